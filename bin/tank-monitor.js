@@ -1,0 +1,61 @@
+#!/usr/bin/env node
+// Finds a Node that can run the program, and runs it. Plain JavaScript that any Node from 14 on understands: it must be
+// able to say what is missing.
+
+import { spawn } from "node:child_process";
+import { existsSync } from "node:fs";
+import { createRequire } from "node:module";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+const NEEDED = 26;
+const main = fileURLToPath(new URL("../src/main.ts", import.meta.url));
+
+if (Number(process.versions.node.split(".")[0]) >= NEEDED) {
+  await runHere();
+} else {
+  runWith(bundledNode());
+}
+
+async function runHere() {
+  const { enableCompileCache } = await import("node:module");
+  enableCompileCache();
+  process.argv[1] = main;
+  await import(main);
+}
+
+/** The Node that npm brought along for this platform. */
+function bundledNode() {
+  const name = process.platform === "win32" ? "win" : process.platform;
+  const binary = process.platform === "win32" ? "bin/node.exe" : "bin/node";
+  const require = createRequire(import.meta.url);
+  for (const candidate of [`node-${name}-${process.arch}`, `node-bin-${name}-${process.arch}`]) {
+    try {
+      const path = join(dirname(require.resolve(`${candidate}/package.json`)), binary);
+      if (existsSync(path)) return path;
+    } catch {
+      // Not the package of this platform.
+    }
+  }
+  process.stderr.write(
+    `tank-monitor: Node ${NEEDED} or newer is needed, and this is ${process.version}.\n` +
+      `Run "npm ci" in the project's folder: it brings Node ${NEEDED} along for Linux, macOS (x64, arm64) and Windows (x64).\n` +
+      `On other systems install Node ${NEEDED} from https://nodejs.org and start again.\n`,
+  );
+  process.exit(1);
+}
+
+function runWith(node) {
+  const child = spawn(node, [fileURLToPath(import.meta.url), ...process.argv.slice(2)], { stdio: "inherit" });
+  // The terminal sends its signals to both of us; those sent to this process alone are passed on.
+  for (const signal of ["SIGTERM", "SIGINT", "SIGHUP"]) process.on(signal, () => child.kill(signal));
+  child.on("error", (error) => {
+    process.stderr.write(`tank-monitor: ${node} could not be started: ${error.message}\n`);
+    process.exit(1);
+  });
+  child.on("exit", (code, signal) => {
+    if (signal === null) process.exit(code ?? 1);
+    process.removeAllListeners(signal);
+    process.kill(process.pid, signal);
+  });
+}

@@ -1,0 +1,126 @@
+// The composition root: opens, wires, starts, and stops in order. Everything below it is handed what it needs.
+
+import { readFileSync } from "node:fs";
+import type { AddressInfo } from "node:net";
+import type { Config } from "./config.ts";
+import { Complaint } from "./domain/errors.ts";
+import type { Observe } from "./domain/events.ts";
+import type { Clock } from "./domain/instant.ts";
+import type { Reads, Store } from "./domain/store.ts";
+import { LastSeen } from "./http/seen.ts";
+import { buildServer, type ServerParts } from "./http/server.ts";
+import { openMetrics } from "./observe/metrics.ts";
+import { openStore } from "./store/open.ts";
+
+export const VERSION = (JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8")) as { version: string })
+  .version;
+
+const PATIENCE: ServerParts["patience"] = { headersMs: 10_000, requestMs: 20_000 };
+/** How long a stop waits for requests under way. */
+const STOP_MS = 10_000;
+
+export type App = {
+  readonly url: string;
+  readonly store: Store;
+  readonly stop: () => Promise<void>;
+};
+
+export type AppOptions = {
+  readonly config: Config;
+  readonly log: Observe;
+  readonly clock?: Clock;
+  readonly patience?: ServerParts["patience"];
+};
+
+export async function startApp({ config, log, clock = Date.now, patience = PATIENCE }: AppOptions): Promise<App> {
+  const started = performance.now();
+  const metrics = openMetrics();
+  const observe: Observe = (event) => {
+    metrics.observe(event);
+    log(event);
+  };
+  const store = await openStore(config.databaseUrl, observe);
+  const seen = new LastSeen(store.touchCustomers, clock, observe);
+  const server = await buildServer({
+    reads: timed(store, observe),
+    seen,
+    clock,
+    observe,
+    metrics,
+    version: VERSION,
+    rateLimit: config.rateLimit,
+    corsOrigins: config.corsOrigins,
+    trustProxy: config.trustProxy,
+    patience,
+  });
+  try {
+    await server.listen({ port: config.port, host: config.host });
+  } catch (error) {
+    await seen.stop();
+    await store.close();
+    metrics.close();
+    throw listenComplaint(error, config);
+  }
+  const url = urlOf(server.server.address() as AddressInfo);
+  observe({ kind: "listening", url, database: shown(config.databaseUrl), milliseconds: performance.now() - started });
+
+  let stopping: Promise<void> | undefined;
+  async function stop(): Promise<void> {
+    const impatient = setTimeout(() => server.server.closeAllConnections(), STOP_MS);
+    await server.close();
+    clearTimeout(impatient);
+    await seen.stop();
+    await store.close();
+    metrics.close();
+    observe({ kind: "stopped" });
+  }
+  return { url, store, stop: () => (stopping ??= stop()) };
+}
+
+/** The reading half of the store, with the time each question takes. */
+function timed(store: Reads, observe: Observe): Reads {
+  function watch<A extends unknown[], T>(question: string, ask: (...args: A) => Promise<T>): (...args: A) => Promise<T> {
+    return async (...args) => {
+      const started = performance.now();
+      let ok = false;
+      try {
+        const answer = await ask(...args);
+        ok = true;
+        return answer;
+      } finally {
+        observe({ kind: "question_answered", question, milliseconds: performance.now() - started, ok });
+      }
+    };
+  }
+  return {
+    customerById: watch("customerById", store.customerById),
+    customerPage: watch("customerPage", store.customerPage),
+    tankById: watch("tankById", store.tankById),
+    tankPage: watch("tankPage", store.tankPage),
+    telemetryPage: watch("telemetryPage", store.telemetryPage),
+    keyByHash: watch("keyByHash", store.keyByHash),
+    ping: watch("ping", store.ping),
+  };
+}
+
+function listenComplaint(error: unknown, { host, port }: Config): unknown {
+  const code = (error as NodeJS.ErrnoException).code;
+  if (code === "EADDRINUSE")
+    return new Complaint(`port ${port} on ${host} is in use. Stop what uses it, or choose another with --port or PORT.`);
+  if (code === "EACCES")
+    return new Complaint(`port ${port} may not be opened by this user. Choose one above 1023 with --port or PORT.`);
+  if (code === "EADDRNOTAVAIL" || code === "ENOTFOUND")
+    return new Complaint(`${host} is not an address of this machine. Check --host or HOST.`);
+  return error;
+}
+
+function urlOf({ address, family, port }: AddressInfo): string {
+  const everywhere = address === "0.0.0.0" || address === "::";
+  const host = everywhere ? "127.0.0.1" : family === "IPv6" ? `[${address}]` : address;
+  return `http://${host}:${port}`;
+}
+
+/** Without the password that a database URL may carry. */
+function shown(databaseUrl: string): string {
+  return databaseUrl.replace(/\/\/[^@/]*@/, "//");
+}

@@ -1,0 +1,34 @@
+// tank-monitor backup FILE
+
+import { existsSync, renameSync, rmSync } from "node:fs";
+import { Complaint } from "../domain/errors.ts";
+import { type Command, configOf, say, withStore } from "./command.ts";
+import { Progress } from "./progress.ts";
+
+export const backup: Command = {
+  name: "backup",
+  summary: "copy the database while the service runs",
+  usage: "FILE",
+  help: `Writes a whole copy of the database, of one moment, to FILE, which must not exist yet and appears when it is
+whole. To restore: stop the service, put FILE in the place of the database, remove the database's -wal and
+-shm files, start the service. docs/operations.md has it step by step.`,
+  flags: {},
+  async run(call) {
+    const [file, ...more] = call.arguments;
+    if (file === undefined || more.length > 0) throw new Complaint("backup: name one file to write to", 2);
+    if (existsSync(file)) throw new Complaint(`${file} is there already; a backup overwrites nothing`);
+    const partial = `${file}.partial`;
+    const progress = new Progress("backup");
+    try {
+      await withStore(configOf(call), (store) => store.backup(partial, (done, total) => progress.show(done, total, "")));
+      renameSync(partial, file);
+    } catch (error) {
+      for (const end of ["", "-wal", "-shm", "-journal"]) rmSync(partial + end, { force: true });
+      throw new Complaint(`${file} could not be written: ${(error as Error).message}`);
+    } finally {
+      progress.end();
+    }
+    say(`the database is copied to ${file}`);
+    return 0;
+  },
+};

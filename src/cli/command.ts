@@ -1,0 +1,66 @@
+// What a command is, and what it is called with. Data goes to stdout, words to stderr; 0 done, 1 failed, 2 wrongly called.
+
+import type { ParseArgsOptionsConfig } from "node:util";
+import { type Config, type ConfigName, readConfig, readEnvFile } from "../config.ts";
+import { parseDuration } from "../domain/duration.ts";
+import { Complaint } from "../domain/errors.ts";
+import type { Event } from "../domain/events.ts";
+import type { Store } from "../domain/store.ts";
+import { quoted } from "../domain/text.ts";
+import { openStore } from "../store/open.ts";
+
+export type Call = {
+  readonly arguments: readonly string[];
+  readonly flags: Readonly<Record<string, string | boolean | undefined>>;
+};
+
+export type Command = {
+  readonly name: string;
+  readonly summary: string;
+  /** What follows the name, then what it all means. */
+  readonly usage: string;
+  readonly help: string;
+  readonly flags: ParseArgsOptionsConfig;
+  readonly run: (call: Call) => Promise<number>;
+};
+
+export function say(words: string): void {
+  process.stderr.write(`${words}\n`);
+}
+
+export function print(data: string): void {
+  process.stdout.write(`${data}\n`);
+}
+
+/** The value of a flag that takes one. */
+export function text(call: Call, flag: string): string | undefined {
+  const value = call.flags[flag];
+  return typeof value === "string" ? value : undefined;
+}
+
+export function duration(call: Call, flag: string): number | undefined {
+  const given = text(call, flag);
+  if (given === undefined) return undefined;
+  const milliseconds = parseDuration(given);
+  if (milliseconds === undefined)
+    throw new Complaint(`--${flag} must be a span such as 90d, 24h, 30m or 45s, not ${quoted(given)}`, 2);
+  return milliseconds;
+}
+
+/** Flags named like an entry of the configuration are that entry. */
+export function configOf(call: Call, names: readonly ConfigName[] = []): Config {
+  const flags = Object.fromEntries(names.map((name) => [name, text(call, name.toLowerCase())]));
+  return readConfig(flags, process.env, readEnvFile());
+}
+
+/** Opens the database for one command, says on stderr what matters of it, and closes it whatever happens. */
+export async function withStore<T>(config: Config, work: (store: Store) => Promise<T>): Promise<T> {
+  const store = await openStore(config.databaseUrl, (event: Event) => {
+    if (event.kind === "store_lost") say(`tank-monitor: ${event.reason}`);
+  });
+  try {
+    return await work(store);
+  } finally {
+    await store.close();
+  }
+}

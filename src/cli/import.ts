@@ -1,0 +1,101 @@
+// tank-monitor import FILE…
+
+import { createReadStream, statSync } from "node:fs";
+import { Complaint } from "../domain/errors.ts";
+import type { Store } from "../domain/store.ts";
+import { Import, type ImportFormat, type Reject, type Summary } from "../ingest/import.ts";
+import { type Command, configOf, print, say, withStore } from "./command.ts";
+import { Progress } from "./progress.ts";
+import { Rejects } from "./rejects.ts";
+
+export const importCommand: Command = {
+  name: "import",
+  summary: "bring customers, tanks and readings in from files",
+  usage: "FILE… [--dry-run] [--json]",
+  help: `Reads newline-delimited JSON in the shapes of the interface, and CSV readings from *.csv with the header
+tank_id,created_at,fill_percentage; - is stdin (JSON). What is there already is left as it is; what differs is
+replaced; running an interrupted import again ends in the same state. A line that cannot be taken is reported,
+goes to FILE.rejects.ndjson with its number and the reason, and stops nothing else.
+
+  --dry-run   tries everything on a copy of the database, and changes nothing
+  --json      prints the summary as JSON
+
+Exit 1 if any line was rejected.`,
+  flags: { "dry-run": { type: "boolean" }, json: { type: "boolean" } },
+  async run(call) {
+    const files = call.arguments;
+    if (files.length === 0) throw new Complaint("import: name at least one file, or - for stdin", 2);
+    for (const file of files) refuseUnreadable(file);
+    const isDry = call.flags["dry-run"] === true;
+    const summary = await withStore(configOf(call), (store) => (isDry ? rehearse(store, files) : importAll(store, files)));
+    if (call.flags["json"] === true) print(JSON.stringify(summary));
+    else print(words(summary, isDry));
+    return summary.rejected === 0 ? 0 : 1;
+  },
+};
+
+function refuseUnreadable(file: string): void {
+  if (file === "-") return;
+  const stats = statSync(file, { throwIfNoEntry: false });
+  if (stats === undefined) throw new Complaint(`there is no file ${file}`);
+  if (stats.isDirectory()) throw new Complaint(`${file} is a folder; name the files in it`);
+}
+
+async function rehearse(store: Store, files: readonly string[]): Promise<Summary> {
+  const progress = new Progress("copying the database");
+  const copy = await store.rehearsal((done, total) => progress.show(done, total, ""));
+  progress.end();
+  try {
+    return await importAll(copy, files);
+  } finally {
+    await copy.close();
+  }
+}
+
+async function importAll(store: Store, files: readonly string[]): Promise<Summary> {
+  const total: Summary = { read: 0, new: 0, changed: 0, unchanged: 0, rejected: 0 };
+  for (const file of files) {
+    const summary = await importFile(store, file);
+    for (const name of Object.keys(total) as (keyof Summary)[]) total[name] += summary[name];
+  }
+  return total;
+}
+
+async function importFile(store: Store, file: string): Promise<Summary> {
+  const progress = new Progress(file === "-" ? "stdin" : file);
+  const rejects = new Rejects(file);
+  const task = new Import(store, (reject: Reject) => {
+    progress.end();
+    rejects.add(reject);
+  });
+  const size = file === "-" ? 0 : statSync(file).size;
+  let done = 0;
+  async function* source(): AsyncGenerator<Buffer> {
+    const stream = file === "-" ? process.stdin : createReadStream(file, { highWaterMark: 262_144 });
+    for await (const chunk of stream) {
+      done += chunk.length;
+      progress.show(done, size, `${task.summary.read.toLocaleString("en")} lines`);
+      yield chunk;
+    }
+  }
+  try {
+    await task.take(source(), formatOf(file));
+  } catch (error) {
+    const { read } = task.summary;
+    say(`tank-monitor: the import stopped after about ${read} lines of ${file}; run it again to go on, nothing is counted twice`);
+    throw error;
+  } finally {
+    progress.end();
+    rejects.close();
+  }
+  return task.summary;
+}
+
+function formatOf(file: string): ImportFormat {
+  return file.toLowerCase().endsWith(".csv") ? "csv" : "ndjson";
+}
+
+function words({ read, new: made, changed, unchanged, rejected }: Summary, isDry: boolean): string {
+  const dry = isDry ? " (dry run: nothing was changed)" : "";
+  return `${read} read: ${made} new, ${changed} changed, ${unchanged} unchanged, ${rejected} rejected${dry}`;
+}

@@ -1,0 +1,36 @@
+// Rejected lines: the first ones on stderr, all of them in a file beside the imported one.
+
+import { closeSync, openSync, rmSync, writeSync } from "node:fs";
+import type { Reject } from "../ingest/import.ts";
+import { say } from "./command.ts";
+
+const SAID = 20;
+
+export class Rejects {
+  readonly #source: string;
+  readonly #file: string;
+  #descriptor: number | undefined;
+  #count = 0;
+
+  constructor(source: string) {
+    this.#source = source === "-" ? "stdin" : source;
+    this.#file = `${this.#source}.rejects.ndjson`;
+    // What an earlier run rejected may be mended by now.
+    rmSync(this.#file, { force: true });
+  }
+
+  add(reject: Reject): void {
+    this.#descriptor ??= openSync(this.#file, "w");
+    writeSync(this.#descriptor, `${JSON.stringify(reject)}\n`);
+    this.#count++;
+    if (this.#count <= SAID) say(`${this.#source}:${reject.line}: ${reject.reason}`);
+    if (this.#count === SAID + 1) say(`… more rejected lines are only written to ${this.#file}`);
+  }
+
+  close(): void {
+    if (this.#descriptor === undefined) return;
+    closeSync(this.#descriptor);
+    this.#descriptor = undefined;
+    say(`${this.#count} rejected, with the reasons in ${this.#file}`);
+  }
+}

@@ -1,0 +1,58 @@
+// tank-monitor serve
+
+import { type App, startApp } from "../app.ts";
+import type { Config } from "../config.ts";
+import { openLog } from "../observe/log.ts";
+import { type Command, configOf, say } from "./command.ts";
+
+export const serve: Command = {
+  name: "serve",
+  summary: "run the service",
+  usage: "[--port PORT] [--host ADDRESS]",
+  help: `Answers HTTP on --host and --port (127.0.0.1 and 8080, or HOST and PORT). The database is DATABASE_URL
+(sqlite:data/tank-monitor.db). Stops in order on SIGTERM and SIGINT. docs/configuration.md tells the rest.`,
+  flags: { port: { type: "string" }, host: { type: "string" } },
+  async run(call) {
+    await serveUntilStopped(configOf(call, ["PORT", "HOST"]), async ({ store, url }) => {
+      if (await store.isEmpty()) say(nextSteps(url));
+    });
+    return 0;
+  },
+};
+
+/** Starts, lets `ready` do its part, and returns after an orderly stop. A second signal changes nothing. */
+export async function serveUntilStopped(
+  config: Config,
+  ready: (app: App) => Promise<(() => Promise<void>) | void>,
+): Promise<void> {
+  const log = openLog(config.logLevel);
+  const { promise: stopped, resolve, reject } = Promise.withResolvers<void>();
+  try {
+    const app = await startApp({ config, log: log.observe });
+    let finish: (() => Promise<void>) | void;
+    let isStopping = false;
+    const stop = (signal: string): void => {
+      if (isStopping) return;
+      isStopping = true;
+      log.observe({ kind: "stopping", signal });
+      Promise.resolve(finish?.()).then(app.stop).then(resolve, reject);
+    };
+    for (const signal of ["SIGTERM", "SIGINT"]) process.on(signal, () => stop(signal));
+    finish = await ready(app);
+    await stopped;
+  } finally {
+    log.flush();
+  }
+}
+
+function nextSteps(url: string): string {
+  return `
+The database is empty. What to do next, in another terminal:
+
+  npx tank-monitor key create --name first        make a key (shown once)
+  npx tank-monitor import FILE                    bring customers, tanks and readings in
+  npx tank-monitor demo                           or look around in a simulated fleet
+
+Then open ${url}/docs
+`;
+}

@@ -1,0 +1,114 @@
+// Configuration: one table over flags, environment and `.env`, read once and frozen. A flag beats the environment, which
+// beats `.env`. docs/configuration.md describes every entry; a test holds the two together.
+
+import { readFileSync } from "node:fs";
+import { parseEnv } from "node:util";
+import { Complaint } from "./domain/errors.ts";
+import { guess, quoted } from "./domain/text.ts";
+
+export type TrustProxy = boolean | number | readonly string[];
+
+export type Config = {
+  readonly databaseUrl: string;
+  readonly port: number;
+  readonly host: string;
+  readonly logLevel: LogLevel;
+  readonly corsOrigins: readonly string[];
+  readonly trustProxy: TrustProxy;
+  /** Requests a second for a customer's key that has no rate of its own; 0 turns all limits off. */
+  readonly rateLimit: number;
+};
+
+const LOG_LEVELS = ["fatal", "error", "warn", "info", "debug", "trace", "silent"] as const;
+export type LogLevel = (typeof LOG_LEVELS)[number];
+
+type Entry<T> = { readonly fallback: T; read(text: string): T };
+
+/** The name of each entry is its name in the environment; a flag of the same name in lower case, where a command has it. */
+export const ENTRIES = {
+  DATABASE_URL: { fallback: "sqlite:data/tank-monitor.db", read: (text: string) => text },
+  PORT: { fallback: 8080, read: wholeNumber("a port number from 0 to 65535 (0 takes any free one)", 0, 65_535) },
+  HOST: { fallback: "127.0.0.1", read: (text: string) => text },
+  LOG_LEVEL: { fallback: "info" as LogLevel, read: logLevel },
+  CORS_ORIGINS: { fallback: [] as readonly string[], read: origins },
+  TRUST_PROXY: { fallback: false as TrustProxy, read: trustProxy },
+  RATE_LIMIT: { fallback: 100, read: wholeNumber("requests a second from 0 (no limits) to 1000000", 0, 1_000_000) },
+} satisfies Record<string, Entry<unknown>>;
+
+export type ConfigName = keyof typeof ENTRIES;
+export type Given = Readonly<Record<string, string | undefined>>;
+
+export function readConfig(flags: Given, environment: Given, envFile: Given): Config {
+  function value<N extends ConfigName>(name: N): (typeof ENTRIES)[N]["fallback"] {
+    for (const [source, where] of [
+      [flags, "flag"],
+      [environment, "environment"],
+      [envFile, ".env"],
+    ] as const) {
+      const text = source[name];
+      if (text === undefined || (text === "" && source !== flags)) continue;
+      try {
+        return ENTRIES[name].read(text) as (typeof ENTRIES)[N]["fallback"];
+      } catch (error) {
+        const label = where === "flag" ? `--${name.toLowerCase()}` : name;
+        throw new Complaint(`${label} must be ${(error as Error).message}, not ${quoted(text)}`, 2);
+      }
+    }
+    return ENTRIES[name].fallback;
+  }
+  return Object.freeze({
+    databaseUrl: value("DATABASE_URL"),
+    port: value("PORT"),
+    host: value("HOST"),
+    logLevel: value("LOG_LEVEL"),
+    corsOrigins: value("CORS_ORIGINS"),
+    trustProxy: value("TRUST_PROXY"),
+    rateLimit: value("RATE_LIMIT"),
+  });
+}
+
+/** The `.env` of the working directory, where there is one. */
+export function readEnvFile(file = ".env"): Given {
+  try {
+    return parseEnv(readFileSync(file, "utf8"));
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return {};
+    throw new Complaint(`${file} cannot be read: ${(error as Error).message}`);
+  }
+}
+
+function wholeNumber(wording: string, minimum: number, maximum: number): (text: string) => number {
+  return (text) => {
+    const value = /^\d{1,9}$/.test(text) ? Number(text) : Number.NaN;
+    if (!(value >= minimum && value <= maximum)) throw new Error(wording);
+    return value;
+  };
+}
+
+function logLevel(text: string): LogLevel {
+  const level = LOG_LEVELS.find((known) => known === text.toLowerCase());
+  if (level === undefined) throw new Error(`one of ${LOG_LEVELS.join(", ")}.${guess(text, LOG_LEVELS)}`);
+  return level;
+}
+
+function origins(text: string): readonly string[] {
+  const list = text.split(",").map((origin) => origin.trim());
+  for (const origin of list) {
+    if (origin !== "*" && (!URL.canParse(origin) || new URL(origin).origin !== origin)) {
+      throw new Error('"*" or origins such as https://app.example.com, separated by commas');
+    }
+  }
+  return list;
+}
+
+function trustProxy(text: string): TrustProxy {
+  if (text === "true" || text === "false") return text === "true";
+  if (/^\d{1,2}$/.test(text)) return Number(text);
+  const list = text.split(",").map((address) => address.trim());
+  if (!list.every((address) => /^[0-9a-fA-F.:]+(\/\d{1,3})?$/.test(address) || NAMED_RANGES.includes(address))) {
+    throw new Error("true, false, a number of hops, or addresses such as 10.0.0.0/8, separated by commas");
+  }
+  return list;
+}
+
+const NAMED_RANGES = ["loopback", "linklocal", "uniquelocal"];

@@ -1,0 +1,63 @@
+// Chance with a seed: the same seed tells the same story on every machine.
+
+export type Seed = string | number;
+
+export type Random = {
+  /** From 0 up to, but never, 1. */
+  next(): number;
+  between(low: number, high: number): number;
+  /** A whole number; both ends may come. */
+  whole(low: number, high: number): number;
+  pick<T>(list: readonly T[]): T;
+  chance(probability: number): boolean;
+  normal(mean: number, deviation: number): number;
+};
+
+export function seeded(seed: Seed): Random {
+  let state = hashOf(String(seed));
+  let spare: number | undefined;
+
+  // mulberry32
+  const next = (): number => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 0x1_0000_0000;
+  };
+
+  // Box and Muller's way gives two values at a time; the second is kept for the next call.
+  const standard = (): number => {
+    if (spare !== undefined) {
+      const kept = spare;
+      spare = undefined;
+      return kept;
+    }
+    const radius = Math.sqrt(-2 * Math.log(1 - next()));
+    const angle = 2 * Math.PI * next();
+    spare = radius * Math.sin(angle);
+    return radius * Math.cos(angle);
+  };
+
+  const whole = (low: number, high: number): number => low + Math.floor(next() * (high - low + 1));
+
+  return {
+    next,
+    between: (low, high) => low + next() * (high - low),
+    whole,
+    pick(list) {
+      if (list.length === 0) throw new Error("nothing to pick from");
+      return list[whole(0, list.length - 1)] as (typeof list)[number];
+    },
+    chance: (probability) => next() < probability,
+    normal: (mean, deviation) => mean + deviation * standard(),
+  };
+}
+
+/** FNV-1a, then murmur's last mix: seeds that differ in one letter must not start alike. */
+function hashOf(text: string): number {
+  let hash = 0x811c9dc5;
+  for (let i = 0; i < text.length; i++) hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193);
+  hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
+  hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35);
+  return hash ^ (hash >>> 16);
+}

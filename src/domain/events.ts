@@ -1,0 +1,30 @@
+// Everything worth telling an operator, as one closed union. Whoever sees something happen says it; the log and the
+// metrics each decide what to show. No event carries a secret, a query string or a body.
+
+import type { ErrorCode } from "./errors.ts";
+
+export type Event =
+  | {
+      readonly kind: "request_answered";
+      readonly requestId: string;
+      readonly method: string;
+      readonly path: string;
+      /** The pattern of the route, or null where none matched. */
+      readonly route: string | null;
+      readonly status: number;
+      readonly code: ErrorCode | null;
+      readonly keyId: string | null;
+      readonly address: string;
+      readonly milliseconds: number;
+    }
+  | { readonly kind: "request_failed"; readonly requestId: string; readonly error: unknown }
+  | { readonly kind: "connection_refused"; readonly code: ErrorCode; readonly status: number }
+  | { readonly kind: "question_answered"; readonly question: string; readonly milliseconds: number; readonly ok: boolean }
+  | { readonly kind: "listening"; readonly url: string; readonly database: string; readonly milliseconds: number }
+  | { readonly kind: "store_lost"; readonly reason: string }
+  | { readonly kind: "store_back" }
+  | { readonly kind: "last_seen_delayed"; readonly error: unknown }
+  | { readonly kind: "stopping"; readonly signal: string }
+  | { readonly kind: "stopped" };
+
+export type Observe = (event: Event) => void;

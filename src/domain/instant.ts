@@ -1,0 +1,79 @@
+// An instant is a whole number of milliseconds since 1970-01-01T00:00Z, between the years 0000 and 9999.
+// This file is the only place that turns text into an instant and back.
+
+export type Instant = number;
+export type Clock = () => Instant;
+
+const DAY = 86_400_000;
+const FIRST = Date.parse("0000-01-01T00:00:00.000Z");
+const LAST = Date.parse("9999-12-31T23:59:59.999Z");
+
+const FORM = /^(\d{4})-(\d\d)-(\d\d)(?:[Tt](\d\d):(\d\d):(\d\d)(?:\.(\d+))?([Zz]|[+\- ]\d\d:\d\d)?)?$/;
+
+/** What the text says: the millisecond it falls into, and whether it lies after that millisecond's start. */
+export type ParsedInstant = { readonly instant: Instant; readonly finer: boolean };
+
+export function parseInstant(text: string): ParsedInstant | undefined {
+  const parts = FORM.exec(text);
+  if (parts === null) return undefined;
+  const [, year, month, day, hour = "0", minute = "0", second = "0", fraction = "", offset = "Z"] = parts;
+  const midnight = midnightOf(Number(year), Number(month), Number(day));
+  const time = timeOfDay(Number(hour), Number(minute), Number(second));
+  const shift = shiftOf(offset);
+  if (midnight === undefined || time === undefined || shift === undefined) return undefined;
+  const instant = midnight + time + Number(fraction.slice(0, 3).padEnd(3, "0")) - shift;
+  if (instant < FIRST || instant > LAST) return undefined;
+  return { instant, finer: /[1-9]/.test(fraction.slice(3)) };
+}
+
+function midnightOf(year: number, month: number, day: number): Instant | undefined {
+  const date = new Date(0);
+  date.setUTCFullYear(year, month - 1, day);
+  const real = date.getUTCMonth() === month - 1 && date.getUTCDate() === day;
+  return real ? date.getTime() : undefined;
+}
+
+function timeOfDay(hour: number, minute: number, second: number): number | undefined {
+  if (hour > 23 || minute > 59 || second > 59) return undefined;
+  return ((hour * 60 + minute) * 60 + second) * 1000;
+}
+
+/** `+02:00` arrives as ` 02:00` where a form decoder turned the plus into a space. */
+function shiftOf(offset: string): number | undefined {
+  if (offset === "Z" || offset === "z") return 0;
+  const size = timeOfDay(Number(offset.slice(1, 3)), Number(offset.slice(4, 6)), 0);
+  if (size === undefined) return undefined;
+  return offset.startsWith("-") ? -size : size;
+}
+
+const twoDigits = (value: number): string => String(value).padStart(2, "0");
+const MINUTES = Array.from({ length: 1440 }, (_, i) => `${twoDigits(Math.floor(i / 60))}:${twoDigits(i % 60)}:`);
+const SECONDS = Array.from({ length: 60 }, (_, i) => `${twoDigits(i)}.`);
+const MILLISECONDS = Array.from({ length: 1000 }, (_, i) => `${String(i).padStart(3, "0")}Z`);
+
+/** Building the date part costs most of a formatted instant, and readings of a page share few days: keep them. */
+const prefixes = new Map<number, string>();
+const PREFIXES_KEPT = 20_000;
+
+function dayPrefix(day: number): string {
+  const known = prefixes.get(day);
+  if (known !== undefined) return known;
+  if (prefixes.size >= PREFIXES_KEPT) prefixes.clear();
+  const prefix = new Date(day * DAY).toISOString().slice(0, 11);
+  prefixes.set(day, prefix);
+  return prefix;
+}
+
+/** `2026-11-14T09:30:00.000Z` */
+export function formatInstant(instant: Instant): string {
+  const day = Math.floor(instant / DAY);
+  const rest = instant - day * DAY;
+  const minute = Math.floor(rest / 60_000);
+  const inMinute = rest - minute * 60_000;
+  const second = Math.floor(inMinute / 1000);
+  return `${dayPrefix(day)}${MINUTES[minute]}${SECONDS[second]}${MILLISECONDS[inMinute - second * 1000]}`;
+}
+
+export function formatInstantOrNull(instant: Instant | null): string | null {
+  return instant === null ? null : formatInstant(instant);
+}

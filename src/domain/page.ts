@@ -1,0 +1,20 @@
+// What a list is asked for, and what comes back. Order is by creation, newest first, then by id, byte by byte, descending.
+
+import type { Instant } from "./instant.ts";
+
+export const PAGE_SIZE = { minimum: 1, maximum: 100, default: 10 } as const;
+export const PAGE_NUMBER = { minimum: 1, maximum: 2_147_483_647, default: 1 } as const;
+
+export type PageQuestion = {
+  /** Both bounds are inclusive; a missing one is open. */
+  readonly from: Instant | undefined;
+  readonly to: Instant | undefined;
+  readonly page: number;
+  readonly size: number;
+};
+
+/** Rows and total are of one snapshot. */
+export type Page<T> = {
+  readonly data: readonly T[];
+  readonly totalItems: number;
+};

@@ -1,0 +1,40 @@
+// A reading: how full one tank was at one instant. A tank has at most one reading for an instant.
+
+import Type, { type Static } from "typebox";
+import { InstantText } from "./fields.ts";
+import { formatInstant, type Instant } from "./instant.ts";
+
+export const FILL = { minimum: 0, maximum: 100 } as const;
+
+export type Reading = {
+  readonly created_at: Instant;
+  readonly fill_percentage: number;
+};
+
+export const TelemetryObject = Type.Object(
+  {
+    object: Type.Literal("telemetry", { description: "Always `telemetry`" }),
+    created_at: InstantText("When the reading was created"),
+    fill_percentage: Type.Number({ ...FILL, description: "Fill level of the tank as a percentage", examples: [63.4] }),
+  },
+  { additionalProperties: false, description: "One fill reading of a tank" },
+);
+
+export function telemetryObject(reading: Reading): Static<typeof TelemetryObject> {
+  return {
+    object: "telemetry",
+    created_at: formatInstant(reading.created_at),
+    fill_percentage: reading.fill_percentage,
+  };
+}
+
+/**
+ * Many readings of many tanks in columns, so that they cross threads without being copied one by one.
+ * Entry i belongs to `tankIds[tank[i]]`.
+ */
+export type ReadingBatch = {
+  readonly tankIds: readonly string[];
+  readonly tank: Uint32Array;
+  readonly createdAt: Float64Array;
+  readonly fill: Float64Array;
+};

@@ -1,0 +1,155 @@
+// Records: the objects of the interface as lines of an import or export file. Decoding turns one parsed JSON value into a
+// record, or says in words what is wrong with it.
+
+import Type, { type Static } from "typebox";
+import { faultInObject } from "./check.ts";
+import { type CountedCustomer, type Customer, CustomerObject } from "./customer.ts";
+import { type Instant, parseInstant } from "./instant.ts";
+import { type Reading, TelemetryObject } from "./reading.ts";
+import { type Location, type Tank, TankObject } from "./tank.ts";
+
+/** A bare line: the object with this id goes, whatever it holds. */
+export type Removal = { readonly remove: string };
+export type CustomerRecord = { readonly customer: Customer; readonly deleted: boolean } | Removal;
+export type TankRecord = { readonly tank: Tank; readonly deleted: boolean } | Removal;
+export type ReadingRecord = { readonly tankId: string; readonly reading: Reading };
+
+export type RecordOutcome = "new" | "changed" | "unchanged" | { readonly rejected: string };
+
+export type DecodedRecord =
+  | { readonly kind: "customer"; readonly record: CustomerRecord }
+  | { readonly kind: "tank"; readonly record: TankRecord }
+  | { readonly kind: "telemetry"; readonly record: ReadingRecord }
+  | { readonly kind: "rejected"; readonly reason: string };
+
+/** What the store holds, for an export. */
+export type StoredRecord =
+  | { readonly kind: "customer"; readonly customer: CountedCustomer; readonly deleted: boolean }
+  | { readonly kind: "tank"; readonly tank: Tank; readonly deleted: boolean }
+  | { readonly kind: "readings"; readonly tankId: string; readonly readings: readonly Reading[] };
+
+const { tank_count: _derived, ...customerFields } = CustomerObject.properties;
+const CustomerLine = Type.Object({ ...customerFields, deleted: Type.Boolean() });
+const CUSTOMER_REQUIRED = ["id", "created_at", "email", "name"];
+const TankLine = Type.Object({ ...TankObject.properties, deleted: Type.Boolean() });
+const TANK_REQUIRED = [
+  "id",
+  "assigned_device_id",
+  "capacity",
+  "capacity_unit",
+  "created_at",
+  "min_fill_alert_percentage",
+  "name",
+  "owner_id",
+];
+const TelemetryLine = Type.Object({ ...TelemetryObject.properties, tank_id: TankObject.properties.id });
+const TELEMETRY_REQUIRED = ["tank_id", "created_at", "fill_percentage"];
+
+export function decodeRecord(value: unknown): DecodedRecord {
+  if (typeof value === "object" && value !== null && "object" in value) {
+    const kind = value.object;
+    if (kind === "telemetry") return decodeReading(value);
+    if (kind === "customer" || kind === "tank") {
+      if (isRemoval(value)) return { kind, record: { remove: value.id } };
+      return kind === "customer" ? decodeCustomer(value) : decodeTank(value);
+    }
+  }
+  return rejected('the line must be an object whose "object" is "customer", "tank" or "telemetry"');
+}
+
+const rejected = (reason: string): DecodedRecord => ({ kind: "rejected", reason });
+
+function isRemoval(value: object): value is { readonly id: string } {
+  const isBare = Object.keys(value).length === 3 && "deleted" in value && value.deleted === true;
+  return isBare && "id" in value && typeof value.id === "string";
+}
+
+export function decodeReading(value: unknown): DecodedRecord {
+  const fault = faultInObject(TelemetryLine, TELEMETRY_REQUIRED, value);
+  if (fault !== undefined) return rejected(fault);
+  const line = value as Static<typeof TelemetryLine>;
+  // Adding 0 turns -0 into 0, which is how it would be read back.
+  const reading = { created_at: instantOf(line.created_at), fill_percentage: line.fill_percentage + 0 };
+  return { kind: "telemetry", record: { tankId: line.tank_id, reading } };
+}
+
+function decodeCustomer(value: object): DecodedRecord {
+  const { tank_count: _ignored, ...fields } = value as { tank_count?: unknown };
+  const fault = faultInObject(CustomerLine, CUSTOMER_REQUIRED, fields);
+  if (fault !== undefined) return rejected(fault);
+  const line = fields as Partial<Static<typeof CustomerLine>> & Pick<Customer, "id" | "email" | "name"> & Dated;
+  const verified_at = instantOrNull(line.verified_at);
+  if (line.is_verified !== undefined && line.is_verified !== (verified_at !== null)) {
+    return rejected("is_verified: must be true exactly when verified_at is set");
+  }
+  const dates = datesOf(line);
+  if (dates === undefined) return rejected(UPDATED_BEFORE_CREATED);
+  const customer: Customer = {
+    id: line.id,
+    created_at: dates.created_at,
+    email: line.email,
+    last_seen_at: instantOrNull(line.last_seen_at),
+    name: line.name,
+    phone: line.phone ?? null,
+    updated_at: dates.updated_at,
+    verified_at,
+  };
+  return { kind: "customer", record: { customer, deleted: line.deleted === true } };
+}
+
+function decodeTank(value: unknown): DecodedRecord {
+  const fault = faultInObject(TankLine, TANK_REQUIRED, value);
+  if (fault !== undefined) return rejected(fault);
+  const line = value as Omit<Static<typeof TankLine>, "location" | "updated_at"> & { location?: Partial<Location> } & Dated;
+  const dates = datesOf(line);
+  if (dates === undefined) return rejected(UPDATED_BEFORE_CREATED);
+  const tank: Tank = {
+    id: line.id,
+    assigned_device_id: line.assigned_device_id,
+    capacity: line.capacity,
+    capacity_unit: line.capacity_unit,
+    created_at: dates.created_at,
+    custom_id: line.custom_id ?? null,
+    location: { ...NOWHERE, ...line.location },
+    min_fill_alert_percentage: line.min_fill_alert_percentage + 0,
+    name: line.name,
+    owner_id: line.owner_id,
+    updated_at: dates.updated_at,
+    use_case: line.use_case ?? null,
+  };
+  return { kind: "tank", record: { tank, deleted: line.deleted === true } };
+}
+
+const NOWHERE: Location = {
+  city: null,
+  country: null,
+  district: null,
+  latitude: null,
+  longitude: null,
+  postal_code: null,
+  region: null,
+  street: null,
+  street_number: null,
+};
+
+const UPDATED_BEFORE_CREATED = "updated_at: must not be before created_at";
+
+type Dated = { readonly created_at: string; readonly updated_at?: string };
+
+/** A line without `updated_at` has not changed since it was created. */
+function datesOf(line: Dated): { created_at: Instant; updated_at: Instant } | undefined {
+  const created_at = instantOf(line.created_at);
+  const updated_at = line.updated_at === undefined ? created_at : instantOf(line.updated_at);
+  return updated_at < created_at ? undefined : { created_at, updated_at };
+}
+
+/** Of a text that has passed the check. */
+function instantOf(text: string): Instant {
+  const parsed = parseInstant(text);
+  if (parsed === undefined) throw new Error(`unchecked instant ${text}`);
+  return parsed.instant;
+}
+
+function instantOrNull(text: string | null | undefined): Instant | null {
+  return text === undefined || text === null ? null : instantOf(text);
+}

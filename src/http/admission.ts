@@ -1,0 +1,95 @@
+// Admission: what every request passes before anything is asked. Order: the shape of the request, the key, its role, its
+// rate. Plain calls, and no waiting where the key is fresh in memory.
+
+import type { FastifyReply, FastifyRequest } from "fastify";
+import { Refusal } from "../domain/errors.ts";
+import type { Clock } from "../domain/instant.ts";
+import type { Reads } from "../domain/store.ts";
+import { type Caller, KeyRing, type Reach, requireReach } from "./auth.ts";
+import { KeyLimits, WrongKeys } from "./limits.ts";
+import type { LastSeen } from "./seen.ts";
+
+const HEADERS_MAX = 100;
+
+/** What HTTP/1.1 itself asks, and Node does not check. */
+export function refuseMisshapen(request: FastifyRequest): void {
+  const { rawHeaders, httpVersion } = request.raw;
+  if (rawHeaders.length > HEADERS_MAX * 2) {
+    throw new Refusal("headers_too_large", `A request may have at most ${HEADERS_MAX} headers.`);
+  }
+  let hosts = 0;
+  for (let i = 0; i < rawHeaders.length; i += 2) {
+    const name = rawHeaders[i] as string;
+    if (name.length === 4 && name.toLowerCase() === "host") hosts++;
+  }
+  if (hosts > 1 || (hosts === 0 && httpVersion === "1.1")) {
+    throw new Refusal("request_malformed", "A request must have exactly one Host header.");
+  }
+}
+
+export class Admission {
+  readonly #keys: KeyRing;
+  readonly #limits: KeyLimits;
+  readonly #wrongKeys = new WrongKeys();
+  readonly #clock: Clock;
+  readonly #seen: LastSeen;
+
+  constructor(reads: Pick<Reads, "keyByHash">, clock: Clock, customerRate: number, seen: LastSeen) {
+    this.#keys = new KeyRing(reads, clock);
+    this.#limits = new KeyLimits(customerRate);
+    this.#clock = clock;
+    this.#seen = seen;
+  }
+
+  admit(request: FastifyRequest, reply: FastifyReply, reach: Exclude<Reach, "open">, done: (error?: Error) => void): void {
+    let caller: Caller | Promise<Caller>;
+    try {
+      caller = this.#keys.callerOf(secretIn(request, reach));
+      if (!(caller instanceof Promise)) {
+        this.#enter(caller, request, reply, reach);
+        done();
+        return;
+      }
+    } catch (error) {
+      done(this.#refusal(error as Error, request));
+      return;
+    }
+    caller
+      .then((found) => this.#enter(found, request, reply, reach))
+      .then(
+        () => done(),
+        (error) => done(this.#refusal(error, request)),
+      );
+  }
+
+  #enter(caller: Caller, request: FastifyRequest, reply: FastifyReply, reach: Reach): void {
+    requireReach(caller, reach);
+    request.caller = caller;
+    const taken = this.#limits.take(caller.key, this.#clock());
+    if (taken !== undefined) {
+      reply.headers(taken.headers);
+      if (!taken.allowed) {
+        throw new Refusal("rate_limited", "This key has used up its requests for now. Retry-After says when to go on.", {
+          retryAfter: taken.retryAfter,
+        });
+      }
+    }
+    if (caller.key.customer_id !== null) this.#seen.note(caller.key.customer_id);
+  }
+
+  #refusal(error: Error, request: FastifyRequest): Error {
+    const isWrongKey = error instanceof Refusal && error.code === "key_invalid";
+    if (!isWrongKey || !this.#wrongKeys.isFlood(request.ip, this.#clock())) return error;
+    return new Refusal("keys_throttled", "Too many wrong keys from this address. Retry-After says when to go on.", {
+      retryAfter: 1,
+    });
+  }
+}
+
+function secretIn(request: FastifyRequest, reach: Reach): string {
+  const key = request.headers["x-api-key"];
+  if (typeof key === "string" && key !== "") return key;
+  const bearer = reach === "manage" ? /^Bearer +(\S+)$/i.exec(request.headers.authorization ?? "")?.[1] : undefined;
+  if (bearer !== undefined) return bearer;
+  throw new Refusal("key_missing", "Send your key in the header X-API-Key.");
+}

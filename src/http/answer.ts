@@ -1,0 +1,38 @@
+// Answers: a body with its validator, or "you have it already".
+
+import { hash } from "node:crypto";
+import type { FastifyReply, FastifyRequest } from "fastify";
+import { formOf } from "./body.ts";
+import { JSON_TYPE } from "./route.ts";
+
+const JSON_UTF8 = `${JSON_TYPE}; charset=utf-8`;
+
+/** Strong: equal bytes have equal tags, other bytes do not. */
+function etagOf(body: string): string {
+  return `"${hash("sha256", body, "base64url").slice(0, 27)}"`;
+}
+
+export function sendValidated(request: FastifyRequest, reply: FastifyReply, body: string): void {
+  reply.header("content-type", JSON_UTF8);
+  if (formOf(request) !== "") {
+    // No cache keys an answer by the body of a GET.
+    reply.header("cache-control", "no-store").send(body);
+    return;
+  }
+  const etag = etagOf(body);
+  reply.header("cache-control", "private, no-cache");
+  reply.header("etag", etag);
+  const known = request.headers["if-none-match"];
+  if (known !== undefined && matches(known, etag)) reply.code(304).send();
+  else reply.send(body);
+}
+
+/** If-None-Match compares weakly (RFC 9110, 13.1.2). */
+function matches(header: string, etag: string): boolean {
+  return header === etag || header.split(",").some((tag) => tag.trim() === "*" || tag.trim().replace(/^W\//, "") === etag);
+}
+
+/** Never to be kept by a cache. */
+export function sendFresh(reply: FastifyReply, mediaType: string, body: string): void {
+  reply.header("content-type", mediaType).header("cache-control", "no-store").send(body);
+}

@@ -1,0 +1,80 @@
+// Who calls: from the key in a request to a caller with a role and a sight.
+
+import { Refusal } from "../domain/errors.ts";
+import type { Clock, Instant } from "../domain/instant.ts";
+import { hashOfSecret, isWellFormedSecret, type Key, type KnownKey, keyState, type Role, type Sight } from "../domain/key.ts";
+import type { Reads } from "../domain/store.ts";
+
+export type Caller = { readonly key: Key; readonly sight: Sight };
+
+/** What a route asks of a key: `open` asks for none. */
+export type Reach = "open" | "read" | "manage";
+
+const REACHES: Readonly<Record<Reach, readonly Role[]>> = {
+  open: [],
+  read: ["read", "manage"],
+  manage: ["manage"],
+};
+
+/** A key once found is believed for this long; revoking is known everywhere within a second. */
+const BELIEVED_MS = 500;
+const KEYS_KEPT = 10_000;
+
+type Kept = { readonly caller: Caller; readonly known: KnownKey; readonly until: Instant };
+
+export class KeyRing {
+  readonly #reads: Pick<Reads, "keyByHash">;
+  readonly #clock: Clock;
+  readonly #kept = new Map<string, Kept>();
+
+  constructor(reads: Pick<Reads, "keyByHash">, clock: Clock) {
+    this.#reads = reads;
+    this.#clock = clock;
+  }
+
+  /** The caller at once where the key is fresh in memory, else after asking the store. Wrong keys are never kept. */
+  callerOf(secret: string): Caller | Promise<Caller> {
+    if (!isWellFormedSecret(secret)) {
+      throw new Refusal("key_invalid", "The value of X-API-Key is not a key: it is mistyped, cut off, or not one of ours.");
+    }
+    const hash = hashOfSecret(secret);
+    const kept = this.#kept.get(hash);
+    const now = this.#clock();
+    if (kept !== undefined && kept.until > now) return live(kept, now);
+    return this.#find(hash);
+  }
+
+  async #find(hash: string): Promise<Caller> {
+    const known = await this.#reads.keyByHash(hash);
+    if (known === undefined) {
+      this.#kept.delete(hash);
+      throw new Refusal("key_invalid", "There is no such key.");
+    }
+    const now = this.#clock();
+    const sight = { customerId: known.role === "manage" ? null : known.customer_id };
+    const kept = { known, caller: { key: known, sight }, until: now + BELIEVED_MS };
+    if (this.#kept.size >= KEYS_KEPT) this.#kept.clear();
+    this.#kept.set(hash, kept);
+    return live(kept, now);
+  }
+}
+
+function live(kept: Kept, now: Instant): Caller {
+  switch (keyState(kept.known, now)) {
+    case "active":
+      return kept.caller;
+    case "expired":
+      throw new Refusal("key_expired", "This key has expired. Ask the operator for a new one.");
+    default:
+      throw new Refusal("key_revoked", "This key has been revoked. Ask the operator for a new one.");
+  }
+}
+
+export function requireReach(caller: Caller, reach: Reach): void {
+  const { role } = caller.key;
+  if (REACHES[reach].includes(role)) return;
+  throw new Refusal(
+    "role_insufficient",
+    `This key has the role "${role}"; here the role ${REACHES[reach].map((name) => `"${name}"`).join(" or ")} is needed.`,
+  );
+}

@@ -1,0 +1,89 @@
+// Problem details (RFC 9457): the only place that knows which status a refusal has, and what a caller sees of it.
+
+import Type from "typebox";
+import { CATALOGUE, type ErrorCode, Refusal } from "../domain/errors.ts";
+
+export const STATUS: Readonly<Record<ErrorCode, number>> = {
+  parameter_unknown: 400,
+  parameter_invalid: 400,
+  parameter_repeated: 400,
+  encoding_invalid: 400,
+  request_malformed: 400,
+  key_missing: 401,
+  key_invalid: 401,
+  key_expired: 401,
+  key_revoked: 401,
+  role_insufficient: 403,
+  route_unknown: 404,
+  customer_unknown: 404,
+  tank_unknown: 404,
+  tank_deleted: 404,
+  method_not_allowed: 405,
+  request_timeout: 408,
+  body_too_large: 413,
+  url_too_long: 414,
+  media_type_unsupported: 415,
+  rate_limited: 429,
+  keys_throttled: 429,
+  headers_too_large: 431,
+  internal: 500,
+  store_unavailable: 503,
+};
+
+export const PROBLEM_MEDIA_TYPE = "application/problem+json";
+
+export const ProblemObject = Type.Object(
+  {
+    type: Type.String({ description: "A name for this kind of problem", examples: [typeOf("parameter_invalid")] }),
+    title: Type.String({ description: "The kind of problem, in words", examples: [CATALOGUE.parameter_invalid] }),
+    status: Type.Integer({ description: "The HTTP status", examples: [400] }),
+    detail: Type.String({
+      description: "What is wrong with this request, and what to do",
+      examples: ['size must be a whole number from 1 to 100, not "500".'],
+    }),
+    code: Type.Enum(Object.keys(CATALOGUE), {
+      type: "string",
+      description: "The kind of problem, for programs",
+      examples: ["parameter_invalid"],
+    }),
+    param: Type.Optional(Type.String({ description: "The parameter at fault, where there is one", examples: ["size"] })),
+    request_id: Type.String({
+      description: "The request's id, also in X-Request-Id and in the service's log",
+      examples: ["9f0d4f0e-6f0e-4c55-9a7e-0d5b6c1f2a10"],
+    }),
+  },
+  { additionalProperties: false, description: "Problem details (RFC 9457)" },
+);
+
+/** The body of a refusal. Only the words written for the caller leave the house. */
+export function problemBody(refusal: Refusal, requestId: string): string {
+  return JSON.stringify({
+    type: typeOf(refusal.code),
+    title: CATALOGUE[refusal.code],
+    status: STATUS[refusal.code],
+    detail: refusal.message,
+    code: refusal.code,
+    param: refusal.param,
+    request_id: requestId,
+  });
+}
+
+function typeOf(code: ErrorCode): string {
+  return `urn:tank-monitor:problem:${code}`;
+}
+
+/** Headers that belong to a refusal, whichever way it is written to the connection. */
+export function problemHeaders(refusal: Refusal): Record<string, string> {
+  const headers: Record<string, string> = { "content-type": `${PROBLEM_MEDIA_TYPE}; charset=utf-8`, "cache-control": "no-store" };
+  if (STATUS[refusal.code] === 401) headers["www-authenticate"] = 'ApiKey realm="tank-monitor", header="X-API-Key"';
+  if (refusal.retryAfter !== undefined) headers["retry-after"] = String(refusal.retryAfter);
+  return headers;
+}
+
+/** Whatever was thrown, as a refusal. What is not one is our fault, and its words are not for the caller. */
+export function refusalOf(error: unknown): Refusal {
+  if (error instanceof Refusal) return error;
+  return new Refusal("internal", "Something went wrong on our side. The request id helps the operator find it.", {
+    cause: error,
+  });
+}

@@ -1,0 +1,71 @@
+// Connections that never become a request: broken HTTP, headers without end, senders that dawdle. They are answered by
+// hand, once, and closed.
+
+import { randomUUID } from "node:crypto";
+import { type ServerResponse, STATUS_CODES } from "node:http";
+import type { Socket } from "node:net";
+import { Refusal } from "../domain/errors.ts";
+import type { Observe } from "../domain/events.ts";
+import { problemBody, problemHeaders, STATUS } from "./problems.ts";
+
+/** The bytes at which the parser stopped come along, though the declared types say otherwise. */
+type ConnectionError = { readonly code?: string; readonly rawPacket?: unknown };
+
+/** `refuse` says what is wrong with a method or path that the HTTP parser itself did not know. */
+export function answerBrokenConnections(
+  observe: Observe,
+  refuse: (method: string, path: string) => Refusal,
+  methods: string,
+): (error: ConnectionError, socket: Socket) => void {
+  return (error, socket) => {
+    // What Node's own handler looks at: a response under way must not be followed by another.
+    const response = (socket as { _httpMessage?: ServerResponse })._httpMessage;
+    if (error.code === "ECONNRESET" || !socket.writable || response?.headersSent === true) {
+      socket.destroy();
+      return;
+    }
+    const refusal = refusalOf(error, refuse);
+    observe({ kind: "connection_refused", code: refusal.code, status: STATUS[refusal.code] });
+    socket.end(rawAnswer(refusal, randomUUID(), methods), () => socket.destroy());
+  };
+}
+
+function refusalOf(error: ConnectionError, refuse: (method: string, path: string) => Refusal): Refusal {
+  switch (error.code) {
+    case "ERR_HTTP_REQUEST_TIMEOUT":
+      return new Refusal("request_timeout", "The request did not arrive in time.");
+    case "HPE_HEADER_OVERFLOW":
+      return overflow(packetOf(error));
+    case "HPE_INVALID_METHOD": {
+      const line = /^([!#$%&'*+\-.^_`|~0-9A-Za-z]+) (\/[^ \r\n]*) HTTP\/1\.[01]\r?\n/.exec(packetOf(error).toString("latin1"));
+      if (line !== null) return refuse(line[1] ?? "", line[2] ?? "");
+      break;
+    }
+  }
+  return new Refusal("request_malformed", "This is not a well-formed HTTP request.");
+}
+
+function packetOf(error: ConnectionError): Buffer {
+  return Buffer.isBuffer(error.rawPacket) ? error.rawPacket : Buffer.alloc(0);
+}
+
+function overflow(packet: Buffer): Refusal {
+  if (packet.length === 0 || packet.includes("\n")) {
+    return new Refusal("headers_too_large", "The headers of a request may have at most 16 KiB in all.");
+  }
+  return new Refusal("url_too_long", "The URL does not fit into the 16 KiB that a request may have before its body.");
+}
+
+function rawAnswer(refusal: Refusal, requestId: string, methods: string): string {
+  const body = problemBody(refusal, requestId);
+  const status = STATUS[refusal.code];
+  const headers = {
+    ...problemHeaders(refusal),
+    "content-length": String(Buffer.byteLength(body)),
+    "x-request-id": requestId,
+    ...(refusal.code === "method_not_allowed" ? { allow: methods } : {}),
+    connection: "close",
+  };
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
+  return `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ""}\r\n${lines.join("")}\r\n${body}`;
+}

@@ -1,0 +1,155 @@
+// Ingest: how data comes in. A file goes line → record → run of records of one kind → store; every run is one durable
+// step, so an import can be interrupted anywhere and run again. May not: know HTTP, or an engine.
+
+import type { ReadingBatch } from "../domain/reading.ts";
+import { type CustomerRecord, type DecodedRecord, decodeRecord, type ReadingRecord, type TankRecord } from "../domain/record.ts";
+import { READING_OUTCOMES, type Writes } from "../domain/store.ts";
+import { rowDecoder } from "./csv.ts";
+import { type Line, linesOf } from "./lines.ts";
+
+export type Summary = { read: number; new: number; changed: number; unchanged: number; rejected: number };
+export type Reject = { readonly line: number; readonly reason: string; readonly text: string };
+export type ImportFormat = "ndjson" | "csv";
+
+type ImportWrites = Pick<Writes, "putCustomers" | "putTanks" | "acceptReadings">;
+type Outcome = "new" | "changed" | "unchanged" | { readonly rejected: string };
+
+/** Lines in a row that are of one kind; they are written together. */
+type Run =
+  | { readonly kind: "customer"; readonly lines: TextLine[]; readonly records: CustomerRecord[] }
+  | { readonly kind: "tank"; readonly lines: TextLine[]; readonly records: TankRecord[] }
+  | { readonly kind: "telemetry"; readonly lines: TextLine[]; readonly records: ReadingRecord[] }
+  | { readonly kind: "rejected"; readonly lines: TextLine[]; readonly records: string[] };
+type TextLine = { readonly number: number; readonly text: string };
+
+const RUN_LENGTH = 5000;
+/** While one run is written, the next are decoded. */
+const RUNS_UNDER_WAY = 3;
+
+export class Import {
+  readonly summary: Summary = { read: 0, new: 0, changed: 0, unchanged: 0, rejected: 0 };
+  readonly #writes: ImportWrites;
+  readonly #reject: (reject: Reject) => void;
+  readonly #underWay: Promise<void>[] = [];
+  #run: Run | undefined;
+
+  constructor(writes: ImportWrites, reject: (reject: Reject) => void) {
+    this.#writes = writes;
+    this.#reject = reject;
+  }
+
+  async take(source: AsyncIterable<Buffer>, format: ImportFormat): Promise<void> {
+    let decode: ((text: string) => DecodedRecord) | undefined = format === "ndjson" ? decodeJson : undefined;
+    try {
+      for await (const group of linesOf(source)) {
+        for (const line of group) {
+          if (decode !== undefined) this.#add(line, decode);
+          else decode = this.#header(line);
+        }
+        await this.#drain(RUNS_UNDER_WAY);
+      }
+      this.#send();
+      await this.#drain(0);
+    } finally {
+      await Promise.allSettled(this.#underWay);
+    }
+  }
+
+  /** A file whose header cannot be read is rejected line by line, not guessed at. */
+  #header(line: Line): (text: string) => DecodedRecord {
+    const decoder = "text" in line ? rowDecoder(line.text) : { fault: line.unreadable };
+    if (typeof decoder === "function") return decoder;
+    const reject = (): DecodedRecord => ({ kind: "rejected", reason: decoder.fault });
+    this.#add(line, reject);
+    return reject;
+  }
+
+  #add(line: Line, decode: (text: string) => DecodedRecord): void {
+    if ("text" in line && line.text.trim() === "") return;
+    this.summary.read++;
+    const text = "text" in line ? line.text : "";
+    const decoded: DecodedRecord = "text" in line ? decode(text) : { kind: "rejected", reason: line.unreadable };
+    if (this.#run?.kind !== decoded.kind || this.#run.records.length >= RUN_LENGTH) {
+      this.#send();
+      this.#run = { kind: decoded.kind, lines: [], records: [] } as Run;
+    }
+    this.#run.lines.push({ number: line.number, text });
+    (this.#run.records as unknown[]).push(decoded.kind === "rejected" ? decoded.reason : decoded.record);
+  }
+
+  /** Runs are handed over in the order of the file, and written in it. */
+  #send(): void {
+    const run = this.#run;
+    if (run === undefined) return;
+    this.#run = undefined;
+    const written = write(this.#writes, run);
+    const before = this.#underWay.at(-1);
+    const told = Promise.all([written, before]).then(([outcomes]) => this.#tell(run, outcomes));
+    // Whoever drains sees the failure; until then it must not count as unhandled.
+    told.catch(() => {});
+    this.#underWay.push(told);
+  }
+
+  async #drain(most: number): Promise<void> {
+    while (this.#underWay.length > most) {
+      await this.#underWay[0];
+      this.#underWay.shift();
+    }
+  }
+
+  #tell(run: Run, outcomes: readonly Outcome[]): void {
+    outcomes.forEach((outcome, i) => {
+      if (typeof outcome === "string") {
+        this.summary[outcome]++;
+        return;
+      }
+      this.summary.rejected++;
+      const { number = 0, text = "" } = run.lines[i] ?? {};
+      this.#reject({ line: number, reason: outcome.rejected, text });
+    });
+  }
+}
+
+function decodeJson(text: string): DecodedRecord {
+  try {
+    return decodeRecord(JSON.parse(text));
+  } catch (error) {
+    return { kind: "rejected", reason: `the line is not valid JSON: ${(error as Error).message}` };
+  }
+}
+
+async function write(writes: ImportWrites, run: Run): Promise<Outcome[]> {
+  switch (run.kind) {
+    case "customer":
+      return writes.putCustomers(run.records);
+    case "tank":
+      return writes.putTanks(run.records);
+    case "telemetry":
+      return Array.from(await writes.acceptReadings(batchOf(run.records)), readingOutcome);
+    case "rejected":
+      return run.records.map((rejected) => ({ rejected }));
+  }
+}
+
+function readingOutcome(code: number): Outcome {
+  const outcome = READING_OUTCOMES[code] ?? "tank_unknown";
+  return outcome === "tank_unknown" ? { rejected: "tank_id: there is no tank with this id" } : outcome;
+}
+
+function batchOf(records: readonly ReadingRecord[]): ReadingBatch {
+  const tanks = new Map<string, number>();
+  const tank = new Uint32Array(records.length);
+  const createdAt = new Float64Array(records.length);
+  const fill = new Float64Array(records.length);
+  records.forEach(({ tankId, reading }, i) => {
+    let place = tanks.get(tankId);
+    if (place === undefined) {
+      place = tanks.size;
+      tanks.set(tankId, place);
+    }
+    tank[i] = place;
+    createdAt[i] = reading.created_at;
+    fill[i] = reading.fill_percentage;
+  });
+  return { tankIds: [...tanks.keys()], tank, createdAt, fill };
+}

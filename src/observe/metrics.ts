@@ -1,0 +1,72 @@
+// Metrics in Prometheus' format, counted from the events.
+
+import { Counter, collectDefaultMetrics, Histogram, Registry } from "prom-client";
+import type { Event, Observe } from "../domain/events.ts";
+
+export type MetricsBook = { readonly observe: Observe; readonly text: () => Promise<string>; readonly close: () => void };
+
+const REQUEST_SECONDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5];
+const QUESTION_SECONDS = [0.00001, 0.000025, 0.00005, 0.0001, 0.00025, 0.0005, 0.001, 0.005, 0.025, 0.1, 1];
+
+export function openMetrics(): MetricsBook {
+  const registry = new Registry();
+  // Memory, processor time and the lag of the event loop.
+  collectDefaultMetrics({ register: registry });
+  const requests = new Histogram({
+    name: "tank_monitor_request_duration_seconds",
+    help: "Time from the arrival of a request to the end of its answer, by route and status",
+    labelNames: ["route", "method", "status"],
+    buckets: REQUEST_SECONDS,
+    registers: [registry],
+  });
+  const questions = new Histogram({
+    name: "tank_monitor_store_duration_seconds",
+    help: "Time the store took for a question",
+    labelNames: ["question", "ok"],
+    buckets: QUESTION_SECONDS,
+    registers: [registry],
+  });
+  const counter = (name: string, help: string, labelNames: string[]) =>
+    new Counter({ name, help, labelNames, registers: [registry] });
+  const refusedKeys = counter("tank_monitor_keys_refused_total", "Requests refused for their key", ["code"]);
+  const limited = counter("tank_monitor_rate_limited_total", "Requests refused for their number", ["code"]);
+  const broken = counter("tank_monitor_connections_refused_total", "Connections that sent no readable request", ["code"]);
+
+  /** Looking a label set up costs more than counting in it: each is looked up once. */
+  const kept = new Map<string, Histogram.Internal<string>>();
+  function child(name: string, make: () => Histogram.Internal<string>): Histogram.Internal<string> {
+    const known = kept.get(name);
+    if (known !== undefined) return known;
+    const made = make();
+    kept.set(name, made);
+    return made;
+  }
+
+  function observe(event: Event): void {
+    switch (event.kind) {
+      case "request_answered": {
+        const route = event.route ?? "(none)";
+        const method = METHODS.has(event.method) ? event.method : "other";
+        child(`${method} ${route} ${event.status}`, () => requests.labels(route, method, String(event.status))).observe(
+          event.milliseconds / 1000,
+        );
+        if (event.status === 401 || event.status === 403) refusedKeys.inc({ code: event.code ?? "" });
+        if (event.status === 429) limited.inc({ code: event.code ?? "" });
+        return;
+      }
+      case "question_answered":
+        child(`${event.question} ${event.ok}`, () => questions.labels(event.question, String(event.ok))).observe(
+          event.milliseconds / 1000,
+        );
+        return;
+      case "connection_refused":
+        broken.inc({ code: event.code });
+        return;
+    }
+  }
+
+  return { observe, text: () => registry.metrics(), close: () => registry.clear() };
+}
+
+/** Methods are the caller's to choose; labels are not. */
+const METHODS = new Set(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]);

@@ -1,0 +1,62 @@
+// Opens connections: every pragma is set here, with its reason, and what matters is read back.
+
+import { mkdirSync } from "node:fs";
+import { dirname } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { Complaint, Refusal, storeUnavailable } from "../../domain/errors.ts";
+
+/** The one writing connection of a process. Creates the file where there is none. */
+export function openWriter(file: string): DatabaseSync {
+  mkdirSync(dirname(file), { recursive: true });
+  const db = new DatabaseSync(file, { enableForeignKeyConstraints: true, timeout: 5000 });
+  // Readers go on while we write, and a commit is one append and one fsync.
+  expectPragma(db, "journal_mode", "wal");
+  // FULL syncs the log at every commit: what was acknowledged survives a power cut. (NORMAL would not.)
+  expectPragma(db, "synchronous", "FULL", 2);
+  expectPragma(db, "foreign_keys", "ON", 1);
+  // A log that grew under a long read shrinks again.
+  db.exec("PRAGMA journal_size_limit = 67108864");
+  return db;
+}
+
+/** The serving thread's connection: it cannot write, whatever it is asked. */
+export function openReader(file: string): DatabaseSync {
+  const db = new DatabaseSync(file, { readOnly: true, timeout: 250 });
+  // 16 MiB: the hot pages of a large fleet, and little next to the process itself.
+  db.exec("PRAGMA cache_size = -16384");
+  db.exec("PRAGMA query_only = ON");
+  return db;
+}
+
+function expectPragma(db: DatabaseSync, name: string, value: string, expected: string | number = value): void {
+  db.exec(`PRAGMA ${name} = ${value}`);
+  const got = db.prepare(`PRAGMA ${name}`).get()?.[name];
+  if (got !== expected) throw new Complaint(`SQLite did not accept ${name} = ${value} for this database (it says ${got})`);
+}
+
+const BUSY = 5;
+const LOCKED = 6;
+const READONLY = 8;
+const IO_ERROR = 10;
+const CORRUPT = 11;
+const FULL = 13;
+const CANT_OPEN = 14;
+const NOT_A_DATABASE = 26;
+const AWAY = new Set([BUSY, LOCKED, READONLY, IO_ERROR, CORRUPT, FULL, CANT_OPEN, NOT_A_DATABASE]);
+
+/** SQLite's primary result code, or undefined where the error is not SQLite's. */
+function sqliteCode(error: unknown): number | undefined {
+  if (!(error instanceof Error) || !("errcode" in error) || typeof error.errcode !== "number") return undefined;
+  return error.errcode & 0xff;
+}
+
+export const isBusy = (error: unknown): boolean => sqliteCode(error) === BUSY;
+export const isNotADatabase = (error: unknown): boolean => sqliteCode(error) === NOT_A_DATABASE;
+export const isCantOpen = (error: unknown): boolean => sqliteCode(error) === CANT_OPEN;
+
+/** A disk, lock or file that is not there now is the port's `store_unavailable`; anything else is a fault of ours. */
+export function asRefusal(error: unknown): unknown {
+  if (error instanceof Refusal) return error;
+  const code = sqliteCode(error);
+  return code !== undefined && AWAY.has(code) ? storeUnavailable(error) : error;
+}

@@ -1,0 +1,140 @@
+// The embedded store: SQLite through `node:sqlite`. The serving thread reads on a connection of its own; every write goes
+// to the writing thread. The port's other engine has the same files.
+
+import { randomBytes } from "node:crypto";
+import { rmSync } from "node:fs";
+import { backup, type DatabaseSync } from "node:sqlite";
+import { Complaint, storeUnavailable } from "../../domain/errors.ts";
+import type { Observe } from "../../domain/events.ts";
+import type { Reads, Store } from "../../domain/store.ts";
+import { asRefusal, isCantOpen, isNotADatabase, openReader, openWriter } from "./connection.ts";
+import { customerQuestions } from "./customers.ts";
+import { records } from "./export.ts";
+import { keyQuestions } from "./keys.ts";
+import { migrate } from "./migrations.ts";
+import { Snapshot } from "./paging.ts";
+import { Presence } from "./presence.ts";
+import { tankQuestions } from "./tanks.ts";
+import { telemetryQuestions } from "./telemetry.ts";
+import { Writer } from "./writer.ts";
+
+export async function openSqlite(file: string, observe: Observe): Promise<Store> {
+  prepare(file);
+  const db = openReader(file);
+  const writer = new Writer(file);
+  const presence = new Presence(file, (change) =>
+    observe(change === "back" ? { kind: "store_back" } : { kind: "store_lost", reason: change.lost }),
+  );
+  await presence.look();
+
+  /** The port is asynchronous, SQLite is not: an answer is ready when the call returns. */
+  function ask<A extends unknown[], T>(question: (...args: A) => T): (...args: A) => Promise<T> {
+    return async (...args) => {
+      if (presence.lost !== undefined) throw storeUnavailable(new Error(presence.lost));
+      try {
+        return question(...args);
+      } catch (error) {
+        throw asRefusal(error);
+      }
+    };
+  }
+
+  function tell<A extends unknown[], T>(write: (...args: A) => Promise<T>): (...args: A) => Promise<T> {
+    return async (...args) => {
+      if (presence.lost !== undefined) throw storeUnavailable(new Error(presence.lost));
+      return write(...args);
+    };
+  }
+
+  const { keyList, ...questions } = allQuestions(db);
+  const anything = db.prepare("SELECT EXISTS (SELECT 1 FROM customer) OR EXISTS (SELECT 1 FROM api_key) AS any");
+
+  return {
+    ...reads(questions, ask),
+    keyList: ask(keyList),
+    isEmpty: ask(() => anything.get()?.["any"] === 0),
+    putCustomers: tell((list) => writer.write("putCustomers", list)),
+    putTanks: tell((list) => writer.write("putTanks", list)),
+    acceptReadings: tell((batch) => writer.write("acceptReadings", batch)),
+    addKey: tell((key, hash) => writer.write("addKey", key, hash)),
+    replaceKey: tell((oldId, oldExpiresAt, key, hash) => writer.write("replaceKey", oldId, oldExpiresAt, key, hash)),
+    revokeKey: tell((id, at) => writer.write("revokeKey", id, at)),
+    touchCustomers: tell((seen) => writer.write("touchCustomers", seen)),
+    backup: (to, progress) => copy(file, to, progress),
+    records: () => records(file),
+    async rehearsal(progress) {
+      const to = `${file}.rehearsal-${randomBytes(4).toString("hex")}`;
+      await copy(file, to, progress);
+      const store = await openSqlite(to, observe);
+      return { ...store, close: () => store.close().finally(() => removeDatabase(to)) };
+    },
+    async close() {
+      presence.stop();
+      // The writer goes last: the last connection to close empties the log into the database.
+      db.close();
+      await writer.close();
+    },
+  };
+}
+
+type Questions = ReturnType<typeof allQuestions>;
+
+function allQuestions(db: DatabaseSync) {
+  const snapshot = new Snapshot(db);
+  const ping = db.prepare("SELECT 1");
+  return {
+    ...customerQuestions(db, snapshot),
+    ...tankQuestions(db, snapshot),
+    ...telemetryQuestions(db, snapshot),
+    ...keyQuestions(db),
+    ping: (): void => void ping.get(),
+  };
+}
+
+type Ask = <A extends unknown[], T>(question: (...args: A) => T) => (...args: A) => Promise<T>;
+
+function reads(questions: Omit<Questions, "keyList">, ask: Ask): Reads {
+  return {
+    customerById: ask(questions.customerById),
+    customerPage: ask(questions.customerPage),
+    tankById: ask(questions.tankById),
+    tankPage: ask(questions.tankPage),
+    telemetryPage: ask(questions.telemetryPage),
+    keyByHash: ask(questions.keyByHash),
+    ping: ask(questions.ping),
+  };
+}
+
+/** Creates and migrates, before anything else opens the file. */
+function prepare(file: string): void {
+  let db: DatabaseSync | undefined;
+  try {
+    db = openWriter(file);
+    migrate(db, file);
+  } catch (error) {
+    if (isNotADatabase(error)) throw new Complaint(`${file} is not a database. Name another file in DATABASE_URL.`);
+    if (isCantOpen(error)) throw new Complaint(`${file} cannot be opened or created. Check the path and its permissions.`);
+    throw error;
+  } finally {
+    db?.close();
+  }
+}
+
+/** From a connection with an open read: writers go on meanwhile, and the copy is not started over for each of them. */
+async function copy(file: string, to: string, progress: (done: number, total: number) => void): Promise<void> {
+  const db = openReader(file);
+  try {
+    db.exec("BEGIN");
+    db.prepare("SELECT count(*) FROM sqlite_schema").get();
+    await backup(db, to, {
+      rate: 2000,
+      progress: ({ totalPages, remainingPages }) => progress(totalPages - remainingPages, totalPages),
+    });
+  } finally {
+    db.close();
+  }
+}
+
+function removeDatabase(file: string): void {
+  for (const end of ["", "-wal", "-shm"]) rmSync(file + end, { force: true });
+}

@@ -1,0 +1,132 @@
+// The writing thread: the only place of a process that writes to its database. Whatever waits is taken together into one
+// transaction (group commit), and answered after the commit.
+
+import type { DatabaseSync } from "node:sqlite";
+import { parentPort, workerData } from "node:worker_threads";
+import { Refusal } from "../../domain/errors.ts";
+import { asRefusal, isBusy, openWriter } from "./connection.ts";
+import { customerWrites } from "./customers.ts";
+import { keyWrites } from "./keys.ts";
+import { tankWrites } from "./tanks.ts";
+import { telemetryWrites } from "./telemetry.ts";
+
+export type WriteTable = ReturnType<typeof writeTable>;
+export type WriteName = keyof WriteTable;
+export type WriteRequest = { readonly id: number; readonly name: WriteName; readonly args: readonly unknown[] };
+export type WriteReply =
+  | { readonly id: number; readonly value: unknown }
+  | { readonly id: number; readonly error: unknown; readonly unavailable: boolean };
+
+function writeTable(db: DatabaseSync) {
+  return { ...customerWrites(db), ...tankWrites(db), ...telemetryWrites(db), ...keyWrites(db) };
+}
+
+/** A transaction takes on no further write after this long, so that other processes get their turn. */
+const TRANSACTION_MS = 150;
+/** How long to wait for another process to finish writing, and how often to look. */
+const LOCK_WAIT_MS = 10_000;
+const LOCK_POLL_MS = 1;
+/** After a long transaction the lock is left free for longer than others take to look again. */
+const LONG_TRANSACTION_MS = 20;
+const PAUSE_MS = 3;
+
+const sleeper = new Int32Array(new SharedArrayBuffer(4));
+const sleep = (ms: number): void => void Atomics.wait(sleeper, 0, 0, ms);
+
+class WritingThread {
+  readonly #db: DatabaseSync;
+  readonly #table: WriteTable;
+  readonly #queue: WriteRequest[] = [];
+  #closing = false;
+  #scheduled = false;
+
+  constructor(file: string) {
+    this.#db = openWriter(file);
+    this.#table = writeTable(this.#db);
+    // SQLite's own waiting backs off to 100 ms and can starve beside a busy importer; ours looks every millisecond.
+    this.#db.exec("PRAGMA busy_timeout = 0");
+  }
+
+  take(message: WriteRequest | "close"): void {
+    if (message === "close") this.#closing = true;
+    else this.#queue.push(message);
+    this.#schedule();
+  }
+
+  #schedule(): void {
+    if (this.#scheduled) return;
+    this.#scheduled = true;
+    setImmediate(() => {
+      this.#scheduled = false;
+      if (this.#queue.length > 0) this.#commitTogether();
+      if (this.#queue.length > 0) this.#schedule();
+      else if (this.#closing) this.#close();
+    });
+  }
+
+  #commitTogether(): void {
+    const taken: WriteRequest[] = [];
+    const replies: WriteReply[] = [];
+    const started = performance.now();
+    try {
+      this.#begin();
+      while (this.#queue.length > 0 && performance.now() - started < TRANSACTION_MS) {
+        const request = this.#queue.shift() as WriteRequest;
+        taken.push(request);
+        replies.push(this.#run(request));
+      }
+      this.#db.exec("COMMIT");
+    } catch (error) {
+      if (this.#db.isTransaction) this.#db.exec("ROLLBACK");
+      const failed = taken.length > 0 ? taken : this.#queue.splice(0);
+      for (const { id } of failed) parentPort?.postMessage(failure(id, error));
+      return;
+    }
+    for (const reply of replies) parentPort?.postMessage(reply);
+    if (performance.now() - started > LONG_TRANSACTION_MS) sleep(PAUSE_MS);
+  }
+
+  #begin(): void {
+    const deadline = performance.now() + LOCK_WAIT_MS;
+    for (;;) {
+      try {
+        this.#db.exec("BEGIN IMMEDIATE");
+        return;
+      } catch (error) {
+        if (!isBusy(error) || performance.now() > deadline) throw error;
+        sleep(LOCK_POLL_MS);
+      }
+    }
+  }
+
+  /** A write that fails by itself is undone by itself; one that shows the database is away fails the transaction. */
+  #run(request: WriteRequest): WriteReply {
+    this.#db.exec("SAVEPOINT one_write");
+    try {
+      const write = this.#table[request.name] as (...args: readonly unknown[]) => unknown;
+      const value = write(...request.args);
+      this.#db.exec("RELEASE one_write");
+      return { id: request.id, value };
+    } catch (error) {
+      if (asRefusal(error) instanceof Refusal) throw error;
+      this.#db.exec("ROLLBACK TO one_write; RELEASE one_write");
+      return failure(request.id, error);
+    }
+  }
+
+  #close(): void {
+    this.#db.close();
+    parentPort?.close();
+  }
+}
+
+function failure(id: number, error: unknown): WriteReply {
+  const refusal = asRefusal(error);
+  const unavailable = refusal instanceof Refusal;
+  return { id, error: unavailable ? refusal.cause : error, unavailable };
+}
+
+if (parentPort !== null) {
+  const thread = new WritingThread((workerData as { file: string }).file);
+  parentPort.on("message", (message) => thread.take(message));
+}

@@ -1,0 +1,50 @@
+// Customers, tanks and readings for tests, as import lines, put straight into a store.
+
+import { type CustomerRecord, decodeRecord, type TankRecord } from "../../src/domain/record.ts";
+import type { Writes } from "../../src/domain/store.ts";
+
+type Fields = Readonly<Record<string, unknown>>;
+
+export function customerRecord(id: string, fields: Fields = {}): CustomerRecord {
+  const line = {
+    object: "customer",
+    id,
+    created_at: "2026-01-01T00:00:00Z",
+    email: `${id}@customers.example`,
+    name: `Customer ${id}`,
+  };
+  const decoded = decodeRecord({ ...line, ...fields });
+  if (decoded.kind !== "customer") throw new Error(`not a customer: ${JSON.stringify(decoded)}`);
+  return decoded.record;
+}
+
+export function tankRecord(id: string, owner: string, fields: Fields = {}): TankRecord {
+  const line = {
+    object: "tank",
+    id,
+    owner_id: owner,
+    assigned_device_id: `device-${id}`,
+    capacity: 2700,
+    capacity_unit: "liters",
+    created_at: "2026-01-02T00:00:00Z",
+    min_fill_alert_percentage: 20,
+    name: `Tank ${id}`,
+  };
+  const decoded = decodeRecord({ ...line, ...fields });
+  if (decoded.kind !== "tank") throw new Error(`not a tank: ${JSON.stringify(decoded)}`);
+  return decoded.record;
+}
+
+/** Readings of one tank: `[instant, fill]` pairs. */
+export function putReadings(
+  store: Writes,
+  tankId: string,
+  readings: readonly (readonly [number, number])[],
+): Promise<Uint8Array> {
+  return store.acceptReadings({
+    tankIds: [tankId],
+    tank: new Uint32Array(readings.length),
+    createdAt: Float64Array.from(readings, ([at]) => at),
+    fill: Float64Array.from(readings, ([, fill]) => fill),
+  });
+}

@@ -1,0 +1,61 @@
+// A real service on a real database file and a free port, for tests that go through the HTTP door.
+
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { TestContext } from "node:test";
+import { type App, type AppOptions, startApp } from "../../src/app.ts";
+import { readConfig } from "../../src/config.ts";
+import type { Event } from "../../src/domain/events.ts";
+import { createKey, type NewKey } from "../../src/manage/keys.ts";
+
+/** Something with a lifetime: a test, or a suite that cleans up after itself. */
+export type Lifetime = Pick<TestContext, "after">;
+
+export function temporaryFolder(life: Lifetime): string {
+  const folder = mkdtempSync(join(tmpdir(), "tank-monitor-"));
+  life.after(() => rmSync(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+export type Service = App & {
+  readonly events: Event[];
+  /** Makes a key and gives its secret. */
+  readonly key: (wish?: Partial<NewKey>) => Promise<string>;
+  readonly folder: string;
+  readonly databaseFile: string;
+};
+
+type Options = Partial<Pick<AppOptions, "clock" | "patience">> & { readonly environment?: Record<string, string> };
+
+export async function startService(life: Lifetime, { environment = {}, clock, patience }: Options = {}): Promise<Service> {
+  const folder = temporaryFolder(life);
+  const databaseFile = join(folder, "tank-monitor.db");
+  const events: Event[] = [];
+  const given = { DATABASE_URL: `sqlite:${databaseFile}`, PORT: "0", ...environment };
+  const app = await startApp({
+    config: readConfig({}, given, {}),
+    log: (event) => events.push(event),
+    ...(clock === undefined ? {} : { clock }),
+    ...(patience === undefined ? {} : { patience }),
+  });
+  life.after(() => app.stop());
+  return {
+    ...app,
+    events,
+    folder,
+    databaseFile,
+    async key(wish = {}) {
+      const whole = {
+        name: "test",
+        role: "read",
+        customerId: null,
+        deviceId: null,
+        rate: null,
+        lifetime: null,
+        ...wish,
+      } as const;
+      return (await createKey(app.store, clock ?? Date.now, whole)).secret;
+    },
+  };
+}
