@@ -1,7 +1,7 @@
 // What a command is, and what it is called with. Data goes to stdout, words to stderr; 0 done, 1 failed, 2 wrongly called.
 
 import type { ParseArgsOptionsConfig } from "node:util";
-import { type Config, type ConfigName, readConfig, readEnvFile } from "../config.ts";
+import { type Config, type ConfigName, type Given, readConfig, readEnvFile } from "../config.ts";
 import { parseDuration } from "../domain/duration.ts";
 import { Complaint } from "../domain/errors.ts";
 import type { Event } from "../domain/events.ts";
@@ -47,10 +47,11 @@ export function duration(call: Call, flag: string): number | undefined {
   return milliseconds;
 }
 
-/** Flags named like an entry of the configuration are that entry. */
-export function configOf(call: Call, names: readonly ConfigName[] = []): Config {
+/** Flags named like an entry of the configuration are that entry. `fallbacks` stand in for what nobody sets. */
+export function configOf(call: Call, names: readonly ConfigName[] = [], fallbacks: Given = {}): Config {
   const flags = Object.fromEntries(names.map((name) => [name, text(call, name.toLowerCase())]));
-  return readConfig(flags, process.env, readEnvFile());
+  const set = Object.entries(readEnvFile()).filter(([, value]) => value !== "");
+  return readConfig(flags, process.env, { ...fallbacks, ...Object.fromEntries(set) });
 }
 
 /** Opens the database for one command, says on stderr what matters of it, and closes it whatever happens. */

@@ -1,7 +1,7 @@
 // What people, firms and streets are called in the countries of the demo fleet, and how tanks are measured there.
 
 import type { CapacityUnit } from "../domain/tank.ts";
-import { ENGLISH, FRENCH, GERMAN, ITALIAN, type Language, SPANISH } from "./languages.ts";
+import { ENGLISH, FRENCH, GERMAN, ITALIAN, type Language, list, SPANISH } from "./languages.ts";
 
 export type Country = {
   readonly language: Language;
@@ -15,11 +15,6 @@ export type Country = {
   readonly housing: readonly string[];
 };
 
-const list = (words: string): readonly string[] => words.split(", ");
-
-const germanStreets = list(
-  "Lindenweg, Bahnhofstraße, Gartenstraße, Schulstraße, Am Mühlbach, Kirchgasse, Birkenweg, Industriestraße",
-);
 const englishFamilies = list(
   "Anderson, Bennett, Carter, Dawson, Ellis, Foster, Graham, Harper, Johnson, Mitchell, Nelson, Parker, Sullivan, Turner, Walker, Young",
 );
@@ -27,14 +22,14 @@ const americanStreets = list(
   "Maple Street, Oak Avenue, Main Street, Cedar Lane, Lakeview Drive, Mill Road, Pine Ridge Road, Elm Street",
 );
 
-export const COUNTRIES: Readonly<Record<string, Country>> = {
+const COUNTRIES: Readonly<Record<string, Country>> = {
   Germany: {
     language: GERMAN,
     unit: "liters",
     families: list(
       "Müller, Schmidt, Fischer, Weber, Wagner, Becker, Hoffmann, Schäfer, Koch, Richter, Klein, Wolf, Schröder, Neumann, Krüger, Vogt",
     ),
-    streets: germanStreets,
+    streets: list("Lindenweg, Bahnhofstraße, Gartenstraße, Schulstraße, Am Mühlbach, Kirchgasse, Birkenweg, Industriestraße"),
     numberFirst: false,
     businesses: list(
       "Bäckerei {family}, Gasthof {family}, Gärtnerei {family}, Hotel {family}, Autohaus {family} GmbH, Campingpark {city}",

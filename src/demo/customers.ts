@@ -3,6 +3,7 @@
 import type { Customer } from "../domain/customer.ts";
 import type { Instant } from "../domain/instant.ts";
 import { type Country, countryOf } from "./countries.ts";
+import { DAY, YEAR } from "./durations.ts";
 import { PLACES, type Place } from "./places.ts";
 import type { Random } from "./random.ts";
 
@@ -16,19 +17,18 @@ export type DemoCustomer = {
 };
 
 const DELETED = 6;
-const DAY = 86_400_000;
-const OLDEST = 3 * 365 * DAY;
-const YOUNGEST = 396 * DAY;
+const OLDEST = 3 * YEAR;
+/** Thirteen months: a month more than the year of readings. */
+const YOUNGEST = YEAR + 31 * DAY;
 
 /** Oldest first, so that ids and creation dates run the same way. */
 export function makeCustomers(count: number, random: Random, now: Instant): DemoCustomer[] {
   const dates = Array.from({ length: count }, () => Math.floor(now - random.between(YOUNGEST, OLDEST)));
   dates.sort((a, b) => a - b);
-  const kinds = dates.map(() => kindOf(random));
-  const deleted = deletedAmong(kinds, random);
+  const drafts = dates.map((created_at) => ({ created_at, kind: kindOf(random) }));
+  const deleted = deletedAmong(drafts, random);
   const taken = new Set<string>();
-  return dates.map((created_at, i) => {
-    const kind = kinds[i] ?? "household";
+  return drafts.map(({ created_at, kind }, i) => {
     const home = random.pick(PLACES);
     const customer: Customer = {
       id: `cus_demo${String(i + 1).padStart(3, "0")}`,
@@ -48,8 +48,8 @@ function kindOf(random: Random): CustomerKind {
 }
 
 /** Households leave; the very first customer stays, since examples name it. */
-function deletedAmong(kinds: readonly CustomerKind[], random: Random): Set<number> {
-  const candidates = kinds.flatMap((kind, i) => (kind === "household" && i > 0 ? [i] : []));
+function deletedAmong(drafts: readonly { readonly kind: CustomerKind }[], random: Random): Set<number> {
+  const candidates = drafts.flatMap(({ kind }, i) => (kind === "household" && i > 0 ? [i] : []));
   const deleted = new Set<number>();
   while (deleted.size < Math.min(DELETED, candidates.length)) deleted.add(random.pick(candidates));
   return deleted;

@@ -11,7 +11,7 @@ import { makeTanks } from "./tanks.ts";
 const CUSTOMERS = 200;
 const TANKS = 500;
 
-export type Fleet = {
+type Fleet = {
   readonly customers: { readonly customer: Customer; readonly deleted: boolean }[];
   readonly tanks: { readonly tank: Tank; readonly deleted: boolean }[];
 };

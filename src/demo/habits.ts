@@ -3,12 +3,12 @@
 
 import type { Instant } from "../domain/instant.ts";
 import type { Tank, UseCase } from "../domain/tank.ts";
+import { DAY, HOUR } from "./durations.ts";
 import { coldAt } from "./places.ts";
 import { type Seed, seeded } from "./random.ts";
 
-const HOUR = 3_600_000;
-const DAY = 24 * HOUR;
-const YEAR = 365.2425 * DAY;
+/** From one midwinter to the next, leap days included. */
+const SEASONS = 365.2425 * DAY;
 /** The coldest days of the north come in the middle of January. */
 const MIDWINTER = 15 * DAY;
 
@@ -52,7 +52,7 @@ const DAILY_SWING = 0.3;
 
 /** Percent a day that is burned at the instant. `chill` is the weather: 1 is as usual, more is colder. */
 export function consumptionAt(at: Instant, habits: Habits, chill: number): number {
-  const winter = (1 + Math.cos((2 * Math.PI * (at - MIDWINTER)) / YEAR)) / 2;
+  const winter = (1 + Math.cos((2 * Math.PI * (at - MIDWINTER)) / SEASONS)) / 2;
   const season = 1 - habits.heating * (1 - winter);
   const weather = 1 + habits.heating * winter * (chill - 1);
   const clock = at + habits.sunShift - (habits.peaksPerDay === 1 ? NOON : MORNING);

@@ -8,7 +8,8 @@ export type Language = {
   readonly tankNames: Readonly<Record<UseCase, readonly string[]>>;
 };
 
-const list = (words: string): readonly string[] => words.split(", ");
+/** `"a, b, c"`: long lists of words read better on one line. */
+export const list = (words: string): readonly string[] => words.split(", ");
 
 export const GERMAN: Language = {
   firstNames: list(

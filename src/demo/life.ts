@@ -4,11 +4,10 @@
 import type { Instant } from "../domain/instant.ts";
 import { FILL, type Reading } from "../domain/reading.ts";
 import type { Tank } from "../domain/tank.ts";
+import { DAY, HOUR } from "./durations.ts";
 import { consumptionAt, type Habits, habitsOf } from "./habits.ts";
 import { type Random, type Seed, seeded } from "./random.ts";
 
-const HOUR = 3_600_000;
-const DAY = 24 * HOUR;
 /** Consumption is taken as even over one step. */
 const LONGEST_STEP = 4 * HOUR;
 const BETWEEN_DROPOUTS = 60 * DAY;
@@ -68,8 +67,9 @@ export class TankLife {
     const untilDry = (Math.max(0, this.#fill - 2) / rate) * DAY;
     const arrival = this.#at + (this.#random.chance(0.03) ? wait : Math.min(wait, untilDry));
     const workingHour = this.#random.between(7, 16) * HOUR - this.#habits.sunShift;
-    const truckAt = Math.floor(arrival / DAY) * DAY + Math.floor(workingHour);
-    return truckAt > this.#at ? truckAt : truckAt + 2 * DAY;
+    let truckAt = Math.floor(arrival / DAY) * DAY + Math.floor(workingHour);
+    while (truckAt <= this.#at) truckAt += DAY;
+    return truckAt;
   }
 
   #isSilent(): boolean {

@@ -3,12 +3,12 @@
 import type { Instant } from "../domain/instant.ts";
 import type { Reading, ReadingBatch } from "../domain/reading.ts";
 import type { Tank } from "../domain/tank.ts";
+import { SECOND } from "./durations.ts";
 import { TankLife } from "./life.ts";
 import type { Seed } from "./random.ts";
 
 /** In this time every tank has its turn once. */
-const ROUND = 100_000;
-const SECOND = 1000;
+const ROUND = 100 * SECOND;
 
 export type KnownTank = { readonly tank: Tank; readonly last: Reading };
 type Member = { readonly id: string; readonly life: TankLife };

@@ -45,8 +45,9 @@ export function seeded(seed: Seed): Random {
     between: (low, high) => low + next() * (high - low),
     whole,
     pick(list) {
-      if (list.length === 0) throw new Error("nothing to pick from");
-      return list[whole(0, list.length - 1)] as (typeof list)[number];
+      const picked = list[whole(0, list.length - 1)];
+      if (picked === undefined) throw new Error("nothing to pick from");
+      return picked;
     },
     chance: (probability) => next() < probability,
     normal: (mean, deviation) => mean + deviation * standard(),

@@ -1,19 +1,19 @@
 // The tanks of the demo fleet: who owns how many, where they stand, what they are called and how much they hold.
 
 import type { Instant } from "../domain/instant.ts";
-import type { CapacityUnit, Location, Tank, UseCase } from "../domain/tank.ts";
+import type { CapacityUnit, Tank, UseCase } from "../domain/tank.ts";
 import { countryOf } from "./countries.ts";
 import type { CustomerKind, DemoCustomer } from "./customers.ts";
+import { DAY, YEAR } from "./durations.ts";
 import { gapsIn, locationNear } from "./location.ts";
 import { PLACES, type Place } from "./places.ts";
 import type { Random } from "./random.ts";
 
-export type DemoTank = { readonly tank: Tank; readonly deleted: boolean };
+type DemoTank = { readonly tank: Tank; readonly deleted: boolean };
 
 const DELETED = 15;
-const DAY = 86_400_000;
 /** A day more than the year of readings. */
-const SETTLED = 366 * DAY;
+const SETTLED = YEAR + DAY;
 
 export function makeTanks(count: number, customers: readonly DemoCustomer[], random: Random, now: Instant): DemoTank[] {
   const drafts = ownersOf(count, customers, random).map((owner) => ({ owner, created_at: builtAt(owner, random, now) }));

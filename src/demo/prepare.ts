@@ -1,0 +1,82 @@
+// The demo: a simulated fleet on a database of its own. This file fills the database, or brings it up to now.
+
+import { Complaint } from "../domain/errors.ts";
+import type { Instant } from "../domain/instant.ts";
+import { SEES_ALL } from "../domain/key.ts";
+import { PAGE_SIZE } from "../domain/page.ts";
+import type { TankRecord } from "../domain/record.ts";
+import type { Reads, Store } from "../domain/store.ts";
+import type { Tank } from "../domain/tank.ts";
+import { makeFleet } from "./fleet.ts";
+import { catchUp, history } from "./history.ts";
+import type { KnownTank } from "./living.ts";
+import type { Seed } from "./random.ts";
+
+const FIRST_CUSTOMER = "cus_demo001";
+const LAST_TANK = "tank_demo500";
+/** Tanks whose readings are handed over before the first of them is waited for. */
+const UNDER_WAY = 4;
+
+export type Told = (done: number, total: number) => void;
+
+/** Leaves a database alone that holds anything but a demo. */
+export async function prepareDemo(store: Store, seed: Seed, now: Instant, told: Told): Promise<void> {
+  const isDemo = (await store.customerById(FIRST_CUSTOMER, SEES_ALL)) !== undefined;
+  if (!isDemo && !(await store.isEmpty())) {
+    throw new Complaint(
+      "the database of DATABASE_URL holds something else than a demo; the demo leaves it alone. Name an empty one.",
+    );
+  }
+  const isWhole = (await store.tankById(LAST_TANK, SEES_ALL)) !== undefined;
+  if (!isWhole) await makeAnew(store, seed, now, told);
+  else await bringUpToNow(store, seed, now, told);
+}
+
+async function makeAnew(store: Store, seed: Seed, now: Instant, told: Told): Promise<void> {
+  const { customers, tanks } = makeFleet(seed, now);
+  await store.putCustomers(customers);
+  // The last tank says that the fleet is whole: it comes after everything else.
+  await store.putTanks(tanks.slice(0, -1));
+  await putHistory(store, tanks.slice(0, -1).map(tankOf), seed, now, told);
+  await store.putTanks(tanks.slice(-1));
+  await putHistory(store, tanks.slice(-1).map(tankOf), seed, now, told);
+}
+
+function tankOf(record: TankRecord): Tank {
+  if ("remove" in record) throw new Error("a new fleet removes nothing");
+  return record.tank;
+}
+
+async function putHistory(store: Store, tanks: readonly Tank[], seed: Seed, now: Instant, told: Told): Promise<void> {
+  const underWay: Promise<unknown>[] = [];
+  let done = 0;
+  for (const batch of history(tanks, seed, now)) {
+    underWay.push(store.acceptReadings(batch));
+    if (underWay.length > UNDER_WAY) await underWay.shift();
+    told(++done, tanks.length);
+  }
+  await Promise.all(underWay);
+}
+
+async function bringUpToNow(store: Store, seed: Seed, now: Instant, told: Told): Promise<void> {
+  const known = await knownTanks(store);
+  for (const [i, { tank, last }] of known.entries()) {
+    await store.acceptReadings(catchUp(tank, seed, last, now));
+    told(i + 1, known.length);
+  }
+}
+
+/** Every live tank that has sent something, with its newest reading. */
+export async function knownTanks(reads: Pick<Reads, "tankPage" | "telemetryPage">): Promise<KnownTank[]> {
+  const known: KnownTank[] = [];
+  const whole = { from: undefined, to: undefined };
+  for (let page = 1; ; page++) {
+    const { data } = await reads.tankPage({ ...whole, page, size: PAGE_SIZE.maximum }, SEES_ALL);
+    if (data.length === 0) return known;
+    for (const tank of data) {
+      const newest = await reads.telemetryPage(tank.id, { ...whole, page: 1, size: 1 }, SEES_ALL);
+      const last = newest === undefined || newest === "deleted" ? undefined : newest.data[0];
+      if (last !== undefined) known.push({ tank, last });
+    }
+  }
+}
