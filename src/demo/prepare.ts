@@ -4,6 +4,7 @@ import { Complaint } from "../domain/errors.ts";
 import type { Instant } from "../domain/instant.ts";
 import { SEES_ALL } from "../domain/key.ts";
 import { PAGE_SIZE } from "../domain/page.ts";
+import type { ReadingBatch } from "../domain/reading.ts";
 import type { TankRecord } from "../domain/record.ts";
 import type { Reads, Store } from "../domain/store.ts";
 import type { Tank } from "../domain/tank.ts";
@@ -48,22 +49,24 @@ function tankOf(record: TankRecord): Tank {
 }
 
 async function putHistory(store: Store, tanks: readonly Tank[], seed: Seed, now: Instant, told: Told): Promise<void> {
-  const underWay: Promise<unknown>[] = [];
-  let done = 0;
-  for (const batch of history(tanks, seed, now)) {
-    underWay.push(store.acceptReadings(batch));
-    if (underWay.length > UNDER_WAY) await underWay.shift();
-    told(++done, tanks.length);
-  }
-  await Promise.all(underWay);
+  await putBatches(store, history(tanks, seed, now), (done) => told(done, tanks.length));
 }
 
 async function bringUpToNow(store: Store, seed: Seed, now: Instant, told: Told): Promise<void> {
   const known = await knownTanks(store);
-  for (const [i, { tank, last }] of known.entries()) {
-    await store.acceptReadings(catchUp(tank, seed, last, now));
-    told(i + 1, known.length);
+  const missed = known.map(({ tank, last }) => catchUp(tank, seed, last, now)).filter((batch) => batch.tank.length > 0);
+  await putBatches(store, missed, (done) => told(done, missed.length));
+}
+
+async function putBatches(store: Store, batches: Iterable<ReadingBatch>, told: (done: number) => void): Promise<void> {
+  const underWay: Promise<unknown>[] = [];
+  let done = 0;
+  for (const batch of batches) {
+    underWay.push(store.acceptReadings(batch));
+    if (underWay.length > UNDER_WAY) await underWay.shift();
+    told(++done);
   }
+  await Promise.all(underWay);
 }
 
 /** Every live tank that has sent something, with its newest reading. */

@@ -19,6 +19,6 @@ export async function mountDocumentation(app: FastifyInstance, document: object)
     staticCSP: CONTENT_SECURITY_POLICY,
     logo: undefined,
     theme: { title: "Tank Monitor: interface" },
-    uiConfig: { docExpansion: "list", tryItOutEnabled: true, persistAuthorization: true, validatorUrl: null } as never,
+    uiConfig: { docExpansion: "list", tryItOutEnabled: true, validatorUrl: null } as never,
   });
 }

@@ -79,12 +79,13 @@ test("time that stands still or runs back gives no reading", () => {
   assert.equal(new LivingFleet([], "demo").nextReadings(NOW), undefined);
 });
 
-test("after a long sleep each tank reports at most once, days further down", () => {
+test("after a long sleep each tank reports at most once, and trucks have come meanwhile", () => {
   const fleet = new LivingFleet(known, "demo");
   fleet.nextReadings(NOW);
-  const batch = fleet.nextReadings(NOW + 72 * HOUR);
+  const batch = fleet.nextReadings(NOW + 100 * 24 * HOUR);
   assert.ok(batch !== undefined);
   assert.equal(new Set(batch.tankIds).size, batch.fill.length);
   assert.ok(batch.fill.length > known.length * 0.9 && batch.fill.length <= known.length);
   assert.ok(batch.fill.every((fill) => fill >= 0 && fill <= 100));
+  assert.ok(batch.fill.filter((fill) => fill > 5).length > batch.fill.length * 0.9);
 });

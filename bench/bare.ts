@@ -1,0 +1,10 @@
+// What the service is held against: Fastify alone, with a constant body of the same size.
+
+import Fastify from "fastify";
+
+const body = process.argv[2] ?? "";
+const app = Fastify();
+app.get("/v1/tanks/:id/telemetry", (_request, reply) => {
+  reply.header("content-type", "application/json; charset=utf-8").send(body);
+});
+console.log(await app.listen({ port: 0, host: "127.0.0.1" }));

@@ -1,0 +1,111 @@
+// Objects and questions for the suite: whole by default, each test says what matters to it.
+
+import assert from "node:assert/strict";
+import type { Customer } from "../../../src/domain/customer.ts";
+import { type Key, SEES_ALL, type Sight } from "../../../src/domain/key.ts";
+import type { PageQuestion } from "../../../src/domain/page.ts";
+import type { Reading } from "../../../src/domain/reading.ts";
+import type { CustomerRecord, StoredRecord, TankRecord } from "../../../src/domain/record.ts";
+import type { CustomerQuestion, Store } from "../../../src/domain/store.ts";
+import type { Tank } from "../../../src/domain/tank.ts";
+
+export const DAY = 86_400_000;
+export const NEW_YEAR = Date.parse("2026-01-01T00:00:00Z");
+
+export function customer(id: string, fields: Partial<Customer> = {}): Customer {
+  return {
+    id,
+    created_at: NEW_YEAR,
+    email: "office@customers.example",
+    last_seen_at: null,
+    name: `Customer ${id}`,
+    phone: null,
+    updated_at: fields.created_at ?? NEW_YEAR,
+    verified_at: null,
+    ...fields,
+  };
+}
+
+export function tank(id: string, owner: string, fields: Partial<Tank> = {}): Tank {
+  return {
+    id,
+    assigned_device_id: `device of ${id}`,
+    capacity: 2700,
+    capacity_unit: "liters",
+    created_at: NEW_YEAR,
+    custom_id: null,
+    location: {
+      city: null,
+      country: null,
+      district: null,
+      latitude: null,
+      longitude: null,
+      postal_code: null,
+      region: null,
+      street: null,
+      street_number: null,
+    },
+    min_fill_alert_percentage: 20,
+    name: `Tank ${id}`,
+    owner_id: owner,
+    updated_at: fields.created_at ?? NEW_YEAR,
+    use_case: null,
+    ...fields,
+  };
+}
+
+export function key(id: string, fields: Partial<Key> = {}): Key {
+  return {
+    id,
+    name: `Key ${id}`,
+    role: "read",
+    customer_id: null,
+    device_id: null,
+    rate: null,
+    created_at: NEW_YEAR,
+    expires_at: null,
+    revoked_at: null,
+    ...fields,
+  };
+}
+
+export const putCustomers = (store: Store, ...customers: Customer[]) => store.putCustomers(customers.map(live));
+export const putTanks = (store: Store, ...tanks: Tank[]) =>
+  store.putTanks(tanks.map((one): TankRecord => ({ tank: one, deleted: false })));
+
+const live = (one: Customer): CustomerRecord => ({ customer: one, deleted: false });
+
+export const WHOLE: PageQuestion = { from: undefined, to: undefined, page: 1, size: 100 };
+export const sightOf = (customerId: string): Sight => ({ customerId });
+
+export const customersOf = (store: Store, question: Partial<CustomerQuestion> = {}, sight: Sight = SEES_ALL) =>
+  store.customerPage({ ...WHOLE, email: undefined, ...question }, sight);
+
+export const tanksOf = (store: Store, question: Partial<PageQuestion> = {}, sight: Sight = SEES_ALL) =>
+  store.tankPage({ ...WHOLE, ...question }, sight);
+
+/** Of a tank that is there and in sight. */
+export async function readingsOf(store: Store, tankId: string, question: Partial<PageQuestion> = {}, sight = SEES_ALL) {
+  const page = await store.telemetryPage(tankId, { ...WHOLE, ...question }, sight);
+  assert.ok(typeof page === "object", `the telemetry of ${tankId} is ${page}`);
+  return page;
+}
+
+export async function tankCounts(store: Store, ...ids: string[]): Promise<(number | "deleted" | undefined)[]> {
+  const found = await Promise.all(ids.map((id) => store.customerById(id, SEES_ALL)));
+  return found.map((one) => (typeof one === "object" ? one.tank_count : one));
+}
+
+/** Everything in the store. Readings come in portions of an engine's own choice: they are joined here. */
+export async function everything(store: Store): Promise<StoredRecord[]> {
+  const found: StoredRecord[] = [];
+  for await (const record of store.records()) {
+    const last = found.at(-1);
+    if (record.kind === "readings" && last?.kind === "readings" && last.tankId === record.tankId) {
+      found[found.length - 1] = { ...last, readings: [...last.readings, ...record.readings] };
+    } else found.push(record);
+  }
+  return found;
+}
+
+export const reading = (created_at: number, fill_percentage: number): Reading => ({ created_at, fill_percentage });

@@ -1,0 +1,16 @@
+// A clock that stands still until a test moves it.
+
+import type { Clock, Instant } from "../../src/domain/instant.ts";
+
+export type HeldClock = { readonly clock: Clock; readonly forward: (milliseconds: number) => Instant };
+
+export function heldClock(start = Date.parse("2026-11-14T09:30:00.000Z")): HeldClock {
+  let now = start;
+  return {
+    clock: () => now,
+    forward(milliseconds) {
+      now += milliseconds;
+      return now;
+    },
+  };
+}

@@ -1,0 +1,50 @@
+// Stores on real database files, for tests that stand below HTTP.
+
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Event } from "../../src/domain/events.ts";
+import type { Store } from "../../src/domain/store.ts";
+import { openStore } from "../../src/store/open.ts";
+import type { Lifetime } from "./service.ts";
+
+/** A folder for databases: what is opened in it is closed, and then the folder goes, when the life ends. */
+export type DatabaseFolder = {
+  readonly path: string;
+  /** The main database file of the folder. */
+  readonly file: string;
+  readonly events: Event[];
+  /** One more store on the file; closing it twice does no harm. */
+  readonly open: (file?: string) => Promise<Store>;
+};
+
+export function databaseFolder(life: Lifetime): DatabaseFolder {
+  const path = mkdtempSync(join(tmpdir(), "tank-monitor-"));
+  const file = join(path, "tank-monitor.db");
+  const events: Event[] = [];
+  const opened: Store[] = [];
+  life.after(async () => {
+    for (const store of opened) await store.close();
+    rmSync(path, { recursive: true, force: true });
+  });
+  return {
+    path,
+    file,
+    events,
+    async open(other = file) {
+      const store = closedOnce(await openStore(`sqlite:${other}`, (event) => events.push(event)));
+      opened.push(store);
+      return store;
+    },
+  };
+}
+
+/** An empty store of its own. */
+export function emptyStore(life: Lifetime): Promise<Store> {
+  return databaseFolder(life).open();
+}
+
+function closedOnce(store: Store): Store {
+  let closing: Promise<void> | undefined;
+  return { ...store, close: () => (closing ??= store.close()) };
+}
