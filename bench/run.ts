@@ -7,6 +7,7 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { makeDataset, tankId } from "./dataset.ts";
+import { CONNECTIONS, type Load, load, tool } from "./load.ts";
 
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
 const CACHE = join(ROOT, ".cache", "bench");
@@ -15,7 +16,6 @@ const ROUNDS = Number(process.env["ROUNDS"] ?? 5);
 const SECONDS = Number(process.env["SECONDS"] ?? 4);
 
 type Server = { readonly url: string; readonly child: ChildProcess };
-type Load = { readonly requests: number; readonly p50: number; readonly p99: number; readonly failed: number };
 
 const environment = { ...process.env, DATABASE_URL: `sqlite:${DATABASE}`, PORT: "0" };
 const program = join(ROOT, "bin", "tank-monitor.js");
@@ -33,12 +33,14 @@ const service = await startService();
 const body = await firstPage(service.url);
 const bare = await startBare(body);
 try {
-  await load(bare.url, 2);
-  await load(service.url, 2);
+  await load(bare.url, key, 2);
+  await load(service.url, key, 2);
   const rounds: { bare: Load; service: Load }[] = [];
   for (let i = 0; i < ROUNDS; i++) {
-    rounds.push({ bare: await load(bare.url, SECONDS), service: await load(service.url, SECONDS) });
-    console.error(`round ${i + 1}: bare ${rounds[i]?.bare.requests}, service ${rounds[i]?.service.requests} requests/s`);
+    rounds.push({ bare: await load(bare.url, key, SECONDS), service: await load(service.url, key, SECONDS) });
+    console.error(
+      `round ${i + 1}: bare ${rounds[i]?.bare.requests.toFixed()}, service ${rounds[i]?.service.requests.toFixed()} requests/s`,
+    );
   }
   const memory = residentMegabytes(service.child.pid ?? 0);
   report(rounds, memory, await startTimes());
@@ -68,16 +70,6 @@ async function firstPage(url: string): Promise<string> {
   const answer = await fetch(`${url}/v1/tanks/${tankId(0)}/telemetry`, { headers: { "x-api-key": key } });
   if (answer.status !== 200) throw new Error(`the service answers ${answer.status}`);
   return answer.text();
-}
-
-async function load(url: string, seconds: number): Promise<Load> {
-  const child = spawn(process.execPath, [join(ROOT, "bench", "load.ts"), url, key, String(seconds)], {
-    stdio: ["ignore", "pipe", "inherit"],
-  });
-  const [line] = (await once(createInterface({ input: child.stdout }), "line")) as [string];
-  const result = JSON.parse(line) as Load;
-  if (result.failed > 0) throw new Error(`${result.failed} requests failed at ${url}`);
-  return result;
 }
 
 /** From the start of the process to the first answer of the interface, on the large database. */
@@ -113,12 +105,13 @@ function report(rounds: readonly { bare: Load; service: Load }[], memory: number
   ];
   const lines = ["| figure | measured | aim |", "|---|---|---|", ...rows.map((row) => `| ${row.join(" | ")} |`)];
   const raw = rounds.map(
-    ({ bare, service }, i) => `| ${i + 1} | ${bare.requests} | ${bare.p99} | ${service.requests} | ${service.p99} |`,
+    ({ bare, service }, i) =>
+      `| ${i + 1} | ${bare.requests.toFixed()} | ${bare.p99.toFixed(1)} | ${service.requests.toFixed()} | ${service.p99.toFixed(1)} |`,
   );
   const text = `# Results
 
 1,000 tanks with 10,000 readings each; page 1, 10 readings, ${Buffer.byteLength(body)} bytes; keys, validation, totals, ETag, metrics and the log
-at \`info\` on; 32 connections, autocannon; Node ${process.versions.node}, ${process.arch}. Made by \`npm run bench\`.
+at \`info\` on; ${CONNECTIONS} connections, ${tool}; Node ${process.versions.node}, ${process.arch}. Made by \`npm run bench\`.
 
 ${lines.join("\n")}
 

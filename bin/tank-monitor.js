@@ -9,7 +9,7 @@ import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
 const NEEDED = 26;
-const main = fileURLToPath(new URL("../src/main.ts", import.meta.url));
+const main = new URL("../src/main.ts", import.meta.url);
 
 if (Number(process.versions.node.split(".")[0]) >= NEEDED) {
   await runHere();
@@ -20,8 +20,7 @@ if (Number(process.versions.node.split(".")[0]) >= NEEDED) {
 async function runHere() {
   const { enableCompileCache } = await import("node:module");
   enableCompileCache();
-  process.argv[1] = main;
-  await import(main);
+  await import(main.href);
 }
 
 /** The Node that npm brought along for this platform. */

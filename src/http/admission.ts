@@ -12,10 +12,10 @@ import type { LastSeen } from "./seen.ts";
 const HEADERS_MAX = 100;
 
 /** What HTTP/1.1 itself asks, and Node does not check. */
-export function refuseMisshapen(request: FastifyRequest): void {
+export function misshapen(request: FastifyRequest): Refusal | undefined {
   const { rawHeaders, httpVersion } = request.raw;
   if (rawHeaders.length > HEADERS_MAX * 2) {
-    throw new Refusal("headers_too_large", `A request may have at most ${HEADERS_MAX} headers.`);
+    return new Refusal("headers_too_large", `A request may have at most ${HEADERS_MAX} headers.`);
   }
   let hosts = 0;
   for (let i = 0; i < rawHeaders.length; i += 2) {
@@ -23,8 +23,9 @@ export function refuseMisshapen(request: FastifyRequest): void {
     if (name.length === 4 && name.toLowerCase() === "host") hosts++;
   }
   if (hosts > 1 || (hosts === 0 && httpVersion === "1.1")) {
-    throw new Refusal("request_malformed", "A request must have exactly one Host header.");
+    return new Refusal("request_malformed", "A request must have exactly one Host header.");
   }
+  return undefined;
 }
 
 export class Admission {
@@ -42,27 +43,20 @@ export class Admission {
   }
 
   admit(request: FastifyRequest, reply: FastifyReply, reach: Exclude<Reach, "open">, done: (error?: Error) => void): void {
-    let caller: Caller | Promise<Caller>;
+    const enter = (caller: Caller): undefined => this.#enter(caller, request, reply, reach);
+    let admitted: Promise<undefined> | undefined;
     try {
-      caller = this.#keys.callerOf(secretIn(request, reach));
-      if (!(caller instanceof Promise)) {
-        this.#enter(caller, request, reply, reach);
-        done();
-        return;
-      }
+      const caller = this.#keys.callerOf(secretIn(request, reach));
+      admitted = caller instanceof Promise ? caller.then(enter) : enter(caller);
     } catch (error) {
       done(this.#refusal(error as Error, request));
       return;
     }
-    caller
-      .then((found) => this.#enter(found, request, reply, reach))
-      .then(
-        () => done(),
-        (error) => done(this.#refusal(error, request)),
-      );
+    if (admitted === undefined) done();
+    else admitted.then(done, (error) => done(this.#refusal(error, request)));
   }
 
-  #enter(caller: Caller, request: FastifyRequest, reply: FastifyReply, reach: Reach): void {
+  #enter(caller: Caller, request: FastifyRequest, reply: FastifyReply, reach: Reach): undefined {
     requireReach(caller, reach);
     request.caller = caller;
     const taken = this.#limits.take(caller.key, this.#clock());

@@ -13,10 +13,9 @@ function etagOf(body: string): string {
 }
 
 export function sendValidated(request: FastifyRequest, reply: FastifyReply, body: string): void {
-  reply.header("content-type", JSON_UTF8);
   if (formOf(request) !== "") {
     // No cache keys an answer by the body of a GET.
-    reply.header("cache-control", "no-store").send(body);
+    sendFresh(reply, JSON_UTF8, body);
     return;
   }
   const etag = etagOf(body);
@@ -24,7 +23,7 @@ export function sendValidated(request: FastifyRequest, reply: FastifyReply, body
   reply.header("etag", etag);
   const known = request.headers["if-none-match"];
   if (known !== undefined && matches(known, etag)) reply.code(304).send();
-  else reply.send(body);
+  else reply.header("content-type", JSON_UTF8).send(body);
 }
 
 /** If-None-Match compares weakly (RFC 9110, 13.1.2). */

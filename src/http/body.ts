@@ -47,7 +47,7 @@ function textOf(request: FastifyRequest, bytes: Buffer, size: number): string {
   }
 }
 
-function isForm(request: FastifyRequest): boolean {
+export function isForm(request: FastifyRequest): boolean {
   const type = request.headers["content-type"] ?? "";
   return type.split(";", 1)[0]?.trim().toLowerCase() === FORM_TYPE;
 }

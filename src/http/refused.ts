@@ -6,15 +6,16 @@ import { type ServerResponse, STATUS_CODES } from "node:http";
 import type { Socket } from "node:net";
 import { Refusal } from "../domain/errors.ts";
 import type { Observe } from "../domain/events.ts";
+import type { KnownPaths } from "./paths.ts";
 import { problemBody, problemHeaders, STATUS } from "./problems.ts";
 
 /** The bytes at which the parser stopped come along, though the declared types say otherwise. */
 type ConnectionError = { readonly code?: string; readonly rawPacket?: unknown };
 
-/** `refuse` says what is wrong with a method or path that the HTTP parser itself did not know. */
+/** `paths` say what is wrong where the HTTP parser itself did not know the method. */
 export function answerBrokenConnections(
   observe: Observe,
-  refuse: (method: string, path: string) => Refusal,
+  paths: KnownPaths,
   methods: string,
 ): (error: ConnectionError, socket: Socket) => void {
   return (error, socket) => {
@@ -24,13 +25,13 @@ export function answerBrokenConnections(
       socket.destroy();
       return;
     }
-    const refusal = refusalOf(error, refuse);
+    const refusal = refusalOf(error, paths);
     observe({ kind: "connection_refused", code: refusal.code, status: STATUS[refusal.code] });
     socket.end(rawAnswer(refusal, randomUUID(), methods), () => socket.destroy());
   };
 }
 
-function refusalOf(error: ConnectionError, refuse: (method: string, path: string) => Refusal): Refusal {
+function refusalOf(error: ConnectionError, paths: KnownPaths): Refusal {
   switch (error.code) {
     case "ERR_HTTP_REQUEST_TIMEOUT":
       return new Refusal("request_timeout", "The request did not arrive in time.");
@@ -38,7 +39,7 @@ function refusalOf(error: ConnectionError, refuse: (method: string, path: string
       return overflow(packetOf(error));
     case "HPE_INVALID_METHOD": {
       const line = /^([!#$%&'*+\-.^_`|~0-9A-Za-z]+) (\/[^ \r\n]*) HTTP\/1\.[01]\r?\n/.exec(packetOf(error).toString("latin1"));
-      if (line !== null) return refuse(line[1] ?? "", line[2] ?? "");
+      if (line !== null) return paths.refusal(line[1] ?? "", line[2] ?? "");
       break;
     }
   }
@@ -49,11 +50,13 @@ function packetOf(error: ConnectionError): Buffer {
   return Buffer.isBuffer(error.rawPacket) ? error.rawPacket : Buffer.alloc(0);
 }
 
+/** A URL that takes half of the room is what to mend; otherwise it is the headers. */
 function overflow(packet: Buffer): Refusal {
-  if (packet.length === 0 || packet.includes("\n")) {
-    return new Refusal("headers_too_large", "The headers of a request may have at most 16 KiB in all.");
+  const url = /^[A-Z]+ (\S*)/.exec(packet.toString("latin1"))?.[1] ?? "";
+  if (url.length > 8192) {
+    return new Refusal("url_too_long", "The URL does not fit into the 16 KiB that a request may have before its body.");
   }
-  return new Refusal("url_too_long", "The URL does not fit into the 16 KiB that a request may have before its body.");
+  return new Refusal("headers_too_large", "The headers of a request may have at most 16 KiB in all.");
 }
 
 function rawAnswer(refusal: Refusal, requestId: string, methods: string): string {

@@ -10,14 +10,15 @@ import type { Observe } from "../domain/events.ts";
 import type { Clock } from "../domain/instant.ts";
 import { SEES_NOTHING } from "../domain/key.ts";
 import type { Reads } from "../domain/store.ts";
-import { Admission, refuseMisshapen } from "./admission.ts";
+import { Admission, misshapen } from "./admission.ts";
 import { sendFresh, sendValidated } from "./answer.ts";
 import type { Caller } from "./auth.ts";
-import { formOf, ignoreTypeOfNothing, readBodies } from "./body.ts";
+import { formOf, ignoreTypeOfNothing, isForm, readBodies } from "./body.ts";
 import { Cors } from "./cors.ts";
 import { mountDocumentation } from "./documentation.ts";
 import { openapiDocument } from "./openapi.ts";
 import { LIST_PARAMETERS, NO_PARAMETERS, parameterReader } from "./parameters.ts";
+import { KnownPaths, loggedPath, queryOf, refuseBrokenPath, routableUrl } from "./paths.ts";
 import { problemBody, problemHeaders, refusalOf, STATUS } from "./problems.ts";
 import { answerBrokenConnections } from "./refused.ts";
 import type { Metrics, Route } from "./route.ts";
@@ -51,30 +52,37 @@ export type ServerParts = {
 };
 
 const MAX_HEADER_BYTES = 16_384;
-const SANE_REQUEST_ID = /^[A-Za-z0-9._:/+=-]{1,128}$/;
+const SANE_REQUEST_ID = /^(?!tm_)[A-Za-z0-9._:/+=-]{1,128}$/;
 
 /** The whole map; the OpenAPI document is made from it too. */
 export const ROUTES: readonly Route[] = [...customerRoutes, ...tankRoutes, ...telemetryRoutes, ...operationRoutes];
 
 export async function buildServer(parts: ServerParts): Promise<FastifyInstance> {
-  const { reads, observe } = parts;
-  const paths: RegExp[] = [];
-  const refuseRoute = (method: string, url: string) => refusalOfRoute(paths, method, url);
+  const paths = new KnownPaths();
   const cors = new Cors(parts.corsOrigins);
-  const admission = new Admission(reads, parts.clock, parts.rateLimit, parts.seen);
+  const admission = new Admission(parts.reads, parts.clock, parts.rateLimit, parts.seen);
+  const app = makeFastify(parts, paths, cors);
+  readBodies(app);
+  addHooks(app, paths, cors, parts.observe);
+  addRefusals(app, paths, cors, parts.observe);
+  for (const route of ROUTES) mount(app, route, admission, parts);
+  await mountDocumentation(app, openapiDocument(ROUTES, parts.version));
+  return app;
+}
 
+function makeFastify({ trustProxy, patience, observe }: ServerParts, paths: KnownPaths, cors: Cors): FastifyInstance {
   const app = Fastify({
     logger: false,
-    trustProxy: trusted(parts.trustProxy),
+    trustProxy: trusted(trustProxy),
     genReqId: requestId,
     forceCloseConnections: "idle",
     return503OnClosing: false,
-    requestTimeout: parts.patience.requestMs,
+    requestTimeout: patience.requestMs,
     http: {
       maxHeaderSize: MAX_HEADER_BYTES,
-      headersTimeout: parts.patience.headersMs,
-      requestTimeout: parts.patience.requestMs,
-      connectionsCheckingInterval: Math.min(1000, parts.patience.headersMs / 2),
+      headersTimeout: patience.headersMs,
+      requestTimeout: patience.requestMs,
+      connectionsCheckingInterval: Math.min(1000, patience.headersMs / 2),
       requireHostHeader: false,
     },
     routerOptions: {
@@ -84,33 +92,36 @@ export async function buildServer(parts: ServerParts): Promise<FastifyInstance> 
       // Parameters are read by `parameters.ts`, which sees repeated and broken ones.
       querystringParser: () => ({}),
     },
-    rewriteUrl: (request) => routableUrl(request),
-    clientErrorHandler: answerBrokenConnections(observe, refuseRoute, cors.methods),
+    rewriteUrl: routableUrl,
+    clientErrorHandler: answerBrokenConnections(observe, paths, cors.methods),
   });
+  // The number of headers is checked in `admission.ts`; Node would silently drop those over its own limit.
   app.server.maxHeadersCount = 0;
   app.server.on("checkExpectation", (request, response) => app.server.emit("request", request, response));
+  return app;
+}
+
+function addHooks(app: FastifyInstance, paths: KnownPaths, cors: Cors, observe: Observe): void {
   app.decorateRequest("caller", null);
   app.decorateRequest("refused", null);
   app.decorateRequest("taken", null);
-  readBodies(app);
-
+  app.addHook("onRoute", ({ url }) => paths.add(url));
   app.addHook("onRequest", (request, reply, done) => {
     reply.header("x-request-id", request.id);
     cors.mark(request, reply);
-    try {
-      ignoreTypeOfNothing(request);
-      refuseMisshapen(request);
-      done();
-    } catch (error) {
-      done(error as Error);
-    }
+    ignoreTypeOfNothing(request);
+    const refusal = misshapen(request);
+    // Of what no route took, only the body of a POST is still of interest, for the hint it may give.
+    if (refusal !== undefined || !request.is404 || isForm(request)) done(refusal);
+    else if (request.method === "OPTIONS" && cors.isOn && paths.isKnown(request.raw.url)) cors.preflight(reply);
+    else done(paths.refusal(request.method, request.raw.url));
   });
   app.addHook("onResponse", (request, reply, done) => {
     observe({
       kind: "request_answered",
       requestId: request.id,
       method: request.method,
-      path: pathOf(request.originalUrl),
+      path: loggedPath(request.originalUrl),
       route: request.taken,
       status: reply.statusCode,
       code: request.refused,
@@ -120,32 +131,21 @@ export async function buildServer(parts: ServerParts): Promise<FastifyInstance> 
     });
     done();
   });
-  app.addHook("onRoute", ({ url }) => {
-    paths.push(patternOf(url));
-  });
+}
 
-  app.setErrorHandler((error, request, reply) => refuse(error, request, reply));
-  app.setNotFoundHandler((request, reply) => {
-    const refusal = refuseRoute(request.method, request.raw.url ?? "");
-    if (refusal.code === "method_not_allowed") {
-      reply.header("allow", cors.methods);
-      if (request.method === "OPTIONS" && cors.isOn) return cors.preflight(reply);
-      return refuse(hinted(refusal, request), request, reply);
-    }
-    return refuse(refusal, request, reply);
-  });
-
-  for (const route of ROUTES) mount(app, route, admission, parts);
-  await mountDocumentation(app, openapiDocument(ROUTES, parts.version));
-  return app;
-
+function addRefusals(app: FastifyInstance, paths: KnownPaths, cors: Cors, observe: Observe): void {
   function refuse(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
     const refusal = refusalOf(known(error));
     if (refusal.code === "internal") observe({ kind: "request_failed", requestId: request.id, error });
     request.refused = refusal.code;
+    if (refusal.code === "method_not_allowed") reply.header("allow", cors.methods);
     reply.headers(problemHeaders(refusal));
     return reply.code(STATUS[refusal.code]).send(problemBody(refusal, request.id));
   }
+  app.setErrorHandler(refuse);
+  app.setNotFoundHandler((request, reply) => {
+    refuse(hinted(paths.refusal(request.method, request.raw.url), request), request, reply);
+  });
 }
 
 /** A request that was admitted: parameters, question, answer. */
@@ -160,7 +160,7 @@ function mount(app: FastifyInstance, route: Route, admission: Admission, { reads
   };
   app.get(path, { onRequest }, async (request, reply) => {
     const { id = "" } = request.params as { id?: string };
-    if (brokenPaths.has(request.raw)) throw new Refusal("encoding_invalid", "The path is not valid percent-encoded UTF-8.");
+    refuseBrokenPath(request.raw);
     const values = isInterface ? read(queryOf(request.raw.url), formOf(request)) : {};
     const sight = request.caller?.sight ?? SEES_NOTHING;
     const answer = await route.ask({ reads, metrics, sight, id, values });
@@ -192,53 +192,13 @@ function requestId(request: IncomingMessage): string {
   return typeof given === "string" && SANE_REQUEST_ID.test(given) ? given : randomUUID();
 }
 
-const brokenPaths = new WeakSet<object>();
-
-/** The router gives up on broken percent-encoding before anyone has asked for a key: it is let through, and refused later. */
-function routableUrl(request: { readonly url?: string | undefined }): string {
-  const { url = "" } = request;
-  if (!url.includes("%")) return url;
-  const path = pathOf(url);
-  try {
-    decodeURIComponent(path);
-    return url;
-  } catch {
-    brokenPaths.add(request);
-    return path.replaceAll("%", "%25") + url.slice(path.length);
-  }
-}
-
-function pathOf(url = ""): string {
-  const mark = url.indexOf("?");
-  return mark === -1 ? url : url.slice(0, mark);
-}
-
-function queryOf(url = ""): string {
-  const mark = url.indexOf("?");
-  return mark === -1 ? "" : url.slice(mark + 1);
-}
-
-function patternOf(url: string): RegExp {
-  const source = url.split("/").map((part) => (part.startsWith(":") ? "[^/]+" : part === "*" ? ".*" : RegExp.escape(part)));
-  return new RegExp(`^${source.join("/")}/?$`);
-}
-
-function refusalOfRoute(paths: readonly RegExp[], method: string, url: string): Refusal {
-  const path = pathOf(url);
-  const isKnown = method !== "GET" && method !== "HEAD" && paths.some((pattern) => pattern.test(path));
-  if (!isKnown) {
-    return new Refusal("route_unknown", "There is nothing at this path. The interface is described at /docs.");
-  }
-  return new Refusal("method_not_allowed", `${method.slice(0, 20)} is not possible here; this path answers GET and HEAD.`);
-}
-
 /** `curl -d size=2 …` makes a POST of what was meant as a GET. */
 function hinted(refusal: Refusal, request: FastifyRequest): Refusal {
   const names = formOf(request)
     .split("&")
     .map((pair) => pair.split("=", 1)[0] ?? "");
   const looksLikeParameters = names.every((name) => name === "email" || Object.hasOwn(LIST_PARAMETERS, name));
-  if (request.method !== "POST" || !looksLikeParameters) return refusal;
+  if (refusal.code !== "method_not_allowed" || request.method !== "POST" || !looksLikeParameters) return refusal;
   return new Refusal(
     refusal.code,
     `${refusal.message} The body looks like list parameters: add -G to the curl call to send them with GET.`,

@@ -2,13 +2,14 @@
 
 import { destination, type Logger, pino } from "pino";
 import type { Event, Observe } from "../domain/events.ts";
+import { formatInstant } from "../domain/instant.ts";
 
 export type Log = { readonly observe: Observe; readonly flush: () => void };
 
 /** Lines are handed to the system in the background and gathered while a write is under way. */
 export function openLog(level: string): Log {
   const stream = destination({ fd: 2, sync: false });
-  const logger = pino({ level, base: null, timestamp: pino.stdTimeFunctions.isoTime }, stream);
+  const logger = pino({ level, base: null, timestamp: () => `,"time":"${formatInstant(Date.now())}"` }, stream);
   return {
     observe: (event) => write(logger, event),
     flush() {

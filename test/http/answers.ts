@@ -10,7 +10,8 @@ type Address = { readonly url: string };
 export type Ask = {
   readonly method?: string;
   readonly key?: string;
-  readonly headers?: Readonly<Record<string, string | readonly string[]>>;
+  /** An undefined one is left out, even if it would be sent otherwise. */
+  readonly headers?: Readonly<Record<string, string | readonly string[] | undefined>>;
   /** Sent as a form unless the headers say otherwise. */
   readonly body?: string | Buffer;
 };
@@ -36,14 +37,15 @@ export type Problem = {
 
 /** The answer, unchecked: for what the document does not describe. */
 export function send({ url }: Address, path: string, { method = "GET", key, headers = {}, body }: Ask = {}): Promise<Answer> {
-  const given: Record<string, string | readonly string[]> = { ...(key === undefined ? {} : { "x-api-key": key }) };
+  const usual: Record<string, string | undefined> = { "x-api-key": key };
   if (body !== undefined) {
-    given["content-type"] = "application/x-www-form-urlencoded";
-    if (headers["transfer-encoding"] === undefined) given["content-length"] = String(Buffer.byteLength(body));
+    usual["content-type"] = "application/x-www-form-urlencoded";
+    if (headers["transfer-encoding"] === undefined) usual["content-length"] = String(Buffer.byteLength(body));
   }
+  const given = Object.entries({ ...usual, ...headers }).filter(([, value]) => value !== undefined);
   const { hostname, port } = new URL(url);
   const { promise, resolve, reject } = Promise.withResolvers<Answer>();
-  const call = request({ hostname, port, path, method, headers: { ...given, ...headers } }, (response) => {
+  const call = request({ hostname, port, path, method, headers: Object.fromEntries(given) }, (response) => {
     const chunks: Buffer[] = [];
     response.on("data", (chunk: Buffer) => chunks.push(chunk));
     response.on("error", reject);

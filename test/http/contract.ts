@@ -46,13 +46,15 @@ function isExactInstant(text: string): boolean {
 export function contractOf(document: Document): Contract {
   const ajv = new Ajv2020({ strict: true, allowUnionTypes: true, allErrors: true });
   ajv.addFormat("date-time", isExactInstant);
-  ajv.addSchema({ $id: "interface", components: document.components });
+  const local = (schema: unknown): Schema =>
+    JSON.parse(JSON.stringify(schema).replaceAll('"#/components/schemas/', '"interface#/$defs/'));
+  ajv.addSchema({ $id: "interface", $defs: local(document.components.schemas) });
   const compiled = new Map<Schema, ValidateFunction>();
 
   function validator(schema: Schema): ValidateFunction {
     const known = compiled.get(schema);
     if (known !== undefined) return known;
-    const made = ajv.compile(JSON.parse(JSON.stringify(schema).replaceAll('"#/', '"interface#/')));
+    const made = ajv.compile(local(schema));
     compiled.set(schema, made);
     return made;
   }

@@ -5,6 +5,7 @@ import { renameSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 import { after, before, describe, it } from "node:test";
 import { heldClock } from "../support/clock.ts";
+import { startService } from "../support/service.ts";
 import { until } from "../support/until.ts";
 import { type Answer, contract, get, listOf, objectOf, refused } from "./answers.ts";
 import { ENDPOINTS, type Endpoint, type Fleet, startFleet } from "./fleet.ts";
@@ -181,7 +182,6 @@ function reportedFault(service: Fleet, requestId: string): boolean {
 }
 
 it("an empty service answers empty lists", async (t) => {
-  const { startService } = await import("../support/service.ts");
   const empty = await startService(t);
   const key = await empty.key();
   for (const path of ["/v1/customers", "/v1/tanks"]) {

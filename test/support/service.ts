@@ -3,14 +3,13 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { TestContext } from "node:test";
 import { type App, type AppOptions, startApp } from "../../src/app.ts";
 import { readConfig } from "../../src/config.ts";
 import type { Event } from "../../src/domain/events.ts";
 import { createKey, type NewKey } from "../../src/manage/keys.ts";
 
 /** Something with a lifetime: a test, or a suite that cleans up after itself. */
-export type Lifetime = Pick<TestContext, "after">;
+export type Lifetime = { after(end: () => unknown): void };
 
 export function temporaryFolder(life: Lifetime): string {
   const folder = mkdtempSync(join(tmpdir(), "tank-monitor-"));

@@ -8,7 +8,17 @@ import { Complaint, Refusal, storeUnavailable } from "../../domain/errors.ts";
 /** The one writing connection of a process. Creates the file where there is none. */
 export function openWriter(file: string): DatabaseSync {
   mkdirSync(dirname(file), { recursive: true });
-  const db = new DatabaseSync(file, { enableForeignKeyConstraints: true, timeout: 5000 });
+  const db = new DatabaseSync(file, { enableForeignKeyConstraints: true, timeout: 0 });
+  try {
+    patiently(() => setUp(db));
+  } catch (error) {
+    db.close();
+    throw error;
+  }
+  return db;
+}
+
+function setUp(db: DatabaseSync): void {
   // Readers go on while we write, and a commit is one append and one fsync.
   expectPragma(db, "journal_mode", "wal");
   // FULL syncs the log at every commit: what was acknowledged survives a power cut. (NORMAL would not.)
@@ -16,7 +26,30 @@ export function openWriter(file: string): DatabaseSync {
   expectPragma(db, "foreign_keys", "ON", 1);
   // A log that grew under a long read shrinks again.
   db.exec("PRAGMA journal_size_limit = 67108864");
-  return db;
+}
+
+const LOCK_WAIT_MS = 10_000;
+const LOCK_POLL_MS = 1;
+const sleeper = new Int32Array(new SharedArrayBuffer(4));
+
+export function sleep(milliseconds: number): void {
+  Atomics.wait(sleeper, 0, 0, milliseconds);
+}
+
+/**
+ * Waits for other processes to finish writing, by looking every millisecond. SQLite's own waiting backs off to 100 ms, so
+ * that it starves beside a busy importer, and does not wait at all where two processes make a database at once.
+ */
+export function patiently<T>(work: () => T): T {
+  const deadline = performance.now() + LOCK_WAIT_MS;
+  for (;;) {
+    try {
+      return work();
+    } catch (error) {
+      if (!isBusy(error) || performance.now() > deadline) throw error;
+      sleep(LOCK_POLL_MS);
+    }
+  }
 }
 
 /** The serving thread's connection: it cannot write, whatever it is asked. */
@@ -50,7 +83,7 @@ function sqliteCode(error: unknown): number | undefined {
   return error.errcode & 0xff;
 }
 
-export const isBusy = (error: unknown): boolean => sqliteCode(error) === BUSY;
+const isBusy = (error: unknown): boolean => sqliteCode(error) === BUSY;
 export const isNotADatabase = (error: unknown): boolean => sqliteCode(error) === NOT_A_DATABASE;
 export const isCantOpen = (error: unknown): boolean => sqliteCode(error) === CANT_OPEN;
 

@@ -22,20 +22,17 @@ const BY_ID = `SELECT ${COLUMNS} FROM customer WHERE id = ?`;
 export const ALL_CUSTOMERS = `SELECT ${COLUMNS} FROM customer ORDER BY pk`;
 export const isDeletedCustomer = (row: Row): boolean => row[DELETED] === 1;
 
-const NEWEST_FIRST = "ORDER BY created_at DESC, id DESC LIMIT ? OFFSET ?";
-
 /** A live-only partial index stands behind each selection. */
 function series(db: DatabaseSync, selection: string): Series {
-  const where = `WHERE deleted = 0 AND ${selection} created_at BETWEEN ? AND ?`;
-  return new Series(db, `SELECT count(*) FROM customer ${where}`, `SELECT ${COLUMNS} FROM customer ${where} ${NEWEST_FIRST}`);
+  return new Series(db, { columns: COLUMNS, from: `customer WHERE deleted = 0 ${selection}`, order: "created_at DESC, id DESC" });
 }
 
 export function customerQuestions(db: DatabaseSync, snapshot: Snapshot) {
   const byId = arrayStatement(db, BY_ID);
   const all = series(db, ""); // customer_by_creation
-  const byEmail = series(db, "email = ? AND"); // customer_by_email
-  const own = series(db, "id = ? AND"); // the unique index on id
-  const ownByEmail = series(db, "id = ? AND email = ? AND");
+  const byEmail = series(db, "AND email = ?"); // customer_by_email
+  const own = series(db, "AND id = ?"); // the unique index on id
+  const ownByEmail = series(db, "AND id = ? AND email = ?");
 
   function seriesFor(email: string | undefined, sight: Sight): [Series, string[]] {
     if (sight.customerId === null) return email === undefined ? [all, []] : [byEmail, [email]];

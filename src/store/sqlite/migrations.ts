@@ -2,6 +2,7 @@
 
 import type { DatabaseSync } from "node:sqlite";
 import { Complaint } from "../../domain/errors.ts";
+import { patiently } from "./connection.ts";
 
 /** "TNKM": marks a file as ours. */
 const APPLICATION_ID = 0x544e4b4d;
@@ -83,9 +84,9 @@ const STEPS: readonly string[] = [
  * processes that start at once do not trip over each other.
  */
 export function migrate(db: DatabaseSync, file: string): void {
-  refuseForeign(db, file);
+  patiently(() => refuseForeign(db, file));
   for (let version = versionOf(db); version < STEPS.length; version = versionOf(db)) {
-    db.exec("BEGIN IMMEDIATE");
+    patiently(() => db.exec("BEGIN IMMEDIATE"));
     try {
       if (versionOf(db) === version) {
         db.exec(STEPS[version] ?? "");

@@ -9,28 +9,40 @@ const LATEST = Number.MAX_SAFE_INTEGER;
 
 export type Row = readonly SQLInputValue[];
 
-/**
- * A series is a selection with an order, newest first:
- * `count` ends in "created_at BETWEEN ? AND ?", `rows` in "… BETWEEN ? AND ? ORDER BY … LIMIT ? OFFSET ?".
- */
+export type SeriesSql = {
+  readonly columns: string;
+  /** The table and the condition that selects the series, with a `?` for each part of its key. */
+  readonly from: string;
+  /** Newest first. */
+  readonly order: string;
+};
+
+/** A selection with an order. */
 export class Series {
   readonly #count: StatementSync;
+  readonly #countBetween: StatementSync;
   readonly #rows: StatementSync;
+  readonly #rowsBetween: StatementSync;
 
-  constructor(db: DatabaseSync, count: string, rows: string) {
-    this.#count = arrayStatement(db, count);
-    this.#rows = arrayStatement(db, rows);
+  constructor(db: DatabaseSync, { columns, from, order }: SeriesSql) {
+    const between = `${from} AND created_at BETWEEN ? AND ?`;
+    const page = `ORDER BY ${order} LIMIT ? OFFSET ?`;
+    this.#count = arrayStatement(db, `SELECT count(*) FROM ${from}`);
+    this.#countBetween = arrayStatement(db, `SELECT count(*) FROM ${between}`);
+    this.#rows = arrayStatement(db, `SELECT ${columns} FROM ${from} ${page}`);
+    this.#rowsBetween = arrayStatement(db, `SELECT ${columns} FROM ${between} ${page}`);
   }
 
   /** To be called inside a snapshot. `kept` is the count of the whole series, where one is kept. */
-  page(key: Row, question: PageQuestion, kept?: number): { rows: Row[]; totalItems: number } {
-    const { from, to, page, size } = question;
-    const bounds = [...key, from ?? EARLIEST, to ?? LATEST];
-    const whole = from === undefined && to === undefined;
-    const totalItems = whole && kept !== undefined ? kept : Number(firstOf(this.#count.get(...bounds)));
+  page(key: Row, { from, to, page, size }: PageQuestion, kept?: number): { rows: Row[]; totalItems: number } {
+    const isWhole = from === undefined && to === undefined;
+    const bounds = isWhole ? key : [...key, from ?? EARLIEST, to ?? LATEST];
+    const count = isWhole ? this.#count : this.#countBetween;
+    const totalItems = isWhole && kept !== undefined ? kept : Number(firstOf(count.get(...bounds)));
     const skipped = (page - 1) * size;
-    const rows = skipped >= totalItems ? [] : arrayRows(this.#rows.all(...bounds, size, skipped));
-    return { rows, totalItems };
+    if (skipped >= totalItems) return { rows: [], totalItems };
+    const rows = isWhole ? this.#rows : this.#rowsBetween;
+    return { rows: arrayRows(rows.all(...bounds, size, skipped)), totalItems };
   }
 }
 
@@ -41,7 +53,7 @@ export function arrayStatement(db: DatabaseSync, sql: string): StatementSync {
 }
 
 /** What a statement with array rows gives; its declared type knows only objects. */
-export function arrayRows(rows: unknown): Row[] {
+function arrayRows(rows: unknown): Row[] {
   return rows as Row[];
 }
 

@@ -94,18 +94,13 @@ const BY_ID = `SELECT ${COLUMNS} FROM tank WHERE id = ?`;
 export const ALL_TANKS = `SELECT ${COLUMNS} FROM tank ORDER BY pk`;
 
 function series(db: DatabaseSync, selection: string): Series {
-  const where = `WHERE deleted = 0 AND ${selection} created_at BETWEEN ? AND ?`;
-  return new Series(
-    db,
-    `SELECT count(*) FROM tank ${where}`,
-    `SELECT ${COLUMNS} FROM tank ${where} ORDER BY created_at DESC, id DESC LIMIT ? OFFSET ?`,
-  );
+  return new Series(db, { columns: COLUMNS, from: `tank WHERE deleted = 0 ${selection}`, order: "created_at DESC, id DESC" });
 }
 
 export function tankQuestions(db: DatabaseSync, snapshot: Snapshot) {
   const byId = arrayStatement(db, BY_ID);
   const all = series(db, ""); // tank_by_creation
-  const ofOwner = series(db, "owner_id = ? AND"); // tank_by_owner
+  const ofOwner = series(db, "AND owner_id = ?"); // tank_by_owner
   const countOfOwner = arrayStatement(db, "SELECT tank_count FROM customer WHERE id = ?");
 
   return {

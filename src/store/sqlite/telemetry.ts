@@ -10,15 +10,10 @@ import { arrayRow, arrayStatement, type Row, Series, type Snapshot } from "./pag
 /** By `tank`'s unique index on id. */
 const TANK = (owner: string) => `SELECT deleted, reading_count, pk FROM tank WHERE id = ? ${owner}`;
 
-const OF_TANK = "FROM reading WHERE tank = ? AND created_at BETWEEN ? AND ?";
-
 export function telemetryQuestions(db: DatabaseSync, snapshot: Snapshot) {
   const tankStatement = forBothSights(db, TANK);
-  const series = new Series(
-    db,
-    `SELECT count(*) ${OF_TANK}`,
-    `SELECT created_at, fill ${OF_TANK} ORDER BY created_at DESC LIMIT ? OFFSET ?`,
-  );
+  // By reading's primary key, walked backwards.
+  const series = new Series(db, { columns: "created_at, fill", from: "reading WHERE tank = ?", order: "created_at DESC" });
 
   function pageOf(tankId: string, question: PageQuestion, owner: string | null): Found<Page<Reading>> {
     const get = owner === null ? tankStatement.all.get(tankId) : tankStatement.one.get(tankId, owner);

@@ -4,7 +4,7 @@
 import type { DatabaseSync } from "node:sqlite";
 import { parentPort, workerData } from "node:worker_threads";
 import { Refusal } from "../../domain/errors.ts";
-import { asRefusal, isBusy, openWriter } from "./connection.ts";
+import { asRefusal, openWriter, patiently, sleep } from "./connection.ts";
 import { customerWrites } from "./customers.ts";
 import { keyWrites } from "./keys.ts";
 import { tankWrites } from "./tanks.ts";
@@ -23,15 +23,9 @@ function writeTable(db: DatabaseSync) {
 
 /** A transaction takes on no further write after this long, so that other processes get their turn. */
 const TRANSACTION_MS = 150;
-/** How long to wait for another process to finish writing, and how often to look. */
-const LOCK_WAIT_MS = 10_000;
-const LOCK_POLL_MS = 1;
 /** After a long transaction the lock is left free for longer than others take to look again. */
 const LONG_TRANSACTION_MS = 20;
 const PAUSE_MS = 3;
-
-const sleeper = new Int32Array(new SharedArrayBuffer(4));
-const sleep = (ms: number): void => void Atomics.wait(sleeper, 0, 0, ms);
 
 class WritingThread {
   readonly #db: DatabaseSync;
@@ -43,8 +37,6 @@ class WritingThread {
   constructor(file: string) {
     this.#db = openWriter(file);
     this.#table = writeTable(this.#db);
-    // SQLite's own waiting backs off to 100 ms and can starve beside a busy importer; ours looks every millisecond.
-    this.#db.exec("PRAGMA busy_timeout = 0");
   }
 
   take(message: WriteRequest | "close"): void {
@@ -69,7 +61,7 @@ class WritingThread {
     const replies: WriteReply[] = [];
     const started = performance.now();
     try {
-      this.#begin();
+      patiently(() => this.#db.exec("BEGIN IMMEDIATE"));
       while (this.#queue.length > 0 && performance.now() - started < TRANSACTION_MS) {
         const request = this.#queue.shift() as WriteRequest;
         taken.push(request);
@@ -84,19 +76,6 @@ class WritingThread {
     }
     for (const reply of replies) parentPort?.postMessage(reply);
     if (performance.now() - started > LONG_TRANSACTION_MS) sleep(PAUSE_MS);
-  }
-
-  #begin(): void {
-    const deadline = performance.now() + LOCK_WAIT_MS;
-    for (;;) {
-      try {
-        this.#db.exec("BEGIN IMMEDIATE");
-        return;
-      } catch (error) {
-        if (!isBusy(error) || performance.now() > deadline) throw error;
-        sleep(LOCK_POLL_MS);
-      }
-    }
   }
 
   /** A write that fails by itself is undone by itself; one that shows the database is away fails the transaction. */

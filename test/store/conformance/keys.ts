@@ -40,7 +40,10 @@ export function keyConformance(engine: Engine): void {
     const { store } = await engine.open(t);
     const keys = [key("b"), key("old", { created_at: 0 }), key("new", { created_at: NEW_YEAR + 1 }), key("a")];
     for (const one of keys) await store.addKey(one, `hash of ${one.id}`);
-    assert.deepEqual((await store.keyList()).map(({ id }) => id), ["new", "b", "a", "old"]); // biome-ignore format: one line
+    assert.deepEqual(
+      (await store.keyList()).map(({ id }) => id),
+      ["new", "b", "a", "old"],
+    );
     assert.deepEqual((await store.keyList())[3], known(key("old", { created_at: 0 })));
   });
 
@@ -72,11 +75,15 @@ export function keyConformance(engine: Engine): void {
     await store.addKey(key("a's", { customer_id: "a" }), "a");
     await store.addKey(key("b's", { customer_id: "b" }), "b");
     await store.addKey(key("operator's"), "all");
-    const deleted = async () => Promise.all(["a", "b", "all"].map(async (hash) => (await store.keyByHash(hash))?.customer_deleted));
+    const deleted = async () =>
+      Promise.all(["a", "b", "all"].map(async (hash) => (await store.keyByHash(hash))?.customer_deleted));
     assert.deepEqual(await deleted(), [false, false, false]);
     await store.putCustomers([{ remove: "a" }]);
     assert.deepEqual(await deleted(), [true, false, false]);
-    assert.deepEqual((await store.keyList()).map((one) => one.customer_deleted), [false, false, true]); // biome-ignore format: one line
+    assert.deepEqual(
+      (await store.keyList()).map((one) => one.customer_deleted),
+      [false, false, true],
+    );
     await putCustomers(store, customer("a"));
     assert.deepEqual(await deleted(), [false, false, false]);
   });

@@ -27,7 +27,10 @@ export function ownershipConformance(engine: Engine): void {
     assert.deepEqual(await counts(), [1, 1]);
     await store.putTanks([{ tank: tank("gone", "a"), deleted: true }]);
     assert.deepEqual(await counts(), [1, 1]);
-    for (const [owner, count] of [["a", 1], ["b", 1]] as const) { // biome-ignore format: a table
+    for (const [owner, count] of [
+      ["a", 1],
+      ["b", 1],
+    ] as const) {
       assert.equal((await tanksOf(store, {}, sightOf(owner))).totalItems, count);
     }
   });
@@ -81,6 +84,9 @@ export function ownershipConformance(engine: Engine): void {
     await putCustomers(store, customer("a"));
     const devices = ["ab", "AB", "ab ", "\u00e9", "e\u0301"];
     const outcomes = await putTanks(store, ...devices.map((device, i) => tank(`t${i}`, "a", { assigned_device_id: device })));
-    assert.deepEqual(outcomes, devices.map(() => "new"));
+    assert.deepEqual(
+      outcomes,
+      devices.map(() => "new"),
+    );
   });
 }

@@ -3,20 +3,10 @@ import test from "node:test";
 import { PAGE_NUMBER } from "../../../src/domain/page.ts";
 import { putReadings } from "../../support/records.ts";
 import type { Engine } from "./engine.ts";
-import {
-  customer,
-  customersOf,
-  NEW_YEAR,
-  putCustomers,
-  putTanks,
-  readingsOf,
-  sightOf,
-  tank,
-  tanksOf,
-} from "./objects.ts";
+import { customer, customersOf, NEW_YEAR, putCustomers, putTanks, readingsOf, sightOf, tank, tanksOf } from "./objects.ts";
 
 /** In UTF-16 the astral ones sort before U+E000 and U+FFFD; in bytes, after. */
-const IDS = ["", "0", "A", "Z", "a", "a ", "a0", "aa", "z", "~", "\u00e9", "e\u0301", "\ue000", "\ufffd", "\u{10000}", "😀"].slice(1);
+const IDS = ["0", "A", "Z", "a", "a ", "a0", "aa", "z", "~", "\u00e9", "e\u0301", "\ue000", "\ufffd", "\u{10000}", "😀"];
 const byBytesDescending = (a: string, b: string) => Buffer.compare(Buffer.from(b), Buffer.from(a));
 
 export function pagingConformance(engine: Engine): void {
@@ -51,7 +41,11 @@ export function pagingConformance(engine: Engine): void {
     const numbers = [3, 0, 4, 1, 2];
     await putCustomers(store, ...numbers.map((i) => customer(`c${i}`, { created_at: at(i) })));
     await putTanks(store, ...numbers.map((i) => tank(`t${i}`, "c0", { created_at: at(i) })));
-    await putReadings(store, "t0", numbers.map((i) => [at(i), i])); // biome-ignore format: one line
+    await putReadings(
+      store,
+      "t0",
+      numbers.map((i) => [at(i), i]),
+    );
     const bounds = [undefined, at(0) - 1, at(0), at(0) + 1, at(2) - 1, at(2), at(2) + 1, at(4), at(4) + 1];
     for (const from of bounds) {
       for (const to of bounds) {
@@ -67,7 +61,10 @@ export function pagingConformance(engine: Engine): void {
           await readingsOf(store, "t0", range),
         ];
         for (const { data, totalItems } of answers) {
-          assert.deepEqual(data.map(({ created_at }) => created_at), expected.map(at)); // biome-ignore format: one line
+          assert.deepEqual(
+            data.map(({ created_at }) => created_at),
+            expected.map(at),
+          );
           assert.equal(totalItems, expected.length);
         }
       }
@@ -78,7 +75,11 @@ export function pagingConformance(engine: Engine): void {
     const { store } = await engine.open(t);
     await putCustomers(store, customer("a"), customer("b"), customer("c"));
     await putTanks(store, tank("one", "a"), tank("two", "a"), tank("three", "a"));
-    await putReadings(store, "one", [[1, 1], [2, 2], [3, 3]]); // biome-ignore format: one line
+    await putReadings(store, "one", [
+      [1, 1],
+      [2, 2],
+      [3, 3],
+    ]);
     for (const page of [3, 4, 1000, PAGE_NUMBER.maximum]) {
       for (const range of [{}, { from: 0 }]) {
         const question = { ...range, page, size: 2 };
@@ -105,14 +106,21 @@ export function pagingConformance(engine: Engine): void {
     await putTanks(store, tank("one", "a"));
     const total = 2345;
     const shuffled = Array.from({ length: total }, (_, i) => ((i * 1009) % total) + 1);
-    await putReadings(store, "one", shuffled.map((i) => [i, i % 101])); // biome-ignore format: one line
+    await putReadings(
+      store,
+      "one",
+      shuffled.map((i) => [i, i % 101]),
+    );
     const found: number[] = [];
     for (let page = 1; page <= 24; page++) {
       const answer = await readingsOf(store, "one", { page, size: 100 });
       assert.equal(answer.totalItems, total);
       found.push(...answer.data.map(({ created_at }) => created_at));
     }
-    assert.deepEqual(found, Array.from({ length: total }, (_, i) => total - i));
+    assert.deepEqual(
+      found,
+      Array.from({ length: total }, (_, i) => total - i),
+    );
     const middle = await readingsOf(store, "one", { from: 1000, to: 1999, page: 4, size: 7 });
     assert.deepEqual([middle.totalItems, middle.data[0]?.created_at, middle.data.length], [1000, 1978, 7]);
   });

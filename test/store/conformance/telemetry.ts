@@ -24,16 +24,7 @@ export function telemetryConformance(engine: Engine): void {
       createdAt: Float64Array.of(10, 10, 10, 20, 10, 10, 11, 12),
       fill: Float64Array.of(1, 1, 1, 2, 1, 3, 4, 5),
     });
-    assert.deepEqual(words(outcomes), [
-      "new",
-      "tank_unknown",
-      "new",
-      "new",
-      "unchanged",
-      "changed",
-      "new",
-      "tank_unknown",
-    ]);
+    assert.deepEqual(words(outcomes), ["new", "tank_unknown", "new", "new", "unchanged", "changed", "new", "tank_unknown"]);
     assert.deepEqual(await readingsOf(store, "one"), { data: [reading(20, 2), reading(10, 3)], totalItems: 2 });
     assert.deepEqual(await readingsOf(store, "two"), { data: [reading(11, 4), reading(10, 1)], totalItems: 2 });
   });
@@ -43,11 +34,34 @@ export function telemetryConformance(engine: Engine): void {
     await withTanks(store);
     const steps = [
       { send: [[100, 1]], words: ["new"], total: 1 },
-      { send: [[100, 1], [100, 1]], words: ["unchanged", "unchanged"], total: 1 },
-      { send: [[100, 2], [100, 1], [100, 1]], words: ["changed", "changed", "unchanged"], total: 1 },
-      { send: [[50, 5], [150, 5], [50, 5]], words: ["new", "new", "unchanged"], total: 3 },
+      {
+        send: [
+          [100, 1],
+          [100, 1],
+        ],
+        words: ["unchanged", "unchanged"],
+        total: 1,
+      },
+      {
+        send: [
+          [100, 2],
+          [100, 1],
+          [100, 1],
+        ],
+        words: ["changed", "changed", "unchanged"],
+        total: 1,
+      },
+      {
+        send: [
+          [50, 5],
+          [150, 5],
+          [50, 5],
+        ],
+        words: ["new", "new", "unchanged"],
+        total: 3,
+      },
       { send: [], words: [], total: 3 },
-    ] as const; // biome-ignore format: a table
+    ] as const;
     for (const step of steps) {
       assert.deepEqual(words(await putReadings(store, "one", step.send)), step.words);
       const page = await readingsOf(store, "one");
@@ -74,7 +88,11 @@ export function telemetryConformance(engine: Engine): void {
     const { store } = await engine.open(t);
     await withTanks(store);
     const fills = [0, 100, 0.1, 1 / 3, 63.400000000000006, 99.99999999999999, 5e-324, 2 ** -1022, 1e-7, Math.PI, 7];
-    await putReadings(store, "one", fills.map((fill, i) => [NEW_YEAR + i, fill])); // biome-ignore format: one line
+    await putReadings(
+      store,
+      "one",
+      fills.map((fill, i) => [NEW_YEAR + i, fill]),
+    );
     const { data } = await readingsOf(store, "one");
     const found = data.map(({ fill_percentage }) => fill_percentage).reverse();
     assert.deepEqual(found, fills);
@@ -104,7 +122,15 @@ export function telemetryConformance(engine: Engine): void {
     assert.equal(await store.telemetryPage("one", WHOLE, SEES_ALL), "deleted");
     assert.equal(await store.telemetryPage("one", WHOLE, sightOf("a")), "deleted");
     assert.equal(await store.telemetryPage("one", WHOLE, sightOf("b")), undefined);
-    assert.deepEqual(words(await putReadings(store, "one", [[1, 50], [2, 40]])), ["unchanged", "new"]); // biome-ignore format: one line
+    assert.deepEqual(
+      words(
+        await putReadings(store, "one", [
+          [1, 50],
+          [2, 40],
+        ]),
+      ),
+      ["unchanged", "new"],
+    );
     await putTanks(store, tank("one", "a"));
     assert.deepEqual(await readingsOf(store, "one"), { data: [reading(2, 40), reading(1, 50)], totalItems: 2 });
   });

@@ -31,14 +31,33 @@ export function valueConformance(engine: Engine): void {
       ...instants.map((at, i) => customer(`c${i}`, { created_at: at, updated_at: LAST, last_seen_at: at, verified_at: at })),
     );
     await putTanks(store, ...instants.map((at, i) => tank(`t${i}`, "c0", { created_at: at, updated_at: LAST })));
-    await putReadings(store, "t0", instants.map((at) => [at, 50])); // biome-ignore format: one line
+    await putReadings(
+      store,
+      "t0",
+      instants.map((at) => [at, 50]),
+    );
     const newestFirst = instants.toReversed();
     const { data } = await customersOf(store);
-    assert.deepEqual(data.map(({ created_at }) => created_at), newestFirst); // biome-ignore format: one line
-    assert.deepEqual(data.map(({ last_seen_at }) => last_seen_at), newestFirst); // biome-ignore format: one line
-    assert.deepEqual(data.map(({ verified_at }) => verified_at), newestFirst); // biome-ignore format: one line
-    assert.deepEqual((await tanksOf(store, {}, sightOf("c0"))).data.map(({ created_at }) => created_at), newestFirst);
-    assert.deepEqual((await readingsOf(store, "t0")).data, newestFirst.map((at) => reading(at, 50))); // biome-ignore format: one line
+    assert.deepEqual(
+      data.map(({ created_at }) => created_at),
+      newestFirst,
+    );
+    assert.deepEqual(
+      data.map(({ last_seen_at }) => last_seen_at),
+      newestFirst,
+    );
+    assert.deepEqual(
+      data.map(({ verified_at }) => verified_at),
+      newestFirst,
+    );
+    assert.deepEqual(
+      (await tanksOf(store, {}, sightOf("c0"))).data.map(({ created_at }) => created_at),
+      newestFirst,
+    );
+    assert.deepEqual(
+      (await readingsOf(store, "t0")).data,
+      newestFirst.map((at) => reading(at, 50)),
+    );
     assert.equal((await readingsOf(store, "t0", { from: FIRST, to: LAST })).totalItems, 7);
     assert.deepEqual((await readingsOf(store, "t0", { to: FIRST })).data, [reading(FIRST, 50)]);
     assert.deepEqual((await readingsOf(store, "t0", { from: LAST })).data, [reading(LAST, 50)]);
@@ -47,8 +66,13 @@ export function valueConformance(engine: Engine): void {
 
   test("every text comes back as it went in, and is found by it", async (t) => {
     const { store } = await engine.open(t);
-    const customers = TEXTS.map((text, i) => customer(text.slice(0, 128), { email: text, name: text, phone: text, created_at: i }));
-    assert.deepEqual(await putCustomers(store, ...customers), TEXTS.map(() => "new")); // biome-ignore format: one line
+    const customers = TEXTS.map((text, i) =>
+      customer(text.slice(0, 128), { email: text, name: text, phone: text, created_at: i }),
+    );
+    assert.deepEqual(
+      await putCustomers(store, ...customers),
+      TEXTS.map(() => "new"),
+    );
     const tanks = TEXTS.map((text, i) =>
       tank(text.slice(0, 128), text.slice(0, 128), {
         assigned_device_id: text.slice(0, 128),
@@ -68,7 +92,10 @@ export function valueConformance(engine: Engine): void {
         name: text,
       }),
     );
-    assert.deepEqual(await putTanks(store, ...tanks), TEXTS.map(() => "new")); // biome-ignore format: one line
+    assert.deepEqual(
+      await putTanks(store, ...tanks),
+      TEXTS.map(() => "new"),
+    );
     for (const [i, text] of TEXTS.entries()) {
       const id = text.slice(0, 128);
       assert.deepEqual(await store.customerById(id, SEES_ALL), { ...customers[i], tank_count: 1 });

@@ -1,0 +1,55 @@
+import assert from "node:assert/strict";
+import test from "node:test";
+import fc from "fast-check";
+import { isCleanText, isPossibleId, newId } from "../../src/domain/id.ts";
+
+const NOW = Date.parse("2026-11-14T09:30:00Z");
+const LAST = Date.parse("9999-12-31T23:59:59.999Z");
+
+test("a new id is its prefix and twenty-six characters, and possible", () => {
+  for (const prefix of ["cus", "tank", "key"] as const) {
+    const id = newId(prefix, NOW);
+    assert.match(id, new RegExp(`^${prefix}_[0-9a-hjkmnp-tv-z]{26}$`));
+    assert.ok(isPossibleId(id));
+  }
+});
+
+test("ids of one millisecond are all different", () => {
+  const ids = new Set(Array.from({ length: 20_000 }, () => newId("cus", NOW)));
+  assert.equal(ids.size, 20_000);
+});
+
+test("ids sort by the time they were made", () => {
+  const pair = fc.tuple(fc.nat({ max: LAST }), fc.nat({ max: LAST })).filter(([a, b]) => a !== b);
+  fc.assert(
+    fc.property(pair, ([a, b]) => {
+      const [older, newer] = a < b ? [a, b] : [b, a];
+      assert.ok(Buffer.compare(Buffer.from(newId("tank", older)), Buffer.from(newId("tank", newer))) < 0);
+    }),
+  );
+  assert.ok(newId("tank", NOW) < newId("tank", NOW + 1));
+});
+
+test("the chance in an id is what it is given", () => {
+  assert.equal(
+    newId("key", 0, () => Uint8Array.from({ length: 16 }, (_, i) => i)),
+    "key_00000000000123456789abcdef",
+  );
+});
+
+test("an id may be any text of up to 128 characters without control characters", () => {
+  const possible = ["a", " ", "x".repeat(128), "ä/ö?#%", "'; DROP TABLE tank; --", "__proto__", "\u00a0", "😀".repeat(64), "."];
+  const impossible = ["", "x".repeat(129), "a\u0000b", "a\nb", "\u007f", "\u009f", "\ud800", "x\udc00", "😀".repeat(65)];
+  for (const id of possible) assert.ok(isPossibleId(id), JSON.stringify(id));
+  for (const id of impossible) assert.ok(!isPossibleId(id), JSON.stringify(id));
+});
+
+test("clean text is exactly what survives UTF-8 and holds no control character", () => {
+  fc.assert(
+    fc.property(fc.string({ unit: fc.nat({ max: 0xffff }).map((unit) => String.fromCharCode(unit)) }), (text) => {
+      const survives = Buffer.from(text, "utf8").toString("utf8") === text;
+      assert.equal(isCleanText(text), survives && !/\p{Cc}/u.test(text));
+    }),
+    { numRuns: 2000 },
+  );
+});

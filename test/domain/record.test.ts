@@ -1,0 +1,245 @@
+import assert from "node:assert/strict";
+import test from "node:test";
+import { decodeReading, decodeRecord } from "../../src/domain/record.ts";
+
+const CUSTOMER = { object: "customer", id: "c", created_at: "2026-01-01T00:00:00Z", email: "a@b", name: "C" };
+const TANK = {
+  object: "tank",
+  id: "t",
+  assigned_device_id: "d",
+  capacity: 2700,
+  capacity_unit: "liters",
+  created_at: "2026-01-01T00:00:00Z",
+  min_fill_alert_percentage: 20,
+  name: "T",
+  owner_id: "c",
+};
+const READING = { object: "telemetry", tank_id: "t", created_at: "2026-01-01T00:00:00Z", fill_percentage: 50 };
+
+type Fields = Readonly<Record<string, unknown>>;
+
+const reasonOf = (value: unknown): string | undefined => {
+  const decoded = decodeRecord(value);
+  return decoded.kind === "rejected" ? decoded.reason : undefined;
+};
+
+/** Each case: the fields laid over a good line, and what is said of them; nothing where they are fine. */
+function hold(line: Fields, cases: readonly (readonly [Fields, string | undefined])[]): void {
+  for (const [fields, reason] of cases) assert.equal(reasonOf({ ...line, ...fields }), reason, JSON.stringify(fields));
+}
+
+const without = (line: Fields, name: string): Fields => Object.fromEntries(Object.entries(line).filter(([key]) => key !== name));
+
+const DATETIME = 'must be a datetime such as "2026-11-14T09:30:00Z"';
+const CLEAN = "must not contain control characters or broken Unicode";
+
+test("a line must be an object of a known kind", () => {
+  const words = 'the line must be an object whose "object" is "customer", "tank" or "telemetry"';
+  const others = [
+    null,
+    undefined,
+    1,
+    "customer",
+    true,
+    [],
+    [CUSTOMER],
+    {},
+    { object: "list" },
+    { object: ["customer"] },
+    { object: "Customer" },
+  ];
+  for (const value of others) assert.equal(reasonOf(value), words, JSON.stringify(value));
+});
+
+test("a customer with the fields it needs is taken, and the others are empty", () => {
+  const at = Date.parse("2026-01-01T00:00:00Z");
+  assert.deepEqual(decodeRecord(CUSTOMER), {
+    kind: "customer",
+    record: {
+      customer: {
+        id: "c",
+        created_at: at,
+        email: "a@b",
+        last_seen_at: null,
+        name: "C",
+        phone: null,
+        updated_at: at,
+        verified_at: null,
+      },
+      deleted: false,
+    },
+  });
+});
+
+test("the fields a customer needs", () => {
+  for (const name of ["id", "created_at", "email", "name"]) {
+    assert.equal(reasonOf(without(CUSTOMER, name)), `${name}: is missing`);
+    assert.equal(reasonOf({ ...CUSTOMER, [name]: null }), `${name}: must not be null`);
+  }
+});
+
+test("the rules of a customer's fields", () => {
+  hold(CUSTOMER, [
+    [{ id: 7 }, "id: must be a text"],
+    [{ id: "" }, "id: must not be empty"],
+    [{ id: "x".repeat(128) }, undefined],
+    [{ id: "x".repeat(129) }, "id: must have at most 128 characters"],
+    [{ id: "a\nb" }, `id: ${CLEAN}`],
+    [{ email: "nobody" }, 'email: "nobody" does not look like one'],
+    [{ email: "a@b@c" }, 'email: "a@b@c" does not look like one'],
+    [{ email: "a b@c" }, 'email: "a b@c" does not look like one'],
+    [{ email: "" }, 'email: "" does not look like one'],
+    [{ email: `${"x".repeat(510)}@y` }, undefined],
+    [{ email: `${"x".repeat(511)}@y` }, "email: must have at most 512 characters"],
+    [{ email: "jos\u00e9@b\u00fccher.example" }, undefined],
+    [{ name: "" }, "name: must not be empty"],
+    [{ name: "x".repeat(512) }, undefined],
+    [{ name: "x".repeat(513) }, "name: must have at most 512 characters"],
+    [{ name: "a\u0085b" }, `name: ${CLEAN}`],
+    [{ name: "\ud800" }, `name: ${CLEAN}`],
+    [{ phone: null }, undefined],
+    [{ phone: "" }, undefined],
+    [{ phone: 112 }, "phone: must be a text"],
+    [{ created_at: "yesterday" }, `created_at: ${DATETIME}`],
+    [{ created_at: "2026-02-30" }, `created_at: ${DATETIME}`],
+    [{ created_at: 1763112600 }, "created_at: must be a text"],
+    [{ created_at: "2026-01-01" }, undefined],
+    [{ last_seen_at: null }, undefined],
+    [{ last_seen_at: "" }, `last_seen_at: ${DATETIME}`],
+    [{ deleted: "yes" }, "deleted: must be true or false"],
+    [{ deleted: null }, "deleted: must not be null"],
+    [{ emial: "a@b" }, 'unknown field "emial". Did you mean "email"?'],
+    [{ favourite_colour: 1 }, 'unknown field "favourite_colour".'],
+    [{ constructor: 1 }, 'unknown field "constructor".'],
+  ]);
+});
+
+test("a customer is verified exactly when it says since when", () => {
+  const words = "is_verified: must be true exactly when verified_at is set";
+  hold(CUSTOMER, [
+    [{ is_verified: true, verified_at: "2026-01-01" }, undefined],
+    [{ is_verified: false, verified_at: null }, undefined],
+    [{ is_verified: false }, undefined],
+    [{ verified_at: "2026-01-01" }, undefined],
+    [{ is_verified: true }, words],
+    [{ is_verified: true, verified_at: null }, words],
+    [{ is_verified: false, verified_at: "2026-01-01" }, words],
+    [{ is_verified: 1 }, "is_verified: must be true or false"],
+  ]);
+});
+
+test("updated_at is not before created_at, and is created_at where it is missing", () => {
+  for (const line of [CUSTOMER, TANK]) {
+    hold(line, [
+      [{ updated_at: "2026-01-01T00:00:00Z" }, undefined],
+      [{ updated_at: "2026-01-01T01:00:00+02:00" }, "updated_at: must not be before created_at"],
+      [{ updated_at: "2025-12-31T23:59:59.999Z" }, "updated_at: must not be before created_at"],
+    ]);
+  }
+});
+
+test("tank_count is derived, never read", () => {
+  for (const tank_count of [0, 99, -1, "many", null, {}]) {
+    assert.deepEqual(decodeRecord({ ...CUSTOMER, tank_count }), decodeRecord(CUSTOMER));
+  }
+  assert.equal(reasonOf({ ...TANK, tank_count: 1 }), 'unknown field "tank_count".');
+});
+
+test("the fields a tank needs", () => {
+  for (const name of Object.keys(TANK).filter((field) => field !== "object")) {
+    assert.equal(reasonOf(without(TANK, name)), `${name}: is missing`);
+    assert.equal(reasonOf({ ...TANK, [name]: null }), `${name}: must not be null`);
+  }
+});
+
+test("the rules of a tank's fields", () => {
+  hold(TANK, [
+    [{ capacity: 0 }, "capacity: must be above 0"],
+    [{ capacity: -1 }, "capacity: must be above 0"],
+    [{ capacity: 5e-324 }, undefined],
+    [{ capacity: 1.7976931348623157e308 }, undefined],
+    [{ capacity: JSON.parse("1e400") }, "capacity: must be a number"],
+    [{ capacity: "2700" }, "capacity: must be a number"],
+    [{ capacity_unit: "litres" }, "capacity_unit: must be one of liters, gallons"],
+    [{ capacity_unit: "gallons" }, undefined],
+    [{ min_fill_alert_percentage: 0 }, undefined],
+    [{ min_fill_alert_percentage: 100 }, undefined],
+    [{ min_fill_alert_percentage: 101 }, "min_fill_alert_percentage: must be from 0 to 100"],
+    [{ min_fill_alert_percentage: -1 }, "min_fill_alert_percentage: must be from 0 to 100"],
+    [{ min_fill_alert_percentage: 20.5 }, "min_fill_alert_percentage: must be a whole number"],
+    [{ use_case: null }, undefined],
+    [{ use_case: "industrial" }, undefined],
+    [{ use_case: "farming" }, "use_case: must be one of residential, commercial, industrial"],
+    [{ custom_id: null }, undefined],
+    [{ custom_id: "x".repeat(513) }, "custom_id: must have at most 512 characters"],
+    [{ assigned_device_id: "" }, "assigned_device_id: must not be empty"],
+    [{ owner_id: "x".repeat(129) }, "owner_id: must have at most 128 characters"],
+  ]);
+});
+
+test("the rules of a tank's location", () => {
+  hold(TANK, [
+    [{ location: {} }, undefined],
+    [{ location: null }, "location: must not be null"],
+    [{ location: [] }, "location: must be an object"],
+    [{ location: "here" }, "location: must be an object"],
+    [{ location: { city: null } }, undefined],
+    [{ location: { city: 7 } }, "location: city: must be a text"],
+    [{ location: { town: "x" } }, 'location: unknown field "town".'],
+    [{ location: { lattitude: 1 } }, 'location: unknown field "lattitude". Did you mean "latitude"?'],
+    [{ location: { latitude: 90, longitude: -180 } }, undefined],
+    [{ location: { latitude: 90.1 } }, "location: latitude: must be from -90 to 90"],
+    [{ location: { longitude: -180.1 } }, "location: longitude: must be from -180 to 180"],
+    [{ location: { street: "a\tb" } }, `location: street: ${CLEAN}`],
+  ]);
+  const decoded = decodeRecord({ ...TANK, location: { city: "Ulm" } });
+  assert.ok(decoded.kind === "tank" && "tank" in decoded.record);
+  assert.deepEqual(
+    Object.values(decoded.record.tank.location).filter((value) => value !== null),
+    ["Ulm"],
+  );
+  assert.equal(Object.keys(decoded.record.tank.location).length, 9);
+});
+
+test("the rules of a reading", () => {
+  hold(READING, [
+    [{}, undefined],
+    [{ fill_percentage: 0 }, undefined],
+    [{ fill_percentage: 100 }, undefined],
+    [{ fill_percentage: 100.00000000000001 }, "fill_percentage: must be from 0 to 100"],
+    [{ fill_percentage: -0.1 }, "fill_percentage: must be from 0 to 100"],
+    [{ fill_percentage: null }, "fill_percentage: must not be null"],
+    [{ fill_percentage: "50" }, "fill_percentage: must be a number"],
+    [{ tank_id: "" }, "tank_id: must not be empty"],
+    [{ created_at: "now" }, `created_at: ${DATETIME}`],
+    [{ id: "r" }, 'unknown field "id".'],
+    [{ deleted: true }, 'unknown field "deleted".'],
+  ]);
+  for (const name of ["tank_id", "created_at", "fill_percentage"]) {
+    assert.equal(reasonOf(without(READING, name)), `${name}: is missing`);
+  }
+});
+
+test("a reading's instant is rounded down to the millisecond, and minus zero is zero", () => {
+  const decoded = decodeReading({ tank_id: "t", created_at: "1969-12-31T23:59:59.9999Z", fill_percentage: -0 });
+  assert.ok(decoded.kind === "telemetry");
+  assert.equal(decoded.record.reading.created_at, -1);
+  assert.ok(Object.is(decoded.record.reading.fill_percentage, 0));
+});
+
+test("a bare line deletes; a whole one with deleted brings a deleted object", () => {
+  for (const kind of ["customer", "tank"] as const) {
+    assert.deepEqual(decodeRecord({ object: kind, id: "x", deleted: true }), { kind, record: { remove: "x" } });
+    assert.notEqual(reasonOf({ object: kind, id: "x", deleted: false }), undefined);
+    assert.notEqual(reasonOf({ object: kind, id: 7, deleted: true }), undefined);
+    assert.notEqual(reasonOf({ object: kind, id: "x" }), undefined);
+    assert.notEqual(reasonOf({ object: kind, id: "x", deleted: true, name: "y" }), undefined);
+  }
+  for (const line of [CUSTOMER, TANK]) {
+    for (const deleted of [true, false]) {
+      const decoded = decodeRecord({ ...line, deleted });
+      assert.ok(decoded.kind !== "rejected" && "deleted" in decoded.record);
+      assert.equal(decoded.record.deleted, deleted);
+    }
+  }
+});

@@ -1,0 +1,107 @@
+// An import while the service is being read: nobody sees half of anything, and nobody waits.
+
+import assert from "node:assert/strict";
+import { writeFileSync } from "node:fs";
+import { setImmediate as turn } from "node:timers/promises";
+import { test } from "node:test";
+import { type Item, type List, list } from "./ask.ts";
+import { customer, type Line, makeKey, ndjson, reading, tank } from "./fleet.ts";
+import { home } from "./program.ts";
+
+const CUSTOMERS = 60;
+const TANKS = 90;
+const READINGS = 60_000;
+const WORST_MS = 1500;
+
+/** Every field of an object tells its version, and so does the owner of a tank. */
+function* fleet(version: number): Generator<Line> {
+  for (let i = 0; i < CUSTOMERS; i++) {
+    yield customer(`c${i}`, { email: `v${version}@c.example`, name: `v${version}`, phone: `v${version}` });
+  }
+  for (let i = 0; i < TANKS; i++) {
+    yield tank(`t${i}`, `c${(i + version) % CUSTOMERS}`, { name: `v${version}`, custom_id: `v${version}`, capacity: version });
+  }
+  for (let i = 0; i < READINGS; i++) yield reading(`t${i % TANKS}`, Math.floor(i / TANKS), version);
+}
+
+function seesWholeCustomer({ id, email, name, phone }: Item): void {
+  assert.ok(email === `${name}@c.example` && phone === name, `half a customer: ${id} ${email} ${name} ${phone}`);
+}
+
+function seesWholeTank({ id, name, custom_id, capacity, owner_id }: Item): void {
+  const version = Number(capacity);
+  const owner = `c${(Number(`${id}`.slice(1)) + version) % CUSTOMERS}`;
+  assert.ok(name === `v${version}` && custom_id === name && owner_id === owner, `half a tank: ${id} ${name} ${owner_id}`);
+}
+
+function seesWholePage({ data, page, size, total_items, total_pages }: List): void {
+  assert.equal(data.length, Math.max(0, Math.min(size, total_items - (page - 1) * size)));
+  assert.equal(total_pages, Math.ceil(total_items / size));
+}
+
+test("an import beside the service: whole objects, exact totals that only grow, and quick answers", async (t) => {
+  const here = home(t);
+  for (const version of [1, 2]) writeFileSync(here.path(`v${version}.ndjson`), ndjson(fleet(version)));
+  const key = await makeKey(here);
+  const service = await here.start();
+  const took: number[] = [];
+  const times = new Set<number>();
+  let isImporting = true;
+
+  async function watch(path: string, look: (page: List) => void): Promise<void> {
+    let total = 0;
+    while (isImporting) {
+      const started = performance.now();
+      const page = await list(service, path, key);
+      took.push(performance.now() - started);
+      seesWholePage(page);
+      assert.ok(page.total_items >= total, `${path}: ${page.total_items} after ${total}`);
+      total = page.total_items;
+      times.add(total);
+      look(page);
+      await turn();
+    }
+  }
+
+  const readers = Promise.all([
+    watch("/v1/customers?size=100", ({ data }) => {
+      data.forEach(seesWholeCustomer);
+      const counted = data.reduce((sum, { tank_count }) => sum + Number(tank_count), 0);
+      assert.ok(counted <= TANKS, `${counted} tanks are counted`);
+      if (isChanging) assert.equal(counted, TANKS, "a tank that changes hands is counted once");
+    }),
+    watch("/v1/tanks?size=100", ({ data }) => data.forEach(seesWholeTank)),
+    watch("/v1/tanks?size=7&page=9", ({ data }) => data.forEach(seesWholeTank)),
+    watchTelemetry(),
+  ]);
+  async function watchTelemetry(): Promise<void> {
+    while (isImporting && (await list(service, "/v1/tanks", key)).total_items < TANKS) await turn();
+    await watch("/v1/tanks/t5/telemetry?size=100&page=2", ({ data }) => {
+      const instants = data.map(({ created_at }) => `${created_at}`);
+      assert.deepEqual(instants, [...new Set(instants)].sort().reverse());
+    });
+  }
+
+  let isChanging = false;
+  async function importBoth(): Promise<void> {
+    const first = await here.run(["import", "v1.ndjson", "--json"]);
+    assert.match(first.stdout, new RegExp(`"new":${CUSTOMERS + TANKS + READINGS},"changed":0`));
+    isChanging = true;
+    const second = await here.run(["import", "v2.ndjson", "--json"]);
+    assert.match(second.stdout, new RegExp(`"new":0,"changed":${CUSTOMERS + TANKS + READINGS}`));
+  }
+  try {
+    await Promise.race([importBoth(), readers.then(() => assert.fail("the readers ended early"))]);
+  } finally {
+    isImporting = false;
+  }
+  await readers;
+
+  took.sort((a, b) => a - b);
+  const at = (share: number): string => (took[Math.floor((took.length - 1) * share)] ?? 0).toFixed(1);
+  t.diagnostic(`${took.length} answers: half within ${at(0.5)} ms, 99 % within ${at(0.99)} ms, all within ${at(1)} ms`);
+  assert.ok(Number(at(1)) < WORST_MS, `the slowest answer took ${at(1)} ms`);
+  assert.ok(times.size > 5, "the readers saw the import grow");
+  const { data } = await list(service, "/v1/tanks/t5/telemetry?size=1", key);
+  assert.equal(data[0]?.["fill_percentage"], 2);
+});

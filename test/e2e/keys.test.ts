@@ -1,0 +1,161 @@
+// Keys made, rotated and revoked by the command line while the service runs.
+
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { DatabaseSync } from "node:sqlite";
+import { before, suite, test } from "node:test";
+import { ask, list, statusOf, untilStatus } from "./ask.ts";
+import { importLines, makeKey, SMALL_FLEET } from "./fleet.ts";
+import { type Home, home, type Service, sharedLife } from "./program.ts";
+
+const SECRET = /^tm_[0-9A-Za-z]{36}$/;
+
+type Listed = { readonly id: string; readonly name: string; readonly state: string } & Readonly<Record<string, unknown>>;
+
+suite("keys, while the service runs", () => {
+  const life = sharedLife();
+  let here: Home;
+  let service: Service;
+
+  before(async () => {
+    here = home(life);
+    await importLines(here, SMALL_FLEET);
+    service = await here.start();
+  });
+
+  async function keysListed(): Promise<Listed[]> {
+    const { code, stdout } = await here.run(["key", "list", "--json"]);
+    assert.equal(code, 0);
+    return stdout
+      .trimEnd()
+      .split("\n")
+      .map((line) => JSON.parse(line) as Listed);
+  }
+
+  async function idOf(name: string): Promise<string> {
+    const found = (await keysListed()).filter((key) => key.name === name);
+    return found.at(-1)?.id ?? assert.fail(`no key named ${name} is listed`);
+  }
+
+  test("create prints the secret alone on stdout, and the key works at once", async () => {
+    const { code, stdout, stderr } = await here.run(["key", "create", "--name", "at once"]);
+    assert.equal(code, 0);
+    assert.match(stdout, /^\S+\n$/);
+    assert.match(stdout.trim(), SECRET);
+    assert.ok(!stderr.includes(stdout.trim()), "the secret is on stdout alone");
+    assert.equal(await statusOf(service, stdout.trim()), 200);
+  });
+
+  test("a revoked key is refused within a second", async (t) => {
+    const key = await makeKey(here, "--name", "soon gone");
+    const id = await idOf("soon gone");
+    assert.equal(await statusOf(service, key), 200);
+    let isRevoked = false;
+    // It is used all the time, so the service has it fresh in memory.
+    const used = (async () => {
+      while (!isRevoked) assert.equal(await statusOf(service, key), 200);
+    })();
+    const revoking = here.launch(["key", "revoke", id]);
+    await revoking.said(/is revoked/).finally(() => {
+      isRevoked = true;
+    });
+    await used.catch(() => {});
+    const milliseconds = await untilStatus(service, key, 401, 1000);
+    t.diagnostic(`refused ${Math.round(milliseconds)} ms after the command said so`);
+    assert.equal((await revoking.ended).code, 0);
+    assert.match((await ask(service, "/v1/tanks", key)).text, /"code":"key_revoked"/);
+    assert.equal((await keysListed()).find((known) => known.id === id)?.state, "revoked");
+  });
+
+  test("rotate: both keys work for the overlap, then the new one alone", async () => {
+    const old = await makeKey(here, "--name", "rotated", "--customer", "ada");
+    const { code, stdout } = await here.run(["key", "rotate", await idOf("rotated"), "--overlap", "2s"]);
+    const rotatedAt = performance.now();
+    assert.equal(code, 0);
+    const fresh = stdout.trim();
+    assert.match(fresh, SECRET);
+    assert.notEqual(fresh, old);
+    assert.deepEqual([await statusOf(service, old), await statusOf(service, fresh)], [200, 200]);
+    await untilStatus(service, old, 401, 3000);
+    assert.ok(performance.now() - rotatedAt > 500, "the old key went with the rotation");
+    assert.equal((await list(service, "/v1/tanks", fresh)).total_items, 2, "the new key sees what the old one saw");
+  });
+
+  test("a key made with --expires works until then", async () => {
+    const key = await makeKey(here, "--name", "short", "--expires", "2s");
+    assert.equal(await statusOf(service, key), 200);
+    await untilStatus(service, key, 401, 3000);
+    assert.match((await ask(service, "/v1/tanks", key)).text, /"code":"key_expired"/);
+    assert.equal((await keysListed()).find(({ name }) => name === "short")?.state, "expired");
+  });
+
+  test("a key made with --customer sees that customer alone, and their last_seen_at follows its use", async () => {
+    const key = await makeKey(here, "--name", "of bob", "--customer", "bob");
+    const all = await makeKey(here, "--name", "of the operator");
+    const customers = await list(service, "/v1/customers", key);
+    assert.deepEqual([customers.data.map(({ id }) => id), customers.total_items], [["bob"], 1]);
+    assert.deepEqual(
+      (await list(service, "/v1/tanks", key)).data.map(({ id }) => id),
+      ["b1"],
+    );
+    assert.deepEqual(
+      [await statusOf(service, key, "/v1/tanks/b1"), await statusOf(service, key, "/v1/tanks/a1")],
+      [200, 404],
+    );
+    await service.stop();
+    service = await here.start();
+    const { data } = await list(service, "/v1/customers", all);
+    const seen = data.find(({ id }) => id === "bob")?.["last_seen_at"];
+    assert.ok(typeof seen === "string" && Math.abs(Date.now() - Date.parse(seen)) < 60_000, `last_seen_at is ${seen}`);
+  });
+
+  test("a key made with --rate is held to it, and told when to go on", async () => {
+    const key = await makeKey(here, "--name", "slow", "--rate", "1");
+    const statuses = await Promise.all(Array.from({ length: 10 }, () => statusOf(service, key)));
+    assert.ok(statuses.includes(200) && statuses.includes(429), `${statuses}`);
+    const { headers, status } = await ask(service, "/v1/tanks", key);
+    assert.equal(status, 429);
+    assert.match(headers.get("retry-after") ?? "", /^[1-9]\d*$/);
+  });
+
+  test("a key of the role ingest does not read, and only one of the role manage sees the metrics", async () => {
+    const [ingest, manage, read] = await Promise.all(["ingest", "manage", "read"].map((role) => makeKey(here, "--role", role)));
+    assert.ok(ingest !== undefined && manage !== undefined && read !== undefined);
+    assert.equal(await statusOf(service, ingest), 403);
+    assert.equal(await statusOf(service, read, "/metrics"), 403);
+    assert.equal(await statusOf(service, manage, "/metrics"), 200);
+    const asScrapersDo = await ask(service, "/metrics", undefined, { authorization: `Bearer ${manage}` });
+    assert.match(asScrapersDo.text, /^tank_monitor_\S+ \d/m);
+  });
+
+  test("list shows every key as a table or a line of JSON each, and never a secret or its hash", async () => {
+    const secret = await makeKey(here, "--name", "listed once");
+    const [table, json] = await Promise.all([here.run(["key", "list"]), here.run(["key", "list", "--json"])]);
+    assert.match(table.stdout, /^ID\s+ROLE\s+STATE\s+/);
+    assert.match(table.stdout, /^key_\S+ +read +active .* listed once$/m);
+    const lines = json.stdout.trimEnd().split("\n");
+    assert.equal(lines.length + 1, table.stdout.trimEnd().split("\n").length);
+    for (const line of lines) assert.match((JSON.parse(line) as Listed).id, /^key_/);
+
+    const hashes = storedHashes(here.path("tanks.db"));
+    assert.ok(hashes.length > 0);
+    for (const output of [table, json]) {
+      for (const hidden of [secret, secret.slice(3), ...hashes]) {
+        assert.ok(!`${output.stdout}${output.stderr}`.includes(hidden));
+      }
+    }
+    for (const file of ["tanks.db", "tanks.db-wal"]) assert.ok(!readFileSync(here.path(file)).includes(secret.slice(3)));
+  });
+});
+
+/** Whatever looks like a SHA-256 anywhere in the database. */
+function storedHashes(file: string): string[] {
+  const db = new DatabaseSync(file, { readOnly: true });
+  try {
+    const tables = db.prepare("SELECT name FROM sqlite_schema WHERE type = 'table'").all();
+    const rows = tables.flatMap(({ name }) => db.prepare(`SELECT * FROM "${name}"`).all());
+    return rows.flatMap((row) => Object.values(row)).filter((value) => /^[0-9a-f]{64}$/i.test(`${value}`)) as string[];
+  } finally {
+    db.close();
+  }
+}

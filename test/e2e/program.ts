@@ -1,0 +1,167 @@
+// The program as a user has it: spawned, and known only by its arguments, streams, signals and exit code. Tests in this
+// folder import nothing of src.
+
+import { type ChildProcess, spawn } from "node:child_process";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after } from "node:test";
+import { fileURLToPath } from "node:url";
+
+export const ROOT = fileURLToPath(new URL("../../", import.meta.url));
+export const LAUNCHER = join(ROOT, "bin", "tank-monitor.js");
+
+/** Something with an end: a test, or a suite that cleans up after itself. */
+export type Lifetime = { readonly after: (end: () => unknown) => void };
+
+export type Finished = {
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
+  readonly stdout: string;
+  readonly stderr: string;
+};
+
+export type Surroundings = {
+  readonly cwd: string;
+  readonly env?: Readonly<Record<string, string>>;
+  readonly input?: string;
+  /** What runs the program: a Node and the launcher, unless a test wants another. */
+  readonly program?: readonly [command: string, ...words: string[]];
+  /** After this long a command that should have ended is killed. */
+  readonly patience?: number;
+};
+
+export type Running = {
+  readonly pid: number;
+  readonly stdout: () => string;
+  readonly stderr: () => string;
+  /** The first match in what it has said, or will say, on either stream. */
+  readonly said: (pattern: RegExp, milliseconds?: number) => Promise<RegExpExecArray>;
+  readonly kill: (signal: NodeJS.Signals) => void;
+  readonly ended: Promise<Finished>;
+};
+
+export type Service = Running & { readonly url: string; readonly stop: () => Promise<Finished> };
+
+const PATIENCE_MS = 60_000;
+/** Settings of whoever runs the tests are not those of the program under test. */
+const NOT_INHERITED = /^(DATABASE_|PORT$|HOST$|LOG_LEVEL$|CORS_ORIGINS$|TRUST_PROXY$|RATE_LIMIT$|MQTT_URL$|SMTP_URL$|NODE_)/;
+const inherited = Object.fromEntries(Object.entries(process.env).filter(([name]) => !NOT_INHERITED.test(name)));
+
+const alive = new Set<ChildProcess>();
+process.on("exit", () => {
+  for (const child of alive) child.kill("SIGKILL");
+});
+
+/** Starts a command and does not wait for it. */
+function launch(words: readonly string[], { cwd, env = {}, input, program }: Surroundings): Running {
+  const [command, ...before] = program ?? [process.execPath, LAUNCHER];
+  const child = spawn(command, [...before, ...words], { cwd, env: { ...inherited, ...env }, stdio: "pipe" });
+  alive.add(child);
+  let stdout = "";
+  let stderr = "";
+  const listeners = new Set<() => void>();
+  const told = (): void => {
+    for (const listener of listeners) listener();
+  };
+  child.stdout.setEncoding("utf8").on("data", (text: string) => {
+    stdout += text;
+    told();
+  });
+  child.stderr.setEncoding("utf8").on("data", (text: string) => {
+    stderr += text;
+    told();
+  });
+  // A program that ends before it has read everything is for its exit code to tell.
+  child.stdin.on("error", () => {});
+  child.stdin.end(input ?? "");
+  const ended = new Promise<Finished>((resolve, reject) => {
+    child.on("error", reject);
+    child.on("close", (code, signal) => {
+      alive.delete(child);
+      resolve({ code, signal, stdout, stderr });
+      told();
+    });
+  });
+
+  async function said(pattern: RegExp, milliseconds = PATIENCE_MS): Promise<RegExpExecArray> {
+    const { promise, resolve, reject } = Promise.withResolvers<RegExpExecArray>();
+    const fail = (why: string): void => reject(new Error(`${why} without saying ${pattern}:\n${stdout}\n${stderr}`));
+    const look = (): void => {
+      const match = pattern.exec(stdout) ?? pattern.exec(stderr);
+      if (match !== null) resolve(match);
+      else if (!alive.has(child)) fail(`${words.join(" ")} ended`);
+    };
+    const timer = setTimeout(() => fail(`${words.join(" ")} took ${milliseconds} ms`), milliseconds);
+    listeners.add(look);
+    look();
+    return promise.finally(() => {
+      clearTimeout(timer);
+      listeners.delete(look);
+    });
+  }
+
+  return { pid: child.pid ?? 0, stdout: () => stdout, stderr: () => stderr, said, kill: (signal) => child.kill(signal), ended };
+}
+
+/** Runs a command to its end. */
+async function run(words: readonly string[], surroundings: Surroundings): Promise<Finished> {
+  const command = launch(words, surroundings);
+  const timer = setTimeout(() => command.kill("SIGKILL"), surroundings.patience ?? PATIENCE_MS);
+  return command.ended.finally(() => clearTimeout(timer));
+}
+
+async function end(command: Running): Promise<Finished> {
+  command.kill("SIGTERM");
+  const timer = setTimeout(() => command.kill("SIGKILL"), 15_000);
+  return command.ended.finally(() => clearTimeout(timer));
+}
+
+export type Home = {
+  readonly folder: string;
+  readonly path: (name: string) => string;
+  readonly run: (words: readonly string[], more?: Partial<Surroundings>) => Promise<Finished>;
+  readonly launch: (words: readonly string[], more?: Partial<Surroundings>) => Running;
+  /** Starts a command that serves, and waits until it does. */
+  readonly start: (words?: readonly string[], more?: Partial<Surroundings>) => Promise<Service>;
+};
+
+/** A folder of its own to run the program in, with the database `tanks.db` and any free port. All of it ends with the test. */
+export function home(life: Lifetime): Home {
+  const folder = mkdtempSync(join(tmpdir(), "tank-monitor-e2e-"));
+  const launched: Running[] = [];
+  life.after(async () => {
+    await Promise.allSettled(launched.map(end));
+    rmSync(folder, { recursive: true, force: true });
+  });
+  const around = ({ env, ...more }: Partial<Surroundings> = {}): Surroundings => ({
+    cwd: folder,
+    env: { DATABASE_URL: "sqlite:tanks.db", PORT: "0", ...env },
+    ...more,
+  });
+  function launchHere(words: readonly string[], more?: Partial<Surroundings>): Running {
+    const command = launch(words, around(more));
+    launched.push(command);
+    return command;
+  }
+  return {
+    folder,
+    path: (name) => join(folder, name),
+    run: (words, more) => run(words, around(more)),
+    launch: launchHere,
+    async start(words = ["serve"], more) {
+      const command = launchHere(words, more);
+      const [, url = ""] = await command.said(/"event":"listening","url":"([^"]+)"/);
+      return { ...command, url, stop: () => end(command) };
+    },
+  };
+}
+
+/** For a suite: what its tests share ends after the last of them. */
+export function sharedLife(): Lifetime {
+  const ends: (() => unknown)[] = [];
+  after(async () => {
+    for (const end of ends) await end();
+  });
+  return { after: (end) => void ends.push(end) };
+}

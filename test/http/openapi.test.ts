@@ -1,0 +1,169 @@
+// The OpenAPI document: committed as it is made, strict, and true to its own examples.
+
+import assert from "node:assert/strict";
+import { execFile } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { after, describe, it } from "node:test";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import { createConfig, lintFromString } from "@redocly/openapi-core";
+import { Ajv2020 } from "ajv/dist/2020.js";
+import { CATALOGUE, type ErrorCode } from "../../src/domain/errors.ts";
+import { STATUS } from "../../src/http/problems.ts";
+import { startService } from "../support/service.ts";
+import { contract, send } from "./answers.ts";
+import type { Document, Media, Schema } from "./contract.ts";
+
+const ROOT = new URL("../../", import.meta.url);
+const service = await startService({ after });
+const { text: served } = await send(service, "/openapi.json");
+const document = JSON.parse(served) as Document & { openapi: string; info: { version: string } };
+const { validator } = await contract(service);
+
+const printed = async (): Promise<string> => {
+  const program = fileURLToPath(new URL("bin/tank-monitor.js", ROOT));
+  return (await promisify(execFile)(process.execPath, [program, "openapi"], { maxBuffer: 10_000_000 })).stdout;
+};
+
+const lint = async (source: string) => {
+  const config = await createConfig({ extends: ["recommended-strict"] });
+  const problems = await lintFromString({ source, absoluteRef: "openapi.json", config });
+  return problems.map(({ ruleId, message, location }) => `${ruleId}: ${message} at ${location[0]?.pointer}`);
+};
+
+/** Every schema in the document, with where it stands. */
+function* schemasIn(value: unknown, where: string): Generator<[string, Schema]> {
+  if (typeof value !== "object" || value === null) return;
+  if (!Array.isArray(value) && ("type" in value || "anyOf" in value || "$ref" in value)) yield [where, value as Schema];
+  for (const [name, part] of Object.entries(value)) {
+    if (name !== "examples" && name !== "example") yield* schemasIn(part, `${where}/${name}`);
+  }
+}
+
+const components = () => Object.entries(document.components.schemas).flatMap(([name, schema]) => [...schemasIn(schema, name)]);
+
+function media(): [string, Media][] {
+  return Object.entries(document.paths).flatMap(([path, { get }]) =>
+    Object.entries(get.responses).flatMap(([status, { content = {} }]) =>
+      Object.entries(content).map(([type, found]): [string, Media] => [`${path} ${status} ${type}`, found]),
+    ),
+  );
+}
+
+describe("openapi.json", () => {
+  it("is what `tank-monitor openapi` prints; if not, print it again", async () => {
+    assert.equal(readFileSync(new URL("openapi.json", ROOT), "utf8"), await printed());
+  });
+
+  it("is what the service serves", async () => {
+    assert.deepEqual(JSON.parse(await printed()), document);
+  });
+});
+
+describe("a strict linter", () => {
+  it("finds nothing to say", async () => {
+    assert.deepEqual(await lint(served), []);
+  });
+
+  it("would find a fault", async () => {
+    const broken = { ...document, info: { title: "x" }, paths: { "/v1/x": { get: { responses: {} } } } };
+    assert.ok((await lint(JSON.stringify(broken))).length > 0);
+  });
+});
+
+describe("every schema", () => {
+  it("of an object allows nothing extra", () => {
+    const objects = components().filter(([, schema]) => schema["type"] === "object");
+    assert.ok(objects.length >= 10);
+    for (const [where, schema] of objects) assert.equal(schema["additionalProperties"], false, where);
+  });
+
+  it("of an object requires every field, but for the parameter at fault of a problem", () => {
+    for (const [where, schema] of components().filter(([, found]) => found["type"] === "object")) {
+      const all = Object.keys(schema["properties"] as object).filter((name) => !(where === "Problem" && name === "param"));
+      assert.deepEqual([...(schema["required"] as string[])].sort(), all.sort(), where);
+    }
+  });
+
+  it("in an answer is one of the components, or as strict as they are", () => {
+    for (const [where, { schema }] of media()) {
+      for (const [inner, found] of schemasIn(schema, where)) {
+        if (found["type"] === "object") assert.equal(found["additionalProperties"], false, inner);
+      }
+    }
+  });
+
+  it("can be compiled by a strict validator", () => {
+    for (const schema of Object.values(document.components.schemas)) validator(schema);
+  });
+});
+
+describe("every example", () => {
+  it("of an answer is an answer that could be", () => {
+    for (const [where, { schema, examples = {} }] of media()) {
+      assert.ok(Object.keys(examples).length > 0, `${where} has examples`);
+      for (const [name, { value }] of Object.entries(examples)) {
+        const validate = validator(schema);
+        assert.ok(validate(value), `${where} ${name}: ${JSON.stringify(validate.errors)}`);
+      }
+    }
+  });
+
+  it("of a field is a value that the field could have", () => {
+    let seen = 0;
+    for (const [where, schema] of components()) {
+      for (const example of (schema["examples"] as unknown[] | undefined) ?? []) {
+        seen++;
+        assert.ok(validator(schema)(example), `${where}: ${JSON.stringify(example)}`);
+      }
+    }
+    assert.ok(seen > 20);
+  });
+
+  it("of a parameter is one that is accepted", () => {
+    const ajv = new Ajv2020({ strict: true });
+    ajv.addFormat("date-time", /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/);
+    for (const { get } of Object.values(document.paths)) {
+      for (const { name, in: place, schema, example } of get.parameters) {
+        if (place === "query") assert.ok(ajv.compile(schema)(example), `${get.operationId} ${name}`);
+      }
+    }
+  });
+
+  it("of a problem has the status it stands under, and its catalogue's words", () => {
+    for (const [where, { examples = {} }] of media().filter(([name]) => name.endsWith("problem+json"))) {
+      const status = Number(where.split(" ")[1]);
+      for (const [name, { value }] of Object.entries(examples)) {
+        const { code, title, status: said } = value as { code: ErrorCode; title: string; status: number };
+        assert.deepEqual([code, title, said, STATUS[code]], [name, CATALOGUE[code], status, status], where);
+      }
+    }
+  });
+});
+
+describe("the parameters", () => {
+  it("of each list are those of the interface", () => {
+    const common = ["created_at_gte", "created_at_lte", "page", "size"];
+    const expected: Record<string, string[]> = {
+      listCustomers: [...common, "email"],
+      retrieveCustomer: ["id"],
+      listTanks: common,
+      retrieveTank: ["id"],
+      listTelemetry: ["id", ...common],
+    };
+    for (const { get } of Object.values(document.paths)) {
+      const names = get.parameters.map(({ name }) => name);
+      assert.deepEqual(names, expected[get.operationId] ?? [], get.operationId);
+    }
+  });
+
+  it("have the ranges and defaults of the interface", () => {
+    for (const { get } of Object.values(document.paths)) {
+      for (const { name, schema } of get.parameters) {
+        const { minimum, maximum, default: fallback } = schema;
+        if (name === "size") assert.deepEqual([minimum, maximum, fallback], [1, 100, 10]);
+        if (name === "page") assert.deepEqual([minimum, maximum, fallback], [1, 2_147_483_647, 1]);
+      }
+    }
+  });
+});

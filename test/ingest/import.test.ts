@@ -1,0 +1,205 @@
+import assert from "node:assert/strict";
+import test from "node:test";
+import { SEES_ALL } from "../../src/domain/key.ts";
+import type { Store } from "../../src/domain/store.ts";
+import { Import, type ImportFormat, type Reject, type Summary } from "../../src/ingest/import.ts";
+import { emptyStore } from "../support/stores.ts";
+
+const WHOLE = { from: undefined, to: undefined, page: 1, size: 100 };
+
+async function* bytes(text: string | Buffer, size: number): AsyncGenerator<Buffer> {
+  const all = Buffer.from(text as string);
+  for (let start = 0; start < all.length; start += size) yield all.subarray(start, start + size);
+}
+
+async function take(store: Store, text: string | Buffer, format: ImportFormat = "ndjson", size = 1000) {
+  const rejects: Reject[] = [];
+  const task = new Import(store, (reject) => rejects.push(reject));
+  await task.take(bytes(text, size), format);
+  return { summary: task.summary, rejects };
+}
+
+const line = (fields: object): string => JSON.stringify(fields);
+const customer = (id: string, more: object = {}) =>
+  line({ object: "customer", id, created_at: "2026-01-01", email: `${id}@x.example`, name: id, ...more });
+const tank = (id: string, owner_id: string, more: object = {}) =>
+  line({
+    object: "tank",
+    id,
+    owner_id,
+    assigned_device_id: `d-${id}`,
+    capacity: 1,
+    capacity_unit: "liters",
+    created_at: "2026-01-01",
+    min_fill_alert_percentage: 20,
+    name: id,
+    ...more,
+  });
+const reading = (tank_id: string, at: number, fill_percentage = 50) =>
+  line({ object: "telemetry", tank_id, created_at: new Date(at).toISOString(), fill_percentage });
+const file = (...lines: string[]) => `${lines.join("\n")}\n`;
+const summary = (counts: Partial<Summary>): Summary => ({ read: 0, new: 0, changed: 0, unchanged: 0, rejected: 0, ...counts });
+const placed = (rejects: readonly Reject[]) => rejects.map(({ line: number, reason }) => `${number}: ${reason}`);
+
+test("a file of customers, tanks and readings is new at first, and all unchanged the second time", async (t) => {
+  const store = await emptyStore(t);
+  const fleet = file(
+    customer("a"),
+    customer("b"),
+    tank("one", "a"),
+    reading("one", 1),
+    reading("one", 2),
+    tank("two", "b", { deleted: true }),
+    reading("two", 1),
+  );
+  assert.deepEqual(await take(store, fleet), { summary: summary({ read: 7, new: 7 }), rejects: [] });
+  assert.deepEqual(await take(store, fleet), { summary: summary({ read: 7, unchanged: 7 }), rejects: [] });
+  const changed = file(customer("a", { name: "New" }), customer("b"), tank("one", "b"), reading("one", 1, 60), reading("one", 2));
+  assert.deepEqual(await take(store, changed), { summary: summary({ read: 5, changed: 3, unchanged: 2 }), rejects: [] });
+  const [a, b] = [await store.customerById("a", SEES_ALL), await store.customerById("b", SEES_ALL)];
+  assert.ok(typeof a === "object" && typeof b === "object");
+  assert.deepEqual([a.name, a.tank_count, b.tank_count], ["New", 0, 1]);
+});
+
+test("a line that cannot be taken is rejected with its number and reason, in the order of the file", async (t) => {
+  const store = await emptyStore(t);
+  const lines = [
+    tank("early", "a"),
+    customer("a"),
+    "",
+    "{not json",
+    tank("one", "a"),
+    tank("two", "a", { assigned_device_id: "d-one" }),
+    "   ",
+    line({ object: "customer", id: "x" }),
+    reading("nobody", 1),
+    reading("one", 1),
+    line({ object: "tank", id: "nobody", deleted: true }),
+    "[]",
+    reading("one", 1, 101),
+    customer("b", { email: "nobody" }),
+    reading("one", 2),
+    line({ object: "customer", id: "nobody", deleted: true }),
+  ];
+  for (const size of [1, 7, 100_000]) {
+    const fresh = size === 1 ? store : await emptyStore(t);
+    const { summary: counts, rejects } = await take(fresh, file(...lines), "ndjson", size);
+    assert.deepEqual(counts, summary({ read: 14, new: 4, rejected: 10 }));
+    const reasons = placed(rejects);
+    assert.match(reasons[1] ?? "", /^4: the line is not valid JSON: /);
+    assert.deepEqual(reasons.toSpliced(1, 1), [
+      "1: owner_id: there is no customer with this id",
+      "6: assigned_device_id: this device serves tank one already",
+      "8: created_at: is missing",
+      "9: tank_id: there is no tank with this id",
+      "11: id: there is no tank with this id to delete",
+      '12: the line must be an object whose "object" is "customer", "tank" or "telemetry"',
+      "13: fill_percentage: must be from 0 to 100",
+      '14: email: "nobody" does not look like one',
+      "16: id: there is no customer with this id to delete",
+    ]);
+    for (const { line: number, text } of rejects) assert.equal(text, lines[number - 1]);
+  }
+});
+
+test("what a line refers to must stand earlier in the file, or in the database", async (t) => {
+  const store = await emptyStore(t);
+  const backwards = file(reading("one", 1), tank("one", "a"), customer("a"));
+  assert.deepEqual((await take(store, backwards)).summary, summary({ read: 3, new: 1, rejected: 2 }));
+  assert.deepEqual((await take(store, backwards)).summary, summary({ read: 3, new: 1, unchanged: 1, rejected: 1 }));
+  assert.deepEqual((await take(store, backwards)).summary, summary({ read: 3, new: 1, unchanged: 2 }));
+  assert.deepEqual((await take(store, backwards)).summary, summary({ read: 3, unchanged: 3 }));
+});
+
+test("kinds may be mixed line by line, and each sees what stands before it", async (t) => {
+  const store = await emptyStore(t);
+  const count = 300;
+  const mixed = Array.from({ length: count }, (_, i) => [
+    customer(`c${i}`),
+    tank(`t${i}`, `c${i}`),
+    reading(`t${i}`, 1),
+    reading("t0", 10 + i),
+  ]).flat();
+  assert.deepEqual((await take(store, file(...mixed))).summary, summary({ read: 4 * count, new: 4 * count }));
+  const found = await store.telemetryPage("t0", WHOLE, SEES_ALL);
+  assert.equal(typeof found === "object" && found.totalItems, count + 1);
+});
+
+test("an object given several times ends as the last line says", async (t) => {
+  const store = await emptyStore(t);
+  const text = file(
+    customer("a"),
+    customer("a", { name: "Second" }),
+    line({ object: "customer", id: "a", deleted: true }),
+    customer("a", { name: "Last" }),
+  );
+  assert.deepEqual((await take(store, text)).summary, summary({ read: 4, new: 1, changed: 3 }));
+  const found = await store.customerById("a", SEES_ALL);
+  assert.equal(typeof found === "object" && found.name, "Last");
+});
+
+test("deleted objects count as existing, and stay unseen", async (t) => {
+  const store = await emptyStore(t);
+  const text = file(customer("gone", { deleted: true }), tank("lost", "gone", { deleted: true }), reading("lost", 1));
+  assert.deepEqual((await take(store, text)).summary, summary({ read: 3, new: 3 }));
+  assert.equal(await store.customerById("gone", SEES_ALL), "deleted");
+  assert.equal(await store.telemetryPage("lost", WHOLE, SEES_ALL), "deleted");
+});
+
+test("a bare line with a broken id deletes no other customer", async (t) => {
+  const store = await emptyStore(t);
+  const broken = '{"object":"customer","id":"\\ud800","deleted":true}';
+  const { summary: counts } = await take(store, file(customer("\ufffd", { email: "a@b" }), broken));
+  assert.deepEqual(counts, summary({ read: 2, new: 1, rejected: 1 }));
+  assert.equal(typeof (await store.customerById("\ufffd", SEES_ALL)), "object");
+});
+
+test("lines that are too long or no UTF-8 are rejected, and the others taken", async (t) => {
+  const store = await emptyStore(t);
+  const text = Buffer.concat([
+    Buffer.from(`\ufeff${customer("a")}\r\n`),
+    Buffer.from(`{"object":"customer","id":"`),
+    Buffer.of(0xff),
+    Buffer.from(`"}\n${" ".repeat(1_100_000)}${customer("long")}\n${customer("b")}`),
+  ]);
+  const { summary: counts, rejects } = await take(store, text, "ndjson", 65_536);
+  assert.deepEqual(counts, summary({ read: 4, new: 2, rejected: 2 }));
+  assert.deepEqual(placed(rejects), ["2: the line is not valid UTF-8", "3: the line is longer than 1048576 bytes"]);
+});
+
+test("CSV readings are counted like others, and blank rows are passed over", async (t) => {
+  const store = await emptyStore(t);
+  await take(store, file(customer("a"), tank("one", "a")));
+  const csv =
+    "\ufefftank_id,created_at,fill_percentage\r\none,2026-01-01,50\r\n\r\none,2026-01-02,x\r\nnobody,2026-01-01,5\r\none,2026-01-01,50";
+  const { summary: counts, rejects } = await take(store, csv, "csv");
+  assert.deepEqual(counts, summary({ read: 4, new: 1, unchanged: 1, rejected: 2 }));
+  assert.deepEqual(placed(rejects), ["4: fill_percentage: must be a number", "5: tank_id: there is no tank with this id"]);
+});
+
+test("a CSV file without its header is rejected line by line", async (t) => {
+  const store = await emptyStore(t);
+  const { summary: counts, rejects } = await take(store, "one,2026-01-01,50\none,2026-01-02,50\n", "csv");
+  assert.deepEqual(counts, summary({ read: 2, rejected: 2 }));
+  assert.deepEqual(
+    rejects.map(({ line: number }) => number),
+    [1, 2],
+  );
+  for (const { reason } of rejects) assert.match(reason, /^the first line of a CSV file must be the header/);
+});
+
+test("an empty file is nothing", async (t) => {
+  const store = await emptyStore(t);
+  for (const format of ["ndjson", "csv"] as const) {
+    for (const text of ["", "\n\n"]) assert.deepEqual((await take(store, text, format)).rejects, []);
+  }
+  assert.equal(await store.isEmpty(), true);
+});
+
+test("an import into a store that fails says so, and what was counted before is there", async (t) => {
+  const store = await emptyStore(t);
+  const task = new Import({ ...store, putTanks: () => Promise.reject(new Error("away")) }, () => {});
+  await assert.rejects(task.take(bytes(file(customer("a"), tank("one", "a"), customer("b")), 1000), "ndjson"), /away/);
+  assert.deepEqual(task.summary, summary({ read: 3, new: 1 }));
+  assert.equal(typeof (await store.customerById("a", SEES_ALL)), "object");
+});

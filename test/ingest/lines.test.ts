@@ -1,0 +1,137 @@
+import assert from "node:assert/strict";
+import test from "node:test";
+import fc from "fast-check";
+import { LINE_MAX_BYTES, type Line, linesOf } from "../../src/ingest/lines.ts";
+
+async function* chunks(parts: readonly (Buffer | string)[]): AsyncGenerator<Buffer> {
+  for (const part of parts) yield Buffer.from(part as string);
+}
+
+async function read(...parts: (Buffer | string)[]): Promise<Line[]> {
+  const found: Line[] = [];
+  for await (const group of linesOf(chunks(parts))) found.push(...group);
+  return found;
+}
+
+const texts = (lines: readonly Line[]) => lines.map((line) => ("text" in line ? line.text : `! ${line.unreadable}`));
+const TOO_LONG = `! the line is longer than ${LINE_MAX_BYTES} bytes`;
+const NOT_UTF8 = "! the line is not valid UTF-8";
+
+/** All bytes at once, cut at every newline; what follows the last one is a line if there is anything. */
+function naiveLines(bytes: Buffer): string[] {
+  const pieces = bytes
+    .toString("latin1")
+    .split("\n")
+    .map((piece) => Buffer.from(piece, "latin1"));
+  if (pieces.at(-1)?.length === 0) pieces.pop();
+  return pieces.map((piece, i) => {
+    if (piece.length > LINE_MAX_BYTES) return TOO_LONG;
+    const text = piece.toString("utf8");
+    if (!Buffer.from(text, "utf8").equals(piece)) return NOT_UTF8;
+    const line = text.endsWith("\r") ? text.slice(0, -1) : text;
+    return i === 0 && line.startsWith("\ufeff") ? line.slice(1) : line;
+  });
+}
+
+function cut(bytes: Buffer, places: readonly number[]): Buffer[] {
+  const sorted = places.map((place) => place % (bytes.length + 1)).toSorted((a, b) => a - b);
+  return [...sorted, bytes.length].map((end, i) => bytes.subarray(sorted[i - 1] ?? 0, end));
+}
+
+test("lines are numbered from one, with any line ends, and with or without a last newline", async () => {
+  const expected = ["a", "", "b c", "d"].map((text, i) => ({ number: i + 1, text }));
+  assert.deepEqual(await read("a\n\nb c\nd"), expected);
+  assert.deepEqual(await read("a\n\nb c\nd\n"), expected);
+  assert.deepEqual(await read("a\r\n\r\nb c\r\nd\r\n"), expected);
+  assert.deepEqual(await read("a\n", "\nb ", "", "c", "\n", "d"), expected);
+  assert.deepEqual(await read(), []);
+  assert.deepEqual(await read(""), []);
+  assert.deepEqual(await read("\n"), [{ number: 1, text: "" }]);
+});
+
+test("a byte order mark is taken off the first line only", async () => {
+  assert.deepEqual(texts(await read("\ufeffa\n\ufeffb\n")), ["a", "\ufeffb"]);
+  const [first, ...rest] = Buffer.from("\ufeffa\n");
+  assert.deepEqual(texts(await read(Buffer.of(first ?? 0), Buffer.from(rest))), ["a"]);
+});
+
+test("a carriage return inside a line, or a second one, stays", async () => {
+  assert.deepEqual(texts(await read("a\rb\nc\r\r\n")), ["a\rb", "c\r"]);
+});
+
+test("a line that is no UTF-8 is told apart, and the ones around it are read", async () => {
+  const broken = Buffer.concat([Buffer.from("a\n"), Buffer.of(0xc3, 0x28, 10), Buffer.from("é\n"), Buffer.of(0xff)]);
+  assert.deepEqual(texts(await read(broken)), ["a", NOT_UTF8, "é", NOT_UTF8]);
+  assert.deepEqual(texts(await read(Buffer.from("\u00e9\n").subarray(0, 1), "\n")), [NOT_UTF8]);
+});
+
+test("a character cut by a chunk is whole again", async () => {
+  const bytes = Buffer.from("😀é\n😀");
+  assert.deepEqual(texts(await read(...[...bytes].map((byte) => Buffer.of(byte)))), ["😀é", "😀"]);
+});
+
+test("a line of the greatest length is read, a longer one is refused, and reading goes on after it", async () => {
+  const longest = "x".repeat(LINE_MAX_BYTES);
+  assert.deepEqual(texts(await read(`a\n${longest}\nb\n`)), ["a", longest, "b"]);
+  assert.deepEqual(texts(await read(`a\n${longest}x\nb\n`)), ["a", TOO_LONG, "b"]);
+  assert.deepEqual(texts(await read("a\n", longest, "x", longest, longest, "\nb")), ["a", TOO_LONG, "b"]);
+  assert.deepEqual(texts(await read(longest, longest)), [TOO_LONG]);
+  assert.deepEqual(
+    (await read(longest, longest, "\n", "b")).map(({ number }) => number),
+    [1, 2],
+  );
+});
+
+test("whether a line is too long depends on its bytes, not on how they arrive", async () => {
+  const long = Buffer.from(`${"é".repeat(LINE_MAX_BYTES / 2 + 1)}\nb\n`);
+  const small = Array.from({ length: Math.ceil(long.length / 65_536) }, (_, i) => long.subarray(i * 65_536, (i + 1) * 65_536));
+  assert.deepEqual(texts(await read(...small)), [TOO_LONG, "b"], "in pieces");
+  assert.deepEqual(texts(await read(long)), [TOO_LONG, "b"], "at once");
+});
+
+test("any bytes, cut into any chunks, are the lines of a naive split", async () => {
+  const byte = fc.oneof(
+    { weight: 6, arbitrary: fc.constantFrom(0x61, 0x0a, 0x0d, 0xc3, 0xa9, 0xef, 0xbb, 0xbf) },
+    { weight: 1, arbitrary: fc.nat({ max: 255 }) },
+  );
+  const bytes = fc.oneof(
+    fc.array(byte, { maxLength: 60 }).map((list) => Buffer.from(list)),
+    fc
+      .array(fc.constantFrom("a", "é", "😀", "\n", "\r\n", "\ufeff", "\u2028", '{"x":1}'), { maxLength: 30 })
+      .map((list) => Buffer.from(list.join(""))),
+  );
+  await fc.assert(
+    fc.asyncProperty(bytes, fc.array(fc.nat(), { maxLength: 8 }), async (all, places) => {
+      const lines = await read(...cut(all, places));
+      assert.deepEqual(texts(lines), naiveLines(all));
+      assert.deepEqual(
+        lines.map(({ number }) => number),
+        lines.map((_, i) => i + 1),
+      );
+    }),
+    { numRuns: 2000 },
+  );
+});
+
+test("lines around the greatest length, cut into any chunks, are the lines of a naive split", async () => {
+  const fill = fc.constantFrom("x", "é", "\ud83d\ude00");
+  const long = fc.tuple(fill, fc.integer({ min: -2, max: 2 })).map(([character, more]) => {
+    const size = Buffer.byteLength(character);
+    return character.repeat(Math.floor(LINE_MAX_BYTES / size) + more);
+  });
+  const line = fc.oneof(long, fc.constantFrom("a", "", "b\r"));
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(line, { minLength: 1, maxLength: 3 }),
+      fc.array(fc.nat(), { maxLength: 5 }),
+      async (list, places) => {
+        const all = Buffer.from(list.join("\n"));
+        const [found, expected] = [texts(await read(...cut(all, places))), naiveLines(all)];
+        assert.deepEqual(found.map(shortly), expected.map(shortly));
+      },
+    ),
+    { numRuns: 60 },
+  );
+});
+
+const shortly = (text: string) => (text.length > 100 ? `${text.length} of ${text.slice(0, 2)}` : text);

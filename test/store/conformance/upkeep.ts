@@ -1,0 +1,222 @@
+import assert from "node:assert/strict";
+import { join } from "node:path";
+import test from "node:test";
+import { SEES_ALL } from "../../../src/domain/key.ts";
+import type { Store } from "../../../src/domain/store.ts";
+import { putReadings } from "../../support/records.ts";
+import type { Engine } from "./engine.ts";
+import {
+  customer,
+  customersOf,
+  everything,
+  key,
+  NEW_YEAR,
+  putCustomers,
+  putTanks,
+  reading,
+  readingsOf,
+  tank,
+  tanksOf,
+} from "./objects.ts";
+
+/** Customers, tanks and readings, with deleted ones among them, made in no tidy order. */
+async function fill(store: Store): Promise<void> {
+  await putCustomers(store, customer("b"), customer("a", { created_at: 1, last_seen_at: 9 }));
+  await store.putCustomers([{ customer: customer("gone", { verified_at: 7 }), deleted: true }]);
+  await putTanks(store, tank("two", "b"), tank("one", "a"), tank("empty", "a"));
+  await store.putTanks([{ tank: tank("lost", "gone"), deleted: true }]);
+  await putReadings(store, "one", [
+    [30, 3],
+    [10, 1],
+    [20, 2],
+  ]);
+  await putReadings(store, "lost", [[5, 0.5]]);
+  await store.addKey(key("k", { customer_id: "a" }), "hash");
+}
+
+const noProgress = (): void => {};
+
+export function upkeepConformance(engine: Engine): void {
+  test("a store is empty until there is a customer or a key", async (t) => {
+    const [{ store }, { store: keyed }] = [await engine.open(t), await engine.open(t)];
+    assert.equal(await store.isEmpty(), true);
+    await store.putCustomers([{ customer: customer("a"), deleted: true }]);
+    assert.equal(await store.isEmpty(), false);
+    await keyed.addKey(key("k"), "hash");
+    assert.equal(await keyed.isEmpty(), false);
+  });
+
+  test("what was written is there when the database is opened again", async (t) => {
+    const { store, reopen } = await engine.open(t);
+    await fill(store);
+    const before = await everything(store);
+    await store.close();
+    const again = await reopen();
+    assert.deepEqual(await everything(again), before);
+    assert.deepEqual(await again.keyByHash("hash"), { ...key("k", { customer_id: "a" }), customer_deleted: false });
+    assert.equal(
+      (await again.customerPage({ email: undefined, from: undefined, to: undefined, page: 1, size: 1 }, SEES_ALL)).totalItems,
+      2,
+    );
+  });
+
+  test("closing finishes what was handed over before", async (t) => {
+    const { store, reopen } = await engine.open(t);
+    await putCustomers(store, customer("a"));
+    await putTanks(store, tank("one", "a"));
+    const pending = Array.from({ length: 60 }, (_, i) => putReadings(store, "one", [[i, 50]]));
+    await store.close();
+    for (const outcome of await Promise.all(pending)) assert.deepEqual([...outcome], [0]);
+    assert.equal((await readingsOf(await reopen(), "one")).totalItems, 60);
+  });
+
+  test("an export holds everything, deleted objects too, in the order an import needs", async (t) => {
+    const { store } = await engine.open(t);
+    await fill(store);
+    const records = await everything(store);
+    const kinds = records.map(({ kind }) => kind);
+    assert.deepEqual(
+      kinds,
+      kinds.toSorted((a, b) => rank(a) - rank(b)),
+      "customers, then tanks, then readings",
+    );
+    const customers = records.flatMap((one) => (one.kind === "customer" ? [one] : []));
+    assert.deepEqual(
+      new Map(customers.map((one) => [one.customer.id, one])),
+      new Map([
+        ["b", { kind: "customer", customer: { ...customer("b"), tank_count: 1 }, deleted: false }],
+        [
+          "a",
+          { kind: "customer", customer: { ...customer("a", { created_at: 1, last_seen_at: 9 }), tank_count: 2 }, deleted: false },
+        ],
+        ["gone", { kind: "customer", customer: { ...customer("gone", { verified_at: 7 }), tank_count: 0 }, deleted: true }],
+      ]),
+    );
+    const tanks = records.flatMap((one) => (one.kind === "tank" ? [`${one.tank.id} ${one.deleted}`] : []));
+    assert.deepEqual(new Set(tanks), new Set(["two false", "one false", "empty false", "lost true"]));
+    const readings = records.flatMap((one) => (one.kind === "readings" ? [[one.tankId, one.readings] as const] : []));
+    assert.deepEqual(
+      new Map(readings),
+      new Map([
+        ["one", [reading(10, 1), reading(20, 2), reading(30, 3)]],
+        ["lost", [reading(5, 0.5)]],
+      ]),
+    );
+  });
+
+  test("an export put into an empty store gives the same export", async (t) => {
+    const [{ store }, { store: copy }] = [await engine.open(t), await engine.open(t)];
+    await fill(store);
+    const records = await everything(store);
+    for (const record of records) {
+      if (record.kind === "customer") {
+        const { tank_count: _, ...rest } = record.customer;
+        await copy.putCustomers([{ customer: rest, deleted: record.deleted }]);
+      } else if (record.kind === "tank") await copy.putTanks([record]);
+      else
+        await putReadings(
+          copy,
+          record.tankId,
+          record.readings.map((one) => [one.created_at, one.fill_percentage]),
+        );
+    }
+    assert.deepEqual(await everything(copy), records);
+  });
+
+  test("an export is of one moment, whatever is written while it is read", async (t) => {
+    const { store } = await engine.open(t);
+    await fill(store);
+    const before = await everything(store);
+    const found = [];
+    for await (const record of store.records()) {
+      found.push(record);
+      const i = found.length;
+      await putCustomers(store, customer(`late ${i}`), customer("a", { name: `Changed ${i}` }));
+      await store.putTanks([{ remove: "one" }, { tank: tank(`late ${i}`, `late ${i}`), deleted: false }]);
+      await putReadings(store, "one", [
+        [100 + i, 1],
+        [10, i],
+      ]);
+    }
+    assert.deepEqual(found, before);
+    assert.notDeepEqual(await everything(store), before);
+  });
+
+  test("an export of a long series is whole and oldest first, and may be left half-way", async (t) => {
+    const { store } = await engine.open(t);
+    await putCustomers(store, customer("a"));
+    await putTanks(store, tank("one", "a"));
+    const total = 25_000;
+    await putReadings(
+      store,
+      "one",
+      Array.from({ length: total }, (_, i) => [total - i, i % 101]),
+    );
+    for await (const record of store.records()) if (record.kind === "readings") break;
+    const readings = (await everything(store)).flatMap((one) => (one.kind === "readings" ? one.readings : []));
+    assert.deepEqual(
+      readings.map(({ created_at }) => created_at),
+      Array.from({ length: total }, (_, i) => i + 1),
+    );
+  });
+
+  test("a backup made while others write opens as a store, and is of one moment", async (t) => {
+    const { store, reopen, restored, folder } = await engine.open(t);
+    await fill(store);
+    await putReadings(
+      store,
+      "two",
+      Array.from({ length: 20_000 }, (_, i) => [i, i % 101]),
+    );
+    const other = await reopen();
+    let isDone = false;
+    const writing = (async () => {
+      for (let i = 0; !isDone; i++) {
+        await putReadings(
+          other,
+          "one",
+          Array.from({ length: 10 }, (_, j) => [1000 + i * 10 + j, 1]),
+        );
+        await putTanks(other, tank(`more ${i}`, "b"));
+      }
+    })();
+    const steps: [number, number][] = [];
+    await store.backup(join(folder, "backup"), (done, total) => steps.push([done, total]));
+    isDone = true;
+    await writing;
+    const copy = await restored(join(folder, "backup"));
+    assert.ok(steps.every(([done, total]) => done >= 0 && done <= total));
+    assert.deepEqual(await copy.keyByHash("hash"), { ...key("k", { customer_id: "a" }), customer_deleted: false });
+    assert.equal((await readingsOf(copy, "two")).totalItems, 20_000);
+    const found = await readingsOf(copy, "one", { from: 1000 });
+    assert.equal(found.totalItems % 10, 0);
+    assert.equal((await readingsOf(copy, "one")).totalItems, found.totalItems + 3);
+    const b = await copy.customerById("b", SEES_ALL);
+    assert.equal(typeof b === "object" && b.tank_count, (await tanksOf(copy, {}, { customerId: "b" })).totalItems);
+    await putReadings(copy, "one", [[NEW_YEAR, 1]]);
+    assert.equal((await readingsOf(store, "one", { from: NEW_YEAR })).totalItems, 0);
+  });
+
+  test("a rehearsal shows everything, takes changes, and leaves the original as it was", async (t) => {
+    const { store } = await engine.open(t);
+    await fill(store);
+    const before = await everything(store);
+    const rehearsal = await store.rehearsal(noProgress);
+    try {
+      assert.deepEqual(await everything(rehearsal), before);
+      assert.deepEqual(await putCustomers(rehearsal, customer("new"), customer("b")), ["new", "unchanged"]);
+      assert.equal((await customersOf(rehearsal)).totalItems, 3);
+      assert.deepEqual(await everything(store), before);
+      await putCustomers(store, customer("meanwhile"));
+      assert.equal(await rehearsal.customerById("meanwhile", SEES_ALL), undefined);
+    } finally {
+      await rehearsal.close();
+    }
+    assert.equal(await store.customerById("new", SEES_ALL), undefined);
+    assert.equal((await customersOf(store)).totalItems, 3);
+  });
+}
+
+function rank(kind: string): number {
+  return ["customer", "tank", "readings"].indexOf(kind);
+}

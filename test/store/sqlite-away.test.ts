@@ -1,0 +1,135 @@
+// The database file goes away, comes back, or is held by someone else, while the store is in use.
+
+import assert from "node:assert/strict";
+import { copyFileSync, renameSync } from "node:fs";
+import { DatabaseSync } from "node:sqlite";
+import test from "node:test";
+import { setTimeout } from "node:timers/promises";
+import { Refusal } from "../../src/domain/errors.ts";
+import { SEES_ALL } from "../../src/domain/key.ts";
+import type { Store } from "../../src/domain/store.ts";
+import { putReadings } from "../support/records.ts";
+import { databaseFolder } from "../support/stores.ts";
+import {
+  customer,
+  customersOf,
+  everything,
+  key,
+  putCustomers,
+  putTanks,
+  readingsOf,
+  tank,
+  tanksOf,
+  WHOLE,
+} from "./conformance/objects.ts";
+
+const isUnavailable = (error: unknown): boolean => error instanceof Refusal && error.code === "store_unavailable";
+
+async function until(what: string, isSo: () => Promise<boolean>): Promise<void> {
+  for (const end = performance.now() + 5000; !(await isSo()); await setTimeout(20)) {
+    assert.ok(performance.now() < end, `${what} did not happen within five seconds`);
+  }
+}
+
+const answers = (store: Store) =>
+  store.ping().then(
+    () => true,
+    () => false,
+  );
+const isLost = async (store: Store) => !(await answers(store));
+
+async function filled(store: Store): Promise<void> {
+  await putCustomers(store, customer("a"));
+  await putTanks(store, tank("one", "a"));
+  await putReadings(store, "one", [[1, 50]]);
+}
+
+test("while the file is away everything asked or written is store_unavailable, and all is well when it is back", async (t) => {
+  const folder = databaseFolder(t);
+  const store = await folder.open();
+  await filled(store);
+  const before = await everything(store);
+  renameSync(folder.file, `${folder.file}.away`);
+  await until("the loss", () => isLost(store));
+
+  const asked: Record<string, () => Promise<unknown>> = {
+    customerById: () => store.customerById("a", SEES_ALL),
+    customerPage: () => customersOf(store),
+    tankById: () => store.tankById("one", SEES_ALL),
+    tankPage: () => tanksOf(store),
+    telemetryPage: () => store.telemetryPage("one", WHOLE, SEES_ALL),
+    keyByHash: () => store.keyByHash("hash"),
+    ping: () => store.ping(),
+    keyList: () => store.keyList(),
+    isEmpty: () => store.isEmpty(),
+    putCustomers: () => putCustomers(store, customer("lost")),
+    putTanks: () => putTanks(store, tank("lost", "a")),
+    acceptReadings: () => putReadings(store, "one", [[2, 50]]),
+    addKey: () => store.addKey(key("lost"), "lost"),
+    replaceKey: () => store.replaceKey("k", 0, key("lost"), "lost"),
+    revokeKey: () => store.revokeKey("k", 0),
+    touchCustomers: () => store.touchCustomers(new Map([["a", 1]])),
+  };
+  for (const [name, ask] of Object.entries(asked)) await assert.rejects(ask, isUnavailable, name);
+  assert.deepEqual(
+    folder.events.map(({ kind }) => kind),
+    ["store_lost"],
+  );
+
+  renameSync(`${folder.file}.away`, folder.file);
+  await until("the return", () => answers(store));
+  assert.deepEqual(
+    folder.events.map(({ kind }) => kind),
+    ["store_lost", "store_back"],
+  );
+  assert.deepEqual(await everything(store), before);
+  assert.deepEqual(await putCustomers(store, customer("b")), ["new"]);
+  await store.close();
+  assert.equal((await customersOf(await folder.open())).totalItems, 2);
+});
+
+test("backup, export and rehearsal of a file that is away are store_unavailable too", async (t) => {
+  const folder = databaseFolder(t);
+  const store = await folder.open();
+  await filled(store);
+  renameSync(folder.file, `${folder.file}.away`);
+  await until("the loss", () => isLost(store));
+  const noProgress = () => {};
+  await assert.rejects(store.backup(`${folder.file}.copy`, noProgress), isUnavailable, "backup");
+  await assert.rejects(everything(store), isUnavailable, "records");
+  await assert.rejects(store.rehearsal(noProgress), isUnavailable, "rehearsal");
+});
+
+test("a file put in the place of the one in use is not answered from", async (t) => {
+  const folder = databaseFolder(t);
+  const store = await folder.open();
+  await filled(store);
+  copyFileSync(folder.file, `${folder.file}.copy`);
+  renameSync(`${folder.file}.copy`, folder.file);
+  await until("the loss", () => isLost(store));
+  await assert.rejects(putCustomers(store, customer("lost")), isUnavailable);
+  assert.match(JSON.stringify(folder.events), /was replaced while in use; restart to serve the new file/);
+});
+
+test("while another program holds the database, reading goes on and a write waits its turn", async (t) => {
+  const folder = databaseFolder(t);
+  const store = await folder.open();
+  await filled(store);
+  const holder = new DatabaseSync(folder.file);
+  t.after(() => holder.close());
+  holder.exec("BEGIN IMMEDIATE; UPDATE customer SET name = 'Held'");
+  let isWritten = false;
+  const writing = putReadings(store, "one", [[2, 40]]).then(() => (isWritten = true));
+  for (let i = 0; i < 20; i++) {
+    const started = performance.now();
+    assert.equal((await readingsOf(store, "one")).totalItems, 1);
+    assert.equal((await customersOf(store)).data[0]?.name, "Customer a");
+    assert.ok(performance.now() - started < 200, "an answer waited for the writer");
+    await setTimeout(10);
+  }
+  assert.equal(isWritten, false);
+  holder.exec("COMMIT");
+  await writing;
+  assert.equal((await readingsOf(store, "one")).totalItems, 2);
+  assert.equal((await customersOf(store)).data[0]?.name, "Held");
+});

@@ -1,0 +1,208 @@
+// What is SQLite's own: the file, its pragmas, its version, and what is refused instead of opened.
+
+import assert from "node:assert/strict";
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import test from "node:test";
+import { Complaint } from "../../src/domain/errors.ts";
+import { openStore } from "../../src/store/open.ts";
+import { openReader, openWriter } from "../../src/store/sqlite/connection.ts";
+import { migrate } from "../../src/store/sqlite/migrations.ts";
+import { databaseFolder } from "../support/stores.ts";
+import { customer, customersOf, everything, putCustomers } from "./conformance/objects.ts";
+
+const complaint =
+  (words: RegExp, exitCode = 1) =>
+  (error: unknown) => {
+    assert.ok(error instanceof Complaint, String(error));
+    assert.match(error.message, words);
+    assert.doesNotMatch(error.message, /\n/);
+    assert.equal(error.exitCode, exitCode);
+    return true;
+  };
+
+function raw<T>(file: string, use: (db: DatabaseSync) => T): T {
+  const db = new DatabaseSync(file);
+  try {
+    return use(db);
+  } finally {
+    db.close();
+  }
+}
+
+const pragma = (db: DatabaseSync, name: string) => Object.values(db.prepare(`PRAGMA ${name}`).get() ?? {})[0];
+
+test("the writing connection logs ahead, syncs at every commit and holds references", (t) => {
+  const db = openWriter(databaseFolder(t).file);
+  t.after(() => db.close());
+  assert.equal(pragma(db, "journal_mode"), "wal");
+  assert.equal(pragma(db, "synchronous"), 2); // FULL: https://sqlite.org/pragma.html#pragma_synchronous
+  assert.equal(pragma(db, "foreign_keys"), 1);
+});
+
+test("the reading connection cannot write", async (t) => {
+  const folder = databaseFolder(t);
+  await folder.open();
+  const db = openReader(folder.file);
+  t.after(() => db.close());
+  assert.throws(() => db.exec("DELETE FROM customer"), /readonly/);
+});
+
+test("a new database is made, folders and all, marked as ours and whole", async (t) => {
+  const folder = databaseFolder(t);
+  const file = join(folder.path, "deep", "er", "tanks.db");
+  await putCustomers(await folder.open(file), customer("a"));
+  raw(file, (db) => {
+    assert.equal(pragma(db, "application_id"), 0x544e4b4d);
+    assert.equal(pragma(db, "journal_mode"), "wal");
+    assert.equal(pragma(db, "integrity_check"), "ok");
+    assert.ok(Number(pragma(db, "user_version")) >= 1);
+  });
+});
+
+test("a clean close leaves one file behind", async (t) => {
+  const folder = databaseFolder(t);
+  const store = await folder.open();
+  await putCustomers(store, customer("a"));
+  await store.close();
+  assert.deepEqual(readdirSync(folder.path), ["tank-monitor.db"]);
+});
+
+test("opening a database again, or migrating it again, changes nothing", async (t) => {
+  const folder = databaseFolder(t);
+  const store = await folder.open();
+  await putCustomers(store, customer("a"));
+  await store.close();
+  const schema = () => raw(folder.file, (db) => [db.prepare("SELECT * FROM sqlite_schema").all(), pragma(db, "user_version")]);
+  const [before, bytes] = [schema(), readFileSync(folder.file)];
+  raw(folder.file, (db) => migrate(db, folder.file));
+  await (await folder.open()).close();
+  assert.deepEqual(schema(), before);
+  assert.deepEqual(readFileSync(folder.file), bytes);
+  assert.equal((await customersOf(await folder.open())).totalItems, 1);
+});
+
+test("a database of a newer version is refused and left as it is", async (t) => {
+  const folder = databaseFolder(t);
+  await (await folder.open()).close();
+  raw(folder.file, (db) => db.exec("PRAGMA user_version = 9999"));
+  await assert.rejects(folder.open(), complaint(/was made by a newer Tank Monitor .*version 9999/));
+  assert.equal(
+    raw(folder.file, (db) => pragma(db, "user_version")),
+    9999,
+  );
+});
+
+test("another program's database is refused and left as it is", async (t) => {
+  const folder = databaseFolder(t);
+  raw(folder.file, (db) => db.exec("CREATE TABLE songs (title TEXT)"));
+  await assert.rejects(folder.open(), complaint(/is a SQLite database, but not one of Tank Monitor's/));
+  const tables = raw(folder.file, (db) => db.prepare("SELECT name FROM sqlite_schema").all());
+  assert.deepEqual(
+    tables.map((row) => ({ ...row })),
+    [{ name: "songs" }],
+  );
+});
+
+test("refusing another program's database does not change its journal mode", async (t) => {
+  const folder = databaseFolder(t);
+  raw(folder.file, (db) => db.exec("CREATE TABLE songs (title TEXT)"));
+  const before = readFileSync(folder.file);
+  await assert.rejects(folder.open(), Complaint);
+  assert.ok(readFileSync(folder.file).equals(before), "the file of another program was written to");
+});
+
+test("a file that is no database is refused and left as it is", async (t) => {
+  const folder = databaseFolder(t);
+  writeFileSync(folder.file, "tank_id,created_at,fill_percentage\n".repeat(100));
+  await assert.rejects(folder.open(), complaint(/is not a database\. Name another file in DATABASE_URL/));
+  assert.match(readFileSync(folder.file, "utf8"), /^tank_id/);
+});
+
+test("an empty file becomes a database", async (t) => {
+  const folder = databaseFolder(t);
+  writeFileSync(folder.file, "");
+  assert.equal(await (await folder.open()).isEmpty(), true);
+});
+
+test("a path that cannot be a file is one clear line", async (t) => {
+  const folder = databaseFolder(t);
+  mkdirSync(folder.file);
+  await assert.rejects(folder.open(), complaint(/cannot be opened or created/));
+  const inFile = join(folder.path, "plain");
+  writeFileSync(inFile, "");
+  await assert.rejects(folder.open(join(inFile, "tanks.db")), complaint(/cannot be opened or created/));
+});
+
+test("a folder that may not be written is one clear line", {
+  skip: process.getuid?.() === 0 && "root may write anywhere",
+}, async (t) => {
+  const folder = databaseFolder(t);
+  const closed = join(folder.path, "closed");
+  mkdirSync(closed);
+  chmodSync(closed, 0o500);
+  await assert.rejects(folder.open(join(closed, "tanks.db")), complaint(/cannot be opened or created/));
+});
+
+test("a database URL of an unknown kind is refused without showing its password", async () => {
+  for (const url of ["mysql://root:hunter2@db/tanks", "sqlite:", "tanks.db", ""]) {
+    await assert.rejects(
+      openStore(url, () => {}),
+      complaint(/^DATABASE_URL must be sqlite:FILE/, 2),
+    );
+    await assert.rejects(
+      openStore(url, () => {}),
+      (error: Error) => !error.message.includes("hunter2"),
+    );
+  }
+});
+
+test("a process that looks while another migrates does not take the new database for a foreign one", (t) => {
+  const { file } = databaseFolder(t);
+  /** Unless it is kept out, which is as good. */
+  const letThrough = () => {
+    try {
+      raw(file, (other) => migrate(other, file));
+    } catch (error) {
+      assert.match(String(error), /locked/);
+    }
+  };
+  /** Between any two of its own statements, the other process may get through. */
+  class Interrupted extends DatabaseSync {
+    isDone = false;
+    override prepare(sql: string) {
+      if (sql.includes("sqlite_schema") && !this.isDone) {
+        this.isDone = true;
+        letThrough();
+      }
+      return super.prepare(sql);
+    }
+  }
+  const db = new Interrupted(file);
+  t.after(() => db.close());
+  migrate(db, file);
+  assert.ok(Number(pragma(db, "user_version")) >= 1);
+});
+
+test("a rehearsal leaves no file behind", async (t) => {
+  const folder = databaseFolder(t);
+  const store = await folder.open();
+  await putCustomers(store, customer("a"));
+  const before = readdirSync(folder.path);
+  const rehearsal = await store.rehearsal(() => {});
+  await putCustomers(rehearsal, customer("b"));
+  assert.ok(readdirSync(folder.path).length > before.length);
+  await rehearsal.close();
+  assert.deepEqual(readdirSync(folder.path), before);
+  assert.equal((await everything(store)).length, 1);
+});
+
+test("a backup into a folder that is not there fails, and the store goes on", async (t) => {
+  const folder = databaseFolder(t);
+  const store = await folder.open();
+  const file = join(folder.path, "nowhere", "copy.db");
+  await assert.rejects(store.backup(file, () => {}));
+  assert.equal(existsSync(file), false);
+  assert.deepEqual(await putCustomers(store, customer("a")), ["new"]);
+});

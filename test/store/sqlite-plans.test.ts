@@ -1,0 +1,86 @@
+// How SQLite walks the questions of the interface: by the index named beside each, never over a whole table, never
+// sorting. The statements are the store's own, heard while it prepares them.
+
+import assert from "node:assert/strict";
+import { DatabaseSync } from "node:sqlite";
+import test from "node:test";
+import { customerQuestions } from "../../src/store/sqlite/customers.ts";
+import { keyQuestions } from "../../src/store/sqlite/keys.ts";
+import { migrate } from "../../src/store/sqlite/migrations.ts";
+import { Snapshot } from "../../src/store/sqlite/paging.ts";
+import { tankQuestions } from "../../src/store/sqlite/tanks.ts";
+import { telemetryQuestions } from "../../src/store/sqlite/telemetry.ts";
+import { databaseFolder } from "../support/stores.ts";
+
+class Overheard extends DatabaseSync {
+  readonly statements: string[] = [];
+  override prepare(sql: string) {
+    this.statements.push(sql);
+    return super.prepare(sql);
+  }
+}
+
+function plansOf(ask: (db: DatabaseSync, snapshot: Snapshot) => unknown, file: string): { sql: string; plan: string }[] {
+  const db = new Overheard(file);
+  try {
+    migrate(db, file);
+    const snapshot = new Snapshot(db);
+    db.statements.length = 0;
+    ask(db, snapshot);
+    return [...db.statements].map((sql) => {
+      const steps = db.prepare(`EXPLAIN QUERY PLAN ${sql}`).all();
+      return { sql, plan: steps.map(({ detail }) => detail).join("; ") };
+    });
+  } finally {
+    db.close();
+  }
+}
+
+const QUESTIONS = {
+  customers: {
+    ask: customerQuestions,
+    indexes: [
+      "customer_by_creation (created_at>? AND created_at<?)",
+      "customer_by_email (email=? AND created_at>? AND created_at<?)",
+      "sqlite_autoindex_customer_1 (id=?)",
+    ],
+  },
+  tanks: {
+    ask: tankQuestions,
+    indexes: [
+      "tank_by_creation (created_at>? AND created_at<?)",
+      "tank_by_owner (owner_id=? AND created_at>? AND created_at<?)",
+      "sqlite_autoindex_tank_1 (id=?)",
+    ],
+  },
+  telemetry: {
+    ask: telemetryQuestions,
+    indexes: ["PRIMARY KEY (tank=? AND created_at>? AND created_at<?)", "sqlite_autoindex_tank_1 (id=?)"],
+  },
+};
+
+for (const [name, { ask, indexes }] of Object.entries(QUESTIONS)) {
+  test(`the questions about ${name} walk an index in its order`, (t) => {
+    const plans = plansOf(ask, databaseFolder(t).file);
+    for (const { sql, plan } of plans) {
+      assert.match(plan, /^SEARCH /, `${sql}\n${plan}`);
+      assert.doesNotMatch(plan, /SCAN|TEMP B-TREE/, `${sql}\n${plan}`);
+      assert.ok(/INDEX|PRIMARY KEY/.test(plan), `${sql}\n${plan}`);
+    }
+    for (const index of indexes) {
+      assert.ok(
+        plans.some(({ plan }) => plan.includes(index)),
+        `${index} is used by none:\n${plans.map(({ plan }) => plan).join("\n")}`,
+      );
+    }
+    const lists = plans.filter(({ sql }) => sql.includes("OFFSET"));
+    assert.ok(lists.length > 0);
+  });
+}
+
+test("a key is looked up by the index on its hash", (t) => {
+  const plans = plansOf(keyQuestions, databaseFolder(t).file);
+  const byHash = plans.find(({ sql }) => sql.includes("k.hash"));
+  assert.match(byHash?.plan ?? "", /^SEARCH k USING INDEX sqlite_autoindex_api_key_2 \(hash=\?\)/);
+  assert.doesNotMatch(byHash?.plan ?? "", /SCAN/);
+});
