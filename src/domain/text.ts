@@ -1,10 +1,10 @@
 // Nearness of words, for messages that guess what was meant.
 
-/** The candidate nearest to the word, if it is near enough to be a slip of the hand. */
+/** The candidate nearest to the word, if it is near enough to be a slip of the hand or of memory. */
 export function closest(word: string, candidates: readonly string[]): string | undefined {
   if (word.length > 64) return undefined;
   let best: string | undefined;
-  let least = Math.max(2, Math.floor(word.length / 3)) + 1;
+  let least = Math.max(2, Math.ceil(word.length / 2)) + 1;
   for (const candidate of candidates) {
     const d = distance(word.toLowerCase(), candidate.toLowerCase());
     if (d < least) {

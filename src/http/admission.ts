@@ -13,7 +13,8 @@ const HEADERS_MAX = 100;
 
 /** What HTTP/1.1 itself asks, and Node does not check. */
 export function misshapen(request: FastifyRequest): Refusal | undefined {
-  const { rawHeaders, httpVersion } = request.raw;
+  const { rawHeaders, httpVersion, url = "" } = request.raw;
+  if (url.includes("#")) return new Refusal("request_malformed", "A fragment (#…) is not sent to a server.");
   if (rawHeaders.length > HEADERS_MAX * 2) {
     return new Refusal("headers_too_large", `A request may have at most ${HEADERS_MAX} headers.`);
   }
@@ -31,13 +32,14 @@ export function misshapen(request: FastifyRequest): Refusal | undefined {
 export class Admission {
   readonly #keys: KeyRing;
   readonly #limits: KeyLimits;
-  readonly #wrongKeys = new WrongKeys();
+  readonly #wrongKeys: WrongKeys | undefined;
   readonly #clock: Clock;
   readonly #seen: LastSeen;
 
   constructor(reads: Pick<Reads, "keyByHash">, clock: Clock, customerRate: number, seen: LastSeen) {
     this.#keys = new KeyRing(reads, clock);
     this.#limits = new KeyLimits(customerRate);
+    this.#wrongKeys = customerRate === 0 ? undefined : new WrongKeys();
     this.#clock = clock;
     this.#seen = seen;
   }
@@ -73,7 +75,7 @@ export class Admission {
 
   #refusal(error: Error, request: FastifyRequest): Error {
     const isWrongKey = error instanceof Refusal && error.code === "key_invalid";
-    if (!isWrongKey || !this.#wrongKeys.isFlood(request.ip, this.#clock())) return error;
+    if (!isWrongKey || !this.#wrongKeys?.isFlood(request.ip, this.#clock())) return error;
     return new Refusal("keys_throttled", "Too many wrong keys from this address. Retry-After says when to go on.", {
       retryAfter: 1,
     });

@@ -20,7 +20,7 @@ const REACHES: Readonly<Record<Reach, readonly Role[]>> = {
 const BELIEVED_MS = 500;
 const KEYS_KEPT = 10_000;
 
-type Kept = { readonly caller: Caller; readonly known: KnownKey; readonly until: Instant };
+type Kept = { readonly caller: Caller; readonly known: KnownKey; readonly since: Instant };
 
 export class KeyRing {
   readonly #reads: Pick<Reads, "keyByHash">;
@@ -40,7 +40,8 @@ export class KeyRing {
     const hash = hashOfSecret(secret);
     const kept = this.#kept.get(hash);
     const now = this.#clock();
-    if (kept !== undefined && kept.until > now) return live(kept, now);
+    // A clock that was set back believes nothing of its future.
+    if (kept !== undefined && now >= kept.since && now < kept.since + BELIEVED_MS) return live(kept, now);
     return this.#find(hash);
   }
 
@@ -52,7 +53,7 @@ export class KeyRing {
     }
     const now = this.#clock();
     const sight = { customerId: known.role === "manage" ? null : known.customer_id };
-    const kept = { known, caller: { key: known, sight }, until: now + BELIEVED_MS };
+    const kept = { known, caller: { key: known, sight }, since: now };
     if (this.#kept.size >= KEYS_KEPT) this.#kept.clear();
     this.#kept.set(hash, kept);
     return live(kept, now);

@@ -4,6 +4,7 @@ import type { FastifyInstance, FastifyRequest } from "fastify";
 import { Refusal } from "../domain/errors.ts";
 
 const FORM_TYPE = "application/x-www-form-urlencoded";
+const OTHER_TYPE = "application/octet-stream";
 const FORM_MAX_BYTES = 8192;
 
 /** Fastify skips the bodies of GET and HEAD unless told otherwise. Every body becomes a text, or a refusal. */
@@ -52,11 +53,10 @@ export function isForm(request: FastifyRequest): boolean {
   return type.split(";", 1)[0]?.trim().toLowerCase() === FORM_TYPE;
 }
 
-/** A Content-Type without a body says nothing, and Fastify would insist on it. */
-export function ignoreTypeOfNothing(request: FastifyRequest): void {
+/** Fastify judges a Content-Type before it knows of a body; ours is judged with the body, and says nothing without one. */
+export function plainContentType(request: FastifyRequest): void {
   const { headers } = request.raw;
-  if (headers["content-type"] === undefined || headers["transfer-encoding"] !== undefined) return;
-  if (headers["content-length"] === undefined || headers["content-length"] === "0") delete headers["content-type"];
+  if (headers["content-type"] !== undefined) headers["content-type"] = isForm(request) ? FORM_TYPE : OTHER_TYPE;
 }
 
 /** The form in the body, or the empty text. */

@@ -10,15 +10,29 @@ import { JSON_TYPE } from "./route.ts";
 const CONTENT_SECURITY_POLICY =
   "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; object-src 'none'; base-uri 'none'; frame-ancestors 'none'; form-action 'none'";
 
+const PATH = "/docs";
+
 export async function mountDocumentation(app: FastifyInstance, document: object): Promise<void> {
   const text = JSON.stringify(document);
-  app.get("/openapi.json", (_request, reply) => sendFresh(reply, JSON_TYPE, text));
-  await app.register(swagger, { mode: "static", specification: { document } } as never);
-  await app.register(swaggerUi, {
-    routePrefix: "/docs",
-    staticCSP: CONTENT_SECURITY_POLICY,
-    logo: undefined,
-    theme: { title: "Tank Monitor: interface" },
-    uiConfig: { docExpansion: "list", tryItOutEnabled: true, validatorUrl: null } as never,
+  app.get("/openapi.json", (request, reply) => {
+    request.taken = "/openapi.json";
+    sendFresh(reply, JSON_TYPE, text);
+  });
+  await app.register(async (docs) => {
+    docs.addHook("onRequest", (request, _reply, done) => {
+      request.taken = PATH;
+      // Parts of a file are not on offer; ignoring the wish is what HTTP allows.
+      delete request.raw.headers.range;
+      done();
+    });
+    // Whatever the file server finds wrong with a name, there is no such page.
+    docs.setErrorHandler((_error, _request, reply) => reply.callNotFound());
+    await docs.register(swagger, { mode: "static", specification: { document } } as never);
+    await docs.register(swaggerUi, {
+      routePrefix: PATH,
+      staticCSP: CONTENT_SECURITY_POLICY,
+      theme: { title: "Tank Monitor: interface" },
+      uiConfig: { docExpansion: "list", tryItOutEnabled: true, validatorUrl: null } as never,
+    });
   });
 }

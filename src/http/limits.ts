@@ -52,7 +52,7 @@ export class KeyLimits {
     if (this.#customerRate === 0) return undefined;
     const rate = key.rate ?? (key.customer_id === null ? undefined : this.#customerRate);
     if (rate === undefined) return undefined;
-    const burst = Math.max(1, rate * BURST_SECONDS);
+    const burst = Math.ceil(rate * BURST_SECONDS);
     const { left } = this.#buckets.take(key.id, rate, burst, now);
     const remaining = Math.max(0, Math.floor(left));
     const untilFull = Math.ceil((burst - Math.max(0, left)) / rate);

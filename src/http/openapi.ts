@@ -11,7 +11,14 @@ import { telemetrySchemas } from "./routes/telemetry.ts";
 
 type Json = Readonly<Record<string, unknown>>;
 
-const OF_EVERY_ROUTE: readonly ErrorCode[] = ["request_malformed", "headers_too_large", "internal"];
+const OF_EVERY_ROUTE: readonly ErrorCode[] = [
+  "request_malformed",
+  "encoding_invalid",
+  "body_too_large",
+  "media_type_unsupported",
+  "headers_too_large",
+  "internal",
+];
 const OF_EVERY_KEY: readonly ErrorCode[] = [
   "key_missing",
   "key_invalid",
@@ -22,14 +29,7 @@ const OF_EVERY_KEY: readonly ErrorCode[] = [
   "keys_throttled",
   "store_unavailable",
 ];
-const OF_PARAMETERS: readonly ErrorCode[] = [
-  "parameter_unknown",
-  "parameter_invalid",
-  "parameter_repeated",
-  "encoding_invalid",
-  "body_too_large",
-  "media_type_unsupported",
-];
+const OF_PARAMETERS: readonly ErrorCode[] = ["parameter_unknown", "parameter_invalid", "parameter_repeated"];
 
 export function openapiDocument(routes: readonly Route[], version: string): Json {
   const document = {

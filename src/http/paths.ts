@@ -2,9 +2,11 @@
 
 import { Refusal } from "../domain/errors.ts";
 
-export function pathOf(url = ""): string {
-  const mark = url.indexOf("?");
-  return mark === -1 ? url : url.slice(0, mark);
+/** Also of the absolute form that proxies use. */
+function pathOf(url = ""): string {
+  const local = url.startsWith("/") ? url : url.replace(/^[a-z]+:\/\/[^/?]*/i, "");
+  const mark = local.indexOf("?");
+  return mark === -1 ? local : local.slice(0, mark);
 }
 
 export function queryOf(url = ""): string {
@@ -27,13 +29,12 @@ const broken = new WeakSet<object>();
 export function routableUrl(request: { readonly url?: string | undefined }): string {
   const { url = "" } = request;
   if (!url.includes("%")) return url;
-  const path = pathOf(url);
   try {
-    decodeURIComponent(path);
+    decodeURIComponent(pathOf(url));
     return url;
   } catch {
     broken.add(request);
-    return path.replaceAll("%", "%25") + url.slice(path.length);
+    return pathOf(url).replaceAll("%", "%25");
   }
 }
 

@@ -10,7 +10,7 @@ import type { KnownPaths } from "./paths.ts";
 import { problemBody, problemHeaders, STATUS } from "./problems.ts";
 
 /** The bytes at which the parser stopped come along, though the declared types say otherwise. */
-type ConnectionError = { readonly code?: string; readonly rawPacket?: unknown };
+type ConnectionError = { readonly code?: string; readonly rawPacket?: unknown; readonly bytesParsed?: number };
 
 /** `paths` say what is wrong where the HTTP parser itself did not know the method. */
 export function answerBrokenConnections(
@@ -38,7 +38,7 @@ function refusalOf(error: ConnectionError, paths: KnownPaths): Refusal {
     case "HPE_HEADER_OVERFLOW":
       return overflow(packetOf(error));
     case "HPE_INVALID_METHOD": {
-      const line = /^([!#$%&'*+\-.^_`|~0-9A-Za-z]+) (\/[^ \r\n]*) HTTP\/1\.[01]\r?\n/.exec(packetOf(error).toString("latin1"));
+      const line = /^([!#$%&'*+\-.^_`|~0-9A-Za-z]+) (\/[^ \r\n]*) HTTP\/1\.[01]\r?\n/.exec(brokenPart(error));
       if (line !== null) return paths.refusal(line[1] ?? "", line[2] ?? "");
       break;
     }
@@ -48,6 +48,12 @@ function refusalOf(error: ConnectionError, paths: KnownPaths): Refusal {
 
 function packetOf(error: ConnectionError): Buffer {
   return Buffer.isBuffer(error.rawPacket) ? error.rawPacket : Buffer.alloc(0);
+}
+
+/** Good requests may stand before the broken one in the same packet. */
+function brokenPart(error: ConnectionError): string {
+  const text = packetOf(error).toString("latin1");
+  return text.slice(text.lastIndexOf("\n", error.bytesParsed ?? 0) + 1);
 }
 
 /** A URL that takes half of the room is what to mend; otherwise it is the headers. */

@@ -27,7 +27,7 @@ export class LastSeen {
   note(customerId: string): void {
     const now = this.#clock();
     const told = this.#told.get(customerId);
-    if (told === undefined || now - told >= TOLD_EVERY_MS) this.#due.set(customerId, now);
+    if (told === undefined || Math.abs(now - told) >= TOLD_EVERY_MS) this.#due.set(customerId, now);
   }
 
   async stop(): Promise<void> {

@@ -13,7 +13,7 @@ import type { Reads } from "../domain/store.ts";
 import { Admission, misshapen } from "./admission.ts";
 import { sendFresh, sendValidated } from "./answer.ts";
 import type { Caller } from "./auth.ts";
-import { formOf, ignoreTypeOfNothing, isForm, readBodies } from "./body.ts";
+import { formOf, isForm, plainContentType, readBodies } from "./body.ts";
 import { Cors } from "./cors.ts";
 import { mountDocumentation } from "./documentation.ts";
 import { openapiDocument } from "./openapi.ts";
@@ -109,7 +109,7 @@ function addHooks(app: FastifyInstance, paths: KnownPaths, cors: Cors, observe: 
   app.addHook("onRequest", (request, reply, done) => {
     reply.header("x-request-id", request.id);
     cors.mark(request, reply);
-    ignoreTypeOfNothing(request);
+    plainContentType(request);
     const refusal = misshapen(request);
     // Of what no route took, only the body of a POST is still of interest, for the hint it may give.
     if (refusal !== undefined || !request.is404 || isForm(request)) done(refusal);
@@ -135,7 +135,7 @@ function addHooks(app: FastifyInstance, paths: KnownPaths, cors: Cors, observe: 
 
 function addRefusals(app: FastifyInstance, paths: KnownPaths, cors: Cors, observe: Observe): void {
   function refuse(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
-    const refusal = refusalOf(known(error));
+    const refusal = refusalOf(error);
     if (refusal.code === "internal") observe({ kind: "request_failed", requestId: request.id, error });
     request.refused = refusal.code;
     if (refusal.code === "method_not_allowed") reply.header("allow", cors.methods);
@@ -168,17 +168,6 @@ function mount(app: FastifyInstance, route: Route, admission: Admission, { reads
     else sendFresh(reply, route.answer.mediaType, typeof answer === "string" ? answer : JSON.stringify(answer));
     return reply;
   });
-}
-
-/** What Fastify refuses by itself, in the words of our catalogue. */
-function known(error: unknown): unknown {
-  const code = error instanceof Error && "code" in error ? error.code : undefined;
-  switch (code) {
-    case "FST_ERR_CTP_INVALID_MEDIA_TYPE":
-      return new Refusal("media_type_unsupported", "The Content-Type of the body cannot be read.");
-    default:
-      return error;
-  }
 }
 
 /** Fastify knows hops as a function only. */

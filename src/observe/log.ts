@@ -11,7 +11,10 @@ export function openLog(level: string): Log {
   const stream = destination({ fd: 2, sync: false });
   const logger = pino({ level, base: null, timestamp: () => `,"time":"${formatInstant(Date.now())}"` }, stream);
   return {
-    observe: (event) => write(logger, event),
+    observe(event) {
+      if (event.kind !== "request_answered") write(logger, event);
+      else if (logger.isLevelEnabled(levelOf(event))) stream.write(requestLine(event));
+    },
     flush() {
       try {
         stream.flushSync();
@@ -22,14 +25,21 @@ export function openLog(level: string): Log {
   };
 }
 
-function write(logger: Logger, event: Event): void {
+type RequestAnswered = Extract<Event, { kind: "request_answered" }>;
+
+const levelOf = ({ status }: RequestAnswered): "info" | "error" => (status >= 500 ? "error" : "info");
+
+/** By hand, in pino's form: there is one for every request, and pino takes twice as long for it. */
+function requestLine(event: RequestAnswered): string {
+  const { requestId, method, path, route, status, code, keyId, address, milliseconds } = event;
+  const head = `{"level":${pino.levels.values[levelOf(event)]},"time":"${formatInstant(Date.now())}","event":"request"`;
+  const asked = `"requestId":"${requestId}","method":"${method}","path":${JSON.stringify(path)},"route":${JSON.stringify(route)}`;
+  const told = `"status":${status},"code":${JSON.stringify(code)},"keyId":${JSON.stringify(keyId)}`;
+  return `${head},${asked},${told},"address":${JSON.stringify(address)},"milliseconds":${Math.round(milliseconds * 1000) / 1000}}\n`;
+}
+
+function write(logger: Logger, event: Exclude<Event, RequestAnswered>): void {
   switch (event.kind) {
-    case "request_answered": {
-      const { kind: _, ...line } = event;
-      const level = event.status >= 500 ? "error" : "info";
-      logger[level]({ event: "request", ...line, milliseconds: Math.round(event.milliseconds * 1000) / 1000 });
-      return;
-    }
     case "request_failed":
       logger.error({ event: event.kind, requestId: event.requestId, err: event.error }, "a request failed by our fault");
       return;

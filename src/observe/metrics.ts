@@ -1,7 +1,8 @@
 // Metrics in Prometheus' format, counted from the events.
 
-import { Counter, collectDefaultMetrics, Histogram, Registry } from "prom-client";
+import { Counter, Histogram, Registry } from "prom-client";
 import type { Event, Observe } from "../domain/events.ts";
+import { watchProcess } from "./process.ts";
 
 export type MetricsBook = { readonly observe: Observe; readonly text: () => Promise<string>; readonly close: () => void };
 
@@ -10,8 +11,7 @@ const QUESTION_SECONDS = [0.00001, 0.000025, 0.00005, 0.0001, 0.00025, 0.0005, 0
 
 export function openMetrics(): MetricsBook {
   const registry = new Registry();
-  // Memory, processor time and the lag of the event loop.
-  collectDefaultMetrics({ register: registry });
+  const stopWatching = watchProcess(registry);
   const requests = new Histogram({
     name: "tank_monitor_request_duration_seconds",
     help: "Time from the arrival of a request to the end of its answer, by route and status",
@@ -65,7 +65,7 @@ export function openMetrics(): MetricsBook {
     }
   }
 
-  return { observe, text: () => registry.metrics(), close: () => registry.clear() };
+  return { observe, text: () => registry.metrics(), close: stopWatching };
 }
 
 /** Methods are the caller's to choose; labels are not. */

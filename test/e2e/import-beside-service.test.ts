@@ -2,8 +2,8 @@
 
 import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
-import { setImmediate as turn } from "node:timers/promises";
 import { test } from "node:test";
+import { setImmediate as turn } from "node:timers/promises";
 import { type Item, type List, list } from "./ask.ts";
 import { customer, type Line, makeKey, ndjson, reading, tank } from "./fleet.ts";
 import { home } from "./program.ts";

@@ -15,7 +15,10 @@ test("the summary says what came of every line: read, new, changed, unchanged, r
   assert.equal(again.stdout, '{"read":11,"new":0,"changed":0,"unchanged":11,"rejected":0}\n');
   assert.equal(again.code, 0);
 
-  writeFileSync(here.path("changes.ndjson"), ndjson([customer("ada", { name: "Ada" }), reading("b1", 0, 13), reading("b1", 1, 9)]));
+  writeFileSync(
+    here.path("changes.ndjson"),
+    ndjson([customer("ada", { name: "Ada" }), reading("b1", 0, 13), reading("b1", 1, 9)]),
+  );
   const changed = await here.run(["import", "changes.ndjson", "--json"]);
   assert.equal(changed.stdout, '{"read":3,"new":1,"changed":2,"unchanged":0,"rejected":0}\n');
 });

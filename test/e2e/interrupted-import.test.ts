@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
-import { setTimeout as pause } from "node:timers/promises";
 import { test } from "node:test";
+import { setTimeout as pause } from "node:timers/promises";
 import { list } from "./ask.ts";
 import { makeKey, manyLines, ndjson } from "./fleet.ts";
 import { home } from "./program.ts";

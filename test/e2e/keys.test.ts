@@ -98,10 +98,7 @@ suite("keys, while the service runs", () => {
       (await list(service, "/v1/tanks", key)).data.map(({ id }) => id),
       ["b1"],
     );
-    assert.deepEqual(
-      [await statusOf(service, key, "/v1/tanks/b1"), await statusOf(service, key, "/v1/tanks/a1")],
-      [200, 404],
-    );
+    assert.deepEqual([await statusOf(service, key, "/v1/tanks/b1"), await statusOf(service, key, "/v1/tanks/a1")], [200, 404]);
     await service.stop();
     service = await here.start();
     const { data } = await list(service, "/v1/customers", all);

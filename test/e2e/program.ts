@@ -23,7 +23,8 @@ export type Finished = {
 
 export type Surroundings = {
   readonly cwd: string;
-  readonly env?: Readonly<Record<string, string>>;
+  /** What is undefined is not set. */
+  readonly env?: Readonly<Record<string, string | undefined>>;
   readonly input?: string;
   /** What runs the program: a Node and the launcher, unless a test wants another. */
   readonly program?: readonly [command: string, ...words: string[]];

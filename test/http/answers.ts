@@ -1,7 +1,7 @@
 // Calls to a service. Every answer is held against the OpenAPI document before a test sees it.
 
 import assert from "node:assert/strict";
-import { type IncomingHttpHeaders, request } from "node:http";
+import { type IncomingHttpHeaders, type OutgoingHttpHeaders, request } from "node:http";
 import type { ErrorCode } from "../../src/domain/errors.ts";
 import { type Contract, contractOf, type Document } from "./contract.ts";
 
@@ -11,7 +11,7 @@ export type Ask = {
   readonly method?: string;
   readonly key?: string;
   /** An undefined one is left out, even if it would be sent otherwise. */
-  readonly headers?: Readonly<Record<string, string | readonly string[] | undefined>>;
+  readonly headers?: Readonly<Record<string, string | string[] | undefined>>;
   /** Sent as a form unless the headers say otherwise. */
   readonly body?: string | Buffer;
 };
@@ -43,9 +43,10 @@ export function send({ url }: Address, path: string, { method = "GET", key, head
     if (headers["transfer-encoding"] === undefined) usual["content-length"] = String(Buffer.byteLength(body));
   }
   const given = Object.entries({ ...usual, ...headers }).filter(([, value]) => value !== undefined);
+  const sent = Object.fromEntries(given) as OutgoingHttpHeaders;
   const { hostname, port } = new URL(url);
   const { promise, resolve, reject } = Promise.withResolvers<Answer>();
-  const call = request({ hostname, port, path, method, headers: Object.fromEntries(given) }, (response) => {
+  const call = request({ hostname, port, path, method, headers: sent }, (response) => {
     const chunks: Buffer[] = [];
     response.on("data", (chunk: Buffer) => chunks.push(chunk));
     response.on("error", reject);

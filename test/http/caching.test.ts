@@ -33,7 +33,14 @@ for (const { path } of ENDPOINTS) {
 
     it("is sent to whoever has something else", async () => {
       const tag = await tagOf(path);
-      for (const known of ['"other"', "", tag.slice(1, -1), `${tag}x`, tag.toUpperCase() === tag ? "x" : tag.toUpperCase(), "**"]) {
+      for (const known of [
+        '"other"',
+        "",
+        tag.slice(1, -1),
+        `${tag}x`,
+        tag.toUpperCase() === tag ? "x" : tag.toUpperCase(),
+        "**",
+      ]) {
         assert.equal((await ask(path, { "if-none-match": known })).status, 200, known);
       }
     });
@@ -121,7 +128,10 @@ describe("the id of a request", () => {
     const event = fleet.events.find((seen) => seen.kind === "request_answered" && seen.requestId === "find-me");
     assert.ok(event?.kind === "request_answered");
     const { method, path, route, status, code } = event;
-    assert.deepEqual({ method, path, route, status, code }, { method: "GET", path: "/v1/tanks", route: "/v1/tanks", status: 200, code: null });
+    assert.deepEqual(
+      { method, path, route, status, code },
+      { method: "GET", path: "/v1/tanks", route: "/v1/tanks", status: 200, code: null },
+    );
     assert.ok(!JSON.stringify(fleet.events).includes(key), "which never holds a key");
   });
 });

@@ -8,6 +8,8 @@ export type Schema = Readonly<Record<string, unknown>>;
 export type Media = { readonly schema: Schema; readonly examples?: Readonly<Record<string, { readonly value: unknown }>> };
 export type Operation = {
   readonly operationId: string;
+  /** An empty one: no key is needed. */
+  readonly security?: readonly object[];
   readonly parameters: readonly { name: string; in: string; schema: Schema; example?: unknown }[];
   readonly responses: Readonly<Record<string, { readonly content?: Readonly<Record<string, Media>> }>>;
 };

@@ -95,7 +95,14 @@ describe("a form in the body of a GET", () => {
 });
 
 describe("any other body", () => {
-  for (const type of ["application/json", "text/plain", "multipart/form-data; boundary=x", "application/xml", "x/y", "nonsense"]) {
+  for (const type of [
+    "application/json",
+    "text/plain",
+    "multipart/form-data; boundary=x",
+    "application/xml",
+    "x/y",
+    "nonsense",
+  ]) {
     it(`is refused as ${type}`, async () => {
       const answer = await get(fleet, "/v1/tanks", { key, body: "size=2", headers: { "content-type": type } });
       refused(answer, 415, "media_type_unsupported");

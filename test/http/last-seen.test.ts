@@ -15,7 +15,10 @@ const fleet = await startFleet({ after }, { clock: held.clock });
 /** Asked with the operator's key, which leaves no trace. */
 const customer = async (id: string) => objectOf(await get(fleet, `/v1/customers/${id}`, { key: fleet.operator }));
 const seenAt = (id: string, instant: number) =>
-  until(`${id} was seen at ${formatInstant(instant)}`, async () => (await customer(id))["last_seen_at"] === formatInstant(instant));
+  until(
+    `${id} was seen at ${formatInstant(instant)}`,
+    async () => (await customer(id))["last_seen_at"] === formatInstant(instant),
+  );
 
 /** Uses Moser's key and waits until that is known: whatever was noted before has then been written as well. */
 async function settle(): Promise<void> {

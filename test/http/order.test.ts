@@ -31,7 +31,10 @@ const ask = (path: string, by = key) => get(service, path, { key: by });
 
 it("the ids of this test tell bytes from code units and from letters", () => {
   assert.notDeepEqual(BY_BYTES_DESCENDING, [...TIED_IDS].sort().reverse());
-  assert.notDeepEqual(BY_BYTES_DESCENDING, [...TIED_IDS].sort((a, b) => b.localeCompare(a)));
+  assert.notDeepEqual(
+    BY_BYTES_DESCENDING,
+    [...TIED_IDS].sort((a, b) => b.localeCompare(a)),
+  );
 });
 
 for (const [list, by] of [
@@ -51,10 +54,7 @@ for (const [list, by] of [
         const pages = Math.ceil(EXPECTED.length / size);
         for (let page = 1; page <= pages; page++) {
           const found = listOf(await ask(`${list}?size=${size}&page=${page}`, by));
-          assert.deepEqual(
-            [found.page, found.size, found.total_pages, found.total_items],
-            [page, size, pages, EXPECTED.length],
-          );
+          assert.deepEqual([found.page, found.size, found.total_pages, found.total_items], [page, size, pages, EXPECTED.length]);
           seen.push(...found.data.map(({ id }) => id));
         }
         assert.deepEqual(seen, EXPECTED);

@@ -51,6 +51,7 @@ for (const { name, path, unknown } of ENDPOINTS) {
         refused(await get(fleet, wrong, { key: "nonsense", ...body }), 401, "key_invalid");
       }
       refused(await get(fleet, `${missing}?%zz`), 401, "key_missing");
+      refused(await get(fleet, missing, { body: "size=%zz" }), 401, "key_missing");
     });
 
     it("a role that does not reach comes before a spent rate, a wrong body and wrong parameters", async () => {
@@ -75,6 +76,7 @@ for (const { name, path, unknown } of ENDPOINTS) {
       refused(await get(fleet, `${missing}?colour=red`, { key }), 400, "parameter_unknown", "colour");
       refused(await get(fleet, missing, { key, body: "colour=red" }), 400, "parameter_unknown", "colour");
       refused(await get(fleet, `${missing}?%zz`, { key }), 400, "encoding_invalid");
+      refused(await get(fleet, missing, { key, body: "%zz" }), 400, "encoding_invalid");
     });
 
     if (unknown !== undefined) {

@@ -35,22 +35,15 @@ describe("a customer's key", () => {
     assert.equal(await passing(fleet, 2, key), 1);
     held.forward(1000);
     assert.equal(await passing(fleet, 102, key), 100);
-    held.forward(2000);
-    assert.equal(await passing(fleet, 202, key), 200);
     held.forward(3_600_000);
     assert.equal(await passing(fleet, 202, key), 200);
   });
 
-  it("is told its limit and what is left of it", async () => {
+  it("is told its limit, what is left of it, and when to come back", async () => {
     const key = await fleet.key({ customerId: BRENNER });
     const answers = await many(fleet, 201, { key });
     assert.deepEqual(answers.map(left), [...Array.from({ length: 200 }, (_, i) => 199 - i), 0]);
     for (const answer of answers) assert.deepEqual(quota(answer), [200, 2]);
-  });
-
-  it("is told when to come back, and may", async () => {
-    const key = await fleet.key({ customerId: BRENNER });
-    const answers = await many(fleet, 201, { key });
     const last = answers.at(-1);
     assert.ok(last !== undefined);
     refused(last, 429, "rate_limited");
@@ -76,7 +69,7 @@ describe("a customer's key", () => {
 
 describe("an operator's key", () => {
   it("has no limit", async () => {
-    const answers = await many(fleet, 300, { key: fleet.operator });
+    const answers = await many(fleet, 250, { key: fleet.operator });
     assert.ok(answers.every(({ status }) => status === 200));
     assert.ok(answers.every(({ headers }) => headers["ratelimit"] === undefined && headers["ratelimit-policy"] === undefined));
   });
@@ -111,15 +104,19 @@ describe("RATE_LIMIT", () => {
 
   it("of 0 turns all limits off", async (t) => {
     const service = await startFleet(t, { clock: held.clock, environment: { RATE_LIMIT: "0" } });
-    for (const key of [service.brenner, await service.key({ rate: 1 }), await service.key({ customerId: BRENNER, rate: 1 })]) {
-      const answers = await many(service, 250, { key });
+    for (const [key, count] of [
+      [service.brenner, 210],
+      [await service.key({ rate: 1 }), 5],
+      [await service.key({ customerId: BRENNER, rate: 1 }), 5],
+    ] as const) {
+      const answers = await many(service, count, { key });
       assert.ok(answers.every(({ status, headers }) => status === 200 && headers["ratelimit"] === undefined));
     }
   });
 });
 
 describe("wrong keys from one address", () => {
-  const FLOOD = 200;
+  const FLOOD = 60;
 
   /** How many wrong keys are told that they are wrong, before all are told to wait. */
   async function flood(service: Fleet, headers: Ask["headers"] = {}): Promise<number> {
@@ -138,7 +135,7 @@ describe("wrong keys from one address", () => {
   it("are throttled, while a right key is not held up", async (t) => {
     const attacked = await service(t);
     const told = await flood(attacked);
-    assert.ok(told > 0 && told < 100, `${told} were told`);
+    assert.ok(told > 0 && told < FLOOD, `${told} were told`);
     assert.equal((await get(attacked, PATH, { key: attacked.operator })).status, 200);
     assert.equal((await get(attacked, PATH, { key: attacked.brenner })).status, 200);
     refused(await get(attacked, PATH), 401, "key_missing");

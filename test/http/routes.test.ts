@@ -82,12 +82,11 @@ describe("a mounted route", () => {
 
   it("needs a key, unless the document says that it needs none", async () => {
     const open = ["/healthz", "/readyz"];
-    for (const template of Object.keys(document.paths)) {
+    for (const [template, item] of Object.entries(document.paths)) {
       const path = template.replace("{id}", "anything");
       if (open.includes(path)) assert.equal((await get(fleet, path)).status, 200);
       else refused(await get(fleet, path), 401, "key_missing");
-      const { security } = document.paths[template]?.get as { security?: object[] };
-      assert.equal(open.includes(path), security !== undefined && security.length === 0, path);
+      assert.equal(item.get.security?.length === 0, open.includes(path), path);
     }
   });
 });
@@ -95,7 +94,8 @@ describe("a mounted route", () => {
 describe("what is about the interface", () => {
   it("needs no key: /openapi.json and /docs", async () => {
     const json = await send(fleet, "/openapi.json");
-    assert.deepEqual([json.status, json.headers["content-type"]], [200, "application/json"]);
+    assert.equal(json.status, 200);
+    assert.match(String(json.headers["content-type"]), /^application\/json(;|$)/);
     const page = await send(fleet, "/docs");
     assert.equal(page.status, 200);
     assert.match(String(page.headers["content-type"]), /^text\/html/);

@@ -34,7 +34,10 @@ describe("while the database is away", () => {
     await readiness(503);
   });
 
-  it("/readyz says so", async () => unavailable(await get(fleet, "/readyz")));
+  it("/readyz says so, and /metrics, whose key cannot be looked up", async () => {
+    unavailable(await get(fleet, "/readyz"));
+    unavailable(await get(fleet, "/metrics", { key: manage }));
+  });
 
   for (const { name, path, unknown } of ENDPOINTS) {
     it(`${name} says so, to every key and for every object`, async () => {

@@ -1,7 +1,7 @@
 // Bytes on a socket, for requests that no HTTP library would send.
 
-import { connect, type Socket } from "node:net";
 import type { IncomingHttpHeaders } from "node:http";
+import { connect, type Socket } from "node:net";
 
 export type RawAnswer = { readonly status: number; readonly headers: IncomingHttpHeaders; readonly text: string };
 
@@ -22,7 +22,7 @@ export function hear(socket: Socket, patienceMs = 5000): Promise<Buffer> {
     reject(new Error(`still open after ${patienceMs} ms; heard ${JSON.stringify(Buffer.concat(chunks).toString("latin1"))}`));
     socket.destroy();
   }, patienceMs);
-  socket.on("data", (chunk) => chunks.push(chunk));
+  socket.on("data", (chunk) => chunks.push(Buffer.from(chunk)));
   socket.on("end", () => socket.end());
   socket.on("error", () => {});
   socket.on("close", () => {

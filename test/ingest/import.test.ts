@@ -1,9 +1,12 @@
 import assert from "node:assert/strict";
+import { renameSync } from "node:fs";
 import test from "node:test";
+import { Refusal } from "../../src/domain/errors.ts";
 import { SEES_ALL } from "../../src/domain/key.ts";
 import type { Store } from "../../src/domain/store.ts";
 import { Import, type ImportFormat, type Reject, type Summary } from "../../src/ingest/import.ts";
-import { emptyStore } from "../support/stores.ts";
+import { databaseFolder, emptyStore } from "../support/stores.ts";
+import { until } from "../support/until.ts";
 
 const WHOLE = { from: undefined, to: undefined, page: 1, size: 100 };
 
@@ -196,10 +199,35 @@ test("an empty file is nothing", async (t) => {
   assert.equal(await store.isEmpty(), true);
 });
 
-test("an import into a store that fails says so, and what was counted before is there", async (t) => {
-  const store = await emptyStore(t);
-  const task = new Import({ ...store, putTanks: () => Promise.reject(new Error("away")) }, () => {});
-  await assert.rejects(task.take(bytes(file(customer("a"), tank("one", "a"), customer("b")), 1000), "ndjson"), /away/);
-  assert.deepEqual(task.summary, summary({ read: 3, new: 1 }));
-  assert.equal(typeof (await store.customerById("a", SEES_ALL)), "object");
+test("an import that loses its database on the way fails, and ends in the same state when it is run again", async (t) => {
+  const folder = databaseFolder(t);
+  const store = await folder.open();
+  const [first, second] = [file(customer("a"), tank("one", "a")), file(reading("one", 1), customer("b"))];
+  async function* interrupted() {
+    yield Buffer.from(first);
+    await until("the first line to be written", async () => (await store.customerById("a", SEES_ALL)) !== undefined);
+    renameSync(folder.file, `${folder.file}.away`);
+    await until("the loss to be noticed", () =>
+      store.ping().then(
+        () => false,
+        () => true,
+      ),
+    );
+    yield Buffer.from(second);
+  }
+  const task = new Import(store, () => {});
+  await assert.rejects(
+    task.take(interrupted(), "ndjson"),
+    (error) => error instanceof Refusal && error.code === "store_unavailable",
+  );
+  renameSync(`${folder.file}.away`, folder.file);
+  await until("the return", () =>
+    store.ping().then(
+      () => true,
+      () => false,
+    ),
+  );
+  assert.equal(await store.customerById("b", SEES_ALL), undefined);
+  assert.deepEqual((await take(store, first + second)).summary, summary({ read: 4, new: 3, unchanged: 1 }));
+  assert.deepEqual((await take(store, first + second)).summary, summary({ read: 4, unchanged: 4 }));
 });

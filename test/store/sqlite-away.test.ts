@@ -10,6 +10,7 @@ import { SEES_ALL } from "../../src/domain/key.ts";
 import type { Store } from "../../src/domain/store.ts";
 import { putReadings } from "../support/records.ts";
 import { databaseFolder } from "../support/stores.ts";
+import { until } from "../support/until.ts";
 import {
   customer,
   customersOf,
@@ -24,12 +25,6 @@ import {
 } from "./conformance/objects.ts";
 
 const isUnavailable = (error: unknown): boolean => error instanceof Refusal && error.code === "store_unavailable";
-
-async function until(what: string, isSo: () => Promise<boolean>): Promise<void> {
-  for (const end = performance.now() + 5000; !(await isSo()); await setTimeout(20)) {
-    assert.ok(performance.now() < end, `${what} did not happen within five seconds`);
-  }
-}
 
 const answers = (store: Store) =>
   store.ping().then(

@@ -46,7 +46,7 @@ export const operationRoutes: readonly Route[] = [
       mediaType: "text/plain; version=0.0.4; charset=utf-8",
       schema: Type.String({ description: "Prometheus text format" }),
       description: "The metrics",
-      examples: { line: 'tank_monitor_requests_total{route="/v1/tanks",status="200"} 42\n' },
+      examples: { line: 'tank_monitor_request_duration_seconds_count{route="/v1/tanks",method="GET",status="200"} 42\n' },
     },
     refusals: [],
     ask: ({ metrics }) => metrics.text(),

@@ -29,12 +29,12 @@ export async function openSqlite(file: string, observe: Observe): Promise<Store>
 
   /** The port is asynchronous, SQLite is not: an answer is ready when the call returns. */
   function ask<A extends unknown[], T>(question: (...args: A) => T): (...args: A) => Promise<T> {
-    return async (...args) => {
-      if (presence.lost !== undefined) throw storeUnavailable(new Error(presence.lost));
+    return (...args) => {
+      if (presence.lost !== undefined) return Promise.reject(storeUnavailable(new Error(presence.lost)));
       try {
-        return question(...args);
+        return Promise.resolve(question(...args));
       } catch (error) {
-        throw asRefusal(error);
+        return Promise.reject(asRefusal(error));
       }
     };
   }

@@ -107,7 +107,7 @@ export function modelConformance(engine: Engine): void {
           }
         });
       }),
-      { numRuns: RUNS },
+      { numRuns: RUNS, interruptAfterTimeLimit: 30_000 },
     );
   });
 }

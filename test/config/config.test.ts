@@ -1,0 +1,142 @@
+import assert from "node:assert/strict";
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import test from "node:test";
+import { type Config, type Given, readConfig, readEnvFile } from "../../src/config.ts";
+import { Complaint } from "../../src/domain/errors.ts";
+import { temporaryFolder } from "../support/service.ts";
+
+const fromEnvironment = (environment: Given): Config => readConfig({}, environment, {});
+
+function complaintOf(read: () => unknown): string {
+  try {
+    read();
+  } catch (error) {
+    assert.ok(error instanceof Complaint, String(error));
+    assert.equal(error.exitCode, 2);
+    assert.doesNotMatch(error.message, /[\n\r]/, "a complaint is one line");
+    return error.message;
+  }
+  return "no complaint";
+}
+
+test("an empty environment works", () => {
+  assert.deepEqual(fromEnvironment({}), {
+    databaseUrl: "sqlite:data/tank-monitor.db",
+    port: 8080,
+    host: "127.0.0.1",
+    logLevel: "info",
+    corsOrigins: [],
+    trustProxy: false,
+    rateLimit: 100,
+  });
+});
+
+test("a flag beats the environment, which beats .env", () => {
+  const [flag, environment, file] = [{ PORT: "1" }, { PORT: "2" }, { PORT: "3" }];
+  assert.equal(readConfig(flag, environment, file).port, 1);
+  assert.equal(readConfig({}, environment, file).port, 2);
+  assert.equal(readConfig({}, {}, file).port, 3);
+  assert.equal(readConfig({ PORT: undefined }, { PORT: undefined }, file).port, 3);
+  const mixed = readConfig({ HOST: "::1" }, { PORT: "2", HOST: "a" }, { PORT: "3", HOST: "b", LOG_LEVEL: "warn" });
+  assert.deepEqual([mixed.host, mixed.port, mixed.logLevel], ["::1", 2, "warn"]);
+});
+
+test("a variable that is set to nothing is as if it were not set, a flag is not", () => {
+  assert.equal(readConfig({}, { PORT: "" }, { PORT: "3" }).port, 3);
+  assert.equal(readConfig({}, { PORT: "" }, { PORT: "" }).port, 8080);
+  assert.match(
+    complaintOf(() => readConfig({ PORT: "" }, {}, {})),
+    /^--port must be .*, not ""$/,
+  );
+});
+
+test("what is read cannot be changed", () => {
+  assert.ok(Object.isFrozen(fromEnvironment({})));
+});
+
+test("good values of each entry", () => {
+  const cases: [Given, Partial<Config>][] = [
+    [{ DATABASE_URL: "sqlite:/var/lib/tanks.db" }, { databaseUrl: "sqlite:/var/lib/tanks.db" }],
+    [{ PORT: "0" }, { port: 0 }],
+    [{ PORT: "65535" }, { port: 65_535 }],
+    [{ HOST: "0.0.0.0" }, { host: "0.0.0.0" }],
+    [{ LOG_LEVEL: "WARN" }, { logLevel: "warn" }],
+    [{ LOG_LEVEL: "silent" }, { logLevel: "silent" }],
+    [{ CORS_ORIGINS: "*" }, { corsOrigins: ["*"] }],
+    [
+      { CORS_ORIGINS: "https://a.example, http://localhost:3000" },
+      { corsOrigins: ["https://a.example", "http://localhost:3000"] },
+    ],
+    [{ TRUST_PROXY: "true" }, { trustProxy: true }],
+    [{ TRUST_PROXY: "false" }, { trustProxy: false }],
+    [{ TRUST_PROXY: "2" }, { trustProxy: 2 }],
+    [{ TRUST_PROXY: "10.0.0.0/8, ::1,loopback" }, { trustProxy: ["10.0.0.0/8", "::1", "loopback"] }],
+    [{ RATE_LIMIT: "0" }, { rateLimit: 0 }],
+    [{ RATE_LIMIT: "1000000" }, { rateLimit: 1_000_000 }],
+  ];
+  for (const [environment, expected] of cases) {
+    assert.deepEqual(fromEnvironment(environment), { ...fromEnvironment({}), ...expected }, JSON.stringify(environment));
+  }
+});
+
+const BAD: Readonly<Record<string, readonly string[]>> = {
+  PORT: ["http", "-1", "65536", "80.5", "0x50", " 80", "1e3", "99999999999"],
+  RATE_LIMIT: ["many", "-1", "1000001", "1.5", "none"],
+  LOG_LEVEL: ["inf", "loud", "warning!"],
+  CORS_ORIGINS: ["a.example", "https://a.example/", "https://a.example/x", "https://a.example,", "null", "https://A.example"],
+  TRUST_PROXY: ["yes", "1.2.3.4,", "10.0.0.0/8;::1", "loop back", "-1"],
+};
+
+test("a bad value is one line that names the entry, says what it must be, and shows it", () => {
+  for (const [name, values] of Object.entries(BAD)) {
+    for (const value of values) {
+      const said = complaintOf(() => fromEnvironment({ [name]: value }));
+      assert.match(said, new RegExp(`^${name} must be .+, not "`), said);
+      assert.ok(said.endsWith(`not ${JSON.stringify(value)}`), said);
+      assert.equal(
+        complaintOf(() => readConfig({}, {}, { [name]: value })),
+        said,
+      );
+      const flagged = complaintOf(() => readConfig({ [name]: value }, {}, {}));
+      assert.equal(flagged, said.replace(name, `--${name.toLowerCase()}`));
+    }
+  }
+});
+
+test("a complaint reads as a sentence", () => {
+  for (const [name, values] of Object.entries(BAD)) {
+    for (const value of values) {
+      const said = complaintOf(() => fromEnvironment({ [name]: value }));
+      assert.doesNotMatch(said, /[.?!],/, said);
+    }
+  }
+});
+
+test("an address that is none is refused here, not when the server starts", () => {
+  for (const TRUST_PROXY of ["999.1.1.1", "10.0.0.0/99", ":::", "abc", ".", "::1/200"]) {
+    assert.match(
+      complaintOf(() => fromEnvironment({ TRUST_PROXY })),
+      /^TRUST_PROXY must be /,
+      TRUST_PROXY,
+    );
+  }
+});
+
+test("the .env file is read where there is one", (t) => {
+  const folder = temporaryFolder(t);
+  const file = join(folder, ".env");
+  assert.deepEqual(readEnvFile(file), {});
+  writeFileSync(file, '# ours\nPORT=9000\nHOST="0.0.0.0"\nRATE_LIMIT=\n');
+  const { port, host, rateLimit } = readConfig({}, {}, readEnvFile(file));
+  assert.deepEqual([port, host, rateLimit], [9000, "0.0.0.0", 100]);
+});
+
+test("a .env that cannot be read is one clear line", (t) => {
+  const file = join(temporaryFolder(t), ".env");
+  mkdirSync(file);
+  assert.throws(
+    () => readEnvFile(file),
+    (error) => error instanceof Complaint && /\.env cannot be read: [^\n]+$/.test(error.message),
+  );
+});

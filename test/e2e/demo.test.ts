@@ -1,0 +1,167 @@
+import assert from "node:assert/strict";
+import { execFile } from "node:child_process";
+import { existsSync } from "node:fs";
+import { before, suite, test } from "node:test";
+import { setTimeout as pause } from "node:timers/promises";
+import { promisify } from "node:util";
+import { ask, type Item, item, list, statusOf } from "./ask.ts";
+import { importLines, SMALL_FLEET } from "./fleet.ts";
+import { type Home, home, type Running, sharedLife } from "./program.ts";
+
+const OWN_DATABASE = { env: { DATABASE_URL: undefined } };
+const ENDPOINTS = [
+  /^\/v1\/customers$/,
+  /^\/v1\/customers\/[^/]+$/,
+  /^\/v1\/tanks$/,
+  /^\/v1\/tanks\/[^/]+$/,
+  /^\/v1\/tanks\/[^/]+\/telemetry$/,
+];
+
+type Demo = Running & { readonly url: string; readonly key: string; readonly lines: readonly string[] };
+
+/** Starts a demo and reads what it prints once it answers. */
+async function startDemo(here: Home): Promise<Demo> {
+  const demo = here.launch(["demo"], OWN_DATABASE);
+  const [text] = await demo.said(/[\s\S]*?(?:^\s*curl .*\n[\s\S]*?){5}/m, 60_000);
+  const [url = ""] = /http:\/\/[\w.:[\]]+/.exec(text) ?? [];
+  const [key = ""] = /tm_[0-9A-Za-z]{36}/.exec(text) ?? [];
+  const lines = [...text.matchAll(/^\s*(curl .*)$/gm)].map(([, line = ""]) => line);
+  return { ...demo, url, key, lines };
+}
+
+async function everything(demo: Demo, path: string): Promise<Item[]> {
+  const found: Item[] = [];
+  for (let page = 1; ; page++) {
+    const { data, total_items } = await list(demo, `${path}?size=100&page=${page}`, demo.key);
+    found.push(...data);
+    if (data.length === 0 || found.length >= total_items) return found;
+  }
+}
+
+suite("the demo", () => {
+  const life = sharedLife();
+  let here: Home;
+  let demo: Demo;
+  let milliseconds: number;
+
+  before(async () => {
+    here = home(life);
+    const started = performance.now();
+    demo = await startDemo(here);
+    milliseconds = Math.round(performance.now() - started);
+  });
+
+  test("an empty folder: soon it prints an address, a key and five lines to paste, one an endpoint, and answers", async (t) => {
+    t.diagnostic(`ready after ${milliseconds} ms`);
+    assert.ok(milliseconds < 30_000, `${milliseconds} ms`);
+    assert.equal(await statusOf(demo, demo.key), 200);
+    assert.equal(demo.lines.length, 5);
+    const paths = demo.lines.map((line) => new URL(/http:[^\s'"]+/.exec(line)?.[0] ?? "").pathname);
+    for (const endpoint of ENDPOINTS) assert.equal(paths.filter((path) => endpoint.test(path)).length, 1, `${endpoint}`);
+    assert.equal(existsSync(here.path("data/demo.db")), true);
+    assert.equal(existsSync(here.path("data/tank-monitor.db")), false);
+  });
+
+  test("the five lines, pasted, are answered with 200", async () => {
+    for (const line of demo.lines) {
+      const answer = await pasted(line);
+      assert.ok(answer.startsWith("{") && !answer.includes('"status":4'), answer.slice(0, 200));
+      assert.match(answer, /"object":"(list|customer|tank)"/);
+    }
+  });
+
+  test("the fleet is worth looking at: customers and tanks, countries, use cases, a year of readings, deleted ones", async () => {
+    const [customers, tanks] = [await everything(demo, "/v1/customers"), await everything(demo, "/v1/tanks")];
+    assert.ok(customers.length >= 150 && customers.length < 200, `${customers.length} of 200 customers are not deleted`);
+    assert.ok(tanks.length >= 400 && tanks.length < 500, `${tanks.length} of 500 tanks are not deleted`);
+    const never = customers.filter(({ is_verified }) => is_verified === false);
+    assert.ok(never.length > 0 && never.length < customers.length / 2, `${never.length} never verified`);
+    const countries = new Set(tanks.map(({ location }) => (location as Item)["country"]));
+    assert.ok(countries.size >= 3, [...countries].join());
+    const uses = new Set(tanks.map(({ use_case }) => use_case));
+    for (const use of ["residential", "commercial", "industrial"]) assert.ok(uses.has(use), use);
+    const counted = customers.reduce((sum, { tank_count }) => sum + Number(tank_count), 0);
+    assert.equal(counted, tanks.length, "every tank belongs to somebody who is there");
+
+    const gone = (await deletedOnes(here)).map(({ object, id }) => `/v1/${object}s/${id}`);
+    assert.ok(gone.some((path) => path.startsWith("/v1/customers/")) && gone.some((path) => path.startsWith("/v1/tanks/")));
+    for (const path of gone.slice(0, 10)) assert.equal((await item(demo, path, demo.key))["deleted"], true, path);
+
+    const oldest = tanks.at(-1)?.["id"];
+    const { total_items, total_pages } = await list(demo, `/v1/tanks/${oldest}/telemetry`, demo.key);
+    assert.ok(total_items > 1800, `${total_items} readings, with a few dropouts, of a year every four hours (2190)`);
+    const { data } = await list(demo, `/v1/tanks/${oldest}/telemetry?page=${total_pages}`, demo.key);
+    const days = (Date.now() - Date.parse(`${data.at(-1)?.["created_at"]}`)) / 86_400_000;
+    assert.ok(days > 350, `the first reading is ${Math.round(days)} days old`);
+  });
+
+  test("new readings keep arriving", async () => {
+    const tanks = (await everything(demo, "/v1/tanks")).map(({ id }) => `/v1/tanks/${id}/telemetry?size=1`);
+    const readings = async (): Promise<number> => {
+      const pages = await Promise.all(tanks.map((path) => list(demo, path, demo.key)));
+      return pages.reduce((sum, { total_items }) => sum + total_items, 0);
+    };
+    const before = await readings();
+    await pause(2500);
+    const after = await readings();
+    assert.ok(after > before, `${after} readings after ${before}`);
+    const newest = (await Promise.all(tanks.map((path) => list(demo, path, demo.key)))).map(({ data }) =>
+      Date.parse(`${data[0]?.["created_at"]}`),
+    );
+    const age = Date.now() - Math.max(...newest);
+    assert.ok(age > -1000 && age < 5000, `the newest reading is ${age} ms old`);
+  });
+
+  test("stopped and started again, the demo has the same fleet, more readings, and works", async (t) => {
+    const tanks = await everything(demo, "/v1/tanks");
+    const path = `/v1/tanks/${tanks[0]?.["id"]}/telemetry`;
+    const before = await list(demo, path, demo.key);
+    demo.kill("SIGTERM");
+    assert.equal((await demo.ended).code, 0);
+
+    const started = performance.now();
+    demo = await startDemo(here);
+    t.diagnostic(`ready again after ${Math.round(performance.now() - started)} ms`);
+    assert.deepEqual(await everything(demo, "/v1/tanks"), tanks);
+    assert.ok((await list(demo, path, demo.key)).total_items >= before.total_items);
+    for (const line of demo.lines) assert.match(await pasted(line), /"object":"(list|customer|tank)"/);
+  });
+});
+
+test("a demo does not touch a database that holds something else: one clear line, exit 1", async (t) => {
+  const here = home(t);
+  await importLines(here, SMALL_FLEET);
+  const before = await here.run(["export"]);
+  const { code, stdout, stderr } = await here.run(["demo"], { patience: 20_000 });
+  assert.deepEqual([code, stdout], [1, ""]);
+  assert.match(stderr, /^tank-monitor: [^\n]*(demo|DATABASE_URL)[^\n]*\n$/m);
+  assert.doesNotMatch(stderr, /should not have happened/);
+  assert.equal((await here.run(["export"])).stdout, before.stdout);
+});
+
+const execute = promisify(execFile);
+
+/** As a person would, with curl; where there is none, the same request. */
+async function pasted(line: string): Promise<string> {
+  try {
+    return (await execute("bash", ["-c", line.replace(/^curl/, "curl --silent --fail-with-body")])).stdout;
+  } catch (error) {
+    if (!isMissing(error)) throw error;
+    const [, key = ""] = /X-API-Key: (\w+)/i.exec(line) ?? [];
+    const url = new URL(/http:[^\s'"]+/.exec(line)?.[0] ?? "");
+    const { status, text } = await ask({ url: url.origin }, `${url.pathname}${url.search}`, key);
+    assert.equal(status, 200, text);
+    return text;
+  }
+}
+
+function isMissing(error: unknown): boolean {
+  const { code } = error as { readonly code?: unknown };
+  return code === "ENOENT" || code === 127;
+}
+
+async function deletedOnes(here: Home): Promise<{ object: string; id: string }[]> {
+  const { stdout } = await here.run(["export"], { env: { DATABASE_URL: "sqlite:data/demo.db" } });
+  const lines = stdout.split("\n").filter((line) => line.includes('"deleted":true'));
+  return lines.map((line) => JSON.parse(line) as { object: string; id: string });
+}
