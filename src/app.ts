@@ -41,40 +41,40 @@ export async function startApp({ config, log, clock = Date.now, patience = PATIE
   };
   const store = await openStore(config.databaseUrl, observe);
   const seen = new LastSeen(store.touchCustomers, clock, observe);
-  const server = await buildServer({
-    reads: timed(store, observe),
-    seen,
-    clock,
-    observe,
-    metrics,
-    version: VERSION,
-    rateLimit: config.rateLimit,
-    corsOrigins: config.corsOrigins,
-    trustProxy: config.trustProxy,
-    patience,
-  });
-  try {
-    await server.listen({ port: config.port, host: config.host });
-  } catch (error) {
+  const { rateLimit, corsOrigins, trustProxy } = config;
+  const settings = { version: VERSION, rateLimit, corsOrigins, trustProxy, patience };
+
+  async function closeAll(): Promise<void> {
     await seen.stop();
     await store.close();
     metrics.close();
+  }
+
+  try {
+    const server = await buildServer({ reads: timed(store, observe), seen, clock, observe, metrics, ...settings });
+    await server.listen({ port: config.port, host: config.host });
+    const url = urlOf(server.server.address() as AddressInfo);
+    observe({ kind: "listening", url, database: shown(config.databaseUrl), milliseconds: performance.now() - started });
+    let stopping: Promise<void> | undefined;
+    const stop = async (): Promise<void> => {
+      const impatient = setTimeout(() => server.server.closeAllConnections(), STOP_MS);
+      await server.close();
+      clearTimeout(impatient);
+      await closeAll();
+      observe({ kind: "stopped" });
+    };
+    return {
+      url,
+      store,
+      stop() {
+        stopping ??= stop();
+        return stopping;
+      },
+    };
+  } catch (error) {
+    await closeAll();
     throw listenComplaint(error, config);
   }
-  const url = urlOf(server.server.address() as AddressInfo);
-  observe({ kind: "listening", url, database: shown(config.databaseUrl), milliseconds: performance.now() - started });
-
-  let stopping: Promise<void> | undefined;
-  async function stop(): Promise<void> {
-    const impatient = setTimeout(() => server.server.closeAllConnections(), STOP_MS);
-    await server.close();
-    clearTimeout(impatient);
-    await seen.stop();
-    await store.close();
-    metrics.close();
-    observe({ kind: "stopped" });
-  }
-  return { url, store, stop: () => (stopping ??= stop()) };
 }
 
 /** The reading half of the store, with the time each question takes. */

@@ -2,9 +2,10 @@
 // beats `.env`. docs/configuration.md describes every entry; a test holds the two together.
 
 import { readFileSync } from "node:fs";
+import { isIPv4, isIPv6 } from "node:net";
 import { parseEnv } from "node:util";
 import { Complaint } from "./domain/errors.ts";
-import { guess, quoted } from "./domain/text.ts";
+import { quoted } from "./domain/text.ts";
 
 export type TrustProxy = boolean | number | readonly string[];
 
@@ -87,7 +88,7 @@ function wholeNumber(wording: string, minimum: number, maximum: number): (text: 
 
 function logLevel(text: string): LogLevel {
   const level = LOG_LEVELS.find((known) => known === text.toLowerCase());
-  if (level === undefined) throw new Error(`one of ${LOG_LEVELS.join(", ")}.${guess(text, LOG_LEVELS)}`);
+  if (level === undefined) throw new Error(`one of ${LOG_LEVELS.join(", ")}`);
   return level;
 }
 
@@ -105,10 +106,18 @@ function trustProxy(text: string): TrustProxy {
   if (text === "true" || text === "false") return text === "true";
   if (/^\d{1,2}$/.test(text)) return Number(text);
   const list = text.split(",").map((address) => address.trim());
-  if (!list.every((address) => /^[0-9a-fA-F.:]+(\/\d{1,3})?$/.test(address) || NAMED_RANGES.includes(address))) {
+  if (!list.every((address) => NAMED_RANGES.includes(address) || isAddressRange(address))) {
     throw new Error("true, false, a number of hops, or addresses such as 10.0.0.0/8, separated by commas");
   }
   return list;
+}
+
+/** An address, or one with the length of its network: 10.0.0.0/8. */
+function isAddressRange(text: string): boolean {
+  const [address = "", length, ...more] = text.split("/");
+  const bits = isIPv4(address) ? 32 : isIPv6(address) ? 128 : undefined;
+  if (bits === undefined || more.length > 0) return false;
+  return length === undefined || (/^\d{1,3}$/.test(length) && Number(length) >= 1 && Number(length) <= bits);
 }
 
 const NAMED_RANGES = ["loopback", "linklocal", "uniquelocal"];

@@ -112,6 +112,7 @@ function line(known: KnownKey, now: number) {
     created_at: formatInstant(known.created_at),
     expires_at: formatInstantOrNull(known.expires_at),
     revoked_at: formatInstantOrNull(known.revoked_at),
+    replaced_by: known.replaced_by,
   };
 }
 

@@ -1,7 +1,7 @@
 // Holds a foreign value against the schema of an object of the interface and says, in words, the first thing that is
 // wrong. It knows the kinds of fields in `fields.ts`, and no more.
 
-import { isCleanText } from "./id.ts";
+import { isCleanText, isLongerThan } from "./id.ts";
 import { parseInstant } from "./instant.ts";
 import { guess, quoted } from "./text.ts";
 
@@ -61,7 +61,7 @@ function faultInText(schema: FieldSchema, value: unknown): string | undefined {
     return parseInstant(value) === undefined ? 'must be a datetime such as "2026-11-14T09:30:00Z"' : undefined;
   }
   if (value.length < (schema.minLength ?? 0)) return "must not be empty";
-  if (schema.maxLength !== undefined && value.length > schema.maxLength) {
+  if (schema.maxLength !== undefined && isLongerThan(value, schema.maxLength)) {
     return `must have at most ${schema.maxLength} characters`;
   }
   if (!isCleanText(value)) return "must not contain control characters or broken Unicode";

@@ -23,7 +23,12 @@ export function newId(prefix: IdPrefix, now: Instant, random: (size: number) => 
 
 /** A text that fails this cannot be the id of anything, so looking it up is pointless. */
 export function isPossibleId(text: string): boolean {
-  return text.length > 0 && text.length <= ID_MAX_LENGTH && isCleanText(text);
+  return text !== "" && !isLongerThan(text, ID_MAX_LENGTH) && isCleanText(text);
+}
+
+/** In characters, of which some take two places in a string. */
+export function isLongerThan(text: string, characters: number): boolean {
+  return text.length > characters && (text.length > characters * 2 || [...text].length > characters);
 }
 
 /** No control characters, no broken surrogate pairs: what both engines store and give back unchanged. */

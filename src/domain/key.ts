@@ -20,6 +20,8 @@ export type Key = {
   readonly created_at: Instant;
   readonly expires_at: Instant | null;
   readonly revoked_at: Instant | null;
+  /** The key that took its place when it was rotated. */
+  readonly replaced_by: string | null;
 };
 
 /** A key as it is looked up: with whether the customer it belongs to is still there. */

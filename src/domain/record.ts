@@ -4,6 +4,7 @@
 import Type, { type Static } from "typebox";
 import { faultInObject } from "./check.ts";
 import { type CountedCustomer, type Customer, CustomerObject } from "./customer.ts";
+import { isPossibleId } from "./id.ts";
 import { type Instant, parseInstant } from "./instant.ts";
 import { type Reading, TelemetryObject } from "./reading.ts";
 import { type Location, type Tank, TankObject } from "./tank.ts";
@@ -50,7 +51,7 @@ export function decodeRecord(value: unknown): DecodedRecord {
     const kind = value.object;
     if (kind === "telemetry") return decodeReading(value);
     if (kind === "customer" || kind === "tank") {
-      if (isRemoval(value)) return { kind, record: { remove: value.id } };
+      if (isRemoval(value)) return decodeRemoval(kind, value.id);
       return kind === "customer" ? decodeCustomer(value) : decodeTank(value);
     }
   }
@@ -59,9 +60,13 @@ export function decodeRecord(value: unknown): DecodedRecord {
 
 const rejected = (reason: string): DecodedRecord => ({ kind: "rejected", reason });
 
-function isRemoval(value: object): value is { readonly id: string } {
-  const isBare = Object.keys(value).length === 3 && "deleted" in value && value.deleted === true;
-  return isBare && "id" in value && typeof value.id === "string";
+function isRemoval(value: object): value is { readonly id: unknown } {
+  return Object.keys(value).length === 3 && "id" in value && "deleted" in value && value.deleted === true;
+}
+
+function decodeRemoval(kind: "customer" | "tank", id: unknown): DecodedRecord {
+  if (typeof id !== "string" || !isPossibleId(id)) return rejected("id: is not one that an object can have");
+  return { kind, record: { remove: id } };
 }
 
 export function decodeReading(value: unknown): DecodedRecord {

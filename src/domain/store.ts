@@ -37,8 +37,8 @@ export interface Writes {
   /** Outcome i is an index into `READING_OUTCOMES`. */
   acceptReadings(batch: ReadingBatch): Promise<Uint8Array>;
   addKey(key: Key, hash: string): Promise<void>;
-  /** Adds the successor and lets the old key end at `oldExpiresAt`, in one step. */
-  replaceKey(oldId: string, oldExpiresAt: Instant, key: Key, hash: string): Promise<void>;
+  /** Adds the successor and lets the old key end at `oldExpiresAt`, in one step; false if the old one is revoked or replaced. */
+  replaceKey(oldId: string, oldExpiresAt: Instant, key: Key, hash: string): Promise<boolean>;
   revokeKey(id: string, at: Instant): Promise<void>;
   touchCustomers(seen: ReadonlyMap<string, Instant>): Promise<void>;
 }

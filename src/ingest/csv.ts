@@ -35,11 +35,26 @@ function numberOf(text: string): number | string {
 function cells(row: string): string[] | undefined {
   if (!row.includes('"')) return row.split(",");
   const found: string[] = [];
-  const cell = /(?:^|,)(?:"((?:[^"]|"")*)"|([^",]*))/gy;
-  while (cell.lastIndex < row.length || found.length === 0) {
-    const match = cell.exec(row);
-    if (match === null) return undefined;
-    found.push(match[1]?.replaceAll('""', '"') ?? match[2] ?? "");
+  for (let start = 0; ; ) {
+    const isQuoted = row[start] === '"';
+    const end = isQuoted ? closingQuote(row, start) + 1 : endOfPlain(row, start);
+    if ((isQuoted && end === 0) || (end < row.length && row[end] !== ",")) return undefined;
+    const cell = isQuoted ? row.slice(start + 1, end - 1).replaceAll('""', '"') : row.slice(start, end);
+    if (!isQuoted && cell.includes('"')) return undefined;
+    found.push(cell);
+    if (end === row.length) return found;
+    start = end + 1;
   }
-  return found;
+}
+
+/** The quote that ends the cell, past the doubled ones inside it; -1 where there is none. */
+function closingQuote(row: string, start: number): number {
+  let quote = row.indexOf('"', start + 1);
+  while (quote !== -1 && row[quote + 1] === '"') quote = row.indexOf('"', quote + 2);
+  return quote;
+}
+
+function endOfPlain(row: string, start: number): number {
+  const comma = row.indexOf(",", start);
+  return comma === -1 ? row.length : comma;
 }

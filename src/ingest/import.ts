@@ -114,7 +114,7 @@ function decodeJson(text: string): DecodedRecord {
   try {
     return decodeRecord(JSON.parse(text));
   } catch (error) {
-    return { kind: "rejected", reason: `the line is not valid JSON: ${(error as Error).message}` };
+    return { kind: "rejected", reason: `the line is not valid JSON: ${(error as Error).message.replace(/\p{Cc}/gu, "\ufffd")}` };
   }
 }
 

@@ -54,8 +54,12 @@ function* split(block: Buffer, isAny: boolean): Generator<string | Buffer> {
 
 function readable(number: number, line: string | Buffer): Line {
   if (typeof line !== "string") return { number, unreadable: NOT_UTF8 };
-  // Characters are at most as many as bytes, so only a line that is long in both is refused here.
-  if (line.length > LINE_MAX_BYTES) return { number, unreadable: TOO_LONG };
+  if (isLongerThan(line, LINE_MAX_BYTES)) return { number, unreadable: TOO_LONG };
   const text = line.endsWith("\r") ? line.slice(0, -1) : line;
   return { number, text: number === 1 && text.startsWith("\ufeff") ? text.slice(1) : text };
+}
+
+/** In bytes of UTF-8, of which a character has at most three a unit; so most lines need no counting. */
+function isLongerThan(line: string, bytes: number): boolean {
+  return line.length * 3 > bytes && Buffer.byteLength(line) > bytes;
 }

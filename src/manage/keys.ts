@@ -1,7 +1,7 @@
 // Managing keys: create, rotate, revoke. The rules stand here; the doors (the command line, later HTTP) only speak.
 
 import { Complaint } from "../domain/errors.ts";
-import { isCleanText, newId } from "../domain/id.ts";
+import { isCleanText, isLongerThan, newId } from "../domain/id.ts";
 import type { Clock } from "../domain/instant.ts";
 import { hashOfSecret, type Key, type KnownKey, keyState, newSecret, type Role, SEES_ALL } from "../domain/key.ts";
 import type { Store } from "../domain/store.ts";
@@ -33,6 +33,7 @@ export async function createKey(store: Store, clock: Clock, wish: NewKey): Promi
     created_at: now,
     expires_at: wish.lifetime === null ? null : now + wish.lifetime,
     revoked_at: null,
+    replaced_by: null,
   };
   const secret = newSecret();
   await store.addKey(key, hashOfSecret(secret));
@@ -40,7 +41,7 @@ export async function createKey(store: Store, clock: Clock, wish: NewKey): Promi
 }
 
 async function refuseUnfit(store: Store, wish: NewKey): Promise<void> {
-  if (wish.name === "" || wish.name.length > NAME_MAX_LENGTH || !isCleanText(wish.name)) {
+  if (wish.name === "" || isLongerThan(wish.name, NAME_MAX_LENGTH) || !isCleanText(wish.name)) {
     throw new Complaint(`a key's name must have 1 to ${NAME_MAX_LENGTH} characters, none of them control characters`, 2);
   }
   if (wish.role === "manage" && wish.customerId !== null) {
@@ -62,6 +63,7 @@ export async function rotateKey(store: Store, clock: Clock, id: string, overlap:
   const now = clock();
   const state = keyState(old, now);
   if (state !== "active") throw new Complaint(`key ${id} cannot be rotated: it is ${state}`);
+  if (old.replaced_by !== null) throw new Complaint(`key ${id} was rotated already; its successor is ${old.replaced_by}`);
   const key: Key = {
     ...withoutCustomerState(old),
     id: newId("key", now),
@@ -70,7 +72,8 @@ export async function rotateKey(store: Store, clock: Clock, id: string, overlap:
   };
   const secret = newSecret();
   const oldEnds = Math.min(now + overlap, old.expires_at ?? Number.POSITIVE_INFINITY);
-  await store.replaceKey(id, oldEnds, key, hashOfSecret(secret));
+  const isReplaced = await store.replaceKey(id, oldEnds, key, hashOfSecret(secret));
+  if (!isReplaced) throw new Complaint(`key ${id} cannot be rotated: it was revoked or rotated just now`);
   return { key, secret };
 }
 

@@ -38,8 +38,8 @@ test("the chance in an id is what it is given", () => {
 });
 
 test("an id may be any text of up to 128 characters without control characters", () => {
-  const possible = ["a", " ", "x".repeat(128), "ä/ö?#%", "'; DROP TABLE tank; --", "__proto__", "\u00a0", "😀".repeat(64), "."];
-  const impossible = ["", "x".repeat(129), "a\u0000b", "a\nb", "\u007f", "\u009f", "\ud800", "x\udc00", "😀".repeat(65)];
+  const possible = ["a", " ", "x".repeat(128), "ä/ö?#%", "'; DROP TABLE tank; --", "__proto__", "\u00a0", "😀".repeat(128), "."];
+  const impossible = ["", "x".repeat(129), "a\u0000b", "a\nb", "\u007f", "\u009f", "\ud800", "x\udc00", "😀".repeat(129)];
   for (const id of possible) assert.ok(isPossibleId(id), JSON.stringify(id));
   for (const id of impossible) assert.ok(!isPossibleId(id), JSON.stringify(id));
 });

@@ -78,6 +78,7 @@ test("a key is active until it is revoked, expires or loses its customer", () =>
     created_at: 0,
     expires_at: null,
     revoked_at: null,
+    replaced_by: null,
     customer_deleted: false,
   };
   assert.equal(keyState(key, 1000), "active");

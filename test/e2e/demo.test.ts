@@ -4,7 +4,7 @@ import { existsSync } from "node:fs";
 import { before, suite, test } from "node:test";
 import { setTimeout as pause } from "node:timers/promises";
 import { promisify } from "node:util";
-import { ask, type Item, item, list, statusOf } from "./ask.ts";
+import { ask, type Item, item, type List, list, statusOf } from "./ask.ts";
 import { importLines, SMALL_FLEET } from "./fleet.ts";
 import { type Home, home, type Running, sharedLife } from "./program.ts";
 
@@ -97,17 +97,13 @@ suite("the demo", () => {
 
   test("new readings keep arriving", async () => {
     const tanks = (await everything(demo, "/v1/tanks")).map(({ id }) => `/v1/tanks/${id}/telemetry?size=1`);
-    const readings = async (): Promise<number> => {
-      const pages = await Promise.all(tanks.map((path) => list(demo, path, demo.key)));
-      return pages.reduce((sum, { total_items }) => sum + total_items, 0);
-    };
-    const before = await readings();
+    const look = () => Promise.all(tanks.map((path) => list(demo, path, demo.key)));
+    const count = (pages: readonly List[]): number => pages.reduce((sum, { total_items }) => sum + total_items, 0);
+    const before = await look();
     await pause(2500);
-    const after = await readings();
-    assert.ok(after > before, `${after} readings after ${before}`);
-    const newest = (await Promise.all(tanks.map((path) => list(demo, path, demo.key)))).map(({ data }) =>
-      Date.parse(`${data[0]?.["created_at"]}`),
-    );
+    const after = await look();
+    assert.ok(count(after) > count(before), `${count(after)} readings after ${count(before)}`);
+    const newest = after.map(({ data }) => Date.parse(`${data[0]?.["created_at"]}`));
     const age = Date.now() - Math.max(...newest);
     assert.ok(age > -1000 && age < 5000, `the newest reading is ${age} ms old`);
   });
@@ -160,8 +156,12 @@ function isMissing(error: unknown): boolean {
   return code === "ENOENT" || code === 127;
 }
 
+/** An export tells of deleted objects too, and before all readings. */
 async function deletedOnes(here: Home): Promise<{ object: string; id: string }[]> {
-  const { stdout } = await here.run(["export"], { env: { DATABASE_URL: "sqlite:data/demo.db" } });
-  const lines = stdout.split("\n").filter((line) => line.includes('"deleted":true'));
+  const exporting = here.launch(["export"], { env: { DATABASE_URL: "sqlite:data/demo.db" } });
+  await exporting.said(/"object":"telemetry"/);
+  exporting.kill("SIGKILL");
+  const { stdout } = await exporting.ended;
+  const lines = stdout.split("\n").filter((line) => line.endsWith('"deleted":true}'));
   return lines.map((line) => JSON.parse(line) as { object: string; id: string });
 }

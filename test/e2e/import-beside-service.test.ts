@@ -47,6 +47,7 @@ test("an import beside the service: whole objects, exact totals that only grow, 
   const took: number[] = [];
   const times = new Set<number>();
   let isImporting = true;
+  let isChanging = false;
 
   async function watch(path: string, look: (page: List) => void): Promise<void> {
     let total = 0;
@@ -82,7 +83,6 @@ test("an import beside the service: whole objects, exact totals that only grow, 
     });
   }
 
-  let isChanging = false;
   async function importBoth(): Promise<void> {
     const first = await here.run(["import", "v1.ndjson", "--json"]);
     assert.match(first.stdout, new RegExp(`"new":${CUSTOMERS + TANKS + READINGS},"changed":0`));

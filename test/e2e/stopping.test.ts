@@ -2,16 +2,10 @@ import assert from "node:assert/strict";
 import { once } from "node:events";
 import { readdirSync } from "node:fs";
 import { connect, type Socket } from "node:net";
-import { test } from "node:test";
+import { before, suite, test } from "node:test";
 import { ask } from "./ask.ts";
 import { importLines, makeKey, SMALL_FLEET } from "./fleet.ts";
-import { type Home, home, type Lifetime, type Service } from "./program.ts";
-
-async function serviceWithKey(here: Home): Promise<{ service: Service; key: string }> {
-  await importLines(here, SMALL_FLEET);
-  const key = await makeKey(here);
-  return { service: await here.start(), key };
-}
+import { type Home, home, type Lifetime, type Service, sharedLife } from "./program.ts";
 
 async function open(life: Lifetime, { url }: Service): Promise<Socket> {
   const { hostname, port } = new URL(url);
@@ -39,65 +33,76 @@ function head(key: string, contentLength: number): string {
   ].join("\r\n");
 }
 
-test("SIGTERM: a request under way is answered, new connections are refused, then the service exits with 0", async (t) => {
-  const { service, key } = await serviceWithKey(home(t));
-  const slow = await open(t, service);
-  slow.write(`${head(key, "size=2".length)}siz`);
-  await ask(service, "/healthz");
+suite("a service that is told to stop", () => {
+  const life = sharedLife();
+  let here: Home;
+  let key: string;
 
-  service.kill("SIGTERM");
-  await service.said(/"event":"stopping"/);
-  await assert.rejects(open(t, service), { code: "ECONNREFUSED" });
+  before(async () => {
+    here = home(life);
+    await importLines(here, SMALL_FLEET);
+    key = await makeKey(here);
+  });
 
-  const finished = performance.now();
-  slow.write("e=2");
-  const answer = await everythingFrom(slow);
-  assert.match(answer, /^HTTP\/1\.1 200 OK\r\n/);
-  assert.match(answer, /"size":2,"total_pages":2,"total_items":3\}$/);
-  assert.equal((await service.ended).code, 0);
-  const milliseconds = Math.round(performance.now() - finished);
-  t.diagnostic(`exited ${milliseconds} ms after the last request was whole`);
-  assert.ok(milliseconds < 3000, `nothing was left to do, yet it took ${milliseconds} ms to exit`);
-});
+  test("SIGTERM: a request under way is answered, new connections are refused, then the service exits with 0", async (t) => {
+    const service = await here.start();
+    const slow = await open(t, service);
+    slow.write(`${head(key, "size=2".length)}siz`);
+    await ask(service, "/healthz");
 
-test("SIGTERM sent again and again, and SIGINT, change nothing: the request under way is still answered", async (t) => {
-  const { service, key } = await serviceWithKey(home(t));
-  const slow = await open(t, service);
-  slow.write(`${head(key, "size=2".length)}siz`);
-  await ask(service, "/healthz");
+    service.kill("SIGTERM");
+    await service.said(/"event":"stopping"/);
+    await assert.rejects(open(t, service), { code: "ECONNREFUSED" });
 
-  for (const signal of ["SIGTERM", "SIGTERM", "SIGINT", "SIGTERM"] as const) {
-    service.kill(signal);
-    await new Promise((resolve) => setTimeout(resolve, 50));
-  }
-  slow.write("e=2");
-  assert.match(await everythingFrom(slow), /^HTTP\/1\.1 200 OK\r\n/);
-  service.kill("SIGTERM");
-  const { code, stderr } = await service.ended;
-  assert.equal(code, 0);
-  assert.equal(stderr.match(/"event":"stopping"/g)?.length, 1);
-  assert.match(stderr, /"event":"stopped".*\n$/);
-});
+    const finished = performance.now();
+    slow.write("e=2");
+    const answer = await everythingFrom(slow);
+    assert.match(answer, /^HTTP\/1\.1 200 OK\r\n/);
+    assert.match(answer, /"size":2,"total_pages":2,"total_items":3\}$/);
+    assert.equal((await service.ended).code, 0);
+    const milliseconds = Math.round(performance.now() - finished);
+    t.diagnostic(`exited ${milliseconds} ms after the last request was whole`);
+    assert.ok(milliseconds < 3000, `nothing was left to do, yet it took ${milliseconds} ms to exit`);
+  });
 
-test("connections that stand idle, or never said a word, do not hold up a stop", async (t) => {
-  const { service, key } = await serviceWithKey(home(t));
-  const silent = await open(t, service);
-  const idle = await open(t, service);
-  idle.write(`${head(key, "size=2".length)}size=2`);
-  await once(idle, "data");
+  test("SIGTERM sent again and again, and SIGINT, change nothing: the request under way is still answered", async (t) => {
+    const service = await here.start();
+    const slow = await open(t, service);
+    slow.write(`${head(key, "size=2".length)}siz`);
+    await ask(service, "/healthz");
 
-  const started = performance.now();
-  service.kill("SIGINT");
-  assert.equal((await service.ended).code, 0);
-  const milliseconds = Math.round(performance.now() - started);
-  t.diagnostic(`stopped after ${milliseconds} ms`);
-  assert.ok(milliseconds < 3000, `it took ${milliseconds} ms`);
-  silent.destroy();
-});
+    for (const signal of ["SIGTERM", "SIGTERM", "SIGINT", "SIGTERM"] as const) {
+      service.kill(signal);
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    }
+    slow.write("e=2");
+    assert.match(await everythingFrom(slow), /^HTTP\/1\.1 200 OK\r\n/);
+    service.kill("SIGTERM");
+    const { code, stderr } = await service.ended;
+    assert.equal(code, 0);
+    assert.equal(stderr.match(/"event":"stopping"/g)?.length, 1);
+    assert.match(stderr, /"event":"stopped".*\n$/);
+  });
 
-test("a stop leaves one whole database file behind, with no log beside it", async (t) => {
-  const here = home(t);
-  const { service } = await serviceWithKey(here);
-  await service.stop();
-  assert.deepEqual(readdirSync(here.folder).sort(), ["fleet.ndjson", "tanks.db"]);
+  test("connections that stand idle, or never said a word, do not hold up a stop", async (t) => {
+    const service = await here.start();
+    const silent = await open(t, service);
+    const idle = await open(t, service);
+    idle.write(`${head(key, "size=2".length)}size=2`);
+    await once(idle, "data");
+
+    const started = performance.now();
+    service.kill("SIGINT");
+    assert.equal((await service.ended).code, 0);
+    const milliseconds = Math.round(performance.now() - started);
+    t.diagnostic(`stopped after ${milliseconds} ms`);
+    assert.ok(milliseconds < 3000, `it took ${milliseconds} ms`);
+    silent.destroy();
+  });
+
+  test("a stop leaves one whole database file behind, with no log beside it", async () => {
+    const service = await here.start();
+    await service.stop();
+    assert.deepEqual(readdirSync(here.folder).sort(), ["fleet.ndjson", "tanks.db"]);
+  });
 });

@@ -54,6 +54,7 @@ test("a new key is found by its secret, and the secret itself is nowhere", async
     created_at: NOW,
     expires_at: NOW + 90 * DAY,
     revoked_at: null,
+    replaced_by: null,
   });
   assert.deepEqual(await store.keyByHash(hashOfSecret(secret)), { ...key, customer_deleted: false });
   assert.ok(!JSON.stringify(await store.keyList()).includes(secret));

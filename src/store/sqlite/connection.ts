@@ -5,11 +5,12 @@ import { dirname } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { Complaint, Refusal, storeUnavailable } from "../../domain/errors.ts";
 
-/** The one writing connection of a process. Creates the file where there is none. */
-export function openWriter(file: string): DatabaseSync {
+/** The one writing connection of a process. Creates the file where there is none. `check` sees it before it is touched. */
+export function openWriter(file: string, check: (db: DatabaseSync) => void = () => {}): DatabaseSync {
   mkdirSync(dirname(file), { recursive: true });
   const db = new DatabaseSync(file, { enableForeignKeyConstraints: true, timeout: 0 });
   try {
+    patiently(() => check(db));
     patiently(() => setUp(db));
   } catch (error) {
     db.close();
@@ -84,6 +85,11 @@ function sqliteCode(error: unknown): number | undefined {
 }
 
 const isBusy = (error: unknown): boolean => sqliteCode(error) === BUSY;
+/** Of the file system: a folder that cannot be made, a file in its place. */
+export function isFileError(error: unknown): boolean {
+  return error instanceof Error && "syscall" in error;
+}
+
 export const isNotADatabase = (error: unknown): boolean => sqliteCode(error) === NOT_A_DATABASE;
 export const isCantOpen = (error: unknown): boolean => sqliteCode(error) === CANT_OPEN;
 

@@ -1,8 +1,9 @@
 // Everything in the database, of one snapshot, in the order an import needs. It has a connection of its own: the snapshot
 // stays open for as long as the reader takes.
 
+import type { DatabaseSync } from "node:sqlite";
 import type { StoredRecord } from "../../domain/record.ts";
-import { openReader } from "./connection.ts";
+import { asRefusal, openReader } from "./connection.ts";
 import { ALL_CUSTOMERS, customerOf, isDeletedCustomer } from "./customers.ts";
 import { arrayStatement, type Row } from "./paging.ts";
 import { ALL_TANKS, isDeletedTank, tankOf } from "./tanks.ts";
@@ -13,8 +14,9 @@ const READINGS_A_STEP = 10_000;
 const READINGS = "SELECT created_at, fill FROM reading WHERE tank = ? AND created_at > ? ORDER BY created_at LIMIT ?";
 
 export async function* records(file: string): AsyncGenerator<StoredRecord> {
-  const db = openReader(file);
+  let db: DatabaseSync | undefined;
   try {
+    db = openReader(file);
     db.exec("BEGIN");
     for (const row of iterate(arrayStatement(db, ALL_CUSTOMERS).iterate())) {
       yield { kind: "customer", customer: customerOf(row), deleted: isDeletedCustomer(row) };
@@ -33,8 +35,10 @@ export async function* records(file: string): AsyncGenerator<StoredRecord> {
         after = found.at(-1)?.created_at ?? after;
       }
     }
+  } catch (error) {
+    throw asRefusal(error);
   } finally {
-    db.close();
+    db?.close();
   }
 }
 

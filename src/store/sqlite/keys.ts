@@ -6,6 +6,7 @@ import type { Key, KnownKey, Role } from "../../domain/key.ts";
 
 const SELECT = `
   SELECT k.id, k.name, k.role, k.customer_id, k.device_id, k.rate, k.created_at, k.expires_at, k.revoked_at,
+    k.replaced_by,
     coalesce(c.deleted, 0) AS customer_deleted
   FROM api_key k LEFT JOIN customer c ON c.id = k.customer_id`;
 
@@ -20,6 +21,7 @@ function keyOf(row: Record<string, unknown>): KnownKey {
     created_at: row["created_at"] as Instant,
     expires_at: row["expires_at"] as Instant | null,
     revoked_at: row["revoked_at"] as Instant | null,
+    replaced_by: row["replaced_by"] as string | null,
     customer_deleted: row["customer_deleted"] === 1,
   };
 }
@@ -38,22 +40,26 @@ export function keyQuestions(db: DatabaseSync) {
 
 export function keyWrites(db: DatabaseSync) {
   const insert = db.prepare(
-    `INSERT INTO api_key (id, hash, name, role, customer_id, device_id, rate, created_at, expires_at, revoked_at)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    `INSERT INTO api_key (id, hash, name, role, customer_id, device_id, rate, created_at, expires_at, revoked_at,
+       replaced_by)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
   );
-  const end = db.prepare("UPDATE api_key SET expires_at = ? WHERE id = ?");
+  const replace = db.prepare(
+    "UPDATE api_key SET expires_at = ?, replaced_by = ? WHERE id = ? AND revoked_at IS NULL AND replaced_by IS NULL",
+  );
   const revoke = db.prepare("UPDATE api_key SET revoked_at = ? WHERE id = ? AND revoked_at IS NULL");
 
   function addKey(key: Key, hash: string): void {
-    const { id, name, role, customer_id, device_id, rate, created_at, expires_at, revoked_at } = key;
-    insert.run(id, hash, name, role, customer_id, device_id, rate, created_at, expires_at, revoked_at);
+    const { id, name, role, customer_id, device_id, rate, created_at, expires_at, revoked_at, replaced_by } = key;
+    insert.run(id, hash, name, role, customer_id, device_id, rate, created_at, expires_at, revoked_at, replaced_by);
   }
 
   return {
     addKey,
-    replaceKey(oldId: string, oldExpiresAt: Instant, key: Key, hash: string): void {
-      end.run(oldExpiresAt, oldId);
+    replaceKey(oldId: string, oldExpiresAt: Instant, key: Key, hash: string): boolean {
+      if (replace.run(oldExpiresAt, key.id, oldId).changes === 0) return false;
       addKey(key, hash);
+      return true;
     },
     revokeKey(id: string, at: Instant): void {
       revoke.run(at, id);

@@ -74,7 +74,8 @@ const STEPS: readonly string[] = [
     rate REAL,
     created_at INTEGER NOT NULL,
     expires_at INTEGER,
-    revoked_at INTEGER
+    revoked_at INTEGER,
+    replaced_by TEXT
   ) STRICT;
   `,
 ];
@@ -83,8 +84,7 @@ const STEPS: readonly string[] = [
  * Brings the database to the newest version. Each step is one transaction that first looks at the version again, so two
  * processes that start at once do not trip over each other.
  */
-export function migrate(db: DatabaseSync, file: string): void {
-  patiently(() => refuseForeign(db, file));
+export function migrate(db: DatabaseSync): void {
   for (let version = versionOf(db); version < STEPS.length; version = versionOf(db)) {
     patiently(() => db.exec("BEGIN IMMEDIATE"));
     try {
@@ -101,9 +101,12 @@ export function migrate(db: DatabaseSync, file: string): void {
   }
 }
 
-function refuseForeign(db: DatabaseSync, file: string): void {
-  const { application_id: application } = db.prepare("PRAGMA application_id").get() ?? {};
-  const { tables } = db.prepare("SELECT count(*) AS tables FROM sqlite_schema").get() ?? {};
+/** One statement, hence one moment: another process may be making the database right now. */
+const MARKS = `SELECT application_id AS application, (SELECT count(*) FROM sqlite_schema) AS tables FROM pragma_application_id`;
+
+/** Throws where the file is somebody else's, or of a newer version. Reads only. */
+export function refuseForeign(db: DatabaseSync, file: string): void {
+  const { application, tables } = db.prepare(MARKS).get() ?? {};
   if (application !== APPLICATION_ID && tables !== 0) {
     throw new Complaint(`${file} is a SQLite database, but not one of Tank Monitor's. Name another file in DATABASE_URL.`);
   }

@@ -7,11 +7,11 @@ import { backup, type DatabaseSync } from "node:sqlite";
 import { Complaint, storeUnavailable } from "../../domain/errors.ts";
 import type { Observe } from "../../domain/events.ts";
 import type { Reads, Store } from "../../domain/store.ts";
-import { asRefusal, isCantOpen, isNotADatabase, openReader, openWriter } from "./connection.ts";
+import { asRefusal, isCantOpen, isFileError, isNotADatabase, openReader, openWriter } from "./connection.ts";
 import { customerQuestions } from "./customers.ts";
 import { records } from "./export.ts";
 import { keyQuestions } from "./keys.ts";
-import { migrate } from "./migrations.ts";
+import { migrate, refuseForeign } from "./migrations.ts";
 import { Snapshot } from "./paging.ts";
 import { Presence } from "./presence.ts";
 import { tankQuestions } from "./tanks.ts";
@@ -42,7 +42,11 @@ export async function openSqlite(file: string, observe: Observe): Promise<Store>
   function tell<A extends unknown[], T>(write: (...args: A) => Promise<T>): (...args: A) => Promise<T> {
     return async (...args) => {
       if (presence.lost !== undefined) throw storeUnavailable(new Error(presence.lost));
-      return write(...args);
+      try {
+        return await write(...args);
+      } catch (error) {
+        throw asRefusal(error);
+      }
     };
   }
 
@@ -60,14 +64,9 @@ export async function openSqlite(file: string, observe: Observe): Promise<Store>
     replaceKey: tell((oldId, oldExpiresAt, key, hash) => writer.write("replaceKey", oldId, oldExpiresAt, key, hash)),
     revokeKey: tell((id, at) => writer.write("revokeKey", id, at)),
     touchCustomers: tell((seen) => writer.write("touchCustomers", seen)),
-    backup: (to, progress) => copy(file, to, progress),
+    backup: tell((to, progress) => copy(file, to, progress)),
     records: () => records(file),
-    async rehearsal(progress) {
-      const to = `${file}.rehearsal-${randomBytes(4).toString("hex")}`;
-      await copy(file, to, progress);
-      const store = await openSqlite(to, observe);
-      return { ...store, close: () => store.close().finally(() => removeDatabase(to)) };
-    },
+    rehearsal: tell((progress) => openCopy(file, progress, observe)),
     async close() {
       presence.stop();
       // The writer goes last: the last connection to close empties the log into the database.
@@ -109,14 +108,27 @@ function reads(questions: Omit<Questions, "keyList">, ask: Ask): Reads {
 function prepare(file: string): void {
   let db: DatabaseSync | undefined;
   try {
-    db = openWriter(file);
-    migrate(db, file);
+    db = openWriter(file, (opened) => refuseForeign(opened, file));
+    migrate(db);
   } catch (error) {
     if (isNotADatabase(error)) throw new Complaint(`${file} is not a database. Name another file in DATABASE_URL.`);
-    if (isCantOpen(error)) throw new Complaint(`${file} cannot be opened or created. Check the path and its permissions.`);
+    if (isCantOpen(error) || isFileError(error))
+      throw new Complaint(`${file} cannot be opened or created. Check the path and its permissions.`);
     throw error;
   } finally {
     db?.close();
+  }
+}
+
+async function openCopy(file: string, progress: (done: number, total: number) => void, observe: Observe): Promise<Store> {
+  const to = `${file}.rehearsal-${randomBytes(4).toString("hex")}`;
+  try {
+    await copy(file, to, progress);
+    const store = await openSqlite(to, observe);
+    return { ...store, close: () => store.close().finally(() => removeDatabase(to)) };
+  } catch (error) {
+    removeDatabase(to);
+    throw error;
   }
 }
 

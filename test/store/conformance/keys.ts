@@ -50,12 +50,24 @@ export function keyConformance(engine: Engine): void {
   test("replacing a key adds the successor and ends the old one, in one step", async (t) => {
     const { store } = await engine.open(t);
     await store.addKey(key("old"), "old hash");
-    await store.replaceKey("old", NEW_YEAR + 10, key("next", { created_at: NEW_YEAR + 1 }), "next hash");
-    assert.deepEqual(await store.keyByHash("old hash"), known(key("old", { expires_at: NEW_YEAR + 10 })));
+    assert.equal(await store.replaceKey("old", NEW_YEAR + 10, key("next", { created_at: NEW_YEAR + 1 }), "next hash"), true);
+    assert.deepEqual(await store.keyByHash("old hash"), known(key("old", { expires_at: NEW_YEAR + 10, replaced_by: "next" })));
     assert.deepEqual(await store.keyByHash("next hash"), known(key("next", { created_at: NEW_YEAR + 1 })));
-    await assert.rejects(store.replaceKey("old", NEW_YEAR + 1, key("third"), "next hash"));
-    assert.equal((await store.keyByHash("old hash"))?.expires_at, NEW_YEAR + 10);
+    await assert.rejects(store.replaceKey("next", NEW_YEAR + 20, key("third"), "old hash"));
+    assert.deepEqual(await store.keyByHash("next hash"), known(key("next", { created_at: NEW_YEAR + 1 })));
     assert.equal((await store.keyList()).length, 2);
+  });
+
+  test("a key that was replaced or revoked, or never was, is not replaced", async (t) => {
+    const { store } = await engine.open(t);
+    for (const id of ["replaced", "revoked"]) await store.addKey(key(id), `${id} hash`);
+    await store.replaceKey("replaced", NEW_YEAR + 10, key("next"), "next hash");
+    await store.revokeKey("revoked", NEW_YEAR);
+    for (const id of ["replaced", "revoked", "nobody"]) {
+      assert.equal(await store.replaceKey(id, NEW_YEAR + 1, key(`after ${id}`), `after ${id}`), false, id);
+      assert.equal(await store.keyByHash(`after ${id}`), undefined, id);
+    }
+    assert.equal((await store.keyByHash("replaced hash"))?.expires_at, NEW_YEAR + 10);
   });
 
   test("a key is revoked once; revoking it again keeps the first instant", async (t) => {

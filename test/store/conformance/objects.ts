@@ -65,6 +65,7 @@ export function key(id: string, fields: Partial<Key> = {}): Key {
     created_at: NEW_YEAR,
     expires_at: null,
     revoked_at: null,
+    replaced_by: null,
     ...fields,
   };
 }
