@@ -10,7 +10,7 @@ import { type Reading, TelemetryObject } from "./reading.ts";
 import { type Location, type Tank, TankObject } from "./tank.ts";
 
 /** A bare line: the object with this id goes, whatever it holds. */
-export type Removal = { readonly remove: string };
+type Removal = { readonly remove: string };
 export type CustomerRecord = { readonly customer: Customer; readonly deleted: boolean } | Removal;
 export type TankRecord = { readonly tank: Tank; readonly deleted: boolean } | Removal;
 export type ReadingRecord = { readonly tankId: string; readonly reading: Reading };

@@ -44,7 +44,7 @@ export interface Writes {
 }
 
 /** What only the command line asks. */
-export interface Upkeep {
+interface Upkeep {
   keyList(): Promise<KnownKey[]>;
   isEmpty(): Promise<boolean>;
   /** A whole copy at `file`, made while others read and write. */

@@ -7,7 +7,7 @@ const BURST_SECONDS = 2;
 
 type Bucket = { tokens: number; at: Instant };
 
-export class Buckets {
+class Buckets {
   readonly #buckets = new Map<string, Bucket>();
   readonly #capacity: number;
 

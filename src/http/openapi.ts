@@ -71,7 +71,7 @@ function pointRefs(key: string, value: unknown): unknown {
   return key === "$ref" && typeof value === "string" && !value.startsWith("#") ? `#/components/schemas/${value}` : value;
 }
 
-export function templateOf(path: string): string {
+function templateOf(path: string): string {
   return path.replace(/:(\w+)/g, "{$1}");
 }
 

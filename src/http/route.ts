@@ -11,7 +11,7 @@ import type { ParameterSet, Values } from "./parameters.ts";
 export type Metrics = { readonly text: () => Promise<string> };
 
 /** What a route may ask, and what it was asked. */
-export type Asked<S extends ParameterSet> = {
+type Asked<S extends ParameterSet> = {
   readonly reads: Reads;
   readonly metrics: Metrics;
   readonly sight: Sight;

@@ -72,10 +72,6 @@ suite("the documentation page", () => {
     await page.screenshot({ path: SCREENSHOT, fullPage: true });
     t.diagnostic(`what it looked like: ${SCREENSHOT}`);
     assert.match(await answer.locator(".response-col_status").innerText(), /^200/);
-    assert.match(
-      await answer.innerText(),
-      /"id": "a2"[\s\S]*"total_items": 3/,
-    );
 
     assert.deepEqual(
       requests.filter((url) => !url.startsWith(`${service.url}/`) && !url.startsWith("data:")),
@@ -87,7 +83,11 @@ suite("the documentation page", () => {
       "the call was made",
     );
     assert.deepEqual(troubles, []);
+    assert.match(
+      await answer.innerText(),
+      /"id": "a2"[\s\S]*"total_items": 3/,
       "the tanks, with nothing filled in by the reader",
+    );
   });
 
   test("whatever the page names comes from this host, and its policy lets nothing else in", async () => {

@@ -33,7 +33,6 @@ export type Surroundings = {
 };
 
 export type Running = {
-  readonly pid: number;
   readonly stdout: () => string;
   readonly stderr: () => string;
   /** The first match in what it has said, or will say, on either stream. */
@@ -45,20 +44,35 @@ export type Running = {
 export type Service = Running & { readonly url: string; readonly stop: () => Promise<Finished> };
 
 const PATIENCE_MS = 60_000;
+/** Longer than an orderly stop may take. */
+const STOP_MS = 15_000;
 /** Settings of whoever runs the tests are not those of the program under test. */
 const NOT_INHERITED = /^(DATABASE_|PORT$|HOST$|LOG_LEVEL$|CORS_ORIGINS$|TRUST_PROXY$|RATE_LIMIT$|MQTT_URL$|SMTP_URL$|NODE_)/;
 const inherited = Object.fromEntries(Object.entries(process.env).filter(([name]) => !NOT_INHERITED.test(name)));
 
-const alive = new Set<ChildProcess>();
+/** Every child that runs, and whether it leads a group. */
+const alive = new Map<ChildProcess, boolean>();
 process.on("exit", () => {
-  for (const child of alive) child.kill("SIGKILL");
+  for (const child of alive.keys()) endNow(child);
 });
+
+function endNow(child: ChildProcess): void {
+  try {
+    if (alive.get(child) === true && child.pid !== undefined) process.kill(-child.pid, "SIGKILL");
+    else child.kill("SIGKILL");
+  } catch {
+    // It has ended by itself.
+  }
+}
 
 /** Starts a command and does not wait for it. */
 function launch(words: readonly string[], { cwd, env = {}, input, program }: Surroundings): Running {
   const [command, ...before] = program ?? [process.execPath, LAUNCHER];
-  const child = spawn(command, [...before, ...words], { cwd, env: { ...inherited, ...env }, stdio: "pipe" });
-  alive.add(child);
+  // What starts the program through another one has a group of its own, so that both can be ended.
+  const detached = program !== undefined;
+  const child = spawn(command, [...before, ...words], { cwd, env: { ...inherited, ...env }, stdio: "pipe", detached });
+  alive.set(child, detached);
+  let watchdog: NodeJS.Timeout | undefined;
   let stdout = "";
   let stderr = "";
   const listeners = new Set<() => void>();
@@ -80,6 +94,7 @@ function launch(words: readonly string[], { cwd, env = {}, input, program }: Sur
     child.on("error", reject);
     child.on("close", (code, signal) => {
       alive.delete(child);
+      clearTimeout(watchdog);
       resolve({ code, signal, stdout, stderr });
       told();
     });
@@ -102,7 +117,13 @@ function launch(words: readonly string[], { cwd, env = {}, input, program }: Sur
     });
   }
 
-  return { pid: child.pid ?? 0, stdout: () => stdout, stderr: () => stderr, said, kill: (signal) => child.kill(signal), ended };
+  /** Whatever does not heed a signal is ended all the same, so that a test fails instead of hanging. */
+  function kill(signal: NodeJS.Signals): void {
+    if (!alive.has(child)) return;
+    child.kill(signal);
+    watchdog ??= setTimeout(() => endNow(child), STOP_MS);
+  }
+  return { stdout: () => stdout, stderr: () => stderr, said, kill, ended };
 }
 
 /** Runs a command to its end. */
@@ -112,10 +133,9 @@ async function run(words: readonly string[], surroundings: Surroundings): Promis
   return command.ended.finally(() => clearTimeout(timer));
 }
 
-async function end(command: Running): Promise<Finished> {
+function end(command: Running): Promise<Finished> {
   command.kill("SIGTERM");
-  const timer = setTimeout(() => command.kill("SIGKILL"), 15_000);
-  return command.ended.finally(() => clearTimeout(timer));
+  return command.ended;
 }
 
 export type Home = {

@@ -10,9 +10,9 @@ import { customerExample } from "../examples.ts";
 import { EMAIL, LIST_PARAMETERS, NO_PARAMETERS, pageQuestion } from "../parameters.ts";
 import { JSON_TYPE, type Route, route } from "../route.ts";
 
-export const CustomerList = ListObject(Type.Ref("Customer"), "One page of customers");
+const CustomerList = ListObject(Type.Ref("Customer"), "One page of customers");
 
-export const DeletedCustomerObject = Type.Object(
+const DeletedCustomerObject = Type.Object(
   {
     id: IdText("Identifier of the deleted customer", customerExample.id),
     object: Type.Literal("customer"),

@@ -10,9 +10,9 @@ import { tankExample } from "../examples.ts";
 import { LIST_PARAMETERS, NO_PARAMETERS, pageQuestion } from "../parameters.ts";
 import { JSON_TYPE, type Route, route } from "../route.ts";
 
-export const TankList = ListObject(Type.Ref("Tank"), "One page of tanks");
+const TankList = ListObject(Type.Ref("Tank"), "One page of tanks");
 
-export const DeletedTankObject = Type.Object(
+const DeletedTankObject = Type.Object(
   {
     id: IdText("Identifier of the deleted tank", tankExample.id),
     object: Type.Literal("tank"),

@@ -10,7 +10,7 @@ import { LIST_PARAMETERS, pageQuestion } from "../parameters.ts";
 import { JSON_TYPE, type Route, route } from "../route.ts";
 import { tankUnknown } from "./tanks.ts";
 
-export const TelemetryList = ListObject(Type.Ref("Telemetry"), "One page of a tank's readings");
+const TelemetryList = ListObject(Type.Ref("Telemetry"), "One page of a tank's readings");
 
 export const telemetrySchemas = { Telemetry: TelemetryObject, TelemetryList };
 
