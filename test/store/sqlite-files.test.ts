@@ -8,7 +8,7 @@ import test from "node:test";
 import { Complaint } from "../../src/domain/errors.ts";
 import { openStore } from "../../src/store/open.ts";
 import { openReader, openWriter } from "../../src/store/sqlite/connection.ts";
-import { migrate } from "../../src/store/sqlite/migrations.ts";
+import { migrate, refuseForeign } from "../../src/store/sqlite/migrations.ts";
 import { databaseFolder } from "../support/stores.ts";
 import { customer, customersOf, everything, putCustomers } from "./conformance/objects.ts";
 
@@ -76,7 +76,7 @@ test("opening a database again, or migrating it again, changes nothing", async (
   await store.close();
   const schema = () => raw(folder.file, (db) => [db.prepare("SELECT * FROM sqlite_schema").all(), pragma(db, "user_version")]);
   const [before, bytes] = [schema(), readFileSync(folder.file)];
-  raw(folder.file, (db) => migrate(db, folder.file));
+  raw(folder.file, migrate);
   await (await folder.open()).close();
   assert.deepEqual(schema(), before);
   assert.deepEqual(readFileSync(folder.file), bytes);
@@ -174,7 +174,7 @@ test("a process that looks while another migrates does not take the new database
   /** Unless it is kept out, which is as good. */
   const letThrough = () => {
     try {
-      raw(file, (other) => migrate(other, file));
+      raw(file, migrate);
     } catch (error) {
       assert.match(String(error), /locked/);
     }
@@ -192,7 +192,8 @@ test("a process that looks while another migrates does not take the new database
   }
   const db = new Interrupted(file);
   t.after(() => db.close());
-  migrate(db, file);
+  refuseForeign(db, file);
+  migrate(db);
   assert.ok(Number(pragma(db, "user_version")) >= 1);
 });
 

@@ -23,7 +23,7 @@ class Overheard extends DatabaseSync {
 function plansOf(ask: (db: DatabaseSync, snapshot: Snapshot) => unknown, file: string): { sql: string; plan: string }[] {
   const db = new Overheard(file);
   try {
-    migrate(db, file);
+    migrate(db);
     const snapshot = new Snapshot(db);
     db.statements.length = 0;
     ask(db, snapshot);
