@@ -3,28 +3,15 @@
 
 import { isCleanText, isLongerThan } from "./id.ts";
 import { parseInstant } from "./instant.ts";
+import type { ObjectSchema, Schema } from "./schema.ts";
 import { guess, quoted } from "./text.ts";
 
-type FieldSchema = {
-  readonly type?: string | readonly string[];
-  readonly const?: unknown;
-  readonly enum?: readonly unknown[];
-  readonly format?: string;
-  readonly pattern?: string;
-  readonly minLength?: number;
-  readonly maxLength?: number;
-  readonly minimum?: number;
-  readonly maximum?: number;
-  readonly exclusiveMinimum?: number;
-  readonly properties?: Fields;
-};
-
-/** Schemas say what they are at run time; their types are too many to name here. */
-type Fields = Readonly<Record<string, object>>;
-export type ObjectSchema = { readonly properties: Fields };
-
 /** `required` fields must be there; of the others, those that may be null may also be left out. */
-export function faultInObject(schema: ObjectSchema, required: readonly string[], value: unknown): string | undefined {
+export function faultInObject(
+  schema: Pick<ObjectSchema, "properties">,
+  required: readonly string[],
+  value: unknown,
+): string | undefined {
   if (typeof value !== "object" || value === null || Array.isArray(value)) return "must be an object";
   for (const name of Object.keys(value)) {
     if (!Object.hasOwn(schema.properties, name)) {
@@ -37,13 +24,13 @@ export function faultInObject(schema: ObjectSchema, required: readonly string[],
       if (required.includes(name)) return `${name}: is missing`;
       continue;
     }
-    const fault = faultInField(field as FieldSchema, given);
+    const fault = faultInField(field, given);
     if (fault !== undefined) return `${name}: ${fault}`;
   }
   return undefined;
 }
 
-function faultInField(schema: FieldSchema, value: unknown): string | undefined {
+function faultInField(schema: Schema, value: unknown): string | undefined {
   const types = typeof schema.type === "string" ? [schema.type] : (schema.type ?? []);
   if (value === null) return types.includes("null") ? undefined : "must not be null";
   if (schema.const !== undefined) return value === schema.const ? undefined : `must be ${JSON.stringify(schema.const)}`;
@@ -55,7 +42,7 @@ function faultInField(schema: FieldSchema, value: unknown): string | undefined {
   throw new Error(`no check for a field of type ${types.join("|")}`);
 }
 
-function faultInText(schema: FieldSchema, value: unknown): string | undefined {
+function faultInText(schema: Schema, value: unknown): string | undefined {
   if (typeof value !== "string") return "must be a text";
   if (schema.format === "date-time") {
     return parseInstant(value) === undefined ? 'must be a datetime such as "2026-11-14T09:30:00Z"' : undefined;
@@ -71,7 +58,7 @@ function faultInText(schema: FieldSchema, value: unknown): string | undefined {
   return undefined;
 }
 
-function faultInNumber(schema: FieldSchema, value: unknown, whole: boolean): string | undefined {
+function faultInNumber(schema: Schema, value: unknown, whole: boolean): string | undefined {
   const { minimum = Number.NEGATIVE_INFINITY, maximum = Number.POSITIVE_INFINITY, exclusiveMinimum } = schema;
   if (typeof value !== "number" || !Number.isFinite(value)) return "must be a number";
   if (whole && !Number.isInteger(value)) return "must be a whole number";

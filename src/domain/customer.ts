@@ -1,8 +1,8 @@
 // A customer: an account holder who owns tanks.
 
-import Type, { type Static } from "typebox";
-import { EmailText, IdText, InstantText, NullableInstantText, NullableText, Text } from "./fields.ts";
+import { emailField, idField, instantField, nullableInstantField, nullableTextField, textField } from "./fields.ts";
 import { formatInstant, formatInstantOrNull, type Instant } from "./instant.ts";
+import { boolean, integer, literal, object, type Static } from "./schema.ts";
 
 export type Customer = {
   readonly id: string;
@@ -18,21 +18,21 @@ export type Customer = {
 /** A customer as the store knows it: with the number of tanks it keeps beside it. */
 export type CountedCustomer = Customer & { readonly tank_count: number };
 
-export const CustomerObject = Type.Object(
+export const CustomerObject = object(
   {
-    id: IdText("Unique identifier of the customer", "cus_01kxa8w5s0v3m4q9t7r2n6c8d1"),
-    object: Type.Literal("customer", { description: "Always `customer`" }),
-    created_at: InstantText("When the customer was created"),
-    email: EmailText("The customer's email address", "office@brenner-gas.example"),
-    is_verified: Type.Boolean({ description: "Whether the customer's email has been verified", examples: [true] }),
-    last_seen_at: NullableInstantText("The customer's last activity"),
-    name: Text("Full name or business name", "Brenner Gas GmbH"),
-    phone: NullableText("Phone number", "+49 30 5550 0142"),
-    tank_count: Type.Integer({ minimum: 0, description: "Number of tanks assigned to the customer", examples: [3] }),
-    updated_at: InstantText("When the customer last changed any field"),
-    verified_at: NullableInstantText("When the customer verified their email"),
+    id: idField("Unique identifier of the customer", "cus_01kxa8w5s0v3m4q9t7r2n6c8d1"),
+    object: literal("customer", { description: "Always `customer`" }),
+    created_at: instantField("When the customer was created"),
+    email: emailField("The customer's email address", "office@brenner-gas.example"),
+    is_verified: boolean({ description: "Whether the customer's email has been verified", examples: [true] }),
+    last_seen_at: nullableInstantField("The customer's last activity"),
+    name: textField("Full name or business name", "Brenner Gas GmbH"),
+    phone: nullableTextField("Phone number", "+49 30 5550 0142"),
+    tank_count: integer({ minimum: 0, description: "Number of tanks assigned to the customer", examples: [3] }),
+    updated_at: instantField("When the customer last changed any field"),
+    verified_at: nullableInstantField("When the customer verified their email"),
   },
-  { additionalProperties: false, description: "An account holder who owns tanks" },
+  { description: "An account holder who owns tanks" },
 );
 
 export function customerObject(customer: CountedCustomer): Static<typeof CustomerObject> {

@@ -1,8 +1,8 @@
 // A reading: how full one tank was at one instant. A tank has at most one reading for an instant.
 
-import Type, { type Static } from "typebox";
-import { InstantText } from "./fields.ts";
+import { instantField } from "./fields.ts";
 import { formatInstant, type Instant } from "./instant.ts";
+import { literal, number, object, type Static } from "./schema.ts";
 
 export const FILL = { minimum: 0, maximum: 100 } as const;
 
@@ -11,13 +11,13 @@ export type Reading = {
   readonly fill_percentage: number;
 };
 
-export const TelemetryObject = Type.Object(
+export const TelemetryObject = object(
   {
-    object: Type.Literal("telemetry", { description: "Always `telemetry`" }),
-    created_at: InstantText("When the reading was created"),
-    fill_percentage: Type.Number({ ...FILL, description: "Fill level of the tank as a percentage", examples: [63.4] }),
+    object: literal("telemetry", { description: "Always `telemetry`" }),
+    created_at: instantField("When the reading was created"),
+    fill_percentage: number({ ...FILL, description: "Fill level of the tank as a percentage", examples: [63.4] }),
   },
-  { additionalProperties: false, description: "One fill reading of a tank" },
+  { description: "One fill reading of a tank" },
 );
 
 export function telemetryObject(reading: Reading): Static<typeof TelemetryObject> {

@@ -1,12 +1,12 @@
 // Records: the objects of the interface as lines of an import or export file. Decoding turns one parsed JSON value into a
 // record, or says in words what is wrong with it.
 
-import Type, { type Static } from "typebox";
 import { faultInObject } from "./check.ts";
 import { type CountedCustomer, type Customer, CustomerObject } from "./customer.ts";
 import { isPossibleId } from "./id.ts";
 import { type Instant, parseInstant } from "./instant.ts";
 import { type Reading, TelemetryObject } from "./reading.ts";
+import { boolean, object, type Static } from "./schema.ts";
 import { type Location, type Tank, TankObject } from "./tank.ts";
 
 /** A bare line: the object with this id goes, whatever it holds. */
@@ -30,9 +30,9 @@ export type StoredRecord =
   | { readonly kind: "readings"; readonly tankId: string; readonly readings: readonly Reading[] };
 
 const { tank_count: _derived, ...customerFields } = CustomerObject.properties;
-const CustomerLine = Type.Object({ ...customerFields, deleted: Type.Boolean() });
+const CustomerLine = object({ ...customerFields, deleted: boolean() });
 const CUSTOMER_REQUIRED = ["id", "created_at", "email", "name"];
-const TankLine = Type.Object({ ...TankObject.properties, deleted: Type.Boolean() });
+const TankLine = object({ ...TankObject.properties, deleted: boolean() });
 const TANK_REQUIRED = [
   "id",
   "assigned_device_id",
@@ -43,7 +43,7 @@ const TANK_REQUIRED = [
   "name",
   "owner_id",
 ];
-const TelemetryLine = Type.Object({ ...TelemetryObject.properties, tank_id: TankObject.properties.id });
+const TelemetryLine = object({ ...TelemetryObject.properties, tank_id: TankObject.properties.id });
 const TELEMETRY_REQUIRED = ["tank_id", "created_at", "fill_percentage"];
 
 export function decodeRecord(value: unknown): DecodedRecord {

@@ -1,22 +1,21 @@
 // The list envelope.
 
-import Type, { type TSchema } from "typebox";
 import type { Page, PageQuestion } from "../domain/page.ts";
+import { array, integer, literal, object, type Schema } from "../domain/schema.ts";
 
-const count = (description: string, minimum: number, example: number) =>
-  Type.Integer({ minimum, description, examples: [example] });
+const count = (description: string, minimum: number, example: number) => integer({ minimum, description, examples: [example] });
 
-export const ListObject = <T extends TSchema>(item: T, description: string) =>
-  Type.Object(
+export const listObject = (item: Schema, description: string) =>
+  object(
     {
-      object: Type.Literal("list", { description: "Always `list`" }),
-      data: Type.Array(item, { maxItems: 100, description: "Up to `size` objects; empty when no more are available" }),
+      object: literal("list", { description: "Always `list`" }),
+      data: array(item, { maxItems: 100, description: "Up to `size` objects; empty when no more are available" }),
       page: count("The page returned", 1, 1),
       size: count("The page size in effect", 1, 10),
       total_pages: count("Total number of pages", 0, 1),
       total_items: count("Total number of items", 0, 1),
     },
-    { additionalProperties: false, description },
+    { description },
   );
 
 export function envelope<T, O>(page: Page<T>, question: PageQuestion, present: (item: T) => O) {

@@ -1,8 +1,8 @@
 // One customer, tank and reading, as the OpenAPI document and the documentation page show them.
 
-import type { Static } from "typebox";
 import type { CustomerObject } from "../domain/customer.ts";
 import type { TelemetryObject } from "../domain/reading.ts";
+import type { Static } from "../domain/schema.ts";
 import type { TankObject } from "../domain/tank.ts";
 
 export const customerExample: Static<typeof CustomerObject> = {

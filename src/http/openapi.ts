@@ -2,6 +2,7 @@
 
 import { STATUS_CODES } from "node:http";
 import { CATALOGUE, type ErrorCode } from "../domain/errors.ts";
+import { ref } from "../domain/schema.ts";
 import type { Reach } from "./auth.ts";
 import { PROBLEM_MEDIA_TYPE, ProblemObject, STATUS } from "./problems.ts";
 import type { Route } from "./route.ts";
@@ -63,12 +64,7 @@ export function openapiDocument(routes: readonly Route[], version: string): Json
       schemas: { ...customerSchemas, ...tankSchemas, ...telemetrySchemas, Problem: ProblemObject },
     },
   };
-  return JSON.parse(JSON.stringify(document, pointRefs)) as Json;
-}
-
-/** Schemas refer to each other by bare name; the document by pointer. */
-function pointRefs(key: string, value: unknown): unknown {
-  return key === "$ref" && typeof value === "string" && !value.startsWith("#") ? `#/components/schemas/${value}` : value;
+  return JSON.parse(JSON.stringify(document)) as Json;
 }
 
 function templateOf(path: string): string {
@@ -107,7 +103,7 @@ function parametersOf(route: Route): Json[] {
     schema: { type: "string" },
   }));
   const query = Object.entries(route.parameters === "unread" ? {} : route.parameters).map(([name, { schema }]) => {
-    const { description, examples, ...rest } = schema as { description?: string; examples?: unknown[] };
+    const { description, examples, ...rest } = schema;
     return { name, in: "query", required: false, description, schema: rest, example: examples?.[0] };
   });
   return [...path, ...query];
@@ -144,7 +140,7 @@ function refusals(route: Route): Json {
         {
           description,
           headers: { "X-Request-Id": { $ref: "#/components/headers/RequestId" } },
-          content: { [PROBLEM_MEDIA_TYPE]: { schema: { $ref: "Problem" }, examples } },
+          content: { [PROBLEM_MEDIA_TYPE]: { schema: ref("Problem"), examples } },
         },
       ];
     }),

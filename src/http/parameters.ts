@@ -1,15 +1,15 @@
 // Parameters: from the text of a query string or a form body to checked values. A schema describes each parameter to the
 // OpenAPI document and to the check alike.
 
-import Type, { type TSchema } from "typebox";
 import { Refusal } from "../domain/errors.ts";
 import { isCleanText } from "../domain/id.ts";
 import { type Instant, parseInstant } from "../domain/instant.ts";
 import { PAGE_NUMBER, PAGE_SIZE, type PageQuestion } from "../domain/page.ts";
+import { integer, type Schema, text as textSchema } from "../domain/schema.ts";
 import { guess, quoted } from "../domain/text.ts";
 
 export type Parameter<T> = {
-  readonly schema: TSchema;
+  readonly schema: Schema;
   readonly fallback: T;
   /** The value, or what it must be. */
   readonly read: (text: string) => { readonly value: T } | { readonly must: string };
@@ -19,7 +19,7 @@ export type ParameterSet = Readonly<Record<string, Parameter<unknown>>>;
 export type Values<S extends ParameterSet> = { readonly [N in keyof S]: S[N]["fallback"] };
 
 const datetime = (description: string, atMost: boolean): Parameter<Instant | undefined> => ({
-  schema: Type.String({ format: "date-time", description, examples: ["2026-11-01T00:00:00Z"] }),
+  schema: textSchema({ format: "date-time", description, examples: ["2026-11-01T00:00:00Z"] }),
   fallback: undefined,
   read(text) {
     const parsed = parseInstant(text);
@@ -30,7 +30,7 @@ const datetime = (description: string, atMost: boolean): Parameter<Instant | und
 });
 
 const whole = (description: string, range: { minimum: number; maximum: number; default: number }): Parameter<number> => ({
-  schema: Type.Integer({ ...range, description, examples: [range.default] }),
+  schema: integer({ ...range, description, examples: [range.default] }),
   fallback: range.default,
   read(text) {
     const value = /^(?:0|[1-9]\d{0,9})$/.test(text) ? Number(text) : Number.NaN;
@@ -51,7 +51,7 @@ export function pageQuestion(values: Values<typeof LIST_PARAMETERS>): PageQuesti
 }
 
 export const EMAIL: Parameter<string | undefined> = {
-  schema: Type.String({
+  schema: textSchema({
     description: "Case-sensitive exact filter on the customer's `email` field",
     examples: ["office@brenner-gas.example"],
   }),

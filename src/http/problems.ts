@@ -1,7 +1,7 @@
 // Problem details (RFC 9457): the only place that knows which status a refusal has, and what a caller sees of it.
 
-import Type from "typebox";
 import { CATALOGUE, type ErrorCode, Refusal } from "../domain/errors.ts";
+import { integer, object, oneOf, text } from "../domain/schema.ts";
 
 export const STATUS: Readonly<Record<ErrorCode, number>> = {
   parameter_unknown: 400,
@@ -32,27 +32,27 @@ export const STATUS: Readonly<Record<ErrorCode, number>> = {
 
 export const PROBLEM_MEDIA_TYPE = "application/problem+json";
 
-export const ProblemObject = Type.Object(
+export const ProblemObject = object(
   {
-    type: Type.String({ description: "A name for this kind of problem", examples: [typeOf("parameter_invalid")] }),
-    title: Type.String({ description: "The kind of problem, in words", examples: [CATALOGUE.parameter_invalid] }),
-    status: Type.Integer({ description: "The HTTP status", examples: [400] }),
-    detail: Type.String({
+    type: text({ description: "A name for this kind of problem", examples: [typeOf("parameter_invalid")] }),
+    title: text({ description: "The kind of problem, in words", examples: [CATALOGUE.parameter_invalid] }),
+    status: integer({ description: "The HTTP status", examples: [400] }),
+    detail: text({
       description: "What is wrong with this request, and what to do",
       examples: ['size must be a whole number from 1 to 100, not "500".'],
     }),
-    code: Type.Enum(Object.keys(CATALOGUE), {
-      type: "string",
+    code: oneOf(Object.keys(CATALOGUE), {
       description: "The kind of problem, for programs",
       examples: ["parameter_invalid"],
     }),
-    param: Type.Optional(Type.String({ description: "The parameter at fault, where there is one", examples: ["size"] })),
-    request_id: Type.String({
+    param: text({ description: "The parameter at fault, where there is one", examples: ["size"] }),
+    request_id: text({
       description: "The request's id, also in X-Request-Id and in the service's log",
       examples: ["9f0d4f0e-6f0e-4c55-9a7e-0d5b6c1f2a10"],
     }),
   },
-  { additionalProperties: false, description: "Problem details (RFC 9457)" },
+  { description: "Problem details (RFC 9457)" },
+  ["param"],
 );
 
 /** The body of a refusal. Only the words written for the caller leave the house. */

@@ -1,9 +1,9 @@
 // A route as a value: what it is called, who reaches it, what it takes, what it answers. The server mounts it and the
 // OpenAPI document describes it, from this one definition.
 
-import type { TSchema } from "typebox";
 import type { ErrorCode } from "../domain/errors.ts";
 import type { Sight } from "../domain/key.ts";
+import type { Schema } from "../domain/schema.ts";
 import type { Reads } from "../domain/store.ts";
 import type { Reach } from "./auth.ts";
 import type { ParameterSet, Values } from "./parameters.ts";
@@ -31,7 +31,7 @@ export type Route<S extends ParameterSet = ParameterSet> = {
   readonly parameters: S | "unread";
   readonly answer: {
     readonly mediaType: string;
-    readonly schema: TSchema;
+    readonly schema: Schema;
     readonly description: string;
     readonly examples: Readonly<Record<string, unknown>>;
   };

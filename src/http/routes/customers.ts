@@ -1,24 +1,24 @@
 // GET /v1/customers, GET /v1/customers/:id
 
-import Type from "typebox";
 import { CustomerObject, customerObject } from "../../domain/customer.ts";
 import { Refusal } from "../../domain/errors.ts";
-import { IdText } from "../../domain/fields.ts";
+import { idField } from "../../domain/fields.ts";
 import { isPossibleId } from "../../domain/id.ts";
-import { envelope, ListObject } from "../envelope.ts";
+import { anyOf, literal, object, ref } from "../../domain/schema.ts";
+import { envelope, listObject } from "../envelope.ts";
 import { customerExample } from "../examples.ts";
 import { EMAIL, LIST_PARAMETERS, NO_PARAMETERS, pageQuestion } from "../parameters.ts";
 import { JSON_TYPE, type Route, route } from "../route.ts";
 
-const CustomerList = ListObject(Type.Ref("Customer"), "One page of customers");
+const CustomerList = listObject(ref("Customer"), "One page of customers");
 
-const DeletedCustomerObject = Type.Object(
+const DeletedCustomerObject = object(
   {
-    id: IdText("Identifier of the deleted customer", customerExample.id),
-    object: Type.Literal("customer"),
-    deleted: Type.Literal(true),
+    id: idField("Identifier of the deleted customer", customerExample.id),
+    object: literal("customer"),
+    deleted: literal(true),
   },
-  { additionalProperties: false, description: "What remains to be seen of a deleted customer" },
+  { description: "What remains to be seen of a deleted customer" },
 );
 
 export const customerSchemas = { Customer: CustomerObject, CustomerList, DeletedCustomer: DeletedCustomerObject };
@@ -33,7 +33,7 @@ export const customerRoutes: readonly Route[] = [
     parameters: { ...LIST_PARAMETERS, email: EMAIL },
     answer: {
       mediaType: JSON_TYPE,
-      schema: Type.Ref("CustomerList"),
+      schema: ref("CustomerList"),
       description: "One page of customers",
       examples: {
         page: { object: "list", data: [customerExample], page: 1, size: 10, total_pages: 1, total_items: 1 },
@@ -56,7 +56,7 @@ export const customerRoutes: readonly Route[] = [
     parameters: NO_PARAMETERS,
     answer: {
       mediaType: JSON_TYPE,
-      schema: Type.Union([Type.Ref("Customer"), Type.Ref("DeletedCustomer")]),
+      schema: anyOf(ref("Customer"), ref("DeletedCustomer")),
       description: "The customer",
       examples: { customer: customerExample, deleted: { id: customerExample.id, object: "customer", deleted: true } },
     },

@@ -1,10 +1,9 @@
 // GET /healthz, GET /readyz, GET /metrics: for the machines and people that run the service.
 
-import Type from "typebox";
+import { literal, object, text } from "../../domain/schema.ts";
 import { JSON_TYPE, type Route, route } from "../route.ts";
 
-const status = (value: string) =>
-  Type.Object({ status: Type.Literal(value) }, { additionalProperties: false, description: "The state of the service" });
+const status = (value: string) => object({ status: literal(value) }, { description: "The state of the service" });
 
 export const operationRoutes: readonly Route[] = [
   route({
@@ -44,7 +43,7 @@ export const operationRoutes: readonly Route[] = [
     parameters: "unread",
     answer: {
       mediaType: "text/plain; version=0.0.4; charset=utf-8",
-      schema: Type.String({ description: "Prometheus text format" }),
+      schema: text({ description: "Prometheus text format" }),
       description: "The metrics",
       examples: { line: 'tank_monitor_request_duration_seconds_count{route="/v1/tanks",method="GET",status="200"} 42\n' },
     },

@@ -1,24 +1,24 @@
 // GET /v1/tanks, GET /v1/tanks/:id
 
-import Type from "typebox";
 import { Refusal } from "../../domain/errors.ts";
-import { IdText } from "../../domain/fields.ts";
+import { idField } from "../../domain/fields.ts";
 import { isPossibleId } from "../../domain/id.ts";
+import { anyOf, literal, object, ref } from "../../domain/schema.ts";
 import { TankObject, tankObject } from "../../domain/tank.ts";
-import { envelope, ListObject } from "../envelope.ts";
+import { envelope, listObject } from "../envelope.ts";
 import { tankExample } from "../examples.ts";
 import { LIST_PARAMETERS, NO_PARAMETERS, pageQuestion } from "../parameters.ts";
 import { JSON_TYPE, type Route, route } from "../route.ts";
 
-const TankList = ListObject(Type.Ref("Tank"), "One page of tanks");
+const TankList = listObject(ref("Tank"), "One page of tanks");
 
-const DeletedTankObject = Type.Object(
+const DeletedTankObject = object(
   {
-    id: IdText("Identifier of the deleted tank", tankExample.id),
-    object: Type.Literal("tank"),
-    deleted: Type.Literal(true),
+    id: idField("Identifier of the deleted tank", tankExample.id),
+    object: literal("tank"),
+    deleted: literal(true),
   },
-  { additionalProperties: false, description: "What remains to be seen of a deleted tank" },
+  { description: "What remains to be seen of a deleted tank" },
 );
 
 export const tankSchemas = { Tank: TankObject, TankList, DeletedTank: DeletedTankObject };
@@ -33,7 +33,7 @@ export const tankRoutes: readonly Route[] = [
     parameters: LIST_PARAMETERS,
     answer: {
       mediaType: JSON_TYPE,
-      schema: Type.Ref("TankList"),
+      schema: ref("TankList"),
       description: "One page of tanks",
       examples: {
         page: { object: "list", data: [tankExample], page: 1, size: 10, total_pages: 1, total_items: 1 },
@@ -56,7 +56,7 @@ export const tankRoutes: readonly Route[] = [
     parameters: NO_PARAMETERS,
     answer: {
       mediaType: JSON_TYPE,
-      schema: Type.Union([Type.Ref("Tank"), Type.Ref("DeletedTank")]),
+      schema: anyOf(ref("Tank"), ref("DeletedTank")),
       description: "The tank",
       examples: { tank: tankExample, deleted: { id: tankExample.id, object: "tank", deleted: true } },
     },

@@ -1,16 +1,16 @@
 // GET /v1/tanks/:id/telemetry
 
-import Type from "typebox";
 import { Refusal } from "../../domain/errors.ts";
 import { isPossibleId } from "../../domain/id.ts";
 import { TelemetryObject, telemetryObject } from "../../domain/reading.ts";
-import { envelope, ListObject } from "../envelope.ts";
+import { ref } from "../../domain/schema.ts";
+import { envelope, listObject } from "../envelope.ts";
 import { telemetryExample } from "../examples.ts";
 import { LIST_PARAMETERS, pageQuestion } from "../parameters.ts";
 import { JSON_TYPE, type Route, route } from "../route.ts";
 import { tankUnknown } from "./tanks.ts";
 
-const TelemetryList = ListObject(Type.Ref("Telemetry"), "One page of a tank's readings");
+const TelemetryList = listObject(ref("Telemetry"), "One page of a tank's readings");
 
 export const telemetrySchemas = { Telemetry: TelemetryObject, TelemetryList };
 
@@ -24,7 +24,7 @@ export const telemetryRoutes: readonly Route[] = [
     parameters: LIST_PARAMETERS,
     answer: {
       mediaType: JSON_TYPE,
-      schema: Type.Ref("TelemetryList"),
+      schema: ref("TelemetryList"),
       description: "One page of readings",
       examples: {
         page: { object: "list", data: [telemetryExample], page: 1, size: 10, total_pages: 1, total_items: 1 },
