@@ -12,6 +12,15 @@ const CONTENT_SECURITY_POLICY =
 
 const PATH = "/docs";
 
+const ICON = {
+  filename: "icon.svg",
+  rel: "icon",
+  type: "image/svg+xml",
+  sizes: "any",
+  content: `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><rect x="5" y="3" width="22" height="26" rx="6" fill="#dfe7ef"/>
+<path d="M5 17h22v6a6 6 0 0 1-6 6H11a6 6 0 0 1-6-6z" fill="#2b6cb0"/></svg>`,
+};
+
 export async function mountDocumentation(app: FastifyInstance, document: object): Promise<void> {
   const text = JSON.stringify(document);
   app.get("/openapi.json", (request, reply) => {
@@ -31,8 +40,9 @@ export async function mountDocumentation(app: FastifyInstance, document: object)
     await docs.register(swaggerUi, {
       routePrefix: PATH,
       staticCSP: CONTENT_SECURITY_POLICY,
-      theme: { title: "Tank Monitor: interface" },
-      uiConfig: { docExpansion: "list", tryItOutEnabled: true, validatorUrl: null } as never,
+      theme: { title: "Tank Monitor: interface", favicon: [ICON] },
+      // BaseLayout: without the bar for opening documents of other hosts.
+      uiConfig: { layout: "BaseLayout", docExpansion: "list", tryItOutEnabled: true, validatorUrl: null } as never,
     });
   });
 }

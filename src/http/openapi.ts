@@ -103,8 +103,9 @@ function parametersOf(route: Route): Json[] {
     schema: { type: "string" },
   }));
   const query = Object.entries(route.parameters === "unread" ? {} : route.parameters).map(([name, { schema }]) => {
-    const { description, examples, ...rest } = schema;
-    return { name, in: "query", required: false, description, schema: rest, example: examples?.[0] };
+    // Without an example: the documentation page would send it along as a filter.
+    const { description, ...rest } = schema;
+    return { name, in: "query", required: false, description, schema: rest };
   });
   return [...path, ...query];
 }

@@ -19,7 +19,7 @@ export type ParameterSet = Readonly<Record<string, Parameter<unknown>>>;
 export type Values<S extends ParameterSet> = { readonly [N in keyof S]: S[N]["fallback"] };
 
 const datetime = (description: string, atMost: boolean): Parameter<Instant | undefined> => ({
-  schema: textSchema({ format: "date-time", description, examples: ["2026-11-01T00:00:00Z"] }),
+  schema: textSchema({ format: "date-time", description: `${description}, such as 2026-11-01T00:00:00Z` }),
   fallback: undefined,
   read(text) {
     const parsed = parseInstant(text);
@@ -30,7 +30,7 @@ const datetime = (description: string, atMost: boolean): Parameter<Instant | und
 });
 
 const whole = (description: string, range: { minimum: number; maximum: number; default: number }): Parameter<number> => ({
-  schema: integer({ ...range, description, examples: [range.default] }),
+  schema: integer({ ...range, description }),
   fallback: range.default,
   read(text) {
     const value = /^(?:0|[1-9]\d{0,9})$/.test(text) ? Number(text) : Number.NaN;
@@ -53,7 +53,6 @@ export function pageQuestion(values: Values<typeof LIST_PARAMETERS>): PageQuesti
 export const EMAIL: Parameter<string | undefined> = {
   schema: textSchema({
     description: "Case-sensitive exact filter on the customer's `email` field",
-    examples: ["office@brenner-gas.example"],
   }),
   fallback: undefined,
   read: (text) => (isCleanText(text) ? { value: text } : { must: "a text without control characters" }),

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { readFileSync, writeFileSync } from "node:fs";
-import { test } from "node:test";
+import { suite, test } from "node:test";
 import { customer, importLines, manyLines, ndjson, reading, SMALL_FLEET, tank } from "./fleet.ts";
 import { home, LAUNCHER } from "./program.ts";
 
@@ -16,54 +16,56 @@ const DIFFICULT = [
   { object: "telemetry", tank_id: "a2", created_at: "1970-01-01T00:00:00.000Z", fill_percentage: 0 },
 ];
 
-test("an export imported into a fresh database, and exported again, gives the same bytes; as CSV too", async (t) => {
-  const here = home(t);
-  await importLines(here, DIFFICULT);
-  assert.equal((await here.run(["export", "whole.ndjson"])).code, 0);
-  assert.equal((await here.run(["export", "readings.csv"])).code, 0);
+suite("an export", { concurrency: 2 }, () => {
+  test("an export imported into a fresh database, and exported again, gives the same bytes; as CSV too", async (t) => {
+    const here = home(t);
+    await importLines(here, DIFFICULT);
+    assert.equal((await here.run(["export", "whole.ndjson"])).code, 0);
+    assert.equal((await here.run(["export", "readings.csv"])).code, 0);
 
-  const other = { env: { DATABASE_URL: "sqlite:other.db" } };
-  const taken = await here.run(["import", "whole.ndjson", "--json"], other);
-  assert.equal(taken.stdout, `{"read":${DIFFICULT.length},"new":${DIFFICULT.length},"changed":0,"unchanged":0,"rejected":0}\n`);
-  const [lines, csv] = await Promise.all([here.run(["export"], other), here.run(["export", "-", "--csv"], other)]);
-  assert.equal(lines.stdout, readFileSync(here.path("whole.ndjson"), "utf8"));
-  assert.equal(csv.stdout, readFileSync(here.path("readings.csv"), "utf8"));
-  const again = await here.run(["import", "readings.csv", "--json"], other);
-  assert.match(again.stdout, /"new":0,"changed":0,"unchanged":7,"rejected":0/);
-});
-
-test("an export keeps deleted objects with all their fields", async (t) => {
-  const here = home(t);
-  await importLines(here, SMALL_FLEET);
-  const { stdout } = await here.run(["export"]);
-  const lines = stdout
-    .trimEnd()
-    .split("\n")
-    .map((line) => JSON.parse(line) as Record<string, unknown>);
-  assert.equal(lines.length, SMALL_FLEET.length);
-  const gone = lines.find(({ id }) => id === "gone");
-  assert.deepEqual([gone?.["deleted"], gone?.["email"]], [true, "gone@customers.example"]);
-  assert.equal(lines.find(({ id }) => id === "ada")?.["deleted"], undefined);
-});
-
-test("an export whose reader goes away early ends quietly", async (t) => {
-  const here = home(t);
-  writeFileSync(here.path("many.ndjson"), ndjson(manyLines(20_000)));
-  assert.equal((await here.run(["import", "many.ndjson"])).code, 0);
-
-  const child = spawn(process.execPath, [LAUNCHER, "export"], {
-    cwd: here.folder,
-    env: { ...process.env, DATABASE_URL: "sqlite:tanks.db" },
-    stdio: ["ignore", "pipe", "pipe"],
+    const other = { env: { DATABASE_URL: "sqlite:other.db" } };
+    const taken = await here.run(["import", "whole.ndjson", "--json"], other);
+    assert.equal(taken.stdout, `{"read":${DIFFICULT.length},"new":${DIFFICULT.length},"changed":0,"unchanged":0,"rejected":0}\n`);
+    const [lines, csv] = await Promise.all([here.run(["export"], other), here.run(["export", "-", "--csv"], other)]);
+    assert.equal(lines.stdout, readFileSync(here.path("whole.ndjson"), "utf8"));
+    assert.equal(csv.stdout, readFileSync(here.path("readings.csv"), "utf8"));
+    const again = await here.run(["import", "readings.csv", "--json"], other);
+    assert.match(again.stdout, /"new":0,"changed":0,"unchanged":7,"rejected":0/);
   });
-  t.after(() => child.kill("SIGKILL"));
-  let stderr = "";
-  child.stderr.setEncoding("utf8").on("data", (text: string) => {
-    stderr += text;
+
+  test("an export keeps deleted objects with all their fields", async (t) => {
+    const here = home(t);
+    await importLines(here, SMALL_FLEET);
+    const { stdout } = await here.run(["export"]);
+    const lines = stdout
+      .trimEnd()
+      .split("\n")
+      .map((line) => JSON.parse(line) as Record<string, unknown>);
+    assert.equal(lines.length, SMALL_FLEET.length);
+    const gone = lines.find(({ id }) => id === "gone");
+    assert.deepEqual([gone?.["deleted"], gone?.["email"]], [true, "gone@customers.example"]);
+    assert.equal(lines.find(({ id }) => id === "ada")?.["deleted"], undefined);
   });
-  await once(child.stdout, "data");
-  child.stdout.destroy();
-  const [code] = await once(child, "close");
-  assert.equal(code, 0);
-  assert.doesNotMatch(stderr, /Error|EPIPE|should not have happened|\bat /);
+
+  test("an export whose reader goes away early ends quietly", async (t) => {
+    const here = home(t);
+    writeFileSync(here.path("many.ndjson"), ndjson(manyLines(20_000)));
+    assert.equal((await here.run(["import", "many.ndjson"])).code, 0);
+
+    const child = spawn(process.execPath, [LAUNCHER, "export"], {
+      cwd: here.folder,
+      env: { ...process.env, DATABASE_URL: "sqlite:tanks.db" },
+      stdio: ["ignore", "pipe", "pipe"],
+    });
+    t.after(() => child.kill("SIGKILL"));
+    let stderr = "";
+    child.stderr.setEncoding("utf8").on("data", (text: string) => {
+      stderr += text;
+    });
+    await once(child.stdout, "data");
+    child.stdout.destroy();
+    const [code] = await once(child, "close");
+    assert.equal(code, 0);
+    assert.doesNotMatch(stderr, /Error|EPIPE|should not have happened|\bat /);
+  });
 });

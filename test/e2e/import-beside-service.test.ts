@@ -10,7 +10,7 @@ import { home } from "./program.ts";
 
 const CUSTOMERS = 60;
 const TANKS = 90;
-const READINGS = 60_000;
+const READINGS = 40_000;
 const WORST_MS = 1500;
 
 /** Every field of an object tells its version, and so does the owner of a tank. */

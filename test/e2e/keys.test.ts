@@ -32,9 +32,11 @@ suite("keys, while the service runs", () => {
       .map((line) => JSON.parse(line) as Listed);
   }
 
-  async function idOf(name: string): Promise<string> {
-    const found = (await keysListed()).filter((key) => key.name === name);
-    return found.at(-1)?.id ?? assert.fail(`no key named ${name} is listed`);
+  /** A key with its id, which is told beside the secret. */
+  async function keyWithId(...words: string[]): Promise<{ key: string; id: string }> {
+    const { stdout, stderr } = await here.run(["key", "create", ...words]);
+    const [id = ""] = /key_\w+/.exec(stderr) ?? [];
+    return { key: stdout.trim(), id };
   }
 
   test("create prints the secret alone on stdout, and the key works at once", async () => {
@@ -47,8 +49,7 @@ suite("keys, while the service runs", () => {
   });
 
   test("a revoked key is refused within a second", async (t) => {
-    const key = await makeKey(here, "--name", "soon gone");
-    const id = await idOf("soon gone");
+    const { key, id } = await keyWithId("--name", "soon gone");
     assert.equal(await statusOf(service, key), 200);
     let isRevoked = false;
     // It is used all the time, so the service has it fresh in memory.
@@ -68,8 +69,8 @@ suite("keys, while the service runs", () => {
   });
 
   test("rotate: both keys work for the overlap, then the new one alone", async () => {
-    const old = await makeKey(here, "--name", "rotated", "--customer", "ada");
-    const { code, stdout } = await here.run(["key", "rotate", await idOf("rotated"), "--overlap", "2s"]);
+    const { key: old, id } = await keyWithId("--name", "rotated", "--customer", "ada");
+    const { code, stdout } = await here.run(["key", "rotate", id, "--overlap", "2s"]);
     const rotatedAt = performance.now();
     assert.equal(code, 0);
     const fresh = stdout.trim();

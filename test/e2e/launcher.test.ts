@@ -5,7 +5,7 @@ import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { cpSync, readFileSync, realpathSync } from "node:fs";
 import { delimiter, join, sep } from "node:path";
-import { test } from "node:test";
+import { suite, test } from "node:test";
 import { ask } from "./ask.ts";
 import { ndjson, SMALL_FLEET } from "./fleet.ts";
 import { home, LAUNCHER, ROOT } from "./program.ts";
@@ -30,44 +30,46 @@ function olderNode(): readonly [string, ...string[]] {
 const older = olderNode();
 const program = [...older, LAUNCHER] as const;
 
-test("started by an older Node, the program runs all the same: arguments, stdin, stdout and exit code pass through", async (t) => {
-  t.diagnostic(`the older Node is ${older.length === 1 ? "a real one" : "pretended"}`);
-  const here = home(t);
-  const taken = await here.run(["import", "-", "--json"], { program, input: ndjson(SMALL_FLEET) });
-  assert.equal(taken.stdout, '{"read":11,"new":11,"changed":0,"unchanged":0,"rejected":0}\n');
-  assert.deepEqual([taken.code, taken.stderr], [0, ""]);
-  const wrong = await here.run(["key", "create"], { program });
-  assert.deepEqual([wrong.code, wrong.stdout], [2, ""]);
-  assert.match(wrong.stderr, /^tank-monitor: .*--name.*\n$/);
-});
-
-for (const signal of ["SIGTERM", "SIGINT"] as const) {
-  test(`started by an older Node, ${signal} stops the service in order, however often it comes`, async (t) => {
-    const service = await home(t).start(["serve"], { program });
-    assert.equal((await ask(service, "/readyz")).status, 200);
-    service.kill(signal);
-    service.kill(signal);
-    const { code, stderr } = await service.ended;
-    assert.equal(code, 0);
-    assert.match(stderr, /"event":"stopped"/);
-    await assert.rejects(ask(service, "/readyz"));
+suite("the launcher", { concurrency: 2 }, () => {
+  test("started by an older Node, the program runs all the same: arguments, stdin, stdout and exit code pass through", async (t) => {
+    t.diagnostic(`the older Node is ${older.length === 1 ? "a real one" : "pretended"}`);
+    const here = home(t);
+    const taken = await here.run(["import", "-", "--json"], { program, input: ndjson(SMALL_FLEET) });
+    assert.equal(taken.stdout, '{"read":11,"new":11,"changed":0,"unchanged":0,"rejected":0}\n');
+    assert.deepEqual([taken.code, taken.stderr], [0, ""]);
+    const wrong = await here.run(["key", "create"], { program });
+    assert.deepEqual([wrong.code, wrong.stdout], [2, ""]);
+    assert.match(wrong.stderr, /^tank-monitor: .*--name.*\n$/);
   });
-}
 
-test("where no Node that is new enough can be found, the launcher says what to do: exit 1", async (t) => {
-  const here = home(t);
-  cpSync(join(ROOT, "bin"), here.path("bin"), { recursive: true });
-  cpSync(join(ROOT, "package.json"), here.path("package.json"));
-  const { code, stdout, stderr } = await here.run(["serve"], { program: [...older, here.path("bin/tank-monitor.js")] });
-  assert.deepEqual([code, stdout], [1, ""]);
-  assert.match(stderr, /^tank-monitor: Node 26 or newer is needed, and this is v\d+\.\d+\.\d+\.\n/);
-  assert.match(stderr, /npm ci/);
-  assert.doesNotMatch(stderr, /^\s+at /m);
-});
+  for (const signal of ["SIGTERM", "SIGINT"] as const) {
+    test(`started by an older Node, ${signal} stops the service in order, however often it comes`, async (t) => {
+      const service = await home(t).start(["serve"], { program });
+      assert.equal((await ask(service, "/readyz")).status, 200);
+      service.kill(signal);
+      service.kill(signal);
+      const { code, stderr } = await service.ended;
+      assert.equal(code, 0);
+      assert.match(stderr, /"event":"stopped"/);
+      await assert.rejects(ask(service, "/readyz"));
+    });
+  }
 
-test("npx tank-monitor, in the project's folder, runs the project's own program", async (t) => {
-  const npx = process.platform === "win32" ? "npx.cmd" : "npx";
-  const { version } = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8")) as { version: string };
-  const { code, stdout } = await home(t).run(["--version"], { program: [npx, "--no", "--", "tank-monitor"], cwd: ROOT });
-  assert.deepEqual([code, stdout], [0, `${version}\n`]);
+  test("where no Node that is new enough can be found, the launcher says what to do: exit 1", async (t) => {
+    const here = home(t);
+    cpSync(join(ROOT, "bin"), here.path("bin"), { recursive: true });
+    cpSync(join(ROOT, "package.json"), here.path("package.json"));
+    const { code, stdout, stderr } = await here.run(["serve"], { program: [...older, here.path("bin/tank-monitor.js")] });
+    assert.deepEqual([code, stdout], [1, ""]);
+    assert.match(stderr, /^tank-monitor: Node 26 or newer is needed, and this is v\d+\.\d+\.\d+\.\n/);
+    assert.match(stderr, /npm ci/);
+    assert.doesNotMatch(stderr, /^\s+at /m);
+  });
+
+  test("npx tank-monitor, in the project's folder, runs the project's own program", async (t) => {
+    const npx = process.platform === "win32" ? "npx.cmd" : "npx";
+    const { version } = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8")) as { version: string };
+    const { code, stdout } = await home(t).run(["--version"], { program: [npx, "--no", "--", "tank-monitor"], cwd: ROOT });
+    assert.deepEqual([code, stdout], [0, `${version}\n`]);
+  });
 });

@@ -7,7 +7,6 @@ import { after, describe, it } from "node:test";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { createConfig, lintFromString } from "@redocly/openapi-core";
-import { Ajv2020 } from "ajv/dist/2020.js";
 import { CATALOGUE, type ErrorCode } from "../../src/domain/errors.ts";
 import { STATUS } from "../../src/http/problems.ts";
 import { startService } from "../support/service.ts";
@@ -120,12 +119,10 @@ describe("every example", () => {
     assert.ok(seen > 20);
   });
 
-  it("of a parameter is one that is accepted", () => {
-    const ajv = new Ajv2020({ strict: true });
-    ajv.addFormat("date-time", /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/);
+  it("of a parameter is none, since the documentation page would send it along as a filter", () => {
     for (const { get } of Object.values(document.paths)) {
-      for (const { name, in: place, schema, example } of get.parameters) {
-        if (place === "query") assert.ok(ajv.compile(schema)(example), `${get.operationId} ${name}`);
+      for (const { name, schema, example } of get.parameters) {
+        assert.deepEqual([example, schema["examples"]], [undefined, undefined], `${get.operationId} ${name}`);
       }
     }
   });
