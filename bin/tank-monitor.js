@@ -19,7 +19,8 @@ if (Number(process.versions.node.split(".")[0]) >= NEEDED) {
 
 async function runHere() {
   const { enableCompileCache, getCompileCacheDir } = await import("node:module");
-  enableCompileCache();
+  // In a folder of ours: one in a shared /tmp could be filled by somebody else.
+  enableCompileCache(fileURLToPath(new URL("../node_modules/.cache/compile", import.meta.url)));
   // Threads look for it in the environment. Without it each of them loads the TypeScript stripper anew, some 25 MB.
   process.env.NODE_COMPILE_CACHE ??= getCompileCacheDir();
   await import(main.href);

@@ -1,5 +1,6 @@
 // The composition root: opens, wires, starts, and stops in order. Everything below it is handed what it needs.
 
+import { lookup } from "node:dns/promises";
 import { readFileSync } from "node:fs";
 import type { AddressInfo } from "node:net";
 import type { Config } from "./config.ts";
@@ -18,6 +19,7 @@ export const VERSION = (JSON.parse(readFileSync(new URL("../package.json", impor
 const PATIENCE: ServerParts["patience"] = { headersMs: 10_000, requestMs: 20_000 };
 /** How long a stop waits for requests under way. */
 const STOP_MS = 10_000;
+const TIDY_MS = 25;
 
 export type App = {
   readonly url: string;
@@ -52,14 +54,19 @@ export async function startApp({ config, log, clock = Date.now, patience = PATIE
 
   try {
     const server = await buildServer({ reads: timed(store, observe), seen, clock, observe, metrics, ...settings });
-    await server.listen({ port: config.port, host: config.host });
+    // One address, hence one server: Fastify opens a second one for "localhost", which a stop would not wait for.
+    const { address } = await lookup(config.host);
+    await server.listen({ port: config.port, host: address });
     const url = urlOf(server.server.address() as AddressInfo);
     observe({ kind: "listening", url, database: shown(config.databaseUrl), milliseconds: performance.now() - started });
     let stopping: Promise<void> | undefined;
     const stop = async (): Promise<void> => {
       const impatient = setTimeout(() => server.server.closeAllConnections(), STOP_MS);
+      // A connection whose last request was under way is idle only after the stop began.
+      const tidy = setInterval(() => server.server.closeIdleConnections(), TIDY_MS);
       await server.close();
       clearTimeout(impatient);
+      clearInterval(tidy);
       await closeAll();
       observe({ kind: "stopped" });
     };
@@ -111,6 +118,8 @@ function listenComplaint(error: unknown, { host, port }: Config): unknown {
     return new Complaint(`port ${port} may not be opened by this user. Choose one above 1023 with --port or PORT.`);
   if (code === "EADDRNOTAVAIL" || code === "ENOTFOUND")
     return new Complaint(`${host} is not an address of this machine. Check --host or HOST.`);
+  if (error instanceof Error && "syscall" in error)
+    return new Complaint(`${host}, port ${port}, cannot be listened on: ${error.message}`);
   return error;
 }
 

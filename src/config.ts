@@ -71,7 +71,7 @@ export function readConfig(flags: Given, environment: Given, envFile: Given): Co
 /** The `.env` of the working directory, where there is one. */
 export function readEnvFile(file = ".env"): Given {
   try {
-    return parseEnv(readFileSync(file, "utf8"));
+    return parseEnv(readFileSync(file, "utf8").replace(/^\ufeff/, ""));
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === "ENOENT") return {};
     throw new Complaint(`${file} cannot be read: ${(error as Error).message}`);

@@ -44,6 +44,13 @@ async function main(words: readonly string[]): Promise<number> {
     print(`Usage: npx tank-monitor ${command.name} ${command.usage}\n\n${command.help}`);
     return 0;
   }
+  const tooMuch = positionals[command.most];
+  if (tooMuch !== undefined) {
+    throw new Complaint(
+      `${command.name}: ${quoted(tooMuch)} is one word too many. See npx tank-monitor ${command.name} --help`,
+      2,
+    );
+  }
   return command.run({ arguments: positionals, flags: values as Record<string, string | boolean | undefined> });
 }
 
@@ -64,7 +71,11 @@ function parse(command: Command, words: readonly string[]) {
 }
 
 /** A reader that went away (`… | head`) is no failure of ours. */
-process.stdout.on("error", (error: NodeJS.ErrnoException) => process.exit(error.code === "EPIPE" ? 0 : 1));
+process.stdout.on("error", (error: NodeJS.ErrnoException) => {
+  if (error.code === "EPIPE") process.exit(0);
+  say(`tank-monitor: stdout cannot be written: ${error.message}`);
+  process.exit(1);
+});
 
 try {
   process.exitCode = await main(process.argv.slice(2));

@@ -12,21 +12,20 @@ export const backup: Command = {
   help: `Writes a whole copy of the database, of one moment, to FILE, which must not exist yet and appears when it is
 whole. To restore: stop the service, put FILE in the place of the database, remove the database's -wal and
 -shm files, start the service. docs/operations.md has it step by step.`,
+  most: 1,
   flags: {},
   async run(call) {
-    const [file, ...more] = call.arguments;
-    if (file === undefined || more.length > 0) throw new Complaint("backup: name one file to write to", 2);
+    const [file] = call.arguments;
+    if (file === undefined) throw new Complaint("backup: name a file to write to", 2);
     if (existsSync(file)) throw new Complaint(`${file} is there already; a backup overwrites nothing`);
-    const partial = `${file}.partial`;
+    const partial = `${file}.partial-${process.pid}`;
     const progress = new Progress("backup");
     try {
       await withStore(configOf(call), (store) => store.backup(partial, (done, total) => progress.show(done, total, "")));
       renameSync(partial, file);
-    } catch (error) {
-      for (const end of ["", "-wal", "-shm", "-journal"]) rmSync(partial + end, { force: true });
-      throw new Complaint(`${file} could not be written: ${(error as Error).message}`);
     } finally {
       progress.end();
+      for (const end of ["", "-wal", "-shm", "-journal"]) rmSync(partial + end, { force: true });
     }
     say(`the database is copied to ${file}`);
     return 0;

@@ -20,6 +20,8 @@ export type Command = {
   /** What follows the name, then what it all means. */
   readonly usage: string;
   readonly help: string;
+  /** How many words may follow, flags aside. */
+  readonly most: number;
   readonly flags: ParseArgsOptionsConfig;
   readonly run: (call: Call) => Promise<number>;
 };

@@ -21,6 +21,7 @@ export const demo: Command = {
   help: `Makes 200 customers and 500 tanks with a year of readings, serves them, and lets new readings arrive. It has a
 database of its own, data/demo.db; one named in DATABASE_URL is used only if it is empty or an earlier demo.
 Once it answers, it prints the address, a key and lines to paste.`,
+  most: 0,
   flags: { port: { type: "string" }, host: { type: "string" } },
   async run(call) {
     const config = configOf(call, ["PORT", "HOST"], { DATABASE_URL: "sqlite:data/demo.db", LOG_LEVEL: "warn" });

@@ -1,7 +1,7 @@
 // tank-monitor export [FILE]
 
 import { once } from "node:events";
-import { createWriteStream, renameSync, rmSync } from "node:fs";
+import { createWriteStream, realpathSync, renameSync, rmSync, statSync } from "node:fs";
 import type { Writable } from "node:stream";
 import { customerObject } from "../domain/customer.ts";
 import { Complaint } from "../domain/errors.ts";
@@ -21,10 +21,10 @@ export const exportCommand: Command = {
 the service runs. Without FILE, or with -, to stdout. FILE appears when it is whole.
 
   --csv   only the readings, as CSV; also when FILE ends in .csv`,
+  most: 1,
   flags: { csv: { type: "boolean" } },
   async run(call) {
-    const [file = "-", ...more] = call.arguments;
-    if (more.length > 0) throw new Complaint("export: name one file, or none for stdout", 2);
+    const [file = "-"] = call.arguments;
     const isCsv = call.flags["csv"] === true || file.toLowerCase().endsWith(".csv");
     await withStore(configOf(call), (store) =>
       file === "-" ? write(store, process.stdout, isCsv) : writeFile(store, file, isCsv),
@@ -33,19 +33,24 @@ the service runs. Without FILE, or with -, to stdout. FILE appears when it is wh
   },
 };
 
+/** A file appears when it is whole; a link is followed, and what is no file (a pipe, a device) is written as it is. */
 async function writeFile(store: Store, file: string, isCsv: boolean): Promise<void> {
-  const partial = `${file}.partial`;
-  const stream = createWriteStream(partial, { flush: true });
+  const stats = statSync(file, { throwIfNoEntry: false });
+  const target = stats === undefined ? file : realpathSync(file);
+  const isPlain = stats?.isFile() ?? true;
+  const partial = isPlain ? `${target}.partial` : target;
+  const stream = createWriteStream(partial, { flush: isPlain });
   try {
     await once(stream, "open");
     await write(store, stream, isCsv);
     stream.end();
     await once(stream, "close");
-    renameSync(partial, file);
+    if (isPlain) renameSync(partial, target);
   } catch (error) {
     stream.destroy();
-    rmSync(partial, { force: true });
-    throw new Complaint(`${file} could not be written: ${(error as Error).message}`);
+    if (isPlain) rmSync(partial, { force: true });
+    if (!(error instanceof Error && "syscall" in error)) throw error;
+    throw new Complaint(`${file} could not be written: ${error.message}`);
   }
 }
 

@@ -1,6 +1,6 @@
 // tank-monitor import FILE…
 
-import { createReadStream, statSync } from "node:fs";
+import { accessSync, constants, createReadStream, statSync } from "node:fs";
 import { Complaint } from "../domain/errors.ts";
 import type { Store } from "../domain/store.ts";
 import { Import, type ImportFormat, type Reject, type Summary } from "../ingest/import.ts";
@@ -21,6 +21,7 @@ goes to FILE.rejects.ndjson with its number and the reason, and stops nothing el
   --json      prints the summary as JSON
 
 Exit 1 if any line was rejected.`,
+  most: Number.POSITIVE_INFINITY,
   flags: { "dry-run": { type: "boolean" }, json: { type: "boolean" } },
   async run(call) {
     const files = call.arguments;
@@ -39,9 +40,16 @@ function refuseUnreadable(file: string): void {
   const stats = statSync(file, { throwIfNoEntry: false });
   if (stats === undefined) throw new Complaint(`there is no file ${file}`);
   if (stats.isDirectory()) throw new Complaint(`${file} is a folder; name the files in it`);
+  try {
+    accessSync(file, constants.R_OK);
+  } catch {
+    throw new Complaint(`${file} may not be read by this user`);
+  }
 }
 
 async function rehearse(store: Store, files: readonly string[]): Promise<Summary> {
+  // An orderly exit removes the copy.
+  for (const signal of ["SIGINT", "SIGTERM"]) process.once(signal, () => process.exit(130));
   const progress = new Progress("copying the database");
   const copy = await store.rehearsal((done, total) => progress.show(done, total, ""));
   progress.end();

@@ -23,6 +23,7 @@ export const key: Command = {
 list     shows every key, never its secret.
 rotate   makes a successor and prints its secret; the old key works for --overlap (24h) longer.
 revoke   ends a key within a second.`,
+  most: 2,
   flags: {
     name: { type: "string" },
     role: { type: "string" },
@@ -35,6 +36,9 @@ revoke   ends a key within a second.`,
   },
   async run(call) {
     const [action, id] = call.arguments;
+    if (id !== undefined && (action === "create" || action === "list")) {
+      throw new Complaint(`key ${action}: ${quoted(id)} is one word too many. See npx tank-monitor key --help`, 2);
+    }
     switch (action) {
       case "create":
         return create(call);
@@ -67,16 +71,15 @@ async function create(call: Call): Promise<number> {
   return tell(await withStore(configOf(call), (store) => createKey(store, Date.now, wish)), "made");
 }
 
-async function rotate(call: Call, id: string | undefined): Promise<number> {
+async function rotate(call: Call, given: string | undefined): Promise<number> {
+  const id = needed(given);
   const overlap = duration(call, "overlap") ?? DEFAULT_OVERLAP_MS;
-  return tell(
-    await withStore(configOf(call), (store) => rotateKey(store, Date.now, needed(id), overlap)),
-    `made, successor of ${id}`,
-  );
+  return tell(await withStore(configOf(call), (store) => rotateKey(store, Date.now, id, overlap)), `made, successor of ${id}`);
 }
 
-async function revoke(call: Call, id: string | undefined): Promise<number> {
-  await withStore(configOf(call), (store) => revokeKey(store, Date.now, needed(id)));
+async function revoke(call: Call, given: string | undefined): Promise<number> {
+  const id = needed(given);
+  await withStore(configOf(call), (store) => revokeKey(store, Date.now, id));
   say(`key ${id} is revoked`);
   return 0;
 }

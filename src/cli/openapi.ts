@@ -10,6 +10,7 @@ export const openapi: Command = {
   summary: "print the OpenAPI document",
   usage: "",
   help: "Prints the OpenAPI 3.1 document of the interface, as it is served at /openapi.json.",
+  most: 0,
   flags: {},
   async run() {
     print(JSON.stringify(openapiDocument(ROUTES, VERSION), null, 2));

@@ -10,6 +10,7 @@ export class Rejects {
   readonly #source: string;
   readonly #file: string;
   #descriptor: number | undefined;
+  #isUnwritable = false;
   #count = 0;
 
   constructor(source: string) {
@@ -20,11 +21,10 @@ export class Rejects {
   }
 
   add(reject: Reject): void {
-    this.#descriptor ??= openSync(this.#file, "w");
-    writeSync(this.#descriptor, `${JSON.stringify(reject)}\n`);
+    this.#write(`${JSON.stringify(reject)}\n`);
     this.#count++;
-    if (this.#count <= SAID) say(`${this.#source}:${reject.line}: ${reject.reason}`);
-    if (this.#count === SAID + 1) say(`… more rejected lines are only written to ${this.#file}`);
+    if (this.#count <= SAID || this.#isUnwritable) say(`${this.#source}:${reject.line}: ${reject.reason}`);
+    else if (this.#count === SAID + 1) say(`… more rejected lines are only written to ${this.#file}`);
   }
 
   close(): void {
@@ -32,5 +32,17 @@ export class Rejects {
     closeSync(this.#descriptor);
     this.#descriptor = undefined;
     say(`${this.#count} rejected, with the reasons in ${this.#file}`);
+  }
+
+  /** A file that cannot be written stops nothing: then all reasons are said. */
+  #write(line: string): void {
+    if (this.#isUnwritable) return;
+    try {
+      this.#descriptor ??= openSync(this.#file, "w");
+      writeSync(this.#descriptor, line);
+    } catch (error) {
+      this.#isUnwritable = true;
+      say(`tank-monitor: ${this.#file} cannot be written (${(error as Error).message}); rejected lines are only told here`);
+    }
   }
 }

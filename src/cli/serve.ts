@@ -11,35 +11,35 @@ export const serve: Command = {
   usage: "[--port PORT] [--host ADDRESS]",
   help: `Answers HTTP on --host and --port (127.0.0.1 and 8080, or HOST and PORT). The database is DATABASE_URL
 (sqlite:data/tank-monitor.db). Stops in order on SIGTERM and SIGINT. docs/configuration.md tells the rest.`,
+  most: 0,
   flags: { port: { type: "string" }, host: { type: "string" } },
   async run(call) {
     await serveUntilStopped(configOf(call, ["PORT", "HOST"]), async ({ store, url }) => {
       if (await store.isEmpty()) say(nextSteps(url));
+      return undefined;
     });
     return 0;
   },
 };
 
+/** What `ready` begins beside the service, it ends with the function it returns. */
+type Ready = (app: App) => Promise<(() => Promise<void>) | undefined>;
+
 /** Starts, lets `ready` do its part, and returns after an orderly stop. A second signal changes nothing. */
-export async function serveUntilStopped(
-  config: Config,
-  ready: (app: App) => Promise<(() => Promise<void>) | void>,
-): Promise<void> {
+export async function serveUntilStopped(config: Config, ready: Ready): Promise<void> {
   const log = openLog(config.logLevel);
-  const { promise: stopped, resolve, reject } = Promise.withResolvers<void>();
+  const { promise: signalled, resolve } = Promise.withResolvers<string>();
+  for (const signal of ["SIGTERM", "SIGINT"]) process.on(signal, resolve);
   try {
     const app = await startApp({ config, log: log.observe });
-    let finish: (() => Promise<void>) | void;
-    let isStopping = false;
-    const stop = (signal: string): void => {
-      if (isStopping) return;
-      isStopping = true;
-      log.observe({ kind: "stopping", signal });
-      Promise.resolve(finish?.()).then(app.stop).then(resolve, reject);
-    };
-    for (const signal of ["SIGTERM", "SIGINT"]) process.on(signal, () => stop(signal));
-    finish = await ready(app);
-    await stopped;
+    let finish: (() => Promise<void>) | undefined;
+    try {
+      finish = await ready(app);
+      log.observe({ kind: "stopping", signal: await signalled });
+    } finally {
+      await finish?.();
+      await app.stop();
+    }
   } finally {
     log.flush();
   }

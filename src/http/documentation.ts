@@ -42,7 +42,13 @@ export async function mountDocumentation(app: FastifyInstance, document: object)
       staticCSP: CONTENT_SECURITY_POLICY,
       theme: { title: "Tank Monitor: interface", favicon: [ICON] },
       // BaseLayout: without the bar for opening documents of other hosts.
-      uiConfig: { layout: "BaseLayout", docExpansion: "list", tryItOutEnabled: true, validatorUrl: null } as never,
+      uiConfig: {
+        url: "/openapi.json",
+        layout: "BaseLayout",
+        docExpansion: "list",
+        tryItOutEnabled: true,
+        validatorUrl: null,
+      } as never,
     });
   });
 }

@@ -3,7 +3,6 @@
 import { STATUS_CODES } from "node:http";
 import { CATALOGUE, type ErrorCode } from "../domain/errors.ts";
 import { ref } from "../domain/schema.ts";
-import type { Reach } from "./auth.ts";
 import { PROBLEM_MEDIA_TYPE, ProblemObject, STATUS } from "./problems.ts";
 import type { Route } from "./route.ts";
 import { customerSchemas } from "./routes/customers.ts";
@@ -55,7 +54,6 @@ export function openapiDocument(routes: readonly Route[], version: string): Json
     components: {
       securitySchemes: {
         key: { type: "apiKey", in: "header", name: "X-API-Key", description: "A key that the operator handed out" },
-        bearer: { type: "http", scheme: "bearer", description: "The same key, for scrapers that can only send this" },
       },
       headers: {
         RequestId: { description: "The request's id, also in the service's log", schema: { type: "string" } },
@@ -77,14 +75,10 @@ function operation(route: Route): Json {
     summary: route.summary,
     description: route.description,
     tags: [route.tag],
-    ...(route.reach === "read" ? {} : { security: securityOf(route.reach) }),
+    ...(route.reach === "open" ? { security: [] } : {}),
     parameters: parametersOf(route),
     responses: { 200: success(route), ...(isCacheable(route) ? { 304: NOT_MODIFIED } : {}), ...refusals(route) },
   };
-}
-
-function securityOf(reach: Reach): Json[] {
-  return reach === "open" ? [] : [{ key: [] }, { bearer: [] }];
 }
 
 const isCacheable = (route: Route): boolean => route.parameters !== "unread";

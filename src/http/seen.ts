@@ -6,6 +6,8 @@ import type { Writes } from "../domain/store.ts";
 
 const TOLD_EVERY_MS = 60_000;
 const FLUSH_EVERY_MS = 500;
+/** After a write that failed. */
+const REST_MS = 5000;
 
 export class LastSeen {
   readonly #touch: Writes["touchCustomers"];
@@ -15,6 +17,7 @@ export class LastSeen {
   readonly #timer: NodeJS.Timeout;
   #due = new Map<string, Instant>();
   #flushing: Promise<void> = Promise.resolve();
+  #restUntil = 0;
 
   constructor(touch: Writes["touchCustomers"], clock: Clock, observe: Observe) {
     this.#touch = touch;
@@ -37,7 +40,7 @@ export class LastSeen {
   }
 
   #flush(): void {
-    if (this.#due.size === 0) return;
+    if (this.#due.size === 0 || performance.now() < this.#restUntil) return;
     const seen = this.#due;
     this.#due = new Map();
     for (const [id, at] of seen) this.#told.set(id, at);
@@ -47,6 +50,7 @@ export class LastSeen {
         await this.#touch(seen);
       } catch (error) {
         this.#observe({ kind: "last_seen_delayed", error });
+        this.#restUntil = performance.now() + REST_MS;
         for (const [id, at] of seen) {
           this.#told.delete(id);
           if (!this.#due.has(id)) this.#due.set(id, at);

@@ -22,9 +22,11 @@ type Run =
   | { readonly kind: "rejected"; readonly lines: TextLine[]; readonly records: string[] };
 type TextLine = { readonly number: number; readonly text: string };
 
-const RUN_LENGTH = 5000;
-/** While one run is written, the next are decoded. */
-const RUNS_UNDER_WAY = 3;
+/** A run is short, so that the writer can let others in between; it is also small, however long its lines are. */
+const RUN_LINES = 1000;
+const RUN_CHARACTERS = 1_048_576;
+/** While one run is written, the next are decoded; the writer commits together what waits. */
+const RUNS_UNDER_WAY = 8;
 
 export class Import {
   readonly summary: Summary = { read: 0, new: 0, changed: 0, unchanged: 0, rejected: 0 };
@@ -32,6 +34,7 @@ export class Import {
   readonly #reject: (reject: Reject) => void;
   readonly #underWay: Promise<void>[] = [];
   #run: Run | undefined;
+  #characters = 0;
 
   constructor(writes: ImportWrites, reject: (reject: Reject) => void) {
     this.#writes = writes;
@@ -45,8 +48,8 @@ export class Import {
         for (const line of group) {
           if (decode !== undefined) this.#add(line, decode);
           else decode = this.#header(line);
+          if (this.#underWay.length > RUNS_UNDER_WAY) await this.#drain(RUNS_UNDER_WAY);
         }
-        await this.#drain(RUNS_UNDER_WAY);
       }
       this.#send();
       await this.#drain(0);
@@ -69,10 +72,12 @@ export class Import {
     this.summary.read++;
     const text = "text" in line ? line.text : "";
     const decoded: DecodedRecord = "text" in line ? decode(text) : { kind: "rejected", reason: line.unreadable };
-    if (this.#run?.kind !== decoded.kind || this.#run.records.length >= RUN_LENGTH) {
+    if (this.#run?.kind !== decoded.kind || this.#run.records.length >= RUN_LINES || this.#characters > RUN_CHARACTERS) {
       this.#send();
       this.#run = { kind: decoded.kind, lines: [], records: [] } as Run;
+      this.#characters = 0;
     }
+    this.#characters += text.length;
     this.#run.lines.push({ number: line.number, text });
     (this.#run.records as unknown[]).push(decoded.kind === "rejected" ? decoded.reason : decoded.record);
   }

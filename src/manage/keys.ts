@@ -44,6 +44,7 @@ async function refuseUnfit(store: Store, wish: NewKey): Promise<void> {
   if (wish.name === "" || isLongerThan(wish.name, NAME_MAX_LENGTH) || !isCleanText(wish.name)) {
     throw new Complaint(`a key's name must have 1 to ${NAME_MAX_LENGTH} characters, none of them control characters`, 2);
   }
+  if (wish.lifetime === 0) throw new Complaint("a key that expires at once is of no use", 2);
   if (wish.role === "manage" && wish.customerId !== null) {
     throw new Complaint("a key of the role manage sees everything: it cannot be bound to a customer", 2);
   }

@@ -1,27 +1,21 @@
 // The log: one structured line for each event worth reading, on stderr. It sees events, hence no secrets.
 
-import { destination, type Logger, pino } from "pino";
+import { type Logger, pino } from "pino";
 import type { Event, Observe } from "../domain/events.ts";
 import { formatInstant } from "../domain/instant.ts";
+import { LogLines } from "./lines.ts";
 
 export type Log = { readonly observe: Observe; readonly flush: () => void };
 
-/** Lines are handed to the system in the background and gathered while a write is under way. */
 export function openLog(level: string): Log {
-  const stream = destination({ fd: 2, sync: false });
-  const logger = pino({ level, base: null, timestamp: () => `,"time":"${formatInstant(Date.now())}"` }, stream);
+  const lines = new LogLines();
+  const logger = pino({ level, base: null, timestamp: () => `,"time":"${formatInstant(Date.now())}"` }, lines);
   return {
     observe(event) {
       if (event.kind !== "request_answered") write(logger, event);
-      else if (logger.isLevelEnabled(levelOf(event))) stream.write(requestLine(event));
+      else if (logger.isLevelEnabled(levelOf(event))) lines.write(requestLine(event));
     },
-    flush() {
-      try {
-        stream.flushSync();
-      } catch {
-        // Not opened yet, or gone: there is nobody left to tell.
-      }
-    },
+    flush: () => lines.flush(),
   };
 }
 

@@ -6,9 +6,12 @@ import type { Observe } from "../domain/events.ts";
 import type { Store } from "../domain/store.ts";
 import { openSqlite } from "./sqlite/store.ts";
 
+const SQLITE = "sqlite:";
+
 export async function openStore(url: string, observe: Observe): Promise<Store> {
-  if (url.startsWith("sqlite:") && url.length > "sqlite:".length)
-    return openSqlite(resolve(url.slice("sqlite:".length)), observe);
+  const file = url.startsWith(SQLITE) ? url.slice(SQLITE.length) : "";
+  if (file.startsWith("//")) throw new Complaint(`DATABASE_URL has the file right after sqlite:, without slashes of its own`, 2);
+  if (file !== "") return openSqlite(resolve(file), observe);
   throw new Complaint(`DATABASE_URL must be sqlite:FILE, such as sqlite:data/tank-monitor.db, not ${schemeOf(url)}`, 2);
 }
 

@@ -91,7 +91,7 @@ export function isFileError(error: unknown): boolean {
 }
 
 export const isNotADatabase = (error: unknown): boolean => sqliteCode(error) === NOT_A_DATABASE;
-export const isCantOpen = (error: unknown): boolean => sqliteCode(error) === CANT_OPEN;
+export const isSqliteError = (error: unknown): boolean => sqliteCode(error) !== undefined;
 
 /** A disk, lock or file that is not there now is the port's `store_unavailable`; anything else is a fault of ours. */
 export function asRefusal(error: unknown): unknown {

@@ -67,10 +67,12 @@ function firstOf(row: unknown): SQLInputValue | undefined {
 
 /** Runs several statements on one state of the database. Synchronous: nothing is awaited while a read is open. */
 export class Snapshot {
+  readonly #db: DatabaseSync;
   readonly #begin: StatementSync;
   readonly #end: StatementSync;
 
   constructor(db: DatabaseSync) {
+    this.#db = db;
     this.#begin = db.prepare("BEGIN");
     this.#end = db.prepare("COMMIT");
   }
@@ -80,7 +82,8 @@ export class Snapshot {
     try {
       return look();
     } finally {
-      this.#end.run();
+      // After some errors SQLite has ended it by itself.
+      if (this.#db.isTransaction) this.#end.run();
     }
   }
 }

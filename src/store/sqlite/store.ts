@@ -1,5 +1,5 @@
 // The embedded store: SQLite through `node:sqlite`. The serving thread reads on a connection of its own; every write goes
-// to the writing thread. The port's other engine has the same files.
+// to the writing thread.
 
 import { randomBytes } from "node:crypto";
 import { rmSync } from "node:fs";
@@ -7,9 +7,10 @@ import { backup, type DatabaseSync } from "node:sqlite";
 import { Complaint, storeUnavailable } from "../../domain/errors.ts";
 import type { Observe } from "../../domain/events.ts";
 import type { Reads, Store } from "../../domain/store.ts";
-import { asRefusal, isCantOpen, isFileError, isNotADatabase, openReader, openWriter } from "./connection.ts";
+import { asRefusal, isFileError, isNotADatabase, isSqliteError, openReader, openWriter } from "./connection.ts";
 import { customerQuestions } from "./customers.ts";
 import { records } from "./export.ts";
+import { Health } from "./health.ts";
 import { keyQuestions } from "./keys.ts";
 import { migrate, refuseForeign } from "./migrations.ts";
 import { Snapshot } from "./paging.ts";
@@ -19,42 +20,50 @@ import { telemetryQuestions } from "./telemetry.ts";
 import { Writer } from "./writer.ts";
 
 export async function openSqlite(file: string, observe: Observe): Promise<Store> {
-  prepare(file);
-  const db = openReader(file);
-  const writer = new Writer(file);
-  const presence = new Presence(file, (change) =>
-    observe(change === "back" ? { kind: "store_back" } : { kind: "store_lost", reason: change.lost }),
-  );
+  const db = prepare(file);
+  const health = new Health(observe);
+  const writer = new Writer(file, (reason) => health.lose(reason));
+  const presence = new Presence(file, (change) => (change === "back" ? health.regain() : health.lose(change.lost)));
   await presence.look();
+
+  function refuseWhileAway(): void {
+    if (presence.lost !== undefined) throw storeUnavailable(new Error(presence.lost));
+  }
 
   /** The port is asynchronous, SQLite is not: an answer is ready when the call returns. */
   function ask<A extends unknown[], T>(question: (...args: A) => T): (...args: A) => Promise<T> {
     return (...args) => {
-      if (presence.lost !== undefined) return Promise.reject(storeUnavailable(new Error(presence.lost)));
       try {
-        return Promise.resolve(question(...args));
+        refuseWhileAway();
+        const answer = question(...args);
+        health.regain();
+        return Promise.resolve(answer);
       } catch (error) {
-        return Promise.reject(asRefusal(error));
+        return Promise.reject(health.note(asRefusal(error)));
       }
     };
   }
 
   function tell<A extends unknown[], T>(write: (...args: A) => Promise<T>): (...args: A) => Promise<T> {
     return async (...args) => {
-      if (presence.lost !== undefined) throw storeUnavailable(new Error(presence.lost));
       try {
+        refuseWhileAway();
         return await write(...args);
       } catch (error) {
-        throw asRefusal(error);
+        throw health.note(asRefusal(error));
       }
     };
   }
 
-  const { keyList, ...questions } = allQuestions(db);
+  const { keyList, ping, ...questions } = allQuestions(db);
   const anything = db.prepare("SELECT EXISTS (SELECT 1 FROM customer) OR EXISTS (SELECT 1 FROM api_key) AS any");
 
   return {
     ...reads(questions, ask),
+    ping: ask(() => {
+      writer.refuseIfEnded();
+      ping();
+    }),
     keyList: ask(keyList),
     isEmpty: ask(() => anything.get()?.["any"] === 0),
     putCustomers: tell((list) => writer.write("putCustomers", list)),
@@ -80,7 +89,8 @@ type Questions = ReturnType<typeof allQuestions>;
 
 function allQuestions(db: DatabaseSync) {
   const snapshot = new Snapshot(db);
-  const ping = db.prepare("SELECT 1");
+  // Reads a page of the file, as a bare SELECT 1 would not.
+  const ping = db.prepare("SELECT id FROM customer ORDER BY pk DESC LIMIT 1");
   return {
     ...customerQuestions(db, snapshot),
     ...tankQuestions(db, snapshot),
@@ -92,7 +102,7 @@ function allQuestions(db: DatabaseSync) {
 
 type Ask = <A extends unknown[], T>(question: (...args: A) => T) => (...args: A) => Promise<T>;
 
-function reads(questions: Omit<Questions, "keyList">, ask: Ask): Reads {
+function reads(questions: Omit<Questions, "keyList" | "ping">, ask: Ask): Omit<Reads, "ping"> {
   return {
     customerById: ask(questions.customerById),
     customerPage: ask(questions.customerPage),
@@ -100,34 +110,43 @@ function reads(questions: Omit<Questions, "keyList">, ask: Ask): Reads {
     tankPage: ask(questions.tankPage),
     telemetryPage: ask(questions.telemetryPage),
     keyByHash: ask(questions.keyByHash),
-    ping: ask(questions.ping),
   };
 }
 
-/** Creates and migrates, before anything else opens the file. */
-function prepare(file: string): void {
-  let db: DatabaseSync | undefined;
+/** Creates and migrates, then opens for reading. Whatever stands in the way is for the operator to mend: one line. */
+function prepare(file: string): DatabaseSync {
   try {
-    db = openWriter(file, (opened) => refuseForeign(opened, file));
-    migrate(db);
+    const db = openWriter(file, (opened) => refuseForeign(opened, file));
+    try {
+      migrate(db);
+    } finally {
+      db.close();
+    }
+    return openReader(file);
   } catch (error) {
     if (isNotADatabase(error)) throw new Complaint(`${file} is not a database. Name another file in DATABASE_URL.`);
-    if (isCantOpen(error) || isFileError(error))
-      throw new Complaint(`${file} cannot be opened or created. Check the path and its permissions.`);
-    throw error;
-  } finally {
-    db?.close();
+    if (!isSqliteError(error) && !isFileError(error)) throw error;
+    const reason = error instanceof Error ? error.message : "";
+    throw new Complaint(`${file} cannot be opened or created (${reason}). Check the path, its permissions and the disk.`);
   }
 }
 
 async function openCopy(file: string, progress: (done: number, total: number) => void, observe: Observe): Promise<Store> {
   const to = `${file}.rehearsal-${randomBytes(4).toString("hex")}`;
+  const remove = (): void => removeDatabase(to);
+  process.once("exit", remove);
   try {
     await copy(file, to, progress);
     const store = await openSqlite(to, observe);
-    return { ...store, close: () => store.close().finally(() => removeDatabase(to)) };
+    return {
+      ...store,
+      async close() {
+        await store.close().finally(remove);
+        process.off("exit", remove);
+      },
+    };
   } catch (error) {
-    removeDatabase(to);
+    remove();
     throw error;
   }
 }

@@ -1,26 +1,44 @@
 // The serving side of the writing thread: hands a write over, resolves when it is durable.
 
 import { Worker } from "node:worker_threads";
-import { Refusal, storeUnavailable } from "../../domain/errors.ts";
+import { storeUnavailable } from "../../domain/errors.ts";
 import type { WriteName, WriteReply, WriteRequest, WriteTable } from "./writer-thread.ts";
 
 type Waiting = { resolve: (value: never) => void; reject: (error: unknown) => void };
 
-export class Writer {
-  readonly #worker: Worker;
-  readonly #waiting = new Map<number, Waiting>();
-  #last = 0;
-  #ended: unknown;
+const START_AGAIN_MS = 500;
 
-  constructor(file: string) {
-    this.#worker = new Worker(new URL("./writer-thread.ts", import.meta.url), { workerData: { file } });
-    this.#worker.on("message", (reply: WriteReply) => this.#settle(reply));
-    this.#worker.on("error", (error) => this.#end(error));
-    this.#worker.on("exit", () => this.#end(new Error("the writing thread has ended")));
+export class Writer {
+  readonly #file: string;
+  readonly #lost: (reason: string) => void;
+  readonly #waiting = new Map<number, Waiting>();
+  #worker: Worker;
+  #last = 0;
+  #ended: Error | undefined;
+  #isClosing = false;
+
+  constructor(file: string, lost: (reason: string) => void) {
+    this.#file = file;
+    this.#lost = lost;
+    this.#worker = this.#start();
+  }
+
+  #start(): Worker {
+    const worker = new Worker(new URL("./writer-thread.ts", import.meta.url), { workerData: { file: this.#file } });
+    worker.on("message", (reply: WriteReply) => this.#settle(reply));
+    worker.on("error", (error: Error) => {
+      this.#ended = error;
+    });
+    worker.on("exit", () => this.#exited());
+    return worker;
+  }
+
+  refuseIfEnded(): void {
+    if (this.#ended !== undefined) throw storeUnavailable(this.#ended);
   }
 
   write<N extends WriteName>(name: N, ...args: Parameters<WriteTable[N]>): Promise<ReturnType<WriteTable[N]>> {
-    if (this.#ended !== undefined) return Promise.reject(storeUnavailable(this.#ended));
+    this.refuseIfEnded();
     const { promise, resolve, reject } = Promise.withResolvers<ReturnType<WriteTable[N]>>();
     const id = ++this.#last;
     this.#waiting.set(id, { resolve, reject });
@@ -30,6 +48,7 @@ export class Writer {
 
   /** What was handed over before is written first. */
   async close(): Promise<void> {
+    this.#isClosing = true;
     if (this.#ended !== undefined) return;
     const { promise, resolve } = Promise.withResolvers<void>();
     this.#worker.once("exit", () => resolve());
@@ -44,11 +63,17 @@ export class Writer {
     else waiting?.reject(reply.unavailable ? storeUnavailable(reply.error) : reply.error);
   }
 
-  #end(error: unknown): void {
-    this.#ended ??= error;
-    for (const { reject } of this.#waiting.values()) {
-      reject(error instanceof Refusal ? error : storeUnavailable(error));
-    }
+  /** A thread that ended by itself has failed what waited for it, and is started again. */
+  #exited(): void {
+    this.#ended ??= new Error("the writing thread has ended");
+    for (const { reject } of this.#waiting.values()) reject(storeUnavailable(this.#ended));
     this.#waiting.clear();
+    if (this.#isClosing) return;
+    this.#lost(this.#ended.message);
+    setTimeout(() => {
+      if (this.#isClosing) return;
+      this.#ended = undefined;
+      this.#worker = this.#start();
+    }, START_AGAIN_MS).unref();
   }
 }
