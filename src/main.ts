@@ -77,6 +77,9 @@ process.stdout.on("error", (error: NodeJS.ErrnoException) => {
   process.exit(1);
 });
 
+/** Words that nobody can read are no reason to stop. */
+process.stderr.on("error", () => {});
+
 try {
   process.exitCode = await main(process.argv.slice(2));
 } catch (error) {

@@ -1,7 +1,7 @@
 // tank-monitor backup FILE
 
 import { existsSync, renameSync, rmSync } from "node:fs";
-import { Complaint } from "../domain/errors.ts";
+import { Complaint, Refusal } from "../domain/errors.ts";
 import { type Command, configOf, say, withStore } from "./command.ts";
 import { Progress } from "./progress.ts";
 
@@ -23,6 +23,10 @@ whole. To restore: stop the service, put FILE in the place of the database, remo
     try {
       await withStore(configOf(call), (store) => store.backup(partial, (done, total) => progress.show(done, total, "")));
       renameSync(partial, file);
+    } catch (error) {
+      if (!(error instanceof Refusal)) throw error;
+      const { cause } = error;
+      throw new Complaint(`${file} could not be written: ${cause instanceof Error ? cause.message : error.message}`);
     } finally {
       progress.end();
       for (const end of ["", "-wal", "-shm", "-journal"]) rmSync(partial + end, { force: true });

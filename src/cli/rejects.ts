@@ -17,7 +17,11 @@ export class Rejects {
     this.#source = source === "-" ? "stdin" : source;
     this.#file = `${this.#source}.rejects.ndjson`;
     // What an earlier run rejected may be mended by now.
-    rmSync(this.#file, { force: true });
+    try {
+      rmSync(this.#file, { force: true });
+    } catch {
+      // Then it cannot be written either, which is told when there is something to write.
+    }
   }
 
   add(reject: Reject): void {

@@ -21,7 +21,7 @@ const WRONGLY_CALLED: readonly Call[] = [
   ["key revoke", /which key/],
   ["import", /file/],
   ["backup", /file/],
-  ["backup a b", /one file/],
+  ["backup a b", /"b"/],
   ["serve --port 70000", /--port.*"70000"/],
   ["key revoke one two", /two/],
   ["key list all", /all/],

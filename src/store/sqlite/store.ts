@@ -55,6 +55,18 @@ export async function openSqlite(file: string, observe: Observe): Promise<Store>
     };
   }
 
+  /** A copy may fail for its own place, which says nothing of the database. */
+  function make<A extends unknown[], T>(copying: (...args: A) => Promise<T>): (...args: A) => Promise<T> {
+    return async (...args) => {
+      try {
+        refuseWhileAway();
+        return await copying(...args);
+      } catch (error) {
+        throw asRefusal(error);
+      }
+    };
+  }
+
   const { keyList, ping, ...questions } = allQuestions(db);
   const anything = db.prepare("SELECT EXISTS (SELECT 1 FROM customer) OR EXISTS (SELECT 1 FROM api_key) AS any");
 
@@ -73,9 +85,9 @@ export async function openSqlite(file: string, observe: Observe): Promise<Store>
     replaceKey: tell((oldId, oldExpiresAt, key, hash) => writer.write("replaceKey", oldId, oldExpiresAt, key, hash)),
     revokeKey: tell((id, at) => writer.write("revokeKey", id, at)),
     touchCustomers: tell((seen) => writer.write("touchCustomers", seen)),
-    backup: tell((to, progress) => copy(file, to, progress)),
+    backup: make((to, progress) => copy(file, to, progress)),
     records: () => records(file),
-    rehearsal: tell((progress) => openCopy(file, progress, observe)),
+    rehearsal: make((progress) => openCopy(file, progress, observe)),
     async close() {
       presence.stop();
       // The writer goes last: the last connection to close empties the log into the database.

@@ -37,7 +37,7 @@ export class Writer {
     if (this.#ended !== undefined) throw storeUnavailable(this.#ended);
   }
 
-  write<N extends WriteName>(name: N, ...args: Parameters<WriteTable[N]>): Promise<ReturnType<WriteTable[N]>> {
+  async write<N extends WriteName>(name: N, ...args: Parameters<WriteTable[N]>): Promise<ReturnType<WriteTable[N]>> {
     this.refuseIfEnded();
     const { promise, resolve, reject } = Promise.withResolvers<ReturnType<WriteTable[N]>>();
     const id = ++this.#last;

@@ -1,0 +1,31 @@
+// The writing thread: when it ends by itself, writes are refused, not lost, and go on as soon as they can.
+
+import assert from "node:assert/strict";
+import { mkdirSync, renameSync, rmdirSync } from "node:fs";
+import test from "node:test";
+import { Refusal } from "../../src/domain/errors.ts";
+import { Writer } from "../../src/store/sqlite/writer.ts";
+import { customerRecord } from "../support/records.ts";
+import { databaseFolder } from "../support/stores.ts";
+import { until } from "../support/until.ts";
+
+test("a thread that cannot open its database refuses writes, says so, and starts again until it can", async (t) => {
+  const folder = databaseFolder(t);
+  await (await folder.open()).close();
+  renameSync(folder.file, `${folder.file}.away`);
+  mkdirSync(folder.file);
+  const reasons: string[] = [];
+  const writer = new Writer(folder.file, (reason) => reasons.push(reason));
+  t.after(() => writer.close());
+  await assert.rejects(
+    writer.write("putCustomers", [customerRecord("a")]),
+    (error) => error instanceof Refusal && error.code === "store_unavailable",
+  );
+  assert.match(reasons[0] ?? "", /unable to open/);
+  rmdirSync(folder.file);
+  renameSync(`${folder.file}.away`, folder.file);
+  await until("a write that is taken", async () => {
+    const written = await writer.write("putCustomers", [customerRecord("a")]).catch(() => []);
+    return written[0] === "new" || written[0] === "unchanged";
+  });
+});
