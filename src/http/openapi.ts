@@ -149,6 +149,6 @@ function exampleOf(code: ErrorCode): Json {
     status: STATUS[code],
     detail: `${CATALOGUE[code]}: what is wrong with this request, and what to do.`,
     code,
-    request_id: "9f0d4f0e-6f0e-4c55-9a7e-0d5b6c1f2a10",
+    request_id: "kQ3vY2m8Zt0x-00001hs",
   };
 }

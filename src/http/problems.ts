@@ -48,7 +48,7 @@ export const ProblemObject = object(
     param: text({ description: "The parameter at fault, where there is one", examples: ["size"] }),
     request_id: text({
       description: "The request's id, also in X-Request-Id and in the service's log",
-      examples: ["9f0d4f0e-6f0e-4c55-9a7e-0d5b6c1f2a10"],
+      examples: ["kQ3vY2m8Zt0x-00001hs"],
     }),
   },
   { description: "Problem details (RFC 9457)" },

@@ -2,7 +2,7 @@
 // shape → key → role → rate → parameters → question → answer. Lives here: everything that knows HTTP. May not: SQL, rules
 // of the domain.
 
-import { randomUUID } from "node:crypto";
+import { randomBytes } from "node:crypto";
 import type { IncomingMessage } from "node:http";
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify";
 import { type ErrorCode, Refusal } from "../domain/errors.ts";
@@ -74,7 +74,7 @@ function makeFastify({ trustProxy, patience, observe }: ServerParts, paths: Know
   const app = Fastify({
     logger: false,
     trustProxy: trusted(trustProxy),
-    genReqId: requestId,
+    genReqId: requestIds(),
     forceCloseConnections: "idle",
     return503OnClosing: false,
     requestTimeout: patience.requestMs,
@@ -164,8 +164,9 @@ function mount(app: FastifyInstance, route: Route, admission: Admission, { reads
     const values = isInterface ? read(queryOf(request.raw.url), formOf(request)) : {};
     const sight = request.caller?.sight ?? SEES_NOTHING;
     const answer = await route.ask({ reads, metrics, sight, id, values });
-    if (isInterface) sendValidated(request, reply, JSON.stringify(answer));
-    else sendFresh(reply, route.answer.mediaType, typeof answer === "string" ? answer : JSON.stringify(answer));
+    const body = typeof answer === "string" ? answer : JSON.stringify(answer);
+    if (isInterface) sendValidated(request, reply, body);
+    else sendFresh(reply, route.answer.mediaType, body);
     return reply;
   });
 }
@@ -176,9 +177,16 @@ function trusted(proxy: ServerParts["trustProxy"]): boolean | string[] | ((addre
   return typeof proxy === "boolean" ? proxy : [...proxy];
 }
 
-function requestId(request: IncomingMessage): string {
-  const given = request.headers["x-request-id"];
-  return typeof given === "string" && SANE_REQUEST_ID.test(given) ? given : randomUUID();
+/** The caller's own id where it is sane; else a name of chance for the process, and a count. */
+function requestIds(): (request: IncomingMessage) => string {
+  const processId = randomBytes(9).toString("base64url");
+  let count = 0;
+  return (request) => {
+    const given = request.headers["x-request-id"];
+    if (typeof given === "string" && SANE_REQUEST_ID.test(given)) return given;
+    count++;
+    return `${processId}-${count.toString(36).padStart(7, "0")}`;
+  };
 }
 
 /** `curl -d size=2 …` makes a POST of what was meant as a GET. */

@@ -7,7 +7,7 @@ import test from "node:test";
 import { customerQuestions } from "../../src/store/sqlite/customers.ts";
 import { keyQuestions } from "../../src/store/sqlite/keys.ts";
 import { migrate } from "../../src/store/sqlite/migrations.ts";
-import { Snapshot } from "../../src/store/sqlite/paging.ts";
+
 import { tankQuestions } from "../../src/store/sqlite/tanks.ts";
 import { telemetryQuestions } from "../../src/store/sqlite/telemetry.ts";
 import { databaseFolder } from "../support/stores.ts";
@@ -20,13 +20,12 @@ class Overheard extends DatabaseSync {
   }
 }
 
-function plansOf(ask: (db: DatabaseSync, snapshot: Snapshot) => unknown, file: string): { sql: string; plan: string }[] {
+function plansOf(ask: (db: DatabaseSync) => unknown, file: string): { sql: string; plan: string }[] {
   const db = new Overheard(file);
   try {
     migrate(db);
-    const snapshot = new Snapshot(db);
     db.statements.length = 0;
-    ask(db, snapshot);
+    ask(db);
     return [...db.statements].map((sql) => {
       const steps = db.prepare(`EXPLAIN QUERY PLAN ${sql}`).all();
       return { sql, plan: steps.map(({ detail }) => detail).join("; ") };

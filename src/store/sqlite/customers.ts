@@ -7,7 +7,7 @@ import type { Sight } from "../../domain/key.ts";
 import type { Page } from "../../domain/page.ts";
 import type { CustomerRecord, RecordOutcome } from "../../domain/record.ts";
 import type { CustomerQuestion, Found } from "../../domain/store.ts";
-import { arrayRow, arrayStatement, type Row, Series, type Snapshot } from "./paging.ts";
+import { arrayRow, arrayStatement, type Row, Series } from "./paging.ts";
 
 const COLUMNS = "id, created_at, email, last_seen_at, name, phone, updated_at, verified_at, tank_count, deleted";
 const DELETED = 9;
@@ -27,7 +27,7 @@ function series(db: DatabaseSync, selection: string): Series {
   return new Series(db, { columns: COLUMNS, from: `customer WHERE deleted = 0 ${selection}`, order: "created_at DESC, id DESC" });
 }
 
-export function customerQuestions(db: DatabaseSync, snapshot: Snapshot) {
+export function customerQuestions(db: DatabaseSync) {
   const byId = arrayStatement(db, BY_ID);
   const all = series(db, ""); // customer_by_creation
   const byEmail = series(db, "AND email = ?"); // customer_by_email
@@ -49,7 +49,7 @@ export function customerQuestions(db: DatabaseSync, snapshot: Snapshot) {
 
     customerPage(question: CustomerQuestion, sight: Sight): Page<CountedCustomer> {
       const [list, key] = seriesFor(question.email, sight);
-      const { rows, totalItems } = snapshot.take(() => list.page(key, question));
+      const { rows, totalItems } = list.page(key, question);
       return { data: rows.map(customerOf), totalItems };
     },
   };

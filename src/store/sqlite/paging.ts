@@ -33,7 +33,7 @@ export class Series {
     this.#rowsBetween = arrayStatement(db, `SELECT ${columns} FROM ${between} ${page}`);
   }
 
-  /** To be called inside a snapshot. `kept` is the count of the whole series, where one is kept. */
+  /** `kept` is the count of the whole series, where one is kept. */
   page(key: Row, { from, to, page, size }: PageQuestion, kept?: number): { rows: Row[]; totalItems: number } {
     const isWhole = from === undefined && to === undefined;
     const bounds = isWhole ? key : [...key, from ?? EARLIEST, to ?? LATEST];
@@ -63,27 +63,4 @@ export function arrayRow(row: unknown): Row | undefined {
 
 function firstOf(row: unknown): SQLInputValue | undefined {
   return arrayRow(row)?.[0];
-}
-
-/** Runs several statements on one state of the database. Synchronous: nothing is awaited while a read is open. */
-export class Snapshot {
-  readonly #db: DatabaseSync;
-  readonly #begin: StatementSync;
-  readonly #end: StatementSync;
-
-  constructor(db: DatabaseSync) {
-    this.#db = db;
-    this.#begin = db.prepare("BEGIN");
-    this.#end = db.prepare("COMMIT");
-  }
-
-  take<T>(look: () => T): T {
-    this.#begin.run();
-    try {
-      return look();
-    } finally {
-      // After some errors SQLite has ended it by itself.
-      if (this.#db.isTransaction) this.#end.run();
-    }
-  }
 }

@@ -13,14 +13,15 @@ import { records } from "./export.ts";
 import { Health } from "./health.ts";
 import { keyQuestions } from "./keys.ts";
 import { migrate, refuseForeign } from "./migrations.ts";
-import { Snapshot } from "./paging.ts";
 import { Presence } from "./presence.ts";
+import { SharedSnapshot } from "./snapshot.ts";
 import { tankQuestions } from "./tanks.ts";
 import { telemetryQuestions } from "./telemetry.ts";
 import { Writer } from "./writer.ts";
 
 export async function openSqlite(file: string, observe: Observe): Promise<Store> {
   const db = prepare(file);
+  const snapshot = new SharedSnapshot(db);
   const health = new Health(observe);
   const writer = new Writer(file, (reason) => health.lose(reason));
   const presence = new Presence(file, (change) => (change === "back" ? health.regain() : health.lose(change.lost)));
@@ -30,16 +31,15 @@ export async function openSqlite(file: string, observe: Observe): Promise<Store>
     if (presence.lost !== undefined) throw storeUnavailable(new Error(presence.lost));
   }
 
-  /** The port is asynchronous, SQLite is not: an answer is ready when the call returns. */
   function ask<A extends unknown[], T>(question: (...args: A) => T): (...args: A) => Promise<T> {
-    return (...args) => {
+    return async (...args) => {
       try {
         refuseWhileAway();
-        const answer = question(...args);
+        const answer = await snapshot.ask(() => question(...args));
         health.regain();
-        return Promise.resolve(answer);
+        return answer;
       } catch (error) {
-        return Promise.reject(health.note(asRefusal(error)));
+        throw health.note(asRefusal(error));
       }
     };
   }
@@ -100,13 +100,12 @@ export async function openSqlite(file: string, observe: Observe): Promise<Store>
 type Questions = ReturnType<typeof allQuestions>;
 
 function allQuestions(db: DatabaseSync) {
-  const snapshot = new Snapshot(db);
   // Reads a page of the file, as a bare SELECT 1 would not.
   const ping = db.prepare("SELECT id FROM customer ORDER BY pk DESC LIMIT 1");
   return {
-    ...customerQuestions(db, snapshot),
-    ...tankQuestions(db, snapshot),
-    ...telemetryQuestions(db, snapshot),
+    ...customerQuestions(db),
+    ...tankQuestions(db),
+    ...telemetryQuestions(db),
     ...keyQuestions(db),
     ping: (): void => void ping.get(),
   };

@@ -6,7 +6,7 @@ import type { Page, PageQuestion } from "../../domain/page.ts";
 import type { RecordOutcome, TankRecord } from "../../domain/record.ts";
 import type { Found } from "../../domain/store.ts";
 import type { Tank } from "../../domain/tank.ts";
-import { arrayRow, arrayStatement, type Row, Series, type Snapshot } from "./paging.ts";
+import { arrayRow, arrayStatement, type Row, Series } from "./paging.ts";
 
 const FIELDS = [
   "assigned_device_id",
@@ -97,7 +97,7 @@ function series(db: DatabaseSync, selection: string): Series {
   return new Series(db, { columns: COLUMNS, from: `tank WHERE deleted = 0 ${selection}`, order: "created_at DESC, id DESC" });
 }
 
-export function tankQuestions(db: DatabaseSync, snapshot: Snapshot) {
+export function tankQuestions(db: DatabaseSync) {
   const byId = arrayStatement(db, BY_ID);
   const all = series(db, ""); // tank_by_creation
   const ofOwner = series(db, "AND owner_id = ?"); // tank_by_owner
@@ -114,10 +114,10 @@ export function tankQuestions(db: DatabaseSync, snapshot: Snapshot) {
 
     tankPage(question: PageQuestion, sight: Sight): Page<Tank> {
       const owner = sight.customerId;
-      const { rows, totalItems } = snapshot.take(() => {
-        if (owner === null) return all.page([], question);
-        return ofOwner.page([owner], question, Number(arrayRow(countOfOwner.get(owner))?.[0] ?? 0));
-      });
+      const { rows, totalItems } =
+        owner === null
+          ? all.page([], question)
+          : ofOwner.page([owner], question, Number(arrayRow(countOfOwner.get(owner))?.[0] ?? 0));
       return { data: rows.map(tankOf), totalItems };
     },
   };

@@ -5,28 +5,23 @@ import type { Sight } from "../../domain/key.ts";
 import type { Page, PageQuestion } from "../../domain/page.ts";
 import type { Reading, ReadingBatch } from "../../domain/reading.ts";
 import { type Found, READING_OUTCOMES } from "../../domain/store.ts";
-import { arrayRow, arrayStatement, type Row, Series, type Snapshot } from "./paging.ts";
+import { arrayRow, arrayStatement, type Row, Series } from "./paging.ts";
 
 /** By `tank`'s unique index on id. */
 const TANK = (owner: string) => `SELECT deleted, reading_count, pk FROM tank WHERE id = ? ${owner}`;
 
-export function telemetryQuestions(db: DatabaseSync, snapshot: Snapshot) {
+export function telemetryQuestions(db: DatabaseSync) {
   const tankStatement = forBothSights(db, TANK);
   // By reading's primary key, walked backwards.
   const series = new Series(db, { columns: "created_at, fill", from: "reading WHERE tank = ?", order: "created_at DESC" });
 
-  function pageOf(tankId: string, question: PageQuestion, owner: string | null): Found<Page<Reading>> {
-    const get = owner === null ? tankStatement.all.get(tankId) : tankStatement.one.get(tankId, owner);
-    const tank = arrayRow(get);
-    if (tank === undefined) return undefined;
-    if (tank[0] === 1) return "deleted";
-    const { rows, totalItems } = series.page([Number(tank[2])], question, Number(tank[1]));
-    return { data: rows.map((row) => readingOf(row)), totalItems };
-  }
-
   return {
-    telemetryPage(tankId: string, question: PageQuestion, sight: Sight): Found<Page<Reading>> {
-      return snapshot.take(() => pageOf(tankId, question, sight.customerId));
+    telemetryPage(tankId: string, question: PageQuestion, { customerId: owner }: Sight): Found<Page<Reading>> {
+      const tank = arrayRow(owner === null ? tankStatement.all.get(tankId) : tankStatement.one.get(tankId, owner));
+      if (tank === undefined) return undefined;
+      if (tank[0] === 1) return "deleted";
+      const { rows, totalItems } = series.page([Number(tank[2])], question, Number(tank[1]));
+      return { data: rows.map(readingOf), totalItems };
     },
   };
 }

@@ -24,7 +24,11 @@ export class Writer {
   }
 
   #start(): Worker {
-    const worker = new Worker(new URL("./writer-thread.ts", import.meta.url), { workerData: { file: this.#file } });
+    const worker = new Worker(new URL("./writer-thread.ts", import.meta.url), {
+      workerData: { file: this.#file },
+      // It keeps nothing for long: a small nursery is enough.
+      resourceLimits: { maxYoungGenerationSizeMb: 8 },
+    });
     worker.on("message", (reply: WriteReply) => this.#settle(reply));
     worker.on("error", (error: Error) => {
       this.#ended = error;
