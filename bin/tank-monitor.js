@@ -49,8 +49,15 @@ function bundledNode() {
 
 function runWith(node) {
   const child = spawn(node, [fileURLToPath(import.meta.url), ...process.argv.slice(2)], { stdio: "inherit" });
-  // The terminal sends its signals to both of us; those sent to this process alone are passed on.
-  for (const signal of ["SIGTERM", "SIGINT", "SIGHUP"]) process.on(signal, () => child.kill(signal));
+  // The terminal sends its signals to both of us; those sent to this process alone are passed on, each kind once: a second
+  // one could reach the program in the moment of its end, when it can no longer be told that it changes nothing.
+  const passed = new Set();
+  for (const signal of ["SIGTERM", "SIGINT", "SIGHUP"]) {
+    process.on(signal, () => {
+      if (!passed.has(signal)) child.kill(signal);
+      passed.add(signal);
+    });
+  }
   child.on("error", (error) => {
     process.stderr.write(`tank-monitor: ${node} could not be started: ${error.message}\n`);
     process.exit(1);
