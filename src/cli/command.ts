@@ -4,7 +4,6 @@ import type { ParseArgsOptionsConfig } from "node:util";
 import { type Config, type ConfigName, type Given, readConfig, readEnvFile } from "../config.ts";
 import { parseDuration } from "../domain/duration.ts";
 import { Complaint } from "../domain/errors.ts";
-import type { Event } from "../domain/events.ts";
 import type { Store } from "../domain/store.ts";
 import { quoted } from "../domain/text.ts";
 import { openStore } from "../store/open.ts";
@@ -56,11 +55,9 @@ export function configOf(call: Call, names: readonly ConfigName[] = [], fallback
   return readConfig(flags, process.env, { ...fallbacks, ...Object.fromEntries(set) });
 }
 
-/** Opens the database for one command, says on stderr what matters of it, and closes it whatever happens. */
+/** Opens the database for one command, and closes it whatever happens. What goes wrong with it is thrown. */
 export async function withStore<T>(config: Config, work: (store: Store) => Promise<T>): Promise<T> {
-  const store = await openStore(config.databaseUrl, (event: Event) => {
-    if (event.kind === "store_lost") say(`tank-monitor: ${event.reason}`);
-  });
+  const store = await openStore(config.databaseUrl, () => {});
   try {
     return await work(store);
   } finally {

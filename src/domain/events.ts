@@ -21,8 +21,8 @@ export type Event =
   | { readonly kind: "connection_refused"; readonly code: ErrorCode; readonly status: number }
   | { readonly kind: "question_answered"; readonly question: string; readonly milliseconds: number; readonly ok: boolean }
   | { readonly kind: "listening"; readonly url: string; readonly database: string; readonly milliseconds: number }
-  | { readonly kind: "store_lost"; readonly reason: string }
-  | { readonly kind: "store_back" }
+  | { readonly kind: "store_lost" | "writing_lost"; readonly reason: string }
+  | { readonly kind: "store_back" | "writing_back" }
   | { readonly kind: "last_seen_delayed"; readonly error: unknown }
   | { readonly kind: "stopping"; readonly signal: string }
   | { readonly kind: "stopped" };

@@ -52,6 +52,12 @@ function write(logger: Logger, event: Exclude<Event, RequestAnswered>): void {
     case "store_lost":
       logger.error({ event: event.kind, reason: event.reason }, "the database is away; answering 503 until it is back");
       return;
+    case "writing_lost":
+      logger.error({ event: event.kind, reason: event.reason }, "the database cannot be written; reading goes on");
+      return;
+    case "writing_back":
+      logger.info({ event: event.kind }, "the database can be written again");
+      return;
     case "store_back":
       logger.info({ event: event.kind }, "the database is back");
       return;

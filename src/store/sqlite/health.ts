@@ -1,31 +1,39 @@
-// Says once when the database is lost, with the reason, and once when it is back.
+// Says once when something is lost, with the reason, and once when it is back: reading and writing each have one.
 
 import { Refusal } from "../../domain/errors.ts";
 import type { Observe } from "../../domain/events.ts";
 
 export class Health {
+  readonly #of: "store" | "writing";
   readonly #observe: Observe;
   #isLost = false;
 
-  constructor(observe: Observe) {
+  constructor(of: "store" | "writing", observe: Observe) {
+    this.#of = of;
     this.#observe = observe;
   }
 
   lose(reason: string): void {
     if (this.#isLost) return;
     this.#isLost = true;
-    this.#observe({ kind: "store_lost", reason });
+    this.#observe({ kind: `${this.#of}_lost`, reason });
   }
 
   regain(): void {
     if (!this.#isLost) return;
     this.#isLost = false;
-    this.#observe({ kind: "store_back" });
+    this.#observe({ kind: `${this.#of}_back` });
   }
 
-  /** Passes an error on; one that means the database is away is noted. */
-  note(error: unknown): unknown {
-    if (error instanceof Refusal) this.lose(error.cause instanceof Error ? error.cause.message : error.message);
-    return error;
+  /** Passes on what `work` gives or throws; an error that means the database is away is noted. */
+  async watch<T>(work: () => Promise<T>): Promise<T> {
+    try {
+      const result = await work();
+      this.regain();
+      return result;
+    } catch (error) {
+      if (error instanceof Refusal) this.lose(error.cause instanceof Error ? error.cause.message : error.message);
+      throw error;
+    }
   }
 }

@@ -6,7 +6,7 @@ import { rmSync } from "node:fs";
 import { backup, type DatabaseSync } from "node:sqlite";
 import { Complaint, storeUnavailable } from "../../domain/errors.ts";
 import type { Observe } from "../../domain/events.ts";
-import type { Reads, Store } from "../../domain/store.ts";
+import type { Store } from "../../domain/store.ts";
 import { asRefusal, isFileError, isNotADatabase, isSqliteError, openReader, openWriter } from "./connection.ts";
 import { customerQuestions } from "./customers.ts";
 import { records } from "./export.ts";
@@ -18,76 +18,57 @@ import { SharedSnapshot } from "./snapshot.ts";
 import { tankQuestions } from "./tanks.ts";
 import { telemetryQuestions } from "./telemetry.ts";
 import { Writer } from "./writer.ts";
+import type { WriteName, WriteTable } from "./writer-thread.ts";
 
 export async function openSqlite(file: string, observe: Observe): Promise<Store> {
   const db = prepare(file);
   const snapshot = new SharedSnapshot(db);
-  const health = new Health(observe);
-  const writer = new Writer(file, (reason) => health.lose(reason));
-  const presence = new Presence(file, (change) => (change === "back" ? health.regain() : health.lose(change.lost)));
+  const reading = new Health("store", observe);
+  const writing = new Health("writing", observe);
+  const writer = new Writer(file, (reason) => writing.lose(reason));
+  const presence = new Presence(file, (change) => (change === "back" ? reading.regain() : reading.lose(change.lost)));
   await presence.look();
 
-  function refuseWhileAway(): void {
-    if (presence.lost !== undefined) throw storeUnavailable(new Error(presence.lost));
+  /** What the port says of every question and write: a database that is away is `store_unavailable`, and nothing else. */
+  async function refusing<T>(work: () => Promise<T>): Promise<T> {
+    try {
+      if (presence.lost !== undefined) throw storeUnavailable(new Error(presence.lost));
+      return await work();
+    } catch (error) {
+      throw asRefusal(error);
+    }
   }
 
   function ask<A extends unknown[], T>(question: (...args: A) => T): (...args: A) => Promise<T> {
-    return async (...args) => {
-      try {
-        refuseWhileAway();
-        const answer = await snapshot.ask(() => question(...args));
-        health.regain();
-        return answer;
-      } catch (error) {
-        throw health.note(asRefusal(error));
-      }
-    };
+    return (...args) => reading.watch(() => refusing(() => snapshot.ask(() => question(...args))));
   }
 
-  function tell<A extends unknown[], T>(write: (...args: A) => Promise<T>): (...args: A) => Promise<T> {
-    return async (...args) => {
-      try {
-        refuseWhileAway();
-        return await write(...args);
-      } catch (error) {
-        throw health.note(asRefusal(error));
-      }
-    };
+  function tell<N extends WriteName>(name: N): (...args: Parameters<WriteTable[N]>) => Promise<ReturnType<WriteTable[N]>> {
+    return (...args) => refusing(() => writing.watch(() => writer.write(name, ...args)));
   }
 
-  /** A copy may fail for its own place, which says nothing of the database. */
-  function make<A extends unknown[], T>(copying: (...args: A) => Promise<T>): (...args: A) => Promise<T> {
-    return async (...args) => {
-      try {
-        refuseWhileAway();
-        return await copying(...args);
-      } catch (error) {
-        throw asRefusal(error);
-      }
-    };
-  }
-
-  const { keyList, ping, ...questions } = allQuestions(db);
-  const anything = db.prepare("SELECT EXISTS (SELECT 1 FROM customer) OR EXISTS (SELECT 1 FROM api_key) AS any");
-
+  const questions = allQuestions(db);
   return {
-    ...reads(questions, ask),
-    ping: ask(() => {
-      writer.refuseIfEnded();
-      ping();
-    }),
-    keyList: ask(keyList),
-    isEmpty: ask(() => anything.get()?.["any"] === 0),
-    putCustomers: tell((list) => writer.write("putCustomers", list)),
-    putTanks: tell((list) => writer.write("putTanks", list)),
-    acceptReadings: tell((batch) => writer.write("acceptReadings", batch)),
-    addKey: tell((key, hash) => writer.write("addKey", key, hash)),
-    replaceKey: tell((oldId, oldExpiresAt, key, hash) => writer.write("replaceKey", oldId, oldExpiresAt, key, hash)),
-    revokeKey: tell((id, at) => writer.write("revokeKey", id, at)),
-    touchCustomers: tell((seen) => writer.write("touchCustomers", seen)),
-    backup: make((to, progress) => copy(file, to, progress)),
+    customerById: ask(questions.customerById),
+    customerPage: ask(questions.customerPage),
+    tankById: ask(questions.tankById),
+    tankPage: ask(questions.tankPage),
+    telemetryPage: ask(questions.telemetryPage),
+    keyByHash: ask(questions.keyByHash),
+    keyList: ask(questions.keyList),
+    isEmpty: ask(questions.isEmpty),
+    ping: ask(questions.ping),
+    putCustomers: tell("putCustomers"),
+    putTanks: tell("putTanks"),
+    acceptReadings: tell("acceptReadings"),
+    addKey: tell("addKey"),
+    replaceKey: tell("replaceKey"),
+    revokeKey: tell("revokeKey"),
+    touchCustomers: tell("touchCustomers"),
+    // A copy may fail for its own place, which says nothing of the database.
+    backup: (to, progress) => refusing(() => copy(file, to, progress)),
+    rehearsal: (progress) => refusing(() => openCopy(file, progress, observe)),
     records: () => records(file),
-    rehearsal: make((progress) => openCopy(file, progress, observe)),
     async close() {
       presence.stop();
       // The writer goes last: the last connection to close empties the log into the database.
@@ -97,9 +78,8 @@ export async function openSqlite(file: string, observe: Observe): Promise<Store>
   };
 }
 
-type Questions = ReturnType<typeof allQuestions>;
-
 function allQuestions(db: DatabaseSync) {
+  const anything = db.prepare("SELECT EXISTS (SELECT 1 FROM customer) OR EXISTS (SELECT 1 FROM api_key) AS any");
   // Reads a page of the file, as a bare SELECT 1 would not.
   const ping = db.prepare("SELECT id FROM customer ORDER BY pk DESC LIMIT 1");
   return {
@@ -107,20 +87,8 @@ function allQuestions(db: DatabaseSync) {
     ...tankQuestions(db),
     ...telemetryQuestions(db),
     ...keyQuestions(db),
+    isEmpty: (): boolean => anything.get()?.["any"] === 0,
     ping: (): void => void ping.get(),
-  };
-}
-
-type Ask = <A extends unknown[], T>(question: (...args: A) => T) => (...args: A) => Promise<T>;
-
-function reads(questions: Omit<Questions, "keyList" | "ping">, ask: Ask): Omit<Reads, "ping"> {
-  return {
-    customerById: ask(questions.customerById),
-    customerPage: ask(questions.customerPage),
-    tankById: ask(questions.tankById),
-    tankPage: ask(questions.tankPage),
-    telemetryPage: ask(questions.telemetryPage),
-    keyByHash: ask(questions.keyByHash),
   };
 }
 

@@ -37,12 +37,8 @@ export class Writer {
     return worker;
   }
 
-  refuseIfEnded(): void {
-    if (this.#ended !== undefined) throw storeUnavailable(this.#ended);
-  }
-
   async write<N extends WriteName>(name: N, ...args: Parameters<WriteTable[N]>): Promise<ReturnType<WriteTable[N]>> {
-    this.refuseIfEnded();
+    if (this.#ended !== undefined) throw storeUnavailable(this.#ended);
     const { promise, resolve, reject } = Promise.withResolvers<ReturnType<WriteTable[N]>>();
     const id = ++this.#last;
     this.#waiting.set(id, { resolve, reject });
