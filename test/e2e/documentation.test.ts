@@ -1,8 +1,6 @@
 // The documentation page, in a real browser: everything it needs comes from the service, and calls can be tried from it.
 
 import assert from "node:assert/strict";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { before, suite, test } from "node:test";
 import type { Page } from "playwright-core";
 import { ask } from "./ask.ts";
@@ -12,8 +10,6 @@ import { type Home, home, type Lifetime, type Service, sharedLife } from "./prog
 
 /** What a page asked for, and what went wrong on it. */
 type Watched = { readonly page: Page; readonly requests: string[]; readonly troubles: string[] };
-
-const SCREENSHOT = join(tmpdir(), "tank-monitor-docs.png");
 
 const REPORT_VIOLATIONS = `document.addEventListener("securitypolicyviolation", ({ violatedDirective, blockedURI }) =>
   console.error("violation of " + violatedDirective + " by " + blockedURI));`;
@@ -72,8 +68,6 @@ suite("the documentation page", () => {
     await operation.getByRole("button", { name: "Execute" }).click();
     const answer = operation.locator(".live-responses-table .response").first();
     await answer.waitFor();
-    await page.screenshot({ path: SCREENSHOT, fullPage: true });
-    t.diagnostic(`what it looked like: ${SCREENSHOT}`);
     assert.match(await answer.locator(".response-col_status").innerText(), /^200/);
 
     assert.deepEqual(

@@ -7,6 +7,7 @@ export class Health {
   readonly #of: "store" | "writing";
   readonly #observe: Observe;
   #isLost = false;
+  #isHeld = false;
 
   constructor(of: "store" | "writing", observe: Observe) {
     this.#of = of;
@@ -19,8 +20,19 @@ export class Health {
     this.#observe({ kind: `${this.#of}_lost`, reason });
   }
 
-  regain(): void {
-    if (!this.#isLost) return;
+  /** Lost until released: an answer that was under way does not count as its return. */
+  hold(reason: string): void {
+    this.#isHeld = true;
+    this.lose(reason);
+  }
+
+  release(): void {
+    this.#isHeld = false;
+    this.#regain();
+  }
+
+  #regain(): void {
+    if (!this.#isLost || this.#isHeld) return;
     this.#isLost = false;
     this.#observe({ kind: `${this.#of}_back` });
   }
@@ -29,7 +41,7 @@ export class Health {
   async watch<T>(work: () => Promise<T>): Promise<T> {
     try {
       const result = await work();
-      this.regain();
+      this.#regain();
       return result;
     } catch (error) {
       if (error instanceof Refusal) this.lose(error.cause instanceof Error ? error.cause.message : error.message);

@@ -26,7 +26,7 @@ export async function openSqlite(file: string, observe: Observe): Promise<Store>
   const reading = new Health("store", observe);
   const writing = new Health("writing", observe);
   const writer = new Writer(file, (reason) => writing.lose(reason));
-  const presence = new Presence(file, (change) => (change === "back" ? reading.regain() : reading.lose(change.lost)));
+  const presence = new Presence(file, (change) => (change === "back" ? reading.release() : reading.hold(change.lost)));
   await presence.look();
 
   /** What the port says of every question and write: a database that is away is `store_unavailable`, and nothing else. */
