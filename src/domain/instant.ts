@@ -8,7 +8,7 @@ const DAY = 86_400_000;
 const FIRST = Date.parse("0000-01-01T00:00:00.000Z");
 const LAST = Date.parse("9999-12-31T23:59:59.999Z");
 
-const FORM = /^(\d{4})-(\d\d)-(\d\d)(?:[Tt](\d\d):(\d\d):(\d\d)(?:\.(\d+))?([Zz]|[+\- ]\d\d:\d\d)?)?$/;
+const FORM = /^(\d{4}-\d\d-\d\d)(?:[Tt](\d\d):(\d\d):(\d\d)(?:\.(\d+))?([Zz]|[+\- ]\d\d:\d\d)?)?$/;
 
 /** What the text says: the millisecond it falls into, and whether it lies after that millisecond's start. */
 export type ParsedInstant = { readonly instant: Instant; readonly finer: boolean };
@@ -16,21 +16,28 @@ export type ParsedInstant = { readonly instant: Instant; readonly finer: boolean
 export function parseInstant(text: string): ParsedInstant | undefined {
   const parts = FORM.exec(text);
   if (parts === null) return undefined;
-  const [, year, month, day, hour = "0", minute = "0", second = "0", fraction = "", offset = "Z"] = parts;
-  const midnight = midnightOf(Number(year), Number(month), Number(day));
+  const [, date = "", hour = "0", minute = "0", second = "0", fraction = "", offset = "Z"] = parts;
+  const midnight = midnights.get(date) ?? midnightOf(date);
   const time = timeOfDay(Number(hour), Number(minute), Number(second));
   const shift = shiftOf(offset);
   if (midnight === undefined || time === undefined || shift === undefined) return undefined;
   const instant = midnight + time + Number(fraction.slice(0, 3).padEnd(3, "0")) - shift;
   if (instant < FIRST || instant > LAST) return undefined;
-  return { instant, finer: /[1-9]/.test(fraction.slice(3)) };
+  return { instant, finer: fraction.length > 3 && /[1-9]/.test(fraction.slice(3)) };
 }
 
-function midnightOf(year: number, month: number, day: number): Instant | undefined {
+/** The days of an import are few, and working them out costs more than all the rest. */
+const midnights = new Map<string, Instant>();
+const DAYS_KEPT = 20_000;
+
+function midnightOf(text: string): Instant | undefined {
+  const [year = 0, month = 0, day = 0] = text.split("-").map(Number);
   const date = new Date(0);
   date.setUTCFullYear(year, month - 1, day);
-  const real = date.getUTCMonth() === month - 1 && date.getUTCDate() === day;
-  return real ? date.getTime() : undefined;
+  if (date.getUTCMonth() !== month - 1 || date.getUTCDate() !== day) return undefined;
+  if (midnights.size >= DAYS_KEPT) midnights.clear();
+  midnights.set(text, date.getTime());
+  return date.getTime();
 }
 
 function timeOfDay(hour: number, minute: number, second: number): number | undefined {
@@ -53,12 +60,10 @@ const MILLISECONDS = Array.from({ length: 1000 }, (_, i) => `${String(i).padStar
 
 /** Building the date part costs most of a formatted instant, and readings of a page share few days: keep them. */
 const prefixes = new Map<number, string>();
-const PREFIXES_KEPT = 20_000;
-
 function dayPrefix(day: number): string {
   const known = prefixes.get(day);
   if (known !== undefined) return known;
-  if (prefixes.size >= PREFIXES_KEPT) prefixes.clear();
+  if (prefixes.size >= DAYS_KEPT) prefixes.clear();
   const prefix = new Date(day * DAY).toISOString().slice(0, 11);
   prefixes.set(day, prefix);
   return prefix;
