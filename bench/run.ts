@@ -91,7 +91,7 @@ async function startTimes(): Promise<number[]> {
 function residentMegabytes(pid: number): number | undefined {
   try {
     const status = readFileSync(`/proc/${pid}/status`, "utf8");
-    return Number(/VmHWM:\s+(\d+)/.exec(status)?.[1]) / 1024;
+    return (Number(/VmHWM:\s+(\d+)/.exec(status)?.[1]) * 1024) / 1e6;
   } catch {
     return undefined;
   }
