@@ -7,7 +7,7 @@ import { backup, type DatabaseSync } from "node:sqlite";
 import { Complaint, storeUnavailable } from "../../domain/errors.ts";
 import type { Observe } from "../../domain/events.ts";
 import type { Store } from "../../domain/store.ts";
-import { asRefusal, isFileError, isNotADatabase, isSqliteError, openReader, openWriter } from "./connection.ts";
+import { asRefusal, isFileError, isNotADatabase, isSqliteError, openReader, openWriter, patiently } from "./connection.ts";
 import { customerQuestions } from "./customers.ts";
 import { records } from "./export.ts";
 import { Health } from "./health.ts";
@@ -47,7 +47,7 @@ export async function openSqlite(file: string, observe: Observe): Promise<Store>
     return (...args) => refusing(() => writing.watch(() => writer.write(name, ...args)));
   }
 
-  const questions = allQuestions(db);
+  const questions = patiently(() => allQuestions(db));
   return {
     customerById: ask(questions.customerById),
     customerPage: ask(questions.customerPage),
@@ -95,13 +95,16 @@ function allQuestions(db: DatabaseSync) {
 /** Creates and migrates, then opens for reading. Whatever stands in the way is for the operator to mend: one line. */
 function prepare(file: string): DatabaseSync {
   try {
-    const db = openWriter(file, (opened) => refuseForeign(opened, file));
-    try {
-      migrate(db);
-    } finally {
-      db.close();
-    }
-    return openReader(file);
+    // Another process may be making, migrating or closing the database at this very moment; every step can be done again.
+    return patiently(() => {
+      const db = openWriter(file, (opened) => refuseForeign(opened, file));
+      try {
+        migrate(db);
+      } finally {
+        db.close();
+      }
+      return openReader(file);
+    });
   } catch (error) {
     if (isNotADatabase(error)) throw new Complaint(`${file} is not a database. Name another file in DATABASE_URL.`);
     if (!isSqliteError(error) && !isFileError(error)) throw error;

@@ -36,7 +36,7 @@ class WritingThread {
 
   constructor(file: string) {
     this.#db = openWriter(file);
-    this.#table = writeTable(this.#db);
+    this.#table = patiently(() => writeTable(this.#db));
   }
 
   take(message: WriteRequest | "close"): void {
