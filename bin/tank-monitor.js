@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// Finds a Node that can run the program, and runs it. Plain JavaScript that any Node from 14 on understands: it must be
+// Finds a Node that can run the program, and runs it. Plain JavaScript that any Node from 16 on understands: it must be
 // able to say what is missing.
 
 import { spawn } from "node:child_process";
@@ -27,8 +27,10 @@ async function runHere() {
   const { enableCompileCache, getCompileCacheDir } = await import("node:module");
   // In a folder of ours: one in a shared /tmp could be filled by somebody else.
   enableCompileCache(fileURLToPath(new URL("../node_modules/.cache/compile", import.meta.url)));
-  // Threads look for it in the environment. Without it each of them loads the TypeScript stripper anew, some 25 MB.
-  process.env.NODE_COMPILE_CACHE ??= getCompileCacheDir();
+  // Threads look for it in the environment. Without it each of them loads the TypeScript stripper anew, some 25 MB. Where
+  // the folder cannot be written there is no cache, and no folder to name.
+  const cache = getCompileCacheDir();
+  if (cache !== undefined) process.env.NODE_COMPILE_CACHE = cache;
   await import(main.href);
 }
 

@@ -3,7 +3,7 @@
 
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { cpSync, readFileSync, realpathSync } from "node:fs";
+import { cpSync, mkdirSync, readdirSync, readFileSync, realpathSync, symlinkSync, writeFileSync } from "node:fs";
 import { delimiter, join, sep } from "node:path";
 import { suite, test } from "node:test";
 import { ask } from "./ask.ts";
@@ -64,6 +64,19 @@ suite("the launcher", { concurrency: 2 }, () => {
     assert.match(stderr, /^tank-monitor: Node 26 or newer is needed, and this is v\d+\.\d+\.\d+\.\n/);
     assert.match(stderr, /npm ci/);
     assert.doesNotMatch(stderr, /^\s+at /m);
+  });
+
+  test("where its cache cannot be kept, the program runs without one, and leaves nothing else behind", async (t) => {
+    const here = home(t);
+    for (const part of ["bin", "src", "package.json"]) cpSync(join(ROOT, part), here.path(`copy/${part}`), { recursive: true });
+    mkdirSync(here.path("copy/node_modules"));
+    for (const name of readdirSync(join(ROOT, "node_modules")).filter((entry) => entry !== ".cache")) {
+      symlinkSync(join(ROOT, "node_modules", name), here.path(`copy/node_modules/${name}`));
+    }
+    writeFileSync(here.path("copy/node_modules/.cache"), "a file where a folder should be");
+    const { code } = await here.run(["key", "list"], { program: [process.execPath, here.path("copy/bin/tank-monitor.js")] });
+    assert.equal(code, 0);
+    assert.deepEqual(readdirSync(here.folder).sort(), ["copy", "tanks.db"]);
   });
 
   test("npx tank-monitor, in the project's folder, runs the project's own program", async (t) => {
