@@ -7,6 +7,7 @@ import { Complaint } from "../domain/errors.ts";
 import type { Store } from "../domain/store.ts";
 import { quoted } from "../domain/text.ts";
 import { openStore } from "../store/open.ts";
+import { Progress } from "./progress.ts";
 
 export type Call = {
   readonly arguments: readonly string[];
@@ -57,7 +58,11 @@ export function configOf(call: Call, names: readonly ConfigName[] = [], fallback
 
 /** Opens the database for one command, and closes it whatever happens. What goes wrong with it is thrown. */
 export async function withStore<T>(config: Config, work: (store: Store) => Promise<T>): Promise<T> {
-  const store = await openStore(config.databaseUrl, () => {});
+  const migrating = new Progress("migrating the database");
+  const store = await openStore(config.databaseUrl, (event) => {
+    if (event.kind === "migrating") migrating.show(event.done, event.total, `${event.done.toLocaleString("en")} readings`);
+  });
+  migrating.end();
   try {
     return await work(store);
   } finally {

@@ -21,6 +21,8 @@ export type Event =
   | { readonly kind: "connection_refused"; readonly code: ErrorCode; readonly status: number }
   | { readonly kind: "question_answered"; readonly question: string; readonly milliseconds: number; readonly ok: boolean }
   | { readonly kind: "listening"; readonly url: string; readonly database: string; readonly milliseconds: number }
+  /** An older database is brought to the newest version: so many readings of so many. */
+  | { readonly kind: "migrating"; readonly done: number; readonly total: number }
   | { readonly kind: "store_lost" | "writing_lost"; readonly reason: string }
   | { readonly kind: "store_back" | "writing_back" }
   | { readonly kind: "last_seen_delayed"; readonly error: unknown }

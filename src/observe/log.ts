@@ -7,11 +7,19 @@ import { LogLines } from "./lines.ts";
 
 export type Log = { readonly observe: Observe; readonly flush: () => void };
 
+const MIGRATING_EVERY_MS = 5000;
+
 export function openLog(level: string): Log {
   const lines = new LogLines();
   const logger = pino({ level, base: null, timestamp: () => `,"time":"${formatInstant(Date.now())}"` }, lines);
+  let migratingSaidAt = Number.NEGATIVE_INFINITY;
   return {
     observe(event) {
+      if (event.kind === "migrating") {
+        const now = performance.now();
+        if (now - migratingSaidAt < MIGRATING_EVERY_MS && event.done < event.total) return;
+        migratingSaidAt = now;
+      }
       if (event.kind !== "request_answered") write(logger, event);
       else if (logger.isLevelEnabled(levelOf(event))) lines.write(requestLine(event));
     },
@@ -47,6 +55,12 @@ function write(logger: Logger, event: Exclude<Event, RequestAnswered>): void {
       logger.info(
         { event: event.kind, url: event.url, database: event.database, milliseconds: Math.round(event.milliseconds) },
         `listening on ${event.url}`,
+      );
+      return;
+    case "migrating":
+      logger.info(
+        { event: event.kind, done: event.done, total: event.total },
+        `migrating the database: ${event.done} of ${event.total} readings`,
       );
       return;
     case "store_lost":

@@ -20,10 +20,10 @@ class Overheard extends DatabaseSync {
   }
 }
 
-function plansOf(ask: (db: DatabaseSync) => unknown, file: string): { sql: string; plan: string }[] {
+async function plansOf(ask: (db: DatabaseSync) => unknown, file: string): Promise<{ sql: string; plan: string }[]> {
   const db = new Overheard(file);
   try {
-    migrate(db);
+    await migrate(db);
     db.statements.length = 0;
     ask(db);
     return [...db.statements].map((sql) => {
@@ -54,13 +54,19 @@ const QUESTIONS = {
   },
   telemetry: {
     ask: telemetryQuestions,
-    indexes: ["PRIMARY KEY (tank=? AND created_at>? AND created_at<?)", "sqlite_autoindex_tank_1 (id=?)"],
+    indexes: [
+      "sqlite_autoindex_tank_1 (id=?)",
+      "INTEGER PRIMARY KEY (rowid=?)",
+      "block_by_start (tank=? AND start=?)",
+      "PRIMARY KEY (tank=? AND level=? AND start<?)",
+      "PRIMARY KEY (tank=? AND level=? AND start>? AND start<?)",
+    ],
   },
 };
 
 for (const [name, { ask, indexes }] of Object.entries(QUESTIONS)) {
-  test(`the questions about ${name} walk an index in its order`, (t) => {
-    const plans = plansOf(ask, databaseFolder(t).file);
+  test(`the questions about ${name} walk an index in its order`, async (t) => {
+    const plans = await plansOf(ask, databaseFolder(t).file);
     for (const { sql, plan } of plans) {
       assert.match(plan, /^(SEARCH|SCAN) \w+ USING (COVERING INDEX|INDEX|PRIMARY KEY)/, `${sql}\n${plan}`);
       assert.doesNotMatch(plan, /TEMP B-TREE/, `${sql}\n${plan}`);
@@ -73,13 +79,11 @@ for (const [name, { ask, indexes }] of Object.entries(QUESTIONS)) {
         `${index} is used by none:\n${plans.map(({ plan }) => plan).join("\n")}`,
       );
     }
-    const lists = plans.filter(({ sql }) => sql.includes("OFFSET"));
-    assert.ok(lists.length > 0);
   });
 }
 
-test("a key is looked up by the index on its hash", (t) => {
-  const plans = plansOf(keyQuestions, databaseFolder(t).file);
+test("a key is looked up by the index on its hash", async (t) => {
+  const plans = await plansOf(keyQuestions, databaseFolder(t).file);
   const byHash = plans.find(({ sql }) => sql.includes("k.hash"));
   assert.match(byHash?.plan ?? "", /^SEARCH k USING INDEX sqlite_autoindex_api_key_2 \(hash=\?\)/);
   assert.doesNotMatch(byHash?.plan ?? "", /SCAN/);

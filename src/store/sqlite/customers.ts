@@ -7,7 +7,10 @@ import type { Sight } from "../../domain/key.ts";
 import type { Page } from "../../domain/page.ts";
 import type { CustomerRecord, RecordOutcome } from "../../domain/record.ts";
 import type { CustomerQuestion, Found } from "../../domain/store.ts";
-import { arrayRow, arrayStatement, type Row, Series } from "./paging.ts";
+import { EARLIEST, LATEST } from "../series/levels.ts";
+import { LISTS, type Listed, ListKeeper, relist } from "./lists.ts";
+import { List, type RowPage } from "./paging.ts";
+import { arrayRow, arrayStatement, type Row } from "./rows.ts";
 
 const COLUMNS = "id, created_at, email, last_seen_at, name, phone, updated_at, verified_at, tank_count, deleted";
 const DELETED = 9;
@@ -22,21 +25,21 @@ const BY_ID = `SELECT ${COLUMNS} FROM customer WHERE id = ?`;
 export const ALL_CUSTOMERS = `SELECT ${COLUMNS} FROM customer ORDER BY pk`;
 export const isDeletedCustomer = (row: Row): boolean => row[DELETED] === 1;
 
-/** A live-only partial index stands behind each selection. */
-function series(db: DatabaseSync, selection: string): Series {
-  return new Series(db, { columns: COLUMNS, from: `customer WHERE deleted = 0 ${selection}`, order: "created_at DESC, id DESC" });
-}
-
 export function customerQuestions(db: DatabaseSync) {
   const byId = arrayStatement(db, BY_ID);
-  const all = series(db, ""); // customer_by_creation
-  const byEmail = series(db, "AND email = ?"); // customer_by_email
-  const own = series(db, "AND id = ?"); // the unique index on id
-  const ownByEmail = series(db, "AND id = ? AND email = ?");
+  const all = new List(db, LISTS.customers, COLUMNS);
+  const byEmail = new List(db, LISTS.customersByEmail, COLUMNS);
 
-  function seriesFor(email: string | undefined, sight: Sight): [Series, string[]] {
-    if (sight.customerId === null) return email === undefined ? [all, []] : [byEmail, [email]];
-    return email === undefined ? [own, [sight.customerId]] : [ownByEmail, [sight.customerId, email]];
+  /** Of all customers a customer's key sees one: itself. */
+  function ownPage(id: string, { email, from, to, page }: CustomerQuestion): RowPage {
+    const row = arrayRow(byId.get(id));
+    const customer = row === undefined || isDeletedCustomer(row) ? undefined : customerOf(row);
+    const isListed =
+      customer !== undefined &&
+      (email === undefined || customer.email === email) &&
+      customer.created_at >= (from ?? EARLIEST) &&
+      customer.created_at <= (to ?? LATEST);
+    return { rows: isListed && page === 1 ? [row as Row] : [], totalItems: isListed ? 1 : 0 };
   }
 
   return {
@@ -48,8 +51,13 @@ export function customerQuestions(db: DatabaseSync) {
     },
 
     customerPage(question: CustomerQuestion, sight: Sight): Page<CountedCustomer> {
-      const [list, key] = seriesFor(question.email, sight);
-      const { rows, totalItems } = list.page(key, question);
+      const { email } = question;
+      const { rows, totalItems } =
+        sight.customerId !== null
+          ? ownPage(sight.customerId, question)
+          : email === undefined
+            ? all.page(null, question)
+            : byEmail.page(email, question);
       return { data: rows.map(customerOf), totalItems };
     },
   };
@@ -66,6 +74,7 @@ export function customerWrites(db: DatabaseSync) {
      deleted = ? WHERE id = ?`,
   );
   const remove = db.prepare("UPDATE customer SET deleted = 1 WHERE id = ?");
+  const keepers = [LISTS.customers, LISTS.customersByEmail].map((kind) => new ListKeeper(db, kind));
   const touch = db.prepare("UPDATE customer SET last_seen_at = max(coalesce(last_seen_at, ?1), ?1) WHERE id = ?2");
 
   function put(record: CustomerRecord): RecordOutcome {
@@ -75,17 +84,21 @@ export function customerWrites(db: DatabaseSync) {
       if (row === undefined) return { rejected: "id: there is no customer with this id to delete" };
       if (isDeletedCustomer(row)) return "unchanged";
       remove.run(id);
+      relist(keepers, listedCustomer(customerOf(row), false), null);
       return "changed";
     }
     const known = row === undefined ? undefined : customerOf(row);
+    const after = listedCustomer(record.customer, record.deleted);
     const values = valuesOf(record.customer, known?.last_seen_at ?? null, record.deleted);
     if (row === undefined || known === undefined) {
       insert.run(id, ...values);
+      relist(keepers, null, after);
       return "new";
     }
     const before = valuesOf(known, known.last_seen_at, isDeletedCustomer(row));
     if (values.every((value, i) => value === before[i])) return "unchanged";
     update.run(...values, id);
+    relist(keepers, listedCustomer(known, isDeletedCustomer(row)), after);
     return "changed";
   }
 
@@ -96,6 +109,10 @@ export function customerWrites(db: DatabaseSync) {
       for (const [id, at] of seen) touch.run(at, id);
     },
   };
+}
+
+function listedCustomer({ created_at, id, email }: Customer, deleted: boolean): Listed {
+  return deleted ? null : { position: [created_at, id], keys: [null, email] };
 }
 
 function valuesOf(customer: Customer, seenBefore: Instant | null, deleted: boolean): SQLInputValue[] {

@@ -3,15 +3,15 @@
 
 import type { DatabaseSync } from "node:sqlite";
 import type { StoredRecord } from "../../domain/record.ts";
+import { Block } from "../series/block.ts";
 import { asRefusal, openReader } from "./connection.ts";
 import { ALL_CUSTOMERS, customerOf, isDeletedCustomer } from "./customers.ts";
-import { arrayStatement, type Row } from "./paging.ts";
+import { arrayStatement, type Row } from "./rows.ts";
 import { ALL_TANKS, isDeletedTank, tankOf } from "./tanks.ts";
 
-const READINGS_A_STEP = 10_000;
-
-/** By primary key, so that each step starts where the last one ended. */
-const READINGS = "SELECT created_at, fill FROM reading WHERE tank = ? AND created_at > ? ORDER BY created_at LIMIT ?";
+/** By block_by_start, so that the readings of a tank come oldest first. */
+const BLOCKS = "SELECT data FROM block WHERE tank = ? ORDER BY start";
+const HEADS = "SELECT t.pk, t.id, h.data FROM tank t JOIN telemetry h ON h.tank = t.pk ORDER BY t.pk";
 
 export async function* records(file: string): AsyncGenerator<StoredRecord> {
   let db: DatabaseSync | undefined;
@@ -24,22 +24,26 @@ export async function* records(file: string): AsyncGenerator<StoredRecord> {
     for (const row of iterate(arrayStatement(db, ALL_TANKS).iterate())) {
       yield { kind: "tank", tank: tankOf(row), deleted: isDeletedTank(row) };
     }
-    const readings = arrayStatement(db, READINGS);
-    for (const row of iterate(arrayStatement(db, "SELECT pk, id FROM tank ORDER BY pk").iterate())) {
-      const [tank, tankId] = row as readonly [number, string];
-      for (let after = Number.MIN_SAFE_INTEGER; ; ) {
-        const rows = readings.all(tank, after, READINGS_A_STEP) as unknown as readonly (readonly [number, number])[];
-        if (rows.length === 0) break;
-        const found = rows.map(([created_at, fill_percentage]) => ({ created_at, fill_percentage }));
-        yield { kind: "readings", tankId, readings: found };
-        after = found.at(-1)?.created_at ?? after;
-      }
+    const blocks = arrayStatement(db, BLOCKS);
+    for (const row of iterate(arrayStatement(db, HEADS).iterate())) {
+      const [tank, tankId, head] = row as readonly [number, string, Uint8Array];
+      for (const [data] of iterate(blocks.iterate(tank))) yield readingsOf(tankId, data as Uint8Array);
+      if (head.length > 0) yield readingsOf(tankId, head);
     }
   } catch (error) {
     throw asRefusal(error);
   } finally {
     db?.close();
   }
+}
+
+function readingsOf(tankId: string, data: Uint8Array): StoredRecord {
+  const block = new Block(data);
+  const readings = Array.from({ length: block.length }, (_, i) => ({
+    created_at: block.instant(i),
+    fill_percentage: block.fill(i),
+  }));
+  return { kind: "readings", tankId, readings };
 }
 
 function iterate(rows: unknown): Iterable<Row> {

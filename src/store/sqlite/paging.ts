@@ -1,66 +1,64 @@
-// How a page of an ordered series is found: the one place that counts and skips. For now by COUNT and OFFSET, whose cost
-// grows with what they walk over.
+// How a page of a list is found: ranks from the milestones, then a walk of at most a gap and a page.
 
-import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite";
+import type { DatabaseSync, StatementSync } from "node:sqlite";
 import type { PageQuestion } from "../../domain/page.ts";
+import { EARLIEST, GAP_MOST, LATEST } from "../series/levels.ts";
+import { entriesOf, keyValues, type ListKind, listMilestones, seriesOf } from "./lists.ts";
+import type { Milestones } from "./milestones.ts";
+import { arrayRow, arrayRows, arrayStatement, type Row } from "./rows.ts";
 
-const EARLIEST = Number.MIN_SAFE_INTEGER;
-const LATEST = Number.MAX_SAFE_INTEGER;
+export type RowPage = { readonly rows: Row[]; readonly totalItems: number };
 
-export type Row = readonly SQLInputValue[];
-
-export type SeriesSql = {
-  readonly columns: string;
-  /** The table and the condition that selects the series, with a `?` for each part of its key. */
-  readonly from: string;
-  /** Newest first. */
-  readonly order: string;
-};
-
-/** A selection with an order. */
-export class Series {
+export class List {
+  readonly #kind: ListKind;
+  readonly #milestones: Milestones;
   readonly #count: StatementSync;
-  readonly #countBetween: StatementSync;
-  readonly #rows: StatementSync;
-  readonly #rowsBetween: StatementSync;
+  readonly #countFrom: StatementSync;
+  readonly #newest: StatementSync;
+  readonly #rowsFrom: StatementSync;
 
-  constructor(db: DatabaseSync, { columns, from, order }: SeriesSql) {
-    const between = `${from} AND created_at BETWEEN ? AND ?`;
-    const page = `ORDER BY ${order} LIMIT ? OFFSET ?`;
-    this.#count = arrayStatement(db, `SELECT count(*) FROM ${from}`);
-    this.#countBetween = arrayStatement(db, `SELECT count(*) FROM ${between}`);
-    this.#rows = arrayStatement(db, `SELECT ${columns} FROM ${from} ${page}`);
-    this.#rowsBetween = arrayStatement(db, `SELECT ${columns} FROM ${between} ${page}`);
+  constructor(db: DatabaseSync, kind: ListKind, columns: string) {
+    const entries = entriesOf(kind);
+    this.#kind = kind;
+    this.#milestones = listMilestones(db);
+    this.#count = arrayStatement(db, `SELECT count(*) ${entries} AND created_at BETWEEN ? AND ?`);
+    this.#countFrom = arrayStatement(db, `SELECT count(*) ${entries} AND (created_at, id) >= (?, ?) AND created_at < ?`);
+    this.#newest = arrayStatement(
+      db,
+      `SELECT ${columns} ${entries} AND created_at BETWEEN ? AND ? ORDER BY created_at DESC, id DESC LIMIT ? OFFSET ?`,
+    );
+    this.#rowsFrom = arrayStatement(
+      db,
+      `SELECT ${columns} ${entries} AND (created_at, id) >= (?, ?) ORDER BY created_at, id LIMIT ? OFFSET ?`,
+    );
   }
 
-  /** `kept` is the count of the whole series, where one is kept. */
-  page(key: Row, { from, to, page, size }: PageQuestion, kept?: number): { rows: Row[]; totalItems: number } {
-    const isWhole = from === undefined && to === undefined;
-    const bounds = isWhole ? key : [...key, from ?? EARLIEST, to ?? LATEST];
-    const count = isWhole ? this.#count : this.#countBetween;
-    const totalItems = isWhole && kept !== undefined ? kept : Number(firstOf(count.get(...bounds)));
+  page(key: string | null, { from = EARLIEST, to = LATEST, page, size }: PageQuestion): RowPage {
+    const series = seriesOf(this.#kind, key);
+    const values = keyValues(this.#kind, key);
     const skipped = (page - 1) * size;
-    if (skipped >= totalItems) return { rows: [], totalItems };
-    const rows = isWhole ? this.#rows : this.#rowsBetween;
-    return { rows: arrayRows(rows.all(...bounds, size, skipped)), totalItems };
+    const top = this.#milestones.top(series);
+    if (top === undefined) {
+      const totalItems = Number(arrayRow(this.#count.get(...values, from, to))?.[0]);
+      return { rows: this.#near(values, from, to, size, skipped, totalItems), totalItems };
+    }
+    const rank = (instant: number): number => {
+      const { at, ahead } = this.#milestones.gapAt(series, top, [instant, ""]);
+      return ahead + Number(arrayRow(this.#countFrom.get(...values, ...at, instant))?.[0]);
+    };
+    const lower = from === EARLIEST ? 0 : rank(from);
+    const upper = rank(to === LATEST ? LATEST : to + 1);
+    const totalItems = Math.max(0, upper - lower);
+    if (skipped <= GAP_MOST) return { rows: this.#near(values, from, to, size, skipped, totalItems), totalItems };
+    const end = upper - skipped;
+    const start = Math.max(lower, end - size);
+    if (start >= end) return { rows: [], totalItems };
+    const { at, ahead } = this.#milestones.gapOf(series, top, start);
+    return { rows: arrayRows(this.#rowsFrom.all(...values, ...at, end - start, start - ahead)).reverse(), totalItems };
   }
-}
 
-export function arrayStatement(db: DatabaseSync, sql: string): StatementSync {
-  const statement = db.prepare(sql);
-  statement.setReturnArrays(true);
-  return statement;
-}
-
-/** What a statement with array rows gives; its declared type knows only objects. */
-function arrayRows(rows: unknown): Row[] {
-  return rows as Row[];
-}
-
-export function arrayRow(row: unknown): Row | undefined {
-  return row as Row | undefined;
-}
-
-function firstOf(row: unknown): SQLInputValue | undefined {
-  return arrayRow(row)?.[0];
+  /** Not far from the newest: what is skipped is walked over. */
+  #near(values: Row, from: number, to: number, size: number, skipped: number, total: number): Row[] {
+    return skipped < total ? arrayRows(this.#newest.all(...values, from, to, size, skipped)) : [];
+  }
 }

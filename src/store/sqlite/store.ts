@@ -21,7 +21,7 @@ import { Writer } from "./writer.ts";
 import type { WriteName, WriteTable } from "./writer-thread.ts";
 
 export async function openSqlite(file: string, observe: Observe): Promise<Store> {
-  const db = prepare(file);
+  const db = await prepare(file, observe);
   const snapshot = new SharedSnapshot(db);
   const reading = new Health("store", observe);
   const writing = new Health("writing", observe);
@@ -93,18 +93,16 @@ function allQuestions(db: DatabaseSync) {
 }
 
 /** Creates and migrates, then opens for reading. Whatever stands in the way is for the operator to mend: one line. */
-function prepare(file: string): DatabaseSync {
+async function prepare(file: string, observe: Observe): Promise<DatabaseSync> {
   try {
     // Another process may be making, migrating or closing the database at this very moment; every step can be done again.
-    return patiently(() => {
-      const db = openWriter(file, (opened) => refuseForeign(opened, file));
-      try {
-        migrate(db);
-      } finally {
-        db.close();
-      }
-      return openReader(file);
-    });
+    const db = patiently(() => openWriter(file, (opened) => refuseForeign(opened, file)));
+    try {
+      await migrate(db, (done, total) => observe({ kind: "migrating", done, total }));
+    } finally {
+      db.close();
+    }
+    return patiently(() => openReader(file));
   } catch (error) {
     if (isNotADatabase(error)) throw new Complaint(`${file} is not a database. Name another file in DATABASE_URL.`);
     if (!isSqliteError(error) && !isFileError(error)) throw error;

@@ -6,7 +6,9 @@ import type { Page, PageQuestion } from "../../domain/page.ts";
 import type { RecordOutcome, TankRecord } from "../../domain/record.ts";
 import type { Found } from "../../domain/store.ts";
 import type { Tank } from "../../domain/tank.ts";
-import { arrayRow, arrayStatement, type Row, Series } from "./paging.ts";
+import { LISTS, type Listed, ListKeeper, relist } from "./lists.ts";
+import { List } from "./paging.ts";
+import { arrayRow, arrayStatement, type Row } from "./rows.ts";
 
 const FIELDS = [
   "assigned_device_id",
@@ -93,15 +95,10 @@ export const isDeletedTank = (row: Row): boolean => asTankRow(row)[20] === 1;
 const BY_ID = `SELECT ${COLUMNS} FROM tank WHERE id = ?`;
 export const ALL_TANKS = `SELECT ${COLUMNS} FROM tank ORDER BY pk`;
 
-function series(db: DatabaseSync, selection: string): Series {
-  return new Series(db, { columns: COLUMNS, from: `tank WHERE deleted = 0 ${selection}`, order: "created_at DESC, id DESC" });
-}
-
 export function tankQuestions(db: DatabaseSync) {
   const byId = arrayStatement(db, BY_ID);
-  const all = series(db, ""); // tank_by_creation
-  const ofOwner = series(db, "AND owner_id = ?"); // tank_by_owner
-  const countOfOwner = arrayStatement(db, "SELECT tank_count FROM customer WHERE id = ?");
+  const all = new List(db, LISTS.tanks, COLUMNS);
+  const ofOwner = new List(db, LISTS.tanksOfOwner, COLUMNS);
 
   return {
     tankById(id: string, sight: Sight): Found<Tank> {
@@ -114,10 +111,7 @@ export function tankQuestions(db: DatabaseSync) {
 
     tankPage(question: PageQuestion, sight: Sight): Page<Tank> {
       const owner = sight.customerId;
-      const { rows, totalItems } =
-        owner === null
-          ? all.page([], question)
-          : ofOwner.page([owner], question, Number(arrayRow(countOfOwner.get(owner))?.[0] ?? 0));
+      const { rows, totalItems } = owner === null ? all.page(null, question) : ofOwner.page(owner, question);
       return { data: rows.map(tankOf), totalItems };
     },
   };
@@ -131,6 +125,18 @@ export function tankWrites(db: DatabaseSync) {
   const update = db.prepare(`UPDATE tank SET ${FIELDS.map((field) => `${field} = ?`).join(", ")} WHERE id = ?`);
   const remove = db.prepare("UPDATE tank SET deleted = 1 WHERE id = ?");
   const count = db.prepare("UPDATE customer SET tank_count = tank_count + ? WHERE id = ?");
+  const addTelemetry = db.prepare("INSERT INTO telemetry (tank) VALUES (?)");
+  const keepers = [LISTS.tanks, LISTS.tanksOfOwner].map((kind) => new ListKeeper(db, kind));
+
+  /** What follows from a change: the lists, and the owners' counts. */
+  function follow(before: Listed, after: Listed): void {
+    relist(keepers, before, after);
+    const [, owner] = before?.keys ?? [];
+    const [, newOwner] = after?.keys ?? [];
+    if (owner === newOwner) return;
+    if (owner !== undefined) count.run(-1, owner);
+    if (newOwner !== undefined) count.run(1, newOwner);
+  }
 
   function put(record: TankRecord): RecordOutcome {
     const id = "remove" in record ? record.remove : record.tank.id;
@@ -139,7 +145,7 @@ export function tankWrites(db: DatabaseSync) {
       if (row === undefined) return { rejected: "id: there is no tank with this id to delete" };
       if (isDeletedTank(row)) return "unchanged";
       remove.run(id);
-      count.run(-1, tankOf(row).owner_id);
+      follow(listedTank(tankOf(row), false), null);
       return "changed";
     }
     const { tank, deleted } = record;
@@ -148,10 +154,9 @@ export function tankWrites(db: DatabaseSync) {
     if (before !== undefined && values.every((value, i) => value === before[i])) return "unchanged";
     const fault = faultIn(tank, deleted);
     if (fault !== undefined) return { rejected: fault };
-    if (row === undefined) insert.run(id, ...values);
+    if (row === undefined) addTelemetry.run(insert.run(id, ...values).lastInsertRowid);
     else update.run(...values, id);
-    if (row !== undefined && !isDeletedTank(row)) count.run(-1, tankOf(row).owner_id);
-    if (!deleted) count.run(1, tank.owner_id);
+    follow(row === undefined ? null : listedTank(tankOf(row), isDeletedTank(row)), listedTank(tank, deleted));
     return row === undefined ? "new" : "changed";
   }
 
@@ -162,6 +167,10 @@ export function tankWrites(db: DatabaseSync) {
   }
 
   return { putTanks: (records: readonly TankRecord[]): RecordOutcome[] => records.map(put) };
+}
+
+function listedTank({ created_at, id, owner_id }: Tank, deleted: boolean): Listed {
+  return deleted ? null : { position: [created_at, id], keys: [null, owner_id] };
 }
 
 /** In the order of `FIELDS`. */

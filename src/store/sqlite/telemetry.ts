@@ -1,73 +1,106 @@
-// Telemetry: the readings of a tank. Questions for the serving thread, and the write of the writing thread.
+// Telemetry: the pages of a tank's readings, for the serving thread.
 
-import type { DatabaseSync, StatementSync } from "node:sqlite";
+import type { DatabaseSync } from "node:sqlite";
 import type { Sight } from "../../domain/key.ts";
 import type { Page, PageQuestion } from "../../domain/page.ts";
-import type { Reading, ReadingBatch } from "../../domain/reading.ts";
-import { type Found, READING_OUTCOMES } from "../../domain/store.ts";
-import { arrayRow, arrayStatement, type Row, Series } from "./paging.ts";
+import type { Reading } from "../../domain/reading.ts";
+import type { Found } from "../../domain/store.ts";
+import { Block } from "../series/block.ts";
+import { GAP, type Node } from "../series/levels.ts";
+import { Milestones, type MilestoneTable, type Position } from "./milestones.ts";
+import { arrayRow, arrayStatement } from "./rows.ts";
 
-/** By `tank`'s unique index on id. */
-const TANK = (owner: string) => `SELECT deleted, reading_count, pk FROM tank WHERE id = ? ${owner}`;
+export const READING_MILESTONES: MilestoneTable = { table: "reading_milestone", series: "tank", position: ["start"] };
+
+/** By `tank`'s unique index on id, then by primary key. */
+const HEAD = `SELECT t.pk, t.deleted, t.owner_id, h.total, h.start, h.data
+  FROM tank t JOIN telemetry h ON h.tank = t.pk WHERE t.id = ?`;
+/** By block_by_start. */
+export const BLOCK = "SELECT data FROM block WHERE tank = ? AND start = ?";
+
+type HeadRow = readonly [tank: number, deleted: 0 | 1, owner: string, total: number, start: number, data: Uint8Array];
 
 export function telemetryQuestions(db: DatabaseSync) {
-  const tankStatement = forBothSights(db, TANK);
-  // By reading's primary key, walked backwards.
-  const series = new Series(db, { columns: "created_at, fill", from: "reading WHERE tank = ?", order: "created_at DESC" });
+  const headOf = arrayStatement(db, HEAD);
+  const blockAt = arrayStatement(db, BLOCK);
+  const milestones = new Milestones(db, READING_MILESTONES);
 
-  return {
-    telemetryPage(tankId: string, question: PageQuestion, { customerId: owner }: Sight): Found<Page<Reading>> {
-      const tank = arrayRow(owner === null ? tankStatement.all.get(tankId) : tankStatement.one.get(tankId, owner));
-      if (tank === undefined) return undefined;
-      if (tank[0] === 1) return "deleted";
-      const { rows, totalItems } = series.page([Number(tank[2])], question, Number(tank[1]));
-      return { data: rows.map(readingOf), totalItems };
-    },
-  };
-}
+  /** The telemetry of one tank, as ranks: reading 0 is the oldest. */
+  class Telemetry {
+    readonly total: number;
+    readonly #tank: number;
+    readonly #start: number;
+    readonly #head: Block;
+    /** How many readings lie in blocks. */
+    readonly #older: number;
+    #gap: Node<Position> | undefined;
 
-function forBothSights(db: DatabaseSync, sql: (owner: string) => string): { all: StatementSync; one: StatementSync } {
-  return { all: arrayStatement(db, sql("")), one: arrayStatement(db, sql("AND owner_id = ?")) };
-}
+    constructor([tank, , , total, start, data]: HeadRow) {
+      this.#tank = tank;
+      this.total = total;
+      this.#start = start;
+      this.#head = new Block(data);
+      this.#older = total - this.#head.length;
+    }
 
-function readingOf(row: Row): Reading {
-  return { created_at: row[0] as number, fill_percentage: row[1] as number };
-}
+    /** How many readings are before the instant. */
+    rank(instant: number): number {
+      if (instant >= this.#start) return this.#older + this.#head.before(instant);
+      this.#gap = milestones.gapAt(this.#tank, this.#top(), [instant]);
+      return this.#gap.ahead + this.#block(this.#gap.at).before(instant);
+    }
 
-const NEW = READING_OUTCOMES.indexOf("new");
-const CHANGED = READING_OUTCOMES.indexOf("changed");
-const UNCHANGED = READING_OUTCOMES.indexOf("unchanged");
-const TANK_UNKNOWN = READING_OUTCOMES.indexOf("tank_unknown");
+    /** Readings `from` to `to` (not included), newest first. */
+    readings(from: number, to: number): Reading[] {
+      const found: Reading[] = [];
+      take(this.#head, Math.max(0, from - this.#older), to - this.#older, found);
+      const end = Math.min(to, this.#older);
+      if (from >= end) return found;
+      const { at, ahead } = this.#gapOf(from);
+      const first = this.#block(at);
+      // A block holds at least 128 readings and a page at most 100: two hold any page.
+      if (end > ahead + first.length) {
+        const next = milestones.next(this.#tank, 0, at) as Position;
+        take(this.#block(next), 0, end - ahead - first.length, found);
+      }
+      take(first, from - ahead, end - ahead, found);
+      return found;
+    }
 
-export function telemetryWrites(db: DatabaseSync) {
-  const tankKey = arrayStatement(db, "SELECT pk FROM tank WHERE id = ?");
-  const insert = db.prepare("INSERT INTO reading (tank, created_at, fill) VALUES (?, ?, ?) ON CONFLICT DO NOTHING");
-  const known = arrayStatement(db, "SELECT fill FROM reading WHERE tank = ? AND created_at = ?");
-  const replace = db.prepare("UPDATE reading SET fill = ?3 WHERE tank = ?1 AND created_at = ?2");
-  const count = db.prepare("UPDATE tank SET reading_count = reading_count + ? WHERE pk = ?");
+    #gapOf(rank: number): Node<Position> {
+      const known = this.#gap;
+      // The gap that a bound was found in is often that of the page.
+      if (known !== undefined && rank >= known.ahead && rank < known.ahead + GAP) return known;
+      return milestones.gapOf(this.#tank, this.#top(), rank);
+    }
 
-  function accept(tank: number, createdAt: number, fill: number): number {
-    if (insert.run(tank, createdAt, fill).changes === 1) return NEW;
-    if (arrayRow(known.get(tank, createdAt))?.[0] === fill) return UNCHANGED;
-    replace.run(tank, createdAt, fill);
-    return CHANGED;
+    #block(at: Position): Block {
+      return new Block(arrayRow(blockAt.get(this.#tank, ...at))?.[0] as Uint8Array);
+    }
+
+    #top(): number {
+      return milestones.top(this.#tank) ?? 0;
+    }
   }
 
   return {
-    acceptReadings(batch: ReadingBatch): Uint8Array {
-      const keys = batch.tankIds.map((id) => arrayRow(tankKey.get(id))?.[0] as number | undefined);
-      const added = new Float64Array(keys.length);
-      const outcomes = Uint8Array.from(batch.tank, (index, i) => {
-        const tank = keys[index];
-        if (tank === undefined) return TANK_UNKNOWN;
-        const outcome = accept(tank, batch.createdAt[i] as number, batch.fill[i] as number);
-        if (outcome === NEW) added[index] = (added[index] ?? 0) + 1;
-        return outcome;
-      });
-      keys.forEach((tank, index) => {
-        if (tank !== undefined && added[index] !== 0) count.run(added[index] ?? 0, tank);
-      });
-      return outcomes;
+    telemetryPage(tankId: string, question: PageQuestion, { customerId }: Sight): Found<Page<Reading>> {
+      const row = arrayRow(headOf.get(tankId)) as HeadRow | undefined;
+      if (row === undefined || (customerId !== null && customerId !== row[2])) return undefined;
+      if (row[1] === 1) return "deleted";
+      const telemetry = new Telemetry(row);
+      const lower = question.from === undefined ? 0 : telemetry.rank(question.from);
+      const upper = question.to === undefined ? telemetry.total : telemetry.rank(question.to + 1);
+      const to = upper - (question.page - 1) * question.size;
+      const from = Math.max(lower, to - question.size);
+      return { data: from < to ? telemetry.readings(from, to) : [], totalItems: Math.max(0, upper - lower) };
     },
   };
+}
+
+/** Entries `from` to `to` of the block, as far as it has them, newest first. */
+function take(block: Block, from: number, to: number, found: Reading[]): void {
+  for (let i = Math.min(to, block.length) - 1; i >= from; i--) {
+    found.push({ created_at: block.instant(i), fill_percentage: block.fill(i) });
+  }
 }

@@ -4,11 +4,11 @@
 import type { DatabaseSync } from "node:sqlite";
 import { parentPort, workerData } from "node:worker_threads";
 import { Refusal } from "../../domain/errors.ts";
+import { telemetryWrites } from "./acceptance.ts";
 import { asRefusal, openWriter, patiently, sleep } from "./connection.ts";
 import { customerWrites } from "./customers.ts";
 import { keyWrites } from "./keys.ts";
 import { tankWrites } from "./tanks.ts";
-import { telemetryWrites } from "./telemetry.ts";
 
 export type WriteTable = ReturnType<typeof writeTable>;
 export type WriteName = keyof WriteTable;

@@ -1,0 +1,116 @@
+// What each step of the schema makes. A step, once released, never changes; a new one is added below it.
+
+/** Customers, tanks, readings, keys. */
+export const FIRST = `
+  CREATE TABLE customer (
+    pk INTEGER PRIMARY KEY,
+    id TEXT NOT NULL UNIQUE,
+    created_at INTEGER NOT NULL,
+    email TEXT NOT NULL,
+    last_seen_at INTEGER,
+    name TEXT NOT NULL,
+    phone TEXT,
+    updated_at INTEGER NOT NULL,
+    verified_at INTEGER,
+    tank_count INTEGER NOT NULL DEFAULT 0,
+    deleted INTEGER NOT NULL DEFAULT 0
+  ) STRICT;
+  CREATE INDEX customer_by_creation ON customer (created_at, id) WHERE deleted = 0;
+  CREATE INDEX customer_by_email ON customer (email, created_at, id) WHERE deleted = 0;
+
+  CREATE TABLE tank (
+    pk INTEGER PRIMARY KEY,
+    id TEXT NOT NULL UNIQUE,
+    assigned_device_id TEXT NOT NULL,
+    capacity REAL NOT NULL,
+    capacity_unit TEXT NOT NULL,
+    created_at INTEGER NOT NULL,
+    custom_id TEXT,
+    min_fill_alert_percentage INTEGER NOT NULL,
+    name TEXT NOT NULL,
+    owner_id TEXT NOT NULL REFERENCES customer (id),
+    updated_at INTEGER NOT NULL,
+    use_case TEXT,
+    city TEXT,
+    country TEXT,
+    district TEXT,
+    latitude REAL,
+    longitude REAL,
+    postal_code TEXT,
+    region TEXT,
+    street TEXT,
+    street_number TEXT,
+    reading_count INTEGER NOT NULL DEFAULT 0,
+    deleted INTEGER NOT NULL DEFAULT 0
+  ) STRICT;
+  CREATE INDEX tank_by_creation ON tank (created_at, id) WHERE deleted = 0;
+  CREATE INDEX tank_by_owner ON tank (owner_id, created_at, id) WHERE deleted = 0;
+  CREATE UNIQUE INDEX tank_by_device ON tank (assigned_device_id) WHERE deleted = 0;
+
+  -- Clustered by tank and time: a page is one short walk, and a reading costs about 26 bytes.
+  CREATE TABLE reading (
+    tank INTEGER NOT NULL REFERENCES tank (pk),
+    created_at INTEGER NOT NULL,
+    fill REAL NOT NULL,
+    PRIMARY KEY (tank, created_at)
+  ) STRICT, WITHOUT ROWID;
+
+  CREATE TABLE api_key (
+    pk INTEGER PRIMARY KEY,
+    id TEXT NOT NULL UNIQUE,
+    hash TEXT NOT NULL UNIQUE,
+    name TEXT NOT NULL,
+    role TEXT NOT NULL,
+    customer_id TEXT REFERENCES customer (id),
+    device_id TEXT,
+    rate REAL,
+    created_at INTEGER NOT NULL,
+    expires_at INTEGER,
+    revoked_at INTEGER,
+    replaced_by TEXT
+  ) STRICT;
+  `;
+
+/** Readings in blocks, and milestones. The readings of before are moved over bit by bit. */
+export const BLOCKS_AND_MILESTONES = `
+  -- The head of a tank's telemetry: the number of all its readings, and the newest of them.
+  CREATE TABLE telemetry (
+    tank INTEGER PRIMARY KEY REFERENCES tank (pk),
+    total INTEGER NOT NULL DEFAULT 0,
+    start INTEGER NOT NULL DEFAULT ${Number.MIN_SAFE_INTEGER},
+    data BLOB NOT NULL DEFAULT x''
+  ) STRICT;
+  INSERT INTO telemetry (tank) SELECT pk FROM tank;
+
+  -- Older readings, some 128 to a row. Keyed by rowid: a large row in an index would make a tall, thin tree.
+  CREATE TABLE block (
+    pk INTEGER PRIMARY KEY,
+    tank INTEGER NOT NULL REFERENCES tank (pk),
+    start INTEGER NOT NULL,
+    data BLOB NOT NULL
+  ) STRICT;
+  CREATE UNIQUE INDEX block_by_start ON block (tank, start);
+
+  CREATE TABLE reading_milestone (
+    tank INTEGER NOT NULL REFERENCES tank (pk),
+    level INTEGER NOT NULL,
+    start INTEGER NOT NULL,
+    ahead INTEGER NOT NULL,
+    PRIMARY KEY (tank, level, start)
+  ) STRICT, WITHOUT ROWID;
+
+  CREATE TABLE list_milestone (
+    series TEXT NOT NULL,
+    level INTEGER NOT NULL,
+    created_at INTEGER NOT NULL,
+    id TEXT NOT NULL,
+    ahead INTEGER NOT NULL,
+    PRIMARY KEY (series, level, created_at, id)
+  ) STRICT, WITHOUT ROWID;
+`;
+
+/** What is left of the first step's readings. */
+export const WITHOUT_READINGS = `
+  DROP TABLE reading;
+  ALTER TABLE tank DROP COLUMN reading_count;
+`;
