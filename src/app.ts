@@ -41,7 +41,7 @@ export async function startApp({ config, log, clock = Date.now, patience = PATIE
     metrics.observe(event);
     log(event);
   };
-  const store = await openStore(config.databaseUrl, observe);
+  const store = await openStore(config.databaseUrl, observe, config);
   const seen = new LastSeen(store.touchCustomers, clock, observe);
   const { rateLimit, corsOrigins, trustProxy } = config;
   const settings = { version: VERSION, rateLimit, corsOrigins, trustProxy, patience };
@@ -129,7 +129,7 @@ function urlOf({ address, family, port }: AddressInfo): string {
   return `http://${host}:${port}`;
 }
 
-/** Without the password that a database URL may carry. */
+/** Without the password that a database URL may carry, in front of the host or behind it. */
 function shown(databaseUrl: string): string {
-  return databaseUrl.replace(/\/\/[^@/]*@/, "//");
+  return databaseUrl.replace(/\/\/[^/?#]*@/, "//").replace(/[?#].*$/, "");
 }

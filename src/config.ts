@@ -11,6 +11,11 @@ export type TrustProxy = boolean | number | readonly string[];
 
 export type Config = {
   readonly databaseUrl: string;
+  /** Streaming replicas of the database, for reading. */
+  readonly replicaUrls: readonly string[];
+  readonly replicaLagMs: number;
+  /** Connections to PostgreSQL, at most, of one process to one server. */
+  readonly connections: number;
   readonly port: number;
   readonly host: string;
   readonly logLevel: LogLevel;
@@ -28,6 +33,10 @@ type Entry<T> = { readonly fallback: T; read(text: string): T };
 /** The name of each entry is its name in the environment; a flag of the same name in lower case, where a command has it. */
 export const ENTRIES = {
   DATABASE_URL: { fallback: "sqlite:data/tank-monitor.db", read: (text: string) => text },
+  DATABASE_REPLICA_URL: { fallback: [] as readonly string[], read: replicaUrls },
+  // Replicas are looked at twice a second: less than a second would be guesswork.
+  DATABASE_REPLICA_LAG_MS: { fallback: 2000, read: wholeNumber("milliseconds from 1000 to 3600000", 1000, 3_600_000) },
+  DATABASE_CONNECTIONS: { fallback: 10, read: wholeNumber("a number of connections from 2 to 1000", 2, 1000) },
   PORT: { fallback: 8080, read: wholeNumber("a port number from 0 to 65535 (0 takes any free one)", 0, 65_535) },
   HOST: { fallback: "127.0.0.1", read: (text: string) => text },
   LOG_LEVEL: { fallback: "info" as LogLevel, read: logLevel },
@@ -35,6 +44,9 @@ export const ENTRIES = {
   TRUST_PROXY: { fallback: false as TrustProxy, read: trustProxy },
   RATE_LIMIT: { fallback: 100, read: wholeNumber("requests a second from 0 (no limits) to 1000000", 0, 1_000_000) },
 } satisfies Record<string, Entry<unknown>>;
+
+/** What is wrong may carry a password: it is not repeated. */
+class SecretError extends Error {}
 
 export type ConfigName = keyof typeof ENTRIES;
 export type Given = Readonly<Record<string, string | undefined>>;
@@ -52,13 +64,17 @@ export function readConfig(flags: Given, environment: Given, envFile: Given): Co
         return ENTRIES[name].read(text) as (typeof ENTRIES)[N]["fallback"];
       } catch (error) {
         const label = where === "flag" ? `--${name.toLowerCase()}` : name;
-        throw new Complaint(`${label} must be ${(error as Error).message}, not ${quoted(text)}`, 2);
+        const given = error instanceof SecretError ? "" : `, not ${quoted(text)}`;
+        throw new Complaint(`${label} must be ${(error as Error).message}${given}`, 2);
       }
     }
     return ENTRIES[name].fallback;
   }
   return Object.freeze({
     databaseUrl: value("DATABASE_URL"),
+    replicaUrls: value("DATABASE_REPLICA_URL"),
+    replicaLagMs: value("DATABASE_REPLICA_LAG_MS"),
+    connections: value("DATABASE_CONNECTIONS"),
     port: value("PORT"),
     host: value("HOST"),
     logLevel: value("LOG_LEVEL"),
@@ -84,6 +100,14 @@ function wholeNumber(wording: string, minimum: number, maximum: number): (text: 
     if (!(value >= minimum && value <= maximum)) throw new Error(wording);
     return value;
   };
+}
+
+function replicaUrls(text: string): readonly string[] {
+  const urls = text.split(",").map((url) => url.trim());
+  if (!urls.every((url) => /^postgres(ql)?:/.test(url) && URL.canParse(url))) {
+    throw new SecretError("postgres:// URLs, separated by commas");
+  }
+  return urls;
 }
 
 function logLevel(text: string): LogLevel {

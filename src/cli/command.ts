@@ -4,6 +4,7 @@ import type { ParseArgsOptionsConfig } from "node:util";
 import { type Config, type ConfigName, type Given, readConfig, readEnvFile } from "../config.ts";
 import { parseDuration } from "../domain/duration.ts";
 import { Complaint } from "../domain/errors.ts";
+import type { Event } from "../domain/events.ts";
 import type { Store } from "../domain/store.ts";
 import { quoted } from "../domain/text.ts";
 import { openStore } from "../store/open.ts";
@@ -59,9 +60,11 @@ export function configOf(call: Call, names: readonly ConfigName[] = [], fallback
 /** Opens the database for one command, and closes it whatever happens. What goes wrong with it is thrown. */
 export async function withStore<T>(config: Config, work: (store: Store) => Promise<T>): Promise<T> {
   const migrating = new Progress("migrating the database");
-  const store = await openStore(config.databaseUrl, (event) => {
+  const observe = (event: Event): void => {
     if (event.kind === "migrating") migrating.show(event.done, event.total, `${event.done.toLocaleString("en")} readings`);
-  });
+  };
+  // A command asks where everything is known: not the replicas.
+  const store = await openStore(config.databaseUrl, observe, { ...config, replicaUrls: [] });
   migrating.end();
   try {
     return await work(store);

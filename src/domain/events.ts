@@ -25,6 +25,8 @@ export type Event =
   | { readonly kind: "migrating"; readonly done: number; readonly total: number }
   | { readonly kind: "store_lost" | "writing_lost"; readonly reason: string }
   | { readonly kind: "store_back" | "writing_back" }
+  | { readonly kind: "replica_lost"; readonly replica: string; readonly reason: string }
+  | { readonly kind: "replica_back"; readonly replica: string }
   | { readonly kind: "last_seen_delayed"; readonly error: unknown }
   | { readonly kind: "stopping"; readonly signal: string }
   | { readonly kind: "stopped" };

@@ -75,6 +75,12 @@ function write(logger: Logger, event: Exclude<Event, RequestAnswered>): void {
     case "store_back":
       logger.info({ event: event.kind }, "the database is back");
       return;
+    case "replica_lost":
+      logger.warn({ event: event.kind, replica: event.replica, reason: event.reason }, "a replica is not asked; the primary is");
+      return;
+    case "replica_back":
+      logger.info({ event: event.kind, replica: event.replica }, "a replica is asked");
+      return;
     case "last_seen_delayed":
       logger.warn({ event: event.kind, err: event.error }, "last_seen_at could not be written; trying again");
       return;

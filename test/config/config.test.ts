@@ -23,6 +23,9 @@ function complaintOf(read: () => unknown): string {
 test("an empty environment works", () => {
   assert.deepEqual(fromEnvironment({}), {
     databaseUrl: "sqlite:data/tank-monitor.db",
+    replicaUrls: [],
+    replicaLagMs: 2000,
+    connections: 10,
     port: 8080,
     host: "127.0.0.1",
     logLevel: "info",

@@ -8,6 +8,8 @@
 //
 // All little-endian. No readings are no bytes.
 
+import type { Reading } from "../../domain/reading.ts";
+
 const PACKED = 1;
 const WIDE_INSTANTS = 2;
 const WIDE_FILLS = 4;
@@ -62,6 +64,15 @@ export class Block {
     }
     return low;
   }
+}
+
+/** Readings `from` to `to` (not included) of the block, as far as it has them, newest first. */
+export function readingsOf(block: Block, from = 0, to = block.length): Reading[] {
+  const readings: Reading[] = [];
+  for (let i = Math.min(to, block.length) - 1; i >= Math.max(0, from); i--) {
+    readings.push({ created_at: block.instant(i), fill_percentage: block.fill(i) });
+  }
+  return readings;
 }
 
 /** Readings `from` to `to` (not included) of the columns. */

@@ -8,7 +8,7 @@ import { type Block, type Columns, pack } from "./block.ts";
 import { GAP, GAP_MOST } from "./levels.ts";
 
 /** What stays in the head when it is cut: more than a first page of the usual size. */
-const HEAD_LEAST = 32;
+export const HEAD_LEAST = 32;
 const HEAD_MOST = HEAD_LEAST + GAP;
 
 const NEW = READING_OUTCOMES.indexOf("new");
@@ -20,22 +20,30 @@ export const TANK_UNKNOWN = READING_OUTCOMES.indexOf("tank_unknown");
 export type Piece = { readonly start: number; readonly count: number; readonly data: Uint8Array };
 
 /** The places of a batch by tank; within a tank by instant, and those of one instant in the order they arrived in. */
-export function placesByTank({ tankIds, tank, createdAt }: ReadingBatch): Uint32Array[] {
-  const counts = new Uint32Array(tankIds.length);
-  for (const index of tank) counts[index] = (counts[index] as number) + 1;
+export function placesByTank({ tankIds, tank, createdAt }: ReadingBatch): Map<string, Uint32Array> {
+  // A batch may name a tank twice.
+  const slots = new Map<string, number>();
+  for (const id of tankIds) if (!slots.has(id)) slots.set(id, slots.size);
+  const slotOf = Uint32Array.from(tankIds, (id) => slots.get(id) as number);
+  const counts = new Uint32Array(slots.size);
+  const slotAt = tank.map((index) => slotOf[index] as number);
+  for (const slot of slotAt) counts[slot] = (counts[slot] as number) + 1;
   const places = Array.from(counts, (count) => new Uint32Array(count));
-  const next = new Uint32Array(tankIds.length);
-  tank.forEach((index, place) => {
-    const at = next[index] as number;
-    (places[index] as Uint32Array)[at] = place;
-    next[index] = at + 1;
+  const filled = new Uint32Array(slots.size);
+  slotAt.forEach((slot, place) => {
+    const at = filled[slot] as number;
+    (places[slot] as Uint32Array)[at] = place;
+    filled[slot] = at + 1;
   });
   const instant = (place: number): number => createdAt[place] as number;
-  for (const own of places) {
+  const byTank = new Map<string, Uint32Array>();
+  for (const [id, slot] of slots) {
+    const own = places[slot] as Uint32Array;
     const isOrdered = own.every((place, i) => i === 0 || instant(own[i - 1] as number) <= instant(place));
     if (!isOrdered) own.sort((a, b) => instant(a) - instant(b) || a - b);
+    if (own.length > 0) byTank.set(id, own);
   }
-  return places;
+  return byTank;
 }
 
 /** How many of the places are before the instant. */

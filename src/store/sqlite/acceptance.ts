@@ -91,9 +91,7 @@ export function telemetryWrites(db: DatabaseSync) {
   return {
     acceptReadings(batch: ReadingBatch): Uint8Array {
       const outcomes = new Uint8Array(batch.tank.length);
-      placesByTank(batch).forEach((places, index) => {
-        if (places.length > 0) accept(batch.tankIds[index] as string, batch, places, outcomes);
-      });
+      for (const [tankId, places] of placesByTank(batch)) accept(tankId, batch, places, outcomes);
       return outcomes;
     },
   };

@@ -5,7 +5,7 @@ import type { Sight } from "../../domain/key.ts";
 import type { Page, PageQuestion } from "../../domain/page.ts";
 import type { Reading } from "../../domain/reading.ts";
 import type { Found } from "../../domain/store.ts";
-import { Block } from "../series/block.ts";
+import { Block, readingsOf } from "../series/block.ts";
 import { GAP, type Node } from "../series/levels.ts";
 import { Milestones, type MilestoneTable, type Position } from "./milestones.ts";
 import { arrayRow, arrayStatement } from "./rows.ts";
@@ -52,19 +52,17 @@ export function telemetryQuestions(db: DatabaseSync) {
 
     /** Readings `from` to `to` (not included), newest first. */
     readings(from: number, to: number): Reading[] {
-      const found: Reading[] = [];
-      take(this.#head, Math.max(0, from - this.#older), to - this.#older, found);
+      const newest = readingsOf(this.#head, from - this.#older, to - this.#older);
       const end = Math.min(to, this.#older);
-      if (from >= end) return found;
+      if (from >= end) return newest;
       const { at, ahead } = this.#gapOf(from);
       const first = this.#block(at);
+      const oldest = readingsOf(first, from - ahead, end - ahead);
+      const behind = end - ahead - first.length;
+      if (behind <= 0) return [...newest, ...oldest];
       // A block holds at least 128 readings and a page at most 100: two hold any page.
-      if (end > ahead + first.length) {
-        const next = milestones.next(this.#tank, 0, at) as Position;
-        take(this.#block(next), 0, end - ahead - first.length, found);
-      }
-      take(first, from - ahead, end - ahead, found);
-      return found;
+      const second = this.#block(milestones.next(this.#tank, 0, at) as Position);
+      return [...newest, ...readingsOf(second, 0, behind), ...oldest];
     }
 
     #gapOf(rank: number): Node<Position> {
@@ -96,11 +94,4 @@ export function telemetryQuestions(db: DatabaseSync) {
       return { data: from < to ? telemetry.readings(from, to) : [], totalItems: Math.max(0, upper - lower) };
     },
   };
-}
-
-/** Entries `from` to `to` of the block, as far as it has them, newest first. */
-function take(block: Block, from: number, to: number, found: Reading[]): void {
-  for (let i = Math.min(to, block.length) - 1; i >= from; i--) {
-    found.push({ created_at: block.instant(i), fill_percentage: block.fill(i) });
-  }
 }

@@ -1,7 +1,7 @@
 // Says once when something is lost, with the reason, and once when it is back: reading and writing each have one.
 
-import { Refusal } from "../../domain/errors.ts";
-import type { Observe } from "../../domain/events.ts";
+import { Refusal } from "../domain/errors.ts";
+import type { Observe } from "../domain/events.ts";
 
 export class Health {
   readonly #of: "store" | "writing";

@@ -1,0 +1,153 @@
+// Connections: a bounded pool, its limits in time, and what its errors mean.
+
+import { setTimeout as pause } from "node:timers/promises";
+import pg from "pg";
+import { Refusal, storeUnavailable } from "../../domain/errors.ts";
+
+export type Value = string | number | boolean | null | Uint8Array | readonly (string | number | boolean | null | Uint8Array)[];
+export type Row = readonly unknown[];
+
+/** A statement that the server prepares once a connection. */
+export type Statement = { readonly name: string; readonly text: string };
+
+/** Whatever answers statements: the pool, each on a connection of its own choice, or one connection in a transaction. */
+export type Db = { readonly rows: (statement: Statement, values?: readonly Value[]) => Promise<Row[]> };
+
+export type PostgresSettings = {
+  /** How many connections this process opens at most, to each server. */
+  readonly connections: number;
+  readonly replicaUrls: readonly string[];
+  /** A replica further behind than this is not asked. */
+  readonly replicaLagMs: number;
+};
+
+let statements = 0;
+/** The name stands for the text on every connection of this process. */
+export function statement(text: string): Statement {
+  statements += 1;
+  return { name: `s${statements}`, text };
+}
+
+/** How long anything may wait: for a connection, for an answer, for a lock. The client waits a little longer than the server. */
+const CONNECT_MS = 3000;
+const STATEMENT_MS = 10_000;
+const LOCK_MS = 8000;
+const IDLE_MS = 30_000;
+
+/**
+ * Every statement is written for an index and a plan that stays: what the planner would choose on tables it believes small,
+ * as new ones are until they are analyzed, is a scan that takes a thousand times as long once they have grown.
+ */
+const PLANS = ["seqscan", "bitmapscan", "hashjoin", "mergejoin", "material"].map((kind) => `-c enable_${kind}=off`).join(" ");
+/** Joins are made in the order they are written in. */
+const ORDER = "-c join_collapse_limit=1 -c from_collapse_limit=1";
+const OPTIONS = `${PLANS} ${ORDER} -c plan_cache_mode=force_generic_plan -c jit=off`;
+
+const BIGINT = 20;
+const types = {
+  /** A bigint is an instant or a count: a double holds both. */
+  getTypeParser: ((oid: number, format?: "text" | "binary") =>
+    oid === BIGINT ? Number : pg.types.getTypeParser(oid, format as "text")) as typeof pg.types.getTypeParser,
+};
+
+export function openPool(url: string, connections: number, schema?: string): pg.Pool {
+  const pool = new pg.Pool({
+    connectionString: url,
+    max: connections,
+    types,
+    connectionTimeoutMillis: CONNECT_MS,
+    idleTimeoutMillis: IDLE_MS,
+    statement_timeout: STATEMENT_MS,
+    query_timeout: STATEMENT_MS + 2000,
+    lock_timeout: LOCK_MS,
+    // A connection that stays in a transaction without a word holds locks that others wait for.
+    idle_in_transaction_session_timeout: STATEMENT_MS,
+    keepAlive: true,
+    application_name: "tank-monitor",
+    options: schema === undefined ? OPTIONS : `${OPTIONS} -c search_path=${schema}`,
+  });
+  // An idle connection that is lost is replaced when one is needed again.
+  pool.on("error", () => {});
+  return pool;
+}
+
+export function onPool(pool: pg.Pool): Db {
+  return { rows: (asked, values) => rowsOf(pool, asked, values) };
+}
+
+async function rowsOf(of: pg.Pool | pg.PoolClient, { name, text }: Statement, values: readonly Value[] = []): Promise<Row[]> {
+  const { rows } = await of.query<unknown[]>({ name, text, values: values as unknown[], rowMode: "array" });
+  return rows;
+}
+
+type Isolation = "READ COMMITTED" | "REPEATABLE READ" | "REPEATABLE READ READ ONLY";
+/** A transaction under way: statements, and the connection itself for what is none (COPY). */
+export type Transaction = Db & { readonly client: pg.PoolClient };
+
+const TRIES = 5;
+
+/** One transaction, begun again where it lost against another. */
+export async function transaction<T>(
+  pool: pg.Pool,
+  work: (db: Transaction) => Promise<T>,
+  isolation: Isolation = "READ COMMITTED",
+): Promise<T> {
+  for (let tries = 1; ; tries++) {
+    try {
+      return await attempt(pool, work, isolation);
+    } catch (error) {
+      if (!isBeaten(error) || tries === TRIES) throw error;
+      await pause(Math.random() * 10 * 2 ** tries);
+    }
+  }
+}
+
+async function attempt<T>(pool: pg.Pool, work: (db: Transaction) => Promise<T>, isolation: Isolation): Promise<T> {
+  const client = await pool.connect();
+  let failure: Error | undefined;
+  try {
+    await client.query(`BEGIN ISOLATION LEVEL ${isolation}`);
+    const result = await work({ client, rows: (asked, values) => rowsOf(client, asked, values) });
+    await client.query("COMMIT");
+    return result;
+  } catch (error) {
+    failure = error as Error;
+    await client.query("ROLLBACK").then(
+      () => (failure = undefined),
+      () => {},
+    );
+    throw error;
+  } finally {
+    // A connection that could not even roll back is not used again.
+    client.release(failure);
+  }
+}
+
+const SERIALIZATION_FAILURE = "40001";
+const DEADLOCK = "40P01";
+
+function codeOf(error: unknown): string | undefined {
+  return error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : undefined;
+}
+
+export function isBeaten(error: unknown): boolean {
+  const code = codeOf(error);
+  return code === SERIALIZATION_FAILURE || code === DEADLOCK;
+}
+
+/**
+ * Classes and codes of PostgreSQL that say nothing of the question: connection, transaction lost, resources, operator's
+ * intervention, system. 25006: a server that only reads, as an old primary after a failover. 55P03: a lock held too long.
+ */
+const AWAY = /^(08|28|40|53|57|58|XX|25006|55P03|3D000)/;
+const NETWORK = /^E(CONN|PIPE|TIMEDOUT|HOST|NET|AI|NOTFOUND|ACCES|PERM)/;
+/** Errors of the driver itself have no code. */
+const DRIVER = /connection terminated|connection ended|timeout|not queryable|unexpectedly|Cannot use a pool after calling end/i;
+
+/** A server that is not there now is the port's `store_unavailable`; anything else is a fault of ours. */
+export function asRefusal(error: unknown): unknown {
+  if (error instanceof Refusal || !(error instanceof Error)) return error;
+  const code = codeOf(error) ?? (error instanceof AggregateError ? codeOf(error.errors[0]) : undefined);
+  const isAway = code === undefined ? DRIVER.test(error.message) : AWAY.test(code) || NETWORK.test(code);
+  return isAway ? storeUnavailable(error) : error;
+}

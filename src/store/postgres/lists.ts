@@ -1,0 +1,160 @@
+// The lists of objects: all customers, customers of one e-mail, all tanks, tanks of one owner. A list is ordered by
+// (created_at, id) and holds what is not deleted. Up to 256 entries it is counted when asked; a longer one has milestones.
+
+import { GAP, GAP_MOST, type Gap } from "../series/levels.ts";
+import { type Db, type Statement, statement, type Value } from "./connection.ts";
+import { MilestoneKeeper } from "./milestone-keeper.ts";
+import { first, floor, last, type MilestoneTable, next, originOf, type Position } from "./milestones.ts";
+
+export const LIST_MILESTONES: MilestoneTable = {
+  table: "list_milestone",
+  series: "series",
+  position: ["created_at", "id"],
+  types: ["bigint", "text"],
+};
+
+export type ListKind = {
+  readonly table: "customer" | "tank";
+  /** The column whose value selects the entries; null: all of the table. */
+  readonly column: string | null;
+};
+
+/** Behind each stands an index on (column, created_at, id) of what is not deleted. */
+export const LISTS = {
+  customers: { table: "customer", column: null }, // customer_by_creation
+  customersByEmail: { table: "customer", column: "email" }, // customer_by_email
+  tanks: { table: "tank", column: null }, // tank_by_creation
+  tanksOfOwner: { table: "tank", column: "owner_id" }, // tank_by_owner
+} as const satisfies Record<string, ListKind>;
+
+/** How a list is called in the table of milestones. */
+export function seriesOf({ table, column }: ListKind, key: string | null): string {
+  return column === null ? table : `${table} ${column} ${key}`;
+}
+
+/** The table and the condition; `key` is the expression the column is compared with. */
+export function entriesOf({ table, column }: ListKind, key: string): string {
+  return `FROM ${table} WHERE NOT ${table}.deleted${column === null ? "" : ` AND ${table}.${column} = ${key}`}`;
+}
+
+export function keyValues({ column }: ListKind, key: string | null): Value[] {
+  return column === null ? [] : [key];
+}
+
+/** All list writes of all processes, one transaction after the other: they are rare, and many touch the same few rows. */
+const LOCK = statement("SELECT pg_advisory_xact_lock(5522219042)");
+export async function lockLists(db: Db): Promise<void> {
+  await db.rows(LOCK);
+}
+
+const keeper = new MilestoneKeeper(LIST_MILESTONES);
+
+/** An entry that came (1) or went (-1). */
+export type ListChange = { readonly key: string | null; readonly at: Position; readonly delta: 1 | -1 };
+
+/** Keeps the milestones of one kind of list, in the transaction that changes its entries, after they are changed. */
+export class ListKeeper {
+  readonly #kind: ListKind;
+  readonly #large: Statement;
+  readonly #cuts: Statement;
+  readonly #all: Statement;
+
+  constructor(kind: ListKind) {
+    this.#kind = kind;
+    const place = ["asked.created_at", "asked.id"];
+    const [firstInstant, firstId] = first(LIST_MILESTONES);
+    const [lastInstant, lastId] = last(LIST_MILESTONES);
+    this.#large = statement(`
+      SELECT gap.key, gap.series, gap.created_at, gap.id, gap.ahead, gap.end_created_at, gap.end_id
+      FROM (
+        SELECT DISTINCT asked.key, asked.series, gap.ahead, coalesce(gap.created_at, ${firstInstant}) AS created_at,
+          coalesce(gap.id, ${firstId}) AS id, coalesce(follower.created_at, ${lastInstant}) AS end_created_at,
+          coalesce(follower.id, ${lastId}) AS end_id
+        FROM unnest($1::text[], $2::text[], $3::bigint[], $4::text[]) AS asked (key, series, created_at, id)
+        LEFT JOIN LATERAL (${floor(LIST_MILESTONES, "asked.series", "0", place)}) AS gap ON true
+        LEFT JOIN LATERAL (${next(LIST_MILESTONES, "asked.series", "0", place)}) AS follower ON true
+      ) AS gap
+      WHERE (
+        SELECT count(*) FROM (
+          SELECT ${entriesOf(kind, "gap.key")} AND (created_at, id) >= (gap.created_at, gap.id)
+            AND (created_at, id) < (gap.end_created_at, gap.end_id) LIMIT ${GAP_MOST + 1}
+        ) AS few
+      ) > ${GAP_MOST}`);
+    this.#cuts = statement(`
+      SELECT created_at, id FROM (
+        SELECT created_at, id, row_number() OVER (ORDER BY created_at, id) - 1 AS number
+        ${entriesOf(kind, "$5")} AND (created_at, id) >= ($1, $2) AND (created_at, id) < ($3, $4)
+      ) AS entry WHERE number > 0 AND number % ${GAP} = 0 ORDER BY created_at, id`);
+    this.#all = statement(`
+      SELECT created_at, id, number FROM (
+        SELECT created_at, id, row_number() OVER (ORDER BY created_at, id) - 1 AS number, count(*) OVER () AS total
+        ${entriesOf(kind, "$1")}
+      ) AS entry WHERE total > ${GAP_MOST} AND (number % ${GAP} = 0 OR number = total - 1) ORDER BY number`);
+  }
+
+  async change(db: Db, changes: readonly ListChange[]): Promise<void> {
+    if (changes.length === 0) return;
+    const named = changes.map((change) => ({ ...change, series: seriesOf(this.#kind, change.key) }));
+    await keeper.shift(db, named);
+    const entered = named.filter(({ delta }) => delta === 1);
+    const large = await db.rows(this.#large, [
+      entered.map(({ key }) => key),
+      entered.map(({ series }) => series),
+      entered.map(({ at }) => at[0] as number),
+      entered.map(({ at }) => at[1] as string),
+    ]);
+    for (const row of large) {
+      const [key, series, createdAt, id, ahead, endCreatedAt, endId] = row as [
+        string | null,
+        string,
+        number,
+        string,
+        number | null,
+        number,
+        string,
+      ];
+      if (ahead === null) await this.rebuild(db, key);
+      else {
+        const cuts = await db.rows(this.#cuts, [createdAt, id, endCreatedAt, endId, ...keyValues(this.#kind, key)]);
+        const gaps = cuts.map((at, i) => ({ series, at: at as Position, level: 0, ahead: ahead + (i + 1) * GAP }));
+        await keeper.insert(db, gaps);
+        await keeper.balance(db, gaps);
+      }
+    }
+  }
+
+  /** Anew from the entries. */
+  async rebuild(db: Db, key: string | null): Promise<void> {
+    await keeper.rebuild(db, seriesOf(this.#kind, key), await this.gaps(db, key));
+  }
+
+  /** The gaps that the entries make when they are counted anew; none where they are few. */
+  async gaps(db: Db, key: string | null): Promise<Gap<Position>[]> {
+    const rows = (await db.rows(this.#all, keyValues(this.#kind, key))) as unknown as (readonly [number, string, number])[];
+    const total = (rows.at(-1)?.[2] ?? -1) + 1;
+    return rows
+      .filter(([, , number]) => number % GAP === 0)
+      .map(([created_at, id, number]) => ({
+        at: number === 0 ? originOf(LIST_MILESTONES) : [created_at, id],
+        count: Math.min(GAP, total - number),
+      }));
+  }
+}
+
+/** An object as the lists see it: the keys of the lists it is in, or null while it is deleted. */
+export type Listed = { readonly position: Position; readonly keys: readonly (string | null)[] } | null;
+
+/** What moves in the i-th of the lists when objects change from one state to another. */
+export function listChanges(moves: readonly (readonly [before: Listed, after: Listed])[], i: number): ListChange[] {
+  return moves.flatMap(([before, after]) => {
+    const stays =
+      before !== null &&
+      after !== null &&
+      before.keys[i] === after.keys[i] &&
+      before.position.every((value, part) => value === after.position[part]);
+    if (stays) return [];
+    const left: ListChange[] = before === null ? [] : [{ key: before.keys[i] ?? null, at: before.position, delta: -1 }];
+    const came: ListChange[] = after === null ? [] : [{ key: after.keys[i] ?? null, at: after.position, delta: 1 }];
+    return [...left, ...came];
+  });
+}

@@ -1,0 +1,44 @@
+// Brings a database to the newest version of the schema, and refuses one that is somebody else's.
+
+import type pg from "pg";
+import { Complaint } from "../../domain/errors.ts";
+import { statement, transaction } from "./connection.ts";
+import { FIRST, TABLES } from "./schema.ts";
+
+const STEPS: readonly string[] = [FIRST];
+
+const MARK = "CREATE TABLE tank_monitor (version integer NOT NULL)";
+
+/** The newest schema, as a script. */
+export const SCHEMA_SCRIPT = `${MARK};\nINSERT INTO tank_monitor VALUES (${STEPS.length});\n${STEPS.join("\n")}`;
+
+/** Held while a process looks and migrates, so that several may start at once. Any number that nobody else takes. */
+const LOCK = statement("SELECT pg_advisory_xact_lock(5522219041)");
+const IS_OURS = statement("SELECT to_regclass('tank_monitor') IS NOT NULL");
+const FOREIGN = statement("SELECT name FROM unnest($1::text[]) AS name WHERE to_regclass(name) IS NOT NULL LIMIT 1");
+const VERSION = statement("SELECT version FROM tank_monitor");
+const SET_VERSION = statement("UPDATE tank_monitor SET version = $1");
+
+export async function migrate(pool: pg.Pool): Promise<void> {
+  await transaction(pool, async (db) => {
+    await db.rows(LOCK);
+    if ((await db.rows(IS_OURS))[0]?.[0] !== true) {
+      const [foreign] = await db.rows(FOREIGN, [TABLES]);
+      if (foreign !== undefined) {
+        throw new Complaint(
+          `the database has a table "${foreign[0]}" that is not Tank Monitor's. Name another database in DATABASE_URL.`,
+        );
+      }
+      await db.client.query(MARK);
+      await db.client.query("INSERT INTO tank_monitor VALUES (0)");
+    }
+    const version = Number((await db.rows(VERSION))[0]?.[0]);
+    if (version > STEPS.length) {
+      throw new Complaint(
+        `the database was made by a newer Tank Monitor (database version ${version}; this program knows versions up to ${STEPS.length}). Start the newer program.`,
+      );
+    }
+    for (const step of STEPS.slice(version)) await db.client.query(step);
+    if (version < STEPS.length) await db.rows(SET_VERSION, [STEPS.length]);
+  });
+}

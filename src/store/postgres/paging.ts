@@ -1,0 +1,59 @@
+// How a page of a list is found: ranks from the milestones, then a walk of at most a gap and a page, all in one statement.
+
+import type { PageQuestion } from "../../domain/page.ts";
+import { EARLIEST, GAP_MOST, LATEST } from "../series/levels.ts";
+import { type Db, type Row, type Statement, statement } from "./connection.ts";
+import { entriesOf, keyValues, LIST_MILESTONES, type ListKind, seriesOf } from "./lists.ts";
+import { aheadOf, first, floor, wayColumns, wayTo } from "./milestones.ts";
+
+export type RowPage = { readonly rows: Row[]; readonly totalItems: number };
+
+export class List {
+  readonly #kind: ListKind;
+  readonly #near: Statement;
+  readonly #far: Statement;
+
+  /** $1 series, $2 and $3 the bounds (the second not included), $4 entries skipped, $5 wanted, $6 key. */
+  constructor(kind: ListKind, columns: string) {
+    const entries = entriesOf(kind, "$6");
+    const [firstInstant, firstId] = first(LIST_MILESTONES);
+    const rank = (bound: string): string => `(
+      SELECT ${aheadOf(LIST_MILESTONES, "$1", [bound, "''"])} + (
+        SELECT count(*) ${entries} AND created_at < ${bound} AND (created_at, id) >= (
+          coalesce(gap.created_at, ${firstInstant}), coalesce(gap.id, ${firstId})
+        )
+      ) FROM (SELECT) AS one LEFT JOIN LATERAL (${floor(LIST_MILESTONES, "$1", "0", [bound, "''"])}) AS gap ON true
+    )`;
+    const bounds = `bounds AS MATERIALIZED (SELECT ${rank("$2::bigint")} AS lower, ${rank("$3::bigint")} AS upper)`;
+    this.#kind = kind;
+    this.#near = statement(`
+      WITH ${bounds}
+      SELECT bounds.upper - bounds.lower, entry.* FROM bounds LEFT JOIN LATERAL (
+        SELECT ${columns} ${entries} AND created_at >= $2 AND created_at < $3
+        ORDER BY created_at DESC, id DESC LIMIT $5 OFFSET $4
+      ) AS entry ON true`);
+    this.#far = statement(`
+      WITH RECURSIVE ${bounds}, page AS MATERIALIZED (
+        SELECT greatest(lower, upper - $4::bigint - $5::bigint) AS first, upper - $4::bigint AS past FROM bounds
+      ), way (${wayColumns(LIST_MILESTONES)}) AS (
+        ${wayTo(LIST_MILESTONES, "$1", "(SELECT first FROM page WHERE first < past)")}
+      )
+      SELECT bounds.upper - bounds.lower, entry.* FROM bounds LEFT JOIN (
+        page JOIN way ON way.level = 0 AND page.first < page.past
+        CROSS JOIN LATERAL (
+          SELECT ${columns} ${entries} AND (created_at, id) >= (way.created_at, way.id)
+          ORDER BY created_at, id LIMIT page.past - page.first OFFSET page.first - way.ahead
+        ) AS entry
+      ) ON true ORDER BY entry.created_at DESC, entry.id DESC`);
+  }
+
+  async page(db: Db, key: string | null, { from = EARLIEST, to, page, size }: PageQuestion): Promise<RowPage> {
+    const skipped = (page - 1) * size;
+    const asked = skipped <= GAP_MOST ? this.#near : this.#far;
+    const end = to === undefined ? LATEST : to + 1;
+    const rows = await db.rows(asked, [seriesOf(this.#kind, key), from, end, skipped, size, ...keyValues(this.#kind, key)]);
+    // Without an entry there is one row, with the total alone.
+    const found = rows.map(([, ...columns]) => columns).filter(([id]) => id !== null);
+    return { rows: found, totalItems: Math.max(0, Number(rows[0]?.[0])) };
+  }
+}

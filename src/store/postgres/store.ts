@@ -1,0 +1,138 @@
+// The store for more than one machine: PostgreSQL through `pg`. Any number of processes may share a database.
+
+import pg from "pg";
+import { Complaint, Refusal } from "../../domain/errors.ts";
+import type { Observe } from "../../domain/events.ts";
+import type { Store } from "../../domain/store.ts";
+import { Health } from "../health.ts";
+import { backup, copyToTemporary } from "./backup.ts";
+import {
+  asRefusal,
+  type Db,
+  isBeaten,
+  onPool,
+  openPool,
+  type PostgresSettings,
+  statement,
+  type Transaction,
+} from "./connection.ts";
+import { customerQuestions, putCustomers, touchCustomers } from "./customers.ts";
+import { records } from "./export.ts";
+import { addKey, keyQuestions, replaceKey, revokeKey } from "./keys.ts";
+import { migrate } from "./migrations.ts";
+import { Replicas } from "./replicas.ts";
+import { putTanks, tankQuestions } from "./tanks.ts";
+import { telemetryQuestions } from "./telemetry.ts";
+import { Writer } from "./writer.ts";
+
+const ANYTHING = statement("SELECT EXISTS (SELECT FROM customer) OR EXISTS (SELECT FROM api_key)");
+const PING = statement("SELECT version FROM tank_monitor");
+const SCHEMA = statement("SELECT current_schema()");
+
+export async function openPostgres(url: string, settings: PostgresSettings, observe: Observe): Promise<Store> {
+  if (!URL.canParse(url)) throw new Complaint("DATABASE_URL is not a URL: escape what is special in its password (%40 for @)", 2);
+  const pool = openPool(url, settings.connections);
+  try {
+    await migrate(pool);
+  } catch (error) {
+    await pool.end();
+    throw asComplaint(error, url);
+  }
+  const replicas = new Replicas(pool, settings, observe);
+  const store = storeOn(pool, replicas.db, observe, () => replicas.close());
+  return {
+    ...store,
+    rehearsal: (progress) => rehearse(url, pool, progress, observe),
+  };
+}
+
+function storeOn(pool: pg.Pool, readers: Db, observe: Observe, alsoClose: () => Promise<void>): Omit<Store, "rehearsal"> {
+  const reading = new Health("store", observe);
+  const writing = new Health("writing", observe);
+  const writer = new Writer(pool);
+  const primary = onPool(pool);
+
+  /** What the port says of every question and write: a database that is away is `store_unavailable`, and nothing else. */
+  async function refusing<T>(work: () => Promise<T>): Promise<T> {
+    try {
+      return await work();
+    } catch (error) {
+      throw asRefusal(error);
+    }
+  }
+
+  /** A question that lost against a write of another is asked again. */
+  function ask<A extends unknown[], T>(question: (...args: A) => Promise<T>): (...args: A) => Promise<T> {
+    const again = (args: A) => (error: unknown) => {
+      if (!isBeaten(error)) throw error;
+      return question(...args);
+    };
+    return (...args) => reading.watch(() => refusing(() => question(...args).catch(again(args))));
+  }
+
+  function tell<A extends unknown[], T>(write: (db: Transaction, ...args: A) => Promise<T>): (...args: A) => Promise<T> {
+    return (...args) => writing.watch(() => refusing(() => writer.write((db) => write(db, ...args))));
+  }
+
+  const questions = { ...customerQuestions(readers), ...tankQuestions(readers), ...telemetryQuestions(readers) };
+  // Always where revocation is known at once.
+  const keys = keyQuestions(primary);
+  return {
+    customerById: ask(questions.customerById),
+    customerPage: ask(questions.customerPage),
+    tankById: ask(questions.tankById),
+    tankPage: ask(questions.tankPage),
+    telemetryPage: ask(questions.telemetryPage),
+    keyByHash: ask(keys.keyByHash),
+    keyList: ask(keys.keyList),
+    isEmpty: ask(async () => (await primary.rows(ANYTHING))[0]?.[0] === false),
+    ping: ask(async () => void (await primary.rows(PING))),
+    putCustomers: tell(putCustomers),
+    putTanks: tell(putTanks),
+    acceptReadings: (batch) => writing.watch(() => refusing(() => writer.acceptReadings(batch))),
+    addKey: tell(addKey),
+    replaceKey: tell(replaceKey),
+    revokeKey: tell(revokeKey),
+    touchCustomers: tell(touchCustomers),
+    // A copy may fail for its own place, which says nothing of the database.
+    backup: (to, progress) => refusing(() => backup(pool, to, progress)),
+    records: () => records(pool),
+    async close() {
+      await writer.close();
+      await alsoClose();
+      await pool.end();
+    },
+  };
+}
+
+/** A store on a connection of its own, whose tables are temporary: the copy ends with the connection, whatever happens. */
+async function rehearse(
+  url: string,
+  pool: pg.Pool,
+  progress: (done: number, total: number) => void,
+  observe: Observe,
+): Promise<Store> {
+  const [row] = await onPool(pool).rows(SCHEMA);
+  const own = openPool(url, 1, "pg_temp");
+  try {
+    await copyToTemporary(own, String(row?.[0]), progress);
+  } catch (error) {
+    await own.end();
+    throw asRefusal(error);
+  }
+  const store = storeOn(own, onPool(own), observe, async () => {});
+  return { ...store, rehearsal: () => rehearse(url, own, progress, observe) };
+}
+
+/** Whatever stands in the way of opening is for the operator to mend: one line, without the password. */
+function asComplaint(error: unknown, url: string): unknown {
+  const refusal = asRefusal(error);
+  const isDenied = error instanceof pg.DatabaseError;
+  if (!(refusal instanceof Refusal) && !isDenied) return error;
+  const { message } = refusal instanceof Refusal && refusal.cause instanceof Error ? refusal.cause : (error as Error);
+  const reason = message !== "" ? message : String((error as NodeJS.ErrnoException).code ?? "no answer");
+  const { host, pathname } = new URL(url);
+  return new Complaint(
+    `the database ${host}${pathname} cannot be opened (${reason}). Check DATABASE_URL, and that PostgreSQL runs and lets this user in.`,
+  );
+}

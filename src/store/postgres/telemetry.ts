@@ -1,0 +1,127 @@
+// Telemetry: the pages of a tank's readings. One statement an answer: it brings the head and the blocks that the page may
+// need, and the exact place is found in them here.
+
+import type { Sight } from "../../domain/key.ts";
+import type { Page, PageQuestion } from "../../domain/page.ts";
+import type { Reading } from "../../domain/reading.ts";
+import type { Found } from "../../domain/store.ts";
+import { Block, readingsOf } from "../series/block.ts";
+import { EARLIEST, GAP, GAP_MOST, LATEST } from "../series/levels.ts";
+import { HEAD_LEAST } from "../series/weave.ts";
+import { type Db, statement } from "./connection.ts";
+import { aheadOf, floor, type MilestoneTable, wayColumns, wayTo } from "./milestones.ts";
+
+export const READING_MILESTONES: MilestoneTable = {
+  table: "reading_milestone",
+  series: "tank",
+  position: ["start"],
+  types: ["bigint"],
+};
+
+/** By primary keys. */
+const HEAD = statement(`
+  SELECT tank.deleted, tank.owner_id, head.total, head.data
+  FROM tank JOIN telemetry AS head ON head.tank = tank.id WHERE tank.id = $1`);
+
+/**
+ * $1 tank, $2 and $3 the bounds (the second not included), $4 readings skipped, $5 wanted. Rows: the head; the block that
+ * each bound lies in, unless it lies in the head; the blocks that hold the page, whatever the bounds turn out to be inside
+ * of theirs. By primary keys.
+ */
+const PAGE = statement(`
+  WITH RECURSIVE head AS (
+    SELECT tank.deleted, tank.owner_id, head.total, head.older, head.start, head.data
+    FROM tank JOIN telemetry AS head ON head.tank = $1 WHERE tank.id = $1
+  ), lower AS (
+    SELECT gap.start, ${aheadOf(READING_MILESTONES, "$1", ["$2"])} AS ahead
+    FROM head CROSS JOIN LATERAL (${floor(READING_MILESTONES, "$1", "0", ["$2"])}) AS gap WHERE $2 > ${EARLIEST} AND $2 < head.start
+  ), upper AS (
+    SELECT gap.start, ${aheadOf(READING_MILESTONES, "$1", ["$3"])} AS ahead
+    FROM head CROSS JOIN LATERAL (${floor(READING_MILESTONES, "$1", "0", ["$3"])}) AS gap WHERE $3 < head.start
+  ), page AS (
+    SELECT greatest(0, coalesce(upper.ahead, CASE WHEN $3 = ${LATEST} THEN head.total ELSE head.older END) - $4 - $5) AS first,
+      least(head.older, coalesce(upper.ahead + ${GAP_MOST}, head.total) - $4) AS past
+    FROM head LEFT JOIN upper ON true
+  ), way (${wayColumns(READING_MILESTONES)}) AS (
+    ${wayTo(READING_MILESTONES, "$1", "(SELECT first FROM page WHERE first < past)")}
+  )
+  SELECT 'head' AS kind, total AS ahead, data, deleted, owner_id, older, start FROM head
+  UNION ALL
+  SELECT 'lower', lower.ahead, block.data, NULL, NULL, NULL, block.start
+  FROM lower CROSS JOIN LATERAL (SELECT start, data FROM block WHERE tank = $1 AND start = lower.start OFFSET 0) AS block
+  UNION ALL
+  SELECT 'upper', upper.ahead, block.data, NULL, NULL, NULL, block.start
+  FROM upper CROSS JOIN LATERAL (SELECT start, data FROM block WHERE tank = $1 AND start = upper.start OFFSET 0) AS block
+  UNION ALL
+  SELECT 'page', gap.ahead, block.data, NULL, NULL, NULL, block.start
+  FROM (SELECT page.past, way.ahead, way.start FROM page JOIN way ON way.level = 0 WHERE page.first < page.past) AS gap
+  CROSS JOIN LATERAL (
+    SELECT start, data FROM block WHERE tank = $1 AND start >= gap.start
+    ORDER BY start LIMIT (gap.past - gap.ahead + ${GAP - 1}) / ${GAP}
+  ) AS block`);
+
+type PageRow = readonly [
+  kind: string,
+  ahead: number,
+  data: Uint8Array,
+  deleted: boolean,
+  owner: string,
+  older: number,
+  start: number,
+];
+
+export function telemetryQuestions(db: Db) {
+  /** The newest few are in the head: nothing else is looked at. */
+  async function newest(tankId: string, count: number, skipped: number, sight: Sight): Promise<Found<Page<Reading>>> {
+    const [row] = await db.rows(HEAD, [tankId]);
+    const found = seen(row?.[0], row?.[1], sight);
+    if (found !== "live") return found;
+    const [, , total, data] = row as [boolean, string, number, Uint8Array];
+    const head = new Block(data);
+    return { data: readingsOf(head, head.length - skipped - count, head.length - skipped), totalItems: total };
+  }
+
+  async function page(tankId: string, question: PageQuestion, sight: Sight): Promise<Found<Page<Reading>>> {
+    const { from = EARLIEST, to, page: number, size } = question;
+    const end = to === undefined ? LATEST : to + 1;
+    const skipped = (number - 1) * size;
+    const rows = (await db.rows(PAGE, [tankId, from, end, skipped, size])) as unknown as PageRow[];
+    const headRow = rows.find(([kind]) => kind === "head");
+    const found = seen(headRow?.[3], headRow?.[4], sight);
+    if (found !== "live") return found;
+    const [, total, data, , , older] = headRow as PageRow;
+    const head = new Block(data);
+    const rank = (bound: number, kind: string): number => {
+      const row = rows.find((other) => other[0] === kind);
+      return row === undefined ? older + head.before(bound) : row[1] + new Block(row[2]).before(bound);
+    };
+    const lower = from === EARLIEST ? 0 : rank(from, "lower");
+    const upper = end === LATEST ? total : rank(end, "upper");
+    const past = upper - skipped;
+    const first = Math.max(lower, past - size);
+    const readings = readingsOf(head, first - older, past - older);
+    const blocks = rows.filter(([kind]) => kind === "page").sort((a, b) => a[6] - b[6]);
+    let ahead = blocks[0]?.[1] ?? 0;
+    const parts = blocks.map(([, , bytes]) => {
+      const block = new Block(bytes);
+      const part = readingsOf(block, first - ahead, past - ahead);
+      ahead += block.length;
+      return part;
+    });
+    return { data: [...readings, ...parts.reverse().flat()], totalItems: Math.max(0, upper - lower) };
+  }
+
+  return {
+    telemetryPage(tankId: string, question: PageQuestion, sight: Sight): Promise<Found<Page<Reading>>> {
+      const skipped = (question.page - 1) * question.size;
+      const isWhole = question.from === undefined && question.to === undefined;
+      if (isWhole && skipped + question.size <= HEAD_LEAST) return newest(tankId, question.size, skipped, sight);
+      return page(tankId, question, sight);
+    },
+  };
+}
+
+function seen(deleted: unknown, owner: unknown, { customerId }: Sight): "live" | "deleted" | undefined {
+  if (deleted === undefined || (customerId !== null && customerId !== owner)) return undefined;
+  return deleted === true ? "deleted" : "live";
+}
