@@ -8,6 +8,7 @@ import { Complaint } from "./domain/errors.ts";
 import type { Observe } from "./domain/events.ts";
 import type { Clock } from "./domain/instant.ts";
 import type { Reads, Store } from "./domain/store.ts";
+import { localLimits } from "./http/limits.ts";
 import { LastSeen } from "./http/seen.ts";
 import { buildServer, type ServerParts } from "./http/server.ts";
 import { openMetrics } from "./observe/metrics.ts";
@@ -43,6 +44,7 @@ export async function startApp({ config, log, clock = Date.now, patience = PATIE
   };
   const store = await openStore(config.databaseUrl, observe, config);
   const seen = new LastSeen(store.touchCustomers, clock, observe);
+  const limits = localLimits(clock);
   const { rateLimit, corsOrigins, trustProxy } = config;
   const settings = { version: VERSION, rateLimit, corsOrigins, trustProxy, patience };
 
@@ -53,7 +55,7 @@ export async function startApp({ config, log, clock = Date.now, patience = PATIE
   }
 
   try {
-    const server = await buildServer({ reads: timed(store, observe), seen, clock, observe, metrics, ...settings });
+    const server = await buildServer({ reads: timed(store, observe), seen, clock, observe, metrics, limits, ...settings });
     // One address, hence one server: Fastify opens a second one for "localhost", which a stop would not wait for.
     const { address } = await lookup(config.host);
     await server.listen({ port: config.port, host: address });

@@ -1,12 +1,12 @@
 // Admission: what every request passes before anything is asked. Order: the shape of the request, the key, its role, its
-// rate. Plain calls, and no waiting where the key is fresh in memory.
+// rate. Plain calls, and no waiting where the key is fresh in memory and its bucket in this process.
 
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { Refusal } from "../domain/errors.ts";
 import type { Clock } from "../domain/instant.ts";
 import type { Reads } from "../domain/store.ts";
 import { type Caller, KeyRing, type Reach, requireReach } from "./auth.ts";
-import { KeyLimits, WrongKeys } from "./limits.ts";
+import { andThen, KeyLimits, type Limits, type Taken, WrongKeys } from "./limits.ts";
 import type { LastSeen } from "./seen.ts";
 
 const HEADERS_MAX = 100;
@@ -33,35 +33,36 @@ export class Admission {
   readonly #keys: KeyRing;
   readonly #limits: KeyLimits;
   readonly #wrongKeys: WrongKeys | undefined;
-  readonly #clock: Clock;
   readonly #seen: LastSeen;
 
-  constructor(reads: Pick<Reads, "keyByHash">, clock: Clock, customerRate: number, seen: LastSeen) {
+  constructor(reads: Pick<Reads, "keyByHash">, clock: Clock, limits: Limits, customerRate: number, seen: LastSeen) {
     this.#keys = new KeyRing(reads, clock);
-    this.#limits = new KeyLimits(customerRate);
-    this.#wrongKeys = customerRate === 0 ? undefined : new WrongKeys();
-    this.#clock = clock;
+    this.#limits = new KeyLimits(limits, customerRate);
+    this.#wrongKeys = customerRate === 0 ? undefined : new WrongKeys(limits);
     this.#seen = seen;
   }
 
   admit(request: FastifyRequest, reply: FastifyReply, reach: Exclude<Reach, "open">, done: (error?: Error) => void): void {
-    const enter = (caller: Caller): undefined => this.#enter(caller, request, reply, reach);
-    let admitted: Promise<undefined> | undefined;
+    const enter = (caller: Caller) => this.#enter(caller, request, reply, reach);
+    let admitted: undefined | Promise<undefined>;
     try {
       const caller = this.#keys.callerOf(secretIn(request, reach));
       admitted = caller instanceof Promise ? caller.then(enter) : enter(caller);
     } catch (error) {
-      done(this.#refusal(error as Error, request));
+      this.#refuse(error as Error, request, done);
       return;
     }
     if (admitted === undefined) done();
-    else admitted.then(done, (error) => done(this.#refusal(error, request)));
+    else admitted.then(done, (error) => this.#refuse(error, request, done));
   }
 
-  #enter(caller: Caller, request: FastifyRequest, reply: FastifyReply, reach: Reach): undefined {
+  #enter(caller: Caller, request: FastifyRequest, reply: FastifyReply, reach: Reach): undefined | Promise<undefined> {
     requireReach(caller, reach);
     request.caller = caller;
-    const taken = this.#limits.take(caller.key, this.#clock());
+    return andThen(this.#limits.take(caller.key), (taken) => this.#pass(caller, taken, reply));
+  }
+
+  #pass(caller: Caller, taken: Taken | undefined, reply: FastifyReply): undefined {
     if (taken !== undefined) {
       reply.headers(taken.headers);
       if (!taken.allowed) {
@@ -73,13 +74,17 @@ export class Admission {
     if (caller.key.customer_id !== null) this.#seen.note(caller.key.customer_id);
   }
 
-  #refusal(error: Error, request: FastifyRequest): Error {
+  #refuse(error: Error, request: FastifyRequest, done: (error: Error) => void): void {
     const isWrongKey = error instanceof Refusal && error.code === "key_invalid";
-    if (!isWrongKey || !this.#wrongKeys?.isFlood(request.ip, this.#clock())) return error;
-    return new Refusal("keys_throttled", "Too many wrong keys from this address. Retry-After says when to go on.", {
-      retryAfter: 1,
-    });
+    const isFlood = isWrongKey && this.#wrongKeys?.isFlood(request.ip);
+    andThen(isFlood, (flooded) => done(flooded ? throttled() : error));
   }
+}
+
+function throttled(): Refusal {
+  return new Refusal("keys_throttled", "Too many wrong keys from this address. Retry-After says when to go on.", {
+    retryAfter: 1,
+  });
 }
 
 function secretIn(request: FastifyRequest, reach: Reach): string {

@@ -16,6 +16,7 @@ import type { Caller } from "./auth.ts";
 import { formOf, isForm, plainContentType, readBodies } from "./body.ts";
 import { Cors } from "./cors.ts";
 import { mountDocumentation } from "./documentation.ts";
+import type { Limits } from "./limits.ts";
 import { openapiDocument } from "./openapi.ts";
 import { LIST_PARAMETERS, NO_PARAMETERS, parameterReader } from "./parameters.ts";
 import { KnownPaths, loggedPath, queryOf, refuseBrokenPath, routableUrl } from "./paths.ts";
@@ -43,6 +44,7 @@ export type ServerParts = {
   readonly clock: Clock;
   readonly observe: Observe;
   readonly metrics: Metrics;
+  readonly limits: Limits;
   readonly version: string;
   readonly rateLimit: number;
   readonly corsOrigins: readonly string[];
@@ -60,7 +62,7 @@ export const ROUTES: readonly Route[] = [...customerRoutes, ...tankRoutes, ...te
 export async function buildServer(parts: ServerParts): Promise<FastifyInstance> {
   const paths = new KnownPaths();
   const cors = new Cors(parts.corsOrigins);
-  const admission = new Admission(parts.reads, parts.clock, parts.rateLimit, parts.seen);
+  const admission = new Admission(parts.reads, parts.clock, parts.limits, parts.rateLimit, parts.seen);
   const app = makeFastify(parts, paths, cors);
   readBodies(app);
   addHooks(app, paths, cors, parts.observe);

@@ -29,6 +29,7 @@ async function mounted(life: Lifetime): Promise<{ path: string; methods: string[
     clock: Date.now,
     observe: () => {},
     metrics,
+    limits: { take: () => 1 },
     version: "0.0.0",
     rateLimit: 0,
     corsOrigins: [],
