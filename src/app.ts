@@ -1,7 +1,6 @@
 // The composition root: opens, wires, starts, and stops in order. Everything below it is handed what it needs.
 
 import { lookup } from "node:dns/promises";
-import { readFileSync } from "node:fs";
 import type { AddressInfo } from "node:net";
 import type { Config } from "./config.ts";
 import { Complaint } from "./domain/errors.ts";
@@ -13,9 +12,7 @@ import { LastSeen } from "./http/seen.ts";
 import { buildServer, type ServerParts } from "./http/server.ts";
 import { openMetrics } from "./observe/metrics.ts";
 import { openStore } from "./store/open.ts";
-
-export const VERSION = (JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8")) as { version: string })
-  .version;
+import { VERSION } from "./version.ts";
 
 const PATIENCE: ServerParts["patience"] = { headersMs: 10_000, requestMs: 20_000 };
 /** How long a stop waits for requests under way. */

@@ -1,7 +1,6 @@
 // argv → command. Everything a person can type starts here.
 
 import { parseArgs } from "node:util";
-import { VERSION } from "./app.ts";
 import { backup } from "./cli/backup.ts";
 import { type Command, print, say } from "./cli/command.ts";
 import { demo } from "./cli/demo.ts";
@@ -12,6 +11,7 @@ import { openapi } from "./cli/openapi.ts";
 import { serve } from "./cli/serve.ts";
 import { Complaint, Refusal } from "./domain/errors.ts";
 import { guess, quoted } from "./domain/text.ts";
+import { VERSION } from "./version.ts";
 
 const COMMANDS: readonly Command[] = [serve, demo, importCommand, exportCommand, key, backup, openapi];
 

@@ -1,6 +1,6 @@
 // tank-monitor serve
 
-import { type App, startApp } from "../app.ts";
+import type { App } from "../app.ts";
 import type { Config } from "../config.ts";
 import { openLog } from "../observe/log.ts";
 import { type Command, configOf, say } from "./command.ts";
@@ -30,6 +30,8 @@ export async function serveUntilStopped(config: Config, ready: Ready): Promise<v
   const log = openLog(config.logLevel);
   const { promise: signalled, resolve } = Promise.withResolvers<string>();
   for (const signal of ["SIGTERM", "SIGINT"]) process.on(signal, resolve);
+  // Not before it is needed: other commands, and the parent of several workers, do without the server's 25 MB.
+  const { startApp } = await import("../app.ts");
   try {
     const app = await startApp({ config, log: log.observe });
     let finish: (() => Promise<void>) | undefined;
