@@ -1,16 +1,15 @@
 // The composition root: opens, wires, starts, and stops in order. Everything below it is handed what it needs.
 
-import { lookup } from "node:dns/promises";
 import type { AddressInfo } from "node:net";
 import type { Config } from "./config.ts";
-import { Complaint } from "./domain/errors.ts";
 import type { Observe } from "./domain/events.ts";
 import type { Clock } from "./domain/instant.ts";
 import type { Reads, Store } from "./domain/store.ts";
-import { localLimits } from "./http/limits.ts";
+import { listenComplaint, numericHost, urlOf } from "./http/address.ts";
+import { type Limits, localLimits } from "./http/limits.ts";
 import { LastSeen } from "./http/seen.ts";
 import { buildServer, type ServerParts } from "./http/server.ts";
-import { openMetrics } from "./observe/metrics.ts";
+import { type MetricsBook, openMetrics } from "./observe/metrics.ts";
 import { openStore } from "./store/open.ts";
 import { VERSION } from "./version.ts";
 
@@ -30,18 +29,23 @@ export type AppOptions = {
   readonly log: Observe;
   readonly clock?: Clock;
   readonly patience?: ServerParts["patience"];
+  /** What several processes have in common. In one process it is its own. */
+  readonly metrics?: MetricsBook;
+  readonly limits?: Limits;
+  /** The address, where somebody else has opened it. */
+  readonly descriptor?: number;
 };
 
-export async function startApp({ config, log, clock = Date.now, patience = PATIENCE }: AppOptions): Promise<App> {
+export async function startApp(options: AppOptions): Promise<App> {
+  const { config, log, clock = Date.now, patience = PATIENCE } = options;
+  const { metrics = openMetrics(), limits = localLimits(clock), descriptor } = options;
   const started = performance.now();
-  const metrics = openMetrics();
   const observe: Observe = (event) => {
     metrics.observe(event);
     log(event);
   };
   const store = await openStore(config.databaseUrl, observe, config);
   const seen = new LastSeen(store.touchCustomers, clock, observe);
-  const limits = localLimits(clock);
   const { rateLimit, corsOrigins, trustProxy } = config;
   const settings = { version: VERSION, rateLimit, corsOrigins, trustProxy, patience };
 
@@ -53,11 +57,11 @@ export async function startApp({ config, log, clock = Date.now, patience = PATIE
 
   try {
     const server = await buildServer({ reads: timed(store, observe), seen, clock, observe, metrics, limits, ...settings });
-    // One address, hence one server: Fastify opens a second one for "localhost", which a stop would not wait for.
-    const { address } = await lookup(config.host);
-    await server.listen({ port: config.port, host: address });
+    const address = { port: config.port, host: await numericHost(config.host) };
+    await server.listen(descriptor === undefined ? address : { ...address, ...{ fd: descriptor } });
     const url = urlOf(server.server.address() as AddressInfo);
-    observe({ kind: "listening", url, database: shown(config.databaseUrl), milliseconds: performance.now() - started });
+    const milliseconds = performance.now() - started;
+    observe({ kind: "listening", url, database: shown(config.databaseUrl), workers: config.workers, milliseconds });
     let stopping: Promise<void> | undefined;
     const stop = async (): Promise<void> => {
       const impatient = setTimeout(() => server.server.closeAllConnections(), STOP_MS);
@@ -107,25 +111,6 @@ function timed(store: Reads, observe: Observe): Reads {
     keyByHash: watch("keyByHash", store.keyByHash),
     ping: watch("ping", store.ping),
   };
-}
-
-function listenComplaint(error: unknown, { host, port }: Config): unknown {
-  const code = (error as NodeJS.ErrnoException).code;
-  if (code === "EADDRINUSE")
-    return new Complaint(`port ${port} on ${host} is in use. Stop what uses it, or choose another with --port or PORT.`);
-  if (code === "EACCES")
-    return new Complaint(`port ${port} may not be opened by this user. Choose one above 1023 with --port or PORT.`);
-  if (code === "EADDRNOTAVAIL" || code === "ENOTFOUND")
-    return new Complaint(`${host} is not an address of this machine. Check --host or HOST.`);
-  if (error instanceof Error && "syscall" in error)
-    return new Complaint(`${host}, port ${port}, cannot be listened on: ${error.message}`);
-  return error;
-}
-
-function urlOf({ address, family, port }: AddressInfo): string {
-  const everywhere = address === "0.0.0.0" || address === "::";
-  const host = everywhere ? "127.0.0.1" : family === "IPv6" ? `[${address}]` : address;
-  return `http://${host}:${port}`;
 }
 
 /** Without the password that a database URL may carry, in front of the host or behind it. */

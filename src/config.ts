@@ -18,6 +18,8 @@ export type Config = {
   readonly connections: number;
   readonly port: number;
   readonly host: string;
+  /** Processes that answer. */
+  readonly workers: number;
   readonly logLevel: LogLevel;
   readonly corsOrigins: readonly string[];
   readonly trustProxy: TrustProxy;
@@ -39,6 +41,7 @@ export const ENTRIES = {
   DATABASE_CONNECTIONS: { fallback: 10, read: wholeNumber("a number of connections from 2 to 1000", 2, 1000) },
   PORT: { fallback: 8080, read: wholeNumber("a port number from 0 to 65535 (0 takes any free one)", 0, 65_535) },
   HOST: { fallback: "127.0.0.1", read: (text: string) => text },
+  WORKERS: { fallback: 1, read: wholeNumber("a number of processes from 1 to 64", 1, 64) },
   LOG_LEVEL: { fallback: "info" as LogLevel, read: logLevel },
   CORS_ORIGINS: { fallback: [] as readonly string[], read: origins },
   TRUST_PROXY: { fallback: false as TrustProxy, read: trustProxy },
@@ -77,6 +80,7 @@ export function readConfig(flags: Given, environment: Given, envFile: Given): Co
     connections: value("DATABASE_CONNECTIONS"),
     port: value("PORT"),
     host: value("HOST"),
+    workers: value("WORKERS"),
     logLevel: value("LOG_LEVEL"),
     corsOrigins: value("CORS_ORIGINS"),
     trustProxy: value("TRUST_PROXY"),

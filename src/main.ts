@@ -9,7 +9,7 @@ import { importCommand } from "./cli/import.ts";
 import { key } from "./cli/key.ts";
 import { openapi } from "./cli/openapi.ts";
 import { serve } from "./cli/serve.ts";
-import { Complaint, Refusal } from "./domain/errors.ts";
+import { Complaint, lastWords } from "./domain/errors.ts";
 import { guess, quoted } from "./domain/text.ts";
 import { VERSION } from "./version.ts";
 
@@ -83,16 +83,7 @@ process.stderr.on("error", () => {});
 try {
   process.exitCode = await main(process.argv.slice(2));
 } catch (error) {
-  if (error instanceof Complaint) {
-    say(`tank-monitor: ${error.message}`);
-    process.exitCode = error.exitCode;
-  } else if (error instanceof Refusal) {
-    say(`tank-monitor: ${error.message} (${error.cause instanceof Error ? error.cause.message : error.code})`);
-    process.exitCode = 1;
-  } else {
-    say(
-      `tank-monitor: this should not have happened. Please report it with what follows.\n${error instanceof Error ? error.stack : error}`,
-    );
-    process.exitCode = 1;
-  }
+  const { words, exitCode } = lastWords(error);
+  say(`tank-monitor: ${words}`);
+  process.exitCode = exitCode;
 }

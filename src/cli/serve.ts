@@ -3,21 +3,28 @@
 import type { App } from "../app.ts";
 import type { Config } from "../config.ts";
 import { openLog } from "../observe/log.ts";
+import { Crew } from "../workers/crew.ts";
 import { type Command, configOf, say } from "./command.ts";
 
 export const serve: Command = {
   name: "serve",
   summary: "run the service",
-  usage: "[--port PORT] [--host ADDRESS]",
-  help: `Answers HTTP on --host and --port (127.0.0.1 and 8080, or HOST and PORT). The database is DATABASE_URL
-(sqlite:data/tank-monitor.db). Stops in order on SIGTERM and SIGINT. docs/configuration.md tells the rest.`,
+  usage: "[--port PORT] [--host ADDRESS] [--workers N]",
+  help: `Answers HTTP on --host and --port (127.0.0.1 and 8080, or HOST and PORT), with --workers processes (1, or WORKERS)
+that share the address. The database is DATABASE_URL (sqlite:data/tank-monitor.db). Stops in order on SIGTERM and SIGINT.
+docs/configuration.md tells the rest.`,
   most: 0,
-  flags: { port: { type: "string" }, host: { type: "string" } },
+  flags: { port: { type: "string" }, host: { type: "string" }, workers: { type: "string" } },
   async run(call) {
-    await serveUntilStopped(configOf(call, ["PORT", "HOST"]), async ({ store, url }) => {
-      if (await store.isEmpty()) say(nextSteps(url));
-      return undefined;
-    });
+    const config = configOf(call, ["PORT", "HOST", "WORKERS"]);
+    if (config.workers > 1) {
+      await superviseUntilStopped(config);
+    } else {
+      await serveUntilStopped(config, async ({ store, url }) => {
+        if (await store.isEmpty()) say(nextSteps(url));
+        return undefined;
+      });
+    }
     return 0;
   },
 };
@@ -28,8 +35,7 @@ type Ready = (app: App) => Promise<(() => Promise<void>) | undefined>;
 /** Starts, lets `ready` do its part, and returns after an orderly stop. A second signal changes nothing. */
 export async function serveUntilStopped(config: Config, ready: Ready): Promise<void> {
   const log = openLog(config.logLevel);
-  const { promise: signalled, resolve } = Promise.withResolvers<string>();
-  for (const signal of ["SIGTERM", "SIGINT"]) process.on(signal, resolve);
+  const signalled = nextSignal();
   // Not before it is needed: other commands, and the parent of several workers, do without the server's 25 MB.
   const { startApp } = await import("../app.ts");
   try {
@@ -45,6 +51,34 @@ export async function serveUntilStopped(config: Config, ready: Ready): Promise<v
   } finally {
     log.flush();
   }
+}
+
+/** The same with several processes, of which this one is the parent. A signal may come before all of them have started. */
+async function superviseUntilStopped(config: Config): Promise<void> {
+  const log = openLog(config.logLevel);
+  const signalled = nextSignal();
+  const crew = new Crew(config, log);
+  try {
+    try {
+      const started = crew.start().then(({ isEmpty, url }) => {
+        if (isEmpty) say(nextSteps(url));
+        return signalled;
+      });
+      log.observe({ kind: "stopping", signal: await Promise.race([signalled, started]) });
+    } finally {
+      await crew.stop();
+    }
+    log.observe({ kind: "stopped" });
+  } finally {
+    log.flush();
+  }
+}
+
+/** From here on, signals no longer end the process by themselves. */
+function nextSignal(): Promise<string> {
+  const { promise, resolve } = Promise.withResolvers<string>();
+  for (const signal of ["SIGTERM", "SIGINT"]) process.on(signal, resolve);
+  return promise;
 }
 
 function nextSteps(url: string): string {

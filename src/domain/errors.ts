@@ -69,3 +69,15 @@ export class Complaint extends Error {
     this.exitCode = exitCode;
   }
 }
+
+/** What ended a program, for the person who started it. */
+export type LastWords = { readonly words: string; readonly exitCode: 1 | 2 };
+
+export function lastWords(error: unknown): LastWords {
+  if (error instanceof Complaint) return { words: error.message, exitCode: error.exitCode };
+  if (error instanceof Refusal) {
+    return { words: `${error.message} (${error.cause instanceof Error ? error.cause.message : error.code})`, exitCode: 1 };
+  }
+  const trace = error instanceof Error ? error.stack : error;
+  return { words: `this should not have happened. Please report it with what follows.\n${trace}`, exitCode: 1 };
+}

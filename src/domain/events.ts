@@ -20,7 +20,23 @@ export type Event =
   | { readonly kind: "request_failed"; readonly requestId: string; readonly error: unknown }
   | { readonly kind: "connection_refused"; readonly code: ErrorCode; readonly status: number }
   | { readonly kind: "question_answered"; readonly question: string; readonly milliseconds: number; readonly ok: boolean }
-  | { readonly kind: "listening"; readonly url: string; readonly database: string; readonly milliseconds: number }
+  | {
+      readonly kind: "listening";
+      readonly url: string;
+      readonly database: string;
+      readonly workers: number;
+      readonly milliseconds: number;
+    }
+  | { readonly kind: "worker_started"; readonly worker: number; readonly pid: number; readonly milliseconds: number }
+  | {
+      readonly kind: "worker_ended";
+      readonly worker: number;
+      readonly pid: number;
+      readonly how: string;
+      readonly inOrder: boolean;
+      /** Milliseconds until it is replaced, or null where the service stops. */
+      readonly pause: number | null;
+    }
   /** An older database is brought to the newest version: so many readings of so many. */
   | { readonly kind: "migrating"; readonly done: number; readonly total: number }
   | { readonly kind: "store_lost" | "writing_lost"; readonly reason: string }

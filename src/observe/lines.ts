@@ -18,9 +18,9 @@ export class LogLines {
     this.#descriptor = descriptor;
   }
 
-  write(line: string): void {
-    if (this.#waiting.length > ROOM) this.#dropped++;
-    else this.#waiting += line;
+  write(lines: string): void {
+    if (this.#waiting.length > ROOM) this.#dropped += linesIn(lines);
+    else this.#waiting += lines;
     if (!this.#isWriting) this.#next();
   }
 
@@ -63,8 +63,8 @@ export class LogLines {
   }
 }
 
-function linesIn(bytes: Buffer): number {
+function linesIn(text: Buffer | string): number {
   let lines = 0;
-  for (let at = bytes.indexOf(10); at !== -1; at = bytes.indexOf(10, at + 1)) lines++;
+  for (let at = text.indexOf("\n"); at !== -1; at = text.indexOf("\n", at + 1)) lines++;
   return lines;
 }

@@ -5,13 +5,21 @@ import type { Event, Observe } from "../domain/events.ts";
 import { formatInstant } from "../domain/instant.ts";
 import { LogLines } from "./lines.ts";
 
-export type Log = { readonly observe: Observe; readonly flush: () => void };
+export type Log = {
+  readonly observe: Observe;
+  /** Lines that another process has made. */
+  readonly pass: (lines: string) => void;
+  readonly flush: () => void;
+};
 
 const MIGRATING_EVERY_MS = 5000;
 
-export function openLog(level: string): Log {
+/** One of several workers puts its number into its lines. */
+export function openLog(level: string, worker?: number): Log {
   const lines = new LogLines();
-  const logger = pino({ level, base: null, timestamp: () => `,"time":"${formatInstant(Date.now())}"` }, lines);
+  const base = worker === undefined ? null : { worker };
+  const mark = worker === undefined ? "" : `"worker":${worker},`;
+  const logger = pino({ level, base, timestamp: () => `,"time":"${formatInstant(Date.now())}"` }, lines);
   let migratingSaidAt = Number.NEGATIVE_INFINITY;
   return {
     observe(event) {
@@ -21,8 +29,9 @@ export function openLog(level: string): Log {
         migratingSaidAt = now;
       }
       if (event.kind !== "request_answered") write(logger, event);
-      else if (logger.isLevelEnabled(levelOf(event))) lines.write(requestLine(event));
+      else if (logger.isLevelEnabled(levelOf(event))) lines.write(requestLine(event, mark));
     },
+    pass: (made) => lines.write(made),
     flush: () => lines.flush(),
   };
 }
@@ -32,9 +41,9 @@ type RequestAnswered = Extract<Event, { kind: "request_answered" }>;
 const levelOf = ({ status }: RequestAnswered): "info" | "error" => (status >= 500 ? "error" : "info");
 
 /** By hand, in pino's form: there is one for every request, and pino takes twice as long for it. */
-function requestLine(event: RequestAnswered): string {
+function requestLine(event: RequestAnswered, mark: string): string {
   const { requestId, method, path, route, status, code, keyId, address, milliseconds } = event;
-  const head = `{"level":${pino.levels.values[levelOf(event)]},"time":"${formatInstant(Date.now())}","event":"request"`;
+  const head = `{"level":${pino.levels.values[levelOf(event)]},"time":"${formatInstant(Date.now())}",${mark}"event":"request"`;
   const asked = `"requestId":"${requestId}","method":"${method}","path":${JSON.stringify(path)},"route":${JSON.stringify(route)}`;
   const told = `"status":${status},"code":${JSON.stringify(code)},"keyId":${JSON.stringify(keyId)}`;
   return `${head},${asked},${told},"address":${JSON.stringify(address)},"milliseconds":${Math.round(milliseconds * 1000) / 1000}}\n`;
@@ -51,18 +60,28 @@ function write(logger: Logger, event: Exclude<Event, RequestAnswered>): void {
     case "question_answered":
       logger.trace({ event: event.kind, question: event.question, milliseconds: event.milliseconds, ok: event.ok });
       return;
-    case "listening":
-      logger.info(
-        { event: event.kind, url: event.url, database: event.database, milliseconds: Math.round(event.milliseconds) },
-        `listening on ${event.url}`,
-      );
+    case "listening": {
+      const { kind, url, database, workers, milliseconds } = event;
+      logger.info({ event: kind, url, database, workers, milliseconds: Math.round(milliseconds) }, `listening on ${url}`);
       return;
+    }
     case "migrating":
       logger.info(
         { event: event.kind, done: event.done, total: event.total },
         `migrating the database: ${event.done} of ${event.total} readings`,
       );
       return;
+    case "worker_started": {
+      const { kind, worker, pid, milliseconds } = event;
+      logger.info({ event: kind, worker, pid, milliseconds: Math.round(milliseconds) }, `worker ${worker} answers`);
+      return;
+    }
+    case "worker_ended": {
+      const { kind, worker, pid, how, inOrder, pause } = event;
+      const next = pause === null ? "" : pause === 0 ? "; replacing it" : `; replacing it in ${pause} ms`;
+      logger[inOrder ? "info" : "error"]({ event: kind, worker, pid, how, pause }, `worker ${worker} ended: ${how}${next}`);
+      return;
+    }
     case "store_lost":
       logger.error({ event: event.kind, reason: event.reason }, "the database is away; answering 503 until it is back");
       return;

@@ -1,17 +1,33 @@
 // Metrics in Prometheus' format, counted from the events.
 
-import { Counter, Histogram, Registry } from "prom-client";
+import { AggregatorRegistry, Counter, Histogram, Registry } from "prom-client";
 import type { Event, Observe } from "../domain/events.ts";
 import { watchProcess } from "./process.ts";
 
-export type MetricsBook = { readonly observe: Observe; readonly text: () => Promise<string>; readonly close: () => void };
+export type MetricsBook = {
+  readonly observe: Observe;
+  readonly text: () => Promise<string>;
+  /** The same as values, to be put together with those of other processes. */
+  readonly report: () => Promise<Report>;
+  readonly close: () => void;
+};
+
+type Value = {
+  readonly value: number;
+  readonly labels: Readonly<Record<string, string | number | undefined>>;
+  readonly metricName?: string | undefined;
+};
+
+/** What one process has counted. */
+export type Report = readonly { readonly name: string; readonly type: unknown; readonly values: readonly Value[] }[];
 
 const REQUEST_SECONDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5];
 const QUESTION_SECONDS = [0.00001, 0.000025, 0.00005, 0.0001, 0.00025, 0.0005, 0.001, 0.005, 0.025, 0.1, 1];
 
-export function openMetrics(): MetricsBook {
+/** One of several workers tells of its own process under its number. */
+export function openMetrics(worker?: number): MetricsBook {
   const registry = new Registry();
-  const stopWatching = watchProcess(registry);
+  const stopWatching = watchProcess(registry, worker === undefined ? {} : { worker });
   const requests = new Histogram({
     name: "tank_monitor_request_duration_seconds",
     help: "Time from the arrival of a request to the end of its answer, by route and status",
@@ -65,7 +81,12 @@ export function openMetrics(): MetricsBook {
     }
   }
 
-  return { observe, text: () => registry.metrics(), close: stopWatching };
+  return { observe, text: () => registry.metrics(), report: () => registry.getMetricsAsJSON(), close: stopWatching };
+}
+
+/** What several processes have counted, as one text: equal names and labels are summed. */
+export function textOfAll(reports: readonly Report[]): Promise<string> {
+  return AggregatorRegistry.aggregate([...reports]).metrics();
 }
 
 /** Methods are the caller's to choose; labels are not. */

@@ -7,42 +7,46 @@ const RESOLUTION_MS = 10;
 const NANOSECONDS = 1e9;
 const QUANTILES = [0.5, 0.99, 1];
 
+type Labels = Readonly<Record<string, number>>;
+
 /** Returns what ends the watching. */
-export function watchProcess(registry: Registry): () => void {
+export function watchProcess(registry: Registry, labels: Labels): () => void {
   const delay = monitorEventLoopDelay({ resolution: RESOLUTION_MS });
   delay.enable();
   new Gauge({
     name: "tank_monitor_event_loop_lag_seconds",
     help: "How late the event loop was, since the last scrape, by quantile (1 is the worst)",
-    labelNames: ["quantile"],
+    labelNames: ["quantile", ...Object.keys(labels)],
     registers: [registry],
     collect() {
       // A timer of 10 ms is never early: what it was late by is the lag.
       for (const quantile of QUANTILES) {
         const late = delay.count === 0 ? 0 : delay.percentile(quantile * 100) / NANOSECONDS - RESOLUTION_MS / 1000;
-        this.set({ quantile }, Math.max(0, late));
+        this.set({ quantile, ...labels }, Math.max(0, late));
       }
       delay.reset();
     },
   });
-  gauge(registry, "process_resident_memory_bytes", "Resident memory", () => process.memoryUsage.rss());
-  gauge(registry, "process_cpu_seconds", "Processor time used, user and system", () => {
+  const gauge = (name: string, help: string, value: () => number): void => addGauge(registry, labels, name, help, value);
+  gauge("process_resident_memory_bytes", "Resident memory", () => process.memoryUsage.rss());
+  gauge("process_cpu_seconds", "Processor time used, user and system", () => {
     const { user, system } = process.cpuUsage();
     return (user + system) / 1e6;
   });
-  gauge(registry, "process_uptime_seconds", "Time since the start", () => process.uptime());
+  gauge("process_uptime_seconds", "Time since the start", () => process.uptime());
   return () => {
     delay.disable();
   };
 }
 
-function gauge(registry: Registry, name: string, help: string, value: () => number): void {
+function addGauge(registry: Registry, labels: Labels, name: string, help: string, value: () => number): void {
   new Gauge({
     name,
     help,
+    labelNames: Object.keys(labels),
     registers: [registry],
     collect() {
-      this.set(value());
+      this.set(labels, value());
     },
   });
 }

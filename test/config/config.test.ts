@@ -28,6 +28,7 @@ test("an empty environment works", () => {
     connections: 10,
     port: 8080,
     host: "127.0.0.1",
+    workers: 1,
     logLevel: "info",
     corsOrigins: [],
     trustProxy: false,
@@ -64,6 +65,8 @@ test("good values of each entry", () => {
     [{ PORT: "0" }, { port: 0 }],
     [{ PORT: "65535" }, { port: 65_535 }],
     [{ HOST: "0.0.0.0" }, { host: "0.0.0.0" }],
+    [{ WORKERS: "1" }, { workers: 1 }],
+    [{ WORKERS: "64" }, { workers: 64 }],
     [{ LOG_LEVEL: "WARN" }, { logLevel: "warn" }],
     [{ LOG_LEVEL: "silent" }, { logLevel: "silent" }],
     [{ CORS_ORIGINS: "*" }, { corsOrigins: ["*"] }],
@@ -85,6 +88,7 @@ test("good values of each entry", () => {
 
 const BAD: Readonly<Record<string, readonly string[]>> = {
   PORT: ["http", "-1", "65536", "80.5", "0x50", " 80", "1e3", "99999999999"],
+  WORKERS: ["0", "-1", "65", "1.5", "two", "auto"],
   RATE_LIMIT: ["many", "-1", "1000001", "1.5", "none"],
   LOG_LEVEL: ["inf", "loud", "warning!"],
   CORS_ORIGINS: ["a.example", "https://a.example/", "https://a.example/x", "https://a.example,", "null", "https://A.example"],
