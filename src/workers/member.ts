@@ -41,7 +41,7 @@ export class Member {
     this.number = parts.number;
     // The same Node with the same flags as this one; the environment names the compile cache.
     this.#child = spawn(process.execPath, [...process.execArgv, WORKER, String(parts.number)], {
-      stdio: ["ignore", "inherit", "pipe", "ipc", parts.descriptor],
+      stdio: ["ignore", "ignore", "pipe", "ipc", parts.descriptor],
     });
     this.pid = this.#child.pid ?? 0;
     this.listening = this.#listening.promise;

@@ -47,7 +47,8 @@ const PATIENCE_MS = 60_000;
 /** Longer than an orderly stop may take. */
 const STOP_MS = 15_000;
 /** Settings of whoever runs the tests are not those of the program under test. */
-const NOT_INHERITED = /^(DATABASE_|PORT$|HOST$|LOG_LEVEL$|CORS_ORIGINS$|TRUST_PROXY$|RATE_LIMIT$|MQTT_URL$|SMTP_URL$|NODE_)/;
+const NOT_INHERITED =
+  /^(DATABASE_|PORT$|HOST$|LOG_LEVEL$|CORS_ORIGINS$|TRUST_PROXY$|RATE_LIMIT$|WORKERS$|MQTT_URL$|SMTP_URL$|NODE_)/;
 const inherited = Object.fromEntries(Object.entries(process.env).filter(([name]) => !NOT_INHERITED.test(name)));
 
 /** Every child that runs, and whether it leads a group. */

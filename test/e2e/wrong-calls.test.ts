@@ -23,6 +23,8 @@ const WRONGLY_CALLED: readonly Call[] = [
   ["backup", /file/],
   ["backup a b", /"b"/],
   ["serve --port 70000", /--port.*"70000"/],
+  ["serve --workers 0", /--workers.*"0"/],
+  ["serve --workers many", /--workers.*"many"/],
   ["key revoke one two", /two/],
   ["key list all", /all/],
   ["serve 9000", /9000/],
