@@ -8,11 +8,13 @@ import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
-const NEEDED = 26;
+/** From 26.4 on, a process can open an address and leave the listening to others. */
+const NEEDED = [26, 4];
 const NURSERY = "--max-semi-space-size=8";
 const main = new URL("../src/main.ts", import.meta.url);
 
-if (Number(process.versions.node.split(".")[0]) >= NEEDED) {
+const [major, minor] = process.versions.node.split(".").map(Number);
+if (major > NEEDED[0] || (major === NEEDED[0] && minor >= NEEDED[1])) {
   await runHere();
 } else {
   runWith(bundledNode());
@@ -48,9 +50,9 @@ function bundledNode() {
     }
   }
   process.stderr.write(
-    `tank-monitor: Node ${NEEDED} or newer is needed, and this is ${process.version}.\n` +
-      `Run "npm ci" in the project's folder: it brings Node ${NEEDED} along for Linux, macOS (x64, arm64) and Windows (x64).\n` +
-      `On other systems install Node ${NEEDED} from https://nodejs.org and start again.\n`,
+    `tank-monitor: Node ${NEEDED.join(".")} or newer is needed, and this is ${process.version}.\n` +
+      `Run "npm ci" in the project's folder: it brings Node ${NEEDED[0]} along for Linux, macOS (x64, arm64) and Windows (x64).\n` +
+      `On other systems install Node ${NEEDED.join(".")} from https://nodejs.org and start again.\n`,
   );
   process.exit(1);
 }

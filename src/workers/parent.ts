@@ -12,10 +12,10 @@ export class Parent implements Limits {
   readonly stopped: Promise<undefined>;
   readonly stop: () => void;
   readonly #report: () => Promise<Report>;
-  /** Of this turn of the event loop, not yet asked. */
+  /** Not yet asked for. */
   #gathered: Taking[] = [];
-  /** Asked and not yet answered, one entry a message. */
-  readonly #asked: Taking[][] = [];
+  /** Asked for and not yet answered. */
+  #asked: Taking[] = [];
   #reports: PromiseWithResolvers<readonly Report[]> | undefined;
 
   constructor(report: () => Promise<Report>) {
@@ -32,7 +32,7 @@ export class Parent implements Limits {
     process.on("disconnect", () => this.#lose());
   }
 
-  /** What one turn of the event loop takes is asked for in one message. */
+  /** One message is under way at a time: what is taken in one turn of the event loop, or meanwhile, goes with the next. */
   take(...ask: Ask): Promise<number> {
     return new Promise((resolve) => {
       this.#gathered.push({ ask, resolve });
@@ -66,9 +66,9 @@ export class Parent implements Limits {
   #hear(message: Exclude<ToWorker, { kind: "begin" }>): void {
     switch (message.kind) {
       case "taken":
-        this.#asked.shift()?.forEach(({ resolve }, i) => {
-          resolve(message.left[i] ?? 0);
-        });
+        for (const [i, { resolve }] of this.#asked.entries()) resolve(message.left[i] ?? 0);
+        this.#asked = [];
+        this.#askTogether();
         return;
       case "report":
         this.#report().then((report) => this.tell({ kind: "report", report }));
@@ -84,20 +84,23 @@ export class Parent implements Limits {
   }
 
   #askTogether(): void {
+    if (this.#asked.length > 0 || this.#gathered.length === 0) return;
     const takings = this.#gathered;
     this.#gathered = [];
-    if (!process.connected) {
+    if (process.connected) {
+      this.#asked = takings;
+      this.tell({ kind: "take", asks: takings.map(({ ask }) => ask) });
+    } else {
       letThrough(takings);
-      return;
     }
-    this.#asked.push(takings);
-    this.tell({ kind: "take", asks: takings.map(({ ask }) => ask) });
   }
 
   /** Without a parent this process ends; what has arrived is still answered. */
   #lose(): void {
     this.stop();
-    letThrough(this.#asked.splice(0).flat());
+    letThrough(this.#asked);
+    this.#asked = [];
+    this.#askTogether();
     this.#report().then((report) => this.#reports?.resolve([report]));
   }
 }

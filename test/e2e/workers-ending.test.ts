@@ -20,7 +20,13 @@ async function halfAsked(life: Lifetime, { url }: Service, key: string): Promise
   life.after(() => socket.destroy());
   socket.on("error", () => {});
   await once(socket, "connect");
-  const head = ["GET /v1/tanks HTTP/1.1", "Host: x", "Connection: close", `X-API-Key: ${key}`, "Content-Type: application/x-www-form-urlencoded"];
+  const head = [
+    "GET /v1/tanks HTTP/1.1",
+    "Host: x",
+    "Connection: close",
+    `X-API-Key: ${key}`,
+    "Content-Type: application/x-www-form-urlencoded",
+  ];
   socket.write(`${head.join("\r\n")}\r\nContent-Length: ${BODY.length}\r\n\r\n${BODY.slice(0, -1)}`);
   return {
     async finish() {
