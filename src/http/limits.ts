@@ -3,7 +3,7 @@
 import type { Clock, Instant } from "../domain/instant.ts";
 
 /** Two kinds, so that a flood of addresses drives no key's bucket out. */
-export type BucketKind = "key" | "address";
+type BucketKind = "key" | "address";
 
 /** Where the buckets are kept: in this process, or in one that several of them ask. */
 export type Limits = {
