@@ -2,12 +2,12 @@
 
 import assert from "node:assert/strict";
 import { once } from "node:events";
-import { readdirSync } from "node:fs";
+import { existsSync, readdirSync } from "node:fs";
 import { connect as open, type Socket } from "node:net";
 import { before, suite, test } from "node:test";
 import { ask } from "./ask.ts";
 import { importLines, makeKey, SMALL_FLEET } from "./fleet.ts";
-import { type Home, home, type Lifetime, type Service, sharedLife } from "./program.ts";
+import { type Home, home, type Lifetime, type Running, type Service, sharedLife } from "./program.ts";
 import { type Connection, connectToAll, isRunning, pids, told, until } from "./workers.ts";
 
 const SERVE = ["serve", "--workers", "2"];
@@ -174,15 +174,21 @@ suite("the end of workers", () => {
     });
   }
 
-  test("SIGTERM while they start: exit 0, and nobody is left over", async () => {
-    const service = here.launch(SERVE);
-    await service.said(/"event":"worker_started"/);
-    service.kill("SIGTERM");
-    const { code, stderr } = await service.ended;
-    assert.equal(code, 0);
-    assert.match(stderr, /"event":"stopped".*\n$/);
-    for (const [, pid] of stderr.matchAll(/"pid":(\d+)/g)) assert.ok(!isRunning(Number(pid)));
-  });
+  for (const [moment, reached] of [
+    ["before the first answers", (empty: Home) => until("a database", () => existsSync(empty.path("tanks.db")))],
+    ["when the first answers", (_: Home, service: Running) => service.said(/"event":"worker_started"/)],
+  ] as const) {
+    test(`SIGTERM ${moment}: exit 0, and nobody is left over`, async (t) => {
+      const empty = home(t);
+      const service = empty.launch(SERVE);
+      await reached(empty, service);
+      service.kill("SIGTERM");
+      const { code, stderr } = await service.ended;
+      assert.equal(code, 0, stderr);
+      assert.match(stderr, /"event":"stopped".*\n$/);
+      for (const [, pid] of stderr.matchAll(/"pid":(\d+)/g)) assert.ok(!isRunning(Number(pid)));
+    });
+  }
 
   test("kill -9 of the parent: the workers answer what is under way, and end", async (t) => {
     const service = await here.start(SERVE);
