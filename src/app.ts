@@ -61,7 +61,7 @@ export async function startApp(options: AppOptions): Promise<App> {
     await server.listen(descriptor === undefined ? address : { ...address, ...{ fd: descriptor } });
     const url = urlOf(server.server.address() as AddressInfo);
     const milliseconds = performance.now() - started;
-    observe({ kind: "listening", url, database: shown(config.databaseUrl), workers: config.workers, milliseconds });
+    observe({ kind: "listening", url, database: shown(config.databaseUrl), workers: 1, milliseconds });
     let stopping: Promise<void> | undefined;
     const stop = async (): Promise<void> => {
       const impatient = setTimeout(() => server.server.closeAllConnections(), STOP_MS);
