@@ -29,7 +29,7 @@ export async function until<T>(what: string, look: () => T | undefined | false |
   return assert.fail(`waited in vain: ${what}`);
 }
 
-export type Answer = { readonly status: number; readonly text: string };
+type Answer = { readonly status: number; readonly text: string };
 /** A connection that is kept, hence to one worker. */
 export type Connection = { readonly worker: number; readonly ask: (path: string, key?: string) => Promise<Answer> };
 
