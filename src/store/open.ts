@@ -1,12 +1,11 @@
-// Stores: one folder an engine, each answering the whole port. This file alone knows which URL means which.
+// Stores: one folder an engine, each answering the whole port. This file alone knows which URL means which, and loads
+// that engine alone.
 
 import { resolve } from "node:path";
 import { Complaint } from "../domain/errors.ts";
 import type { Observe } from "../domain/events.ts";
 import type { Store } from "../domain/store.ts";
 import type { PostgresSettings } from "./postgres/connection.ts";
-import { openPostgres } from "./postgres/store.ts";
-import { openSqlite } from "./sqlite/store.ts";
 
 const SQLITE = "sqlite:";
 const POSTGRES = /^postgres(ql)?:\/\//;
@@ -14,10 +13,16 @@ const POSTGRES = /^postgres(ql)?:\/\//;
 const USUAL: PostgresSettings = { connections: 10, replicaUrls: [], replicaLagMs: 2000 };
 
 export async function openStore(url: string, observe: Observe, settings: PostgresSettings = USUAL): Promise<Store> {
-  if (POSTGRES.test(url)) return openPostgres(url, settings, observe);
+  if (POSTGRES.test(url)) {
+    const { openPostgres } = await import("./postgres/store.ts");
+    return openPostgres(url, settings, observe);
+  }
   const file = url.startsWith(SQLITE) ? url.slice(SQLITE.length) : "";
   if (file.startsWith("//")) throw new Complaint(`DATABASE_URL has the file right after sqlite:, without slashes of its own`, 2);
-  if (file !== "") return openSqlite(resolve(file), observe);
+  if (file !== "") {
+    const { openSqlite } = await import("./sqlite/store.ts");
+    return openSqlite(resolve(file), observe);
+  }
   throw new Complaint(
     `DATABASE_URL must be sqlite:FILE, such as sqlite:data/tank-monitor.db, or postgres://USER:PASSWORD@HOST/DATABASE, not ${schemeOf(url)}`,
     2,
