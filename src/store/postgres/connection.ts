@@ -28,6 +28,9 @@ export function statement(text: string): Statement {
   return { name: `s${statements}`, text };
 }
 
+/** Connections for questions, of all that a process may have. */
+export const PIPES = 4;
+
 /** How long anything may wait: for a connection, for an answer, for a lock. The client waits a little longer than the server. */
 const CONNECT_MS = 3000;
 const STATEMENT_MS = 10_000;
@@ -50,13 +53,11 @@ const types = {
     oid === BIGINT ? Number : pg.types.getTypeParser(oid, format as "text")) as typeof pg.types.getTypeParser,
 };
 
-export function openPool(url: string, connections: number, schema?: string): pg.Pool {
-  const pool = new pg.Pool({
+export function clientConfig(url: string, schema?: string): pg.ClientConfig {
+  return {
     connectionString: url,
-    max: connections,
     types,
     connectionTimeoutMillis: CONNECT_MS,
-    idleTimeoutMillis: IDLE_MS,
     statement_timeout: STATEMENT_MS,
     query_timeout: STATEMENT_MS + 2000,
     lock_timeout: LOCK_MS,
@@ -65,7 +66,12 @@ export function openPool(url: string, connections: number, schema?: string): pg.
     keepAlive: true,
     application_name: "tank-monitor",
     options: schema === undefined ? OPTIONS : `${OPTIONS} -c search_path=${schema}`,
-  });
+  };
+}
+
+/** Connections for transactions. */
+export function openPool(url: string, connections: number, schema?: string): pg.Pool {
+  const pool = new pg.Pool({ ...clientConfig(url, schema), max: connections, idleTimeoutMillis: IDLE_MS });
   // An idle connection that is lost is replaced when one is needed again.
   pool.on("error", () => {});
   return pool;

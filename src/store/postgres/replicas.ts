@@ -4,9 +4,9 @@
 // has not replayed a position noted two seconds ago is more than two seconds behind. Clocks do not matter, nor whether
 // anything is written, nor why the replica is behind.
 
-import type pg from "pg";
 import type { Observe } from "../../domain/events.ts";
-import { asRefusal, type Db, onPool, openPool, type PostgresSettings, statement } from "./connection.ts";
+import { asRefusal, type Db, PIPES, type PostgresSettings, statement } from "./connection.ts";
+import { Pipes } from "./pipes.ts";
 
 const LOOK_EVERY_MS = 500;
 
@@ -14,7 +14,7 @@ const LOOK_EVERY_MS = 500;
 const WRITTEN = statement("SELECT (pg_current_wal_lsn() - '0/0'::pg_lsn)::float8");
 const REPLAYED = statement("SELECT (pg_last_wal_replay_lsn() - '0/0'::pg_lsn)::float8 WHERE pg_is_in_recovery()");
 
-type Replica = { readonly pool: pg.Pool; readonly db: Db; readonly name: string; away: string | undefined };
+type Replica = { readonly db: Pipes; readonly name: string; away: string | undefined };
 type Noted = { readonly at: number; readonly position: number };
 
 export class Replicas {
@@ -28,15 +28,16 @@ export class Replicas {
   #turn = 0;
   #looking: Promise<void> | undefined;
 
-  constructor(primary: pg.Pool, { replicaUrls, replicaLagMs, connections }: PostgresSettings, observe: Observe) {
-    this.#primary = onPool(primary);
+  constructor(primary: Db, { replicaUrls, replicaLagMs, connections }: PostgresSettings, observe: Observe) {
+    this.#primary = primary;
     this.#lagMs = replicaLagMs;
     this.#observe = observe;
-    this.#replicas = replicaUrls.map((url) => {
-      const pool = openPool(url, connections);
+    this.#replicas = replicaUrls.map((url) => ({
+      db: new Pipes(url, Math.min(PIPES, connections)),
+      name: new URL(url).host,
       // Not asked before it was looked at.
-      return { pool, db: onPool(pool), name: new URL(url).host, away: "not looked at yet" };
-    });
+      away: "not looked at yet",
+    }));
     this.db = this.#replicas.length === 0 ? this.#primary : { rows: (asked, values) => this.#ask(asked, values) };
     if (this.#replicas.length === 0) return;
     this.#timer = setInterval(() => this.#look(), LOOK_EVERY_MS);
@@ -47,7 +48,7 @@ export class Replicas {
   async close(): Promise<void> {
     clearInterval(this.#timer);
     await this.#looking;
-    await Promise.all(this.#replicas.map(({ pool }) => pool.end()));
+    await Promise.all(this.#replicas.map(({ db }) => db.close()));
   }
 
   async #ask(...[asked, values]: Parameters<Db["rows"]>): ReturnType<Db["rows"]> {

@@ -12,6 +12,7 @@ import {
   isBeaten,
   onPool,
   openPool,
+  PIPES,
   type PostgresSettings,
   statement,
   type Transaction,
@@ -20,6 +21,7 @@ import { customerQuestions, putCustomers, touchCustomers } from "./customers.ts"
 import { records } from "./export.ts";
 import { addKey, keyQuestions, replaceKey, revokeKey } from "./keys.ts";
 import { migrate } from "./migrations.ts";
+import { Pipes } from "./pipes.ts";
 import { Replicas } from "./replicas.ts";
 import { putTanks, tankQuestions } from "./tanks.ts";
 import { telemetryQuestions } from "./telemetry.ts";
@@ -31,26 +33,37 @@ const SCHEMA = statement("SELECT current_schema()");
 
 export async function openPostgres(url: string, settings: PostgresSettings, observe: Observe): Promise<Store> {
   if (!URL.canParse(url)) throw new Complaint("DATABASE_URL is not a URL: escape what is special in its password (%40 for @)", 2);
-  const pool = openPool(url, settings.connections);
+  const pipes = Math.min(PIPES, Math.floor(settings.connections / 2));
+  const pool = openPool(url, settings.connections - pipes);
   try {
     await migrate(pool);
   } catch (error) {
     await pool.end();
     throw asComplaint(error, url);
   }
-  const replicas = new Replicas(pool, settings, observe);
-  const store = storeOn(pool, replicas.db, observe, () => replicas.close());
+  const primary = new Pipes(url, pipes);
+  const replicas = new Replicas(primary, settings, observe);
+  const store = storeOn(pool, primary, replicas.db, observe, async () => {
+    await replicas.close();
+    await primary.close();
+  });
   return {
     ...store,
     rehearsal: (progress) => rehearse(url, pool, progress, observe),
   };
 }
 
-function storeOn(pool: pg.Pool, readers: Db, observe: Observe, alsoClose: () => Promise<void>): Omit<Store, "rehearsal"> {
+/** `readers` answer what may be a moment old, `primary` what may not. */
+function storeOn(
+  pool: pg.Pool,
+  primary: Db,
+  readers: Db,
+  observe: Observe,
+  alsoClose: () => Promise<void>,
+): Omit<Store, "rehearsal"> {
   const reading = new Health("store", observe);
   const writing = new Health("writing", observe);
   const writer = new Writer(pool);
-  const primary = onPool(pool);
 
   /** What the port says of every question and write: a database that is away is `store_unavailable`, and nothing else. */
   async function refusing<T>(work: () => Promise<T>): Promise<T> {
@@ -120,7 +133,8 @@ async function rehearse(
     await own.end();
     throw asRefusal(error);
   }
-  const store = storeOn(own, onPool(own), observe, async () => {});
+  const only = onPool(own);
+  const store = storeOn(own, only, only, observe, async () => {});
   return { ...store, rehearsal: () => rehearse(url, own, progress, observe) };
 }
 
