@@ -55,7 +55,8 @@ export function aheadOf(milestones: MilestoneTable, key: string, at: readonly st
 export function wayTo(milestones: MilestoneTable, key: string, rank: string): string {
   const { table, series, position } = milestones;
   const ends = position.map((column) => `end_${column}`);
-  return `SELECT ${TOP + 1}, 0::bigint, ${first(milestones).join(", ")}, ${last(milestones).join(", ")} WHERE ${rank} IS NOT NULL
+  return `SELECT (SELECT max(level) FROM ${table} WHERE ${series} = ${key}) + 1, 0::bigint,
+      ${first(milestones).join(", ")}, ${last(milestones).join(", ")} WHERE ${rank} IS NOT NULL
     UNION ALL
     SELECT way.level - 1, way.ahead + coalesce(node.ahead, 0),
       ${position.map((column) => `coalesce(node.${column}, way.${column})`).join(", ")},

@@ -23,42 +23,57 @@ const HEAD = statement(`
   SELECT tank.deleted, tank.owner_id, head.total, head.data
   FROM tank JOIN telemetry AS head ON head.tank = tank.id WHERE tank.id = $1`);
 
-/**
- * $1 tank, $2 and $3 the bounds (the second not included), $4 readings skipped, $5 wanted. Rows: the head; the block that
- * each bound lies in, unless it lies in the head; the blocks that hold the page, whatever the bounds turn out to be inside
- * of theirs. By primary keys.
- */
-const PAGE = statement(`
-  WITH RECURSIVE head AS (
+const OF_HEAD = `
+  head AS (
     SELECT tank.deleted, tank.owner_id, head.total, head.older, head.start, head.data
     FROM tank JOIN telemetry AS head ON head.tank = $1 WHERE tank.id = $1
-  ), lower AS (
-    SELECT gap.start, ${aheadOf(READING_MILESTONES, "$1", ["$2"])} AS ahead
-    FROM head CROSS JOIN LATERAL (${floor(READING_MILESTONES, "$1", "0", ["$2"])}) AS gap WHERE $2 > ${EARLIEST} AND $2 < head.start
-  ), upper AS (
-    SELECT gap.start, ${aheadOf(READING_MILESTONES, "$1", ["$3"])} AS ahead
-    FROM head CROSS JOIN LATERAL (${floor(READING_MILESTONES, "$1", "0", ["$3"])}) AS gap WHERE $3 < head.start
-  ), page AS (
-    SELECT greatest(0, coalesce(upper.ahead, CASE WHEN $3 = ${LATEST} THEN head.total ELSE head.older END) - $4 - $5) AS first,
-      least(head.older, coalesce(upper.ahead + ${GAP_MOST}, head.total) - $4) AS past
-    FROM head LEFT JOIN upper ON true
-  ), way (${wayColumns(READING_MILESTONES)}) AS (
+  )`;
+
+/** The way to the readings from rank `page.first` to `page.past`, as far as they lie in blocks. */
+const OF_PAGE = `
+  way (${wayColumns(READING_MILESTONES)}) AS (
     ${wayTo(READING_MILESTONES, "$1", "(SELECT first FROM page WHERE first < past)")}
-  )
-  SELECT 'head' AS kind, total AS ahead, data, deleted, owner_id, older, start FROM head
-  UNION ALL
-  SELECT 'lower', lower.ahead, block.data, NULL, NULL, NULL, block.start
-  FROM lower CROSS JOIN LATERAL (SELECT start, data FROM block WHERE tank = $1 AND start = lower.start OFFSET 0) AS block
-  UNION ALL
-  SELECT 'upper', upper.ahead, block.data, NULL, NULL, NULL, block.start
-  FROM upper CROSS JOIN LATERAL (SELECT start, data FROM block WHERE tank = $1 AND start = upper.start OFFSET 0) AS block
-  UNION ALL
+  )`;
+
+const BLOCKS_OF_PAGE = `
   SELECT 'page', gap.ahead, block.data, NULL, NULL, NULL, block.start
-  FROM (SELECT page.past, way.ahead, way.start FROM page JOIN way ON way.level = 0 WHERE page.first < page.past) AS gap
+  FROM (SELECT page.past, way.ahead, way.start FROM page JOIN way ON way.level = 0) AS gap
   CROSS JOIN LATERAL (
     SELECT start, data FROM block WHERE tank = $1 AND start >= gap.start
     ORDER BY start LIMIT (gap.past - gap.ahead + ${GAP - 1}) / ${GAP}
-  ) AS block`);
+  ) AS block`;
+
+const HEAD_ROW = "SELECT 'head' AS kind, total AS ahead, data, deleted, owner_id, older, start FROM head";
+
+/** $1 tank, $2 readings skipped, $3 wanted. Rows: the head, and the blocks that hold the page. By primary keys. */
+const DEEP = statement(`
+  WITH RECURSIVE ${OF_HEAD}, page AS (
+    SELECT greatest(0, total - $2::bigint - $3::bigint) AS first, least(older, total - $2::bigint) AS past FROM head
+  ), ${OF_PAGE}
+  ${HEAD_ROW} UNION ALL ${BLOCKS_OF_PAGE}`);
+
+/** The gap that a bound lies in, unless it lies in the head. */
+const gapOf = (bound: string): string => `
+  SELECT gap.start, ${aheadOf(READING_MILESTONES, "$1", [bound])} AS ahead
+  FROM head CROSS JOIN LATERAL (${floor(READING_MILESTONES, "$1", "0", [bound])}) AS gap
+  WHERE ${bound} > ${EARLIEST} AND ${bound} < head.start`;
+
+const blockOf = (bound: string): string => `
+  SELECT '${bound}', gap.ahead, block.data, NULL, NULL, NULL, block.start
+  FROM ${bound} AS gap CROSS JOIN LATERAL (SELECT start, data FROM block WHERE tank = $1 AND start = gap.start OFFSET 0) AS block`;
+
+/**
+ * $1 tank, $2 skipped, $3 wanted, $4 and $5 the bounds, the second not included. Rows as above, and the blocks of the bounds;
+ * more blocks for the page, since where a bound lies inside its block is seen only when that is unpacked.
+ */
+const RANGE = statement(`
+  WITH RECURSIVE ${OF_HEAD}, lower AS (${gapOf("$4::bigint")}), upper AS (${gapOf("$5::bigint")}), page AS (
+    SELECT greatest(0, coalesce(upper.ahead, CASE WHEN $5::bigint = ${LATEST} THEN head.total ELSE head.older END)
+        - $2::bigint - $3::bigint) AS first,
+      least(head.older, coalesce(upper.ahead + ${GAP_MOST}, head.total) - $2::bigint) AS past
+    FROM head LEFT JOIN upper ON true
+  ), ${OF_PAGE}
+  ${HEAD_ROW} UNION ALL ${BLOCKS_OF_PAGE} UNION ALL ${blockOf("lower")} UNION ALL ${blockOf("upper")}`);
 
 type PageRow = readonly [
   kind: string,
@@ -85,7 +100,9 @@ export function telemetryQuestions(db: Db) {
     const { from = EARLIEST, to, page: number, size } = question;
     const end = to === undefined ? LATEST : to + 1;
     const skipped = (number - 1) * size;
-    const rows = (await db.rows(PAGE, [tankId, from, end, skipped, size])) as unknown as PageRow[];
+    const isWhole = from === EARLIEST && end === LATEST;
+    const asked = isWhole ? db.rows(DEEP, [tankId, skipped, size]) : db.rows(RANGE, [tankId, skipped, size, from, end]);
+    const rows = (await asked) as unknown as PageRow[];
     const headRow = rows.find(([kind]) => kind === "head");
     const found = seen(headRow?.[3], headRow?.[4], sight);
     if (found !== "live") return found;
