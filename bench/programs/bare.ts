@@ -1,4 +1,4 @@
-// What the service is held against: Fastify alone, with a constant body of the same size.
+// bare.ts BODY: what the service is held against: Fastify alone, with a constant answer of the same bytes.
 
 import Fastify from "fastify";
 

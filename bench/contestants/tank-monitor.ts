@@ -1,0 +1,67 @@
+// Tank Monitor as its users run it: `serve` with its defaults, the log at `info` included.
+
+import { type ChildProcess, execFileSync } from "node:child_process";
+import { openSync, readFileSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
+import { cacheFolder, ENGINE_NAMES, type Engine, ROOT } from "../bench.ts";
+import { output, start, stop } from "../processes.ts";
+import type { Contestant } from "./contestant.ts";
+
+const PROGRAM = join(ROOT, "bin", "tank-monitor.js");
+
+type Page = {
+  readonly data: readonly { readonly created_at: string; readonly fill_percentage: number }[];
+  readonly total_items: number;
+};
+
+export function createKey(databaseUrl: string): string {
+  const words = [PROGRAM, "key", "create", "--name", "bench"];
+  const stdio = ["ignore", "pipe", "ignore"] as const;
+  return execFileSync(process.execPath, words, { env: environment(databaseUrl), stdio: [...stdio] })
+    .toString()
+    .trim();
+}
+
+export async function startTankMonitor(engine: Engine, databaseUrl: string, key = createKey(databaseUrl)): Promise<Contestant> {
+  const log = join(cacheFolder("logs"), `tank-monitor-${engine}.log`);
+  const stderr = openSync(log, "w+");
+  const child = start(process.execPath, [PROGRAM, "serve"], {
+    env: environment(databaseUrl),
+    stdio: ["ignore", "ignore", stderr],
+  });
+  return {
+    name: `Tank Monitor on ${ENGINE_NAMES[engine]}`,
+    url: await listening(child, log),
+    headers: { "x-api-key": key },
+    pid: child.pid ?? 0,
+    path: (tankId, page) => (page === 1 ? `/v1/tanks/${tankId}/telemetry` : `/v1/tanks/${tankId}/telemetry?page=${page}`),
+    decode({ body }) {
+      const { data, total_items } = JSON.parse(body) as Page;
+      const readings = data.map((one) => ({ createdAt: Date.parse(one.created_at), fill: one.fill_percentage }));
+      return { total: total_items, readings };
+    },
+    async [Symbol.asyncDispose]() {
+      await stop(child);
+      rmSync(log, { force: true });
+    },
+  };
+}
+
+/** The import command, to its end; throws where it rejects a line. */
+export async function importFile(databaseUrl: string, file: string): Promise<void> {
+  await output(process.execPath, [PROGRAM, "import", file, "--json"], { env: environment(databaseUrl) });
+}
+
+function environment(databaseUrl: string): Record<string, string | undefined> {
+  return { ...process.env, DATABASE_URL: databaseUrl, PORT: "0", HOST: "127.0.0.1", LOG_LEVEL: "info" };
+}
+
+async function listening(child: ChildProcess, log: string): Promise<string> {
+  for (;;) {
+    const url = /"url":"(http[^"]+)"/.exec(readFileSync(log, "utf8"))?.[1];
+    if (url !== undefined) return url;
+    if (child.exitCode !== null) throw new Error(`Tank Monitor did not start: ${readFileSync(log, "utf8").slice(-2000)}`);
+    await pause(5);
+  }
+}

@@ -1,0 +1,76 @@
+// How long an answer takes as the whole database grows: the same questions to fleets of more and more readings.
+
+import { type Bench, say } from "../bench.ts";
+import { type Contestant, check, lastPage } from "../contestants/contestant.ts";
+import { startTankMonitor } from "../contestants/tank-monitor.ts";
+import { databaseOf } from "../dataset/databases.ts";
+import { fleet, jumbled, type Plan } from "../dataset/plans.ts";
+import { readingAt } from "../dataset/readings.ts";
+import type { Figure, Measured } from "../figure.ts";
+import { Connection } from "../measure/connection.ts";
+import { inMilliseconds, latency } from "../measure/latency.ts";
+import { alternate } from "../measure/rounds.ts";
+import { ratioOf } from "../measure/statistics.ts";
+
+export const growth: Figure = {
+  name: "growth",
+  about: "median latency at 100,000,000 readings (--full; else 10,000,000) against that at 1,000,000",
+  rows: [
+    {
+      name: "growth-100x",
+      label: "median latency at 100,000,000 readings ÷ at 1,000,000, SQLite",
+      unit: "",
+      aim: { atMost: 1.3 },
+    },
+    { name: "growth-10x", label: "median latency at 10,000,000 readings ÷ at 1,000,000, SQLite", unit: "" },
+  ],
+  async run(bench) {
+    const { scale } = bench;
+    const plans = scale.growth.map((readings) => fleet(scale.tanks, readings));
+    const urls: string[] = [];
+    for (const plan of plans) urls.push(await databaseOf(bench, "sqlite", plan));
+    await using stack = new AsyncDisposableStack();
+    const turns: Record<string, () => Promise<number>> = {};
+    for (const [i, plan] of plans.entries()) turns[plan.name] = stack.use(await turnOf(bench, plan, urls[i] ?? "")).turn;
+    say("growth: one connection, pages of every kind");
+    for (const turn of Object.values(turns)) await turn();
+    const seen = await alternate(scale.rounds, turns, inMilliseconds);
+    const times = plans.map(({ name }) => seen[name] ?? []);
+    const raw = plans.map(({ name }, i) => ({ label: `${name}, median of a round`, unit: "ms", values: times[i] ?? [] }));
+    const rows = times.slice(1).map((over, i): Measured => {
+      const factor = Math.round((scale.growth[i + 1] ?? 0) / (scale.growth[0] ?? 1));
+      return {
+        row: `growth-${factor}x`,
+        ...ratioOf(over, times[0] ?? []),
+        raw: [...raw.slice(0, 1), ...raw.slice(i + 1, i + 2)],
+      };
+    });
+    return { rows };
+  },
+};
+
+async function turnOf({ scale }: Bench, plan: Plan, url: string): Promise<AsyncDisposable & { turn: () => Promise<number> }> {
+  const service = await startTankMonitor("sqlite", url);
+  await check(service, plan.tanks.slice(0, 3));
+  const connection = await Connection.open(service);
+  const paths = questions(service, plan);
+  return {
+    turn: () => latency(connection, paths, scale.samples),
+    async [Symbol.asyncDispose]() {
+      connection[Symbol.dispose]();
+      await service[Symbol.asyncDispose]();
+    },
+  };
+}
+
+/** Of every tank one page: the first, the last, one in the middle, or one in the middle of a range, by turns. */
+function questions(service: Contestant, plan: Plan): string[] {
+  return jumbled(plan.tanks).map((tank, i) => {
+    if (i % 4 === 0) return service.path(tank.id, 1);
+    if (i % 4 === 1) return service.path(tank.id, lastPage(tank));
+    if (i % 4 === 2) return service.path(tank.id, Math.ceil(lastPage(tank) * ((i * 0.618) % 1)) || 1);
+    const bound = (share: number) => new Date(readingAt(tank, Math.floor(tank.readings * share)).createdAt).toISOString();
+    const page = Math.max(2, Math.floor(lastPage(tank) / 4));
+    return `${service.path(tank.id, page)}&created_at_gte=${bound(0.2)}&created_at_lte=${bound(0.7)}`;
+  });
+}

@@ -1,0 +1,61 @@
+// One reading that arrives late, into the middle of a long tank, against one that is appended; each is its own commit.
+
+import { copyFileSync } from "node:fs";
+import { join } from "node:path";
+import { type Bench, cacheFolder, ENGINE_NAMES, ENGINES, type Engine, say } from "../bench.ts";
+import { program } from "../contestants/program.ts";
+import { databaseOf, removeSqlite, sqliteFile } from "../dataset/databases.ts";
+import { ladder, rung } from "../dataset/plans.ts";
+import { readingAt } from "../dataset/readings.ts";
+import type { Figure, Measured } from "../figure.ts";
+import { median, quantile } from "../measure/statistics.ts";
+import { runProgram } from "../processes.ts";
+import type { LateWrites } from "../programs/late-writer.ts";
+
+export const lateReading: Figure = {
+  name: "late-reading",
+  about: "one late reading in the middle of ten million against an append",
+  rows: ENGINES.map((engine) => ({
+    name: `late-reading-${engine}`,
+    label: `one late reading in the middle of ten million ÷ an append, ${ENGINE_NAMES[engine]}`,
+    unit: "",
+    aim: { atMost: 3 },
+  })),
+  async run(bench) {
+    const rows: Measured[] = [];
+    for (const engine of bench.engines) rows.push(await onEngine(bench, engine));
+    return { rows };
+  },
+};
+
+async function onEngine(bench: Bench, engine: Engine): Promise<Measured> {
+  const { scale } = bench;
+  const tank = rung(scale.rungs.at(-1) ?? 0);
+  await using copy = await copyOf(bench, engine, await databaseOf(bench, engine, ladder(scale.rungs)));
+  say(`late-reading: ${ENGINE_NAMES[engine]}, ${scale.writes} of each`);
+  const [oldest, newest] = [readingAt(tank, 0).createdAt, readingAt(tank, tank.readings - 1).createdAt];
+  const words = [copy.url, tank.id, oldest, newest, scale.writes].map(String);
+  const { appended, late } = await runProgram<LateWrites>(program("late-writer"), words);
+  const summary = (label: string, times: readonly number[]) => [
+    { label: `${label}, median`, unit: "ms", values: [median(times)] },
+    { label: `${label}, 99th percentile`, unit: "ms", values: [quantile(times, 0.99)] },
+  ];
+  return {
+    row: `late-reading-${engine}`,
+    value: median(late) / median(appended),
+    raw: [...summary("append", appended), ...summary("late", late)],
+  };
+}
+
+async function copyOf(bench: Bench, engine: Engine, url: string): Promise<AsyncDisposable & { readonly url: string }> {
+  if (engine === "postgres") return (await bench.postgres()).temporary("bench_late", url);
+  const file = join(cacheFolder("loading"), "late.db");
+  removeSqlite(file);
+  copyFileSync(sqliteFile(url), file);
+  return {
+    url: `sqlite:${file}`,
+    async [Symbol.asyncDispose]() {
+      removeSqlite(file);
+    },
+  };
+}

@@ -1,0 +1,67 @@
+// Many requests at once, from a process of their own: wrk where it is installed, else autocannon from npm.
+
+import { spawnSync } from "node:child_process";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { cacheFolder } from "../bench.ts";
+import type { Contestant } from "../contestants/contestant.ts";
+import { output, runProgram } from "../processes.ts";
+
+export type Load = { readonly requests: number; readonly p50: number; readonly p99: number; readonly failed: number };
+
+const CONNECTIONS = 32;
+const AUTOCANNON = fileURLToPath(new URL("../programs/autocannon.ts", import.meta.url));
+
+const wrkVersion = /^wrk (\S+)/.exec(spawnSync("wrk", ["-v"]).stdout?.toString() ?? "")?.[1];
+export const TOOL = `${wrkVersion === undefined ? "autocannon" : `wrk ${wrkVersion}`}, ${CONNECTIONS} connections`;
+
+/** Asks for the paths one after the other, again and again, on all connections. */
+export async function load(contestant: Contestant, paths: readonly string[], seconds: number): Promise<Load> {
+  const question = { url: contestant.url, headers: contestant.headers, paths, seconds, connections: CONNECTIONS };
+  const result = wrkVersion === undefined ? await runProgram<Load>(AUTOCANNON, [asFile(question)]) : await withWrk(question);
+  if (result.failed > 0 || result.requests === 0) throw new Error(`${result.failed} requests to ${contestant.name} failed`);
+  return result;
+}
+
+export type LoadQuestion = {
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly paths: readonly string[];
+  readonly seconds: number;
+  readonly connections: number;
+};
+
+function asFile(question: LoadQuestion): string {
+  const file = join(cacheFolder("load"), `${process.pid}.json`);
+  writeFileSync(file, JSON.stringify(question));
+  return file;
+}
+
+async function withWrk({ url, headers, paths, seconds, connections }: LoadQuestion): Promise<Load> {
+  const script = join(cacheFolder("load"), `${process.pid}.lua`);
+  writeFileSync(
+    script,
+    `local paths = {${paths.map((path) => JSON.stringify(path)).join(",")}}
+local i = 0
+request = function() i = i % #paths + 1; return wrk.format("GET", paths[i]) end
+done = function(summary, latency)
+  local e = summary.errors
+  io.write(string.format('{"requests":%f,"p50":%f,"p99":%f,"failed":%d}\\n', summary.requests / summary.duration * 1e6,
+    latency:percentile(50) / 1000, latency:percentile(99) / 1000, e.connect + e.read + e.write + e.status + e.timeout))
+end`,
+  );
+  const head = Object.entries(headers).flatMap(([name, value]) => ["-H", `${name}: ${value}`]);
+  const printed = await output("wrk", [
+    "-t1",
+    `-c${connections}`,
+    `-d${seconds}s`,
+    "--timeout",
+    "30s",
+    "-s",
+    script,
+    ...head,
+    url,
+  ]);
+  return JSON.parse(printed.trim().split("\n").at(-1) ?? "") as Load;
+}
