@@ -20,7 +20,8 @@ export const TOOL = `${wrkVersion === undefined ? "autocannon" : `wrk ${wrkVersi
 export async function load(contestant: Contestant, paths: readonly string[], seconds: number): Promise<Load> {
   const question = { url: contestant.url, headers: contestant.headers, paths, seconds, connections: CONNECTIONS };
   const result = wrkVersion === undefined ? await runProgram<Load>(AUTOCANNON, [asFile(question)]) : await withWrk(question);
-  if (result.failed > 0 || result.requests === 0) throw new Error(`${result.failed} requests to ${contestant.name} failed`);
+  if (result.failed > 0) throw new Error(`${result.failed} requests to ${contestant.name} failed`);
+  if (result.requests === 0) throw new Error(`${contestant.name} answered nothing in ${seconds} s`);
   return result;
 }
 
