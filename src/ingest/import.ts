@@ -22,11 +22,15 @@ type Run =
   | { readonly kind: "rejected"; readonly lines: TextLine[]; readonly records: string[] };
 type TextLine = { readonly number: number; readonly text: string };
 
-/** A run is short, so that the writer can let others in between; it is also small, however long its lines are. */
+/**
+ * A run is short, so that the writer can let others in between; it is also small, however long its lines are. Readings of
+ * one tank that are written together cost little more than one of them: more lines of these.
+ */
 const RUN_LINES = 1000;
-const RUN_CHARACTERS = 1_048_576;
-/** While one run is written, the next are decoded; the writer commits together what waits. */
-const RUNS_UNDER_WAY = 8;
+const RUN_READINGS = 10_000;
+const RUN_CHARACTERS = 2_097_152;
+/** While one run is written, the next are decoded. */
+const RUNS_UNDER_WAY = 3;
 
 export class Import {
   readonly summary: Summary = { read: 0, new: 0, changed: 0, unchanged: 0, rejected: 0 };
@@ -72,7 +76,8 @@ export class Import {
     this.summary.read++;
     const text = "text" in line ? line.text : "";
     const decoded: DecodedRecord = "text" in line ? decode(text) : { kind: "rejected", reason: line.unreadable };
-    if (this.#run?.kind !== decoded.kind || this.#run.records.length >= RUN_LINES || this.#characters > RUN_CHARACTERS) {
+    const most = decoded.kind === "telemetry" ? RUN_READINGS : RUN_LINES;
+    if (this.#run?.kind !== decoded.kind || this.#run.records.length >= most || this.#characters > RUN_CHARACTERS) {
       this.#send();
       this.#run = { kind: decoded.kind, lines: [], records: [] } as Run;
       this.#characters = 0;
