@@ -90,6 +90,8 @@ export function isFileError(error: unknown): boolean {
   return error instanceof Error && "syscall" in error;
 }
 
+/** The file holds what SQLite cannot have written. */
+export const isDamaged = (error: unknown): boolean => sqliteCode(error) === CORRUPT;
 export const isNotADatabase = (error: unknown): boolean => sqliteCode(error) === NOT_A_DATABASE;
 export const isSqliteError = (error: unknown): boolean => sqliteCode(error) !== undefined;
 

@@ -7,7 +7,7 @@ import { MilestoneKeeper } from "./milestone-keeper.ts";
 import { Milestones, type MilestoneTable, type Position } from "./milestones.ts";
 import { arrayRow, arrayStatement, type Row } from "./rows.ts";
 
-const LIST_MILESTONES: MilestoneTable = { table: "list_milestone", series: "series", position: ["created_at", "id"] };
+export const LIST_MILESTONES: MilestoneTable = { table: "list_milestone", series: "series", position: ["created_at", "id"] };
 
 export type ListKind = {
   readonly table: "customer" | "tank";
@@ -30,6 +30,17 @@ export function listMilestones(db: DatabaseSync): Milestones {
 /** How a list is called in the table of milestones. */
 export function seriesOf({ table, column }: ListKind, key: string | null): string {
   return column === null ? table : `${table} ${column} ${key}`;
+}
+
+/** The list that has this name there; undefined where none has. */
+export function listOf(series: string): { readonly kind: ListKind; readonly key: string | null } | undefined {
+  for (const kind of Object.values(LISTS)) {
+    const name = seriesOf(kind, "");
+    if (kind.column === null ? series === name : series.startsWith(name)) {
+      return { kind, key: kind.column === null ? null : series.slice(name.length) };
+    }
+  }
+  return undefined;
 }
 
 /** The table and the condition, which takes `keyValues`. */
