@@ -12,7 +12,7 @@ import { openStore } from "../../src/store/open.ts";
 import { databaseFolder } from "../support/stores.ts";
 import { checked, readingsOf } from "./conformance/objects.ts";
 import { answers, fill, READINGS, TANKS } from "./damage/fleet.ts";
-import { DERIVED, type Harm, OF_LISTS, TOLD } from "./damage/harms.ts";
+import { behindIndex, DERIVED, type Harm, OF_LISTS, TOLD } from "./damage/harms.ts";
 
 type Fleet = keyof typeof TANKS;
 
@@ -116,6 +116,14 @@ suite("a database that was damaged", () => {
       left.map(({ what }) => what),
       ["its mark of deletion should be 0 or 1, it is 2; import it again"],
     );
+  });
+
+  test("an index that cannot be made anew is left, and what stands in its way is told", async (t) => {
+    const twins = "UPDATE tank SET assigned_device_id = 'device of short' WHERE id = 'long'";
+    const store = await harmed(t, (db) => behindIndex(db, "tank_by_device", twins));
+    const { findings } = await checked(store, true);
+    assert.deepEqual(new Set(findings.map(({ where }) => where)), new Set(["the database file", "device device of short"]));
+    assert.ok(findings.every(({ repaired }) => !repaired));
   });
 
   test("milestones of a list that has shrunk are right", async (t) => {

@@ -129,27 +129,20 @@ const OF_OBJECTS: readonly Harm[] = [
   },
   {
     name: "an index that misses a row",
-    do: withoutIndex,
+    do: (db) => behindIndex(db, "customer_by_email", "UPDATE customer SET pk = 9999 WHERE id = 'c9'"),
     where: "the database file",
     what: /index customer_by_email/,
   },
 ];
 
-/** The index is forgotten, a row is moved behind its back, and it is remembered again. */
-function withoutIndex(db: DatabaseSync): void {
+/** The index is forgotten, rows are changed behind its back, and it is remembered again. */
+export function behindIndex(db: DatabaseSync, index: string, sql: string): void {
   db.enableDefensive(false);
   db.exec("PRAGMA writable_schema = ON");
-  const index = db
-    .prepare("SELECT type, name, tbl_name, rootpage, sql FROM sqlite_schema WHERE name = 'customer_by_email'")
-    .get();
-  db.exec("DELETE FROM sqlite_schema WHERE name = 'customer_by_email'; PRAGMA writable_schema = RESET");
-  db.exec(
-    "UPDATE customer SET created_at = created_at WHERE id = 'c9'; UPDATE customer SET email = 'new@customers.example', pk = 9999 WHERE id = 'c9'",
-  );
-  db.exec("UPDATE customer SET email = 'many@customers.example' WHERE id = 'c9'; PRAGMA writable_schema = ON");
-  db.prepare("INSERT INTO sqlite_schema (type, name, tbl_name, rootpage, sql) VALUES (?, ?, ?, ?, ?)").run(
-    ...Object.values(index ?? {}),
-  );
+  const row = db.prepare("SELECT type, name, tbl_name, rootpage, sql FROM sqlite_schema WHERE name = ?").get(index) ?? {};
+  db.prepare("DELETE FROM sqlite_schema WHERE name = ?").run(index);
+  db.exec(`PRAGMA writable_schema = RESET; ${sql}; PRAGMA writable_schema = ON`);
+  db.prepare("INSERT INTO sqlite_schema (type, name, tbl_name, rootpage, sql) VALUES (?, ?, ?, ?, ?)").run(...Object.values(row));
   db.exec("PRAGMA writable_schema = RESET");
 }
 
