@@ -6,7 +6,7 @@ import { shownInstant } from "../../domain/stored.ts";
 import { Block } from "./block.ts";
 import { type Fault, Faults } from "./fault.ts";
 import { EARLIEST, GAP, GAP_MOST, type Gap, LATEST } from "./levels.ts";
-import { HEAD_MOST } from "./weave.ts";
+import { HEAD_LEAST, HEAD_MOST } from "./weave.ts";
 
 export type Stretch = { readonly start: number; readonly data: Uint8Array };
 export type Head = Stretch & { readonly total: number };
@@ -68,7 +68,8 @@ export function lookAtReadings(head: Head | undefined, blocks: Iterable<Stretch>
     const count = look(block, end, `the block from ${shownStart(block.start)}`, GAP, GAP_MOST);
     gaps.push({ at: [block.start], count });
   }
-  if (head !== undefined) look(head, LATEST, `the head from ${shownStart(head.start)}`, 0, HEAD_MOST);
+  const least = gaps.length > 0 ? HEAD_LEAST : 0;
+  if (head !== undefined) look(head, LATEST, `the head from ${shownStart(head.start)}`, least, HEAD_MOST);
   const begins = first ?? head?.start ?? EARLIEST;
   if (begins !== EARLIEST) {
     tangled("origin", () => `its telemetry should begin at ${shownStart(EARLIEST)}, it begins at ${shownStart(begins)}`);

@@ -2,13 +2,11 @@
 
 import type { DatabaseSync } from "node:sqlite";
 import type { Finding } from "../../domain/store.ts";
-import { faultInKey } from "../../domain/stored.ts";
-import { type Fault, findingsOf } from "../series/fault.ts";
+import type { Look } from "../check.ts";
+import { findingsOf, keyFaults } from "../series/fault.ts";
 import { isAgainstConstraint, isDamaged } from "./connection.ts";
 import { keyQuestions } from "./keys.ts";
 import { arrayRow, arrayRows, arrayStatement } from "./rows.ts";
-
-type Look = { readonly where: string; readonly faults: readonly Fault[] };
 
 const MESSAGES_MOST = 10;
 /** An index that has lost or kept an entry too many is made anew from its table; one with twins cannot be. */
@@ -71,20 +69,13 @@ export function lookAtDevices(db: DatabaseSync): Look[] {
 }
 
 export function lookAtKeys(db: DatabaseSync): Look[] {
-  const keys = keyQuestions(db).keyList();
-  const ids = new Set(keys.map(({ id }) => id));
-  return keys.flatMap((key) => {
-    const isLost = key.replaced_by !== null && !ids.has(key.replaced_by);
-    const fault = faultInKey(key) ?? (isLost ? `its successor ${key.replaced_by} is not there` : undefined);
-    if (fault === undefined) return [];
-    return [{ where: `key ${key.id}`, faults: [{ isDerived: false, what: `${fault}; revoke it and make another` }] }];
-  });
+  return keyFaults(keyQuestions(db).keyList());
 }
 
 export function fileRepairs(db: DatabaseSync) {
   const drop = db.prepare("DELETE FROM reading_milestone WHERE tank NOT IN (SELECT pk FROM tank)");
   return {
-    repairIndexes(): Finding[] {
+    repairWhole(): Finding[] {
       const before = lookAtFile(db);
       if (before.faults.every(({ isDerived }) => isDerived)) reindex(db);
       return findingsOf(before.where, before.faults, lookAtFile(db).faults);

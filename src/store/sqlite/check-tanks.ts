@@ -3,9 +3,10 @@
 import type { DatabaseSync } from "node:sqlite";
 import type { Finding } from "../../domain/store.ts";
 import { faultInTank } from "../../domain/stored.ts";
+import type { ObjectLook } from "../check.ts";
 import { faultsInLevels } from "../series/check-levels.ts";
 import { type Head, lookAtReadings, type ReadingsLook, type Stretch } from "../series/check-readings.ts";
-import { type Fault, findingsOf } from "../series/fault.ts";
+import { findingsOf } from "../series/fault.ts";
 import { EARLIEST } from "../series/levels.ts";
 import { untangled } from "../series/untangle.ts";
 import { cutHead } from "../series/weave.ts";
@@ -22,12 +23,7 @@ const HEAD = "SELECT start, data, total FROM telemetry WHERE tank = ?";
 /** By block_by_start. */
 const BLOCKS = "SELECT start, data FROM block WHERE tank = ? ORDER BY start";
 
-type TankLook = {
-  readonly pk: number;
-  readonly where: string;
-  readonly faults: readonly Fault[];
-  readonly readings: ReadingsLook;
-};
+type TankLook = ObjectLook<number> & { readonly telemetry: ReadingsLook };
 
 export function tankLooks(db: DatabaseSync) {
   const next = arrayStatement(db, NEXT);
@@ -52,10 +48,10 @@ export function tankLooks(db: DatabaseSync) {
       if (row === undefined) return undefined;
       const [pk, ...columns] = row as readonly [number, ...typeof row];
       const tank = tankOf(columns);
-      const readings = lookAtReadings(head(pk), blocks(pk));
-      const levels = readings.gaps === undefined ? [] : faultsInLevels(milestonesOf(pk), readings.gaps, [EARLIEST]);
-      const faults = [...objectFaults(faultInTank(tank), columns), ...readings.faults, ...levels];
-      return { pk, where: `tank ${tank.id}`, faults, readings };
+      const telemetry = lookAtReadings(head(pk), blocks(pk));
+      const levels = telemetry.gaps === undefined ? [] : faultsInLevels(milestonesOf(pk), telemetry.gaps, [EARLIEST]);
+      const faults = [...objectFaults(faultInTank(tank), columns), ...telemetry.faults, ...levels];
+      return { key: pk, where: `tank ${tank.id}`, faults, readings: telemetry.total, telemetry };
     },
 
     /** The bytes of every stretch, oldest first. */
@@ -96,8 +92,8 @@ export function tankRepairs(db: DatabaseSync) {
   return {
     repairTank(pk: number): Finding[] {
       const before = nextTank(pk - 1);
-      if (before === undefined || before.pk !== pk) return [];
-      if (before.faults.some(({ isDerived }) => isDerived)) mend(pk, before.readings);
+      if (before === undefined || before.key !== pk) return [];
+      if (before.faults.some(({ isDerived }) => isDerived)) mend(pk, before.telemetry);
       return findingsOf(before.where, before.faults, nextTank(pk - 1)?.faults);
     },
   };

@@ -32,17 +32,6 @@ export function seriesOf({ table, column }: ListKind, key: string | null): strin
   return column === null ? table : `${table} ${column} ${key}`;
 }
 
-/** The list that has this name there; undefined where none has. */
-export function listOf(series: string): { readonly kind: ListKind; readonly key: string | null } | undefined {
-  for (const kind of Object.values(LISTS)) {
-    const name = seriesOf(kind, "");
-    if (kind.column === null ? series === name : series.startsWith(name)) {
-      return { kind, key: kind.column === null ? null : series.slice(name.length) };
-    }
-  }
-  return undefined;
-}
-
 /** The table and the condition, which takes `keyValues`. */
 export function entriesOf({ table, column }: ListKind): string {
   return `FROM ${table} WHERE deleted = 0${column === null ? "" : ` AND ${column} = ?`}`;

@@ -49,7 +49,7 @@ export async function openSqlite(file: string, observe: Observe): Promise<Store>
   }
 
   const repairs = {
-    repairIndexes: tell("repairIndexes"),
+    repairWhole: tell("repairWhole"),
     repairReferences: tell("repairReferences"),
     repairCustomer: tell("repairCustomer"),
     repairTank: tell("repairTank"),
