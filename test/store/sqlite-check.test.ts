@@ -114,7 +114,7 @@ suite("a database that was damaged", () => {
     const left = (await checked(store)).findings;
     assert.deepEqual(
       left.map(({ what }) => what),
-      ["its mark of deletion should be 0 or 1, it is 2; import it again"],
+      ["its mark of deletion should be 0 or 1, it is 2; import it again, put right"],
     );
   });
 
