@@ -2,6 +2,7 @@
 
 import { parseArgs } from "node:util";
 import { backup } from "./cli/backup.ts";
+import { check } from "./cli/check.ts";
 import { type Command, print, say } from "./cli/command.ts";
 import { demo } from "./cli/demo.ts";
 import { exportCommand } from "./cli/export.ts";
@@ -13,7 +14,7 @@ import { Complaint, lastWords } from "./domain/errors.ts";
 import { guess, quoted } from "./domain/text.ts";
 import { VERSION } from "./version.ts";
 
-const COMMANDS: readonly Command[] = [serve, demo, importCommand, exportCommand, key, backup, openapi];
+const COMMANDS: readonly Command[] = [serve, demo, importCommand, exportCommand, key, backup, check, openapi];
 
 const GENERAL_HELP = `tank-monitor ${VERSION}: how full is every tank, and which one needs a truck next?
 

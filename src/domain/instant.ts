@@ -10,6 +10,10 @@ const LAST = Date.parse("9999-12-31T23:59:59.999Z");
 
 const FORM = /^(\d{4}-\d\d-\d\d)(?:[Tt](\d\d):(\d\d):(\d\d)(?:\.(\d+))?([Zz]|[+\- ]\d\d:\d\d)?)?$/;
 
+export function isInstant(value: number): boolean {
+  return Number.isInteger(value) && value >= FIRST && value <= LAST;
+}
+
 /** What the text says: the millisecond it falls into, and whether it lies after that millisecond's start. */
 export type ParsedInstant = { readonly instant: Instant; readonly finer: boolean };
 
@@ -55,7 +59,7 @@ function parseAny(text: string): ParsedInstant | undefined {
   const shift = shiftOf(offset);
   if (midnight === undefined || time === undefined || shift === undefined) return undefined;
   const instant = midnight + time + Number(fraction.slice(0, 3).padEnd(3, "0")) - shift;
-  if (instant < FIRST || instant > LAST) return undefined;
+  if (!isInstant(instant)) return undefined;
   return { instant, finer: fraction.length > 3 && /[1-9]/.test(fraction.slice(3)) };
 }
 

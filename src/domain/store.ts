@@ -43,6 +43,11 @@ export interface Writes {
   touchCustomers(seen: ReadonlyMap<string, Instant>): Promise<void>;
 }
 
+/** Something that is not as it must be: what it is about, and one sentence that says what was expected and what was found. */
+export type Finding = { readonly where: string; readonly what: string; readonly repaired: boolean };
+/** How much was looked at. */
+export type Census = { readonly customers: number; readonly tanks: number; readonly readings: number };
+
 /** What only the command line asks. */
 interface Upkeep {
   keyList(): Promise<KnownKey[]>;
@@ -51,6 +56,11 @@ interface Upkeep {
   backup(file: string, progress: (done: number, total: number) => void): Promise<void>;
   /** Every object and reading, of one snapshot: customers, then tanks, then the readings of each tank, oldest first. */
   records(): AsyncIterable<StoredRecord>;
+  /**
+   * Holds every count, milestone and rule against the data, while others read and write; a little at a time, each bit of one
+   * snapshot. With `repair`, what can be derived is made anew, in a write that looks again first.
+   */
+  check(repair: boolean, progress: (done: number, total: number) => void): AsyncGenerator<Finding, Census, void>;
   /** A copy for trying a change on; `close` removes it. */
   rehearsal(progress: (done: number, total: number) => void): Promise<Store>;
 }

@@ -22,6 +22,8 @@ const WRONGLY_CALLED: readonly Call[] = [
   ["import", /file/],
   ["backup", /file/],
   ["backup a b", /"b"/],
+  ["check everything", /"everything"/],
+  ["check --mend", /--mend/],
   ["serve --port 70000", /--port.*"70000"/],
   ["serve --workers 0", /--workers.*"0"/],
   ["serve --workers many", /--workers.*"many"/],
@@ -68,7 +70,8 @@ suite("calls that cannot be meant", { concurrency: 2 }, () => {
     const bare = await here.run([]);
     assert.deepEqual([bare.code, /Usage: /.test(bare.stdout + bare.stderr)], [2, true]);
     const names = [...bare.stdout.matchAll(/^ {2}(\w+) /gm)].map(([, name = ""]) => name);
-    for (const name of ["serve", "demo", "import", "export", "key", "backup", "openapi"]) assert.ok(names.includes(name), name);
+    for (const name of ["serve", "demo", "import", "export", "key", "backup", "check", "openapi"])
+      assert.ok(names.includes(name), name);
     const helps = await Promise.all([[], ...names.map((name) => [name])].map((words) => here.run([...words, "--help"])));
     for (const { code, stdout, stderr } of helps) {
       assert.deepEqual([code, stderr], [0, ""]);

@@ -2,6 +2,7 @@
 // as it is; what only one engine has (files, pragmas) is tested beside it.
 
 import { suite } from "node:test";
+import { checkConformance } from "./conformance/check.ts";
 import { customerConformance } from "./conformance/customers.ts";
 import type { Engine } from "./conformance/engine.ts";
 import { keyConformance } from "./conformance/keys.ts";
@@ -25,6 +26,7 @@ export function conformance(engine: Engine): void {
   suite(`${engine.name}: extreme values`, () => valueConformance(engine));
   suite(`${engine.name}: keys`, () => keyConformance(engine));
   suite(`${engine.name}: upkeep`, () => upkeepConformance(engine));
+  suite(`${engine.name}: check`, () => checkConformance(engine));
   suite(`${engine.name}: many at once`, () => togetherConformance(engine));
   suite(`${engine.name}: against a naive model`, () => modelConformance(engine));
 }

@@ -11,7 +11,7 @@ import { type Db, type Row, statement, type Value } from "./connection.ts";
 import { LISTS, type Listed, ListKeeper, listChanges, lockLists } from "./lists.ts";
 import { List, type RowPage } from "./paging.ts";
 
-const COLUMNS = "id, created_at, email, last_seen_at, name, phone, updated_at, verified_at, tank_count, deleted";
+export const CUSTOMER_COLUMNS = "id, created_at, email, last_seen_at, name, phone, updated_at, verified_at, tank_count, deleted";
 
 export function customerOf(row: Row): CountedCustomer {
   const [id, created_at, email, last_seen_at, name, phone, updated_at, verified_at, tank_count] = row;
@@ -20,11 +20,11 @@ export function customerOf(row: Row): CountedCustomer {
 
 export const isDeletedCustomer = (row: Row): boolean => row[9] === true;
 
-const BY_ID = statement(`SELECT ${COLUMNS} FROM customer WHERE id = $1`);
-export const ALL_CUSTOMERS = `SELECT ${COLUMNS} FROM customer ORDER BY id`;
+const BY_ID = statement(`SELECT ${CUSTOMER_COLUMNS} FROM customer WHERE id = $1`);
+export const ALL_CUSTOMERS = `SELECT ${CUSTOMER_COLUMNS} FROM customer ORDER BY id`;
 
-const all = new List(LISTS.customers, COLUMNS);
-const byEmail = new List(LISTS.customersByEmail, COLUMNS);
+const all = new List(LISTS.customers, CUSTOMER_COLUMNS);
+const byEmail = new List(LISTS.customersByEmail, CUSTOMER_COLUMNS);
 
 export function customerQuestions(db: Db) {
   /** Of all customers a customer's key sees one: itself. */
@@ -60,7 +60,7 @@ export function customerQuestions(db: Db) {
   };
 }
 
-const KNOWN = statement(`SELECT ${COLUMNS} FROM customer WHERE id = ANY ($1::text[]) FOR NO KEY UPDATE`);
+const KNOWN = statement(`SELECT ${CUSTOMER_COLUMNS} FROM customer WHERE id = ANY ($1::text[]) FOR NO KEY UPDATE`);
 const PUT = statement(`
   INSERT INTO customer (id, created_at, email, last_seen_at, name, phone, updated_at, verified_at, deleted)
   SELECT * FROM unnest($1::text[], $2::bigint[], $3::text[], $4::bigint[], $5::text[], $6::text[], $7::bigint[], $8::bigint[],

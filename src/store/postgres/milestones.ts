@@ -1,7 +1,9 @@
 // The milestones of one kind of series (`levels.ts` tells what they are), as parts of statements: a question finds its ranks
 // in the statement that answers it.
 
+import type { Milestone } from "../series/check-levels.ts";
 import { EARLIEST, LATEST, TOP } from "../series/levels.ts";
+import { type Row, type Statement, statement } from "./connection.ts";
 
 export type MilestoneTable = {
   readonly table: string;
@@ -16,6 +18,19 @@ export type MilestoneTable = {
 export type Position = readonly (number | string)[];
 
 export const originOf = ({ position }: MilestoneTable): Position => position.map((_, i) => (i === 0 ? EARLIEST : ""));
+
+/** All milestones of the series in $1, by level and position: the table's primary key. */
+export function everyMilestone({ table, series, position }: MilestoneTable): Statement {
+  const at = position.join(", ");
+  return statement(
+    `SELECT ${series}, level, ahead, ${at} FROM ${table} WHERE ${series} = ANY ($1::text[]) ORDER BY ${series}, level, ${at}`,
+  );
+}
+
+/** A row of `everyMilestone`. */
+export function milestoneOf([, level, ahead, ...at]: Row): Milestone<Position> {
+  return { level: Number(level), ahead: Number(ahead), at: at as unknown as Position };
+}
 
 /** The place before everything, and the one after, as expressions. */
 export const first = (milestones: MilestoneTable): string[] => place(milestones, EARLIEST);

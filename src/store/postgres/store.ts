@@ -6,6 +6,11 @@ import type { Observe } from "../../domain/events.ts";
 import type { Store } from "../../domain/store.ts";
 import { Health } from "../health.ts";
 import { backup, copyToTemporary } from "./backup.ts";
+import { check } from "./check.ts";
+import { repairCustomer } from "./check-customers.ts";
+import { repairReferences } from "./check-file.ts";
+import { repairList } from "./check-lists.ts";
+import { repairTank } from "./check-tanks.ts";
 import {
   asRefusal,
   type Db,
@@ -87,6 +92,13 @@ function storeOn(
     return (...args) => writing.watch(() => refusing(() => writer.write((db) => write(db, ...args))));
   }
 
+  const repairs = {
+    repairWhole: async () => [],
+    repairReferences: tell(repairReferences),
+    repairCustomer: tell(repairCustomer),
+    repairTank: tell(repairTank),
+    repairList: tell(repairList),
+  };
   const questions = { ...customerQuestions(readers), ...tankQuestions(readers), ...telemetryQuestions(readers) };
   // Always where revocation is known at once.
   const keys = keyQuestions(primary);
@@ -110,6 +122,7 @@ function storeOn(
     // A copy may fail for its own place, which says nothing of the database.
     backup: (to, progress) => refusing(() => backup(pool, to, progress)),
     records: () => records(pool),
+    check: (repair, progress) => check(pool, repair ? repairs : undefined, progress),
     async close() {
       await writer.close();
       await alsoClose();

@@ -32,7 +32,7 @@ const FIELDS = [
   "street_number",
   "deleted",
 ] as const;
-const COLUMNS = `id, ${FIELDS.join(", ")}`;
+export const TANK_COLUMNS = `id, ${FIELDS.join(", ")}`;
 
 type TankRow = readonly [
   id: string,
@@ -58,7 +58,7 @@ type TankRow = readonly [
   deleted: boolean,
 ];
 
-/** A row of `COLUMNS`; the columns' types and the checks before a write vouch for it. */
+/** A row of `TANK_COLUMNS`; the columns' types and the checks before a write vouch for it. */
 const asTankRow = (row: Row): TankRow => row as unknown as TankRow;
 
 export function tankOf(row: Row): Tank {
@@ -91,11 +91,11 @@ export function tankOf(row: Row): Tank {
 
 export const isDeletedTank = (row: Row): boolean => asTankRow(row)[20];
 
-const BY_ID = statement(`SELECT ${COLUMNS} FROM tank WHERE id = $1`);
-export const ALL_TANKS = `SELECT ${COLUMNS} FROM tank ORDER BY id`;
+const BY_ID = statement(`SELECT ${TANK_COLUMNS} FROM tank WHERE id = $1`);
+export const ALL_TANKS = `SELECT ${TANK_COLUMNS} FROM tank ORDER BY id`;
 
-const all = new List(LISTS.tanks, COLUMNS);
-const ofOwner = new List(LISTS.tanksOfOwner, COLUMNS);
+const all = new List(LISTS.tanks, TANK_COLUMNS);
+const ofOwner = new List(LISTS.tanksOfOwner, TANK_COLUMNS);
 
 export function tankQuestions(db: Db) {
   return {
@@ -115,7 +115,7 @@ export function tankQuestions(db: Db) {
   };
 }
 
-const KNOWN = statement(`SELECT ${COLUMNS} FROM tank WHERE id = ANY ($1::text[])`);
+const KNOWN = statement(`SELECT ${TANK_COLUMNS} FROM tank WHERE id = ANY ($1::text[])`);
 const OWNERS = statement("SELECT id FROM customer WHERE id = ANY ($1::text[])");
 const DEVICES = statement(
   "SELECT assigned_device_id, id FROM tank WHERE assigned_device_id = ANY ($1::text[]) AND NOT deleted", // tank_by_device
@@ -132,7 +132,7 @@ const TYPES: Readonly<Record<string, string>> = {
   deleted: "boolean",
 };
 const PUT = statement(`
-  INSERT INTO tank (${COLUMNS})
+  INSERT INTO tank (${TANK_COLUMNS})
   SELECT * FROM unnest($1::text[], ${FIELDS.map((field, i) => `$${i + 2}::${TYPES[field] ?? "text"}[]`).join(", ")})
   ON CONFLICT (id) DO UPDATE SET ${FIELDS.map((field) => `${field} = excluded.${field}`).join(", ")}`);
 const ADD_TELEMETRY = statement("INSERT INTO telemetry (tank) SELECT unnest($1::text[])");

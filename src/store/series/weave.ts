@@ -9,7 +9,7 @@ import { GAP, GAP_MOST } from "./levels.ts";
 
 /** What stays in the head when it is cut: more than a first page of the usual size. */
 export const HEAD_LEAST = 32;
-const HEAD_MOST = HEAD_LEAST + GAP;
+export const HEAD_MOST = HEAD_LEAST + GAP;
 
 const NEW = READING_OUTCOMES.indexOf("new");
 const CHANGED = READING_OUTCOMES.indexOf("changed");

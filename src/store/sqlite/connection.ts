@@ -75,6 +75,7 @@ const IO_ERROR = 10;
 const CORRUPT = 11;
 const FULL = 13;
 const CANT_OPEN = 14;
+const CONSTRAINT = 19;
 const NOT_A_DATABASE = 26;
 const AWAY = new Set([BUSY, LOCKED, READONLY, IO_ERROR, CORRUPT, FULL, CANT_OPEN, NOT_A_DATABASE]);
 
@@ -90,6 +91,9 @@ export function isFileError(error: unknown): boolean {
   return error instanceof Error && "syscall" in error;
 }
 
+/** The file holds what SQLite cannot have written. */
+export const isDamaged = (error: unknown): boolean => sqliteCode(error) === CORRUPT;
+export const isAgainstConstraint = (error: unknown): boolean => sqliteCode(error) === CONSTRAINT;
 export const isNotADatabase = (error: unknown): boolean => sqliteCode(error) === NOT_A_DATABASE;
 export const isSqliteError = (error: unknown): boolean => sqliteCode(error) !== undefined;
 

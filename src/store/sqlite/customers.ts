@@ -12,7 +12,7 @@ import { LISTS, type Listed, ListKeeper, relist } from "./lists.ts";
 import { List, type RowPage } from "./paging.ts";
 import { arrayRow, arrayStatement, type Row } from "./rows.ts";
 
-const COLUMNS = "id, created_at, email, last_seen_at, name, phone, updated_at, verified_at, tank_count, deleted";
+export const CUSTOMER_COLUMNS = "id, created_at, email, last_seen_at, name, phone, updated_at, verified_at, tank_count, deleted";
 const DELETED = 9;
 
 export function customerOf(row: Row): CountedCustomer {
@@ -21,14 +21,14 @@ export function customerOf(row: Row): CountedCustomer {
 }
 
 /** By `customer`'s unique index on id. */
-const BY_ID = `SELECT ${COLUMNS} FROM customer WHERE id = ?`;
-export const ALL_CUSTOMERS = `SELECT ${COLUMNS} FROM customer ORDER BY pk`;
+const BY_ID = `SELECT ${CUSTOMER_COLUMNS} FROM customer WHERE id = ?`;
+export const ALL_CUSTOMERS = `SELECT ${CUSTOMER_COLUMNS} FROM customer ORDER BY pk`;
 export const isDeletedCustomer = (row: Row): boolean => row[DELETED] === 1;
 
 export function customerQuestions(db: DatabaseSync) {
   const byId = arrayStatement(db, BY_ID);
-  const all = new List(db, LISTS.customers, COLUMNS);
-  const byEmail = new List(db, LISTS.customersByEmail, COLUMNS);
+  const all = new List(db, LISTS.customers, CUSTOMER_COLUMNS);
+  const byEmail = new List(db, LISTS.customersByEmail, CUSTOMER_COLUMNS);
 
   /** Of all customers a customer's key sees one: itself. */
   function ownPage(id: string, { email, from, to, page }: CustomerQuestion): RowPage {

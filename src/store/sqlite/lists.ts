@@ -7,7 +7,7 @@ import { MilestoneKeeper } from "./milestone-keeper.ts";
 import { Milestones, type MilestoneTable, type Position } from "./milestones.ts";
 import { arrayRow, arrayStatement, type Row } from "./rows.ts";
 
-const LIST_MILESTONES: MilestoneTable = { table: "list_milestone", series: "series", position: ["created_at", "id"] };
+export const LIST_MILESTONES: MilestoneTable = { table: "list_milestone", series: "series", position: ["created_at", "id"] };
 
 export type ListKind = {
   readonly table: "customer" | "tank";

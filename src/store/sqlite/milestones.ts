@@ -1,8 +1,9 @@
 // The milestones of one kind of series (`levels.ts` tells what they are): ranks are found in them.
 
 import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite";
+import type { Milestone } from "../series/check-levels.ts";
 import { EARLIEST, LATEST, type Node } from "../series/levels.ts";
-import { arrayRow, arrayStatement } from "./rows.ts";
+import { arrayRow, arrayRows, arrayStatement } from "./rows.ts";
 
 /** Where a node begins: an instant, and an id where entries may share one. */
 export type Position = readonly SQLInputValue[];
@@ -14,6 +15,14 @@ export type MilestoneTable = {
   /** The columns that make a position. */
   readonly position: readonly string[];
 };
+
+/** All milestones of a series, by level and position: the table's primary key. */
+export function everyMilestone(db: DatabaseSync, { table, series, position }: MilestoneTable) {
+  const at = position.join(", ");
+  const all = arrayStatement(db, `SELECT level, ahead, ${at} FROM ${table} WHERE ${series} = ? ORDER BY level, ${at}`);
+  return (of: SQLInputValue): Milestone<Position>[] =>
+    arrayRows(all.all(of)).map(([level, ahead, ...place]) => ({ level: Number(level), ahead: Number(ahead), at: place }));
+}
 
 export class Milestones {
   /** Where the first node of every level begins, and a place after the last. */

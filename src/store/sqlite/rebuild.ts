@@ -15,7 +15,7 @@ export function rebuildLists(db: DatabaseSync): void {
 }
 
 /** The keys of the lists that are long enough for milestones. */
-function longKeys(db: DatabaseSync, kind: ListKind): (string | null)[] {
+export function longKeys(db: DatabaseSync, kind: ListKind): (string | null)[] {
   const { table, column } = kind;
   if (column === null) return [null];
   const long = `SELECT ${column} FROM ${table} WHERE deleted = 0 GROUP BY ${column} HAVING count(*) > ${GAP_MOST}`;

@@ -8,6 +8,7 @@ import { Complaint, storeUnavailable } from "../../domain/errors.ts";
 import type { Observe } from "../../domain/events.ts";
 import type { Store } from "../../domain/store.ts";
 import { Health } from "../health.ts";
+import { check } from "./check.ts";
 import { asRefusal, isFileError, isNotADatabase, isSqliteError, openReader, openWriter, patiently } from "./connection.ts";
 import { customerQuestions } from "./customers.ts";
 import { records } from "./export.ts";
@@ -47,6 +48,13 @@ export async function openSqlite(file: string, observe: Observe): Promise<Store>
     return (...args) => refusing(() => writing.watch(() => writer.write(name, ...args)));
   }
 
+  const repairs = {
+    repairWhole: tell("repairWhole"),
+    repairReferences: tell("repairReferences"),
+    repairCustomer: tell("repairCustomer"),
+    repairTank: tell("repairTank"),
+    repairList: tell("repairList"),
+  };
   const questions = patiently(() => allQuestions(db));
   return {
     customerById: ask(questions.customerById),
@@ -69,6 +77,7 @@ export async function openSqlite(file: string, observe: Observe): Promise<Store>
     backup: (to, progress) => refusing(() => copy(file, to, progress)),
     rehearsal: (progress) => refusing(() => openCopy(file, progress, observe)),
     records: () => records(file),
+    check: (repair, progress) => check(file, repair ? repairs : undefined, progress),
     async close() {
       presence.stop();
       // The writer goes last: the last connection to close empties the log into the database.

@@ -32,7 +32,7 @@ const FIELDS = [
   "street_number",
   "deleted",
 ] as const;
-const COLUMNS = `id, ${FIELDS.join(", ")}`;
+export const TANK_COLUMNS = `id, ${FIELDS.join(", ")}`;
 
 type TankRow = readonly [
   id: string,
@@ -58,7 +58,7 @@ type TankRow = readonly [
   deleted: 0 | 1,
 ];
 
-/** A row of `COLUMNS`; STRICT tables and the checks before a write vouch for the types. */
+/** A row of `TANK_COLUMNS`; STRICT tables and the checks before a write vouch for the types. */
 const asTankRow = (row: Row): TankRow => row as unknown as TankRow;
 
 export function tankOf(row: Row): Tank {
@@ -92,13 +92,13 @@ export function tankOf(row: Row): Tank {
 export const isDeletedTank = (row: Row): boolean => asTankRow(row)[20] === 1;
 
 /** By `tank`'s unique index on id. */
-const BY_ID = `SELECT ${COLUMNS} FROM tank WHERE id = ?`;
-export const ALL_TANKS = `SELECT ${COLUMNS} FROM tank ORDER BY pk`;
+const BY_ID = `SELECT ${TANK_COLUMNS} FROM tank WHERE id = ?`;
+export const ALL_TANKS = `SELECT ${TANK_COLUMNS} FROM tank ORDER BY pk`;
 
 export function tankQuestions(db: DatabaseSync) {
   const byId = arrayStatement(db, BY_ID);
-  const all = new List(db, LISTS.tanks, COLUMNS);
-  const ofOwner = new List(db, LISTS.tanksOfOwner, COLUMNS);
+  const all = new List(db, LISTS.tanks, TANK_COLUMNS);
+  const ofOwner = new List(db, LISTS.tanksOfOwner, TANK_COLUMNS);
 
   return {
     tankById(id: string, sight: Sight): Found<Tank> {
@@ -121,7 +121,7 @@ export function tankWrites(db: DatabaseSync) {
   const byId = arrayStatement(db, BY_ID);
   const owner = arrayStatement(db, "SELECT 1 FROM customer WHERE id = ?");
   const byDevice = arrayStatement(db, "SELECT id FROM tank WHERE assigned_device_id = ? AND deleted = 0 AND id <> ?");
-  const insert = db.prepare(`INSERT INTO tank (${COLUMNS}) VALUES (?${", ?".repeat(FIELDS.length)})`);
+  const insert = db.prepare(`INSERT INTO tank (${TANK_COLUMNS}) VALUES (?${", ?".repeat(FIELDS.length)})`);
   const update = db.prepare(`UPDATE tank SET ${FIELDS.map((field) => `${field} = ?`).join(", ")} WHERE id = ?`);
   const remove = db.prepare("UPDATE tank SET deleted = 1 WHERE id = ?");
   const count = db.prepare("UPDATE customer SET tank_count = tank_count + ? WHERE id = ?");

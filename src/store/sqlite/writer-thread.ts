@@ -5,6 +5,7 @@ import type { DatabaseSync } from "node:sqlite";
 import { parentPort, workerData } from "node:worker_threads";
 import { Refusal } from "../../domain/errors.ts";
 import { telemetryWrites } from "./acceptance.ts";
+import { repairs } from "./check.ts";
 import { asRefusal, openWriter, patiently, sleep } from "./connection.ts";
 import { customerWrites } from "./customers.ts";
 import { keyWrites } from "./keys.ts";
@@ -18,7 +19,7 @@ export type WriteReply =
   | { readonly id: number; readonly error: unknown; readonly unavailable: boolean };
 
 function writeTable(db: DatabaseSync) {
-  return { ...customerWrites(db), ...tankWrites(db), ...telemetryWrites(db), ...keyWrites(db) };
+  return { ...customerWrites(db), ...tankWrites(db), ...telemetryWrites(db), ...keyWrites(db), ...repairs(db) };
 }
 
 /** A transaction takes on no further write after this long, so that other processes get their turn. */

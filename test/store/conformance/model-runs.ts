@@ -7,7 +7,7 @@ import { putReadings } from "../../support/records.ts";
 import type { Lifetime } from "../../support/service.ts";
 import type { Engine } from "./engine.ts";
 import { NaiveStore } from "./model.ts";
-import { customer, tank } from "./objects.ts";
+import { checked, customer, tank } from "./objects.ts";
 
 const RUNS = 25;
 
@@ -105,6 +105,7 @@ export function modelConformance(engine: Engine): void {
           for (const sight of [null, ...CUSTOMERS]) {
             await compare({ from: undefined, to: undefined, page: 1, size: 100, email: undefined, sight }, again, model);
           }
+          assert.deepEqual((await checked(again)).findings, []);
         });
       }),
       { numRuns: RUNS, interruptAfterTimeLimit: 30_000 },

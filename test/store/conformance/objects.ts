@@ -6,7 +6,7 @@ import { type Key, SEES_ALL, type Sight } from "../../../src/domain/key.ts";
 import type { PageQuestion } from "../../../src/domain/page.ts";
 import type { Reading } from "../../../src/domain/reading.ts";
 import type { CustomerRecord, StoredRecord, TankRecord } from "../../../src/domain/record.ts";
-import type { CustomerQuestion, Store } from "../../../src/domain/store.ts";
+import type { Census, CustomerQuestion, Finding, Store } from "../../../src/domain/store.ts";
 import type { Tank } from "../../../src/domain/tank.ts";
 
 export const DAY = 86_400_000;
@@ -107,6 +107,21 @@ export async function everything(store: Store): Promise<StoredRecord[]> {
     } else found.push(record);
   }
   return found;
+}
+
+/** What a check finds, and how much it has looked at. */
+export async function checked(
+  store: Store,
+  repair = false,
+  progress: (done: number, total: number) => void = () => {},
+): Promise<{ findings: Finding[]; census: Census }> {
+  const findings: Finding[] = [];
+  const run = store.check(repair, progress);
+  for (;;) {
+    const { done, value } = await run.next();
+    if (done === true) return { findings, census: value };
+    findings.push(value);
+  }
 }
 
 export const reading = (created_at: number, fill_percentage: number): Reading => ({ created_at, fill_percentage });

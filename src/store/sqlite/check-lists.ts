@@ -1,0 +1,63 @@
+// The check of the lists: their milestones against their entries.
+
+import type { DatabaseSync } from "node:sqlite";
+import type { Finding } from "../../domain/store.ts";
+import type { Look } from "../check.ts";
+import { faultsInList, levelZero, listOf, nameOfList, strayList } from "../series/check-lists.ts";
+import { findingsOf } from "../series/fault.ts";
+import { entriesOf, keyValues, LIST_MILESTONES, LISTS, ListKeeper, type ListKind, listMilestones, seriesOf } from "./lists.ts";
+import { everyMilestone, type Position } from "./milestones.ts";
+import { longKeys } from "./rebuild.ts";
+import { arrayRow, arrayRows, arrayStatement } from "./rows.ts";
+
+const KINDS: readonly ListKind[] = Object.values(LISTS);
+
+export function listLooks(db: DatabaseSync) {
+  const known = arrayStatement(db, "SELECT DISTINCT series FROM list_milestone");
+  const milestonesOf = everyMilestone(db, LIST_MILESTONES);
+  const { origin, end } = listMilestones(db);
+  /** Each by the index named beside its kind. */
+  const counts = new Map(
+    KINDS.map((kind) => [
+      kind,
+      arrayStatement(db, `SELECT count(*) ${entriesOf(kind)} AND (created_at, id) >= (?, ?) AND (created_at, id) < (?, ?)`),
+    ]),
+  );
+
+  function count(kind: ListKind, key: string | null, from: Position, to: Position): number {
+    return Number(arrayRow(counts.get(kind)?.get(...keyValues(kind, key), ...from, ...to))?.[0]);
+  }
+
+  return {
+    everySeries(): string[] {
+      const named = arrayRows(known.all()).map(([series]) => String(series));
+      const long = KINDS.flatMap((kind) => longKeys(db, kind).map((key) => seriesOf(kind, key)));
+      return [...new Set([...long, ...named])];
+    },
+
+    list(series: string): Look {
+      const milestones = milestonesOf(series);
+      const list = listOf(series, KINDS, seriesOf);
+      if (list === undefined) return strayList(series, milestones.length);
+      const { kind, key } = list;
+      const places = milestones.length === 0 ? [origin] : levelZero(milestones);
+      const found = places.map((at, i) => count(kind, key, at, places[i + 1] ?? end));
+      return { where: nameOfList(kind, key), faults: faultsInList(milestones, found, origin) };
+    },
+  };
+}
+
+export function listRepairs(db: DatabaseSync) {
+  const looks = listLooks(db);
+  const drop = db.prepare("DELETE FROM list_milestone WHERE series = ?");
+  return {
+    repairList(series: string): Finding[] {
+      const { where, faults } = looks.list(series);
+      if (faults.length === 0) return [];
+      const list = listOf(series, KINDS, seriesOf);
+      if (list === undefined) drop.run(series);
+      else new ListKeeper(db, list.kind).rebuild(list.key);
+      return findingsOf(where, faults, looks.list(series).faults);
+    },
+  };
+}

@@ -1,0 +1,250 @@
+// What can go wrong in a database: each is a statement or a few, the words that tell it, and where it is found.
+
+import type { DatabaseSync } from "node:sqlite";
+
+export type Harm = {
+  readonly name: string;
+  readonly do: string | ((db: DatabaseSync) => void);
+  readonly where: string;
+  readonly what: RegExp;
+};
+
+const LONG = "(SELECT pk FROM tank WHERE id = 'long')";
+const SHORT = "(SELECT pk FROM tank WHERE id = 'short')";
+const EARLIEST = Number.MIN_SAFE_INTEGER;
+const LISTS: readonly [series: string, where: string][] = [
+  ["customer", "list of all customers"],
+  ["customer email many@customers.example", "list of customers with the e-mail many@customers.example"],
+  ["tank", "list of all tanks"],
+  ["tank owner_id c0", "list of the tanks of customer c0"],
+];
+
+/** The bytes of two blocks of "long" change places. */
+const SWAP = `CREATE TEMP TABLE two AS SELECT pk, data FROM block WHERE tank = ${LONG} ORDER BY start LIMIT 2 OFFSET 7;
+  UPDATE block SET data = (SELECT data FROM two WHERE two.pk <> block.pk) WHERE pk IN (SELECT pk FROM two)`;
+/** A block begins where the next one does, and holds nothing of it. */
+const AT = (offset: number): string => `(SELECT start FROM block WHERE tank = ${LONG} ORDER BY start LIMIT 1 OFFSET ${offset})`;
+
+const onTank = (name: string, sql: string, what: RegExp, id = "long"): Harm => ({ name, do: sql, where: `tank ${id}`, what });
+
+const OF_TELEMETRY: readonly Harm[] = [
+  onTank(
+    "a total too high",
+    `UPDATE telemetry SET total = total + 1 WHERE tank = ${LONG}`,
+    /^there are 70000 readings, the total says 70001$/,
+  ),
+  onTank("a total of none", `UPDATE telemetry SET total = 0 WHERE tank = ${SHORT}`, /^there are 50 .* says 0$/, "short"),
+  ...[0, 1, 2].map((level) =>
+    onTank(
+      `a milestone of level ${level} that counts wrong`,
+      `UPDATE reading_milestone SET ahead = ahead + 3 WHERE tank = ${LONG} AND level = ${level} AND start =
+        (SELECT max(start) FROM reading_milestone WHERE tank = ${LONG} AND level = ${level})`,
+      new RegExp(
+        `^the milestone of level ${level} at 1970-01-01T\\d\\d:\\d\\d:\\d\\d.000Z should have (\\d+) ahead, it says \\d+$`,
+      ),
+    ),
+  ),
+  ...[0, 1, 2].map((level) =>
+    onTank(
+      `the milestones of level ${level} gone`,
+      `DELETE FROM reading_milestone WHERE tank = ${LONG} AND level = ${level}`,
+      /there should be/,
+    ),
+  ),
+  onTank(
+    "no milestones at all",
+    `DELETE FROM reading_milestone WHERE tank = ${LONG}`,
+    /there should be 546 milestones of level 0, there are 0/,
+  ),
+  onTank(
+    "a milestone that is not where a block begins",
+    `UPDATE reading_milestone SET start = start + 1 WHERE tank = ${LONG} AND level = 0 AND start = ${AT(9)}`,
+    /there are 546, the first that is missing is at 1970-01-01T00:19:12.000Z/,
+  ),
+  onTank(
+    "milestones of a tank without blocks",
+    `INSERT INTO reading_milestone (tank, level, start, ahead) VALUES (${SHORT}, 0, ${EARLIEST}, 0)`,
+    /there should be 0 milestones of level 0, there are 1/,
+    "short",
+  ),
+  onTank("two blocks in each other's place", SWAP, /should be in order|should end before/),
+  onTank(
+    "a block that begins late",
+    `UPDATE block SET start = start + 1500 WHERE tank = ${LONG} AND start = ${AT(4)}`,
+    /should end before/,
+  ),
+  onTank(
+    "a first block that does not begin at the beginning",
+    `UPDATE block SET start = 0 WHERE tank = ${LONG} AND start = ${EARLIEST}`,
+    /should begin at the beginning, it begins at 1970/,
+  ),
+  onTank(
+    "a head that begins in the last block",
+    `UPDATE telemetry SET start = start - 5000 WHERE tank = ${LONG}`,
+    /should end before/,
+  ),
+  onTank(
+    "a head that does not begin at the beginning",
+    `UPDATE telemetry SET start = 0 WHERE tank = ${SHORT}`,
+    /should begin at/,
+    "short",
+  ),
+  onTank(
+    "a block that stands twice",
+    `INSERT INTO block (tank, start, data) SELECT tank, start + 1, data FROM block WHERE tank = ${LONG} AND start = ${AT(4)}`,
+    /should be in order/,
+  ),
+];
+
+const OF_OBJECTS: readonly Harm[] = [
+  {
+    name: "a tank_count too high",
+    do: "UPDATE customer SET tank_count = 301 WHERE id = 'c0'",
+    where: "customer c0",
+    what: /^there are 300 tanks, tank_count says 301$/,
+  },
+  {
+    name: "a negative tank_count",
+    do: "UPDATE customer SET tank_count = -1 WHERE id = 'c7'",
+    where: "customer c7",
+    what: /^there are 0 tanks, tank_count says -1$/,
+  },
+  {
+    name: "milestones of no tank",
+    do: "INSERT INTO reading_milestone (tank, level, start, ahead) VALUES (999999, 0, 1, 1)",
+    where: "table reading_milestone",
+    what: /^1 rows belong to no tank$/,
+  },
+  {
+    name: "milestones of no list",
+    do: "INSERT INTO list_milestone (series, level, created_at, id, ahead) VALUES ('tank colour red', 0, 1, '', 1)",
+    where: 'list "tank colour red"',
+    what: /there is no such list, and 1 milestones of it/,
+  },
+  {
+    name: "milestones of a short list that count wrong",
+    do: `INSERT INTO list_milestone (series, level, created_at, id, ahead) VALUES ('tank owner_id c1', 0, ${EARLIEST}, '', 5)`,
+    where: "list of the tanks of customer c1",
+    what: /at the beginning should have 0 ahead, it says 5/,
+  },
+  {
+    name: "an index that misses a row",
+    do: (db) => behindIndex(db, "customer_by_email", "UPDATE customer SET pk = 9999 WHERE id = 'c9'"),
+    where: "the database file",
+    what: /index customer_by_email/,
+  },
+];
+
+/** The index is forgotten, rows are changed behind its back, and it is remembered again. */
+export function behindIndex(db: DatabaseSync, index: string, sql: string): void {
+  db.enableDefensive(false);
+  db.exec("PRAGMA writable_schema = ON");
+  const row = db.prepare("SELECT type, name, tbl_name, rootpage, sql FROM sqlite_schema WHERE name = ?").get(index) ?? {};
+  db.prepare("DELETE FROM sqlite_schema WHERE name = ?").run(index);
+  db.exec(`PRAGMA writable_schema = RESET; ${sql}; PRAGMA writable_schema = ON`);
+  db.prepare("INSERT INTO sqlite_schema (type, name, tbl_name, rootpage, sql) VALUES (?, ?, ?, ?, ?)").run(...Object.values(row));
+  db.exec("PRAGMA writable_schema = RESET");
+}
+
+/** Of lists with two levels of milestones, where they are of tanks. */
+export const OF_LISTS: readonly Harm[] = LISTS.flatMap(([series, where]): Harm[] => {
+  const last = (level: number): string =>
+    `series = '${series}' AND level = ${level} AND (created_at, id) = (SELECT created_at, id FROM list_milestone
+      WHERE series = '${series}' AND level = ${level} ORDER BY created_at DESC, id DESC LIMIT 1)`;
+  const levels = series.startsWith("tank") ? [0, 1] : [0];
+  return [
+    ...levels.map((level) => ({
+      name: `${where}: a milestone of level ${level} that counts wrong`,
+      do: `UPDATE list_milestone SET ahead = ahead - 1 WHERE ${last(level)}`,
+      where,
+      what: new RegExp(`^the milestone of level ${level} at 1970-.* should have \\d+ ahead, it says \\d+$`),
+    })),
+    { name: `${where}: a milestone gone`, do: `DELETE FROM list_milestone WHERE ${last(0)}`, where, what: /should (be|hold)/ },
+    {
+      name: `${where}: no milestones`,
+      do: `DELETE FROM list_milestone WHERE series = '${series}'`,
+      where,
+      what: /should be milestones for its \d+ entries/,
+    },
+  ];
+});
+
+/** Repaired, these leave every answer as it was. */
+export const DERIVED: readonly Harm[] = [...OF_TELEMETRY, ...OF_OBJECTS];
+
+/** Nothing can be derived: each is told again after a repair. */
+export const TOLD: readonly Harm[] = [
+  onTank(
+    "a block that is no block",
+    `UPDATE block SET data = x'07070707' WHERE tank = ${LONG} AND start = ${AT(3)}`,
+    /cannot be read: restore a backup/,
+  ),
+  onTank(
+    "a head that is no block",
+    `UPDATE telemetry SET data = x'ff' WHERE tank = ${SHORT}`,
+    /cannot be read: restore a backup/,
+    "short",
+  ),
+  onTank(
+    "an owner that is not there",
+    "UPDATE tank SET owner_id = 'nobody' WHERE id = 'long'; UPDATE customer SET tank_count = 0 WHERE id = 'c1'",
+    /its owner nobody should be a customer.*import/,
+  ),
+  onTank(
+    "an alert outside the scale",
+    "UPDATE tank SET min_fill_alert_percentage = 101 WHERE id = 'long'",
+    /min_fill_alert_percentage: must be from 0 to 100; import/,
+  ),
+  onTank(
+    "an instant outside the calendar",
+    "UPDATE tank SET updated_at = 9000000000000000 WHERE id = 'long'",
+    /updated_at: 9000000000000000 is no instant/,
+  ),
+  onTank(
+    "a place that is not on Earth",
+    "UPDATE tank SET latitude = 91 WHERE id = 'long'",
+    /location: latitude: must be from -90 to 90/,
+  ),
+  {
+    name: "a customer changed before it was made",
+    do: "UPDATE customer SET updated_at = -1 WHERE id = 'c7'",
+    where: "customer c7",
+    what: /updated_at: must not be before created_at/,
+  },
+  {
+    name: "readings of no tank",
+    do: "INSERT INTO block (tank, start, data) VALUES (999999, 1, x'')",
+    where: "table block",
+    what: /1 rows belong to no tank: restore a backup/,
+  },
+  {
+    name: "a head of no tank",
+    do: "INSERT INTO telemetry (tank) VALUES (999999)",
+    where: "table telemetry",
+    what: /1 rows belong to no tank: restore/,
+  },
+  {
+    name: "a device that serves two tanks",
+    do: "DROP INDEX tank_by_device; UPDATE tank SET assigned_device_id = 'device of short' WHERE id = 'long'",
+    where: "device device of short",
+    what: /should serve one tank, it serves 2 \(long, short\): assign/,
+  },
+  {
+    name: "a key of no customer",
+    do: "UPDATE api_key SET customer_id = 'nobody' WHERE id = 'k'",
+    where: "key k",
+    what: /nobody should be a customer, and is none/,
+  },
+  {
+    name: "a key with an unknown role",
+    do: "UPDATE api_key SET role = 'boss' WHERE id = 'k'",
+    where: "key k",
+    what: /role: must be one of read, ingest, manage, not boss; revoke/,
+  },
+  {
+    name: "a key whose successor is not there",
+    do: "UPDATE api_key SET replaced_by = 'gone' WHERE id = 'k'",
+    where: "key k",
+    what: /its successor gone is not there/,
+  },
+];

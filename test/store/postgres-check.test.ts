@@ -1,0 +1,72 @@
+// Damage done to a PostgreSQL database by hand: found, named, repaired, and every answer as it was before.
+
+import assert from "node:assert/strict";
+import test from "node:test";
+import { openStore } from "../../src/store/open.ts";
+import { postgresDatabase } from "../support/postgres/database.ts";
+import { checked } from "./conformance/objects.ts";
+import { answers, fill, TANKS } from "./damage/fleet.ts";
+
+const LAST = "SELECT max(start) FROM reading_milestone WHERE tank = 'long' AND level =";
+const NINTH = "(SELECT start FROM block WHERE tank = 'long' ORDER BY start LIMIT 1 OFFSET 9)";
+
+/** What is done, where it is found, and in which words. */
+const HARMS: readonly [sql: string, where: string, what: RegExp][] = [
+  ["UPDATE telemetry SET total = total + 1 WHERE tank = 'long'", "tank long", /there are 70000 readings, the total says 70001/],
+  ["UPDATE telemetry SET older = 5 WHERE tank = 'short'", "tank short", /there are 0 readings in blocks, the head says 5/],
+  ...[0, 1, 2].map((level): [string, string, RegExp] => [
+    `UPDATE reading_milestone SET ahead = ahead + 1 WHERE tank = 'long' AND level = ${level} AND start = (${LAST} ${level})`,
+    "tank long",
+    new RegExp(`the milestone of level ${level} at .* should have \\d+ ahead, it says \\d+`),
+  ]),
+  ["DELETE FROM reading_milestone WHERE tank = 'long'", "tank long", /should be 546 milestones of level 0, there are 0/],
+  [`UPDATE block SET start = start + 1500 WHERE tank = 'long' AND start = ${NINTH}`, "tank long", /should end before/],
+  ["UPDATE telemetry SET start = start - 5000 WHERE tank = 'long'", "tank long", /should end before/],
+  [
+    "INSERT INTO reading_milestone VALUES ('nobody', 0, 1, 1)",
+    "table reading_milestone",
+    /rows of 1 tanks belong to none \(nobody\)/,
+  ],
+  ["UPDATE customer SET tank_count = 0 WHERE id = 'c0'", "customer c0", /there are 300 tanks, tank_count says 0/],
+  ["UPDATE list_milestone SET ahead = 9 WHERE series = 'customer' AND ahead > 0", "list of all customers", /it says 9/],
+  ["DELETE FROM list_milestone WHERE series = 'tank owner_id c0'", "list of the tanks of customer c0", /for its 300 entries/],
+  ["INSERT INTO list_milestone VALUES ('tank colour red', 0, 1, '', 1)", 'list "tank colour red"', /no such list/],
+];
+
+test("each kind of damage is found, named, repaired, and right again", async (t) => {
+  const { url, query, closeFirst } = await postgresDatabase(t, { locale: "en-US" });
+  const store = await openStore(url, () => {});
+  closeFirst(() => store.close());
+  await fill(store, TANKS.narrow);
+  const expected = await answers(store);
+  for (const [sql, where, what] of HARMS) {
+    await t.test(sql, async () => {
+      await query(sql);
+      const { findings } = await checked(store);
+      assert.deepEqual(new Set(findings.map((finding) => finding.where)), new Set([where]));
+      assert.match(findings.map((finding) => finding.what).join("\n"), what);
+      assert.ok(findings.every(({ repaired }) => !repaired));
+      const repaired = (await checked(store, true)).findings;
+      assert.deepEqual(
+        repaired,
+        findings.map((finding) => ({ ...finding, repaired: true })),
+      );
+      assert.deepEqual((await checked(store)).findings, []);
+      assert.deepEqual(await answers(store), expected);
+    });
+  }
+
+  await t.test("what cannot be derived is told with what to do, and left", async () => {
+    await query("INSERT INTO block VALUES ('nobody', 1, '')");
+    await query(`UPDATE block SET data = '\\x0707' WHERE tank = 'long' AND start = ${NINTH}`);
+    await query("UPDATE api_key SET role = 'boss' WHERE id = 'k'");
+    for (const repair of [false, true]) {
+      const { findings } = await checked(store, repair);
+      assert.deepEqual(
+        findings.map(({ where, repaired }) => [where, repaired]),
+        ["table block", "tank long", "key k"].map((where) => [where, false]),
+      );
+      assert.match(findings[1]?.what ?? "", /cannot be read: restore a backup/);
+    }
+  });
+});

@@ -1,0 +1,152 @@
+// Damage done to a database by hand, one thing at a time: the check finds it, names it, repairs what can be derived, and
+// says of the rest what to do.
+
+import assert from "node:assert/strict";
+import { closeSync, copyFileSync, mkdtempSync, openSync, rmSync, writeSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { after, before, suite, type TestContext, test } from "node:test";
+import type { Store } from "../../src/domain/store.ts";
+import { openStore } from "../../src/store/open.ts";
+import { databaseFolder } from "../support/stores.ts";
+import { checked, readingsOf } from "./conformance/objects.ts";
+import { answers, fill, READINGS, TANKS } from "./damage/fleet.ts";
+import { behindIndex, DERIVED, type Harm, OF_LISTS, TOLD } from "./damage/harms.ts";
+
+type Fleet = keyof typeof TANKS;
+
+suite("a database that was damaged", () => {
+  const folder = mkdtempSync(join(tmpdir(), "tank-monitor-"));
+  const sound = (fleet: Fleet): string => join(folder, `${fleet}.db`);
+  const expected = new Map<Fleet, unknown>();
+
+  before(async () => {
+    for (const fleet of ["narrow", "wide"] as const) {
+      const store = await openStore(`sqlite:${sound(fleet)}`, () => {});
+      await fill(store, TANKS[fleet]);
+      expected.set(fleet, await answers(store));
+      assert.deepEqual((await checked(store)).findings, []);
+      await store.close();
+    }
+  });
+  after(() => rmSync(folder, { recursive: true, force: true }));
+
+  /** A copy of a sound one, with the harm done to it. */
+  async function harmed(t: TestContext, harm: Harm["do"], fleet: Fleet = "narrow"): Promise<Store> {
+    const { file, open } = databaseFolder(t);
+    copyFileSync(sound(fleet), file);
+    const db = new DatabaseSync(file, { enableForeignKeyConstraints: false });
+    if (typeof harm === "string") db.exec(harm);
+    else harm(db);
+    db.close();
+    return open();
+  }
+
+  function testsRepair(harm: Harm, fleet: Fleet): void {
+    test(`${harm.name}: found, named, repaired, and right again`, async (t) => {
+      const store = await harmed(t, harm.do, fleet);
+      const { findings } = await checked(store);
+      assert.ok(findings.length > 0, "it is found");
+      assert.deepEqual(new Set(findings.map(({ where }) => where)), new Set([harm.where]));
+      assert.match(findings.map(({ what }) => what).join("\n"), new RegExp(harm.what, "m"));
+      assert.ok(findings.every(({ repaired }) => !repaired));
+      assert.deepEqual(
+        (await checked(store, true)).findings,
+        findings.map((finding) => ({ ...finding, repaired: true })),
+        "the first look has changed nothing",
+      );
+      assert.deepEqual((await checked(store)).findings, []);
+      assert.deepEqual(await answers(store), expected.get(fleet));
+    });
+  }
+  for (const harm of DERIVED) testsRepair(harm, "narrow");
+  for (const harm of OF_LISTS) testsRepair(harm, "wide");
+
+  for (const harm of TOLD) {
+    test(`${harm.name}: found and named, with what to do`, async (t) => {
+      const store = await harmed(t, harm.do);
+      for (const repair of [false, true]) {
+        const { findings } = await checked(store, repair);
+        const told = findings.filter(({ where, what }) => where === harm.where && harm.what.test(what));
+        assert.deepEqual([findings.length, told.length, told[0]?.repaired], [1, 1, false], JSON.stringify(findings));
+      }
+    });
+  }
+
+  test("a head that is gone is made anew, and what was in it is told to be lost", async (t) => {
+    const store = await harmed(t, "DELETE FROM telemetry WHERE tank IN (SELECT pk FROM tank WHERE id IN ('long', 'short'))");
+    const { findings } = await checked(store, true);
+    const lost = /there should be a head of its telemetry, there is none; up to 160 of its newest readings may be lost/;
+    assert.deepEqual(
+      findings.map(({ where, what, repaired }) => [where, lost.test(what), repaired]),
+      ["long", "short"].map((id) => [`tank ${id}`, true, true]),
+    );
+    assert.deepEqual((await checked(store)).findings, []);
+    assert.deepEqual(await readingsOf(store, "short"), { data: [], totalItems: 0 });
+    const { totalItems, data } = await readingsOf(store, "long");
+    assert.ok(totalItems < READINGS && totalItems >= READINGS - 160);
+    assert.equal(data[0]?.created_at, (totalItems - 1) * 1000);
+  });
+
+  test("a block that is gone is seen in total and milestones, and the rest is right again", async (t) => {
+    const gone = "SELECT pk FROM block ORDER BY start LIMIT 1 OFFSET 10";
+    const store = await harmed(t, `DELETE FROM block WHERE pk = (${gone})`);
+    const { findings } = await checked(store, true);
+    assert.match(findings[0]?.what ?? "", /there are 69872 readings, the total says 70000/);
+    assert.ok(findings.every(({ where, repaired }) => where === "tank long" && repaired));
+    assert.deepEqual((await checked(store)).findings, []);
+    assert.equal((await readingsOf(store, "long", { from: 1_281_000 })).totalItems, READINGS - 1281 - 127);
+  });
+
+  test("a mark of deletion that is none is told, and the counts are of what is not deleted", async (t) => {
+    const store = await harmed(t, "UPDATE tank SET deleted = 2 WHERE id = 't7'");
+    const { findings } = await checked(store, true);
+    assert.deepEqual(
+      findings.map(({ where, repaired }) => [where, repaired]),
+      [
+        ["customer c0", true],
+        ["tank t7", false],
+        ["list of all tanks", true],
+        ["list of the tanks of customer c0", true],
+      ],
+    );
+    const left = (await checked(store)).findings;
+    assert.deepEqual(
+      left.map(({ what }) => what),
+      ["its mark of deletion should be 0 or 1, it is 2; import it again, put right"],
+    );
+  });
+
+  test("an index that cannot be made anew is left, and what stands in its way is told", async (t) => {
+    const twins = "UPDATE tank SET assigned_device_id = 'device of short' WHERE id = 'long'";
+    const store = await harmed(t, (db) => behindIndex(db, "tank_by_device", twins));
+    const { findings } = await checked(store, true);
+    assert.deepEqual(new Set(findings.map(({ where }) => where)), new Set(["the database file", "device device of short"]));
+    assert.ok(findings.every(({ repaired }) => !repaired));
+  });
+
+  test("milestones of a list that has shrunk are right", async (t) => {
+    const store = await harmed(t, "", "wide");
+    await store.putTanks(Array.from({ length: TANKS.wide }, (_, i) => ({ remove: `t${i}` })));
+    assert.deepEqual((await checked(store)).findings, []);
+  });
+
+  test("a file with a page overwritten is told, and nothing is written to it", async (t) => {
+    const store = await harmed(t, (db) => {
+      const [page] = Object.values(db.prepare("SELECT rootpage FROM sqlite_schema WHERE name = 'tank_by_owner'").get() ?? {});
+      const { file } = db.prepare("SELECT file FROM pragma_database_list").get() ?? {};
+      const descriptor = openSync(String(file), "r+");
+      writeSync(descriptor, Buffer.alloc(2000, 0x5a), 0, 2000, (Number(page) - 1) * 4096);
+      closeSync(descriptor);
+    });
+    for (const repair of [false, true]) {
+      const { findings } = await checked(store, repair);
+      assert.ok(findings.length > 0);
+      for (const { where, what, repaired } of findings) {
+        assert.deepEqual([where, repaired], ["the database file", false]);
+        assert.match(what, /: restore a backup$/);
+      }
+    }
+  });
+});
