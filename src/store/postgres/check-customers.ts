@@ -3,9 +3,9 @@
 import type { Finding } from "../../domain/store.ts";
 import { faultInCustomer } from "../../domain/stored.ts";
 import type { ObjectLook } from "../check.ts";
+import { CUSTOMER_COLUMNS, customerOf } from "../columns.ts";
 import { countFaults, findingsOf, ruleFaults } from "../series/fault.ts";
 import { type Db, type Row, statement } from "./connection.ts";
-import { CUSTOMER_COLUMNS, customerOf } from "./customers.ts";
 import { lockLists } from "./lists.ts";
 
 const A_STEP = 500;

@@ -2,11 +2,12 @@
 
 import type { Finding } from "../../domain/store.ts";
 import type { Look } from "../check.ts";
-import { faultsInList, levelZero, listOf, nameOfList, strayList } from "../series/check-lists.ts";
+import { faultsInList, levelZero, nameOfList, strayList } from "../series/check-lists.ts";
 import { findingsOf } from "../series/fault.ts";
 import { EARLIEST, GAP_MOST, LATEST } from "../series/levels.ts";
+import { LISTS, type ListKind, listOf, seriesOf } from "../series/lists.ts";
 import { type Db, type Statement, statement } from "./connection.ts";
-import { entriesOf, keyValues, LIST_MILESTONES, LISTS, ListKeeper, type ListKind, lockLists, seriesOf } from "./lists.ts";
+import { entriesOf, keyValues, LIST_MILESTONES, ListKeeper, lockLists } from "./lists.ts";
 import { everyMilestone, milestoneOf, originOf, type Position } from "./milestones.ts";
 
 const KINDS: readonly ListKind[] = Object.values(LISTS);
@@ -46,7 +47,7 @@ export async function everySeries(db: Db): Promise<string[]> {
 
 export async function lookAtList(db: Db, series: string): Promise<Look> {
   const milestones = (await db.rows(MILESTONES, [[series]])).map(milestoneOf);
-  const list = listOf(series, KINDS, seriesOf);
+  const list = listOf(series);
   if (list === undefined) return strayList(series, milestones.length);
   const { kind, key } = list;
   const places = milestones.length === 0 ? [ORIGIN] : levelZero(milestones);
@@ -63,7 +64,7 @@ export async function repairList(db: Db, series: string): Promise<Finding[]> {
   await lockLists(db);
   const { where, faults } = await lookAtList(db, series);
   if (faults.length === 0) return [];
-  const list = listOf(series, KINDS, seriesOf);
+  const list = listOf(series);
   if (list === undefined) await db.rows(DROP, [series]);
   else await new ListKeeper(list.kind).rebuild(db, list.key);
   return findingsOf(where, faults, (await lookAtList(db, series)).faults);

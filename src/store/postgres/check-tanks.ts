@@ -3,6 +3,7 @@
 import type { Finding } from "../../domain/store.ts";
 import { faultInTank } from "../../domain/stored.ts";
 import type { ObjectLook } from "../check.ts";
+import { TANK_COLUMNS, tankOf } from "../columns.ts";
 import { faultsInLevels, type Milestone } from "../series/check-levels.ts";
 import { type Head, lookAtReadings, type ReadingsLook, type Stretch } from "../series/check-readings.ts";
 import { type Fault, findingsOf, ruleFaults } from "../series/fault.ts";
@@ -13,7 +14,6 @@ import { type Db, type Row, statement, type Transaction } from "./connection.ts"
 import { copyIn } from "./copy.ts";
 import { MilestoneKeeper } from "./milestone-keeper.ts";
 import { everyMilestone, milestoneOf, type Position } from "./milestones.ts";
-import { TANK_COLUMNS, tankOf } from "./tanks.ts";
 import { READING_MILESTONES } from "./telemetry.ts";
 
 /** What one snapshot takes on: so many tanks, and of them as many as have so many readings, but one at least. */

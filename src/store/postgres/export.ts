@@ -3,10 +3,11 @@
 
 import type pg from "pg";
 import type { StoredRecord } from "../../domain/record.ts";
+import { customerState, tankState } from "../columns.ts";
 import { Block, readingsOf } from "../series/block.ts";
 import { asRefusal, type Row } from "./connection.ts";
-import { ALL_CUSTOMERS, customerOf, isDeletedCustomer } from "./customers.ts";
-import { ALL_TANKS, isDeletedTank, tankOf } from "./tanks.ts";
+import { ALL_CUSTOMERS } from "./customers.ts";
+import { ALL_TANKS } from "./tanks.ts";
 
 const ROWS_A_STEP = 500;
 
@@ -24,10 +25,10 @@ export async function* records(pool: pg.Pool): AsyncGenerator<StoredRecord> {
     // The reader may take its time.
     await client.query("SET LOCAL idle_in_transaction_session_timeout = 0");
     for await (const row of rowsOf(client, ALL_CUSTOMERS)) {
-      yield { kind: "customer", customer: customerOf(row), deleted: isDeletedCustomer(row) };
+      yield { kind: "customer", ...customerState(row) };
     }
     for await (const row of rowsOf(client, ALL_TANKS)) {
-      yield { kind: "tank", tank: tankOf(row), deleted: isDeletedTank(row) };
+      yield { kind: "tank", ...tankState(row) };
     }
     for await (const row of rowsOf(client, READINGS)) {
       const [tankId, , data] = row as [string, number, Uint8Array];

@@ -1,7 +1,7 @@
-// The lists of objects: all customers, customers of one e-mail, all tanks, tanks of one owner. A list is ordered by
-// (created_at, id) and holds what is not deleted. Up to 256 entries it is counted when asked; a longer one has milestones.
+// The lists of objects (`series/lists.ts` tells which): their entries, and their milestones.
 
 import { GAP, GAP_MOST, type Gap } from "../series/levels.ts";
+import { type Entry, type ListKind, type Move, seriesOf } from "../series/lists.ts";
 import { type Db, type Statement, statement, type Value } from "./connection.ts";
 import { MilestoneKeeper } from "./milestone-keeper.ts";
 import { first, floor, last, type MilestoneTable, next, originOf, type Position } from "./milestones.ts";
@@ -12,25 +12,6 @@ export const LIST_MILESTONES: MilestoneTable = {
   position: ["created_at", "id"],
   types: ["bigint", "text"],
 };
-
-export type ListKind = {
-  readonly table: "customer" | "tank";
-  /** The column whose value selects the entries; null: all of the table. */
-  readonly column: string | null;
-};
-
-/** Behind each stands an index on (column, created_at, id) of what is not deleted. */
-export const LISTS = {
-  customers: { table: "customer", column: null }, // customer_by_creation
-  customersByEmail: { table: "customer", column: "email" }, // customer_by_email
-  tanks: { table: "tank", column: null }, // tank_by_creation
-  tanksOfOwner: { table: "tank", column: "owner_id" }, // tank_by_owner
-} as const satisfies Record<string, ListKind>;
-
-/** How a list is called in the table of milestones. */
-export function seriesOf({ table, column }: ListKind, key: string | null): string {
-  return column === null ? table : `${table} ${column} ${key}`;
-}
 
 /** The table and the condition; `key` is the expression the column is compared with. */
 export function entriesOf({ table, column }: ListKind, key: string): string {
@@ -48,9 +29,6 @@ export async function lockLists(db: Db): Promise<void> {
 }
 
 const keeper = new MilestoneKeeper(LIST_MILESTONES);
-
-/** An entry that came (1) or went (-1). */
-export type ListChange = { readonly key: string | null; readonly at: Position; readonly delta: 1 | -1 };
 
 /** Keeps the milestones of one kind of list, in the transaction that changes its entries, after they are changed. */
 export class ListKeeper {
@@ -92,16 +70,19 @@ export class ListKeeper {
       ) AS entry WHERE total > ${GAP_MOST} AND (number % ${GAP} = 0 OR number = total - 1) ORDER BY number`);
   }
 
-  async change(db: Db, changes: readonly ListChange[]): Promise<void> {
+  /** After all of these objects were written. */
+  async move(db: Db, moves: readonly Move[]): Promise<void> {
+    const at = (entry: Entry | undefined, delta: number) =>
+      entry === undefined ? [] : [{ series: seriesOf(this.#kind, entry.key), at: entry.at, delta, key: entry.key }];
+    const changes = moves.flatMap(({ left, entered }) => [...at(left, -1), ...at(entered, 1)]);
     if (changes.length === 0) return;
-    const named = changes.map((change) => ({ ...change, series: seriesOf(this.#kind, change.key) }));
-    await keeper.shift(db, named);
-    const entered = named.filter(({ delta }) => delta === 1);
+    await keeper.shift(db, changes);
+    const entered = changes.filter(({ delta }) => delta === 1);
     const large = await db.rows(this.#large, [
       entered.map(({ key }) => key),
       entered.map(({ series }) => series),
-      entered.map(({ at }) => at[0] as number),
-      entered.map(({ at }) => at[1] as string),
+      entered.map((entry) => entry.at[0]),
+      entered.map((entry) => entry.at[1]),
     ]);
     for (const row of large) {
       const [key, series, createdAt, id, ahead, endCreatedAt, endId] = row as [
@@ -139,22 +120,4 @@ export class ListKeeper {
         count: Math.min(GAP, total - number),
       }));
   }
-}
-
-/** An object as the lists see it: the keys of the lists it is in, or null while it is deleted. */
-export type Listed = { readonly position: Position; readonly keys: readonly (string | null)[] } | null;
-
-/** What moves in the i-th of the lists when objects change from one state to another. */
-export function listChanges(moves: readonly (readonly [before: Listed, after: Listed])[], i: number): ListChange[] {
-  return moves.flatMap(([before, after]) => {
-    const stays =
-      before !== null &&
-      after !== null &&
-      before.keys[i] === after.keys[i] &&
-      before.position.every((value, part) => value === after.position[part]);
-    if (stays) return [];
-    const left: ListChange[] = before === null ? [] : [{ key: before.keys[i] ?? null, at: before.position, delta: -1 }];
-    const came: ListChange[] = after === null ? [] : [{ key: after.keys[i] ?? null, at: after.position, delta: 1 }];
-    return [...left, ...came];
-  });
 }

@@ -2,8 +2,9 @@
 
 import type { PageQuestion } from "../../domain/page.ts";
 import { EARLIEST, GAP_MOST, LATEST } from "../series/levels.ts";
+import { type ListKind, seriesOf } from "../series/lists.ts";
 import { type Db, type Row, type Statement, statement } from "./connection.ts";
-import { entriesOf, keyValues, LIST_MILESTONES, type ListKind, seriesOf } from "./lists.ts";
+import { entriesOf, keyValues, LIST_MILESTONES } from "./lists.ts";
 import { aheadOf, first, floor, wayColumns, wayTo } from "./milestones.ts";
 
 export type RowPage = { readonly rows: Row[]; readonly totalItems: number };

@@ -3,9 +3,7 @@
 import { faultsInLevels, type Milestone } from "./check-levels.ts";
 import type { Fault } from "./fault.ts";
 import { GAP_MOST, type Gap } from "./levels.ts";
-
-/** What a list is of: a table, and the column whose value selects the entries (null: all of it). */
-type ListKind = { readonly table: string; readonly column: string | null };
+import type { ListKind } from "./lists.ts";
 
 /** `counts` are of the gaps between the milestones of level 0, or one of all entries where there are none. */
 export function faultsInList<P extends readonly unknown[]>(
@@ -39,19 +37,4 @@ export function nameOfList({ table, column }: ListKind, key: string | null): str
 export function strayList(series: string, milestones: number): { readonly where: string; readonly faults: Fault[] } {
   const what = `there is no such list, and ${milestones} milestones of it`;
   return { where: `list "${series}"`, faults: milestones === 0 ? [] : [{ isDerived: true, what }] };
-}
-
-/** The kind and key of a series, by the name that `seriesOf` gives it; undefined where no kind has such a one. */
-export function listOf<K extends ListKind>(
-  series: string,
-  kinds: readonly K[],
-  seriesOf: (kind: K, key: string) => string,
-): { readonly kind: K; readonly key: string | null } | undefined {
-  for (const kind of kinds) {
-    const name = seriesOf(kind, "");
-    if (kind.column === null ? series === name : series.startsWith(name)) {
-      return { kind, key: kind.column === null ? null : series.slice(name.length) };
-    }
-  }
-  return undefined;
 }

@@ -4,8 +4,8 @@ import type { DatabaseSync } from "node:sqlite";
 import type { Finding } from "../../domain/store.ts";
 import { faultInCustomer } from "../../domain/stored.ts";
 import type { ObjectLook } from "../check.ts";
+import { CUSTOMER_COLUMNS, customerOf } from "../columns.ts";
 import { countFaults, type Fault, findingsOf, ruleFaults } from "../series/fault.ts";
-import { CUSTOMER_COLUMNS, customerOf } from "./customers.ts";
 import { arrayRow, arrayStatement, type Row } from "./rows.ts";
 
 /** By tank_by_owner. */

@@ -3,9 +3,10 @@
 import type { DatabaseSync } from "node:sqlite";
 import type { Finding } from "../../domain/store.ts";
 import type { Look } from "../check.ts";
-import { faultsInList, levelZero, listOf, nameOfList, strayList } from "../series/check-lists.ts";
+import { faultsInList, levelZero, nameOfList, strayList } from "../series/check-lists.ts";
 import { findingsOf } from "../series/fault.ts";
-import { entriesOf, keyValues, LIST_MILESTONES, LISTS, ListKeeper, type ListKind, listMilestones, seriesOf } from "./lists.ts";
+import { LISTS, type ListKind, listOf, seriesOf } from "../series/lists.ts";
+import { entriesOf, keyValues, LIST_MILESTONES, ListKeeper, listMilestones } from "./lists.ts";
 import { everyMilestone, type Position } from "./milestones.ts";
 import { longKeys } from "./rebuild.ts";
 import { arrayRow, arrayRows, arrayStatement } from "./rows.ts";
@@ -37,7 +38,7 @@ export function listLooks(db: DatabaseSync) {
 
     list(series: string): Look {
       const milestones = milestonesOf(series);
-      const list = listOf(series, KINDS, seriesOf);
+      const list = listOf(series);
       if (list === undefined) return strayList(series, milestones.length);
       const { kind, key } = list;
       const places = milestones.length === 0 ? [origin] : levelZero(milestones);
@@ -54,7 +55,7 @@ export function listRepairs(db: DatabaseSync) {
     repairList(series: string): Finding[] {
       const { where, faults } = looks.list(series);
       if (faults.length === 0) return [];
-      const list = listOf(series, KINDS, seriesOf);
+      const list = listOf(series);
       if (list === undefined) drop.run(series);
       else new ListKeeper(db, list.kind).rebuild(list.key);
       return findingsOf(where, faults, looks.list(series).faults);

@@ -4,6 +4,7 @@ import type { DatabaseSync } from "node:sqlite";
 import type { Finding } from "../../domain/store.ts";
 import { faultInTank } from "../../domain/stored.ts";
 import type { ObjectLook } from "../check.ts";
+import { TANK_COLUMNS, tankOf } from "../columns.ts";
 import { faultsInLevels } from "../series/check-levels.ts";
 import { type Head, lookAtReadings, type ReadingsLook, type Stretch } from "../series/check-readings.ts";
 import { findingsOf } from "../series/fault.ts";
@@ -14,7 +15,6 @@ import { objectFaults } from "./check-customers.ts";
 import { MilestoneKeeper } from "./milestone-keeper.ts";
 import { everyMilestone, Milestones } from "./milestones.ts";
 import { arrayRow, arrayStatement } from "./rows.ts";
-import { TANK_COLUMNS, tankOf } from "./tanks.ts";
 import { READING_MILESTONES } from "./telemetry.ts";
 
 /** By rowid, so that all can be gone through one by one. */

@@ -3,11 +3,12 @@
 
 import type { DatabaseSync } from "node:sqlite";
 import type { StoredRecord } from "../../domain/record.ts";
+import { customerState, tankState } from "../columns.ts";
 import { Block } from "../series/block.ts";
 import { asRefusal, openReader } from "./connection.ts";
-import { ALL_CUSTOMERS, customerOf, isDeletedCustomer } from "./customers.ts";
+import { ALL_CUSTOMERS } from "./customers.ts";
 import { arrayStatement, type Row } from "./rows.ts";
-import { ALL_TANKS, isDeletedTank, tankOf } from "./tanks.ts";
+import { ALL_TANKS } from "./tanks.ts";
 
 /** By block_by_start, so that the readings of a tank come oldest first. */
 const BLOCKS = "SELECT data FROM block WHERE tank = ? ORDER BY start";
@@ -19,10 +20,10 @@ export async function* records(file: string): AsyncGenerator<StoredRecord> {
     db = openReader(file);
     db.exec("BEGIN");
     for (const row of iterate(arrayStatement(db, ALL_CUSTOMERS).iterate())) {
-      yield { kind: "customer", customer: customerOf(row), deleted: isDeletedCustomer(row) };
+      yield { kind: "customer", ...customerState(row) };
     }
     for (const row of iterate(arrayStatement(db, ALL_TANKS).iterate())) {
-      yield { kind: "tank", tank: tankOf(row), deleted: isDeletedTank(row) };
+      yield { kind: "tank", ...tankState(row) };
     }
     const blocks = arrayStatement(db, BLOCKS);
     for (const row of iterate(arrayStatement(db, HEADS).iterate())) {

@@ -1,35 +1,16 @@
-// The lists of objects: all customers, customers of one e-mail, all tanks, tanks of one owner. A list is ordered by
-// (created_at, id) and holds what is not deleted. Up to 256 entries it is counted when asked; a longer one has milestones.
+// The lists of objects (`series/lists.ts` tells which): their entries, and their milestones.
 
 import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite";
 import { GAP, GAP_MOST, type Gap } from "../series/levels.ts";
+import { type Entry, type ListKind, type Move, seriesOf } from "../series/lists.ts";
 import { MilestoneKeeper } from "./milestone-keeper.ts";
 import { Milestones, type MilestoneTable, type Position } from "./milestones.ts";
 import { arrayRow, arrayStatement, type Row } from "./rows.ts";
 
 export const LIST_MILESTONES: MilestoneTable = { table: "list_milestone", series: "series", position: ["created_at", "id"] };
 
-export type ListKind = {
-  readonly table: "customer" | "tank";
-  /** The column whose value selects the entries; null: all of the table. */
-  readonly column: string | null;
-};
-
-/** Behind each stands an index on (column, created_at, id) of what is not deleted. */
-export const LISTS = {
-  customers: { table: "customer", column: null }, // customer_by_creation
-  customersByEmail: { table: "customer", column: "email" }, // customer_by_email
-  tanks: { table: "tank", column: null }, // tank_by_creation
-  tanksOfOwner: { table: "tank", column: "owner_id" }, // tank_by_owner
-} as const satisfies Record<string, ListKind>;
-
 export function listMilestones(db: DatabaseSync): Milestones {
   return new Milestones(db, LIST_MILESTONES);
-}
-
-/** How a list is called in the table of milestones. */
-export function seriesOf({ table, column }: ListKind, key: string | null): string {
-  return column === null ? table : `${table} ${column} ${key}`;
 }
 
 /** The table and the condition, which takes `keyValues`. */
@@ -65,27 +46,48 @@ export class ListKeeper {
     this.#all = arrayStatement(db, `SELECT created_at, id ${entries} ORDER BY created_at, id`);
   }
 
-  enter(key: string | null, position: Position): void {
-    const series = seriesOf(this.#kind, key);
-    const top = this.#milestones.top(series);
-    if (top === undefined) {
-      const count = Number(arrayRow(this.#few.get(...keyValues(this.#kind, key)))?.[0]);
-      if (count > GAP_MOST) this.rebuild(key);
-      return;
+  /** After all of these objects were written. */
+  move(moves: readonly Move[]): void {
+    const entered = moves.flatMap((move) => (move.entered === undefined ? [] : [move.entered]));
+    for (const { left, entered: came } of moves) {
+      if (left !== undefined) this.#shift(left, -1);
+      if (came !== undefined) this.#shift(came, 1);
     }
-    this.#keeper.shift(series, top, position, 1);
-    const { at, ahead } = this.#milestones.floor(series, 0, position);
-    const end = this.#milestones.next(series, 0, at) ?? this.#milestones.end;
-    const values = keyValues(this.#kind, key);
-    if (Number(arrayRow(this.#count.get(...values, ...at, ...end))?.[0]) <= GAP_MOST) return;
-    this.#keeper.insert(series, 0, { at: arrayRow(this.#after.get(...values, ...at)) as Row, ahead: ahead + GAP });
-    this.#keeper.balance(series, 0, at);
+    const counted = new Map<string | null, boolean>();
+    for (const { key, at } of entered) {
+      // A list without milestones is looked at once: all that came are in it already.
+      if (!counted.has(key)) counted.set(key, this.#isCounted(key));
+      if (counted.get(key) === true) this.#cut(key, at);
+    }
   }
 
-  leave(key: string | null, position: Position): void {
+  #shift({ key, at }: Entry, delta: number): void {
     const series = seriesOf(this.#kind, key);
     const top = this.#milestones.top(series);
-    if (top !== undefined) this.#keeper.shift(series, top, position, -1);
+    if (top !== undefined) this.#keeper.shift(series, top, at, delta);
+  }
+
+  /** Whether the list had milestones before; where it has grown long enough for them, they are made. */
+  #isCounted(key: string | null): boolean {
+    if (this.#milestones.top(seriesOf(this.#kind, key)) !== undefined) return true;
+    const count = Number(arrayRow(this.#few.get(...keyValues(this.#kind, key)))?.[0]);
+    if (count > GAP_MOST) this.rebuild(key);
+    return false;
+  }
+
+  /** The gap at the position, where it has grown too large. */
+  #cut(key: string | null, position: Position): void {
+    const series = seriesOf(this.#kind, key);
+    const values = keyValues(this.#kind, key);
+    const first = this.#milestones.floor(series, 0, position);
+    const end = this.#milestones.next(series, 0, first.at) ?? this.#milestones.end;
+    let count = Number(arrayRow(this.#count.get(...values, ...first.at, ...end))?.[0]);
+    if (count <= GAP_MOST) return;
+    for (let gap = first; count > GAP_MOST; count -= GAP) {
+      gap = { at: arrayRow(this.#after.get(...values, ...gap.at)) as Row, ahead: gap.ahead + GAP };
+      this.#keeper.insert(series, 0, gap);
+    }
+    this.#keeper.balance(series, 0, first.at);
   }
 
   /** Anew from the entries. */
@@ -104,21 +106,4 @@ export class ListKeeper {
     }
     return total > GAP_MOST ? gaps : [];
   }
-}
-
-/** An object as the lists see it: the keys of the lists it is in, or null while it is deleted. */
-export type Listed = { readonly position: Position; readonly keys: readonly (string | null)[] } | null;
-
-/** Moves an object from where it stood in each of the lists to where it stands now. */
-export function relist(keepers: readonly ListKeeper[], before: Listed, after: Listed): void {
-  keepers.forEach((keeper, i) => {
-    const stays =
-      before !== null &&
-      after !== null &&
-      before.keys[i] === after.keys[i] &&
-      before.position.every((value, part) => value === after.position[part]);
-    if (stays) return;
-    if (before !== null) keeper.leave(before.keys[i] ?? null, before.position);
-    if (after !== null) keeper.enter(after.keys[i] ?? null, after.position);
-  });
 }

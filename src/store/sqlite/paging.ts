@@ -3,7 +3,8 @@
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import type { PageQuestion } from "../../domain/page.ts";
 import { EARLIEST, GAP_MOST, LATEST } from "../series/levels.ts";
-import { entriesOf, keyValues, type ListKind, listMilestones, seriesOf } from "./lists.ts";
+import { type ListKind, seriesOf } from "../series/lists.ts";
+import { entriesOf, keyValues, listMilestones } from "./lists.ts";
 import type { Milestones } from "./milestones.ts";
 import { arrayRow, arrayRows, arrayStatement, type Row } from "./rows.ts";
 

@@ -2,7 +2,8 @@
 
 import type { DatabaseSync } from "node:sqlite";
 import { GAP_MOST } from "../series/levels.ts";
-import { LISTS, ListKeeper, type ListKind } from "./lists.ts";
+import { LISTS, type ListKind } from "../series/lists.ts";
+import { ListKeeper } from "./lists.ts";
 import { arrayStatement, type Row } from "./rows.ts";
 
 /** The milestones of every list. */

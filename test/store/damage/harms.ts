@@ -159,7 +159,12 @@ export const OF_LISTS: readonly Harm[] = LISTS.flatMap(([series, where]): Harm[]
       where,
       what: new RegExp(`^the milestone of level ${level} at 1970-.* should have \\d+ ahead, it says \\d+$`),
     })),
-    { name: `${where}: a milestone gone`, do: `DELETE FROM list_milestone WHERE ${last(0)}`, where, what: /should (be|hold)/ },
+    {
+      name: `${where}: milestones gone`,
+      do: `DELETE FROM list_milestone WHERE series = '${series}' AND level = 0 AND id <> ''`,
+      where,
+      what: /should (be|hold)/,
+    },
     {
       name: `${where}: no milestones`,
       do: `DELETE FROM list_milestone WHERE series = '${series}'`,

@@ -1,0 +1,110 @@
+// What becomes of customers and tanks when records arrive: each is judged on what the ones before it left. Pure; the store
+// brings what is known, and writes what has changed in the end.
+
+import type { Customer } from "./customer.ts";
+import type { CustomerRecord, RecordOutcome, TankRecord } from "./record.ts";
+import type { Tank } from "./tank.ts";
+
+export type CustomerState = { readonly customer: Customer; readonly deleted: boolean };
+export type TankState = { readonly tank: Tank; readonly deleted: boolean };
+
+/** An object before and after; it was not there where there is no before. */
+export type Change<S> = { readonly id: string; readonly before: S | undefined; readonly after: S };
+export type Decision<S> = { readonly outcomes: RecordOutcome[]; readonly changes: Change<S>[] };
+
+export function idsOf(records: readonly (CustomerRecord | TankRecord)[]): string[] {
+  return records.map(idOf);
+}
+
+function idOf(record: CustomerRecord | TankRecord): string {
+  if ("remove" in record) return record.remove;
+  return "customer" in record ? record.customer.id : record.tank.id;
+}
+
+export function decideCustomers(
+  records: readonly CustomerRecord[],
+  known: ReadonlyMap<string, CustomerState>,
+): Decision<CustomerState> {
+  return decide(records, known, "customer", (record, before) => {
+    const last_seen_at = later(record.customer.last_seen_at, before?.customer.last_seen_at ?? null);
+    const after = { customer: { ...record.customer, last_seen_at }, deleted: record.deleted };
+    const isSame = before !== undefined && before.deleted === after.deleted && isAlike(after.customer, before.customer);
+    return isSame ? "unchanged" : after;
+  });
+}
+
+/** `owners` are the customers that exist, deleted or not; `devices` the live tank that each device in question serves. */
+export function decideTanks(
+  records: readonly TankRecord[],
+  known: ReadonlyMap<string, TankState>,
+  owners: ReadonlySet<string>,
+  devices: ReadonlyMap<string, string>,
+): Decision<TankState> {
+  const serves = new Map(devices);
+  function follow(before: TankState | undefined, after: TankState): void {
+    if (before !== undefined && !before.deleted) serves.delete(before.tank.assigned_device_id);
+    if (!after.deleted) serves.set(after.tank.assigned_device_id, after.tank.id);
+  }
+  return decide(
+    records,
+    known,
+    "tank",
+    (record, before) => {
+      const { tank, deleted } = record;
+      if (before !== undefined && before.deleted === deleted && isAlike(tank, before.tank)) return "unchanged";
+      if (!owners.has(tank.owner_id)) return { rejected: "owner_id: there is no customer with this id" };
+      const other = deleted ? undefined : serves.get(tank.assigned_device_id);
+      if (other === undefined || other === tank.id) return record;
+      return { rejected: `assigned_device_id: this device serves tank ${other} already` };
+    },
+    follow,
+  );
+}
+
+function decide<S extends { readonly deleted: boolean }>(
+  records: readonly (S | { readonly remove: string })[],
+  known: ReadonlyMap<string, S>,
+  word: string,
+  judge: (record: S, before: S | undefined) => S | RecordOutcome,
+  follow: (before: S | undefined, after: S) => void = () => {},
+): Decision<S> {
+  const now = new Map(known);
+  function put(record: S | { readonly remove: string }): RecordOutcome {
+    const id = idOf(record as unknown as CustomerRecord | TankRecord);
+    const before = now.get(id);
+    let after: S | RecordOutcome;
+    if (!("remove" in record)) after = judge(record, before);
+    else if (before === undefined) after = { rejected: `id: there is no ${word} with this id to delete` };
+    else after = before.deleted ? "unchanged" : { ...before, deleted: true };
+    if (typeof after === "string" || "rejected" in after) return after;
+    follow(before, after);
+    now.set(id, after);
+    return before === undefined ? "new" : "changed";
+  }
+  const outcomes = records.map(put);
+  const changes: Change<S>[] = [];
+  for (const [id, after] of now) if (known.get(id) !== after) changes.push({ id, before: known.get(id), after });
+  return { outcomes, changes };
+}
+
+/**
+ * The tank gives up the device it has. Where devices move between the tanks of one write, all are given up before any is
+ * taken, so that the order of writing does not matter.
+ */
+export function isLettingGo({ before, after }: Change<TankState>): boolean {
+  if (before === undefined || before.deleted) return false;
+  return after.deleted || before.tank.assigned_device_id !== after.tank.assigned_device_id;
+}
+
+/** Every field of the one is that of the other. */
+function isAlike(one: object, other: object): boolean {
+  return Object.entries(one).every(([name, value]) => {
+    const known = (other as Record<string, unknown>)[name];
+    if (value === known) return true;
+    return typeof value === "object" && value !== null && typeof known === "object" && known !== null && isAlike(value, known);
+  });
+}
+
+function later(a: number | null, b: number | null): number | null {
+  return a === null || (b !== null && b > a) ? b : a;
+}

@@ -1,0 +1,114 @@
+// Customers and tanks as rows: the same columns, in the same order, on every engine. What says whether an object is deleted
+// comes last, and is a number or a boolean.
+
+import type { CountedCustomer, Customer } from "../domain/customer.ts";
+import type { CustomerState, TankState } from "../domain/fleet.ts";
+import type { Tank } from "../domain/tank.ts";
+
+type Row = readonly unknown[];
+type Scalar = string | number | null;
+
+/** What a record sets, in the order of `customerValues`; the id and what is derived apart. */
+export const CUSTOMER_FIELDS = ["created_at", "email", "last_seen_at", "name", "phone", "updated_at", "verified_at"] as const;
+export const CUSTOMER_COLUMNS = `id, ${CUSTOMER_FIELDS.join(", ")}, tank_count, deleted`;
+
+export function customerOf(row: Row): CountedCustomer {
+  const [id, created_at, email, last_seen_at, name, phone, updated_at, verified_at, tank_count] = row;
+  return { id, created_at, email, last_seen_at, name, phone, updated_at, verified_at, tank_count } as CountedCustomer;
+}
+
+export function customerValues(customer: Customer): Scalar[] {
+  return CUSTOMER_FIELDS.map((field) => customer[field]);
+}
+
+/** What a record sets, in the order of `tankValues`; the id apart. */
+export const TANK_FIELDS = [
+  "assigned_device_id",
+  "capacity",
+  "capacity_unit",
+  "created_at",
+  "custom_id",
+  "min_fill_alert_percentage",
+  "name",
+  "owner_id",
+  "updated_at",
+  "use_case",
+] as const;
+export const LOCATION_FIELDS = [
+  "city",
+  "country",
+  "district",
+  "latitude",
+  "longitude",
+  "postal_code",
+  "region",
+  "street",
+  "street_number",
+] as const;
+export const TANK_COLUMNS = `id, ${TANK_FIELDS.join(", ")}, ${LOCATION_FIELDS.join(", ")}, deleted`;
+
+type TankRow = readonly [
+  id: string,
+  assigned_device_id: string,
+  capacity: number,
+  capacity_unit: Tank["capacity_unit"],
+  created_at: number,
+  custom_id: string | null,
+  min_fill_alert_percentage: number,
+  name: string,
+  owner_id: string,
+  updated_at: number,
+  use_case: Tank["use_case"],
+  city: string | null,
+  country: string | null,
+  district: string | null,
+  latitude: number | null,
+  longitude: number | null,
+  postal_code: string | null,
+  region: string | null,
+  street: string | null,
+  street_number: string | null,
+];
+
+/** The types of the columns and the checks before a write vouch for those of a row. */
+export function tankOf(row: Row): Tank {
+  const values = row as unknown as TankRow;
+  return {
+    id: values[0],
+    assigned_device_id: values[1],
+    capacity: values[2],
+    capacity_unit: values[3],
+    created_at: values[4],
+    custom_id: values[5],
+    location: {
+      city: values[11],
+      country: values[12],
+      district: values[13],
+      latitude: values[14],
+      longitude: values[15],
+      postal_code: values[16],
+      region: values[17],
+      street: values[18],
+      street_number: values[19],
+    },
+    min_fill_alert_percentage: values[6],
+    name: values[7],
+    owner_id: values[8],
+    updated_at: values[9],
+    use_case: values[10],
+  };
+}
+
+export function tankValues({ location, ...tank }: Tank): Scalar[] {
+  return [...TANK_FIELDS.map((field) => tank[field]), ...LOCATION_FIELDS.map((field) => location[field])];
+}
+
+export function isDeleted(row: Row): boolean {
+  return Number(row.at(-1)) === 1;
+}
+
+export const customerState = (row: Row): CustomerState & { readonly customer: CountedCustomer } => ({
+  customer: customerOf(row),
+  deleted: isDeleted(row),
+});
+export const tankState = (row: Row): TankState => ({ tank: tankOf(row), deleted: isDeleted(row) });
