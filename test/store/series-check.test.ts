@@ -72,6 +72,20 @@ test("a group that is too large is a fault", () => {
   assert.match(faultsInLevels(grouped(33), gaps, ORIGIN)[0]?.what ?? "", /a group of level 0 has more than 32/);
 });
 
+test("a milestone too many is told, also where there is nothing to count", () => {
+  const full = gapsOf([128, 128, 128]);
+  const last = { level: 0, at: [9000] as const, ahead: 384 };
+  assert.match(faultsInLevels([...milestonesOf(full), last], full, ORIGIN)[0]?.what ?? "", /should be 3 .* there are 4$/);
+  const empty = gapsOf(Array.from({ length: 64 }, () => 0));
+  const moved = milestonesOf(empty).map((one) =>
+    one.level === 1 && one.at[0] > 0 ? { ...one, at: [one.at[0] + 1] as const } : one,
+  );
+  assert.match(
+    faultsInLevels(moved, empty, ORIGIN).at(-1)?.what ?? "",
+    /of level 1 at .* should be one of level 0 too, and is not/,
+  );
+});
+
 test("a whole level that is missing or too many is a fault", () => {
   const gaps = gapsOf(Array.from({ length: 700 }, () => 128));
   const milestones = milestonesOf(gaps);
