@@ -4,6 +4,7 @@
 import { suite } from "node:test";
 import { customerConformance } from "./conformance/customers.ts";
 import type { Engine } from "./conformance/engine.ts";
+import { historyConformance } from "./conformance/histories.ts";
 import { keyConformance } from "./conformance/keys.ts";
 import { modelConformance } from "./conformance/model-runs.ts";
 import { ownershipConformance } from "./conformance/ownership.ts";
@@ -27,4 +28,5 @@ export function conformance(engine: Engine): void {
   suite(`${engine.name}: upkeep`, () => upkeepConformance(engine));
   suite(`${engine.name}: many at once`, () => togetherConformance(engine));
   suite(`${engine.name}: against a naive model`, () => modelConformance(engine));
+  suite(`${engine.name}: long histories`, () => historyConformance(engine));
 }
