@@ -160,7 +160,8 @@ function newestFirst<T extends Listed>(objects: readonly T[]): T[] {
 /** Of entries that are newest first. */
 function pageOf<T extends { readonly created_at: Instant }>(entries: readonly T[], question: PageQuestion): Page<T> {
   const { from, to, page, size } = question;
-  const within = entries.filter(({ created_at: at }) => (from === undefined || at >= from) && (to === undefined || at <= to));
+  const isWithin = ({ created_at: at }: T): boolean => (from === undefined || at >= from) && (to === undefined || at <= to);
+  const within = from === undefined && to === undefined ? entries : entries.filter(isWithin);
   return { data: within.slice((page - 1) * size, page * size), totalItems: within.length };
 }
 

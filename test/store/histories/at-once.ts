@@ -5,6 +5,7 @@ import { setTimeout } from "node:timers/promises";
 import type { Random } from "../../../src/demo/random.ts";
 import { SEES_ALL } from "../../../src/domain/key.ts";
 import type { Store } from "../../../src/domain/store.ts";
+import type { Lifetime } from "../../support/service.ts";
 import type { Opened } from "../conformance/engine.ts";
 import type { NaiveStore } from "../conformance/model.ts";
 import { customer, tank, WHOLE } from "../conformance/objects.ts";
@@ -39,6 +40,7 @@ async function isThere(store: Store, write: Write, serial: number): Promise<bool
  * perhaps more, none of them in part, which the model is told. `again` gives a store on the database.
  */
 export async function crash(
+  life: Lifetime,
   random: Random,
   { url, settled }: Opened,
   plain: readonly Write[],
@@ -48,7 +50,7 @@ export async function crash(
 ): Promise<Write[]> {
   const writes = plain.map((write, i) => witnessed(write, serial + i));
   const [enough, delay] = [random.whole(0, writes.length - 1), random.chance(0.5) ? 0 : random.between(0, 40)];
-  const sender = await Sender.start(url);
+  const sender = await Sender.start(life, url);
   sender.handOver(writes);
   const told = await sender.acknowledged(enough);
   await setTimeout(delay);
@@ -67,20 +69,21 @@ export async function crash(
 
 /** Two sides write to one tank and the same lists at once; what they write fits together in any order. */
 export async function writeAtOnce(
+  life: Lifetime,
   random: Random,
   sides: readonly [Store, Store | { readonly url: string }],
   model: NaiveStore,
 ): Promise<void> {
   const tankId = random.pick(TELLING.slice(1));
   const written = [0, 1].map((side) => shareOf(random, model, tankId, side));
-  const told = await Promise.all(sides.map((side, i) => sendAll(side, written[i] ?? [])));
+  const told = await Promise.all(sides.map((side, i) => sendAll(life, side, written[i] ?? [])));
   const expected = written.flat().flatMap((write) => note(model, write));
   assert.deepEqual(told.flat().toSorted(), expected.toSorted());
 }
 
-async function sendAll(side: Store | { readonly url: string }, writes: readonly Write[]): Promise<string[]> {
+async function sendAll(life: Lifetime, side: Store | { readonly url: string }, writes: readonly Write[]): Promise<string[]> {
   if (!("url" in side)) return (await Promise.all(writes.map((write) => send(side, write)))).flat();
-  const sender = await Sender.start(side.url);
+  const sender = await Sender.start(life, side.url);
   sender.handOver(writes);
   const words = await sender.acknowledged(writes.length);
   await sender.end();

@@ -34,6 +34,7 @@ const SERIES = [
 ];
 
 class History {
+  readonly #life: Lifetime;
   readonly #random: Random;
   readonly #shape: Shape;
   readonly #opened: Opened;
@@ -41,7 +42,8 @@ class History {
   #stores: Store[];
   #serial = 0;
 
-  constructor(random: Random, shape: Shape, opened: Opened) {
+  constructor(life: Lifetime, random: Random, shape: Shape, opened: Opened) {
+    this.#life = life;
     this.#random = random;
     this.#shape = shape;
     this.#opened = opened;
@@ -82,9 +84,9 @@ class History {
         return;
       case "two stores write at once":
         if (this.#stores.length < 2) this.#stores.push(await this.#opened.reopen());
-        return writeAtOnce(random, [this.#stores[0] as Store, this.#stores[1] as Store], model);
+        return writeAtOnce(this.#life, random, [this.#stores[0] as Store, this.#stores[1] as Store], model);
       case "two processes write at once":
-        return writeAtOnce(random, [this.#any(), this.#opened], model);
+        return writeAtOnce(this.#life, random, [this.#any(), this.#opened], model);
       case "crash":
         return this.#crash();
       default:
@@ -101,7 +103,7 @@ class History {
       if (isAlone) this.#stores = [await this.#opened.reopen()];
       return this.#any();
     };
-    const writes = await crash(this.#random, this.#opened, plain, again, this.#model, this.#serial);
+    const writes = await crash(this.#life, this.#random, this.#opened, plain, again, this.#model, this.#serial);
     this.#serial += writes.length;
     await this.compareAll();
     for (const write of writes) await this.#write(write);
@@ -154,7 +156,7 @@ export async function liveThrough(
   progress: (commands: number) => void = () => {},
 ): Promise<void> {
   const [random, shape] = [seeded(seed), shapeOf(seed)];
-  const history = new History(random, shape, await engine.open(life));
+  const history = new History(life, random, shape, await engine.open(life));
   let doing = "the beginning";
   try {
     await history.begin();
