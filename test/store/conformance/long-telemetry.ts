@@ -23,7 +23,7 @@ async function withTank(store: Store, count: number): Promise<void> {
 /** The same readings, whatever way they are asked for. */
 async function expectReadings(store: Store, expected: readonly number[]): Promise<void> {
   const newestFirst = expected.toSorted((a, b) => b - a);
-  for (const size of [1, 7, 100].filter((one) => expected.length <= one * 100)) {
+  for (const size of [1, 7, 100].filter((one) => one === 100 || expected.length <= one * 100)) {
     const found: number[] = [];
     for (let page = 1; page <= Math.ceil(expected.length / size); page++) {
       const { data, totalItems } = await readingsOf(store, "one", { page, size });
@@ -61,6 +61,20 @@ export function longTelemetryConformance(engine: Engine): void {
       await put(store, "one", [-2]);
       await expectReadings(store, [-2, ...instants(count)]);
       await store.close();
+    }
+  });
+
+  test("telemetry that grows bit by bit, at both ends and in the middle, is whole at every step", async (t) => {
+    const { store } = await engine.open(t);
+    await withTank(store, 0);
+    const all: number[] = [];
+    for (let step = 1; step <= 12; step++) {
+      const newer = Array.from({ length: 1000 }, (_, i) => 2 * (step * 1000 + i));
+      const older = Array.from({ length: 700 }, (_, i) => -2 * (step * 700 + i));
+      const between = Array.from({ length: 150 }, (_, i) => 2 * (step * 500 + i) + 1);
+      for (const part of [newer, older, between]) await put(store, "one", part);
+      all.push(...newer, ...older, ...between);
+      if (step % 3 === 0) await expectReadings(store, all);
     }
   });
 

@@ -15,7 +15,7 @@ const SHAPES = {
   quick: { commands: 60, readings: 72_000, customers: 4500, tanks: 600, bulk: 300 },
   small: { commands: 600, readings: 150, customers: 250, tanks: 250, bulk: 300 },
   medium: { commands: 500, readings: 72_000, customers: 5000, tanks: 5000, bulk: 2000 },
-  large: { commands: 100, readings: 1_150_000, customers: 70_000, tanks: 300, bulk: 5000 },
+  large: { commands: 40, readings: 1_150_000, customers: 70_000, tanks: 300, bulk: 5000 },
 } as const satisfies Record<string, Shape>;
 
 type ShapeName = keyof typeof SHAPES;
