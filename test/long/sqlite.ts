@@ -1,4 +1,4 @@
-import { sqlite } from "../store/engines/sqlite.ts";
+import { sqliteEngine } from "../store/sqlite-engine.ts";
 import { longHistories } from "./histories.ts";
 
-longHistories(sqlite);
+longHistories(sqliteEngine);

@@ -1,6 +1,6 @@
 // The embedded engine against the suite of all engines.
 
 import { conformance } from "./conformance.ts";
-import { sqlite } from "./engines/sqlite.ts";
+import { sqliteEngine } from "./sqlite-engine.ts";
 
-conformance(sqlite);
+conformance(sqliteEngine);

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import fc from "fast-check";
-import { Block, pack } from "../../../src/store/series/block.ts";
+import { Block, pack, readingsOf } from "../../../src/store/series/block.ts";
 import { blockOf, columnsOf, FIRST_INSTANT, instant, LAST_INSTANT, type Pair, pairsOf, series } from "./arbitraries.ts";
 
 /** `deepEqual` of node:assert/strict tells -0 from 0 and takes NaN as itself: bit for bit, as far as numbers go. */
@@ -25,6 +25,17 @@ test("a block can be read wherever its bytes lie in a larger buffer", () => {
       const larger = new Uint8Array(bytes.length + 20).fill(255);
       larger.set(bytes, offset);
       assert.deepEqual(pairsOf(new Block(larger.subarray(offset, offset + bytes.length))), pairs);
+    }),
+  );
+});
+
+test("readings of a block come newest first, as far as it has them", () => {
+  fc.assert(
+    fc.property(series(40), fc.integer({ min: -5, max: 45 }), fc.integer({ min: -5, max: 45 }), (pairs, from, to) => {
+      const expected = pairs
+        .filter((_, i) => i >= from && i < to)
+        .map(([at, fill]) => ({ created_at: at, fill_percentage: fill }));
+      assert.deepEqual(readingsOf(blockOf(pairs), from, to), expected.toReversed());
     }),
   );
 });

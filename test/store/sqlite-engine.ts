@@ -1,9 +1,9 @@
-// The embedded engine, for whatever runs on every engine.
+// SQLite as the suite of all engines sees it.
 
-import { databaseFolder } from "../../support/stores.ts";
-import type { Engine } from "../conformance/engine.ts";
+import { databaseFolder } from "../support/stores.ts";
+import type { Engine } from "./conformance/engine.ts";
 
-export const sqlite: Engine = {
+export const sqliteEngine: Engine = {
   name: "sqlite",
   async open(life) {
     const folder = databaseFolder(life);
