@@ -62,4 +62,12 @@ export function longListConformance(engine: Engine): void {
       await store.close();
     }
   });
+
+  test("several places of a list may fill up in one write", async (t) => {
+    const { store } = await engine.open(t);
+    await put(store, names(4096));
+    const crowds = [300, 2600, 4000].flatMap((place) => Array.from({ length: 200 }, (_, i) => `${name(place)} ${i}`));
+    await put(store, crowds);
+    await expectCustomers(store, [...names(4096), ...crowds]);
+  });
 }

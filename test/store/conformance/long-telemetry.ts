@@ -116,6 +116,14 @@ export function longTelemetryConformance(engine: Engine): void {
     }
   });
 
+  test("several places may fill up in one write", async (t) => {
+    const { store } = await engine.open(t);
+    await withTank(store, 4200);
+    const crowds = [600, 5200, 8000].flatMap((place) => Array.from({ length: 200 }, (_, i) => place + 2 * i + 1));
+    await put(store, "one", crowds);
+    await expectReadings(store, [...instants(4200), ...crowds]);
+  });
+
   test("a reading of every block that is corrected or sent again adds nothing", async (t) => {
     const { store } = await engine.open(t);
     await withTank(store, 2000);
