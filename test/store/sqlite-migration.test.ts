@@ -2,69 +2,14 @@
 
 import assert from "node:assert/strict";
 import { DatabaseSync } from "node:sqlite";
-import test, { type TestContext } from "node:test";
+import test from "node:test";
 import { setTimeout } from "node:timers/promises";
 import { seeded } from "../../src/demo/random.ts";
-import type { Store } from "../../src/domain/store.ts";
-import { moveReadings } from "../../src/store/sqlite/move-readings.ts";
-import { BLOCKS_AND_MILESTONES } from "../../src/store/sqlite/schema.ts";
 import { startScript } from "../support/script.ts";
-import { type DatabaseFolder, databaseFolder } from "../support/stores.ts";
+import { databaseFolder } from "../support/stores.ts";
 import { NaiveStore } from "./conformance/model.ts";
-import { NEW_YEAR, reading, tank } from "./conformance/objects.ts";
-import { FirstVersion, fillFleet, MANY, OWNER, TELLING } from "./first-version.ts";
-import { compareAnyPage, compareEveryPage, compareExport, customersOf, tanksOf, telemetryOf } from "./histories/compare.ts";
-import { note, send, type Write } from "./histories/write.ts";
-
-const SERIES = [...[undefined, MANY].map(customersOf), ...[undefined, OWNER, "c1"].map(tanksOf), ...TELLING.map(telemetryOf)];
-const seed = Date.now() % 1_000_000;
-
-function firstVersion(t: TestContext, readings: number) {
-  const folder = databaseFolder(t);
-  const model = new NaiveStore();
-  fillFleet(model, readings);
-  const old = new FirstVersion(folder.file, model);
-  const all = TELLING.reduce((sum, id) => sum + model.readings(id).length, 0);
-  return { folder, model, old, all };
-}
-
-/** Everything is as the model says, and goes on from there. */
-async function expectWhole(store: Store, model: NaiveStore): Promise<void> {
-  await compareExport(store, model);
-  const random = seeded(seed);
-  const compareSome = async (): Promise<void> => {
-    for (const series of SERIES) for (let i = 0; i < 10; i++) await compareAnyPage(random, series, store, model);
-  };
-  for (const series of SERIES) await compareEveryPage(series, store, model);
-  await compareSome();
-  const writes: Write[] = [
-    {
-      kind: "customers",
-      records: model
-        .customers()
-        .slice(0, 900)
-        .map((customer) => ({ customer, deleted: true })),
-    },
-    {
-      kind: "tanks",
-      records: model
-        .tanks(OWNER)
-        .slice(0, 90)
-        .map((one) => ({ tank: { ...one, owner_id: "c1" }, deleted: false })),
-    },
-    { kind: "readings", readings: TELLING.flatMap((id) => [2, 1, 0, -1].map((i) => [id, NEW_YEAR + i * 450_000, 7] as const)) },
-  ];
-  for (const write of writes) assert.deepEqual(await send(store, write), note(model, write));
-  await compareSome();
-}
-
-function expectNewest({ file }: DatabaseFolder): void {
-  const db = new DatabaseSync(file, { readOnly: true });
-  assert.equal(db.prepare("PRAGMA user_version").get()?.["user_version"], 2);
-  assert.equal(db.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'reading'").get(), undefined);
-  assert.equal(db.prepare("SELECT 1 FROM pragma_table_info('tank') WHERE name = 'reading_count'").get(), undefined);
-  db.close();
-}
+import { FirstVersion } from "./first-version.ts";
+import { expectNewest, expectWhole, firstVersion, seed } from "./migrated.ts";
 
 test("a database of the first version is moved whole, and progress is told up to the end", async (t) => {
   const { folder, model, old, all } = firstVersion(t, 72_000);
@@ -89,7 +34,7 @@ test("a database of the first version without readings, and one without anything
   const empty = databaseFolder(t);
   new FirstVersion(empty.file, new NaiveStore()).db.close();
   assert.equal(await (await empty.open()).isEmpty(), true);
-  expectNewest(empty);
+  expectNewest(empty, false);
 });
 
 test("a migration that is killed at any moment goes on where it was", async (t) => {
@@ -142,57 +87,3 @@ test("processes that migrate one database at once all succeed, and nothing is mo
   expectNewest(folder);
   await expectWhole(await folder.open(), model);
 });
-
-/** The new tables are there, and some of the readings in them. */
-async function halfWay(t: TestContext) {
-  const made = firstVersion(t, 72_000);
-  const { db } = made.old;
-  db.exec(BLOCKS_AND_MILESTONES);
-  let steps = 0;
-  const change = <T>(work: () => T): T => {
-    if (++steps > 3) throw new Error("half-way");
-    return work();
-  };
-  await assert.rejects(
-    moveReadings(change, db, () => {}),
-    /half-way/,
-  );
-  assert.deepEqual([isFree(made.old, "long", NEW_YEAR), isFree(made.old, "gone", NEW_YEAR)], [true, false]);
-  return made;
-}
-
-test("what a program of the first version still writes while the readings are moved is moved too", async (t) => {
-  const { folder, model, old } = await halfWay(t);
-  const late = [NEW_YEAR + 450_000, NEW_YEAR - 1, NEW_YEAR + 900_000 * 80_000].map((at) => reading(at, 12.5));
-  // One that was moved already comes again, corrected.
-  const sent = { long: [...late, reading(NEW_YEAR, 99.9)], middling: late, gone: late };
-  for (const [id, readings] of Object.entries(sent)) {
-    old.putReadings(
-      id,
-      readings.filter(({ created_at }) => isFree(old, id, created_at)),
-    );
-    note(model, { kind: "readings", readings: readings.map((one) => [id, one.created_at, one.fill_percentage] as const) });
-  }
-  old.db.close();
-  await expectWhole(await folder.open(), model);
-});
-
-test("a tank that a program of the first version makes meanwhile keeps its readings", { todo: "it has no head" }, async (t) => {
-  const { folder, model, old } = await halfWay(t);
-  const made = tank("made meanwhile", OWNER);
-  const readings = Array.from({ length: 400 }, (_, i) => reading(NEW_YEAR + i, i % 100));
-  old.putTank(made, false);
-  old.putReadings(made.id, readings);
-  old.db.close();
-  note(model, { kind: "tanks", records: [{ tank: made, deleted: false }] });
-  note(model, { kind: "readings", readings: readings.map((one) => [made.id, one.created_at, one.fill_percentage] as const) });
-  const store = await folder.open();
-  await compareEveryPage(telemetryOf(made.id), store, model);
-  await expectWhole(store, model);
-});
-
-/** Whether the old table has no reading of that instant. */
-function isFree({ db }: FirstVersion, tankId: string, at: number): boolean {
-  const sql = "SELECT 1 FROM reading r JOIN tank t ON t.pk = r.tank WHERE t.id = ? AND r.created_at = ?";
-  return db.prepare(sql).get(tankId, at) === undefined;
-}
