@@ -1,35 +1,21 @@
 // Several processes on one database file.
 
 import assert from "node:assert/strict";
-import { type ChildProcessByStdio, spawn } from "node:child_process";
 import { join } from "node:path";
-import { createInterface } from "node:readline";
-import type { Readable, Writable } from "node:stream";
-import test, { type TestContext } from "node:test";
+import test from "node:test";
 import { setTimeout } from "node:timers/promises";
-import { fileURLToPath } from "node:url";
+import { startScript } from "../support/script.ts";
 import { databaseFolder } from "../support/stores.ts";
 import { customer, putCustomers, putTanks, readingsOf, tank } from "./conformance/objects.ts";
 
-type Child = ChildProcessByStdio<Writable, Readable, null>;
-
-function start(t: TestContext, script: string, ...words: string[]): { child: Child; lines: AsyncIterator<string> } {
-  const file = fileURLToPath(new URL(`./processes/${script}`, import.meta.url));
-  const child = spawn(process.execPath, [file, ...words], { stdio: ["pipe", "pipe", "inherit"] });
-  t.after(() => child.kill("SIGKILL"));
-  return { child, lines: createInterface({ input: child.stdout })[Symbol.asyncIterator]() };
-}
-
-const next = async (lines: AsyncIterator<string>): Promise<string> => (await lines.next()).value;
-
 test("processes that open a new database at the same moment all succeed", async (t) => {
   const folder = databaseFolder(t);
-  const processes = Array.from({ length: 4 }, () => start(t, "opens.ts"));
-  for (const { lines } of processes) assert.equal(await next(lines), "ready");
+  const processes = Array.from({ length: 4 }, () => startScript(t, "opens.ts"));
+  for (const { next } of processes) assert.equal(await next(), "ready");
   for (let round = 0; round < 10; round++) {
     const file = join(folder.path, `new ${round}.db`);
-    for (const { child } of processes) child.stdin.write(`${file}\n`);
-    const said = await Promise.all(processes.map(({ lines }) => next(lines)));
+    for (const { tell } of processes) tell(file);
+    const said = await Promise.all(processes.map(({ next }) => next()));
     assert.deepEqual(said, ["opened", "opened", "opened", "opened"], `round ${round}`);
   }
 });
@@ -39,11 +25,11 @@ test("what a process acknowledged before it was killed is there", async (t) => {
   const store = await folder.open();
   await putCustomers(store, customer("a"));
   await putTanks(store, tank("one", "a"));
-  const { child, lines } = start(t, "writes.ts", folder.file, "one", "0", "1", "1000000");
+  const { child, next } = startScript(t, "writes.ts", folder.file, "one", "0", "1", "1000000");
   let acknowledged = -1;
-  while (acknowledged < 40) acknowledged = Number(await next(lines));
+  while (acknowledged < 40) acknowledged = Number(await next());
   child.kill("SIGKILL");
-  for (let line = await lines.next(); line.done !== true; line = await lines.next()) acknowledged = Number(line.value);
+  for (let line = await next(); line !== undefined; line = await next()) acknowledged = Number(line);
   const { totalItems, data } = await readingsOf(store, "one", { size: 1 });
   const newest = data[0]?.created_at ?? -1;
   assert.ok(newest >= acknowledged, `${acknowledged} was acknowledged, ${newest} is the newest`);
@@ -57,8 +43,8 @@ test("two processes that write at once, beside a third, lose nothing", async (t)
   await putCustomers(store, customer("a"));
   await putTanks(store, tank("one", "a"));
   const count = 150;
-  const writers = ["0", "1"].map((first) => start(t, "writes.ts", folder.file, "one", first, "2", String(count)));
-  const ended = writers.map(({ child }) => new Promise<number | null>((resolve) => child.once("exit", resolve)));
+  const writers = ["0", "1"].map((first) => startScript(t, "writes.ts", folder.file, "one", first, "2", String(count)));
+  const ended = writers.map((writer) => writer.ended);
   const seen: number[] = [];
   let codes: (number | null)[] | undefined;
   void Promise.all(ended).then((all) => (codes = all));

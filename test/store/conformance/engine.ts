@@ -12,6 +12,10 @@ export type Opened = {
   readonly restored: (file: string) => Promise<Store>;
   /** A place for files. */
   readonly folder: string;
+  /** What `openStore` takes, for a process of its own. */
+  readonly url: string;
+  /** Resolves when nothing of a process that was killed is under way any more: a write of it is there by now, or never. */
+  readonly settled: () => Promise<void>;
 };
 
 export type Engine = {

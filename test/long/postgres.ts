@@ -1,0 +1,4 @@
+import { postgresEngine } from "../store/postgres-engine.ts";
+import { longHistories } from "./histories.ts";
+
+longHistories(postgresEngine("postgres", "en-US"));

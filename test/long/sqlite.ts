@@ -1,0 +1,4 @@
+import { sqliteEngine } from "../store/sqlite-engine.ts";
+import { longHistories } from "./histories.ts";
+
+longHistories(sqliteEngine);

@@ -1,0 +1,113 @@
+import assert from "node:assert/strict";
+import test from "node:test";
+import fc from "fast-check";
+import { Block, pack, readingsOf } from "../../../src/store/series/block.ts";
+import { blockOf, columnsOf, FIRST_INSTANT, instant, LAST_INSTANT, type Pair, pairsOf, series } from "./arbitraries.ts";
+
+/** `deepEqual` of node:assert/strict tells -0 from 0 and takes NaN as itself: bit for bit, as far as numbers go. */
+test("any readings come back as they were", () => {
+  fc.assert(fc.property(series(300), (pairs) => assert.deepEqual(pairsOf(blockOf(pairs)), pairs)));
+});
+
+test("a stretch of the columns is packed as if it stood alone", () => {
+  fc.assert(
+    fc.property(series(60), fc.nat(60), fc.nat(60), (pairs, a, b) => {
+      const [from, to] = [Math.min(a, b, pairs.length), Math.min(Math.max(a, b), pairs.length)];
+      assert.deepEqual(pack(columnsOf(pairs), from, to), pack(columnsOf(pairs.slice(from, to))));
+    }),
+  );
+});
+
+test("a block can be read wherever its bytes lie in a larger buffer", () => {
+  fc.assert(
+    fc.property(series(20), fc.nat(9), (pairs, offset) => {
+      const bytes = pack(columnsOf(pairs));
+      const larger = new Uint8Array(bytes.length + 20).fill(255);
+      larger.set(bytes, offset);
+      assert.deepEqual(pairsOf(new Block(larger.subarray(offset, offset + bytes.length))), pairs);
+    }),
+  );
+});
+
+test("readings of a block come newest first, as far as it has them", () => {
+  fc.assert(
+    fc.property(series(40), fc.integer({ min: -5, max: 45 }), fc.integer({ min: -5, max: 45 }), (pairs, from, to) => {
+      const expected = pairs
+        .filter((_, i) => i >= from && i < to)
+        .map(([at, fill]) => ({ created_at: at, fill_percentage: fill }));
+      assert.deepEqual(readingsOf(blockOf(pairs), from, to), expected.toReversed());
+    }),
+  );
+});
+
+test("before() counts what a naive count does, on, before and after every reading", () => {
+  fc.assert(
+    fc.property(series(200), fc.array(instant), (pairs, others) => {
+      const block = blockOf(pairs);
+      for (const at of [...pairs.flatMap(([one]) => [one - 1, one, one + 1]), ...others]) {
+        assert.equal(block.before(at), pairs.filter(([one]) => one < at).length, `before ${at}`);
+      }
+    }),
+  );
+});
+
+test("near instants take 4 bytes, far ones 8; hundredths 2, other fills 8", () => {
+  const near = 2 ** 32 - 1;
+  const sizes: [Pair[], number][] = [
+    [[], 0],
+    [[[LAST_INSTANT, 100]], 9 + 6],
+    [
+      [
+        [0, 63.4],
+        [near, 0],
+      ],
+      9 + 2 * 6,
+    ],
+    [
+      [
+        [0, 63.4],
+        [near + 1, 0],
+      ],
+      9 + 2 * 10,
+    ],
+    [
+      [
+        [0, 63.4],
+        [near, 1 / 3],
+      ],
+      9 + 2 * 12,
+    ],
+    [
+      [
+        [FIRST_INSTANT, 63.400000000000006],
+        [LAST_INSTANT, 0],
+      ],
+      9 + 2 * 16,
+    ],
+  ];
+  for (const [pairs, size] of sizes) {
+    assert.equal(pack(columnsOf(pairs)).length, size, JSON.stringify(pairs));
+    assert.deepEqual(pairsOf(blockOf(pairs)), pairs);
+  }
+});
+
+test("no bytes are no readings", () => {
+  const block = new Block(new Uint8Array(0));
+  assert.deepEqual([block.length, block.before(LAST_INSTANT)], [0, 0]);
+});
+
+test("bytes that are cut short, or packed in a way that is not known, are refused", () => {
+  const cannot = { message: "a block of readings cannot be read" };
+  fc.assert(
+    fc.property(series(40), fc.nat(255), fc.integer({ min: 1, max: 5 }), (pairs, packing, lost) => {
+      fc.pre(pairs.length > 0);
+      const bytes = pack(columnsOf(pairs));
+      assert.throws(() => new Block(bytes.subarray(0, bytes.length - lost)), cannot);
+      const isKnown = [1, 3, 5, 7].includes(packing);
+      if (isKnown) return;
+      bytes[0] = packing;
+      assert.throws(() => new Block(bytes), cannot);
+    }),
+  );
+  for (let length = 1; length < 9; length++) assert.throws(() => new Block(new Uint8Array(length).fill(1)), cannot);
+});
