@@ -3,7 +3,10 @@
 
 import type { CountedCustomer, Customer } from "../domain/customer.ts";
 import type { CustomerState, TankState } from "../domain/fleet.ts";
+import type { Page } from "../domain/page.ts";
+import type { CustomerQuestion } from "../domain/store.ts";
 import type { Tank } from "../domain/tank.ts";
+import { EARLIEST, LATEST } from "./series/levels.ts";
 
 type Row = readonly unknown[];
 type Scalar = string | number | null;
@@ -112,3 +115,11 @@ export const customerState = (row: Row): CustomerState & { readonly customer: Co
   deleted: isDeleted(row),
 });
 export const tankState = (row: Row): TankState => ({ tank: tankOf(row), deleted: isDeleted(row) });
+
+/** Of all customers a customer's key sees one: itself, where it is in the list that is asked for. */
+export function ownPage(row: Row | undefined, { email, from, to, page }: CustomerQuestion): Page<CountedCustomer> {
+  const customer = row === undefined || isDeleted(row) ? undefined : customerOf(row);
+  if (customer === undefined || (email !== undefined && customer.email !== email)) return { data: [], totalItems: 0 };
+  if (customer.created_at < (from ?? EARLIEST) || customer.created_at > (to ?? LATEST)) return { data: [], totalItems: 0 };
+  return { data: page === 1 ? [customer] : [], totalItems: 1 };
+}

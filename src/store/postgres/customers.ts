@@ -7,12 +7,11 @@ import type { Sight } from "../../domain/key.ts";
 import type { Page } from "../../domain/page.ts";
 import type { CustomerRecord, RecordOutcome } from "../../domain/record.ts";
 import type { CustomerQuestion, Found } from "../../domain/store.ts";
-import { CUSTOMER_COLUMNS, CUSTOMER_FIELDS, customerOf, customerState, customerValues, isDeleted } from "../columns.ts";
-import { EARLIEST, LATEST } from "../series/levels.ts";
+import { CUSTOMER_COLUMNS, CUSTOMER_FIELDS, customerOf, customerState, customerValues, isDeleted, ownPage } from "../columns.ts";
 import { customerMove, LISTS } from "../series/lists.ts";
-import { type Db, type Row, statement } from "./connection.ts";
+import { type Db, statement } from "./connection.ts";
 import { ListKeeper, lockLists } from "./lists.ts";
-import { List, type RowPage } from "./paging.ts";
+import { List } from "./paging.ts";
 import { columnsOf, putStatement } from "./put.ts";
 
 const BY_ID = statement(`SELECT ${CUSTOMER_COLUMNS} FROM customer WHERE id = $1`);
@@ -22,18 +21,6 @@ const all = new List(LISTS.customers, CUSTOMER_COLUMNS);
 const byEmail = new List(LISTS.customersByEmail, CUSTOMER_COLUMNS);
 
 export function customerQuestions(db: Db) {
-  /** Of all customers a customer's key sees one: itself. */
-  async function ownPage(id: string, { email, from, to, page }: CustomerQuestion): Promise<RowPage> {
-    const [row] = await db.rows(BY_ID, [id]);
-    const customer = row === undefined || isDeleted(row) ? undefined : customerOf(row);
-    const isListed =
-      customer !== undefined &&
-      (email === undefined || customer.email === email) &&
-      customer.created_at >= (from ?? EARLIEST) &&
-      customer.created_at <= (to ?? LATEST);
-    return { rows: isListed && page === 1 ? [row as Row] : [], totalItems: isListed ? 1 : 0 };
-  }
-
   return {
     async customerById(id: string, sight: Sight): Promise<Found<CountedCustomer>> {
       if (sight.customerId !== null && sight.customerId !== id) return undefined;
@@ -44,12 +31,9 @@ export function customerQuestions(db: Db) {
 
     async customerPage(question: CustomerQuestion, sight: Sight): Promise<Page<CountedCustomer>> {
       const { email } = question;
+      if (sight.customerId !== null) return ownPage((await db.rows(BY_ID, [sight.customerId]))[0], question);
       const { rows, totalItems } =
-        sight.customerId !== null
-          ? await ownPage(sight.customerId, question)
-          : email === undefined
-            ? await all.page(db, null, question)
-            : await byEmail.page(db, email, question);
+        email === undefined ? await all.page(db, null, question) : await byEmail.page(db, email, question);
       return { data: rows.map(customerOf), totalItems };
     },
   };

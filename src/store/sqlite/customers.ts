@@ -8,12 +8,11 @@ import type { Sight } from "../../domain/key.ts";
 import type { Page } from "../../domain/page.ts";
 import type { CustomerRecord, RecordOutcome } from "../../domain/record.ts";
 import type { CustomerQuestion, Found } from "../../domain/store.ts";
-import { CUSTOMER_COLUMNS, CUSTOMER_FIELDS, customerOf, customerState, customerValues, isDeleted } from "../columns.ts";
-import { EARLIEST, LATEST } from "../series/levels.ts";
+import { CUSTOMER_COLUMNS, CUSTOMER_FIELDS, customerOf, customerState, customerValues, isDeleted, ownPage } from "../columns.ts";
 import { customerMove, LISTS } from "../series/lists.ts";
 import { ListKeeper } from "./lists.ts";
-import { List, type RowPage } from "./paging.ts";
-import { arrayRow, arrayStatement, type Row } from "./rows.ts";
+import { List } from "./paging.ts";
+import { arrayRow, arrayStatement } from "./rows.ts";
 
 /** By `customer`'s unique index on id. */
 const BY_ID = `SELECT ${CUSTOMER_COLUMNS} FROM customer WHERE id = ?`;
@@ -23,18 +22,6 @@ export function customerQuestions(db: DatabaseSync) {
   const byId = arrayStatement(db, BY_ID);
   const all = new List(db, LISTS.customers, CUSTOMER_COLUMNS);
   const byEmail = new List(db, LISTS.customersByEmail, CUSTOMER_COLUMNS);
-
-  /** Of all customers a customer's key sees one: itself. */
-  function ownPage(id: string, { email, from, to, page }: CustomerQuestion): RowPage {
-    const row = arrayRow(byId.get(id));
-    const customer = row === undefined || isDeleted(row) ? undefined : customerOf(row);
-    const isListed =
-      customer !== undefined &&
-      (email === undefined || customer.email === email) &&
-      customer.created_at >= (from ?? EARLIEST) &&
-      customer.created_at <= (to ?? LATEST);
-    return { rows: isListed && page === 1 ? [row as Row] : [], totalItems: isListed ? 1 : 0 };
-  }
 
   return {
     customerById(id: string, sight: Sight): Found<CountedCustomer> {
@@ -46,12 +33,8 @@ export function customerQuestions(db: DatabaseSync) {
 
     customerPage(question: CustomerQuestion, sight: Sight): Page<CountedCustomer> {
       const { email } = question;
-      const { rows, totalItems } =
-        sight.customerId !== null
-          ? ownPage(sight.customerId, question)
-          : email === undefined
-            ? all.page(null, question)
-            : byEmail.page(email, question);
+      if (sight.customerId !== null) return ownPage(arrayRow(byId.get(sight.customerId)), question);
+      const { rows, totalItems } = email === undefined ? all.page(null, question) : byEmail.page(email, question);
       return { data: rows.map(customerOf), totalItems };
     },
   };
