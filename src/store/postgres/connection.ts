@@ -50,15 +50,22 @@ const types = {
     oid === BIGINT ? Number : pg.types.getTypeParser(oid, format as "text")) as typeof pg.types.getTypeParser,
 };
 
-export function openPool(url: string, connections: number, schema?: string): pg.Pool {
+type PoolWishes = {
+  /** Where tables are made and found. */
+  readonly schema?: string;
+  /** How long a connection or an answer is waited for. */
+  readonly patienceMs?: number;
+};
+
+export function openPool(url: string, connections: number, { schema, patienceMs }: PoolWishes = {}): pg.Pool {
   const pool = new pg.Pool({
     connectionString: url,
     max: connections,
     types,
-    connectionTimeoutMillis: CONNECT_MS,
+    connectionTimeoutMillis: patienceMs ?? CONNECT_MS,
     idleTimeoutMillis: IDLE_MS,
     statement_timeout: STATEMENT_MS,
-    query_timeout: STATEMENT_MS + 2000,
+    query_timeout: patienceMs ?? STATEMENT_MS + 2000,
     lock_timeout: LOCK_MS,
     // A connection that stays in a transaction without a word holds locks that others wait for.
     idle_in_transaction_session_timeout: STATEMENT_MS,

@@ -9,6 +9,8 @@ import type { Observe } from "../../domain/events.ts";
 import { asRefusal, type Db, onPool, openPool, type PostgresSettings, statement } from "./connection.ts";
 
 const LOOK_EVERY_MS = 500;
+/** A replica that says nothing for this long is away: the primary is asked instead. */
+const PATIENCE_MS = 2000;
 
 /** Positions in the log, as bytes since its beginning. */
 const WRITTEN = statement("SELECT (pg_current_wal_lsn() - '0/0'::pg_lsn)::float8");
@@ -33,7 +35,7 @@ export class Replicas {
     this.#lagMs = replicaLagMs;
     this.#observe = observe;
     this.#replicas = replicaUrls.map((url) => {
-      const pool = openPool(url, connections);
+      const pool = openPool(url, connections, { patienceMs: PATIENCE_MS });
       // Not asked before it was looked at.
       return { pool, db: onPool(pool), name: new URL(url).host, away: "not looked at yet" };
     });
