@@ -58,12 +58,14 @@ type PoolWishes = {
 };
 
 export function openPool(url: string, connections: number, { schema, patienceMs }: PoolWishes = {}): pg.Pool {
+  const { address, options } = withOptions(url, schema === undefined ? OPTIONS : `${OPTIONS} -c search_path=${schema}`);
   const pool = new pg.Pool({
-    connectionString: url,
+    connectionString: address,
     max: connections,
     types,
     connectionTimeoutMillis: patienceMs ?? CONNECT_MS,
-    idleTimeoutMillis: IDLE_MS,
+    // Temporary tables end with their connection.
+    idleTimeoutMillis: schema === "pg_temp" ? 0 : IDLE_MS,
     statement_timeout: STATEMENT_MS,
     query_timeout: patienceMs ?? STATEMENT_MS + 2000,
     lock_timeout: LOCK_MS,
@@ -71,13 +73,22 @@ export function openPool(url: string, connections: number, { schema, patienceMs 
     idle_in_transaction_session_timeout: STATEMENT_MS,
     keepAlive: true,
     application_name: "tank-monitor",
-    options: schema === undefined ? OPTIONS : `${OPTIONS} -c search_path=${schema}`,
+    options,
   });
   // An idle connection that is lost is replaced when one is needed again.
   pool.on("error", () => {});
   // So is one that is lost between two statements of a transaction: the next of them tells.
   pool.on("connect", (client) => client.on("error", () => {}));
   return pool;
+}
+
+/** A URL may carry options of its own, which the driver would take in the place of ours: they go before them. */
+function withOptions(url: string, ours: string): { readonly address: string; readonly options: string } {
+  const parts = new URL(url);
+  const given = parts.searchParams.get("options");
+  if (given === null) return { address: url, options: ours };
+  parts.searchParams.delete("options");
+  return { address: parts.href, options: `${given} ${ours}` };
 }
 
 export function onPool(pool: pg.Pool): Db {
