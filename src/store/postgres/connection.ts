@@ -53,28 +53,60 @@ const types = {
     oid === BIGINT ? Number : pg.types.getTypeParser(oid, format as "text")) as typeof pg.types.getTypeParser,
 };
 
-export function clientConfig(url: string, schema?: string): pg.ClientConfig {
+/** Connects once, or throws why that cannot be. A handshake that fails on our side leaves a connection, which ends here. */
+export async function tryConnection(url: string): Promise<void> {
+  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: CONNECT_MS });
+  client.on("error", () => {});
+  try {
+    await client.connect();
+  } finally {
+    await client.end();
+  }
+}
+
+type Wishes = {
+  /** Where tables are made and found. */
+  readonly schema?: string;
+  /** How long a connection or an answer is waited for. */
+  readonly patienceMs?: number;
+};
+
+export function clientConfig(url: string, { schema, patienceMs }: Wishes = {}): pg.ClientConfig {
+  const { address, options } = withOptions(url, schema === undefined ? OPTIONS : `${OPTIONS} -c search_path=${schema}`);
   return {
-    connectionString: url,
+    connectionString: address,
     types,
-    connectionTimeoutMillis: CONNECT_MS,
+    connectionTimeoutMillis: patienceMs ?? CONNECT_MS,
     statement_timeout: STATEMENT_MS,
-    query_timeout: STATEMENT_MS + 2000,
+    query_timeout: patienceMs ?? STATEMENT_MS + 2000,
     lock_timeout: LOCK_MS,
     // A connection that stays in a transaction without a word holds locks that others wait for.
     idle_in_transaction_session_timeout: STATEMENT_MS,
     keepAlive: true,
     application_name: "tank-monitor",
-    options: schema === undefined ? OPTIONS : `${OPTIONS} -c search_path=${schema}`,
+    options,
   };
 }
 
 /** Connections for transactions. */
-export function openPool(url: string, connections: number, schema?: string): pg.Pool {
-  const pool = new pg.Pool({ ...clientConfig(url, schema), max: connections, idleTimeoutMillis: IDLE_MS });
+export function openPool(url: string, connections: number, wishes: Wishes = {}): pg.Pool {
+  // Temporary tables end with their connection.
+  const idleTimeoutMillis = wishes.schema === "pg_temp" ? 0 : IDLE_MS;
+  const pool = new pg.Pool({ ...clientConfig(url, wishes), max: connections, idleTimeoutMillis });
   // An idle connection that is lost is replaced when one is needed again.
   pool.on("error", () => {});
+  // So is one that is lost between two statements of a transaction: the next of them tells.
+  pool.on("connect", (client) => client.on("error", () => {}));
   return pool;
+}
+
+/** A URL may carry options of its own, which the driver would take in the place of ours: they go before them. */
+function withOptions(url: string, ours: string): { readonly address: string; readonly options: string } {
+  const parts = new URL(url);
+  const given = parts.searchParams.get("options");
+  if (given === null) return { address: url, options: ours };
+  parts.searchParams.delete("options");
+  return { address: parts.href, options: `${given} ${ours}` };
 }
 
 export function onPool(pool: pg.Pool): Db {
@@ -118,10 +150,12 @@ async function attempt<T>(pool: pg.Pool, work: (db: Transaction) => Promise<T>, 
     return result;
   } catch (error) {
     failure = error as Error;
-    await client.query("ROLLBACK").then(
-      () => (failure = undefined),
-      () => {},
-    );
+    if (canStay(error)) {
+      await client.query("ROLLBACK").then(
+        () => (failure = undefined),
+        () => {},
+      );
+    }
     throw error;
   } finally {
     // A connection that could not even roll back is not used again.
@@ -131,6 +165,15 @@ async function attempt<T>(pool: pg.Pool, work: (db: Transaction) => Promise<T>, 
 
 const SERIALIZATION_FAILURE = "40001";
 const DEADLOCK = "40P01";
+const READ_ONLY = "25006";
+
+/**
+ * Only a server that told of the error itself still listens: another would be waited for once more. One that only reads may
+ * have a successor, where a new connection leads to.
+ */
+function canStay(error: unknown): boolean {
+  return error instanceof pg.DatabaseError && error.code !== READ_ONLY;
+}
 
 function codeOf(error: unknown): string | undefined {
   return error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : undefined;

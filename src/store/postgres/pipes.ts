@@ -7,8 +7,10 @@ import { clientConfig, type Db, type Row, type Statement, type Value } from "./c
 export class Pipes implements Db {
   readonly #pipes: Pipe[];
 
-  constructor(url: string, count: number) {
-    this.#pipes = Array.from({ length: count }, () => new Pipe(url));
+  /** `patienceMs`: how long a connection or an answer is waited for, where that is not the usual. */
+  constructor(url: string, count: number, patienceMs?: number) {
+    const config = clientConfig(url, patienceMs === undefined ? {} : { patienceMs });
+    this.#pipes = Array.from({ length: count }, () => new Pipe(config));
   }
 
   rows(asked: Statement, values: readonly Value[] = []): Promise<Row[]> {
@@ -23,23 +25,39 @@ export class Pipes implements Db {
   }
 }
 
+/** What the driver says of a connection that ended under a question, or before it. */
+const LOST = /^Connection terminated|not queryable/;
+
+async function query(client: pg.Client, { name, text }: Statement, values: readonly Value[]): Promise<Row[]> {
+  const { rows } = await client.query<unknown[]>({ name, text, values: values as unknown[], rowMode: "array" });
+  return rows;
+}
+
 /** One connection, made when it is needed, and again when it was lost. */
 class Pipe {
-  readonly #url: string;
+  readonly #config: pg.ClientConfig;
   #client: Promise<pg.Client> | undefined;
   waiting = 0;
 
-  constructor(url: string) {
-    this.#url = url;
+  constructor(config: pg.ClientConfig) {
+    this.#config = config;
   }
 
-  async rows({ name, text }: Statement, values: readonly Value[]): Promise<Row[]> {
+  /** A question whose connection is lost is asked once more, on a new one. */
+  async rows(asked: Statement, values: readonly Value[]): Promise<Row[]> {
     this.waiting++;
     try {
       this.#client ??= this.#connect();
-      const client = await this.#client;
-      const { rows } = await client.query<unknown[]>({ name, text, values: values as unknown[], rowMode: "array" });
-      return rows;
+      const connected = this.#client;
+      const client = await connected;
+      try {
+        return await query(client, asked, values);
+      } catch (error) {
+        if (!LOST.test((error as Error).message)) throw error;
+        if (this.#client === connected) this.#client = undefined;
+      }
+      this.#client ??= this.#connect();
+      return await query(await this.#client, asked, values);
     } finally {
       this.waiting--;
     }
@@ -55,7 +73,7 @@ class Pipe {
       if (this.#client === connecting) this.#client = undefined;
     };
     // The types of `pg` do not know `pipeline` yet.
-    const client = new pg.Client({ ...clientConfig(this.#url), pipeline: true } as pg.ClientConfig);
+    const client = new pg.Client({ ...this.#config, pipeline: true } as pg.ClientConfig);
     client.on("error", forget);
     client.on("end", forget);
     const connecting = client.connect().then(

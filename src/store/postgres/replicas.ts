@@ -9,12 +9,20 @@ import { asRefusal, type Db, PIPES, type PostgresSettings, statement } from "./c
 import { Pipes } from "./pipes.ts";
 
 const LOOK_EVERY_MS = 500;
+/** A replica that says nothing for this long is away: the primary is asked instead. */
+const PATIENCE_MS = 2000;
 
 /** Positions in the log, as bytes since its beginning. */
 const WRITTEN = statement("SELECT (pg_current_wal_lsn() - '0/0'::pg_lsn)::float8");
 const REPLAYED = statement("SELECT (pg_last_wal_replay_lsn() - '0/0'::pg_lsn)::float8 WHERE pg_is_in_recovery()");
 
-type Replica = { readonly db: Pipes; readonly name: string; away: string | undefined };
+type Replica = {
+  readonly db: Pipes;
+  readonly name: string;
+  away: string | undefined;
+  /** Each is looked at on its own: one that says nothing holds up no other. */
+  looking?: Promise<void> | undefined;
+};
 type Noted = { readonly at: number; readonly position: number };
 
 export class Replicas {
@@ -33,7 +41,7 @@ export class Replicas {
     this.#lagMs = replicaLagMs;
     this.#observe = observe;
     this.#replicas = replicaUrls.map((url) => ({
-      db: new Pipes(url, Math.min(PIPES, connections)),
+      db: new Pipes(url, Math.min(PIPES, connections), PATIENCE_MS),
       name: new URL(url).host,
       // Not asked before it was looked at.
       away: "not looked at yet",
@@ -48,6 +56,7 @@ export class Replicas {
   async close(): Promise<void> {
     clearInterval(this.#timer);
     await this.#looking;
+    await Promise.all(this.#replicas.map(({ looking }) => looking));
     await Promise.all(this.#replicas.map(({ db }) => db.close()));
   }
 
@@ -84,7 +93,11 @@ export class Replicas {
     // One older than the limit is enough to compare with.
     const old = this.#noted.findLastIndex((noted) => noted.at < at - this.#lagMs);
     if (old > 0) this.#noted = this.#noted.slice(old);
-    await Promise.all(this.#replicas.map((replica) => this.#lookAt(replica)));
+    for (const replica of this.#replicas) {
+      replica.looking ??= this.#lookAt(replica).finally(() => {
+        replica.looking = undefined;
+      });
+    }
   }
 
   async #lookAt(replica: Replica): Promise<void> {
