@@ -7,7 +7,7 @@ import type { Store } from "../../src/domain/store.ts";
 import type { Lifetime } from "../support/service.ts";
 import { type DatabaseFolder, databaseFolder } from "../support/stores.ts";
 import { NaiveStore } from "./conformance/model.ts";
-import { NEW_YEAR } from "./conformance/objects.ts";
+import { checked, NEW_YEAR } from "./conformance/objects.ts";
 import { FirstVersion, fillFleet, MANY, OWNER, TELLING } from "./first-version.ts";
 import { compareAnyPage, compareEveryPage, compareExport, customersOf, tanksOf, telemetryOf } from "./histories/compare.ts";
 import { note, send, type Write } from "./histories/write.ts";
@@ -27,6 +27,7 @@ export function firstVersion(life: Lifetime, readings: number) {
 /** Everything is as the model says, and goes on from there. */
 export async function expectWhole(store: Store, model: NaiveStore): Promise<void> {
   await compareExport(store, model);
+  assert.deepEqual((await checked(store)).findings, []);
   const random = seeded(seed);
   const compareSome = async (): Promise<void> => {
     for (const series of SERIES) for (let i = 0; i < 10; i++) await compareAnyPage(random, series, store, model);

@@ -7,7 +7,7 @@ import type { Store } from "../../../src/domain/store.ts";
 import type { Lifetime } from "../../support/service.ts";
 import type { Engine, Opened } from "../conformance/engine.ts";
 import { NaiveStore } from "../conformance/model.ts";
-import { customer, NEW_YEAR, tank } from "../conformance/objects.ts";
+import { checked, customer, NEW_YEAR, tank } from "../conformance/objects.ts";
 import { crash, writeAtOnce } from "./at-once.ts";
 import { compareAnyPage, compareEveryPage, compareExport, compareObjects, customersOf, tanksOf, telemetryOf } from "./compare.ts";
 import { type Shape, shapeOf } from "./shapes.ts";
@@ -145,6 +145,7 @@ class History {
   async end(): Promise<void> {
     await this.compareAll();
     await compareExport(this.#any(), this.#model);
+    assert.deepEqual((await checked(this.#any())).findings, []);
   }
 }
 

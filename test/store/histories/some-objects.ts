@@ -58,6 +58,10 @@ export function newTanks(random: Random, model: NaiveStore, count: number): Writ
   return { kind: "tanks", records };
 }
 
+function redated<T extends { readonly updated_at: number }>(one: T, created_at: number): T {
+  return { ...one, created_at, updated_at: Math.max(one.updated_at, created_at) };
+}
+
 type Change = "new" | "remove" | "restore" | "move" | "redate" | "again";
 const CHANGES: readonly (readonly [number, Change])[] = [
   [4, "new"],
@@ -87,7 +91,7 @@ export function someCustomers(random: Random, model: NaiveStore, size: Size): Wr
   const to = email(random);
   const changed = some(random, live, count).map((one) => {
     if (change === "move") return { ...one, email: random.chance(0.7) ? to : email(random) };
-    return change === "redate" ? { ...one, created_at: instant(random) } : one;
+    return change === "redate" ? redated(one, instant(random)) : one;
   });
   return { kind: "customers", records: changed.map((one) => ({ customer: one, deleted: random.chance(0.02) })) };
 }
@@ -108,7 +112,7 @@ export function someTanks(random: Random, model: NaiveStore, size: Size): Write 
   const to = random.chance(0.05) ? "nobody" : owner(random);
   const changed = some(random, live, count).map((one) => {
     if (change === "move") return { ...one, owner_id: random.chance(0.7) ? to : owner(random) };
-    return change === "redate" ? { ...one, created_at: instant(random) } : one;
+    return change === "redate" ? redated(one, instant(random)) : one;
   });
   return { kind: "tanks", records: changed.map((one) => ({ tank: one, deleted: random.chance(0.02) })) };
 }
