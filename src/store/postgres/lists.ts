@@ -30,6 +30,18 @@ export async function lockLists(db: Db): Promise<void> {
 
 const keeper = new MilestoneKeeper(LIST_MILESTONES);
 
+/** A gap with more than 256 entries; without milestones, the whole list is one. */
+type LargeRow = readonly [
+  key: string | null,
+  series: string,
+  created_at: number,
+  id: string,
+  ahead: number | null,
+  end_created_at: number,
+  end_id: string,
+];
+type GapOfList = { readonly series: string; readonly at: Position; readonly level: 0; readonly ahead: number };
+
 /** Keeps the milestones of one kind of list, in the transaction that changes its entries, after they are changed. */
 export class ListKeeper {
   readonly #kind: ListKind;
@@ -84,24 +96,21 @@ export class ListKeeper {
       entered.map((entry) => entry.at[0]),
       entered.map((entry) => entry.at[1]),
     ]);
+    const made: GapOfList[] = [];
     for (const row of large) {
-      const [key, series, createdAt, id, ahead, endCreatedAt, endId] = row as [
-        string | null,
-        string,
-        number,
-        string,
-        number | null,
-        number,
-        string,
-      ];
-      if (ahead === null) await this.rebuild(db, key);
-      else {
-        const cuts = await db.rows(this.#cuts, [createdAt, id, endCreatedAt, endId, ...keyValues(this.#kind, key)]);
-        const gaps = cuts.map((at, i) => ({ series, at: at as Position, level: 0, ahead: ahead + (i + 1) * GAP }));
-        await keeper.insert(db, gaps);
-        await keeper.balance(db, gaps);
+      const [key, series, createdAt, id, ahead, endCreatedAt, endId] = row as unknown as LargeRow;
+      if (ahead === null) {
+        await this.rebuild(db, key);
+        continue;
       }
+      const cuts = await db.rows(this.#cuts, [createdAt, id, endCreatedAt, endId, ...keyValues(this.#kind, key)]);
+      cuts.forEach((at, i) => {
+        made.push({ series, at: at as Position, level: 0, ahead: ahead + (i + 1) * GAP });
+      });
     }
+    // All of them before any group is cut: `ahead` is as it was read until then.
+    await keeper.insert(db, made);
+    await keeper.balance(db, made);
   }
 
   /** Anew from the entries. */

@@ -26,12 +26,7 @@ export class Pipes implements Db {
 }
 
 /** What the driver says of a connection that ended under a question, or before it. */
-const LOST = /^Connection terminated|not queryable/;
-
-async function query(client: pg.Client, { name, text }: Statement, values: readonly Value[]): Promise<Row[]> {
-  const { rows } = await client.query<unknown[]>({ name, text, values: values as unknown[], rowMode: "array" });
-  return rows;
-}
+const LOST = /^Connection terminated|not queryable|ECONNRESET|EPIPE/;
 
 /** One connection, made when it is needed, and again when it was lost. */
 class Pipe {
@@ -47,19 +42,25 @@ class Pipe {
   async rows(asked: Statement, values: readonly Value[]): Promise<Row[]> {
     this.waiting++;
     try {
-      this.#client ??= this.#connect();
-      const connected = this.#client;
-      const client = await connected;
-      try {
-        return await query(client, asked, values);
-      } catch (error) {
-        if (!LOST.test((error as Error).message)) throw error;
-        if (this.#client === connected) this.#client = undefined;
-      }
-      this.#client ??= this.#connect();
-      return await query(await this.#client, asked, values);
+      return await this.#ask(asked, values).catch((error: Error) => {
+        if (!LOST.test(error.message)) throw error;
+        return this.#ask(asked, values);
+      });
     } finally {
       this.waiting--;
+    }
+  }
+
+  async #ask({ name, text }: Statement, values: readonly Value[]): Promise<Row[]> {
+    this.#client ??= this.#connect();
+    const connected = this.#client;
+    try {
+      const client = await connected;
+      const { rows } = await client.query<unknown[]>({ name, text, values: values as unknown[], rowMode: "array" });
+      return rows;
+    } catch (error) {
+      if (LOST.test((error as Error).message) && this.#client === connected) this.#client = undefined;
+      throw error;
     }
   }
 

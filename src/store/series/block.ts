@@ -98,7 +98,7 @@ export function pack({ instants, fills }: Columns, from = 0, to = instants.lengt
   return bytes;
 }
 
-/** Comes back from hundredths as the very same double. */
+/** Comes back from hundredths as the very same double; -0 would not. */
 function isHundredths(fill: number): boolean {
-  return fill >= 0 && fill <= 655.35 && Object.is(Math.round(fill * 100) / 100, fill);
+  return fill >= 0 && fill <= 655.35 && Object.is(Math.round(fill * 100) / 100 + 0, fill);
 }

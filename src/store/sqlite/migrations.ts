@@ -3,7 +3,7 @@
 import type { DatabaseSync } from "node:sqlite";
 import { Complaint } from "../../domain/errors.ts";
 import { patiently } from "./connection.ts";
-import { isEveryReadingMoved, type MoveProgress, moveReadings } from "./move-readings.ts";
+import { addMissingHeads, isEveryReadingMoved, type MoveProgress, moveReadings } from "./move-readings.ts";
 import { rebuildLists } from "./rebuild.ts";
 import { BLOCKS_AND_MILESTONES, FIRST, WITHOUT_READINGS } from "./schema.ts";
 
@@ -32,6 +32,7 @@ export async function migrate(db: DatabaseSync, progress: MoveProgress = () => {
       if (versionOf(db) >= NEWEST) return true;
       // Another process may have written one since the last look.
       if (!isEveryReadingMoved(db)) return false;
+      addMissingHeads(db);
       db.exec(WITHOUT_READINGS);
       rebuildLists(db);
       db.exec(`PRAGMA user_version = ${NEWEST}`);

@@ -18,27 +18,34 @@ type OldRow = readonly [tankId: string, tank: number, createdAt: number, fill: n
 
 /** `change` makes one transaction. */
 export async function moveReadings(change: <T>(work: () => T) => T, db: DatabaseSync, progress: MoveProgress): Promise<void> {
-  const move = change(() => (isMoved(db) ? undefined : mover(db, progress)));
-  while (move !== undefined && change(() => !isMoved(db) && move())) {
+  const mover = change(() => (isMoved(db) ? undefined : moverOf(db)));
+  if (mover === undefined) return;
+  for (let done = mover.before; ; ) {
+    const moved = change(() => (isMoved(db) ? 0 : mover.move()));
+    if (moved === 0) return;
+    done += moved;
+    progress(done, mover.total);
     // Signals are heard in between.
     await setImmediate();
   }
 }
 
-/** Gives a function that moves some readings, and says whether there were any. */
-function mover(db: DatabaseSync, progress: MoveProgress): () => boolean {
+/** `move` moves some readings, and says how many. */
+type Mover = { readonly before: number; readonly total: number; readonly move: () => number };
+
+function moverOf(db: DatabaseSync): Mover {
   const [total, before] = arrayRow(
     arrayStatement(db, "SELECT (SELECT coalesce(sum(reading_count), 0) FROM tank), (SELECT sum(total) FROM telemetry)").get(),
   ) as readonly [number, number | null];
-  let done = before ?? 0;
   const oldest = arrayStatement(db, OLDEST);
   const taken = db.prepare(TAKEN);
   const { acceptReadings } = telemetryWrites(db);
 
-  return () => {
+  function move(): number {
+    addMissingHeads(db);
     const rows = arrayRows(oldest.all()) as unknown as OldRow[];
     const last = rows.at(-1);
-    if (last === undefined) return false;
+    if (last === undefined) return 0;
     const tankIds: string[] = [];
     const tank = Uint32Array.from(rows, ([id]) => {
       if (tankIds.at(-1) !== id) tankIds.push(id);
@@ -47,10 +54,14 @@ function mover(db: DatabaseSync, progress: MoveProgress): () => boolean {
     const createdAt = Float64Array.from(rows, (row) => row[2]);
     acceptReadings({ tankIds, tank, createdAt, fill: Float64Array.from(rows, (row) => row[3]) });
     taken.run(last[1], last[2]);
-    done += rows.length;
-    progress(done, total);
-    return true;
-  };
+    return rows.length;
+  }
+  return { before: before ?? 0, total, move };
+}
+
+/** A program of the first version that still runs may make tanks, which have no head then. */
+export function addMissingHeads(db: DatabaseSync): void {
+  db.exec("INSERT INTO telemetry (tank) SELECT pk FROM tank WHERE pk NOT IN (SELECT tank FROM telemetry)");
 }
 
 /** Another process that migrates too may be done already. */
