@@ -74,6 +74,8 @@ export function openPool(url: string, connections: number, schema?: string): pg.
   const pool = new pg.Pool({ ...clientConfig(url, schema), max: connections, idleTimeoutMillis: IDLE_MS });
   // An idle connection that is lost is replaced when one is needed again.
   pool.on("error", () => {});
+  // So is one that is lost between two statements of a transaction: the next of them tells.
+  pool.on("connect", (client) => client.on("error", () => {}));
   return pool;
 }
 
