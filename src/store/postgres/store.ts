@@ -138,9 +138,9 @@ async function rehearse(
   progress: (done: number, total: number) => void,
   observe: Observe,
 ): Promise<Store> {
-  const [row] = await onPool(pool).rows(SCHEMA);
   const own = openPool(url, 1, "pg_temp");
   try {
+    const [row] = await onPool(pool).rows(SCHEMA);
     await copyToTemporary(own, String(row?.[0]), progress);
   } catch (error) {
     await own.end();

@@ -1,0 +1,108 @@
+// PostgreSQL goes away and comes back while the store is in use.
+
+import assert from "node:assert/strict";
+import { join } from "node:path";
+import test from "node:test";
+import { setTimeout as pause } from "node:timers/promises";
+import { SEES_ALL } from "../../src/domain/key.ts";
+import type { Store } from "../../src/domain/store.ts";
+import type { Ending } from "../support/postgres/cluster.ts";
+import { answers, isUnavailable, openedOn } from "../support/postgres/opened.ts";
+import { type OwnPostgres, ownPostgres } from "../support/postgres/own.ts";
+import { putReadings } from "../support/records.ts";
+import { type Lifetime, temporaryFolder } from "../support/service.ts";
+import { until } from "../support/until.ts";
+import { customer, customersOf, everything, key, putCustomers, putTanks, tank, tanksOf, WHOLE } from "./conformance/objects.ts";
+
+/** What the service may take to notice that the database is back. */
+const BACK_MS = 2000;
+const REFUSED_MS = 4000;
+const noProgress = () => {};
+
+async function filled(store: Store): Promise<void> {
+  await putCustomers(store, customer("a"));
+  await putTanks(store, tank("one", "a"));
+  await putReadings(store, "one", [[1, 50]]);
+  await store.addKey(key("k"), "hash");
+}
+
+const questions = (store: Store): Record<string, () => Promise<unknown>> => ({
+  customerById: () => store.customerById("a", SEES_ALL),
+  customerPage: () => customersOf(store),
+  customerPageByEmail: () => customersOf(store, { email: "office@customers.example" }),
+  tankById: () => store.tankById("one", SEES_ALL),
+  tankPage: () => tanksOf(store),
+  telemetryPage: () => store.telemetryPage("one", WHOLE, SEES_ALL),
+  telemetryRange: () => store.telemetryPage("one", { ...WHOLE, from: 0 }, SEES_ALL),
+  keyByHash: () => store.keyByHash("hash"),
+  ping: () => store.ping(),
+  keyList: () => store.keyList(),
+  isEmpty: () => store.isEmpty(),
+});
+
+const writes = (store: Store, id: string): Record<string, () => Promise<unknown>> => ({
+  putCustomers: () => putCustomers(store, customer(id)),
+  putTanks: () => putTanks(store, tank(id, "a")),
+  acceptReadings: () => putReadings(store, "one", [[2, 50]]),
+  addKey: () => store.addKey(key(id), id),
+  replaceKey: () => store.replaceKey("k", 0, key(`${id} too`), `${id} too`),
+  revokeKey: () => store.revokeKey("k", 0),
+  touchCustomers: () => store.touchCustomers(new Map([["a", 1]])),
+});
+
+async function refusedSoon(name: string, ask: () => Promise<unknown>): Promise<void> {
+  const asked = performance.now();
+  await assert.rejects(ask, isUnavailable, name);
+  const milliseconds = Math.round(performance.now() - asked);
+  assert.ok(milliseconds < REFUSED_MS, `${name} was refused after ${milliseconds} ms`);
+}
+
+async function goAndReturn(life: Lifetime, server: OwnPostgres, how: Ending): Promise<void> {
+  const { store, told } = await openedOn(life, server.url);
+  const folder = temporaryFolder(life);
+  if (await store.isEmpty()) await filled(store);
+  const before = await everything(store);
+  // Askers that never pause: whatever is under way in the moment of the loss, nothing but the refusal comes of it.
+  let isOver = false;
+  life.after(() => {
+    isOver = true;
+  });
+  const asker = async (): Promise<void> => {
+    while (!isOver) {
+      const fault = await store.tankById("one", SEES_ALL).then(
+        () => undefined,
+        (error: unknown) => error,
+      );
+      if (fault === undefined) continue;
+      assert.ok(isUnavailable(fault), String(fault));
+      await pause(5);
+    }
+  };
+  const askers = Promise.all(Array.from({ length: 5 }, asker));
+
+  await server.stop(how);
+  await until("the loss", async () => !(await answers(store.ping())));
+  const all = { ...questions(store), ...writes(store, "lost") };
+  for (const [name, ask] of Object.entries(all)) await refusedSoon(name, ask);
+  await refusedSoon("backup", () => store.backup(join(folder, "copy"), noProgress));
+  await refusedSoon("records", () => everything(store));
+  await refusedSoon("rehearsal", () => store.rehearsal(noProgress));
+  assert.deepEqual(told(), ["store_lost", "writing_lost"]);
+
+  await server.start();
+  const back = performance.now();
+  await until("the return", () => answers(store.ping()), BACK_MS);
+  for (const [name, ask] of Object.entries(questions(store))) await assert.doesNotReject(ask, name);
+  assert.deepEqual(await everything(store), before);
+  for (const [name, write] of Object.entries(writes(store, how))) await assert.doesNotReject(write, name);
+  const milliseconds = Math.round(performance.now() - back);
+  assert.ok(milliseconds < BACK_MS, `all of it worked ${milliseconds} ms after the database was back`);
+  isOver = true;
+  await askers;
+  assert.deepEqual(told(), ["store_back", "store_lost", "writing_back", "writing_lost"]);
+}
+
+test("while the server is away everything is store_unavailable, soon, and all is well when it is back", async (t) => {
+  const server = await ownPostgres(t);
+  for (const how of ["fast", "immediate", "kill"] as const) await t.test(how, (life) => goAndReturn(life, server, how));
+});
