@@ -120,10 +120,12 @@ async function attempt<T>(pool: pg.Pool, work: (db: Transaction) => Promise<T>, 
     return result;
   } catch (error) {
     failure = error as Error;
-    await client.query("ROLLBACK").then(
-      () => (failure = undefined),
-      () => {},
-    );
+    if (canStay(error)) {
+      await client.query("ROLLBACK").then(
+        () => (failure = undefined),
+        () => {},
+      );
+    }
     throw error;
   } finally {
     // A connection that could not even roll back is not used again.
@@ -133,6 +135,15 @@ async function attempt<T>(pool: pg.Pool, work: (db: Transaction) => Promise<T>, 
 
 const SERIALIZATION_FAILURE = "40001";
 const DEADLOCK = "40P01";
+const READ_ONLY = "25006";
+
+/**
+ * Only a server that told of the error itself still listens: another would be waited for once more. One that only reads may
+ * have a successor, where a new connection leads to.
+ */
+function canStay(error: unknown): boolean {
+  return error instanceof pg.DatabaseError && error.code !== READ_ONLY;
+}
 
 function codeOf(error: unknown): string | undefined {
   return error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : undefined;

@@ -1,0 +1,59 @@
+// An address that leads to one server now and to another later, as a virtual address or a load balancer does.
+
+import { once } from "node:events";
+import { type AddressInfo, connect, createServer, type Socket } from "node:net";
+import type { Lifetime } from "../service.ts";
+
+export type Proxy = {
+  /** The server's own URL, by way of the proxy. */
+  readonly url: string;
+  /** New connections go there; old ones stay where they are. */
+  readonly lead: (url: string) => void;
+  /** Every connection is gone. */
+  readonly cut: () => void;
+  /** Nothing goes through any more, and nobody is told: the cable is out. New connections are taken, and are as silent. */
+  readonly silence: () => void;
+  /** What came in silence is lost with its connection; new ones are served. */
+  readonly speak: () => void;
+};
+
+export async function proxyTo(life: Lifetime, url: string): Promise<Proxy> {
+  let target = new URL(url);
+  let isSilent = false;
+  const open = new Set<Socket>();
+  const server = createServer((near) => {
+    const far = connect(Number(target.port), target.hostname);
+    for (const [from, to] of [
+      [near, far],
+      [far, near],
+    ] as const) {
+      open.add(from);
+      from.on("data", (data) => {
+        if (!isSilent) to.write(data);
+      });
+      from.on("error", () => {});
+      from.on("close", () => {
+        open.delete(from);
+        if (!isSilent) to.destroy();
+      });
+    }
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const cut = () => {
+    for (const socket of open) socket.destroy();
+  };
+  life.after(() => {
+    isSilent = false;
+    cut();
+    server.close();
+  });
+  const { port } = server.address() as AddressInfo;
+  return {
+    url: Object.assign(new URL(url), { port: String(port) }).href,
+    lead: (other) => (target = new URL(other)),
+    cut,
+    silence: () => (isSilent = true),
+    speak: () => (isSilent = false),
+  };
+}
