@@ -1,0 +1,148 @@
+// Statements that meet others: lost against another transaction, waiting for a lock, too slow, too many at once.
+
+import assert from "node:assert/strict";
+import { suite, test } from "node:test";
+import { Client } from "pg";
+import { SEES_ALL } from "../../src/domain/key.ts";
+import type { Store } from "../../src/domain/store.ts";
+import { type Database, postgresDatabase } from "../support/postgres/database.ts";
+import { isUnavailable, type Opened, openedOn } from "../support/postgres/opened.ts";
+import { putReadings } from "../support/records.ts";
+import type { Lifetime } from "../support/service.ts";
+import { until } from "../support/until.ts";
+import { customer, customersOf, everything, putCustomers, putTanks, readingsOf, tank } from "./conformance/objects.ts";
+
+/** A store with two tanks, on a database of its own. */
+async function opened(life: Lifetime, settings: Parameters<typeof openedOn>[2] = {}): Promise<Opened & { database: Database }> {
+  const database = await postgresDatabase(life);
+  const found = await openedOn({ after: database.closeFirst }, database.url, settings);
+  await putCustomers(found.store, customer("a"));
+  await putTanks(found.store, tank("one", "a"), tank("two", "a"));
+  return { ...found, database };
+}
+
+/** Somebody else's connection, for a transaction that stays open. */
+async function other({ url, closeFirst }: Database): Promise<Client> {
+  const client = new Client({ connectionString: url });
+  client.on("error", () => {});
+  await client.connect();
+  closeFirst(() => client.end());
+  return client;
+}
+
+/** A function that is beaten the first `times` times it is called: a sequence counts on when a transaction is rolled back. */
+const beatenFirst = (sqlstate: string, times: number): string => `
+  CREATE SEQUENCE calls;
+  CREATE FUNCTION beaten() RETURNS boolean LANGUAGE plpgsql VOLATILE AS $$ BEGIN
+    IF nextval('calls') <= ${times} THEN RAISE EXCEPTION 'beaten' USING ERRCODE = '${sqlstate}'; END IF;
+    RETURN true;
+  END $$;
+  CREATE FUNCTION before_writing() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN PERFORM beaten(); RETURN NULL; END $$;`;
+const ON_WRITING = "CREATE TRIGGER collide BEFORE INSERT ON telemetry EXECUTE FUNCTION before_writing()";
+
+const waiting = (database: Database) =>
+  database.query<{ pid: number }>(
+    "SELECT pid FROM pg_stat_activity WHERE application_name = 'tank-monitor' AND datname = current_database() AND wait_event_type = 'Lock'",
+  );
+
+const askTank = (store: Store) => store.tankById("one", SEES_ALL);
+
+suite("a statement that meets others", { concurrency: 4 }, () => {
+  for (const sqlstate of ["40001", "40P01"]) {
+    test(`a write that is beaten (${sqlstate}) is made again, once, whole, and nobody hears of it`, async (t) => {
+      const { store, told, database } = await opened(t);
+      await database.query(beatenFirst(sqlstate, 4));
+      await database.query(ON_WRITING);
+      assert.deepEqual([...(await putReadings(store, "one", [[1, 50]]))], [0]);
+      assert.equal((await readingsOf(store, "one")).totalItems, 1);
+      assert.deepEqual(await database.query("SELECT last_value FROM calls"), [{ last_value: "5" }]);
+      assert.deepEqual(told(), []);
+    });
+
+    test(`a write that is beaten (${sqlstate}) again and again is refused in the end, and leaves nothing`, async (t) => {
+      const { store, told, database } = await opened(t);
+      const before = await everything(store);
+      await database.query(beatenFirst(sqlstate, 1000));
+      await database.query(ON_WRITING);
+      await assert.rejects(putReadings(store, "one", [[1, 50]]), isUnavailable);
+      assert.deepEqual(await database.query("SELECT last_value FROM calls"), [{ last_value: "5" }]);
+      await database.query("DROP TRIGGER collide ON telemetry");
+      assert.deepEqual(await everything(store), before);
+      await putReadings(store, "one", [[1, 50]]);
+      assert.deepEqual(told(), ["writing_back", "writing_lost"]);
+    });
+
+    test(`a question that is beaten (${sqlstate}) is asked again`, async (t) => {
+      const { store, told, database } = await opened(t);
+      await database.query(beatenFirst(sqlstate, 1));
+      await database.query("ALTER TABLE customer RENAME TO customers");
+      await database.query("CREATE VIEW customer AS SELECT * FROM customers WHERE beaten()");
+      assert.equal((await customersOf(store)).totalItems, 1);
+      assert.deepEqual(told(), []);
+    });
+  }
+
+  test("a real deadlock: the other transaction goes first, then the readings are in", async (t) => {
+    const { store, told, database } = await opened(t);
+    const rival = await other(database);
+    const lock = (id: string) => rival.query("UPDATE telemetry SET total = total WHERE tank = $1", [id]);
+    await rival.query("BEGIN");
+    await lock("two");
+    const batch = { tankIds: ["one", "two"], tank: Uint32Array.of(0, 1), createdAt: Float64Array.of(1, 1) };
+    const writing = store.acceptReadings({ ...batch, fill: Float64Array.of(50, 50) });
+    await until("the write holds one and waits for two", async () => (await waiting(database)).length === 1);
+    await lock("one");
+    await rival.query("COMMIT");
+    assert.deepEqual([...(await writing)], [0, 0]);
+    assert.deepEqual(told(), []);
+    const deadlocks = "SELECT deadlocks FROM pg_stat_database WHERE datname = current_database()";
+    await until(
+      "the deadlock is counted",
+      async () => (await database.query<{ deadlocks: string }>(deadlocks))[0]?.deadlocks === "1",
+    );
+  });
+
+  test("a lock that another holds on and on: the write is refused, questions are not, and all is well after it", async (t) => {
+    const { store, told, database } = await opened(t);
+    const holder = await other(database);
+    await holder.query("BEGIN; UPDATE telemetry SET total = total WHERE tank = 'one'");
+    const asked = performance.now();
+    const writing = assert.rejects(putReadings(store, "one", [[1, 50]]), isUnavailable);
+    await until("the write waits", async () => (await waiting(database)).length === 1);
+    assert.equal((await readingsOf(store, "one")).totalItems, 0);
+    await writing;
+    assert.ok(performance.now() - asked < 11_000, "after the patience for a lock");
+    assert.equal((await waiting(database)).length, 0);
+    await holder.query("ROLLBACK");
+    await putReadings(store, "one", [[1, 50]]);
+    assert.deepEqual(told(), ["writing_back", "writing_lost"]);
+  });
+
+  test("a statement that takes too long is ended, here and on the server, and refused", async (t) => {
+    const { store, database } = await opened(t);
+    await database.query("ALTER TABLE customer RENAME TO customers");
+    await database.query("CREATE VIEW customer AS SELECT customers.* FROM pg_sleep(60), customers");
+    const asked = performance.now();
+    await assert.rejects(store.customerById("a", SEES_ALL), isUnavailable);
+    assert.ok(performance.now() - asked < 13_000, "after the patience for a statement");
+    const asleep = "SELECT FROM pg_stat_activity WHERE wait_event = 'PgSleep' AND datname = current_database()";
+    assert.deepEqual(await database.query(asleep), []);
+  });
+
+  test("200 questions at once, and writes beside them, are served by the connections there may be", async (t) => {
+    const connections = 4;
+    const { store, told, database } = await opened(t, { connections });
+    const holder = await other(database);
+    await holder.query("BEGIN; LOCK TABLE tank");
+    const asked = Array.from({ length: 200 }, () => askTank(store));
+    const written = Array.from({ length: 20 }, (_, i) => putReadings(store, "one", [[i, 50]]));
+    const ours = "SELECT FROM pg_stat_activity WHERE application_name = 'tank-monitor' AND datname = current_database()";
+    await until("all connections wait", async () => (await waiting(database)).length === connections);
+    assert.equal((await database.query(ours)).length, connections);
+    await holder.query("COMMIT");
+    for (const found of await Promise.all(asked)) assert.equal(typeof found, "object");
+    await Promise.all(written);
+    assert.ok((await database.query(ours)).length <= connections);
+    assert.deepEqual(told(), []);
+  });
+});
