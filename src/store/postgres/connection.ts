@@ -53,13 +53,20 @@ const types = {
     oid === BIGINT ? Number : pg.types.getTypeParser(oid, format as "text")) as typeof pg.types.getTypeParser,
 };
 
-export function clientConfig(url: string, schema?: string): pg.ClientConfig {
+export type ConnectionWishes = {
+  /** Where tables are made and found. */
+  readonly schema?: string;
+  /** How long a connection or an answer is waited for. */
+  readonly patienceMs?: number;
+};
+
+export function clientConfig(url: string, { schema, patienceMs }: ConnectionWishes = {}): pg.ClientConfig {
   return {
     connectionString: url,
     types,
-    connectionTimeoutMillis: CONNECT_MS,
+    connectionTimeoutMillis: patienceMs ?? CONNECT_MS,
     statement_timeout: STATEMENT_MS,
-    query_timeout: STATEMENT_MS + 2000,
+    query_timeout: patienceMs ?? STATEMENT_MS + 2000,
     lock_timeout: LOCK_MS,
     // A connection that stays in a transaction without a word holds locks that others wait for.
     idle_in_transaction_session_timeout: STATEMENT_MS,
@@ -70,8 +77,8 @@ export function clientConfig(url: string, schema?: string): pg.ClientConfig {
 }
 
 /** Connections for transactions. */
-export function openPool(url: string, connections: number, schema?: string): pg.Pool {
-  const pool = new pg.Pool({ ...clientConfig(url, schema), max: connections, idleTimeoutMillis: IDLE_MS });
+export function openPool(url: string, connections: number, wishes: ConnectionWishes = {}): pg.Pool {
+  const pool = new pg.Pool({ ...clientConfig(url, wishes), max: connections, idleTimeoutMillis: IDLE_MS });
   // An idle connection that is lost is replaced when one is needed again.
   pool.on("error", () => {});
   // So is one that is lost between two statements of a transaction: the next of them tells.

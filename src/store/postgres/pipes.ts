@@ -2,13 +2,13 @@
 // the event loop is one write and one read, not one for each. Three times as fast as a connection a question.
 
 import pg from "pg";
-import { clientConfig, type Db, type Row, type Statement, type Value } from "./connection.ts";
+import { type ConnectionWishes, clientConfig, type Db, type Row, type Statement, type Value } from "./connection.ts";
 
 export class Pipes implements Db {
   readonly #pipes: Pipe[];
 
-  constructor(url: string, count: number) {
-    this.#pipes = Array.from({ length: count }, () => new Pipe(url));
+  constructor(url: string, count: number, wishes: ConnectionWishes = {}) {
+    this.#pipes = Array.from({ length: count }, () => new Pipe(clientConfig(url, wishes)));
   }
 
   rows(asked: Statement, values: readonly Value[] = []): Promise<Row[]> {
@@ -25,12 +25,12 @@ export class Pipes implements Db {
 
 /** One connection, made when it is needed, and again when it was lost. */
 class Pipe {
-  readonly #url: string;
+  readonly #config: pg.ClientConfig;
   #client: Promise<pg.Client> | undefined;
   waiting = 0;
 
-  constructor(url: string) {
-    this.#url = url;
+  constructor(config: pg.ClientConfig) {
+    this.#config = config;
   }
 
   async rows({ name, text }: Statement, values: readonly Value[]): Promise<Row[]> {
@@ -55,7 +55,7 @@ class Pipe {
       if (this.#client === connecting) this.#client = undefined;
     };
     // The types of `pg` do not know `pipeline` yet.
-    const client = new pg.Client({ ...clientConfig(this.#url), pipeline: true } as pg.ClientConfig);
+    const client = new pg.Client({ ...this.#config, pipeline: true } as pg.ClientConfig);
     client.on("error", forget);
     client.on("end", forget);
     const connecting = client.connect().then(

@@ -9,6 +9,8 @@ import { asRefusal, type Db, PIPES, type PostgresSettings, statement } from "./c
 import { Pipes } from "./pipes.ts";
 
 const LOOK_EVERY_MS = 500;
+/** A replica that says nothing for this long is away: the primary is asked instead. */
+const PATIENCE_MS = 2000;
 
 /** Positions in the log, as bytes since its beginning. */
 const WRITTEN = statement("SELECT (pg_current_wal_lsn() - '0/0'::pg_lsn)::float8");
@@ -33,7 +35,7 @@ export class Replicas {
     this.#lagMs = replicaLagMs;
     this.#observe = observe;
     this.#replicas = replicaUrls.map((url) => ({
-      db: new Pipes(url, Math.min(PIPES, connections)),
+      db: new Pipes(url, Math.min(PIPES, connections), { patienceMs: PATIENCE_MS }),
       name: new URL(url).host,
       // Not asked before it was looked at.
       away: "not looked at yet",

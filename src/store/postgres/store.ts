@@ -138,7 +138,7 @@ async function rehearse(
   progress: (done: number, total: number) => void,
   observe: Observe,
 ): Promise<Store> {
-  const own = openPool(url, 1, "pg_temp");
+  const own = openPool(url, 1, { schema: "pg_temp" });
   try {
     const [row] = await onPool(pool).rows(SCHEMA);
     await copyToTemporary(own, String(row?.[0]), progress);
