@@ -163,6 +163,17 @@ suite("replicas", () => {
     });
   }
 
+  test("while one replica is silent, another that falls behind is noticed as soon as ever", async (t) => {
+    const it = await opened(t, LAG_MS);
+    const [silent, held] = [proxies[0] as Proxy, replicas[1] as OwnPostgres];
+    silent.silence();
+    t.after(() => silent.speak());
+    await until("the silence is told", () => kinds(it).length === 1);
+    await hold(held);
+    const now = await oneMore(it);
+    await until("answers are fresh", async () => (await total(it)) === now, LAG_MS + LOOK_MS);
+  });
+
   test("a replica that was promoted is none any more", async (t) => {
     const it = await opened(t, HOUR_MS);
     const [first, second] = replicas as [OwnPostgres, OwnPostgres];

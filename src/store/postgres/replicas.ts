@@ -16,7 +16,13 @@ const PATIENCE_MS = 2000;
 const WRITTEN = statement("SELECT (pg_current_wal_lsn() - '0/0'::pg_lsn)::float8");
 const REPLAYED = statement("SELECT (pg_last_wal_replay_lsn() - '0/0'::pg_lsn)::float8 WHERE pg_is_in_recovery()");
 
-type Replica = { readonly db: Pipes; readonly name: string; away: string | undefined };
+type Replica = {
+  readonly db: Pipes;
+  readonly name: string;
+  away: string | undefined;
+  /** Each is looked at on its own: one that says nothing holds up no other. */
+  looking?: Promise<void> | undefined;
+};
 type Noted = { readonly at: number; readonly position: number };
 
 export class Replicas {
@@ -50,6 +56,7 @@ export class Replicas {
   async close(): Promise<void> {
     clearInterval(this.#timer);
     await this.#looking;
+    await Promise.all(this.#replicas.map(({ looking }) => looking));
     await Promise.all(this.#replicas.map(({ db }) => db.close()));
   }
 
@@ -86,7 +93,11 @@ export class Replicas {
     // One older than the limit is enough to compare with.
     const old = this.#noted.findLastIndex((noted) => noted.at < at - this.#lagMs);
     if (old > 0) this.#noted = this.#noted.slice(old);
-    await Promise.all(this.#replicas.map((replica) => this.#lookAt(replica)));
+    for (const replica of this.#replicas) {
+      replica.looking ??= this.#lookAt(replica).finally(() => {
+        replica.looking = undefined;
+      });
+    }
   }
 
   async #lookAt(replica: Replica): Promise<void> {
