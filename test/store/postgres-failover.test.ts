@@ -4,9 +4,9 @@ import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import { Client } from "pg";
 import type { Store } from "../../src/domain/store.ts";
+import { detourTo } from "../support/postgres/detour.ts";
 import { answers, isUnavailable, openedOn } from "../support/postgres/opened.ts";
 import { ownPostgres } from "../support/postgres/own.ts";
-import { proxyTo } from "../support/postgres/proxy.ts";
 import { putReadings } from "../support/records.ts";
 import { until } from "../support/until.ts";
 import { customer, everything, putCustomers, putTanks, readingsOf, tank } from "./conformance/objects.ts";
@@ -37,8 +37,8 @@ suite("a failover", { concurrency: 2 }, () => {
   test("to a replica that is promoted: reading comes first, writing with the promotion, and nothing is lost", async (t) => {
     const primary = await ownPostgres(t);
     const replica = await primary.replica();
-    const proxy = await proxyTo(t, primary.url);
-    const { store, told } = await openedOn(t, proxy.url);
+    const detour = await detourTo(t, primary.url);
+    const { store, told } = await openedOn(t, detour.url);
     await filled(store);
     const before = await everything(store);
     const [written] = (await tell(primary, POSITION)) as [{ at: string }];
@@ -47,7 +47,7 @@ suite("a failover", { concurrency: 2 }, () => {
     await primary.stop("kill");
     await assert.rejects(readingsOf(store, "one"), isUnavailable);
     await assert.rejects(putReadings(store, "one", [[2, 40]]), isUnavailable);
-    proxy.lead(replica.url);
+    detour.lead(replica.url);
     await until("reading is back", () => answers(store.ping()), BACK_MS);
     assert.deepEqual(await everything(store), before);
     // It only reads as yet.
@@ -66,8 +66,8 @@ suite("a failover", { concurrency: 2 }, () => {
   test("from a server that only reads now, and whose connections stay: writing goes to the new one", async (t) => {
     const primary = await ownPostgres(t);
     const replica = await primary.replica();
-    const proxy = await proxyTo(t, primary.url);
-    const { store, told } = await openedOn(t, proxy.url);
+    const detour = await detourTo(t, primary.url);
+    const { store, told } = await openedOn(t, detour.url);
     await filled(store);
     await tell(primary, "ALTER SYSTEM SET default_transaction_read_only = on");
     await tell(primary, "SELECT pg_reload_conf()");
@@ -76,7 +76,7 @@ suite("a failover", { concurrency: 2 }, () => {
     assert.deepEqual(told(), ["writing_lost"]);
 
     await tell(replica, "SELECT pg_promote()");
-    proxy.lead(replica.url);
+    detour.lead(replica.url);
     await until("writing is back", () => answers(putReadings(store, "one", [[2, 40]])), BACK_MS);
     assert.deepEqual(told(), ["writing_back", "writing_lost"]);
     const there = "SELECT total FROM telemetry";
@@ -99,19 +99,19 @@ suite("a failover", { concurrency: 2 }, () => {
 
   test("a server that falls silent: what was asked is refused in the end, and a new connection serves", async (t) => {
     const server = await ownPostgres(t);
-    const proxy = await proxyTo(t, server.url);
-    const { store } = await openedOn(t, proxy.url);
+    const detour = await detourTo(t, server.url);
+    const { store } = await openedOn(t, detour.url);
     await filled(store);
     // One connection for each of the two.
     await Promise.all([store.ping(), store.ping()]);
-    proxy.silence();
+    detour.silence();
     const silent = performance.now();
     const refused = [readingsOf(store, "one"), putReadings(store, "one", [[2, 40]])].map((asked) =>
       assert.rejects(asked, isUnavailable).then(() => performance.now() - silent),
     );
     const patience = (await Promise.all(refused)).map((milliseconds) => milliseconds < 13_000);
     assert.deepEqual(patience, [true, true], "reading and writing are refused after the patience of one statement");
-    proxy.speak();
+    detour.speak();
     assert.equal((await readingsOf(store, "one")).totalItems, 1);
     await putReadings(store, "one", [[2, 40]]);
   });

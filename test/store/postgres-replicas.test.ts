@@ -6,9 +6,9 @@ import { after, suite, test } from "node:test";
 import { setTimeout as pause } from "node:timers/promises";
 import { Client } from "pg";
 import { SEES_ALL } from "../../src/domain/key.ts";
+import { type Detour, detourTo } from "../support/postgres/detour.ts";
 import { type Opened, openedOn } from "../support/postgres/opened.ts";
 import { type OwnPostgres, ownPostgres } from "../support/postgres/own.ts";
-import { type Proxy, proxyTo } from "../support/postgres/proxy.ts";
 import { putReadings } from "../support/records.ts";
 import type { Lifetime } from "../support/service.ts";
 import { until } from "../support/until.ts";
@@ -20,7 +20,7 @@ const LOOK_MS = 500;
 
 const primary = await ownPostgres({ after });
 const replicas = [await primary.replica(), await primary.replica()];
-const proxies = await Promise.all(replicas.map(({ url }) => proxyTo({ after }, url)));
+const detours = await Promise.all(replicas.map(({ url }) => detourTo({ after }, url)));
 const { store: writer } = await openedOn({ after }, primary.url);
 await putCustomers(writer, customer("a"));
 await putTanks(writer, tank("one", "a"));
@@ -56,7 +56,7 @@ async function totals(opened: Opened, questions = 20): Promise<Set<number>> {
 suite("replicas", () => {
   /** A store whose replicas are in use and have everything; all is as before when the test ends. */
   async function opened(t: Lifetime, replicaLagMs: number): Promise<Opened> {
-    const found = await openedOn(t, primary.url, { replicaUrls: proxies.map(({ url }) => url), replicaLagMs });
+    const found = await openedOn(t, primary.url, { replicaUrls: detours.map(({ url }) => url), replicaLagMs });
     t.after(() => Promise.all(replicas.map(letGo)));
     await until("the replicas are in use", () => found.told().length === replicas.length);
     const [written] = await tell(primary, "SELECT pg_current_wal_lsn() AS at");
@@ -126,7 +126,7 @@ suite("replicas", () => {
   for (const away of ["killed", "stopped", "cut off", "silent"] as const) {
     test(`a replica that is ${away} fails no question, and is asked again when it is back`, { timeout: 30_000 }, async (t) => {
       const it = await opened(t, HOUR_MS);
-      const [replica, proxy] = [replicas[0] as OwnPostgres, proxies[0] as Proxy];
+      const [replica, detour] = [replicas[0] as OwnPostgres, detours[0] as Detour];
       await totals(it);
       let slowest = 0;
       let isOver = false;
@@ -141,11 +141,11 @@ suite("replicas", () => {
         }
       };
       const asking = Promise.all([asker(), asker(), asker()]);
-      if (away === "silent") proxy.silence();
-      else if (away === "cut off") proxy.cut();
+      if (away === "silent") detour.silence();
+      else if (away === "cut off") detour.cut();
       else await replica.stop(away === "killed" ? "kill" : "fast");
       await until("the loss is told", () => kinds(it)[0] === "replica_lost");
-      proxy.speak();
+      detour.speak();
       if (away === "killed" || away === "stopped") await replica.start();
       await until("it is back", () => kinds(it).at(-1) === "replica_back");
       isOver = true;
@@ -165,7 +165,7 @@ suite("replicas", () => {
 
   test("while one replica is silent, another that falls behind is noticed as soon as ever", async (t) => {
     const it = await opened(t, LAG_MS);
-    const [silent, held] = [proxies[0] as Proxy, replicas[1] as OwnPostgres];
+    const [silent, held] = [detours[0] as Detour, replicas[1] as OwnPostgres];
     silent.silence();
     t.after(() => silent.speak());
     await until("the silence is told", () => kinds(it).length === 1);

@@ -4,8 +4,8 @@ import { once } from "node:events";
 import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 import type { Lifetime } from "../service.ts";
 
-export type Proxy = {
-  /** The server's own URL, by way of the proxy. */
+export type Detour = {
+  /** The server's own URL, by this way. */
   readonly url: string;
   /** New connections go there; old ones stay where they are. */
   readonly lead: (url: string) => void;
@@ -17,7 +17,7 @@ export type Proxy = {
   readonly speak: () => void;
 };
 
-export async function proxyTo(life: Lifetime, url: string): Promise<Proxy> {
+export async function detourTo(life: Lifetime, url: string): Promise<Detour> {
   let target = new URL(url);
   let isSilent = false;
   const open = new Set<Socket>();

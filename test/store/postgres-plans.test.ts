@@ -1,0 +1,185 @@
+// How PostgreSQL walks the store's own statements, heard on their way: one a question, prepared, by an index whatever the
+// statistics say, and everything about telemetry by its tank.
+
+import assert from "node:assert/strict";
+import { after, before, suite, test } from "node:test";
+import type pg from "pg";
+import { SEES_ALL } from "../../src/domain/key.ts";
+import { Import } from "../../src/ingest/import.ts";
+import { openPool } from "../../src/store/postgres/connection.ts";
+import { type Database, postgresDatabase } from "../support/postgres/database.ts";
+import { type Heard, heardDuring } from "../support/postgres/heard.ts";
+import { openedOn } from "../support/postgres/opened.ts";
+import { putReadings } from "../support/records.ts";
+import {
+  customer,
+  customersOf,
+  key,
+  putCustomers,
+  putTanks,
+  readingsOf,
+  sightOf,
+  tank,
+  tanksOf,
+  WHOLE,
+} from "./conformance/objects.ts";
+
+const EMAIL = "office@customers.example";
+const FAR = { page: 4 };
+const ITS_PARTS = { from: 5, to: 9_000_000 };
+
+const database = await postgresDatabase({ after });
+const { store } = await openedOn({ after: database.closeFirst }, database.url);
+const empty = await postgresDatabase({ after });
+await openedOn({ after: empty.closeFirst }, empty.url);
+
+/** With the settings of the store's own connections. */
+function poolOn({ url, closeFirst }: Database): pg.Pool {
+  const pool = openPool(url, 1);
+  closeFirst(() => pool.end());
+  return pool;
+}
+const STATISTICS = { "of tables that were small": poolOn(database), none: poolOn(empty) };
+
+const QUESTIONS: Record<string, () => Promise<unknown>> = {
+  customerById: () => store.customerById("a", SEES_ALL),
+  "customerPage, near": () => customersOf(store),
+  "customerPage, far": () => customersOf(store, FAR),
+  "customerPage of an e-mail, near": () => customersOf(store, { email: EMAIL, ...ITS_PARTS }),
+  "customerPage of an e-mail, far": () => customersOf(store, { email: EMAIL, ...FAR }),
+  "customerPage of a customer's key": () => customersOf(store, {}, sightOf("a")),
+  tankById: () => store.tankById("one", SEES_ALL),
+  "tankPage, near": () => tanksOf(store, ITS_PARTS),
+  "tankPage, far": () => tanksOf(store, FAR),
+  "tankPage of an owner, near": () => tanksOf(store, {}, sightOf("a")),
+  "tankPage of an owner, far": () => tanksOf(store, FAR, sightOf("a")),
+  "telemetryPage, newest": () => readingsOf(store, "one", { size: 10 }),
+  "telemetryPage, far": () => readingsOf(store, "one", FAR),
+  "telemetryPage in a range": () => readingsOf(store, "one", ITS_PARTS),
+  "telemetryPage of an unknown tank": () => store.telemetryPage("none", WHOLE, SEES_ALL),
+  keyByHash: () => store.keyByHash("hash"),
+  keyList: () => store.keyList(),
+  isEmpty: () => store.isEmpty(),
+  ping: () => store.ping(),
+};
+
+type Node = {
+  readonly "Node Type": string;
+  readonly "Relation Name"?: string;
+  readonly "Index Cond"?: string;
+  readonly "Conflict Arbiter Indexes"?: readonly string[];
+  readonly Plans?: readonly Node[];
+};
+
+const SPREAD = ["telemetry", "block", "reading_milestone"];
+const below = (node: Node): Node[] => [node, ...(node.Plans ?? []).flatMap(below)];
+
+/** The plan for whatever values there may be. */
+async function planOf(pool: pg.Pool, { text }: Heard): Promise<Node> {
+  const parameters = Math.max(0, ...Array.from(text.matchAll(/\$(\d+)/g), ([, number]) => Number(number)));
+  const values = parameters === 0 ? "" : `(${Array.from({ length: parameters }, () => "NULL").join(", ")})`;
+  await pool.query(`PREPARE heard AS ${text}`);
+  try {
+    const { rows } = await pool.query<[[{ Plan: Node }]]>({
+      text: `EXPLAIN (FORMAT JSON) EXECUTE heard${values}`,
+      rowMode: "array",
+    });
+    return rows[0]?.[0][0].Plan as Node;
+  } finally {
+    await pool.query("DEALLOCATE heard");
+  }
+}
+
+/** Every table is reached by an index, the telemetry tables by the tank. A sort has to do with what was asked for alone. */
+function checkPlan(plan: Node, text: string): void {
+  const told = `${text}\n${JSON.stringify(plan, null, 1)}`;
+  for (const node of below(plan)) {
+    const { "Node Type": type, "Relation Name": relation, "Index Cond": condition = "" } = node;
+    if (type === "ModifyTable") {
+      if (SPREAD.includes(relation ?? ""))
+        assert.deepEqual(node["Conflict Arbiter Indexes"] ?? [`${relation}_pkey`], [`${relation}_pkey`], told);
+    } else if (relation !== undefined) {
+      assert.match(type, /^Index (Only )?Scan$/, told);
+      if (SPREAD.includes(relation)) assert.match(condition, /\btank = /, told);
+    }
+    if (type.endsWith("Sort")) assert.ok(below(node).some(isBounded), told);
+  }
+}
+
+/** What it gives is no more than a page, than was handed in, or than a few rows for each of that. */
+function isBounded({ "Node Type": type, "Index Cond": condition = "" }: Node): boolean {
+  return type === "Limit" || type === "Function Scan" || / = ANY /.test(condition);
+}
+
+const isWork = ({ text }: Heard): boolean => !/^(BEGIN|COMMIT|COPY)/.test(text);
+
+/** Readings that are appended, late, and so many that blocks are cut and milestones regrouped. */
+async function acceptAll(): Promise<void> {
+  const many = Array.from({ length: 15_000 }, (_, i) => [i * 1000, i % 100] as const);
+  await putReadings(store, "one", many);
+  await putReadings(store, "one", [[20_000_000, 5]]);
+  await putReadings(
+    store,
+    "one",
+    Array.from({ length: 5000 }, (_, i) => [i * 100 + 1, 7] as const),
+  );
+}
+
+suite("the statements of the store", () => {
+  let accepted: Heard[] = [];
+
+  before(async () => {
+    await putCustomers(store, customer("a"));
+    await putTanks(store, tank("one", "a"), tank("two", "a"));
+    await store.addKey(key("k"), "hash");
+    // Statistics that were true once: of tables with next to nothing in them.
+    await database.query("ANALYZE");
+    accepted = await heardDuring(acceptAll);
+  });
+
+  for (const [name, ask] of Object.entries(QUESTIONS)) {
+    test(`${name}: one statement, prepared`, async () => {
+      const heard = await heardDuring(ask);
+      assert.equal(heard.length, 1, heard.map(({ text }) => text).join("\n"));
+      assert.ok(heard[0]?.name, "it has a name");
+    });
+  }
+
+  test("the statements of a write are prepared, but for the transaction's own and COPY", () => {
+    for (const { name, text } of accepted.filter(isWork)) assert.ok(name, text);
+  });
+
+  for (const [statistics, pool] of Object.entries(STATISTICS)) {
+    test(`every question goes by an index; statistics: ${statistics}`, async () => {
+      for (const [name, ask] of Object.entries(QUESTIONS)) {
+        // What lists every key, asks whether there is any, or has one row is no walk of a table that grows.
+        if (["keyList", "isEmpty", "ping"].includes(name)) continue;
+        for (const heard of await heardDuring(ask)) {
+          const plan = await planOf(pool, heard);
+          checkPlan(plan, heard.text);
+          if (name.startsWith("telemetry")) assert.ok(!below(plan).some((node) => node["Node Type"].endsWith("Sort")), name);
+        }
+      }
+    });
+
+    test(`readings are taken in by the tank's indexes; statistics: ${statistics}`, async () => {
+      const texts = new Map(accepted.filter(isWork).map((heard) => [heard.text, heard]));
+      for (const [text, heard] of texts) {
+        checkPlan(await planOf(pool, heard), text);
+        assert.match(text, /\btank\b/, "it carries the tank");
+      }
+      assert.ok(texts.size >= 7, `${texts.size} different statements`);
+    });
+  }
+
+  test("many readings at once, and a file of them, are copied in: no block is inserted by itself", async () => {
+    const csv = Array.from({ length: 3000 }, (_, i) => `two,${new Date(i * 60_000).toISOString()},${i % 100}\n`);
+    async function* file() {
+      yield Buffer.from(`tank_id,created_at,fill_percentage\n${csv.join("")}`);
+    }
+    const imported = await heardDuring(() => new Import(store, ({ reason }) => assert.fail(reason)).take(file(), "csv"));
+    for (const heard of [accepted, imported]) assert.ok(heard.some(({ text }) => /^COPY block .*FROM STDIN/.test(text)));
+    assert.ok(!imported.some(({ text }) => /INSERT INTO block/.test(text)));
+    assert.equal((await readingsOf(store, "two")).totalItems, 3000);
+  });
+});

@@ -1,0 +1,67 @@
+// The schema can be spread over machines by tank: read off the catalog.
+
+import assert from "node:assert/strict";
+import { after, test } from "node:test";
+import { postgresDatabase } from "../support/postgres/database.ts";
+import { openedOn } from "../support/postgres/opened.ts";
+
+/** The tables that grow with the readings. */
+const SPREAD = ["telemetry", "block", "reading_milestone"];
+
+// Its text sorts as people do, where the schema does not say otherwise.
+const database = await postgresDatabase({ after }, { locale: "en-US" });
+await openedOn({ after: database.closeFirst }, database.url);
+
+const columnsOf = (relation: string, numbers: string): string => `ARRAY(
+  SELECT attname::text FROM unnest(${numbers}) WITH ORDINALITY AS part (number, place)
+  JOIN pg_attribute ON attrelid = ${relation} AND attnum = part.number ORDER BY place)`;
+
+test("every unique key of the telemetry tables begins with the tank", async () => {
+  const keys = await database.query<{ name: string; columns: string[] }>(
+    `SELECT indrelid::regclass::text AS name, ${columnsOf("indrelid", "indkey::smallint[]")} AS columns
+     FROM pg_index WHERE indisunique AND indrelid::regclass::text = ANY ($1)`,
+    [SPREAD],
+  );
+  assert.deepEqual(new Set(keys.map(({ name }) => name)), new Set(SPREAD), "each has one");
+  for (const { name, columns } of keys) assert.equal(columns[0], "tank", `${name} (${columns})`);
+});
+
+test("nothing is numbered: no sequence, no identity, no generated column", async () => {
+  const sequences = "SELECT relname FROM pg_class WHERE relkind = 'S' AND relnamespace = current_schema()::regnamespace";
+  assert.deepEqual(await database.query(sequences), []);
+  const generated = `
+    SELECT attrelid::regclass::text, attname FROM pg_attribute JOIN pg_class ON pg_class.oid = attrelid
+    WHERE relnamespace = current_schema()::regnamespace AND (attidentity <> '' OR attgenerated <> '')`;
+  assert.deepEqual(await database.query(generated), []);
+});
+
+test("no constraint of the telemetry tables reaches beyond the tank", async () => {
+  const foreign = await database.query<{ table: string; to: string; columns: string[]; targets: string[] }>(
+    `SELECT conrelid::regclass::text AS table, confrelid::regclass::text AS to,
+       ${columnsOf("conrelid", "conkey")} AS columns, ${columnsOf("confrelid", "confkey")} AS targets
+     FROM pg_constraint WHERE contype = 'f'
+       AND (conrelid::regclass::text = ANY ($1) OR confrelid::regclass::text = ANY ($1))`,
+    [SPREAD],
+  );
+  // Checked when a tank is made, and never with a reading: the head's tank does not change.
+  assert.deepEqual(foreign, [{ table: "telemetry", to: "tank", columns: ["tank"], targets: ["id"] }]);
+
+  const triggers = "SELECT tgrelid::regclass::text, tgname FROM pg_trigger WHERE NOT tgisinternal";
+  assert.deepEqual(await database.query(triggers), []);
+  const others = await database.query(
+    `SELECT conrelid::regclass::text, conname FROM pg_constraint
+     WHERE conrelid::regclass::text = ANY ($1) AND contype NOT IN ('p', 'f', 'n')`,
+    [SPREAD],
+  );
+  assert.deepEqual(others, [], "primary keys, the one reference, and what may not be null");
+});
+
+test("every text that an index sorts by is compared byte by byte", async () => {
+  const collations = await database.query<{ index: string; sorting: string }>(
+    `SELECT indexrelid::regclass::text AS index, collname::text AS sorting
+     FROM pg_index JOIN pg_class ON pg_class.oid = indrelid AND relnamespace = current_schema()::regnamespace
+     CROSS JOIN unnest(indcollation::oid[]) AS part (number) JOIN pg_collation ON pg_collation.oid = part.number`,
+  );
+  assert.ok(collations.length >= 10, `${collations.length} columns`);
+  for (const { index, sorting } of collations) assert.equal(sorting, "C", index);
+});
