@@ -62,7 +62,7 @@ export type ConnectionWishes = {
 
 export function clientConfig(url: string, { schema, patienceMs }: ConnectionWishes = {}): pg.ClientConfig {
   return {
-    connectionString: url,
+    ...withOptions(url, schema === undefined ? OPTIONS : `${OPTIONS} -c search_path=${schema}`),
     types,
     connectionTimeoutMillis: patienceMs ?? CONNECT_MS,
     statement_timeout: STATEMENT_MS,
@@ -72,18 +72,28 @@ export function clientConfig(url: string, { schema, patienceMs }: ConnectionWish
     idle_in_transaction_session_timeout: STATEMENT_MS,
     keepAlive: true,
     application_name: "tank-monitor",
-    options: schema === undefined ? OPTIONS : `${OPTIONS} -c search_path=${schema}`,
   };
 }
 
 /** Connections for transactions. */
 export function openPool(url: string, connections: number, wishes: ConnectionWishes = {}): pg.Pool {
-  const pool = new pg.Pool({ ...clientConfig(url, wishes), max: connections, idleTimeoutMillis: IDLE_MS });
+  // Temporary tables end with their connection.
+  const idleTimeoutMillis = wishes.schema === "pg_temp" ? 0 : IDLE_MS;
+  const pool = new pg.Pool({ ...clientConfig(url, wishes), max: connections, idleTimeoutMillis });
   // An idle connection that is lost is replaced when one is needed again.
   pool.on("error", () => {});
   // So is one that is lost between two statements of a transaction: the next of them tells.
   pool.on("connect", (client) => client.on("error", () => {}));
   return pool;
+}
+
+/** A URL may carry options of its own, which the driver would take in the place of ours: they go before them. */
+function withOptions(url: string, ours: string): { readonly connectionString: string; readonly options: string } {
+  const parts = new URL(url);
+  const given = parts.searchParams.get("options");
+  if (given === null) return { connectionString: url, options: ours };
+  parts.searchParams.delete("options");
+  return { connectionString: parts.href, options: `${given} ${ours}` };
 }
 
 export function onPool(pool: pg.Pool): Db {
