@@ -1,15 +1,12 @@
 // PostgreSQL as the suite of all engines sees it.
 
-import { createReadStream, mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createInterface } from "node:readline";
-import { finished } from "node:stream/promises";
-import { Client } from "pg";
-import { from as copyFrom } from "pg-copy-streams";
 import type { Store } from "../../src/domain/store.ts";
 import { openStore } from "../../src/store/open.ts";
 import { type Database, postgresDatabase } from "../support/postgres/database.ts";
+import { restoredFrom } from "../support/postgres/restored.ts";
 import type { Lifetime } from "../support/service.ts";
 import { until } from "../support/until.ts";
 import type { Engine } from "./conformance/engine.ts";
@@ -28,7 +25,7 @@ export function postgresEngine(name: string, locale?: string): Engine {
       return {
         store: await openedOn(database),
         reopen: () => openedOn(database),
-        restored: async (file) => openedOn(await restore(file, life)),
+        restored: async (file) => openedOn(await restoredFrom(file, life)),
         folder,
         url: Object.assign(new URL(database.url), { search: `application_name=${ELSEWHERE}` }).href,
         settled: async () => void (await until("the sessions of the process end", () => isGone(database), 30_000)),
@@ -47,31 +44,4 @@ async function openedOn({ url, closeFirst }: Database): Promise<Store> {
   const close = () => (closing ??= store.close());
   closeFirst(close);
   return { ...store, close };
-}
-
-/** Does what `psql -f` does with a script of statements and COPY. */
-async function restore(file: string, life: Lifetime): Promise<Database> {
-  const database = await postgresDatabase(life);
-  const client = new Client({ connectionString: database.url });
-  await client.connect();
-  let script = "";
-  let copy: ReturnType<typeof copyFrom> | undefined;
-  for await (const line of createInterface({ input: createReadStream(file) })) {
-    if (copy !== undefined && line === "\\.") {
-      copy.end();
-      await finished(copy);
-      copy = undefined;
-    } else if (copy !== undefined) {
-      copy.write(`${line}\n`);
-    } else if (line.startsWith("COPY ")) {
-      await client.query(script);
-      script = "";
-      copy = client.query(copyFrom(line));
-    } else {
-      script += `${line}\n`;
-    }
-  }
-  await client.query(script);
-  await client.end();
-  return database;
 }

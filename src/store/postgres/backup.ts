@@ -1,9 +1,10 @@
 // Copies of the whole database: a file that psql restores, and a copy to try a change on.
 
 import { createWriteStream } from "node:fs";
-import { finished } from "node:stream/promises";
+import { pipeline } from "node:stream/promises";
 import type pg from "pg";
 import { to as copyTo } from "pg-copy-streams";
+import { storeUnavailable } from "../../domain/errors.ts";
 import { type Transaction, transaction } from "./connection.ts";
 import { migrate, SCHEMA_SCRIPT } from "./migrations.ts";
 import { TABLES } from "./schema.ts";
@@ -13,9 +14,16 @@ export type CopyProgress = (done: number, total: number) => void;
 const SIZE = `SELECT coalesce(sum(pg_table_size(name::regclass)), 0)::float8 FROM unnest($1::text[]) AS name`;
 
 /** Of one snapshot, while others read and write. */
-export function backup(pool: pg.Pool, file: string, progress: CopyProgress): Promise<void> {
-  return transaction(pool, (db) => write(db, file, progress), "REPEATABLE READ READ ONLY");
+export async function backup(pool: pg.Pool, file: string, progress: CopyProgress): Promise<void> {
+  try {
+    await transaction(pool, (db) => write(db, file, progress), "REPEATABLE READ READ ONLY");
+  } catch (error) {
+    throw isOfSystem(error) ? storeUnavailable(error) : error;
+  }
 }
+
+/** A file that cannot be made, or a disk that is full. */
+const isOfSystem = (error: unknown): boolean => error instanceof Error && "syscall" in error;
 
 async function write({ client }: Transaction, file: string, progress: CopyProgress): Promise<void> {
   await client.query("SET LOCAL statement_timeout = 0");
@@ -37,12 +45,7 @@ async function write({ client }: Transaction, file: string, progress: CopyProgre
     }
     progress(total, total);
   }
-  const out = createWriteStream(file);
-  for await (const part of script()) {
-    if (!out.write(part)) await new Promise((resolve) => out.once("drain", resolve));
-  }
-  out.end();
-  await finished(out);
+  await pipeline(script, createWriteStream(file));
 }
 
 /** Copies everything into the temporary tables of a connection, where it is seen by that connection alone and ends with it. */

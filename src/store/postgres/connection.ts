@@ -53,6 +53,17 @@ const types = {
     oid === BIGINT ? Number : pg.types.getTypeParser(oid, format as "text")) as typeof pg.types.getTypeParser,
 };
 
+/** Connects once, or throws why that cannot be. A handshake that fails on our side leaves a connection, which ends here. */
+export async function tryConnection(url: string): Promise<void> {
+  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: CONNECT_MS });
+  client.on("error", () => {});
+  try {
+    await client.connect();
+  } finally {
+    await client.end();
+  }
+}
+
 export type ConnectionWishes = {
   /** Where tables are made and found. */
   readonly schema?: string;

@@ -21,6 +21,7 @@ import {
   type PostgresSettings,
   statement,
   type Transaction,
+  tryConnection,
 } from "./connection.ts";
 import { customerQuestions, putCustomers, touchCustomers } from "./customers.ts";
 import { records } from "./export.ts";
@@ -38,13 +39,19 @@ const SCHEMA = statement("SELECT current_schema()");
 
 export async function openPostgres(url: string, settings: PostgresSettings, observe: Observe): Promise<Store> {
   if (!URL.canParse(url)) throw new Complaint("DATABASE_URL is not a URL: escape what is special in its password (%40 for @)", 2);
+  try {
+    await tryConnection(url);
+  } catch (error) {
+    throw complaint(error as Error, url);
+  }
   const pipes = Math.min(PIPES, Math.floor(settings.connections / 2));
   const pool = openPool(url, settings.connections - pipes);
   try {
     await migrate(pool);
   } catch (error) {
     await pool.end();
-    throw asComplaint(error, url);
+    const isOfServer = error instanceof pg.DatabaseError || asRefusal(error) instanceof Refusal;
+    throw isOfServer ? complaint(error as Error, url) : error;
   }
   const primary = new Pipes(url, pipes);
   const replicas = new Replicas(primary, settings, observe);
@@ -152,12 +159,8 @@ async function rehearse(
 }
 
 /** Whatever stands in the way of opening is for the operator to mend: one line, without the password. */
-function asComplaint(error: unknown, url: string): unknown {
-  const refusal = asRefusal(error);
-  const isDenied = error instanceof pg.DatabaseError;
-  if (!(refusal instanceof Refusal) && !isDenied) return error;
-  const { message } = refusal instanceof Refusal && refusal.cause instanceof Error ? refusal.cause : (error as Error);
-  const reason = message !== "" ? message : String((error as NodeJS.ErrnoException).code ?? "no answer");
+function complaint(error: Error, url: string): Complaint {
+  const reason = error.message !== "" ? error.message : String((error as NodeJS.ErrnoException).code ?? "no answer");
   const { host, pathname } = new URL(url);
   return new Complaint(
     `the database ${host}${pathname} cannot be opened (${reason}). Check DATABASE_URL, and that PostgreSQL runs and lets this user in.`,
