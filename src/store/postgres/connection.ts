@@ -69,15 +69,16 @@ export type ConnectionWishes = {
   readonly schema?: string;
   /** How long a connection or an answer is waited for. */
   readonly patienceMs?: number;
+  /** An answer takes as long as it takes, as with a copy of everything. */
+  readonly isPatient?: boolean;
 };
 
-export function clientConfig(url: string, { schema, patienceMs }: ConnectionWishes = {}): pg.ClientConfig {
+export function clientConfig(url: string, { schema, patienceMs, isPatient = false }: ConnectionWishes = {}): pg.ClientConfig {
   return {
     ...withOptions(url, schema === undefined ? OPTIONS : `${OPTIONS} -c search_path=${schema}`),
     types,
     connectionTimeoutMillis: patienceMs ?? CONNECT_MS,
-    statement_timeout: STATEMENT_MS,
-    query_timeout: patienceMs ?? STATEMENT_MS + 2000,
+    ...(!isPatient && { statement_timeout: STATEMENT_MS, query_timeout: patienceMs ?? STATEMENT_MS + 2000 }),
     lock_timeout: LOCK_MS,
     // A connection that stays in a transaction without a word holds locks that others wait for.
     idle_in_transaction_session_timeout: STATEMENT_MS,

@@ -1,10 +1,14 @@
-// A rehearsal lives in temporary tables of one connection: neither the URL nor a long pause may lead it anywhere else.
+// Copies of everything. A rehearsal lives in temporary tables of one connection: neither the URL nor a long pause may lead
+// it anywhere else.
 
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import test, { mock } from "node:test";
 import { openPool } from "../../src/store/postgres/connection.ts";
 import { postgresDatabase } from "../support/postgres/database.ts";
 import { openedOn } from "../support/postgres/opened.ts";
+import { temporaryFolder } from "../support/service.ts";
 import { customer, customersOf, everything, putCustomers } from "./conformance/objects.ts";
 
 const noProgress = () => {};
@@ -37,5 +41,36 @@ test("a rehearsal whose file comes in slowly is still there after a pause", asyn
   life.after(() => copy.close());
   await putCustomers(copy, customer("tried"));
   mock.timers.tick(3_600_000);
+  assert.equal((await customersOf(copy)).totalItems, 1);
+});
+
+test("a copy of everything may take longer than any statement", async (t) => {
+  const database = await postgresDatabase(t);
+  const life = { after: database.closeFirst };
+  const { store } = await openedOn(life, database.url);
+  await putCustomers(store, customer("a"));
+  mock.timers.enable({ apis: ["setTimeout"] });
+  life.after(() => mock.timers.reset());
+  /** Once it is under way, a minute passes whenever there is time for it. */
+  async function slowly<T>(work: (progress: () => void) => Promise<T>): Promise<T> {
+    let isUnderWay: boolean | undefined;
+    const pass = () => {
+      if (isUnderWay !== true) return;
+      mock.timers.tick(60_000);
+      setImmediate(pass);
+    };
+    const made = await work(() => {
+      if (isUnderWay === undefined) setImmediate(pass);
+      isUnderWay = true;
+    });
+    assert.equal(isUnderWay, true);
+    isUnderWay = false;
+    return made;
+  }
+  const file = join(temporaryFolder(life), "copy");
+  await slowly((progress) => store.backup(file, progress));
+  assert.match(readFileSync(file, "utf8"), /^a\t/m);
+  const copy = await slowly((progress) => store.rehearsal(progress));
+  life.after(() => copy.close());
   assert.equal((await customersOf(copy)).totalItems, 1);
 });
