@@ -64,32 +64,31 @@ export async function tryConnection(url: string): Promise<void> {
   }
 }
 
-type Wishes = {
+export type ConnectionWishes = {
   /** Where tables are made and found. */
   readonly schema?: string;
   /** How long a connection or an answer is waited for. */
   readonly patienceMs?: number;
+  /** An answer takes as long as it takes, as with a copy of everything. */
+  readonly isPatient?: boolean;
 };
 
-export function clientConfig(url: string, { schema, patienceMs }: Wishes = {}): pg.ClientConfig {
-  const { address, options } = withOptions(url, schema === undefined ? OPTIONS : `${OPTIONS} -c search_path=${schema}`);
+export function clientConfig(url: string, { schema, patienceMs, isPatient = false }: ConnectionWishes = {}): pg.ClientConfig {
   return {
-    connectionString: address,
+    ...withOptions(url, schema === undefined ? OPTIONS : `${OPTIONS} -c search_path=${schema}`),
     types,
     connectionTimeoutMillis: patienceMs ?? CONNECT_MS,
-    statement_timeout: STATEMENT_MS,
-    query_timeout: patienceMs ?? STATEMENT_MS + 2000,
+    ...(!isPatient && { statement_timeout: STATEMENT_MS, query_timeout: patienceMs ?? STATEMENT_MS + 2000 }),
     lock_timeout: LOCK_MS,
     // A connection that stays in a transaction without a word holds locks that others wait for.
     idle_in_transaction_session_timeout: STATEMENT_MS,
     keepAlive: true,
     application_name: "tank-monitor",
-    options,
   };
 }
 
 /** Connections for transactions. */
-export function openPool(url: string, connections: number, wishes: Wishes = {}): pg.Pool {
+export function openPool(url: string, connections: number, wishes: ConnectionWishes = {}): pg.Pool {
   // Temporary tables end with their connection.
   const idleTimeoutMillis = wishes.schema === "pg_temp" ? 0 : IDLE_MS;
   const pool = new pg.Pool({ ...clientConfig(url, wishes), max: connections, idleTimeoutMillis });
@@ -101,12 +100,12 @@ export function openPool(url: string, connections: number, wishes: Wishes = {}):
 }
 
 /** A URL may carry options of its own, which the driver would take in the place of ours: they go before them. */
-function withOptions(url: string, ours: string): { readonly address: string; readonly options: string } {
+function withOptions(url: string, ours: string): { readonly connectionString: string; readonly options: string } {
   const parts = new URL(url);
   const given = parts.searchParams.get("options");
-  if (given === null) return { address: url, options: ours };
+  if (given === null) return { connectionString: url, options: ours };
   parts.searchParams.delete("options");
-  return { address: parts.href, options: `${given} ${ours}` };
+  return { connectionString: parts.href, options: `${given} ${ours}` };
 }
 
 export function onPool(pool: pg.Pool): Db {

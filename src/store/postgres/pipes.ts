@@ -2,15 +2,13 @@
 // the event loop is one write and one read, not one for each. Three times as fast as a connection a question.
 
 import pg from "pg";
-import { clientConfig, type Db, type Row, type Statement, type Value } from "./connection.ts";
+import { type ConnectionWishes, clientConfig, type Db, type Row, type Statement, type Value } from "./connection.ts";
 
 export class Pipes implements Db {
   readonly #pipes: Pipe[];
 
-  /** `patienceMs`: how long a connection or an answer is waited for, where that is not the usual. */
-  constructor(url: string, count: number, patienceMs?: number) {
-    const config = clientConfig(url, patienceMs === undefined ? {} : { patienceMs });
-    this.#pipes = Array.from({ length: count }, () => new Pipe(config));
+  constructor(url: string, count: number, wishes: ConnectionWishes = {}) {
+    this.#pipes = Array.from({ length: count }, () => new Pipe(clientConfig(url, wishes)));
   }
 
   rows(asked: Statement, values: readonly Value[] = []): Promise<Row[]> {

@@ -41,7 +41,7 @@ export class Replicas {
     this.#lagMs = replicaLagMs;
     this.#observe = observe;
     this.#replicas = replicaUrls.map((url) => ({
-      db: new Pipes(url, Math.min(PIPES, connections), PATIENCE_MS),
+      db: new Pipes(url, Math.min(PIPES, connections), { patienceMs: PATIENCE_MS }),
       name: new URL(url).host,
       // Not asked before it was looked at.
       away: "not looked at yet",

@@ -54,10 +54,11 @@ export async function openPostgres(url: string, settings: PostgresSettings, obse
     throw isOfServer ? complaint(error as Error, url) : error;
   }
   const primary = new Pipes(url, pipes);
+  const patient = openPool(url, 1, { isPatient: true });
   const replicas = new Replicas(primary, settings, observe);
-  const store = storeOn(pool, primary, replicas.db, observe, async () => {
+  const store = storeOn({ pool, patient, primary, readers: replicas.db }, observe, async () => {
     await replicas.close();
-    await primary.close();
+    await Promise.all([primary.close(), patient.end()]);
   });
   return {
     ...store,
@@ -65,11 +66,19 @@ export async function openPostgres(url: string, settings: PostgresSettings, obse
   };
 }
 
-/** `readers` answer what may be a moment old, `primary` what may not. */
+type Connections = {
+  /** For transactions. */
+  readonly pool: pg.Pool;
+  /** For copies of everything. */
+  readonly patient: pg.Pool;
+  /** Answers what may not be a moment old. */
+  readonly primary: Db;
+  /** Answer what may. */
+  readonly readers: Db;
+};
+
 function storeOn(
-  pool: pg.Pool,
-  primary: Db,
-  readers: Db,
+  { pool, patient, primary, readers }: Connections,
   observe: Observe,
   alsoClose: () => Promise<void>,
 ): Omit<Store, "rehearsal"> {
@@ -127,7 +136,7 @@ function storeOn(
     revokeKey: tell(revokeKey),
     touchCustomers: tell(touchCustomers),
     // A copy may fail for its own place, which says nothing of the database.
-    backup: (to, progress) => refusing(() => backup(pool, to, progress)),
+    backup: (to, progress) => refusing(() => backup(patient, to, progress)),
     records: () => records(pool),
     check: (repair, progress) => check(pool, repair ? repairs : undefined, progress),
     async close() {
@@ -145,7 +154,7 @@ async function rehearse(
   progress: (done: number, total: number) => void,
   observe: Observe,
 ): Promise<Store> {
-  const own = openPool(url, 1, { schema: "pg_temp" });
+  const own = openPool(url, 1, { schema: "pg_temp", isPatient: true });
   try {
     const [row] = await onPool(pool).rows(SCHEMA);
     await copyToTemporary(own, String(row?.[0]), progress);
@@ -154,7 +163,7 @@ async function rehearse(
     throw asRefusal(error);
   }
   const only = onPool(own);
-  const store = storeOn(own, only, only, observe, async () => {});
+  const store = storeOn({ pool: own, patient: own, primary: only, readers: only }, observe, async () => {});
   return { ...store, rehearsal: () => rehearse(url, own, progress, observe) };
 }
 
