@@ -63,7 +63,7 @@ suite("a failover", { concurrency: 2 }, () => {
     assert.deepEqual(told(), ["store_back", "store_lost", "writing_back", "writing_lost"]);
   });
 
-  test("from a server that only reads now, and whose connections stay: writing goes to the new one", async (t) => {
+  test("from a server that only reads now, and whose connections stay: writing goes to the new one, then reading", async (t) => {
     const primary = await ownPostgres(t);
     const replica = await primary.replica();
     const detour = await detourTo(t, primary.url);
@@ -79,6 +79,7 @@ suite("a failover", { concurrency: 2 }, () => {
     detour.lead(replica.url);
     await until("writing is back", () => answers(putReadings(store, "one", [[2, 40]])), BACK_MS);
     assert.deepEqual(told(), ["writing_back", "writing_lost"]);
+    assert.equal((await readingsOf(store, "one")).totalItems, 2, "what was written is read");
     const there = "SELECT total FROM telemetry";
     assert.deepEqual([await tell(primary, there), await tell(replica, there)], [[{ total: "1" }], [{ total: "2" }]]);
   });

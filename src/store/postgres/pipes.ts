@@ -18,6 +18,11 @@ export class Pipes implements Db {
     return least.rows(asked, values);
   }
 
+  /** Questions from now on go over new connections, to wherever the address leads now. */
+  renew(): void {
+    for (const pipe of this.#pipes) void pipe.close();
+  }
+
   async close(): Promise<void> {
     await Promise.all(this.#pipes.map((pipe) => pipe.close()));
   }
@@ -62,8 +67,11 @@ class Pipe {
     }
   }
 
+  /** What is under way is answered first. */
   async close(): Promise<void> {
-    const client = await this.#client?.catch(() => undefined);
+    const connecting = this.#client;
+    this.#client = undefined;
+    const client = await connecting?.catch(() => undefined);
     await client?.end();
   }
 

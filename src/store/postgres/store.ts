@@ -56,7 +56,12 @@ export async function openPostgres(url: string, settings: PostgresSettings, obse
   const primary = new Pipes(url, pipes);
   const patient = openPool(url, 1, { isPatient: true });
   const replicas = new Replicas(primary, settings, observe);
-  const store = storeOn({ pool, patient, primary, readers: replicas.db }, observe, async () => {
+  // Writing that comes back may have found a new server: questions do not stay with an old one that still answers.
+  const observed: Observe = (event) => {
+    if (event.kind === "writing_back") primary.renew();
+    observe(event);
+  };
+  const store = storeOn({ pool, patient, primary, readers: replicas.db }, observed, async () => {
     await replicas.close();
     await Promise.all([primary.close(), patient.end()]);
   });
