@@ -59,6 +59,8 @@ suite("PostgreSQL", { concurrency: 2 }, () => {
     const again = await here.run(["import", "many.ndjson", "more.csv", "--json"]);
     assert.match(again.stdout, new RegExp(`"new":0,"changed":0,"unchanged":${count},"rejected":0`));
     assert.deepEqual(await answersOf(service, key), answers);
+    const checked = await here.run(["check"]);
+    assert.equal(checked.code, 0, checked.stderr);
     const { code, stderr } = await service.stop();
     assert.equal(code, 0);
     assert.ok(!stderr.includes(new URL(here.database.url).password), "the log does not tell the password");

@@ -86,6 +86,7 @@ async function goAndReturn(life: Lifetime, server: OwnPostgres, how: Ending): Pr
   for (const [name, ask] of Object.entries(all)) await refusedSoon(name, ask);
   await refusedSoon("backup", () => store.backup(join(folder, "copy"), noProgress));
   await refusedSoon("records", () => everything(store));
+  await refusedSoon("check", () => store.check(false, noProgress).next());
   await refusedSoon("rehearsal", () => store.rehearsal(noProgress));
   assert.deepEqual(told(), ["store_lost", "writing_lost"]);
 
