@@ -20,7 +20,8 @@ const answers = new Map<string, string>();
 for (const { path } of ENDPOINTS) answers.set(path, await answerOf(path));
 
 const readiness = async (): Promise<number> => (await get(fleet, "/readyz")).status;
-const told = (...kinds: string[]): number => fleet.events.filter(({ kind }) => kinds.includes(kind)).length;
+/** A server that dies lets some connections go before others: an answer in between may be told as a return. */
+const told = (): string[] => fleet.events.map(({ kind }) => kind).filter((kind) => kind.startsWith("store_"));
 
 function unavailable(answer: Answer): void {
   refused(answer, 503, "store_unavailable");
@@ -30,16 +31,19 @@ function unavailable(answer: Answer): void {
   for (const secret of [port, password, "ECONN", "postgres"]) assert.ok(!answer.text.includes(secret), answer.text);
 }
 
-for (const [i, how] of (["fast", "kill"] as const).entries()) {
+for (const how of ["fast", "kill"] as const) {
   describe(`the server is stopped (${how}) under questions`, () => {
     const statuses = new Set<number>();
+    let requests = 0;
     let isOver = false;
     let asking: Promise<unknown>;
 
     before(async () => {
       // Whoever asks all the time hears 200 or 503, and never anything else.
       const asker = async (path: string): Promise<void> => {
-        while (!isOver && !ended.signal.aborted) statuses.add((await get(fleet, path, { key: fleet.operator })).status);
+        for (; !isOver && !ended.signal.aborted; requests++) {
+          statuses.add((await get(fleet, path, { key: fleet.operator })).status);
+        }
       };
       asking = Promise.all(ENDPOINTS.map(({ path }) => asker(path)));
       await server.stop(how);
@@ -57,9 +61,10 @@ for (const [i, how] of (["fast", "kill"] as const).entries()) {
       }
     });
 
-    it("the operator is told once", () => {
-      assert.equal(told("store_lost"), i + 1);
-      assert.equal(told("request_failed"), 0, "it is nobody's fault");
+    it("the operator is told, and not with every request", () => {
+      assert.equal(told().at(-1), "store_lost");
+      assert.ok(told().length <= 10 && requests > 30, `${told()}, ${requests} requests`);
+      assert.ok(!fleet.events.some(({ kind }) => kind === "request_failed"), "it is nobody's fault");
     });
 
     it("within two seconds of the server, all of it is answered as before, by the same process", async () => {
@@ -73,7 +78,7 @@ for (const [i, how] of (["fast", "kill"] as const).entries()) {
       assert.equal((await get(fleet, "/v1/tanks", { key })).status, 200);
       const milliseconds = Math.round(performance.now() - back);
       assert.ok(milliseconds < BACK_MS, `after ${milliseconds} ms`);
-      assert.equal(told("store_back"), i + 1);
+      assert.equal(told().at(-1), "store_back");
     });
 
     it("whoever asked all the time was answered or told to wait, and nothing else", async () => {

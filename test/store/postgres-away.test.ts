@@ -3,7 +3,6 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import test from "node:test";
-import { setTimeout as pause } from "node:timers/promises";
 import { SEES_ALL } from "../../src/domain/key.ts";
 import type { Store } from "../../src/domain/store.ts";
 import type { Ending } from "../support/postgres/cluster.ts";
@@ -62,23 +61,6 @@ async function goAndReturn(life: Lifetime, server: OwnPostgres, how: Ending): Pr
   const folder = temporaryFolder(life);
   if (await store.isEmpty()) await filled(store);
   const before = await everything(store);
-  // Askers that never pause: whatever is under way in the moment of the loss, nothing but the refusal comes of it.
-  let isOver = false;
-  life.after(() => {
-    isOver = true;
-  });
-  const asker = async (): Promise<void> => {
-    while (!isOver) {
-      const fault = await store.tankById("one", SEES_ALL).then(
-        () => undefined,
-        (error: unknown) => error,
-      );
-      if (fault === undefined) continue;
-      assert.ok(isUnavailable(fault), String(fault));
-      await pause(5);
-    }
-  };
-  const askers = Promise.all(Array.from({ length: 5 }, asker));
 
   await server.stop(how);
   await until("the loss", async () => !(await answers(store.ping())));
@@ -98,8 +80,6 @@ async function goAndReturn(life: Lifetime, server: OwnPostgres, how: Ending): Pr
   for (const [name, write] of Object.entries(writes(store, how))) await assert.doesNotReject(write, name);
   const milliseconds = Math.round(performance.now() - back);
   assert.ok(milliseconds < BACK_MS, `all of it worked ${milliseconds} ms after the database was back`);
-  isOver = true;
-  await askers;
   assert.deepEqual(told(), ["store_back", "store_lost", "writing_back", "writing_lost"]);
 }
 

@@ -56,9 +56,10 @@ export async function openPostgres(url: string, settings: PostgresSettings, obse
   const primary = new Pipes(url, pipes);
   const patient = openPool(url, 1, { isPatient: true });
   const replicas = new Replicas(primary, settings, observe);
-  // Writing that comes back may have found a new server: questions do not stay with an old one that still answers.
+  // A server that was lost once is lost to all connections. Writing that comes back may have found a new one: questions do
+  // not stay with an old one that still answers.
   const observed: Observe = (event) => {
-    if (event.kind === "writing_back") primary.renew();
+    if (event.kind === "store_lost" || event.kind === "writing_back") primary.renew();
     observe(event);
   };
   const store = storeOn({ pool, patient, primary, readers: replicas.db }, observed, async () => {

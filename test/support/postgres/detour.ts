@@ -13,7 +13,7 @@ export type Detour = {
   readonly cut: () => void;
   /** Nothing goes through any more, and nobody is told: the cable is out. New connections are taken, and are as silent. */
   readonly silence: () => void;
-  /** What came in silence is lost with its connection; new ones are served. */
+  /** New connections are served; those that went silent stay so. */
   readonly speak: () => void;
 };
 
@@ -21,6 +21,7 @@ export async function detourTo(life: Lifetime, url: string): Promise<Detour> {
   let target = new URL(url);
   let isSilent = false;
   const open = new Set<Socket>();
+  const mute = new Set<Socket>();
   const server = createServer((near) => {
     const far = connect(Number(target.port), target.hostname);
     for (const [from, to] of [
@@ -28,13 +29,14 @@ export async function detourTo(life: Lifetime, url: string): Promise<Detour> {
       [far, near],
     ] as const) {
       open.add(from);
+      if (isSilent) mute.add(from);
       from.on("data", (data) => {
-        if (!isSilent) to.write(data);
+        if (!mute.has(from)) to.write(data);
       });
       from.on("error", () => {});
       from.on("close", () => {
         open.delete(from);
-        if (!isSilent) to.destroy();
+        if (!mute.delete(from)) to.destroy();
       });
     }
   });
@@ -44,7 +46,6 @@ export async function detourTo(life: Lifetime, url: string): Promise<Detour> {
     for (const socket of open) socket.destroy();
   };
   life.after(() => {
-    isSilent = false;
     cut();
     server.close();
   });
@@ -53,7 +54,10 @@ export async function detourTo(life: Lifetime, url: string): Promise<Detour> {
     url: Object.assign(new URL(url), { port: String(port) }).href,
     lead: (other) => (target = new URL(other)),
     cut,
-    silence: () => (isSilent = true),
+    silence() {
+      isSilent = true;
+      for (const socket of open) mute.add(socket);
+    },
     speak: () => (isSilent = false),
   };
 }
