@@ -103,7 +103,7 @@ suite("a statement that meets others", { concurrency: 4 }, () => {
   });
 
   test("a lock that another holds on and on: the write is refused, questions are not, and all is well after it", async (t) => {
-    const { store, told, database } = await opened(t);
+    const { store, told, events, database } = await opened(t);
     const holder = await other(database);
     await holder.query("BEGIN; UPDATE telemetry SET total = total WHERE tank = 'one'");
     const asked = performance.now();
@@ -112,6 +112,7 @@ suite("a statement that meets others", { concurrency: 4 }, () => {
     assert.equal((await readingsOf(store, "one")).totalItems, 0);
     await writing;
     assert.ok(performance.now() - asked < 11_000, "after the patience for a lock");
+    assert.match(JSON.stringify(events), /lock timeout/);
     assert.equal((await waiting(database)).length, 0);
     await holder.query("ROLLBACK");
     await putReadings(store, "one", [[1, 50]]);

@@ -5,6 +5,7 @@ import assert from "node:assert/strict";
 import test from "node:test";
 import { setTimeout as pause } from "node:timers/promises";
 import type { Store } from "../../src/domain/store.ts";
+import { detourTo } from "../support/postgres/detour.ts";
 import { isUnavailable, openedOn } from "../support/postgres/opened.ts";
 import { ownPostgres } from "../support/postgres/own.ts";
 import { until } from "../support/until.ts";
@@ -110,4 +111,25 @@ test("writes under way when the server dies are whole or not there, and no ackno
       );
     }
   }
+});
+
+test("a write whose commit never reached the server is refused, and is not there", async (t) => {
+  const server = await ownPostgres(t);
+  const detour = await detourTo(t, server.url);
+  const { store } = await openedOn(t, detour.url);
+  await putCustomers(store, customer("a"));
+  await putTanks(store, ...TANKS.map((id) => tank(id, "a")));
+  const before = await everything(store);
+  for (const attempt of [
+    () => write(store, 1),
+    () => putTanks(store, tank("lost", "a")),
+    () => putCustomers(store, customer("b")),
+  ]) {
+    // Not the one in READ COMMITTED: this is the end of a statement.
+    detour.cutBefore("COMMIT\0");
+    await assert.rejects(attempt, isUnavailable);
+  }
+  assert.deepEqual(await everything(store), before);
+  await write(store, 1);
+  assert.deepEqual([...(await written(store)).counts], [[1, TANKS.length * READINGS]]);
 });

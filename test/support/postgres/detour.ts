@@ -11,6 +11,8 @@ export type Detour = {
   readonly lead: (url: string) => void;
   /** Every connection is gone. */
   readonly cut: () => void;
+  /** Every connection is gone as soon as one of them has this to say to the server, who does not hear it. */
+  readonly cutBefore: (words: string) => void;
   /** Nothing goes through any more, and nobody is told: the cable is out. New connections are taken, and are as silent. */
   readonly silence: () => void;
   /** New connections are served; those that went silent stay so. */
@@ -20,6 +22,7 @@ export type Detour = {
 export async function detourTo(life: Lifetime, url: string): Promise<Detour> {
   let target = new URL(url);
   let isSilent = false;
+  let unheard: string | undefined;
   const open = new Set<Socket>();
   const mute = new Set<Socket>();
   const server = createServer((near) => {
@@ -31,7 +34,8 @@ export async function detourTo(life: Lifetime, url: string): Promise<Detour> {
       open.add(from);
       if (isSilent) mute.add(from);
       from.on("data", (data) => {
-        if (!mute.has(from)) to.write(data);
+        if (from === near && unheard !== undefined && data.includes(unheard)) cut();
+        else if (!mute.has(from)) to.write(data);
       });
       from.on("error", () => {});
       from.on("close", () => {
@@ -42,9 +46,10 @@ export async function detourTo(life: Lifetime, url: string): Promise<Detour> {
   });
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
-  const cut = () => {
+  function cut(): void {
+    unheard = undefined;
     for (const socket of open) socket.destroy();
-  };
+  }
   life.after(() => {
     cut();
     server.close();
@@ -54,6 +59,9 @@ export async function detourTo(life: Lifetime, url: string): Promise<Detour> {
     url: Object.assign(new URL(url), { port: String(port) }).href,
     lead: (other) => (target = new URL(other)),
     cut,
+    cutBefore(words) {
+      unheard = words;
+    },
     silence() {
       isSilent = true;
       for (const socket of open) mute.add(socket);
