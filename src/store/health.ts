@@ -8,6 +8,7 @@ export class Health {
   readonly #observe: Observe;
   #isLost = false;
   #isHeld = false;
+  #losses = 0;
 
   constructor(of: "store" | "writing", observe: Observe) {
     this.#of = of;
@@ -15,6 +16,7 @@ export class Health {
   }
 
   lose(reason: string): void {
+    this.#losses++;
     if (this.#isLost) return;
     this.#isLost = true;
     this.#observe({ kind: `${this.#of}_lost`, reason });
@@ -39,9 +41,11 @@ export class Health {
 
   /** Passes on what `work` gives or throws; an error that means the database is away is noted. */
   async watch<T>(work: () => Promise<T>): Promise<T> {
+    const losses = this.#losses;
     try {
       const result = await work();
-      this.#regain();
+      // What was asked before the loss, and answered over another connection after it, says nothing of a return.
+      if (losses === this.#losses) this.#regain();
       return result;
     } catch (error) {
       if (error instanceof Refusal) this.lose(error.cause instanceof Error ? error.cause.message : error.message);

@@ -144,7 +144,7 @@ function storeOn(
     // A copy may fail for its own place, which says nothing of the database.
     backup: (to, progress) => refusing(() => backup(patient, to, progress)),
     records: () => records(pool),
-    check: (repair, progress) => check(pool, repair ? repairs : undefined, progress),
+    check: (repair, progress) => check(patient, repair ? repairs : undefined, progress),
     async close() {
       await writer.close();
       await alsoClose();
