@@ -14,8 +14,8 @@ const NINTH = "(SELECT start FROM block WHERE tank = 'long' ORDER BY start LIMIT
 const HARMS: readonly [sql: string, where: string, what: RegExp][] = [
   ["UPDATE telemetry SET total = total + 1 WHERE tank = 'long'", "tank long", /there are 70000 readings, the total says 70001/],
   ["UPDATE telemetry SET older = 5 WHERE tank = 'short'", "tank short", /there are 0 readings in blocks, the head says 5/],
-  ...[0, 1, 2].map((level): [string, string, RegExp] => [
-    `UPDATE reading_milestone SET ahead = ahead + 1 WHERE tank = 'long' AND level = ${level} AND start = (${LAST} ${level})`,
+  ...[0, 1].map((level): [string, string, RegExp] => [
+    `UPDATE reading_milestone SET aheads[3] = aheads[3] + 1 WHERE tank = 'long' AND level = ${level} AND start = (${LAST} ${level})`,
     "tank long",
     new RegExp(`the milestone of level ${level} at .* should have \\d+ ahead, it says \\d+`),
   ]),
@@ -23,14 +23,28 @@ const HARMS: readonly [sql: string, where: string, what: RegExp][] = [
   [`UPDATE block SET start = start + 1500 WHERE tank = 'long' AND start = ${NINTH}`, "tank long", /should end before/],
   ["UPDATE telemetry SET start = start - 5000 WHERE tank = 'long'", "tank long", /should end before/],
   [
-    "INSERT INTO reading_milestone VALUES ('nobody', 0, 1, 1)",
+    "INSERT INTO reading_milestone VALUES ('nobody', 0, 1, '{1}', '{0}')",
     "table reading_milestone",
     /rows of 1 tanks belong to none \(nobody\)/,
   ],
   ["UPDATE customer SET tank_count = 0 WHERE id = 'c0'", "customer c0", /there are 300 tanks, tank_count says 0/],
-  ["UPDATE list_milestone SET ahead = 9 WHERE series = 'customer' AND ahead > 0", "list of all customers", /it says 9/],
+  [
+    `UPDATE reading_milestone SET start = start + 1 WHERE tank = 'long' AND level = 0 AND start = (${LAST} 0)`,
+    "tank long",
+    /the group of level 0 at .* should begin there/,
+  ],
+  [
+    `UPDATE reading_milestone SET aheads = aheads[2:] WHERE tank = 'long' AND level = 0 AND start = (${LAST} 0)`,
+    "tank long",
+    /as many counts as milestones/,
+  ],
+  ["UPDATE list_milestone SET aheads[2] = 9 WHERE series = 'customer'", "list of all customers", /it says 9/],
   ["DELETE FROM list_milestone WHERE series = 'tank owner_id c0'", "list of the tanks of customer c0", /for its 300 entries/],
-  ["INSERT INTO list_milestone VALUES ('tank colour red', 0, 1, '', 1)", 'list "tank colour red"', /no such list/],
+  [
+    "INSERT INTO list_milestone VALUES ('tank colour red', 0, 1, '', '{1}', '{\"\"}', '{0}')",
+    'list "tank colour red"',
+    /no such list/,
+  ],
 ];
 
 test("each kind of damage is found, named, repaired, and right again", async (t) => {

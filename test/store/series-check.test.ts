@@ -4,101 +4,99 @@ import assert from "node:assert/strict";
 import test from "node:test";
 import fc from "fast-check";
 import { type Columns, pack } from "../../src/store/series/block.ts";
-import { faultsInLevels, type Milestone } from "../../src/store/series/check-levels.ts";
-import { type Head, lookAtReadings, type Stretch } from "../../src/store/series/check-readings.ts";
-import { EARLIEST, type Gap, levelsOf, TOP } from "../../src/store/series/levels.ts";
+import { faultsInLevels, type StoredGroup } from "../../src/store/series/check-levels.ts";
+import { lookAtReadings, type Stretch } from "../../src/store/series/check-readings.ts";
+import type { Head } from "../../src/store/series/intake.ts";
+import { EARLIEST, type Gap, GROUP_MOST } from "../../src/store/series/levels.ts";
 import { untangled } from "../../src/store/series/untangle.ts";
+import { Ways } from "../../src/store/series/ways.ts";
 import { cutHead } from "../../src/store/series/weave.ts";
 
-type At = readonly [number];
-const ORIGIN: At = [EARLIEST];
+const ORIGIN = [EARLIEST];
 
-const gapsOf = (counts: readonly number[]): Gap<At>[] => counts.map((count, i) => ({ at: i === 0 ? ORIGIN : [i * 1000], count }));
-const milestonesOf = (gaps: readonly Gap<At>[]): Milestone<At>[] =>
-  levelsOf(gaps).flatMap((nodes, level) => nodes.map((node) => ({ ...node, level })));
+const gapsOf = (counts: readonly number[]): Gap[] => counts.map((count, i) => ({ at: i === 0 ? ORIGIN : [i * 1000], count }));
+const groupsOf = (gaps: readonly Gap[]): StoredGroup[] =>
+  Ways.groupsOf(gaps)
+    .map((group) => ({ ...group, key: group.at[0] ?? ORIGIN }))
+    .sort((a, b) => a.level - b.level || Number(a.key[0]) - Number(b.key[0]));
 
 const counts = fc.oneof(
-  fc.array(fc.integer({ min: 0, max: 256 }), { maxLength: 40 }),
+  fc.array(fc.integer({ min: 1, max: 256 }), { maxLength: 140 }),
   fc.array(fc.integer({ min: 1, max: 256 }), { minLength: 600, maxLength: 1200, size: "max" }),
 );
 
-test("milestones made from any gaps have no fault", () => {
-  fc.assert(
-    fc.property(counts, (list) => {
-      const gaps = gapsOf(list);
-      assert.deepEqual(faultsInLevels(milestonesOf(gaps), gaps, ORIGIN), []);
-    }),
-  );
-});
+/** The group with its node at `place` made another. */
+const HARMS: Record<string, (group: StoredGroup, place: number) => StoredGroup[]> = {
+  "is gone": () => [],
+  "is of another level": (group) => [{ ...group, level: group.level + 1 }],
+  "is below all levels": (group) => [{ ...group, level: -1 }],
+  "is kept under another key": (group) => [{ ...group, key: [Number(group.key[0]) + 1] }],
+  "stands twice": (group) => [group, { ...group, key: [Number(group.key[0]) + 1] }],
+  "misses a milestone": (group, place) => [
+    { ...group, at: group.at.toSpliced(place, 1), ahead: group.ahead.toSpliced(place, 1) },
+  ],
+  "has a milestone elsewhere": (group, place) => [{ ...group, at: group.at.with(place, [Number(group.at[place]?.[0]) + 1]) }],
+  "counts wrong": (group, place) => [{ ...group, ahead: group.ahead.with(place, (group.ahead[place] ?? 0) + 1) }],
+  "has too few counts": (group) => [{ ...group, ahead: group.ahead.slice(1) }],
+  "has too many counts": (group) => [{ ...group, ahead: [...group.ahead, 0] }],
+};
 
-test("a milestone that is missing, moved, added, on another level or miscounted is a fault", () => {
-  fc.assert(
-    fc.property(counts, fc.nat(), fc.constantFrom("drop", "move", "raise", "lower", "miscount", "double"), (list, seed, harm) => {
-      const gaps = gapsOf(list);
-      const sound = milestonesOf(gaps);
-      fc.pre(sound.length > 0);
-      const place = seed % sound.length;
-      const chosen = sound[place] as Milestone<At>;
-      const broken: readonly Milestone<At>[] = {
-        drop: [],
-        move: [{ ...chosen, at: [chosen.at[0] + 1] as const }],
-        raise: [{ ...chosen, level: chosen.level + 1 }],
-        lower: [{ ...chosen, level: chosen.level - 1 }],
-        miscount: [{ ...chosen, ahead: chosen.ahead + 1 }],
-        double: [chosen, { ...chosen, at: [chosen.at[0] + 1] as const }],
-      }[harm];
-      const all = sound.toSpliced(place, 1, ...broken).toSorted((a, b) => a.level - b.level || a.at[0] - b.at[0]);
-      assert.notDeepEqual(faultsInLevels(all, gaps, ORIGIN), []);
-    }),
-  );
-});
+for (const [name, harm] of Object.entries(HARMS)) {
+  test(`a group of milestones that ${name} is a fault`, () => {
+    fc.assert(
+      fc.property(counts, fc.nat(), (list, seed) => {
+        const gaps = gapsOf(list);
+        const sound = groupsOf(gaps);
+        fc.pre(sound.length > 0);
+        const chosen = sound[seed % sound.length] as StoredGroup;
+        const broken = sound.flatMap((group) => (group === chosen ? harm(group, seed % group.at.length) : [group]));
+        assert.notDeepEqual(faultsInLevels(broken, gaps, ORIGIN), []);
+      }),
+      { numRuns: 50 },
+    );
+  });
+}
 
 test("a gap with another number of entries is seen in the milestones after it", () => {
   const gaps = gapsOf(Array.from({ length: 700 }, () => 128));
-  const milestones = milestonesOf(gaps);
-  for (const place of [0, 1, 31, 333, 698]) {
+  const groups = groupsOf(gaps);
+  for (const place of [0, 1, 63, 333, 698]) {
     const grown = gaps.with(place, { at: gaps[place]?.at ?? ORIGIN, count: 129 });
-    assert.match(faultsInLevels(milestones, grown, ORIGIN)[0]?.what ?? "", /ahead, it says \d+/);
+    assert.match(faultsInLevels(groups, grown, ORIGIN)[0]?.what ?? "", /ahead, it says \d+/);
   }
 });
 
 test("a group that is too large is a fault", () => {
-  const gaps = gapsOf(Array.from({ length: 64 }, () => 1));
-  const grouped = (size: number): Milestone<At>[] => [
-    ...gaps.map(({ at }, i) => ({ level: 0, at, ahead: i % size })),
-    ...gaps.filter((_, i) => i % size === 0).map(({ at }, i) => ({ level: 1, at, ahead: i * size })),
-  ];
-  assert.deepEqual(faultsInLevels(grouped(32), gaps, ORIGIN), []);
-  assert.match(faultsInLevels(grouped(33), gaps, ORIGIN)[0]?.what ?? "", /a group of level 0 has more than 32/);
+  const gaps = gapsOf(Array.from({ length: GROUP_MOST + 1 }, () => 1));
+  const group = { level: 0, key: ORIGIN, at: gaps.map(({ at }) => at), ahead: gaps.map((_, i) => i) };
+  assert.match(faultsInLevels([group], gaps, ORIGIN)[0]?.what ?? "", /group of level 0 at the beginning has more than 128/);
+  const smaller = { ...group, at: group.at.slice(0, -1), ahead: group.ahead.slice(0, -1) };
+  assert.deepEqual(faultsInLevels([smaller], gaps.slice(0, -1), ORIGIN), []);
 });
 
 test("a milestone too many is told, also where there is nothing to count", () => {
-  const full = gapsOf([128, 128, 128]);
-  const last = { level: 0, at: [9000] as const, ahead: 384 };
-  assert.match(faultsInLevels([...milestonesOf(full), last], full, ORIGIN)[0]?.what ?? "", /should be 3 .* there are 4$/);
-  const empty = gapsOf(Array.from({ length: 64 }, () => 0));
-  const moved = milestonesOf(empty).map((one) =>
-    one.level === 1 && one.at[0] > 0 ? { ...one, at: [one.at[0] + 1] as const } : one,
-  );
-  assert.match(
-    faultsInLevels(moved, empty, ORIGIN).at(-1)?.what ?? "",
-    /of level 1 at .* should be one of level 0 too, and is not/,
-  );
+  const gaps = gapsOf([128, 128, 128]);
+  const more = groupsOf(gaps).map((group) => ({ ...group, at: [...group.at, [9000]], ahead: [...group.ahead, 384] }));
+  assert.match(faultsInLevels(more, gaps, ORIGIN)[0]?.what ?? "", /should be 3 .* there are 4$/);
+  assert.match(faultsInLevels(groupsOf(gaps), [], ORIGIN)[0]?.what ?? "", /there should be no milestones of level 0/);
 });
 
 test("a whole level that is missing or too many is a fault", () => {
-  const gaps = gapsOf(Array.from({ length: 700 }, () => 128));
-  const milestones = milestonesOf(gaps);
-  const top = Math.max(...milestones.map(({ level }) => level));
-  assert.ok(top >= 2);
+  const gaps = gapsOf(Array.from({ length: 8500 }, () => 128));
+  const groups = groupsOf(gaps);
+  const top = Math.max(...groups.map(({ level }) => level));
+  assert.equal(top, 2);
   for (let level = 0; level <= top; level++) {
-    const without = milestones.filter((one) => one.level !== level);
-    assert.notDeepEqual(faultsInLevels(without, gaps, ORIGIN), [], `without level ${level}`);
+    const without = groups.filter((one) => one.level !== level);
+    assert.match(faultsInLevels(without, gaps, ORIGIN)[0]?.what ?? "", new RegExp(`of level ${level}, there are 0`));
   }
-  const more = [...milestones, { level: top + 1, at: ORIGIN, ahead: 0 }];
-  assert.match(faultsInLevels(more, gaps, ORIGIN)[0]?.what ?? "", /should be none of level/);
-  const beyond = [...milestones, { level: TOP + 1, at: ORIGIN, ahead: 0 }];
-  assert.match(faultsInLevels(beyond, gaps, ORIGIN)[0]?.what ?? "", /no milestones of level 6/);
+  const more = [...groups, { level: top + 1, key: ORIGIN, at: [ORIGIN], ahead: [0] }];
+  assert.match(faultsInLevels(more, gaps, ORIGIN)[0]?.what ?? "", /there should be no milestones of level 3/);
+});
+
+test("a first milestone that is not at the beginning is told", () => {
+  const gaps = gapsOf([128, 128]).slice(1);
+  assert.match(faultsInLevels(groupsOf(gaps), gaps, ORIGIN)[0]?.what ?? "", /should be at the beginning, it is at 1970/);
 });
 
 const readings = (length: number, step = 1000): Columns => ({

@@ -58,8 +58,9 @@ const QUESTIONS = {
       "sqlite_autoindex_tank_1 (id=?)",
       "INTEGER PRIMARY KEY (rowid=?)",
       "block_by_start (tank=? AND start=?)",
-      "PRIMARY KEY (tank=? AND level=? AND start<?)",
-      "PRIMARY KEY (tank=? AND level=? AND start>? AND start<?)",
+      "block_by_start (tank=? AND start>?)",
+      "reading_milestone_by_start (tank=?)",
+      "reading_milestone_by_start (tank=? AND level=? AND start=?)",
     ],
   },
 };

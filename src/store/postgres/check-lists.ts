@@ -4,15 +4,15 @@ import type { Finding } from "../../domain/store.ts";
 import type { Look } from "../check.ts";
 import { faultsInList, levelZero, nameOfList, strayList } from "../series/check-lists.ts";
 import { findingsOf } from "../series/fault.ts";
-import { EARLIEST, GAP_MOST, LATEST } from "../series/levels.ts";
+import { EARLIEST, GAP_MOST, type Position } from "../series/levels.ts";
 import { LISTS, type ListKind, listOf, seriesOf } from "../series/lists.ts";
 import { type Db, type Statement, statement } from "./connection.ts";
 import { entriesOf, keyValues, LIST_MILESTONES, ListKeeper, lockLists } from "./lists.ts";
-import { everyMilestone, milestoneOf, originOf, type Position } from "./milestones.ts";
+import { endOf, everyGroup, originOf, storedGroupOf } from "./milestones.ts";
 
 const KINDS: readonly ListKind[] = Object.values(LISTS);
 const KNOWN = statement("SELECT DISTINCT series FROM list_milestone");
-const MILESTONES = everyMilestone(LIST_MILESTONES);
+const GROUPS = everyGroup(LIST_MILESTONES);
 const DROP = statement("DELETE FROM list_milestone WHERE series = $1");
 const ORIGIN = originOf(LIST_MILESTONES);
 
@@ -46,18 +46,18 @@ export async function everySeries(db: Db): Promise<string[]> {
 }
 
 export async function lookAtList(db: Db, series: string): Promise<Look> {
-  const milestones = (await db.rows(MILESTONES, [[series]])).map(milestoneOf);
+  const groups = (await db.rows(GROUPS, [[series]])).map((row) => storedGroupOf(LIST_MILESTONES, row));
   const list = listOf(series);
-  if (list === undefined) return strayList(series, milestones.length);
+  if (list === undefined) return strayList(series, groups.length);
   const { kind, key } = list;
-  const places = milestones.length === 0 ? [ORIGIN] : levelZero(milestones);
-  const ends = [...places.slice(1), [LATEST, ""]];
+  const places = groups.length === 0 ? [ORIGIN] : levelZero(groups);
+  const ends = [...places.slice(1), endOf(LIST_MILESTONES)];
   const column = (of: readonly Position[], part: number) => of.map((at) => at[part] ?? EARLIEST);
   const asked = [column(places, 0), column(places, 1), column(ends, 0), column(ends, 1)];
   const counts = STATEMENTS.get(kind)?.counts;
   const rows = counts === undefined ? [] : await db.rows(counts, [...asked, ...keyValues(kind, key)]);
   const found = rows.map(([count]) => Number(count));
-  return { where: nameOfList(kind, key), faults: faultsInList(milestones, found, ORIGIN) };
+  return { where: nameOfList(kind, key), faults: faultsInList(groups, found, ORIGIN) };
 }
 
 export async function repairList(db: Db, series: string): Promise<Finding[]> {

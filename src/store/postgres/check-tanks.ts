@@ -4,16 +4,17 @@ import type { Finding } from "../../domain/store.ts";
 import { faultInTank } from "../../domain/stored.ts";
 import type { ObjectLook } from "../check.ts";
 import { TANK_COLUMNS, tankOf } from "../columns.ts";
-import { faultsInLevels, type Milestone } from "../series/check-levels.ts";
-import { type Head, lookAtReadings, type ReadingsLook, type Stretch } from "../series/check-readings.ts";
+import { faultsInLevels, type StoredGroup } from "../series/check-levels.ts";
+import { lookAtReadings, type ReadingsLook, type Stretch } from "../series/check-readings.ts";
 import { type Fault, findingsOf, ruleFaults } from "../series/fault.ts";
+import type { Head } from "../series/intake.ts";
 import { EARLIEST } from "../series/levels.ts";
 import { untangled } from "../series/untangle.ts";
 import { cutHead } from "../series/weave.ts";
 import { type Db, type Row, statement, type Transaction } from "./connection.ts";
 import { copyIn } from "./copy.ts";
 import { MilestoneKeeper } from "./milestone-keeper.ts";
-import { everyMilestone, milestoneOf, type Position } from "./milestones.ts";
+import { everyGroup, storedGroupOf } from "./milestones.ts";
 import { READING_MILESTONES } from "./telemetry.ts";
 
 /** What one snapshot takes on: so many tanks, and of them as many as have so many readings, but one at least. */
@@ -26,7 +27,7 @@ const LOOK = `SELECT head.start, head.data, head.total, head.older, ${TANK_COLUM
 const SOME = statement(`${LOOK} WHERE tank.id > $1 ORDER BY tank.id LIMIT ${TANKS_A_STEP}`);
 const ONE = statement(`${LOOK} WHERE tank.id = $1`);
 const BLOCKS = statement("SELECT tank, start, data FROM block WHERE tank = ANY ($1::text[]) ORDER BY tank, start");
-const MILESTONES = everyMilestone(READING_MILESTONES);
+const GROUPS = everyGroup(READING_MILESTONES);
 const LOCK = statement("SELECT FROM telemetry WHERE tank = $1 FOR UPDATE");
 const KEEP_TOTAL = statement("UPDATE telemetry SET total = $2, older = $3 WHERE tank = $1");
 const DROP_BLOCKS = statement("DELETE FROM block WHERE tank = $1");
@@ -52,21 +53,25 @@ export async function someTanks(db: Db, after: string | undefined): Promise<Obje
 async function looksOf(db: Db, rows: readonly Row[]): Promise<TankLook[]> {
   const ids = rows.map((row) => String(row[4]));
   const blocks = Map.groupBy((await db.rows(BLOCKS, [ids])) as unknown as [string, number, Uint8Array][], ([tank]) => tank);
-  const milestones = Map.groupBy(await db.rows(MILESTONES, [ids]), ([tank]) => String(tank));
+  const groups = Map.groupBy(await db.rows(GROUPS, [ids]), ([tank]) => String(tank));
   return rows.map((row, i) => {
     const id = ids[i] ?? "";
     const own = (blocks.get(id) ?? []).map(([, start, data]): Stretch => ({ start, data }));
-    return lookOf(row as HeadRow, own, (milestones.get(id) ?? []).map(milestoneOf));
+    return lookOf(
+      row as HeadRow,
+      own,
+      (groups.get(id) ?? []).map((group) => storedGroupOf(READING_MILESTONES, group)),
+    );
   });
 }
 
-function lookOf(row: HeadRow, blocks: readonly Stretch[], milestones: readonly Milestone<Position>[]): TankLook {
+function lookOf(row: HeadRow, blocks: readonly Stretch[], groups: readonly StoredGroup[]): TankLook {
   const [start, data, total, older, ...columns] = row;
   const tank = tankOf(columns);
   const head: Head | undefined = start === null ? undefined : { start, data, total };
   const telemetry = lookAtReadings(head, blocks);
   const faults = [...ruleFaults(faultInTank(tank)), ...telemetry.faults, ...olderFaults(head && older, telemetry)];
-  if (telemetry.gaps !== undefined) faults.push(...faultsInLevels<Position>(milestones, telemetry.gaps, [EARLIEST]));
+  if (telemetry.gaps !== undefined) faults.push(...faultsInLevels(groups, telemetry.gaps, [EARLIEST]));
   const stretches = [...blocks, ...(head === undefined ? [] : [head])].map((stretch) => stretch.data);
   return { key: tank.id, where: `tank ${tank.id}`, faults, readings: telemetry.total, telemetry, stretches };
 }

@@ -46,11 +46,14 @@ const PLANS = ["seqscan", "bitmapscan", "hashjoin", "mergejoin", "material"].map
 const ORDER = "-c join_collapse_limit=1 -c from_collapse_limit=1";
 const OPTIONS = `${PLANS} ${ORDER} -c plan_cache_mode=force_generic_plan -c jit=off`;
 
-const BIGINT = 20;
+/** A bigint is an instant or a count: a double holds both. */
+const PARSERS: Readonly<Record<number, (text: string) => unknown>> = {
+  20: Number, // bigint
+  1016: (text) => (text === "{}" ? [] : text.slice(1, -1).split(",").map(Number)), // bigint[]
+};
 const types = {
-  /** A bigint is an instant or a count: a double holds both. */
   getTypeParser: ((oid: number, format?: "text" | "binary") =>
-    oid === BIGINT ? Number : pg.types.getTypeParser(oid, format as "text")) as typeof pg.types.getTypeParser,
+    PARSERS[oid] ?? pg.types.getTypeParser(oid, format as "text")) as typeof pg.types.getTypeParser,
 };
 
 /** Connects once, or throws why that cannot be. A handshake that fails on our side leaves a connection, which ends here. */

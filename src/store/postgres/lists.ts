@@ -1,15 +1,17 @@
 // The lists of objects (`series/lists.ts` tells which): their entries, and their milestones.
 
-import { GAP, GAP_MOST, type Gap } from "../series/levels.ts";
+import { GAP, GAP_MOST, type Gap, type Position } from "../series/levels.ts";
 import { type Entry, type ListKind, type Move, seriesOf } from "../series/lists.ts";
+import type { Ways } from "../series/ways.ts";
 import { type Db, type Statement, statement, type Value } from "./connection.ts";
-import { MilestoneKeeper } from "./milestone-keeper.ts";
-import { first, floor, last, type MilestoneTable, next, originOf, type Position } from "./milestones.ts";
+import { type At, MilestoneKeeper } from "./milestone-keeper.ts";
+import { endOf, type MilestoneTable, originOf } from "./milestones.ts";
 
 export const LIST_MILESTONES: MilestoneTable = {
   table: "list_milestone",
   series: "series",
-  position: ["created_at", "id"],
+  key: ["created_at", "id"],
+  nodes: ["created_ats", "ids"],
   types: ["bigint", "text"],
 };
 
@@ -30,17 +32,17 @@ export async function lockLists(db: Db): Promise<void> {
 
 const keeper = new MilestoneKeeper(LIST_MILESTONES);
 
-/** A gap with more than 256 entries; without milestones, the whole list is one. */
-type LargeRow = readonly [
-  key: string | null,
-  series: string,
-  created_at: number,
-  id: string,
-  ahead: number | null,
-  end_created_at: number,
-  end_id: string,
-];
-type GapOfList = { readonly series: string; readonly at: Position; readonly level: 0; readonly ahead: number };
+/** A gap of a list; without milestones, the whole list is one. */
+type GapOfList = { readonly key: string | null } & At & { readonly end: Position; readonly ahead: number };
+
+function gapOf({ key, series, at }: At & { key: string | null }, ways: ReadonlyMap<string, Ways>): GapOfList {
+  const own = ways.get(series);
+  if (own === undefined || own.isEmpty) {
+    return { key, series, at: originOf(LIST_MILESTONES), end: endOf(LIST_MILESTONES), ahead: 0 };
+  }
+  const gap = own.gapAt(at);
+  return { key, series, ...gap, end: gap.end ?? endOf(LIST_MILESTONES) };
+}
 
 /** Keeps the milestones of one kind of list, in the transaction that changes its entries, after they are changed. */
 export class ListKeeper {
@@ -51,19 +53,9 @@ export class ListKeeper {
 
   constructor(kind: ListKind) {
     this.#kind = kind;
-    const place = ["asked.created_at", "asked.id"];
-    const [firstInstant, firstId] = first(LIST_MILESTONES);
-    const [lastInstant, lastId] = last(LIST_MILESTONES);
     this.#large = statement(`
-      SELECT gap.key, gap.series, gap.created_at, gap.id, gap.ahead, gap.end_created_at, gap.end_id
-      FROM (
-        SELECT DISTINCT asked.key, asked.series, gap.ahead, coalesce(gap.created_at, ${firstInstant}) AS created_at,
-          coalesce(gap.id, ${firstId}) AS id, coalesce(follower.created_at, ${lastInstant}) AS end_created_at,
-          coalesce(follower.id, ${lastId}) AS end_id
-        FROM unnest($1::text[], $2::text[], $3::bigint[], $4::text[]) AS asked (key, series, created_at, id)
-        LEFT JOIN LATERAL (${floor(LIST_MILESTONES, "asked.series", "0", place)}) AS gap ON true
-        LEFT JOIN LATERAL (${next(LIST_MILESTONES, "asked.series", "0", place)}) AS follower ON true
-      ) AS gap
+      SELECT number FROM unnest($1::text[], $2::bigint[], $3::text[], $4::bigint[], $5::text[])
+        WITH ORDINALITY AS gap (key, created_at, id, end_created_at, end_id, number)
       WHERE (
         SELECT count(*) FROM (
           SELECT ${entriesOf(kind, "gap.key")} AND (created_at, id) >= (gap.created_at, gap.id)
@@ -88,29 +80,30 @@ export class ListKeeper {
       entry === undefined ? [] : [{ series: seriesOf(this.#kind, entry.key), at: entry.at, delta, key: entry.key }];
     const changes = moves.flatMap(({ left, entered }) => [...at(left, -1), ...at(entered, 1)]);
     if (changes.length === 0) return;
-    await keeper.shift(db, changes);
-    const entered = changes.filter(({ delta }) => delta === 1);
-    const large = await db.rows(this.#large, [
-      entered.map(({ key }) => key),
-      entered.map(({ series }) => series),
-      entered.map((entry) => entry.at[0]),
-      entered.map((entry) => entry.at[1]),
-    ]);
-    const made: GapOfList[] = [];
-    for (const row of large) {
-      const [key, series, createdAt, id, ahead, endCreatedAt, endId] = row as unknown as LargeRow;
-      if (ahead === null) {
+    const ways = await keeper.ways(db, changes);
+    for (const { series, at: position, delta } of changes) ways.get(series)?.grow(position, delta);
+    const entered = changes.filter(({ delta }) => delta === 1).map((entry) => gapOf(entry, ways));
+    for (const { key, series, at: begins, end, ahead } of await this.#tooLarge(db, entered)) {
+      const own = ways.get(series);
+      if (own === undefined || own.isEmpty) {
         await this.rebuild(db, key);
         continue;
       }
-      const cuts = await db.rows(this.#cuts, [createdAt, id, endCreatedAt, endId, ...keyValues(this.#kind, key)]);
-      cuts.forEach((at, i) => {
-        made.push({ series, at: at as Position, level: 0, ahead: ahead + (i + 1) * GAP });
+      const cuts = await db.rows(this.#cuts, [...begins, ...end, ...keyValues(this.#kind, key)]);
+      cuts.forEach((cut, i) => {
+        own.open(cut as Position, ahead + (i + 1) * GAP);
       });
     }
-    // All of them before any group is cut: `ahead` is as it was read until then.
-    await keeper.insert(db, made);
-    await keeper.balance(db, made);
+    await keeper.keep(db, ways);
+  }
+
+  /** Those of the gaps that hold more than 256 entries, each once. */
+  async #tooLarge(db: Db, entered: readonly GapOfList[]): Promise<GapOfList[]> {
+    const gaps = [...new Map(entered.map((gap) => [`${gap.at.join(" ")} ${gap.series}`, gap])).values()];
+    const part = (of: "at" | "end", i: number) => gaps.map((gap) => gap[of][i] as number | string);
+    const columns = [part("at", 0), part("at", 1), part("end", 0), part("end", 1)];
+    const rows = await db.rows(this.#large, [gaps.map(({ key }) => key), ...columns]);
+    return rows.map(([number]) => gaps[Number(number) - 1] as GapOfList);
   }
 
   /** Anew from the entries. */
@@ -119,7 +112,7 @@ export class ListKeeper {
   }
 
   /** The gaps that the entries make when they are counted anew; none where they are few. */
-  async gaps(db: Db, key: string | null): Promise<Gap<Position>[]> {
+  async gaps(db: Db, key: string | null): Promise<Gap[]> {
     const rows = (await db.rows(this.#all, keyValues(this.#kind, key))) as unknown as (readonly [number, string, number])[];
     const total = (rows.at(-1)?.[2] ?? -1) + 1;
     return rows

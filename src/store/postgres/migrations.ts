@@ -3,9 +3,10 @@
 import type pg from "pg";
 import { Complaint } from "../../domain/errors.ts";
 import { statement, transaction } from "./connection.ts";
-import { FIRST, TABLES } from "./schema.ts";
+import { rebuildMilestones } from "./rebuild.ts";
+import { FIRST, GROUPS_OF_MILESTONES, TABLES } from "./schema.ts";
 
-const STEPS: readonly string[] = [FIRST];
+const STEPS: readonly string[] = [FIRST, GROUPS_OF_MILESTONES];
 
 const MARK = "CREATE TABLE tank_monitor (version integer NOT NULL)";
 
@@ -39,6 +40,7 @@ export async function migrate(pool: pg.Pool): Promise<void> {
       );
     }
     for (const step of STEPS.slice(version)) await db.client.query(step);
+    if (version === 1) await rebuildMilestones(db);
     if (version < STEPS.length) await db.rows(SET_VERSION, [STEPS.length]);
   });
 }

@@ -5,7 +5,7 @@ import { EARLIEST, GAP_MOST, LATEST } from "../series/levels.ts";
 import { type ListKind, seriesOf } from "../series/lists.ts";
 import { type Db, type Row, type Statement, statement } from "./connection.ts";
 import { entriesOf, keyValues, LIST_MILESTONES } from "./lists.ts";
-import { aheadOf, first, floor, wayColumns, wayTo } from "./milestones.ts";
+import { originOf, wayAt, wayTo } from "./milestones.ts";
 
 export type RowPage = { readonly rows: Row[]; readonly totalItems: number };
 
@@ -17,18 +17,23 @@ export class List {
   /** $1 series, $2 and $3 the bounds (the second not included), $4 entries skipped, $5 wanted, $6 key. */
   constructor(kind: ListKind, columns: string) {
     const entries = entriesOf(kind, "$6");
-    const [firstInstant, firstId] = first(LIST_MILESTONES);
-    const rank = (bound: string): string => `(
-      SELECT ${aheadOf(LIST_MILESTONES, "$1", [bound, "''"])} + (
+    const [firstInstant, firstId] = originOf(LIST_MILESTONES);
+    const rank = (bound: string, way: string): string => `(
+      SELECT coalesce(gap.ahead, 0) + (
         SELECT count(*) ${entries} AND created_at < ${bound} AND (created_at, id) >= (
-          coalesce(gap.created_at, ${firstInstant}), coalesce(gap.id, ${firstId})
+          coalesce(gap.created_at, ${firstInstant}), coalesce(gap.id, '${firstId}')
         )
-      ) FROM (SELECT) AS one LEFT JOIN LATERAL (${floor(LIST_MILESTONES, "$1", "0", [bound, "''"])}) AS gap ON true
+      ) FROM (SELECT) AS one LEFT JOIN ${way} AS gap ON gap.level = 0
     )`;
-    const bounds = `bounds AS MATERIALIZED (SELECT ${rank("$2::bigint")} AS lower, ${rank("$3::bigint")} AS upper)`;
+    const wayToBound = (name: string, bound: string): string =>
+      wayAt(LIST_MILESTONES, name, "$1", `SELECT ${bound} - 1 AS sought WHERE ${bound} > ${EARLIEST}`);
+    const [from, to] = ["$2::bigint", "$3::bigint"];
+    const bounds = `${wayToBound("to_lower", from)}, ${wayToBound("to_upper", to)}, bounds AS MATERIALIZED (
+      SELECT ${rank(from, "to_lower")} AS lower, ${rank(to, "to_upper")} AS upper
+    )`;
     this.#kind = kind;
     this.#near = statement(`
-      WITH ${bounds}
+      WITH RECURSIVE ${bounds}
       SELECT bounds.upper - bounds.lower, entry.* FROM bounds LEFT JOIN LATERAL (
         SELECT ${columns} ${entries} AND created_at >= $2 AND created_at < $3
         ORDER BY created_at DESC, id DESC LIMIT $5 OFFSET $4
@@ -36,9 +41,7 @@ export class List {
     this.#far = statement(`
       WITH RECURSIVE ${bounds}, page AS MATERIALIZED (
         SELECT greatest(lower, upper - $4::bigint - $5::bigint) AS first, upper - $4::bigint AS past FROM bounds
-      ), way (${wayColumns(LIST_MILESTONES)}) AS (
-        ${wayTo(LIST_MILESTONES, "$1", "(SELECT first FROM page WHERE first < past)")}
-      )
+      ), ${wayTo(LIST_MILESTONES, "way", "$1", "SELECT first AS sought FROM page WHERE first < past")}
       SELECT bounds.upper - bounds.lower, entry.* FROM bounds LEFT JOIN (
         page JOIN way ON way.level = 0 AND page.first < page.past
         CROSS JOIN LATERAL (

@@ -102,5 +102,34 @@ export const FIRST = `
   );
 `;
 
+/** Milestones in groups, a row each; what they hold is made anew. */
+export const GROUPS_OF_MILESTONES = `
+  DROP TABLE reading_milestone;
+  DROP TABLE list_milestone;
+
+  CREATE TABLE reading_milestone (
+    tank text COLLATE "C" NOT NULL,
+    level smallint NOT NULL,
+    start bigint NOT NULL,
+    starts bigint[] NOT NULL,
+    aheads bigint[] NOT NULL,
+    PRIMARY KEY (tank, level, start)
+  );
+  -- Never compressed, never moved out of the row: both together are at most 2 KB.
+  ALTER TABLE reading_milestone ALTER COLUMN starts SET STORAGE PLAIN, ALTER COLUMN aheads SET STORAGE PLAIN;
+
+  -- Moved out of the row only where it would not fit into a page, as with very long ids.
+  CREATE TABLE list_milestone (
+    series text COLLATE "C" NOT NULL,
+    level smallint NOT NULL,
+    created_at bigint NOT NULL,
+    id text COLLATE "C" NOT NULL,
+    created_ats bigint[] NOT NULL,
+    ids text[] COLLATE "C" NOT NULL,
+    aheads bigint[] NOT NULL,
+    PRIMARY KEY (series, level, created_at, id)
+  ) WITH (toast_tuple_target = 8160);
+`;
+
 /** In the order in which their contents can be put back. */
 export const TABLES = ["customer", "tank", "telemetry", "block", "reading_milestone", "list_milestone", "api_key"] as const;

@@ -9,12 +9,13 @@ import { Block, readingsOf } from "../series/block.ts";
 import { EARLIEST, GAP, GAP_MOST, LATEST } from "../series/levels.ts";
 import { HEAD_LEAST } from "../series/weave.ts";
 import { type Db, statement } from "./connection.ts";
-import { aheadOf, floor, type MilestoneTable, wayColumns, wayTo } from "./milestones.ts";
+import { type MilestoneTable, wayAt, wayTo } from "./milestones.ts";
 
 export const READING_MILESTONES: MilestoneTable = {
   table: "reading_milestone",
   series: "tank",
-  position: ["start"],
+  key: ["start"],
+  nodes: ["starts"],
   types: ["bigint"],
 };
 
@@ -30,10 +31,7 @@ const OF_HEAD = `
   )`;
 
 /** The way to the readings from rank `page.first` to `page.past`, as far as they lie in blocks. */
-const OF_PAGE = `
-  way (${wayColumns(READING_MILESTONES)}) AS (
-    ${wayTo(READING_MILESTONES, "$1", "(SELECT first FROM page WHERE first < past)")}
-  )`;
+const OF_PAGE = wayTo(READING_MILESTONES, "way", "$1", "SELECT first AS sought FROM page WHERE first < past");
 
 const BLOCKS_OF_PAGE = `
   SELECT 'page', gap.ahead, block.data, NULL, NULL, NULL, block.start
@@ -52,26 +50,30 @@ const DEEP = statement(`
   ), ${OF_PAGE}
   ${HEAD_ROW} UNION ALL ${BLOCKS_OF_PAGE}`);
 
-/** The gap that a bound lies in, unless it lies in the head. */
-const gapOf = (bound: string): string => `
-  SELECT gap.start, ${aheadOf(READING_MILESTONES, "$1", [bound])} AS ahead
-  FROM head CROSS JOIN LATERAL (${floor(READING_MILESTONES, "$1", "0", [bound])}) AS gap
-  WHERE ${bound} > ${EARLIEST} AND ${bound} < head.start`;
+/** The way to the last gap that begins before a bound, unless the bound lies in the head. */
+const wayToBound = (name: string, bound: string): string =>
+  wayAt(
+    READING_MILESTONES,
+    name,
+    "$1",
+    `SELECT ${bound} - 1 AS sought FROM head WHERE ${bound} > ${EARLIEST} AND ${bound} < head.start`,
+  );
 
-const blockOf = (bound: string): string => `
-  SELECT '${bound}', gap.ahead, block.data, NULL, NULL, NULL, block.start
-  FROM ${bound} AS gap CROSS JOIN LATERAL (SELECT start, data FROM block WHERE tank = $1 AND start = gap.start OFFSET 0) AS block`;
+const blockOf = (name: string): string => `
+  SELECT '${name}', gap.ahead, block.data, NULL, NULL, NULL, block.start
+  FROM ${name} AS gap CROSS JOIN LATERAL (SELECT start, data FROM block WHERE tank = $1 AND start = gap.start OFFSET 0) AS block
+  WHERE gap.level = 0`;
 
 /**
  * $1 tank, $2 skipped, $3 wanted, $4 and $5 the bounds, the second not included. Rows as above, and the blocks of the bounds;
  * more blocks for the page, since where a bound lies inside its block is seen only when that is unpacked.
  */
 const RANGE = statement(`
-  WITH RECURSIVE ${OF_HEAD}, lower AS (${gapOf("$4::bigint")}), upper AS (${gapOf("$5::bigint")}), page AS (
+  WITH RECURSIVE ${OF_HEAD}, ${wayToBound("lower", "$4::bigint")}, ${wayToBound("upper", "$5::bigint")}, page AS (
     SELECT greatest(0, coalesce(upper.ahead, CASE WHEN $5::bigint = ${LATEST} THEN head.total ELSE head.older END)
         - $2::bigint - $3::bigint) AS first,
       least(head.older, coalesce(upper.ahead + ${GAP_MOST}, head.total) - $2::bigint) AS past
-    FROM head LEFT JOIN upper ON true
+    FROM head LEFT JOIN upper ON upper.level = 0
   ), ${OF_PAGE}
   ${HEAD_ROW} UNION ALL ${BLOCKS_OF_PAGE} UNION ALL ${blockOf("lower")} UNION ALL ${blockOf("upper")}`);
 

@@ -2,101 +2,92 @@
 
 import { shownInstant } from "../../domain/stored.ts";
 import { type Fault, Faults } from "./fault.ts";
-import { EARLIEST, type Gap, GROUP_MOST, type Node, TOP } from "./levels.ts";
+import { comparePositions, EARLIEST, type Gap, GROUP_MOST, type Group, type Position } from "./levels.ts";
 
-/** An instant, and an id where entries may share one. */
-type Place = readonly unknown[];
-export type Milestone<P> = Node<P> & { readonly level: number };
+/** A group, and the position that it is stored under. */
+export type StoredGroup = Group & { readonly key: Position };
 
-/** `milestones` by level and position; `gaps` as the entries themselves make them, from the first. */
-export function faultsInLevels<P extends Place>(
-  milestones: readonly Milestone<P>[],
-  gaps: readonly Gap<P>[],
-  origin: P,
-): Fault[] {
+/** `groups` by level and key; `gaps` as the entries themselves make them, from the first. */
+export function faultsInLevels(groups: readonly StoredGroup[], gaps: readonly Gap[], origin: Position): Fault[] {
   const faults = new Faults();
   const add = (kind: string, what: () => string): void => faults.add(kind, true, what);
-  const levels = Map.groupBy(milestones, ({ level }) => level);
-  for (const level of levels.keys()) {
-    if (level !== 0 && (level > TOP || !levels.has(level - 1)))
-      add("stray", () => `there should be no milestones of level ${level}`);
+  const levels = Map.groupBy(groups, ({ level }) => level);
+  if (gaps[0] !== undefined && !isSame(gaps[0].at, origin)) {
+    add("origin", () => `the first milestone should be at ${named(origin)}, it is at ${named(gaps[0]?.at ?? origin)}`);
   }
-  let nodes = levels.get(0) ?? [];
-  const odd = gaps.findIndex(({ at }, i) => !isSame(at, nodes[i]?.at));
-  if (odd >= 0 || nodes.length !== gaps.length) {
-    const where = odd >= 0 ? `, the first that is missing is at ${named(gaps[odd]?.at ?? origin)}` : "";
-    add("gaps", () => `there should be ${gaps.length} milestones of level 0, there are ${nodes.length}${where}`);
+  // Each level divides what the groups of the one below make; the highest is one group.
+  let nodes: readonly Gap[] = gaps;
+  let level = 0;
+  for (let isHighest = nodes.length === 0; !isHighest; level++) {
+    const own = levels.get(level) ?? [];
+    if (!isDivided(level, own, nodes, add)) return faults.list();
+    nodes = groupsAsGaps(level, own, nodes, add);
+    isHighest = own.length === 1;
   }
-  if (nodes.length > 0 && !isSame(origin, nodes[0]?.at)) {
-    add("origin", () => `the first milestone should be at ${named(origin)}, it is at ${named(nodes[0]?.at ?? origin)}`);
-  }
-  let ranks = ranksOf(gaps);
-  for (let level = 0; nodes.length > 0 && !["stray", "gaps", "origin"].some((kind) => faults.has(kind)); level++) {
-    const above = levels.get(level + 1) ?? [];
-    if (above.length > 0 !== (nodes.length > GROUP_MOST && level < TOP)) {
-      const should = above.length > 0 ? "none" : "some";
-      add("level", () => `level ${level} has ${nodes.length} milestones, so there should be ${should} of level ${level + 1}`);
-    }
-    ranks = faultsInLevel(level, nodes, ranks, above, add);
-    const opener = above[ranks.length];
-    if (opener !== undefined) {
-      add(
-        "gaps",
-        () => `the milestone of level ${level + 1} at ${named(opener.at)} should be one of level ${level} too, and is not`,
-      );
-    }
-    if (above.length > 0 && !isSame(above[0]?.at, nodes[0]?.at)) {
-      add("origin", () => `the first milestone of level ${level + 1} should be at ${named(origin)}, and is not`);
-    }
-    nodes = above;
+  for (const stray of levels.keys()) {
+    if (stray < 0 || stray >= level) add("stray", () => `there should be no milestones of level ${stray}`);
   }
   return faults.list();
 }
 
-/** Gives the ranks of those that the level above has too, each the first of a group. */
-function faultsInLevel<P extends Place>(
+/** Whether the groups have a node for each of `nodes`, and are stored where their first node says. */
+function isDivided(
   level: number,
-  nodes: readonly Node<P>[],
-  ranks: readonly number[],
-  above: readonly Node<P>[],
+  groups: readonly StoredGroup[],
+  nodes: readonly Gap[],
   add: (kind: string, what: () => string) => void,
-): number[] {
-  const openers: number[] = [];
-  let began = 0;
-  let size = 0;
-  nodes.forEach(({ at, ahead }, i) => {
-    const rank = ranks[i] as number;
-    if (isSame(at, above[openers.length]?.at)) {
-      openers.push(rank);
-      began = rank;
-      size = 0;
+): boolean {
+  const found = groups.flatMap(({ at }) => at);
+  const odd = nodes.findIndex(({ at }, i) => !isSame(at, found[i]));
+  if (odd >= 0 || found.length !== nodes.length) {
+    const where = odd >= 0 ? `, the first that is missing is at ${named(nodes[odd]?.at ?? [EARLIEST])}` : "";
+    add("gaps", () => `there should be ${nodes.length} milestones of level ${level}, there are ${found.length}${where}`);
+    return false;
+  }
+  const misplaced = groups.find(({ key, at, ahead }) => !isSame(key, at[0]) || at.length !== ahead.length);
+  if (misplaced === undefined) return true;
+  const { key, at, ahead } = misplaced;
+  add(
+    "group",
+    () =>
+      `the group of level ${level} at ${named(key)} should begin there and have as many counts as milestones, it begins at ${named(at[0] ?? [EARLIEST])} and has ${at.length} milestones and ${ahead.length} counts`,
+  );
+  return false;
+}
+
+/** What the level above has to divide: each group, and the entries in it. */
+function groupsAsGaps(
+  level: number,
+  groups: readonly StoredGroup[],
+  nodes: readonly Gap[],
+  add: (kind: string, what: () => string) => void,
+): Gap[] {
+  let place = 0;
+  return groups.map(({ key, at, ahead }) => {
+    if (at.length > GROUP_MOST) {
+      add("size", () => `the group of level ${level} at ${named(key)} has more than ${GROUP_MOST} milestones`);
     }
-    size++;
-    if (size === GROUP_MOST + 1 && above.length > 0) {
-      add("group", () => `a group of level ${level} has more than ${GROUP_MOST} milestones, from ${named(at)} on`);
-    }
-    if (ahead !== rank - began) {
-      add("ahead", () => `the milestone of level ${level} at ${named(at)} should have ${rank - began} ahead, it says ${ahead}`);
-    }
+    let count = 0;
+    at.forEach((position, i) => {
+      const counted = count;
+      if (ahead[i] !== counted) {
+        add(
+          "ahead",
+          () => `the milestone of level ${level} at ${named(position)} should have ${counted} ahead, it says ${ahead[i]}`,
+        );
+      }
+      count += nodes[place]?.count ?? 0;
+      place++;
+    });
+    return { at: key, count };
   });
-  return openers;
 }
 
-/** How many entries lie before each gap. */
-function ranksOf(gaps: readonly Gap<unknown>[]): number[] {
-  let rank = 0;
-  return gaps.map(({ count }) => {
-    const before = rank;
-    rank += count;
-    return before;
-  });
+function isSame(a: Position, b: Position | undefined): boolean {
+  return b !== undefined && comparePositions(a, b) === 0;
 }
 
-function isSame(a: Place | undefined, b: Place | undefined): boolean {
-  return a !== undefined && b !== undefined && a.every((value, i) => value === b[i]);
-}
-
-function named([instant, id]: Place): string {
+function named([instant, id]: Position): string {
   if (instant === EARLIEST) return "the beginning";
   return `${shownInstant(Number(instant))}${id === undefined ? "" : ` ${id}`}`;
 }

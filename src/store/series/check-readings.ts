@@ -5,17 +5,17 @@ import { FILL } from "../../domain/reading.ts";
 import { shownInstant } from "../../domain/stored.ts";
 import { Block } from "./block.ts";
 import { type Fault, Faults } from "./fault.ts";
+import type { Head } from "./intake.ts";
 import { EARLIEST, GAP, GAP_MOST, type Gap, LATEST } from "./levels.ts";
 import { HEAD_LEAST, HEAD_MOST } from "./weave.ts";
 
 export type Stretch = { readonly start: number; readonly data: Uint8Array };
-export type Head = Stretch & { readonly total: number };
 
 export type ReadingsLook = {
   readonly faults: readonly Fault[];
   readonly total: number;
   /** What the milestones must divide; undefined where not all blocks can be counted. */
-  readonly gaps: readonly Gap<readonly number[]>[] | undefined;
+  readonly gaps: readonly Gap[] | undefined;
   /** Where readings lie is wrong, not only what is counted: head and blocks have to be made anew. */
   readonly isTangled: boolean;
 };
@@ -23,7 +23,7 @@ export type ReadingsLook = {
 /** `blocks` by their start. */
 export function lookAtReadings(head: Head | undefined, blocks: Iterable<Stretch>): ReadingsLook {
   const faults = new Faults();
-  const gaps: Gap<readonly number[]>[] = [];
+  const gaps: Gap[] = [];
   let isTangled = head === undefined;
   let isReadable = true;
   let newest = Number.NEGATIVE_INFINITY;

@@ -1,10 +1,13 @@
 // Milestones. Beside an ordered series stands a sparse index of ranks, in levels: level 0 divides the series into gaps of
-// about 128 entries, each level above divides the one below into groups of about 16 nodes. A node is a position: where its
+// about 128 entries, each level above divides the one below into groups of about 64 nodes. A node is a position: where its
 // gap or group begins. It holds how many entries lie `ahead` of it since its own group began, so the rank of a gap is the
-// sum of one number a level, an appended gap changes no other node, and a late entry changes a few of its siblings a level.
+// sum of one number a level.
+//
+// A group is stored as one row, known by its level and its first node, which is also a node of the level above: a way down
+// is one row a level, by key. An appended gap changes the last group alone, a late entry one group a level.
 //
 // The first node of a level begins before everything, so every position has a node. A level is made when the one below has
-// grown past 32 nodes; the top level is not grouped any further.
+// grown past one group.
 
 /** Before every instant that can be written. */
 export const EARLIEST = Number.MIN_SAFE_INTEGER;
@@ -15,37 +18,35 @@ export const LATEST = Number.MAX_SAFE_INTEGER;
 export const GAP = 128;
 export const GAP_MOST = 256;
 /** Nodes of a group when it is cut, and when it is cut again. */
-const GROUP = 16;
-export const GROUP_MOST = 32;
-/** 128 → 2 thousand → 33 thousand → 524 thousand → 8 million → 134 million. */
-export const TOP = 5;
+export const GROUP = 64;
+export const GROUP_MOST = 128;
 
-export type Gap<P> = { readonly at: P; readonly count: number };
-export type Node<P> = { readonly at: P; readonly ahead: number };
+/** Where an entry stands: an instant, and an id where entries may share one. */
+export type Position = readonly (number | string)[];
+export type Gap = { readonly at: Position; readonly count: number };
 
-/** Nodes of one group that has grown too large, as groups of 16 to 31. */
-export function cutGroup<T>(nodes: readonly T[]): T[][] {
-  const groups = Math.max(1, Math.floor(nodes.length / GROUP));
-  return Array.from({ length: groups }, (_, i) => nodes.slice(i * GROUP, i === groups - 1 ? nodes.length : (i + 1) * GROUP));
+/** Nodes side by side: where each begins, and how many entries of the group are ahead of it. */
+export type Group = { readonly level: number; readonly at: Position[]; readonly ahead: number[] };
+
+/** Text is compared as the databases do it, by the bytes of its UTF-8. */
+export function comparePositions(a: Position, b: Position): number {
+  for (let i = 0; i < a.length; i++) {
+    const [one, other] = [a[i] as number | string, b[i] as number | string];
+    if (one === other) continue;
+    if (typeof one === "number") return one - Number(other);
+    return Buffer.compare(Buffer.from(one), Buffer.from(String(other)));
+  }
+  return 0;
 }
 
-/** All levels of a series, from its gaps. */
-export function levelsOf<P>(gaps: readonly Gap<P>[]): Node<P>[][] {
-  const levels: Node<P>[][] = [];
-  for (let below = gaps; below.length > 0; ) {
-    const isTop = below.length <= GROUP_MOST || levels.length === TOP;
-    const groups = isTop ? [below] : cutGroup(below);
-    const summed = groups.map((group) => {
-      let ahead = 0;
-      const nodes = group.map(({ at, count }) => {
-        const node = { at, ahead };
-        ahead += count;
-        return node;
-      });
-      return { nodes, at: (group[0] as Gap<P>).at, count: ahead };
-    });
-    levels.push(summed.flatMap(({ nodes }) => nodes));
-    below = isTop ? [] : summed;
+/** The last of `length` places, in ascending order, for which it holds; -1 where it holds for none. */
+export function lastPlace(length: number, holds: (place: number) => boolean): number {
+  let low = 0;
+  let high = length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (holds(middle)) low = middle + 1;
+    else high = middle;
   }
-  return levels;
+  return low - 1;
 }

@@ -5,18 +5,20 @@ import type { Finding } from "../../domain/store.ts";
 import type { Look } from "../check.ts";
 import { faultsInList, levelZero, nameOfList, strayList } from "../series/check-lists.ts";
 import { findingsOf } from "../series/fault.ts";
+import type { Position } from "../series/levels.ts";
 import { LISTS, type ListKind, listOf, seriesOf } from "../series/lists.ts";
-import { entriesOf, keyValues, LIST_MILESTONES, ListKeeper, listMilestones } from "./lists.ts";
-import { everyMilestone, type Position } from "./milestones.ts";
+import { entriesOf, keyValues, LIST_MILESTONES, ListKeeper } from "./lists.ts";
+import { endOf, everyGroup, originOf } from "./milestones.ts";
 import { longKeys } from "./rebuild.ts";
-import { arrayRow, arrayRows, arrayStatement } from "./rows.ts";
+import { arrayRow, arrayRows, arrayStatement, type Row } from "./rows.ts";
 
 const KINDS: readonly ListKind[] = Object.values(LISTS);
 
 export function listLooks(db: DatabaseSync) {
   const known = arrayStatement(db, "SELECT DISTINCT series FROM list_milestone");
-  const milestonesOf = everyMilestone(db, LIST_MILESTONES);
-  const { origin, end } = listMilestones(db);
+  const groupsOf = everyGroup(db, LIST_MILESTONES);
+  const origin = originOf(LIST_MILESTONES);
+  const end = endOf(LIST_MILESTONES);
   /** Each by the index named beside its kind. */
   const counts = new Map(
     KINDS.map((kind) => [
@@ -26,7 +28,7 @@ export function listLooks(db: DatabaseSync) {
   );
 
   function count(kind: ListKind, key: string | null, from: Position, to: Position): number {
-    return Number(arrayRow(counts.get(kind)?.get(...keyValues(kind, key), ...from, ...to))?.[0]);
+    return Number(arrayRow(counts.get(kind)?.get(...keyValues(kind, key), ...(from as Row), ...(to as Row)))?.[0]);
   }
 
   return {
@@ -37,13 +39,13 @@ export function listLooks(db: DatabaseSync) {
     },
 
     list(series: string): Look {
-      const milestones = milestonesOf(series);
+      const groups = groupsOf(series);
       const list = listOf(series);
-      if (list === undefined) return strayList(series, milestones.length);
+      if (list === undefined) return strayList(series, groups.length);
       const { kind, key } = list;
-      const places = milestones.length === 0 ? [origin] : levelZero(milestones);
+      const places = groups.length === 0 ? [origin] : levelZero(groups);
       const found = places.map((at, i) => count(kind, key, at, places[i + 1] ?? end));
-      return { where: nameOfList(kind, key), faults: faultsInList(milestones, found, origin) };
+      return { where: nameOfList(kind, key), faults: faultsInList(groups, found, origin) };
     },
   };
 }

@@ -6,14 +6,15 @@ import { faultInTank } from "../../domain/stored.ts";
 import type { ObjectLook } from "../check.ts";
 import { TANK_COLUMNS, tankOf } from "../columns.ts";
 import { faultsInLevels } from "../series/check-levels.ts";
-import { type Head, lookAtReadings, type ReadingsLook, type Stretch } from "../series/check-readings.ts";
+import { lookAtReadings, type ReadingsLook, type Stretch } from "../series/check-readings.ts";
 import { findingsOf } from "../series/fault.ts";
+import type { Head } from "../series/intake.ts";
 import { EARLIEST } from "../series/levels.ts";
 import { untangled } from "../series/untangle.ts";
 import { cutHead } from "../series/weave.ts";
 import { objectFaults } from "./check-customers.ts";
 import { MilestoneKeeper } from "./milestone-keeper.ts";
-import { everyMilestone, Milestones } from "./milestones.ts";
+import { everyGroup } from "./milestones.ts";
 import { arrayRow, arrayStatement } from "./rows.ts";
 import { READING_MILESTONES } from "./telemetry.ts";
 
@@ -29,7 +30,7 @@ export function tankLooks(db: DatabaseSync) {
   const next = arrayStatement(db, NEXT);
   const headOf = arrayStatement(db, HEAD);
   const blocksOf = arrayStatement(db, BLOCKS);
-  const milestonesOf = everyMilestone(db, READING_MILESTONES);
+  const groupsOf = everyGroup(db, READING_MILESTONES);
 
   function head(tank: number): Head | undefined {
     const row = arrayRow(headOf.get(tank)) as readonly [number, Uint8Array, number] | undefined;
@@ -49,7 +50,7 @@ export function tankLooks(db: DatabaseSync) {
       const [pk, ...columns] = row as readonly [number, ...typeof row];
       const tank = tankOf(columns);
       const telemetry = lookAtReadings(head(pk), blocks(pk));
-      const levels = telemetry.gaps === undefined ? [] : faultsInLevels(milestonesOf(pk), telemetry.gaps, [EARLIEST]);
+      const levels = telemetry.gaps === undefined ? [] : faultsInLevels(groupsOf(pk), telemetry.gaps, [EARLIEST]);
       const faults = [...objectFaults(faultInTank(tank), columns), ...telemetry.faults, ...levels];
       return { key: pk, where: `tank ${tank.id}`, faults, readings: telemetry.total, telemetry };
     },
@@ -69,7 +70,7 @@ export function tankRepairs(db: DatabaseSync) {
   const dropBlocks = db.prepare("DELETE FROM block WHERE tank = ?");
   const openBlock = db.prepare("INSERT INTO block (tank, start, data) VALUES (?, ?, ?)");
   const putHead = db.prepare("INSERT OR REPLACE INTO telemetry (tank, total, start, data) VALUES (?, ?, ?, ?)");
-  const keeper = new MilestoneKeeper(db, new Milestones(db, READING_MILESTONES), READING_MILESTONES);
+  const keeper = new MilestoneKeeper(db, READING_MILESTONES);
 
   function mend(tank: number, { gaps, total, isTangled }: ReadingsLook): void {
     if (gaps === undefined) return;

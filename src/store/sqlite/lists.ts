@@ -1,17 +1,19 @@
 // The lists of objects (`series/lists.ts` tells which): their entries, and their milestones.
 
 import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite";
-import { GAP, GAP_MOST, type Gap } from "../series/levels.ts";
+import { GAP, GAP_MOST, type Gap, type Position } from "../series/levels.ts";
 import { type Entry, type ListKind, type Move, seriesOf } from "../series/lists.ts";
+import type { Ways } from "../series/ways.ts";
 import { MilestoneKeeper } from "./milestone-keeper.ts";
-import { Milestones, type MilestoneTable, type Position } from "./milestones.ts";
+import { endOf, type MilestoneTable, originOf } from "./milestones.ts";
 import { arrayRow, arrayStatement, type Row } from "./rows.ts";
 
-export const LIST_MILESTONES: MilestoneTable = { table: "list_milestone", series: "series", position: ["created_at", "id"] };
-
-export function listMilestones(db: DatabaseSync): Milestones {
-  return new Milestones(db, LIST_MILESTONES);
-}
+export const LIST_MILESTONES: MilestoneTable = {
+  table: "list_milestone",
+  series: "series",
+  key: ["created_at", "id"],
+  nodes: ["created_ats", "ids"],
+};
 
 /** The table and the condition, which takes `keyValues`. */
 export function entriesOf({ table, column }: ListKind): string {
@@ -25,7 +27,6 @@ export function keyValues({ column }: ListKind, key: string | null): SQLInputVal
 /** Keeps the milestones of one kind of list, in the transaction that changes its entries, after they are changed. */
 export class ListKeeper {
   readonly #kind: ListKind;
-  readonly #milestones: Milestones;
   readonly #keeper: MilestoneKeeper;
   readonly #few: StatementSync;
   readonly #count: StatementSync;
@@ -34,8 +35,7 @@ export class ListKeeper {
 
   constructor(db: DatabaseSync, kind: ListKind) {
     this.#kind = kind;
-    this.#milestones = listMilestones(db);
-    this.#keeper = new MilestoneKeeper(db, this.#milestones, LIST_MILESTONES);
+    this.#keeper = new MilestoneKeeper(db, LIST_MILESTONES);
     const entries = entriesOf(kind);
     this.#few = arrayStatement(db, `SELECT count(*) FROM (SELECT 1 ${entries} LIMIT ${GAP_MOST + 1})`);
     this.#count = arrayStatement(db, `SELECT count(*) ${entries} AND (created_at, id) >= (?, ?) AND (created_at, id) < (?, ?)`);
@@ -48,46 +48,44 @@ export class ListKeeper {
 
   /** After all of these objects were written. */
   move(moves: readonly Move[]): void {
-    const entered = moves.flatMap((move) => (move.entered === undefined ? [] : [move.entered]));
-    for (const { left, entered: came } of moves) {
-      if (left !== undefined) this.#shift(left, -1);
-      if (came !== undefined) this.#shift(came, 1);
+    const changed = new Map<string | null, { readonly left: Entry[]; readonly entered: Entry[] }>();
+    const of = (key: string | null) => {
+      const known = changed.get(key) ?? { left: [], entered: [] };
+      changed.set(key, known);
+      return known;
+    };
+    for (const { left, entered } of moves) {
+      if (left !== undefined) of(left.key).left.push(left);
+      if (entered !== undefined) of(entered.key).entered.push(entered);
     }
-    const counted = new Map<string | null, boolean>();
-    for (const { key, at } of entered) {
-      // A list without milestones is looked at once: all that came are in it already.
-      if (!counted.has(key)) counted.set(key, this.#isCounted(key));
-      if (counted.get(key) === true) this.#cut(key, at);
-    }
+    for (const [key, { left, entered }] of changed) this.#change(key, left, entered);
   }
 
-  #shift({ key, at }: Entry, delta: number): void {
+  #change(key: string | null, left: readonly Entry[], entered: readonly Entry[]): void {
     const series = seriesOf(this.#kind, key);
-    const top = this.#milestones.top(series);
-    if (top !== undefined) this.#keeper.shift(series, top, at, delta);
-  }
-
-  /** Whether the list had milestones before; where it has grown long enough for them, they are made. */
-  #isCounted(key: string | null): boolean {
-    if (this.#milestones.top(seriesOf(this.#kind, key)) !== undefined) return true;
-    const count = Number(arrayRow(this.#few.get(...keyValues(this.#kind, key)))?.[0]);
-    if (count > GAP_MOST) this.rebuild(key);
-    return false;
+    const ways = this.#keeper.ways(series);
+    if (ways.isEmpty) {
+      const count = Number(arrayRow(this.#few.get(...keyValues(this.#kind, key)))?.[0]);
+      if (count > GAP_MOST) this.rebuild(key);
+      return;
+    }
+    for (const { at } of left) ways.grow(at, -1);
+    for (const { at } of entered) ways.grow(at, 1);
+    for (const { at } of entered) this.#cut(key, ways, at);
+    this.#keeper.keep(series, ways);
   }
 
   /** The gap at the position, where it has grown too large. */
-  #cut(key: string | null, position: Position): void {
-    const series = seriesOf(this.#kind, key);
+  #cut(key: string | null, ways: Ways, position: Position): void {
     const values = keyValues(this.#kind, key);
-    const first = this.#milestones.floor(series, 0, position);
-    const end = this.#milestones.next(series, 0, first.at) ?? this.#milestones.end;
-    let count = Number(arrayRow(this.#count.get(...values, ...first.at, ...end))?.[0]);
-    if (count <= GAP_MOST) return;
-    for (let gap = first; count > GAP_MOST; count -= GAP) {
-      gap = { at: arrayRow(this.#after.get(...values, ...gap.at)) as Row, ahead: gap.ahead + GAP };
-      this.#keeper.insert(series, 0, gap);
+    const gap = ways.gapAt(position);
+    const end = gap.end ?? endOf(LIST_MILESTONES);
+    let count = Number(arrayRow(this.#count.get(...values, ...(gap.at as Row), ...(end as Row)))?.[0]);
+    for (let { at, ahead } = gap; count > GAP_MOST; count -= GAP) {
+      at = arrayRow(this.#after.get(...values, ...(at as Row))) as Position;
+      ahead += GAP;
+      ways.open(at, ahead);
     }
-    this.#keeper.balance(series, 0, first.at);
   }
 
   /** Anew from the entries. */
@@ -96,11 +94,11 @@ export class ListKeeper {
   }
 
   /** The gaps that the entries make when they are counted anew; none where they are few. */
-  gaps(key: string | null): Gap<Position>[] {
+  gaps(key: string | null): Gap[] {
     const gaps: { at: Position; count: number }[] = [];
     let total = 0;
     for (const position of this.#all.iterate(...keyValues(this.#kind, key)) as unknown as Iterable<Row>) {
-      if (total % GAP === 0) gaps.push({ at: total === 0 ? this.#milestones.origin : position, count: 0 });
+      if (total % GAP === 0) gaps.push({ at: total === 0 ? originOf(LIST_MILESTONES) : (position as Position), count: 0 });
       (gaps.at(-1) as { count: number }).count++;
       total++;
     }

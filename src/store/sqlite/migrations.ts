@@ -4,12 +4,12 @@ import type { DatabaseSync } from "node:sqlite";
 import { Complaint } from "../../domain/errors.ts";
 import { patiently } from "./connection.ts";
 import { addMissingHeads, isEveryReadingMoved, type MoveProgress, moveReadings } from "./move-readings.ts";
-import { rebuildLists } from "./rebuild.ts";
-import { BLOCKS_AND_MILESTONES, FIRST, WITHOUT_READINGS } from "./schema.ts";
+import { rebuildLists, rebuildTelemetry } from "./rebuild.ts";
+import { BLOCKS_AND_MILESTONES, FIRST, GROUPS_OF_MILESTONES, WITHOUT_READINGS } from "./schema.ts";
 
 /** "TNKM": marks a file as ours. */
 const APPLICATION_ID = 0x544e4b4d;
-const NEWEST = 2;
+const NEWEST = 3;
 
 /**
  * Each change is a transaction that first looks where the database stands, so processes that start at once do not trip over
@@ -24,6 +24,14 @@ export async function migrate(db: DatabaseSync, progress: MoveProgress = () => {
   });
   change(db, () => {
     if (versionOf(db) === 1 && !hasTable(db, "telemetry")) db.exec(BLOCKS_AND_MILESTONES);
+  });
+  change(db, () => {
+    if (!hasColumn(db, "reading_milestone", "ahead")) return;
+    db.exec(GROUPS_OF_MILESTONES);
+    rebuildTelemetry(db);
+    rebuildLists(db);
+    // In version 1 there are readings that have yet to be moved.
+    if (versionOf(db) === 2) db.exec("PRAGMA user_version = 3");
   });
   for (let isDone = false; !isDone; ) {
     if (patiently(() => versionOf(db)) >= NEWEST) return;
@@ -56,6 +64,10 @@ function change<T>(db: DatabaseSync, work: () => T): T {
 
 function hasTable(db: DatabaseSync, name: string): boolean {
   return db.prepare("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?").get(name) !== undefined;
+}
+
+function hasColumn(db: DatabaseSync, table: string, column: string): boolean {
+  return db.prepare("SELECT 1 FROM pragma_table_info(?) WHERE name = ?").get(table, column) !== undefined;
 }
 
 /** One statement, hence one moment: another process may be making the database right now. */

@@ -1,101 +1,84 @@
 // The milestones of one kind of series (`levels.ts` tells what they are): ranks are found in them.
 
 import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite";
-import type { Milestone } from "../series/check-levels.ts";
-import { EARLIEST, LATEST, type Node } from "../series/levels.ts";
-import { arrayRow, arrayRows, arrayStatement } from "./rows.ts";
-
-/** Where a node begins: an instant, and an id where entries may share one. */
-export type Position = readonly SQLInputValue[];
+import type { StoredGroup } from "../series/check-levels.ts";
+import { EARLIEST, LATEST, lastPlace, type Position } from "../series/levels.ts";
+import { PackedGroup } from "./packed-group.ts";
+import { arrayRow, arrayRows, arrayStatement, type Row } from "./rows.ts";
 
 export type MilestoneTable = {
   readonly table: string;
   /** The column that names the series. */
   readonly series: string;
-  /** The columns that make a position. */
-  readonly position: readonly string[];
+  /** The columns of the position that a group is stored under. */
+  readonly key: readonly string[];
+  /** The columns that hold the positions of its nodes: instants, and ids where entries may share one. */
+  readonly nodes: readonly string[];
 };
 
-/** All milestones of a series, by level and position: the table's primary key. */
-export function everyMilestone(db: DatabaseSync, { table, series, position }: MilestoneTable) {
-  const at = position.join(", ");
-  const all = arrayStatement(db, `SELECT level, ahead, ${at} FROM ${table} WHERE ${series} = ? ORDER BY level, ${at}`);
-  return (of: SQLInputValue): Milestone<Position>[] =>
-    arrayRows(all.all(of)).map(([level, ahead, ...place]) => ({ level: Number(level), ahead: Number(ahead), at: place }));
+/** Where the first node of every level begins, and a place after the last. */
+export const originOf = ({ key }: MilestoneTable): Position => key.map((_, i) => (i === 0 ? EARLIEST : ""));
+export const endOf = ({ key }: MilestoneTable): Position => key.map((_, i) => (i === 0 ? LATEST : ""));
+
+/** All groups of a series, by level and key, by the table's unique index. */
+export function everyGroup(db: DatabaseSync, { table, series, key, nodes }: MilestoneTable) {
+  const order = `level, ${key.join(", ")}`;
+  const all = arrayStatement(
+    db,
+    `SELECT ${order}, aheads, ${nodes.join(", ")} FROM ${table} WHERE ${series} = ? ORDER BY ${order}`,
+  );
+  return (of: SQLInputValue): StoredGroup[] =>
+    arrayRows(all.all(of)).map(([level, ...row]) => ({
+      ...new PackedGroup([level as number, ...row.slice(key.length)]).unpacked(),
+      key: row.slice(0, key.length) as Position,
+    }));
 }
 
+/** A gap: where it begins, and its rank. */
+export type FoundGap = { readonly at: Position; readonly ahead: number };
+
 export class Milestones {
-  /** Where the first node of every level begins, and a place after the last. */
-  readonly origin: Position;
-  readonly end: Position;
-  readonly #width: number;
-  readonly #top: StatementSync;
-  readonly #floor: StatementSync;
-  readonly #reached: StatementSync;
-  readonly #next: StatementSync;
+  readonly #root: StatementSync;
+  readonly #group: StatementSync;
 
-  /** Every statement walks the table's primary key: series, level, position. */
-  constructor(db: DatabaseSync, { table, series, position }: MilestoneTable) {
-    const at = position.join(", ");
-    const here = position.map(() => "?").join(", ");
-    const level = `FROM ${table} WHERE ${series} = ? AND level = ?`;
-    const inGroup = `AND (${at}) >= (${here}) AND (${at}) < (${here})`;
-    const last = `ORDER BY ${position.map((column) => `${column} DESC`).join(", ")} LIMIT 1`;
-    this.origin = position.map((_, i) => (i === 0 ? EARLIEST : ""));
-    this.end = position.map((_, i) => (i === 0 ? LATEST : ""));
-    this.#width = position.length;
-    this.#top = arrayStatement(db, `SELECT max(level) FROM ${table} WHERE ${series} = ?`);
-    this.#floor = arrayStatement(db, `SELECT ${at}, ahead ${level} AND (${at}) <= (${here}) ${last}`);
-    this.#reached = arrayStatement(db, `SELECT ${at}, ahead ${level} ${inGroup} AND ahead <= ? ${last}`);
-    this.#next = arrayStatement(db, `SELECT ${at} ${level} AND (${at}) > (${here}) ORDER BY ${at} LIMIT 1`);
+  /** Both by the table's unique index: series, level, position. */
+  constructor(db: DatabaseSync, { table, series, key, nodes }: MilestoneTable) {
+    const group = `SELECT level, aheads, ${nodes.join(", ")} FROM ${table} WHERE ${series} = ?`;
+    this.#root = arrayStatement(db, `${group} ORDER BY level DESC LIMIT 1`);
+    this.#group = arrayStatement(db, `${group} AND level = ? AND ${key.map((column) => `${column} = ?`).join(" AND ")}`);
   }
 
-  /** The highest level; undefined where the series has no milestones. */
-  top(series: SQLInputValue): number | undefined {
-    const top = arrayRow(this.#top.get(series))?.[0] ?? null;
-    return top === null ? undefined : Number(top);
+  /** The one group of the highest level; undefined where the series has no milestones. */
+  root(series: SQLInputValue): PackedGroup | undefined {
+    const row = arrayRow(this.#root.get(series));
+    return row === undefined ? undefined : new PackedGroup(row);
   }
 
-  /** The gap that holds the position; `ahead` of it is its rank. */
-  gapAt(series: SQLInputValue, top: number, position: Position): Node<Position> {
-    let ahead = 0;
-    let at = this.origin;
-    for (let level = top; level >= 0; level--) {
-      const node = this.floor(series, level, position);
-      ahead += node.ahead;
-      at = node.at;
-    }
-    return { at, ahead };
+  group(series: SQLInputValue, level: number, at: Position): PackedGroup | undefined {
+    const row = arrayRow(this.#group.get(series, level, ...(at as Row)));
+    return row === undefined ? undefined : new PackedGroup(row);
+  }
+
+  /** The last gap that begins before the instant. */
+  gapBefore(series: SQLInputValue, root: PackedGroup, instant: number): FoundGap {
+    return this.#down(series, root, (group) => lastPlace(group.length, (place) => group.instant(place) < instant));
   }
 
   /** The gap that holds the entry with `rank` others before it; the last gap, where there are not so many. */
-  gapOf(series: SQLInputValue, top: number, rank: number): Node<Position> {
-    let at = this.origin;
-    let end = this.end;
+  gapOf(series: SQLInputValue, root: PackedGroup, rank: number): FoundGap {
+    return this.#down(series, root, (group, ahead) => lastPlace(group.length, (place) => ahead + group.ahead(place) <= rank));
+  }
+
+  #down(series: SQLInputValue, root: PackedGroup, search: (group: PackedGroup, ahead: number) => number): FoundGap {
     let ahead = 0;
-    for (let level = top; level >= 0; level--) {
-      const node = this.node(this.#reached.get(series, level, ...at, ...end, rank - ahead));
-      ahead += node.ahead;
-      at = node.at;
-      if (level > 0) end = this.next(series, level, at) ?? end;
+    for (let group = root; ; ) {
+      const place = Math.max(0, search(group, ahead));
+      const at = group.at(place);
+      ahead += group.ahead(place);
+      if (group.level === 0) return { at, ahead };
+      const below = this.group(series, group.level - 1, at);
+      if (below === undefined) throw new Error(`a group of milestones is missing (level ${group.level - 1}, at ${at.join(" ")})`);
+      group = below;
     }
-    return { at, ahead };
-  }
-
-  /** The node that holds the position. */
-  floor(series: SQLInputValue, level: number, position: Position): Node<Position> {
-    return this.node(this.#floor.get(series, level, ...position));
-  }
-
-  /** Where the next node of the level begins; undefined at the last. */
-  next(series: SQLInputValue, level: number, at: Position): Position | undefined {
-    return arrayRow(this.#next.get(series, level, ...at));
-  }
-
-  /** A row of position and `ahead`. */
-  node(row: unknown): Node<Position> {
-    const values = arrayRow(row);
-    if (values === undefined) return { at: this.origin, ahead: 0 };
-    return { at: values.slice(0, this.#width), ahead: values[this.#width] as number };
   }
 }

@@ -4,8 +4,8 @@ import type { DatabaseSync, StatementSync } from "node:sqlite";
 import type { PageQuestion } from "../../domain/page.ts";
 import { EARLIEST, GAP_MOST, LATEST } from "../series/levels.ts";
 import { type ListKind, seriesOf } from "../series/lists.ts";
-import { entriesOf, keyValues, listMilestones } from "./lists.ts";
-import type { Milestones } from "./milestones.ts";
+import { entriesOf, keyValues, LIST_MILESTONES } from "./lists.ts";
+import { Milestones } from "./milestones.ts";
 import { arrayRow, arrayRows, arrayStatement, type Row } from "./rows.ts";
 
 export type RowPage = { readonly rows: Row[]; readonly totalItems: number };
@@ -21,7 +21,7 @@ export class List {
   constructor(db: DatabaseSync, kind: ListKind, columns: string) {
     const entries = entriesOf(kind);
     this.#kind = kind;
-    this.#milestones = listMilestones(db);
+    this.#milestones = new Milestones(db, LIST_MILESTONES);
     this.#count = arrayStatement(db, `SELECT count(*) ${entries} AND created_at BETWEEN ? AND ?`);
     this.#countFrom = arrayStatement(db, `SELECT count(*) ${entries} AND (created_at, id) >= (?, ?) AND created_at < ?`);
     this.#newest = arrayStatement(
@@ -38,14 +38,14 @@ export class List {
     const series = seriesOf(this.#kind, key);
     const values = keyValues(this.#kind, key);
     const skipped = (page - 1) * size;
-    const top = this.#milestones.top(series);
-    if (top === undefined) {
+    const root = this.#milestones.root(series);
+    if (root === undefined) {
       const totalItems = Number(arrayRow(this.#count.get(...values, from, to))?.[0]);
       return { rows: this.#near(values, from, to, size, skipped, totalItems), totalItems };
     }
     const rank = (instant: number): number => {
-      const { at, ahead } = this.#milestones.gapAt(series, top, [instant, ""]);
-      return ahead + Number(arrayRow(this.#countFrom.get(...values, ...at, instant))?.[0]);
+      const { at, ahead } = this.#milestones.gapBefore(series, root, instant);
+      return ahead + Number(arrayRow(this.#countFrom.get(...values, ...(at as Row), instant))?.[0]);
     };
     const lower = from === EARLIEST ? 0 : rank(from);
     const upper = rank(to === LATEST ? LATEST : to + 1);
@@ -54,8 +54,8 @@ export class List {
     const end = upper - skipped;
     const start = Math.max(lower, end - size);
     if (start >= end) return { rows: [], totalItems };
-    const { at, ahead } = this.#milestones.gapOf(series, top, start);
-    return { rows: arrayRows(this.#rowsFrom.all(...values, ...at, end - start, start - ahead)).reverse(), totalItems };
+    const { at, ahead } = this.#milestones.gapOf(series, root, start);
+    return { rows: arrayRows(this.#rowsFrom.all(...values, ...(at as Row), end - start, start - ahead)).reverse(), totalItems };
   }
 
   /** Not far from the newest: what is skipped is walked over. */

@@ -109,6 +109,35 @@ export const BLOCKS_AND_MILESTONES = `
   ) STRICT, WITHOUT ROWID;
 `;
 
+/** Milestones in groups, a row each; what they hold is made anew. */
+export const GROUPS_OF_MILESTONES = `
+  DROP TABLE reading_milestone;
+  DROP TABLE list_milestone;
+
+  -- Keyed by rowid, as blocks are.
+  CREATE TABLE reading_milestone (
+    pk INTEGER PRIMARY KEY,
+    tank INTEGER NOT NULL REFERENCES tank (pk),
+    level INTEGER NOT NULL,
+    start INTEGER NOT NULL,
+    starts BLOB NOT NULL,
+    aheads BLOB NOT NULL
+  ) STRICT;
+  CREATE UNIQUE INDEX reading_milestone_by_start ON reading_milestone (tank, level, start);
+
+  CREATE TABLE list_milestone (
+    pk INTEGER PRIMARY KEY,
+    series TEXT NOT NULL,
+    level INTEGER NOT NULL,
+    created_at INTEGER NOT NULL,
+    id TEXT NOT NULL,
+    created_ats BLOB NOT NULL,
+    ids TEXT NOT NULL,
+    aheads BLOB NOT NULL
+  ) STRICT;
+  CREATE UNIQUE INDEX list_milestone_by_position ON list_milestone (series, level, created_at, id);
+`;
+
 /** What is left of the first step's readings. */
 export const WITHOUT_READINGS = `
   DROP TABLE reading;

@@ -3,7 +3,7 @@ import test from "node:test";
 import type { Store } from "../../../src/domain/store.ts";
 import { putReadings } from "../../support/records.ts";
 import type { Engine } from "./engine.ts";
-import { customer, putCustomers, putTanks, readingsOf, tank } from "./objects.ts";
+import { checked, customer, putCustomers, putTanks, readingsOf, tank } from "./objects.ts";
 
 /** Readings lie at even instants from 0 on, so that odd ones are free. */
 const instants = (count: number): number[] => Array.from({ length: count }, (_, i) => 2 * i);
@@ -48,8 +48,8 @@ async function expectRange(store: Store, all: readonly number[], from: number, t
   }
 }
 
-/** Where something begins: the head is cut at 161, a block at 257, a group of blocks at about 33 of 128. */
-const LENGTHS = [1, 159, 160, 161, 256, 257, 288, 289, 4255, 4256, 4257, 4384, 4385];
+/** Where something begins: the head is cut at 161, a block at 257, a group of blocks at 129 of 128. */
+const LENGTHS = [1, 159, 160, 161, 256, 257, 288, 289, 16_543, 16_544, 16_545, 16_672, 16_673];
 
 export function longTelemetryConformance(engine: Engine): void {
   test("telemetry of any length is whole, sent at once, one by one, or oldest last", async (t) => {
@@ -139,5 +139,35 @@ export function longTelemetryConformance(engine: Engine): void {
       const { data, totalItems } = await readingsOf(store, "one", { from: at, to: at });
       assert.deepEqual([totalItems, data[0]?.fill_percentage], [1, 0.1 + 0.2]);
     }
+  });
+
+  test("a million readings, with late ones among them, are found by page and by range", async (t) => {
+    const { store } = await engine.open(t);
+    const count = 1_100_000;
+    await withTank(store, count);
+    // Every hundredth gap between two readings of the middle is filled, in no order.
+    const between = Array.from({ length: 2000 }, (_, i) => 500_001 + 200 * ((i * 769) % 2000));
+    await put(store, "one", between);
+    const total = count + between.length;
+    const all = [...instants(count), ...between].sort((a, b) => b - a);
+    for (const page of [1, 2, 7000, 8500, 8600, 9000, 9801, 10_000, 11_019, 11_020, 11_021]) {
+      const { data, totalItems } = await readingsOf(store, "one", { page, size: 100 });
+      assert.equal(totalItems, total);
+      assert.deepEqual(
+        data.map(({ created_at }) => created_at),
+        all.slice((page - 1) * 100, page * 100),
+        `page ${page}`,
+      );
+    }
+    for (const [from, to] of [
+      [0, 2 * count],
+      [1, 500_000],
+      [499_999, 900_000],
+      [700_001, 700_001],
+      [2_199_000, 9e9],
+    ] as const) {
+      await expectRange(store, all, from, to);
+    }
+    assert.deepEqual((await checked(store)).findings, []);
   });
 }

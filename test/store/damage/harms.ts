@@ -1,6 +1,12 @@
 // What can go wrong in a database: each is a statement or a few, the words that tell it, and where it is found.
 
 import type { DatabaseSync } from "node:sqlite";
+import type { Group } from "../../../src/store/series/levels.ts";
+import { LIST_MILESTONES } from "../../../src/store/sqlite/lists.ts";
+import type { MilestoneTable } from "../../../src/store/sqlite/milestones.ts";
+import { PackedGroup, packGroup } from "../../../src/store/sqlite/packed-group.ts";
+import { arrayRow, arrayStatement } from "../../../src/store/sqlite/rows.ts";
+import { READING_MILESTONES } from "../../../src/store/sqlite/telemetry.ts";
 
 export type Harm = {
   readonly name: string;
@@ -25,7 +31,26 @@ const SWAP = `CREATE TEMP TABLE two AS SELECT pk, data FROM block WHERE tank = $
 /** A block begins where the next one does, and holds nothing of it. */
 const AT = (offset: number): string => `(SELECT start FROM block WHERE tank = ${LONG} ORDER BY start LIMIT 1 OFFSET ${offset})`;
 
-const onTank = (name: string, sql: string, what: RegExp, id = "long"): Harm => ({ name, do: sql, where: `tank ${id}`, what });
+/** The last group of a level is made another. */
+const inLastGroup =
+  ({ table, series, key, nodes }: MilestoneTable, of: string, level: number, change: (group: Group) => Group) =>
+  (db: DatabaseSync): void => {
+    const last = `SELECT pk, level, aheads, ${nodes.join(", ")} FROM ${table} WHERE ${series} = ${of} AND level = ${level}
+      ORDER BY ${key.map((column) => `${column} DESC`).join(", ")} LIMIT 1`;
+    const [pk, ...row] = arrayRow(arrayStatement(db, last).get()) ?? [];
+    const values = packGroup(change(new PackedGroup(row).unpacked()));
+    const columns = ["aheads", ...nodes].map((column) => `${column} = ?`).join(", ");
+    db.prepare(`UPDATE ${table} SET ${columns} WHERE pk = ?`).run(...values, pk as number);
+  };
+
+const miscounted = ({ ahead, ...group }: Group): Group => ({ ...group, ahead: ahead.with(-1, (ahead.at(-1) ?? 0) + 3) });
+
+const onTank = (name: string, harm: Harm["do"], what: RegExp, id = "long"): Harm => ({
+  name,
+  do: harm,
+  where: `tank ${id}`,
+  what,
+});
 
 const OF_TELEMETRY: readonly Harm[] = [
   onTank(
@@ -34,17 +59,16 @@ const OF_TELEMETRY: readonly Harm[] = [
     /^there are 70000 readings, the total says 70001$/,
   ),
   onTank("a total of none", `UPDATE telemetry SET total = 0 WHERE tank = ${SHORT}`, /^there are 50 .* says 0$/, "short"),
-  ...[0, 1, 2].map((level) =>
+  ...[0, 1].map((level) =>
     onTank(
       `a milestone of level ${level} that counts wrong`,
-      `UPDATE reading_milestone SET ahead = ahead + 3 WHERE tank = ${LONG} AND level = ${level} AND start =
-        (SELECT max(start) FROM reading_milestone WHERE tank = ${LONG} AND level = ${level})`,
+      inLastGroup(READING_MILESTONES, LONG, level, miscounted),
       new RegExp(
         `^the milestone of level ${level} at 1970-01-01T\\d\\d:\\d\\d:\\d\\d.000Z should have (\\d+) ahead, it says \\d+$`,
       ),
     ),
   ),
-  ...[0, 1, 2].map((level) =>
+  ...[0, 1].map((level) =>
     onTank(
       `the milestones of level ${level} gone`,
       `DELETE FROM reading_milestone WHERE tank = ${LONG} AND level = ${level}`,
@@ -58,13 +82,24 @@ const OF_TELEMETRY: readonly Harm[] = [
   ),
   onTank(
     "a milestone that is not where a block begins",
-    `UPDATE reading_milestone SET start = start + 1 WHERE tank = ${LONG} AND level = 0 AND start = ${AT(9)}`,
-    /there are 546, the first that is missing is at 1970-01-01T00:19:12.000Z/,
+    inLastGroup(READING_MILESTONES, LONG, 0, ({ at, ...group }) => ({ ...group, at: at.with(-1, [Number(at.at(-1)?.[0]) + 1]) })),
+    /there are 546, the first that is missing is at 1970-01-01T19:22:40.000Z/,
+  ),
+  onTank(
+    "a group of milestones that is not where it says",
+    `UPDATE reading_milestone SET start = start + 1 WHERE tank = ${LONG} AND level = 0 AND start = ${AT(64)}`,
+    /the group of level 0 at 1970-01-01T02:16:32.001Z should begin there .* it begins at 1970-01-01T02:16:32.000Z/,
+  ),
+  onTank(
+    "a group of milestones that is cut off",
+    `UPDATE reading_milestone SET aheads = substr(aheads, 1, 80) WHERE tank = ${LONG} AND level = 0 AND start = ${AT(64)}`,
+    /and has 64 milestones and 10 counts/,
   ),
   onTank(
     "milestones of a tank without blocks",
-    `INSERT INTO reading_milestone (tank, level, start, ahead) VALUES (${SHORT}, 0, ${EARLIEST}, 0)`,
-    /there should be 0 milestones of level 0, there are 1/,
+    `INSERT INTO reading_milestone (tank, level, start, starts, aheads) SELECT ${SHORT}, level, start, starts, aheads
+      FROM reading_milestone WHERE tank = ${LONG} AND level = 1`,
+    /there should be no milestones of level 1/,
     "short",
   ),
   onTank("two blocks in each other's place", SWAP, /should be in order|should end before/),
@@ -111,21 +146,22 @@ const OF_OBJECTS: readonly Harm[] = [
   },
   {
     name: "milestones of no tank",
-    do: "INSERT INTO reading_milestone (tank, level, start, ahead) VALUES (999999, 0, 1, 1)",
+    do: "INSERT INTO reading_milestone (tank, level, start, starts, aheads) VALUES (999999, 0, 1, x'', x'')",
     where: "table reading_milestone",
     what: /^1 rows belong to no tank$/,
   },
   {
     name: "milestones of no list",
-    do: "INSERT INTO list_milestone (series, level, created_at, id, ahead) VALUES ('tank colour red', 0, 1, '', 1)",
+    do: "INSERT INTO list_milestone (series, level, created_at, id, created_ats, ids, aheads) VALUES ('tank colour red', 0, 1, '', x'', '[]', x'')",
     where: 'list "tank colour red"',
-    what: /there is no such list, and 1 milestones of it/,
+    what: /there is no such list, and 1 groups of milestones of it/,
   },
   {
     name: "milestones of a short list that count wrong",
-    do: `INSERT INTO list_milestone (series, level, created_at, id, ahead) VALUES ('tank owner_id c1', 0, ${EARLIEST}, '', 5)`,
+    do: `INSERT INTO list_milestone (series, level, created_at, id, created_ats, ids, aheads)
+      SELECT 'tank owner_id c1', level, created_at, id, created_ats, ids, aheads FROM list_milestone WHERE series = 'customer'`,
     where: "list of the tanks of customer c1",
-    what: /at the beginning should have 0 ahead, it says 5/,
+    what: /should have 1 ahead, it says 128/,
   },
   {
     name: "an index that misses a row",
@@ -146,22 +182,21 @@ export function behindIndex(db: DatabaseSync, index: string, sql: string): void 
   db.exec("PRAGMA writable_schema = RESET");
 }
 
-/** Of lists with two levels of milestones, where they are of tanks. */
 export const OF_LISTS: readonly Harm[] = LISTS.flatMap(([series, where]): Harm[] => {
-  const last = (level: number): string =>
-    `series = '${series}' AND level = ${level} AND (created_at, id) = (SELECT created_at, id FROM list_milestone
-      WHERE series = '${series}' AND level = ${level} ORDER BY created_at DESC, id DESC LIMIT 1)`;
-  const levels = series.startsWith("tank") ? [0, 1] : [0];
   return [
-    ...levels.map((level) => ({
-      name: `${where}: a milestone of level ${level} that counts wrong`,
-      do: `UPDATE list_milestone SET ahead = ahead - 1 WHERE ${last(level)}`,
+    {
+      name: `${where}: a milestone that counts wrong`,
+      do: inLastGroup(LIST_MILESTONES, `'${series}'`, 0, miscounted),
       where,
-      what: new RegExp(`^the milestone of level ${level} at 1970-.* should have \\d+ ahead, it says \\d+$`),
-    })),
+      what: /^the milestone of level 0 at 1970-.* should have \d+ ahead, it says \d+$/,
+    },
     {
       name: `${where}: milestones gone`,
-      do: `DELETE FROM list_milestone WHERE series = '${series}' AND level = 0 AND id <> ''`,
+      do: inLastGroup(LIST_MILESTONES, `'${series}'`, 0, ({ at, ahead, ...group }) => ({
+        ...group,
+        at: at.slice(0, 1),
+        ahead: ahead.slice(0, 1),
+      })),
       where,
       what: /should (be|hold)/,
     },

@@ -1,5 +1,5 @@
-// How large a history is. Telemetry has milestones above 160 readings, a second level of them above about 4,000, a third
-// above about 70,000 and a fourth above about 1,100,000; lists have their first above 256 entries.
+// How large a history is. Telemetry has milestones above 160 readings, a second level of them above about 16,500 and a third
+// above about 1,060,000; lists have their first above 256 entries.
 
 export type Shape = {
   readonly commands: number;
@@ -12,9 +12,9 @@ export type Shape = {
 };
 
 const SHAPES = {
-  quick: { commands: 60, readings: 72_000, customers: 4500, tanks: 600, bulk: 300 },
+  quick: { commands: 60, readings: 40_000, customers: 4500, tanks: 600, bulk: 300 },
   small: { commands: 600, readings: 150, customers: 250, tanks: 250, bulk: 300 },
-  medium: { commands: 500, readings: 72_000, customers: 5000, tanks: 5000, bulk: 2000 },
+  medium: { commands: 500, readings: 40_000, customers: 17_000, tanks: 5000, bulk: 2000 },
   large: { commands: 40, readings: 1_150_000, customers: 70_000, tanks: 300, bulk: 5000 },
 } as const satisfies Record<string, Shape>;
 
