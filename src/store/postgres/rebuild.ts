@@ -8,7 +8,7 @@ import { ListKeeper } from "./lists.ts";
 import { MilestoneKeeper } from "./milestone-keeper.ts";
 import { READING_MILESTONES } from "./telemetry.ts";
 
-const TANKS = statement("SELECT DISTINCT tank FROM block");
+const TANKS = statement("SELECT tank FROM telemetry WHERE older > 0");
 const BLOCKS = statement("SELECT start, data FROM block WHERE tank = $1 ORDER BY start");
 
 /** All milestones of all series. */
