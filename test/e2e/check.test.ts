@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { DatabaseSync } from "node:sqlite";
 import { suite, test } from "node:test";
-import { list } from "./ask.ts";
+import { ask, list } from "./ask.ts";
 import { customer, importLines, makeKey, manyLines, reading, SMALL_FLEET, tank } from "./fleet.ts";
 import { type Home, home } from "./program.ts";
 
@@ -85,10 +85,13 @@ suite("a check", { concurrency: 2 }, () => {
     await importLines(here, [customer("c"), tank("t", "c"), ...readings]);
     const key = await makeKey(here);
     const service = await here.start();
-    const total = async () => (await list(service, "/v1/tanks/t/telemetry?created_at_gte=2020-01-01", key)).total_items;
+    const path = `/v1/tanks/t/telemetry?created_at_gte=${reading("t", 1, 0)["created_at"]}`;
     harm(here, "UPDATE telemetry SET total = 7; DELETE FROM reading_milestone");
-    assert.notEqual(await total(), 1000);
+    assert.equal((await list(service, "/v1/tanks/t/telemetry", key)).total_items, 7);
+    const refused = await ask(service, path, key);
+    assert.equal(refused.status, 500, "better no answer than a wrong one");
     assert.equal((await here.run(["check", "--repair"])).code, 0);
-    assert.equal(await total(), 1000);
+    assert.equal((await list(service, path, key)).total_items, 999);
+    assert.match((await service.stop()).stderr, /a group of milestones is missing .* check --repair/);
   });
 });

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import test from "node:test";
 import { openStore } from "../../src/store/open.ts";
 import { postgresDatabase } from "../support/postgres/database.ts";
-import { checked } from "./conformance/objects.ts";
+import { checked, readingsOf } from "./conformance/objects.ts";
 import { answers, fill, TANKS } from "./damage/fleet.ts";
 
 const LAST = "SELECT max(start) FROM reading_milestone WHERE tank = 'long' AND level =";
@@ -69,6 +69,15 @@ test("each kind of damage is found, named, repaired, and right again", async (t)
       assert.deepEqual(await answers(store), expected);
     });
   }
+
+  await t.test("where milestones are gone, what they lead to is refused, not answered wrongly", async () => {
+    await query("DELETE FROM reading_milestone WHERE tank = 'long'");
+    for (const question of [{ page: 350 }, { from: 500 }, { to: 500 }]) {
+      await assert.rejects(readingsOf(store, "long", question), /group of milestones is missing .* check --repair/);
+    }
+    await checked(store, true);
+    assert.deepEqual(await answers(store), expected);
+  });
 
   await t.test("what cannot be derived is told with what to do, and left", async () => {
     await query("INSERT INTO block VALUES ('nobody', 1, '')");

@@ -6,7 +6,7 @@ import type { Page, PageQuestion } from "../../domain/page.ts";
 import type { Reading } from "../../domain/reading.ts";
 import type { Found } from "../../domain/store.ts";
 import { Block, readingsOf } from "../series/block.ts";
-import { EARLIEST, GAP, GAP_MOST, LATEST } from "../series/levels.ts";
+import { EARLIEST, GAP, GAP_MOST, LATEST, missingGroup } from "../series/levels.ts";
 import { HEAD_LEAST } from "../series/weave.ts";
 import { type Db, statement } from "./connection.ts";
 import { type MilestoneTable, wayAt, wayTo } from "./milestones.ts";
@@ -106,13 +106,15 @@ export function telemetryQuestions(db: Db) {
     const asked = isWhole ? db.rows(DEEP, [tankId, skipped, size]) : db.rows(RANGE, [tankId, skipped, size, from, end]);
     const rows = (await asked) as unknown as PageRow[];
     const headRow = rows.find(([kind]) => kind === "head");
-    const found = seen(headRow?.[3], headRow?.[4], sight);
-    if (found !== "live") return found;
-    const [, total, data, , , older] = headRow as PageRow;
+    const sighted = seen(headRow?.[3], headRow?.[4], sight);
+    if (sighted !== "live") return sighted;
+    const [, total, data, , , older, start] = headRow as PageRow;
     const head = new Block(data);
     const rank = (bound: number, kind: string): number => {
+      if (bound >= start) return older + head.before(bound);
       const row = rows.find((other) => other[0] === kind);
-      return row === undefined ? older + head.before(bound) : row[1] + new Block(row[2]).before(bound);
+      if (row === undefined) throw missingGroup(0, [bound]);
+      return row[1] + new Block(row[2]).before(bound);
     };
     const lower = from === EARLIEST ? 0 : rank(from, "lower");
     const upper = end === LATEST ? total : rank(end, "upper");
@@ -127,7 +129,9 @@ export function telemetryQuestions(db: Db) {
       ahead += block.length;
       return part;
     });
-    return { data: [...readings, ...parts.reverse().flat()], totalItems: Math.max(0, upper - lower) };
+    const found = [...readings, ...parts.reverse().flat()];
+    if (found.length < past - first) throw missingGroup(0, [first]);
+    return { data: found, totalItems: Math.max(0, upper - lower) };
   }
 
   return {

@@ -28,6 +28,12 @@ export type Gap = { readonly at: Position; readonly count: number };
 /** Nodes side by side: where each begins, and how many entries of the group are ahead of it. */
 export type Group = { readonly level: number; readonly at: Position[]; readonly ahead: number[] };
 
+/** A way leads to a group that is not there: only damage can do that. */
+export function missingGroup(level: number, at: Position): Error {
+  const where = `level ${level}, at ${at.join(" ")}`;
+  return new Error(`a group of milestones is missing (${where}): "tank-monitor check --repair" makes it anew`);
+}
+
 /** Text is compared as the databases do it, by the bytes of its UTF-8. */
 export function comparePositions(a: Position, b: Position): number {
   for (let i = 0; i < a.length; i++) {

@@ -1,7 +1,7 @@
 // The milestones of one series, as far as a write needs them: the groups on the ways to some positions. What changes is
 // gathered, and written by the engine afterwards. Pure: the engine loads and stores.
 
-import { comparePositions, type Gap, GROUP, GROUP_MOST, type Group, lastPlace, type Position } from "./levels.ts";
+import { comparePositions, type Gap, GROUP, GROUP_MOST, type Group, lastPlace, missingGroup, type Position } from "./levels.ts";
 
 /** What is stored of a series. Each group is asked for once, when a way first comes to it. */
 type StoredGroups = {
@@ -113,7 +113,7 @@ export class Ways {
     const known = this.#of(level).get(keyOf(at));
     if (known !== undefined) return known;
     const loaded = this.#stored.group(level, at);
-    if (loaded === undefined) throw new Error(`a group of milestones is missing (level ${level}, at ${at.join(" ")})`);
+    if (loaded === undefined) throw missingGroup(level, at);
     this.#of(level).set(keyOf(at), loaded);
     return loaded;
   }

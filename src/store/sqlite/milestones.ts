@@ -2,7 +2,7 @@
 
 import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite";
 import type { StoredGroup } from "../series/check-levels.ts";
-import { EARLIEST, LATEST, lastPlace, type Position } from "../series/levels.ts";
+import { EARLIEST, LATEST, lastPlace, missingGroup, type Position } from "../series/levels.ts";
 import { PackedGroup } from "./packed-group.ts";
 import { arrayRow, arrayRows, arrayStatement, type Row } from "./rows.ts";
 
@@ -77,7 +77,7 @@ export class Milestones {
       ahead += group.ahead(place);
       if (group.level === 0) return { at, ahead };
       const below = this.group(series, group.level - 1, at);
-      if (below === undefined) throw new Error(`a group of milestones is missing (level ${group.level - 1}, at ${at.join(" ")})`);
+      if (below === undefined) throw missingGroup(group.level - 1, at);
       group = below;
     }
   }

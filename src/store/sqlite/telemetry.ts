@@ -6,7 +6,7 @@ import type { Page, PageQuestion } from "../../domain/page.ts";
 import type { Reading } from "../../domain/reading.ts";
 import type { Found } from "../../domain/store.ts";
 import { Block, readingsOf } from "../series/block.ts";
-import { GAP, type Position } from "../series/levels.ts";
+import { EARLIEST, GAP, missingGroup, type Position } from "../series/levels.ts";
 import { type FoundGap, Milestones, type MilestoneTable } from "./milestones.ts";
 import type { PackedGroup } from "./packed-group.ts";
 import { arrayRow, arrayStatement } from "./rows.ts";
@@ -87,7 +87,7 @@ export function telemetryQuestions(db: DatabaseSync) {
 
     #highest(): PackedGroup {
       this.#root ??= milestones.root(this.#tank);
-      if (this.#root === undefined) throw new Error("the milestones of a tank are missing");
+      if (this.#root === undefined) throw missingGroup(0, [EARLIEST]);
       return this.#root;
     }
   }
