@@ -31,14 +31,21 @@ const HARMS: readonly [sql: string, where: string, what: RegExp][] = [
   [
     `UPDATE reading_milestone SET start = start + 1 WHERE tank = 'long' AND level = 0 AND start = (${LAST} 0)`,
     "tank long",
-    /the group of level 0 at .* should begin there/,
+    /the group of level 0 that is stored under .* begins at/,
   ],
   [
     `UPDATE reading_milestone SET aheads = aheads[2:] WHERE tank = 'long' AND level = 0 AND start = (${LAST} 0)`,
     "tank long",
-    /as many counts as milestones/,
+    /there should be 546 milestones of level 0, there are/,
   ],
   ["UPDATE list_milestone SET aheads[2] = 9 WHERE series = 'customer'", "list of all customers", /it says 9/],
+  ...["ids[2] = NULL", "created_ats[2] = NULL", "aheads[2] = NULL", "ids = ids[2:]", "aheads = ARRAY[aheads]"].map(
+    (harm): [string, string, RegExp] => [
+      `UPDATE list_milestone SET ${harm} WHERE series = 'customer'`,
+      "list of all customers",
+      /there should be no milestones of level 0/,
+    ],
+  ),
   ["DELETE FROM list_milestone WHERE series = 'tank owner_id c0'", "list of the tanks of customer c0", /for its 300 entries/],
   [
     "INSERT INTO list_milestone VALUES ('tank colour red', 0, 1, '', '{1}', '{\"\"}', '{0}')",

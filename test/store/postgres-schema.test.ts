@@ -3,11 +3,8 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import { openStore } from "../../src/store/open.ts";
-import { FIRST } from "../../src/store/postgres/schema.ts";
 import { postgresDatabase } from "../support/postgres/database.ts";
 import { openedOn } from "../support/postgres/opened.ts";
-import { checked } from "./conformance/objects.ts";
-import { answers, fill, TANKS } from "./damage/fleet.ts";
 
 /** The tables that grow with the readings. */
 const SPREAD = ["telemetry", "block", "reading_milestone"];
@@ -70,19 +67,12 @@ test("every text that an index sorts by is compared byte by byte", async () => {
   for (const { index, sorting } of collations) assert.equal(sorting, "C", index);
 });
 
-test("milestones of the version before, a row each, are made anew in groups", async (t) => {
-  const { url, query, closeFirst } = await postgresDatabase(t, { locale: "en-US" });
-  const store = await openStore(url, () => {});
-  await fill(store, TANKS.wide);
-  const expected = await answers(store);
-  await store.close();
-  const old = FIRST.match(/CREATE TABLE \w+_milestone [^;]*;/g) ?? [];
-  assert.equal(old.length, 2);
-  for (const sql of ["DROP TABLE reading_milestone, list_milestone", ...old, "UPDATE tank_monitor SET version = 1"]) {
-    await query(sql);
-  }
-  const opened = await openStore(url, () => {});
-  closeFirst(() => opened.close());
-  assert.deepEqual((await checked(opened)).findings, []);
-  assert.deepEqual(await answers(opened), expected);
+test("a database of the version that was never released is refused, with what to do", async (t) => {
+  const { url, query } = await postgresDatabase(t);
+  await (await openStore(url, () => {})).close();
+  await query("UPDATE tank_monitor SET version = 1");
+  await assert.rejects(
+    openStore(url, () => {}),
+    /never released \(database version 1\)\. Export it with the program that made it/,
+  );
 });

@@ -37,8 +37,7 @@ const HARMS: Record<string, (group: StoredGroup, place: number) => StoredGroup[]
   ],
   "has a milestone elsewhere": (group, place) => [{ ...group, at: group.at.with(place, [Number(group.at[place]?.[0]) + 1]) }],
   "counts wrong": (group, place) => [{ ...group, ahead: group.ahead.with(place, (group.ahead[place] ?? 0) + 1) }],
-  "has too few counts": (group) => [{ ...group, ahead: group.ahead.slice(1) }],
-  "has too many counts": (group) => [{ ...group, ahead: [...group.ahead, 0] }],
+  "cannot be read": (group) => [{ ...group, at: [], ahead: [] }],
 };
 
 for (const [name, harm] of Object.entries(HARMS)) {
@@ -92,6 +91,13 @@ test("a whole level that is missing or too many is a fault", () => {
   }
   const more = [...groups, { level: top + 1, key: ORIGIN, at: [ORIGIN], ahead: [0] }];
   assert.match(faultsInLevels(more, gaps, ORIGIN)[0]?.what ?? "", /there should be no milestones of level 3/);
+});
+
+test("milestones out of order are a fault, though their counts fit", () => {
+  const gaps = gapsOf([128, 128, 128, 128]);
+  const [first, second, third, ...rest] = gaps as [Gap, Gap, Gap, ...Gap[]];
+  const found = [first, third, { ...second, count: 256 }, ...rest];
+  assert.match(faultsInLevels(groupsOf(found), found, ORIGIN)[0]?.what ?? "", /level 0 should be in order, the one at .* is not/);
 });
 
 test("a first milestone that is not at the beginning is told", () => {

@@ -12,7 +12,7 @@ import { openStore } from "../../src/store/open.ts";
 import { databaseFolder } from "../support/stores.ts";
 import { checked, readingsOf } from "./conformance/objects.ts";
 import { answers, fill, READINGS, TANKS } from "./damage/fleet.ts";
-import { behindIndex, DERIVED, type Harm, OF_LISTS, TOLD } from "./damage/harms.ts";
+import { behindIndex, DERIVED, type Harm, OF_LONG_LISTS, TOLD } from "./damage/harms.ts";
 
 type Fleet = keyof typeof TANKS;
 
@@ -61,7 +61,7 @@ suite("a database that was damaged", () => {
     });
   }
   for (const harm of DERIVED) testsRepair(harm, "narrow");
-  for (const harm of OF_LISTS) testsRepair(harm, "wide");
+  for (const harm of OF_LONG_LISTS) testsRepair(harm, "wide");
 
   for (const harm of TOLD) {
     test(`${harm.name}: found and named, with what to do`, async (t) => {

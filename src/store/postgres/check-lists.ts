@@ -7,14 +7,13 @@ import { findingsOf } from "../series/fault.ts";
 import { EARLIEST, GAP_MOST, type Position } from "../series/levels.ts";
 import { LISTS, type ListKind, listOf, seriesOf } from "../series/lists.ts";
 import { type Db, type Statement, statement } from "./connection.ts";
-import { entriesOf, keyValues, LIST_MILESTONES, ListKeeper, lockLists } from "./lists.ts";
-import { endOf, everyGroup, originOf, storedGroupOf } from "./milestones.ts";
+import { END, entriesOf, keyValues, LIST_MILESTONES, ListKeeper, lockLists, ORIGIN } from "./lists.ts";
+import { everyGroup, storedGroupOf } from "./milestones.ts";
 
 const KINDS: readonly ListKind[] = Object.values(LISTS);
 const KNOWN = statement("SELECT DISTINCT series FROM list_milestone");
 const GROUPS = everyGroup(LIST_MILESTONES);
 const DROP = statement("DELETE FROM list_milestone WHERE series = $1");
-const ORIGIN = originOf(LIST_MILESTONES);
 
 type Statements = { readonly long: Statement | undefined; readonly counts: Statement };
 
@@ -48,10 +47,10 @@ export async function everySeries(db: Db): Promise<string[]> {
 export async function lookAtList(db: Db, series: string): Promise<Look> {
   const groups = (await db.rows(GROUPS, [[series]])).map((row) => storedGroupOf(LIST_MILESTONES, row));
   const list = listOf(series);
-  if (list === undefined) return strayList(series, groups.length);
+  if (list === undefined) return strayList(series, groups);
   const { kind, key } = list;
   const places = groups.length === 0 ? [ORIGIN] : levelZero(groups);
-  const ends = [...places.slice(1), endOf(LIST_MILESTONES)];
+  const ends = [...places.slice(1), END];
   const column = (of: readonly Position[], part: number) => of.map((at) => at[part] ?? EARLIEST);
   const asked = [column(places, 0), column(places, 1), column(ends, 0), column(ends, 1)];
   const counts = STATEMENTS.get(kind)?.counts;

@@ -1,11 +1,11 @@
 // The lists of objects (`series/lists.ts` tells which): their entries, and their milestones.
 
-import { GAP, GAP_MOST, type Gap, type Position } from "../series/levels.ts";
+import { endOf, GAP, GAP_MOST, type Gap, originOf, type Position } from "../series/levels.ts";
 import { type Entry, type ListKind, type Move, seriesOf } from "../series/lists.ts";
 import type { Ways } from "../series/ways.ts";
 import { type Db, type Statement, statement, type Value } from "./connection.ts";
 import { type At, MilestoneKeeper } from "./milestone-keeper.ts";
-import { endOf, type MilestoneTable, originOf } from "./milestones.ts";
+import type { MilestoneTable } from "./milestones.ts";
 
 export const LIST_MILESTONES: MilestoneTable = {
   table: "list_milestone",
@@ -14,6 +14,9 @@ export const LIST_MILESTONES: MilestoneTable = {
   nodes: ["created_ats", "ids"],
   types: ["bigint", "text"],
 };
+
+export const ORIGIN = originOf(2);
+export const END = endOf(2);
 
 /** The table and the condition; `key` is the expression the column is compared with. */
 export function entriesOf({ table, column }: ListKind, key: string): string {
@@ -38,10 +41,10 @@ type GapOfList = { readonly key: string | null } & At & { readonly end: Position
 function gapOf({ key, series, at }: At & { key: string | null }, ways: ReadonlyMap<string, Ways>): GapOfList {
   const own = ways.get(series);
   if (own === undefined || own.isEmpty) {
-    return { key, series, at: originOf(LIST_MILESTONES), end: endOf(LIST_MILESTONES), ahead: 0 };
+    return { key, series, at: ORIGIN, end: END, ahead: 0 };
   }
   const gap = own.gapAt(at);
-  return { key, series, ...gap, end: gap.end ?? endOf(LIST_MILESTONES) };
+  return { key, series, ...gap, end: gap.end ?? END };
 }
 
 /** Keeps the milestones of one kind of list, in the transaction that changes its entries, after they are changed. */
@@ -118,7 +121,7 @@ export class ListKeeper {
     return rows
       .filter(([, , number]) => number % GAP === 0)
       .map(([created_at, id, number]) => ({
-        at: number === 0 ? originOf(LIST_MILESTONES) : [created_at, id],
+        at: number === 0 ? ORIGIN : [created_at, id],
         count: Math.min(GAP, total - number),
       }));
   }

@@ -3,15 +3,16 @@
 import type pg from "pg";
 import { Complaint } from "../../domain/errors.ts";
 import { statement, transaction } from "./connection.ts";
-import { rebuildMilestones } from "./rebuild.ts";
-import { FIRST, GROUPS_OF_MILESTONES, TABLES } from "./schema.ts";
+import { FIRST, TABLES } from "./schema.ts";
 
-const STEPS: readonly string[] = [FIRST, GROUPS_OF_MILESTONES];
+/** What brings a database to a version. Version 1 is of programs that were never released. */
+const STEPS: readonly (readonly [version: number, sql: string])[] = [[2, FIRST]];
+const NEWEST = 2;
 
 const MARK = "CREATE TABLE tank_monitor (version integer NOT NULL)";
 
 /** The newest schema, as a script. */
-export const SCHEMA_SCRIPT = `${MARK};\nINSERT INTO tank_monitor VALUES (${STEPS.length});\n${STEPS.join("\n")}`;
+export const SCHEMA_SCRIPT = `${MARK};\nINSERT INTO tank_monitor VALUES (${NEWEST});\n${STEPS.map(([, sql]) => sql).join("\n")}`;
 
 /** Held while a process looks and migrates, so that several may start at once. Any number that nobody else takes. */
 const LOCK = statement("SELECT pg_advisory_xact_lock(5522219041)");
@@ -34,13 +35,17 @@ export async function migrate(pool: pg.Pool): Promise<void> {
       await db.client.query("INSERT INTO tank_monitor VALUES (0)");
     }
     const version = Number((await db.rows(VERSION))[0]?.[0]);
-    if (version > STEPS.length) {
+    if (version === 1) {
       throw new Complaint(
-        `the database was made by a newer Tank Monitor (database version ${version}; this program knows versions up to ${STEPS.length}). Start the newer program.`,
+        "the database was made by a Tank Monitor that was never released (database version 1). Export it with the program that made it, and import that into an empty database.",
       );
     }
-    for (const step of STEPS.slice(version)) await db.client.query(step);
-    if (version === 1) await rebuildMilestones(db);
-    if (version < STEPS.length) await db.rows(SET_VERSION, [STEPS.length]);
+    if (version > NEWEST) {
+      throw new Complaint(
+        `the database was made by a newer Tank Monitor (database version ${version}; this program knows versions up to ${NEWEST}). Start the newer program.`,
+      );
+    }
+    for (const [reached, sql] of STEPS) if (version < reached) await db.client.query(sql);
+    if (version < NEWEST) await db.rows(SET_VERSION, [NEWEST]);
   });
 }

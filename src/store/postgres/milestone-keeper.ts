@@ -1,7 +1,7 @@
 // Keeps the milestones of one kind of series, many at a time, in the transaction that changes them. The series are locked
 // before, in a statement of its own, so what is read here is of now.
 
-import type { Gap, Group, Position } from "../series/levels.ts";
+import { type Gap, type Group, missingGroup, type Position } from "../series/levels.ts";
 import { Ways } from "../series/ways.ts";
 import { type Db, type Statement, statement, type Value } from "./connection.ts";
 import { groupOf, type MilestoneTable } from "./milestones.ts";
@@ -59,10 +59,8 @@ export class MilestoneKeeper {
     const columns = this.#table.key.map((_, part) => places.map(({ at }) => at[part] as number | string));
     const rows = await db.rows(this.#ways, [places.map(({ series }) => series), ...columns]);
     const groups = Map.groupBy(rows, ([series]) => String(series));
-    const asked = new Set(places.map(({ series }) => series));
-    return new Map(
-      Array.from(asked, (series) => [series, waysOf((groups.get(series) ?? []).map((row) => groupOf(this.#table, row)))]),
-    );
+    const own = (series: string): Group[] => (groups.get(series) ?? []).map((row) => groupOf(this.#table, row));
+    return new Map(Array.from(new Set(places.map(({ series }) => series)), (series) => [series, waysOf(own(series))]));
   }
 
   /** What has changed on these ways. */
@@ -93,6 +91,8 @@ export class MilestoneKeeper {
 }
 
 function waysOf(groups: readonly Group[]): Ways {
+  const unreadable = groups.find(({ at }) => at.length === 0);
+  if (unreadable !== undefined) throw missingGroup(unreadable.level, []);
   const [root] = groups.toSorted((a, b) => b.level - a.level);
   const name = (level: number, at: Position): string => `${level} ${at.join(" ")}`;
   const known = new Map(groups.map((group) => [name(group.level, group.at[0] as Position), group]));

@@ -2,7 +2,7 @@
 // in the statement that answers it.
 
 import type { StoredGroup } from "../series/check-levels.ts";
-import { EARLIEST, type Group, LATEST, type Position } from "../series/levels.ts";
+import type { Group, Position } from "../series/levels.ts";
 import { type Row, type Statement, statement } from "./connection.ts";
 
 export type MilestoneTable = {
@@ -17,10 +17,6 @@ export type MilestoneTable = {
   readonly types: readonly string[];
 };
 
-/** Where the first node of every level begins, and a place after the last. */
-export const originOf = ({ key }: MilestoneTable): Position => key.map((_, i) => (i === 0 ? EARLIEST : ""));
-export const endOf = ({ key }: MilestoneTable): Position => key.map((_, i) => (i === 0 ? LATEST : ""));
-
 /** All groups of the series in $1, by level and key: the table's primary key. */
 export function everyGroup({ table, series, key, nodes }: MilestoneTable): Statement {
   const order = [series, "level", ...key].join(", ");
@@ -29,11 +25,20 @@ export function everyGroup({ table, series, key, nodes }: MilestoneTable): State
     WHERE ${series} = ANY ($1::text[]) ORDER BY ${order}`);
 }
 
-/** A row of series, level, counts and positions. */
+/** A row of series, level, counts and positions; without nodes, where they cannot be read. */
 export function groupOf({ nodes }: MilestoneTable, [, level, ahead, ...columns]: Row): Group {
   const [instants, ids] = columns.slice(0, nodes.length) as [number[], string[] | undefined];
-  const at = instants.map((instant, i) => (ids === undefined ? [instant] : [instant, ids[i] ?? ""]));
-  return { level: Number(level), at, ahead: ahead as number[] };
+  const counts = ahead as number[];
+  const isReadable =
+    [...instants, ...counts].every(Number.isSafeInteger) &&
+    (ids ?? []).every((id) => typeof id === "string") &&
+    [counts, ids ?? instants].every(({ length }) => length === instants.length);
+  if (!isReadable) return { level: Number(level), at: [], ahead: [] };
+  return {
+    level: Number(level),
+    at: instants.map((instant, i) => (ids === undefined ? [instant] : [instant, ids[i] as string])),
+    ahead: counts,
+  };
 }
 
 /** A row of `everyGroup`. */

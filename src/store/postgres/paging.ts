@@ -1,11 +1,11 @@
 // How a page of a list is found: ranks from the milestones, then a walk of at most a gap and a page, all in one statement.
 
 import type { PageQuestion } from "../../domain/page.ts";
-import { EARLIEST, GAP_MOST, LATEST } from "../series/levels.ts";
+import { EARLIEST, GAP_MOST, LATEST, missingGroup } from "../series/levels.ts";
 import { type ListKind, seriesOf } from "../series/lists.ts";
 import { type Db, type Row, type Statement, statement } from "./connection.ts";
-import { entriesOf, keyValues, LIST_MILESTONES } from "./lists.ts";
-import { originOf, wayAt, wayTo } from "./milestones.ts";
+import { entriesOf, keyValues, LIST_MILESTONES, ORIGIN } from "./lists.ts";
+import { wayAt, wayTo } from "./milestones.ts";
 
 export type RowPage = { readonly rows: Row[]; readonly totalItems: number };
 
@@ -17,7 +17,7 @@ export class List {
   /** $1 series, $2 and $3 the bounds (the second not included), $4 entries skipped, $5 wanted, $6 key. */
   constructor(kind: ListKind, columns: string) {
     const entries = entriesOf(kind, "$6");
-    const [firstInstant, firstId] = originOf(LIST_MILESTONES);
+    const [firstInstant, firstId] = ORIGIN;
     const rank = (bound: string, way: string): string => `(
       SELECT coalesce(gap.ahead, 0) + (
         SELECT count(*) ${entries} AND created_at < ${bound} AND (created_at, id) >= (
@@ -58,6 +58,8 @@ export class List {
     const rows = await db.rows(asked, [seriesOf(this.#kind, key), from, end, skipped, size, ...keyValues(this.#kind, key)]);
     // Without an entry there is one row, with the total alone.
     const found = rows.map(([, ...columns]) => columns).filter(([id]) => id !== null);
-    return { rows: found, totalItems: Math.max(0, Number(rows[0]?.[0])) };
+    const totalItems = Math.max(0, Number(rows[0]?.[0]));
+    if (found.length === 0 && skipped < totalItems) throw missingGroup(0, [skipped]);
+    return { rows: found, totalItems };
   }
 }

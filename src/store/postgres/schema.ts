@@ -57,8 +57,8 @@ export const FIRST = `
     older bigint NOT NULL DEFAULT 0,
     start bigint NOT NULL DEFAULT ${EARLIEST},
     data bytea NOT NULL DEFAULT ''
-  ) WITH (fillfactor = 50, autovacuum_vacuum_scale_factor = 0.05);
-  -- Never compressed, never moved out of the row: it is packed already, and at most 4 KB.
+  ) WITH (fillfactor = 50, autovacuum_vacuum_scale_factor = 0.05, toast_tuple_target = 8160);
+  -- Never compressed: it is packed already. Here and below nothing is moved out of a row that fits into a page.
   ALTER TABLE telemetry ALTER COLUMN data SET STORAGE PLAIN;
 
   -- Older readings, some 128 to a row.
@@ -67,25 +67,29 @@ export const FIRST = `
     start bigint NOT NULL,
     data bytea NOT NULL,
     PRIMARY KEY (tank, start)
-  );
+  ) WITH (toast_tuple_target = 8160);
   ALTER TABLE block ALTER COLUMN data SET STORAGE PLAIN;
 
+  -- Milestones, a group of them to a row.
   CREATE TABLE reading_milestone (
     tank text COLLATE "C" NOT NULL,
     level smallint NOT NULL,
     start bigint NOT NULL,
-    ahead bigint NOT NULL,
+    starts bigint[] NOT NULL,
+    aheads bigint[] NOT NULL,
     PRIMARY KEY (tank, level, start)
-  );
+  ) WITH (toast_tuple_target = 8160);
 
   CREATE TABLE list_milestone (
     series text COLLATE "C" NOT NULL,
     level smallint NOT NULL,
     created_at bigint NOT NULL,
     id text COLLATE "C" NOT NULL,
-    ahead bigint NOT NULL,
+    created_ats bigint[] NOT NULL,
+    ids text[] COLLATE "C" NOT NULL,
+    aheads bigint[] NOT NULL,
     PRIMARY KEY (series, level, created_at, id)
-  );
+  ) WITH (toast_tuple_target = 8160);
 
   CREATE TABLE api_key (
     id text COLLATE "C" PRIMARY KEY,
@@ -100,35 +104,6 @@ export const FIRST = `
     revoked_at bigint,
     replaced_by text
   );
-`;
-
-/** Milestones in groups, a row each; what they hold is made anew. */
-export const GROUPS_OF_MILESTONES = `
-  DROP TABLE reading_milestone;
-  DROP TABLE list_milestone;
-
-  CREATE TABLE reading_milestone (
-    tank text COLLATE "C" NOT NULL,
-    level smallint NOT NULL,
-    start bigint NOT NULL,
-    starts bigint[] NOT NULL,
-    aheads bigint[] NOT NULL,
-    PRIMARY KEY (tank, level, start)
-  );
-  -- Never compressed, never moved out of the row: both together are at most 2 KB.
-  ALTER TABLE reading_milestone ALTER COLUMN starts SET STORAGE PLAIN, ALTER COLUMN aheads SET STORAGE PLAIN;
-
-  -- Moved out of the row only where it would not fit into a page, as with very long ids.
-  CREATE TABLE list_milestone (
-    series text COLLATE "C" NOT NULL,
-    level smallint NOT NULL,
-    created_at bigint NOT NULL,
-    id text COLLATE "C" NOT NULL,
-    created_ats bigint[] NOT NULL,
-    ids text[] COLLATE "C" NOT NULL,
-    aheads bigint[] NOT NULL,
-    PRIMARY KEY (series, level, created_at, id)
-  ) WITH (toast_tuple_target = 8160);
 `;
 
 /** In the order in which their contents can be put back. */

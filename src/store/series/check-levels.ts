@@ -4,7 +4,7 @@ import { shownInstant } from "../../domain/stored.ts";
 import { type Fault, Faults } from "./fault.ts";
 import { comparePositions, EARLIEST, type Gap, GROUP_MOST, type Group, type Position } from "./levels.ts";
 
-/** A group, and the position that it is stored under. */
+/** A group, and the position that it is stored under. One that cannot be read has no nodes. */
 export type StoredGroup = Group & { readonly key: Position };
 
 /** `groups` by level and key; `gaps` as the entries themselves make them, from the first. */
@@ -44,15 +44,19 @@ function isDivided(
     add("gaps", () => `there should be ${nodes.length} milestones of level ${level}, there are ${found.length}${where}`);
     return false;
   }
-  const misplaced = groups.find(({ key, at, ahead }) => !isSame(key, at[0]) || at.length !== ahead.length);
-  if (misplaced === undefined) return true;
-  const { key, at, ahead } = misplaced;
-  add(
-    "group",
-    () =>
-      `the group of level ${level} at ${named(key)} should begin there and have as many counts as milestones, it begins at ${named(at[0] ?? [EARLIEST])} and has ${at.length} milestones and ${ahead.length} counts`,
-  );
-  return false;
+  const disorder = nodes.findIndex(({ at }, i) => i > 0 && comparePositions(nodes[i - 1]?.at ?? at, at) >= 0);
+  if (disorder >= 0) {
+    add(
+      "order",
+      () => `the milestones of level ${level} should be in order, the one at ${named(nodes[disorder]?.at ?? [])} is not`,
+    );
+  }
+  const misplaced = groups.find(({ key, at }) => !isSame(key, at[0]));
+  if (misplaced !== undefined) {
+    const [key, begins] = [misplaced.key, misplaced.at[0] ?? []].map(named);
+    add("group", () => `the group of level ${level} that is stored under ${key} begins at ${begins}`);
+  }
+  return disorder < 0 && misplaced === undefined;
 }
 
 /** What the level above has to divide: each group, and the entries in it. */

@@ -30,7 +30,7 @@ export function nameOfList({ table, column }: ListKind, key: string | null): str
 }
 
 /** Milestones of a series that is no list. */
-export function strayList(series: string, groups: number): { readonly where: string; readonly faults: Fault[] } {
-  const what = `there is no such list, and ${groups} groups of milestones of it`;
-  return { where: `list "${series}"`, faults: groups === 0 ? [] : [{ isDerived: true, what }] };
+export function strayList(series: string, groups: readonly unknown[]): { readonly where: string; readonly faults: Fault[] } {
+  const what = `there is no such list, and it has milestones`;
+  return { where: `list "${series}"`, faults: groups.length === 0 ? [] : [{ isDerived: true, what }] };
 }

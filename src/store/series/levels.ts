@@ -25,6 +25,10 @@ export const GROUP_MOST = 128;
 export type Position = readonly (number | string)[];
 export type Gap = { readonly at: Position; readonly count: number };
 
+/** Where the first node of every level begins, and a place after the last, in positions of so many parts. */
+export const originOf = (parts: number): Position => [EARLIEST, ""].slice(0, parts);
+export const endOf = (parts: number): Position => [LATEST, ""].slice(0, parts);
+
 /** Nodes side by side: where each begins, and how many entries of the group are ahead of it. */
 export type Group = { readonly level: number; readonly at: Position[]; readonly ahead: number[] };
 

@@ -30,13 +30,15 @@ export class Ways {
 
   /** All groups that these gaps make. */
   static groupsOf(gaps: readonly Gap[]): Group[] {
-    const ways = Ways.none();
-    let rank = 0;
-    for (const { at, count } of gaps) {
-      ways.open(at, rank);
-      rank += count;
+    const all: Group[] = [];
+    for (let level = 0, nodes = gaps; nodes.length > 0; level++) {
+      const groups = nodes.length > GROUP_MOST ? Math.floor(nodes.length / GROUP) : 1;
+      const bounds = Array.from({ length: groups + 1 }, (_, i) => (i === groups ? nodes.length : i * GROUP));
+      const made = bounds.slice(1).map((end, i) => grouped(level, nodes.slice(bounds[i], end)));
+      for (const { group } of made) all.push(group);
+      nodes = groups === 1 ? [] : made.map(({ gap }) => gap);
     }
-    return ways.changes();
+    return all;
   }
 
   get isEmpty(): boolean {
@@ -149,6 +151,18 @@ export class Ways {
     }
     this.#changed.add(parent);
   }
+}
+
+/** One group, and what it is to the level above. */
+function grouped(level: number, nodes: readonly Gap[]): { readonly group: Group; readonly gap: Gap } {
+  let count = 0;
+  const group: Group = { level, at: [], ahead: [] };
+  for (const node of nodes) {
+    group.at.push(node.at);
+    group.ahead.push(count);
+    count += node.count;
+  }
+  return { group, gap: { at: group.at[0] as Position, count } };
 }
 
 function insert(group: Group, place: number, at: Position, ahead: number): void {

@@ -7,8 +7,8 @@ import { faultsInList, levelZero, nameOfList, strayList } from "../series/check-
 import { findingsOf } from "../series/fault.ts";
 import type { Position } from "../series/levels.ts";
 import { LISTS, type ListKind, listOf, seriesOf } from "../series/lists.ts";
-import { entriesOf, keyValues, LIST_MILESTONES, ListKeeper } from "./lists.ts";
-import { endOf, everyGroup, originOf } from "./milestones.ts";
+import { END, entriesOf, keyValues, LIST_MILESTONES, ListKeeper, ORIGIN } from "./lists.ts";
+import { everyGroup } from "./milestones.ts";
 import { longKeys } from "./rebuild.ts";
 import { arrayRow, arrayRows, arrayStatement, type Row } from "./rows.ts";
 
@@ -17,8 +17,6 @@ const KINDS: readonly ListKind[] = Object.values(LISTS);
 export function listLooks(db: DatabaseSync) {
   const known = arrayStatement(db, "SELECT DISTINCT series FROM list_milestone");
   const groupsOf = everyGroup(db, LIST_MILESTONES);
-  const origin = originOf(LIST_MILESTONES);
-  const end = endOf(LIST_MILESTONES);
   /** Each by the index named beside its kind. */
   const counts = new Map(
     KINDS.map((kind) => [
@@ -41,11 +39,11 @@ export function listLooks(db: DatabaseSync) {
     list(series: string): Look {
       const groups = groupsOf(series);
       const list = listOf(series);
-      if (list === undefined) return strayList(series, groups.length);
+      if (list === undefined) return strayList(series, groups);
       const { kind, key } = list;
-      const places = groups.length === 0 ? [origin] : levelZero(groups);
-      const found = places.map((at, i) => count(kind, key, at, places[i + 1] ?? end));
-      return { where: nameOfList(kind, key), faults: faultsInList(groups, found, origin) };
+      const places = groups.length === 0 ? [ORIGIN] : levelZero(groups);
+      const found = places.map((at, i) => count(kind, key, at, places[i + 1] ?? END));
+      return { where: nameOfList(kind, key), faults: faultsInList(groups, found, ORIGIN) };
     },
   };
 }

@@ -1,11 +1,11 @@
 // The lists of objects (`series/lists.ts` tells which): their entries, and their milestones.
 
 import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite";
-import { GAP, GAP_MOST, type Gap, type Position } from "../series/levels.ts";
+import { endOf, GAP, GAP_MOST, type Gap, originOf, type Position } from "../series/levels.ts";
 import { type Entry, type ListKind, type Move, seriesOf } from "../series/lists.ts";
 import type { Ways } from "../series/ways.ts";
 import { MilestoneKeeper } from "./milestone-keeper.ts";
-import { endOf, type MilestoneTable, originOf } from "./milestones.ts";
+import type { MilestoneTable } from "./milestones.ts";
 import { arrayRow, arrayStatement, type Row } from "./rows.ts";
 
 export const LIST_MILESTONES: MilestoneTable = {
@@ -14,6 +14,9 @@ export const LIST_MILESTONES: MilestoneTable = {
   key: ["created_at", "id"],
   nodes: ["created_ats", "ids"],
 };
+
+export const ORIGIN = originOf(2);
+export const END = endOf(2);
 
 /** The table and the condition, which takes `keyValues`. */
 export function entriesOf({ table, column }: ListKind): string {
@@ -79,7 +82,7 @@ export class ListKeeper {
   #cut(key: string | null, ways: Ways, position: Position): void {
     const values = keyValues(this.#kind, key);
     const gap = ways.gapAt(position);
-    const end = gap.end ?? endOf(LIST_MILESTONES);
+    const end = gap.end ?? END;
     let count = Number(arrayRow(this.#count.get(...values, ...(gap.at as Row), ...(end as Row)))?.[0]);
     for (let { at, ahead } = gap; count > GAP_MOST; count -= GAP) {
       at = arrayRow(this.#after.get(...values, ...(at as Row))) as Position;
@@ -98,7 +101,7 @@ export class ListKeeper {
     const gaps: { at: Position; count: number }[] = [];
     let total = 0;
     for (const position of this.#all.iterate(...keyValues(this.#kind, key)) as unknown as Iterable<Row>) {
-      if (total % GAP === 0) gaps.push({ at: total === 0 ? originOf(LIST_MILESTONES) : (position as Position), count: 0 });
+      if (total % GAP === 0) gaps.push({ at: total === 0 ? ORIGIN : (position as Position), count: 0 });
       (gaps.at(-1) as { count: number }).count++;
       total++;
     }

@@ -4,12 +4,14 @@ import type { DatabaseSync } from "node:sqlite";
 import { Complaint } from "../../domain/errors.ts";
 import { patiently } from "./connection.ts";
 import { addMissingHeads, isEveryReadingMoved, type MoveProgress, moveReadings } from "./move-readings.ts";
-import { rebuildLists, rebuildTelemetry } from "./rebuild.ts";
-import { BLOCKS_AND_MILESTONES, FIRST, GROUPS_OF_MILESTONES, WITHOUT_READINGS } from "./schema.ts";
+import { rebuildLists } from "./rebuild.ts";
+import { BLOCKS_AND_MILESTONES, FIRST, WITHOUT_READINGS } from "./schema.ts";
 
 /** "TNKM": marks a file as ours. */
 const APPLICATION_ID = 0x544e4b4d;
 const NEWEST = 3;
+/** Of programs that were never released: milestones a row each. */
+const PASSED_OVER = 2;
 
 /**
  * Each change is a transaction that first looks where the database stands, so processes that start at once do not trip over
@@ -24,14 +26,6 @@ export async function migrate(db: DatabaseSync, progress: MoveProgress = () => {
   });
   change(db, () => {
     if (versionOf(db) === 1 && !hasTable(db, "telemetry")) db.exec(BLOCKS_AND_MILESTONES);
-  });
-  change(db, () => {
-    if (!hasColumn(db, "reading_milestone", "ahead")) return;
-    db.exec(GROUPS_OF_MILESTONES);
-    rebuildTelemetry(db);
-    rebuildLists(db);
-    // In version 1 there are readings that have yet to be moved.
-    if (versionOf(db) === 2) db.exec("PRAGMA user_version = 3");
   });
   for (let isDone = false; !isDone; ) {
     if (patiently(() => versionOf(db)) >= NEWEST) return;
@@ -80,6 +74,11 @@ export function refuseForeign(db: DatabaseSync, file: string): void {
     throw new Complaint(`${file} is a SQLite database, but not one of Tank Monitor's. Name another file in DATABASE_URL.`);
   }
   const version = versionOf(db);
+  if (version === PASSED_OVER || hasColumn(db, "reading_milestone", "ahead")) {
+    throw new Complaint(
+      `${file} was made by a Tank Monitor that was never released (database version 2). Export it with the program that made it, and import that into a new file.`,
+    );
+  }
   if (version > NEWEST) {
     throw new Complaint(
       `${file} was made by a newer Tank Monitor (database version ${version}; this program knows versions up to ${NEWEST}). Start the newer program.`,

@@ -2,7 +2,7 @@
 
 import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite";
 import type { StoredGroup } from "../series/check-levels.ts";
-import { EARLIEST, LATEST, lastPlace, missingGroup, type Position } from "../series/levels.ts";
+import { type Group, lastPlace, missingGroup, type Position } from "../series/levels.ts";
 import { PackedGroup } from "./packed-group.ts";
 import { arrayRow, arrayRows, arrayStatement, type Row } from "./rows.ts";
 
@@ -16,10 +16,6 @@ export type MilestoneTable = {
   readonly nodes: readonly string[];
 };
 
-/** Where the first node of every level begins, and a place after the last. */
-export const originOf = ({ key }: MilestoneTable): Position => key.map((_, i) => (i === 0 ? EARLIEST : ""));
-export const endOf = ({ key }: MilestoneTable): Position => key.map((_, i) => (i === 0 ? LATEST : ""));
-
 /** All groups of a series, by level and key, by the table's unique index. */
 export function everyGroup(db: DatabaseSync, { table, series, key, nodes }: MilestoneTable) {
   const order = `level, ${key.join(", ")}`;
@@ -29,9 +25,18 @@ export function everyGroup(db: DatabaseSync, { table, series, key, nodes }: Mile
   );
   return (of: SQLInputValue): StoredGroup[] =>
     arrayRows(all.all(of)).map(([level, ...row]) => ({
-      ...new PackedGroup([level as number, ...row.slice(key.length)]).unpacked(),
+      ...readGroup([level as number, ...row.slice(key.length)]),
       key: row.slice(0, key.length) as Position,
     }));
+}
+
+/** Without nodes, where they cannot be read. */
+function readGroup(row: Row): Group {
+  try {
+    return new PackedGroup(row).unpacked();
+  } catch {
+    return { level: Number(row[0]), at: [], ahead: [] };
+  }
 }
 
 /** A gap: where it begins, and its rank. */

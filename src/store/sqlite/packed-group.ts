@@ -18,7 +18,8 @@ export class PackedGroup {
   constructor(row: Row) {
     const [level, aheads, instants, ids] = row as readonly [number, Uint8Array, Uint8Array, string | undefined];
     this.level = level;
-    this.length = Math.floor(instants.byteLength / WIDTH);
+    this.length = instants.byteLength / WIDTH;
+    if (!Number.isInteger(this.length) || this.length === 0 || aheads.byteLength !== instants.byteLength) throw unreadable();
     this.#aheads = viewOf(aheads);
     this.#instants = viewOf(instants);
     this.#ids = ids;
@@ -33,16 +34,25 @@ export class PackedGroup {
   }
 
   at(place: number): Position {
-    return this.#ids === undefined ? [this.instant(place)] : [this.instant(place), JSON.parse(this.#ids)[place]];
+    const ids = this.#readIds();
+    return ids === undefined ? [this.instant(place)] : [this.instant(place), ids[place] as string];
   }
 
   unpacked(): Group {
-    const ids: string[] | undefined = this.#ids === undefined ? undefined : JSON.parse(this.#ids);
+    const ids = this.#readIds();
+    const places = Array.from({ length: this.length }, (_, i) => i);
     return {
       level: this.level,
-      at: numbersIn(this.#instants).map((instant, i) => (ids === undefined ? [instant] : [instant, ids[i] ?? ""])),
-      ahead: numbersIn(this.#aheads),
+      at: places.map((i) => (ids === undefined ? [this.instant(i)] : [this.instant(i), ids[i] as string])),
+      ahead: places.map((i) => this.ahead(i)),
     };
+  }
+
+  #readIds(): string[] | undefined {
+    if (this.#ids === undefined) return undefined;
+    const ids: unknown = JSON.parse(this.#ids);
+    if (!Array.isArray(ids) || ids.length !== this.length || !ids.every((id) => typeof id === "string")) throw unreadable();
+    return ids;
   }
 }
 
@@ -57,8 +67,8 @@ function viewOf(bytes: Uint8Array): DataView {
   return new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 }
 
-function numbersIn(view: DataView): number[] {
-  return Array.from({ length: Math.floor(view.byteLength / WIDTH) }, (_, i) => view.getFloat64(i * WIDTH, true));
+function unreadable(): Error {
+  return new Error('a group of milestones cannot be read: "tank-monitor check --repair" makes it anew');
 }
 
 function doubles(numbers: readonly number[]): Uint8Array {

@@ -1,26 +1,10 @@
 // Milestones made anew from what they count.
 
 import type { DatabaseSync } from "node:sqlite";
-import { Block } from "../series/block.ts";
-import { GAP_MOST, type Gap } from "../series/levels.ts";
+import { GAP_MOST } from "../series/levels.ts";
 import { LISTS, type ListKind } from "../series/lists.ts";
 import { ListKeeper } from "./lists.ts";
-import { MilestoneKeeper } from "./milestone-keeper.ts";
 import { arrayStatement, type Row } from "./rows.ts";
-import { READING_MILESTONES } from "./telemetry.ts";
-
-/** The milestones of every tank's telemetry. */
-export function rebuildTelemetry(db: DatabaseSync): void {
-  const keeper = new MilestoneKeeper(db, READING_MILESTONES);
-  const blocks = arrayStatement(db, "SELECT start, data FROM block WHERE tank = ? ORDER BY start");
-  for (const [tank] of arrayStatement(db, "SELECT tank FROM telemetry").all() as unknown as Row[]) {
-    const rows = blocks.all(tank as number) as unknown as (readonly [number, Uint8Array])[];
-    keeper.rebuild(
-      tank as number,
-      rows.map(([start, data]): Gap => ({ at: [start], count: new Block(data).length })),
-    );
-  }
-}
 
 /** The milestones of every list. */
 export function rebuildLists(db: DatabaseSync): void {

@@ -91,30 +91,7 @@ export const BLOCKS_AND_MILESTONES = `
   ) STRICT;
   CREATE UNIQUE INDEX block_by_start ON block (tank, start);
 
-  CREATE TABLE reading_milestone (
-    tank INTEGER NOT NULL REFERENCES tank (pk),
-    level INTEGER NOT NULL,
-    start INTEGER NOT NULL,
-    ahead INTEGER NOT NULL,
-    PRIMARY KEY (tank, level, start)
-  ) STRICT, WITHOUT ROWID;
-
-  CREATE TABLE list_milestone (
-    series TEXT NOT NULL,
-    level INTEGER NOT NULL,
-    created_at INTEGER NOT NULL,
-    id TEXT NOT NULL,
-    ahead INTEGER NOT NULL,
-    PRIMARY KEY (series, level, created_at, id)
-  ) STRICT, WITHOUT ROWID;
-`;
-
-/** Milestones in groups, a row each; what they hold is made anew. */
-export const GROUPS_OF_MILESTONES = `
-  DROP TABLE reading_milestone;
-  DROP TABLE list_milestone;
-
-  -- Keyed by rowid, as blocks are.
+  -- Milestones, a group of them to a row. Keyed by rowid, as blocks are.
   CREATE TABLE reading_milestone (
     pk INTEGER PRIMARY KEY,
     tank INTEGER NOT NULL REFERENCES tank (pk),

@@ -18,8 +18,8 @@ import {
 export const EMAIL = "many@customers.example";
 /** Of the tank "long": enough for two levels of milestones. */
 export const READINGS = 70_000;
-/** Of the customer "c0": the lists of tanks then have a few milestones, or some dozens. */
-export const TANKS = { narrow: 300, wide: 4500 } as const;
+/** Of the customer "c0": the lists of tanks then have one level of milestones, or two. */
+export const TANKS = { narrow: 300, wide: 17_000 } as const;
 const times = <T>(count: number, make: (i: number) => T): T[] => Array.from({ length: count }, (_, i) => make(i));
 
 /** The tank "short" has a head and no blocks. */

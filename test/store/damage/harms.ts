@@ -1,7 +1,7 @@
 // What can go wrong in a database: each is a statement or a few, the words that tell it, and where it is found.
 
 import type { DatabaseSync } from "node:sqlite";
-import type { Group } from "../../../src/store/series/levels.ts";
+import type { Group, Position } from "../../../src/store/series/levels.ts";
 import { LIST_MILESTONES } from "../../../src/store/sqlite/lists.ts";
 import type { MilestoneTable } from "../../../src/store/sqlite/milestones.ts";
 import { PackedGroup, packGroup } from "../../../src/store/sqlite/packed-group.ts";
@@ -44,6 +44,17 @@ const inLastGroup =
   };
 
 const miscounted = ({ ahead, ...group }: Group): Group => ({ ...group, ahead: ahead.with(-1, (ahead.at(-1) ?? 0) + 3) });
+
+/** The first two after the beginning change places; nothing lies between the second and the first. */
+const swapped = ({ at, ahead, ...group }: Group): Group => {
+  const [origin, one, two, ...rest] = at as [Position, Position, Position, ...Position[]];
+  const [zero, first = 0, second = 0, ...counts] = ahead;
+  return {
+    ...group,
+    at: [origin, two, one, ...rest],
+    ahead: [zero ?? 0, second, second, ...counts].map((count, i) => (i > 2 ? count + second - first : count)),
+  };
+};
 
 const onTank = (name: string, harm: Harm["do"], what: RegExp, id = "long"): Harm => ({
   name,
@@ -88,12 +99,12 @@ const OF_TELEMETRY: readonly Harm[] = [
   onTank(
     "a group of milestones that is not where it says",
     `UPDATE reading_milestone SET start = start + 1 WHERE tank = ${LONG} AND level = 0 AND start = ${AT(64)}`,
-    /the group of level 0 at 1970-01-01T02:16:32.001Z should begin there .* it begins at 1970-01-01T02:16:32.000Z/,
+    /^the group of level 0 that is stored under 1970-01-01T02:16:32.001Z begins at 1970-01-01T02:16:32.000Z$/,
   ),
   onTank(
     "a group of milestones that is cut off",
     `UPDATE reading_milestone SET aheads = substr(aheads, 1, 80) WHERE tank = ${LONG} AND level = 0 AND start = ${AT(64)}`,
-    /and has 64 milestones and 10 counts/,
+    /^there should be 546 milestones of level 0, there are 482, the first that is missing is at 1970-01-01T02:16:32.000Z$/,
   ),
   onTank(
     "milestones of a tank without blocks",
@@ -154,7 +165,7 @@ const OF_OBJECTS: readonly Harm[] = [
     name: "milestones of no list",
     do: "INSERT INTO list_milestone (series, level, created_at, id, created_ats, ids, aheads) VALUES ('tank colour red', 0, 1, '', x'', '[]', x'')",
     where: 'list "tank colour red"',
-    what: /there is no such list, and 1 groups of milestones of it/,
+    what: /there is no such list, and it has milestones/,
   },
   {
     name: "milestones of a short list that count wrong",
@@ -182,13 +193,26 @@ export function behindIndex(db: DatabaseSync, index: string, sql: string): void 
   db.exec("PRAGMA writable_schema = RESET");
 }
 
-export const OF_LISTS: readonly Harm[] = LISTS.flatMap(([series, where]): Harm[] => {
+const miscountedList = (series: string, where: string, level: number): Harm => ({
+  name: `${where}: a milestone of level ${level} that counts wrong`,
+  do: inLastGroup(LIST_MILESTONES, `'${series}'`, level, miscounted),
+  where,
+  what: new RegExp(`^the milestone of level ${level} at 1970-.* should have \\d+ ahead, it says \\d+$`),
+});
+
+/** Of lists with two levels of milestones. */
+export const OF_LONG_LISTS: readonly Harm[] = LISTS.filter(([series]) => series.startsWith("tank")).map(([series, where]) =>
+  miscountedList(series, where, 1),
+);
+
+const OF_LISTS: readonly Harm[] = LISTS.flatMap(([series, where]): Harm[] => {
   return [
+    miscountedList(series, where, 0),
     {
-      name: `${where}: a milestone that counts wrong`,
-      do: inLastGroup(LIST_MILESTONES, `'${series}'`, 0, miscounted),
+      name: `${where}: two milestones in each other's place, and counts that fit`,
+      do: inLastGroup(LIST_MILESTONES, `'${series}'`, 0, swapped),
       where,
-      what: /^the milestone of level 0 at 1970-.* should have \d+ ahead, it says \d+$/,
+      what: /^the milestones of level 0 should be in order, the one at .* is not/,
     },
     {
       name: `${where}: milestones gone`,
@@ -198,7 +222,7 @@ export const OF_LISTS: readonly Harm[] = LISTS.flatMap(([series, where]): Harm[]
         ahead: ahead.slice(0, 1),
       })),
       where,
-      what: /should (be|hold)/,
+      what: /a gap should hold at most 256 entries, one holds|there should be \d+ milestones/,
     },
     {
       name: `${where}: no milestones`,
@@ -209,8 +233,24 @@ export const OF_LISTS: readonly Harm[] = LISTS.flatMap(([series, where]): Harm[]
   ];
 });
 
+const UNREADABLE: readonly Harm[] = [
+  "ids = 'x' || ids",
+  "ids = 'null'",
+  "ids = json_remove(ids, '$[1]')",
+  "ids = json_set(ids, '$[1]', NULL)",
+  "ids = json_set(ids, '$[1]', json('{}'))",
+  "aheads = substr(aheads, 1, 8)",
+  "created_ats = substr(created_ats, 1, 12)",
+  "created_ats = x''",
+].map((sql) => ({
+  name: `milestones that cannot be read, ${sql}`,
+  do: `UPDATE list_milestone SET ${sql} WHERE series = 'customer'`,
+  where: "list of all customers",
+  what: /^there should be no milestones of level 0$/,
+}));
+
 /** Repaired, these leave every answer as it was. */
-export const DERIVED: readonly Harm[] = [...OF_TELEMETRY, ...OF_OBJECTS];
+export const DERIVED: readonly Harm[] = [...OF_TELEMETRY, ...OF_OBJECTS, ...OF_LISTS, ...UNREADABLE];
 
 /** Nothing can be derived: each is told again after a repair. */
 export const TOLD: readonly Harm[] = [
