@@ -18,13 +18,9 @@ export const listObject = (item: Schema, description: string) =>
     { description },
   );
 
-export function envelope<T, O>(page: Page<T>, question: PageQuestion, present: (item: T) => O) {
-  return {
-    object: "list",
-    data: page.data.map(present),
-    page: question.page,
-    size: question.size,
-    total_pages: Math.ceil(page.totalItems / question.size),
-    total_items: page.totalItems,
-  };
+/** As JSON, of items that are JSON already. */
+export function envelope<T>(found: Page<T>, { page, size }: PageQuestion, itemText: (item: T) => string): string {
+  const { data, totalItems } = found;
+  const totals = `"total_pages":${Math.ceil(totalItems / size)},"total_items":${totalItems}`;
+  return `{"object":"list","data":[${data.map(itemText).join()}],"page":${page},"size":${size},${totals}}`;
 }

@@ -11,7 +11,7 @@ import type { Clock } from "../domain/instant.ts";
 import { SEES_NOTHING } from "../domain/key.ts";
 import type { Reads } from "../domain/store.ts";
 import { Admission, misshapen } from "./admission.ts";
-import { sendFresh, sendValidated } from "./answer.ts";
+import { etagOf, sendFresh, sendValidated } from "./answer.ts";
 import type { Caller } from "./auth.ts";
 import { formOf, isForm, plainContentType, readBodies } from "./body.ts";
 import { Cors } from "./cors.ts";
@@ -167,7 +167,7 @@ function mount(app: FastifyInstance, route: Route, admission: Admission, { reads
     const sight = request.caller?.sight ?? SEES_NOTHING;
     const answer = await route.ask({ reads, metrics, sight, id, values });
     const body = typeof answer === "string" ? answer : JSON.stringify(answer);
-    if (isInterface) sendValidated(request, reply, body);
+    if (isInterface) sendValidated(request, reply, body, await etagOf(body));
     else sendFresh(reply, route.answer.mediaType, body);
     return reply;
   });

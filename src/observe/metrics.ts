@@ -1,8 +1,10 @@
 // Metrics in Prometheus' format, counted from the events.
 
-import { AggregatorRegistry, Counter, Histogram, Registry } from "prom-client";
+import { Counter, Registry } from "prom-client";
 import type { Event, Observe } from "../domain/events.ts";
+import { Durations } from "./durations.ts";
 import { watchProcess } from "./process.ts";
+import { type Report, textOfAll } from "./report.ts";
 
 export type MetricsBook = {
   readonly observe: Observe;
@@ -12,15 +14,6 @@ export type MetricsBook = {
   readonly close: () => void;
 };
 
-type Value = {
-  readonly value: number;
-  readonly labels: Readonly<Record<string, string | number | undefined>>;
-  readonly metricName?: string | undefined;
-};
-
-/** What one process has counted. */
-export type Report = readonly { readonly name: string; readonly type: unknown; readonly values: readonly Value[] }[];
-
 const REQUEST_SECONDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5];
 const QUESTION_SECONDS = [0.00001, 0.000025, 0.00005, 0.0001, 0.00025, 0.0005, 0.001, 0.005, 0.025, 0.1, 1];
 
@@ -28,19 +21,17 @@ const QUESTION_SECONDS = [0.00001, 0.000025, 0.00005, 0.0001, 0.00025, 0.0005, 0
 export function openMetrics(worker?: number): MetricsBook {
   const registry = new Registry();
   const stopWatching = watchProcess(registry, worker === undefined ? {} : { worker });
-  const requests = new Histogram({
+  const requests = new Durations({
     name: "tank_monitor_request_duration_seconds",
     help: "Time from the arrival of a request to the end of its answer, by route and status",
     labelNames: ["route", "method", "status"],
-    buckets: REQUEST_SECONDS,
-    registers: [registry],
+    seconds: REQUEST_SECONDS,
   });
-  const questions = new Histogram({
+  const questions = new Durations({
     name: "tank_monitor_store_duration_seconds",
     help: "Time the store took for a question",
     labelNames: ["question", "ok"],
-    buckets: QUESTION_SECONDS,
-    registers: [registry],
+    seconds: QUESTION_SECONDS,
   });
   const counter = (name: string, help: string, labelNames: string[]) =>
     new Counter({ name, help, labelNames, registers: [registry] });
@@ -48,32 +39,18 @@ export function openMetrics(worker?: number): MetricsBook {
   const limited = counter("tank_monitor_rate_limited_total", "Requests refused for their number", ["code"]);
   const broken = counter("tank_monitor_connections_refused_total", "Connections that sent no readable request", ["code"]);
 
-  /** Looking a label set up costs more than counting in it: each is looked up once. */
-  const kept = new Map<string, Histogram.Internal<string>>();
-  function child(name: string, make: () => Histogram.Internal<string>): Histogram.Internal<string> {
-    const known = kept.get(name);
-    if (known !== undefined) return known;
-    const made = make();
-    kept.set(name, made);
-    return made;
-  }
-
   function observe(event: Event): void {
     switch (event.kind) {
       case "request_answered": {
         const route = event.route ?? "(none)";
         const method = METHODS.has(event.method) ? event.method : "other";
-        child(`${method} ${route} ${event.status}`, () => requests.labels(route, method, String(event.status))).observe(
-          event.milliseconds / 1000,
-        );
+        requests.observe(event.milliseconds / 1000, [route, method, event.status]);
         if (event.status === 401 || event.status === 403) refusedKeys.inc({ code: event.code ?? "" });
         if (event.status === 429) limited.inc({ code: event.code ?? "" });
         return;
       }
       case "question_answered":
-        child(`${event.question} ${event.ok}`, () => questions.labels(event.question, String(event.ok))).observe(
-          event.milliseconds / 1000,
-        );
+        questions.observe(event.milliseconds / 1000, [event.question, String(event.ok)]);
         return;
       case "connection_refused":
         broken.inc({ code: event.code });
@@ -81,12 +58,11 @@ export function openMetrics(worker?: number): MetricsBook {
     }
   }
 
-  return { observe, text: () => registry.metrics(), report: () => registry.getMetricsAsJSON(), close: stopWatching };
-}
+  async function report(): Promise<Report> {
+    return [...(await registry.getMetricsAsJSON()), requests.metric(), questions.metric()];
+  }
 
-/** What several processes have counted, as one text: equal names and labels are summed. */
-export function textOfAll(reports: readonly Report[]): Promise<string> {
-  return AggregatorRegistry.aggregate([...reports]).metrics();
+  return { observe, text: async () => textOfAll([await report()]), report, close: stopWatching };
 }
 
 /** Methods are the caller's to choose; labels are not. */

@@ -1,7 +1,7 @@
 // What all workers have counted: the last report of each, and the sums of those that have ended. A sum that fell with the
 // end of a worker would look to Prometheus like a restart, and then like a burst of requests.
 
-import type { Report } from "../observe/metrics.ts";
+import type { Report } from "../observe/report.ts";
 
 export class Counts {
   readonly #living = new Map<number, Report>();

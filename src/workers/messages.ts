@@ -3,7 +3,7 @@
 import type { Config } from "../config.ts";
 import type { LastWords } from "../domain/errors.ts";
 import type { Limits } from "../http/limits.ts";
-import type { Report } from "../observe/metrics.ts";
+import type { Report } from "../observe/report.ts";
 
 /** Where a worker finds the listening address that its parent opened; 0 to 2 are the usual streams, 3 is this channel. */
 export const LISTENING = 4;

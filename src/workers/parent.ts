@@ -2,7 +2,7 @@
 
 import type { Config } from "../config.ts";
 import type { Limits } from "../http/limits.ts";
-import type { Report } from "../observe/metrics.ts";
+import type { Report } from "../observe/report.ts";
 import type { Ask, ToParent, ToWorker } from "./messages.ts";
 
 type Taking = { readonly ask: Ask; readonly resolve: (left: number) => void };

@@ -6,7 +6,8 @@ import type { Config } from "../config.ts";
 import { lastWords } from "../domain/errors.ts";
 import type { Event } from "../domain/events.ts";
 import { openLog } from "../observe/log.ts";
-import { openMetrics, textOfAll } from "../observe/metrics.ts";
+import { openMetrics } from "../observe/metrics.ts";
+import { textOfAll } from "../observe/report.ts";
 import { LISTENING } from "./messages.ts";
 import { Parent } from "./parent.ts";
 

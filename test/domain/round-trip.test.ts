@@ -3,7 +3,7 @@ import test from "node:test";
 import fc from "fast-check";
 import { type Customer, customerObject } from "../../src/domain/customer.ts";
 import { isCleanText } from "../../src/domain/id.ts";
-import { telemetryObject } from "../../src/domain/reading.ts";
+import { telemetryObject, telemetryText } from "../../src/domain/reading.ts";
 import { decodeRecord } from "../../src/domain/record.ts";
 import { CAPACITY_UNITS, type Location, type Tank, tankObject, USE_CASES } from "../../src/domain/tank.ts";
 
@@ -94,6 +94,18 @@ test("a reading as the interface answers it, with its tank, is read back as the 
       const reading = { created_at, fill_percentage };
       const line = { ...telemetryObject(reading), tank_id: tankId };
       assert.deepEqual(decodeRecord(overTheWire(line)), { kind: "telemetry", record: { tankId, reading } });
+    }),
+    RUNS,
+  );
+});
+
+test("a reading written by hand is the JSON of its object, byte by byte", () => {
+  const hundredths = fc.integer({ min: 0, max: 10_000 }).map((value) => value / 100);
+  const fill = fc.oneof(hundredths, fc.constant(-0), fc.double({ min: 0, max: 100, noNaN: true }));
+  fc.assert(
+    fc.property(instant, fill, (created_at, fill_percentage) => {
+      const reading = { created_at, fill_percentage };
+      assert.equal(telemetryText(reading), JSON.stringify(telemetryObject(reading)));
     }),
     RUNS,
   );

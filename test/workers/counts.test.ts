@@ -2,7 +2,8 @@
 
 import assert from "node:assert/strict";
 import test from "node:test";
-import { type MetricsBook, openMetrics, textOfAll } from "../../src/observe/metrics.ts";
+import { type MetricsBook, openMetrics } from "../../src/observe/metrics.ts";
+import { textOfAll } from "../../src/observe/report.ts";
 import { Counts } from "../../src/workers/counts.ts";
 
 function answered(metrics: MetricsBook, status: number, times: number): void {

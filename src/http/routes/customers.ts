@@ -44,7 +44,7 @@ export const customerRoutes: readonly Route[] = [
     reach: "read",
     async ask({ reads, sight, values }) {
       const question = { ...pageQuestion(values), email: values.email };
-      return envelope(await reads.customerPage(question, sight), question, customerObject);
+      return envelope(await reads.customerPage(question, sight), question, (one) => JSON.stringify(customerObject(one)));
     },
   }),
   route({

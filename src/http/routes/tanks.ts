@@ -44,7 +44,7 @@ export const tankRoutes: readonly Route[] = [
     reach: "read",
     async ask({ reads, sight, values }) {
       const question = pageQuestion(values);
-      return envelope(await reads.tankPage(question, sight), question, tankObject);
+      return envelope(await reads.tankPage(question, sight), question, (one) => JSON.stringify(tankObject(one)));
     },
   }),
   route({

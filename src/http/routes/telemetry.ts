@@ -2,7 +2,7 @@
 
 import { Refusal } from "../../domain/errors.ts";
 import { isPossibleId } from "../../domain/id.ts";
-import { TelemetryObject, telemetryObject } from "../../domain/reading.ts";
+import { TelemetryObject, telemetryText } from "../../domain/reading.ts";
 import { ref } from "../../domain/schema.ts";
 import { envelope, listObject } from "../envelope.ts";
 import { telemetryExample } from "../examples.ts";
@@ -38,7 +38,7 @@ export const telemetryRoutes: readonly Route[] = [
       const found = isPossibleId(id) ? await reads.telemetryPage(id, question, sight) : undefined;
       if (found === undefined) throw tankUnknown();
       if (found === "deleted") throw new Refusal("tank_deleted", "This tank has been deleted; its telemetry is no longer shown.");
-      return envelope(found, question, telemetryObject);
+      return envelope(found, question, telemetryText);
     },
   }),
 ];
