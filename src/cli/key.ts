@@ -145,10 +145,14 @@ function roleOf(given: string): Role {
   return role;
 }
 
+const MOST_RATE = 1_000_000;
+
 function rateOf(given: string | undefined): number | null {
   if (given === undefined) return null;
-  const rate = /^\d{1,6}(\.\d{1,3})?$/.test(given) ? Number(given) : 0;
-  if (rate <= 0) throw new Complaint(`--rate must be a number of requests a second above 0, not ${quoted(given)}`, 2);
+  const rate = /^\d{1,7}(\.\d{1,3})?$/.test(given) ? Number(given) : 0;
+  if (rate <= 0 || rate > MOST_RATE) {
+    throw new Complaint(`--rate must be requests a second above 0, up to ${MOST_RATE}, not ${quoted(given)}`, 2);
+  }
   return rate;
 }
 

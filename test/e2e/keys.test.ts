@@ -114,6 +114,11 @@ suite("keys, while the service runs", () => {
     const { headers, status } = await ask(service, "/v1/tanks", key);
     assert.equal(status, 429);
     assert.match(headers.get("retry-after") ?? "", /^[1-9]\d*$/);
+    await makeKey(here, "--rate", "1000000");
+    for (const rate of ["0", "-1", "1e3", "1000000.001", "2000000", "much"]) {
+      const { code, stderr } = await here.run(["key", "create", "--name", "odd", `--rate=${rate}`]);
+      assert.deepEqual([code, /--rate must be requests a second above 0, up to 1000000, not/.test(stderr)], [2, true], rate);
+    }
   });
 
   test("a key of the role ingest does not read, and only one of the role manage sees the metrics", async () => {
