@@ -19,6 +19,9 @@ export async function openStore(url: string, observe: Observe, settings: Postgre
   }
   const file = url.startsWith(SQLITE) ? url.slice(SQLITE.length) : "";
   if (file.startsWith("//")) throw new Complaint(`DATABASE_URL has the file right after sqlite:, without slashes of its own`, 2);
+  if (file !== "" && settings.replicaUrls.length > 0) {
+    throw new Complaint("DATABASE_REPLICA_URL must be left out: DATABASE_URL names a SQLite file, which has no replicas", 2);
+  }
   if (file !== "") {
     const { openSqlite } = await import("./sqlite/store.ts");
     return openSqlite(resolve(file), observe);

@@ -55,6 +55,7 @@ suite("the configuration", { concurrency: 2 }, () => {
       ["TRUST_PROXY", "perhaps"],
       ["RATE_LIMIT", "-1"],
       ["DATABASE_URL", "mysql://root:hunter2@localhost/tanks"],
+      ["DATABASE_REPLICA_URL", "postgres://tm:hunter2@localhost/of-a-sqlite-file"],
     ] as const) {
       test(`${name}=${value}`, async (t) => {
         const { code, stdout, stderr } = await home(t).run(["serve"], { env: { [name]: value }, patience: 8000 });
