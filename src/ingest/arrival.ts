@@ -1,0 +1,25 @@
+// What the doors hand over, and what they are told: a reading as it arrived, and what became of it.
+
+import type { Instant } from "../domain/instant.ts";
+
+/** A reading as a door hands it over. Where its sender names no instant, it is that of receipt. */
+export type Arrival = {
+  readonly of: { readonly tankId: string } | { readonly deviceId: string };
+  readonly createdAt: Instant;
+  /** `payload` is the decoded object of a device, which its profile tells how to read. */
+  readonly measured: { readonly fill: number } | { readonly payload: object };
+};
+
+/** With the reason, in words for the sender. */
+export type Rejected = { readonly rejected: string };
+
+/** Who sends, as the key says; null is not bound. */
+export type Sender = { readonly customerId: string | null; readonly deviceId: string | null };
+
+export type Outcome = "stored" | "duplicate" | "replaced" | "waiting" | Rejected;
+
+/**
+ * Outcomes in the order given. Whoever acknowledges does so after it resolves; it rejects with a `store_unavailable` refusal
+ * where nothing was taken.
+ */
+export type Accept = (arrivals: readonly (Arrival | Rejected)[], sender: Sender) => Promise<Outcome[]>;
