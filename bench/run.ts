@@ -11,12 +11,16 @@ import type { Figure } from "./figure.ts";
 import { bytes } from "./figures/bytes.ts";
 import { deepPage } from "./figures/deep-page.ts";
 import { depth } from "./figures/depth.ts";
+import { fleetPages } from "./figures/fleet.ts";
 import { growth } from "./figures/growth.ts";
 import { importing } from "./figures/import.ts";
+import { ingestHttp } from "./figures/ingest-http.ts";
+import { ingestMqtt } from "./figures/ingest-mqtt.ts";
 import { lateReading } from "./figures/late-reading.ts";
 import { pageOne } from "./figures/page-one.ts";
 import { platformatic } from "./figures/platformatic.ts";
 import { pocketbase } from "./figures/pocketbase.ts";
+import { readsWhileIngesting } from "./figures/reads-while-ingesting.ts";
 import { starting } from "./figures/starting.ts";
 import { machine } from "./report/machine.ts";
 import { readResults, withOutcome, writeResults } from "./report/results.ts";
@@ -32,6 +36,10 @@ const FIGURES: readonly Figure[] = [
   bytes,
   lateReading,
   starting,
+  ingestHttp,
+  ingestMqtt,
+  readsWhileIngesting,
+  fleetPages,
   depth,
 ];
 
@@ -48,7 +56,7 @@ const unknown = names.find((name) => !FIGURES.some((figure) => figure.name === n
 if (flags.help || unknown !== undefined) {
   if (unknown !== undefined) console.error(`There is no figure ${unknown}.`);
   console.error("npm run bench [-- NAME…] [--quick | --full] [--engine sqlite|postgres]\n");
-  for (const { name, about } of FIGURES) console.error(`  ${name.padEnd(14)}${about}`);
+  for (const { name, about } of FIGURES) console.error(`  ${name.padEnd(23)}${about}`);
   process.exit(unknown === undefined ? 0 : 2);
 }
 

@@ -1,5 +1,6 @@
 // How much data, and how long to look. The figures are promised for the usual scale; the quick one only shows that it works.
 
+import type { Engine } from "./bench.ts";
 import type { Order } from "./dataset/files.ts";
 
 export type Scale = {
@@ -24,6 +25,15 @@ export type Scale = {
   readonly samples: number;
   /** Appended readings, and as many late ones. */
   readonly writes: number;
+  /** Of 1,000 readings each, sent over HTTP in a round. */
+  readonly batches: number;
+  /** Of one reading each, sent over MQTT in a round. */
+  readonly messages: number;
+  /** In which readings come in while others read, a round. */
+  readonly mixedSeconds: number;
+  /** Tanks in the large fleet, and in the one it is held against. */
+  readonly largeFleet: Readonly<Record<Engine, number>>;
+  readonly smallFleet: number;
 };
 
 const USUAL: Scale = {
@@ -40,6 +50,11 @@ const USUAL: Scale = {
   warmUpSeconds: 10,
   samples: 1000,
   writes: 400,
+  batches: 200,
+  messages: 50_000,
+  mixedSeconds: 10,
+  largeFleet: { sqlite: 1_000_000, postgres: 100_000 },
+  smallFleet: 1000,
 };
 
 export const SCALES: Readonly<Record<Scale["name"], Scale>> = {
@@ -59,5 +74,10 @@ export const SCALES: Readonly<Record<Scale["name"], Scale>> = {
     warmUpSeconds: 1,
     samples: 200,
     writes: 40,
+    batches: 10,
+    messages: 2000,
+    mixedSeconds: 2,
+    largeFleet: { sqlite: 10_000, postgres: 5000 },
+    smallFleet: 100,
   },
 };

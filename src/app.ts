@@ -5,10 +5,13 @@ import type { Config } from "./config.ts";
 import type { Observe } from "./domain/events.ts";
 import type { Clock } from "./domain/instant.ts";
 import type { Reads, Store } from "./domain/store.ts";
+import { doorsOf } from "./doors.ts";
 import { listenComplaint, numericHost, urlOf } from "./http/address.ts";
 import { type Limits, localLimits } from "./http/limits.ts";
 import { LastSeen } from "./http/seen.ts";
 import { buildServer, type ServerParts } from "./http/server.ts";
+import { accepting } from "./ingest/accept.ts";
+import { type Mqtt, openMqtt } from "./mqtt.ts";
 import { type MetricsBook, openMetrics } from "./observe/metrics.ts";
 import { openStore } from "./store/open.ts";
 import { VERSION } from "./version.ts";
@@ -34,11 +37,13 @@ export type AppOptions = {
   readonly limits?: Limits;
   /** The address, where somebody else has opened it. */
   readonly descriptor?: number;
+  /** Which of several processes this is, from 1. */
+  readonly worker?: number;
 };
 
 export async function startApp(options: AppOptions): Promise<App> {
   const { config, log, clock = Date.now, patience = PATIENCE } = options;
-  const { metrics = openMetrics(), limits = localLimits(clock), descriptor } = options;
+  const { metrics = openMetrics(), limits = localLimits(clock), descriptor, worker = 1 } = options;
   const started = performance.now();
   const observe: Observe = (event) => {
     metrics.observe(event);
@@ -49,16 +54,22 @@ export async function startApp(options: AppOptions): Promise<App> {
   const { rateLimit, corsOrigins, trustProxy } = config;
   const settings = { version: VERSION, rateLimit, corsOrigins, trustProxy, patience };
 
+  const accept = accepting(store, clock);
+  let mqtt: Mqtt | undefined;
+
   async function closeAll(): Promise<void> {
+    await mqtt?.stop();
     await seen.stop();
     await store.close();
     metrics.close();
   }
 
   try {
-    const server = await buildServer({ reads: timed(store, observe), seen, clock, observe, metrics, limits, ...settings });
+    const parts = { reads: timed(store, observe), doors: doorsOf(store, clock, accept), seen, clock, observe, metrics, limits };
+    const server = await buildServer({ ...parts, ...settings });
     const address = { port: config.port, host: await numericHost(config.host) };
     await server.listen(descriptor === undefined ? address : { ...address, ...{ fd: descriptor } });
+    mqtt = await openMqtt({ config, reads: store, accept, limits, observe, clock, worker });
     const url = urlOf(server.server.address() as AddressInfo);
     const milliseconds = performance.now() - started;
     observe({ kind: "listening", url, database: shown(config.databaseUrl), workers: 1, milliseconds });

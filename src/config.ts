@@ -5,6 +5,7 @@ import { readFileSync } from "node:fs";
 import { isIPv4, isIPv6 } from "node:net";
 import { parseEnv } from "node:util";
 import { Complaint } from "./domain/errors.ts";
+import { isWellFormedSecret } from "./domain/key.ts";
 import { quoted } from "./domain/text.ts";
 
 export type TrustProxy = boolean | number | readonly string[];
@@ -18,6 +19,10 @@ export type Config = {
   readonly connections: number;
   readonly port: number;
   readonly host: string;
+  /** The port of the embedded MQTT broker; null: there is none. */
+  readonly mqttPort: number | null;
+  /** An external broker whose messages are taken in; null: there is none. */
+  readonly mqttUrl: string | null;
   /** Processes that answer. */
   readonly workers: number;
   readonly logLevel: LogLevel;
@@ -25,6 +30,8 @@ export type Config = {
   readonly trustProxy: TrustProxy;
   /** Requests a second for a customer's key that has no rate of its own; 0 turns all limits off. */
   readonly rateLimit: number;
+  /** With which commands speak to a running service. */
+  readonly key: string | null;
 };
 
 const LOG_LEVELS = ["fatal", "error", "warn", "info", "debug", "trace", "silent"] as const;
@@ -41,11 +48,17 @@ export const ENTRIES = {
   DATABASE_CONNECTIONS: { fallback: 10, read: wholeNumber("a number of connections from 2 to 1000", 2, 1000) },
   PORT: { fallback: 8080, read: wholeNumber("a port number from 0 to 65535 (0 takes any free one)", 0, 65_535) },
   HOST: { fallback: "127.0.0.1", read: (text: string) => text },
+  MQTT: {
+    fallback: null as number | null,
+    read: wholeNumber("a port number from 0 to 65535 (0 takes any free one)", 0, 65_535),
+  },
+  MQTT_URL: { fallback: null as string | null, read: mqttUrl },
   WORKERS: { fallback: 1, read: wholeNumber("a number of processes from 1 to 64", 1, 64) },
   LOG_LEVEL: { fallback: "info" as LogLevel, read: logLevel },
   CORS_ORIGINS: { fallback: [] as readonly string[], read: origins },
   TRUST_PROXY: { fallback: false as TrustProxy, read: trustProxy },
   RATE_LIMIT: { fallback: 100, read: wholeNumber("requests a second from 0 (no limits) to 1000000", 0, 1_000_000) },
+  TANK_MONITOR_KEY: { fallback: null as string | null, read: secretKey },
 } satisfies Record<string, Entry<unknown>>;
 
 /** What is wrong may carry a password: it is not repeated. */
@@ -80,11 +93,14 @@ export function readConfig(flags: Given, environment: Given, envFile: Given): Co
     connections: value("DATABASE_CONNECTIONS"),
     port: value("PORT"),
     host: value("HOST"),
+    mqttPort: value("MQTT"),
+    mqttUrl: value("MQTT_URL"),
     workers: value("WORKERS"),
     logLevel: value("LOG_LEVEL"),
     corsOrigins: value("CORS_ORIGINS"),
     trustProxy: value("TRUST_PROXY"),
     rateLimit: value("RATE_LIMIT"),
+    key: value("TANK_MONITOR_KEY"),
   });
 }
 
@@ -112,6 +128,18 @@ function replicaUrls(text: string): readonly string[] {
     throw new SecretError("postgres:// URLs, separated by commas");
   }
   return urls;
+}
+
+function mqttUrl(text: string): string {
+  if (!/^mqtts?:\/\//.test(text) || !URL.canParse(text)) {
+    throw new SecretError("the URL of a broker, such as mqtt://user:password@host:1883 or mqtts://host:8883");
+  }
+  return text;
+}
+
+function secretKey(text: string): string {
+  if (!isWellFormedSecret(text)) throw new SecretError('a whole key, as "key create" prints it');
+  return text;
 }
 
 function logLevel(text: string): LogLevel {

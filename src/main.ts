@@ -1,74 +1,131 @@
 // argv → command. Everything a person can type starts here.
 
 import { parseArgs } from "node:util";
+import { audit } from "./cli/audit.ts";
 import { backup } from "./cli/backup.ts";
 import { check } from "./cli/check.ts";
-import { type Command, print, say } from "./cli/command.ts";
+import { type Command, type Group, print, say } from "./cli/command.ts";
+import { customer } from "./cli/customer.ts";
 import { demo } from "./cli/demo.ts";
+import { device } from "./cli/device.ts";
 import { exportCommand } from "./cli/export.ts";
+import { fleet } from "./cli/fleet.ts";
 import { importCommand } from "./cli/import.ts";
 import { key } from "./cli/key.ts";
 import { openapi } from "./cli/openapi.ts";
+import { provision } from "./cli/provision.ts";
 import { serve } from "./cli/serve.ts";
+import { simulate } from "./cli/simulate.ts";
+import { tank } from "./cli/tank.ts";
 import { Complaint, lastWords } from "./domain/errors.ts";
 import { guess, quoted } from "./domain/text.ts";
 import { VERSION } from "./version.ts";
 
-const COMMANDS: readonly Command[] = [serve, demo, importCommand, exportCommand, key, backup, check, openapi];
+const COMMANDS: readonly (Command | Group)[] = [
+  serve,
+  demo,
+  fleet,
+  customer,
+  tank,
+  device,
+  key,
+  audit,
+  provision,
+  importCommand,
+  exportCommand,
+  backup,
+  check,
+  simulate,
+  openapi,
+];
+
+const PROGRAM = "npx tank-monitor";
 
 const GENERAL_HELP = `tank-monitor ${VERSION}: how full is every tank, and which one needs a truck next?
 
-Usage: npx tank-monitor COMMAND [options]
+Usage: ${PROGRAM} COMMAND [options]
 
-${COMMANDS.map(({ name, summary }) => `  ${name.padEnd(10)}${summary}`).join("\n")}
+${listed(COMMANDS)}
 
-"npx tank-monitor COMMAND --help" tells more. Settings come from flags, the environment and .env:
+"${PROGRAM} COMMAND --help" tells more. Settings come from flags, the environment and .env:
 docs/configuration.md lists them.`;
 
 async function main(words: readonly string[]): Promise<number> {
   const [name, ...rest] = words;
-  if (name === undefined || name === "--help" || name === "-h" || name === "help") {
-    print(GENERAL_HELP);
-    return name === undefined ? 2 : 0;
-  }
-  if (name === "--version") {
-    print(VERSION);
-    return 0;
-  }
-  const command = COMMANDS.find((known) => known.name === name);
-  if (command === undefined) {
-    const names = COMMANDS.map((known) => known.name);
-    throw new Complaint(`there is no command ${quoted(name)}.${guess(name, names)} See npx tank-monitor --help`, 2);
-  }
-  const { values, positionals } = parse(command, rest);
-  if (values["help"] === true) {
-    print(`Usage: npx tank-monitor ${command.name} ${command.usage}\n\n${command.help}`);
-    return 0;
-  }
-  const tooMuch = positionals[command.most];
-  if (tooMuch !== undefined) {
-    throw new Complaint(
-      `${command.name}: ${quoted(tooMuch)} is one word too many. See npx tank-monitor ${command.name} --help`,
-      2,
-    );
-  }
-  return command.run({ arguments: positionals, flags: values as Record<string, string | boolean | undefined> });
+  if (name === "--version") return printed(VERSION);
+  if (name === undefined || asksForHelp(name)) return printed(GENERAL_HELP, name === undefined ? 2 : 0);
+  const found = COMMANDS.find((known) => known.name === name);
+  if (found === undefined)
+    throw new Complaint(`there is no command ${quoted(name)}.${guess(name, namesOf(COMMANDS))} ${see()}`, 2);
+  if (!("actions" in found)) return run(found, name, rest);
+  const [word = "", ...more] = rest;
+  if (asksForHelp(word)) return printed(groupHelp(found));
+  const action = found.actions.find((known) => known.name === word);
+  if (action === undefined) throw new Complaint(`${name}: ${unknownAction(found, word)} ${see(name)}`, 2);
+  return run(action, `${name} ${word}`, more);
 }
 
-function parse(command: Command, words: readonly string[]) {
+async function run(command: Command, name: string, words: readonly string[]): Promise<number> {
+  const { values, positionals } = parse(command, name, words);
+  if (values["help"] === true) return printed(`Usage: ${PROGRAM} ${name} ${command.usage}\n\n${command.help}`);
+  const tooMuch = positionals[command.most];
+  if (tooMuch !== undefined) throw new Complaint(`${name}: ${quoted(tooMuch)} is one word too many. ${see(name)}`, 2);
+  return command.run({ name, arguments: positionals, flags: values as Record<string, string | boolean | undefined> });
+}
+
+function parse(command: Command, name: string, words: readonly string[]) {
   try {
     return parseArgs({
-      args: [...words],
+      args: withValues(command, words),
       options: { ...command.flags, help: { type: "boolean", short: "h" } },
       allowPositionals: true,
       strict: true,
     });
   } catch (error) {
-    throw new Complaint(
-      `${command.name}: ${(error as Error).message.split(". ")[0]}. See npx tank-monitor ${command.name} --help`,
-      2,
-    );
+    throw new Complaint(`${name}: ${(error as Error).message.split(". ")[0]}. ${see(name)}`, 2);
   }
+}
+
+/** `--latitude -33.9`: what follows a flag that takes a value and is a number is its value, whatever it begins with. */
+function withValues({ flags }: Command, words: readonly string[]): string[] {
+  const joined: string[] = [];
+  for (const word of words) {
+    const before = joined.at(-1) ?? "";
+    const takesIt = before.startsWith("--") && flags[before.slice(2)]?.type === "string" && /^-[\d.]/.test(word);
+    if (takesIt) joined[joined.length - 1] = `${before}=${word}`;
+    else joined.push(word);
+  }
+  return joined;
+}
+
+const asksForHelp = (word: string): boolean => word === "--help" || word === "-h" || word === "help";
+const see = (name = ""): string => `See ${[PROGRAM, name, "--help"].filter((word) => word !== "").join(" ")}`;
+const namesOf = (commands: readonly { readonly name: string }[]): string[] => commands.map(({ name }) => name);
+
+function unknownAction({ actions }: Group, word: string): string {
+  const names = namesOf(actions);
+  const choice = `${names.slice(0, -1).join(", ")} or ${names.at(-1)}.`;
+  if (word === "" || word.startsWith("-")) return `say ${choice}`;
+  return `there is no ${quoted(word)}.${guess(word, names)} Say ${choice}`;
+}
+
+function groupHelp({ name, help, actions }: Group): string {
+  return `Usage: ${PROGRAM} ${name} ACTION [options]
+
+${listed(actions)}
+
+${help}
+
+"${PROGRAM} ${name} ACTION --help" tells more.`;
+}
+
+function listed(commands: readonly { readonly name: string; readonly summary: string }[]): string {
+  return commands.map(({ name, summary }) => `  ${name.padEnd(10)}${summary}`).join("\n");
+}
+
+function printed(words: string, exitCode = 0): number {
+  print(words);
+  return exitCode;
 }
 
 /** A reader that went away (`… | head`) is no failure of ours. */

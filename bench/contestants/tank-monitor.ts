@@ -15,8 +15,8 @@ type Page = {
   readonly total_items: number;
 };
 
-export function createKey(databaseUrl: string): string {
-  const words = [PROGRAM, "key", "create", "--name", "bench"];
+export function createKey(databaseUrl: string, role: "read" | "ingest" | "manage" = "read"): string {
+  const words = [PROGRAM, "key", "create", "--name", "bench", "--role", role];
   const stdio = ["ignore", "pipe", "ignore"] as const;
   return execFileSync(process.execPath, words, { env: environment(databaseUrl), stdio: [...stdio] })
     .toString()
@@ -24,15 +24,32 @@ export function createKey(databaseUrl: string): string {
 }
 
 export async function startTankMonitor(engine: Engine, databaseUrl: string, key = createKey(databaseUrl)): Promise<Contestant> {
+  return contestant(engine, await started(engine, databaseUrl, []), key);
+}
+
+/** With the embedded broker. */
+export async function startWithBroker(engine: Engine, databaseUrl: string): Promise<Contestant & { readonly mqttUrl: string }> {
+  const key = createKey(databaseUrl);
+  const service = await started(engine, databaseUrl, ["--mqtt", "0"]);
+  return { ...contestant(engine, service, key), mqttUrl: await told(service, /"url":"(mqtt[^"]+)"/) };
+}
+
+type Service = { readonly child: ChildProcess; readonly log: string; readonly url: string };
+
+async function started(engine: Engine, databaseUrl: string, words: readonly string[]): Promise<Service> {
   const log = join(cacheFolder("logs"), `tank-monitor-${engine}.log`);
   const stderr = openSync(log, "w+");
-  const child = start(process.execPath, [PROGRAM, "serve"], {
+  const child = start(process.execPath, [PROGRAM, "serve", ...words], {
     env: environment(databaseUrl),
     stdio: ["ignore", "ignore", stderr],
   });
+  return { child, log, url: await told({ child, log }, /"url":"(http[^"]+)"/) };
+}
+
+function contestant(engine: Engine, { child, log, url }: Service, key: string): Contestant {
   return {
     name: `Tank Monitor on ${ENGINE_NAMES[engine]}`,
-    url: await listening(child, log),
+    url,
     headers: { "x-api-key": key },
     pid: child.pid ?? 0,
     path: (tankId, page) => (page === 1 ? `/v1/tanks/${tankId}/telemetry` : `/v1/tanks/${tankId}/telemetry?page=${page}`),
@@ -57,10 +74,11 @@ function environment(databaseUrl: string): Record<string, string | undefined> {
   return { ...process.env, DATABASE_URL: databaseUrl, PORT: "0", HOST: "127.0.0.1", LOG_LEVEL: "info" };
 }
 
-async function listening(child: ChildProcess, log: string): Promise<string> {
+/** What the service says in its log. */
+async function told({ child, log }: Pick<Service, "child" | "log">, what: RegExp): Promise<string> {
   for (;;) {
-    const url = /"url":"(http[^"]+)"/.exec(readFileSync(log, "utf8"))?.[1];
-    if (url !== undefined) return url;
+    const said = what.exec(readFileSync(log, "utf8"))?.[1];
+    if (said !== undefined) return said;
     if (child.exitCode !== null) throw new Error(`Tank Monitor did not start: ${readFileSync(log, "utf8").slice(-2000)}`);
     await pause(5);
   }

@@ -1,6 +1,6 @@
 // Databases of Tank Monitor, filled with a plan, one an engine: made once, and handed out as URLs.
 
-import { rmSync } from "node:fs";
+import { copyFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { openStore } from "../../src/store/open.ts";
 import { type Bench, cacheFolder, ENGINE_NAMES, type Engine, say } from "../bench.ts";
@@ -34,6 +34,22 @@ async function postgresDatabase(bench: Bench, plan: Plan): Promise<string> {
     say(`${plan.name} is made for Tank Monitor on ${ENGINE_NAMES.postgres}`);
     await fill(url, plan);
   });
+}
+
+export type Temporary = AsyncDisposable & { readonly url: string };
+
+/** A database that goes when it is disposed of: an empty one of the engine, or a copy of another. */
+export async function temporaryDatabase(bench: Bench, engine: Engine, name: string, original?: string): Promise<Temporary> {
+  if (engine === "postgres") return (await bench.postgres()).temporary(`bench_${name}`, original);
+  const file = join(cacheFolder("loading"), `${name}.db`);
+  removeSqlite(file);
+  if (original !== undefined) copyFileSync(sqliteFile(original), file);
+  return {
+    url: `sqlite:${file}`,
+    async [Symbol.asyncDispose]() {
+      removeSqlite(file);
+    },
+  };
 }
 
 async function fill(url: string, plan: Plan): Promise<void> {

@@ -1,5 +1,6 @@
 // Fills a store with a plan, by the port's own ways.
 
+import { arrivalsAt } from "../../src/domain/reading.ts";
 import type { Store } from "../../src/domain/store.ts";
 import { customerRecord, tankRecord } from "../../test/support/records.ts";
 import { say } from "../bench.ts";
@@ -47,5 +48,5 @@ async function putReadings(store: Store, tank: TankPlan, from: number, to: numbe
     createdAt[k - from] = reading.createdAt;
     fill[k - from] = reading.fill;
   }
-  await store.acceptReadings({ tankIds: [tank.id], tank: new Uint32Array(to - from), createdAt, fill });
+  await store.acceptReadings(arrivalsAt({ tankIds: [tank.id], tank: new Uint32Array(to - from), createdAt, fill }));
 }

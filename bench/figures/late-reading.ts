@@ -1,10 +1,8 @@
 // One reading that arrives late, into the middle of a long tank, against one that is appended; each is its own commit.
 
-import { copyFileSync } from "node:fs";
-import { join } from "node:path";
-import { type Bench, cacheFolder, ENGINE_NAMES, ENGINES, type Engine, say } from "../bench.ts";
+import { type Bench, ENGINE_NAMES, ENGINES, type Engine, say } from "../bench.ts";
 import { program } from "../contestants/program.ts";
-import { databaseOf, removeSqlite, sqliteFile } from "../dataset/databases.ts";
+import { databaseOf, temporaryDatabase } from "../dataset/databases.ts";
 import { ladder, rung } from "../dataset/plans.ts";
 import { readingAt } from "../dataset/readings.ts";
 import type { Figure, Measured } from "../figure.ts";
@@ -31,7 +29,8 @@ export const lateReading: Figure = {
 async function onEngine(bench: Bench, engine: Engine): Promise<Measured> {
   const { scale } = bench;
   const tank = rung(scale.rungs.at(-1) ?? 0);
-  await using copy = await copyOf(bench, engine, await databaseOf(bench, engine, ladder(scale.rungs)));
+  const original = await databaseOf(bench, engine, ladder(scale.rungs));
+  await using copy = await temporaryDatabase(bench, engine, "late", original);
   say(`late-reading: ${ENGINE_NAMES[engine]}, ${scale.writes} of each`);
   const [oldest, newest] = [readingAt(tank, 0).createdAt, readingAt(tank, tank.readings - 1).createdAt];
   const words = [copy.url, tank.id, oldest, newest, scale.writes].map(String);
@@ -44,18 +43,5 @@ async function onEngine(bench: Bench, engine: Engine): Promise<Measured> {
     row: `late-reading-${engine}`,
     value: median(late) / median(appended),
     raw: [...summary("append", appended), ...summary("late", late)],
-  };
-}
-
-async function copyOf(bench: Bench, engine: Engine, url: string): Promise<AsyncDisposable & { readonly url: string }> {
-  if (engine === "postgres") return (await bench.postgres()).temporary("bench_late", url);
-  const file = join(cacheFolder("loading"), "late.db");
-  removeSqlite(file);
-  copyFileSync(sqliteFile(url), file);
-  return {
-    url: `sqlite:${file}`,
-    async [Symbol.asyncDispose]() {
-      removeSqlite(file);
-    },
   };
 }

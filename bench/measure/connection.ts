@@ -4,6 +4,9 @@ import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import type { Contestant } from "../contestants/contestant.ts";
 
+/** Whom a connection is to, and what is said with every request. */
+type Asked = Pick<Contestant, "url" | "headers">;
+
 export type Answer = { readonly status: number; readonly head: string; readonly body: string };
 
 const PATIENCE_MS = 60_000;
@@ -15,10 +18,10 @@ export class Connection implements Disposable {
   #received = NOTHING;
   #waiting: { resolve: (answer: Answer) => void; reject: (error: Error) => void } | undefined;
 
-  private constructor(socket: Socket, { url, headers }: Contestant) {
+  private constructor(socket: Socket, { url, headers }: Asked) {
     this.#socket = socket;
     const lines = Object.entries({ host: new URL(url).host, ...headers }).map(([name, value]) => `${name}: ${value}\r\n`);
-    this.#head = ` HTTP/1.1\r\n${lines.join("")}\r\n`;
+    this.#head = ` HTTP/1.1\r\n${lines.join("")}`;
     socket.setNoDelay(true);
     socket.setTimeout(PATIENCE_MS, () => socket.destroy(new Error(`no answer in ${PATIENCE_MS} ms`)));
     socket.on("data", (chunk: Buffer) => this.#take(chunk));
@@ -26,18 +29,25 @@ export class Connection implements Disposable {
     socket.on("close", () => this.#waiting?.reject(new Error("the connection was closed")));
   }
 
-  static async open(contestant: Contestant): Promise<Connection> {
-    const { hostname, port } = new URL(contestant.url);
+  static async open(asked: Asked): Promise<Connection> {
+    const { hostname, port } = new URL(asked.url);
     const socket = connect(Number(port), hostname);
     await once(socket, "connect");
-    return new Connection(socket, contestant);
+    return new Connection(socket, asked);
   }
 
   ask(path: string): Promise<Answer> {
-    const { promise, resolve, reject } = Promise.withResolvers<Answer>();
-    this.#waiting = { resolve, reject };
-    this.#socket.write(`GET ${path}${this.#head}`);
-    return promise;
+    return this.#say(() => this.#socket.write(`GET ${path}${this.#head}\r\n`));
+  }
+
+  send(path: string, json: Buffer): Promise<Answer> {
+    const about = `content-type: application/json\r\ncontent-length: ${json.length}\r\n`;
+    return this.#say(() => {
+      this.#socket.cork();
+      this.#socket.write(`POST ${path}${this.#head}${about}\r\n`);
+      this.#socket.write(json);
+      this.#socket.uncork();
+    });
   }
 
   /** Milliseconds until the whole answer is here. */
@@ -52,6 +62,13 @@ export class Connection implements Disposable {
   [Symbol.dispose](): void {
     this.#waiting = undefined;
     this.#socket.destroy();
+  }
+
+  #say(request: () => void): Promise<Answer> {
+    const { promise, resolve, reject } = Promise.withResolvers<Answer>();
+    this.#waiting = { resolve, reject };
+    request();
+    return promise;
   }
 
   #take(chunk: Buffer): void {

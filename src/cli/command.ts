@@ -11,6 +11,8 @@ import { openStore } from "../store/open.ts";
 import { Progress } from "./progress.ts";
 
 export type Call = {
+  /** What was called, as it is typed: `customer create`. */
+  readonly name: string;
   readonly arguments: readonly string[];
   readonly flags: Readonly<Record<string, string | boolean | undefined>>;
 };
@@ -25,6 +27,14 @@ export type Command = {
   readonly most: number;
   readonly flags: ParseArgsOptionsConfig;
   readonly run: (call: Call) => Promise<number>;
+};
+
+/** Commands that go by one name and a word for what to do: `customer create`, `customer list` … */
+export type Group = {
+  readonly name: string;
+  readonly summary: string;
+  readonly help: string;
+  readonly actions: readonly Command[];
 };
 
 export function say(words: string): void {

@@ -1,18 +1,29 @@
 // tank-monitor demo
 
 import type { App } from "../app.ts";
-import { LivingFleet } from "../demo/living.ts";
+import { demoFleet } from "../demo/devices.ts";
 import { knownTanks, prepareDemo } from "../demo/prepare.ts";
-import { SEES_ALL } from "../domain/key.ts";
+import { lastWords } from "../domain/errors.ts";
+import { type Role, SEES_ALL } from "../domain/key.ts";
 import type { Store } from "../domain/store.ts";
-import { createKey, revokeKey } from "../manage/keys.ts";
+import { manageDoor } from "../manage/door.ts";
+import { byHttp } from "../simulate/by-http.ts";
+import { caller } from "../simulate/call.ts";
+import { simulate } from "../simulate/simulation.ts";
+import { Tally } from "../simulate/tally.ts";
 import { type Command, configOf, print, say, withStore } from "./command.ts";
 import { Progress } from "./progress.ts";
 import { serveUntilStopped } from "./serve.ts";
 
 const SEED = "tank-monitor demo";
-const KEY_NAME = "demo";
-const HEARTBEAT_MS = 1000;
+/** Of the key that is printed, and of the one that the devices send with. */
+const KEY_NAMES = { read: "demo", ingest: "demo devices" } as const;
+/** As the audit log has it. */
+const MADE_BY = "demo";
+/** In this time every device has its turn once. */
+const ROUND_SECONDS = 100;
+/** How long a stop waits for what is under way. */
+const STOP_MS = 300;
 
 export const demo: Command = {
   name: "demo",
@@ -34,29 +45,31 @@ Once it answers, it prints the address, a key and lines to paste.`,
   },
 };
 
-/** Prints what to do with it, and keeps it alive until it is stopped. */
+/** Prints what to do with it, and lets devices send to it, over HTTP as any other, until it is stopped. */
 async function live({ store, url }: App): Promise<() => Promise<void>> {
-  print(welcome(url, await freshKey(store), await examples(store)));
-  const fleet = new LivingFleet(await knownTanks(store), SEED);
-  let beat: Promise<unknown> = Promise.resolve();
-  const heart = setInterval(() => {
-    const readings = fleet.nextReadings(Date.now());
-    // A reading that cannot be stored now is lost, as with a simulated device it may be; the service says so itself.
-    if (readings !== undefined) beat = store.acceptReadings(readings).catch(() => {});
-  }, HEARTBEAT_MS);
+  print(welcome(url, await freshKey(store, "read"), await examples(store)));
+  const fleet = demoFleet(await knownTanks(store), SEED);
+  const way = byHttp(caller(url, await freshKey(store, "ingest")));
+  const [end, hurry] = [new AbortController(), new AbortController()];
+  const rate = fleet.size / ROUND_SECONDS;
+  const how = { fleet, seed: SEED, way, rate, clock: Date.now, told: new Tally(), end: end.signal, hurry: hurry.signal };
+  const sending = simulate(how).catch((error) => say(`The devices have stopped sending: ${lastWords(error).words}`));
   return async () => {
-    clearInterval(heart);
-    await beat;
+    end.abort();
+    const impatient = setTimeout(() => hurry.abort(), STOP_MS);
+    await sending;
+    clearTimeout(impatient);
   };
 }
 
 /** The secret of an earlier run's key is gone with that run. */
-async function freshKey(store: Store): Promise<string> {
+async function freshKey(store: Store, role: Role & keyof typeof KEY_NAMES): Promise<string> {
+  const name = KEY_NAMES[role];
+  const manage = manageDoor(store, Date.now);
   for (const old of await store.keyList()) {
-    if (old.name === KEY_NAME && old.revoked_at === null) await revokeKey(store, Date.now, old.id);
+    if (old.name === name && old.revoked_at === null) await manage.carryOut({ order: "revoke_key", id: old.id }, MADE_BY);
   }
-  const wish = { name: KEY_NAME, role: "read", customerId: null, deviceId: null, rate: null, lifetime: null } as const;
-  return (await createKey(store, Date.now, wish)).secret;
+  return (await manage.createKey({ name, role }, MADE_BY)).secret ?? "";
 }
 
 async function examples(store: Store): Promise<{ customer: string; tank: string }> {

@@ -1,154 +1,131 @@
 // tank-monitor key create|list|rotate|revoke
 
 import { Complaint } from "../domain/errors.ts";
-import { formatInstant, formatInstantOrNull } from "../domain/instant.ts";
-import { type KnownKey, keyState, ROLES, type Role } from "../domain/key.ts";
-import { guess, quoted } from "../domain/text.ts";
-import { createKey, type MadeKey, revokeKey, rotateKey } from "../manage/keys.ts";
-import { type Call, type Command, configOf, duration, print, say, text, withStore } from "./command.ts";
+import { MOST_RATE } from "../domain/key.ts";
+import { quoted } from "../domain/text.ts";
+import { type Call, duration, type Group, print, say, text } from "./command.ts";
+import { bodyOf, type Field } from "./fields.ts";
+import { LIST_FLAGS, LIST_HELP, listing } from "./lists.ts";
+import { idIn, managing, WHERE } from "./managing.ts";
+import { type Item, pathTo } from "./request.ts";
+import { clean } from "./width.ts";
 
-const DEFAULT_OVERLAP_MS = 24 * 3_600_000;
-
-export const key: Command = {
-  name: "key",
-  summary: "create, list, rotate and revoke API keys",
-  usage: "create --name NAME [options] | list [--json] | rotate ID [--overlap 24h] | revoke ID",
-  help: `create   makes a key and prints its secret, alone, on stdout. It is shown this once.
-           --name NAME       what the key is for
-           --role ROLE       read (the default): the /v1 interface; ingest: sending readings; manage: everything
-           --customer ID     the key sees this customer alone
-           --device ID       an ingest key for this device alone
-           --expires SPAN    such as 90d or 12h; otherwise it never expires
-           --rate N          requests a second; otherwise the default for customers' keys, and none for others
-list     shows every key, never its secret.
-rotate   makes a successor and prints its secret; the old key works for --overlap (24h) longer.
-revoke   ends a key within a second.`,
-  most: 2,
-  flags: {
-    name: { type: "string" },
-    role: { type: "string" },
-    customer: { type: "string" },
-    device: { type: "string" },
-    expires: { type: "string" },
-    rate: { type: "string" },
-    overlap: { type: "string" },
-    json: { type: "boolean" },
+const FIELDS: readonly Field[] = [
+  { flag: "name", path: "name", value: "NAME", words: "what the key is for" },
+  {
+    flag: "role",
+    path: "role",
+    value: "ROLE",
+    words: "read (the default): the /v1 interface; ingest: sending readings; manage: everything",
   },
-  async run(call) {
-    const [action, id] = call.arguments;
-    if (id !== undefined && (action === "create" || action === "list")) {
-      throw new Complaint(`key ${action}: ${quoted(id)} is one word too many. See npx tank-monitor key --help`, 2);
-    }
-    switch (action) {
-      case "create":
-        return create(call);
-      case "list":
-        return list(call);
-      case "rotate":
-        return rotate(call, id);
-      case "revoke":
-        return revoke(call, id);
-      default:
-        throw new Complaint(
-          `key: say create, list, rotate or revoke.${guess(action ?? "", ["create", "list", "rotate", "revoke"])}`,
-          2,
-        );
-    }
+  { flag: "customer", path: "customer_id", value: "ID", words: "the key sees this customer alone" },
+  { flag: "device", path: "device_id", value: "ID", words: "an ingest key for this device alone" },
+];
+const OTHERS = [
+  { flag: "expires", value: "SPAN", words: "such as 90d or 12h; otherwise it never expires" },
+  { flag: "rate", value: "N", words: "requests a second; otherwise the default for customers' keys, and none for others" },
+];
+
+const create = managing({
+  name: "create",
+  summary: "make a key, and print its secret, which is shown this once",
+  usage: "--name NAME [--role ROLE] [--customer ID | --device ID] [--expires SPAN] [--rate N]",
+  help: "Makes a key and prints its secret, alone, on stdout. It is shown this once.",
+  example: 'key create --name "gateway north" --role ingest',
+  most: 0,
+  fields: FIELDS,
+  more: OTHERS,
+  needs: ["name"],
+  flags: { expires: { type: "string" }, rate: { type: "string" } },
+  plan(call) {
+    const lifetime = duration(call, "expires");
+    const rate = rateIn(call);
+    const given = { ...bodyOf(call, FIELDS), ...(rate === undefined ? {} : { rate }) };
+    return async (service) => {
+      const expires_at = lifetime === undefined ? {} : { expires_at: new Date(Date.now() + lifetime).toISOString() };
+      const body = { ...given, ...expires_at };
+      return tell(await service.ask({ method: "POST", path: pathTo("keys"), body, makes: true }), "made");
+    };
   },
-};
+});
 
-async function create(call: Call): Promise<number> {
-  const name = text(call, "name");
-  if (name === undefined) throw new Complaint("key create: --name is missing; it says what the key is for", 2);
-  const wish = {
-    name,
-    role: roleOf(text(call, "role") ?? "read"),
-    customerId: text(call, "customer") ?? null,
-    deviceId: text(call, "device") ?? null,
-    rate: rateOf(text(call, "rate")),
-    lifetime: duration(call, "expires") ?? null,
-  };
-  return tell(await withStore(configOf(call), (store) => createKey(store, Date.now, wish)), "made");
-}
+const rotate = managing({
+  name: "rotate",
+  summary: "make a successor, and print its secret",
+  usage: "ID [--overlap SPAN]",
+  help: "Makes a successor that may do the same, and prints its secret; the old key works for --overlap (24h) longer.",
+  example: "key rotate key_… --overlap 7d",
+  most: 1,
+  flags: { overlap: { type: "string" } },
+  plan(call) {
+    const id = idIn(call, "key");
+    duration(call, "overlap");
+    const query = { overlap: text(call, "overlap") };
+    return async (service) => {
+      const made = await service.ask({ method: "POST", path: pathTo("keys", id, "rotate"), query, unrepeatable: true });
+      return tell(made, `made, successor of ${id}`);
+    };
+  },
+});
 
-async function rotate(call: Call, given: string | undefined): Promise<number> {
-  const id = needed(given);
-  const overlap = duration(call, "overlap") ?? DEFAULT_OVERLAP_MS;
-  return tell(await withStore(configOf(call), (store) => rotateKey(store, Date.now, id, overlap)), `made, successor of ${id}`);
-}
+const revoke = managing({
+  name: "revoke",
+  summary: "end a key within a second, for good",
+  usage: "ID",
+  help: "Ends a key within a second, for good.",
+  example: "key revoke key_…",
+  most: 1,
+  plan(call) {
+    const id = idIn(call, "key");
+    return async (service) => {
+      await service.ask({ method: "DELETE", path: pathTo("keys", id) });
+      say(`key ${id} is revoked`);
+      return 0;
+    };
+  },
+});
 
-async function revoke(call: Call, given: string | undefined): Promise<number> {
-  const id = needed(given);
-  await withStore(configOf(call), (store) => revokeKey(store, Date.now, id));
-  say(`key ${id} is revoked`);
-  return 0;
-}
-
-function tell({ key, secret }: MadeKey, what: string): number {
-  print(secret);
-  say(`key ${key.id} (${key.name}, ${key.role}) ${what}. This is the only time its secret is shown.`);
-  return 0;
-}
-
-async function list(call: Call): Promise<number> {
-  const keys = await withStore(configOf(call), (store) => store.keyList());
-  const now = Date.now();
-  if (call.flags["json"] === true) {
-    for (const known of keys) print(JSON.stringify(line(known, now)));
-    return 0;
+/** A creation that had to be sent twice was answered the first time, with the secret, to nobody. */
+function tell({ id, name, role, secret }: Item, what: string): number {
+  if (typeof secret !== "string") {
+    throw new Complaint(`key ${clean(String(id))} is made, but its secret was lost on the way here: revoke it, and make another`);
   }
-  if (keys.length === 0) say('There are no keys yet. Make one: tank-monitor key create --name "first"');
-  else table(keys.map((known) => line(known, now)));
+  print(clean(secret));
+  say(clean(`key ${id} (${name}, ${role}) ${what}. This is the only time its secret is shown.`));
   return 0;
 }
 
-function line(known: KnownKey, now: number) {
-  return {
-    id: known.id,
-    object: "key",
-    name: known.name,
-    role: known.role,
-    state: keyState(known, now),
-    customer_id: known.customer_id,
-    device_id: known.device_id,
-    rate: known.rate,
-    created_at: formatInstant(known.created_at),
-    expires_at: formatInstantOrNull(known.expires_at),
-    revoked_at: formatInstantOrNull(known.revoked_at),
-    replaced_by: known.replaced_by,
-  };
-}
+const textOf = (value: unknown): string | null => (typeof value === "string" ? value : null);
 
-function table(lines: readonly ReturnType<typeof line>[]): void {
-  const rows = lines.map((key) => [
-    key.id,
-    key.role,
-    key.state,
-    key.customer_id ?? key.device_id ?? "everything",
-    key.expires_at ?? "never",
-    key.name,
-  ]);
-  const head = ["ID", "ROLE", "STATE", "SEES", "EXPIRES", "NAME"];
-  const widths = head.map((title, i) => Math.max(title.length, ...rows.map((row) => row[i]?.length ?? 0)));
-  for (const row of [head, ...rows])
-    print(
-      row
-        .map((cell, i) => cell.padEnd(widths[i] ?? 0))
-        .join("  ")
-        .trimEnd(),
-    );
-}
+const list = managing({
+  name: "list",
+  summary: "list every key, never its secret",
+  usage: "[--limit N] [--json]",
+  help: "Lists every key, newest first, never its secret.",
+  example: "key list",
+  most: 0,
+  more: LIST_HELP,
+  flags: LIST_FLAGS,
+  plan: (call) =>
+    listing(call, {
+      path: pathTo("keys"),
+      query: {},
+      none: 'There are no keys yet. Make one: npx tank-monitor key create --name "first"',
+      columns: [
+        { title: "ID", cell: ({ id }) => String(id) },
+        { title: "ROLE", cell: ({ role }) => String(role) },
+        { title: "STATE", cell: ({ state }) => String(state) },
+        { title: "SEES", cell: ({ customer_id, device_id }) => textOf(customer_id) ?? textOf(device_id) ?? "everything" },
+        { title: "RATE", cell: ({ rate }) => (rate === null ? "default" : `${rate}/s`), right: true },
+        { title: "EXPIRES", cell: ({ expires_at }) => textOf(expires_at) ?? "never" },
+        { title: "NAME", cell: ({ name }) => String(name), most: 60 },
+      ],
+    }),
+});
 
-function roleOf(given: string): Role {
-  const role = ROLES.find((known) => known === given);
-  if (role === undefined) throw new Complaint(`--role must be one of ${ROLES.join(", ")}, not ${quoted(given)}`, 2);
-  return role;
-}
-
-const MOST_RATE = 1_000_000;
-
-function rateOf(given: string | undefined): number | null {
-  if (given === undefined) return null;
+function rateIn(call: Call): number | undefined {
+  const given = text(call, "rate");
+  if (given === undefined) return undefined;
   const rate = /^\d{1,7}(\.\d{1,3})?$/.test(given) ? Number(given) : 0;
   if (rate <= 0 || rate > MOST_RATE) {
     throw new Complaint(`--rate must be requests a second above 0, up to ${MOST_RATE}, not ${quoted(given)}`, 2);
@@ -156,7 +133,9 @@ function rateOf(given: string | undefined): number | null {
   return rate;
 }
 
-function needed(id: string | undefined): string {
-  if (id === undefined) throw new Complaint('say which key: its id, as "tank-monitor key list" shows it', 2);
-  return id;
-}
+export const key: Group = {
+  name: "key",
+  summary: "create, list, rotate and revoke API keys",
+  help: WHERE,
+  actions: [create, list, rotate, revoke],
+};

@@ -11,8 +11,8 @@ export const openapi: Command = {
   most: 0,
   flags: {},
   async run() {
-    // Not before it is needed: with the server come some 25 MB and 0.1 s that no other command should pay for.
-    const [{ openapiDocument }, { ROUTES }] = await Promise.all([import("../http/openapi.ts"), import("../http/server.ts")]);
+    // Not before it is needed: no other command should pay for it.
+    const [{ openapiDocument }, { ROUTES }] = await Promise.all([import("../http/openapi.ts"), import("../http/routes.ts")]);
     print(JSON.stringify(openapiDocument(ROUTES, VERSION), null, 2));
     return 0;
   },

@@ -2,10 +2,10 @@
 
 import type { Customer } from "../domain/customer.ts";
 import type { Instant } from "../domain/instant.ts";
+import { DAY, YEAR } from "../simulate/durations.ts";
+import type { Random } from "../simulate/random.ts";
 import { type Country, countryOf } from "./countries.ts";
-import { DAY, YEAR } from "./durations.ts";
 import { PLACES, type Place } from "./places.ts";
-import type { Random } from "./random.ts";
 
 export type CustomerKind = "household" | "business" | "works" | "housing";
 

@@ -4,8 +4,8 @@
 import type { Customer } from "../domain/customer.ts";
 import type { Instant } from "../domain/instant.ts";
 import type { Tank } from "../domain/tank.ts";
+import { type Seed, seeded } from "../simulate/random.ts";
 import { makeCustomers } from "./customers.ts";
-import { type Seed, seeded } from "./random.ts";
 import { makeTanks } from "./tanks.ts";
 
 const CUSTOMERS = 200;

@@ -3,9 +3,9 @@
 
 import type { Instant } from "../domain/instant.ts";
 import type { Tank, UseCase } from "../domain/tank.ts";
-import { DAY, HOUR } from "./durations.ts";
+import { DAY, HOUR } from "../simulate/durations.ts";
+import { type Seed, seeded } from "../simulate/random.ts";
 import { coldAt } from "./places.ts";
-import { type Seed, seeded } from "./random.ts";
 
 /** From one midwinter to the next, leap days included. */
 const SEASONS = 365.2425 * DAY;

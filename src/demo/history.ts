@@ -3,10 +3,10 @@
 import type { Instant } from "../domain/instant.ts";
 import type { Reading, ReadingBatch } from "../domain/reading.ts";
 import type { Tank } from "../domain/tank.ts";
-import { YEAR } from "./durations.ts";
+import { YEAR } from "../simulate/durations.ts";
+import { type Seed, seeded } from "../simulate/random.ts";
 import { habitsOf, REPORT_INTERVAL } from "./habits.ts";
 import { type Start, TankLife } from "./life.ts";
-import { type Seed, seeded } from "./random.ts";
 
 /** The last year of each tank; of a younger tank, its whole life. */
 export function* history(tanks: Iterable<Tank>, seed: Seed, now: Instant): Generator<ReadingBatch, void, undefined> {

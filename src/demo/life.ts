@@ -4,9 +4,9 @@
 import type { Instant } from "../domain/instant.ts";
 import { FILL, type Reading } from "../domain/reading.ts";
 import type { Tank } from "../domain/tank.ts";
-import { DAY, HOUR } from "./durations.ts";
+import { DAY, HOUR } from "../simulate/durations.ts";
+import { type Random, type Seed, seeded } from "../simulate/random.ts";
 import { consumptionAt, type Habits, habitsOf } from "./habits.ts";
-import { type Random, type Seed, seeded } from "./random.ts";
 
 /** Consumption is taken as even over one step. */
 const LONGEST_STEP = 4 * HOUR;

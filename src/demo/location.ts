@@ -1,9 +1,9 @@
 // Where a demo tank stands, and what its record leaves out of that.
 
 import type { Location } from "../domain/tank.ts";
+import type { Random } from "../simulate/random.ts";
 import { countryOf } from "./countries.ts";
 import type { Place } from "./places.ts";
-import type { Random } from "./random.ts";
 
 /** About two kilometres. */
 const SPREAD = 0.02;

@@ -3,20 +3,24 @@
 import { Complaint } from "../domain/errors.ts";
 import type { Instant } from "../domain/instant.ts";
 import { SEES_ALL } from "../domain/key.ts";
+import { isRefused } from "../domain/orders/order.ts";
 import { PAGE_SIZE } from "../domain/page.ts";
-import type { ReadingBatch } from "../domain/reading.ts";
+import { arrivalsAt, type ReadingBatch } from "../domain/reading.ts";
 import type { TankRecord } from "../domain/record.ts";
 import type { Reads, Store } from "../domain/store.ts";
 import type { Tank } from "../domain/tank.ts";
+import { sensorOf } from "../simulate/makers.ts";
+import type { Seed } from "../simulate/random.ts";
+import { deviceOf, type KnownTank } from "./devices.ts";
 import { makeFleet } from "./fleet.ts";
 import { catchUp, history } from "./history.ts";
-import type { KnownTank } from "./living.ts";
-import type { Seed } from "./random.ts";
 
 const FIRST_CUSTOMER = "cus_demo001";
 const LAST_TANK = "tank_demo500";
 /** Tanks whose readings are handed over before the first of them is waited for. */
 const UNDER_WAY = 4;
+/** As the audit log has it. */
+const MADE_BY = "demo";
 
 export type Told = (done: number, total: number) => void;
 
@@ -31,6 +35,20 @@ export async function prepareDemo(store: Store, seed: Seed, now: Instant, told: 
   const isWhole = (await store.tankById(LAST_TANK, SEES_ALL)) !== undefined;
   if (!isWhole) await makeAnew(store, seed, now, told);
   else await bringUpToNow(store, seed, now, told);
+  await equip(store, seed, now);
+}
+
+/** Says how the payloads of every device are read. What is said already changes nothing. */
+async function equip(store: Store, seed: Seed, now: Instant): Promise<void> {
+  const tanks = await liveTanks(store);
+  const equipped = tanks.map(async (tank) => {
+    const { id, maker, shape } = deviceOf(tank, seed);
+    const fields = { tank_id: tank.id, profile: sensorOf(maker)?.profile ?? null, shape };
+    const order = { order: "put_device", id, fields, ifMatch: undefined, swap: false } as const;
+    const done = await store.carryOut(order, { by: MADE_BY, at: now });
+    if (isRefused(done)) throw new Error(`device ${id} of the demo is refused: ${done.detail}`);
+  });
+  await Promise.all(equipped);
 }
 
 async function makeAnew(store: Store, seed: Seed, now: Instant, told: Told): Promise<void> {
@@ -62,7 +80,7 @@ async function putBatches(store: Store, batches: Iterable<ReadingBatch>, told: (
   const underWay: Promise<unknown>[] = [];
   let done = 0;
   for (const batch of batches) {
-    underWay.push(store.acceptReadings(batch));
+    underWay.push(store.acceptReadings(arrivalsAt(batch)));
     if (underWay.length > UNDER_WAY) await underWay.shift();
     told(++done);
   }
@@ -72,14 +90,19 @@ async function putBatches(store: Store, batches: Iterable<ReadingBatch>, told: (
 /** Every live tank that has sent something, with its newest reading. */
 export async function knownTanks(reads: Pick<Reads, "tankPage" | "telemetryPage">): Promise<KnownTank[]> {
   const known: KnownTank[] = [];
-  const whole = { from: undefined, to: undefined };
+  for (const tank of await liveTanks(reads)) {
+    const newest = await reads.telemetryPage(tank.id, { from: undefined, to: undefined, page: 1, size: 1 }, SEES_ALL);
+    const last = newest === undefined || newest === "deleted" ? undefined : newest.data[0];
+    if (last !== undefined) known.push({ tank, last });
+  }
+  return known;
+}
+
+async function liveTanks(reads: Pick<Reads, "tankPage">): Promise<Tank[]> {
+  const tanks: Tank[] = [];
   for (let page = 1; ; page++) {
-    const { data } = await reads.tankPage({ ...whole, page, size: PAGE_SIZE.maximum }, SEES_ALL);
-    if (data.length === 0) return known;
-    for (const tank of data) {
-      const newest = await reads.telemetryPage(tank.id, { ...whole, page: 1, size: 1 }, SEES_ALL);
-      const last = newest === undefined || newest === "deleted" ? undefined : newest.data[0];
-      if (last !== undefined) known.push({ tank, last });
-    }
+    const { data } = await reads.tankPage({ from: undefined, to: undefined, page, size: PAGE_SIZE.maximum }, SEES_ALL);
+    if (data.length === 0) return tanks;
+    tanks.push(...data);
   }
 }

@@ -2,12 +2,12 @@
 
 import type { Instant } from "../domain/instant.ts";
 import type { CapacityUnit, Tank, UseCase } from "../domain/tank.ts";
+import { DAY, YEAR } from "../simulate/durations.ts";
+import type { Random } from "../simulate/random.ts";
 import { countryOf } from "./countries.ts";
 import type { CustomerKind, DemoCustomer } from "./customers.ts";
-import { DAY, YEAR } from "./durations.ts";
 import { gapsIn, locationNear } from "./location.ts";
 import { PLACES, type Place } from "./places.ts";
-import type { Random } from "./random.ts";
 
 type DemoTank = { readonly tank: Tank; readonly deleted: boolean };
 

@@ -6,6 +6,10 @@ export const CATALOGUE = {
   parameter_repeated: "Repeated parameter",
   encoding_invalid: "Broken encoding",
   request_malformed: "Malformed request",
+  body_missing: "Missing body",
+  body_malformed: "Malformed body",
+  body_invalid: "Invalid body",
+  idempotency_key_invalid: "Invalid idempotency key",
   key_missing: "Missing key",
   key_invalid: "Invalid key",
   key_expired: "Expired key",
@@ -15,23 +19,37 @@ export const CATALOGUE = {
   customer_unknown: "Unknown customer",
   tank_unknown: "Unknown tank",
   tank_deleted: "Deleted tank",
+  device_unknown: "Unknown device",
+  key_unknown: "No key of this id",
   method_not_allowed: "Method not allowed",
   request_timeout: "Request took too long",
+  device_in_use: "Device in use",
+  customer_has_tanks: "Customer has tanks",
+  id_taken: "Id taken",
+  state_conflict: "Not possible in this state",
+  precondition_failed: "Changed in the meantime",
   body_too_large: "Body too large",
   url_too_long: "URL too long",
   media_type_unsupported: "Unsupported media type",
+  idempotency_key_reused: "Idempotency key used before",
   headers_too_large: "Headers too large",
   rate_limited: "Too many requests",
   keys_throttled: "Too many wrong keys",
   internal: "Internal error",
   store_unavailable: "Store unavailable",
+  overloaded: "Too much at once",
 } as const;
 
 export type ErrorCode = keyof typeof CATALOGUE;
 
+/** What is wrong with one field of a body, by its path: `location.latitude`, `points[3].height`; "" is the whole of it. */
+export type Fault = { readonly field: string; readonly message: string };
+
 type More = {
   /** The parameter at fault. */
   readonly param?: string;
+  /** The fields at fault. */
+  readonly errors?: readonly Fault[];
   /** Seconds after which trying again makes sense. */
   readonly retryAfter?: number;
   /** What happened, for the operator's log; a caller never sees it. */
@@ -42,12 +60,14 @@ type More = {
 export class Refusal extends Error {
   readonly code: ErrorCode;
   readonly param: string | undefined;
+  readonly errors: readonly Fault[] | undefined;
   readonly retryAfter: number | undefined;
 
   constructor(code: ErrorCode, detail: string, more: More = {}) {
     super(detail, { cause: more.cause });
     this.code = code;
     this.param = more.param;
+    this.errors = more.errors;
     this.retryAfter = more.retryAfter;
   }
 }

@@ -3,6 +3,20 @@
 
 import type { ErrorCode } from "./errors.ts";
 
+/** The way readings came in: the embedded broker (`--mqtt`), or an external one (`MQTT_URL`). */
+export type Door = "mqtt" | "mqtt_url";
+
+/** Why a client of the embedded broker was cut off. */
+export type MqttDrop =
+  | "protocol"
+  | "protocol_version"
+  | "packet_too_large"
+  | "too_slow"
+  | "too_many"
+  | "key"
+  | "store_unavailable"
+  | "failed";
+
 export type Event =
   | {
       readonly kind: "request_answered";
@@ -44,6 +58,21 @@ export type Event =
   | { readonly kind: "replica_lost"; readonly replica: string; readonly reason: string }
   | { readonly kind: "replica_back"; readonly replica: string }
   | { readonly kind: "last_seen_delayed"; readonly error: unknown }
+  /** Of one message: how many of its readings, and the reason of the first. */
+  | {
+      readonly kind: "readings_refused";
+      readonly door: Door;
+      readonly device: string | null;
+      readonly count: number;
+      readonly reason: string;
+    }
+  | { readonly kind: "mqtt_listening"; readonly url: string }
+  | { readonly kind: "mqtt_client_refused"; readonly code: ErrorCode; readonly address: string }
+  | { readonly kind: "mqtt_client_dropped"; readonly why: MqttDrop; readonly address: string }
+  | { readonly kind: "mqtt_failed"; readonly error: unknown }
+  /** The external broker; `notGranted` are the topics it does not let us have. */
+  | { readonly kind: "broker_connected"; readonly broker: string; readonly notGranted: readonly string[] }
+  | { readonly kind: "broker_lost"; readonly broker: string; readonly reason: string }
   | { readonly kind: "stopping"; readonly signal: string }
   | { readonly kind: "stopped" };
 

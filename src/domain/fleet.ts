@@ -2,11 +2,16 @@
 // brings what is known, and writes what has changed in the end.
 
 import type { Customer } from "./customer.ts";
+import { type Device, type DeviceMove, deviceKey, moved, strangeDevice } from "./device.ts";
+import type { Instant } from "./instant.ts";
 import type { CustomerRecord, RecordOutcome, TankRecord } from "./record.ts";
+import type { Shape } from "./shape.ts";
 import type { Tank } from "./tank.ts";
 
 export type CustomerState = { readonly customer: Customer; readonly deleted: boolean };
 export type TankState = { readonly tank: Tank; readonly deleted: boolean };
+/** With what the interface does not show. */
+export type ShapedTank = TankState & { readonly shape: Shape | null };
 
 /** An object before and after; it was not there where there is no before. */
 export type Change<S> = { readonly id: string; readonly before: S | undefined; readonly after: S };
@@ -33,17 +38,19 @@ export function decideCustomers(
   });
 }
 
-/** `owners` are the customers that exist, deleted or not; `devices` the live tank that each device in question serves. */
+/** `owners` are the customers that exist, deleted or not; `devices` those in question, by their keys. */
 export function decideTanks(
   records: readonly TankRecord[],
   known: ReadonlyMap<string, TankState>,
   owners: ReadonlySet<string>,
-  devices: ReadonlyMap<string, string>,
+  devices: ReadonlyMap<string, Device>,
 ): Decision<TankState> {
-  const serves = new Map(devices);
+  const serves = new Map(Array.from(devices, ([key, { tank_id }]) => [key, tank_id]));
   function follow(before: TankState | undefined, after: TankState): void {
-    if (before !== undefined && !before.deleted) serves.delete(before.tank.assigned_device_id);
-    if (!after.deleted) serves.set(after.tank.assigned_device_id, after.tank.id);
+    const old = deviceOf(before);
+    const taken = deviceOf(after);
+    if (old !== undefined && serves.get(old) === before?.tank.id) serves.set(old, null);
+    if (taken !== undefined) serves.set(taken, after.tank.id);
   }
   return decide(
     records,
@@ -53,8 +60,8 @@ export function decideTanks(
       const { tank, deleted } = record;
       if (before !== undefined && before.deleted === deleted && isAlike(tank, before.tank)) return "unchanged";
       if (!owners.has(tank.owner_id)) return { rejected: "owner_id: there is no customer with this id" };
-      const other = deleted ? undefined : serves.get(tank.assigned_device_id);
-      if (other === undefined || other === tank.id) return record;
+      const other = deleted ? null : (serves.get(deviceKey(tank.assigned_device_id)) ?? null);
+      if (other === null || other === tank.id) return record;
       return { rejected: `assigned_device_id: this device serves tank ${other} already` };
     },
     follow,
@@ -96,8 +103,42 @@ export function isLettingGo({ before, after }: Change<TankState>): boolean {
   return after.deleted || before.tank.assigned_device_id !== after.tank.assigned_device_id;
 }
 
+/** The device that serves the tank, by its key; a deleted tank has none. */
+function deviceOf(state: TankState | undefined): string | undefined {
+  return state === undefined || state.deleted ? undefined : deviceKey(state.tank.assigned_device_id);
+}
+
+/** The devices that these changes concern, by their keys. */
+export function devicesOf(changes: readonly Change<TankState>[]): string[] {
+  return [...new Set(changes.flatMap(({ before, after }) => [deviceOf(before), deviceOf(after)]))].filter(
+    (key) => key !== undefined,
+  );
+}
+
+/** How the devices follow the tanks: all are let go before any is taken. */
+export function deviceMoves(
+  changes: readonly Change<TankState>[],
+  known: ReadonlyMap<string, Device>,
+  at: Instant,
+): DeviceMove[] {
+  const serves = new Map<string, string | null>();
+  for (const { id, before } of changes) {
+    const key = deviceOf(before);
+    // A device that two tanks have, which should not be, stays where it is.
+    if (key !== undefined && (known.get(key)?.tank_id ?? id) === id) serves.set(key, null);
+  }
+  for (const { id, after } of changes) {
+    const key = deviceOf(after);
+    if (key !== undefined) serves.set(key, id);
+  }
+  return [...serves].flatMap(([key, tankId]) => {
+    const device = known.get(key) ?? strangeDevice(key);
+    return device.tank_id === tankId && known.has(key) ? [] : [moved(device, tankId, at)];
+  });
+}
+
 /** Every field of the one is that of the other. */
-function isAlike(one: object, other: object): boolean {
+export function isAlike(one: object, other: object): boolean {
   return Object.entries(one).every(([name, value]) => {
     const known = (other as Record<string, unknown>)[name];
     if (value === known) return true;

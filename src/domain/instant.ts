@@ -119,3 +119,19 @@ export function formatInstant(instant: Instant): string {
 export function formatInstantOrNull(instant: Instant | null): string | null {
   return instant === null ? null : formatInstant(instant);
 }
+
+/** Of a text that has passed a check. */
+export function instantOf(text: string): Instant {
+  const parsed = parseInstant(text);
+  if (parsed === undefined) throw new Error(`unchecked instant ${text}`);
+  return parsed.instant;
+}
+
+export function instantOrNull(text: string | null | undefined): Instant | null {
+  return text === undefined || text === null ? null : instantOf(text);
+}
+
+/** When something that was last changed then is changed now: it moves, whatever the clock says. */
+export function laterThan(before: Instant, now: Instant): Instant {
+  return Math.max(now, before + 1);
+}

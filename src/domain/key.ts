@@ -7,6 +7,9 @@ import type { Instant } from "./instant.ts";
 export const ROLES = ["read", "ingest", "manage"] as const;
 export type Role = (typeof ROLES)[number];
 
+/** Requests a second, at most, that a key may be given. */
+export const MOST_RATE = 1_000_000;
+
 export type Key = {
   readonly id: string;
   readonly name: string;
@@ -26,6 +29,13 @@ export type Key = {
 
 /** A key as it is looked up: with whether the customer it belongs to is still there. */
 export type KnownKey = Key & { readonly customer_deleted: boolean };
+
+/** For whom a key sends readings; null is not bound. */
+export type Binding = { readonly customerId: string | null; readonly deviceId: string | null };
+
+export function bindingOf({ role, customer_id, device_id }: Key): Binding {
+  return role === "manage" ? { customerId: null, deviceId: null } : { customerId: customer_id, deviceId: device_id };
+}
 
 /** Which customers, tanks and readings a caller may learn of: all of them, or one customer's. */
 export type Sight = { readonly customerId: string | null };
@@ -66,7 +76,8 @@ function checksum(text: string): string {
   return digits;
 }
 
-export type KeyState = "active" | "revoked" | "expired" | "customer deleted";
+export const KEY_STATES = ["active", "revoked", "expired", "customer deleted"] as const;
+export type KeyState = (typeof KEY_STATES)[number];
 
 export function keyState(key: KnownKey, now: Instant): KeyState {
   if (key.revoked_at !== null) return "revoked";

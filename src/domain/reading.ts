@@ -44,13 +44,44 @@ function fillText(fill: number): string {
   return text;
 }
 
-/**
- * Many readings of many tanks in columns, so that they cross threads without being copied one by one.
- * Entry i belongs to `tankIds[tank[i]]`.
- */
+/** Many readings of many tanks in columns. Entry i belongs to `tankIds[tank[i]]`. */
 export type ReadingBatch = {
   readonly tankIds: readonly string[];
   readonly tank: Uint32Array;
   readonly createdAt: Float64Array;
   readonly fill: Float64Array;
 };
+
+/** What a reading is of, as its sender knows it. A sender that is bound to a customer reaches that customer's tanks alone. */
+export type Source = {
+  readonly kind: "tank" | "device";
+  /** A device's as `deviceKey` has it. */
+  readonly id: string;
+  readonly customerId: string | null;
+};
+
+/**
+ * Readings as they arrive, in columns, so that they cross threads without being copied one by one. Entry i is of
+ * `sources[source[i]]`.
+ */
+export type ArrivalBatch = {
+  readonly sources: readonly Source[];
+  readonly source: Uint32Array;
+  readonly createdAt: Float64Array;
+  /** NaN where a payload tells it. */
+  readonly fill: Float64Array;
+  /** The payloads of devices, as JSON, by place in the batch. */
+  readonly payloads: ReadonlyMap<number, string>;
+};
+
+/** Readings of tanks, as they arrive from somebody who reaches all of them. */
+export function arrivalsAt({ tankIds, tank, createdAt, fill }: ReadingBatch): ArrivalBatch {
+  const sources = tankIds.map((id) => ({ kind: "tank", id, customerId: null }) as const);
+  return { sources, source: tank, createdAt, fill, payloads: new Map() };
+}
+
+/** What became of an entry of a batch. */
+export const READING_OUTCOMES = ["new", "changed", "unchanged", "tank_unknown", "waiting", "rejected"] as const;
+
+/** `outcomes[i]` is an index into `READING_OUTCOMES`; `reasons` tells why what was rejected was, by place. */
+export type Acceptance = { readonly outcomes: Uint8Array; readonly reasons: ReadonlyMap<number, string> };

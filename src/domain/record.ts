@@ -4,10 +4,10 @@
 import { faultInObject } from "./check.ts";
 import { type CountedCustomer, type Customer, CustomerObject } from "./customer.ts";
 import { isPossibleId } from "./id.ts";
-import { type Instant, parseInstant } from "./instant.ts";
+import { type Instant, instantOf, instantOrNull } from "./instant.ts";
 import { type Reading, TelemetryObject } from "./reading.ts";
 import { boolean, object, type Static } from "./schema.ts";
-import { type Location, type Tank, TankObject } from "./tank.ts";
+import { type Location, NOWHERE, type Tank, TankObject } from "./tank.ts";
 
 /** A bare line: the object with this id goes, whatever it holds. */
 type Removal = { readonly remove: string };
@@ -125,18 +125,6 @@ function decodeTank(value: unknown): DecodedRecord {
   return { kind: "tank", record: { tank, deleted: line.deleted === true } };
 }
 
-const NOWHERE: Location = {
-  city: null,
-  country: null,
-  district: null,
-  latitude: null,
-  longitude: null,
-  postal_code: null,
-  region: null,
-  street: null,
-  street_number: null,
-};
-
 const UPDATED_BEFORE_CREATED = "updated_at: must not be before created_at";
 
 type Dated = { readonly created_at: string; readonly updated_at?: string };
@@ -146,15 +134,4 @@ function datesOf(line: Dated): { created_at: Instant; updated_at: Instant } | un
   const created_at = instantOf(line.created_at);
   const updated_at = line.updated_at === undefined ? created_at : instantOf(line.updated_at);
   return updated_at < created_at ? undefined : { created_at, updated_at };
-}
-
-/** Of a text that has passed the check. */
-function instantOf(text: string): Instant {
-  const parsed = parseInstant(text);
-  if (parsed === undefined) throw new Error(`unchecked instant ${text}`);
-  return parsed.instant;
-}
-
-function instantOrNull(text: string | null | undefined): Instant | null {
-  return text === undefined || text === null ? null : instantOf(text);
 }

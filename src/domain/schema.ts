@@ -15,6 +15,7 @@ export type Schema<T = unknown> = {
   readonly minimum?: number;
   readonly maximum?: number;
   readonly exclusiveMinimum?: number;
+  readonly minItems?: number;
   readonly maxItems?: number;
   readonly default?: unknown;
   readonly description?: string;
@@ -33,7 +34,10 @@ export type Static<S extends Schema> = S extends Schema<infer T> ? T : never;
 /** What may be said about a value of a given type. */
 type Words = Omit<Schema, "type" | "properties" | "required" | "items" | typeof typed>;
 type Properties = Readonly<Record<string, Schema>>;
-export type ObjectSchema<P extends Properties = Properties> = Schema<{ -readonly [N in keyof P]: Static<P[N]> }> & {
+type Whole<P extends Properties, O extends keyof P> = { -readonly [N in Exclude<keyof P, O>]: Static<P[N]> };
+type Spare<P extends Properties, O extends keyof P> = { -readonly [N in O]?: Static<P[N]> };
+/** `O`: the names of those that may be left out. */
+export type ObjectSchema<P extends Properties = Properties, O extends keyof P = never> = Schema<Whole<P, O> & Spare<P, O>> & {
   readonly properties: P;
 };
 
@@ -50,29 +54,42 @@ export const literal = <T extends string | boolean>(value: T, words: Words = {})
   ...words,
 });
 
-export const oneOf = <T extends string>(values: readonly T[], words: Words = {}): Schema<T> => ({
+export const oneOf = <const T extends string>(values: readonly T[], words: Words = {}): Schema<T> => ({
   type: "string",
   enum: values,
   ...words,
 });
 
-export const oneOfOrNull = <T extends string>(values: readonly T[], words: Words = {}): Schema<T | null> => ({
+export const oneOfOrNull = <const T extends string>(values: readonly T[], words: Words = {}): Schema<T | null> => ({
   type: ["string", "null"],
   enum: [...values, null],
   ...words,
 });
 
 /** Every property is required unless it is named in `optional`; nothing else is allowed. */
-export function object<P extends Properties>(
+export function object<P extends Properties, O extends keyof P & string = never>(
   properties: P,
   words: Words = {},
-  optional: readonly string[] = [],
-): ObjectSchema<P> {
-  const required = Object.keys(properties).filter((name) => !optional.includes(name));
+  optional: readonly O[] = [],
+): ObjectSchema<P, O> {
+  const spare: readonly string[] = optional;
+  const required = Object.keys(properties).filter((name) => !spare.includes(name));
   return { type: "object", properties, required, additionalProperties: false, ...words };
 }
 
 export const array = <T>(items: Schema<T>, words: Words = {}): Schema<T[]> => ({ type: "array", items, ...words });
+
+/** The same, or null. */
+export function nullable<T>(schema: Schema<T>): Schema<T | null> {
+  const types = typeof schema.type === "string" ? [schema.type] : (schema.type ?? []);
+  const choices = schema.enum === undefined ? {} : { enum: [...schema.enum, null] };
+  return { ...schema, type: [...types, "null"], ...choices };
+}
+
+/** The same with every property left to the sender, as a merge patch has them. */
+export function partial<P extends Properties, O extends keyof P>(schema: ObjectSchema<P, O>, words: Words = {}) {
+  return object(schema.properties, words, Object.keys(schema.properties) as (keyof P & string)[]);
+}
 
 /** By the name under which the OpenAPI document lists it. */
 export const ref = (name: string): Schema => ({ $ref: `#/components/schemas/${name}` });

@@ -1,13 +1,17 @@
 // The port to the database: named questions, answered by each engine in `src/store`. What holds for every engine:
 // - an answer is of one snapshot; a write is durable when its promise resolves, and whole or not at all;
 // - a database that cannot be reached is a `store_unavailable` refusal, nothing else is thrown for it;
-// - `tank_count` and the number of readings of a tank are kept in the transaction that changes them.
+// - `tank_count`, the number of readings of a tank, the fleet, the audit log, and which device serves which tank are kept in
+//   the transaction that changes them; what waited for a change is taken in with it.
 
+import type { Occasion } from "./audit.ts";
 import type { CountedCustomer } from "./customer.ts";
 import type { Instant } from "./instant.ts";
-import type { Key, KnownKey, Sight } from "./key.ts";
+import type { KnownKey, Sight } from "./key.ts";
+import type { Carried, Once, Order } from "./orders/order.ts";
+import type { Overview } from "./overview.ts";
 import type { Page, PageQuestion } from "./page.ts";
-import type { Reading, ReadingBatch } from "./reading.ts";
+import type { Acceptance, ArrivalBatch, Reading } from "./reading.ts";
 import type { CustomerRecord, RecordOutcome, StoredRecord, TankRecord } from "./record.ts";
 import type { Tank } from "./tank.ts";
 
@@ -27,19 +31,17 @@ export interface Reads {
   ping(): Promise<void>;
 }
 
-/** One entry of a batch of readings, by its place in the batch. */
-export const READING_OUTCOMES = ["new", "changed", "unchanged", "tank_unknown"] as const;
+/** How many readings of one device may wait; the newest stay. */
+export const WAITING_MOST = 1000;
 
 export interface Writes {
   /** Each record replaces the object of its id, or makes it. `last_seen_at` alone never moves back. */
-  putCustomers(records: readonly CustomerRecord[]): Promise<RecordOutcome[]>;
-  putTanks(records: readonly TankRecord[]): Promise<RecordOutcome[]>;
-  /** Outcome i is an index into `READING_OUTCOMES`. */
-  acceptReadings(batch: ReadingBatch): Promise<Uint8Array>;
-  addKey(key: Key, hash: string): Promise<void>;
-  /** Adds the successor and lets the old key end at `oldExpiresAt`, in one step; false if the old one is revoked or replaced. */
-  replaceKey(oldId: string, oldExpiresAt: Instant, key: Key, hash: string): Promise<boolean>;
-  revokeKey(id: string, at: Instant): Promise<void>;
+  putCustomers(records: readonly CustomerRecord[], occasion?: Occasion): Promise<RecordOutcome[]>;
+  putTanks(records: readonly TankRecord[], occasion?: Occasion): Promise<RecordOutcome[]>;
+  /** Readings go to the tank that had their device at their instant; what has none yet waits. */
+  acceptReadings(batch: ArrivalBatch): Promise<Acceptance>;
+  /** What was ordered once under the same key of the same sender within a day is not done again, but answered as it was. */
+  carryOut(order: Order, occasion: Occasion, once?: Once): Promise<Carried>;
   touchCustomers(seen: ReadonlyMap<string, Instant>): Promise<void>;
 }
 
@@ -50,7 +52,6 @@ export type Census = { readonly customers: number; readonly tanks: number; reado
 
 /** What only the command line asks. */
 interface Upkeep {
-  keyList(): Promise<KnownKey[]>;
   isEmpty(): Promise<boolean>;
   /** A whole copy at `file`, made while others read and write. */
   backup(file: string, progress: (done: number, total: number) => void): Promise<void>;
@@ -65,6 +66,6 @@ interface Upkeep {
   rehearsal(progress: (done: number, total: number) => void): Promise<Store>;
 }
 
-export interface Store extends Reads, Writes, Upkeep {
+export interface Store extends Reads, Overview, Writes, Upkeep {
   close(): Promise<void>;
 }

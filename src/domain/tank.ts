@@ -25,6 +25,18 @@ export const Location = object(
 );
 export type Location = Readonly<Static<typeof Location>>;
 
+export const NOWHERE: Location = {
+  city: null,
+  country: null,
+  district: null,
+  latitude: null,
+  longitude: null,
+  postal_code: null,
+  region: null,
+  street: null,
+  street_number: null,
+};
+
 export type Tank = {
   readonly id: string;
   readonly assigned_device_id: string;

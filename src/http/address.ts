@@ -5,19 +5,24 @@ import type { AddressInfo } from "node:net";
 import { Complaint } from "../domain/errors.ts";
 
 /** As it was asked for. */
-export type Wanted = { readonly host: string; readonly port: number };
+export type Wanted = {
+  readonly host: string;
+  readonly port: number;
+  /** How another port is chosen. */
+  readonly setting?: string;
+};
 
 /** One address, hence one server: Fastify opens a second one for "localhost", which a stop would not wait for. */
 export async function numericHost(host: string): Promise<string> {
   return (await lookup(host)).address;
 }
 
-export function listenComplaint(error: unknown, { host, port }: Wanted): unknown {
+export function listenComplaint(error: unknown, { host, port, setting = "--port or PORT" }: Wanted): unknown {
   const code = (error as NodeJS.ErrnoException).code;
   if (code === "EADDRINUSE")
-    return new Complaint(`port ${port} on ${host} is in use. Stop what uses it, or choose another with --port or PORT.`);
+    return new Complaint(`port ${port} on ${host} is in use. Stop what uses it, or choose another with ${setting}.`);
   if (code === "EACCES")
-    return new Complaint(`port ${port} may not be opened by this user. Choose one above 1023 with --port or PORT.`);
+    return new Complaint(`port ${port} may not be opened by this user. Choose one above 1023 with ${setting}.`);
   if (code === "EADDRNOTAVAIL" || code === "ENOTFOUND")
     return new Complaint(`${host} is not an address of this machine. Check --host or HOST.`);
   if (error instanceof Error && "syscall" in error)

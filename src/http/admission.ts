@@ -29,6 +29,9 @@ export function misshapen(request: FastifyRequest): Refusal | undefined {
   return undefined;
 }
 
+/** What a route asks of those who come. */
+export type Entrance = { readonly reach: Exclude<Reach, "open">; readonly bearer: boolean };
+
 export class Admission {
   readonly #keys: KeyRing;
   readonly #limits: KeyLimits;
@@ -42,11 +45,11 @@ export class Admission {
     this.#seen = seen;
   }
 
-  admit(request: FastifyRequest, reply: FastifyReply, reach: Exclude<Reach, "open">, done: (error?: Error) => void): void {
-    const enter = (caller: Caller) => this.#enter(caller, request, reply, reach);
+  admit(request: FastifyRequest, reply: FastifyReply, entrance: Entrance, done: (error?: Error) => void): void {
+    const enter = (caller: Caller) => this.#enter(caller, request, reply, entrance.reach);
     let admitted: undefined | Promise<undefined>;
     try {
-      const caller = this.#keys.callerOf(secretIn(request, reach));
+      const caller = this.#keys.callerOf(secretIn(request, entrance));
       admitted = caller instanceof Promise ? caller.then(enter) : enter(caller);
     } catch (error) {
       this.#refuse(error as Error, request, done);
@@ -81,16 +84,16 @@ export class Admission {
   }
 }
 
-function throttled(): Refusal {
+export function throttled(): Refusal {
   return new Refusal("keys_throttled", "Too many wrong keys from this address. Retry-After says when to go on.", {
     retryAfter: 1,
   });
 }
 
-function secretIn(request: FastifyRequest, reach: Reach): string {
+function secretIn(request: FastifyRequest, entrance: Entrance): string {
   const key = request.headers["x-api-key"];
   if (typeof key === "string" && key !== "") return key;
-  const bearer = reach === "manage" ? /^Bearer +(\S+)$/i.exec(request.headers.authorization ?? "")?.[1] : undefined;
+  const bearer = entrance.bearer ? /^Bearer +(\S+)$/i.exec(request.headers.authorization ?? "")?.[1] : undefined;
   if (bearer !== undefined) return bearer;
   throw new Refusal("key_missing", "Send your key in the header X-API-Key.");
 }

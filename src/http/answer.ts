@@ -1,8 +1,11 @@
 // Answers: a body with its validator, or "you have it already".
 
 import { hash } from "node:crypto";
+import { Readable } from "node:stream";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { formOf } from "./body.ts";
+import { beforeAllHasCome, isComing } from "./continue.ts";
+import type { Told } from "./perform.ts";
 import { JSON_TYPE } from "./route.ts";
 
 const JSON_UTF8 = `${JSON_TYPE}; charset=utf-8`;
@@ -31,6 +34,20 @@ export function sendValidated(request: FastifyRequest, reply: FastifyReply, body
 /** If-None-Match compares weakly (RFC 9110, 13.1.2). */
 function matches(header: string, etag: string): boolean {
   return header === etag || header.split(",").some((tag) => tag.trim() === "*" || tag.trim().replace(/^W\//, "") === etag);
+}
+
+/** What only a write or a managing read says: a status of its own, headers of its own, or nothing at all. */
+export function sendTold(reply: FastifyReply, { status, headers, mediaType, text }: Told): void {
+  reply.code(status).headers(headers);
+  if (text !== undefined) sendFresh(reply, mediaType, text);
+  else reply.header("cache-control", "no-store").send();
+}
+
+/** The connection of whoever is still sending stays open until all has come: closed before, it takes the answer with it. */
+export function sendRefusal(request: FastifyRequest, reply: FastifyReply, body: string): FastifyReply {
+  const { raw, method } = request;
+  if (!isComing(raw) || method === "HEAD") return reply.send(body);
+  return reply.header("content-length", Buffer.byteLength(body)).send(Readable.from(beforeAllHasCome(raw, body)));
 }
 
 /** Never to be kept by a cache. */

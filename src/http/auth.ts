@@ -2,17 +2,44 @@
 
 import { Refusal } from "../domain/errors.ts";
 import type { Clock, Instant } from "../domain/instant.ts";
-import { hashOfSecret, isWellFormedSecret, type Key, type KnownKey, keyState, type Role, type Sight } from "../domain/key.ts";
+import {
+  hashOfSecret,
+  isWellFormedSecret,
+  type Key,
+  type KnownKey,
+  keyState,
+  type Role,
+  SEES_NOTHING,
+  type Sight,
+} from "../domain/key.ts";
 import type { Reads } from "../domain/store.ts";
 
 export type Caller = { readonly key: Key; readonly sight: Sight };
 
+/** Who asks where no key is needed. */
+export const NOBODY: Caller = {
+  key: {
+    id: "",
+    name: "nobody",
+    role: "read",
+    customer_id: "",
+    device_id: null,
+    rate: null,
+    created_at: 0,
+    expires_at: null,
+    revoked_at: null,
+    replaced_by: null,
+  },
+  sight: SEES_NOTHING,
+};
+
 /** What a route asks of a key: `open` asks for none. */
-export type Reach = "open" | "read" | "manage";
+export type Reach = "open" | "read" | "ingest" | "manage";
 
 const REACHES: Readonly<Record<Reach, readonly Role[]>> = {
   open: [],
   read: ["read", "manage"],
+  ingest: ["ingest", "manage"],
   manage: ["manage"],
 };
 

@@ -3,7 +3,8 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
 
 const EXPOSED = "ETag, X-Request-Id, RateLimit, RateLimit-Policy, Retry-After, WWW-Authenticate";
-const ALLOWED_HEADERS = "X-API-Key, X-Request-Id, If-None-Match, Authorization, Content-Type";
+const ALLOWED_HEADERS =
+  "X-API-Key, X-Request-Id, If-None-Match, Authorization, Content-Type, Content-Encoding, Idempotency-Key, If-Match";
 
 export class Cors {
   readonly #origins: readonly string[];
@@ -14,11 +15,6 @@ export class Cors {
 
   get isOn(): boolean {
     return this.#origins.length > 0;
-  }
-
-  /** What a known path answers. */
-  get methods(): string {
-    return this.isOn ? "GET, HEAD, OPTIONS" : "GET, HEAD";
   }
 
   /** On every answer, refusals included. */
@@ -32,8 +28,9 @@ export class Cors {
     reply.header("access-control-expose-headers", EXPOSED);
   }
 
-  preflight(reply: FastifyReply): void {
-    reply.header("access-control-allow-methods", this.methods);
+  /** `methods` of the path that is asked about. */
+  preflight(reply: FastifyReply, methods: string): void {
+    reply.header("access-control-allow-methods", methods);
     reply.header("access-control-allow-headers", ALLOWED_HEADERS);
     reply.header("access-control-max-age", "600");
     reply.code(204).send();

@@ -19,7 +19,11 @@ export const listObject = (item: Schema, description: string) =>
   );
 
 /** As JSON, of items that are JSON already. */
-export function envelope<T>(found: Page<T>, { page, size }: PageQuestion, itemText: (item: T) => string): string {
+export function envelope<T>(
+  found: Page<T>,
+  { page, size }: Pick<PageQuestion, "page" | "size">,
+  itemText: (item: T) => string,
+): string {
   const { data, totalItems } = found;
   const totals = `"total_pages":${Math.ceil(totalItems / size)},"total_items":${totalItems}`;
   return `{"object":"list","data":[${data.map(itemText).join()}],"page":${page},"size":${size},${totals}}`;

@@ -50,3 +50,5 @@ export const telemetryExample: Static<typeof TelemetryObject> = {
   created_at: "2026-11-14T08:00:00.000Z",
   fill_percentage: 63.4,
 };
+
+export const shapeExample = { kind: "upright", height: 2.1, unit: "m", sensor_height: 2.3 };

@@ -1,35 +1,44 @@
 // The OpenAPI 3.1 document, from the same routes, parameters and schemas that the server works with.
 
-import { STATUS_CODES } from "node:http";
-import { CATALOGUE, type ErrorCode } from "../domain/errors.ts";
-import { ref } from "../domain/schema.ts";
-import { PROBLEM_MEDIA_TYPE, ProblemObject, STATUS } from "./problems.ts";
-import type { Route } from "./route.ts";
+import { operationOf } from "./operation.ts";
+import { ProblemObject } from "./problems.ts";
+import { methodOf, type Route } from "./route.ts";
 import { customerSchemas } from "./routes/customers.ts";
+import { ingestSchemas } from "./routes/ingest.ts";
+import { auditSchemas } from "./routes/manage/audit.ts";
+import { managedCustomerSchemas } from "./routes/manage/customers.ts";
+import { deviceSchemas } from "./routes/manage/devices.ts";
+import { fleetSchemas } from "./routes/manage/fleet.ts";
+import { keySchemas } from "./routes/manage/keys.ts";
+import { provisionSchemas } from "./routes/manage/provision.ts";
+import { managedTankSchemas } from "./routes/manage/tanks.ts";
 import { tankSchemas } from "./routes/tanks.ts";
 import { telemetrySchemas } from "./routes/telemetry.ts";
 
 type Json = Readonly<Record<string, unknown>>;
 
-const OF_EVERY_ROUTE: readonly ErrorCode[] = [
-  "request_malformed",
-  "encoding_invalid",
-  "body_too_large",
-  "media_type_unsupported",
-  "headers_too_large",
-  "internal",
+const TAGS: readonly { readonly name: Route["tag"]; readonly description: string }[] = [
+  { name: "Customers", description: "Account holders who own tanks" },
+  { name: "Tanks", description: "Containers with a capacity, an alert threshold, a location and a device" },
+  { name: "Telemetry", description: "Fill readings of a tank" },
+  { name: "Ingestion", description: "Where devices and gateways send readings" },
+  { name: "Management", description: "For the operator: customers, tanks, devices and keys are made, changed and deleted" },
+  { name: "Operations", description: "For those who run the service" },
 ];
-const OF_EVERY_KEY: readonly ErrorCode[] = [
-  "key_missing",
-  "key_invalid",
-  "key_expired",
-  "key_revoked",
-  "role_insufficient",
-  "rate_limited",
-  "keys_throttled",
-  "store_unavailable",
-];
-const OF_PARAMETERS: readonly ErrorCode[] = ["parameter_unknown", "parameter_invalid", "parameter_repeated"];
+
+const SCHEMAS = {
+  ...customerSchemas,
+  ...tankSchemas,
+  ...telemetrySchemas,
+  ...ingestSchemas,
+  ...fleetSchemas,
+  ...managedCustomerSchemas,
+  ...managedTankSchemas,
+  ...deviceSchemas,
+  ...provisionSchemas,
+  ...keySchemas,
+  ...auditSchemas,
+};
 
 export function openapiDocument(routes: readonly Route[], version: string): Json {
   const document = {
@@ -39,18 +48,13 @@ export function openapiDocument(routes: readonly Route[], version: string): Json
       version,
       summary: "Customers, tanks and their fill levels",
       description:
-        "How full is every tank, and which one needs a truck next? All operations are reads. List parameters travel in the query string, or as a form body of the same GET.",
+        "How full is every tank, and which one needs a truck next? Under /v1 all operations are reads. List parameters travel in the query string, or as a form body of the same GET.",
       license: { name: "MIT", identifier: "MIT" },
     },
     servers: [{ url: "/", description: "This service" }],
-    tags: [
-      { name: "Customers", description: "Account holders who own tanks" },
-      { name: "Tanks", description: "Containers with a capacity, an alert threshold, a location and a device" },
-      { name: "Telemetry", description: "Fill readings of a tank" },
-      { name: "Operations", description: "For those who run the service" },
-    ],
+    tags: TAGS.filter(({ name }) => routes.some(({ tag }) => tag === name)),
     security: [{ key: [] }],
-    paths: Object.fromEntries(routes.map((route) => [templateOf(route.path), { get: operation(route) }])),
+    paths: pathsOf(routes),
     components: {
       securitySchemes: {
         key: { type: "apiKey", in: "header", name: "X-API-Key", description: "A key that the operator handed out" },
@@ -59,96 +63,22 @@ export function openapiDocument(routes: readonly Route[], version: string): Json
         RequestId: { description: "The request's id, also in the service's log", schema: { type: "string" } },
         ETag: { description: "Send it back as If-None-Match to learn that nothing changed", schema: { type: "string" } },
       },
-      schemas: { ...customerSchemas, ...tankSchemas, ...telemetrySchemas, Problem: ProblemObject },
+      schemas: { ...SCHEMAS, Problem: ProblemObject },
     },
   };
   return JSON.parse(JSON.stringify(document)) as Json;
 }
 
+/** One path may have several methods. */
+function pathsOf(routes: readonly Route[]): Json {
+  const paths: Record<string, Record<string, Json>> = {};
+  for (const route of routes) {
+    const path = templateOf(route.path);
+    paths[path] = { ...paths[path], [methodOf(route).toLowerCase()]: operationOf(route) };
+  }
+  return paths;
+}
+
 function templateOf(path: string): string {
   return path.replace(/:(\w+)/g, "{$1}");
-}
-
-function operation(route: Route): Json {
-  return {
-    operationId: route.operation,
-    summary: route.summary,
-    description: route.description,
-    tags: [route.tag],
-    ...(route.reach === "open" ? { security: [] } : {}),
-    parameters: parametersOf(route),
-    responses: { 200: success(route), ...(isCacheable(route) ? { 304: NOT_MODIFIED } : {}), ...refusals(route) },
-  };
-}
-
-const isCacheable = (route: Route): boolean => route.parameters !== "unread";
-
-const NOT_MODIFIED = {
-  description: "Nothing has changed since the answer with this ETag",
-  headers: { "X-Request-Id": { $ref: "#/components/headers/RequestId" }, ETag: { $ref: "#/components/headers/ETag" } },
-};
-
-function parametersOf(route: Route): Json[] {
-  const path = [...route.path.matchAll(/:(\w+)/g)].map(([, name]) => ({
-    name,
-    in: "path",
-    required: true,
-    description: "Identifier of the object",
-    schema: { type: "string" },
-  }));
-  const query = Object.entries(route.parameters === "unread" ? {} : route.parameters).map(([name, { schema }]) => {
-    // Without an example: the documentation page would send it along as a filter.
-    const { description, ...rest } = schema;
-    return { name, in: "query", required: false, description, schema: rest };
-  });
-  return [...path, ...query];
-}
-
-function success(route: Route): Json {
-  const { mediaType, schema, description, examples } = route.answer;
-  const shown = Object.fromEntries(Object.entries(examples).map(([name, value]) => [name, { value }]));
-  return {
-    description,
-    headers: {
-      "X-Request-Id": { $ref: "#/components/headers/RequestId" },
-      ...(isCacheable(route) ? { ETag: { $ref: "#/components/headers/ETag" } } : {}),
-    },
-    content: { [mediaType]: { schema, examples: shown } },
-  };
-}
-
-function refusals(route: Route): Json {
-  const codes = [
-    ...OF_EVERY_ROUTE,
-    ...(route.reach === "open" ? [] : OF_EVERY_KEY),
-    ...(isCacheable(route) ? OF_PARAMETERS : []),
-    ...route.refusals,
-  ];
-  const statuses = [...new Set(codes.map((code) => STATUS[code]))].sort((a, b) => a - b);
-  return Object.fromEntries(
-    statuses.map((status) => {
-      const ofStatus = codes.filter((code) => STATUS[code] === status);
-      const description = `${STATUS_CODES[status]}: ${ofStatus.map((code) => `\`${code}\``).join(", ")}`;
-      const examples = Object.fromEntries(ofStatus.map((code) => [code, { value: exampleOf(code) }]));
-      return [
-        status,
-        {
-          description,
-          headers: { "X-Request-Id": { $ref: "#/components/headers/RequestId" } },
-          content: { [PROBLEM_MEDIA_TYPE]: { schema: ref("Problem"), examples } },
-        },
-      ];
-    }),
-  );
-}
-
-function exampleOf(code: ErrorCode): Json {
-  return {
-    type: `urn:tank-monitor:problem:${code}`,
-    title: CATALOGUE[code],
-    status: STATUS[code],
-    detail: `${CATALOGUE[code]}: what is wrong with this request, and what to do.`,
-    code,
-    request_id: "kQ3vY2m8Zt0x-00001hs",
-  };
 }

@@ -42,25 +42,54 @@ export function refuseBrokenPath(request: object): void {
   if (broken.has(request)) throw new Refusal("encoding_invalid", "The path is not valid percent-encoded UTF-8.");
 }
 
+/** Finds the path of a route, with or without a slash at its end, and captures what stands for its parameters. */
+export function patternOf(path: string): RegExp {
+  const parts = path.split("/").map((part) => (part.startsWith(":") ? "([^/]+)" : part === "*" ? ".*" : RegExp.escape(part)));
+  return new RegExp(`^${parts.join("/")}/?$`);
+}
+
+/** In the order in which they are told. */
+const METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"];
+
 /** The paths of all routes, for telling an unknown path from a known one with another method. */
 export class KnownPaths {
-  readonly #patterns: RegExp[] = [];
+  readonly #known = new Map<string, { readonly pattern: RegExp; readonly methods: Set<string> }>();
+  readonly #preflights: boolean;
 
-  add(url: string): void {
-    const parts = url.split("/").map((part) => (part.startsWith(":") ? "[^/]+" : part === "*" ? ".*" : RegExp.escape(part)));
-    this.#patterns.push(new RegExp(`^${parts.join("/")}/?$`));
+  /** `preflights`: OPTIONS is answered too. */
+  constructor(preflights: boolean) {
+    this.#preflights = preflights;
+  }
+
+  add(path: string, methods: readonly string[]): void {
+    const known = this.#known.get(path) ?? { pattern: patternOf(path), methods: new Set() };
+    for (const method of methods) known.methods.add(method);
+    this.#known.set(path, known);
   }
 
   isKnown(url: string | undefined): boolean {
-    const path = pathOf(url);
-    return this.#patterns.some((pattern) => pattern.test(path));
+    return this.#methodsAt(url).length > 0;
+  }
+
+  /** What a path answers, as the header Allow tells it. */
+  allowed(url: string | undefined): string {
+    return [...this.#methodsAt(url), ...(this.#preflights ? ["OPTIONS"] : [])].join(", ");
   }
 
   /** Why no route took this request. */
   refusal(method: string, url: string | undefined): Refusal {
-    if (method === "GET" || method === "HEAD" || !this.isKnown(url)) {
+    const methods = this.#methodsAt(url);
+    if (methods.length === 0 || methods.includes(method)) {
       return new Refusal("route_unknown", "There is nothing at this path. The interface is described at /docs.");
     }
-    return new Refusal("method_not_allowed", `${method.slice(0, 20)} is not possible here; this path answers GET and HEAD.`);
+    const answered = [methods.slice(0, -1).join(", "), ...methods.slice(-1)].filter((part) => part !== "").join(" and ");
+    return new Refusal("method_not_allowed", `${method.slice(0, 20)} is not possible here; this path answers ${answered}.`);
+  }
+
+  /** Several patterns may fit one path: a fixed name beside an identifier. */
+  #methodsAt(url: string | undefined): string[] {
+    const path = pathOf(url);
+    const fitting = [...this.#known.values()].filter(({ pattern }) => pattern.test(path));
+    return METHODS.filter((method) => fitting.some(({ methods }) => methods.has(method)));
   }
 }

@@ -1,7 +1,7 @@
 // Problem details (RFC 9457): the only place that knows which status a refusal has, and what a caller sees of it.
 
 import { CATALOGUE, type ErrorCode, Refusal } from "../domain/errors.ts";
-import { integer, object, oneOf, text } from "../domain/schema.ts";
+import { array, integer, object, oneOf, text } from "../domain/schema.ts";
 
 export const STATUS: Readonly<Record<ErrorCode, number>> = {
   parameter_unknown: 400,
@@ -9,6 +9,10 @@ export const STATUS: Readonly<Record<ErrorCode, number>> = {
   parameter_repeated: 400,
   encoding_invalid: 400,
   request_malformed: 400,
+  body_missing: 400,
+  body_malformed: 400,
+  body_invalid: 400,
+  idempotency_key_invalid: 400,
   key_missing: 401,
   key_invalid: 401,
   key_expired: 401,
@@ -18,19 +22,36 @@ export const STATUS: Readonly<Record<ErrorCode, number>> = {
   customer_unknown: 404,
   tank_unknown: 404,
   tank_deleted: 404,
+  device_unknown: 404,
+  key_unknown: 404,
   method_not_allowed: 405,
   request_timeout: 408,
+  device_in_use: 409,
+  customer_has_tanks: 409,
+  id_taken: 409,
+  state_conflict: 409,
+  precondition_failed: 412,
   body_too_large: 413,
   url_too_long: 414,
   media_type_unsupported: 415,
+  idempotency_key_reused: 422,
   rate_limited: 429,
   keys_throttled: 429,
   headers_too_large: 431,
   internal: 500,
   store_unavailable: 503,
+  overloaded: 503,
 };
 
 export const PROBLEM_MEDIA_TYPE = "application/problem+json";
+
+const FaultObject = object(
+  {
+    field: text({ description: "The path of the field; empty for the body as a whole", examples: ["location.latitude"] }),
+    message: text({ description: "What is wrong with it", examples: ["must be from -90 to 90"] }),
+  },
+  { description: "One field at fault" },
+);
 
 export const ProblemObject = object(
   {
@@ -46,26 +67,32 @@ export const ProblemObject = object(
       examples: ["parameter_invalid"],
     }),
     param: text({ description: "The parameter at fault, where there is one", examples: ["size"] }),
+    errors: array(FaultObject, { description: "The fields of the body at fault, where there are some" }),
     request_id: text({
       description: "The request's id, also in X-Request-Id and in the service's log",
       examples: ["kQ3vY2m8Zt0x-00001hs"],
     }),
   },
   { description: "Problem details (RFC 9457)" },
-  ["param"],
+  ["param", "errors"],
 );
 
 /** The body of a refusal. Only the words written for the caller leave the house. */
-export function problemBody(refusal: Refusal, requestId: string): string {
-  return JSON.stringify({
+export function problemOf(refusal: Refusal, requestId: string) {
+  return {
     type: typeOf(refusal.code),
     title: CATALOGUE[refusal.code],
     status: STATUS[refusal.code],
     detail: refusal.message,
     code: refusal.code,
     param: refusal.param,
+    errors: refusal.errors,
     request_id: requestId,
-  });
+  };
+}
+
+export function problemBody(refusal: Refusal, requestId: string): string {
+  return JSON.stringify(problemOf(refusal, requestId));
 }
 
 function typeOf(code: ErrorCode): string {

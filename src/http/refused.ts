@@ -13,11 +13,7 @@ import { problemBody, problemHeaders, STATUS } from "./problems.ts";
 type ConnectionError = { readonly code?: string; readonly rawPacket?: unknown; readonly bytesParsed?: number };
 
 /** `paths` say what is wrong where the HTTP parser itself did not know the method. */
-export function answerBrokenConnections(
-  observe: Observe,
-  paths: KnownPaths,
-  methods: string,
-): (error: ConnectionError, socket: Socket) => void {
+export function answerBrokenConnections(observe: Observe, paths: KnownPaths): (error: ConnectionError, socket: Socket) => void {
   return (error, socket) => {
     // What Node's own handler looks at: a response under way must not be followed by another.
     const response = (socket as { _httpMessage?: ServerResponse })._httpMessage;
@@ -25,23 +21,27 @@ export function answerBrokenConnections(
       socket.destroy();
       return;
     }
-    const refusal = refusalOf(error, paths);
+    const unknown = unknownMethod(error);
+    const refusal = unknown === undefined ? refusalOf(error) : paths.refusal(unknown.method, unknown.url);
     observe({ kind: "connection_refused", code: refusal.code, status: STATUS[refusal.code] });
-    socket.end(rawAnswer(refusal, randomUUID(), methods), () => socket.destroy());
+    const allow = refusal.code === "method_not_allowed" ? { allow: paths.allowed(unknown?.url) } : {};
+    socket.end(rawAnswer(refusal, randomUUID(), allow), () => socket.destroy());
   };
 }
 
-function refusalOf(error: ConnectionError, paths: KnownPaths): Refusal {
+/** The request line of a method that the HTTP parser does not know. */
+function unknownMethod(error: ConnectionError): { readonly method: string; readonly url: string } | undefined {
+  if (error.code !== "HPE_INVALID_METHOD") return undefined;
+  const line = /^([!#$%&'*+\-.^_`|~0-9A-Za-z]+) (\/[^ \r\n]*) HTTP\/1\.[01]\r?\n/.exec(brokenPart(error));
+  return line === null ? undefined : { method: line[1] ?? "", url: line[2] ?? "" };
+}
+
+function refusalOf(error: ConnectionError): Refusal {
   switch (error.code) {
     case "ERR_HTTP_REQUEST_TIMEOUT":
       return new Refusal("request_timeout", "The request did not arrive in time.");
     case "HPE_HEADER_OVERFLOW":
       return overflow(packetOf(error));
-    case "HPE_INVALID_METHOD": {
-      const line = /^([!#$%&'*+\-.^_`|~0-9A-Za-z]+) (\/[^ \r\n]*) HTTP\/1\.[01]\r?\n/.exec(brokenPart(error));
-      if (line !== null) return paths.refusal(line[1] ?? "", line[2] ?? "");
-      break;
-    }
   }
   return new Refusal("request_malformed", "This is not a well-formed HTTP request.");
 }
@@ -65,14 +65,14 @@ function overflow(packet: Buffer): Refusal {
   return new Refusal("headers_too_large", "The headers of a request may have at most 16 KiB in all.");
 }
 
-function rawAnswer(refusal: Refusal, requestId: string, methods: string): string {
+function rawAnswer(refusal: Refusal, requestId: string, allow: { readonly allow?: string }): string {
   const body = problemBody(refusal, requestId);
   const status = STATUS[refusal.code];
   const headers = {
     ...problemHeaders(refusal),
     "content-length": String(Buffer.byteLength(body)),
     "x-request-id": requestId,
-    ...(refusal.code === "method_not_allowed" ? { allow: methods } : {}),
+    ...allow,
     connection: "close",
   };
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);

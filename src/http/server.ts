@@ -1,6 +1,6 @@
-// HTTP: the whole map of routes, and the way of a request through it:
-// shape → key → role → rate → parameters → question → answer. Lives here: everything that knows HTTP. May not: SQL, rules
-// of the domain.
+// HTTP: the way of a request through the map of routes (`routes.ts`):
+// shape → key → role → rate → parameters → body → question → answer. Lives here: everything that knows HTTP. May not: SQL,
+// rules of the domain.
 
 import { randomBytes } from "node:crypto";
 import type { IncomingMessage } from "node:http";
@@ -8,25 +8,25 @@ import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest }
 import { type ErrorCode, Refusal } from "../domain/errors.ts";
 import type { Observe } from "../domain/events.ts";
 import type { Clock } from "../domain/instant.ts";
-import { SEES_NOTHING } from "../domain/key.ts";
 import type { Reads } from "../domain/store.ts";
 import { Admission, misshapen } from "./admission.ts";
-import { etagOf, sendFresh, sendValidated } from "./answer.ts";
+import { sendRefusal } from "./answer.ts";
 import type { Caller } from "./auth.ts";
 import { formOf, isForm, plainContentType, readBodies } from "./body.ts";
+import { answerExpectations } from "./continue.ts";
 import { Cors } from "./cors.ts";
 import { mountDocumentation } from "./documentation.ts";
+import type { Doors } from "./doors.ts";
 import type { Limits } from "./limits.ts";
+import { mount } from "./mount.ts";
 import { openapiDocument } from "./openapi.ts";
-import { LIST_PARAMETERS, NO_PARAMETERS, parameterReader } from "./parameters.ts";
-import { KnownPaths, loggedPath, queryOf, refuseBrokenPath, routableUrl } from "./paths.ts";
+import { LIST_PARAMETERS } from "./parameters.ts";
+import { KnownPaths, loggedPath, routableUrl } from "./paths.ts";
 import { problemBody, problemHeaders, refusalOf, STATUS } from "./problems.ts";
 import { answerBrokenConnections } from "./refused.ts";
+import { Room } from "./room.ts";
 import type { Metrics, Route } from "./route.ts";
-import { customerRoutes } from "./routes/customers.ts";
-import { operationRoutes } from "./routes/operations.ts";
-import { tankRoutes } from "./routes/tanks.ts";
-import { telemetryRoutes } from "./routes/telemetry.ts";
+import { ROUTES } from "./routes.ts";
 import type { LastSeen } from "./seen.ts";
 
 declare module "fastify" {
@@ -45,6 +45,9 @@ export type ServerParts = {
   readonly observe: Observe;
   readonly metrics: Metrics;
   readonly limits: Limits;
+  readonly doors: Doors;
+  /** Left out, those of the service. */
+  readonly routes?: readonly Route[];
   readonly version: string;
   readonly rateLimit: number;
   readonly corsOrigins: readonly string[];
@@ -54,25 +57,26 @@ export type ServerParts = {
 };
 
 const MAX_HEADER_BYTES = 16_384;
+/** Of all requests under way. */
+const BODIES_MAX_BYTES = 134_217_728;
 const SANE_REQUEST_ID = /^(?!tm_)[A-Za-z0-9._:/+=-]{1,128}$/;
 
-/** The whole map; the OpenAPI document is made from it too. */
-export const ROUTES: readonly Route[] = [...customerRoutes, ...tankRoutes, ...telemetryRoutes, ...operationRoutes];
-
 export async function buildServer(parts: ServerParts): Promise<FastifyInstance> {
-  const paths = new KnownPaths();
+  const { reads, metrics, doors, routes = ROUTES } = parts;
   const cors = new Cors(parts.corsOrigins);
+  const paths = new KnownPaths(cors.isOn);
   const admission = new Admission(parts.reads, parts.clock, parts.limits, parts.rateLimit, parts.seen);
-  const app = makeFastify(parts, paths, cors);
+  const app = makeFastify(parts, paths);
   readBodies(app);
   addHooks(app, paths, cors, parts.observe);
-  addRefusals(app, paths, cors, parts.observe);
-  for (const route of ROUTES) mount(app, route, admission, parts);
-  await mountDocumentation(app, openapiDocument(ROUTES, parts.version));
+  addRefusals(app, paths, parts.observe);
+  const room = new Room(BODIES_MAX_BYTES);
+  for (const route of routes) mount(app, route, admission, { reads, metrics, doors }, room);
+  await mountDocumentation(app, openapiDocument(routes, parts.version));
   return app;
 }
 
-function makeFastify({ trustProxy, patience, observe }: ServerParts, paths: KnownPaths, cors: Cors): FastifyInstance {
+function makeFastify({ trustProxy, patience, observe }: ServerParts, paths: KnownPaths): FastifyInstance {
   const app = Fastify({
     logger: false,
     trustProxy: trusted(trustProxy),
@@ -95,11 +99,11 @@ function makeFastify({ trustProxy, patience, observe }: ServerParts, paths: Know
       querystringParser: () => ({}),
     },
     rewriteUrl: routableUrl,
-    clientErrorHandler: answerBrokenConnections(observe, paths, cors.methods),
+    clientErrorHandler: answerBrokenConnections(observe, paths),
   });
   // The number of headers is checked in `admission.ts`; Node would silently drop those over its own limit.
   app.server.maxHeadersCount = 0;
-  app.server.on("checkExpectation", (request, response) => app.server.emit("request", request, response));
+  answerExpectations(app.server);
   return app;
 }
 
@@ -107,7 +111,7 @@ function addHooks(app: FastifyInstance, paths: KnownPaths, cors: Cors, observe: 
   app.decorateRequest("caller", null);
   app.decorateRequest("refused", null);
   app.decorateRequest("taken", null);
-  app.addHook("onRoute", ({ url }) => paths.add(url));
+  app.addHook("onRoute", ({ url, method }) => paths.add(url, [method].flat()));
   app.addHook("onRequest", (request, reply, done) => {
     reply.header("x-request-id", request.id);
     cors.mark(request, reply);
@@ -115,8 +119,9 @@ function addHooks(app: FastifyInstance, paths: KnownPaths, cors: Cors, observe: 
     const refusal = misshapen(request);
     // Of what no route took, only the body of a POST is still of interest, for the hint it may give.
     if (refusal !== undefined || !request.is404 || isForm(request)) done(refusal);
-    else if (request.method === "OPTIONS" && cors.isOn && paths.isKnown(request.raw.url)) cors.preflight(reply);
-    else done(paths.refusal(request.method, request.raw.url));
+    else if (request.method === "OPTIONS" && cors.isOn && paths.isKnown(request.raw.url)) {
+      cors.preflight(reply, paths.allowed(request.raw.url));
+    } else done(paths.refusal(request.method, request.raw.url));
   });
   app.addHook("onResponse", (request, reply, done) => {
     observe({
@@ -135,41 +140,19 @@ function addHooks(app: FastifyInstance, paths: KnownPaths, cors: Cors, observe: 
   });
 }
 
-function addRefusals(app: FastifyInstance, paths: KnownPaths, cors: Cors, observe: Observe): void {
+function addRefusals(app: FastifyInstance, paths: KnownPaths, observe: Observe): void {
   function refuse(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
     const refusal = refusalOf(error);
     if (refusal.code === "internal") observe({ kind: "request_failed", requestId: request.id, error });
     request.refused = refusal.code;
-    if (refusal.code === "method_not_allowed") reply.header("allow", cors.methods);
+    if (refusal.code === "method_not_allowed") reply.header("allow", paths.allowed(request.raw.url));
     reply.headers(problemHeaders(refusal));
-    return reply.code(STATUS[refusal.code]).send(problemBody(refusal, request.id));
+    reply.code(STATUS[refusal.code]);
+    return sendRefusal(request, reply, problemBody(refusal, request.id));
   }
   app.setErrorHandler(refuse);
   app.setNotFoundHandler((request, reply) => {
     refuse(hinted(paths.refusal(request.method, request.raw.url), request), request, reply);
-  });
-}
-
-/** A request that was admitted: parameters, question, answer. */
-function mount(app: FastifyInstance, route: Route, admission: Admission, { reads, metrics }: ServerParts): void {
-  const { path, reach } = route;
-  const isInterface = route.parameters !== "unread";
-  const read = parameterReader(route.parameters === "unread" ? NO_PARAMETERS : route.parameters);
-  const onRequest = (request: FastifyRequest, reply: FastifyReply, done: (error?: Error) => void): void => {
-    request.taken = path;
-    if (reach === "open") done();
-    else admission.admit(request, reply, reach, done);
-  };
-  app.get(path, { onRequest }, async (request, reply) => {
-    const { id = "" } = request.params as { id?: string };
-    refuseBrokenPath(request.raw);
-    const values = isInterface ? read(queryOf(request.raw.url), formOf(request)) : {};
-    const sight = request.caller?.sight ?? SEES_NOTHING;
-    const answer = await route.ask({ reads, metrics, sight, id, values });
-    const body = typeof answer === "string" ? answer : JSON.stringify(answer);
-    if (isInterface) sendValidated(request, reply, body, await etagOf(body));
-    else sendFresh(reply, route.answer.mediaType, body);
-    return reply;
   });
 }
 

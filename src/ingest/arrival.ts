@@ -1,6 +1,7 @@
 // What the doors hand over, and what they are told: a reading as it arrived, and what became of it.
 
 import type { Instant } from "../domain/instant.ts";
+import type { Binding } from "../domain/key.ts";
 
 /** A reading as a door hands it over. Where its sender names no instant, it is that of receipt. */
 export type Arrival = {
@@ -13,8 +14,8 @@ export type Arrival = {
 /** With the reason, in words for the sender. */
 export type Rejected = { readonly rejected: string };
 
-/** Who sends, as the key says; null is not bound. */
-export type Sender = { readonly customerId: string | null; readonly deviceId: string | null };
+/** Who sends, as the key says. */
+export type Sender = Binding;
 
 export type Outcome = "stored" | "duplicate" | "replaced" | "waiting" | Rejected;
 

@@ -1,9 +1,11 @@
 // Ingest: how data comes in. A file goes line → record → run of records of one kind → store; every run is one durable
 // step, so an import can be interrupted anywhere and run again. May not: know HTTP, or an engine.
 
-import type { ReadingBatch } from "../domain/reading.ts";
+import type { Clock } from "../domain/instant.ts";
 import { type CustomerRecord, type DecodedRecord, decodeRecord, type ReadingRecord, type TankRecord } from "../domain/record.ts";
-import { READING_OUTCOMES, type Writes } from "../domain/store.ts";
+import type { Writes } from "../domain/store.ts";
+import { accepting } from "./accept.ts";
+import type { Accept, Outcome as Accepted, Arrival } from "./arrival.ts";
 import { rowDecoder } from "./csv.ts";
 import { type Line, linesOf } from "./lines.ts";
 
@@ -35,13 +37,15 @@ const RUNS_UNDER_WAY = 3;
 export class Import {
   readonly summary: Summary = { read: 0, new: 0, changed: 0, unchanged: 0, rejected: 0 };
   readonly #writes: ImportWrites;
+  readonly #accept: Accept;
   readonly #reject: (reject: Reject) => void;
   readonly #underWay: Promise<void>[] = [];
   #run: Run | undefined;
   #characters = 0;
 
-  constructor(writes: ImportWrites, reject: (reject: Reject) => void) {
+  constructor(writes: ImportWrites, reject: (reject: Reject) => void, clock: Clock = Date.now) {
     this.#writes = writes;
+    this.#accept = accepting(writes, clock);
     this.#reject = reject;
   }
 
@@ -92,7 +96,7 @@ export class Import {
     const run = this.#run;
     if (run === undefined) return;
     this.#run = undefined;
-    const written = write(this.#writes, run);
+    const written = write(this.#writes, this.#accept, run);
     const before = this.#underWay.at(-1);
     const told = Promise.all([written, before]).then(([outcomes]) => this.#tell(run, outcomes));
     // Whoever drains sees the failure; until then it must not count as unhandled.
@@ -128,38 +132,26 @@ function decodeJson(text: string): DecodedRecord {
   }
 }
 
-async function write(writes: ImportWrites, run: Run): Promise<Outcome[]> {
+async function write(writes: ImportWrites, accept: Accept, run: Run): Promise<Outcome[]> {
   switch (run.kind) {
     case "customer":
       return writes.putCustomers(run.records);
     case "tank":
       return writes.putTanks(run.records);
     case "telemetry":
-      return Array.from(await writes.acceptReadings(batchOf(run.records)), readingOutcome);
+      return (await accept(run.records.map(arrivalOf), { customerId: null, deviceId: null })).map(outcomeOf);
     case "rejected":
       return run.records.map((rejected) => ({ rejected }));
   }
 }
 
-function readingOutcome(code: number): Outcome {
-  const outcome = READING_OUTCOMES[code] ?? "tank_unknown";
-  return outcome === "tank_unknown" ? { rejected: "tank_id: there is no tank with this id" } : outcome;
+function arrivalOf({ tankId, reading }: ReadingRecord): Arrival {
+  return { of: { tankId }, createdAt: reading.created_at, measured: { fill: reading.fill_percentage } };
 }
 
-function batchOf(records: readonly ReadingRecord[]): ReadingBatch {
-  const tanks = new Map<string, number>();
-  const tank = new Uint32Array(records.length);
-  const createdAt = new Float64Array(records.length);
-  const fill = new Float64Array(records.length);
-  records.forEach(({ tankId, reading }, i) => {
-    let place = tanks.get(tankId);
-    if (place === undefined) {
-      place = tanks.size;
-      tanks.set(tankId, place);
-    }
-    tank[i] = place;
-    createdAt[i] = reading.created_at;
-    fill[i] = reading.fill_percentage;
-  });
-  return { tankIds: [...tanks.keys()], tank, createdAt, fill };
+/** A reading of a tank never waits. */
+const OUTCOMES = { stored: "new", replaced: "changed", duplicate: "unchanged", waiting: "unchanged" } as const;
+
+function outcomeOf(accepted: Accepted): Outcome {
+  return typeof accepted === "string" ? OUTCOMES[accepted] : accepted;
 }

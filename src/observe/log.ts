@@ -4,6 +4,7 @@ import { type Logger, pino } from "pino";
 import type { Event, Observe } from "../domain/events.ts";
 import { formatInstant } from "../domain/instant.ts";
 import { LogLines } from "./lines.ts";
+import { Seldom } from "./seldom.ts";
 
 export type Log = {
   readonly observe: Observe;
@@ -13,6 +14,13 @@ export type Log = {
 };
 
 const MIGRATING_EVERY_MS = 5000;
+/** Whoever sends can make these happen as often as they like. */
+const AT_WILL: ReadonlySet<Event["kind"]> = new Set([
+  "readings_refused",
+  "mqtt_client_refused",
+  "mqtt_client_dropped",
+  "mqtt_failed",
+]);
 
 /** One of several workers puts its number into its lines. */
 export function openLog(level: string, worker?: number): Log {
@@ -21,6 +29,7 @@ export function openLog(level: string, worker?: number): Log {
   const mark = worker === undefined ? "" : `"worker":${worker},`;
   const logger = pino({ level, base, timestamp: () => `,"time":"${formatInstant(Date.now())}"` }, lines);
   let migratingSaidAt = Number.NEGATIVE_INFINITY;
+  const seldom = new Seldom();
   return {
     observe(event) {
       if (event.kind === "migrating") {
@@ -28,8 +37,12 @@ export function openLog(level: string, worker?: number): Log {
         if (now - migratingSaidAt < MIGRATING_EVERY_MS && event.done < event.total) return;
         migratingSaidAt = now;
       }
-      if (event.kind !== "request_answered") write(logger, event);
-      else if (logger.isLevelEnabled(levelOf(event))) lines.write(requestLine(event, mark));
+      if (event.kind === "request_answered") {
+        if (logger.isLevelEnabled(levelOf(event))) lines.write(requestLine(event, mark));
+        return;
+      }
+      const leftOut = AT_WILL.has(event.kind) ? seldom.pass(event.kind, performance.now()) : 0;
+      if (leftOut !== undefined) write(leftOut === 0 ? logger : logger.child({ leftOut }), event);
     },
     pass: (made) => lines.write(made),
     flush: () => lines.flush(),
@@ -48,6 +61,9 @@ function requestLine(event: RequestAnswered, mark: string): string {
   const told = `"status":${status},"code":${JSON.stringify(code)},"keyId":${JSON.stringify(keyId)}`;
   return `${head},${asked},${told},"address":${JSON.stringify(address)},"milliseconds":${Math.round(milliseconds * 1000) / 1000}}\n`;
 }
+
+/** An id has 128 characters at most; what is no id may be longer. */
+const DEVICE_SHOWN = 128;
 
 function write(logger: Logger, event: Exclude<Event, RequestAnswered>): void {
   switch (event.kind) {
@@ -102,6 +118,34 @@ function write(logger: Logger, event: Exclude<Event, RequestAnswered>): void {
       return;
     case "last_seen_delayed":
       logger.warn({ event: event.kind, err: event.error }, "last_seen_at could not be written; trying again");
+      return;
+    case "readings_refused": {
+      const { kind, door, device, count, reason } = event;
+      logger.warn({ event: kind, door, device: device?.slice(0, DEVICE_SHOWN) ?? null, count, reason }, "readings were refused");
+      return;
+    }
+    case "mqtt_client_refused":
+      logger.warn({ event: event.kind, code: event.code, address: event.address }, "an MQTT client could not log in");
+      return;
+    case "mqtt_client_dropped":
+      logger.info({ event: event.kind, why: event.why, address: event.address }, "an MQTT client was cut off");
+      return;
+    case "mqtt_failed":
+      logger.error({ event: event.kind, err: event.error }, "a message failed by our fault; it was not acknowledged");
+      return;
+    case "mqtt_listening":
+      logger.info({ event: event.kind, url: event.url }, `MQTT clients are served on ${event.url}`);
+      return;
+    case "broker_connected": {
+      const { kind, broker, notGranted } = event;
+      logger.info({ event: kind, broker, notGranted }, `readings are taken from the MQTT broker at ${broker}`);
+      return;
+    }
+    case "broker_lost":
+      logger.error(
+        { event: event.kind, broker: event.broker, reason: event.reason },
+        `the MQTT broker at ${event.broker} is away; trying again`,
+      );
       return;
     case "stopping":
       logger.info({ event: event.kind, signal: event.signal }, `${event.signal}: finishing what runs`);

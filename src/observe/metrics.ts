@@ -39,6 +39,11 @@ export function openMetrics(worker?: number): MetricsBook {
   const limited = counter("tank_monitor_rate_limited_total", "Requests refused for their number", ["code"]);
   const broken = counter("tank_monitor_connections_refused_total", "Connections that sent no readable request", ["code"]);
 
+  const refusedReadings = counter("tank_monitor_readings_refused_total", "Readings refused, by the way they came in", ["door"]);
+  const refusedClients = counter("tank_monitor_mqtt_clients_refused_total", "MQTT clients that could not log in", ["code"]);
+  const droppedClients = counter("tank_monitor_mqtt_clients_dropped_total", "MQTT clients that were cut off", ["why"]);
+  const failedMessages = counter("tank_monitor_mqtt_failures_total", "Messages that failed by our fault", []);
+
   function observe(event: Event): void {
     switch (event.kind) {
       case "request_answered": {
@@ -54,6 +59,18 @@ export function openMetrics(worker?: number): MetricsBook {
         return;
       case "connection_refused":
         broken.inc({ code: event.code });
+        return;
+      case "readings_refused":
+        refusedReadings.inc({ door: event.door }, event.count);
+        return;
+      case "mqtt_client_refused":
+        refusedClients.inc({ code: event.code });
+        return;
+      case "mqtt_client_dropped":
+        droppedClients.inc({ why: event.why });
+        return;
+      case "mqtt_failed":
+        failedMessages.inc();
         return;
     }
   }

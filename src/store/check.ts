@@ -19,7 +19,9 @@ export type Looks<K> = {
   /** The next few after this one, or from the first; none at the end. */
   readonly customers: (after: K | undefined) => Awaitable<readonly ObjectLook<K>[]>;
   readonly tanks: (after: K | undefined) => Awaitable<readonly ObjectLook<K>[]>;
-  readonly devicesAndKeys: () => Awaitable<readonly Look[]>;
+  readonly devices: () => Awaitable<readonly Look[]>;
+  /** Of what cannot be derived: the keys, and the audit log. */
+  readonly keysAndAudit: () => Awaitable<readonly Look[]>;
   /** The lists that have milestones, or should. */
   readonly everySeries: () => Awaitable<readonly string[]>;
   readonly list: (series: string) => Awaitable<Look>;
@@ -31,6 +33,7 @@ export type Repairs<K> = {
   readonly repairReferences: () => Promise<Finding[]>;
   readonly repairCustomer: (key: K) => Promise<Finding[]>;
   readonly repairTank: (key: K) => Promise<Finding[]>;
+  readonly repairDevices: () => Promise<Finding[]>;
   readonly repairList: (series: string) => Promise<Finding[]>;
 };
 
@@ -60,7 +63,8 @@ export async function* checkWith<K>(
     yield* await told([look], repairs && (() => repairs.repairTank(key)));
     progress(census.customers + census.tanks, total);
   }
-  yield* await told(await looks.devicesAndKeys(), undefined);
+  yield* await told(await looks.devices(), repairs?.repairDevices);
+  yield* await told(await looks.keysAndAudit(), undefined);
   for (const series of await looks.everySeries()) {
     yield* await told([await looks.list(series)], repairs && (() => repairs.repairList(series)));
     await setImmediate();

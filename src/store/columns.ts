@@ -1,9 +1,14 @@
 // Customers and tanks as rows: the same columns, in the same order, on every engine. What says whether an object is deleted
 // comes last, and is a number or a boolean.
 
+import type { AuditEntry } from "../domain/audit.ts";
 import type { CountedCustomer, Customer } from "../domain/customer.ts";
-import type { CustomerState, TankState } from "../domain/fleet.ts";
+import type { Device, ProfileChoice, Service } from "../domain/device.ts";
+import type { CustomerState, ShapedTank, TankState } from "../domain/fleet.ts";
+import type { ManagedDevice } from "../domain/managed.ts";
 import type { Page } from "../domain/page.ts";
+import type { Waiting } from "../domain/placement.ts";
+import type { Shape } from "../domain/shape.ts";
 import type { CustomerQuestion } from "../domain/store.ts";
 import type { Tank } from "../domain/tank.ts";
 import { EARLIEST, LATEST } from "./series/levels.ts";
@@ -115,6 +120,36 @@ export const customerState = (row: Row): CustomerState & { readonly customer: Co
   deleted: isDeleted(row),
 });
 export const tankState = (row: Row): TankState => ({ tank: tankOf(row), deleted: isDeleted(row) });
+
+/** The shape stands before what says whether it is deleted. */
+export const SHAPED_TANK_COLUMNS = `id, ${TANK_FIELDS.join(", ")}, ${LOCATION_FIELDS.join(", ")}, shape, deleted`;
+export const shapedTank = (row: Row): ShapedTank => ({ ...tankState(row), shape: jsonOrNull(row.at(-2)) as Shape | null });
+
+export const DEVICE_COLUMNS = "id, tank, since, profile, waiting, dropped";
+export function deviceOf([id, tank_id, since, profile]: Row): Device {
+  return { id, tank_id, since, profile: jsonOrNull(profile) as ProfileChoice | null } as Device;
+}
+export const managedDevice = (row: Row): ManagedDevice => ({
+  device: deviceOf(row),
+  waiting: Number(row[4]),
+  dropped: Number(row[5]),
+});
+
+export const SERVICE_COLUMNS = "device, until, tank";
+export const serviceOf = ([device, until, tankId]: Row): Service => ({ device, until, tankId }) as Service;
+
+export const WAITING_COLUMNS = "device, created_at, fill, payload";
+export const waitingOf = ([device, created_at, fill, payload]: Row): Waiting =>
+  ({ device, created_at, fill, payload }) as Waiting;
+
+export const AUDIT_COLUMNS = "number, at, who, object, id, action, changes";
+export function auditEntryOf([number, at, by, object, id, action, changes]: Row): AuditEntry {
+  return { number, at, by, object, id, action, changes: JSON.parse(String(changes)) } as AuditEntry;
+}
+
+function jsonOrNull(text: unknown): unknown {
+  return typeof text === "string" ? JSON.parse(text) : null;
+}
 
 /** Of all customers a customer's key sees one: itself, where it is in the list that is asked for. */
 export function ownPage(row: Row | undefined, { email, from, to, page }: CustomerQuestion): Page<CountedCustomer> {

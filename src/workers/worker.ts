@@ -36,7 +36,7 @@ async function work(config: Config): Promise<void> {
   }
   const shared = { ...metrics, text: async () => textOfAll(await parent.reports()) };
   try {
-    const app = await startApp({ config, log: observe, metrics: shared, limits: parent, descriptor: LISTENING });
+    const app = await startApp({ config, log: observe, metrics: shared, limits: parent, descriptor: LISTENING, worker });
     try {
       await parent.tell({ kind: "listening", url: app.url, database, isEmpty: await app.store.isEmpty() });
       await parent.stopped;

@@ -28,11 +28,14 @@ test("an empty environment works", () => {
     connections: 10,
     port: 8080,
     host: "127.0.0.1",
+    mqttPort: null,
+    mqttUrl: null,
     workers: 1,
     logLevel: "info",
     corsOrigins: [],
     trustProxy: false,
     rateLimit: 100,
+    key: null,
   });
 });
 
@@ -108,6 +111,18 @@ test("a bad value is one line that names the entry, says what it must be, and sh
       const flagged = complaintOf(() => readConfig({ [name]: value }, {}, {}));
       assert.equal(flagged, said.replace(name, `--${name.toLowerCase()}`));
     }
+  }
+});
+
+test("what is wrong with a secret is told without it", () => {
+  for (const [name, value] of [
+    ["TANK_MONITOR_KEY", "tm_0123456789abcdefghijABCDEFGHIJ012345"],
+    ["MQTT_URL", "http://user:hush@broker"],
+    ["DATABASE_REPLICA_URL", "mysql://user:hush@host"],
+  ] as const) {
+    const said = complaintOf(() => fromEnvironment({ [name]: value }));
+    assert.match(said, new RegExp(`^${name} must be `));
+    assert.doesNotMatch(said, /0123456789|hush/);
   }
 });
 

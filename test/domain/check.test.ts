@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { faultInObject } from "../../src/domain/check.ts";
+import { checked, faultInObject, faultsInObject } from "../../src/domain/check.ts";
+import { Refusal } from "../../src/domain/errors.ts";
 import {
   idField,
   instantField,
@@ -9,7 +10,19 @@ import {
   nullableTextField,
   textField,
 } from "../../src/domain/fields.ts";
-import { array, boolean, integer, literal, object, oneOf, text } from "../../src/domain/schema.ts";
+import {
+  array,
+  boolean,
+  integer,
+  literal,
+  nullable,
+  number,
+  object,
+  oneOf,
+  oneOfOrNull,
+  partial,
+  text,
+} from "../../src/domain/schema.ts";
 
 const Thing = object({
   id: idField("", "x"),
@@ -83,5 +96,100 @@ test("each kind of field says what it must be", () => {
 });
 
 test("a kind of field that it does not know is a fault of ours, not of the line", () => {
-  assert.throws(() => faultInObject(object({ list: array(text()) }), [], { list: [] }), /no check for a field of type array/);
+  assert.throws(() => faultInObject(object({ odd: { type: "odd" } }), [], { odd: [] }), /no check for a field of type odd/);
+});
+
+const Point = object({ height: number({ minimum: 0 }), volume: number({ maximum: 9 }), note: text() }, {}, ["note"]);
+const Shape = object(
+  {
+    name: textField("", "x"),
+    top: Point,
+    bottom: nullable(Point),
+    kind: oneOfOrNull(["a", "b"]),
+    points: array(Point, { minItems: 1, maxItems: 3 }),
+    table: array(array(integer())),
+  },
+  {},
+  ["bottom", "kind", "table"],
+);
+const POINT = { height: 1, volume: 2 };
+const SHAPE = { name: "x", top: POINT, points: [POINT] };
+const told = (value: unknown) => faultsInObject(Shape, value).map(({ field, message }) => `${field}: ${message}`);
+
+test("all faults are told, each with its field, however deep", () => {
+  assert.deepEqual(told(SHAPE), []);
+  assert.deepEqual(told({ ...SHAPE, bottom: null, kind: null, table: [[1], []] }), []);
+  assert.deepEqual(told({}), ["name: is missing", "top: is missing", "points: is missing"]);
+  assert.deepEqual(told({ ...SHAPE, naem: 1, name: "", kind: "c" }), [
+    'naem: is not known here. Did you mean "name"?',
+    "name: must not be empty",
+    "kind: must be one of a, b",
+  ]);
+  assert.deepEqual(told({ ...SHAPE, top: { height: -1, volume: "2", hieght: 1 }, bottom: { height: 1, volume: 10 } }), [
+    'top.hieght: is not known here. Did you mean "height"?',
+    "top.height: must be at least 0",
+    "top.volume: must be a number",
+    "bottom.volume: must be at most 9",
+  ]);
+  assert.deepEqual(told({ ...SHAPE, points: [POINT, { height: 1 }, 5], table: [[1, 1.5], 2, null] }), [
+    "points[1].volume: is missing",
+    "points[2]: must be an object",
+    "table[0][1]: must be a whole number",
+    "table[1]: must be a list",
+    "table[2]: must not be null",
+  ]);
+});
+
+test("what is no object, no list, or of the wrong length is told as a whole", () => {
+  for (const value of [null, undefined, 1, "x", []]) assert.deepEqual(told(value), [": must be an object"]);
+  assert.deepEqual(told({ ...SHAPE, top: null, points: {} }), ["top: must not be null", "points: must be a list"]);
+  assert.deepEqual(told({ ...SHAPE, top: [], points: [] }), ["top: must be an object", "points: must have at least 1 entries"]);
+  assert.deepEqual(told({ ...SHAPE, points: [POINT, POINT, POINT, POINT] }), ["points: must have at most 3 entries"]);
+});
+
+test("every rule of the first fault is a rule of all faults", () => {
+  for (const [field, value] of Object.entries({ ...GOOD, id: 1, name: "", since: "x", share: 2, count: 1.5, kind: "c" })) {
+    const first = faultInObject(Thing, [], { [field]: value });
+    const all = faultsInObject(partial(Thing), { [field]: value }).map((fault) => `${fault.field}: ${fault.message}`);
+    assert.deepEqual(all, first === undefined ? [] : [first]);
+  }
+});
+
+test("no more faults are told than anyone mends at once, and a flood of them takes no time", () => {
+  const flood = Object.fromEntries(Array.from({ length: 100_000 }, (_, i) => [`unknown field number ${i}`, i]));
+  const started = performance.now();
+  assert.equal(told(flood).length, 50);
+  assert.equal(faultsInObject(object({ list: array(text()) }), { list: Array.from({ length: 100_000 }, () => 1) }).length, 50);
+  assert.ok(performance.now() - started < 1000);
+  assert.ok((told({ ...SHAPE, ["x".repeat(5000)]: 1 })[0] ?? "").length < 200);
+});
+
+test("a checked value has the type of its schema, and what may be left out may be missing", () => {
+  const shape = checked(Shape, SHAPE);
+  const height: number = shape.top.height;
+  const kind: "a" | "b" | null | undefined = shape.kind;
+  assert.deepEqual([height, kind], [1, undefined]);
+  const patch = checked(partial(Shape), { name: "y" });
+  const name: string | undefined = patch.name;
+  assert.equal(name, "y");
+});
+
+test("a value that does not fit is a refusal with all its faults, and words for the first", () => {
+  assert.throws(
+    () => checked(Shape, { ...SHAPE, name: 5 }),
+    (error) => error instanceof Refusal && error.code === "body_invalid" && error.message === "name must be a text.",
+  );
+  assert.throws(() => checked(Shape, 5), { message: "The body must be an object." });
+  assert.throws(
+    () => checked(Shape, { ...SHAPE, naem: 1, name: 5 }),
+    (error) =>
+      error instanceof Refusal && error.errors?.length === 2 && /Did you mean "name"\? There are 2 faults/.test(error.message),
+  );
+});
+
+test("lists are checked for their first fault too", () => {
+  const Line = object({ points: array(Point) });
+  assert.equal(faultInObject(Line, [], { points: [POINT] }), undefined);
+  assert.equal(faultInObject(Line, [], { points: [POINT, 1] }), "points: [1] must be an object");
+  assert.equal(faultInObject(Line, [], { points: 1 }), "points: must be a list");
 });

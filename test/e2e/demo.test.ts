@@ -112,8 +112,13 @@ suite("the demo", () => {
     const tanks = await everything(demo, "/v1/tanks");
     const path = `/v1/tanks/${tanks[0]?.["id"]}/telemetry`;
     const before = await list(demo, path, demo.key);
-    demo.kill("SIGTERM");
-    assert.equal((await demo.ended).code, 0);
+    const signalled = performance.now();
+    demo.kill("SIGINT");
+    const { code, stderr } = await demo.ended;
+    t.diagnostic(`stopped after ${Math.round(performance.now() - signalled)} ms`);
+    assert.equal(code, 0);
+    assert.ok(performance.now() - signalled < 3000, "Ctrl-C ends it soon");
+    assert.doesNotMatch(stderr, /stopped sending|"level"/, "and quietly");
 
     const started = performance.now();
     demo = await startDemo(here);

@@ -33,6 +33,8 @@ export type Surroundings = {
 };
 
 export type Running = {
+  /** -1 where it could not be started. */
+  readonly pid: number;
   readonly stdout: () => string;
   readonly stderr: () => string;
   /** The first match in what it has said, or will say, on either stream. */
@@ -48,7 +50,7 @@ const PATIENCE_MS = 60_000;
 const STOP_MS = 15_000;
 /** Settings of whoever runs the tests are not those of the program under test. */
 const NOT_INHERITED =
-  /^(DATABASE_|PORT$|HOST$|LOG_LEVEL$|CORS_ORIGINS$|TRUST_PROXY$|RATE_LIMIT$|WORKERS$|MQTT_URL$|SMTP_URL$|NODE_)/;
+  /^(DATABASE_|TANK_MONITOR_|PORT$|HOST$|LOG_LEVEL$|CORS_ORIGINS$|TRUST_PROXY$|RATE_LIMIT$|WORKERS$|MQTT_URL$|SMTP_URL$|NODE_)/;
 const inherited = Object.fromEntries(Object.entries(process.env).filter(([name]) => !NOT_INHERITED.test(name)));
 
 /** Every child that runs, and whether it leads a group. */
@@ -124,7 +126,7 @@ function launch(words: readonly string[], { cwd, env = {}, input, program }: Sur
     child.kill(signal);
     watchdog ??= setTimeout(() => endNow(child), STOP_MS);
   }
-  return { stdout: () => stdout, stderr: () => stderr, said, kill, ended };
+  return { pid: child.pid ?? -1, stdout: () => stdout, stderr: () => stderr, said, kill, ended };
 }
 
 /** Runs a command to its end. */

@@ -16,8 +16,9 @@ const WRONGLY_CALLED: readonly Call[] = [
   ["key create --name x --role boss", /--role.*read, ingest, manage.*"boss"/],
   ["key create --name x --expires soon", /--expires.*90d.*"soon"/],
   ["key create --name x --colour red", /--colour/],
-  ["key create --name x --role manage --customer ada", /manage.*customer/],
-  ["key create --name x --device d1", /ingest.*device/],
+  ["key create --name x --role manage --customer ada", /--customer.*manage.*"ada"/],
+  ["key create --name x --device d1", /--device.*ingest.*"d1"/],
+  ["key crate --name x", /"crate".*"create"/],
   ["key revoke", /which key/],
   ["import", /file/],
   ["backup", /file/],
@@ -30,12 +31,39 @@ const WRONGLY_CALLED: readonly Call[] = [
   ["key revoke one two", /two/],
   ["key list all", /all/],
   ["serve 9000", /9000/],
+  ["customer", /create, update, delete, restore, list or show/],
+  ["customer create --name x", /--email is missing/],
+  ["customer create --name x --email nobody", /--email.*"nobody"/],
+  ["customer create --name x --email a@b --colour red", /--colour/],
+  ["customer update ada", /what is to change/],
+  ["customer update ada --verified --no-verified", /--verified and --no-verified/],
+  ["customer delete", /which customer/],
+  ["customer delete ada bob", /"bob"/],
+  ["customer list --limit none", /--limit.*"none"/],
+  ["tank create --name x --owner ada", /--device, --capacity, --unit and --threshold are missing/],
+  ["tank update a1 --capacity much", /--capacity.*number.*"much"/],
+  ["tank update a1 --use-case fun", /--use-case.*residential.*"fun"/],
+  ["tank update a1 --shape {", /--shape is not JSON/],
+  ["tank update a1 --latitude -91", /--latitude.*-90 to 90.*"-91"/],
+  ["device assign d1", /which tank/],
+  ["device assign d1 a1 --profile guess", /--profile.*"guess"/],
+  ["device profile d1", /name a profile/],
+  ["audit --since yesterday", /--since.*"yesterday"/],
+  ["audit --type truck", /--type.*customer, tank, device, key.*"truck"/],
+  ["fleet --state empty", /--state.*low, ok, unknown.*"empty"/],
+  ["fleet --silent long", /--silent.*24h.*"long"/],
+  ["provision", /file/],
+  ["tank list --key x", /--url/],
+  ["tank list --url tanks.example.com", /--url.*"tanks.example.com"/],
+  ["tank list --url http://ada:secret@127.0.0.1", /password/],
+  ["tank list --url http://127.0.0.1:9", /TANK_MONITOR_KEY/],
+  ["tank list --url http://127.0.0.1:9 --key tm_short", /mistyped or cut off/],
 ];
 
 /** Exit 1: rightly called, but it cannot be done. */
 const FAILED: readonly Call[] = [
-  ["key create --name x --customer nobody", /no customer nobody/],
-  ["key create --name x --customer gone", /gone is deleted/],
+  ["key create --name x --customer nobody", /--customer.*no customer.*"nobody"/],
+  ["key create --name x --customer gone", /--customer.*deleted.*"gone"/],
   ["key rotate key_nothing", /no key key_nothing/],
   ["key revoke key_nothing", /no key key_nothing/],
   ["import nothing.ndjson", /nothing\.ndjson/],
@@ -43,7 +71,22 @@ const FAILED: readonly Call[] = [
   ["import folder.d", /folder/],
   ["backup no/such/folder/b.db", /b\.db/],
   ["export no/such/folder/x.ndjson", /x\.ndjson/],
+  ["customer show nobody", /no customer nobody/],
+  ["customer update gone --name x", /deleted/],
+  ["customer delete ada", /2 tanks.*--tanks/],
+  ["customer create --name x --email a@b --id ada", /customer ada/],
+  ["tank show nothing", /no tank nothing/],
+  ["tank update a1 --owner nobody", /--owner.*no customer.*"nobody"/],
+  ["tank update a1 --device device-a2", /tank a2.*--swap/],
+  ["tank update a1 --shape @nothing.json", /nothing\.json/],
+  ["device assign d1 nothing", /TANK.*no tank.*"nothing"/],
+  ["device show nothing", /no device nothing/],
+  ["device forget device-a1", /serves tank a1/],
+  ["provision nothing.csv", /nothing\.csv/],
+  ["provision folder.d", /folder/],
 ];
+
+const KEEPING = ["fleet", "customer", "tank", "device", "key", "audit", "provision"];
 
 suite("calls that cannot be meant", { concurrency: 2 }, () => {
   const life = sharedLife();
@@ -70,7 +113,7 @@ suite("calls that cannot be meant", { concurrency: 2 }, () => {
     const bare = await here.run([]);
     assert.deepEqual([bare.code, /Usage: /.test(bare.stdout + bare.stderr)], [2, true]);
     const names = [...bare.stdout.matchAll(/^ {2}(\w+) /gm)].map(([, name = ""]) => name);
-    for (const name of ["serve", "demo", "import", "export", "key", "backup", "check", "openapi"])
+    for (const name of [...["serve", "demo", "import", "export", "backup", "check", "openapi"], ...KEEPING])
       assert.ok(names.includes(name), name);
     const helps = await Promise.all([[], ...names.map((name) => [name])].map((words) => here.run([...words, "--help"])));
     for (const { code, stdout, stderr } of helps) {
@@ -79,9 +122,28 @@ suite("calls that cannot be meant", { concurrency: 2 }, () => {
     }
   });
 
+  test("every action of a group has a help with an example", async () => {
+    const groups = await Promise.all(["customer", "tank", "device", "key"].map((name) => here.run([name, "--help"])));
+    const actions = groups.flatMap(({ stdout }) => {
+      const [, group = ""] = /^Usage: npx tank-monitor (\w+)/.exec(stdout) ?? [];
+      return [...stdout.matchAll(/^ {2}(\w+) /gm)].map(([, action = ""]) => [group, action]);
+    });
+    assert.ok(actions.length >= 21, `${actions.length}`);
+    const helps = await Promise.all(actions.map((words) => here.run([...words, "--help"])));
+    for (const [i, { code, stdout, stderr }] of helps.entries()) {
+      const name = actions[i]?.join(" ") ?? "";
+      assert.deepEqual([code, stderr], [0, ""]);
+      assert.match(stdout, new RegExp(`^Usage: npx tank-monitor ${name} `));
+      assert.match(stdout, new RegExp(`^Example: npx tank-monitor ${name}`, "m"));
+      assert.match(stdout, /--url URL/);
+    }
+  });
+
   test("a wrong call makes no database", async (t) => {
     const empty = home(t);
-    await Promise.all(["key revoke", "import", "backup"].map((words) => empty.run(words.split(" "))));
+    await Promise.all(
+      ["key revoke", "import", "backup", "tank update t1 --shape {", "provision"].map((words) => empty.run(words.split(" "))),
+    );
     assert.equal(existsSync(empty.path("tanks.db")), false);
   });
 });

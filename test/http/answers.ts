@@ -32,6 +32,7 @@ export type Problem = {
   readonly detail: string;
   readonly code: ErrorCode;
   readonly param?: string;
+  readonly errors?: readonly { readonly field: string; readonly message: string }[];
   readonly request_id: string;
 };
 

@@ -11,10 +11,12 @@ export type Operation = {
   /** An empty one: no key is needed. */
   readonly security?: readonly object[];
   readonly parameters: readonly { name: string; in: string; schema: Schema; example?: unknown }[];
-  readonly responses: Readonly<Record<string, { readonly content?: Readonly<Record<string, Media>> }>>;
+  readonly requestBody?: { readonly required: boolean; readonly content: Readonly<Record<string, Media>> };
+  readonly responses: Readonly<Record<string, { readonly content?: Readonly<Record<string, Media>>; readonly headers?: object }>>;
 };
 export type Document = {
-  readonly paths: Readonly<Record<string, { readonly get: Operation }>>;
+  /** By path and method. */
+  readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
   readonly components: { readonly schemas: Readonly<Record<string, Schema>> };
 };
 
@@ -73,7 +75,7 @@ export function contractOf(document: Document): Contract {
       assert.equal(text, "", `${where} has no body`);
       return;
     }
-    const operation = operationAt(document, path);
+    const operation = operationAt(document, path, method);
     if (status >= 400) {
       checkProblem(operation, where, status, headers, text);
       return;
@@ -111,12 +113,16 @@ export function contractOf(document: Document): Contract {
 }
 
 /** The documented operation at a path, whatever stands behind it. */
-export function operationAt(document: Document, path: string): Operation | undefined {
+function operationAt(document: Document, path: string, method: string): Operation | undefined {
   const parts = (path.split("?", 1)[0] ?? "").replace(/(?<=.)\/$/, "").split("/");
-  for (const [template, { get }] of Object.entries(document.paths)) {
+  for (const [template, methods] of Object.entries(document.paths)) {
     const pattern = template.split("/");
     const fits = pattern.length === parts.length && pattern.every((part, i) => part.startsWith("{") || part === parts[i]);
-    if (fits) return get;
+    if (fits) return methods[method.toLowerCase()];
   }
   return undefined;
+}
+
+export function operationsOf(document: Document): Operation[] {
+  return Object.values(document.paths).flatMap((methods) => Object.values(methods));
 }

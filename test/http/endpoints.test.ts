@@ -8,6 +8,7 @@ import { heldClock } from "../support/clock.ts";
 import { startService } from "../support/service.ts";
 import { until } from "../support/until.ts";
 import { type Answer, contract, get, listOf, objectOf, refused } from "./answers.ts";
+import { operationsOf } from "./contract.ts";
 import { ENDPOINTS, type Endpoint, type Fleet, startFleet } from "./fleet.ts";
 
 const { clock } = heldClock();
@@ -172,7 +173,7 @@ function promises({ path, isList, unknown, operation }: Endpoint): void {
 
   it("promises nothing in the OpenAPI document that is not tested here", async () => {
     const { document } = await contract(fleet);
-    const documented = Object.values(document.paths).find(({ get }) => get.operationId === operation)?.get.responses ?? {};
+    const documented = operationsOf(document).find(({ operationId }) => operationId === operation)?.responses ?? {};
     assert.deepEqual(Object.keys(documented), tested.map(String).sort());
   });
 }

@@ -65,7 +65,7 @@ describe("the catalogue", () => {
     const produced = new Set<string>();
     for (const file of globSync("src/**/*.ts", { cwd: ROOT })) {
       const source = readFileSync(new URL(file, ROOT), "utf8");
-      for (const [, code] of source.matchAll(/new Refusal\(\s*"([a-z_]+)"/g)) produced.add(code ?? "");
+      for (const [, code] of source.matchAll(/(?:new Refusal|refused)\(\s*"([a-z_]+)"/g)) produced.add(code ?? "");
     }
     assert.deepEqual([...produced].sort(), [...CODES].sort());
   });

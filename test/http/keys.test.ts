@@ -3,9 +3,9 @@
 import assert from "node:assert/strict";
 import { after, describe, it } from "node:test";
 import { newSecret } from "../../src/domain/key.ts";
-import { createKey, revokeKey, rotateKey } from "../../src/manage/keys.ts";
 import { openStore } from "../../src/store/open.ts";
 import { heldClock } from "../support/clock.ts";
+import { endKey, makeKey, turnKey } from "../support/keys.ts";
 import { customerRecord } from "../support/records.ts";
 import { type Service, startService } from "../support/service.ts";
 import { until } from "../support/until.ts";
@@ -110,7 +110,7 @@ describe("a key with an end", () => {
 describe("a rotated key", () => {
   it("works beside its successor for the overlap, then no more", async () => {
     const old = await fleet.key({ name: "to rotate", customerId: BRENNER });
-    const { secret } = await rotateKey(fleet.store, held.clock, await idOf(fleet, "to rotate"), HOUR);
+    const { secret } = await turnKey(fleet.store, held.clock, await idOf(fleet, "to rotate"), HOUR);
     held.forward(HOUR - 1);
     for (const key of [old, secret]) assert.equal(listOf(await get(fleet, PATH, { key })).total_items, 2);
     held.forward(1);
@@ -125,7 +125,7 @@ describe("a key made by another process", () => {
     try {
       for (let i = 0; i < 5; i++) {
         const wish = { role: "read", customerId: null, deviceId: null, rate: null, lifetime: null } as const;
-        const { secret } = await createKey(other, Date.now, { name: `made ${i}`, ...wish });
+        const { secret } = await makeKey(other, Date.now, { name: `made ${i}`, ...wish });
         assert.equal((await get(live, PATH, { key: secret })).status, 200);
       }
     } finally {
@@ -151,14 +151,14 @@ describe("within a second", () => {
   it("a revoked key is refused", async () => {
     const key = await live.key({ name: "to revoke" });
     const id = await idOf(live, "to revoke");
-    await endOf(key, () => revokeKey(live.store, Date.now, id));
+    await endOf(key, () => endKey(live.store, Date.now, id));
   });
 
   it("a key that another process revoked is refused", async () => {
     const key = await live.key({ name: "to revoke elsewhere" });
     const id = await idOf(live, "to revoke elsewhere");
     const other = await openStore(`sqlite:${live.databaseFile}`, () => {});
-    await endOf(key, () => revokeKey(other, Date.now, id)).finally(() => other.close());
+    await endOf(key, () => endKey(other, Date.now, id)).finally(() => other.close());
   });
 
   it("a key of a customer who was deleted is refused", async () => {

@@ -11,7 +11,7 @@ import { CATALOGUE, type ErrorCode } from "../../src/domain/errors.ts";
 import { STATUS } from "../../src/http/problems.ts";
 import { startService } from "../support/service.ts";
 import { contract, send } from "./answers.ts";
-import type { Document, Media, Schema } from "./contract.ts";
+import { type Document, type Media, operationsOf, type Schema } from "./contract.ts";
 
 const ROOT = new URL("../../", import.meta.url);
 const service = await startService({ after });
@@ -42,9 +42,9 @@ function* schemasIn(value: unknown, where: string): Generator<[string, Schema]> 
 const components = () => Object.entries(document.components.schemas).flatMap(([name, schema]) => [...schemasIn(schema, name)]);
 
 function media(): [string, Media][] {
-  return Object.entries(document.paths).flatMap(([path, { get }]) =>
-    Object.entries(get.responses).flatMap(([status, { content = {} }]) =>
-      Object.entries(content).map(([type, found]): [string, Media] => [`${path} ${status} ${type}`, found]),
+  return operationsOf(document).flatMap(({ operationId, responses }) =>
+    Object.entries(responses).flatMap(([status, { content = {} }]) =>
+      Object.entries(content).map(([type, found]): [string, Media] => [`${operationId} ${status} ${type}`, found]),
     ),
   );
 }
@@ -74,13 +74,18 @@ describe("every schema", () => {
   it("of an object allows nothing extra", () => {
     const objects = components().filter(([, schema]) => schema["type"] === "object");
     assert.ok(objects.length >= 10);
-    for (const [where, schema] of objects) assert.equal(schema["additionalProperties"], false, where);
+    const open = objects.filter(([, schema]) => schema["additionalProperties"] !== false).map(([where]) => where);
+    assert.deepEqual(open, ["NewReading/properties/payload", "AuditEntry/properties/changes"], "what others have named");
   });
 
-  it("of an object requires every field, but for the parameter at fault of a problem", () => {
+  it("of an object requires every field; not of what is sent, nor of what is told only where it is so", () => {
+    const sent = /^(New|Shape|Profile|TankRestoring|\w+Change\b)/;
+    const seldom: Record<string, string[]> = { Problem: ["param", "errors"], "Results/properties/results/items": ["reason"] };
+    const spare = (where: string, name: string) => sent.test(where) || seldom[where]?.includes(name) === true;
     for (const [where, schema] of components().filter(([, found]) => found["type"] === "object")) {
-      const all = Object.keys(schema["properties"] as object).filter((name) => !(where === "Problem" && name === "param"));
-      assert.deepEqual([...(schema["required"] as string[])].sort(), all.sort(), where);
+      const all = Object.keys((schema["properties"] ?? {}) as object).filter((name) => !spare(where, name));
+      const required = ((schema["required"] ?? []) as string[]).filter((name) => !spare(where, name));
+      assert.deepEqual(required.sort(), all.sort(), where);
     }
   });
 
@@ -120,9 +125,9 @@ describe("every example", () => {
   });
 
   it("of a parameter is none, since the documentation page would send it along as a filter", () => {
-    for (const { get } of Object.values(document.paths)) {
-      for (const { name, schema, example } of get.parameters) {
-        assert.deepEqual([example, schema["examples"]], [undefined, undefined], `${get.operationId} ${name}`);
+    for (const { operationId, parameters } of operationsOf(document)) {
+      for (const { name, schema, example } of parameters) {
+        assert.deepEqual([example, schema["examples"]], [undefined, undefined], `${operationId} ${name}`);
       }
     }
   });
@@ -148,15 +153,19 @@ describe("the parameters", () => {
       retrieveTank: ["id"],
       listTelemetry: ["id", ...common],
     };
-    for (const { get } of Object.values(document.paths)) {
-      const names = get.parameters.map(({ name }) => name);
-      assert.deepEqual(names, expected[get.operationId] ?? [], get.operationId);
+    for (const [operation, names] of Object.entries(expected)) {
+      const found = operationsOf(document).find(({ operationId }) => operationId === operation);
+      assert.deepEqual(
+        found?.parameters.map(({ name }) => name),
+        names,
+        operation,
+      );
     }
   });
 
   it("have the ranges and defaults of the interface", () => {
-    for (const { get } of Object.values(document.paths)) {
-      for (const { name, schema } of get.parameters) {
+    for (const { parameters } of operationsOf(document)) {
+      for (const { name, schema } of parameters) {
         const { minimum, maximum, default: fallback } = schema;
         if (name === "size") assert.deepEqual([minimum, maximum, fallback], [1, 100, 10]);
         if (name === "page") assert.deepEqual([minimum, maximum, fallback], [1, 2_147_483_647, 1]);

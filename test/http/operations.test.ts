@@ -143,7 +143,7 @@ describe("/metrics", () => {
 
   it("has the line that its documentation shows", async () => {
     const { document } = await contract(fleet);
-    const media = Object.values(document.paths["/metrics"]?.get.responses["200"]?.content ?? {})[0];
+    const media = Object.values(document.paths["/metrics"]?.["get"]?.responses["200"]?.content ?? {})[0];
     const examples = Object.values(media?.examples ?? {}).map((example) => String(example.value));
     assert.ok(examples.length > 0);
     const text = await metrics();

@@ -1,4 +1,6 @@
 import { sqliteEngine } from "../store/sqlite-engine.ts";
+import { longDeliveries } from "./deliveries.ts";
 import { longHistories } from "./histories.ts";
 
 longHistories(sqliteEngine);
+longDeliveries(sqliteEngine);

@@ -2,8 +2,8 @@
 
 import assert from "node:assert/strict";
 import { DatabaseSync } from "node:sqlite";
-import { seeded } from "../../src/demo/random.ts";
 import type { Store } from "../../src/domain/store.ts";
+import { seeded } from "../../src/simulate/random.ts";
 import type { Lifetime } from "../support/service.ts";
 import { type DatabaseFolder, databaseFolder } from "../support/stores.ts";
 import { NaiveStore } from "./conformance/model.ts";
@@ -57,7 +57,7 @@ export async function expectWhole(store: Store, model: NaiveStore): Promise<void
 
 export function expectNewest({ file }: DatabaseFolder, isLarge = true): void {
   const db = new DatabaseSync(file, { readOnly: true });
-  assert.equal(db.prepare("PRAGMA user_version").get()?.["user_version"], 3);
+  assert.equal(db.prepare("PRAGMA user_version").get()?.["user_version"], 4);
   assert.equal(db.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'reading'").get(), undefined);
   assert.equal(db.prepare("SELECT 1 FROM pragma_table_info('tank') WHERE name = 'reading_count'").get(), undefined);
   const levels = db.prepare("SELECT count(DISTINCT level) AS levels FROM list_milestone WHERE series = 'customer'").get();

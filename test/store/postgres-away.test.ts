@@ -5,13 +5,26 @@ import { join } from "node:path";
 import test from "node:test";
 import { SEES_ALL } from "../../src/domain/key.ts";
 import type { Store } from "../../src/domain/store.ts";
+import { addKey, replaceKey, revokeKey } from "../support/orders.ts";
 import type { Ending } from "../support/postgres/cluster.ts";
 import { answers, isUnavailable, openedOn } from "../support/postgres/opened.ts";
 import { type OwnPostgres, ownPostgres } from "../support/postgres/own.ts";
 import { putReadings } from "../support/records.ts";
 import { type Lifetime, temporaryFolder } from "../support/service.ts";
 import { until } from "../support/until.ts";
-import { customer, customersOf, everything, key, putCustomers, putTanks, tank, tanksOf, WHOLE } from "./conformance/objects.ts";
+import {
+  customer,
+  customersOf,
+  everything,
+  key,
+  NEW_YEAR,
+  overviewOf,
+  putCustomers,
+  putTanks,
+  tank,
+  tanksOf,
+  WHOLE,
+} from "./conformance/objects.ts";
 
 /** What the service may take to notice that the database is back. */
 const BACK_MS = 2000;
@@ -22,7 +35,7 @@ async function filled(store: Store): Promise<void> {
   await putCustomers(store, customer("a"));
   await putTanks(store, tank("one", "a"));
   await putReadings(store, "one", [[1, 50]]);
-  await store.addKey(key("k"), "hash");
+  await addKey(store, key("k"), "hash");
 }
 
 const questions = (store: Store): Record<string, () => Promise<unknown>> => ({
@@ -37,15 +50,16 @@ const questions = (store: Store): Record<string, () => Promise<unknown>> => ({
   ping: () => store.ping(),
   keyList: () => store.keyList(),
   isEmpty: () => store.isEmpty(),
+  ...overviewOf(store),
 });
 
 const writes = (store: Store, id: string): Record<string, () => Promise<unknown>> => ({
   putCustomers: () => putCustomers(store, customer(id)),
   putTanks: () => putTanks(store, tank(id, "a")),
   acceptReadings: () => putReadings(store, "one", [[2, 50]]),
-  addKey: () => store.addKey(key(id), id),
-  replaceKey: () => store.replaceKey("k", 0, key(`${id} too`), `${id} too`),
-  revokeKey: () => store.revokeKey("k", 0),
+  addKey: () => addKey(store, key(id), id),
+  replaceKey: () => replaceKey(store, id, { overlap: 0, newId: `${id} too`, hash: `${id} too` }, NEW_YEAR),
+  revokeKey: () => revokeKey(store, "k", NEW_YEAR),
   touchCustomers: () => store.touchCustomers(new Map([["a", 1]])),
 });
 

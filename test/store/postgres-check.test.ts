@@ -5,7 +5,9 @@ import test from "node:test";
 import { openStore } from "../../src/store/open.ts";
 import { postgresDatabase } from "../support/postgres/database.ts";
 import { checked, readingsOf } from "./conformance/objects.ts";
-import { answers, fill, TANKS } from "./damage/fleet.ts";
+import { DERIVED_BESIDE, TOLD_BESIDE } from "./damage/beside-harms.ts";
+import { expectRepair, expectTold } from "./damage/expected.ts";
+import { answers, fill, SMALL, TANKS } from "./damage/fleet.ts";
 
 const LAST = "SELECT max(start) FROM reading_milestone WHERE tank = 'long' AND level =";
 const NINTH = "(SELECT start FROM block WHERE tank = 'long' ORDER BY start LIMIT 1 OFFSET 9)";
@@ -63,16 +65,15 @@ test("each kind of damage is found, named, repaired, and right again", async (t)
   for (const [sql, where, what] of HARMS) {
     await t.test(sql, async () => {
       await query(sql);
-      const { findings } = await checked(store);
-      assert.deepEqual(new Set(findings.map((finding) => finding.where)), new Set([where]));
-      assert.match(findings.map((finding) => finding.what).join("\n"), what);
-      assert.ok(findings.every(({ repaired }) => !repaired));
-      const repaired = (await checked(store, true)).findings;
-      assert.deepEqual(
-        repaired,
-        findings.map((finding) => ({ ...finding, repaired: true })),
-      );
-      assert.deepEqual((await checked(store)).findings, []);
+      await expectRepair(store, [where], what);
+      assert.deepEqual(await answers(store), expected);
+    });
+  }
+
+  for (const { name, sql, where, what } of DERIVED_BESIDE) {
+    await t.test(name, async () => {
+      await query(sql);
+      await expectRepair(store, where, what);
       assert.deepEqual(await answers(store), expected);
     });
   }
@@ -99,4 +100,17 @@ test("each kind of damage is found, named, repaired, and right again", async (t)
       assert.match(findings[1]?.what ?? "", /cannot be read: restore a backup/);
     }
   });
+});
+
+test("what is kept beside the tanks and cannot be derived is told, and left", async (t) => {
+  for (const { name, sql, where, what } of TOLD_BESIDE) {
+    await t.test(name, async (life) => {
+      const { url, query, closeFirst } = await postgresDatabase(life, { locale: "en-US" });
+      const store = await openStore(url, () => {});
+      closeFirst(() => store.close());
+      await fill(store, ...SMALL);
+      await query(sql);
+      await expectTold(store, where, what);
+    });
+  }
 });

@@ -5,12 +5,26 @@ import { suite, test } from "node:test";
 import { Client } from "pg";
 import { SEES_ALL } from "../../src/domain/key.ts";
 import type { Store } from "../../src/domain/store.ts";
+import { deliver } from "../support/arrivals.ts";
+import { at, carriedOut, order, tankFields } from "../support/orders.ts";
 import { type Database, postgresDatabase } from "../support/postgres/database.ts";
 import { isUnavailable, type Opened, openedOn } from "../support/postgres/opened.ts";
 import { putReadings } from "../support/records.ts";
 import type { Lifetime } from "../support/service.ts";
 import { until } from "../support/until.ts";
-import { customer, customersOf, everything, putCustomers, putTanks, readingsOf, tank } from "./conformance/objects.ts";
+import {
+  checked,
+  customer,
+  customersOf,
+  everything,
+  fillsOf,
+  putCustomers,
+  putTanks,
+  readingsOf,
+  tank,
+  WHOLE_LOG,
+  waitingOf,
+} from "./conformance/objects.ts";
 
 /** A store with two tanks, on a database of its own. */
 async function opened(life: Lifetime, settings: Parameters<typeof openedOn>[2] = {}): Promise<Opened & { database: Database }> {
@@ -72,6 +86,34 @@ suite("a statement that meets others", { concurrency: 4 }, () => {
       assert.deepEqual(told(), ["writing_back", "writing_lost"]);
     });
 
+    test(`an order that is beaten (${sqlstate}) is carried out again, once, and noted down once`, async (t) => {
+      const { store, told, database } = await opened(t);
+      const { totalItems } = await store.auditPage(WHOLE_LOG);
+      await database.query(beatenFirst(sqlstate, 4));
+      await database.query("CREATE TRIGGER collide BEFORE INSERT ON audit EXECUTE FUNCTION before_writing()");
+      await deliver(store, { device: "d", at: 1, fill: 50 });
+      const once = { key: "k", asked: "this" };
+      await carriedOut(store, order.createTank("new", tankFields("a", "d")), at(1), once);
+      assert.deepEqual(await fillsOf(store, "new"), [[1, 50]]);
+      assert.equal((await store.auditPage(WHOLE_LOG)).totalItems, totalItems + 1);
+      assert.deepEqual(await database.query("SELECT last_value FROM calls"), [{ last_value: "5" }]);
+      const again = await store.carryOut(order.createTank("newer", tankFields("a", "d")), at(2), once);
+      assert.ok("replayed" in again && again.replayed);
+      assert.deepEqual([told(), (await checked(store)).findings], [[], []]);
+    });
+
+    test(`readings that wait, and are beaten (${sqlstate}), wait once`, async (t) => {
+      const { store, told, database } = await opened(t);
+      await database.query(beatenFirst(sqlstate, 4));
+      await database.query("CREATE TRIGGER collide BEFORE INSERT ON waiting EXECUTE FUNCTION before_writing()");
+      assert.deepEqual(await deliver(store, { device: "d", at: 1, fill: 50 }, { tank: "one", at: 1, fill: 5 }), [
+        "waiting",
+        "new",
+      ]);
+      assert.deepEqual([await waitingOf(store, "d"), await fillsOf(store, "one")], [[1, 0], [[1, 5]]]);
+      assert.deepEqual(told(), []);
+    });
+
     test(`a question that is beaten (${sqlstate}) is asked again`, async (t) => {
       const { store, told, database } = await opened(t);
       await database.query(beatenFirst(sqlstate, 1));
@@ -88,12 +130,11 @@ suite("a statement that meets others", { concurrency: 4 }, () => {
     const lock = (id: string) => rival.query("UPDATE telemetry SET total = total WHERE tank = $1", [id]);
     await rival.query("BEGIN");
     await lock("two");
-    const batch = { tankIds: ["one", "two"], tank: Uint32Array.of(0, 1), createdAt: Float64Array.of(1, 1) };
-    const writing = store.acceptReadings({ ...batch, fill: Float64Array.of(50, 50) });
+    const writing = deliver(store, { tank: "one", at: 1, fill: 50 }, { tank: "two", at: 1, fill: 50 });
     await until("the write holds one and waits for two", async () => (await waiting(database)).length === 1);
     await lock("one");
     await rival.query("COMMIT");
-    assert.deepEqual([...(await writing)], [0, 0]);
+    assert.deepEqual(await writing, ["new", "new"]);
     assert.deepEqual(told(), []);
     const deadlocks = "SELECT deadlocks FROM pg_stat_database WHERE datname = current_database()";
     await until(

@@ -3,13 +3,13 @@
 
 import assert from "node:assert/strict";
 import { after, before, suite, test } from "node:test";
-import type pg from "pg";
 import { SEES_ALL } from "../../src/domain/key.ts";
 import { Import } from "../../src/ingest/import.ts";
-import { openPool } from "../../src/store/postgres/connection.ts";
-import { type Database, postgresDatabase } from "../support/postgres/database.ts";
+import { addKey } from "../support/orders.ts";
+import { postgresDatabase } from "../support/postgres/database.ts";
 import { type Heard, heardDuring } from "../support/postgres/heard.ts";
 import { openedOn } from "../support/postgres/opened.ts";
+import { below, isWork, type Node, planOf, poolOn } from "../support/postgres/plans.ts";
 import { putReadings } from "../support/records.ts";
 import {
   customer,
@@ -33,12 +33,6 @@ const { store } = await openedOn({ after: database.closeFirst }, database.url);
 const empty = await postgresDatabase({ after });
 await openedOn({ after: empty.closeFirst }, empty.url);
 
-/** With the settings of the store's own connections. */
-function poolOn({ url, closeFirst }: Database): pg.Pool {
-  const pool = openPool(url, 1);
-  closeFirst(() => pool.end());
-  return pool;
-}
 const STATISTICS = { "of tables that were small": poolOn(database), none: poolOn(empty) };
 
 const QUESTIONS: Record<string, () => Promise<unknown>> = {
@@ -63,32 +57,7 @@ const QUESTIONS: Record<string, () => Promise<unknown>> = {
   ping: () => store.ping(),
 };
 
-type Node = {
-  readonly "Node Type": string;
-  readonly "Relation Name"?: string;
-  readonly "Index Cond"?: string;
-  readonly "Conflict Arbiter Indexes"?: readonly string[];
-  readonly Plans?: readonly Node[];
-};
-
 const SPREAD = ["telemetry", "block", "reading_milestone"];
-const below = (node: Node): Node[] => [node, ...(node.Plans ?? []).flatMap(below)];
-
-/** The plan for whatever values there may be. */
-async function planOf(pool: pg.Pool, { text }: Heard): Promise<Node> {
-  const parameters = Math.max(0, ...Array.from(text.matchAll(/\$(\d+)/g), ([, number]) => Number(number)));
-  const values = parameters === 0 ? "" : `(${Array.from({ length: parameters }, () => "NULL").join(", ")})`;
-  await pool.query(`PREPARE heard AS ${text}`);
-  try {
-    const { rows } = await pool.query<[[{ Plan: Node }]]>({
-      text: `EXPLAIN (FORMAT JSON) EXECUTE heard${values}`,
-      rowMode: "array",
-    });
-    return rows[0]?.[0][0].Plan as Node;
-  } finally {
-    await pool.query("DEALLOCATE heard");
-  }
-}
 
 /** Every table is reached by an index, the telemetry tables by the tank. A sort has to do with what was asked for alone. */
 function checkPlan(plan: Node, text: string): void {
@@ -99,7 +68,7 @@ function checkPlan(plan: Node, text: string): void {
       if (SPREAD.includes(relation ?? ""))
         assert.deepEqual(node["Conflict Arbiter Indexes"] ?? [`${relation}_pkey`], [`${relation}_pkey`], told);
     } else if (relation !== undefined) {
-      assert.match(type, /^Index (Only )?Scan$/, told);
+      assert.match(type, relation === "fleet" ? /^(Index|Tid) Scan$/ : /^Index (Only )?Scan$/, told);
       if (SPREAD.includes(relation)) assert.match(condition, /\btank = /, told);
     }
     if (type.endsWith("Sort")) assert.ok(below(node).some(isBounded), told);
@@ -110,8 +79,6 @@ function checkPlan(plan: Node, text: string): void {
 function isBounded({ "Node Type": type, "Index Cond": condition = "" }: Node): boolean {
   return type === "Limit" || type === "Function Scan" || / = ANY /.test(condition);
 }
-
-const isWork = ({ text }: Heard): boolean => !/^(BEGIN|COMMIT|COPY)/.test(text);
 
 /** Readings that are appended, late, and so many that blocks are cut and milestones regrouped. */
 async function acceptAll(): Promise<void> {
@@ -131,7 +98,7 @@ suite("the statements of the store", () => {
   before(async () => {
     await putCustomers(store, customer("a"));
     await putTanks(store, tank("one", "a"), tank("two", "a"));
-    await store.addKey(key("k"), "hash");
+    await addKey(store, key("k"), "hash");
     // Statistics that were true once: of tables with next to nothing in them.
     await database.query("ANALYZE");
     accepted = await heardDuring(acceptAll);

@@ -6,6 +6,7 @@ import { after, suite, test } from "node:test";
 import { setTimeout as pause } from "node:timers/promises";
 import { Client } from "pg";
 import { SEES_ALL } from "../../src/domain/key.ts";
+import { addKey, revokeKey } from "../support/orders.ts";
 import { type Detour, detourTo } from "../support/postgres/detour.ts";
 import { type Opened, openedOn } from "../support/postgres/opened.ts";
 import { type OwnPostgres, ownPostgres } from "../support/postgres/own.ts";
@@ -79,9 +80,9 @@ suite("replicas", () => {
     assert.deepEqual([(await customersOf(store)).totalItems, (await tanksOf(store)).totalItems], [1, 1]);
     assert.deepEqual([await store.customerById("b", SEES_ALL), await store.tankById("two", SEES_ALL)], [undefined, undefined]);
 
-    await store.addKey(key("k"), "hash");
+    await addKey(store, key("k"), "hash");
     for (let i = 0; i < 10; i++) assert.equal((await store.keyByHash("hash"))?.revoked_at, null);
-    await store.revokeKey("k", 1);
+    await revokeKey(store, "k", 1);
     for (let i = 0; i < 10; i++) assert.equal((await store.keyByHash("hash"))?.revoked_at, 1);
     assert.equal((await store.keyList()).length, 1);
   });

@@ -8,6 +8,7 @@ import { setTimeout } from "node:timers/promises";
 import { Refusal } from "../../src/domain/errors.ts";
 import { SEES_ALL } from "../../src/domain/key.ts";
 import type { Store } from "../../src/domain/store.ts";
+import { addKey, replaceKey, revokeKey } from "../support/orders.ts";
 import { putReadings } from "../support/records.ts";
 import { databaseFolder } from "../support/stores.ts";
 import { until } from "../support/until.ts";
@@ -16,6 +17,8 @@ import {
   customersOf,
   everything,
   key,
+  NEW_YEAR,
+  overviewOf,
   putCustomers,
   putTanks,
   readingsOf,
@@ -57,12 +60,13 @@ test("while the file is away everything asked or written is store_unavailable, a
     ping: () => store.ping(),
     keyList: () => store.keyList(),
     isEmpty: () => store.isEmpty(),
+    ...overviewOf(store),
     putCustomers: () => putCustomers(store, customer("lost")),
     putTanks: () => putTanks(store, tank("lost", "a")),
     acceptReadings: () => putReadings(store, "one", [[2, 50]]),
-    addKey: () => store.addKey(key("lost"), "lost"),
-    replaceKey: () => store.replaceKey("k", 0, key("lost"), "lost"),
-    revokeKey: () => store.revokeKey("k", 0),
+    addKey: () => addKey(store, key("lost"), "lost"),
+    replaceKey: () => replaceKey(store, "k", { overlap: 0, newId: "lost", hash: "lost" }, NEW_YEAR),
+    revokeKey: () => revokeKey(store, "k", NEW_YEAR),
     touchCustomers: () => store.touchCustomers(new Map([["a", 1]])),
   };
   for (const [name, ask] of Object.entries(asked)) await assert.rejects(ask, isUnavailable, name);

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { DatabaseSync } from "node:sqlite";
 import test from "node:test";
 import { setTimeout } from "node:timers/promises";
-import { seeded } from "../../src/demo/random.ts";
+import { seeded } from "../../src/simulate/random.ts";
 import { startScript } from "../support/script.ts";
 import { databaseFolder } from "../support/stores.ts";
 import { NaiveStore } from "./conformance/model.ts";

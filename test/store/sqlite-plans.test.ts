@@ -4,13 +4,18 @@
 import assert from "node:assert/strict";
 import { DatabaseSync } from "node:sqlite";
 import test from "node:test";
+import type { Store } from "../../src/domain/store.ts";
+import { auditQuestions } from "../../src/store/sqlite/audit.ts";
 import { customerQuestions } from "../../src/store/sqlite/customers.ts";
+import { deviceQuestions } from "../../src/store/sqlite/devices.ts";
+import { fleetQuestions } from "../../src/store/sqlite/fleet.ts";
 import { keyQuestions } from "../../src/store/sqlite/keys.ts";
 import { migrate } from "../../src/store/sqlite/migrations.ts";
-
+import { searchQuestions } from "../../src/store/sqlite/search.ts";
 import { tankQuestions } from "../../src/store/sqlite/tanks.ts";
 import { telemetryQuestions } from "../../src/store/sqlite/telemetry.ts";
 import { databaseFolder } from "../support/stores.ts";
+import { overviewOf } from "./conformance/objects.ts";
 
 class Overheard extends DatabaseSync {
   readonly statements: string[] = [];
@@ -88,4 +93,39 @@ test("a key is looked up by the index on its hash", async (t) => {
   const byHash = plans.find(({ sql }) => sql.includes("k.hash"));
   assert.match(byHash?.plan ?? "", /^SEARCH k USING INDEX sqlite_autoindex_api_key_2 \(hash=\?\)/);
   assert.doesNotMatch(byHash?.plan ?? "", /SCAN/);
+});
+
+function overviewOn(db: DatabaseSync) {
+  const tanks = tankQuestions(db);
+  const others = { ...customerQuestions(db), ...searchQuestions(db), ...deviceQuestions(db), ...auditQuestions(db) };
+  return { ...tanks, ...others, ...fleetQuestions(db, tanks.liveTank) };
+}
+
+test("what an operator asks is looked up by an index; what a filter leaves is sorted, and the fleet within a percent alone", async (t) => {
+  const file = databaseFolder(t).file;
+  const indexes = {
+    customerSearch: "customer_by_name (<expr>>? AND <expr><?)",
+    deletedCustomerSearch: "customer_deleted (created_at>? AND created_at<?)",
+    deletedTankSearch: "tank_deleted (created_at>? AND created_at<?)",
+    waitingDevices: "device_waiting",
+    fleetPage: "fleet_by_urgency",
+    lowFleet: "fleet_by_urgency (urgency<?)",
+    silentFleet: "fleet_by_heard (heard<?)",
+    fleetOfOwner: "tank_by_owner (owner_id=?)",
+    fleetOfCity: "tank_by_city (<expr>>? AND <expr><?)",
+    auditOfObject: "audit_by_object (object=? AND id=?)",
+    auditBy: "audit_by_who (who=?)",
+  };
+  for (const name of Object.keys(overviewOf({} as Store))) {
+    // They answer at once, so that all is heard before the plans are asked for.
+    const plans = await plansOf((db) => void overviewOf(overviewOn(db) as unknown as Store)[name]?.(), file);
+    for (const { sql, plan } of plans) {
+      // A list itself, in the order of its table, up to a limit.
+      if (/FROM (device|audit) +ORDER BY (id|number DESC) LIMIT/.test(sql)) assert.match(plan, /^SCAN \w+$/);
+      else assert.match(plan, /^(SEARCH|SCAN) \w+ USING (COVERING |INTEGER )?(INDEX|PRIMARY KEY)/, `${sql}\n${plan}`);
+    }
+    const told = plans.map(({ plan }) => plan).join("\n");
+    assert.ok(told.includes(indexes[name as keyof typeof indexes] ?? ""), `${name}:\n${told}`);
+    if (name === "fleetPage" || name === "lowFleet") assert.match(told, /USE TEMP B-TREE FOR LAST 2 TERMS OF ORDER BY/);
+  }
 });

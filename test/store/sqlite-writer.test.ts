@@ -18,14 +18,14 @@ test("a thread that cannot open its database refuses writes, says so, and starts
   const writer = new Writer(folder.file, (reason) => reasons.push(reason));
   t.after(() => writer.close());
   await assert.rejects(
-    writer.write("putCustomers", [customerRecord("a")]),
+    writer.write("putCustomers", [customerRecord("a")], { by: "test", at: 0 }),
     (error) => error instanceof Refusal && error.code === "store_unavailable",
   );
   assert.match(reasons[0] ?? "", /unable to open/);
   rmdirSync(folder.file);
   renameSync(`${folder.file}.away`, folder.file);
   await until("a write that is taken", async () => {
-    const written = await writer.write("putCustomers", [customerRecord("a")]).catch(() => []);
+    const written = await writer.write("putCustomers", [customerRecord("a")], { by: "test", at: 0 }).catch(() => []);
     return written[0] === "new" || written[0] === "unchanged";
   });
 });

@@ -35,16 +35,18 @@ export function tankRecord(id: string, owner: string, fields: Fields = {}): Tank
   return decoded.record;
 }
 
-/** Readings of one tank: `[instant, fill]` pairs. */
-export function putReadings(
-  store: Writes,
+/** Readings of one tank: `[instant, fill]` pairs. What became of each, as an index into `READING_OUTCOMES`. */
+export async function putReadings(
+  store: Pick<Writes, "acceptReadings">,
   tankId: string,
   readings: readonly (readonly [number, number])[],
 ): Promise<Uint8Array> {
-  return store.acceptReadings({
-    tankIds: [tankId],
-    tank: new Uint32Array(readings.length),
+  const { outcomes } = await store.acceptReadings({
+    sources: [{ kind: "tank", id: tankId, customerId: null }],
+    source: new Uint32Array(readings.length),
     createdAt: Float64Array.from(readings, ([at]) => at),
     fill: Float64Array.from(readings, ([, fill]) => fill),
+    payloads: new Map(),
   });
+  return outcomes;
 }

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { type App, type AppOptions, startApp } from "../../src/app.ts";
 import { readConfig } from "../../src/config.ts";
 import type { Event } from "../../src/domain/events.ts";
-import { createKey, type NewKey } from "../../src/manage/keys.ts";
+import { type KeyWish, makeKey } from "./keys.ts";
 
 /** Something with a lifetime: a test, or a suite that cleans up after itself. */
 export type Lifetime = { after(end: () => unknown): void };
@@ -20,7 +20,7 @@ export function temporaryFolder(life: Lifetime): string {
 export type Service = App & {
   readonly events: Event[];
   /** Makes a key and gives its secret. */
-  readonly key: (wish?: Partial<NewKey>) => Promise<string>;
+  readonly key: (wish?: Partial<KeyWish>) => Promise<string>;
   readonly folder: string;
   readonly databaseFile: string;
 };
@@ -54,7 +54,7 @@ export async function startService(life: Lifetime, { environment = {}, clock, pa
         lifetime: null,
         ...wish,
       } as const;
-      return (await createKey(app.store, clock ?? Date.now, whole)).secret;
+      return (await makeKey(app.store, clock ?? Date.now, whole)).secret;
     },
   };
 }

@@ -40,6 +40,7 @@ export const operationRoutes: readonly Route[] = [
     description: "Needs a key of the role `manage`, in X-API-Key or as a bearer token.",
     tag: "Operations",
     reach: "manage",
+    bearer: true,
     parameters: "unread",
     answer: {
       mediaType: "text/plain; version=0.0.4; charset=utf-8",

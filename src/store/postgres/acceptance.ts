@@ -1,7 +1,9 @@
 // Takes readings in: many tanks in one transaction. The heads are locked first, by id, and what is read after that is of
-// now; an append ends there, with one statement more that writes the heads.
+// now; an append ends there, with one statement more that writes the heads, and with them the rows of the fleet.
 
-import type { ReadingBatch } from "../../domain/reading.ts";
+import type { Reading, ReadingBatch } from "../../domain/reading.ts";
+import { heardAt } from "../fleet-row.ts";
+import { lastReading } from "../series/block.ts";
 import { type Head, lateGaps, type Taken, takeIn, waysNeeded } from "../series/intake.ts";
 import { Ways } from "../series/ways.ts";
 import { placesByTank, TANK_UNKNOWN } from "../series/weave.ts";
@@ -18,11 +20,21 @@ const BLOCKS = statement(`
   SELECT block.tank, block.start, block.data FROM unnest($1::text[], $2::bigint[]) AS asked (tank, start)
   CROSS JOIN LATERAL (SELECT * FROM block WHERE tank = asked.tank AND start = asked.start OFFSET 0) AS block`);
 
-// An update of known rows is written as an insert: its way, by the primary key, leaves the planner no choice.
+// An update of known rows is written as an insert: its way, by the primary key, leaves the planner no choice. Of the fleet,
+// where live tanks alone have a row, it is written by where the rows lie: they stay there, since whoever writes one holds the
+// tank's head.
 const WRITE_HEADS = statement(`
-  INSERT INTO telemetry (tank, total, older, start, data)
-  SELECT * FROM unnest($1::text[], $2::bigint[], $3::bigint[], $4::bigint[], $5::bytea[])
-  ON CONFLICT (tank) DO UPDATE SET total = excluded.total, older = excluded.older, start = excluded.start, data = excluded.data`);
+  WITH head AS (
+    INSERT INTO telemetry (tank, total, older, start, data)
+    SELECT * FROM unnest($1::text[], $2::bigint[], $3::bigint[], $4::bigint[], $5::bytea[])
+    ON CONFLICT (tank) DO UPDATE SET total = excluded.total, older = excluded.older, start = excluded.start, data = excluded.data
+  )
+  UPDATE fleet SET at = latest.at, fill = latest.fill, urgency = floor(latest.fill - latest.threshold), heard = latest.heard
+  FROM (
+    SELECT own.ctid AS place, own.threshold, given.at, given.fill, given.heard
+    FROM unnest($6::text[], $7::bigint[], $8::double precision[], $9::bigint[]) AS given (tank, at, fill, heard)
+    CROSS JOIN LATERAL (SELECT ctid, threshold FROM fleet WHERE tank = given.tank OFFSET 0) AS own OFFSET 0
+  ) AS latest WHERE fleet.ctid = latest.place`);
 
 const WRITE_BLOCKS = statement(`
   INSERT INTO block (tank, start, data) SELECT * FROM unnest($1::text[], $2::bigint[], $3::bytea[])
@@ -33,17 +45,22 @@ const keeper = new MilestoneKeeper(READING_MILESTONES);
 /** The readings of one tank in a batch, and what is stored of it. */
 type Arrival = { readonly tank: string; readonly head: Head; readonly places: Uint32Array; readonly ways: Ways };
 
-export async function acceptReadings(db: Transaction, batch: ReadingBatch): Promise<Uint8Array> {
+export async function takeReadings(db: Transaction, batch: ReadingBatch): Promise<Uint8Array> {
   const outcomes = new Uint8Array(batch.tank.length);
+  if (outcomes.length === 0) return outcomes;
   const arrivals = await arrivalsOf(db, batch, outcomes);
   const blocks = await lateBlocks(db, batch, arrivals);
   const taken = new Map<string, Taken>();
+  const latest = new Map<string, Reading>();
   for (const { tank, head, ways, places } of arrivals) {
     const blockAt = (start: number): Uint8Array => blocks.get(`${start} ${tank}`) as Uint8Array;
     const changes = takeIn(head, ways, blockAt, batch, places, outcomes);
-    if (changes !== undefined) taken.set(tank, changes);
+    if (changes === undefined) continue;
+    taken.set(tank, changes);
+    const newest = newLatest(head, changes);
+    if (newest !== undefined) latest.set(tank, newest);
   }
-  await write(db, taken);
+  await write(db, taken, latest);
   await keeper.keep(db, new Map(arrivals.map(({ tank, ways }) => [tank, ways])));
   return outcomes;
 }
@@ -79,7 +96,14 @@ async function lateBlocks(db: Transaction, batch: ReadingBatch, arrivals: readon
   return new Map(rows.map(([tank, start, data]) => [`${start} ${tank}`, data]));
 }
 
-async function write(db: Transaction, taken: ReadonlyMap<string, Taken>): Promise<void> {
+/** The latest reading, where it is another than before. */
+function newLatest(before: Head, { head }: Taken): Reading | undefined {
+  if (head.data === before.data) return undefined;
+  const [was, is] = [lastReading(before.data), lastReading(head.data)];
+  return was?.created_at === is?.created_at && was?.fill_percentage === is?.fill_percentage ? undefined : is;
+}
+
+async function write(db: Transaction, taken: ReadonlyMap<string, Taken>, latest: ReadonlyMap<string, Reading>): Promise<void> {
   if (taken.size === 0) return;
   const tanks = [...taken.keys()];
   const heads = Array.from(taken.values(), ({ head }) => head);
@@ -89,6 +113,10 @@ async function write(db: Transaction, taken: ReadonlyMap<string, Taken>): Promis
     heads.map(({ older }) => older),
     heads.map(({ start }) => start),
     heads.map(({ data }) => data),
+    [...latest.keys()],
+    Array.from(latest.values(), ({ created_at }) => created_at),
+    Array.from(latest.values(), ({ fill_percentage }) => fill_percentage),
+    Array.from(latest.values(), ({ created_at }) => heardAt(created_at)),
   ]);
   const pieces = (of: "written" | "opened") =>
     tanks.flatMap((tank) => (taken.get(tank)?.[of] ?? []).map(({ start, data }) => ({ tank, start, data })));

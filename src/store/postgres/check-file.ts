@@ -14,16 +14,17 @@ const strays = (table: string): string => `
   )
   SELECT tank FROM own WHERE tank IS NOT NULL AND NOT EXISTS (SELECT FROM tank WHERE tank.id = own.tank)`;
 
-const TABLES = ["block", "reading_milestone"] as const;
+const TABLES = ["block", "reading_milestone", "fleet"] as const;
+const DERIVED: readonly string[] = ["reading_milestone", "fleet"];
 const STRAYS = TABLES.map((table) => ({ table, of: statement(`SELECT count(*), min(tank) FROM (${strays(table)}) AS stray`) }));
-const DROP = statement(`DELETE FROM reading_milestone WHERE tank IN (${strays("reading_milestone")})`);
+const DROPS = DERIVED.map((table) => statement(`DELETE FROM ${table} WHERE tank IN (${strays(table)})`));
 
 export async function lookAtReferences(db: Db): Promise<Look[]> {
   const looks: Look[] = [];
   for (const { table, of } of STRAYS) {
     const [count, first] = (await db.rows(of))[0] ?? [];
     if (Number(count) === 0) continue;
-    const isDerived = table === "reading_milestone";
+    const isDerived = DERIVED.includes(table);
     const advice = isDerived ? "" : ": restore a backup, or export what can be seen into a new database";
     looks.push({
       where: `table ${table}`,
@@ -35,7 +36,7 @@ export async function lookAtReferences(db: Db): Promise<Look[]> {
 
 export async function repairReferences(db: Db): Promise<Finding[]> {
   const before = await lookAtReferences(db);
-  await db.rows(DROP);
+  for (const drop of DROPS) await db.rows(drop);
   const left = (await lookAtReferences(db)).flatMap(({ faults }) => faults);
   return before.flatMap(({ where, faults }) => findingsOf(where, faults, left));
 }

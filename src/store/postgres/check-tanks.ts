@@ -1,9 +1,10 @@
-// The check of a tank: its fields, and head, blocks and milestones of its telemetry.
+// The check of a tank: its fields, head, blocks and milestones of its telemetry, its row in the fleet, and its device.
 
 import type { Finding } from "../../domain/store.ts";
 import { faultInTank } from "../../domain/stored.ts";
+import type { Tank } from "../../domain/tank.ts";
 import type { ObjectLook } from "../check.ts";
-import { TANK_COLUMNS, tankOf } from "../columns.ts";
+import { isDeleted, TANK_COLUMNS, tankOf } from "../columns.ts";
 import { faultsInLevels, type StoredGroup } from "../series/check-levels.ts";
 import { lookAtReadings, type ReadingsLook, type Stretch } from "../series/check-readings.ts";
 import { type Fault, findingsOf, ruleFaults } from "../series/fault.ts";
@@ -11,8 +12,11 @@ import type { Head } from "../series/intake.ts";
 import { EARLIEST } from "../series/levels.ts";
 import { untangled } from "../series/untangle.ts";
 import { cutHead } from "../series/weave.ts";
+import { besideFaults, besideTanks, mendBeside } from "./check-fleet.ts";
 import { type Db, type Row, statement, type Transaction } from "./connection.ts";
 import { copyIn } from "./copy.ts";
+import { lockDevices } from "./devices.ts";
+import { lockLists } from "./lists.ts";
 import { MilestoneKeeper } from "./milestone-keeper.ts";
 import { everyGroup, storedGroupOf } from "./milestones.ts";
 import { READING_MILESTONES } from "./telemetry.ts";
@@ -37,7 +41,12 @@ const PUT_HEAD = statement(`
 
 const keeper = new MilestoneKeeper(READING_MILESTONES);
 
-type TankLook = ObjectLook<string> & { readonly telemetry: ReadingsLook; readonly stretches: readonly Uint8Array[] };
+type TankLook = ObjectLook<string> & {
+  readonly telemetry: ReadingsLook;
+  readonly stretches: readonly Uint8Array[];
+  readonly tank: Tank;
+  readonly isLive: boolean;
+};
 type HeadRow = readonly [start: number | null, data: Uint8Array, total: number, older: number, ...tank: unknown[]];
 
 export async function someTanks(db: Db, after: string | undefined): Promise<ObjectLook<string>[]> {
@@ -54,6 +63,7 @@ async function looksOf(db: Db, rows: readonly Row[]): Promise<TankLook[]> {
   const ids = rows.map((row) => String(row[4]));
   const blocks = Map.groupBy((await db.rows(BLOCKS, [ids])) as unknown as [string, number, Uint8Array][], ([tank]) => tank);
   const groups = Map.groupBy(await db.rows(GROUPS, [ids]), ([tank]) => String(tank));
+  const beside = await besideTanks(db, ids);
   return rows.map((row, i) => {
     const id = ids[i] ?? "";
     const own = (blocks.get(id) ?? []).map(([, start, data]): Stretch => ({ start, data }));
@@ -61,19 +71,22 @@ async function looksOf(db: Db, rows: readonly Row[]): Promise<TankLook[]> {
       row as HeadRow,
       own,
       (groups.get(id) ?? []).map((group) => storedGroupOf(READING_MILESTONES, group)),
+      beside.get(id) ?? [],
     );
   });
 }
 
-function lookOf(row: HeadRow, blocks: readonly Stretch[], groups: readonly StoredGroup[]): TankLook {
+function lookOf(row: HeadRow, blocks: readonly Stretch[], groups: readonly StoredGroup[], beside: Row): TankLook {
   const [start, data, total, older, ...columns] = row;
   const tank = tankOf(columns);
+  const isLive = !isDeleted(columns);
   const head: Head | undefined = start === null ? undefined : { start, data, total };
   const telemetry = lookAtReadings(head, blocks);
   const faults = [...ruleFaults(faultInTank(tank)), ...telemetry.faults, ...olderFaults(head && older, telemetry)];
   if (telemetry.gaps !== undefined) faults.push(...faultsInLevels(groups, telemetry.gaps, [EARLIEST]));
+  faults.push(...besideFaults(tank, isLive, head?.data, beside));
   const stretches = [...blocks, ...(head === undefined ? [] : [head])].map((stretch) => stretch.data);
-  return { key: tank.id, where: `tank ${tank.id}`, faults, readings: telemetry.total, telemetry, stretches };
+  return { key: tank.id, where: `tank ${tank.id}`, faults, readings: telemetry.total, telemetry, stretches, tank, isLive };
 }
 
 /** How many readings lie in blocks. */
@@ -85,13 +98,21 @@ function olderFaults(older: number | undefined, telemetry: ReadingsLook): Fault[
   return [{ isDerived: true, what: `there are ${counted} readings in blocks, the head says ${older}` }];
 }
 
-/** Under the lock of the head, which every writer of readings takes first: what is read after it is of now. */
+/**
+ * Under the locks of those who change tanks, and that of the head, which every writer of readings takes first: what is read
+ * after them is of now.
+ */
 export async function repairTank(db: Transaction, id: string): Promise<Finding[]> {
+  await lockLists(db);
+  await lockDevices(db);
   await db.rows(LOCK, [id]);
   const look = async () => (await looksOf(db, await db.rows(ONE, [id])))[0];
   const before = await look();
   if (before === undefined) return [];
-  if (before.faults.some(({ isDerived }) => isDerived)) await mend(db, id, before);
+  if (before.faults.some(({ isDerived }) => isDerived)) {
+    await mend(db, id, before);
+    await mendBeside(db, before.tank, before.isLive);
+  }
   return findingsOf(before.where, before.faults, (await look())?.faults);
 }
 

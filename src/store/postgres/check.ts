@@ -4,9 +4,11 @@ import type pg from "pg";
 import type { Census, Finding } from "../../domain/store.ts";
 import { checkWith, type Repairs } from "../check.ts";
 import { someCustomers } from "./check-customers.ts";
+import { lookAtDevices } from "./check-devices.ts";
 import { lookAtKeys, lookAtReferences } from "./check-file.ts";
 import { everySeries, lookAtList } from "./check-lists.ts";
 import { someTanks } from "./check-tanks.ts";
+import { lookAtAudit } from "./check-texts.ts";
 import { asRefusal, type Db, statement, transaction } from "./connection.ts";
 
 const OBJECTS = statement("SELECT (SELECT count(*) FROM customer) + (SELECT count(*) FROM tank)");
@@ -27,7 +29,8 @@ export async function* check(
     objects: inSnapshot(async (db) => Number((await db.rows(OBJECTS))[0]?.[0])),
     customers: inSnapshot(someCustomers),
     tanks: inSnapshot(someTanks),
-    devicesAndKeys: inSnapshot(lookAtKeys),
+    devices: inSnapshot(lookAtDevices),
+    keysAndAudit: inSnapshot(async (db) => [...(await lookAtKeys(db)), ...(await lookAtAudit(db))]),
     everySeries: inSnapshot(everySeries),
     list: inSnapshot(lookAtList),
   };

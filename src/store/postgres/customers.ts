@@ -1,18 +1,21 @@
 // Customers: questions, and the writes, which take many at a time.
 
+import { customerDeeds, type Occasion } from "../../domain/audit.ts";
 import type { CountedCustomer } from "../../domain/customer.ts";
-import { decideCustomers, idsOf } from "../../domain/fleet.ts";
+import { type Change, type CustomerState, decideCustomers, idsOf } from "../../domain/fleet.ts";
 import type { Instant } from "../../domain/instant.ts";
 import type { Sight } from "../../domain/key.ts";
+import type { ManagedCustomer } from "../../domain/managed.ts";
 import type { Page } from "../../domain/page.ts";
 import type { CustomerRecord, RecordOutcome } from "../../domain/record.ts";
 import type { CustomerQuestion, Found } from "../../domain/store.ts";
 import { CUSTOMER_COLUMNS, CUSTOMER_FIELDS, customerOf, customerState, customerValues, isDeleted, ownPage } from "../columns.ts";
 import { customerMove, LISTS } from "../series/lists.ts";
+import { note } from "./audit.ts";
 import { type Db, statement } from "./connection.ts";
 import { ListKeeper, lockLists } from "./lists.ts";
 import { List } from "./paging.ts";
-import { columnsOf, putStatement } from "./put.ts";
+import { byId, columnsOf, deletedAt, putStatement } from "./put.ts";
 
 const BY_ID = statement(`SELECT ${CUSTOMER_COLUMNS} FROM customer WHERE id = $1`);
 export const ALL_CUSTOMERS = `SELECT ${CUSTOMER_COLUMNS} FROM customer ORDER BY id`;
@@ -29,6 +32,10 @@ export function customerQuestions(db: Db) {
       return isDeleted(row) ? "deleted" : customerOf(row);
     },
 
+    async managedCustomer(id: string): Promise<ManagedCustomer | undefined> {
+      return (await db.rows(BY_ID, [id])).map(customerState)[0];
+    },
+
     async customerPage(question: CustomerQuestion, sight: Sight): Promise<Page<CountedCustomer>> {
       const { email } = question;
       if (sight.customerId !== null) return ownPage((await db.rows(BY_ID, [sight.customerId]))[0], question);
@@ -39,27 +46,43 @@ export function customerQuestions(db: Db) {
   };
 }
 
-const KNOWN = statement(`SELECT ${CUSTOMER_COLUMNS} FROM customer WHERE id = ANY ($1::text[]) FOR NO KEY UPDATE`);
-const PUT = putStatement("customer", ["id", ...CUSTOMER_FIELDS, "deleted"]);
+/** Locked: who was seen is noted without the lock of the lists. */
+const KNOWN = statement(`SELECT ${CUSTOMER_COLUMNS} FROM customer WHERE id = ANY ($1::text[]) ORDER BY id FOR NO KEY UPDATE`);
+const PUT = putStatement("customer", ["id", ...CUSTOMER_FIELDS, "deleted", "deleted_at"]);
 const TOUCH = statement(`
   UPDATE customer SET last_seen_at = greatest(last_seen_at, seen.at)
   FROM (SELECT * FROM unnest($1::text[], $2::bigint[]) AS seen (id, at) ORDER BY id) AS seen WHERE customer.id = seen.id`);
 
 const lists = [LISTS.customers, LISTS.customersByEmail].map((kind) => ({ kind, keeper: new ListKeeper(kind) }));
 
-export async function putCustomers(db: Db, records: readonly CustomerRecord[]): Promise<RecordOutcome[]> {
+/** For a write. */
+export async function knownCustomers(db: Db, ids: readonly string[]): Promise<Map<string, ManagedCustomer>> {
+  return byId(ids, await db.rows(KNOWN, [ids]), customerState);
+}
+
+export async function putCustomers(db: Db, records: readonly CustomerRecord[], occasion: Occasion): Promise<RecordOutcome[]> {
   await lockLists(db);
-  const rows = await db.rows(KNOWN, [[...new Set(idsOf(records))]]);
-  const known = new Map(rows.map((row) => [row[0] as string, customerState(row)]));
-  const { outcomes, changes } = decideCustomers(records, known);
-  if (changes.length === 0) return outcomes;
-  await db.rows(PUT, columnsOf(changes.map(({ id, after }) => [id, ...customerValues(after.customer), after.deleted])));
+  const { outcomes, changes } = decideCustomers(records, await knownCustomers(db, [...new Set(idsOf(records))]));
+  await writeCustomers(db, changes, occasion);
+  return outcomes;
+}
+
+/** Under the lock of the lists. */
+export async function writeCustomers(db: Db, changes: readonly Change<CustomerState>[], occasion: Occasion): Promise<void> {
+  if (changes.length === 0) return;
+  const rows = changes.map(({ id, before, after }) => [
+    id,
+    ...customerValues(after.customer),
+    after.deleted,
+    deletedAt(before, after, occasion.at),
+  ]);
+  await db.rows(PUT, columnsOf(rows));
   for (const { kind, keeper } of lists)
     await keeper.move(
       db,
       changes.map((change) => customerMove(kind, change)),
     );
-  return outcomes;
+  await note(db, customerDeeds(changes), occasion);
 }
 
 export async function touchCustomers(db: Db, seen: ReadonlyMap<string, Instant>): Promise<void> {

@@ -1,8 +1,10 @@
 // Keys: looked up by the hash of their secret.
 
 import type { Instant } from "../../domain/instant.ts";
-import type { Key, KnownKey, Role } from "../../domain/key.ts";
+import type { KnownKey, Role } from "../../domain/key.ts";
+import type { KeyChange } from "../../domain/orders/order.ts";
 import { type Db, type Row, statement } from "./connection.ts";
+import { byId } from "./put.ts";
 
 const SELECT = `
   SELECT k.id, k.name, k.role, k.customer_id, k.device_id, k.rate, k.created_at, k.expires_at, k.revoked_at,
@@ -10,16 +12,15 @@ const SELECT = `
   FROM api_key k LEFT JOIN customer c ON c.id = k.customer_id`;
 
 const BY_HASH = statement(`${SELECT} WHERE k.hash = $1`); // api_key's unique index on hash
+const BY_ID = statement(`${SELECT} WHERE k.id = ANY ($1::text[])`);
 const ALL = statement(`${SELECT} ORDER BY k.created_at DESC, k.id DESC`);
 const INSERT = statement(
   `INSERT INTO api_key (id, hash, name, role, customer_id, device_id, rate, created_at, expires_at, revoked_at, replaced_by)
    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`,
 );
-const REPLACE = statement(
-  `UPDATE api_key SET expires_at = $1, replaced_by = $2 WHERE id = $3 AND revoked_at IS NULL AND replaced_by IS NULL
-   RETURNING id`,
+const CHANGE = statement(
+  "UPDATE api_key SET name = $2, rate = $3, expires_at = $4, revoked_at = $5, replaced_by = $6 WHERE id = $1",
 );
-const REVOKE = statement("UPDATE api_key SET revoked_at = $1 WHERE id = $2 AND revoked_at IS NULL");
 
 function keyOf(row: Row): KnownKey {
   const [id, name, role, customer_id, device_id, rate, created_at, expires_at, revoked_at, replaced_by, customer_deleted] = row;
@@ -48,17 +49,18 @@ export function keyQuestions(db: Db) {
   };
 }
 
-export async function addKey(db: Db, key: Key, hash: string): Promise<void> {
-  const { id, name, role, customer_id, device_id, rate, created_at, expires_at, revoked_at, replaced_by } = key;
-  await db.rows(INSERT, [id, hash, name, role, customer_id, device_id, rate, created_at, expires_at, revoked_at, replaced_by]);
+export async function knownKeys(db: Db, ids: readonly string[]): Promise<Map<string, KnownKey>> {
+  return byId(ids, await db.rows(BY_ID, [ids]), keyOf);
 }
 
-export async function replaceKey(db: Db, oldId: string, oldExpiresAt: Instant, key: Key, hash: string): Promise<boolean> {
-  if ((await db.rows(REPLACE, [oldExpiresAt, key.id, oldId])).length === 0) return false;
-  await addKey(db, key, hash);
-  return true;
-}
-
-export async function revokeKey(db: Db, id: string, at: Instant): Promise<void> {
-  await db.rows(REVOKE, [at, id]);
+/** Whom a key belongs to, and what it may do, stays. */
+export async function writeKeys(db: Db, changes: readonly KeyChange[]): Promise<void> {
+  for (const { before, after, hash } of changes) {
+    const { id, name, role, customer_id, device_id, rate, created_at, expires_at, revoked_at, replaced_by } = after;
+    if (before !== undefined) await db.rows(CHANGE, [id, name, rate, expires_at, revoked_at, replaced_by]);
+    else {
+      const made = [id, hash ?? null, name, role, customer_id, device_id, rate, created_at, expires_at, revoked_at, replaced_by];
+      await db.rows(INSERT, made);
+    }
+  }
 }

@@ -2,27 +2,40 @@
 
 import type pg from "pg";
 import { Complaint } from "../../domain/errors.ts";
-import { statement, transaction } from "./connection.ts";
-import { FIRST, TABLES } from "./schema.ts";
+import { statement, type Transaction, transaction } from "./connection.ts";
+import { fillDevicesAndFleet } from "./fill-fleet.ts";
+import { DEVICES_AND_FLEET, FIRST, TABLES } from "./schema.ts";
+
+type Step = {
+  readonly version: number;
+  readonly sql: string;
+  /** What follows from the rows that are there. */
+  readonly fill?: (db: Transaction) => Promise<void>;
+};
 
 /** What brings a database to a version. Version 1 is of programs that were never released. */
-const STEPS: readonly (readonly [version: number, sql: string])[] = [[2, FIRST]];
-const NEWEST = 2;
+const STEPS: readonly Step[] = [
+  { version: 2, sql: FIRST },
+  { version: 3, sql: DEVICES_AND_FLEET, fill: fillDevicesAndFleet },
+];
+const NEWEST = 3;
 
 const MARK = "CREATE TABLE tank_monitor (version integer NOT NULL)";
 
 /** The newest schema, as a script. */
-export const SCHEMA_SCRIPT = `${MARK};\nINSERT INTO tank_monitor VALUES (${NEWEST});\n${STEPS.map(([, sql]) => sql).join("\n")}`;
+export const SCHEMA_SCRIPT = `${MARK};\nINSERT INTO tank_monitor VALUES (${NEWEST});\n${STEPS.map(({ sql }) => sql).join("\n")}`;
 
-/** Held while a process looks and migrates, so that several may start at once. Any number that nobody else takes. */
+/** Held while a process looks and migrates, so that several may start at once: they wait. Any number that nobody else takes. */
 const LOCK = statement("SELECT pg_advisory_xact_lock(5522219041)");
 const IS_OURS = statement("SELECT to_regclass('tank_monitor') IS NOT NULL");
 const FOREIGN = statement("SELECT name FROM unnest($1::text[]) AS name WHERE to_regclass(name) IS NOT NULL LIMIT 1");
 const VERSION = statement("SELECT version FROM tank_monitor");
 const SET_VERSION = statement("UPDATE tank_monitor SET version = $1");
 
+/** On connections that are patient: a large database takes its time, and so does whoever waits for it. */
 export async function migrate(pool: pg.Pool): Promise<void> {
   await transaction(pool, async (db) => {
+    await db.client.query("SET LOCAL lock_timeout = 0");
     await db.rows(LOCK);
     if ((await db.rows(IS_OURS))[0]?.[0] !== true) {
       const [foreign] = await db.rows(FOREIGN, [TABLES]);
@@ -45,7 +58,11 @@ export async function migrate(pool: pg.Pool): Promise<void> {
         `the database was made by a newer Tank Monitor (database version ${version}; this program knows versions up to ${NEWEST}). Start the newer program.`,
       );
     }
-    for (const [reached, sql] of STEPS) if (version < reached) await db.client.query(sql);
+    for (const { version: reached, sql, fill } of STEPS) {
+      if (version >= reached) continue;
+      await db.client.query(sql);
+      await fill?.(db);
+    }
     if (version < NEWEST) await db.rows(SET_VERSION, [NEWEST]);
   });
 }

@@ -2,12 +2,35 @@
 
 import type { PageQuestion } from "../../domain/page.ts";
 import { EARLIEST, GAP_MOST, LATEST, missingGroup } from "../series/levels.ts";
-import { type ListKind, seriesOf } from "../series/lists.ts";
+import { LISTS, type ListKind, seriesOf } from "../series/lists.ts";
 import { type Db, type Row, type Statement, statement } from "./connection.ts";
 import { entriesOf, keyValues, LIST_MILESTONES, ORIGIN } from "./lists.ts";
 import { wayAt, wayTo } from "./milestones.ts";
 
 export type RowPage = { readonly rows: Row[]; readonly totalItems: number };
+
+/**
+ * How many of the entries lie before the instant, where `way` leads to the last gap that begins before it. They are asked for
+ * in the order of their index, since others, in which the instant comes second, can be walked as well, but whole.
+ */
+function rankOf(entries: string, bound: string, way: string): string {
+  const [firstInstant, firstId] = ORIGIN;
+  return `(
+      SELECT coalesce(gap.ahead, 0) + (
+        SELECT count(*) FROM (
+          SELECT ${entries} AND created_at < ${bound} AND (created_at, id) >= (
+            coalesce(gap.created_at, ${firstInstant}), coalesce(gap.id, '${firstId}')
+          ) ORDER BY created_at, id OFFSET 0
+        ) AS entry
+      ) FROM (SELECT) AS one LEFT JOIN ${way} AS gap ON gap.level = 0
+    )`;
+}
+
+/** How many live tanks there are, as a part of a statement: a recursive query, and the number. */
+export const LIVE_TANKS = {
+  way: wayAt(LIST_MILESTONES, "to_last", `'${seriesOf(LISTS.tanks, null)}'`, `SELECT ${LATEST} - 1 AS sought`),
+  count: rankOf(entriesOf(LISTS.tanks, ""), String(LATEST), "to_last"),
+} as const;
 
 export class List {
   readonly #kind: ListKind;
@@ -17,14 +40,7 @@ export class List {
   /** $1 series, $2 and $3 the bounds (the second not included), $4 entries skipped, $5 wanted, $6 key. */
   constructor(kind: ListKind, columns: string) {
     const entries = entriesOf(kind, "$6");
-    const [firstInstant, firstId] = ORIGIN;
-    const rank = (bound: string, way: string): string => `(
-      SELECT coalesce(gap.ahead, 0) + (
-        SELECT count(*) ${entries} AND created_at < ${bound} AND (created_at, id) >= (
-          coalesce(gap.created_at, ${firstInstant}), coalesce(gap.id, '${firstId}')
-        )
-      ) FROM (SELECT) AS one LEFT JOIN ${way} AS gap ON gap.level = 0
-    )`;
+    const rank = (bound: string, way: string): string => rankOf(entries, bound, way);
     const wayToBound = (name: string, bound: string): string =>
       wayAt(LIST_MILESTONES, name, "$1", `SELECT ${bound} - 1 AS sought WHERE ${bound} > ${EARLIEST}`);
     const [from, to] = ["$2::bigint", "$3::bigint"];

@@ -1,26 +1,52 @@
 // Writes many objects with one statement: an array a column.
 
-import { type Statement, statement, type Value } from "./connection.ts";
+import { type Row, type Statement, statement, type Value } from "./connection.ts";
 
 /** What is not text. */
 const TYPES: Readonly<Record<string, string>> = {
+  at: "bigint",
   capacity: "double precision",
   created_at: "bigint",
   deleted: "boolean",
+  deleted_at: "bigint",
+  fill: "double precision",
+  heard: "bigint",
   last_seen_at: "bigint",
   latitude: "double precision",
   longitude: "double precision",
   min_fill_alert_percentage: "integer",
+  since: "bigint",
+  threshold: "integer",
+  until: "bigint",
   updated_at: "bigint",
+  urgency: "integer",
   verified_at: "bigint",
 };
 
-/** Makes the rows, or replaces these columns of those that are there. The first column is the id. */
-export function putStatement(table: string, columns: readonly string[]): Statement {
+/** Makes the rows, or replaces these columns of those that are there. They are known by the first column, or the first few. */
+export function putStatement(table: string, columns: readonly string[], keys = 1): Statement {
   const arrays = columns.map((column, i) => `$${i + 1}::${TYPES[column] ?? "text"}[]`);
+  const sets = columns.slice(keys).map((column) => `${column} = ${newValue(table, column)}`);
   return statement(`
     INSERT INTO ${table} (${columns.join(", ")}) SELECT * FROM unnest(${arrays.join(", ")})
-    ON CONFLICT (id) DO UPDATE SET ${columns.map((column) => `${column} = excluded.${column}`).join(", ")}`);
+    ON CONFLICT (${columns.slice(0, keys).join(", ")}) DO UPDATE SET ${sets.join(", ")}`);
+}
+
+/** What was deleted before keeps the moment of that. */
+function newValue(table: string, column: string): string {
+  if (column !== "deleted_at") return `excluded.${column}`;
+  return `CASE WHEN excluded.deleted THEN coalesce(excluded.deleted_at, ${table}.deleted_at) END`;
+}
+
+/** When an object becomes deleted; null where it does not, or was before. */
+export function deletedAt(before: { readonly deleted: boolean } | undefined, after: { readonly deleted: boolean }, at: number) {
+  return after.deleted && before?.deleted !== true ? at : null;
+}
+
+/** Rows by their first column, in the order in which that was asked for. */
+export function byId<T>(ids: readonly string[], rows: readonly Row[], of: (row: Row) => T): Map<string, T> {
+  const found = new Map(rows.map((row) => [row[0] as string, row]));
+  return new Map(ids.flatMap((id) => (found.has(id) ? [[id, of(found.get(id) as Row)]] : [])));
 }
 
 /** Rows as columns: one array each. */

@@ -106,5 +106,103 @@ export const FIRST = `
   );
 `;
 
+/** Devices and what waits of them, the fleet, the audit log, creations that may arrive twice, and what searches need. */
+export const DEVICES_AND_FLEET = `
+  ALTER TABLE customer ADD COLUMN deleted_at bigint;
+  ALTER TABLE tank ADD COLUMN deleted_at bigint;
+  -- As JSON; as a text, so that it comes back as it was given.
+  ALTER TABLE tank ADD COLUMN shape text;
+
+  CREATE INDEX customer_by_name ON customer (lower(name COLLATE "C")) WHERE NOT deleted;
+  CREATE INDEX customer_by_any_case_email ON customer (lower(email)) WHERE NOT deleted;
+  CREATE INDEX customer_deleted ON customer (created_at, id) WHERE deleted;
+  CREATE INDEX tank_by_name ON tank (lower(name COLLATE "C")) WHERE NOT deleted;
+  CREATE INDEX tank_by_city ON tank (lower(city COLLATE "C")) WHERE NOT deleted;
+  CREATE INDEX tank_by_custom_id ON tank (lower(custom_id COLLATE "C")) WHERE NOT deleted;
+  CREATE INDEX tank_deleted ON tank (created_at, id) WHERE deleted;
+
+  -- Every device that serves a tank, has a profile, or was heard of; "id" is its key. "waiting" counts the rows there.
+  CREATE TABLE device (
+    id text COLLATE "C" PRIMARY KEY,
+    tank text COLLATE "C",
+    since bigint NOT NULL DEFAULT ${EARLIEST},
+    profile text,
+    waiting integer NOT NULL DEFAULT 0,
+    dropped bigint NOT NULL DEFAULT 0
+  );
+  CREATE INDEX device_waiting ON device (id) WHERE waiting > 0;
+  CREATE INDEX device_free ON device (id) WHERE tank IS NULL;
+
+  -- Where devices were before.
+  CREATE TABLE service (
+    device text COLLATE "C" NOT NULL,
+    until bigint NOT NULL,
+    tank text COLLATE "C" NOT NULL,
+    PRIMARY KEY (device, until)
+  );
+
+  -- Readings of devices that have no tank, or no profile that reads them. A fill or a payload (JSON).
+  CREATE TABLE waiting (
+    device text COLLATE "C" NOT NULL,
+    created_at bigint NOT NULL,
+    fill double precision,
+    payload text,
+    PRIMARY KEY (device, created_at)
+  );
+
+  -- A row for every live tank: its threshold and its latest reading. What is indexed is coarse, so that few readings move an
+  -- entry: the margin in whole percent, and the quarter of the day in which the tank was last heard.
+  CREATE TABLE fleet (
+    tank text COLLATE "C" PRIMARY KEY,
+    threshold integer NOT NULL,
+    at bigint NOT NULL,
+    fill double precision,
+    urgency integer NOT NULL,
+    heard bigint NOT NULL
+  ) WITH (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.05);
+  CREATE INDEX fleet_by_urgency ON fleet (urgency);
+  CREATE INDEX fleet_by_heard ON fleet (heard);
+
+  -- Numbered without a gap, by writers that hold the lock of the lists.
+  CREATE TABLE audit (
+    number bigint PRIMARY KEY,
+    at bigint NOT NULL,
+    who text COLLATE "C" NOT NULL,
+    object text COLLATE "C" NOT NULL,
+    id text COLLATE "C" NOT NULL,
+    action text NOT NULL,
+    changes text NOT NULL
+  );
+  CREATE INDEX audit_by_time ON audit (at);
+  CREATE INDEX audit_by_object ON audit (object, id);
+  CREATE INDEX audit_by_id ON audit (id);
+  CREATE INDEX audit_by_who ON audit (who);
+
+  -- Creations that may arrive twice: what was asked, and the answer.
+  CREATE TABLE once (
+    who text COLLATE "C" NOT NULL,
+    key text COLLATE "C" NOT NULL,
+    at bigint NOT NULL,
+    asked text NOT NULL,
+    answer text NOT NULL,
+    PRIMARY KEY (who, key)
+  );
+  CREATE INDEX once_by_time ON once (at);
+`;
+
 /** In the order in which their contents can be put back. */
-export const TABLES = ["customer", "tank", "telemetry", "block", "reading_milestone", "list_milestone", "api_key"] as const;
+export const TABLES = [
+  "customer",
+  "tank",
+  "telemetry",
+  "block",
+  "reading_milestone",
+  "list_milestone",
+  "api_key",
+  "device",
+  "service",
+  "waiting",
+  "fleet",
+  "audit",
+  "once",
+] as const;

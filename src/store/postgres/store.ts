@@ -5,9 +5,12 @@ import { Complaint, Refusal } from "../../domain/errors.ts";
 import type { Observe } from "../../domain/events.ts";
 import type { Store } from "../../domain/store.ts";
 import { Health } from "../health.ts";
+import { importNow } from "../occasion.ts";
+import { auditQuestions } from "./audit.ts";
 import { backup, copyToTemporary } from "./backup.ts";
 import { check } from "./check.ts";
 import { repairCustomer } from "./check-customers.ts";
+import { repairDevices } from "./check-devices.ts";
 import { repairReferences } from "./check-file.ts";
 import { repairList } from "./check-lists.ts";
 import { repairTank } from "./check-tanks.ts";
@@ -24,16 +27,20 @@ import {
   tryConnection,
 } from "./connection.ts";
 import { customerQuestions, putCustomers, touchCustomers } from "./customers.ts";
+import { deviceQuestions } from "./devices.ts";
 import { records } from "./export.ts";
-import { addKey, keyQuestions, replaceKey, revokeKey } from "./keys.ts";
+import { fleetQuestions } from "./fleet.ts";
+import { keyQuestions } from "./keys.ts";
 import { migrate } from "./migrations.ts";
+import { carryOut } from "./orders.ts";
 import { Pipes } from "./pipes.ts";
 import { Replicas } from "./replicas.ts";
+import { searchQuestions } from "./search.ts";
 import { putTanks, tankQuestions } from "./tanks.ts";
 import { telemetryQuestions } from "./telemetry.ts";
 import { Writer } from "./writer.ts";
 
-const ANYTHING = statement("SELECT EXISTS (SELECT FROM customer) OR EXISTS (SELECT FROM api_key)");
+const ANYTHING = statement("SELECT EXISTS (SELECT FROM customer) OR EXISTS (SELECT FROM api_key) OR EXISTS (SELECT FROM device)");
 const PING = statement("SELECT version FROM tank_monitor");
 const SCHEMA = statement("SELECT current_schema()");
 
@@ -45,16 +52,16 @@ export async function openPostgres(url: string, settings: PostgresSettings, obse
     throw complaint(error as Error, url);
   }
   const pipes = Math.min(PIPES, Math.floor(settings.connections / 2));
-  const pool = openPool(url, settings.connections - pipes);
+  const patient = openPool(url, 1, { isPatient: true });
   try {
-    await migrate(pool);
+    await migrate(patient);
   } catch (error) {
-    await pool.end();
+    await patient.end();
     const isOfServer = error instanceof pg.DatabaseError || asRefusal(error) instanceof Refusal;
     throw isOfServer ? complaint(error as Error, url) : error;
   }
+  const pool = openPool(url, settings.connections - pipes);
   const primary = new Pipes(url, pipes);
-  const patient = openPool(url, 1, { isPatient: true });
   const replicas = new Replicas(primary, settings, observe);
   // A server that was lost once is lost to all connections. Writing that comes back may have found a new one: questions do
   // not stay with an old one that still answers.
@@ -119,11 +126,20 @@ function storeOn(
     repairReferences: tell(repairReferences),
     repairCustomer: tell(repairCustomer),
     repairTank: tell(repairTank),
+    repairDevices: tell(repairDevices),
     repairList: tell(repairList),
   };
   const questions = { ...customerQuestions(readers), ...tankQuestions(readers), ...telemetryQuestions(readers) };
-  // Always where revocation is known at once.
+  // Always where revocation is known at once, and an operator sees what was just done.
   const keys = keyQuestions(primary);
+  const overview = {
+    ...customerQuestions(primary),
+    ...tankQuestions(primary),
+    ...searchQuestions(primary),
+    ...deviceQuestions(primary),
+    ...fleetQuestions(primary),
+    ...auditQuestions(primary),
+  };
   return {
     customerById: ask(questions.customerById),
     customerPage: ask(questions.customerPage),
@@ -132,14 +148,20 @@ function storeOn(
     telemetryPage: ask(questions.telemetryPage),
     keyByHash: ask(keys.keyByHash),
     keyList: ask(keys.keyList),
+    managedCustomer: ask(overview.managedCustomer),
+    customerSearch: ask(overview.customerSearch),
+    managedTank: ask(overview.managedTank),
+    tankSearch: ask(overview.tankSearch),
+    managedDevice: ask(overview.managedDevice),
+    deviceSearch: ask(overview.deviceSearch),
+    fleetPage: ask(overview.fleetPage),
+    auditPage: ask(overview.auditPage),
     isEmpty: ask(async () => (await primary.rows(ANYTHING))[0]?.[0] === false),
     ping: ask(async () => void (await primary.rows(PING))),
-    putCustomers: tell(putCustomers),
-    putTanks: tell(putTanks),
+    putCustomers: (records, occasion = importNow()) => tell(putCustomers)(records, occasion),
+    putTanks: (records, occasion = importNow()) => tell(putTanks)(records, occasion),
     acceptReadings: (batch) => writing.watch(() => refusing(() => writer.acceptReadings(batch))),
-    addKey: tell(addKey),
-    replaceKey: tell(replaceKey),
-    revokeKey: tell(revokeKey),
+    carryOut: tell(carryOut),
     touchCustomers: tell(touchCustomers),
     // A copy may fail for its own place, which says nothing of the database.
     backup: (to, progress) => refusing(() => backup(patient, to, progress)),

@@ -1,19 +1,38 @@
-// Tanks: questions, and the write, which takes many at a time and keeps `tank_count` with them.
+// Tanks: questions, and the write, which takes many at a time and keeps with them what follows from tanks: the owners'
+// `tank_count`, the fleet, which device serves which, and the audit log.
 
-import { type Change, decideTanks, idsOf, isLettingGo, type TankState } from "../../domain/fleet.ts";
+import { type Occasion, tankDeeds } from "../../domain/audit.ts";
+import { deviceKey } from "../../domain/device.ts";
+import { type Change, decideTanks, idsOf, isLettingGo, type ShapedTank, type TankState } from "../../domain/fleet.ts";
 import type { Sight } from "../../domain/key.ts";
 import type { Page, PageQuestion } from "../../domain/page.ts";
 import type { RecordOutcome, TankRecord } from "../../domain/record.ts";
+import type { Shape } from "../../domain/shape.ts";
 import type { Found } from "../../domain/store.ts";
 import type { Tank } from "../../domain/tank.ts";
-import { isDeleted, LOCATION_FIELDS, TANK_COLUMNS, TANK_FIELDS, tankOf, tankState, tankValues } from "../columns.ts";
+import {
+  isDeleted,
+  LOCATION_FIELDS,
+  SHAPED_TANK_COLUMNS,
+  shapedTank,
+  TANK_COLUMNS,
+  TANK_FIELDS,
+  tankOf,
+  tankState,
+  tankValues,
+} from "../columns.ts";
 import { LISTS, tankMove } from "../series/lists.ts";
-import { type Db, statement } from "./connection.ts";
+import { drain } from "./arrivals.ts";
+import { note } from "./audit.ts";
+import { type Db, statement, type Transaction } from "./connection.ts";
+import { knownDevices, lockDevices, moveDevices } from "./devices.ts";
+import { keepFleet } from "./fleet.ts";
 import { ListKeeper, lockLists } from "./lists.ts";
 import { List } from "./paging.ts";
-import { columnsOf, putStatement } from "./put.ts";
+import { byId, columnsOf, deletedAt, putStatement } from "./put.ts";
 
 const BY_ID = statement(`SELECT ${TANK_COLUMNS} FROM tank WHERE id = $1`);
+const SHAPED = statement(`SELECT ${SHAPED_TANK_COLUMNS} FROM tank WHERE id = $1`);
 export const ALL_TANKS = `SELECT ${TANK_COLUMNS} FROM tank ORDER BY id`;
 
 const all = new List(LISTS.tanks, TANK_COLUMNS);
@@ -29,6 +48,10 @@ export function tankQuestions(db: Db) {
       return isDeleted(row) ? "deleted" : tank;
     },
 
+    async managedTank(id: string): Promise<ShapedTank | undefined> {
+      return (await db.rows(SHAPED, [id])).map(shapedTank)[0];
+    },
+
     async tankPage(question: PageQuestion, sight: Sight): Promise<Page<Tank>> {
       const owner = sight.customerId;
       const { rows, totalItems } = owner === null ? await all.page(db, null, question) : await ofOwner.page(db, owner, question);
@@ -39,11 +62,9 @@ export function tankQuestions(db: Db) {
 
 const KNOWN = statement(`SELECT ${TANK_COLUMNS} FROM tank WHERE id = ANY ($1::text[])`);
 const OWNERS = statement("SELECT id FROM customer WHERE id = ANY ($1::text[])");
-const DEVICES = statement(
-  "SELECT assigned_device_id, id FROM tank WHERE assigned_device_id = ANY ($1::text[]) AND NOT deleted", // tank_by_device
-);
 const LET_GO = statement("UPDATE tank SET deleted = true WHERE id = ANY ($1::text[])");
-const PUT = putStatement("tank", ["id", ...TANK_FIELDS, ...LOCATION_FIELDS, "deleted"]);
+const PUT = putStatement("tank", ["id", ...TANK_FIELDS, ...LOCATION_FIELDS, "deleted", "deleted_at"]);
+const SHAPE = statement("UPDATE tank SET shape = $2 WHERE id = $1");
 const ADD_TELEMETRY = statement("INSERT INTO telemetry (tank) SELECT unnest($1::text[])");
 const COUNT = statement(`
   UPDATE customer SET tank_count = tank_count + owned.delta
@@ -51,27 +72,25 @@ const COUNT = statement(`
 
 const lists = [LISTS.tanks, LISTS.tanksOfOwner].map((kind) => ({ kind, keeper: new ListKeeper(kind) }));
 
-export async function putTanks(db: Db, records: readonly TankRecord[]): Promise<RecordOutcome[]> {
+export async function putTanks(db: Transaction, records: readonly TankRecord[], occasion: Occasion): Promise<RecordOutcome[]> {
   await lockLists(db);
+  await lockDevices(db);
   const tanks = records.flatMap((record) => ("remove" in record ? [] : [record.tank]));
-  const rows = await db.rows(KNOWN, [[...new Set(idsOf(records))]]);
-  const known = new Map(rows.map((row) => [row[0] as string, tankState(row)]));
+  const ids = [...new Set(idsOf(records))];
+  const known = byId(ids, await db.rows(KNOWN, [ids]), tankState);
   const owners = await db.rows(OWNERS, [[...new Set(tanks.map(({ owner_id }) => owner_id))]]);
-  const devices = await db.rows(DEVICES, [[...new Set(tanks.map(({ assigned_device_id }) => assigned_device_id))]]);
-  const { outcomes, changes } = decideTanks(
-    records,
-    known,
-    new Set(owners.map(([id]) => id as string)),
-    new Map(devices as unknown as (readonly [string, string])[]),
-  );
-  if (changes.length > 0) await write(db, changes);
+  const devices = await knownDevices(db, [...new Set(tanks.map(({ assigned_device_id }) => deviceKey(assigned_device_id)))]);
+  const { outcomes, changes } = decideTanks(records, known, new Set(owners.map(([id]) => id as string)), devices);
+  await drain(db, await writeTanks(db, changes, occasion));
   return outcomes;
 }
 
-async function write(db: Db, changes: readonly Change<TankState>[]): Promise<void> {
+/** Gives the devices that have come to a tank: what waits of them can be taken in. Under the locks of lists and devices. */
+export async function writeTanks(db: Db, changes: readonly Change<TankState>[], occasion: Occasion): Promise<string[]> {
+  if (changes.length === 0) return [];
   const letGo = changes.filter(isLettingGo);
   if (letGo.length > 0) await db.rows(LET_GO, [letGo.map(({ id }) => id)]);
-  await db.rows(PUT, columnsOf(changes.map(({ id, after }) => [id, ...tankValues(after.tank), after.deleted])));
+  await db.rows(PUT, columnsOf(changes.map((change) => rowOf(change, occasion))));
   const made = changes.filter(({ before }) => before === undefined);
   if (made.length > 0) await db.rows(ADD_TELEMETRY, [made.map(({ id }) => id)]);
   for (const { kind, keeper } of lists)
@@ -80,6 +99,18 @@ async function write(db: Db, changes: readonly Change<TankState>[]): Promise<voi
       changes.map((change) => tankMove(kind, change)),
     );
   await count(db, changes);
+  await keepFleet(db, changes);
+  const moved = await moveDevices(db, changes, occasion.at);
+  await note(db, tankDeeds(changes), occasion);
+  return moved;
+}
+
+function rowOf({ id, before, after }: Change<TankState>, { at }: Occasion) {
+  return [id, ...tankValues(after.tank), after.deleted, deletedAt(before, after, at)];
+}
+
+export async function putShapes(db: Db, shapes: ReadonlyMap<string, Shape | null>): Promise<void> {
+  for (const [id, shape] of shapes) await db.rows(SHAPE, [id, shape === null ? null : JSON.stringify(shape)]);
 }
 
 /** The owners' counts follow. */

@@ -2,14 +2,14 @@
 // devices, one commit.
 
 import type pg from "pg";
-import type { ReadingBatch } from "../../domain/reading.ts";
-import { acceptReadings } from "./acceptance.ts";
+import type { Acceptance, ArrivalBatch, Source } from "../../domain/reading.ts";
+import { acceptReadings } from "./arrivals.ts";
 import { type Transaction, transaction } from "./connection.ts";
 
 const READINGS_TOGETHER = 20_000;
 
 type WriteJob = { readonly work: (db: Transaction) => Promise<unknown>; readonly settle: (result: Promise<unknown>) => void };
-type ReadingJob = { readonly batch: ReadingBatch; readonly settle: (result: Promise<Uint8Array>) => void };
+type ReadingJob = { readonly batch: ArrivalBatch; readonly settle: (result: Promise<Acceptance>) => void };
 type Job = WriteJob | ReadingJob;
 
 export class Writer {
@@ -28,7 +28,7 @@ export class Writer {
     });
   }
 
-  acceptReadings(batch: ReadingBatch): Promise<Uint8Array> {
+  acceptReadings(batch: ArrivalBatch): Promise<Acceptance> {
     return new Promise((resolve) => this.#take({ batch, settle: resolve }));
   }
 
@@ -59,45 +59,53 @@ export class Writer {
   async #acceptTogether(first: ReadingJob): Promise<void> {
     const jobs = [first];
     for (
-      let size = first.batch.tank.length, next = this.#queue[0];
+      let size = first.batch.source.length, next = this.#queue[0];
       next !== undefined && "batch" in next;
       next = this.#queue[0]
     ) {
-      size += next.batch.tank.length;
+      size += next.batch.source.length;
       if (size > READINGS_TOGETHER) break;
       jobs.push(next);
       this.#queue.shift();
     }
-    const whole = joined(jobs.map(({ batch }) => batch));
-    const result = transaction(this.#pool, (db) => acceptReadings(db, whole));
+    const batch = joined(jobs.map(({ batch }) => batch));
+    const result = transaction(this.#pool, (db) => acceptReadings(db, batch));
     let from = 0;
     for (const { batch, settle } of jobs) {
-      const own = [from, from + batch.tank.length] as const;
-      settle(result.then((outcomes) => outcomes.slice(...own)));
-      from += batch.tank.length;
+      const [own, past] = [from, from + batch.source.length];
+      settle(result.then((whole) => part(whole, own, past)));
+      from = past;
     }
     await result.catch(() => {});
   }
 }
 
 /** Several batches as one, in their order. */
-function joined(batches: readonly ReadingBatch[]): ReadingBatch {
+function joined(batches: readonly ArrivalBatch[]): ArrivalBatch {
   const [only] = batches;
   if (only !== undefined && batches.length === 1) return only;
-  const length = batches.reduce((sum, { tank }) => sum + tank.length, 0);
-  const tankIds: string[] = [];
-  const whole = { tank: new Uint32Array(length), createdAt: new Float64Array(length), fill: new Float64Array(length) };
+  const length = batches.reduce((sum, { source }) => sum + source.length, 0);
+  const sources: Source[] = [];
+  const payloads = new Map<number, string>();
+  const whole = { source: new Uint32Array(length), createdAt: new Float64Array(length), fill: new Float64Array(length) };
   let from = 0;
   for (const batch of batches) {
-    const first = tankIds.length;
-    for (const id of batch.tankIds) tankIds.push(id);
-    whole.tank.set(
-      batch.tank.map((index) => index + first),
+    const first = sources.length;
+    for (const source of batch.sources) sources.push(source);
+    for (const [place, payload] of batch.payloads) payloads.set(from + place, payload);
+    whole.source.set(
+      batch.source.map((index) => index + first),
       from,
     );
     whole.createdAt.set(batch.createdAt, from);
     whole.fill.set(batch.fill, from);
-    from += batch.tank.length;
+    from += batch.source.length;
   }
-  return { tankIds, ...whole };
+  return { sources, payloads, ...whole };
+}
+
+/** What became of those from one place to another, not included. */
+function part({ outcomes, reasons }: Acceptance, from: number, past: number): Acceptance {
+  const own = [...reasons].filter(([place]) => place >= from && place < past);
+  return { outcomes: outcomes.slice(from, past), reasons: new Map(own.map(([place, reason]) => [place - from, reason])) };
 }

@@ -102,3 +102,10 @@ export function pack({ instants, fills }: Columns, from = 0, to = instants.lengt
 function isHundredths(fill: number): boolean {
   return fill >= 0 && fill <= 655.35 && Object.is(Math.round(fill * 100) / 100 + 0, fill);
 }
+
+/** The newest reading of a packed block; undefined where there is none. */
+export function lastReading(data: Uint8Array): Reading | undefined {
+  const block = new Block(data);
+  const last = block.length - 1;
+  return last < 0 ? undefined : { created_at: block.instant(last), fill_percentage: block.fill(last) };
+}

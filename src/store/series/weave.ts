@@ -2,8 +2,7 @@
 // that row alone; older ones lie in blocks, each known by the instant it begins at. A head or block that has grown too
 // long is cut. Pure: the engines load and store.
 
-import type { ReadingBatch } from "../../domain/reading.ts";
-import { READING_OUTCOMES } from "../../domain/store.ts";
+import { READING_OUTCOMES, type ReadingBatch } from "../../domain/reading.ts";
 import { type Block, type Columns, pack } from "./block.ts";
 import { GAP, GAP_MOST } from "./levels.ts";
 

@@ -8,7 +8,8 @@ import { MilestoneKeeper } from "./milestone-keeper.ts";
 import { arrayRow, arrayStatement } from "./rows.ts";
 import { BLOCK, READING_MILESTONES } from "./telemetry.ts";
 
-export function telemetryWrites(db: DatabaseSync) {
+/** `follow` is told of every head that has changed. */
+export function telemetryWrites(db: DatabaseSync, follow: (tankId: string, head: Uint8Array) => void) {
   const headOf = arrayStatement(
     db,
     "SELECT t.pk, h.total, h.start, h.data FROM tank t JOIN telemetry h ON h.tank = t.pk WHERE t.id = ?",
@@ -19,7 +20,7 @@ export function telemetryWrites(db: DatabaseSync) {
   const openBlock = db.prepare("INSERT INTO block (tank, start, data) VALUES (?, ?, ?)");
   const keeper = new MilestoneKeeper(db, READING_MILESTONES);
 
-  function accept(tankId: string, batch: ReadingBatch, places: Uint32Array, outcomes: Uint8Array): void {
+  function take(tankId: string, batch: ReadingBatch, places: Uint32Array, outcomes: Uint8Array): void {
     const row = arrayRow(headOf.get(tankId)) as readonly [number, number, number, Uint8Array] | undefined;
     if (row === undefined) {
       for (const place of places) outcomes[place] = TANK_UNKNOWN;
@@ -34,12 +35,14 @@ export function telemetryWrites(db: DatabaseSync) {
     for (const piece of taken.opened) openBlock.run(tank, piece.start, piece.data);
     keeper.keep(tank, ways);
     writeHead.run(taken.head.total, taken.head.start, taken.head.data, tank);
+    follow(tankId, taken.head.data);
   }
 
   return {
-    acceptReadings(batch: ReadingBatch): Uint8Array {
+    /** Gives what became of each, by index into `READING_OUTCOMES`. */
+    takeReadings(batch: ReadingBatch): Uint8Array {
       const outcomes = new Uint8Array(batch.tank.length);
-      for (const [tankId, places] of placesByTank(batch)) accept(tankId, batch, places, outcomes);
+      for (const [tankId, places] of placesByTank(batch)) take(tankId, batch, places, outcomes);
       return outcomes;
     },
   };

@@ -31,8 +31,16 @@ function damageIn(db: DatabaseSync): string[] {
   }
 }
 
+const STRAY_FLEET = "SELECT count(*), min(tank) FROM fleet WHERE tank NOT IN (SELECT id FROM tank)";
+
 /** Rows that refer to one that is not there. */
 export function lookAtReferences(db: DatabaseSync): Look[] {
+  const [count, first] = arrayRow(arrayStatement(db, STRAY_FLEET).get()) ?? [];
+  const fleet = { where: "table fleet", faults: [{ isDerived: true, what: `rows of ${count} tanks belong to none (${first})` }] };
+  return [...foreignKeys(db), ...(Number(count) === 0 ? [] : [fleet])];
+}
+
+function foreignKeys(db: DatabaseSync): Look[] {
   const rows = arrayRows(arrayStatement(db, "PRAGMA foreign_key_check").all());
   const groups = Map.groupBy(rows, ([table]) => String(table));
   return [...groups].flatMap(([table, found]): Look[] => {
@@ -57,23 +65,15 @@ function lostCustomer(db: DatabaseSync, pk: number): Look {
   return { where: `key ${id}`, faults: [{ isDerived: false, what }] };
 }
 
-/** Not by tank_by_device, which is what may be wrong. */
-const SHARED_DEVICES = `SELECT assigned_device_id, count(*), min(id), max(id) FROM tank NOT INDEXED WHERE deleted = 0
-  GROUP BY assigned_device_id HAVING count(*) > 1`;
-
-export function lookAtDevices(db: DatabaseSync): Look[] {
-  return arrayRows(arrayStatement(db, SHARED_DEVICES).all()).map(([device, count, one, other]) => {
-    const what = `it should serve one tank, it serves ${count} (${one}, ${other}): assign another device to one of them`;
-    return { where: `device ${device}`, faults: [{ isDerived: false, what }] };
-  });
-}
-
 export function lookAtKeys(db: DatabaseSync): Look[] {
   return keyFaults(keyQuestions(db).keyList());
 }
 
 export function fileRepairs(db: DatabaseSync) {
-  const drop = db.prepare("DELETE FROM reading_milestone WHERE tank NOT IN (SELECT pk FROM tank)");
+  const drops = [
+    db.prepare("DELETE FROM reading_milestone WHERE tank NOT IN (SELECT pk FROM tank)"),
+    db.prepare("DELETE FROM fleet WHERE tank NOT IN (SELECT id FROM tank)"),
+  ];
   return {
     repairWhole(): Finding[] {
       const before = lookAtFile(db);
@@ -83,7 +83,7 @@ export function fileRepairs(db: DatabaseSync) {
 
     repairReferences(): Finding[] {
       const before = lookAtReferences(db);
-      drop.run();
+      for (const drop of drops) drop.run();
       const after = lookAtReferences(db).flatMap(({ faults }) => faults);
       return before.flatMap(({ where, faults }) => findingsOf(where, faults, after));
     },

@@ -4,14 +4,15 @@ import type { DatabaseSync } from "node:sqlite";
 import type { Census, Finding } from "../../domain/store.ts";
 import { checkWith, type Looks, type ObjectLook, type Repairs } from "../check.ts";
 import { customerLooks, customerRepairs } from "./check-customers.ts";
-import { fileRepairs, lookAtDevices, lookAtFile, lookAtKeys, lookAtReferences } from "./check-file.ts";
+import { deviceRepairs, lookAtAudit, lookAtDevices } from "./check-devices.ts";
+import { fileRepairs, lookAtFile, lookAtKeys, lookAtReferences } from "./check-file.ts";
 import { listLooks, listRepairs } from "./check-lists.ts";
 import { tankLooks, tankRepairs } from "./check-tanks.ts";
 import { asRefusal, openReader } from "./connection.ts";
 import { arrayRow, arrayStatement } from "./rows.ts";
 
 export function repairs(db: DatabaseSync) {
-  return { ...fileRepairs(db), ...customerRepairs(db), ...tankRepairs(db), ...listRepairs(db) };
+  return { ...fileRepairs(db), ...customerRepairs(db), ...tankRepairs(db), ...deviceRepairs(db), ...listRepairs(db) };
 }
 
 /** A snapshot takes on no further object after this long. */
@@ -73,7 +74,8 @@ function looksOn(db: DatabaseSync): Looks<number> {
     objects: () => Number(arrayRow(objects.get())?.[0]),
     customers: some(nextCustomer),
     tanks: some(nextTank),
-    devicesAndKeys: inSnapshot(() => [...lookAtDevices(db), ...lookAtKeys(db)]),
+    devices: inSnapshot(() => lookAtDevices(db)),
+    keysAndAudit: inSnapshot(() => [...lookAtKeys(db), ...lookAtAudit(db)]),
     everySeries: inSnapshot(everySeries),
     list: inSnapshot(list),
   };

@@ -1,15 +1,18 @@
 // Customers: questions for the serving thread, and the writes of the writing thread.
 
 import type { DatabaseSync } from "node:sqlite";
+import { customerDeeds, type Occasion } from "../../domain/audit.ts";
 import type { CountedCustomer } from "../../domain/customer.ts";
-import { type CustomerState, decideCustomers, idsOf } from "../../domain/fleet.ts";
+import { type Change, type CustomerState, decideCustomers, idsOf } from "../../domain/fleet.ts";
 import type { Instant } from "../../domain/instant.ts";
 import type { Sight } from "../../domain/key.ts";
+import type { ManagedCustomer } from "../../domain/managed.ts";
 import type { Page } from "../../domain/page.ts";
 import type { CustomerRecord, RecordOutcome } from "../../domain/record.ts";
 import type { CustomerQuestion, Found } from "../../domain/store.ts";
 import { CUSTOMER_COLUMNS, CUSTOMER_FIELDS, customerOf, customerState, customerValues, isDeleted, ownPage } from "../columns.ts";
 import { customerMove, LISTS } from "../series/lists.ts";
+import { auditWrites } from "./audit.ts";
 import { ListKeeper } from "./lists.ts";
 import { List } from "./paging.ts";
 import { arrayRow, arrayStatement } from "./rows.ts";
@@ -31,6 +34,11 @@ export function customerQuestions(db: DatabaseSync) {
       return isDeleted(row) ? "deleted" : customerOf(row);
     },
 
+    managedCustomer(id: string): ManagedCustomer | undefined {
+      const row = arrayRow(byId.get(id));
+      return row === undefined ? undefined : customerState(row);
+    },
+
     customerPage(question: CustomerQuestion, sight: Sight): Page<CountedCustomer> {
       const { email } = question;
       if (sight.customerId !== null) return ownPage(arrayRow(byId.get(sight.customerId)), question);
@@ -42,27 +50,36 @@ export function customerQuestions(db: DatabaseSync) {
 
 export function customerWrites(db: DatabaseSync) {
   const byId = arrayStatement(db, BY_ID);
-  const columns = ["id", ...CUSTOMER_FIELDS, "deleted"];
+  const columns = ["id", ...CUSTOMER_FIELDS, "deleted", "deleted_at"];
   const put = db.prepare(
     `INSERT INTO customer (${columns.join(", ")}) VALUES (${columns.map(() => "?").join(", ")})
      ON CONFLICT (id) DO UPDATE SET ${columns.map((column) => `${column} = excluded.${column}`).join(", ")}`,
   );
+  const deletedAt = arrayStatement(db, "SELECT deleted_at FROM customer WHERE id = ?");
   const touch = db.prepare("UPDATE customer SET last_seen_at = max(coalesce(last_seen_at, ?1), ?1) WHERE id = ?2");
   const lists = [LISTS.customers, LISTS.customersByEmail].map((kind) => ({ kind, keeper: new ListKeeper(db, kind) }));
+  const { note } = auditWrites(db);
+
+  function write(changes: readonly Change<CustomerState>[], occasion: Occasion): void {
+    for (const { id, before, after } of changes) {
+      const known = before?.deleted === true ? arrayRow(deletedAt.get(id))?.[0] : undefined;
+      put.run(id, ...customerValues(after.customer), after.deleted ? 1 : 0, after.deleted ? (known ?? occasion.at) : null);
+    }
+    for (const { kind, keeper } of lists) keeper.move(changes.map((change) => customerMove(kind, change)));
+    note(customerDeeds(changes), occasion);
+  }
 
   return {
-    putCustomers(records: readonly CustomerRecord[]): RecordOutcome[] {
+    write,
+
+    putCustomers(records: readonly CustomerRecord[], occasion: Occasion): RecordOutcome[] {
       const known = new Map<string, CustomerState>();
       for (const id of idsOf(records)) {
         const row = arrayRow(byId.get(id));
         if (row !== undefined) known.set(id, customerState(row));
       }
       const { outcomes, changes } = decideCustomers(records, known);
-      for (const change of changes) {
-        const { customer, deleted } = change.after;
-        put.run(change.id, ...customerValues(customer), deleted ? 1 : 0);
-      }
-      for (const { kind, keeper } of lists) keeper.move(changes.map((change) => customerMove(kind, change)));
+      write(changes, occasion);
       return outcomes;
     },
 

@@ -2,7 +2,8 @@
 
 import type { DatabaseSync } from "node:sqlite";
 import type { Instant } from "../../domain/instant.ts";
-import type { Key, KnownKey, Role } from "../../domain/key.ts";
+import type { KnownKey, Role } from "../../domain/key.ts";
+import type { KeyChange } from "../../domain/orders/order.ts";
 
 const SELECT = `
   SELECT k.id, k.name, k.role, k.customer_id, k.device_id, k.rate, k.created_at, k.expires_at, k.revoked_at,
@@ -28,10 +29,15 @@ function keyOf(row: Record<string, unknown>): KnownKey {
 
 export function keyQuestions(db: DatabaseSync) {
   const byHash = db.prepare(`${SELECT} WHERE k.hash = ?`); // api_key's unique index on hash
+  const byId = db.prepare(`${SELECT} WHERE k.id = ?`);
   const list = db.prepare(`${SELECT} ORDER BY k.created_at DESC, k.id DESC`);
   return {
     keyByHash(hash: string): KnownKey | undefined {
       const row = byHash.get(hash);
+      return row === undefined ? undefined : keyOf(row);
+    },
+    keyById(id: string): KnownKey | undefined {
+      const row = byId.get(id);
       return row === undefined ? undefined : keyOf(row);
     },
     keyList: (): KnownKey[] => list.all().map(keyOf),
@@ -44,25 +50,17 @@ export function keyWrites(db: DatabaseSync) {
        replaced_by)
      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
   );
-  const replace = db.prepare(
-    "UPDATE api_key SET expires_at = ?, replaced_by = ? WHERE id = ? AND revoked_at IS NULL AND replaced_by IS NULL",
+  const update = db.prepare(
+    "UPDATE api_key SET name = ?, rate = ?, expires_at = ?, revoked_at = ?, replaced_by = ? WHERE id = ?",
   );
-  const revoke = db.prepare("UPDATE api_key SET revoked_at = ? WHERE id = ? AND revoked_at IS NULL");
-
-  function addKey(key: Key, hash: string): void {
-    const { id, name, role, customer_id, device_id, rate, created_at, expires_at, revoked_at, replaced_by } = key;
-    insert.run(id, hash, name, role, customer_id, device_id, rate, created_at, expires_at, revoked_at, replaced_by);
-  }
 
   return {
-    addKey,
-    replaceKey(oldId: string, oldExpiresAt: Instant, key: Key, hash: string): boolean {
-      if (replace.run(oldExpiresAt, key.id, oldId).changes === 0) return false;
-      addKey(key, hash);
-      return true;
-    },
-    revokeKey(id: string, at: Instant): void {
-      revoke.run(at, id);
+    putKeys(changes: readonly KeyChange[]): void {
+      for (const { after, hash } of changes) {
+        const { id, name, role, customer_id, device_id, rate, created_at, expires_at, revoked_at, replaced_by } = after;
+        if (hash === undefined) update.run(name, rate, expires_at, revoked_at, replaced_by, id);
+        else insert.run(id, hash, name, role, customer_id, device_id, rate, created_at, expires_at, revoked_at, replaced_by);
+      }
     },
   };
 }

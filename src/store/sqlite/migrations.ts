@@ -3,13 +3,16 @@
 import type { DatabaseSync } from "node:sqlite";
 import { Complaint } from "../../domain/errors.ts";
 import { patiently } from "./connection.ts";
+import { rebuildFleet } from "./fleet.ts";
 import { addMissingHeads, isEveryReadingMoved, type MoveProgress, moveReadings } from "./move-readings.ts";
 import { rebuildLists } from "./rebuild.ts";
-import { BLOCKS_AND_MILESTONES, FIRST, WITHOUT_READINGS } from "./schema.ts";
+import { BLOCKS_AND_MILESTONES, DEVICES_AND_FLEET, DEVICES_OF_TANKS, FIRST, WITHOUT_READINGS } from "./schema.ts";
 
 /** "TNKM": marks a file as ours. */
 const APPLICATION_ID = 0x544e4b4d;
-const NEWEST = 3;
+const NEWEST = 4;
+/** With readings in blocks. */
+const BLOCKS = 3;
 /** Of programs that were never released: milestones a row each. */
 const PASSED_OVER = 2;
 
@@ -28,19 +31,26 @@ export async function migrate(db: DatabaseSync, progress: MoveProgress = () => {
     if (versionOf(db) === 1 && !hasTable(db, "telemetry")) db.exec(BLOCKS_AND_MILESTONES);
   });
   for (let isDone = false; !isDone; ) {
-    if (patiently(() => versionOf(db)) >= NEWEST) return;
+    if (patiently(() => versionOf(db)) >= BLOCKS) break;
     await moveReadings((work) => change(db, work), db, progress);
     isDone = change(db, () => {
-      if (versionOf(db) >= NEWEST) return true;
+      if (versionOf(db) >= BLOCKS) return true;
       // Another process may have written one since the last look.
       if (!isEveryReadingMoved(db)) return false;
       addMissingHeads(db);
       db.exec(WITHOUT_READINGS);
       rebuildLists(db);
-      db.exec(`PRAGMA user_version = ${NEWEST}`);
+      db.exec(`PRAGMA user_version = ${BLOCKS}`);
       return true;
     });
   }
+  change(db, () => {
+    if (versionOf(db) >= NEWEST) return;
+    db.exec(DEVICES_AND_FLEET);
+    db.exec(DEVICES_OF_TANKS);
+    rebuildFleet(db);
+    db.exec(`PRAGMA user_version = ${NEWEST}`);
+  });
 }
 
 /** One transaction, tried again while another process holds the database. */

@@ -39,7 +39,8 @@ function moverOf(db: DatabaseSync): Mover {
   ) as readonly [number, number | null];
   const oldest = arrayStatement(db, OLDEST);
   const taken = db.prepare(TAKEN);
-  const { acceptReadings } = telemetryWrites(db);
+  // There is no fleet yet to follow.
+  const { takeReadings } = telemetryWrites(db, () => {});
 
   function move(): number {
     addMissingHeads(db);
@@ -52,7 +53,7 @@ function moverOf(db: DatabaseSync): Mover {
       return tankIds.length - 1;
     });
     const createdAt = Float64Array.from(rows, (row) => row[2]);
-    acceptReadings({ tankIds, tank, createdAt, fill: Float64Array.from(rows, (row) => row[3]) });
+    takeReadings({ tankIds, tank, createdAt, fill: Float64Array.from(rows, (row) => row[3]) });
     taken.run(last[1], last[2]);
     return rows.length;
   }

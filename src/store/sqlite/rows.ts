@@ -18,3 +18,27 @@ export function arrayRows(rows: unknown): Row[] {
 export function arrayRow(row: unknown): Row | undefined {
   return row as Row | undefined;
 }
+
+/** Statements whose text depends on what is asked: each is prepared once. */
+export class Statements {
+  readonly #db: DatabaseSync;
+  readonly #prepared = new Map<string, StatementSync>();
+
+  constructor(db: DatabaseSync) {
+    this.#db = db;
+  }
+
+  rows(sql: string, values: Row): Row[] {
+    return arrayRows(this.#statement(sql).all(...values));
+  }
+
+  number(sql: string, values: Row): number {
+    return Number(arrayRow(this.#statement(sql).get(...values))?.[0]);
+  }
+
+  #statement(sql: string): StatementSync {
+    const known = this.#prepared.get(sql) ?? arrayStatement(this.#db, sql);
+    this.#prepared.set(sql, known);
+    return known;
+  }
+}

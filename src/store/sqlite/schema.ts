@@ -120,3 +120,98 @@ export const WITHOUT_READINGS = `
   DROP TABLE reading;
   ALTER TABLE tank DROP COLUMN reading_count;
 `;
+
+/** Devices and what waits of them, the fleet, the audit log, creations that may arrive twice, and what searches need. */
+export const DEVICES_AND_FLEET = `
+  ALTER TABLE customer ADD COLUMN deleted_at INTEGER;
+  ALTER TABLE tank ADD COLUMN deleted_at INTEGER;
+  -- As JSON.
+  ALTER TABLE tank ADD COLUMN shape TEXT;
+
+  CREATE INDEX customer_by_name ON customer (lower(name)) WHERE deleted = 0;
+  CREATE INDEX customer_by_any_case_email ON customer (lower(email)) WHERE deleted = 0;
+  CREATE INDEX customer_deleted ON customer (created_at, id) WHERE deleted = 1;
+  CREATE INDEX tank_by_name ON tank (lower(name)) WHERE deleted = 0;
+  CREATE INDEX tank_by_city ON tank (lower(city)) WHERE deleted = 0;
+  CREATE INDEX tank_by_custom_id ON tank (lower(custom_id)) WHERE deleted = 0;
+  CREATE INDEX tank_deleted ON tank (created_at, id) WHERE deleted = 1;
+
+  -- Every device that serves a tank, has a profile, or was heard of; \`id\` is its key. \`waiting\` counts the rows there.
+  CREATE TABLE device (
+    id TEXT PRIMARY KEY,
+    tank TEXT,
+    since INTEGER NOT NULL DEFAULT ${Number.MIN_SAFE_INTEGER},
+    profile TEXT,
+    waiting INTEGER NOT NULL DEFAULT 0,
+    dropped INTEGER NOT NULL DEFAULT 0
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX device_waiting ON device (id) WHERE waiting > 0;
+  CREATE INDEX device_free ON device (id) WHERE tank IS NULL;
+
+  -- Where devices were before.
+  CREATE TABLE service (
+    device TEXT NOT NULL,
+    until INTEGER NOT NULL,
+    tank TEXT NOT NULL,
+    PRIMARY KEY (device, until)
+  ) STRICT, WITHOUT ROWID;
+
+  -- Readings of devices that have no tank, or no profile that reads them. A fill or a payload (JSON).
+  CREATE TABLE waiting (
+    device TEXT NOT NULL,
+    created_at INTEGER NOT NULL,
+    fill REAL,
+    payload TEXT,
+    PRIMARY KEY (device, created_at)
+  ) STRICT, WITHOUT ROWID;
+
+  -- A row for every live tank: its threshold and its latest reading. What is indexed is coarse, so that few readings move an
+  -- entry: the margin in whole percent, and the quarter of the day in which the tank was last heard.
+  CREATE TABLE fleet (
+    tank TEXT PRIMARY KEY,
+    threshold INTEGER NOT NULL,
+    at INTEGER NOT NULL,
+    fill REAL,
+    urgency INTEGER NOT NULL,
+    heard INTEGER NOT NULL
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX fleet_by_urgency ON fleet (urgency);
+  CREATE INDEX fleet_by_heard ON fleet (heard);
+
+  -- Numbered without a gap.
+  CREATE TABLE audit (
+    number INTEGER PRIMARY KEY,
+    at INTEGER NOT NULL,
+    who TEXT NOT NULL,
+    object TEXT NOT NULL,
+    id TEXT NOT NULL,
+    action TEXT NOT NULL,
+    changes TEXT NOT NULL
+  ) STRICT;
+  CREATE INDEX audit_by_time ON audit (at);
+  CREATE INDEX audit_by_object ON audit (object, id);
+  CREATE INDEX audit_by_id ON audit (id);
+  CREATE INDEX audit_by_who ON audit (who);
+
+  -- Creations that may arrive twice: what was asked, and the answer.
+  CREATE TABLE once (
+    who TEXT NOT NULL,
+    key TEXT NOT NULL,
+    at INTEGER NOT NULL,
+    asked TEXT NOT NULL,
+    answer TEXT NOT NULL,
+    PRIMARY KEY (who, key)
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX once_by_time ON once (at);
+`;
+
+/** The key of a device, as the domain has it: an EUI-64 counts in lower case. */
+export const KEY_OF_DEVICE = `iif(length(assigned_device_id) = 16 AND assigned_device_id NOT GLOB '*[^0-9A-Fa-f]*',
+    lower(assigned_device_id), assigned_device_id)`;
+
+/** Of two tanks with one key the older has it. */
+export const DEVICES_OF_TANKS = `
+  INSERT OR IGNORE INTO device (id, tank)
+  SELECT ${KEY_OF_DEVICE}, id
+  FROM tank WHERE deleted = 0 ORDER BY created_at, id;
+`;

@@ -8,13 +8,18 @@ import { Complaint, storeUnavailable } from "../../domain/errors.ts";
 import type { Observe } from "../../domain/events.ts";
 import type { Store } from "../../domain/store.ts";
 import { Health } from "../health.ts";
+import { importNow } from "../occasion.ts";
+import { auditQuestions } from "./audit.ts";
 import { check } from "./check.ts";
 import { asRefusal, isFileError, isNotADatabase, isSqliteError, openReader, openWriter, patiently } from "./connection.ts";
 import { customerQuestions } from "./customers.ts";
+import { deviceQuestions } from "./devices.ts";
 import { records } from "./export.ts";
+import { fleetQuestions } from "./fleet.ts";
 import { keyQuestions } from "./keys.ts";
 import { migrate, refuseForeign } from "./migrations.ts";
 import { Presence } from "./presence.ts";
+import { searchQuestions } from "./search.ts";
 import { SharedSnapshot } from "./snapshot.ts";
 import { tankQuestions } from "./tanks.ts";
 import { telemetryQuestions } from "./telemetry.ts";
@@ -53,9 +58,12 @@ export async function openSqlite(file: string, observe: Observe): Promise<Store>
     repairReferences: tell("repairReferences"),
     repairCustomer: tell("repairCustomer"),
     repairTank: tell("repairTank"),
+    repairDevices: tell("repairDevices"),
     repairList: tell("repairList"),
   };
   const questions = patiently(() => allQuestions(db));
+  const putCustomers = tell("putCustomers");
+  const putTanks = tell("putTanks");
   return {
     customerById: ask(questions.customerById),
     customerPage: ask(questions.customerPage),
@@ -63,15 +71,21 @@ export async function openSqlite(file: string, observe: Observe): Promise<Store>
     tankPage: ask(questions.tankPage),
     telemetryPage: ask(questions.telemetryPage),
     keyByHash: ask(questions.keyByHash),
+    managedCustomer: ask(questions.managedCustomer),
+    customerSearch: ask(questions.customerSearch),
+    managedTank: ask(questions.managedTank),
+    tankSearch: ask(questions.tankSearch),
+    managedDevice: ask(questions.managedDevice),
+    deviceSearch: ask(questions.deviceSearch),
+    fleetPage: ask(questions.fleetPage),
+    auditPage: ask(questions.auditPage),
     keyList: ask(questions.keyList),
     isEmpty: ask(questions.isEmpty),
     ping: ask(questions.ping),
-    putCustomers: tell("putCustomers"),
-    putTanks: tell("putTanks"),
+    putCustomers: (records, occasion = importNow()) => putCustomers(records, occasion),
+    putTanks: (records, occasion = importNow()) => putTanks(records, occasion),
     acceptReadings: tell("acceptReadings"),
-    addKey: tell("addKey"),
-    replaceKey: tell("replaceKey"),
-    revokeKey: tell("revokeKey"),
+    carryOut: tell("carryOut"),
     touchCustomers: tell("touchCustomers"),
     // A copy may fail for its own place, which says nothing of the database.
     backup: (to, progress) => refusing(() => copy(file, to, progress)),
@@ -91,10 +105,15 @@ function allQuestions(db: DatabaseSync) {
   const anything = db.prepare("SELECT EXISTS (SELECT 1 FROM customer) OR EXISTS (SELECT 1 FROM api_key) AS any");
   // Reads a page of the file, as a bare SELECT 1 would not.
   const ping = db.prepare("SELECT id FROM customer ORDER BY pk DESC LIMIT 1");
+  const tanks = tankQuestions(db);
   return {
     ...customerQuestions(db),
-    ...tankQuestions(db),
+    ...tanks,
     ...telemetryQuestions(db),
+    ...searchQuestions(db),
+    ...deviceQuestions(db),
+    ...fleetQuestions(db, tanks.liveTank),
+    ...auditQuestions(db),
     ...keyQuestions(db),
     isEmpty: (): boolean => anything.get()?.["any"] === 0,
     ping: (): void => void ping.get(),

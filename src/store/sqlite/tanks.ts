@@ -1,17 +1,42 @@
 // Tanks: questions for the serving thread, and the write of the writing thread, which keeps `tank_count` with it.
 
 import type { DatabaseSync } from "node:sqlite";
-import { type Change, decideTanks, idsOf, isLettingGo, type TankState } from "../../domain/fleet.ts";
+import { type Occasion, tankDeeds } from "../../domain/audit.ts";
+import { deviceKey } from "../../domain/device.ts";
+import {
+  type Change,
+  decideTanks,
+  deviceMoves,
+  devicesOf,
+  idsOf,
+  isLettingGo,
+  type ShapedTank,
+  type TankState,
+} from "../../domain/fleet.ts";
 import type { Sight } from "../../domain/key.ts";
 import type { Page, PageQuestion } from "../../domain/page.ts";
 import type { RecordOutcome, TankRecord } from "../../domain/record.ts";
 import type { Found } from "../../domain/store.ts";
 import type { Tank } from "../../domain/tank.ts";
-import { isDeleted, LOCATION_FIELDS, TANK_COLUMNS, TANK_FIELDS, tankOf, tankState, tankValues } from "../columns.ts";
+import {
+  isDeleted,
+  LOCATION_FIELDS,
+  SHAPED_TANK_COLUMNS,
+  shapedTank,
+  TANK_COLUMNS,
+  TANK_FIELDS,
+  tankOf,
+  tankState,
+  tankValues,
+} from "../columns.ts";
 import { LISTS, tankMove } from "../series/lists.ts";
+import type { arrivalWrites } from "./arrivals.ts";
+import { auditWrites } from "./audit.ts";
+import { deviceWrites } from "./devices.ts";
+import { fleetWrites } from "./fleet.ts";
 import { ListKeeper } from "./lists.ts";
 import { List } from "./paging.ts";
-import { arrayRow, arrayStatement } from "./rows.ts";
+import { arrayRow, arrayStatement, type Row } from "./rows.ts";
 
 /** By `tank`'s unique index on id. */
 const BY_ID = `SELECT ${TANK_COLUMNS} FROM tank WHERE id = ?`;
@@ -19,6 +44,7 @@ export const ALL_TANKS = `SELECT ${TANK_COLUMNS} FROM tank ORDER BY pk`;
 
 export function tankQuestions(db: DatabaseSync) {
   const byId = arrayStatement(db, BY_ID);
+  const shapedById = arrayStatement(db, `SELECT ${SHAPED_TANK_COLUMNS} FROM tank WHERE id = ?`);
   const all = new List(db, LISTS.tanks, TANK_COLUMNS);
   const ofOwner = new List(db, LISTS.tanksOfOwner, TANK_COLUMNS);
 
@@ -31,6 +57,14 @@ export function tankQuestions(db: DatabaseSync) {
       return isDeleted(row) ? "deleted" : tank;
     },
 
+    /** Of one that is known to be there. */
+    liveTank: (id: string): Tank => tankOf(arrayRow(byId.get(id)) as Row),
+
+    managedTank(id: string): ShapedTank | undefined {
+      const row = arrayRow(shapedById.get(id));
+      return row === undefined ? undefined : shapedTank(row);
+    },
+
     tankPage(question: PageQuestion, sight: Sight): Page<Tank> {
       const owner = sight.customerId;
       const { rows, totalItems } = owner === null ? all.page(null, question) : ofOwner.page(owner, question);
@@ -39,27 +73,44 @@ export function tankQuestions(db: DatabaseSync) {
   };
 }
 
-export function tankWrites(db: DatabaseSync) {
+export function tankWrites(db: DatabaseSync, { drain }: Pick<ReturnType<typeof arrivalWrites>, "drain">) {
   const byId = arrayStatement(db, BY_ID);
   const owner = arrayStatement(db, "SELECT 1 FROM customer WHERE id = ?");
-  const byDevice = arrayStatement(db, "SELECT id FROM tank WHERE assigned_device_id = ? AND deleted = 0"); // tank_by_device
-  const columns = ["id", ...TANK_FIELDS, ...LOCATION_FIELDS, "deleted"];
+  const columns = ["id", ...TANK_FIELDS, ...LOCATION_FIELDS, "deleted", "deleted_at"];
   const put = db.prepare(
     `INSERT INTO tank (${columns.join(", ")}) VALUES (${columns.map(() => "?").join(", ")})
      ON CONFLICT (id) DO UPDATE SET ${columns.map((column) => `${column} = excluded.${column}`).join(", ")}`,
   );
+  const deletedAt = arrayStatement(db, "SELECT deleted_at FROM tank WHERE id = ?");
   const letGo = db.prepare("UPDATE tank SET deleted = 1 WHERE id = ?");
   const addTelemetry = db.prepare("INSERT INTO telemetry (tank) SELECT pk FROM tank WHERE id = ?");
   const count = db.prepare("UPDATE customer SET tank_count = tank_count + ? WHERE id = ?");
   const lists = [LISTS.tanks, LISTS.tanksOfOwner].map((kind) => ({ kind, keeper: new ListKeeper(db, kind) }));
+  const { note } = auditWrites(db);
+  const { keep } = fleetWrites(db);
+  const { known: knownDevices, move } = deviceWrites(db);
 
-  function write(changes: readonly Change<TankState>[]): void {
+  /** Gives the devices that serve another tank now. */
+  function write(changes: readonly Change<TankState>[], occasion: Occasion): string[] {
+    const when = new Map(
+      changes.map(({ id, before }) => [id, before?.deleted === true ? arrayRow(deletedAt.get(id))?.[0] : undefined]),
+    );
     for (const { id } of changes.filter(isLettingGo)) letGo.run(id);
     for (const { id, before, after } of changes) {
-      put.run(id, ...tankValues(after.tank), after.deleted ? 1 : 0);
+      const { deleted } = after;
+      put.run(id, ...tankValues(after.tank), deleted ? 1 : 0, deleted ? (when.get(id) ?? occasion.at) : null);
       if (before === undefined) addTelemetry.run(id);
     }
     for (const { kind, keeper } of lists) keeper.move(changes.map((change) => tankMove(kind, change)));
+    countTanks(changes);
+    keep(changes);
+    const moves = deviceMoves(changes, knownDevices(devicesOf(changes)), occasion.at);
+    move(moves);
+    note(tankDeeds(changes), occasion);
+    return moves.map(({ device }) => device.id);
+  }
+
+  function countTanks(changes: readonly Change<TankState>[]): void {
     for (const change of changes) {
       const { left, entered } = tankMove(LISTS.tanksOfOwner, change);
       if (left?.key === entered?.key) continue;
@@ -69,23 +120,19 @@ export function tankWrites(db: DatabaseSync) {
   }
 
   return {
-    putTanks(records: readonly TankRecord[]): RecordOutcome[] {
+    write,
+
+    putTanks(records: readonly TankRecord[], occasion: Occasion): RecordOutcome[] {
       const known = new Map<string, TankState>();
       for (const id of idsOf(records)) {
         const row = arrayRow(byId.get(id));
         if (row !== undefined) known.set(id, tankState(row));
       }
-      const owners = new Set<string>();
-      const devices = new Map<string, string>();
-      for (const record of records) {
-        if ("remove" in record) continue;
-        const { owner_id, assigned_device_id } = record.tank;
-        if (!owners.has(owner_id) && owner.get(owner_id) !== undefined) owners.add(owner_id);
-        const served = arrayRow(byDevice.get(assigned_device_id))?.[0];
-        if (served !== undefined) devices.set(assigned_device_id, served as string);
-      }
+      const tanks = records.flatMap((record) => ("remove" in record ? [] : [record.tank]));
+      const owners = new Set(tanks.map(({ owner_id }) => owner_id).filter((id) => owner.get(id) !== undefined));
+      const devices = knownDevices([...new Set(tanks.map(({ assigned_device_id }) => deviceKey(assigned_device_id)))]);
       const { outcomes, changes } = decideTanks(records, known, owners, devices);
-      write(changes);
+      drain(write(changes, occasion));
       return outcomes;
     },
   };

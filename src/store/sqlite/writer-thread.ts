@@ -4,11 +4,12 @@
 import type { DatabaseSync } from "node:sqlite";
 import { parentPort, workerData } from "node:worker_threads";
 import { Refusal } from "../../domain/errors.ts";
-import { telemetryWrites } from "./acceptance.ts";
+import { answersOn } from "./answers.ts";
+import { arrivalWrites } from "./arrivals.ts";
 import { repairs } from "./check.ts";
 import { asRefusal, openWriter, patiently, sleep } from "./connection.ts";
 import { customerWrites } from "./customers.ts";
-import { keyWrites } from "./keys.ts";
+import { orderWrites } from "./orders.ts";
 import { tankWrites } from "./tanks.ts";
 
 export type WriteTable = ReturnType<typeof writeTable>;
@@ -19,7 +20,18 @@ export type WriteReply =
   | { readonly id: number; readonly error: unknown; readonly unavailable: boolean };
 
 function writeTable(db: DatabaseSync) {
-  return { ...customerWrites(db), ...tankWrites(db), ...telemetryWrites(db), ...keyWrites(db), ...repairs(db) };
+  const answers = answersOn(db);
+  const arrivals = arrivalWrites(db, answers);
+  const customers = customerWrites(db);
+  const tanks = tankWrites(db, arrivals);
+  return {
+    putCustomers: customers.putCustomers,
+    touchCustomers: customers.touchCustomers,
+    putTanks: tanks.putTanks,
+    acceptReadings: arrivals.acceptReadings,
+    ...orderWrites(db, { answers, customers, tanks, arrivals }),
+    ...repairs(db),
+  };
 }
 
 /** A transaction takes on no further write after this long, so that other processes get their turn. */

@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import type { Customer } from "../../../src/domain/customer.ts";
 import { type Key, SEES_ALL, type Sight } from "../../../src/domain/key.ts";
+import type { AuditQuestion, FleetQuestion, TankSearch } from "../../../src/domain/overview.ts";
 import type { PageQuestion } from "../../../src/domain/page.ts";
 import type { Reading } from "../../../src/domain/reading.ts";
 import type { CustomerRecord, StoredRecord, TankRecord } from "../../../src/domain/record.ts";
@@ -85,11 +86,65 @@ export const customersOf = (store: Store, question: Partial<CustomerQuestion> = 
 export const tanksOf = (store: Store, question: Partial<PageQuestion> = {}, sight: Sight = SEES_ALL) =>
   store.tankPage({ ...WHOLE, ...question }, sight);
 
+/** Every question that an operator may ask. */
+export const overviewOf = (store: Store): Readonly<Record<string, () => Promise<unknown>>> => ({
+  managedCustomer: () => store.managedCustomer("a"),
+  customerSearch: () => store.customerSearch({ ...WHOLE, deleted: false, name: "c", email: undefined }),
+  deletedCustomerSearch: () => store.customerSearch({ ...WHOLE, deleted: true, name: undefined, email: "o" }),
+  managedTank: () => store.managedTank("one"),
+  tankSearch: () => store.tankSearch({ ...NO_TANK_SEARCH, name: "t", city: "u", custom_id: "x" }),
+  tanksOfOwnerSearch: () => store.tankSearch({ ...NO_TANK_SEARCH, owner_id: "a" }),
+  tanksOfDeviceSearch: () => store.tankSearch({ ...NO_TANK_SEARCH, device_id: "device of one" }),
+  deletedTankSearch: () => store.tankSearch({ ...NO_TANK_SEARCH, deleted: true }),
+  managedDevice: () => store.managedDevice("device of one"),
+  deviceSearch: () => store.deviceSearch({ page: 1, size: 10, waiting: undefined }),
+  waitingDevices: () => store.deviceSearch({ page: 1, size: 10, waiting: true }),
+  fleetPage: () => store.fleetPage(WHOLE_FLEET),
+  lowFleet: () => store.fleetPage({ ...WHOLE_FLEET, state: "low" }),
+  silentFleet: () => store.fleetPage({ ...WHOLE_FLEET, silentSince: 5 }),
+  fleetOfOwner: () => store.fleetPage({ ...WHOLE_FLEET, owner_id: "a", state: "ok" }),
+  fleetOfCity: () => store.fleetPage({ ...WHOLE_FLEET, city: "u" }),
+  auditPage: () => store.auditPage(WHOLE_LOG),
+  auditOfObject: () => store.auditPage({ ...WHOLE_LOG, object: "tank", id: "one", from: 0 }),
+  auditBy: () => store.auditPage({ ...WHOLE_LOG, by: "import" }),
+});
+
+const NO_TANK_SEARCH: TankSearch = {
+  ...WHOLE,
+  deleted: false,
+  name: undefined,
+  city: undefined,
+  custom_id: undefined,
+  owner_id: undefined,
+  device_id: undefined,
+};
+export const WHOLE_LOG: AuditQuestion = { ...WHOLE, by: undefined, object: undefined, id: undefined };
+export const WHOLE_FLEET: FleetQuestion = {
+  page: 1,
+  size: 100,
+  state: undefined,
+  silentSince: undefined,
+  owner_id: undefined,
+  city: undefined,
+};
+
 /** Of a tank that is there and in sight. */
 export async function readingsOf(store: Store, tankId: string, question: Partial<PageQuestion> = {}, sight = SEES_ALL) {
   const page = await store.telemetryPage(tankId, { ...WHOLE, ...question }, sight);
   assert.ok(typeof page === "object", `the telemetry of ${tankId} is ${page}`);
   return page;
+}
+
+/** The instants and fills of a tank's readings, oldest first. */
+export async function fillsOf(store: Store, tankId: string): Promise<[at: number, fill: number][]> {
+  const { data } = await readingsOf(store, tankId);
+  return data.map(({ created_at, fill_percentage }): [number, number] => [created_at, fill_percentage]).reverse();
+}
+
+/** How many readings of a device wait, and how many had to go; undefined where nobody has heard of it. */
+export async function waitingOf(store: Store, device: string): Promise<[waiting: number, dropped: number] | undefined> {
+  const found = await store.managedDevice(device);
+  return found && [found.waiting, found.dropped];
 }
 
 export async function tankCounts(store: Store, ...ids: string[]): Promise<(number | "deleted" | undefined)[]> {

@@ -1,7 +1,9 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import { SEES_ALL, SEES_NOTHING } from "../../../src/domain/key.ts";
-import { READING_OUTCOMES, type Store } from "../../../src/domain/store.ts";
+import { READING_OUTCOMES } from "../../../src/domain/reading.ts";
+import type { Store } from "../../../src/domain/store.ts";
+import { deliver, toldBy } from "../../support/arrivals.ts";
 import { putReadings } from "../../support/records.ts";
 import type { Engine } from "./engine.ts";
 import { customer, NEW_YEAR, putCustomers, putTanks, reading, readingsOf, sightOf, tank, WHOLE } from "./objects.ts";
@@ -18,13 +20,18 @@ export function telemetryConformance(engine: Engine): void {
   test("each reading is told to be new, changed, unchanged, or of an unknown tank", async (t) => {
     const { store } = await engine.open(t);
     await withTanks(store);
-    const outcomes = await store.acceptReadings({
-      tankIds: ["one", "nobody", "two"],
-      tank: Uint32Array.of(0, 1, 2, 0, 0, 0, 2, 1),
-      createdAt: Float64Array.of(10, 10, 10, 20, 10, 10, 11, 12),
-      fill: Float64Array.of(1, 1, 1, 2, 1, 3, 4, 5),
-    });
-    assert.deepEqual(words(outcomes), ["new", "tank_unknown", "new", "new", "unchanged", "changed", "new", "tank_unknown"]);
+    const told = await deliver(
+      store,
+      { tank: "one", at: 10, fill: 1 },
+      { tank: "nobody", at: 10, fill: 1 },
+      { tank: "two", at: 10, fill: 1 },
+      { tank: "one", at: 20, fill: 2 },
+      { tank: "one", at: 10, fill: 1 },
+      { tank: "one", at: 10, fill: 3 },
+      { tank: "two", at: 11, fill: 4 },
+      { tank: "nobody", at: 12, fill: 5 },
+    );
+    assert.deepEqual(told, ["new", "tank_unknown", "new", "new", "unchanged", "changed", "new", "tank_unknown"]);
     assert.deepEqual(await readingsOf(store, "one"), { data: [reading(20, 2), reading(10, 3)], totalItems: 2 });
     assert.deepEqual(await readingsOf(store, "two"), { data: [reading(11, 4), reading(10, 1)], totalItems: 2 });
   });
@@ -74,13 +81,15 @@ export function telemetryConformance(engine: Engine): void {
   test("one batch may name a tank twice", async (t) => {
     const { store } = await engine.open(t);
     await withTanks(store);
-    const outcomes = await store.acceptReadings({
-      tankIds: ["one", "one"],
-      tank: Uint32Array.of(0, 1, 1),
+    const one = { kind: "tank", id: "one", customerId: null } as const;
+    const accepted = await store.acceptReadings({
+      sources: [one, one],
+      source: Uint32Array.of(0, 1, 1),
       createdAt: Float64Array.of(1, 1, 2),
       fill: Float64Array.of(5, 5, 5),
+      payloads: new Map(),
     });
-    assert.deepEqual(words(outcomes), ["new", "unchanged", "new"]);
+    assert.deepEqual(toldBy(accepted), ["new", "unchanged", "new"]);
     assert.equal((await readingsOf(store, "one")).totalItems, 2);
   });
 

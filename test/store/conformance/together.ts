@@ -3,6 +3,7 @@ import test from "node:test";
 import { setImmediate } from "node:timers/promises";
 import { SEES_ALL } from "../../../src/domain/key.ts";
 import type { Store } from "../../../src/domain/store.ts";
+import { addKey } from "../../support/orders.ts";
 import { putReadings } from "../../support/records.ts";
 import type { Engine } from "./engine.ts";
 import {
@@ -115,10 +116,10 @@ export function togetherConformance(engine: Engine): void {
 
   test("a write that fails takes none of those handed over with it down", async (t) => {
     const { store } = await engine.open(t);
-    await store.addKey(key("k"), "hash");
+    await addKey(store, key("k"), "hash");
     const outcomes = await Promise.allSettled([
       putCustomers(store, customer("a")),
-      store.addKey(key("twin"), "hash"),
+      addKey(store, key("twin"), "hash"),
       putTanks(store, tank("one", "a")),
       putCustomers(store, customer("b"), customer("impossible", { created_at: 0.5 })),
       putReadings(store, "one", [[1, 50]]),

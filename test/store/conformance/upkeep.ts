@@ -3,14 +3,19 @@ import { join } from "node:path";
 import test from "node:test";
 import { SEES_ALL } from "../../../src/domain/key.ts";
 import type { Store } from "../../../src/domain/store.ts";
+import { deliver } from "../../support/arrivals.ts";
+import { addKey, at, carriedOut, order } from "../../support/orders.ts";
 import { putReadings } from "../../support/records.ts";
 import type { Engine } from "./engine.ts";
 import {
+  checked,
   customer,
   customersOf,
   everything,
+  fillsOf,
   key,
   NEW_YEAR,
+  overviewOf,
   putCustomers,
   putTanks,
   reading,
@@ -31,7 +36,33 @@ async function fill(store: Store): Promise<void> {
     [20, 2],
   ]);
   await putReadings(store, "lost", [[5, 0.5]]);
-  await store.addKey(key("k", { customer_id: "a" }), "hash");
+  await addKey(store, key("k", { customer_id: "a" }), "hash");
+}
+
+/** Devices that moved and that wait, with profile and shape; and something that was done once. */
+async function fillBeside(store: Store): Promise<void> {
+  const shape = { kind: "upright", height: 2, unit: "m", sensor_height: 2 };
+  await carriedOut(store, order.putDevice("d1", { tank_id: "one", profile: "elsys", shape }), at(100));
+  await carriedOut(store, order.putDevice("d1", { tank_id: "two" }, { swap: true }), at(200));
+  await deliver(store, { device: "d2", at: 1, fill: 5 }, { device: "d2", at: 2, payload: { distance: 5 } });
+  await carriedOut(store, order.createCustomer("once", { email: "a@b.example", name: "A" }), at(300), ONCE);
+}
+
+const ONCE = { key: "k", asked: "this" };
+
+/** What an operator sees, and what becomes of a backlog, of a device that is assigned, and of what arrives twice. */
+async function expectBeside(store: Store, like: Store): Promise<void> {
+  for (const [name, ask] of Object.entries(overviewOf(store))) {
+    assert.deepEqual(await ask(), await overviewOf(like)[name]?.(), name);
+  }
+  const told = await deliver(store, { device: "d1", at: 199, payload: { distance: 500 } }, { device: "d1", at: 200, fill: 6 });
+  assert.deepEqual(told, ["new", "new"]);
+  assert.deepEqual((await readingsOf(store, "one", { from: 199 })).data, [reading(199, 75)]);
+  await carriedOut(store, order.putDevice("d2", { tank_id: "empty" }), at(400));
+  assert.deepEqual(await fillsOf(store, "empty"), [[1, 5]]);
+  const again = await store.carryOut(order.createCustomer("twice", { email: "a@b.example", name: "A" }), at(400), ONCE);
+  assert.ok("replayed" in again && again.replayed);
+  assert.deepEqual((await checked(store)).findings, []);
 }
 
 const noProgress = (): void => {};
@@ -42,7 +73,7 @@ export function upkeepConformance(engine: Engine): void {
     assert.equal(await store.isEmpty(), true);
     await store.putCustomers([{ customer: customer("a"), deleted: true }]);
     assert.equal(await store.isEmpty(), false);
-    await keyed.addKey(key("k"), "hash");
+    await addKey(keyed, key("k"), "hash");
     assert.equal(await keyed.isEmpty(), false);
   });
 
@@ -202,6 +233,21 @@ export function upkeepConformance(engine: Engine): void {
     assert.equal(typeof b === "object" && b.tank_count, (await tanksOf(copy, {}, { customerId: "b" })).totalItems);
     await putReadings(copy, "one", [[NEW_YEAR, 1]]);
     assert.equal((await readingsOf(store, "one", { from: NEW_YEAR })).totalItems, 0);
+  });
+
+  test("a backup and a rehearsal have devices, what waits, the fleet, the audit log and what was done once", async (t) => {
+    const { store, restored, folder } = await engine.open(t);
+    await fill(store);
+    await fillBeside(store);
+    await store.backup(join(folder, "backup"), noProgress);
+    await expectBeside(await restored(join(folder, "backup")), store);
+    const rehearsal = await store.rehearsal(noProgress);
+    try {
+      await expectBeside(rehearsal, store);
+    } finally {
+      await rehearsal.close();
+    }
+    await expectBeside(store, store);
   });
 
   test("a rehearsal shows everything, takes changes, and leaves the original as it was", async (t) => {

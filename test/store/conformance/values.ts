@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import { SEES_ALL } from "../../../src/domain/key.ts";
+import { addKey } from "../../support/orders.ts";
 import { putReadings } from "../../support/records.ts";
 import type { Engine } from "./engine.ts";
 import { customer, customersOf, key, putCustomers, putTanks, reading, readingsOf, sightOf, tank, tanksOf } from "./objects.ts";
@@ -123,7 +124,7 @@ export function valueConformance(engine: Engine): void {
   test("a key's name, rate and dates come back as they went in", async (t) => {
     const { store } = await engine.open(t);
     const extreme = key("k", { name: "😀".repeat(256), rate: 0.001, created_at: FIRST, expires_at: LAST });
-    await store.addKey(extreme, "hash");
+    await addKey(store, extreme, "hash");
     assert.deepEqual(await store.keyByHash("hash"), { ...extreme, customer_deleted: false });
   });
 }

@@ -1,6 +1,8 @@
 // A fleet large enough for every kind of number that is kept beside the data, and the answers that depend on them.
 
 import type { Store } from "../../../src/domain/store.ts";
+import { deliver, deliverFills } from "../../support/arrivals.ts";
+import { addKey, at, carriedOut, order } from "../../support/orders.ts";
 import { putReadings } from "../../support/records.ts";
 import {
   customer,
@@ -13,6 +15,7 @@ import {
   tank,
   tankCounts,
   tanksOf,
+  WHOLE_FLEET,
 } from "../conformance/objects.ts";
 
 export const EMAIL = "many@customers.example";
@@ -20,26 +23,45 @@ export const EMAIL = "many@customers.example";
 export const READINGS = 70_000;
 /** Of the customer "c0": the lists of tanks then have one level of milestones, or two. */
 export const TANKS = { narrow: 300, wide: 17_000 } as const;
+/** Tanks and readings where it is about what is kept beside them. */
+export const SMALL = [3, 200] as const;
 const times = <T>(count: number, make: (i: number) => T): T[] => Array.from({ length: count }, (_, i) => make(i));
 
 /** The tank "short" has a head and no blocks. */
-export async function fill(store: Store, tanks: number): Promise<void> {
+export async function fill(store: Store, tanks: number, readings: number = READINGS): Promise<void> {
   await putCustomers(store, ...times(400, (i) => customer(`c${i}`, { email: EMAIL, created_at: i })));
   await putTanks(store, tank("long", "c1", { created_at: 1 }), tank("short", "c2", { created_at: 2 }));
   await putTanks(store, ...times(tanks, (i) => tank(`t${i}`, "c0", { created_at: i })));
   await putReadings(
     store,
     "long",
-    times(READINGS, (i) => [i * 1000, i % 101]),
+    times(readings, (i) => [i * 1000, i % 101]),
   );
   await putReadings(
     store,
     "short",
     times(50, (i) => [i * 1000, i % 101]),
   );
-  await store.addKey(key("k", { customer_id: "c1" }), "hash");
-  await store.addKey(key("other"), "other hash");
+  await addKey(store, key("k", { customer_id: "c1" }), "hash");
+  await addKey(store, key("other"), "other hash");
+  await fillBeside(store);
 }
+
+/** The tank "gone" is deleted; "waits" and "strange" serve none; "moved" has served "t1", and serves "short". */
+async function fillBeside(store: Store): Promise<void> {
+  const now = at(Date.now());
+  await store.putTanks([{ tank: tank("gone", "c1", { created_at: 3 }), deleted: true }], now);
+  await deliverFills(store, "waits", [
+    [1, 10],
+    [2, 20],
+  ]);
+  await deliver(store, { device: "waits", at: 3, payload: { distance: 5 } }, { device: "strange", at: 1, fill: 5 });
+  await carriedOut(store, order.putDevice("waits", { profile: "elsys" }), now);
+  await carriedOut(store, order.putDevice("moved", { tank_id: "t1" }), now);
+  await carriedOut(store, order.putDevice("moved", { tank_id: "short", shape: SHAPE }, { swap: true }), at(now.at + 1));
+}
+
+const SHAPE = { kind: "upright", height: 2, unit: "m" };
 
 /** Pages and totals from all over the lists: what a wrong number would make wrong. */
 export async function answers(store: Store): Promise<unknown> {
@@ -59,5 +81,18 @@ export async function answers(store: Store): Promise<unknown> {
     found.push(await readingsOf(store, "long", { from, page: 2 }), await readingsOf(store, "long", { to: from, size: 7 }));
   }
   found.push(await readingsOf(store, "short"), await readingsOf(store, "short", { from: 5000, to: 9000 }));
+  found.push(...(await answersBeside(store)));
   return found;
+}
+
+async function answersBeside(store: Store): Promise<unknown[]> {
+  return [
+    await store.fleetPage(WHOLE_FLEET),
+    await store.fleetPage({ ...WHOLE_FLEET, state: "low" }),
+    await store.fleetPage({ ...WHOLE_FLEET, silentSince: 1e12, owner_id: "c1" }),
+    await store.deviceSearch({ page: 1, size: 100, waiting: undefined }),
+    await store.deviceSearch({ page: 1, size: 100, waiting: true }),
+    await store.managedDevice("device of long"),
+    await store.managedDevice("waits"),
+  ];
 }

@@ -252,6 +252,10 @@ const UNREADABLE: readonly Harm[] = [
 /** Repaired, these leave every answer as it was. */
 export const DERIVED: readonly Harm[] = [...OF_TELEMETRY, ...OF_OBJECTS, ...OF_LISTS, ...UNREADABLE];
 
+/** Two tanks have one device. */
+export const TWINS =
+  "UPDATE tank SET assigned_device_id = 'moved' WHERE id = 'long'; DELETE FROM device WHERE id = 'device of long'";
+
 /** Nothing can be derived: each is told again after a repair. */
 export const TOLD: readonly Harm[] = [
   onTank(
@@ -272,7 +276,7 @@ export const TOLD: readonly Harm[] = [
   ),
   onTank(
     "an alert outside the scale",
-    "UPDATE tank SET min_fill_alert_percentage = 101 WHERE id = 'long'",
+    "UPDATE tank SET min_fill_alert_percentage = 101 WHERE id = 'long'; UPDATE fleet SET threshold = 101, urgency = -95 WHERE tank = 'long'",
     /min_fill_alert_percentage: must be from 0 to 100; import/,
   ),
   onTank(
@@ -305,9 +309,9 @@ export const TOLD: readonly Harm[] = [
   },
   {
     name: "a device that serves two tanks",
-    do: "DROP INDEX tank_by_device; UPDATE tank SET assigned_device_id = 'device of short' WHERE id = 'long'",
-    where: "device device of short",
-    what: /should serve one tank, it serves 2 \(long, short\): assign/,
+    do: `DROP INDEX tank_by_device; ${TWINS}`,
+    where: "device moved",
+    what: /should serve one tank, and long and short have it: assign/,
   },
   {
     name: "a key of no customer",

@@ -2,9 +2,9 @@
 
 import assert from "node:assert/strict";
 import { setTimeout } from "node:timers/promises";
-import type { Random } from "../../../src/demo/random.ts";
 import { SEES_ALL } from "../../../src/domain/key.ts";
 import type { Store } from "../../../src/domain/store.ts";
+import type { Random } from "../../../src/simulate/random.ts";
 import type { Lifetime } from "../../support/service.ts";
 import type { Opened } from "../conformance/engine.ts";
 import type { NaiveStore } from "../conformance/model.ts";

@@ -2,8 +2,8 @@
 // leaves, all is sent again afterwards, so that the same seed leads to the same commands every time.
 
 import assert from "node:assert/strict";
-import { type Random, seeded } from "../../../src/demo/random.ts";
 import type { Store } from "../../../src/domain/store.ts";
+import { type Random, seeded } from "../../../src/simulate/random.ts";
 import type { Lifetime } from "../../support/service.ts";
 import type { Engine, Opened } from "../conformance/engine.ts";
 import { NaiveStore } from "../conformance/model.ts";

@@ -2,7 +2,7 @@
 
 import { type Script, startScript } from "../../support/script.ts";
 import type { Lifetime } from "../../support/service.ts";
-import type { Write } from "./write.ts";
+import type { Arrivals, Write } from "./write.ts";
 
 export class Sender {
   readonly #script: Script;
@@ -18,7 +18,7 @@ export class Sender {
     return new Sender(script);
   }
 
-  handOver(writes: readonly Write[]): void {
+  handOver(writes: readonly (Write | Arrivals)[]): void {
     for (const write of writes) this.#script.tell(JSON.stringify(write));
   }
 

@@ -1,6 +1,6 @@
 // Readings as they may reach a fleet: in order, late, long before everything, sent again, corrected, imported in any order.
 
-import type { Random } from "../../../src/demo/random.ts";
+import type { Random } from "../../../src/simulate/random.ts";
 import type { NaiveStore } from "../conformance/model.ts";
 import { NEW_YEAR } from "../conformance/objects.ts";
 import type { SentReading, Write } from "./write.ts";

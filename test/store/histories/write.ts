@@ -1,7 +1,8 @@
 // A write as a value: it can be sent to a store, to another process, and to the naive model.
 
 import type { CustomerRecord, RecordOutcome, TankRecord } from "../../../src/domain/record.ts";
-import { READING_OUTCOMES, type Writes } from "../../../src/domain/store.ts";
+import type { Writes } from "../../../src/domain/store.ts";
+import { deliver, type Sent } from "../../support/arrivals.ts";
 import type { NaiveStore } from "../conformance/model.ts";
 
 export type SentReading = readonly [tankId: string, at: number, fill: number];
@@ -11,19 +12,16 @@ export type Write =
   | { readonly kind: "tanks"; readonly records: readonly TankRecord[] }
   | { readonly kind: "readings"; readonly readings: readonly SentReading[] };
 
+/** Readings as they arrive, by device too: of those the naive model knows nothing. */
+export type Arrivals = { readonly kind: "arrivals"; readonly sent: readonly Sent[] };
+
 /** What became of each part, in words. */
-export async function send(store: Writes, write: Write): Promise<string[]> {
+export async function send(store: Writes, write: Write | Arrivals): Promise<string[]> {
   if (write.kind === "customers") return (await store.putCustomers(write.records)).map(word);
   if (write.kind === "tanks") return (await store.putTanks(write.records)).map(word);
-  const tankIds = [...new Set(write.readings.map(([tankId]) => tankId))];
-  const places = new Map(tankIds.map((id, i) => [id, i]));
-  const outcomes = await store.acceptReadings({
-    tankIds,
-    tank: Uint32Array.from(write.readings, ([id]) => places.get(id) as number),
-    createdAt: Float64Array.from(write.readings, ([, at]) => at),
-    fill: Float64Array.from(write.readings, ([, , fill]) => fill),
-  });
-  return Array.from(outcomes, (code) => READING_OUTCOMES[code] as string);
+  const sent = write.kind === "arrivals" ? write.sent : write.readings.map(([tank, at, fill]) => ({ tank, at, fill }));
+  const told = await deliver(store, ...sent);
+  return told.map((one) => (typeof one === "string" ? one : "rejected"));
 }
 
 /** The same, in the model. */

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import fc from "fast-check";
-import { READING_OUTCOMES } from "../../../src/domain/store.ts";
+import { READING_OUTCOMES } from "../../../src/domain/reading.ts";
 import { Block, type Columns } from "../../../src/store/series/block.ts";
 import { GAP, GAP_MOST } from "../../../src/store/series/levels.ts";
 import { cutBlock, cutHead, type Piece, placesBefore, placesByTank, weave } from "../../../src/store/series/weave.ts";

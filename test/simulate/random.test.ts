@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { seeded } from "../../src/demo/random.ts";
+import { seeded } from "../../src/simulate/random.ts";
 
 test("the same seed draws the same numbers, another seed others", () => {
   const draw = (seed: string | number) => {

@@ -1,0 +1,85 @@
+// Single readings over MQTT, with QoS 1, as a share of what the same broker acknowledges when nobody stores them.
+
+import { type Bench, ENGINE_NAMES, ENGINES, type Engine, say } from "../bench.ts";
+import { startProgram } from "../contestants/program.ts";
+import { createKey, startWithBroker } from "../contestants/tank-monitor.ts";
+import { Numbers } from "../dataset/arrivals.ts";
+import { checkArrived, temporaryFleet } from "../dataset/running-fleet.ts";
+import type { Figure, Measured, Row } from "../figure.ts";
+import { alternate } from "../measure/rounds.ts";
+import { ratioOf } from "../measure/statistics.ts";
+import { type Spent, startTurns } from "../measure/turns.ts";
+import { stop } from "../processes.ts";
+import type { Messages } from "../programs/send-messages.ts";
+
+const CONNECTIONS = 100;
+/** Messages that each connection has under way. */
+const UNDER_WAY = [10, 1] as const;
+
+const rowName = (engine: Engine, underWay: number): string => `ingest-mqtt-${underWay}-${engine}`;
+
+export const ingestMqtt: Figure = {
+  name: "ingest-mqtt",
+  about: "MQTT single readings as a share of the same broker without a store",
+  rows: ENGINES.flatMap((engine) =>
+    UNDER_WAY.map(
+      (underWay): Row => ({
+        name: rowName(engine, underWay),
+        label: `MQTT single readings, ${CONNECTIONS} connections with ${underWay} under way, as a share of storing none, ${ENGINE_NAMES[engine]}`,
+        unit: "",
+        aim: { atLeast: 0.5 },
+      }),
+    ),
+  ),
+  async run(bench) {
+    const rows: Measured[] = [];
+    for (const engine of bench.engines) rows.push(...(await onEngine(bench, engine)));
+    return { rows };
+  },
+};
+
+async function onEngine(bench: Bench, engine: Engine): Promise<Measured[]> {
+  const { tanks, messages } = bench.scale;
+  await using database = await temporaryFleet(bench, engine);
+  const key = createKey(database.url, "ingest");
+  await using service = await startWithBroker(engine, database.url);
+  await using end = new AsyncDisposableStack();
+  const idle = await startProgram("idle-broker", []);
+  end.defer(() => stop(idle.child));
+  const senderTo = async (url: string) => end.use(await startTurns<Messages, Spent>("send-messages", [url, key, String(tanks)]));
+  const [stored, acknowledged] = [await senderTo(service.mqttUrl), await senderTo(idle.url)];
+  const numbers = new Numbers();
+  const rows: Measured[] = [];
+  for (const underWay of UNDER_WAY) {
+    const question = { messages, connections: CONNECTIONS, underWay };
+    const turns = {
+      stored: () => stored.take({ ...question, first: numbers.take(messages) }),
+      acknowledged: () => acknowledged.take({ ...question, first: 0 }),
+    };
+    rows.push(await measure(bench, rowName(engine, underWay), turns));
+  }
+  await checkArrived(service, tanks, numbers.taken);
+  return rows;
+}
+
+type Turn = () => Promise<Spent>;
+
+async function measure(
+  { scale }: Bench,
+  row: string,
+  turns: Readonly<Record<"stored" | "acknowledged", Turn>>,
+): Promise<Measured> {
+  say(`${row}: ${scale.messages.toLocaleString("en")} messages a round`);
+  for (const turn of Object.values(turns)) await turn();
+  const rate = ({ seconds }: Spent): number => scale.messages / seconds;
+  const seen = await alternate(scale.rounds, turns, (one) => `${Math.round(rate(one)).toLocaleString("en")} messages/s`);
+  const raw = (label: string, spent: readonly Spent[]) => [
+    { label, unit: "messages/s", values: spent.map(rate) },
+    { label: `${label}: the sender, busy`, unit: "of a processor", values: spent.map(({ busy }) => busy) },
+  ];
+  return {
+    row,
+    ...ratioOf(seen.stored.map(rate), seen.acknowledged.map(rate)),
+    raw: [...raw("stored and acknowledged", seen.stored), ...raw("acknowledged alone", seen.acknowledged)],
+  };
+}

@@ -1,0 +1,53 @@
+// send-messages.ts URL KEY TANKS: takes turns at sending readings over MQTT, one a message, from many connections.
+
+import { setTimeout as pause } from "node:timers/promises";
+import { type Arriving, arrivingFrom, namesOf } from "../dataset/arrivals.ts";
+import { type Message, Publisher } from "../measure/publisher.ts";
+import { type Spent, spent, takeTurns } from "../measure/turns.ts";
+
+export type Messages = {
+  /** The number of the first reading. */
+  readonly first: number;
+  readonly messages: number;
+  readonly connections: number;
+  /** Of one connection, not yet acknowledged. */
+  readonly underWay: number;
+  /** Messages a second, of all connections together; without it, as fast as they are acknowledged. */
+  readonly rate?: number;
+};
+
+const TICK_MS = 1;
+
+const [url = "", key = "", count = ""] = process.argv.slice(2);
+const tanks = Number(count);
+const devices = namesOf(tanks, "device");
+
+function messageOf({ tank, createdAt, fill }: Arriving): Message {
+  const payload = JSON.stringify({ fill_percentage: fill, created_at: new Date(createdAt).toISOString() });
+  return { topic: `tanks/${devices[tank]}/readings`, payload };
+}
+
+/** Message i goes over connection i, and so on around. */
+async function release(publishers: readonly Publisher[], messages: number, rate: number): Promise<void> {
+  const started = performance.now();
+  for (let released = 0; released < messages; ) {
+    const due = Math.min(messages, Math.ceil(((performance.now() - started) / 1000) * rate));
+    for (; released < due; released++) publishers[released % publishers.length]?.release(1);
+    await pause(TICK_MS);
+  }
+}
+
+takeTurns<Messages, Spent>(async ({ first, messages, connections, underWay, rate }) => {
+  const made = arrivingFrom(tanks, first, messages).map(messageOf);
+  using end = new DisposableStack();
+  const publishers: Publisher[] = [];
+  for (let i = 0; i < connections; i++) {
+    const own = made.filter((_, n) => n % connections === i);
+    publishers.push(end.use(await Publisher.open(url, key, own, underWay)));
+  }
+  return await spent(async () => {
+    if (rate === undefined) for (const publisher of publishers) publisher.release(messages);
+    else await release(publishers, messages, rate);
+    await Promise.all(publishers.map((publisher) => publisher.finished()));
+  });
+});

@@ -1,0 +1,174 @@
+// tank-monitor device assign|profile|waiting|list|show|forget
+
+import { Complaint } from "../domain/errors.ts";
+import type { Group } from "./command.ts";
+import { bodyOf, type Field } from "./fields.ts";
+import { inspecting } from "./inspect.ts";
+import { LIST_FLAGS, LIST_HELP, listing } from "./lists.ts";
+import { idIn, managing, WHERE } from "./managing.ts";
+import { type Item, pathTo } from "./request.ts";
+import { JSON_FLAG, tellDone } from "./show.ts";
+import type { Column } from "./table.ts";
+
+const PROFILE: Field = {
+  flag: "profile",
+  path: "profile",
+  value: "NAME|JSON|@FILE",
+  words: "how its payloads are read: docs/devices.md",
+  kind: "json",
+  empties: true,
+};
+const SHAPE: Field = {
+  flag: "shape",
+  path: "shape",
+  value: "JSON|@FILE",
+  words: "the shape of the tank",
+  kind: "json",
+  empties: true,
+};
+const TANK: Field = { flag: "tank", place: 1, path: "tank_id", value: "TANK", words: "the tank" };
+const NAMED_PROFILE: Field = { ...PROFILE, place: 1, value: "the profile" };
+
+const assign = managing({
+  name: "assign",
+  summary: "let a device serve a tank",
+  usage: "DEVICE TANK [--profile NAME|JSON|@FILE] [--shape JSON|@FILE] [--swap] [--json]",
+  help: `Lets a device serve a tank from now on, and says how its payloads are read. Readings of it that waited are taken in.
+Of what it measured before, everything stays where it was measured.`,
+  example: "device assign a84041c2f1827d3e tank_… --profile milesight-em500-udl",
+  most: 2,
+  fields: [TANK, PROFILE, SHAPE],
+  more: [{ flag: "swap", value: "", words: "where the device serves another tank: both exchange their devices" }],
+  flags: { swap: { type: "boolean" }, ...JSON_FLAG },
+  plan(call) {
+    const id = idIn(call, "device");
+    idIn(call, "tank", 1);
+    const body = bodyOf(call, [TANK, PROFILE, SHAPE]);
+    const query = { swap: call.flags["swap"] === true ? "true" : undefined };
+    return async (service) => {
+      const device = await service.ask({ method: "PUT", path: pathTo("devices", id), query, body });
+      return tellDone(call, device, `device ${device["id"]} serves tank ${device["tank_id"]}${leftOf(device)}`);
+    };
+  },
+});
+
+const profile = managing({
+  name: "profile",
+  summary: "say how the payloads of a device are read",
+  usage: "DEVICE NAME|JSON|@FILE [--json]",
+  help: `Says how the payloads of a device are read: the name of a profile that comes with the software, or one of your own.
+Readings that waited for it are taken in. An empty name takes it away. docs/devices.md has all of it.`,
+  example: "device profile a84041c2f1827d3e dragino-dds75-lb",
+  most: 2,
+  fields: [NAMED_PROFILE],
+  flags: JSON_FLAG,
+  plan(call) {
+    const id = idIn(call, "device");
+    if (call.arguments[1] === undefined) throw new Complaint(`${call.name}: name a profile, or give one as JSON or @FILE`, 2);
+    const body = bodyOf(call, [NAMED_PROFILE]);
+    return async (service) => {
+      const device = await service.ask({ method: "PUT", path: pathTo("devices", id), body });
+      return tellDone(call, device, `device ${device["id"]} ${readingOf(device)}${leftOf(device)}`);
+    };
+  },
+});
+
+function readingOf({ profile }: Item): string {
+  if (profile === null) return "has no profile any more";
+  return `is read with ${typeof profile === "string" ? `the profile ${profile}` : "a profile of its own"}`;
+}
+
+/** What keeps readings of a device waiting. */
+function needOf({ tank_id, profile }: Item): string {
+  if (tank_id === null) return "a tank";
+  return profile === null ? "a profile" : "the shape of its tank";
+}
+
+function leftOf(device: Item): string {
+  const count = Number(device["waiting"]);
+  if (!(count > 0)) return "";
+  return `; ${count} of its readings ${count === 1 ? "waits" : "wait"} for ${needOf(device)}`;
+}
+
+const numberOf = (value: unknown): number => Number(value);
+const COLUMNS = {
+  id: { title: "DEVICE", cell: ({ id }) => String(id) },
+  waiting: { title: "WAITING", cell: ({ waiting }) => numberOf(waiting), right: true },
+  dropped: { title: "DROPPED", cell: ({ dropped }) => numberOf(dropped), right: true },
+  needs: { title: "NEEDS", cell: (device) => (numberOf(device["waiting"]) > 0 ? needOf(device) : null) },
+  profile: { title: "PROFILE", cell: ({ profile }) => nameOf(profile) },
+  tank: { title: "TANK", cell: ({ tank_id }) => textOf(tank_id) },
+  since: { title: "SINCE", cell: ({ since }) => textOf(since) },
+} satisfies Record<string, Column<Item>>;
+
+const textOf = (value: unknown): string | null => (typeof value === "string" ? value : null);
+
+function nameOf(profile: unknown): string | null {
+  return profile === null || typeof profile === "string" ? profile : "of its own";
+}
+
+const waiting = managing({
+  name: "waiting",
+  summary: "list the devices of which readings wait, and for what",
+  usage: "[--limit N] [--json]",
+  help: `Lists the devices of which readings wait: how many, how many had to go since more could not wait, and what they need.
+"device assign" gives them a tank, "device profile" a profile.`,
+  example: "device waiting",
+  most: 0,
+  more: LIST_HELP,
+  flags: LIST_FLAGS,
+  plan: (call) =>
+    listing(call, {
+      path: pathTo("devices"),
+      query: { waiting: "true" },
+      none: "Nothing waits.",
+      columns: [COLUMNS.id, COLUMNS.waiting, COLUMNS.dropped, COLUMNS.needs, COLUMNS.profile, COLUMNS.tank],
+    }),
+});
+
+const list = managing({
+  name: "list",
+  summary: "list devices by id",
+  usage: "[--limit N] [--json]",
+  help: "Lists every device that serves a tank, has a profile, or was heard of.",
+  example: "device list",
+  most: 0,
+  more: LIST_HELP,
+  flags: LIST_FLAGS,
+  plan: (call) =>
+    listing(call, {
+      path: pathTo("devices"),
+      query: {},
+      none: "There are no devices.",
+      columns: [COLUMNS.id, COLUMNS.profile, COLUMNS.waiting, COLUMNS.since, COLUMNS.tank],
+    }),
+});
+
+const inspect = inspecting({
+  noun: "device",
+  example: "a84041c2f1827d3e",
+  help: "Shows a device: its tank, since when it serves it, its profile, and what waits of it.",
+});
+
+const forget = managing({
+  name: "forget",
+  summary: "remove a device that serves no tank, with all that waits of it",
+  usage: "DEVICE",
+  help: "Removes a device that serves no tank, with its profile and the readings that wait. Heard again, it is new.",
+  example: "device forget a84041c2f1827d3e",
+  most: 1,
+  plan(call) {
+    const id = idIn(call, "device");
+    return async (service) => {
+      const device = await service.ask({ method: "DELETE", path: pathTo("devices", id) });
+      return tellDone(call, device, `device ${id} is forgotten`);
+    };
+  },
+});
+
+export const device: Group = {
+  name: "device",
+  summary: "assign devices to tanks, and see what waits of them",
+  help: WHERE,
+  actions: [assign, profile, waiting, list, inspect, forget],
+};

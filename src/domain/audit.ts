@@ -1,0 +1,69 @@
+// The audit log: who did what, when, and what changed from what to what.
+
+import { customerObject } from "./customer.ts";
+import type { Change, CustomerState, TankState } from "./fleet.ts";
+import type { Instant } from "./instant.ts";
+import { tankObject } from "./tank.ts";
+
+export const AUDITED_OBJECTS = ["customer", "tank", "device", "key"] as const;
+export const AUDITED_ACTIONS = ["created", "changed", "deleted", "restored", "rotated", "revoked"] as const;
+
+/** Something that was done to one object. `changes` has the fields that differ, before and after; never a secret. */
+export type Deed = {
+  readonly object: (typeof AUDITED_OBJECTS)[number];
+  readonly id: string;
+  readonly action: (typeof AUDITED_ACTIONS)[number];
+  readonly changes: Readonly<Record<string, { readonly from: unknown; readonly to: unknown }>>;
+};
+
+/** Who does something and when: the id of a key, or words for who has none. */
+export type Occasion = { readonly by: string; readonly at: Instant };
+
+export type AuditEntry = Deed & Occasion & { readonly number: number };
+
+export function customerDeeds(changes: readonly Change<CustomerState>[]): Deed[] {
+  const fields = (state: CustomerState | undefined) => (state === undefined ? {} : customerFields(state));
+  return changes.flatMap(({ id, before, after }) => deed("customer", id, before, after, fields));
+}
+
+export function tankDeeds(changes: readonly Change<TankState>[]): Deed[] {
+  const fields = (state: TankState | undefined) => (state === undefined ? {} : tankFields(state));
+  return changes.flatMap(({ id, before, after }) => deed("tank", id, before, after, fields));
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** Without what is derived, or says no more than the entry itself. */
+function customerFields({ customer }: CustomerState): Fields {
+  const { object, id, tank_count, last_seen_at, updated_at, is_verified, ...fields } = customerObject({
+    ...customer,
+    tank_count: 0,
+  });
+  return fields;
+}
+
+function tankFields({ tank }: TankState): Fields {
+  const { object, id, updated_at, location, ...fields } = tankObject(tank);
+  const place = Object.entries(location).map(([name, value]) => [`location.${name}`, value] as const);
+  return { ...fields, ...Object.fromEntries(place) };
+}
+
+function deed<S extends { readonly deleted: boolean }>(
+  object: Deed["object"],
+  id: string,
+  before: S | undefined,
+  after: S,
+  fields: (state: S | undefined) => Fields,
+): Deed[] {
+  const changes = differences(fields(before), fields(after));
+  if (before === undefined) return [{ object, id, action: "created", changes }];
+  if (before.deleted !== after.deleted) return [{ object, id, action: after.deleted ? "deleted" : "restored", changes }];
+  return Object.keys(changes).length === 0 ? [] : [{ object, id, action: "changed", changes }];
+}
+
+/** What is null on both sides says nothing. */
+export function differences(before: Fields, after: Fields): Deed["changes"] {
+  const names = new Set([...Object.keys(before), ...Object.keys(after)]);
+  const changed = [...names].map((name) => [name, { from: before[name] ?? null, to: after[name] ?? null }] as const);
+  return Object.fromEntries(changed.filter(([, { from, to }]) => JSON.stringify(from) !== JSON.stringify(to)));
+}

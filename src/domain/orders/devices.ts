@@ -1,0 +1,110 @@
+// Orders about devices: which tank one serves, and how its payloads are read.
+
+import { differences } from "../audit.ts";
+import { faultsInObject } from "../check.ts";
+import { type Device, deviceKey, type ProfileChoice, strangeDevice } from "../device.ts";
+import type { Fault } from "../errors.ts";
+import { isObject } from "../faults.ts";
+import { idField } from "../fields.ts";
+import type { ShapedTank } from "../fleet.ts";
+import { isPossibleId } from "../id.ts";
+import { ask, askFor, type Inquiry } from "../inquiry.ts";
+import type { Instant } from "../instant.ts";
+import { shownDevice } from "../managed.ts";
+import { faultsInProfile, profileOf } from "../profile.ts";
+import { object } from "../schema.ts";
+import { faultsInShape, type Shape } from "../shape.ts";
+import { type Deciding, type Decision, decision, type IfMatch, isRefused, refused, unmatched, wrongFields } from "./order.ts";
+import { changing, wholeShape } from "./tanks.ts";
+
+const tank_id = idField("The tank that the device serves", "tank_01kxa8w5s0b6h1k3p5x9z2f4g7");
+export const DeviceChange = object({ tank_id }, {}, ["tank_id"]);
+
+/** No tag is empty. */
+const NEVER = "";
+
+type Given = { readonly tank_id?: string; readonly profile?: ProfileChoice | null; readonly shape?: Shape | null };
+
+/** What is not named stays. The shape is that of the tank which the device serves then. */
+export function* putDevice(id: string, fields: unknown, ifMatch: IfMatch, swap: boolean, at: Instant): Deciding {
+  const key = deviceKey(id);
+  if (!isPossibleId(key)) return refused("device_unknown", "No device can have this id.");
+  const known = yield* askFor("devices", key);
+  const before = known ?? strangeDevice(key);
+  // Of what is not there, no state can have been seen.
+  const wrong = unmatched(
+    known === undefined && ifMatch !== undefined ? NEVER : ifMatch,
+    shownDevice({ device: before, waiting: 0, dropped: 0 }),
+  );
+  if (wrong !== undefined) return wrong;
+  const tank = yield* tankFor(before, fields);
+  const errors = [...faultsIn(fields), ...faultsInTank(fields, tank)];
+  if (errors.length > 0) return wrongFields(errors);
+  const given = fields as Given;
+  const profile = given.profile === undefined ? before.profile : wholeProfile(given.profile);
+  const shape = given.shape === undefined ? (tank?.shape ?? null) : wholeShape(given.shape);
+  const moves = tank === undefined ? undefined : yield* changing(tank, withDevice(tank, id, key), shape, swap, at);
+  if (moves !== undefined && isRefused(moves)) return moves;
+  const device: Device = { ...before, tank_id: tank?.tank.id ?? before.tank_id, profile };
+  return yield* deciding(known, device, moves);
+}
+
+/** A name stays one, so that what comes with the program can be put right. */
+function wholeProfile(profile: ProfileChoice | null): ProfileChoice | null {
+  return typeof profile === "string" || profile === null ? profile : profileOf(profile);
+}
+
+/** A tank that has the device already keeps the id as it has it, in whatever case that is. */
+function withDevice({ tank }: ShapedTank, id: string, key: string) {
+  return deviceKey(tank.assigned_device_id) === key ? tank : { ...tank, assigned_device_id: id };
+}
+
+/** The tank that is named, or else the one it serves already. */
+function* tankFor({ tank_id }: Device, fields: unknown): Inquiry<ShapedTank | undefined> {
+  const { tank_id: given } = (fields ?? {}) as { tank_id?: unknown };
+  const wanted = given === undefined ? tank_id : given;
+  return typeof wanted === "string" && isPossibleId(wanted) ? yield* askFor("tanks", wanted) : undefined;
+}
+
+function faultsIn(fields: unknown): Fault[] {
+  if (!isObject(fields)) return faultsInObject(DeviceChange, fields);
+  const { profile = null, shape = null, ...rest } = fields;
+  return [
+    ...faultsInObject(DeviceChange, rest),
+    ...(profile === null ? [] : faultsInProfile(profile, "profile")),
+    ...(shape === null ? [] : faultsInShape(shape, "shape")),
+  ];
+}
+
+function faultsInTank(fields: unknown, tank: ShapedTank | undefined): Fault[] {
+  const { tank_id: given, shape } = (fields ?? {}) as { tank_id?: unknown; shape?: unknown };
+  if (typeof given === "string" && tank === undefined) return [{ field: "tank_id", message: "names no tank" }];
+  if (typeof given === "string" && tank?.deleted === true) return [{ field: "tank_id", message: "names a tank that is deleted" }];
+  if (shape === undefined || tank !== undefined) return [];
+  return [{ field: "shape", message: "is that of the tank which the device serves: name its tank_id too" }];
+}
+
+function* deciding(known: Device | undefined, device: Device, moves: Decision | undefined): Deciding {
+  const waiting = (yield* ask("waiting", [device.id])).get(device.id) ?? 0;
+  const changes = differences({ profile: known?.profile ?? null }, { profile: device.profile });
+  const isChanged = Object.keys(changes).length > 0;
+  const deeds = isChanged ? [{ object: "device", id: device.id, action: "changed", changes } as const] : [];
+  const isNew = known === undefined && moves === undefined;
+  const devices = isChanged || isNew ? [{ id: device.id, profile: device.profile }] : [];
+  const shown = shownDevice({ device, waiting, dropped: 0 });
+  return { ...(moves ?? decision(shown, {})), shown, devices, deeds: [...(moves?.deeds ?? []), ...deeds] };
+}
+
+/** Its profile and all that waits of it go. */
+export function* forgetDevice(id: string, ifMatch: IfMatch): Deciding {
+  const key = deviceKey(id);
+  const device = yield* askFor("devices", key);
+  if (device === undefined) return refused("device_unknown", "There is no device with this id.");
+  const wrong = unmatched(ifMatch, shownDevice({ device, waiting: 0, dropped: 0 }));
+  if (wrong !== undefined) return wrong;
+  if (device.tank_id !== null) {
+    return refused("device_in_use", `This device serves tank ${device.tank_id}. Give that tank another device first.`);
+  }
+  const deed = { object: "device", id: key, action: "deleted", changes: differences({ profile: device.profile }, {}) } as const;
+  return decision(shownDevice({ device, waiting: 0, dropped: 0 }), { forgotten: [key], deeds: [deed] });
+}

@@ -1,0 +1,109 @@
+// Orders about keys. Their secrets are not known here, only what is kept of them.
+
+import { type Deed, differences } from "../audit.ts";
+import { faultsInObject } from "../check.ts";
+import { idField, nullableInstantField, textField } from "../fields.ts";
+import { askFor, type Inquiry } from "../inquiry.ts";
+import { type Instant, instantOrNull } from "../instant.ts";
+import { type Key, type KnownKey, keyState, MOST_RATE, ROLES } from "../key.ts";
+import { keyFields, shownKey } from "../managed.ts";
+import { nullable, nullableNumber, object, oneOf, partial, type Static } from "../schema.ts";
+import {
+  type Deciding,
+  decision,
+  type IfMatch,
+  isRefused,
+  type KeyChange,
+  type Refused,
+  refused,
+  unmatched,
+  wrongFields,
+} from "./order.ts";
+
+const changeable = {
+  name: textField("What the key is for", "dashboard"),
+  rate: nullableNumber({ exclusiveMinimum: 0, maximum: MOST_RATE, description: "Requests a second", examples: [50] }),
+  expires_at: nullableInstantField("When the key ends"),
+};
+const boundTo = (description: string, example: string) => nullable(idField(description, example));
+
+export const KeyChangeObject = partial({ properties: changeable }, { description: "What is to change; the rest stays" });
+export const NewKey = object(
+  {
+    ...changeable,
+    role: oneOf(ROLES, { description: "What the key may do", default: "read", examples: ["ingest"] }),
+    customer_id: boundTo("The one customer the key sees", "cus_01kxa8w5s0v3m4q9t7r2n6c8d1"),
+    device_id: boundTo("The one device an ingest key sends for", "a84041c2f1827d3e"),
+  },
+  { description: "A key to be made" },
+  ["rate", "expires_at", "role", "customer_id", "device_id"],
+);
+
+export function* addKey(key: Key, hash: string, at: Instant): Deciding {
+  if (key.customer_id !== null) {
+    const customer = yield* askFor("customers", key.customer_id);
+    const message = customer === undefined ? "names no customer" : "names a customer that is deleted";
+    if (customer?.deleted !== false) return wrongFields([{ field: "customer_id", message }]);
+  }
+  return decided({ before: undefined, after: key, hash }, "created", at);
+}
+
+/** The successor has a lifetime as long as the old key's. */
+export function* replaceKey(id: string, overlap: number, newId: string, hash: string, at: Instant): Deciding {
+  const old = yield* knownKey(id, undefined, at);
+  if (isRefused(old)) return old;
+  const state = keyState(old, at);
+  if (state !== "active") return refused("state_conflict", `Key ${id} cannot be rotated: it is ${state}.`);
+  if (old.replaced_by !== null) {
+    return refused("state_conflict", `Key ${id} was rotated already; its successor is ${old.replaced_by}.`);
+  }
+  const { customer_deleted: _, ...kept } = old;
+  const expires_at = old.expires_at === null ? null : at + (old.expires_at - old.created_at);
+  const successor: Key = { ...kept, id: newId, created_at: at, expires_at };
+  const ends = Math.min(at + overlap, old.expires_at ?? Number.POSITIVE_INFINITY);
+  const ended = { before: old, after: { ...kept, expires_at: ends, replaced_by: newId }, hash: undefined };
+  const made = decided({ before: undefined, after: successor, hash }, "created", at);
+  return { ...made, keys: [...made.keys, ended], deeds: [deedOf(ended, "rotated"), ...made.deeds] };
+}
+
+export function* changeKey(id: string, fields: unknown, ifMatch: IfMatch, at: Instant): Deciding {
+  const before = yield* knownKey(id, ifMatch, at);
+  if (isRefused(before)) return before;
+  if (before.revoked_at !== null) return refused("state_conflict", `Key ${id} is revoked, and stays so. Make a new one.`);
+  const errors = faultsInObject(KeyChangeObject, fields);
+  if (errors.length > 0) return wrongFields(errors);
+  const { name = before.name, rate = before.rate, expires_at } = fields as Partial<Static<typeof KeyChangeObject>>;
+  const ends = expires_at === undefined ? before.expires_at : instantOrNull(expires_at);
+  return decided({ before, after: { ...before, name, rate, expires_at: ends }, hash: undefined }, "changed", at);
+}
+
+export function* revokeKey(id: string, at: Instant): Deciding {
+  const before = yield* knownKey(id, undefined, at);
+  if (isRefused(before)) return before;
+  return decided({ before, after: { ...before, revoked_at: before.revoked_at ?? at }, hash: undefined }, "revoked", at);
+}
+
+function* knownKey(id: string, ifMatch: IfMatch, at: Instant): Inquiry<KnownKey | Refused> {
+  const key = yield* askFor("keys", id);
+  if (key === undefined) return refused("key_unknown", `There is no key ${id}.`);
+  return unmatched(ifMatch, shownKey(key, at)) ?? key;
+}
+
+function decided(change: KeyChange, action: Deed["action"], at: Instant) {
+  const deed = deedOf(change, action);
+  const isChanged = change.before === undefined || Object.keys(deed.changes).length > 0;
+  const customer_deleted = (change.before as KnownKey | undefined)?.customer_deleted ?? false;
+  const shown = shownKey({ ...change.after, customer_deleted }, at);
+  return decision(shown, isChanged ? { keys: [change], deeds: [deed] } : {});
+}
+
+function deedOf({ before, after }: KeyChange, action: Deed["action"]): Deed {
+  const { id: _id, object: _object, created_at: _created, ...now } = keyFields(after) as Record<string, unknown>;
+  const {
+    id: _was,
+    object: _of,
+    created_at: _made,
+    ...was
+  } = before === undefined ? {} : (keyFields(before) as Record<string, unknown>);
+  return { object: "key", id: after.id, action, changes: differences(was, now) };
+}

@@ -1,0 +1,117 @@
+// Orders: what an operator asks to be done to customers, tanks, devices and keys. Each is decided within the transaction
+// that carries it out, by rules that know no engine and no door; the engine writes what the decision says.
+
+import type { Deed } from "../audit.ts";
+import { bodyInvalid } from "../check.ts";
+import type { Device } from "../device.ts";
+import type { ErrorCode, Fault } from "../errors.ts";
+import type { Change, CustomerState, TankState } from "../fleet.ts";
+import type { Inquiry } from "../inquiry.ts";
+import type { Key } from "../key.ts";
+import type { Shown } from "../managed.ts";
+import type { Shape } from "../shape.ts";
+
+/** Fields come as they were sent: what is wrong with them is told all at once, with what the database knows of them. */
+export type Order =
+  | { readonly order: "create_customer" | "create_tank"; readonly newId: string; readonly fields: unknown }
+  | { readonly order: "change_customer"; readonly id: string; readonly fields: unknown; readonly ifMatch: IfMatch }
+  | {
+      readonly order: "change_tank";
+      readonly id: string;
+      readonly fields: unknown;
+      readonly ifMatch: IfMatch;
+      readonly swap: boolean;
+    }
+  /** `tanks`: takes the customer's tanks along. */
+  | {
+      readonly order: "delete_customer" | "restore_customer";
+      readonly id: string;
+      readonly tanks: boolean;
+      readonly ifMatch: IfMatch;
+    }
+  | { readonly order: "delete_tank"; readonly id: string; readonly ifMatch: IfMatch }
+  | { readonly order: "restore_tank"; readonly id: string; readonly fields: unknown; readonly ifMatch: IfMatch }
+  | {
+      readonly order: "put_device";
+      readonly id: string;
+      readonly fields: unknown;
+      readonly ifMatch: IfMatch;
+      readonly swap: boolean;
+    }
+  | { readonly order: "forget_device"; readonly id: string; readonly ifMatch: IfMatch }
+  | { readonly order: "add_key"; readonly key: Key; readonly hash: string }
+  /** The old one works for `overlap` milliseconds longer. */
+  | {
+      readonly order: "replace_key";
+      readonly id: string;
+      readonly overlap: number;
+      readonly newId: string;
+      readonly hash: string;
+    }
+  | { readonly order: "change_key"; readonly id: string; readonly fields: unknown; readonly ifMatch: IfMatch }
+  | { readonly order: "revoke_key"; readonly id: string }
+  /** `isDry`: judges, and changes nothing. */
+  | ({ readonly order: "provision"; readonly isDry: boolean } & Provision);
+
+/** Many at once; each as it was sent, with the id it gets where it has none. */
+export type ProvisionRow = { readonly newId: string; readonly fields: unknown };
+export type Provision = { readonly customers: readonly ProvisionRow[]; readonly tanks: readonly ProvisionRow[] };
+
+/** The tag that the object must still have; `*` is any; undefined asks for none. */
+export type IfMatch = string | undefined;
+
+/** A creation that may arrive twice: told apart by the sender's own key, and what was asked under it. */
+export type Once = { readonly key: string; readonly asked: string };
+/** So long it is remembered. */
+export const ONCE_MS = 24 * 3_600_000;
+
+export type KeyChange = { readonly before: Key | undefined; readonly after: Key; readonly hash: string | undefined };
+
+export type Decision = {
+  readonly shown: Shown;
+  readonly customers: readonly Change<CustomerState>[];
+  readonly tanks: readonly Change<TankState>[];
+  readonly shapes: ReadonlyMap<string, Shape | null>;
+  /** With the profile they have from now on; which tank they serve follows from the tanks. */
+  readonly devices: readonly Pick<Device, "id" | "profile">[];
+  /** With all that waits of them. */
+  readonly forgotten: readonly string[];
+  readonly keys: readonly KeyChange[];
+  /** Beside those that follow from the changes of customers and tanks. */
+  readonly deeds: readonly Deed[];
+};
+
+export type Refused = { readonly refused: ErrorCode; readonly detail: string; readonly errors?: readonly Fault[] };
+
+/** `replayed`: it had been done before, and this is what was answered then. */
+export type Carried = { readonly shown: Shown; readonly replayed: boolean } | Refused;
+
+export type Deciding = Inquiry<Decision | Refused>;
+
+const NOTHING = { customers: [], tanks: [], shapes: new Map(), devices: [], forgotten: [], keys: [], deeds: [] };
+
+export function decision(shown: Shown, what: Partial<Decision>): Decision {
+  return { ...NOTHING, shown, ...what };
+}
+
+export const refused = (code: ErrorCode, detail: string): Refused => ({ refused: code, detail });
+
+export const taken = (word: string, id: string): Refused =>
+  refused("id_taken", `There is a ${word} ${id} already, or there was one. Leave the id out to get a new one.`);
+
+export function wrongFields(errors: readonly Fault[]): Refused {
+  return { refused: "body_invalid", detail: bodyInvalid(errors).message, errors };
+}
+
+/** Two who change the same object do not overwrite each other. */
+export function unmatched(ifMatch: IfMatch, { tag }: Shown): Refused | undefined {
+  if (ifMatch === undefined) return undefined;
+  const tags = ifMatch.split(",").map((one) => one.trim());
+  if (tags.includes("*") || tags.includes(tag)) return undefined;
+  return refused(
+    "precondition_failed",
+    "The object has changed since you read it. Read it again, and look at what is there now.",
+  );
+}
+
+export const isRefused = (value: object): value is Refused => "refused" in value;

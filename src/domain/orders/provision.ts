@@ -1,0 +1,155 @@
+// Many customers and tanks at once: all are judged, each on what the ones before it left, before any of them is written.
+
+import type { Deed } from "../audit.ts";
+import { deviceKey } from "../device.ts";
+import type { Fault } from "../errors.ts";
+import { type Change, type CustomerState, isAlike, type ShapedTank, type TankState } from "../fleet.ts";
+import { ask, type Inquiry } from "../inquiry.ts";
+import { type Instant, laterThan } from "../instant.ts";
+import type { ManagedCustomer } from "../managed.ts";
+import type { Shape } from "../shape.ts";
+import { CustomerChange, changedCustomer, faultsInCustomer, type GivenCustomer, NewCustomer, newCustomer } from "./customers.ts";
+import { type Deciding, decision, type Provision, type ProvisionRow, wrongFields } from "./order.ts";
+import { faultsInTank, type GivenTank, merged, NewTank, newTank, reshaping, TankChange } from "./tanks.ts";
+
+/** More than anyone mends at once. */
+const FAULTS_TOLD = 1000;
+
+type Count = { new: number; changed: number; unchanged: number };
+type Known = {
+  readonly customers: Map<string, ManagedCustomer>;
+  readonly tanks: Map<string, ShapedTank>;
+  /** The live tank that each device serves, by its key. */
+  readonly serves: Map<string, string | null>;
+};
+
+export function* provision({ customers, tanks }: Provision, isDry: boolean, at: Instant): Deciding {
+  const before = yield* whatIsKnown(customers, tanks);
+  const now: Known = { customers: new Map(before.customers), tanks: new Map(before.tanks), serves: new Map(before.serves) };
+  const faults: Fault[] = [];
+  const counts = { customers: noCount(), tanks: noCount() };
+  customers.forEach((row, i) => {
+    const wrong = putCustomer(row, now, counts.customers, at);
+    faults.push(...placed(wrong, `customers[${i}]`));
+  });
+  letGo(tanks, now);
+  tanks.forEach((row, i) => {
+    const wrong = putTank(row, now, counts.tanks, at);
+    faults.push(...placed(wrong, `tanks[${i}]`));
+  });
+  if (faults.length > 0) return wrongFields(faults.slice(0, FAULTS_TOLD));
+  const shown = { object: { object: "provisioning", dry_run: isDry, ...counts }, tag: "" };
+  return decision(shown, isDry ? {} : changesOf(before, now));
+}
+
+/** All devices are given up before any is taken, so that tanks may exchange them whatever their order. */
+function letGo(rows: readonly ProvisionRow[], { tanks, serves }: Known): void {
+  for (const { fields } of rows) {
+    const { id = "", assigned_device_id } = (fields ?? {}) as GivenTank;
+    const before = tanks.get(id)?.tank;
+    if (before === undefined || typeof assigned_device_id !== "string") continue;
+    if (deviceKey(assigned_device_id) !== deviceKey(before.assigned_device_id))
+      serves.delete(deviceKey(before.assigned_device_id));
+  }
+}
+
+const noCount = (): Count => ({ new: 0, changed: 0, unchanged: 0 });
+
+function placed(faults: readonly Fault[], row: string): Fault[] {
+  return faults.map(({ field, message }) => ({ field: field === "" ? row : `${row}.${field}`, message }));
+}
+
+function* whatIsKnown(customers: readonly ProvisionRow[], tanks: readonly ProvisionRow[]): Inquiry<Known> {
+  const texts = (rows: readonly ProvisionRow[], field: string): string[] =>
+    rows.map(({ fields }) => (fields as Record<string, unknown> | null)?.[field]).filter((value) => typeof value === "string");
+  const known = yield* ask("tanks", texts(tanks, "id"));
+  const owned = Array.from(known.values(), ({ tank }) => tank.owner_id);
+  const owners = [...texts(customers, "id"), ...texts(tanks, "owner_id"), ...owned];
+  const keys = texts(tanks, "assigned_device_id").map(deviceKey);
+  const devices = yield* ask("devices", keys);
+  return {
+    customers: new Map(yield* ask("customers", owners)),
+    tanks: new Map(known),
+    serves: new Map(Array.from(devices, ([key, { tank_id }]) => [key, tank_id])),
+  };
+}
+
+function putCustomer({ newId, fields }: ProvisionRow, now: Known, count: Count, at: Instant): readonly Fault[] {
+  const given = fields as GivenCustomer;
+  const before = now.customers.get(given?.id ?? newId);
+  if (before === undefined) {
+    const faults = faultsInCustomer(NewCustomer, fields);
+    if (faults.length > 0) return faults;
+    const customer = newCustomer(given, newId, at);
+    now.customers.set(customer.id, { customer, deleted: false });
+    count.new++;
+    return [];
+  }
+  if (before.deleted) return [{ field: "id", message: "names a customer that is deleted: restore it first" }];
+  const { id, ...change } = given;
+  const faults = faultsInCustomer(CustomerChange, change);
+  if (faults.length > 0) return faults;
+  const after = changedCustomer(before, change, at);
+  count[after === before ? "unchanged" : "changed"]++;
+  now.customers.set(before.customer.id, after);
+  return [];
+}
+
+function putTank({ newId, fields }: ProvisionRow, now: Known, count: Count, at: Instant): readonly Fault[] {
+  const given = fields as GivenTank;
+  const before = now.tanks.get(given?.id ?? newId);
+  if (before?.deleted === true) return [{ field: "id", message: "names a tank that is deleted: restore it first" }];
+  const { id, ...change } = given ?? {};
+  const faults = before === undefined ? faultsInTank(NewTank, fields) : faultsInTank(TankChange, change);
+  if (faults.length > 0) return faults;
+  const after = before === undefined ? newTank(given, newId, at) : changedTank(before, change, at);
+  const wrong = faultsAmong(after, now);
+  if (wrong.length > 0) return wrong;
+  const old = before === undefined ? undefined : deviceKey(before.tank.assigned_device_id);
+  if (old !== undefined && now.serves.get(old) === before?.tank.id) now.serves.set(old, null);
+  now.serves.set(deviceKey(after.tank.assigned_device_id), after.tank.id);
+  now.tanks.set(after.tank.id, after);
+  count[before === undefined ? "new" : after === before ? "unchanged" : "changed"]++;
+  return [];
+}
+
+function changedTank(before: ShapedTank, given: GivenTank, at: Instant): ShapedTank {
+  const { tank, shape } = merged(before, given);
+  const isSame = isAlike(tank, before.tank);
+  if (isSame && JSON.stringify(shape) === JSON.stringify(before.shape)) return before;
+  return { ...before, shape, tank: isSame ? tank : { ...tank, updated_at: laterThan(before.tank.updated_at, at) } };
+}
+
+function faultsAmong({ tank }: ShapedTank, { customers, serves }: Known): Fault[] {
+  const faults: Fault[] = [];
+  const owner = customers.get(tank.owner_id);
+  if (owner === undefined) faults.push({ field: "owner_id", message: "names no customer" });
+  else if (owner.deleted) faults.push({ field: "owner_id", message: "names a customer that is deleted" });
+  const other = serves.get(deviceKey(tank.assigned_device_id)) ?? null;
+  if (other !== null && other !== tank.id) {
+    faults.push({ field: "assigned_device_id", message: `serves tank ${other} already` });
+  }
+  return faults;
+}
+
+function changesOf(before: Known, now: Known) {
+  const customers: Change<CustomerState>[] = changed(before.customers, now.customers);
+  const tanks: (Change<TankState> & { readonly after: ShapedTank })[] = changed(before.tanks, now.tanks);
+  const shapes = new Map<string, Shape | null>();
+  const deeds: Deed[] = [];
+  for (const { id, after } of tanks) {
+    const anew = reshaping(id, before.tanks.get(id)?.shape ?? null, after.shape);
+    for (const [tankId, shape] of anew.shapes ?? []) shapes.set(tankId, shape);
+    deeds.push(...(anew.deeds ?? []));
+  }
+  return { customers, tanks, shapes, deeds };
+}
+
+function changed<S>(
+  before: ReadonlyMap<string, S>,
+  now: ReadonlyMap<string, S>,
+): { id: string; before: S | undefined; after: S }[] {
+  const changes: { id: string; before: S | undefined; after: S }[] = [];
+  for (const [id, after] of now) if (before.get(id) !== after) changes.push({ id, before: before.get(id), after });
+  return changes;
+}

@@ -1,0 +1,83 @@
+// The content of a write: from the bytes on a connection to the JSON that a route takes. What is refused is refused as early
+// as it is known: by its headers, while it arrives, while it is unpacked.
+
+import type { IncomingMessage } from "node:http";
+import { bodyInvalid } from "../domain/check.ts";
+import { Refusal } from "../domain/errors.ts";
+import { bytesOf, textOf, tooLarge, unpacked } from "./bytes.ts";
+import { goOn } from "./continue.ts";
+import type { Item } from "./doors.ts";
+import { faultInJson } from "./json-fault.ts";
+import { isPacked, mediaTypeOf, typesOf } from "./media.ts";
+import { NOTHING_CARRIED } from "./perform.ts";
+import type { Share } from "./room.ts";
+import { type BodyRule, type Carried, LINES_TYPES } from "./route.ts";
+
+export type Content = Pick<Carried, "body" | "items">;
+
+/** `contentType` as the sender wrote it. */
+export async function contentOf(raw: IncomingMessage, contentType: string, rule: BodyRule, share: Share): Promise<Content> {
+  const { "content-length": length, "transfer-encoding": chunked, "content-encoding": encoding } = raw.headers;
+  if (chunked === undefined && (length === undefined || length === "0")) return noContent(rule);
+  const mediaType = mediaTypeOf(contentType, rule);
+  const packed = isPacked(encoding);
+  if (Number(length) > rule.maxBytes) throw tooLarge(`A body here may have at most ${rule.maxBytes} bytes.`);
+  goOn(raw);
+  const bytes = await bytesOf(raw, rule.maxBytes, share);
+  if (bytes.length === 0) return noContent(rule);
+  const whole = packed ? await unpacked(bytes, rule.maxBytes) : bytes;
+  // As a text, and as values, it is there once more.
+  share.take(whole.length);
+  const text = textOf(whole);
+  if (rule.kind === "readings" && LINES_TYPES.includes(mediaType))
+    return { body: undefined, items: itemsIn(text, rule.maxItems) };
+  return contentOfValue(jsonIn(text, rule), rule);
+}
+
+export function noContent(rule: BodyRule): Content {
+  if (rule.kind === "json" && rule.optional === true) return NOTHING_CARRIED;
+  throw new Refusal("body_missing", `A body is needed here: ${typesOf(rule).join(" or ")}.`);
+}
+
+/** Of a value that is JSON already. */
+export function contentOfValue(value: unknown, rule: BodyRule): Content {
+  if (rule.kind === "json") return { body: value, items: [] };
+  if (typeof value !== "object" || value === null) {
+    throw bodyInvalid([{ field: "", message: "must be one reading or a list of them" }]);
+  }
+  const values: readonly unknown[] = Array.isArray(value) ? value : [value];
+  if (values.length > rule.maxItems) throw tooMany(rule.maxItems);
+  return { body: undefined, items: values.map((one) => ({ value: one })) };
+}
+
+function jsonIn(text: string, rule: BodyRule): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    const lines = rule.kind === "readings" ? ` One object a line is ${LINES_TYPES[0]}.` : "";
+    throw new Refusal("body_malformed", `The body is not JSON: ${faultInJson(text)}.${lines}`);
+  }
+}
+
+/** A line that cannot be read is refused by itself; those around it are not. */
+function itemsIn(text: string, maxItems: number): Item[] {
+  const items: Item[] = [];
+  for (const [i, line] of text.split("\n").entries()) {
+    if (line.trim() === "") continue;
+    if (items.length === maxItems) throw tooMany(maxItems);
+    items.push(itemIn(line, i + 1));
+  }
+  return items;
+}
+
+function itemIn(line: string, number: number): Item {
+  try {
+    return { value: JSON.parse(line) };
+  } catch {
+    return { unreadable: `is not JSON: ${faultInJson(line, number)}` };
+  }
+}
+
+function tooMany(maxItems: number): Refusal {
+  return tooLarge(`A body here may have at most ${maxItems} readings.`);
+}

@@ -1,0 +1,144 @@
+// /manage/v1/devices
+
+import { deviceKey } from "../../../domain/device.ts";
+import { Refusal } from "../../../domain/errors.ts";
+import { idField, instantField } from "../../../domain/fields.ts";
+import { isPossibleId } from "../../../domain/id.ts";
+import { shownDevice } from "../../../domain/managed.ts";
+import { DeviceChange } from "../../../domain/orders/devices.ts";
+import { ProfileSchema } from "../../../domain/profile.ts";
+import { integer, literal, nullable, object, ref } from "../../../domain/schema.ts";
+import type { ManageDoor } from "../../doors.ts";
+import { envelope, listObject } from "../../envelope.ts";
+import { shapeExample, tankExample } from "../../examples.ts";
+import { LIST_PARAMETERS, NO_PARAMETERS } from "../../parameters.ts";
+import { Answer, JSON_TYPE, type Route, route } from "../../route.ts";
+import { jsonBody, patchBody, shownAnswer, yesOrNo } from "./parts.ts";
+import { SWAP } from "./tanks.ts";
+
+const PATH = "/manage/v1/devices";
+const example = {
+  id: tankExample.assigned_device_id,
+  object: "device",
+  tank_id: tankExample.id,
+  since: null,
+  profile: "milesight-em500-udl",
+  waiting: 0,
+  dropped: 0,
+};
+const profile = { anyOf: [ref("Profile"), { type: "null" }] };
+
+const DeviceObject = object(
+  {
+    id: idField("Identifier of the device; an EUI-64 in lower case", tankExample.assigned_device_id),
+    object: literal("device", { description: "Always `device`" }),
+    tank_id: nullable(idField("The tank it serves; null where it serves none", tankExample.id)),
+    since: nullable(instantField("Since when; null where it was nowhere else before")),
+    profile,
+    waiting: integer({ minimum: 0, description: "How many of its readings wait for a tank or a profile", examples: [0] }),
+    dropped: integer({ minimum: 0, description: "How many could not wait, or could not be read in the end", examples: [0] }),
+  },
+  { description: "A device, the tank it serves, and how its payloads are read" },
+);
+const DeviceList = listObject(ref("Device"), "One page of devices");
+const documentedChange = {
+  ...DeviceChange,
+  properties: { ...DeviceChange.properties, profile, shape: { anyOf: [ref("Shape"), { type: "null" }] } },
+};
+
+export const deviceSchemas = { Device: DeviceObject, DeviceList, Profile: ProfileSchema, DeviceChange: documentedChange };
+
+const one = (description: string) => ({
+  mediaType: JSON_TYPE,
+  schema: ref("Device"),
+  description,
+  examples: { device: example },
+  etag: true as const,
+});
+
+const change = { tank_id: tankExample.id, profile: "milesight-em500-udl", shape: shapeExample };
+const CHANGE_DESCRIPTION =
+  "Which tank the device serves, how its payloads are read, and the shape of that tank. What is not named stays; the readings that waited for it are taken in.";
+
+export const deviceRoutes: readonly Route[] = [
+  route({
+    path: PATH,
+    operation: "listDevices",
+    summary: "List devices",
+    description: "Devices by id; with `waiting=true` those of which readings wait for a tank or a profile.",
+    tag: "Management",
+    reach: "manage",
+    parameters: {
+      page: LIST_PARAMETERS.page,
+      size: LIST_PARAMETERS.size,
+      waiting: yesOrNo("Those of which readings wait, or those of which none do", undefined),
+    },
+    answer: {
+      mediaType: JSON_TYPE,
+      schema: ref("DeviceList"),
+      description: "One page of devices",
+      examples: { page: { object: "list", data: [example], page: 1, size: 10, total_pages: 1, total_items: 1 } },
+    },
+    refusals: [],
+    async ask({ doors, values }) {
+      const page = await doors.manage.overview.deviceSearch(values);
+      return envelope(page, values, (device) => JSON.stringify(shownDevice(device).object));
+    },
+  }),
+  route({
+    path: `${PATH}/:id`,
+    operation: "inspectDevice",
+    summary: "Inspect a device",
+    description: "One device, with how many of its readings wait.",
+    tag: "Management",
+    reach: "manage",
+    parameters: NO_PARAMETERS,
+    answer: one("The device"),
+    refusals: ["device_unknown"],
+    ask: ({ doors, id }) => inspect(doors.manage, id),
+  }),
+  ...(["PUT", "PATCH"] as const).map((method) =>
+    route({
+      method,
+      path: `${PATH}/:id`,
+      operation: method === "PUT" ? "putDevice" : "changeDevice",
+      summary: method === "PUT" ? "Register or change a device" : "Change a device",
+      description: CHANGE_DESCRIPTION,
+      tag: "Management",
+      reach: "manage",
+      parameters: { swap: SWAP },
+      takes: ["If-Match"],
+      body: (method === "PUT" ? jsonBody : patchBody)(ref("DeviceChange"), "What is to change", change),
+      answer: one("The device as it is now"),
+      refusals: ["device_unknown", "device_in_use"],
+      async ask({ doors, body, headers, id, key, values }) {
+        const order = { order: "put_device", id, fields: body, ifMatch: headers.ifMatch, swap: values.swap } as const;
+        await doors.manage.carryOut(order, key.id);
+        return inspect(doors.manage, id);
+      },
+    }),
+  ),
+  route({
+    method: "DELETE",
+    path: `${PATH}/:id`,
+    operation: "forgetDevice",
+    summary: "Forget a device",
+    description: "Removes a device that serves no tank, with its profile and the readings that wait. Heard again, it is new.",
+    tag: "Management",
+    reach: "manage",
+    parameters: NO_PARAMETERS,
+    takes: ["If-Match"],
+    answer: { statuses: [204], description: "It is forgotten" },
+    refusals: ["device_unknown", "device_in_use"],
+    async ask({ doors, headers, id, key }) {
+      await doors.manage.carryOut({ order: "forget_device", id, ifMatch: headers.ifMatch }, key.id);
+      return new Answer(204);
+    },
+  }),
+];
+
+async function inspect({ overview }: ManageDoor, id: string): Promise<Answer> {
+  const device = isPossibleId(id) ? await overview.managedDevice(deviceKey(id)) : undefined;
+  if (device === undefined) throw new Refusal("device_unknown", "There is no device with this id.");
+  return shownAnswer(shownDevice(device));
+}

@@ -1,0 +1,68 @@
+// What the managing routes have in common: bodies, answers, and the parameters of their lists.
+
+import { hash } from "node:crypto";
+import type { ErrorCode } from "../../../domain/errors.ts";
+import { isCleanText, isLongerThan } from "../../../domain/id.ts";
+import type { Shown } from "../../../domain/managed.ts";
+import type { Once } from "../../../domain/orders/order.ts";
+import { boolean, oneOf, type Schema, text } from "../../../domain/schema.ts";
+import type { Parameter } from "../../parameters.ts";
+import { Answer, type BodyRule, JSON_TYPE, PATCH_TYPES, type RequestHeaders } from "../../route.ts";
+
+const BODY_MAX_BYTES = 262_144;
+const FILTER_MAX_LENGTH = 512;
+
+export function jsonBody(schema: Schema, description: string, example: object): BodyRule & { readonly kind: "json" } {
+  return { kind: "json", mediaTypes: [JSON_TYPE], maxBytes: BODY_MAX_BYTES, schema, description, examples: { example } };
+}
+
+export function patchBody(schema: Schema, description: string, example: object): BodyRule {
+  return { ...jsonBody(schema, description, example), mediaTypes: PATCH_TYPES };
+}
+
+export const shownAnswer = ({ object, tag }: Shown): Answer => new Answer(200, object, { etag: tag });
+
+/** Of something new: where it is, and whether it had been made before. */
+export function madeAnswer(path: string, { object, tag }: Shown, replayed: boolean): Answer {
+  const headers = { etag: tag, location: `${path}/${encodeURIComponent(String(object["id"]))}` };
+  return new Answer(201, object, replayed ? { ...headers, "idempotency-replayed": "true" } : headers);
+}
+
+/** What was asked under the sender's own key. */
+export function onceFor(path: string, { idempotencyKey }: RequestHeaders, body: unknown): Once | undefined {
+  if (idempotencyKey === undefined) return undefined;
+  return { key: idempotencyKey, asked: hash("sha256", `${path} ${JSON.stringify(body)}`, "hex") };
+}
+
+export const CONFLICTS: readonly ErrorCode[] = ["state_conflict"];
+
+/** A text that something begins with, or is. */
+export const textFilter = (description: string): Parameter<string | undefined> => ({
+  schema: text({ description }),
+  fallback: undefined,
+  read(given) {
+    if (given === "" || isLongerThan(given, FILTER_MAX_LENGTH) || !isCleanText(given)) {
+      return { must: `a text of 1 to ${FILTER_MAX_LENGTH} characters, none of them control characters` };
+    }
+    return { value: given };
+  },
+});
+
+export const beginning = (what: string): Parameter<string | undefined> =>
+  textFilter(`Only those whose ${what} begins with this text, whatever the case of its letters A to Z`);
+
+/** `fallback`: what it is where nobody says. */
+export const yesOrNo = <T extends boolean | undefined>(description: string, fallback: T): Parameter<boolean | T> => ({
+  schema: boolean({ description }),
+  fallback,
+  read: (given) => (given === "true" || given === "false" ? { value: given === "true" } : { must: "true or false" }),
+});
+
+export const choice = <T extends string>(values: readonly T[], description: string): Parameter<T | undefined> => ({
+  schema: oneOf(values, { description }),
+  fallback: undefined,
+  read(given) {
+    const value = values.find((known) => known === given);
+    return value === undefined ? { must: `one of ${values.join(", ")}` } : { value };
+  },
+});

@@ -1,0 +1,99 @@
+// POST /manage/v1/provision: many customers and tanks at once.
+
+import { bodyInvalid } from "../../../domain/check.ts";
+import { array, boolean, integer, literal, object, ref } from "../../../domain/schema.ts";
+import { customerExample, tankExample } from "../../examples.ts";
+import { JSON_TYPE, type Route, route } from "../../route.ts";
+import { jsonBody, yesOrNo } from "./parts.ts";
+
+const ROWS_MOST = 50_000;
+const MAX_BYTES = 33_554_432;
+
+const Count = object({ new: integer({ minimum: 0 }), changed: integer({ minimum: 0 }), unchanged: integer({ minimum: 0 }) });
+const Provisioning = object(
+  {
+    object: literal("provisioning", { description: "Always `provisioning`" }),
+    dry_run: boolean({ description: "Whether nothing was written" }),
+    customers: Count,
+    tanks: Count,
+  },
+  { description: "What became of many customers and tanks" },
+);
+
+export const provisionSchemas = { Provisioning };
+
+const rows = (name: string) => array(ref(name), { maxItems: ROWS_MOST, description: "A known id changes what is there" });
+const example = {
+  customers: [{ id: customerExample.id, name: customerExample.name, email: customerExample.email }],
+  tanks: [
+    {
+      id: tankExample.id,
+      name: tankExample.name,
+      owner_id: tankExample.owner_id,
+      capacity: 2700,
+      capacity_unit: "liters",
+      min_fill_alert_percentage: 20,
+      assigned_device_id: tankExample.assigned_device_id,
+    },
+  ],
+};
+
+export const provisionRoutes: readonly Route[] = [
+  route({
+    method: "POST",
+    path: "/manage/v1/provision",
+    operation: "provision",
+    summary: "Create or change many customers and tanks",
+    description: `Up to ${ROWS_MOST} in all, customers before tanks. All are judged before any is written, and all are written or none.`,
+    tag: "Management",
+    reach: "manage",
+    parameters: { dry_run: yesOrNo("Judges, and writes nothing", false) },
+    body: {
+      ...jsonBody(
+        object({ customers: rows("NewCustomer"), tanks: rows("NewTank") }, {}, ["customers", "tanks"]),
+        "The customers and the tanks",
+        example,
+      ),
+      maxBytes: MAX_BYTES,
+    },
+    answer: {
+      mediaType: JSON_TYPE,
+      schema: ref("Provisioning"),
+      description: "What was made and changed, or would be",
+      examples: {
+        done: {
+          object: "provisioning",
+          dry_run: false,
+          customers: { new: 1, changed: 0, unchanged: 0 },
+          tanks: { new: 1, changed: 0, unchanged: 0 },
+        },
+      },
+    },
+    refusals: [],
+    async ask({ doors, body, key, values }) {
+      const { newId, carryOut } = doors.manage;
+      const { customers, tanks } = rowsIn(body);
+      const order = {
+        order: "provision",
+        customers: customers.map((fields) => ({ newId: newId("cus"), fields })),
+        tanks: tanks.map((fields) => ({ newId: newId("tank"), fields })),
+        isDry: values.dry_run,
+      } as const;
+      return (await carryOut(order, key.id)).shown.object;
+    },
+  }),
+];
+
+function rowsIn(body: unknown): { readonly customers: readonly unknown[]; readonly tanks: readonly unknown[] } {
+  const { customers = [], tanks = [], ...rest } = (typeof body === "object" ? (body ?? {}) : {}) as Record<string, unknown>;
+  const faults = Object.keys(rest).map((field) => ({ field, message: "is not known here" }));
+  if (Array.isArray(body) || typeof body !== "object") faults.push({ field: "", message: "must be an object" });
+  for (const [field, value] of Object.entries({ customers, tanks })) {
+    if (!Array.isArray(value)) faults.push({ field, message: "must be a list" });
+  }
+  if (faults.length > 0 || !Array.isArray(customers) || !Array.isArray(tanks)) throw bodyInvalid(faults);
+  if (customers.length + tanks.length > ROWS_MOST) {
+    throw bodyInvalid([{ field: "", message: `must have at most ${ROWS_MOST} customers and tanks in all` }]);
+  }
+  return { customers, tanks };
+}

@@ -1,0 +1,89 @@
+// Readings in our own words, as they come over HTTP and on the topic `tanks/{device_id}/readings`. Ten thousand may come at
+// once, so the check is written by hand.
+
+import type { Instant } from "../../domain/instant.ts";
+import { FILL } from "../../domain/reading.ts";
+import { guess, quoted } from "../../domain/text.ts";
+import type { Arrival, Rejected } from "../arrival.ts";
+import { deviceOf, type Fields, idFault, instantOf, isObject, isRejected, payloadOf, rejected } from "./parts.ts";
+
+/** In one message, or one request. */
+export const READINGS_MAX = 10_000;
+
+const MEASURED = ["fill_percentage", "payload", "created_at"];
+const MEASURED_SET = new Set(MEASURED);
+const NAMED = ["tank_id", "device_id", ...MEASURED];
+const NAMED_SET = new Set(NAMED);
+
+/** One reading that names its tank or its device. */
+export function ownReading(item: unknown, now: Instant): Arrival | Rejected {
+  if (!isObject(item)) return rejected("must be an object");
+  const fault = unknownField(item, NAMED_SET, NAMED);
+  if (fault !== undefined) return fault;
+  const of = ownerOf(item["tank_id"], item["device_id"]);
+  return isRejected(of) ? of : arrivalOf(of, item, now);
+}
+
+/** The readings of one device, which is not named in them: one, or a list. */
+export function ownReadings(deviceId: string, value: unknown, now: Instant): (Arrival | Rejected)[] {
+  const of = deviceOf("device_id", deviceId);
+  if (isRejected(of)) return [of];
+  if (!Array.isArray(value)) return [ofDevice(of, value, now)];
+  if (value.length > READINGS_MAX) {
+    return [rejected(`a message must have at most ${READINGS_MAX} readings, this one has ${value.length}`)];
+  }
+  return value.map((item) => ofDevice(of, item, now));
+}
+
+function ofDevice(of: { readonly deviceId: string }, item: unknown, now: Instant): Arrival | Rejected {
+  if (!isObject(item)) return rejected("must be an object");
+  return unknownField(item, MEASURED_SET, MEASURED) ?? arrivalOf(of, item, now);
+}
+
+function unknownField(item: Fields, known: ReadonlySet<string>, names: readonly string[]): Rejected | undefined {
+  for (const name in item) {
+    if (!known.has(name)) return rejected(unknownReason(name, names));
+  }
+  return undefined;
+}
+
+/** Guessing takes longer than all else here, and who misspells a name does so in every reading. */
+let last: { readonly name: string; readonly names: readonly string[]; readonly reason: string } | undefined;
+
+function unknownReason(name: string, names: readonly string[]): string {
+  if (last?.name !== name || last.names !== names) {
+    last = { name, names, reason: `unknown field ${quoted(name)}.${guess(name, names)}` };
+  }
+  return last.reason;
+}
+
+function ownerOf(tankId: unknown, deviceId: unknown): Arrival["of"] | Rejected {
+  if (tankId === undefined) {
+    return deviceId === undefined ? rejected("tank_id or device_id: one of them is needed") : deviceOf("device_id", deviceId);
+  }
+  if (deviceId !== undefined) return rejected("tank_id and device_id: only one of them may be given");
+  return idFault("tank_id", tankId) ?? { tankId: tankId as string };
+}
+
+function arrivalOf(of: Arrival["of"], item: Fields, now: Instant): Arrival | Rejected {
+  const measured = measuredOf(of, item["fill_percentage"], item["payload"]);
+  if (isRejected(measured)) return measured;
+  const createdAt = instantOf("created_at", item["created_at"], now);
+  return typeof createdAt === "number" ? { of, createdAt, measured } : createdAt;
+}
+
+function measuredOf(of: Arrival["of"], fill: unknown, payload: unknown): Arrival["measured"] | Rejected {
+  if (fill === undefined) {
+    if (payload === undefined) return rejected("fill_percentage or payload: one of them is needed");
+    if ("tankId" in of) return rejected("payload: is read as its device's profile says, so it needs device_id");
+    return payloadOf("payload", payload);
+  }
+  if (payload !== undefined) return rejected("fill_percentage and payload: only one of them may be given");
+  if (fill === null) return rejected("fill_percentage: must not be null");
+  if (typeof fill !== "number" || !Number.isFinite(fill)) return rejected("fill_percentage: must be a number");
+  if (fill < FILL.minimum || fill > FILL.maximum) {
+    return rejected(`fill_percentage: must be from ${FILL.minimum} to ${FILL.maximum}`);
+  }
+  // Adding 0 turns -0 into 0, which is how it would be read back.
+  return { fill: fill + 0 };
+}

@@ -1,0 +1,28 @@
+// The row of a live tank in the fleet: what is kept of its latest reading, and the coarse columns it is found by. The same on
+// every engine.
+
+import { ALWAYS } from "../domain/device.ts";
+import type { Reading } from "../domain/reading.ts";
+
+const QUARTER_DAY = 6 * 3_600_000;
+/** After every margin. */
+export const UNKNOWN_URGENCY = 1000;
+
+export type FleetRow = {
+  readonly at: number;
+  readonly fill: number | null;
+  /** The margin in whole percent, rounded down: the order of two tanks follows from it, or from their exact margins. */
+  readonly urgency: number;
+  /** The quarter of a day, counted from 1970, of the latest reading. */
+  readonly heard: number;
+};
+
+export function fleetRow(threshold: number, latest: Reading | undefined): FleetRow {
+  if (latest === undefined) return { at: ALWAYS, fill: null, urgency: UNKNOWN_URGENCY, heard: heardAt(ALWAYS) };
+  const { created_at, fill_percentage } = latest;
+  return { at: created_at, fill: fill_percentage, urgency: Math.floor(fill_percentage - threshold), heard: heardAt(created_at) };
+}
+
+export function heardAt(at: number): number {
+  return Math.floor(at / QUARTER_DAY);
+}

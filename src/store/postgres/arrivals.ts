@@ -1,0 +1,103 @@
+// The way of readings that arrive: each goes to the tank that had its device then, or waits, or is rejected; what waited is
+// taken in when what it waited for is known.
+//
+// Everyone locks in this order: the lists, the devices, heads by tank, devices' rows by id.
+
+import { settleLater } from "../../domain/inquiry.ts";
+import { batchOfWaiting, placed, type Waiting, withStored } from "../../domain/placement.ts";
+import { type Acceptance, type ArrivalBatch, READING_OUTCOMES } from "../../domain/reading.ts";
+import { WAITING_MOST } from "../../domain/store.ts";
+import { WAITING_COLUMNS, waitingOf } from "../columns.ts";
+import { takeReadings } from "./acceptance.ts";
+import { answersOn } from "./answers.ts";
+import { type Db, statement, type Transaction } from "./connection.ts";
+import { shareDevices } from "./devices.ts";
+
+export async function acceptReadings(db: Transaction, batch: ArrivalBatch): Promise<Acceptance> {
+  if (batch.sources.some(({ kind }) => kind === "device")) await shareDevices(db);
+  const placement = await settleLater(placed(batch), answersOn(db));
+  const stored = await takeReadings(db, placement.readings);
+  if (placement.waiting.length > 0) await putToWait(db, placement.waiting);
+  return { outcomes: withStored(placement, stored), reasons: placement.reasons };
+}
+
+/** Makes the devices that are strange, and locks all: in the order they are given in. */
+const MEET = statement(`
+  INSERT INTO device (id) SELECT unnest($1::text[]) ON CONFLICT (id) DO UPDATE SET waiting = device.waiting`);
+const WAIT = statement(`
+  INSERT INTO waiting (${WAITING_COLUMNS}) SELECT * FROM unnest($1::text[], $2::bigint[], $3::double precision[], $4::text[])
+  ON CONFLICT (device, created_at) DO UPDATE SET fill = excluded.fill, payload = excluded.payload`);
+
+/** $1 devices, $2 how many readings of each were lost besides. The newest stay; all by primary keys. */
+const SETTLE = statement(`
+  WITH kept AS MATERIALIZED (
+    SELECT asked.id, asked.lost, own.total FROM unnest($1::text[], $2::bigint[]) AS asked (id, lost)
+    CROSS JOIN LATERAL (SELECT count(*) AS total FROM waiting WHERE device = asked.id) AS own
+  ), gone AS (
+    DELETE FROM waiting WHERE ctid = ANY (ARRAY(
+      SELECT own.ctid FROM kept CROSS JOIN LATERAL (
+        SELECT ctid FROM waiting WHERE device = kept.id ORDER BY created_at DESC OFFSET ${WAITING_MOST}
+      ) AS own WHERE kept.total > ${WAITING_MOST}
+    ))
+  )
+  INSERT INTO device (id, waiting, dropped)
+  SELECT id, least(total, ${WAITING_MOST}), lost + greatest(0, total - ${WAITING_MOST}) FROM kept
+  ON CONFLICT (id) DO UPDATE SET waiting = excluded.waiting, dropped = device.dropped + excluded.dropped`);
+
+/** Of one device and instant, the last to arrive stays. */
+async function putToWait(db: Db, waiting: readonly Waiting[]): Promise<void> {
+  const last = [...new Map(waiting.map((one) => [`${one.created_at} ${one.device}`, one])).values()];
+  const devices = [...new Set(last.map(({ device }) => device))].sort();
+  await db.rows(MEET, [devices]);
+  await db.rows(WAIT, [
+    last.map(({ device }) => device),
+    last.map(({ created_at }) => created_at),
+    last.map(({ fill }) => fill),
+    last.map(({ payload }) => payload),
+  ]);
+  await db.rows(SETTLE, [devices, devices.map(() => 0)]);
+}
+
+const DEVICES_A_STEP = 20;
+const SOME_WAIT = statement("SELECT id FROM device WHERE id = ANY ($1::text[]) AND waiting > 0 ORDER BY id");
+const OF_DEVICES = statement(`
+  SELECT ${WAITING_COLUMNS} FROM waiting WHERE device = ANY ($1::text[]) ORDER BY device, created_at`);
+const TAKE_AWAY = statement(`
+  DELETE FROM waiting WHERE ctid = ANY (ARRAY(
+    SELECT own.ctid FROM unnest($1::text[], $2::bigint[]) AS done (device, created_at)
+    CROSS JOIN LATERAL (SELECT ctid FROM waiting WHERE device = done.device AND created_at = done.created_at OFFSET 0) AS own
+  ))`);
+
+const WAITS = READING_OUTCOMES.indexOf("waiting");
+const REJECTED = READING_OUTCOMES.indexOf("rejected");
+
+/** Takes in what waits of these devices, as far as it can be now. Under the exclusive lock. */
+export async function drain(db: Transaction, devices: readonly string[]): Promise<void> {
+  if (devices.length === 0) return;
+  const waiting = (await db.rows(SOME_WAIT, [devices])).map(([id]) => String(id));
+  for (let i = 0; i < waiting.length; i += DEVICES_A_STEP) await drainSome(db, waiting.slice(i, i + DEVICES_A_STEP));
+}
+
+async function drainSome(db: Transaction, devices: readonly string[]): Promise<void> {
+  const waiting = (await db.rows(OF_DEVICES, [devices])).map(waitingOf);
+  const placement = await settleLater(placed(batchOfWaiting(waiting)), answersOn(db));
+  const outcomes = withStored(placement, await takeReadings(db, placement.readings));
+  const done = waiting.filter((_, place) => outcomes[place] !== WAITS);
+  if (done.length === 0) return;
+  await db.rows(TAKE_AWAY, [done.map(({ device }) => device), done.map(({ created_at }) => created_at)]);
+  const lost = new Map(devices.map((device) => [device, 0]));
+  waiting.forEach(({ device }, place) => {
+    if (outcomes[place] === REJECTED) lost.set(device, (lost.get(device) ?? 0) + 1);
+  });
+  await db.rows(SETTLE, [[...lost.keys()], [...lost.values()]]);
+}
+
+/** Those of which something waits that may be of one of these tanks. By device_waiting. */
+const OF_TANKS = statement(`
+  SELECT id FROM device WHERE waiting > 0 AND (
+    tank = ANY ($1::text[]) OR EXISTS (SELECT FROM service WHERE service.device = device.id AND service.tank = ANY ($1::text[]))
+  )`);
+
+export async function waitingOfTanks(db: Db, tanks: readonly string[]): Promise<string[]> {
+  return tanks.length === 0 ? [] : (await db.rows(OF_TANKS, [tanks])).map(([id]) => String(id));
+}

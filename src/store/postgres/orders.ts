@@ -1,0 +1,65 @@
+// Orders, each decided and carried out in one transaction, one after the other.
+
+import type { Occasion } from "../../domain/audit.ts";
+import { settleLater } from "../../domain/inquiry.ts";
+import type { Shown } from "../../domain/managed.ts";
+import { deciding } from "../../domain/orders/decide.ts";
+import { type Carried, type Decision, isRefused, ONCE_MS, type Once, type Order, refused } from "../../domain/orders/order.ts";
+import { answersOn } from "./answers.ts";
+import { drain, waitingOfTanks } from "./arrivals.ts";
+import { note } from "./audit.ts";
+import { type Db, statement, type Transaction } from "./connection.ts";
+import { writeCustomers } from "./customers.ts";
+import { forgetDevices, lockDevices, putProfiles } from "./devices.ts";
+import { writeKeys } from "./keys.ts";
+import { lockLists } from "./lists.ts";
+import { putShapes, writeTanks } from "./tanks.ts";
+
+export async function carryOut(db: Transaction, order: Order, occasion: Occasion, once?: Once): Promise<Carried> {
+  await lockLists(db);
+  await lockDevices(db);
+  const before = once === undefined ? undefined : await carriedBefore(db, occasion, once);
+  if (before !== undefined) return before;
+  const decision = await settleLater(deciding(order, occasion.at), answersOn(db));
+  if (isRefused(decision)) return decision;
+  await write(db, decision, occasion);
+  if (once !== undefined) await remember(db, occasion, once, decision.shown);
+  return { shown: decision.shown, replayed: false };
+}
+
+async function write(db: Transaction, decision: Decision, occasion: Occasion): Promise<void> {
+  const { customers, tanks, shapes, devices, forgotten, keys, deeds } = decision;
+  await writeCustomers(db, customers, occasion);
+  const moved = await writeTanks(db, tanks, occasion);
+  await putShapes(db, shapes);
+  await putProfiles(db, devices);
+  await forgetDevices(db, forgotten);
+  await writeKeys(db, keys);
+  await note(db, deeds, occasion);
+  const reshaped = await waitingOfTanks(db, [...shapes.keys()]);
+  await drain(db, [...new Set([...moved, ...devices.map(({ id }) => id), ...reshaped])]);
+}
+
+const REMOVED_AT_ONCE = 300;
+
+const KNOWN = statement("SELECT asked, answer FROM once WHERE who = $1 AND key = $2 AND at > $3");
+const REMEMBER = statement(`
+  INSERT INTO once (who, key, at, asked, answer) VALUES ($1, $2, $3, $4, $5)
+  ON CONFLICT (who, key) DO UPDATE SET at = excluded.at, asked = excluded.asked, answer = excluded.answer`);
+const FORGET = statement(`
+  DELETE FROM once WHERE ctid = ANY (ARRAY(SELECT ctid FROM once WHERE at <= $1 ORDER BY at LIMIT ${REMOVED_AT_ONCE}))`); // once_by_time
+
+async function carriedBefore(db: Db, { by, at }: Occasion, { key, asked }: Once): Promise<Carried | undefined> {
+  const [row] = await db.rows(KNOWN, [by, key, at - ONCE_MS]);
+  if (row === undefined) return undefined;
+  if (row[0] !== asked) {
+    return refused("idempotency_key_reused", "This Idempotency-Key was used for another request within the last 24 hours.");
+  }
+  return { shown: JSON.parse(String(row[1])) as Shown, replayed: true };
+}
+
+/** What is older than a day goes, a little at a time. */
+async function remember(db: Db, { by, at }: Occasion, { key, asked }: Once, shown: Shown): Promise<void> {
+  await db.rows(FORGET, [at - ONCE_MS]);
+  await db.rows(REMEMBER, [by, key, at, asked, JSON.stringify(shown)]);
+}

@@ -1,0 +1,77 @@
+// Carries orders out: asks, decides, writes, notes down, all in one transaction; and once, where it may arrive twice.
+
+import type { DatabaseSync } from "node:sqlite";
+import type { Occasion } from "../../domain/audit.ts";
+import { type Answering, settle } from "../../domain/inquiry.ts";
+import type { Shown } from "../../domain/managed.ts";
+import { deciding } from "../../domain/orders/decide.ts";
+import { type Carried, isRefused, ONCE_MS, type Once, type Order, refused } from "../../domain/orders/order.ts";
+import type { arrivalWrites } from "./arrivals.ts";
+import { auditWrites } from "./audit.ts";
+import type { customerWrites } from "./customers.ts";
+import { deviceWrites, waitingWrites } from "./devices.ts";
+import { keyWrites } from "./keys.ts";
+import { arrayRow, arrayStatement } from "./rows.ts";
+import type { tankWrites } from "./tanks.ts";
+
+type Parts = {
+  readonly answers: Answering;
+  readonly customers: ReturnType<typeof customerWrites>;
+  readonly tanks: ReturnType<typeof tankWrites>;
+  readonly arrivals: ReturnType<typeof arrivalWrites>;
+};
+
+export function orderWrites(db: DatabaseSync, { answers, customers, tanks, arrivals }: Parts) {
+  const { note } = auditWrites(db);
+  const { putProfiles, forget, waitingOfTank } = deviceWrites(db);
+  const { forgetWaiting } = waitingWrites(db);
+  const { putKeys } = keyWrites(db);
+  const reshape = db.prepare("UPDATE tank SET shape = ? WHERE id = ?");
+  const { before, remember } = onceWrites(db);
+
+  return {
+    carryOut(order: Order, occasion: Occasion, once?: Once): Carried {
+      const known = once === undefined ? undefined : before(once, occasion);
+      if (known !== undefined) return known;
+      const decided = settle(deciding(order, occasion.at), answers);
+      if (isRefused(decided)) return decided;
+      customers.write(decided.customers, occasion);
+      const moved = tanks.write(decided.tanks, occasion);
+      for (const [id, shape] of decided.shapes) reshape.run(shape === null ? null : JSON.stringify(shape), id);
+      putProfiles(decided.devices);
+      forgetWaiting(decided.forgotten);
+      forget(decided.forgotten);
+      putKeys(decided.keys);
+      note(decided.deeds, occasion);
+      arrivals.drain([
+        ...new Set([...moved, ...decided.devices.map(({ id }) => id), ...[...decided.shapes.keys()].flatMap(waitingOfTank)]),
+      ]);
+      if (once !== undefined) remember(once, occasion, decided.shown);
+      return { shown: decided.shown, replayed: false };
+    },
+  };
+}
+
+const FORGOTTEN_AT_ONCE = 500;
+
+function onceWrites(db: DatabaseSync) {
+  const known = arrayStatement(db, "SELECT asked, answer FROM once WHERE who = ? AND key = ? AND at > ?");
+  const put = db.prepare("INSERT OR REPLACE INTO once (who, key, at, asked, answer) VALUES (?, ?, ?, ?, ?)");
+  // By once_by_time.
+  const forget = db.prepare(
+    `DELETE FROM once WHERE (who, key) IN (SELECT who, key FROM once WHERE at <= ? ORDER BY at LIMIT ${FORGOTTEN_AT_ONCE})`,
+  );
+  return {
+    before({ key, asked }: Once, { by, at }: Occasion): Carried | undefined {
+      const row = arrayRow(known.get(by, key, at - ONCE_MS));
+      if (row === undefined) return undefined;
+      if (row[0] === asked) return { shown: JSON.parse(String(row[1])) as Shown, replayed: true };
+      return refused("idempotency_key_reused", "This Idempotency-Key was used for another request within the last 24 hours.");
+    },
+
+    remember({ key, asked }: Once, { by, at }: Occasion, shown: Shown): void {
+      put.run(by, key, at, asked, JSON.stringify(shown));
+      forget.run(at - ONCE_MS);
+    },
+  };
+}

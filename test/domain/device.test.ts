@@ -1,0 +1,95 @@
+import assert from "node:assert/strict";
+import test from "node:test";
+import fc from "fast-check";
+import { ALWAYS, type Device, deviceKey, moved, type Service, strangeDevice, tankAt } from "../../src/domain/device.ts";
+import { tankThen, type Word } from "../store/histories/whereabouts.ts";
+
+test("an EUI-64 is the same device in either case; any other id is as it is written", () => {
+  assert.equal(deviceKey("A84041C2F1827D3E"), "a84041c2f1827d3e");
+  assert.equal(deviceKey("a84041C2F1827d3E"), "a84041c2f1827d3e");
+  assert.equal(deviceKey("0000000000000000"), "0000000000000000");
+  const others = [
+    "A84041C2F1827D3",
+    "A84041C2F1827D3E0",
+    "A8-40-41-C2-F1-82-7D-3E",
+    "A84041C2F1827D3G",
+    "Device",
+    " A84041C2F1827D3E",
+    "",
+  ];
+  for (const id of others) assert.equal(deviceKey(id), id);
+});
+
+/** What was told, step by step, as a store keeps it. */
+function kept(words: readonly Word[]): { readonly device: Device; readonly past: readonly Service[] } {
+  let device = strangeDevice("d");
+  const past: Service[] = [];
+  for (const { at, tank } of words) {
+    const move = moved(device, tank, at);
+    device = move.device;
+    if (move.ended !== undefined) past.push(move.ended);
+  }
+  return { device, past };
+}
+
+const tank = fc.constantFrom("A", "B", "C", null);
+const START = 100;
+/** A clock that goes on, or stands still. */
+const words = fc.array(fc.record({ after: fc.integer({ min: 0, max: 4 }), tank }), { maxLength: 12 }).map((steps) => {
+  let at = START;
+  return steps.map(({ after, tank: named }): Word => {
+    at += after;
+    return { at, tank: named };
+  });
+});
+
+test("which tank a device had at an instant is what was told of it, told step by step or all at once", () => {
+  fc.assert(
+    fc.property(words, (told) => {
+      const { device, past } = kept(told);
+      for (let at = START - 1; at <= START + 50; at++) assert.equal(tankAt(device, past, at), tankThen(told, at), `at ${at}`);
+      for (const at of [ALWAYS, 0, Number.MAX_SAFE_INTEGER]) assert.equal(tankAt(device, past, at), tankThen(told, at));
+    }),
+    { numRuns: 2000 },
+  );
+});
+
+test("a clock that goes back loses no service, and the last word counts from now on", () => {
+  const anyWords = fc.array(fc.record({ at: fc.integer({ min: 0, max: 20 }), tank }), { maxLength: 12 });
+  fc.assert(
+    fc.property(anyWords, (told) => {
+      const { device, past } = kept(told);
+      const untils = past.map(({ until }) => until);
+      assert.deepEqual(
+        untils,
+        [...new Set(untils)].toSorted((a, b) => a - b),
+        "each service ends after the one before it",
+      );
+      assert.ok((untils.at(-1) ?? ALWAYS) <= device.since);
+      assert.equal(device.tank_id, told.at(-1)?.tank ?? null);
+      assert.equal(tankAt(device, past, 20), told.at(-1)?.tank ?? null);
+    }),
+    { numRuns: 1000 },
+  );
+});
+
+test("a device that was never anywhere else has always been where it is", () => {
+  const { device, past } = kept([{ at: 5, tank: "A" }]);
+  assert.deepEqual([device, past], [{ id: "d", tank_id: "A", since: ALWAYS, profile: null }, []]);
+});
+
+test("the instant of a move belongs to the new tank", () => {
+  const { device, past } = kept([
+    { at: 5, tank: "A" },
+    { at: 9, tank: "B" },
+  ]);
+  assert.deepEqual(
+    [8, 9].map((at) => tankAt(device, past, at)),
+    ["A", "B"],
+  );
+});
+
+test("a move keeps the profile", () => {
+  const device: Device = { id: "d", tank_id: "A", since: ALWAYS, profile: "elsys" };
+  for (const to of ["A", "B", null]) assert.equal(moved(device, to, 5).device.profile, "elsys");
+});

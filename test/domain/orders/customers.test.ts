@@ -1,0 +1,211 @@
+import assert from "node:assert/strict";
+import test from "node:test";
+import { formatInstant } from "../../../src/domain/instant.ts";
+import { shownCustomer } from "../../../src/domain/managed.ts";
+import { DAY, NEW_YEAR, tank } from "../../store/conformance/objects.ts";
+import { order } from "../../support/orders.ts";
+import type { Knowledge } from "../knowledge.ts";
+import { decided, expectNothing, managed, NOW, refusedOf, wrongIn } from "./decided.ts";
+
+const LEAST = { email: "a@b.example", name: "Anna" };
+const ANNA = managed("anna", { email: "anna@b.example", phone: "1", verified_at: NEW_YEAR });
+const KNOWN: Knowledge = { customers: [ANNA, managed("gone", {}, true)] };
+
+test("a customer is made of an e-mail and a name, the rest is as it is of someone new", () => {
+  const { shown, customers } = decided(KNOWN, order.createCustomer("cus_new", LEAST));
+  assert.deepEqual(shown.object, {
+    id: "cus_new",
+    object: "customer",
+    created_at: formatInstant(NOW),
+    email: "a@b.example",
+    is_verified: false,
+    last_seen_at: null,
+    name: "Anna",
+    phone: null,
+    tank_count: 0,
+    updated_at: formatInstant(NOW),
+    verified_at: null,
+    deleted: false,
+  });
+  assert.deepEqual(
+    customers.map(({ id, before }) => [id, before]),
+    [["cus_new", undefined]],
+  );
+});
+
+test("an id of one's own is kept, unless it is taken, by whoever is deleted too", () => {
+  assert.equal(decided(KNOWN, order.createCustomer("cus_new", { ...LEAST, id: "mine" })).shown.object["id"], "mine");
+  for (const id of ["anna", "gone"]) {
+    assert.equal(refusedOf(KNOWN, order.createCustomer("cus_new", { ...LEAST, id })).refused, "id_taken");
+  }
+});
+
+test("all that is wrong with a new customer is told at once", () => {
+  const wrong = { id: "", email: "nobody", phone: 5, verified_at: "yesterday", is_verified: "yes", colour: "red" };
+  assert.deepEqual(wrongIn(KNOWN, order.createCustomer("cus_new", wrong)), [
+    "colour",
+    "email",
+    "id",
+    "is_verified",
+    "name",
+    "phone",
+    "verified_at",
+  ]);
+});
+
+test("what the service keeps itself cannot be given", () => {
+  const kept = {
+    object: "customer",
+    created_at: formatInstant(0),
+    updated_at: formatInstant(0),
+    last_seen_at: null,
+    tank_count: 3,
+  };
+  assert.deepEqual(wrongIn(KNOWN, order.createCustomer("cus_new", { ...LEAST, ...kept })), Object.keys(kept).toSorted());
+  assert.deepEqual(wrongIn(KNOWN, order.changeCustomer("anna", { id: "new", ...kept })), ["id", ...Object.keys(kept)].toSorted());
+});
+
+test("a body that is no object is told to be wrong as a whole", () => {
+  for (const fields of [null, undefined, [], "name", 5, true, [LEAST]]) {
+    for (const given of [order.createCustomer("cus_new", fields), order.changeCustomer("anna", fields)]) {
+      assert.equal(refusedOf(KNOWN, given).refused, "body_invalid", JSON.stringify(fields));
+    }
+  }
+});
+
+test("is_verified and verified_at say the same, and each alone is enough", () => {
+  const verified = (fields: object) => {
+    const { object } = decided(KNOWN, order.createCustomer("cus_new", { ...LEAST, ...fields })).shown;
+    return [object["is_verified"], object["verified_at"]];
+  };
+  const then = "2025-12-31T23:59:59.000Z";
+  assert.deepEqual(verified({ is_verified: true }), [true, formatInstant(NOW)]);
+  assert.deepEqual(verified({ is_verified: false }), [false, null]);
+  assert.deepEqual(verified({ verified_at: then }), [true, then]);
+  assert.deepEqual(verified({ verified_at: then, is_verified: true }), [true, then]);
+  assert.deepEqual(verified({ verified_at: null, is_verified: false }), [false, null]);
+  for (const fields of [
+    { verified_at: then, is_verified: false },
+    { verified_at: null, is_verified: true },
+  ]) {
+    assert.deepEqual(wrongIn(KNOWN, order.createCustomer("cus_new", { ...LEAST, ...fields })), ["is_verified"]);
+    assert.deepEqual(wrongIn(KNOWN, order.changeCustomer("anna", fields)), ["is_verified"]);
+  }
+});
+
+test("a change is a merge: what is named changes, null empties, the rest stays", () => {
+  const { shown, customers } = decided(KNOWN, order.changeCustomer("anna", { name: "Anna B.", phone: null }));
+  const { name, phone, email, verified_at, updated_at } = shown.object;
+  assert.deepEqual([name, phone, email, verified_at], ["Anna B.", null, "anna@b.example", formatInstant(NEW_YEAR)]);
+  assert.equal(updated_at, formatInstant(NOW));
+  assert.deepEqual(customers[0]?.before, ANNA);
+});
+
+test("someone who is verified stays so since when they were; is_verified false takes it back", () => {
+  expectNothing(decided(KNOWN, order.changeCustomer("anna", { is_verified: true })));
+  assert.equal(decided(KNOWN, order.changeCustomer("anna", { is_verified: false })).shown.object["verified_at"], null);
+});
+
+test("a change that changes nothing does nothing, whatever it names", () => {
+  for (const fields of [{}, { name: "Customer anna" }, { email: "anna@b.example", phone: "1", is_verified: true }]) {
+    const decision = decided(KNOWN, order.changeCustomer("anna", fields));
+    expectNothing(decision);
+    assert.deepEqual(decision.shown, shownCustomer(ANNA));
+  }
+});
+
+test("updated_at moves on, whatever the clock says", () => {
+  for (const now of [NEW_YEAR, NEW_YEAR - DAY]) {
+    const { object } = decided(KNOWN, order.changeCustomer("anna", { name: "Other" }), now).shown;
+    assert.equal(object["updated_at"], formatInstant(NEW_YEAR + 1));
+  }
+});
+
+test("who is not there cannot be changed, deleted or restored, and who is deleted not changed", () => {
+  for (const given of [order.changeCustomer("nobody", LEAST), order.deleteCustomer("nobody"), order.restoreCustomer("nobody")]) {
+    assert.equal(refusedOf(KNOWN, given).refused, "customer_unknown");
+  }
+  assert.equal(refusedOf(KNOWN, order.changeCustomer("gone", { name: "Back" })).refused, "state_conflict");
+});
+
+test("If-Match: the tag it was read with, one of a list, or any; everything else has changed meanwhile", () => {
+  const { tag } = shownCustomer(ANNA);
+  for (const ifMatch of [tag, "*", `"other", ${tag}`, `${tag},"other"`, undefined]) {
+    for (const given of [order.changeCustomer("anna", { name: "B" }, ifMatch), order.deleteCustomer("anna", false, ifMatch)]) {
+      decided(KNOWN, given);
+    }
+  }
+  const weak = `W/${tag}`;
+  for (const ifMatch of ['"other"', "", weak, tag.slice(1, -1), tag.toUpperCase(), `"other", ${weak}`]) {
+    for (const given of [
+      order.changeCustomer("anna", { name: "B" }, ifMatch),
+      order.deleteCustomer("anna", false, ifMatch),
+      order.restoreCustomer("anna", true, ifMatch),
+    ]) {
+      assert.equal(refusedOf(KNOWN, given).refused, "precondition_failed", ifMatch);
+    }
+  }
+});
+
+test("a tag that does not fit is told before what is wrong with the fields", () => {
+  assert.equal(refusedOf(KNOWN, order.changeCustomer("anna", { name: 5 }, '"other"')).refused, "precondition_failed");
+});
+
+const FLEET: Knowledge = {
+  customers: [managed("anna", { tank_count: 2 }), managed("gone", {}, true)],
+  tanks: [
+    { tank: tank("one", "anna"), deleted: false, shape: null },
+    { tank: tank("two", "anna"), deleted: false, shape: null },
+    { tank: tank("three", "anna"), deleted: true, shape: null },
+    { tank: tank("along", "gone"), deleted: true, shape: null },
+    { tank: tank("before", "gone"), deleted: true, shape: null },
+  ],
+  deletedAlong: ["along"],
+};
+
+test("a customer who owns tanks is not deleted, unless they are to go along", () => {
+  assert.equal(refusedOf(FLEET, order.deleteCustomer("anna")).refused, "customer_has_tanks");
+  const { shown, customers, tanks } = decided(FLEET, order.deleteCustomer("anna", true));
+  assert.deepEqual([shown.object["deleted"], shown.object["tank_count"]], [true, 0]);
+  assert.deepEqual(
+    [...customers, ...tanks].map(({ id, after }) => [id, after.deleted]),
+    [
+      ["anna", true],
+      ["one", true],
+      ["two", true],
+    ],
+  );
+  assert.deepEqual(
+    tanks.map(({ before, after }) => [before?.tank, after.tank]),
+    tanks.map(({ after }) => [after.tank, after.tank]),
+    "updated_at stays",
+  );
+});
+
+test("deleting again, and restoring what is there, does nothing", () => {
+  expectNothing(decided(FLEET, order.deleteCustomer("gone", true)));
+  expectNothing(decided(FLEET, order.restoreCustomer("anna")));
+});
+
+test("a restored customer has the tanks again that went along, and no others; or none where that is asked", () => {
+  const { shown, customers, tanks } = decided(FLEET, order.restoreCustomer("gone"));
+  assert.deepEqual([shown.object["deleted"], shown.object["tank_count"]], [false, 1]);
+  assert.deepEqual(
+    [...customers, ...tanks].map(({ id, after }) => [id, after.deleted]),
+    [
+      ["gone", false],
+      ["along", false],
+    ],
+  );
+  const alone = decided(FLEET, order.restoreCustomer("gone", false));
+  assert.deepEqual([alone.tanks.length, alone.shown.object["tank_count"]], [0, 0]);
+});
+
+test("a customer is not restored with a tank whose device has gone elsewhere", () => {
+  const serving = { id: "device of along", tank_id: "one", since: 0, profile: null };
+  const known = { ...FLEET, devices: [serving] };
+  const { refused, detail } = refusedOf(known, order.restoreCustomer("gone"));
+  assert.equal(refused, "device_in_use");
+  assert.match(detail, /device of along.*\bone\b/);
+  decided(known, order.restoreCustomer("gone", false));
+});

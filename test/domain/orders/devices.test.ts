@@ -1,0 +1,127 @@
+import assert from "node:assert/strict";
+import test from "node:test";
+import { ALWAYS, type Device } from "../../../src/domain/device.ts";
+import type { ShapedTank } from "../../../src/domain/fleet.ts";
+import { formatInstant } from "../../../src/domain/instant.ts";
+import { shownDevice } from "../../../src/domain/managed.ts";
+import type { Shape } from "../../../src/domain/shape.ts";
+import { NEW_YEAR, tank } from "../../store/conformance/objects.ts";
+import { order } from "../../support/orders.ts";
+import type { Knowledge } from "../knowledge.ts";
+import { decided, expectNothing, managed, NOW, refusedOf, wrongIn } from "./decided.ts";
+
+const EUI = "A84041C2F1827D3E";
+const KEY = EUI.toLowerCase();
+const SHAPE: Shape = { kind: "upright", height: 2, unit: "m", sensor_height: 2 };
+const device = (id: string, tank_id: string | null, more: Partial<Device> = {}): Device => ({
+  id,
+  tank_id,
+  since: ALWAYS,
+  profile: null,
+  ...more,
+});
+const shaped = (id: string, assigned_device_id: string, deleted = false): ShapedTank => ({
+  tank: tank(id, "anna", { assigned_device_id }),
+  deleted,
+  shape: null,
+});
+const KNOWN: Knowledge = {
+  customers: [managed("anna")],
+  tanks: [shaped("one", EUI), shaped("two", "second"), shaped("gone", "old", true)],
+  devices: [device(KEY, "one", { since: NEW_YEAR }), device("second", "two"), device("free", null, { profile: "elsys" })],
+  waiting: { free: 7 },
+};
+const SERVING = { id: KEY, object: "device", tank_id: "one", since: formatInstant(NEW_YEAR), profile: null };
+
+test("a device is shown with the tank it serves, since when, how it is read, and what waits of it", () => {
+  const decision = decided(KNOWN, order.putDevice(EUI, {}));
+  expectNothing(decision);
+  assert.deepEqual(decision.shown.object, { ...SERVING, waiting: 0, dropped: 0 });
+  const free = { id: "free", object: "device", tank_id: null, since: null, profile: "elsys", waiting: 7, dropped: 0 };
+  assert.deepEqual(decided(KNOWN, order.putDevice("free", {})).shown.object, free);
+});
+
+test("one that nobody has heard of is known from then on, with a profile or without", () => {
+  assert.deepEqual(decided(KNOWN, order.putDevice("new", {})).devices, [{ id: "new", profile: null }]);
+  const { devices, deeds } = decided(KNOWN, order.putDevice("new", { profile: "elsys" }));
+  assert.deepEqual(devices, [{ id: "new", profile: "elsys" }]);
+  assert.deepEqual(deeds, [
+    { object: "device", id: "new", action: "changed", changes: { profile: { from: null, to: "elsys" } } },
+  ]);
+});
+
+test("a device is assigned by naming its tank, which changes with it", () => {
+  const { shown, tanks } = decided(KNOWN, order.putDevice("free", { tank_id: "one" }));
+  assert.equal(shown.object["tank_id"], "one");
+  assert.deepEqual(
+    tanks.map(({ id, after: { tank: now } }) => [id, now.assigned_device_id, now.updated_at]),
+    [["one", "free", NOW]],
+  );
+});
+
+test("a device that serves the tank already keeps the id as the tank has it", () => {
+  for (const id of [EUI, KEY]) expectNothing(decided(KNOWN, order.putDevice(id, { tank_id: "one" })));
+});
+
+test("a device in use is refused, or swapped where that is asked", () => {
+  assert.equal(refusedOf(KNOWN, order.putDevice("second", { tank_id: "one" })).refused, "device_in_use");
+  const { shown, tanks } = decided(KNOWN, order.putDevice("second", { tank_id: "one" }, { swap: true }));
+  assert.equal(shown.object["tank_id"], "one");
+  assert.deepEqual(
+    tanks.map(({ id, after: { tank: now } }) => [id, now.assigned_device_id]),
+    [
+      ["one", "second"],
+      ["two", EUI],
+    ],
+  );
+});
+
+test("the profile is the device's, the shape its tank's; both are kept where they are not named", () => {
+  const { shown, devices, shapes, tanks } = decided(KNOWN, order.putDevice(KEY, { profile: "elsys", shape: SHAPE }));
+  assert.equal(shown.object["profile"], "elsys");
+  assert.deepEqual([devices, [...shapes], tanks.length], [[{ id: KEY, profile: "elsys" }], [["one", SHAPE]], 0]);
+  const moved = decided(KNOWN, order.putDevice("free", { tank_id: "one", shape: SHAPE }));
+  assert.deepEqual([moved.shown.object["profile"], moved.devices, [...moved.shapes]], ["elsys", [], [["one", SHAPE]]]);
+  assert.deepEqual(decided(KNOWN, order.putDevice("free", { profile: null })).devices, [{ id: "free", profile: null }]);
+});
+
+test("all that is wrong with a device is told at once", () => {
+  const wrong = { tank_id: "nothing", profile: "elsis", shape: { kind: "egg" }, colour: "red" };
+  assert.deepEqual(wrongIn(KNOWN, order.putDevice("free", wrong)), ["colour", "profile", "shape.kind", "tank_id"]);
+  assert.deepEqual(wrongIn(KNOWN, order.putDevice("free", { tank_id: "gone" })), ["tank_id"]);
+  assert.deepEqual(wrongIn(KNOWN, order.putDevice("free", { tank_id: 5 })), ["tank_id"]);
+  assert.deepEqual(wrongIn(KNOWN, order.putDevice("free", { tank_id: null })), ["tank_id"]);
+  assert.deepEqual(wrongIn(KNOWN, order.putDevice("free", { shape: SHAPE })), ["shape"]);
+  for (const fields of [null, [], "elsys"]) {
+    assert.equal(refusedOf(KNOWN, order.putDevice("free", fields)).refused, "body_invalid");
+  }
+});
+
+test("what can be no id is no device", () => {
+  for (const id of ["", "a\u0000b", "x".repeat(129), "\ud800"]) {
+    assert.equal(refusedOf(KNOWN, order.putDevice(id, {})).refused, "device_unknown");
+    assert.equal(refusedOf(KNOWN, order.forgetDevice(id)).refused, "device_unknown");
+  }
+});
+
+test("a device is forgotten unless it serves a tank", () => {
+  const { forgotten, deeds } = decided(KNOWN, order.forgetDevice("free"));
+  assert.deepEqual(forgotten, ["free"]);
+  assert.deepEqual(deeds, [
+    { object: "device", id: "free", action: "deleted", changes: { profile: { from: "elsys", to: null } } },
+  ]);
+  assert.equal(refusedOf(KNOWN, order.forgetDevice(EUI)).refused, "device_in_use");
+  assert.equal(refusedOf(KNOWN, order.forgetDevice("nobody")).refused, "device_unknown");
+});
+
+test("If-Match holds for a device, whatever waits of it meanwhile", () => {
+  const [free] = (KNOWN.devices ?? []).filter(({ id }) => id === "free") as [Device];
+  for (const ifMatch of [shownDevice({ device: free, waiting: 99, dropped: 3 }).tag, "*"]) {
+    decided(KNOWN, order.putDevice("free", { profile: null }, { ifMatch }));
+    decided(KNOWN, order.forgetDevice("free", ifMatch));
+  }
+  const { tag } = shownDevice({ device: { ...free, profile: null }, waiting: 7, dropped: 0 });
+  for (const given of [order.putDevice("free", { profile: null }, { ifMatch: tag }), order.forgetDevice("free", tag)]) {
+    assert.equal(refusedOf(KNOWN, given).refused, "precondition_failed");
+  }
+});

@@ -1,0 +1,119 @@
+import assert from "node:assert/strict";
+import test from "node:test";
+import { formatInstant } from "../../../src/domain/instant.ts";
+import type { KnownKey } from "../../../src/domain/key.ts";
+import { shownKey } from "../../../src/domain/managed.ts";
+import { DAY, key, NEW_YEAR } from "../../store/conformance/objects.ts";
+import { order } from "../../support/orders.ts";
+import type { Knowledge } from "../knowledge.ts";
+import { decided, expectNothing, managed, NOW, refusedOf, wrongIn } from "./decided.ts";
+
+const known = (id: string, more: Partial<KnownKey> = {}): KnownKey => ({ ...key(id), customer_deleted: false, ...more });
+const PLAIN = known("plain");
+const KNOWN: Knowledge = {
+  customers: [managed("anna"), managed("gone", {}, true)],
+  keys: [
+    PLAIN,
+    known("revoked", { revoked_at: NEW_YEAR }),
+    known("ended", { expires_at: NOW }),
+    known("rotated", { replaced_by: "plain" }),
+    known("orphan", { customer_id: "gone", customer_deleted: true }),
+  ],
+};
+
+test("a key is shown with all but its secret", () => {
+  const made = key("new", { customer_id: "anna", rate: 5, expires_at: NOW + DAY, role: "ingest", created_at: NOW });
+  const { shown, keys } = decided(KNOWN, order.addKey(made, "the hash"));
+  assert.deepEqual(shown.object, {
+    id: "new",
+    object: "key",
+    name: "Key new",
+    role: "ingest",
+    customer_id: "anna",
+    device_id: null,
+    rate: 5,
+    created_at: formatInstant(NOW),
+    expires_at: formatInstant(NOW + DAY),
+    revoked_at: null,
+    replaced_by: null,
+    state: "active",
+  });
+  assert.deepEqual(keys, [{ before: undefined, after: made, hash: "the hash" }]);
+});
+
+test("no order tells a hash to anybody", () => {
+  const orders = [
+    order.addKey(key("new"), "the hash"),
+    order.replaceKey("plain", 0, "next", "the hash"),
+    order.changeKey("plain", { name: "Other" }),
+    order.revokeKey("plain"),
+  ];
+  for (const given of orders) {
+    const { shown, deeds } = decided(KNOWN, given);
+    assert.doesNotMatch(JSON.stringify([shown, deeds]), /hash|secret/);
+  }
+});
+
+test("a customer's key needs a customer who is there", () => {
+  for (const customer_id of ["nobody", "gone"]) {
+    assert.deepEqual(wrongIn(KNOWN, order.addKey(key("new", { customer_id }), "h")), ["customer_id"]);
+  }
+});
+
+test("a key is changed by a merge; what is no change does nothing", () => {
+  const { shown, deeds } = decided(KNOWN, order.changeKey("plain", { name: "Other", expires_at: formatInstant(NOW + 5) }));
+  assert.deepEqual([shown.object["name"], shown.object["expires_at"]], ["Other", formatInstant(NOW + 5)]);
+  assert.deepEqual(deeds, [
+    {
+      object: "key",
+      id: "plain",
+      action: "changed",
+      changes: { name: { from: "Key plain", to: "Other" }, expires_at: { from: null, to: formatInstant(NOW + 5) } },
+    },
+  ]);
+  for (const fields of [{}, { name: "Key plain" }, { rate: null, expires_at: null }]) {
+    expectNothing(decided(KNOWN, order.changeKey("plain", fields)));
+  }
+});
+
+test("all that is wrong with the change of a key is told at once; its role and whom it belongs to stay", () => {
+  const wrong = { name: "", rate: 0, expires_at: "soon", role: "manage", customer_id: "anna" };
+  assert.deepEqual(wrongIn(KNOWN, order.changeKey("plain", wrong)), ["customer_id", "expires_at", "name", "rate", "role"]);
+  assert.deepEqual(wrongIn(KNOWN, order.changeKey("plain", { rate: 1e9, name: null })), ["name", "rate"]);
+});
+
+test("what has ended by revocation stays so; what is not there is told", () => {
+  assert.equal(refusedOf(KNOWN, order.changeKey("revoked", { name: "Other" })).refused, "state_conflict");
+  for (const given of [order.changeKey("none", {}), order.revokeKey("none"), order.replaceKey("none", 0, "n", "h")]) {
+    assert.equal(refusedOf(KNOWN, given).refused, "key_unknown");
+  }
+  expectNothing(decided(KNOWN, order.revokeKey("revoked")));
+});
+
+test("only a key that works is rotated, and once", () => {
+  for (const id of ["revoked", "ended", "rotated", "orphan"]) {
+    assert.equal(refusedOf(KNOWN, order.replaceKey(id, 0, "next", "h")).refused, "state_conflict", id);
+  }
+  const { shown, keys, deeds } = decided(KNOWN, order.replaceKey("plain", DAY, "next", "h"));
+  assert.equal(shown.object["id"], "next");
+  assert.deepEqual(
+    keys.map(({ after, hash }) => [after.id, after.expires_at, after.replaced_by, hash]),
+    [
+      ["next", null, null, "h"],
+      ["plain", NOW + DAY, "next", undefined],
+    ],
+  );
+  assert.deepEqual(
+    deeds.map(({ id, action }) => [id, action]),
+    [
+      ["plain", "rotated"],
+      ["next", "created"],
+    ],
+  );
+});
+
+test("If-Match holds for the change of a key", () => {
+  for (const ifMatch of [shownKey(PLAIN, NOW).tag, "*"]) decided(KNOWN, order.changeKey("plain", { name: "Other" }, ifMatch));
+  const { tag } = shownKey({ ...PLAIN, rate: 5 }, NOW);
+  assert.equal(refusedOf(KNOWN, order.changeKey("plain", { name: "Other" }, tag)).refused, "precondition_failed");
+});

@@ -1,0 +1,146 @@
+import assert from "node:assert/strict";
+import test from "node:test";
+import { faultsInProfile, PROFILE_NAMES, profileNamed, profileOf } from "../../src/domain/profile.ts";
+
+const OWN = { value: "distance", measures: "distance", unit: "mm" };
+
+const said = (value: unknown): string[] => faultsInProfile(value).map(({ field, message }) => `${field}: ${message}`);
+
+/** Each case: the profile, and all that is said of it. */
+const hold = (cases: readonly (readonly [unknown, ...string[]])[]) => {
+  for (const [value, ...faults] of cases) assert.deepEqual(said(value), faults, JSON.stringify(value));
+};
+
+test("every profile that comes with the software is known by its name, and could have been written by an operator", () => {
+  assert.deepEqual(PROFILE_NAMES, [
+    "milesight-em500-udl",
+    "milesight-em500-udl-metres",
+    "dragino-dds75-lb",
+    "dragino-dds20-lb",
+    "decentlab-dl-mbx",
+    "elsys",
+    "mopeka",
+  ]);
+  for (const name of PROFILE_NAMES) {
+    const profile = profileNamed(name);
+    assert.ok(profile !== undefined);
+    hold([[name], [profile]]);
+    assert.equal(profileOf(name), profile);
+    assert.deepEqual(profileOf(profile), profile);
+  }
+});
+
+test("a name that is not known is told with the nearest, and all that are", () => {
+  const names = `The names are ${PROFILE_NAMES.join(", ")}.`;
+  hold([
+    ["milesight-em500", `profile: there is no profile "milesight-em500". Did you mean "milesight-em500-udl"? ${names}`],
+    ["Dragino DDS75", `profile: there is no profile "Dragino DDS75". Did you mean "dragino-dds75-lb"? ${names}`],
+    ["", `profile: there is no profile "". ${names}`],
+    ["x".repeat(1e6), `profile: there is no profile "${"x".repeat(80)}…". ${names}`],
+  ]);
+  for (const name of ["constructor", "__proto__", "toString", "MOPEKA"]) {
+    assert.equal(profileNamed(name), undefined);
+    assert.equal(said(name).length, 1);
+  }
+});
+
+test("a definition of one's own is taken, and what it leaves out is empty", () => {
+  const good = [
+    OWN,
+    { ...OWN, measures: "level", unit: "in" },
+    { value: "a.0.b", measures: "volume", unit: "gallons" },
+    { value: "fill", measures: "percent" },
+    { value: "fill", measures: "percent", unit: "percent" },
+    { ...OWN, invalid: [65535, -1, 0.5], checks: [{ path: "quality", minimum: 1 }], unless: ["alarm"] },
+    {
+      ...OWN,
+      checks: [
+        { path: "a", maximum: 3 },
+        { path: "b.c", minimum: 3, maximum: 3 },
+      ],
+    },
+  ];
+  for (const value of good) hold([[value]]);
+  assert.deepEqual(profileOf(OWN), { ...OWN, invalid: [], checks: [], unless: [] });
+  assert.throws(() => profileOf({ ...OWN, unit: "miles" }), /profile\.unit/);
+  assert.throws(() => profileOf("nonesuch"), /there is no profile "nonesuch"/);
+});
+
+test("a profile must be a name or an object", () => {
+  for (const value of [null, undefined, 1, true, [], [OWN]]) {
+    hold([[value, "profile: must be the name of a profile, or an object"]]);
+  }
+});
+
+test("all faults are told at once, each with its field", () => {
+  hold([
+    [{}, "profile.value: is missing", "profile.measures: is missing"],
+    [
+      { valeu: "x", measures: "depth", unit: "km", invalid: "65535", checks: [{}], unless: [1] },
+      'profile: unknown field "valeu". Did you mean "value"?',
+      "profile.value: is missing",
+      "profile.measures: must be one of percent, distance, level, volume",
+      "profile.unit: must be one of mm, cm, m, in, ft, liters, gallons, m3, percent",
+      "profile.invalid: must be a list",
+      "profile.checks[0].path: is missing",
+      "profile.unless[0]: must be a text",
+    ],
+  ]);
+  assert.deepEqual(faultsInProfile({ ...OWN, value: 1 }, "device.profile"), [
+    { field: "device.profile.value", message: "must be a text" },
+  ]);
+});
+
+test("a unit is always written down, and fits what is measured", () => {
+  const lengths = "must be one of mm, cm, m, in, ft";
+  const volumes = "must be one of liters, gallons, m3";
+  hold([
+    [{ value: "x", measures: "distance" }, `profile.unit: is missing: ${lengths} for a distance`],
+    [{ value: "x", measures: "level" }, `profile.unit: is missing: ${lengths} for a level`],
+    [{ value: "x", measures: "volume" }, `profile.unit: is missing: ${volumes} for a volume`],
+    [{ value: "x", measures: "distance", unit: "liters" }, `profile.unit: ${lengths} for a distance`],
+    [{ value: "x", measures: "volume", unit: "m" }, `profile.unit: ${volumes} for a volume`],
+    [{ value: "x", measures: "level", unit: "percent" }, `profile.unit: ${lengths} for a level`],
+    [{ value: "x", measures: "percent", unit: "mm" }, "profile.unit: a percentage has no other unit"],
+    [{ value: "x", measures: "percent", unit: null }, "profile.unit: must not be null"],
+  ]);
+});
+
+test("a path is names with dots in between", () => {
+  const good = ["distance", "distance.value", "history.0.distance", "Distance (mm)", "Füllstand", "__proto__.x", "a".repeat(200)];
+  for (const value of good) hold([[{ ...OWN, value }]]);
+  for (const value of [".", ".a", "a.", "a..b", "a\u202eb"]) {
+    const [fault] = said({ ...OWN, value });
+    assert.match(fault ?? "", /^profile\.value: ".*" is not a path such as "distance\.value"$/);
+  }
+  hold([
+    [{ ...OWN, value: "" }, "profile.value: must not be empty"],
+    [{ ...OWN, value: "a".repeat(201) }, "profile.value: must have at most 200 characters"],
+    [{ ...OWN, value: "a\nb" }, "profile.value: must not contain control characters or broken Unicode"],
+    [{ ...OWN, value: ["distance"] }, "profile.value: must be a text"],
+    [{ ...OWN, unless: ["a..b"] }, 'profile.unless[0]: "a..b" is not a path such as "distance.value"'],
+    [{ ...OWN, unless: ["a".repeat(201)] }, "profile.unless[0]: must have at most 200 characters"],
+  ]);
+});
+
+test("marks are numbers", () => {
+  hold([
+    [{ ...OWN, invalid: [0, "65535", null, Number.NaN] }, ...[1, 2, 3].map((i) => `profile.invalid[${i}]: must be a number`)],
+    [{ ...OWN, invalid: null }, "profile.invalid: must be a list"],
+    [{ ...OWN, invalid: Array(101).fill(0) }, "profile.invalid: must have at most 100 entries, not 101"],
+  ]);
+});
+
+test("a check has a path and at least one bound", () => {
+  const check = (...checks: unknown[]) => ({ ...OWN, checks });
+  hold([
+    [check({ path: "q" }), "profile.checks[0]: must have a minimum or a maximum"],
+    [check({ path: "q", minimum: 2, maximum: 1 }), "profile.checks[0].minimum: must not be above the maximum"],
+    [check({ path: "q", minimum: "1" }), "profile.checks[0].minimum: must be a number"],
+    [check({ path: "q", minimum: null }), "profile.checks[0].minimum: must not be null"],
+    [check({ path: "a..b", minimum: 1 }), 'profile.checks[0].path: "a..b" is not a path such as "distance.value"'],
+    [check({ path: "q", min: 1 }), 'profile.checks[0]: unknown field "min".'],
+    [check({ path: "q", minimum: 1 }, "quality"), "profile.checks[1]: must be an object"],
+    [check(...Array(21).fill({ path: "q", minimum: 1 })), "profile.checks: must have at most 20 entries, not 21"],
+  ]);
+});

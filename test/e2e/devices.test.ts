@@ -1,0 +1,93 @@
+// Devices kept by the command line: what waits of them, and where it goes.
+
+import assert from "node:assert/strict";
+import { before, suite, test } from "node:test";
+import { list } from "./ask.ts";
+import { makeKey, SMALL_FLEET } from "./fleet.ts";
+import { keeping, refused, WAYS, type Way } from "./keeping.ts";
+import { type Service, sharedLife } from "./program.ts";
+
+const EUI = "a84041c2f1827d3e";
+const SHAPE = JSON.stringify({ kind: "upright", height: 2, unit: "m", sensor_height: 2 });
+
+for (const on of WAYS) {
+  suite(`devices, on ${on}`, () => {
+    const life = sharedLife();
+    let way: Way;
+    let service: Service;
+    let key = "";
+
+    before(async () => {
+      way = await keeping(life, on, SMALL_FLEET);
+      service = way.service ?? (await way.here.start());
+      key = await makeKey(way.here, "--role", "manage");
+    });
+
+    async function send(path: string, body: object): Promise<string> {
+      const headers = { "x-api-key": key, "content-type": "application/json" };
+      const response = await fetch(`${service.url}${path}`, { method: "POST", headers, body: JSON.stringify(body) });
+      const text = await response.text();
+      assert.equal(response.status, 200, text);
+      return text;
+    }
+
+    const uplink = (distance: number, minute: number) => ({
+      time: new Date(Date.UTC(2026, 1, 1, 0, minute)).toISOString(),
+      deviceInfo: { devEui: EUI },
+      object: { distance },
+    });
+
+    test("what waits is listed with what it needs, and is taken in when that is given", async () => {
+      assert.match((await way.run(["device", "waiting"])).stderr, /Nothing waits/);
+      for (const minute of [1, 2, 3]) await send("/ingest/v1/chirpstack", uplink(500 * minute, minute));
+      assert.match(await way.done("device", "waiting"), new RegExp(`^DEVICE .*\\n${EUI} +3 +0 +a tank +- +-\\n$`));
+
+      await refused(way, ["device", "assign", EUI, "a2", "--profile", "guesswork"], /--profile: .*"guesswork"/, 2);
+      const { code, stderr } = await way.run(["device", "assign", EUI.toUpperCase(), "a2"]);
+      assert.equal(code, 0, stderr);
+      assert.match(stderr, /serves tank a2; 3 of its readings wait for a profile/);
+      assert.match(
+        (await way.run(["device", "profile", EUI, "milesight-em500-udl"])).stderr,
+        /3 of its readings wait for the shape/,
+      );
+
+      const [device] = await way.items("device", "assign", EUI, "a2", "--shape", SHAPE);
+      const { since, ...rest } = device ?? {};
+      assert.deepEqual(rest, {
+        id: EUI,
+        object: "device",
+        tank_id: "a2",
+        profile: "milesight-em500-udl",
+        waiting: 0,
+        dropped: 0,
+      });
+      const { data } = await list(service, "/v1/tanks/a2/telemetry", key);
+      assert.deepEqual(
+        data.map(({ fill_percentage }) => fill_percentage),
+        [25, 50, 75],
+      );
+      assert.deepEqual(await way.items("device", "waiting"), []);
+    });
+
+    test("a profile of one's own, and none again", async () => {
+      const own = { value: "level", measures: "level", unit: "cm" };
+      const [device] = await way.items("device", "profile", "device-b1", JSON.stringify(own));
+      assert.equal((device?.["profile"] as Record<string, unknown> | undefined)?.["value"], "level");
+      const [none] = await way.items("device", "profile", "device-b1", "");
+      assert.equal(none?.["profile"], null);
+      await refused(way, ["device", "profile", "device-b1", '{"value":"x"}'], /the profile \(measures\): is missing/, 2);
+    });
+
+    test("one in use is swapped when asked to; one that serves is not forgotten, others are", async () => {
+      await refused(way, ["device", "assign", "device-b1", "a1"], /serves tank b1.*--swap/);
+      await way.done("device", "assign", "device-b1", "a1", "--swap");
+      assert.match(await way.done("device", "show", "device-a1"), /^tank_id +b1$/m);
+      await refused(way, ["device", "forget", "device-b1"], /serves tank a1/);
+      await send("/ingest/v1/readings", { device_id: "stray", fill_percentage: 50 });
+      assert.ok((await way.items("device", "list")).some(({ id }) => id === "stray"));
+      await way.done("device", "forget", "stray");
+      assert.ok(!(await way.items("device", "list")).some(({ id }) => id === "stray"));
+      await refused(way, ["device", "show", "stray"], /no device stray/);
+    });
+  });
+}

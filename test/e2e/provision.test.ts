@@ -1,0 +1,129 @@
+// Customers and tanks from CSV files: all of it judged before anything is written.
+
+import assert from "node:assert/strict";
+import { writeFileSync } from "node:fs";
+import { before, suite, test } from "node:test";
+import { SMALL_FLEET } from "./fleet.ts";
+import { keeping, WAYS, type Way } from "./keeping.ts";
+import { type Finished, sharedLife } from "./program.ts";
+
+const BOM = "\ufeff";
+/** As a spreadsheet of a German office writes it. */
+const CUSTOMERS = `${BOM}ID;Email;Name;Phone\r\nmueller;info@mueller.example;"Müller; ""Söhne"" GmbH";+49 30 5550\r\nada;;Ada Lovelace;\r\n;;;\r\n`;
+const SHAPE = '"{""kind"":""upright"",""height"":2.1,""unit"":""m""}"';
+const TANKS = [
+  "id,owner_id,assigned_device_id,name,capacity,capacity_unit,min_fill_alert_percentage,city,location.latitude,shape,use_case",
+  `hall-1,mueller,d-1,Hall 1,2700,liters,20,"Bern, West",-33.5,${SHAPE},`,
+  "hall-2,mueller,d-2,Hall 2,1e3,gallons,0,,,,industrial",
+].join("\n");
+
+for (const on of WAYS) {
+  suite(`provisioning, on ${on}`, () => {
+    const life = sharedLife();
+    let way: Way;
+
+    before(async () => {
+      way = await keeping(life, on, SMALL_FLEET);
+      writeFileSync(way.here.path("customers.csv"), CUSTOMERS);
+      writeFileSync(way.here.path("tanks.csv"), TANKS);
+    });
+
+    function provision(text: string, ...words: string[]): Promise<Finished> {
+      writeFileSync(way.here.path("x.csv"), text);
+      return way.run(["provision", "x.csv", ...words]);
+    }
+
+    test("a dry run judges and writes nothing; then all is written; then nothing changes any more", async () => {
+      const dry = await way.run(["provision", "customers.csv", "tanks.csv", "--dry-run"]);
+      assert.equal(dry.code, 0, dry.stderr);
+      assert.match(dry.stdout, /^customers: 1 new, 1 changed, 0 unchanged; tanks: 2 new, 0 changed, 0 unchanged \(dry run/);
+      assert.equal((await way.run(["customer", "show", "mueller"])).code, 1);
+
+      const [done] = await way.items("provision", "customers.csv", "tanks.csv");
+      assert.deepEqual(done?.["customers"], { new: 1, changed: 1, unchanged: 0 });
+      assert.deepEqual(done?.["tanks"], { new: 2, changed: 0, unchanged: 0 });
+      const [again] = await way.items("provision", "customers.csv", "tanks.csv");
+      assert.deepEqual(again?.["customers"], { new: 0, changed: 0, unchanged: 2 });
+      assert.deepEqual(again?.["tanks"], { new: 0, changed: 0, unchanged: 2 });
+
+      const [mueller] = await way.items("customer", "show", "mueller");
+      assert.deepEqual([mueller?.["name"], mueller?.["tank_count"]], ['Müller; "Söhne" GmbH', 2]);
+      const [ada] = await way.items("customer", "show", "ada");
+      assert.deepEqual([ada?.["name"], ada?.["phone"]], ["Ada Lovelace", "+43 1 234"], "an empty cell changes nothing");
+      const [hall] = await way.items("tank", "show", "hall-1");
+      const { city, latitude } = (hall?.["location"] ?? {}) as Record<string, unknown>;
+      assert.deepEqual([city, latitude, hall?.["capacity"]], ["Bern, West", -33.5, 2700]);
+      assert.deepEqual(hall?.["shape"], { kind: "upright", height: 2.1, unit: "m" });
+    });
+
+    test("of known tanks a few columns may be given alone", async () => {
+      const { code, stdout, stderr } = await provision("id,min_fill_alert_percentage\na1,31\nb1,32\n");
+      assert.equal(code, 0, stderr);
+      assert.match(stdout, /tanks: 0 new, 2 changed/);
+      const [tank] = await way.items("tank", "show", "b1");
+      assert.deepEqual([tank?.["min_fill_alert_percentage"], tank?.["owner_id"]], [32, "bob"]);
+    });
+
+    test("one wrong line and nothing is written; each fault is told with its file, line and column", async () => {
+      const lines = [
+        "id,owner_id,assigned_device_id,name,capacity,capacity_unit,min_fill_alert_percentage,latitude,shape",
+        "n1,ada,dn1,Fine,100,liters,20,,",
+        '"n2",nobody,dn2,"Of ""nobody""",100,liters,20,,',
+        'n3,ada,dn3,Odd,2.700,litres,20,"47,99",',
+        'n4,ada,dn1,Taken,100,liters,20,,"{""kind"":""upright"",""height"":2}"',
+      ];
+      const { code, stdout, stderr } = await provision(lines.join("\r\n"));
+      assert.deepEqual([code, stdout], [1, ""]);
+      for (const line of [
+        /^ {2}x\.csv:3: owner_id: .*"nobody"/m,
+        /^ {2}x\.csv:4: capacity_unit: .*"litres"/m,
+        /^ {2}x\.csv:4: latitude: must be a number.*"47,99"/m,
+        /^ {2}x\.csv:5: shape\.unit: is missing/m,
+      ]) {
+        assert.match(stderr, line);
+      }
+      assert.equal((await way.run(["tank", "show", "n1"])).code, 1);
+    });
+  });
+}
+
+suite("files that cannot be taken", () => {
+  const life = sharedLife();
+  let way: Way;
+
+  before(async () => {
+    way = await keeping(life, "the database", SMALL_FLEET);
+  });
+
+  const WRONG: readonly [what: string, text: string | Buffer, says: RegExp][] = [
+    [
+      "an unknown column",
+      "id,emial,name\nc,c@x,C\n",
+      /x\.csv:1: there is no column "emial" for customers or tanks\. Did you mean "email"\?/,
+    ],
+    ["columns of both kinds", "id,email,city\nc,c@x,C\n", /x\.csv:1: the columns are those of customers and of tanks/],
+    ["columns of either kind", "id,name\nc,C\n", /x\.csv:1: these may be customers or tanks/],
+    ["a column twice", "id,owner_id,city,location.city\na,b,c,d\n", /x\.csv:1: the column "location\.city" is there twice/],
+    ["a short row", "id,email,name\nc,c@x\n", /x\.csv:2: has 2 cells where the header has 3 columns/],
+    ["a quote that is never closed", 'id,email\nc,"c@x\n', /x\.csv:2: a quote is opened and never closed/],
+    ["a line break in a name", 'id,email,name\nok,o@x,Ok\nc,c@x,"C\nD"\ne,e,E\n', /x\.csv:3: name: .*\n {2}x\.csv:5: email: /],
+    ["a shape that is no JSON", "id,shape\na1,{round}\n", /x\.csv:2: shape: is not JSON/],
+    ["another encoding", Buffer.from("id,email,name\nc,c@x,M\xfcller\n", "latin1"), /x\.csv is not valid UTF-8/],
+    ["nothing", "", /x\.csv: is empty/],
+    ["too many rows", `id,email,name\n${"c,c@x,C\n".repeat(50_001)}`, /at most 50,000 rows.*50,001/],
+  ];
+  for (const [what, text, says] of WRONG) {
+    test(what, async () => {
+      writeFileSync(way.here.path("x.csv"), text);
+      const { code, stdout, stderr } = await way.run(["provision", "x.csv"]);
+      assert.deepEqual([code, stdout], [1, ""]);
+      assert.match(stderr, says);
+    });
+  }
+
+  test("stdin is a file too", async () => {
+    const { code, stdout, stderr } = await way.run(["provision", "-"], { input: "id,email,name\nzoe,zoe@x.example,Zoe\n" });
+    assert.equal(code, 0, stderr);
+    assert.match(stdout, /customers: 1 new/);
+  });
+});

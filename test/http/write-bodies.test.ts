@@ -1,0 +1,286 @@
+// What may stand in the body of a write: JSON in UTF-8, packed or not, or one object a line; and what is said of the rest.
+
+import assert from "node:assert/strict";
+import { after, describe, it } from "node:test";
+import { brotliCompressSync, deflateSync, gzipSync } from "node:zlib";
+import { type Answer, type Ask, get, refused } from "./answers.ts";
+import { type Echoed, LARGE_BYTES, MAX_BYTES, MAX_ITEMS, openWorkshop } from "./workshop.ts";
+
+const workshop = await openWorkshop({ after });
+const key = await workshop.key();
+const GOOD = '{"name":"valve","place":{"latitude":47.9}}';
+
+const post = (path: string, body: Ask["body"], headers: Ask["headers"] = {}, method = "POST") => {
+  const given = { "content-type": "application/json", ...headers };
+  return get(workshop, path, { method, key, headers: given, ...(body === undefined ? {} : { body }) });
+};
+const make = (body: Ask["body"], headers: Ask["headers"] = {}) => post("/manage/v1/things", body, headers);
+const change = (body: Ask["body"], headers: Ask["headers"] = {}) => post("/manage/v1/things/1", body, headers, "PATCH");
+const sendThings = (body: Ask["body"], type = "application/json") => post("/ingest/v1/things", body, { "content-type": type });
+const told = ({ status, text }: Answer): Echoed => {
+  assert.ok(status === 200 || status === 201, text);
+  return JSON.parse(text) as Echoed;
+};
+
+describe("a JSON body", () => {
+  it("reaches the route as it is", async () => {
+    assert.deepEqual(told(await make(GOOD)).body, JSON.parse(GOOD));
+    assert.deepEqual(told(await change("[1, null, {}]")).body, [1, null, {}]);
+    assert.deepEqual(told(await change('"ü \\u00fc \u{1f600}"')).body, "ü ü \u{1f600}");
+  });
+
+  it("may begin with a byte order mark, and stand in blanks", async () => {
+    assert.deepEqual(told(await change("\ufeff\r\n {} \n")).body, {});
+  });
+
+  it("may name a field twice, or after an object's inheritance, without harm", async () => {
+    assert.deepEqual(told(await change('{"a":1,"a":2}')).body, { a: 2 });
+    const { text } = await change('{"__proto__":{"polluted":1},"constructor":{"prototype":{"polluted":1}}}');
+    assert.ok(text.includes('"__proto__":{"polluted":1}'), text);
+    assert.equal((Object.prototype as { polluted?: unknown }).polluted, undefined);
+    const { errors } = refused(await make('{"__proto__":1,"name":"x","place":{"latitude":1}}'), 400, "body_invalid");
+    assert.deepEqual(errors, [{ field: "__proto__", message: "is not known here." }]);
+  });
+
+  it("may be nested as deep as it has bytes", async () => {
+    const depth = MAX_BYTES / 2;
+    const { errors } = refused(await make("[".repeat(depth) + "]".repeat(depth)), 400, "body_invalid");
+    assert.deepEqual(errors, [{ field: "", message: "must be an object" }]);
+    const deep = `{"name":${'{"a":'.repeat(10_000)}1${"}".repeat(10_000)},"place":{"latitude":1}}`;
+    assert.deepEqual(refused(await make(deep), 400, "body_invalid").errors, [{ field: "name", message: "must be a text" }]);
+    assert.match(refused(await make("[".repeat(MAX_BYTES)), 400, "body_malformed").detail, /column 65537: the text ends/);
+  });
+
+  it("is checked field by field, all in one answer", async () => {
+    const body = '{"naem":"x","place":{"latitude":100,"nite":1},"marks":[1,-1,2.5]}';
+    const { detail, errors } = refused(await make(body), 400, "body_invalid");
+    assert.deepEqual(
+      errors?.map(({ field }) => field),
+      ["naem", "name", "place.nite", "place.latitude", "marks[1]", "marks[2]"],
+    );
+    assert.equal(detail, 'naem is not known here. Did you mean "name"? There are 6 faults in all: see "errors".');
+  });
+
+  for (const type of [
+    "application/json; charset=utf-8",
+    "Application/JSON",
+    'application/json;charset="UTF-8"',
+    "application/json ; charset=utf8; x=y",
+  ]) {
+    it(`may be called ${type}`, async () => {
+      assert.equal((await make(GOOD, { "content-type": type })).status, 201);
+    });
+  }
+
+  for (const type of [
+    undefined,
+    "",
+    "text/json",
+    "text/plain",
+    "application/x-www-form-urlencoded",
+    "multipart/form-data; boundary=x",
+    "application/merge-patch+json",
+    "application/x-ndjson",
+    "nonsense",
+    ";;;",
+    "application/jsonx",
+    "application/json, text/plain",
+  ]) {
+    it(`may not be called ${type}`, async () => {
+      const { detail } = refused(await make(GOOD, { "content-type": type }), 415, "media_type_unsupported");
+      assert.match(detail, /must be application\/json;/);
+    });
+  }
+
+  for (const charset of ["iso-8859-1", "utf-16", "us-ascii", "", '"utf-8x"']) {
+    it(`may not be in ${charset}`, async () => {
+      const answer = await make(GOOD, { "content-type": `application/json; charset=${charset}` });
+      assert.match(refused(answer, 415, "media_type_unsupported").detail, /UTF-8/);
+    });
+  }
+
+  it("of a PATCH may be a merge patch", async () => {
+    for (const type of ["application/merge-patch+json", "application/json"]) {
+      assert.deepEqual(told(await change('{"name":null}', { "content-type": type })).body, { name: null });
+    }
+    const { detail } = refused(
+      await change("{}", { "content-type": "application/json-patch+json" }),
+      415,
+      "media_type_unsupported",
+    );
+    assert.ok(detail.includes("application/merge-patch+json or application/json"), detail);
+  });
+
+  it("must be UTF-8", async () => {
+    for (const bytes of [
+      [0x22, 0xfc, 0x22],
+      [0xff, 0xfe, 0x7b, 0x00],
+      [0xed, 0xa0, 0x80],
+      [0xc0, 0xaf],
+    ]) {
+      refused(await make(Buffer.from(bytes)), 400, "encoding_invalid");
+    }
+  });
+
+  it("has at most so many bytes", async () => {
+    const padded = GOOD.padEnd(MAX_BYTES);
+    assert.equal((await make(padded)).status, 201);
+    const { detail } = refused(await make(`${padded} `), 413, "body_too_large");
+    assert.equal(detail, "A body here may have at most 65536 bytes.");
+    refused(await make(`${padded} `, { "transfer-encoding": "chunked" }), 413, "body_too_large");
+  });
+});
+
+describe("a body that is not JSON", () => {
+  for (const [body, words] of [
+    [" ", "line 1, column 2: the text ends where a value must follow"],
+    ["{", "line 1, column 2: the text ends where a name in double quotes or } must follow"],
+    ['{"a":1,}', 'line 1, column 8: a name in double quotes must stand here, not "}"'],
+    ["{'a':1}", 'line 1, column 2: a name in double quotes or } must stand here, not "\'"'],
+    ['{\n  "a" 1\n}', 'line 2, column 7: a colon must stand here, not "1"'],
+    ['{"a":1\n"b":2}', 'line 2, column 1: a comma or } must stand here, not "\\""'],
+    ["[1,]", 'line 1, column 4: a value must stand here, not "]"'],
+    ["[1 2]", 'line 1, column 4: a comma or ] must stand here, not "2"'],
+    ['{"a":NaN}', 'line 1, column 6: a value must stand here, not "N"'],
+    ["{} {}", 'line 1, column 4: the end must stand here, not "{"'],
+    ['"a', "line 1, column 3: the text ends where a closing double quote must follow"],
+    ['"\\x"', 'line 1, column 2: an escape such as \\n or \\u00e4 must stand here, not "\\\\"'],
+    ['"\n"', 'line 1, column 2: an escape such as \\n must stand here, not "\ufffd"'],
+    ["\u0000", 'line 1, column 1: a value must stand here, not "\ufffd"'],
+    ["size=2", 'line 1, column 1: a value must stand here, not "s"'],
+  ] as const) {
+    it(`is told where: ${JSON.stringify(body)}`, async () => {
+      assert.equal(refused(await make(body), 400, "body_malformed").detail, `The body is not JSON: ${words}.`);
+    });
+  }
+});
+
+describe("no body", () => {
+  it("is refused where one is needed, with or without a media type", async () => {
+    for (const headers of [{}, { "content-type": undefined }, { "content-length": "0" }]) {
+      assert.match(refused(await make(undefined, headers), 400, "body_missing").detail, /application\/json/);
+    }
+    refused(await make("", { "transfer-encoding": "chunked" }), 400, "body_missing");
+    refused(await post("/ingest/v1/things", undefined), 400, "body_missing");
+  });
+
+  it("is fine where one may be left out, or none is read", async () => {
+    const note = (body?: string) => post("/manage/v1/things/1/note", body, {}, "PUT");
+    assert.equal(told(await note()).body, null);
+    assert.deepEqual(told(await note("{}")).body, {});
+    refused(await note("{"), 400, "body_malformed");
+    assert.equal((await post("/manage/v1/things/1/restore", undefined)).status, 200);
+    const { detail } = refused(await post("/manage/v1/things/1/restore", "{}"), 415, "media_type_unsupported");
+    assert.equal(detail, "Nothing is read from a body here: send none.");
+  });
+});
+
+describe("a packed body", () => {
+  const gzip = { "content-encoding": "gzip" };
+
+  it("is unpacked", async () => {
+    for (const name of ["gzip", "GZip", "x-gzip"]) {
+      assert.deepEqual(told(await make(gzipSync(GOOD), { "content-encoding": name })).body, JSON.parse(GOOD));
+    }
+    const inTwo = Buffer.concat([gzipSync(GOOD.slice(0, 9)), gzipSync(GOOD.slice(9))]);
+    assert.equal((await make(inTwo, gzip)).status, 201);
+    assert.equal((await make(GOOD, { "content-encoding": "identity" })).status, 201);
+  });
+
+  for (const [name, body] of [
+    ["deflate", deflateSync(GOOD)],
+    ["br", brotliCompressSync(GOOD)],
+    ["gzip, gzip", gzipSync(gzipSync(GOOD))],
+    ["zstd", Buffer.from(GOOD)],
+    ["nonsense", Buffer.from(GOOD)],
+  ] as const) {
+    it(`may not be packed with ${name}`, async () => {
+      const { detail } = refused(await make(body, { "content-encoding": name }), 415, "media_type_unsupported");
+      assert.match(detail, /packed with gzip, or not at all/);
+    });
+  }
+
+  it("must be what it says", async () => {
+    const whole = gzipSync(GOOD);
+    const flipped = Buffer.from(whole);
+    flipped[whole.length - 5] = (flipped[whole.length - 5] ?? 0) ^ 1;
+    for (const body of [Buffer.from(GOOD), whole.subarray(0, -3), whole.subarray(0, 12), flipped, Buffer.of(0x1f, 0x8b)]) {
+      refused(await make(body, gzip), 400, "encoding_invalid");
+    }
+    refused(await make(gzipSync(Buffer.from("\xfc", "latin1")), gzip), 400, "encoding_invalid");
+    refused(await make(gzipSync("{"), gzip), 400, "body_malformed");
+    refused(await make(undefined, gzip), 400, "body_missing");
+  });
+
+  it("has at most so many bytes once it is unpacked", async () => {
+    assert.equal((await make(gzipSync(GOOD.padEnd(MAX_BYTES)), gzip)).status, 201);
+    const { detail } = refused(await make(gzipSync(GOOD.padEnd(MAX_BYTES + 1)), gzip), 413, "body_too_large");
+    assert.match(detail, /at most 65536 bytes once it is unpacked/);
+  });
+
+  it("that is a bomb goes off in a small room", async () => {
+    const member = gzipSync(Buffer.alloc(16 * 1024 * 1024));
+    const bomb = Buffer.concat(Array.from({ length: 64 }, () => member));
+    assert.ok(bomb.length < LARGE_BYTES / 10, "a gigabyte in a megabyte");
+    const before = process.resourceUsage().maxRSS;
+    const answers = await Promise.all(Array.from({ length: 4 }, () => post("/ingest/v1/loads", bomb, gzip)));
+    for (const answer of answers) refused(answer, 413, "body_too_large");
+    const grown = (process.resourceUsage().maxRSS - before) / 1024;
+    assert.ok(grown < 400, `grown by ${grown} MB`);
+  });
+});
+
+describe("readings", () => {
+  const value = (one: unknown) => ({ value: one });
+
+  it("are one object, or a list", async () => {
+    assert.deepEqual(told(await sendThings('{"a":1}')).items, [value({ a: 1 })]);
+    assert.deepEqual(told(await sendThings('[{"a":1},2,null,[3]]')).items, [{ a: 1 }, 2, null, [3]].map(value));
+    assert.deepEqual(told(await sendThings("[]")).items, []);
+  });
+
+  it("are nothing else", async () => {
+    for (const body of ["1", '"x"', "null", "true"]) {
+      assert.match(refused(await sendThings(body), 400, "body_invalid").detail, /must be one reading or a list of them/);
+    }
+  });
+
+  for (const type of ["application/x-ndjson", "application/ndjson", "application/jsonl", "Application/X-NDJSON; charset=utf-8"]) {
+    it(`may come one a line as ${type}, and a broken line is refused by itself`, async () => {
+      const { items } = told(await sendThings('{"a":1}\r\n\n{"b"}\n  \n[2]\nnull', type));
+      const unreadable = 'is not JSON: line 3, column 5: a colon must stand here, not "}"';
+      assert.deepEqual(items, [value({ a: 1 }), { unreadable }, value([2]), value(null)]);
+    });
+  }
+
+  it("cannot pass for a broken line", async () => {
+    const { items } = told(await sendThings('{"unreadable":"x"}'));
+    assert.deepEqual(items, [value({ unreadable: "x" })]);
+  });
+
+  it("one a line, under the name of JSON, are told the right name", async () => {
+    const { detail } = refused(await sendThings('{"a":1}\n{"a":2}'), 400, "body_malformed");
+    assert.equal(
+      detail,
+      'The body is not JSON: line 2, column 1: the end must stand here, not "{". One object a line is application/x-ndjson.',
+    );
+  });
+
+  it("are at most so many at once, in a list or one a line", async () => {
+    const list = Array.from({ length: MAX_ITEMS }, (_, i) => i);
+    assert.equal(told(await sendThings(JSON.stringify(list))).items.length, MAX_ITEMS);
+    assert.equal(told(await sendThings(list.join("\n"), "application/x-ndjson")).items.length, MAX_ITEMS);
+    for (const answer of [
+      await sendThings(JSON.stringify([...list, 1])),
+      await sendThings([...list, "{"].join("\n"), "application/x-ndjson"),
+    ]) {
+      assert.equal(refused(answer, 413, "body_too_large").detail, "A body here may have at most 100 readings.");
+    }
+  });
+
+  it("may be packed", async () => {
+    const body = gzipSync('{"a":1}\n{"a":2}\n');
+    const headers = { "content-type": "application/x-ndjson", "content-encoding": "gzip" };
+    assert.equal(told(await post("/ingest/v1/things", body, headers)).items.length, 2);
+  });
+});

@@ -1,0 +1,84 @@
+import assert from "node:assert/strict";
+import test from "node:test";
+import { chirpstackReadings } from "../../../src/ingest/decode/chirpstack.ts";
+import { altered, CHIRPSTACK_DOCUMENTED, CHIRPSTACK_EM500_UDL, CHIRPSTACK_JOIN } from "./fixtures.ts";
+
+const NOW = Date.parse("2026-11-14T09:30:00.000Z");
+const DOCUMENTED_AT = Date.parse("2022-07-18T09:34:15.775Z");
+const NO_CODEC = "object: is missing; the device has no codec in ChirpStack, or its codec failed";
+
+test("an uplink is a reading of its device: the decoded object, at the time of the uplink", () => {
+  assert.deepEqual(chirpstackReadings(JSON.parse(CHIRPSTACK_EM500_UDL), NOW), [
+    {
+      of: { deviceId: "24e124713b493604" },
+      createdAt: Date.parse("2026-11-14T06:00:00.123Z"),
+      measured: { payload: { battery: 100, distance: 30 } },
+    },
+  ]);
+});
+
+test("an uplink that nothing has decoded is refused, since the operator can mend that", () => {
+  assert.deepEqual(chirpstackReadings(JSON.parse(CHIRPSTACK_DOCUMENTED), NOW), [{ rejected: NO_CODEC }]);
+  for (const object of [null, "30", [30]]) {
+    assert.deepEqual(chirpstackReadings(altered(CHIRPSTACK_DOCUMENTED, { object }), NOW), [{ rejected: NO_CODEC }]);
+  }
+});
+
+test("neither the port nor the deduplication id is needed", () => {
+  const object = { fill_percentage: 40 };
+  const bare = altered(CHIRPSTACK_DOCUMENTED, { object, fPort: undefined, deduplicationId: undefined });
+  assert.deepEqual(chirpstackReadings(bare, NOW), [
+    { of: { deviceId: "0101010101010101" }, createdAt: DOCUMENTED_AT, measured: { payload: object } },
+  ]);
+});
+
+test("a value of zero in the object stays one", () => {
+  const [arrival] = chirpstackReadings(altered(CHIRPSTACK_DOCUMENTED, { object: { distance: 0 } }), NOW);
+  assert.deepEqual(arrival && "measured" in arrival && arrival.measured, { payload: { distance: 0 } });
+});
+
+test("without a time it is of now", () => {
+  for (const time of [undefined, null]) {
+    const [arrival] = chirpstackReadings(altered(CHIRPSTACK_EM500_UDL, { time }), NOW);
+    assert.equal(arrival && "createdAt" in arrival && arrival.createdAt, NOW);
+  }
+});
+
+test("an EUI in upper case is the same device", () => {
+  const [arrival] = chirpstackReadings(altered(CHIRPSTACK_EM500_UDL, { deviceInfo: { devEui: "24E124713B493604" } }), NOW);
+  assert.deepEqual(arrival && "of" in arrival && arrival.of, { deviceId: "24e124713b493604" });
+});
+
+test("what is no measurement is not ours: joins, other events, and frames without a payload", () => {
+  for (const event of [
+    JSON.parse(CHIRPSTACK_JOIN),
+    altered(CHIRPSTACK_JOIN, { margin: 7, batteryLevel: 98.4, batteryLevelUnavailable: false }),
+    altered(CHIRPSTACK_JOIN, { queueItemId: "1", acknowledged: true, fCntDown: 3 }),
+    altered(CHIRPSTACK_JOIN, { integrationName: "loracloud", eventType: "x", object: { a: 1 } }),
+    altered(CHIRPSTACK_DOCUMENTED, { fPort: undefined, data: undefined }),
+    altered(CHIRPSTACK_DOCUMENTED, { fPort: 0, data: "" }),
+    altered(CHIRPSTACK_DOCUMENTED, { fPort: 0, data: "", object: { distance: 0 } }),
+    altered(CHIRPSTACK_DOCUMENTED, { fPort: undefined, object: {} }),
+  ]) {
+    assert.deepEqual(chirpstackReadings(event, NOW), [], JSON.stringify(event));
+  }
+});
+
+test("what is no event of a device is refused", () => {
+  assert.deepEqual(chirpstackReadings([], NOW), [{ rejected: "must be an object" }]);
+  assert.deepEqual(chirpstackReadings({ foo: 1 }, NOW), [{ rejected: "deviceInfo: must be an object" }]);
+  assert.deepEqual(chirpstackReadings(altered(CHIRPSTACK_EM500_UDL, { deviceInfo: {} }), NOW), [
+    { rejected: "deviceInfo.devEui: is missing" },
+  ]);
+  assert.deepEqual(chirpstackReadings(altered(CHIRPSTACK_EM500_UDL, { time: "noon" }), NOW), [
+    { rejected: 'time: must be a datetime such as "2026-11-14T09:30:00Z"' },
+  ]);
+});
+
+test("who may publish for one device cannot speak for another", () => {
+  const event = JSON.parse(CHIRPSTACK_EM500_UDL);
+  assert.equal(chirpstackReadings(event, NOW, "24E124713B493604").length, 1);
+  assert.deepEqual(chirpstackReadings(event, NOW, "0101010101010101"), [
+    { rejected: "deviceInfo.devEui: is not the device of the topic" },
+  ]);
+});

@@ -1,0 +1,135 @@
+import assert from "node:assert/strict";
+import test from "node:test";
+import type { Arrival, Rejected } from "../../../src/ingest/arrival.ts";
+import { ownReading, ownReadings, READINGS_MAX } from "../../../src/ingest/decode/own.ts";
+
+const NOW = Date.parse("2026-11-14T09:30:00.000Z");
+const AT = Date.parse("2026-11-14T06:00:00.123Z");
+const AT_TEXT = "2026-11-14T06:00:00.123Z";
+
+const reading = (of: Arrival["of"], fill: number, createdAt = NOW): Arrival => ({ of, createdAt, measured: { fill } });
+const reasonOf = (value: Arrival | Rejected | undefined) =>
+  value !== undefined && "rejected" in value ? value.rejected : undefined;
+
+test("a reading names its tank or its device, and is of now where it names no instant", () => {
+  assert.deepEqual(ownReading({ tank_id: "t1", fill_percentage: 63.4 }, NOW), reading({ tankId: "t1" }, 63.4));
+  assert.deepEqual(
+    ownReading({ device_id: "d1", fill_percentage: 0, created_at: AT_TEXT }, NOW),
+    reading({ deviceId: "d1" }, 0, AT),
+  );
+});
+
+test("a device counts by its EUI in lower case, a tank's id as it is", () => {
+  const fill_percentage = 1;
+  assert.deepEqual(
+    ownReading({ device_id: "0004A30B001C0530", fill_percentage }, NOW),
+    reading({ deviceId: "0004a30b001c0530" }, 1),
+  );
+  assert.deepEqual(ownReading({ tank_id: "0004A30B001C0530", fill_percentage }, NOW), reading({ tankId: "0004A30B001C0530" }, 1));
+});
+
+test("a fill is any number from 0 to 100, kept as it came; -0 is 0", () => {
+  for (const fill of [0, 100, 63.400000000000006, 5e-324]) {
+    assert.deepEqual(ownReading({ tank_id: "t", fill_percentage: fill }, NOW), reading({ tankId: "t" }, fill));
+  }
+  const zero = ownReading({ tank_id: "t", fill_percentage: -0 }, NOW);
+  assert.ok("measured" in zero && "fill" in zero.measured && Object.is(zero.measured.fill, 0));
+});
+
+test("instants are RFC 3339, rounded down to the millisecond", () => {
+  for (const [text, at] of [
+    ["2026-11-14T06:00:00.1239Z", AT],
+    ["2026-11-14T07:00:00.123+01:00", AT],
+    ["2026-11-14", Date.parse("2026-11-14")],
+  ] as const) {
+    assert.deepEqual(ownReading({ tank_id: "t", fill_percentage: 1, created_at: text }, NOW), reading({ tankId: "t" }, 1, at));
+  }
+});
+
+test("the decoded object of a device may stand in place of the fill", () => {
+  const payload = { distance: 1230, nested: { battery: [3.6] } };
+  const arrival: Arrival = { of: { deviceId: "d1" }, createdAt: NOW, measured: { payload } };
+  assert.deepEqual(ownReading({ device_id: "d1", payload }, NOW), arrival);
+  assert.deepEqual(ownReadings("d1", { payload }, NOW), [arrival]);
+});
+
+const DATETIME = 'must be a datetime such as "2026-11-14T09:30:00Z"';
+
+for (const [item, reason] of [
+  [null, "must be an object"],
+  [[], "must be an object"],
+  ["63", "must be an object"],
+  [{ fill_percentage: 1 }, "tank_id or device_id: one of them is needed"],
+  [{ tank_id: "t", device_id: "d", fill_percentage: 1 }, "tank_id and device_id: only one of them may be given"],
+  [{ tank_id: 7, fill_percentage: 1 }, "tank_id: must be a text"],
+  [{ tank_id: null, fill_percentage: 1 }, "tank_id: must not be null"],
+  [{ tank_id: "", fill_percentage: 1 }, "tank_id: must not be empty"],
+  [{ device_id: "x".repeat(129), fill_percentage: 1 }, "device_id: must have at most 128 characters"],
+  [{ device_id: "a\nb", fill_percentage: 1 }, "device_id: must not contain control characters or broken Unicode"],
+  [{ device_id: "\ud800", fill_percentage: 1 }, "device_id: must not contain control characters or broken Unicode"],
+  [{ tank_id: "t" }, "fill_percentage or payload: one of them is needed"],
+  [{ device_id: "d", fill_percentage: 1, payload: {} }, "fill_percentage and payload: only one of them may be given"],
+  [{ tank_id: "t", payload: {} }, "payload: is read as its device's profile says, so it needs device_id"],
+  [{ device_id: "d", payload: [] }, "payload: must be an object"],
+  [{ device_id: "d", payload: null }, "payload: must not be null"],
+  [{ tank_id: "t", fill_percentage: "63" }, "fill_percentage: must be a number"],
+  [{ tank_id: "t", fill_percentage: null }, "fill_percentage: must not be null"],
+  [{ tank_id: "t", fill_percentage: Number.POSITIVE_INFINITY }, "fill_percentage: must be a number"],
+  [{ tank_id: "t", fill_percentage: 100.1 }, "fill_percentage: must be from 0 to 100"],
+  [{ tank_id: "t", fill_percentage: -0.1 }, "fill_percentage: must be from 0 to 100"],
+  [{ tank_id: "t", fill_percentage: 1, created_at: "yesterday" }, `created_at: ${DATETIME}`],
+  [{ tank_id: "t", fill_percentage: 1, created_at: 1_762_000_000 }, "created_at: must be a text"],
+  [{ tank_id: "t", fill_percentage: 1, created_at: null }, "created_at: must not be null"],
+  [{ tank_id: "t", fill: 1 }, 'unknown field "fill".'],
+  [{ tank_id: "t", fill_percent: 1 }, 'unknown field "fill_percent". Did you mean "fill_percentage"?'],
+  [JSON.parse('{"__proto__":1,"tank_id":"t","fill_percentage":1}'), 'unknown field "__proto__".'],
+] as const) {
+  test(`refused: ${reason} (${JSON.stringify(item).slice(0, 60)})`, () => {
+    assert.equal(reasonOf(ownReading(item, NOW)), reason);
+  });
+}
+
+test("a payload that is nested too deep to be handed on is refused", () => {
+  const nested = (levels: number) => JSON.parse(`${'{"a":'.repeat(levels)}1${"}".repeat(levels)}`);
+  assert.equal(reasonOf(ownReading({ device_id: "d", payload: nested(32) }, NOW)), undefined);
+  for (const levels of [33, 100_000]) {
+    assert.equal(
+      reasonOf(ownReading({ device_id: "d", payload: nested(levels) }, NOW)),
+      "payload: must not be nested deeper than 32 levels",
+    );
+  }
+});
+
+test("on a device's own topic readings are one or a list, each judged by itself", () => {
+  const of = { deviceId: "d1" };
+  assert.deepEqual(ownReadings("d1", { fill_percentage: 5 }, NOW), [reading(of, 5)]);
+  assert.deepEqual(ownReadings("d1", [{ fill_percentage: 5, created_at: AT_TEXT }, { fill_percentage: 101 }, 7], NOW), [
+    reading(of, 5, AT),
+    { rejected: "fill_percentage: must be from 0 to 100" },
+    { rejected: "must be an object" },
+  ]);
+  assert.deepEqual(ownReadings("d1", [], NOW), []);
+});
+
+test("a topic's device is not named again in its readings", () => {
+  assert.equal(reasonOf(ownReadings("d1", { device_id: "d1", fill_percentage: 5 }, NOW)[0]), 'unknown field "device_id".');
+});
+
+test("a name is guessed among those that are known where it stands", () => {
+  const reason = (item: object) => reasonOf(ownReading(item, NOW));
+  assert.equal(reason({ devise_id: "d" }), 'unknown field "devise_id". Did you mean "device_id"?');
+  assert.equal(reasonOf(ownReadings("d1", { devise_id: "d" }, NOW)[0]), 'unknown field "devise_id".');
+  assert.equal(reason({ devise_id: "d" }), 'unknown field "devise_id". Did you mean "device_id"?');
+});
+
+test("a topic without a possible device has no readings", () => {
+  assert.deepEqual(ownReadings("", { fill_percentage: 5 }, NOW), [{ rejected: "device_id: must not be empty" }]);
+});
+
+test("a list that is too long is refused as a whole", () => {
+  const item = { fill_percentage: 5 };
+  assert.equal(ownReadings("d1", Array(READINGS_MAX).fill(item), NOW).length, READINGS_MAX);
+  assert.deepEqual(ownReadings("d1", Array(READINGS_MAX + 1).fill(item), NOW), [
+    { rejected: "a message must have at most 10000 readings, this one has 10001" },
+  ]);
+});

@@ -1,0 +1,152 @@
+import assert from "node:assert/strict";
+import test from "node:test";
+import { type Store, WAITING_MOST } from "../../../src/domain/store.ts";
+import { seeded } from "../../../src/simulate/random.ts";
+import { deliver, deliverFills } from "../../support/arrivals.ts";
+import { at, carriedOut, order } from "../../support/orders.ts";
+import { shuffled } from "../histories/some-readings.ts";
+import type { Engine } from "./engine.ts";
+import { checked, customer, fillsOf, NEW_YEAR, putCustomers, putTanks, readingsOf, tank, waitingOf } from "./objects.ts";
+
+type Pair = readonly [at: number, fill: number];
+const TOO_MANY = 137;
+const ascending = Array.from({ length: WAITING_MOST + TOO_MANY }, (_, i): Pair => [i * 1000, i % 101]);
+const seed = Date.now() % 1_000_000;
+
+/** The same readings, in the order they may arrive in. */
+const ORDERS: Readonly<Record<string, readonly Pair[]>> = {
+  "oldest first": ascending,
+  "newest first": ascending.toReversed(),
+  [`in no order (seed ${seed})`]: shuffled(seeded(seed), ascending),
+};
+const PORTIONS = { "at once": ascending.length, "in portions": 61 };
+
+async function assigned(store: Store, device: string): Promise<void> {
+  await putCustomers(store, customer("a"));
+  await putTanks(store, tank("one", "a", { assigned_device_id: device }));
+}
+
+export function waitingConformance(engine: Engine): void {
+  for (const [order, readings] of Object.entries(ORDERS)) {
+    for (const [how, portion] of Object.entries(PORTIONS)) {
+      test(`of more than may wait the newest stay, and those that had to go are counted: ${order}, ${how}`, async (t) => {
+        const { store } = await engine.open(t);
+        for (let i = 0; i < readings.length; i += portion) {
+          const told = await deliverFills(store, "d", readings.slice(i, i + portion));
+          assert.ok(told.every((word) => word === "waiting"));
+        }
+        assert.deepEqual(await waitingOf(store, "d"), [WAITING_MOST, TOO_MANY]);
+        assert.deepEqual((await checked(store)).findings, []);
+        await assigned(store, "d");
+        assert.deepEqual(await waitingOf(store, "d"), [0, TOO_MANY]);
+        const { totalItems } = await readingsOf(store, "one");
+        assert.equal(totalItems, WAITING_MOST);
+        assert.equal((await readingsOf(store, "one", { to: TOO_MANY * 1000 - 1 })).totalItems, 0);
+        assert.deepEqual((await checked(store)).findings, []);
+      });
+    }
+  }
+
+  test("as many as may wait all do, one more and an older one push out the oldest", async (t) => {
+    const { store } = await engine.open(t);
+    await deliverFills(store, "d", ascending.slice(1, WAITING_MOST + 1));
+    assert.deepEqual(await waitingOf(store, "d"), [WAITING_MOST, 0]);
+    assert.deepEqual(await deliverFills(store, "d", [[0, 1]]), ["waiting"]);
+    assert.deepEqual(await waitingOf(store, "d"), [WAITING_MOST, 1]);
+    await deliverFills(store, "d", ascending.slice(WAITING_MOST + 1, WAITING_MOST + 2));
+    assert.deepEqual(await waitingOf(store, "d"), [WAITING_MOST, 2]);
+    await assigned(store, "d");
+    const { data } = await readingsOf(store, "one", { page: WAITING_MOST, size: 1 });
+    assert.equal(data[0]?.created_at, 2000);
+  });
+
+  test("what is sent again waits once, and of an instant told twice the last stays", async (t) => {
+    const { store } = await engine.open(t);
+    for (let i = 0; i < 3; i++) await deliverFills(store, "d", ascending.slice(0, WAITING_MOST));
+    assert.deepEqual(await waitingOf(store, "d"), [WAITING_MOST, 0], "sent again, nothing has to go");
+    await deliverFills(store, "few", [
+      [10, 1],
+      [10, 2],
+      [20, 1],
+    ]);
+    await deliverFills(store, "few", [
+      [20, 5],
+      [10, 2],
+    ]);
+    assert.deepEqual(await waitingOf(store, "few"), [2, 0]);
+    await assigned(store, "few");
+    assert.deepEqual(await fillsOf(store, "one"), [
+      [10, 2],
+      [20, 5],
+    ]);
+  });
+
+  test("a payload takes the place of a fill of the same instant, and a fill that of a payload", async (t) => {
+    const { store } = await engine.open(t);
+    await deliver(store, { device: "d", at: 1, payload: { distance: 5 } }, { device: "d", at: 1, fill: 7 });
+    await deliver(store, { device: "d", at: 2, fill: 7 }, { device: "d", at: 2, payload: { fill_percentage: 8 } });
+    assert.deepEqual(await waitingOf(store, "d"), [2, 0]);
+    await assigned(store, "d");
+    assert.deepEqual(await fillsOf(store, "one"), [
+      [1, 7],
+      [2, 8],
+    ]);
+  });
+
+  test("each device has room of its own, and those of tanks are not kept from them", async (t) => {
+    const { store } = await engine.open(t);
+    await assigned(store, "of one");
+    const sent = ascending.flatMap(([instant, fill]) => ["x", "y", "of one"].map((device) => ({ device, at: instant, fill })));
+    const told = await deliver(store, ...sent, { device: "few", at: 5, fill: 5 });
+    assert.deepEqual(told.slice(-4), ["waiting", "waiting", "new", "waiting"]);
+    for (const device of ["x", "y"]) assert.deepEqual(await waitingOf(store, device), [WAITING_MOST, TOO_MANY]);
+    assert.deepEqual(await waitingOf(store, "few"), [1, 0]);
+    assert.equal((await readingsOf(store, "one")).totalItems, ascending.length);
+  });
+
+  test("every instant, fill and payload waits as it came", async (t) => {
+    const { store, reopen } = await engine.open(t);
+    const [first, last] = [Date.parse("0000-01-01T00:00:00.000Z"), Date.parse("9999-12-31T23:59:59.999Z")];
+    const device = "'; DROP TABLE device; -- \u00e9 😀";
+    const pairs: [number, number][] = [
+      [first, 0],
+      [-1, 5e-324],
+      [0, 0.1 + 0.2],
+      [1, 100],
+      [last, 1 / 3],
+    ];
+    await deliverFills(store, device, pairs);
+    const odd = { "a\u0000b": 'quote " and \\ and \u2028', fill_percentage: 1e-7, deep: [{ x: null }], long: "é".repeat(9000) };
+    await deliver(store, { device, at: 7, payload: odd });
+    await store.close();
+    const again = await reopen();
+    assert.deepEqual(await waitingOf(again, device), [6, 0]);
+    await assigned(again, device);
+    assert.deepEqual(
+      await fillsOf(again, "one"),
+      [...pairs, [7, 1e-7] as [number, number]].toSorted(([a], [b]) => a - b),
+    );
+  });
+
+  test("what waits is taken in a second time when a device gets a tank, loses it and gets another", async (t) => {
+    const { store } = await engine.open(t);
+    await putCustomers(store, customer("a"));
+    await putTanks(store, tank("one", "a"), tank("two", "a"));
+    await deliverFills(store, "d", [[10, 1]]);
+    await carriedOut(store, order.putDevice("d", { tank_id: "one" }), at(100));
+    await carriedOut(store, order.changeTank("one", { assigned_device_id: "device of one" }), at(200));
+    assert.deepEqual(await deliverFills(store, "d", [[200, 2]]), ["waiting"]);
+    assert.deepEqual(await deliverFills(store, "d", [[199, 3]]), ["new"]);
+    await carriedOut(store, order.putDevice("d", { tank_id: "two" }), at(NEW_YEAR));
+    assert.deepEqual(
+      [await fillsOf(store, "one"), await fillsOf(store, "two")],
+      [
+        [
+          [10, 1],
+          [199, 3],
+        ],
+        [[200, 2]],
+      ],
+    );
+  });
+}

@@ -1,0 +1,58 @@
+// A page of the fleet is found in two ways: what a filter leaves is fetched and sorted, or, where that would be much, the most
+// urgent are looked through. Both must find the same.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { FLEET_STATES, type FleetQuestion } from "../../src/domain/overview.ts";
+import { seeded } from "../../src/simulate/random.ts";
+import { onPool, openPool } from "../../src/store/postgres/connection.ts";
+import { Filtering } from "../../src/store/postgres/filter.ts";
+import { fleetText } from "../../src/store/postgres/fleet-page.ts";
+import { postgresDatabase } from "../support/postgres/database.ts";
+import { openedOn } from "../support/postgres/opened.ts";
+import { putReadings } from "../support/records.ts";
+import { customer, NEW_YEAR, putCustomers, putTanks, tank } from "./conformance/objects.ts";
+
+const CITIES = ["Bern", "Berlin", "BERGEN", "Oslo", null];
+const HOUR = 3_600_000;
+
+/** Every way in which filters can meet. */
+const QUESTIONS = [undefined, ...FLEET_STATES].flatMap((state) =>
+  [undefined, NEW_YEAR - 10 * HOUR, NEW_YEAR + 1].flatMap((silentSince) =>
+    [undefined, "a", "nobody"].flatMap((owner_id) =>
+      [undefined, "ber", ""].flatMap((city) => [1, 3].map((page) => ({ state, silentSince, owner_id, city, page, size: 7 }))),
+    ),
+  ),
+);
+
+test("what a filter leaves of the fleet is the same, fetched or looked through", async (t) => {
+  const { url, closeFirst } = await postgresDatabase(t, { locale: "en-US" });
+  const { store } = await openedOn({ after: closeFirst }, url);
+  const pool = openPool(url, 1);
+  closeFirst(() => pool.end());
+  const random = seeded("fleet");
+  await putCustomers(store, customer("a"), customer("b"));
+  const ids = Array.from({ length: 300 }, (_, i) => `tank ${i}`);
+  const made = ids.map((id) => {
+    const { location } = tank(id, "a");
+    const fields = { min_fill_alert_percentage: random.whole(0, 40), location: { ...location, city: random.pick(CITIES) } };
+    return tank(id, random.pick(["a", "b"]), fields);
+  });
+  await putTanks(store, ...made);
+  for (const id of ids.filter(() => random.chance(0.9))) {
+    await putReadings(store, id, [[NEW_YEAR - random.whole(0, 20) * HOUR, random.whole(0, 200) / 2]]);
+  }
+  await store.putTanks(ids.slice(0, 20).map((remove) => ({ remove })));
+
+  const rowsOf = (question: FleetQuestion, fetched?: number) => {
+    const filtering = new Filtering();
+    return filtering.ask(onPool(pool), fleetText(question, filtering, fetched));
+  };
+  let found = 0;
+  for (const question of QUESTIONS) {
+    const fetched = await rowsOf(question);
+    assert.deepEqual(await rowsOf(question, 0), fetched, JSON.stringify(question));
+    found += fetched.filter(([, id]) => id !== null).length;
+  }
+  assert.ok(found > 500, `${found} entries`);
+});

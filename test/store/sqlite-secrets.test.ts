@@ -1,0 +1,30 @@
+// What is kept of a key's secret is kept with the key, and nowhere else in the file.
+
+import assert from "node:assert/strict";
+import { DatabaseSync } from "node:sqlite";
+import test from "node:test";
+import { hashOfSecret, newSecret } from "../../src/domain/key.ts";
+import { at, carriedOut, order } from "../support/orders.ts";
+import { databaseFolder } from "../support/stores.ts";
+import { key, NEW_YEAR } from "./conformance/objects.ts";
+
+test("no table but that of the keys holds a hash of a secret", async (t) => {
+  const folder = databaseFolder(t);
+  const store = await folder.open();
+  const hashes = [newSecret(), newSecret()].map(hashOfSecret) as [string, string];
+  await carriedOut(store, order.addKey(key("k"), hashes[0]), at(NEW_YEAR), { key: "once", asked: "this" });
+  await carriedOut(store, order.replaceKey("k", 0, "next", hashes[1]), at(NEW_YEAR), { key: "twice", asked: "that" });
+  await carriedOut(store, order.revokeKey("next"), at(NEW_YEAR));
+  await store.close();
+  const db = new DatabaseSync(folder.file, { readOnly: true });
+  t.after(() => db.close());
+  const tables = db
+    .prepare("SELECT name FROM sqlite_schema WHERE type = 'table'")
+    .all()
+    .map(({ name }) => String(name));
+  const holding = tables.filter((name) => {
+    const rows = JSON.stringify(db.prepare(`SELECT * FROM "${name}"`).all());
+    return hashes.some((hash) => rows.includes(hash));
+  });
+  assert.deepEqual(holding, ["api_key"]);
+});

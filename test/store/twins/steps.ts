@@ -1,0 +1,75 @@
+// What is done to a store, one step after the other: orders, records of a file, and readings of tanks and devices.
+
+import { deviceKey } from "../../../src/domain/device.ts";
+import type { ArrivalBatch, Source } from "../../../src/domain/reading.ts";
+import type { CustomerRecord, TankRecord } from "../../../src/domain/record.ts";
+import type { Store } from "../../../src/domain/store.ts";
+import type { Random } from "../../../src/simulate/random.ts";
+import { customer, tank } from "../conformance/objects.ts";
+import { CUSTOMERS, DEVICES, NAMES, someOrder, TANKS } from "./orders.ts";
+
+export type Step = { readonly told: string; readonly take: (store: Store) => Promise<unknown> };
+
+export const BY = ["key one", "key two"];
+
+export function someStep(random: Random, number: number, now: number, tags: readonly string[]): Step {
+  const occasion = { by: random.pick(BY), at: now };
+  if (random.chance(0.4)) {
+    const batch = someArrivals(random, now);
+    return { told: `${batch.source.length} readings`, take: (store) => store.acceptReadings(batch) };
+  }
+  if (random.chance(0.8)) {
+    const order = someOrder(random, number, tags);
+    const once = random.chance(0.2) ? { key: random.pick(["a", "b", "c"]), asked: random.pick(["x", "y"]) } : undefined;
+    return { told: JSON.stringify({ order, once }), take: (store) => store.carryOut(order, occasion, once) };
+  }
+  const records = Array.from({ length: random.whole(1, 3) }, () => random);
+  if (random.chance(0.3)) {
+    const customers = records.map(someCustomer);
+    return { told: JSON.stringify(customers), take: (store) => store.putCustomers(customers, occasion) };
+  }
+  const tanks = records.map(someTank);
+  return { told: JSON.stringify(tanks), take: (store) => store.putTanks(tanks, occasion) };
+}
+
+function someCustomer(random: Random): CustomerRecord {
+  if (random.chance(0.2)) return { remove: random.pick(CUSTOMERS) };
+  return { customer: customer(random.pick(CUSTOMERS), { name: random.pick(NAMES) }), deleted: random.chance(0.1) };
+}
+
+function someTank(random: Random): TankRecord {
+  if (random.chance(0.2)) return { remove: random.pick(TANKS) };
+  const fields = { assigned_device_id: random.pick(DEVICES), min_fill_alert_percentage: random.whole(0, 100) };
+  return { tank: tank(random.pick(TANKS), random.pick(CUSTOMERS), fields), deleted: random.chance(0.1) };
+}
+
+const PAYLOADS: readonly ((random: Random) => object)[] = [
+  (random) => ({ distance: random.whole(0, 2500) }),
+  (random) => ({ level: random.whole(0, 300) }),
+  (random) => ({ p: random.whole(0, 120) }),
+  (random) => ({ fill_percentage: random.whole(0, 100) }),
+  () => ({ p: "12" }),
+  () => ({}),
+];
+
+/** Of a few sources, now and before; now and then more than may wait. */
+function someArrivals(random: Random, now: number): ArrivalBatch {
+  const sources = Array.from({ length: random.whole(1, 4) }, () => someSource(random));
+  const length = random.whole(1, random.chance(0.05) ? 1500 : 12);
+  const source = Uint32Array.from({ length }, () => random.whole(0, sources.length - 1));
+  const apart = random.pick([1000, 60_000]);
+  const createdAt = Float64Array.from({ length }, () => now - random.whole(0, length + 5) * apart);
+  const payloads = new Map<number, string>();
+  const fill = Float64Array.from(source, (index, place) => {
+    if (sources[index]?.kind === "tank" || random.chance(0.5)) return random.whole(0, 10_000) / 100;
+    payloads.set(place, JSON.stringify(random.pick(PAYLOADS)(random)));
+    return Number.NaN;
+  });
+  return { sources, source, createdAt, fill, payloads };
+}
+
+function someSource(random: Random): Source {
+  const customerId = random.chance(0.15) ? random.pick(CUSTOMERS) : null;
+  if (random.chance(0.4)) return { kind: "tank", id: random.pick([...TANKS, "no tank"]), customerId };
+  return { kind: "device", id: deviceKey(random.pick(DEVICES)), customerId };
+}
