@@ -1,6 +1,7 @@
 // The check of what is kept as JSON: shapes, profiles, payloads that wait, and the changes of the audit log. Nothing of it can
 // be derived. The same on every engine.
 
+import { isObject } from "../domain/faults.ts";
 import { faultsInProfile } from "../domain/profile.ts";
 import { faultsInShape } from "../domain/shape.ts";
 import { shownInstant } from "../domain/stored.ts";
@@ -16,8 +17,6 @@ function read(text: string): { readonly value: unknown } | undefined {
     return undefined;
   }
 }
-
-const isObject = (value: unknown): boolean => typeof value === "object" && value !== null && !Array.isArray(value);
 
 export function shapeFaults(shape: string | null): Fault[] {
   if (shape === null) return [];

@@ -2,9 +2,10 @@
 // is not ours.
 
 import { deviceKey } from "../../domain/device.ts";
+import { type Fields, isObject } from "../../domain/faults.ts";
 import type { Instant } from "../../domain/instant.ts";
 import type { Arrival, Rejected } from "../arrival.ts";
-import { deviceOf, type Fields, instantOf, isObject, isRejected, payloadOf, rejected } from "./parts.ts";
+import { deviceOf, instantOf, isRejected, payloadOf, rejected } from "./parts.ts";
 
 const NOT_OURS: readonly never[] = [];
 

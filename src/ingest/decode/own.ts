@@ -1,11 +1,12 @@
 // Readings in our own words, as they come over HTTP and on the topic `tanks/{device_id}/readings`. Ten thousand may come at
 // once, so the check is written by hand.
 
+import { type Fields, isObject } from "../../domain/faults.ts";
 import type { Instant } from "../../domain/instant.ts";
 import { FILL } from "../../domain/reading.ts";
 import { guess, quoted } from "../../domain/text.ts";
 import type { Arrival, Rejected } from "../arrival.ts";
-import { deviceOf, type Fields, idFault, instantOf, isObject, isRejected, payloadOf, rejected } from "./parts.ts";
+import { deviceOf, idFault, instantOf, isRejected, payloadOf, rejected } from "./parts.ts";
 
 /** In one message, or one request. */
 export const READINGS_MAX = 10_000;

@@ -2,20 +2,15 @@
 // the words of `domain/check.ts`.
 
 import { deviceKey } from "../../domain/device.ts";
+import { isObject } from "../../domain/faults.ts";
 import { ID_MAX_LENGTH, isLongerThan, isPossibleId } from "../../domain/id.ts";
 import { type Instant, parseInstant } from "../../domain/instant.ts";
 import type { Rejected } from "../arrival.ts";
-
-export type Fields = Readonly<Record<string, unknown>>;
 
 export const rejected = (reason: string): Rejected => ({ rejected: reason });
 
 export function isRejected(value: object): value is Rejected {
   return "rejected" in value;
-}
-
-export function isObject(value: unknown): value is Fields {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 /** A text that can be the id of something. `name` is that of the field, for the reason. */

@@ -1,9 +1,10 @@
 // The Things Stack v3: the JSON of an uplink message, by MQTT or as a webhook. Join accepts, answers to downlinks and uplinks
 // without `f_port`, which carry no measurement, are not ours.
 
+import { type Fields, isObject } from "../../domain/faults.ts";
 import type { Instant } from "../../domain/instant.ts";
 import type { Arrival, Rejected } from "../arrival.ts";
-import { deviceOf, type Fields, instantOf, isObject, isRejected, payloadOf, rejected } from "./parts.ts";
+import { deviceOf, instantOf, isRejected, payloadOf, rejected } from "./parts.ts";
 
 const NOT_OURS: readonly never[] = [];
 
