@@ -14,6 +14,8 @@ const PACKED = 1;
 const WIDE_INSTANTS = 2;
 const WIDE_FILLS = 4;
 const HEADER = 9;
+/** Of a reading with both packed. */
+const NARROW = 6;
 const FARTHEST = 2 ** 32 - 1;
 
 /** Readings in columns, by instant, oldest first. */
@@ -95,6 +97,30 @@ export function pack({ instants, fills }: Columns, from = 0, to = instants.lengt
     if (wideFills) view.setFloat64(fillsAt + i * 8, fill, true);
     else view.setUint16(fillsAt + i * 2, Math.round(fill * 100), true);
   }
+  return bytes;
+}
+
+/**
+ * The packed block with readings behind its last, or undefined where they do not fit the way it is packed, or do not all lie
+ * behind it, each after the one before. Most readings come in like this, and nothing of the block has to be unpacked for it.
+ */
+export function appended(data: Uint8Array, { instants, fills }: Columns): Uint8Array | undefined {
+  if (data[0] !== PACKED || !fills.every(isHundredths)) return undefined;
+  const view = new DataView(data.buffer, data.byteOffset, data.byteLength);
+  const [more, fillsAt] = [instants.length, HEADER + ((data.length - HEADER) / NARROW) * 4];
+  const first = view.getFloat64(1, true);
+  const bytes = new Uint8Array(data.length + more * NARROW);
+  const written = new DataView(bytes.buffer);
+  let last = view.getUint32(fillsAt - 4, true);
+  for (let i = 0; i < more; i++) {
+    const after = (instants[i] as number) - first;
+    if (after <= last || after > FARTHEST) return undefined;
+    written.setUint32(fillsAt + i * 4, after, true);
+    written.setUint16(data.length + more * 4 + i * 2, Math.round((fills[i] as number) * 100), true);
+    last = after;
+  }
+  bytes.set(data.subarray(0, fillsAt));
+  bytes.set(data.subarray(fillsAt), fillsAt + more * 4);
   return bytes;
 }
 

@@ -2,10 +2,10 @@
 // milestones. Pure: the engines load what it needs and store what it gives.
 
 import type { ReadingBatch } from "../../domain/reading.ts";
-import { Block } from "./block.ts";
+import { appended, Block } from "./block.ts";
 import { LATEST } from "./levels.ts";
 import type { Ways } from "./ways.ts";
-import { cutBlock, cutHead, HEAD_MOST, type Piece, placesBefore, weave } from "./weave.ts";
+import { cutBlock, cutHead, HEAD_MOST, NEW, type Piece, placesBefore, weave } from "./weave.ts";
 
 /** What is stored of a tank's telemetry: the number of all its readings, and the newest of them. */
 export type Head = { readonly total: number; readonly start: number; readonly data: Uint8Array };
@@ -40,6 +40,22 @@ export function* lateGaps(head: Head, ways: Ways, batch: ReadingBatch, places: U
   }
 }
 
+/** The usual case: all lie behind the head, and it has room for them. */
+function takeBehind(head: Head, batch: ReadingBatch, places: Uint32Array, outcomes: Uint8Array): Taken | undefined {
+  const length = new Block(head.data).length;
+  if (length === 0 || length + places.length > HEAD_MOST) return undefined;
+  const [instants, fills] = [new Float64Array(places.length), new Float64Array(places.length)];
+  for (const [i, place] of places.entries()) {
+    instants[i] = batch.createdAt[place] as number;
+    fills[i] = batch.fill[place] as number;
+  }
+  const data = appended(head.data, { instants, fills });
+  if (data === undefined) return undefined;
+  for (const place of places) outcomes[place] = NEW;
+  const { total, start } = head;
+  return { head: { total: total + places.length, older: total - length, start, data }, written: [], opened: [] };
+}
+
 /** What becomes of each reading is written into `outcomes`; gives nothing where nothing changes. */
 export function takeIn(
   head: Head,
@@ -49,6 +65,8 @@ export function takeIn(
   places: Uint32Array,
   outcomes: Uint8Array,
 ): Taken | undefined {
+  const simply = takeBehind(head, batch, places, outcomes);
+  if (simply !== undefined) return simply;
   const written: Piece[] = [];
   const opened: Piece[] = [];
   let added = 0;

@@ -10,7 +10,7 @@ import { GAP, GAP_MOST } from "./levels.ts";
 export const HEAD_LEAST = 32;
 export const HEAD_MOST = HEAD_LEAST + GAP;
 
-const NEW = READING_OUTCOMES.indexOf("new");
+export const NEW = READING_OUTCOMES.indexOf("new");
 const CHANGED = READING_OUTCOMES.indexOf("changed");
 const UNCHANGED = READING_OUTCOMES.indexOf("unchanged");
 export const TANK_UNKNOWN = READING_OUTCOMES.indexOf("tank_unknown");

@@ -35,7 +35,7 @@ export function telemetryWrites(db: DatabaseSync, follow: (tankId: string, head:
     for (const piece of taken.opened) openBlock.run(tank, piece.start, piece.data);
     keeper.keep(tank, ways);
     writeHead.run(taken.head.total, taken.head.start, taken.head.data, tank);
-    follow(tankId, taken.head.data);
+    if (taken.head.data !== data) follow(tankId, taken.head.data);
   }
 
   return {

@@ -58,8 +58,13 @@ function asked({ state, silentSince, owner_id, city }: FleetQuestion) {
 }
 
 export function fleetWrites(db: DatabaseSync) {
-  const known = arrayStatement(db, "SELECT threshold, at, fill FROM fleet WHERE tank = ?");
-  const update = db.prepare("UPDATE fleet SET at = ?, fill = ?, urgency = ?, heard = ? WHERE tank = ?");
+  const thresholdOf = arrayStatement(db, "SELECT threshold FROM fleet WHERE tank = ?");
+  const move = db.prepare("UPDATE fleet SET at = ?, fill = ?, urgency = ?, heard = ? WHERE tank = ?");
+  // SQLite makes an index's entries anew for every column that is set, changed or not: where the coarse columns stay, they are
+  // not set.
+  const stay = db.prepare(
+    "UPDATE fleet SET at = ?2, fill = ?3 WHERE tank = ?1 AND heard = ?4 AND urgency = floor(?3 - threshold)",
+  );
   const put = db.prepare("INSERT OR REPLACE INTO fleet (tank, threshold, at, fill, urgency, heard) VALUES (?, ?, ?, ?, ?, ?)");
   const remove = db.prepare("DELETE FROM fleet WHERE tank = ?");
   const headOf = arrayStatement(db, "SELECT h.data FROM tank t JOIN telemetry h ON h.tank = t.pk WHERE t.id = ?");
@@ -75,11 +80,15 @@ export function fleetWrites(db: DatabaseSync) {
 
     /** The tank has another head. */
     follow(tankId: string, head: Uint8Array): void {
-      const [threshold, at, fill] = arrayRow(known.get(tankId)) ?? [];
+      const latest = lastReading(head);
+      if (latest !== undefined) {
+        const { created_at, fill_percentage } = latest;
+        if (stay.run(tankId, created_at, fill_percentage, heardAt(created_at)).changes === 1) return;
+      }
+      const threshold = arrayRow(thresholdOf.get(tankId))?.[0];
       if (threshold === undefined) return;
-      const row = fleetRow(Number(threshold), lastReading(head));
-      if (row.at === at && row.fill === fill) return;
-      update.run(row.at, row.fill, row.urgency, row.heard, tankId);
+      const { at, fill, urgency, heard } = fleetRow(Number(threshold), latest);
+      move.run(at, fill, urgency, heard, tankId);
     },
 
     /** After the tanks were written. */
