@@ -1,5 +1,6 @@
 // Messages of all clients, gathered: what arrives in one turn of the event loop, or while other messages are being stored,
-// is handed over together, so that many messages share a commit. Their senders are told in the order of arrival.
+// is handed over together, so that many messages share a commit. They are stored, and their senders told, in the order of
+// arrival.
 
 import { Refusal } from "../../domain/errors.ts";
 import type { Observe } from "../../domain/events.ts";
@@ -20,15 +21,24 @@ export type Fate = { readonly outcomes: readonly Outcome[] } | { readonly failed
 /** A message that has been read, on its way through a round. */
 type Read = { readonly post: Post; readonly readings: readonly (Arrival | Rejected)[]; fate: Fate };
 
+type Group = { readonly sender: Sender; readonly reads: Read[] };
+
 /** Readings in one round; the message that crosses this mark is the last. */
 const ROUND_READINGS = 10_000;
+/** While one round is stored, the next is read. */
+const MOST_ROUNDS = 2;
 const UNTOLD: Fate = { failed: new Error("nobody has told") };
 
 export class Gathering {
   readonly #accept: Accept;
   readonly #observe: Observe;
   #waiting: Post[] = [];
-  #running: Promise<void> | undefined;
+  /** A round is about to be handed over. */
+  #isBeginning = false;
+  #underWay = 0;
+  /** When all that was handed over has been told. */
+  #told = Promise.resolve();
+  #whenIdle: (() => void)[] = [];
 
   constructor(accept: Accept, observe: Observe) {
     this.#accept = accept;
@@ -37,18 +47,25 @@ export class Gathering {
 
   add(post: Post): void {
     this.#waiting.push(post);
-    this.#running ??= this.#run();
+    this.#goOn();
   }
 
   /** Resolves when everything that was added has been told. */
-  async idle(): Promise<void> {
-    while (this.#running !== undefined) await this.#running;
+  idle(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#whenIdle.push(resolve);
+      this.#goOn();
+    });
   }
 
-  async #run(): Promise<void> {
-    await new Promise(setImmediate);
-    while (this.#waiting.length > 0) await this.#round(this.#next());
-    this.#running = undefined;
+  #goOn(): void {
+    if (this.#isBeginning || this.#underWay >= MOST_ROUNDS) return;
+    if (this.#waiting.length > 0) {
+      this.#isBeginning = true;
+      setImmediate(() => void this.#round());
+    } else if (this.#underWay === 0) {
+      for (const resolve of this.#whenIdle.splice(0)) resolve();
+    }
   }
 
   #next(): Read[] {
@@ -64,9 +81,24 @@ export class Gathering {
     return round;
   }
 
-  async #round(round: readonly Read[]): Promise<void> {
+  /** Rounds are handed over, and told, in the order of arrival. */
+  async #round(): Promise<void> {
+    const round = this.#next();
+    const groups = await this.#bySender(round);
+    const before = this.#told;
+    const taken = Promise.all(groups.map(({ sender, reads }) => this.#take(sender, reads)));
+    this.#told = Promise.all([before, taken]).then(() => this.#tell(round));
+    this.#isBeginning = false;
+    this.#underWay++;
+    this.#goOn();
+    await this.#told;
+    this.#underWay--;
+    this.#goOn();
+  }
+
+  async #bySender(round: readonly Read[]): Promise<Group[]> {
     const senders = await Promise.allSettled(round.map(async ({ post }) => post.sender()));
-    const groups = new Map<string, { readonly sender: Sender; readonly reads: Read[] }>();
+    const groups = new Map<string, Group>();
     round.forEach((read, i) => {
       const sender = senders[i];
       if (sender?.status !== "fulfilled") {
@@ -80,8 +112,7 @@ export class Gathering {
       group.reads.push(read);
       groups.set(name, group);
     });
-    await Promise.all(Array.from(groups.values(), ({ sender, reads }) => this.#take(sender, reads)));
-    for (const read of round) this.#tell(read);
+    return [...groups.values()];
   }
 
   /** A message that makes us fail must not take others with it: where it is not the store, each is tried alone. */
@@ -103,11 +134,13 @@ export class Gathering {
     }
   }
 
-  #tell({ post, fate }: Read): void {
-    try {
-      post.settle(fate);
-    } catch (error) {
-      this.#observe({ kind: "mqtt_failed", error });
+  #tell(round: readonly Read[]): void {
+    for (const { post, fate } of round) {
+      try {
+        post.settle(fate);
+      } catch (error) {
+        this.#observe({ kind: "mqtt_failed", error });
+      }
     }
   }
 }

@@ -134,7 +134,7 @@ test("a flood is taken in as far as one client may, and the rest stays with its 
   const large = generate(publish(0, `${reading(1)}${" ".repeat(2000)}`, { qos: 0 }));
   const flood = Buffer.concat([...Array(MANY).fill(small), ...Array(MANY).fill(large)]);
   peer.socket.write(flood);
-  await until("the store is asked", () => embedded.shelf.calls.length === 1);
+  await until("the store is asked", () => embedded.shelf.calls.length > 0);
   await later(300);
   assert.ok(peer.socket.writableLength > flood.length / 2, "most of it was never sent");
   release();
@@ -147,7 +147,7 @@ test("all clients together are bounded as well, also those that have left", asyn
   const release = embedded.shelf.hold();
   const first = await new Peer(t, embedded).enter();
   first.send(publish(1, reading(1)));
-  await until("the store is asked", () => embedded.shelf.calls.length === 1);
+  await until("the store is asked", () => embedded.shelf.calls.length > 0);
   const large = (id: number) => publish(id, `[{"fill_percentage":${id}}${" ".repeat(20_000)}]`, { qos: 0 });
   for (const _ of range(5)) {
     const peer = await new Peer(t, embedded).enter();

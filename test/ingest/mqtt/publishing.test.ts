@@ -11,7 +11,7 @@ test("a message is acknowledged after it was stored, and not before", async (t) 
   const peer = await new Peer(t, embedded).enter();
   const release = embedded.shelf.hold();
   peer.send(publish(7, reading(12.5)));
-  await until("the store is asked", () => embedded.shelf.calls.length === 1);
+  await until("the store is asked", () => embedded.shelf.calls.length > 0);
   await later(100);
   assert.deepEqual(peer.acknowledged, []);
   assert.deepEqual(embedded.shelf.stored, []);
@@ -26,7 +26,7 @@ test("so is one of QoS 2, and saying it twice does no harm", async (t) => {
   const peer = await new Peer(t, embedded).enter();
   const release = embedded.shelf.hold();
   peer.send(publish(7, reading(12.5), { qos: 2 }));
-  await until("the store is asked", () => embedded.shelf.calls.length === 1);
+  await until("the store is asked", () => embedded.shelf.calls.length > 0);
   await later(100);
   assert.equal(peer.packets.length, 1);
   release();
@@ -114,7 +114,7 @@ test("what has gathered is handed over in pieces of a size that the store can ta
   const release = embedded.shelf.hold();
   const list = JSON.stringify(range(6000).map(() => ({ fill_percentage: 1 })));
   peer.send(...range(6).map((id) => publish(id, list)));
-  await until("the store is asked", () => embedded.shelf.calls.length === 1);
+  await until("the store is asked", () => embedded.shelf.calls.length > 0);
   await later(200);
   release();
   await peer.heard("puback", 6);
@@ -201,7 +201,7 @@ test("a message that makes us fail is not acknowledged, and takes no other with 
     readings.some((arrival) => "measured" in arrival && fillOf(arrival) === 66) ? new Error("a fault of ours") : undefined;
   const release = embedded.shelf.hold();
   good.send(publish(1, reading(1)));
-  await until("the store is asked", () => embedded.shelf.calls.length === 1);
+  await until("the store is asked", () => embedded.shelf.calls.length > 0);
   bad.send(publish(1, reading(2)), publish(2, reading(66)), publish(3, reading(3)));
   good.send(publish(2, reading(4)));
   await later(50);
@@ -222,7 +222,7 @@ test("a stop acknowledges what it has, then disconnects", async (t) => {
   const peer = await new Peer(t, embedded).enter();
   const release = embedded.shelf.hold();
   peer.send(...range(10).map((id) => publish(id, reading(id))));
-  await until("the store is asked", () => embedded.shelf.calls.length === 1);
+  await until("the store is asked", () => embedded.shelf.calls.length > 0);
   const stopped = embedded.broker.stop();
   await later(50);
   assert.equal(peer.isClosed, false);

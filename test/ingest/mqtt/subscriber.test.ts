@@ -74,7 +74,7 @@ test("a message is acknowledged after it was stored, and not before", async (t) 
   const { shelf } = await joined(t, broker);
   const release = shelf.hold();
   for (const fill of range(50)) broker.publish(TOPIC, reading(fill));
-  await until("the store is asked", () => shelf.calls.length === 1);
+  await until("the store is asked", () => shelf.calls.length > 0);
   await later(100);
   assert.deepEqual(broker.acknowledged, []);
   release();
@@ -117,7 +117,7 @@ test("a connection that breaks is made again, and what was not acknowledged come
   const made = await joined(t, broker);
   const release = made.shelf.hold();
   for (const fill of range(20)) broker.publish(TOPIC, reading(fill));
-  await until("the store is asked", () => made.shelf.calls.length === 1);
+  await until("the store is asked", () => made.shelf.calls.length > 0);
   broker.drop();
   await connected(made, 2);
   await until("they have come again", () => broker.sent.length === 40);
@@ -137,7 +137,7 @@ test("what was in hand when a broker lost its memory is stored, and nothing else
   const made = await joined(t, broker);
   const release = made.shelf.hold();
   broker.publish(TOPIC, reading(1));
-  await until("the store is asked", () => made.shelf.calls.length === 1);
+  await until("the store is asked", () => made.shelf.calls.length > 0);
   broker.forgetSessions();
   broker.drop();
   await connected(made, 2);
@@ -178,7 +178,7 @@ test("a stop stores and acknowledges what has come, and leaves the rest with the
   const { subscriber, shelf } = await joined(t, broker);
   const release = shelf.hold();
   for (const fill of range(10)) broker.publish(TOPIC, reading(fill));
-  await until("the store is asked", () => shelf.calls.length === 1);
+  await until("the store is asked", () => shelf.calls.length > 0);
   const stopped = subscriber.stop();
   for (const fill of range(5)) broker.publish(TOPIC, reading(50 + fill));
   await later(50);
@@ -194,7 +194,7 @@ test("a stop while the store is away does not wait for it", async (t) => {
   const { subscriber, shelf } = await joined(t, broker);
   shelf.fault = away;
   broker.publish(TOPIC, reading(1));
-  await until("the store is asked", () => shelf.calls.length === 1);
+  await until("the store is asked", () => shelf.calls.length > 0);
   const started = performance.now();
   await subscriber.stop();
   assert.ok(performance.now() - started < 3000);
@@ -235,7 +235,7 @@ test("messages of QoS 0, which no broker keeps, are taken as fast as they can be
   const { shelf } = await joined(t, broker, { bounds: { receiveMaximum: 100 } });
   const release = shelf.hold();
   for (const id of range(20_000)) broker.publish(TOPIC, reading(id / 200), 0);
-  await until("the store is asked", () => shelf.calls.length === 1);
+  await until("the store is asked", () => shelf.calls.length > 0);
   await later(100);
   release();
   await until("all are stored", () => shelf.stored.length === 20_000, 20_000);
@@ -248,7 +248,7 @@ test("large messages are bounded by their bytes", async (t) => {
   const { shelf } = await joined(t, broker, { bounds: { bytes: 100_000 } });
   const release = shelf.hold();
   for (const fill of range(40)) broker.publish(TOPIC, `${reading(fill)}${" ".repeat(20_000)}`);
-  await until("the store is asked", () => shelf.calls.length === 1);
+  await until("the store is asked", () => shelf.calls.length > 0);
   await later(100);
   release();
   await until("all are acknowledged", () => broker.acknowledged.length === 40);
