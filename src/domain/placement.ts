@@ -137,6 +137,7 @@ function columnsOf(batch: ArrivalBatch, kept: readonly Kept[]): Pick<Placement, 
   const places = Uint32Array.from(kept, ({ place }) => place);
   return {
     readings: {
+      isOlder: batch.isOlder === true,
       tankIds: [...tanks.keys()],
       tank,
       createdAt: Float64Array.from(places, (place) => batch.createdAt[place] as number),
@@ -165,6 +166,7 @@ export function batchOfWaiting(waiting: readonly Waiting[]): ArrivalBatch {
     return place;
   });
   return {
+    isOlder: true,
     sources,
     source,
     createdAt: Float64Array.from(waiting, ({ created_at }) => created_at),
