@@ -42,7 +42,13 @@ export class Writer {
     const { promise, resolve, reject } = Promise.withResolvers<ReturnType<WriteTable[N]>>();
     const id = ++this.#last;
     this.#waiting.set(id, { resolve, reject });
-    this.#worker.postMessage({ id, name, args } satisfies WriteRequest);
+    try {
+      this.#worker.postMessage({ id, name, args } satisfies WriteRequest);
+    } catch (error) {
+      // What cannot be handed over is answered by nobody.
+      this.#waiting.delete(id);
+      throw error;
+    }
     return promise;
   }
 
