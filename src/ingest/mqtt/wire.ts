@@ -93,7 +93,10 @@ export class Wire {
     });
     // A connection that breaks is one that closes: there is nobody left to tell.
     socket.on("error", () => {});
-    socket.on("close", () => this.stream.destroy());
+    // What came before a sender's end may still have to wait.
+    socket.on("close", () => {
+      if (!this.#isEnded) this.stream.destroy();
+    });
     socket.pause();
   }
 

@@ -49,6 +49,18 @@ test("one of QoS 0 is stored as well, even if its sender leaves at once", async 
   );
 });
 
+test("so is what had to wait when its sender left", async (t) => {
+  const embedded = await startBroker(t, { underWay: 10 });
+  const release = embedded.shelf.hold();
+  const peer = await new Peer(t, embedded).enter();
+  peer.send(...range(25).map((fill) => publish(0, reading(fill), { qos: 0 })));
+  await until("the store is asked", () => embedded.shelf.calls.length > 0);
+  peer.socket.destroy();
+  await later(100);
+  release();
+  await until("all of them", () => embedded.shelf.stored.length === 25);
+});
+
 test("a list of readings is one message", async (t) => {
   const embedded = await startBroker(t);
   const client = await join(t, embedded);
