@@ -9,6 +9,7 @@ import { Ways } from "../series/ways.ts";
 import { placesByTank, TANK_UNKNOWN } from "../series/weave.ts";
 import { statement, type Transaction } from "./connection.ts";
 import { copyIn } from "./copy.ts";
+import { joined, pieceOf } from "./joined.ts";
 import { MilestoneKeeper } from "./milestone-keeper.ts";
 import { READING_MILESTONES } from "./telemetry.ts";
 
@@ -26,18 +27,21 @@ const BLOCKS = statement(`
 const WRITE_HEADS = statement(`
   WITH head AS (
     INSERT INTO telemetry (tank, total, older, start, data)
-    SELECT * FROM unnest($1::text[], $2::bigint[], $3::bigint[], $4::bigint[], $5::bytea[])
+    SELECT tank, total, older, start, ${pieceOf("$5")}
+    FROM unnest($1::text[], $2::bigint[], $3::bigint[], $4::bigint[], $6::int[], $7::int[])
+      AS head (tank, total, older, start, place, length)
     ON CONFLICT (tank) DO UPDATE SET total = excluded.total, older = excluded.older, start = excluded.start, data = excluded.data
   )
   UPDATE fleet SET at = latest.at, fill = latest.fill, urgency = floor(latest.fill - latest.threshold), heard = latest.heard
   FROM (
     SELECT own.ctid AS place, own.threshold, given.at, given.fill, given.heard
-    FROM unnest($6::text[], $7::bigint[], $8::double precision[], $9::bigint[]) AS given (tank, at, fill, heard)
+    FROM unnest($8::text[], $9::bigint[], $10::double precision[], $11::bigint[]) AS given (tank, at, fill, heard)
     CROSS JOIN LATERAL (SELECT ctid, threshold FROM fleet WHERE tank = given.tank OFFSET 0) AS own OFFSET 0
   ) AS latest WHERE fleet.ctid = latest.place`);
 
 const WRITE_BLOCKS = statement(`
-  INSERT INTO block (tank, start, data) SELECT * FROM unnest($1::text[], $2::bigint[], $3::bytea[])
+  INSERT INTO block (tank, start, data)
+  SELECT tank, start, ${pieceOf("$3")} FROM unnest($1::text[], $2::bigint[], $4::int[], $5::int[]) AS given (tank, start, place, length)
   ON CONFLICT (tank, start) DO UPDATE SET data = excluded.data`);
 
 const keeper = new MilestoneKeeper(READING_MILESTONES);
@@ -112,7 +116,7 @@ async function write(db: Transaction, taken: ReadonlyMap<string, Taken>, latest:
     heads.map(({ total }) => total),
     heads.map(({ older }) => older),
     heads.map(({ start }) => start),
-    heads.map(({ data }) => data),
+    ...joined(heads.map(({ data }) => data)),
     [...latest.keys()],
     Array.from(latest.values(), ({ created_at }) => created_at),
     Array.from(latest.values(), ({ fill_percentage }) => fill_percentage),
@@ -125,7 +129,7 @@ async function write(db: Transaction, taken: ReadonlyMap<string, Taken>, latest:
     await db.rows(WRITE_BLOCKS, [
       written.map(({ tank }) => tank),
       written.map(({ start }) => start),
-      written.map(({ data }) => data),
+      ...joined(written.map(({ data }) => data)),
     ]);
   }
   const opened = pieces("opened");
