@@ -99,7 +99,10 @@ function unknown(code: string, { arguments: [id = ""] }: Call): Complaint {
 
 /** Parameters and fields of the interface have other names here. */
 function inFlags(detail: string, fields: readonly Field[]): string {
-  const flagged = detail.replaceAll(/\b(tanks|swap)=true\b/g, "--$1");
+  const flagged = detail
+    .replaceAll(/\b(tanks|swap)=true\b/g, "--$1")
+    .replaceAll(/\btanks=false\b/g, "--no-tanks")
+    .replaceAll(/\b(restore each tank), with another assigned_device_id\b/g, '$1 ("tank restore ID"), with another --device');
   return fields
     .filter(({ path }) => /^[a-z]+_[a-z_]+$/.test(path))
     .reduce((words, field) => words.replaceAll(new RegExp(`\\b${field.path}\\b`, "g"), labelOf(field)), flagged);

@@ -51,9 +51,11 @@ export async function services(db: Db, keys: readonly string[]): Promise<Service
 const MOVE = putStatement("device", ["id", "tank", "since"]);
 const END = putStatement("service", ["device", "until", "tank"], 2);
 const PROFILE = putStatement("device", ["id", "profile"]);
-const FORGET = ["DELETE FROM waiting WHERE device = ANY ($1::text[])", "DELETE FROM device WHERE id = ANY ($1::text[])"].map(
-  statement,
-);
+const EMPTY = [
+  "DELETE FROM waiting WHERE device = ANY ($1::text[])",
+  "UPDATE device SET waiting = 0, dropped = 0 WHERE id = ANY ($1::text[])",
+].map(statement);
+const FORGET = statement("DELETE FROM device WHERE id = ANY ($1::text[])");
 
 /** Follows the tanks; gives the devices that serve another tank than before, or one at last. Under the exclusive lock. */
 export async function moveDevices(db: Db, changes: readonly Change<TankState>[], at: Instant): Promise<string[]> {
@@ -71,10 +73,14 @@ export async function putProfiles(db: Db, devices: readonly Pick<Device, "id" | 
   await db.rows(PROFILE, columnsOf(rows));
 }
 
-/** What they did before stays known. */
-export async function forgetDevices(db: Db, keys: readonly string[]): Promise<void> {
+export async function forgetWaiting(db: Db, keys: readonly string[]): Promise<void> {
   if (keys.length === 0) return;
-  for (const forget of FORGET) await db.rows(forget, [keys]);
+  for (const empty of EMPTY) await db.rows(empty, [keys]);
+}
+
+/** Of which nothing waits. */
+export async function forgetDevices(db: Db, keys: readonly string[]): Promise<void> {
+  if (keys.length > 0) await db.rows(FORGET, [keys]);
 }
 
 /** Every live tank has a device, and no device more than one. */

@@ -2,6 +2,7 @@
 
 import type { DatabaseSync } from "node:sqlite";
 import { type Answering, settle } from "../../domain/inquiry.ts";
+import type { Ended } from "../../domain/orders/taken.ts";
 import { batchOfWaiting, placed, withStored } from "../../domain/placement.ts";
 import { type Acceptance, type ArrivalBatch, READING_OUTCOMES } from "../../domain/reading.ts";
 import { telemetryWrites } from "./acceptance.ts";
@@ -29,14 +30,16 @@ export function arrivalWrites(db: DatabaseSync, answers: Answering) {
     },
 
     /** Something has become known of these devices: what waited for it waits no longer. */
-    drain(keys: readonly string[]): void {
+    drain(keys: readonly string[]): Ended[] {
       const waiting = waitingOf(keys);
-      if (waiting.length === 0) return;
+      if (waiting.length === 0) return [];
       const { outcomes } = take(batchOfWaiting(waiting));
       const ended = waiting
         .map((reading, i) => ({ ...reading, outcome: outcomes[i] }))
-        .filter(({ outcome }) => outcome !== WAITING);
-      stopWaiting(ended.map(({ outcome, ...reading }) => ({ ...reading, isRejected: outcome === REJECTED })));
+        .filter(({ outcome }) => outcome !== WAITING)
+        .map(({ outcome, ...reading }) => ({ ...reading, isRejected: outcome === REJECTED }));
+      stopWaiting(ended);
+      return ended;
     },
   };
 }

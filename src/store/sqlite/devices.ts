@@ -106,6 +106,7 @@ export function waitingWrites(db: DatabaseSync) {
   const add = db.prepare("INSERT OR REPLACE INTO waiting (device, created_at, fill, payload) VALUES (?, ?, ?, ?)");
   const end = db.prepare("DELETE FROM waiting WHERE device = ? AND created_at = ?");
   const endAll = db.prepare("DELETE FROM waiting WHERE device = ?");
+  const countNone = db.prepare("UPDATE device SET waiting = 0, dropped = 0 WHERE id = ?");
   const trim = db.prepare(
     `DELETE FROM waiting WHERE device = ?1 AND created_at <
        (SELECT created_at FROM waiting WHERE device = ?1 ORDER BY created_at DESC LIMIT 1 OFFSET ${WAITING_MOST - 1})`,
@@ -135,7 +136,10 @@ export function waitingWrites(db: DatabaseSync) {
     },
 
     forgetWaiting(keys: readonly string[]): void {
-      for (const key of keys) endAll.run(key);
+      for (const key of keys) {
+        endAll.run(key);
+        countNone.run(key);
+      }
     },
   };
 }
