@@ -39,6 +39,7 @@ const create = managing({
   fields: [...FIELDS, ID],
   needs: ["name", "email"],
   flags: { verified: VERIFIED.verified, ...JSON_FLAG },
+  isFirst: true,
   plan(call) {
     const body = { ...bodyOf(call, [...FIELDS, ID]), ...verification(call) };
     return async (service) => {

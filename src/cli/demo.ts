@@ -38,7 +38,8 @@ Once it answers, it prints the address, a key and lines to paste.`,
     const config = configOf(call, ["PORT", "HOST"], { DATABASE_URL: "sqlite:data/demo.db", LOG_LEVEL: "warn" });
     say("Making the fleet: 200 customers, 500 tanks, a year of readings …");
     const progress = new Progress("readings");
-    await withStore(config, (store) => prepareDemo(store, SEED, Date.now(), (done, total) => progress.show(done, total, "")));
+    const prepare = (store: Store) => prepareDemo(store, SEED, Date.now(), (done, total) => progress.show(done, total, ""));
+    await withStore(config, prepare, true);
     progress.end();
     await serveUntilStopped(config, live);
     return 0;

@@ -37,6 +37,7 @@ const create = managing({
   more: OTHERS,
   needs: ["name"],
   flags: { expires: { type: "string" }, rate: { type: "string" } },
+  isFirst: true,
   plan(call) {
     const lifetime = duration(call, "expires");
     const rate = rateIn(call);

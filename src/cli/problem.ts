@@ -4,7 +4,7 @@ import { Complaint } from "../domain/errors.ts";
 import { isObject } from "../domain/faults.ts";
 import { quoted } from "../domain/text.ts";
 import type { Call } from "./command.ts";
-import { type Field, givenFor, labelOf } from "./fields.ts";
+import { type Field, givenFor, labelOf, withPoint } from "./fields.ts";
 import { clean } from "./width.ts";
 
 export type Answer = {
@@ -87,7 +87,8 @@ function faultLine({ field: path, message }: Fault, call: Call, fields: readonly
   if (field === undefined) return clean(`${path === "" ? "" : `${path}: `}${message}`);
   const given = path === field.path && field.kind !== "json" ? givenFor(call, field) : undefined;
   const inside = path.slice(field.path.length);
-  const words = `${labelOf(field)}${inside === "" ? "" : ` (${inside.replace(/^\./, "")})`}: ${message}`;
+  const point = withPoint(given ?? "", message);
+  const words = `${labelOf(field)}${inside === "" ? "" : ` (${inside.replace(/^\./, "")})`}: ${message}${point}`;
   const isTold = given === undefined || message.includes(quoted(given));
   return clean(isTold ? words : `${words} (given: ${quoted(given)})`);
 }

@@ -24,6 +24,7 @@ const create = managing({
   fields: [...TANK_FIELDS, TANK_ID],
   needs: ["name", "owner", "device", "capacity", "unit", "threshold"],
   flags: JSON_FLAG,
+  isFirst: true,
   plan(call) {
     const body = bodyOf(call, [...TANK_FIELDS, TANK_ID]);
     return async (service) => {
