@@ -15,9 +15,12 @@ export function takenWords({ taken_in }: Item): string {
 export const counted = (readings: number): string => (readings === 1 ? "1 reading" : `${readings} readings`);
 
 /** What keeps readings of a device waiting. */
-export function needOf({ tank_id, profile }: Item): string {
+export function needOf({ tank_id, profile, waits_because }: Item): string {
   if (tank_id === null) return "a tank";
-  return profile === null ? "a profile" : "the shape of its tank";
+  if (profile === null) return "a profile";
+  // A list does not look at the readings themselves.
+  if (waits_because === undefined) return "the shape of its tank, or the sensor_height in it";
+  return String(waits_because).includes("sensor_height") ? "the sensor_height in the shape of its tank" : "the shape of its tank";
 }
 
 export function stillWaiting(device: Item): string {

@@ -42,6 +42,7 @@ for (const on of WAYS) {
       for (const minute of [1, 2, 3]) await send("/ingest/v1/chirpstack", uplink(500 * minute, minute));
       assert.match(await way.done("device", "waiting"), new RegExp(`^DEVICE .*\\n${EUI} +3 +0 +a tank +- +-\\n$`));
 
+      assert.match(await way.done("device", "show", EUI), /^newest_waiting +\{"created_at":"2026-02-01T00:03.*distance/m);
       await refused(way, ["device", "assign", EUI, "a2", "--profile", "guesswork"], /--profile: .*"guesswork"/, 2);
       const { code, stderr } = await way.run(["device", "assign", EUI.toUpperCase(), "a2"]);
       assert.equal(code, 0, stderr);
@@ -51,6 +52,8 @@ for (const on of WAYS) {
         /3 of its readings wait for the shape/,
       );
 
+      const shape = ["tank", "update", "a2", "--shape", '{"kind":"upright","height":2,"unit":"m"}'];
+      assert.match((await way.run(shape)).stderr, /is changed; 3 of its readings wait for the sensor_height in the shape/);
       const [device] = await way.items("device", "assign", EUI, "a2", "--shape", SHAPE);
       const { since, ...rest } = device ?? {};
       assert.deepEqual(rest, {
@@ -60,6 +63,8 @@ for (const on of WAYS) {
         profile: "milesight-em500-udl",
         waiting: 0,
         dropped: 0,
+        waits_because: null,
+        newest_waiting: null,
         taken_in: { readings: 3, rejected: 0, from: "2026-02-01T00:01:00.000Z", to: "2026-02-01T00:03:00.000Z" },
         replaced_device_id: null,
       });

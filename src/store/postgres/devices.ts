@@ -6,7 +6,8 @@ import type { Instant } from "../../domain/instant.ts";
 import type { ManagedDevice } from "../../domain/managed.ts";
 import type { DeviceSearch } from "../../domain/overview.ts";
 import type { Page } from "../../domain/page.ts";
-import { DEVICE_COLUMNS, managedDevice, SERVICE_COLUMNS, serviceOf } from "../columns.ts";
+import type { Waiting } from "../../domain/placement.ts";
+import { DEVICE_COLUMNS, managedDevice, SERVICE_COLUMNS, serviceOf, WAITING_COLUMNS, waitingOf } from "../columns.ts";
 import { type Db, type Statement, statement } from "./connection.ts";
 import { pageOf } from "./filter.ts";
 import { LIVE_TANKS } from "./paging.ts";
@@ -35,6 +36,8 @@ export const keyOfDevice = (column: string): string =>
 /** By primary keys. */
 const KNOWN = statement(`SELECT ${DEVICE_COLUMNS} FROM device WHERE id = ANY ($1::text[])`);
 const SERVICES = statement(`SELECT ${SERVICE_COLUMNS} FROM service WHERE device = ANY ($1::text[]) ORDER BY device, until`);
+
+const NEWEST_WAITING = statement(`SELECT ${WAITING_COLUMNS} FROM waiting WHERE device = $1 ORDER BY created_at DESC LIMIT 1`);
 
 export async function managedDevices(db: Db, keys: readonly string[]): Promise<ManagedDevice[]> {
   return (await db.rows(KNOWN, [keys])).map(managedDevice);
@@ -104,6 +107,10 @@ export function deviceQuestions(db: Db) {
   return {
     async managedDevice(key: string): Promise<ManagedDevice | undefined> {
       return (await managedDevices(db, [key]))[0];
+    },
+
+    async newestWaiting(key: string): Promise<Waiting | undefined> {
+      return (await db.rows(NEWEST_WAITING, [key])).map(waitingOf)[0];
     },
 
     async deviceSearch({ waiting, page, size }: DeviceSearch): Promise<Page<ManagedDevice>> {

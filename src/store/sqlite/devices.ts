@@ -17,6 +17,7 @@ const WHOLE = { from: undefined, to: undefined, page: 1, size: 1 };
 
 export function deviceQuestions(db: DatabaseSync) {
   const byId = arrayStatement(db, BY_ID);
+  const newest = arrayStatement(db, `SELECT ${WAITING_COLUMNS} FROM waiting WHERE device = ? ORDER BY created_at DESC LIMIT 1`);
   const statements = new Statements(db);
   const tanks = new List(db, LISTS.tanks, "id");
 
@@ -32,6 +33,11 @@ export function deviceQuestions(db: DatabaseSync) {
     managedDevice(key: string): ManagedDevice | undefined {
       const row = arrayRow(byId.get(key));
       return row === undefined ? undefined : managedDevice(row);
+    },
+
+    newestWaiting(key: string): Waiting | undefined {
+      const row = arrayRow(newest.get(key));
+      return row === undefined ? undefined : waitingOf(row);
     },
 
     deviceSearch({ waiting, page, size }: DeviceSearch): Page<ManagedDevice> {

@@ -76,6 +76,7 @@ export async function openSqlite(file: string, observe: Observe): Promise<Store>
     managedTank: ask(questions.managedTank),
     tankSearch: ask(questions.tankSearch),
     managedDevice: ask(questions.managedDevice),
+    newestWaiting: ask(questions.newestWaiting),
     deviceSearch: ask(questions.deviceSearch),
     fleetPage: ask(questions.fleetPage),
     auditPage: ask(questions.auditPage),

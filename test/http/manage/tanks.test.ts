@@ -185,3 +185,20 @@ test("a customer whose devices serve others by now comes back without its tanks,
   expect(await here.ask("POST", `${PATH}/t2/restore`, {}), 200);
   assert.equal(expect(await here.ask("GET", "/v1/customers/c1"), 200)["tank_count"], 2);
 });
+
+test("of a device it is told what its newest reading waits for, and that reading itself", async (t) => {
+  const here = await world(t);
+  const send = { device_id: "d5", created_at: "2026-11-01T00:00:00Z", payload: { distance: 500 } };
+  expect(await here.ask("POST", "/ingest/v1/readings", send), 200);
+  const told = async (fields: object) => expect(await here.ask("PUT", "/manage/v1/devices/d5", fields), 200)["waits_because"];
+  const { waits_because, newest_waiting } = expect(await here.ask("GET", "/manage/v1/devices/d5"), 200);
+  assert.equal(waits_because, "the device serves no tank");
+  const waiting = { created_at: "2026-11-01T00:00:00.000Z", fill_percentage: null, payload: '{"distance":500}' };
+  assert.deepEqual(newest_waiting, waiting);
+  assert.equal(await told({ tank_id: "t1" }), "no profile is given for this device");
+  assert.equal(await told({ profile: "milesight-em500-udl" }), "the tank's shape is not given");
+  const { sensor_height: _, ...shape } = SHAPE;
+  assert.match(String(await told({ shape })), /sensor_height/);
+  assert.equal(await told({ shape: SHAPE }), null);
+  assert.deepEqual(await fills(here, "t1"), [75]);
+});

@@ -222,6 +222,13 @@ export function deviceConformance(engine: Engine): void {
     assert.deepEqual(object["taken_in"], { readings: 1, rejected: 1, from: formatInstant(1), to: formatInstant(2) });
   });
 
+  test("of what waits the reading measured last is shown", async (t) => {
+    const { store } = await engine.open(t);
+    await deliver(store, { device: "d", at: 9, payload: { distance: 5 } }, { device: "d", at: 7, fill: 1 });
+    assert.deepEqual(await store.newestWaiting("d"), { device: "d", created_at: 9, fill: null, payload: '{"distance":5}' });
+    assert.equal(await store.newestWaiting("e"), undefined);
+  });
+
   test("a device that was forgotten and comes again moves on, even within the same instant", async (t) => {
     const { store } = await engine.open(t);
     await putCustomers(store, customer("a"));

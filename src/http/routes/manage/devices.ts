@@ -7,7 +7,8 @@ import { isPossibleId } from "../../../domain/id.ts";
 import { type Shown, shownDevice } from "../../../domain/managed.ts";
 import { DeviceChange } from "../../../domain/orders/devices.ts";
 import { ProfileSchema } from "../../../domain/profile.ts";
-import { integer, literal, nullable, object, ref } from "../../../domain/schema.ts";
+import { integer, literal, nullable, nullableNumber, object, ref, text } from "../../../domain/schema.ts";
+import { shownWaiting } from "../../../domain/waiting.ts";
 import type { ManageDoor } from "../../doors.ts";
 import { envelope, listObject } from "../../envelope.ts";
 import { shapeExample, tankExample } from "../../examples.ts";
@@ -26,6 +27,7 @@ const example = {
   waiting: 0,
   dropped: 0,
 };
+const inspected = { ...example, waits_because: null, newest_waiting: null };
 const profile = { anyOf: [ref("Profile"), { type: "null" }] };
 
 const DeviceObject = object(
@@ -40,9 +42,28 @@ const DeviceObject = object(
   },
   { description: "A device, the tank it serves, and how its payloads are read" },
 );
-const ChangedDevice = object(
+const InspectedDevice = object(
   {
     ...DeviceObject.properties,
+    waits_because: nullable(
+      text({ description: "What its newest reading waits for, in words", examples: ["the device serves no tank"] }),
+    ),
+    newest_waiting: nullable(
+      object(
+        {
+          created_at: instantField("When it was measured"),
+          fill_percentage: nullableNumber({ description: "Its fill, where it has one", examples: [63.4] }),
+          payload: nullable(text({ description: "Otherwise its payload, as JSON; a long one is cut", examples: ["{}"] })),
+        },
+        { description: "Of its readings that wait, the one measured last" },
+      ),
+    ),
+  },
+  { description: "A device, and what waits of it" },
+);
+const ChangedDevice = object(
+  {
+    ...InspectedDevice.properties,
     taken_in: TakenIn,
     replaced_device_id: nullable(idField("The device that the tank had before; null where it is the same", "d-17")),
   },
@@ -74,6 +95,7 @@ const documentedChange = {
 
 export const deviceSchemas = {
   Device: DeviceObject,
+  InspectedDevice,
   ChangedDevice,
   ForgottenDevice,
   DeviceList,
@@ -83,9 +105,9 @@ export const deviceSchemas = {
 
 const one = (description: string) => ({
   mediaType: JSON_TYPE,
-  schema: ref("Device"),
+  schema: ref("InspectedDevice"),
   description,
-  examples: { device: example },
+  examples: { device: inspected },
   etag: true as const,
 });
 
@@ -122,7 +144,7 @@ export const deviceRoutes: readonly Route[] = [
     path: `${PATH}/:id`,
     operation: "inspectDevice",
     summary: "Inspect a device",
-    description: "One device, with how many of its readings wait.",
+    description: "One device, with how many of its readings wait, the newest of them, and for what it waits.",
     tag: "Management",
     reach: "manage",
     parameters: NO_PARAMETERS,
@@ -145,7 +167,7 @@ export const deviceRoutes: readonly Route[] = [
       answer: {
         ...one("The device as it is now"),
         schema: ref("ChangedDevice"),
-        examples: { device: { ...example, taken_in: null, replaced_device_id: null } },
+        examples: { device: { ...inspected, taken_in: null, replaced_device_id: null } },
       },
       refusals: ["device_unknown", "device_in_use"],
       async ask({ doors, body, headers, id, key, values }) {
@@ -191,5 +213,9 @@ export const deviceRoutes: readonly Route[] = [
 async function shownNow({ overview }: ManageDoor, id: string): Promise<Shown> {
   const device = isPossibleId(id) ? await overview.managedDevice(deviceKey(id)) : undefined;
   if (device === undefined) throw new Refusal("device_unknown", "There is no device with this id.");
-  return shownDevice(device);
+  const { tank_id } = device.device;
+  const newest = device.waiting === 0 ? undefined : await overview.newestWaiting(device.device.id);
+  const tank = newest === undefined || tank_id === null ? undefined : await overview.managedTank(tank_id);
+  const { object, tag } = shownDevice(device);
+  return { object: { ...object, ...shownWaiting(device.device, tank, newest) }, tag };
 }
