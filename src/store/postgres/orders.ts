@@ -5,7 +5,7 @@ import { settleLater } from "../../domain/inquiry.ts";
 import type { Shown } from "../../domain/managed.ts";
 import { deciding } from "../../domain/orders/decide.ts";
 import { type Carried, type Decision, isRefused, ONCE_MS, type Once, type Order, refused } from "../../domain/orders/order.ts";
-import { type Ended, withTaken } from "../../domain/orders/taken.ts";
+import { type Taken, withTaken } from "../../domain/orders/taken.ts";
 import { answersOn } from "./answers.ts";
 import { drain, waitingOfTanks } from "./arrivals.ts";
 import { note } from "./audit.ts";
@@ -29,7 +29,7 @@ export async function carryOut(db: Transaction, order: Order, occasion: Occasion
 }
 
 /** Gives the readings that wait no longer. */
-async function write(db: Transaction, decision: Decision, occasion: Occasion): Promise<Ended[]> {
+async function write(db: Transaction, decision: Decision, occasion: Occasion): Promise<Taken> {
   const { customers, tanks, shapes, devices, emptied, forgotten, keys, deeds } = decision;
   await writeCustomers(db, customers, occasion);
   const moved = await writeTanks(db, tanks, occasion);

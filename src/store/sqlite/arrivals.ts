@@ -2,7 +2,7 @@
 
 import type { DatabaseSync } from "node:sqlite";
 import { type Answering, settle } from "../../domain/inquiry.ts";
-import type { Ended } from "../../domain/orders/taken.ts";
+import { Taken } from "../../domain/orders/taken.ts";
 import { batchOfWaiting, placed, withStored } from "../../domain/placement.ts";
 import { type Acceptance, type ArrivalBatch, READING_OUTCOMES } from "../../domain/reading.ts";
 import { telemetryWrites } from "./acceptance.ts";
@@ -22,6 +22,18 @@ export function arrivalWrites(db: DatabaseSync, answers: Answering) {
     return { outcomes: withStored(placement, takeReadings(placement.readings)), reasons, waiting };
   }
 
+  function drainOne(key: string, taken: Taken): void {
+    const waiting = waitingOf(key);
+    if (waiting.length === 0) return;
+    const { outcomes } = take(batchOfWaiting(waiting));
+    const ended = waiting
+      .map((reading, i) => ({ ...reading, outcome: outcomes[i] }))
+      .filter(({ outcome }) => outcome !== WAITING)
+      .map(({ outcome, ...reading }) => ({ ...reading, isRejected: outcome === REJECTED }));
+    stopWaiting(ended);
+    for (const { created_at, isRejected } of ended) taken.add(created_at, isRejected);
+  }
+
   return {
     acceptReadings(batch: ArrivalBatch): Acceptance {
       const { outcomes, reasons, waiting } = take(batch);
@@ -30,16 +42,10 @@ export function arrivalWrites(db: DatabaseSync, answers: Answering) {
     },
 
     /** Something has become known of these devices: what waited for it waits no longer. */
-    drain(keys: readonly string[]): Ended[] {
-      const waiting = waitingOf(keys);
-      if (waiting.length === 0) return [];
-      const { outcomes } = take(batchOfWaiting(waiting));
-      const ended = waiting
-        .map((reading, i) => ({ ...reading, outcome: outcomes[i] }))
-        .filter(({ outcome }) => outcome !== WAITING)
-        .map(({ outcome, ...reading }) => ({ ...reading, isRejected: outcome === REJECTED }));
-      stopWaiting(ended);
-      return ended;
+    drain(keys: readonly string[]): Taken {
+      const taken = new Taken();
+      for (const key of keys) drainOne(key, taken);
+      return taken;
     },
   };
 }

@@ -44,10 +44,10 @@ export function orderWrites(db: DatabaseSync, { answers, customers, tanks, arriv
       forget(decided.forgotten);
       putKeys(decided.keys);
       note(decided.deeds, occasion);
-      const ended = arrivals.drain([
+      const taken = arrivals.drain([
         ...new Set([...moved, ...decided.devices.map(({ id }) => id), ...[...decided.shapes.keys()].flatMap(waitingOfTank)]),
       ]);
-      const shown = withTaken(decided.shown, ended);
+      const shown = withTaken(decided.shown, taken);
       if (once !== undefined) remember(once, occasion, shown);
       return { shown, replayed: false };
     },

@@ -112,7 +112,7 @@ test("what has gathered is handed over in pieces of a size that the store can ta
   const embedded = await startBroker(t);
   const peer = await new Peer(t, embedded).enter();
   const release = embedded.shelf.hold();
-  const list = JSON.stringify(range(6000).map(() => ({ fill_percentage: 1 })));
+  const list = JSON.stringify(range(6000).map(() => ({ fill_percentage: 1, created_at: "2026-11-01T00:00:00Z" })));
   peer.send(...range(6).map((id) => publish(id, list)));
   await until("the store is asked", () => embedded.shelf.calls.length > 0);
   await later(200);

@@ -225,7 +225,13 @@ export function deviceConformance(engine: Engine): void {
   test("of what waits the reading measured last is shown", async (t) => {
     const { store } = await engine.open(t);
     await deliver(store, { device: "d", at: 9, payload: { distance: 5 } }, { device: "d", at: 7, fill: 1 });
-    assert.deepEqual(await store.newestWaiting("d"), { device: "d", created_at: 9, fill: null, payload: '{"distance":5}' });
+    assert.deepEqual(await store.newestWaiting("d"), {
+      device: "d",
+      created_at: 9,
+      fill: null,
+      payload: '{"distance":5}',
+      customer_id: null,
+    });
     assert.equal(await store.newestWaiting("e"), undefined);
   });
 
