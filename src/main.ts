@@ -82,7 +82,16 @@ function parse(command: Command, name: string, words: readonly string[]) {
       strict: true,
     });
   } catch (error) {
-    throw new Complaint(`${name}: ${(error as Error).message.split(". ")[0]}. ${see(name)}`, 2);
+    const [message = ""] = (error as Error).message.split(". ");
+    const [, unknown] = /^Unknown option '(--[^']+)'/.exec(message) ?? [];
+    const hint =
+      unknown === undefined
+        ? ""
+        : guess(
+            unknown,
+            [...Object.keys(command.flags), "help"].map((flag) => `--${flag}`),
+          );
+    throw new Complaint(`${name}: ${message}.${hint} ${see(name)}`, 2);
   }
 }
 

@@ -1,6 +1,7 @@
 // tank-monitor backup FILE
 
 import { existsSync, renameSync, rmSync } from "node:fs";
+import { dirname } from "node:path";
 import { Complaint, Refusal } from "../domain/errors.ts";
 import { type Command, configOf, say, withStore } from "./command.ts";
 import { Progress } from "./progress.ts";
@@ -18,6 +19,8 @@ whole. To restore: stop the service, put FILE in the place of the database, remo
     const [file] = call.arguments;
     if (file === undefined) throw new Complaint("backup: name a file to write to", 2);
     if (existsSync(file)) throw new Complaint(`${file} is there already; a backup overwrites nothing`);
+    const folder = dirname(file);
+    if (!existsSync(folder)) throw new Complaint(`${file} cannot be written: there is no folder ${folder}`);
     const partial = `${file}.partial-${process.pid}`;
     const progress = new Progress("backup");
     try {

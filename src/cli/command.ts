@@ -7,7 +7,7 @@ import { Complaint } from "../domain/errors.ts";
 import type { Event } from "../domain/events.ts";
 import type { Store } from "../domain/store.ts";
 import { quoted } from "../domain/text.ts";
-import { openStore } from "../store/open.ts";
+import { missingFile, openStore } from "../store/open.ts";
 import { Progress } from "./progress.ts";
 
 export type Call = {
@@ -67,8 +67,17 @@ export function configOf(call: Call, names: readonly ConfigName[] = [], fallback
   return readConfig(flags, process.env, { ...fallbacks, ...Object.fromEntries(set) });
 }
 
-/** Opens the database for one command, and closes it whatever happens. What goes wrong with it is thrown. */
-export async function withStore<T>(config: Config, work: (store: Store) => Promise<T>): Promise<T> {
+/**
+ * Opens the database for one command, and closes it whatever happens. What goes wrong with it is thrown. An embedded one is
+ * made only by commands that put something into it: whoever looks into an empty one is in the wrong folder.
+ */
+export async function withStore<T>(config: Config, work: (store: Store) => Promise<T>, makes = false): Promise<T> {
+  const missing = makes ? undefined : missingFile(config.databaseUrl);
+  if (missing !== undefined) {
+    throw new Complaint(
+      `there is no database at ${missing}. Run this in the folder that the service runs in, or set DATABASE_URL`,
+    );
+  }
   const migrating = new Progress("migrating the database");
   const observe = (event: Event): void => {
     if (event.kind === "migrating") migrating.show(event.done, event.total, `${event.done.toLocaleString("en")} readings`);

@@ -7,7 +7,7 @@ import { inspecting } from "./inspect.ts";
 import { LIST_FLAGS, LIST_HELP, listing } from "./lists.ts";
 import { idIn, managing, WHERE } from "./managing.ts";
 import { pathTo } from "./request.ts";
-import { JSON_FLAG, tellDone, tellMade } from "./show.ts";
+import { changeWord, JSON_FLAG, tellDone, tellMade } from "./show.ts";
 
 const FIELDS: readonly Field[] = [
   { flag: "name", path: "name", value: "NAME", words: "full name or business name" },
@@ -39,6 +39,7 @@ const create = managing({
   fields: [...FIELDS, ID],
   needs: ["name", "email"],
   flags: { verified: VERIFIED.verified, ...JSON_FLAG },
+  isFirst: true,
   plan(call) {
     const body = { ...bodyOf(call, [...FIELDS, ID]), ...verification(call) };
     return async (service) => {
@@ -62,8 +63,10 @@ const update = managing({
     const body = { ...bodyOf(call, FIELDS), ...verification(call) };
     if (Object.keys(body).length === 0) throw new Complaint(`${call.name}: say what is to change, such as --name NAME`, 2);
     return async (service) => {
-      const customer = await service.ask({ method: "PATCH", path: pathTo("customers", id), body });
-      return tellDone(call, customer, `customer ${id} (${customer["name"]}) is up to date`);
+      const path = pathTo("customers", id);
+      const before = await service.ask({ method: "GET", path });
+      const customer = await service.ask({ method: "PATCH", path, body });
+      return tellDone(call, customer, `customer ${id} (${customer["name"]}) is ${changeWord(before, customer)}`);
     };
   },
 });
@@ -81,8 +84,11 @@ const remove = managing({
     const id = idIn(call, "customer");
     const query = { tanks: call.flags["tanks"] === true ? "true" : undefined };
     return async (service) => {
-      const customer = await service.ask({ method: "DELETE", path: pathTo("customers", id), query });
-      return tellDone(call, customer, `customer ${id} (${customer["name"]}) is deleted`);
+      const path = pathTo("customers", id);
+      const { tank_count } = await service.ask({ method: "GET", path });
+      const customer = await service.ask({ method: "DELETE", path, query });
+      const along = Number(tank_count) > 0 ? `, with ${tanks(tank_count)}` : "";
+      return tellDone(call, customer, `customer ${id} (${customer["name"]}) is deleted${along}`);
     };
   },
 });
@@ -91,7 +97,9 @@ const restore = managing({
   name: "restore",
   summary: "bring a deleted customer back",
   usage: "ID [--no-tanks] [--json]",
-  help: "Brings a deleted customer back, with the tanks that were deleted along with it, unless --no-tanks is given.",
+  help: `Brings a deleted customer back, with the tanks that were deleted along with it, unless --no-tanks is given. That is the
+way where a device of one of them serves another tank by now: then "tank list --deleted --owner ID" shows its tanks, and
+"tank restore TANK --device DEVICE" brings each back, with another device where it needs one.`,
   example: "customer restore cus_…",
   most: 1,
   flags: { "no-tanks": { type: "boolean" }, ...JSON_FLAG },

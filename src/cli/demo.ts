@@ -38,16 +38,17 @@ Once it answers, it prints the address, a key and lines to paste.`,
     const config = configOf(call, ["PORT", "HOST"], { DATABASE_URL: "sqlite:data/demo.db", LOG_LEVEL: "warn" });
     say("Making the fleet: 200 customers, 500 tanks, a year of readings …");
     const progress = new Progress("readings");
-    await withStore(config, (store) => prepareDemo(store, SEED, Date.now(), (done, total) => progress.show(done, total, "")));
+    const prepare = (store: Store) => prepareDemo(store, SEED, Date.now(), (done, total) => progress.show(done, total, ""));
+    await withStore(config, prepare, true);
     progress.end();
-    await serveUntilStopped(config, live);
+    await serveUntilStopped(config, (app) => live(app, config.databaseUrl));
     return 0;
   },
 };
 
 /** Prints what to do with it, and lets devices send to it, over HTTP as any other, until it is stopped. */
-async function live({ store, url }: App): Promise<() => Promise<void>> {
-  print(welcome(url, await freshKey(store, "read"), await examples(store)));
+async function live({ store, url }: App, databaseUrl: string): Promise<() => Promise<void>> {
+  print(welcome(url, await freshKey(store, "read"), await examples(store), databaseUrl));
   const fleet = demoFleet(await knownTanks(store), SEED);
   const way = byHttp(caller(url, await freshKey(store, "ingest")));
   const [end, hurry] = [new AbortController(), new AbortController()];
@@ -72,13 +73,17 @@ async function freshKey(store: Store, role: Role & keyof typeof KEY_NAMES): Prom
   return (await manage.createKey({ name, role }, MADE_BY)).secret ?? "";
 }
 
-async function examples(store: Store): Promise<{ customer: string; tank: string }> {
+async function examples(store: Store): Promise<Examples> {
   const first = { from: undefined, to: undefined, page: 1, size: 1 };
   const tank = (await store.tankPage(first, SEES_ALL)).data[0];
   return { customer: tank?.owner_id ?? "", tank: tank?.id ?? "" };
 }
 
-function welcome(url: string, key: string, { customer, tank }: { customer: string; tank: string }): string {
+type Examples = { readonly customer: string; readonly tank: string };
+
+function welcome(url: string, key: string, { customer, tank }: Examples, databaseUrl: string): string {
+  // Any other URL may hold a password.
+  const database = databaseUrl.startsWith("sqlite:") ? databaseUrl : "…";
   const paths = [
     "/v1/customers?size=2",
     `/v1/customers/${customer}`,
@@ -96,6 +101,10 @@ Tank Monitor is up, with a simulated fleet.
 Five lines to paste into another terminal:
 
 ${paths.map((path) => `curl -H 'X-API-Key: ${key}' '${url}${path}'`).join("\n")}
+
+And, in this folder, which tank needs a truck next:
+
+DATABASE_URL=${database} npx tank-monitor fleet --limit 10
 
 New readings arrive every second. Ctrl-C stops it.
 `;

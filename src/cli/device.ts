@@ -1,6 +1,7 @@
 // tank-monitor device assign|profile|waiting|list|show|forget
 
 import { Complaint } from "../domain/errors.ts";
+import { isObject } from "../domain/faults.ts";
 import type { Group } from "./command.ts";
 import { bodyOf, type Field } from "./fields.ts";
 import { inspecting } from "./inspect.ts";
@@ -9,6 +10,7 @@ import { idIn, managing, WHERE } from "./managing.ts";
 import { type Item, pathTo } from "./request.ts";
 import { JSON_FLAG, tellDone } from "./show.ts";
 import type { Column } from "./table.ts";
+import { counted, needOf, stillWaiting, takenWords } from "./taken.ts";
 
 const PROFILE: Field = {
   flag: "profile",
@@ -33,8 +35,9 @@ const assign = managing({
   name: "assign",
   summary: "let a device serve a tank",
   usage: "DEVICE TANK [--profile NAME|JSON|@FILE] [--shape JSON|@FILE] [--swap] [--json]",
-  help: `Lets a device serve a tank from now on, and says how its payloads are read. Readings of it that waited are taken in.
-Of what it measured before, everything stays where it was measured.`,
+  help: `Lets a device serve a tank from now on, and says how its payloads are read. Readings of it that waited are taken in, and
+it is said how many, of when; to be rid of them, as of what a sensor measured on the bench, call "device forget" first.
+Of what it measured before at another tank, everything stays there.`,
   example: "device assign a84041c2f1827d3e tank_… --profile milesight-em500-udl",
   most: 2,
   fields: [TANK, PROFILE, SHAPE],
@@ -47,7 +50,11 @@ Of what it measured before, everything stays where it was measured.`,
     const query = { swap: call.flags["swap"] === true ? "true" : undefined };
     return async (service) => {
       const device = await service.ask({ method: "PUT", path: pathTo("devices", id), query, body });
-      return tellDone(call, device, `device ${device["id"]} serves tank ${device["tank_id"]}${leftOf(device)}`);
+      return tellDone(
+        call,
+        device,
+        `device ${device["id"]} serves tank ${device["tank_id"]}${replaced(device)}${takenWords(device)}${stillWaiting(device)}`,
+      );
     };
   },
 });
@@ -68,26 +75,18 @@ Readings that waited for it are taken in. An empty name takes it away. docs/devi
     const body = bodyOf(call, [NAMED_PROFILE]);
     return async (service) => {
       const device = await service.ask({ method: "PUT", path: pathTo("devices", id), body });
-      return tellDone(call, device, `device ${device["id"]} ${readingOf(device)}${leftOf(device)}`);
+      return tellDone(call, device, `device ${device["id"]} ${readingOf(device)}${takenWords(device)}${stillWaiting(device)}`);
     };
   },
 });
 
+function replaced({ replaced_device_id }: Item): string {
+  return typeof replaced_device_id === "string" ? `, in the place of device ${replaced_device_id}` : "";
+}
+
 function readingOf({ profile }: Item): string {
   if (profile === null) return "has no profile any more";
   return `is read with ${typeof profile === "string" ? `the profile ${profile}` : "a profile of its own"}`;
-}
-
-/** What keeps readings of a device waiting. */
-function needOf({ tank_id, profile }: Item): string {
-  if (tank_id === null) return "a tank";
-  return profile === null ? "a profile" : "the shape of its tank";
-}
-
-function leftOf(device: Item): string {
-  const count = Number(device["waiting"]);
-  if (!(count > 0)) return "";
-  return `; ${count} of its readings ${count === 1 ? "waits" : "wait"} for ${needOf(device)}`;
 }
 
 const numberOf = (value: unknown): number => Number(value);
@@ -152,19 +151,26 @@ const inspect = inspecting({
 
 const forget = managing({
   name: "forget",
-  summary: "remove a device that serves no tank, with all that waits of it",
+  summary: "remove the profile and all that waits of a device that serves no tank",
   usage: "DEVICE",
-  help: "Removes a device that serves no tank, with its profile and the readings that wait. Heard again, it is new.",
+  help: `Removes the profile of a device that serves no tank, and the readings that wait. Where it has served stays known: what
+it measured then, and sends later, still finds its tank. One that never served a tank is as if it had never been heard.`,
   example: "device forget a84041c2f1827d3e",
   most: 1,
   plan(call) {
     const id = idIn(call, "device");
     return async (service) => {
       const device = await service.ask({ method: "DELETE", path: pathTo("devices", id) });
-      return tellDone(call, device, `device ${id} is forgotten`);
+      return tellDone(call, device, `device ${id} is forgotten${goneWith(device)}`);
     };
   },
 });
+
+function goneWith({ removed, served }: Item): string {
+  const gone = Number(removed) > 0 ? [`${counted(Number(removed))} that waited ${removed === 1 ? "is" : "are"} removed`] : [];
+  const known = isObject(served) ? [`it served tank ${served["tank_id"]} until ${served["until"]}, which stays known`] : [];
+  return [...gone, ...known].map((words) => `; ${words}`).join("");
+}
 
 export const device: Group = {
   name: "device",

@@ -82,6 +82,11 @@ export function numberIn(given: string): number | string {
   return Number.isFinite(value) ? value : given;
 }
 
+/** What is meant where a number has a comma: `, with a point: 47.99`. */
+export function withPoint(given: string, message: string): string {
+  return /^must be a number/.test(message) && /^[+-]?\d+,\d+$/.test(given) ? `, with a point: ${given.replace(",", ".")}` : "";
+}
+
 function jsonIn(field: Field, given: string): unknown {
   try {
     return JSON.parse(given);

@@ -28,7 +28,8 @@ Exit 1 if any line was rejected.`,
     if (files.length === 0) throw new Complaint("import: name at least one file, or - for stdin", 2);
     for (const file of files) refuseUnreadable(file);
     const isDry = call.flags["dry-run"] === true;
-    const summary = await withStore(configOf(call), (store) => (isDry ? rehearse(store, files) : importAll(store, files)));
+    const take = (store: Store) => (isDry ? rehearse(store, files) : importAll(store, files));
+    const summary = await withStore(configOf(call), take, true);
     if (call.flags["json"] === true) print(JSON.stringify(summary));
     else print(words(summary, isDry));
     return summary.rejected === 0 ? 0 : 1;

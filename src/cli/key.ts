@@ -7,7 +7,8 @@ import { type Call, duration, type Group, print, say, text } from "./command.ts"
 import { bodyOf, type Field } from "./fields.ts";
 import { LIST_FLAGS, LIST_HELP, listing } from "./lists.ts";
 import { idIn, managing, WHERE } from "./managing.ts";
-import { type Item, pathTo } from "./request.ts";
+import { Problem } from "./problem.ts";
+import { type Item, pathTo, type Service } from "./request.ts";
 import { clean } from "./width.ts";
 
 const FIELDS: readonly Field[] = [
@@ -37,6 +38,7 @@ const create = managing({
   more: OTHERS,
   needs: ["name"],
   flags: { expires: { type: "string" }, rate: { type: "string" } },
+  isFirst: true,
   plan(call) {
     const lifetime = duration(call, "expires");
     const rate = rateIn(call);
@@ -44,10 +46,24 @@ const create = managing({
     return async (service) => {
       const expires_at = lifetime === undefined ? {} : { expires_at: new Date(Date.now() + lifetime).toISOString() };
       const body = { ...given, ...expires_at };
-      return tell(await service.ask({ method: "POST", path: pathTo("keys"), body, makes: true }), "made");
+      const made = await service.ask({ method: "POST", path: pathTo("keys"), body, makes: true });
+      tell(made, "made");
+      await noteStranger(service, made);
+      return 0;
     };
   },
 });
+
+/** A key may be made before its device is heard of; but a mistyped one would never work. */
+async function noteStranger(service: Service, { device_id }: Item): Promise<void> {
+  if (typeof device_id !== "string") return;
+  try {
+    await service.ask({ method: "GET", path: pathTo("devices", device_id) });
+  } catch (error) {
+    if (!(error instanceof Problem) || error.code !== "device_unknown") throw error;
+    say(clean(`No device ${device_id} is known yet: the key works for it as soon as it sends.`));
+  }
+}
 
 const rotate = managing({
   name: "rotate",
@@ -116,12 +132,18 @@ const list = managing({
         { title: "ROLE", cell: ({ role }) => String(role) },
         { title: "STATE", cell: ({ state }) => String(state) },
         { title: "SEES", cell: ({ customer_id, device_id }) => textOf(customer_id) ?? textOf(device_id) ?? "everything" },
-        { title: "RATE", cell: ({ rate }) => (rate === null ? "default" : `${rate}/s`), right: true },
+        { title: "RATE", cell: rateOf, right: true },
         { title: "EXPIRES", cell: ({ expires_at }) => textOf(expires_at) ?? "never" },
         { title: "NAME", cell: ({ name }) => String(name), most: 60 },
       ],
     }),
 });
+
+/** Where none is set, only the keys of customers have one: the service's default. */
+function rateOf({ rate, customer_id }: Item): string {
+  if (typeof rate === "number") return `${rate}/s`;
+  return customer_id === null ? "none" : "default";
+}
 
 function rateIn(call: Call): number | undefined {
   const given = text(call, "rate");

@@ -16,7 +16,7 @@ export const LIST_HELP = [
   { flag: "json", value: "", words: "a line of JSON each" },
 ];
 
-type List = {
+export type List = {
   readonly path: string;
   readonly query: Readonly<Record<string, string | undefined>>;
   readonly columns: readonly Column<Item>[];

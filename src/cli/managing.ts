@@ -22,6 +22,8 @@ export type Managing = Pick<Command, "name" | "summary" | "usage" | "help" | "mo
   /** Flags that must be given. */
   readonly needs?: readonly string[];
   readonly flags?: ParseArgsOptionsConfig;
+  /** It may be the first thing that is done with a database. */
+  readonly isFirst?: true;
   readonly plan: (call: Call) => Plan;
 };
 
@@ -30,7 +32,7 @@ export const WHERE = `They work on the database (DATABASE_URL), or with --url UR
 the environment (TANK_MONITOR_KEY) or --key KEY.`;
 
 export function managing(definition: Managing): Command {
-  const { name, summary, usage, most, fields = [], needs = [], flags = {}, plan } = definition;
+  const { name, summary, usage, most, fields = [], needs = [], flags = {}, isFirst = false, plan } = definition;
   return {
     name,
     summary,
@@ -42,7 +44,7 @@ export function managing(definition: Managing): Command {
       refuseMissing(call, needs);
       const planned = plan(call);
       try {
-        return await withService(call, planned);
+        return await withService(call, planned, isFirst);
       } catch (error) {
         throw error instanceof Problem ? complaintOf(error, call, fields) : error;
       }

@@ -4,7 +4,7 @@ import { Complaint } from "../domain/errors.ts";
 import { isObject } from "../domain/faults.ts";
 import { quoted } from "../domain/text.ts";
 import type { Call } from "./command.ts";
-import { type Field, givenFor, labelOf } from "./fields.ts";
+import { type Field, givenFor, labelOf, withPoint } from "./fields.ts";
 import { clean } from "./width.ts";
 
 export type Answer = {
@@ -87,7 +87,8 @@ function faultLine({ field: path, message }: Fault, call: Call, fields: readonly
   if (field === undefined) return clean(`${path === "" ? "" : `${path}: `}${message}`);
   const given = path === field.path && field.kind !== "json" ? givenFor(call, field) : undefined;
   const inside = path.slice(field.path.length);
-  const words = `${labelOf(field)}${inside === "" ? "" : ` (${inside.replace(/^\./, "")})`}: ${message}`;
+  const point = withPoint(given ?? "", message);
+  const words = `${labelOf(field)}${inside === "" ? "" : ` (${inside.replace(/^\./, "")})`}: ${message}${point}`;
   const isTold = given === undefined || message.includes(quoted(given));
   return clean(isTold ? words : `${words} (given: ${quoted(given)})`);
 }
@@ -99,7 +100,10 @@ function unknown(code: string, { arguments: [id = ""] }: Call): Complaint {
 
 /** Parameters and fields of the interface have other names here. */
 function inFlags(detail: string, fields: readonly Field[]): string {
-  const flagged = detail.replaceAll(/\b(tanks|swap)=true\b/g, "--$1");
+  const flagged = detail
+    .replaceAll(/\b(tanks|swap)=true\b/g, "--$1")
+    .replaceAll(/\btanks=false\b/g, "--no-tanks")
+    .replaceAll(/\b(restore each tank), with another assigned_device_id\b/g, '$1 ("tank restore ID"), with another --device');
   return fields
     .filter(({ path }) => /^[a-z]+_[a-z_]+$/.test(path))
     .reduce((words, field) => words.replaceAll(new RegExp(`\\b${field.path}\\b`, "g"), labelOf(field)), flagged);

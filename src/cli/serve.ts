@@ -84,11 +84,15 @@ function nextSignal(): Promise<string> {
 
 function nextSteps(url: string): string {
   return `
-The database is empty. What to do next, in another terminal:
+The database is empty. What to do next, in another terminal, in this folder:
 
-  npx tank-monitor key create --name first        make a key (shown once)
-  npx tank-monitor import FILE                    bring customers, tanks and readings in
-  npx tank-monitor demo                           or look around in a simulated fleet
+  npx tank-monitor customer create --id c-1 --name NAME --email ADDRESS
+  npx tank-monitor tank create --id t-1 --owner c-1 --name NAME --capacity 2700 --unit liters --threshold 20 --device DEVICE
+  npx tank-monitor key create --name gateway --role ingest     a key for whoever sends readings (shown once)
+  npx tank-monitor key create --name dashboard                 a key for whoever reads them
+
+Or bring in what you have: npx tank-monitor provision customers.csv tanks.csv, npx tank-monitor import FILE.
+Or stop this, and look around in a simulated fleet: npx tank-monitor demo
 
 Then open ${url}/docs
 `;

@@ -11,13 +11,13 @@ import { queryOf, type Service } from "./request.ts";
 
 export const SERVICE_FLAGS = { url: { type: "string" }, key: { type: "string" } } as const;
 
-export async function withService<T>(call: Call, work: (service: Service) => Promise<T>): Promise<T> {
+export async function withService<T>(call: Call, work: (service: Service) => Promise<T>, makes: boolean): Promise<T> {
   const config = configOf(call);
   const url = text(call, "url");
   const key = text(call, "key");
   if (url !== undefined) return work(remoteService(url, key ?? config.key));
   if (key !== undefined) throw new Complaint("--key is for a running service: say which, with --url", 2);
-  return withStore(config, async (store) => work(await localService(store)));
+  return withStore(config, async (store) => work(await localService(store)), makes);
 }
 
 /** Whoever may open the database may do everything. The audit log knows them by this name. */

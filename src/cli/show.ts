@@ -22,6 +22,12 @@ export function tellDone(call: Call, object: Item, words: string): number {
   return 0;
 }
 
+/** Of an object before and after: it tells no more than its own fields. */
+export function changeWord(before: Item, after: Item): "changed" | "unchanged" {
+  const isSame = Object.entries(before).every(([name, value]) => JSON.stringify(value) === JSON.stringify(after[name]));
+  return isSame ? "unchanged" : "changed";
+}
+
 /** Something new: its id alone is data, for whoever goes on with it. */
 export function tellMade(call: Call, object: Item, words: string): number {
   if (call.flags["json"] === true) return printJson(object);

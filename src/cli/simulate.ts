@@ -67,8 +67,9 @@ Exits with 1 where a reading was rejected or could not be delivered, or the tele
     const ledger = reader === undefined ? undefined : new Ledger();
     const summary = await act(wishes, fleet, ledger);
     const verification = reader === undefined || ledger === undefined ? undefined : await lookAgain(ledger, fleet, reader);
-    if (call.flags["json"] === true) print(JSON.stringify({ ...summary, ...(verification && { verification }) }));
-    else tell(summary, verification);
+    const told = wishes.mqtt === undefined ? summary : asBrokersTell(summary);
+    if (call.flags["json"] === true) print(JSON.stringify({ ...told, ...(verification && { verification }) }));
+    else tell(told, verification);
     return isFine(summary, verification) ? 0 : 1;
   },
 };
@@ -106,9 +107,10 @@ async function act(wishes: Wishes, fleet: Fleet, ledger: Ledger | undefined): Pr
   const way = await wayFor(wishes);
   const tally = new Tally(ledger);
   const ending = endingAfter(milliseconds);
+  const told = () => (wishes.mqtt === undefined ? tally.summary() : asBrokersTell(tally.summary()));
   const progress = new Progress("so far:");
   const teller = setInterval(() => {
-    progress.show(0, 0, line(tally.summary()));
+    progress.show(0, 0, line(told()));
     if (ledger?.isFull) ending.end();
   }, TOLD_MS);
   say(`${tanks} devices report, ${rate} readings a second over ${wishes.mqtt === undefined ? "HTTP" : "MQTT"}. Ctrl-C ends it.`);
@@ -117,7 +119,7 @@ async function act(wishes: Wishes, fleet: Fleet, ledger: Ledger | undefined): Pr
     return tally.summary();
   } catch (error) {
     progress.end();
-    say(line(tally.summary()));
+    say(line(told()));
     throw error;
   } finally {
     progress.end();
@@ -162,16 +164,23 @@ function isFine({ rejected, undelivered }: Summary, found: Verification | undefi
   return rejected + undelivered + (found?.missing ?? 0) + (found?.different ?? 0) + (found?.strange ?? 0) === 0;
 }
 
-function line({ reasons: _, ...counts }: Summary): string {
+/** A broker acknowledges, and says no more. */
+function asBrokersTell({ measured, sent, resent, acknowledged, undelivered }: Summary) {
+  return { measured, sent, resent, acknowledged, undelivered };
+}
+
+type Told = Partial<Summary>;
+
+function line({ reasons: _, ...counts }: Told): string {
   return Object.entries(counts)
     .map(([name, count]) => `${count.toLocaleString("en")} ${name}`)
     .join(", ");
 }
 
-function tell(summary: Summary, found: Verification | undefined): void {
+function tell(summary: Told, found: Verification | undefined): void {
   print(line(summary));
-  for (const reason of summary.reasons) say(`rejected: ${reason}`);
-  if (summary.waiting > 0) say("What waits is taken in once its device has a tank and, where it needs one, a profile.");
+  for (const reason of summary.reasons ?? []) say(`rejected: ${reason}`);
+  if ((summary.waiting ?? 0) > 0) say("What waits is taken in once its device has a tank and, where it needs one, a profile.");
   if (found === undefined) return;
   const { tanks, readings, missing, different, strange, faults } = found;
   print(`verified: ${readings} readings of ${tanks} tanks, ${missing} missing, ${different} different, ${strange} strange`);

@@ -7,8 +7,9 @@ import { bodyOf, type Field, queryFrom } from "./fields.ts";
 import { inspecting } from "./inspect.ts";
 import { LIST_FLAGS, LIST_HELP, listing } from "./lists.ts";
 import { idIn, managing, WHERE } from "./managing.ts";
-import { type Item, pathTo } from "./request.ts";
-import { JSON_FLAG, tellDone, tellMade } from "./show.ts";
+import { type Item, pathTo, type Service } from "./request.ts";
+import { changeWord, JSON_FLAG, tellDone, tellMade } from "./show.ts";
+import { stillWaiting, takenWords } from "./taken.ts";
 import { TANK_FIELDS, TANK_FILTERS, TANK_ID } from "./tank-fields.ts";
 
 const SWAP_HELP = { flag: "swap", value: "", words: "where the device serves another tank: both exchange their devices" };
@@ -23,11 +24,12 @@ const create = managing({
   fields: [...TANK_FIELDS, TANK_ID],
   needs: ["name", "owner", "device", "capacity", "unit", "threshold"],
   flags: JSON_FLAG,
+  isFirst: true,
   plan(call) {
     const body = bodyOf(call, [...TANK_FIELDS, TANK_ID]);
     return async (service) => {
       const made = await service.ask({ method: "POST", path: pathTo("tanks"), body, makes: true });
-      return tellMade(call, made, `tank ${made["id"]} (${made["name"]}) is made`);
+      return tellMade(call, made, `tank ${made["id"]} (${made["name"]}) is made${takenWords(made)}`);
     };
   },
 });
@@ -48,11 +50,19 @@ const update = managing({
     if (Object.keys(body).length === 0) throw new Complaint(`${call.name}: say what is to change, such as --name NAME`, 2);
     const query = { swap: call.flags["swap"] === true ? "true" : undefined };
     return async (service) => {
-      const tank = await service.ask({ method: "PATCH", path: pathTo("tanks", id), query, body });
-      return tellDone(call, tank, `tank ${id} (${tank["name"]}) is up to date`);
+      const path = pathTo("tanks", id);
+      const before = await service.ask({ method: "GET", path });
+      const tank = await service.ask({ method: "PATCH", path, query, body });
+      const word = changeWord(before, tank);
+      return tellDone(call, tank, `tank ${id} (${tank["name"]}) is ${word}${takenWords(tank)}${await leftOf(service, tank)}`);
     };
   },
 });
+
+/** What still waits of its device. */
+async function leftOf(service: Service, { assigned_device_id }: Item): Promise<string> {
+  return stillWaiting(await service.ask({ method: "GET", path: pathTo("devices", String(assigned_device_id)) }));
+}
 
 const remove = managing({
   name: "delete",
@@ -92,7 +102,7 @@ const restore = managing({
     const body = bodyOf(call, [OTHER_DEVICE]);
     return async (service) => {
       const tank = await service.ask({ method: "POST", path: pathTo("tanks", id, "restore"), body });
-      return tellDone(call, tank, `tank ${id} (${tank["name"]}) is there again`);
+      return tellDone(call, tank, `tank ${id} (${tank["name"]}) is there again${takenWords(tank)}`);
     };
   },
 });

@@ -6,6 +6,7 @@ import type { Instant } from "./instant.ts";
 import type { KnownKey } from "./key.ts";
 import type { ManagedCustomer, ManagedDevice } from "./managed.ts";
 import type { Page, PageQuestion } from "./page.ts";
+import type { Waiting } from "./placement.ts";
 import type { Reading } from "./reading.ts";
 import type { Tank } from "./tank.ts";
 
@@ -63,6 +64,8 @@ export interface Overview {
   tankSearch(search: TankSearch): Promise<Page<ShapedTank>>;
   /** By its key. */
   managedDevice(key: string): Promise<ManagedDevice | undefined>;
+  /** Of its readings that wait, the one measured last. */
+  newestWaiting(key: string): Promise<Waiting | undefined>;
   deviceSearch(search: DeviceSearch): Promise<Page<ManagedDevice>>;
   /** The smallest margin first, then by id; those without a reading last. */
   fleetPage(question: FleetQuestion): Promise<Page<FleetEntry>>;

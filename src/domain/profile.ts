@@ -99,7 +99,7 @@ export function profileOf(value: unknown): Profile {
 function faultsInName(name: string, at: string): FieldFault[] {
   if (profileNamed(name) !== undefined) return [];
   const names = `The names are ${PROFILE_NAMES.join(", ")}.`;
-  return [{ field: at, message: `there is no profile ${quoted(name)}.${guess(name, PROFILE_NAMES)} ${names}` }];
+  return [{ field: at, message: `is not the name of a profile: ${quoted(name)}.${guess(name, PROFILE_NAMES)} ${names}` }];
 }
 
 function faultInPath(value: unknown): string | undefined {

@@ -13,7 +13,9 @@ export function rowDecoder(header: string): RowDecoder | { readonly fault: strin
   const names = cells(header)?.map((name) => name.trim().toLowerCase()) ?? [];
   const places = COLUMNS.map((column) => names.indexOf(column));
   if (names.length !== COLUMNS.length || places.includes(-1)) {
-    return { fault: `the first line of a CSV file must be the header ${COLUMNS.join(",")}, not ${quoted(header)}` };
+    return {
+      fault: `the first line of a CSV file must be the header ${COLUMNS.join(",")}, not ${quoted(header)}${hintFor(names)}`,
+    };
   }
   return (text) => {
     const values = cells(text);
@@ -24,6 +26,12 @@ export function rowDecoder(header: string): RowDecoder | { readonly fault: strin
     const [tank_id, created_at, fill] = places.map((place) => values[place] ?? "");
     return decodeReading({ tank_id, created_at, fill_percentage: numberOf(fill ?? "") });
   };
+}
+
+/** Those who keep customers and tanks in spreadsheets are at the wrong door. */
+function hintFor(names: readonly string[]): string {
+  const isOther = names.some((name) => name === "email" || name === "owner_id");
+  return isOther ? '. Customers and tanks from CSV files: "npx tank-monitor provision"' : "";
 }
 
 /** A text that is not a plain decimal number stays a text, and is refused as one. */

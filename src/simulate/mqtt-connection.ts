@@ -76,7 +76,7 @@ export class MqttConnection {
     return new Promise((resolve, reject) => {
       client.once("connect", () => resolve(client));
       client.on("error", (error) => {
-        reject(isKeyRefused(error) ? new Complaint("the broker refuses the key: it must be an ingest key that is valid") : error);
+        reject(isKeyRefused(error) ? new Complaint(this.#key === undefined ? KEY_MISSING : KEY_WRONG) : error);
         client.end(true);
       });
       client.once("close", () => {
@@ -87,6 +87,10 @@ export class MqttConnection {
     });
   }
 }
+
+const KEY_WRONG = "the broker refuses the key: it must be an ingest key that is valid";
+const KEY_MISSING =
+  "the broker asks for a key to send with: --key, or TANK_MONITOR_KEY; for a broker of your own, its user in the address";
 
 function isKeyRefused(error: Error): boolean {
   return "code" in error && KEY_REFUSED.includes(error.code);

@@ -1,6 +1,7 @@
 // Stores: one folder an engine, each answering the whole port. This file alone knows which URL means which, and loads
 // that engine alone.
 
+import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { Complaint } from "../domain/errors.ts";
 import type { Observe } from "../domain/events.ts";
@@ -17,7 +18,7 @@ export async function openStore(url: string, observe: Observe, settings: Postgre
     const { openPostgres } = await import("./postgres/store.ts");
     return openPostgres(url, settings, observe);
   }
-  const file = url.startsWith(SQLITE) ? url.slice(SQLITE.length) : "";
+  const file = fileIn(url);
   if (file.startsWith("//")) throw new Complaint(`DATABASE_URL has the file right after sqlite:, without slashes of its own`, 2);
   if (file !== "" && settings.replicaUrls.length > 0) {
     throw new Complaint("DATABASE_REPLICA_URL must be left out: DATABASE_URL names a SQLite file, which has no replicas", 2);
@@ -30,6 +31,16 @@ export async function openStore(url: string, observe: Observe, settings: Postgre
     `DATABASE_URL must be sqlite:FILE, such as sqlite:data/tank-monitor.db, or postgres://USER:PASSWORD@HOST/DATABASE, not ${schemeOf(url)}`,
     2,
   );
+}
+
+/** The file of an embedded database that is still to be made. */
+export function missingFile(url: string): string | undefined {
+  const file = fileIn(url);
+  return file === "" || file.startsWith("//") || existsSync(file) ? undefined : resolve(file);
+}
+
+function fileIn(url: string): string {
+  return url.startsWith(SQLITE) ? url.slice(SQLITE.length) : "";
 }
 
 /** A database URL can carry a password: only its kind is ever shown. */

@@ -33,10 +33,10 @@ test("every profile that comes with the software is known by its name, and could
 test("a name that is not known is told with the nearest, and all that are", () => {
   const names = `The names are ${PROFILE_NAMES.join(", ")}.`;
   hold([
-    ["milesight-em500", `profile: there is no profile "milesight-em500". Did you mean "milesight-em500-udl"? ${names}`],
-    ["Dragino DDS75", `profile: there is no profile "Dragino DDS75". Did you mean "dragino-dds75-lb"? ${names}`],
-    ["", `profile: there is no profile "". ${names}`],
-    ["x".repeat(1e6), `profile: there is no profile "${"x".repeat(80)}…". ${names}`],
+    ["milesight-em500", `profile: is not the name of a profile: "milesight-em500". Did you mean "milesight-em500-udl"? ${names}`],
+    ["Dragino DDS75", `profile: is not the name of a profile: "Dragino DDS75". Did you mean "dragino-dds75-lb"? ${names}`],
+    ["", `profile: is not the name of a profile: "". ${names}`],
+    ["x".repeat(1e6), `profile: is not the name of a profile: "${"x".repeat(80)}…". ${names}`],
   ]);
   for (const name of ["constructor", "__proto__", "toString", "MOPEKA"]) {
     assert.equal(profileNamed(name), undefined);
@@ -63,7 +63,7 @@ test("a definition of one's own is taken, and what it leaves out is empty", () =
   for (const value of good) hold([[value]]);
   assert.deepEqual(profileOf(OWN), { ...OWN, invalid: [], checks: [], unless: [] });
   assert.throws(() => profileOf({ ...OWN, unit: "miles" }), /profile\.unit/);
-  assert.throws(() => profileOf("nonesuch"), /there is no profile "nonesuch"/);
+  assert.throws(() => profileOf("nonesuch"), /is not the name of a profile: "nonesuch"/);
 });
 
 test("a profile must be a name or an object", () => {

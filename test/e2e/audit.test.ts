@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { before, suite, test } from "node:test";
 import { SMALL_FLEET } from "./fleet.ts";
-import { keeping, type Way } from "./keeping.ts";
+import { keeping, refused, type Way } from "./keeping.ts";
 import { sharedLife } from "./program.ts";
 
 suite("the audit log", () => {
@@ -28,7 +28,7 @@ suite("the audit log", () => {
     const table = await way.done("audit", "--id", "a1", "--limit", "1");
     assert.match(
       table,
-      /^WHEN +BY +ACTION +TYPE +ID +CHANGES\n\S+Z +key_\w+ +changed +tank +a1 +min_fill_alert_percentage 20 → 35\n$/,
+      /^WHEN +BY +ACTION +TYPE +ID +CHANGES\n\S+Z +key_\w+ \(\w+[^)]*\) +changed +tank +a1 +min_fill_alert_percentage 20 → 35\n$/,
     );
   });
 
@@ -42,6 +42,14 @@ suite("the audit log", () => {
     const today = new Date().toISOString().slice(0, 10);
     assert.ok((await way.items("audit", "--since", today)).length > 0);
     assert.match((await way.run(["audit", "--since", "1s", "--type", "device"])).stderr, /Nothing of this kind/);
+    const [key] = (await way.items("key", "list")).filter(({ role }) => role === "manage");
+    const byName = await way.items("audit", "--by", String(key?.["name"]));
+    assert.deepEqual(byName, await way.items("audit", "--by", String(key?.["id"])));
+    assert.ok(byName.length > 0);
+    await refused(way, ["audit", "--by", "nobody"], /there is no key "nobody"/);
+    await way.done("device", "profile", "A84041C2F1827D3E", "elsys");
+    assert.equal((await way.items("audit", "--id", "A84041C2F1827D3E", "--type", "device")).length, 1);
+    assert.match((await way.run(["audit", "--id", "A84041C2F1827D3E"])).stderr, /lower case: --id a84041c2f1827d3e/);
   });
 
   test("has no secret in it", async () => {

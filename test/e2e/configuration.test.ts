@@ -75,3 +75,24 @@ suite("the configuration", { concurrency: 2 }, () => {
     }
   });
 });
+
+test("a command that only looks makes no database: it says that there is none here", async (t) => {
+  const here = home(t);
+  for (const words of [
+    ["fleet"],
+    ["tank", "list"],
+    ["audit"],
+    ["check"],
+    ["export"],
+    ["key", "list"],
+    ["device", "waiting"],
+    ["backup", "x.db"],
+  ]) {
+    const { code, stdout, stderr } = await here.run(words);
+    assert.deepEqual([code, stdout], [1, ""], words.join(" "));
+    assert.match(stderr, /there is no database at \S+tanks\.db\. Run this in the folder.*DATABASE_URL/);
+  }
+  assert.ok(!existsSync(here.path("tanks.db")));
+  assert.equal((await here.run(["key", "create", "--name", "first"])).code, 0);
+  assert.equal((await here.run(["key", "list"])).code, 0);
+});

@@ -56,6 +56,7 @@ suite("the demo", () => {
     assert.ok(milliseconds < 30_000, `${milliseconds} ms`);
     assert.equal(await statusOf(demo, demo.key), 200);
     assert.equal(demo.lines.length, 5);
+    assert.match(demo.stdout(), /^DATABASE_URL=sqlite:\S+ npx tank-monitor fleet --limit 10$/m);
     const paths = demo.lines.map((line) => new URL(/http:[^\s'"]+/.exec(line)?.[0] ?? "").pathname);
     for (const endpoint of ENDPOINTS) assert.equal(paths.filter((path) => endpoint.test(path)).length, 1, `${endpoint}`);
     assert.equal(existsSync(here.path("data/demo.db")), true);

@@ -42,15 +42,18 @@ for (const on of WAYS) {
       for (const minute of [1, 2, 3]) await send("/ingest/v1/chirpstack", uplink(500 * minute, minute));
       assert.match(await way.done("device", "waiting"), new RegExp(`^DEVICE .*\\n${EUI} +3 +0 +a tank +- +-\\n$`));
 
+      assert.match(await way.done("device", "show", EUI), /^newest_waiting +\{"created_at":"2026-02-01T00:03.*distance/m);
       await refused(way, ["device", "assign", EUI, "a2", "--profile", "guesswork"], /--profile: .*"guesswork"/, 2);
       const { code, stderr } = await way.run(["device", "assign", EUI.toUpperCase(), "a2"]);
       assert.equal(code, 0, stderr);
-      assert.match(stderr, /serves tank a2; 3 of its readings wait for a profile/);
+      assert.match(stderr, /serves tank a2, in the place of device device-a2; 3 of its readings wait for a profile/);
       assert.match(
         (await way.run(["device", "profile", EUI, "milesight-em500-udl"])).stderr,
         /3 of its readings wait for the shape/,
       );
 
+      const shape = ["tank", "update", "a2", "--shape", '{"kind":"upright","height":2,"unit":"m"}'];
+      assert.match((await way.run(shape)).stderr, /is changed; 3 of its readings wait for the sensor_height in the shape/);
       const [device] = await way.items("device", "assign", EUI, "a2", "--shape", SHAPE);
       const { since, ...rest } = device ?? {};
       assert.deepEqual(rest, {
@@ -60,6 +63,10 @@ for (const on of WAYS) {
         profile: "milesight-em500-udl",
         waiting: 0,
         dropped: 0,
+        waits_because: null,
+        newest_waiting: null,
+        taken_in: { readings: 3, rejected: 0, from: "2026-02-01T00:01:00.000Z", to: "2026-02-01T00:03:00.000Z" },
+        replaced_device_id: null,
       });
       const { data } = await list(service, "/v1/tanks/a2/telemetry", key);
       assert.deepEqual(
@@ -85,9 +92,30 @@ for (const on of WAYS) {
       await refused(way, ["device", "forget", "device-b1"], /serves tank a1/);
       await send("/ingest/v1/readings", { device_id: "stray", fill_percentage: 50 });
       assert.ok((await way.items("device", "list")).some(({ id }) => id === "stray"));
-      await way.done("device", "forget", "stray");
+      assert.match((await way.run(["device", "forget", "stray"])).stderr, /is forgotten; 1 reading that waited is removed\n/);
       assert.ok(!(await way.items("device", "list")).some(({ id }) => id === "stray"));
       await refused(way, ["device", "show", "stray"], /no device stray/);
+    });
+
+    test("a device that is replaced tells it, and is forgotten without its past", async () => {
+      const tank = ["--owner", "bob", "--name", "C1", "--capacity", "1000", "--unit", "liters", "--threshold", "20"];
+      await way.done("tank", "create", "--id", "c1", "--device", "device-c1", ...tank);
+      for (const created_at of ["2026-02-02T00:00:00Z", "2026-02-03T00:00:00Z"]) {
+        await send("/ingest/v1/readings", { device_id: "spare", created_at, fill_percentage: 50 });
+      }
+      assert.match(
+        (await way.run(["device", "assign", "spare", "c1"])).stderr,
+        /serves tank c1, in the place of device device-c1; 2 readings that waited are taken in, measured from 2026-02-02T00:00:00\.000Z to 2026-02-03/,
+      );
+      assert.match(
+        (await way.run(["device", "forget", "device-c1"])).stderr,
+        /forgotten; it served tank c1 until 20.*stays known/,
+      );
+      await send("/ingest/v1/readings", { device_id: "device-c1", created_at: "2026-02-01T00:00:00Z", fill_percentage: 40 });
+      const { total_items } = await list(service, "/v1/tanks/c1/telemetry?created_at_gte=2026-02-01", key);
+      assert.equal(total_items, 3);
+      assert.match((await way.run(["tank", "update", "c1", "--name", "New"])).stderr, /is changed\n/);
+      assert.match((await way.run(["tank", "update", "c1", "--name", "New"])).stderr, /is unchanged\n/);
     });
   });
 }

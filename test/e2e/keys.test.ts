@@ -48,6 +48,14 @@ suite("keys, while the service runs", () => {
     assert.equal(await statusOf(service, stdout.trim()), 200);
   });
 
+  test("a key for a device that nobody has heard of is made, and that is said", async () => {
+    const words = ["key", "create", "--name", "one device", "--role", "ingest", "--device"];
+    assert.match((await here.run([...words, "nosuch"])).stderr, /No device nosuch is known yet/);
+    assert.doesNotMatch((await here.run([...words, "device-a1"])).stderr, /known yet/);
+    const { stdout } = await here.run(["key", "list"]);
+    assert.match(stdout, /device-a1 +none +never/, "its rate has no limit");
+  });
+
   test("a revoked key is refused within a second", async (t) => {
     const { key, id } = await keyWithId("--name", "soon gone");
     assert.equal(await statusOf(service, key), 200);

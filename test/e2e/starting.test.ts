@@ -18,7 +18,8 @@ suite("starting the service", { concurrency: 2 }, () => {
   test("an empty database: the service says what to do next", async (t) => {
     const service = await home(t).start();
     const [steps] = await service.said(/The database is empty[\s\S]*\/docs/);
-    for (const command of ["key create", "import", "demo"]) assert.match(steps, new RegExp(`npx tank-monitor ${command}`));
+    for (const command of ["customer create", "tank create", "key create", "provision", "import", "demo"])
+      assert.match(steps, new RegExp(`npx tank-monitor ${command}`));
     assert.match(steps, new RegExp(`${service.url}/docs`));
     assert.equal((await ask(service, "/readyz")).status, 200);
   });

@@ -27,6 +27,13 @@ test("the header may have its columns in any order, case, and quotes", () => {
   assert.deepEqual(decoder('"tank_id","created_at","fill_percentage"')("t,2026-01-01,50"), reading("t"));
 });
 
+test("the header of customers or tanks is sent to the right door", () => {
+  for (const header of ["id,name,email", "id,owner_id,name"]) {
+    const made = rowDecoder(header);
+    assert.match(typeof made === "object" ? made.fault : "", /"npx tank-monitor provision"$/);
+  }
+});
+
 test("any other header is refused with the one that is needed", () => {
   for (const header of [
     "",

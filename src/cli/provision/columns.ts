@@ -26,6 +26,20 @@ const KNOWN: Readonly<Record<Kind, Known>> = {
   ]),
 };
 
+/** A place may also be named in full. */
+const isShort = (name: string): boolean => !name.startsWith("location.");
+
+/** As the command line, or a spreadsheet, may call them. */
+const OTHER_NAMES: ReadonlyMap<string, string> = new Map([
+  ["customer_id", "owner_id"],
+  ["customer", "owner_id"],
+  ["owner", "owner_id"],
+  ["threshold", "min_fill_alert_percentage"],
+  ["device", "assigned_device_id"],
+  ["device_id", "assigned_device_id"],
+  ["unit", "capacity_unit"],
+]);
+
 function columnsOf(properties: Readonly<Record<string, Schema>>, before: string) {
   return Object.entries(properties).map(
     ([name, schema]) => [`${before}${name}`, { path: `${before}${name}`, reading: readingOf(schema) }] as const,
@@ -48,7 +62,8 @@ export function headerOf(cells: readonly string[]): Header | { readonly faults: 
     const strange = titles.filter((title) => kinds.every((one) => !KNOWN[one].has(title)));
     if (strange.length === 0)
       return { faults: ["the columns are those of customers and of tanks; a file has the one or the other"] };
-    return { faults: strange.map((title) => unknownColumn(title, kinds)) };
+    const known = kinds.map((one) => `the columns of ${one} are ${[...KNOWN[one].keys()].filter(isShort).join(", ")}`);
+    return { faults: [...strange.map((title) => unknownColumn(title, kinds)), ...known] };
   }
   if (kinds.length > 1) {
     return { faults: ["these may be customers or tanks: add a column that only one of them has, such as email or owner_id"] };
@@ -69,7 +84,9 @@ function withColumns(kind: Kind, titles: readonly string[]): Header | { readonly
 function unknownColumn(title: string, kinds: readonly Kind[]): string {
   if (title === "") return "a column has no name";
   const known = kinds.flatMap((kind) => [...KNOWN[kind].keys()]);
-  return `there is no column ${quoted(title)} for ${kinds.join(" or ")}.${guess(title, known)}`;
+  const meant = OTHER_NAMES.get(title);
+  const hint = meant !== undefined && known.includes(meant) ? ` Did you mean "${meant}"?` : guess(title, known);
+  return `there is no column ${quoted(title)} for ${kinds.join(" or ")}.${hint}`;
 }
 
 function withoutEmptyEnd(titles: readonly string[]): readonly string[] {
@@ -83,7 +100,7 @@ export function objectOf(cells: readonly string[], columns: readonly Column[]): 
   const object: Record<string, unknown> = {};
   const faults: string[] = [];
   if (cells.length < columns.length || cells.slice(columns.length).some((cell) => cell !== "")) {
-    return { object, faults: [`has ${cells.length} cells where the header has ${columns.length} columns`] };
+    faults.push(`has ${cells.length} cells where the header has ${columns.length} columns`);
   }
   columns.forEach(({ title, path, reading }, i) => {
     const cell = cells[i] ?? "";

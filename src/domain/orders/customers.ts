@@ -92,13 +92,16 @@ export function* deleteCustomer(customerId: string, withTanks: boolean, ifMatch:
   });
 }
 
+const WAY_OUT =
+  "Restore the customer with tanks=false, then restore each tank, with another assigned_device_id where its own is in use.";
+
 /** With the tanks that were deleted along with it, unless told otherwise. */
 export function* restoreCustomer(customerId: string, withTanks: boolean, ifMatch: IfMatch): Deciding {
   const before = yield* knownCustomer(customerId, ifMatch);
   if (isRefused(before)) return before;
   if (!before.deleted) return decision(shownCustomer(before), {});
   const along = withTanks ? yield* ask("tanksDeletedWith", [customerId]) : [];
-  const tanks = yield* restoring(along);
+  const tanks = yield* restoring(along, WAY_OUT);
   if (isRefused(tanks)) return tanks;
   const { tank_count } = before.customer;
   const after = { customer: { ...before.customer, tank_count: tank_count + tanks.length }, deleted: false };

@@ -9,12 +9,13 @@ import { idField } from "../fields.ts";
 import type { ShapedTank } from "../fleet.ts";
 import { isPossibleId } from "../id.ts";
 import { ask, askFor, type Inquiry } from "../inquiry.ts";
-import type { Instant } from "../instant.ts";
+import { formatInstant, type Instant } from "../instant.ts";
 import { shownDevice } from "../managed.ts";
 import { faultsInProfile, profileOf } from "../profile.ts";
 import { object } from "../schema.ts";
 import { faultsInShape, type Shape } from "../shape.ts";
 import { type Deciding, type Decision, decision, type IfMatch, isRefused, refused, unmatched, wrongFields } from "./order.ts";
+import { takingIn } from "./taken.ts";
 import { changing, wholeShape } from "./tanks.ts";
 
 const tank_id = idField("The tank that the device serves", "tank_01kxa8w5s0b6h1k3p5x9z2f4g7");
@@ -46,7 +47,7 @@ export function* putDevice(id: string, fields: unknown, ifMatch: IfMatch, swap: 
   const moves = tank === undefined ? undefined : yield* changing(tank, withDevice(tank, id, key), shape, swap, at);
   if (moves !== undefined && isRefused(moves)) return moves;
   const device: Device = { ...before, tank_id: tank?.tank.id ?? before.tank_id, profile };
-  return yield* deciding(known, device, moves);
+  return yield* deciding(known, device, moves, replacedBy(key, tank));
 }
 
 /** A name stays one, so that what comes with the program can be put right. */
@@ -57,6 +58,12 @@ function wholeProfile(profile: ProfileChoice | null): ProfileChoice | null {
 /** A tank that has the device already keeps the id as it has it, in whatever case that is. */
 function withDevice({ tank }: ShapedTank, id: string, key: string) {
   return deviceKey(tank.assigned_device_id) === key ? tank : { ...tank, assigned_device_id: id };
+}
+
+/** The device that the tank has had until now. */
+function replacedBy(key: string, tank: ShapedTank | undefined): string | null {
+  const had = tank?.tank.assigned_device_id ?? key;
+  return deviceKey(had) === key ? null : had;
 }
 
 /** The tank that is named, or else the one it serves already. */
@@ -84,18 +91,24 @@ function faultsInTank(fields: unknown, tank: ShapedTank | undefined): Fault[] {
   return [{ field: "shape", message: "is that of the tank which the device serves: name its tank_id too" }];
 }
 
-function* deciding(known: Device | undefined, device: Device, moves: Decision | undefined): Deciding {
+function* deciding(
+  known: Device | undefined,
+  device: Device,
+  moves: Decision | undefined,
+  replaced_device_id: string | null,
+): Deciding {
   const waiting = (yield* ask("waiting", [device.id])).get(device.id) ?? 0;
   const changes = differences({ profile: known?.profile ?? null }, { profile: device.profile });
   const isChanged = Object.keys(changes).length > 0;
   const deeds = isChanged ? [{ object: "device", id: device.id, action: "changed", changes } as const] : [];
   const isNew = known === undefined && moves === undefined;
   const devices = isChanged || isNew ? [{ id: device.id, profile: device.profile }] : [];
-  const shown = shownDevice({ device, waiting, dropped: 0 });
+  const { object, tag } = takingIn(shownDevice({ device, waiting, dropped: 0 }));
+  const shown = { object: { ...object, replaced_device_id }, tag };
   return { ...(moves ?? decision(shown, {})), shown, devices, deeds: [...(moves?.deeds ?? []), ...deeds] };
 }
 
-/** Its profile and all that waits of it go. */
+/** Its profile and all that waits of it go. Where it has served stays known: what it measured then may still be on its way. */
 export function* forgetDevice(id: string, ifMatch: IfMatch): Deciding {
   const key = deviceKey(id);
   const device = yield* askFor("devices", key);
@@ -106,5 +119,10 @@ export function* forgetDevice(id: string, ifMatch: IfMatch): Deciding {
     return refused("device_in_use", `This device serves tank ${device.tank_id}. Give that tank another device first.`);
   }
   const deed = { object: "device", id: key, action: "deleted", changes: differences({ profile: device.profile }, {}) } as const;
-  return decision(shownDevice({ device, waiting: 0, dropped: 0 }), { forgotten: [key], deeds: [deed] });
+  const removed = (yield* ask("waiting", [key])).get(key) ?? 0;
+  const last = (yield* ask("services", [key])).at(-1);
+  const served = last === undefined ? null : { tank_id: last.tankId, until: formatInstant(last.until) };
+  const gone = last === undefined ? { forgotten: [key] } : { devices: [{ id: key, profile: null }] };
+  const shown = { object: { id: key, object: "device", deleted: true, removed, served }, tag: "" };
+  return decision(shown, { emptied: [key], deeds: [deed], ...gone });
 }

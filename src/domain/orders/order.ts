@@ -74,7 +74,9 @@ export type Decision = {
   readonly shapes: ReadonlyMap<string, Shape | null>;
   /** With the profile they have from now on; which tank they serve follows from the tanks. */
   readonly devices: readonly Pick<Device, "id" | "profile">[];
-  /** With all that waits of them. */
+  /** All that waits of these devices goes. */
+  readonly emptied: readonly string[];
+  /** Of these nothing is left. */
   readonly forgotten: readonly string[];
   readonly keys: readonly KeyChange[];
   /** Beside those that follow from the changes of customers and tanks. */
@@ -88,7 +90,7 @@ export type Carried = { readonly shown: Shown; readonly replayed: boolean } | Re
 
 export type Deciding = Inquiry<Decision | Refused>;
 
-const NOTHING = { customers: [], tanks: [], shapes: new Map(), devices: [], forgotten: [], keys: [], deeds: [] };
+const NOTHING = { customers: [], tanks: [], shapes: new Map(), devices: [], emptied: [], forgotten: [], keys: [], deeds: [] };
 
 export function decision(shown: Shown, what: Partial<Decision>): Decision {
   return { ...NOTHING, shown, ...what };

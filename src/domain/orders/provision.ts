@@ -1,19 +1,24 @@
 // Many customers and tanks at once: all are judged, each on what the ones before it left, before any of them is written.
 
-import type { Deed } from "../audit.ts";
+import { customerDeeds, type Deed, tankDeeds } from "../audit.ts";
 import { deviceKey } from "../device.ts";
 import type { Fault } from "../errors.ts";
+import { isObject } from "../faults.ts";
 import { type Change, type CustomerState, isAlike, type ShapedTank, type TankState } from "../fleet.ts";
 import { ask, type Inquiry } from "../inquiry.ts";
 import { type Instant, laterThan } from "../instant.ts";
 import type { ManagedCustomer } from "../managed.ts";
 import type { Shape } from "../shape.ts";
+import { quoted } from "../text.ts";
 import { CustomerChange, changedCustomer, faultsInCustomer, type GivenCustomer, NewCustomer, newCustomer } from "./customers.ts";
 import { type Deciding, decision, type Provision, type ProvisionRow, wrongFields } from "./order.ts";
 import { faultsInTank, type GivenTank, merged, NewTank, newTank, reshaping, TankChange } from "./tanks.ts";
 
 /** More than anyone mends at once. */
 const FAULTS_TOLD = 1000;
+
+/** More than anyone reads; the rest is counted. */
+const CHANGES_TOLD = 100;
 
 type Count = { new: number; changed: number; unchanged: number };
 type Known = {
@@ -26,7 +31,7 @@ type Known = {
 export function* provision({ customers, tanks }: Provision, isDry: boolean, at: Instant): Deciding {
   const before = yield* whatIsKnown(customers, tanks);
   const now: Known = { customers: new Map(before.customers), tanks: new Map(before.tanks), serves: new Map(before.serves) };
-  const faults: Fault[] = [];
+  const faults = [...repeated(customers, "customers"), ...repeated(tanks, "tanks")];
   const counts = { customers: noCount(), tanks: noCount() };
   for (const [i, row] of customers.entries()) {
     if (faults.length > FAULTS_TOLD) break;
@@ -40,8 +45,43 @@ export function* provision({ customers, tanks }: Provision, isDry: boolean, at: 
     faults.push(...placed(wrong, `tanks[${i}]`));
   }
   if (faults.length > 0) return wrongFields(faults, FAULTS_TOLD);
-  const shown = { object: { object: "provisioning", dry_run: isDry, ...counts }, tag: "" };
-  return decision(shown, isDry ? {} : changesOf(before, now));
+  const changes = changesOf(before, now);
+  const told = { ...counts, ...changesTold({ customers, tanks }, changes) };
+  const shown = { object: { object: "provisioning", dry_run: isDry, ...told }, tag: "" };
+  return decision(shown, isDry ? {} : changes);
+}
+
+/** Of two rows with one id, one would undo the other. */
+function repeated(rows: readonly ProvisionRow[], kind: string): Fault[] {
+  const places = new Map<string, number>();
+  return rows.flatMap(({ fields }, i) => {
+    const id = idIn(fields);
+    const first = id === undefined ? undefined : places.get(id);
+    if (id !== undefined && first === undefined) places.set(id, i);
+    if (id === undefined || first === undefined) return [];
+    return [{ field: `${kind}[${i}].id`, message: `${quoted(id)} stands in ${kind}[${first}] already` }];
+  });
+}
+
+function idIn(fields: unknown): string | undefined {
+  const id = isObject(fields) ? fields["id"] : undefined;
+  return typeof id === "string" ? id : undefined;
+}
+
+/** What becomes different in what was there before, in the order of the rows. */
+function changesTold(rows: Provision, { customers, tanks, deeds }: ReturnType<typeof changesOf>) {
+  const made = new Set(tanks.filter(({ before }) => before === undefined).map(({ id }) => id));
+  const reshaped = deeds.filter(({ id }) => !made.has(id));
+  const changed = [...customerDeeds(customers), ...tankDeeds(tanks), ...reshaped].filter(({ action }) => action === "changed");
+  const byId = Map.groupBy(changed, ({ object, id }) => `${object}s ${id}`);
+  const changes = (["customers", "tanks"] as const).flatMap((kind) =>
+    rows[kind].flatMap(({ fields }, i) =>
+      (byId.get(`${kind} ${idIn(fields)}`) ?? []).flatMap(({ id, changes }) =>
+        Object.entries(changes).map(([field, { from, to }]) => ({ row: `${kind}[${i}]`, id, field, from, to })),
+      ),
+    ),
+  );
+  return { changes: changes.slice(0, CHANGES_TOLD), more_changes: Math.max(0, changes.length - CHANGES_TOLD) };
 }
 
 /** All devices are given up before any is taken, so that tanks may exchange them whatever their order. */

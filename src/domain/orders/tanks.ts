@@ -24,6 +24,7 @@ import {
   unmatched,
   wrongFields,
 } from "./order.ts";
+import { takingIn } from "./taken.ts";
 
 const { id, object: _object, created_at: _created, updated_at: _updated, ...fields } = TankObject.properties;
 const SomeOfLocation = partial(Location, { description: "Of the location, what is to be set" });
@@ -43,6 +44,9 @@ export type GivenTank = Partial<Omit<Static<typeof NewTank>, "location">> & {
   shape?: Shape | null;
 };
 
+/** Of many devices, as many as can be read at a glance. */
+const DEVICES_TOLD = 5;
+
 export function* createTank(newId: string, fields: unknown, at: Instant): Deciding {
   const errors = [...faultsInTank(NewTank, fields), ...(yield* faultsInOwner(fields))];
   if (errors.length > 0) return wrongFields(errors);
@@ -50,8 +54,11 @@ export function* createTank(newId: string, fields: unknown, at: Instant): Decidi
   const { tank, shape } = after;
   if ((yield* askFor("tanks", tank.id)) !== undefined) return taken("tank", tank.id);
   const inUse = yield* deviceInUse(tank);
-  if (inUse !== undefined) return inUse.refusal;
-  return decision(shownTank(after), { tanks: [{ id: tank.id, before: undefined, after }], ...reshaping(tank.id, null, shape) });
+  if (inUse !== undefined) return { ...inUse.refusal, detail: `${inUse.refusal.detail}.` };
+  return decision(takingIn(shownTank(after)), {
+    tanks: [{ id: tank.id, before: undefined, after }],
+    ...reshaping(tank.id, null, shape),
+  });
 }
 
 /** Of fields without faults. */
@@ -96,16 +103,20 @@ export function merged(before: ShapedTank, { shape = before.shape, location, ...
 /** The tank as it shall be; where its new device serves another tank, that one gets the old one, if both shall be swapped. */
 export function* changing(before: ShapedTank, wanted: Tank, shape: Shape | null, swap: boolean, at: Instant): Deciding {
   const shapes = reshaping(wanted.id, before.shape, shape);
-  if (isAlike(wanted, before.tank)) return decision(shownTank({ ...before, shape }), shapes);
+  if (isAlike(wanted, before.tank)) return decision(takingIn(shownTank({ ...before, shape })), shapes);
   const after = { ...before, shape, tank: { ...wanted, updated_at: laterThan(before.tank.updated_at, at) } };
+  const shown = takingIn(shownTank(after));
   const change = { id: wanted.id, before, after };
   const inUse = yield* deviceInUse(wanted);
-  if (inUse === undefined) return decision(shownTank(after), { tanks: [change], ...shapes });
-  if (!swap) return inUse.refusal;
+  if (inUse === undefined) return decision(shown, { tanks: [change], ...shapes });
+  if (!swap) {
+    const detail = `${inUse.refusal.detail}, or add swap=true: both tanks then exchange their devices.`;
+    return { ...inUse.refusal, detail };
+  }
   const { other } = inUse;
   const { assigned_device_id } = before.tank;
   const tank = { ...other.tank, assigned_device_id, updated_at: laterThan(other.tank.updated_at, at) };
-  return decision(shownTank(after), { tanks: [change, { id: tank.id, before: other, after: { ...other, tank } }], ...shapes });
+  return decision(shown, { tanks: [change, { id: tank.id, before: other, after: { ...other, tank } }], ...shapes });
 }
 
 /** The shape is no data field of the interface: it changes without `updated_at`. */
@@ -125,26 +136,32 @@ export function* deleteTank(tankId: string, ifMatch: IfMatch): Deciding {
 export function* restoreTank(tankId: string, fields: unknown, ifMatch: IfMatch, at: Instant): Deciding {
   const before = yield* knownTank(tankId, ifMatch);
   if (isRefused(before)) return before;
-  if (!before.deleted) return decision(shownTank(before), {});
+  if (!before.deleted) return decision(takingIn(shownTank(before)), {});
   const errors = faultsInObject(TankRestoring, fields ?? {});
   if (errors.length > 0) return wrongFields(errors);
   const owner = yield* askFor("customers", before.tank.owner_id);
   if (owner?.deleted === true) {
-    return refused("state_conflict", `The owner of this tank, ${owner.customer.id}, is deleted. Restore that customer first.`);
+    return refused(
+      "state_conflict",
+      `The owner of this tank, ${owner.customer.id}, is deleted. Restore that customer first; with tanks=false, without its tanks.`,
+    );
   }
   const { assigned_device_id = before.tank.assigned_device_id } = (fields ?? {}) as GivenTank;
   const isSame = assigned_device_id === before.tank.assigned_device_id;
   const updated_at = isSame ? before.tank.updated_at : laterThan(before.tank.updated_at, at);
-  const tanks = yield* restoring([{ ...before, tank: { ...before.tank, assigned_device_id, updated_at } }]);
+  const tanks = yield* restoring(
+    [{ ...before, tank: { ...before.tank, assigned_device_id, updated_at } }],
+    "Restore with another assigned_device_id, or give that tank another device first.",
+  );
   if (isRefused(tanks)) return tanks;
   const [change] = tanks;
-  return decision(shownTank({ ...before, ...change?.after }), {
+  return decision(takingIn(shownTank({ ...before, ...change?.after })), {
     tanks: [{ id: tankId, before, after: change?.after ?? before }],
   });
 }
 
-/** Deleted tanks that come back, each with its device; refused where one of these has gone to another tank. */
-export function* restoring(tanks: readonly ShapedTank[]): Inquiry<Change<TankState>[] | Refused> {
+/** Deleted tanks that come back, each with its device; refused where one of these has gone to another tank: `wayOut` says what helps. */
+export function* restoring(tanks: readonly ShapedTank[], wayOut: string): Inquiry<Change<TankState>[] | Refused> {
   const devices = yield* ask(
     "devices",
     tanks.map(({ tank }) => deviceKey(tank.assigned_device_id)),
@@ -155,8 +172,9 @@ export function* restoring(tanks: readonly ShapedTank[]): Inquiry<Change<TankSta
       const key = deviceKey(tank.assigned_device_id);
       return `${tank.assigned_device_id} of tank ${tank.id} (serves tank ${devices.get(key)?.tank_id} now)`;
     });
-    const detail = `The device ${list.slice(0, 5).join(", ")} has gone to another tank. Restore with another assigned_device_id, or free it first.`;
-    return refused("device_in_use", detail);
+    const more = used.length > DEVICES_TOLD ? ` and ${used.length - DEVICES_TOLD} more` : "";
+    const who = `${used.length === 1 ? "The device" : "The devices"} ${list.slice(0, DEVICES_TOLD).join(", ")}${more}`;
+    return refused("device_in_use", `${who} ${used.length === 1 ? "has" : "have"} gone to another tank. ${wayOut}`);
   }
   return tanks.map((before) => ({ id: before.tank.id, before, after: { ...before, deleted: false } }));
 }
@@ -182,6 +200,7 @@ function* faultsInOwner(fields: unknown): Inquiry<Fault[]> {
   return owner.deleted ? [{ field: "owner_id", message: "names a customer that is deleted" }] : [];
 }
 
+/** The refusal's last sentence is left open. */
 type InUse = { readonly other: ShapedTank; readonly refusal: Refused };
 
 /** The live tank beside this one that the device serves. */
@@ -191,6 +210,6 @@ function* deviceInUse({ id: tankId, assigned_device_id }: Tank): Inquiry<InUse |
   if (otherId === null || otherId === tankId) return undefined;
   const other = yield* askFor("tanks", otherId);
   if (other === undefined) return undefined;
-  const detail = `Device ${assigned_device_id} serves tank ${otherId}. Give that tank another device first, or, to change this one, add swap=true: both then exchange their devices.`;
+  const detail = `Device ${assigned_device_id} serves tank ${otherId}. Give that tank another device first`;
   return { other, refusal: refused("device_in_use", detail) };
 }

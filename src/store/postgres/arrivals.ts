@@ -4,6 +4,7 @@
 // Everyone locks in this order: the lists, the devices, heads by tank, devices' rows by id.
 
 import { settleLater } from "../../domain/inquiry.ts";
+import { Taken } from "../../domain/orders/taken.ts";
 import { batchOfWaiting, placed, type Waiting, withStored } from "../../domain/placement.ts";
 import { type Acceptance, type ArrivalBatch, READING_OUTCOMES } from "../../domain/reading.ts";
 import { WAITING_MOST } from "../../domain/store.ts";
@@ -73,34 +74,39 @@ const WAITS = READING_OUTCOMES.indexOf("waiting");
 const REJECTED = READING_OUTCOMES.indexOf("rejected");
 
 /** Takes in what waits of these devices, as far as it can be now; what one device may have at a time. Under the exclusive lock. */
-export async function drain(db: Transaction, devices: readonly string[]): Promise<void> {
-  if (devices.length === 0) return;
+export async function drain(db: Transaction, devices: readonly string[]): Promise<Taken> {
+  const taken = new Taken();
+  if (devices.length === 0) return taken;
   let step: string[] = [];
   let readings = 0;
   for (const [id, waiting] of await db.rows(SOME_WAIT, [devices])) {
     if (readings + Number(waiting) > WAITING_MOST) {
-      await drainSome(db, step);
+      await drainSome(db, step, taken);
       step = [];
       readings = 0;
     }
     step.push(String(id));
     readings += Number(waiting);
   }
-  await drainSome(db, step);
+  await drainSome(db, step, taken);
+  return taken;
 }
 
-async function drainSome(db: Transaction, devices: readonly string[]): Promise<void> {
+async function drainSome(db: Transaction, devices: readonly string[], taken: Taken): Promise<void> {
   if (devices.length === 0) return;
   const waiting = (await db.rows(OF_DEVICES, [devices])).map(waitingOf);
   const placement = await settleLater(placed(batchOfWaiting(waiting)), answersOn(db));
   const outcomes = withStored(placement, await takeReadings(db, placement.readings));
-  const done = waiting.filter((_, place) => outcomes[place] !== WAITS);
+  const done = waiting
+    .map((reading, place) => ({ ...reading, isRejected: outcomes[place] === REJECTED, isDone: outcomes[place] !== WAITS }))
+    .filter(({ isDone }) => isDone);
   if (done.length === 0) return;
   await db.rows(TAKE_AWAY, [done.map(({ device }) => device), done.map(({ created_at }) => created_at)]);
   const lost = new Map(devices.map((device) => [device, 0]));
-  waiting.forEach(({ device }, place) => {
-    if (outcomes[place] === REJECTED) lost.set(device, (lost.get(device) ?? 0) + 1);
-  });
+  for (const { device, created_at, isRejected } of done) {
+    if (isRejected) lost.set(device, (lost.get(device) ?? 0) + 1);
+    taken.add(created_at, isRejected);
+  }
   await db.rows(SETTLE, [[...lost.keys()], [...lost.values()]]);
 }
 

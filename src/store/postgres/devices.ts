@@ -6,7 +6,8 @@ import type { Instant } from "../../domain/instant.ts";
 import type { ManagedDevice } from "../../domain/managed.ts";
 import type { DeviceSearch } from "../../domain/overview.ts";
 import type { Page } from "../../domain/page.ts";
-import { DEVICE_COLUMNS, managedDevice, SERVICE_COLUMNS, serviceOf } from "../columns.ts";
+import type { Waiting } from "../../domain/placement.ts";
+import { DEVICE_COLUMNS, managedDevice, SERVICE_COLUMNS, serviceOf, WAITING_COLUMNS, waitingOf } from "../columns.ts";
 import { type Db, type Statement, statement } from "./connection.ts";
 import { pageOf } from "./filter.ts";
 import { LIVE_TANKS } from "./paging.ts";
@@ -36,6 +37,8 @@ export const keyOfDevice = (column: string): string =>
 const KNOWN = statement(`SELECT ${DEVICE_COLUMNS} FROM device WHERE id = ANY ($1::text[])`);
 const SERVICES = statement(`SELECT ${SERVICE_COLUMNS} FROM service WHERE device = ANY ($1::text[]) ORDER BY device, until`);
 
+const NEWEST_WAITING = statement(`SELECT ${WAITING_COLUMNS} FROM waiting WHERE device = $1 ORDER BY created_at DESC LIMIT 1`);
+
 export async function managedDevices(db: Db, keys: readonly string[]): Promise<ManagedDevice[]> {
   return (await db.rows(KNOWN, [keys])).map(managedDevice);
 }
@@ -51,9 +54,11 @@ export async function services(db: Db, keys: readonly string[]): Promise<Service
 const MOVE = putStatement("device", ["id", "tank", "since"]);
 const END = putStatement("service", ["device", "until", "tank"], 2);
 const PROFILE = putStatement("device", ["id", "profile"]);
-const FORGET = ["DELETE FROM waiting WHERE device = ANY ($1::text[])", "DELETE FROM device WHERE id = ANY ($1::text[])"].map(
-  statement,
-);
+const EMPTY = [
+  "DELETE FROM waiting WHERE device = ANY ($1::text[])",
+  "UPDATE device SET waiting = 0, dropped = 0 WHERE id = ANY ($1::text[])",
+].map(statement);
+const FORGET = statement("DELETE FROM device WHERE id = ANY ($1::text[])");
 
 /** Follows the tanks; gives the devices that serve another tank than before, or one at last. Under the exclusive lock. */
 export async function moveDevices(db: Db, changes: readonly Change<TankState>[], at: Instant): Promise<string[]> {
@@ -71,10 +76,14 @@ export async function putProfiles(db: Db, devices: readonly Pick<Device, "id" | 
   await db.rows(PROFILE, columnsOf(rows));
 }
 
-/** What they did before stays known. */
-export async function forgetDevices(db: Db, keys: readonly string[]): Promise<void> {
+export async function forgetWaiting(db: Db, keys: readonly string[]): Promise<void> {
   if (keys.length === 0) return;
-  for (const forget of FORGET) await db.rows(forget, [keys]);
+  for (const empty of EMPTY) await db.rows(empty, [keys]);
+}
+
+/** Of which nothing waits. */
+export async function forgetDevices(db: Db, keys: readonly string[]): Promise<void> {
+  if (keys.length > 0) await db.rows(FORGET, [keys]);
 }
 
 /** Every live tank has a device, and no device more than one. */
@@ -98,6 +107,10 @@ export function deviceQuestions(db: Db) {
   return {
     async managedDevice(key: string): Promise<ManagedDevice | undefined> {
       return (await managedDevices(db, [key]))[0];
+    },
+
+    async newestWaiting(key: string): Promise<Waiting | undefined> {
+      return (await db.rows(NEWEST_WAITING, [key])).map(waitingOf)[0];
     },
 
     async deviceSearch({ waiting, page, size }: DeviceSearch): Promise<Page<ManagedDevice>> {

@@ -5,12 +5,13 @@ import { settleLater } from "../../domain/inquiry.ts";
 import type { Shown } from "../../domain/managed.ts";
 import { deciding } from "../../domain/orders/decide.ts";
 import { type Carried, type Decision, isRefused, ONCE_MS, type Once, type Order, refused } from "../../domain/orders/order.ts";
+import { type Taken, withTaken } from "../../domain/orders/taken.ts";
 import { answersOn } from "./answers.ts";
 import { drain, waitingOfTanks } from "./arrivals.ts";
 import { note } from "./audit.ts";
 import { type Db, statement, type Transaction } from "./connection.ts";
 import { writeCustomers } from "./customers.ts";
-import { forgetDevices, lockDevices, putProfiles } from "./devices.ts";
+import { forgetDevices, forgetWaiting, lockDevices, putProfiles } from "./devices.ts";
 import { writeKeys } from "./keys.ts";
 import { lockLists } from "./lists.ts";
 import { putShapes, writeTanks } from "./tanks.ts";
@@ -22,22 +23,24 @@ export async function carryOut(db: Transaction, order: Order, occasion: Occasion
   if (before !== undefined) return before;
   const decision = await settleLater(deciding(order, occasion.at), answersOn(db));
   if (isRefused(decision)) return decision;
-  await write(db, decision, occasion);
-  if (once !== undefined) await remember(db, occasion, once, decision.shown);
-  return { shown: decision.shown, replayed: false };
+  const shown = withTaken(decision.shown, await write(db, decision, occasion));
+  if (once !== undefined) await remember(db, occasion, once, shown);
+  return { shown, replayed: false };
 }
 
-async function write(db: Transaction, decision: Decision, occasion: Occasion): Promise<void> {
-  const { customers, tanks, shapes, devices, forgotten, keys, deeds } = decision;
+/** Gives the readings that wait no longer. */
+async function write(db: Transaction, decision: Decision, occasion: Occasion): Promise<Taken> {
+  const { customers, tanks, shapes, devices, emptied, forgotten, keys, deeds } = decision;
   await writeCustomers(db, customers, occasion);
   const moved = await writeTanks(db, tanks, occasion);
   await putShapes(db, shapes);
   await putProfiles(db, devices);
+  await forgetWaiting(db, emptied);
   await forgetDevices(db, forgotten);
   await writeKeys(db, keys);
   await note(db, deeds, occasion);
   const reshaped = await waitingOfTanks(db, [...shapes.keys()]);
-  await drain(db, [...new Set([...moved, ...devices.map(({ id }) => id), ...reshaped])]);
+  return drain(db, [...new Set([...moved, ...devices.map(({ id }) => id), ...reshaped])]);
 }
 
 const REMOVED_AT_ONCE = 300;

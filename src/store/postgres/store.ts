@@ -153,6 +153,7 @@ function storeOn(
     managedTank: ask(overview.managedTank),
     tankSearch: ask(overview.tankSearch),
     managedDevice: ask(overview.managedDevice),
+    newestWaiting: ask(overview.newestWaiting),
     deviceSearch: ask(overview.deviceSearch),
     fleetPage: ask(overview.fleetPage),
     auditPage: ask(overview.auditPage),

@@ -2,6 +2,7 @@
 
 import type { DatabaseSync } from "node:sqlite";
 import { type Answering, settle } from "../../domain/inquiry.ts";
+import { Taken } from "../../domain/orders/taken.ts";
 import { batchOfWaiting, placed, withStored } from "../../domain/placement.ts";
 import { type Acceptance, type ArrivalBatch, READING_OUTCOMES } from "../../domain/reading.ts";
 import { telemetryWrites } from "./acceptance.ts";
@@ -21,14 +22,16 @@ export function arrivalWrites(db: DatabaseSync, answers: Answering) {
     return { outcomes: withStored(placement, takeReadings(placement.readings)), reasons, waiting };
   }
 
-  function drainOne(key: string): void {
+  function drainOne(key: string, taken: Taken): void {
     const waiting = waitingOf(key);
     if (waiting.length === 0) return;
     const { outcomes } = take(batchOfWaiting(waiting));
     const ended = waiting
       .map((reading, i) => ({ ...reading, outcome: outcomes[i] }))
-      .filter(({ outcome }) => outcome !== WAITING);
-    stopWaiting(ended.map(({ outcome, ...reading }) => ({ ...reading, isRejected: outcome === REJECTED })));
+      .filter(({ outcome }) => outcome !== WAITING)
+      .map(({ outcome, ...reading }) => ({ ...reading, isRejected: outcome === REJECTED }));
+    stopWaiting(ended);
+    for (const { created_at, isRejected } of ended) taken.add(created_at, isRejected);
   }
 
   return {
@@ -39,8 +42,10 @@ export function arrivalWrites(db: DatabaseSync, answers: Answering) {
     },
 
     /** Something has become known of these devices: what waited for it waits no longer. */
-    drain(keys: readonly string[]): void {
-      for (const key of keys) drainOne(key);
+    drain(keys: readonly string[]): Taken {
+      const taken = new Taken();
+      for (const key of keys) drainOne(key, taken);
+      return taken;
     },
   };
 }

@@ -17,6 +17,7 @@ const WHOLE = { from: undefined, to: undefined, page: 1, size: 1 };
 
 export function deviceQuestions(db: DatabaseSync) {
   const byId = arrayStatement(db, BY_ID);
+  const newest = arrayStatement(db, `SELECT ${WAITING_COLUMNS} FROM waiting WHERE device = ? ORDER BY created_at DESC LIMIT 1`);
   const statements = new Statements(db);
   const tanks = new List(db, LISTS.tanks, "id");
 
@@ -32,6 +33,11 @@ export function deviceQuestions(db: DatabaseSync) {
     managedDevice(key: string): ManagedDevice | undefined {
       const row = arrayRow(byId.get(key));
       return row === undefined ? undefined : managedDevice(row);
+    },
+
+    newestWaiting(key: string): Waiting | undefined {
+      const row = arrayRow(newest.get(key));
+      return row === undefined ? undefined : waitingOf(row);
     },
 
     deviceSearch({ waiting, page, size }: DeviceSearch): Page<ManagedDevice> {
@@ -106,6 +112,7 @@ export function waitingWrites(db: DatabaseSync) {
   const add = db.prepare(`INSERT OR REPLACE INTO waiting (${WAITING_COLUMNS}) VALUES (?, ?, ?, ?, ?)`);
   const end = db.prepare("DELETE FROM waiting WHERE device = ? AND created_at = ?");
   const endAll = db.prepare("DELETE FROM waiting WHERE device = ?");
+  const countNone = db.prepare("UPDATE device SET waiting = 0, dropped = 0 WHERE id = ?");
   const trim = db.prepare(
     `DELETE FROM waiting WHERE device = ?1 AND created_at <
        (SELECT created_at FROM waiting WHERE device = ?1 ORDER BY created_at DESC LIMIT 1 OFFSET ${WAITING_MOST - 1})`,
@@ -137,7 +144,10 @@ export function waitingWrites(db: DatabaseSync) {
     },
 
     forgetWaiting(keys: readonly string[]): void {
-      for (const key of keys) endAll.run(key);
+      for (const key of keys) {
+        endAll.run(key);
+        countNone.run(key);
+      }
     },
   };
 }

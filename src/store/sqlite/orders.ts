@@ -6,6 +6,7 @@ import { type Answering, settle } from "../../domain/inquiry.ts";
 import type { Shown } from "../../domain/managed.ts";
 import { deciding } from "../../domain/orders/decide.ts";
 import { type Carried, isRefused, ONCE_MS, type Once, type Order, refused } from "../../domain/orders/order.ts";
+import { withTaken } from "../../domain/orders/taken.ts";
 import type { arrivalWrites } from "./arrivals.ts";
 import { auditWrites } from "./audit.ts";
 import type { customerWrites } from "./customers.ts";
@@ -39,15 +40,16 @@ export function orderWrites(db: DatabaseSync, { answers, customers, tanks, arriv
       const moved = tanks.write(decided.tanks, occasion);
       for (const [id, shape] of decided.shapes) reshape.run(shape === null ? null : JSON.stringify(shape), id);
       putProfiles(decided.devices);
-      forgetWaiting(decided.forgotten);
+      forgetWaiting(decided.emptied);
       forget(decided.forgotten);
       putKeys(decided.keys);
       note(decided.deeds, occasion);
-      arrivals.drain([
+      const taken = arrivals.drain([
         ...new Set([...moved, ...decided.devices.map(({ id }) => id), ...[...decided.shapes.keys()].flatMap(waitingOfTank)]),
       ]);
-      if (once !== undefined) remember(once, occasion, decided.shown);
-      return { shown: decided.shown, replayed: false };
+      const shown = withTaken(decided.shown, taken);
+      if (once !== undefined) remember(once, occasion, shown);
+      return { shown, replayed: false };
     },
   };
 }

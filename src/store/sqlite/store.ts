@@ -83,6 +83,7 @@ export async function openSqlite(file: string, observe: Observe): Promise<Store>
     managedTank: ask(questions.managedTank),
     tankSearch: look("tankSearch"),
     managedDevice: ask(questions.managedDevice),
+    newestWaiting: ask(questions.newestWaiting),
     deviceSearch: look("deviceSearch"),
     fleetPage: look("fleetPage"),
     auditPage: look("auditPage"),

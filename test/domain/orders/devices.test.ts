@@ -33,11 +33,14 @@ const KNOWN: Knowledge = {
 };
 const SERVING = { id: KEY, object: "device", tank_id: "one", since: formatInstant(NEW_YEAR), profile: null };
 
+/** Taken in, or replaced. */
+const NOTHING = { taken_in: null, replaced_device_id: null };
+
 test("a device is shown with the tank it serves, since when, how it is read, and what waits of it", () => {
   const decision = decided(KNOWN, order.putDevice(EUI, {}));
   expectNothing(decision);
-  assert.deepEqual(decision.shown.object, { ...SERVING, waiting: 0, dropped: 0 });
-  const free = { id: "free", object: "device", tank_id: null, since: null, profile: "elsys", waiting: 7, dropped: 0 };
+  assert.deepEqual(decision.shown.object, { ...SERVING, waiting: 0, dropped: 0, ...NOTHING });
+  const free = { id: "free", object: "device", tank_id: null, since: null, profile: "elsys", waiting: 7, dropped: 0, ...NOTHING };
   assert.deepEqual(decided(KNOWN, order.putDevice("free", {})).shown.object, free);
 });
 
@@ -52,7 +55,7 @@ test("one that nobody has heard of is known from then on, with a profile or with
 
 test("a device is assigned by naming its tank, which changes with it", () => {
   const { shown, tanks } = decided(KNOWN, order.putDevice("free", { tank_id: "one" }));
-  assert.equal(shown.object["tank_id"], "one");
+  assert.deepEqual([shown.object["tank_id"], shown.object["replaced_device_id"]], ["one", EUI]);
   assert.deepEqual(
     tanks.map(({ id, after: { tank: now } }) => [id, now.assigned_device_id, now.updated_at]),
     [["one", "free", NOW]],
@@ -105,13 +108,24 @@ test("what can be no id is no device", () => {
 });
 
 test("a device is forgotten unless it serves a tank", () => {
-  const { forgotten, deeds } = decided(KNOWN, order.forgetDevice("free"));
-  assert.deepEqual(forgotten, ["free"]);
+  const { shown, emptied, forgotten, deeds } = decided(KNOWN, order.forgetDevice("free"));
+  assert.deepEqual([emptied, forgotten], [["free"], ["free"]]);
+  assert.deepEqual(shown.object, { id: "free", object: "device", deleted: true, removed: 7, served: null });
   assert.deepEqual(deeds, [
     { object: "device", id: "free", action: "deleted", changes: { profile: { from: "elsys", to: null } } },
   ]);
   assert.equal(refusedOf(KNOWN, order.forgetDevice(EUI)).refused, "device_in_use");
   assert.equal(refusedOf(KNOWN, order.forgetDevice("nobody")).refused, "device_unknown");
+});
+
+test("of a device that has served a tank, this is not forgotten", () => {
+  const services = [
+    { device: "free", until: NEW_YEAR, tankId: "one" },
+    { device: "free", until: NOW, tankId: "two" },
+  ];
+  const { shown, emptied, forgotten, devices } = decided({ ...KNOWN, services }, order.forgetDevice("free"));
+  assert.deepEqual([emptied, forgotten, devices], [["free"], [], [{ id: "free", profile: null }]]);
+  assert.deepEqual(shown.object["served"], { tank_id: "two", until: formatInstant(NOW) });
 });
 
 test("If-Match holds for a device, whatever waits of it meanwhile", () => {

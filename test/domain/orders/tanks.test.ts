@@ -4,6 +4,7 @@ import { ALWAYS, type Device } from "../../../src/domain/device.ts";
 import type { ShapedTank } from "../../../src/domain/fleet.ts";
 import { formatInstant } from "../../../src/domain/instant.ts";
 import { shownTank } from "../../../src/domain/managed.ts";
+import { takingIn } from "../../../src/domain/orders/taken.ts";
 import type { Shape } from "../../../src/domain/shape.ts";
 import { NOWHERE } from "../../../src/domain/tank.ts";
 import { DAY, NEW_YEAR, tank } from "../../store/conformance/objects.ts";
@@ -37,6 +38,7 @@ test("a tank is made with what it must have, the rest is empty", () => {
     use_case: null,
     shape: null,
     deleted: false,
+    taken_in: null,
   });
   assert.deepEqual([tanks.length, tanks[0]?.before, deeds.length, shapes.size], [1, undefined, 0, 0]);
 });
@@ -125,7 +127,7 @@ test("a change that changes nothing does nothing", () => {
   for (const fields of [{}, { name: "Tank one" }, { location: { city: "Ulm" } }, { location: {} }, { shape: null }]) {
     const decision = decided(KNOWN, order.changeTank("one", fields));
     expectNothing(decision);
-    assert.deepEqual(decision.shown, shownTank(ONE));
+    assert.deepEqual(decision.shown, takingIn(shownTank(ONE)));
   }
 });
 

@@ -159,6 +159,8 @@ test("many customers and tanks are judged before any is written, and written as 
     dry_run: true,
     customers: { new: 1, changed: 1, unchanged: 0 },
     tanks: { new: 1, changed: 0, unchanged: 1 },
+    changes: [{ row: "customers[0]", id: "c1", field: "name", from: "Brenner Gas GmbH", to: "Renamed" }],
+    more_changes: 0,
   });
   assert.equal((await here.ask("GET", "/v1/customers")).body["total_items"], 1);
   assert.deepEqual(expect(await here.ask("POST", "/manage/v1/provision", { customers, tanks }), 200), { ...dry, dry_run: false });
@@ -183,4 +185,20 @@ test("tanks exchange their devices within one provisioning, and no device is giv
   expect(await here.ask("POST", "/manage/v1/provision", { tanks: swapped }), 200);
   assert.equal(expect(await here.ask("GET", "/manage/v1/devices/d2"), 200)["tank_id"], "t1");
   assert.equal(expect(await here.ask("GET", "/manage/v1/devices/d1"), 200)["tank_id"], "t2");
+});
+
+test("an id stands in one row of a provisioning alone, and of many changes the first are told", async (t) => {
+  const here = await world(t);
+  const twice = await here.ask("POST", "/manage/v1/provision", { tanks: [{ id: "t1" }, { id: "t1", name: "Other" }] });
+  expect(twice, 400, "body_invalid");
+  assert.deepEqual(faults(twice), ['tanks[1].id "t1" stands in tanks[0] already']);
+  const customers = Array.from({ length: 60 }, (_, i) => ({ id: `n${i}`, name: "N", email: "n@x.example" }));
+  expect(await here.ask("POST", "/manage/v1/provision", { customers }), 200);
+  const changed = customers.map(({ id }) => ({ id, name: "M", email: "m@x.example" }));
+  const shape = { kind: "upright", height: 2, unit: "m" };
+  const body = { customers: changed, tanks: [{ id: "t1", shape }] };
+  const { changes, more_changes } = expect(await here.ask("POST", "/manage/v1/provision?dry_run=true", body), 200);
+  assert.deepEqual([(changes as unknown[]).length, more_changes], [100, 21]);
+  const one = expect(await here.ask("POST", "/manage/v1/provision?dry_run=true", { tanks: body.tanks }), 200);
+  assert.deepEqual(one["changes"], [{ row: "tanks[0]", id: "t1", field: "shape", from: null, to: shape }]);
 });

@@ -23,7 +23,8 @@ test("a tank is made with what it needs, and tank_count follows", async (t) => {
   );
   assert.match(String(made["id"]), /^tank_/);
   assert.deepEqual([(made["location"] as { city: string }).city, made["shape"], made["deleted"]], ["Bonn", SHAPE, false]);
-  const { shape: _, deleted: __, ...shown } = made;
+  const { shape: _, deleted: __, taken_in, ...shown } = made;
+  assert.equal(taken_in, null);
   assert.deepEqual(expect(await here.ask("GET", `/v1/tanks/${made["id"]}`), 200), shown);
   assert.equal(expect(await here.ask("GET", "/v1/customers/c1"), 200)["tank_count"], 2);
 });
@@ -144,8 +145,60 @@ test("a device that serves no tank can be forgotten, with what waits", async (t)
   const here = await world(t);
   expect(await reading(here, "d5", 1), 200);
   expect(await here.ask("DELETE", "/manage/v1/devices/d1"), 409, "device_in_use");
-  expect(await here.ask("DELETE", "/manage/v1/devices/d5"), 204);
+  const forgotten = expect(await here.ask("DELETE", "/manage/v1/devices/d5"), 200);
+  assert.deepEqual(forgotten, { id: "d5", object: "device", deleted: true, removed: 1, served: null });
   expect(await here.ask("GET", "/manage/v1/devices/d5"), 404, "device_unknown");
   expect(await here.ask("DELETE", "/manage/v1/devices/d5"), 404, "device_unknown");
   assert.deepEqual(idsIn(await here.ask("GET", "/manage/v1/devices")), ["d1"]);
+});
+
+test("what was taken in and which device was replaced is told; a device that served is known for it when it is forgotten", async (t) => {
+  const here = await world(t);
+  expect(await reading(here, "d5", 1, "2026-11-01T00:00:00Z"), 200);
+  expect(await reading(here, "d5", 2, "2026-11-02T00:00:00Z"), 200);
+  const { taken_in, replaced_device_id } = expect(await here.ask("PUT", "/manage/v1/devices/d5", { tank_id: "t1" }), 200);
+  const span = { from: "2026-11-01T00:00:00.000Z", to: "2026-11-02T00:00:00.000Z" };
+  assert.deepEqual([taken_in, replaced_device_id], [{ readings: 2, rejected: 0, ...span }, "d1"]);
+  const { served } = expect(await here.ask("DELETE", "/manage/v1/devices/d1"), 200);
+  assert.equal((served as { tank_id: string }).tank_id, "t1");
+  expect(await reading(here, "d1", 3, "2026-11-03T00:00:00Z"), 200);
+  assert.deepEqual(await fills(here, "t1"), [3, 2, 1]);
+});
+
+test("a new tank cannot swap, so this is not advised", async (t) => {
+  const here = await world(t);
+  const { detail } = expect(await here.ask("POST", PATH, { ...TANK, id: "t2" }), 409, "device_in_use");
+  assert.equal(detail, "Device d1 serves tank t1. Give that tank another device first.");
+});
+
+test("a customer whose devices serve others by now comes back without its tanks, and these one by one", async (t) => {
+  const here = await world(t);
+  expect(await here.ask("POST", PATH, { ...TANK, id: "t2", assigned_device_id: "d2" }), 201);
+  expect(await here.ask("DELETE", "/manage/v1/customers/c1?tanks=true"), 200);
+  expect(await here.ask("POST", "/manage/v1/customers", { id: "c2", name: "Other", email: "o@other.example" }), 201);
+  expect(await here.ask("POST", PATH, { ...TANK, id: "t3", owner_id: "c2" }), 201);
+  const { detail } = expect(await here.ask("POST", "/manage/v1/customers/c1/restore"), 409, "device_in_use");
+  assert.match(String(detail), /d1 of tank t1.*tanks=false.*each tank.*assigned_device_id/);
+  expect(await here.ask("POST", "/manage/v1/customers/c1/restore?tanks=false"), 200);
+  expect(await here.ask("POST", `${PATH}/t1/restore`, {}), 409, "device_in_use");
+  expect(await here.ask("POST", `${PATH}/t1/restore`, { assigned_device_id: "d9" }), 200);
+  expect(await here.ask("POST", `${PATH}/t2/restore`, {}), 200);
+  assert.equal(expect(await here.ask("GET", "/v1/customers/c1"), 200)["tank_count"], 2);
+});
+
+test("of a device it is told what its newest reading waits for, and that reading itself", async (t) => {
+  const here = await world(t);
+  const send = { device_id: "d5", created_at: "2026-11-01T00:00:00Z", payload: { distance: 500 } };
+  expect(await here.ask("POST", "/ingest/v1/readings", send), 200);
+  const told = async (fields: object) => expect(await here.ask("PUT", "/manage/v1/devices/d5", fields), 200)["waits_because"];
+  const { waits_because, newest_waiting } = expect(await here.ask("GET", "/manage/v1/devices/d5"), 200);
+  assert.equal(waits_because, "the device serves no tank");
+  const waiting = { created_at: "2026-11-01T00:00:00.000Z", fill_percentage: null, payload: '{"distance":500}' };
+  assert.deepEqual(newest_waiting, waiting);
+  assert.equal(await told({ tank_id: "t1" }), "no profile is given for this device");
+  assert.equal(await told({ profile: "milesight-em500-udl" }), "the tank's shape is not given");
+  const { sensor_height: _, ...shape } = SHAPE;
+  assert.match(String(await told({ shape })), /sensor_height/);
+  assert.equal(await told({ shape: SHAPE }), null);
+  assert.deepEqual(await fills(here, "t1"), [75]);
 });

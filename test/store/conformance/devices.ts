@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
+import { formatInstant } from "../../../src/domain/instant.ts";
 import type { Store } from "../../../src/domain/store.ts";
 import { deliver, deliverFills } from "../../support/arrivals.ts";
 import { at, carriedOut, order, tankFields } from "../../support/orders.ts";
@@ -172,6 +173,66 @@ export function deviceConformance(engine: Engine): void {
     assert.deepEqual(await fillsOf(store, "one"), []);
     assert.equal((await store.managedDevice(KEY))?.device.profile, null);
     assert.deepEqual((await checked(store)).findings, []);
+  });
+
+  test("a device that has served a tank is still known for it when it is forgotten: what it measured then finds its tank", async (t) => {
+    const { store } = await engine.open(t);
+    await putCustomers(store, customer("a"));
+    await putTanks(store, tank("one", "a", { assigned_device_id: "d" }), tank("two", "a"));
+    await carriedOut(store, order.changeTank("one", { assigned_device_id: "another" }), at(NEW_YEAR));
+    await carriedOut(store, order.putDevice("d", { profile: "elsys" }), at(NEW_YEAR));
+    assert.deepEqual(await deliverFills(store, "d", [[NEW_YEAR, 1]]), ["waiting"]);
+    const { object } = await carriedOut(store, order.forgetDevice("d"), at(NEW_YEAR + 1));
+    assert.deepEqual([object["removed"], object["served"]], [1, { tank_id: "one", until: formatInstant(NEW_YEAR) }]);
+    const known = await store.managedDevice("d");
+    assert.deepEqual([known?.device.profile, known?.waiting, known?.dropped], [null, 0, 0]);
+    assert.deepEqual(
+      await deliverFills(store, "d", [
+        [NEW_YEAR - 1, 7],
+        [NEW_YEAR + 2, 8],
+      ]),
+      ["new", "waiting"],
+    );
+    assert.deepEqual(await fillsOf(store, "one"), [[NEW_YEAR - 1, 7]]);
+    await carriedOut(store, order.putDevice("d", { tank_id: "two" }), at(NEW_YEAR + 3));
+    assert.deepEqual(await fillsOf(store, "two"), [[NEW_YEAR + 2, 8]]);
+    assert.deepEqual((await checked(store)).findings, []);
+  });
+
+  test("an order tells which readings that waited it took in, and tells it again where it is replayed", async (t) => {
+    const { store } = await engine.open(t);
+    await putCustomers(store, customer("a"));
+    await deliverFills(store, "d", [
+      [5, 1],
+      [9, 2],
+      [7, 3],
+    ]);
+    const taken = { readings: 3, rejected: 0, from: formatInstant(5), to: formatInstant(9) };
+    const making = order.createTank("new", tankFields("a", "d"));
+    for (const _ of ["made", "replayed"]) {
+      const { object } = await carriedOut(store, making, at(NEW_YEAR), { key: "k", asked: "x" });
+      assert.deepEqual(object["taken_in"], taken);
+    }
+    await deliver(store, { device: "e", at: 1, payload: { distance: 500 } }, { device: "e", at: 2, payload: { distance: 9000 } });
+    const assigned = await carriedOut(store, order.putDevice("e", { tank_id: "new" }), at(NEW_YEAR));
+    assert.deepEqual([assigned.object["taken_in"], assigned.object["replaced_device_id"]], [null, "d"]);
+    await carriedOut(store, order.putDevice("e", { profile: "milesight-em500-udl" }), at(NEW_YEAR));
+    const shape = { kind: "upright", height: 2, unit: "m", sensor_height: 2 };
+    const { object } = await carriedOut(store, order.changeTank("new", { shape }), at(NEW_YEAR));
+    assert.deepEqual(object["taken_in"], { readings: 1, rejected: 1, from: formatInstant(1), to: formatInstant(2) });
+  });
+
+  test("of what waits the reading measured last is shown", async (t) => {
+    const { store } = await engine.open(t);
+    await deliver(store, { device: "d", at: 9, payload: { distance: 5 } }, { device: "d", at: 7, fill: 1 });
+    assert.deepEqual(await store.newestWaiting("d"), {
+      device: "d",
+      created_at: 9,
+      fill: null,
+      payload: '{"distance":5}',
+      customer_id: null,
+    });
+    assert.equal(await store.newestWaiting("e"), undefined);
   });
 
   test("a device that was forgotten and comes again moves on, even within the same instant", async (t) => {

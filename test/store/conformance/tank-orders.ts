@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import test from "node:test";
 import { SEES_ALL } from "../../../src/domain/key.ts";
 import { shownTank } from "../../../src/domain/managed.ts";
+import { takingIn } from "../../../src/domain/orders/taken.ts";
 import type { Store } from "../../../src/domain/store.ts";
 import { NOWHERE } from "../../../src/domain/tank.ts";
 import { at, carriedOut, order, refusalOf, tankFields } from "../../support/orders.ts";
@@ -50,7 +51,7 @@ export function tankOrderConformance(engine: Engine): void {
     const more = { location: { city: "Ulm", latitude: 48.4 }, custom_id: "H3", use_case: "residential", shape: SHAPE };
     const shown = await carriedOut(store, order.createTank("tank_new", tankFields("a", "d1", more)), at(NEW_YEAR));
     const managed = await store.managedTank("tank_new");
-    assert.deepEqual(managed && shownTank(managed), shown, "and has the same tag when it is read");
+    assert.deepEqual(managed && takingIn(shownTank(managed)), shown, "and has the same tag when it is read");
     const made = tank("tank_new", "a", {
       assigned_device_id: "d1",
       custom_id: "H3",

@@ -1,6 +1,7 @@
 // GET /manage/v1/audit
 
 import { AUDITED_ACTIONS, AUDITED_OBJECTS, type AuditEntry } from "../../../domain/audit.ts";
+import { deviceKey } from "../../../domain/device.ts";
 import { instantField } from "../../../domain/fields.ts";
 import { formatInstant } from "../../../domain/instant.ts";
 import { integer, literal, object, oneOf, ref, text } from "../../../domain/schema.ts";
@@ -63,7 +64,8 @@ export const auditRoutes: readonly Route[] = [
     },
     refusals: [],
     async ask({ doors, values }) {
-      const question = { ...pageQuestion(values), by: values.by, object: values.type, id: values.id };
+      const id = values.type === "device" && values.id !== undefined ? deviceKey(values.id) : values.id;
+      const question = { ...pageQuestion(values), by: values.by, object: values.type, id };
       return envelope(await doors.manage.overview.auditPage(question), question, (entry) => JSON.stringify(shown(entry)));
     },
   }),

@@ -4,16 +4,17 @@ import { deviceKey } from "../../../domain/device.ts";
 import { Refusal } from "../../../domain/errors.ts";
 import { idField, instantField } from "../../../domain/fields.ts";
 import { isPossibleId } from "../../../domain/id.ts";
-import { shownDevice } from "../../../domain/managed.ts";
+import { type Shown, shownDevice } from "../../../domain/managed.ts";
 import { DeviceChange } from "../../../domain/orders/devices.ts";
 import { ProfileSchema } from "../../../domain/profile.ts";
-import { integer, literal, nullable, object, ref } from "../../../domain/schema.ts";
+import { integer, literal, nullable, nullableNumber, object, ref, text } from "../../../domain/schema.ts";
+import { shownWaiting } from "../../../domain/waiting.ts";
 import type { ManageDoor } from "../../doors.ts";
 import { envelope, listObject } from "../../envelope.ts";
 import { shapeExample, tankExample } from "../../examples.ts";
 import { LIST_PARAMETERS, NO_PARAMETERS } from "../../parameters.ts";
-import { Answer, JSON_TYPE, type Route, route } from "../../route.ts";
-import { jsonBody, patchBody, shownAnswer, yesOrNo } from "./parts.ts";
+import { JSON_TYPE, type Route, route } from "../../route.ts";
+import { jsonBody, patchBody, shownAnswer, TakenIn, yesOrNo } from "./parts.ts";
 import { SWAP } from "./tanks.ts";
 
 const PATH = "/manage/v1/devices";
@@ -26,6 +27,7 @@ const example = {
   waiting: 0,
   dropped: 0,
 };
+const inspected = { ...example, waits_because: null, newest_waiting: null };
 const profile = { anyOf: [ref("Profile"), { type: "null" }] };
 
 const DeviceObject = object(
@@ -40,19 +42,72 @@ const DeviceObject = object(
   },
   { description: "A device, the tank it serves, and how its payloads are read" },
 );
+const InspectedDevice = object(
+  {
+    ...DeviceObject.properties,
+    waits_because: nullable(
+      text({ description: "What its newest reading waits for, in words", examples: ["the device serves no tank"] }),
+    ),
+    newest_waiting: nullable(
+      object(
+        {
+          created_at: instantField("When it was measured"),
+          fill_percentage: nullableNumber({ description: "Its fill, where it has one", examples: [63.4] }),
+          payload: nullable(text({ description: "Otherwise its payload, as JSON; a long one is cut", examples: ["{}"] })),
+        },
+        { description: "Of its readings that wait, the one measured last" },
+      ),
+    ),
+  },
+  { description: "A device, and what waits of it" },
+);
+const ChangedDevice = object(
+  {
+    ...InspectedDevice.properties,
+    taken_in: TakenIn,
+    replaced_device_id: nullable(idField("The device that the tank had before; null where it is the same", "d-17")),
+  },
+  { description: "A device after a change, with the readings that had waited for it" },
+);
+const ForgottenDevice = object(
+  {
+    id: DeviceObject.properties.id,
+    object: literal("device", { description: "Always `device`" }),
+    deleted: literal(true, { description: "Always true" }),
+    removed: integer({ minimum: 0, description: "How many readings of it waited, and are gone", examples: [1] }),
+    served: nullable(
+      object(
+        {
+          tank_id: idField("The tank", tankExample.id),
+          until: instantField("Until when, not included"),
+        },
+        { description: "The tank it served last, and is still known for; null where it served none" },
+      ),
+    ),
+  },
+  { description: "A device that is forgotten" },
+);
 const DeviceList = listObject(ref("Device"), "One page of devices");
 const documentedChange = {
   ...DeviceChange,
   properties: { ...DeviceChange.properties, profile, shape: { anyOf: [ref("Shape"), { type: "null" }] } },
 };
 
-export const deviceSchemas = { Device: DeviceObject, DeviceList, Profile: ProfileSchema, DeviceChange: documentedChange };
+export const deviceSchemas = {
+  Device: DeviceObject,
+  InspectedDevice,
+  ChangedDevice,
+  ForgottenDevice,
+  DeviceList,
+  Profile: ProfileSchema,
+  DeviceChange: documentedChange,
+};
 
 const one = (description: string) => ({
   mediaType: JSON_TYPE,
-  schema: ref("Device"),
+  schema: ref("InspectedDevice"),
   description,
-  examples: { device: example },
+  examples: { device: inspected },
   etag: true as const,
 });
 
@@ -89,13 +144,13 @@ export const deviceRoutes: readonly Route[] = [
     path: `${PATH}/:id`,
     operation: "inspectDevice",
     summary: "Inspect a device",
-    description: "One device, with how many of its readings wait.",
+    description: "One device, with how many of its readings wait, the newest of them, and for what it waits.",
     tag: "Management",
     reach: "manage",
     parameters: NO_PARAMETERS,
     answer: one("The device"),
     refusals: ["device_unknown"],
-    ask: ({ doors, id }) => inspect(doors.manage, id),
+    ask: async ({ doors, id }) => shownAnswer(await shownNow(doors.manage, id)),
   }),
   ...(["PUT", "PATCH"] as const).map((method) =>
     route({
@@ -109,12 +164,17 @@ export const deviceRoutes: readonly Route[] = [
       parameters: { swap: SWAP },
       takes: ["If-Match"],
       body: (method === "PUT" ? jsonBody : patchBody)(ref("DeviceChange"), "What is to change", change),
-      answer: one("The device as it is now"),
+      answer: {
+        ...one("The device as it is now"),
+        schema: ref("ChangedDevice"),
+        examples: { device: { ...inspected, taken_in: null, replaced_device_id: null } },
+      },
       refusals: ["device_unknown", "device_in_use"],
       async ask({ doors, body, headers, id, key, values }) {
         const order = { order: "put_device", id, fields: body, ifMatch: headers.ifMatch, swap: values.swap } as const;
-        await doors.manage.carryOut(order, key.id);
-        return inspect(doors.manage, id);
+        const { taken_in, replaced_device_id } = (await doors.manage.carryOut(order, key.id)).shown.object;
+        const { object, tag } = await shownNow(doors.manage, id);
+        return shownAnswer({ object: { ...object, taken_in, replaced_device_id }, tag });
       },
     }),
   ),
@@ -123,22 +183,39 @@ export const deviceRoutes: readonly Route[] = [
     path: `${PATH}/:id`,
     operation: "forgetDevice",
     summary: "Forget a device",
-    description: "Removes a device that serves no tank, with its profile and the readings that wait. Heard again, it is new.",
+    description:
+      "Removes the profile of a device that serves no tank, and the readings that wait. Where it has served stays known, so that readings measured then still find their tank; one that never served a tank is as if it had never been heard.",
     tag: "Management",
     reach: "manage",
     parameters: NO_PARAMETERS,
     takes: ["If-Match"],
-    answer: { statuses: [204], description: "It is forgotten" },
+    answer: {
+      mediaType: JSON_TYPE,
+      schema: ref("ForgottenDevice"),
+      description: "It is forgotten",
+      examples: {
+        forgotten: {
+          id: example.id,
+          object: "device",
+          deleted: true,
+          removed: 1,
+          served: { tank_id: tankExample.id, until: "2026-11-14T09:30:00.000Z" },
+        },
+      },
+    },
     refusals: ["device_unknown", "device_in_use"],
     async ask({ doors, headers, id, key }) {
-      await doors.manage.carryOut({ order: "forget_device", id, ifMatch: headers.ifMatch }, key.id);
-      return new Answer(204);
+      return (await doors.manage.carryOut({ order: "forget_device", id, ifMatch: headers.ifMatch }, key.id)).shown.object;
     },
   }),
 ];
 
-async function inspect({ overview }: ManageDoor, id: string): Promise<Answer> {
+async function shownNow({ overview }: ManageDoor, id: string): Promise<Shown> {
   const device = isPossibleId(id) ? await overview.managedDevice(deviceKey(id)) : undefined;
   if (device === undefined) throw new Refusal("device_unknown", "There is no device with this id.");
-  return shownAnswer(shownDevice(device));
+  const { tank_id } = device.device;
+  const newest = device.waiting === 0 ? undefined : await overview.newestWaiting(device.device.id);
+  const tank = newest === undefined || tank_id === null ? undefined : await overview.managedTank(tank_id);
+  const { object, tag } = shownDevice(device);
+  return { object: { ...object, ...shownWaiting(device.device, tank, newest) }, tag };
 }

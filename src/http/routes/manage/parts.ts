@@ -2,10 +2,11 @@
 
 import { hash } from "node:crypto";
 import type { ErrorCode } from "../../../domain/errors.ts";
+import { instantField } from "../../../domain/fields.ts";
 import { isCleanText, isLongerThan } from "../../../domain/id.ts";
 import type { Shown } from "../../../domain/managed.ts";
 import type { Once } from "../../../domain/orders/order.ts";
-import { boolean, oneOf, type Schema, text } from "../../../domain/schema.ts";
+import { boolean, integer, nullable, object, oneOf, type Schema, text } from "../../../domain/schema.ts";
 import type { Parameter } from "../../parameters.ts";
 import { Answer, type BodyRule, JSON_TYPE, PATCH_TYPES, type RequestHeaders } from "../../route.ts";
 
@@ -33,6 +34,19 @@ export function onceFor(path: string, { idempotencyKey }: RequestHeaders, body: 
   if (idempotencyKey === undefined) return undefined;
   return { key: idempotencyKey, asked: hash("sha256", `${path} ${JSON.stringify(body)}`, "hex") };
 }
+
+/** With what an order took in. */
+export const TakenIn = nullable(
+  object(
+    {
+      readings: integer({ minimum: 0, description: "How many readings that waited are the tank's now", examples: [12] }),
+      rejected: integer({ minimum: 0, description: "How many could not be read in the end", examples: [0] }),
+      from: instantField("When the first of them was measured"),
+      to: instantField("When the last of them was measured"),
+    },
+    { description: "The readings that had waited for this; null where none had" },
+  ),
+);
 
 export const CONFLICTS: readonly ErrorCode[] = ["state_conflict"];
 

@@ -1,7 +1,7 @@
 // POST /manage/v1/provision: many customers and tanks at once.
 
 import { bodyInvalid } from "../../../domain/check.ts";
-import { array, boolean, integer, literal, object, ref } from "../../../domain/schema.ts";
+import { array, boolean, integer, literal, object, ref, text } from "../../../domain/schema.ts";
 import { customerExample, tankExample } from "../../examples.ts";
 import { JSON_TYPE, type Route, route } from "../../route.ts";
 import { jsonBody, yesOrNo } from "./parts.ts";
@@ -10,17 +10,31 @@ const ROWS_MOST = 50_000;
 const MAX_BYTES = 33_554_432;
 
 const Count = object({ new: integer({ minimum: 0 }), changed: integer({ minimum: 0 }), unchanged: integer({ minimum: 0 }) });
+const ProvisionedChange = object(
+  {
+    row: text({ description: "Where it stands in what was sent", examples: ["tanks[0]"] }),
+    id: text({ description: "The id of the customer or tank", examples: [tankExample.id] }),
+    field: text({ description: "The field", examples: ["min_fill_alert_percentage"] }),
+    from: { description: "What it was", examples: [20] },
+    to: { description: "What it is then", examples: [25] },
+  },
+  { description: "A field that changes" },
+);
 const Provisioning = object(
   {
     object: literal("provisioning", { description: "Always `provisioning`" }),
     dry_run: boolean({ description: "Whether nothing was written" }),
     customers: Count,
     tanks: Count,
+    changes: array(ref("ProvisionedChange"), {
+      description: "What differs in those that were there before, row by row; the first 100",
+    }),
+    more_changes: integer({ minimum: 0, description: "How many more there are" }),
   },
   { description: "What became of many customers and tanks" },
 );
 
-export const provisionSchemas = { Provisioning };
+export const provisionSchemas = { Provisioning, ProvisionedChange };
 
 const rows = (name: string) => array(ref(name), { maxItems: ROWS_MOST, description: "A known id changes what is there" });
 const example = {
@@ -44,7 +58,7 @@ export const provisionRoutes: readonly Route[] = [
     path: "/manage/v1/provision",
     operation: "provision",
     summary: "Create or change many customers and tanks",
-    description: `Up to ${ROWS_MOST} in all, customers before tanks. All are judged before any is written, and all are written or none.`,
+    description: `Up to ${ROWS_MOST} in all, customers before tanks. All are judged before any is written, and all are written or none. An id may stand in one row alone.`,
     tag: "Management",
     reach: "manage",
     parameters: { dry_run: yesOrNo("Judges, and writes nothing", false) },
@@ -65,7 +79,9 @@ export const provisionRoutes: readonly Route[] = [
           object: "provisioning",
           dry_run: false,
           customers: { new: 1, changed: 0, unchanged: 0 },
-          tanks: { new: 1, changed: 0, unchanged: 0 },
+          tanks: { new: 0, changed: 1, unchanged: 0 },
+          changes: [{ row: "tanks[0]", id: tankExample.id, field: "min_fill_alert_percentage", from: 25, to: 20 }],
+          more_changes: 0,
         },
       },
     },

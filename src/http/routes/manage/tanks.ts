@@ -11,7 +11,18 @@ import { shapeExample, tankExample } from "../../examples.ts";
 import { LIST_PARAMETERS, NO_PARAMETERS, pageQuestion } from "../../parameters.ts";
 import { JSON_TYPE, type Route, route } from "../../route.ts";
 import { tankUnknown } from "../tanks.ts";
-import { beginning, CONFLICTS, jsonBody, madeAnswer, onceFor, patchBody, shownAnswer, textFilter, yesOrNo } from "./parts.ts";
+import {
+  beginning,
+  CONFLICTS,
+  jsonBody,
+  madeAnswer,
+  onceFor,
+  patchBody,
+  shownAnswer,
+  TakenIn,
+  textFilter,
+  yesOrNo,
+} from "./parts.ts";
 
 const PATH = "/manage/v1/tanks";
 const example = { ...tankExample, shape: shapeExample, deleted: false };
@@ -21,12 +32,17 @@ const ManagedTank = object(
   { ...TankObject.properties, shape, deleted: boolean({ description: "Whether the tank is deleted", examples: [false] }) },
   { description: "A tank, as the operator sees it" },
 );
+const ChangedTank = object(
+  { ...ManagedTank.properties, taken_in: TakenIn },
+  { description: "A tank after a change, with the readings that had waited for it" },
+);
 const ManagedTankList = listObject(ref("ManagedTank"), "One page of tanks");
 /** As they are documented; the shape has rules of its own. */
 const withShape = (schema: typeof NewTank | typeof TankChange) => ({ ...schema, properties: { ...schema.properties, shape } });
 
 export const managedTankSchemas = {
   ManagedTank,
+  ChangedTank,
   ManagedTankList,
   Shape: ShapeSchema,
   NewTank: withShape(NewTank),
@@ -40,6 +56,12 @@ const one = (description: string) => ({
   description,
   examples: { tank: example },
   etag: true as const,
+});
+
+const changed = (description: string) => ({
+  ...one(description),
+  schema: ref("ChangedTank"),
+  examples: { tank: { ...example, taken_in: null } },
 });
 
 const newTank = {
@@ -96,7 +118,7 @@ export const managedTankRoutes: readonly Route[] = [
     parameters: NO_PARAMETERS,
     takes: ["Idempotency-Key"],
     body: jsonBody(ref("NewTank"), "The tank", newTank),
-    answer: { ...one("The tank that was made"), statuses: [201] },
+    answer: { ...changed("The tank that was made"), statuses: [201] },
     refusals: ["id_taken", "device_in_use"],
     async ask({ doors, body, headers, key }) {
       const order = { order: "create_tank", newId: doors.manage.newId("tank"), fields: body } as const;
@@ -134,7 +156,7 @@ export const managedTankRoutes: readonly Route[] = [
       min_fill_alert_percentage: 25,
       location: { street_number: "12b" },
     }),
-    answer: one("The tank as it is now"),
+    answer: changed("The tank as it is now"),
     refusals: ["tank_unknown", "device_in_use", ...CONFLICTS],
     async ask({ doors, body, headers, id, key, values }) {
       const order = { order: "change_tank", id, fields: body, ifMatch: headers.ifMatch, swap: values.swap } as const;
@@ -171,7 +193,7 @@ export const managedTankRoutes: readonly Route[] = [
       ...jsonBody(ref("TankRestoring"), "Another device, where it needs one", { assigned_device_id: "a84041c2f1827d3f" }),
       optional: true,
     },
-    answer: one("The tank, restored"),
+    answer: changed("The tank, restored"),
     refusals: ["tank_unknown", "device_in_use", ...CONFLICTS],
     async ask({ doors, body, headers, id, key }) {
       const order = { order: "restore_tank", id, fields: body, ifMatch: headers.ifMatch } as const;

@@ -1,0 +1,30 @@
+// What waits of a device, as the operator sees it: the newest reading, and what it waits for.
+
+import type { Device } from "./device.ts";
+import type { ShapedTank } from "./fleet.ts";
+import { formatInstant } from "./instant.ts";
+import { interpret } from "./interpret.ts";
+import type { Waiting } from "./placement.ts";
+import { profileNamed } from "./profile.ts";
+
+/** Enough to see what a device sends. */
+const PAYLOAD_SHOWN = 1000;
+
+export function shownWaiting(device: Device, tank: ShapedTank | undefined, newest: Waiting | undefined) {
+  if (newest === undefined) return { waits_because: null, newest_waiting: null };
+  const { created_at, fill, payload } = newest;
+  const text =
+    payload !== null && payload.length > PAYLOAD_SHOWN ? `${payload.slice(0, PAYLOAD_SHOWN).toWellFormed()}…` : payload;
+  const newest_waiting = { created_at: formatInstant(created_at), fill_percentage: fill, payload: text };
+  return { waits_because: reasonOf(device, tank, payload), newest_waiting };
+}
+
+/** Null where it waits for something of a tank that the device served before. */
+function reasonOf(device: Device, tank: ShapedTank | undefined, payload: string | null): string | null {
+  if (device.tank_id === null || tank === undefined) return "the device serves no tank";
+  if (payload === null) return null;
+  const profile = typeof device.profile === "string" ? profileNamed(device.profile) : device.profile;
+  const { capacity, capacity_unit } = tank.tank;
+  const end = interpret(JSON.parse(payload), profile ?? null, { shape: tank.shape, capacity, capacity_unit });
+  return "waits" in end ? end.waits : null;
+}
