@@ -3,7 +3,8 @@
 
 import type { AuditEntry } from "../domain/audit.ts";
 import type { CountedCustomer, Customer } from "../domain/customer.ts";
-import type { Device, ProfileChoice, Service } from "../domain/device.ts";
+import { type Device, type ProfileChoice, type Service, strangeDevice } from "../domain/device.ts";
+import type { KeptDevice } from "../domain/device-line.ts";
 import type { CustomerState, ShapedTank, TankState } from "../domain/fleet.ts";
 import type { ManagedDevice } from "../domain/managed.ts";
 import type { Page } from "../domain/page.ts";
@@ -137,6 +138,23 @@ export const managedDevice = (row: Row): ManagedDevice => ({
 
 export const SERVICE_COLUMNS = "device, until, tank";
 export const serviceOf = ([device, until, tankId]: Row): Service => ({ device, until, tankId }) as Service;
+
+/** Of an export: a device, and last where it served before, as JSON: pairs of until and tank. */
+export function keptDevice(row: Row): KeptDevice {
+  const { device, dropped } = managedDevice(row);
+  return { device, dropped, services: servicesOf(device.id, row.at(-1)), deleted: false };
+}
+/** One that is known for nothing but where it served. */
+export const forgottenDevice = ([id, services]: Row): KeptDevice => ({
+  device: strangeDevice(String(id)),
+  dropped: 0,
+  services: servicesOf(String(id), services),
+  deleted: true,
+});
+function servicesOf(device: string, pairs: unknown): Service[] {
+  const ends = (jsonOrNull(pairs) ?? []) as readonly (readonly [number, string])[];
+  return ends.map(([until, tankId]) => ({ device, until, tankId }));
+}
 
 export const WAITING_COLUMNS = "device, created_at, fill, payload";
 export const waitingOf = ([device, created_at, fill, payload]: Row): Waiting =>

@@ -53,7 +53,7 @@ const PAYLOADS: readonly ((random: Random) => object)[] = [
 ];
 
 /** Of a few sources, now and before; now and then more than may wait. */
-function someArrivals(random: Random, now: number): ArrivalBatch {
+export function someArrivals(random: Random, now: number): ArrivalBatch {
   const sources = Array.from({ length: random.whole(1, 4) }, () => someSource(random));
   const length = random.whole(1, random.chance(0.05) ? 1500 : 12);
   const source = Uint32Array.from({ length }, () => random.whole(0, sources.length - 1));

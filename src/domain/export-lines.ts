@@ -1,0 +1,38 @@
+// What the store holds, as lines of an export: newline-delimited JSON that an import takes.
+
+import { customerObject } from "./customer.ts";
+import { deviceLine } from "./device-line.ts";
+import { formatInstant } from "./instant.ts";
+import type { Waiting } from "./placement.ts";
+import { telemetryObject } from "./reading.ts";
+import type { StoredRecord } from "./record.ts";
+import { tankObject } from "./tank.ts";
+
+export function* jsonLines(record: StoredRecord): Generator<string> {
+  switch (record.kind) {
+    case "customer":
+      yield JSON.stringify({ ...customerObject(record.customer), ...(record.deleted ? { deleted: true } : {}) });
+      return;
+    case "tank":
+      yield JSON.stringify({ ...tankObject(record.tank), shape: record.shape, ...(record.deleted ? { deleted: true } : {}) });
+      return;
+    case "device":
+      yield JSON.stringify(deviceLine(record));
+      return;
+    case "readings":
+      for (const reading of record.readings) {
+        const { object, ...rest } = telemetryObject(reading);
+        yield JSON.stringify({ object, tank_id: record.tankId, ...rest });
+      }
+      return;
+    case "waiting":
+      yield waitingLine(record.waiting);
+  }
+}
+
+/** The payload is JSON already, as it was kept. */
+function waitingLine({ device, created_at, fill, payload }: Waiting): string {
+  const line = { object: "telemetry", device_id: device, created_at: formatInstant(created_at) };
+  if (payload === null) return JSON.stringify({ ...line, fill_percentage: fill });
+  return `${JSON.stringify(line).slice(0, -1)},"payload":${payload}}`;
+}
