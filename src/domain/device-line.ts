@@ -6,14 +6,12 @@ import { ALWAYS, type Device, deviceKey, type ProfileChoice, type Service } from
 import { idField, instantField, nullableInstantField } from "./fields.ts";
 import { formatInstant, type Instant, instantOf } from "./instant.ts";
 import { faultsInProfile, profileOf } from "./profile.ts";
-import { array, boolean, integer, literal, nullable, object, type Static } from "./schema.ts";
+import { array, integer, literal, nullable, object, type Static } from "./schema.ts";
 
 /** What is undefined stays as it is. */
 export type DeviceRecord = {
   /** As `deviceKey` has it. */
   readonly id: string;
-  /** It was forgotten, or is to be; where it served stays known. */
-  readonly deleted: boolean;
   readonly tank_id: string | null | undefined;
   readonly since: Instant | undefined;
   readonly profile: ProfileChoice | null | undefined;
@@ -27,7 +25,6 @@ export type KeptDevice = {
   readonly dropped: number;
   /** In order. */
   readonly services: readonly Service[];
-  readonly deleted: boolean;
 };
 
 const tank_id = idField("A tank", "tank_01kxa8w5s0b6h1k3p5x9z2f4g7");
@@ -38,7 +35,6 @@ const DeviceLine = object({
   since: nullableInstantField("Since when it is where it is"),
   dropped: integer({ minimum: 0 }),
   services: array(object({ tank_id, until: instantField("Until when, not included, it served that tank") })),
-  deleted: boolean(),
 });
 type Line = Partial<Static<typeof DeviceLine>> & { readonly id: string; readonly profile?: ProfileChoice | null };
 
@@ -49,17 +45,15 @@ export function decodeDevice(value: object): DeviceRecord | string {
   if (fault !== undefined) return fault;
   const line = value as Line;
   const id = deviceKey(line.id);
-  const deleted = line.deleted === true;
   const services = line.services && servicesOf(id, line.services);
   if (services !== undefined && services.length !== line.services?.length) {
     return "services: no two of them may end at the same instant";
   }
-  if (!deleted && line.since === undefined && services !== undefined && services.length > 0) {
+  if (line.since === undefined && services !== undefined && services.length > 0) {
     return "since: is missing, and what it served before ends there";
   }
   return {
     id,
-    deleted,
     tank_id: line.tank_id,
     since: sinceOf(line.since),
     profile: typeof line.profile === "object" && line.profile !== null ? profileOf(line.profile) : line.profile,
@@ -84,14 +78,13 @@ function servicesOf(device: string, services: NonNullable<Line["services"]>): Se
   return [...ends].map(([until, tankId]) => ({ device, until, tankId })).sort((a, b) => a.until - b.until);
 }
 
-export function deviceLine({ device, dropped, services, deleted }: KeptDevice): object {
+export function deviceLine({ device, dropped, services }: KeptDevice) {
   const { id, tank_id, since, profile } = device;
   const past = services.map(({ tankId, until }) => ({ tank_id: tankId, until: formatInstant(until) }));
-  if (deleted) return { id, object: "device", services: past, deleted };
   return { id, object: "device", tank_id, since: sinceText(since), profile, dropped, services: past };
 }
 
 /** Null where it was nowhere else before. */
-export function sinceText(since: Instant): string | null {
+function sinceText(since: Instant): string | null {
   return since === ALWAYS ? null : formatInstant(since);
 }

@@ -11,72 +11,60 @@ import type { RecordOutcome } from "./record.ts";
 export type DeviceDecision = {
   readonly outcomes: RecordOutcome[];
   /** As they shall be; the tank of each stays. */
-  readonly devices: readonly Omit<KeptDevice, "services">[];
-  readonly services: readonly Service[];
-  /** By their keys: they go, with what waits of them. */
-  readonly forgotten: readonly string[];
+  readonly devices: readonly KeptDevice[];
   readonly deeds: readonly Deed[];
 };
 
 export function* decideDevices(records: readonly DeviceRecord[]): Inquiry<DeviceDecision> {
-  const known = yield* knownDevices(new Set(records.map(({ id }) => id)));
+  const known = yield* knownDevices(records.map(({ id }) => id));
   const tanks = yield* ask(
     "tanks",
     records.flatMap(({ services = [] }) => services.map(({ tankId }) => tankId)),
   );
   const now = new Map(known);
   const outcomes = records.map((record): RecordOutcome => {
-    const before = now.get(record.id) ?? strange(record.id);
+    const before = now.get(record.id);
     const lost = record.services?.findIndex(({ tankId }) => !tanks.has(tankId)) ?? -1;
-    const after = lost === -1 ? judged(record, before) : { rejected: `services[${lost}].tank_id: there is no tank with this id` };
+    if (lost !== -1) return { rejected: `services[${lost}].tank_id: there is no tank with this id` };
+    const after = judged(record, before ?? strange(record.id));
     if ("rejected" in after) return after;
     if (isDeepStrictEqual(after, before)) return "unchanged";
     now.set(record.id, after);
-    return isUnknown(before) ? "new" : "changed";
+    return before === undefined ? "new" : "changed";
   });
-  const changed = [...now].filter(([id, after]) => known.get(id) !== after).map(([, after]) => after);
-  return {
-    outcomes,
-    devices: changed.filter(({ deleted }) => !deleted),
-    services: changed.flatMap(({ services }) => services),
-    forgotten: changed.filter(({ deleted }) => deleted).map(({ device }) => device.id),
-    deeds: changed.flatMap((after) => deedsOf(known.get(after.device.id) ?? strange(after.device.id), after)),
-  };
+  const devices = [...now].filter(([id, after]) => known.get(id) !== after).map(([, after]) => after);
+  return { outcomes, devices, deeds: devices.flatMap((after) => deedsOf(known.get(after.device.id), after)) };
 }
 
-function* knownDevices(keys: ReadonlySet<string>): Inquiry<Map<string, KeptDevice>> {
-  const devices = yield* ask("devices", keys);
-  const dropped = yield* ask("dropped", keys);
-  const services = Map.groupBy(yield* ask("services", keys), ({ device }) => device);
-  const kept = (id: string): KeptDevice => ({
-    device: devices.get(id) ?? strangeDevice(id),
-    dropped: dropped.get(id) ?? 0,
-    services: services.get(id) ?? [],
-    deleted: !devices.has(id),
+function* knownDevices(ids: readonly string[]): Inquiry<Map<string, KeptDevice>> {
+  const devices = yield* ask("devices", ids);
+  const dropped = yield* ask("dropped", ids);
+  const services = Map.groupBy(yield* ask("services", ids), ({ device }) => device);
+  const kept = (device: Device): KeptDevice => ({
+    device,
+    dropped: dropped.get(device.id) ?? 0,
+    services: services.get(device.id) ?? [],
   });
-  return new Map(Array.from(keys, (id) => [id, kept(id)]));
+  return new Map(Array.from(devices, ([id, device]) => [id, kept(device)]));
 }
 
-const strange = (id: string): KeptDevice => ({ device: strangeDevice(id), dropped: 0, services: [], deleted: true });
-const isUnknown = ({ deleted, services }: KeptDevice): boolean => deleted && services.length === 0;
+const strange = (id: string): KeptDevice => ({ device: strangeDevice(id), dropped: 0, services: [] });
 
 function judged(record: DeviceRecord, before: KeptDevice): KeptDevice | { readonly rejected: string } {
-  const { tank_id } = before.device;
-  const serves = tank_id === null ? "no tank" : `tank ${tank_id}`;
-  const services = joined(before.services, record.services ?? []);
-  if (record.deleted) {
-    if (tank_id !== null) return { rejected: `deleted: this device serves ${serves}` };
-    return { ...strange(record.id), services };
-  }
+  const { tank_id, since, profile } = before.device;
   if (record.tank_id !== undefined && record.tank_id !== tank_id) {
+    const serves = tank_id === null ? "no tank" : `tank ${tank_id}`;
     return { rejected: `tank_id: this device serves ${serves}; which it serves is said by the tank's own line` };
   }
-  const device: Device = {
-    ...before.device,
-    since: Math.max(before.device.since, record.since ?? before.device.since),
-    profile: record.profile === undefined ? before.device.profile : record.profile,
+  return {
+    device: {
+      ...before.device,
+      since: Math.max(since, record.since ?? since),
+      profile: record.profile === undefined ? profile : record.profile,
+    },
+    dropped: Math.max(before.dropped, record.dropped ?? 0),
+    services: joined(before.services, record.services ?? []),
   };
-  return { device, dropped: Math.max(before.dropped, record.dropped ?? 0), services, deleted: false };
 }
 
 function joined(known: readonly Service[], given: readonly Service[]): Service[] {
@@ -84,15 +72,14 @@ function joined(known: readonly Service[], given: readonly Service[]): Service[]
   return [...ends.values()].sort((a, b) => a.until - b.until);
 }
 
-function deedsOf(before: KeptDevice, after: KeptDevice): Deed[] {
-  const changes = differences(auditedFields(before), auditedFields(after));
+function deedsOf(before: KeptDevice | undefined, after: KeptDevice): Deed[] {
   const { id } = after.device;
-  if (after.deleted && !before.deleted) return [{ object: "device", id, action: "deleted", changes }];
+  const changes = differences(auditedFields(before ?? strange(id)), auditedFields(after));
   return Object.keys(changes).length === 0 ? [] : [{ object: "device", id, action: "changed", changes }];
 }
 
 /** Nothing of the past is `null`, as what is not there. */
 function auditedFields(kept: KeptDevice): Readonly<Record<string, unknown>> {
-  const { profile, since, services } = deviceLine(kept) as { profile?: unknown; since?: unknown; services: unknown[] };
+  const { profile, since, services } = deviceLine(kept);
   return { profile, since, services: services.length === 0 ? null : services };
 }

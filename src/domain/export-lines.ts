@@ -1,12 +1,19 @@
-// What the store holds, as lines of an export: newline-delimited JSON that an import takes.
+// What the store holds, for an export, and its lines: newline-delimited JSON that an import takes.
 
-import { customerObject } from "./customer.ts";
-import { deviceLine } from "./device-line.ts";
+import { type CountedCustomer, customerObject } from "./customer.ts";
+import { deviceLine, type KeptDevice } from "./device-line.ts";
 import { formatInstant } from "./instant.ts";
 import type { Waiting } from "./placement.ts";
-import { telemetryObject } from "./reading.ts";
-import type { StoredRecord } from "./record.ts";
-import { tankObject } from "./tank.ts";
+import { type Reading, telemetryObject } from "./reading.ts";
+import type { Shape } from "./shape.ts";
+import { type Tank, tankObject } from "./tank.ts";
+
+export type StoredRecord =
+  | { readonly kind: "customer"; readonly customer: CountedCustomer; readonly deleted: boolean }
+  | { readonly kind: "tank"; readonly tank: Tank; readonly deleted: boolean; readonly shape: Shape | null }
+  | ({ readonly kind: "device" } & KeptDevice)
+  | { readonly kind: "readings"; readonly tankId: string; readonly readings: readonly Reading[] }
+  | { readonly kind: "waiting"; readonly waiting: Waiting };
 
 export function* jsonLines(record: StoredRecord): Generator<string> {
   switch (record.kind) {

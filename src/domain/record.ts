@@ -2,11 +2,10 @@
 // Decoding turns one parsed JSON value into a record, or says in words what is wrong with it.
 
 import { faultInObject } from "./check.ts";
-import { type CountedCustomer, type Customer, CustomerObject } from "./customer.ts";
-import { type DeviceRecord, decodeDevice, type KeptDevice } from "./device-line.ts";
+import { type Customer, CustomerObject } from "./customer.ts";
+import { type DeviceRecord, decodeDevice } from "./device-line.ts";
 import { isPossibleId } from "./id.ts";
 import { type Instant, instantOf, instantOrNull } from "./instant.ts";
-import type { Waiting } from "./placement.ts";
 import { type Reading, TelemetryObject } from "./reading.ts";
 import { boolean, object, type Static } from "./schema.ts";
 import { faultsInShape, type Shape, shapeOf } from "./shape.ts";
@@ -16,7 +15,7 @@ import { type Location, NOWHERE, type Tank, TankObject } from "./tank.ts";
 type Removal = { readonly remove: string };
 export type CustomerRecord = { readonly customer: Customer; readonly deleted: boolean } | Removal;
 /** A shape that is not named stays as it is. */
-export type TankRecord = { readonly tank: Tank; readonly deleted: boolean; readonly shape?: Shape | null | undefined } | Removal;
+export type TankRecord = { readonly tank: Tank; readonly deleted: boolean; readonly shape?: Shape | null } | Removal;
 export type ReadingRecord = { readonly tankId: string; readonly reading: Reading };
 
 export type RecordOutcome = "new" | "changed" | "unchanged" | { readonly rejected: string };
@@ -27,14 +26,6 @@ export type DecodedRecord =
   | { readonly kind: "device"; readonly record: DeviceRecord }
   | { readonly kind: "telemetry"; readonly record: ReadingRecord }
   | { readonly kind: "rejected"; readonly reason: string };
-
-/** What the store holds, for an export. */
-export type StoredRecord =
-  | { readonly kind: "customer"; readonly customer: CountedCustomer; readonly deleted: boolean }
-  | { readonly kind: "tank"; readonly tank: Tank; readonly deleted: boolean; readonly shape: Shape | null }
-  | ({ readonly kind: "device" } & KeptDevice)
-  | { readonly kind: "readings"; readonly tankId: string; readonly readings: readonly Reading[] }
-  | { readonly kind: "waiting"; readonly waiting: Waiting };
 
 const { tank_count: _derived, ...customerFields } = CustomerObject.properties;
 const CustomerLine = object({ ...customerFields, deleted: boolean() });
@@ -134,11 +125,12 @@ function decodeTank(value: object): DecodedRecord {
     updated_at: dates.updated_at,
     use_case: line.use_case ?? null,
   };
-  return { kind: "tank", record: { tank, deleted: line.deleted === true, shape: givenShape(shape) } };
+  return { kind: "tank", record: { tank, deleted: line.deleted === true, ...givenShape(shape) } };
 }
 
-function givenShape(shape: unknown): Shape | null | undefined {
-  return shape === undefined || shape === null ? shape : shapeOf(shape);
+function givenShape(shape: unknown): { readonly shape?: Shape | null } {
+  if (shape === undefined) return {};
+  return { shape: shape === null ? null : shapeOf(shape) };
 }
 
 function faultInShape(shape: unknown): string | undefined {

@@ -7,13 +7,14 @@
 import type { Occasion } from "./audit.ts";
 import type { CountedCustomer } from "./customer.ts";
 import type { DeviceRecord } from "./device-line.ts";
+import type { StoredRecord } from "./export-lines.ts";
 import type { Instant } from "./instant.ts";
 import type { KnownKey, Sight } from "./key.ts";
 import type { Carried, Once, Order } from "./orders/order.ts";
 import type { Overview } from "./overview.ts";
 import type { Page, PageQuestion } from "./page.ts";
 import type { Acceptance, ArrivalBatch, Reading } from "./reading.ts";
-import type { CustomerRecord, RecordOutcome, StoredRecord, TankRecord } from "./record.ts";
+import type { CustomerRecord, RecordOutcome, TankRecord } from "./record.ts";
 import type { Tank } from "./tank.ts";
 
 /** `undefined`: there is no such object, or it is out of sight; `deleted`: it was there once. */

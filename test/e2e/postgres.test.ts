@@ -87,7 +87,7 @@ suite("PostgreSQL", { concurrency: 2 }, () => {
     // Each engine has an order of its own.
     const sorted = (text: string) => text.split("\n").sort();
     const first = sorted(readFileSync(here.path("first.ndjson"), "utf8"));
-    assert.equal(first.length, DIFFICULT.length + 1);
+    assert.equal(first.filter((line) => !line.includes('"object":"device"')).length, DIFFICULT.length + 1);
     assert.deepEqual(sorted(readFileSync(here.path("second.ndjson"), "utf8")), first);
     assert.deepEqual(sorted(third.stdout), first);
   });

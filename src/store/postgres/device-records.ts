@@ -9,7 +9,7 @@ import { answersOn } from "./answers.ts";
 import { drain } from "./arrivals.ts";
 import { note } from "./audit.ts";
 import type { Transaction } from "./connection.ts";
-import { forgetDevices, lockDevices } from "./devices.ts";
+import { lockDevices } from "./devices.ts";
 import { lockLists } from "./lists.ts";
 import { columnsOf, putStatement } from "./put.ts";
 
@@ -23,7 +23,7 @@ export async function putDevices(
 ): Promise<RecordOutcome[]> {
   await lockLists(db);
   await lockDevices(db);
-  const { outcomes, devices, services, forgotten, deeds } = await settleLater(decideDevices(records), answersOn(db));
+  const { outcomes, devices, deeds } = await settleLater(decideDevices(records), answersOn(db));
   const rows = devices.map(({ device: { id, since, profile }, dropped }) => [
     id,
     since,
@@ -31,9 +31,8 @@ export async function putDevices(
     dropped,
   ]);
   if (rows.length > 0) await db.rows(PUT, columnsOf(rows));
-  if (services.length > 0)
-    await db.rows(SERVICES, columnsOf(services.map(({ device, until, tankId }) => [device, until, tankId])));
-  await forgetDevices(db, forgotten);
+  const services = devices.flatMap((kept) => kept.services.map(({ device, until, tankId }) => [device, until, tankId]));
+  if (services.length > 0) await db.rows(SERVICES, columnsOf(services));
   await note(db, deeds, occasion);
   await drain(
     db,

@@ -8,7 +8,6 @@ import { type Answering, settle } from "../../domain/inquiry.ts";
 import type { RecordOutcome } from "../../domain/record.ts";
 import type { arrivalWrites } from "./arrivals.ts";
 import { auditWrites } from "./audit.ts";
-import { deviceWrites, waitingWrites } from "./devices.ts";
 
 type Arrivals = Pick<ReturnType<typeof arrivalWrites>, "drain">;
 
@@ -18,20 +17,16 @@ export function deviceRecordWrites(db: DatabaseSync, answers: Answering, { drain
      ON CONFLICT (id) DO UPDATE SET since = excluded.since, profile = excluded.profile, dropped = excluded.dropped`,
   );
   const putService = db.prepare("INSERT OR REPLACE INTO service (device, until, tank) VALUES (?, ?, ?)");
-  const { forget } = deviceWrites(db);
-  const { forgetWaiting } = waitingWrites(db);
   const { note } = auditWrites(db);
 
   return {
     putDevices(records: readonly DeviceRecord[], occasion: Occasion): RecordOutcome[] {
-      const { outcomes, devices, services, forgotten, deeds } = settle(decideDevices(records), answers);
-      for (const { device, dropped } of devices) {
+      const { outcomes, devices, deeds } = settle(decideDevices(records), answers);
+      for (const { device, dropped, services } of devices) {
         const { id, since, profile } = device;
         put.run(id, since, profile === null ? null : JSON.stringify(profile), dropped);
+        for (const { until, tankId } of services) putService.run(id, until, tankId);
       }
-      for (const { device, until, tankId } of services) putService.run(device, until, tankId);
-      forgetWaiting(forgotten);
-      forget(forgotten);
       note(deeds, occasion);
       drain(devices.map(({ device }) => device.id));
       return outcomes;

@@ -2,7 +2,7 @@
 // stays open for as long as the reader takes.
 
 import type { DatabaseSync } from "node:sqlite";
-import type { StoredRecord } from "../../domain/record.ts";
+import type { StoredRecord } from "../../domain/export-lines.ts";
 import {
   customerState,
   DEVICE_COLUMNS,

@@ -1,9 +1,9 @@
 // What a store answers, beside what the naive model does.
 
 import assert from "node:assert/strict";
+import type { StoredRecord } from "../../../src/domain/export-lines.ts";
 import { SEES_ALL } from "../../../src/domain/key.ts";
 import { PAGE_NUMBER, type Page, type PageQuestion } from "../../../src/domain/page.ts";
-import type { StoredRecord } from "../../../src/domain/record.ts";
 import type { Found, Reads, Store } from "../../../src/domain/store.ts";
 import type { Random } from "../../../src/simulate/random.ts";
 import type { NaiveStore } from "../conformance/model.ts";
