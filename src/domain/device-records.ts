@@ -36,6 +36,7 @@ export function* decideDevices(records: readonly DeviceRecord[]): Inquiry<Device
   return { outcomes, devices, deeds: devices.flatMap((after) => deedsOf(known.get(after.device.id), after)) };
 }
 
+/** In the order of the records, whatever that of the store. */
 function* knownDevices(ids: readonly string[]): Inquiry<Map<string, KeptDevice>> {
   const devices = yield* ask("devices", ids);
   const dropped = yield* ask("dropped", ids);
@@ -45,7 +46,12 @@ function* knownDevices(ids: readonly string[]): Inquiry<Map<string, KeptDevice>>
     dropped: dropped.get(device.id) ?? 0,
     services: services.get(device.id) ?? [],
   });
-  return new Map(Array.from(devices, ([id, device]) => [id, kept(device)]));
+  const known = new Map<string, KeptDevice>();
+  for (const id of ids) {
+    const device = devices.get(id);
+    if (device !== undefined) known.set(id, kept(device));
+  }
+  return known;
 }
 
 const strange = (id: string): KeptDevice => ({ device: strangeDevice(id), dropped: 0, services: [] });
