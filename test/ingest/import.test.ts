@@ -240,11 +240,15 @@ test("what waited is taken in when a line tells what it waited for, and the audi
   const told = file(device("d-one", { profile: "elsys" }), tank("one", "a", { shape: SHAPE }));
   assert.deepEqual((await take(store, told)).summary, summary({ read: 2, changed: 2 }));
   assert.equal((await store.managedDevice("d-one"))?.waiting, 0);
+  const more = file(waits.replace("d-one", "d-two"), tank("two", "a", { shape: SHAPE }), device("d-two", { profile: "elsys" }));
+  assert.deepEqual((await take(store, more)).summary, summary({ read: 3, waiting: 1, new: 1, changed: 1 }));
+  assert.equal((await store.managedDevice("d-two"))?.waiting, 0);
   const found = await store.telemetryPage("one", WHOLE, SEES_ALL);
   assert.deepEqual(typeof found === "object" && found.data.map(({ fill_percentage }) => fill_percentage), [75]);
   const { data } = await store.auditPage({ ...WHOLE, by: "import", object: undefined, id: undefined });
   const changes = data.filter(({ action }) => action === "changed").map((entry) => entry.changes);
-  assert.deepEqual(changes, [{ shape: { from: null, to: SHAPE } }, { profile: { from: null, to: "elsys" } }]);
+  const [shaped, profiled] = [{ shape: { from: null, to: SHAPE } }, { profile: { from: null, to: "elsys" } }];
+  assert.deepEqual(changes, [profiled, shaped, shaped, profiled]);
 });
 
 test("lines that are too long or no UTF-8 are rejected, and the others taken", async (t) => {
