@@ -55,9 +55,11 @@ export async function startApp(options: AppOptions): Promise<App> {
   const settings = { version: VERSION, rateLimit, corsOrigins, trustProxy, patience };
 
   const accept = accepting(store, clock);
+  let server: Awaited<ReturnType<typeof buildServer>> | undefined;
   let mqtt: Mqtt | undefined;
 
   async function closeAll(): Promise<void> {
+    await server?.close();
     await mqtt?.stop();
     await seen.stop();
     await store.close();
@@ -66,22 +68,23 @@ export async function startApp(options: AppOptions): Promise<App> {
 
   try {
     const parts = { reads: timed(store, observe), doors: doorsOf(store, clock, accept), seen, clock, observe, metrics, limits };
-    const server = await buildServer({ ...parts, ...settings });
+    server = await buildServer({ ...parts, ...settings });
     const address = { port: config.port, host: await numericHost(config.host) };
     await server.listen(descriptor === undefined ? address : { ...address, ...{ fd: descriptor } });
     mqtt = await openMqtt({ config, reads: store, accept, limits, observe, clock, worker });
-    const url = urlOf(server.server.address() as AddressInfo);
+    const { server: listening } = server;
+    const url = urlOf(listening.address() as AddressInfo);
     const milliseconds = performance.now() - started;
     observe({ kind: "listening", url, database: shown(config.databaseUrl), workers: 1, milliseconds });
     let stopping: Promise<void> | undefined;
     const stop = async (): Promise<void> => {
-      const impatient = setTimeout(() => server.server.closeAllConnections(), STOP_MS);
+      const impatient = setTimeout(() => listening.closeAllConnections(), STOP_MS);
       // A connection whose last request was under way is idle only after the stop began.
-      const tidy = setInterval(() => server.server.closeIdleConnections(), TIDY_MS);
-      await server.close();
-      clearTimeout(impatient);
-      clearInterval(tidy);
-      await closeAll();
+      const tidy = setInterval(() => listening.closeIdleConnections(), TIDY_MS);
+      await closeAll().finally(() => {
+        clearTimeout(impatient);
+        clearInterval(tidy);
+      });
       observe({ kind: "stopped" });
     };
     return {

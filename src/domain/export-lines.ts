@@ -38,8 +38,9 @@ export function* jsonLines(record: StoredRecord): Generator<string> {
 }
 
 /** The payload is JSON already, as it was kept. */
-function waitingLine({ device, created_at, fill, payload }: Waiting): string {
-  const line = { object: "telemetry", device_id: device, created_at: formatInstant(created_at) };
+function waitingLine({ device, created_at, fill, payload, customer_id }: Waiting): string {
+  const bound = customer_id === null ? {} : { customer_id };
+  const line = { object: "telemetry", device_id: device, ...bound, created_at: formatInstant(created_at) };
   if (payload === null) return JSON.stringify({ ...line, fill_percentage: fill });
   return `${JSON.stringify(line).slice(0, -1)},"payload":${payload}}`;
 }

@@ -14,6 +14,8 @@ export type Waiting = {
   readonly created_at: number;
   readonly fill: number | null;
   readonly payload: string | null;
+  /** Of the key it was sent with: it may go to tanks of this customer alone. */
+  readonly customer_id: string | null;
 };
 
 export type Placement = {
@@ -110,7 +112,7 @@ function endOf(source: Source, batch: ArrivalBatch, place: number, known: Known)
   if (source.customerId !== null && tank?.tank.owner_id !== source.customerId) {
     return source.kind === "tank" ? { unknown: true } : { rejected: "device_id: there is no device with this id" };
   }
-  const waits = { device: source.id, created_at, fill, payload };
+  const waits = { device: source.id, created_at, fill, payload, customer_id: source.customerId };
   if (tankId === null) return { waits };
   if (fill !== null) return { tankId, fill };
   const end = tank === undefined ? { waits: "" } : read(String(payload), known.devices.get(source.id), tank);
@@ -135,6 +137,7 @@ function columnsOf(batch: ArrivalBatch, kept: readonly Kept[]): Pick<Placement, 
   const places = Uint32Array.from(kept, ({ place }) => place);
   return {
     readings: {
+      isOlder: batch.isOlder === true,
       tankIds: [...tanks.keys()],
       tank,
       createdAt: Float64Array.from(places, (place) => batch.createdAt[place] as number),
@@ -154,11 +157,18 @@ export function withStored({ places, outcomes }: Placement, stored: Uint8Array):
 
 /** As arrivals: when something has become known that they waited for. */
 export function batchOfWaiting(waiting: readonly Waiting[]): ArrivalBatch {
-  const devices = [...new Set(waiting.map(({ device }) => device))];
-  const places = new Map(devices.map((device, i) => [device, i]));
+  const sources: Source[] = [];
+  const places = new Map<string, number>();
+  const source = Uint32Array.from(waiting, ({ device: id, customer_id: customerId }) => {
+    const name = JSON.stringify([id, customerId]);
+    const place = places.get(name) ?? sources.push({ kind: "device", id, customerId }) - 1;
+    places.set(name, place);
+    return place;
+  });
   return {
-    sources: devices.map((id) => ({ kind: "device", id, customerId: null })),
-    source: Uint32Array.from(waiting, ({ device }) => places.get(device) as number),
+    isOlder: true,
+    sources,
+    source,
     createdAt: Float64Array.from(waiting, ({ created_at }) => created_at),
     fill: Float64Array.from(waiting, ({ fill }) => fill ?? Number.NaN),
     payloads: new Map(waiting.flatMap(({ payload }, i) => (payload === null ? [] : [[i, payload]]))),

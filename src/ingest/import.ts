@@ -9,7 +9,7 @@ import { accepting } from "./accept.ts";
 import type { Accept, Outcome as Accepted, Arrival } from "./arrival.ts";
 import { rowDecoder } from "./csv.ts";
 import { type Line, linesOf } from "./lines.ts";
-import { type DecodedLine, decodeLine } from "./ndjson.ts";
+import { type BoundArrival, type DecodedLine, decodeLine } from "./ndjson.ts";
 
 export type Summary = { read: number; new: number; changed: number; unchanged: number; rejected: number; waiting: number };
 export const nothingYet = (): Summary => ({ read: 0, new: 0, changed: 0, unchanged: 0, rejected: 0, waiting: 0 });
@@ -25,7 +25,7 @@ type Run =
   | { readonly kind: "tank"; readonly lines: TextLine[]; readonly records: TankRecord[] }
   | { readonly kind: "device"; readonly lines: TextLine[]; readonly records: DeviceRecord[] }
   | { readonly kind: "telemetry"; readonly lines: TextLine[]; readonly records: ReadingRecord[] }
-  | { readonly kind: "arrival"; readonly lines: TextLine[]; readonly records: Arrival[] }
+  | { readonly kind: "arrival"; readonly lines: TextLine[]; readonly records: BoundArrival[] }
   | { readonly kind: "rejected"; readonly lines: TextLine[]; readonly records: string[] };
 type TextLine = { readonly number: number; readonly text: string };
 
@@ -143,10 +143,24 @@ async function write(writes: ImportWrites, accept: Accept, run: Run): Promise<Ou
     case "telemetry":
       return (await accept(run.records.map(arrivalOf), ANYBODY)).map(outcomeOf);
     case "arrival":
-      return (await accept(run.records, ANYBODY)).map(outcomeOf);
+      return acceptBound(accept, run.records);
     case "rejected":
       return run.records.map((rejected) => ({ rejected }));
   }
+}
+
+/** Each as its sender was bound. */
+async function acceptBound(accept: Accept, records: readonly BoundArrival[]): Promise<Outcome[]> {
+  const outcomes: Outcome[] = [];
+  const places = Map.groupBy(records.keys(), (place) => records[place]?.customerId ?? null);
+  for (const [customerId, own] of places) {
+    const arrivals = own.flatMap((place) => records[place]?.arrival ?? []);
+    const told = await accept(arrivals, { customerId, deviceId: null });
+    told.forEach((outcome, i) => {
+      outcomes[own[i] ?? 0] = outcomeOf(outcome);
+    });
+  }
+  return outcomes;
 }
 
 function arrivalOf({ tankId, reading }: ReadingRecord): Arrival {

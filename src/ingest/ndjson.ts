@@ -5,8 +5,11 @@ import { isObject } from "../domain/faults.ts";
 import { type DecodedRecord, decodeRecord } from "../domain/record.ts";
 import type { Arrival } from "./arrival.ts";
 import { ownReading } from "./decode/own.ts";
+import { idFault } from "./decode/parts.ts";
 
-export type DecodedLine = DecodedRecord | { readonly kind: "arrival"; readonly record: Arrival };
+/** A reading that names its device, and the customer its sender was bound to, whose tanks alone it may go to. */
+export type BoundArrival = { readonly arrival: Arrival; readonly customerId: string | null };
+export type DecodedLine = DecodedRecord | { readonly kind: "arrival"; readonly record: BoundArrival };
 
 export function decodeLine(text: string): DecodedLine {
   let value: unknown;
@@ -16,11 +19,14 @@ export function decodeLine(text: string): DecodedLine {
     return rejected(`the line is not valid JSON: ${(error as Error).message.replace(/\p{Cc}/gu, "\ufffd")}`);
   }
   if (!isObject(value) || value["object"] !== "telemetry" || !Object.hasOwn(value, "device_id")) return decodeRecord(value);
-  const { object: _telemetry, ...reading } = value;
+  const { object: _telemetry, customer_id = null, ...reading } = value;
+  const fault = customer_id === null ? undefined : idFault("customer_id", customer_id);
+  if (fault !== undefined) return rejected(fault.rejected);
   // A file is read long after what it tells of.
   if (reading["created_at"] === undefined) return rejected("created_at: is missing");
-  const record = ownReading(reading, 0);
-  return "rejected" in record ? rejected(record.rejected) : { kind: "arrival", record };
+  const arrival = ownReading(reading, 0);
+  if ("rejected" in arrival) return rejected(arrival.rejected);
+  return { kind: "arrival", record: { arrival, customerId: customer_id as string | null } };
 }
 
 const rejected = (reason: string): DecodedLine => ({ kind: "rejected", reason });

@@ -5,7 +5,7 @@ import type { Fault } from "../domain/errors.ts";
 import { newId } from "../domain/id.ts";
 import { type Clock, type Instant, instantOrNull, parseInstant } from "../domain/instant.ts";
 import { hashOfSecret, type Key, newSecret, SEES_ALL } from "../domain/key.ts";
-import { NewKey } from "../domain/orders/keys.ts";
+import { KEY_ENDED, NewKey } from "../domain/orders/keys.ts";
 import type { Once } from "../domain/orders/order.ts";
 import type { Static } from "../domain/schema.ts";
 import type { Reads, Writes } from "../domain/store.ts";
@@ -18,8 +18,9 @@ type Given = Static<typeof NewKey>;
 
 export async function createKey(store: Keys, clock: Clock, fields: unknown, by: string, once?: Once): Promise<MadeKey> {
   const now = clock();
-  const errors = [...faultsInObject(NewKey, fields), ...faultsInBinding(fields, now), ...(await faultsInCustomer(store, fields))];
-  if (errors.length > 0) throw bodyInvalid(errors);
+  const errors = [...faultsInObject(NewKey, fields), ...faultsInBinding(fields)];
+  // What changes with time is judged with the order, so that one that is repeated is answered as it was.
+  if (errors.length > 0) throw bodyInvalid([...errors, ...faultsInEnd(fields, now), ...(await faultsInCustomer(store, fields))]);
   const given = fields as Given;
   const key: Key = {
     id: newId("key", now),
@@ -45,8 +46,8 @@ export async function rotateKey(store: Keys, clock: Clock, id: string, overlap: 
   return { ...(await carryOut(store, clock, order, by)), secret };
 }
 
-function faultsInBinding(fields: unknown, now: Instant): Fault[] {
-  const { role = "read", customer_id = null, device_id = null, expires_at } = (fields ?? {}) as Partial<Given>;
+function faultsInBinding(fields: unknown): Fault[] {
+  const { role = "read", customer_id = null, device_id = null } = (fields ?? {}) as Partial<Given>;
   const faults: Fault[] = [];
   if (role === "manage" && customer_id !== null) {
     faults.push({ field: "customer_id", message: "is not for a key of the role manage, which sees everything" });
@@ -54,11 +55,13 @@ function faultsInBinding(fields: unknown, now: Instant): Fault[] {
   if (device_id !== null && (role !== "ingest" || customer_id !== null)) {
     faults.push({ field: "device_id", message: "is for a key of the role ingest alone, and then nothing else binds it" });
   }
-  const ends = typeof expires_at === "string" ? parseInstant(expires_at)?.instant : undefined;
-  if (ends !== undefined && ends <= now) {
-    faults.push({ field: "expires_at", message: "must be in the future" });
-  }
   return faults;
+}
+
+function faultsInEnd(fields: unknown, now: Instant): Fault[] {
+  const { expires_at } = (fields ?? {}) as Partial<Given>;
+  const ends = typeof expires_at === "string" ? parseInstant(expires_at)?.instant : undefined;
+  return ends !== undefined && ends <= now ? [KEY_ENDED] : [];
 }
 
 async function faultsInCustomer(store: Keys, fields: unknown): Promise<Fault[]> {

@@ -154,9 +154,9 @@ function servicesOf(device: string, pairs: unknown): Service[] {
   return ends.map(([until, tankId]) => ({ device, until, tankId }));
 }
 
-export const WAITING_COLUMNS = "device, created_at, fill, payload";
-export const waitingOf = ([device, created_at, fill, payload]: Row): Waiting =>
-  ({ device, created_at, fill, payload }) as Waiting;
+export const WAITING_COLUMNS = "device, created_at, fill, payload, customer_id";
+export const waitingOf = ([device, created_at, fill, payload, customer_id]: Row): Waiting =>
+  ({ device, created_at, fill, payload, customer_id }) as Waiting;
 
 export const AUDIT_COLUMNS = "number, at, who, object, id, action, changes";
 export function auditEntryOf([number, at, by, object, id, action, changes]: Row): AuditEntry {

@@ -73,10 +73,10 @@ test("what has no tank waits, and so does what cannot be read yet, each with all
   const placement = place(FLEET, ...sent);
   assert.deepEqual(endsOf(placement), ["waiting", "waiting", "waiting", "waiting"]);
   assert.deepEqual(placement.waiting, [
-    { device: "free", created_at: 10, fill: 5, payload: null },
-    { device: "unheard-of", created_at: 1, fill: null, payload: '{"distance":3}' },
-    { device: "d", created_at: 11, fill: null, payload: '{"distance":3}' },
-    { device: "shapeless", created_at: 1, fill: null, payload: '{"distance":3}' },
+    { device: "free", created_at: 10, fill: 5, payload: null, customer_id: null },
+    { device: "unheard-of", created_at: 1, fill: null, payload: '{"distance":3}', customer_id: null },
+    { device: "d", created_at: 11, fill: null, payload: '{"distance":3}', customer_id: null },
+    { device: "shapeless", created_at: 1, fill: null, payload: '{"distance":3}', customer_id: null },
   ]);
 });
 
@@ -221,10 +221,10 @@ test("what became of the readings is put in its place among the arrivals", () =>
 
 test("what waited arrives again as it came", () => {
   const waiting: Waiting[] = [
-    { device: "d", created_at: 11, fill: 5, payload: null },
-    { device: "elsys", created_at: 1, fill: null, payload: '{"distance":500}' },
-    { device: "d", created_at: 9, fill: 0, payload: null },
-    { device: "free", created_at: 12, fill: 1, payload: null },
+    { device: "d", created_at: 11, fill: 5, payload: null, customer_id: null },
+    { device: "elsys", created_at: 1, fill: null, payload: '{"distance":500}', customer_id: null },
+    { device: "d", created_at: 9, fill: 0, payload: null, customer_id: null },
+    { device: "free", created_at: 12, fill: 1, payload: null, customer_id: null },
   ];
   const batch: ArrivalBatch = batchOfWaiting(waiting);
   const placement = settle(placed(batch), answering(FLEET));

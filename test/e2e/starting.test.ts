@@ -41,6 +41,9 @@ suite("starting the service", { concurrency: 2 }, () => {
     const first = await here.start();
     const { port } = new URL(first.url);
     complainsOnce(await serve(here, { PORT: port }), new RegExp(`port ${port}.*in use`));
+    for (const WORKERS of ["1", "2"]) {
+      complainsOnce(await serve(here, { PORT: "0", MQTT: port, WORKERS }), new RegExp(`port ${port}.*in use`));
+    }
     assert.equal((await ask(first, "/readyz")).status, 200);
   });
 

@@ -24,7 +24,7 @@ const MOVED = 1000;
 
 /** Device d1 with a profile has moved from tank "one" to "two", d3 is forgotten and was in "three"; of d2 and d1 readings wait. */
 async function fill(store: Store): Promise<void> {
-  await putCustomers(store, customer("a"));
+  await putCustomers(store, customer("a"), customer("b"));
   await putTanks(store, ...["one", "two", "three", "empty"].map((id, i) => tank(id, "a", { assigned_device_id: `d${i * 10}` })));
   await carriedOut(store, order.putDevice("d1", { tank_id: "one", profile: "elsys", shape: SHAPE }), at(100));
   await carriedOut(store, order.putDevice("d3", { tank_id: "three" }), at(100));
@@ -33,6 +33,9 @@ async function fill(store: Store): Promise<void> {
   await carriedOut(store, order.putDevice("d1", { tank_id: "two" }, { swap: true }), at(MOVED));
   await deliver(store, ...Array.from({ length: 1003 }, (_, i) => ({ device: "d2", at: i, fill: i % 101 })));
   await deliver(store, { device: "d2", at: 2000, payload: { distance: 500, "é\u2028": [1, { a: null }] } });
+  await putTanks(store, tank("of b", "b", { assigned_device_id: "d4" }));
+  const payload = { distance: 500 };
+  await deliver(store, { device: "d4", at: 1, payload, customerId: "b" }, { device: "d4", at: 2, payload });
   await deliver(store, { device: "d1", at: MOVED + 1, payload: { distance: 1500 } }, { device: "d1", at: MOVED - 1, fill: 7 });
 }
 
@@ -54,6 +57,10 @@ async function expectSame(store: Store): Promise<void> {
   await carriedOut(store, order.putDevice("d2", { tank_id: "empty", profile: "elsys", shape: SHAPE }), at(3000));
   assert.deepEqual((await fillsOf(store, "empty")).at(-1), [2000, 75]);
   assert.deepEqual(await waitingOf(store, "d2"), [0, 4]);
+  // What a key of another customer sent is not for this one's tanks.
+  await carriedOut(store, order.changeTank("of b", { owner_id: "a" }), at(3000));
+  await carriedOut(store, order.putDevice("d4", { profile: "elsys", shape: SHAPE }), at(3000));
+  assert.deepEqual(await fillsOf(store, "of b"), [[2, 75]]);
   assert.deepEqual((await checked(store)).findings, []);
 }
 
@@ -104,7 +111,7 @@ for (const [from, to] of WAYS) {
       await fill(store);
       const lines = await linesOf(store);
       const { summary, reasons } = await takeLines(copy, lines);
-      assert.deepEqual([reasons, summary.read, summary.waiting], [[], lines.length, 1001]);
+      assert.deepEqual([reasons, summary.read, summary.waiting], [[], lines.length, 1003]);
       assert.deepEqual((await linesOf(copy)).toSorted(), lines.toSorted());
       await expectSame(copy);
     });

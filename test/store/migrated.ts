@@ -57,7 +57,7 @@ export async function expectWhole(store: Store, model: NaiveStore): Promise<void
 
 export function expectNewest({ file }: DatabaseFolder, isLarge = true): void {
   const db = new DatabaseSync(file, { readOnly: true });
-  assert.equal(db.prepare("PRAGMA user_version").get()?.["user_version"], 4);
+  assert.equal(db.prepare("PRAGMA user_version").get()?.["user_version"], 5);
   assert.equal(db.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'reading'").get(), undefined);
   assert.equal(db.prepare("SELECT 1 FROM pragma_table_info('tank') WHERE name = 'reading_count'").get(), undefined);
   const levels = db.prepare("SELECT count(DISTINCT level) AS levels FROM list_milestone WHERE series = 'customer'").get();

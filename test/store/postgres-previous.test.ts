@@ -40,7 +40,7 @@ const opened = async ({ url, closeFirst }: Database): Promise<Store> => (await o
 test("a database of version 2 has devices and a fleet when it is opened, and all that it had", async (t) => {
   const { database, before } = await previous(t);
   await expectBroughtOver(await opened(database), before);
-  assert.deepEqual(await database.query("SELECT version FROM tank_monitor"), [{ version: 3 }]);
+  assert.deepEqual(await database.query("SELECT version FROM tank_monitor"), [{ version: 4 }]);
 });
 
 test("one where two tanks have one device, in another case each, is opened, and that is told", async (t) => {

@@ -8,7 +8,7 @@ import type { Store } from "../../src/domain/store.ts";
 import { auditQuestions } from "../../src/store/sqlite/audit.ts";
 import { customerQuestions } from "../../src/store/sqlite/customers.ts";
 import { deviceQuestions } from "../../src/store/sqlite/devices.ts";
-import { fleetQuestions } from "../../src/store/sqlite/fleet.ts";
+import { fleetQuestions } from "../../src/store/sqlite/fleet-page.ts";
 import { keyQuestions } from "../../src/store/sqlite/keys.ts";
 import { migrate } from "../../src/store/sqlite/migrations.ts";
 import { searchQuestions } from "../../src/store/sqlite/search.ts";
@@ -109,7 +109,7 @@ test("what an operator asks is looked up by an index; what a filter leaves is so
     deletedTankSearch: "tank_deleted (created_at>? AND created_at<?)",
     waitingDevices: "device_waiting",
     fleetPage: "fleet_by_urgency",
-    lowFleet: "fleet_by_urgency (urgency<?)",
+    lowFleet: "fleet_by_urgency (urgency>? AND urgency<?)",
     silentFleet: "fleet_by_heard (heard<?)",
     fleetOfOwner: "tank_by_owner (owner_id=?)",
     fleetOfCity: "tank_by_city (<expr>>? AND <expr><?)",

@@ -39,7 +39,7 @@ test("a database of version 3 has devices and a fleet when it is opened, and all
   db.close();
   await expectBroughtOver(await folder.open(), before);
   const look = new DatabaseSync(folder.file, { readOnly: true });
-  assert.equal(look.prepare("PRAGMA user_version").get()?.["user_version"], 4);
+  assert.equal(look.prepare("PRAGMA user_version").get()?.["user_version"], 5);
   look.close();
 });
 

@@ -4,10 +4,13 @@ import assert from "node:assert/strict";
 import { mkdirSync, renameSync, rmdirSync } from "node:fs";
 import test from "node:test";
 import { Refusal } from "../../src/domain/errors.ts";
-import { Writer } from "../../src/store/sqlite/writer.ts";
+import { Thread } from "../../src/store/sqlite/thread.ts";
+import type { WriteTable } from "../../src/store/sqlite/writing-thread.ts";
 import { customerRecord } from "../support/records.ts";
 import { databaseFolder } from "../support/stores.ts";
 import { until } from "../support/until.ts";
+
+const WRITING = new URL("../../src/store/sqlite/writing-thread.ts", import.meta.url);
 
 test("a thread that cannot open its database refuses writes, says so, and starts again until it can", async (t) => {
   const folder = databaseFolder(t);
@@ -15,17 +18,17 @@ test("a thread that cannot open its database refuses writes, says so, and starts
   renameSync(folder.file, `${folder.file}.away`);
   mkdirSync(folder.file);
   const reasons: string[] = [];
-  const writer = new Writer(folder.file, (reason) => reasons.push(reason));
+  const writer = new Thread<WriteTable>(WRITING, folder.file, (reason) => reasons.push(reason));
   t.after(() => writer.close());
   await assert.rejects(
-    writer.write("putCustomers", [customerRecord("a")], { by: "test", at: 0 }),
+    writer.call("putCustomers", [customerRecord("a")], { by: "test", at: 0 }),
     (error) => error instanceof Refusal && error.code === "store_unavailable",
   );
   assert.match(reasons[0] ?? "", /unable to open/);
   rmdirSync(folder.file);
   renameSync(`${folder.file}.away`, folder.file);
   await until("a write that is taken", async () => {
-    const written = await writer.write("putCustomers", [customerRecord("a")], { by: "test", at: 0 }).catch(() => []);
+    const written = await writer.call("putCustomers", [customerRecord("a")], { by: "test", at: 0 }).catch(() => []);
     return written[0] === "new" || written[0] === "unchanged";
   });
 });

@@ -11,7 +11,7 @@ test("the whole of src is seen", () => {
     assert.ok(graph.has(file), file);
   }
   assert.ok(graph.get("app.ts")?.includes("store/open.ts"));
-  assert.ok(graph.get("store/sqlite/writer.ts")?.includes("store/sqlite/writer-thread.ts"));
+  assert.ok(graph.get("store/sqlite/store.ts")?.includes("store/sqlite/writing-thread.ts"));
   assert.deepEqual(unknownFiles(graph), []);
 });
 

@@ -2,6 +2,7 @@
 
 import { type Deed, differences } from "../audit.ts";
 import { faultsInObject } from "../check.ts";
+import type { Fault } from "../errors.ts";
 import { idField, nullableInstantField, textField } from "../fields.ts";
 import { askFor, type Inquiry } from "../inquiry.ts";
 import { type Instant, instantOrNull } from "../instant.ts";
@@ -39,12 +40,16 @@ export const NewKey = object(
   ["rate", "expires_at", "role", "customer_id", "device_id"],
 );
 
+export const KEY_ENDED: Fault = { field: "expires_at", message: "must be in the future" };
+
 export function* addKey(key: Key, hash: string, at: Instant): Deciding {
+  const faults: Fault[] = key.expires_at !== null && key.expires_at <= at ? [KEY_ENDED] : [];
   if (key.customer_id !== null) {
     const customer = yield* askFor("customers", key.customer_id);
     const message = customer === undefined ? "names no customer" : "names a customer that is deleted";
-    if (customer?.deleted !== false) return wrongFields([{ field: "customer_id", message }]);
+    if (customer?.deleted !== false) faults.push({ field: "customer_id", message });
   }
+  if (faults.length > 0) return wrongFields(faults);
   return decided({ before: undefined, after: key, hash }, "created", at);
 }
 

@@ -25,8 +25,9 @@ export async function acceptReadings(db: Transaction, batch: ArrivalBatch): Prom
 const MEET = statement(`
   INSERT INTO device (id) SELECT unnest($1::text[]) ON CONFLICT (id) DO UPDATE SET waiting = device.waiting`);
 const WAIT = statement(`
-  INSERT INTO waiting (${WAITING_COLUMNS}) SELECT * FROM unnest($1::text[], $2::bigint[], $3::double precision[], $4::text[])
-  ON CONFLICT (device, created_at) DO UPDATE SET fill = excluded.fill, payload = excluded.payload`);
+  INSERT INTO waiting (${WAITING_COLUMNS}) SELECT * FROM unnest($1::text[], $2::bigint[], $3::double precision[], $4::text[], $5::text[])
+  ON CONFLICT (device, created_at) DO UPDATE
+  SET fill = excluded.fill, payload = excluded.payload, customer_id = excluded.customer_id`);
 
 /** $1 devices, $2 how many readings of each were lost besides. The newest stay; all by primary keys. */
 const SETTLE = statement(`
@@ -54,12 +55,12 @@ async function putToWait(db: Db, waiting: readonly Waiting[]): Promise<void> {
     last.map(({ created_at }) => created_at),
     last.map(({ fill }) => fill),
     last.map(({ payload }) => payload),
+    last.map(({ customer_id }) => customer_id),
   ]);
   await db.rows(SETTLE, [devices, devices.map(() => 0)]);
 }
 
-const DEVICES_A_STEP = 20;
-const SOME_WAIT = statement("SELECT id FROM device WHERE id = ANY ($1::text[]) AND waiting > 0 ORDER BY id");
+const SOME_WAIT = statement("SELECT id, waiting FROM device WHERE id = ANY ($1::text[]) AND waiting > 0 ORDER BY id");
 const OF_DEVICES = statement(`
   SELECT ${WAITING_COLUMNS} FROM waiting WHERE device = ANY ($1::text[]) ORDER BY device, created_at`);
 const TAKE_AWAY = statement(`
@@ -71,14 +72,25 @@ const TAKE_AWAY = statement(`
 const WAITS = READING_OUTCOMES.indexOf("waiting");
 const REJECTED = READING_OUTCOMES.indexOf("rejected");
 
-/** Takes in what waits of these devices, as far as it can be now. Under the exclusive lock. */
+/** Takes in what waits of these devices, as far as it can be now; what one device may have at a time. Under the exclusive lock. */
 export async function drain(db: Transaction, devices: readonly string[]): Promise<void> {
   if (devices.length === 0) return;
-  const waiting = (await db.rows(SOME_WAIT, [devices])).map(([id]) => String(id));
-  for (let i = 0; i < waiting.length; i += DEVICES_A_STEP) await drainSome(db, waiting.slice(i, i + DEVICES_A_STEP));
+  let step: string[] = [];
+  let readings = 0;
+  for (const [id, waiting] of await db.rows(SOME_WAIT, [devices])) {
+    if (readings + Number(waiting) > WAITING_MOST) {
+      await drainSome(db, step);
+      step = [];
+      readings = 0;
+    }
+    step.push(String(id));
+    readings += Number(waiting);
+  }
+  await drainSome(db, step);
 }
 
 async function drainSome(db: Transaction, devices: readonly string[]): Promise<void> {
+  if (devices.length === 0) return;
   const waiting = (await db.rows(OF_DEVICES, [devices])).map(waitingOf);
   const placement = await settleLater(placed(batchOfWaiting(waiting)), answersOn(db));
   const outcomes = withStored(placement, await takeReadings(db, placement.readings));

@@ -4,7 +4,7 @@ import type pg from "pg";
 import { Complaint } from "../../domain/errors.ts";
 import { statement, type Transaction, transaction } from "./connection.ts";
 import { fillDevicesAndFleet } from "./fill-fleet.ts";
-import { DEVICES_AND_FLEET, FIRST, TABLES } from "./schema.ts";
+import { DEVICES_AND_FLEET, FIRST, SENDERS_OF_WAITING, TABLES } from "./schema.ts";
 
 type Step = {
   readonly version: number;
@@ -17,8 +17,9 @@ type Step = {
 const STEPS: readonly Step[] = [
   { version: 2, sql: FIRST },
   { version: 3, sql: DEVICES_AND_FLEET, fill: fillDevicesAndFleet },
+  { version: 4, sql: SENDERS_OF_WAITING },
 ];
-const NEWEST = 3;
+const NEWEST = 4;
 
 const MARK = "CREATE TABLE tank_monitor (version integer NOT NULL)";
 

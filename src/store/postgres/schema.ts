@@ -190,6 +190,9 @@ export const DEVICES_AND_FLEET = `
   CREATE INDEX once_by_time ON once (at);
 `;
 
+/** Whose key a reading that waits was sent with. */
+export const SENDERS_OF_WAITING = `ALTER TABLE waiting ADD COLUMN customer_id text COLLATE "C";`;
+
 /** In the order in which their contents can be put back. */
 export const TABLES = [
   "customer",

@@ -21,6 +21,16 @@ export function arrivalWrites(db: DatabaseSync, answers: Answering) {
     return { outcomes: withStored(placement, takeReadings(placement.readings)), reasons, waiting };
   }
 
+  function drainOne(key: string): void {
+    const waiting = waitingOf(key);
+    if (waiting.length === 0) return;
+    const { outcomes } = take(batchOfWaiting(waiting));
+    const ended = waiting
+      .map((reading, i) => ({ ...reading, outcome: outcomes[i] }))
+      .filter(({ outcome }) => outcome !== WAITING);
+    stopWaiting(ended.map(({ outcome, ...reading }) => ({ ...reading, isRejected: outcome === REJECTED })));
+  }
+
   return {
     acceptReadings(batch: ArrivalBatch): Acceptance {
       const { outcomes, reasons, waiting } = take(batch);
@@ -30,13 +40,7 @@ export function arrivalWrites(db: DatabaseSync, answers: Answering) {
 
     /** Something has become known of these devices: what waited for it waits no longer. */
     drain(keys: readonly string[]): void {
-      const waiting = waitingOf(keys);
-      if (waiting.length === 0) return;
-      const { outcomes } = take(batchOfWaiting(waiting));
-      const ended = waiting
-        .map((reading, i) => ({ ...reading, outcome: outcomes[i] }))
-        .filter(({ outcome }) => outcome !== WAITING);
-      stopWaiting(ended.map(({ outcome, ...reading }) => ({ ...reading, isRejected: outcome === REJECTED })));
+      for (const key of keys) drainOne(key);
     },
   };
 }

@@ -103,7 +103,7 @@ function jsonOf(profile: Device["profile"]): string | null {
 /** What waits. The count of each device is kept with it. */
 export function waitingWrites(db: DatabaseSync) {
   const ofDevice = arrayStatement(db, `SELECT ${WAITING_COLUMNS} FROM waiting WHERE device = ? ORDER BY created_at`);
-  const add = db.prepare("INSERT OR REPLACE INTO waiting (device, created_at, fill, payload) VALUES (?, ?, ?, ?)");
+  const add = db.prepare(`INSERT OR REPLACE INTO waiting (${WAITING_COLUMNS}) VALUES (?, ?, ?, ?, ?)`);
   const end = db.prepare("DELETE FROM waiting WHERE device = ? AND created_at = ?");
   const endAll = db.prepare("DELETE FROM waiting WHERE device = ?");
   const trim = db.prepare(
@@ -116,12 +116,14 @@ export function waitingWrites(db: DatabaseSync) {
   );
 
   return {
-    waitingOf(keys: readonly string[]): Waiting[] {
-      return keys.flatMap((key) => arrayRows(ofDevice.all(key)).map(waitingOf));
+    waitingOf(key: string): Waiting[] {
+      return arrayRows(ofDevice.all(key)).map(waitingOf);
     },
 
     wait(readings: readonly Waiting[]): void {
-      for (const { device, created_at, fill, payload } of readings) add.run(device, created_at, fill, payload);
+      for (const { device, created_at, fill, payload, customer_id } of readings) {
+        add.run(device, created_at, fill, payload, customer_id);
+      }
       for (const device of new Set(readings.map(({ device }) => device))) {
         count.run(device, Number(trim.run(device).changes));
       }

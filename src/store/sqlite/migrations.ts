@@ -6,11 +6,20 @@ import { patiently } from "./connection.ts";
 import { rebuildFleet } from "./fleet.ts";
 import { addMissingHeads, isEveryReadingMoved, type MoveProgress, moveReadings } from "./move-readings.ts";
 import { rebuildLists } from "./rebuild.ts";
-import { BLOCKS_AND_MILESTONES, DEVICES_AND_FLEET, DEVICES_OF_TANKS, FIRST, WITHOUT_READINGS } from "./schema.ts";
+import {
+  BLOCKS_AND_MILESTONES,
+  DEVICES_AND_FLEET,
+  DEVICES_OF_TANKS,
+  FIRST,
+  SENDERS_OF_WAITING,
+  WITHOUT_READINGS,
+} from "./schema.ts";
 
 /** "TNKM": marks a file as ours. */
 const APPLICATION_ID = 0x544e4b4d;
-const NEWEST = 4;
+const NEWEST = 5;
+/** With devices and a fleet. */
+const DEVICES = 4;
 /** With readings in blocks. */
 const BLOCKS = 3;
 /** Of programs that were never released: milestones a row each. */
@@ -45,10 +54,15 @@ export async function migrate(db: DatabaseSync, progress: MoveProgress = () => {
     });
   }
   change(db, () => {
-    if (versionOf(db) >= NEWEST) return;
+    if (versionOf(db) >= DEVICES) return;
     db.exec(DEVICES_AND_FLEET);
     db.exec(DEVICES_OF_TANKS);
     rebuildFleet(db);
+    db.exec(`PRAGMA user_version = ${DEVICES}`);
+  });
+  change(db, () => {
+    if (versionOf(db) >= NEWEST) return;
+    db.exec(SENDERS_OF_WAITING);
     db.exec(`PRAGMA user_version = ${NEWEST}`);
   });
 }

@@ -115,6 +115,9 @@ export const BLOCKS_AND_MILESTONES = `
   CREATE UNIQUE INDEX list_milestone_by_position ON list_milestone (series, level, created_at, id);
 `;
 
+/** Whose key a reading that waits was sent with. */
+export const SENDERS_OF_WAITING = "ALTER TABLE waiting ADD COLUMN customer_id TEXT";
+
 /** What is left of the first step's readings. */
 export const WITHOUT_READINGS = `
   DROP TABLE reading;

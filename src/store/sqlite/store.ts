@@ -1,5 +1,5 @@
 // The embedded store: SQLite through `node:sqlite`. The serving thread reads on a connection of its own; every write goes
-// to the writing thread.
+// to the writing thread, and what may have to go through very many rows, to the thread for it.
 
 import { randomBytes } from "node:crypto";
 import { rmSync } from "node:fs";
@@ -9,29 +9,31 @@ import type { Observe } from "../../domain/events.ts";
 import type { Store } from "../../domain/store.ts";
 import { Health } from "../health.ts";
 import { importNow } from "../occasion.ts";
-import { auditQuestions } from "./audit.ts";
 import { check } from "./check.ts";
 import { asRefusal, isFileError, isNotADatabase, isSqliteError, openReader, openWriter, patiently } from "./connection.ts";
 import { customerQuestions } from "./customers.ts";
 import { deviceQuestions } from "./devices.ts";
 import { records } from "./export.ts";
-import { fleetQuestions } from "./fleet.ts";
 import { keyQuestions } from "./keys.ts";
 import { migrate, refuseForeign } from "./migrations.ts";
+import type { OverviewTable } from "./overview-thread.ts";
 import { Presence } from "./presence.ts";
-import { searchQuestions } from "./search.ts";
 import { SharedSnapshot } from "./snapshot.ts";
 import { tankQuestions } from "./tanks.ts";
 import { telemetryQuestions } from "./telemetry.ts";
-import { Writer } from "./writer.ts";
-import type { WriteName, WriteTable } from "./writer-thread.ts";
+import { Thread } from "./thread.ts";
+import type { WriteName, WriteTable } from "./writing-thread.ts";
+
+const WRITING = new URL("./writing-thread.ts", import.meta.url);
+const OVERVIEW = new URL("./overview-thread.ts", import.meta.url);
 
 export async function openSqlite(file: string, observe: Observe): Promise<Store> {
   const db = await prepare(file, observe);
   const snapshot = new SharedSnapshot(db);
   const reading = new Health("store", observe);
   const writing = new Health("writing", observe);
-  const writer = new Writer(file, (reason) => writing.lose(reason));
+  const writer = new Thread<WriteTable>(WRITING, file, (reason) => writing.lose(reason));
+  const overview = new Thread<OverviewTable>(OVERVIEW, file, (reason) => reading.lose(reason));
   const presence = new Presence(file, (change) => (change === "back" ? reading.release() : reading.hold(change.lost)));
   await presence.look();
 
@@ -49,8 +51,13 @@ export async function openSqlite(file: string, observe: Observe): Promise<Store>
     return (...args) => reading.watch(() => refusing(() => snapshot.ask(() => question(...args))));
   }
 
+  function look<N extends keyof OverviewTable>(name: N) {
+    return (...args: Parameters<OverviewTable[N]>): Promise<ReturnType<OverviewTable[N]>> =>
+      reading.watch(() => refusing(() => overview.call(name, ...args)));
+  }
+
   function tell<N extends WriteName>(name: N): (...args: Parameters<WriteTable[N]>) => Promise<ReturnType<WriteTable[N]>> {
-    return (...args) => refusing(() => writing.watch(() => writer.write(name, ...args)));
+    return (...args) => refusing(() => writing.watch(() => writer.call(name, ...args)));
   }
 
   const repairs = {
@@ -73,13 +80,13 @@ export async function openSqlite(file: string, observe: Observe): Promise<Store>
     telemetryPage: ask(questions.telemetryPage),
     keyByHash: ask(questions.keyByHash),
     managedCustomer: ask(questions.managedCustomer),
-    customerSearch: ask(questions.customerSearch),
+    customerSearch: look("customerSearch"),
     managedTank: ask(questions.managedTank),
-    tankSearch: ask(questions.tankSearch),
+    tankSearch: look("tankSearch"),
     managedDevice: ask(questions.managedDevice),
-    deviceSearch: ask(questions.deviceSearch),
-    fleetPage: ask(questions.fleetPage),
-    auditPage: ask(questions.auditPage),
+    deviceSearch: look("deviceSearch"),
+    fleetPage: look("fleetPage"),
+    auditPage: look("auditPage"),
     keyList: ask(questions.keyList),
     isEmpty: ask(questions.isEmpty),
     ping: ask(questions.ping),
@@ -98,6 +105,7 @@ export async function openSqlite(file: string, observe: Observe): Promise<Store>
       presence.stop();
       // The writer goes last: the last connection to close empties the log into the database.
       db.close();
+      await overview.close();
       await writer.close();
     },
   };
@@ -107,15 +115,11 @@ function allQuestions(db: DatabaseSync) {
   const anything = db.prepare("SELECT EXISTS (SELECT 1 FROM customer) OR EXISTS (SELECT 1 FROM api_key) AS any");
   // Reads a page of the file, as a bare SELECT 1 would not.
   const ping = db.prepare("SELECT id FROM customer ORDER BY pk DESC LIMIT 1");
-  const tanks = tankQuestions(db);
   return {
     ...customerQuestions(db),
-    ...tanks,
+    ...tankQuestions(db),
     ...telemetryQuestions(db),
-    ...searchQuestions(db),
     ...deviceQuestions(db),
-    ...fleetQuestions(db, tanks.liveTank),
-    ...auditQuestions(db),
     ...keyQuestions(db),
     isEmpty: (): boolean => anything.get()?.["any"] === 0,
     ping: (): void => void ping.get(),

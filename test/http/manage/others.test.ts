@@ -35,6 +35,20 @@ test("a key is made, works, is changed, rotated and revoked; its secret is told 
   assert.ok(!everything.includes(secret.slice(3)) && !everything.includes(String(next["secret"]).slice(3)));
 });
 
+test("the making of a key that arrives again is answered as it was, also when the key has ended", async (t) => {
+  const here = await world(t);
+  const once = { "idempotency-key": "short" };
+  const body = { name: "short", expires_at: "2026-11-14T09:30:06.000Z" };
+  const { id } = expect(await here.ask("POST", "/manage/v1/keys", body, once), 201);
+  here.forward(8000);
+  const again = expect(await here.ask("POST", "/manage/v1/keys", body, once), 201);
+  assert.deepEqual([again["id"], again["secret"]], [id, null]);
+  assert.deepEqual(faults(await here.ask("POST", "/manage/v1/keys", { ...body, customer_id: "nobody" })), [
+    "expires_at must be in the future",
+    "customer_id names no customer",
+  ]);
+});
+
 test("what is wrong with a key is told at once", async (t) => {
   const here = await emptyWorld(t);
   const wrong = await here.ask("POST", "/manage/v1/keys", {

@@ -98,6 +98,23 @@ export function boundSenderConformance(engine: Engine): void {
     assert.deepEqual(await waitingOf(store, "d1"), [1, 0]);
   });
 
+  test("and goes to no tank of somebody else, where the device was moved meanwhile", async (t) => {
+    const { store } = await engine.open(t);
+    await withTanks(store);
+    const ahead = [99, 101].map((instant): Sent => {
+      return { device: "d1", at: instant, payload: { percent: instant / 2 }, customerId: "anna" };
+    });
+    assert.deepEqual(await deliver(store, ...ahead, { device: "d1", at: 102, payload: { percent: 7 } }), [
+      "waiting",
+      "waiting",
+      "waiting",
+    ]);
+    await carriedOut(store, order.changeTank("two", { assigned_device_id: "d1" }, { swap: true }), at(100));
+    await carriedOut(store, order.putDevice("d1", { profile: { value: "percent", measures: "percent" } }), at(100));
+    assert.deepEqual([await fillsOf(store, "one"), await fillsOf(store, "two")], [[[99, 49.5]], [[102, 7]]]);
+    assert.deepEqual(await waitingOf(store, "d1"), [0, 1]);
+  });
+
   test("a deleted tank takes what was measured before from its owner, unseen, and nobody's device no more", async (t) => {
     const { store } = await engine.open(t);
     await withTanks(store);

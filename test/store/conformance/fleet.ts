@@ -4,7 +4,7 @@ import { FLEET_STATES, type FleetEntry, type FleetQuestion, marginOf } from "../
 import type { Store } from "../../../src/domain/store.ts";
 import { NOWHERE } from "../../../src/domain/tank.ts";
 import { type Random, seeded } from "../../../src/simulate/random.ts";
-import { deliverFills } from "../../support/arrivals.ts";
+import { deliver, deliverFills } from "../../support/arrivals.ts";
 import { at, carriedOut, order, tankFields } from "../../support/orders.ts";
 import { putReadings } from "../../support/records.ts";
 import type { Engine } from "./engine.ts";
@@ -76,6 +76,24 @@ export function fleetConformance(engine: Engine): void {
       tank: tank("low", "a", { min_fill_alert_percentage: 100 }),
       latest: { created_at: 1, fill_percentage: 0 },
     });
+  });
+
+  test("every page of a long list follows the one before", async (t) => {
+    const { store } = await engine.open(t);
+    const ids = Array.from({ length: 1800 }, (_, i) => `t${i}`);
+    await withTanks(store, ...ids);
+    const fills = ids.flatMap((id, i) => (i % 9 === 0 ? [] : [{ tank: id, at: i, fill: ((i * 7919) % 1000) / 10 }]));
+    await deliver(store, ...fills);
+    const entries = ids.map((id): FleetEntry => {
+      const own = fills.find(({ tank: of }) => of === id);
+      return { tank: tank(id, "a"), latest: own === undefined ? null : { created_at: own.at, fill_percentage: own.fill } };
+    });
+    for (const state of [undefined, ...FLEET_STATES]) {
+      for (const page of Array.from({ length: 19 }, (_, i) => i + 1)) {
+        const question = asked({ state, page, size: 100 });
+        assert.deepEqual(await store.fleetPage(question), expected(entries, question), `page ${page} of ${state}`);
+      }
+    }
   });
 
   test("margins are compared to the last bit", async (t) => {

@@ -51,6 +51,7 @@ export function togetherConformance(engine: Engine): void {
     await putCustomers(store, customer("owner"));
     await putTanks(store, tank("tank", "owner", { created_at: 0 }));
     const other = await reopen();
+    await putCustomers(other, customer("owner"));
     const lists = {
       customers: { others: 1, ask: (page: number) => customersOf(store, { page, size: SIZE }) },
       email: { others: 0, ask: (page: number) => customersOf(store, { page, size: SIZE, email: EMAIL }) },

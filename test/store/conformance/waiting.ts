@@ -47,6 +47,22 @@ export function waitingConformance(engine: Engine): void {
     }
   }
 
+  test("what was stored since stands: it arrived later than what waited", async (t) => {
+    const { store } = await engine.open(t);
+    await assigned(store, "other");
+    assert.deepEqual(await deliver(store, { device: "d", at: 5, fill: 10 }, { device: "d", at: 6, fill: 11 }), [
+      "waiting",
+      "waiting",
+    ]);
+    assert.deepEqual(await deliver(store, { tank: "one", at: 5, fill: 20 }), ["new"]);
+    await carriedOut(store, order.putDevice("d", { tank_id: "one" }, { swap: true }), at(NEW_YEAR));
+    assert.deepEqual(await fillsOf(store, "one"), [
+      [5, 20],
+      [6, 11],
+    ]);
+    assert.deepEqual(await waitingOf(store, "d"), [0, 0]);
+  });
+
   test("as many as may wait all do, one more and an older one push out the oldest", async (t) => {
     const { store } = await engine.open(t);
     await deliverFills(store, "d", ascending.slice(1, WAITING_MOST + 1));

@@ -12,13 +12,10 @@ import { customerWrites } from "./customers.ts";
 import { deviceRecordWrites } from "./device-records.ts";
 import { orderWrites } from "./orders.ts";
 import { tankWrites } from "./tanks.ts";
+import { type Call, failed, type Reply } from "./thread.ts";
 
 export type WriteTable = ReturnType<typeof writeTable>;
 export type WriteName = keyof WriteTable;
-export type WriteRequest = { readonly id: number; readonly name: WriteName; readonly args: readonly unknown[] };
-export type WriteReply =
-  | { readonly id: number; readonly value: unknown }
-  | { readonly id: number; readonly error: unknown; readonly unavailable: boolean };
 
 function writeTable(db: DatabaseSync) {
   const answers = answersOn(db);
@@ -45,7 +42,7 @@ const PAUSE_MS = 3;
 class WritingThread {
   readonly #db: DatabaseSync;
   readonly #table: WriteTable;
-  readonly #queue: WriteRequest[] = [];
+  readonly #queue: Call[] = [];
   #closing = false;
   #scheduled = false;
 
@@ -54,7 +51,7 @@ class WritingThread {
     this.#table = patiently(() => writeTable(this.#db));
   }
 
-  take(message: WriteRequest | "close"): void {
+  take(message: Call | "close"): void {
     if (message === "close") this.#closing = true;
     else this.#queue.push(message);
     this.#schedule();
@@ -72,21 +69,21 @@ class WritingThread {
   }
 
   #commitTogether(): void {
-    const taken: WriteRequest[] = [];
-    const replies: WriteReply[] = [];
+    const taken: Call[] = [];
+    const replies: Reply[] = [];
     const started = performance.now();
     try {
       patiently(() => this.#db.exec("BEGIN IMMEDIATE"));
       while (this.#queue.length > 0 && performance.now() - started < TRANSACTION_MS) {
-        const request = this.#queue.shift() as WriteRequest;
+        const request = this.#queue.shift() as Call;
         taken.push(request);
         replies.push(this.#run(request));
       }
       this.#db.exec("COMMIT");
     } catch (error) {
       if (this.#db.isTransaction) this.#db.exec("ROLLBACK");
-      const failed = taken.length > 0 ? taken : this.#queue.splice(0);
-      for (const { id } of failed) parentPort?.postMessage(failure(id, error));
+      const lost = taken.length > 0 ? taken : this.#queue.splice(0);
+      for (const { id } of lost) parentPort?.postMessage(failed(id, error));
       return;
     }
     for (const reply of replies) parentPort?.postMessage(reply);
@@ -94,17 +91,17 @@ class WritingThread {
   }
 
   /** A write that fails by itself is undone by itself; one that shows the database is away fails the transaction. */
-  #run(request: WriteRequest): WriteReply {
+  #run(request: Call): Reply {
     this.#db.exec("SAVEPOINT one_write");
     try {
-      const write = this.#table[request.name] as (...args: readonly unknown[]) => unknown;
+      const write = this.#table[request.name as WriteName] as (...args: readonly unknown[]) => unknown;
       const value = write(...request.args);
       this.#db.exec("RELEASE one_write");
       return { id: request.id, value };
     } catch (error) {
       if (asRefusal(error) instanceof Refusal) throw error;
       this.#db.exec("ROLLBACK TO one_write; RELEASE one_write");
-      return failure(request.id, error);
+      return failed(request.id, error);
     }
   }
 
@@ -112,12 +109,6 @@ class WritingThread {
     this.#db.close();
     parentPort?.close();
   }
-}
-
-function failure(id: number, error: unknown): WriteReply {
-  const refusal = asRefusal(error);
-  const unavailable = refusal instanceof Refusal;
-  return { id, error: unavailable ? refusal.cause : error, unavailable };
 }
 
 if (parentPort !== null) {
