@@ -1,7 +1,7 @@
 // The MQTT doors, wired: the embedded broker and the subscription at an external one, as far as they are configured. What they
 // need is loaded only then.
 
-import { hash } from "node:crypto";
+import { hash, randomUUID } from "node:crypto";
 import { hostname } from "node:os";
 import type { Config } from "./config.ts";
 import { Refusal } from "./domain/errors.ts";
@@ -12,8 +12,10 @@ import type { Reads } from "./domain/store.ts";
 import { listenComplaint, numericHost } from "./http/address.ts";
 import { throttled } from "./http/admission.ts";
 import { KeyRing, requireReach } from "./http/auth.ts";
-import { type Limits, WrongKeys } from "./http/limits.ts";
-import type { Accept, Sender } from "./ingest/arrival.ts";
+import { andThen, KeyLimits, type Limits, type Taken, WrongKeys } from "./http/limits.ts";
+import type { Accept } from "./ingest/arrival.ts";
+import type { Identity } from "./ingest/mqtt/link.ts";
+import type { Admit } from "./ingest/mqtt/logins.ts";
 
 export type MqttParts = {
   readonly config: Config;
@@ -53,29 +55,44 @@ async function openBroker({ config, worker, ...parts }: MqttParts): Promise<Mqtt
 async function openSubscriber({ config, worker, accept, observe, clock }: MqttParts): Promise<Mqtt | undefined> {
   if (config.mqttUrl === null) return undefined;
   const { Subscriber } = await import("./ingest/mqtt/subscriber.ts");
-  const subscriber = new Subscriber({ url: config.mqttUrl, clientId: clientId(config, worker), accept, observe, clock });
+  const subscriber = new Subscriber({ url: config.mqttUrl, identity: identityOf(config, worker), accept, observe, clock });
   subscriber.start();
   return subscriber;
 }
 
-/** The same after a restart, and nobody else's: the broker keeps for it what was not acknowledged. */
-function clientId({ databaseUrl, host, port }: Config, worker: number): string {
-  const who = hash("sha256", JSON.stringify([hostname(), host, port, databaseUrl]), "hex").slice(0, 12);
-  return `tank-monitor-${who}-${worker}`;
+/**
+ * The same after a restart, and nobody else's: the broker keeps for it what was not acknowledged. With any free port there is
+ * nothing to tell two services on one machine apart, so each is somebody new, for whom nothing is kept.
+ */
+function identityOf({ databaseUrl, host, port }: Config, worker: number): Identity {
+  const isLasting = port !== 0;
+  const who = isLasting ? hash("sha256", JSON.stringify([hostname(), host, port, databaseUrl]), "hex") : randomUUID();
+  return { clientId: `tank-monitor-${who.replaceAll("-", "").slice(0, 12)}-${worker}`, isLasting };
 }
 
-/** A client logs in with an ingest key. Floods of wrong ones from one address are throttled, as over HTTP. */
-function admitting({ reads, clock, limits, config }: MqttParts): (secret: string, address: string) => Promise<Sender> {
+/**
+ * A client logs in with an ingest key. Floods of wrong ones from one address are throttled, as over HTTP, and a message counts
+ * as a request does.
+ */
+function admitting({ reads, clock, limits, config }: MqttParts): Admit {
   const keys = new KeyRing(reads, clock);
+  const keyLimits = new KeyLimits(limits, config.rateLimit);
   const wrongKeys = config.rateLimit === 0 ? undefined : new WrongKeys(limits);
   return async (secret, address) => {
     try {
       const caller = await keys.callerOf(secret);
       requireReach(caller, "ingest");
-      return bindingOf(caller.key);
+      const turn = () => andThen(keyLimits.take(caller.key), waitOf);
+      return { keyId: caller.key.id, sender: bindingOf(caller.key), turn };
     } catch (error) {
       const isWrong = error instanceof Refusal && error.code === "key_invalid";
       throw isWrong && (await wrongKeys?.isFlood(address)) === true ? throttled() : error;
     }
   };
 }
+
+/** A timer may come a little early. */
+const SPARE_MS = 5;
+
+const waitOf = (taken: Taken | undefined): number =>
+  taken === undefined || taken.allowed ? 0 : taken.retryAfter * 1000 + SPARE_MS;

@@ -4,7 +4,7 @@ import { Broker } from "../../src/ingest/mqtt/broker.ts";
 
 const broker = new Broker({
   accept: async (arrivals) => arrivals.map((arrival) => ("rejected" in arrival ? arrival : "stored")),
-  admit: async () => ({ customerId: null, deviceId: null }),
+  admit: async () => ({ keyId: "key_1", sender: { customerId: null, deviceId: null }, turn: () => 0 }),
   observe: () => {},
   clock: Date.now,
 });

@@ -33,14 +33,16 @@ export function faultInObject(
 
 type Shape = Pick<Schema, "properties" | "required">;
 
-/** More than anyone mends at once; whoever sends a million wrong fields learns of these. */
-const FAULTS_TOLD = 50;
+/** More than anyone mends at once; whoever sends a million wrong fields learns of these, and that there are more. */
+export const FAULTS_TOLD = 50;
+/** Of these it is also guessed what was meant, which takes longer than all else. */
+export const FAULTS_GUESSED = 10;
 
-/** Every fault, in every depth that the schema has. What must be there, the schema says itself, in nested objects too. */
+/** Every fault that is told and one more, in every depth that the schema has. What must be there, the schema says itself, in nested objects too. */
 export function faultsInObject(schema: Shape, value: unknown): Fault[] {
   const faults: Fault[] = [];
   noteObject(schema, value, "", faults);
-  return faults.slice(0, FAULTS_TOLD);
+  return faults.slice(0, FAULTS_TOLD + 1);
 }
 
 /** The value, known to fit the schema from here on; or a refusal that names all its faults. */
@@ -50,11 +52,16 @@ export function checked<S extends ObjectSchema>(schema: S, value: unknown): Stat
   return value as Static<S>;
 }
 
-export function bodyInvalid(errors: readonly Fault[]): Refusal {
+/** `most` faults are told. */
+export function bodyInvalid(errors: readonly Fault[], most = FAULTS_TOLD): Refusal {
   const { field, message } = errors[0] ?? { field: "", message: "is not as it must be" };
-  const first = `${field === "" ? "The body" : field} ${message}${message.endsWith("?") ? "" : "."}`;
-  const more = errors.length > 1 ? ` There are ${errors.length} faults in all: see "errors".` : "";
-  return new Refusal("body_invalid", first + more, { errors });
+  const first = `${field === "" ? "The body" : field} ${message}${/[.?]$/.test(message) ? "" : "."}`;
+  return new Refusal("body_invalid", first + others(errors.length, most), { errors: errors.slice(0, most) });
+}
+
+function others(count: number, most: number): string {
+  if (count > most) return ` There are more than ${most} faults: see "errors" for the first ${most}.`;
+  return count > 1 ? ` There are ${count} faults in all: see "errors".` : "";
 }
 
 function noteObject({ properties = {}, required = [] }: Shape, value: unknown, path: string, faults: Fault[]): void {
@@ -64,9 +71,10 @@ function noteObject({ properties = {}, required = [] }: Shape, value: unknown, p
   }
   for (const name of Object.keys(value)) {
     if (Object.hasOwn(properties, name)) continue;
-    if (faults.length >= FAULTS_TOLD) return;
+    if (faults.length > FAULTS_TOLD) return;
     const shown = name.slice(0, 80).toWellFormed();
-    faults.push({ field: within(path, shown), message: `is not known here.${guess(name, Object.keys(properties))}` });
+    const meant = faults.length < FAULTS_GUESSED ? guess(name, Object.keys(properties)) : "";
+    faults.push({ field: within(path, shown), message: `is not known here.${meant}` });
   }
   for (const [name, field] of Object.entries(properties)) {
     const given = (value as Record<string, unknown>)[name];
@@ -78,7 +86,7 @@ function noteObject({ properties = {}, required = [] }: Shape, value: unknown, p
 const within = (path: string, name: string): string => (path === "" ? name : `${path}.${name}`);
 
 function noteField(schema: Schema, value: unknown, path: string, faults: Fault[]): void {
-  if (faults.length >= FAULTS_TOLD) return;
+  if (faults.length > FAULTS_TOLD) return;
   if (schema.properties !== undefined && value !== null) noteObject(schema, value, path, faults);
   else if (schema.items !== undefined && value !== null) noteList(schema, schema.items, value, path, faults);
   else {

@@ -62,6 +62,10 @@ export type Event =
   | {
       readonly kind: "readings_refused";
       readonly door: Door;
+      /** Of the client; an external broker does not say who publishes. */
+      readonly keyId: string | null;
+      /** As it may be shown: short, without a secret, and without characters that are not seen. */
+      readonly topic: string;
       readonly device: string | null;
       readonly count: number;
       readonly reason: string;

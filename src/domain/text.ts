@@ -6,6 +6,8 @@ export function closest(word: string, candidates: readonly string[]): string | u
   let best: string | undefined;
   let least = Math.max(2, Math.ceil(word.length / 2)) + 1;
   for (const candidate of candidates) {
+    // A word is at least as far away as it is longer or shorter.
+    if (Math.abs(word.length - candidate.length) >= least) continue;
     const d = distance(word.toLowerCase(), candidate.toLowerCase());
     if (d < least) {
       least = d;

@@ -1,32 +1,64 @@
 // The bytes of a body, bounded, and the text they are. What is left of a body that is refused is read and dropped: a sender
 // who is still sending would not hear the answer otherwise.
 
+import { isUtf8 } from "node:buffer";
 import type { IncomingMessage } from "node:http";
-import { promisify } from "node:util";
-import { gunzip } from "node:zlib";
+import { createGunzip } from "node:zlib";
 import { Refusal } from "../domain/errors.ts";
 import type { Share } from "./room.ts";
 
-export function bytesOf(raw: IncomingMessage, maxBytes: number, share: Share): Promise<Buffer> {
-  const { promise, resolve, reject } = Promise.withResolvers<Buffer>();
-  const chunks: Buffer[] = [];
+export function bytesOf(raw: IncomingMessage, maxBytes: number, share: Share): Promise<Held> {
+  const { promise, resolve, reject } = Promise.withResolvers<Held>();
+  const held = new Held(maxBytes);
   let size = 0;
   raw.on("data", (chunk: Buffer) => {
     size += chunk.length;
     try {
       if (size > maxBytes) throw tooLarge(`A body here may have at most ${maxBytes} bytes.`);
       share.take(chunk.length);
-      chunks.push(chunk);
+      held.add(chunk);
     } catch (error) {
-      chunks.length = 0;
+      held.handOver();
       // What still comes is dropped.
       size = Number.POSITIVE_INFINITY;
       reject(error);
     }
   });
-  raw.on("end", () => resolve(Buffer.concat(chunks)));
+  raw.on("end", () => resolve(held));
   raw.on("error", (cause) => reject(cutShort(cause)));
   return promise;
+}
+
+/**
+ * Bytes that come bit by bit. They are copied together, since each bit by itself would take some hundred bytes more, and are
+ * handed over once, since a request lives on while its answer is made.
+ */
+class Held {
+  readonly #maxBytes: number;
+  #bytes = Buffer.alloc(0);
+  #size = 0;
+
+  constructor(maxBytes: number) {
+    this.#maxBytes = maxBytes;
+  }
+
+  add(chunk: Buffer): void {
+    const size = this.#size + chunk.length;
+    if (size > this.#bytes.length) {
+      const larger = Buffer.allocUnsafe(Math.min(this.#maxBytes, Math.max(size, 2 * this.#bytes.length)));
+      this.#bytes.copy(larger, 0, 0, this.#size);
+      this.#bytes = larger;
+    }
+    chunk.copy(this.#bytes, this.#size);
+    this.#size = size;
+  }
+
+  handOver(): Buffer {
+    const whole = this.#bytes.subarray(0, this.#size);
+    this.#bytes = Buffer.alloc(0);
+    this.#size = 0;
+    return whole;
+  }
 }
 
 export function cutShort(cause: unknown): Refusal {
@@ -37,26 +69,38 @@ export function tooLarge(detail: string): Refusal {
   return new Refusal("body_too_large", detail);
 }
 
-const unzip = promisify(gunzip);
 /** Fewer turns of the thread pool than the usual 16 KiB takes. */
 const CHUNK_BYTES = 131_072;
 
-/** Stops where more comes out than may: a bomb costs no more than an honest body of that size. */
-export async function unpacked(bytes: Buffer, maxBytes: number): Promise<Buffer> {
+/** Stops where more comes out than may, or than there is room for: a bomb costs no more than an honest body of that size. */
+export async function unpacked(bytes: Buffer, maxBytes: number, share: Share): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  const unzip = createGunzip({ chunkSize: Math.min(CHUNK_BYTES, maxBytes) });
+  unzip.end(bytes);
   try {
-    return await unzip(bytes, { maxOutputLength: maxBytes, chunkSize: Math.min(CHUNK_BYTES, maxBytes) });
-  } catch (cause) {
-    if ((cause as NodeJS.ErrnoException).code === "ERR_BUFFER_TOO_LARGE") {
-      throw tooLarge(`A body here may have at most ${maxBytes} bytes once it is unpacked.`);
+    for await (const chunk of unzip as AsyncIterable<Buffer>) {
+      size += chunk.length;
+      if (size > maxBytes) throw tooLarge(`A body here may have at most ${maxBytes} bytes once it is unpacked.`);
+      share.take(chunk.length);
+      chunks.push(chunk);
     }
+  } catch (cause) {
+    if (cause instanceof Refusal) throw cause;
     throw new Refusal("encoding_invalid", "The body is said to be gzip, and cannot be unpacked as such.", { cause });
   }
+  return Buffer.concat(chunks, size);
+}
+
+const BYTE_ORDER_MARK = Buffer.from("\ufeff");
+
+/** Without a byte order mark. */
+export function plainUtf8(bytes: Buffer): Buffer {
+  if (!isUtf8(bytes)) throw new Refusal("encoding_invalid", "The body is not valid UTF-8.");
+  const begins = bytes.subarray(0, BYTE_ORDER_MARK.length).equals(BYTE_ORDER_MARK);
+  return begins ? bytes.subarray(BYTE_ORDER_MARK.length) : bytes;
 }
 
 export function textOf(bytes: Buffer): string {
-  try {
-    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
-  } catch {
-    throw new Refusal("encoding_invalid", "The body is not valid UTF-8.");
-  }
+  return plainUtf8(bytes).toString();
 }

@@ -1,17 +1,19 @@
 // The content of a write: from the bytes on a connection to the JSON that a route takes. What is refused is refused as early
-// as it is known: by its headers, while it arrives, while it is unpacked.
+// as it is known: by its headers, while it arrives, while it is unpacked, by a look at its text.
 
 import type { IncomingMessage } from "node:http";
 import { bodyInvalid } from "../domain/check.ts";
 import { Refusal } from "../domain/errors.ts";
-import { bytesOf, textOf, tooLarge, unpacked } from "./bytes.ts";
+import { LEVELS_MOST, TOO_DEEP, weightOf } from "../domain/json.ts";
+import { bytesOf, plainUtf8, textOf, tooLarge, unpacked } from "./bytes.ts";
 import { goOn } from "./continue.ts";
 import type { Item } from "./doors.ts";
 import { faultInJson } from "./json-fault.ts";
+import { linesOf } from "./lines.ts";
 import { isPacked, mediaTypeOf, typesOf } from "./media.ts";
 import { NOTHING_CARRIED } from "./perform.ts";
 import type { Share } from "./room.ts";
-import { type BodyRule, type Carried, LINES_TYPES } from "./route.ts";
+import { type BodyRule, type Carried, LINES_TYPES, type ReadingsRule } from "./route.ts";
 
 export type Content = Pick<Carried, "body" | "items">;
 
@@ -23,15 +25,27 @@ export async function contentOf(raw: IncomingMessage, contentType: string, rule:
   const packed = isPacked(encoding);
   if (Number(length) > rule.maxBytes) throw tooLarge(`A body here may have at most ${rule.maxBytes} bytes.`);
   goOn(raw);
-  const bytes = await bytesOf(raw, rule.maxBytes, share);
+  const bytes = (await bytesOf(raw, rule.maxBytes, share)).handOver();
   if (bytes.length === 0) return noContent(rule);
-  const whole = packed ? await unpacked(bytes, rule.maxBytes) : bytes;
-  // As a text, and as values, it is there once more.
-  share.take(whole.length);
-  const text = textOf(whole);
-  if (rule.kind === "readings" && LINES_TYPES.includes(mediaType))
-    return { body: undefined, items: itemsIn(text, rule.maxItems) };
-  return contentOfValue(jsonIn(text, rule), rule);
+  const whole = packed ? await unpacked(bytes, rule.maxBytes, share) : bytes;
+  if (rule.kind === "readings" && LINES_TYPES.includes(mediaType)) return linesIn(whole, rule, share);
+  takeValues(valuesIn(whole, rule), share);
+  return contentOfValue(jsonIn(textOf(whole), rule), rule);
+}
+
+/** An honest body of the largest size has fewer. */
+const mostValues = ({ maxBytes }: BodyRule): number => maxBytes / 16;
+/** What a body becomes is held until the store has answered. */
+const takeValues = (values: number, share: Share): void => share.take(values * 32);
+
+/** How many values there are; refused where they are too many or too deep to be read. */
+function valuesIn(bytes: Buffer, rule: BodyRule): number {
+  const most = mostValues(rule);
+  const { values, levels, entries } = weightOf(bytes, most);
+  if (levels > LEVELS_MOST) throw bodyInvalid([{ field: "", message: TOO_DEEP }]);
+  if (rule.kind === "readings" && entries > rule.maxItems) throw tooMany(rule.maxItems);
+  if (values > most) throw tooManyValues(most);
+  return values;
 }
 
 export function noContent(rule: BodyRule): Content {
@@ -60,14 +74,18 @@ function jsonIn(text: string, rule: BodyRule): unknown {
 }
 
 /** A line that cannot be read is refused by itself; those around it are not. */
-function itemsIn(text: string, maxItems: number): Item[] {
+function linesIn(bytes: Buffer, rule: ReadingsRule, share: Share): Content {
   const items: Item[] = [];
-  for (const [i, line] of text.split("\n").entries()) {
-    if (line.trim() === "") continue;
-    if (items.length === maxItems) throw tooMany(maxItems);
-    items.push(itemIn(line, i + 1));
+  let left = mostValues(rule);
+  for (const { line, number } of linesOf(plainUtf8(bytes))) {
+    if (items.length === rule.maxItems) throw tooMany(rule.maxItems);
+    const { values, levels } = weightOf(line, left);
+    left -= values;
+    if (left < 0) throw tooManyValues(mostValues(rule));
+    items.push(levels > LEVELS_MOST ? { unreadable: TOO_DEEP } : itemIn(line.toString(), number));
   }
-  return items;
+  takeValues(mostValues(rule) - left, share);
+  return { body: undefined, items };
 }
 
 function itemIn(line: string, number: number): Item {
@@ -80,4 +98,8 @@ function itemIn(line: string, number: number): Item {
 
 function tooMany(maxItems: number): Refusal {
   return tooLarge(`A body here may have at most ${maxItems} readings.`);
+}
+
+function tooManyValues(most: number): Refusal {
+  return tooLarge(`A body here may have at most ${most} values.`);
 }

@@ -6,8 +6,12 @@ import { quoted } from "../domain/text.ts";
 /** `line 2, column 7: a comma or } must stand here, not "x"`. The text may be a part of more, of which it begins a line. */
 export function faultInJson(text: string, firstLine = 1): string {
   const { at, must } = firstFault(text);
-  const before = text.slice(0, at).split("\n");
-  const place = `line ${firstLine + before.length - 1}, column ${(before.at(-1) ?? "").length + 1}`;
+  let [line, start] = [firstLine, 0];
+  for (let end = text.indexOf("\n"); end !== -1 && end < at; end = text.indexOf("\n", start)) {
+    line++;
+    start = end + 1;
+  }
+  const place = `line ${line}, column ${at - start + 1}`;
   const found = text.codePointAt(at);
   if (found === undefined) return `${place}: the text ends where ${must} must follow`;
   return `${place}: ${must} must stand here, not ${quoted(String.fromCodePoint(found))}`;

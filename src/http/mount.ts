@@ -44,10 +44,12 @@ function otherHandler(route: Route, means: Means, room: Room): RouteHandlerMetho
   return async (request, reply) => {
     refuseBrokenPath(request.raw);
     const values = read(queryOf(request.raw.url), formOf(request));
-    const share = room.share();
+    const caller = request.caller ?? NOBODY;
+    const share = room.share(caller.key.id);
     try {
-      const carried = await carriedBy(request, route, share);
-      sendTold(reply, toldBy(route, await ask(request.caller ?? NOBODY, idIn(request), values, carried)));
+      // In one go, so that nobody here holds what was carried until it is answered.
+      const answer = await carriedBy(request, route, share).then((carried) => ask(caller, idIn(request), values, carried));
+      sendTold(reply, toldBy(route, answer));
     } finally {
       share.leave();
     }

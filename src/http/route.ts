@@ -45,11 +45,12 @@ type Shown = {
 };
 
 /** What a route takes for a body. Bytes are counted as they arrive, and again once they are unpacked. */
-export type BodyRule = Shown & { readonly maxBytes: number } & (
-    | { readonly kind: "json"; readonly mediaTypes: readonly string[]; readonly optional?: true }
-    /** One reading or a list of them as JSON, or one a line. `schema` is that of one. */
-    | { readonly kind: "readings"; readonly maxItems: number }
-  );
+export type BodyRule =
+  | (Bounded & { readonly kind: "json"; readonly mediaTypes: readonly string[]; readonly optional?: true })
+  | ReadingsRule;
+type Bounded = Shown & { readonly maxBytes: number };
+/** One reading or a list of them as JSON, or one a line. `schema` is that of one. */
+export type ReadingsRule = Bounded & { readonly kind: "readings"; readonly maxItems: number };
 
 /** What a route answers where all is well; with 200 unless it says otherwise. `etag`: it marks the object's state. */
 type AnswerRule =

@@ -63,7 +63,7 @@ function batchOf(arrivals: readonly Arrival[], { customerId }: Sender): ArrivalB
     source[i] = place;
     createdAt[i] = at;
     fill[i] = "fill" in measured ? measured.fill : Number.NaN;
-    if ("payload" in measured) payloads.set(i, JSON.stringify(measured.payload));
+    if ("payload" in measured) payloads.set(i, measured.payload);
   });
   return { sources, source, createdAt, fill, payloads };
 }

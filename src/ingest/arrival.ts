@@ -7,8 +7,8 @@ import type { Binding } from "../domain/key.ts";
 export type Arrival = {
   readonly of: { readonly tankId: string } | { readonly deviceId: string };
   readonly createdAt: Instant;
-  /** `payload` is the decoded object of a device, which its profile tells how to read. */
-  readonly measured: { readonly fill: number } | { readonly payload: object };
+  /** `payload` is the decoded object of a device, which its profile tells how to read: as JSON, a fraction of its size as values. */
+  readonly measured: { readonly fill: number } | { readonly payload: string };
 };
 
 /** With the reason, in words for the sender. */

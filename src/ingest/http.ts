@@ -3,6 +3,7 @@
 import type { Clock } from "../domain/instant.ts";
 import type { Accept, Outcome, Sender } from "./arrival.ts";
 import { chirpstackReadings } from "./decode/chirpstack.ts";
+import { Delivery } from "./decode/delivery.ts";
 import { ownReading } from "./decode/own.ts";
 import { ttsReadings } from "./decode/tts.ts";
 
@@ -11,9 +12,9 @@ type Item = { readonly value: unknown } | { readonly unreadable: string };
 export function httpDoors(accept: Accept, clock: Clock) {
   return {
     readings(items: readonly Item[], sender: Sender): Promise<Outcome[]> {
-      const now = clock();
+      const delivery = new Delivery(clock());
       return accept(
-        items.map((item) => ("value" in item ? ownReading(item.value, now) : { rejected: item.unreadable })),
+        items.map((item) => ("value" in item ? ownReading(item.value, delivery) : { rejected: item.unreadable })),
         sender,
       );
     },

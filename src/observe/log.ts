@@ -62,9 +62,6 @@ function requestLine(event: RequestAnswered, mark: string): string {
   return `${head},${asked},${told},"address":${JSON.stringify(address)},"milliseconds":${Math.round(milliseconds * 1000) / 1000}}\n`;
 }
 
-/** An id has 128 characters at most; what is no id may be longer. */
-const DEVICE_SHOWN = 128;
-
 function write(logger: Logger, event: Exclude<Event, RequestAnswered>): void {
   switch (event.kind) {
     case "request_failed":
@@ -120,8 +117,8 @@ function write(logger: Logger, event: Exclude<Event, RequestAnswered>): void {
       logger.warn({ event: event.kind, err: event.error }, "last_seen_at could not be written; trying again");
       return;
     case "readings_refused": {
-      const { kind, door, device, count, reason } = event;
-      logger.warn({ event: kind, door, device: device?.slice(0, DEVICE_SHOWN) ?? null, count, reason }, "readings were refused");
+      const { kind, door, keyId, topic, device, count, reason } = event;
+      logger.warn({ event: kind, door, keyId, topic, device, count, reason }, "readings were refused");
       return;
     }
     case "mqtt_client_refused":

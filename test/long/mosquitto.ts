@@ -20,7 +20,7 @@ function subscribe(t: TestContext, url: string, clientId = "tank-monitor-0") {
   const events: Event[] = [];
   const subscriber = new Subscriber({
     url,
-    clientId,
+    identity: { clientId, isLasting: true },
     accept: shelf.accept,
     observe: (event) => events.push(event),
     clock: Date.now,

@@ -6,8 +6,9 @@ test("what MQTT clients are refused is counted", async (t) => {
   const metrics = openMetrics();
   t.after(() => metrics.close());
   const address = "127.0.0.1";
-  metrics.observe({ kind: "readings_refused", door: "mqtt", device: "d1", count: 3, reason: "…" });
-  metrics.observe({ kind: "readings_refused", door: "mqtt_url", device: null, count: 1, reason: "…" });
+  const topic = "tanks/d1/readings";
+  metrics.observe({ kind: "readings_refused", door: "mqtt", keyId: "key_1", topic, device: "d1", count: 3, reason: "…" });
+  metrics.observe({ kind: "readings_refused", door: "mqtt_url", keyId: null, topic, device: null, count: 1, reason: "…" });
   metrics.observe({ kind: "mqtt_client_refused", code: "key_invalid", address });
   metrics.observe({ kind: "mqtt_client_dropped", why: "too_slow", address });
   metrics.observe({ kind: "mqtt_failed", error: new Error("…") });

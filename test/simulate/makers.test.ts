@@ -58,7 +58,7 @@ function readAs(maker: Maker, arrival: Arrival | undefined, tank: Pick<Parameter
     return measured.fill;
   }
   assert.ok("payload" in measured);
-  const read = interpret(measured.payload, profileNamed(profile) ?? null, { ...tank, capacity_unit: "liters" });
+  const read = interpret(JSON.parse(measured.payload), profileNamed(profile) ?? null, { ...tank, capacity_unit: "liters" });
   assert.ok("fill" in read, JSON.stringify(read));
   return read.fill;
 }

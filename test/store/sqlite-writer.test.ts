@@ -32,3 +32,19 @@ test("a thread that cannot open its database refuses writes, says so, and starts
     return written[0] === "new" || written[0] === "unchanged";
   });
 });
+
+test("what cannot be handed over is refused at once, and nothing waits for it when the thread ends", async (t) => {
+  const folder = databaseFolder(t);
+  await (await folder.open()).close();
+  const unhandled: unknown[] = [];
+  const note = (error: unknown) => unhandled.push(error);
+  process.on("unhandledRejection", note);
+  t.after(() => process.off("unhandledRejection", note));
+  const writer = new Thread<WriteTable>(WRITING, folder.file, () => {});
+  const deep: unknown = JSON.parse("[".repeat(100_000) + "]".repeat(100_000));
+  const record = { ...customerRecord("a"), phone: deep } as unknown as ReturnType<typeof customerRecord>;
+  await assert.rejects(writer.call("putCustomers", [record], { by: "test", at: 0 }), RangeError);
+  await writer.close();
+  await new Promise((turn) => setImmediate(turn));
+  assert.deepEqual(unhandled, []);
+});

@@ -99,8 +99,10 @@ export const refused = (code: ErrorCode, detail: string): Refused => ({ refused:
 export const taken = (word: string, id: string): Refused =>
   refused("id_taken", `There is a ${word} ${id} already, or there was one. Leave the id out to get a new one.`);
 
-export function wrongFields(errors: readonly Fault[]): Refused {
-  return { refused: "body_invalid", detail: bodyInvalid(errors).message, errors };
+/** `most` of them are told. */
+export function wrongFields(faults: readonly Fault[], most?: number): Refused {
+  const { message, errors = [] } = bodyInvalid(faults, most);
+  return { refused: "body_invalid", detail: message, errors };
 }
 
 /** Two who change the same object do not overwrite each other. */

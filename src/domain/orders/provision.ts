@@ -28,16 +28,18 @@ export function* provision({ customers, tanks }: Provision, isDry: boolean, at: 
   const now: Known = { customers: new Map(before.customers), tanks: new Map(before.tanks), serves: new Map(before.serves) };
   const faults: Fault[] = [];
   const counts = { customers: noCount(), tanks: noCount() };
-  customers.forEach((row, i) => {
+  for (const [i, row] of customers.entries()) {
+    if (faults.length > FAULTS_TOLD) break;
     const wrong = putCustomer(row, now, counts.customers, at);
     faults.push(...placed(wrong, `customers[${i}]`));
-  });
+  }
   letGo(tanks, now);
-  tanks.forEach((row, i) => {
+  for (const [i, row] of tanks.entries()) {
+    if (faults.length > FAULTS_TOLD) break;
     const wrong = putTank(row, now, counts.tanks, at);
     faults.push(...placed(wrong, `tanks[${i}]`));
-  });
-  if (faults.length > 0) return wrongFields(faults.slice(0, FAULTS_TOLD));
+  }
+  if (faults.length > 0) return wrongFields(faults, FAULTS_TOLD);
   const shown = { object: { object: "provisioning", dry_run: isDry, ...counts }, tag: "" };
   return decision(shown, isDry ? {} : changesOf(before, now));
 }

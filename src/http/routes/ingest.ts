@@ -21,11 +21,13 @@ const NewReading = object(
   {
     tank_id: idField("The tank it is of; this or device_id", tankExample.id),
     device_id: idField("The device that measured it; this or tank_id", tankExample.assigned_device_id),
-    created_at: instantField("When it was measured; where it is left out, now. With it, a reading sent twice is stored once"),
+    created_at: instantField(
+      "When it was measured; where it is left out, now. With it, a reading sent twice is stored once. Of several readings of one tank or device in a body, only one may leave it out",
+    ),
     fill_percentage: number({ ...FILL, description: "Fill level as a percentage; this or payload", examples: [63.4] }),
     payload: {
       type: "object",
-      description: "The decoded payload of a device, which the profile of the device tells how to read",
+      description: "The decoded payload of a device, which the profile of the device tells how to read; at most 16 KiB",
       examples: [{ distance: 1234 }],
     },
   },
@@ -93,9 +95,10 @@ const webhook = (name: "chirpstack" | "tts", title: string, message: object): Ro
     },
     answer,
     refusals: [],
-    async ask({ doors, body, key, values }) {
-      if (values.event !== undefined && values.event !== "up") return results([]);
-      return results(await doors.ingest[name](body, bindingOf(key)));
+    // Not async, here and below: what was sent is let go while the store works.
+    ask({ doors, body, key, values }) {
+      if (values.event !== undefined && values.event !== "up") return Promise.resolve(results([]));
+      return doors.ingest[name](body, bindingOf(key)).then(results);
     },
   });
 
@@ -119,7 +122,7 @@ export const ingestRoutes: readonly Route[] = [
     },
     answer,
     refusals: [],
-    ask: async ({ doors, items, key }) => results(await doors.ingest.readings(items, bindingOf(key))),
+    ask: ({ doors, items, key }) => doors.ingest.readings(items, bindingOf(key)).then(results),
   }),
   webhook("chirpstack", "ChirpStack v4", {
     deduplicationId: "3ac7e3c4-4401-4b8d-9386-a5c902f9202d",

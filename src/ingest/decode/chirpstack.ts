@@ -13,7 +13,7 @@ const NOT_OURS: readonly never[] = [];
 export function chirpstackReadings(value: unknown, now: Instant, topicDevice?: string): readonly (Arrival | Rejected)[] {
   if (!isObject(value)) return [rejected("must be an object")];
   const info = value["deviceInfo"];
-  if (!isObject(info)) return [rejected("deviceInfo: must be an object")];
+  if (!isObject(info)) return [rejected(`deviceInfo: ${withoutInfo(value)}`)];
   if (!isUplink(value)) return NOT_OURS;
   const of = deviceOf("deviceInfo.devEui", info["devEui"]);
   if (isRejected(of)) return [of];
@@ -26,6 +26,11 @@ export function chirpstackReadings(value: unknown, now: Instant, topicDevice?: s
   if (isRejected(measured)) return [measured];
   const createdAt = instantOf("time", value["time"] ?? undefined, now);
   return [typeof createdAt === "number" ? { of, createdAt, measured } : createdAt];
+}
+
+function withoutInfo({ deviceInfo, devEUI }: Fields): string {
+  if (deviceInfo !== undefined || devEUI === undefined) return "must be an object";
+  return "is missing; this is an event of ChirpStack v3, and v4 is expected";
 }
 
 /**

@@ -3,6 +3,7 @@
 
 import { isUtf8 } from "node:buffer";
 import type { Instant } from "../../domain/instant.ts";
+import { LEVELS_MOST, TOO_DEEP, weightOf } from "../../domain/json.ts";
 import type { Arrival, Rejected } from "../arrival.ts";
 import { chirpstackReadings } from "./chirpstack.ts";
 import { ownReadings } from "./own.ts";
@@ -10,19 +11,30 @@ import { rejected } from "./parts.ts";
 import { type Source, sourceOf } from "./topic.ts";
 import { ttsReadings } from "./tts.ts";
 
-/** As it waits: a text, since bytes would keep alive the larger piece of memory that they arrived in. */
-export type Message = { readonly source: Source | undefined; readonly text: string | undefined; readonly at: Instant };
+/** As it waits: a text, since bytes would keep alive the larger piece of memory that they arrived in; or why it has none. */
+export type Message = { readonly source: Source | undefined; readonly text: string | Rejected; readonly at: Instant };
+
+/** Ten thousand readings have fewer. */
+const VALUES_MOST = 100_000;
 
 export function messageOf(topic: string, bytes: Buffer, at: Instant): Message {
   const source = sourceOf(topic);
   const isRead = source !== undefined && source.decoder !== "none";
-  return { source, text: isRead && isUtf8(bytes) ? bytes.toString("utf8") : undefined, at };
+  return { source, text: isRead ? textOf(bytes) : "", at };
+}
+
+function textOf(bytes: Buffer): string | Rejected {
+  if (!isUtf8(bytes)) return rejected("the message is not valid UTF-8");
+  const { values, levels } = weightOf(bytes, VALUES_MOST);
+  if (levels > LEVELS_MOST) return rejected(`the message ${TOO_DEEP}`);
+  if (values > VALUES_MOST) return rejected(`the message must have at most ${VALUES_MOST} values`);
+  return bytes.toString("utf8");
 }
 
 export function readingsOf({ source, text, at }: Message): readonly (Arrival | Rejected)[] {
   if (source === undefined) return [rejected("the topic is none of ours")];
   if (source.decoder === "none") return [];
-  if (text === undefined) return [rejected("the message is not valid UTF-8")];
+  if (typeof text !== "string") return [text];
   let value: unknown;
   try {
     value = JSON.parse(text);

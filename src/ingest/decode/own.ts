@@ -4,8 +4,8 @@
 import { type Fields, isObject } from "../../domain/faults.ts";
 import type { Instant } from "../../domain/instant.ts";
 import { FILL } from "../../domain/reading.ts";
-import { guess, quoted } from "../../domain/text.ts";
 import type { Arrival, Rejected } from "../arrival.ts";
+import { Delivery } from "./delivery.ts";
 import { deviceOf, idFault, instantOf, isRejected, payloadOf, rejected } from "./parts.ts";
 
 /** In one message, or one request. */
@@ -17,45 +17,41 @@ const NAMED = ["tank_id", "device_id", ...MEASURED];
 const NAMED_SET = new Set(NAMED);
 
 /** One reading that names its tank or its device. */
-export function ownReading(item: unknown, now: Instant): Arrival | Rejected {
+export function ownReading(item: unknown, delivery: Delivery): Arrival | Rejected {
   if (!isObject(item)) return rejected("must be an object");
-  const fault = unknownField(item, NAMED_SET, NAMED);
+  const fault = unknownField(item, NAMED_SET, NAMED, delivery);
   if (fault !== undefined) return fault;
   const of = ownerOf(item["tank_id"], item["device_id"]);
-  return isRejected(of) ? of : arrivalOf(of, item, now);
+  return isRejected(of) ? of : arrivalOf(of, item, delivery);
 }
 
 /** The readings of one device, which is not named in them: one, or a list. */
 export function ownReadings(deviceId: string, value: unknown, now: Instant): (Arrival | Rejected)[] {
   const of = deviceOf("device_id", deviceId);
   if (isRejected(of)) return [of];
-  if (!Array.isArray(value)) return [ofDevice(of, value, now)];
+  const delivery = new Delivery(now);
+  if (!Array.isArray(value)) return [ofDevice(of, value, delivery)];
   if (value.length > READINGS_MAX) {
     return [rejected(`a message must have at most ${READINGS_MAX} readings, this one has ${value.length}`)];
   }
-  return value.map((item) => ofDevice(of, item, now));
+  return value.map((item) => ofDevice(of, item, delivery));
 }
 
-function ofDevice(of: { readonly deviceId: string }, item: unknown, now: Instant): Arrival | Rejected {
+function ofDevice(of: { readonly deviceId: string }, item: unknown, delivery: Delivery): Arrival | Rejected {
   if (!isObject(item)) return rejected("must be an object");
-  return unknownField(item, MEASURED_SET, MEASURED) ?? arrivalOf(of, item, now);
+  return unknownField(item, MEASURED_SET, MEASURED, delivery) ?? arrivalOf(of, item, delivery);
 }
 
-function unknownField(item: Fields, known: ReadonlySet<string>, names: readonly string[]): Rejected | undefined {
+function unknownField(
+  item: Fields,
+  known: ReadonlySet<string>,
+  names: readonly string[],
+  delivery: Delivery,
+): Rejected | undefined {
   for (const name in item) {
-    if (!known.has(name)) return rejected(unknownReason(name, names));
+    if (!known.has(name)) return rejected(delivery.unknownField(name, item, names));
   }
   return undefined;
-}
-
-/** Guessing takes longer than all else here, and who misspells a name does so in every reading. */
-let last: { readonly name: string; readonly names: readonly string[]; readonly reason: string } | undefined;
-
-function unknownReason(name: string, names: readonly string[]): string {
-  if (last?.name !== name || last.names !== names) {
-    last = { name, names, reason: `unknown field ${quoted(name)}.${guess(name, names)}` };
-  }
-  return last.reason;
 }
 
 function ownerOf(tankId: unknown, deviceId: unknown): Arrival["of"] | Rejected {
@@ -66,10 +62,13 @@ function ownerOf(tankId: unknown, deviceId: unknown): Arrival["of"] | Rejected {
   return idFault("tank_id", tankId) ?? { tankId: tankId as string };
 }
 
-function arrivalOf(of: Arrival["of"], item: Fields, now: Instant): Arrival | Rejected {
+function arrivalOf(of: Arrival["of"], item: Fields, delivery: Delivery): Arrival | Rejected {
   const measured = measuredOf(of, item["fill_percentage"], item["payload"]);
   if (isRejected(measured)) return measured;
-  const createdAt = instantOf("created_at", item["created_at"], now);
+  const createdAt = instantOf("created_at", item["created_at"], delivery.at);
+  if (item["created_at"] === undefined && delivery.isUndatedAgain(of)) {
+    return rejected("created_at: is needed where several readings of one tank or device come together");
+  }
   return typeof createdAt === "number" ? { of, createdAt, measured } : createdAt;
 }
 

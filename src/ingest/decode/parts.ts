@@ -38,11 +38,16 @@ export function instantOf(name: string, value: unknown, now: Instant): Instant |
 
 /** Payloads of devices are three or four levels deep; one of thousands could not be handed to another thread. */
 const DEEPEST = 32;
+/** And they have some hundred bytes. */
+const PAYLOAD_MAX_BYTES = 16_384;
 
-export function payloadOf(name: string, value: unknown): { readonly payload: object } | Rejected {
+/** As the text that is kept of it. */
+export function payloadOf(name: string, value: unknown): { readonly payload: string } | Rejected {
   if (!isObject(value)) return rejected(value === null ? `${name}: must not be null` : `${name}: must be an object`);
   if (isDeeperThan(DEEPEST, value)) return rejected(`${name}: must not be nested deeper than ${DEEPEST} levels`);
-  return { payload: value };
+  const payload = JSON.stringify(value);
+  if (Buffer.byteLength(payload) <= PAYLOAD_MAX_BYTES) return { payload };
+  return rejected(`${name}: must have at most ${PAYLOAD_MAX_BYTES} bytes as JSON, this one has ${Buffer.byteLength(payload)}`);
 }
 
 function isDeeperThan(levels: number, value: object): boolean {

@@ -8,7 +8,7 @@ import { deviceOf, instantOf, isRejected, payloadOf, rejected } from "./parts.ts
 
 const NOT_OURS: readonly never[] = [];
 
-/** `topicDevice` is the device id in the topic, where there was one: whoever may publish there speaks for that device alone. */
+/** `topicDevice` is the device id in the topic, where there was one. It says nothing of the EUI, which is believed. */
 export function ttsReadings(value: unknown, now: Instant, topicDevice?: string): readonly (Arrival | Rejected)[] {
   if (!isObject(value)) return [rejected("must be an object")];
   const ids = value["end_device_ids"];

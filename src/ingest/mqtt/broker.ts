@@ -20,6 +20,9 @@ import { Wire, type WireBounds } from "./wire.ts";
 
 export type BrokerBounds = WireBounds & {
   readonly connections: number;
+  /** Of these, of one key: of one that sends for a device, and of any other. */
+  readonly clientsOfDevice: number;
+  readonly clientsOfKey: number;
   /** For a client to say who it is. */
   readonly connectMs: number;
   /** Of messages of all clients that are not yet settled. */
@@ -30,8 +33,13 @@ const BOUNDS: BrokerBounds = {
   publishBytes: 1_048_576,
   otherBytes: 16_384,
   underWay: 100,
+  chatter: 100,
   packetMs: 30_000,
+  // A sensor that reports once a day, and somewhat late, stays.
+  silentMs: 90_000_000,
   connections: 10_000,
+  clientsOfDevice: 10,
+  clientsOfKey: 5_000,
   connectMs: 10_000,
   bytes: 67_108_864,
 };
@@ -52,6 +60,8 @@ type Authenticated = Parameters<NonNullable<AedesOptions["authenticate"]>>[3];
 
 const SWEEP_MS = 500;
 const STOP_MS = 5000;
+/** "Server unavailable". */
+const COME_AGAIN = 3;
 /** Aedes' limit for clients of MQTT 3.1; ids are longer by then. */
 const ANY_LENGTH = 65_535;
 const NOTHING = Buffer.alloc(0);
@@ -61,7 +71,6 @@ export class Broker {
   readonly #bounds: BrokerBounds;
   readonly #gathering: Gathering;
   readonly #logins: Logins;
-  readonly #budget: Budget;
   readonly #aedes: Aedes;
   readonly #server: Server;
   readonly #sessions = new Map<Client, Session>();
@@ -71,8 +80,7 @@ export class Broker {
     this.#parts = parts;
     this.#bounds = { ...BOUNDS, ...parts.bounds };
     this.#gathering = new Gathering(parts.accept, parts.observe);
-    this.#logins = new Logins(parts.admit, parts.clock);
-    this.#budget = new Budget(this.#bounds.bytes);
+    this.#logins = new Logins(parts.admit, parts.clock, this.#bounds, new Budget(this.#bounds.bytes));
     this.#aedes = this.#newAedes();
     this.#server = createServer((socket) => this.#receive(socket));
     this.#server.maxConnections = this.#bounds.connections;
@@ -116,6 +124,8 @@ export class Broker {
     const aedes = new Aedes({
       mq: NOWHERE,
       connectTimeout: this.#bounds.connectMs,
+      // Messages of QoS 2 that were taken and that their sender has yet to release.
+      maxInflightInbound: this.#bounds.underWay,
       maxClientsIdLength: ANY_LENGTH,
       preConnect: (_client, packet, done) => {
         packet.clean = true;
@@ -130,7 +140,7 @@ export class Broker {
       authorizePublish: (client, packet, done) => this.#take(client, packet, done),
       authorizeSubscribe: (_client, _subscription, done) => done(null, null),
     });
-    aedes.on("clientReady", (client) => this.#sessions.get(client)?.wire.open());
+    aedes.on("clientReady", (client) => this.#open(client));
     aedes.on("clientError", (client, error) => this.#dropped(client, error));
     aedes.on("connectionError", (client, error) => this.#dropped(client, error));
     aedes.addListener("error", (error) => this.#parts.observe({ kind: "mqtt_failed", error }));
@@ -138,7 +148,7 @@ export class Broker {
   }
 
   #receive(socket: Socket): void {
-    const wire = new Wire(socket, this.#bounds, this.#budget);
+    const wire = new Wire(socket, this.#bounds);
     const client = this.#aedes.handle(wire.stream);
     this.#sessions.set(client, { wire, login: undefined, isTold: false });
     wire.stream.once("close", () => this.#sessions.delete(client));
@@ -151,18 +161,28 @@ export class Broker {
     try {
       if (secret === "") throw new Refusal("key_missing", "Log in with an ingest key as the password.");
       const end = (): void => this.#drop(session, "key");
-      const login = await this.#logins.enter(secret, wire.address, end);
+      const login = await this.#logins.enter(secret, wire.address, client.id, end);
       session.login = login;
-      if (wire.isClosed) this.#logins.leave(login, end);
-      else wire.stream.once("close", () => this.#logins.leave(login, end));
+      const leave = (): void => this.#logins.leave(login, client.id, end);
+      if (wire.isClosed) leave();
+      else wire.stream.once("close", leave);
       done(null, true);
     } catch (error) {
+      if (error instanceof Drop) {
+        done(Object.assign(error, { returnCode: COME_AGAIN }), false);
+        return;
+      }
       const code = error instanceof Refusal ? error.code : "internal";
       if (code === "internal") this.#parts.observe({ kind: "mqtt_failed", error });
       this.#parts.observe({ kind: "mqtt_client_refused", code, address: wire.address });
       session.isTold = true;
       done(Object.assign(new Error(code), { returnCode: returnCode(code) }), false);
     }
+  }
+
+  #open(client: Client): void {
+    const { wire, login } = this.#sessions.get(client) ?? {};
+    if (login !== undefined) wire?.open({ budget: login.budget, turn: () => login.guest.turn() });
   }
 
   #take(client: Client | null, packet: Publish, done: (error?: Error) => void): void {
@@ -172,9 +192,10 @@ export class Broker {
       done(new Drop("protocol"));
       return;
     }
+    const { topic } = packet;
     const cost = session.wire.claim();
     const bytes = typeof packet.payload === "string" ? Buffer.from(packet.payload) : packet.payload;
-    const message = messageOf(packet.topic, bytes, this.#parts.clock());
+    const message = messageOf(topic, bytes, this.#parts.clock());
     // All that the broker keeps of it, while the client has yet to release a message of QoS 2.
     Object.assign(packet, { topic: "taken", payload: NOTHING, retain: false });
     const settle = (fate: Fate): void => {
@@ -183,7 +204,7 @@ export class Broker {
         done(new Drop(isUnavailable(fate.failed) ? "store_unavailable" : isFinal(fate.failed) ? "key" : "failed"));
         return;
       }
-      tellRefused(this.#parts.observe, "mqtt", message, fate.outcomes);
+      tellRefused(this.#parts.observe, { door: "mqtt", keyId: login.guest.keyId, topic, message }, fate.outcomes);
       done();
     };
     this.#gathering.add({ message, sender: () => this.#logins.sender(login), settle });

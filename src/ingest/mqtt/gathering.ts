@@ -23,8 +23,9 @@ type Read = { readonly post: Post; readonly readings: readonly (Arrival | Reject
 
 type Group = { readonly sender: Sender; readonly reads: Read[] };
 
-/** Readings in one round; the message that crosses this mark is the last. */
+/** Readings in one round, and characters of their messages: the message that crosses either mark is the last. */
 const ROUND_READINGS = 10_000;
+const ROUND_LENGTH = 2_097_152;
 /** While one round is stored, the next is read. */
 const MOST_ROUNDS = 2;
 const UNTOLD: Fate = { failed: new Error("nobody has told") };
@@ -71,10 +72,12 @@ export class Gathering {
   #next(): Read[] {
     const round: Read[] = [];
     let readings = 0;
+    let length = 0;
     for (const post of this.#waiting) {
-      if (readings >= ROUND_READINGS) break;
+      if (readings >= ROUND_READINGS || length >= ROUND_LENGTH) break;
       const read = { post, readings: readingsOf(post.message), fate: UNTOLD };
       readings += read.readings.length;
+      length += post.message.text?.length ?? 0;
       round.push(read);
     }
     this.#waiting = this.#waiting.slice(round.length);

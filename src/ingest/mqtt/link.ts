@@ -5,9 +5,12 @@ import mqtt, { type IClientOptions, type IConnackPacket, type IPublishPacket, ty
 import { FILTERS } from "../decode/topic.ts";
 import type { BrokerAddress } from "./address.ts";
 
+/** As whom the broker knows us. Where that is the same after a restart, it keeps for us what was not acknowledged. */
+export type Identity = { readonly clientId: string; readonly isLasting: boolean };
+
 export type LinkSettings = {
   readonly address: BrokerAddress;
-  readonly clientId: string;
+  readonly identity: Identity;
   /** Messages that the broker may send before the first of them is acknowledged. */
   readonly receiveMaximum: number;
   readonly messageBytes: number;
@@ -110,23 +113,22 @@ export class Link {
   }
 }
 
-function optionsOf({ address, clientId, receiveMaximum, messageBytes }: LinkSettings): IClientOptions {
+function optionsOf({ address, identity, receiveMaximum, messageBytes }: LinkSettings): IClientOptions {
   const { protocol, host, port, username, password, version } = address;
+  const kept = identity.isLasting ? SESSION_SECONDS : 0;
   return {
     protocol,
     host,
     port,
     ...(username === undefined ? {} : { username }),
     ...(password === undefined ? {} : { password }),
-    clientId,
+    clientId: identity.clientId,
     protocolVersion: version,
-    clean: false,
+    clean: !identity.isLasting,
     keepalive: KEEP_ALIVE_SECONDS,
     connectTimeout: CONNECT_MS,
     reconnectPeriod: 0,
     resubscribe: false,
-    ...(version === 5
-      ? { properties: { sessionExpiryInterval: SESSION_SECONDS, receiveMaximum, maximumPacketSize: messageBytes } }
-      : {}),
+    ...(version === 5 ? { properties: { sessionExpiryInterval: kept, receiveMaximum, maximumPacketSize: messageBytes } } : {}),
   };
 }

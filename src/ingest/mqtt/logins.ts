@@ -3,24 +3,39 @@
 import { type ErrorCode, Refusal, storeUnavailable } from "../../domain/errors.ts";
 import type { Clock, Instant } from "../../domain/instant.ts";
 import type { Sender } from "../arrival.ts";
+import type { Budget } from "./budget.ts";
+import { Drop } from "./drop.ts";
+import type { TakeTurn } from "./turns.ts";
 
-/** From a client's password, and the address it calls from, to who sends. Rejects with a `Refusal` that says why not. */
-export type Admit = (secret: string, address: string) => Promise<Sender>;
+/** Who has logged in, as the key says. */
+export type Guest = { readonly keyId: string; readonly sender: Sender; readonly turn: TakeTurn };
+
+/** From a client's password, and the address it calls from, to who that is. Rejects with a `Refusal` that says why not. */
+export type Admit = (secret: string, address: string) => Promise<Guest>;
 
 export type Login = {
   readonly secret: string;
   readonly address: string;
-  sender: Sender;
+  guest: Guest;
   since: Instant;
-  asking: Promise<Sender> | undefined;
-  /** Each ends one client. */
-  readonly clients: Set<() => void>;
+  asking: Promise<Guest> | undefined;
+  /** By the client's id, what ends it. */
+  readonly clients: Map<string, () => void>;
+  readonly budget: Budget;
+};
+
+export type LoginBounds = {
+  /** Clients at once of a key that sends for one device, and of any other. */
+  readonly clientsOfDevice: number;
+  readonly clientsOfKey: number;
 };
 
 /** A key once found is believed for this long. */
 const BELIEVED_MS = 500;
-/** Keys of clients that send nothing, a look: a thousand of them cannot keep the store busy. */
-const SWEPT = 100;
+/** Keys of clients that send nothing, a look: ten thousand of them cannot keep the store busy. */
+const SWEPT = 500;
+/** Of the room there is for messages, one key may have this part: a quarter. */
+const KEY_PART = 4;
 const ADMIT_MS = 10_000;
 
 /** These are about the key itself; any other refusal may be over in a moment. */
@@ -33,30 +48,37 @@ export function isFinal(error: unknown): boolean {
 export class Logins {
   readonly #admit: Admit;
   readonly #clock: Clock;
+  readonly #bounds: LoginBounds;
+  readonly #budget: Budget;
   /** Those looked at longest ago come first. */
   readonly #logins = new Map<string, Login>();
 
-  constructor(admit: Admit, clock: Clock) {
+  constructor(admit: Admit, clock: Clock, bounds: LoginBounds, budget: Budget) {
     this.#admit = admit;
     this.#clock = clock;
+    this.#bounds = bounds;
+    this.#budget = budget;
   }
 
-  async enter(secret: string, address: string, end: () => void): Promise<Login> {
-    const sender = await this.#ask(secret, address);
-    const login = this.#logins.get(secret) ?? newLogin(secret, address, sender);
-    this.#believe(login, sender);
-    login.clients.add(end);
+  /** One that comes with the id of another takes its place. */
+  async enter(secret: string, address: string, clientId: string, end: () => void): Promise<Login> {
+    const guest = await this.#ask(secret, address);
+    const login = this.#logins.get(secret) ?? this.#newLogin(secret, address, guest);
+    const most = guest.sender.deviceId === null ? this.#bounds.clientsOfKey : this.#bounds.clientsOfDevice;
+    if (login.clients.size >= most && !login.clients.has(clientId)) throw new Drop("too_many");
+    this.#believe(login, guest);
+    login.clients.set(clientId, end);
     return login;
   }
 
-  leave(login: Login, end: () => void): void {
-    login.clients.delete(end);
+  leave(login: Login, clientId: string, end: () => void): void {
+    if (login.clients.get(clientId) === end) login.clients.delete(clientId);
     if (login.clients.size === 0) this.#logins.delete(login.secret);
   }
 
   /** At once where the key was looked at a moment ago. */
   sender(login: Login): Sender | Promise<Sender> {
-    return this.#isFresh(login) ? login.sender : this.#lookAgain(login);
+    return this.#isFresh(login) ? login.guest.sender : this.#lookAgain(login).then(({ sender }) => sender);
   }
 
   /** A look at some of those that were not looked at for longest. */
@@ -75,35 +97,35 @@ export class Logins {
     return now >= since && now < since + BELIEVED_MS;
   }
 
-  #believe(login: Login, sender: Sender): void {
-    login.sender = sender;
+  #believe(login: Login, guest: Guest): void {
+    login.guest = guest;
     login.since = this.#clock();
     this.#logins.delete(login.secret);
     this.#logins.set(login.secret, login);
   }
 
-  #lookAgain(login: Login): Promise<Sender> {
+  #lookAgain(login: Login): Promise<Guest> {
     login.asking ??= this.#again(login).finally(() => {
       login.asking = undefined;
     });
     return login.asking;
   }
 
-  async #again(login: Login): Promise<Sender> {
+  async #again(login: Login): Promise<Guest> {
     try {
-      const sender = await this.#ask(login.secret, login.address);
-      if (login.clients.size > 0) this.#believe(login, sender);
-      return sender;
+      const guest = await this.#ask(login.secret, login.address);
+      if (login.clients.size > 0) this.#believe(login, guest);
+      return guest;
     } catch (error) {
-      if (isFinal(error)) for (const end of [...login.clients]) end();
+      if (isFinal(error)) for (const end of [...login.clients.values()]) end();
       if (!(error instanceof Refusal) || error.code !== "rate_limited") throw error;
-      this.#believe(login, login.sender);
-      return login.sender;
+      this.#believe(login, login.guest);
+      return login.guest;
     }
   }
 
   /** Whoever asks is kept waiting; not for ever. */
-  async #ask(secret: string, address: string): Promise<Sender> {
+  async #ask(secret: string, address: string): Promise<Guest> {
     let timer: NodeJS.Timeout | undefined;
     const late = new Promise<never>((_resolve, reject) => {
       timer = setTimeout(() => reject(storeUnavailable(new Error("a key took too long to look up"))), ADMIT_MS);
@@ -114,13 +136,9 @@ export class Logins {
       clearTimeout(timer);
     }
   }
-}
 
-const newLogin = (secret: string, address: string, sender: Sender): Login => ({
-  secret,
-  address,
-  sender,
-  since: 0,
-  asking: undefined,
-  clients: new Set(),
-});
+  #newLogin(secret: string, address: string, guest: Guest): Login {
+    const budget = this.#budget.share(KEY_PART);
+    return { secret, address, guest, since: 0, asking: undefined, clients: new Map(), budget };
+  }
+}

@@ -5,11 +5,11 @@
 import { setTimeout as pause } from "node:timers/promises";
 import type { Observe } from "../../domain/events.ts";
 import type { Clock } from "../../domain/instant.ts";
-import type { Accept, Sender } from "../arrival.ts";
+import type { Accept, Rejected, Sender } from "../arrival.ts";
 import { messageOf } from "../decode/message.ts";
 import { type BrokerAddress, brokerAddress, shownAddress } from "./address.ts";
 import { type Fate, Gathering, isUnavailable } from "./gathering.ts";
-import { Link } from "./link.ts";
+import { type Identity, Link } from "./link.ts";
 import { tellRefused } from "./refused.ts";
 
 export type SubscriberBounds = {
@@ -36,8 +36,7 @@ const BOUNDS: SubscriberBounds = {
 export type SubscriberParts = {
   /** `MQTT_URL`. */
   readonly url: string;
-  /** Of this process, and the same after a restart: by it the broker knows what it has kept for us. */
-  readonly clientId: string;
+  readonly identity: Identity;
   readonly accept: Accept;
   readonly observe: Observe;
   readonly clock: Clock;
@@ -51,6 +50,8 @@ const GOOD_MS = 10_000;
 const RETRY_MS = 100;
 const LONGEST_RETRY_MS = 2000;
 const STOP_MS = 5000;
+const NOTHING = Buffer.alloc(0);
+const TOO_LARGE: Rejected = { rejected: "the message is larger than 1 MiB" };
 
 export class Subscriber {
   readonly #parts: SubscriberParts;
@@ -65,6 +66,8 @@ export class Subscriber {
   /** Who waits for room. A connection waits for one message at a time, and one that has ended may still be waiting. */
   #crowded: (() => void)[] = [];
   #failure: NodeJS.Timeout | undefined;
+  /** Whether anything that has come lately was stored. */
+  #isOfUse = false;
 
   /** Throws a `Complaint` where the address cannot be one. */
   constructor(parts: SubscriberParts) {
@@ -101,7 +104,8 @@ export class Subscriber {
       if (this.#stopping.signal.aborted) return;
       if (reason !== lastTold) this.#parts.observe({ kind: "broker_lost", broker, reason });
       lastTold = reason;
-      if (performance.now() - begun > GOOD_MS) wait = this.#bounds.pauseMs;
+      if (this.#isOfUse || performance.now() - begun > GOOD_MS) wait = this.#bounds.pauseMs;
+      this.#isOfUse = false;
       await this.#sleep(wait);
       wait = Math.min(wait * 2, this.#bounds.longestPauseMs);
     }
@@ -109,7 +113,7 @@ export class Subscriber {
 
   #connect(broker: string, isUp: () => void): Link {
     const { receiveMaximum, messageBytes } = this.#bounds;
-    const settings = { address: this.#address, clientId: this.#parts.clientId, receiveMaximum, messageBytes };
+    const settings = { address: this.#address, identity: this.#parts.identity, receiveMaximum, messageBytes };
     return new Link(settings, {
       take: (topic, bytes, acknowledge) => this.#take(topic, bytes, acknowledge),
       up: (notGranted) => {
@@ -121,6 +125,10 @@ export class Subscriber {
 
   #take(topic: string, bytes: Buffer, acknowledge: () => void): Promise<void> | undefined {
     if (this.#stopping.signal.aborted) return undefined;
+    if (bytes.length > this.#bounds.messageBytes) {
+      this.#refuse(topic, acknowledge);
+      return undefined;
+    }
     const message = messageOf(topic, bytes, this.#parts.clock());
     this.#underWay++;
     this.#bytes += bytes.length;
@@ -132,11 +140,19 @@ export class Subscriber {
         this.#askAgainLater();
         return;
       }
-      tellRefused(this.#parts.observe, "mqtt_url", message, fate.outcomes);
+      this.#isOfUse = true;
+      tellRefused(this.#parts.observe, { door: "mqtt_url", keyId: null, topic, message }, fate.outcomes);
       acknowledge();
     };
     this.#gathering.add({ message, sender: () => ANYONE, settle });
     return this.#isCrowded() ? new Promise((resolve) => this.#crowded.push(resolve)) : undefined;
+  }
+
+  /** A broker of MQTT 5 knows our limit, and sends nothing that is larger. */
+  #refuse(topic: string, acknowledge: () => void): void {
+    const message = messageOf(topic, NOTHING, this.#parts.clock());
+    tellRefused(this.#parts.observe, { door: "mqtt_url", keyId: null, topic, message }, [TOO_LARGE]);
+    acknowledge();
   }
 
   /** With its own limit the broker stops by itself; messages of QoS 0, and those of MQTT 3.1.1, have no such limit. */

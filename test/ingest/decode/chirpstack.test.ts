@@ -12,7 +12,7 @@ test("an uplink is a reading of its device: the decoded object, at the time of t
     {
       of: { deviceId: "24e124713b493604" },
       createdAt: Date.parse("2026-11-14T06:00:00.123Z"),
-      measured: { payload: { battery: 100, distance: 30 } },
+      measured: { payload: JSON.stringify({ battery: 100, distance: 30 }) },
     },
   ]);
 });
@@ -28,13 +28,13 @@ test("neither the port nor the deduplication id is needed", () => {
   const object = { fill_percentage: 40 };
   const bare = altered(CHIRPSTACK_DOCUMENTED, { object, fPort: undefined, deduplicationId: undefined });
   assert.deepEqual(chirpstackReadings(bare, NOW), [
-    { of: { deviceId: "0101010101010101" }, createdAt: DOCUMENTED_AT, measured: { payload: object } },
+    { of: { deviceId: "0101010101010101" }, createdAt: DOCUMENTED_AT, measured: { payload: JSON.stringify(object) } },
   ]);
 });
 
 test("a value of zero in the object stays one", () => {
   const [arrival] = chirpstackReadings(altered(CHIRPSTACK_DOCUMENTED, { object: { distance: 0 } }), NOW);
-  assert.deepEqual(arrival && "measured" in arrival && arrival.measured, { payload: { distance: 0 } });
+  assert.deepEqual(arrival && "measured" in arrival && arrival.measured, { payload: '{"distance":0}' });
 });
 
 test("without a time it is of now", () => {
@@ -67,6 +67,10 @@ test("what is no measurement is not ours: joins, other events, and frames withou
 test("what is no event of a device is refused", () => {
   assert.deepEqual(chirpstackReadings([], NOW), [{ rejected: "must be an object" }]);
   assert.deepEqual(chirpstackReadings({ foo: 1 }, NOW), [{ rejected: "deviceInfo: must be an object" }]);
+  const ofThree = { applicationID: "1", deviceName: "tank", devEUI: "AQEBAQEBAQE=", fPort: 1, object: { distance: 5 } };
+  assert.deepEqual(chirpstackReadings(ofThree, NOW), [
+    { rejected: "deviceInfo: is missing; this is an event of ChirpStack v3, and v4 is expected" },
+  ]);
   assert.deepEqual(chirpstackReadings(altered(CHIRPSTACK_EM500_UDL, { deviceInfo: {} }), NOW), [
     { rejected: "deviceInfo.devEui: is missing" },
   ]);

@@ -78,6 +78,16 @@ test("what is not JSON is refused without repeating any of it", () => {
   assert.deepEqual(read("tanks/d1/readings", Buffer.from([0x22, 0xff, 0x22])), [{ rejected: "the message is not valid UTF-8" }]);
 });
 
+test("what would become too many values, or too deep, is refused before it is read", () => {
+  const list = (count: number) => `[${"1,".repeat(count - 1)}1]`;
+  assert.deepEqual(read("tanks/d1/readings", `${"[".repeat(64)}${"]".repeat(64)}`), [{ rejected: "must be an object" }]);
+  for (const deep of ["[".repeat(65), '{"payload":'.repeat(50_000)]) {
+    assert.deepEqual(read("tanks/d1/readings", deep), [{ rejected: "the message must not be nested deeper than 64 levels" }]);
+  }
+  assert.deepEqual(read("v3/a@t/devices/d/up", list(100_000)), [{ rejected: "must be an object" }]);
+  assert.deepEqual(read("v3/a@t/devices/d/up", list(100_001)), [{ rejected: "the message must have at most 100000 values" }]);
+});
+
 test("the log is told the device that the topic names", () => {
   assert.equal(deviceNamed(messageOf("tanks/d1/readings", Buffer.from("x"), NOW)), "d1");
   assert.equal(deviceNamed(messageOf("elsewhere", Buffer.from("x"), NOW)), null);

@@ -1,12 +1,14 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import type { Arrival, Rejected } from "../../../src/ingest/arrival.ts";
-import { ownReading, ownReadings, READINGS_MAX } from "../../../src/ingest/decode/own.ts";
+import { Delivery } from "../../../src/ingest/decode/delivery.ts";
+import { ownReading as ownReadingIn, ownReadings, READINGS_MAX } from "../../../src/ingest/decode/own.ts";
 
 const NOW = Date.parse("2026-11-14T09:30:00.000Z");
 const AT = Date.parse("2026-11-14T06:00:00.123Z");
 const AT_TEXT = "2026-11-14T06:00:00.123Z";
 
+const ownReading = (item: unknown, now: number) => ownReadingIn(item, new Delivery(now));
 const reading = (of: Arrival["of"], fill: number, createdAt = NOW): Arrival => ({ of, createdAt, measured: { fill } });
 const reasonOf = (value: Arrival | Rejected | undefined) =>
   value !== undefined && "rejected" in value ? value.rejected : undefined;
@@ -48,7 +50,7 @@ test("instants are RFC 3339, rounded down to the millisecond", () => {
 
 test("the decoded object of a device may stand in place of the fill", () => {
   const payload = { distance: 1230, nested: { battery: [3.6] } };
-  const arrival: Arrival = { of: { deviceId: "d1" }, createdAt: NOW, measured: { payload } };
+  const arrival: Arrival = { of: { deviceId: "d1" }, createdAt: NOW, measured: { payload: JSON.stringify(payload) } };
   assert.deepEqual(ownReading({ device_id: "d1", payload }, NOW), arrival);
   assert.deepEqual(ownReadings("d1", { payload }, NOW), [arrival]);
 });
@@ -80,9 +82,25 @@ for (const [item, reason] of [
   [{ tank_id: "t", fill_percentage: 1, created_at: "yesterday" }, `created_at: ${DATETIME}`],
   [{ tank_id: "t", fill_percentage: 1, created_at: 1_762_000_000 }, "created_at: must be a text"],
   [{ tank_id: "t", fill_percentage: 1, created_at: null }, "created_at: must not be null"],
-  [{ tank_id: "t", fill: 1 }, 'unknown field "fill".'],
+  [{ tank_id: "t", fill: 1 }, 'unknown field "fill". Did you mean "fill_percentage"?'],
+  [{ tank_id: "t", timestamp: AT_TEXT }, 'unknown field "timestamp". Did you mean "created_at"?'],
+  [
+    { device_id: "d", distance: 412 },
+    'unknown field "distance". What a sensor measures, other than a percentage, goes into "payload".',
+  ],
+  [
+    { deviceInfo: { devEui: "a84041c2f1827d3e" }, object: {} },
+    "this is an event of ChirpStack, and no reading: its webhook is /ingest/v1/chirpstack",
+  ],
+  [
+    { end_device_ids: { device_id: "d" }, uplink_message: {} },
+    "this is a message of The Things Stack, and no reading: its webhook is /ingest/v1/tts",
+  ],
   [{ tank_id: "t", fill_percent: 1 }, 'unknown field "fill_percent". Did you mean "fill_percentage"?'],
-  [JSON.parse('{"__proto__":1,"tank_id":"t","fill_percentage":1}'), 'unknown field "__proto__".'],
+  [
+    JSON.parse('{"__proto__":1,"tank_id":"t","fill_percentage":1}'),
+    'unknown field "__proto__". What a sensor measures, other than a percentage, goes into "payload".',
+  ],
 ] as const) {
   test(`refused: ${reason} (${JSON.stringify(item).slice(0, 60)})`, () => {
     assert.equal(reasonOf(ownReading(item, NOW)), reason);
@@ -100,6 +118,33 @@ test("a payload that is nested too deep to be handed on is refused", () => {
   }
 });
 
+test("a payload has at most 16 KiB as JSON", () => {
+  const reason = (length: number) => reasonOf(ownReading({ device_id: "d", payload: { a: "x".repeat(length) } }, NOW));
+  assert.equal(reason(16_384 - 8), undefined);
+  assert.equal(reason(16_384 - 7), "payload: must have at most 16384 bytes as JSON, this one has 16385");
+});
+
+test("of several readings of one device, or of one tank, only the first may leave its instant out", () => {
+  const needed = { rejected: "created_at: is needed where several readings of one tank or device come together" };
+  const of = { deviceId: "d1" };
+  const list = [{ fill_percentage: 1 }, { fill_percentage: 2 }, { fill_percentage: 3, created_at: AT_TEXT }];
+  assert.deepEqual(ownReadings("d1", list, NOW), [reading(of, 1), needed, reading(of, 3, AT)]);
+  const delivery = new Delivery(NOW);
+  const together = [{ device_id: "A" }, { tank_id: "A" }, { device_id: "A" }, { tank_id: "B" }, { tank_id: "A" }];
+  const told = together.map((one) => "rejected" in ownReadingIn({ ...one, fill_percentage: 1 }, delivery));
+  assert.deepEqual(told, [false, false, true, false, true]);
+});
+
+test("what was meant is guessed for the first ten names, and again for each reading that has one of them", () => {
+  const delivery = new Delivery(NOW);
+  const reason = (name: string) => reasonOf(ownReadingIn({ [name]: 1 }, delivery));
+  const names = Array.from({ length: 11 }, (_, i) => `fill_percentag${i}`);
+  const guessed = names.map((name) => reason(name)?.endsWith('Did you mean "fill_percentage"?'));
+  assert.deepEqual(guessed, [...Array(10).fill(true), false]);
+  assert.equal(reason("fill_percentag0"), 'unknown field "fill_percentag0". Did you mean "fill_percentage"?');
+  assert.equal(reason("fill_percentag10"), 'unknown field "fill_percentag10"');
+});
+
 test("on a device's own topic readings are one or a list, each judged by itself", () => {
   const of = { deviceId: "d1" };
   assert.deepEqual(ownReadings("d1", { fill_percentage: 5 }, NOW), [reading(of, 5)]);
@@ -112,13 +157,19 @@ test("on a device's own topic readings are one or a list, each judged by itself"
 });
 
 test("a topic's device is not named again in its readings", () => {
-  assert.equal(reasonOf(ownReadings("d1", { device_id: "d1", fill_percentage: 5 }, NOW)[0]), 'unknown field "device_id".');
+  assert.equal(
+    reasonOf(ownReadings("d1", { device_id: "d1", fill_percentage: 5 }, NOW)[0]),
+    'unknown field "device_id". The topic says whose readings these are.',
+  );
 });
 
 test("a name is guessed among those that are known where it stands", () => {
   const reason = (item: object) => reasonOf(ownReading(item, NOW));
   assert.equal(reason({ devise_id: "d" }), 'unknown field "devise_id". Did you mean "device_id"?');
-  assert.equal(reasonOf(ownReadings("d1", { devise_id: "d" }, NOW)[0]), 'unknown field "devise_id".');
+  assert.equal(
+    reasonOf(ownReadings("d1", { devise_id: "d" }, NOW)[0]),
+    'unknown field "devise_id". What a sensor measures, other than a percentage, goes into "payload".',
+  );
   assert.equal(reason({ devise_id: "d" }), 'unknown field "devise_id". Did you mean "device_id"?');
 });
 
@@ -127,7 +178,7 @@ test("a topic without a possible device has no readings", () => {
 });
 
 test("a list that is too long is refused as a whole", () => {
-  const item = { fill_percentage: 5 };
+  const item = { fill_percentage: 5, created_at: AT_TEXT };
   assert.equal(ownReadings("d1", Array(READINGS_MAX).fill(item), NOW).length, READINGS_MAX);
   assert.deepEqual(ownReadings("d1", Array(READINGS_MAX + 1).fill(item), NOW), [
     { rejected: "a message must have at most 10000 readings, this one has 10001" },

@@ -9,7 +9,7 @@ const OF = { deviceId: "0004a30b001c0530" };
 const PAYLOAD = { temperature: 1, luminosity: 0.64 };
 
 test("an uplink is a reading of its device: the decoded payload, when it was received", () => {
-  assert.deepEqual(ttsReadings(ttsUplink(), NOW), [{ of: OF, createdAt: AT, measured: { payload: PAYLOAD } }]);
+  assert.deepEqual(ttsReadings(ttsUplink(), NOW), [{ of: OF, createdAt: AT, measured: { payload: JSON.stringify(PAYLOAD) } }]);
 });
 
 test("a device without an EUI is known by its id", () => {

@@ -8,6 +8,8 @@ import type { Event } from "../../../src/domain/events.ts";
 import type { Clock } from "../../../src/domain/instant.ts";
 import type { Sender } from "../../../src/ingest/arrival.ts";
 import { Broker, type BrokerBounds } from "../../../src/ingest/mqtt/broker.ts";
+import type { Guest } from "../../../src/ingest/mqtt/logins.ts";
+import type { TakeTurn } from "../../../src/ingest/mqtt/turns.ts";
 import type { Lifetime } from "../../support/service.ts";
 import { until } from "../../support/until.ts";
 import { Shelf } from "./shelf.ts";
@@ -21,6 +23,8 @@ export type Embedded = {
   readonly events: Event[];
   /** Who may log in, by password; a code refuses. What is not here is `key_invalid`. */
   readonly keys: Map<string, Sender | ErrorCode>;
+  /** Of keys with a rate; the others send as they like. */
+  readonly turns: Map<string, TakeTurn>;
 };
 
 export async function startBroker(
@@ -31,15 +35,16 @@ export async function startBroker(
   const shelf = new Shelf();
   const events: Event[] = [];
   const keys = new Map<string, Sender | ErrorCode>([["good", ANYONE]]);
-  const admit = async (secret: string): Promise<Sender> => {
+  const turns = new Map<string, TakeTurn>();
+  const admit = async (secret: string): Promise<Guest> => {
     const known = keys.get(secret) ?? "key_invalid";
     if (typeof known === "string") throw new Refusal(known, "refused");
-    return known;
+    return { keyId: `id of ${secret}`, sender: known, turn: turns.get(secret) ?? (() => 0) };
   };
   const broker = new Broker({ accept: shelf.accept, admit, observe: (event) => events.push(event), clock, bounds });
   const { port } = await broker.start({ host: "127.0.0.1", port: 0 });
   life.after(() => broker.stop());
-  return { port, broker, shelf, events, keys };
+  return { port, broker, shelf, events, keys, turns };
 }
 
 /** Of these kinds, what has happened so far. */
@@ -132,3 +137,26 @@ export const publish = (messageId: number, payload: string | Buffer, more: Parti
 
 export const range = (count: number): number[] => Array.from({ length: count }, (_, i) => i + 1);
 export const later = (milliseconds: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, milliseconds));
+
+/** Somebody else's message is stored and acknowledged. */
+export async function expectService(life: Lifetime, embedded: Embedded, password = "good"): Promise<void> {
+  const peer = await new Peer(life, embedded).enter(password);
+  peer.send(publish(1, reading(50)));
+  await peer.heard("puback");
+  peer.socket.destroy();
+}
+
+export const whyDropped = (embedded: Embedded): string[] => told(embedded, "mqtt_client_dropped").map(({ why }) => why);
+
+export const PUBLISH = 0x32;
+
+/** The first bytes of a packet of that length. */
+export function head(type: number, length: number): Buffer {
+  const bytes = [type];
+  for (let rest = length; ; ) {
+    const low = rest % 128;
+    rest = Math.floor(rest / 128);
+    bytes.push(rest > 0 ? low + 128 : low);
+    if (rest === 0) return Buffer.from(bytes);
+  }
+}

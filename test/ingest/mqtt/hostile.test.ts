@@ -6,31 +6,21 @@ import test from "node:test";
 import fc from "fast-check";
 import { generate } from "mqtt-packet";
 import { until } from "../../support/until.ts";
-import { connectPacket, type Embedded, later, Peer, publish, range, reading, startBroker, told } from "./embedded.ts";
-
-/** Somebody else's message is stored and acknowledged. */
-async function expectService(t: Parameters<typeof startBroker>[0], embedded: Embedded): Promise<void> {
-  const peer = await new Peer(t, embedded).enter();
-  peer.send(publish(1, reading(50)));
-  await peer.heard("puback");
-  peer.socket.destroy();
-}
-
-const whyDropped = (embedded: Embedded): string[] => told(embedded, "mqtt_client_dropped").map(({ why }) => why);
-
-/** The first bytes of a packet of that length. */
-function head(type: number, length: number): Buffer {
-  const bytes = [type];
-  for (let rest = length; ; ) {
-    const low = rest % 128;
-    rest = Math.floor(rest / 128);
-    bytes.push(rest > 0 ? low + 128 : low);
-    if (rest === 0) return Buffer.from(bytes);
-  }
-}
+import {
+  connectPacket,
+  expectService,
+  head,
+  later,
+  Peer,
+  PUBLISH,
+  publish,
+  range,
+  reading,
+  startBroker,
+  whyDropped,
+} from "./embedded.ts";
 
 const MANY = 10_000;
-const PUBLISH = 0x32;
 const CONNECT = 0x10;
 const SUBSCRIBE = 0x82;
 

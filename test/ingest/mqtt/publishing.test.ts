@@ -49,6 +49,18 @@ test("one of QoS 0 is stored as well, even if its sender leaves at once", async 
   );
 });
 
+test("so is what had to wait when its sender left", async (t) => {
+  const embedded = await startBroker(t, { underWay: 10 });
+  const release = embedded.shelf.hold();
+  const peer = await new Peer(t, embedded).enter();
+  peer.send(...range(25).map((fill) => publish(0, reading(fill), { qos: 0 })));
+  await until("the store is asked", () => embedded.shelf.calls.length > 0);
+  peer.socket.destroy();
+  await later(100);
+  release();
+  await until("all of them", () => embedded.shelf.stored.length === 25);
+});
+
 test("a list of readings is one message", async (t) => {
   const embedded = await startBroker(t);
   const client = await join(t, embedded);
@@ -112,7 +124,7 @@ test("what has gathered is handed over in pieces of a size that the store can ta
   const embedded = await startBroker(t);
   const peer = await new Peer(t, embedded).enter();
   const release = embedded.shelf.hold();
-  const list = JSON.stringify(range(6000).map(() => ({ fill_percentage: 1 })));
+  const list = JSON.stringify(range(6000).map(() => ({ fill_percentage: 1, created_at: "2026-11-01T00:00:00Z" })));
   peer.send(...range(6).map((id) => publish(id, list)));
   await until("the store is asked", () => embedded.shelf.calls.length > 0);
   await later(200);
@@ -157,6 +169,8 @@ test("a message is handed over with who sends it; keys that send for different d
     {
       kind: "readings_refused",
       door: "mqtt",
+      keyId: "id of of d1",
+      topic: "tanks/d2/readings",
       device: "d2",
       count: 1,
       reason: "device_id: this key sends for another device",
@@ -178,12 +192,31 @@ test("what can never be taken is acknowledged, or it would come again for ever, 
     assert.deepEqual(told(embedded, "readings_refused").at(-1), {
       kind: "readings_refused",
       door: "mqtt",
+      keyId: "id of good",
+      topic,
       device,
       count,
       reason,
     });
   }
   assert.deepEqual(embedded.shelf.fills, [1]);
+});
+
+test("a topic is told without a key that stands in it, cut short, and with what is not seen made visible", async (t) => {
+  const embedded = await startBroker(t);
+  const client = await join(t, embedded);
+  const secret = `tm_${"0aZ".repeat(12)}`;
+  for (const [topic, shownTopic, device] of [
+    [`tanks/${secret}/readings`, "tanks/tm_…/readings", "tm_…"],
+    [`${secret}/x`, "tm_…/x", null],
+    ["tanks/\u009b31m\u202eno\u2028/readings", "tanks/\\u{9b}31m\\u{202e}no\\u{2028}/readings", "\\u{9b}31m\\u{202e}no\\u{2028}"],
+    ["x".repeat(1000), `${"x".repeat(256)}…`, null],
+    [`${"x".repeat(250)}${secret}`, `${"x".repeat(250)}tm_…`, null],
+  ] as const) {
+    await client.publishAsync(topic, "no JSON", { qos: 1 });
+    const refused = told(embedded, "readings_refused").at(-1);
+    assert.deepEqual([refused?.topic, refused?.device, refused?.keyId], [shownTopic, device, "id of good"]);
+  }
 });
 
 test("what a network server says of other things is acknowledged quietly", async (t) => {

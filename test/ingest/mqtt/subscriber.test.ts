@@ -11,7 +11,12 @@ import { later, range, reading, told } from "./embedded.ts";
 import { away, fillOf, Shelf } from "./shelf.ts";
 
 type Joined = { readonly subscriber: Subscriber; readonly shelf: Shelf; readonly events: Event[] };
-type Wish = { readonly clientId?: string; readonly url?: string; readonly bounds?: Partial<SubscriberBounds> };
+type Wish = {
+  readonly clientId?: string;
+  readonly isLasting?: boolean;
+  readonly url?: string;
+  readonly bounds?: Partial<SubscriberBounds>;
+};
 
 const QUICK: Partial<SubscriberBounds> = { pauseMs: 20, longestPauseMs: 100, failureMs: 100 };
 
@@ -20,7 +25,7 @@ function subscribe(life: Lifetime, { port }: Mqtt5Broker, wish: Wish = {}): Join
   const events: Event[] = [];
   const subscriber = new Subscriber({
     url: wish.url ?? `mqtt://127.0.0.1:${port}`,
-    clientId: wish.clientId ?? "tank-monitor-0",
+    identity: { clientId: wish.clientId ?? "tank-monitor-0", isLasting: wish.isLasting ?? true },
     accept: shelf.accept,
     observe: (event) => events.push(event),
     clock: Date.now,
@@ -253,6 +258,33 @@ test("large messages are bounded by their bytes", async (t) => {
   release();
   await until("all are acknowledged", () => broker.acknowledged.length === 40);
   assert.ok(shelf.calls.every(({ readings }) => readings.length <= 6));
+});
+
+test("a message that is too large is refused and acknowledged, where the broker could not be told", async (t) => {
+  const broker = await new Mqtt5Broker().listen(t);
+  broker.manner = "mqtt 3.1.1 only";
+  const made = await joined(t, broker, { url: `mqtt://127.0.0.1:${broker.port}?protocol=3.1.1` });
+  broker.publish(TOPIC, `${reading(1)}${" ".repeat(1_048_576)}`);
+  broker.publish(TOPIC, reading(2));
+  await until("both are acknowledged", () => broker.acknowledged.length === 2);
+  assert.deepEqual(made.shelf.fills, [2]);
+  assert.deepEqual(
+    told(made, "readings_refused").map(({ topic, device, keyId, reason }) => [topic, device, keyId, reason]),
+    [[TOPIC, "d1", null, "the message is larger than 1 MiB"]],
+  );
+});
+
+test("a broker that breaks off again and again, but delivers meanwhile, is not left waiting longer each time", async (t) => {
+  const broker = await new Mqtt5Broker().listen(t);
+  const made = await joined(t, broker, { bounds: { pauseMs: 50, longestPauseMs: 10_000 } });
+  const started = performance.now();
+  for (const i of range(7)) {
+    broker.publish(TOPIC, reading(i));
+    await until("it is acknowledged", () => broker.acknowledged.length === i);
+    broker.drop();
+    await connected(made, 1 + i);
+  }
+  assert.ok(performance.now() - started < 3000);
 });
 
 test("a broker that is not there is waited for, and its absence is told once", async (t) => {
