@@ -4,6 +4,7 @@
 import { isObject } from "../domain/faults.ts";
 import { type DecodedRecord, decodeRecord } from "../domain/record.ts";
 import type { Arrival } from "./arrival.ts";
+import { Delivery } from "./decode/delivery.ts";
 import { ownReading } from "./decode/own.ts";
 import { idFault } from "./decode/parts.ts";
 
@@ -24,7 +25,7 @@ export function decodeLine(text: string): DecodedLine {
   if (fault !== undefined) return rejected(fault.rejected);
   // A file is read long after what it tells of.
   if (reading["created_at"] === undefined) return rejected("created_at: is missing");
-  const arrival = ownReading(reading, 0);
+  const arrival = ownReading(reading, new Delivery(0));
   if ("rejected" in arrival) return rejected(arrival.rejected);
   return { kind: "arrival", record: { arrival, customerId: customer_id as string | null } };
 }
