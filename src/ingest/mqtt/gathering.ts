@@ -77,7 +77,7 @@ export class Gathering {
       if (readings >= ROUND_READINGS || length >= ROUND_LENGTH) break;
       const read = { post, readings: readingsOf(post.message), fate: UNTOLD };
       readings += read.readings.length;
-      length += post.message.text?.length ?? 0;
+      length += lengthOf(post.message);
       round.push(read);
     }
     this.#waiting = this.#waiting.slice(round.length);
@@ -147,6 +147,8 @@ export class Gathering {
     }
   }
 }
+
+const lengthOf = ({ text }: Message): number => (typeof text === "string" ? text.length : 0);
 
 export function isUnavailable(error: unknown): boolean {
   return error instanceof Refusal && error.code === "store_unavailable";
