@@ -3,28 +3,29 @@
 import { once } from "node:events";
 import { createWriteStream, realpathSync, renameSync, rmSync, statSync } from "node:fs";
 import type { Writable } from "node:stream";
-import { customerObject } from "../domain/customer.ts";
 import { Complaint } from "../domain/errors.ts";
+import { jsonLines, type StoredRecord } from "../domain/export-lines.ts";
 import { formatInstant } from "../domain/instant.ts";
-import { telemetryObject } from "../domain/reading.ts";
-import type { StoredRecord } from "../domain/record.ts";
 import type { Store } from "../domain/store.ts";
-import { tankObject } from "../domain/tank.ts";
 import { type Command, configOf, say, withStore } from "./command.ts";
 import { Progress } from "./progress.ts";
 
 export const exportCommand: Command = {
   name: "export",
   summary: "write everything out as newline-delimited JSON, or the readings as CSV",
-  usage: "[FILE] [--csv]",
-  help: `Writes customers, tanks and readings, deleted ones included, as lines that "import" takes; of one moment, while
-the service runs. Without FILE, or with -, to stdout. FILE appears when it is whole.
+  usage: "[FILE] [--csv] [--force]",
+  help: `Writes customers, tanks with their shapes, devices with their profiles and where they served before, readings, and
+readings that wait, deleted ones included, as lines that "import" takes; of one moment, while the service runs.
+Not in it: keys and the audit log; "backup" keeps those. Without FILE, or with -, to stdout. FILE must not exist yet,
+and appears when it is whole.
 
-  --csv   only the readings, as CSV; also when FILE ends in .csv`,
+  --csv     only the readings of tanks, as CSV; also when FILE ends in .csv
+  --force   overwrites FILE`,
   most: 1,
-  flags: { csv: { type: "boolean" } },
+  flags: { csv: { type: "boolean" }, force: { type: "boolean" } },
   async run(call) {
     const [file = "-"] = call.arguments;
+    if (call.flags["force"] !== true) refuseExisting(file);
     const isCsv = call.flags["csv"] === true || file.toLowerCase().endsWith(".csv");
     await withStore(configOf(call), (store) =>
       file === "-" ? write(store, process.stdout, isCsv) : writeFile(store, file, isCsv),
@@ -32,6 +33,12 @@ the service runs. Without FILE, or with -, to stdout. FILE appears when it is wh
     return 0;
   },
 };
+
+/** What is no file, as a pipe, overwrites nothing. */
+function refuseExisting(file: string): void {
+  if (file === "-" || statSync(file, { throwIfNoEntry: false })?.isFile() !== true) return;
+  throw new Complaint(`${file} is there already; --force overwrites it`);
+}
 
 /** A file appears when it is whole; a link is followed, and what is no file (a pipe, a device) is written as it is. */
 async function writeFile(store: Store, file: string, isCsv: boolean): Promise<void> {
@@ -75,23 +82,7 @@ async function write(store: Store, out: Writable, isCsv: boolean): Promise<void>
   } finally {
     progress.end();
   }
-  say(`${lines} lines exported`);
-}
-
-function* jsonLines(record: StoredRecord): Generator<string> {
-  switch (record.kind) {
-    case "customer":
-      yield JSON.stringify({ ...customerObject(record.customer), ...(record.deleted ? { deleted: true } : {}) });
-      return;
-    case "tank":
-      yield JSON.stringify({ ...tankObject(record.tank), ...(record.deleted ? { deleted: true } : {}) });
-      return;
-    case "readings":
-      for (const reading of record.readings) {
-        const { object, ...rest } = telemetryObject(reading);
-        yield JSON.stringify({ object, tank_id: record.tankId, ...rest });
-      }
-  }
+  say(isCsv ? `${lines} lines exported` : `${lines} lines exported; not in it: keys and the audit log ("backup" keeps those)`);
 }
 
 function* csvLines(record: StoredRecord): Generator<string> {

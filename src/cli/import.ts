@@ -3,14 +3,14 @@
 import { accessSync, constants, createReadStream, statSync } from "node:fs";
 import { Complaint } from "../domain/errors.ts";
 import type { Store } from "../domain/store.ts";
-import { Import, type ImportFormat, type Reject, type Summary } from "../ingest/import.ts";
+import { Import, type ImportFormat, nothingYet, type Reject, type Summary } from "../ingest/import.ts";
 import { type Command, configOf, print, say, withStore } from "./command.ts";
 import { Progress } from "./progress.ts";
 import { Rejects } from "./rejects.ts";
 
 export const importCommand: Command = {
   name: "import",
-  summary: "bring customers, tanks and readings in from files",
+  summary: "bring customers, tanks, devices and readings in from files",
   usage: "FILE… [--dry-run] [--json]",
   help: `Reads newline-delimited JSON in the shapes of the interface, and CSV readings from *.csv with the header
 tank_id,created_at,fill_percentage; - is stdin (JSON). What is there already is left as it is; what differs is
@@ -62,7 +62,7 @@ async function rehearse(store: Store, files: readonly string[]): Promise<Summary
 }
 
 async function importAll(store: Store, files: readonly string[]): Promise<Summary> {
-  const total: Summary = { read: 0, new: 0, changed: 0, unchanged: 0, rejected: 0 };
+  const total = nothingYet();
   for (const file of files) {
     const summary = await importFile(store, file);
     for (const name of Object.keys(total) as (keyof Summary)[]) total[name] += summary[name];
@@ -104,7 +104,8 @@ function formatOf(file: string): ImportFormat {
   return file.toLowerCase().endsWith(".csv") ? "csv" : "ndjson";
 }
 
-function words({ read, new: made, changed, unchanged, rejected }: Summary, isDry: boolean): string {
+function words({ read, new: made, changed, unchanged, rejected, waiting }: Summary, isDry: boolean): string {
   const dry = isDry ? " (dry run: nothing was changed)" : "";
-  return `${read} read: ${made} new, ${changed} changed, ${unchanged} unchanged, ${rejected} rejected${dry}`;
+  const waits = waiting > 0 ? `, ${waiting} waiting for a tank, a profile or a shape` : "";
+  return `${read} read: ${made} new, ${changed} changed, ${unchanged} unchanged, ${rejected} rejected${waits}${dry}`;
 }

@@ -1,7 +1,7 @@
 // The audit log: who did what, when, and what changed from what to what.
 
 import { customerObject } from "./customer.ts";
-import type { Change, CustomerState, TankState } from "./fleet.ts";
+import type { Change, CustomerState, ShapedTank, TankState } from "./fleet.ts";
 import type { Instant } from "./instant.ts";
 import { tankObject } from "./tank.ts";
 
@@ -29,6 +29,14 @@ export function customerDeeds(changes: readonly Change<CustomerState>[]): Deed[]
 export function tankDeeds(changes: readonly Change<TankState>[]): Deed[] {
   const fields = (state: TankState | undefined) => (state === undefined ? {} : tankFields(state));
   return changes.flatMap(({ id, before, after }) => deed("tank", id, before, after, fields));
+}
+
+/** The shape is no data field of the interface: a change of it is told apart. */
+export function shapeDeeds(changes: readonly Change<ShapedTank>[]): Deed[] {
+  return changes.flatMap(({ id, before, after }) => {
+    const changed = differences({ shape: before?.shape }, { shape: after.shape });
+    return Object.keys(changed).length === 0 ? [] : [{ object: "tank", id, action: "changed", changes: changed } as const];
+  });
 }
 
 type Fields = Readonly<Record<string, unknown>>;

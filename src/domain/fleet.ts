@@ -1,6 +1,7 @@
 // What becomes of customers and tanks when records arrive: each is judged on what the ones before it left. Pure; the store
 // brings what is known, and writes what has changed in the end.
 
+import { isDeepStrictEqual } from "node:util";
 import type { Customer } from "./customer.ts";
 import { type Device, type DeviceMove, deviceKey, moved, strangeDevice } from "./device.ts";
 import type { Instant } from "./instant.ts";
@@ -41,10 +42,10 @@ export function decideCustomers(
 /** `owners` are the customers that exist, deleted or not; `devices` those in question, by their keys. */
 export function decideTanks(
   records: readonly TankRecord[],
-  known: ReadonlyMap<string, TankState>,
+  known: ReadonlyMap<string, ShapedTank>,
   owners: ReadonlySet<string>,
   devices: ReadonlyMap<string, Device>,
-): Decision<TankState> {
+): Decision<ShapedTank> {
   const serves = new Map(Array.from(devices, ([key, { tank_id }]) => [key, tank_id]));
   function follow(before: TankState | undefined, after: TankState): void {
     const old = deviceOf(before);
@@ -58,25 +59,27 @@ export function decideTanks(
     "tank",
     (record, before) => {
       const { tank, deleted } = record;
-      if (before !== undefined && before.deleted === deleted && isAlike(tank, before.tank)) return "unchanged";
+      const shape = record.shape === undefined ? (before?.shape ?? null) : record.shape;
+      const isSame = before !== undefined && before.deleted === deleted && isAlike(tank, before.tank);
+      if (isSame && isDeepStrictEqual(shape, before.shape)) return "unchanged";
       if (!owners.has(tank.owner_id)) return { rejected: "owner_id: there is no customer with this id" };
       const other = deleted ? null : (serves.get(deviceKey(tank.assigned_device_id)) ?? null);
-      if (other === null || other === tank.id) return record;
+      if (other === null || other === tank.id) return { tank, deleted, shape };
       return { rejected: `assigned_device_id: this device serves tank ${other} already` };
     },
     follow,
   );
 }
 
-function decide<S extends { readonly deleted: boolean }>(
-  records: readonly (S | { readonly remove: string })[],
+function decide<R extends object, S extends { readonly deleted: boolean }>(
+  records: readonly (R | { readonly remove: string })[],
   known: ReadonlyMap<string, S>,
   word: string,
-  judge: (record: S, before: S | undefined) => S | RecordOutcome,
+  judge: (record: R, before: S | undefined) => S | RecordOutcome,
   follow: (before: S | undefined, after: S) => void = () => {},
 ): Decision<S> {
   const now = new Map(known);
-  function put(record: S | { readonly remove: string }): RecordOutcome {
+  function put(record: R | { readonly remove: string }): RecordOutcome {
     const id = idOf(record as unknown as CustomerRecord | TankRecord);
     const before = now.get(id);
     let after: S | RecordOutcome;
@@ -92,6 +95,12 @@ function decide<S extends { readonly deleted: boolean }>(
   const changes: Change<S>[] = [];
   for (const [id, after] of now) if (known.get(id) !== after) changes.push({ id, before: known.get(id), after });
   return { outcomes, changes };
+}
+
+/** The tanks whose shapes have changed, each with its new one. */
+export function reshaped(changes: readonly Change<ShapedTank>[]): Map<string, Shape | null> {
+  const different = changes.filter(({ before, after }) => !isDeepStrictEqual(before?.shape ?? null, after.shape));
+  return new Map(different.map(({ id, after }) => [id, after.shape]));
 }
 
 /**

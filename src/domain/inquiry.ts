@@ -20,6 +20,8 @@ export type Answers = {
   readonly services: readonly Service[];
   /** How many readings of each of these devices wait. */
   readonly waiting: ReadonlyMap<string, number>;
+  /** How many of each had to go since more could not wait. */
+  readonly dropped: ReadonlyMap<string, number>;
   readonly keys: ReadonlyMap<string, KnownKey>;
 };
 

@@ -1,18 +1,21 @@
-// Records: the objects of the interface as lines of an import or export file. Decoding turns one parsed JSON value into a
-// record, or says in words what is wrong with it.
+// Records: the objects of the interface, with what only the operator sees of them, as lines of an import or export file.
+// Decoding turns one parsed JSON value into a record, or says in words what is wrong with it.
 
 import { faultInObject } from "./check.ts";
-import { type CountedCustomer, type Customer, CustomerObject } from "./customer.ts";
+import { type Customer, CustomerObject } from "./customer.ts";
+import { type DeviceRecord, decodeDevice } from "./device-line.ts";
 import { isPossibleId } from "./id.ts";
 import { type Instant, instantOf, instantOrNull } from "./instant.ts";
 import { type Reading, TelemetryObject } from "./reading.ts";
 import { boolean, object, type Static } from "./schema.ts";
+import { faultsInShape, type Shape, shapeOf } from "./shape.ts";
 import { type Location, NOWHERE, type Tank, TankObject } from "./tank.ts";
 
 /** A bare line: the object with this id goes, whatever it holds. */
 type Removal = { readonly remove: string };
 export type CustomerRecord = { readonly customer: Customer; readonly deleted: boolean } | Removal;
-export type TankRecord = { readonly tank: Tank; readonly deleted: boolean } | Removal;
+/** A shape that is not named stays as it is. */
+export type TankRecord = { readonly tank: Tank; readonly deleted: boolean; readonly shape?: Shape | null } | Removal;
 export type ReadingRecord = { readonly tankId: string; readonly reading: Reading };
 
 export type RecordOutcome = "new" | "changed" | "unchanged" | { readonly rejected: string };
@@ -20,14 +23,9 @@ export type RecordOutcome = "new" | "changed" | "unchanged" | { readonly rejecte
 export type DecodedRecord =
   | { readonly kind: "customer"; readonly record: CustomerRecord }
   | { readonly kind: "tank"; readonly record: TankRecord }
+  | { readonly kind: "device"; readonly record: DeviceRecord }
   | { readonly kind: "telemetry"; readonly record: ReadingRecord }
   | { readonly kind: "rejected"; readonly reason: string };
-
-/** What the store holds, for an export. */
-export type StoredRecord =
-  | { readonly kind: "customer"; readonly customer: CountedCustomer; readonly deleted: boolean }
-  | { readonly kind: "tank"; readonly tank: Tank; readonly deleted: boolean }
-  | { readonly kind: "readings"; readonly tankId: string; readonly readings: readonly Reading[] };
 
 const { tank_count: _derived, ...customerFields } = CustomerObject.properties;
 const CustomerLine = object({ ...customerFields, deleted: boolean() });
@@ -50,12 +48,16 @@ export function decodeRecord(value: unknown): DecodedRecord {
   if (typeof value === "object" && value !== null && "object" in value) {
     const kind = value.object;
     if (kind === "telemetry") return decodeReading(value);
+    if (kind === "device") {
+      const record = decodeDevice(value);
+      return typeof record === "string" ? rejected(record) : { kind, record };
+    }
     if (kind === "customer" || kind === "tank") {
       if (isRemoval(value)) return decodeRemoval(kind, value.id);
       return kind === "customer" ? decodeCustomer(value) : decodeTank(value);
     }
   }
-  return rejected('the line must be an object whose "object" is "customer", "tank" or "telemetry"');
+  return rejected('the line must be an object whose "object" is "customer", "tank", "device" or "telemetry"');
 }
 
 const rejected = (reason: string): DecodedRecord => ({ kind: "rejected", reason });
@@ -102,10 +104,11 @@ function decodeCustomer(value: object): DecodedRecord {
   return { kind: "customer", record: { customer, deleted: line.deleted === true } };
 }
 
-function decodeTank(value: unknown): DecodedRecord {
-  const fault = faultInObject(TankLine, TANK_REQUIRED, value);
+function decodeTank(value: object): DecodedRecord {
+  const { shape, ...fields } = value as { shape?: unknown };
+  const fault = faultInObject(TankLine, TANK_REQUIRED, fields) ?? faultInShape(shape);
   if (fault !== undefined) return rejected(fault);
-  const line = value as Omit<Static<typeof TankLine>, "location" | "updated_at"> & { location?: Partial<Location> } & Dated;
+  const line = fields as Omit<Static<typeof TankLine>, "location" | "updated_at"> & { location?: Partial<Location> } & Dated;
   const dates = datesOf(line);
   if (dates === undefined) return rejected(UPDATED_BEFORE_CREATED);
   const tank: Tank = {
@@ -122,7 +125,18 @@ function decodeTank(value: unknown): DecodedRecord {
     updated_at: dates.updated_at,
     use_case: line.use_case ?? null,
   };
-  return { kind: "tank", record: { tank, deleted: line.deleted === true } };
+  return { kind: "tank", record: { tank, deleted: line.deleted === true, ...givenShape(shape) } };
+}
+
+function givenShape(shape: unknown): { readonly shape?: Shape | null } {
+  if (shape === undefined) return {};
+  return { shape: shape === null ? null : shapeOf(shape) };
+}
+
+function faultInShape(shape: unknown): string | undefined {
+  if (shape === undefined || shape === null) return undefined;
+  const [first] = faultsInShape(shape);
+  return first && `${first.field}: ${first.message}`;
 }
 
 const UPDATED_BEFORE_CREATED = "updated_at: must not be before created_at";

@@ -6,13 +6,15 @@
 
 import type { Occasion } from "./audit.ts";
 import type { CountedCustomer } from "./customer.ts";
+import type { DeviceRecord } from "./device-line.ts";
+import type { StoredRecord } from "./export-lines.ts";
 import type { Instant } from "./instant.ts";
 import type { KnownKey, Sight } from "./key.ts";
 import type { Carried, Once, Order } from "./orders/order.ts";
 import type { Overview } from "./overview.ts";
 import type { Page, PageQuestion } from "./page.ts";
 import type { Acceptance, ArrivalBatch, Reading } from "./reading.ts";
-import type { CustomerRecord, RecordOutcome, StoredRecord, TankRecord } from "./record.ts";
+import type { CustomerRecord, RecordOutcome, TankRecord } from "./record.ts";
 import type { Tank } from "./tank.ts";
 
 /** `undefined`: there is no such object, or it is out of sight; `deleted`: it was there once. */
@@ -38,6 +40,8 @@ export interface Writes {
   /** Each record replaces the object of its id, or makes it. `last_seen_at` alone never moves back. */
   putCustomers(records: readonly CustomerRecord[], occasion?: Occasion): Promise<RecordOutcome[]>;
   putTanks(records: readonly TankRecord[], occasion?: Occasion): Promise<RecordOutcome[]>;
+  /** What is named of a device is replaced; `since`, `dropped` and where it served before never lose what is known. */
+  putDevices(records: readonly DeviceRecord[], occasion?: Occasion): Promise<RecordOutcome[]>;
   /** Readings go to the tank that had their device at their instant; what has none yet waits. */
   acceptReadings(batch: ArrivalBatch): Promise<Acceptance>;
   /** What was ordered once under the same key of the same sender within a day is not done again, but answered as it was. */
@@ -55,7 +59,10 @@ interface Upkeep {
   isEmpty(): Promise<boolean>;
   /** A whole copy at `file`, made while others read and write. */
   backup(file: string, progress: (done: number, total: number) => void): Promise<void>;
-  /** Every object and reading, of one snapshot: customers, then tanks, then the readings of each tank, oldest first. */
+  /**
+   * Every object and reading, of one snapshot: customers, tanks, devices, then the readings of each tank, oldest first, and
+   * what waits. Keys, the audit log, and what was ordered once are not in it.
+   */
   records(): AsyncIterable<StoredRecord>;
   /**
    * Holds every count, milestone and rule against the data, while others read and write; a little at a time, each bit of one

@@ -1,26 +1,31 @@
 // Ingest: how data comes in. A file goes line → record → run of records of one kind → store; every run is one durable
 // step, so an import can be interrupted anywhere and run again. May not: know HTTP, or an engine.
 
+import type { DeviceRecord } from "../domain/device-line.ts";
 import type { Clock } from "../domain/instant.ts";
-import { type CustomerRecord, type DecodedRecord, decodeRecord, type ReadingRecord, type TankRecord } from "../domain/record.ts";
+import type { CustomerRecord, ReadingRecord, TankRecord } from "../domain/record.ts";
 import type { Writes } from "../domain/store.ts";
 import { accepting } from "./accept.ts";
 import type { Accept, Outcome as Accepted, Arrival } from "./arrival.ts";
 import { rowDecoder } from "./csv.ts";
 import { type Line, linesOf } from "./lines.ts";
+import { type BoundArrival, type DecodedLine, decodeLine } from "./ndjson.ts";
 
-export type Summary = { read: number; new: number; changed: number; unchanged: number; rejected: number };
+export type Summary = { read: number; new: number; changed: number; unchanged: number; rejected: number; waiting: number };
+export const nothingYet = (): Summary => ({ read: 0, new: 0, changed: 0, unchanged: 0, rejected: 0, waiting: 0 });
 export type Reject = { readonly line: number; readonly reason: string; readonly text: string };
 export type ImportFormat = "ndjson" | "csv";
 
-type ImportWrites = Pick<Writes, "putCustomers" | "putTanks" | "acceptReadings">;
-type Outcome = "new" | "changed" | "unchanged" | { readonly rejected: string };
+type ImportWrites = Pick<Writes, "putCustomers" | "putTanks" | "putDevices" | "acceptReadings">;
+type Outcome = "new" | "changed" | "unchanged" | "waiting" | { readonly rejected: string };
 
 /** Lines in a row that are of one kind; they are written together. */
 type Run =
   | { readonly kind: "customer"; readonly lines: TextLine[]; readonly records: CustomerRecord[] }
   | { readonly kind: "tank"; readonly lines: TextLine[]; readonly records: TankRecord[] }
+  | { readonly kind: "device"; readonly lines: TextLine[]; readonly records: DeviceRecord[] }
   | { readonly kind: "telemetry"; readonly lines: TextLine[]; readonly records: ReadingRecord[] }
+  | { readonly kind: "arrival"; readonly lines: TextLine[]; readonly records: BoundArrival[] }
   | { readonly kind: "rejected"; readonly lines: TextLine[]; readonly records: string[] };
 type TextLine = { readonly number: number; readonly text: string };
 
@@ -35,7 +40,7 @@ const RUN_CHARACTERS = 2_097_152;
 const RUNS_UNDER_WAY = 3;
 
 export class Import {
-  readonly summary: Summary = { read: 0, new: 0, changed: 0, unchanged: 0, rejected: 0 };
+  readonly summary = nothingYet();
   readonly #writes: ImportWrites;
   readonly #accept: Accept;
   readonly #reject: (reject: Reject) => void;
@@ -50,7 +55,7 @@ export class Import {
   }
 
   async take(source: AsyncIterable<Buffer>, format: ImportFormat): Promise<void> {
-    let decode: ((text: string) => DecodedRecord) | undefined = format === "ndjson" ? decodeJson : undefined;
+    let decode: ((text: string) => DecodedLine) | undefined = format === "ndjson" ? decodeLine : undefined;
     try {
       for await (const group of linesOf(source)) {
         for (const line of group) {
@@ -67,19 +72,19 @@ export class Import {
   }
 
   /** A file whose header cannot be read is rejected line by line, not guessed at. */
-  #header(line: Line): (text: string) => DecodedRecord {
+  #header(line: Line): (text: string) => DecodedLine {
     const decoder = "text" in line ? rowDecoder(line.text) : { fault: line.unreadable };
     if (typeof decoder === "function") return decoder;
-    const reject = (): DecodedRecord => ({ kind: "rejected", reason: decoder.fault });
+    const reject = (): DecodedLine => ({ kind: "rejected", reason: decoder.fault });
     this.#add(line, reject);
     return reject;
   }
 
-  #add(line: Line, decode: (text: string) => DecodedRecord): void {
+  #add(line: Line, decode: (text: string) => DecodedLine): void {
     if ("text" in line && line.text.trim() === "") return;
     this.summary.read++;
     const text = "text" in line ? line.text : "";
-    const decoded: DecodedRecord = "text" in line ? decode(text) : { kind: "rejected", reason: line.unreadable };
+    const decoded: DecodedLine = "text" in line ? decode(text) : { kind: "rejected", reason: line.unreadable };
     const most = decoded.kind === "telemetry" ? RUN_READINGS : RUN_LINES;
     if (this.#run?.kind !== decoded.kind || this.#run.records.length >= most || this.#characters > RUN_CHARACTERS) {
       this.#send();
@@ -124,13 +129,8 @@ export class Import {
   }
 }
 
-function decodeJson(text: string): DecodedRecord {
-  try {
-    return decodeRecord(JSON.parse(text));
-  } catch (error) {
-    return { kind: "rejected", reason: `the line is not valid JSON: ${(error as Error).message.replace(/\p{Cc}/gu, "\ufffd")}` };
-  }
-}
+/** Whoever may import reaches every tank and device. */
+const ANYBODY = { customerId: null, deviceId: null };
 
 async function write(writes: ImportWrites, accept: Accept, run: Run): Promise<Outcome[]> {
   switch (run.kind) {
@@ -138,19 +138,36 @@ async function write(writes: ImportWrites, accept: Accept, run: Run): Promise<Ou
       return writes.putCustomers(run.records);
     case "tank":
       return writes.putTanks(run.records);
+    case "device":
+      return writes.putDevices(run.records);
     case "telemetry":
-      return (await accept(run.records.map(arrivalOf), { customerId: null, deviceId: null })).map(outcomeOf);
+      return (await accept(run.records.map(arrivalOf), ANYBODY)).map(outcomeOf);
+    case "arrival":
+      return acceptBound(accept, run.records);
     case "rejected":
       return run.records.map((rejected) => ({ rejected }));
   }
+}
+
+/** Each as its sender was bound. */
+async function acceptBound(accept: Accept, records: readonly BoundArrival[]): Promise<Outcome[]> {
+  const outcomes: Outcome[] = [];
+  const places = Map.groupBy(records.keys(), (place) => records[place]?.customerId ?? null);
+  for (const [customerId, own] of places) {
+    const arrivals = own.flatMap((place) => records[place]?.arrival ?? []);
+    const told = await accept(arrivals, { customerId, deviceId: null });
+    told.forEach((outcome, i) => {
+      outcomes[own[i] ?? 0] = outcomeOf(outcome);
+    });
+  }
+  return outcomes;
 }
 
 function arrivalOf({ tankId, reading }: ReadingRecord): Arrival {
   return { of: { tankId }, createdAt: reading.created_at, measured: { fill: reading.fill_percentage } };
 }
 
-/** A reading of a tank never waits. */
-const OUTCOMES = { stored: "new", replaced: "changed", duplicate: "unchanged", waiting: "unchanged" } as const;
+const OUTCOMES = { stored: "new", replaced: "changed", duplicate: "unchanged", waiting: "waiting" } as const;
 
 function outcomeOf(accepted: Accepted): Outcome {
   return typeof accepted === "string" ? OUTCOMES[accepted] : accepted;

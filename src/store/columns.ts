@@ -3,7 +3,8 @@
 
 import type { AuditEntry } from "../domain/audit.ts";
 import type { CountedCustomer, Customer } from "../domain/customer.ts";
-import type { Device, ProfileChoice, Service } from "../domain/device.ts";
+import { ALWAYS, type Device, type ProfileChoice, type Service, strangeDevice } from "../domain/device.ts";
+import type { KeptDevice } from "../domain/device-line.ts";
 import type { CustomerState, ShapedTank, TankState } from "../domain/fleet.ts";
 import type { ManagedDevice } from "../domain/managed.ts";
 import type { Page } from "../domain/page.ts";
@@ -119,7 +120,7 @@ export const customerState = (row: Row): CustomerState & { readonly customer: Co
   customer: customerOf(row),
   deleted: isDeleted(row),
 });
-export const tankState = (row: Row): TankState => ({ tank: tankOf(row), deleted: isDeleted(row) });
+const tankState = (row: Row): TankState => ({ tank: tankOf(row), deleted: isDeleted(row) });
 
 /** The shape stands before what says whether it is deleted. */
 export const SHAPED_TANK_COLUMNS = `id, ${TANK_FIELDS.join(", ")}, ${LOCATION_FIELDS.join(", ")}, shape, deleted`;
@@ -137,6 +138,21 @@ export const managedDevice = (row: Row): ManagedDevice => ({
 
 export const SERVICE_COLUMNS = "device, until, tank";
 export const serviceOf = ([device, until, tankId]: Row): Service => ({ device, until, tankId }) as Service;
+
+/** Of an export: a device, and last where it served before, as JSON: pairs of until and tank. */
+export function keptDevice(row: Row): KeptDevice {
+  const { device, dropped } = managedDevice(row);
+  return { device, dropped, services: servicesOf(device.id, row.at(-1)) };
+}
+/** One that was forgotten, of which only this is left: pairs as above. It is carried on as one that serves no tank now. */
+export function forgottenDevice([id, pairs]: Row): KeptDevice {
+  const services = servicesOf(String(id), pairs);
+  return { device: { ...strangeDevice(String(id)), since: services.at(-1)?.until ?? ALWAYS }, dropped: 0, services };
+}
+function servicesOf(device: string, pairs: unknown): Service[] {
+  const ends = (jsonOrNull(pairs) ?? []) as readonly (readonly [number, string])[];
+  return ends.map(([until, tankId]) => ({ device, until, tankId }));
+}
 
 export const WAITING_COLUMNS = "device, created_at, fill, payload, customer_id";
 export const waitingOf = ([device, created_at, fill, payload, customer_id]: Row): Waiting =>

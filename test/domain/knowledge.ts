@@ -28,6 +28,7 @@ export function answering(known: Knowledge): Answering {
     devices: (ids) => chosen(devices, ids, ({ id }) => id),
     services: (ids) => services.filter(({ device }) => ids.includes(device)),
     waiting: (ids) => new Map(Object.entries(waiting).filter(([id]) => ids.includes(id))),
+    dropped: () => new Map(),
     keys: (ids) => chosen(keys, ids, ({ id }) => id),
   };
 }

@@ -34,7 +34,7 @@ const DATETIME = 'must be a datetime such as "2026-11-14T09:30:00Z"';
 const CLEAN = "must not contain control characters or broken Unicode";
 
 test("a line must be an object of a known kind", () => {
-  const words = 'the line must be an object whose "object" is "customer", "tank" or "telemetry"';
+  const words = 'the line must be an object whose "object" is "customer", "tank", "device" or "telemetry"';
   const others = [
     null,
     undefined,

@@ -27,7 +27,7 @@ suite("a backup", { concurrency: 2 }, () => {
 
     const from = { env: { DATABASE_URL: "sqlite:copy.db" } };
     const exported = (await here.run(["export"], from)).stdout;
-    const readings = Map.groupBy(exported.matchAll(/"tank_id":"([^"]+)"/g), ([, tank]) => tank);
+    const readings = Map.groupBy(exported.matchAll(/^\{"object":"telemetry","tank_id":"([^"]+)"/gm), ([, tank]) => tank);
     t.diagnostic(`the backup holds ${exported.split("\n").length - 1} of 80000 lines`);
     const service = await here.start(["serve"], from);
     const tanks = await list(service, "/v1/tanks?size=1", key);

@@ -14,7 +14,7 @@ suite("an import", { concurrency: 2 }, () => {
     assert.equal(first.code, 0);
 
     const again = await here.run(["import", "fleet.ndjson", "--json"]);
-    assert.equal(again.stdout, '{"read":11,"new":0,"changed":0,"unchanged":11,"rejected":0}\n');
+    assert.equal(again.stdout, '{"read":11,"new":0,"changed":0,"unchanged":11,"rejected":0,"waiting":0}\n');
     assert.equal(again.code, 0);
 
     writeFileSync(
@@ -22,7 +22,7 @@ suite("an import", { concurrency: 2 }, () => {
       ndjson([customer("ada", { name: "Ada" }), reading("b1", 0, 13), reading("b1", 1, 9)]),
     );
     const changed = await here.run(["import", "changes.ndjson", "--json"]);
-    assert.equal(changed.stdout, '{"read":3,"new":1,"changed":2,"unchanged":0,"rejected":0}\n');
+    assert.equal(changed.stdout, '{"read":3,"new":1,"changed":2,"unchanged":0,"rejected":0,"waiting":0}\n');
   });
 
   test("lines that cannot be taken are told by number and reason, kept in a file, and stop nothing else: exit 1", async (t) => {
@@ -40,7 +40,7 @@ suite("an import", { concurrency: 2 }, () => {
     writeFileSync(here.path("mixed.ndjson"), lines.join("\n"));
     const { code, stdout, stderr } = await here.run(["import", "mixed.ndjson", "--json"]);
     assert.equal(code, 1);
-    assert.equal(stdout, '{"read":7,"new":3,"changed":0,"unchanged":0,"rejected":4}\n');
+    assert.equal(stdout, '{"read":7,"new":3,"changed":0,"unchanged":0,"rejected":4,"waiting":0}\n');
     for (const [number, word] of [
       [2, "JSON"],
       [3, "owner_id"],
@@ -66,12 +66,12 @@ suite("an import", { concurrency: 2 }, () => {
   test("readings come in as CSV, and everything from stdin with -", async (t) => {
     const here = home(t);
     const piped = await here.run(["import", "-", "--json"], { input: ndjson(SMALL_FLEET) });
-    assert.equal(piped.stdout, '{"read":11,"new":11,"changed":0,"unchanged":0,"rejected":0}\n');
+    assert.equal(piped.stdout, '{"read":11,"new":11,"changed":0,"unchanged":0,"rejected":0,"waiting":0}\n');
 
     const rows = ["a2,2026-02-01T00:00:00Z,55.5", '"a2",2026-02-01T01:00:00+01:00,55.5', "b1,2026-02-01T00:00:00Z,x"];
     writeFileSync(here.path("readings.csv"), ["tank_id,created_at,fill_percentage", ...rows, ""].join("\r\n"));
     const csv = await here.run(["import", "readings.csv", "--json"]);
-    assert.equal(csv.stdout, '{"read":3,"new":1,"changed":0,"unchanged":1,"rejected":1}\n');
+    assert.equal(csv.stdout, '{"read":3,"new":1,"changed":0,"unchanged":1,"rejected":1,"waiting":0}\n');
     assert.match(csv.stderr, /^readings\.csv:4: .*fill_percentage/m);
     assert.equal(csv.code, 1);
 
@@ -86,7 +86,7 @@ suite("an import", { concurrency: 2 }, () => {
     writeFileSync(here.path("2.ndjson"), ndjson([tank("a1", "ada")]));
     writeFileSync(here.path("3.csv"), "tank_id,created_at,fill_percentage\na1,2026-02-01T00:00:00Z,5\n");
     const { code, stdout } = await here.run(["import", "1.ndjson", "2.ndjson", "3.csv", "--json"]);
-    assert.equal(stdout, '{"read":3,"new":3,"changed":0,"unchanged":0,"rejected":0}\n');
+    assert.equal(stdout, '{"read":3,"new":3,"changed":0,"unchanged":0,"rejected":0,"waiting":0}\n');
     assert.equal(code, 0);
   });
 
@@ -99,7 +99,7 @@ suite("an import", { concurrency: 2 }, () => {
     const files = readdirSync(here.folder).sort();
 
     const dry = await here.run(["import", "wish.ndjson", "--dry-run", "--json"]);
-    assert.equal(dry.stdout, '{"read":11,"new":2,"changed":1,"unchanged":8,"rejected":0}\n');
+    assert.equal(dry.stdout, '{"read":11,"new":2,"changed":1,"unchanged":8,"rejected":0,"waiting":0}\n');
     assert.equal(dry.code, 0);
     assert.deepEqual(readdirSync(here.folder).sort(), files);
     assert.equal((await here.run(["export"])).stdout, before.stdout);
@@ -132,7 +132,7 @@ suite("an import", { concurrency: 2 }, () => {
     const { code, stdout, stderr } = await here.run(["import", "mixed.ndjson", "--json"]);
     assert.doesNotMatch(stderr, /should not have happened|^\s+at /m);
     assert.match(stderr, /^mixed\.ndjson:1: /m);
-    assert.equal(stdout, '{"read":12,"new":11,"changed":0,"unchanged":0,"rejected":1}\n');
+    assert.equal(stdout, '{"read":12,"new":11,"changed":0,"unchanged":0,"rejected":1,"waiting":0}\n');
     assert.equal(code, 1);
   });
 });

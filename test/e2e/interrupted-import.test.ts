@@ -26,7 +26,7 @@ test("an import killed at random moments and run again ends as if nothing had ha
   writeFileSync(here.path("many.ndjson"), ndjson(manyLines(LINES)));
   const undisturbed = { env: { DATABASE_URL: "sqlite:undisturbed.db" } };
   const whole = await here.run(["import", "many.ndjson", "--json"], undisturbed);
-  assert.equal(whole.stdout, `{"read":${LINES},"new":${LINES},"changed":0,"unchanged":0,"rejected":0}\n`);
+  assert.equal(whole.stdout, `{"read":${LINES},"new":${LINES},"changed":0,"unchanged":0,"rejected":0,"waiting":0}\n`);
 
   // Each kill comes a random way further than the one before it.
   for (let kill = 0; kill < KILLS; kill++) {
@@ -59,5 +59,5 @@ test("an import killed at random moments and run again ends as if nothing had ha
   const [mended, expected] = await Promise.all([here.run(["export"]), here.run(["export"], undisturbed)]);
   assert.ok(mended.stdout === expected.stdout, "the export differs from that of an undisturbed import");
   const again = await here.run(["import", "many.ndjson", "--json"]);
-  assert.equal(again.stdout, `{"read":${LINES},"new":0,"changed":0,"unchanged":${LINES},"rejected":0}\n`);
+  assert.equal(again.stdout, `{"read":${LINES},"new":0,"changed":0,"unchanged":${LINES},"rejected":0,"waiting":0}\n`);
 });

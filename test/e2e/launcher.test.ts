@@ -35,7 +35,7 @@ suite("the launcher", { concurrency: 2 }, () => {
     t.diagnostic(`the older Node is ${older.length === 1 ? "a real one" : "pretended"}`);
     const here = home(t);
     const taken = await here.run(["import", "-", "--json"], { program, input: ndjson(SMALL_FLEET) });
-    assert.equal(taken.stdout, '{"read":11,"new":11,"changed":0,"unchanged":0,"rejected":0}\n');
+    assert.equal(taken.stdout, '{"read":11,"new":11,"changed":0,"unchanged":0,"rejected":0,"waiting":0}\n');
     assert.deepEqual([taken.code, taken.stderr], [0, ""]);
     const wrong = await here.run(["key", "create"], { program });
     assert.deepEqual([wrong.code, wrong.stdout], [2, ""]);

@@ -45,11 +45,19 @@ suite("PostgreSQL", { concurrency: 2 }, () => {
     writeFileSync(here.path("more.csv"), CSV);
     const count = DIFFICULT.length + 20_000 + 500;
     const tried = await here.run(["import", "many.ndjson", "more.csv", "--dry-run", "--json"]);
-    assert.equal(tried.stdout, `{"read":${count},"new":${count},"changed":0,"unchanged":0,"rejected":0}\n`, tried.stderr);
+    assert.equal(
+      tried.stdout,
+      `{"read":${count},"new":${count},"changed":0,"unchanged":0,"rejected":0,"waiting":0}\n`,
+      tried.stderr,
+    );
     assert.equal((await here.run(["export"])).stdout, "", "a dry run leaves nothing");
 
     const taken = await here.run(["import", "many.ndjson", "more.csv", "--json"]);
-    assert.equal(taken.stdout, `{"read":${count},"new":${count},"changed":0,"unchanged":0,"rejected":0}\n`, taken.stderr);
+    assert.equal(
+      taken.stdout,
+      `{"read":${count},"new":${count},"changed":0,"unchanged":0,"rejected":0,"waiting":0}\n`,
+      taken.stderr,
+    );
     const key = await makeKey(here);
     const service = await here.start();
     const answers = await answersOf(service, key);
@@ -79,7 +87,7 @@ suite("PostgreSQL", { concurrency: 2 }, () => {
     // Each engine has an order of its own.
     const sorted = (text: string) => text.split("\n").sort();
     const first = sorted(readFileSync(here.path("first.ndjson"), "utf8"));
-    assert.equal(first.length, DIFFICULT.length + 1);
+    assert.equal(first.filter((line) => !line.includes('"object":"device"')).length, DIFFICULT.length + 1);
     assert.deepEqual(sorted(readFileSync(here.path("second.ndjson"), "utf8")), first);
     assert.deepEqual(sorted(third.stdout), first);
   });

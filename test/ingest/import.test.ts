@@ -4,7 +4,7 @@ import test from "node:test";
 import { Refusal } from "../../src/domain/errors.ts";
 import { SEES_ALL } from "../../src/domain/key.ts";
 import type { Store } from "../../src/domain/store.ts";
-import { Import, type ImportFormat, type Reject, type Summary } from "../../src/ingest/import.ts";
+import { Import, type ImportFormat, nothingYet, type Reject, type Summary } from "../../src/ingest/import.ts";
 import { databaseFolder, emptyStore } from "../support/stores.ts";
 import { until } from "../support/until.ts";
 
@@ -41,7 +41,7 @@ const tank = (id: string, owner_id: string, more: object = {}) =>
 const reading = (tank_id: string, at: number, fill_percentage = 50) =>
   line({ object: "telemetry", tank_id, created_at: new Date(at).toISOString(), fill_percentage });
 const file = (...lines: string[]) => `${lines.join("\n")}\n`;
-const summary = (counts: Partial<Summary>): Summary => ({ read: 0, new: 0, changed: 0, unchanged: 0, rejected: 0, ...counts });
+const summary = (counts: Partial<Summary>): Summary => ({ ...nothingYet(), ...counts });
 const placed = (rejects: readonly Reject[]) => rejects.map(({ line: number, reason }) => `${number}: ${reason}`);
 
 test("a file of customers, tanks and readings is new at first, and all unchanged the second time", async (t) => {
@@ -96,7 +96,7 @@ test("a line that cannot be taken is rejected with its number and reason, in the
       "8: created_at: is missing",
       "9: tank_id: there is no tank with this id",
       "11: id: there is no tank with this id to delete",
-      '12: the line must be an object whose "object" is "customer", "tank" or "telemetry"',
+      '12: the line must be an object whose "object" is "customer", "tank", "device" or "telemetry"',
       "13: fill_percentage: must be from 0 to 100",
       '14: email: "nobody" does not look like one',
       "16: id: there is no customer with this id to delete",
@@ -155,6 +155,100 @@ test("a bare line with a broken id deletes no other customer", async (t) => {
   const { summary: counts } = await take(store, file(customer("\ufffd", { email: "a@b" }), broken));
   assert.deepEqual(counts, summary({ read: 2, new: 1, rejected: 1 }));
   assert.equal(typeof (await store.customerById("\ufffd", SEES_ALL)), "object");
+});
+
+const device = (id: string, more: object = {}) => line({ object: "device", id, ...more });
+const SHAPE = { kind: "upright", unit: "m", height: 2, sensor_height: 2 };
+const SERVED = [{ tank_id: "two", until: "2026-01-01T00:00:00Z" }];
+
+test("a device's line that cannot be taken says what is wrong with it", async (t) => {
+  const store = await emptyStore(t);
+  const lines = [
+    customer("a"),
+    tank("one", "a", { shape: { ...SHAPE, height: 0 } }),
+    tank("one", "a", { shape: SHAPE }),
+    device("d-one", { tank_id: null }),
+    device("other", { tank_id: "one" }),
+    device("d-one", { deleted: true }),
+    device("d-one", { profile: "unheard-of" }),
+    device("d-one", { profile: { value: "a" } }),
+    device("d-one", { since: "yesterday" }),
+    device("d-one", { dropped: -1 }),
+    device("d-one", { services: SERVED }),
+    device("d-one", { services: SERVED, since: "2026-01-01T00:00:00Z" }),
+    device("d-one", { services: [...SERVED, ...SERVED], since: null }),
+    device("d-one", { services: [{ tank_id: "one" }] }),
+    device("d-one", { colour: "red" }),
+    line({ object: "telemetry", device_id: "x", fill_percentage: 5 }),
+    line({ object: "telemetry", device_id: "x", created_at: "2026-01-01", payload: 5 }),
+    line({ object: "telemetry", device_id: "x", tank_id: "one", created_at: "2026-01-01", fill_percentage: 5 }),
+    line({ object: "telemetry", device_id: "d-one", created_at: "2026-01-01", payload: { fill_percentage: 101 } }),
+  ];
+  const { summary: counts, rejects } = await take(store, file(...lines));
+  assert.deepEqual(counts, summary({ read: 19, new: 2, rejected: 17 }));
+  const reasons = placed(rejects);
+  assert.match(reasons[4] ?? "", /^7: profile: there is no profile "unheard-of"\. The names are /);
+  assert.deepEqual(reasons.toSpliced(4, 1), [
+    "2: shape.height: must be above 0",
+    "4: tank_id: this device serves tank one; which it serves is said by the tank's own line",
+    "5: tank_id: this device serves no tank; which it serves is said by the tank's own line",
+    '6: unknown field "deleted". Did you mean "dropped"?',
+    "8: profile.measures: is missing",
+    '9: since: must be a datetime such as "2026-11-14T09:30:00Z"',
+    "10: dropped: must be at least 0",
+    "11: since: is missing, and what it served before ends there",
+    "12: services[0].tank_id: there is no tank with this id",
+    "13: services: no two of them may end at the same instant",
+    "14: services: [0].until is missing",
+    '15: unknown field "colour".',
+    "16: created_at: is missing",
+    "17: payload: must be an object",
+    "18: tank_id and device_id: only one of them may be given",
+    "19: fill_percentage: 101 is outside 0 to 100",
+  ]);
+});
+
+test("a file without shapes, devices and what waits leaves those as they are, and an old one loses nothing of the past", async (t) => {
+  const store = await emptyStore(t);
+  const fleet = [customer("a"), tank("one", "a"), tank("two", "a")];
+  const known = device("d-one", { profile: "elsys", since: "2026-01-01T00:00:00Z", services: SERVED, dropped: 3 });
+  await take(store, file(...fleet, tank("one", "a", { shape: SHAPE }), known));
+  const state = async () => [await store.managedTank("one"), await store.managedDevice("d-one")];
+  const before = await state();
+  assert.deepEqual((await take(store, file(...fleet))).summary, summary({ read: 3, unchanged: 3 }));
+  const older = device("d-one", { tank_id: "one", since: null, dropped: 1, services: [] });
+  assert.deepEqual((await take(store, file(older, device("D-none")))).summary, summary({ read: 2, unchanged: 1, new: 1 }));
+  assert.deepEqual(await state(), before);
+  const backlog = line({ object: "telemetry", device_id: "d-one", created_at: "2025-12-31", fill_percentage: 9 });
+  assert.deepEqual((await take(store, file(backlog))).summary, summary({ read: 1, new: 1 }));
+  const found = await store.telemetryPage("two", WHOLE, SEES_ALL);
+  assert.equal(typeof found === "object" && found.totalItems, 1, "it was measured in the tank of before");
+  const emptied = file(tank("one", "a", { shape: null }), device("d-one", { profile: null }));
+  assert.deepEqual((await take(store, emptied)).summary, summary({ read: 2, changed: 2 }));
+  const [shaped, own] = [await store.managedTank("one"), await store.managedDevice("d-one")];
+  assert.deepEqual([shaped?.shape, own?.device.profile], [null, null]);
+});
+
+test("what waited is taken in when a line tells what it waited for, and the audit log says what was imported", async (t) => {
+  const store = await emptyStore(t);
+  const waits = line({ object: "telemetry", device_id: "d-one", created_at: "2026-01-01", payload: { distance: 500 } });
+  assert.deepEqual(
+    (await take(store, file(waits, customer("a"), tank("one", "a")))).summary,
+    summary({ read: 3, waiting: 1, new: 2 }),
+  );
+  assert.equal((await store.managedDevice("d-one"))?.waiting, 1);
+  const told = file(device("d-one", { profile: "elsys" }), tank("one", "a", { shape: SHAPE }));
+  assert.deepEqual((await take(store, told)).summary, summary({ read: 2, changed: 2 }));
+  assert.equal((await store.managedDevice("d-one"))?.waiting, 0);
+  const more = file(waits.replace("d-one", "d-two"), tank("two", "a", { shape: SHAPE }), device("d-two", { profile: "elsys" }));
+  assert.deepEqual((await take(store, more)).summary, summary({ read: 3, waiting: 1, new: 1, changed: 1 }));
+  assert.equal((await store.managedDevice("d-two"))?.waiting, 0);
+  const found = await store.telemetryPage("one", WHOLE, SEES_ALL);
+  assert.deepEqual(typeof found === "object" && found.data.map(({ fill_percentage }) => fill_percentage), [75]);
+  const { data } = await store.auditPage({ ...WHOLE, by: "import", object: undefined, id: undefined });
+  const changes = data.filter(({ action }) => action === "changed").map((entry) => entry.changes);
+  const [shaped, profiled] = [{ shape: { from: null, to: SHAPE } }, { profile: { from: null, to: "elsys" } }];
+  assert.deepEqual(changes, [profiled, shaped, shaped, profiled]);
 });
 
 test("lines that are too long or no UTF-8 are rejected, and the others taken", async (t) => {

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import test from "node:test";
-import type { StoredRecord } from "../../src/domain/record.ts";
+import type { StoredRecord } from "../../src/domain/export-lines.ts";
 import type { Store } from "../../src/domain/store.ts";
 import { FIRST } from "../../src/store/postgres/schema.ts";
 import { type Database, postgresDatabase } from "../support/postgres/database.ts";

@@ -2,8 +2,8 @@
 // of it when the newest program has opened it.
 
 import assert from "node:assert/strict";
+import type { StoredRecord } from "../../src/domain/export-lines.ts";
 import { marginOf } from "../../src/domain/overview.ts";
-import type { StoredRecord } from "../../src/domain/record.ts";
 import type { Store } from "../../src/domain/store.ts";
 import { deliver } from "../support/arrivals.ts";
 import { addKey, at, carriedOut, order } from "../support/orders.ts";

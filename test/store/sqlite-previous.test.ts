@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import test from "node:test";
-import type { StoredRecord } from "../../src/domain/record.ts";
+import type { StoredRecord } from "../../src/domain/export-lines.ts";
 import { BLOCKS_AND_MILESTONES, FIRST, WITHOUT_READINGS } from "../../src/store/sqlite/schema.ts";
 import { startScript } from "../support/script.ts";
 import type { Lifetime } from "../support/service.ts";

@@ -28,6 +28,7 @@ export function answersOn(db: Db): AnsweringLater {
     devices: (ids) => knownDevices(db, ids),
     services: (ids) => services(db, ids),
     waiting: async (ids) => new Map((await managedDevices(db, ids)).map(({ device, waiting }) => [device.id, waiting])),
+    dropped: async (ids) => new Map((await managedDevices(db, ids)).map(({ device, dropped }) => [device.id, dropped])),
     keys: (ids) => knownKeys(db, ids),
   };
 }

@@ -2,8 +2,16 @@
 // stays open for as long as the reader takes.
 
 import type pg from "pg";
-import type { StoredRecord } from "../../domain/record.ts";
-import { customerState, tankState } from "../columns.ts";
+import type { StoredRecord } from "../../domain/export-lines.ts";
+import {
+  customerState,
+  DEVICE_COLUMNS,
+  forgottenDevice,
+  keptDevice,
+  shapedTank,
+  WAITING_COLUMNS,
+  waitingOf,
+} from "../columns.ts";
 import { Block, readingsOf } from "../series/block.ts";
 import { asRefusal, type Row } from "./connection.ts";
 import { ALL_CUSTOMERS } from "./customers.ts";
@@ -15,6 +23,14 @@ const ROWS_A_STEP = 500;
 const READINGS = `
   SELECT tank, start, data FROM block UNION ALL SELECT tank, start, data FROM telemetry WHERE total > 0
   ORDER BY tank, start`;
+
+const SERVICES = "json_agg(json_build_array(until, tank) ORDER BY until)::text";
+/** By primary keys. */
+const DEVICES = `SELECT ${DEVICE_COLUMNS}, (SELECT ${SERVICES} FROM service WHERE service.device = device.id) FROM device ORDER BY id`;
+const FORGOTTEN = `
+  SELECT device, ${SERVICES} FROM service WHERE NOT EXISTS (SELECT FROM device WHERE device.id = service.device)
+  GROUP BY device ORDER BY device`;
+const WAITING = `SELECT ${WAITING_COLUMNS} FROM waiting ORDER BY device, created_at`;
 
 export async function* records(pool: pg.Pool): AsyncGenerator<StoredRecord> {
   let client: pg.PoolClient | undefined;
@@ -28,12 +44,15 @@ export async function* records(pool: pg.Pool): AsyncGenerator<StoredRecord> {
       yield { kind: "customer", ...customerState(row) };
     }
     for await (const row of rowsOf(client, ALL_TANKS)) {
-      yield { kind: "tank", ...tankState(row) };
+      yield { kind: "tank", ...shapedTank(row) };
     }
+    for await (const row of rowsOf(client, DEVICES)) yield { kind: "device", ...keptDevice(row) };
+    for await (const row of rowsOf(client, FORGOTTEN)) yield { kind: "device", ...forgottenDevice(row) };
     for await (const row of rowsOf(client, READINGS)) {
       const [tankId, , data] = row as [string, number, Uint8Array];
       yield { kind: "readings", tankId, readings: readingsOf(new Block(data)).reverse() };
     }
+    for await (const row of rowsOf(client, WAITING)) yield { kind: "waiting", waiting: waitingOf(row) };
   } catch (error) {
     isBroken = true;
     throw asRefusal(error);

@@ -9,6 +9,7 @@ const TYPES: Readonly<Record<string, string>> = {
   created_at: "bigint",
   deleted: "boolean",
   deleted_at: "bigint",
+  dropped: "bigint",
   fill: "double precision",
   heard: "bigint",
   last_seen_at: "bigint",

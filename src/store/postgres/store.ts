@@ -27,6 +27,7 @@ import {
   tryConnection,
 } from "./connection.ts";
 import { customerQuestions, putCustomers, touchCustomers } from "./customers.ts";
+import { putDevices } from "./device-records.ts";
 import { deviceQuestions } from "./devices.ts";
 import { records } from "./export.ts";
 import { fleetQuestions } from "./fleet.ts";
@@ -161,6 +162,7 @@ function storeOn(
     ping: ask(async () => void (await primary.rows(PING))),
     putCustomers: (records, occasion = importNow()) => tell(putCustomers)(records, occasion),
     putTanks: (records, occasion = importNow()) => tell(putTanks)(records, occasion),
+    putDevices: (records, occasion = importNow()) => tell(putDevices)(records, occasion),
     acceptReadings: (batch) => writing.watch(() => refusing(() => writer.acceptReadings(batch))),
     carryOut: tell(carryOut),
     touchCustomers: tell(touchCustomers),

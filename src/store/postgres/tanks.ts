@@ -1,9 +1,9 @@
 // Tanks: questions, and the write, which takes many at a time and keeps with them what follows from tanks: the owners'
 // `tank_count`, the fleet, which device serves which, and the audit log.
 
-import { type Occasion, tankDeeds } from "../../domain/audit.ts";
+import { type Occasion, shapeDeeds, tankDeeds } from "../../domain/audit.ts";
 import { deviceKey } from "../../domain/device.ts";
-import { type Change, decideTanks, idsOf, isLettingGo, type ShapedTank, type TankState } from "../../domain/fleet.ts";
+import { type Change, decideTanks, idsOf, isLettingGo, reshaped, type ShapedTank, type TankState } from "../../domain/fleet.ts";
 import type { Sight } from "../../domain/key.ts";
 import type { Page, PageQuestion } from "../../domain/page.ts";
 import type { RecordOutcome, TankRecord } from "../../domain/record.ts";
@@ -18,11 +18,10 @@ import {
   TANK_COLUMNS,
   TANK_FIELDS,
   tankOf,
-  tankState,
   tankValues,
 } from "../columns.ts";
 import { LISTS, tankMove } from "../series/lists.ts";
-import { drain } from "./arrivals.ts";
+import { drain, waitingOfTanks } from "./arrivals.ts";
 import { note } from "./audit.ts";
 import { type Db, statement, type Transaction } from "./connection.ts";
 import { knownDevices, lockDevices, moveDevices } from "./devices.ts";
@@ -33,7 +32,7 @@ import { byId, columnsOf, deletedAt, putStatement } from "./put.ts";
 
 const BY_ID = statement(`SELECT ${TANK_COLUMNS} FROM tank WHERE id = $1`);
 const SHAPED = statement(`SELECT ${SHAPED_TANK_COLUMNS} FROM tank WHERE id = $1`);
-export const ALL_TANKS = `SELECT ${TANK_COLUMNS} FROM tank ORDER BY id`;
+export const ALL_TANKS = `SELECT ${SHAPED_TANK_COLUMNS} FROM tank ORDER BY id`;
 
 const all = new List(LISTS.tanks, TANK_COLUMNS);
 const ofOwner = new List(LISTS.tanksOfOwner, TANK_COLUMNS);
@@ -60,7 +59,7 @@ export function tankQuestions(db: Db) {
   };
 }
 
-const KNOWN = statement(`SELECT ${TANK_COLUMNS} FROM tank WHERE id = ANY ($1::text[])`);
+const KNOWN = statement(`SELECT ${SHAPED_TANK_COLUMNS} FROM tank WHERE id = ANY ($1::text[])`);
 const OWNERS = statement("SELECT id FROM customer WHERE id = ANY ($1::text[])");
 const LET_GO = statement("UPDATE tank SET deleted = true WHERE id = ANY ($1::text[])");
 const PUT = putStatement("tank", ["id", ...TANK_FIELDS, ...LOCATION_FIELDS, "deleted", "deleted_at"]);
@@ -77,11 +76,15 @@ export async function putTanks(db: Transaction, records: readonly TankRecord[], 
   await lockDevices(db);
   const tanks = records.flatMap((record) => ("remove" in record ? [] : [record.tank]));
   const ids = [...new Set(idsOf(records))];
-  const known = byId(ids, await db.rows(KNOWN, [ids]), tankState);
+  const known = byId(ids, await db.rows(KNOWN, [ids]), shapedTank);
   const owners = await db.rows(OWNERS, [[...new Set(tanks.map(({ owner_id }) => owner_id))]]);
   const devices = await knownDevices(db, [...new Set(tanks.map(({ assigned_device_id }) => deviceKey(assigned_device_id)))]);
   const { outcomes, changes } = decideTanks(records, known, new Set(owners.map(([id]) => id as string)), devices);
-  await drain(db, await writeTanks(db, changes, occasion));
+  const moved = await writeTanks(db, changes, occasion);
+  const shapes = reshaped(changes);
+  await putShapes(db, shapes);
+  await note(db, shapeDeeds(changes), occasion);
+  await drain(db, [...new Set([...moved, ...(await waitingOfTanks(db, [...shapes.keys()]))])]);
   return outcomes;
 }
 

@@ -18,6 +18,7 @@ export function answersOn(db: DatabaseSync): Answering {
        AND deleted_at = (SELECT deleted_at FROM customer WHERE id = ?1)`,
   );
   const waiting = arrayStatement(db, "SELECT waiting FROM device WHERE id = ?");
+  const dropped = arrayStatement(db, "SELECT dropped FROM device WHERE id = ?");
   const { known, servicesOf } = deviceWrites(db);
   const { keyById } = keyQuestions(db);
 
@@ -41,6 +42,10 @@ export function answersOn(db: DatabaseSync): Answering {
     services: servicesOf,
     waiting: byId(
       (id) => waiting.get(id),
+      ([count]) => Number(count),
+    ),
+    dropped: byId(
+      (id) => dropped.get(id),
       ([count]) => Number(count),
     ),
     keys: (ids) =>

@@ -71,6 +71,7 @@ export async function openSqlite(file: string, observe: Observe): Promise<Store>
   const questions = patiently(() => allQuestions(db));
   const putCustomers = tell("putCustomers");
   const putTanks = tell("putTanks");
+  const putDevices = tell("putDevices");
   return {
     customerById: ask(questions.customerById),
     customerPage: ask(questions.customerPage),
@@ -92,6 +93,7 @@ export async function openSqlite(file: string, observe: Observe): Promise<Store>
     ping: ask(questions.ping),
     putCustomers: (records, occasion = importNow()) => putCustomers(records, occasion),
     putTanks: (records, occasion = importNow()) => putTanks(records, occasion),
+    putDevices: (records, occasion = importNow()) => putDevices(records, occasion),
     acceptReadings: tell("acceptReadings"),
     carryOut: tell("carryOut"),
     touchCustomers: tell("touchCustomers"),

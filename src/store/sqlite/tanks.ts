@@ -1,7 +1,7 @@
 // Tanks: questions for the serving thread, and the write of the writing thread, which keeps `tank_count` with it.
 
 import type { DatabaseSync } from "node:sqlite";
-import { type Occasion, tankDeeds } from "../../domain/audit.ts";
+import { type Occasion, shapeDeeds, tankDeeds } from "../../domain/audit.ts";
 import { deviceKey } from "../../domain/device.ts";
 import {
   type Change,
@@ -10,6 +10,7 @@ import {
   devicesOf,
   idsOf,
   isLettingGo,
+  reshaped,
   type ShapedTank,
   type TankState,
 } from "../../domain/fleet.ts";
@@ -26,7 +27,6 @@ import {
   TANK_COLUMNS,
   TANK_FIELDS,
   tankOf,
-  tankState,
   tankValues,
 } from "../columns.ts";
 import { LISTS, tankMove } from "../series/lists.ts";
@@ -40,11 +40,12 @@ import { arrayRow, arrayStatement, type Row } from "./rows.ts";
 
 /** By `tank`'s unique index on id. */
 const BY_ID = `SELECT ${TANK_COLUMNS} FROM tank WHERE id = ?`;
-export const ALL_TANKS = `SELECT ${TANK_COLUMNS} FROM tank ORDER BY pk`;
+const SHAPED_BY_ID = `SELECT ${SHAPED_TANK_COLUMNS} FROM tank WHERE id = ?`;
+export const ALL_TANKS = `SELECT ${SHAPED_TANK_COLUMNS} FROM tank ORDER BY pk`;
 
 export function tankQuestions(db: DatabaseSync) {
   const byId = arrayStatement(db, BY_ID);
-  const shapedById = arrayStatement(db, `SELECT ${SHAPED_TANK_COLUMNS} FROM tank WHERE id = ?`);
+  const shapedById = arrayStatement(db, SHAPED_BY_ID);
   const all = new List(db, LISTS.tanks, TANK_COLUMNS);
   const ofOwner = new List(db, LISTS.tanksOfOwner, TANK_COLUMNS);
 
@@ -74,7 +75,7 @@ export function tankQuestions(db: DatabaseSync) {
 }
 
 export function tankWrites(db: DatabaseSync, { drain }: Pick<ReturnType<typeof arrivalWrites>, "drain">) {
-  const byId = arrayStatement(db, BY_ID);
+  const byId = arrayStatement(db, SHAPED_BY_ID);
   const owner = arrayStatement(db, "SELECT 1 FROM customer WHERE id = ?");
   const columns = ["id", ...TANK_FIELDS, ...LOCATION_FIELDS, "deleted", "deleted_at"];
   const put = db.prepare(
@@ -88,7 +89,8 @@ export function tankWrites(db: DatabaseSync, { drain }: Pick<ReturnType<typeof a
   const lists = [LISTS.tanks, LISTS.tanksOfOwner].map((kind) => ({ kind, keeper: new ListKeeper(db, kind) }));
   const { note } = auditWrites(db);
   const { keep } = fleetWrites(db);
-  const { known: knownDevices, move } = deviceWrites(db);
+  const { known: knownDevices, move, waitingOfTank } = deviceWrites(db);
+  const putShape = db.prepare("UPDATE tank SET shape = ? WHERE id = ?");
 
   /** Gives the devices that serve another tank now. */
   function write(changes: readonly Change<TankState>[], occasion: Occasion): string[] {
@@ -119,20 +121,29 @@ export function tankWrites(db: DatabaseSync, { drain }: Pick<ReturnType<typeof a
     }
   }
 
+  /** Gives the devices of which something waits that may be of a tank whose shape is known now. */
+  function reshape(changes: readonly Change<ShapedTank>[], occasion: Occasion): string[] {
+    const shapes = reshaped(changes);
+    for (const [id, shape] of shapes) putShape.run(shape === null ? null : JSON.stringify(shape), id);
+    note(shapeDeeds(changes), occasion);
+    return [...shapes.keys()].flatMap(waitingOfTank);
+  }
+
   return {
     write,
 
     putTanks(records: readonly TankRecord[], occasion: Occasion): RecordOutcome[] {
-      const known = new Map<string, TankState>();
+      const known = new Map<string, ShapedTank>();
       for (const id of idsOf(records)) {
         const row = arrayRow(byId.get(id));
-        if (row !== undefined) known.set(id, tankState(row));
+        if (row !== undefined) known.set(id, shapedTank(row));
       }
       const tanks = records.flatMap((record) => ("remove" in record ? [] : [record.tank]));
       const owners = new Set(tanks.map(({ owner_id }) => owner_id).filter((id) => owner.get(id) !== undefined));
       const devices = knownDevices([...new Set(tanks.map(({ assigned_device_id }) => deviceKey(assigned_device_id)))]);
       const { outcomes, changes } = decideTanks(records, known, owners, devices);
-      drain(write(changes, occasion));
+      const moved = write(changes, occasion);
+      drain([...new Set([...moved, ...reshape(changes, occasion)])]);
       return outcomes;
     },
   };

@@ -9,6 +9,7 @@ import { arrivalWrites } from "./arrivals.ts";
 import { repairs } from "./check.ts";
 import { asRefusal, openWriter, patiently, sleep } from "./connection.ts";
 import { customerWrites } from "./customers.ts";
+import { deviceRecordWrites } from "./device-records.ts";
 import { orderWrites } from "./orders.ts";
 import { tankWrites } from "./tanks.ts";
 import { type Call, failed, type Reply } from "./thread.ts";
@@ -25,6 +26,7 @@ function writeTable(db: DatabaseSync) {
     putCustomers: customers.putCustomers,
     touchCustomers: customers.touchCustomers,
     putTanks: tanks.putTanks,
+    ...deviceRecordWrites(db, answers, arrivals),
     acceptReadings: arrivals.acceptReadings,
     ...orderWrites(db, { answers, customers, tanks, arrivals }),
     ...repairs(db),

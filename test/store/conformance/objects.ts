@@ -2,11 +2,12 @@
 
 import assert from "node:assert/strict";
 import type { Customer } from "../../../src/domain/customer.ts";
+import type { StoredRecord } from "../../../src/domain/export-lines.ts";
 import { type Key, SEES_ALL, type Sight } from "../../../src/domain/key.ts";
 import type { AuditQuestion, FleetQuestion, TankSearch } from "../../../src/domain/overview.ts";
 import type { PageQuestion } from "../../../src/domain/page.ts";
 import type { Reading } from "../../../src/domain/reading.ts";
-import type { CustomerRecord, StoredRecord, TankRecord } from "../../../src/domain/record.ts";
+import type { CustomerRecord, TankRecord } from "../../../src/domain/record.ts";
 import type { Census, CustomerQuestion, Finding, Store } from "../../../src/domain/store.ts";
 import type { Tank } from "../../../src/domain/tank.ts";
 

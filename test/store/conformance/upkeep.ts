@@ -3,7 +3,9 @@ import { join } from "node:path";
 import test from "node:test";
 import { SEES_ALL } from "../../../src/domain/key.ts";
 import type { Store } from "../../../src/domain/store.ts";
+import { nothingYet } from "../../../src/ingest/import.ts";
 import { deliver } from "../../support/arrivals.ts";
+import { linesOf, takeLines } from "../../support/carry.ts";
 import { addKey, at, carriedOut, order } from "../../support/orders.ts";
 import { putReadings } from "../../support/records.ts";
 import type { Engine } from "./engine.ts";
@@ -22,6 +24,7 @@ import {
   readingsOf,
   tank,
   tanksOf,
+  WHOLE_LOG,
 } from "./objects.ts";
 
 /** Customers, tanks and readings, with deleted ones among them, made in no tidy order. */
@@ -111,12 +114,13 @@ export function upkeepConformance(engine: Engine): void {
   test("an export holds everything, deleted objects too, in the order an import needs", async (t) => {
     const { store } = await engine.open(t);
     await fill(store);
+    await deliver(store, { device: "d2", at: 1, fill: 5 });
     const records = await everything(store);
     const kinds = records.map(({ kind }) => kind);
     assert.deepEqual(
       kinds,
       kinds.toSorted((a, b) => rank(a) - rank(b)),
-      "customers, then tanks, then readings",
+      "customers, tanks, devices, readings, and what waits",
     );
     const customers = records.flatMap((one) => (one.kind === "customer" ? [one] : []));
     assert.deepEqual(
@@ -142,23 +146,20 @@ export function upkeepConformance(engine: Engine): void {
     );
   });
 
-  test("an export put into an empty store gives the same export", async (t) => {
+  test("an export put into an empty store gives the same export, and changes nothing the second time", async (t) => {
     const [{ store }, { store: copy }] = [await engine.open(t), await engine.open(t)];
     await fill(store);
-    const records = await everything(store);
-    for (const record of records) {
-      if (record.kind === "customer") {
-        const { tank_count: _, ...rest } = record.customer;
-        await copy.putCustomers([{ customer: rest, deleted: record.deleted }]);
-      } else if (record.kind === "tank") await copy.putTanks([record]);
-      else
-        await putReadings(
-          copy,
-          record.tankId,
-          record.readings.map((one) => [one.created_at, one.fill_percentage]),
-        );
-    }
-    assert.deepEqual(await everything(copy), records);
+    await fillBeside(store);
+    const lines = await linesOf(store);
+    const { summary, reasons } = await takeLines(copy, lines);
+    assert.deepEqual([reasons, summary.read, summary.waiting], [[], lines.length, 2]);
+    assert.deepEqual((await linesOf(copy)).toSorted(), lines.toSorted());
+    const log = await copy.auditPage(WHOLE_LOG);
+    const again = await takeLines(copy, lines);
+    assert.deepEqual(again.summary, { ...nothingYet(), read: lines.length, unchanged: lines.length - 2, waiting: 2 });
+    assert.deepEqual((await linesOf(copy)).toSorted(), lines.toSorted());
+    assert.deepEqual(await copy.auditPage(WHOLE_LOG), log);
+    assert.deepEqual((await checked(copy)).findings, []);
   });
 
   test("an export is of one moment, whatever is written while it is read", async (t) => {
@@ -271,5 +272,5 @@ export function upkeepConformance(engine: Engine): void {
 }
 
 function rank(kind: string): number {
-  return ["customer", "tank", "readings"].indexOf(kind);
+  return ["customer", "tank", "device", "readings", "waiting"].indexOf(kind);
 }

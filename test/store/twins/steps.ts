@@ -1,6 +1,7 @@
 // What is done to a store, one step after the other: orders, records of a file, and readings of tanks and devices.
 
-import { deviceKey } from "../../../src/domain/device.ts";
+import { ALWAYS, deviceKey } from "../../../src/domain/device.ts";
+import type { DeviceRecord } from "../../../src/domain/device-line.ts";
 import type { ArrivalBatch, Source } from "../../../src/domain/reading.ts";
 import type { CustomerRecord, TankRecord } from "../../../src/domain/record.ts";
 import type { Store } from "../../../src/domain/store.ts";
@@ -28,6 +29,10 @@ export function someStep(random: Random, number: number, now: number, tags: read
     const customers = records.map(someCustomer);
     return { told: JSON.stringify(customers), take: (store) => store.putCustomers(customers, occasion) };
   }
+  if (random.chance(0.4)) {
+    const devices = records.map(() => someDevice(random, now));
+    return { told: JSON.stringify(devices), take: (store) => store.putDevices(devices, occasion) };
+  }
   const tanks = records.map(someTank);
   return { told: JSON.stringify(tanks), take: (store) => store.putTanks(tanks, occasion) };
 }
@@ -40,7 +45,27 @@ function someCustomer(random: Random): CustomerRecord {
 function someTank(random: Random): TankRecord {
   if (random.chance(0.2)) return { remove: random.pick(TANKS) };
   const fields = { assigned_device_id: random.pick(DEVICES), min_fill_alert_percentage: random.whole(0, 100) };
-  return { tank: tank(random.pick(TANKS), random.pick(CUSTOMERS), fields), deleted: random.chance(0.1) };
+  const shape = random.pick([
+    {},
+    {},
+    { shape: null },
+    { shape: { kind: "upright", unit: "m", height: 2, sensor_height: 2.2 } as const },
+  ]);
+  return { tank: tank(random.pick(TANKS), random.pick(CUSTOMERS), fields), deleted: random.chance(0.1), ...shape };
+}
+
+function someDevice(random: Random, now: number): DeviceRecord {
+  const id = deviceKey(random.pick(DEVICES));
+  const until = now - random.whole(0, 20) * 60_000;
+  const maybe = <T>(chance: number, given: T): T | undefined => (random.chance(chance) ? given : undefined);
+  return {
+    id,
+    tank_id: maybe(0.4, random.pick([null, ...TANKS])),
+    since: maybe(0.6, random.pick([ALWAYS, until])),
+    profile: maybe(0.6, random.pick([null, "milesight-em500-udl"])),
+    dropped: maybe(0.5, random.whole(0, 50)),
+    services: maybe(0.6, random.pick([[], [{ device: id, until, tankId: random.pick(TANKS) }]])),
+  };
 }
 
 const PAYLOADS: readonly ((random: Random) => object)[] = [
@@ -53,7 +78,7 @@ const PAYLOADS: readonly ((random: Random) => object)[] = [
 ];
 
 /** Of a few sources, now and before; now and then more than may wait. */
-function someArrivals(random: Random, now: number): ArrivalBatch {
+export function someArrivals(random: Random, now: number): ArrivalBatch {
   const sources = Array.from({ length: random.whole(1, 4) }, () => someSource(random));
   const length = random.whole(1, random.chance(0.05) ? 1500 : 12);
   const source = Uint32Array.from({ length }, () => random.whole(0, sources.length - 1));

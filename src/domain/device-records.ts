@@ -1,0 +1,91 @@
+// What becomes of devices when records arrive: each is judged on what the ones before it left. What is known of the past is
+// only ever added to, so that an old file makes no backlog lose its tank.
+
+import { isDeepStrictEqual } from "node:util";
+import { type Deed, differences } from "./audit.ts";
+import { type Device, type Service, strangeDevice } from "./device.ts";
+import { type DeviceRecord, deviceLine, type KeptDevice } from "./device-line.ts";
+import { ask, type Inquiry } from "./inquiry.ts";
+import type { RecordOutcome } from "./record.ts";
+
+export type DeviceDecision = {
+  readonly outcomes: RecordOutcome[];
+  /** As they shall be; the tank of each stays. */
+  readonly devices: readonly KeptDevice[];
+  readonly deeds: readonly Deed[];
+};
+
+export function* decideDevices(records: readonly DeviceRecord[]): Inquiry<DeviceDecision> {
+  const known = yield* knownDevices(records.map(({ id }) => id));
+  const tanks = yield* ask(
+    "tanks",
+    records.flatMap(({ services = [] }) => services.map(({ tankId }) => tankId)),
+  );
+  const now = new Map(known);
+  const outcomes = records.map((record): RecordOutcome => {
+    const before = now.get(record.id);
+    const lost = record.services?.findIndex(({ tankId }) => !tanks.has(tankId)) ?? -1;
+    if (lost !== -1) return { rejected: `services[${lost}].tank_id: there is no tank with this id` };
+    const after = judged(record, before ?? strange(record.id));
+    if ("rejected" in after) return after;
+    if (isDeepStrictEqual(after, before)) return "unchanged";
+    now.set(record.id, after);
+    return before === undefined ? "new" : "changed";
+  });
+  const devices = [...now].filter(([id, after]) => known.get(id) !== after).map(([, after]) => after);
+  return { outcomes, devices, deeds: devices.flatMap((after) => deedsOf(known.get(after.device.id), after)) };
+}
+
+/** In the order of the records, whatever that of the store. */
+function* knownDevices(ids: readonly string[]): Inquiry<Map<string, KeptDevice>> {
+  const devices = yield* ask("devices", ids);
+  const dropped = yield* ask("dropped", ids);
+  const services = Map.groupBy(yield* ask("services", ids), ({ device }) => device);
+  const kept = (device: Device): KeptDevice => ({
+    device,
+    dropped: dropped.get(device.id) ?? 0,
+    services: services.get(device.id) ?? [],
+  });
+  const known = new Map<string, KeptDevice>();
+  for (const id of ids) {
+    const device = devices.get(id);
+    if (device !== undefined) known.set(id, kept(device));
+  }
+  return known;
+}
+
+const strange = (id: string): KeptDevice => ({ device: strangeDevice(id), dropped: 0, services: [] });
+
+function judged(record: DeviceRecord, before: KeptDevice): KeptDevice | { readonly rejected: string } {
+  const { tank_id, since, profile } = before.device;
+  if (record.tank_id !== undefined && record.tank_id !== tank_id) {
+    const serves = tank_id === null ? "no tank" : `tank ${tank_id}`;
+    return { rejected: `tank_id: this device serves ${serves}; which it serves is said by the tank's own line` };
+  }
+  return {
+    device: {
+      ...before.device,
+      since: Math.max(since, record.since ?? since),
+      profile: record.profile === undefined ? profile : record.profile,
+    },
+    dropped: Math.max(before.dropped, record.dropped ?? 0),
+    services: joined(before.services, record.services ?? []),
+  };
+}
+
+function joined(known: readonly Service[], given: readonly Service[]): Service[] {
+  const ends = new Map([...known, ...given].map((service) => [service.until, service]));
+  return [...ends.values()].sort((a, b) => a.until - b.until);
+}
+
+function deedsOf(before: KeptDevice | undefined, after: KeptDevice): Deed[] {
+  const { id } = after.device;
+  const changes = differences(auditedFields(before ?? strange(id)), auditedFields(after));
+  return Object.keys(changes).length === 0 ? [] : [{ object: "device", id, action: "changed", changes }];
+}
+
+/** Nothing of the past is `null`, as what is not there. */
+function auditedFields(kept: KeptDevice): Readonly<Record<string, unknown>> {
+  const { profile, since, services } = deviceLine(kept);
+  return { profile, since, services: services.length === 0 ? null : services };
+}

@@ -1,0 +1,21 @@
+// From one store to another, as `export` and `import` do it.
+
+import { jsonLines } from "../../src/domain/export-lines.ts";
+import type { Store } from "../../src/domain/store.ts";
+import { Import, type Summary } from "../../src/ingest/import.ts";
+
+export async function linesOf(store: Store): Promise<string[]> {
+  const lines: string[] = [];
+  for await (const record of store.records()) lines.push(...jsonLines(record));
+  return lines;
+}
+
+export async function takeLines(store: Store, lines: readonly string[]): Promise<{ summary: Summary; reasons: string[] }> {
+  const reasons: string[] = [];
+  const task = new Import(store, ({ line, reason }) => reasons.push(`${line}: ${reason}`));
+  async function* source() {
+    for (const line of lines) yield Buffer.from(`${line}\n`);
+  }
+  await task.take(source(), "ndjson");
+  return { summary: task.summary, reasons };
+}
