@@ -21,6 +21,8 @@ export type Device = {
   /** Since when it is where it is; `ALWAYS` where it was nowhere else before. */
   readonly since: Instant;
   readonly profile: ProfileChoice | null;
+  /** Readings of it wait. */
+  readonly waits?: boolean;
 };
 
 /** The name of a profile that comes with the program, or one of the operator's own. */

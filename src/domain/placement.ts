@@ -18,11 +18,16 @@ export type Waiting = {
   readonly customer_id: string | null;
 };
 
+/** A device's, one reading's. */
+type Moment = Pick<Waiting, "device" | "created_at">;
+
 export type Placement = {
   readonly readings: ReadingBatch;
   /** Where reading i stands in the batch of arrivals. */
   readonly places: Uint32Array;
   readonly waiting: readonly Waiting[];
+  /** Where something waits that came before, and of which this reading of the device is the last word. */
+  readonly overtaken: readonly Moment[];
   /** By place in the batch of arrivals; what becomes of `readings` is still to come. */
   readonly outcomes: Uint8Array;
   readonly reasons: ReadonlyMap<number, string>;
@@ -34,15 +39,20 @@ const REJECTED = READING_OUTCOMES.indexOf("rejected");
 
 export function* placed(batch: ArrivalBatch): Inquiry<Placement> {
   const outcomes = new Uint8Array(batch.source.length);
-  if (batch.sources.every(isPlain)) return { ...asTheyAre(batch), waiting: [], outcomes, reasons: new Map() };
+  if (batch.sources.every(isPlain)) return { ...asTheyAre(batch), waiting: [], overtaken: [], outcomes, reasons: new Map() };
   const known = yield* whatIsKnown(batch);
   const reasons = new Map<number, string>();
   const waiting: Waiting[] = [];
   const kept: Kept[] = [];
+  const overtaken: Moment[] = [];
   batch.source.forEach((index, place) => {
-    const end = endOf(batch.sources[index] as Source, batch, place, known);
+    const source = batch.sources[index] as Source;
+    const end = endOf(source, batch, place, known);
     if ("fill" in end) {
       kept.push({ place, ...end });
+      if (source.kind === "device" && known.devices.get(source.id)?.waits === true) {
+        overtaken.push({ device: source.id, created_at: batch.createdAt[place] as number });
+      }
     } else if ("waits" in end) {
       outcomes[place] = WAITING;
       waiting.push(end.waits);
@@ -51,7 +61,7 @@ export function* placed(batch: ArrivalBatch): Inquiry<Placement> {
       if ("rejected" in end) reasons.set(place, end.rejected);
     }
   });
-  return { ...columnsOf(batch, kept), waiting, outcomes, reasons };
+  return { ...columnsOf(batch, kept), waiting, overtaken, outcomes, reasons };
 }
 
 /** A tank that anybody may name: nothing has to be known of it. */
@@ -137,7 +147,6 @@ function columnsOf(batch: ArrivalBatch, kept: readonly Kept[]): Pick<Placement, 
   const places = Uint32Array.from(kept, ({ place }) => place);
   return {
     readings: {
-      isOlder: batch.isOlder === true,
       tankIds: [...tanks.keys()],
       tank,
       createdAt: Float64Array.from(places, (place) => batch.createdAt[place] as number),
@@ -166,11 +175,26 @@ export function batchOfWaiting(waiting: readonly Waiting[]): ArrivalBatch {
     return place;
   });
   return {
-    isOlder: true,
     sources,
     source,
     createdAt: Float64Array.from(waiting, ({ created_at }) => created_at),
     fill: Float64Array.from(waiting, ({ fill }) => fill ?? Number.NaN),
     payloads: new Map(waiting.flatMap(({ payload }, i) => (payload === null ? [] : [[i, payload]]))),
   };
+}
+
+/** A reading that waits no longer: it was taken in, or cannot be. */
+export type Ended = Moment & { readonly isRejected: boolean };
+
+/**
+ * What has become of readings that waited, when something has become known. Where not one of a device's can be read, the
+ * profile is not the right one: they wait on.
+ */
+export function endedOf(waiting: readonly Waiting[], outcomes: Uint8Array): Ended[] {
+  const isTaken = (place: number): boolean => outcomes[place] !== WAITING && outcomes[place] !== REJECTED;
+  const read = new Set(waiting.filter((_, place) => isTaken(place)).map(({ device }) => device));
+  return waiting.flatMap(({ device, created_at }, place) => {
+    if (outcomes[place] === WAITING || !read.has(device)) return [];
+    return [{ device, created_at, isRejected: outcomes[place] === REJECTED }];
+  });
 }

@@ -50,8 +50,6 @@ export type ReadingBatch = {
   readonly tank: Uint32Array;
   readonly createdAt: Float64Array;
   readonly fill: Float64Array;
-  /** They arrived before what is stored: where an instant is taken, what stands there stays. */
-  readonly isOlder?: boolean;
 };
 
 /** What a reading is of, as its sender knows it. A sender that is bound to a customer reaches that customer's tanks alone. */
@@ -74,8 +72,6 @@ export type ArrivalBatch = {
   readonly fill: Float64Array;
   /** The payloads of devices, as JSON, by place in the batch. */
   readonly payloads: ReadonlyMap<number, string>;
-  /** As of a `ReadingBatch`. */
-  readonly isOlder?: boolean;
 };
 
 /** Readings of tanks, as they arrive from somebody who reaches all of them. */

@@ -130,6 +130,8 @@ export const DEVICE_COLUMNS = "id, tank, since, profile, waiting, dropped";
 export function deviceOf([id, tank_id, since, profile]: Row): Device {
   return { id, tank_id, since, profile: jsonOrNull(profile) as ProfileChoice | null } as Device;
 }
+/** With whether something waits of it. */
+export const knownDevice = (row: Row): Device => (Number(row[4]) > 0 ? { ...deviceOf(row), waits: true } : deviceOf(row));
 export const managedDevice = (row: Row): ManagedDevice => ({
   device: deviceOf(row),
   waiting: Number(row[4]),

@@ -5,8 +5,8 @@
 
 import { settleLater } from "../../domain/inquiry.ts";
 import { Taken } from "../../domain/orders/taken.ts";
-import { batchOfWaiting, placed, type Waiting, withStored } from "../../domain/placement.ts";
-import { type Acceptance, type ArrivalBatch, READING_OUTCOMES } from "../../domain/reading.ts";
+import { batchOfWaiting, type Ended, endedOf, placed, type Waiting, withStored } from "../../domain/placement.ts";
+import type { Acceptance, ArrivalBatch } from "../../domain/reading.ts";
 import { WAITING_MOST } from "../../domain/store.ts";
 import { WAITING_COLUMNS, waitingOf } from "../columns.ts";
 import { takeReadings } from "./acceptance.ts";
@@ -18,6 +18,8 @@ export async function acceptReadings(db: Transaction, batch: ArrivalBatch): Prom
   if (batch.sources.some(({ kind }) => kind === "device")) await shareDevices(db);
   const placement = await settleLater(placed(batch), answersOn(db));
   const stored = await takeReadings(db, placement.readings);
+  const overtaken = placement.overtaken.map((moment) => ({ ...moment, isRejected: false }));
+  if (overtaken.length > 0) await stopWaiting(db, overtaken);
   if (placement.waiting.length > 0) await putToWait(db, placement.waiting);
   return { outcomes: withStored(placement, stored), reasons: placement.reasons };
 }
@@ -70,9 +72,6 @@ const TAKE_AWAY = statement(`
     CROSS JOIN LATERAL (SELECT ctid FROM waiting WHERE device = done.device AND created_at = done.created_at OFFSET 0) AS own
   ))`);
 
-const WAITS = READING_OUTCOMES.indexOf("waiting");
-const REJECTED = READING_OUTCOMES.indexOf("rejected");
-
 /** Takes in what waits of these devices, as far as it can be now; what one device may have at a time. Under the exclusive lock. */
 export async function drain(db: Transaction, devices: readonly string[]): Promise<Taken> {
   const taken = new Taken();
@@ -97,17 +96,19 @@ async function drainSome(db: Transaction, devices: readonly string[], taken: Tak
   const waiting = (await db.rows(OF_DEVICES, [devices])).map(waitingOf);
   const placement = await settleLater(placed(batchOfWaiting(waiting)), answersOn(db));
   const outcomes = withStored(placement, await takeReadings(db, placement.readings));
-  const done = waiting
-    .map((reading, place) => ({ ...reading, isRejected: outcomes[place] === REJECTED, isDone: outcomes[place] !== WAITS }))
-    .filter(({ isDone }) => isDone);
-  if (done.length === 0) return;
-  await db.rows(TAKE_AWAY, [done.map(({ device }) => device), done.map(({ created_at }) => created_at)]);
-  const lost = new Map(devices.map((device) => [device, 0]));
-  for (const { device, created_at, isRejected } of done) {
-    if (isRejected) lost.set(device, (lost.get(device) ?? 0) + 1);
-    taken.add(created_at, isRejected);
-  }
-  await db.rows(SETTLE, [[...lost.keys()], [...lost.values()]]);
+  const ended = endedOf(waiting, outcomes);
+  if (ended.length > 0) await stopWaiting(db, ended);
+  for (const { created_at, isRejected } of ended) taken.add(created_at, isRejected);
+}
+
+/** The devices are locked by id. */
+async function stopWaiting(db: Db, ended: readonly Ended[]): Promise<void> {
+  const lost = new Map(ended.map(({ device }) => [device, 0]));
+  for (const { device, isRejected } of ended) if (isRejected) lost.set(device, (lost.get(device) ?? 0) + 1);
+  const devices = [...lost.keys()].sort();
+  await db.rows(MEET, [devices]);
+  await db.rows(TAKE_AWAY, [ended.map(({ device }) => device), ended.map(({ created_at }) => created_at)]);
+  await db.rows(SETTLE, [devices, devices.map((device) => lost.get(device) ?? 0)]);
 }
 
 /** Those of which something waits that may be of one of these tanks. By device_waiting. */

@@ -7,7 +7,15 @@ import type { ManagedDevice } from "../../domain/managed.ts";
 import type { DeviceSearch } from "../../domain/overview.ts";
 import type { Page } from "../../domain/page.ts";
 import type { Waiting } from "../../domain/placement.ts";
-import { DEVICE_COLUMNS, managedDevice, SERVICE_COLUMNS, serviceOf, WAITING_COLUMNS, waitingOf } from "../columns.ts";
+import {
+  DEVICE_COLUMNS,
+  knownDevice,
+  managedDevice,
+  SERVICE_COLUMNS,
+  serviceOf,
+  WAITING_COLUMNS,
+  waitingOf,
+} from "../columns.ts";
 import { type Db, type Statement, statement } from "./connection.ts";
 import { pageOf } from "./filter.ts";
 import { LIVE_TANKS } from "./paging.ts";
@@ -44,7 +52,7 @@ export async function managedDevices(db: Db, keys: readonly string[]): Promise<M
 }
 
 export async function knownDevices(db: Db, keys: readonly string[]): Promise<Map<string, Device>> {
-  return new Map((await managedDevices(db, keys)).map(({ device }) => [device.id, device]));
+  return new Map((await db.rows(KNOWN, [keys])).map(knownDevice).map((device) => [device.id, device]));
 }
 
 export async function services(db: Db, keys: readonly string[]): Promise<Service[]> {

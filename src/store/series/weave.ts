@@ -79,7 +79,7 @@ export function weave(block: Block, batch: ReadingBatch, places: Uint32Array, ou
     if (length === 0 || instants[length - 1] !== instant) {
       push(instant, fill);
       outcomes[place] = NEW;
-    } else if (fills[length - 1] === fill || batch.isOlder === true) {
+    } else if (fills[length - 1] === fill) {
       outcomes[place] = UNCHANGED;
       continue;
     } else {

@@ -3,14 +3,11 @@
 import type { DatabaseSync } from "node:sqlite";
 import { type Answering, settle } from "../../domain/inquiry.ts";
 import { Taken } from "../../domain/orders/taken.ts";
-import { batchOfWaiting, placed, withStored } from "../../domain/placement.ts";
-import { type Acceptance, type ArrivalBatch, READING_OUTCOMES } from "../../domain/reading.ts";
+import { batchOfWaiting, endedOf, placed, withStored } from "../../domain/placement.ts";
+import type { Acceptance, ArrivalBatch } from "../../domain/reading.ts";
 import { telemetryWrites } from "./acceptance.ts";
 import { waitingWrites } from "./devices.ts";
 import { fleetWrites } from "./fleet.ts";
-
-const WAITING = READING_OUTCOMES.indexOf("waiting");
-const REJECTED = READING_OUTCOMES.indexOf("rejected");
 
 export function arrivalWrites(db: DatabaseSync, answers: Answering) {
   const { takeReadings } = telemetryWrites(db, fleetWrites(db).follow);
@@ -18,25 +15,21 @@ export function arrivalWrites(db: DatabaseSync, answers: Answering) {
 
   function take(batch: ArrivalBatch) {
     const placement = settle(placed(batch), answers);
-    const { reasons, waiting } = placement;
-    return { outcomes: withStored(placement, takeReadings(placement.readings)), reasons, waiting };
+    return { ...placement, outcomes: withStored(placement, takeReadings(placement.readings)) };
   }
 
   function drainOne(key: string, taken: Taken): void {
     const waiting = waitingOf(key);
     if (waiting.length === 0) return;
-    const { outcomes } = take(batchOfWaiting(waiting));
-    const ended = waiting
-      .map((reading, i) => ({ ...reading, outcome: outcomes[i] }))
-      .filter(({ outcome }) => outcome !== WAITING)
-      .map(({ outcome, ...reading }) => ({ ...reading, isRejected: outcome === REJECTED }));
+    const ended = endedOf(waiting, take(batchOfWaiting(waiting)).outcomes);
     stopWaiting(ended);
     for (const { created_at, isRejected } of ended) taken.add(created_at, isRejected);
   }
 
   return {
     acceptReadings(batch: ArrivalBatch): Acceptance {
-      const { outcomes, reasons, waiting } = take(batch);
+      const { outcomes, reasons, waiting, overtaken } = take(batch);
+      stopWaiting(overtaken.map((moment) => ({ ...moment, isRejected: false })));
       wait(waiting);
       return { outcomes, reasons };
     },

@@ -5,9 +5,17 @@ import type { Device, DeviceMove, Service } from "../../domain/device.ts";
 import type { ManagedDevice } from "../../domain/managed.ts";
 import type { DeviceSearch } from "../../domain/overview.ts";
 import type { Page } from "../../domain/page.ts";
-import type { Waiting } from "../../domain/placement.ts";
+import type { Ended, Waiting } from "../../domain/placement.ts";
 import { WAITING_MOST } from "../../domain/store.ts";
-import { DEVICE_COLUMNS, deviceOf, managedDevice, SERVICE_COLUMNS, serviceOf, WAITING_COLUMNS, waitingOf } from "../columns.ts";
+import {
+  DEVICE_COLUMNS,
+  knownDevice,
+  managedDevice,
+  SERVICE_COLUMNS,
+  serviceOf,
+  WAITING_COLUMNS,
+  waitingOf,
+} from "../columns.ts";
 import { LISTS } from "../series/lists.ts";
 import { List } from "./paging.ts";
 import { arrayRow, arrayRows, arrayStatement, Statements } from "./rows.ts";
@@ -73,7 +81,7 @@ export function deviceWrites(db: DatabaseSync) {
   return {
     known(keys: readonly string[]): Map<string, Device> {
       const rows = keys.map((key) => arrayRow(byId.get(key))).filter((row) => row !== undefined);
-      return new Map(rows.map((row) => [String(row[0]), deviceOf(row)]));
+      return new Map(rows.map((row) => [String(row[0]), knownDevice(row)]));
     },
 
     servicesOf(keys: readonly string[]): Service[] {
@@ -137,10 +145,10 @@ export function waitingWrites(db: DatabaseSync) {
     },
 
     /** Those that wait no longer; some of them could not be taken. */
-    stopWaiting(readings: readonly (Waiting & { readonly isRejected: boolean })[]): void {
+    stopWaiting(readings: readonly Ended[]): void {
       for (const { device, created_at } of readings) end.run(device, created_at);
-      const rejected = Map.groupBy(readings, ({ device }) => device);
-      for (const [device, own] of rejected) count.run(device, own.filter(({ isRejected }) => isRejected).length);
+      for (const [device, own] of Map.groupBy(readings, ({ device }) => device))
+        count.run(device, own.filter(({ isRejected }) => isRejected).length);
     },
 
     forgetWaiting(keys: readonly string[]): void {

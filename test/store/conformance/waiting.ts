@@ -47,20 +47,37 @@ export function waitingConformance(engine: Engine): void {
     }
   }
 
-  test("what was stored since stands: it arrived later than what waited", async (t) => {
+  test("of one device and instant the last to arrive stays, also where one of them waits", async (t) => {
     const { store } = await engine.open(t);
-    await assigned(store, "other");
-    assert.deepEqual(await deliver(store, { device: "d", at: 5, fill: 10 }, { device: "d", at: 6, fill: 11 }), [
-      "waiting",
-      "waiting",
-    ]);
-    assert.deepEqual(await deliver(store, { tank: "one", at: 5, fill: 20 }), ["new"]);
-    await carriedOut(store, order.putDevice("d", { tank_id: "one" }, { swap: true }), at(NEW_YEAR));
+    await assigned(store, "d");
+    const payload = (instant: number, percent: number) => ({ device: "d", at: instant, payload: { percent } });
+    assert.deepEqual(await deliver(store, payload(5, 10), payload(6, 11)), ["waiting", "waiting"]);
+    assert.deepEqual(await deliver(store, { device: "d", at: 5, fill: 20 }), ["new"]);
+    assert.deepEqual(await waitingOf(store, "d"), [1, 0]);
+    assert.deepEqual(await deliver(store, { device: "d", at: 7, fill: 20 }, payload(7, 12)), ["new", "waiting"]);
+    assert.deepEqual((await checked(store)).findings, []);
+    await carriedOut(store, order.putDevice("d", { profile: { value: "percent", measures: "percent" } }), at(NEW_YEAR));
     assert.deepEqual(await fillsOf(store, "one"), [
       [5, 20],
       [6, 11],
+      [7, 12],
     ]);
     assert.deepEqual(await waitingOf(store, "d"), [0, 0]);
+  });
+
+  test("a profile that reads nothing of what waits takes nothing of it away; one that reads some counts the rest as gone", async (t) => {
+    const { store } = await engine.open(t);
+    await assigned(store, "d");
+    await deliver(store, ...[1, 2, 3].map((i) => ({ device: "d", at: i, payload: { percent: i * 40 } })));
+    await carriedOut(store, order.putDevice("d", { profile: { value: "level", measures: "percent" } }), at(NEW_YEAR));
+    assert.deepEqual(await waitingOf(store, "d"), [3, 0]);
+    await carriedOut(store, order.putDevice("d", { profile: { value: "percent", measures: "percent" } }), at(NEW_YEAR));
+    assert.deepEqual(await waitingOf(store, "d"), [0, 1]);
+    assert.deepEqual(await fillsOf(store, "one"), [
+      [1, 40],
+      [2, 80],
+    ]);
+    assert.deepEqual((await checked(store)).findings, []);
   });
 
   test("as many as may wait all do, one more and an older one push out the oldest", async (t) => {
