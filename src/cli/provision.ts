@@ -50,7 +50,13 @@ async function judged(service: Service, call: Call, sheets: Sheets): Promise<num
   const { customers, tanks } = sheets;
   const query = { dry_run: String(call.flags["dry-run"] === true || sheets.faults.length > 0) };
   try {
-    const outcome = await service.ask({ method: "POST", path: pathTo("provision"), query, body: { customers, tanks } });
+    const outcome = await service.ask({
+      method: "POST",
+      path: pathTo("provision"),
+      query,
+      body: { customers, tanks },
+      makes: true,
+    });
     if (sheets.faults.length > 0) throw faulty(sheets.faults);
     if (call.flags["json"] === true) {
       print(JSON.stringify(outcome));

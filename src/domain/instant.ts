@@ -6,12 +6,12 @@ export type Clock = () => Instant;
 
 const DAY = 86_400_000;
 const FIRST = Date.parse("0000-01-01T00:00:00.000Z");
-const LAST = Date.parse("9999-12-31T23:59:59.999Z");
+export const LAST_INSTANT = Date.parse("9999-12-31T23:59:59.999Z");
 
 const FORM = /^(\d{4}-\d\d-\d\d)(?:[Tt](\d\d):(\d\d):(\d\d)(?:\.(\d+))?([Zz]|[+\- ]\d\d:\d\d)?)?$/;
 
 export function isInstant(value: number): boolean {
-  return Number.isInteger(value) && value >= FIRST && value <= LAST;
+  return Number.isInteger(value) && value >= FIRST && value <= LAST_INSTANT;
 }
 
 /** What the text says: the millisecond it falls into, and whether it lies after that millisecond's start. */

@@ -95,6 +95,12 @@ export function faultsInShape(value: unknown, at = "shape"): FieldFault[] {
 }
 
 /** Of a value without faults, with what was left out. */
+/** A change without a kind is one of the shape that is there; null takes a value away. */
+export function changedShape(before: Shape | null, given: unknown): unknown {
+  if (before === null || !isObject(given) || given["kind"] !== undefined) return given;
+  return Object.fromEntries(Object.entries({ ...before, ...given }).filter(([, value]) => value !== null));
+}
+
 export function shapeOf(value: unknown): Shape {
   const [first] = faultsInShape(value);
   if (first !== undefined) throw new Error(`${first.field}: ${first.message}`);

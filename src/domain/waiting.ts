@@ -26,5 +26,6 @@ function reasonOf(device: Device, tank: ShapedTank | undefined, payload: string 
   const profile = typeof device.profile === "string" ? profileNamed(device.profile) : device.profile;
   const { capacity, capacity_unit } = tank.tank;
   const end = interpret(JSON.parse(payload), profile ?? null, { shape: tank.shape, capacity, capacity_unit });
+  if ("rejected" in end) return `the device's profile does not read it (${end.rejected})`;
   return "waits" in end ? end.waits : null;
 }

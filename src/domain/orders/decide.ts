@@ -37,7 +37,7 @@ export function deciding(order: Order, at: Instant): Deciding {
     case "change_key":
       return changeKey(order.id, order.fields, order.ifMatch, at);
     case "revoke_key":
-      return revokeKey(order.id, at);
+      return revokeKey(order.id, order.ifMatch, at);
     case "provision":
       return provision(order, order.isDry, at);
   }

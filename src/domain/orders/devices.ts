@@ -16,7 +16,7 @@ import { object } from "../schema.ts";
 import { faultsInShape, type Shape } from "../shape.ts";
 import { type Deciding, type Decision, decision, type IfMatch, isRefused, refused, unmatched, wrongFields } from "./order.ts";
 import { takingIn } from "./taken.ts";
-import { changing, wholeShape } from "./tanks.ts";
+import { changing, wholeShape, withShape } from "./tanks.ts";
 
 const tank_id = idField("The tank that the device serves", "tank_01kxa8w5s0b6h1k3p5x9z2f4g7");
 export const DeviceChange = object({ tank_id }, {}, ["tank_id"]);
@@ -39,9 +39,10 @@ export function* putDevice(id: string, fields: unknown, ifMatch: IfMatch, swap: 
   );
   if (wrong !== undefined) return wrong;
   const tank = yield* tankFor(before, fields);
-  const errors = [...faultsIn(fields), ...faultsInTank(fields, tank)];
+  const whole = withShape(tank?.shape ?? null, fields);
+  const errors = [...faultsIn(whole), ...faultsInTank(fields, tank)];
   if (errors.length > 0) return wrongFields(errors);
-  const given = fields as Given;
+  const given = whole as Given;
   const profile = given.profile === undefined ? before.profile : wholeProfile(given.profile);
   const shape = given.shape === undefined ? (tank?.shape ?? null) : wholeShape(given.shape);
   const moves = tank === undefined ? undefined : yield* changing(tank, withDevice(tank, id, key), shape, swap, at);
@@ -118,8 +119,9 @@ export function* forgetDevice(id: string, ifMatch: IfMatch): Deciding {
   if (device.tank_id !== null) {
     return refused("device_in_use", `This device serves tank ${device.tank_id}. Give that tank another device first.`);
   }
-  const deed = { object: "device", id: key, action: "deleted", changes: differences({ profile: device.profile }, {}) } as const;
   const removed = (yield* ask("waiting", [key])).get(key) ?? 0;
+  const had = { profile: device.profile, waiting: removed === 0 ? null : removed };
+  const deed = { object: "device", id: key, action: "deleted", changes: differences(had, {}) } as const;
   const last = (yield* ask("services", [key])).at(-1);
   const served = last === undefined ? null : { tank_id: last.tankId, until: formatInstant(last.until) };
   const gone = last === undefined ? { forgotten: [key] } : { devices: [{ id: key, profile: null }] };

@@ -5,7 +5,7 @@ import { faultsInObject } from "../check.ts";
 import type { Fault } from "../errors.ts";
 import { idField, nullableInstantField, textField } from "../fields.ts";
 import { askFor, type Inquiry } from "../inquiry.ts";
-import { type Instant, instantOrNull } from "../instant.ts";
+import { type Instant, instantOrNull, LAST_INSTANT } from "../instant.ts";
 import { type Key, type KnownKey, keyState, MOST_RATE, ROLES } from "../key.ts";
 import { keyFields, shownKey } from "../managed.ts";
 import { nullable, nullableNumber, object, oneOf, partial, type Static } from "../schema.ts";
@@ -63,7 +63,7 @@ export function* replaceKey(id: string, overlap: number, newId: string, hash: st
     return refused("state_conflict", `Key ${id} was rotated already; its successor is ${old.replaced_by}.`);
   }
   const { customer_deleted: _, ...kept } = old;
-  const expires_at = old.expires_at === null ? null : at + (old.expires_at - old.created_at);
+  const expires_at = old.expires_at === null ? null : Math.min(at + (old.expires_at - old.created_at), LAST_INSTANT);
   const successor: Key = { ...kept, id: newId, created_at: at, expires_at };
   const ends = Math.min(at + overlap, old.expires_at ?? Number.POSITIVE_INFINITY);
   const ended = { before: old, after: { ...kept, expires_at: ends, replaced_by: newId }, hash: undefined };
@@ -82,8 +82,8 @@ export function* changeKey(id: string, fields: unknown, ifMatch: IfMatch, at: In
   return decided({ before, after: { ...before, name, rate, expires_at: ends }, hash: undefined }, "changed", at);
 }
 
-export function* revokeKey(id: string, at: Instant): Deciding {
-  const before = yield* knownKey(id, undefined, at);
+export function* revokeKey(id: string, ifMatch: IfMatch, at: Instant): Deciding {
+  const before = yield* knownKey(id, ifMatch, at);
   if (isRefused(before)) return before;
   return decided({ before, after: { ...before, revoked_at: before.revoked_at ?? at }, hash: undefined }, "revoked", at);
 }

@@ -49,7 +49,7 @@ export type Order =
       readonly hash: string;
     }
   | { readonly order: "change_key"; readonly id: string; readonly fields: unknown; readonly ifMatch: IfMatch }
-  | { readonly order: "revoke_key"; readonly id: string }
+  | { readonly order: "revoke_key"; readonly id: string; readonly ifMatch?: IfMatch }
   /** `isDry`: judges, and changes nothing. */
   | ({ readonly order: "provision"; readonly isDry: boolean } & Provision);
 
@@ -110,7 +110,7 @@ export function wrongFields(faults: readonly Fault[], most?: number): Refused {
 /** Two who change the same object do not overwrite each other. */
 export function unmatched(ifMatch: IfMatch, { tag }: Shown): Refused | undefined {
   if (ifMatch === undefined) return undefined;
-  const tags = ifMatch.split(",").map((one) => one.trim());
+  const tags: readonly string[] = ifMatch.match(/(?:W\/)?"[^"]*"|[^\s,"]+/g) ?? [];
   if (tags.includes("*") || tags.includes(tag)) return undefined;
   return refused(
     "precondition_failed",

@@ -12,7 +12,7 @@ import type { Shape } from "../shape.ts";
 import { quoted } from "../text.ts";
 import { CustomerChange, changedCustomer, faultsInCustomer, type GivenCustomer, NewCustomer, newCustomer } from "./customers.ts";
 import { type Deciding, decision, type Provision, type ProvisionRow, wrongFields } from "./order.ts";
-import { faultsInTank, type GivenTank, merged, NewTank, newTank, reshaping, TankChange } from "./tanks.ts";
+import { faultsInTank, type GivenTank, merged, NewTank, newTank, reshaping, TankChange, withShape } from "./tanks.ts";
 
 /** More than anyone mends at once. */
 const FAULTS_TOLD = 1000;
@@ -24,18 +24,26 @@ type Count = { new: number; changed: number; unchanged: number };
 type Known = {
   readonly customers: Map<string, ManagedCustomer>;
   readonly tanks: Map<string, ShapedTank>;
+  /** Ids of customers whose own rows have faults. */
+  readonly faulty: Set<string>;
   /** The live tank that each device serves, by its key. */
   readonly serves: Map<string, string | null>;
 };
 
 export function* provision({ customers, tanks }: Provision, isDry: boolean, at: Instant): Deciding {
   const before = yield* whatIsKnown(customers, tanks);
-  const now: Known = { customers: new Map(before.customers), tanks: new Map(before.tanks), serves: new Map(before.serves) };
+  const now: Known = {
+    customers: new Map(before.customers),
+    faulty: new Set(),
+    tanks: new Map(before.tanks),
+    serves: new Map(before.serves),
+  };
   const faults = [...repeated(customers, "customers"), ...repeated(tanks, "tanks")];
   const counts = { customers: noCount(), tanks: noCount() };
   for (const [i, row] of customers.entries()) {
     if (faults.length > FAULTS_TOLD) break;
     const wrong = putCustomer(row, now, counts.customers, at);
+    if (wrong.length > 0) now.faulty.add(idIn(row.fields) ?? row.newId);
     faults.push(...placed(wrong, `customers[${i}]`));
   }
   letGo(tanks, now);
@@ -111,6 +119,7 @@ function* whatIsKnown(customers: readonly ProvisionRow[], tanks: readonly Provis
   const devices = yield* ask("devices", keys);
   return {
     customers: new Map(yield* ask("customers", owners)),
+    faulty: new Set(),
     tanks: new Map(known),
     serves: new Map(Array.from(devices, ([key, { tank_id }]) => [key, tank_id])),
   };
@@ -141,12 +150,11 @@ function putTank({ newId, fields }: ProvisionRow, now: Known, count: Count, at: 
   const given = fields as GivenTank;
   const before = now.tanks.get(given?.id ?? newId);
   if (before?.deleted === true) return [{ field: "id", message: "names a tank that is deleted: restore it first" }];
-  const { id, ...change } = given ?? {};
+  const { id: _, ...change } = (withShape(before?.shape ?? null, given) ?? {}) as GivenTank;
   const faults = before === undefined ? faultsInTank(NewTank, fields) : faultsInTank(TankChange, change);
+  faults.push(...faultsAmong(before?.tank.id ?? given?.id ?? newId, { ...before?.tank, ...change }, now));
   if (faults.length > 0) return faults;
   const after = before === undefined ? newTank(given, newId, at) : changedTank(before, change, at);
-  const wrong = faultsAmong(after, now);
-  if (wrong.length > 0) return wrong;
   const old = before === undefined ? undefined : deviceKey(before.tank.assigned_device_id);
   if (old !== undefined && now.serves.get(old) === before?.tank.id) now.serves.set(old, null);
   now.serves.set(deviceKey(after.tank.assigned_device_id), after.tank.id);
@@ -162,13 +170,16 @@ function changedTank(before: ShapedTank, given: GivenTank, at: Instant): ShapedT
   return { ...before, shape, tank: isSame ? tank : { ...tank, updated_at: laterThan(before.tank.updated_at, at) } };
 }
 
-function faultsAmong({ tank }: ShapedTank, { customers, serves }: Known): Fault[] {
+/** Of fields as they were given: those that are no texts have faults of their own. */
+function faultsAmong(id: string, { owner_id, assigned_device_id }: GivenTank, { customers, faulty, serves }: Known): Fault[] {
   const faults: Fault[] = [];
-  const owner = customers.get(tank.owner_id);
-  if (owner === undefined) faults.push({ field: "owner_id", message: "names no customer" });
-  else if (owner.deleted) faults.push({ field: "owner_id", message: "names a customer that is deleted" });
-  const other = serves.get(deviceKey(tank.assigned_device_id)) ?? null;
-  if (other !== null && other !== tank.id) {
+  if (typeof owner_id === "string" && !faulty.has(owner_id)) {
+    const owner = customers.get(owner_id);
+    if (owner === undefined) faults.push({ field: "owner_id", message: "names no customer" });
+    else if (owner.deleted) faults.push({ field: "owner_id", message: "names a customer that is deleted" });
+  }
+  const other = typeof assigned_device_id === "string" ? (serves.get(deviceKey(assigned_device_id)) ?? null) : null;
+  if (other !== null && other !== id) {
     faults.push({ field: "assigned_device_id", message: `serves tank ${other} already` });
   }
   return faults;

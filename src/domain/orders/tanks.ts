@@ -10,7 +10,7 @@ import { ask, askFor, type Inquiry } from "../inquiry.ts";
 import { type Instant, laterThan } from "../instant.ts";
 import { shownTank } from "../managed.ts";
 import { object, partial, type Static } from "../schema.ts";
-import { faultsInShape, type Shape, shapeOf } from "../shape.ts";
+import { changedShape, faultsInShape, type Shape, shapeOf } from "../shape.ts";
 import { Location, NOWHERE, type Tank, TankObject } from "../tank.ts";
 import {
   type Deciding,
@@ -85,10 +85,16 @@ export function* changeTank(tankId: string, fields: unknown, ifMatch: IfMatch, s
   const before = yield* knownTank(tankId, ifMatch);
   if (isRefused(before)) return before;
   if (before.deleted) return refused("state_conflict", "This tank is deleted. Restore it before changing it.");
-  const errors = [...faultsInTank(TankChange, fields), ...(yield* faultsInOwner(fields))];
+  const whole = withShape(before.shape, fields);
+  const errors = [...faultsInTank(TankChange, whole), ...(yield* faultsInOwner(fields))];
   if (errors.length > 0) return wrongFields(errors);
-  const { tank, shape } = merged(before, fields as GivenTank);
+  const { tank, shape } = merged(before, whole as GivenTank);
   return yield* changing(before, tank, shape, swap, at);
+}
+
+/** The fields, with the shape as it becomes. */
+export function withShape(before: Shape | null, fields: unknown): unknown {
+  return isObject(fields) && fields["shape"] !== undefined ? { ...fields, shape: changedShape(before, fields["shape"]) } : fields;
 }
 
 /** With what is given in the place of what was. */

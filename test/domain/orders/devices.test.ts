@@ -112,7 +112,12 @@ test("a device is forgotten unless it serves a tank", () => {
   assert.deepEqual([emptied, forgotten], [["free"], ["free"]]);
   assert.deepEqual(shown.object, { id: "free", object: "device", deleted: true, removed: 7, served: null });
   assert.deepEqual(deeds, [
-    { object: "device", id: "free", action: "deleted", changes: { profile: { from: "elsys", to: null } } },
+    {
+      object: "device",
+      id: "free",
+      action: "deleted",
+      changes: { profile: { from: "elsys", to: null }, waiting: { from: 7, to: null } },
+    },
   ]);
   assert.equal(refusedOf(KNOWN, order.forgetDevice(EUI)).refused, "device_in_use");
   assert.equal(refusedOf(KNOWN, order.forgetDevice("nobody")).refused, "device_unknown");

@@ -171,6 +171,42 @@ test("many customers and tanks are judged before any is written, and written as 
   expect(await here.ask("POST", "/manage/v1/provision", []), 400, "body_invalid");
 });
 
+test("a provisioning that arrives twice is done once; a dry run is not remembered", async (t) => {
+  const here = await emptyWorld(t);
+  const path = "/manage/v1/provision";
+  const once = { "idempotency-key": "sheet 1" };
+  const body = { customers: [{ name: "Anna", email: "a@b.example" }] };
+  expect(await here.ask("POST", `${path}?dry_run=true`, body, once), 200);
+  const first = await here.ask("POST", path, body, once);
+  const again = await here.ask("POST", path, body, once);
+  assert.deepEqual(expect(again, 200), expect(first, 200));
+  assert.deepEqual([first.headers.get("idempotency-replayed"), again.headers.get("idempotency-replayed")], [null, "true"]);
+  assert.equal((await here.ask("GET", "/manage/v1/customers")).body["total_items"], 1);
+  expect(await here.ask("POST", path, { customers: [] }, once), 422, "idempotency_key_reused");
+});
+
+test("of a row all that is wrong is told, and no tank is blamed for its customer's row", async (t) => {
+  const here = await world(t);
+  const { id: _id, ...row } = TANK;
+  const customers = [{ id: "c9", name: "", email: "a@b.example" }];
+  const tanks = [
+    { ...row, owner_id: "nobody", assigned_device_id: "d1", capacity: -1 },
+    { ...row, owner_id: "c9", assigned_device_id: "d9" },
+  ];
+  const wrong = faults(await here.ask("POST", "/manage/v1/provision", { customers, tanks }));
+  assert.deepEqual(
+    wrong.map((fault) => fault.split(" ", 1)[0]),
+    ["customers[0].name", "tanks[0].capacity", "tanks[0].owner_id", "tanks[0].assigned_device_id"],
+  );
+});
+
+test("a key is revoked by who has seen it as it is", async (t) => {
+  const here = await world(t);
+  const { id } = expect(await here.ask("POST", "/manage/v1/keys", { name: "one" }), 201);
+  expect(await here.ask("DELETE", `/manage/v1/keys/${id}`, undefined, { "if-match": '"x,*,y"' }), 412, "precondition_failed");
+  expect(await here.ask("DELETE", `/manage/v1/keys/${id}`, undefined, { "if-match": "*" }), 200);
+});
+
 test("tanks exchange their devices within one provisioning, and no device is given twice", async (t) => {
   const here = await world(t);
   expect(await here.ask("POST", "/manage/v1/tanks", { ...TANK, id: "t2", assigned_device_id: "d2" }), 201);

@@ -57,6 +57,20 @@ test("a patch of the location keeps what it does not name", async (t) => {
   assert.deepEqual([city, street], ["Bonn", null]);
 });
 
+test("a patch of the shape keeps what it does not name, unless it names another kind", async (t) => {
+  const here = await world(t);
+  const shape = async (given: object | null) =>
+    expect(await here.ask("PATCH", "/manage/v1/tanks/t1", { shape: given }), 200)["shape"];
+  const whole = { kind: "upright", height: 2, unit: "m", sensor_height: 2.1 };
+  assert.deepEqual(await shape(whole), whole);
+  assert.deepEqual(await shape({ sensor_height: 2.2 }), { ...whole, sensor_height: 2.2 });
+  const { sensor_height: _, ...without } = whole;
+  assert.deepEqual(await shape({ sensor_height: null }), without);
+  assert.deepEqual(await shape({ kind: "rectangular", height: 1, unit: "m" }), { kind: "rectangular", height: 1, unit: "m" });
+  assert.equal(await shape(null), null);
+  expect(await here.ask("PATCH", "/manage/v1/tanks/t1", { shape: { sensor_height: 2 } }), 400, "body_invalid");
+});
+
 test("a device in use is refused, and swapped when that is asked for; readings follow it from then on, late ones too", async (t) => {
   const here = await world(t);
   expect(await here.ask("POST", PATH, { ...TANK, id: "t2", assigned_device_id: "d2" }), 201);

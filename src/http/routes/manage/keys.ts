@@ -165,10 +165,12 @@ export const keyRoutes: readonly Route[] = [
     tag: "Management",
     reach: "manage",
     parameters: NO_PARAMETERS,
+    takes: ["If-Match"],
     answer: one("The key, revoked"),
     refusals: ["key_unknown"],
-    async ask({ doors, id, key }) {
-      return shownAnswer((await doors.manage.carryOut({ order: "revoke_key", id }, key.id)).shown);
+    async ask({ doors, headers, id, key }) {
+      const order = { order: "revoke_key", id, ifMatch: headers.ifMatch } as const;
+      return shownAnswer((await doors.manage.carryOut(order, key.id)).shown);
     },
   }),
   route({

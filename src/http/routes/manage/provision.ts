@@ -3,9 +3,10 @@
 import { bodyInvalid } from "../../../domain/check.ts";
 import { array, boolean, integer, literal, object, ref, text } from "../../../domain/schema.ts";
 import { customerExample, tankExample } from "../../examples.ts";
-import { JSON_TYPE, type Route, route } from "../../route.ts";
-import { jsonBody, yesOrNo } from "./parts.ts";
+import { Answer, JSON_TYPE, type Route, route } from "../../route.ts";
+import { jsonBody, onceFor, yesOrNo } from "./parts.ts";
 
+const PATH = "/manage/v1/provision";
 const ROWS_MOST = 50_000;
 const MAX_BYTES = 33_554_432;
 
@@ -55,13 +56,14 @@ const example = {
 export const provisionRoutes: readonly Route[] = [
   route({
     method: "POST",
-    path: "/manage/v1/provision",
+    path: PATH,
     operation: "provision",
     summary: "Create or change many customers and tanks",
     description: `Up to ${ROWS_MOST} in all, customers before tanks. All are judged before any is written, and all are written or none. An id may stand in one row alone.`,
     tag: "Management",
     reach: "manage",
     parameters: { dry_run: yesOrNo("Judges, and writes nothing", false) },
+    takes: ["Idempotency-Key"],
     body: {
       ...jsonBody(
         object({ customers: rows("NewCustomer"), tanks: rows("NewTank") }, {}, ["customers", "tanks"]),
@@ -86,7 +88,7 @@ export const provisionRoutes: readonly Route[] = [
       },
     },
     refusals: [],
-    async ask({ doors, body, key, values }) {
+    async ask({ doors, body, headers, key, values }) {
       const { newId, carryOut } = doors.manage;
       const { customers, tanks } = rowsIn(body);
       const order = {
@@ -95,7 +97,9 @@ export const provisionRoutes: readonly Route[] = [
         tanks: tanks.map((fields) => ({ newId: newId("tank"), fields })),
         isDry: values.dry_run,
       } as const;
-      return (await carryOut(order, key.id)).shown.object;
+      const once = values.dry_run ? undefined : onceFor(PATH, headers, body);
+      const { shown, replayed } = await carryOut(order, key.id, once);
+      return new Answer(200, shown.object, replayed ? { "idempotency-replayed": "true" } : {});
     },
   }),
 ];
