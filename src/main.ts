@@ -1,62 +1,52 @@
 // argv → command. Everything a person can type starts here.
 
 import { parseArgs } from "node:util";
-import { audit } from "./cli/audit.ts";
-import { backup } from "./cli/backup.ts";
-import { check } from "./cli/check.ts";
 import { type Command, type Group, print, say } from "./cli/command.ts";
-import { customer } from "./cli/customer.ts";
-import { demo } from "./cli/demo.ts";
-import { device } from "./cli/device.ts";
-import { exportCommand } from "./cli/export.ts";
-import { fleet } from "./cli/fleet.ts";
-import { importCommand } from "./cli/import.ts";
-import { key } from "./cli/key.ts";
-import { openapi } from "./cli/openapi.ts";
-import { provision } from "./cli/provision.ts";
-import { serve } from "./cli/serve.ts";
-import { simulate } from "./cli/simulate.ts";
-import { tank } from "./cli/tank.ts";
 import { Complaint, lastWords } from "./domain/errors.ts";
 import { guess, quoted } from "./domain/text.ts";
 import { VERSION } from "./version.ts";
 
-const COMMANDS: readonly (Command | Group)[] = [
-  serve,
-  demo,
-  fleet,
-  customer,
-  tank,
-  device,
-  key,
-  audit,
-  provision,
-  importCommand,
-  exportCommand,
-  backup,
-  check,
-  simulate,
-  openapi,
-];
+/** Each is loaded when it is called: the service does without the others. */
+const COMMANDS: Readonly<Record<string, () => Promise<Command | Group>>> = {
+  serve: async () => (await import("./cli/serve.ts")).serve,
+  demo: async () => (await import("./cli/demo.ts")).demo,
+  fleet: async () => (await import("./cli/fleet.ts")).fleet,
+  customer: async () => (await import("./cli/customer.ts")).customer,
+  tank: async () => (await import("./cli/tank.ts")).tank,
+  device: async () => (await import("./cli/device.ts")).device,
+  key: async () => (await import("./cli/key.ts")).key,
+  audit: async () => (await import("./cli/audit.ts")).audit,
+  provision: async () => (await import("./cli/provision.ts")).provision,
+  import: async () => (await import("./cli/import.ts")).importCommand,
+  export: async () => (await import("./cli/export.ts")).exportCommand,
+  backup: async () => (await import("./cli/backup.ts")).backup,
+  check: async () => (await import("./cli/check.ts")).check,
+  simulate: async () => (await import("./cli/simulate.ts")).simulate,
+  openapi: async () => (await import("./cli/openapi.ts")).openapi,
+};
 
 const PROGRAM = "npx tank-monitor";
 
-const GENERAL_HELP = `tank-monitor ${VERSION}: how full is every tank, and which one needs a truck next?
+async function generalHelp(): Promise<string> {
+  const commands = await Promise.all(Object.values(COMMANDS).map((load) => load()));
+  return `tank-monitor ${VERSION}: how full is every tank, and which one needs a truck next?
 
 Usage: ${PROGRAM} COMMAND [options]
 
-${listed(COMMANDS)}
+${listed(commands)}
 
 "${PROGRAM} COMMAND --help" tells more. Settings come from flags, the environment and .env:
 docs/configuration.md lists them.`;
+}
 
 async function main(words: readonly string[]): Promise<number> {
   const [name, ...rest] = words;
   if (name === "--version") return printed(VERSION);
-  if (name === undefined || asksForHelp(name)) return printed(GENERAL_HELP, name === undefined ? 2 : 0);
-  const found = COMMANDS.find((known) => known.name === name);
-  if (found === undefined)
-    throw new Complaint(`there is no command ${quoted(name)}.${guess(name, namesOf(COMMANDS))} ${see()}`, 2);
+  if (name === undefined || asksForHelp(name)) return printed(await generalHelp(), name === undefined ? 2 : 0);
+  const load = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined;
+  if (load === undefined)
+    throw new Complaint(`there is no command ${quoted(name)}.${guess(name, Object.keys(COMMANDS))} ${see()}`, 2);
+  const found = await load();
   if (!("actions" in found)) return run(found, name, rest);
   const [word = "", ...more] = rest;
   if (asksForHelp(word)) return printed(groupHelp(found));
