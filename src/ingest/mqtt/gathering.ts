@@ -26,8 +26,8 @@ type Group = { readonly sender: Sender; readonly reads: Read[] };
 /** Readings in one round, and characters of their messages: the message that crosses either mark is the last. */
 const ROUND_READINGS = 10_000;
 const ROUND_LENGTH = 2_097_152;
-/** While one round is stored, the next is read. */
-const MOST_ROUNDS = 2;
+/** While one round is stored, the next are read and handed over, so that the store never waits for us. */
+const MOST_ROUNDS = 4;
 const UNTOLD: Fate = { failed: new Error("nobody has told") };
 
 export class Gathering {
@@ -100,20 +100,20 @@ export class Gathering {
   }
 
   async #bySender(round: readonly Read[]): Promise<Group[]> {
-    const senders = await Promise.allSettled(round.map(async ({ post }) => post.sender()));
-    const groups = new Map<string, Group>();
+    const asked = round.map(({ post }) => post.sender());
+    // Nearly always they are known at once.
+    const senders = asked.some((one) => one instanceof Promise) ? await Promise.all(asked.map(orRefusal)) : (asked as Sender[]);
+    const groups = new Map<Sender, Group>();
     round.forEach((read, i) => {
-      const sender = senders[i];
-      if (sender?.status !== "fulfilled") {
-        read.fate = { failed: sender?.reason };
-        if (!(sender?.reason instanceof Refusal)) this.#observe({ kind: "mqtt_failed", error: sender?.reason });
+      const sender = senders[i] as Sender | Unknown;
+      if ("failed" in sender) {
+        read.fate = sender;
+        if (!(sender.failed instanceof Refusal)) this.#observe({ kind: "mqtt_failed", error: sender.failed });
         return;
       }
-      const { customerId, deviceId } = sender.value;
-      const name = JSON.stringify([customerId, deviceId]);
-      const group = groups.get(name) ?? { sender: sender.value, reads: [] };
+      const group = groups.get(sender) ?? { sender, reads: [] };
       group.reads.push(read);
-      groups.set(name, group);
+      groups.set(sender, group);
     });
     return [...groups.values()];
   }
@@ -145,6 +145,16 @@ export class Gathering {
         this.#observe({ kind: "mqtt_failed", error });
       }
     }
+  }
+}
+
+type Unknown = { readonly failed: unknown };
+
+async function orRefusal(asked: Sender | Promise<Sender>): Promise<Sender | Unknown> {
+  try {
+    return await asked;
+  } catch (failed) {
+    return { failed };
   }
 }
 

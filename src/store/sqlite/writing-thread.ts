@@ -35,8 +35,8 @@ function writeTable(db: DatabaseSync) {
 
 /** A transaction takes on no further write after this long, so that other processes get their turn. */
 const TRANSACTION_MS = 150;
-/** After a long transaction the lock is left free for longer than others take to look again. */
-const LONG_TRANSACTION_MS = 20;
+/** Held for this long, in one transaction or many, the lock is left free for longer than others take to look again. */
+const HELD_MS = 100;
 const PAUSE_MS = 3;
 
 class WritingThread {
@@ -45,6 +45,9 @@ class WritingThread {
   readonly #queue: Call[] = [];
   #closing = false;
   #scheduled = false;
+  /** For how long the lock was held since it was last left free for a while, and when it was let go. */
+  #heldMs = 0;
+  #freedAt = 0;
 
   constructor(file: string) {
     this.#db = openWriter(file);
@@ -87,7 +90,14 @@ class WritingThread {
       return;
     }
     for (const reply of replies) parentPort?.postMessage(reply);
-    if (performance.now() - started > LONG_TRANSACTION_MS) sleep(PAUSE_MS);
+    this.#letOthers(started);
+  }
+
+  #letOthers(started: number): void {
+    const now = performance.now();
+    this.#heldMs = now - started + (started - this.#freedAt > PAUSE_MS ? 0 : this.#heldMs);
+    this.#freedAt = now;
+    if (this.#heldMs > HELD_MS) sleep(PAUSE_MS);
   }
 
   /** A write that fails by itself is undone by itself; one that shows the database is away fails the transaction. */
