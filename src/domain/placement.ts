@@ -126,7 +126,7 @@ function endOf(source: Source, batch: ArrivalBatch, place: number, known: Known)
   if (tankId === null) return { waits };
   if (fill !== null) return { tankId, fill };
   const end = tank === undefined ? { waits: "" } : read(String(payload), known.devices.get(source.id), tank);
-  if ("waits" in end) return { waits };
+  if ("waits" in end || ("rejected" in end && source.hasWaited === true)) return { waits };
   return "rejected" in end ? end : { tankId, fill: end.fill };
 }
 

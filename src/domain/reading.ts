@@ -58,6 +58,8 @@ export type Source = {
   /** A device's as `deviceKey` has it. */
   readonly id: string;
   readonly customerId: string | null;
+  /** It waited before, elsewhere: what cannot be read waits on. */
+  readonly hasWaited?: boolean;
 };
 
 /**

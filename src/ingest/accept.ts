@@ -45,7 +45,7 @@ function faultIn({ of, createdAt }: Arrival, { deviceId }: Sender, latest: Insta
   return isOwn ? undefined : { rejected: `device_id: this key sends for device ${deviceId} alone` };
 }
 
-function batchOf(arrivals: readonly Arrival[], { customerId }: Sender): ArrivalBatch {
+function batchOf(arrivals: readonly Arrival[], { customerId, hasWaited = false }: Sender): ArrivalBatch {
   const places = new Map<string, number>();
   const sources: Source[] = [];
   const payloads = new Map<number, string>();
@@ -57,7 +57,7 @@ function batchOf(arrivals: readonly Arrival[], { customerId }: Sender): ArrivalB
     const name = `${kind} ${id}`;
     let place = places.get(name);
     if (place === undefined) {
-      place = sources.push({ kind, id, customerId }) - 1;
+      place = sources.push({ kind, id, customerId, ...(hasWaited && { hasWaited }) }) - 1;
       places.set(name, place);
     }
     source[i] = place;

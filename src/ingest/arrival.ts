@@ -14,8 +14,8 @@ export type Arrival = {
 /** With the reason, in words for the sender. */
 export type Rejected = { readonly rejected: string };
 
-/** Who sends, as the key says. */
-export type Sender = Binding;
+/** Who sends, as the key says. `hasWaited`: it is what waited elsewhere, and waits on where it cannot be read. */
+export type Sender = Binding & { readonly hasWaited?: boolean };
 
 export type Outcome = "stored" | "duplicate" | "replaced" | "waiting" | Rejected;
 

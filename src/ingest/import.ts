@@ -149,13 +149,13 @@ async function write(writes: ImportWrites, accept: Accept, run: Run): Promise<Ou
   }
 }
 
-/** Each as its sender was bound. */
+/** What waited elsewhere: each as its sender was bound. */
 async function acceptBound(accept: Accept, records: readonly BoundArrival[]): Promise<Outcome[]> {
   const outcomes: Outcome[] = [];
   const places = Map.groupBy(records.keys(), (place) => records[place]?.customerId ?? null);
   for (const [customerId, own] of places) {
     const arrivals = own.flatMap((place) => records[place]?.arrival ?? []);
-    const told = await accept(arrivals, { customerId, deviceId: null });
+    const told = await accept(arrivals, { customerId, deviceId: null, hasWaited: true });
     told.forEach((outcome, i) => {
       outcomes[own[i] ?? 0] = outcomeOf(outcome);
     });

@@ -3,7 +3,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { suite, test } from "node:test";
-import { customer, importLines, manyLines, ndjson, reading, SMALL_FLEET, tank } from "./fleet.ts";
+import { customer, importLines, makeKey, manyLines, ndjson, reading, SMALL_FLEET, tank } from "./fleet.ts";
 import { home, LAUNCHER } from "./program.ts";
 
 const DIFFICULT = [
@@ -76,6 +76,7 @@ suite("an export", { concurrency: 2 }, () => {
 
   test("an export overwrites a file only when told to", async (t) => {
     const here = home(t);
+    await makeKey(here);
     writeFileSync(here.path("kept.ndjson"), "precious");
     symlinkSync(here.path("kept.ndjson"), here.path("link.csv"));
     for (const file of ["kept.ndjson", "link.csv"]) {

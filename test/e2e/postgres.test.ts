@@ -142,7 +142,7 @@ suite("PostgreSQL", { concurrency: 2 }, () => {
     assert.equal(exported[0].stdout, exported[1].stdout);
 
     const nowhere = await here.run(["backup", "no/such/folder/copy.sql"], { patience: 15_000 });
-    assert.match(nowhere.stderr, /^tank-monitor: [^\n]+could not be written[^\n]+\n$/);
+    assert.match(nowhere.stderr, /^tank-monitor: [^\n]+cannot be written: there is no folder no\/such\/folder\n$/);
     assert.equal(nowhere.code, 1);
     assert.ok(!existsSync(here.path("no")));
   });

@@ -12,7 +12,7 @@ const PAGE = 100;
 /** One moment of the database, whether or not anything runs on it. */
 export async function exported({ run, path }: Pick<Home, "run" | "path">): Promise<Kept> {
   const name = "kept.csv";
-  const { code, stderr } = await run(["export", name]);
+  const { code, stderr } = await run(["export", name, "--force"]);
   assert.equal(code, 0, stderr);
   const [header, ...rows] = readFileSync(path(name), "utf8").trimEnd().split("\n");
   assert.equal(header, "tank_id,created_at,fill_percentage");

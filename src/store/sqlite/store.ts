@@ -33,6 +33,8 @@ export async function openSqlite(file: string, observe: Observe): Promise<Store>
   const reading = new Health("store", observe);
   const writing = new Health("writing", observe);
   const writer = new Thread<WriteTable>(WRITING, file, (reason) => writing.lose(reason));
+  // It is the last to close, and empties the log then, also where nothing was written.
+  writer.start();
   const overview = new Thread<OverviewTable>(OVERVIEW, file, (reason) => reading.lose(reason));
   const presence = new Presence(file, (change) => (change === "back" ? reading.release() : reading.hold(change.lost)));
   await presence.look();

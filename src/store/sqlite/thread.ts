@@ -1,5 +1,5 @@
 // The serving side of a thread of the store: hands a call over, and resolves when it is answered; a write, when it is durable.
-// The thread is started by the first call.
+// The thread is started by the first call, or before.
 
 import { Worker } from "node:worker_threads";
 import { Refusal, storeUnavailable } from "../../domain/errors.ts";
@@ -32,12 +32,16 @@ export class Thread<T extends Table> {
     this.#lost = lost;
   }
 
+  start(): void {
+    this.#worker ??= this.#newWorker();
+  }
+
   async call<N extends keyof T & string>(name: N, ...args: Parameters<T[N]>): Promise<ReturnType<T[N]>> {
     if (this.#ended !== undefined) throw storeUnavailable(this.#ended);
-    this.#worker ??= this.#start();
+    this.start();
     const { promise, resolve, reject } = Promise.withResolvers<ReturnType<T[N]>>();
     const id = ++this.#last;
-    this.#worker.postMessage({ id, name, args } satisfies Call);
+    this.#worker?.postMessage({ id, name, args } satisfies Call);
     this.#waiting.set(id, { resolve, reject });
     return promise;
   }
@@ -54,7 +58,7 @@ export class Thread<T extends Table> {
     await promise;
   }
 
-  #start(): Worker {
+  #newWorker(): Worker {
     const worker = new Worker(this.#script, {
       workerData: { file: this.#file },
       // It keeps nothing for long: a small nursery is enough.
