@@ -130,7 +130,8 @@ function endOf(source: Source, batch: ArrivalBatch, place: number, known: Known)
   return "rejected" in end ? end : { tankId, fill: end.fill };
 }
 
-function read(payload: string, device: Device | undefined, { tank, shape }: ShapedTank): ReturnType<typeof interpret> {
+/** As the device's profile says, in the tank's shape. */
+export function read(payload: string, device: Device | undefined, { tank, shape }: ShapedTank): ReturnType<typeof interpret> {
   const choice = device?.profile ?? null;
   const profile = typeof choice === "string" ? profileNamed(choice) : choice;
   const { capacity, capacity_unit } = tank;

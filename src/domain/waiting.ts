@@ -3,9 +3,7 @@
 import type { Device } from "./device.ts";
 import type { ShapedTank } from "./fleet.ts";
 import { formatInstant } from "./instant.ts";
-import { interpret } from "./interpret.ts";
-import type { Waiting } from "./placement.ts";
-import { profileNamed } from "./profile.ts";
+import { read, type Waiting } from "./placement.ts";
 
 /** Enough to see what a device sends. */
 const PAYLOAD_SHOWN = 1000;
@@ -23,9 +21,7 @@ export function shownWaiting(device: Device, tank: ShapedTank | undefined, newes
 function reasonOf(device: Device, tank: ShapedTank | undefined, payload: string | null): string | null {
   if (device.tank_id === null || tank === undefined) return "the device serves no tank";
   if (payload === null) return null;
-  const profile = typeof device.profile === "string" ? profileNamed(device.profile) : device.profile;
-  const { capacity, capacity_unit } = tank.tank;
-  const end = interpret(JSON.parse(payload), profile ?? null, { shape: tank.shape, capacity, capacity_unit });
+  const end = read(payload, device, tank);
   if ("rejected" in end) return `the device's profile does not read it (${end.rejected})`;
   return "waits" in end ? end.waits : null;
 }

@@ -2,7 +2,7 @@
 // OpenAPI document and to the check alike.
 
 import { Refusal } from "../domain/errors.ts";
-import { isCleanText } from "../domain/id.ts";
+import { isCleanText, isLongerThan } from "../domain/id.ts";
 import { type Instant, parseInstant } from "../domain/instant.ts";
 import { PAGE_NUMBER, PAGE_SIZE, type PageQuestion } from "../domain/page.ts";
 import { integer, type Schema, text as textSchema } from "../domain/schema.ts";
@@ -122,3 +122,17 @@ function decode(text: string, param: string | undefined): string {
     throw new Refusal("encoding_invalid", `${quoted(text)} is not valid percent-encoded UTF-8.`, { param });
   }
 }
+
+const FILTER_MAX_LENGTH = 512;
+
+/** A text that something begins with, or is. */
+export const textFilter = (description: string): Parameter<string | undefined> => ({
+  schema: textSchema({ description }),
+  fallback: undefined,
+  read(given) {
+    if (given === "" || isLongerThan(given, FILTER_MAX_LENGTH) || !isCleanText(given)) {
+      return { must: `a text of 1 to ${FILTER_MAX_LENGTH} characters, none of them control characters` };
+    }
+    return { value: given };
+  },
+});

@@ -6,9 +6,8 @@ import { FILL } from "../../domain/reading.ts";
 import { array, literal, number, object, oneOf, ref, text } from "../../domain/schema.ts";
 import type { Outcome } from "../doors.ts";
 import { tankExample } from "../examples.ts";
-import { NO_PARAMETERS } from "../parameters.ts";
+import { NO_PARAMETERS, textFilter } from "../parameters.ts";
 import { JSON_TYPE, type Route, route } from "../route.ts";
-import { textFilter } from "./manage/parts.ts";
 
 const READINGS_MAX_BYTES = 8_388_608;
 const MESSAGE_MAX_BYTES = 262_144;

@@ -6,9 +6,9 @@ import { instantField } from "../../../domain/fields.ts";
 import { formatInstant } from "../../../domain/instant.ts";
 import { integer, literal, object, oneOf, ref, text } from "../../../domain/schema.ts";
 import { envelope, listObject } from "../../envelope.ts";
-import { LIST_PARAMETERS, pageQuestion } from "../../parameters.ts";
+import { LIST_PARAMETERS, pageQuestion, textFilter } from "../../parameters.ts";
 import { JSON_TYPE, type Route, route } from "../../route.ts";
-import { choice, textFilter } from "./parts.ts";
+import { choice } from "./parts.ts";
 
 const example = {
   number: 4711,

@@ -8,9 +8,9 @@ import { literal, nullableNumber, object, oneOf, ref, text } from "../../../doma
 import { tankObject } from "../../../domain/tank.ts";
 import { envelope, listObject } from "../../envelope.ts";
 import { tankExample, telemetryExample } from "../../examples.ts";
-import { LIST_PARAMETERS, type Parameter } from "../../parameters.ts";
+import { LIST_PARAMETERS, type Parameter, textFilter } from "../../parameters.ts";
 import { JSON_TYPE, type Route, route } from "../../route.ts";
-import { beginning, choice, textFilter } from "./parts.ts";
+import { beginning, choice } from "./parts.ts";
 
 const FleetTank = object(
   {

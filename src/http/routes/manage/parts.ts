@@ -3,15 +3,13 @@
 import { hash } from "node:crypto";
 import type { ErrorCode } from "../../../domain/errors.ts";
 import { instantField } from "../../../domain/fields.ts";
-import { isCleanText, isLongerThan } from "../../../domain/id.ts";
 import type { Shown } from "../../../domain/managed.ts";
 import type { Once } from "../../../domain/orders/order.ts";
-import { boolean, integer, nullable, object, oneOf, type Schema, text } from "../../../domain/schema.ts";
-import type { Parameter } from "../../parameters.ts";
+import { boolean, integer, nullable, object, oneOf, type Schema } from "../../../domain/schema.ts";
+import { type Parameter, textFilter } from "../../parameters.ts";
 import { Answer, type BodyRule, JSON_TYPE, PATCH_TYPES, type RequestHeaders } from "../../route.ts";
 
 const BODY_MAX_BYTES = 262_144;
-const FILTER_MAX_LENGTH = 512;
 
 export function jsonBody(schema: Schema, description: string, example: object): BodyRule & { readonly kind: "json" } {
   return { kind: "json", mediaTypes: [JSON_TYPE], maxBytes: BODY_MAX_BYTES, schema, description, examples: { example } };
@@ -49,18 +47,6 @@ export const TakenIn = nullable(
 );
 
 export const CONFLICTS: readonly ErrorCode[] = ["state_conflict"];
-
-/** A text that something begins with, or is. */
-export const textFilter = (description: string): Parameter<string | undefined> => ({
-  schema: text({ description }),
-  fallback: undefined,
-  read(given) {
-    if (given === "" || isLongerThan(given, FILTER_MAX_LENGTH) || !isCleanText(given)) {
-      return { must: `a text of 1 to ${FILTER_MAX_LENGTH} characters, none of them control characters` };
-    }
-    return { value: given };
-  },
-});
 
 export const beginning = (what: string): Parameter<string | undefined> =>
   textFilter(`Only those whose ${what} begins with this text, whatever the case of its letters A to Z`);

@@ -8,21 +8,10 @@ import { ShapeSchema } from "../../../domain/shape.ts";
 import { TankObject } from "../../../domain/tank.ts";
 import { envelope, listObject } from "../../envelope.ts";
 import { shapeExample, tankExample } from "../../examples.ts";
-import { LIST_PARAMETERS, NO_PARAMETERS, pageQuestion } from "../../parameters.ts";
+import { LIST_PARAMETERS, NO_PARAMETERS, pageQuestion, textFilter } from "../../parameters.ts";
 import { JSON_TYPE, type Route, route } from "../../route.ts";
 import { tankUnknown } from "../tanks.ts";
-import {
-  beginning,
-  CONFLICTS,
-  jsonBody,
-  madeAnswer,
-  onceFor,
-  patchBody,
-  shownAnswer,
-  TakenIn,
-  textFilter,
-  yesOrNo,
-} from "./parts.ts";
+import { beginning, CONFLICTS, jsonBody, madeAnswer, onceFor, patchBody, shownAnswer, TakenIn, yesOrNo } from "./parts.ts";
 
 const PATH = "/manage/v1/tanks";
 const example = { ...tankExample, shape: shapeExample, deleted: false };
