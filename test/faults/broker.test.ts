@@ -20,7 +20,7 @@ test(`clients of the embedded broker whose connections break send again, seed ${
   const stopSending = await trial.send(service, way.url);
   for (let cut = 0; cut < CUTS; cut++) {
     await trial.ledger.untilAcknowledged(trial.chance.whole(1, CALM));
-    way.cut();
+    await until("there is a connection to cut", way.cut, 30_000);
   }
   await stopSending();
   assert.ok(trial.tally.broken >= CUTS, `${trial.tally.broken} connections broke`);

@@ -10,6 +10,7 @@ import { surviveKills } from "../faults/kills.ts";
 import { survivePostgresAway } from "../faults/postgres-away.ts";
 import { trialOn } from "../faults/trial.ts";
 import { detourTo } from "../support/postgres/detour.ts";
+import { until } from "../support/until.ts";
 
 /** So many databases of an engine, each killed so many times. */
 const DATABASES = 10;
@@ -52,7 +53,7 @@ for (const engine of [SQLITE, POSTGRES]) {
     const stopSending = await trial.send(service, way.url);
     for (let cut = 0; cut < CUTS; cut++) {
       await trial.ledger.untilAcknowledged(trial.chance.whole(1, 300));
-      way.cut();
+      await until("there is a connection to cut", way.cut, 30_000);
     }
     await stopSending();
     assert.ok(trial.tally.broken >= CUTS, `${trial.tally.broken} connections broke`);

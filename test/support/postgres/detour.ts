@@ -9,8 +9,8 @@ export type Detour = {
   readonly url: string;
   /** New connections go there; old ones stay where they are. */
   readonly lead: (url: string) => void;
-  /** Every connection is gone. */
-  readonly cut: () => void;
+  /** Every connection is gone. Says whether there was one. */
+  readonly cut: () => boolean;
   /** Every connection is gone as soon as one of them has this to say to the server, who does not hear it. */
   readonly cutBefore: (words: string) => void;
   /** Nothing goes through any more, and nobody is told: the cable is out. New connections are taken, and are as silent. */
@@ -46,9 +46,11 @@ export async function detourTo(life: Lifetime, url: string): Promise<Detour> {
   });
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
-  function cut(): void {
+  function cut(): boolean {
     unheard = undefined;
+    const isUsed = [...open].some((socket) => !socket.destroyed);
     for (const socket of open) socket.destroy();
+    return isUsed;
   }
   life.after(() => {
     cut();
