@@ -4,7 +4,7 @@
 import { ALWAYS } from "../domain/device.ts";
 import type { Reading } from "../domain/reading.ts";
 
-const QUARTER_DAY = 6 * 3_600_000;
+export const QUARTER_DAY = 6 * 3_600_000;
 /** After every margin. */
 export const UNKNOWN_URGENCY = 1000;
 

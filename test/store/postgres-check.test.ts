@@ -5,7 +5,7 @@ import test from "node:test";
 import { openStore } from "../../src/store/open.ts";
 import { postgresDatabase } from "../support/postgres/database.ts";
 import { checked, readingsOf } from "./conformance/objects.ts";
-import { DERIVED_BESIDE, TOLD_BESIDE } from "./damage/beside-harms.ts";
+import { DERIVED_BESIDE, FLEET_BESIDE, TOLD_BESIDE } from "./damage/beside-harms.ts";
 import { expectRepair, expectTold } from "./damage/expected.ts";
 import { answers, fill, SMALL, TANKS } from "./damage/fleet.ts";
 
@@ -70,7 +70,7 @@ test("each kind of damage is found, named, repaired, and right again", async (t)
     });
   }
 
-  for (const { name, sql, where, what } of DERIVED_BESIDE) {
+  for (const { name, sql, where, what } of [...FLEET_BESIDE.postgres, ...DERIVED_BESIDE]) {
     await t.test(name, async () => {
       await query(sql);
       await expectRepair(store, where, what);

@@ -52,7 +52,7 @@ const beatenFirst = (sqlstate: string, times: number): string => `
     RETURN true;
   END $$;
   CREATE FUNCTION before_writing() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN PERFORM beaten(); RETURN NULL; END $$;`;
-const ON_WRITING = "CREATE TRIGGER collide BEFORE INSERT ON telemetry EXECUTE FUNCTION before_writing()";
+const ON_WRITING = "CREATE TRIGGER collide BEFORE UPDATE ON telemetry EXECUTE FUNCTION before_writing()";
 
 const waiting = (database: Database) =>
   database.query<{ pid: number }>(

@@ -11,7 +11,10 @@ import { checked, customer, putCustomers, putTanks, tank } from "./conformance/o
 
 /** What the step to devices and the fleet has made goes again. */
 const BACK = `
-  DROP TABLE device, service, waiting, fleet, audit, once;
+  DROP VIEW fleet;
+  DROP INDEX fleet_by_urgency, fleet_by_heard;
+  ALTER TABLE telemetry DROP COLUMN at, DROP COLUMN fill, DROP COLUMN threshold, DROP COLUMN urgency, DROP COLUMN heard;
+  DROP TABLE device, service, waiting, audit, once;
   DROP INDEX customer_by_name, customer_by_any_case_email, customer_deleted;
   DROP INDEX tank_by_name, tank_by_city, tank_by_custom_id, tank_deleted;
   ALTER TABLE customer DROP COLUMN deleted_at;

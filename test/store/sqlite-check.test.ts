@@ -11,7 +11,7 @@ import type { Store } from "../../src/domain/store.ts";
 import { openStore } from "../../src/store/open.ts";
 import { databaseFolder } from "../support/stores.ts";
 import { checked, readingsOf } from "./conformance/objects.ts";
-import { DERIVED_BESIDE, TOLD_BESIDE } from "./damage/beside-harms.ts";
+import { DERIVED_BESIDE, FLEET_BESIDE, TOLD_BESIDE } from "./damage/beside-harms.ts";
 import { expectRepair, expectTold } from "./damage/expected.ts";
 import { answers, fill, READINGS, SMALL, TANKS } from "./damage/fleet.ts";
 import { behindIndex, DERIVED, type Harm, OF_LONG_LISTS, TOLD, TWINS } from "./damage/harms.ts";
@@ -60,7 +60,7 @@ suite("a database that was damaged", () => {
   for (const harm of DERIVED) testsRepair(harm, "narrow");
   for (const harm of OF_LONG_LISTS) testsRepair(harm, "wide");
 
-  for (const { name, sql, where, what } of DERIVED_BESIDE) {
+  for (const { name, sql, where, what } of [...FLEET_BESIDE.sqlite, ...DERIVED_BESIDE]) {
     test(`${name}: found, named, repaired, and right again`, async (t) => {
       const store = await harmed(t, sql, "small");
       await expectRepair(store, where, what);

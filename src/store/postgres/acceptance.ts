@@ -1,47 +1,38 @@
-// Takes readings in: many tanks in one transaction. The heads are locked first, by id, and what is read after that is of
-// now; an append ends there, with one statement more that writes the heads, and with them the rows of the fleet.
+// Takes readings in: many tanks in one transaction. Most are appended; of the other tanks the heads are locked first, by id, and
+// what is read after that is of now.
 
-import type { Reading, ReadingBatch } from "../../domain/reading.ts";
-import { heardAt } from "../fleet-row.ts";
+import type { ReadingBatch } from "../../domain/reading.ts";
 import { lastReading } from "../series/block.ts";
 import { type Head, lateGaps, type Taken, takeIn, waysNeeded } from "../series/intake.ts";
 import { Ways } from "../series/ways.ts";
 import { placesByTank, TANK_UNKNOWN } from "../series/weave.ts";
-import { statement, type Transaction } from "./connection.ts";
+import { append } from "./append.ts";
+import { bigints, doubles, pieces, texts } from "./arrays.ts";
+import { Beaten, isHeld, statement, type Transaction } from "./connection.ts";
 import { copyIn } from "./copy.ts";
-import { joined, pieceOf } from "./joined.ts";
+import { coarse } from "./fleet.ts";
 import { MilestoneKeeper } from "./milestone-keeper.ts";
+import { lookedUp } from "./put.ts";
 import { READING_MILESTONES } from "./telemetry.ts";
 
-const LOCK_HEADS = statement(
-  "SELECT tank, total, start, data FROM telemetry WHERE tank = ANY ($1::text[]) ORDER BY tank FOR UPDATE",
-);
+const HEADS = "SELECT tank, total, start, data FROM telemetry WHERE tank = ANY ($1::text[]) ORDER BY tank FOR UPDATE";
+const LOCK_HEADS = statement(HEADS);
+/** For whoever holds some already: to wait for others might be to wait for one who waits for these. */
+const LOCK_MORE = statement(`${HEADS} NOWAIT`);
 
 const BLOCKS = statement(`
   SELECT block.tank, block.start, block.data FROM unnest($1::text[], $2::bigint[]) AS asked (tank, start)
   CROSS JOIN LATERAL (SELECT * FROM block WHERE tank = asked.tank AND start = asked.start OFFSET 0) AS block`);
 
-// An update of known rows is written as an insert: its way, by the primary key, leaves the planner no choice. Of the fleet,
-// where live tanks alone have a row, it is written by where the rows lie: they stay there, since whoever writes one holds the
-// tank's head.
 const WRITE_HEADS = statement(`
-  WITH head AS (
-    INSERT INTO telemetry (tank, total, older, start, data)
-    SELECT tank, total, older, start, ${pieceOf("$5")}
-    FROM unnest($1::text[], $2::bigint[], $3::bigint[], $4::bigint[], $6::int[], $7::int[])
-      AS head (tank, total, older, start, place, length)
-    ON CONFLICT (tank) DO UPDATE SET total = excluded.total, older = excluded.older, start = excluded.start, data = excluded.data
-  )
-  UPDATE fleet SET at = latest.at, fill = latest.fill, urgency = floor(latest.fill - latest.threshold), heard = latest.heard
-  FROM (
-    SELECT own.ctid AS place, own.threshold, given.at, given.fill, given.heard
-    FROM unnest($8::text[], $9::bigint[], $10::double precision[], $11::bigint[]) AS given (tank, at, fill, heard)
-    CROSS JOIN LATERAL (SELECT ctid, threshold FROM fleet WHERE tank = given.tank OFFSET 0) AS own OFFSET 0
-  ) AS latest WHERE fleet.ctid = latest.place`);
+  UPDATE telemetry SET total = head.total, older = head.older, start = head.start, data = head.data, at = head.at,
+    fill = head.fill, ${coarse({ at: "head.at", fill: "head.fill", threshold: "threshold" })}
+  FROM unnest($1::text[], $2::bigint[], $3::bigint[], $4::bigint[], $5::bytea[], $6::bigint[], $7::double precision[])
+    AS head (tank, total, older, start, data, at, fill)
+  WHERE ${lookedUp("telemetry.tank", "head.tank")}`);
 
 const WRITE_BLOCKS = statement(`
-  INSERT INTO block (tank, start, data)
-  SELECT tank, start, ${pieceOf("$3")} FROM unnest($1::text[], $2::bigint[], $4::int[], $5::int[]) AS given (tank, start, place, length)
+  INSERT INTO block (tank, start, data) SELECT * FROM unnest($1::text[], $2::bigint[], $3::bytea[])
   ON CONFLICT (tank, start) DO UPDATE SET data = excluded.data`);
 
 const keeper = new MilestoneKeeper(READING_MILESTONES);
@@ -49,30 +40,40 @@ const keeper = new MilestoneKeeper(READING_MILESTONES);
 /** The readings of one tank in a batch, and what is stored of it. */
 type Arrival = { readonly tank: string; readonly head: Head; readonly places: Uint32Array; readonly ways: Ways };
 
-export async function takeReadings(db: Transaction, batch: ReadingBatch): Promise<Uint8Array> {
+type Places = ReadonlyMap<string, Uint32Array>;
+
+/** `isCareful`: all heads are locked at first, as one must who was beaten, or holds other locks. */
+export async function takeReadings(db: Transaction, batch: ReadingBatch, isCareful: boolean): Promise<Uint8Array> {
   const outcomes = new Uint8Array(batch.tank.length);
-  if (outcomes.length === 0) return outcomes;
-  const arrivals = await arrivalsOf(db, batch, outcomes);
-  const blocks = await lateBlocks(db, batch, arrivals);
-  const taken = new Map<string, Taken>();
-  const latest = new Map<string, Reading>();
-  for (const { tank, head, ways, places } of arrivals) {
-    const blockAt = (start: number): Uint8Array => blocks.get(`${start} ${tank}`) as Uint8Array;
-    const changes = takeIn(head, ways, blockAt, batch, places, outcomes);
-    if (changes === undefined) continue;
-    taken.set(tank, changes);
-    const newest = newLatest(head, changes);
-    if (newest !== undefined) latest.set(tank, newest);
-  }
-  await write(db, taken, latest);
-  await keeper.keep(db, new Map(arrivals.map(({ tank, ways }) => [tank, ways])));
+  const places = placesByTank(batch);
+  const left = isCareful || places.size === 0 ? places : await append(db, batch, places, outcomes);
+  if (left.size > 0) await weaveIn(db, batch, left, outcomes, left.size < places.size);
   return outcomes;
 }
 
-async function arrivalsOf(db: Transaction, batch: ReadingBatch, outcomes: Uint8Array): Promise<Arrival[]> {
+/** Whatever comes; `isHolding`: some heads are locked already. */
+async function weaveIn(db: Transaction, batch: ReadingBatch, places: Places, outcomes: Uint8Array, isHolding: boolean) {
+  const arrivals = await arrivalsOf(db, batch, places, outcomes, isHolding);
+  const blocks = await lateBlocks(db, batch, arrivals);
+  const taken = new Map<string, Taken>();
+  for (const { tank, head, ways, places: own } of arrivals) {
+    const blockAt = (start: number): Uint8Array => blocks.get(`${start} ${tank}`) as Uint8Array;
+    const changes = takeIn(head, ways, blockAt, batch, own, outcomes);
+    if (changes !== undefined) taken.set(tank, changes);
+  }
+  await write(db, taken);
+  await keeper.keep(db, new Map(arrivals.map(({ tank, ways }) => [tank, ways])));
+}
+
+async function arrivalsOf(
+  db: Transaction,
+  batch: ReadingBatch,
+  places: Places,
+  outcomes: Uint8Array,
+  isHolding: boolean,
+): Promise<Arrival[]> {
   const heads = new Map<string, Head>();
-  const places = placesByTank(batch);
-  for (const row of await db.rows(LOCK_HEADS, [[...places.keys()]])) {
+  for (const row of await lockHeads(db, [...places.keys()], isHolding)) {
     const [tank, total, start, data] = row as [string, number, number, Uint8Array];
     heads.set(tank, { total, start, data });
   }
@@ -83,6 +84,15 @@ async function arrivalsOf(db: Transaction, batch: ReadingBatch, outcomes: Uint8A
   );
   const ways = await keeper.ways(db, needed);
   return known.map((arrival) => ({ ...arrival, ways: ways.get(arrival.tank) ?? Ways.none() }));
+}
+
+async function lockHeads(db: Transaction, tanks: readonly string[], isHolding: boolean) {
+  if (!isHolding) return db.rows(LOCK_HEADS, [texts(tanks)]);
+  try {
+    return await db.rows(LOCK_MORE, [texts(tanks)]);
+  } catch (error) {
+    throw isHeld(error) ? new Beaten("a head is held by another", { cause: error }) : error;
+  }
 }
 
 /** The blocks that the readings before each tank's head fall into. */
@@ -100,39 +110,31 @@ async function lateBlocks(db: Transaction, batch: ReadingBatch, arrivals: readon
   return new Map(rows.map(([tank, start, data]) => [`${start} ${tank}`, data]));
 }
 
-/** The latest reading, where it is another than before. */
-function newLatest(before: Head, { head }: Taken): Reading | undefined {
-  if (head.data === before.data) return undefined;
-  const [was, is] = [lastReading(before.data), lastReading(head.data)];
-  return was?.created_at === is?.created_at && was?.fill_percentage === is?.fill_percentage ? undefined : is;
-}
-
-async function write(db: Transaction, taken: ReadonlyMap<string, Taken>, latest: ReadonlyMap<string, Reading>): Promise<void> {
+async function write(db: Transaction, taken: ReadonlyMap<string, Taken>): Promise<void> {
   if (taken.size === 0) return;
   const tanks = [...taken.keys()];
   const heads = Array.from(taken.values(), ({ head }) => head);
+  const latest = heads.map(({ data }) => lastReading(data));
   await db.rows(WRITE_HEADS, [
-    tanks,
-    heads.map(({ total }) => total),
-    heads.map(({ older }) => older),
-    heads.map(({ start }) => start),
-    ...joined(heads.map(({ data }) => data)),
-    [...latest.keys()],
-    Array.from(latest.values(), ({ created_at }) => created_at),
-    Array.from(latest.values(), ({ fill_percentage }) => fill_percentage),
-    Array.from(latest.values(), ({ created_at }) => heardAt(created_at)),
+    texts(tanks),
+    bigints(heads.map(({ total }) => total)),
+    bigints(heads.map(({ older }) => older)),
+    bigints(heads.map(({ start }) => start)),
+    pieces(heads.map(({ data }) => data)),
+    bigints(latest.map((reading) => reading?.created_at as number)),
+    doubles(latest.map((reading) => reading?.fill_percentage as number)),
   ]);
-  const pieces = (of: "written" | "opened") =>
+  const blocks = (of: "written" | "opened") =>
     tanks.flatMap((tank) => (taken.get(tank)?.[of] ?? []).map(({ start, data }) => ({ tank, start, data })));
-  const written = pieces("written");
+  const written = blocks("written");
   if (written.length > 0) {
     await db.rows(WRITE_BLOCKS, [
-      written.map(({ tank }) => tank),
-      written.map(({ start }) => start),
-      ...joined(written.map(({ data }) => data)),
+      texts(written.map(({ tank }) => tank)),
+      bigints(written.map(({ start }) => start)),
+      pieces(written.map(({ data }) => data)),
     ]);
   }
-  const opened = pieces("opened");
+  const opened = blocks("opened");
   if (opened.length === 0) return;
   await copyIn(
     db.client,

@@ -14,10 +14,11 @@ import { answersOn } from "./answers.ts";
 import { type Db, statement, type Transaction } from "./connection.ts";
 import { shareDevices } from "./devices.ts";
 
-export async function acceptReadings(db: Transaction, batch: ArrivalBatch): Promise<Acceptance> {
+/** `isCareful`: as `takeReadings` has it. */
+export async function acceptReadings(db: Transaction, batch: ArrivalBatch, isCareful: boolean): Promise<Acceptance> {
   if (batch.sources.some(({ kind }) => kind === "device")) await shareDevices(db);
   const placement = await settleLater(placed(batch), answersOn(db));
-  const stored = await takeReadings(db, placement.readings);
+  const stored = await takeReadings(db, placement.readings, isCareful);
   const overtaken = placement.overtaken.map((moment) => ({ ...moment, isRejected: false }));
   if (overtaken.length > 0) await stopWaiting(db, overtaken);
   if (placement.waiting.length > 0) await putToWait(db, placement.waiting);
@@ -95,7 +96,7 @@ async function drainSome(db: Transaction, devices: readonly string[], taken: Tak
   if (devices.length === 0) return;
   const waiting = (await db.rows(OF_DEVICES, [devices])).map(waitingOf);
   const placement = await settleLater(placed(batchOfWaiting(waiting)), answersOn(db));
-  const outcomes = withStored(placement, await takeReadings(db, placement.readings));
+  const outcomes = withStored(placement, await takeReadings(db, placement.readings, true));
   const ended = endedOf(waiting, outcomes);
   if (ended.length > 0) await stopWaiting(db, ended);
   for (const { created_at, isRejected } of ended) taken.add(created_at, isRejected);

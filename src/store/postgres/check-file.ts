@@ -14,8 +14,8 @@ const strays = (table: string): string => `
   )
   SELECT tank FROM own WHERE tank IS NOT NULL AND NOT EXISTS (SELECT FROM tank WHERE tank.id = own.tank)`;
 
-const TABLES = ["block", "reading_milestone", "fleet"] as const;
-const DERIVED: readonly string[] = ["reading_milestone", "fleet"];
+const TABLES = ["block", "reading_milestone"] as const;
+const DERIVED: readonly string[] = ["reading_milestone"];
 const STRAYS = TABLES.map((table) => ({ table, of: statement(`SELECT count(*), min(tank) FROM (${strays(table)}) AS stray`) }));
 const DROPS = DERIVED.map((table) => statement(`DELETE FROM ${table} WHERE tank IN (${strays(table)})`));
 

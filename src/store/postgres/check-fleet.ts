@@ -1,6 +1,6 @@
 // The check of what is kept beside a tank: its row in the fleet, and its device.
 
-import { deviceKey, strangeDevice } from "../../domain/device.ts";
+import { ALWAYS, deviceKey, strangeDevice } from "../../domain/device.ts";
 import type { Reading } from "../../domain/reading.ts";
 import type { Tank } from "../../domain/tank.ts";
 import { fleetFaults, type KeptFleetRow, servingFaults } from "../check-fleet.ts";
@@ -9,12 +9,12 @@ import { lastReading } from "../series/block.ts";
 import type { Fault } from "../series/fault.ts";
 import { type Db, type Row, statement } from "./connection.ts";
 import { keyOfDevice } from "./devices.ts";
-import { leaveFleet, putFleet } from "./fleet.ts";
+import { putLatest } from "./fleet.ts";
 
-/** By primary keys: the row, the device, whether that serves another live tank which has it, too, and the shape. */
+/** By primary keys: what the head's row has beside it, the device, whether that serves another live tank which has it, too, and the shape. */
 const BESIDE = statement(`
-  SELECT tank.id, fleet.threshold, fleet.at, fleet.fill, fleet.urgency, fleet.heard, device.id, device.tank, other.id IS NOT NULL, tank.shape
-  FROM tank LEFT JOIN fleet ON fleet.tank = tank.id
+  SELECT tank.id, head.threshold, head.at, head.fill, head.urgency, head.heard, device.id, device.tank, other.id IS NOT NULL, tank.shape
+  FROM tank LEFT JOIN telemetry AS head ON head.tank = tank.id
   LEFT JOIN device ON device.id = ${keyOfDevice("tank.assigned_device_id")}
   LEFT JOIN tank AS other ON other.id = device.tank AND NOT other.deleted
     AND ${keyOfDevice("other.assigned_device_id")} = device.id
@@ -35,11 +35,19 @@ export async function besideTanks(db: Db, ids: readonly string[]): Promise<Map<s
 /** `head` is that of the tank's telemetry, where there is one. */
 export function besideFaults(tank: Tank, isLive: boolean, head: Uint8Array | undefined, beside: Row): Fault[] {
   const [threshold, at, fill, urgency, heard, device, serves, isElsewhere, shape] = beside;
-  const kept = threshold === null ? undefined : ({ threshold, at, fill, urgency, heard } as KeptFleetRow);
+  const isKept = [threshold, urgency, heard].some((one) => one !== null);
+  const kept = isKept ? ({ threshold, at, fill, urgency, heard } as KeptFleetRow) : undefined;
   const served = device === null ? undefined : { ...strangeDevice(String(device)), tank_id: serves as string | null };
   const latest = latestOf(head);
   const ofFleet = latest === "unreadable" ? [] : fleetFaults(tank, isLive, latest, kept);
+  // Of a live tank the fleet tells.
+  if (!isLive && head !== undefined && latest !== "unreadable") ofFleet.push(...latestFaults(latest, { at, fill }));
   return [...shapeFaults(shape as string | null), ...ofFleet, ...servingFaults(tank, isLive, served, isElsewhere === true)];
+}
+
+function latestFaults(latest: Reading | undefined, { at, fill }: Readonly<Record<"at" | "fill", unknown>>): Fault[] {
+  if (at === (latest?.created_at ?? ALWAYS) && fill === (latest?.fill_percentage ?? null)) return [];
+  return [{ isDerived: true, what: "what is kept beside its head is not its latest reading" }];
 }
 
 /** Of a head that cannot be read nothing is known. */
@@ -54,8 +62,7 @@ function latestOf(head: Uint8Array | undefined): Reading | undefined | "unreadab
 /** After its telemetry was mended; under the locks of those who change tanks. */
 export async function mendBeside(db: Db, tank: Tank, isLive: boolean): Promise<void> {
   const { id, assigned_device_id, min_fill_alert_percentage: threshold } = tank;
-  if (!isLive) return leaveFleet(db, [id]);
   const latest = latestOf((await db.rows(HEAD, [id]))[0]?.[0] as Uint8Array | undefined);
-  if (latest !== "unreadable") await putFleet(db, [{ tank: id, threshold, latest }]);
-  await db.rows(SERVE, [deviceKey(assigned_device_id), id]);
+  if (latest !== "unreadable") await putLatest(db, [{ tank: id, threshold: isLive ? threshold : null, latest }]);
+  if (isLive) await db.rows(SERVE, [deviceKey(assigned_device_id), id]);
 }

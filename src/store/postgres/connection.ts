@@ -126,15 +126,15 @@ export type Transaction = Db & { readonly client: pg.PoolClient };
 
 const TRIES = 5;
 
-/** One transaction, begun again where it lost against another. */
+/** One transaction, begun again where it lost against another. `work` is told which try it is. */
 export async function transaction<T>(
   pool: pg.Pool,
-  work: (db: Transaction) => Promise<T>,
+  work: (db: Transaction, tries: number) => Promise<T>,
   isolation: Isolation = "READ COMMITTED",
 ): Promise<T> {
   for (let tries = 1; ; tries++) {
     try {
-      return await attempt(pool, work, isolation);
+      return await attempt(pool, (db) => work(db, tries), isolation);
     } catch (error) {
       if (!isBeaten(error) || tries === TRIES) throw error;
       await pause(Math.random() * 10 * 2 ** tries);
@@ -165,8 +165,12 @@ async function attempt<T>(pool: pg.Pool, work: (db: Transaction) => Promise<T>, 
   }
 }
 
+/** Another holds what is needed, and may wait for what is held here. */
+export class Beaten extends Error {}
+
 const SERIALIZATION_FAILURE = "40001";
 const DEADLOCK = "40P01";
+const LOCK_NOT_AVAILABLE = "55P03";
 const READ_ONLY = "25006";
 
 /**
@@ -174,7 +178,7 @@ const READ_ONLY = "25006";
  * have a successor, where a new connection leads to.
  */
 function canStay(error: unknown): boolean {
-  return error instanceof pg.DatabaseError && error.code !== READ_ONLY;
+  return error instanceof Beaten || (error instanceof pg.DatabaseError && error.code !== READ_ONLY);
 }
 
 function codeOf(error: unknown): string | undefined {
@@ -183,7 +187,12 @@ function codeOf(error: unknown): string | undefined {
 
 export function isBeaten(error: unknown): boolean {
   const code = codeOf(error);
-  return code === SERIALIZATION_FAILURE || code === DEADLOCK;
+  return error instanceof Beaten || code === SERIALIZATION_FAILURE || code === DEADLOCK;
+}
+
+/** What is held by another, and is not waited for. */
+export function isHeld(error: unknown): boolean {
+  return codeOf(error) === LOCK_NOT_AVAILABLE;
 }
 
 /**

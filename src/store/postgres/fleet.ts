@@ -1,60 +1,61 @@
-// The fleet: a row for every live tank with its latest reading, by how urgent it is. Whoever writes one holds the lock of the
-// tank's head.
+// The fleet: every live tank with its latest reading, by how urgent it is. All of it lies in the row of the tank's head, which
+// says of a tank that is deleted neither how urgent it is nor when it was heard.
 
+import { ALWAYS } from "../../domain/device.ts";
 import type { Change, TankState } from "../../domain/fleet.ts";
 import type { FleetEntry, FleetQuestion } from "../../domain/overview.ts";
 import type { Page } from "../../domain/page.ts";
 import type { Reading } from "../../domain/reading.ts";
 import { tankOf } from "../columns.ts";
-import { fleetRow } from "../fleet-row.ts";
-import { lastReading } from "../series/block.ts";
+import { QUARTER_DAY, UNKNOWN_URGENCY } from "../fleet-row.ts";
 import { type Db, type Row, statement } from "./connection.ts";
 import { Filtering, pageOf } from "./filter.ts";
 import { fleetText } from "./fleet-page.ts";
-import { columnsOf, putStatement } from "./put.ts";
+import { lookedUp } from "./put.ts";
 
-/** As readings are taken in: by id, so that nobody waits for one who waits for him. */
-const LOCK_HEADS = statement("SELECT tank, data FROM telemetry WHERE tank = ANY ($1::text[]) ORDER BY tank FOR UPDATE");
-const PUT = putStatement("fleet", ["tank", "threshold", "at", "fill", "urgency", "heard"]);
-const DROP = statement("DELETE FROM fleet WHERE tank = ANY ($1::text[])");
+type Latest = Readonly<Record<"at" | "fill" | "threshold", string>>;
 
-/** The rows of these tanks follow from the tank and its latest reading. */
+/** The coarse columns of a row in which these are, or become, the others: as `fleetRow` has them. */
+export const coarse = ({ at, fill, threshold }: Latest): string => `
+  urgency = CASE WHEN ${threshold} IS NULL THEN NULL WHEN ${fill} IS NULL THEN ${UNKNOWN_URGENCY} ELSE floor(${fill} - ${threshold}) END,
+  heard = CASE WHEN ${threshold} IS NOT NULL THEN floor(${at}::double precision / ${QUARTER_DAY}) END`;
+
+const SET_THRESHOLD = statement(`
+  UPDATE telemetry SET threshold = own.threshold, ${coarse({ at: "at", fill: "fill", threshold: "own.threshold" })}
+  FROM unnest($1::text[], $2::integer[]) AS own (tank, threshold) WHERE ${lookedUp("telemetry.tank", "own.tank")}`);
+
+const SET_LATEST = statement(`
+  UPDATE telemetry SET at = own.at, fill = own.fill, threshold = own.threshold,
+    ${coarse({ at: "own.at", fill: "own.fill", threshold: "own.threshold" })}
+  FROM unnest($1::text[], $2::bigint[], $3::double precision[], $4::integer[]) AS own (tank, at, fill, threshold)
+  WHERE ${lookedUp("telemetry.tank", "own.tank")}`);
+
+/** After the tanks were written. By id, as readings are taken in, so that nobody waits for one who waits for him. */
 export async function keepFleet(db: Db, changes: readonly Change<TankState>[]): Promise<void> {
-  const concerned = changes.filter(isOfFleet);
-  if (concerned.length === 0) return;
-  const old = concerned.flatMap(({ id, before }) => (before === undefined ? [] : [id]));
-  const heads = old.length === 0 ? [] : ((await db.rows(LOCK_HEADS, [old])) as unknown as (readonly [string, Uint8Array])[]);
-  const latest = new Map(heads.map(([tank, data]) => [tank, lastReading(data)]));
-  const [gone, there] = [concerned.filter(({ after }) => after.deleted), concerned.filter(({ after }) => !after.deleted)];
-  await leaveFleet(
-    db,
-    gone.map(({ id }) => id),
-  );
-  await putFleet(
-    db,
-    there.map(({ id, after }) => ({ tank: id, threshold: after.tank.min_fill_alert_percentage, latest: latest.get(id) })),
-  );
-}
-
-/** What stays deleted has no row, and what stays as it is keeps it. */
-function isOfFleet({ before, after }: Change<TankState>): boolean {
-  if (before === undefined || before.deleted !== after.deleted) return before !== undefined || !after.deleted;
-  return !after.deleted && before.tank.min_fill_alert_percentage !== after.tank.min_fill_alert_percentage;
-}
-
-export async function leaveFleet(db: Db, tanks: readonly string[]): Promise<void> {
-  if (tanks.length > 0) await db.rows(DROP, [tanks]);
-}
-
-export type FleetTank = { readonly tank: string; readonly threshold: number; readonly latest: Reading | undefined };
-
-export async function putFleet(db: Db, tanks: readonly FleetTank[]): Promise<void> {
+  const tanks = changes
+    .map(({ id, before, after }) => ({ id, was: before && thresholdOf(before), threshold: thresholdOf(after) }))
+    .filter(({ was, threshold }) => was !== threshold)
+    .sort((a, b) => (a.id < b.id ? -1 : 1));
   if (tanks.length === 0) return;
-  const rows = tanks.map(({ tank, threshold, latest }) => {
-    const { at, fill, urgency, heard } = fleetRow(threshold, latest);
-    return [tank, threshold, at, fill, urgency, heard];
-  });
-  await db.rows(PUT, columnsOf(rows));
+  await db.rows(SET_THRESHOLD, [tanks.map(({ id }) => id), tanks.map(({ threshold }) => threshold)]);
+}
+
+const thresholdOf = ({ tank, deleted }: TankState): number | null => (deleted ? null : tank.min_fill_alert_percentage);
+
+export type LatestOfTank = {
+  readonly tank: string;
+  /** Of a live tank. */
+  readonly threshold: number | null;
+  readonly latest: Reading | undefined;
+};
+
+export async function putLatest(db: Db, tanks: readonly LatestOfTank[]): Promise<void> {
+  await db.rows(SET_LATEST, [
+    tanks.map(({ tank }) => tank),
+    tanks.map(({ latest }) => latest?.created_at ?? ALWAYS),
+    tanks.map(({ latest }) => latest?.fill_percentage ?? null),
+    tanks.map(({ threshold }) => threshold),
+  ]);
 }
 
 export function fleetQuestions(db: Db) {

@@ -3,8 +3,8 @@
 import type pg from "pg";
 import { Complaint } from "../../domain/errors.ts";
 import { statement, type Transaction, transaction } from "./connection.ts";
-import { fillDevicesAndFleet } from "./fill-fleet.ts";
-import { DEVICES_AND_FLEET, FIRST, SENDERS_OF_WAITING, TABLES } from "./schema.ts";
+import { fillDevices, fillFleet } from "./fill-fleet.ts";
+import { DEVICES_AND_FLEET, FIRST, SENDERS_AND_LATEST, TABLES } from "./schema.ts";
 
 type Step = {
   readonly version: number;
@@ -16,8 +16,8 @@ type Step = {
 /** What brings a database to a version. Version 1 is of programs that were never released. */
 const STEPS: readonly Step[] = [
   { version: 2, sql: FIRST },
-  { version: 3, sql: DEVICES_AND_FLEET, fill: fillDevicesAndFleet },
-  { version: 4, sql: SENDERS_OF_WAITING },
+  { version: 3, sql: DEVICES_AND_FLEET, fill: fillDevices },
+  { version: 4, sql: SENDERS_AND_LATEST, fill: fillFleet },
 ];
 const NEWEST = 4;
 

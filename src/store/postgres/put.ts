@@ -33,6 +33,12 @@ export function putStatement(table: string, columns: readonly string[], keys = 1
     ON CONFLICT (${columns.slice(0, keys).join(", ")}) DO UPDATE SET ${sets.join(", ")}`);
 }
 
+/**
+ * That two are equal, said so that rows of a table are looked up one by one: of a table that was small when it was planned for,
+ * every row would be looked at, since an equality can be met by walking both.
+ */
+export const lookedUp = (column: string, by: string): string => `${column} BETWEEN ${by} AND ${by}`;
+
 /** What was deleted before keeps the moment of that. */
 function newValue(table: string, column: string): string {
   if (column !== "deleted_at") return `excluded.${column}`;

@@ -150,8 +150,7 @@ export const DEVICES_AND_FLEET = `
     PRIMARY KEY (device, created_at)
   );
 
-  -- A row for every live tank: its threshold and its latest reading. What is indexed is coarse, so that few readings move an
-  -- entry: the margin in whole percent, and the quarter of the day in which the tank was last heard.
+  -- A row for every live tank; it went into the heads later.
   CREATE TABLE fleet (
     tank text COLLATE "C" PRIMARY KEY,
     threshold integer NOT NULL,
@@ -190,8 +189,23 @@ export const DEVICES_AND_FLEET = `
   CREATE INDEX once_by_time ON once (at);
 `;
 
-/** Whose key a reading that waits was sent with. */
-export const SENDERS_OF_WAITING = `ALTER TABLE waiting ADD COLUMN customer_id text COLLATE "C";`;
+/** Whose key a reading that waits was sent with; and the latest reading beside its head, so that an append writes one row. */
+export const SENDERS_AND_LATEST = `
+  ALTER TABLE waiting ADD COLUMN customer_id text COLLATE "C";
+
+  -- The latest reading; and of live tanks, what the fleet is found by. What is indexed is coarse, so that few readings move an
+  -- entry: the margin in whole percent, and the quarter of the day in which the tank was last heard.
+  ALTER TABLE telemetry
+    ADD COLUMN at bigint NOT NULL DEFAULT ${EARLIEST},
+    ADD COLUMN fill double precision,
+    ADD COLUMN threshold integer,
+    ADD COLUMN urgency integer,
+    ADD COLUMN heard bigint;
+  DROP TABLE fleet;
+  CREATE INDEX fleet_by_urgency ON telemetry (urgency);
+  CREATE INDEX fleet_by_heard ON telemetry (heard);
+  CREATE VIEW fleet AS SELECT tank, threshold, at, fill, urgency, heard FROM telemetry WHERE urgency IS NOT NULL;
+`;
 
 /** In the order in which their contents can be put back. */
 export const TABLES = [
@@ -205,7 +219,6 @@ export const TABLES = [
   "device",
   "service",
   "waiting",
-  "fleet",
   "audit",
   "once",
 ] as const;

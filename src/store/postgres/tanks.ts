@@ -28,7 +28,7 @@ import { knownDevices, lockDevices, moveDevices } from "./devices.ts";
 import { keepFleet } from "./fleet.ts";
 import { ListKeeper, lockLists } from "./lists.ts";
 import { List } from "./paging.ts";
-import { byId, columnsOf, deletedAt, putStatement } from "./put.ts";
+import { byId, columnsOf, deletedAt, lookedUp, putStatement } from "./put.ts";
 
 const BY_ID = statement(`SELECT ${TANK_COLUMNS} FROM tank WHERE id = $1`);
 const SHAPED = statement(`SELECT ${SHAPED_TANK_COLUMNS} FROM tank WHERE id = $1`);
@@ -67,7 +67,7 @@ const SHAPE = statement("UPDATE tank SET shape = $2 WHERE id = $1");
 const ADD_TELEMETRY = statement("INSERT INTO telemetry (tank) SELECT unnest($1::text[])");
 const COUNT = statement(`
   UPDATE customer SET tank_count = tank_count + owned.delta
-  FROM unnest($1::text[], $2::integer[]) AS owned (id, delta) WHERE customer.id = owned.id`);
+  FROM unnest($1::text[], $2::integer[]) AS owned (id, delta) WHERE ${lookedUp("customer.id", "owned.id")}`);
 
 const lists = [LISTS.tanks, LISTS.tanksOfOwner].map((kind) => ({ kind, keeper: new ListKeeper(kind) }));
 

@@ -69,7 +69,7 @@ export class Writer {
       this.#queue.shift();
     }
     const batch = joined(jobs.map(({ batch }) => batch));
-    const result = transaction(this.#pool, (db) => acceptReadings(db, batch));
+    const result = transaction(this.#pool, (db, tries) => acceptReadings(db, batch, tries > 1));
     let from = 0;
     for (const { batch, settle } of jobs) {
       const [own, past] = [from, from + batch.source.length];

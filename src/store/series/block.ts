@@ -6,6 +6,11 @@
 //   then         each instant: milliseconds after the first (4 bytes), or a double
 //   then         each fill: hundredths (2 bytes), or a double
 //
+// A head grows at its end, so that its readings lie one behind the other, from byte 1 on, each by itself:
+//
+//   6 bytes      the instant: milliseconds after 1970
+//   then         the fill: hundredths (2 bytes), or a double
+//
 // All little-endian. No readings are no bytes.
 
 import type { Reading } from "../../domain/reading.ts";
@@ -13,10 +18,12 @@ import type { Reading } from "../../domain/reading.ts";
 const PACKED = 1;
 const WIDE_INSTANTS = 2;
 const WIDE_FILLS = 4;
+const ROWS = 8;
 const HEADER = 9;
-/** Of a reading with both packed. */
-const NARROW = 6;
 const FARTHEST = 2 ** 32 - 1;
+/** What comes after an instant that a row holds. */
+const PAST_ROWS = 2 ** 48;
+const ROW_INSTANT = 6;
 
 /** Readings in columns, by instant, oldest first. */
 export type Columns = { readonly instants: Float64Array; readonly fills: Float64Array };
@@ -25,34 +32,43 @@ export class Block {
   readonly length: number;
   readonly #view: DataView;
   readonly #first: number;
+  readonly #isRows: boolean;
   readonly #wideInstants: boolean;
   readonly #wideFills: boolean;
+  /** Where the first fill lies, and how far the next is from it. */
   readonly #fillsAt: number;
+  readonly #step: number;
 
   constructor(bytes: Uint8Array) {
     this.#view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
     const packing = bytes.byteLength === 0 ? PACKED : this.#view.getUint8(0);
+    this.#isRows = (packing & ROWS) !== 0;
     this.#wideInstants = (packing & WIDE_INSTANTS) !== 0;
     this.#wideFills = (packing & WIDE_FILLS) !== 0;
-    const width = (this.#wideInstants ? 8 : 4) + (this.#wideFills ? 8 : 2);
-    this.length = bytes.byteLength === 0 ? 0 : (bytes.byteLength - HEADER) / width;
-    if ((packing & ~(WIDE_INSTANTS | WIDE_FILLS)) !== PACKED || !Number.isInteger(this.length) || this.length < 0) {
-      throw new Error("a block of readings cannot be read");
-    }
-    this.#first = this.length === 0 ? 0 : this.#view.getFloat64(1, true);
-    this.#fillsAt = HEADER + this.length * (this.#wideInstants ? 8 : 4);
+    const fill = this.#wideFills ? 8 : 2;
+    const instant = this.#isRows ? ROW_INSTANT : this.#wideInstants ? 8 : 4;
+    const header = this.#isRows ? 1 : HEADER;
+    this.length = bytes.byteLength === 0 ? 0 : (bytes.byteLength - header) / (instant + fill);
+    const isKnown = (packing & ~(WIDE_INSTANTS | WIDE_FILLS | ROWS)) === PACKED && !(this.#isRows && this.#wideInstants);
+    if (!isKnown || !Number.isInteger(this.length) || this.length < 0) throw new Error("a block of readings cannot be read");
+    this.#first = this.length === 0 || this.#isRows ? 0 : this.#view.getFloat64(1, true);
+    this.#fillsAt = this.#isRows ? header + instant : header + this.length * instant;
+    this.#step = this.#isRows ? instant + fill : fill;
   }
 
   instant(i: number): number {
+    if (this.#isRows) {
+      const place = this.#fillsAt - ROW_INSTANT + i * this.#step;
+      return this.#view.getUint32(place, true) + this.#view.getUint16(place + 4, true) * 2 ** 32;
+    }
     return this.#wideInstants
       ? this.#view.getFloat64(HEADER + i * 8, true)
       : this.#first + this.#view.getUint32(HEADER + i * 4, true);
   }
 
   fill(i: number): number {
-    return this.#wideFills
-      ? this.#view.getFloat64(this.#fillsAt + i * 8, true)
-      : this.#view.getUint16(this.#fillsAt + i * 2, true) / 100;
+    const place = this.#fillsAt + i * this.#step;
+    return this.#wideFills ? this.#view.getFloat64(place, true) : this.#view.getUint16(place, true) / 100;
   }
 
   /** How many lie before the instant. */
@@ -100,27 +116,47 @@ export function pack({ instants, fills }: Columns, from = 0, to = instants.lengt
   return bytes;
 }
 
-/**
- * The packed block with readings behind its last, or undefined where they do not fit the way it is packed, or do not all lie
- * behind it, each after the one before. Most readings come in like this, and nothing of the block has to be unpacked for it.
- */
-export function appended(data: Uint8Array, { instants, fills }: Columns): Uint8Array | undefined {
-  if (data[0] !== PACKED || !fills.every(isHundredths)) return undefined;
-  const view = new DataView(data.buffer, data.byteOffset, data.byteLength);
-  const [more, fillsAt] = [instants.length, HEADER + ((data.length - HEADER) / NARROW) * 4];
-  const first = view.getFloat64(1, true);
-  const bytes = new Uint8Array(data.length + more * NARROW);
-  const written = new DataView(bytes.buffer);
-  let last = view.getUint32(fillsAt - 4, true);
-  for (let i = 0; i < more; i++) {
-    const after = (instants[i] as number) - first;
-    if (after <= last || after > FARTHEST) return undefined;
-    written.setUint32(fillsAt + i * 4, after, true);
-    written.setUint16(data.length + more * 4 + i * 2, Math.round((fills[i] as number) * 100), true);
-    last = after;
+/** The same, one reading behind the other, or undefined where an instant does not fit. `isWide`: with doubles, needed or not. */
+export function packRows({ instants, fills }: Columns, from = 0, to = instants.length, isWide = false): Uint8Array | undefined {
+  if (to === from) return new Uint8Array(0);
+  if ((instants[from] as number) < 0 || (instants[to - 1] as number) >= PAST_ROWS) return undefined;
+  const wideFills = isWide || !fills.subarray(from, to).every(isHundredths);
+  const bytes = new Uint8Array(1 + (to - from) * (ROW_INSTANT + (wideFills ? 8 : 2)));
+  const view = new DataView(bytes.buffer);
+  view.setUint8(0, PACKED | ROWS | (wideFills ? WIDE_FILLS : 0));
+  let place = 1;
+  for (let i = from; i < to; i++) {
+    const instant = instants[i] as number;
+    const fill = fills[i] as number;
+    view.setUint32(place, instant % 2 ** 32, true);
+    view.setUint16(place + 4, instant / 2 ** 32, true);
+    if (wideFills) view.setFloat64(place + ROW_INSTANT, fill, true);
+    else view.setUint16(place + ROW_INSTANT, Math.round(fill * 100), true);
+    place += ROW_INSTANT + (wideFills ? 8 : 2);
   }
-  bytes.set(data.subarray(0, fillsAt));
-  bytes.set(data.subarray(fillsAt), fillsAt + more * 4);
+  return bytes;
+}
+
+/** Whether each lies behind the one before. */
+export function isAscending(instants: Float64Array): boolean {
+  return instants.every((instant, i) => i === 0 || (instants[i - 1] as number) < instant);
+}
+
+/**
+ * The rows with readings behind their last, or undefined where these do not fit the way it is packed, or do not all lie behind
+ * it, each after the one before. Most readings come in like this, and nothing of the head has to be unpacked for it.
+ */
+export function appended(data: Uint8Array, readings: Columns): Uint8Array | undefined {
+  const packing = data[0] ?? 0;
+  const last = lastReading(data);
+  const [first] = readings.instants;
+  if ((packing & ROWS) === 0 || last === undefined || first === undefined) return undefined;
+  if (first <= last.created_at || !isAscending(readings.instants)) return undefined;
+  const more = packRows(readings, 0, readings.instants.length, (packing & WIDE_FILLS) !== 0);
+  if (more?.[0] !== packing) return undefined;
+  const bytes = new Uint8Array(data.length + more.length - 1);
+  bytes.set(data);
+  bytes.set(more.subarray(1), data.length);
   return bytes;
 }
 

@@ -3,7 +3,7 @@
 // long is cut. Pure: the engines load and store.
 
 import { READING_OUTCOMES, type ReadingBatch } from "../../domain/reading.ts";
-import { type Block, type Columns, pack } from "./block.ts";
+import { type Block, type Columns, pack, packRows } from "./block.ts";
 import { GAP, GAP_MOST } from "./levels.ts";
 
 /** What stays in the head when it is cut: more than a first page of the usual size. */
@@ -43,6 +43,16 @@ export function placesByTank({ tankIds, tank, createdAt }: ReadingBatch): Map<st
     if (own.length > 0) byTank.set(id, own);
   }
   return byTank;
+}
+
+/** The readings at these places. */
+export function columnsAt({ createdAt, fill }: ReadingBatch, places: Uint32Array): Columns {
+  const [instants, fills] = [new Float64Array(places.length), new Float64Array(places.length)];
+  for (let i = 0; i < places.length; i++) {
+    instants[i] = createdAt[places[i] as number] as number;
+    fills[i] = fill[places[i] as number] as number;
+  }
+  return { instants, fills };
 }
 
 /** How many of the places are before the instant. */
@@ -98,7 +108,7 @@ export function cutHead(readings: Columns, start: number): { readonly blocks: Pi
   const { length } = readings.instants;
   const cuts = Math.max(0, Math.ceil((length - HEAD_MOST) / GAP));
   const blocks = Array.from({ length: cuts }, (_, i) => piece(readings, i * GAP, (i + 1) * GAP, start));
-  return { blocks, head: piece(readings, cuts * GAP, length, start) };
+  return { blocks, head: piece(readings, cuts * GAP, length, start, packHead) };
 }
 
 /** The block, and the further ones it has to be cut into. */
@@ -110,7 +120,10 @@ export function cutBlock(readings: Columns, start: number): [Piece, ...Piece[]] 
   return [piece(readings, 0, bound(1), start), ...rest];
 }
 
-function piece(readings: Columns, from: number, to: number, start: number): Piece {
+function piece(readings: Columns, from: number, to: number, start: number, packed = pack): Piece {
   const begins = from === 0 ? start : (readings.instants[from] as number);
-  return { start: begins, count: to - from, data: pack(readings, from, to) };
+  return { start: begins, count: to - from, data: packed(readings, from, to) };
 }
+
+/** So that it can grow; what lies before 1970 cannot be packed so. */
+const packHead: typeof pack = (readings, from, to) => packRows(readings, from, to) ?? pack(readings, from, to);

@@ -19,27 +19,42 @@ const ofDevice = (name: string, sql: string, where: readonly string[], what: Reg
 
 const FLEET_SAYS = /^its latest reading is \d+ at 1970-01-01T[\d:.]+Z with a threshold of 20, the fleet says /;
 
+const notInFleet = (sql: string) => ofFleet("a tank that is not in the fleet", sql, /^it is not in the fleet$/);
+const deletedInFleet = (sql: string) =>
+  ofFleet("a deleted tank in the fleet", sql, /^it is deleted, and still in the fleet$/, "tank gone");
+
+/** Where the fleet has a table of its own, and where it is a part of the heads. Repaired, these leave every answer as it was. */
+export const FLEET_BESIDE: Readonly<Record<"sqlite" | "postgres", readonly BesideHarm[]>> = {
+  sqlite: [
+    notInFleet("DELETE FROM fleet WHERE tank = 'long'"),
+    deletedInFleet("INSERT INTO fleet (tank, threshold, at, fill, urgency, heard) VALUES ('gone', 20, 0, 50, 30, 0)"),
+    ofDevice(
+      "a tank in the fleet that is not there",
+      "INSERT INTO fleet (tank, threshold, at, fill, urgency, heard) VALUES ('nobody', 20, 0, 1, -19, 0)",
+      ["table fleet"],
+      /nobody/,
+    ),
+  ],
+  postgres: [
+    notInFleet("UPDATE telemetry SET threshold = NULL, urgency = NULL, heard = NULL WHERE tank = 'long'"),
+    deletedInFleet("UPDATE telemetry SET threshold = 20, urgency = 30, heard = 0 WHERE tank = 'gone'"),
+    ofFleet(
+      "another latest instant of a deleted tank",
+      "UPDATE telemetry SET at = 5 WHERE tank = 'gone'",
+      /^what is kept beside its head is not its latest reading$/,
+      "tank gone",
+    ),
+  ],
+};
+
 /** Repaired, these leave every answer as it was. */
 export const DERIVED_BESIDE: readonly BesideHarm[] = [
-  ofFleet("a tank that is not in the fleet", "DELETE FROM fleet WHERE tank = 'long'", /^it is not in the fleet$/),
   ofFleet("another latest fill", "UPDATE fleet SET fill = 7 WHERE tank = 'long'", FLEET_SAYS),
   ofFleet("no latest reading", "UPDATE fleet SET fill = NULL WHERE tank = 'long'", FLEET_SAYS),
   ofFleet("another latest instant", "UPDATE fleet SET at = at - 1000 WHERE tank = 'long'", FLEET_SAYS),
   ofFleet("an order that does not follow from it", "UPDATE fleet SET urgency = 99 WHERE tank = 'long'", FLEET_SAYS),
   ofFleet("an hour that does not follow from it", "UPDATE fleet SET heard = 99 WHERE tank = 'long'", FLEET_SAYS),
   ofFleet("another threshold", "UPDATE fleet SET threshold = 21 WHERE tank = 'long'", FLEET_SAYS),
-  ofFleet(
-    "a deleted tank in the fleet",
-    "INSERT INTO fleet (tank, threshold, at, fill, urgency, heard) VALUES ('gone', 20, 0, 50, 30, 0)",
-    /^it is deleted, and still in the fleet$/,
-    "tank gone",
-  ),
-  ofDevice(
-    "a tank in the fleet that is not there",
-    "INSERT INTO fleet (tank, threshold, at, fill, urgency, heard) VALUES ('nobody', 20, 0, 1, -19, 0)",
-    ["table fleet"],
-    /nobody/,
-  ),
   ofDevice(
     "a device that is not known",
     "DELETE FROM device WHERE id = 'device of long'",

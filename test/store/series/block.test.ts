@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import fc from "fast-check";
-import { Block, pack, readingsOf } from "../../../src/store/series/block.ts";
+import { appended, Block, pack, packRows, readingsOf } from "../../../src/store/series/block.ts";
 import { blockOf, columnsOf, FIRST_INSTANT, instant, LAST_INSTANT, type Pair, pairsOf, series } from "./arbitraries.ts";
 
 /** `deepEqual` of node:assert/strict tells -0 from 0 and takes NaN as itself: bit for bit, as far as numbers go. */
@@ -91,6 +91,50 @@ test("near instants take 4 bytes, far ones 8; hundredths 2, other fills 8", () =
   }
 });
 
+test("one behind the other, readings come back as they were; only what lies before 1970 cannot lie so", () => {
+  fc.assert(
+    fc.property(series(200), fc.boolean(), (pairs, isWide) => {
+      const bytes = packRows(columnsOf(pairs), 0, pairs.length, isWide);
+      assert.equal(bytes === undefined, (pairs[0]?.[0] ?? 0) < 0);
+      if (bytes !== undefined) assert.deepEqual(pairsOf(new Block(bytes)), pairs);
+    }),
+  );
+});
+
+test("what is appended lies behind what was there, and what does not fit there is not", () => {
+  fc.assert(
+    fc.property(series(40), series(10), fc.boolean(), (pairs, more, isWide) => {
+      const data = packRows(columnsOf(pairs), 0, pairs.length, isWide);
+      fc.pre(data !== undefined && data.length > 0 && more.length > 0);
+      const joined = appended(data, columnsOf(more));
+      const isBehind = (more[0]?.[0] ?? 0) > (pairs.at(-1)?.[0] ?? 0);
+      const whole = isBehind ? [...pairs, ...more] : [];
+      if (joined !== undefined) assert.deepEqual(pairsOf(new Block(joined)), whole);
+      else assert.ok(!isBehind || packRows(columnsOf(whole))?.[0] !== data[0], "it would have fitted");
+    }),
+  );
+  const [one, two] = [packRows(columnsOf([[5, 1]])) as Uint8Array, columnsOf([[6, 2]])];
+  assert.deepEqual(
+    [
+      [7, 3],
+      [6, 4],
+    ].map(
+      ([at, fill]) =>
+        appended(
+          one,
+          columnsOf([
+            [6, 2],
+            [at as number, fill as number],
+          ]),
+        ) === undefined,
+    ),
+    [false, true],
+    "two of one instant",
+  );
+  assert.equal(appended(pack(columnsOf([[5, 1]])), two), undefined, "of columns");
+  assert.equal(appended(new Uint8Array(0), two), undefined, "of nothing");
+});
+
 test("no bytes are no readings", () => {
   const block = new Block(new Uint8Array(0));
   assert.deepEqual([block.length, block.before(LAST_INSTANT)], [0, 0]);
@@ -103,10 +147,17 @@ test("bytes that are cut short, or packed in a way that is not known, are refuse
       fc.pre(pairs.length > 0);
       const bytes = pack(columnsOf(pairs));
       assert.throws(() => new Block(bytes.subarray(0, bytes.length - lost)), cannot);
-      const isKnown = [1, 3, 5, 7].includes(packing);
+      const isKnown = [1, 3, 5, 7, 9, 13].includes(packing);
       if (isKnown) return;
       bytes[0] = packing;
       assert.throws(() => new Block(bytes), cannot);
+    }),
+  );
+  fc.assert(
+    fc.property(series(40), fc.integer({ min: 1, max: 7 }), (pairs, lost) => {
+      const bytes = packRows(columnsOf(pairs));
+      fc.pre(bytes !== undefined && bytes.length > 0);
+      assert.throws(() => new Block(bytes.subarray(0, bytes.length - lost)), cannot);
     }),
   );
   for (let length = 1; length < 9; length++) assert.throws(() => new Block(new Uint8Array(length).fill(1)), cannot);
