@@ -11,7 +11,7 @@ export const UNKNOWN_URGENCY = 1000;
 export type FleetRow = {
   readonly at: number;
   readonly fill: number | null;
-  /** The margin in whole percent, rounded down: the order of two tanks follows from it, or from their exact margins. */
+  /** The margin, coarsely: the order of two tanks follows from it, or from their exact margins. */
   readonly urgency: number;
   /** The quarter of a day, counted from 1970, of the latest reading. */
   readonly heard: number;
@@ -20,8 +20,20 @@ export type FleetRow = {
 export function fleetRow(threshold: number, latest: Reading | undefined): FleetRow {
   if (latest === undefined) return { at: ALWAYS, fill: null, urgency: UNKNOWN_URGENCY, heard: heardAt(ALWAYS) };
   const { created_at, fill_percentage } = latest;
-  return { at: created_at, fill: fill_percentage, urgency: Math.floor(fill_percentage - threshold), heard: heardAt(created_at) };
+  return { at: created_at, fill: fill_percentage, urgency: urgencyOf(fill_percentage - threshold), heard: heardAt(created_at) };
 }
+
+/**
+ * In whole percent where it is low or soon will be; further above, where most tanks are most of the time, in steps of five, so
+ * that few readings move a tank.
+ */
+function urgencyOf(margin: number): number {
+  return margin < 10 ? Math.floor(margin) : 8 + Math.floor(margin / 5);
+}
+
+/** The same in SQL. */
+export const urgencyIn = (margin: string): string =>
+  `CASE WHEN ${margin} < 10 THEN floor(${margin}) ELSE 8 + floor((${margin}) / 5) END`;
 
 export function heardAt(at: number): number {
   return Math.floor(at / QUARTER_DAY);

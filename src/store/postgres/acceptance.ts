@@ -8,8 +8,8 @@ import { Ways } from "../series/ways.ts";
 import { placesByTank, TANK_UNKNOWN } from "../series/weave.ts";
 import { append } from "./append.ts";
 import { bigints, doubles, pieces, texts } from "./arrays.ts";
+import { writeBlocks } from "./blocks.ts";
 import { Beaten, isHeld, statement, type Transaction } from "./connection.ts";
-import { copyIn } from "./copy.ts";
 import { coarse } from "./fleet.ts";
 import { MilestoneKeeper } from "./milestone-keeper.ts";
 import { lookedUp } from "./put.ts";
@@ -30,10 +30,6 @@ const WRITE_HEADS = statement(`
   FROM unnest($1::text[], $2::bigint[], $3::bigint[], $4::bigint[], $5::bytea[], $6::bigint[], $7::double precision[])
     AS head (tank, total, older, start, data, at, fill)
   WHERE ${lookedUp("telemetry.tank", "head.tank")}`);
-
-const WRITE_BLOCKS = statement(`
-  INSERT INTO block (tank, start, data) SELECT * FROM unnest($1::text[], $2::bigint[], $3::bytea[])
-  ON CONFLICT (tank, start) DO UPDATE SET data = excluded.data`);
 
 const keeper = new MilestoneKeeper(READING_MILESTONES);
 
@@ -61,8 +57,15 @@ async function weaveIn(db: Transaction, batch: ReadingBatch, places: Places, out
     const changes = takeIn(head, ways, blockAt, batch, own, outcomes);
     if (changes !== undefined) taken.set(tank, changes);
   }
-  await write(db, taken);
-  await keeper.keep(db, new Map(arrivals.map(({ tank, ways }) => [tank, ways])));
+  // One behind the other, without waiting for each.
+  await Promise.all([
+    writeHeads(db, taken),
+    writeBlocks(
+      db,
+      Array.from(taken).flatMap(([tank, { written, opened }]) => [...written, ...opened].map((block) => ({ tank, ...block }))),
+    ),
+    keeper.keep(db, new Map(arrivals.map(({ tank, ways }) => [tank, ways]))),
+  ]);
 }
 
 async function arrivalsOf(
@@ -110,13 +113,12 @@ async function lateBlocks(db: Transaction, batch: ReadingBatch, arrivals: readon
   return new Map(rows.map(([tank, start, data]) => [`${start} ${tank}`, data]));
 }
 
-async function write(db: Transaction, taken: ReadonlyMap<string, Taken>): Promise<void> {
+async function writeHeads(db: Transaction, taken: ReadonlyMap<string, Taken>): Promise<void> {
   if (taken.size === 0) return;
-  const tanks = [...taken.keys()];
   const heads = Array.from(taken.values(), ({ head }) => head);
   const latest = heads.map(({ data }) => lastReading(data));
   await db.rows(WRITE_HEADS, [
-    texts(tanks),
+    texts([...taken.keys()]),
     bigints(heads.map(({ total }) => total)),
     bigints(heads.map(({ older }) => older)),
     bigints(heads.map(({ start }) => start)),
@@ -124,21 +126,4 @@ async function write(db: Transaction, taken: ReadonlyMap<string, Taken>): Promis
     bigints(latest.map((reading) => reading?.created_at as number)),
     doubles(latest.map((reading) => reading?.fill_percentage as number)),
   ]);
-  const blocks = (of: "written" | "opened") =>
-    tanks.flatMap((tank) => (taken.get(tank)?.[of] ?? []).map(({ start, data }) => ({ tank, start, data })));
-  const written = blocks("written");
-  if (written.length > 0) {
-    await db.rows(WRITE_BLOCKS, [
-      texts(written.map(({ tank }) => tank)),
-      bigints(written.map(({ start }) => start)),
-      pieces(written.map(({ data }) => data)),
-    ]);
-  }
-  const opened = blocks("opened");
-  if (opened.length === 0) return;
-  await copyIn(
-    db.client,
-    "block (tank, start, data)",
-    opened.map(({ tank, start, data }) => [tank, start, data]),
-  );
 }

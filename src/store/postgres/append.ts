@@ -2,10 +2,10 @@
 // in one statement; no head has to be read for it.
 
 import type { ReadingBatch } from "../../domain/reading.ts";
-import { isAscending, packRows } from "../series/block.ts";
+import { isAscending, putRows, type Rows, rowsOf, rowsSize } from "../series/block.ts";
 import { GAP } from "../series/levels.ts";
-import { columnsAt, HEAD_MOST, NEW } from "../series/weave.ts";
-import { bigints, doubles, pieces, texts } from "./arrays.ts";
+import { HEAD_MOST, NEW } from "../series/weave.ts";
+import { bigints, doubles, madePieces, texts } from "./arrays.ts";
 import { statement, type Transaction } from "./connection.ts";
 import { coarse } from "./fleet.ts";
 import { lookedUp } from "./put.ts";
@@ -24,35 +24,34 @@ const APPEND = statement(`
   SELECT coalesce(array_agg(place), '{}') FROM done`);
 
 type Places = ReadonlyMap<string, Uint32Array>;
+type Offer = { readonly tank: string; readonly own: Uint32Array; readonly rows: Rows };
 
 /** Gives those of the places that could not be appended. */
 export async function append(db: Transaction, batch: ReadingBatch, places: Places, outcomes: Uint8Array): Promise<Places> {
-  // By id, as whoever locks heads does.
-  const tanks = [...places.keys()].sort();
-  const offered: string[] = [];
-  const [counts, firsts, lasts, fills]: [number[], number[], number[], number[]] = [[], [], [], []];
-  const data: Uint8Array[] = [];
-  for (const tank of tanks) {
-    const own = places.get(tank) as Uint32Array;
-    if (own.length > GAP) continue;
-    const columns = columnsAt(batch, own);
-    const rows = isAscending(columns.instants) ? packRows(columns) : undefined;
-    if (rows === undefined) continue;
-    offered.push(tank);
-    counts.push(own.length);
-    firsts.push(columns.instants[0] as number);
-    lasts.push(columns.instants.at(-1) as number);
-    fills.push(columns.fills.at(-1) as number);
-    data.push(rows);
+  const columns = { instants: batch.createdAt, fills: batch.fill };
+  const offers: Offer[] = [];
+  for (const [tank, own] of places) {
+    const rows = own.length <= GAP && isAscending(columns.instants, own) ? rowsOf(columns, own) : undefined;
+    if (rows !== undefined) offers.push({ tank, own, rows });
   }
-  if (offered.length === 0) return places;
-  const values = [texts(offered), bigints(counts), bigints(firsts), bigints(lasts), doubles(fills), pieces(data)];
-  const [[taken]] = (await db.rows(APPEND, values)) as unknown as readonly [readonly [readonly number[]]];
-  const left = new Map(places);
-  for (const place of taken) {
-    const tank = offered[place - 1] as string;
-    for (const own of places.get(tank) as Uint32Array) outcomes[own] = NEW;
-    left.delete(tank);
-  }
-  return left;
+  if (offers.length === 0) return places;
+  // As whoever locks heads does.
+  offers.sort((a, b) => (a.tank < b.tank ? -1 : 1));
+  const at = (i: number, of: Float64Array): number[] => offers.map(({ own }) => of[own.at(i) as number] as number);
+  const [[taken]] = (await db.rows(APPEND, [
+    texts(offers.map(({ tank }) => tank)),
+    bigints(offers.map(({ own }) => own.length)),
+    bigints(at(0, columns.instants)),
+    bigints(at(-1, columns.instants)),
+    doubles(at(-1, columns.fills)),
+    madePieces(
+      offers,
+      ({ own, rows }) => rowsSize(rows, own.length),
+      (to, { own, rows }, place) => putRows(to, place, columns, own, rows),
+    ),
+  ])) as unknown as readonly [readonly [readonly number[]]];
+  for (const place of taken) for (const own of (offers[place - 1] as Offer).own) outcomes[own] = NEW;
+  if (taken.length === places.size) return new Map();
+  const done = new Set(taken.map((place) => (offers[place - 1] as Offer).tank));
+  return new Map(Array.from(places).filter(([tank]) => !done.has(tank)));
 }

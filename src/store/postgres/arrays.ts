@@ -1,6 +1,8 @@
 // Arrays as the server keeps them, which travel as they are. As texts, as the driver would send them, they would have to be
 // written and read number by number.
 
+/** What the server calls the types. */
+const [BYTEA, BIGINT, TEXT, DOUBLE] = [17, 20, 25, 701] as const;
 const HEADER = 20;
 const HIGH = 2 ** 32;
 
@@ -23,11 +25,11 @@ function arrayOf<T>(type: number, values: readonly T[], size: number, put: (byte
 
 export function texts(values: readonly string[]): Uint8Array {
   const size = values.reduce((sum, value) => sum + Buffer.byteLength(value), 0);
-  return arrayOf(25, values, size, (bytes, value, place) => bytes.write(value, place));
+  return arrayOf(TEXT, values, size, (bytes, value, place) => bytes.write(value, place));
 }
 
 export function bigints(values: readonly number[]): Uint8Array {
-  return arrayOf(20, values, values.length * 8, (bytes, value, place) => {
+  return arrayOf(BIGINT, values, values.length * 8, (bytes, value, place) => {
     const high = Math.floor(value / HIGH);
     bytes.writeInt32BE(high, place);
     bytes.writeUInt32BE(value - high * HIGH, place + 4);
@@ -36,7 +38,7 @@ export function bigints(values: readonly number[]): Uint8Array {
 }
 
 export function doubles(values: readonly number[]): Uint8Array {
-  return arrayOf(701, values, values.length * 8, (bytes, value, place) => {
+  return arrayOf(DOUBLE, values, values.length * 8, (bytes, value, place) => {
     bytes.writeDoubleBE(value, place);
     return 8;
   });
@@ -44,8 +46,23 @@ export function doubles(values: readonly number[]): Uint8Array {
 
 export function pieces(values: readonly Uint8Array[]): Uint8Array {
   const size = values.reduce((sum, { length }) => sum + length, 0);
-  return arrayOf(17, values, size, (bytes, value, place) => {
+  return arrayOf(BYTEA, values, size, (bytes, value, place) => {
     bytes.set(value, place);
     return value.length;
+  });
+}
+
+/** Pieces that are made where they are to lie: `put` writes one, which has the size that `sizeOf` says. */
+export function madePieces<T>(
+  values: readonly T[],
+  sizeOf: (value: T) => number,
+  put: (to: DataView, value: T, place: number) => void,
+): Uint8Array {
+  const size = values.reduce((sum, value) => sum + sizeOf(value), 0);
+  let view: DataView | undefined;
+  return arrayOf(BYTEA, values, size, (bytes, value, place) => {
+    view ??= new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+    put(view, value, place);
+    return sizeOf(value);
   });
 }

@@ -16,8 +16,10 @@ import { shareDevices } from "./devices.ts";
 
 /** `isCareful`: as `takeReadings` has it. */
 export async function acceptReadings(db: Transaction, batch: ArrivalBatch, isCareful: boolean): Promise<Acceptance> {
-  if (batch.sources.some(({ kind }) => kind === "device")) await shareDevices(db);
-  const placement = await settleLater(placed(batch), answersOn(db));
+  const isOfDevices = batch.sources.some(({ kind }) => kind === "device");
+  // What has to be known is asked behind the lock, hence under it.
+  const shared = isOfDevices ? shareDevices(db) : undefined;
+  const [placement] = await Promise.all([settleLater(placed(batch), answersOn(db)), shared]);
   const stored = await takeReadings(db, placement.readings, isCareful);
   const overtaken = placement.overtaken.map((moment) => ({ ...moment, isRejected: false }));
   if (overtaken.length > 0) await stopWaiting(db, overtaken);

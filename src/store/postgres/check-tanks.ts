@@ -12,9 +12,9 @@ import type { Head } from "../series/intake.ts";
 import { EARLIEST } from "../series/levels.ts";
 import { untangled } from "../series/untangle.ts";
 import { cutHead } from "../series/weave.ts";
+import { writeBlocks } from "./blocks.ts";
 import { besideFaults, besideTanks, mendBeside } from "./check-fleet.ts";
 import { type Db, type Row, statement, type Transaction } from "./connection.ts";
-import { copyIn } from "./copy.ts";
 import { lockDevices } from "./devices.ts";
 import { lockLists } from "./lists.ts";
 import { MilestoneKeeper } from "./milestone-keeper.ts";
@@ -126,10 +126,9 @@ async function mend(db: Transaction, id: string, { telemetry, stretches }: TankL
   const readings = untangled(stretches);
   const { blocks, head } = cutHead(readings, EARLIEST);
   await db.rows(DROP_BLOCKS, [id]);
-  await copyIn(
-    db.client,
-    "block (tank, start, data)",
-    blocks.map(({ start, data }) => [id, start, data]),
+  await writeBlocks(
+    db,
+    blocks.map((block) => ({ tank: id, ...block })),
   );
   const total = readings.instants.length;
   await db.rows(PUT_HEAD, [id, total, total - head.count, head.start, head.data]);

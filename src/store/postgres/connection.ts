@@ -74,6 +74,8 @@ export type ConnectionWishes = {
   readonly patienceMs?: number;
   /** An answer takes as long as it takes, as with a copy of everything. */
   readonly isPatient?: boolean;
+  /** For COPY, too. Other connections send the next statement before the last is answered. */
+  readonly copies?: boolean;
 };
 
 export function clientConfig(url: string, { schema, patienceMs, isPatient = false }: ConnectionWishes = {}): pg.ClientConfig {
@@ -94,7 +96,9 @@ export function clientConfig(url: string, { schema, patienceMs, isPatient = fals
 export function openPool(url: string, connections: number, wishes: ConnectionWishes = {}): pg.Pool {
   // Temporary tables end with their connection.
   const idleTimeoutMillis = wishes.schema === "pg_temp" ? 0 : IDLE_MS;
-  const pool = new pg.Pool({ ...clientConfig(url, wishes), max: connections, idleTimeoutMillis });
+  const config = { ...clientConfig(url, wishes), max: connections, idleTimeoutMillis };
+  // The types of `pg` do not know `pipeline` yet.
+  const pool = new pg.Pool({ ...config, pipeline: wishes.copies !== true } as pg.PoolConfig);
   // An idle connection that is lost is replaced when one is needed again.
   pool.on("error", () => {});
   // So is one that is lost between two statements of a transaction: the next of them tells.
@@ -146,8 +150,10 @@ async function attempt<T>(pool: pg.Pool, work: (db: Transaction) => Promise<T>, 
   const client = await pool.connect();
   let failure: Error | undefined;
   try {
-    await client.query(`BEGIN ISOLATION LEVEL ${isolation}`);
-    const result = await work({ client, rows: (asked, values) => rowsOf(client, asked, values) });
+    // What comes first is sent behind it. A connection that cannot begin cannot do that either.
+    const begun = client.query(`BEGIN ISOLATION LEVEL ${isolation}`);
+    const db = { client, rows: (asked: Statement, values?: readonly Value[]) => rowsOf(client, asked, values) };
+    const [result] = await Promise.all([work(db), begun]);
     await client.query("COMMIT");
     return result;
   } catch (error) {

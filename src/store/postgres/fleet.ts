@@ -7,7 +7,7 @@ import type { FleetEntry, FleetQuestion } from "../../domain/overview.ts";
 import type { Page } from "../../domain/page.ts";
 import type { Reading } from "../../domain/reading.ts";
 import { tankOf } from "../columns.ts";
-import { QUARTER_DAY, UNKNOWN_URGENCY } from "../fleet-row.ts";
+import { QUARTER_DAY, UNKNOWN_URGENCY, urgencyIn } from "../fleet-row.ts";
 import { type Db, type Row, statement } from "./connection.ts";
 import { Filtering, pageOf } from "./filter.ts";
 import { fleetText } from "./fleet-page.ts";
@@ -17,7 +17,8 @@ type Latest = Readonly<Record<"at" | "fill" | "threshold", string>>;
 
 /** The coarse columns of a row in which these are, or become, the others: as `fleetRow` has them. */
 export const coarse = ({ at, fill, threshold }: Latest): string => `
-  urgency = CASE WHEN ${threshold} IS NULL THEN NULL WHEN ${fill} IS NULL THEN ${UNKNOWN_URGENCY} ELSE floor(${fill} - ${threshold}) END,
+  urgency = CASE WHEN ${threshold} IS NULL THEN NULL WHEN ${fill} IS NULL THEN ${UNKNOWN_URGENCY} 
+    ELSE ${urgencyIn(`${fill} - ${threshold}`)} END,
   heard = CASE WHEN ${threshold} IS NOT NULL THEN floor(${at}::double precision / ${QUARTER_DAY}) END`;
 
 const SET_THRESHOLD = statement(`

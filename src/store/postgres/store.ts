@@ -53,7 +53,7 @@ export async function openPostgres(url: string, settings: PostgresSettings, obse
     throw complaint(error as Error, url);
   }
   const pipes = Math.min(PIPES, Math.floor(settings.connections / 2));
-  const patient = openPool(url, 1, { isPatient: true });
+  const patient = openPool(url, 1, { isPatient: true, copies: true });
   try {
     await migrate(patient);
   } catch (error) {

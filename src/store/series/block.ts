@@ -117,29 +117,51 @@ export function pack({ instants, fills }: Columns, from = 0, to = instants.lengt
 }
 
 /** The same, one reading behind the other, or undefined where an instant does not fit. `isWide`: with doubles, needed or not. */
-export function packRows({ instants, fills }: Columns, from = 0, to = instants.length, isWide = false): Uint8Array | undefined {
+export function packRows(columns: Columns, from = 0, to = columns.instants.length, isWide = false): Uint8Array | undefined {
   if (to === from) return new Uint8Array(0);
-  if ((instants[from] as number) < 0 || (instants[to - 1] as number) >= PAST_ROWS) return undefined;
-  const wideFills = isWide || !fills.subarray(from, to).every(isHundredths);
-  const bytes = new Uint8Array(1 + (to - from) * (ROW_INSTANT + (wideFills ? 8 : 2)));
-  const view = new DataView(bytes.buffer);
-  view.setUint8(0, PACKED | ROWS | (wideFills ? WIDE_FILLS : 0));
-  let place = 1;
-  for (let i = from; i < to; i++) {
-    const instant = instants[i] as number;
-    const fill = fills[i] as number;
-    view.setUint32(place, instant % 2 ** 32, true);
-    view.setUint16(place + 4, instant / 2 ** 32, true);
-    if (wideFills) view.setFloat64(place + ROW_INSTANT, fill, true);
-    else view.setUint16(place + ROW_INSTANT, Math.round(fill * 100), true);
-    place += ROW_INSTANT + (wideFills ? 8 : 2);
-  }
+  const places = Uint32Array.from({ length: to - from }, (_, i) => from + i);
+  const kind = rowsOf(columns, places);
+  if (kind === undefined) return undefined;
+  const wanted = isWide ? "wide" : kind;
+  const bytes = new Uint8Array(rowsSize(wanted, places.length));
+  putRows(new DataView(bytes.buffer), 0, columns, places, wanted);
   return bytes;
 }
 
-/** Whether each lies behind the one before. */
-export function isAscending(instants: Float64Array): boolean {
-  return instants.every((instant, i) => i === 0 || (instants[i - 1] as number) < instant);
+/** How readings lie one behind the other: with fills in hundredths, or as doubles. */
+export type Rows = "narrow" | "wide";
+
+/** How these readings, by instant, would lie; undefined where an instant does not fit. */
+export function rowsOf({ instants, fills }: Columns, places: Uint32Array): Rows | undefined {
+  const [first, last] = [instants[places[0] as number] as number, instants[places.at(-1) as number] as number];
+  if (first < 0 || last >= PAST_ROWS) return undefined;
+  for (let i = 0; i < places.length; i++) if (!isHundredths(fills[places[i] as number] as number)) return "wide";
+  return "narrow";
+}
+
+const rowSize = (rows: Rows): number => ROW_INSTANT + (rows === "wide" ? 8 : 2);
+export const rowsSize = (rows: Rows, count: number): number => 1 + count * rowSize(rows);
+
+/** Writes them at a place. */
+export function putRows(to: DataView, at: number, { instants, fills }: Columns, places: Uint32Array, rows: Rows): void {
+  const isWide = rows === "wide";
+  to.setUint8(at, PACKED | ROWS | (isWide ? WIDE_FILLS : 0));
+  for (let i = 0, place = at + 1; i < places.length; i++, place += rowSize(rows)) {
+    const instant = instants[places[i] as number] as number;
+    const fill = fills[places[i] as number] as number;
+    to.setUint32(place, instant % 2 ** 32, true);
+    to.setUint16(place + 4, instant / 2 ** 32, true);
+    if (isWide) to.setFloat64(place + ROW_INSTANT, fill, true);
+    else to.setUint16(place + ROW_INSTANT, Math.round(fill * 100), true);
+  }
+}
+
+/** Whether each of these lies behind the one before. */
+export function isAscending(instants: Float64Array, places?: Uint32Array): boolean {
+  const count = places?.length ?? instants.length;
+  const at = (i: number): number => instants[places === undefined ? i : (places[i] as number)] as number;
+  for (let i = 1; i < count; i++) if (at(i - 1) >= at(i)) return false;
+  return true;
 }
 
 /**

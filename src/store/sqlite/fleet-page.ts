@@ -14,7 +14,7 @@ const WHOLE = { from: undefined, to: undefined, page: 1, size: 1 };
 const ORDER = "ORDER BY f.urgency, f.fill - f.threshold, f.tank LIMIT ? OFFSET ?";
 /** So many are fetched and sorted; of more, the most urgent are looked through until a page is full. */
 const FEW = 50_000;
-/** Where more are skipped, whole percents of them are. */
+/** Where more are skipped, all of an urgency are at once. */
 const DEEP = 1000;
 
 type Found = Page<FleetEntry>;
@@ -78,7 +78,7 @@ export function fleetQuestions(db: DatabaseSync, tankById: (id: string) => Tank)
     return state === "unknown" ? unknown() : everything() - low() - unknown();
   }
 
-  /** The percent in which a page begins, and what is skipped of that. */
+  /** The urgency at which a page begins, and what is skipped of that. */
   function startOf(state: FleetState | undefined, skipped: number): { readonly urgency: number; readonly left: number } {
     let [urgency, left] = [Number.MIN_SAFE_INTEGER, skipped];
     if (skipped < DEEP) return { urgency, left };

@@ -2,7 +2,7 @@
 
 import type { DatabaseSync } from "node:sqlite";
 import type { Change, TankState } from "../../domain/fleet.ts";
-import { fleetRow, heardAt } from "../fleet-row.ts";
+import { fleetRow, heardAt, urgencyIn } from "../fleet-row.ts";
 import { lastReading } from "../series/block.ts";
 import { arrayRow, arrayRows, arrayStatement } from "./rows.ts";
 
@@ -12,7 +12,7 @@ export function fleetWrites(db: DatabaseSync) {
   // SQLite makes an index's entries anew for every column that is set, changed or not: where the coarse columns stay, they are
   // not set.
   const stay = db.prepare(
-    "UPDATE fleet SET at = ?2, fill = ?3 WHERE tank = ?1 AND heard = ?4 AND urgency = floor(?3 - threshold)",
+    `UPDATE fleet SET at = ?2, fill = ?3 WHERE tank = ?1 AND heard = ?4 AND urgency = ${urgencyIn("?3 - threshold")}`,
   );
   const put = db.prepare("INSERT OR REPLACE INTO fleet (tank, threshold, at, fill, urgency, heard) VALUES (?, ?, ?, ?, ?, ?)");
   const remove = db.prepare("DELETE FROM fleet WHERE tank = ?");

@@ -57,12 +57,12 @@ export async function migrate(db: DatabaseSync, progress: MoveProgress = () => {
     if (versionOf(db) >= DEVICES) return;
     db.exec(DEVICES_AND_FLEET);
     db.exec(DEVICES_OF_TANKS);
-    rebuildFleet(db);
     db.exec(`PRAGMA user_version = ${DEVICES}`);
   });
   change(db, () => {
     if (versionOf(db) >= NEWEST) return;
     db.exec(SENDERS_OF_WAITING);
+    rebuildFleet(db);
     db.exec(`PRAGMA user_version = ${NEWEST}`);
   });
 }
