@@ -62,6 +62,25 @@ const waiting = (database: Database) =>
 const askTank = (store: Store) => store.tankById("one", SEES_ALL);
 
 suite("a statement that meets others", { concurrency: 4 }, () => {
+  test("a head that another holds is not waited for while others are held: that is done again, in order", async (t) => {
+    const { store, told, database } = await opened(t);
+    await putReadings(store, "one", [[5, 50]]);
+    await putReadings(store, "two", [[5, 50]]);
+    const blocker = await other(database);
+    await blocker.query("BEGIN");
+    await blocker.query("SELECT FROM telemetry WHERE tank = 'one' FOR UPDATE");
+    const delivered = deliver(store, { tank: "one", at: 4, fill: 1 }, { tank: "two", at: 6, fill: 2 });
+    await until("it waits for the head", async () => (await waiting(database)).length === 1);
+    // Held by one who waits, this would be in vain.
+    await blocker.query("SELECT FROM telemetry WHERE tank = 'two' FOR UPDATE NOWAIT").catch((error) => {
+      assert.fail(`the other head is held meanwhile: ${error}`);
+    });
+    await blocker.query("COMMIT");
+    assert.deepEqual(await delivered, ["new", "new"]);
+    assert.deepEqual((await fillsOf(store, "one")).length + (await fillsOf(store, "two")).length, 4);
+    assert.deepEqual([told(), (await checked(store)).findings], [[], []]);
+  });
+
   for (const sqlstate of ["40001", "40P01"]) {
     test(`a write that is beaten (${sqlstate}) is made again, once, whole, and nobody hears of it`, async (t) => {
       const { store, told, database } = await opened(t);

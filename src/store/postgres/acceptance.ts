@@ -38,12 +38,18 @@ type Arrival = { readonly tank: string; readonly head: Head; readonly places: Ui
 
 type Places = ReadonlyMap<string, Uint32Array>;
 
-/** `isCareful`: all heads are locked at first, as one must who was beaten, or holds other locks. */
-export async function takeReadings(db: Transaction, batch: ReadingBatch, isCareful: boolean): Promise<Uint8Array> {
+/**
+ * How the heads are locked. Quickly: those that are appended to, and then the others. Carefully: all at first, as one must who was
+ * beaten. Where heads are held already, the others as well, if nobody has them.
+ */
+export type Locking = "quick" | "careful" | "holding";
+
+export async function takeReadings(db: Transaction, batch: ReadingBatch, locking: Locking): Promise<Uint8Array> {
   const outcomes = new Uint8Array(batch.tank.length);
   const places = placesByTank(batch);
-  const left = isCareful || places.size === 0 ? places : await append(db, batch, places, outcomes);
-  if (left.size > 0) await weaveIn(db, batch, left, outcomes, left.size < places.size);
+  const left = locking === "quick" && places.size > 0 ? await append(db, "tank", batch, places, outcomes) : places;
+  const isHolding = locking === "holding" || left.size < places.size;
+  if (left.size > 0) await weaveIn(db, batch, left, outcomes, isHolding);
   return outcomes;
 }
 

@@ -1,49 +1,68 @@
 // The usual way of readings: behind all that their tanks have, into heads with room for them. The server does it by itself,
 // in one statement; no head has to be read for it.
 
-import type { ReadingBatch } from "../../domain/reading.ts";
+import { isPossibleId } from "../../domain/id.ts";
+import type { ReadingBatch, Source } from "../../domain/reading.ts";
 import { isAscending, putRows, type Rows, rowsOf, rowsSize } from "../series/block.ts";
 import { GAP } from "../series/levels.ts";
 import { HEAD_MOST, NEW } from "../series/weave.ts";
 import { bigints, doubles, madePieces, texts } from "./arrays.ts";
-import { statement, type Transaction } from "./connection.ts";
+import { type Db, type Statement, statement } from "./connection.ts";
 import { coarse } from "./fleet.ts";
 import { lookedUp } from "./put.ts";
 
-/** A head that is packed as what comes, but for the first byte, which says how. */
-const APPEND = statement(`
-  WITH done AS (
-    UPDATE telemetry SET total = total + more.count, data = telemetry.data || substring(more.data FROM 2), at = more.last,
-      fill = more.fill, ${coarse({ at: "more.last", fill: "more.fill", threshold: "threshold" })}
-    FROM unnest($1::text[], $2::bigint[], $3::bigint[], $4::bigint[], $5::double precision[], $6::bytea[]) WITH ORDINALITY
-      AS more (tank, count, first, last, fill, data, place)
-    WHERE ${lookedUp("telemetry.tank", "more.tank")} AND at < more.first AND total - older + more.count <= ${HEAD_MOST}
-      AND substring(telemetry.data FOR 1) = substring(more.data FOR 1)
-    RETURNING place
-  )
-  SELECT coalesce(array_agg(place), '{}') FROM done`);
+const MORE = `unnest($1::text[], $2::bigint[], $3::bigint[], $4::bigint[], $5::double precision[], $6::bytea[])
+  WITH ORDINALITY AS more (id, count, first, last, fill, data, place)`;
+
+/** The tank of each: what is named; or that which the device serves, and has served since then, if nothing waits of it. */
+const TANKS: Readonly<Record<Source["kind"], string>> = {
+  tank: `SELECT *, id AS tank FROM ${MORE}`,
+  device: `SELECT more.*, own.tank FROM ${MORE} CROSS JOIN LATERAL (
+    SELECT tank FROM device WHERE id = more.id AND since <= more.first AND waiting = 0 OFFSET 0
+  ) AS own`,
+};
+
+/** By tank, as whoever locks heads does. A head is packed as what comes, which its first byte tells. */
+const appending = (kind: Source["kind"]): Statement =>
+  statement(`
+    WITH done AS (
+      UPDATE telemetry SET total = total + more.count, data = telemetry.data || substring(more.data FROM 2), at = more.last,
+        fill = more.fill, ${coarse({ at: "more.last", fill: "more.fill", threshold: "threshold" })}
+      FROM (${TANKS[kind]} ORDER BY tank OFFSET 0) AS more
+      WHERE ${lookedUp("telemetry.tank", "more.tank")} AND at < more.first AND total - older + more.count <= ${HEAD_MOST}
+        AND substring(telemetry.data FOR 1) = substring(more.data FOR 1)
+      RETURNING place
+    )
+    SELECT coalesce(array_agg(place), '{}') FROM done`);
+
+const APPEND: Readonly<Record<Source["kind"], Statement>> = { tank: appending("tank"), device: appending("device") };
 
 type Places = ReadonlyMap<string, Uint32Array>;
-type Offer = { readonly tank: string; readonly own: Uint32Array; readonly rows: Rows };
+type Offer = { readonly id: string; readonly own: Uint32Array; readonly rows: Rows };
 
-/** Gives those of the places that could not be appended. */
-export async function append(db: Transaction, batch: ReadingBatch, places: Places, outcomes: Uint8Array): Promise<Places> {
-  const columns = { instants: batch.createdAt, fills: batch.fill };
+/** Places by the id of a tank, or of a device under the shared lock. Gives those that could not be appended. */
+export async function append(
+  db: Db,
+  kind: Source["kind"],
+  { createdAt, fill }: Pick<ReadingBatch, "createdAt" | "fill">,
+  places: Places,
+  outcomes: Uint8Array,
+): Promise<Places> {
+  const columns = { instants: createdAt, fills: fill };
   const offers: Offer[] = [];
-  for (const [tank, own] of places) {
-    const rows = own.length <= GAP && isAscending(columns.instants, own) ? rowsOf(columns, own) : undefined;
-    if (rows !== undefined) offers.push({ tank, own, rows });
+  for (const [id, own] of places) {
+    const isSimple = own.length <= GAP && isAscending(createdAt, own) && isPossibleId(id);
+    const rows = isSimple ? rowsOf(columns, own) : undefined;
+    if (rows !== undefined) offers.push({ id, own, rows });
   }
   if (offers.length === 0) return places;
-  // As whoever locks heads does.
-  offers.sort((a, b) => (a.tank < b.tank ? -1 : 1));
   const at = (i: number, of: Float64Array): number[] => offers.map(({ own }) => of[own.at(i) as number] as number);
-  const [[taken]] = (await db.rows(APPEND, [
-    texts(offers.map(({ tank }) => tank)),
+  const [[taken]] = (await db.rows(APPEND[kind], [
+    texts(offers.map(({ id }) => id)),
     bigints(offers.map(({ own }) => own.length)),
-    bigints(at(0, columns.instants)),
-    bigints(at(-1, columns.instants)),
-    doubles(at(-1, columns.fills)),
+    bigints(at(0, createdAt)),
+    bigints(at(-1, createdAt)),
+    doubles(at(-1, fill)),
     madePieces(
       offers,
       ({ own, rows }) => rowsSize(rows, own.length),
@@ -52,6 +71,6 @@ export async function append(db: Transaction, batch: ReadingBatch, places: Place
   ])) as unknown as readonly [readonly [readonly number[]]];
   for (const place of taken) for (const own of (offers[place - 1] as Offer).own) outcomes[own] = NEW;
   if (taken.length === places.size) return new Map();
-  const done = new Set(taken.map((place) => (offers[place - 1] as Offer).tank));
-  return new Map(Array.from(places).filter(([tank]) => !done.has(tank)));
+  const done = new Set(taken.map((place) => (offers[place - 1] as Offer).id));
+  return new Map(Array.from(places).filter(([id]) => !done.has(id)));
 }

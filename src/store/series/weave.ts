@@ -19,7 +19,7 @@ export const TANK_UNKNOWN = READING_OUTCOMES.indexOf("tank_unknown");
 export type Piece = { readonly start: number; readonly count: number; readonly data: Uint8Array };
 
 /** The places of a batch by tank; within a tank by instant, and those of one instant in the order they arrived in. */
-export function placesByTank({ tankIds, tank, createdAt }: ReadingBatch): Map<string, Uint32Array> {
+export function placesByTank({ tankIds, tank, createdAt }: Omit<ReadingBatch, "fill">): Map<string, Uint32Array> {
   // A batch may name a tank twice.
   const slots = new Map<string, number>();
   for (const id of tankIds) if (!slots.has(id)) slots.set(id, slots.size);
