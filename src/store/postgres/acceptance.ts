@@ -3,7 +3,8 @@
 
 import type { ReadingBatch } from "../../domain/reading.ts";
 import { lastReading } from "../series/block.ts";
-import { type Head, lateGaps, type Taken, takeIn, waysNeeded } from "../series/intake.ts";
+import { cutLong, type Head, lateGaps, type Taken, takeIn, waysNeeded } from "../series/intake.ts";
+import { LATEST } from "../series/levels.ts";
 import { Ways } from "../series/ways.ts";
 import { placesByTank, TANK_UNKNOWN } from "../series/weave.ts";
 import { append } from "./append.ts";
@@ -44,10 +45,15 @@ type Places = ReadonlyMap<string, Uint32Array>;
  */
 export type Locking = "quick" | "careful" | "holding";
 
-export async function takeReadings(db: Transaction, batch: ReadingBatch, locking: Locking): Promise<Uint8Array> {
+export async function takeReadings(
+  db: Transaction,
+  batch: ReadingBatch,
+  locking: Locking,
+  long = new Set<string>(),
+): Promise<Uint8Array> {
   const outcomes = new Uint8Array(batch.tank.length);
   const places = placesByTank(batch);
-  const left = locking === "quick" && places.size > 0 ? await append(db, "tank", batch, places, outcomes) : places;
+  const left = locking === "quick" && places.size > 0 ? await append(db, long, "tank", batch, places, outcomes) : places;
   const isHolding = locking === "holding" || left.size < places.size;
   if (left.size > 0) await weaveIn(db, batch, left, outcomes, isHolding);
   return outcomes;
@@ -63,15 +69,28 @@ async function weaveIn(db: Transaction, batch: ReadingBatch, places: Places, out
     const changes = takeIn(head, ways, blockAt, batch, own, outcomes);
     if (changes !== undefined) taken.set(tank, changes);
   }
-  // One behind the other, without waiting for each.
-  await Promise.all([
-    writeHeads(db, taken),
-    writeBlocks(
-      db,
-      Array.from(taken).flatMap(([tank, { written, opened }]) => [...written, ...opened].map((block) => ({ tank, ...block }))),
-    ),
-    keeper.keep(db, new Map(arrivals.map(({ tank, ways }) => [tank, ways]))),
-  ]);
+  await write(db, taken, new Map(arrivals.map(({ tank, ways }) => [tank, ways])));
+}
+
+/** Heads that have grown too long, as far as they still are. */
+export async function cutHeads(db: Transaction, tanks: readonly string[]): Promise<void> {
+  const heads = (await lockHeads(db, tanks, false)) as unknown as (readonly [string, number, number, Uint8Array])[];
+  const ways = await keeper.ways(
+    db,
+    heads.map(([series]) => ({ series, at: [LATEST] })),
+  );
+  const taken = new Map<string, Taken>();
+  for (const [tank, total, start, data] of heads) {
+    const cut = cutLong({ total, start, data }, ways.get(tank) as Ways);
+    if (cut !== undefined) taken.set(tank, cut);
+  }
+  await write(db, taken, ways);
+}
+
+/** One statement behind the other, without waiting for each. */
+async function write(db: Transaction, taken: ReadonlyMap<string, Taken>, ways: ReadonlyMap<string, Ways>): Promise<void> {
+  const blocks = Array.from(taken, ([tank, { written, opened }]) => [...written, ...opened].map((block) => ({ tank, ...block })));
+  await Promise.all([writeHeads(db, taken), writeBlocks(db, blocks.flat()), keeper.keep(db, ways)]);
 }
 
 async function arrivalsOf(

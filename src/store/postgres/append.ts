@@ -5,7 +5,7 @@ import { isPossibleId } from "../../domain/id.ts";
 import type { ReadingBatch, Source } from "../../domain/reading.ts";
 import { isAscending, putRows, type Rows, rowsOf, rowsSize } from "../series/block.ts";
 import { GAP } from "../series/levels.ts";
-import { HEAD_MOST, NEW } from "../series/weave.ts";
+import { HEAD_LONGEST, HEAD_MOST, NEW } from "../series/weave.ts";
 import { bigints, doubles, madePieces, texts } from "./arrays.ts";
 import { type Db, type Statement, statement } from "./connection.ts";
 import { coarse } from "./fleet.ts";
@@ -29,20 +29,24 @@ const appending = (kind: Source["kind"]): Statement =>
       UPDATE telemetry SET total = total + more.count, data = telemetry.data || substring(more.data FROM 2), at = more.last,
         fill = more.fill, ${coarse({ at: "more.last", fill: "more.fill", threshold: "threshold" })}
       FROM (${TANKS[kind]} ORDER BY tank OFFSET 0) AS more
-      WHERE ${lookedUp("telemetry.tank", "more.tank")} AND at < more.first AND total - older + more.count <= ${HEAD_MOST}
+      WHERE ${lookedUp("telemetry.tank", "more.tank")} AND at < more.first AND total - older + more.count <= ${HEAD_LONGEST}
         AND substring(telemetry.data FOR 1) = substring(more.data FOR 1)
-      RETURNING place
+      RETURNING place, telemetry.tank, total - older AS length
     )
-    SELECT coalesce(array_agg(place), '{}') FROM done`);
+    SELECT coalesce(array_agg(place), '{}'), coalesce(array_agg(tank) FILTER (WHERE length > ${HEAD_MOST}), '{}') FROM done`);
 
 const APPEND: Readonly<Record<Source["kind"], Statement>> = { tank: appending("tank"), device: appending("device") };
 
 type Places = ReadonlyMap<string, Uint32Array>;
 type Offer = { readonly id: string; readonly own: Uint32Array; readonly rows: Rows };
 
-/** Places by the id of a tank, or of a device under the shared lock. Gives those that could not be appended. */
+/**
+ * Places by the id of a tank, or of a device under the shared lock. Gives those that could not be appended; tanks whose heads
+ * should be cut are put into `long`.
+ */
 export async function append(
   db: Db,
+  long: Set<string>,
   kind: Source["kind"],
   { createdAt, fill }: Pick<ReadingBatch, "createdAt" | "fill">,
   places: Places,
@@ -57,7 +61,7 @@ export async function append(
   }
   if (offers.length === 0) return places;
   const at = (i: number, of: Float64Array): number[] => offers.map(({ own }) => of[own.at(i) as number] as number);
-  const [[taken]] = (await db.rows(APPEND[kind], [
+  const [[taken, grown]] = (await db.rows(APPEND[kind], [
     texts(offers.map(({ id }) => id)),
     bigints(offers.map(({ own }) => own.length)),
     bigints(at(0, createdAt)),
@@ -68,7 +72,8 @@ export async function append(
       ({ own, rows }) => rowsSize(rows, own.length),
       (to, { own, rows }, place) => putRows(to, place, columns, own, rows),
     ),
-  ])) as unknown as readonly [readonly [readonly number[]]];
+  ])) as unknown as readonly [readonly [readonly number[], readonly string[]]];
+  for (const tank of grown) long.add(tank);
   for (const place of taken) for (const own of (offers[place - 1] as Offer).own) outcomes[own] = NEW;
   if (taken.length === places.size) return new Map();
   const done = new Set(taken.map((place) => (offers[place - 1] as Offer).id));

@@ -16,10 +16,17 @@ import { append } from "./append.ts";
 import { type Db, statement, type Transaction } from "./connection.ts";
 import { shareDevices } from "./devices.ts";
 
-export async function acceptReadings(db: Transaction, batch: ArrivalBatch, isCareful: boolean): Promise<Acceptance> {
+/** Tanks whose heads should be cut are put into `long`. */
+export async function acceptReadings(
+  db: Transaction,
+  batch: ArrivalBatch,
+  isCareful: boolean,
+  long: Set<string>,
+): Promise<Acceptance> {
   const shared = batch.sources.some(isDevice) ? shareDevices(db) : undefined;
   // What is asked is sent behind the lock, hence asked under it.
-  const accepted = isCareful || !isSimple(batch) ? placeAll(db, batch, isCareful ? "careful" : "quick") : appendAll(db, batch);
+  const accepted =
+    isCareful || !isSimple(batch) ? placeAll(db, batch, isCareful ? "careful" : "quick", long) : appendAll(db, batch, long);
   return (await Promise.all([accepted, shared]))[0];
 }
 
@@ -31,15 +38,15 @@ function isSimple({ sources, payloads }: ArrivalBatch): boolean {
 }
 
 /** Behind what the tanks of the devices have; and what cannot be appended as everything else. */
-async function appendAll(db: Transaction, batch: ArrivalBatch): Promise<Acceptance> {
+async function appendAll(db: Transaction, batch: ArrivalBatch, long: Set<string>): Promise<Acceptance> {
   const outcomes = new Uint8Array(batch.source.length);
   const { sources, source, createdAt } = batch;
   const places = placesByTank({ tankIds: sources.map(({ id }) => id), tank: source, createdAt });
-  const left = await append(db, "device", batch, places, outcomes);
+  const left = await append(db, long, "device", batch, places, outcomes);
   if (left.size === 0) return { outcomes, reasons: new Map() };
   const others = Uint32Array.from([...left.values()].flatMap((own) => [...own])).sort();
   const locking = left.size < places.size ? "holding" : "quick";
-  const placed = await placeAll(db, partOf(batch, others), locking);
+  const placed = await placeAll(db, partOf(batch, others), locking, long);
   placed.outcomes.forEach((outcome, i) => {
     outcomes[others[i] as number] = outcome;
   });
@@ -59,9 +66,9 @@ function partOf({ sources, source, createdAt, fill }: ArrivalBatch, places: Uint
   };
 }
 
-async function placeAll(db: Transaction, batch: ArrivalBatch, locking: Locking): Promise<Acceptance> {
+async function placeAll(db: Transaction, batch: ArrivalBatch, locking: Locking, long: Set<string>): Promise<Acceptance> {
   const placement = await settleLater(placed(batch), answersOn(db));
-  const stored = await takeReadings(db, placement.readings, locking);
+  const stored = await takeReadings(db, placement.readings, locking, long);
   const overtaken = placement.overtaken.map((moment) => ({ ...moment, isRejected: false }));
   if (overtaken.length > 0) await stopWaiting(db, overtaken);
   if (placement.waiting.length > 0) await putToWait(db, placement.waiting);

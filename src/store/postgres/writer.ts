@@ -3,10 +3,12 @@
 
 import type pg from "pg";
 import type { Acceptance, ArrivalBatch, Source } from "../../domain/reading.ts";
+import { cutHeads } from "./acceptance.ts";
 import { acceptReadings } from "./arrivals.ts";
 import { type Transaction, transaction } from "./connection.ts";
 
 const READINGS_TOGETHER = 20_000;
+const CUT_TOGETHER = 64;
 
 type WriteJob = { readonly work: (db: Transaction) => Promise<unknown>; readonly settle: (result: Promise<unknown>) => void };
 type ReadingJob = { readonly batch: ArrivalBatch; readonly settle: (result: Promise<Acceptance>) => void };
@@ -15,6 +17,8 @@ type Job = WriteJob | ReadingJob;
 export class Writer {
   readonly #pool: pg.Pool;
   readonly #queue: Job[] = [];
+  /** Tanks whose heads should be cut: many at a time take hardly longer than one. */
+  readonly #long = new Set<string>();
   #running: Promise<void> | undefined;
 
   constructor(pool: pg.Pool) {
@@ -47,7 +51,15 @@ export class Writer {
   async #run(): Promise<void> {
     for (let job = this.#queue.shift(); job !== undefined; job = this.#queue.shift()) {
       await ("batch" in job ? this.#acceptTogether(job) : this.#commit(job));
+      if (this.#long.size >= CUT_TOGETHER) await this.#cutLong();
     }
+  }
+
+  /** What is not cut now is told again when it grows on. */
+  async #cutLong(): Promise<void> {
+    const tanks = [...this.#long];
+    this.#long.clear();
+    await transaction(this.#pool, (db) => cutHeads(db, tanks)).catch(() => {});
   }
 
   async #commit({ work, settle }: WriteJob): Promise<void> {
@@ -69,7 +81,7 @@ export class Writer {
       this.#queue.shift();
     }
     const batch = joined(jobs.map(({ batch }) => batch));
-    const result = transaction(this.#pool, (db, tries) => acceptReadings(db, batch, tries > 1));
+    const result = transaction(this.#pool, (db, tries) => acceptReadings(db, batch, tries > 1, this.#long));
     let from = 0;
     for (const { batch, settle } of jobs) {
       const [own, past] = [from, from + batch.source.length];

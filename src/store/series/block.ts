@@ -93,6 +93,15 @@ export function readingsOf(block: Block, from = 0, to = block.length): Reading[]
   return readings;
 }
 
+export function columnsOf(block: Block): Columns {
+  const [instants, fills] = [new Float64Array(block.length), new Float64Array(block.length)];
+  for (let i = 0; i < block.length; i++) {
+    instants[i] = block.instant(i);
+    fills[i] = block.fill(i);
+  }
+  return { instants, fills };
+}
+
 /** Readings `from` to `to` (not included) of the columns. */
 export function pack({ instants, fills }: Columns, from = 0, to = instants.length): Uint8Array {
   const length = to - from;

@@ -7,7 +7,7 @@ import { Block } from "./block.ts";
 import { type Fault, Faults } from "./fault.ts";
 import type { Head } from "./intake.ts";
 import { EARLIEST, GAP, GAP_MOST, type Gap, LATEST } from "./levels.ts";
-import { HEAD_LEAST, HEAD_MOST } from "./weave.ts";
+import { HEAD_LEAST, HEAD_LONGEST } from "./weave.ts";
 
 export type Stretch = { readonly start: number; readonly data: Uint8Array };
 
@@ -69,13 +69,13 @@ export function lookAtReadings(head: Head | undefined, blocks: Iterable<Stretch>
     gaps.push({ at: [block.start], count });
   }
   const least = gaps.length > 0 ? HEAD_LEAST : 0;
-  if (head !== undefined) look(head, LATEST, `the head from ${shownStart(head.start)}`, least, HEAD_MOST);
+  if (head !== undefined) look(head, LATEST, `the head from ${shownStart(head.start)}`, least, HEAD_LONGEST);
   const begins = first ?? head?.start ?? EARLIEST;
   if (begins !== EARLIEST) {
     tangled("origin", () => `its telemetry should begin at ${shownStart(EARLIEST)}, it begins at ${shownStart(begins)}`);
   }
   if (head === undefined) {
-    const lost = `up to ${HEAD_MOST} of its newest readings may be lost`;
+    const lost = `up to ${HEAD_LONGEST} of its newest readings may be lost`;
     faults.add("head", isReadable, () => `there should be a head of its telemetry, there is none; ${lost}`);
   } else if (isReadable && head.total !== total) {
     faults.add("total", true, () => `there are ${total} readings, the total says ${head.total}`);

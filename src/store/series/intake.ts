@@ -2,7 +2,7 @@
 // milestones. Pure: the engines load what it needs and store what it gives.
 
 import type { ReadingBatch } from "../../domain/reading.ts";
-import { appended, Block } from "./block.ts";
+import { appended, Block, columnsOf } from "./block.ts";
 import { LATEST } from "./levels.ts";
 import type { Ways } from "./ways.ts";
 import { columnsAt, cutBlock, cutHead, HEAD_MOST, NEW, type Piece, placesBefore, weave } from "./weave.ts";
@@ -68,12 +68,8 @@ export function takeIn(
   let taken = 0;
 
   function open(pieces: readonly Piece[], rank: number): void {
-    let reached = rank;
-    for (const piece of pieces) {
-      opened.push(piece);
-      ways.open([piece.start], reached);
-      reached += piece.count;
-    }
+    opened.push(...pieces);
+    openOn(ways, pieces, rank);
   }
 
   for (const gap of lateGaps(head, ways, batch, places)) {
@@ -98,4 +94,25 @@ export function takeIn(
   const { blocks, head: cut } = cutHead(woven, head.start);
   open(blocks, older);
   return { head: { total, older: total - cut.count, start: cut.start, data: cut.data }, written, opened };
+}
+
+function openOn(ways: Ways, pieces: readonly Piece[], rank: number): void {
+  let reached = rank;
+  for (const { start, count } of pieces) {
+    ways.open([start], reached);
+    reached += count;
+  }
+}
+
+/** A head that has grown too long, cut; gives nothing where it has not. The way to the end has to be known. */
+export function cutLong(head: Head, ways: Ways): Taken | undefined {
+  const block = new Block(head.data);
+  if (block.length <= HEAD_MOST) return undefined;
+  const { blocks, head: cut } = cutHead(columnsOf(block), head.start);
+  openOn(ways, blocks, head.total - block.length);
+  return {
+    head: { total: head.total, older: head.total - cut.count, start: cut.start, data: cut.data },
+    written: [],
+    opened: blocks,
+  };
 }

@@ -9,6 +9,8 @@ import { GAP, GAP_MOST } from "./levels.ts";
 /** What stays in the head when it is cut: more than a first page of the usual size. */
 export const HEAD_LEAST = 32;
 export const HEAD_MOST = HEAD_LEAST + GAP;
+/** Where several heads are cut at a time, one that waits for that grows on. */
+export const HEAD_LONGEST = HEAD_MOST + 32;
 
 export const NEW = READING_OUTCOMES.indexOf("new");
 const CHANGED = READING_OUTCOMES.indexOf("changed");
