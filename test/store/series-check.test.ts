@@ -146,9 +146,9 @@ test("readings in each other's place are found, and untangled they are as they w
 test("a head too long, or too short behind blocks, is found", () => {
   const { head, blocks } = stored(readings(1000));
   const few = { ...head, data: pack({ instants: Float64Array.of(head.start), fills: Float64Array.of(1) }) };
-  assert.match(lookAtReadings(few, blocks).faults[0]?.what ?? "", /should hold 32 to 160 readings, it holds 1$/);
-  const many = { start: EARLIEST, total: 161, data: pack(readings(161)) };
-  assert.match(lookAtReadings(many, []).faults[0]?.what ?? "", /should hold 0 to 160 readings, it holds 161$/);
+  assert.match(lookAtReadings(few, blocks).faults[0]?.what ?? "", /should hold 32 to 192 readings, it holds 1$/);
+  const many = { start: EARLIEST, total: 193, data: pack(readings(193)) };
+  assert.match(lookAtReadings(many, []).faults[0]?.what ?? "", /should hold 0 to 192 readings, it holds 193$/);
 });
 
 test("of two readings of one instant the one that stood later stays", () => {

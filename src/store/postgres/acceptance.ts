@@ -1,5 +1,5 @@
-// Takes readings in: many tanks in one transaction. Most are appended; of the other tanks the heads are locked first, by id, and
-// what is read after that is of now.
+// Takes readings in, whatever they are: many tanks in one transaction. The heads are locked first, by id, and what is read after
+// that is of now.
 
 import type { ReadingBatch } from "../../domain/reading.ts";
 import { lastReading } from "../series/block.ts";
@@ -7,19 +7,17 @@ import { cutLong, type Head, lateGaps, type Taken, takeIn, waysNeeded } from "..
 import { LATEST } from "../series/levels.ts";
 import { Ways } from "../series/ways.ts";
 import { placesByTank, TANK_UNKNOWN } from "../series/weave.ts";
-import { append } from "./append.ts";
 import { bigints, doubles, pieces, texts } from "./arrays.ts";
 import { writeBlocks } from "./blocks.ts";
-import { Beaten, isHeld, statement, type Transaction } from "./connection.ts";
+import { statement, type Transaction } from "./connection.ts";
 import { coarse } from "./fleet.ts";
 import { MilestoneKeeper } from "./milestone-keeper.ts";
 import { lookedUp } from "./put.ts";
 import { READING_MILESTONES } from "./telemetry.ts";
 
-const HEADS = "SELECT tank, total, start, data FROM telemetry WHERE tank = ANY ($1::text[]) ORDER BY tank FOR UPDATE";
-const LOCK_HEADS = statement(HEADS);
-/** For whoever holds some already: to wait for others might be to wait for one who waits for these. */
-const LOCK_MORE = statement(`${HEADS} NOWAIT`);
+const LOCK_HEADS = statement(
+  "SELECT tank, total, start, data FROM telemetry WHERE tank = ANY ($1::text[]) ORDER BY tank FOR UPDATE",
+);
 
 const BLOCKS = statement(`
   SELECT block.tank, block.start, block.data FROM unnest($1::text[], $2::bigint[]) AS asked (tank, start)
@@ -37,31 +35,10 @@ const keeper = new MilestoneKeeper(READING_MILESTONES);
 /** The readings of one tank in a batch, and what is stored of it. */
 type Arrival = { readonly tank: string; readonly head: Head; readonly places: Uint32Array; readonly ways: Ways };
 
-type Places = ReadonlyMap<string, Uint32Array>;
-
-/**
- * How the heads are locked. Quickly: those that are appended to, and then the others. Carefully: all at first, as one must who was
- * beaten. Where heads are held already, the others as well, if nobody has them.
- */
-export type Locking = "quick" | "careful" | "holding";
-
-export async function takeReadings(
-  db: Transaction,
-  batch: ReadingBatch,
-  locking: Locking,
-  long = new Set<string>(),
-): Promise<Uint8Array> {
+export async function takeReadings(db: Transaction, batch: ReadingBatch): Promise<Uint8Array> {
   const outcomes = new Uint8Array(batch.tank.length);
-  const places = placesByTank(batch);
-  const left = locking === "quick" && places.size > 0 ? await append(db, long, "tank", batch, places, outcomes) : places;
-  const isHolding = locking === "holding" || left.size < places.size;
-  if (left.size > 0) await weaveIn(db, batch, left, outcomes, isHolding);
-  return outcomes;
-}
-
-/** Whatever comes; `isHolding`: some heads are locked already. */
-async function weaveIn(db: Transaction, batch: ReadingBatch, places: Places, outcomes: Uint8Array, isHolding: boolean) {
-  const arrivals = await arrivalsOf(db, batch, places, outcomes, isHolding);
+  if (outcomes.length === 0) return outcomes;
+  const arrivals = await arrivalsOf(db, batch, outcomes);
   const blocks = await lateBlocks(db, batch, arrivals);
   const taken = new Map<string, Taken>();
   for (const { tank, head, ways, places: own } of arrivals) {
@@ -70,18 +47,19 @@ async function weaveIn(db: Transaction, batch: ReadingBatch, places: Places, out
     if (changes !== undefined) taken.set(tank, changes);
   }
   await write(db, taken, new Map(arrivals.map(({ tank, ways }) => [tank, ways])));
+  return outcomes;
 }
 
 /** Heads that have grown too long, as far as they still are. */
 export async function cutHeads(db: Transaction, tanks: readonly string[]): Promise<void> {
-  const heads = (await lockHeads(db, tanks, false)) as unknown as (readonly [string, number, number, Uint8Array])[];
+  const heads = await lockHeads(db, tanks);
   const ways = await keeper.ways(
     db,
     heads.map(([series]) => ({ series, at: [LATEST] })),
   );
   const taken = new Map<string, Taken>();
-  for (const [tank, total, start, data] of heads) {
-    const cut = cutLong({ total, start, data }, ways.get(tank) as Ways);
+  for (const [tank, head] of heads) {
+    const cut = cutLong(head, ways.get(tank) as Ways);
     if (cut !== undefined) taken.set(tank, cut);
   }
   await write(db, taken, ways);
@@ -93,18 +71,10 @@ async function write(db: Transaction, taken: ReadonlyMap<string, Taken>, ways: R
   await Promise.all([writeHeads(db, taken), writeBlocks(db, blocks.flat()), keeper.keep(db, ways)]);
 }
 
-async function arrivalsOf(
-  db: Transaction,
-  batch: ReadingBatch,
-  places: Places,
-  outcomes: Uint8Array,
-  isHolding: boolean,
-): Promise<Arrival[]> {
+async function arrivalsOf(db: Transaction, batch: ReadingBatch, outcomes: Uint8Array): Promise<Arrival[]> {
+  const places = placesByTank(batch);
   const heads = new Map<string, Head>();
-  for (const row of await lockHeads(db, [...places.keys()], isHolding)) {
-    const [tank, total, start, data] = row as [string, number, number, Uint8Array];
-    heads.set(tank, { total, start, data });
-  }
+  for (const [tank, head] of await lockHeads(db, [...places.keys()])) heads.set(tank, head);
   for (const [tank, own] of places) if (!heads.has(tank)) for (const place of own) outcomes[place] = TANK_UNKNOWN;
   const known = Array.from(heads, ([tank, head]) => ({ tank, head, places: places.get(tank) as Uint32Array }));
   const needed = known.flatMap(({ tank, head, places: own }) =>
@@ -114,13 +84,9 @@ async function arrivalsOf(
   return known.map((arrival) => ({ ...arrival, ways: ways.get(arrival.tank) ?? Ways.none() }));
 }
 
-async function lockHeads(db: Transaction, tanks: readonly string[], isHolding: boolean) {
-  if (!isHolding) return db.rows(LOCK_HEADS, [texts(tanks)]);
-  try {
-    return await db.rows(LOCK_MORE, [texts(tanks)]);
-  } catch (error) {
-    throw isHeld(error) ? new Beaten("a head is held by another", { cause: error }) : error;
-  }
+async function lockHeads(db: Transaction, tanks: readonly string[]): Promise<(readonly [tank: string, Head])[]> {
+  const rows = (await db.rows(LOCK_HEADS, [texts(tanks)])) as unknown as (readonly [string, number, number, Uint8Array])[];
+  return rows.map(([tank, total, start, data]) => [tank, { total, start, data }]);
 }
 
 /** The blocks that the readings before each tank's head fall into. */

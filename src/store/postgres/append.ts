@@ -5,7 +5,7 @@ import { isPossibleId } from "../../domain/id.ts";
 import type { ReadingBatch, Source } from "../../domain/reading.ts";
 import { isAscending, putRows, type Rows, rowsOf, rowsSize } from "../series/block.ts";
 import { GAP } from "../series/levels.ts";
-import { HEAD_LONGEST, HEAD_MOST, NEW } from "../series/weave.ts";
+import { HEAD_LONGEST, HEAD_MOST } from "../series/weave.ts";
 import { bigints, doubles, madePieces, texts } from "./arrays.ts";
 import { type Db, type Statement, statement } from "./connection.ts";
 import { coarse } from "./fleet.ts";
@@ -37,31 +37,34 @@ const appending = (kind: Source["kind"]): Statement =>
 
 const APPEND: Readonly<Record<Source["kind"], Statement>> = { tank: appending("tank"), device: appending("device") };
 
-type Places = ReadonlyMap<string, Uint32Array>;
-type Offer = { readonly id: string; readonly own: Uint32Array; readonly rows: Rows };
+/** Readings of one tank or device, by their places in a batch, that may be appended. */
+export type Offer = { readonly id: string; readonly own: Uint32Array; readonly rows: Rows };
+type Readings = Pick<ReadingBatch, "createdAt" | "fill">;
 
-/**
- * Places by the id of a tank, or of a device under the shared lock. Gives those that could not be appended; tanks whose heads
- * should be cut are put into `long`.
- */
-export async function append(
-  db: Db,
-  long: Set<string>,
-  kind: Source["kind"],
-  { createdAt, fill }: Pick<ReadingBatch, "createdAt" | "fill">,
-  places: Places,
-  outcomes: Uint8Array,
-): Promise<Places> {
-  const columns = { instants: createdAt, fills: fill };
+/** Of places by the id of a tank, or of a device. */
+export function offersOf({ createdAt, fill }: Readings, places: ReadonlyMap<string, Uint32Array>): Offer[] {
   const offers: Offer[] = [];
   for (const [id, own] of places) {
     const isSimple = own.length <= GAP && isAscending(createdAt, own) && isPossibleId(id);
-    const rows = isSimple ? rowsOf(columns, own) : undefined;
+    const rows = isSimple ? rowsOf({ instants: createdAt, fills: fill }, own) : undefined;
     if (rows !== undefined) offers.push({ id, own, rows });
   }
-  if (offers.length === 0) return places;
+  return offers;
+}
+
+/** `long` are tanks whose heads should be cut. */
+export type Appended = { readonly taken: readonly Offer[]; readonly long: readonly string[] };
+
+/** Those of devices under the shared lock. */
+export async function append(
+  db: Db,
+  kind: Source["kind"],
+  { createdAt, fill }: Readings,
+  offers: readonly Offer[],
+): Promise<Appended> {
+  if (offers.length === 0) return { taken: [], long: [] };
   const at = (i: number, of: Float64Array): number[] => offers.map(({ own }) => of[own.at(i) as number] as number);
-  const [[taken, grown]] = (await db.rows(APPEND[kind], [
+  const [[taken, long]] = (await db.rows(APPEND[kind], [
     texts(offers.map(({ id }) => id)),
     bigints(offers.map(({ own }) => own.length)),
     bigints(at(0, createdAt)),
@@ -70,12 +73,8 @@ export async function append(
     madePieces(
       offers,
       ({ own, rows }) => rowsSize(rows, own.length),
-      (to, { own, rows }, place) => putRows(to, place, columns, own, rows),
+      (to, { own, rows }, place) => putRows(to, place, { instants: createdAt, fills: fill }, own, rows),
     ),
   ])) as unknown as readonly [readonly [readonly number[], readonly string[]]];
-  for (const tank of grown) long.add(tank);
-  for (const place of taken) for (const own of (offers[place - 1] as Offer).own) outcomes[own] = NEW;
-  if (taken.length === places.size) return new Map();
-  const done = new Set(taken.map((place) => (offers[place - 1] as Offer).id));
-  return new Map(Array.from(places).filter(([id]) => !done.has(id)));
+  return { taken: taken.map((place) => offers[place - 1] as Offer), long };
 }

@@ -5,74 +5,28 @@
 
 import { settleLater } from "../../domain/inquiry.ts";
 import { Taken } from "../../domain/orders/taken.ts";
-import { batchOfWaiting, type Ended, endedOf, placed, type Waiting, withStored } from "../../domain/placement.ts";
-import type { Acceptance, ArrivalBatch, Source } from "../../domain/reading.ts";
+import { batchOfWaiting, type Ended, endedOf, type Placement, placed, type Waiting, withStored } from "../../domain/placement.ts";
+import type { Acceptance, ArrivalBatch } from "../../domain/reading.ts";
 import { WAITING_MOST } from "../../domain/store.ts";
 import { WAITING_COLUMNS, waitingOf } from "../columns.ts";
-import { placesByTank } from "../series/weave.ts";
-import { type Locking, takeReadings } from "./acceptance.ts";
+import { takeReadings } from "./acceptance.ts";
 import { answersOn } from "./answers.ts";
-import { append } from "./append.ts";
 import { type Db, statement, type Transaction } from "./connection.ts";
 import { shareDevices } from "./devices.ts";
 
-/** Tanks whose heads should be cut are put into `long`. */
-export async function acceptReadings(
-  db: Transaction,
-  batch: ArrivalBatch,
-  isCareful: boolean,
-  long: Set<string>,
-): Promise<Acceptance> {
-  const shared = batch.sources.some(isDevice) ? shareDevices(db) : undefined;
-  // What is asked is sent behind the lock, hence asked under it.
-  const accepted =
-    isCareful || !isSimple(batch) ? placeAll(db, batch, isCareful ? "careful" : "quick", long) : appendAll(db, batch, long);
-  return (await Promise.all([accepted, shared]))[0];
-}
-
-const isDevice = ({ kind }: Source): boolean => kind === "device";
-
-/** Of devices that anybody may name, which tell their fills: most of them have a tank. */
-function isSimple({ sources, payloads }: ArrivalBatch): boolean {
-  return payloads.size === 0 && sources.every((source) => isDevice(source) && source.customerId === null);
-}
-
-/** Behind what the tanks of the devices have; and what cannot be appended as everything else. */
-async function appendAll(db: Transaction, batch: ArrivalBatch, long: Set<string>): Promise<Acceptance> {
-  const outcomes = new Uint8Array(batch.source.length);
-  const { sources, source, createdAt } = batch;
-  const places = placesByTank({ tankIds: sources.map(({ id }) => id), tank: source, createdAt });
-  const left = await append(db, long, "device", batch, places, outcomes);
-  if (left.size === 0) return { outcomes, reasons: new Map() };
-  const others = Uint32Array.from([...left.values()].flatMap((own) => [...own])).sort();
-  const locking = left.size < places.size ? "holding" : "quick";
-  const placed = await placeAll(db, partOf(batch, others), locking, long);
-  placed.outcomes.forEach((outcome, i) => {
-    outcomes[others[i] as number] = outcome;
-  });
-  return { outcomes, reasons: new Map(Array.from(placed.reasons, ([i, reason]) => [others[i] as number, reason])) };
-}
-
-/** Those at these places; without payloads. */
-function partOf({ sources, source, createdAt, fill }: ArrivalBatch, places: Uint32Array): ArrivalBatch {
-  const used = [...new Set(Array.from(places, (place) => source[place] as number))];
-  const index = new Map(used.map((of, i) => [of, i]));
-  return {
-    sources: used.map((of) => sources[of] as Source),
-    source: places.map((place) => index.get(source[place] as number) as number),
-    createdAt: Float64Array.from(places, (place) => createdAt[place] as number),
-    fill: Float64Array.from(places, (place) => fill[place] as number),
-    payloads: new Map(),
-  };
-}
-
-async function placeAll(db: Transaction, batch: ArrivalBatch, locking: Locking, long: Set<string>): Promise<Acceptance> {
-  const placement = await settleLater(placed(batch), answersOn(db));
-  const stored = await takeReadings(db, placement.readings, locking, long);
+export async function acceptReadings(db: Transaction, batch: ArrivalBatch): Promise<Acceptance> {
+  const placement = await placeReadings(db, batch);
+  const stored = await takeReadings(db, placement.readings);
   const overtaken = placement.overtaken.map((moment) => ({ ...moment, isRejected: false }));
   if (overtaken.length > 0) await stopWaiting(db, overtaken);
   if (placement.waiting.length > 0) await putToWait(db, placement.waiting);
   return { outcomes: withStored(placement, stored), reasons: placement.reasons };
+}
+
+export async function placeReadings(db: Db, batch: ArrivalBatch): Promise<Placement> {
+  // What is asked is sent behind the lock, hence asked under it.
+  const shared = batch.sources.some(({ kind }) => kind === "device") ? shareDevices(db) : undefined;
+  return (await Promise.all([settleLater(placed(batch), answersOn(db)), shared]))[0];
 }
 
 /** Makes the devices that are strange, and locks all: in the order they are given in. */
@@ -146,7 +100,7 @@ async function drainSome(db: Transaction, devices: readonly string[], taken: Tak
   if (devices.length === 0) return;
   const waiting = (await db.rows(OF_DEVICES, [devices])).map(waitingOf);
   const placement = await settleLater(placed(batchOfWaiting(waiting)), answersOn(db));
-  const outcomes = withStored(placement, await takeReadings(db, placement.readings, "careful"));
+  const outcomes = withStored(placement, await takeReadings(db, placement.readings));
   const ended = endedOf(waiting, outcomes);
   if (ended.length > 0) await stopWaiting(db, ended);
   for (const { created_at, isRejected } of ended) taken.add(created_at, isRejected);

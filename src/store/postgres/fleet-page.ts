@@ -18,7 +18,7 @@ const STATES: Readonly<Record<FleetState, Condition>> = {
 const counted = (first: Condition, ...others: readonly Condition[]): string =>
   `(SELECT count(*) FROM (SELECT FROM fleet ${where([first, ...others])} ORDER BY ${first.order} OFFSET 0) AS own)`;
 
-/** Of one percent alone the margins themselves have to be looked at. */
+/** Of one urgency alone the margins themselves have to be looked at. */
 const LOW = `${counted(urgency("urgency < 0"))} + ${counted(urgency("urgency = 0 AND fill - threshold <= 0"))}`;
 const UNKNOWN = counted(STATES.unknown);
 /** What is low or unknown is less than what is not, as a rule. */
@@ -29,7 +29,7 @@ const COUNTS: Readonly<Record<FleetState | "all", string>> = {
   unknown: UNKNOWN,
 };
 
-/** The margin itself decides where it is the same in whole percent. */
+/** The margin itself decides where the urgency is the same. */
 const orderOf = (alias: string): string => `${alias}.urgency, ${alias}.fill - ${alias}.threshold, ${alias}.tank`;
 
 /** So many are fetched and sorted; of more, the most urgent are looked through until a page is full. */
@@ -54,7 +54,7 @@ export function fleetText(question: FleetQuestion, filtering: Filtering, fetched
 
 const sorted = (alias: string, limits: string): string => `ORDER BY ${orderOf(alias)} ${limits}`;
 
-/** By fleet_by_urgency, one percent after the other, as far as anybody reads on. */
+/** By fleet_by_urgency, one urgency after the other, as far as anybody reads on. */
 const mostUrgent = (conditions: readonly Pick<Condition, "holds">[]): string =>
   `(SELECT * FROM fleet ${where(conditions)} ORDER BY urgency OFFSET 0) AS fleet`;
 

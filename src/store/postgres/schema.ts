@@ -194,7 +194,7 @@ export const SENDERS_AND_LATEST = `
   ALTER TABLE waiting ADD COLUMN customer_id text COLLATE "C";
 
   -- The latest reading; and of live tanks, what the fleet is found by. What is indexed is coarse, so that few readings move an
-  -- entry: the margin in whole percent, and the quarter of the day in which the tank was last heard.
+  -- entry: the margin in steps, and the quarter of the day in which the tank was last heard.
   ALTER TABLE telemetry
     ADD COLUMN at bigint NOT NULL DEFAULT ${EARLIEST},
     ADD COLUMN fill double precision,

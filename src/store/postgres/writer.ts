@@ -6,6 +6,7 @@ import type { Acceptance, ArrivalBatch, Source } from "../../domain/reading.ts";
 import { cutHeads } from "./acceptance.ts";
 import { acceptReadings } from "./arrivals.ts";
 import { type Transaction, transaction } from "./connection.ts";
+import { FirstPass, partOf } from "./first-pass.ts";
 
 const READINGS_TOGETHER = 20_000;
 const CUT_TOGETHER = 64;
@@ -55,6 +56,17 @@ export class Writer {
     }
   }
 
+  async #accept(batch: ArrivalBatch): Promise<Acceptance> {
+    const { outcomes, left, long } = await FirstPass.over(this.#pool, batch);
+    for (const tank of long) this.#long.add(tank);
+    if (left.length === 0) return { outcomes, reasons: new Map() };
+    const others = await transaction(this.#pool, (db) => acceptReadings(db, partOf(batch, left)));
+    others.outcomes.forEach((outcome, i) => {
+      outcomes[left[i] as number] = outcome;
+    });
+    return { outcomes, reasons: new Map(Array.from(others.reasons, ([i, reason]) => [left[i] as number, reason])) };
+  }
+
   /** What is not cut now is told again when it grows on. */
   async #cutLong(): Promise<void> {
     const tanks = [...this.#long];
@@ -81,7 +93,7 @@ export class Writer {
       this.#queue.shift();
     }
     const batch = joined(jobs.map(({ batch }) => batch));
-    const result = transaction(this.#pool, (db, tries) => acceptReadings(db, batch, tries > 1, this.#long));
+    const result = this.#accept(batch);
     let from = 0;
     for (const { batch, settle } of jobs) {
       const [own, past] = [from, from + batch.source.length];

@@ -169,7 +169,7 @@ export const DEVICES_AND_FLEET = `
   ) STRICT, WITHOUT ROWID;
 
   -- A row for every live tank: its threshold and its latest reading. What is indexed is coarse, so that few readings move an
-  -- entry: the margin in whole percent, and the quarter of the day in which the tank was last heard.
+  -- entry: the margin in steps, and the quarter of the day in which the tank was last heard.
   CREATE TABLE fleet (
     tank TEXT PRIMARY KEY,
     threshold INTEGER NOT NULL,
