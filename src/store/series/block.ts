@@ -166,10 +166,10 @@ export function putRows(to: DataView, at: number, { instants, fills }: Columns, 
 }
 
 /** Whether each of these lies behind the one before. */
-export function isAscending(instants: Float64Array, places?: Uint32Array): boolean {
-  const count = places?.length ?? instants.length;
-  const at = (i: number): number => instants[places === undefined ? i : (places[i] as number)] as number;
-  for (let i = 1; i < count; i++) if (at(i - 1) >= at(i)) return false;
+export function isAscending(instants: Float64Array, places: Uint32Array): boolean {
+  for (let i = 1; i < places.length; i++) {
+    if ((instants[places[i - 1] as number] as number) >= (instants[places[i] as number] as number)) return false;
+  }
   return true;
 }
 
@@ -177,17 +177,19 @@ export function isAscending(instants: Float64Array, places?: Uint32Array): boole
  * The rows with readings behind their last, or undefined where these do not fit the way it is packed, or do not all lie behind
  * it, each after the one before. Most readings come in like this, and nothing of the head has to be unpacked for it.
  */
-export function appended(data: Uint8Array, readings: Columns): Uint8Array | undefined {
+export function appended(data: Uint8Array, columns: Columns, places: Uint32Array): Uint8Array | undefined {
   const packing = data[0] ?? 0;
   const last = lastReading(data);
-  const [first] = readings.instants;
-  if ((packing & ROWS) === 0 || last === undefined || first === undefined) return undefined;
-  if (first <= last.created_at || !isAscending(readings.instants)) return undefined;
-  const more = packRows(readings, 0, readings.instants.length, (packing & WIDE_FILLS) !== 0);
-  if (more?.[0] !== packing) return undefined;
-  const bytes = new Uint8Array(data.length + more.length - 1);
+  if ((packing & ROWS) === 0 || last === undefined) return undefined;
+  if ((columns.instants[places[0] as number] as number) <= last.created_at || !isAscending(columns.instants, places))
+    return undefined;
+  const rows = (packing & WIDE_FILLS) === 0 ? "narrow" : "wide";
+  const fitting = rowsOf(columns, places);
+  if (fitting === undefined || (fitting === "wide" && rows === "narrow")) return undefined;
+  const bytes = new Uint8Array(data.length + places.length * rowSize(rows));
+  // Their first byte, which says how they are packed, is not the second of its kind for long.
+  putRows(new DataView(bytes.buffer), data.length - 1, columns, places, rows);
   bytes.set(data);
-  bytes.set(more.subarray(1), data.length);
   return bytes;
 }
 

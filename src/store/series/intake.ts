@@ -5,7 +5,7 @@ import type { ReadingBatch } from "../../domain/reading.ts";
 import { appended, Block, columnsOf } from "./block.ts";
 import { LATEST } from "./levels.ts";
 import type { Ways } from "./ways.ts";
-import { columnsAt, cutBlock, cutHead, HEAD_MOST, NEW, type Piece, placesBefore, weave } from "./weave.ts";
+import { cutBlock, cutHead, HEAD_MOST, NEW, type Piece, placesBefore, weave } from "./weave.ts";
 
 /** What is stored of a tank's telemetry: the number of all its readings, and the newest of them. */
 export type Head = { readonly total: number; readonly start: number; readonly data: Uint8Array };
@@ -44,7 +44,7 @@ export function* lateGaps(head: Head, ways: Ways, batch: ReadingBatch, places: U
 function takeBehind(head: Head, batch: ReadingBatch, places: Uint32Array, outcomes: Uint8Array): Taken | undefined {
   const length = new Block(head.data).length;
   if (length === 0 || length + places.length > HEAD_MOST) return undefined;
-  const data = appended(head.data, columnsAt(batch, places));
+  const data = appended(head.data, { instants: batch.createdAt, fills: batch.fill }, places);
   if (data === undefined) return undefined;
   for (const place of places) outcomes[place] = NEW;
   const { total, start } = head;

@@ -47,16 +47,6 @@ export function placesByTank({ tankIds, tank, createdAt }: Omit<ReadingBatch, "f
   return byTank;
 }
 
-/** The readings at these places. */
-export function columnsAt({ createdAt, fill }: ReadingBatch, places: Uint32Array): Columns {
-  const [instants, fills] = [new Float64Array(places.length), new Float64Array(places.length)];
-  for (let i = 0; i < places.length; i++) {
-    instants[i] = createdAt[places[i] as number] as number;
-    fills[i] = fill[places[i] as number] as number;
-  }
-  return { instants, fills };
-}
-
 /** How many of the places are before the instant. */
 export function placesBefore({ createdAt }: ReadingBatch, places: Uint32Array, instant: number): number {
   let low = 0;

@@ -101,38 +101,39 @@ test("one behind the other, readings come back as they were; only what lies befo
   );
 });
 
+const appendedAll = (data: Uint8Array, pairs: readonly Pair[]): Uint8Array | undefined =>
+  appended(data, columnsOf(pairs), Uint32Array.from(pairs.keys()));
+
 test("what is appended lies behind what was there, and what does not fit there is not", () => {
   fc.assert(
     fc.property(series(40), series(10), fc.boolean(), (pairs, more, isWide) => {
       const data = packRows(columnsOf(pairs), 0, pairs.length, isWide);
       fc.pre(data !== undefined && data.length > 0 && more.length > 0);
-      const joined = appended(data, columnsOf(more));
+      const joined = appendedAll(data, more);
       const isBehind = (more[0]?.[0] ?? 0) > (pairs.at(-1)?.[0] ?? 0);
       const whole = isBehind ? [...pairs, ...more] : [];
       if (joined !== undefined) assert.deepEqual(pairsOf(new Block(joined)), whole);
       else assert.ok(!isBehind || packRows(columnsOf(whole))?.[0] !== data[0], "it would have fitted");
     }),
   );
-  const [one, two] = [packRows(columnsOf([[5, 1]])) as Uint8Array, columnsOf([[6, 2]])];
+  const one = packRows(columnsOf([[5, 1]])) as Uint8Array;
+  const two: Pair[] = [[6, 2]];
   assert.deepEqual(
     [
       [7, 3],
       [6, 4],
     ].map(
       ([at, fill]) =>
-        appended(
-          one,
-          columnsOf([
-            [6, 2],
-            [at as number, fill as number],
-          ]),
-        ) === undefined,
+        appendedAll(one, [
+          [6, 2],
+          [at as number, fill as number],
+        ]) === undefined,
     ),
     [false, true],
     "two of one instant",
   );
-  assert.equal(appended(pack(columnsOf([[5, 1]])), two), undefined, "of columns");
-  assert.equal(appended(new Uint8Array(0), two), undefined, "of nothing");
+  assert.equal(appendedAll(pack(columnsOf([[5, 1]])), two), undefined, "of columns");
+  assert.equal(appendedAll(new Uint8Array(0), two), undefined, "of nothing");
 });
 
 test("no bytes are no readings", () => {
