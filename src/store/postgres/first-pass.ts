@@ -24,8 +24,9 @@ export class FirstPass {
   static async over(pool: pg.Pool, batch: ArrivalBatch): Promise<FirstPass> {
     const pass = new FirstPass(batch.source.length);
     const kind = plainKindOf(batch);
-    if (kind === undefined) await transaction(pool, (db) => pass.#appendPlaced(db, batch));
-    else await pass.#appendPlain(pool, kind, batch);
+    // What a transaction says counts when it has committed: one that is begun again may take others.
+    if (kind === undefined) pass.#take(await transaction(pool, (db) => appendPlaced(db, batch)));
+    else pass.#take(await appendPlain(pool, kind, batch));
     return pass;
   }
 
@@ -33,26 +34,7 @@ export class FirstPass {
     return Uint32Array.from(this.#isLeft.keys()).filter((place) => this.#isLeft[place] === 1);
   }
 
-  async #appendPlain(pool: pg.Pool, kind: Source["kind"], batch: ArrivalBatch): Promise<void> {
-    const { sources, source, createdAt } = batch;
-    const offers = offersOf(batch, placesByTank({ tankIds: sources.map(({ id }) => id), tank: source, createdAt }));
-    if (offers.length === 0) return;
-    const appended = await transactionAtOnce(pool, async (db) => {
-      const shared = kind === "device" ? shareDevices(db) : undefined;
-      return (await Promise.all([append(db, kind, batch, offers), shared]))[0];
-    });
-    this.#take(appended);
-  }
-
-  async #appendPlaced(db: Db, batch: ArrivalBatch): Promise<void> {
-    const { readings, places, overtaken } = await placeReadings(db, batch);
-    // Where a reading overtakes one that waits, that has to go, too.
-    if (overtaken.length > 0) return;
-    this.#take(await append(db, "tank", readings, offersOf(readings, placesByTank(readings))), places);
-  }
-
-  /** `places` says where in the batch those stand that the offers speak of. */
-  #take({ taken, long }: Appended, places?: Uint32Array): void {
+  #take({ taken, long, places }: Appended & Placed): void {
     this.long = long;
     for (const { own } of taken) {
       for (const one of own) {
@@ -62,6 +44,26 @@ export class FirstPass {
       }
     }
   }
+}
+
+/** Where in the batch those stand that the offers speak of; without it, they speak of the batch. */
+type Placed = { readonly places?: Uint32Array };
+
+async function appendPlain(pool: pg.Pool, kind: Source["kind"], batch: ArrivalBatch): Promise<Appended> {
+  const { sources, source, createdAt } = batch;
+  const offers = offersOf(batch, placesByTank({ tankIds: sources.map(({ id }) => id), tank: source, createdAt }));
+  if (offers.length === 0) return { taken: [], long: [] };
+  return transactionAtOnce(pool, async (db) => {
+    const shared = kind === "device" ? shareDevices(db) : undefined;
+    return (await Promise.all([append(db, kind, batch, offers), shared]))[0];
+  });
+}
+
+async function appendPlaced(db: Db, batch: ArrivalBatch): Promise<Appended & Placed> {
+  const { readings, places, overtaken } = await placeReadings(db, batch);
+  // Where a reading overtakes one that waits, that has to go, too.
+  if (overtaken.length > 0) return { taken: [], long: [] };
+  return { ...(await append(db, "tank", readings, offersOf(readings, placesByTank(readings)))), places };
 }
 
 /** Of tanks alone, or of devices alone, that anybody may name, and that tell their fills: nothing more has to be known. */

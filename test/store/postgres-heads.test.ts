@@ -1,0 +1,39 @@
+// Heads that grow too long: of many tanks they are cut together, of one when it cannot grow any further.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { HEAD_LONGEST } from "../../src/store/series/weave.ts";
+import { deliver } from "../support/arrivals.ts";
+import { postgresDatabase } from "../support/postgres/database.ts";
+import { openedOn } from "../support/postgres/opened.ts";
+import { checked, customer, putCustomers, putTanks, readingsOf, tank } from "./conformance/objects.ts";
+
+const ROUNDS = 180;
+
+for (const { many, of } of [
+  { many: 80, of: "many tanks" },
+  { many: 1, of: "one tank" },
+]) {
+  test(`readings of ${of}, one behind the other, leave heads that are cut, and nothing is lost`, async (t) => {
+    const { url, query, closeFirst } = await postgresDatabase(t);
+    const { store, told } = await openedOn({ after: closeFirst }, url);
+    await putCustomers(store, customer("a"));
+    const ids = Array.from({ length: many }, (_, i) => `t${i}`);
+    await putTanks(store, ...ids.map((id) => tank(id, "a", { assigned_device_id: `d${id}` })));
+    const rounds = many === 1 ? HEAD_LONGEST + 1 : ROUNDS;
+    for (let at = 1; at <= rounds; at++) {
+      // By device, by tank, and with fills that hundredths do not tell.
+      const fill = at > 100 ? at / 3 : at / 2;
+      const sent = ids.map((id) => (at % 2 === 0 ? { device: `d${id}`, at, fill } : { tank: id, at, fill }));
+      assert.deepEqual(new Set(await deliver(store, ...sent)), new Set(["new"]));
+    }
+    const heads = await query<{ total: string; older: string }>("SELECT total, older FROM telemetry");
+    for (const { total, older } of heads) {
+      assert.equal(Number(total), rounds);
+      assert.ok(Number(total) - Number(older) <= HEAD_LONGEST);
+    }
+    assert.ok(heads.filter(({ older }) => Number(older) > 0).length > many / 2, "most were cut");
+    assert.equal((await readingsOf(store, "t0")).totalItems, rounds);
+    assert.deepEqual([told(), (await checked(store)).findings], [[], []]);
+  });
+}
