@@ -8,9 +8,13 @@ import { start } from "../processes.ts";
 
 export const program = (name: string): string => fileURLToPath(new URL(`../programs/${name}.ts`, import.meta.url));
 
-export async function startProgram(name: string, words: readonly string[]): Promise<{ child: ChildProcess; url: string }> {
+export async function startProgram(
+  name: string,
+  words: readonly string[],
+  ofNode: readonly string[] = [],
+): Promise<{ child: ChildProcess; url: string }> {
   const env = { ...process.env, NODE_ENV: "production" };
-  const child = start(process.execPath, [program(name), ...words], { env, stdio: ["ignore", "pipe", "inherit"] });
+  const child = start(process.execPath, [...ofNode, program(name), ...words], { env, stdio: ["ignore", "pipe", "inherit"] });
   if (child.stdout === null) throw new Error("a process without a pipe");
   const lines = createInterface({ input: child.stdout });
   const failed = once(child, "exit").then(() => {

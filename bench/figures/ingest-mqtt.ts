@@ -16,6 +16,9 @@ const CONNECTIONS = 100;
 /** Messages that each connection has under way. */
 const UNDER_WAY = [10, 1] as const;
 
+/** What `bin/tank-monitor.js` starts the service with. */
+const AS_THE_SERVICE = ["--max-semi-space-size=8"];
+
 const rowName = (engine: Engine, underWay: number): string => `ingest-mqtt-${underWay}-${engine}`;
 
 export const ingestMqtt: Figure = {
@@ -44,7 +47,7 @@ async function onEngine(bench: Bench, engine: Engine): Promise<Measured[]> {
   const key = createKey(database.url, "ingest");
   await using service = await startWithBroker(engine, database.url);
   await using end = new AsyncDisposableStack();
-  const idle = await startProgram("idle-broker", []);
+  const idle = await startProgram("idle-broker", [], AS_THE_SERVICE);
   end.defer(() => stop(idle.child));
   const senderTo = async (url: string) => end.use(await startTurns<Messages, Spent>("send-messages", [url, key, String(tanks)]));
   const [stored, acknowledged] = [await senderTo(service.mqttUrl), await senderTo(idle.url)];

@@ -46,7 +46,7 @@ function faultIn({ of, createdAt }: Arrival, { deviceId }: Sender, latest: Insta
 }
 
 function batchOf(arrivals: readonly Arrival[], { customerId, hasWaited = false }: Sender): ArrivalBatch {
-  const places = new Map<string, number>();
+  const places = { tank: new Map<string, number>(), device: new Map<string, number>() };
   const sources: Source[] = [];
   const payloads = new Map<number, string>();
   const source = new Uint32Array(arrivals.length);
@@ -54,11 +54,10 @@ function batchOf(arrivals: readonly Arrival[], { customerId, hasWaited = false }
   const fill = new Float64Array(arrivals.length);
   arrivals.forEach(({ of, createdAt: at, measured }, i) => {
     const [kind, id] = "tankId" in of ? (["tank", of.tankId] as const) : (["device", deviceKey(of.deviceId)] as const);
-    const name = `${kind} ${id}`;
-    let place = places.get(name);
+    let place = places[kind].get(id);
     if (place === undefined) {
       place = sources.push({ kind, id, customerId, ...(hasWaited && { hasWaited }) }) - 1;
-      places.set(name, place);
+      places[kind].set(id, place);
     }
     source[i] = place;
     createdAt[i] = at;

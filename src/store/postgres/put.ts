@@ -4,23 +4,18 @@ import { type Row, type Statement, statement, type Value } from "./connection.ts
 
 /** What is not text. */
 const TYPES: Readonly<Record<string, string>> = {
-  at: "bigint",
   capacity: "double precision",
   created_at: "bigint",
   deleted: "boolean",
   deleted_at: "bigint",
   dropped: "bigint",
-  fill: "double precision",
-  heard: "bigint",
   last_seen_at: "bigint",
   latitude: "double precision",
   longitude: "double precision",
   min_fill_alert_percentage: "integer",
   since: "bigint",
-  threshold: "integer",
   until: "bigint",
   updated_at: "bigint",
-  urgency: "integer",
   verified_at: "bigint",
 };
 
