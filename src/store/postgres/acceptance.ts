@@ -9,15 +9,16 @@ import { Ways } from "../series/ways.ts";
 import { placesByTank, TANK_UNKNOWN } from "../series/weave.ts";
 import { bigints, doubles, pieces, texts } from "./arrays.ts";
 import { writeBlocks } from "./blocks.ts";
-import { statement, type Transaction } from "./connection.ts";
+import { Beaten, isHeld, statement, type Transaction } from "./connection.ts";
 import { coarse } from "./fleet.ts";
 import { MilestoneKeeper } from "./milestone-keeper.ts";
 import { lookedUp } from "./put.ts";
 import { READING_MILESTONES } from "./telemetry.ts";
 
-const LOCK_HEADS = statement(
-  "SELECT tank, total, start, data FROM telemetry WHERE tank = ANY ($1::text[]) ORDER BY tank FOR UPDATE",
-);
+const HEADS = "SELECT tank, total, start, data FROM telemetry WHERE tank = ANY ($1::text[]) ORDER BY tank FOR UPDATE";
+const LOCK_HEADS = statement(HEADS);
+/** For whoever holds some already: to wait for others might be to wait for one who waits for these. */
+const LOCK_MORE = statement(`${HEADS} NOWAIT`);
 
 const BLOCKS = statement(`
   SELECT block.tank, block.start, block.data FROM unnest($1::text[], $2::bigint[]) AS asked (tank, start)
@@ -35,10 +36,11 @@ const keeper = new MilestoneKeeper(READING_MILESTONES);
 /** The readings of one tank in a batch, and what is stored of it. */
 type Arrival = { readonly tank: string; readonly head: Head; readonly places: Uint32Array; readonly ways: Ways };
 
-export async function takeReadings(db: Transaction, batch: ReadingBatch): Promise<Uint8Array> {
+/** `isHolding`: heads of other tanks are held already. */
+export async function takeReadings(db: Transaction, batch: ReadingBatch, isHolding = false): Promise<Uint8Array> {
   const outcomes = new Uint8Array(batch.tank.length);
   if (outcomes.length === 0) return outcomes;
-  const arrivals = await arrivalsOf(db, batch, outcomes);
+  const arrivals = await arrivalsOf(db, batch, outcomes, isHolding);
   const blocks = await lateBlocks(db, batch, arrivals);
   const taken = new Map<string, Taken>();
   for (const { tank, head, ways, places: own } of arrivals) {
@@ -71,10 +73,10 @@ async function write(db: Transaction, taken: ReadonlyMap<string, Taken>, ways: R
   await Promise.all([writeHeads(db, taken), writeBlocks(db, blocks.flat()), keeper.keep(db, ways)]);
 }
 
-async function arrivalsOf(db: Transaction, batch: ReadingBatch, outcomes: Uint8Array): Promise<Arrival[]> {
+async function arrivalsOf(db: Transaction, batch: ReadingBatch, outcomes: Uint8Array, isHolding: boolean): Promise<Arrival[]> {
   const places = placesByTank(batch);
   const heads = new Map<string, Head>();
-  for (const [tank, head] of await lockHeads(db, [...places.keys()])) heads.set(tank, head);
+  for (const [tank, head] of await lockHeads(db, [...places.keys()], isHolding)) heads.set(tank, head);
   for (const [tank, own] of places) if (!heads.has(tank)) for (const place of own) outcomes[place] = TANK_UNKNOWN;
   const known = Array.from(heads, ([tank, head]) => ({ tank, head, places: places.get(tank) as Uint32Array }));
   const needed = known.flatMap(({ tank, head, places: own }) =>
@@ -84,8 +86,12 @@ async function arrivalsOf(db: Transaction, batch: ReadingBatch, outcomes: Uint8A
   return known.map((arrival) => ({ ...arrival, ways: ways.get(arrival.tank) ?? Ways.none() }));
 }
 
-async function lockHeads(db: Transaction, tanks: readonly string[]): Promise<(readonly [tank: string, Head])[]> {
-  const rows = (await db.rows(LOCK_HEADS, [texts(tanks)])) as unknown as (readonly [string, number, number, Uint8Array])[];
+type LockedHead = readonly [tank: string, Head];
+
+async function lockHeads(db: Transaction, tanks: readonly string[], isHolding = false): Promise<LockedHead[]> {
+  const rows = (await db.rows(isHolding ? LOCK_MORE : LOCK_HEADS, [texts(tanks)]).catch((error: unknown) => {
+    throw isHolding && isHeld(error) ? new Beaten("a head is held by another", { cause: error }) : error;
+  })) as unknown as (readonly [string, number, number, Uint8Array])[];
   return rows.map(([tank, total, start, data]) => [tank, { total, start, data }]);
 }
 

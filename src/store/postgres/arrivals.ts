@@ -14,9 +14,10 @@ import { answersOn } from "./answers.ts";
 import { type Db, statement, type Transaction } from "./connection.ts";
 import { shareDevices } from "./devices.ts";
 
-export async function acceptReadings(db: Transaction, batch: ArrivalBatch): Promise<Acceptance> {
+/** Whatever they are. `isHolding`: heads of other tanks are held already. */
+export async function acceptReadings(db: Transaction, batch: ArrivalBatch, isHolding = false): Promise<Acceptance> {
   const placement = await placeReadings(db, batch);
-  const stored = await takeReadings(db, placement.readings);
+  const stored = await takeReadings(db, placement.readings, isHolding);
   const overtaken = placement.overtaken.map((moment) => ({ ...moment, isRejected: false }));
   if (overtaken.length > 0) await stopWaiting(db, overtaken);
   if (placement.waiting.length > 0) await putToWait(db, placement.waiting);

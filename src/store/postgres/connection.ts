@@ -130,24 +130,15 @@ export type Transaction = Db & { readonly client: pg.PoolClient };
 
 const TRIES = 5;
 
-/** One transaction, begun again where it lost against another. */
-export function transaction<T>(
+/** One transaction, begun again where it lost against another. `work` is told which try it is. */
+export async function transaction<T>(
   pool: pg.Pool,
-  work: (db: Transaction) => Promise<T>,
+  work: (db: Transaction, tries: number) => Promise<T>,
   isolation: Isolation = "READ COMMITTED",
 ): Promise<T> {
-  return untilNotBeaten(() => attempt(pool, work, isolation));
-}
-
-/** The same, of statements that `work` sends before any of them is answered: the whole of it is one round trip. */
-export function transactionAtOnce<T>(pool: pg.Pool, work: (db: Transaction) => Promise<T>): Promise<T> {
-  return untilNotBeaten(() => attempt(pool, work, "READ COMMITTED", true));
-}
-
-async function untilNotBeaten<T>(attempted: () => Promise<T>): Promise<T> {
   for (let tries = 1; ; tries++) {
     try {
-      return await attempted();
+      return await attempt(pool, (db) => work(db, tries), isolation);
     } catch (error) {
       if (!isBeaten(error) || tries === TRIES) throw error;
       await pause(Math.random() * 10 * 2 ** tries);
@@ -155,21 +146,15 @@ async function untilNotBeaten<T>(attempted: () => Promise<T>): Promise<T> {
   }
 }
 
-async function attempt<T>(
-  pool: pg.Pool,
-  work: (db: Transaction) => Promise<T>,
-  isolation: Isolation,
-  isAtOnce = false,
-): Promise<T> {
+async function attempt<T>(pool: pg.Pool, work: (db: Transaction) => Promise<T>, isolation: Isolation): Promise<T> {
   const client = await pool.connect();
   let failure: Error | undefined;
   try {
     // What comes first is sent behind it. A connection that cannot begin cannot do that either.
     const begun = client.query(`BEGIN ISOLATION LEVEL ${isolation}`);
-    const working = work({ client, rows: (asked, values) => rowsOf(client, asked, values) });
-    if (!isAtOnce) await Promise.all([working, begun]);
-    // What failed before cannot be committed: the server takes this for a ROLLBACK then.
-    const [result] = await Promise.all([working, begun, client.query("COMMIT")]);
+    const db = { client, rows: (asked: Statement, values?: readonly Value[]) => rowsOf(client, asked, values) };
+    const [result] = await Promise.all([work(db), begun]);
+    await client.query("COMMIT");
     return result;
   } catch (error) {
     failure = error as Error;
@@ -186,8 +171,12 @@ async function attempt<T>(
   }
 }
 
+/** Another holds what is needed, and may wait for what is held here. */
+export class Beaten extends Error {}
+
 const SERIALIZATION_FAILURE = "40001";
 const DEADLOCK = "40P01";
+const LOCK_NOT_AVAILABLE = "55P03";
 const READ_ONLY = "25006";
 
 /**
@@ -195,7 +184,7 @@ const READ_ONLY = "25006";
  * have a successor, where a new connection leads to.
  */
 function canStay(error: unknown): boolean {
-  return error instanceof pg.DatabaseError && error.code !== READ_ONLY;
+  return error instanceof Beaten || (error instanceof pg.DatabaseError && error.code !== READ_ONLY);
 }
 
 function codeOf(error: unknown): string | undefined {
@@ -204,7 +193,12 @@ function codeOf(error: unknown): string | undefined {
 
 export function isBeaten(error: unknown): boolean {
   const code = codeOf(error);
-  return code === SERIALIZATION_FAILURE || code === DEADLOCK;
+  return error instanceof Beaten || code === SERIALIZATION_FAILURE || code === DEADLOCK;
+}
+
+/** What is held by another, and is not waited for. */
+export function isHeld(error: unknown): boolean {
+  return codeOf(error) === LOCK_NOT_AVAILABLE;
 }
 
 /**

@@ -6,7 +6,7 @@ import type { Acceptance, ArrivalBatch, Source } from "../../domain/reading.ts";
 import { cutHeads } from "./acceptance.ts";
 import { acceptReadings } from "./arrivals.ts";
 import { type Transaction, transaction } from "./connection.ts";
-import { FirstPass, partOf } from "./first-pass.ts";
+import { acceptInTwoPasses } from "./two-passes.ts";
 
 const READINGS_TOGETHER = 20_000;
 const CUT_TOGETHER = 64;
@@ -56,15 +56,11 @@ export class Writer {
     }
   }
 
-  async #accept(batch: ArrivalBatch): Promise<Acceptance> {
-    const { outcomes, left, long } = await FirstPass.over(this.#pool, batch);
-    for (const tank of long) this.#long.add(tank);
-    if (left.length === 0) return { outcomes, reasons: new Map() };
-    const others = await transaction(this.#pool, (db) => acceptReadings(db, partOf(batch, left)));
-    others.outcomes.forEach((outcome, i) => {
-      outcomes[left[i] as number] = outcome;
-    });
-    return { outcomes, reasons: new Map(Array.from(others.reasons, ([i, reason]) => [left[i] as number, reason])) };
+  /** What was beaten locks at first all that it needs. */
+  #accept(batch: ArrivalBatch): Promise<Acceptance> {
+    return transaction(this.#pool, (db, tries) =>
+      tries === 1 ? acceptInTwoPasses(db, batch, this.#long) : acceptReadings(db, batch),
+    );
   }
 
   /** What is not cut now is told again when it grows on. */
