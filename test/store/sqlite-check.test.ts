@@ -80,7 +80,7 @@ suite("a database that was damaged", () => {
   test("a head that is gone is made anew, and what was in it is told to be lost", async (t) => {
     const store = await harmed(t, "DELETE FROM telemetry WHERE tank IN (SELECT pk FROM tank WHERE id IN ('long', 'short'))");
     const { findings } = await checked(store, true);
-    const lost = /there should be a head of its telemetry, there is none; up to 160 of its newest readings may be lost/;
+    const lost = /there should be a head of its telemetry, there is none; up to 192 of its newest readings may be lost/;
     const inFleet = /the fleet says/;
     assert.deepEqual(
       findings.map(({ where, what, repaired }) => [where, lost.test(what), inFleet.test(what), repaired]),

@@ -1,7 +1,6 @@
 // The writing thread: the only place of a process that writes to its database. Whatever waits is taken together into one
 // transaction (group commit), and answered after the commit.
 
-import { setPriority } from "node:os";
 import type { DatabaseSync } from "node:sqlite";
 import { parentPort, workerData } from "node:worker_threads";
 import { Refusal } from "../../domain/errors.ts";
@@ -39,8 +38,6 @@ const TRANSACTION_MS = 150;
 /** Held for this long, in one transaction or many, the lock is left free for longer than others take to look again. */
 const HELD_MS = 100;
 const PAUSE_MS = 3;
-/** As `nice` counts, to 19. */
-const PRIORITY = 15;
 
 class WritingThread {
   readonly #db: DatabaseSync;
@@ -124,22 +121,7 @@ class WritingThread {
   }
 }
 
-/**
- * Whoever asks is answered first: a batch takes milliseconds, which a question would otherwise wait for where processors are few.
- * Low enough that the scheduler lets others in between, and high enough that writing goes on beside a processor's worth of them.
- */
-function stepBack(): void {
-  // Elsewhere this would be the whole process.
-  if (process.platform !== "linux") return;
-  try {
-    setPriority(0, PRIORITY);
-  } catch {
-    // A system that does not allow it has both on one level.
-  }
-}
-
 if (parentPort !== null) {
-  stepBack();
   const thread = new WritingThread((workerData as { file: string }).file);
   parentPort.on("message", (message) => thread.take(message));
 }
