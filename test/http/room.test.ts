@@ -72,13 +72,17 @@ test("what one key holds keeps nobody else out; its own next body is told to com
       return socket;
     }),
   );
-  const answer = await until("there is no room", async () => {
-    const seen = await send(7_000_000, key);
-    return seen.status === 503 ? seen : undefined;
-  });
+  const answer = await until(
+    "there is no room",
+    async () => {
+      const seen = await send(7_000_000, key);
+      return seen.status === 503 ? seen : undefined;
+    },
+    30_000,
+  );
   assert.equal(answer.headers.get("retry-after"), "1");
   assert.equal(((await answer.json()) as { code: string }).code, "overloaded");
   assert.equal((await send(7_000_000, other)).status, 200, "another key is not held up");
   for (const socket of holders) socket.destroy();
-  await until("there is room again", async () => (await send(7_000_000, key)).status === 200);
+  await until("there is room again", async () => (await send(7_000_000, key)).status === 200, 30_000);
 });
