@@ -11,7 +11,7 @@ import type { NaiveStore } from "../conformance/model.ts";
 import { customer, tank, WHOLE } from "../conformance/objects.ts";
 import { Sender } from "./sender.ts";
 import { EMAILS, OWNERS } from "./some-objects.ts";
-import { TELLING, WITNESS } from "./some-readings.ts";
+import { TELLING, WITNESS, within } from "./some-readings.ts";
 import { note, type SentReading, send, type Write } from "./write.ts";
 
 /** The write with something more in it that nothing else ever writes. */
@@ -104,7 +104,7 @@ function shareOf(random: Random, model: NaiveStore, tankId: string, side: number
 function crowd(random: Random, model: NaiveStore, tankId: string): SentReading[] {
   const near = model.readings(tankId).at(random.whole(0, 300))?.created_at ?? 0;
   return Array.from({ length: random.whole(1, 200) }, () => {
-    const at = near + random.whole(-500, 500);
+    const at = within(near + random.whole(-500, 500));
     return [tankId, at, Math.abs(at % 101)];
   });
 }

@@ -12,7 +12,7 @@ const LAST = Date.parse("9999-12-31T23:59:59.999Z");
 export const TELLING = ["edge", "big", "t1", "t2", "t3"];
 /** Its readings, one a write, show which writes are there; it is never deleted. */
 export const WITNESS = "witness";
-const within = (at: number): number => Math.min(LAST, Math.max(FIRST, at));
+export const within = (at: number): number => Math.min(LAST, Math.max(FIRST, at));
 
 type Kind = (random: Random, model: NaiveStore, tankId: string, most: number) => SentReading[];
 
