@@ -17,7 +17,7 @@ type Latest = Readonly<Record<"at" | "fill" | "threshold", string>>;
 
 /** The coarse columns of a row in which these are, or become, the others: as `fleetRow` has them. */
 export const coarse = ({ at, fill, threshold }: Latest): string => `
-  urgency = CASE WHEN ${threshold} IS NULL THEN NULL WHEN ${fill} IS NULL THEN ${UNKNOWN_URGENCY} 
+  urgency = CASE WHEN ${threshold} IS NULL THEN NULL WHEN ${fill} IS NULL THEN ${UNKNOWN_URGENCY}
     ELSE ${urgencyIn(`${fill} - ${threshold}`)} END,
   heard = CASE WHEN ${threshold} IS NOT NULL THEN floor(${at}::double precision / ${QUARTER_DAY}) END`;
 
@@ -43,7 +43,7 @@ export async function keepFleet(db: Db, changes: readonly Change<TankState>[]): 
 
 const thresholdOf = ({ tank, deleted }: TankState): number | null => (deleted ? null : tank.min_fill_alert_percentage);
 
-export type LatestOfTank = {
+type LatestOfTank = {
   readonly tank: string;
   /** Of a live tank. */
   readonly threshold: number | null;

@@ -125,15 +125,14 @@ export function pack({ instants, fills }: Columns, from = 0, to = instants.lengt
   return bytes;
 }
 
-/** The same, one reading behind the other, or undefined where an instant does not fit. `isWide`: with doubles, needed or not. */
-export function packRows(columns: Columns, from = 0, to = columns.instants.length, isWide = false): Uint8Array | undefined {
+/** The same, one reading behind the other, or undefined where an instant does not fit. */
+export function packRows(columns: Columns, from = 0, to = columns.instants.length): Uint8Array | undefined {
   if (to === from) return new Uint8Array(0);
   const places = Uint32Array.from({ length: to - from }, (_, i) => from + i);
-  const kind = rowsOf(columns, places);
-  if (kind === undefined) return undefined;
-  const wanted = isWide ? "wide" : kind;
-  const bytes = new Uint8Array(rowsSize(wanted, places.length));
-  putRows(new DataView(bytes.buffer), 0, columns, places, wanted);
+  const rows = rowsOf(columns, places);
+  if (rows === undefined) return undefined;
+  const bytes = new Uint8Array(rowsSize(rows, places.length));
+  putRows(new DataView(bytes.buffer), 0, columns, places, rows);
   return bytes;
 }
 
@@ -187,7 +186,7 @@ export function appended(data: Uint8Array, columns: Columns, places: Uint32Array
   const fitting = rowsOf(columns, places);
   if (fitting === undefined || (fitting === "wide" && rows === "narrow")) return undefined;
   const bytes = new Uint8Array(data.length + places.length * rowSize(rows));
-  // Their first byte, which says how they are packed, is not the second of its kind for long.
+  // What says how they are packed falls on the last byte of what was there, which is put back with the rest of it.
   putRows(new DataView(bytes.buffer), data.length - 1, columns, places, rows);
   bytes.set(data);
   return bytes;
