@@ -69,19 +69,20 @@ async function onEngine(bench: Bench, engine: Engine): Promise<Measured[]> {
   const numbers = new Numbers();
   const batches = { batches: (READINGS / HTTP.readings) * seconds, rate: READINGS / HTTP.readings };
   const messages = { messages: READINGS * seconds, rate: READINGS };
-  const senders: Readonly<Record<Door, () => Promise<Spent>>> = {
-    http: () => http.take({ ...HTTP, ...batches, first: numbers.take(READINGS * seconds) }),
-    mqtt: () => mqtt.take({ ...MQTT, ...messages, first: numbers.take(READINGS * seconds) }),
+  const senders: Readonly<Record<Door, () => Promise<() => Promise<Spent>>>> = {
+    http: () => http.ready({ ...HTTP, ...batches, first: numbers.take(READINGS * seconds) }),
+    mqtt: () => mqtt.ready({ ...MQTT, ...messages, first: numbers.take(READINGS * seconds) }),
   };
-  const read = () => reader.take({ rate: READS, seconds });
+  const reads = { rate: READS, seconds };
   async function besides(door: Door): Promise<Seen> {
-    const [times, sent] = await Promise.all([read(), senders[door]()]);
+    const both = [await senders[door](), await reader.ready(reads)] as const;
+    const [sent, times] = await Promise.all([both[0](), both[1]()]);
     const cameIn = (READINGS * seconds) / sent.seconds;
     if (cameIn < KEPT_UP * READINGS) throw new Error(`only ${Math.round(cameIn)} readings a second came in over ${door}`);
     return { ...times, cameIn };
   }
   const turns = {
-    idle: async (): Promise<Seen> => ({ ...(await read()), cameIn: 0 }),
+    idle: async (): Promise<Seen> => ({ ...(await reader.take(reads)), cameIn: 0 }),
     http: () => besides("http"),
     mqtt: () => besides("mqtt"),
   };

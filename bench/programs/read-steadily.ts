@@ -20,14 +20,18 @@ let asked = 0;
 let turns = 0;
 
 takeTurns<Reads, ReadTimes>(async ({ rate, seconds }) => {
-  using end = new DisposableStack();
+  const end = new DisposableStack();
   const connections: Connection[] = [];
   for (let i = 0; i < CONNECTIONS; i++) connections.push(end.use(await Connection.open({ url, headers: { "x-api-key": key } })));
-  const times: number[] = [];
   const reads = rate * seconds;
-  await paced(connections, reads, scattered(rate, reads, ++turns), async (connection, _, since) => {
-    await connection.time(paths[asked++ % paths.length] ?? "");
-    times.push(performance.now() - since);
-  });
-  return { p50: quantile(times, 0.5), p99: quantile(times, 0.99) };
+  const dueAt = scattered(rate, reads, ++turns);
+  return async () => {
+    using _end = end;
+    const times: number[] = [];
+    await paced(connections, reads, dueAt, async (connection, _, since) => {
+      await connection.time(paths[asked++ % paths.length] ?? "");
+      times.push(performance.now() - since);
+    });
+    return { p50: quantile(times, 0.5), p99: quantile(times, 0.99) };
+  };
 });

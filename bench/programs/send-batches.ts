@@ -35,13 +35,16 @@ function batchFrom(first: number, readings: number, named: Named): Buffer {
 takeTurns<Batches, Spent>(async ({ named, first, batches, readings, clients, rate }) => {
   const bodies = Array.from({ length: batches }, (_, i) => batchFrom(first + i * readings, readings, named));
   const expected = JSON.stringify({ object: "results", results: Array.from({ length: readings }, () => ({ status: "stored" })) });
-  using end = new DisposableStack();
+  const end = new DisposableStack();
   const connections: Connection[] = [];
   for (let i = 0; i < clients; i++) connections.push(end.use(await Connection.open({ url, headers: { "x-api-key": key } })));
-  return await spent(() =>
-    paced(connections, batches, rate === undefined ? atOnce : evenly(rate), async (connection, i) => {
-      const { status, body } = await connection.send(PATH, bodies[i] as Buffer);
-      if (status !== 200 || body !== expected) throw new Error(`a batch is answered with ${status}: ${body.slice(0, 300)}`);
-    }),
-  );
+  return async () => {
+    using _end = end;
+    return await spent(() =>
+      paced(connections, batches, rate === undefined ? atOnce : evenly(rate), async (connection, i) => {
+        const { status, body } = await connection.send(PATH, bodies[i] as Buffer);
+        if (status !== 200 || body !== expected) throw new Error(`a batch is answered with ${status}: ${body.slice(0, 300)}`);
+      }),
+    );
+  };
 });

@@ -39,15 +39,18 @@ async function release(publishers: readonly Publisher[], messages: number, rate:
 
 takeTurns<Messages, Spent>(async ({ first, messages, connections, underWay, rate }) => {
   const made = arrivingFrom(tanks, first, messages).map(messageOf);
-  using end = new DisposableStack();
+  const end = new DisposableStack();
   const publishers: Publisher[] = [];
   for (let i = 0; i < connections; i++) {
     const own = made.filter((_, n) => n % connections === i);
     publishers.push(end.use(await Publisher.open(url, key, own, underWay)));
   }
-  return await spent(async () => {
-    if (rate === undefined) for (const publisher of publishers) publisher.release(messages);
-    else await release(publishers, messages, rate);
-    await Promise.all(publishers.map((publisher) => publisher.finished()));
-  });
+  return async () => {
+    using _end = end;
+    return await spent(async () => {
+      if (rate === undefined) for (const publisher of publishers) publisher.release(messages);
+      else await release(publishers, messages, rate);
+      await Promise.all(publishers.map((publisher) => publisher.finished()));
+    });
+  };
 });

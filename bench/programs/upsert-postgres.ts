@@ -41,10 +41,11 @@ const clients = [own];
 takeTurns<Upserts, Spent>(async ({ first, batches, readings, clients: wanted }) => {
   while (clients.length < wanted) clients.push(await connect());
   const made = Array.from({ length: batches }, (_, i) => columns(arrivingFrom(tanks, first + i * readings, readings)));
-  return spent(() =>
-    paced(clients.slice(0, wanted), batches, atOnce, async (client, i) => {
-      const { rowCount } = await client.query({ ...UPSERT, values: made[i] });
-      if (rowCount !== readings) throw new Error(`${rowCount} of ${readings} rows were written`);
-    }),
-  );
+  return () =>
+    spent(() =>
+      paced(clients.slice(0, wanted), batches, atOnce, async (client, i) => {
+        const { rowCount } = await client.query({ ...UPSERT, values: made[i] });
+        if (rowCount !== readings) throw new Error(`${rowCount} of ${readings} rows were written`);
+      }),
+    );
 });

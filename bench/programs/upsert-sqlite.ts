@@ -26,5 +26,5 @@ function insert(batch: readonly Arriving[]): void {
 insert(pastReadings(tanks));
 takeTurns<Upserts, Spent>(({ first, batches, readings }) => {
   const made = Array.from({ length: batches }, (_, i) => arrivingFrom(tanks, first + i * readings, readings));
-  return spent(() => made.forEach(insert));
+  return () => spent(() => made.forEach(insert));
 });
