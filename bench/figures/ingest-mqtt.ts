@@ -17,7 +17,7 @@ const CONNECTIONS = 100;
 const UNDER_WAY = [10, 1] as const;
 
 /** What `bin/tank-monitor.js` starts the service with. */
-const AS_THE_SERVICE = ["--max-semi-space-size=8"];
+const AS_THE_SERVICE = ["--max-semi-space-size=8", "--v8-pool-size=1"];
 
 const rowName = (engine: Engine, underWay: number): string => `ingest-mqtt-${underWay}-${engine}`;
 
