@@ -1,10 +1,8 @@
 // The usual way of readings: behind all that their tanks have, into heads with room for them. The server does it by itself,
 // in one statement; no head has to be read for it.
 
-import { isPossibleId } from "../../domain/id.ts";
-import type { ReadingBatch, Source } from "../../domain/reading.ts";
-import { isAscending, putRows, type Rows, rowsOf, rowsSize } from "../series/block.ts";
-import { GAP } from "../series/levels.ts";
+import type { Source } from "../../domain/reading.ts";
+import { type Offer, offerSize, putOffer, type Readings } from "../series/passes.ts";
 import { HEAD_LONGEST, HEAD_MOST } from "../series/weave.ts";
 import { bigints, doubles, madePieces, texts } from "./arrays.ts";
 import { type Db, type Statement, statement } from "./connection.ts";
@@ -37,44 +35,20 @@ const appending = (kind: Source["kind"]): Statement =>
 
 const APPEND: Readonly<Record<Source["kind"], Statement>> = { tank: appending("tank"), device: appending("device") };
 
-/** Readings of one tank or device, by their places in a batch, that may be appended. */
-export type Offer = { readonly id: string; readonly own: Uint32Array; readonly rows: Rows };
-type Readings = Pick<ReadingBatch, "createdAt" | "fill">;
-
-/** Of places by the id of a tank, or of a device. */
-export function offersOf({ createdAt, fill }: Readings, places: ReadonlyMap<string, Uint32Array>): Offer[] {
-  const offers: Offer[] = [];
-  for (const [id, own] of places) {
-    const isSimple = own.length <= GAP && isAscending(createdAt, own) && isPossibleId(id);
-    const rows = isSimple ? rowsOf({ instants: createdAt, fills: fill }, own) : undefined;
-    if (rows !== undefined) offers.push({ id, own, rows });
-  }
-  return offers;
-}
-
-/** `long` are tanks whose heads should be cut. */
-export type Appended = { readonly taken: readonly Offer[]; readonly long: readonly string[] };
+/** The places of what was taken; `long` are tanks whose heads should be cut. */
+export type Appended = { readonly taken: readonly Uint32Array[]; readonly long: readonly string[] };
 
 /** Those of devices under the shared lock. */
-export async function append(
-  db: Db,
-  kind: Source["kind"],
-  { createdAt, fill }: Readings,
-  offers: readonly Offer[],
-): Promise<Appended> {
+export async function append(db: Db, kind: Source["kind"], readings: Readings, offers: readonly Offer[]): Promise<Appended> {
   if (offers.length === 0) return { taken: [], long: [] };
   const at = (i: number, of: Float64Array): number[] => offers.map(({ own }) => of[own.at(i) as number] as number);
   const [[taken, long]] = (await db.rows(APPEND[kind], [
     texts(offers.map(({ id }) => id)),
     bigints(offers.map(({ own }) => own.length)),
-    bigints(at(0, createdAt)),
-    bigints(at(-1, createdAt)),
-    doubles(at(-1, fill)),
-    madePieces(
-      offers,
-      ({ own, rows }) => rowsSize(rows, own.length),
-      (to, { own, rows }, place) => putRows(to, place, { instants: createdAt, fills: fill }, own, rows),
-    ),
+    bigints(at(0, readings.createdAt)),
+    bigints(at(-1, readings.createdAt)),
+    doubles(at(-1, readings.fill)),
+    madePieces(offers, offerSize, (to, offer, place) => putOffer(to, place, readings, offer)),
   ])) as unknown as readonly [readonly [readonly number[], readonly string[]]];
-  return { taken: taken.map((place) => offers[place - 1] as Offer), long };
+  return { taken: taken.map((place) => (offers[place - 1] as Offer).own), long };
 }

@@ -5,12 +5,15 @@ import { type Answering, settle } from "../../domain/inquiry.ts";
 import { Taken } from "../../domain/orders/taken.ts";
 import { batchOfWaiting, endedOf, placed, withStored } from "../../domain/placement.ts";
 import type { Acceptance, ArrivalBatch } from "../../domain/reading.ts";
+import { firstPassOf, partOf, plainKindOf, withOthers } from "../series/passes.ts";
 import { telemetryWrites } from "./acceptance.ts";
+import { appendWrites } from "./append.ts";
 import { waitingWrites } from "./devices.ts";
 import { fleetWrites } from "./fleet.ts";
 
 export function arrivalWrites(db: DatabaseSync, answers: Answering) {
   const { takeReadings } = telemetryWrites(db, fleetWrites(db).follow);
+  const { append } = appendWrites(db);
   const { wait, waitingOf, stopWaiting } = waitingWrites(db);
 
   function take(batch: ArrivalBatch) {
@@ -26,12 +29,21 @@ export function arrivalWrites(db: DatabaseSync, answers: Answering) {
     for (const { created_at, isRejected } of ended) taken.add(created_at, isRejected);
   }
 
+  /** Whatever they are. */
+  function acceptAny(batch: ArrivalBatch): Acceptance {
+    const { outcomes, reasons, waiting, overtaken } = take(batch);
+    stopWaiting(overtaken.map((moment) => ({ ...moment, isRejected: false })));
+    wait(waiting);
+    return { outcomes, reasons };
+  }
+
   return {
     acceptReadings(batch: ArrivalBatch): Acceptance {
-      const { outcomes, reasons, waiting, overtaken } = take(batch);
-      stopWaiting(overtaken.map((moment) => ({ ...moment, isRejected: false })));
-      wait(waiting);
-      return { outcomes, reasons };
+      const kind = plainKindOf(batch);
+      if (kind === undefined) return acceptAny(batch);
+      const first = firstPassOf(batch.source.length, append(kind, batch));
+      if (first.left.length === 0) return { outcomes: first.outcomes, reasons: new Map() };
+      return withOthers(first, acceptAny(partOf(batch, first.left)));
     },
 
     /** Something has become known of these devices: what waited for it waits no longer. */

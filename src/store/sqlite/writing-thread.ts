@@ -39,6 +39,12 @@ const TRANSACTION_MS = 150;
 const HELD_MS = 100;
 const PAUSE_MS = 3;
 
+/**
+ * For a write to be undone by itself, every page it changes is kept as it was, which for readings is much, and they hardly ever
+ * fail: where one does, all that was taken with it is undone, and done again carefully.
+ */
+const READINGS: WriteName = "acceptReadings";
+
 class WritingThread {
   readonly #db: DatabaseSync;
   readonly #table: WriteTable;
@@ -71,7 +77,7 @@ class WritingThread {
     });
   }
 
-  #commitTogether(): void {
+  #commitTogether(isCareful = false): void {
     const taken: Call[] = [];
     const replies: Reply[] = [];
     const started = performance.now();
@@ -80,11 +86,16 @@ class WritingThread {
       while (this.#queue.length > 0 && performance.now() - started < TRANSACTION_MS) {
         const request = this.#queue.shift() as Call;
         taken.push(request);
-        replies.push(this.#run(request));
+        replies.push(isCareful || request.name !== READINGS ? this.#runByItself(request) : this.#run(request));
       }
       this.#db.exec("COMMIT");
     } catch (error) {
       if (this.#db.isTransaction) this.#db.exec("ROLLBACK");
+      if (!isCareful && !(asRefusal(error) instanceof Refusal)) {
+        this.#queue.unshift(...taken);
+        this.#commitTogether(true);
+        return;
+      }
       const lost = taken.length > 0 ? taken : this.#queue.splice(0);
       for (const { id } of lost) parentPort?.postMessage(failed(id, error));
       return;
@@ -100,14 +111,18 @@ class WritingThread {
     if (this.#heldMs > HELD_MS) sleep(PAUSE_MS);
   }
 
+  #run({ id, name, args }: Call): Reply {
+    const write = this.#table[name as WriteName] as (...args: readonly unknown[]) => unknown;
+    return { id, value: write(...args) };
+  }
+
   /** A write that fails by itself is undone by itself; one that shows the database is away fails the transaction. */
-  #run(request: Call): Reply {
+  #runByItself(request: Call): Reply {
     this.#db.exec("SAVEPOINT one_write");
     try {
-      const write = this.#table[request.name as WriteName] as (...args: readonly unknown[]) => unknown;
-      const value = write(...request.args);
+      const reply = this.#run(request);
       this.#db.exec("RELEASE one_write");
-      return { id: request.id, value };
+      return reply;
     } catch (error) {
       if (asRefusal(error) instanceof Refusal) throw error;
       this.#db.exec("ROLLBACK TO one_write; RELEASE one_write");

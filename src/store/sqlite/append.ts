@@ -1,0 +1,48 @@
+// The usual way of readings: behind all that their tanks have, into heads with room for them. Neither the head nor the device
+// has to be read for it.
+
+import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite";
+import type { ArrivalBatch, Source } from "../../domain/reading.ts";
+import { heardAt, urgencyIn } from "../fleet-row.ts";
+import { type Offer, offerSize, plainOffersOf, putOffer, roomFor } from "../series/passes.ts";
+
+/** The tank of ?1: what is named; or that which the device serves, and has served since ?2, if nothing waits of it. */
+const TANKS: Readonly<Record<Source["kind"], string>> = {
+  tank: "?1",
+  device: "(SELECT tank FROM device WHERE id = ?1 AND since <= ?2 AND waiting = 0)",
+};
+
+/** Where the fleet's coarse columns would change, indexes would, too: these are left to the other way. */
+const follow = (kind: Source["kind"]): string => `
+  UPDATE fleet SET at = ?3, fill = ?4
+  WHERE tank = ${TANKS[kind]} AND at < ?2 AND heard = ?5 AND urgency = ${urgencyIn("?4 - threshold")}`;
+
+/** What joins two blobs makes a text of them, of the same bytes. */
+const grow = (kind: Source["kind"]): string => `
+  UPDATE telemetry SET total = total + ?3, data = CAST(data || ?4 AS BLOB)
+  WHERE tank = (SELECT pk FROM tank WHERE id = ${TANKS[kind]}) AND substr(data, 1, 1) = ?5 AND length(data) <= ?6`;
+
+export function appendWrites(db: DatabaseSync) {
+  const prepare = (kind: Source["kind"]) => ({ follow: db.prepare(follow(kind)), grow: db.prepare(grow(kind)) });
+  const statements = { tank: prepare("tank"), device: prepare("device") };
+  const isDone = (statement: StatementSync, ...values: SQLInputValue[]): boolean => statement.run(...values).changes === 1;
+
+  function isAppended(kind: Source["kind"], batch: ArrivalBatch, offer: Offer): boolean {
+    const { id, own } = offer;
+    const [first, last] = [batch.createdAt[own[0] as number] as number, batch.createdAt[own.at(-1) as number] as number];
+    const fill = batch.fill[own.at(-1) as number] as number;
+    if (!isDone(statements[kind].follow, id, first, last, fill, heardAt(last))) return false;
+    const bytes = new Uint8Array(offerSize(offer));
+    putOffer(new DataView(bytes.buffer), 0, batch, offer);
+    // Where the head has no room, the other way takes the reading in: it is the newest in any case.
+    return isDone(statements[kind].grow, id, first, own.length, bytes.subarray(1), bytes.subarray(0, 1), roomFor(offer));
+  }
+
+  return {
+    /** Of a plain batch; gives the places of those taken. */
+    append(kind: Source["kind"], batch: ArrivalBatch): Uint32Array[] {
+      const offers = plainOffersOf(batch);
+      return offers.filter((offer) => isAppended(kind, batch, offer)).map(({ own }) => own);
+    },
+  };
+}
