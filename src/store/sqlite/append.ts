@@ -12,10 +12,14 @@ const TANKS: Readonly<Record<Source["kind"], string>> = {
   device: "(SELECT tank FROM device WHERE id = ?1 AND since <= ?2 AND waiting = 0)",
 };
 
-/** Where the fleet's coarse columns would change, indexes would, too: these are left to the other way. */
-const follow = (kind: Source["kind"]): string => `
-  UPDATE fleet SET at = ?3, fill = ?4
-  WHERE tank = ${TANKS[kind]} AND at < ?2 AND heard = ?5 AND urgency = ${urgencyIn("?4 - threshold")}`;
+const URGENCY = urgencyIn("?4 - threshold");
+/** Where the fleet's coarse columns stay, they are not set: SQLite would make the entries of their indexes anew. */
+const stay = (kind: Source["kind"]): string => `
+  UPDATE fleet SET at = ?3, fill = ?4 WHERE tank = ${TANKS[kind]} AND at < ?2 AND heard = ?5 AND urgency = ${URGENCY}`;
+/** Not from where it was not known at all: an empty head cannot be joined. */
+const move = (kind: Source["kind"]): string => `
+  UPDATE fleet SET at = ?3, fill = ?4, heard = ?5, urgency = ${URGENCY}
+  WHERE tank = ${TANKS[kind]} AND at < ?2 AND fill IS NOT NULL`;
 
 /** What joins two blobs makes a text of them, of the same bytes. */
 const grow = (kind: Source["kind"]): string => `
@@ -23,7 +27,11 @@ const grow = (kind: Source["kind"]): string => `
   WHERE tank = (SELECT pk FROM tank WHERE id = ${TANKS[kind]}) AND substr(data, 1, 1) = ?5 AND length(data) <= ?6`;
 
 export function appendWrites(db: DatabaseSync) {
-  const prepare = (kind: Source["kind"]) => ({ follow: db.prepare(follow(kind)), grow: db.prepare(grow(kind)) });
+  const prepare = (kind: Source["kind"]) => ({
+    stay: db.prepare(stay(kind)),
+    move: db.prepare(move(kind)),
+    grow: db.prepare(grow(kind)),
+  });
   const statements = { tank: prepare("tank"), device: prepare("device") };
   const isDone = (statement: StatementSync, ...values: SQLInputValue[]): boolean => statement.run(...values).changes === 1;
 
@@ -31,11 +39,13 @@ export function appendWrites(db: DatabaseSync) {
     const { id, own } = offer;
     const [first, last] = [batch.createdAt[own[0] as number] as number, batch.createdAt[own.at(-1) as number] as number];
     const fill = batch.fill[own.at(-1) as number] as number;
-    if (!isDone(statements[kind].follow, id, first, last, fill, heardAt(last))) return false;
+    const { stay, move, grow } = statements[kind];
+    const followed = [id, first, last, fill, heardAt(last)];
+    if (!isDone(stay, ...followed) && !isDone(move, ...followed)) return false;
     const bytes = new Uint8Array(offerSize(offer));
     putOffer(new DataView(bytes.buffer), 0, batch, offer);
     // Where the head has no room, the other way takes the reading in: it is the newest in any case.
-    return isDone(statements[kind].grow, id, first, own.length, bytes.subarray(1), bytes.subarray(0, 1), roomFor(offer));
+    return isDone(grow, id, first, own.length, bytes.subarray(1), bytes.subarray(0, 1), roomFor(offer));
   }
 
   return {
