@@ -8,8 +8,8 @@ import { MilestoneKeeper } from "./milestone-keeper.ts";
 import { arrayRow, arrayStatement } from "./rows.ts";
 import { BLOCK, READING_MILESTONES } from "./telemetry.ts";
 
-/** `follow` is told of every head that has changed. */
-export function telemetryWrites(db: DatabaseSync, follow: (tankId: string, head: Uint8Array) => void) {
+/** `follow` is told of every head that has changed; `rest` is called between two tanks. */
+export function telemetryWrites(db: DatabaseSync, follow: (tankId: string, head: Uint8Array) => void, rest: () => void) {
   const headOf = arrayStatement(
     db,
     "SELECT t.pk, h.total, h.start, h.data FROM tank t JOIN telemetry h ON h.tank = t.pk WHERE t.id = ?",
@@ -42,7 +42,10 @@ export function telemetryWrites(db: DatabaseSync, follow: (tankId: string, head:
     /** Gives what became of each, by index into `READING_OUTCOMES`. */
     takeReadings(batch: ReadingBatch): Uint8Array {
       const outcomes = new Uint8Array(batch.tank.length);
-      for (const [tankId, places] of placesByTank(batch)) take(tankId, batch, places, outcomes);
+      for (const [tankId, places] of placesByTank(batch)) {
+        take(tankId, batch, places, outcomes);
+        rest();
+      }
       return outcomes;
     },
   };

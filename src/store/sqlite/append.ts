@@ -26,7 +26,8 @@ const grow = (kind: Source["kind"]): string => `
   UPDATE telemetry SET total = total + ?3, data = CAST(data || ?4 AS BLOB)
   WHERE tank = (SELECT pk FROM tank WHERE id = ${TANKS[kind]}) AND substr(data, 1, 1) = ?5 AND length(data) <= ?6`;
 
-export function appendWrites(db: DatabaseSync) {
+/** `rest` is called between two tanks. */
+export function appendWrites(db: DatabaseSync, rest: () => void) {
   const prepare = (kind: Source["kind"]) => ({
     stay: db.prepare(stay(kind)),
     move: db.prepare(move(kind)),
@@ -51,8 +52,12 @@ export function appendWrites(db: DatabaseSync) {
   return {
     /** Of a plain batch; gives the places of those taken. */
     append(kind: Source["kind"], batch: ArrivalBatch): Uint32Array[] {
-      const offers = plainOffersOf(batch);
-      return offers.filter((offer) => isAppended(kind, batch, offer)).map(({ own }) => own);
+      const taken: Uint32Array[] = [];
+      for (const offer of plainOffersOf(batch)) {
+        if (isAppended(kind, batch, offer)) taken.push(offer.own);
+        rest();
+      }
+      return taken;
     },
   };
 }

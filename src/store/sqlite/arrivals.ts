@@ -11,9 +11,10 @@ import { appendWrites } from "./append.ts";
 import { waitingWrites } from "./devices.ts";
 import { fleetWrites } from "./fleet.ts";
 
-export function arrivalWrites(db: DatabaseSync, answers: Answering) {
-  const { takeReadings } = telemetryWrites(db, fleetWrites(db).follow);
-  const { append } = appendWrites(db);
+/** `rest` is called between two tanks. */
+export function arrivalWrites(db: DatabaseSync, answers: Answering, rest: () => void) {
+  const { takeReadings } = telemetryWrites(db, fleetWrites(db).follow, rest);
+  const { append } = appendWrites(db, rest);
   const { wait, waitingOf, stopWaiting } = waitingWrites(db);
 
   function take(batch: ArrivalBatch) {

@@ -40,7 +40,11 @@ function moverOf(db: DatabaseSync): Mover {
   const oldest = arrayStatement(db, OLDEST);
   const taken = db.prepare(TAKEN);
   // There is no fleet yet to follow.
-  const { takeReadings } = telemetryWrites(db, () => {});
+  const { takeReadings } = telemetryWrites(
+    db,
+    () => {},
+    () => {},
+  );
 
   function move(): number {
     addMissingHeads(db);

@@ -7,7 +7,8 @@ import { Refusal } from "../../domain/errors.ts";
 import { answersOn } from "./answers.ts";
 import { arrivalWrites } from "./arrivals.ts";
 import { repairs } from "./check.ts";
-import { asRefusal, openWriter, patiently, sleep } from "./connection.ts";
+import { asRefusal, openWriter, patiently } from "./connection.ts";
+import { Courtesy } from "./courtesy.ts";
 import { customerWrites } from "./customers.ts";
 import { deviceRecordWrites } from "./device-records.ts";
 import { orderWrites } from "./orders.ts";
@@ -17,9 +18,9 @@ import { type Call, failed, type Reply } from "./thread.ts";
 export type WriteTable = ReturnType<typeof writeTable>;
 export type WriteName = keyof WriteTable;
 
-function writeTable(db: DatabaseSync) {
+function writeTable(db: DatabaseSync, rest: () => void) {
   const answers = answersOn(db);
-  const arrivals = arrivalWrites(db, answers);
+  const arrivals = arrivalWrites(db, answers, rest);
   const customers = customerWrites(db);
   const tanks = tankWrites(db, arrivals);
   return {
@@ -35,9 +36,6 @@ function writeTable(db: DatabaseSync) {
 
 /** A transaction takes on no further write after this long, so that other processes get their turn. */
 const TRANSACTION_MS = 150;
-/** Held for this long, in one transaction or many, the lock is left free for longer than others take to look again. */
-const HELD_MS = 100;
-const PAUSE_MS = 3;
 
 /**
  * For a write to be undone by itself, every page it changes is kept as it was, which for readings is much, and they hardly ever
@@ -48,16 +46,14 @@ const READINGS: WriteName = "acceptReadings";
 class WritingThread {
   readonly #db: DatabaseSync;
   readonly #table: WriteTable;
+  readonly #courtesy = new Courtesy();
   readonly #queue: Call[] = [];
   #closing = false;
   #scheduled = false;
-  /** For how long the lock was held since it was last left free for a while, and when it was let go. */
-  #heldMs = 0;
-  #freedAt = 0;
 
   constructor(file: string) {
     this.#db = openWriter(file);
-    this.#table = patiently(() => writeTable(this.#db));
+    this.#table = patiently(() => writeTable(this.#db, this.#courtesy.rest));
   }
 
   take(message: Call | "close"): void {
@@ -83,6 +79,7 @@ class WritingThread {
     const started = performance.now();
     try {
       patiently(() => this.#db.exec("BEGIN IMMEDIATE"));
+      this.#courtesy.begin();
       while (this.#queue.length > 0 && performance.now() - started < TRANSACTION_MS) {
         const request = this.#queue.shift() as Call;
         taken.push(request);
@@ -101,14 +98,7 @@ class WritingThread {
       return;
     }
     for (const reply of replies) parentPort?.postMessage(reply);
-    this.#letOthers(started);
-  }
-
-  #letOthers(started: number): void {
-    const now = performance.now();
-    this.#heldMs = now - started + (started - this.#freedAt > PAUSE_MS ? 0 : this.#heldMs);
-    this.#freedAt = now;
-    if (this.#heldMs > HELD_MS) sleep(PAUSE_MS);
+    this.#courtesy.end();
   }
 
   #run({ id, name, args }: Call): Reply {
