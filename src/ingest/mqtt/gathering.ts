@@ -28,6 +28,13 @@ const ROUND_READINGS = 10_000;
 const ROUND_LENGTH = 2_097_152;
 /** While one round is stored, the next are read and handed over, so that the store never waits for us. */
 const MOST_ROUNDS = 4;
+/** Where so many or more are under way most of the time, a round waits this long for others, unless it is large already. */
+const CROWD = 4;
+const GATHER_MS = 5;
+const LARGE = 32;
+/** How quickly it is noticed that there is a crowd, or that there is none any longer. */
+const NOTICE = 1 / 32;
+const CROWDED = 0.25;
 const UNTOLD: Fate = { failed: new Error("nobody has told") };
 
 export class Gathering {
@@ -37,6 +44,13 @@ export class Gathering {
   /** A round is about to be handed over. */
   #isBeginning = false;
   #underWay = 0;
+  /** Messages that were added and are not told yet. */
+  #untold = 0;
+  /** Of the latest messages, the share of those that came into a crowd. */
+  #crowded = 0;
+  /** When the latest round began. */
+  #begunAt = 0;
+  #timer: NodeJS.Timeout | undefined;
   /** When all that was handed over has been told. */
   #told = Promise.resolve();
   #whenIdle: (() => void)[] = [];
@@ -48,6 +62,8 @@ export class Gathering {
 
   add(post: Post): void {
     this.#waiting.push(post);
+    this.#untold++;
+    this.#crowded += ((this.#untold >= CROWD ? 1 : 0) - this.#crowded) * NOTICE;
     this.#goOn();
   }
 
@@ -62,11 +78,23 @@ export class Gathering {
   #goOn(): void {
     if (this.#isBeginning || this.#underWay >= MOST_ROUNDS) return;
     if (this.#waiting.length > 0) {
-      this.#isBeginning = true;
-      setImmediate(() => void this.#round());
+      this.#begin();
     } else if (this.#underWay === 0) {
       for (const resolve of this.#whenIdle.splice(0)) resolve();
     }
+  }
+
+  #begin(): void {
+    const early = this.#crowded > CROWDED && this.#waiting.length < LARGE ? this.#begunAt + GATHER_MS - performance.now() : 0;
+    if (early > 0) {
+      this.#timer ??= setTimeout(() => {
+        this.#timer = undefined;
+        this.#goOn();
+      }, early);
+      return;
+    }
+    this.#isBeginning = true;
+    setImmediate(() => void this.#round());
   }
 
   #next(): Read[] {
@@ -86,6 +114,7 @@ export class Gathering {
 
   /** Rounds are handed over, and told, in the order of arrival. */
   async #round(): Promise<void> {
+    this.#begunAt = performance.now();
     const round = this.#next();
     const groups = await this.#bySender(round);
     const before = this.#told;
@@ -138,6 +167,7 @@ export class Gathering {
   }
 
   #tell(round: readonly Read[]): void {
+    this.#untold -= round.length;
     for (const { post, fate } of round) {
       try {
         post.settle(fate);
