@@ -24,10 +24,10 @@ type Read = { readonly post: Post; readonly readings: readonly (Arrival | Reject
 type Group = { readonly sender: Sender; readonly reads: Read[] };
 
 /** Readings in one round, and characters of their messages: the message that crosses either mark is the last. */
-const ROUND_READINGS = 10_000;
+const ROUND_READINGS = 250;
 const ROUND_LENGTH = 2_097_152;
 /** While one round is stored, the next are read and handed over, so that the store never waits for us. */
-const MOST_ROUNDS = 4;
+const MOST_ROUNDS = 2;
 /** Where so many or more are under way most of the time, a round waits this long for others, unless it is large already. */
 const CROWD = 4;
 const GATHER_MS = 5;

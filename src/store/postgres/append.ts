@@ -20,8 +20,11 @@ const TANKS: Readonly<Record<Source["kind"], string>> = {
   ) AS own`,
 };
 
+/** Divides by zero where something is left. */
+const WHOLE = "1 / (count(*) = cardinality($1))::integer";
+
 /** By tank, as whoever locks heads does. A head is packed as what comes, which its first byte tells. */
-const appending = (kind: Source["kind"]): Statement =>
+const appending = (kind: Source["kind"], check: string): Statement =>
   statement(`
     WITH done AS (
       UPDATE telemetry SET total = total + more.count, data = telemetry.data || substring(more.data FROM 2), at = more.last,
@@ -31,18 +34,31 @@ const appending = (kind: Source["kind"]): Statement =>
         AND substring(telemetry.data FOR 1) = substring(more.data FOR 1)
       RETURNING place, telemetry.tank, total - older AS length
     )
-    SELECT coalesce(array_agg(place), '{}'), coalesce(array_agg(tank) FILTER (WHERE length > ${HEAD_MOST}), '{}') FROM done`);
+    SELECT coalesce(array_agg(place), '{}'), coalesce(array_agg(tank) FILTER (WHERE length > ${HEAD_MOST}), '{}'), ${check}
+    FROM done`);
 
-const APPEND: Readonly<Record<Source["kind"], Statement>> = { tank: appending("tank"), device: appending("device") };
+const appendings = (check: string): Readonly<Record<Source["kind"], Statement>> => ({
+  tank: appending("tank", check),
+  device: appending("device", check),
+});
+/** What can be appended; or all, failing where something cannot. */
+const APPEND = { some: appendings("1"), all: appendings(WHOLE) };
+export type Wanted = keyof typeof APPEND;
 
 /** The places of what was taken; `long` are tanks whose heads should be cut. */
 export type Appended = { readonly taken: readonly Uint32Array[]; readonly long: readonly string[] };
 
 /** Those of devices under the shared lock. */
-export async function append(db: Db, kind: Source["kind"], readings: Readings, offers: readonly Offer[]): Promise<Appended> {
+export async function append(
+  db: Db,
+  kind: Source["kind"],
+  readings: Readings,
+  offers: readonly Offer[],
+  wanted: Wanted = "some",
+): Promise<Appended> {
   if (offers.length === 0) return { taken: [], long: [] };
   const at = (i: number, of: Float64Array): number[] => offers.map(({ own }) => of[own.at(i) as number] as number);
-  const [[taken, long]] = (await db.rows(APPEND[kind], [
+  const [[taken, long]] = (await db.rows(APPEND[wanted][kind], [
     texts(offers.map(({ id }) => id)),
     bigints(offers.map(({ own }) => own.length)),
     bigints(at(0, readings.createdAt)),

@@ -128,6 +128,8 @@ type Isolation = "READ COMMITTED" | "REPEATABLE READ" | "REPEATABLE READ READ ON
 /** A transaction under way: statements, and the connection itself for what is none (COPY). */
 export type Transaction = Db & { readonly client: pg.PoolClient };
 
+const begin = (isolation: Isolation): string => `BEGIN ISOLATION LEVEL ${isolation}`;
+
 const TRIES = 5;
 
 /** One transaction, begun again where it lost against another. `work` is told which try it is. */
@@ -146,12 +148,32 @@ export async function transaction<T>(
   }
 }
 
+/** One transaction in one go: `work` sends all it has before it waits for anything, and the commit is sent right behind. */
+export async function atOnce<T>(pool: pg.Pool, work: (db: Db) => Promise<T>): Promise<T> {
+  const client = await pool.connect();
+  let failure: Error | undefined;
+  try {
+    const begun = client.query(begin("READ COMMITTED"));
+    const working = work({ rows: (asked, values) => rowsOf(client, asked, values) });
+    // Where something has failed, this undoes the rest.
+    const ends = await Promise.allSettled([begun, working, client.query("COMMIT")]);
+    const failed = ends.find((end) => end.status === "rejected");
+    if (failed !== undefined) throw failed.reason;
+    return await working;
+  } catch (error) {
+    if (!canStay(error)) failure = error as Error;
+    throw error;
+  } finally {
+    client.release(failure);
+  }
+}
+
 async function attempt<T>(pool: pg.Pool, work: (db: Transaction) => Promise<T>, isolation: Isolation): Promise<T> {
   const client = await pool.connect();
   let failure: Error | undefined;
   try {
     // What comes first is sent behind it. A connection that cannot begin cannot do that either.
-    const begun = client.query(`BEGIN ISOLATION LEVEL ${isolation}`);
+    const begun = client.query(begin(isolation));
     const db = { client, rows: (asked: Statement, values?: readonly Value[]) => rowsOf(client, asked, values) };
     const [result] = await Promise.all([work(db), begun]);
     await client.query("COMMIT");
@@ -178,6 +200,7 @@ const SERIALIZATION_FAILURE = "40001";
 const DEADLOCK = "40P01";
 const LOCK_NOT_AVAILABLE = "55P03";
 const READ_ONLY = "25006";
+const DIVISION_BY_ZERO = "22012";
 
 /**
  * Only a server that told of the error itself still listens: another would be waited for once more. One that only reads may
@@ -194,6 +217,11 @@ function codeOf(error: unknown): string | undefined {
 export function isBeaten(error: unknown): boolean {
   const code = codeOf(error);
   return error instanceof Beaten || code === SERIALIZATION_FAILURE || code === DEADLOCK;
+}
+
+/** What should have been done as a whole would have been done in part. */
+export function isIncomplete(error: unknown): boolean {
+  return codeOf(error) === DIVISION_BY_ZERO;
 }
 
 /** What is held by another, and is not waited for. */

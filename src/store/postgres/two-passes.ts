@@ -1,27 +1,61 @@
-// Readings that arrive are taken in two passes, both in one transaction: whole, or not at all.
+// Readings that arrive are taken in two passes, both in one transaction: whole, or not at all. Where the first is likely to take
+// them all, it is tried alone.
 
+import type pg from "pg";
 import type { Acceptance, ArrivalBatch, Source } from "../../domain/reading.ts";
-import { firstPassOf, offersOf, partOf, plainKindOf, plainOffersOf, withOthers } from "../series/passes.ts";
-import { placesByTank } from "../series/weave.ts";
-import { type Appended, append } from "./append.ts";
+import { firstPassOf, type Offer, offersOf, partOf, plainKindOf, plainOffersOf, withOthers } from "../series/passes.ts";
+import { NEW, placesByTank } from "../series/weave.ts";
+import { type Appended, append, type Wanted } from "./append.ts";
 import { acceptReadings, placeReadings } from "./arrivals.ts";
-import type { Db, Transaction } from "./connection.ts";
+import { atOnce, type Db, isBeaten, isIncomplete, type Transaction } from "./connection.ts";
 import { shareDevices } from "./devices.ts";
 
-/** Tanks whose heads should be cut are put into `long`. */
-export async function acceptInTwoPasses(db: Transaction, batch: ArrivalBatch, long: Set<string>): Promise<Acceptance> {
+/** How many were left to the second pass is told, too. Tanks whose heads should be cut are put into `long`. */
+export async function acceptInTwoPasses(
+  db: Transaction,
+  batch: ArrivalBatch,
+  long: Set<string>,
+): Promise<Acceptance & { readonly left: number }> {
   const kind = plainKindOf(batch);
-  const { taken, long: grown } = await (kind === undefined ? appendPlaced(db, batch) : appendPlain(db, kind, batch));
+  const appending = kind === undefined ? appendPlaced(db, batch) : appendPlain(db, kind, batch, plainOffersOf(batch));
+  const { taken, long: grown } = await appending;
   for (const tank of grown) long.add(tank);
   const first = firstPassOf(batch.source.length, taken);
   const { left, outcomes } = first;
-  if (left.length === 0) return { outcomes, reasons: new Map() };
-  return withOthers(first, await acceptReadings(db, partOf(batch, left), left.length < outcomes.length));
+  if (left.length === 0) return { outcomes, reasons: new Map(), left: 0 };
+  const others = await acceptReadings(db, partOf(batch, left), left.length < outcomes.length);
+  return { ...withOthers(first, others), left: left.length };
 }
 
-async function appendPlain(db: Db, kind: Source["kind"], batch: ArrivalBatch): Promise<Appended> {
+/**
+ * The first pass by itself, where it takes the whole batch: everything is sent at once, and the server, not waiting for us,
+ * begins the next the sooner. Gives undefined, and has changed nothing, where something would be left.
+ */
+export async function acceptInOnePass(pool: pg.Pool, batch: ArrivalBatch, long: Set<string>): Promise<Acceptance | undefined> {
+  const kind = plainKindOf(batch);
+  if (kind === undefined) return undefined;
+  const offers = plainOffersOf(batch);
+  const { length } = batch.source;
+  if (offers.reduce((sum, { own }) => sum + own.length, 0) < length) return undefined;
+  try {
+    const { long: grown } = await atOnce(pool, (db) => appendPlain(db, kind, batch, offers, "all"));
+    for (const tank of grown) long.add(tank);
+    return { outcomes: new Uint8Array(length).fill(NEW), reasons: new Map() };
+  } catch (error) {
+    if (isIncomplete(error) || isBeaten(error)) return undefined;
+    throw error;
+  }
+}
+
+async function appendPlain(
+  db: Db,
+  kind: Source["kind"],
+  batch: ArrivalBatch,
+  offers: readonly Offer[],
+  wanted?: Wanted,
+): Promise<Appended> {
   const shared = kind === "device" ? shareDevices(db) : undefined;
-  return (await Promise.all([append(db, kind, batch, plainOffersOf(batch)), shared]))[0];
+  return (await Promise.all([append(db, kind, batch, offers, wanted), shared]))[0];
 }
 
 async function appendPlaced(db: Db, batch: ArrivalBatch): Promise<Appended> {

@@ -6,7 +6,7 @@ import type { Acceptance, ArrivalBatch, Source } from "../../domain/reading.ts";
 import { cutHeads } from "./acceptance.ts";
 import { acceptReadings } from "./arrivals.ts";
 import { type Transaction, transaction } from "./connection.ts";
-import { acceptInTwoPasses } from "./two-passes.ts";
+import { acceptInOnePass, acceptInTwoPasses } from "./two-passes.ts";
 
 const READINGS_TOGETHER = 20_000;
 const CUT_TOGETHER = 64;
@@ -20,6 +20,8 @@ export class Writer {
   readonly #queue: Job[] = [];
   /** Tanks whose heads should be cut: many at a time take hardly longer than one. */
   readonly #long = new Set<string>();
+  /** Of the latest readings nothing was left to the second pass: probably nothing will be of the next. */
+  #isSmooth = false;
   #running: Promise<void> | undefined;
 
   constructor(pool: pg.Pool) {
@@ -57,10 +59,16 @@ export class Writer {
   }
 
   /** What was beaten locks at first all that it needs. */
-  #accept(batch: ArrivalBatch): Promise<Acceptance> {
-    return transaction(this.#pool, (db, tries) =>
-      tries === 1 ? acceptInTwoPasses(db, batch, this.#long) : acceptReadings(db, batch),
+  async #accept(batch: ArrivalBatch): Promise<Acceptance> {
+    const whole = this.#isSmooth ? await acceptInOnePass(this.#pool, batch, this.#long) : undefined;
+    if (whole !== undefined) return whole;
+    const { left, ...accepted } = await transaction(this.#pool, async (db, tries) =>
+      tries === 1
+        ? acceptInTwoPasses(db, batch, this.#long)
+        : { ...(await acceptReadings(db, batch)), left: batch.source.length },
     );
+    this.#isSmooth = left === 0;
+    return accepted;
   }
 
   /** What is not cut now is told again when it grows on. */
