@@ -81,6 +81,23 @@ suite("a statement that meets others", { concurrency: 4 }, () => {
     assert.deepEqual([told(), (await checked(store)).findings], [[], []]);
   });
 
+  test("what was sent with its commit, and cannot be appended as a whole, leaves nothing, and is taken in the other way", async (t) => {
+    const { store, told, database } = await opened(t);
+    await deliver(store, { tank: "one", at: 5, fill: 50 }, { tank: "two", at: 5, fill: 50 });
+    await deliver(store, { tank: "one", at: 6, fill: 50 }, { tank: "two", at: 6, fill: 50 });
+    const versions = () => database.query("SELECT tank, data, xmin FROM telemetry ORDER BY tank");
+    const before = await versions();
+    // In one pass this would be done in part.
+    const mixed = [{ tank: "one", at: 7, fill: 51 } as const, { tank: "two", at: 4, fill: 52 } as const];
+    await database.query(beatenFirst("22023", 1));
+    await database.query("CREATE TRIGGER collide AFTER UPDATE ON telemetry EXECUTE FUNCTION before_writing()");
+    await assert.rejects(deliver(store, ...mixed), /beaten/);
+    assert.deepEqual(await versions(), before);
+    assert.deepEqual(await deliver(store, ...mixed), ["new", "new"]);
+    assert.deepEqual([(await fillsOf(store, "one")).length, (await fillsOf(store, "two")).length], [3, 3]);
+    assert.deepEqual([told(), (await checked(store)).findings], [[], []]);
+  });
+
   for (const sqlstate of ["40001", "40P01"]) {
     test(`a write that is beaten (${sqlstate}) is made again, once, whole, and nobody hears of it`, async (t) => {
       const { store, told, database } = await opened(t);
@@ -90,6 +107,16 @@ suite("a statement that meets others", { concurrency: 4 }, () => {
       assert.equal((await readingsOf(store, "one")).totalItems, 1);
       assert.deepEqual(await database.query("SELECT last_value FROM calls"), [{ last_value: "5" }]);
       assert.deepEqual(told(), []);
+    });
+
+    test(`so is one that was sent with its commit (${sqlstate})`, async (t) => {
+      const { store, told, database } = await opened(t);
+      for (const at of [1, 2]) await putReadings(store, "one", [[at, 50]]);
+      await database.query(beatenFirst(sqlstate, 1));
+      await database.query(ON_WRITING);
+      assert.deepEqual([...(await putReadings(store, "one", [[3, 50]]))], [0]);
+      assert.deepEqual(await database.query("SELECT last_value FROM calls"), [{ last_value: "2" }]);
+      assert.deepEqual([(await fillsOf(store, "one")).length, told()], [3, []]);
     });
 
     test(`a write that is beaten (${sqlstate}) again and again is refused in the end, and leaves nothing`, async (t) => {

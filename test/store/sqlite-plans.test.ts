@@ -5,6 +5,7 @@ import assert from "node:assert/strict";
 import { DatabaseSync } from "node:sqlite";
 import test from "node:test";
 import type { Store } from "../../src/domain/store.ts";
+import { appendWrites } from "../../src/store/sqlite/append.ts";
 import { auditQuestions } from "../../src/store/sqlite/audit.ts";
 import { customerQuestions } from "../../src/store/sqlite/customers.ts";
 import { deviceQuestions } from "../../src/store/sqlite/devices.ts";
@@ -127,5 +128,18 @@ test("what an operator asks is looked up by an index; what a filter leaves is so
     const told = plans.map(({ plan }) => plan).join("\n");
     assert.ok(told.includes(indexes[name as keyof typeof indexes] ?? ""), `${name}:\n${told}`);
     if (name === "fleetPage" || name === "lowFleet") assert.match(told, /USE TEMP B-TREE FOR LAST 2 TERMS OF ORDER BY/);
+  }
+});
+
+test("readings are appended by keys alone, whatever the number of tanks", async (t) => {
+  const plans = await plansOf((db) => appendWrites(db, () => {}), databaseFolder(t).file);
+  assert.equal(plans.length, 6);
+  for (const { sql, plan } of plans) {
+    assert.match(
+      plan,
+      /^SEARCH (fleet USING PRIMARY KEY \(tank=\?\)|telemetry USING INTEGER PRIMARY KEY \(rowid=\?\))/,
+      `${sql}\n${plan}`,
+    );
+    assert.doesNotMatch(plan, /SCAN (?!CONSTANT)/, `${sql}\n${plan}`);
   }
 });

@@ -6,9 +6,11 @@ import test from "node:test";
 import { Refusal } from "../../src/domain/errors.ts";
 import { Thread } from "../../src/store/sqlite/thread.ts";
 import type { WriteTable } from "../../src/store/sqlite/writing-thread.ts";
-import { customerRecord } from "../support/records.ts";
+import { arrivalsOf, toldBy } from "../support/arrivals.ts";
+import { customerRecord, putReadings, tankRecord } from "../support/records.ts";
 import { databaseFolder } from "../support/stores.ts";
 import { until } from "../support/until.ts";
+import { checked, readingsOf } from "./conformance/objects.ts";
 
 const WRITING = new URL("../../src/store/sqlite/writing-thread.ts", import.meta.url);
 
@@ -47,4 +49,35 @@ test("what cannot be handed over is refused at once, and nothing waits for it wh
   await writer.close();
   await new Promise((turn) => setImmediate(turn));
   assert.deepEqual(unhandled, []);
+});
+
+test("readings that cannot be taken are undone whole, and those taken with them are stored all the same", async (t) => {
+  const folder = databaseFolder(t);
+  const store = await folder.open();
+  await store.putCustomers([customerRecord("a")], { by: "test", at: 0 });
+  const ids = ["one", "two", "three"];
+  const tanks = ids.map((id) => tankRecord(id, "a", { assigned_device_id: `d-${id}` }));
+  await store.putTanks(tanks, { by: "test", at: 0 });
+  for (const id of ids) await putReadings(store, id, [[1, 50]]);
+  const writer = new Thread<WriteTable>(WRITING, folder.file, () => {});
+  t.after(() => writer.close());
+  // The fill of the second is missing, which is noticed when the first is in.
+  const broken = {
+    ...arrivalsOf([1, 2].map((at) => ({ tank: at === 1 ? "one" : "two", at: 2, fill: 50 }))),
+    fill: Float64Array.of(50),
+  };
+  const ends = await Promise.allSettled([
+    writer.call("acceptReadings", arrivalsOf([{ tank: "three", at: 2, fill: 51 }])),
+    writer.call("acceptReadings", broken),
+    writer.call("acceptReadings", arrivalsOf([{ device: "d-three", at: 3, fill: 52 }])),
+  ]);
+  assert.deepEqual(
+    ends.map((end) => (end.status === "fulfilled" ? toldBy(end.value) : "failed")),
+    [["new"], "failed", ["new"]],
+  );
+  assert.deepEqual(
+    await Promise.all(ids.map(async (id) => (await readingsOf(store, id)).data.map((one) => one.fill_percentage))),
+    [[50], [50], [52, 51, 50]],
+  );
+  assert.deepEqual((await checked(store)).findings, []);
 });

@@ -1,11 +1,12 @@
-// Messages of all clients, gathered: what arrives in one turn of the event loop, or while other messages are being stored,
-// is handed over together, so that many messages share a commit. They are stored, and their senders told, in the order of
+// Messages of all clients, gathered: what arrives in one turn of the event loop, or while other messages are being stored, or
+// within a few milliseconds where many send, is handed over together, so that many messages share a commit. They are stored, and their senders told, in the order of
 // arrival.
 
 import { Refusal } from "../../domain/errors.ts";
 import type { Observe } from "../../domain/events.ts";
 import type { Accept, Arrival, Outcome, Rejected, Sender } from "../arrival.ts";
 import { type Message, readingsOf } from "../decode/message.ts";
+import { Rhythm } from "./rhythm.ts";
 
 /** A message, and whom to tell what became of it. */
 export type Post = {
@@ -26,15 +27,11 @@ type Group = { readonly sender: Sender; readonly reads: Read[] };
 /** Readings in one round, and characters of their messages: the message that crosses either mark is the last. */
 const ROUND_READINGS = 250;
 const ROUND_LENGTH = 2_097_152;
-/** While one round is stored, the next are read and handed over, so that the store never waits for us. */
+/**
+ * While one round is stored, the next is read and handed over, so that the store does not wait for us; and rounds are so small
+ * that not all who send wait for one of them.
+ */
 const MOST_ROUNDS = 2;
-/** Where so many or more are under way most of the time, a round waits this long for others, unless it is large already. */
-const CROWD = 4;
-const GATHER_MS = 5;
-const LARGE = 32;
-/** How quickly it is noticed that there is a crowd, or that there is none any longer. */
-const NOTICE = 1 / 32;
-const CROWDED = 0.25;
 const UNTOLD: Fate = { failed: new Error("nobody has told") };
 
 export class Gathering {
@@ -46,10 +43,7 @@ export class Gathering {
   #underWay = 0;
   /** Messages that were added and are not told yet. */
   #untold = 0;
-  /** Of the latest messages, the share of those that came into a crowd. */
-  #crowded = 0;
-  /** When the latest round began. */
-  #begunAt = 0;
+  readonly #rhythm = new Rhythm();
   #timer: NodeJS.Timeout | undefined;
   /** When all that was handed over has been told. */
   #told = Promise.resolve();
@@ -63,7 +57,7 @@ export class Gathering {
   add(post: Post): void {
     this.#waiting.push(post);
     this.#untold++;
-    this.#crowded += ((this.#untold >= CROWD ? 1 : 0) - this.#crowded) * NOTICE;
+    this.#rhythm.arrived(this.#untold);
     this.#goOn();
   }
 
@@ -85,12 +79,12 @@ export class Gathering {
   }
 
   #begin(): void {
-    const early = this.#crowded > CROWDED && this.#waiting.length < LARGE ? this.#begunAt + GATHER_MS - performance.now() : 0;
-    if (early > 0) {
+    const restMs = this.#rhythm.restMs(this.#waiting.length, performance.now());
+    if (restMs > 0) {
       this.#timer ??= setTimeout(() => {
         this.#timer = undefined;
         this.#goOn();
-      }, early);
+      }, restMs);
       return;
     }
     this.#isBeginning = true;
@@ -114,7 +108,7 @@ export class Gathering {
 
   /** Rounds are handed over, and told, in the order of arrival. */
   async #round(): Promise<void> {
-    this.#begunAt = performance.now();
+    this.#rhythm.begun(performance.now());
     const round = this.#next();
     const groups = await this.#bySender(round);
     const before = this.#told;
