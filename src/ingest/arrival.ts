@@ -21,6 +21,6 @@ export type Outcome = "stored" | "duplicate" | "replaced" | "waiting" | Rejected
 
 /**
  * Outcomes in the order given. Whoever acknowledges does so after it resolves; it rejects with a `store_unavailable` refusal
- * where nothing was taken.
+ * where nothing was taken, or where nobody can tell: sent again, it is at worst a duplicate.
  */
 export type Accept = (arrivals: readonly (Arrival | Rejected)[], sender: Sender) => Promise<Outcome[]>;

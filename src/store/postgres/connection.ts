@@ -151,21 +151,14 @@ export async function transaction<T>(
 /** One transaction in one go: `work` sends all it has before it waits for anything, and the commit is sent right behind. */
 export async function atOnce<T>(pool: pg.Pool, work: (db: Db) => Promise<T>): Promise<T> {
   const client = await pool.connect();
-  let failure: Error | undefined;
-  try {
-    const begun = client.query(begin("READ COMMITTED"));
-    const working = work({ rows: (asked, values) => rowsOf(client, asked, values) });
-    // Where something has failed, this undoes the rest.
-    const ends = await Promise.allSettled([begun, working, client.query("COMMIT")]);
-    const failed = ends.find((end) => end.status === "rejected");
-    if (failed !== undefined) throw failed.reason;
-    return await working;
-  } catch (error) {
-    if (!canStay(error)) failure = error as Error;
-    throw error;
-  } finally {
-    client.release(failure);
-  }
+  const begun = client.query(begin("READ COMMITTED"));
+  const working = work({ rows: (asked, values) => rowsOf(client, asked, values) });
+  // Where something has failed, this undoes the rest.
+  const ends = await Promise.allSettled([begun, working, client.query("COMMIT")]);
+  const failures = ends.filter((end) => end.status === "rejected").map(({ reason }) => reason);
+  client.release(failures.find((failure) => !canStay(failure)));
+  if (failures.length > 0) throw failures[0];
+  return await working;
 }
 
 async function attempt<T>(pool: pg.Pool, work: (db: Transaction) => Promise<T>, isolation: Isolation): Promise<T> {

@@ -2,12 +2,23 @@
 // them all, it is tried alone.
 
 import type pg from "pg";
+import { settleLater } from "../../domain/inquiry.ts";
 import type { Acceptance, ArrivalBatch, Source } from "../../domain/reading.ts";
-import { firstPassOf, type Offer, offersOf, partOf, plainKindOf, plainOffersOf, withOthers } from "../series/passes.ts";
+import {
+  firstPassOf,
+  isTangled,
+  type Offer,
+  offersOf,
+  partOf,
+  plainKindOf,
+  plainOffersOf,
+  withOthers,
+} from "../series/passes.ts";
 import { NEW, placesByTank } from "../series/weave.ts";
+import { answersOn } from "./answers.ts";
 import { type Appended, append, type Wanted } from "./append.ts";
 import { acceptReadings, placeReadings } from "./arrivals.ts";
-import { atOnce, type Db, isBeaten, isIncomplete, type Transaction } from "./connection.ts";
+import { atOnce, Beaten, type Db, isBeaten, isIncomplete, type Transaction } from "./connection.ts";
 import { shareDevices } from "./devices.ts";
 
 /** How many were left to the second pass is told, too. Tanks whose heads should be cut are put into `long`. */
@@ -23,6 +34,9 @@ export async function acceptInTwoPasses(
   const first = firstPassOf(batch.source.length, taken);
   const { left, outcomes } = first;
   if (left.length === 0) return { outcomes, reasons: new Map(), left: 0 };
+  // Done again, it is done by the way that takes any.
+  if (kind === "device" && (await settleLater(isTangled(batch, first), answersOn(db))))
+    throw new Beaten("the order matters here");
   const others = await acceptReadings(db, partOf(batch, left), left.length < outcomes.length);
   return { ...withOthers(first, others), left: left.length };
 }

@@ -2,6 +2,8 @@
 // of it, and nothing has to be read for it; the second takes the rest, whatever it is. Pure: the engines do both.
 
 import { isPossibleId } from "../../domain/id.ts";
+import { ask, type Inquiry } from "../../domain/inquiry.ts";
+import { placed } from "../../domain/placement.ts";
 import type { Acceptance, ArrivalBatch, ReadingBatch, Source } from "../../domain/reading.ts";
 import { isAscending, putRows, type Rows, rowsOf, rowsSize } from "./block.ts";
 import { GAP } from "./levels.ts";
@@ -63,6 +65,33 @@ export function withOthers({ outcomes, left }: FirstPass, others: Acceptance): A
     outcomes[left[i] as number] = outcome;
   });
   return { outcomes, reasons: new Map(Array.from(others.reasons, ([i, reason]) => [left[i] as number, reason])) };
+}
+
+/**
+ * Two devices may have measured in one tank, one after the other. Whether, of one instant, something was taken that came after
+ * what was left: the last to arrive stays, and it would not if the second pass had the last word.
+ */
+export function* isTangled(batch: ArrivalBatch, { outcomes, left }: FirstPass): Inquiry<boolean> {
+  const { sources, source, createdAt } = batch;
+  const instant = (place: number): number => createdAt[place] as number;
+  const firstLeft = new Map<number, number>();
+  for (const place of left.toReversed()) firstLeft.set(instant(place), place);
+  const later = [...outcomes.keys()].filter(
+    (place) => outcomes[place] !== LEFT && place > (firstLeft.get(instant(place)) ?? Number.POSITIVE_INFINITY),
+  );
+  if (later.length === 0) return false;
+  const idAt = (place: number): string => (sources[source[place] as number] as Source).id;
+  const devices = yield* ask("devices", later.map(idAt));
+  const { readings, places } = yield* placed(partOf(batch, left));
+  const firstOf = new Map<string, number>();
+  places.forEach((place, i) => {
+    const moment = `${readings.createdAt[i]} ${readings.tankIds[readings.tank[i] as number]}`;
+    if (!firstOf.has(moment)) firstOf.set(moment, left[place] as number);
+  });
+  return later.some((place) => {
+    const moment = `${instant(place)} ${devices.get(idAt(place))?.tank_id}`;
+    return place > (firstOf.get(moment) ?? Number.POSITIVE_INFINITY);
+  });
 }
 
 /** Those at these places alone. */

@@ -5,7 +5,7 @@ import { type Answering, settle } from "../../domain/inquiry.ts";
 import { Taken } from "../../domain/orders/taken.ts";
 import { batchOfWaiting, endedOf, placed, withStored } from "../../domain/placement.ts";
 import type { Acceptance, ArrivalBatch } from "../../domain/reading.ts";
-import { firstPassOf, partOf, plainKindOf, withOthers } from "../series/passes.ts";
+import { firstPassOf, isTangled, partOf, plainKindOf, withOthers } from "../series/passes.ts";
 import { telemetryWrites } from "./acceptance.ts";
 import { appendWrites } from "./append.ts";
 import { waitingWrites } from "./devices.ts";
@@ -39,11 +39,15 @@ export function arrivalWrites(db: DatabaseSync, answers: Answering, rest: () => 
   }
 
   return {
+    acceptAny,
+
+    /** Fails where it has to be undone, and done by the way that takes any. */
     acceptReadings(batch: ArrivalBatch): Acceptance {
       const kind = plainKindOf(batch);
       if (kind === undefined) return acceptAny(batch);
       const first = firstPassOf(batch.source.length, append(kind, batch));
       if (first.left.length === 0) return { outcomes: first.outcomes, reasons: new Map() };
+      if (kind === "device" && settle(isTangled(batch, first), answers)) throw new Error("the order of arrival matters here");
       return withOthers(first, acceptAny(partOf(batch, first.left)));
     },
 

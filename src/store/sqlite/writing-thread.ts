@@ -29,6 +29,7 @@ function writeTable(db: DatabaseSync, rest: () => void) {
     putTanks: tanks.putTanks,
     ...deviceRecordWrites(db, answers, arrivals),
     acceptReadings: arrivals.acceptReadings,
+    acceptAny: arrivals.acceptAny,
     ...orderWrites(db, { answers, customers, tanks, arrivals }),
     ...repairs(db),
   };
@@ -41,7 +42,8 @@ const TRANSACTION_MS = 150;
  * For a write to be undone by itself, every page it changes is kept as it was, which for readings is much, and they hardly ever
  * fail: where one does, all that was taken with it is undone, and done again carefully.
  */
-const READINGS: WriteName = "acceptReadings";
+const READINGS = "acceptReadings" satisfies WriteName;
+const CAREFULLY = "acceptAny" satisfies WriteName;
 
 class WritingThread {
   readonly #db: DatabaseSync;
@@ -83,7 +85,7 @@ class WritingThread {
       while (this.#queue.length > 0 && performance.now() - started < TRANSACTION_MS) {
         const request = this.#queue.shift() as Call;
         taken.push(request);
-        replies.push(isCareful || request.name !== READINGS ? this.#runByItself(request) : this.#run(request));
+        replies.push(this.#reply(request, isCareful));
       }
       this.#db.exec("COMMIT");
     } catch (error) {
@@ -99,6 +101,11 @@ class WritingThread {
     }
     for (const reply of replies) parentPort?.postMessage(reply);
     this.#courtesy.end();
+  }
+
+  #reply(request: Call, isCareful: boolean): Reply {
+    if (request.name !== READINGS) return this.#runByItself(request);
+    return isCareful ? this.#runByItself({ ...request, name: CAREFULLY }) : this.#run(request);
   }
 
   #run({ id, name, args }: Call): Reply {

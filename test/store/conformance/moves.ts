@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import test from "node:test";
 import { SEES_ALL } from "../../../src/domain/key.ts";
 import type { Store } from "../../../src/domain/store.ts";
-import { deliverFills } from "../../support/arrivals.ts";
+import { deliver, deliverFills } from "../../support/arrivals.ts";
 import { at, carriedOut, order } from "../../support/orders.ts";
 import type { Engine } from "./engine.ts";
 import { checked, customer, fillsOf, putCustomers, putTanks, tank, WHOLE, waitingOf } from "./objects.ts";
@@ -99,6 +99,35 @@ export function moveConformance(engine: Engine): void {
     await send(store, "d1", 100, 199, 200);
     assert.deepEqual([await instantsOf(store, "one"), await instantsOf(store, "three")], [[99], [100, 150, 199, 200]]);
     assert.equal((await store.managedDevice("d1"))?.device.since, 100);
+  });
+
+  test("of two devices that served one tank, and tell of one instant at once, the last to arrive has the last word", async (t) => {
+    const { store } = await engine.open(t);
+    await withTanks(store);
+    await send(store, "d1", 50);
+    await give(store, "one", "spare", 100);
+    const told = [];
+    for (const [instant, ...devices] of [
+      [60, "d1", "spare", "d2"],
+      [70, "spare", "d1", "d2"],
+      [80, "d2", "d1", "spare", "d1"],
+    ] as const) {
+      const sent = devices.map((device, i) => ({ device, at: instant, fill: 50 + i }));
+      told.push(await deliver(store, ...sent));
+    }
+    assert.deepEqual(told, [
+      ["new", "changed", "new"],
+      ["new", "changed", "new"],
+      ["new", "new", "changed", "changed"],
+    ]);
+    assert.deepEqual(await fillsOf(store, "one"), [
+      [50, 50],
+      [60, 51],
+      [70, 51],
+      [80, 53],
+    ]);
+    assert.deepEqual(await instantsOf(store, "two"), [60, 70, 80]);
+    assert.deepEqual((await checked(store)).findings, []);
   });
 
   test("a device of a new tank has always been there, whatever is sent of before", async (t) => {
