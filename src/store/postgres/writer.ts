@@ -10,6 +10,8 @@ import { acceptInOnePass, acceptInTwoPasses } from "./two-passes.ts";
 
 const READINGS_TOGETHER = 20_000;
 const CUT_TOGETHER = 64;
+/** After so many batches of which nothing was left to the second pass, nothing probably will be of the next. */
+const SMOOTH = 4;
 
 type WriteJob = { readonly work: (db: Transaction) => Promise<unknown>; readonly settle: (result: Promise<unknown>) => void };
 type ReadingJob = { readonly batch: ArrivalBatch; readonly settle: (result: Promise<Acceptance>) => void };
@@ -20,8 +22,8 @@ export class Writer {
   readonly #queue: Job[] = [];
   /** Tanks whose heads should be cut: many at a time take hardly longer than one. */
   readonly #long = new Set<string>();
-  /** Of the latest readings nothing was left to the second pass: probably nothing will be of the next. */
-  #isSmooth = false;
+  /** So many batches in a row left nothing to the second pass. */
+  #smooth = 0;
   #running: Promise<void> | undefined;
 
   constructor(pool: pg.Pool) {
@@ -60,14 +62,14 @@ export class Writer {
 
   /** What was beaten locks at first all that it needs. */
   async #accept(batch: ArrivalBatch): Promise<Acceptance> {
-    const whole = this.#isSmooth ? await acceptInOnePass(this.#pool, batch, this.#long) : undefined;
+    const whole = this.#smooth >= SMOOTH ? await acceptInOnePass(this.#pool, batch, this.#long) : undefined;
     if (whole !== undefined) return whole;
     const { left, ...accepted } = await transaction(this.#pool, async (db, tries) =>
       tries === 1
         ? acceptInTwoPasses(db, batch, this.#long)
         : { ...(await acceptReadings(db, batch)), left: batch.source.length },
     );
-    this.#isSmooth = left === 0;
+    this.#smooth = left === 0 ? this.#smooth + 1 : 0;
     return accepted;
   }
 
