@@ -1,6 +1,6 @@
 // Messages of all clients, gathered: what arrives in one turn of the event loop, or while other messages are being stored, or
-// within a few milliseconds where many send, is handed over together, so that many messages share a commit. They are stored, and their senders told, in the order of
-// arrival.
+// within a few milliseconds where many send, is handed over together, so that many messages share a commit. They are stored,
+// and their senders told, in the order of arrival.
 
 import { Refusal } from "../../domain/errors.ts";
 import type { Observe } from "../../domain/events.ts";
