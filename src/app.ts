@@ -50,7 +50,7 @@ export async function startApp(options: AppOptions): Promise<App> {
     log(event);
   };
   const store = await openStore(config.databaseUrl, observe, config);
-  const seen = new LastSeen(store.touchCustomers, clock, observe);
+  const seen = new LastSeen(store.updateLastSeen, clock, observe);
   const { rateLimit, corsOrigins, trustProxy } = config;
   const settings = { version: VERSION, rateLimit, corsOrigins, trustProxy, patience };
 

@@ -4,7 +4,7 @@
 import { readFileSync } from "node:fs";
 import { isIPv4, isIPv6 } from "node:net";
 import { parseEnv } from "node:util";
-import { Complaint } from "./domain/errors.ts";
+import { UserError } from "./domain/errors.ts";
 import { isWellFormedSecret } from "./domain/key.ts";
 import { quoted } from "./domain/text.ts";
 
@@ -81,7 +81,7 @@ export function readConfig(flags: Given, environment: Given, envFile: Given): Co
       } catch (error) {
         const label = where === "flag" ? `--${name.toLowerCase()}` : name;
         const given = error instanceof SecretError ? "" : `, not ${quoted(text)}`;
-        throw new Complaint(`${label} must be ${(error as Error).message}${given}`, 2);
+        throw new UserError(`${label} must be ${(error as Error).message}${given}`, 2);
       }
     }
     return ENTRIES[name].fallback;
@@ -110,7 +110,7 @@ export function readEnvFile(file = ".env"): Given {
     return parseEnv(readFileSync(file, "utf8").replace(/^\ufeff/, ""));
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === "ENOENT") return {};
-    throw new Complaint(`${file} cannot be read: ${(error as Error).message}`);
+    throw new UserError(`${file} cannot be read: ${(error as Error).message}`);
   }
 }
 

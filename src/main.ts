@@ -2,8 +2,8 @@
 
 import { parseArgs } from "node:util";
 import { type Command, type Group, print, say } from "./cli/command.ts";
-import { Complaint, lastWords } from "./domain/errors.ts";
-import { guess, quoted } from "./domain/text.ts";
+import { describeFatalError, UserError } from "./domain/errors.ts";
+import { quoted, suggestion } from "./domain/text.ts";
 import { VERSION } from "./version.ts";
 
 /** Each is loaded when it is called: the service does without the others. */
@@ -45,13 +45,13 @@ async function main(words: readonly string[]): Promise<number> {
   if (name === undefined || asksForHelp(name)) return printed(await generalHelp(), name === undefined ? 2 : 0);
   const load = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined;
   if (load === undefined)
-    throw new Complaint(`there is no command ${quoted(name)}.${guess(name, Object.keys(COMMANDS))} ${see()}`, 2);
+    throw new UserError(`there is no command ${quoted(name)}.${suggestion(name, Object.keys(COMMANDS))} ${see()}`, 2);
   const found = await load();
   if (!("actions" in found)) return run(found, name, rest);
   const [word = "", ...more] = rest;
   if (asksForHelp(word)) return printed(groupHelp(found));
   const action = found.actions.find((known) => known.name === word);
-  if (action === undefined) throw new Complaint(`${name}: ${unknownAction(found, word)} ${see(name)}`, 2);
+  if (action === undefined) throw new UserError(`${name}: ${unknownAction(found, word)} ${see(name)}`, 2);
   return run(action, `${name} ${word}`, more);
 }
 
@@ -59,7 +59,7 @@ async function run(command: Command, name: string, words: readonly string[]): Pr
   const { values, positionals } = parse(command, name, words);
   if (values["help"] === true) return printed(`Usage: ${PROGRAM} ${name} ${command.usage}\n\n${command.help}`);
   const tooMuch = positionals[command.most];
-  if (tooMuch !== undefined) throw new Complaint(`${name}: ${quoted(tooMuch)} is one word too many. ${see(name)}`, 2);
+  if (tooMuch !== undefined) throw new UserError(`${name}: ${quoted(tooMuch)} is one word too many. ${see(name)}`, 2);
   return command.run({ name, arguments: positionals, flags: values as Record<string, string | boolean | undefined> });
 }
 
@@ -77,11 +77,11 @@ function parse(command: Command, name: string, words: readonly string[]) {
     const hint =
       unknown === undefined
         ? ""
-        : guess(
+        : suggestion(
             unknown,
             [...Object.keys(command.flags), "help"].map((flag) => `--${flag}`),
           );
-    throw new Complaint(`${name}: ${message}.${hint} ${see(name)}`, 2);
+    throw new UserError(`${name}: ${message}.${hint} ${see(name)}`, 2);
   }
 }
 
@@ -105,7 +105,7 @@ function unknownAction({ actions }: Group, word: string): string {
   const names = namesOf(actions);
   const choice = `${names.slice(0, -1).join(", ")} or ${names.at(-1)}.`;
   if (word === "" || word.startsWith("-")) return `say ${choice}`;
-  return `there is no ${quoted(word)}.${guess(word, names)} Say ${choice}`;
+  return `there is no ${quoted(word)}.${suggestion(word, names)} Say ${choice}`;
 }
 
 function groupHelp({ name, help, actions }: Group): string {
@@ -140,7 +140,7 @@ process.stderr.on("error", () => {});
 try {
   process.exitCode = await main(process.argv.slice(2));
 } catch (error) {
-  const { words, exitCode } = lastWords(error);
+  const { message: words, exitCode } = describeFatalError(error);
   say(`tank-monitor: ${words}`);
   process.exitCode = exitCode;
 }

@@ -4,7 +4,7 @@
 import { hash, randomUUID } from "node:crypto";
 import { hostname } from "node:os";
 import type { Config } from "./config.ts";
-import { Refusal } from "./domain/errors.ts";
+import { RequestError } from "./domain/errors.ts";
 import type { Observe } from "./domain/events.ts";
 import type { Clock } from "./domain/instant.ts";
 import { bindingOf } from "./domain/key.ts";
@@ -85,7 +85,7 @@ function admitting({ reads, clock, limits, config }: MqttParts): Admit {
       const turn = () => andThen(keyLimits.take(caller.key), waitOf);
       return { keyId: caller.key.id, sender: bindingOf(caller.key), turn };
     } catch (error) {
-      const isWrong = error instanceof Refusal && error.code === "key_invalid";
+      const isWrong = error instanceof RequestError && error.code === "key_invalid";
       throw isWrong && (await wrongKeys?.isFlood(address)) === true ? throttled() : error;
     }
   };

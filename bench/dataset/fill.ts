@@ -1,6 +1,6 @@
 // Fills a store with a plan, by the port's own ways.
 
-import { arrivalsAt } from "../../src/domain/reading.ts";
+import { incomingForTanks } from "../../src/domain/reading.ts";
 import type { Store } from "../../src/domain/store.ts";
 import { customerRecord, tankRecord } from "../../test/support/records.ts";
 import { say } from "../bench.ts";
@@ -13,9 +13,9 @@ const TANKS_A_WRITE = 100;
 const TELL_EVERY_MS = 10_000;
 
 export async function putTanks(store: Store, tanks: readonly TankPlan[]): Promise<void> {
-  await store.putCustomers([customerRecord(OWNER)]);
+  await store.importCustomers([customerRecord(OWNER)]);
   for (let i = 0; i < tanks.length; i += TANKS_A_WRITE) {
-    await store.putTanks(tanks.slice(i, i + TANKS_A_WRITE).map(({ id }) => tankRecord(id, OWNER)));
+    await store.importTanks(tanks.slice(i, i + TANKS_A_WRITE).map(({ id }) => tankRecord(id, OWNER)));
   }
 }
 
@@ -48,5 +48,5 @@ async function putReadings(store: Store, tank: TankPlan, from: number, to: numbe
     createdAt[k - from] = reading.createdAt;
     fill[k - from] = reading.fill;
   }
-  await store.acceptReadings(arrivalsAt({ tankIds: [tank.id], tank: new Uint32Array(to - from), createdAt, fill }));
+  await store.ingest(incomingForTanks({ tankIds: [tank.id], tank: new Uint32Array(to - from), createdAt, fill }));
 }

@@ -1,6 +1,6 @@
 // A fleet in the middle of its work, for readings to come in to: its tanks and their past in a database of its own.
 
-import { arrivalsAt } from "../../src/domain/reading.ts";
+import { incomingForTanks } from "../../src/domain/reading.ts";
 import type { Store } from "../../src/domain/store.ts";
 import { openStore } from "../../src/store/open.ts";
 import type { Bench, Engine } from "../bench.ts";
@@ -26,8 +26,8 @@ async function putFleet(store: Store, tanks: number): Promise<void> {
   const plan = fleet(tanks, 0);
   await putTanks(store, plan.tanks);
   const past = pastReadings(tanks);
-  await store.acceptReadings(
-    arrivalsAt({
+  await store.ingest(
+    incomingForTanks({
       tankIds: plan.tanks.map(({ id }) => id),
       tank: Uint32Array.from(past, ({ tank }) => tank),
       createdAt: Float64Array.from(past, ({ createdAt }) => createdAt),

@@ -1,7 +1,7 @@
 // A fleet of very many tanks with one reading each: customers with a hundred tanks, and towns with some of each.
 
 import { join } from "node:path";
-import { arrivalsAt } from "../../src/domain/reading.ts";
+import { incomingForTanks } from "../../src/domain/reading.ts";
 import type { Store } from "../../src/domain/store.ts";
 import { openStore } from "../../src/store/open.ts";
 import { customerRecord, tankRecord } from "../../test/support/records.ts";
@@ -72,11 +72,11 @@ export async function wideDatabase(bench: Bench, engine: Engine, tanks: number):
 async function fill(store: Store, tanks: number): Promise<void> {
   const started = performance.now();
   for (const some of inParts(Math.ceil(tanks / TANKS_OF_A_CUSTOMER), TANKS_A_WRITE)) {
-    await store.putCustomers(some.map((number) => customerRecord(ownerOf(number))));
+    await store.importCustomers(some.map((number) => customerRecord(ownerOf(number))));
   }
   for (const some of inParts(tanks, TANKS_A_WRITE)) {
     const made = some.map(wideTank);
-    await store.putTanks(
+    await store.importTanks(
       made.map(({ id, owner, town, threshold }) =>
         tankRecord(id, owner, { location: { city: town }, min_fill_alert_percentage: threshold }),
       ),
@@ -88,8 +88,8 @@ async function fill(store: Store, tanks: number): Promise<void> {
 
 async function putReadings(store: Store, tanks: readonly WideTank[]): Promise<void> {
   const heard = tanks.flatMap(({ id, latest }) => (latest === undefined ? [] : [{ id, ...latest }]));
-  await store.acceptReadings(
-    arrivalsAt({
+  await store.ingest(
+    incomingForTanks({
       tankIds: heard.map(({ id }) => id),
       tank: Uint32Array.from(heard, (_, i) => i),
       createdAt: Float64Array.from(heard, ({ at }) => at),

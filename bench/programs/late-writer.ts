@@ -1,7 +1,7 @@
 // late-writer.ts DATABASE_URL TANK OLDEST NEWEST WRITES: appended and late readings by turns, each its own commit, and how
 // long each took.
 
-import { arrivalsAt, READING_OUTCOMES } from "../../src/domain/reading.ts";
+import { incomingForTanks, READING_OUTCOMES } from "../../src/domain/reading.ts";
 import { openStore } from "../../src/store/open.ts";
 
 export type LateWrites = { readonly appended: number[]; readonly late: number[] };
@@ -17,9 +17,7 @@ const store = await openStore(url, () => {});
 async function write(createdAt: number): Promise<{ took: number; isNew: boolean }> {
   const asked = performance.now();
   const [at, fill] = [Float64Array.of(createdAt), Float64Array.of(50)];
-  const { outcomes } = await store.acceptReadings(
-    arrivalsAt({ tankIds: [tankId], tank: Uint32Array.of(0), createdAt: at, fill }),
-  );
+  const { outcomes } = await store.ingest(incomingForTanks({ tankIds: [tankId], tank: Uint32Array.of(0), createdAt: at, fill }));
   return { took: performance.now() - asked, isNew: outcomes[0] === NEW };
 }
 

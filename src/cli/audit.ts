@@ -2,10 +2,10 @@
 
 import { deviceKey } from "../domain/device.ts";
 import { parseDuration } from "../domain/duration.ts";
-import { Complaint } from "../domain/errors.ts";
-import { isObject } from "../domain/faults.ts";
+import { UserError } from "../domain/errors.ts";
 import { parseInstant } from "../domain/instant.ts";
 import { quoted } from "../domain/text.ts";
+import { isObject } from "../domain/validate.ts";
 import { type Call, text } from "./command.ts";
 import { type Field, queryFrom } from "./fields.ts";
 import { LIST_FLAGS, LIST_HELP, type List, listing } from "./lists.ts";
@@ -82,8 +82,8 @@ function keyFor(given: string, keys: Names): string {
   if (keys.has(given) || KEYLESS.includes(given)) return given;
   const ids = [...keys].filter(([, name]) => name === given).map(([id]) => id);
   const [id] = ids;
-  if (id === undefined) throw new Complaint(`there is no key ${quoted(given)}; "npx tank-monitor key list" shows them`);
-  if (ids.length > 1) throw new Complaint(`there are ${ids.length} keys named ${quoted(given)}: say which, ${ids.join(" or ")}`);
+  if (id === undefined) throw new UserError(`there is no key ${quoted(given)}; "npx tank-monitor key list" shows them`);
+  if (ids.length > 1) throw new UserError(`there are ${ids.length} keys named ${quoted(given)}: say which, ${ids.join(" or ")}`);
   return id;
 }
 
@@ -94,7 +94,7 @@ function moment(call: Call, flag: string): string | undefined {
   const span = parseDuration(given);
   if (span !== undefined) return new Date(Date.now() - span).toISOString();
   if (parseInstant(given) !== undefined) return given;
-  throw new Complaint(
+  throw new UserError(
     `--${flag} must be a datetime such as 2026-11-14T09:30:00Z, a date, or how long ago, such as 24h or 7d, not ${quoted(given)}`,
     2,
   );

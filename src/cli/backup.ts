@@ -2,7 +2,7 @@
 
 import { existsSync, renameSync, rmSync } from "node:fs";
 import { dirname } from "node:path";
-import { Complaint, Refusal } from "../domain/errors.ts";
+import { RequestError, UserError } from "../domain/errors.ts";
 import { type Command, configOf, say, withStore } from "./command.ts";
 import { Progress } from "./progress.ts";
 
@@ -17,19 +17,19 @@ whole. To restore: stop the service, put FILE in the place of the database, remo
   flags: {},
   async run(call) {
     const [file] = call.arguments;
-    if (file === undefined) throw new Complaint("backup: name a file to write to", 2);
-    if (existsSync(file)) throw new Complaint(`${file} is there already; a backup overwrites nothing`);
+    if (file === undefined) throw new UserError("backup: name a file to write to", 2);
+    if (existsSync(file)) throw new UserError(`${file} is there already; a backup overwrites nothing`);
     const folder = dirname(file);
-    if (!existsSync(folder)) throw new Complaint(`${file} cannot be written: there is no folder ${folder}`);
+    if (!existsSync(folder)) throw new UserError(`${file} cannot be written: there is no folder ${folder}`);
     const partial = `${file}.partial-${process.pid}`;
     const progress = new Progress("backup");
     try {
       await withStore(configOf(call), (store) => store.backup(partial, (done, total) => progress.show(done, total, "")));
       renameSync(partial, file);
     } catch (error) {
-      if (!(error instanceof Refusal)) throw error;
+      if (!(error instanceof RequestError)) throw error;
       const { cause } = error;
-      throw new Complaint(`${file} could not be written: ${cause instanceof Error ? cause.message : error.message}`);
+      throw new UserError(`${file} could not be written: ${cause instanceof Error ? cause.message : error.message}`);
     } finally {
       progress.end();
       for (const end of ["", "-wal", "-shm", "-journal"]) rmSync(partial + end, { force: true });

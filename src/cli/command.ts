@@ -3,7 +3,7 @@
 import type { ParseArgsOptionsConfig } from "node:util";
 import { type Config, type ConfigName, type Given, readConfig, readEnvFile } from "../config.ts";
 import { parseDuration } from "../domain/duration.ts";
-import { Complaint } from "../domain/errors.ts";
+import { UserError } from "../domain/errors.ts";
 import type { Event } from "../domain/events.ts";
 import type { Store } from "../domain/store.ts";
 import { quoted } from "../domain/text.ts";
@@ -56,7 +56,7 @@ export function duration(call: Call, flag: string): number | undefined {
   if (given === undefined) return undefined;
   const milliseconds = parseDuration(given);
   if (milliseconds === undefined)
-    throw new Complaint(`--${flag} must be a span such as 90d, 24h, 30m or 45s, not ${quoted(given)}`, 2);
+    throw new UserError(`--${flag} must be a span such as 90d, 24h, 30m or 45s, not ${quoted(given)}`, 2);
   return milliseconds;
 }
 
@@ -74,7 +74,7 @@ export function configOf(call: Call, names: readonly ConfigName[] = [], fallback
 export async function withStore<T>(config: Config, work: (store: Store) => Promise<T>, makes = false): Promise<T> {
   const missing = makes ? undefined : missingFile(config.databaseUrl);
   if (missing !== undefined) {
-    throw new Complaint(
+    throw new UserError(
       `there is no database at ${missing}. Run this in the folder that the service runs in, or set DATABASE_URL`,
     );
   }

@@ -1,6 +1,6 @@
 // tank-monitor customer create|update|delete|restore|list|show
 
-import { Complaint } from "../domain/errors.ts";
+import { UserError } from "../domain/errors.ts";
 import type { Call, Group } from "./command.ts";
 import { bodyOf, type Field, queryFrom } from "./fields.ts";
 import { inspecting } from "./inspect.ts";
@@ -25,7 +25,7 @@ const VERIFIED = { verified: { type: "boolean" }, "no-verified": { type: "boolea
 
 function verification(call: Call): { readonly is_verified?: boolean } {
   const [is, isNot] = [call.flags["verified"] === true, call.flags["no-verified"] === true];
-  if (is && isNot) throw new Complaint(`${call.name}: --verified and --no-verified contradict each other`, 2);
+  if (is && isNot) throw new UserError(`${call.name}: --verified and --no-verified contradict each other`, 2);
   return is || isNot ? { is_verified: is } : {};
 }
 
@@ -61,7 +61,7 @@ const update = managing({
   plan(call) {
     const id = idIn(call, "customer");
     const body = { ...bodyOf(call, FIELDS), ...verification(call) };
-    if (Object.keys(body).length === 0) throw new Complaint(`${call.name}: say what is to change, such as --name NAME`, 2);
+    if (Object.keys(body).length === 0) throw new UserError(`${call.name}: say what is to change, such as --name NAME`, 2);
     return async (service) => {
       const path = pathTo("customers", id);
       const before = await service.ask({ method: "GET", path });

@@ -3,8 +3,8 @@
 import type { App } from "../app.ts";
 import { demoFleet } from "../demo/devices.ts";
 import { knownTanks, prepareDemo } from "../demo/prepare.ts";
-import { lastWords } from "../domain/errors.ts";
-import { type Role, SEES_ALL } from "../domain/key.ts";
+import { describeFatalError } from "../domain/errors.ts";
+import { type Role, UNRESTRICTED } from "../domain/key.ts";
 import type { Store } from "../domain/store.ts";
 import { manageDoor } from "../manage/door.ts";
 import { byHttp } from "../simulate/by-http.ts";
@@ -54,7 +54,7 @@ async function live({ store, url }: App, databaseUrl: string): Promise<() => Pro
   const [end, hurry] = [new AbortController(), new AbortController()];
   const rate = fleet.size / ROUND_SECONDS;
   const how = { fleet, seed: SEED, way, rate, clock: Date.now, told: new Tally(), end: end.signal, hurry: hurry.signal };
-  const sending = simulate(how).catch((error) => say(`The devices have stopped sending: ${lastWords(error).words}`));
+  const sending = simulate(how).catch((error) => say(`The devices have stopped sending: ${describeFatalError(error).message}`));
   return async () => {
     end.abort();
     const impatient = setTimeout(() => hurry.abort(), STOP_MS);
@@ -75,7 +75,7 @@ async function freshKey(store: Store, role: Role & keyof typeof KEY_NAMES): Prom
 
 async function examples(store: Store): Promise<Examples> {
   const first = { from: undefined, to: undefined, page: 1, size: 1 };
-  const tank = (await store.tankPage(first, SEES_ALL)).data[0];
+  const tank = (await store.tankPage(first, UNRESTRICTED)).data[0];
   return { customer: tank?.owner_id ?? "", tank: tank?.id ?? "" };
 }
 

@@ -1,7 +1,7 @@
 // tank-monitor device assign|profile|waiting|list|show|forget
 
-import { Complaint } from "../domain/errors.ts";
-import { isObject } from "../domain/faults.ts";
+import { UserError } from "../domain/errors.ts";
+import { isObject } from "../domain/validate.ts";
 import type { Group } from "./command.ts";
 import { bodyOf, type Field } from "./fields.ts";
 import { inspecting } from "./inspect.ts";
@@ -71,7 +71,7 @@ Readings that waited for it are taken in. An empty name takes it away. docs/devi
   flags: JSON_FLAG,
   plan(call) {
     const id = idIn(call, "device");
-    if (call.arguments[1] === undefined) throw new Complaint(`${call.name}: name a profile, or give one as JSON or @FILE`, 2);
+    if (call.arguments[1] === undefined) throw new UserError(`${call.name}: name a profile, or give one as JSON or @FILE`, 2);
     const body = bodyOf(call, [NAMED_PROFILE]);
     return async (service) => {
       const device = await service.ask({ method: "PUT", path: pathTo("devices", id), body });

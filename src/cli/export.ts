@@ -3,8 +3,8 @@
 import { once } from "node:events";
 import { createWriteStream, realpathSync, renameSync, rmSync, statSync } from "node:fs";
 import type { Writable } from "node:stream";
-import { Complaint } from "../domain/errors.ts";
-import { jsonLines, type StoredRecord } from "../domain/export-lines.ts";
+import { UserError } from "../domain/errors.ts";
+import { type ExportRecord, exportLines } from "../domain/export.ts";
 import { formatInstant } from "../domain/instant.ts";
 import type { Store } from "../domain/store.ts";
 import { type Command, configOf, say, withStore } from "./command.ts";
@@ -37,7 +37,7 @@ and appears when it is whole.
 /** What is no file, as a pipe, overwrites nothing. */
 function refuseExisting(file: string): void {
   if (file === "-" || statSync(file, { throwIfNoEntry: false })?.isFile() !== true) return;
-  throw new Complaint(`${file} is there already; --force overwrites it`);
+  throw new UserError(`${file} is there already; --force overwrites it`);
 }
 
 /** A file appears when it is whole; a link is followed, and what is no file (a pipe, a device) is written as it is. */
@@ -57,7 +57,7 @@ async function writeFile(store: Store, file: string, isCsv: boolean): Promise<vo
     stream.destroy();
     if (isPlain) rmSync(partial, { force: true });
     if (!(error instanceof Error && "syscall" in error)) throw error;
-    throw new Complaint(`${file} could not be written: ${error.message}`);
+    throw new UserError(`${file} could not be written: ${error.message}`);
   }
 }
 
@@ -68,8 +68,8 @@ async function write(store: Store, out: Writable, isCsv: boolean): Promise<void>
   let lines = 0;
   let chunk = isCsv ? "tank_id,created_at,fill_percentage\n" : "";
   try {
-    for await (const record of store.records()) {
-      for (const line of isCsv ? csvLines(record) : jsonLines(record)) {
+    for await (const record of store.exportRecords()) {
+      for (const line of isCsv ? csvLines(record) : exportLines(record)) {
         chunk += `${line}\n`;
         lines++;
         if (chunk.length < CHUNK_CHARACTERS) continue;
@@ -85,7 +85,7 @@ async function write(store: Store, out: Writable, isCsv: boolean): Promise<void>
   say(isCsv ? `${lines} lines exported` : `${lines} lines exported; not in it: keys and the audit log ("backup" keeps those)`);
 }
 
-function* csvLines(record: StoredRecord): Generator<string> {
+function* csvLines(record: ExportRecord): Generator<string> {
   if (record.kind !== "readings") return;
   const tank = /[",]|^\s|\s$/.test(record.tankId) ? `"${record.tankId.replaceAll('"', '""')}"` : record.tankId;
   for (const { created_at, fill_percentage } of record.readings) yield `${tank},${formatInstant(created_at)},${fill_percentage}`;

@@ -3,7 +3,7 @@
 
 import { readFileSync } from "node:fs";
 import type { ParseArgsOptionsConfig } from "node:util";
-import { Complaint } from "../domain/errors.ts";
+import { UserError } from "../domain/errors.ts";
 import { quoted } from "../domain/text.ts";
 import { type Call, text } from "./command.ts";
 
@@ -91,7 +91,7 @@ function jsonIn(field: Field, given: string): unknown {
   try {
     return JSON.parse(given);
   } catch (error) {
-    throw new Complaint(`${labelOf(field)} is not JSON: ${quoted((error as Error).message)}`, 2);
+    throw new UserError(`${labelOf(field)} is not JSON: ${quoted((error as Error).message)}`, 2);
   }
 }
 
@@ -99,6 +99,6 @@ function contentOf(file: string): string {
   try {
     return readFileSync(file, "utf8").replace(/^\ufeff/, "");
   } catch (error) {
-    throw new Complaint(`${file} cannot be read: ${(error as Error).message}`);
+    throw new UserError(`${file} cannot be read: ${(error as Error).message}`);
   }
 }

@@ -1,6 +1,6 @@
 // tank-monitor fleet: the question of every morning.
 
-import { isObject } from "../domain/faults.ts";
+import { isObject } from "../domain/validate.ts";
 import { type Field, queryFrom } from "./fields.ts";
 import { LIST_FLAGS, LIST_HELP, listing } from "./lists.ts";
 import { managing } from "./managing.ts";

@@ -1,7 +1,7 @@
 // tank-monitor import FILE…
 
 import { accessSync, constants, createReadStream, statSync } from "node:fs";
-import { Complaint } from "../domain/errors.ts";
+import { UserError } from "../domain/errors.ts";
 import type { Store } from "../domain/store.ts";
 import { Import, type ImportFormat, nothingYet, type Reject, type Summary } from "../ingest/import.ts";
 import { type Command, configOf, print, say, withStore } from "./command.ts";
@@ -25,7 +25,7 @@ Exit 1 if any line was rejected.`,
   flags: { "dry-run": { type: "boolean" }, json: { type: "boolean" } },
   async run(call) {
     const files = call.arguments;
-    if (files.length === 0) throw new Complaint("import: name at least one file, or - for stdin", 2);
+    if (files.length === 0) throw new UserError("import: name at least one file, or - for stdin", 2);
     for (const file of files) refuseUnreadable(file);
     const isDry = call.flags["dry-run"] === true;
     const take = (store: Store) => (isDry ? rehearse(store, files) : importAll(store, files));
@@ -39,12 +39,12 @@ Exit 1 if any line was rejected.`,
 function refuseUnreadable(file: string): void {
   if (file === "-") return;
   const stats = statSync(file, { throwIfNoEntry: false });
-  if (stats === undefined) throw new Complaint(`there is no file ${file}`);
-  if (stats.isDirectory()) throw new Complaint(`${file} is a folder; name the files in it`);
+  if (stats === undefined) throw new UserError(`there is no file ${file}`);
+  if (stats.isDirectory()) throw new UserError(`${file} is a folder; name the files in it`);
   try {
     accessSync(file, constants.R_OK);
   } catch {
-    throw new Complaint(`${file} may not be read by this user`);
+    throw new UserError(`${file} may not be read by this user`);
   }
 }
 
@@ -52,7 +52,7 @@ async function rehearse(store: Store, files: readonly string[]): Promise<Summary
   // An orderly exit removes the copy.
   for (const signal of ["SIGINT", "SIGTERM"]) process.once(signal, () => process.exit(130));
   const progress = new Progress("copying the database");
-  const copy = await store.rehearsal((done, total) => progress.show(done, total, ""));
+  const copy = await store.scratchCopy((done, total) => progress.show(done, total, ""));
   progress.end();
   try {
     return await importAll(copy, files);

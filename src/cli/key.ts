@@ -1,7 +1,7 @@
 // tank-monitor key create|list|rotate|revoke
 
-import { Complaint } from "../domain/errors.ts";
-import { MOST_RATE } from "../domain/key.ts";
+import { UserError } from "../domain/errors.ts";
+import { MAX_RATE } from "../domain/key.ts";
 import { quoted } from "../domain/text.ts";
 import { type Call, duration, type Group, print, say, text } from "./command.ts";
 import { bodyOf, type Field } from "./fields.ts";
@@ -104,7 +104,7 @@ const revoke = managing({
 /** A creation that had to be sent twice was answered the first time, with the secret, to nobody. */
 function tell({ id, name, role, secret }: Item, what: string): number {
   if (typeof secret !== "string") {
-    throw new Complaint(`key ${clean(String(id))} is made, but its secret was lost on the way here: revoke it, and make another`);
+    throw new UserError(`key ${clean(String(id))} is made, but its secret was lost on the way here: revoke it, and make another`);
   }
   print(clean(secret));
   say(clean(`key ${id} (${name}, ${role}) ${what}. This is the only time its secret is shown.`));
@@ -149,8 +149,8 @@ function rateIn(call: Call): number | undefined {
   const given = text(call, "rate");
   if (given === undefined) return undefined;
   const rate = /^\d{1,7}(\.\d{1,3})?$/.test(given) ? Number(given) : 0;
-  if (rate <= 0 || rate > MOST_RATE) {
-    throw new Complaint(`--rate must be requests a second above 0, up to ${MOST_RATE}, not ${quoted(given)}`, 2);
+  if (rate <= 0 || rate > MAX_RATE) {
+    throw new UserError(`--rate must be requests a second above 0, up to ${MAX_RATE}, not ${quoted(given)}`, 2);
   }
   return rate;
 }

@@ -1,9 +1,9 @@
 // Lists, however long: asked for page by page, and printed as they come; a table for people, or with --json a line each.
 
 import { once } from "node:events";
-import { Complaint } from "../domain/errors.ts";
-import { isObject } from "../domain/faults.ts";
+import { UserError } from "../domain/errors.ts";
 import { quoted } from "../domain/text.ts";
+import { isObject } from "../domain/validate.ts";
 import { type Call, say, text } from "./command.ts";
 import type { Item, Service } from "./request.ts";
 import { type Column, Table } from "./table.ts";
@@ -51,7 +51,7 @@ function limitIn(call: Call): number {
   const given = text(call, "limit");
   if (given === undefined) return Number.POSITIVE_INFINITY;
   if (/^[1-9]\d{0,8}$/.test(given)) return Number(given);
-  throw new Complaint(`--limit must be a whole number from 1 on, not ${quoted(given)}`, 2);
+  throw new UserError(`--limit must be a whole number from 1 on, not ${quoted(given)}`, 2);
 }
 
 async function* pages(service: Service, { path, query, isDated }: List): AsyncGenerator<readonly Item[]> {
@@ -59,7 +59,7 @@ async function* pages(service: Service, { path, query, isDated }: List): AsyncGe
   for (let page = 1; ; page++) {
     const asked = { ...query, created_at_lte: bound, page: String(page), size: String(PAGE_SIZE) };
     const { data, total_pages } = await service.ask({ method: "GET", path, query: asked });
-    if (!Array.isArray(data) || !data.every(isObject)) throw new Complaint("the answer is not a list, as Tank Monitor gives it");
+    if (!Array.isArray(data) || !data.every(isObject)) throw new UserError("the answer is not a list, as Tank Monitor gives it");
     if (data.length > 0) yield data;
     if (data.length < PAGE_SIZE || page >= Number(total_pages)) return;
     const newest = data[0]?.["created_at"];

@@ -2,7 +2,7 @@
 // on the database itself, or with --url on a running service.
 
 import type { ParseArgsOptionsConfig } from "node:util";
-import { Complaint } from "../domain/errors.ts";
+import { UserError } from "../domain/errors.ts";
 import { type Call, type Command, text } from "./command.ts";
 import { type Field, flagsOf, helpOf } from "./fields.ts";
 import { complaintOf, Problem } from "./problem.ts";
@@ -66,12 +66,12 @@ function refuseMissing(call: Call, needs: readonly string[]): void {
   if (missing.length === 0) return;
   const list = [missing.slice(0, -1).join(", "), ...missing.slice(-1)].filter((part) => part !== "").join(" and ");
   const is = missing.length === 1 ? "is" : "are";
-  throw new Complaint(`${call.name}: ${list} ${is} missing. See npx tank-monitor ${call.name} --help`, 2);
+  throw new UserError(`${call.name}: ${list} ${is} missing. See npx tank-monitor ${call.name} --help`, 2);
 }
 
 /** The word that says which object it is about. */
 export function idIn({ name, arguments: words }: Call, noun: string, place = 0): string {
   const id = words[place] ?? "";
   if (id !== "") return id;
-  throw new Complaint(`${name}: say which ${noun}: its id, as "npx tank-monitor ${noun} list" shows it`, 2);
+  throw new UserError(`${name}: say which ${noun}: its id, as "npx tank-monitor ${noun} list" shows it`, 2);
 }

@@ -1,8 +1,8 @@
 // Refusals, as a command hears them, and how they are told to whoever typed it: by the names of the flags.
 
-import { Complaint } from "../domain/errors.ts";
-import { isObject } from "../domain/faults.ts";
+import { UserError } from "../domain/errors.ts";
 import { quoted } from "../domain/text.ts";
+import { isObject } from "../domain/validate.ts";
 import type { Call } from "./command.ts";
 import { type Field, givenFor, labelOf, withPoint } from "./fields.ts";
 import { clean } from "./width.ts";
@@ -54,14 +54,14 @@ export function accepted(answer: Answer): Readonly<Record<string, unknown>> {
 }
 
 /** `fields` are those that the command has flags for. */
-export function complaintOf(problem: Problem, call: Call, fields: readonly Field[]): Complaint {
+export function complaintOf(problem: Problem, call: Call, fields: readonly Field[]): UserError {
   const exitCode = isWrongCall(problem) ? 2 : 1;
   const { code, status, errors, param } = problem;
-  if (errors.length > 0) return new Complaint(told(errors, call, fields), exitCode);
+  if (errors.length > 0) return new UserError(told(errors, call, fields), exitCode);
   if (code.endsWith("_unknown") && status === 404 && code !== "route_unknown") return unknown(code, call);
   const field = fields.find(({ path }) => path === param);
   const detail = field === undefined ? problem.message : problem.message.replace(field.path, labelOf(field));
-  return new Complaint(`${inFlags(detail, fields)}${advice(problem)}`, exitCode);
+  return new UserError(`${inFlags(detail, fields)}${advice(problem)}`, exitCode);
 }
 
 /** What is refused for what the database has, and not for how it is written, is no fault of the call. */
@@ -93,9 +93,9 @@ function faultLine({ field: path, message }: Fault, call: Call, fields: readonly
   return clean(isTold ? words : `${words} (given: ${quoted(given)})`);
 }
 
-function unknown(code: string, { arguments: [id = ""] }: Call): Complaint {
+function unknown(code: string, { arguments: [id = ""] }: Call): UserError {
   const noun = code.slice(0, -"_unknown".length);
-  return new Complaint(`there is no ${noun} ${clean(id)}; "npx tank-monitor ${noun} list" shows them`);
+  return new UserError(`there is no ${noun} ${clean(id)}; "npx tank-monitor ${noun} list" shows them`);
 }
 
 /** Parameters and fields of the interface have other names here. */

@@ -1,7 +1,7 @@
 // tank-monitor provision FILE…
 
-import { Complaint } from "../domain/errors.ts";
-import { isObject } from "../domain/faults.ts";
+import { UserError } from "../domain/errors.ts";
+import { isObject } from "../domain/validate.ts";
 import { type Call, print, say } from "./command.ts";
 import { managing } from "./managing.ts";
 import { Problem } from "./problem.ts";
@@ -36,7 +36,7 @@ Exit 1 if anything is wrong in the files.`,
   flags: { "dry-run": { type: "boolean" }, json: { type: "boolean" } },
   isFirst: true,
   plan(call) {
-    if (call.arguments.length === 0) throw new Complaint("provision: name at least one file, or - for stdin", 2);
+    if (call.arguments.length === 0) throw new UserError("provision: name at least one file, or - for stdin", 2);
     const sheets = new Sheets();
     for (const file of call.arguments) sheets.add(file);
     if (sheets.count > ROWS_MOST) throw tooMany(sheets.count);
@@ -72,19 +72,19 @@ async function judged(service: Service, call: Call, sheets: Sheets): Promise<num
   }
 }
 
-function tooMany(count: number): Complaint {
+function tooMany(count: number): UserError {
   const most = ROWS_MOST.toLocaleString("en");
-  return new Complaint(
+  return new UserError(
     `provision takes at most ${most} rows in all, and these are ${count.toLocaleString("en")}: do it in several turns, customers first`,
   );
 }
 
-function faulty(faults: readonly string[]): Complaint {
+function faulty(faults: readonly string[]): UserError {
   const [first = ""] = faults;
-  if (faults.length === 1) return new Complaint(`nothing was written: ${first}`);
+  if (faults.length === 1) return new UserError(`nothing was written: ${first}`);
   const told = faults.slice(0, TOLD_MOST).map((fault) => `  ${fault}`);
   const more = faults.length > TOLD_MOST ? [`  … and ${faults.length - TOLD_MOST} more`] : [];
-  return new Complaint([`nothing was written: ${faults.length} things are wrong`, ...told, ...more].join("\n"));
+  return new UserError([`nothing was written: ${faults.length} things are wrong`, ...told, ...more].join("\n"));
 }
 
 function words({ customers, tanks, dry_run }: Item): string {

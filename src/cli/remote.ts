@@ -4,7 +4,7 @@ import { randomUUID } from "node:crypto";
 import { setTimeout as pause } from "node:timers/promises";
 import { promisify } from "node:util";
 import { gzip } from "node:zlib";
-import { Complaint } from "../domain/errors.ts";
+import { UserError } from "../domain/errors.ts";
 import { isWellFormedSecret } from "../domain/key.ts";
 import { quoted } from "../domain/text.ts";
 import { type Answer, accepted, retryAfter } from "./problem.ts";
@@ -32,9 +32,9 @@ export function remoteService(url: string, key: string | null): Service {
 function baseOf(given: string): string {
   const url = /^https?:\/\//i.test(given) && URL.canParse(given) ? new URL(given) : undefined;
   if (url === undefined)
-    throw new Complaint(`--url must be an address such as https://tanks.example.com, not ${quoted(given)}`, 2);
+    throw new UserError(`--url must be an address such as https://tanks.example.com, not ${quoted(given)}`, 2);
   if (url.username !== "" || url.password !== "") {
-    throw new Complaint("--url must not hold a name or a password; the key goes into TANK_MONITOR_KEY", 2);
+    throw new UserError("--url must not hold a name or a password; the key goes into TANK_MONITOR_KEY", 2);
   }
   return `${url.origin}${url.pathname.replace(/\/+$/, "")}`;
 }
@@ -42,9 +42,9 @@ function baseOf(given: string): string {
 /** It is not repeated, whatever is wrong with it. */
 function keyOf(key: string | null): string {
   if (key === null || key === "") {
-    throw new Complaint("a running service asks for a key of the role manage: put it into TANK_MONITOR_KEY, or use --key", 2);
+    throw new UserError("a running service asks for a key of the role manage: put it into TANK_MONITOR_KEY, or use --key", 2);
   }
-  if (!isWellFormedSecret(key)) throw new Complaint("the key given with --url is mistyped or cut off", 2);
+  if (!isWellFormedSecret(key)) throw new UserError("the key given with --url is mistyped or cut off", 2);
   return key;
 }
 
@@ -94,14 +94,14 @@ async function send({ base, key }: Place, request: Request, body: string | undef
     });
     return heard(base, response, await response.text());
   } catch (error) {
-    throw error instanceof Complaint ? error : unreachable(base, request, error);
+    throw error instanceof UserError ? error : unreachable(base, request, error);
   }
 }
 
 function heard(base: string, { status, headers }: Response, text: string): Answer {
   const location = headers.get("location");
   if (status >= 300 && status < 400 && location !== null) {
-    throw new Complaint(`${base} sends callers on to ${quoted(location)}. If that is right, use it as --url`);
+    throw new UserError(`${base} sends callers on to ${quoted(location)}. If that is right, use it as --url`);
   }
   const kept = ["content-type", "retry-after"].map((name) => [name, headers.get(name) ?? ""] as const);
   return { status, headers: Object.fromEntries(kept), body: jsonIn(text) };
@@ -114,7 +114,7 @@ function ofTheService(base: string, answer: Answer): Answer {
   if (status === 204 || (body !== undefined && /^application\/(?:problem\+)?json$/i.test(mediaType))) return answer;
   const who = status >= 500 ? "a proxy that does not reach the service, or something else," : "something else than the service";
   const what = `HTTP ${status} with ${mediaType === "" ? "no media type" : quoted(mediaType)} instead of JSON`;
-  throw new Complaint(`${who} answers at ${base}: ${what}. Is --url right?`);
+  throw new UserError(`${who} answers at ${base}: ${what}. Is --url right?`);
 }
 
 function jsonIn(text: string): unknown {

@@ -1,7 +1,7 @@
 // Whom a command speaks to: the service's own routes on the database, without the network, or a running service.
 
-import { Complaint } from "../domain/errors.ts";
-import { SEES_ALL } from "../domain/key.ts";
+import { UserError } from "../domain/errors.ts";
+import { UNRESTRICTED } from "../domain/key.ts";
 import type { Store } from "../domain/store.ts";
 import type { Caller } from "../http/auth.ts";
 import { type Call, configOf, text, withStore } from "./command.ts";
@@ -16,7 +16,7 @@ export async function withService<T>(call: Call, work: (service: Service) => Pro
   const url = text(call, "url");
   const key = text(call, "key");
   if (url !== undefined) return work(remoteService(url, key ?? config.key));
-  if (key !== undefined) throw new Complaint("--key is for a running service: say which, with --url", 2);
+  if (key !== undefined) throw new UserError("--key is for a running service: say which, with --url", 2);
   return withStore(config, async (store) => work(await localService(store)), makes);
 }
 
@@ -34,7 +34,7 @@ const OPERATOR: Caller = {
     revoked_at: null,
     replaced_by: null,
   },
-  sight: SEES_ALL,
+  sight: UNRESTRICTED,
 };
 
 async function localService(store: Store): Promise<Service> {

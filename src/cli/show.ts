@@ -1,6 +1,6 @@
 // One object, as it is told to people: a line a field; or as a line of JSON.
 
-import { isObject } from "../domain/faults.ts";
+import { isObject } from "../domain/validate.ts";
 import { type Call, print, say } from "./command.ts";
 import type { Item } from "./request.ts";
 import { clean } from "./width.ts";

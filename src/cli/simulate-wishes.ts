@@ -1,8 +1,8 @@
 // What a simulation is to be like, from the flags and the environment.
 
 import { readEnvFile } from "../config.ts";
-import { Complaint } from "../domain/errors.ts";
-import { guess, quoted } from "../domain/text.ts";
+import { UserError } from "../domain/errors.ts";
+import { quoted, suggestion } from "../domain/text.ts";
 import { LEDGER_MOST } from "../simulate/ledger.ts";
 import { MAKERS, type Maker } from "../simulate/makers.ts";
 import { type Call, duration, text } from "./command.ts";
@@ -45,7 +45,7 @@ export function wishesOf(call: Call): Wishes {
     verify: call.flags["verify"] === true,
   };
   const fault = faultIn(wishes);
-  if (fault !== undefined) throw new Complaint(`simulate: ${fault}`, 2);
+  if (fault !== undefined) throw new UserError(`simulate: ${fault}`, 2);
   return wishes;
 }
 
@@ -73,7 +73,7 @@ function faultIn({ url, mqtt, tanks, rate, milliseconds, key, manageKey, readKey
 function urlOf(given: string | undefined, flag: string, protocol: RegExp, example: string): string | undefined {
   if (given === undefined) return undefined;
   if (URL.canParse(given) && protocol.test(new URL(given).protocol)) return given;
-  throw new Complaint(`--${flag} must be an address such as ${example}`, 2);
+  throw new UserError(`--${flag} must be an address such as ${example}`, 2);
 }
 
 function number(call: Call, flag: string, fallback: number, least: number, most: number): number {
@@ -81,7 +81,7 @@ function number(call: Call, flag: string, fallback: number, least: number, most:
   if (given === undefined) return fallback;
   const value = /^\d{1,7}(\.\d{1,3})?$/.test(given) ? Number(given) : Number.NaN;
   if (value >= least && value <= most) return value;
-  throw new Complaint(`--${flag} must be a number from ${least} to ${most}, not ${quoted(given)}`, 2);
+  throw new UserError(`--${flag} must be a number from ${least} to ${most}, not ${quoted(given)}`, 2);
 }
 
 function makersOf(given: string | undefined): readonly Maker[] {
@@ -89,7 +89,7 @@ function makersOf(given: string | undefined): readonly Maker[] {
   return given.split(",").map((word) => {
     const maker = MAKERS.find((known) => known === word.trim());
     if (maker !== undefined) return maker;
-    throw new Complaint(`--makers: there is no ${quoted(word)}.${guess(word, MAKERS)} There are ${MAKERS.join(", ")}`, 2);
+    throw new UserError(`--makers: there is no ${quoted(word)}.${suggestion(word, MAKERS)} There are ${MAKERS.join(", ")}`, 2);
   });
 }
 

@@ -1,6 +1,6 @@
 // tank-monitor simulate
 
-import { Complaint } from "../domain/errors.ts";
+import { UserError } from "../domain/errors.ts";
 import { byHttp } from "../simulate/by-http.ts";
 import { byMqtt } from "../simulate/by-mqtt.ts";
 import { type Caller, caller, isThere } from "../simulate/call.ts";
@@ -77,18 +77,18 @@ Exits with 1 where a reading was rejected or could not be delivered, or the tele
 /** Somebody who may manage: the one with the manage key, or the sender where its key is one. */
 async function managerFor({ url, key, manageKey }: Wishes): Promise<Caller | undefined> {
   if (url === undefined) return undefined;
-  if (!(await isThere(url))) throw new Complaint(`nothing answers at ${url}. Is the service running, and the port right?`);
+  if (!(await isThere(url))) throw new UserError(`nothing answers at ${url}. Is the service running, and the port right?`);
   const secret = manageKey ?? key;
   if (secret === undefined) return undefined;
   const call = caller(url, secret);
   if (await mayManage(call)) return call;
-  if (manageKey !== undefined) throw new Complaint("the key given as --manage-key has another role than manage");
+  if (manageKey !== undefined) throw new UserError("the key given as --manage-key has another role than manage");
   return undefined;
 }
 
 async function readerFor({ url = "", readKey }: Wishes, manager: Caller | undefined): Promise<Caller> {
   const call = readKey === undefined ? manager : caller(url, readKey);
-  if (call === undefined || !(await mayRead(call))) throw new Complaint("--verify needs a key that may read: --read-key");
+  if (call === undefined || !(await mayRead(call))) throw new UserError("--verify needs a key that may read: --read-key");
   return call;
 }
 

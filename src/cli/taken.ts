@@ -1,6 +1,6 @@
 // What an order took in of the readings that waited for it, and what of them still waits, in words.
 
-import { isObject } from "../domain/faults.ts";
+import { isObject } from "../domain/validate.ts";
 import type { Item } from "./request.ts";
 
 /** `; 12 readings that waited are taken in, measured from … to …`, or nothing. */

@@ -1,7 +1,7 @@
 // tank-monitor tank create|update|delete|restore|list|show
 
-import { Complaint } from "../domain/errors.ts";
-import { isObject } from "../domain/faults.ts";
+import { UserError } from "../domain/errors.ts";
+import { isObject } from "../domain/validate.ts";
 import type { Group } from "./command.ts";
 import { bodyOf, type Field, queryFrom } from "./fields.ts";
 import { inspecting } from "./inspect.ts";
@@ -47,7 +47,7 @@ const update = managing({
   plan(call) {
     const id = idIn(call, "tank");
     const body = bodyOf(call, TANK_FIELDS);
-    if (Object.keys(body).length === 0) throw new Complaint(`${call.name}: say what is to change, such as --name NAME`, 2);
+    if (Object.keys(body).length === 0) throw new UserError(`${call.name}: say what is to change, such as --name NAME`, 2);
     const query = { swap: call.flags["swap"] === true ? "true" : undefined };
     return async (service) => {
       const path = pathTo("tanks", id);

@@ -1,26 +1,26 @@
 // Why a service could not be asked, in words that help.
 
-import { Complaint } from "../domain/errors.ts";
+import { UserError } from "../domain/errors.ts";
 import { clean } from "./width.ts";
 
 /** The connection ended before the answer: whether it was done is not known. */
-export class BrokenOff extends Complaint {}
+export class BrokenOff extends UserError {}
 
 type Asked = { readonly method: string };
 
 /** `error` is what `fetch` threw; what lies behind it is its cause. */
-export function unreachable(base: string, { method }: Asked, error: unknown): Complaint {
+export function unreachable(base: string, { method }: Asked, error: unknown): UserError {
   const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
   const code = String((cause as { code?: unknown }).code ?? "");
   const message = clean(cause instanceof Error ? cause.message : String(cause));
   const { host, hostname } = new URL(base);
   if (error instanceof DOMException && error.name === "TimeoutError") {
-    return new Complaint(`${base} took the call and did not answer in time.${unsure(method)}`);
+    return new UserError(`${base} took the call and did not answer in time.${unsure(method)}`);
   }
   if (BROKEN.includes(code)) {
     return new BrokenOff(`${base} broke the connection off before it answered.${unsure(method)}`);
   }
-  return new Complaint(known(code, base, host, hostname) ?? `${base} cannot be reached: ${message || code}`);
+  return new UserError(known(code, base, host, hostname) ?? `${base} cannot be reached: ${message || code}`);
 }
 
 function known(code: string, base: string, host: string, hostname: string): string | undefined {

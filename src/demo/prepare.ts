@@ -1,11 +1,11 @@
 // The demo: a simulated fleet on a database of its own. This file fills the database, or brings it up to now.
 
-import { Complaint } from "../domain/errors.ts";
+import { isCommandError } from "../domain/commands/command.ts";
+import { UserError } from "../domain/errors.ts";
 import type { Instant } from "../domain/instant.ts";
-import { SEES_ALL } from "../domain/key.ts";
-import { isRefused } from "../domain/orders/order.ts";
+import { UNRESTRICTED } from "../domain/key.ts";
 import { PAGE_SIZE } from "../domain/page.ts";
-import { arrivalsAt, type ReadingBatch } from "../domain/reading.ts";
+import { incomingForTanks, type ReadingBatch } from "../domain/reading.ts";
 import type { TankRecord } from "../domain/record.ts";
 import type { Reads, Store } from "../domain/store.ts";
 import type { Tank } from "../domain/tank.ts";
@@ -26,13 +26,13 @@ export type Told = (done: number, total: number) => void;
 
 /** Leaves a database alone that holds anything but a demo. */
 export async function prepareDemo(store: Store, seed: Seed, now: Instant, told: Told): Promise<void> {
-  const isDemo = (await store.customerById(FIRST_CUSTOMER, SEES_ALL)) !== undefined;
+  const isDemo = (await store.customerById(FIRST_CUSTOMER, UNRESTRICTED)) !== undefined;
   if (!isDemo && !(await store.isEmpty())) {
-    throw new Complaint(
+    throw new UserError(
       "the database of DATABASE_URL holds something else than a demo; the demo leaves it alone. Name an empty one.",
     );
   }
-  const isWhole = (await store.tankById(LAST_TANK, SEES_ALL)) !== undefined;
+  const isWhole = (await store.tankById(LAST_TANK, UNRESTRICTED)) !== undefined;
   if (!isWhole) await makeAnew(store, seed, now, told);
   else await bringUpToNow(store, seed, now, told);
   await equip(store, seed, now);
@@ -45,19 +45,19 @@ async function equip(store: Store, seed: Seed, now: Instant): Promise<void> {
     const { id, maker, shape } = deviceOf(tank, seed);
     const fields = { tank_id: tank.id, profile: sensorOf(maker)?.profile ?? null, shape };
     const order = { order: "put_device", id, fields, ifMatch: undefined, swap: false } as const;
-    const done = await store.carryOut(order, { by: MADE_BY, at: now });
-    if (isRefused(done)) throw new Error(`device ${id} of the demo is refused: ${done.detail}`);
+    const done = await store.execute(order, { by: MADE_BY, at: now });
+    if (isCommandError(done)) throw new Error(`device ${id} of the demo is refused: ${done.detail}`);
   });
   await Promise.all(equipped);
 }
 
 async function makeAnew(store: Store, seed: Seed, now: Instant, told: Told): Promise<void> {
   const { customers, tanks } = makeFleet(seed, now);
-  await store.putCustomers(customers);
+  await store.importCustomers(customers);
   // The last tank says that the fleet is whole: it comes after everything else.
-  await store.putTanks(tanks.slice(0, -1));
+  await store.importTanks(tanks.slice(0, -1));
   await putHistory(store, tanks.slice(0, -1).map(tankOf), seed, now, told);
-  await store.putTanks(tanks.slice(-1));
+  await store.importTanks(tanks.slice(-1));
   await putHistory(store, tanks.slice(-1).map(tankOf), seed, now, told);
 }
 
@@ -80,7 +80,7 @@ async function putBatches(store: Store, batches: Iterable<ReadingBatch>, told: (
   const underWay: Promise<unknown>[] = [];
   let done = 0;
   for (const batch of batches) {
-    underWay.push(store.acceptReadings(arrivalsAt(batch)));
+    underWay.push(store.ingest(incomingForTanks(batch)));
     if (underWay.length > UNDER_WAY) await underWay.shift();
     told(++done);
   }
@@ -91,7 +91,7 @@ async function putBatches(store: Store, batches: Iterable<ReadingBatch>, told: (
 export async function knownTanks(reads: Pick<Reads, "tankPage" | "telemetryPage">): Promise<KnownTank[]> {
   const known: KnownTank[] = [];
   for (const tank of await liveTanks(reads)) {
-    const newest = await reads.telemetryPage(tank.id, { from: undefined, to: undefined, page: 1, size: 1 }, SEES_ALL);
+    const newest = await reads.telemetryPage(tank.id, { from: undefined, to: undefined, page: 1, size: 1 }, UNRESTRICTED);
     const last = newest === undefined || newest === "deleted" ? undefined : newest.data[0];
     if (last !== undefined) known.push({ tank, last });
   }
@@ -101,7 +101,7 @@ export async function knownTanks(reads: Pick<Reads, "tankPage" | "telemetryPage"
 async function liveTanks(reads: Pick<Reads, "tankPage">): Promise<Tank[]> {
   const tanks: Tank[] = [];
   for (let page = 1; ; page++) {
-    const { data } = await reads.tankPage({ from: undefined, to: undefined, page, size: PAGE_SIZE.maximum }, SEES_ALL);
+    const { data } = await reads.tankPage({ from: undefined, to: undefined, page, size: PAGE_SIZE.maximum }, UNRESTRICTED);
     if (data.length === 0) return tanks;
     tanks.push(...data);
   }

@@ -1,7 +1,7 @@
 // The audit log: who did what, when, and what changed from what to what.
 
+import type { Change, CustomerState, TankState, TankWithShape } from "./changes.ts";
 import { customerObject } from "./customer.ts";
-import type { Change, CustomerState, ShapedTank, TankState } from "./fleet.ts";
 import type { Instant } from "./instant.ts";
 import { tankObject } from "./tank.ts";
 
@@ -9,7 +9,7 @@ export const AUDITED_OBJECTS = ["customer", "tank", "device", "key"] as const;
 export const AUDITED_ACTIONS = ["created", "changed", "deleted", "restored", "rotated", "revoked"] as const;
 
 /** Something that was done to one object. `changes` has the fields that differ, before and after; never a secret. */
-export type Deed = {
+export type AuditedChange = {
   readonly object: (typeof AUDITED_OBJECTS)[number];
   readonly id: string;
   readonly action: (typeof AUDITED_ACTIONS)[number];
@@ -17,22 +17,22 @@ export type Deed = {
 };
 
 /** Who does something and when: the id of a key, or words for who has none. */
-export type Occasion = { readonly by: string; readonly at: Instant };
+export type AuditContext = { readonly by: string; readonly at: Instant };
 
-export type AuditEntry = Deed & Occasion & { readonly number: number };
+export type AuditEntry = AuditedChange & AuditContext & { readonly number: number };
 
-export function customerDeeds(changes: readonly Change<CustomerState>[]): Deed[] {
+export function auditCustomers(changes: readonly Change<CustomerState>[]): AuditedChange[] {
   const fields = (state: CustomerState | undefined) => (state === undefined ? {} : customerFields(state));
-  return changes.flatMap(({ id, before, after }) => deed("customer", id, before, after, fields));
+  return changes.flatMap(({ id, before, after }) => auditedChange("customer", id, before, after, fields));
 }
 
-export function tankDeeds(changes: readonly Change<TankState>[]): Deed[] {
+export function auditTanks(changes: readonly Change<TankState>[]): AuditedChange[] {
   const fields = (state: TankState | undefined) => (state === undefined ? {} : tankFields(state));
-  return changes.flatMap(({ id, before, after }) => deed("tank", id, before, after, fields));
+  return changes.flatMap(({ id, before, after }) => auditedChange("tank", id, before, after, fields));
 }
 
 /** The shape is no data field of the interface: a change of it is told apart. */
-export function shapeDeeds(changes: readonly Change<ShapedTank>[]): Deed[] {
+export function auditShapes(changes: readonly Change<TankWithShape>[]): AuditedChange[] {
   return changes.flatMap(({ id, before, after }) => {
     const changed = differences({ shape: before?.shape }, { shape: after.shape });
     return Object.keys(changed).length === 0 ? [] : [{ object: "tank", id, action: "changed", changes: changed } as const];
@@ -56,13 +56,13 @@ function tankFields({ tank }: TankState): Fields {
   return { ...fields, ...Object.fromEntries(place) };
 }
 
-function deed<S extends { readonly deleted: boolean }>(
-  object: Deed["object"],
+function auditedChange<S extends { readonly deleted: boolean }>(
+  object: AuditedChange["object"],
   id: string,
   before: S | undefined,
   after: S,
   fields: (state: S | undefined) => Fields,
-): Deed[] {
+): AuditedChange[] {
   const changes = differences(fields(before), fields(after));
   if (before === undefined) return [{ object, id, action: "created", changes }];
   if (before.deleted !== after.deleted) return [{ object, id, action: after.deleted ? "deleted" : "restored", changes }];
@@ -70,7 +70,7 @@ function deed<S extends { readonly deleted: boolean }>(
 }
 
 /** What is null on both sides says nothing. */
-export function differences(before: Fields, after: Fields): Deed["changes"] {
+export function differences(before: Fields, after: Fields): AuditedChange["changes"] {
   const names = new Set([...Object.keys(before), ...Object.keys(after)]);
   const changed = [...names].map((name) => [name, { from: before[name] ?? null, to: after[name] ?? null }] as const);
   return Object.fromEntries(changed.filter(([, { from, to }]) => JSON.stringify(from) !== JSON.stringify(to)));

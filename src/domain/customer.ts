@@ -16,7 +16,7 @@ export type Customer = {
 };
 
 /** A customer as the store knows it: with the number of tanks it keeps beside it. */
-export type CountedCustomer = Customer & { readonly tank_count: number };
+export type CustomerWithCount = Customer & { readonly tank_count: number };
 
 export const CustomerObject = object(
   {
@@ -35,7 +35,7 @@ export const CustomerObject = object(
   { description: "An account holder who owns tanks" },
 );
 
-export function customerObject(customer: CountedCustomer): Static<typeof CustomerObject> {
+export function customerObject(customer: CustomerWithCount): Static<typeof CustomerObject> {
   return {
     id: customer.id,
     object: "customer",

@@ -11,7 +11,7 @@ export function deviceKey(id: string): string {
 const EUI_64 = /^[0-9A-Fa-f]{16}$/;
 
 /** Before every instant. */
-export const ALWAYS: Instant = Number.MIN_SAFE_INTEGER;
+export const EARLIEST: Instant = Number.MIN_SAFE_INTEGER;
 
 export type Device = {
   /** As `deviceKey` has it. */
@@ -22,30 +22,30 @@ export type Device = {
   readonly since: Instant;
   readonly profile: ProfileChoice | null;
   /** Readings of it wait. */
-  readonly waits?: boolean;
+  readonly hasPending?: boolean;
 };
 
 /** The name of a profile that comes with the program, or one of the operator's own. */
 export type ProfileChoice = string | Profile;
 
 /** Where a device was before: until then, not included, it served this tank. */
-export type Service = { readonly device: string; readonly until: Instant; readonly tankId: string };
+export type DeviceAssignment = { readonly device: string; readonly until: Instant; readonly tankId: string };
 
-export const strangeDevice = (id: string): Device => ({ id, tank_id: null, since: ALWAYS, profile: null });
+export const unknownDevice = (id: string): Device => ({ id, tank_id: null, since: EARLIEST, profile: null });
 
 /** The tank that had the device at the instant; `past` are its earlier services, in order. */
-export function tankAt({ tank_id, since }: Device, past: readonly Service[], at: Instant): string | null {
+export function tankAt({ tank_id, since }: Device, past: readonly DeviceAssignment[], at: Instant): string | null {
   if (at >= since) return tank_id;
   return past.find(({ until }) => at < until)?.tankId ?? tank_id;
 }
 
-export type DeviceMove = { readonly device: Device; readonly ended: Service | undefined };
+export type DeviceMove = { readonly device: Device; readonly ended: DeviceAssignment | undefined };
 
 /**
  * The device serves another tank from now on, or none. What it measured while it served none is taken to be of the tank it
  * serves next: it was put there before somebody said so.
  */
-export function moved(device: Device, tankId: string | null, at: Instant): DeviceMove {
+export function moveDevice(device: Device, tankId: string | null, at: Instant): DeviceMove {
   const { id, tank_id, since } = device;
   if (tank_id === null || tank_id === tankId || at <= since) return { device: { ...device, tank_id: tankId }, ended: undefined };
   return { device: { ...device, tank_id: tankId, since: at }, ended: { device: id, until: at, tankId: tank_id } };

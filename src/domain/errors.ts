@@ -1,6 +1,6 @@
 // The catalogue of everything that can be refused, or can go wrong, in front of a caller. Statuses are not known here.
 
-export const CATALOGUE = {
+export const ERROR_TITLES = {
   parameter_unknown: "Unknown parameter",
   parameter_invalid: "Invalid parameter",
   parameter_repeated: "Repeated parameter",
@@ -40,16 +40,16 @@ export const CATALOGUE = {
   overloaded: "Too much at once",
 } as const;
 
-export type ErrorCode = keyof typeof CATALOGUE;
+export type ErrorCode = keyof typeof ERROR_TITLES;
 
 /** What is wrong with one field of a body, by its path: `location.latitude`, `points[3].height`; "" is the whole of it. */
-export type Fault = { readonly field: string; readonly message: string };
+export type FieldError = { readonly field: string; readonly message: string };
 
-type More = {
+type ErrorDetails = {
   /** The parameter at fault. */
   readonly param?: string;
   /** The fields at fault. */
-  readonly errors?: readonly Fault[];
+  readonly errors?: readonly FieldError[];
   /** Seconds after which trying again makes sense. */
   readonly retryAfter?: number;
   /** What happened, for the operator's log; a caller never sees it. */
@@ -57,13 +57,13 @@ type More = {
 };
 
 /** A refusal: `message` is written for the caller, `cause` for the operator. */
-export class Refusal extends Error {
+export class RequestError extends Error {
   readonly code: ErrorCode;
   readonly param: string | undefined;
-  readonly errors: readonly Fault[] | undefined;
+  readonly errors: readonly FieldError[] | undefined;
   readonly retryAfter: number | undefined;
 
-  constructor(code: ErrorCode, detail: string, more: More = {}) {
+  constructor(code: ErrorCode, detail: string, more: ErrorDetails = {}) {
     super(detail, { cause: more.cause });
     this.code = code;
     this.param = more.param;
@@ -72,15 +72,15 @@ export class Refusal extends Error {
   }
 }
 
-export function storeUnavailable(cause: unknown): Refusal {
-  return new Refusal("store_unavailable", "The database cannot be reached right now. Try again shortly.", {
+export function storeUnavailable(cause: unknown): RequestError {
+  return new RequestError("store_unavailable", "The database cannot be reached right now. Try again shortly.", {
     retryAfter: 1,
     cause,
   });
 }
 
 /** Something the person at the command line or in the configuration can mend; shown as one line, without a stack. */
-export class Complaint extends Error {
+export class UserError extends Error {
   /** 2 where the call itself is wrong, 1 where it failed. */
   readonly exitCode: 1 | 2;
 
@@ -91,13 +91,13 @@ export class Complaint extends Error {
 }
 
 /** What ended a program, for the person who started it. */
-export type LastWords = { readonly words: string; readonly exitCode: 1 | 2 };
+export type FatalError = { readonly message: string; readonly exitCode: 1 | 2 };
 
-export function lastWords(error: unknown): LastWords {
-  if (error instanceof Complaint) return { words: error.message, exitCode: error.exitCode };
-  if (error instanceof Refusal) {
-    return { words: `${error.message} (${error.cause instanceof Error ? error.cause.message : error.code})`, exitCode: 1 };
+export function describeFatalError(error: unknown): FatalError {
+  if (error instanceof UserError) return { message: error.message, exitCode: error.exitCode };
+  if (error instanceof RequestError) {
+    return { message: `${error.message} (${error.cause instanceof Error ? error.cause.message : error.code})`, exitCode: 1 };
   }
   const trace = error instanceof Error ? error.stack : error;
-  return { words: `this should not have happened. Please report it with what follows.\n${trace}`, exitCode: 1 };
+  return { message: `this should not have happened. Please report it with what follows.\n${trace}`, exitCode: 1 };
 }

@@ -4,10 +4,10 @@
 import type { ErrorCode } from "./errors.ts";
 
 /** The way readings came in: the embedded broker (`--mqtt`), or an external one (`MQTT_URL`). */
-export type Door = "mqtt" | "mqtt_url";
+export type MqttEndpointKind = "mqtt" | "mqtt_url";
 
 /** Why a client of the embedded broker was cut off. */
-export type MqttDrop =
+export type MqttDisconnectReason =
   | "protocol"
   | "protocol_version"
   | "packet_too_large"
@@ -61,7 +61,7 @@ export type Event =
   /** Of one message: how many of its readings, and the reason of the first. */
   | {
       readonly kind: "readings_refused";
-      readonly door: Door;
+      readonly door: MqttEndpointKind;
       /** Of the client; an external broker does not say who publishes. */
       readonly keyId: string | null;
       /** As it may be shown: short, without a secret, and without characters that are not seen. */
@@ -72,7 +72,7 @@ export type Event =
     }
   | { readonly kind: "mqtt_listening"; readonly url: string }
   | { readonly kind: "mqtt_client_refused"; readonly code: ErrorCode; readonly address: string }
-  | { readonly kind: "mqtt_client_dropped"; readonly why: MqttDrop; readonly address: string }
+  | { readonly kind: "mqtt_client_dropped"; readonly why: MqttDisconnectReason; readonly address: string }
   | { readonly kind: "mqtt_failed"; readonly error: unknown }
   /** The external broker; `notGranted` are the topics it does not let us have. */
   | { readonly kind: "broker_connected"; readonly broker: string; readonly notGranted: readonly string[] }

@@ -1,28 +1,28 @@
 // A decision that needs to know more as it goes: it asks, is answered by the store, and goes on, all within one transaction.
 // Written as a generator, so that one text serves engines that answer at once and engines that are waited for.
 
-import type { Device, Service } from "./device.ts";
-import type { ShapedTank } from "./fleet.ts";
+import type { TankWithShape } from "./changes.ts";
+import type { Device, DeviceAssignment } from "./device.ts";
 import { isPossibleId } from "./id.ts";
-import type { KnownKey } from "./key.ts";
-import type { ManagedCustomer } from "./managed.ts";
+import type { StoredKey } from "./key.ts";
+import type { ManagedCustomer } from "./resource.ts";
 
 /** What may be asked for, by ids; what is not known is not in the answer. */
 export type Answers = {
   readonly customers: ReadonlyMap<string, ManagedCustomer>;
-  readonly tanks: ReadonlyMap<string, ShapedTank>;
+  readonly tanks: ReadonlyMap<string, TankWithShape>;
   /** The live tanks of these owners. */
-  readonly tanksOfOwners: readonly ShapedTank[];
+  readonly tanksOfOwners: readonly TankWithShape[];
   /** The tanks that were deleted together with these customers. */
-  readonly tanksDeletedWith: readonly ShapedTank[];
+  readonly tanksDeletedWith: readonly TankWithShape[];
   readonly devices: ReadonlyMap<string, Device>;
   /** Of these devices, in order. */
-  readonly services: readonly Service[];
+  readonly services: readonly DeviceAssignment[];
   /** How many readings of each of these devices wait. */
   readonly waiting: ReadonlyMap<string, number>;
   /** How many of each had to go since more could not wait. */
   readonly dropped: ReadonlyMap<string, number>;
-  readonly keys: ReadonlyMap<string, KnownKey>;
+  readonly keys: ReadonlyMap<string, StoredKey>;
 };
 
 type Asked = { readonly kind: keyof Answers; readonly ids: readonly string[] };

@@ -7,15 +7,15 @@ import { FILL } from "./reading.ts";
 import type { Shape } from "./shape.ts";
 import type { CapacityUnit } from "./tank.ts";
 import { quoted } from "./text.ts";
-import { inUnit, type LengthUnit, partOf, percentOf, settled, type VolumeUnit } from "./units.ts";
+import { fractionOf, inUnit, type LengthUnit, percentOf, snapToBound, type VolumeUnit } from "./units.ts";
 
 /** What of a tank is needed to read payloads. */
-export type Vessel = { readonly shape: Shape | null; readonly capacity: number; readonly capacity_unit: CapacityUnit };
+export type TankDimensions = { readonly shape: Shape | null; readonly capacity: number; readonly capacity_unit: CapacityUnit };
 
 /** Both `waits` and `rejected` say why. */
 export type Interpretation = { readonly fill: number } | { readonly waits: string } | { readonly rejected: string };
 
-export function interpret(payload: unknown, profile: Profile | null, vessel: Vessel): Interpretation {
+export function interpret(payload: unknown, profile: Profile | null, vessel: TankDimensions): Interpretation {
   if (profile === null) return withoutProfile(payload);
   const sign = profile.unless.find((path) => valueAt(payload, path) !== undefined);
   if (sign !== undefined) return { rejected: `${sign}: a payload that has this is no reading for this profile` };
@@ -26,29 +26,29 @@ export function interpret(payload: unknown, profile: Profile | null, vessel: Ves
     return { rejected: `${profile.value}: ${value} is the sensor's mark for "no reading"` };
   }
   for (const check of profile.checks) {
-    const fault = faultByCheck(payload, check);
+    const fault = errorInCheck(payload, check);
     if (fault !== undefined) return { rejected: `${check.path}: ${fault}` };
   }
   switch (profile.measures) {
     case "percent":
-      return ofPercent(profile.value, value);
+      return fromPercent(profile.value, value);
     case "distance":
-      return measured(ofDistance(profile.value, value, profile.unit, vessel.shape));
+      return rounded(fromDistance(profile.value, value, profile.unit, vessel.shape));
     case "level":
-      return measured(ofLevel(profile.value, value, profile.unit, vessel.shape));
+      return rounded(fromLevel(profile.value, value, profile.unit, vessel.shape));
     case "volume":
-      return measured(ofVolume(profile.value, value, profile.unit, vessel));
+      return rounded(fromVolume(profile.value, value, profile.unit, vessel));
   }
 }
 
 /** What is computed is kept to the hundredth of a percent: finer than sensors measure, and stored in two bytes. */
-function measured(end: Interpretation): Interpretation {
+function rounded(end: Interpretation): Interpretation {
   return "fill" in end ? { fill: Math.round(end.fill * 100) / 100 } : end;
 }
 
 function withoutProfile(payload: unknown): Interpretation {
   const value = valueAt(payload, "fill_percentage");
-  if (typeof value === "number") return ofPercent("fill_percentage", value);
+  if (typeof value === "number") return fromPercent("fill_percentage", value);
   if (typeof value === "string") return { rejected: `fill_percentage: ${notANumber(value)}` };
   return { waits: "no profile is given for this device" };
 }
@@ -77,7 +77,7 @@ function notANumber(value: unknown): string {
   return `${String(value)} stands where a number belongs`;
 }
 
-function faultByCheck(payload: unknown, { path, minimum, maximum }: Check): string | undefined {
+function errorInCheck(payload: unknown, { path, minimum, maximum }: Check): string | undefined {
   const value = valueAt(payload, path);
   if (value === undefined) return undefined;
   if (!isNumber(value)) return notANumber(value);
@@ -86,39 +86,39 @@ function faultByCheck(payload: unknown, { path, minimum, maximum }: Check): stri
   return undefined;
 }
 
-function ofPercent(path: string, value: number): Interpretation {
+function fromPercent(path: string, value: number): Interpretation {
   const { minimum, maximum } = FILL;
   if (!(value >= minimum && value <= maximum)) return { rejected: `${path}: ${value} is outside ${minimum} to ${maximum}` };
   // Adding 0 turns -0 into 0, which is how it would be read back.
   return { fill: value + 0 };
 }
 
-function ofDistance(path: string, value: number, unit: LengthUnit, shape: Shape | null): Interpretation {
+function fromDistance(path: string, value: number, unit: LengthUnit, shape: Shape | null): Interpretation {
   // Where the sensor sits below the top, this could still be a level inside the tank.
   if (value < 0) return { rejected: `${path}: ${value} ${unit} is below 0, which no distance is` };
   if (shape === null) return { waits: SHAPE_MISSING };
   if (shape.sensor_height === undefined) return { waits: "the tank's shape has no sensor_height, which a distance needs" };
   const full = fullLevel(shape);
   const level = shape.sensor_height - inUnit(value, unit, shape.unit);
-  const fill = fillAtLevel(shape, settled(level, [0, full], Math.max(shape.sensor_height, full)));
+  const fill = fillAtLevel(shape, snapToBound(level, [0, full], Math.max(shape.sensor_height, full)));
   if (fill !== undefined) return { fill };
   return {
-    rejected: `${path}: ${value} ${unit} puts the surface at ${short(level)} ${shape.unit}, ${outside(full, shape.unit)}`,
+    rejected: `${path}: ${value} ${unit} puts the surface at ${withoutRoundingDigits(level)} ${shape.unit}, ${outside(full, shape.unit)}`,
   };
 }
 
-function ofLevel(path: string, value: number, unit: LengthUnit, shape: Shape | null): Interpretation {
+function fromLevel(path: string, value: number, unit: LengthUnit, shape: Shape | null): Interpretation {
   if (shape === null) return { waits: SHAPE_MISSING };
   const full = fullLevel(shape);
-  const fill = fillAtLevel(shape, settled(inUnit(value, unit, shape.unit), [0, full], full));
+  const fill = fillAtLevel(shape, snapToBound(inUnit(value, unit, shape.unit), [0, full], full));
   return fill !== undefined ? { fill } : { rejected: `${path}: ${value} ${unit} is ${outside(full, shape.unit)}` };
 }
 
 const SHAPE_MISSING = "the tank's shape is not given";
 
-function ofVolume(path: string, value: number, unit: VolumeUnit, vessel: Vessel): Interpretation {
+function fromVolume(path: string, value: number, unit: VolumeUnit, vessel: TankDimensions): Interpretation {
   const { capacity, capacity_unit } = vessel;
-  const part = settled(partOf(value, unit, capacity, capacity_unit), [0, 1], 1);
+  const part = snapToBound(fractionOf(value, unit, capacity, capacity_unit), [0, 1], 1);
   if (part >= 0 && part <= 1) return { fill: percentOf(part) };
   return { rejected: `${path}: ${value} ${unit} is ${outside(capacity, capacity_unit)}` };
 }
@@ -128,6 +128,6 @@ function outside(full: number, unit: string): string {
 }
 
 /** A difference of decimals, without the digits that binary adds. */
-function short(length: number): number {
+function withoutRoundingDigits(length: number): number {
   return Number(length.toPrecision(12));
 }

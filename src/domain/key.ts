@@ -8,7 +8,7 @@ export const ROLES = ["read", "ingest", "manage"] as const;
 export type Role = (typeof ROLES)[number];
 
 /** Requests a second, at most, that a key may be given. */
-export const MOST_RATE = 1_000_000;
+export const MAX_RATE = 1_000_000;
 
 export type Key = {
   readonly id: string;
@@ -28,41 +28,41 @@ export type Key = {
 };
 
 /** A key as it is looked up: with whether the customer it belongs to is still there. */
-export type KnownKey = Key & { readonly customer_deleted: boolean };
+export type StoredKey = Key & { readonly customer_deleted: boolean };
 
 /** For whom a key sends readings; null is not bound. */
-export type Binding = { readonly customerId: string | null; readonly deviceId: string | null };
+export type KeyBinding = { readonly customerId: string | null; readonly deviceId: string | null };
 
-export function bindingOf({ role, customer_id, device_id }: Key): Binding {
+export function bindingOf({ role, customer_id, device_id }: Key): KeyBinding {
   return role === "manage" ? { customerId: null, deviceId: null } : { customerId: customer_id, deviceId: device_id };
 }
 
 /** Which customers, tanks and readings a caller may learn of: all of them, or one customer's. */
-export type Sight = { readonly customerId: string | null };
-export const SEES_ALL: Sight = { customerId: null };
+export type Scope = { readonly customerId: string | null };
+export const UNRESTRICTED: Scope = { customerId: null };
 /** No customer has an empty id. */
-export const SEES_NOTHING: Sight = { customerId: "" };
+export const NO_ACCESS: Scope = { customerId: "" };
 
 const BASE62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 const PREFIX = "tm_";
-const CHANCE_LENGTH = 30;
+const RANDOM_LENGTH = 30;
 const CHECKSUM_LENGTH = 6;
-const FORM = new RegExp(`^${PREFIX}[0-9A-Za-z]{${CHANCE_LENGTH + CHECKSUM_LENGTH}}$`);
+const FORM = new RegExp(`^${PREFIX}[0-9A-Za-z]{${RANDOM_LENGTH + CHECKSUM_LENGTH}}$`);
 
 export function newSecret(random: (below: number) => number = randomInt): string {
   let chance = "";
-  for (let i = 0; i < CHANCE_LENGTH; i++) chance += BASE62.charAt(random(BASE62.length));
+  for (let i = 0; i < RANDOM_LENGTH; i++) chance += BASE62.charAt(random(BASE62.length));
   return PREFIX + chance + checksum(chance);
 }
 
 /** Tells a mistyped or cut secret from a whole one, without asking the store. */
 export function isWellFormedSecret(secret: string): boolean {
   if (!FORM.test(secret)) return false;
-  const end = PREFIX.length + CHANCE_LENGTH;
+  const end = PREFIX.length + RANDOM_LENGTH;
   return checksum(secret.slice(PREFIX.length, end)) === secret.slice(end);
 }
 
-export function hashOfSecret(secret: string): string {
+export function hashSecret(secret: string): string {
   return hash("sha256", secret, "hex");
 }
 
@@ -79,7 +79,7 @@ function checksum(text: string): string {
 export const KEY_STATES = ["active", "revoked", "expired", "customer deleted"] as const;
 export type KeyState = (typeof KEY_STATES)[number];
 
-export function keyState(key: KnownKey, now: Instant): KeyState {
+export function keyState(key: StoredKey, now: Instant): KeyState {
   if (key.revoked_at !== null) return "revoked";
   if (key.expires_at !== null && key.expires_at <= now) return "expired";
   return key.customer_deleted ? "customer deleted" : "active";

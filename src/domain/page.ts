@@ -5,7 +5,7 @@ import type { Instant } from "./instant.ts";
 export const PAGE_SIZE = { minimum: 1, maximum: 100, default: 10 } as const;
 export const PAGE_NUMBER = { minimum: 1, maximum: 2_147_483_647, default: 1 } as const;
 
-export type PageQuestion = {
+export type PageQuery = {
   /** Both bounds are inclusive; a missing one is open. */
   readonly from: Instant | undefined;
   readonly to: Instant | undefined;

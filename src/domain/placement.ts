@@ -1,15 +1,15 @@
 // Which tank each arriving reading belongs to: the one that had the device at the reading's instant. What has none yet waits,
 // and what cannot be read is rejected. The store is asked for what it knows, and stores what comes out.
 
-import { type Device, type Service, strangeDevice, tankAt } from "./device.ts";
-import type { ShapedTank } from "./fleet.ts";
+import type { TankWithShape } from "./changes.ts";
+import { type Device, type DeviceAssignment, tankAt, unknownDevice } from "./device.ts";
 import { ask, type Inquiry } from "./inquiry.ts";
 import { interpret } from "./interpret.ts";
 import { profileNamed } from "./profile.ts";
-import { type ArrivalBatch, READING_OUTCOMES, type ReadingBatch, type Source } from "./reading.ts";
+import { type IncomingBatch, READING_OUTCOMES, type ReadingBatch, type ReadingSource } from "./reading.ts";
 
 /** A reading that waits until its device has a tank, and a profile where it needs one. One of both tells the fill. */
-export type Waiting = {
+export type PendingReading = {
   readonly device: string;
   readonly created_at: number;
   readonly fill: number | null;
@@ -19,15 +19,15 @@ export type Waiting = {
 };
 
 /** A device's, one reading's. */
-type Moment = Pick<Waiting, "device" | "created_at">;
+type DeviceInstant = Pick<PendingReading, "device" | "created_at">;
 
 export type Placement = {
   readonly readings: ReadingBatch;
   /** Where reading i stands in the batch of arrivals. */
-  readonly places: Uint32Array;
-  readonly waiting: readonly Waiting[];
+  readonly positions: Uint32Array;
+  readonly pending: readonly PendingReading[];
   /** Where something waits that came before, and of which this reading of the device is the last word. */
-  readonly overtaken: readonly Moment[];
+  readonly superseded: readonly DeviceInstant[];
   /** By place in the batch of arrivals; what becomes of `readings` is still to come. */
   readonly outcomes: Uint8Array;
   readonly reasons: ReadonlyMap<number, string>;
@@ -37,20 +37,21 @@ const TANK_UNKNOWN = READING_OUTCOMES.indexOf("tank_unknown");
 const WAITING = READING_OUTCOMES.indexOf("waiting");
 const REJECTED = READING_OUTCOMES.indexOf("rejected");
 
-export function* placed(batch: ArrivalBatch): Inquiry<Placement> {
+export function* placeReadings(batch: IncomingBatch): Inquiry<Placement> {
   const outcomes = new Uint8Array(batch.source.length);
-  if (batch.sources.every(isPlain)) return { ...asTheyAre(batch), waiting: [], overtaken: [], outcomes, reasons: new Map() };
-  const known = yield* whatIsKnown(batch);
+  if (batch.sources.every(isDirect))
+    return { ...directReadings(batch), pending: [], superseded: [], outcomes, reasons: new Map() };
+  const known = yield* loadContext(batch);
   const reasons = new Map<number, string>();
-  const waiting: Waiting[] = [];
-  const kept: Kept[] = [];
-  const overtaken: Moment[] = [];
+  const waiting: PendingReading[] = [];
+  const kept: Placed[] = [];
+  const overtaken: DeviceInstant[] = [];
   batch.source.forEach((index, place) => {
-    const source = batch.sources[index] as Source;
-    const end = endOf(source, batch, place, known);
+    const source = batch.sources[index] as ReadingSource;
+    const end = placeReading(source, batch, place, known);
     if ("fill" in end) {
-      kept.push({ place, ...end });
-      if (source.kind === "device" && known.devices.get(source.id)?.waits === true) {
+      kept.push({ position: place, ...end });
+      if (source.kind === "device" && known.devices.get(source.id)?.hasPending === true) {
         overtaken.push({ device: source.id, created_at: batch.createdAt[place] as number });
       }
     } else if ("waits" in end) {
@@ -61,58 +62,66 @@ export function* placed(batch: ArrivalBatch): Inquiry<Placement> {
       if ("rejected" in end) reasons.set(place, end.rejected);
     }
   });
-  return { ...columnsOf(batch, kept), waiting, overtaken, outcomes, reasons };
+  return { ...columnsOf(batch, kept), pending: waiting, superseded: overtaken, outcomes, reasons };
 }
 
 /** A tank that anybody may name: nothing has to be known of it. */
-function isPlain({ kind, customerId }: Source): boolean {
+function isDirect({ kind, customerId }: ReadingSource): boolean {
   return kind === "tank" && customerId === null;
 }
 
-function asTheyAre({ sources, source, createdAt, fill }: ArrivalBatch): Pick<Placement, "readings" | "places"> {
+function directReadings({ sources, source, createdAt, fill }: IncomingBatch): Pick<Placement, "readings" | "positions"> {
   const readings = { tankIds: sources.map(({ id }) => id), tank: source, createdAt, fill };
-  return { readings, places: source.map((_, place) => place) };
+  return { readings, positions: source.map((_, place) => place) };
 }
 
-type Known = {
+type PlacementContext = {
   readonly devices: ReadonlyMap<string, Device>;
-  readonly services: ReadonlyMap<string, readonly Service[]>;
+  readonly assignments: ReadonlyMap<string, readonly DeviceAssignment[]>;
   /** Of those of which more than the id matters. */
-  readonly tanks: ReadonlyMap<string, ShapedTank>;
+  readonly tanks: ReadonlyMap<string, TankWithShape>;
 };
 
-function* whatIsKnown(batch: ArrivalBatch): Inquiry<Known> {
+function* loadContext(batch: IncomingBatch): Inquiry<PlacementContext> {
   const devices = yield* ask(
     "devices",
     batch.sources.filter(({ kind }) => kind === "device").map(({ id }) => id),
   );
   const late = new Set<string>();
   batch.source.forEach((index, place) => {
-    const device = devices.get((batch.sources[index] as Source).id);
+    const device = devices.get((batch.sources[index] as ReadingSource).id);
     if (device !== undefined && (batch.createdAt[place] as number) < device.since) late.add(device.id);
   });
   const past = late.size === 0 ? [] : yield* ask("services", late);
   const services = Map.groupBy(past, ({ device }) => device);
   const tankIds = new Set<string>();
   batch.source.forEach((index, place) => {
-    const source = batch.sources[index] as Source;
+    const source = batch.sources[index] as ReadingSource;
     if (source.customerId === null && !batch.payloads.has(place)) return;
-    const tankId = tankOf(source, batch.createdAt[place] as number, { devices, services });
+    const tankId = tankOf(source, batch.createdAt[place] as number, { devices, assignments: services });
     if (tankId !== null) tankIds.add(tankId);
   });
-  const tanks = tankIds.size === 0 ? new Map<string, ShapedTank>() : yield* ask("tanks", tankIds);
-  return { devices, services, tanks };
+  const tanks = tankIds.size === 0 ? new Map<string, TankWithShape>() : yield* ask("tanks", tankIds);
+  return { devices, assignments: services, tanks };
 }
 
 /** The tank of a source at an instant; null where a device had none. */
-function tankOf({ kind, id }: Source, at: number, { devices, services }: Omit<Known, "tanks">): string | null {
-  return kind === "tank" ? id : tankAt(devices.get(id) ?? strangeDevice(id), services.get(id) ?? [], at);
+function tankOf(
+  { kind, id }: ReadingSource,
+  at: number,
+  { devices, assignments: services }: Omit<PlacementContext, "tanks">,
+): string | null {
+  return kind === "tank" ? id : tankAt(devices.get(id) ?? unknownDevice(id), services.get(id) ?? [], at);
 }
 
-type Kept = { readonly place: number; readonly tankId: string; readonly fill: number };
-type End = Omit<Kept, "place"> | { readonly waits: Waiting } | { readonly rejected: string } | { readonly unknown: true };
+type Placed = { readonly position: number; readonly tankId: string; readonly fill: number };
+type PlacementOutcome =
+  | Omit<Placed, "position">
+  | { readonly waits: PendingReading }
+  | { readonly rejected: string }
+  | { readonly unknown: true };
 
-function endOf(source: Source, batch: ArrivalBatch, place: number, known: Known): End {
+function placeReading(source: ReadingSource, batch: IncomingBatch, place: number, known: PlacementContext): PlacementOutcome {
   const created_at = batch.createdAt[place] as number;
   const payload = batch.payloads.get(place) ?? null;
   const fill = payload === null ? (batch.fill[place] as number) : null;
@@ -125,27 +134,31 @@ function endOf(source: Source, batch: ArrivalBatch, place: number, known: Known)
   const waits = { device: source.id, created_at, fill, payload, customer_id: source.customerId };
   if (tankId === null) return { waits };
   if (fill !== null) return { tankId, fill };
-  const end = tank === undefined ? { waits: "" } : read(String(payload), known.devices.get(source.id), tank);
-  if ("waits" in end || ("rejected" in end && source.hasWaited === true)) return { waits };
+  const end = tank === undefined ? { waits: "" } : interpretPayload(String(payload), known.devices.get(source.id), tank);
+  if ("waits" in end || ("rejected" in end && source.wasPending === true)) return { waits };
   return "rejected" in end ? end : { tankId, fill: end.fill };
 }
 
 /** As the device's profile says, in the tank's shape. */
-export function read(payload: string, device: Device | undefined, { tank, shape }: ShapedTank): ReturnType<typeof interpret> {
+export function interpretPayload(
+  payload: string,
+  device: Device | undefined,
+  { tank, shape }: TankWithShape,
+): ReturnType<typeof interpret> {
   const choice = device?.profile ?? null;
   const profile = typeof choice === "string" ? profileNamed(choice) : choice;
   const { capacity, capacity_unit } = tank;
   return interpret(JSON.parse(payload), profile ?? null, { shape, capacity, capacity_unit });
 }
 
-function columnsOf(batch: ArrivalBatch, kept: readonly Kept[]): Pick<Placement, "readings" | "places"> {
+function columnsOf(batch: IncomingBatch, kept: readonly Placed[]): Pick<Placement, "readings" | "positions"> {
   const tanks = new Map<string, number>();
   const tank = Uint32Array.from(kept, ({ tankId }) => {
     const index = tanks.get(tankId) ?? tanks.size;
     tanks.set(tankId, index);
     return index;
   });
-  const places = Uint32Array.from(kept, ({ place }) => place);
+  const places = Uint32Array.from(kept, ({ position: place }) => place);
   return {
     readings: {
       tankIds: [...tanks.keys()],
@@ -153,12 +166,12 @@ function columnsOf(batch: ArrivalBatch, kept: readonly Kept[]): Pick<Placement, 
       createdAt: Float64Array.from(places, (place) => batch.createdAt[place] as number),
       fill: Float64Array.from(kept, ({ fill }) => fill),
     },
-    places,
+    positions: places,
   };
 }
 
 /** What became of the readings, put in its place among the arrivals. */
-export function withStored({ places, outcomes }: Placement, stored: Uint8Array): Uint8Array {
+export function withStoreOutcomes({ positions: places, outcomes }: Placement, stored: Uint8Array): Uint8Array {
   stored.forEach((outcome, i) => {
     outcomes[places[i] as number] = outcome;
   });
@@ -166,8 +179,8 @@ export function withStored({ places, outcomes }: Placement, stored: Uint8Array):
 }
 
 /** As arrivals: when something has become known that they waited for. */
-export function batchOfWaiting(waiting: readonly Waiting[]): ArrivalBatch {
-  const sources: Source[] = [];
+export function batchOfPending(waiting: readonly PendingReading[]): IncomingBatch {
+  const sources: ReadingSource[] = [];
   const places = new Map<string, number>();
   const source = Uint32Array.from(waiting, ({ device: id, customer_id: customerId }) => {
     const name = JSON.stringify([id, customerId]);
@@ -185,13 +198,13 @@ export function batchOfWaiting(waiting: readonly Waiting[]): ArrivalBatch {
 }
 
 /** A reading that waits no longer: it was taken in, or cannot be. */
-export type Ended = Moment & { readonly isRejected: boolean };
+export type ResolvedReading = DeviceInstant & { readonly isRejected: boolean };
 
 /**
  * What has become of readings that waited, when something has become known. Where not one of a device's can be read, the
  * profile is not the right one: they wait on.
  */
-export function endedOf(waiting: readonly Waiting[], outcomes: Uint8Array): Ended[] {
+export function resolvedReadings(waiting: readonly PendingReading[], outcomes: Uint8Array): ResolvedReading[] {
   const isTaken = (place: number): boolean => outcomes[place] !== WAITING && outcomes[place] !== REJECTED;
   const read = new Set(waiting.filter((_, place) => isTaken(place)).map(({ device }) => device));
   return waiting.flatMap(({ device, created_at }, place) => {

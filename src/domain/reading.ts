@@ -29,7 +29,7 @@ export function telemetryObject(reading: Reading): Static<typeof TelemetryObject
 }
 
 /** The same as JSON, by hand: most answers are made of these, and `JSON.stringify` takes more than twice as long. */
-export function telemetryText({ created_at, fill_percentage }: Reading): string {
+export function telemetryJson({ created_at, fill_percentage }: Reading): string {
   return `{"object":"telemetry","created_at":"${formatInstant(created_at)}","fill_percentage":${fillText(fill_percentage)}}`;
 }
 
@@ -53,21 +53,21 @@ export type ReadingBatch = {
 };
 
 /** What a reading is of, as its sender knows it. A sender that is bound to a customer reaches that customer's tanks alone. */
-export type Source = {
+export type ReadingSource = {
   readonly kind: "tank" | "device";
   /** A device's as `deviceKey` has it. */
   readonly id: string;
   readonly customerId: string | null;
   /** It waited before, elsewhere: what cannot be read waits on. */
-  readonly hasWaited?: boolean;
+  readonly wasPending?: boolean;
 };
 
 /**
  * Readings as they arrive, in columns, so that they cross threads without being copied one by one. Entry i is of
  * `sources[source[i]]`.
  */
-export type ArrivalBatch = {
-  readonly sources: readonly Source[];
+export type IncomingBatch = {
+  readonly sources: readonly ReadingSource[];
   readonly source: Uint32Array;
   readonly createdAt: Float64Array;
   /** NaN where a payload tells it. */
@@ -77,7 +77,7 @@ export type ArrivalBatch = {
 };
 
 /** Readings of tanks, as they arrive from somebody who reaches all of them. */
-export function arrivalsAt({ tankIds, tank, createdAt, fill }: ReadingBatch): ArrivalBatch {
+export function incomingForTanks({ tankIds, tank, createdAt, fill }: ReadingBatch): IncomingBatch {
   const sources = tankIds.map((id) => ({ kind: "tank", id, customerId: null }) as const);
   return { sources, source: tank, createdAt, fill, payloads: new Map() };
 }
@@ -86,4 +86,4 @@ export function arrivalsAt({ tankIds, tank, createdAt, fill }: ReadingBatch): Ar
 export const READING_OUTCOMES = ["new", "changed", "unchanged", "tank_unknown", "waiting", "rejected"] as const;
 
 /** `outcomes[i]` is an index into `READING_OUTCOMES`; `reasons` tells why what was rejected was, by place. */
-export type Acceptance = { readonly outcomes: Uint8Array; readonly reasons: ReadonlyMap<number, string> };
+export type IngestResult = { readonly outcomes: Uint8Array; readonly reasons: ReadonlyMap<number, string> };

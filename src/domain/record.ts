@@ -1,15 +1,15 @@
 // Records: the objects of the interface, with what only the operator sees of them, as lines of an import or export file.
 // Decoding turns one parsed JSON value into a record, or says in words what is wrong with it.
 
-import { faultInObject } from "./check.ts";
 import { type Customer, CustomerObject } from "./customer.ts";
-import { type DeviceRecord, decodeDevice } from "./device-line.ts";
+import { type DeviceRecord, decodeDeviceRecord } from "./device-record.ts";
 import { isPossibleId } from "./id.ts";
 import { type Instant, instantOf, instantOrNull } from "./instant.ts";
 import { type Reading, TelemetryObject } from "./reading.ts";
 import { boolean, object, type Static } from "./schema.ts";
-import { faultsInShape, type Shape, shapeOf } from "./shape.ts";
-import { type Location, NOWHERE, type Tank, TankObject } from "./tank.ts";
+import { errorsInShape, type Shape, shapeOf } from "./shape.ts";
+import { type Location, NO_LOCATION, type Tank, TankObject } from "./tank.ts";
+import { errorInObject } from "./validate.ts";
 
 /** A bare line: the object with this id goes, whatever it holds. */
 type Removal = { readonly remove: string };
@@ -49,7 +49,7 @@ export function decodeRecord(value: unknown): DecodedRecord {
     const kind = value.object;
     if (kind === "telemetry") return decodeReading(value);
     if (kind === "device") {
-      const record = decodeDevice(value);
+      const record = decodeDeviceRecord(value);
       return typeof record === "string" ? rejected(record) : { kind, record };
     }
     if (kind === "customer" || kind === "tank") {
@@ -72,7 +72,7 @@ function decodeRemoval(kind: "customer" | "tank", id: unknown): DecodedRecord {
 }
 
 export function decodeReading(value: unknown): DecodedRecord {
-  const fault = faultInObject(TelemetryLine, TELEMETRY_REQUIRED, value);
+  const fault = errorInObject(TelemetryLine, TELEMETRY_REQUIRED, value);
   if (fault !== undefined) return rejected(fault);
   const line = value as Static<typeof TelemetryLine>;
   // Adding 0 turns -0 into 0, which is how it would be read back.
@@ -82,14 +82,14 @@ export function decodeReading(value: unknown): DecodedRecord {
 
 function decodeCustomer(value: object): DecodedRecord {
   const { tank_count: _ignored, ...fields } = value as { tank_count?: unknown };
-  const fault = faultInObject(CustomerLine, CUSTOMER_REQUIRED, fields);
+  const fault = errorInObject(CustomerLine, CUSTOMER_REQUIRED, fields);
   if (fault !== undefined) return rejected(fault);
   const line = fields as Partial<Static<typeof CustomerLine>> & Pick<Customer, "id" | "email" | "name"> & Dated;
   const verified_at = instantOrNull(line.verified_at);
   if (line.is_verified !== undefined && line.is_verified !== (verified_at !== null)) {
     return rejected("is_verified: must be true exactly when verified_at is set");
   }
-  const dates = datesOf(line);
+  const dates = parseDates(line);
   if (dates === undefined) return rejected(UPDATED_BEFORE_CREATED);
   const customer: Customer = {
     id: line.id,
@@ -106,10 +106,10 @@ function decodeCustomer(value: object): DecodedRecord {
 
 function decodeTank(value: object): DecodedRecord {
   const { shape, ...fields } = value as { shape?: unknown };
-  const fault = faultInObject(TankLine, TANK_REQUIRED, fields) ?? faultInShape(shape);
+  const fault = errorInObject(TankLine, TANK_REQUIRED, fields) ?? errorInShape(shape);
   if (fault !== undefined) return rejected(fault);
   const line = fields as Omit<Static<typeof TankLine>, "location" | "updated_at"> & { location?: Partial<Location> } & Dated;
-  const dates = datesOf(line);
+  const dates = parseDates(line);
   if (dates === undefined) return rejected(UPDATED_BEFORE_CREATED);
   const tank: Tank = {
     id: line.id,
@@ -118,7 +118,7 @@ function decodeTank(value: object): DecodedRecord {
     capacity_unit: line.capacity_unit,
     created_at: dates.created_at,
     custom_id: line.custom_id ?? null,
-    location: { ...NOWHERE, ...line.location },
+    location: { ...NO_LOCATION, ...line.location },
     min_fill_alert_percentage: line.min_fill_alert_percentage + 0,
     name: line.name,
     owner_id: line.owner_id,
@@ -133,9 +133,9 @@ function givenShape(shape: unknown): { readonly shape?: Shape | null } {
   return { shape: shape === null ? null : shapeOf(shape) };
 }
 
-function faultInShape(shape: unknown): string | undefined {
+function errorInShape(shape: unknown): string | undefined {
   if (shape === undefined || shape === null) return undefined;
-  const [first] = faultsInShape(shape);
+  const [first] = errorsInShape(shape);
   return first && `${first.field}: ${first.message}`;
 }
 
@@ -144,7 +144,7 @@ const UPDATED_BEFORE_CREATED = "updated_at: must not be before created_at";
 type Dated = { readonly created_at: string; readonly updated_at?: string };
 
 /** A line without `updated_at` has not changed since it was created. */
-function datesOf(line: Dated): { created_at: Instant; updated_at: Instant } | undefined {
+function parseDates(line: Dated): { created_at: Instant; updated_at: Instant } | undefined {
   const created_at = instantOf(line.created_at);
   const updated_at = line.updated_at === undefined ? created_at : instantOf(line.updated_at);
   return updated_at < created_at ? undefined : { created_at, updated_at };

@@ -32,35 +32,37 @@ export type Schema<T = unknown> = {
 export type Static<S extends Schema> = S extends Schema<infer T> ? T : never;
 
 /** What may be said about a value of a given type. */
-type Words = Omit<Schema, "type" | "properties" | "required" | "items" | typeof typed>;
+type Keywords = Omit<Schema, "type" | "properties" | "required" | "items" | typeof typed>;
 type Properties = Readonly<Record<string, Schema>>;
-type Whole<P extends Properties, O extends keyof P> = { -readonly [N in Exclude<keyof P, O>]: Static<P[N]> };
-type Spare<P extends Properties, O extends keyof P> = { -readonly [N in O]?: Static<P[N]> };
+type RequiredProperties<P extends Properties, O extends keyof P> = { -readonly [N in Exclude<keyof P, O>]: Static<P[N]> };
+type OptionalProperties<P extends Properties, O extends keyof P> = { -readonly [N in O]?: Static<P[N]> };
 /** `O`: the names of those that may be left out. */
-export type ObjectSchema<P extends Properties = Properties, O extends keyof P = never> = Schema<Whole<P, O> & Spare<P, O>> & {
+export type ObjectSchema<P extends Properties = Properties, O extends keyof P = never> = Schema<
+  RequiredProperties<P, O> & OptionalProperties<P, O>
+> & {
   readonly properties: P;
 };
 
-export const text = (words: Words = {}): Schema<string> => ({ type: "string", ...words });
-export const nullableText = (words: Words = {}): Schema<string | null> => ({ type: ["string", "null"], ...words });
-export const number = (words: Words = {}): Schema<number> => ({ type: "number", ...words });
-export const nullableNumber = (words: Words = {}): Schema<number | null> => ({ type: ["number", "null"], ...words });
-export const integer = (words: Words = {}): Schema<number> => ({ type: "integer", ...words });
-export const boolean = (words: Words = {}): Schema<boolean> => ({ type: "boolean", ...words });
+export const text = (words: Keywords = {}): Schema<string> => ({ type: "string", ...words });
+export const nullableText = (words: Keywords = {}): Schema<string | null> => ({ type: ["string", "null"], ...words });
+export const number = (words: Keywords = {}): Schema<number> => ({ type: "number", ...words });
+export const nullableNumber = (words: Keywords = {}): Schema<number | null> => ({ type: ["number", "null"], ...words });
+export const integer = (words: Keywords = {}): Schema<number> => ({ type: "integer", ...words });
+export const boolean = (words: Keywords = {}): Schema<boolean> => ({ type: "boolean", ...words });
 
-export const literal = <T extends string | boolean>(value: T, words: Words = {}): Schema<T> => ({
+export const literal = <T extends string | boolean>(value: T, words: Keywords = {}): Schema<T> => ({
   type: typeof value,
   const: value,
   ...words,
 });
 
-export const oneOf = <const T extends string>(values: readonly T[], words: Words = {}): Schema<T> => ({
+export const oneOf = <const T extends string>(values: readonly T[], words: Keywords = {}): Schema<T> => ({
   type: "string",
   enum: values,
   ...words,
 });
 
-export const oneOfOrNull = <const T extends string>(values: readonly T[], words: Words = {}): Schema<T | null> => ({
+export const oneOfOrNull = <const T extends string>(values: readonly T[], words: Keywords = {}): Schema<T | null> => ({
   type: ["string", "null"],
   enum: [...values, null],
   ...words,
@@ -69,7 +71,7 @@ export const oneOfOrNull = <const T extends string>(values: readonly T[], words:
 /** Every property is required unless it is named in `optional`; nothing else is allowed. */
 export function object<P extends Properties, O extends keyof P & string = never>(
   properties: P,
-  words: Words = {},
+  words: Keywords = {},
   optional: readonly O[] = [],
 ): ObjectSchema<P, O> {
   const spare: readonly string[] = optional;
@@ -77,7 +79,7 @@ export function object<P extends Properties, O extends keyof P & string = never>
   return { type: "object", properties, required, additionalProperties: false, ...words };
 }
 
-export const array = <T>(items: Schema<T>, words: Words = {}): Schema<T[]> => ({ type: "array", items, ...words });
+export const array = <T>(items: Schema<T>, words: Keywords = {}): Schema<T[]> => ({ type: "array", items, ...words });
 
 /** The same, or null. */
 export function nullable<T>(schema: Schema<T>): Schema<T | null> {
@@ -87,7 +89,7 @@ export function nullable<T>(schema: Schema<T>): Schema<T | null> {
 }
 
 /** The same with every property left to the sender, as a merge patch has them. */
-export function partial<P extends Properties, O extends keyof P>(schema: ObjectSchema<P, O>, words: Words = {}) {
+export function partial<P extends Properties, O extends keyof P>(schema: ObjectSchema<P, O>, words: Keywords = {}) {
   return object(schema.properties, words, Object.keys(schema.properties) as (keyof P & string)[]);
 }
 

@@ -1,9 +1,10 @@
 // The shape of a tank, as an operator writes it down: what turns the height of the surface into a fill. `geometry.ts` does
 // the turning.
 
-import { type FieldFault, faultsInFields, isObject } from "./faults.ts";
+import type { FieldError } from "./errors.ts";
 import { anyOf, array, literal, number, object, oneOf, type Schema } from "./schema.ts";
 import { inUnit, LENGTH_UNITS, type LengthUnit } from "./units.ts";
+import { errorsInFields, isObject } from "./validate.ts";
 
 /** Height of the surface, and the volume below it. */
 export type Point = readonly [height: number, volume: number];
@@ -73,22 +74,22 @@ const SCHEMAS = {
 export const ShapeSchema: Schema = anyOf(...Object.values(SCHEMAS));
 
 /** All that is wrong, by the names of the fields; `at` is what the shape itself is called. */
-export function faultsInShape(value: unknown, at = "shape"): FieldFault[] {
+export function errorsInShape(value: unknown, at = "shape"): FieldError[] {
   if (!isObject(value)) return [{ field: at, message: "must be an object" }];
   const kind = KINDS.find((known) => known === value["kind"]);
   if (kind === undefined) {
     const fault = Object.hasOwn(value, "kind") ? `must be one of ${KINDS.join(", ")}` : "is missing";
     return [{ field: `${at}.kind`, message: fault }];
   }
-  const faults = faultsInFields(SCHEMAS[kind], value, at);
+  const faults = errorsInFields(SCHEMAS[kind], value, at);
   const isFine = (name: string) => !faults.some(({ field }) => field === `${at}.${name}`);
   if (kind === "horizontal_cylinder" && value["heads"] === "elliptical" && value["length"] === undefined) {
     faults.push({ field: `${at}.length`, message: "is missing: elliptical heads need the length of the straight part" });
   }
   const unit = LENGTH_UNITS.find((known) => known === value["unit"]);
-  if (kind === "strapping_table" && isFine("points")) faults.push(...faultsInPoints(value["points"], unit, `${at}.points`));
+  if (kind === "strapping_table" && isFine("points")) faults.push(...errorsInPoints(value["points"], unit, `${at}.points`));
   for (const name of ["height", "diameter", "length", "sensor_height"].filter(isFine)) {
-    const fault = faultInSize(value[name], unit);
+    const fault = errorInSize(value[name], unit);
     if (fault !== undefined) faults.push({ field: `${at}.${name}`, message: fault });
   }
   return faults;
@@ -96,39 +97,39 @@ export function faultsInShape(value: unknown, at = "shape"): FieldFault[] {
 
 /** Of a value without faults, with what was left out. */
 /** A change without a kind is one of the shape that is there; null takes a value away. */
-export function changedShape(before: Shape | null, given: unknown): unknown {
+export function mergeShape(before: Shape | null, given: unknown): unknown {
   if (before === null || !isObject(given) || given["kind"] !== undefined) return given;
   return Object.fromEntries(Object.entries({ ...before, ...given }).filter(([, value]) => value !== null));
 }
 
 export function shapeOf(value: unknown): Shape {
-  const [first] = faultsInShape(value);
+  const [first] = errorsInShape(value);
   if (first !== undefined) throw new Error(`${first.field}: ${first.message}`);
   const shape = value as Shape;
   if (shape.kind !== "horizontal_cylinder" || shape.heads === "elliptical") return shape;
   return { ...shape, heads: "flat" };
 }
 
-function faultInSize(value: unknown, unit: LengthUnit | undefined): string | undefined {
+function errorInSize(value: unknown, unit: LengthUnit | undefined): string | undefined {
   if (typeof value !== "number" || unit === undefined) return undefined;
   const metres = inUnit(value, unit, "m");
   if (metres >= SMALLEST && metres <= LARGEST) return undefined;
   return `${value} ${unit} is not from 1 cm to 100 m. Is the unit right?`;
 }
 
-function faultsInPoints(value: unknown, unit: LengthUnit | undefined, at: string): FieldFault[] {
+function errorsInPoints(value: unknown, unit: LengthUnit | undefined, at: string): FieldError[] {
   if (!Array.isArray(value)) return [{ field: at, message: "must be a list of pairs of height and volume" }];
   if (value.length < POINTS.minimum || value.length > POINTS.maximum) {
     return [{ field: at, message: `must have from ${POINTS.minimum} to ${POINTS.maximum} points, not ${value.length}` }];
   }
   const points: readonly unknown[] = value;
   return points.flatMap((point, i) => {
-    const fault = faultInPoint(point, points[i - 1]) ?? (i === points.length - 1 ? faultInLast(point, unit) : undefined);
+    const fault = errorInPoint(point, points[i - 1]) ?? (i === points.length - 1 ? errorInLastPoint(point, unit) : undefined);
     return fault === undefined ? [] : [{ field: `${at}[${i}]`, message: fault }];
   });
 }
 
-function faultInPoint(point: unknown, before: unknown): string | undefined {
+function errorInPoint(point: unknown, before: unknown): string | undefined {
   if (!isPoint(point)) return "must be a pair of numbers, height and volume, such as [10, 120]";
   if (before === undefined) return point[0] === 0 && point[1] === 0 ? undefined : "must be [0, 0], the empty tank";
   if (!isPoint(before)) return undefined;
@@ -137,10 +138,10 @@ function faultInPoint(point: unknown, before: unknown): string | undefined {
   return undefined;
 }
 
-function faultInLast(point: unknown, unit: LengthUnit | undefined): string | undefined {
+function errorInLastPoint(point: unknown, unit: LengthUnit | undefined): string | undefined {
   if (!isPoint(point)) return undefined;
   const [height, volume] = point;
-  if (volume > 0 && volume <= LARGEST_VOLUME) return faultInSize(height, unit);
+  if (volume > 0 && volume <= LARGEST_VOLUME) return errorInSize(height, unit);
   return `its volume is that of the full tank and must be above 0 and at most ${LARGEST_VOLUME}`;
 }
 

@@ -25,7 +25,7 @@ export const Location = object(
 );
 export type Location = Readonly<Static<typeof Location>>;
 
-export const NOWHERE: Location = {
+export const NO_LOCATION: Location = {
   city: null,
   country: null,
   district: null,

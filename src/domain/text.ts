@@ -8,7 +8,7 @@ export function closest(word: string, candidates: readonly string[]): string | u
   for (const candidate of candidates) {
     // A word is at least as far away as it is longer or shorter.
     if (Math.abs(word.length - candidate.length) >= least) continue;
-    const d = distance(word.toLowerCase(), candidate.toLowerCase());
+    const d = editDistance(word.toLowerCase(), candidate.toLowerCase());
     if (d < least) {
       least = d;
       best = candidate;
@@ -18,7 +18,7 @@ export function closest(word: string, candidates: readonly string[]): string | u
 }
 
 /** Levenshtein's. */
-function distance(a: string, b: string): number {
+function editDistance(a: string, b: string): number {
   let previous = Array.from({ length: b.length + 1 }, (_, i) => i);
   for (let i = 1; i <= a.length; i++) {
     const row = [i];
@@ -32,7 +32,7 @@ function distance(a: string, b: string): number {
 }
 
 /** ` Did you mean "size"?`, or nothing. */
-export function guess(word: string, candidates: readonly string[]): string {
+export function suggestion(word: string, candidates: readonly string[]): string {
   const near = closest(word, candidates);
   return near === undefined ? "" : ` Did you mean "${near}"?`;
 }

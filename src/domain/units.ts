@@ -14,7 +14,7 @@ export function inUnit(length: number, from: LengthUnit, to: LengthUnit): number
 }
 
 /** What part of the whole the volume is. The order of operations keeps the largest capacity from overflowing. */
-export function partOf(volume: number, unit: VolumeUnit, whole: number, unitOfWhole: VolumeUnit): number {
+export function fractionOf(volume: number, unit: VolumeUnit, whole: number, unitOfWhole: VolumeUnit): number {
   return (volume / whole) * (VOLUME[unit] / VOLUME[unitOfWhole]);
 }
 
@@ -24,7 +24,7 @@ export function partOf(volume: number, unit: VolumeUnit, whole: number, unitOfWh
  * our arithmetic, not the sensor's word, and the measure is taken as the bound. This is no clamping: what lies farther out
  * stays outside.
  */
-export function settled(measure: number, bounds: readonly number[], largest: number): number {
+export function snapToBound(measure: number, bounds: readonly number[], largest: number): number {
   return bounds.find((bound) => Math.abs(measure - bound) <= 4 * Number.EPSILON * largest) ?? measure;
 }
 

@@ -2,7 +2,7 @@
 
 import { lookup } from "node:dns/promises";
 import type { AddressInfo } from "node:net";
-import { Complaint } from "../domain/errors.ts";
+import { UserError } from "../domain/errors.ts";
 
 /** As it was asked for. */
 export type Wanted = {
@@ -20,13 +20,13 @@ export async function numericHost(host: string): Promise<string> {
 export function listenComplaint(error: unknown, { host, port, setting = "--port or PORT" }: Wanted): unknown {
   const code = (error as NodeJS.ErrnoException).code;
   if (code === "EADDRINUSE")
-    return new Complaint(`port ${port} on ${host} is in use. Stop what uses it, or choose another with ${setting}.`);
+    return new UserError(`port ${port} on ${host} is in use. Stop what uses it, or choose another with ${setting}.`);
   if (code === "EACCES")
-    return new Complaint(`port ${port} may not be opened by this user. Choose one above 1023 with ${setting}.`);
+    return new UserError(`port ${port} may not be opened by this user. Choose one above 1023 with ${setting}.`);
   if (code === "EADDRNOTAVAIL" || code === "ENOTFOUND")
-    return new Complaint(`${host} is not an address of this machine. Check --host or HOST.`);
+    return new UserError(`${host} is not an address of this machine. Check --host or HOST.`);
   if (error instanceof Error && "syscall" in error)
-    return new Complaint(`${host}, port ${port}, cannot be listened on: ${error.message}`);
+    return new UserError(`${host}, port ${port}, cannot be listened on: ${error.message}`);
   return error;
 }
 

@@ -2,7 +2,7 @@
 // rate. Plain calls, and no waiting where the key is fresh in memory and its bucket in this process.
 
 import type { FastifyReply, FastifyRequest } from "fastify";
-import { Refusal } from "../domain/errors.ts";
+import { RequestError } from "../domain/errors.ts";
 import type { Clock } from "../domain/instant.ts";
 import type { Reads } from "../domain/store.ts";
 import { type Caller, KeyRing, type Reach, requireReach } from "./auth.ts";
@@ -12,11 +12,11 @@ import type { LastSeen } from "./seen.ts";
 const HEADERS_MAX = 100;
 
 /** What HTTP/1.1 itself asks, and Node does not check. */
-export function misshapen(request: FastifyRequest): Refusal | undefined {
+export function misshapen(request: FastifyRequest): RequestError | undefined {
   const { rawHeaders, httpVersion, url = "" } = request.raw;
-  if (url.includes("#")) return new Refusal("request_malformed", "A fragment (#…) is not sent to a server.");
+  if (url.includes("#")) return new RequestError("request_malformed", "A fragment (#…) is not sent to a server.");
   if (rawHeaders.length > HEADERS_MAX * 2) {
-    return new Refusal("headers_too_large", `A request may have at most ${HEADERS_MAX} headers.`);
+    return new RequestError("headers_too_large", `A request may have at most ${HEADERS_MAX} headers.`);
   }
   let hosts = 0;
   for (let i = 0; i < rawHeaders.length; i += 2) {
@@ -24,7 +24,7 @@ export function misshapen(request: FastifyRequest): Refusal | undefined {
     if (name.length === 4 && name.toLowerCase() === "host") hosts++;
   }
   if (hosts > 1 || (hosts === 0 && httpVersion === "1.1")) {
-    return new Refusal("request_malformed", "A request must have exactly one Host header.");
+    return new RequestError("request_malformed", "A request must have exactly one Host header.");
   }
   return undefined;
 }
@@ -69,7 +69,7 @@ export class Admission {
     if (taken !== undefined) {
       reply.headers(taken.headers);
       if (!taken.allowed) {
-        throw new Refusal("rate_limited", "This key has used up its requests for now. Retry-After says when to go on.", {
+        throw new RequestError("rate_limited", "This key has used up its requests for now. Retry-After says when to go on.", {
           retryAfter: taken.retryAfter,
         });
       }
@@ -78,14 +78,14 @@ export class Admission {
   }
 
   #refuse(error: Error, request: FastifyRequest, done: (error: Error) => void): void {
-    const isWrongKey = error instanceof Refusal && error.code === "key_invalid";
+    const isWrongKey = error instanceof RequestError && error.code === "key_invalid";
     const isFlood = isWrongKey && this.#wrongKeys?.isFlood(request.ip);
     andThen(isFlood, (flooded) => done(flooded ? throttled() : error));
   }
 }
 
-export function throttled(): Refusal {
-  return new Refusal("keys_throttled", "Too many wrong keys from this address. Retry-After says when to go on.", {
+export function throttled(): RequestError {
+  return new RequestError("keys_throttled", "Too many wrong keys from this address. Retry-After says when to go on.", {
     retryAfter: 1,
   });
 }
@@ -95,5 +95,5 @@ function secretIn(request: FastifyRequest, entrance: Entrance): string {
   if (typeof key === "string" && key !== "") return key;
   const bearer = entrance.bearer ? /^Bearer +(\S+)$/i.exec(request.headers.authorization ?? "")?.[1] : undefined;
   if (bearer !== undefined) return bearer;
-  throw new Refusal("key_missing", "Send your key in the header X-API-Key.");
+  throw new RequestError("key_missing", "Send your key in the header X-API-Key.");
 }

@@ -1,20 +1,20 @@
 // Who calls: from the key in a request to a caller with a role and a sight.
 
-import { Refusal } from "../domain/errors.ts";
+import { RequestError } from "../domain/errors.ts";
 import type { Clock, Instant } from "../domain/instant.ts";
 import {
-  hashOfSecret,
+  hashSecret,
   isWellFormedSecret,
   type Key,
-  type KnownKey,
   keyState,
+  NO_ACCESS,
   type Role,
-  SEES_NOTHING,
-  type Sight,
+  type Scope,
+  type StoredKey,
 } from "../domain/key.ts";
 import type { Reads } from "../domain/store.ts";
 
-export type Caller = { readonly key: Key; readonly sight: Sight };
+export type Caller = { readonly key: Key; readonly sight: Scope };
 
 /** Who asks where no key is needed. */
 export const NOBODY: Caller = {
@@ -30,7 +30,7 @@ export const NOBODY: Caller = {
     revoked_at: null,
     replaced_by: null,
   },
-  sight: SEES_NOTHING,
+  sight: NO_ACCESS,
 };
 
 /** What a route asks of a key: `open` asks for none. */
@@ -48,7 +48,7 @@ const BELIEVED_MS = 500;
 const KEYS_KEPT = 10_000;
 
 /** By the secret itself, which is in memory anyway while it is used: hashing it took longer than all else here. */
-type Kept = { readonly caller: Caller; readonly known: KnownKey; readonly since: Instant };
+type Kept = { readonly caller: Caller; readonly known: StoredKey; readonly since: Instant };
 
 export class KeyRing {
   readonly #reads: Pick<Reads, "keyByHash">;
@@ -67,16 +67,16 @@ export class KeyRing {
     // A clock that was set back believes nothing of its future.
     if (kept !== undefined && now >= kept.since && now < kept.since + BELIEVED_MS) return live(kept, now);
     if (!isWellFormedSecret(secret)) {
-      throw new Refusal("key_invalid", "The value of X-API-Key is not a key: it is mistyped, cut off, or not one of ours.");
+      throw new RequestError("key_invalid", "The value of X-API-Key is not a key: it is mistyped, cut off, or not one of ours.");
     }
     return this.#find(secret);
   }
 
   async #find(secret: string): Promise<Caller> {
-    const known = await this.#reads.keyByHash(hashOfSecret(secret));
+    const known = await this.#reads.keyByHash(hashSecret(secret));
     if (known === undefined) {
       this.#kept.delete(secret);
-      throw new Refusal("key_invalid", "There is no such key.");
+      throw new RequestError("key_invalid", "There is no such key.");
     }
     const now = this.#clock();
     const sight = { customerId: known.role === "manage" ? null : known.customer_id };
@@ -92,16 +92,16 @@ function live(kept: Kept, now: Instant): Caller {
     case "active":
       return kept.caller;
     case "expired":
-      throw new Refusal("key_expired", "This key has expired. Ask the operator for a new one.");
+      throw new RequestError("key_expired", "This key has expired. Ask the operator for a new one.");
     default:
-      throw new Refusal("key_revoked", "This key has been revoked. Ask the operator for a new one.");
+      throw new RequestError("key_revoked", "This key has been revoked. Ask the operator for a new one.");
   }
 }
 
 export function requireReach(caller: Caller, reach: Reach): void {
   const { role } = caller.key;
   if (REACHES[reach].includes(role)) return;
-  throw new Refusal(
+  throw new RequestError(
     "role_insufficient",
     `This key has the role "${role}"; here the role ${REACHES[reach].map((name) => `"${name}"`).join(" or ")} is needed.`,
   );

@@ -2,7 +2,7 @@
 // curl calls do; a route that takes a body of its own reads it itself (`content.ts`), once all else is found good.
 
 import type { FastifyInstance, FastifyRequest } from "fastify";
-import { Refusal } from "../domain/errors.ts";
+import { RequestError } from "../domain/errors.ts";
 import { cutShort, textOf, tooLarge } from "./bytes.ts";
 import { goOn } from "./continue.ts";
 import type { BodyRule } from "./route.ts";
@@ -55,7 +55,7 @@ function formIn(request: FastifyRequest, bytes: Buffer, size: number): string {
   // A request that is refused for its path or method is refused for that, whatever its body holds.
   if (request.is404) return isForm(request) && size <= FORM_MAX_BYTES ? bytes.toString("latin1") : "";
   if (size === 0) return "";
-  if (!isForm(request)) throw new Refusal("media_type_unsupported", noBody(request.method));
+  if (!isForm(request)) throw new RequestError("media_type_unsupported", noBody(request.method));
   if (size > FORM_MAX_BYTES) throw tooLarge(`A form body may have at most ${FORM_MAX_BYTES} bytes.`);
   return textOf(bytes);
 }

@@ -4,7 +4,7 @@
 import { isUtf8 } from "node:buffer";
 import type { IncomingMessage } from "node:http";
 import { createGunzip } from "node:zlib";
-import { Refusal } from "../domain/errors.ts";
+import { RequestError } from "../domain/errors.ts";
 import type { Share } from "./room.ts";
 
 export function bytesOf(raw: IncomingMessage, maxBytes: number, share: Share): Promise<Held> {
@@ -61,12 +61,12 @@ class Held {
   }
 }
 
-export function cutShort(cause: unknown): Refusal {
-  return new Refusal("request_malformed", "The body was cut short.", { cause });
+export function cutShort(cause: unknown): RequestError {
+  return new RequestError("request_malformed", "The body was cut short.", { cause });
 }
 
-export function tooLarge(detail: string): Refusal {
-  return new Refusal("body_too_large", detail);
+export function tooLarge(detail: string): RequestError {
+  return new RequestError("body_too_large", detail);
 }
 
 /** Fewer turns of the thread pool than the usual 16 KiB takes. */
@@ -86,8 +86,8 @@ export async function unpacked(bytes: Buffer, maxBytes: number, share: Share): P
       chunks.push(chunk);
     }
   } catch (cause) {
-    if (cause instanceof Refusal) throw cause;
-    throw new Refusal("encoding_invalid", "The body is said to be gzip, and cannot be unpacked as such.", { cause });
+    if (cause instanceof RequestError) throw cause;
+    throw new RequestError("encoding_invalid", "The body is said to be gzip, and cannot be unpacked as such.", { cause });
   }
   return Buffer.concat(chunks, size);
 }
@@ -96,7 +96,7 @@ const BYTE_ORDER_MARK = Buffer.from("\ufeff");
 
 /** Without a byte order mark. */
 export function plainUtf8(bytes: Buffer): Buffer {
-  if (!isUtf8(bytes)) throw new Refusal("encoding_invalid", "The body is not valid UTF-8.");
+  if (!isUtf8(bytes)) throw new RequestError("encoding_invalid", "The body is not valid UTF-8.");
   const begins = bytes.subarray(0, BYTE_ORDER_MARK.length).equals(BYTE_ORDER_MARK);
   return begins ? bytes.subarray(BYTE_ORDER_MARK.length) : bytes;
 }

@@ -2,9 +2,9 @@
 // as it is known: by its headers, while it arrives, while it is unpacked, by a look at its text.
 
 import type { IncomingMessage } from "node:http";
-import { bodyInvalid } from "../domain/check.ts";
-import { Refusal } from "../domain/errors.ts";
-import { LEVELS_MOST, TOO_DEEP, weightOf } from "../domain/json.ts";
+import { RequestError } from "../domain/errors.ts";
+import { MAX_JSON_DEPTH, measureJson, TOO_DEEP } from "../domain/json.ts";
+import { invalidBody } from "../domain/validate.ts";
 import { bytesOf, plainUtf8, textOf, tooLarge, unpacked } from "./bytes.ts";
 import { goOn } from "./continue.ts";
 import type { Item } from "./doors.ts";
@@ -41,8 +41,8 @@ const takeValues = (values: number, share: Share): void => share.take(values * 3
 /** How many values there are; refused where they are too many or too deep to be read. */
 function valuesIn(bytes: Buffer, rule: BodyRule): number {
   const most = mostValues(rule);
-  const { values, levels, entries } = weightOf(bytes, most);
-  if (levels > LEVELS_MOST) throw bodyInvalid([{ field: "", message: TOO_DEEP }]);
+  const { values, levels, entries } = measureJson(bytes, most);
+  if (levels > MAX_JSON_DEPTH) throw invalidBody([{ field: "", message: TOO_DEEP }]);
   if (rule.kind === "readings" && entries > rule.maxItems) throw tooMany(rule.maxItems);
   if (values > most) throw tooManyValues(most);
   return values;
@@ -50,14 +50,14 @@ function valuesIn(bytes: Buffer, rule: BodyRule): number {
 
 export function noContent(rule: BodyRule): Content {
   if (rule.kind === "json" && rule.optional === true) return NOTHING_CARRIED;
-  throw new Refusal("body_missing", `A body is needed here: ${typesOf(rule).join(" or ")}.`);
+  throw new RequestError("body_missing", `A body is needed here: ${typesOf(rule).join(" or ")}.`);
 }
 
 /** Of a value that is JSON already. */
 export function contentOfValue(value: unknown, rule: BodyRule): Content {
   if (rule.kind === "json") return { body: value, items: [] };
   if (typeof value !== "object" || value === null) {
-    throw bodyInvalid([{ field: "", message: "must be one reading or a list of them" }]);
+    throw invalidBody([{ field: "", message: "must be one reading or a list of them" }]);
   }
   const values: readonly unknown[] = Array.isArray(value) ? value : [value];
   if (values.length > rule.maxItems) throw tooMany(rule.maxItems);
@@ -69,7 +69,7 @@ function jsonIn(text: string, rule: BodyRule): unknown {
     return JSON.parse(text);
   } catch {
     const lines = rule.kind === "readings" ? ` One object a line is ${LINES_TYPES[0]}.` : "";
-    throw new Refusal("body_malformed", `The body is not JSON: ${faultInJson(text)}.${lines}`);
+    throw new RequestError("body_malformed", `The body is not JSON: ${faultInJson(text)}.${lines}`);
   }
 }
 
@@ -79,10 +79,10 @@ function linesIn(bytes: Buffer, rule: ReadingsRule, share: Share): Content {
   let left = mostValues(rule);
   for (const { line, number } of linesOf(plainUtf8(bytes))) {
     if (items.length === rule.maxItems) throw tooMany(rule.maxItems);
-    const { values, levels } = weightOf(line, left);
+    const { values, levels } = measureJson(line, left);
     left -= values;
     if (left < 0) throw tooManyValues(mostValues(rule));
-    items.push(levels > LEVELS_MOST ? { unreadable: TOO_DEEP } : itemIn(line.toString(), number));
+    items.push(levels > MAX_JSON_DEPTH ? { unreadable: TOO_DEEP } : itemIn(line.toString(), number));
   }
   takeValues(mostValues(rule) - left, share);
   return { body: undefined, items };
@@ -96,10 +96,10 @@ function itemIn(line: string, number: number): Item {
   }
 }
 
-function tooMany(maxItems: number): Refusal {
+function tooMany(maxItems: number): RequestError {
   return tooLarge(`A body here may have at most ${maxItems} readings.`);
 }
 
-function tooManyValues(most: number): Refusal {
+function tooManyValues(most: number): RequestError {
   return tooLarge(`A body here may have at most ${most} values.`);
 }

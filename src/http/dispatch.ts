@@ -1,7 +1,7 @@
 // Routes without the network: the command line asks what a caller would ask over HTTP, and is told the same, without a key,
 // a rate or a framework. Whoever stands at the machine is handed in as the caller.
 
-import { Refusal } from "../domain/errors.ts";
+import { RequestError } from "../domain/errors.ts";
 import type { Caller } from "./auth.ts";
 import { type Content, contentOfValue, noContent } from "./content.ts";
 import { headersFor } from "./headers.ts";
@@ -42,7 +42,7 @@ export async function dispatch(
   try {
     return answerOf(await perform(routes, means, request));
   } catch (error) {
-    if (!(error instanceof Refusal)) throw error;
+    if (!(error instanceof RequestError)) throw error;
     const problem: unknown = JSON.parse(JSON.stringify(problemOf(error, REQUEST_ID)));
     return { status: STATUS[error.code], headers: problemHeaders(error), body: problem, cause: error.cause };
   }
@@ -78,7 +78,7 @@ function found(routes: readonly Route[], { method, path }: LocalRequest): { read
   return { route, id: decoded(patternOf(route.path).exec(path)?.[1] ?? "") };
 }
 
-function refusal(routes: readonly Route[], method: Method, path: string): Refusal {
+function refusal(routes: readonly Route[], method: Method, path: string): RequestError {
   const paths = new KnownPaths(false);
   for (const route of routes) paths.add(route.path, [methodOf(route)]);
   return paths.refusal(method, path);
@@ -88,7 +88,7 @@ function decoded(text: string): string {
   try {
     return decodeURIComponent(text);
   } catch {
-    throw new Refusal("encoding_invalid", "The path is not valid percent-encoded UTF-8.");
+    throw new RequestError("encoding_invalid", "The path is not valid percent-encoded UTF-8.");
   }
 }
 

@@ -1,6 +1,6 @@
 // The list envelope.
 
-import type { Page, PageQuestion } from "../domain/page.ts";
+import type { Page, PageQuery } from "../domain/page.ts";
 import { array, integer, literal, object, type Schema } from "../domain/schema.ts";
 
 const count = (description: string, minimum: number, example: number) => integer({ minimum, description, examples: [example] });
@@ -21,7 +21,7 @@ export const listObject = (item: Schema, description: string) =>
 /** As JSON, of items that are JSON already. */
 export function envelope<T>(
   found: Page<T>,
-  { page, size }: Pick<PageQuestion, "page" | "size">,
+  { page, size }: Pick<PageQuery, "page" | "size">,
   itemText: (item: T) => string,
 ): string {
   const { data, totalItems } = found;

@@ -1,6 +1,6 @@
 // The headers that writes may carry: one that makes a repetition harmless, one that keeps two writers apart.
 
-import { Refusal } from "../domain/errors.ts";
+import { RequestError } from "../domain/errors.ts";
 import { NOTHING_CARRIED } from "./perform.ts";
 import type { RequestHeaders, Route } from "./route.ts";
 
@@ -21,7 +21,7 @@ function idempotencyKey(given: readonly string[] | undefined): string | undefine
   if (given === undefined) return undefined;
   const [key = "", ...more] = given;
   if (more.length === 0 && /^[\x20-\x7e]{1,255}$/.test(key)) return key;
-  throw new Refusal(
+  throw new RequestError(
     "idempotency_key_invalid",
     more.length > 0
       ? "Idempotency-Key is given more than once; a request has one."

@@ -1,6 +1,6 @@
 // What a body says of itself in its headers: its media type, its charset, its packing.
 
-import { Refusal } from "../domain/errors.ts";
+import { RequestError } from "../domain/errors.ts";
 import { quoted } from "../domain/text.ts";
 import { type BodyRule, JSON_TYPE, LINES_TYPES } from "./route.ts";
 
@@ -31,6 +31,6 @@ export function isPacked(contentEncoding: string | undefined): boolean {
   throw unsupported(`A body here may be packed with gzip, or not at all; not with ${quoted(encoding)}.`);
 }
 
-function unsupported(detail: string): Refusal {
-  return new Refusal("media_type_unsupported", detail);
+function unsupported(detail: string): RequestError {
+  return new RequestError("media_type_unsupported", detail);
 }

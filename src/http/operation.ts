@@ -1,7 +1,7 @@
 // One route as the OpenAPI document describes it.
 
 import { STATUS_CODES } from "node:http";
-import { CATALOGUE, type ErrorCode } from "../domain/errors.ts";
+import { ERROR_TITLES, type ErrorCode } from "../domain/errors.ts";
 import { anyOf, array, ref, type Schema, text } from "../domain/schema.ts";
 import { PROBLEM_MEDIA_TYPE, STATUS } from "./problems.ts";
 import { type BodyRule, isInterface, JSON_TYPE, LINES_TYPES, type Route } from "./route.ts";
@@ -160,9 +160,9 @@ function refusals(route: Route): Json {
 function exampleOf(code: ErrorCode): Json {
   return {
     type: `urn:tank-monitor:problem:${code}`,
-    title: CATALOGUE[code],
+    title: ERROR_TITLES[code],
     status: STATUS[code],
-    detail: `${CATALOGUE[code]}: what is wrong with this request, and what to do.`,
+    detail: `${ERROR_TITLES[code]}: what is wrong with this request, and what to do.`,
     code,
     ...(code === "body_invalid" ? { errors: [{ field: "location.latitude", message: "must be from -90 to 90" }] } : {}),
     request_id: "kQ3vY2m8Zt0x-00001hs",

@@ -1,12 +1,12 @@
 // Parameters: from the text of a query string or a form body to checked values. A schema describes each parameter to the
 // OpenAPI document and to the check alike.
 
-import { Refusal } from "../domain/errors.ts";
+import { RequestError } from "../domain/errors.ts";
 import { isCleanText, isLongerThan } from "../domain/id.ts";
 import { type Instant, parseInstant } from "../domain/instant.ts";
-import { PAGE_NUMBER, PAGE_SIZE, type PageQuestion } from "../domain/page.ts";
+import { PAGE_NUMBER, PAGE_SIZE, type PageQuery } from "../domain/page.ts";
 import { integer, type Schema, text as textSchema } from "../domain/schema.ts";
-import { guess, quoted } from "../domain/text.ts";
+import { quoted, suggestion } from "../domain/text.ts";
 
 export type Parameter<T> = {
   readonly schema: Schema;
@@ -46,7 +46,7 @@ export const LIST_PARAMETERS = {
   size: whole("Maximum number of objects to return", PAGE_SIZE),
 } satisfies ParameterSet;
 
-export function pageQuestion(values: Values<typeof LIST_PARAMETERS>): PageQuestion {
+export function pageQuestion(values: Values<typeof LIST_PARAMETERS>): PageQuery {
   return { from: values.created_at_gte, to: values.created_at_lte, page: values.page, size: values.size };
 }
 
@@ -91,7 +91,7 @@ function readPair(
   const parameter = known.get(name);
   if (parameter === undefined) throw unknown(name, [...known.keys()]);
   if (seen.has(name)) {
-    throw new Refusal(
+    throw new RequestError(
       "parameter_repeated",
       `${name} is given more than once; it may be given once, in the query or in the body.`,
       {
@@ -103,14 +103,14 @@ function readPair(
   const text = decode(equals === -1 ? "" : pair.slice(equals + 1), name);
   const read = parameter.read(text);
   if ("must" in read) {
-    throw new Refusal("parameter_invalid", `${name} must be ${read.must}, not ${quoted(text)}.`, { param: name });
+    throw new RequestError("parameter_invalid", `${name} must be ${read.must}, not ${quoted(text)}.`, { param: name });
   }
   values[name] = read.value;
 }
 
-function unknown(name: string, known: readonly string[]): Refusal {
+function unknown(name: string, known: readonly string[]): RequestError {
   const list = known.length === 0 ? " This endpoint takes no parameters." : ` Known here: ${known.join(", ")}.`;
-  return new Refusal("parameter_unknown", `There is no parameter ${quoted(name)}.${guess(name, known)}${list}`, {
+  return new RequestError("parameter_unknown", `There is no parameter ${quoted(name)}.${suggestion(name, known)}${list}`, {
     param: name.slice(0, 80).toWellFormed(),
   });
 }
@@ -119,7 +119,7 @@ function decode(text: string, param: string | undefined): string {
   try {
     return decodeURIComponent(text.replaceAll("+", " "));
   } catch {
-    throw new Refusal("encoding_invalid", `${quoted(text)} is not valid percent-encoded UTF-8.`, { param });
+    throw new RequestError("encoding_invalid", `${quoted(text)} is not valid percent-encoded UTF-8.`, { param });
   }
 }
 

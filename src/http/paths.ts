@@ -1,6 +1,6 @@
 // Paths: what is known, what is broken, and what of it may be logged.
 
-import { Refusal } from "../domain/errors.ts";
+import { RequestError } from "../domain/errors.ts";
 
 /** Also of the absolute form that proxies use. */
 function pathOf(url = ""): string {
@@ -39,7 +39,7 @@ export function routableUrl(request: { readonly url?: string | undefined }): str
 }
 
 export function refuseBrokenPath(request: object): void {
-  if (broken.has(request)) throw new Refusal("encoding_invalid", "The path is not valid percent-encoded UTF-8.");
+  if (broken.has(request)) throw new RequestError("encoding_invalid", "The path is not valid percent-encoded UTF-8.");
 }
 
 /** Finds the path of a route, with or without a slash at its end, and captures what stands for its parameters. */
@@ -77,13 +77,13 @@ export class KnownPaths {
   }
 
   /** Why no route took this request. */
-  refusal(method: string, url: string | undefined): Refusal {
+  refusal(method: string, url: string | undefined): RequestError {
     const methods = this.#methodsAt(url);
     if (methods.length === 0 || methods.includes(method)) {
-      return new Refusal("route_unknown", "There is nothing at this path. The interface is described at /docs.");
+      return new RequestError("route_unknown", "There is nothing at this path. The interface is described at /docs.");
     }
     const answered = [methods.slice(0, -1).join(", "), ...methods.slice(-1)].filter((part) => part !== "").join(" and ");
-    return new Refusal("method_not_allowed", `${method.slice(0, 20)} is not possible here; this path answers ${answered}.`);
+    return new RequestError("method_not_allowed", `${method.slice(0, 20)} is not possible here; this path answers ${answered}.`);
   }
 
   /** Several patterns may fit one path: a fixed name beside an identifier. */

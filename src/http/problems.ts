@@ -1,6 +1,6 @@
 // Problem details (RFC 9457): the only place that knows which status a refusal has, and what a caller sees of it.
 
-import { CATALOGUE, type ErrorCode, Refusal } from "../domain/errors.ts";
+import { ERROR_TITLES, type ErrorCode, RequestError } from "../domain/errors.ts";
 import { array, integer, object, oneOf, text } from "../domain/schema.ts";
 
 export const STATUS: Readonly<Record<ErrorCode, number>> = {
@@ -56,13 +56,13 @@ const FaultObject = object(
 export const ProblemObject = object(
   {
     type: text({ description: "A name for this kind of problem", examples: [typeOf("parameter_invalid")] }),
-    title: text({ description: "The kind of problem, in words", examples: [CATALOGUE.parameter_invalid] }),
+    title: text({ description: "The kind of problem, in words", examples: [ERROR_TITLES.parameter_invalid] }),
     status: integer({ description: "The HTTP status", examples: [400] }),
     detail: text({
       description: "What is wrong with this request, and what to do",
       examples: ['size must be a whole number from 1 to 100, not "500".'],
     }),
-    code: oneOf(Object.keys(CATALOGUE), {
+    code: oneOf(Object.keys(ERROR_TITLES), {
       description: "The kind of problem, for programs",
       examples: ["parameter_invalid"],
     }),
@@ -78,10 +78,10 @@ export const ProblemObject = object(
 );
 
 /** The body of a refusal. Only the words written for the caller leave the house. */
-export function problemOf(refusal: Refusal, requestId: string) {
+export function problemOf(refusal: RequestError, requestId: string) {
   return {
     type: typeOf(refusal.code),
-    title: CATALOGUE[refusal.code],
+    title: ERROR_TITLES[refusal.code],
     status: STATUS[refusal.code],
     detail: refusal.message,
     code: refusal.code,
@@ -91,7 +91,7 @@ export function problemOf(refusal: Refusal, requestId: string) {
   };
 }
 
-export function problemBody(refusal: Refusal, requestId: string): string {
+export function problemBody(refusal: RequestError, requestId: string): string {
   return JSON.stringify(problemOf(refusal, requestId));
 }
 
@@ -100,7 +100,7 @@ function typeOf(code: ErrorCode): string {
 }
 
 /** Headers that belong to a refusal, whichever way it is written to the connection. */
-export function problemHeaders(refusal: Refusal): Record<string, string> {
+export function problemHeaders(refusal: RequestError): Record<string, string> {
   const headers: Record<string, string> = { "content-type": `${PROBLEM_MEDIA_TYPE}; charset=utf-8`, "cache-control": "no-store" };
   if (STATUS[refusal.code] === 401) headers["www-authenticate"] = 'ApiKey realm="tank-monitor", header="X-API-Key"';
   if (refusal.retryAfter !== undefined) headers["retry-after"] = String(refusal.retryAfter);
@@ -108,9 +108,9 @@ export function problemHeaders(refusal: Refusal): Record<string, string> {
 }
 
 /** Whatever was thrown, as a refusal. What is not one is our fault, and its words are not for the caller. */
-export function refusalOf(error: unknown): Refusal {
-  if (error instanceof Refusal) return error;
-  return new Refusal("internal", "Something went wrong on our side. The request id helps the operator find it.", {
+export function refusalOf(error: unknown): RequestError {
+  if (error instanceof RequestError) return error;
+  return new RequestError("internal", "Something went wrong on our side. The request id helps the operator find it.", {
     cause: error,
   });
 }

@@ -4,7 +4,7 @@
 import { randomUUID } from "node:crypto";
 import { type ServerResponse, STATUS_CODES } from "node:http";
 import type { Socket } from "node:net";
-import { Refusal } from "../domain/errors.ts";
+import { RequestError } from "../domain/errors.ts";
 import type { Observe } from "../domain/events.ts";
 import type { KnownPaths } from "./paths.ts";
 import { problemBody, problemHeaders, STATUS } from "./problems.ts";
@@ -36,14 +36,14 @@ function unknownMethod(error: ConnectionError): { readonly method: string; reado
   return line === null ? undefined : { method: line[1] ?? "", url: line[2] ?? "" };
 }
 
-function refusalOf(error: ConnectionError): Refusal {
+function refusalOf(error: ConnectionError): RequestError {
   switch (error.code) {
     case "ERR_HTTP_REQUEST_TIMEOUT":
-      return new Refusal("request_timeout", "The request did not arrive in time.");
+      return new RequestError("request_timeout", "The request did not arrive in time.");
     case "HPE_HEADER_OVERFLOW":
       return overflow(packetOf(error));
   }
-  return new Refusal("request_malformed", "This is not a well-formed HTTP request.");
+  return new RequestError("request_malformed", "This is not a well-formed HTTP request.");
 }
 
 function packetOf(error: ConnectionError): Buffer {
@@ -57,15 +57,15 @@ function brokenPart(error: ConnectionError): string {
 }
 
 /** A URL that takes half of the room is what to mend; otherwise it is the headers. */
-function overflow(packet: Buffer): Refusal {
+function overflow(packet: Buffer): RequestError {
   const url = /^[A-Z]+ (\S*)/.exec(packet.toString("latin1"))?.[1] ?? "";
   if (url.length > 8192) {
-    return new Refusal("url_too_long", "The URL does not fit into the 16 KiB that a request may have before its body.");
+    return new RequestError("url_too_long", "The URL does not fit into the 16 KiB that a request may have before its body.");
   }
-  return new Refusal("headers_too_large", "The headers of a request may have at most 16 KiB in all.");
+  return new RequestError("headers_too_large", "The headers of a request may have at most 16 KiB in all.");
 }
 
-function rawAnswer(refusal: Refusal, requestId: string, allow: { readonly allow?: string }): string {
+function rawAnswer(refusal: RequestError, requestId: string, allow: { readonly allow?: string }): string {
   const body = problemBody(refusal, requestId);
   const status = STATUS[refusal.code];
   const headers = {

@@ -1,7 +1,7 @@
 // Room for bodies: so many bytes of all requests together may be held at once. What does not fit is refused while it arrives,
 // so that no number of senders fills the memory, and no single one keeps the others out.
 
-import { Refusal } from "../domain/errors.ts";
+import { RequestError } from "../domain/errors.ts";
 
 /** Most bodies are smaller. For these there is some room that large ones do not get. */
 const SMALL_BYTES = 65_536;
@@ -51,6 +51,8 @@ export class Room {
 
 export type Share = { readonly take: (bytes: number) => void; readonly leave: () => void };
 
-function tooMuch(): Refusal {
-  return new Refusal("overloaded", "Too much is being sent at once. Nothing was taken; try again shortly.", { retryAfter: 1 });
+function tooMuch(): RequestError {
+  return new RequestError("overloaded", "Too much is being sent at once. Nothing was taken; try again shortly.", {
+    retryAfter: 1,
+  });
 }

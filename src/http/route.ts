@@ -2,7 +2,7 @@
 // line dispatches to it, and the OpenAPI document describes it, from this one definition.
 
 import type { ErrorCode } from "../domain/errors.ts";
-import type { Key, Sight } from "../domain/key.ts";
+import type { Key, Scope } from "../domain/key.ts";
 import type { Schema } from "../domain/schema.ts";
 import type { Reads } from "../domain/store.ts";
 import type { Reach } from "./auth.ts";
@@ -33,7 +33,7 @@ export type Asked<S extends ParameterSet = ParameterSet> = Means &
   Carried & {
     /** The key it was asked with; where none is needed, nobody's. */
     readonly key: Key;
-    readonly sight: Sight;
+    readonly sight: Scope;
     readonly id: string;
     readonly values: Values<S>;
   };

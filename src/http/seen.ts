@@ -10,7 +10,7 @@ const FLUSH_EVERY_MS = 500;
 const REST_MS = 5000;
 
 export class LastSeen {
-  readonly #touch: Writes["touchCustomers"];
+  readonly #touch: Writes["updateLastSeen"];
   readonly #clock: Clock;
   readonly #observe: Observe;
   readonly #told = new Map<string, Instant>();
@@ -19,7 +19,7 @@ export class LastSeen {
   #flushing: Promise<void> = Promise.resolve();
   #restUntil = 0;
 
-  constructor(touch: Writes["touchCustomers"], clock: Clock, observe: Observe) {
+  constructor(touch: Writes["updateLastSeen"], clock: Clock, observe: Observe) {
     this.#touch = touch;
     this.#clock = clock;
     this.#observe = observe;

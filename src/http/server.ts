@@ -5,7 +5,7 @@
 import { randomBytes } from "node:crypto";
 import type { IncomingMessage } from "node:http";
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify";
-import { type ErrorCode, Refusal } from "../domain/errors.ts";
+import { type ErrorCode, RequestError } from "../domain/errors.ts";
 import type { Observe } from "../domain/events.ts";
 import type { Clock } from "../domain/instant.ts";
 import type { Reads } from "../domain/store.ts";
@@ -175,13 +175,13 @@ function requestIds(): (request: IncomingMessage) => string {
 }
 
 /** `curl -d size=2 …` makes a POST of what was meant as a GET. */
-function hinted(refusal: Refusal, request: FastifyRequest): Refusal {
+function hinted(refusal: RequestError, request: FastifyRequest): RequestError {
   const names = formOf(request)
     .split("&")
     .map((pair) => pair.split("=", 1)[0] ?? "");
   const looksLikeParameters = names.every((name) => name === "email" || Object.hasOwn(LIST_PARAMETERS, name));
   if (refusal.code !== "method_not_allowed" || request.method !== "POST" || !looksLikeParameters) return refusal;
-  return new Refusal(
+  return new RequestError(
     refusal.code,
     `${refusal.message} The body looks like list parameters: add -G to the curl call to send them with GET.`,
   );

@@ -4,7 +4,7 @@
 import { deviceKey } from "../domain/device.ts";
 import { storeUnavailable } from "../domain/errors.ts";
 import { type Clock, formatInstant, type Instant } from "../domain/instant.ts";
-import { type ArrivalBatch, READING_OUTCOMES, type Source } from "../domain/reading.ts";
+import { type IncomingBatch, READING_OUTCOMES, type ReadingSource } from "../domain/reading.ts";
 import type { Writes } from "../domain/store.ts";
 import type { Accept, Arrival, Outcome, Rejected, Sender } from "./arrival.ts";
 
@@ -14,7 +14,7 @@ const FIRST: Instant = 0;
 /** Readings under way at once; a store that cannot keep up, or is away, must not fill the memory. */
 const MOST_UNDER_WAY = 100_000;
 
-export function accepting(writes: Pick<Writes, "acceptReadings">, clock: Clock): Accept {
+export function accepting(writes: Pick<Writes, "ingest">, clock: Clock): Accept {
   let underWay = 0;
   return async (arrivals, sender) => {
     const latest = clock() + AHEAD_MS;
@@ -24,7 +24,7 @@ export function accepting(writes: Pick<Writes, "acceptReadings">, clock: Clock):
     if (underWay > MOST_UNDER_WAY) throw storeUnavailable(new Error(`${underWay} readings wait to be written`));
     underWay += good.length;
     try {
-      const { outcomes, reasons } = await writes.acceptReadings(batchOf(good, sender));
+      const { outcomes, reasons } = await writes.ingest(batchOf(good, sender));
       let place = 0;
       return judged.map((arrival) => ("rejected" in arrival ? arrival : outcomeOf(outcomes[place] ?? 0, reasons.get(place++))));
     } finally {
@@ -45,9 +45,9 @@ function faultIn({ of, createdAt }: Arrival, { deviceId }: Sender, latest: Insta
   return isOwn ? undefined : { rejected: `device_id: this key sends for device ${deviceId} alone` };
 }
 
-function batchOf(arrivals: readonly Arrival[], { customerId, hasWaited = false }: Sender): ArrivalBatch {
+function batchOf(arrivals: readonly Arrival[], { customerId, hasWaited = false }: Sender): IncomingBatch {
   const places = { tank: new Map<string, number>(), device: new Map<string, number>() };
-  const sources: Source[] = [];
+  const sources: ReadingSource[] = [];
   const payloads = new Map<number, string>();
   const source = new Uint32Array(arrivals.length);
   const createdAt = new Float64Array(arrivals.length);
@@ -56,7 +56,7 @@ function batchOf(arrivals: readonly Arrival[], { customerId, hasWaited = false }
     const [kind, id] = "tankId" in of ? (["tank", of.tankId] as const) : (["device", deviceKey(of.deviceId)] as const);
     let place = places[kind].get(id);
     if (place === undefined) {
-      place = sources.push({ kind, id, customerId, ...(hasWaited && { hasWaited }) }) - 1;
+      place = sources.push({ kind, id, customerId, ...(hasWaited && { wasPending: hasWaited }) }) - 1;
       places[kind].set(id, place);
     }
     source[i] = place;

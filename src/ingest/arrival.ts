@@ -1,7 +1,7 @@
 // What the doors hand over, and what they are told: a reading as it arrived, and what became of it.
 
 import type { Instant } from "../domain/instant.ts";
-import type { Binding } from "../domain/key.ts";
+import type { KeyBinding } from "../domain/key.ts";
 
 /** A reading as a door hands it over. Where its sender names no instant, it is that of receipt. */
 export type Arrival = {
@@ -15,7 +15,7 @@ export type Arrival = {
 export type Rejected = { readonly rejected: string };
 
 /** Who sends, as the key says. `hasWaited`: it is what waited elsewhere, and waits on where it cannot be read. */
-export type Sender = Binding & { readonly hasWaited?: boolean };
+export type Sender = KeyBinding & { readonly hasWaited?: boolean };
 
 export type Outcome = "stored" | "duplicate" | "replaced" | "waiting" | Rejected;
 

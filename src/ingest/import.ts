@@ -1,7 +1,7 @@
 // Ingest: how data comes in. A file goes line → record → run of records of one kind → store; every run is one durable
 // step, so an import can be interrupted anywhere and run again. May not: know HTTP, or an engine.
 
-import type { DeviceRecord } from "../domain/device-line.ts";
+import type { DeviceRecord } from "../domain/device-record.ts";
 import type { Clock } from "../domain/instant.ts";
 import type { CustomerRecord, ReadingRecord, TankRecord } from "../domain/record.ts";
 import type { Writes } from "../domain/store.ts";
@@ -16,7 +16,7 @@ export const nothingYet = (): Summary => ({ read: 0, new: 0, changed: 0, unchang
 export type Reject = { readonly line: number; readonly reason: string; readonly text: string };
 export type ImportFormat = "ndjson" | "csv";
 
-type ImportWrites = Pick<Writes, "putCustomers" | "putTanks" | "putDevices" | "acceptReadings">;
+type ImportWrites = Pick<Writes, "importCustomers" | "importTanks" | "importDevices" | "ingest">;
 type Outcome = "new" | "changed" | "unchanged" | "waiting" | { readonly rejected: string };
 
 /** Lines in a row that are of one kind; they are written together. */
@@ -135,11 +135,11 @@ const ANYBODY = { customerId: null, deviceId: null };
 async function write(writes: ImportWrites, accept: Accept, run: Run): Promise<Outcome[]> {
   switch (run.kind) {
     case "customer":
-      return writes.putCustomers(run.records);
+      return writes.importCustomers(run.records);
     case "tank":
-      return writes.putTanks(run.records);
+      return writes.importTanks(run.records);
     case "device":
-      return writes.putDevices(run.records);
+      return writes.importDevices(run.records);
     case "telemetry":
       return (await accept(run.records.map(arrivalOf), ANYBODY)).map(outcomeOf);
     case "arrival":

@@ -1,8 +1,8 @@
 // Lines of newline-delimited JSON: the objects of the interface, and readings that name their device as they do at every
 // other door.
 
-import { isObject } from "../domain/faults.ts";
 import { type DecodedRecord, decodeRecord } from "../domain/record.ts";
+import { isObject } from "../domain/validate.ts";
 import type { Arrival } from "./arrival.ts";
 import { Delivery } from "./decode/delivery.ts";
 import { ownReading } from "./decode/own.ts";

@@ -1,7 +1,7 @@
 // The way over MQTT 3.1.1, at QoS 1: what a broker has not acknowledged is published again.
 
 import { setTimeout as pause } from "node:timers/promises";
-import { Complaint } from "../domain/errors.ts";
+import { UserError } from "../domain/errors.ts";
 import type { Way } from "./delivery.ts";
 import { type Message, topicOf } from "./message.ts";
 import { MqttConnection } from "./mqtt-connection.ts";
@@ -18,7 +18,7 @@ export async function byMqtt(url: string, key: string | undefined): Promise<Way>
     await Promise.all(connections.map((connection) => connection.open()));
   } catch (error) {
     await close();
-    throw error instanceof Complaint ? error : new Complaint(`the broker cannot be reached: ${(error as Error).message}`);
+    throw error instanceof UserError ? error : new UserError(`the broker cannot be reached: ${(error as Error).message}`);
   }
   let turn = 0;
   return {
@@ -50,7 +50,7 @@ async function publishUntilSafe(
       await connection.publish(client, topic, text, hurry);
       return;
     } catch (error) {
-      if (hurry.aborted || error instanceof Complaint) throw error;
+      if (hurry.aborted || error instanceof UserError) throw error;
     }
     await pause(PAUSE_MS, undefined, { signal: hurry });
   }

@@ -1,7 +1,7 @@
 // Calls to the service over HTTP, repeated while it cannot be reached, has too much to do, or its database is away.
 
 import { setTimeout as pause } from "node:timers/promises";
-import { Complaint } from "../domain/errors.ts";
+import { UserError } from "../domain/errors.ts";
 
 const REQUEST_MS = 30_000;
 const FIRST_PAUSE_MS = 100;
@@ -48,10 +48,10 @@ export async function isThere(url: string): Promise<boolean> {
 }
 
 /** Of an answer that should have been another one: what the service said, or its status. */
-export function complaintOf({ status, body }: Answer, doing: string): Complaint {
+export function complaintOf({ status, body }: Answer, doing: string): UserError {
   const detail = typeof body["detail"] === "string" ? body["detail"] : "it does not say why";
   const errors = Array.isArray(body["errors"]) ? ` ${JSON.stringify(body["errors"].slice(0, 3))}` : "";
-  return new Complaint(`${doing}: the service answers ${status}: ${detail}${errors}`);
+  return new UserError(`${doing}: the service answers ${status}: ${detail}${errors}`);
 }
 
 async function attempted(url: string, key: string, call: Call): Promise<Answer | { readonly afterMs: number | undefined }> {

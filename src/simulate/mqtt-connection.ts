@@ -3,7 +3,7 @@
 
 import { randomUUID } from "node:crypto";
 import type { MqttClient } from "mqtt";
-import { Complaint } from "../domain/errors.ts";
+import { UserError } from "../domain/errors.ts";
 
 const CONNECT_MS = 10_000;
 /** A broker that acknowledges nothing for so long is left, and found again. */
@@ -76,7 +76,7 @@ export class MqttConnection {
     return new Promise((resolve, reject) => {
       client.once("connect", () => resolve(client));
       client.on("error", (error) => {
-        reject(isKeyRefused(error) ? new Complaint(this.#key === undefined ? KEY_MISSING : KEY_WRONG) : error);
+        reject(isKeyRefused(error) ? new UserError(this.#key === undefined ? KEY_MISSING : KEY_WRONG) : error);
         client.end(true);
       });
       client.once("close", () => {

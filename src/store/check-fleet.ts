@@ -2,8 +2,8 @@
 
 import { type Device, deviceKey } from "../domain/device.ts";
 import type { Reading } from "../domain/reading.ts";
-import { shownInstant } from "../domain/stored.ts";
 import type { Tank } from "../domain/tank.ts";
+import { displayInstant } from "../domain/validate-stored.ts";
 import { type FleetRow, fleetRow } from "./fleet-row.ts";
 import type { Fault } from "./series/fault.ts";
 
@@ -18,7 +18,7 @@ export function fleetFaults(tank: Tank, isLive: boolean, latest: Reading | undef
   const isRight = kept.at === at && kept.fill === fill && kept.urgency === urgency && kept.heard === heard;
   if (isRight && kept.threshold === threshold) return [];
   const words = (row: Pick<KeptFleetRow, "at" | "fill">): string =>
-    row.fill === null ? "none" : `${row.fill} at ${shownInstant(row.at)}`;
+    row.fill === null ? "none" : `${row.fill} at ${displayInstant(row.at)}`;
   return [
     {
       isDerived: true,

@@ -1,10 +1,10 @@
 // The check of what is kept as JSON: shapes, profiles, payloads that wait, and the changes of the audit log. Nothing of it can
 // be derived. The same on every engine.
 
-import { isObject } from "../domain/faults.ts";
-import { faultsInProfile } from "../domain/profile.ts";
-import { faultsInShape } from "../domain/shape.ts";
-import { shownInstant } from "../domain/stored.ts";
+import { errorsInProfile } from "../domain/profile.ts";
+import { errorsInShape } from "../domain/shape.ts";
+import { isObject } from "../domain/validate.ts";
+import { displayInstant } from "../domain/validate-stored.ts";
 import type { Fault } from "./series/fault.ts";
 
 const told = (what: string): Fault[] => [{ isDerived: false, what }];
@@ -22,7 +22,7 @@ export function shapeFaults(shape: string | null): Fault[] {
   if (shape === null) return [];
   const found = read(shape);
   if (found === undefined) return told("its shape cannot be read: set it again");
-  const [fault] = faultsInShape(found.value);
+  const [fault] = errorsInShape(found.value);
   return fault === undefined ? [] : told(`${fault.field}: ${fault.message}; set its shape again`);
 }
 
@@ -30,7 +30,7 @@ export function profileFaults(profile: string | null): Fault[] {
   if (profile === null) return [];
   const found = read(profile);
   if (found === undefined) return told("its profile cannot be read: set it again");
-  const [fault] = faultsInProfile(found.value);
+  const [fault] = errorsInProfile(found.value);
   return fault === undefined ? [] : told(`${fault.field}: ${fault.message}; set its profile again`);
 }
 
@@ -39,7 +39,7 @@ export function waitingFault(created_at: number, fill: number | null, payload: s
   if (payload === null && fill !== null) return undefined;
   if (payload !== null && isObject(read(payload)?.value)) return undefined;
   const what = payload === null ? "has neither a fill nor a payload" : "has a payload that cannot be read";
-  return `its reading of ${shownInstant(created_at)}, which waits, ${what}: restore a backup, or delete the device and what waits of it`;
+  return `its reading of ${displayInstant(created_at)}, which waits, ${what}: restore a backup, or delete the device and what waits of it`;
 }
 
 export function isReadableChange(changes: string): boolean {

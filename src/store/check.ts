@@ -2,7 +2,7 @@
 // writes like any other, and look again first.
 
 import { setImmediate } from "node:timers/promises";
-import type { Census, Finding } from "../domain/store.ts";
+import type { CheckTotals, Finding } from "../domain/store.ts";
 import { type Fault, findingsOf } from "./series/fault.ts";
 
 type Awaitable<T> = T | Promise<T>;
@@ -42,7 +42,7 @@ export async function* checkWith<K>(
   looks: Looks<K>,
   repairs: Repairs<K> | undefined,
   progress: (done: number, total: number) => void,
-): AsyncGenerator<Finding, Census, void> {
+): AsyncGenerator<Finding, CheckTotals, void> {
   const census = { customers: 0, tanks: 0, readings: 0 };
   const whole = await looks.whole();
   // What else is seen in a damaged database says nothing, and nothing should be written to it.

@@ -2,17 +2,17 @@
 // comes last, and is a number or a boolean.
 
 import type { AuditEntry } from "../domain/audit.ts";
-import type { CountedCustomer, Customer } from "../domain/customer.ts";
-import { ALWAYS, type Device, type ProfileChoice, type Service, strangeDevice } from "../domain/device.ts";
-import type { KeptDevice } from "../domain/device-line.ts";
-import type { CustomerState, ShapedTank, TankState } from "../domain/fleet.ts";
-import type { ManagedDevice } from "../domain/managed.ts";
+import type { CustomerState, TankState, TankWithShape } from "../domain/changes.ts";
+import type { Customer, CustomerWithCount } from "../domain/customer.ts";
+import { type Device, type DeviceAssignment, EARLIEST, type ProfileChoice, unknownDevice } from "../domain/device.ts";
+import type { DeviceWithHistory } from "../domain/device-record.ts";
 import type { Page } from "../domain/page.ts";
-import type { Waiting } from "../domain/placement.ts";
+import type { PendingReading } from "../domain/placement.ts";
+import type { ManagedDevice } from "../domain/resource.ts";
 import type { Shape } from "../domain/shape.ts";
-import type { CustomerQuestion } from "../domain/store.ts";
+import type { CustomerQuery } from "../domain/store.ts";
 import type { Tank } from "../domain/tank.ts";
-import { EARLIEST, LATEST } from "./series/levels.ts";
+import { LATEST } from "./series/levels.ts";
 
 type Row = readonly unknown[];
 type Scalar = string | number | null;
@@ -21,9 +21,9 @@ type Scalar = string | number | null;
 export const CUSTOMER_FIELDS = ["created_at", "email", "last_seen_at", "name", "phone", "updated_at", "verified_at"] as const;
 export const CUSTOMER_COLUMNS = `id, ${CUSTOMER_FIELDS.join(", ")}, tank_count, deleted`;
 
-export function customerOf(row: Row): CountedCustomer {
+export function customerOf(row: Row): CustomerWithCount {
   const [id, created_at, email, last_seen_at, name, phone, updated_at, verified_at, tank_count] = row;
-  return { id, created_at, email, last_seen_at, name, phone, updated_at, verified_at, tank_count } as CountedCustomer;
+  return { id, created_at, email, last_seen_at, name, phone, updated_at, verified_at, tank_count } as CustomerWithCount;
 }
 
 export function customerValues(customer: Customer): Scalar[] {
@@ -116,7 +116,7 @@ export function isDeleted(row: Row): boolean {
   return Number(row.at(-1)) === 1;
 }
 
-export const customerState = (row: Row): CustomerState & { readonly customer: CountedCustomer } => ({
+export const customerState = (row: Row): CustomerState & { readonly customer: CustomerWithCount } => ({
   customer: customerOf(row),
   deleted: isDeleted(row),
 });
@@ -124,14 +124,14 @@ const tankState = (row: Row): TankState => ({ tank: tankOf(row), deleted: isDele
 
 /** The shape stands before what says whether it is deleted. */
 export const SHAPED_TANK_COLUMNS = `id, ${TANK_FIELDS.join(", ")}, ${LOCATION_FIELDS.join(", ")}, shape, deleted`;
-export const shapedTank = (row: Row): ShapedTank => ({ ...tankState(row), shape: jsonOrNull(row.at(-2)) as Shape | null });
+export const shapedTank = (row: Row): TankWithShape => ({ ...tankState(row), shape: jsonOrNull(row.at(-2)) as Shape | null });
 
 export const DEVICE_COLUMNS = "id, tank, since, profile, waiting, dropped";
 export function deviceOf([id, tank_id, since, profile]: Row): Device {
   return { id, tank_id, since, profile: jsonOrNull(profile) as ProfileChoice | null } as Device;
 }
 /** With whether something waits of it. */
-export const knownDevice = (row: Row): Device => (Number(row[4]) > 0 ? { ...deviceOf(row), waits: true } : deviceOf(row));
+export const knownDevice = (row: Row): Device => (Number(row[4]) > 0 ? { ...deviceOf(row), hasPending: true } : deviceOf(row));
 export const managedDevice = (row: Row): ManagedDevice => ({
   device: deviceOf(row),
   waiting: Number(row[4]),
@@ -139,26 +139,30 @@ export const managedDevice = (row: Row): ManagedDevice => ({
 });
 
 export const SERVICE_COLUMNS = "device, until, tank";
-export const serviceOf = ([device, until, tankId]: Row): Service => ({ device, until, tankId }) as Service;
+export const serviceOf = ([device, until, tankId]: Row): DeviceAssignment => ({ device, until, tankId }) as DeviceAssignment;
 
 /** Of an export: a device, and last where it served before, as JSON: pairs of until and tank. */
-export function keptDevice(row: Row): KeptDevice {
+export function keptDevice(row: Row): DeviceWithHistory {
   const { device, dropped } = managedDevice(row);
-  return { device, dropped, services: servicesOf(device.id, row.at(-1)) };
+  return { device, dropped, assignments: servicesOf(device.id, row.at(-1)) };
 }
 /** One that was forgotten, of which only this is left: pairs as above. It is carried on as one that serves no tank now. */
-export function forgottenDevice([id, pairs]: Row): KeptDevice {
+export function forgottenDevice([id, pairs]: Row): DeviceWithHistory {
   const services = servicesOf(String(id), pairs);
-  return { device: { ...strangeDevice(String(id)), since: services.at(-1)?.until ?? ALWAYS }, dropped: 0, services };
+  return {
+    device: { ...unknownDevice(String(id)), since: services.at(-1)?.until ?? EARLIEST },
+    dropped: 0,
+    assignments: services,
+  };
 }
-function servicesOf(device: string, pairs: unknown): Service[] {
+function servicesOf(device: string, pairs: unknown): DeviceAssignment[] {
   const ends = (jsonOrNull(pairs) ?? []) as readonly (readonly [number, string])[];
   return ends.map(([until, tankId]) => ({ device, until, tankId }));
 }
 
 export const WAITING_COLUMNS = "device, created_at, fill, payload, customer_id";
-export const waitingOf = ([device, created_at, fill, payload, customer_id]: Row): Waiting =>
-  ({ device, created_at, fill, payload, customer_id }) as Waiting;
+export const waitingOf = ([device, created_at, fill, payload, customer_id]: Row): PendingReading =>
+  ({ device, created_at, fill, payload, customer_id }) as PendingReading;
 
 export const AUDIT_COLUMNS = "number, at, who, object, id, action, changes";
 export function auditEntryOf([number, at, by, object, id, action, changes]: Row): AuditEntry {
@@ -170,7 +174,7 @@ function jsonOrNull(text: unknown): unknown {
 }
 
 /** Of all customers a customer's key sees one: itself, where it is in the list that is asked for. */
-export function ownPage(row: Row | undefined, { email, from, to, page }: CustomerQuestion): Page<CountedCustomer> {
+export function ownPage(row: Row | undefined, { email, from, to, page }: CustomerQuery): Page<CustomerWithCount> {
   const customer = row === undefined || isDeleted(row) ? undefined : customerOf(row);
   if (customer === undefined || (email !== undefined && customer.email !== email)) return { data: [], totalItems: 0 };
   if (customer.created_at < (from ?? EARLIEST) || customer.created_at > (to ?? LATEST)) return { data: [], totalItems: 0 };

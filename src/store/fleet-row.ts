@@ -1,7 +1,7 @@
 // The row of a live tank in the fleet: what is kept of its latest reading, and the coarse columns it is found by. The same on
 // every engine.
 
-import { ALWAYS } from "../domain/device.ts";
+import { EARLIEST } from "../domain/device.ts";
 import type { Reading } from "../domain/reading.ts";
 
 export const QUARTER_DAY = 6 * 3_600_000;
@@ -18,7 +18,7 @@ export type FleetRow = {
 };
 
 export function fleetRow(threshold: number, latest: Reading | undefined): FleetRow {
-  if (latest === undefined) return { at: ALWAYS, fill: null, urgency: UNKNOWN_URGENCY, heard: heardAt(ALWAYS) };
+  if (latest === undefined) return { at: EARLIEST, fill: null, urgency: UNKNOWN_URGENCY, heard: heardAt(EARLIEST) };
   const { created_at, fill_percentage } = latest;
   return { at: created_at, fill: fill_percentage, urgency: urgencyOf(fill_percentage - threshold), heard: heardAt(created_at) };
 }

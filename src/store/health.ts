@@ -1,6 +1,6 @@
 // Says once when something is lost, with the reason, and once when it is back: reading and writing each have one.
 
-import { Refusal } from "../domain/errors.ts";
+import { RequestError } from "../domain/errors.ts";
 import type { Observe } from "../domain/events.ts";
 
 export class Health {
@@ -48,7 +48,7 @@ export class Health {
       if (losses === this.#losses) this.#regain();
       return result;
     } catch (error) {
-      if (error instanceof Refusal) this.lose(error.cause instanceof Error ? error.cause.message : error.message);
+      if (error instanceof RequestError) this.lose(error.cause instanceof Error ? error.cause.message : error.message);
       throw error;
     }
   }

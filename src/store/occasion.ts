@@ -1,5 +1,5 @@
 // When records are put without a word of who does it: an import, now.
 
-import type { Occasion } from "../domain/audit.ts";
+import type { AuditContext } from "../domain/audit.ts";
 
-export const importNow = (): Occasion => ({ by: "import", at: Date.now() });
+export const importNow = (): AuditContext => ({ by: "import", at: Date.now() });

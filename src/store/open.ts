@@ -3,7 +3,7 @@
 
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
-import { Complaint } from "../domain/errors.ts";
+import { UserError } from "../domain/errors.ts";
 import type { Observe } from "../domain/events.ts";
 import type { Store } from "../domain/store.ts";
 import type { PostgresSettings } from "./postgres/connection.ts";
@@ -19,15 +19,15 @@ export async function openStore(url: string, observe: Observe, settings: Postgre
     return openPostgres(url, settings, observe);
   }
   const file = fileIn(url);
-  if (file.startsWith("//")) throw new Complaint(`DATABASE_URL has the file right after sqlite:, without slashes of its own`, 2);
+  if (file.startsWith("//")) throw new UserError(`DATABASE_URL has the file right after sqlite:, without slashes of its own`, 2);
   if (file !== "" && settings.replicaUrls.length > 0) {
-    throw new Complaint("DATABASE_REPLICA_URL must be left out: DATABASE_URL names a SQLite file, which has no replicas", 2);
+    throw new UserError("DATABASE_REPLICA_URL must be left out: DATABASE_URL names a SQLite file, which has no replicas", 2);
   }
   if (file !== "") {
     const { openSqlite } = await import("./sqlite/store.ts");
     return openSqlite(resolve(file), observe);
   }
-  throw new Complaint(
+  throw new UserError(
     `DATABASE_URL must be sqlite:FILE, such as sqlite:data/tank-monitor.db, or postgres://USER:PASSWORD@HOST/DATABASE, not ${schemeOf(url)}`,
     2,
   );

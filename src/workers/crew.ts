@@ -4,7 +4,7 @@
 
 import { BoundSocket } from "node:net";
 import type { Config } from "../config.ts";
-import { Complaint } from "../domain/errors.ts";
+import { UserError } from "../domain/errors.ts";
 import { listenComplaint, numericHost } from "../http/address.ts";
 import { localLimits } from "../http/limits.ts";
 import type { Log } from "../observe/log.ts";
@@ -60,7 +60,7 @@ export class Crew {
   }
 
   #hire(number: number): Member {
-    if (this.#state === "stopping") throw new Complaint("the service was stopped before it had started");
+    if (this.#state === "stopping") throw new UserError("the service was stopped before it had started");
     const member: Member = new Member({
       number,
       config: this.#config,
@@ -121,7 +121,7 @@ export class Crew {
 
 /** Bound here and listened on by the workers: the system gives each connection to one that is waiting for it. */
 async function openAddress({ host, port }: Config): Promise<BoundSocket> {
-  if (process.platform === "win32") throw new Complaint("several workers cannot share an address on Windows: use --workers 1.");
+  if (process.platform === "win32") throw new UserError("several workers cannot share an address on Windows: use --workers 1.");
   try {
     return new BoundSocket({ host: await numericHost(host), port });
   } catch (error) {

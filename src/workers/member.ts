@@ -4,7 +4,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { setTimeout as pause } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import type { Config } from "../config.ts";
-import { Complaint, type LastWords } from "../domain/errors.ts";
+import { type FatalError, UserError } from "../domain/errors.ts";
 import { passLines } from "./lines.ts";
 import type { Listening, ToParent, ToWorker } from "./messages.ts";
 
@@ -34,7 +34,7 @@ export class Member {
   readonly #parts: Parts;
   readonly #listening = Promise.withResolvers<Listening>();
   #report: PromiseWithResolvers<void> | undefined;
-  #lastWords: LastWords | undefined;
+  #lastWords: FatalError | undefined;
 
   constructor(parts: Parts) {
     this.#parts = parts;
@@ -96,7 +96,7 @@ export class Member {
     const ended = new Promise<Ended>((resolve) => {
       // Not "exit": what it has said before its end is still to be read.
       this.#child.on("close", (code, signal) => {
-        const words = this.#lastWords === undefined ? "" : `: ${this.#lastWords.words}`;
+        const words = this.#lastWords === undefined ? "" : `: ${this.#lastWords.message}`;
         const how = signal !== null ? `killed by ${signal}` : code === 0 ? "stopped in order" : `exit code ${code}${words}`;
         resolve({ how, inOrder: code === 0 });
       });
@@ -104,8 +104,11 @@ export class Member {
     });
     ended.then(({ how }) => {
       this.isListening = false;
-      const { words, exitCode } = this.#lastWords ?? { words: `a worker ended before it could answer: ${how}`, exitCode: 1 };
-      this.#listening.reject(new Complaint(words, exitCode));
+      const { message: words, exitCode } = this.#lastWords ?? {
+        message: `a worker ended before it could answer: ${how}`,
+        exitCode: 1,
+      };
+      this.#listening.reject(new UserError(words, exitCode));
     });
     return ended;
   }

@@ -1,7 +1,7 @@
 // What a parent and its workers say to each other. It travels as JSON. Answers come in the order of the questions.
 
 import type { Config } from "../config.ts";
-import type { LastWords } from "../domain/errors.ts";
+import type { FatalError } from "../domain/errors.ts";
 import type { Limits } from "../http/limits.ts";
 import type { Report } from "../observe/report.ts";
 
@@ -23,7 +23,7 @@ export type Listening = { readonly url: string; readonly database: string; reado
 
 export type ToParent =
   | ({ readonly kind: "listening" } & Listening)
-  | ({ readonly kind: "failed" } & LastWords)
+  | ({ readonly kind: "failed" } & FatalError)
   | { readonly kind: "take"; readonly asks: readonly Ask[] }
   | { readonly kind: "report"; readonly report: Report }
   /** Asks for the reports of all. */

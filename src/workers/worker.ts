@@ -3,7 +3,7 @@
 
 import { startApp } from "../app.ts";
 import type { Config } from "../config.ts";
-import { lastWords } from "../domain/errors.ts";
+import { describeFatalError } from "../domain/errors.ts";
 import type { Event } from "../domain/events.ts";
 import { openLog } from "../observe/log.ts";
 import { openMetrics } from "../observe/metrics.ts";
@@ -20,7 +20,7 @@ const config = await Promise.race([parent.begun, parent.stopped]);
 try {
   if (config !== undefined) await work(config);
 } catch (error) {
-  const last = lastWords(error);
+  const last = describeFatalError(error);
   process.exitCode = last.exitCode;
   await parent.tell({ kind: "failed", ...last });
 }

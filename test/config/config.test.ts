@@ -3,7 +3,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import test from "node:test";
 import { type Config, type Given, readConfig, readEnvFile } from "../../src/config.ts";
-import { Complaint } from "../../src/domain/errors.ts";
+import { UserError } from "../../src/domain/errors.ts";
 import { temporaryFolder } from "../support/service.ts";
 
 const fromEnvironment = (environment: Given): Config => readConfig({}, environment, {});
@@ -12,7 +12,7 @@ function complaintOf(read: () => unknown): string {
   try {
     read();
   } catch (error) {
-    assert.ok(error instanceof Complaint, String(error));
+    assert.ok(error instanceof UserError, String(error));
     assert.equal(error.exitCode, 2);
     assert.doesNotMatch(error.message, /[\n\r]/, "a complaint is one line");
     return error.message;
@@ -159,6 +159,6 @@ test("a .env that cannot be read is one clear line", (t) => {
   mkdirSync(file);
   assert.throws(
     () => readEnvFile(file),
-    (error) => error instanceof Complaint && /\.env cannot be read: [^\n]+$/.test(error.message),
+    (error) => error instanceof UserError && /\.env cannot be read: [^\n]+$/.test(error.message),
   );
 });

@@ -6,7 +6,7 @@ import { demoFleet, deviceOf, type KnownTank } from "../../src/demo/devices.ts";
 import { makeFleet } from "../../src/demo/fleet.ts";
 import { history, lastReading } from "../../src/demo/history.ts";
 import { knownTanks, prepareDemo } from "../../src/demo/prepare.ts";
-import { SEES_ALL } from "../../src/domain/key.ts";
+import { UNRESTRICTED } from "../../src/domain/key.ts";
 import { byHttp } from "../../src/simulate/by-http.ts";
 import { caller } from "../../src/simulate/call.ts";
 import { Course } from "../../src/simulate/course.ts";
@@ -76,7 +76,7 @@ suite("a demo behind a service", () => {
   test("prepared again, it changes nothing of its devices and tanks", async () => {
     const question = { page: 1, size: 100, waiting: undefined };
     const whole = { from: undefined, to: undefined, page: 1, size: 100 };
-    const look = async () => [await service.store.deviceSearch(question), await service.store.tankPage(whole, SEES_ALL)];
+    const look = async () => [await service.store.deviceSearch(question), await service.store.tankPage(whole, UNRESTRICTED)];
     const found = await look();
     await prepareDemo(service.store, "demo", prepared, () => {});
     assert.deepEqual(await look(), found);

@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { bodyInvalid, checked, faultInObject, faultsInObject } from "../../src/domain/check.ts";
-import { Refusal } from "../../src/domain/errors.ts";
+import { RequestError } from "../../src/domain/errors.ts";
 import {
   idField,
   instantField,
@@ -23,6 +22,7 @@ import {
   partial,
   text,
 } from "../../src/domain/schema.ts";
+import { errorInObject, errorsInObject, invalidBody, validated } from "../../src/domain/validate.ts";
 
 const Thing = object({
   id: idField("", "x"),
@@ -50,26 +50,26 @@ const GOOD = {
 };
 
 test("a good object has no fault, and optional fields may be left out", () => {
-  assert.equal(faultInObject(Thing, ["id"], GOOD), undefined);
-  assert.equal(faultInObject(Thing, ["id"], { id: "x" }), undefined);
-  assert.equal(faultInObject(Thing, [], {}), undefined);
+  assert.equal(errorInObject(Thing, ["id"], GOOD), undefined);
+  assert.equal(errorInObject(Thing, ["id"], { id: "x" }), undefined);
+  assert.equal(errorInObject(Thing, [], {}), undefined);
 });
 
 test("what is no object is said to be none", () => {
   for (const value of [null, undefined, 1, "x", [], () => 1]) {
-    assert.equal(faultInObject(Thing, [], value), "must be an object");
+    assert.equal(errorInObject(Thing, [], value), "must be an object");
   }
 });
 
 test("the first fault is named with its field, unknown fields before all others", () => {
-  assert.equal(faultInObject(Thing, ["id", "name"], {}), "id: is missing");
-  assert.equal(faultInObject(Thing, ["id"], { ...GOOD, naem: 1, id: 1 }), 'unknown field "naem". Did you mean "name"?');
-  assert.equal(faultInObject(Thing, ["id"], { ...GOOD, id: undefined }), "id: is missing");
+  assert.equal(errorInObject(Thing, ["id", "name"], {}), "id: is missing");
+  assert.equal(errorInObject(Thing, ["id"], { ...GOOD, naem: 1, id: 1 }), 'unknown field "naem". Did you mean "name"?');
+  assert.equal(errorInObject(Thing, ["id"], { ...GOOD, id: undefined }), "id: is missing");
 });
 
 test("inherited properties are neither fields nor values", () => {
-  assert.equal(faultInObject(Thing, [], { ...GOOD, toString: 1 }), 'unknown field "toString".');
-  assert.equal(faultInObject(Thing, [], JSON.parse('{"__proto__": 1}')), 'unknown field "__proto__".');
+  assert.equal(errorInObject(Thing, [], { ...GOOD, toString: 1 }), 'unknown field "toString".');
+  assert.equal(errorInObject(Thing, [], JSON.parse('{"__proto__": 1}')), 'unknown field "__proto__".');
 });
 
 test("each kind of field says what it must be", () => {
@@ -91,12 +91,12 @@ test("each kind of field says what it must be", () => {
     ["fixed", "other", 'must be "thing"'],
   ];
   for (const [field, value, words] of cases) {
-    assert.equal(faultInObject(Thing, [], { ...GOOD, [field]: value }), `${field}: ${words}`);
+    assert.equal(errorInObject(Thing, [], { ...GOOD, [field]: value }), `${field}: ${words}`);
   }
 });
 
 test("a kind of field that it does not know is a fault of ours, not of the line", () => {
-  assert.throws(() => faultInObject(object({ odd: { type: "odd" } }), [], { odd: [] }), /no check for a field of type odd/);
+  assert.throws(() => errorInObject(object({ odd: { type: "odd" } }), [], { odd: [] }), /no check for a field of type odd/);
 });
 
 const Point = object({ height: number({ minimum: 0 }), volume: number({ maximum: 9 }), note: text() }, {}, ["note"]);
@@ -114,7 +114,7 @@ const Shape = object(
 );
 const POINT = { height: 1, volume: 2 };
 const SHAPE = { name: "x", top: POINT, points: [POINT] };
-const told = (value: unknown) => faultsInObject(Shape, value).map(({ field, message }) => `${field}: ${message}`);
+const told = (value: unknown) => errorsInObject(Shape, value).map(({ field, message }) => `${field}: ${message}`);
 
 test("all faults are told, each with its field, however deep", () => {
   assert.deepEqual(told(SHAPE), []);
@@ -149,8 +149,8 @@ test("what is no object, no list, or of the wrong length is told as a whole", ()
 
 test("every rule of the first fault is a rule of all faults", () => {
   for (const [field, value] of Object.entries({ ...GOOD, id: 1, name: "", since: "x", share: 2, count: 1.5, kind: "c" })) {
-    const first = faultInObject(Thing, [], { [field]: value });
-    const all = faultsInObject(partial(Thing), { [field]: value }).map((fault) => `${fault.field}: ${fault.message}`);
+    const first = errorInObject(Thing, [], { [field]: value });
+    const all = errorsInObject(partial(Thing), { [field]: value }).map((fault) => `${fault.field}: ${fault.message}`);
     assert.deepEqual(all, first === undefined ? [] : [first]);
   }
 });
@@ -158,44 +158,46 @@ test("every rule of the first fault is a rule of all faults", () => {
 test("no more faults are told than anyone mends at once, and a flood of them takes no time", () => {
   const flood = Object.fromEntries(Array.from({ length: 100_000 }, (_, i) => [`unknown field number ${i}`, i]));
   const started = performance.now();
-  const { errors = [], message } = bodyInvalid(faultsInObject(Shape, flood));
+  const { errors = [], message } = invalidBody(errorsInObject(Shape, flood));
   assert.equal(errors.length, 50);
   assert.match(
     message,
     /^unknown field number 0 is not known here\. There are more than 50 faults: see "errors" for the first 50\.$/,
   );
-  const list = faultsInObject(object({ list: array(text()) }), { list: Array.from({ length: 100_000 }, () => 1) });
-  assert.equal(bodyInvalid(list).errors?.length, 50);
+  const list = errorsInObject(object({ list: array(text()) }), { list: Array.from({ length: 100_000 }, () => 1) });
+  assert.equal(invalidBody(list).errors?.length, 50);
   assert.ok(performance.now() - started < 1000);
   assert.ok((told({ ...SHAPE, ["x".repeat(5000)]: 1 })[0] ?? "").length < 200);
 });
 
 test("a checked value has the type of its schema, and what may be left out may be missing", () => {
-  const shape = checked(Shape, SHAPE);
+  const shape = validated(Shape, SHAPE);
   const height: number = shape.top.height;
   const kind: "a" | "b" | null | undefined = shape.kind;
   assert.deepEqual([height, kind], [1, undefined]);
-  const patch = checked(partial(Shape), { name: "y" });
+  const patch = validated(partial(Shape), { name: "y" });
   const name: string | undefined = patch.name;
   assert.equal(name, "y");
 });
 
 test("a value that does not fit is a refusal with all its faults, and words for the first", () => {
   assert.throws(
-    () => checked(Shape, { ...SHAPE, name: 5 }),
-    (error) => error instanceof Refusal && error.code === "body_invalid" && error.message === "name must be a text.",
+    () => validated(Shape, { ...SHAPE, name: 5 }),
+    (error) => error instanceof RequestError && error.code === "body_invalid" && error.message === "name must be a text.",
   );
-  assert.throws(() => checked(Shape, 5), { message: "The body must be an object." });
+  assert.throws(() => validated(Shape, 5), { message: "The body must be an object." });
   assert.throws(
-    () => checked(Shape, { ...SHAPE, naem: 1, name: 5 }),
+    () => validated(Shape, { ...SHAPE, naem: 1, name: 5 }),
     (error) =>
-      error instanceof Refusal && error.errors?.length === 2 && /Did you mean "name"\? There are 2 faults/.test(error.message),
+      error instanceof RequestError &&
+      error.errors?.length === 2 &&
+      /Did you mean "name"\? There are 2 faults/.test(error.message),
   );
 });
 
 test("lists are checked for their first fault too", () => {
   const Line = object({ points: array(Point) });
-  assert.equal(faultInObject(Line, [], { points: [POINT] }), undefined);
-  assert.equal(faultInObject(Line, [], { points: [POINT, 1] }), "points: [1] must be an object");
-  assert.equal(faultInObject(Line, [], { points: 1 }), "points: must be a list");
+  assert.equal(errorInObject(Line, [], { points: [POINT] }), undefined);
+  assert.equal(errorInObject(Line, [], { points: [POINT, 1] }), "points: [1] must be an object");
+  assert.equal(errorInObject(Line, [], { points: 1 }), "points: must be a list");
 });

@@ -3,8 +3,8 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import fc from "fast-check";
-import { ALWAYS, type Device, deviceKey } from "../../src/domain/device.ts";
-import { type Change, deviceMoves, devicesOf, type TankState } from "../../src/domain/fleet.ts";
+import { affectedDevices, type Change, deviceMoves, type TankState } from "../../src/domain/changes.ts";
+import { type Device, deviceKey, EARLIEST } from "../../src/domain/device.ts";
 import { tank } from "../store/conformance/objects.ts";
 
 const EUI = "A84041C2F1827D3E";
@@ -39,7 +39,7 @@ function served(tanks: readonly TankState[]): Map<string, string> {
   return new Map(live.map(({ tank: { assigned_device_id, id } }) => [deviceKey(assigned_device_id), id]));
 }
 
-const deviceOf = (id: string, tank_id: string | null): Device => ({ id, tank_id, since: ALWAYS, profile: null });
+const deviceOf = (id: string, tank_id: string | null): Device => ({ id, tank_id, since: EARLIEST, profile: null });
 
 test("whatever changes at once, every device serves the tank that names it in the end, and no other is touched", () => {
   fc.assert(
@@ -59,7 +59,7 @@ test("whatever changes at once, every device serves the tank that names it in th
       const will = served(after);
       for (const key of keys) assert.equal(now.get(key) ?? null, will.get(key) ?? null, key);
       for (const { device, ended } of moves) {
-        assert.ok(devicesOf(changes).includes(device.id), "those alone that are concerned");
+        assert.ok(affectedDevices(changes).includes(device.id), "those alone that are concerned");
         const from = was.get(device.id);
         assert.deepEqual(ended, from === undefined ? undefined : { device: device.id, until: 10, tankId: from });
         assert.ok(from !== (will.get(device.id) ?? null) || !known.has(device.id), "what stays does not move");
@@ -87,7 +87,7 @@ test("two tanks that swap their devices let both go before either takes one", ()
 test("another way of writing the same EUI-64 moves nothing", () => {
   const key = EUI.toLowerCase();
   const changes = [{ id: "t1", before: state("t1", EUI), after: state("t1", key) }];
-  assert.deepEqual(devicesOf(changes), [key]);
+  assert.deepEqual(affectedDevices(changes), [key]);
   assert.deepEqual(deviceMoves(changes, new Map([[key, deviceOf(key, "t1")]]), 5), []);
 });
 

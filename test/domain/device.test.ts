@@ -1,7 +1,15 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import fc from "fast-check";
-import { ALWAYS, type Device, deviceKey, moved, type Service, strangeDevice, tankAt } from "../../src/domain/device.ts";
+import {
+  type Device,
+  type DeviceAssignment,
+  deviceKey,
+  EARLIEST,
+  moveDevice,
+  tankAt,
+  unknownDevice,
+} from "../../src/domain/device.ts";
 import { tankThen, type Word } from "../store/histories/whereabouts.ts";
 
 test("an EUI-64 is the same device in either case; any other id is as it is written", () => {
@@ -21,11 +29,11 @@ test("an EUI-64 is the same device in either case; any other id is as it is writ
 });
 
 /** What was told, step by step, as a store keeps it. */
-function kept(words: readonly Word[]): { readonly device: Device; readonly past: readonly Service[] } {
-  let device = strangeDevice("d");
-  const past: Service[] = [];
+function kept(words: readonly Word[]): { readonly device: Device; readonly past: readonly DeviceAssignment[] } {
+  let device = unknownDevice("d");
+  const past: DeviceAssignment[] = [];
   for (const { at, tank } of words) {
-    const move = moved(device, tank, at);
+    const move = moveDevice(device, tank, at);
     device = move.device;
     if (move.ended !== undefined) past.push(move.ended);
   }
@@ -48,7 +56,7 @@ test("which tank a device had at an instant is what was told of it, told step by
     fc.property(words, (told) => {
       const { device, past } = kept(told);
       for (let at = START - 1; at <= START + 50; at++) assert.equal(tankAt(device, past, at), tankThen(told, at), `at ${at}`);
-      for (const at of [ALWAYS, 0, Number.MAX_SAFE_INTEGER]) assert.equal(tankAt(device, past, at), tankThen(told, at));
+      for (const at of [EARLIEST, 0, Number.MAX_SAFE_INTEGER]) assert.equal(tankAt(device, past, at), tankThen(told, at));
     }),
     { numRuns: 2000 },
   );
@@ -65,7 +73,7 @@ test("a clock that goes back loses no service, and the last word counts from now
         [...new Set(untils)].toSorted((a, b) => a - b),
         "each service ends after the one before it",
       );
-      assert.ok((untils.at(-1) ?? ALWAYS) <= device.since);
+      assert.ok((untils.at(-1) ?? EARLIEST) <= device.since);
       assert.equal(device.tank_id, told.at(-1)?.tank ?? null);
       assert.equal(tankAt(device, past, 20), told.at(-1)?.tank ?? null);
     }),
@@ -75,7 +83,7 @@ test("a clock that goes back loses no service, and the last word counts from now
 
 test("a device that was never anywhere else has always been where it is", () => {
   const { device, past } = kept([{ at: 5, tank: "A" }]);
-  assert.deepEqual([device, past], [{ id: "d", tank_id: "A", since: ALWAYS, profile: null }, []]);
+  assert.deepEqual([device, past], [{ id: "d", tank_id: "A", since: EARLIEST, profile: null }, []]);
 });
 
 test("the instant of a move belongs to the new tank", () => {
@@ -90,6 +98,6 @@ test("the instant of a move belongs to the new tank", () => {
 });
 
 test("a move keeps the profile", () => {
-  const device: Device = { id: "d", tank_id: "A", since: ALWAYS, profile: "elsys" };
-  for (const to of ["A", "B", null]) assert.equal(moved(device, to, 5).device.profile, "elsys");
+  const device: Device = { id: "d", tank_id: "A", since: EARLIEST, profile: "elsys" };
+  for (const to of ["A", "B", null]) assert.equal(moveDevice(device, to, 5).device.profile, "elsys");
 });

@@ -5,8 +5,8 @@ import { readFileSync } from "node:fs";
 import test from "node:test";
 import { fillAtLevel } from "../../src/domain/geometry.ts";
 import { interpret } from "../../src/domain/interpret.ts";
-import { faultsInProfile, PROFILE_NAMES, profileOf } from "../../src/domain/profile.ts";
-import { faultsInShape, type Shape, shapeOf } from "../../src/domain/shape.ts";
+import { errorsInProfile, PROFILE_NAMES, profileOf } from "../../src/domain/profile.ts";
+import { errorsInShape, type Shape, shapeOf } from "../../src/domain/shape.ts";
 
 const page = readFileSync(new URL("../../docs/devices.md", import.meta.url), "utf8");
 
@@ -16,10 +16,10 @@ const blocks = (text: string, kind: string): unknown[] =>
 test("every shape and profile on the page of devices is without fault", () => {
   const shapes = blocks(page, "shape");
   assert.equal(shapes.length, 3);
-  for (const shape of shapes) assert.deepEqual(faultsInShape(shape), []);
+  for (const shape of shapes) assert.deepEqual(errorsInShape(shape), []);
   const profiles = blocks(page, "profile");
   assert.equal(profiles.length, 1);
-  for (const profile of profiles) assert.deepEqual(faultsInProfile(profile), []);
+  for (const profile of profiles) assert.deepEqual(errorsInProfile(profile), []);
 });
 
 test("every profile that comes with the software has a section there, with a payload that it reads", () => {

@@ -1,13 +1,13 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import fc from "fast-check";
-import { interpret, type Vessel } from "../../src/domain/interpret.ts";
+import { interpret, type TankDimensions } from "../../src/domain/interpret.ts";
 import { type Profile, profileOf } from "../../src/domain/profile.ts";
 import { shapeOf } from "../../src/domain/shape.ts";
 import { LENGTH_UNITS, type LengthUnit, VOLUME_UNITS } from "../../src/domain/units.ts";
 
-const BARE: Vessel = { shape: null, capacity: 2700, capacity_unit: "liters" };
-const tank = (shape: object): Vessel => ({ ...BARE, shape: shapeOf(shape) });
+const BARE: TankDimensions = { shape: null, capacity: 2700, capacity_unit: "liters" };
+const tank = (shape: object): TankDimensions => ({ ...BARE, shape: shapeOf(shape) });
 const UPRIGHT = tank({ kind: "upright", height: 2.1, unit: "m", sensor_height: 2.3 });
 
 const DISTANCE = profileOf({ value: "distance", measures: "distance", unit: "mm" });
@@ -151,7 +151,7 @@ test("what the tank does not tell yet is waited for", () => {
 
 test("a value outside the tank is refused with both, never moved inside", () => {
   const low = tank({ kind: "upright", height: 2.1, unit: "m", sensor_height: 1 });
-  const cases: [object, Profile, Vessel, string][] = [
+  const cases: [object, Profile, TankDimensions, string][] = [
     [{ distance: 2301 }, DISTANCE, UPRIGHT, "distance: 2301 mm puts the surface at -0.001 m, outside the tank's 0 to 2.1 m"],
     [{ distance: 199 }, DISTANCE, UPRIGHT, "distance: 199 mm puts the surface at 2.101 m, outside the tank's 0 to 2.1 m"],
     [
@@ -197,7 +197,7 @@ test("exactly full and exactly empty are 100 and 0 in any pair of units", () => 
       const [sensor_height, farthest] = inBoth(lengths, digits + more);
       const [, nearest] = inBoth(lengths, more);
       // Beyond what an operator may write, too: the arithmetic does not mind.
-      const vessel: Vessel = { ...BARE, shape: { kind: "upright", height, unit, sensor_height } };
+      const vessel: TankDimensions = { ...BARE, shape: { kind: "upright", height, unit, sensor_height } };
       assert.deepEqual(interpret({ level }, { ...profileOf({ ...LEVEL, unit: other }) }, vessel), { fill: 100 });
       const distance = profileOf({ ...DISTANCE, unit: other });
       assert.deepEqual(interpret({ distance: nearest }, distance, vessel), { fill: 100 });
@@ -213,7 +213,7 @@ test("a hair outside is outside in any pair of units", () => {
       const { unit, other, digits, more } = lengths;
       const [height, level] = inBoth(lengths, digits);
       const [sensor_height, farthest] = inBoth(lengths, digits + more);
-      const vessel: Vessel = { ...BARE, shape: { kind: "upright", height, unit, sensor_height } };
+      const vessel: TankDimensions = { ...BARE, shape: { kind: "upright", height, unit, sensor_height } };
       const tooHigh = interpret({ level: level * (1 + 1e-12) }, profileOf({ ...LEVEL, unit: other }), vessel);
       const tooFar = interpret({ distance: farthest * (1 + 1e-12) }, profileOf({ ...DISTANCE, unit: other }), vessel);
       assert.ok("rejected" in tooHigh && "rejected" in tooFar);

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import test from "node:test";
 import fc from "fast-check";
-import { hashOfSecret, isWellFormedSecret, type KnownKey, keyState, newSecret } from "../../src/domain/key.ts";
+import { hashSecret, isWellFormedSecret, keyState, newSecret, type StoredKey } from "../../src/domain/key.ts";
 
 const BASE62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 const secrets = fc.infiniteStream(fc.nat({ max: 61 })).map((stream) => newSecret(() => stream.next().value as number));
@@ -64,11 +64,11 @@ test("a secret that is cut, longer, framed or of another case is malformed", () 
 
 test("what is kept of a secret is its SHA-256", () => {
   const secret = newSecret();
-  assert.equal(hashOfSecret(secret), createHash("sha256").update(secret).digest("hex"));
+  assert.equal(hashSecret(secret), createHash("sha256").update(secret).digest("hex"));
 });
 
 test("a key is active until it is revoked, expires or loses its customer", () => {
-  const key: KnownKey = {
+  const key: StoredKey = {
     id: "k",
     name: "k",
     role: "read",

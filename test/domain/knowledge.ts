@@ -1,20 +1,20 @@
 // What a store would know, in memory, for decisions that ask for it.
 
-import type { Device, Service } from "../../src/domain/device.ts";
-import type { ShapedTank } from "../../src/domain/fleet.ts";
+import type { TankWithShape } from "../../src/domain/changes.ts";
+import type { Device, DeviceAssignment } from "../../src/domain/device.ts";
 import type { Answering } from "../../src/domain/inquiry.ts";
-import type { KnownKey } from "../../src/domain/key.ts";
-import type { ManagedCustomer } from "../../src/domain/managed.ts";
+import type { StoredKey } from "../../src/domain/key.ts";
+import type { ManagedCustomer } from "../../src/domain/resource.ts";
 
 export type Knowledge = {
   readonly customers?: readonly ManagedCustomer[];
-  readonly tanks?: readonly ShapedTank[];
+  readonly tanks?: readonly TankWithShape[];
   /** The ids of tanks that were deleted together with their owners. */
   readonly deletedAlong?: readonly string[];
   readonly devices?: readonly Device[];
-  readonly services?: readonly Service[];
+  readonly services?: readonly DeviceAssignment[];
   readonly waiting?: Readonly<Record<string, number>>;
-  readonly keys?: readonly KnownKey[];
+  readonly keys?: readonly StoredKey[];
 };
 
 export function answering(known: Knowledge): Answering {

@@ -1,19 +1,19 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { ALWAYS, type Device } from "../../src/domain/device.ts";
-import { shownCustomer, shownDevice, shownKey, shownTank } from "../../src/domain/managed.ts";
+import { type Device, EARLIEST } from "../../src/domain/device.ts";
+import { customerResource, deviceResource, keyResource, tankResource } from "../../src/domain/resource.ts";
 import type { Tank } from "../../src/domain/tank.ts";
 import { customer, DAY, key, NEW_YEAR, tank } from "../store/conformance/objects.ts";
 
 const CUSTOMER = { ...customer("a"), tank_count: 1 };
-const DEVICE: Device = { id: "d", tank_id: "one", since: ALWAYS, profile: null };
+const DEVICE: Device = { id: "d", tank_id: "one", since: EARLIEST, profile: null };
 
 test("a tag looks as an entity tag does", () => {
-  for (const { tag } of [
-    shownCustomer({ customer: CUSTOMER, deleted: false }),
-    shownTank({ tank: tank("one", "a"), shape: null, deleted: false }),
-    shownDevice({ device: DEVICE, waiting: 0, dropped: 0 }),
-    shownKey({ ...key("k"), customer_deleted: false }, NEW_YEAR),
+  for (const { etag: tag } of [
+    customerResource({ customer: CUSTOMER, deleted: false }),
+    tankResource({ tank: tank("one", "a"), shape: null, deleted: false }),
+    deviceResource({ device: DEVICE, waiting: 0, dropped: 0 }),
+    keyResource({ ...key("k"), customer_deleted: false }, NEW_YEAR),
   ]) {
     assert.match(tag, /^"[\w-]{20,}"$/);
   }
@@ -21,7 +21,7 @@ test("a tag looks as an entity tag does", () => {
 
 test("a customer's tag is that of what an operator can change: not of who was seen when, nor of tanks", () => {
   const tag = (fields: Partial<typeof CUSTOMER>, deleted = false) =>
-    shownCustomer({ customer: { ...CUSTOMER, ...fields }, deleted }).tag;
+    customerResource({ customer: { ...CUSTOMER, ...fields }, deleted }).etag;
   const same = tag({});
   assert.equal(tag({ last_seen_at: 5 }), same);
   assert.equal(tag({ tank_count: 9 }), same);
@@ -38,7 +38,7 @@ test("a customer's tag is that of what an operator can change: not of who was se
 
 test("a tank's tag follows every field, its shape and whether it is deleted", () => {
   const tag = (fields: Partial<Tank>, more: object = {}) =>
-    shownTank({ tank: tank("one", "a", fields), shape: null, deleted: false, ...more }).tag;
+    tankResource({ tank: tank("one", "a", fields), shape: null, deleted: false, ...more }).etag;
   const shape = { kind: "upright", height: 2, unit: "m" } as const;
   const tags = [
     tag({}),
@@ -53,22 +53,22 @@ test("a tank's tag follows every field, its shape and whether it is deleted", ()
 });
 
 test("a device's tag does not follow what waits of it", () => {
-  const shown = (device: Device, waiting: number) => shownDevice({ device, waiting, dropped: waiting });
-  assert.equal(shown(DEVICE, 0).tag, shown(DEVICE, 5).tag);
-  assert.notEqual(shown(DEVICE, 0).tag, shown({ ...DEVICE, profile: "elsys" }, 0).tag);
-  assert.notEqual(shown(DEVICE, 0).tag, shown({ ...DEVICE, tank_id: null }, 0).tag);
+  const shown = (device: Device, waiting: number) => deviceResource({ device, waiting, dropped: waiting });
+  assert.equal(shown(DEVICE, 0).etag, shown(DEVICE, 5).etag);
+  assert.notEqual(shown(DEVICE, 0).etag, shown({ ...DEVICE, profile: "elsys" }, 0).etag);
+  assert.notEqual(shown(DEVICE, 0).etag, shown({ ...DEVICE, tank_id: null }, 0).etag);
   assert.deepEqual([shown(DEVICE, 5).object["waiting"], shown(DEVICE, 5).object["dropped"]], [5, 5]);
 });
 
 test("a device that was never anywhere else has no since", () => {
-  const since = (device: Device) => shownDevice({ device, waiting: 0, dropped: 0 }).object["since"];
+  const since = (device: Device) => deviceResource({ device, waiting: 0, dropped: 0 }).object["since"];
   assert.equal(since(DEVICE), null);
   assert.equal(since({ ...DEVICE, since: NEW_YEAR }), "2026-01-01T00:00:00.000Z");
 });
 
 test("a key is shown with its state at that moment", () => {
   const state = (fields: Parameters<typeof key>[1], customer_deleted = false) =>
-    shownKey({ ...key("k", fields), customer_deleted }, NEW_YEAR).object["state"];
+    keyResource({ ...key("k", fields), customer_deleted }, NEW_YEAR).object["state"];
   assert.equal(state({}), "active");
   assert.equal(state({ expires_at: NEW_YEAR }), "expired");
   assert.equal(state({ expires_at: NEW_YEAR + DAY }), "active");

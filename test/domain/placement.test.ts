@@ -1,18 +1,24 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import fc from "fast-check";
-import { ALWAYS, type Device, type Service } from "../../src/domain/device.ts";
-import type { ShapedTank } from "../../src/domain/fleet.ts";
+import type { TankWithShape } from "../../src/domain/changes.ts";
+import { type Device, type DeviceAssignment, EARLIEST } from "../../src/domain/device.ts";
 import { settle, settleLater } from "../../src/domain/inquiry.ts";
-import { batchOfWaiting, type Placement, placed, type Waiting, withStored } from "../../src/domain/placement.ts";
-import { type ArrivalBatch, READING_OUTCOMES } from "../../src/domain/reading.ts";
+import {
+  batchOfPending,
+  type PendingReading,
+  type Placement,
+  placeReadings,
+  withStoreOutcomes,
+} from "../../src/domain/placement.ts";
+import { type IncomingBatch, READING_OUTCOMES } from "../../src/domain/reading.ts";
 import type { Shape } from "../../src/domain/shape.ts";
 import { tank } from "../store/conformance/objects.ts";
 import { arrivalsOf, type Sent } from "../support/arrivals.ts";
 import { answering, type Knowledge } from "./knowledge.ts";
 
 const HIGH: Shape = { kind: "upright", height: 2, unit: "m", sensor_height: 2 };
-const shaped = (id: string, owner: string, shape: Shape | null = null): ShapedTank => ({
+const shaped = (id: string, owner: string, shape: Shape | null = null): TankWithShape => ({
   tank: tank(id, owner),
   deleted: false,
   shape,
@@ -20,7 +26,7 @@ const shaped = (id: string, owner: string, shape: Shape | null = null): ShapedTa
 const device = (id: string, tank_id: string | null, more: Partial<Device> = {}): Device => ({
   id,
   tank_id,
-  since: ALWAYS,
+  since: EARLIEST,
   profile: null,
   ...more,
 });
@@ -40,10 +46,10 @@ const FLEET = {
   ],
 } as const satisfies Knowledge;
 
-const place = (known: Knowledge, ...sent: Sent[]): Placement => settle(placed(arrivalsOf(sent)), answering(known));
+const place = (known: Knowledge, ...sent: Sent[]): Placement => settle(placeReadings(arrivalsOf(sent)), answering(known));
 
 /** Where each arrival goes, or what becomes of it, in words. */
-function endsOf({ readings, places, outcomes, reasons }: Placement): unknown[] {
+function endsOf({ readings, positions: places, outcomes, reasons }: Placement): unknown[] {
   const ends: unknown[] = Array.from(outcomes, (code, i) => reasons.get(i) ?? READING_OUTCOMES[code]);
   places.forEach((at, i) => {
     ends[at] = [readings.tankIds[readings.tank[i] as number], readings.createdAt[i], readings.fill[i]];
@@ -72,7 +78,7 @@ test("what has no tank waits, and so does what cannot be read yet, each with all
   ];
   const placement = place(FLEET, ...sent);
   assert.deepEqual(endsOf(placement), ["waiting", "waiting", "waiting", "waiting"]);
-  assert.deepEqual(placement.waiting, [
+  assert.deepEqual(placement.pending, [
     { device: "free", created_at: 10, fill: 5, payload: null, customer_id: null },
     { device: "unheard-of", created_at: 1, fill: null, payload: '{"distance":3}', customer_id: null },
     { device: "d", created_at: 11, fill: null, payload: '{"distance":3}', customer_id: null },
@@ -132,7 +138,7 @@ test("a sender that is bound to a customer reaches that customer's tanks, and ca
     unknown,
     unknown,
   ]);
-  assert.deepEqual(placement.waiting, [], "nothing waits for somebody else's tank");
+  assert.deepEqual(placement.pending, [], "nothing waits for somebody else's tank");
 });
 
 test("readings by tank from a sender that may name any are passed on as they came, and nothing is asked", () => {
@@ -141,7 +147,7 @@ test("readings by tank from a sender that may name any are passed on as they cam
     { tank: "nobody", at: 2, fill: 6 },
     { tank: "A", at: 1, fill: 7 },
   ]);
-  const { done, value } = placed(batch).next();
+  const { done, value } = placeReadings(batch).next();
   assert.equal(done, true);
   assert.deepEqual(endsOf(value as Placement), [
     ["A", 1, 5],
@@ -154,7 +160,7 @@ test("earlier services are asked for only where a reading is from before the las
   const asked = (at: number): string[] => {
     const answers = answering(FLEET);
     const kinds: string[] = [];
-    const inquiry = placed(arrivalsOf([{ device: "d", at, fill: 5 }]));
+    const inquiry = placeReadings(arrivalsOf([{ device: "d", at, fill: 5 }]));
     for (let step = inquiry.next(); step.done !== true; step = inquiry.next(answers[step.value.kind](step.value.ids))) {
       kinds.push(step.value.kind);
     }
@@ -200,7 +206,7 @@ test("an engine that is waited for comes to the same as one that answers at once
   await fc.assert(
     fc.asyncProperty(fc.array(anySent, { maxLength: 20 }), async (sent) => {
       const batch = arrivalsOf(sent);
-      assert.deepEqual(await settleLater(placed(batch), later), settle(placed(batch), answers));
+      assert.deepEqual(await settleLater(placeReadings(batch), later), settle(placeReadings(batch), answers));
     }),
   );
 });
@@ -212,7 +218,7 @@ test("what became of the readings is put in its place among the arrivals", () =>
     { device: "elsys", at: 1, payload: { distance: "no" } },
     { device: "d", at: 11, fill: 6 },
   ];
-  const outcomes = withStored(place(FLEET, ...sent), Uint8Array.of(0, 1));
+  const outcomes = withStoreOutcomes(place(FLEET, ...sent), Uint8Array.of(0, 1));
   assert.deepEqual(
     Array.from(outcomes, (code) => READING_OUTCOMES[code]),
     ["waiting", "new", "rejected", "changed"],
@@ -220,28 +226,28 @@ test("what became of the readings is put in its place among the arrivals", () =>
 });
 
 test("what waited arrives again as it came", () => {
-  const waiting: Waiting[] = [
+  const waiting: PendingReading[] = [
     { device: "d", created_at: 11, fill: 5, payload: null, customer_id: null },
     { device: "elsys", created_at: 1, fill: null, payload: '{"distance":500}', customer_id: null },
     { device: "d", created_at: 9, fill: 0, payload: null, customer_id: null },
     { device: "free", created_at: 12, fill: 1, payload: null, customer_id: null },
   ];
-  const batch: ArrivalBatch = batchOfWaiting(waiting);
-  const placement = settle(placed(batch), answering(FLEET));
+  const batch: IncomingBatch = batchOfPending(waiting);
+  const placement = settle(placeReadings(batch), answering(FLEET));
   assert.deepEqual(endsOf(placement), [["B", 11, 5], ["high", 1, 75], ["A", 9, 0], "waiting"]);
-  assert.deepEqual(placement.waiting, [waiting[3]]);
+  assert.deepEqual(placement.pending, [waiting[3]]);
 });
 
 const services = fc
   .uniqueArray(fc.integer({ min: 0, max: 30 }), { maxLength: 5 })
   .map((untils) => untils.toSorted((a, b) => a - b))
   .chain((untils) => fc.tuple(...untils.map((until) => fc.constantFrom("A", "B", "C").map((tankId) => ({ until, tankId })))))
-  .map((list): Service[] => list.map((one) => ({ device: "d", ...one })));
+  .map((list): DeviceAssignment[] => list.map((one) => ({ device: "d", ...one })));
 
 test("whatever the services of a device were, its backlog goes to the tanks it served, each reading by itself", () => {
   fc.assert(
     fc.property(services, fc.option(fc.constantFrom("A", "B", "C")), (past, now) => {
-      const since = past.at(-1)?.until ?? ALWAYS;
+      const since = past.at(-1)?.until ?? EARLIEST;
       const known = { devices: [device("d", now, { since })], services: past };
       const instants = Array.from({ length: 32 }, (_, i) => i);
       const ends = endsOf(place(known, ...instants.map((at): Sent => ({ device: "d", at, fill: 1 }))));

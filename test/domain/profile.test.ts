@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { faultsInProfile, PROFILE_NAMES, profileNamed, profileOf } from "../../src/domain/profile.ts";
+import { errorsInProfile, PROFILE_NAMES, profileNamed, profileOf } from "../../src/domain/profile.ts";
 
 const OWN = { value: "distance", measures: "distance", unit: "mm" };
 
-const said = (value: unknown): string[] => faultsInProfile(value).map(({ field, message }) => `${field}: ${message}`);
+const said = (value: unknown): string[] => errorsInProfile(value).map(({ field, message }) => `${field}: ${message}`);
 
 /** Each case: the profile, and all that is said of it. */
 const hold = (cases: readonly (readonly [unknown, ...string[]])[]) => {
@@ -86,7 +86,7 @@ test("all faults are told at once, each with its field", () => {
       "profile.unless[0]: must be a text",
     ],
   ]);
-  assert.deepEqual(faultsInProfile({ ...OWN, value: 1 }, "device.profile"), [
+  assert.deepEqual(errorsInProfile({ ...OWN, value: 1 }, "device.profile"), [
     { field: "device.profile.value", message: "must be a text" },
   ]);
 });

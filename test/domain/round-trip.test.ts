@@ -3,7 +3,7 @@ import test from "node:test";
 import fc from "fast-check";
 import { type Customer, customerObject } from "../../src/domain/customer.ts";
 import { isCleanText } from "../../src/domain/id.ts";
-import { telemetryObject, telemetryText } from "../../src/domain/reading.ts";
+import { telemetryJson, telemetryObject } from "../../src/domain/reading.ts";
 import { decodeRecord } from "../../src/domain/record.ts";
 import { CAPACITY_UNITS, type Location, type Tank, tankObject, USE_CASES } from "../../src/domain/tank.ts";
 
@@ -105,7 +105,7 @@ test("a reading written by hand is the JSON of its object, byte by byte", () => 
   fc.assert(
     fc.property(instant, fill, (created_at, fill_percentage) => {
       const reading = { created_at, fill_percentage };
-      assert.equal(telemetryText(reading), JSON.stringify(telemetryObject(reading)));
+      assert.equal(telemetryJson(reading), JSON.stringify(telemetryObject(reading)));
     }),
     RUNS,
   );

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { faultsInShape, shapeOf } from "../../src/domain/shape.ts";
+import { errorsInShape, shapeOf } from "../../src/domain/shape.ts";
 
 const UPRIGHT = { kind: "upright", height: 2.1, unit: "m" };
 const CYLINDER = { kind: "horizontal_cylinder", diameter: 1.25, unit: "m" };
@@ -14,7 +14,7 @@ const TABLE = {
   ],
 };
 
-const said = (value: unknown): string[] => faultsInShape(value).map(({ field, message }) => `${field}: ${message}`);
+const said = (value: unknown): string[] => errorsInShape(value).map(({ field, message }) => `${field}: ${message}`);
 
 /** Each case: the shape, and all that is said of it. */
 const hold = (cases: readonly (readonly [unknown, ...string[]])[]) => {
@@ -96,7 +96,7 @@ test("all faults are told at once, each with its field", () => {
 });
 
 test("they bear the name the caller gives the shape", () => {
-  assert.deepEqual(faultsInShape({ ...UPRIGHT, height: 0 }, "tank.shape"), [
+  assert.deepEqual(errorsInShape({ ...UPRIGHT, height: 0 }, "tank.shape"), [
     { field: "tank.shape.height", message: "must be above 0" },
   ]);
 });
@@ -212,7 +212,7 @@ test("a hostile shape is refused shortly", () => {
     { ...TABLE, points: deep },
     { ...TABLE, points: [[0, 0], deep] },
   ]) {
-    assert.equal(faultsInShape(value).length, 1);
+    assert.equal(errorsInShape(value).length, 1);
   }
   const [fault] = said({ ...UPRIGHT, ["\u001b[31m".repeat(100_000)]: 1 });
   assert.ok(fault !== undefined && fault.length < 300 && !fault.includes("\u001b"));

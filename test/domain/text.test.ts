@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import fc from "fast-check";
-import { closest, guess, quoted } from "../../src/domain/text.ts";
+import { closest, quoted, suggestion } from "../../src/domain/text.ts";
 
 const PARAMETERS = ["created_at_gte", "created_at_lte", "page", "size", "email"];
 
@@ -29,8 +29,8 @@ test("a word that is known is nearest to itself", () => {
 });
 
 test("a guess is a question, or nothing", () => {
-  assert.equal(guess("sise", PARAMETERS), ' Did you mean "size"?');
-  assert.equal(guess("limit", ["page"]), "");
+  assert.equal(suggestion("sise", PARAMETERS), ' Did you mean "size"?');
+  assert.equal(suggestion("limit", ["page"]), "");
 });
 
 test("a foreign text is quoted short, on one line, and without control characters", () => {

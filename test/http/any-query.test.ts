@@ -17,7 +17,7 @@ const ITEMS: readonly NaiveItem[] = ["c", "é", "\uff5e", "\u{1f600}"].flatMap((
 
 const service = await startService({ after });
 const key = await service.key();
-await service.store.putCustomers(
+await service.store.importCustomers(
   ITEMS.map(({ id, created, email }) => customerRecord(id, { email, created_at: new Date(created).toISOString() })),
 );
 

@@ -59,21 +59,21 @@ describe("a customer", () => {
 
   it("keeps texts in every script as they are", async () => {
     const fields = { name: "Żółć 株式会社 😀 \u00a0\u200d", email: "ünï+code@exämple.test", phone: "☎ 0/8\\15 \"'" };
-    await fleet.store.putCustomers([customerRecord("cus_script", { created_at: "2001-01-01", ...fields })]);
+    await fleet.store.importCustomers([customerRecord("cus_script", { created_at: "2001-01-01", ...fields })]);
     const { name, email, phone } = objectOf(await ask("/v1/customers/cus_script"));
     assert.deepEqual({ name, email, phone }, fields);
-    await fleet.store.putCustomers([{ remove: "cus_script" }]);
+    await fleet.store.importCustomers([{ remove: "cus_script" }]);
   });
 
   it("counts its tanks as they come, move and go", async (t) => {
-    await fleet.store.putCustomers([customerRecord("cus_a"), customerRecord("cus_b")]);
-    t.after(() => fleet.store.putCustomers([{ remove: "cus_a" }, { remove: "cus_b" }]));
+    await fleet.store.importCustomers([customerRecord("cus_a"), customerRecord("cus_b")]);
+    t.after(() => fleet.store.importCustomers([{ remove: "cus_a" }, { remove: "cus_b" }]));
     const count = async (id: string) => objectOf(await ask(`/v1/customers/${id}`))["tank_count"];
-    await fleet.store.putTanks([tankRecord("tank_x", "cus_a"), tankRecord("tank_y", "cus_a")]);
+    await fleet.store.importTanks([tankRecord("tank_x", "cus_a"), tankRecord("tank_y", "cus_a")]);
     assert.deepEqual([await count("cus_a"), await count("cus_b")], [2, 0]);
-    await fleet.store.putTanks([tankRecord("tank_x", "cus_b")]);
+    await fleet.store.importTanks([tankRecord("tank_x", "cus_b")]);
     assert.deepEqual([await count("cus_a"), await count("cus_b")], [1, 1]);
-    await fleet.store.putTanks([{ remove: "tank_x" }, { remove: "tank_y" }]);
+    await fleet.store.importTanks([{ remove: "tank_x" }, { remove: "tank_y" }]);
     assert.deepEqual([await count("cus_a"), await count("cus_b")], [0, 0]);
     assert.equal(objectOf(await ask("/v1/customers/cus_a"))["updated_at"], "2026-01-01T00:00:00.000Z");
   });
@@ -120,8 +120,8 @@ describe("the e-mail filter", () => {
   it("finds all customers that share an e-mail, newest first, with exact totals", async (t) => {
     const ids = ["cus_1", "cus_2", "cus_3"];
     const email = "shared+box@twins.example";
-    await fleet.store.putCustomers(ids.map((id, i) => customerRecord(id, { email, created_at: `2024-01-0${i + 1}` })));
-    t.after(() => fleet.store.putCustomers(ids.map((id) => ({ remove: id }))));
+    await fleet.store.importCustomers(ids.map((id, i) => customerRecord(id, { email, created_at: `2024-01-0${i + 1}` })));
+    t.after(() => fleet.store.importCustomers(ids.map((id) => ({ remove: id }))));
     assert.deepEqual(await find(email), ["cus_3", "cus_2", "cus_1"]);
     const page = listOf(await ask(`/v1/customers?email=${encodeURIComponent(email)}&size=2&page=2`));
     assert.deepEqual([page.data.length, page.total_items, page.total_pages], [1, 3, 2]);
@@ -130,8 +130,8 @@ describe("the e-mail filter", () => {
   });
 
   it("compares bytes: composed and decomposed letters differ", async (t) => {
-    await fleet.store.putCustomers([customerRecord("cus_nfc", { email: "caf\u00e9@x.example" })]);
-    t.after(() => fleet.store.putCustomers([{ remove: "cus_nfc" }]));
+    await fleet.store.importCustomers([customerRecord("cus_nfc", { email: "caf\u00e9@x.example" })]);
+    t.after(() => fleet.store.importCustomers([{ remove: "cus_nfc" }]));
     assert.deepEqual(await find("caf\u00e9@x.example"), ["cus_nfc"]);
     assert.deepEqual(await find("cafe\u0301@x.example"), []);
   });

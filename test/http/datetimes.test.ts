@@ -13,8 +13,8 @@ const PLUS_1 = "2026-11-14T09:30:00.001Z";
 
 const service = await startService({ after });
 const key = await service.key();
-await service.store.putCustomers([customerRecord("c")]);
-await service.store.putTanks([tankRecord("t", "c")]);
+await service.store.importCustomers([customerRecord("c")]);
+await service.store.importTanks([tankRecord("t", "c")]);
 await putReadings(service.store, "t", [
   [AT - 1, 1],
   [AT, 2],

@@ -18,8 +18,8 @@ type World = { readonly send: Ask; readonly operator: Ask };
 
 async function world(t: TestContext): Promise<World> {
   const service = await startService(t);
-  await service.store.putCustomers([customerRecord("c1")]);
-  await service.store.putTanks([tankRecord("t1", "c1", { assigned_device_id: "d1" })]);
+  await service.store.importCustomers([customerRecord("c1")]);
+  await service.store.importTanks([tankRecord("t1", "c1", { assigned_device_id: "d1" })]);
   return {
     send: asking(service, await service.key({ role: "ingest" })),
     operator: asking(service, await service.key({ role: "manage" })),

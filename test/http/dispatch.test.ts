@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { after, describe, it } from "node:test";
 import { promisify } from "node:util";
-import { SEES_ALL } from "../../src/domain/key.ts";
+import { UNRESTRICTED } from "../../src/domain/key.ts";
 import type { Caller } from "../../src/http/auth.ts";
 import { dispatch, type LocalRequest } from "../../src/http/dispatch.ts";
 import { send } from "./answers.ts";
@@ -14,7 +14,7 @@ const workshop = await openWorkshop({ after });
 const secret = await workshop.key();
 const [known] = await workshop.store.keyList();
 assert.ok(known !== undefined);
-const caller: Caller = { key: known, sight: SEES_ALL };
+const caller: Caller = { key: known, sight: UNRESTRICTED };
 const { reads, metrics, doors } = workshop.parts;
 const here = (request: LocalRequest) => dispatch(WORKSHOP, { reads, metrics, doors, caller }, request);
 

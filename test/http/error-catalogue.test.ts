@@ -3,11 +3,11 @@
 import assert from "node:assert/strict";
 import { globSync, readFileSync } from "node:fs";
 import { describe, it } from "node:test";
-import { CATALOGUE, type ErrorCode } from "../../src/domain/errors.ts";
+import { ERROR_TITLES, type ErrorCode } from "../../src/domain/errors.ts";
 import { PROBLEM_MEDIA_TYPE, STATUS } from "../../src/http/problems.ts";
 
 const ROOT = new URL("../../", import.meta.url);
-const CODES = Object.keys(CATALOGUE) as ErrorCode[];
+const CODES = Object.keys(ERROR_TITLES) as ErrorCode[];
 
 /** Each "### `code`" of docs/errors.md with the text below it. */
 function sections(): Map<string, string> {
@@ -32,7 +32,7 @@ describe("docs/errors.md", () => {
 
   it("has no section for a code that does not exist", () => {
     assert.deepEqual(
-      [...sections().keys()].filter((code) => !Object.hasOwn(CATALOGUE, code)),
+      [...sections().keys()].filter((code) => !Object.hasOwn(ERROR_TITLES, code)),
       [],
     );
   });
@@ -57,7 +57,7 @@ describe("the catalogue", () => {
   });
 
   it("has a title of its own for every code", () => {
-    assert.equal(new Set(Object.values(CATALOGUE)).size, CODES.length);
+    assert.equal(new Set(Object.values(ERROR_TITLES)).size, CODES.length);
     assert.equal(PROBLEM_MEDIA_TYPE, "application/problem+json");
   });
 

@@ -21,7 +21,7 @@ export type Fleet = Service & {
 
 export async function startFleet(life: Lifetime, options: Parameters<typeof startService>[1] = {}): Promise<Fleet> {
   const service = await startService(life, options);
-  await service.store.putCustomers([
+  await service.store.importCustomers([
     customerRecord(BRENNER, {
       created_at: "2025-03-02T08:15:30.123Z",
       email: "office@brenner-gas.example",
@@ -34,7 +34,7 @@ export async function startFleet(life: Lifetime, options: Parameters<typeof star
     customerRecord(MOSER, { created_at: "2025-05-01T00:00:00Z" }),
     customerRecord(GONE, { created_at: "2025-04-01T00:00:00Z", deleted: true }),
   ]);
-  await service.store.putTanks([
+  await service.store.importTanks([
     tankRecord("tank_hall", BRENNER, {
       assigned_device_id: "a84041c2f1827d3e",
       capacity: 2700.5,

@@ -21,8 +21,8 @@ type World = {
 
 async function world(t: TestContext): Promise<World> {
   const service = await startService(t, { clock: heldClock(NOW).clock });
-  await service.store.putCustomers([customerRecord("c1"), customerRecord("c2")]);
-  await service.store.putTanks([
+  await service.store.importCustomers([customerRecord("c1"), customerRecord("c2")]);
+  await service.store.importTanks([
     tankRecord("t1", "c1", { assigned_device_id: EUI.toUpperCase() }),
     tankRecord("t2", "c2", { assigned_device_id: "d2" }),
   ]);

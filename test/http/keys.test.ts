@@ -162,9 +162,9 @@ describe("within a second", () => {
   });
 
   it("a key of a customer who was deleted is refused", async () => {
-    await live.store.putCustomers([customerRecord("cus_leaving")]);
+    await live.store.importCustomers([customerRecord("cus_leaving")]);
     const key = await live.key({ customerId: "cus_leaving" });
-    await endOf(key, () => live.store.putCustomers([{ remove: "cus_leaving" }]));
+    await endOf(key, () => live.store.importCustomers([{ remove: "cus_leaving" }]));
   });
 });
 

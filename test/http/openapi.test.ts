@@ -7,7 +7,7 @@ import { after, describe, it } from "node:test";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { createConfig, lintFromString } from "@redocly/openapi-core";
-import { CATALOGUE, type ErrorCode } from "../../src/domain/errors.ts";
+import { ERROR_TITLES, type ErrorCode } from "../../src/domain/errors.ts";
 import { STATUS } from "../../src/http/problems.ts";
 import { startService } from "../support/service.ts";
 import { contract, send } from "./answers.ts";
@@ -137,7 +137,7 @@ describe("every example", () => {
       const status = Number(where.split(" ")[1]);
       for (const [name, { value }] of Object.entries(examples)) {
         const { code, title, status: said } = value as { code: ErrorCode; title: string; status: number };
-        assert.deepEqual([code, title, said, STATUS[code]], [name, CATALOGUE[code], status, status], where);
+        assert.deepEqual([code, title, said, STATUS[code]], [name, ERROR_TITLES[code], status, status], where);
       }
     }
   });

@@ -14,13 +14,13 @@ const INSTANT = "2026-01-01T00:00:00.000Z";
 const service = await startService({ after });
 const key = await service.key();
 const ownKey = await service.key({ role: "manage" });
-await service.store.putCustomers([
+await service.store.importCustomers([
   ...TIED_IDS.map((id) => customerRecord(id, { created_at: INSTANT, email: "one@tied.example" })),
   customerRecord("older", { created_at: "2025-12-31T23:59:59.999Z" }),
   customerRecord("newer", { created_at: "2026-01-01T00:00:00.001Z" }),
 ]);
 const EXPECTED = ["newer", ...BY_BYTES_DESCENDING, "older"];
-await service.store.putTanks([
+await service.store.importTanks([
   ...TIED_IDS.map((id) => tankRecord(id, "a", { created_at: INSTANT })),
   tankRecord("older", "a", { created_at: "2025-12-31T23:59:59.999Z" }),
   tankRecord("newer", "a", { created_at: "2026-01-01T00:00:00.001Z" }),

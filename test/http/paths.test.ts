@@ -48,8 +48,8 @@ const ODD_IDS = [
   "ü".repeat(128),
   "\u{1f600}".repeat(64),
 ];
-await fleet.store.putCustomers(ODD_IDS.map((id) => customerRecord(id, { email: "odd@ids.example" })));
-await fleet.store.putTanks(ODD_IDS.map((id) => tankRecord(id, id, { assigned_device_id: `device ${ODD_IDS.indexOf(id)}` })));
+await fleet.store.importCustomers(ODD_IDS.map((id) => customerRecord(id, { email: "odd@ids.example" })));
+await fleet.store.importTanks(ODD_IDS.map((id) => tankRecord(id, id, { assigned_device_id: `device ${ODD_IDS.indexOf(id)}` })));
 await putReadings(fleet.store, "a/b", [[NEWEST, 1]]);
 
 describe("an id", () => {

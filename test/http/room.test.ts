@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { once } from "node:events";
 import { connect } from "node:net";
 import test from "node:test";
-import { Refusal } from "../../src/domain/errors.ts";
+import { RequestError } from "../../src/domain/errors.ts";
 import { Room } from "../../src/http/room.ts";
 import { startService } from "../support/service.ts";
 import { until } from "../support/until.ts";
@@ -19,7 +19,7 @@ test("shares of several requests fill one room; what leaves makes room again", (
   other.take(4);
   assert.throws(
     () => one.take(1),
-    (error) => error instanceof Refusal && error.code === "overloaded" && error.retryAfter === 1,
+    (error) => error instanceof RequestError && error.code === "overloaded" && error.retryAfter === 1,
   );
   other.leave();
   other.leave();
@@ -32,13 +32,13 @@ test("shares of several requests fill one room; what leaves makes room again", (
 test("a single body of a key is let in whatever its size; several have a quarter, and small ones half", () => {
   const room = new Room(128 * MEGABYTE);
   room.share("alone").take(96 * MEGABYTE);
-  assert.throws(() => room.share("alone").take(MEGABYTE), Refusal);
+  assert.throws(() => room.share("alone").take(MEGABYTE), RequestError);
   const crowded = new Room(128 * MEGABYTE);
   crowded.share("many").take(30 * MEGABYTE);
   crowded.share("many").take(2 * MEGABYTE);
-  assert.throws(() => crowded.share("many").take(MEGABYTE), Refusal);
+  assert.throws(() => crowded.share("many").take(MEGABYTE), RequestError);
   for (let i = 0; i < 32 * 16; i++) crowded.share("many").take(SMALL);
-  assert.throws(() => crowded.share("many").take(SMALL), Refusal);
+  assert.throws(() => crowded.share("many").take(SMALL), RequestError);
   crowded.share("other").take(30 * MEGABYTE);
 });
 
@@ -47,9 +47,9 @@ test("the last eighth is for small bodies", () => {
   for (let i = 0; i < 7; i++) room.share(`key ${i}`).take(16 * MEGABYTE);
   const share = room.share("large");
   share.take(SMALL);
-  assert.throws(() => share.take(1), Refusal);
+  assert.throws(() => share.take(1), RequestError);
   for (let i = 0; i < 255; i++) room.share("small").take(SMALL);
-  assert.throws(() => room.share("another").take(SMALL), Refusal);
+  assert.throws(() => room.share("another").take(SMALL), RequestError);
 });
 
 test("what one key holds keeps nobody else out; its own next body is told to come again, and is taken once they are gone", async (t) => {

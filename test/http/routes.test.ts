@@ -22,7 +22,7 @@ const isAboutTheInterface = (path: string) => path === "/openapi.json" || path =
 /** What the framework has mounted, read from its own tree: four columns a level. */
 async function mounted(life: Lifetime): Promise<{ path: string; methods: string[] }[]> {
   const store = await openStore(`sqlite:${join(temporaryFolder(life), "routes.db")}`, () => {});
-  const seen = new LastSeen(store.touchCustomers, Date.now, () => {});
+  const seen = new LastSeen(store.updateLastSeen, Date.now, () => {});
   const metrics = openMetrics();
   const server = await buildServer({
     reads: store,

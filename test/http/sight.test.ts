@@ -74,18 +74,18 @@ describe("a customer's key", () => {
   });
 
   it("loses sight of a tank that goes to another, who gains it", async () => {
-    await fleet.store.putTanks([tankRecord("tank_moving", BRENNER)]);
+    await fleet.store.importTanks([tankRecord("tank_moving", BRENNER)]);
     assert.equal((await ask("/v1/tanks/tank_moving")).status, 200);
     refused(await ask("/v1/tanks/tank_moving", fleet.moser), 404, "tank_unknown");
-    await fleet.store.putTanks([tankRecord("tank_moving", MOSER)]);
+    await fleet.store.importTanks([tankRecord("tank_moving", MOSER)]);
     refused(await ask("/v1/tanks/tank_moving"), 404, "tank_unknown");
     refused(await ask("/v1/tanks/tank_moving/telemetry"), 404, "tank_unknown");
     assert.equal((await ask("/v1/tanks/tank_moving", fleet.moser)).status, 200);
-    await fleet.store.putTanks([{ remove: "tank_moving" }]);
+    await fleet.store.importTanks([{ remove: "tank_moving" }]);
   });
 
   it("is not widened by an id that looks like a pattern", async () => {
-    await fleet.store.putCustomers([customerRecord("%"), customerRecord("cus_")]);
+    await fleet.store.importCustomers([customerRecord("%"), customerRecord("cus_")]);
     const wide = await fleet.key({ customerId: "%" });
     assert.deepEqual(idsOf(await ask("/v1/customers", wide)), ["%"]);
     assert.equal(listOf(await ask("/v1/tanks", wide)).total_items, 0);

@@ -85,7 +85,7 @@ describe("when the database is back", () => {
   it("new keys work, and writes arrive", async () => {
     const key = await fleet.key({ customerId: BRENNER });
     assert.equal((await get(fleet, "/v1/tanks", { key })).status, 200);
-    await fleet.store.putTanks([{ remove: "tank_yard" }]);
+    await fleet.store.importTanks([{ remove: "tank_yard" }]);
     assert.equal(JSON.parse((await get(fleet, "/v1/tanks", { key })).text).total_items, 1);
   });
 

@@ -83,8 +83,8 @@ describe("a tank", () => {
     const ends = { latitude: -90, longitude: 180 };
     const make = (use_case: string, i: number) =>
       tankRecord(`tank_${use_case}`, MOSER, { use_case, capacity: 0.001, location: ends, min_fill_alert_percentage: i * 50 });
-    await fleet.store.putTanks(kinds.map(make));
-    t.after(() => fleet.store.putTanks(kinds.map((kind) => ({ remove: `tank_${kind}` }))));
+    await fleet.store.importTanks(kinds.map(make));
+    t.after(() => fleet.store.importTanks(kinds.map((kind) => ({ remove: `tank_${kind}` }))));
     for (const [i, kind] of kinds.entries()) {
       const tank = objectOf(await ask(`/v1/tanks/tank_${kind}`));
       assert.deepEqual([tank["use_case"], tank["capacity"], tank["min_fill_alert_percentage"]], [kind, 0.001, i * 50]);

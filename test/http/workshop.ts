@@ -4,12 +4,12 @@
 import { once } from "node:events";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
-import { checked } from "../../src/domain/check.ts";
-import { type ErrorCode, Refusal } from "../../src/domain/errors.ts";
+import { type ErrorCode, RequestError } from "../../src/domain/errors.ts";
 import type { Event } from "../../src/domain/events.ts";
 import type { Clock } from "../../src/domain/instant.ts";
 import { array, integer, literal, nullableText, number, object, oneOf, text } from "../../src/domain/schema.ts";
 import type { Store } from "../../src/domain/store.ts";
+import { validated } from "../../src/domain/validate.ts";
 import { doorsOf } from "../../src/doors.ts";
 import { localLimits } from "../../src/http/limits.ts";
 import { NO_PARAMETERS, type Parameter } from "../../src/http/parameters.ts";
@@ -99,7 +99,7 @@ const REFUSALS: readonly ErrorCode[] = ["state_conflict", "precondition_failed",
 
 function refuseNamed(id: string): void {
   const code = REFUSALS.find((known) => known === id);
-  if (code !== undefined) throw new Refusal(code, "As asked.");
+  if (code !== undefined) throw new RequestError(code, "As asked.");
 }
 
 export const WORKSHOP: readonly Route[] = [
@@ -123,7 +123,7 @@ export const WORKSHOP: readonly Route[] = [
     body: jsonBody,
     answer: { ...answer, statuses: [201], etag: true },
     async ask(asked) {
-      checked(Thing, asked.body);
+      validated(Thing, asked.body);
       return new Answer(201, echo(asked), { location: "/manage/v1/things/1", etag: '"1"' });
     },
   }),
@@ -239,7 +239,7 @@ export async function openWorkshop(life: Lifetime, options: Options = {}): Promi
   const events: Event[] = [];
   const observe = (event: Event) => events.push(event);
   const store = await openStore(`sqlite:${join(temporaryFolder(life), "workshop.db")}`, observe);
-  const seen = new LastSeen(store.touchCustomers, clock, observe);
+  const seen = new LastSeen(store.updateLastSeen, clock, observe);
   const metrics = openMetrics();
   const parts = {
     ...{

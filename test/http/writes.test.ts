@@ -82,7 +82,7 @@ describe("a route is given", () => {
     const echoed = told(await ask("GET", "/manage/v1/things"));
     assert.match(echoed.key_id, /^key_/);
     assert.deepEqual([echoed.role, echoed.customer_id], ["manage", null]);
-    await workshop.store.putCustomers([customerRecord("cus_1")]);
+    await workshop.store.importCustomers([customerRecord("cus_1")]);
     const bound = await workshop.key({ role: "ingest", customerId: "cus_1" });
     const sent = told(await ask("POST", "/ingest/v1/things", { key: bound, body: "[]" }));
     assert.deepEqual([sent.role, sent.customer_id], ["ingest", "cus_1"]);

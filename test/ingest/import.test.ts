@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { renameSync } from "node:fs";
 import test from "node:test";
-import { Refusal } from "../../src/domain/errors.ts";
-import { SEES_ALL } from "../../src/domain/key.ts";
+import { RequestError } from "../../src/domain/errors.ts";
+import { UNRESTRICTED } from "../../src/domain/key.ts";
 import type { Store } from "../../src/domain/store.ts";
 import { Import, type ImportFormat, nothingYet, type Reject, type Summary } from "../../src/ingest/import.ts";
 import { databaseFolder, emptyStore } from "../support/stores.ts";
@@ -59,7 +59,7 @@ test("a file of customers, tanks and readings is new at first, and all unchanged
   assert.deepEqual(await take(store, fleet), { summary: summary({ read: 7, unchanged: 7 }), rejects: [] });
   const changed = file(customer("a", { name: "New" }), customer("b"), tank("one", "b"), reading("one", 1, 60), reading("one", 2));
   assert.deepEqual(await take(store, changed), { summary: summary({ read: 5, changed: 3, unchanged: 2 }), rejects: [] });
-  const [a, b] = [await store.customerById("a", SEES_ALL), await store.customerById("b", SEES_ALL)];
+  const [a, b] = [await store.customerById("a", UNRESTRICTED), await store.customerById("b", UNRESTRICTED)];
   assert.ok(typeof a === "object" && typeof b === "object");
   assert.deepEqual([a.name, a.tank_count, b.tank_count], ["New", 0, 1]);
 });
@@ -124,7 +124,7 @@ test("kinds may be mixed line by line, and each sees what stands before it", asy
     reading("t0", 10 + i),
   ]).flat();
   assert.deepEqual((await take(store, file(...mixed))).summary, summary({ read: 4 * count, new: 4 * count }));
-  const found = await store.telemetryPage("t0", WHOLE, SEES_ALL);
+  const found = await store.telemetryPage("t0", WHOLE, UNRESTRICTED);
   assert.equal(typeof found === "object" && found.totalItems, count + 1);
 });
 
@@ -137,7 +137,7 @@ test("an object given several times ends as the last line says", async (t) => {
     customer("a", { name: "Last" }),
   );
   assert.deepEqual((await take(store, text)).summary, summary({ read: 4, new: 1, changed: 3 }));
-  const found = await store.customerById("a", SEES_ALL);
+  const found = await store.customerById("a", UNRESTRICTED);
   assert.equal(typeof found === "object" && found.name, "Last");
 });
 
@@ -145,8 +145,8 @@ test("deleted objects count as existing, and stay unseen", async (t) => {
   const store = await emptyStore(t);
   const text = file(customer("gone", { deleted: true }), tank("lost", "gone", { deleted: true }), reading("lost", 1));
   assert.deepEqual((await take(store, text)).summary, summary({ read: 3, new: 3 }));
-  assert.equal(await store.customerById("gone", SEES_ALL), "deleted");
-  assert.equal(await store.telemetryPage("lost", WHOLE, SEES_ALL), "deleted");
+  assert.equal(await store.customerById("gone", UNRESTRICTED), "deleted");
+  assert.equal(await store.telemetryPage("lost", WHOLE, UNRESTRICTED), "deleted");
 });
 
 test("a bare line with a broken id deletes no other customer", async (t) => {
@@ -154,7 +154,7 @@ test("a bare line with a broken id deletes no other customer", async (t) => {
   const broken = '{"object":"customer","id":"\\ud800","deleted":true}';
   const { summary: counts } = await take(store, file(customer("\ufffd", { email: "a@b" }), broken));
   assert.deepEqual(counts, summary({ read: 2, new: 1, rejected: 1 }));
-  assert.equal(typeof (await store.customerById("\ufffd", SEES_ALL)), "object");
+  assert.equal(typeof (await store.customerById("\ufffd", UNRESTRICTED)), "object");
 });
 
 const device = (id: string, more: object = {}) => line({ object: "device", id, ...more });
@@ -220,7 +220,7 @@ test("a file without shapes, devices and what waits leaves those as they are, an
   assert.deepEqual(await state(), before);
   const backlog = line({ object: "telemetry", device_id: "d-one", created_at: "2025-12-31", fill_percentage: 9 });
   assert.deepEqual((await take(store, file(backlog))).summary, summary({ read: 1, new: 1 }));
-  const found = await store.telemetryPage("two", WHOLE, SEES_ALL);
+  const found = await store.telemetryPage("two", WHOLE, UNRESTRICTED);
   assert.equal(typeof found === "object" && found.totalItems, 1, "it was measured in the tank of before");
   const emptied = file(tank("one", "a", { shape: null }), device("d-one", { profile: null }));
   assert.deepEqual((await take(store, emptied)).summary, summary({ read: 2, changed: 2 }));
@@ -242,7 +242,7 @@ test("what waited is taken in when a line tells what it waited for, and the audi
   const more = file(waits.replace("d-one", "d-two"), tank("two", "a", { shape: SHAPE }), device("d-two", { profile: "elsys" }));
   assert.deepEqual((await take(store, more)).summary, summary({ read: 3, waiting: 1, new: 1, changed: 1 }));
   assert.equal((await store.managedDevice("d-two"))?.waiting, 0);
-  const found = await store.telemetryPage("one", WHOLE, SEES_ALL);
+  const found = await store.telemetryPage("one", WHOLE, UNRESTRICTED);
   assert.deepEqual(typeof found === "object" && found.data.map(({ fill_percentage }) => fill_percentage), [75]);
   const { data } = await store.auditPage({ ...WHOLE, by: "import", object: undefined, id: undefined });
   const changes = data.filter(({ action }) => action === "changed").map((entry) => entry.changes);
@@ -298,7 +298,7 @@ test("an import that loses its database on the way fails, and ends in the same s
   const [first, second] = [file(customer("a"), tank("one", "a")), file(reading("one", 1), customer("b"))];
   async function* interrupted() {
     yield Buffer.from(first);
-    await until("the first line to be written", async () => (await store.customerById("a", SEES_ALL)) !== undefined);
+    await until("the first line to be written", async () => (await store.customerById("a", UNRESTRICTED)) !== undefined);
     renameSync(folder.file, `${folder.file}.away`);
     await until("the loss to be noticed", () =>
       store.ping().then(
@@ -311,7 +311,7 @@ test("an import that loses its database on the way fails, and ends in the same s
   const task = new Import(store, () => {});
   await assert.rejects(
     task.take(interrupted(), "ndjson"),
-    (error) => error instanceof Refusal && error.code === "store_unavailable",
+    (error) => error instanceof RequestError && error.code === "store_unavailable",
   );
   renameSync(`${folder.file}.away`, folder.file);
   await until("the return", () =>
@@ -320,7 +320,7 @@ test("an import that loses its database on the way fails, and ends in the same s
       () => false,
     ),
   );
-  assert.equal(await store.customerById("b", SEES_ALL), undefined);
+  assert.equal(await store.customerById("b", UNRESTRICTED), undefined);
   assert.deepEqual((await take(store, first + second)).summary, summary({ read: 4, new: 3, unchanged: 1 }));
   assert.deepEqual((await take(store, first + second)).summary, summary({ read: 4, unchanged: 4 }));
 });

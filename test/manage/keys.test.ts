@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import test, { type TestContext } from "node:test";
-import { type ErrorCode, Refusal } from "../../src/domain/errors.ts";
-import { hashOfSecret, isWellFormedSecret, keyState } from "../../src/domain/key.ts";
+import { type ErrorCode, RequestError } from "../../src/domain/errors.ts";
+import { hashSecret, isWellFormedSecret, keyState } from "../../src/domain/key.ts";
 import type { Store } from "../../src/domain/store.ts";
 import { endKey, type KeyWish, makeKey, turnKey } from "../support/keys.ts";
 import { customerRecord } from "../support/records.ts";
@@ -21,7 +21,7 @@ const wish = (fields: Partial<KeyWish> = {}): KeyWish => ({
   ...fields,
 });
 const refusal = (code: ErrorCode, words: RegExp) => (error: unknown) => {
-  assert.ok(error instanceof Refusal);
+  assert.ok(error instanceof RequestError);
   assert.equal(error.code, code);
   assert.match([error.message, ...(error.errors ?? []).map(({ field, message }) => `${field} ${message}`)].join("\n"), words);
   return true;
@@ -29,12 +29,12 @@ const refusal = (code: ErrorCode, words: RegExp) => (error: unknown) => {
 
 async function storeWithCustomers(t: TestContext): Promise<Store> {
   const store = await emptyStore(t);
-  await store.putCustomers([customerRecord("a"), customerRecord("gone", { deleted: true })]);
+  await store.importCustomers([customerRecord("a"), customerRecord("gone", { deleted: true })]);
   return store;
 }
 
 const stateOf = async (store: Store, secret: string, now: number) => {
-  const known = await store.keyByHash(hashOfSecret(secret));
+  const known = await store.keyByHash(hashSecret(secret));
   return known === undefined ? undefined : keyState(known, now);
 };
 
@@ -55,7 +55,7 @@ test("a new key is found by its secret, and the secret itself is nowhere", async
     revoked_at: null,
     replaced_by: null,
   });
-  assert.deepEqual(await store.keyByHash(hashOfSecret(secret)), { ...key, customer_deleted: false });
+  assert.deepEqual(await store.keyByHash(hashSecret(secret)), { ...key, customer_deleted: false });
   assert.ok(!JSON.stringify(await store.keyList()).includes(secret));
 });
 
@@ -129,7 +129,7 @@ test("an overlap never lengthens a key's life, and none ends it at once", async 
   const store = await storeWithCustomers(t);
   const short = await makeKey(store, at(NOW), wish({ lifetime: HOUR }));
   await turnKey(store, at(NOW), short.key.id, DAY);
-  assert.equal((await store.keyByHash(hashOfSecret(short.secret)))?.expires_at, NOW + HOUR);
+  assert.equal((await store.keyByHash(hashSecret(short.secret)))?.expires_at, NOW + HOUR);
   const other = await makeKey(store, at(NOW), wish());
   const next = await turnKey(store, at(NOW), other.key.id, 0);
   assert.equal(await stateOf(store, other.secret, NOW), "expired");
@@ -142,7 +142,7 @@ test("a key that never expires has no successor that does, even if it is rotated
   await turnKey(store, at(NOW + DAY), old.key.id, DAY);
   // To refuse the second rotation would be as good.
   const second = await turnKey(store, at(NOW + DAY + HOUR), old.key.id, DAY).catch((error: unknown) => error);
-  if (!(second instanceof Refusal))
+  if (!(second instanceof RequestError))
     assert.deepEqual((await store.keyList()).map(({ expires_at }) => expires_at).slice(0, 2), [null, null]);
 });
 
@@ -154,7 +154,7 @@ test("a key that works no more cannot be rotated", async (t) => {
     await makeKey(store, at(NOW), wish({ customerId: "a" })),
   ];
   await endKey(store, at(NOW), revoked.key.id);
-  await store.putCustomers([{ remove: "a" }]);
+  await store.importCustomers([{ remove: "a" }]);
   for (const [{ key }, state] of [
     [expired, "expired"],
     [revoked, "revoked"],
@@ -174,7 +174,7 @@ test("a revoked key ends at once, once", async (t) => {
   await endKey(store, at(NOW + 5), key.id);
   assert.equal(await stateOf(store, secret, NOW), "revoked");
   await endKey(store, at(NOW + 9), key.id);
-  assert.equal((await store.keyByHash(hashOfSecret(secret)))?.revoked_at, NOW + 5);
+  assert.equal((await store.keyByHash(hashSecret(secret)))?.revoked_at, NOW + 5);
 });
 
 test("a key that is not there is named", async (t) => {

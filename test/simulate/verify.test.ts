@@ -68,6 +68,6 @@ test("a reading that was acknowledged and is not there is found; one that was no
 
 test("a tank that is gone is missing with all its readings", async (t) => {
   const { service, fleet, ledger, look } = await wentWell(t);
-  await service.store.putTanks([{ remove: fleet.device(0).tankId }]);
+  await service.store.importTanks([{ remove: fleet.device(0).tankId }]);
   assert.deepEqual((await look()).counts, [entriesOf(ledger).length, 0, 0]);
 });

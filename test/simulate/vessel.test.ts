@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import type { Shape } from "../../src/domain/shape.ts";
-import { faultsInShape } from "../../src/domain/shape.ts";
+import { errorsInShape } from "../../src/domain/shape.ts";
 import { seeded } from "../../src/simulate/random.ts";
 import { distanceTo, fillAt, levelAt, shapeFor } from "../../src/simulate/vessel.ts";
 
@@ -12,7 +12,7 @@ const shapes = (count: number): Shape[] => {
 
 test("tanks of several shapes, all of which the service would take", () => {
   const all = shapes(300);
-  for (const shape of all) assert.deepEqual(faultsInShape(shape), [], JSON.stringify(shape));
+  for (const shape of all) assert.deepEqual(errorsInShape(shape), [], JSON.stringify(shape));
   const kinds = new Set(all.map((shape) => `${shape.kind} ${"heads" in shape ? shape.heads : ""}`.trim()));
   assert.deepEqual([...kinds].sort(), [
     "horizontal_cylinder elliptical",

@@ -3,7 +3,7 @@
 
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
-import { isRefused } from "../../src/domain/orders/order.ts";
+import { isCommandError } from "../../src/domain/commands/command.ts";
 import type { Store } from "../../src/domain/store.ts";
 import { nothingYet } from "../../src/ingest/import.ts";
 import { type Random, seeded } from "../../src/simulate/random.ts";
@@ -73,8 +73,7 @@ async function asked(store: Store): Promise<unknown> {
 /** What a bound sender sent, and may not reach its tank any more, is rejected there at once, and here when it would be taken in. */
 const toAnybody = (store: Store): Store => ({
   ...store,
-  acceptReadings: (batch) =>
-    store.acceptReadings({ ...batch, sources: batch.sources.map((source) => ({ ...source, customerId: null })) }),
+  ingest: (batch) => store.ingest({ ...batch, sources: batch.sources.map((source) => ({ ...source, customerId: null })) }),
 });
 
 /** A device that was forgotten is known again there, for where it served. */
@@ -96,8 +95,8 @@ async function goOn(twins: readonly [Store, Store], random: Random, now: number)
     const given = order.putDevice(random.pick(DEVICES), fields, { swap: true });
     const [one, other] = await Promise.all(
       twins.map(async (store) => {
-        const carried = await store.carryOut(given, at(now + step));
-        return [isRefused(carried) ? carried.refused : carried.shown, await store.acceptReadings(batch)];
+        const carried = await store.execute(given, at(now + step));
+        return [isCommandError(carried) ? carried.error : carried.resource, await store.ingest(batch)];
       }),
     );
     assert.deepEqual(other, one, `CARRY_SEED=${SEED}`);

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
-import type { ArrivalBatch } from "../../src/domain/reading.ts";
+import type { IncomingBatch } from "../../src/domain/reading.ts";
 import type { Store } from "../../src/domain/store.ts";
 import { seeded } from "../../src/simulate/random.ts";
 import { type Database, postgresDatabase } from "../support/postgres/database.ts";
@@ -20,7 +20,7 @@ async function several(life: Lifetime, count: number): Promise<{ stores: [Store,
   return { stores: opened.map(({ store }) => store) as [Store, ...Store[]], database };
 }
 
-const ofDevice = (id: string, createdAt: number, fill: number): ArrivalBatch => ({
+const ofDevice = (id: string, createdAt: number, fill: number): IncomingBatch => ({
   sources: [{ kind: "device", id, customerId: null }],
   source: new Uint32Array(1),
   createdAt: Float64Array.of(createdAt),
@@ -37,9 +37,9 @@ suite("stores at once", () => {
     for (let i = 0; i < 40; i++) {
       const assign = { order: "put_device", id: `d${i}`, fields: { tank_id: `t${i}` }, ifMatch: undefined, swap: false } as const;
       await Promise.all([
-        sender.acceptReadings(ofDevice(`d${i}`, NEW_YEAR, 5)),
-        operator.carryOut(assign, { by: "test", at: NEW_YEAR + i }),
-        other.acceptReadings(ofDevice(`d${i}`, NEW_YEAR + 1, 6)),
+        sender.ingest(ofDevice(`d${i}`, NEW_YEAR, 5)),
+        operator.execute(assign, { by: "test", at: NEW_YEAR + i }),
+        other.ingest(ofDevice(`d${i}`, NEW_YEAR + 1, 6)),
       ]);
       assert.deepEqual(await operator.managedDevice(`d${i}`).then((found) => [found?.device.tank_id, found?.waiting]), [
         `t${i}`,

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import test from "node:test";
-import { SEES_ALL } from "../../src/domain/key.ts";
+import { UNRESTRICTED } from "../../src/domain/key.ts";
 import type { Store } from "../../src/domain/store.ts";
 import { addKey, replaceKey, revokeKey } from "../support/orders.ts";
 import type { Ending } from "../support/postgres/cluster.ts";
@@ -39,13 +39,13 @@ async function filled(store: Store): Promise<void> {
 }
 
 const questions = (store: Store): Record<string, () => Promise<unknown>> => ({
-  customerById: () => store.customerById("a", SEES_ALL),
+  customerById: () => store.customerById("a", UNRESTRICTED),
   customerPage: () => customersOf(store),
   customerPageByEmail: () => customersOf(store, { email: "office@customers.example" }),
-  tankById: () => store.tankById("one", SEES_ALL),
+  tankById: () => store.tankById("one", UNRESTRICTED),
   tankPage: () => tanksOf(store),
-  telemetryPage: () => store.telemetryPage("one", WHOLE, SEES_ALL),
-  telemetryRange: () => store.telemetryPage("one", { ...WHOLE, from: 0 }, SEES_ALL),
+  telemetryPage: () => store.telemetryPage("one", WHOLE, UNRESTRICTED),
+  telemetryRange: () => store.telemetryPage("one", { ...WHOLE, from: 0 }, UNRESTRICTED),
   keyByHash: () => store.keyByHash("hash"),
   ping: () => store.ping(),
   keyList: () => store.keyList(),
@@ -60,7 +60,7 @@ const writes = (store: Store, id: string): Record<string, () => Promise<unknown>
   addKey: () => addKey(store, key(id), id),
   replaceKey: () => replaceKey(store, id, { overlap: 0, newId: `${id} too`, hash: `${id} too` }, NEW_YEAR),
   revokeKey: () => revokeKey(store, "k", NEW_YEAR),
-  touchCustomers: () => store.touchCustomers(new Map([["a", 1]])),
+  touchCustomers: () => store.updateLastSeen(new Map([["a", 1]])),
 });
 
 async function refusedSoon(name: string, ask: () => Promise<unknown>): Promise<void> {
@@ -83,7 +83,7 @@ async function goAndReturn(life: Lifetime, server: OwnPostgres, how: Ending): Pr
   await refusedSoon("backup", () => store.backup(join(folder, "copy"), noProgress));
   await refusedSoon("records", () => everything(store));
   await refusedSoon("check", () => store.check(false, noProgress).next());
-  await refusedSoon("rehearsal", () => store.rehearsal(noProgress));
+  await refusedSoon("rehearsal", () => store.scratchCopy(noProgress));
   assert.deepEqual(told(), ["store_lost", "writing_lost"]);
 
   await server.start();

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import { Client } from "pg";
-import { SEES_ALL } from "../../src/domain/key.ts";
+import { UNRESTRICTED } from "../../src/domain/key.ts";
 import type { Store } from "../../src/domain/store.ts";
 import { deliver } from "../support/arrivals.ts";
 import { at, carriedOut, order, tankFields } from "../support/orders.ts";
@@ -59,7 +59,7 @@ const waiting = (database: Database) =>
     "SELECT pid FROM pg_stat_activity WHERE application_name = 'tank-monitor' AND datname = current_database() AND wait_event_type = 'Lock'",
   );
 
-const askTank = (store: Store) => store.tankById("one", SEES_ALL);
+const askTank = (store: Store) => store.tankById("one", UNRESTRICTED);
 
 suite("a statement that meets others", { concurrency: 4 }, () => {
   test("a head that another holds is not waited for while others are held: that is done again, in order", async (t) => {
@@ -137,12 +137,12 @@ suite("a statement that meets others", { concurrency: 4 }, () => {
       await database.query(beatenFirst(sqlstate, 4));
       await database.query("CREATE TRIGGER collide BEFORE INSERT ON audit EXECUTE FUNCTION before_writing()");
       await deliver(store, { device: "d", at: 1, fill: 50 });
-      const once = { key: "k", asked: "this" };
+      const once = { key: "k", fingerprint: "this" };
       await carriedOut(store, order.createTank("new", tankFields("a", "d")), at(1), once);
       assert.deepEqual(await fillsOf(store, "new"), [[1, 50]]);
       assert.equal((await store.auditPage(WHOLE_LOG)).totalItems, totalItems + 1);
       assert.deepEqual(await database.query("SELECT last_value FROM calls"), [{ last_value: "5" }]);
-      const again = await store.carryOut(order.createTank("newer", tankFields("a", "d")), at(2), once);
+      const again = await store.execute(order.createTank("newer", tankFields("a", "d")), at(2), once);
       assert.ok("replayed" in again && again.replayed);
       assert.deepEqual([told(), (await checked(store)).findings], [[], []]);
     });
@@ -210,7 +210,7 @@ suite("a statement that meets others", { concurrency: 4 }, () => {
     await database.query("ALTER TABLE customer RENAME TO customers");
     await database.query("CREATE VIEW customer AS SELECT customers.* FROM pg_sleep(60), customers");
     const asked = performance.now();
-    await assert.rejects(store.customerById("a", SEES_ALL), isUnavailable);
+    await assert.rejects(store.customerById("a", UNRESTRICTED), isUnavailable);
     assert.ok(performance.now() - asked < 13_000, "after the patience for a statement");
     const asleep = "SELECT FROM pg_stat_activity WHERE wait_event = 'PgSleep' AND datname = current_database()";
     assert.deepEqual(await database.query(asleep), []);

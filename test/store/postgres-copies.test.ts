@@ -18,7 +18,7 @@ test("options in the URL neither lead a rehearsal to the real tables, nor undo h
   const life = { after: database.closeFirst };
   const url = `${database.url}?options=-c%20search_path%3Dpublic%20-c%20enable_seqscan%3Don%20-c%20geqo%3Doff`;
   const { store } = await openedOn(life, url);
-  const copy = await store.rehearsal(noProgress);
+  const copy = await store.scratchCopy(noProgress);
   life.after(() => copy.close());
   assert.deepEqual(await putCustomers(copy, customer("tried")), ["new"]);
   assert.equal((await customersOf(copy)).totalItems, 1);
@@ -37,7 +37,7 @@ test("a rehearsal whose file comes in slowly is still there after a pause", asyn
   const { store } = await openedOn(life, database.url);
   mock.timers.enable({ apis: ["setTimeout"] });
   life.after(() => mock.timers.reset());
-  const copy = await store.rehearsal(noProgress);
+  const copy = await store.scratchCopy(noProgress);
   life.after(() => copy.close());
   await putCustomers(copy, customer("tried"));
   mock.timers.tick(3_600_000);
@@ -70,7 +70,7 @@ test("a copy of everything may take longer than any statement", async (t) => {
   const file = join(temporaryFolder(life), "copy");
   await slowly((progress) => store.backup(file, progress));
   assert.match(readFileSync(file, "utf8"), /^a\t/m);
-  const copy = await slowly((progress) => store.rehearsal(progress));
+  const copy = await slowly((progress) => store.scratchCopy(progress));
   life.after(() => copy.close());
   assert.equal((await customersOf(copy)).totalItems, 1);
 });

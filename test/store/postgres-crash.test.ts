@@ -20,7 +20,7 @@ const SPAN = 1000;
 function write(store: Store, n: number): Promise<unknown> {
   const length = TANKS.length * READINGS;
   const place = n % 3 === 0 ? -n : n;
-  return store.acceptReadings({
+  return store.ingest({
     sources: TANKS.map((id) => ({ kind: "tank", id, customerId: null })),
     source: Uint32Array.from({ length }, (_, i) => Math.floor(i / READINGS)),
     createdAt: Float64Array.from({ length }, (_, i) => place * SPAN + (i % READINGS)),

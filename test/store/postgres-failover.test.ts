@@ -71,7 +71,7 @@ suite("a failover", { concurrency: 2 }, () => {
     await filled(store);
     await tell(primary, "ALTER SYSTEM SET default_transaction_read_only = on");
     await tell(primary, "SELECT pg_reload_conf()");
-    await until("writing is lost", async () => !(await answers(store.touchCustomers(new Map([["nobody", 0]])))));
+    await until("writing is lost", async () => !(await answers(store.updateLastSeen(new Map([["nobody", 0]])))));
     for (let i = 0; i < 20; i++) assert.equal((await readingsOf(store, "one")).totalItems, 1);
     assert.deepEqual(told(), ["writing_lost"]);
 

@@ -3,7 +3,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { FLEET_STATES, type FleetQuestion } from "../../src/domain/overview.ts";
+import { FLEET_STATES, type FleetQuery } from "../../src/domain/management-reads.ts";
 import { seeded } from "../../src/simulate/random.ts";
 import { onPool, openPool } from "../../src/store/postgres/connection.ts";
 import { Filtering } from "../../src/store/postgres/filter.ts";
@@ -42,9 +42,9 @@ test("what a filter leaves of the fleet is the same, fetched or looked through",
   for (const id of ids.filter(() => random.chance(0.9))) {
     await putReadings(store, id, [[NEW_YEAR - random.whole(0, 20) * HOUR, random.whole(0, 200) / 2]]);
   }
-  await store.putTanks(ids.slice(0, 20).map((remove) => ({ remove })));
+  await store.importTanks(ids.slice(0, 20).map((remove) => ({ remove })));
 
-  const rowsOf = (question: FleetQuestion, fetched?: number) => {
+  const rowsOf = (question: FleetQuery, fetched?: number) => {
     const filtering = new Filtering();
     return filtering.ask(onPool(pool), fleetText(question, filtering, fetched));
   };

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { FleetEntry } from "../../src/domain/overview.ts";
+import type { FleetEntry } from "../../src/domain/management-reads.ts";
 import type { Store } from "../../src/domain/store.ts";
 import { openStore } from "../../src/store/open.ts";
 import { postgresDatabase } from "../support/postgres/database.ts";
@@ -44,7 +44,7 @@ test("an older database is brought over with its devices and its fleet, by sever
     const readings = Array.from({ length: i * 9 }, (_, j) => [j * 60_000, (i * 7 + j) % 101] as const);
     await putReadings(first, `t${i * 50}`, readings);
   }
-  await first.putTanks([{ remove: "gone" }]);
+  await first.importTanks([{ remove: "gone" }]);
   const fleet = await wholeFleet(first);
   assert.equal(fleet.length, TANKS + 1);
   await first.close();

@@ -3,8 +3,8 @@
 
 import assert from "node:assert/strict";
 import { after, before, suite, test } from "node:test";
-import type { AuditQuestion, CustomerSearch, FleetQuestion, TankSearch } from "../../src/domain/overview.ts";
-import type { ArrivalBatch } from "../../src/domain/reading.ts";
+import type { AuditQuery, CustomerSearch, FleetQuery, TankSearch } from "../../src/domain/management-reads.ts";
+import type { IncomingBatch } from "../../src/domain/reading.ts";
 import { postgresDatabase } from "../support/postgres/database.ts";
 import { type Heard, heardDuring } from "../support/postgres/heard.ts";
 import { openedOn } from "../support/postgres/opened.ts";
@@ -22,9 +22,9 @@ const customers = (search: Partial<CustomerSearch>) => () =>
 const NO_TANK = { name: undefined, city: undefined, custom_id: undefined, owner_id: undefined, device_id: undefined };
 const tanks = (search: Partial<TankSearch>) => () => store.tankSearch({ ...WHOLE, deleted: false, ...NO_TANK, ...search });
 const NO_FLEET = { state: undefined, silentSince: undefined, owner_id: undefined, city: undefined };
-const fleet = (question: Partial<FleetQuestion>) => () => store.fleetPage({ page: 1, size: 10, ...NO_FLEET, ...question });
+const fleet = (question: Partial<FleetQuery>) => () => store.fleetPage({ page: 1, size: 10, ...NO_FLEET, ...question });
 const devices = (waiting: boolean | undefined) => () => store.deviceSearch({ page: 1, size: 10, waiting });
-const audit = (question: Partial<AuditQuestion>) => () =>
+const audit = (question: Partial<AuditQuery>) => () =>
   store.auditPage({ ...WHOLE, by: undefined, object: undefined, id: undefined, ...question });
 
 /** Each question, and the indexes by which what it asks for is found, beside primary keys. */
@@ -32,7 +32,7 @@ const QUESTIONS: Readonly<Record<string, readonly [ask: () => Promise<unknown>, 
   managedCustomer: [() => store.managedCustomer("a"), []],
   managedTank: [() => store.managedTank("one"), []],
   managedDevice: [() => store.managedDevice("device"), []],
-  newestWaiting: [() => store.newestWaiting("device"), []],
+  newestWaiting: [() => store.newestPending("device"), []],
   "customers, all": [customers({}), ["customer_by_creation"]],
   "customers by name": [customers({ name: "A" }), ["customer_by_name"]],
   "customers by e-mail": [customers({ email: "A" }), ["customer_by_any_case_email"]],
@@ -84,14 +84,14 @@ async function arrive(): Promise<void> {
     { kind: "tank", id: "two", customerId: "a" },
   ] as const;
   const length = 1200;
-  const batch: ArrivalBatch = {
+  const batch: IncomingBatch = {
     sources,
     source: Uint32Array.from({ length }, (_, i) => (i < 3 ? i : 1)),
     createdAt: Float64Array.from({ length }, (_, i) => i * 1000),
     fill: new Float64Array(length).fill(50),
     payloads: new Map([[2, '{"fill_percentage":7}']]),
   };
-  await store.acceptReadings(batch);
+  await store.ingest(batch);
 }
 
 const ASSIGN = { order: "put_device", id: "nobody's", fields: { tank_id: "two" }, ifMatch: undefined, swap: false } as const;
@@ -106,7 +106,7 @@ suite("the statements behind the operator's questions", () => {
     // Statistics that were true once: of tables with next to nothing in them.
     await database.query("ANALYZE");
     arrived = await heardDuring(arrive);
-    drained = await heardDuring(() => store.carryOut(ASSIGN, { by: "test", at: 5 }));
+    drained = await heardDuring(() => store.execute(ASSIGN, { by: "test", at: 5 }));
   });
 
   for (const [name, [ask]] of Object.entries(QUESTIONS)) {
@@ -142,7 +142,7 @@ suite("the statements behind the operator's questions", () => {
     assert.equal(texts.filter((text) => /\bwaiting\b/.test(text) && /INSERT|DELETE/.test(text)).length, 3, texts.join("\n"));
     const plain = { sources: [{ kind: "tank", id: "one", customerId: null }], source: new Uint32Array(1) } as const;
     const batch = { ...plain, createdAt: Float64Array.of(9e6), fill: Float64Array.of(5), payloads: new Map<number, string>() };
-    const heard = (await heardDuring(() => store.acceptReadings(batch))).filter(isWork);
+    const heard = (await heardDuring(() => store.ingest(batch))).filter(isWork);
     assert.equal(heard.length, 1, heard.map(({ text }) => text).join("\n"));
   });
 });

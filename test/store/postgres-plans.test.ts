@@ -3,7 +3,7 @@
 
 import assert from "node:assert/strict";
 import { after, before, suite, test } from "node:test";
-import { SEES_ALL } from "../../src/domain/key.ts";
+import { UNRESTRICTED } from "../../src/domain/key.ts";
 import { Import } from "../../src/ingest/import.ts";
 import { deliver } from "../support/arrivals.ts";
 import { addKey } from "../support/orders.ts";
@@ -37,13 +37,13 @@ await openedOn({ after: empty.closeFirst }, empty.url);
 const STATISTICS = { "of tables that were small": poolOn(database), none: poolOn(empty) };
 
 const QUESTIONS: Record<string, () => Promise<unknown>> = {
-  customerById: () => store.customerById("a", SEES_ALL),
+  customerById: () => store.customerById("a", UNRESTRICTED),
   "customerPage, near": () => customersOf(store),
   "customerPage, far": () => customersOf(store, FAR),
   "customerPage of an e-mail, near": () => customersOf(store, { email: EMAIL, ...ITS_PARTS }),
   "customerPage of an e-mail, far": () => customersOf(store, { email: EMAIL, ...FAR }),
   "customerPage of a customer's key": () => customersOf(store, {}, sightOf("a")),
-  tankById: () => store.tankById("one", SEES_ALL),
+  tankById: () => store.tankById("one", UNRESTRICTED),
   "tankPage, near": () => tanksOf(store, ITS_PARTS),
   "tankPage, far": () => tanksOf(store, FAR),
   "tankPage of an owner, near": () => tanksOf(store, {}, sightOf("a")),
@@ -51,7 +51,7 @@ const QUESTIONS: Record<string, () => Promise<unknown>> = {
   "telemetryPage, newest": () => readingsOf(store, "one", { size: 10 }),
   "telemetryPage, far": () => readingsOf(store, "one", FAR),
   "telemetryPage in a range": () => readingsOf(store, "one", ITS_PARTS),
-  "telemetryPage of an unknown tank": () => store.telemetryPage("none", WHOLE, SEES_ALL),
+  "telemetryPage of an unknown tank": () => store.telemetryPage("none", WHOLE, UNRESTRICTED),
   keyByHash: () => store.keyByHash("hash"),
   keyList: () => store.keyList(),
   isEmpty: () => store.isEmpty(),

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import test from "node:test";
-import type { StoredRecord } from "../../src/domain/export-lines.ts";
+import type { ExportRecord } from "../../src/domain/export.ts";
 import type { Store } from "../../src/domain/store.ts";
 import { FIRST } from "../../src/store/postgres/schema.ts";
 import { type Database, postgresDatabase } from "../support/postgres/database.ts";
@@ -14,7 +14,7 @@ const COLUMNS = `SELECT column_name::text AS name FROM information_schema.column
   WHERE table_schema = current_schema() AND table_name = $1 ORDER BY ordinal_position`;
 
 /** The tables as version 2 made them, and the rows as it wrote them. */
-async function previous(life: Lifetime): Promise<{ database: Database; before: StoredRecord[] }> {
+async function previous(life: Lifetime): Promise<{ database: Database; before: ExportRecord[] }> {
   const filled = await postgresDatabase(life, { locale: "en-US" });
   const { store } = await openedOn({ after: filled.closeFirst }, filled.url);
   const before = await fillPrevious(store);

@@ -5,7 +5,7 @@ import assert from "node:assert/strict";
 import { after, suite, test } from "node:test";
 import { setTimeout as pause } from "node:timers/promises";
 import { Client } from "pg";
-import { SEES_ALL } from "../../src/domain/key.ts";
+import { UNRESTRICTED } from "../../src/domain/key.ts";
 import { addKey, revokeKey } from "../support/orders.ts";
 import { type Detour, detourTo } from "../support/postgres/detour.ts";
 import { type Opened, openedOn } from "../support/postgres/opened.ts";
@@ -78,7 +78,10 @@ suite("replicas", () => {
     assert.deepEqual([...(await totals(it))], [now - 1]);
     assert.equal((await readingsOf(store, "one", { from: 0 })).totalItems, now - 1);
     assert.deepEqual([(await customersOf(store)).totalItems, (await tanksOf(store)).totalItems], [1, 1]);
-    assert.deepEqual([await store.customerById("b", SEES_ALL), await store.tankById("two", SEES_ALL)], [undefined, undefined]);
+    assert.deepEqual(
+      [await store.customerById("b", UNRESTRICTED), await store.tankById("two", UNRESTRICTED)],
+      [undefined, undefined],
+    );
 
     await addKey(store, key("k"), "hash");
     for (let i = 0; i < 10; i++) assert.equal((await store.keyByHash("hash"))?.revoked_at, null);

@@ -2,8 +2,8 @@
 // of it when the newest program has opened it.
 
 import assert from "node:assert/strict";
-import type { StoredRecord } from "../../src/domain/export-lines.ts";
-import { marginOf } from "../../src/domain/overview.ts";
+import type { ExportRecord } from "../../src/domain/export.ts";
+import { marginOf } from "../../src/domain/management-reads.ts";
 import type { Store } from "../../src/domain/store.ts";
 import { deliver } from "../support/arrivals.ts";
 import { addKey, at, carriedOut, order } from "../support/orders.ts";
@@ -31,13 +31,13 @@ const MANY = 300;
 /** What both engines have had since before. */
 export const OLD_TABLES = ["customer", "tank", "telemetry", "block", "reading_milestone", "list_milestone", "api_key"];
 
-export async function fillPrevious(store: Store): Promise<StoredRecord[]> {
+export async function fillPrevious(store: Store): Promise<ExportRecord[]> {
   await putCustomers(store, customer("a"), customer("b", { name: "Benno" }));
-  await store.putCustomers([{ customer: customer("left"), deleted: true }]);
+  await store.importCustomers([{ customer: customer("left"), deleted: true }]);
   await putTanks(store, ...Array.from({ length: MANY }, (_, i) => tank(`t${i}`, "a", { created_at: NEW_YEAR + 10 + i })));
   await putTanks(store, tank("long", "b", { assigned_device_id: EUI }), tank("twin", "b", { created_at: NEW_YEAR + 1 }));
   await putTanks(store, tank("low", "b", { assigned_device_id: "d1", min_fill_alert_percentage: 90 }));
-  await store.putTanks([{ tank: tank("gone", "b", { assigned_device_id: "d2" }), deleted: true }]);
+  await store.importTanks([{ tank: tank("gone", "b", { assigned_device_id: "d2" }), deleted: true }]);
   await putReadings(
     store,
     "long",
@@ -53,7 +53,7 @@ export async function fillPrevious(store: Store): Promise<StoredRecord[]> {
 }
 
 /** As it was before, but for what is new, and in use from then on. */
-export async function expectBroughtOver(store: Store, before: readonly StoredRecord[]): Promise<void> {
+export async function expectBroughtOver(store: Store, before: readonly ExportRecord[]): Promise<void> {
   assert.deepEqual(await everything(store), before);
   assert.deepEqual((await checked(store)).findings, []);
   assert.equal((await store.keyByHash("hash"))?.id, "k");

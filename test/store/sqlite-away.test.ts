@@ -5,8 +5,8 @@ import { copyFileSync, renameSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 import test from "node:test";
 import { setTimeout } from "node:timers/promises";
-import { Refusal } from "../../src/domain/errors.ts";
-import { SEES_ALL } from "../../src/domain/key.ts";
+import { RequestError } from "../../src/domain/errors.ts";
+import { UNRESTRICTED } from "../../src/domain/key.ts";
 import type { Store } from "../../src/domain/store.ts";
 import { addKey, replaceKey, revokeKey } from "../support/orders.ts";
 import { putReadings } from "../support/records.ts";
@@ -27,7 +27,7 @@ import {
   WHOLE,
 } from "./conformance/objects.ts";
 
-const isUnavailable = (error: unknown): boolean => error instanceof Refusal && error.code === "store_unavailable";
+const isUnavailable = (error: unknown): boolean => error instanceof RequestError && error.code === "store_unavailable";
 
 const answers = (store: Store) =>
   store.ping().then(
@@ -51,11 +51,11 @@ test("while the file is away everything asked or written is store_unavailable, a
   await until("the loss", () => isLost(store));
 
   const asked: Record<string, () => Promise<unknown>> = {
-    customerById: () => store.customerById("a", SEES_ALL),
+    customerById: () => store.customerById("a", UNRESTRICTED),
     customerPage: () => customersOf(store),
-    tankById: () => store.tankById("one", SEES_ALL),
+    tankById: () => store.tankById("one", UNRESTRICTED),
     tankPage: () => tanksOf(store),
-    telemetryPage: () => store.telemetryPage("one", WHOLE, SEES_ALL),
+    telemetryPage: () => store.telemetryPage("one", WHOLE, UNRESTRICTED),
     keyByHash: () => store.keyByHash("hash"),
     ping: () => store.ping(),
     keyList: () => store.keyList(),
@@ -67,7 +67,7 @@ test("while the file is away everything asked or written is store_unavailable, a
     addKey: () => addKey(store, key("lost"), "lost"),
     replaceKey: () => replaceKey(store, "k", { overlap: 0, newId: "lost", hash: "lost" }, NEW_YEAR),
     revokeKey: () => revokeKey(store, "k", NEW_YEAR),
-    touchCustomers: () => store.touchCustomers(new Map([["a", 1]])),
+    touchCustomers: () => store.updateLastSeen(new Map([["a", 1]])),
   };
   for (const [name, ask] of Object.entries(asked)) await assert.rejects(ask, isUnavailable, name);
   assert.deepEqual(
@@ -96,7 +96,7 @@ test("backup, export and rehearsal of a file that is away are store_unavailable 
   const noProgress = () => {};
   await assert.rejects(store.backup(`${folder.file}.copy`, noProgress), isUnavailable, "backup");
   await assert.rejects(everything(store), isUnavailable, "records");
-  await assert.rejects(store.rehearsal(noProgress), isUnavailable, "rehearsal");
+  await assert.rejects(store.scratchCopy(noProgress), isUnavailable, "rehearsal");
 });
 
 test("a file put in the place of the one in use is not answered from", async (t) => {

@@ -135,7 +135,7 @@ suite("a database that was damaged", () => {
 
   test("milestones of a list that has shrunk are right", async (t) => {
     const store = await harmed(t, "", "wide");
-    await store.putTanks(Array.from({ length: TANKS.wide }, (_, i) => ({ remove: `t${i}` })));
+    await store.importTanks(Array.from({ length: TANKS.wide }, (_, i) => ({ remove: `t${i}` })));
     assert.deepEqual((await checked(store)).findings, []);
   });
 

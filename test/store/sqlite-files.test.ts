@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import test from "node:test";
 import { fileURLToPath } from "node:url";
-import { Complaint } from "../../src/domain/errors.ts";
+import { UserError } from "../../src/domain/errors.ts";
 import { openStore } from "../../src/store/open.ts";
 import { openReader, openWriter } from "../../src/store/sqlite/connection.ts";
 import { migrate, refuseForeign } from "../../src/store/sqlite/migrations.ts";
@@ -17,7 +17,7 @@ import { customer, customersOf, everything, putCustomers } from "./conformance/o
 const complaint =
   (words: RegExp, exitCode = 1) =>
   (error: unknown) => {
-    assert.ok(error instanceof Complaint, String(error));
+    assert.ok(error instanceof UserError, String(error));
     assert.match(error.message, words);
     assert.doesNotMatch(error.message, /\n/);
     assert.equal(error.exitCode, exitCode);
@@ -111,7 +111,7 @@ test("refusing another program's database does not change its journal mode", asy
   const folder = databaseFolder(t);
   raw(folder.file, (db) => db.exec("CREATE TABLE songs (title TEXT)"));
   const before = readFileSync(folder.file);
-  await assert.rejects(folder.open(), Complaint);
+  await assert.rejects(folder.open(), UserError);
   assert.ok(readFileSync(folder.file).equals(before), "the file of another program was written to");
 });
 
@@ -202,7 +202,7 @@ test("a rehearsal leaves no file behind", async (t) => {
   const store = await folder.open();
   await putCustomers(store, customer("a"));
   const before = readdirSync(folder.path);
-  const rehearsal = await store.rehearsal(() => {});
+  const rehearsal = await store.scratchCopy(() => {});
   await putCustomers(rehearsal, customer("b"));
   assert.ok(readdirSync(folder.path).length > before.length);
   await rehearsal.close();

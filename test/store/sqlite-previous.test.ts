@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import test from "node:test";
-import type { StoredRecord } from "../../src/domain/export-lines.ts";
+import type { ExportRecord } from "../../src/domain/export.ts";
 import { BLOCKS_AND_MILESTONES, FIRST, WITHOUT_READINGS } from "../../src/store/sqlite/schema.ts";
 import { startScript } from "../support/script.ts";
 import type { Lifetime } from "../support/service.ts";
@@ -12,7 +12,7 @@ import { type DatabaseFolder, databaseFolder } from "../support/stores.ts";
 import { EUI, expectBroughtOver, expectTwins, fillPrevious, OLD_TABLES } from "./previous-version.ts";
 
 /** The tables as version 3 made them, and the rows as it wrote them. */
-async function previous(life: Lifetime): Promise<{ folder: DatabaseFolder; db: DatabaseSync; before: StoredRecord[] }> {
+async function previous(life: Lifetime): Promise<{ folder: DatabaseFolder; db: DatabaseSync; before: ExportRecord[] }> {
   const folder = databaseFolder(life);
   const filled = join(folder.path, "filled.db");
   const store = await folder.open(filled);

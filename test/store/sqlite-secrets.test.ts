@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { DatabaseSync } from "node:sqlite";
 import test from "node:test";
-import { hashOfSecret, newSecret } from "../../src/domain/key.ts";
+import { hashSecret, newSecret } from "../../src/domain/key.ts";
 import { at, carriedOut, order } from "../support/orders.ts";
 import { databaseFolder } from "../support/stores.ts";
 import { key, NEW_YEAR } from "./conformance/objects.ts";
@@ -11,9 +11,9 @@ import { key, NEW_YEAR } from "./conformance/objects.ts";
 test("no table but that of the keys holds a hash of a secret", async (t) => {
   const folder = databaseFolder(t);
   const store = await folder.open();
-  const hashes = [newSecret(), newSecret()].map(hashOfSecret) as [string, string];
-  await carriedOut(store, order.addKey(key("k"), hashes[0]), at(NEW_YEAR), { key: "once", asked: "this" });
-  await carriedOut(store, order.replaceKey("k", 0, "next", hashes[1]), at(NEW_YEAR), { key: "twice", asked: "that" });
+  const hashes = [newSecret(), newSecret()].map(hashSecret) as [string, string];
+  await carriedOut(store, order.addKey(key("k"), hashes[0]), at(NEW_YEAR), { key: "once", fingerprint: "this" });
+  await carriedOut(store, order.replaceKey("k", 0, "next", hashes[1]), at(NEW_YEAR), { key: "twice", fingerprint: "that" });
   await carriedOut(store, order.revokeKey("next"), at(NEW_YEAR));
   await store.close();
   const db = new DatabaseSync(folder.file, { readOnly: true });

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { mkdirSync, renameSync, rmdirSync } from "node:fs";
 import test from "node:test";
-import { Refusal } from "../../src/domain/errors.ts";
+import { RequestError } from "../../src/domain/errors.ts";
 import { Thread } from "../../src/store/sqlite/thread.ts";
 import type { WriteTable } from "../../src/store/sqlite/writing-thread.ts";
 import { arrivalsOf, toldBy } from "../support/arrivals.ts";
@@ -23,14 +23,14 @@ test("a thread that cannot open its database refuses writes, says so, and starts
   const writer = new Thread<WriteTable>(WRITING, folder.file, (reason) => reasons.push(reason));
   t.after(() => writer.close());
   await assert.rejects(
-    writer.call("putCustomers", [customerRecord("a")], { by: "test", at: 0 }),
-    (error) => error instanceof Refusal && error.code === "store_unavailable",
+    writer.call("importCustomers", [customerRecord("a")], { by: "test", at: 0 }),
+    (error) => error instanceof RequestError && error.code === "store_unavailable",
   );
   assert.match(reasons[0] ?? "", /unable to open/);
   rmdirSync(folder.file);
   renameSync(`${folder.file}.away`, folder.file);
   await until("a write that is taken", async () => {
-    const written = await writer.call("putCustomers", [customerRecord("a")], { by: "test", at: 0 }).catch(() => []);
+    const written = await writer.call("importCustomers", [customerRecord("a")], { by: "test", at: 0 }).catch(() => []);
     return written[0] === "new" || written[0] === "unchanged";
   });
 });
@@ -45,7 +45,7 @@ test("what cannot be handed over is refused at once, and nothing waits for it wh
   const writer = new Thread<WriteTable>(WRITING, folder.file, () => {});
   const deep: unknown = JSON.parse("[".repeat(100_000) + "]".repeat(100_000));
   const record = { ...customerRecord("a"), phone: deep } as unknown as ReturnType<typeof customerRecord>;
-  await assert.rejects(writer.call("putCustomers", [record], { by: "test", at: 0 }), RangeError);
+  await assert.rejects(writer.call("importCustomers", [record], { by: "test", at: 0 }), RangeError);
   await writer.close();
   await new Promise((turn) => setImmediate(turn));
   assert.deepEqual(unhandled, []);
@@ -54,10 +54,10 @@ test("what cannot be handed over is refused at once, and nothing waits for it wh
 test("readings that cannot be taken are undone whole, and those taken with them are stored all the same", async (t) => {
   const folder = databaseFolder(t);
   const store = await folder.open();
-  await store.putCustomers([customerRecord("a")], { by: "test", at: 0 });
+  await store.importCustomers([customerRecord("a")], { by: "test", at: 0 });
   const ids = ["one", "two", "three"];
   const tanks = ids.map((id) => tankRecord(id, "a", { assigned_device_id: `d-${id}` }));
-  await store.putTanks(tanks, { by: "test", at: 0 });
+  await store.importTanks(tanks, { by: "test", at: 0 });
   for (const id of ids) await putReadings(store, id, [[1, 50]]);
   const writer = new Thread<WriteTable>(WRITING, folder.file, () => {});
   t.after(() => writer.close());
@@ -67,9 +67,9 @@ test("readings that cannot be taken are undone whole, and those taken with them 
     fill: Float64Array.of(50),
   };
   const ends = await Promise.allSettled([
-    writer.call("acceptReadings", arrivalsOf([{ tank: "three", at: 2, fill: 51 }])),
-    writer.call("acceptReadings", broken),
-    writer.call("acceptReadings", arrivalsOf([{ device: "d-three", at: 3, fill: 52 }])),
+    writer.call("ingest", arrivalsOf([{ tank: "three", at: 2, fill: 51 }])),
+    writer.call("ingest", broken),
+    writer.call("ingest", arrivalsOf([{ device: "d-three", at: 3, fill: 52 }])),
   ]);
   assert.deepEqual(
     ends.map((end) => (end.status === "fulfilled" ? toldBy(end.value) : "failed")),

@@ -3,7 +3,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { Carried } from "../../src/domain/orders/order.ts";
+import type { CommandResult } from "../../src/domain/commands/command.ts";
 import type { Store } from "../../src/domain/store.ts";
 import { type Random, seeded } from "../../src/simulate/random.ts";
 import { checked, everything } from "./conformance/objects.ts";
@@ -38,8 +38,8 @@ test(`whatever is ordered, sent and imported, both engines answer the same (seed
   for (let number = 0; number < STEPS; number++) {
     now += random.pick(PAUSES);
     const { told, take } = someStep(random, number, now, tags);
-    const outcome = (await same(twins, take, `step ${number}: ${told}`)) as Partial<Exclude<Carried, { refused: string }>>;
-    if (outcome.shown !== undefined) tags = [outcome.shown.tag, ...tags].slice(0, 3);
+    const outcome = (await same(twins, take, `step ${number}: ${told}`)) as Partial<Exclude<CommandResult, { error: string }>>;
+    if (outcome.resource !== undefined) tags = [outcome.resource.etag, ...tags].slice(0, 3);
     if (number % 20 === 19) await askSome(twins, random, now);
   }
   await same(twins, records, "all records");

@@ -1,6 +1,6 @@
 // Readings as they arrive: by tank or by device, with a fill or a payload, and what became of each in words.
 
-import { type Acceptance, type ArrivalBatch, READING_OUTCOMES, type Source } from "../../src/domain/reading.ts";
+import { type IncomingBatch, type IngestResult, READING_OUTCOMES, type ReadingSource } from "../../src/domain/reading.ts";
 import type { Writes } from "../../src/domain/store.ts";
 
 /** `customerId`: the sender is bound to that customer. */
@@ -9,21 +9,21 @@ export type Sent = ({ readonly tank: string } | { readonly device: string }) &
 
 export type Told = (typeof READING_OUTCOMES)[number] | { readonly rejected: string };
 
-export async function deliver(store: Pick<Writes, "acceptReadings">, ...sent: Sent[]): Promise<Told[]> {
-  return toldBy(await store.acceptReadings(arrivalsOf(sent)));
+export async function deliver(store: Pick<Writes, "ingest">, ...sent: Sent[]): Promise<Told[]> {
+  return toldBy(await store.ingest(arrivalsOf(sent)));
 }
 
 /** Of one device: `[instant, fill]` pairs. */
 export function deliverFills(
-  store: Pick<Writes, "acceptReadings">,
+  store: Pick<Writes, "ingest">,
   device: string,
   readings: readonly (readonly [number, number])[],
 ): Promise<Told[]> {
   return deliver(store, ...readings.map(([at, fill]) => ({ device, at, fill })));
 }
 
-export function arrivalsOf(sent: readonly Sent[]): ArrivalBatch {
-  const sources = new Map<string, { readonly place: number; readonly source: Source }>();
+export function arrivalsOf(sent: readonly Sent[]): IncomingBatch {
+  const sources = new Map<string, { readonly place: number; readonly source: ReadingSource }>();
   const source = Uint32Array.from(sent, (one) => {
     const named = sourceOf(one);
     const name = JSON.stringify(named);
@@ -40,12 +40,12 @@ export function arrivalsOf(sent: readonly Sent[]): ArrivalBatch {
   };
 }
 
-function sourceOf(sent: Sent): Source {
+function sourceOf(sent: Sent): ReadingSource {
   const { customerId = null } = sent;
   return "tank" in sent ? { kind: "tank", id: sent.tank, customerId } : { kind: "device", id: sent.device, customerId };
 }
 
-export function toldBy({ outcomes, reasons }: Acceptance): Told[] {
+export function toldBy({ outcomes, reasons }: IngestResult): Told[] {
   return Array.from(outcomes, (code, place) => {
     const word = READING_OUTCOMES[code] ?? "tank_unknown";
     return word === "rejected" ? { rejected: reasons.get(place) ?? "" } : word;

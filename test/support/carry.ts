@@ -1,12 +1,12 @@
 // From one store to another, as `export` and `import` do it.
 
-import { jsonLines } from "../../src/domain/export-lines.ts";
+import { exportLines } from "../../src/domain/export.ts";
 import type { Store } from "../../src/domain/store.ts";
 import { Import, type Summary } from "../../src/ingest/import.ts";
 
 export async function linesOf(store: Store): Promise<string[]> {
   const lines: string[] = [];
-  for await (const record of store.records()) lines.push(...jsonLines(record));
+  for await (const record of store.exportRecords()) lines.push(...exportLines(record));
   return lines;
 }
 

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import type { Clock } from "../../src/domain/instant.ts";
 import { formatInstant } from "../../src/domain/instant.ts";
-import { hashOfSecret, type Key, type Role } from "../../src/domain/key.ts";
+import { hashSecret, type Key, type Role } from "../../src/domain/key.ts";
 import type { Store } from "../../src/domain/store.ts";
 import { createKey, rotateKey } from "../../src/manage/keys.ts";
 import { carryOut } from "../../src/manage/orders.ts";
@@ -36,7 +36,7 @@ export async function endKey(store: Store, clock: Clock, id: string): Promise<vo
 
 async function told(store: Store, { secret }: { readonly secret: string | null }): Promise<Made> {
   assert.ok(secret !== null);
-  const known = await store.keyByHash(hashOfSecret(secret));
+  const known = await store.keyByHash(hashSecret(secret));
   assert.ok(known !== undefined);
   const { customer_deleted: _, ...key } = known;
   return { key, secret };

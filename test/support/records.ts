@@ -37,11 +37,11 @@ export function tankRecord(id: string, owner: string, fields: Fields = {}): Tank
 
 /** Readings of one tank: `[instant, fill]` pairs. What became of each, as an index into `READING_OUTCOMES`. */
 export async function putReadings(
-  store: Pick<Writes, "acceptReadings">,
+  store: Pick<Writes, "ingest">,
   tankId: string,
   readings: readonly (readonly [number, number])[],
 ): Promise<Uint8Array> {
-  const { outcomes } = await store.acceptReadings({
+  const { outcomes } = await store.ingest({
     sources: [{ kind: "tank", id: tankId, customerId: null }],
     source: new Uint32Array(readings.length),
     createdAt: Float64Array.from(readings, ([at]) => at),

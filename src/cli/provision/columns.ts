@@ -1,10 +1,10 @@
 // The columns of a sheet: what its header says they are, and what a row of it makes of an object of the interface.
 
-import { NewCustomer } from "../../domain/orders/customers.ts";
-import { NewTank } from "../../domain/orders/tanks.ts";
+import { NewCustomer } from "../../domain/commands/customers.ts";
+import { NewTank } from "../../domain/commands/tanks.ts";
 import type { Schema } from "../../domain/schema.ts";
 import { Location } from "../../domain/tank.ts";
-import { guess, quoted } from "../../domain/text.ts";
+import { quoted, suggestion } from "../../domain/text.ts";
 import { numberIn, put } from "../fields.ts";
 
 const KINDS = ["customers", "tanks"] as const;
@@ -85,7 +85,7 @@ function unknownColumn(title: string, kinds: readonly Kind[]): string {
   if (title === "") return "a column has no name";
   const known = kinds.flatMap((kind) => [...KNOWN[kind].keys()]);
   const meant = OTHER_NAMES.get(title);
-  const hint = meant !== undefined && known.includes(meant) ? ` Did you mean "${meant}"?` : guess(title, known);
+  const hint = meant !== undefined && known.includes(meant) ? ` Did you mean "${meant}"?` : suggestion(title, known);
   return `there is no column ${quoted(title)} for ${kinds.join(" or ")}.${hint}`;
 }
 

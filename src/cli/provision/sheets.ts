@@ -2,7 +2,7 @@
 
 import { isUtf8 } from "node:buffer";
 import { readFileSync } from "node:fs";
-import { Complaint } from "../../domain/errors.ts";
+import { UserError } from "../../domain/errors.ts";
 import { quoted } from "../../domain/text.ts";
 import { withPoint } from "../fields.ts";
 import { type Column, headerOf, type Kind, objectOf } from "./columns.ts";
@@ -91,7 +91,7 @@ export class Sheets {
 /** Spreadsheets still write other encodings, in which every umlaut would be lost. */
 function contentOf(file: string, name: string): string {
   const bytes = bytesOf(file, name);
-  if (!isUtf8(bytes)) throw new Complaint(`${name} is not valid UTF-8; spreadsheets call the right form "CSV UTF-8"`);
+  if (!isUtf8(bytes)) throw new UserError(`${name} is not valid UTF-8; spreadsheets call the right form "CSV UTF-8"`);
   return bytes.toString("utf8");
 }
 
@@ -100,7 +100,7 @@ function bytesOf(file: string, name: string): Buffer {
     return readFileSync(file === "-" ? 0 : file);
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
-    if (code === "ENOENT") throw new Complaint(`there is no file ${name}`);
-    throw new Complaint(code === "EISDIR" ? `${name} is a folder; name the files in it` : `${name} cannot be read: ${message}`);
+    if (code === "ENOENT") throw new UserError(`there is no file ${name}`);
+    throw new UserError(code === "EISDIR" ? `${name} is a folder; name the files in it` : `${name} cannot be read: ${message}`);
   }
 }

@@ -1,7 +1,7 @@
 // GET /v1/customers, GET /v1/customers/:id
 
 import { CustomerObject, customerObject } from "../../domain/customer.ts";
-import { Refusal } from "../../domain/errors.ts";
+import { RequestError } from "../../domain/errors.ts";
 import { idField } from "../../domain/fields.ts";
 import { isPossibleId } from "../../domain/id.ts";
 import { anyOf, literal, object, ref } from "../../domain/schema.ts";
@@ -64,7 +64,7 @@ export const customerRoutes: readonly Route[] = [
     reach: "read",
     async ask({ reads, sight, id }) {
       const found = isPossibleId(id) ? await reads.customerById(id, sight) : undefined;
-      if (found === undefined) throw new Refusal("customer_unknown", "There is no customer with this id.");
+      if (found === undefined) throw new RequestError("customer_unknown", "There is no customer with this id.");
       return found === "deleted" ? { id, object: "customer", deleted: true } : customerObject(found);
     },
   }),

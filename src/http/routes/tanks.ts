@@ -1,6 +1,6 @@
 // GET /v1/tanks, GET /v1/tanks/:id
 
-import { Refusal } from "../../domain/errors.ts";
+import { RequestError } from "../../domain/errors.ts";
 import { idField } from "../../domain/fields.ts";
 import { isPossibleId } from "../../domain/id.ts";
 import { anyOf, literal, object, ref } from "../../domain/schema.ts";
@@ -70,6 +70,6 @@ export const tankRoutes: readonly Route[] = [
   }),
 ];
 
-export function tankUnknown(): Refusal {
-  return new Refusal("tank_unknown", "There is no tank with this id.");
+export function tankUnknown(): RequestError {
+  return new RequestError("tank_unknown", "There is no tank with this id.");
 }

@@ -1,8 +1,8 @@
 // GET /v1/tanks/:id/telemetry
 
-import { Refusal } from "../../domain/errors.ts";
+import { RequestError } from "../../domain/errors.ts";
 import { isPossibleId } from "../../domain/id.ts";
-import { TelemetryObject, telemetryText } from "../../domain/reading.ts";
+import { TelemetryObject, telemetryJson } from "../../domain/reading.ts";
 import { ref } from "../../domain/schema.ts";
 import { envelope, listObject } from "../envelope.ts";
 import { telemetryExample } from "../examples.ts";
@@ -37,8 +37,9 @@ export const telemetryRoutes: readonly Route[] = [
       const question = pageQuestion(values);
       const found = isPossibleId(id) ? await reads.telemetryPage(id, question, sight) : undefined;
       if (found === undefined) throw tankUnknown();
-      if (found === "deleted") throw new Refusal("tank_deleted", "This tank has been deleted; its telemetry is no longer shown.");
-      return envelope(found, question, telemetryText);
+      if (found === "deleted")
+        throw new RequestError("tank_deleted", "This tank has been deleted; its telemetry is no longer shown.");
+      return envelope(found, question, telemetryJson);
     },
   }),
 ];

@@ -2,8 +2,8 @@
 // is not ours.
 
 import { deviceKey } from "../../domain/device.ts";
-import { type Fields, isObject } from "../../domain/faults.ts";
 import type { Instant } from "../../domain/instant.ts";
+import { isObject, type JsonObject } from "../../domain/validate.ts";
 import type { Arrival, Rejected } from "../arrival.ts";
 import { deviceOf, instantOf, isRejected, payloadOf, rejected } from "./parts.ts";
 
@@ -28,7 +28,7 @@ export function chirpstackReadings(value: unknown, now: Instant, topicDevice?: s
   return [typeof createdAt === "number" ? { of, createdAt, measured } : createdAt];
 }
 
-function withoutInfo({ deviceInfo, devEUI }: Fields): string {
+function withoutInfo({ deviceInfo, devEUI }: JsonObject): string {
   if (deviceInfo !== undefined || devEUI === undefined) return "must be an object";
   return "is missing; this is an event of ChirpStack v3, and v4 is expected";
 }
@@ -37,7 +37,7 @@ function withoutInfo({ deviceInfo, devEUI }: Fields): string {
  * Senders up to 4.0 leave out what is zero, so a missing `fPort` may be port 0, which carries no measurement; but not where
  * something was decoded. A codec that is called for an empty frame gives an empty object.
  */
-function isUplink({ fPort, object, integrationName }: Fields): boolean {
+function isUplink({ fPort, object, integrationName }: JsonObject): boolean {
   if (integrationName !== undefined || fPort === 0) return false;
   if (fPort !== undefined) return true;
   return isObject(object) && Object.keys(object).length > 0;

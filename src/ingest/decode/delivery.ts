@@ -1,8 +1,8 @@
 // Readings that come together, in one request or one message: what they share, and what whoever wrote them may have meant.
 
-import type { Fields } from "../../domain/faults.ts";
 import type { Instant } from "../../domain/instant.ts";
-import { guess, quoted } from "../../domain/text.ts";
+import { quoted, suggestion } from "../../domain/text.ts";
+import type { JsonObject } from "../../domain/validate.ts";
 import type { Arrival } from "../arrival.ts";
 
 /** Guessing takes longer than all else here, and who misspells a name does so in every reading. */
@@ -26,7 +26,7 @@ export class Delivery {
   }
 
   /** Why an item with this field, which is none of `names`, is refused. */
-  unknownField(name: string, item: Fields, names: readonly string[]): string {
+  unknownField(name: string, item: JsonObject, names: readonly string[]): string {
     const told = this.#told.get(name);
     if (told !== undefined) return told;
     const unknown = `unknown field ${quoted(name)}`;
@@ -49,10 +49,10 @@ function meant(name: string, names: readonly string[]): string {
   const ours = Object.hasOwn(OTHER_WORDS, word) ? OTHER_WORDS[word] : undefined;
   if (ours !== undefined && names.includes(ours)) return ` Did you mean "${ours}"?`;
   if (name === "device_id" || name === "tank_id") return " The topic says whose readings these are.";
-  return guess(name, names) || ' What a sensor measures, other than a percentage, goes into "payload".';
+  return suggestion(name, names) || ' What a sensor measures, other than a percentage, goes into "payload".';
 }
 
-function ofNetworkServer(item: Fields): string | undefined {
+function ofNetworkServer(item: JsonObject): string | undefined {
   if ("deviceInfo" in item || "deduplicationId" in item || "devEUI" in item) {
     return "this is an event of ChirpStack, and no reading: its webhook is /ingest/v1/chirpstack";
   }

@@ -3,7 +3,7 @@
 
 import { isUtf8 } from "node:buffer";
 import type { Instant } from "../../domain/instant.ts";
-import { LEVELS_MOST, TOO_DEEP, weightOf } from "../../domain/json.ts";
+import { MAX_JSON_DEPTH, measureJson, TOO_DEEP } from "../../domain/json.ts";
 import type { Arrival, Rejected } from "../arrival.ts";
 import { chirpstackReadings } from "./chirpstack.ts";
 import { ownReadings } from "./own.ts";
@@ -25,8 +25,8 @@ export function messageOf(topic: string, bytes: Buffer, at: Instant): Message {
 
 function textOf(bytes: Buffer): string | Rejected {
   if (!isUtf8(bytes)) return rejected("the message is not valid UTF-8");
-  const { values, levels } = weightOf(bytes, VALUES_MOST);
-  if (levels > LEVELS_MOST) return rejected(`the message ${TOO_DEEP}`);
+  const { values, levels } = measureJson(bytes, VALUES_MOST);
+  if (levels > MAX_JSON_DEPTH) return rejected(`the message ${TOO_DEEP}`);
   if (values > VALUES_MOST) return rejected(`the message must have at most ${VALUES_MOST} values`);
   return bytes.toString("utf8");
 }

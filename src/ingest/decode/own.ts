@@ -1,9 +1,9 @@
 // Readings in our own words, as they come over HTTP and on the topic `tanks/{device_id}/readings`. Ten thousand may come at
 // once, so the check is written by hand.
 
-import { type Fields, isObject } from "../../domain/faults.ts";
 import type { Instant } from "../../domain/instant.ts";
 import { FILL } from "../../domain/reading.ts";
+import { isObject, type JsonObject } from "../../domain/validate.ts";
 import type { Arrival, Rejected } from "../arrival.ts";
 import { Delivery } from "./delivery.ts";
 import { deviceOf, idFault, instantOf, isRejected, payloadOf, rejected } from "./parts.ts";
@@ -43,7 +43,7 @@ function ofDevice(of: { readonly deviceId: string }, item: unknown, delivery: De
 }
 
 function unknownField(
-  item: Fields,
+  item: JsonObject,
   known: ReadonlySet<string>,
   names: readonly string[],
   delivery: Delivery,
@@ -62,7 +62,7 @@ function ownerOf(tankId: unknown, deviceId: unknown): Arrival["of"] | Rejected {
   return idFault("tank_id", tankId) ?? { tankId: tankId as string };
 }
 
-function arrivalOf(of: Arrival["of"], item: Fields, delivery: Delivery): Arrival | Rejected {
+function arrivalOf(of: Arrival["of"], item: JsonObject, delivery: Delivery): Arrival | Rejected {
   const measured = measuredOf(of, item["fill_percentage"], item["payload"]);
   if (isRejected(measured)) return measured;
   const createdAt = instantOf("created_at", item["created_at"], delivery.at);

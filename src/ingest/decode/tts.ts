@@ -1,8 +1,8 @@
 // The Things Stack v3: the JSON of an uplink message, by MQTT or as a webhook. Join accepts, answers to downlinks and uplinks
 // without `f_port`, which carry no measurement, are not ours.
 
-import { type Fields, isObject } from "../../domain/faults.ts";
 import type { Instant } from "../../domain/instant.ts";
+import { isObject, type JsonObject } from "../../domain/validate.ts";
 import type { Arrival, Rejected } from "../arrival.ts";
 import { deviceOf, instantOf, isRejected, payloadOf, rejected } from "./parts.ts";
 
@@ -25,7 +25,7 @@ export function ttsReadings(value: unknown, now: Instant, topicDevice?: string):
 
 const isPort = (port: unknown): boolean => port !== undefined && port !== null && port !== 0;
 
-function arrivalOf(ids: Fields, value: Fields, uplink: Fields, now: Instant): Arrival | Rejected {
+function arrivalOf(ids: JsonObject, value: JsonObject, uplink: JsonObject, now: Instant): Arrival | Rejected {
   const of = nameOf(ids);
   if (isRejected(of)) return of;
   if (!isObject(uplink["decoded_payload"])) {
@@ -38,7 +38,7 @@ function arrivalOf(ids: Fields, value: Fields, uplink: Fields, now: Instant): Ar
 }
 
 /** The EUI is a device's name wherever it goes; the `device_id` was made up for one application. */
-function nameOf(ids: Fields): { readonly deviceId: string } | Rejected {
+function nameOf(ids: JsonObject): { readonly deviceId: string } | Rejected {
   const eui = ids["dev_eui"];
   return eui === undefined || eui === null || eui === ""
     ? deviceOf("end_device_ids.device_id", ids["device_id"])

@@ -1,6 +1,6 @@
 // `MQTT_URL`: where the external broker is, and how to log in there. It holds a password, so no message repeats it.
 
-import { Complaint } from "../../domain/errors.ts";
+import { UserError } from "../../domain/errors.ts";
 
 export type BrokerAddress = {
   readonly protocol: "mqtt" | "mqtts";
@@ -21,13 +21,13 @@ export function brokerAddress(text: string): BrokerAddress {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   const protocol = url?.protocol === "mqtt:" ? "mqtt" : url?.protocol === "mqtts:" ? "mqtts" : undefined;
   if (url === undefined || protocol === undefined || url.hostname === "") {
-    throw new Complaint("MQTT_URL must be mqtt://HOST or mqtts://HOST, with USER:PASSWORD@ where the broker asks for it", 2);
+    throw new UserError("MQTT_URL must be mqtt://HOST or mqtts://HOST, with USER:PASSWORD@ where the broker asks for it", 2);
   }
   const { protocol: spoken = "5", shared = "yes", ...rest } = Object.fromEntries(url.searchParams);
   const version = VERSIONS[spoken];
   const isSound = ["yes", "no"].includes(shared) && Object.keys(rest).length === 0 && ["", "/"].includes(url.pathname);
   if (version === undefined || !isSound) {
-    throw new Complaint("MQTT_URL may end with ?protocol=3.1.1 or ?shared=no, and with nothing else", 2);
+    throw new UserError("MQTT_URL may end with ?protocol=3.1.1 or ?shared=no, and with nothing else", 2);
   }
   return {
     protocol,
@@ -49,6 +49,6 @@ function decoded(part: string): string | undefined {
   try {
     return part === "" ? undefined : decodeURIComponent(part);
   } catch {
-    throw new Complaint("MQTT_URL has a % in its user or password that is not an encoded character; % itself is %25", 2);
+    throw new UserError("MQTT_URL has a % in its user or password that is not an encoded character; % itself is %25", 2);
   }
 }

@@ -4,10 +4,10 @@
 import { type AddressInfo, createServer, type Server, type Socket } from "node:net";
 import { setTimeout as pause } from "node:timers/promises";
 import { Aedes, type AedesOptions, type Client } from "aedes";
-import { Refusal } from "../../domain/errors.ts";
-import type { MqttDrop, Observe } from "../../domain/events.ts";
+import { RequestError } from "../../domain/errors.ts";
+import type { MqttDisconnectReason, Observe } from "../../domain/events.ts";
 import type { Clock } from "../../domain/instant.ts";
-import { hashOfSecret } from "../../domain/key.ts";
+import { hashSecret } from "../../domain/key.ts";
 import type { Accept } from "../arrival.ts";
 import { messageOf } from "../decode/message.ts";
 import { Budget } from "./budget.ts";
@@ -131,7 +131,7 @@ export class Broker {
         packet.clean = true;
         delete packet.will;
         // A client takes over the connection of another of the same id: only of one with the same key.
-        if (packet.clientId !== "") packet.clientId = `${hashOfSecret(String(packet.password))} ${packet.clientId}`;
+        if (packet.clientId !== "") packet.clientId = `${hashSecret(String(packet.password))} ${packet.clientId}`;
         done(null, true);
       },
       authenticate: (client, _user, password, done) => {
@@ -159,7 +159,7 @@ export class Broker {
     if (session === undefined) return;
     const { wire } = session;
     try {
-      if (secret === "") throw new Refusal("key_missing", "Log in with an ingest key as the password.");
+      if (secret === "") throw new RequestError("key_missing", "Log in with an ingest key as the password.");
       const end = (): void => this.#drop(session, "key");
       const login = await this.#logins.enter(secret, wire.address, client.id, end);
       session.login = login;
@@ -172,7 +172,7 @@ export class Broker {
         done(Object.assign(error, { returnCode: COME_AGAIN }), false);
         return;
       }
-      const code = error instanceof Refusal ? error.code : "internal";
+      const code = error instanceof RequestError ? error.code : "internal";
       if (code === "internal") this.#parts.observe({ kind: "mqtt_failed", error });
       this.#parts.observe({ kind: "mqtt_client_refused", code, address: wire.address });
       session.isTold = true;
@@ -216,7 +216,7 @@ export class Broker {
     for (const session of this.#sessions.values()) if (session.wire.isStuck(now)) this.#drop(session, "too_slow");
   }
 
-  #drop({ wire }: Session, why: MqttDrop): void {
+  #drop({ wire }: Session, why: MqttDisconnectReason): void {
     wire.stream.destroy(new Drop(why));
   }
 
@@ -227,7 +227,7 @@ export class Broker {
     this.#tellDropped(whyOf(error), session.wire.address);
   }
 
-  #tellDropped(why: MqttDrop, address: string): void {
+  #tellDropped(why: MqttDisconnectReason, address: string): void {
     this.#parts.observe({ kind: "mqtt_client_dropped", why, address });
   }
 }

@@ -2,19 +2,19 @@
 // log in is told.
 
 import type { ErrorCode } from "../../domain/errors.ts";
-import type { MqttDrop } from "../../domain/events.ts";
+import type { MqttDisconnectReason } from "../../domain/events.ts";
 
 export class Drop extends Error {
-  readonly why: MqttDrop;
+  readonly why: MqttDisconnectReason;
 
-  constructor(why: MqttDrop) {
+  constructor(why: MqttDisconnectReason) {
     super(why);
     this.why = why;
   }
 }
 
 /** Aedes says in words what it closes a connection for. */
-export function whyOf(error: Error): MqttDrop {
+export function whyOf(error: Error): MqttDisconnectReason {
   if (error instanceof Drop) return error.why;
   if (/protocol version/.test(error.message)) return "protocol_version";
   return /in time|timeout/.test(error.message) ? "too_slow" : "protocol";

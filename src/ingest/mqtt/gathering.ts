@@ -2,7 +2,7 @@
 // within a few milliseconds where many send, is handed over together, so that many messages share a commit. They are stored,
 // and their senders told, in the order of arrival.
 
-import { Refusal } from "../../domain/errors.ts";
+import { RequestError } from "../../domain/errors.ts";
 import type { Observe } from "../../domain/events.ts";
 import type { Accept, Arrival, Outcome, Rejected, Sender } from "../arrival.ts";
 import { type Message, readingsOf } from "../decode/message.ts";
@@ -131,7 +131,7 @@ export class Gathering {
       const sender = senders[i] as Sender | Unknown;
       if ("failed" in sender) {
         read.fate = sender;
-        if (!(sender.failed instanceof Refusal)) this.#observe({ kind: "mqtt_failed", error: sender.failed });
+        if (!(sender.failed instanceof RequestError)) this.#observe({ kind: "mqtt_failed", error: sender.failed });
         return;
       }
       const group = groups.get(sender) ?? { sender, reads: [] };
@@ -185,5 +185,5 @@ async function orRefusal(asked: Sender | Promise<Sender>): Promise<Sender | Unkn
 const lengthOf = ({ text }: Message): number => (typeof text === "string" ? text.length : 0);
 
 export function isUnavailable(error: unknown): boolean {
-  return error instanceof Refusal && error.code === "store_unavailable";
+  return error instanceof RequestError && error.code === "store_unavailable";
 }

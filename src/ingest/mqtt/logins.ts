@@ -1,6 +1,6 @@
 // Who is logged in, by key. A key is looked at again while its clients are connected, so that one that is revoked ends them.
 
-import { type ErrorCode, Refusal, storeUnavailable } from "../../domain/errors.ts";
+import { type ErrorCode, RequestError, storeUnavailable } from "../../domain/errors.ts";
 import type { Clock, Instant } from "../../domain/instant.ts";
 import type { Sender } from "../arrival.ts";
 import type { Budget } from "./budget.ts";
@@ -42,7 +42,7 @@ const ADMIT_MS = 10_000;
 const FINAL: ReadonlySet<ErrorCode> = new Set(["key_missing", "key_invalid", "key_expired", "key_revoked", "role_insufficient"]);
 
 export function isFinal(error: unknown): boolean {
-  return error instanceof Refusal && FINAL.has(error.code);
+  return error instanceof RequestError && FINAL.has(error.code);
 }
 
 export class Logins {
@@ -118,7 +118,7 @@ export class Logins {
       return guest;
     } catch (error) {
       if (isFinal(error)) for (const end of [...login.clients.values()]) end();
-      if (!(error instanceof Refusal) || error.code !== "rate_limited") throw error;
+      if (!(error instanceof RequestError) || error.code !== "rate_limited") throw error;
       this.#believe(login, login.guest);
       return login.guest;
     }

@@ -1,11 +1,11 @@
 // Readings that were refused: their sender cannot be told by MQTT, the operator can.
 
-import type { Door, Observe } from "../../domain/events.ts";
+import type { MqttEndpointKind, Observe } from "../../domain/events.ts";
 import type { Outcome } from "../arrival.ts";
 import { deviceNamed, type Message } from "../decode/message.ts";
 
 export type Sent = {
-  readonly door: Door;
+  readonly door: MqttEndpointKind;
   readonly keyId: string | null;
   readonly topic: string;
   readonly message: Message;

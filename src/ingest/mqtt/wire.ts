@@ -4,7 +4,7 @@
 
 import type { Socket } from "node:net";
 import { Duplex } from "node:stream";
-import type { MqttDrop } from "../../domain/events.ts";
+import type { MqttDisconnectReason } from "../../domain/events.ts";
 import type { Budget } from "./budget.ts";
 import { Chatter } from "./chatter.ts";
 import { Drop } from "./drop.ts";
@@ -198,7 +198,7 @@ export class Wire {
     }
   }
 
-  #faultIn({ type, size }: Head): MqttDrop | undefined {
+  #faultIn({ type, size }: Head): MqttDisconnectReason | undefined {
     if (this.#isFirst && type !== CONNECT) return "protocol";
     return size > (type === PUBLISH ? this.#bounds.publishBytes : this.#bounds.otherBytes) ? "packet_too_large" : undefined;
   }

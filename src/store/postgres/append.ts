@@ -1,7 +1,7 @@
 // The usual way of readings: behind all that their tanks have, into heads with room for them. The server does it by itself,
 // in one statement; no head has to be read for it.
 
-import type { Source } from "../../domain/reading.ts";
+import type { ReadingSource } from "../../domain/reading.ts";
 import { type Offer, offerSize, putOffer, type Readings } from "../series/passes.ts";
 import { HEAD_LONGEST, HEAD_MOST } from "../series/weave.ts";
 import { bigints, doubles, madePieces, texts } from "./arrays.ts";
@@ -13,7 +13,7 @@ const MORE = `unnest($1::text[], $2::bigint[], $3::bigint[], $4::bigint[], $5::d
   WITH ORDINALITY AS more (id, count, first, last, fill, data, place)`;
 
 /** The tank of each: what is named; or that which the device serves, and has served since then, if nothing waits of it. */
-const TANKS: Readonly<Record<Source["kind"], string>> = {
+const TANKS: Readonly<Record<ReadingSource["kind"], string>> = {
   tank: `SELECT *, id AS tank FROM ${MORE}`,
   device: `SELECT more.*, own.tank FROM ${MORE} CROSS JOIN LATERAL (
     SELECT tank FROM device WHERE id = more.id AND since <= more.first AND waiting = 0 OFFSET 0
@@ -24,7 +24,7 @@ const TANKS: Readonly<Record<Source["kind"], string>> = {
 const WHOLE = "1 / (count(*) = cardinality($1))::integer";
 
 /** By tank, as whoever locks heads does. A head is packed as what comes, which its first byte tells. */
-const appending = (kind: Source["kind"], check: string): Statement =>
+const appending = (kind: ReadingSource["kind"], check: string): Statement =>
   statement(`
     WITH done AS (
       UPDATE telemetry SET total = total + more.count, data = telemetry.data || substring(more.data FROM 2), at = more.last,
@@ -37,7 +37,7 @@ const appending = (kind: Source["kind"], check: string): Statement =>
     SELECT coalesce(array_agg(place), '{}'), coalesce(array_agg(tank) FILTER (WHERE length > ${HEAD_MOST}), '{}'), ${check}
     FROM done`);
 
-const appendings = (check: string): Readonly<Record<Source["kind"], Statement>> => ({
+const appendings = (check: string): Readonly<Record<ReadingSource["kind"], Statement>> => ({
   tank: appending("tank", check),
   device: appending("device", check),
 });
@@ -51,7 +51,7 @@ export type Appended = { readonly taken: readonly Uint32Array[]; readonly long: 
 /** Those of devices under the shared lock. */
 export async function append(
   db: Db,
-  kind: Source["kind"],
+  kind: ReadingSource["kind"],
   readings: Readings,
   offers: readonly Offer[],
   wanted: Wanted = "some",

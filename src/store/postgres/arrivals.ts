@@ -3,11 +3,19 @@
 //
 // Everyone locks in this order: the lists, the devices, heads by tank, devices' rows by id.
 
+import { ReleasedReadings } from "../../domain/commands/released.ts";
 import { settleLater } from "../../domain/inquiry.ts";
-import { Taken } from "../../domain/orders/taken.ts";
-import { batchOfWaiting, type Ended, endedOf, type Placement, placed, type Waiting, withStored } from "../../domain/placement.ts";
-import type { Acceptance, ArrivalBatch } from "../../domain/reading.ts";
-import { WAITING_MOST } from "../../domain/store.ts";
+import {
+  batchOfPending,
+  type PendingReading,
+  type Placement,
+  placeReadings,
+  type ResolvedReading,
+  resolvedReadings,
+  withStoreOutcomes,
+} from "../../domain/placement.ts";
+import type { IncomingBatch, IngestResult } from "../../domain/reading.ts";
+import { MAX_PENDING } from "../../domain/store.ts";
 import { WAITING_COLUMNS, waitingOf } from "../columns.ts";
 import { takeReadings } from "./acceptance.ts";
 import { answersOn } from "./answers.ts";
@@ -15,19 +23,19 @@ import { type Db, statement, type Transaction } from "./connection.ts";
 import { shareDevices } from "./devices.ts";
 
 /** Whatever they are. `isHolding`: heads of other tanks are held already. */
-export async function acceptReadings(db: Transaction, batch: ArrivalBatch, isHolding = false): Promise<Acceptance> {
-  const placement = await placeReadings(db, batch);
+export async function ingest(db: Transaction, batch: IncomingBatch, isHolding = false): Promise<IngestResult> {
+  const placement = await placeIncoming(db, batch);
   const stored = await takeReadings(db, placement.readings, isHolding);
-  const overtaken = placement.overtaken.map((moment) => ({ ...moment, isRejected: false }));
+  const overtaken = placement.superseded.map((moment) => ({ ...moment, isRejected: false }));
   if (overtaken.length > 0) await stopWaiting(db, overtaken);
-  if (placement.waiting.length > 0) await putToWait(db, placement.waiting);
-  return { outcomes: withStored(placement, stored), reasons: placement.reasons };
+  if (placement.pending.length > 0) await putToWait(db, placement.pending);
+  return { outcomes: withStoreOutcomes(placement, stored), reasons: placement.reasons };
 }
 
-export async function placeReadings(db: Db, batch: ArrivalBatch): Promise<Placement> {
+export async function placeIncoming(db: Db, batch: IncomingBatch): Promise<Placement> {
   // What is asked is sent behind the lock, hence asked under it.
   const shared = batch.sources.some(({ kind }) => kind === "device") ? shareDevices(db) : undefined;
-  return (await Promise.all([settleLater(placed(batch), answersOn(db)), shared]))[0];
+  return (await Promise.all([settleLater(placeReadings(batch), answersOn(db)), shared]))[0];
 }
 
 /** Makes the devices that are strange, and locks all: in the order they are given in. */
@@ -46,16 +54,16 @@ const SETTLE = statement(`
   ), gone AS (
     DELETE FROM waiting WHERE ctid = ANY (ARRAY(
       SELECT own.ctid FROM kept CROSS JOIN LATERAL (
-        SELECT ctid FROM waiting WHERE device = kept.id ORDER BY created_at DESC OFFSET ${WAITING_MOST}
-      ) AS own WHERE kept.total > ${WAITING_MOST}
+        SELECT ctid FROM waiting WHERE device = kept.id ORDER BY created_at DESC OFFSET ${MAX_PENDING}
+      ) AS own WHERE kept.total > ${MAX_PENDING}
     ))
   )
   INSERT INTO device (id, waiting, dropped)
-  SELECT id, least(total, ${WAITING_MOST}), lost + greatest(0, total - ${WAITING_MOST}) FROM kept
+  SELECT id, least(total, ${MAX_PENDING}), lost + greatest(0, total - ${MAX_PENDING}) FROM kept
   ON CONFLICT (id) DO UPDATE SET waiting = excluded.waiting, dropped = device.dropped + excluded.dropped`);
 
 /** Of one device and instant, the last to arrive stays. */
-async function putToWait(db: Db, waiting: readonly Waiting[]): Promise<void> {
+async function putToWait(db: Db, waiting: readonly PendingReading[]): Promise<void> {
   const last = [...new Map(waiting.map((one) => [`${one.created_at} ${one.device}`, one])).values()];
   const devices = [...new Set(last.map(({ device }) => device))].sort();
   await db.rows(MEET, [devices]);
@@ -79,13 +87,13 @@ const TAKE_AWAY = statement(`
   ))`);
 
 /** Takes in what waits of these devices, as far as it can be now; what one device may have at a time. Under the exclusive lock. */
-export async function drain(db: Transaction, devices: readonly string[]): Promise<Taken> {
-  const taken = new Taken();
+export async function drain(db: Transaction, devices: readonly string[]): Promise<ReleasedReadings> {
+  const taken = new ReleasedReadings();
   if (devices.length === 0) return taken;
   let step: string[] = [];
   let readings = 0;
   for (const [id, waiting] of await db.rows(SOME_WAIT, [devices])) {
-    if (readings + Number(waiting) > WAITING_MOST) {
+    if (readings + Number(waiting) > MAX_PENDING) {
       await drainSome(db, step, taken);
       step = [];
       readings = 0;
@@ -97,18 +105,18 @@ export async function drain(db: Transaction, devices: readonly string[]): Promis
   return taken;
 }
 
-async function drainSome(db: Transaction, devices: readonly string[], taken: Taken): Promise<void> {
+async function drainSome(db: Transaction, devices: readonly string[], taken: ReleasedReadings): Promise<void> {
   if (devices.length === 0) return;
   const waiting = (await db.rows(OF_DEVICES, [devices])).map(waitingOf);
-  const placement = await settleLater(placed(batchOfWaiting(waiting)), answersOn(db));
-  const outcomes = withStored(placement, await takeReadings(db, placement.readings));
-  const ended = endedOf(waiting, outcomes);
+  const placement = await settleLater(placeReadings(batchOfPending(waiting)), answersOn(db));
+  const outcomes = withStoreOutcomes(placement, await takeReadings(db, placement.readings));
+  const ended = resolvedReadings(waiting, outcomes);
   if (ended.length > 0) await stopWaiting(db, ended);
   for (const { created_at, isRejected } of ended) taken.add(created_at, isRejected);
 }
 
 /** The devices are locked by id. */
-async function stopWaiting(db: Db, ended: readonly Ended[]): Promise<void> {
+async function stopWaiting(db: Db, ended: readonly ResolvedReading[]): Promise<void> {
   const lost = new Map(ended.map(({ device }) => [device, 0]));
   for (const { device, isRejected } of ended) if (isRejected) lost.set(device, (lost.get(device) ?? 0) + 1);
   const devices = [...lost.keys()].sort();

@@ -1,8 +1,8 @@
 // The audit log: entries are added by writers that hold the lock of the lists, and numbered without a gap, so that a page is
 // found by arithmetic.
 
-import type { AuditEntry, Deed, Occasion } from "../../domain/audit.ts";
-import type { AuditQuestion } from "../../domain/overview.ts";
+import type { AuditContext, AuditEntry, AuditedChange } from "../../domain/audit.ts";
+import type { AuditQuery } from "../../domain/management-reads.ts";
 import type { Page } from "../../domain/page.ts";
 import { AUDIT_COLUMNS, auditEntryOf } from "../columns.ts";
 import { EARLIEST, LATEST } from "../series/levels.ts";
@@ -17,7 +17,7 @@ const ADD = statement(`
   CROSS JOIN unnest($3::text[], $4::text[], $5::text[], $6::text[]) WITH ORDINALITY AS deed (object, id, action, changes, place)`);
 
 /** Under the lock of the lists. */
-export async function note(db: Db, deeds: readonly Deed[], { by, at }: Occasion): Promise<void> {
+export async function note(db: Db, deeds: readonly AuditedChange[], { by, at }: AuditContext): Promise<void> {
   if (deeds.length === 0) return;
   await db.rows(ADD, [
     at,
@@ -52,7 +52,7 @@ const PAGE = statement(`
   ) AS entry ON true`);
 
 /** What is asked for, in the order of how little it leaves: the first is looked up. */
-function conditionsOf({ by, object, id }: AuditQuestion, filtering: Filtering): Condition[] {
+function conditionsOf({ by, object, id }: AuditQuery, filtering: Filtering): Condition[] {
   const conditions: Condition[] = [];
   if (id !== undefined) conditions.push(isEqual("id", filtering.value(id, "text"))); // audit_by_id
   if (by !== undefined) conditions.push(isEqual("who", filtering.value(by, "text"))); // audit_by_who
@@ -61,7 +61,7 @@ function conditionsOf({ by, object, id }: AuditQuestion, filtering: Filtering): 
 }
 
 export function auditQuestions(db: Db) {
-  async function filtered(question: AuditQuestion): Promise<Page<AuditEntry>> {
+  async function filtered(question: AuditQuery): Promise<Page<AuditEntry>> {
     const { from = EARLIEST, to = LATEST } = question;
     const filtering = new Filtering();
     const isInRange = {
@@ -81,7 +81,7 @@ export function auditQuestions(db: Db) {
   }
 
   return {
-    async auditPage(question: AuditQuestion): Promise<Page<AuditEntry>> {
+    async auditPage(question: AuditQuery): Promise<Page<AuditEntry>> {
       const { by, object, id, from = EARLIEST, to = LATEST, page, size } = question;
       if (by !== undefined || object !== undefined || id !== undefined) return filtered(question);
       return pageOf(await db.rows(PAGE, [from, to, (page - 1) * size, size]), auditEntryOf);

@@ -1,7 +1,7 @@
 // The check of a customer: its fields, and the number of its tanks.
 
 import type { Finding } from "../../domain/store.ts";
-import { faultInCustomer } from "../../domain/stored.ts";
+import { errorInCustomer } from "../../domain/validate-stored.ts";
 import type { ObjectLook } from "../check.ts";
 import { CUSTOMER_COLUMNS, customerOf } from "../columns.ts";
 import { countFaults, findingsOf, ruleFaults } from "../series/fault.ts";
@@ -33,6 +33,6 @@ export async function repairCustomer(db: Db, id: string): Promise<Finding[]> {
 
 function lookOf([tanks, ...columns]: Row): ObjectLook<string> {
   const customer = customerOf(columns);
-  const faults = [...ruleFaults(faultInCustomer(customer)), ...countFaults(customer.tank_count, Number(tanks))];
+  const faults = [...ruleFaults(errorInCustomer(customer)), ...countFaults(customer.tank_count, Number(tanks))];
   return { key: customer.id, where: `customer ${customer.id}`, faults, readings: 0 };
 }

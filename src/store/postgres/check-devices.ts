@@ -2,7 +2,7 @@
 // right stays in the database: only what is wrong is fetched.
 
 import type { Finding } from "../../domain/store.ts";
-import { shownInstant } from "../../domain/stored.ts";
+import { displayInstant } from "../../domain/validate-stored.ts";
 import type { Look } from "../check.ts";
 import { findingsOf } from "../series/fault.ts";
 import { lookAtTexts } from "./check-texts.ts";
@@ -55,7 +55,7 @@ export async function lookAtDevices(db: Db): Promise<Look[]> {
   );
   const strange = (await db.rows(STRANGE)).map(([id]) => look(id, true, "readings of it wait, and it is not known"));
   const lost = (await db.rows(LOST)).map(([id, tank, until]) =>
-    look(id, false, `it served tank ${tank} until ${shownInstant(Number(until))}, which is not there: restore a backup`),
+    look(id, false, `it served tank ${tank} until ${displayInstant(Number(until))}, which is not there: restore a backup`),
   );
   return [...shared, ...stray, ...wrong, ...strange, ...lost, ...(await lookAtTexts(db))];
 }

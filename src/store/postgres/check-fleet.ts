@@ -1,6 +1,6 @@
 // The check of what is kept beside a tank: its row in the fleet, and its device.
 
-import { ALWAYS, deviceKey, strangeDevice } from "../../domain/device.ts";
+import { deviceKey, EARLIEST, unknownDevice } from "../../domain/device.ts";
 import type { Reading } from "../../domain/reading.ts";
 import type { Tank } from "../../domain/tank.ts";
 import { fleetFaults, type KeptFleetRow, servingFaults } from "../check-fleet.ts";
@@ -37,7 +37,7 @@ export function besideFaults(tank: Tank, isLive: boolean, head: Uint8Array | und
   const [threshold, at, fill, urgency, heard, device, serves, isElsewhere, shape] = beside;
   const isKept = [threshold, urgency, heard].some((one) => one !== null);
   const kept = isKept ? ({ threshold, at, fill, urgency, heard } as KeptFleetRow) : undefined;
-  const served = device === null ? undefined : { ...strangeDevice(String(device)), tank_id: serves as string | null };
+  const served = device === null ? undefined : { ...unknownDevice(String(device)), tank_id: serves as string | null };
   const latest = latestOf(head);
   const ofFleet = latest === "unreadable" ? [] : fleetFaults(tank, isLive, latest, kept);
   // Of a live tank the fleet tells.
@@ -46,7 +46,7 @@ export function besideFaults(tank: Tank, isLive: boolean, head: Uint8Array | und
 }
 
 function latestFaults(latest: Reading | undefined, { at, fill }: Readonly<Record<"at" | "fill", unknown>>): Fault[] {
-  if (at === (latest?.created_at ?? ALWAYS) && fill === (latest?.fill_percentage ?? null)) return [];
+  if (at === (latest?.created_at ?? EARLIEST) && fill === (latest?.fill_percentage ?? null)) return [];
   return [{ isDerived: true, what: "what is kept beside its head is not its latest reading" }];
 }
 

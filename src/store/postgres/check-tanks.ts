@@ -1,8 +1,8 @@
 // The check of a tank: its fields, head, blocks and milestones of its telemetry, its row in the fleet, and its device.
 
 import type { Finding } from "../../domain/store.ts";
-import { faultInTank } from "../../domain/stored.ts";
 import type { Tank } from "../../domain/tank.ts";
+import { errorInTank } from "../../domain/validate-stored.ts";
 import type { ObjectLook } from "../check.ts";
 import { isDeleted, TANK_COLUMNS, tankOf } from "../columns.ts";
 import { faultsInLevels, type StoredGroup } from "../series/check-levels.ts";
@@ -82,7 +82,7 @@ function lookOf(row: HeadRow, blocks: readonly Stretch[], groups: readonly Store
   const isLive = !isDeleted(columns);
   const head: Head | undefined = start === null ? undefined : { start, data, total };
   const telemetry = lookAtReadings(head, blocks);
-  const faults = [...ruleFaults(faultInTank(tank)), ...telemetry.faults, ...olderFaults(head && older, telemetry)];
+  const faults = [...ruleFaults(errorInTank(tank)), ...telemetry.faults, ...olderFaults(head && older, telemetry)];
   if (telemetry.gaps !== undefined) faults.push(...faultsInLevels(groups, telemetry.gaps, [EARLIEST]));
   faults.push(...besideFaults(tank, isLive, head?.data, beside));
   const stretches = [...blocks, ...(head === undefined ? [] : [head])].map((stretch) => stretch.data);

@@ -1,7 +1,7 @@
 // What a check sees in PostgreSQL: short transactions that only read, on the primary.
 
 import type pg from "pg";
-import type { Census, Finding } from "../../domain/store.ts";
+import type { CheckTotals, Finding } from "../../domain/store.ts";
 import { checkWith, type Repairs } from "../check.ts";
 import { someCustomers } from "./check-customers.ts";
 import { lookAtDevices } from "./check-devices.ts";
@@ -18,7 +18,7 @@ export async function* check(
   pool: pg.Pool,
   repairs: Repairs<string> | undefined,
   progress: (done: number, total: number) => void,
-): AsyncGenerator<Finding, Census, void> {
+): AsyncGenerator<Finding, CheckTotals, void> {
   function inSnapshot<A extends unknown[], T>(look: (db: Db, ...args: A) => Promise<T>): (...args: A) => Promise<T> {
     return (...args) => transaction(pool, (db) => look(db, ...args), "REPEATABLE READ READ ONLY");
   }

@@ -2,7 +2,7 @@
 
 import { setTimeout as pause } from "node:timers/promises";
 import pg from "pg";
-import { Refusal, storeUnavailable } from "../../domain/errors.ts";
+import { RequestError, storeUnavailable } from "../../domain/errors.ts";
 
 export type Value = string | number | boolean | null | Uint8Array | readonly (string | number | boolean | null | Uint8Array)[];
 export type Row = readonly unknown[];
@@ -233,7 +233,7 @@ const DRIVER = /connection terminated|connection ended|timeout|not queryable|une
 
 /** A server that is not there now is the port's `store_unavailable`; anything else is a fault of ours. */
 export function asRefusal(error: unknown): unknown {
-  if (error instanceof Refusal || !(error instanceof Error)) return error;
+  if (error instanceof RequestError || !(error instanceof Error)) return error;
   const code = codeOf(error) ?? (error instanceof AggregateError ? codeOf(error.errors[0]) : undefined);
   const isAway = code === undefined ? DRIVER.test(error.message) : AWAY.test(code) || NETWORK.test(code);
   return isAway ? storeUnavailable(error) : error;

@@ -1,14 +1,14 @@
 // Customers: questions, and the writes, which take many at a time.
 
-import { customerDeeds, type Occasion } from "../../domain/audit.ts";
-import type { CountedCustomer } from "../../domain/customer.ts";
-import { type Change, type CustomerState, decideCustomers, idsOf } from "../../domain/fleet.ts";
+import { type AuditContext, auditCustomers } from "../../domain/audit.ts";
+import { type Change, type CustomerState, planCustomerImport, recordIds } from "../../domain/changes.ts";
+import type { CustomerWithCount } from "../../domain/customer.ts";
 import type { Instant } from "../../domain/instant.ts";
-import type { Sight } from "../../domain/key.ts";
-import type { ManagedCustomer } from "../../domain/managed.ts";
+import type { Scope } from "../../domain/key.ts";
 import type { Page } from "../../domain/page.ts";
 import type { CustomerRecord, RecordOutcome } from "../../domain/record.ts";
-import type { CustomerQuestion, Found } from "../../domain/store.ts";
+import type { ManagedCustomer } from "../../domain/resource.ts";
+import type { CustomerQuery, Found } from "../../domain/store.ts";
 import { CUSTOMER_COLUMNS, CUSTOMER_FIELDS, customerOf, customerState, customerValues, isDeleted, ownPage } from "../columns.ts";
 import { customerMove, LISTS } from "../series/lists.ts";
 import { note } from "./audit.ts";
@@ -25,7 +25,7 @@ const byEmail = new List(LISTS.customersByEmail, CUSTOMER_COLUMNS);
 
 export function customerQuestions(db: Db) {
   return {
-    async customerById(id: string, sight: Sight): Promise<Found<CountedCustomer>> {
+    async customerById(id: string, sight: Scope): Promise<Found<CustomerWithCount>> {
       if (sight.customerId !== null && sight.customerId !== id) return undefined;
       const [row] = await db.rows(BY_ID, [id]);
       if (row === undefined) return undefined;
@@ -36,7 +36,7 @@ export function customerQuestions(db: Db) {
       return (await db.rows(BY_ID, [id])).map(customerState)[0];
     },
 
-    async customerPage(question: CustomerQuestion, sight: Sight): Promise<Page<CountedCustomer>> {
+    async customerPage(question: CustomerQuery, sight: Scope): Promise<Page<CustomerWithCount>> {
       const { email } = question;
       if (sight.customerId !== null) return ownPage((await db.rows(BY_ID, [sight.customerId]))[0], question);
       const { rows, totalItems } =
@@ -60,15 +60,19 @@ export async function knownCustomers(db: Db, ids: readonly string[]): Promise<Ma
   return byId(ids, await db.rows(KNOWN, [ids]), customerState);
 }
 
-export async function putCustomers(db: Db, records: readonly CustomerRecord[], occasion: Occasion): Promise<RecordOutcome[]> {
+export async function importCustomers(
+  db: Db,
+  records: readonly CustomerRecord[],
+  occasion: AuditContext,
+): Promise<RecordOutcome[]> {
   await lockLists(db);
-  const { outcomes, changes } = decideCustomers(records, await knownCustomers(db, [...new Set(idsOf(records))]));
+  const { outcomes, changes } = planCustomerImport(records, await knownCustomers(db, [...new Set(recordIds(records))]));
   await writeCustomers(db, changes, occasion);
   return outcomes;
 }
 
 /** Under the lock of the lists. */
-export async function writeCustomers(db: Db, changes: readonly Change<CustomerState>[], occasion: Occasion): Promise<void> {
+export async function writeCustomers(db: Db, changes: readonly Change<CustomerState>[], occasion: AuditContext): Promise<void> {
   if (changes.length === 0) return;
   const rows = changes.map(({ id, before, after }) => [
     id,
@@ -82,9 +86,9 @@ export async function writeCustomers(db: Db, changes: readonly Change<CustomerSt
       db,
       changes.map((change) => customerMove(kind, change)),
     );
-  await note(db, customerDeeds(changes), occasion);
+  await note(db, auditCustomers(changes), occasion);
 }
 
-export async function touchCustomers(db: Db, seen: ReadonlyMap<string, Instant>): Promise<void> {
+export async function updateLastSeen(db: Db, seen: ReadonlyMap<string, Instant>): Promise<void> {
   await db.rows(TOUCH, [[...seen.keys()], [...seen.values()]]);
 }

@@ -1,8 +1,8 @@
 // Devices as records say they are. Which tank each serves follows from the tanks, and stays.
 
-import type { Occasion } from "../../domain/audit.ts";
-import type { DeviceRecord } from "../../domain/device-line.ts";
-import { decideDevices } from "../../domain/device-records.ts";
+import type { AuditContext } from "../../domain/audit.ts";
+import type { DeviceRecord } from "../../domain/device-record.ts";
+import { planDeviceImport } from "../../domain/import-devices.ts";
 import { settleLater } from "../../domain/inquiry.ts";
 import type { RecordOutcome } from "../../domain/record.ts";
 import { answersOn } from "./answers.ts";
@@ -16,14 +16,14 @@ import { columnsOf, putStatement } from "./put.ts";
 const PUT = putStatement("device", ["id", "since", "profile", "dropped"]);
 const SERVICES = putStatement("service", ["device", "until", "tank"], 2);
 
-export async function putDevices(
+export async function importDevices(
   db: Transaction,
   records: readonly DeviceRecord[],
-  occasion: Occasion,
+  occasion: AuditContext,
 ): Promise<RecordOutcome[]> {
   await lockLists(db);
   await lockDevices(db);
-  const { outcomes, devices, deeds } = await settleLater(decideDevices(records), answersOn(db));
+  const { outcomes, devices, audit: deeds } = await settleLater(planDeviceImport(records), answersOn(db));
   const rows = devices.map(({ device: { id, since, profile }, dropped }) => [
     id,
     since,
@@ -31,7 +31,7 @@ export async function putDevices(
     dropped,
   ]);
   if (rows.length > 0) await db.rows(PUT, columnsOf(rows));
-  const services = devices.flatMap((kept) => kept.services.map(({ device, until, tankId }) => [device, until, tankId]));
+  const services = devices.flatMap((kept) => kept.assignments.map(({ device, until, tankId }) => [device, until, tankId]));
   if (services.length > 0) await db.rows(SERVICES, columnsOf(services));
   await note(db, deeds, occasion);
   await drain(

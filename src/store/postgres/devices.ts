@@ -1,12 +1,12 @@
 // Devices: which tank each serves, and served before; how its payloads are read; and how many readings wait of it.
 
-import type { Device, DeviceMove, Service } from "../../domain/device.ts";
-import { type Change, deviceMoves, devicesOf, type TankState } from "../../domain/fleet.ts";
+import { affectedDevices, type Change, deviceMoves, type TankState } from "../../domain/changes.ts";
+import type { Device, DeviceAssignment, DeviceMove } from "../../domain/device.ts";
 import type { Instant } from "../../domain/instant.ts";
-import type { ManagedDevice } from "../../domain/managed.ts";
-import type { DeviceSearch } from "../../domain/overview.ts";
+import type { DeviceSearch } from "../../domain/management-reads.ts";
 import type { Page } from "../../domain/page.ts";
-import type { Waiting } from "../../domain/placement.ts";
+import type { PendingReading } from "../../domain/placement.ts";
+import type { ManagedDevice } from "../../domain/resource.ts";
 import {
   DEVICE_COLUMNS,
   knownDevice,
@@ -55,7 +55,7 @@ export async function knownDevices(db: Db, keys: readonly string[]): Promise<Map
   return new Map((await db.rows(KNOWN, [keys])).map(knownDevice).map((device) => [device.id, device]));
 }
 
-export async function services(db: Db, keys: readonly string[]): Promise<Service[]> {
+export async function services(db: Db, keys: readonly string[]): Promise<DeviceAssignment[]> {
   return (await db.rows(SERVICES, [keys])).map(serviceOf);
 }
 
@@ -70,7 +70,7 @@ const FORGET = statement("DELETE FROM device WHERE id = ANY ($1::text[])");
 
 /** Follows the tanks; gives the devices that serve another tank than before, or one at last. Under the exclusive lock. */
 export async function moveDevices(db: Db, changes: readonly Change<TankState>[], at: Instant): Promise<string[]> {
-  const moves = deviceMoves(changes, await knownDevices(db, devicesOf(changes)), at);
+  const moves = deviceMoves(changes, await knownDevices(db, affectedDevices(changes)), at);
   if (moves.length === 0) return [];
   await db.rows(MOVE, columnsOf(moves.map(({ device: { id, tank_id, since } }) => [id, tank_id, since])));
   const ended = moves.flatMap((move: DeviceMove) => move.ended ?? []);
@@ -117,7 +117,7 @@ export function deviceQuestions(db: Db) {
       return (await managedDevices(db, [key]))[0];
     },
 
-    async newestWaiting(key: string): Promise<Waiting | undefined> {
+    async newestWaiting(key: string): Promise<PendingReading | undefined> {
       return (await db.rows(NEWEST_WAITING, [key])).map(waitingOf)[0];
     },
 

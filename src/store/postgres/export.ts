@@ -2,7 +2,7 @@
 // stays open for as long as the reader takes.
 
 import type pg from "pg";
-import type { StoredRecord } from "../../domain/export-lines.ts";
+import type { ExportRecord } from "../../domain/export.ts";
 import {
   customerState,
   DEVICE_COLUMNS,
@@ -32,7 +32,7 @@ const FORGOTTEN = `
   GROUP BY device ORDER BY device`;
 const WAITING = `SELECT ${WAITING_COLUMNS} FROM waiting ORDER BY device, created_at`;
 
-export async function* records(pool: pg.Pool): AsyncGenerator<StoredRecord> {
+export async function* records(pool: pg.Pool): AsyncGenerator<ExportRecord> {
   let client: pg.PoolClient | undefined;
   let isBroken = false;
   try {

@@ -1,7 +1,7 @@
 // Lists that are filtered: what a filter leaves is counted and sorted when it is asked for. One part of a filter is looked up
 // in an index, the others are held against what was found there; all in one statement.
 
-import type { Page, PageQuestion } from "../../domain/page.ts";
+import type { Page, PageQuery } from "../../domain/page.ts";
 import { rangeOf } from "../beginning.ts";
 import { type Db, type Row, type Statement, statement, type Value } from "./connection.ts";
 
@@ -63,7 +63,7 @@ export function filteredPage(
   db: Db,
   filtering: Filtering,
   { table, key, order, columns, base = "true", looked, others }: FilteredList,
-  { page, size }: Pick<PageQuestion, "page" | "size">,
+  { page, size }: Pick<PageQuery, "page" | "size">,
 ): Promise<Row[]> {
   const sorted = (alias: string): string => order.map((column) => `${alias}.${column} DESC`).join(", ");
   const limits = `LIMIT ${filtering.value(size, "bigint")} OFFSET ${filtering.value((page - 1) * size, "bigint")}`;

@@ -1,7 +1,7 @@
 // The statement of a page of the fleet: the page itself and the number of all, of one snapshot. What is asked for decides
 // which index is walked, so that the first pages are quick among a million tanks, whatever a filter leaves.
 
-import type { FleetQuestion, FleetState } from "../../domain/overview.ts";
+import type { FleetQuery, FleetState } from "../../domain/management-reads.ts";
 import { TANK_COLUMNS } from "../columns.ts";
 import { heardAt, UNKNOWN_URGENCY } from "../fleet-row.ts";
 import { beginsWith, type Condition, type Filtering, isEqual, where } from "./filter.ts";
@@ -35,7 +35,7 @@ const orderOf = (alias: string): string => `${alias}.urgency, ${alias}.fill - ${
 /** So many are fetched and sorted; of more, the most urgent are looked through until a page is full. */
 const FETCHED = 100_000;
 
-export function fleetText(question: FleetQuestion, filtering: Filtering, fetched = FETCHED): string {
+export function fleetText(question: FleetQuery, filtering: Filtering, fetched = FETCHED): string {
   const { state, silentSince, owner_id, city, page, size } = question;
   const limits = `LIMIT ${filtering.value(size, "bigint")} OFFSET ${filtering.value((page - 1) * size, "bigint")}`;
   const ofState = state === undefined ? [] : [STATES[state]];

@@ -1,9 +1,9 @@
 // The fleet: every live tank with its latest reading, by how urgent it is. All of it lies in the row of the tank's head, which
 // says of a tank that is deleted neither how urgent it is nor when it was heard.
 
-import { ALWAYS } from "../../domain/device.ts";
-import type { Change, TankState } from "../../domain/fleet.ts";
-import type { FleetEntry, FleetQuestion } from "../../domain/overview.ts";
+import type { Change, TankState } from "../../domain/changes.ts";
+import { EARLIEST } from "../../domain/device.ts";
+import type { FleetEntry, FleetQuery } from "../../domain/management-reads.ts";
 import type { Page } from "../../domain/page.ts";
 import type { Reading } from "../../domain/reading.ts";
 import { tankOf } from "../columns.ts";
@@ -53,7 +53,7 @@ type LatestOfTank = {
 export async function putLatest(db: Db, tanks: readonly LatestOfTank[]): Promise<void> {
   await db.rows(SET_LATEST, [
     tanks.map(({ tank }) => tank),
-    tanks.map(({ latest }) => latest?.created_at ?? ALWAYS),
+    tanks.map(({ latest }) => latest?.created_at ?? EARLIEST),
     tanks.map(({ latest }) => latest?.fill_percentage ?? null),
     tanks.map(({ threshold }) => threshold),
   ]);
@@ -61,7 +61,7 @@ export async function putLatest(db: Db, tanks: readonly LatestOfTank[]): Promise
 
 export function fleetQuestions(db: Db) {
   return {
-    async fleetPage(question: FleetQuestion): Promise<Page<FleetEntry>> {
+    async fleetPage(question: FleetQuery): Promise<Page<FleetEntry>> {
       const filtering = new Filtering();
       return pageOf(await filtering.ask(db, fleetText(question, filtering)), entryOf);
     },

@@ -1,8 +1,8 @@
 // Keys: looked up by the hash of their secret.
 
+import type { KeyChange } from "../../domain/commands/command.ts";
 import type { Instant } from "../../domain/instant.ts";
-import type { KnownKey, Role } from "../../domain/key.ts";
-import type { KeyChange } from "../../domain/orders/order.ts";
+import type { Role, StoredKey } from "../../domain/key.ts";
 import { type Db, type Row, statement } from "./connection.ts";
 import { byId } from "./put.ts";
 
@@ -22,7 +22,7 @@ const CHANGE = statement(
   "UPDATE api_key SET name = $2, rate = $3, expires_at = $4, revoked_at = $5, replaced_by = $6 WHERE id = $1",
 );
 
-function keyOf(row: Row): KnownKey {
+function keyOf(row: Row): StoredKey {
   const [id, name, role, customer_id, device_id, rate, created_at, expires_at, revoked_at, replaced_by, customer_deleted] = row;
   return {
     id: id as string,
@@ -41,15 +41,15 @@ function keyOf(row: Row): KnownKey {
 
 export function keyQuestions(db: Db) {
   return {
-    async keyByHash(hash: string): Promise<KnownKey | undefined> {
+    async keyByHash(hash: string): Promise<StoredKey | undefined> {
       const [row] = await db.rows(BY_HASH, [hash]);
       return row === undefined ? undefined : keyOf(row);
     },
-    keyList: async (): Promise<KnownKey[]> => (await db.rows(ALL)).map(keyOf),
+    keyList: async (): Promise<StoredKey[]> => (await db.rows(ALL)).map(keyOf),
   };
 }
 
-export async function knownKeys(db: Db, ids: readonly string[]): Promise<Map<string, KnownKey>> {
+export async function knownKeys(db: Db, ids: readonly string[]): Promise<Map<string, StoredKey>> {
   return byId(ids, await db.rows(BY_ID, [ids]), keyOf);
 }
 

@@ -1,7 +1,7 @@
 // Brings a database to the newest version of the schema, and refuses one that is somebody else's.
 
 import type pg from "pg";
-import { Complaint } from "../../domain/errors.ts";
+import { UserError } from "../../domain/errors.ts";
 import { statement, type Transaction, transaction } from "./connection.ts";
 import { fillDevices, fillFleet } from "./fill-fleet.ts";
 import { DEVICES_AND_FLEET, FIRST, SENDERS_AND_LATEST, TABLES } from "./schema.ts";
@@ -41,7 +41,7 @@ export async function migrate(pool: pg.Pool): Promise<void> {
     if ((await db.rows(IS_OURS))[0]?.[0] !== true) {
       const [foreign] = await db.rows(FOREIGN, [TABLES]);
       if (foreign !== undefined) {
-        throw new Complaint(
+        throw new UserError(
           `the database has a table "${foreign[0]}" that is not Tank Monitor's. Name another database in DATABASE_URL.`,
         );
       }
@@ -50,12 +50,12 @@ export async function migrate(pool: pg.Pool): Promise<void> {
     }
     const version = Number((await db.rows(VERSION))[0]?.[0]);
     if (version === 1) {
-      throw new Complaint(
+      throw new UserError(
         "the database was made by a Tank Monitor that was never released (database version 1). Export it with the program that made it, and import that into an empty database.",
       );
     }
     if (version > NEWEST) {
-      throw new Complaint(
+      throw new UserError(
         `the database was made by a newer Tank Monitor (database version ${version}; this program knows versions up to ${NEWEST}). Start the newer program.`,
       );
     }

@@ -1,11 +1,19 @@
 // Orders, each decided and carried out in one transaction, one after the other.
 
-import type { Occasion } from "../../domain/audit.ts";
+import type { AuditContext } from "../../domain/audit.ts";
+import {
+  type ChangeSet,
+  type Command,
+  type CommandResult,
+  commandError,
+  IDEMPOTENCY_MS,
+  type IdempotencyKey,
+  isCommandError,
+} from "../../domain/commands/command.ts";
+import { planCommand } from "../../domain/commands/plan.ts";
+import { type ReleasedReadings, withReleased } from "../../domain/commands/released.ts";
 import { settleLater } from "../../domain/inquiry.ts";
-import type { Shown } from "../../domain/managed.ts";
-import { deciding } from "../../domain/orders/decide.ts";
-import { type Carried, type Decision, isRefused, ONCE_MS, type Once, type Order, refused } from "../../domain/orders/order.ts";
-import { type Taken, withTaken } from "../../domain/orders/taken.ts";
+import type { Resource } from "../../domain/resource.ts";
 import { answersOn } from "./answers.ts";
 import { drain, waitingOfTanks } from "./arrivals.ts";
 import { note } from "./audit.ts";
@@ -16,21 +24,26 @@ import { writeKeys } from "./keys.ts";
 import { lockLists } from "./lists.ts";
 import { putShapes, writeTanks } from "./tanks.ts";
 
-export async function carryOut(db: Transaction, order: Order, occasion: Occasion, once?: Once): Promise<Carried> {
+export async function execute(
+  db: Transaction,
+  order: Command,
+  occasion: AuditContext,
+  once?: IdempotencyKey,
+): Promise<CommandResult> {
   await lockLists(db);
   await lockDevices(db);
   const before = once === undefined ? undefined : await carriedBefore(db, occasion, once);
   if (before !== undefined) return before;
-  const decision = await settleLater(deciding(order, occasion.at), answersOn(db));
-  if (isRefused(decision)) return decision;
-  const shown = withTaken(decision.shown, await write(db, decision, occasion));
+  const decision = await settleLater(planCommand(order, occasion.at), answersOn(db));
+  if (isCommandError(decision)) return decision;
+  const shown = withReleased(decision.resource, await write(db, decision, occasion));
   if (once !== undefined) await remember(db, occasion, once, shown);
-  return { shown, replayed: false };
+  return { resource: shown, replayed: false };
 }
 
 /** Gives the readings that wait no longer. */
-async function write(db: Transaction, decision: Decision, occasion: Occasion): Promise<Taken> {
-  const { customers, tanks, shapes, devices, emptied, forgotten, keys, deeds } = decision;
+async function write(db: Transaction, decision: ChangeSet, occasion: AuditContext): Promise<ReleasedReadings> {
+  const { customers, tanks, shapes, devices, pendingRemoved: emptied, devicesRemoved: forgotten, keys, audit: deeds } = decision;
   await writeCustomers(db, customers, occasion);
   const moved = await writeTanks(db, tanks, occasion);
   await putShapes(db, shapes);
@@ -52,17 +65,26 @@ const REMEMBER = statement(`
 const FORGET = statement(`
   DELETE FROM once WHERE ctid = ANY (ARRAY(SELECT ctid FROM once WHERE at <= $1 ORDER BY at LIMIT ${REMOVED_AT_ONCE}))`); // once_by_time
 
-async function carriedBefore(db: Db, { by, at }: Occasion, { key, asked }: Once): Promise<Carried | undefined> {
-  const [row] = await db.rows(KNOWN, [by, key, at - ONCE_MS]);
+async function carriedBefore(
+  db: Db,
+  { by, at }: AuditContext,
+  { key, fingerprint: asked }: IdempotencyKey,
+): Promise<CommandResult | undefined> {
+  const [row] = await db.rows(KNOWN, [by, key, at - IDEMPOTENCY_MS]);
   if (row === undefined) return undefined;
   if (row[0] !== asked) {
-    return refused("idempotency_key_reused", "This Idempotency-Key was used for another request within the last 24 hours.");
+    return commandError("idempotency_key_reused", "This Idempotency-Key was used for another request within the last 24 hours.");
   }
-  return { shown: JSON.parse(String(row[1])) as Shown, replayed: true };
+  return { resource: JSON.parse(String(row[1])) as Resource, replayed: true };
 }
 
 /** What is older than a day goes, a little at a time. */
-async function remember(db: Db, { by, at }: Occasion, { key, asked }: Once, shown: Shown): Promise<void> {
-  await db.rows(FORGET, [at - ONCE_MS]);
+async function remember(
+  db: Db,
+  { by, at }: AuditContext,
+  { key, fingerprint: asked }: IdempotencyKey,
+  shown: Resource,
+): Promise<void> {
+  await db.rows(FORGET, [at - IDEMPOTENCY_MS]);
   await db.rows(REMEMBER, [by, key, at, asked, JSON.stringify(shown)]);
 }

@@ -1,6 +1,6 @@
 // How a page of a list is found: ranks from the milestones, then a walk of at most a gap and a page, all in one statement.
 
-import type { PageQuestion } from "../../domain/page.ts";
+import type { PageQuery } from "../../domain/page.ts";
 import { EARLIEST, GAP_MOST, LATEST, missingGroup } from "../series/levels.ts";
 import { LISTS, type ListKind, seriesOf } from "../series/lists.ts";
 import { type Db, type Row, type Statement, statement } from "./connection.ts";
@@ -67,7 +67,7 @@ export class List {
       ) ON true ORDER BY entry.created_at DESC, entry.id DESC`);
   }
 
-  async page(db: Db, key: string | null, { from = EARLIEST, to, page, size }: PageQuestion): Promise<RowPage> {
+  async page(db: Db, key: string | null, { from = EARLIEST, to, page, size }: PageQuery): Promise<RowPage> {
     const skipped = (page - 1) * size;
     const asked = skipped <= GAP_MOST ? this.#near : this.#far;
     const end = to === undefined ? LATEST : to + 1;

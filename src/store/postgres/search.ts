@@ -1,10 +1,10 @@
 // Searches of customers and tanks: all of them by their milestones, what a filter leaves counted and sorted.
 
+import type { TankWithShape } from "../../domain/changes.ts";
 import { deviceKey } from "../../domain/device.ts";
-import type { ShapedTank } from "../../domain/fleet.ts";
-import type { ManagedCustomer } from "../../domain/managed.ts";
-import type { CustomerSearch, TankSearch } from "../../domain/overview.ts";
-import type { Page, PageQuestion } from "../../domain/page.ts";
+import type { CustomerSearch, TankSearch } from "../../domain/management-reads.ts";
+import type { Page, PageQuery } from "../../domain/page.ts";
+import type { ManagedCustomer } from "../../domain/resource.ts";
 import { CUSTOMER_COLUMNS, customerState, SHAPED_TANK_COLUMNS, shapedTank } from "../columns.ts";
 import { EARLIEST, LATEST } from "../series/levels.ts";
 import { LISTS } from "../series/lists.ts";
@@ -27,7 +27,7 @@ export function searchQuestions(db: Db) {
       return pageOf(rows, customerState);
     },
 
-    async tankSearch(search: TankSearch): Promise<Page<ShapedTank>> {
+    async tankSearch(search: TankSearch): Promise<Page<TankWithShape>> {
       const { owner_id, deleted } = search;
       const filtering = new Filtering();
       const conditions = tankConditions(search, filtering);
@@ -75,7 +75,7 @@ function found(
   list: { readonly table: string; readonly columns: string },
   filtering: Filtering,
   conditions: readonly Condition[],
-  search: PageQuestion & { readonly deleted: boolean },
+  search: PageQuery & { readonly deleted: boolean },
 ): Promise<Row[]> {
   const { from = EARLIEST, to = LATEST, deleted } = search;
   const holds = `created_at >= ${filtering.value(from, "bigint")} AND created_at <= ${filtering.value(to, "bigint")}`;

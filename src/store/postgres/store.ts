@@ -1,7 +1,7 @@
 // The store for more than one machine: PostgreSQL through `pg`. Any number of processes may share a database.
 
 import pg from "pg";
-import { Complaint, Refusal } from "../../domain/errors.ts";
+import { RequestError, UserError } from "../../domain/errors.ts";
 import type { Observe } from "../../domain/events.ts";
 import type { Store } from "../../domain/store.ts";
 import { Health } from "../health.ts";
@@ -26,18 +26,18 @@ import {
   type Transaction,
   tryConnection,
 } from "./connection.ts";
-import { customerQuestions, putCustomers, touchCustomers } from "./customers.ts";
-import { putDevices } from "./device-records.ts";
+import { customerQuestions, importCustomers, updateLastSeen } from "./customers.ts";
+import { importDevices } from "./device-records.ts";
 import { deviceQuestions } from "./devices.ts";
 import { records } from "./export.ts";
 import { fleetQuestions } from "./fleet.ts";
 import { keyQuestions } from "./keys.ts";
 import { migrate } from "./migrations.ts";
-import { carryOut } from "./orders.ts";
+import { execute } from "./orders.ts";
 import { Pipes } from "./pipes.ts";
 import { Replicas } from "./replicas.ts";
 import { searchQuestions } from "./search.ts";
-import { putTanks, tankQuestions } from "./tanks.ts";
+import { importTanks, tankQuestions } from "./tanks.ts";
 import { telemetryQuestions } from "./telemetry.ts";
 import { Writer } from "./writer.ts";
 
@@ -46,7 +46,7 @@ const PING = statement("SELECT version FROM tank_monitor");
 const SCHEMA = statement("SELECT current_schema()");
 
 export async function openPostgres(url: string, settings: PostgresSettings, observe: Observe): Promise<Store> {
-  if (!URL.canParse(url)) throw new Complaint("DATABASE_URL is not a URL: escape what is special in its password (%40 for @)", 2);
+  if (!URL.canParse(url)) throw new UserError("DATABASE_URL is not a URL: escape what is special in its password (%40 for @)", 2);
   try {
     await tryConnection(url);
   } catch (error) {
@@ -58,7 +58,7 @@ export async function openPostgres(url: string, settings: PostgresSettings, obse
     await migrate(patient);
   } catch (error) {
     await patient.end();
-    const isOfServer = error instanceof pg.DatabaseError || asRefusal(error) instanceof Refusal;
+    const isOfServer = error instanceof pg.DatabaseError || asRefusal(error) instanceof RequestError;
     throw isOfServer ? complaint(error as Error, url) : error;
   }
   const pool = openPool(url, settings.connections - pipes);
@@ -76,7 +76,7 @@ export async function openPostgres(url: string, settings: PostgresSettings, obse
   });
   return {
     ...store,
-    rehearsal: (progress) => rehearse(url, pool, progress, observe),
+    scratchCopy: (progress) => rehearse(url, pool, progress, observe),
   };
 }
 
@@ -95,7 +95,7 @@ function storeOn(
   { pool, patient, primary, readers }: Connections,
   observe: Observe,
   alsoClose: () => Promise<void>,
-): Omit<Store, "rehearsal"> {
+): Omit<Store, "scratchCopy"> {
   const reading = new Health("store", observe);
   const writing = new Health("writing", observe);
   const writer = new Writer(pool);
@@ -154,21 +154,21 @@ function storeOn(
     managedTank: ask(overview.managedTank),
     tankSearch: ask(overview.tankSearch),
     managedDevice: ask(overview.managedDevice),
-    newestWaiting: ask(overview.newestWaiting),
+    newestPending: ask(overview.newestWaiting),
     deviceSearch: ask(overview.deviceSearch),
     fleetPage: ask(overview.fleetPage),
     auditPage: ask(overview.auditPage),
     isEmpty: ask(async () => (await primary.rows(ANYTHING))[0]?.[0] === false),
     ping: ask(async () => void (await primary.rows(PING))),
-    putCustomers: (records, occasion = importNow()) => tell(putCustomers)(records, occasion),
-    putTanks: (records, occasion = importNow()) => tell(putTanks)(records, occasion),
-    putDevices: (records, occasion = importNow()) => tell(putDevices)(records, occasion),
-    acceptReadings: (batch) => writing.watch(() => refusing(() => writer.acceptReadings(batch))),
-    carryOut: tell(carryOut),
-    touchCustomers: tell(touchCustomers),
+    importCustomers: (records, occasion = importNow()) => tell(importCustomers)(records, occasion),
+    importTanks: (records, occasion = importNow()) => tell(importTanks)(records, occasion),
+    importDevices: (records, occasion = importNow()) => tell(importDevices)(records, occasion),
+    ingest: (batch) => writing.watch(() => refusing(() => writer.ingest(batch))),
+    execute: tell(execute),
+    updateLastSeen: tell(updateLastSeen),
     // A copy may fail for its own place, which says nothing of the database.
     backup: (to, progress) => refusing(() => backup(patient, to, progress)),
-    records: () => records(pool),
+    exportRecords: () => records(pool),
     check: (repair, progress) => check(patient, repair ? repairs : undefined, progress),
     async close() {
       await writer.close();
@@ -195,14 +195,14 @@ async function rehearse(
   }
   const only = onPool(own);
   const store = storeOn({ pool: own, patient: own, primary: only, readers: only }, observe, async () => {});
-  return { ...store, rehearsal: () => rehearse(url, own, progress, observe) };
+  return { ...store, scratchCopy: () => rehearse(url, own, progress, observe) };
 }
 
 /** Whatever stands in the way of opening is for the operator to mend: one line, without the password. */
-function complaint(error: Error, url: string): Complaint {
+function complaint(error: Error, url: string): UserError {
   const reason = error.message !== "" ? error.message : String((error as NodeJS.ErrnoException).code ?? "no answer");
   const { host, pathname } = new URL(url);
-  return new Complaint(
+  return new UserError(
     `the database ${host}${pathname} cannot be opened (${reason}). Check DATABASE_URL, and that PostgreSQL runs and lets this user in.`,
   );
 }

@@ -1,11 +1,19 @@
 // Tanks: questions, and the write, which takes many at a time and keeps with them what follows from tanks: the owners'
 // `tank_count`, the fleet, which device serves which, and the audit log.
 
-import { type Occasion, shapeDeeds, tankDeeds } from "../../domain/audit.ts";
+import { type AuditContext, auditShapes, auditTanks } from "../../domain/audit.ts";
+import {
+  type Change,
+  changedShapes,
+  planTankImport,
+  recordIds,
+  releasesDevice,
+  type TankState,
+  type TankWithShape,
+} from "../../domain/changes.ts";
 import { deviceKey } from "../../domain/device.ts";
-import { type Change, decideTanks, idsOf, isLettingGo, reshaped, type ShapedTank, type TankState } from "../../domain/fleet.ts";
-import type { Sight } from "../../domain/key.ts";
-import type { Page, PageQuestion } from "../../domain/page.ts";
+import type { Scope } from "../../domain/key.ts";
+import type { Page, PageQuery } from "../../domain/page.ts";
 import type { RecordOutcome, TankRecord } from "../../domain/record.ts";
 import type { Shape } from "../../domain/shape.ts";
 import type { Found } from "../../domain/store.ts";
@@ -39,7 +47,7 @@ const ofOwner = new List(LISTS.tanksOfOwner, TANK_COLUMNS);
 
 export function tankQuestions(db: Db) {
   return {
-    async tankById(id: string, sight: Sight): Promise<Found<Tank>> {
+    async tankById(id: string, sight: Scope): Promise<Found<Tank>> {
       const [row] = await db.rows(BY_ID, [id]);
       if (row === undefined) return undefined;
       const tank = tankOf(row);
@@ -47,11 +55,11 @@ export function tankQuestions(db: Db) {
       return isDeleted(row) ? "deleted" : tank;
     },
 
-    async managedTank(id: string): Promise<ShapedTank | undefined> {
+    async managedTank(id: string): Promise<TankWithShape | undefined> {
       return (await db.rows(SHAPED, [id])).map(shapedTank)[0];
     },
 
-    async tankPage(question: PageQuestion, sight: Sight): Promise<Page<Tank>> {
+    async tankPage(question: PageQuery, sight: Scope): Promise<Page<Tank>> {
       const owner = sight.customerId;
       const { rows, totalItems } = owner === null ? await all.page(db, null, question) : await ofOwner.page(db, owner, question);
       return { data: rows.map(tankOf), totalItems };
@@ -71,27 +79,31 @@ const COUNT = statement(`
 
 const lists = [LISTS.tanks, LISTS.tanksOfOwner].map((kind) => ({ kind, keeper: new ListKeeper(kind) }));
 
-export async function putTanks(db: Transaction, records: readonly TankRecord[], occasion: Occasion): Promise<RecordOutcome[]> {
+export async function importTanks(
+  db: Transaction,
+  records: readonly TankRecord[],
+  occasion: AuditContext,
+): Promise<RecordOutcome[]> {
   await lockLists(db);
   await lockDevices(db);
   const tanks = records.flatMap((record) => ("remove" in record ? [] : [record.tank]));
-  const ids = [...new Set(idsOf(records))];
+  const ids = [...new Set(recordIds(records))];
   const known = byId(ids, await db.rows(KNOWN, [ids]), shapedTank);
   const owners = await db.rows(OWNERS, [[...new Set(tanks.map(({ owner_id }) => owner_id))]]);
   const devices = await knownDevices(db, [...new Set(tanks.map(({ assigned_device_id }) => deviceKey(assigned_device_id)))]);
-  const { outcomes, changes } = decideTanks(records, known, new Set(owners.map(([id]) => id as string)), devices);
+  const { outcomes, changes } = planTankImport(records, known, new Set(owners.map(([id]) => id as string)), devices);
   const moved = await writeTanks(db, changes, occasion);
-  const shapes = reshaped(changes);
+  const shapes = changedShapes(changes);
   await putShapes(db, shapes);
-  await note(db, shapeDeeds(changes), occasion);
+  await note(db, auditShapes(changes), occasion);
   await drain(db, [...new Set([...moved, ...(await waitingOfTanks(db, [...shapes.keys()]))])]);
   return outcomes;
 }
 
 /** Gives the devices that have come to a tank: what waits of them can be taken in. Under the locks of lists and devices. */
-export async function writeTanks(db: Db, changes: readonly Change<TankState>[], occasion: Occasion): Promise<string[]> {
+export async function writeTanks(db: Db, changes: readonly Change<TankState>[], occasion: AuditContext): Promise<string[]> {
   if (changes.length === 0) return [];
-  const letGo = changes.filter(isLettingGo);
+  const letGo = changes.filter(releasesDevice);
   if (letGo.length > 0) await db.rows(LET_GO, [letGo.map(({ id }) => id)]);
   await db.rows(PUT, columnsOf(changes.map((change) => rowOf(change, occasion))));
   const made = changes.filter(({ before }) => before === undefined);
@@ -104,11 +116,11 @@ export async function writeTanks(db: Db, changes: readonly Change<TankState>[], 
   await count(db, changes);
   await keepFleet(db, changes);
   const moved = await moveDevices(db, changes, occasion.at);
-  await note(db, tankDeeds(changes), occasion);
+  await note(db, auditTanks(changes), occasion);
   return moved;
 }
 
-function rowOf({ id, before, after }: Change<TankState>, { at }: Occasion) {
+function rowOf({ id, before, after }: Change<TankState>, { at }: AuditContext) {
   return [id, ...tankValues(after.tank), after.deleted, deletedAt(before, after, at)];
 }
 

@@ -1,8 +1,8 @@
 // Telemetry: the pages of a tank's readings. One statement an answer: it brings the head and the blocks that the page may
 // need, and the exact place is found in them here.
 
-import type { Sight } from "../../domain/key.ts";
-import type { Page, PageQuestion } from "../../domain/page.ts";
+import type { Scope } from "../../domain/key.ts";
+import type { Page, PageQuery } from "../../domain/page.ts";
 import type { Reading } from "../../domain/reading.ts";
 import type { Found } from "../../domain/store.ts";
 import { Block, readingsOf } from "../series/block.ts";
@@ -89,7 +89,7 @@ type PageRow = readonly [
 
 export function telemetryQuestions(db: Db) {
   /** The newest few are in the head: nothing else is looked at. */
-  async function newest(tankId: string, count: number, skipped: number, sight: Sight): Promise<Found<Page<Reading>>> {
+  async function newest(tankId: string, count: number, skipped: number, sight: Scope): Promise<Found<Page<Reading>>> {
     const [row] = await db.rows(HEAD, [tankId]);
     const found = seen(row?.[0], row?.[1], sight);
     if (found !== "live") return found;
@@ -98,7 +98,7 @@ export function telemetryQuestions(db: Db) {
     return { data: readingsOf(head, head.length - skipped - count, head.length - skipped), totalItems: total };
   }
 
-  async function page(tankId: string, question: PageQuestion, sight: Sight): Promise<Found<Page<Reading>>> {
+  async function page(tankId: string, question: PageQuery, sight: Scope): Promise<Found<Page<Reading>>> {
     const { from = EARLIEST, to, page: number, size } = question;
     const end = to === undefined ? LATEST : to + 1;
     const skipped = (number - 1) * size;
@@ -135,7 +135,7 @@ export function telemetryQuestions(db: Db) {
   }
 
   return {
-    telemetryPage(tankId: string, question: PageQuestion, sight: Sight): Promise<Found<Page<Reading>>> {
+    telemetryPage(tankId: string, question: PageQuery, sight: Scope): Promise<Found<Page<Reading>>> {
       const skipped = (question.page - 1) * question.size;
       const isWhole = question.from === undefined && question.to === undefined;
       if (isWhole && skipped + question.size <= HEAD_LEAST) return newest(tankId, question.size, skipped, sight);
@@ -144,7 +144,7 @@ export function telemetryQuestions(db: Db) {
   };
 }
 
-function seen(deleted: unknown, owner: unknown, { customerId }: Sight): "live" | "deleted" | undefined {
+function seen(deleted: unknown, owner: unknown, { customerId }: Scope): "live" | "deleted" | undefined {
   if (deleted === undefined || (customerId !== null && customerId !== owner)) return undefined;
   return deleted === true ? "deleted" : "live";
 }

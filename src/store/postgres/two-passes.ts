@@ -3,7 +3,7 @@
 
 import type pg from "pg";
 import { settleLater } from "../../domain/inquiry.ts";
-import type { Acceptance, ArrivalBatch, Source } from "../../domain/reading.ts";
+import type { IncomingBatch, IngestResult, ReadingSource } from "../../domain/reading.ts";
 import {
   firstPassOf,
   isTangled,
@@ -17,16 +17,16 @@ import {
 import { NEW, placesByTank } from "../series/weave.ts";
 import { answersOn } from "./answers.ts";
 import { type Appended, append, type Wanted } from "./append.ts";
-import { acceptReadings, placeReadings } from "./arrivals.ts";
+import { ingest, placeIncoming } from "./arrivals.ts";
 import { atOnce, Beaten, type Db, isBeaten, isIncomplete, type Transaction } from "./connection.ts";
 import { shareDevices } from "./devices.ts";
 
 /** How many were left to the second pass is told, too. Tanks whose heads should be cut are put into `long`. */
 export async function acceptInTwoPasses(
   db: Transaction,
-  batch: ArrivalBatch,
+  batch: IncomingBatch,
   long: Set<string>,
-): Promise<Acceptance & { readonly left: number }> {
+): Promise<IngestResult & { readonly left: number }> {
   const kind = plainKindOf(batch);
   const appending = kind === undefined ? appendPlaced(db, batch) : appendPlain(db, kind, batch, plainOffersOf(batch));
   const { taken, long: grown } = await appending;
@@ -37,7 +37,7 @@ export async function acceptInTwoPasses(
   // Done again, it is done by the way that takes any.
   if (kind === "device" && (await settleLater(isTangled(batch, first), answersOn(db))))
     throw new Beaten("the order matters here");
-  const others = await acceptReadings(db, partOf(batch, left), left.length < outcomes.length);
+  const others = await ingest(db, partOf(batch, left), left.length < outcomes.length);
   return { ...withOthers(first, others), left: left.length };
 }
 
@@ -45,7 +45,7 @@ export async function acceptInTwoPasses(
  * The first pass by itself, where it takes the whole batch: everything is sent at once, and the server, not waiting for us,
  * begins the next the sooner. Gives undefined, and has changed nothing, where something would be left.
  */
-export async function acceptInOnePass(pool: pg.Pool, batch: ArrivalBatch, long: Set<string>): Promise<Acceptance | undefined> {
+export async function acceptInOnePass(pool: pg.Pool, batch: IncomingBatch, long: Set<string>): Promise<IngestResult | undefined> {
   const kind = plainKindOf(batch);
   if (kind === undefined) return undefined;
   const offers = plainOffersOf(batch);
@@ -63,8 +63,8 @@ export async function acceptInOnePass(pool: pg.Pool, batch: ArrivalBatch, long: 
 
 async function appendPlain(
   db: Db,
-  kind: Source["kind"],
-  batch: ArrivalBatch,
+  kind: ReadingSource["kind"],
+  batch: IncomingBatch,
   offers: readonly Offer[],
   wanted?: Wanted,
 ): Promise<Appended> {
@@ -72,8 +72,8 @@ async function appendPlain(
   return (await Promise.all([append(db, kind, batch, offers, wanted), shared]))[0];
 }
 
-async function appendPlaced(db: Db, batch: ArrivalBatch): Promise<Appended> {
-  const { readings, places, overtaken } = await placeReadings(db, batch);
+async function appendPlaced(db: Db, batch: IncomingBatch): Promise<Appended> {
+  const { readings, positions: places, superseded: overtaken } = await placeIncoming(db, batch);
   // Where a reading overtakes one that waits, that has to go, too.
   if (overtaken.length > 0) return { taken: [], long: [] };
   const { taken, long } = await append(db, "tank", readings, offersOf(readings, placesByTank(readings)));

@@ -2,9 +2,9 @@
 // devices, one commit.
 
 import type pg from "pg";
-import type { Acceptance, ArrivalBatch, Source } from "../../domain/reading.ts";
+import type { IncomingBatch, IngestResult, ReadingSource } from "../../domain/reading.ts";
 import { cutHeads } from "./acceptance.ts";
-import { acceptReadings } from "./arrivals.ts";
+import { ingest } from "./arrivals.ts";
 import { type Transaction, transaction } from "./connection.ts";
 import { acceptInOnePass, acceptInTwoPasses } from "./two-passes.ts";
 
@@ -14,7 +14,7 @@ const CUT_TOGETHER = 64;
 const SMOOTH = 4;
 
 type WriteJob = { readonly work: (db: Transaction) => Promise<unknown>; readonly settle: (result: Promise<unknown>) => void };
-type ReadingJob = { readonly batch: ArrivalBatch; readonly settle: (result: Promise<Acceptance>) => void };
+type ReadingJob = { readonly batch: IncomingBatch; readonly settle: (result: Promise<IngestResult>) => void };
 type Job = WriteJob | ReadingJob;
 
 export class Writer {
@@ -37,7 +37,7 @@ export class Writer {
     });
   }
 
-  acceptReadings(batch: ArrivalBatch): Promise<Acceptance> {
+  ingest(batch: IncomingBatch): Promise<IngestResult> {
     return new Promise((resolve) => this.#take({ batch, settle: resolve }));
   }
 
@@ -61,13 +61,11 @@ export class Writer {
   }
 
   /** What was beaten locks at first all that it needs. */
-  async #accept(batch: ArrivalBatch): Promise<Acceptance> {
+  async #accept(batch: IncomingBatch): Promise<IngestResult> {
     const whole = this.#smooth >= SMOOTH ? await acceptInOnePass(this.#pool, batch, this.#long) : undefined;
     if (whole !== undefined) return whole;
     const { left, ...accepted } = await transaction(this.#pool, async (db, tries) =>
-      tries === 1
-        ? acceptInTwoPasses(db, batch, this.#long)
-        : { ...(await acceptReadings(db, batch)), left: batch.source.length },
+      tries === 1 ? acceptInTwoPasses(db, batch, this.#long) : { ...(await ingest(db, batch)), left: batch.source.length },
     );
     this.#smooth = left === 0 ? this.#smooth + 1 : 0;
     return accepted;
@@ -111,11 +109,11 @@ export class Writer {
 }
 
 /** Several batches as one, in their order. */
-function joined(batches: readonly ArrivalBatch[]): ArrivalBatch {
+function joined(batches: readonly IncomingBatch[]): IncomingBatch {
   const [only] = batches;
   if (only !== undefined && batches.length === 1) return only;
   const length = batches.reduce((sum, { source }) => sum + source.length, 0);
-  const sources: Source[] = [];
+  const sources: ReadingSource[] = [];
   const payloads = new Map<number, string>();
   const whole = { source: new Uint32Array(length), createdAt: new Float64Array(length), fill: new Float64Array(length) };
   let from = 0;
@@ -135,7 +133,7 @@ function joined(batches: readonly ArrivalBatch[]): ArrivalBatch {
 }
 
 /** What became of those from one place to another, not included. */
-function part({ outcomes, reasons }: Acceptance, from: number, past: number): Acceptance {
+function part({ outcomes, reasons }: IngestResult, from: number, past: number): IngestResult {
   const own = [...reasons].filter(([place]) => place >= from && place < past);
   return { outcomes: outcomes.slice(from, past), reasons: new Map(own.map(([place, reason]) => [place - from, reason])) };
 }

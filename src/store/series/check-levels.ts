@@ -1,6 +1,6 @@
 // Whether the milestones of a series are what `levels.ts` says of them. All of it can be made anew from the gaps.
 
-import { shownInstant } from "../../domain/stored.ts";
+import { displayInstant } from "../../domain/validate-stored.ts";
 import { type Fault, Faults } from "./fault.ts";
 import { comparePositions, EARLIEST, type Gap, GROUP_MOST, type Group, type Position } from "./levels.ts";
 
@@ -93,5 +93,5 @@ function isSame(a: Position, b: Position | undefined): boolean {
 
 function named([instant, id]: Position): string {
   if (instant === EARLIEST) return "the beginning";
-  return `${shownInstant(Number(instant))}${id === undefined ? "" : ` ${id}`}`;
+  return `${displayInstant(Number(instant))}${id === undefined ? "" : ` ${id}`}`;
 }

@@ -2,7 +2,7 @@
 
 import { isInstant } from "../../domain/instant.ts";
 import { FILL } from "../../domain/reading.ts";
-import { shownInstant } from "../../domain/stored.ts";
+import { displayInstant } from "../../domain/validate-stored.ts";
 import { Block } from "./block.ts";
 import { type Fault, Faults } from "./fault.ts";
 import type { Head } from "./intake.ts";
@@ -50,10 +50,10 @@ export function lookAtReadings(head: Head | undefined, blocks: Iterable<Stretch>
       const fill = block.fill(i);
       if (instant <= newest) {
         const before = newest;
-        tangled("order", () => `${name} should be in order, it has ${shownInstant(instant)} after ${shownInstant(before)}`);
+        tangled("order", () => `${name} should be in order, it has ${displayInstant(instant)} after ${displayInstant(before)}`);
       }
       if (instant < start || instant >= end) {
-        tangled("place", () => `${name} should end before ${shownStart(end)}, it holds a reading of ${shownInstant(instant)}`);
+        tangled("place", () => `${name} should end before ${shownStart(end)}, it holds a reading of ${displayInstant(instant)}`);
       }
       if (!(fill >= FILL.minimum && fill <= FILL.maximum)) faults.add("fill", false, () => fillFault(instant, fill));
       newest = instant;
@@ -85,7 +85,7 @@ export function lookAtReadings(head: Head | undefined, blocks: Iterable<Stretch>
 
 function fillFault(instant: number, fill: number): string {
   const range = `${FILL.minimum} to ${FILL.maximum}`;
-  return `the fill of ${shownInstant(instant)} should be ${range}, it is ${fill}: send this reading again, or restore a backup`;
+  return `the fill of ${displayInstant(instant)} should be ${range}, it is ${fill}: send this reading again, or restore a backup`;
 }
 
 /** Undefined where the bytes are none of ours, or hold what is no instant. */
@@ -109,5 +109,5 @@ function* withNextStart(blocks: Iterable<Stretch>, last: number): Generator<[Str
 }
 
 function shownStart(instant: number): string {
-  return instant === EARLIEST ? "the beginning" : instant === LATEST ? "the end" : shownInstant(instant);
+  return instant === EARLIEST ? "the beginning" : instant === LATEST ? "the end" : displayInstant(instant);
 }

@@ -1,8 +1,8 @@
 // What a check finds wrong with one thing, before anybody decides whether to repair it.
 
-import type { KnownKey } from "../../domain/key.ts";
+import type { StoredKey } from "../../domain/key.ts";
 import type { Finding } from "../../domain/store.ts";
-import { faultInKey } from "../../domain/stored.ts";
+import { errorInKey } from "../../domain/validate-stored.ts";
 
 export type Fault = {
   readonly what: string;
@@ -48,11 +48,11 @@ export function countFaults(kept: number, tanks: number): Fault[] {
 }
 
 /** What is wrong with a key. */
-export function keyFaults(keys: readonly KnownKey[]): { readonly where: string; readonly faults: Fault[] }[] {
+export function keyFaults(keys: readonly StoredKey[]): { readonly where: string; readonly faults: Fault[] }[] {
   const ids = new Set(keys.map(({ id }) => id));
   return keys.flatMap((key) => {
     const isLost = key.replaced_by !== null && !ids.has(key.replaced_by);
-    const fault = faultInKey(key) ?? (isLost ? `its successor ${key.replaced_by} is not there` : undefined);
+    const fault = errorInKey(key) ?? (isLost ? `its successor ${key.replaced_by} is not there` : undefined);
     if (fault === undefined) return [];
     return [{ where: `key ${key.id}`, faults: [{ isDerived: false, what: `${fault}; revoke it and make another` }] }];
   });

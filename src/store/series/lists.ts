@@ -1,7 +1,7 @@
 // The lists of objects: all customers, customers of one e-mail, all tanks, tanks of one owner. A list is ordered by
 // (created_at, id) and holds what is not deleted. Up to 256 entries it is counted when asked; a longer one has milestones.
 
-import type { Change, CustomerState, TankState } from "../../domain/fleet.ts";
+import type { Change, CustomerState, TankState } from "../../domain/changes.ts";
 
 export type ListKind = {
   readonly table: "customer" | "tank";

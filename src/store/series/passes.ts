@@ -3,14 +3,14 @@
 
 import { isPossibleId } from "../../domain/id.ts";
 import { ask, type Inquiry } from "../../domain/inquiry.ts";
-import { placed } from "../../domain/placement.ts";
-import type { Acceptance, ArrivalBatch, ReadingBatch, Source } from "../../domain/reading.ts";
+import { placeReadings } from "../../domain/placement.ts";
+import type { IncomingBatch, IngestResult, ReadingBatch, ReadingSource } from "../../domain/reading.ts";
 import { isAscending, putRows, type Rows, rowsOf, rowsSize } from "./block.ts";
 import { GAP } from "./levels.ts";
 import { HEAD_MOST, NEW, placesByTank } from "./weave.ts";
 
 /** Of tanks alone, or of devices alone, that anybody may name, and that tell their fills: nothing more has to be known. */
-export function plainKindOf({ sources, payloads }: ArrivalBatch): Source["kind"] | undefined {
+export function plainKindOf({ sources, payloads }: IncomingBatch): ReadingSource["kind"] | undefined {
   const kind = sources[0]?.kind;
   const isPlain = payloads.size === 0 && sources.every((source) => source.kind === kind && source.customerId === null);
   return isPlain ? kind : undefined;
@@ -32,7 +32,7 @@ export function offersOf({ createdAt, fill }: Readings, places: ReadonlyMap<stri
 }
 
 /** Of a plain batch. */
-export function plainOffersOf(batch: ArrivalBatch): Offer[] {
+export function plainOffersOf(batch: IncomingBatch): Offer[] {
   const { sources, source, createdAt } = batch;
   return offersOf(batch, placesByTank({ tankIds: sources.map(({ id }) => id), tank: source, createdAt }));
 }
@@ -60,7 +60,7 @@ export function firstPassOf(length: number, taken: Iterable<Uint32Array>): First
 }
 
 /** What became of the batch; `others` is what became of those that were left. */
-export function withOthers({ outcomes, left }: FirstPass, others: Acceptance): Acceptance {
+export function withOthers({ outcomes, left }: FirstPass, others: IngestResult): IngestResult {
   others.outcomes.forEach((outcome, i) => {
     outcomes[left[i] as number] = outcome;
   });
@@ -71,7 +71,7 @@ export function withOthers({ outcomes, left }: FirstPass, others: Acceptance): A
  * Two devices may have measured in one tank, one after the other. Whether, of one instant, something was taken that came after
  * what was left: the last to arrive stays, and it would not if the second pass had the last word.
  */
-export function* isTangled(batch: ArrivalBatch, { outcomes, left }: FirstPass): Inquiry<boolean> {
+export function* isTangled(batch: IncomingBatch, { outcomes, left }: FirstPass): Inquiry<boolean> {
   const { sources, source, createdAt } = batch;
   const instant = (place: number): number => createdAt[place] as number;
   const firstLeft = new Map<number, number>();
@@ -80,9 +80,9 @@ export function* isTangled(batch: ArrivalBatch, { outcomes, left }: FirstPass): 
     (place) => outcomes[place] !== LEFT && place > (firstLeft.get(instant(place)) ?? Number.POSITIVE_INFINITY),
   );
   if (later.length === 0) return false;
-  const idAt = (place: number): string => (sources[source[place] as number] as Source).id;
+  const idAt = (place: number): string => (sources[source[place] as number] as ReadingSource).id;
   const devices = yield* ask("devices", later.map(idAt));
-  const { readings, places } = yield* placed(partOf(batch, left));
+  const { readings, positions: places } = yield* placeReadings(partOf(batch, left));
   const firstOf = new Map<string, number>();
   places.forEach((place, i) => {
     const moment = `${readings.createdAt[i]} ${readings.tankIds[readings.tank[i] as number]}`;
@@ -95,13 +95,13 @@ export function* isTangled(batch: ArrivalBatch, { outcomes, left }: FirstPass): 
 }
 
 /** Those at these places alone. */
-export function partOf(batch: ArrivalBatch, places: Uint32Array): ArrivalBatch {
+export function partOf(batch: IncomingBatch, places: Uint32Array): IncomingBatch {
   const { sources, source, createdAt, fill, payloads } = batch;
   if (places.length === source.length) return batch;
   const used = [...new Set(Array.from(places, (place) => source[place] as number))];
   const index = new Map(used.map((of, i) => [of, i]));
   return {
-    sources: used.map((of) => sources[of] as Source),
+    sources: used.map((of) => sources[of] as ReadingSource),
     source: places.map((place) => index.get(source[place] as number) as number),
     createdAt: Float64Array.from(places, (place) => createdAt[place] as number),
     fill: Float64Array.from(places, (place) => fill[place] as number),

@@ -1,10 +1,10 @@
 // Readings as they arrive: each is put into the tank it belongs to, or waits.
 
 import type { DatabaseSync } from "node:sqlite";
+import { ReleasedReadings } from "../../domain/commands/released.ts";
 import { type Answering, settle } from "../../domain/inquiry.ts";
-import { Taken } from "../../domain/orders/taken.ts";
-import { batchOfWaiting, endedOf, placed, withStored } from "../../domain/placement.ts";
-import type { Acceptance, ArrivalBatch } from "../../domain/reading.ts";
+import { batchOfPending, placeReadings, resolvedReadings, withStoreOutcomes } from "../../domain/placement.ts";
+import type { IncomingBatch, IngestResult } from "../../domain/reading.ts";
 import { firstPassOf, isTangled, partOf, plainKindOf, withOthers } from "../series/passes.ts";
 import { telemetryWrites } from "./acceptance.ts";
 import { appendWrites } from "./append.ts";
@@ -17,22 +17,22 @@ export function arrivalWrites(db: DatabaseSync, answers: Answering, rest: () => 
   const { append } = appendWrites(db, rest);
   const { wait, waitingOf, stopWaiting } = waitingWrites(db);
 
-  function take(batch: ArrivalBatch) {
-    const placement = settle(placed(batch), answers);
-    return { ...placement, outcomes: withStored(placement, takeReadings(placement.readings)) };
+  function take(batch: IncomingBatch) {
+    const placement = settle(placeReadings(batch), answers);
+    return { ...placement, outcomes: withStoreOutcomes(placement, takeReadings(placement.readings)) };
   }
 
-  function drainOne(key: string, taken: Taken): void {
+  function drainOne(key: string, taken: ReleasedReadings): void {
     const waiting = waitingOf(key);
     if (waiting.length === 0) return;
-    const ended = endedOf(waiting, take(batchOfWaiting(waiting)).outcomes);
+    const ended = resolvedReadings(waiting, take(batchOfPending(waiting)).outcomes);
     stopWaiting(ended);
     for (const { created_at, isRejected } of ended) taken.add(created_at, isRejected);
   }
 
   /** Whatever they are. */
-  function acceptAny(batch: ArrivalBatch): Acceptance {
-    const { outcomes, reasons, waiting, overtaken } = take(batch);
+  function acceptAny(batch: IncomingBatch): IngestResult {
+    const { outcomes, reasons, pending: waiting, superseded: overtaken } = take(batch);
     stopWaiting(overtaken.map((moment) => ({ ...moment, isRejected: false })));
     wait(waiting);
     return { outcomes, reasons };
@@ -42,7 +42,7 @@ export function arrivalWrites(db: DatabaseSync, answers: Answering, rest: () => 
     acceptAny,
 
     /** Fails where it has to be undone, and done by the way that takes any. */
-    acceptReadings(batch: ArrivalBatch): Acceptance {
+    ingest(batch: IncomingBatch): IngestResult {
       const kind = plainKindOf(batch);
       if (kind === undefined) return acceptAny(batch);
       const first = firstPassOf(batch.source.length, append(kind, batch));
@@ -52,8 +52,8 @@ export function arrivalWrites(db: DatabaseSync, answers: Answering, rest: () => 
     },
 
     /** Something has become known of these devices: what waited for it waits no longer. */
-    drain(keys: readonly string[]): Taken {
-      const taken = new Taken();
+    drain(keys: readonly string[]): ReleasedReadings {
+      const taken = new ReleasedReadings();
       for (const key of keys) drainOne(key, taken);
       return taken;
     },

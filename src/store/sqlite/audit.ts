@@ -1,8 +1,8 @@
 // The audit log: numbered without a gap, and never back in time, so that a page is found by its number.
 
 import type { DatabaseSync } from "node:sqlite";
-import type { AuditEntry, Deed, Occasion } from "../../domain/audit.ts";
-import type { AuditQuestion } from "../../domain/overview.ts";
+import type { AuditContext, AuditEntry, AuditedChange } from "../../domain/audit.ts";
+import type { AuditQuery } from "../../domain/management-reads.ts";
 import type { Page } from "../../domain/page.ts";
 import { AUDIT_COLUMNS, auditEntryOf } from "../columns.ts";
 import { EARLIEST, LATEST } from "../series/levels.ts";
@@ -19,7 +19,7 @@ export function auditQuestions(db: DatabaseSync) {
   const between = arrayStatement(db, `SELECT ${AUDIT_COLUMNS} FROM audit WHERE number BETWEEN ? AND ? ORDER BY number DESC`);
 
   /** Every entry between two instants: by their numbers. */
-  function plainPage({ from = EARLIEST, to = LATEST, page, size }: AuditQuestion): Page<AuditEntry> {
+  function plainPage({ from = EARLIEST, to = LATEST, page, size }: AuditQuery): Page<AuditEntry> {
     const end = Number(arrayRow(last.get())?.[0] ?? 0) + 1;
     const rank = (instant: number): number => Number(arrayRow(firstFrom.get(instant))?.[0] ?? end);
     const lower = from === EARLIEST ? 1 : rank(from);
@@ -30,7 +30,7 @@ export function auditQuestions(db: DatabaseSync) {
   }
 
   return {
-    auditPage(question: AuditQuestion): Page<AuditEntry> {
+    auditPage(question: AuditQuery): Page<AuditEntry> {
       const { by, object, id, from = EARLIEST, to = LATEST, page, size } = question;
       const conditions = [
         ...(by === undefined ? [] : [["who = ?", by] as const]), // audit_by_who
@@ -52,7 +52,7 @@ export function auditWrites(db: DatabaseSync) {
   const add = db.prepare("INSERT INTO audit (number, at, who, object, id, action, changes) VALUES (?, ?, ?, ?, ?, ?, ?)");
 
   return {
-    note(deeds: readonly Deed[], { by, at }: Occasion): void {
+    note(deeds: readonly AuditedChange[], { by, at }: AuditContext): void {
       if (deeds.length === 0) return;
       const [number = 0, before = at] = (arrayRow(last.get()) ?? []) as readonly number[];
       deeds.forEach(({ object, id, action, changes }, i) => {

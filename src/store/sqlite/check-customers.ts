@@ -2,7 +2,7 @@
 
 import type { DatabaseSync } from "node:sqlite";
 import type { Finding } from "../../domain/store.ts";
-import { faultInCustomer } from "../../domain/stored.ts";
+import { errorInCustomer } from "../../domain/validate-stored.ts";
 import type { ObjectLook } from "../check.ts";
 import { CUSTOMER_COLUMNS, customerOf } from "../columns.ts";
 import { countFaults, type Fault, findingsOf, ruleFaults } from "../series/fault.ts";
@@ -22,7 +22,7 @@ export function customerLooks(db: DatabaseSync) {
       if (row === undefined) return undefined;
       const [pk, tanks, ...columns] = row as readonly [number, number, ...typeof row];
       const customer = customerOf(columns);
-      const faults = objectFaults(faultInCustomer(customer), columns);
+      const faults = objectFaults(errorInCustomer(customer), columns);
       faults.push(...countFaults(customer.tank_count, tanks));
       return { key: pk, where: `customer ${customer.id}`, faults, readings: 0 };
     },

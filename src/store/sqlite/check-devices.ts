@@ -4,7 +4,7 @@
 import type { DatabaseSync } from "node:sqlite";
 import { deviceKey } from "../../domain/device.ts";
 import type { Finding } from "../../domain/store.ts";
-import { shownInstant } from "../../domain/stored.ts";
+import { displayInstant } from "../../domain/validate-stored.ts";
 import type { Look } from "../check.ts";
 import { auditFaults, isReadableChange, profileFaults, waitingFault } from "../check-texts.ts";
 import { WAITING_COLUMNS, waitingOf } from "../columns.ts";
@@ -69,7 +69,7 @@ function lostTanks(db: DatabaseSync): Look[] {
     look(
       String(device),
       false,
-      `it served tank ${tank} until ${shownInstant(Number(until))}, which is not there: restore a backup`,
+      `it served tank ${tank} until ${displayInstant(Number(until))}, which is not there: restore a backup`,
     ),
   );
 }

@@ -4,8 +4,8 @@ import type { DatabaseSync } from "node:sqlite";
 import { deviceKey } from "../../domain/device.ts";
 import type { Reading } from "../../domain/reading.ts";
 import type { Finding } from "../../domain/store.ts";
-import { faultInTank } from "../../domain/stored.ts";
 import type { Tank } from "../../domain/tank.ts";
+import { errorInTank } from "../../domain/validate-stored.ts";
 import type { ObjectLook } from "../check.ts";
 import { fleetFaults, servingFaults } from "../check-fleet.ts";
 import { shapeFaults } from "../check-texts.ts";
@@ -80,7 +80,7 @@ export function tankLooks(db: DatabaseSync) {
       const isMarked = [0, 1].includes(Number(columns.at(-1)));
       const levels = telemetry.gaps === undefined ? [] : faultsInLevels(groupsOf(pk), telemetry.gaps, [EARLIEST]);
       const faults = [
-        ...objectFaults(faultInTank(tank), columns),
+        ...objectFaults(errorInTank(tank), columns),
         ...telemetry.faults,
         ...levels,
         ...(isMarked ? beside(tank, isLive, head(pk)) : []),

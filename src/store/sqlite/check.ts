@@ -1,7 +1,7 @@
 // What a check sees and repairs in SQLite: it looks on a connection of its own, and repairs in the writing thread.
 
 import type { DatabaseSync } from "node:sqlite";
-import type { Census, Finding } from "../../domain/store.ts";
+import type { CheckTotals, Finding } from "../../domain/store.ts";
 import { checkWith, type Looks, type ObjectLook, type Repairs } from "../check.ts";
 import { customerLooks, customerRepairs } from "./check-customers.ts";
 import { deviceRepairs, lookAtAudit, lookAtDevices } from "./check-devices.ts";
@@ -24,7 +24,7 @@ export async function* check(
   file: string,
   repairs: Repairs<number> | undefined,
   progress: (done: number, total: number) => void,
-): AsyncGenerator<Finding, Census, void> {
+): AsyncGenerator<Finding, CheckTotals, void> {
   let db: DatabaseSync | undefined;
   try {
     db = openReader(file);

@@ -3,7 +3,7 @@
 import { mkdirSync } from "node:fs";
 import { dirname } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { Complaint, Refusal, storeUnavailable } from "../../domain/errors.ts";
+import { RequestError, storeUnavailable, UserError } from "../../domain/errors.ts";
 
 /** The one writing connection of a process. Creates the file where there is none. `check` sees it before it is touched. */
 export function openWriter(file: string, check: (db: DatabaseSync) => void = () => {}): DatabaseSync {
@@ -65,7 +65,7 @@ export function openReader(file: string): DatabaseSync {
 function expectPragma(db: DatabaseSync, name: string, value: string, expected: string | number = value): void {
   db.exec(`PRAGMA ${name} = ${value}`);
   const got = db.prepare(`PRAGMA ${name}`).get()?.[name];
-  if (got !== expected) throw new Complaint(`SQLite did not accept ${name} = ${value} for this database (it says ${got})`);
+  if (got !== expected) throw new UserError(`SQLite did not accept ${name} = ${value} for this database (it says ${got})`);
 }
 
 const BUSY = 5;
@@ -99,7 +99,7 @@ export const isSqliteError = (error: unknown): boolean => sqliteCode(error) !== 
 
 /** A disk, lock or file that is not there now is the port's `store_unavailable`; anything else is a fault of ours. */
 export function asRefusal(error: unknown): unknown {
-  if (error instanceof Refusal) return error;
+  if (error instanceof RequestError) return error;
   const code = sqliteCode(error);
   return code !== undefined && AWAY.has(code) ? storeUnavailable(error) : error;
 }

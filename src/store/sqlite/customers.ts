@@ -1,15 +1,15 @@
 // Customers: questions for the serving thread, and the writes of the writing thread.
 
 import type { DatabaseSync } from "node:sqlite";
-import { customerDeeds, type Occasion } from "../../domain/audit.ts";
-import type { CountedCustomer } from "../../domain/customer.ts";
-import { type Change, type CustomerState, decideCustomers, idsOf } from "../../domain/fleet.ts";
+import { type AuditContext, auditCustomers } from "../../domain/audit.ts";
+import { type Change, type CustomerState, planCustomerImport, recordIds } from "../../domain/changes.ts";
+import type { CustomerWithCount } from "../../domain/customer.ts";
 import type { Instant } from "../../domain/instant.ts";
-import type { Sight } from "../../domain/key.ts";
-import type { ManagedCustomer } from "../../domain/managed.ts";
+import type { Scope } from "../../domain/key.ts";
 import type { Page } from "../../domain/page.ts";
 import type { CustomerRecord, RecordOutcome } from "../../domain/record.ts";
-import type { CustomerQuestion, Found } from "../../domain/store.ts";
+import type { ManagedCustomer } from "../../domain/resource.ts";
+import type { CustomerQuery, Found } from "../../domain/store.ts";
 import { CUSTOMER_COLUMNS, CUSTOMER_FIELDS, customerOf, customerState, customerValues, isDeleted, ownPage } from "../columns.ts";
 import { customerMove, LISTS } from "../series/lists.ts";
 import { auditWrites } from "./audit.ts";
@@ -27,7 +27,7 @@ export function customerQuestions(db: DatabaseSync) {
   const byEmail = new List(db, LISTS.customersByEmail, CUSTOMER_COLUMNS);
 
   return {
-    customerById(id: string, sight: Sight): Found<CountedCustomer> {
+    customerById(id: string, sight: Scope): Found<CustomerWithCount> {
       if (sight.customerId !== null && sight.customerId !== id) return undefined;
       const row = arrayRow(byId.get(id));
       if (row === undefined) return undefined;
@@ -39,7 +39,7 @@ export function customerQuestions(db: DatabaseSync) {
       return row === undefined ? undefined : customerState(row);
     },
 
-    customerPage(question: CustomerQuestion, sight: Sight): Page<CountedCustomer> {
+    customerPage(question: CustomerQuery, sight: Scope): Page<CustomerWithCount> {
       const { email } = question;
       if (sight.customerId !== null) return ownPage(arrayRow(byId.get(sight.customerId)), question);
       const { rows, totalItems } = email === undefined ? all.page(null, question) : byEmail.page(email, question);
@@ -60,30 +60,30 @@ export function customerWrites(db: DatabaseSync) {
   const lists = [LISTS.customers, LISTS.customersByEmail].map((kind) => ({ kind, keeper: new ListKeeper(db, kind) }));
   const { note } = auditWrites(db);
 
-  function write(changes: readonly Change<CustomerState>[], occasion: Occasion): void {
+  function write(changes: readonly Change<CustomerState>[], occasion: AuditContext): void {
     for (const { id, before, after } of changes) {
       const known = before?.deleted === true ? arrayRow(deletedAt.get(id))?.[0] : undefined;
       put.run(id, ...customerValues(after.customer), after.deleted ? 1 : 0, after.deleted ? (known ?? occasion.at) : null);
     }
     for (const { kind, keeper } of lists) keeper.move(changes.map((change) => customerMove(kind, change)));
-    note(customerDeeds(changes), occasion);
+    note(auditCustomers(changes), occasion);
   }
 
   return {
     write,
 
-    putCustomers(records: readonly CustomerRecord[], occasion: Occasion): RecordOutcome[] {
+    importCustomers(records: readonly CustomerRecord[], occasion: AuditContext): RecordOutcome[] {
       const known = new Map<string, CustomerState>();
-      for (const id of idsOf(records)) {
+      for (const id of recordIds(records)) {
         const row = arrayRow(byId.get(id));
         if (row !== undefined) known.set(id, customerState(row));
       }
-      const { outcomes, changes } = decideCustomers(records, known);
+      const { outcomes, changes } = planCustomerImport(records, known);
       write(changes, occasion);
       return outcomes;
     },
 
-    touchCustomers(seen: ReadonlyMap<string, Instant>): void {
+    updateLastSeen(seen: ReadonlyMap<string, Instant>): void {
       for (const [id, at] of seen) touch.run(at, id);
     },
   };

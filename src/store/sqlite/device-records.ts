@@ -1,9 +1,9 @@
 // Devices as records say they are. Which tank each serves follows from the tanks, and stays.
 
 import type { DatabaseSync } from "node:sqlite";
-import type { Occasion } from "../../domain/audit.ts";
-import type { DeviceRecord } from "../../domain/device-line.ts";
-import { decideDevices } from "../../domain/device-records.ts";
+import type { AuditContext } from "../../domain/audit.ts";
+import type { DeviceRecord } from "../../domain/device-record.ts";
+import { planDeviceImport } from "../../domain/import-devices.ts";
 import { type Answering, settle } from "../../domain/inquiry.ts";
 import type { RecordOutcome } from "../../domain/record.ts";
 import type { arrivalWrites } from "./arrivals.ts";
@@ -20,9 +20,9 @@ export function deviceRecordWrites(db: DatabaseSync, answers: Answering, { drain
   const { note } = auditWrites(db);
 
   return {
-    putDevices(records: readonly DeviceRecord[], occasion: Occasion): RecordOutcome[] {
-      const { outcomes, devices, deeds } = settle(decideDevices(records), answers);
-      for (const { device, dropped, services } of devices) {
+    importDevices(records: readonly DeviceRecord[], occasion: AuditContext): RecordOutcome[] {
+      const { outcomes, devices, audit: deeds } = settle(planDeviceImport(records), answers);
+      for (const { device, dropped, assignments: services } of devices) {
         const { id, since, profile } = device;
         put.run(id, since, profile === null ? null : JSON.stringify(profile), dropped);
         for (const { until, tankId } of services) putService.run(id, until, tankId);

@@ -1,12 +1,12 @@
 // Devices: which tank one serves, how its payloads are read, and what waits of it.
 
 import type { DatabaseSync } from "node:sqlite";
-import type { Device, DeviceMove, Service } from "../../domain/device.ts";
-import type { ManagedDevice } from "../../domain/managed.ts";
-import type { DeviceSearch } from "../../domain/overview.ts";
+import type { Device, DeviceAssignment, DeviceMove } from "../../domain/device.ts";
+import type { DeviceSearch } from "../../domain/management-reads.ts";
 import type { Page } from "../../domain/page.ts";
-import type { Ended, Waiting } from "../../domain/placement.ts";
-import { WAITING_MOST } from "../../domain/store.ts";
+import type { PendingReading, ResolvedReading } from "../../domain/placement.ts";
+import type { ManagedDevice } from "../../domain/resource.ts";
+import { MAX_PENDING } from "../../domain/store.ts";
 import {
   DEVICE_COLUMNS,
   knownDevice,
@@ -43,7 +43,7 @@ export function deviceQuestions(db: DatabaseSync) {
       return row === undefined ? undefined : managedDevice(row);
     },
 
-    newestWaiting(key: string): Waiting | undefined {
+    newestWaiting(key: string): PendingReading | undefined {
       const row = arrayRow(newest.get(key));
       return row === undefined ? undefined : waitingOf(row);
     },
@@ -84,7 +84,7 @@ export function deviceWrites(db: DatabaseSync) {
       return new Map(rows.map((row) => [String(row[0]), knownDevice(row)]));
     },
 
-    servicesOf(keys: readonly string[]): Service[] {
+    servicesOf(keys: readonly string[]): DeviceAssignment[] {
       return keys.flatMap((key) => arrayRows(services.all(key)).map(serviceOf));
     },
 
@@ -123,7 +123,7 @@ export function waitingWrites(db: DatabaseSync) {
   const countNone = db.prepare("UPDATE device SET waiting = 0, dropped = 0 WHERE id = ?");
   const trim = db.prepare(
     `DELETE FROM waiting WHERE device = ?1 AND created_at <
-       (SELECT created_at FROM waiting WHERE device = ?1 ORDER BY created_at DESC LIMIT 1 OFFSET ${WAITING_MOST - 1})`,
+       (SELECT created_at FROM waiting WHERE device = ?1 ORDER BY created_at DESC LIMIT 1 OFFSET ${MAX_PENDING - 1})`,
   );
   const count = db.prepare(
     `INSERT INTO device (id, waiting, dropped) VALUES (?1, (SELECT count(*) FROM waiting WHERE device = ?1), ?2)
@@ -131,11 +131,11 @@ export function waitingWrites(db: DatabaseSync) {
   );
 
   return {
-    waitingOf(key: string): Waiting[] {
+    waitingOf(key: string): PendingReading[] {
       return arrayRows(ofDevice.all(key)).map(waitingOf);
     },
 
-    wait(readings: readonly Waiting[]): void {
+    wait(readings: readonly PendingReading[]): void {
       for (const { device, created_at, fill, payload, customer_id } of readings) {
         add.run(device, created_at, fill, payload, customer_id);
       }
@@ -145,7 +145,7 @@ export function waitingWrites(db: DatabaseSync) {
     },
 
     /** Those that wait no longer; some of them could not be taken. */
-    stopWaiting(readings: readonly Ended[]): void {
+    stopWaiting(readings: readonly ResolvedReading[]): void {
       for (const { device, created_at } of readings) end.run(device, created_at);
       for (const [device, own] of Map.groupBy(readings, ({ device }) => device))
         count.run(device, own.filter(({ isRejected }) => isRejected).length);

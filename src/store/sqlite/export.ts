@@ -2,7 +2,7 @@
 // stays open for as long as the reader takes.
 
 import type { DatabaseSync } from "node:sqlite";
-import type { StoredRecord } from "../../domain/export-lines.ts";
+import type { ExportRecord } from "../../domain/export.ts";
 import {
   customerState,
   DEVICE_COLUMNS,
@@ -29,7 +29,7 @@ const FORGOTTEN = `
   SELECT device, ${SERVICES} FROM service WHERE device NOT IN (SELECT id FROM device) GROUP BY device ORDER BY device`;
 const WAITING = `SELECT ${WAITING_COLUMNS} FROM waiting ORDER BY device, created_at`;
 
-export async function* records(file: string): AsyncGenerator<StoredRecord> {
+export async function* records(file: string): AsyncGenerator<ExportRecord> {
   let db: DatabaseSync | undefined;
   try {
     db = openReader(file);
@@ -56,7 +56,7 @@ export async function* records(file: string): AsyncGenerator<StoredRecord> {
   }
 }
 
-function readingsOf(tankId: string, data: Uint8Array): StoredRecord {
+function readingsOf(tankId: string, data: Uint8Array): ExportRecord {
   const block = new Block(data);
   const readings = Array.from({ length: block.length }, (_, i) => ({
     created_at: block.instant(i),

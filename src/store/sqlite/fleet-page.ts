@@ -1,7 +1,7 @@
 // A page of the fleet, the most urgent first: by the index that fits the question, so that it is quick among a million tanks.
 
 import type { DatabaseSync } from "node:sqlite";
-import type { FleetEntry, FleetQuestion, FleetState } from "../../domain/overview.ts";
+import type { FleetEntry, FleetQuery, FleetState } from "../../domain/management-reads.ts";
 import type { Page } from "../../domain/page.ts";
 import type { Tank } from "../../domain/tank.ts";
 import { heardAt, UNKNOWN_URGENCY } from "../fleet-row.ts";
@@ -93,7 +93,7 @@ export function fleetQuestions(db: DatabaseSync, tankById: (id: string) => Tank)
   }
 
   return {
-    fleetPage({ state, silentSince, owner_id, city, page, size }: FleetQuestion): Found {
+    fleetPage({ state, silentSince, owner_id, city, page, size }: FleetQuery): Found {
       const skipped = (page - 1) * size;
       const ofTank: Condition[] = [];
       if (owner_id !== undefined) ofTank.push(["t.owner_id = ?", owner_id]);

@@ -1,7 +1,7 @@
 // The fleet: a row for every live tank, with its latest reading.
 
 import type { DatabaseSync } from "node:sqlite";
-import type { Change, TankState } from "../../domain/fleet.ts";
+import type { Change, TankState } from "../../domain/changes.ts";
 import { fleetRow, heardAt, urgencyIn } from "../fleet-row.ts";
 import { lastReading } from "../series/block.ts";
 import { arrayRow, arrayRows, arrayStatement } from "./rows.ts";

@@ -1,9 +1,9 @@
 // Keys: looked up by the hash of their secret.
 
 import type { DatabaseSync } from "node:sqlite";
+import type { KeyChange } from "../../domain/commands/command.ts";
 import type { Instant } from "../../domain/instant.ts";
-import type { KnownKey, Role } from "../../domain/key.ts";
-import type { KeyChange } from "../../domain/orders/order.ts";
+import type { Role, StoredKey } from "../../domain/key.ts";
 
 const SELECT = `
   SELECT k.id, k.name, k.role, k.customer_id, k.device_id, k.rate, k.created_at, k.expires_at, k.revoked_at,
@@ -11,7 +11,7 @@ const SELECT = `
     coalesce(c.deleted, 0) AS customer_deleted
   FROM api_key k LEFT JOIN customer c ON c.id = k.customer_id`;
 
-function keyOf(row: Record<string, unknown>): KnownKey {
+function keyOf(row: Record<string, unknown>): StoredKey {
   return {
     id: row["id"] as string,
     name: row["name"] as string,
@@ -32,15 +32,15 @@ export function keyQuestions(db: DatabaseSync) {
   const byId = db.prepare(`${SELECT} WHERE k.id = ?`);
   const list = db.prepare(`${SELECT} ORDER BY k.created_at DESC, k.id DESC`);
   return {
-    keyByHash(hash: string): KnownKey | undefined {
+    keyByHash(hash: string): StoredKey | undefined {
       const row = byHash.get(hash);
       return row === undefined ? undefined : keyOf(row);
     },
-    keyById(id: string): KnownKey | undefined {
+    keyById(id: string): StoredKey | undefined {
       const row = byId.get(id);
       return row === undefined ? undefined : keyOf(row);
     },
-    keyList: (): KnownKey[] => list.all().map(keyOf),
+    keyList: (): StoredKey[] => list.all().map(keyOf),
   };
 }
 

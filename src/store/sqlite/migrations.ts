@@ -1,7 +1,7 @@
 // Brings a database to the newest version of the schema, and refuses files that are not ours.
 
 import type { DatabaseSync } from "node:sqlite";
-import { Complaint } from "../../domain/errors.ts";
+import { UserError } from "../../domain/errors.ts";
 import { patiently } from "./connection.ts";
 import { rebuildFleet } from "./fleet.ts";
 import { addMissingHeads, isEveryReadingMoved, type MoveProgress, moveReadings } from "./move-readings.ts";
@@ -95,16 +95,16 @@ const MARKS = `SELECT application_id AS application, (SELECT count(*) FROM sqlit
 export function refuseForeign(db: DatabaseSync, file: string): void {
   const { application, tables } = db.prepare(MARKS).get() ?? {};
   if (application !== APPLICATION_ID && tables !== 0) {
-    throw new Complaint(`${file} is a SQLite database, but not one of Tank Monitor's. Name another file in DATABASE_URL.`);
+    throw new UserError(`${file} is a SQLite database, but not one of Tank Monitor's. Name another file in DATABASE_URL.`);
   }
   const version = versionOf(db);
   if (version === PASSED_OVER || hasColumn(db, "reading_milestone", "ahead")) {
-    throw new Complaint(
+    throw new UserError(
       `${file} was made by a Tank Monitor that was never released (database version 2). Export it with the program that made it, and import that into a new file.`,
     );
   }
   if (version > NEWEST) {
-    throw new Complaint(
+    throw new UserError(
       `${file} was made by a newer Tank Monitor (database version ${version}; this program knows versions up to ${NEWEST}). Start the newer program.`,
     );
   }

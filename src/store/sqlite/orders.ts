@@ -1,12 +1,19 @@
 // Carries orders out: asks, decides, writes, notes down, all in one transaction; and once, where it may arrive twice.
 
 import type { DatabaseSync } from "node:sqlite";
-import type { Occasion } from "../../domain/audit.ts";
+import type { AuditContext } from "../../domain/audit.ts";
+import {
+  type Command,
+  type CommandResult,
+  commandError,
+  IDEMPOTENCY_MS,
+  type IdempotencyKey,
+  isCommandError,
+} from "../../domain/commands/command.ts";
+import { planCommand } from "../../domain/commands/plan.ts";
+import { withReleased } from "../../domain/commands/released.ts";
 import { type Answering, settle } from "../../domain/inquiry.ts";
-import type { Shown } from "../../domain/managed.ts";
-import { deciding } from "../../domain/orders/decide.ts";
-import { type Carried, isRefused, ONCE_MS, type Once, type Order, refused } from "../../domain/orders/order.ts";
-import { withTaken } from "../../domain/orders/taken.ts";
+import type { Resource } from "../../domain/resource.ts";
 import type { arrivalWrites } from "./arrivals.ts";
 import { auditWrites } from "./audit.ts";
 import type { customerWrites } from "./customers.ts";
@@ -31,25 +38,25 @@ export function orderWrites(db: DatabaseSync, { answers, customers, tanks, arriv
   const { before, remember } = onceWrites(db);
 
   return {
-    carryOut(order: Order, occasion: Occasion, once?: Once): Carried {
+    execute(order: Command, occasion: AuditContext, once?: IdempotencyKey): CommandResult {
       const known = once === undefined ? undefined : before(once, occasion);
       if (known !== undefined) return known;
-      const decided = settle(deciding(order, occasion.at), answers);
-      if (isRefused(decided)) return decided;
+      const decided = settle(planCommand(order, occasion.at), answers);
+      if (isCommandError(decided)) return decided;
       customers.write(decided.customers, occasion);
       const moved = tanks.write(decided.tanks, occasion);
       for (const [id, shape] of decided.shapes) reshape.run(shape === null ? null : JSON.stringify(shape), id);
       putProfiles(decided.devices);
-      forgetWaiting(decided.emptied);
-      forget(decided.forgotten);
+      forgetWaiting(decided.pendingRemoved);
+      forget(decided.devicesRemoved);
       putKeys(decided.keys);
-      note(decided.deeds, occasion);
+      note(decided.audit, occasion);
       const taken = arrivals.drain([
         ...new Set([...moved, ...decided.devices.map(({ id }) => id), ...[...decided.shapes.keys()].flatMap(waitingOfTank)]),
       ]);
-      const shown = withTaken(decided.shown, taken);
+      const shown = withReleased(decided.resource, taken);
       if (once !== undefined) remember(once, occasion, shown);
-      return { shown, replayed: false };
+      return { resource: shown, replayed: false };
     },
   };
 }
@@ -64,16 +71,19 @@ function onceWrites(db: DatabaseSync) {
     `DELETE FROM once WHERE (who, key) IN (SELECT who, key FROM once WHERE at <= ? ORDER BY at LIMIT ${FORGOTTEN_AT_ONCE})`,
   );
   return {
-    before({ key, asked }: Once, { by, at }: Occasion): Carried | undefined {
-      const row = arrayRow(known.get(by, key, at - ONCE_MS));
+    before({ key, fingerprint: asked }: IdempotencyKey, { by, at }: AuditContext): CommandResult | undefined {
+      const row = arrayRow(known.get(by, key, at - IDEMPOTENCY_MS));
       if (row === undefined) return undefined;
-      if (row[0] === asked) return { shown: JSON.parse(String(row[1])) as Shown, replayed: true };
-      return refused("idempotency_key_reused", "This Idempotency-Key was used for another request within the last 24 hours.");
+      if (row[0] === asked) return { resource: JSON.parse(String(row[1])) as Resource, replayed: true };
+      return commandError(
+        "idempotency_key_reused",
+        "This Idempotency-Key was used for another request within the last 24 hours.",
+      );
     },
 
-    remember({ key, asked }: Once, { by, at }: Occasion, shown: Shown): void {
+    remember({ key, fingerprint: asked }: IdempotencyKey, { by, at }: AuditContext, shown: Resource): void {
       put.run(by, key, at, asked, JSON.stringify(shown));
-      forget.run(at - ONCE_MS);
+      forget.run(at - IDEMPOTENCY_MS);
     },
   };
 }

@@ -1,7 +1,7 @@
 // How a page of a list is found: ranks from the milestones, then a walk of at most a gap and a page.
 
 import type { DatabaseSync, StatementSync } from "node:sqlite";
-import type { PageQuestion } from "../../domain/page.ts";
+import type { PageQuery } from "../../domain/page.ts";
 import { EARLIEST, GAP_MOST, LATEST } from "../series/levels.ts";
 import { type ListKind, seriesOf } from "../series/lists.ts";
 import { entriesOf, keyValues, LIST_MILESTONES } from "./lists.ts";
@@ -34,7 +34,7 @@ export class List {
     );
   }
 
-  page(key: string | null, { from = EARLIEST, to = LATEST, page, size }: PageQuestion): RowPage {
+  page(key: string | null, { from = EARLIEST, to = LATEST, page, size }: PageQuery): RowPage {
     const series = seriesOf(this.#kind, key);
     const values = keyValues(this.#kind, key);
     const skipped = (page - 1) * size;

@@ -1,11 +1,11 @@
 // Searches: customers and tanks by the beginning of what they are called, newest first.
 
 import type { DatabaseSync } from "node:sqlite";
+import type { TankWithShape } from "../../domain/changes.ts";
 import { deviceKey } from "../../domain/device.ts";
-import type { ShapedTank } from "../../domain/fleet.ts";
-import type { ManagedCustomer } from "../../domain/managed.ts";
-import type { CustomerSearch, TankSearch } from "../../domain/overview.ts";
-import type { Page, PageQuestion } from "../../domain/page.ts";
+import type { CustomerSearch, TankSearch } from "../../domain/management-reads.ts";
+import type { Page, PageQuery } from "../../domain/page.ts";
+import type { ManagedCustomer } from "../../domain/resource.ts";
 import { rangeOf } from "../beginning.ts";
 import { CUSTOMER_COLUMNS, customerState, SHAPED_TANK_COLUMNS, shapedTank } from "../columns.ts";
 import { EARLIEST, LATEST } from "../series/levels.ts";
@@ -29,7 +29,7 @@ export function searchQuestions(db: DatabaseSync) {
   const tanksOfOwner = new List(db, LISTS.tanksOfOwner, SHAPED_TANK_COLUMNS);
 
   /** The deleted by customer_deleted and tank_deleted; the others by the index of one of the conditions. */
-  function find(table: string, columns: string, deleted: boolean, conditions: readonly Condition[], of: PageQuestion): RowPage {
+  function find(table: string, columns: string, deleted: boolean, conditions: readonly Condition[], of: PageQuery): RowPage {
     const { from = EARLIEST, to = LATEST, page, size } = of;
     const values = [...conditions.flatMap(([, ...given]) => given), from, to];
     const all = [`deleted = ${deleted ? 1 : 0}`, ...conditions.map(([sql]) => sql), "created_at BETWEEN ? AND ?"];
@@ -55,7 +55,7 @@ export function searchQuestions(db: DatabaseSync) {
       );
     },
 
-    tankSearch(search: TankSearch): Page<ShapedTank> {
+    tankSearch(search: TankSearch): Page<TankWithShape> {
       const { deleted, owner_id } = search;
       const conditions = tankConditions(search);
       if (conditions.length === 0 && !deleted) return pageOf(tanks.page(null, search), shapedTank);

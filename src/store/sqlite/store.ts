@@ -4,7 +4,7 @@
 import { randomBytes } from "node:crypto";
 import { rmSync } from "node:fs";
 import { backup, type DatabaseSync } from "node:sqlite";
-import { Complaint, storeUnavailable } from "../../domain/errors.ts";
+import { storeUnavailable, UserError } from "../../domain/errors.ts";
 import type { Observe } from "../../domain/events.ts";
 import type { Store } from "../../domain/store.ts";
 import { Health } from "../health.ts";
@@ -71,9 +71,9 @@ export async function openSqlite(file: string, observe: Observe): Promise<Store>
     repairList: tell("repairList"),
   };
   const questions = patiently(() => allQuestions(db));
-  const putCustomers = tell("putCustomers");
-  const putTanks = tell("putTanks");
-  const putDevices = tell("putDevices");
+  const importCustomers = tell("importCustomers");
+  const importTanks = tell("importTanks");
+  const importDevices = tell("importDevices");
   return {
     customerById: ask(questions.customerById),
     customerPage: ask(questions.customerPage),
@@ -86,23 +86,23 @@ export async function openSqlite(file: string, observe: Observe): Promise<Store>
     managedTank: ask(questions.managedTank),
     tankSearch: look("tankSearch"),
     managedDevice: ask(questions.managedDevice),
-    newestWaiting: ask(questions.newestWaiting),
+    newestPending: ask(questions.newestWaiting),
     deviceSearch: look("deviceSearch"),
     fleetPage: look("fleetPage"),
     auditPage: look("auditPage"),
     keyList: ask(questions.keyList),
     isEmpty: ask(questions.isEmpty),
     ping: ask(questions.ping),
-    putCustomers: (records, occasion = importNow()) => putCustomers(records, occasion),
-    putTanks: (records, occasion = importNow()) => putTanks(records, occasion),
-    putDevices: (records, occasion = importNow()) => putDevices(records, occasion),
-    acceptReadings: tell("acceptReadings"),
-    carryOut: tell("carryOut"),
-    touchCustomers: tell("touchCustomers"),
+    importCustomers: (records, occasion = importNow()) => importCustomers(records, occasion),
+    importTanks: (records, occasion = importNow()) => importTanks(records, occasion),
+    importDevices: (records, occasion = importNow()) => importDevices(records, occasion),
+    ingest: tell("ingest"),
+    execute: tell("execute"),
+    updateLastSeen: tell("updateLastSeen"),
     // A copy may fail for its own place, which says nothing of the database.
     backup: (to, progress) => refusing(() => copy(file, to, progress)),
-    rehearsal: (progress) => refusing(() => openCopy(file, progress, observe)),
-    records: () => records(file),
+    scratchCopy: (progress) => refusing(() => openCopy(file, progress, observe)),
+    exportRecords: () => records(file),
     check: (repair, progress) => check(file, repair ? repairs : undefined, progress),
     async close() {
       presence.stop();
@@ -141,10 +141,10 @@ async function prepare(file: string, observe: Observe): Promise<DatabaseSync> {
     }
     return patiently(() => openReader(file));
   } catch (error) {
-    if (isNotADatabase(error)) throw new Complaint(`${file} is not a database. Name another file in DATABASE_URL.`);
+    if (isNotADatabase(error)) throw new UserError(`${file} is not a database. Name another file in DATABASE_URL.`);
     if (!isSqliteError(error) && !isFileError(error)) throw error;
     const reason = error instanceof Error ? error.message : "";
-    throw new Complaint(`${file} cannot be opened or created (${reason}). Check the path, its permissions and the disk.`);
+    throw new UserError(`${file} cannot be opened or created (${reason}). Check the path, its permissions and the disk.`);
   }
 }
 

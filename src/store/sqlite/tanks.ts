@@ -1,21 +1,21 @@
 // Tanks: questions for the serving thread, and the write of the writing thread, which keeps `tank_count` with it.
 
 import type { DatabaseSync } from "node:sqlite";
-import { type Occasion, shapeDeeds, tankDeeds } from "../../domain/audit.ts";
-import { deviceKey } from "../../domain/device.ts";
+import { type AuditContext, auditShapes, auditTanks } from "../../domain/audit.ts";
 import {
+  affectedDevices,
   type Change,
-  decideTanks,
+  changedShapes,
   deviceMoves,
-  devicesOf,
-  idsOf,
-  isLettingGo,
-  reshaped,
-  type ShapedTank,
+  planTankImport,
+  recordIds,
+  releasesDevice,
   type TankState,
-} from "../../domain/fleet.ts";
-import type { Sight } from "../../domain/key.ts";
-import type { Page, PageQuestion } from "../../domain/page.ts";
+  type TankWithShape,
+} from "../../domain/changes.ts";
+import { deviceKey } from "../../domain/device.ts";
+import type { Scope } from "../../domain/key.ts";
+import type { Page, PageQuery } from "../../domain/page.ts";
 import type { RecordOutcome, TankRecord } from "../../domain/record.ts";
 import type { Found } from "../../domain/store.ts";
 import type { Tank } from "../../domain/tank.ts";
@@ -50,7 +50,7 @@ export function tankQuestions(db: DatabaseSync) {
   const ofOwner = new List(db, LISTS.tanksOfOwner, TANK_COLUMNS);
 
   return {
-    tankById(id: string, sight: Sight): Found<Tank> {
+    tankById(id: string, sight: Scope): Found<Tank> {
       const row = arrayRow(byId.get(id));
       if (row === undefined) return undefined;
       const tank = tankOf(row);
@@ -61,12 +61,12 @@ export function tankQuestions(db: DatabaseSync) {
     /** Of one that is known to be there. */
     liveTank: (id: string): Tank => tankOf(arrayRow(byId.get(id)) as Row),
 
-    managedTank(id: string): ShapedTank | undefined {
+    managedTank(id: string): TankWithShape | undefined {
       const row = arrayRow(shapedById.get(id));
       return row === undefined ? undefined : shapedTank(row);
     },
 
-    tankPage(question: PageQuestion, sight: Sight): Page<Tank> {
+    tankPage(question: PageQuery, sight: Scope): Page<Tank> {
       const owner = sight.customerId;
       const { rows, totalItems } = owner === null ? all.page(null, question) : ofOwner.page(owner, question);
       return { data: rows.map(tankOf), totalItems };
@@ -93,11 +93,11 @@ export function tankWrites(db: DatabaseSync, { drain }: Pick<ReturnType<typeof a
   const putShape = db.prepare("UPDATE tank SET shape = ? WHERE id = ?");
 
   /** Gives the devices that serve another tank now. */
-  function write(changes: readonly Change<TankState>[], occasion: Occasion): string[] {
+  function write(changes: readonly Change<TankState>[], occasion: AuditContext): string[] {
     const when = new Map(
       changes.map(({ id, before }) => [id, before?.deleted === true ? arrayRow(deletedAt.get(id))?.[0] : undefined]),
     );
-    for (const { id } of changes.filter(isLettingGo)) letGo.run(id);
+    for (const { id } of changes.filter(releasesDevice)) letGo.run(id);
     for (const { id, before, after } of changes) {
       const { deleted } = after;
       put.run(id, ...tankValues(after.tank), deleted ? 1 : 0, deleted ? (when.get(id) ?? occasion.at) : null);
@@ -106,9 +106,9 @@ export function tankWrites(db: DatabaseSync, { drain }: Pick<ReturnType<typeof a
     for (const { kind, keeper } of lists) keeper.move(changes.map((change) => tankMove(kind, change)));
     countTanks(changes);
     keep(changes);
-    const moves = deviceMoves(changes, knownDevices(devicesOf(changes)), occasion.at);
+    const moves = deviceMoves(changes, knownDevices(affectedDevices(changes)), occasion.at);
     move(moves);
-    note(tankDeeds(changes), occasion);
+    note(auditTanks(changes), occasion);
     return moves.map(({ device }) => device.id);
   }
 
@@ -122,26 +122,26 @@ export function tankWrites(db: DatabaseSync, { drain }: Pick<ReturnType<typeof a
   }
 
   /** Gives the devices of which something waits that may be of a tank whose shape is known now. */
-  function reshape(changes: readonly Change<ShapedTank>[], occasion: Occasion): string[] {
-    const shapes = reshaped(changes);
+  function reshape(changes: readonly Change<TankWithShape>[], occasion: AuditContext): string[] {
+    const shapes = changedShapes(changes);
     for (const [id, shape] of shapes) putShape.run(shape === null ? null : JSON.stringify(shape), id);
-    note(shapeDeeds(changes), occasion);
+    note(auditShapes(changes), occasion);
     return [...shapes.keys()].flatMap(waitingOfTank);
   }
 
   return {
     write,
 
-    putTanks(records: readonly TankRecord[], occasion: Occasion): RecordOutcome[] {
-      const known = new Map<string, ShapedTank>();
-      for (const id of idsOf(records)) {
+    importTanks(records: readonly TankRecord[], occasion: AuditContext): RecordOutcome[] {
+      const known = new Map<string, TankWithShape>();
+      for (const id of recordIds(records)) {
         const row = arrayRow(byId.get(id));
         if (row !== undefined) known.set(id, shapedTank(row));
       }
       const tanks = records.flatMap((record) => ("remove" in record ? [] : [record.tank]));
       const owners = new Set(tanks.map(({ owner_id }) => owner_id).filter((id) => owner.get(id) !== undefined));
       const devices = knownDevices([...new Set(tanks.map(({ assigned_device_id }) => deviceKey(assigned_device_id)))]);
-      const { outcomes, changes } = decideTanks(records, known, owners, devices);
+      const { outcomes, changes } = planTankImport(records, known, owners, devices);
       const moved = write(changes, occasion);
       drain([...new Set([...moved, ...reshape(changes, occasion)])]);
       return outcomes;

@@ -1,8 +1,8 @@
 // Telemetry: the pages of a tank's readings, for the serving thread.
 
 import type { DatabaseSync, StatementSync } from "node:sqlite";
-import type { Sight } from "../../domain/key.ts";
-import type { Page, PageQuestion } from "../../domain/page.ts";
+import type { Scope } from "../../domain/key.ts";
+import type { Page, PageQuery } from "../../domain/page.ts";
 import type { Reading } from "../../domain/reading.ts";
 import type { Found } from "../../domain/store.ts";
 import { Block, readingsOf } from "../series/block.ts";
@@ -93,7 +93,7 @@ export function telemetryQuestions(db: DatabaseSync) {
   }
 
   return {
-    telemetryPage(tankId: string, question: PageQuestion, { customerId }: Sight): Found<Page<Reading>> {
+    telemetryPage(tankId: string, question: PageQuery, { customerId }: Scope): Found<Page<Reading>> {
       const row = arrayRow(headOf.get(tankId)) as HeadRow | undefined;
       if (row === undefined || (customerId !== null && customerId !== row[2])) return undefined;
       if (row[1] === 1) return "deleted";

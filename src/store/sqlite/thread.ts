@@ -2,7 +2,7 @@
 // The thread is started by the first call, or before.
 
 import { Worker } from "node:worker_threads";
-import { Refusal, storeUnavailable } from "../../domain/errors.ts";
+import { RequestError, storeUnavailable } from "../../domain/errors.ts";
 import { asRefusal } from "./connection.ts";
 
 /** What a thread can be asked, by name. */
@@ -97,6 +97,6 @@ export class Thread<T extends Table> {
 /** On the other side: that a call failed, and whether for want of the database. */
 export function failed(id: number, error: unknown): Reply {
   const refusal = asRefusal(error);
-  const unavailable = refusal instanceof Refusal;
+  const unavailable = refusal instanceof RequestError;
   return { id, error: unavailable ? refusal.cause : error, unavailable };
 }

@@ -3,7 +3,7 @@
 
 import type { DatabaseSync } from "node:sqlite";
 import { parentPort, workerData } from "node:worker_threads";
-import { Refusal } from "../../domain/errors.ts";
+import { RequestError } from "../../domain/errors.ts";
 import { answersOn } from "./answers.ts";
 import { arrivalWrites } from "./arrivals.ts";
 import { repairs } from "./check.ts";
@@ -24,11 +24,11 @@ function writeTable(db: DatabaseSync, rest: () => void) {
   const customers = customerWrites(db);
   const tanks = tankWrites(db, arrivals);
   return {
-    putCustomers: customers.putCustomers,
-    touchCustomers: customers.touchCustomers,
-    putTanks: tanks.putTanks,
+    importCustomers: customers.importCustomers,
+    updateLastSeen: customers.updateLastSeen,
+    importTanks: tanks.importTanks,
     ...deviceRecordWrites(db, answers, arrivals),
-    acceptReadings: arrivals.acceptReadings,
+    ingest: arrivals.ingest,
     acceptAny: arrivals.acceptAny,
     ...orderWrites(db, { answers, customers, tanks, arrivals }),
     ...repairs(db),
@@ -42,7 +42,7 @@ const TRANSACTION_MS = 150;
  * For a write to be undone by itself, every page it changes is kept as it was, which for readings is much, and they hardly ever
  * fail: where one does, all that was taken with it is undone, and done again carefully.
  */
-const READINGS = "acceptReadings" satisfies WriteName;
+const READINGS = "ingest" satisfies WriteName;
 const CAREFULLY = "acceptAny" satisfies WriteName;
 
 class WritingThread {
@@ -90,7 +90,7 @@ class WritingThread {
       this.#db.exec("COMMIT");
     } catch (error) {
       if (this.#db.isTransaction) this.#db.exec("ROLLBACK");
-      if (!isCareful && !(asRefusal(error) instanceof Refusal)) {
+      if (!isCareful && !(asRefusal(error) instanceof RequestError)) {
         this.#queue.unshift(...taken);
         this.#commitTogether(true);
         return;
@@ -121,7 +121,7 @@ class WritingThread {
       this.#db.exec("RELEASE one_write");
       return reply;
     } catch (error) {
-      if (asRefusal(error) instanceof Refusal) throw error;
+      if (asRefusal(error) instanceof RequestError) throw error;
       this.#db.exec("ROLLBACK TO one_write; RELEASE one_write");
       return failed(request.id, error);
     }

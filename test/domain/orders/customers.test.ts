@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import { formatInstant } from "../../../src/domain/instant.ts";
-import { shownCustomer } from "../../../src/domain/managed.ts";
+import { customerResource } from "../../../src/domain/resource.ts";
 import { DAY, NEW_YEAR, tank } from "../../store/conformance/objects.ts";
 import { order } from "../../support/orders.ts";
 import type { Knowledge } from "../knowledge.ts";
@@ -12,7 +12,7 @@ const ANNA = managed("anna", { email: "anna@b.example", phone: "1", verified_at:
 const KNOWN: Knowledge = { customers: [ANNA, managed("gone", {}, true)] };
 
 test("a customer is made of an e-mail and a name, the rest is as it is of someone new", () => {
-  const { shown, customers } = decided(KNOWN, order.createCustomer("cus_new", LEAST));
+  const { resource: shown, customers } = decided(KNOWN, order.createCustomer("cus_new", LEAST));
   assert.deepEqual(shown.object, {
     id: "cus_new",
     object: "customer",
@@ -34,9 +34,9 @@ test("a customer is made of an e-mail and a name, the rest is as it is of someon
 });
 
 test("an id of one's own is kept, unless it is taken, by whoever is deleted too", () => {
-  assert.equal(decided(KNOWN, order.createCustomer("cus_new", { ...LEAST, id: "mine" })).shown.object["id"], "mine");
+  assert.equal(decided(KNOWN, order.createCustomer("cus_new", { ...LEAST, id: "mine" })).resource.object["id"], "mine");
   for (const id of ["anna", "gone"]) {
-    assert.equal(refusedOf(KNOWN, order.createCustomer("cus_new", { ...LEAST, id })).refused, "id_taken");
+    assert.equal(refusedOf(KNOWN, order.createCustomer("cus_new", { ...LEAST, id })).error, "id_taken");
   }
 });
 
@@ -68,14 +68,14 @@ test("what the service keeps itself cannot be given", () => {
 test("a body that is no object is told to be wrong as a whole", () => {
   for (const fields of [null, undefined, [], "name", 5, true, [LEAST]]) {
     for (const given of [order.createCustomer("cus_new", fields), order.changeCustomer("anna", fields)]) {
-      assert.equal(refusedOf(KNOWN, given).refused, "body_invalid", JSON.stringify(fields));
+      assert.equal(refusedOf(KNOWN, given).error, "body_invalid", JSON.stringify(fields));
     }
   }
 });
 
 test("is_verified and verified_at say the same, and each alone is enough", () => {
   const verified = (fields: object) => {
-    const { object } = decided(KNOWN, order.createCustomer("cus_new", { ...LEAST, ...fields })).shown;
+    const { object } = decided(KNOWN, order.createCustomer("cus_new", { ...LEAST, ...fields })).resource;
     return [object["is_verified"], object["verified_at"]];
   };
   const then = "2025-12-31T23:59:59.000Z";
@@ -94,7 +94,7 @@ test("is_verified and verified_at say the same, and each alone is enough", () =>
 });
 
 test("a change is a merge: what is named changes, null empties, the rest stays", () => {
-  const { shown, customers } = decided(KNOWN, order.changeCustomer("anna", { name: "Anna B.", phone: null }));
+  const { resource: shown, customers } = decided(KNOWN, order.changeCustomer("anna", { name: "Anna B.", phone: null }));
   const { name, phone, email, verified_at, updated_at } = shown.object;
   assert.deepEqual([name, phone, email, verified_at], ["Anna B.", null, "anna@b.example", formatInstant(NEW_YEAR)]);
   assert.equal(updated_at, formatInstant(NOW));
@@ -103,33 +103,33 @@ test("a change is a merge: what is named changes, null empties, the rest stays",
 
 test("someone who is verified stays so since when they were; is_verified false takes it back", () => {
   expectNothing(decided(KNOWN, order.changeCustomer("anna", { is_verified: true })));
-  assert.equal(decided(KNOWN, order.changeCustomer("anna", { is_verified: false })).shown.object["verified_at"], null);
+  assert.equal(decided(KNOWN, order.changeCustomer("anna", { is_verified: false })).resource.object["verified_at"], null);
 });
 
 test("a change that changes nothing does nothing, whatever it names", () => {
   for (const fields of [{}, { name: "Customer anna" }, { email: "anna@b.example", phone: "1", is_verified: true }]) {
     const decision = decided(KNOWN, order.changeCustomer("anna", fields));
     expectNothing(decision);
-    assert.deepEqual(decision.shown, shownCustomer(ANNA));
+    assert.deepEqual(decision.resource, customerResource(ANNA));
   }
 });
 
 test("updated_at moves on, whatever the clock says", () => {
   for (const now of [NEW_YEAR, NEW_YEAR - DAY]) {
-    const { object } = decided(KNOWN, order.changeCustomer("anna", { name: "Other" }), now).shown;
+    const { object } = decided(KNOWN, order.changeCustomer("anna", { name: "Other" }), now).resource;
     assert.equal(object["updated_at"], formatInstant(NEW_YEAR + 1));
   }
 });
 
 test("who is not there cannot be changed, deleted or restored, and who is deleted not changed", () => {
   for (const given of [order.changeCustomer("nobody", LEAST), order.deleteCustomer("nobody"), order.restoreCustomer("nobody")]) {
-    assert.equal(refusedOf(KNOWN, given).refused, "customer_unknown");
+    assert.equal(refusedOf(KNOWN, given).error, "customer_unknown");
   }
-  assert.equal(refusedOf(KNOWN, order.changeCustomer("gone", { name: "Back" })).refused, "state_conflict");
+  assert.equal(refusedOf(KNOWN, order.changeCustomer("gone", { name: "Back" })).error, "state_conflict");
 });
 
 test("If-Match: the tag it was read with, one of a list, or any; everything else has changed meanwhile", () => {
-  const { tag } = shownCustomer(ANNA);
+  const { etag: tag } = customerResource(ANNA);
   for (const ifMatch of [tag, "*", `"other", ${tag}`, `${tag},"other"`, undefined]) {
     for (const given of [order.changeCustomer("anna", { name: "B" }, ifMatch), order.deleteCustomer("anna", false, ifMatch)]) {
       decided(KNOWN, given);
@@ -142,13 +142,13 @@ test("If-Match: the tag it was read with, one of a list, or any; everything else
       order.deleteCustomer("anna", false, ifMatch),
       order.restoreCustomer("anna", true, ifMatch),
     ]) {
-      assert.equal(refusedOf(KNOWN, given).refused, "precondition_failed", ifMatch);
+      assert.equal(refusedOf(KNOWN, given).error, "precondition_failed", ifMatch);
     }
   }
 });
 
 test("a tag that does not fit is told before what is wrong with the fields", () => {
-  assert.equal(refusedOf(KNOWN, order.changeCustomer("anna", { name: 5 }, '"other"')).refused, "precondition_failed");
+  assert.equal(refusedOf(KNOWN, order.changeCustomer("anna", { name: 5 }, '"other"')).error, "precondition_failed");
 });
 
 const FLEET: Knowledge = {
@@ -164,8 +164,8 @@ const FLEET: Knowledge = {
 };
 
 test("a customer who owns tanks is not deleted, unless they are to go along", () => {
-  assert.equal(refusedOf(FLEET, order.deleteCustomer("anna")).refused, "customer_has_tanks");
-  const { shown, customers, tanks } = decided(FLEET, order.deleteCustomer("anna", true));
+  assert.equal(refusedOf(FLEET, order.deleteCustomer("anna")).error, "customer_has_tanks");
+  const { resource: shown, customers, tanks } = decided(FLEET, order.deleteCustomer("anna", true));
   assert.deepEqual([shown.object["deleted"], shown.object["tank_count"]], [true, 0]);
   assert.deepEqual(
     [...customers, ...tanks].map(({ id, after }) => [id, after.deleted]),
@@ -188,7 +188,7 @@ test("deleting again, and restoring what is there, does nothing", () => {
 });
 
 test("a restored customer has the tanks again that went along, and no others; or none where that is asked", () => {
-  const { shown, customers, tanks } = decided(FLEET, order.restoreCustomer("gone"));
+  const { resource: shown, customers, tanks } = decided(FLEET, order.restoreCustomer("gone"));
   assert.deepEqual([shown.object["deleted"], shown.object["tank_count"]], [false, 1]);
   assert.deepEqual(
     [...customers, ...tanks].map(({ id, after }) => [id, after.deleted]),
@@ -198,13 +198,13 @@ test("a restored customer has the tanks again that went along, and no others; or
     ],
   );
   const alone = decided(FLEET, order.restoreCustomer("gone", false));
-  assert.deepEqual([alone.tanks.length, alone.shown.object["tank_count"]], [0, 0]);
+  assert.deepEqual([alone.tanks.length, alone.resource.object["tank_count"]], [0, 0]);
 });
 
 test("a customer is not restored with a tank whose device has gone elsewhere", () => {
   const serving = { id: "device of along", tank_id: "one", since: 0, profile: null };
   const known = { ...FLEET, devices: [serving] };
-  const { refused, detail } = refusedOf(known, order.restoreCustomer("gone"));
+  const { error: refused, detail } = refusedOf(known, order.restoreCustomer("gone"));
   assert.equal(refused, "device_in_use");
   assert.match(detail, /device of along.*\bone\b/);
   decided(known, order.restoreCustomer("gone", false));

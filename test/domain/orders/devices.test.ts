@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { ALWAYS, type Device } from "../../../src/domain/device.ts";
-import type { ShapedTank } from "../../../src/domain/fleet.ts";
+import type { TankWithShape } from "../../../src/domain/changes.ts";
+import { type Device, EARLIEST } from "../../../src/domain/device.ts";
 import { formatInstant } from "../../../src/domain/instant.ts";
-import { shownDevice } from "../../../src/domain/managed.ts";
+import { deviceResource } from "../../../src/domain/resource.ts";
 import type { Shape } from "../../../src/domain/shape.ts";
 import { NEW_YEAR, tank } from "../../store/conformance/objects.ts";
 import { order } from "../../support/orders.ts";
@@ -16,11 +16,11 @@ const SHAPE: Shape = { kind: "upright", height: 2, unit: "m", sensor_height: 2 }
 const device = (id: string, tank_id: string | null, more: Partial<Device> = {}): Device => ({
   id,
   tank_id,
-  since: ALWAYS,
+  since: EARLIEST,
   profile: null,
   ...more,
 });
-const shaped = (id: string, assigned_device_id: string, deleted = false): ShapedTank => ({
+const shaped = (id: string, assigned_device_id: string, deleted = false): TankWithShape => ({
   tank: tank(id, "anna", { assigned_device_id }),
   deleted,
   shape: null,
@@ -39,14 +39,14 @@ const NOTHING = { taken_in: null, replaced_device_id: null };
 test("a device is shown with the tank it serves, since when, how it is read, and what waits of it", () => {
   const decision = decided(KNOWN, order.putDevice(EUI, {}));
   expectNothing(decision);
-  assert.deepEqual(decision.shown.object, { ...SERVING, waiting: 0, dropped: 0, ...NOTHING });
+  assert.deepEqual(decision.resource.object, { ...SERVING, waiting: 0, dropped: 0, ...NOTHING });
   const free = { id: "free", object: "device", tank_id: null, since: null, profile: "elsys", waiting: 7, dropped: 0, ...NOTHING };
-  assert.deepEqual(decided(KNOWN, order.putDevice("free", {})).shown.object, free);
+  assert.deepEqual(decided(KNOWN, order.putDevice("free", {})).resource.object, free);
 });
 
 test("one that nobody has heard of is known from then on, with a profile or without", () => {
   assert.deepEqual(decided(KNOWN, order.putDevice("new", {})).devices, [{ id: "new", profile: null }]);
-  const { devices, deeds } = decided(KNOWN, order.putDevice("new", { profile: "elsys" }));
+  const { devices, audit: deeds } = decided(KNOWN, order.putDevice("new", { profile: "elsys" }));
   assert.deepEqual(devices, [{ id: "new", profile: "elsys" }]);
   assert.deepEqual(deeds, [
     { object: "device", id: "new", action: "changed", changes: { profile: { from: null, to: "elsys" } } },
@@ -54,7 +54,7 @@ test("one that nobody has heard of is known from then on, with a profile or with
 });
 
 test("a device is assigned by naming its tank, which changes with it", () => {
-  const { shown, tanks } = decided(KNOWN, order.putDevice("free", { tank_id: "one" }));
+  const { resource: shown, tanks } = decided(KNOWN, order.putDevice("free", { tank_id: "one" }));
   assert.deepEqual([shown.object["tank_id"], shown.object["replaced_device_id"]], ["one", EUI]);
   assert.deepEqual(
     tanks.map(({ id, after: { tank: now } }) => [id, now.assigned_device_id, now.updated_at]),
@@ -67,8 +67,8 @@ test("a device that serves the tank already keeps the id as the tank has it", ()
 });
 
 test("a device in use is refused, or swapped where that is asked", () => {
-  assert.equal(refusedOf(KNOWN, order.putDevice("second", { tank_id: "one" })).refused, "device_in_use");
-  const { shown, tanks } = decided(KNOWN, order.putDevice("second", { tank_id: "one" }, { swap: true }));
+  assert.equal(refusedOf(KNOWN, order.putDevice("second", { tank_id: "one" })).error, "device_in_use");
+  const { resource: shown, tanks } = decided(KNOWN, order.putDevice("second", { tank_id: "one" }, { swap: true }));
   assert.equal(shown.object["tank_id"], "one");
   assert.deepEqual(
     tanks.map(({ id, after: { tank: now } }) => [id, now.assigned_device_id]),
@@ -80,11 +80,11 @@ test("a device in use is refused, or swapped where that is asked", () => {
 });
 
 test("the profile is the device's, the shape its tank's; both are kept where they are not named", () => {
-  const { shown, devices, shapes, tanks } = decided(KNOWN, order.putDevice(KEY, { profile: "elsys", shape: SHAPE }));
+  const { resource: shown, devices, shapes, tanks } = decided(KNOWN, order.putDevice(KEY, { profile: "elsys", shape: SHAPE }));
   assert.equal(shown.object["profile"], "elsys");
   assert.deepEqual([devices, [...shapes], tanks.length], [[{ id: KEY, profile: "elsys" }], [["one", SHAPE]], 0]);
   const moved = decided(KNOWN, order.putDevice("free", { tank_id: "one", shape: SHAPE }));
-  assert.deepEqual([moved.shown.object["profile"], moved.devices, [...moved.shapes]], ["elsys", [], [["one", SHAPE]]]);
+  assert.deepEqual([moved.resource.object["profile"], moved.devices, [...moved.shapes]], ["elsys", [], [["one", SHAPE]]]);
   assert.deepEqual(decided(KNOWN, order.putDevice("free", { profile: null })).devices, [{ id: "free", profile: null }]);
 });
 
@@ -96,19 +96,24 @@ test("all that is wrong with a device is told at once", () => {
   assert.deepEqual(wrongIn(KNOWN, order.putDevice("free", { tank_id: null })), ["tank_id"]);
   assert.deepEqual(wrongIn(KNOWN, order.putDevice("free", { shape: SHAPE })), ["shape"]);
   for (const fields of [null, [], "elsys"]) {
-    assert.equal(refusedOf(KNOWN, order.putDevice("free", fields)).refused, "body_invalid");
+    assert.equal(refusedOf(KNOWN, order.putDevice("free", fields)).error, "body_invalid");
   }
 });
 
 test("what can be no id is no device", () => {
   for (const id of ["", "a\u0000b", "x".repeat(129), "\ud800"]) {
-    assert.equal(refusedOf(KNOWN, order.putDevice(id, {})).refused, "device_unknown");
-    assert.equal(refusedOf(KNOWN, order.forgetDevice(id)).refused, "device_unknown");
+    assert.equal(refusedOf(KNOWN, order.putDevice(id, {})).error, "device_unknown");
+    assert.equal(refusedOf(KNOWN, order.forgetDevice(id)).error, "device_unknown");
   }
 });
 
 test("a device is forgotten unless it serves a tank", () => {
-  const { shown, emptied, forgotten, deeds } = decided(KNOWN, order.forgetDevice("free"));
+  const {
+    resource: shown,
+    pendingRemoved: emptied,
+    devicesRemoved: forgotten,
+    audit: deeds,
+  } = decided(KNOWN, order.forgetDevice("free"));
   assert.deepEqual([emptied, forgotten], [["free"], ["free"]]);
   assert.deepEqual(shown.object, { id: "free", object: "device", deleted: true, removed: 7, served: null });
   assert.deepEqual(deeds, [
@@ -119,8 +124,8 @@ test("a device is forgotten unless it serves a tank", () => {
       changes: { profile: { from: "elsys", to: null }, waiting: { from: 7, to: null } },
     },
   ]);
-  assert.equal(refusedOf(KNOWN, order.forgetDevice(EUI)).refused, "device_in_use");
-  assert.equal(refusedOf(KNOWN, order.forgetDevice("nobody")).refused, "device_unknown");
+  assert.equal(refusedOf(KNOWN, order.forgetDevice(EUI)).error, "device_in_use");
+  assert.equal(refusedOf(KNOWN, order.forgetDevice("nobody")).error, "device_unknown");
 });
 
 test("of a device that has served a tank, this is not forgotten", () => {
@@ -128,19 +133,24 @@ test("of a device that has served a tank, this is not forgotten", () => {
     { device: "free", until: NEW_YEAR, tankId: "one" },
     { device: "free", until: NOW, tankId: "two" },
   ];
-  const { shown, emptied, forgotten, devices } = decided({ ...KNOWN, services }, order.forgetDevice("free"));
+  const {
+    resource: shown,
+    pendingRemoved: emptied,
+    devicesRemoved: forgotten,
+    devices,
+  } = decided({ ...KNOWN, services }, order.forgetDevice("free"));
   assert.deepEqual([emptied, forgotten, devices], [["free"], [], [{ id: "free", profile: null }]]);
   assert.deepEqual(shown.object["served"], { tank_id: "two", until: formatInstant(NOW) });
 });
 
 test("If-Match holds for a device, whatever waits of it meanwhile", () => {
   const [free] = (KNOWN.devices ?? []).filter(({ id }) => id === "free") as [Device];
-  for (const ifMatch of [shownDevice({ device: free, waiting: 99, dropped: 3 }).tag, "*"]) {
+  for (const ifMatch of [deviceResource({ device: free, waiting: 99, dropped: 3 }).etag, "*"]) {
     decided(KNOWN, order.putDevice("free", { profile: null }, { ifMatch }));
     decided(KNOWN, order.forgetDevice("free", ifMatch));
   }
-  const { tag } = shownDevice({ device: { ...free, profile: null }, waiting: 7, dropped: 0 });
+  const { etag: tag } = deviceResource({ device: { ...free, profile: null }, waiting: 7, dropped: 0 });
   for (const given of [order.putDevice("free", { profile: null }, { ifMatch: tag }), order.forgetDevice("free", tag)]) {
-    assert.equal(refusedOf(KNOWN, given).refused, "precondition_failed");
+    assert.equal(refusedOf(KNOWN, given).error, "precondition_failed");
   }
 });

@@ -1,14 +1,14 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import { formatInstant } from "../../../src/domain/instant.ts";
-import type { KnownKey } from "../../../src/domain/key.ts";
-import { shownKey } from "../../../src/domain/managed.ts";
+import type { StoredKey } from "../../../src/domain/key.ts";
+import { keyResource } from "../../../src/domain/resource.ts";
 import { DAY, key, NEW_YEAR } from "../../store/conformance/objects.ts";
 import { order } from "../../support/orders.ts";
 import type { Knowledge } from "../knowledge.ts";
 import { decided, expectNothing, managed, NOW, refusedOf, wrongIn } from "./decided.ts";
 
-const known = (id: string, more: Partial<KnownKey> = {}): KnownKey => ({ ...key(id), customer_deleted: false, ...more });
+const known = (id: string, more: Partial<StoredKey> = {}): StoredKey => ({ ...key(id), customer_deleted: false, ...more });
 const PLAIN = known("plain");
 const KNOWN: Knowledge = {
   customers: [managed("anna"), managed("gone", {}, true)],
@@ -23,7 +23,7 @@ const KNOWN: Knowledge = {
 
 test("a key is shown with all but its secret", () => {
   const made = key("new", { customer_id: "anna", rate: 5, expires_at: NOW + DAY, role: "ingest", created_at: NOW });
-  const { shown, keys } = decided(KNOWN, order.addKey(made, "the hash"));
+  const { resource: shown, keys } = decided(KNOWN, order.addKey(made, "the hash"));
   assert.deepEqual(shown.object, {
     id: "new",
     object: "key",
@@ -49,7 +49,7 @@ test("no order tells a hash to anybody", () => {
     order.revokeKey("plain"),
   ];
   for (const given of orders) {
-    const { shown, deeds } = decided(KNOWN, given);
+    const { resource: shown, audit: deeds } = decided(KNOWN, given);
     assert.doesNotMatch(JSON.stringify([shown, deeds]), /hash|secret/);
   }
 });
@@ -61,7 +61,10 @@ test("a customer's key needs a customer who is there", () => {
 });
 
 test("a key is changed by a merge; what is no change does nothing", () => {
-  const { shown, deeds } = decided(KNOWN, order.changeKey("plain", { name: "Other", expires_at: formatInstant(NOW + 5) }));
+  const { resource: shown, audit: deeds } = decided(
+    KNOWN,
+    order.changeKey("plain", { name: "Other", expires_at: formatInstant(NOW + 5) }),
+  );
   assert.deepEqual([shown.object["name"], shown.object["expires_at"]], ["Other", formatInstant(NOW + 5)]);
   assert.deepEqual(deeds, [
     {
@@ -83,18 +86,18 @@ test("all that is wrong with the change of a key is told at once; its role and w
 });
 
 test("what has ended by revocation stays so; what is not there is told", () => {
-  assert.equal(refusedOf(KNOWN, order.changeKey("revoked", { name: "Other" })).refused, "state_conflict");
+  assert.equal(refusedOf(KNOWN, order.changeKey("revoked", { name: "Other" })).error, "state_conflict");
   for (const given of [order.changeKey("none", {}), order.revokeKey("none"), order.replaceKey("none", 0, "n", "h")]) {
-    assert.equal(refusedOf(KNOWN, given).refused, "key_unknown");
+    assert.equal(refusedOf(KNOWN, given).error, "key_unknown");
   }
   expectNothing(decided(KNOWN, order.revokeKey("revoked")));
 });
 
 test("only a key that works is rotated, and once", () => {
   for (const id of ["revoked", "ended", "rotated", "orphan"]) {
-    assert.equal(refusedOf(KNOWN, order.replaceKey(id, 0, "next", "h")).refused, "state_conflict", id);
+    assert.equal(refusedOf(KNOWN, order.replaceKey(id, 0, "next", "h")).error, "state_conflict", id);
   }
-  const { shown, keys, deeds } = decided(KNOWN, order.replaceKey("plain", DAY, "next", "h"));
+  const { resource: shown, keys, audit: deeds } = decided(KNOWN, order.replaceKey("plain", DAY, "next", "h"));
   assert.equal(shown.object["id"], "next");
   assert.deepEqual(
     keys.map(({ after, hash }) => [after.id, after.expires_at, after.replaced_by, hash]),
@@ -113,7 +116,7 @@ test("only a key that works is rotated, and once", () => {
 });
 
 test("If-Match holds for the change of a key", () => {
-  for (const ifMatch of [shownKey(PLAIN, NOW).tag, "*"]) decided(KNOWN, order.changeKey("plain", { name: "Other" }, ifMatch));
-  const { tag } = shownKey({ ...PLAIN, rate: 5 }, NOW);
-  assert.equal(refusedOf(KNOWN, order.changeKey("plain", { name: "Other" }, tag)).refused, "precondition_failed");
+  for (const ifMatch of [keyResource(PLAIN, NOW).etag, "*"]) decided(KNOWN, order.changeKey("plain", { name: "Other" }, ifMatch));
+  const { etag: tag } = keyResource({ ...PLAIN, rate: 5 }, NOW);
+  assert.equal(refusedOf(KNOWN, order.changeKey("plain", { name: "Other" }, tag)).error, "precondition_failed");
 });

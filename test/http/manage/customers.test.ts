@@ -110,7 +110,7 @@ test("who has not seen the last change does not overwrite it", async (t) => {
 test("a customer's activity is no change of it", async (t) => {
   const here = await world(t);
   const tag = (await here.ask("GET", `${PATH}/c1`)).headers.get("etag");
-  await here.store.touchCustomers(new Map([["c1", Date.parse("2026-11-14T10:00:00Z")]]));
+  await here.store.updateLastSeen(new Map([["c1", Date.parse("2026-11-14T10:00:00Z")]]));
   const after = await here.ask("GET", `${PATH}/c1`);
   assert.equal(after.body["last_seen_at"], "2026-11-14T10:00:00.000Z");
   assert.equal(after.headers.get("etag"), tag);

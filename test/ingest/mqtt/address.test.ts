@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { Complaint } from "../../../src/domain/errors.ts";
+import { UserError } from "../../../src/domain/errors.ts";
 import { brokerAddress, shownAddress } from "../../../src/ingest/mqtt/address.ts";
 
 const BARE = {
@@ -44,7 +44,7 @@ test("anything else is a complaint that does not repeat it", () => {
     assert.throws(
       () => brokerAddress(text),
       (error) =>
-        error instanceof Complaint && error.exitCode === 2 && /^MQTT_URL/.test(error.message) && !/secret/.test(error.message),
+        error instanceof UserError && error.exitCode === 2 && /^MQTT_URL/.test(error.message) && !/secret/.test(error.message),
       text,
     );
   }

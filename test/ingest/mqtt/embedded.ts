@@ -3,7 +3,7 @@
 import { connect as dial, type Socket } from "node:net";
 import mqtt, { type IClientOptions, type MqttClient } from "mqtt";
 import { generate, type IPublishPacket, type Packet, parser } from "mqtt-packet";
-import { type ErrorCode, Refusal } from "../../../src/domain/errors.ts";
+import { type ErrorCode, RequestError } from "../../../src/domain/errors.ts";
 import type { Event } from "../../../src/domain/events.ts";
 import type { Clock } from "../../../src/domain/instant.ts";
 import type { Sender } from "../../../src/ingest/arrival.ts";
@@ -38,7 +38,7 @@ export async function startBroker(
   const turns = new Map<string, TakeTurn>();
   const admit = async (secret: string): Promise<Guest> => {
     const known = keys.get(secret) ?? "key_invalid";
-    if (typeof known === "string") throw new Refusal(known, "refused");
+    if (typeof known === "string") throw new RequestError(known, "refused");
     return { keyId: `id of ${secret}`, sender: known, turn: turns.get(secret) ?? (() => 0) };
   };
   const broker = new Broker({ accept: shelf.accept, admit, observe: (event) => events.push(event), clock, bounds });

@@ -1,7 +1,7 @@
 // What stands on the store's side of a door in these tests: it remembers what it was handed, takes as long as a test wants, and
 // fails when told to.
 
-import { Refusal } from "../../../src/domain/errors.ts";
+import { RequestError } from "../../../src/domain/errors.ts";
 import type { Accept, Arrival, Outcome, Rejected, Sender } from "../../../src/ingest/arrival.ts";
 
 export type Call = { readonly readings: readonly (Arrival | Rejected)[]; readonly sender: Sender };
@@ -50,4 +50,4 @@ export function fillOf({ measured }: Arrival): number {
   return "fill" in measured ? measured.fill : Number.NaN;
 }
 
-export const away = (): Refusal => new Refusal("store_unavailable", "away");
+export const away = (): RequestError => new RequestError("store_unavailable", "away");

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import test from "node:test";
 import type { AuditEntry } from "../../../src/domain/audit.ts";
 import { formatInstant } from "../../../src/domain/instant.ts";
-import type { AuditQuestion } from "../../../src/domain/overview.ts";
+import type { AuditQuery } from "../../../src/domain/management-reads.ts";
 import type { Store } from "../../../src/domain/store.ts";
 import { deliver } from "../../support/arrivals.ts";
 import { at, carriedOut, OPERATOR, order, tankFields } from "../../support/orders.ts";
@@ -10,7 +10,7 @@ import { putReadings } from "../../support/records.ts";
 import type { Engine } from "./engine.ts";
 import { checked, customer, DAY, key, NEW_YEAR, putCustomers, putTanks, tank, WHOLE_LOG } from "./objects.ts";
 
-const asked = (question: Partial<AuditQuestion> = {}): AuditQuestion => ({ ...WHOLE_LOG, ...question });
+const asked = (question: Partial<AuditQuery> = {}): AuditQuery => ({ ...WHOLE_LOG, ...question });
 
 /** All of it, oldest first. */
 async function logOf(store: Store): Promise<AuditEntry[]> {
@@ -57,7 +57,7 @@ export function auditConformance(engine: Engine): void {
 
   test("every order that does something is in it, with all the objects it changed; what does nothing is not", async (t) => {
     const { store } = await engine.open(t);
-    await store.putCustomers([{ customer: customer("a"), deleted: false }], at(0));
+    await store.importCustomers([{ customer: customer("a"), deleted: false }], at(0));
     const before = (await logOf(store)).length;
     const orders = [
       order.createTank("one", tankFields("a", "d1", { shape: { kind: "upright", height: 2, unit: "m" } })),
@@ -120,18 +120,18 @@ export function auditConformance(engine: Engine): void {
 
   test("imports are in it, as somebody's or as imports; readings, keys that are used and what did not change are not", async (t) => {
     const { store } = await engine.open(t);
-    await store.putCustomers([{ customer: customer("a"), deleted: false }], at(5, "key_importer"));
+    await store.importCustomers([{ customer: customer("a"), deleted: false }], at(5, "key_importer"));
     await putCustomers(store, customer("a"), customer("b", { phone: "1" }));
-    await store.putTanks(
+    await store.importTanks(
       [
         { tank: tank("one", "a"), deleted: false },
         { tank: tank("lost", "nobody"), deleted: false },
       ],
       at(6),
     );
-    await store.putTanks([{ remove: "one" }], at(7));
+    await store.importTanks([{ remove: "one" }], at(7));
     await putTanks(store, tank("one", "a", { name: "Back" }));
-    await store.touchCustomers(new Map([["a", 5]]));
+    await store.updateLastSeen(new Map([["a", 5]]));
     await putReadings(store, "one", [[1, 50]]);
     await deliver(store, { device: "d", at: 1, fill: 5 });
     const log = await logOf(store);
@@ -170,8 +170,8 @@ export function auditConformance(engine: Engine): void {
         for (let i = 0; i < rounds; i++) {
           await Promise.all([
             carriedOut(mine, order.createTank(`${side} ${i}`, tankFields("owner", `d ${side} ${i}`)), at(NEW_YEAR + i)),
-            mine.carryOut(order.createCustomer("c", { name: "no e-mail" }), at(NEW_YEAR + i)),
-            mine.putCustomers([{ customer: customer(`c ${side} ${i}`), deleted: false }], at(NEW_YEAR + i, `side ${side}`)),
+            mine.execute(order.createCustomer("c", { name: "no e-mail" }), at(NEW_YEAR + i)),
+            mine.importCustomers([{ customer: customer(`c ${side} ${i}`), deleted: false }], at(NEW_YEAR + i, `side ${side}`)),
             carriedOut(mine, order.changeCustomer("owner", { name: `${side} ${i}` }), at(NEW_YEAR + i)),
           ]);
         }
@@ -227,7 +227,7 @@ export function auditConformance(engine: Engine): void {
       await carriedOut(store, given, at(NEW_YEAR + Math.floor(i / 2), `by ${i % 5}`));
     }
     const log = await logOf(store);
-    const questions: Partial<AuditQuestion>[] = [
+    const questions: Partial<AuditQuery>[] = [
       {},
       { from: NEW_YEAR + 3 },
       { to: NEW_YEAR + 3 },

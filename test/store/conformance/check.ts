@@ -50,8 +50,8 @@ export function checkConformance(engine: Engine): void {
     );
     for (let i = 0; i < 100; i++) await putReadings(store, "t1", [[i % 2 === 0 ? 800_000 + i : 40_001 + i * 3, 1]]);
     await findsNothing(store, "after late readings, many and one by one");
-    await store.putTanks(times(3000, (i) => ({ remove: `t${i}` })));
-    await store.putCustomers(times(500, (i) => ({ remove: `c${i}` })));
+    await store.importTanks(times(3000, (i) => ({ remove: `t${i}` })));
+    await store.importCustomers(times(500, (i) => ({ remove: `c${i}` })));
     await findsNothing(store, "after deletions");
     await putTanks(store, ...times(2000, (i) => tank(`t${i}`, `c${i % 3}`, { created_at: i % 500 })));
     await putCustomers(
@@ -95,7 +95,7 @@ export function checkConformance(engine: Engine): void {
             ),
             putTanks(other, ...times(20, (i) => tank(name(i), `c${i}`))),
             putCustomers(other, ...times(20, (i) => customer(name(i), { email: EMAIL }))),
-            other.putTanks(times(10, (i) => ({ remove: `t${rounds * 10 + i}` }))),
+            other.importTanks(times(10, (i) => ({ remove: `t${rounds * 10 + i}` }))),
           ]);
         }
       })();

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import { formatInstant } from "../../../src/domain/instant.ts";
-import { SEES_ALL } from "../../../src/domain/key.ts";
-import { shownCustomer } from "../../../src/domain/managed.ts";
+import { UNRESTRICTED } from "../../../src/domain/key.ts";
+import { customerResource } from "../../../src/domain/resource.ts";
 import type { Store } from "../../../src/domain/store.ts";
 import { addKey, at, carriedOut, order, refusalOf } from "../../support/orders.ts";
 import { putReadings } from "../../support/records.ts";
@@ -37,16 +37,16 @@ export function customerOrderConformance(engine: Engine): void {
     const fields = { email: "anna@b.example", name: "Anna", phone: "1", is_verified: true };
     const shown = await carriedOut(store, order.createCustomer("cus_new", fields), at(NEW_YEAR));
     const made = customer("cus_new", { email: "anna@b.example", name: "Anna", phone: "1", verified_at: NEW_YEAR });
-    assert.deepEqual(await store.customerById("cus_new", SEES_ALL), { ...made, tank_count: 0 });
+    assert.deepEqual(await store.customerById("cus_new", UNRESTRICTED), { ...made, tank_count: 0 });
     const managed = await store.managedCustomer("cus_new");
-    assert.deepEqual(managed && shownCustomer(managed), shown, "and has the same tag when it is read");
+    assert.deepEqual(managed && customerResource(managed), shown, "and has the same tag when it is read");
     assert.equal(
-      (await store.customerPage({ from: NEW_YEAR, to: NEW_YEAR, page: 1, size: 1, email: "anna@b.example" }, SEES_ALL))
+      (await store.customerPage({ from: NEW_YEAR, to: NEW_YEAR, page: 1, size: 1, email: "anna@b.example" }, UNRESTRICTED))
         .totalItems,
       1,
     );
     assert.equal(
-      (await refusalOf(store, order.createCustomer("x", { ...fields, id: "cus_new" }), at(NEW_YEAR))).refused,
+      (await refusalOf(store, order.createCustomer("x", { ...fields, id: "cus_new" }), at(NEW_YEAR))).error,
       "id_taken",
     );
     assert.equal(await store.managedCustomer("nobody"), undefined);
@@ -57,18 +57,18 @@ export function customerOrderConformance(engine: Engine): void {
     const other = await reopen();
     await putCustomers(store, customer("a", { last_seen_at: 5 }));
     const shown = await carriedOut(store, order.changeCustomer("a", { email: "new@b.example", phone: "7" }), at(LATER));
-    const found = await other.customerById("a", SEES_ALL);
+    const found = await other.customerById("a", UNRESTRICTED);
     assert.deepEqual(found, {
       ...customer("a", { email: "new@b.example", phone: "7", updated_at: LATER, last_seen_at: 5 }),
       tank_count: 0,
     });
     const managed = await other.managedCustomer("a");
-    assert.deepEqual(managed && shownCustomer(managed), shown);
+    assert.deepEqual(managed && customerResource(managed), shown);
     for (const [email, total] of [
       ["new@b.example", 1],
       ["office@customers.example", 0],
     ] as const) {
-      const page = await other.customerPage({ from: undefined, to: undefined, page: 1, size: 1, email }, SEES_ALL);
+      const page = await other.customerPage({ from: undefined, to: undefined, page: 1, size: 1, email }, UNRESTRICTED);
       assert.equal(page.totalItems, total);
     }
   });
@@ -98,19 +98,17 @@ export function customerOrderConformance(engine: Engine): void {
   test("two operators do not overwrite each other: the second has to look again", async (t) => {
     const { store, reopen } = await engine.open(t);
     const other = await reopen();
-    const { tag } = await carriedOut(store, order.createCustomer("a", { email: "a@b.example", name: "A" }), at(NEW_YEAR));
-    const changes = [store, other].map((mine, i) =>
-      mine.carryOut(order.changeCustomer("a", { name: `by ${i}` }, tag), at(LATER)),
-    );
-    const words = (await Promise.all(changes)).map((one) => ("refused" in one ? one.refused : "done"));
+    const { etag: tag } = await carriedOut(store, order.createCustomer("a", { email: "a@b.example", name: "A" }), at(NEW_YEAR));
+    const changes = [store, other].map((mine, i) => mine.execute(order.changeCustomer("a", { name: `by ${i}` }, tag), at(LATER)));
+    const words = (await Promise.all(changes)).map((one) => ("error" in one ? one.error : "done"));
     assert.deepEqual(words.toSorted(), ["done", "precondition_failed"]);
     const name = (await store.managedCustomer("a"))?.customer.name;
     assert.equal(name, `by ${words.indexOf("done")}`);
     const managed = await store.managedCustomer("a");
     assert.ok(managed);
-    await carriedOut(other, order.changeCustomer("a", { name: "again" }, shownCustomer(managed).tag), at(LATER));
+    await carriedOut(other, order.changeCustomer("a", { name: "again" }, customerResource(managed).etag), at(LATER));
     for (const given of [order.deleteCustomer("a", false, tag), order.restoreCustomer("a", true, tag)]) {
-      assert.equal((await refusalOf(store, given, at(LATER))).refused, "precondition_failed");
+      assert.equal((await refusalOf(store, given, at(LATER))).error, "precondition_failed");
     }
     await carriedOut(store, order.deleteCustomer("a", false, "*"), at(LATER));
   });
@@ -118,7 +116,7 @@ export function customerOrderConformance(engine: Engine): void {
   test("what is refused has changed nothing", async (t) => {
     const { store } = await engine.open(t);
     await putCustomers(store, customer("a"));
-    await store.putCustomers([{ customer: customer("gone"), deleted: true }]);
+    await store.importCustomers([{ customer: customer("gone"), deleted: true }]);
     await putTanks(store, tank("one", "a"));
     const entries = await auditTotal(store);
     const refusals = [
@@ -131,11 +129,11 @@ export function customerOrderConformance(engine: Engine): void {
       [order.deleteCustomer("a"), "customer_has_tanks"],
       [order.restoreCustomer("nobody"), "customer_unknown"],
     ] as const;
-    for (const [given, code] of refusals) assert.equal((await refusalOf(store, given, at(LATER))).refused, code);
+    for (const [given, code] of refusals) assert.equal((await refusalOf(store, given, at(LATER))).error, code);
     const { errors } = await refusalOf(store, order.createCustomer("x", { email: "nobody", phone: 5 }), at(LATER));
     assert.deepEqual(errors?.map(({ field }) => field).toSorted(), ["email", "name", "phone"]);
     assert.equal(await auditTotal(store), entries);
-    assert.deepEqual(await store.customerById("a", SEES_ALL), { ...customer("a"), tank_count: 1 });
+    assert.deepEqual(await store.customerById("a", UNRESTRICTED), { ...customer("a"), tank_count: 1 });
     assert.equal(await store.managedCustomer("x"), undefined);
   });
 
@@ -146,7 +144,7 @@ export function customerOrderConformance(engine: Engine): void {
     const before = await store.managedCustomer("a");
     const shown = await carriedOut(store, order.deleteCustomer("a"), at(LATER));
     assert.deepEqual([shown.object["deleted"], shown.object["updated_at"]], [true, formatInstant(NEW_YEAR)]);
-    assert.equal(await store.customerById("a", SEES_ALL), "deleted");
+    assert.equal(await store.customerById("a", UNRESTRICTED), "deleted");
     assert.equal((await store.managedCustomer("a"))?.deleted, true);
     assert.equal((await store.keyByHash("hash"))?.customer_deleted, true);
     const entries = await auditTotal(store);
@@ -165,9 +163,9 @@ export function customerOrderConformance(engine: Engine): void {
     await putTanks(store, ...ids.map((id) => tank(id, "a")), tank("other", "b"));
     for (const id of ids) await putReadings(store, id, [[1, 50]]);
     await carriedOut(store, order.deleteTank("before"), at(NEW_YEAR + 1));
-    await store.putTanks([{ remove: "imported" }], at(NEW_YEAR + 2));
+    await store.importTanks([{ remove: "imported" }], at(NEW_YEAR + 2));
     assert.deepEqual(await tankCounts(store, "a", "b"), [2, 1]);
-    assert.equal((await refusalOf(store, order.deleteCustomer("a"), at(LATER))).refused, "customer_has_tanks");
+    assert.equal((await refusalOf(store, order.deleteCustomer("a"), at(LATER))).error, "customer_has_tanks");
     const gone = await carriedOut(store, order.deleteCustomer("a", true), at(LATER));
     assert.equal(gone.object["tank_count"], 0);
     assert.deepEqual(await stateOf(store, ids), ["deleted", "deleted", "deleted", "deleted"]);
@@ -193,7 +191,7 @@ export function customerOrderConformance(engine: Engine): void {
     await putCustomers(store, customer("a"));
     await putTanks(store, tank("one", "a"), tank("two", "a"));
     await carriedOut(store, order.deleteCustomer("a", true), at(NEW_YEAR + 1));
-    assert.equal((await refusalOf(store, order.restoreTank("one"), at(LATER))).refused, "state_conflict");
+    assert.equal((await refusalOf(store, order.restoreTank("one"), at(LATER))).error, "state_conflict");
     const shown = await carriedOut(store, order.restoreCustomer("a", false), at(LATER));
     assert.equal(shown.object["tank_count"], 0);
     assert.deepEqual([await tankCounts(store, "a"), await stateOf(store, ["one", "two"])], [[0], ["deleted", "deleted"]]);
@@ -209,7 +207,7 @@ export function customerOrderConformance(engine: Engine): void {
     await putTanks(store, tank("one", "a", { assigned_device_id: "d1" }), tank("two", "a", { assigned_device_id: "d2" }));
     await carriedOut(store, order.deleteCustomer("a", true), at(NEW_YEAR + 1));
     await putTanks(store, tank("other", "b", { assigned_device_id: "d1" }));
-    const { refused, detail } = await refusalOf(store, order.restoreCustomer("a"), at(LATER));
+    const { error: refused, detail } = await refusalOf(store, order.restoreCustomer("a"), at(LATER));
     assert.equal(refused, "device_in_use");
     assert.match(detail, /d1.*other/);
     assert.deepEqual(await tankCounts(store, "a"), ["deleted"]);
@@ -224,7 +222,7 @@ export function customerOrderConformance(engine: Engine): void {
     await putCustomers(store, customer("a"));
     const impossible = ["a\u0000b", "\ud800", "x".repeat(600)];
     for (const text of impossible) {
-      const { refused, errors } = await refusalOf(
+      const { error: refused, errors } = await refusalOf(
         store,
         order.createCustomer("x", { id: text, email: "a@b.example", name: text }),
         at(LATER),

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { SEES_ALL, SEES_NOTHING } from "../../../src/domain/key.ts";
+import { NO_ACCESS, UNRESTRICTED } from "../../../src/domain/key.ts";
 import type { Engine } from "./engine.ts";
 import { customer, customersOf, DAY, NEW_YEAR, putCustomers, sightOf } from "./objects.ts";
 
@@ -16,8 +16,8 @@ export function customerConformance(engine: Engine): void {
       verified_at: NEW_YEAR + 4,
     });
     assert.deepEqual(await putCustomers(store, bare, full), ["new", "new"]);
-    assert.deepEqual(await store.customerById("bare", SEES_ALL), { ...bare, tank_count: 0 });
-    assert.deepEqual(await store.customerById("full", SEES_ALL), { ...full, tank_count: 0 });
+    assert.deepEqual(await store.customerById("bare", UNRESTRICTED), { ...bare, tank_count: 0 });
+    assert.deepEqual(await store.customerById("full", UNRESTRICTED), { ...full, tank_count: 0 });
     assert.deepEqual(await customersOf(store), {
       data: [
         { ...full, tank_count: 0 },
@@ -43,11 +43,11 @@ export function customerConformance(engine: Engine): void {
     for (const difference of differences) {
       const next = { ...first, last_seen_at: await lastSeen(), ...difference };
       assert.deepEqual(await putCustomers(store, next), ["changed"], JSON.stringify(difference));
-      assert.deepEqual(await store.customerById("a", SEES_ALL), { ...next, tank_count: 0 });
+      assert.deepEqual(await store.customerById("a", UNRESTRICTED), { ...next, tank_count: 0 });
       assert.deepEqual(await putCustomers(store, next), ["unchanged"]);
     }
     async function lastSeen() {
-      const found = await store.customerById("a", SEES_ALL);
+      const found = await store.customerById("a", UNRESTRICTED);
       return typeof found === "object" ? found.last_seen_at : null;
     }
   });
@@ -56,14 +56,14 @@ export function customerConformance(engine: Engine): void {
     const { store } = await engine.open(t);
     const [a, b] = [customer("a"), customer("b")];
     await putCustomers(store, a, b);
-    assert.deepEqual(await store.putCustomers([{ remove: "a" }, { remove: "a" }]), ["changed", "unchanged"]);
-    assert.equal(await store.customerById("a", SEES_ALL), "deleted");
+    assert.deepEqual(await store.importCustomers([{ remove: "a" }, { remove: "a" }]), ["changed", "unchanged"]);
+    assert.equal(await store.customerById("a", UNRESTRICTED), "deleted");
     assert.equal(await store.customerById("a", sightOf("a")), "deleted");
     assert.deepEqual(await customersOf(store), { data: [{ ...b, tank_count: 0 }], totalItems: 1 });
     assert.deepEqual(await customersOf(store, { email: a.email }), { data: [{ ...b, tank_count: 0 }], totalItems: 1 });
     assert.deepEqual(await customersOf(store, {}, sightOf("a")), { data: [], totalItems: 0 });
     assert.deepEqual(await putCustomers(store, a), ["changed"]);
-    assert.deepEqual(await store.customerById("a", SEES_ALL), { ...a, tank_count: 0 });
+    assert.deepEqual(await store.customerById("a", UNRESTRICTED), { ...a, tank_count: 0 });
     assert.equal((await customersOf(store)).totalItems, 2);
   });
 
@@ -71,17 +71,17 @@ export function customerConformance(engine: Engine): void {
     const { store } = await engine.open(t);
     const gone = { customer: customer("gone"), deleted: true };
     const renamed = { customer: customer("gone", { name: "Renamed" }), deleted: true };
-    assert.deepEqual(await store.putCustomers([gone, gone, renamed]), ["new", "unchanged", "changed"]);
-    assert.equal(await store.customerById("gone", SEES_ALL), "deleted");
+    assert.deepEqual(await store.importCustomers([gone, gone, renamed]), ["new", "unchanged", "changed"]);
+    assert.equal(await store.customerById("gone", UNRESTRICTED), "deleted");
     assert.deepEqual(await customersOf(store), { data: [], totalItems: 0 });
   });
 
   test("deleting a customer that never was is rejected", async (t) => {
     const { store } = await engine.open(t);
-    const [made, rejected] = await store.putCustomers([{ customer: customer("a"), deleted: false }, { remove: "b" }]);
+    const [made, rejected] = await store.importCustomers([{ customer: customer("a"), deleted: false }, { remove: "b" }]);
     assert.equal(made, "new");
     assert.deepEqual(rejected, { rejected: "id: there is no customer with this id to delete" });
-    assert.equal(await store.customerById("b", SEES_ALL), undefined);
+    assert.equal(await store.customerById("b", UNRESTRICTED), undefined);
   });
 
   test("a customer's key sees that customer and no other", async (t) => {
@@ -90,7 +90,7 @@ export function customerConformance(engine: Engine): void {
     await putCustomers(store, a, b);
     assert.deepEqual(await store.customerById("a", sightOf("a")), { ...a, tank_count: 0 });
     assert.equal(await store.customerById("b", sightOf("a")), undefined);
-    assert.equal(await store.customerById("a", SEES_NOTHING), undefined);
+    assert.equal(await store.customerById("a", NO_ACCESS), undefined);
     const own = { data: [{ ...a, tank_count: 0 }], totalItems: 1 };
     const none = { data: [], totalItems: 0 };
     assert.deepEqual(await customersOf(store, {}, sightOf("a")), own);
@@ -99,7 +99,7 @@ export function customerConformance(engine: Engine): void {
     assert.deepEqual(await customersOf(store, { from: NEW_YEAR + 1 }, sightOf("a")), none);
     assert.deepEqual(await customersOf(store, { email: "other@customers.example" }, sightOf("a")), none);
     assert.deepEqual(await customersOf(store, { page: 2 }, sightOf("a")), { data: [], totalItems: 1 });
-    assert.deepEqual(await customersOf(store, {}, SEES_NOTHING), none);
+    assert.deepEqual(await customersOf(store, {}, NO_ACCESS), none);
   });
 
   test("the e-mail filter is exact to the byte, and may find several", async (t) => {
@@ -132,7 +132,7 @@ export function customerConformance(engine: Engine): void {
     const { store } = await engine.open(t);
     await putCustomers(store, customer("a"), customer("b", { last_seen_at: NEW_YEAR + DAY }));
     const seen = async (id: string) => {
-      const found = await store.customerById(id, SEES_ALL);
+      const found = await store.customerById(id, UNRESTRICTED);
       assert.ok(typeof found === "object");
       assert.equal(found.updated_at, NEW_YEAR);
       return found.last_seen_at;
@@ -143,13 +143,13 @@ export function customerConformance(engine: Engine): void {
         ["b", at],
         ["nobody", at],
       ]);
-    await store.touchCustomers(touches(NEW_YEAR + 5));
+    await store.updateLastSeen(touches(NEW_YEAR + 5));
     assert.deepEqual([await seen("a"), await seen("b")], [NEW_YEAR + 5, NEW_YEAR + DAY]);
-    await store.touchCustomers(touches(NEW_YEAR + 4));
+    await store.updateLastSeen(touches(NEW_YEAR + 4));
     assert.equal(await seen("a"), NEW_YEAR + 5);
-    await store.touchCustomers(touches(NEW_YEAR + 2 * DAY));
+    await store.updateLastSeen(touches(NEW_YEAR + 2 * DAY));
     assert.deepEqual([await seen("a"), await seen("b")], [NEW_YEAR + 2 * DAY, NEW_YEAR + 2 * DAY]);
-    assert.equal(await store.customerById("nobody", SEES_ALL), undefined);
+    assert.equal(await store.customerById("nobody", UNRESTRICTED), undefined);
 
     assert.deepEqual(await putCustomers(store, customer("a"), customer("a", { last_seen_at: NEW_YEAR })), [
       "unchanged",
@@ -159,7 +159,7 @@ export function customerConformance(engine: Engine): void {
     assert.equal(await seen("a"), NEW_YEAR + 2 * DAY);
     assert.deepEqual(await putCustomers(store, customer("a", { name: "New", last_seen_at: NEW_YEAR + 3 * DAY })), ["changed"]);
     assert.equal(await seen("a"), NEW_YEAR + 3 * DAY);
-    await store.touchCustomers(new Map());
+    await store.updateLastSeen(new Map());
   });
 
   test("a write is whole or not at all", async (t) => {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { shownDevice } from "../../../src/domain/managed.ts";
+import { deviceResource } from "../../../src/domain/resource.ts";
 import type { Store } from "../../../src/domain/store.ts";
 import { deliver } from "../../support/arrivals.ts";
 import { at, carriedOut, order, refusalOf } from "../../support/orders.ts";
@@ -30,7 +30,7 @@ export function deviceOrderConformance(engine: Engine): void {
     await deliver(store, { device: "new", at: 1, payload: { distance: 5 } });
     const shown = await carriedOut(store, order.putDevice("new", { tank_id: "two", profile: "elsys" }), at(LATER));
     const managed = await store.managedDevice("new");
-    assert.deepEqual(managed && shownDevice(managed).tag, shown.tag);
+    assert.deepEqual(managed && deviceResource(managed).etag, shown.etag);
     assert.deepEqual([shown.object["tank_id"], shown.object["profile"], managed?.device.tank_id], ["two", "elsys", "two"]);
     assert.deepEqual((await store.managedTank("two"))?.tank, tank("two", "a", { assigned_device_id: "new", updated_at: LATER }));
     assert.equal((await store.managedDevice("d2"))?.device.tank_id, null);
@@ -49,7 +49,7 @@ export function deviceOrderConformance(engine: Engine): void {
   test("a device in use is refused, or swapped where that is asked", async (t) => {
     const { store } = await engine.open(t);
     await withTanks(store);
-    const { refused, detail } = await refusalOf(store, order.putDevice(KEY, { tank_id: "two" }), at(LATER));
+    const { error: refused, detail } = await refusalOf(store, order.putDevice(KEY, { tank_id: "two" }), at(LATER));
     assert.equal(refused, "device_in_use");
     assert.match(detail, /\bone\b/);
     await carriedOut(store, order.putDevice(KEY, { tank_id: "two" }, { swap: true }), at(LATER));
@@ -88,7 +88,7 @@ export function deviceOrderConformance(engine: Engine): void {
   test("what is refused has changed nothing, and all that is wrong is told at once", async (t) => {
     const { store } = await engine.open(t);
     await withTanks(store);
-    await store.putTanks([{ tank: tank("gone", "a", { assigned_device_id: "d3" }), deleted: true }]);
+    await store.importTanks([{ tank: tank("gone", "a", { assigned_device_id: "d3" }), deleted: true }]);
     const entries = await auditTotal(store);
     const wrong = { tank_id: "nothing", profile: "no such", shape: { kind: "egg" }, colour: "red" };
     const refusals = [
@@ -104,7 +104,7 @@ export function deviceOrderConformance(engine: Engine): void {
       [order.forgetDevice("d2", '"old"'), "precondition_failed"],
     ] as const;
     for (const [given, code] of refusals) {
-      assert.equal((await refusalOf(store, given, at(LATER))).refused, code, JSON.stringify(given));
+      assert.equal((await refusalOf(store, given, at(LATER))).error, code, JSON.stringify(given));
     }
     const { errors } = await refusalOf(store, order.putDevice("new", wrong), at(LATER));
     assert.deepEqual(errors?.map(({ field }) => field).toSorted(), ["colour", "profile", "shape.kind", "tank_id"]);
@@ -115,12 +115,12 @@ export function deviceOrderConformance(engine: Engine): void {
   test("the tag of a device is that of what can be changed: it does not follow what waits", async (t) => {
     const { store } = await engine.open(t);
     await withTanks(store);
-    const { tag } = await carriedOut(store, order.putDevice("new", {}), at(NEW_YEAR));
+    const { etag: tag } = await carriedOut(store, order.putDevice("new", {}), at(NEW_YEAR));
     await deliver(store, { device: "new", at: 1, fill: 5 });
     const next = await carriedOut(store, order.putDevice("new", { profile: "elsys" }, { ifMatch: tag }), at(LATER));
-    assert.deepEqual([next.object["waiting"], next.tag === tag], [1, false]);
-    assert.equal((await refusalOf(store, order.forgetDevice("new", tag), at(LATER))).refused, "precondition_failed");
-    await carriedOut(store, order.forgetDevice("new", next.tag), at(LATER));
+    assert.deepEqual([next.object["waiting"], next.etag === tag], [1, false]);
+    assert.equal((await refusalOf(store, order.forgetDevice("new", tag), at(LATER))).error, "precondition_failed");
+    await carriedOut(store, order.forgetDevice("new", next.etag), at(LATER));
     assert.equal(await store.managedDevice("new"), undefined);
   });
 }

@@ -23,17 +23,17 @@ const WAYS: Readonly<Record<string, (store: Store, device: string) => Promise<un
     return carriedOut(store, order.putDevice(device, { tank_id: "one" }), at(NEW_YEAR));
   },
   "a return": async (store, device) => {
-    await store.putTanks([{ tank: tank("one", "a", { assigned_device_id: device }), deleted: true }]);
+    await store.importTanks([{ tank: tank("one", "a", { assigned_device_id: device }), deleted: true }]);
     return carriedOut(store, order.restoreTank("one"), at(NEW_YEAR));
   },
   "a return with another device": async (store, device) => {
-    await store.putTanks([{ tank: tank("one", "a"), deleted: true }]);
+    await store.importTanks([{ tank: tank("one", "a"), deleted: true }]);
     return carriedOut(store, order.restoreTank("one", { assigned_device_id: device }), at(NEW_YEAR));
   },
   "the return of its owner": async (store, device) => {
     await putTanks(store, tank("one", "a", { assigned_device_id: `not ${device}` }));
     await carriedOut(store, order.deleteCustomer("a", true), at(NEW_YEAR));
-    await store.putTanks([{ tank: tank("one", "a", { assigned_device_id: device }), deleted: true }]);
+    await store.importTanks([{ tank: tank("one", "a", { assigned_device_id: device }), deleted: true }]);
     return carriedOut(store, order.restoreCustomer("a"), at(NEW_YEAR + 1));
   },
 };
@@ -142,7 +142,7 @@ export function deviceConformance(engine: Engine): void {
     await putCustomers(store, customer("a"));
     const served = ["\u{10000}", "b", "\ue000"];
     await putTanks(store, ...served.map((device, i) => tank(`t${i}`, "a", { assigned_device_id: device })));
-    await store.putTanks([{ tank: tank("gone", "a", { assigned_device_id: "of a deleted tank" }), deleted: true }]);
+    await store.importTanks([{ tank: tank("gone", "a", { assigned_device_id: "of a deleted tank" }), deleted: true }]);
     await deliver(store, { device: "a", at: 1, fill: 1 }, { device: "B", at: 1, fill: 1 }, { device: "b", at: 1, payload: {} });
     await carriedOut(store, order.putDevice("c", { profile: "elsys" }), at(NEW_YEAR));
     const list = async (waiting: boolean | undefined, page = 1, size = 100) => {
@@ -210,7 +210,7 @@ export function deviceConformance(engine: Engine): void {
     const taken = { readings: 3, rejected: 0, from: formatInstant(5), to: formatInstant(9) };
     const making = order.createTank("new", tankFields("a", "d"));
     for (const _ of ["made", "replayed"]) {
-      const { object } = await carriedOut(store, making, at(NEW_YEAR), { key: "k", asked: "x" });
+      const { object } = await carriedOut(store, making, at(NEW_YEAR), { key: "k", fingerprint: "x" });
       assert.deepEqual(object["taken_in"], taken);
     }
     await deliver(store, { device: "e", at: 1, payload: { distance: 500 } }, { device: "e", at: 2, payload: { distance: 9000 } });
@@ -225,14 +225,14 @@ export function deviceConformance(engine: Engine): void {
   test("of what waits the reading measured last is shown", async (t) => {
     const { store } = await engine.open(t);
     await deliver(store, { device: "d", at: 9, payload: { distance: 5 } }, { device: "d", at: 7, fill: 1 });
-    assert.deepEqual(await store.newestWaiting("d"), {
+    assert.deepEqual(await store.newestPending("d"), {
       device: "d",
       created_at: 9,
       fill: null,
       payload: '{"distance":5}',
       customer_id: null,
     });
-    assert.equal(await store.newestWaiting("e"), undefined);
+    assert.equal(await store.newestPending("e"), undefined);
   });
 
   test("a device that was forgotten and comes again moves on, even within the same instant", async (t) => {

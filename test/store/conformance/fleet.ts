@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { FLEET_STATES, type FleetEntry, type FleetQuestion, marginOf } from "../../../src/domain/overview.ts";
+import { FLEET_STATES, type FleetEntry, type FleetQuery, marginOf } from "../../../src/domain/management-reads.ts";
 import type { Store } from "../../../src/domain/store.ts";
-import { NOWHERE } from "../../../src/domain/tank.ts";
+import { NO_LOCATION } from "../../../src/domain/tank.ts";
 import { type Random, seeded } from "../../../src/simulate/random.ts";
 import { deliver, deliverFills } from "../../support/arrivals.ts";
 import { at, carriedOut, order, tankFields } from "../../support/orders.ts";
@@ -10,16 +10,16 @@ import { putReadings } from "../../support/records.ts";
 import type { Engine } from "./engine.ts";
 import { checked, customer, DAY, NEW_YEAR, putCustomers, putTanks, tank, WHOLE_FLEET } from "./objects.ts";
 
-const asked = (question: Partial<FleetQuestion> = {}): FleetQuestion => ({ ...WHOLE_FLEET, ...question });
+const asked = (question: Partial<FleetQuery> = {}): FleetQuery => ({ ...WHOLE_FLEET, ...question });
 
 /** The tanks in their order, each with its margin. */
-async function fleetOf(store: Store, question: Partial<FleetQuestion> = {}): Promise<[id: string, margin: number | null][]> {
+async function fleetOf(store: Store, question: Partial<FleetQuery> = {}): Promise<[id: string, margin: number | null][]> {
   const { data, totalItems } = await store.fleetPage(asked(question));
   if (data.length < 100) assert.equal(data.length, totalItems);
   return data.map((entry) => [entry.tank.id, marginOf(entry)]);
 }
 
-const idsOf = async (store: Store, question: Partial<FleetQuestion> = {}) => (await fleetOf(store, question)).map(([id]) => id);
+const idsOf = async (store: Store, question: Partial<FleetQuery> = {}) => (await fleetOf(store, question)).map(([id]) => id);
 const read = (store: Store, id: string, ...readings: (readonly [number, number])[]) => putReadings(store, id, readings);
 
 async function withTanks(store: Store, ...ids: string[]): Promise<void> {
@@ -34,7 +34,7 @@ const any = <T>(random: Random, list: readonly T[]): T | undefined => list[rando
 const byBytes = (a: string, b: string): number => Buffer.compare(Buffer.from(a), Buffer.from(b));
 
 /** The fleet as it must be: filtered, sorted and cut by what everybody can see. */
-function expected(entries: readonly FleetEntry[], { state, silentSince, owner_id, city, page, size }: FleetQuestion) {
+function expected(entries: readonly FleetEntry[], { state, silentSince, owner_id, city, page, size }: FleetQuery) {
   const stateOf = (margin: number | null) => (margin === null ? "unknown" : margin <= 0 ? "low" : "ok");
   const chosen = entries
     .filter((entry) => state === undefined || stateOf(marginOf(entry)) === state)
@@ -160,7 +160,7 @@ export function fleetConformance(engine: Engine): void {
     await step(carry(order.deleteTank("two")), "one");
     await step(read(store, "two", [200, 5]), "one");
     await step(carry(order.restoreTank("two")), "two", "one");
-    await step(store.putTanks([{ remove: "one" }]), "two");
+    await step(store.importTanks([{ remove: "one" }]), "two");
     await step(putTanks(store, tank("one", "a", { min_fill_alert_percentage: 90 })), "one", "two");
     await step(carry(order.deleteCustomer("a", true)));
     await step(carry(order.restoreCustomer("a")), "one", "two");
@@ -188,7 +188,7 @@ export function fleetConformance(engine: Engine): void {
     const { store } = await engine.open(t);
     await putCustomers(store, customer("a"));
     const cities = ["Ulm", "ULMEN", "Übach", "übach", "100%", "100 m", "a_b", "axb", null];
-    await putTanks(store, ...cities.map((city, i) => tank(`t${i}`, "a", { location: { ...NOWHERE, city } })));
+    await putTanks(store, ...cities.map((city, i) => tank(`t${i}`, "a", { location: { ...NO_LOCATION, city } })));
     const found = async (city: string) => (await store.fleetPage(asked({ city }))).data.map((entry) => entry.tank.location.city);
     assert.deepEqual(await found("ul"), ["Ulm", "ULMEN"]);
     assert.deepEqual(await found("Ü"), ["Übach"]);
@@ -207,7 +207,7 @@ export function fleetConformance(engine: Engine): void {
       tank(`${random.pick(["t", "T", "é", "😀"])}${i}`, random.pick(owners), {
         assigned_device_id: `d${i}`,
         min_fill_alert_percentage: random.pick([0, 20, 20, 30, 100]),
-        location: { ...NOWHERE, city: random.pick([null, "Ulm", "Ulmen", "Bonn"]) },
+        location: { ...NO_LOCATION, city: random.pick([null, "Ulm", "Ulmen", "Bonn"]) },
       }),
     );
     await putTanks(store, ...tanks);
@@ -219,7 +219,7 @@ export function fleetConformance(engine: Engine): void {
       await read(store, one.id, reading, [reading[0] - 5, 1]);
     }
     const gone = tanks.slice(0, 20);
-    await store.putTanks(gone.map(({ id }) => ({ remove: id })));
+    await store.importTanks(gone.map(({ id }) => ({ remove: id })));
     const entries = tanks.slice(20).map((one): FleetEntry => {
       const found = latest.get(one.id);
       return { tank: one, latest: found === undefined ? null : { created_at: found[0], fill_percentage: found[1] } };
@@ -256,7 +256,7 @@ export function fleetConformance(engine: Engine): void {
         const ids = Array.from({ length: 10 }, (_, i) => `${round} ${i}`);
         await putTanks(other, ...ids.map((id) => tank(id, "a")));
         await Promise.all(ids.map((id) => read(other, id, [round, 50])));
-        if (round % 3 === 2) await other.putTanks(ids.map((id) => ({ remove: id })));
+        if (round % 3 === 2) await other.importTanks(ids.map((id) => ({ remove: id })));
       }
     })();
     try {

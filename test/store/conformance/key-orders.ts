@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import { formatInstant } from "../../../src/domain/instant.ts";
-import { shownKey } from "../../../src/domain/managed.ts";
+import { keyResource } from "../../../src/domain/resource.ts";
 import { addKey, at, carriedOut, order, refusalOf, revokeKey } from "../../support/orders.ts";
 import type { Engine } from "./engine.ts";
 import { DAY, key, NEW_YEAR } from "./objects.ts";
@@ -20,7 +20,7 @@ export function keyOrderConformance(engine: Engine): void {
     );
     const found = await store.keyByHash("hash");
     assert.deepEqual(found, { ...key("k", { name: "New", rate: 2.5, expires_at: ends }), customer_deleted: false });
-    assert.deepEqual(found && shownKey(found, LATER), shown);
+    assert.deepEqual(found && keyResource(found, LATER), shown);
     await carriedOut(store, order.changeKey("k", { rate: null, expires_at: null }), at(LATER));
     assert.deepEqual(await store.keyByHash("hash"), { ...key("k", { name: "New" }), customer_deleted: false });
   });
@@ -39,7 +39,7 @@ export function keyOrderConformance(engine: Engine): void {
       [order.changeKey("k", { name: "New" }, '"old"'), "precondition_failed"],
     ] as const;
     for (const [given, code] of refusals) {
-      assert.equal((await refusalOf(store, given, at(LATER))).refused, code, JSON.stringify(given));
+      assert.equal((await refusalOf(store, given, at(LATER))).error, code, JSON.stringify(given));
     }
     const { errors } = await refusalOf(store, refusals[0][0], at(LATER));
     assert.deepEqual(errors?.map(({ field }) => field).toSorted(), ["expires_at", "name", "rate", "role"]);

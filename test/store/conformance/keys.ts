@@ -93,7 +93,7 @@ export function keyConformance(engine: Engine): void {
     for (const id of ["replaced", "revoked"]) await addKey(store, key(id), `${id} hash`);
     await addKey(store, key("ended", { expires_at: NEW_YEAR + 1 }), "ended hash");
     await addKey(store, key("without a customer", { customer_id: "a" }), "without a customer hash");
-    await store.putCustomers([{ remove: "a" }]);
+    await store.importCustomers([{ remove: "a" }]);
     await replaceKey(store, "replaced", { overlap: 10, newId: "next", hash: "next hash" }, NEW_YEAR);
     await revokeKey(store, "revoked", NEW_YEAR);
     const refusals = {
@@ -105,7 +105,7 @@ export function keyConformance(engine: Engine): void {
     };
     for (const [id, code] of Object.entries(refusals)) {
       const order = { order: "replace_key", id, overlap: 0, newId: `after ${id}`, hash: `after ${id}` } as const;
-      assert.equal((await refusalOf(store, order, at(NEW_YEAR + 1))).refused, code, id);
+      assert.equal((await refusalOf(store, order, at(NEW_YEAR + 1))).error, code, id);
       assert.equal(await store.keyByHash(`after ${id}`), undefined, id);
     }
     assert.equal((await store.keyByHash("replaced hash"))?.expires_at, NEW_YEAR + 10);
@@ -117,7 +117,7 @@ export function keyConformance(engine: Engine): void {
     await addKey(store, key("other"), "other hash");
     await revokeKey(store, "k", NEW_YEAR + 5);
     await revokeKey(store, "k", NEW_YEAR + 9);
-    assert.equal((await refusalOf(store, { order: "revoke_key", id: "nobody" }, at(NEW_YEAR))).refused, "key_unknown");
+    assert.equal((await refusalOf(store, { order: "revoke_key", id: "nobody" }, at(NEW_YEAR))).error, "key_unknown");
     assert.equal((await store.keyByHash("hash"))?.revoked_at, NEW_YEAR + 5);
     assert.equal((await store.keyByHash("other hash"))?.revoked_at, null);
   });
@@ -131,7 +131,7 @@ export function keyConformance(engine: Engine): void {
     const deleted = async () =>
       Promise.all(["a", "b", "all"].map(async (hash) => (await store.keyByHash(hash))?.customer_deleted));
     assert.deepEqual(await deleted(), [false, false, false]);
-    await store.putCustomers([{ remove: "a" }]);
+    await store.importCustomers([{ remove: "a" }]);
     assert.deepEqual(await deleted(), [true, false, false]);
     assert.deepEqual(
       (await store.keyList()).map((one) => one.customer_deleted),
@@ -151,10 +151,10 @@ export function keyConformance(engine: Engine): void {
 
   test("no key belongs to a customer that is unknown or deleted", async (t) => {
     const { store } = await engine.open(t);
-    await store.putCustomers([{ customer: customer("gone"), deleted: true }]);
+    await store.importCustomers([{ customer: customer("gone"), deleted: true }]);
     for (const customer_id of ["nobody", "gone"]) {
       const order = { order: "add_key", key: key("k", { customer_id }), hash: "hash" } as const;
-      const { refused, errors } = await refusalOf(store, order, at(NEW_YEAR));
+      const { error: refused, errors } = await refusalOf(store, order, at(NEW_YEAR));
       assert.deepEqual([refused, errors?.map(({ field }) => field)], ["body_invalid", ["customer_id"]], customer_id);
     }
     assert.deepEqual(await store.keyList(), []);

@@ -25,7 +25,7 @@ async function expectCustomers(store: Store, ids: readonly string[]): Promise<vo
 
 const names = (count: number): string[] => Array.from({ length: count }, (_, i) => name(i));
 const put = (store: Store, ids: readonly string[]) => putCustomers(store, ...ids.map((id) => customer(id)));
-const remove = (store: Store, ids: readonly string[]) => store.putCustomers(ids.map((id) => ({ remove: id })));
+const remove = (store: Store, ids: readonly string[]) => store.importCustomers(ids.map((id) => ({ remove: id })));
 
 export function longListConformance(engine: Engine): void {
   test("a list of any length is whole, though all its entries share one instant", async (t) => {

@@ -3,7 +3,7 @@ import test from "node:test";
 import fc from "fast-check";
 import { READING_OUTCOMES } from "../../../src/domain/reading.ts";
 import type { CustomerRecord, RecordOutcome, TankRecord } from "../../../src/domain/record.ts";
-import type { CustomerQuestion, Store } from "../../../src/domain/store.ts";
+import type { CustomerQuery, Store } from "../../../src/domain/store.ts";
 import { putReadings } from "../../support/records.ts";
 import type { Lifetime } from "../../support/service.ts";
 import type { Engine } from "./engine.ts";
@@ -75,7 +75,7 @@ const command = fc.oneof(
 type Command = typeof command extends fc.Arbitrary<infer T> ? T : never;
 
 const bound = fc.option(fc.oneof(instant, fc.integer({ min: -3, max: 12 })), { nil: undefined });
-const question: fc.Arbitrary<CustomerQuestion & { readonly sight: string | null }> = fc.record({
+const question: fc.Arbitrary<CustomerQuery & { readonly sight: string | null }> = fc.record({
   from: bound,
   to: bound,
   page: fc.oneof(fc.constant(1), fc.integer({ min: 1, max: 5 })),
@@ -118,13 +118,13 @@ async function obey(given: Command, store: Store, model: NaiveStore): Promise<vo
   switch (given.kind) {
     case "customers":
       assert.deepEqual(
-        (await store.putCustomers(given.records)).map(word),
+        (await store.importCustomers(given.records)).map(word),
         given.records.map((one) => model.putCustomer(one)),
       );
       return;
     case "tanks":
       assert.deepEqual(
-        (await store.putTanks(given.records)).map(word),
+        (await store.importTanks(given.records)).map(word),
         given.records.map((one) => model.putTank(one)),
       );
       return;
@@ -137,16 +137,12 @@ async function obey(given: Command, store: Store, model: NaiveStore): Promise<vo
       return;
     }
     case "touch":
-      await store.touchCustomers(new Map([[given.id, given.at]]));
+      await store.updateLastSeen(new Map([[given.id, given.at]]));
       model.touch(given.id, given.at);
   }
 }
 
-async function compare(
-  asked: CustomerQuestion & { readonly sight: string | null },
-  store: Store,
-  model: NaiveStore,
-): Promise<void> {
+async function compare(asked: CustomerQuery & { readonly sight: string | null }, store: Store, model: NaiveStore): Promise<void> {
   const { sight: customerId, ...question } = asked;
   const sight = { customerId };
   const said = JSON.stringify(asked);

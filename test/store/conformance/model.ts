@@ -1,13 +1,13 @@
 // A store in memory, written to be obviously right: sorted arrays, filtered and cut anew for each question, and sorted anew
 // after each write.
 
-import type { CountedCustomer, Customer } from "../../../src/domain/customer.ts";
+import type { Customer, CustomerWithCount } from "../../../src/domain/customer.ts";
 import type { Instant } from "../../../src/domain/instant.ts";
-import type { Sight } from "../../../src/domain/key.ts";
-import type { Page, PageQuestion } from "../../../src/domain/page.ts";
+import type { Scope } from "../../../src/domain/key.ts";
+import type { Page, PageQuery } from "../../../src/domain/page.ts";
 import type { Reading } from "../../../src/domain/reading.ts";
 import type { CustomerRecord, TankRecord } from "../../../src/domain/record.ts";
-import type { CustomerQuestion, Found } from "../../../src/domain/store.ts";
+import type { CustomerQuery, Found } from "../../../src/domain/store.ts";
 import type { Tank } from "../../../src/domain/tank.ts";
 
 type Outcome = "new" | "changed" | "unchanged" | "rejected";
@@ -60,29 +60,29 @@ export class NaiveStore {
     this.#keep("customers", this.#customers, id, { ...known, customer: { ...known.customer, last_seen_at } });
   }
 
-  customerById(id: string, { customerId }: Sight): Found<CountedCustomer> {
+  customerById(id: string, { customerId }: Scope): Found<CustomerWithCount> {
     const known = this.#customers.get(id);
     if (known === undefined || (customerId !== null && customerId !== id)) return undefined;
     return known.deleted ? "deleted" : this.#counted(known.customer);
   }
 
-  customerPage(question: CustomerQuestion, { customerId }: Sight): Page<CountedCustomer> {
+  customerPage(question: CustomerQuery, { customerId }: Scope): Page<CustomerWithCount> {
     const inSight = this.customers(question.email).filter(({ id }) => customerId === null || customerId === id);
     const { data, totalItems } = pageOf(inSight, question);
     return { data: data.map((one) => this.#counted(one)), totalItems };
   }
 
-  tankById(id: string, { customerId }: Sight): Found<Tank> {
+  tankById(id: string, { customerId }: Scope): Found<Tank> {
     const known = this.#tanks.get(id);
     if (known === undefined || (customerId !== null && customerId !== known.tank.owner_id)) return undefined;
     return known.deleted ? "deleted" : known.tank;
   }
 
-  tankPage(question: PageQuestion, { customerId }: Sight): Page<Tank> {
+  tankPage(question: PageQuery, { customerId }: Scope): Page<Tank> {
     return pageOf(this.tanks(customerId ?? undefined), question);
   }
 
-  telemetryPage(tankId: string, question: PageQuestion, sight: Sight): Found<Page<Reading>> {
+  telemetryPage(tankId: string, question: PageQuery, sight: Scope): Found<Page<Reading>> {
     const tank = this.tankById(tankId, sight);
     return typeof tank === "object" ? pageOf(this.readings(tankId), question) : tank;
   }
@@ -135,7 +135,7 @@ export class NaiveStore {
     return false;
   }
 
-  #counted(customer: Customer): CountedCustomer {
+  #counted(customer: Customer): CustomerWithCount {
     return { ...customer, tank_count: this.tanks(customer.id).length };
   }
 }
@@ -158,7 +158,7 @@ function newestFirst<T extends Listed>(objects: readonly T[]): T[] {
 }
 
 /** Of entries that are newest first. */
-function pageOf<T extends { readonly created_at: Instant }>(entries: readonly T[], question: PageQuestion): Page<T> {
+function pageOf<T extends { readonly created_at: Instant }>(entries: readonly T[], question: PageQuery): Page<T> {
   const { from, to, page, size } = question;
   const isWithin = ({ created_at: at }: T): boolean => (from === undefined || at >= from) && (to === undefined || at <= to);
   const within = from === undefined && to === undefined ? entries : entries.filter(isWithin);

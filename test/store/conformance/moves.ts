@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { SEES_ALL } from "../../../src/domain/key.ts";
+import { UNRESTRICTED } from "../../../src/domain/key.ts";
 import type { Store } from "../../../src/domain/store.ts";
 import { deliver, deliverFills } from "../../support/arrivals.ts";
 import { at, carriedOut, order } from "../../support/orders.ts";
@@ -143,7 +143,7 @@ export function moveConformance(engine: Engine): void {
     await send(store, "d1", 10);
     await carriedOut(store, order.deleteTank("one"), at(100));
     assert.deepEqual(await send(store, "d1", 20, 100, 150), ["new", "waiting", "waiting"]);
-    assert.equal(await store.telemetryPage("one", WHOLE, SEES_ALL), "deleted");
+    assert.equal(await store.telemetryPage("one", WHOLE, UNRESTRICTED), "deleted");
     assert.deepEqual(await waitingOf(store, "d1"), [2, 0]);
     await carriedOut(store, order.restoreTank("one"), at(200));
     assert.deepEqual(await instantsOf(store, "one"), [10, 20, 100, 150]);
@@ -195,12 +195,12 @@ export function moveConformance(engine: Engine): void {
       { tank: { ...(one as NonNullable<typeof one>), assigned_device_id: "spare" }, deleted: false },
       { tank: { ...(two as NonNullable<typeof two>), assigned_device_id: "d1" }, deleted: false },
     ];
-    assert.deepEqual(await store.putTanks(records, now), ["changed", "changed"]);
+    assert.deepEqual(await store.importTanks(records, now), ["changed", "changed"]);
     await send(store, "d1", 99, 100);
     assert.deepEqual([await instantsOf(store, "one"), await instantsOf(store, "two")], [[99], [100]]);
-    await store.putTanks([{ remove: "two" }], { by: "import", at: 200 });
+    await store.importTanks([{ remove: "two" }], { by: "import", at: 200 });
     assert.deepEqual(await send(store, "d1", 199, 200), ["new", "waiting"]);
-    assert.deepEqual(await store.putTanks(records.slice(1), { by: "import", at: 300 }), ["changed"]);
+    assert.deepEqual(await store.importTanks(records.slice(1), { by: "import", at: 300 }), ["changed"]);
     assert.deepEqual(await instantsOf(store, "two"), [100, 199, 200]);
     assert.deepEqual((await checked(store)).findings, []);
   });

@@ -2,13 +2,13 @@
 
 import assert from "node:assert/strict";
 import type { Customer } from "../../../src/domain/customer.ts";
-import type { StoredRecord } from "../../../src/domain/export-lines.ts";
-import { type Key, SEES_ALL, type Sight } from "../../../src/domain/key.ts";
-import type { AuditQuestion, FleetQuestion, TankSearch } from "../../../src/domain/overview.ts";
-import type { PageQuestion } from "../../../src/domain/page.ts";
+import type { ExportRecord } from "../../../src/domain/export.ts";
+import { type Key, type Scope, UNRESTRICTED } from "../../../src/domain/key.ts";
+import type { AuditQuery, FleetQuery, TankSearch } from "../../../src/domain/management-reads.ts";
+import type { PageQuery } from "../../../src/domain/page.ts";
 import type { Reading } from "../../../src/domain/reading.ts";
 import type { CustomerRecord, TankRecord } from "../../../src/domain/record.ts";
-import type { Census, CustomerQuestion, Finding, Store } from "../../../src/domain/store.ts";
+import type { CheckTotals, CustomerQuery, Finding, Store } from "../../../src/domain/store.ts";
 import type { Tank } from "../../../src/domain/tank.ts";
 
 export const DAY = 86_400_000;
@@ -72,19 +72,19 @@ export function key(id: string, fields: Partial<Key> = {}): Key {
   };
 }
 
-export const putCustomers = (store: Store, ...customers: Customer[]) => store.putCustomers(customers.map(live));
+export const putCustomers = (store: Store, ...customers: Customer[]) => store.importCustomers(customers.map(live));
 export const putTanks = (store: Store, ...tanks: Tank[]) =>
-  store.putTanks(tanks.map((one): TankRecord => ({ tank: one, deleted: false })));
+  store.importTanks(tanks.map((one): TankRecord => ({ tank: one, deleted: false })));
 
 const live = (one: Customer): CustomerRecord => ({ customer: one, deleted: false });
 
-export const WHOLE: PageQuestion = { from: undefined, to: undefined, page: 1, size: 100 };
-export const sightOf = (customerId: string): Sight => ({ customerId });
+export const WHOLE: PageQuery = { from: undefined, to: undefined, page: 1, size: 100 };
+export const sightOf = (customerId: string): Scope => ({ customerId });
 
-export const customersOf = (store: Store, question: Partial<CustomerQuestion> = {}, sight: Sight = SEES_ALL) =>
+export const customersOf = (store: Store, question: Partial<CustomerQuery> = {}, sight: Scope = UNRESTRICTED) =>
   store.customerPage({ ...WHOLE, email: undefined, ...question }, sight);
 
-export const tanksOf = (store: Store, question: Partial<PageQuestion> = {}, sight: Sight = SEES_ALL) =>
+export const tanksOf = (store: Store, question: Partial<PageQuery> = {}, sight: Scope = UNRESTRICTED) =>
   store.tankPage({ ...WHOLE, ...question }, sight);
 
 /** Every question that an operator may ask. */
@@ -119,8 +119,8 @@ const NO_TANK_SEARCH: TankSearch = {
   owner_id: undefined,
   device_id: undefined,
 };
-export const WHOLE_LOG: AuditQuestion = { ...WHOLE, by: undefined, object: undefined, id: undefined };
-export const WHOLE_FLEET: FleetQuestion = {
+export const WHOLE_LOG: AuditQuery = { ...WHOLE, by: undefined, object: undefined, id: undefined };
+export const WHOLE_FLEET: FleetQuery = {
   page: 1,
   size: 100,
   state: undefined,
@@ -130,7 +130,7 @@ export const WHOLE_FLEET: FleetQuestion = {
 };
 
 /** Of a tank that is there and in sight. */
-export async function readingsOf(store: Store, tankId: string, question: Partial<PageQuestion> = {}, sight = SEES_ALL) {
+export async function readingsOf(store: Store, tankId: string, question: Partial<PageQuery> = {}, sight = UNRESTRICTED) {
   const page = await store.telemetryPage(tankId, { ...WHOLE, ...question }, sight);
   assert.ok(typeof page === "object", `the telemetry of ${tankId} is ${page}`);
   return page;
@@ -149,14 +149,14 @@ export async function waitingOf(store: Store, device: string): Promise<[waiting:
 }
 
 export async function tankCounts(store: Store, ...ids: string[]): Promise<(number | "deleted" | undefined)[]> {
-  const found = await Promise.all(ids.map((id) => store.customerById(id, SEES_ALL)));
+  const found = await Promise.all(ids.map((id) => store.customerById(id, UNRESTRICTED)));
   return found.map((one) => (typeof one === "object" ? one.tank_count : one));
 }
 
 /** Everything in the store. Readings come in portions of an engine's own choice: they are joined here. */
-export async function everything(store: Store): Promise<StoredRecord[]> {
-  const found: StoredRecord[] = [];
-  for await (const record of store.records()) {
+export async function everything(store: Store): Promise<ExportRecord[]> {
+  const found: ExportRecord[] = [];
+  for await (const record of store.exportRecords()) {
     const last = found.at(-1);
     if (record.kind === "readings" && last?.kind === "readings" && last.tankId === record.tankId) {
       found[found.length - 1] = { ...last, readings: [...last.readings, ...record.readings] };
@@ -170,7 +170,7 @@ export async function checked(
   store: Store,
   repair = false,
   progress: (done: number, total: number) => void = () => {},
-): Promise<{ findings: Finding[]; census: Census }> {
+): Promise<{ findings: Finding[]; census: CheckTotals }> {
   const findings: Finding[] = [];
   const run = store.check(repair, progress);
   for (;;) {

@@ -1,28 +1,28 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { ONCE_MS, type Order } from "../../../src/domain/orders/order.ts";
+import { type Command, IDEMPOTENCY_MS } from "../../../src/domain/commands/command.ts";
 import type { Store } from "../../../src/domain/store.ts";
 import { addKey, at, order, tankFields } from "../../support/orders.ts";
 import type { Engine } from "./engine.ts";
 import { checked, customer, customersOf, key, NEW_YEAR, putCustomers, WHOLE_LOG } from "./objects.ts";
 
 const FIELDS = { email: "a@b.example", name: "Anna" };
-const make = (newId: string): Order => order.createCustomer(newId, FIELDS);
+const make = (newId: string): Command => order.createCustomer(newId, FIELDS);
 
-/** Which customer is shown, or why it is refused, and whether it had been done before. */
-async function carried(store: Store, given: Order, occasion: ReturnType<typeof at>, keyOfSender: string, asked = "this") {
-  const answer = await store.carryOut(given, occasion, { key: keyOfSender, asked });
-  return "refused" in answer ? answer.refused : [answer.shown.object["id"], answer.replayed];
+/** Which customer is resource, or why it is refused, and whether it had been done before. */
+async function carried(store: Store, given: Command, occasion: ReturnType<typeof at>, keyOfSender: string, asked = "this") {
+  const answer = await store.execute(given, occasion, { key: keyOfSender, fingerprint: asked });
+  return "error" in answer ? answer.error : [answer.resource.object["id"], answer.replayed];
 }
 
 export function onceConformance(engine: Engine): void {
   test("a creation that arrives twice is done once, and answered as it was, whatever has become of it", async (t) => {
     const { store, reopen } = await engine.open(t);
-    const first = await store.carryOut(make("one"), at(NEW_YEAR), { key: "k", asked: "this" });
-    assert.ok(!("refused" in first));
-    await store.carryOut(order.changeCustomer("one", { name: "Changed" }), at(NEW_YEAR + 1));
-    const again = await (await reopen()).carryOut(make("two"), at(NEW_YEAR + 2), { key: "k", asked: "this" });
-    assert.deepEqual(again, { shown: first.shown, replayed: true });
+    const first = await store.execute(make("one"), at(NEW_YEAR), { key: "k", fingerprint: "this" });
+    assert.ok(!("error" in first));
+    await store.execute(order.changeCustomer("one", { name: "Changed" }), at(NEW_YEAR + 1));
+    const again = await (await reopen()).execute(make("two"), at(NEW_YEAR + 2), { key: "k", fingerprint: "this" });
+    assert.deepEqual(again, { resource: first.resource, replayed: true });
     assert.equal(await store.managedCustomer("two"), undefined);
     const { totalItems } = await store.auditPage({ ...WHOLE_LOG, object: "customer" });
     assert.equal(totalItems, 2);
@@ -47,10 +47,10 @@ export function onceConformance(engine: Engine): void {
   test("it is remembered for a day, and then forgotten", async (t) => {
     const { store } = await engine.open(t);
     await carried(store, make("one"), at(NEW_YEAR), "k");
-    assert.deepEqual(await carried(store, make("two"), at(NEW_YEAR + ONCE_MS - 1), "k"), ["one", true]);
-    assert.equal(await carried(store, make("two"), at(NEW_YEAR + ONCE_MS - 1), "k", "that"), "idempotency_key_reused");
-    assert.deepEqual(await carried(store, make("two"), at(NEW_YEAR + ONCE_MS), "k", "that"), ["two", false]);
-    assert.deepEqual(await carried(store, make("three"), at(NEW_YEAR + ONCE_MS + 1), "k", "that"), ["two", true]);
+    assert.deepEqual(await carried(store, make("two"), at(NEW_YEAR + IDEMPOTENCY_MS - 1), "k"), ["one", true]);
+    assert.equal(await carried(store, make("two"), at(NEW_YEAR + IDEMPOTENCY_MS - 1), "k", "that"), "idempotency_key_reused");
+    assert.deepEqual(await carried(store, make("two"), at(NEW_YEAR + IDEMPOTENCY_MS), "k", "that"), ["two", false]);
+    assert.deepEqual(await carried(store, make("three"), at(NEW_YEAR + IDEMPOTENCY_MS + 1), "k", "that"), ["two", true]);
   });
 
   test("what was refused is not remembered: put right, it is done", async (t) => {
@@ -74,7 +74,7 @@ export function onceConformance(engine: Engine): void {
     assert.deepEqual((await checked(store)).findings, []);
   });
 
-  test("a key that was made is shown again, and its secret is not what is remembered", async (t) => {
+  test("a key that was made is resource again, and its secret is not what is remembered", async (t) => {
     const { store } = await engine.open(t);
     await addKey(store, key("other"), "other");
     assert.deepEqual(await carried(store, order.addKey(key("k1"), "hash 1"), at(NEW_YEAR), "k"), ["k1", false]);

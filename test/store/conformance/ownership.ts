@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { SEES_ALL } from "../../../src/domain/key.ts";
+import { UNRESTRICTED } from "../../../src/domain/key.ts";
 import type { Engine } from "./engine.ts";
 import { customer, putCustomers, putTanks, sightOf, tank, tankCounts, tanksOf } from "./objects.ts";
 
@@ -17,15 +17,15 @@ export function ownershipConformance(engine: Engine): void {
     assert.deepEqual(await counts(), [2, 1]);
     await putTanks(store, { ...one, owner_id: "b" });
     assert.deepEqual(await counts(), [1, 2]);
-    await store.putTanks([{ remove: "one" }, { remove: "one" }]);
+    await store.importTanks([{ remove: "one" }, { remove: "one" }]);
     assert.deepEqual(await counts(), [1, 1]);
-    await store.putTanks([{ tank: one, deleted: true }]);
+    await store.importTanks([{ tank: one, deleted: true }]);
     assert.deepEqual(await counts(), [1, 1]);
     await putTanks(store, one);
     assert.deepEqual(await counts(), [2, 1]);
-    await store.putTanks([{ tank: { ...one, owner_id: "b" }, deleted: true }]);
+    await store.importTanks([{ tank: { ...one, owner_id: "b" }, deleted: true }]);
     assert.deepEqual(await counts(), [1, 1]);
-    await store.putTanks([{ tank: tank("gone", "a"), deleted: true }]);
+    await store.importTanks([{ tank: tank("gone", "a"), deleted: true }]);
     assert.deepEqual(await counts(), [1, 1]);
     for (const [owner, count] of [
       ["a", 1],
@@ -39,8 +39,8 @@ export function ownershipConformance(engine: Engine): void {
     const { store } = await engine.open(t);
     await putCustomers(store, customer("a"));
     await putTanks(store, tank("one", "a"), tank("two", "a"));
-    await store.putCustomers([{ remove: "a" }]);
-    await store.putTanks([{ remove: "two" }]);
+    await store.importCustomers([{ remove: "a" }]);
+    await store.importTanks([{ remove: "two" }]);
     assert.deepEqual(await tankCounts(store, "a"), ["deleted"]);
     await putCustomers(store, customer("a"));
     assert.deepEqual(await tankCounts(store, "a"), [1]);
@@ -48,12 +48,12 @@ export function ownershipConformance(engine: Engine): void {
 
   test("a tank needs an owner that is known, though it may be deleted", async (t) => {
     const { store } = await engine.open(t);
-    await store.putCustomers([{ customer: customer("gone"), deleted: true }]);
+    await store.importCustomers([{ customer: customer("gone"), deleted: true }]);
     const unknown = { rejected: "owner_id: there is no customer with this id" };
     assert.deepEqual(await putTanks(store, tank("one", "nobody"), tank("two", "gone")), [unknown, "new"]);
-    assert.equal(await store.tankById("one", SEES_ALL), undefined);
+    assert.equal(await store.tankById("one", UNRESTRICTED), undefined);
     assert.deepEqual(await putTanks(store, tank("two", "nobody")), [unknown]);
-    assert.deepEqual(await store.putTanks([{ tank: tank("three", "nobody"), deleted: true }]), [unknown]);
+    assert.deepEqual(await store.importTanks([{ tank: tank("three", "nobody"), deleted: true }]), [unknown]);
     assert.deepEqual((await tanksOf(store)).data, [tank("two", "gone")]);
   });
 
@@ -66,16 +66,16 @@ export function ownershipConformance(engine: Engine): void {
 
     assert.deepEqual(await putTanks(store, one, two), ["new", taken("one")]);
     assert.deepEqual(await tankCounts(store, "a", "b"), [1, 0]);
-    assert.deepEqual(await store.putTanks([{ tank: two, deleted: true }]), ["new"]);
+    assert.deepEqual(await store.importTanks([{ tank: two, deleted: true }]), ["new"]);
     assert.deepEqual(await putTanks(store, two), [taken("one")]);
-    assert.equal(await store.tankById("two", SEES_ALL), "deleted");
-    assert.deepEqual(await store.putTanks([{ remove: "one" }, { tank: two, deleted: false }]), ["changed", "changed"]);
+    assert.equal(await store.tankById("two", UNRESTRICTED), "deleted");
+    assert.deepEqual(await store.importTanks([{ remove: "one" }, { tank: two, deleted: false }]), ["changed", "changed"]);
     assert.deepEqual(await putTanks(store, one), [taken("two")]);
     assert.deepEqual(await tankCounts(store, "a", "b"), [0, 1]);
     const moved = { ...two, assigned_device_id: "another" };
     assert.deepEqual(await putTanks(store, moved, one), ["changed", "changed"]);
     assert.deepEqual(await putTanks(store, { ...moved, assigned_device_id: "device" }), [taken("one")]);
-    assert.deepEqual(await store.tankById("two", SEES_ALL), moved);
+    assert.deepEqual(await store.tankById("two", UNRESTRICTED), moved);
     assert.deepEqual(await tankCounts(store, "a", "b"), [1, 1]);
   });
 

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import type { CustomerSearch, TankSearch } from "../../../src/domain/overview.ts";
-import type { Page, PageQuestion } from "../../../src/domain/page.ts";
+import type { CustomerSearch, TankSearch } from "../../../src/domain/management-reads.ts";
+import type { Page, PageQuery } from "../../../src/domain/page.ts";
 import type { Store } from "../../../src/domain/store.ts";
-import { NOWHERE, type Tank } from "../../../src/domain/tank.ts";
+import { NO_LOCATION, type Tank } from "../../../src/domain/tank.ts";
 import { type Random, seeded } from "../../../src/simulate/random.ts";
 import { at, carriedOut, order } from "../../support/orders.ts";
 import type { Engine } from "./engine.ts";
@@ -41,7 +41,7 @@ const begins = (text: string | null, beginning: string | undefined): boolean =>
   beginning === undefined || (text !== null && plain(text).startsWith(plain(beginning)));
 
 /** Newest first, then by the bytes of the id, descending; cut to the page. */
-function pageOf<T>(found: readonly T[], of: (one: T) => { id: string; created_at: number }, question: PageQuestion): Page<T> {
+function pageOf<T>(found: readonly T[], of: (one: T) => { id: string; created_at: number }, question: PageQuery): Page<T> {
   const { from = -1e15, to = 1e15, page, size } = question;
   const within = found.filter((one) => of(one).created_at >= from && of(one).created_at <= to);
   const sorted = within.toSorted(
@@ -102,9 +102,9 @@ export function searchConformance(engine: Engine): void {
     const { store } = await engine.open(t);
     await putCustomers(store, customer("a"), customer("b"));
     const made = [
-      tank("t1", "a", { name: "Hall 1", location: { ...NOWHERE, city: "Ulm" }, custom_id: "H-1", assigned_device_id: "d1" }),
-      tank("t2", "b", { name: "hall 2", location: { ...NOWHERE, city: "ULM" }, assigned_device_id: "D1" }),
-      tank("t3", "a", { name: "Yard", location: { ...NOWHERE, city: "Bonn" }, custom_id: "h-10", assigned_device_id: "d10" }),
+      tank("t1", "a", { name: "Hall 1", location: { ...NO_LOCATION, city: "Ulm" }, custom_id: "H-1", assigned_device_id: "d1" }),
+      tank("t2", "b", { name: "hall 2", location: { ...NO_LOCATION, city: "ULM" }, assigned_device_id: "D1" }),
+      tank("t3", "a", { name: "Yard", location: { ...NO_LOCATION, city: "Bonn" }, custom_id: "h-10", assigned_device_id: "d10" }),
     ];
     await putTanks(store, ...made);
     const searches: [Partial<TankSearch>, string[]][] = [
@@ -141,7 +141,7 @@ export function searchConformance(engine: Engine): void {
       for (const device_id of [mixed, mixed.toLowerCase(), mixed.toUpperCase()]) {
         assert.deepEqual(await foundTanks(store, { device_id }), ["one"], `${device_id} of ${written}`);
       }
-      await store.putTanks([{ remove: "one" }]);
+      await store.importTanks([{ remove: "one" }]);
       assert.deepEqual(await foundTanks(store, { device_id: mixed.toLowerCase(), deleted: true }), ["one"], `deleted ${written}`);
     }
   });
@@ -178,7 +178,7 @@ export function searchConformance(engine: Engine): void {
       }),
     );
     const isGone = (i: number): boolean => i % 4 === 0;
-    await store.putCustomers(people.map((one, i) => ({ customer: one, deleted: isGone(i) })));
+    await store.importCustomers(people.map((one, i) => ({ customer: one, deleted: isGone(i) })));
     const owners = people.slice(0, 3).map(({ id }) => id);
     const made = Array.from(
       { length: 150 },
@@ -186,11 +186,11 @@ export function searchConformance(engine: Engine): void {
         tank(`t${i}`, random.pick(owners), {
           name: some(),
           custom_id: random.pick([null, some()]),
-          location: { ...NOWHERE, city: random.pick([null, some()]) },
+          location: { ...NO_LOCATION, city: random.pick([null, some()]) },
           created_at: NEW_YEAR + random.whole(0, 9),
         }),
     );
-    await store.putTanks(made.map((one, i) => ({ tank: one, deleted: isGone(i) })));
+    await store.importTanks(made.map((one, i) => ({ tank: one, deleted: isGone(i) })));
     const counts = new Map(owners.map((id) => [id, made.filter((one, i) => one.owner_id === id && !isGone(i)).length]));
     const managed = people.map((one, i) => ({ customer: { ...one, tank_count: counts.get(one.id) ?? 0 }, deleted: isGone(i) }));
     const shaped = made.map((one, i) => ({ tank: one, deleted: isGone(i), shape: null }));

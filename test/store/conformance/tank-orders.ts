@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { SEES_ALL } from "../../../src/domain/key.ts";
-import { shownTank } from "../../../src/domain/managed.ts";
-import { takingIn } from "../../../src/domain/orders/taken.ts";
+import { withReleasedField } from "../../../src/domain/commands/released.ts";
+import { UNRESTRICTED } from "../../../src/domain/key.ts";
+import { tankResource } from "../../../src/domain/resource.ts";
 import type { Store } from "../../../src/domain/store.ts";
-import { NOWHERE } from "../../../src/domain/tank.ts";
+import { NO_LOCATION } from "../../../src/domain/tank.ts";
 import { at, carriedOut, order, refusalOf, tankFields } from "../../support/orders.ts";
 import { putReadings } from "../../support/records.ts";
 import type { Engine } from "./engine.ts";
@@ -51,11 +51,11 @@ export function tankOrderConformance(engine: Engine): void {
     const more = { location: { city: "Ulm", latitude: 48.4 }, custom_id: "H3", use_case: "residential", shape: SHAPE };
     const shown = await carriedOut(store, order.createTank("tank_new", tankFields("a", "d1", more)), at(NEW_YEAR));
     const managed = await store.managedTank("tank_new");
-    assert.deepEqual(managed && takingIn(shownTank(managed)), shown, "and has the same tag when it is read");
+    assert.deepEqual(managed && withReleasedField(tankResource(managed)), shown, "and has the same tag when it is read");
     const made = tank("tank_new", "a", {
       assigned_device_id: "d1",
       custom_id: "H3",
-      location: { ...NOWHERE, city: "Ulm", latitude: 48.4 },
+      location: { ...NO_LOCATION, city: "Ulm", latitude: 48.4 },
       name: "A tank",
       use_case: "residential",
     });
@@ -72,7 +72,7 @@ export function tankOrderConformance(engine: Engine): void {
     await withTanks(store);
     await carriedOut(store, order.changeTank("one", { owner_id: "b", name: "New" }), at(LATER));
     const changed = tank("one", "b", { assigned_device_id: "d1", name: "New", updated_at: LATER });
-    assert.deepEqual(await store.tankById("one", SEES_ALL), changed);
+    assert.deepEqual(await store.tankById("one", UNRESTRICTED), changed);
     assert.deepEqual(await tankCounts(store, "a", "b"), [0, 2]);
     assert.equal((await tanksOf(store, {}, sightOf("a"))).totalItems, 0);
     assert.deepEqual((await checked(store)).findings, []);
@@ -100,7 +100,7 @@ export function tankOrderConformance(engine: Engine): void {
     await withTanks(store);
     await carriedOut(store, order.changeTank("one", { shape: SHAPE }), at(LATER));
     await putTanks(store, tank("one", "a", { assigned_device_id: "d1", name: "Imported" }));
-    await store.putTanks([{ remove: "one" }]);
+    await store.importTanks([{ remove: "one" }]);
     await putTanks(store, tank("one", "a", { assigned_device_id: "d1" }));
     assert.deepEqual((await store.managedTank("one"))?.shape, SHAPE);
   });
@@ -120,8 +120,8 @@ export function tankOrderConformance(engine: Engine): void {
   test("what is refused has changed nothing, and all that is wrong is told at once", async (t) => {
     const { store } = await engine.open(t);
     await withTanks(store);
-    await store.putTanks([{ tank: tank("gone", "a", { assigned_device_id: "d3" }), deleted: true }]);
-    await store.putCustomers([{ customer: customer("left"), deleted: true }]);
+    await store.importTanks([{ tank: tank("gone", "a", { assigned_device_id: "d3" }), deleted: true }]);
+    await store.importCustomers([{ customer: customer("left"), deleted: true }]);
     const before = [await store.managedTank("one"), await store.managedTank("two"), await auditTotal(store)];
     const wrong = { owner_id: "left", capacity: -1, location: { latitude: 91 }, shape: { kind: "egg" }, colour: "red" };
     const refusals = [
@@ -143,7 +143,7 @@ export function tankOrderConformance(engine: Engine): void {
       [order.restoreTank("gone", {}, '"old"'), "precondition_failed"],
     ] as const;
     for (const [given, code] of refusals) {
-      assert.equal((await refusalOf(store, given, at(LATER))).refused, code, JSON.stringify(given));
+      assert.equal((await refusalOf(store, given, at(LATER))).error, code, JSON.stringify(given));
     }
     const { errors } = await refusalOf(store, order.changeTank("one", wrong), at(LATER));
     assert.deepEqual(errors?.map(({ field }) => field).toSorted(), [
@@ -182,7 +182,7 @@ export function tankOrderConformance(engine: Engine): void {
     const before = await store.managedTank("one");
     const { object } = await carriedOut(store, order.deleteTank("one"), at(LATER));
     assert.equal(object["deleted"], true);
-    assert.equal(await store.tankById("one", SEES_ALL), "deleted");
+    assert.equal(await store.tankById("one", UNRESTRICTED), "deleted");
     assert.deepEqual(await store.managedTank("one"), { ...before, deleted: true });
     assert.deepEqual([await tankCounts(store, "a"), (await tanksOf(store)).totalItems], [[0], 1]);
     assert.equal((await store.managedDevice("d1"))?.device.tank_id, null);
@@ -205,8 +205,8 @@ export function tankOrderConformance(engine: Engine): void {
       order.changeTank("one", { assigned_device_id: "new" }),
       order.changeTank("two", { assigned_device_id: "new" }),
     ];
-    const carried = await Promise.all([store, other].map((mine, i) => mine.carryOut(orders[i] as (typeof orders)[0], at(LATER))));
-    const words = carried.map((one) => ("refused" in one ? one.refused : "done"));
+    const carried = await Promise.all([store, other].map((mine, i) => mine.execute(orders[i] as (typeof orders)[0], at(LATER))));
+    const words = carried.map((one) => ("error" in one ? one.error : "done"));
     assert.deepEqual(words.toSorted(), ["device_in_use", "done"]);
     assert.deepEqual((await checked(store)).findings, []);
   });
@@ -216,7 +216,7 @@ export function tankOrderConformance(engine: Engine): void {
     await withTanks(store);
     for (const text of ["a\u0000b", "\ud800", "x".repeat(600)]) {
       const fields = { owner_id: text, assigned_device_id: text, location: { city: text } };
-      const { refused, errors } = await refusalOf(store, order.changeTank("one", fields), at(LATER));
+      const { error: refused, errors } = await refusalOf(store, order.changeTank("one", fields), at(LATER));
       assert.equal(refused, "body_invalid");
       assert.deepEqual([...new Set(errors?.map(({ field }) => field))].toSorted(), [
         "assigned_device_id",

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { SEES_ALL, SEES_NOTHING } from "../../../src/domain/key.ts";
+import { NO_ACCESS, UNRESTRICTED } from "../../../src/domain/key.ts";
 import type { Engine } from "./engine.ts";
 import { customer, NEW_YEAR, putCustomers, putTanks, sightOf, tank, tanksOf } from "./objects.ts";
 
@@ -30,7 +30,7 @@ export function tankConformance(engine: Engine): void {
       use_case: "industrial",
     });
     assert.deepEqual(await putTanks(store, bare, full), ["new", "new"]);
-    for (const sight of [SEES_ALL, sightOf("a")]) {
+    for (const sight of [UNRESTRICTED, sightOf("a")]) {
       assert.deepEqual(await store.tankById("bare", sight), bare);
       assert.deepEqual(await store.tankById("full", sight), full);
       assert.deepEqual(await tanksOf(store, {}, sight), { data: [full, bare], totalItems: 2 });
@@ -62,7 +62,7 @@ export function tankConformance(engine: Engine): void {
     for (const difference of differences) {
       const next = { ...first, ...difference };
       assert.deepEqual(await putTanks(store, next), ["changed"], JSON.stringify(difference));
-      assert.deepEqual(await store.tankById("t", SEES_ALL), next);
+      assert.deepEqual(await store.tankById("t", UNRESTRICTED), next);
       assert.deepEqual(await putTanks(store, next), ["unchanged"]);
     }
   });
@@ -72,11 +72,11 @@ export function tankConformance(engine: Engine): void {
     await putCustomers(store, customer("a"), customer("b"));
     const [one, two] = [tank("one", "a"), tank("two", "a")];
     await putTanks(store, one, two);
-    assert.deepEqual(await store.putTanks([{ remove: "one" }, { remove: "one" }]), ["changed", "unchanged"]);
-    assert.equal(await store.tankById("one", SEES_ALL), "deleted");
+    assert.deepEqual(await store.importTanks([{ remove: "one" }, { remove: "one" }]), ["changed", "unchanged"]);
+    assert.equal(await store.tankById("one", UNRESTRICTED), "deleted");
     assert.equal(await store.tankById("one", sightOf("a")), "deleted");
     assert.equal(await store.tankById("one", sightOf("b")), undefined);
-    for (const sight of [SEES_ALL, sightOf("a")]) {
+    for (const sight of [UNRESTRICTED, sightOf("a")]) {
       assert.deepEqual(await tanksOf(store, {}, sight), { data: [two], totalItems: 1 });
     }
     assert.deepEqual(await putTanks(store, one), ["changed"]);
@@ -88,15 +88,15 @@ export function tankConformance(engine: Engine): void {
     const { store } = await engine.open(t);
     await putCustomers(store, customer("a"));
     const gone = { tank: tank("gone", "a"), deleted: true };
-    assert.deepEqual(await store.putTanks([gone, gone]), ["new", "unchanged"]);
-    assert.equal(await store.tankById("gone", SEES_ALL), "deleted");
+    assert.deepEqual(await store.importTanks([gone, gone]), ["new", "unchanged"]);
+    assert.equal(await store.tankById("gone", UNRESTRICTED), "deleted");
     assert.deepEqual(await tanksOf(store), { data: [], totalItems: 0 });
   });
 
   test("deleting a tank that never was is rejected", async (t) => {
     const { store } = await engine.open(t);
-    assert.deepEqual(await store.putTanks([{ remove: "t" }]), [{ rejected: "id: there is no tank with this id to delete" }]);
-    assert.equal(await store.tankById("t", SEES_ALL), undefined);
+    assert.deepEqual(await store.importTanks([{ remove: "t" }]), [{ rejected: "id: there is no tank with this id to delete" }]);
+    assert.equal(await store.tankById("t", UNRESTRICTED), undefined);
   });
 
   test("a customer's key sees that customer's tanks and no others", async (t) => {
@@ -106,7 +106,7 @@ export function tankConformance(engine: Engine): void {
     await putTanks(store, one, two);
     assert.deepEqual(await store.tankById("one", sightOf("a")), one);
     assert.equal(await store.tankById("two", sightOf("a")), undefined);
-    assert.equal(await store.tankById("one", SEES_NOTHING), undefined);
+    assert.equal(await store.tankById("one", NO_ACCESS), undefined);
     assert.deepEqual(await tanksOf(store, {}, sightOf("a")), { data: [one], totalItems: 1 });
     assert.deepEqual(await tanksOf(store, { from: NEW_YEAR, to: NEW_YEAR }, sightOf("a")), { data: [one], totalItems: 1 });
     assert.deepEqual(await tanksOf(store, { to: NEW_YEAR - 1 }, sightOf("a")), { data: [], totalItems: 0 });

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { SEES_ALL, SEES_NOTHING } from "../../../src/domain/key.ts";
+import { NO_ACCESS, UNRESTRICTED } from "../../../src/domain/key.ts";
 import { READING_OUTCOMES } from "../../../src/domain/reading.ts";
 import type { Store } from "../../../src/domain/store.ts";
 import { deliver, toldBy } from "../../support/arrivals.ts";
@@ -82,7 +82,7 @@ export function telemetryConformance(engine: Engine): void {
     const { store } = await engine.open(t);
     await withTanks(store);
     const one = { kind: "tank", id: "one", customerId: null } as const;
-    const accepted = await store.acceptReadings({
+    const accepted = await store.ingest({
       sources: [one, one],
       source: Uint32Array.of(0, 1, 1),
       createdAt: Float64Array.of(1, 1, 2),
@@ -114,9 +114,9 @@ export function telemetryConformance(engine: Engine): void {
     const { store } = await engine.open(t);
     await withTanks(store);
     await putReadings(store, "one", [[1, 50]]);
-    assert.equal(await store.telemetryPage("nobody", WHOLE, SEES_ALL), undefined);
+    assert.equal(await store.telemetryPage("nobody", WHOLE, UNRESTRICTED), undefined);
     assert.equal(await store.telemetryPage("one", WHOLE, sightOf("b")), undefined);
-    assert.equal(await store.telemetryPage("one", WHOLE, SEES_NOTHING), undefined);
+    assert.equal(await store.telemetryPage("one", WHOLE, NO_ACCESS), undefined);
     assert.deepEqual(await readingsOf(store, "one", {}, sightOf("a")), { data: [reading(1, 50)], totalItems: 1 });
     await putTanks(store, tank("one", "b"));
     assert.equal(await store.telemetryPage("one", WHOLE, sightOf("a")), undefined);
@@ -127,8 +127,8 @@ export function telemetryConformance(engine: Engine): void {
     const { store } = await engine.open(t);
     await withTanks(store);
     await putReadings(store, "one", [[1, 50]]);
-    await store.putTanks([{ remove: "one" }]);
-    assert.equal(await store.telemetryPage("one", WHOLE, SEES_ALL), "deleted");
+    await store.importTanks([{ remove: "one" }]);
+    assert.equal(await store.telemetryPage("one", WHOLE, UNRESTRICTED), "deleted");
     assert.equal(await store.telemetryPage("one", WHOLE, sightOf("a")), "deleted");
     assert.equal(await store.telemetryPage("one", WHOLE, sightOf("b")), undefined);
     assert.deepEqual(

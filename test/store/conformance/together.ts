@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import { setImmediate } from "node:timers/promises";
-import { SEES_ALL } from "../../../src/domain/key.ts";
+import { UNRESTRICTED } from "../../../src/domain/key.ts";
 import type { Store } from "../../../src/domain/store.ts";
 import { addKey } from "../../support/orders.ts";
 import { putReadings } from "../../support/records.ts";
@@ -37,10 +37,10 @@ async function writeInTens(store: Store, isDone: () => boolean): Promise<void> {
         "tank",
         times(10, (i) => [round * 10 + i, 50]),
       ),
-      store.putCustomers(
+      store.importCustomers(
         times(10, (i) => (isRemoving ? gone(i) : { customer: customer(name(i), { email: EMAIL }), deleted: false })),
       ),
-      store.putTanks(times(10, (i) => (isRemoving ? gone(i) : { tank: tank(name(i), "owner"), deleted: false }))),
+      store.importTanks(times(10, (i) => (isRemoving ? gone(i) : { tank: tank(name(i), "owner"), deleted: false }))),
     ]);
   }
 }
@@ -99,7 +99,7 @@ export function togetherConformance(engine: Engine): void {
               [-i - 1, 50],
             ]),
             putTanks(mine, tank(`${side} ${i}`, "a"), tank("shared", side === 0 ? "a" : "b")),
-            mine.touchCustomers(new Map([["a", NEW_YEAR + i * 2 + side]])),
+            mine.updateLastSeen(new Map([["a", NEW_YEAR + i * 2 + side]])),
           ]);
         }
       }),
@@ -110,7 +110,7 @@ export function togetherConformance(engine: Engine): void {
       const [a, b] = [await tanksOf(one, { from: 0 }, sightOf("a")), await tanksOf(one, { from: 0 }, sightOf("b"))];
       assert.equal(a.totalItems + b.totalItems, rounds * 2 + 2);
       assert.deepEqual(await tankCounts(one, "a", "b"), [a.totalItems, b.totalItems]);
-      const found = await one.customerById("a", SEES_ALL);
+      const found = await one.customerById("a", UNRESTRICTED);
       assert.equal(typeof found === "object" && found.last_seen_at, NEW_YEAR + rounds * 2 - 1);
     }
   });
@@ -144,7 +144,7 @@ export function togetherConformance(engine: Engine): void {
       putTanks(store, tank("one", "a")),
       putCustomers(store, customer("a")),
       putTanks(store, tank("one", "a")),
-      store.putTanks([{ remove: "one" }]),
+      store.importTanks([{ remove: "one" }]),
       putReadings(store, "one", [[1, 1]]),
       putReadings(store, "one", [[1, 2]]),
       putTanks(store, tank("one", "a")),

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import test from "node:test";
-import { SEES_ALL } from "../../../src/domain/key.ts";
+import { UNRESTRICTED } from "../../../src/domain/key.ts";
 import type { Store } from "../../../src/domain/store.ts";
 import { nothingYet } from "../../../src/ingest/import.ts";
 import { deliver } from "../../support/arrivals.ts";
@@ -30,9 +30,9 @@ import {
 /** Customers, tanks and readings, with deleted ones among them, made in no tidy order. */
 async function fill(store: Store): Promise<void> {
   await putCustomers(store, customer("b"), customer("a", { created_at: 1, last_seen_at: 9 }));
-  await store.putCustomers([{ customer: customer("gone", { verified_at: 7 }), deleted: true }]);
+  await store.importCustomers([{ customer: customer("gone", { verified_at: 7 }), deleted: true }]);
   await putTanks(store, tank("two", "b"), tank("one", "a"), tank("empty", "a"));
-  await store.putTanks([{ tank: tank("lost", "gone"), deleted: true }]);
+  await store.importTanks([{ tank: tank("lost", "gone"), deleted: true }]);
   await putReadings(store, "one", [
     [30, 3],
     [10, 1],
@@ -51,7 +51,7 @@ async function fillBeside(store: Store): Promise<void> {
   await carriedOut(store, order.createCustomer("once", { email: "a@b.example", name: "A" }), at(300), ONCE);
 }
 
-const ONCE = { key: "k", asked: "this" };
+const ONCE = { key: "k", fingerprint: "this" };
 
 /** What an operator sees, and what becomes of a backlog, of a device that is assigned, and of what arrives twice. */
 async function expectBeside(store: Store, like: Store): Promise<void> {
@@ -63,7 +63,7 @@ async function expectBeside(store: Store, like: Store): Promise<void> {
   assert.deepEqual((await readingsOf(store, "one", { from: 199 })).data, [reading(199, 75)]);
   await carriedOut(store, order.putDevice("d2", { tank_id: "empty" }), at(400));
   assert.deepEqual(await fillsOf(store, "empty"), [[1, 5]]);
-  const again = await store.carryOut(order.createCustomer("twice", { email: "a@b.example", name: "A" }), at(400), ONCE);
+  const again = await store.execute(order.createCustomer("twice", { email: "a@b.example", name: "A" }), at(400), ONCE);
   assert.ok("replayed" in again && again.replayed);
   assert.deepEqual((await checked(store)).findings, []);
 }
@@ -74,7 +74,7 @@ export function upkeepConformance(engine: Engine): void {
   test("a store is empty until there is a customer or a key", async (t) => {
     const [{ store }, { store: keyed }] = [await engine.open(t), await engine.open(t)];
     assert.equal(await store.isEmpty(), true);
-    await store.putCustomers([{ customer: customer("a"), deleted: true }]);
+    await store.importCustomers([{ customer: customer("a"), deleted: true }]);
     assert.equal(await store.isEmpty(), false);
     await addKey(keyed, key("k"), "hash");
     assert.equal(await keyed.isEmpty(), false);
@@ -89,7 +89,7 @@ export function upkeepConformance(engine: Engine): void {
     assert.deepEqual(await everything(again), before);
     assert.deepEqual(await again.keyByHash("hash"), { ...key("k", { customer_id: "a" }), customer_deleted: false });
     assert.equal(
-      (await again.customerPage({ email: undefined, from: undefined, to: undefined, page: 1, size: 1 }, SEES_ALL)).totalItems,
+      (await again.customerPage({ email: undefined, from: undefined, to: undefined, page: 1, size: 1 }, UNRESTRICTED)).totalItems,
       2,
     );
   });
@@ -167,11 +167,11 @@ export function upkeepConformance(engine: Engine): void {
     await fill(store);
     const before = await everything(store);
     const found = [];
-    for await (const record of store.records()) {
+    for await (const record of store.exportRecords()) {
       found.push(record);
       const i = found.length;
       await putCustomers(store, customer(`late ${i}`), customer("a", { name: `Changed ${i}` }));
-      await store.putTanks([{ remove: "one" }, { tank: tank(`late ${i}`, `late ${i}`), deleted: false }]);
+      await store.importTanks([{ remove: "one" }, { tank: tank(`late ${i}`, `late ${i}`), deleted: false }]);
       await putReadings(store, "one", [
         [100 + i, 1],
         [10, i],
@@ -191,7 +191,7 @@ export function upkeepConformance(engine: Engine): void {
       "one",
       Array.from({ length: total }, (_, i) => [total - i, i % 101]),
     );
-    for await (const record of store.records()) if (record.kind === "readings") break;
+    for await (const record of store.exportRecords()) if (record.kind === "readings") break;
     const readings = (await everything(store)).flatMap((one) => (one.kind === "readings" ? one.readings : []));
     assert.deepEqual(
       readings.map(({ created_at }) => created_at),
@@ -230,7 +230,7 @@ export function upkeepConformance(engine: Engine): void {
     const found = await readingsOf(copy, "one", { from: 1000 });
     assert.equal(found.totalItems % 10, 0);
     assert.equal((await readingsOf(copy, "one")).totalItems, found.totalItems + 3);
-    const b = await copy.customerById("b", SEES_ALL);
+    const b = await copy.customerById("b", UNRESTRICTED);
     assert.equal(typeof b === "object" && b.tank_count, (await tanksOf(copy, {}, { customerId: "b" })).totalItems);
     await putReadings(copy, "one", [[NEW_YEAR, 1]]);
     assert.equal((await readingsOf(store, "one", { from: NEW_YEAR })).totalItems, 0);
@@ -242,7 +242,7 @@ export function upkeepConformance(engine: Engine): void {
     await fillBeside(store);
     await store.backup(join(folder, "backup"), noProgress);
     await expectBeside(await restored(join(folder, "backup")), store);
-    const rehearsal = await store.rehearsal(noProgress);
+    const rehearsal = await store.scratchCopy(noProgress);
     try {
       await expectBeside(rehearsal, store);
     } finally {
@@ -255,18 +255,18 @@ export function upkeepConformance(engine: Engine): void {
     const { store } = await engine.open(t);
     await fill(store);
     const before = await everything(store);
-    const rehearsal = await store.rehearsal(noProgress);
+    const rehearsal = await store.scratchCopy(noProgress);
     try {
       assert.deepEqual(await everything(rehearsal), before);
       assert.deepEqual(await putCustomers(rehearsal, customer("new"), customer("b")), ["new", "unchanged"]);
       assert.equal((await customersOf(rehearsal)).totalItems, 3);
       assert.deepEqual(await everything(store), before);
       await putCustomers(store, customer("meanwhile"));
-      assert.equal(await rehearsal.customerById("meanwhile", SEES_ALL), undefined);
+      assert.equal(await rehearsal.customerById("meanwhile", UNRESTRICTED), undefined);
     } finally {
       await rehearsal.close();
     }
-    assert.equal(await store.customerById("new", SEES_ALL), undefined);
+    assert.equal(await store.customerById("new", UNRESTRICTED), undefined);
     assert.equal((await customersOf(store)).totalItems, 3);
   });
 }

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { SEES_ALL } from "../../../src/domain/key.ts";
+import { UNRESTRICTED } from "../../../src/domain/key.ts";
 import { addKey } from "../../support/orders.ts";
 import { putReadings } from "../../support/records.ts";
 import type { Engine } from "./engine.ts";
@@ -99,7 +99,7 @@ export function valueConformance(engine: Engine): void {
     );
     for (const [i, text] of TEXTS.entries()) {
       const id = text.slice(0, 128);
-      assert.deepEqual(await store.customerById(id, SEES_ALL), { ...customers[i], tank_count: 1 });
+      assert.deepEqual(await store.customerById(id, UNRESTRICTED), { ...customers[i], tank_count: 1 });
       assert.deepEqual((await customersOf(store, { email: text })).data, [{ ...customers[i], tank_count: 1 }]);
       assert.deepEqual((await tanksOf(store, {}, sightOf(id))).data, [tanks[i]]);
       await putReadings(store, id, [[i, i]]);
@@ -116,7 +116,7 @@ export function valueConformance(engine: Engine): void {
       const made = tank(`t${i}`, "a", { capacity });
       const placed = { ...made, location: { ...made.location, latitude, longitude: -latitude } };
       await putTanks(store, placed);
-      assert.deepEqual(await store.tankById(`t${i}`, SEES_ALL), placed);
+      assert.deepEqual(await store.tankById(`t${i}`, UNRESTRICTED), placed);
       assert.deepEqual(await putTanks(store, placed), ["unchanged"]);
     }
   });

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { type Store, WAITING_MOST } from "../../../src/domain/store.ts";
+import { MAX_PENDING, type Store } from "../../../src/domain/store.ts";
 import { seeded } from "../../../src/simulate/random.ts";
 import { deliver, deliverFills } from "../../support/arrivals.ts";
 import { at, carriedOut, order } from "../../support/orders.ts";
@@ -10,7 +10,7 @@ import { checked, customer, fillsOf, NEW_YEAR, putCustomers, putTanks, readingsO
 
 type Pair = readonly [at: number, fill: number];
 const TOO_MANY = 137;
-const ascending = Array.from({ length: WAITING_MOST + TOO_MANY }, (_, i): Pair => [i * 1000, i % 101]);
+const ascending = Array.from({ length: MAX_PENDING + TOO_MANY }, (_, i): Pair => [i * 1000, i % 101]);
 const seed = Date.now() % 1_000_000;
 
 /** The same readings, in the order they may arrive in. */
@@ -35,12 +35,12 @@ export function waitingConformance(engine: Engine): void {
           const told = await deliverFills(store, "d", readings.slice(i, i + portion));
           assert.ok(told.every((word) => word === "waiting"));
         }
-        assert.deepEqual(await waitingOf(store, "d"), [WAITING_MOST, TOO_MANY]);
+        assert.deepEqual(await waitingOf(store, "d"), [MAX_PENDING, TOO_MANY]);
         assert.deepEqual((await checked(store)).findings, []);
         await assigned(store, "d");
         assert.deepEqual(await waitingOf(store, "d"), [0, TOO_MANY]);
         const { totalItems } = await readingsOf(store, "one");
-        assert.equal(totalItems, WAITING_MOST);
+        assert.equal(totalItems, MAX_PENDING);
         assert.equal((await readingsOf(store, "one", { to: TOO_MANY * 1000 - 1 })).totalItems, 0);
         assert.deepEqual((await checked(store)).findings, []);
       });
@@ -82,21 +82,21 @@ export function waitingConformance(engine: Engine): void {
 
   test("as many as may wait all do, one more and an older one push out the oldest", async (t) => {
     const { store } = await engine.open(t);
-    await deliverFills(store, "d", ascending.slice(1, WAITING_MOST + 1));
-    assert.deepEqual(await waitingOf(store, "d"), [WAITING_MOST, 0]);
+    await deliverFills(store, "d", ascending.slice(1, MAX_PENDING + 1));
+    assert.deepEqual(await waitingOf(store, "d"), [MAX_PENDING, 0]);
     assert.deepEqual(await deliverFills(store, "d", [[0, 1]]), ["waiting"]);
-    assert.deepEqual(await waitingOf(store, "d"), [WAITING_MOST, 1]);
-    await deliverFills(store, "d", ascending.slice(WAITING_MOST + 1, WAITING_MOST + 2));
-    assert.deepEqual(await waitingOf(store, "d"), [WAITING_MOST, 2]);
+    assert.deepEqual(await waitingOf(store, "d"), [MAX_PENDING, 1]);
+    await deliverFills(store, "d", ascending.slice(MAX_PENDING + 1, MAX_PENDING + 2));
+    assert.deepEqual(await waitingOf(store, "d"), [MAX_PENDING, 2]);
     await assigned(store, "d");
-    const { data } = await readingsOf(store, "one", { page: WAITING_MOST, size: 1 });
+    const { data } = await readingsOf(store, "one", { page: MAX_PENDING, size: 1 });
     assert.equal(data[0]?.created_at, 2000);
   });
 
   test("what is sent again waits once, and of an instant told twice the last stays", async (t) => {
     const { store } = await engine.open(t);
-    for (let i = 0; i < 3; i++) await deliverFills(store, "d", ascending.slice(0, WAITING_MOST));
-    assert.deepEqual(await waitingOf(store, "d"), [WAITING_MOST, 0], "sent again, nothing has to go");
+    for (let i = 0; i < 3; i++) await deliverFills(store, "d", ascending.slice(0, MAX_PENDING));
+    assert.deepEqual(await waitingOf(store, "d"), [MAX_PENDING, 0], "sent again, nothing has to go");
     await deliverFills(store, "few", [
       [10, 1],
       [10, 2],
@@ -132,7 +132,7 @@ export function waitingConformance(engine: Engine): void {
     const sent = ascending.flatMap(([instant, fill]) => ["x", "y", "of one"].map((device) => ({ device, at: instant, fill })));
     const told = await deliver(store, ...sent, { device: "few", at: 5, fill: 5 });
     assert.deepEqual(told.slice(-4), ["waiting", "waiting", "new", "waiting"]);
-    for (const device of ["x", "y"]) assert.deepEqual(await waitingOf(store, device), [WAITING_MOST, TOO_MANY]);
+    for (const device of ["x", "y"]) assert.deepEqual(await waitingOf(store, device), [MAX_PENDING, TOO_MANY]);
     assert.deepEqual(await waitingOf(store, "few"), [1, 0]);
     assert.equal((await readingsOf(store, "one")).totalItems, ascending.length);
   });

@@ -50,7 +50,7 @@ export async function fill(store: Store, tanks: number, readings: number = READI
 /** The tank "gone" is deleted; "waits" and "strange" serve none; "moved" has served "t1", and serves "short". */
 async function fillBeside(store: Store): Promise<void> {
   const now = at(Date.now());
-  await store.putTanks([{ tank: tank("gone", "c1", { created_at: 3 }), deleted: true }], now);
+  await store.importTanks([{ tank: tank("gone", "c1", { created_at: 3 }), deleted: true }], now);
   await deliverFills(store, "waits", [
     [1, 10],
     [2, 20],

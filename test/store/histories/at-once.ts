@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { setTimeout } from "node:timers/promises";
-import { SEES_ALL } from "../../../src/domain/key.ts";
+import { UNRESTRICTED } from "../../../src/domain/key.ts";
 import type { Store } from "../../../src/domain/store.ts";
 import type { Random } from "../../../src/simulate/random.ts";
 import type { Lifetime } from "../../support/service.ts";
@@ -29,9 +29,9 @@ function witnessed(write: Write, serial: number): Write {
 
 async function isThere(store: Store, write: Write, serial: number): Promise<boolean> {
   const id = `${WITNESS} ${serial}`;
-  if (write.kind === "customers") return (await store.customerById(id, SEES_ALL)) !== undefined;
-  if (write.kind === "tanks") return (await store.tankById(id, SEES_ALL)) !== undefined;
-  const page = await store.telemetryPage(WITNESS, { ...WHOLE, from: serial, to: serial }, SEES_ALL);
+  if (write.kind === "customers") return (await store.customerById(id, UNRESTRICTED)) !== undefined;
+  if (write.kind === "tanks") return (await store.tankById(id, UNRESTRICTED)) !== undefined;
+  const page = await store.telemetryPage(WITNESS, { ...WHOLE, from: serial, to: serial }, UNRESTRICTED);
   return typeof page === "object" && page.totalItems === 1;
 }
 

@@ -1,9 +1,9 @@
 // What a store answers, beside what the naive model does.
 
 import assert from "node:assert/strict";
-import type { StoredRecord } from "../../../src/domain/export-lines.ts";
-import { SEES_ALL } from "../../../src/domain/key.ts";
-import { PAGE_NUMBER, type Page, type PageQuestion } from "../../../src/domain/page.ts";
+import type { ExportRecord } from "../../../src/domain/export.ts";
+import { UNRESTRICTED } from "../../../src/domain/key.ts";
+import { PAGE_NUMBER, type Page, type PageQuery } from "../../../src/domain/page.ts";
 import type { Found, Reads, Store } from "../../../src/domain/store.ts";
 import type { Random } from "../../../src/simulate/random.ts";
 import type { NaiveStore } from "../conformance/model.ts";
@@ -12,22 +12,22 @@ import { everything, sightOf, WHOLE } from "../conformance/objects.ts";
 type Asked = Reads | NaiveStore;
 type Row = { readonly created_at: number };
 /** One list of the interface, asked of either. */
-type Series = { readonly name: string; readonly ask: (of: Asked, question: PageQuestion) => Promise<Found<Page<Row>>> };
+type Series = { readonly name: string; readonly ask: (of: Asked, question: PageQuery) => Promise<Found<Page<Row>>> };
 
 export const customersOf = (email: string | undefined): Series => ({
   name: `customers of ${email}`,
-  ask: async (of, question) => of.customerPage({ ...question, email }, SEES_ALL),
+  ask: async (of, question) => of.customerPage({ ...question, email }, UNRESTRICTED),
 });
 export const tanksOf = (owner: string | undefined): Series => ({
   name: `tanks of ${owner}`,
-  ask: async (of, question) => of.tankPage(question, owner === undefined ? SEES_ALL : sightOf(owner)),
+  ask: async (of, question) => of.tankPage(question, owner === undefined ? UNRESTRICTED : sightOf(owner)),
 });
 export const telemetryOf = (tankId: string): Series => ({
   name: `telemetry of ${tankId}`,
-  ask: async (of, question) => of.telemetryPage(tankId, question, SEES_ALL),
+  ask: async (of, question) => of.telemetryPage(tankId, question, UNRESTRICTED),
 });
 
-async function compare({ name, ask }: Series, question: PageQuestion, store: Reads, model: NaiveStore): Promise<void> {
+async function compare({ name, ask }: Series, question: PageQuery, store: Reads, model: NaiveStore): Promise<void> {
   const [found, expected] = [await ask(store, question), await ask(model, question)];
   assert.deepEqual(found, expected, `${name}, ${JSON.stringify(question)}: the store differs from the model`);
 }
@@ -56,9 +56,9 @@ export async function compareEveryPage(series: Series, store: Reads, model: Naiv
 export async function compareObjects(random: Random, store: Reads, model: NaiveStore): Promise<void> {
   const { id: customerId } = random.pick(model.everyCustomer()).customer;
   const { id: tankId, owner_id } = random.pick(model.everyTank()).tank;
-  assert.deepEqual(await store.customerById(customerId, SEES_ALL), model.customerById(customerId, SEES_ALL));
-  assert.deepEqual(await store.customerById(owner_id, SEES_ALL), model.customerById(owner_id, SEES_ALL));
-  for (const sight of [SEES_ALL, sightOf(customerId), sightOf(owner_id)]) {
+  assert.deepEqual(await store.customerById(customerId, UNRESTRICTED), model.customerById(customerId, UNRESTRICTED));
+  assert.deepEqual(await store.customerById(owner_id, UNRESTRICTED), model.customerById(owner_id, UNRESTRICTED));
+  for (const sight of [UNRESTRICTED, sightOf(customerId), sightOf(owner_id)]) {
     assert.deepEqual(await store.tankById(tankId, sight), model.tankById(tankId, sight));
     assert.deepEqual(await store.telemetryPage(tankId, WHOLE, sight), model.telemetryPage(tankId, WHOLE, sight));
   }
@@ -82,8 +82,8 @@ export async function compareExport(store: Store, model: NaiveStore): Promise<vo
   });
 }
 
-type OfInterface = Extract<StoredRecord, { readonly kind: "customer" | "tank" | "readings" }>;
-const isOfInterface = (record: StoredRecord): record is OfInterface => record.kind !== "device" && record.kind !== "waiting";
+type OfInterface = Extract<ExportRecord, { readonly kind: "customer" | "tank" | "readings" }>;
+const isOfInterface = (record: ExportRecord): record is OfInterface => record.kind !== "device" && record.kind !== "waiting";
 
 const nameOf = (record: OfInterface): string =>
   `${record.kind} ${record.kind === "customer" ? record.customer.id : record.kind === "tank" ? record.tank.id : record.tankId}`;

@@ -74,7 +74,7 @@ class History {
       }
       case "touch": {
         const [{ id }, at] = [random.pick(model.everyCustomer()).customer, random.whole(0, NEW_YEAR)];
-        await this.#any().touchCustomers(new Map([[id, at]]));
+        await this.#any().updateLastSeen(new Map([[id, at]]));
         return model.touch(id, at);
       }
       case "reopen":

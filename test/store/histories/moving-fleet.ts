@@ -2,7 +2,7 @@
 // become of every reading of its devices.
 
 import assert from "node:assert/strict";
-import { marginOf } from "../../../src/domain/overview.ts";
+import { marginOf } from "../../../src/domain/management-reads.ts";
 import type { Store } from "../../../src/domain/store.ts";
 import type { Random } from "../../../src/simulate/random.ts";
 import type { Sent } from "../../support/arrivals.ts";

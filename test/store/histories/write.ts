@@ -17,11 +17,11 @@ export type Arrivals = { readonly kind: "arrivals"; readonly sent: readonly Sent
 
 /** What became of each part, in words. */
 export async function send(store: Writes, write: Write | Arrivals): Promise<string[]> {
-  if (write.kind === "customers") return (await store.putCustomers(write.records)).map(word);
-  if (write.kind === "tanks") return (await store.putTanks(write.records)).map(word);
+  if (write.kind === "customers") return (await store.importCustomers(write.records)).map(word);
+  if (write.kind === "tanks") return (await store.importTanks(write.records)).map(word);
   const sent = write.kind === "arrivals" ? write.sent : write.readings.map(([tank, at, fill]) => ({ tank, at, fill }));
   // Not one argument each: a long history begins with a million.
-  const told = toldBy(await store.acceptReadings(arrivalsOf(sent)));
+  const told = toldBy(await store.ingest(arrivalsOf(sent)));
   return told.map((one) => (typeof one === "string" ? one : "rejected"));
 }
 

@@ -1,6 +1,6 @@
 // Orders as an operator may give them: few objects and devices, so that they meet; some without sense.
 
-import type { Order } from "../../../src/domain/orders/order.ts";
+import type { Command } from "../../../src/domain/commands/command.ts";
 import type { Random } from "../../../src/simulate/random.ts";
 import { key } from "../conformance/objects.ts";
 
@@ -26,7 +26,7 @@ const PROFILES = [
 ];
 
 type Fields = Record<string, unknown>;
-type Maker = (random: Random, number: number, ifMatch: string | undefined) => Order;
+type Maker = (random: Random, number: number, ifMatch: string | undefined) => Command;
 
 /** Each with a chance of its own. */
 function some(random: Random, fields: Record<string, () => unknown>): Fields {
@@ -158,7 +158,7 @@ const newTank = (random: Random): Fields => ({
 const CHOICE = MAKERS.flatMap(([weight, make]) => Array.from({ length: weight }, () => make));
 
 /** `tags` are of objects that were shown lately. */
-export function someOrder(random: Random, number: number, tags: readonly string[]): Order {
+export function someOrder(random: Random, number: number, tags: readonly string[]): Command {
   const ifMatch = random.chance(0.15) ? random.pick(["*", '"nonsense"', ...tags]) : undefined;
   return random.pick(CHOICE)(random, number, ifMatch);
 }

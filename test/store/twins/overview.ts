@@ -1,6 +1,6 @@
 // What an operator may ask, in many ways: everything, and pages of searches by chance.
 
-import { FLEET_STATES } from "../../../src/domain/overview.ts";
+import { FLEET_STATES } from "../../../src/domain/management-reads.ts";
 import type { Store } from "../../../src/domain/store.ts";
 import type { Random } from "../../../src/simulate/random.ts";
 import { CUSTOMERS, DEVICES, TANKS } from "./orders.ts";

@@ -1,8 +1,8 @@
 // What is done to a store, one step after the other: orders, records of a file, and readings of tanks and devices.
 
-import { ALWAYS, deviceKey } from "../../../src/domain/device.ts";
-import type { DeviceRecord } from "../../../src/domain/device-line.ts";
-import type { ArrivalBatch, Source } from "../../../src/domain/reading.ts";
+import { deviceKey, EARLIEST } from "../../../src/domain/device.ts";
+import type { DeviceRecord } from "../../../src/domain/device-record.ts";
+import type { IncomingBatch, ReadingSource } from "../../../src/domain/reading.ts";
 import type { CustomerRecord, TankRecord } from "../../../src/domain/record.ts";
 import type { Store } from "../../../src/domain/store.ts";
 import type { Random } from "../../../src/simulate/random.ts";
@@ -17,24 +17,24 @@ export function someStep(random: Random, number: number, now: number, tags: read
   const occasion = { by: random.pick(BY), at: now };
   if (random.chance(0.4)) {
     const batch = someArrivals(random, now);
-    return { told: `${batch.source.length} readings`, take: (store) => store.acceptReadings(batch) };
+    return { told: `${batch.source.length} readings`, take: (store) => store.ingest(batch) };
   }
   if (random.chance(0.8)) {
     const order = someOrder(random, number, tags);
-    const once = random.chance(0.2) ? { key: random.pick(["a", "b", "c"]), asked: random.pick(["x", "y"]) } : undefined;
-    return { told: JSON.stringify({ order, once }), take: (store) => store.carryOut(order, occasion, once) };
+    const once = random.chance(0.2) ? { key: random.pick(["a", "b", "c"]), fingerprint: random.pick(["x", "y"]) } : undefined;
+    return { told: JSON.stringify({ order, once }), take: (store) => store.execute(order, occasion, once) };
   }
   const records = Array.from({ length: random.whole(1, 3) }, () => random);
   if (random.chance(0.3)) {
     const customers = records.map(someCustomer);
-    return { told: JSON.stringify(customers), take: (store) => store.putCustomers(customers, occasion) };
+    return { told: JSON.stringify(customers), take: (store) => store.importCustomers(customers, occasion) };
   }
   if (random.chance(0.4)) {
     const devices = records.map(() => someDevice(random, now));
-    return { told: JSON.stringify(devices), take: (store) => store.putDevices(devices, occasion) };
+    return { told: JSON.stringify(devices), take: (store) => store.importDevices(devices, occasion) };
   }
   const tanks = records.map(someTank);
-  return { told: JSON.stringify(tanks), take: (store) => store.putTanks(tanks, occasion) };
+  return { told: JSON.stringify(tanks), take: (store) => store.importTanks(tanks, occasion) };
 }
 
 function someCustomer(random: Random): CustomerRecord {
@@ -61,10 +61,10 @@ function someDevice(random: Random, now: number): DeviceRecord {
   return {
     id,
     tank_id: maybe(0.4, random.pick([null, ...TANKS])),
-    since: maybe(0.6, random.pick([ALWAYS, until])),
+    since: maybe(0.6, random.pick([EARLIEST, until])),
     profile: maybe(0.6, random.pick([null, "milesight-em500-udl"])),
     dropped: maybe(0.5, random.whole(0, 50)),
-    services: maybe(0.6, random.pick([[], [{ device: id, until, tankId: random.pick(TANKS) }]])),
+    assignments: maybe(0.6, random.pick([[], [{ device: id, until, tankId: random.pick(TANKS) }]])),
   };
 }
 
@@ -78,7 +78,7 @@ const PAYLOADS: readonly ((random: Random) => object)[] = [
 ];
 
 /** Of a few sources, now and before; now and then more than may wait. */
-export function someArrivals(random: Random, now: number): ArrivalBatch {
+export function someArrivals(random: Random, now: number): IncomingBatch {
   const sources = Array.from({ length: random.whole(1, 4) }, () => someSource(random));
   const length = random.whole(1, random.chance(0.05) ? 1500 : 12);
   const source = Uint32Array.from({ length }, () => random.whole(0, sources.length - 1));
@@ -93,7 +93,7 @@ export function someArrivals(random: Random, now: number): ArrivalBatch {
   return { sources, source, createdAt, fill, payloads };
 }
 
-function someSource(random: Random): Source {
+function someSource(random: Random): ReadingSource {
   const customerId = random.chance(0.15) ? random.pick(CUSTOMERS) : null;
   if (random.chance(0.4)) return { kind: "tank", id: random.pick([...TANKS, "no tank"]), customerId };
   return { kind: "device", id: deviceKey(random.pick(DEVICES)), customerId };

@@ -1,6 +1,6 @@
 // A store on PostgreSQL that a test makes trouble for: what it told is kept.
 
-import { Refusal } from "../../../src/domain/errors.ts";
+import { RequestError } from "../../../src/domain/errors.ts";
 import type { Event } from "../../../src/domain/events.ts";
 import type { Store } from "../../../src/domain/store.ts";
 import { openStore } from "../../../src/store/open.ts";
@@ -23,7 +23,7 @@ export async function openedOn(life: Lifetime, url: string, settings: Partial<Se
   return { store, events, told: () => events.map(({ kind }) => kind).sort() };
 }
 
-export const isUnavailable = (error: unknown): boolean => error instanceof Refusal && error.code === "store_unavailable";
+export const isUnavailable = (error: unknown): boolean => error instanceof RequestError && error.code === "store_unavailable";
 
 export function answers(asked: Promise<unknown>): Promise<boolean> {
   return asked.then(

@@ -1,10 +1,10 @@
 // /manage/v1/customers
 
+import { CustomerChange, NewCustomer } from "../../../domain/commands/customers.ts";
 import { CustomerObject } from "../../../domain/customer.ts";
-import { Refusal } from "../../../domain/errors.ts";
+import { RequestError } from "../../../domain/errors.ts";
 import { isPossibleId } from "../../../domain/id.ts";
-import { shownCustomer } from "../../../domain/managed.ts";
-import { CustomerChange, NewCustomer } from "../../../domain/orders/customers.ts";
+import { customerResource } from "../../../domain/resource.ts";
 import { boolean, object, ref } from "../../../domain/schema.ts";
 import { envelope, listObject } from "../../envelope.ts";
 import { customerExample } from "../../examples.ts";
@@ -56,7 +56,7 @@ export const managedCustomerRoutes: readonly Route[] = [
       const { name, email, deleted } = values;
       const question = { ...pageQuestion(values), name, email, deleted };
       const page = await doors.manage.overview.customerSearch(question);
-      return envelope(page, question, (customer) => JSON.stringify(shownCustomer(customer).object));
+      return envelope(page, question, (customer) => JSON.stringify(customerResource(customer).object));
     },
   }),
   route({
@@ -74,8 +74,8 @@ export const managedCustomerRoutes: readonly Route[] = [
     refusals: ["id_taken"],
     async ask({ doors, body, headers, key }) {
       const order = { order: "create_customer", newId: doors.manage.newId("cus"), fields: body } as const;
-      const { shown, replayed } = await doors.manage.carryOut(order, key.id, onceFor(PATH, headers, body));
-      return madeAnswer(PATH, shown, replayed);
+      const { resource, replayed } = await doors.manage.carryOut(order, key.id, onceFor(PATH, headers, body));
+      return madeAnswer(PATH, resource, replayed);
     },
   }),
   route({
@@ -90,8 +90,8 @@ export const managedCustomerRoutes: readonly Route[] = [
     refusals: ["customer_unknown"],
     async ask({ doors, id }) {
       const found = isPossibleId(id) ? await doors.manage.overview.managedCustomer(id) : undefined;
-      if (found === undefined) throw new Refusal("customer_unknown", "There is no customer with this id.");
-      return shownAnswer(shownCustomer(found));
+      if (found === undefined) throw new RequestError("customer_unknown", "There is no customer with this id.");
+      return shownAnswer(customerResource(found));
     },
   }),
   route({
@@ -109,7 +109,7 @@ export const managedCustomerRoutes: readonly Route[] = [
     refusals: ["customer_unknown", ...CONFLICTS],
     async ask({ doors, body, headers, id, key }) {
       const order = { order: "change_customer", id, fields: body, ifMatch: headers.ifMatch } as const;
-      return shownAnswer((await doors.manage.carryOut(order, key.id)).shown);
+      return shownAnswer((await doors.manage.carryOut(order, key.id)).resource);
     },
   }),
   route({
@@ -126,7 +126,7 @@ export const managedCustomerRoutes: readonly Route[] = [
     refusals: ["customer_unknown", "customer_has_tanks"],
     async ask({ doors, headers, id, key, values }) {
       const order = { order: "delete_customer", id, tanks: values.tanks, ifMatch: headers.ifMatch } as const;
-      return shownAnswer((await doors.manage.carryOut(order, key.id)).shown);
+      return shownAnswer((await doors.manage.carryOut(order, key.id)).resource);
     },
   }),
   route({
@@ -143,7 +143,7 @@ export const managedCustomerRoutes: readonly Route[] = [
     refusals: ["customer_unknown", "device_in_use"],
     async ask({ doors, headers, id, key, values }) {
       const order = { order: "restore_customer", id, tanks: values.tanks, ifMatch: headers.ifMatch } as const;
-      return shownAnswer((await doors.manage.carryOut(order, key.id)).shown);
+      return shownAnswer((await doors.manage.carryOut(order, key.id)).resource);
     },
   }),
 ];

@@ -1,14 +1,14 @@
 // /manage/v1/devices
 
+import { DeviceChange } from "../../../domain/commands/devices.ts";
 import { deviceKey } from "../../../domain/device.ts";
-import { Refusal } from "../../../domain/errors.ts";
+import { RequestError } from "../../../domain/errors.ts";
 import { idField, instantField } from "../../../domain/fields.ts";
 import { isPossibleId } from "../../../domain/id.ts";
-import { type Shown, shownDevice } from "../../../domain/managed.ts";
-import { DeviceChange } from "../../../domain/orders/devices.ts";
+import { pendingFields } from "../../../domain/pending.ts";
 import { ProfileSchema } from "../../../domain/profile.ts";
+import { deviceResource, type Resource } from "../../../domain/resource.ts";
 import { integer, literal, nullable, nullableNumber, object, ref, text } from "../../../domain/schema.ts";
-import { shownWaiting } from "../../../domain/waiting.ts";
 import type { ManageDoor } from "../../doors.ts";
 import { envelope, listObject } from "../../envelope.ts";
 import { shapeExample, tankExample } from "../../examples.ts";
@@ -137,7 +137,7 @@ export const deviceRoutes: readonly Route[] = [
     refusals: [],
     async ask({ doors, values }) {
       const page = await doors.manage.overview.deviceSearch(values);
-      return envelope(page, values, (device) => JSON.stringify(shownDevice(device).object));
+      return envelope(page, values, (device) => JSON.stringify(deviceResource(device).object));
     },
   }),
   route({
@@ -172,9 +172,9 @@ export const deviceRoutes: readonly Route[] = [
       refusals: ["device_unknown", "device_in_use"],
       async ask({ doors, body, headers, id, key, values }) {
         const order = { order: "put_device", id, fields: body, ifMatch: headers.ifMatch, swap: values.swap } as const;
-        const { taken_in, replaced_device_id } = (await doors.manage.carryOut(order, key.id)).shown.object;
-        const { object, tag } = await shownNow(doors.manage, id);
-        return shownAnswer({ object: { ...object, taken_in, replaced_device_id }, tag });
+        const { taken_in, replaced_device_id } = (await doors.manage.carryOut(order, key.id)).resource.object;
+        const { object, etag: tag } = await shownNow(doors.manage, id);
+        return shownAnswer({ object: { ...object, taken_in, replaced_device_id }, etag: tag });
       },
     }),
   ),
@@ -205,17 +205,17 @@ export const deviceRoutes: readonly Route[] = [
     },
     refusals: ["device_unknown", "device_in_use"],
     async ask({ doors, headers, id, key }) {
-      return (await doors.manage.carryOut({ order: "forget_device", id, ifMatch: headers.ifMatch }, key.id)).shown.object;
+      return (await doors.manage.carryOut({ order: "forget_device", id, ifMatch: headers.ifMatch }, key.id)).resource.object;
     },
   }),
 ];
 
-async function shownNow({ overview }: ManageDoor, id: string): Promise<Shown> {
+async function shownNow({ overview }: ManageDoor, id: string): Promise<Resource> {
   const device = isPossibleId(id) ? await overview.managedDevice(deviceKey(id)) : undefined;
-  if (device === undefined) throw new Refusal("device_unknown", "There is no device with this id.");
+  if (device === undefined) throw new RequestError("device_unknown", "There is no device with this id.");
   const { tank_id } = device.device;
-  const newest = device.waiting === 0 ? undefined : await overview.newestWaiting(device.device.id);
+  const newest = device.waiting === 0 ? undefined : await overview.newestPending(device.device.id);
   const tank = newest === undefined || tank_id === null ? undefined : await overview.managedTank(tank_id);
-  const { object, tag } = shownDevice(device);
-  return { object: { ...object, ...shownWaiting(device.device, tank, newest) }, tag };
+  const { object, etag: tag } = deviceResource(device);
+  return { object: { ...object, ...pendingFields(device.device, tank, newest) }, etag: tag };
 }

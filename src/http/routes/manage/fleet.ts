@@ -2,7 +2,7 @@
 
 import { parseDuration } from "../../../domain/duration.ts";
 import type { Instant } from "../../../domain/instant.ts";
-import { FLEET_STATES, type FleetEntry, marginOf } from "../../../domain/overview.ts";
+import { FLEET_STATES, type FleetEntry, marginOf } from "../../../domain/management-reads.ts";
 import { telemetryObject } from "../../../domain/reading.ts";
 import { literal, nullableNumber, object, oneOf, ref, text } from "../../../domain/schema.ts";
 import { tankObject } from "../../../domain/tank.ts";

@@ -1,11 +1,11 @@
 // /manage/v1/keys
 
+import { KeyChangeObject, NewKey } from "../../../domain/commands/keys.ts";
 import { parseDuration } from "../../../domain/duration.ts";
-import { Refusal } from "../../../domain/errors.ts";
+import { RequestError } from "../../../domain/errors.ts";
 import { idField, instantField, nullableInstantField } from "../../../domain/fields.ts";
 import { KEY_STATES } from "../../../domain/key.ts";
-import { shownKey } from "../../../domain/managed.ts";
-import { KeyChangeObject, NewKey } from "../../../domain/orders/keys.ts";
+import { keyResource } from "../../../domain/resource.ts";
 import { literal, nullable, nullableText, object, oneOf, ref, text } from "../../../domain/schema.ts";
 import type { ManageDoor } from "../../doors.ts";
 import { envelope, listObject } from "../../envelope.ts";
@@ -105,7 +105,9 @@ export const keyRoutes: readonly Route[] = [
       const { overview, clock } = doors.manage;
       const keys = await overview.keyList();
       const data = keys.slice((page - 1) * size, page * size);
-      return envelope({ data, totalItems: keys.length }, { page, size }, (key) => JSON.stringify(shownKey(key, clock()).object));
+      return envelope({ data, totalItems: keys.length }, { page, size }, (key) =>
+        JSON.stringify(keyResource(key, clock()).object),
+      );
     },
   }),
   route({
@@ -122,8 +124,8 @@ export const keyRoutes: readonly Route[] = [
     answer: made,
     refusals: [],
     async ask({ doors, body, headers, key }) {
-      const { shown, replayed, secret } = await doors.manage.createKey(body, key.id, onceFor(PATH, headers, body));
-      return madeAnswer(PATH, { ...shown, object: { ...shown.object, secret } }, replayed);
+      const { resource, replayed, secret } = await doors.manage.createKey(body, key.id, onceFor(PATH, headers, body));
+      return madeAnswer(PATH, { ...resource, object: { ...resource.object, secret } }, replayed);
     },
   }),
   route({
@@ -153,7 +155,7 @@ export const keyRoutes: readonly Route[] = [
     refusals: ["key_unknown", ...CONFLICTS],
     async ask({ doors, body, headers, id, key }) {
       const order = { order: "change_key", id, fields: body, ifMatch: headers.ifMatch } as const;
-      return shownAnswer((await doors.manage.carryOut(order, key.id)).shown);
+      return shownAnswer((await doors.manage.carryOut(order, key.id)).resource);
     },
   }),
   route({
@@ -170,7 +172,7 @@ export const keyRoutes: readonly Route[] = [
     refusals: ["key_unknown"],
     async ask({ doors, headers, id, key }) {
       const order = { order: "revoke_key", id, ifMatch: headers.ifMatch } as const;
-      return shownAnswer((await doors.manage.carryOut(order, key.id)).shown);
+      return shownAnswer((await doors.manage.carryOut(order, key.id)).resource);
     },
   }),
   route({
@@ -185,14 +187,14 @@ export const keyRoutes: readonly Route[] = [
     answer: made,
     refusals: ["key_unknown", ...CONFLICTS],
     async ask({ doors, id, key, values }) {
-      const { shown, secret } = await doors.manage.rotateKey(id, values.overlap, key.id);
-      return madeAnswer(PATH, { ...shown, object: { ...shown.object, secret } }, false);
+      const { resource, secret } = await doors.manage.rotateKey(id, values.overlap, key.id);
+      return madeAnswer(PATH, { ...resource, object: { ...resource.object, secret } }, false);
     },
   }),
 ];
 
 async function inspect({ overview, clock }: ManageDoor, id: string): Promise<Answer> {
   const key = (await overview.keyList()).find((known) => known.id === id);
-  if (key === undefined) throw new Refusal("key_unknown", "There is no key with this id.");
-  return shownAnswer(shownKey(key, clock()));
+  if (key === undefined) throw new RequestError("key_unknown", "There is no key with this id.");
+  return shownAnswer(keyResource(key, clock()));
 }

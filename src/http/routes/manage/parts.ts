@@ -1,10 +1,10 @@
 // What the managing routes have in common: bodies, answers, and the parameters of their lists.
 
 import { hash } from "node:crypto";
+import type { IdempotencyKey } from "../../../domain/commands/command.ts";
 import type { ErrorCode } from "../../../domain/errors.ts";
 import { instantField } from "../../../domain/fields.ts";
-import type { Shown } from "../../../domain/managed.ts";
-import type { Once } from "../../../domain/orders/order.ts";
+import type { Resource } from "../../../domain/resource.ts";
 import { boolean, integer, nullable, object, oneOf, type Schema } from "../../../domain/schema.ts";
 import { type Parameter, textFilter } from "../../parameters.ts";
 import { Answer, type BodyRule, JSON_TYPE, PATCH_TYPES, type RequestHeaders } from "../../route.ts";
@@ -19,18 +19,18 @@ export function patchBody(schema: Schema, description: string, example: object):
   return { ...jsonBody(schema, description, example), mediaTypes: PATCH_TYPES };
 }
 
-export const shownAnswer = ({ object, tag }: Shown): Answer => new Answer(200, object, { etag: tag });
+export const shownAnswer = ({ object, etag: tag }: Resource): Answer => new Answer(200, object, { etag: tag });
 
 /** Of something new: where it is, and whether it had been made before. */
-export function madeAnswer(path: string, { object, tag }: Shown, replayed: boolean): Answer {
+export function madeAnswer(path: string, { object, etag: tag }: Resource, replayed: boolean): Answer {
   const headers = { etag: tag, location: `${path}/${encodeURIComponent(String(object["id"]))}` };
   return new Answer(201, object, replayed ? { ...headers, "idempotency-replayed": "true" } : headers);
 }
 
 /** What was asked under the sender's own key. */
-export function onceFor(path: string, { idempotencyKey }: RequestHeaders, body: unknown): Once | undefined {
+export function onceFor(path: string, { idempotencyKey }: RequestHeaders, body: unknown): IdempotencyKey | undefined {
   if (idempotencyKey === undefined) return undefined;
-  return { key: idempotencyKey, asked: hash("sha256", `${path} ${JSON.stringify(body)}`, "hex") };
+  return { key: idempotencyKey, fingerprint: hash("sha256", `${path} ${JSON.stringify(body)}`, "hex") };
 }
 
 /** With what an order took in. */

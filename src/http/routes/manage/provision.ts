@@ -1,7 +1,7 @@
 // POST /manage/v1/provision: many customers and tanks at once.
 
-import { bodyInvalid } from "../../../domain/check.ts";
 import { array, boolean, integer, literal, object, ref, text } from "../../../domain/schema.ts";
+import { invalidBody } from "../../../domain/validate.ts";
 import { customerExample, tankExample } from "../../examples.ts";
 import { Answer, JSON_TYPE, type Route, route } from "../../route.ts";
 import { jsonBody, onceFor, yesOrNo } from "./parts.ts";
@@ -98,8 +98,8 @@ export const provisionRoutes: readonly Route[] = [
         isDry: values.dry_run,
       } as const;
       const once = values.dry_run ? undefined : onceFor(PATH, headers, body);
-      const { shown, replayed } = await carryOut(order, key.id, once);
-      return new Answer(200, shown.object, replayed ? { "idempotency-replayed": "true" } : {});
+      const { resource, replayed } = await carryOut(order, key.id, once);
+      return new Answer(200, resource.object, replayed ? { "idempotency-replayed": "true" } : {});
     },
   }),
 ];
@@ -111,9 +111,9 @@ function rowsIn(body: unknown): { readonly customers: readonly unknown[]; readon
   for (const [field, value] of Object.entries({ customers, tanks })) {
     if (!Array.isArray(value)) faults.push({ field, message: "must be a list" });
   }
-  if (faults.length > 0 || !Array.isArray(customers) || !Array.isArray(tanks)) throw bodyInvalid(faults);
+  if (faults.length > 0 || !Array.isArray(customers) || !Array.isArray(tanks)) throw invalidBody(faults);
   if (customers.length + tanks.length > ROWS_MOST) {
-    throw bodyInvalid([{ field: "", message: `must have at most ${ROWS_MOST} customers and tanks in all` }]);
+    throw invalidBody([{ field: "", message: `must have at most ${ROWS_MOST} customers and tanks in all` }]);
   }
   return { customers, tanks };
 }

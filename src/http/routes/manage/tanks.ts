@@ -1,8 +1,8 @@
 // /manage/v1/tanks
 
+import { NewTank, TankChange, TankRestoring } from "../../../domain/commands/tanks.ts";
 import { isPossibleId } from "../../../domain/id.ts";
-import { shownTank } from "../../../domain/managed.ts";
-import { NewTank, TankChange, TankRestoring } from "../../../domain/orders/tanks.ts";
+import { tankResource } from "../../../domain/resource.ts";
 import { boolean, object, ref } from "../../../domain/schema.ts";
 import { ShapeSchema } from "../../../domain/shape.ts";
 import { TankObject } from "../../../domain/tank.ts";
@@ -93,7 +93,7 @@ export const managedTankRoutes: readonly Route[] = [
       const { name, city, custom_id, owner_id, device_id, deleted } = values;
       const question = { ...pageQuestion(values), name, city, custom_id, owner_id, device_id, deleted };
       const page = await doors.manage.overview.tankSearch(question);
-      return envelope(page, question, (tank) => JSON.stringify(shownTank(tank).object));
+      return envelope(page, question, (tank) => JSON.stringify(tankResource(tank).object));
     },
   }),
   route({
@@ -111,8 +111,8 @@ export const managedTankRoutes: readonly Route[] = [
     refusals: ["id_taken", "device_in_use"],
     async ask({ doors, body, headers, key }) {
       const order = { order: "create_tank", newId: doors.manage.newId("tank"), fields: body } as const;
-      const { shown, replayed } = await doors.manage.carryOut(order, key.id, onceFor(PATH, headers, body));
-      return madeAnswer(PATH, shown, replayed);
+      const { resource, replayed } = await doors.manage.carryOut(order, key.id, onceFor(PATH, headers, body));
+      return madeAnswer(PATH, resource, replayed);
     },
   }),
   route({
@@ -128,7 +128,7 @@ export const managedTankRoutes: readonly Route[] = [
     async ask({ doors, id }) {
       const found = isPossibleId(id) ? await doors.manage.overview.managedTank(id) : undefined;
       if (found === undefined) throw tankUnknown();
-      return shownAnswer(shownTank(found));
+      return shownAnswer(tankResource(found));
     },
   }),
   route({
@@ -149,7 +149,7 @@ export const managedTankRoutes: readonly Route[] = [
     refusals: ["tank_unknown", "device_in_use", ...CONFLICTS],
     async ask({ doors, body, headers, id, key, values }) {
       const order = { order: "change_tank", id, fields: body, ifMatch: headers.ifMatch, swap: values.swap } as const;
-      return shownAnswer((await doors.manage.carryOut(order, key.id)).shown);
+      return shownAnswer((await doors.manage.carryOut(order, key.id)).resource);
     },
   }),
   route({
@@ -165,7 +165,7 @@ export const managedTankRoutes: readonly Route[] = [
     answer: one("The tank, deleted"),
     refusals: ["tank_unknown"],
     async ask({ doors, headers, id, key }) {
-      return shownAnswer((await doors.manage.carryOut({ order: "delete_tank", id, ifMatch: headers.ifMatch }, key.id)).shown);
+      return shownAnswer((await doors.manage.carryOut({ order: "delete_tank", id, ifMatch: headers.ifMatch }, key.id)).resource);
     },
   }),
   route({
@@ -186,7 +186,7 @@ export const managedTankRoutes: readonly Route[] = [
     refusals: ["tank_unknown", "device_in_use", ...CONFLICTS],
     async ask({ doors, body, headers, id, key }) {
       const order = { order: "restore_tank", id, fields: body, ifMatch: headers.ifMatch } as const;
-      return shownAnswer((await doors.manage.carryOut(order, key.id)).shown);
+      return shownAnswer((await doors.manage.carryOut(order, key.id)).resource);
     },
   }),
 ];

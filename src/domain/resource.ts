@@ -2,15 +2,15 @@
 // tag that tells one version from another.
 
 import { hash } from "node:crypto";
-import { type CountedCustomer, customerObject } from "./customer.ts";
+import type { TankWithShape } from "./changes.ts";
+import { type CustomerWithCount, customerObject } from "./customer.ts";
 import type { Device } from "./device.ts";
-import { ALWAYS } from "./device.ts";
-import type { ShapedTank } from "./fleet.ts";
+import { EARLIEST } from "./device.ts";
 import { formatInstant, formatInstantOrNull } from "./instant.ts";
-import { type Key, type KnownKey, keyState } from "./key.ts";
+import { type Key, keyState, type StoredKey } from "./key.ts";
 import { tankObject } from "./tank.ts";
 
-export type ManagedCustomer = { readonly customer: CountedCustomer; readonly deleted: boolean };
+export type ManagedCustomer = { readonly customer: CustomerWithCount; readonly deleted: boolean };
 /** A device with what waits of it. */
 export type ManagedDevice = {
   readonly device: Device;
@@ -20,26 +20,26 @@ export type ManagedDevice = {
 };
 
 /** What a caller sees of an object, and the tag of what can be changed in it. */
-export type Shown = { readonly object: Readonly<Record<string, unknown>>; readonly tag: string };
+export type Resource = { readonly object: Readonly<Record<string, unknown>>; readonly etag: string };
 
-export function shownCustomer({ customer, deleted }: ManagedCustomer): Shown {
+export function customerResource({ customer, deleted }: ManagedCustomer): Resource {
   const { last_seen_at, tank_count, ...data } = customerObject(customer);
-  return { object: { ...customerObject(customer), deleted }, tag: tagOf({ ...data, deleted }) };
+  return { object: { ...customerObject(customer), deleted }, etag: etagOf({ ...data, deleted }) };
 }
 
-export function shownTank({ tank, shape, deleted }: ShapedTank): Shown {
-  return withTag({ ...tankObject(tank), shape, deleted });
+export function tankResource({ tank, shape, deleted }: TankWithShape): Resource {
+  return withEtag({ ...tankObject(tank), shape, deleted });
 }
 
-export function shownDevice({ device, waiting, dropped }: ManagedDevice): Shown {
+export function deviceResource({ device, waiting, dropped }: ManagedDevice): Resource {
   const { id, tank_id, profile } = device;
-  const since = device.since === ALWAYS ? null : formatInstant(device.since);
+  const since = device.since === EARLIEST ? null : formatInstant(device.since);
   const data = { id, object: "device", tank_id, since, profile };
-  return { object: { ...data, waiting, dropped }, tag: tagOf(data) };
+  return { object: { ...data, waiting, dropped }, etag: etagOf(data) };
 }
 
-export function shownKey(key: KnownKey, now: number): Shown {
-  return withTag({ ...keyFields(key), state: keyState(key, now) });
+export function keyResource(key: StoredKey, now: number): Resource {
+  return withEtag({ ...keyFields(key), state: keyState(key, now) });
 }
 
 /** All but its secret, of which nothing is known. */
@@ -59,11 +59,11 @@ export function keyFields(key: Key): Readonly<Record<string, unknown>> {
   };
 }
 
-function withTag(object: Readonly<Record<string, unknown>>): Shown {
-  return { object, tag: tagOf(object) };
+function withEtag(object: Readonly<Record<string, unknown>>): Resource {
+  return { object, etag: etagOf(object) };
 }
 
 /** As an entity tag is written. */
-function tagOf(data: object): string {
+function etagOf(data: object): string {
   return `"${hash("sha256", JSON.stringify(data), "base64url").slice(0, 27)}"`;
 }

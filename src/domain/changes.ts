@@ -3,7 +3,7 @@
 
 import { isDeepStrictEqual } from "node:util";
 import type { Customer } from "./customer.ts";
-import { type Device, type DeviceMove, deviceKey, moved, strangeDevice } from "./device.ts";
+import { type Device, type DeviceMove, deviceKey, moveDevice, unknownDevice } from "./device.ts";
 import type { Instant } from "./instant.ts";
 import type { CustomerRecord, RecordOutcome, TankRecord } from "./record.ts";
 import type { Shape } from "./shape.ts";
@@ -12,40 +12,40 @@ import type { Tank } from "./tank.ts";
 export type CustomerState = { readonly customer: Customer; readonly deleted: boolean };
 export type TankState = { readonly tank: Tank; readonly deleted: boolean };
 /** With what the interface does not show. */
-export type ShapedTank = TankState & { readonly shape: Shape | null };
+export type TankWithShape = TankState & { readonly shape: Shape | null };
 
 /** An object before and after; it was not there where there is no before. */
 export type Change<S> = { readonly id: string; readonly before: S | undefined; readonly after: S };
-export type Decision<S> = { readonly outcomes: RecordOutcome[]; readonly changes: Change<S>[] };
+export type ImportPlan<S> = { readonly outcomes: RecordOutcome[]; readonly changes: Change<S>[] };
 
-export function idsOf(records: readonly (CustomerRecord | TankRecord)[]): string[] {
-  return records.map(idOf);
+export function recordIds(records: readonly (CustomerRecord | TankRecord)[]): string[] {
+  return records.map(recordId);
 }
 
-function idOf(record: CustomerRecord | TankRecord): string {
+function recordId(record: CustomerRecord | TankRecord): string {
   if ("remove" in record) return record.remove;
   return "customer" in record ? record.customer.id : record.tank.id;
 }
 
-export function decideCustomers(
+export function planCustomerImport(
   records: readonly CustomerRecord[],
   known: ReadonlyMap<string, CustomerState>,
-): Decision<CustomerState> {
-  return decide(records, known, "customer", (record, before) => {
-    const last_seen_at = later(record.customer.last_seen_at, before?.customer.last_seen_at ?? null);
+): ImportPlan<CustomerState> {
+  return planImport(records, known, "customer", (record, before) => {
+    const last_seen_at = latest(record.customer.last_seen_at, before?.customer.last_seen_at ?? null);
     const after = { customer: { ...record.customer, last_seen_at }, deleted: record.deleted };
-    const isSame = before !== undefined && before.deleted === after.deleted && isAlike(after.customer, before.customer);
+    const isSame = before !== undefined && before.deleted === after.deleted && hasSameFields(after.customer, before.customer);
     return isSame ? "unchanged" : after;
   });
 }
 
 /** `owners` are the customers that exist, deleted or not; `devices` those in question, by their keys. */
-export function decideTanks(
+export function planTankImport(
   records: readonly TankRecord[],
-  known: ReadonlyMap<string, ShapedTank>,
+  known: ReadonlyMap<string, TankWithShape>,
   owners: ReadonlySet<string>,
   devices: ReadonlyMap<string, Device>,
-): Decision<ShapedTank> {
+): ImportPlan<TankWithShape> {
   const serves = new Map(Array.from(devices, ([key, { tank_id }]) => [key, tank_id]));
   function follow(before: TankState | undefined, after: TankState): void {
     const old = deviceOf(before);
@@ -53,14 +53,14 @@ export function decideTanks(
     if (old !== undefined && serves.get(old) === before?.tank.id) serves.set(old, null);
     if (taken !== undefined) serves.set(taken, after.tank.id);
   }
-  return decide(
+  return planImport(
     records,
     known,
     "tank",
     (record, before) => {
       const { tank, deleted } = record;
       const shape = record.shape === undefined ? (before?.shape ?? null) : record.shape;
-      const isSame = before !== undefined && before.deleted === deleted && isAlike(tank, before.tank);
+      const isSame = before !== undefined && before.deleted === deleted && hasSameFields(tank, before.tank);
       if (isSame && isDeepStrictEqual(shape, before.shape)) return "unchanged";
       if (!owners.has(tank.owner_id)) return { rejected: "owner_id: there is no customer with this id" };
       const other = deleted ? null : (serves.get(deviceKey(tank.assigned_device_id)) ?? null);
@@ -71,16 +71,16 @@ export function decideTanks(
   );
 }
 
-function decide<R extends object, S extends { readonly deleted: boolean }>(
+function planImport<R extends object, S extends { readonly deleted: boolean }>(
   records: readonly (R | { readonly remove: string })[],
   known: ReadonlyMap<string, S>,
   word: string,
   judge: (record: R, before: S | undefined) => S | RecordOutcome,
   follow: (before: S | undefined, after: S) => void = () => {},
-): Decision<S> {
+): ImportPlan<S> {
   const now = new Map(known);
   function put(record: R | { readonly remove: string }): RecordOutcome {
-    const id = idOf(record as unknown as CustomerRecord | TankRecord);
+    const id = recordId(record as unknown as CustomerRecord | TankRecord);
     const before = now.get(id);
     let after: S | RecordOutcome;
     if (!("remove" in record)) after = judge(record, before);
@@ -98,7 +98,7 @@ function decide<R extends object, S extends { readonly deleted: boolean }>(
 }
 
 /** The tanks whose shapes have changed, each with its new one. */
-export function reshaped(changes: readonly Change<ShapedTank>[]): Map<string, Shape | null> {
+export function changedShapes(changes: readonly Change<TankWithShape>[]): Map<string, Shape | null> {
   const different = changes.filter(({ before, after }) => !isDeepStrictEqual(before?.shape ?? null, after.shape));
   return new Map(different.map(({ id, after }) => [id, after.shape]));
 }
@@ -107,7 +107,7 @@ export function reshaped(changes: readonly Change<ShapedTank>[]): Map<string, Sh
  * The tank gives up the device it has. Where devices move between the tanks of one write, all are given up before any is
  * taken, so that the order of writing does not matter.
  */
-export function isLettingGo({ before, after }: Change<TankState>): boolean {
+export function releasesDevice({ before, after }: Change<TankState>): boolean {
   if (before === undefined || before.deleted) return false;
   return after.deleted || before.tank.assigned_device_id !== after.tank.assigned_device_id;
 }
@@ -118,7 +118,7 @@ function deviceOf(state: TankState | undefined): string | undefined {
 }
 
 /** The devices that these changes concern, by their keys. */
-export function devicesOf(changes: readonly Change<TankState>[]): string[] {
+export function affectedDevices(changes: readonly Change<TankState>[]): string[] {
   return [...new Set(changes.flatMap(({ before, after }) => [deviceOf(before), deviceOf(after)]))].filter(
     (key) => key !== undefined,
   );
@@ -141,20 +141,22 @@ export function deviceMoves(
     if (key !== undefined) serves.set(key, id);
   }
   return [...serves].flatMap(([key, tankId]) => {
-    const device = known.get(key) ?? strangeDevice(key);
-    return device.tank_id === tankId && known.has(key) ? [] : [moved(device, tankId, at)];
+    const device = known.get(key) ?? unknownDevice(key);
+    return device.tank_id === tankId && known.has(key) ? [] : [moveDevice(device, tankId, at)];
   });
 }
 
 /** Every field of the one is that of the other. */
-export function isAlike(one: object, other: object): boolean {
+export function hasSameFields(one: object, other: object): boolean {
   return Object.entries(one).every(([name, value]) => {
     const known = (other as Record<string, unknown>)[name];
     if (value === known) return true;
-    return typeof value === "object" && value !== null && typeof known === "object" && known !== null && isAlike(value, known);
+    return (
+      typeof value === "object" && value !== null && typeof known === "object" && known !== null && hasSameFields(value, known)
+    );
   });
 }
 
-function later(a: number | null, b: number | null): number | null {
+function latest(a: number | null, b: number | null): number | null {
   return a === null || (b !== null && b > a) ? b : a;
 }

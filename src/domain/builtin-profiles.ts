@@ -1,7 +1,7 @@
 // The profiles that come with the software, by the decoders that vendors and network servers hand out. What a decoder does
 // not tell apart, such as a unit, has a profile each. `profile.ts` says what the fields mean.
 
-export const KNOWN_PROFILES = {
+export const BUILTIN_PROFILES = {
   /** Milesight's own decoder. Its alarm frames use the same `distance` for a tenth of the value: they are not read. */
   "milesight-em500-udl": {
     value: "distance",

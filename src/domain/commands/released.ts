@@ -1,10 +1,10 @@
 // What an order took in of the readings that waited for it, as it is told with what the order did.
 
 import { formatInstant, type Instant } from "../instant.ts";
-import type { Shown } from "../managed.ts";
+import type { Resource } from "../resource.ts";
 
 /** Counted as they are taken, piece by piece: they may be very many. */
-export class Taken {
+export class ReleasedReadings {
   #readings = 0;
   #rejected = 0;
   #from: Instant = Number.POSITIVE_INFINITY;
@@ -26,11 +26,11 @@ export class Taken {
 }
 
 /** For orders that readings may have waited for. It is filled in once they are taken. */
-export function takingIn({ object, tag }: Shown): Shown {
-  return { object: { ...object, taken_in: null }, tag };
+export function withReleasedField({ object, etag: tag }: Resource): Resource {
+  return { object: { ...object, taken_in: null }, etag: tag };
 }
 
-export function withTaken(shown: Shown, taken: Taken): Shown {
+export function withReleased(shown: Resource, taken: ReleasedReadings): Resource {
   if (!("taken_in" in shown.object)) return shown;
   return { ...shown, object: { ...shown.object, taken_in: taken.shown } };
 }

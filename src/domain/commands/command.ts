@@ -1,18 +1,18 @@
 // Orders: what an operator asks to be done to customers, tanks, devices and keys. Each is decided within the transaction
 // that carries it out, by rules that know no engine and no door; the engine writes what the decision says.
 
-import type { Deed } from "../audit.ts";
-import { bodyInvalid } from "../check.ts";
+import type { AuditedChange } from "../audit.ts";
+import type { Change, CustomerState, TankState } from "../changes.ts";
 import type { Device } from "../device.ts";
-import type { ErrorCode, Fault } from "../errors.ts";
-import type { Change, CustomerState, TankState } from "../fleet.ts";
+import type { ErrorCode, FieldError } from "../errors.ts";
 import type { Inquiry } from "../inquiry.ts";
 import type { Key } from "../key.ts";
-import type { Shown } from "../managed.ts";
+import type { Resource } from "../resource.ts";
 import type { Shape } from "../shape.ts";
+import { invalidBody } from "../validate.ts";
 
 /** Fields come as they were sent: what is wrong with them is told all at once, with what the database knows of them. */
-export type Order =
+export type Command =
   | { readonly order: "create_customer" | "create_tank"; readonly newId: string; readonly fields: unknown }
   | { readonly order: "change_customer"; readonly id: string; readonly fields: unknown; readonly ifMatch: IfMatch }
   | {
@@ -61,61 +61,70 @@ export type Provision = { readonly customers: readonly ProvisionRow[]; readonly 
 export type IfMatch = string | undefined;
 
 /** A creation that may arrive twice: told apart by the sender's own key, and what was asked under it. */
-export type Once = { readonly key: string; readonly asked: string };
+export type IdempotencyKey = { readonly key: string; readonly fingerprint: string };
 /** So long it is remembered. */
-export const ONCE_MS = 24 * 3_600_000;
+export const IDEMPOTENCY_MS = 24 * 3_600_000;
 
 export type KeyChange = { readonly before: Key | undefined; readonly after: Key; readonly hash: string | undefined };
 
-export type Decision = {
-  readonly shown: Shown;
+export type ChangeSet = {
+  readonly resource: Resource;
   readonly customers: readonly Change<CustomerState>[];
   readonly tanks: readonly Change<TankState>[];
   readonly shapes: ReadonlyMap<string, Shape | null>;
   /** With the profile they have from now on; which tank they serve follows from the tanks. */
   readonly devices: readonly Pick<Device, "id" | "profile">[];
   /** All that waits of these devices goes. */
-  readonly emptied: readonly string[];
+  readonly pendingRemoved: readonly string[];
   /** Of these nothing is left. */
-  readonly forgotten: readonly string[];
+  readonly devicesRemoved: readonly string[];
   readonly keys: readonly KeyChange[];
   /** Beside those that follow from the changes of customers and tanks. */
-  readonly deeds: readonly Deed[];
+  readonly audit: readonly AuditedChange[];
 };
 
-export type Refused = { readonly refused: ErrorCode; readonly detail: string; readonly errors?: readonly Fault[] };
+export type CommandError = { readonly error: ErrorCode; readonly detail: string; readonly errors?: readonly FieldError[] };
 
 /** `replayed`: it had been done before, and this is what was answered then. */
-export type Carried = { readonly shown: Shown; readonly replayed: boolean } | Refused;
+export type CommandResult = { readonly resource: Resource; readonly replayed: boolean } | CommandError;
 
-export type Deciding = Inquiry<Decision | Refused>;
+export type Planning = Inquiry<ChangeSet | CommandError>;
 
-const NOTHING = { customers: [], tanks: [], shapes: new Map(), devices: [], emptied: [], forgotten: [], keys: [], deeds: [] };
+const NO_CHANGES = {
+  customers: [],
+  tanks: [],
+  shapes: new Map(),
+  devices: [],
+  pendingRemoved: [],
+  devicesRemoved: [],
+  keys: [],
+  audit: [],
+};
 
-export function decision(shown: Shown, what: Partial<Decision>): Decision {
-  return { ...NOTHING, shown, ...what };
+export function changeSet(shown: Resource, what: Partial<ChangeSet>): ChangeSet {
+  return { ...NO_CHANGES, resource: shown, ...what };
 }
 
-export const refused = (code: ErrorCode, detail: string): Refused => ({ refused: code, detail });
+export const commandError = (code: ErrorCode, detail: string): CommandError => ({ error: code, detail });
 
-export const taken = (word: string, id: string): Refused =>
-  refused("id_taken", `There is a ${word} ${id} already, or there was one. Leave the id out to get a new one.`);
+export const idTaken = (word: string, id: string): CommandError =>
+  commandError("id_taken", `There is a ${word} ${id} already, or there was one. Leave the id out to get a new one.`);
 
 /** `most` of them are told. */
-export function wrongFields(faults: readonly Fault[], most?: number): Refused {
-  const { message, errors = [] } = bodyInvalid(faults, most);
-  return { refused: "body_invalid", detail: message, errors };
+export function invalidFields(faults: readonly FieldError[], most?: number): CommandError {
+  const { message, errors = [] } = invalidBody(faults, most);
+  return { error: "body_invalid", detail: message, errors };
 }
 
 /** Two who change the same object do not overwrite each other. */
-export function unmatched(ifMatch: IfMatch, { tag }: Shown): Refused | undefined {
+export function preconditionError(ifMatch: IfMatch, { etag: tag }: Resource): CommandError | undefined {
   if (ifMatch === undefined) return undefined;
   const tags: readonly string[] = ifMatch.match(/(?:W\/)?"[^"]*"|[^\s,"]+/g) ?? [];
   if (tags.includes("*") || tags.includes(tag)) return undefined;
-  return refused(
+  return commandError(
     "precondition_failed",
     "The object has changed since you read it. Read it again, and look at what is there now.",
   );
 }
 
-export const isRefused = (value: object): value is Refused => "refused" in value;
+export const isCommandError = (value: object): value is CommandError => "error" in value;

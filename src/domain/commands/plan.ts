@@ -1,14 +1,14 @@
 // Which order is decided where.
 
 import type { Instant } from "../instant.ts";
+import type { Command, Planning } from "./command.ts";
 import { changeCustomer, createCustomer, deleteCustomer, restoreCustomer } from "./customers.ts";
-import { forgetDevice, putDevice } from "./devices.ts";
-import { addKey, changeKey, replaceKey, revokeKey } from "./keys.ts";
-import type { Deciding, Order } from "./order.ts";
+import { putDevice, removeDevice } from "./devices.ts";
+import { changeKey, createKey, revokeKey, rotateKey } from "./keys.ts";
 import { provision } from "./provision.ts";
 import { changeTank, createTank, deleteTank, restoreTank } from "./tanks.ts";
 
-export function deciding(order: Order, at: Instant): Deciding {
+export function planCommand(order: Command, at: Instant): Planning {
   switch (order.order) {
     case "create_customer":
       return createCustomer(order.newId, order.fields, at);
@@ -29,11 +29,11 @@ export function deciding(order: Order, at: Instant): Deciding {
     case "put_device":
       return putDevice(order.id, order.fields, order.ifMatch, order.swap, at);
     case "forget_device":
-      return forgetDevice(order.id, order.ifMatch);
+      return removeDevice(order.id, order.ifMatch);
     case "add_key":
-      return addKey(order.key, order.hash, at);
+      return createKey(order.key, order.hash, at);
     case "replace_key":
-      return replaceKey(order.id, order.overlap, order.newId, order.hash, at);
+      return rotateKey(order.id, order.overlap, order.newId, order.hash, at);
     case "change_key":
       return changeKey(order.id, order.fields, order.ifMatch, at);
     case "revoke_key":

@@ -2,51 +2,51 @@
 // only ever added to, so that an old file makes no backlog lose its tank.
 
 import { isDeepStrictEqual } from "node:util";
-import { type Deed, differences } from "./audit.ts";
-import { type Device, type Service, strangeDevice } from "./device.ts";
-import { type DeviceRecord, deviceLine, type KeptDevice } from "./device-line.ts";
+import { type AuditedChange, differences } from "./audit.ts";
+import { type Device, type DeviceAssignment, unknownDevice } from "./device.ts";
+import { type DeviceRecord, type DeviceWithHistory, deviceLine } from "./device-record.ts";
 import { ask, type Inquiry } from "./inquiry.ts";
 import type { RecordOutcome } from "./record.ts";
 
-export type DeviceDecision = {
+export type DeviceImportPlan = {
   readonly outcomes: RecordOutcome[];
   /** As they shall be; the tank of each stays. */
-  readonly devices: readonly KeptDevice[];
-  readonly deeds: readonly Deed[];
+  readonly devices: readonly DeviceWithHistory[];
+  readonly audit: readonly AuditedChange[];
 };
 
-export function* decideDevices(records: readonly DeviceRecord[]): Inquiry<DeviceDecision> {
-  const known = yield* knownDevices(records.map(({ id }) => id));
+export function* planDeviceImport(records: readonly DeviceRecord[]): Inquiry<DeviceImportPlan> {
+  const known = yield* loadDevices(records.map(({ id }) => id));
   const tanks = yield* ask(
     "tanks",
-    records.flatMap(({ services = [] }) => services.map(({ tankId }) => tankId)),
+    records.flatMap(({ assignments: services = [] }) => services.map(({ tankId }) => tankId)),
   );
   const now = new Map(known);
   const outcomes = records.map((record): RecordOutcome => {
     const before = now.get(record.id);
-    const lost = record.services?.findIndex(({ tankId }) => !tanks.has(tankId)) ?? -1;
+    const lost = record.assignments?.findIndex(({ tankId }) => !tanks.has(tankId)) ?? -1;
     if (lost !== -1) return { rejected: `services[${lost}].tank_id: there is no tank with this id` };
-    const after = judged(record, before ?? strange(record.id));
+    const after = merged(record, before ?? newDevice(record.id));
     if ("rejected" in after) return after;
     if (isDeepStrictEqual(after, before)) return "unchanged";
     now.set(record.id, after);
     return before === undefined ? "new" : "changed";
   });
   const devices = [...now].filter(([id, after]) => known.get(id) !== after).map(([, after]) => after);
-  return { outcomes, devices, deeds: devices.flatMap((after) => deedsOf(known.get(after.device.id), after)) };
+  return { outcomes, devices, audit: devices.flatMap((after) => auditOf(known.get(after.device.id), after)) };
 }
 
 /** In the order of the records, whatever that of the store. */
-function* knownDevices(ids: readonly string[]): Inquiry<Map<string, KeptDevice>> {
+function* loadDevices(ids: readonly string[]): Inquiry<Map<string, DeviceWithHistory>> {
   const devices = yield* ask("devices", ids);
   const dropped = yield* ask("dropped", ids);
   const services = Map.groupBy(yield* ask("services", ids), ({ device }) => device);
-  const kept = (device: Device): KeptDevice => ({
+  const kept = (device: Device): DeviceWithHistory => ({
     device,
     dropped: dropped.get(device.id) ?? 0,
-    services: services.get(device.id) ?? [],
+    assignments: services.get(device.id) ?? [],
   });
-  const known = new Map<string, KeptDevice>();
+  const known = new Map<string, DeviceWithHistory>();
   for (const id of ids) {
     const device = devices.get(id);
     if (device !== undefined) known.set(id, kept(device));
@@ -54,9 +54,9 @@ function* knownDevices(ids: readonly string[]): Inquiry<Map<string, KeptDevice>>
   return known;
 }
 
-const strange = (id: string): KeptDevice => ({ device: strangeDevice(id), dropped: 0, services: [] });
+const newDevice = (id: string): DeviceWithHistory => ({ device: unknownDevice(id), dropped: 0, assignments: [] });
 
-function judged(record: DeviceRecord, before: KeptDevice): KeptDevice | { readonly rejected: string } {
+function merged(record: DeviceRecord, before: DeviceWithHistory): DeviceWithHistory | { readonly rejected: string } {
   const { tank_id, since, profile } = before.device;
   if (record.tank_id !== undefined && record.tank_id !== tank_id) {
     const serves = tank_id === null ? "no tank" : `tank ${tank_id}`;
@@ -69,23 +69,23 @@ function judged(record: DeviceRecord, before: KeptDevice): KeptDevice | { readon
       profile: record.profile === undefined ? profile : record.profile,
     },
     dropped: Math.max(before.dropped, record.dropped ?? 0),
-    services: joined(before.services, record.services ?? []),
+    assignments: mergedAssignments(before.assignments, record.assignments ?? []),
   };
 }
 
-function joined(known: readonly Service[], given: readonly Service[]): Service[] {
+function mergedAssignments(known: readonly DeviceAssignment[], given: readonly DeviceAssignment[]): DeviceAssignment[] {
   const ends = new Map([...known, ...given].map((service) => [service.until, service]));
   return [...ends.values()].sort((a, b) => a.until - b.until);
 }
 
-function deedsOf(before: KeptDevice | undefined, after: KeptDevice): Deed[] {
+function auditOf(before: DeviceWithHistory | undefined, after: DeviceWithHistory): AuditedChange[] {
   const { id } = after.device;
-  const changes = differences(auditedFields(before ?? strange(id)), auditedFields(after));
+  const changes = differences(auditedFields(before ?? newDevice(id)), auditedFields(after));
   return Object.keys(changes).length === 0 ? [] : [{ object: "device", id, action: "changed", changes }];
 }
 
 /** Nothing of the past is `null`, as what is not there. */
-function auditedFields(kept: KeptDevice): Readonly<Record<string, unknown>> {
+function auditedFields(kept: DeviceWithHistory): Readonly<Record<string, unknown>> {
   const { profile, since, services } = deviceLine(kept);
   return { profile, since, services: services.length === 0 ? null : services };
 }
