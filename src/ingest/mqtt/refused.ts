@@ -5,20 +5,20 @@ import type { Outcome } from "../arrival.ts";
 import { deviceNamed, type Message } from "../decode/message.ts";
 
 export type Sent = {
-  readonly door: MqttEndpointKind;
+  readonly endpoint: MqttEndpointKind;
   readonly keyId: string | null;
   readonly topic: string;
   readonly message: Message;
 };
 
-export function tellRefused(observe: Observe, { door, keyId, topic, message }: Sent, outcomes: readonly Outcome[]): void {
+export function tellRefused(observe: Observe, { endpoint, keyId, topic, message }: Sent, outcomes: readonly Outcome[]): void {
   const reasons = outcomes.flatMap((outcome) => (typeof outcome === "string" ? [] : [outcome.rejected]));
   const [reason] = reasons;
   if (reason === undefined) return;
   const device = deviceNamed(message);
   observe({
-    kind: "readings_refused",
-    door,
+    kind: "readings_rejected",
+    endpoint,
     keyId,
     topic: shown(topic, TOPIC_SHOWN),
     device: device === null ? null : shown(device, DEVICE_SHOWN),
