@@ -71,7 +71,7 @@ const MAKERS: readonly (readonly [weight: number, make: Maker])[] = [
   [
     2,
     (random, _, ifMatch) => ({
-      order: random.pick(["delete_customer", "restore_customer", "restore_customer"] as const),
+      type: random.pick(["delete_customer", "restore_customer", "restore_customer"] as const),
       id: random.pick(CUSTOMERS),
       tanks: random.chance(0.6),
       ifMatch,
