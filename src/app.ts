@@ -112,7 +112,7 @@ function timed(store: Reads, observe: Observe): Reads {
         ok = true;
         return answer;
       } finally {
-        observe({ kind: "question_answered", question, milliseconds: performance.now() - started, ok });
+        observe({ kind: "query_completed", query: question, milliseconds: performance.now() - started, ok });
       }
     };
   }

@@ -156,7 +156,7 @@ test("the service's own broker, while the database is away for a while: nothing 
     },
   });
   await isAway;
-  assert.ok(service.events.some(({ kind }) => kind === "store_lost"));
+  assert.ok(service.events.some(({ kind }) => kind === "store_unavailable"));
   assert.ok(summary.resent > 0, "some were published again");
   assert.deepEqual([summary.acknowledged, summary.undelivered], [summary.sent, 0]);
   assert.deepEqual(found, asItMustBe(900, 10));

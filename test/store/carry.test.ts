@@ -82,7 +82,7 @@ async function tellStory(store: Store, random: Random, steps: number, from: numb
   for (let number = 0; number < steps; number++) {
     now += random.pick([0, 1, 1000, 3_600_000]);
     const { told, take } = someStep(random, number, now, []);
-    if (!told.includes("forget_device")) await take(toAnybody(store));
+    if (!told.includes("remove_device")) await take(toAnybody(store));
   }
   return now;
 }

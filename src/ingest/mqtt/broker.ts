@@ -174,7 +174,7 @@ export class Broker {
       }
       const code = error instanceof RequestError ? error.code : "internal";
       if (code === "internal") this.#parts.observe({ kind: "mqtt_failed", error });
-      this.#parts.observe({ kind: "mqtt_client_refused", code, address: wire.address });
+      this.#parts.observe({ kind: "mqtt_client_rejected", code, address: wire.address });
       session.isTold = true;
       done(Object.assign(new Error(code), { returnCode: returnCode(code) }), false);
     }
@@ -204,7 +204,7 @@ export class Broker {
         done(new Drop(isUnavailable(fate.failed) ? "store_unavailable" : isFinal(fate.failed) ? "key" : "failed"));
         return;
       }
-      tellRefused(this.#parts.observe, { door: "mqtt", keyId: login.guest.keyId, topic, message }, fate.outcomes);
+      tellRefused(this.#parts.observe, { endpoint: "mqtt", keyId: login.guest.keyId, topic, message }, fate.outcomes);
       done();
     };
     this.#gathering.add({ message, sender: () => this.#logins.sender(login), settle });
@@ -227,7 +227,7 @@ export class Broker {
     this.#tellDropped(whyOf(error), session.wire.address);
   }
 
-  #tellDropped(why: MqttDisconnectReason, address: string): void {
-    this.#parts.observe({ kind: "mqtt_client_dropped", why, address });
+  #tellDropped(reason: MqttDisconnectReason, address: string): void {
+    this.#parts.observe({ kind: "mqtt_client_dropped", reason, address });
   }
 }

@@ -5,20 +5,24 @@ import { deviceInTopic, type MqttMessage } from "../decode/message.ts";
 import type { ReadingResult } from "../ingest.ts";
 
 export type Sent = {
-  readonly door: MqttEndpointKind;
+  readonly endpoint: MqttEndpointKind;
   readonly keyId: string | null;
   readonly topic: string;
   readonly message: MqttMessage;
 };
 
-export function tellRefused(observe: Observe, { door, keyId, topic, message }: Sent, outcomes: readonly ReadingResult[]): void {
+export function tellRefused(
+  observe: Observe,
+  { endpoint, keyId, topic, message }: Sent,
+  outcomes: readonly ReadingResult[],
+): void {
   const reasons = outcomes.flatMap((outcome) => (typeof outcome === "string" ? [] : [outcome.rejected]));
   const [reason] = reasons;
   if (reason === undefined) return;
   const device = deviceInTopic(message);
   observe({
-    kind: "readings_refused",
-    door,
+    kind: "readings_rejected",
+    endpoint,
     keyId,
     topic: shown(topic, TOPIC_SHOWN),
     device: device === null ? null : shown(device, DEVICE_SHOWN),

@@ -102,7 +102,7 @@ export class Subscriber {
       });
       const reason = await this.#link.ended;
       if (this.#stopping.signal.aborted) return;
-      if (reason !== lastTold) this.#parts.observe({ kind: "broker_lost", broker, reason });
+      if (reason !== lastTold) this.#parts.observe({ kind: "broker_disconnected", broker, reason });
       lastTold = reason;
       if (this.#isOfUse || performance.now() - begun > GOOD_MS) wait = this.#bounds.pauseMs;
       this.#isOfUse = false;
@@ -141,7 +141,7 @@ export class Subscriber {
         return;
       }
       this.#isOfUse = true;
-      tellRefused(this.#parts.observe, { door: "mqtt_url", keyId: null, topic, message }, fate.outcomes);
+      tellRefused(this.#parts.observe, { endpoint: "mqtt_url", keyId: null, topic, message }, fate.outcomes);
       acknowledge();
     };
     this.#gathering.add({ message, sender: () => ANYONE, settle });
@@ -151,7 +151,7 @@ export class Subscriber {
   /** A broker of MQTT 5 knows our limit, and sends nothing that is larger. */
   #refuse(topic: string, acknowledge: () => void): void {
     const message = createMqttMessage(topic, NOTHING, this.#parts.clock());
-    tellRefused(this.#parts.observe, { door: "mqtt_url", keyId: null, topic, message }, [TOO_LARGE]);
+    tellRefused(this.#parts.observe, { endpoint: "mqtt_url", keyId: null, topic, message }, [TOO_LARGE]);
     acknowledge();
   }
 

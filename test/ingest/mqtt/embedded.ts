@@ -146,7 +146,7 @@ export async function expectService(life: Lifetime, embedded: Embedded, password
   peer.socket.destroy();
 }
 
-export const whyDropped = (embedded: Embedded): string[] => told(embedded, "mqtt_client_dropped").map(({ why }) => why);
+export const whyDropped = (embedded: Embedded): string[] => told(embedded, "mqtt_client_dropped").map(({ reason }) => reason);
 
 export const PUBLISH = 0x32;
 
