@@ -50,7 +50,7 @@ async function registerDevices(store: Store, seed: Seed, now: Instant): Promise<
   const registered = tanks.map(async (tank) => {
     const { id, maker, shape } = deviceOf(tank, seed);
     const fields = { tank_id: tank.id, profile: sensorOf(maker)?.profile ?? null, shape };
-    const command = { order: "put_device", id, fields, ifMatch: undefined, swap: false } as const;
+    const command = { type: "put_device", id, fields, ifMatch: undefined, swap: false } as const;
     const result = await store.execute(command, { by: ACTOR, at: now });
     if (isCommandError(result)) throw new Error(`cannot register demo device ${id}: ${result.detail}`);
   });

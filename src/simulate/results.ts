@@ -4,7 +4,7 @@
 import { formatInstant, type Instant, parseInstant } from "../domain/instant.ts";
 import type { Fleet } from "./fleet.ts";
 import { type HttpClient, unexpectedResponse } from "./http.ts";
-import type { Observer, ReadingResult } from "./simulation.ts";
+import type { Observer, DeliveryResult } from "./simulation.ts";
 
 const MAX_REASONS = 5;
 
@@ -56,7 +56,7 @@ export class Tally implements Observer {
     this.#undelivered += readings;
   }
 
-  result(number: number, { status, reason = "" }: ReadingResult): void {
+  result(number: number, { status, reason = "" }: DeliveryResult): void {
     this.#statuses[status]++;
     if (status === "rejected" && this.#reasons.size < MAX_REASONS) this.#reasons.add(reason);
     if (status !== "waiting" && status !== "rejected") this.#log?.markStored(number);
