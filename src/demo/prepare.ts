@@ -9,7 +9,7 @@ import { incomingForTanks, type Reading, type ReadingBatch } from "../domain/rea
 import type { TankRecord } from "../domain/record.ts";
 import type { Reads, Store } from "../domain/store.ts";
 import type { Tank } from "../domain/tank.ts";
-import type { Device, Fleet } from "../simulate/fleet.ts";
+import type { Fleet, SimulatedDevice } from "../simulate/fleet.ts";
 import { type Seed, seeded } from "../simulate/random.ts";
 import { type Maker, sensorOf, shapeFor } from "../simulate/sensors.ts";
 import { createFleet } from "./fleet.ts";
@@ -113,7 +113,7 @@ async function liveTanks(reads: Pick<Reads, "tankPage">): Promise<Tank[]> {
 }
 
 /** Depends only on the seed and the tank, so that a restarted demo finds the same devices. */
-export function deviceOf(tank: Tank, seed: Seed): Device {
+export function deviceOf(tank: Tank, seed: Seed): SimulatedDevice {
   const random = seeded(`${seed}/${tank.id}/device`);
   const id = tank.assigned_device_id;
   const maker = random.pick(MAKERS_BY_PREFIX[id.slice(0, 6)] ?? (["own"] as const));

@@ -9,7 +9,7 @@ import { type Seed, seeded } from "./random.ts";
 import { type Maker, sensorOf, shapeFor } from "./sensors.ts";
 
 /** A device and the tank it measures. */
-export type Device = {
+export type SimulatedDevice = {
   /** An EUI-64 is in lower case. */
   readonly id: string;
   readonly tankId: string;
@@ -20,7 +20,7 @@ export type Device = {
 /** Devices are numbered from 0. */
 export type Fleet = {
   readonly size: number;
-  readonly device: (number: number) => Device;
+  readonly device: (number: number) => SimulatedDevice;
   /** The fill of its tank. Instants of a device must rise. Undefined while its sensor is silent. */
   readonly fillAt: (number: number, at: Instant) => number | undefined;
 };

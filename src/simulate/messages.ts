@@ -1,7 +1,7 @@
 // Messages as they are sent: readings in the service's own format, or uplinks as ChirpStack and The Things Stack forward them.
 
 import { formatInstant, type Instant } from "../domain/instant.ts";
-import type { Device } from "./fleet.ts";
+import type { SimulatedDevice } from "./fleet.ts";
 import type { Random } from "./random.ts";
 import { distanceTo, fillAt, levelAt, sensorOf } from "./sensors.ts";
 
@@ -15,17 +15,17 @@ export type Message = { readonly device: string; readonly numbers: readonly numb
 );
 
 /** What the device measures at that fill. */
-export function valueAt({ maker, shape }: Device, fill: number): number {
+export function valueAt({ maker, shape }: SimulatedDevice, fill: number): number {
   return maker === "own" ? Math.round(fill * 100) / 100 : levelAt(shape, fill);
 }
 
 /** The fill that the service must derive from the value. */
-export function fillOf({ maker, shape }: Device, value: number): number {
+export function fillOf({ maker, shape }: SimulatedDevice, value: number): number {
   return maker === "own" ? value : fillAt(shape, value);
 }
 
 /** One message with all readings in the service's own format; one message per reading from a network server. */
-export function messagesOf(device: Device, measured: readonly MeasuredReading[], random: Random): Message[] {
+export function messagesOf(device: SimulatedDevice, measured: readonly MeasuredReading[], random: Random): Message[] {
   const { id, maker, shape } = device;
   const sensor = sensorOf(maker);
   const payload = (level: number) => sensor?.payload({ level, distance: distanceTo(shape, level) }) ?? {};
@@ -61,7 +61,7 @@ export function topicOf({ format, device }: Message): string {
 
 type Uplink = { readonly number: number; readonly at: Instant; readonly port: number; readonly payload: object };
 
-function chirpstackUplink({ id, maker }: Device, { at, number, port, payload }: Uplink, random: Random): object {
+function chirpstackUplink({ id, maker }: SimulatedDevice, { at, number, port, payload }: Uplink, random: Random): object {
   return {
     deduplicationId: uuid(random),
     time: `${withNanoseconds(at, random)}+00:00`,
@@ -88,7 +88,7 @@ function chirpstackUplink({ id, maker }: Device, { at, number, port, payload }: 
 }
 
 /** The Things Stack writes EUIs in upper case and gives each device a name. */
-function ttsUplink({ id }: Device, { at, number, port, payload }: Uplink, random: Random): object {
+function ttsUplink({ id }: SimulatedDevice, { at, number, port, payload }: Uplink, random: Random): object {
   const received_at = `${withNanoseconds(at, random)}Z`;
   return {
     end_device_ids: {

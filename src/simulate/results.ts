@@ -4,7 +4,7 @@
 import { formatInstant, type Instant, parseInstant } from "../domain/instant.ts";
 import type { Fleet } from "./fleet.ts";
 import { type HttpClient, unexpectedResponse } from "./http.ts";
-import type { Observer, DeliveryResult } from "./simulation.ts";
+import type { DeliveryResult, Observer } from "./simulation.ts";
 
 const MAX_REASONS = 5;
 

@@ -3,7 +3,7 @@
 // which order; instants, and fills with them, come from the clock.
 
 import type { Instant } from "../domain/instant.ts";
-import type { Device, Fleet } from "./fleet.ts";
+import type { Fleet, SimulatedDevice } from "./fleet.ts";
 import { fillOf, type MeasuredReading, type Message, messagesOf, valueAt } from "./messages.ts";
 import { type Random, type Seed, seeded } from "./random.ts";
 
@@ -58,7 +58,7 @@ export class Scenario {
     return [...backlogs, ...duplicates];
   }
 
-  #measure(device: Device, number: number, now: Instant): MeasuredReading | undefined {
+  #measure(device: SimulatedDevice, number: number, now: Instant): MeasuredReading | undefined {
     const at = Math.max(now, (this.#lastAt[number] ?? 0) + 1);
     const fill = this.#fleet.fillAt(number, at);
     if (fill === undefined) return undefined;
@@ -68,7 +68,7 @@ export class Scenario {
     return reading;
   }
 
-  #report(device: Device, number: number, reading: MeasuredReading): Message[] {
+  #report(device: SimulatedDevice, number: number, reading: MeasuredReading): Message[] {
     const offline = this.#offline.get(number);
     if (offline === undefined) {
       if (!this.#random.chance(OFFLINE.probability)) return this.#send(device, [reading]);
@@ -81,7 +81,7 @@ export class Scenario {
     return this.#send(device, offline.backlog);
   }
 
-  #send(device: Device, readings: readonly MeasuredReading[]): Message[] {
+  #send(device: SimulatedDevice, readings: readonly MeasuredReading[]): Message[] {
     const inOrder = readings.length === 1 || this.#random.chance(IN_ORDER_PROBABILITY);
     const messages = messagesOf(device, inOrder ? readings : shuffled(readings, this.#random), this.#random);
     return messages.flatMap((message) => {
