@@ -8,8 +8,8 @@ import { RequestError } from "../../domain/errors.ts";
 import type { MqttDisconnectReason, Observe } from "../../domain/events.ts";
 import type { Clock } from "../../domain/instant.ts";
 import { hashSecret } from "../../domain/key.ts";
-import type { Accept } from "../arrival.ts";
-import { messageOf } from "../decode/message.ts";
+import { createMqttMessage } from "../decode/message.ts";
+import type { Ingest } from "../ingest.ts";
 import { Budget } from "./budget.ts";
 import { Drop, returnCode, whyOf } from "./drop.ts";
 import { type Fate, Gathering, isUnavailable } from "./gathering.ts";
@@ -45,7 +45,7 @@ const BOUNDS: BrokerBounds = {
 };
 
 export type BrokerParts = {
-  readonly accept: Accept;
+  readonly accept: Ingest;
   readonly admit: Admit;
   readonly observe: Observe;
   readonly clock: Clock;
@@ -195,7 +195,7 @@ export class Broker {
     const { topic } = packet;
     const cost = session.wire.claim();
     const bytes = typeof packet.payload === "string" ? Buffer.from(packet.payload) : packet.payload;
-    const message = messageOf(topic, bytes, this.#parts.clock());
+    const message = createMqttMessage(topic, bytes, this.#parts.clock());
     // All that the broker keeps of it, while the client has yet to release a message of QoS 2.
     Object.assign(packet, { topic: "taken", payload: NOTHING, retain: false });
     const settle = (fate: Fate): void => {

@@ -6,7 +6,7 @@ import { generate, type IPublishPacket, type Packet, parser } from "mqtt-packet"
 import { type ErrorCode, RequestError } from "../../../src/domain/errors.ts";
 import type { Event } from "../../../src/domain/events.ts";
 import type { Clock } from "../../../src/domain/instant.ts";
-import type { Sender } from "../../../src/ingest/arrival.ts";
+import type { Sender } from "../../../src/ingest/ingest.ts";
 import { Broker, type BrokerBounds } from "../../../src/ingest/mqtt/broker.ts";
 import type { Guest } from "../../../src/ingest/mqtt/logins.ts";
 import type { TakeTurn } from "../../../src/ingest/mqtt/turns.ts";

@@ -68,9 +68,9 @@ test("a list of readings is one message", async (t) => {
   await client.publishAsync("tanks/d1/readings", JSON.stringify(list), { qos: 1 });
   assert.equal(embedded.shelf.stored.length, 10_000);
   assert.deepEqual(embedded.shelf.stored[1], {
-    of: { deviceId: "d1" },
+    source: { deviceId: "d1" },
     createdAt: 120_000,
-    measured: { fill: 0.02 },
+    measurement: { fill: 0.02 },
   });
 });
 
@@ -144,7 +144,7 @@ test("many clients' messages share a few calls", async (t) => {
   assert.equal(embedded.shelf.stored.length, 1000);
   assert.ok(embedded.shelf.calls.length < 100, `${embedded.shelf.calls.length} calls`);
   for (const i of clients.keys()) {
-    const own = embedded.shelf.stored.filter(({ of }) => "deviceId" in of && of.deviceId === `d${i}`);
+    const own = embedded.shelf.stored.filter(({ source }) => "deviceId" in source && source.deviceId === `d${i}`);
     assert.deepEqual(own.map(fillOf), range(50), "each client's in their order");
   }
 });
@@ -231,7 +231,7 @@ test("a message that makes us fail is not acknowledged, and takes no other with 
   const embedded = await startBroker(t);
   const [bad, good] = await Promise.all([new Peer(t, embedded).enter(), new Peer(t, embedded).enter()]);
   embedded.shelf.fault = ({ readings }) =>
-    readings.some((arrival) => "measured" in arrival && fillOf(arrival) === 66) ? new Error("a fault of ours") : undefined;
+    readings.some((arrival) => "measurement" in arrival && fillOf(arrival) === 66) ? new Error("a fault of ours") : undefined;
   const release = embedded.shelf.hold();
   good.send(publish(1, reading(1)));
   await until("the store is asked", () => embedded.shelf.calls.length > 0);

@@ -57,7 +57,7 @@ test("it subscribes to all sources of readings, sharing them with other processe
   ]);
   broker.publish(TOPIC, reading(12.5));
   await until("it is acknowledged", () => broker.acknowledged.length === 1);
-  assert.deepEqual(shelf.stored[0]?.of, { deviceId: "d1" });
+  assert.deepEqual(shelf.stored[0]?.source, { deviceId: "d1" });
   assert.deepEqual(shelf.calls[0]?.sender, { customerId: null, deviceId: null });
   assert.deepEqual(events, [{ kind: "broker_connected", broker: `127.0.0.1:${broker.port}`, notGranted: [] }]);
 });
@@ -226,7 +226,7 @@ test("a message that makes us fail is not acknowledged, takes no other with it, 
   const made = await joined(t, broker);
   let isFaulty = true;
   made.shelf.fault = ({ readings }) =>
-    isFaulty && readings.some((arrival) => "measured" in arrival && fillOf(arrival) === 66) ? new Error("a fault") : undefined;
+    isFaulty && readings.some((arrival) => "measurement" in arrival && fillOf(arrival) === 66) ? new Error("a fault") : undefined;
   for (const fill of [1, 66, 2]) broker.publish(TOPIC, reading(fill));
   await until("the others are acknowledged", () => broker.acknowledged.length === 2);
   await until("it is asked for again", () => broker.sent.filter((payload) => payload === reading(66)).length > 1);
