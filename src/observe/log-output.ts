@@ -5,6 +5,8 @@ import { pino } from "pino";
 
 const STDERR = 2;
 const BUFFER_BYTES = 4_194_304;
+/** Characters. */
+const WRITE_AT = 16_384;
 const CLOSE_MS = 2000;
 
 export type LogOutput = {
@@ -45,9 +47,18 @@ export function openLogOutput(descriptor = STDERR): LogOutput {
   // pino flushes at exit, which would retry for ever on an output that fails.
   process.prependOnceListener("exit", () => {
     if (isFailing) stream.destroy();
+    else writeQueued();
   });
+  // sonic-boom measures its buffer at every write, so the lines of one event loop turn are written at once.
+  let queued = "";
+  function writeQueued(): void {
+    const lines = queued;
+    queued = "";
+    if (lines !== "") stream.write(lines);
+  }
   let closing: Promise<void> | undefined;
   async function flushAndDestroy(): Promise<void> {
+    writeQueued();
     retryUntil = performance.now() + CLOSE_MS;
     await new Promise<void>((resolve) => {
       const timer = setTimeout(resolve, CLOSE_MS);
@@ -60,7 +71,10 @@ export function openLogOutput(descriptor = STDERR): LogOutput {
   }
   return {
     write(lines) {
-      if (closing === undefined) stream.write(lines);
+      if (closing !== undefined) return;
+      if (queued === "") setImmediate(writeQueued);
+      queued += lines;
+      if (queued.length >= WRITE_AT) writeQueued();
     },
     close() {
       closing ??= flushAndDestroy();
