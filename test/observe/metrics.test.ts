@@ -37,7 +37,7 @@ function complete(metrics: MetricsCollector, status: number, times: number): voi
     metrics.observe({ kind: "request_completed", ...request, address: "::1", status, milliseconds: 2 });
 }
 
-async function valueOf(reports: WorkerReports, series: string): Promise<number | undefined> {
+async function sampleOf(reports: WorkerReports, series: string): Promise<number | undefined> {
   const line = (await prometheusText(reports.all())).split("\n").find((text) => text.startsWith(`${series} `));
   return line === undefined ? undefined : Number(line.slice(series.length + 1));
 }
@@ -60,20 +60,20 @@ test("counters and histograms include workers that have exited, gauges do not", 
   complete(two, 200, 4);
   reports.set(1, await one.report());
   reports.set(2, await two.report());
-  assert.deepEqual([await valueOf(reports, count(200)), await valueOf(reports, bucket)], [7, 7]);
-  for (const worker of [1, 2]) assert.ok(Number(await valueOf(reports, ofWorker("process_resident_memory_bytes", worker))) > 0);
+  assert.deepEqual([await sampleOf(reports, count(200)), await sampleOf(reports, bucket)], [7, 7]);
+  for (const worker of [1, 2]) assert.ok(Number(await sampleOf(reports, ofWorker("process_resident_memory_bytes", worker))) > 0);
 
-  const cpuSeconds = Number(await valueOf(reports, ofWorker("process_cpu_seconds_total", 1)));
+  const cpuSeconds = Number(await sampleOf(reports, ofWorker("process_cpu_seconds_total", 1)));
   reports.exit(1);
-  assert.deepEqual([await valueOf(reports, count(200)), await valueOf(reports, count(404))], [7, 1]);
-  assert.equal(await valueOf(reports, ofWorker("process_resident_memory_bytes", 1)), undefined);
-  assert.equal(await valueOf(reports, ofWorker("process_cpu_seconds_total", 1)), cpuSeconds);
+  assert.deepEqual([await sampleOf(reports, count(200)), await sampleOf(reports, count(404))], [7, 1]);
+  assert.equal(await sampleOf(reports, ofWorker("process_resident_memory_bytes", 1)), undefined);
+  assert.equal(await sampleOf(reports, ofWorker("process_cpu_seconds_total", 1)), cpuSeconds);
 
   complete(successor, 200, 5);
   reports.set(1, await successor.report());
-  assert.equal(await valueOf(reports, count(200)), 12);
+  assert.equal(await sampleOf(reports, count(200)), 12);
   reports.exit(1);
   reports.exit(2);
-  assert.deepEqual([await valueOf(reports, count(200)), await valueOf(reports, count(404))], [12, 1]);
-  assert.equal(await valueOf(reports, bucket), 12);
+  assert.deepEqual([await sampleOf(reports, count(200)), await sampleOf(reports, count(404))], [12, 1]);
+  assert.equal(await sampleOf(reports, bucket), 12);
 });
