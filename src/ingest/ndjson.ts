@@ -3,9 +3,7 @@
 
 import { type DecodedRecord, decodeRecord } from "../domain/record.ts";
 import { isObject } from "../domain/validate.ts";
-import { BatchContext } from "./decode/delivery.ts";
-import { idFault } from "./decode/parts.ts";
-import { decodeIncomingReading } from "./decode/readings.ts";
+import { BatchContext, decodeIncomingReading, idError } from "./decode/readings.ts";
 import type { IncomingReading } from "./ingest.ts";
 
 /** A reading that names its device, and the customer its sender was bound to, whose tanks alone it may go to. */
@@ -21,7 +19,7 @@ export function decodeLine(text: string): DecodedLine {
   }
   if (!isObject(value) || value["object"] !== "telemetry" || !Object.hasOwn(value, "device_id")) return decodeRecord(value);
   const { object: _telemetry, customer_id = null, ...reading } = value;
-  const fault = customer_id === null ? undefined : idFault("customer_id", customer_id);
+  const fault = customer_id === null ? undefined : idError("customer_id", customer_id);
   if (fault !== undefined) return rejected(fault.rejected);
   // A file is read long after what it tells of.
   if (reading["created_at"] === undefined) return rejected("created_at: is missing");
