@@ -212,10 +212,13 @@ export class Connection implements Client {
       return false;
     }
     if (header.type === PacketType.publish) return this.#receivePublish(header);
-    if (this.#input.length < header.size || !this.#mayControl()) return false;
-    const bytes = this.#input.take(header.size);
-    if (this.#phase === "connecting") this.#connect(bytes);
-    else this.#handleControl(header, bytes);
+    if (this.#input.length < header.size) return false;
+    if (this.#phase === "connecting") {
+      this.#connect(this.#input.take(header.size));
+      return true;
+    }
+    if (!this.#mayControl()) return false;
+    this.#handleControl(header, this.#input.take(header.size));
     return true;
   }
 
@@ -421,33 +424,27 @@ export class Connection implements Client {
       this.#send({ cmd: "pingresp" });
       return;
     }
-    const packet = CONTROL_TYPES.has(type) ? this.#reader.read(bytes) : undefined;
-    switch (packet?.cmd) {
-      case "pubrel": {
-        const { messageId = 0 } = packet;
-        const isKnown = this.#unreleased.delete(messageId);
-        // It belongs to the message, and does not count as a control packet.
-        if (isKnown) this.#controlCount--;
-        const reasonCode = isKnown ? ReasonCode.success : ReasonCode.packetIdentifierNotFound;
-        this.#send({ cmd: "pubcomp", messageId, reasonCode });
-        return;
-      }
-      case "subscribe": {
-        const refused = this.#version === 5 ? ReasonCode.notAuthorized : 0x80;
-        const granted = packet.subscriptions.map(({ topic }) => (CHIRPSTACK_COMMANDS.test(topic) ? 0 : refused));
-        this.#send({ cmd: "suback", messageId: packet.messageId ?? 0, granted });
-        return;
-      }
-      case "unsubscribe":
-        this.#send({ cmd: "unsuback", messageId: packet.messageId ?? 0, granted: packet.unsubscriptions.map(() => 0) });
-        return;
-      case "disconnect":
-        this.#socket.end();
-        this.#leave();
-        return;
-      default:
-        this.close("protocol", CONTROL_TYPES.has(type) ? ReasonCode.malformedPacket : ReasonCode.protocolError);
+    if (type === PacketType.disconnect) {
+      this.#socket.end();
+      this.#leave();
+      return;
     }
+    const packet = CONTROL_TYPES.has(type) ? this.#reader.read(bytes) : undefined;
+    const messageId = packet?.messageId ?? 0;
+    if (packet === undefined || messageId <= 0) {
+      this.close("protocol", CONTROL_TYPES.has(type) ? ReasonCode.malformedPacket : ReasonCode.protocolError);
+    } else if (packet.cmd === "pubrel") {
+      const isKnown = this.#unreleased.delete(messageId);
+      // It belongs to the message, and does not count as a control packet.
+      if (isKnown) this.#controlCount--;
+      this.#send({ cmd: "pubcomp", messageId, reasonCode: isKnown ? ReasonCode.success : ReasonCode.packetIdentifierNotFound });
+    } else if (packet.cmd === "subscribe" && packet.subscriptions.length > 0) {
+      const refused = this.#version === 5 ? ReasonCode.notAuthorized : 0x80;
+      const granted = packet.subscriptions.map(({ topic }) => (CHIRPSTACK_COMMANDS.test(topic) ? 0 : refused));
+      this.#send({ cmd: "suback", messageId, granted });
+    } else if (packet.cmd === "unsubscribe" && packet.unsubscriptions.length > 0) {
+      this.#send({ cmd: "unsuback", messageId, granted: packet.unsubscriptions.map(() => 0) });
+    } else this.close("protocol", ReasonCode.malformedPacket);
   }
 
   // --- output and the end ---
@@ -529,12 +526,7 @@ export class Connection implements Client {
   }
 }
 
-const CONTROL_TYPES: ReadonlySet<number> = new Set([
-  PacketType.pubrel,
-  PacketType.subscribe,
-  PacketType.unsubscribe,
-  PacketType.disconnect,
-]);
+const CONTROL_TYPES: ReadonlySet<number> = new Set([PacketType.pubrel, PacketType.subscribe, PacketType.unsubscribe]);
 
 /** The reason code of MQTT 5 if the packet is not acceptable. */
 function publishError(packet: Packet | undefined): number | undefined {

@@ -120,6 +120,7 @@ export class MqttEndpoint {
     const server = tls === undefined ? createServer(accept) : createTlsServer({ ...tls, handshakeTimeout: connectMs }, accept);
     // Includes sockets whose TLS handshake is not complete.
     server.maxConnections = connections;
+    server.on("tlsClientError", (_error: Error, socket: Socket) => socket.destroy());
     server.on("drop", (data) => this.#dropTooMany(data?.remoteAddress));
     return server;
   }
@@ -192,11 +193,12 @@ function replyTo(message: MqttMessage, sender: Sender, result: MessageResult): A
     if (isUnavailable(result.error)) return "store_unavailable";
     return isKeyError(result.error) ? "key" : "failed";
   }
-  const { source } = message;
+  const { topic } = message;
   const reason = rejectionOf(result.results);
-  if (reason === undefined || (source !== undefined && source.decoder !== "own")) return { code: ReasonCode.success };
-  if (source === undefined) return { code: ReasonCode.topicNameInvalid, reason };
-  const isOther = sender.deviceId !== null && deviceKey(sender.deviceId) !== deviceKey(source.device);
+  if (reason === undefined) return { code: ReasonCode.success };
+  if (topic === undefined) return { code: ReasonCode.topicNameInvalid, reason };
+  if (topic.format !== "readings") return { code: ReasonCode.success };
+  const isOther = sender.deviceId !== null && deviceKey(sender.deviceId) !== deviceKey(topic.device);
   return { code: isOther ? ReasonCode.notAuthorized : ReasonCode.payloadFormatInvalid, reason };
 }
 

@@ -9,28 +9,28 @@ import { heldClock } from "../../support/clock.ts";
 import { Mqtt5Broker } from "../../support/mqtt5-broker.ts";
 import { type Lifetime, startService } from "../../support/service.ts";
 import { until } from "../../support/until.ts";
-import { later, Peer, publish, range, reading, told } from "./embedded.ts";
-import { Shelf } from "./shelf.ts";
+import { eventsOf, publish, RawClient, range, reading, sleep } from "./endpoint.ts";
+import { FakeIngest } from "./fake-ingest.ts";
 
 test("a key's rate holds for messages as for requests; what is more waits with its sender, and others are not held up", async (t) => {
   const { clock, forward } = heldClock();
   const service = await startService(t, { clock, environment: { MQTT: "0", HOST: "127.0.0.1" } });
-  const port = Number(new URL(told(service, "mqtt_listening")[0]?.url ?? "").port);
+  const port = Number(new URL(eventsOf(service, "mqtt_listening")[0]?.url ?? "").port);
   const limited = await service.key({ role: "ingest", rate: 5 });
   const free = await service.key({ role: "ingest" });
-  const peer = await new Peer(t, { port }).enter(limited);
+  const peer = await new RawClient(t, { port }).connect(limited);
   peer.send(...range(13).map((id) => publish(id, reading(id))));
-  await peer.heard("puback", 10);
-  const other = await new Peer(t, { port }).enter(free);
+  await peer.received("puback", 10);
+  const other = await new RawClient(t, { port }).connect(free);
   other.send(...range(100).map((id) => publish(id, reading(1))));
-  await other.heard("puback", 100);
+  await other.received("puback", 100);
   assert.deepEqual(peer.acknowledged, range(10), "two seconds' worth at once");
   const headers = { "x-api-key": limited, "content-type": "application/json" };
   const body = '{"device_id":"d1","fill_percentage":1}';
   const answer = await fetch(`${service.url}/ingest/v1/readings`, { method: "POST", headers, body });
   assert.equal(answer.status, 429, "they count together");
   forward(1000);
-  await peer.heard("puback", 13);
+  await peer.received("puback", 13);
   assert.equal(peer.isClosed, false);
 });
 
@@ -40,7 +40,7 @@ async function subscribed(life: Lifetime, broker: Mqtt5Broker, port: string): Pr
   const mqtt = await openMqtt({
     config: readConfig({}, { PORT: port, MQTT_URL: `mqtt://127.0.0.1:${broker.port}` }, {}),
     reads: { keyByHash: async () => undefined },
-    accept: new Shelf().accept,
+    accept: new FakeIngest().handle,
     limits: localLimits(Date.now),
     observe: () => {},
     clock: Date.now,
@@ -64,7 +64,7 @@ test("a service is known to the broker by the same name after a restart", async 
 test("services on any free port do not throw each other out, and leave nothing behind at the broker", async (t) => {
   const broker = await new Mqtt5Broker().listen(t);
   for (const _ of range(2)) await subscribed(t, broker, "0");
-  await later(100);
+  await sleep(100);
   const [first, second, ...more] = broker.connects;
   assert.notEqual(first?.clientId, second?.clientId);
   assert.deepEqual([first?.clean, first?.properties?.sessionExpiryInterval, more], [true, 0, []]);
