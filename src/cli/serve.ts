@@ -3,7 +3,7 @@
 import type { App } from "../app.ts";
 import type { Config } from "../config.ts";
 import { openLog } from "../observe/log.ts";
-import { Crew } from "../workers/crew.ts";
+import { Supervisor } from "../workers/supervisor.ts";
 import { type Command, configOf, say } from "./command.ts";
 
 export const serve: Command = {
@@ -11,8 +11,8 @@ export const serve: Command = {
   summary: "run the service",
   usage: "[--port PORT] [--host ADDRESS] [--mqtt PORT] [--mqtts PORT] [--workers N]",
   help: `Answers HTTP on --host and --port (127.0.0.1 and 8080, or HOST and PORT), with --workers processes (1, or WORKERS)
-that share the address. With --mqtt PORT (or MQTT) devices may also send readings to an MQTT broker on that port, and
-with MQTT_URL they are fetched from a broker of your own: docs/mqtt.md. The database is DATABASE_URL (sqlite:data/tank-monitor.db). Stops in order on SIGTERM and SIGINT.
+that share the address. With --mqtt PORT (or MQTT), and with TLS on --mqtts PORT (or MQTTS), devices may also publish readings over
+MQTT; with MQTT_URL the service subscribes to a broker of your own: docs/mqtt.md. The database is DATABASE_URL (sqlite:data/tank-monitor.db). Stops in order on SIGTERM and SIGINT.
 docs/configuration.md tells the rest.`,
   most: 0,
   flags: {
@@ -56,7 +56,7 @@ export async function serveUntilStopped(config: Config, ready: Ready): Promise<v
       await app.stop();
     }
   } finally {
-    log.flush();
+    await log.close();
   }
 }
 
@@ -64,20 +64,20 @@ export async function serveUntilStopped(config: Config, ready: Ready): Promise<v
 async function superviseUntilStopped(config: Config): Promise<void> {
   const log = openLog(config.logLevel);
   const signalled = nextSignal();
-  const crew = new Crew(config, log);
+  const supervisor = new Supervisor(config, log);
   try {
     try {
-      const started = crew.start().then(({ isEmpty, url }) => {
+      const started = supervisor.start().then(({ isEmpty, url }) => {
         if (isEmpty) say(nextSteps(url));
         return signalled;
       });
       log.observe({ kind: "stopping", signal: await Promise.race([signalled, started]) });
     } finally {
-      await crew.stop();
+      await supervisor.stop();
     }
     log.observe({ kind: "stopped" });
   } finally {
-    log.flush();
+    await log.close();
   }
 }
 

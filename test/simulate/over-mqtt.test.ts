@@ -2,12 +2,10 @@
 
 import assert from "node:assert/strict";
 import { renameSync } from "node:fs";
-import type { AddressInfo } from "node:net";
-import { createServer, type Socket } from "node:net";
 import test, { type TestContext } from "node:test";
 import { setTimeout as pause } from "node:timers/promises";
-import { Aedes } from "aedes";
-import { createMqttMessage, decodeMqttMessage } from "../../src/ingest/decode/message.ts";
+import { RequestError, storeUnavailable } from "../../src/domain/errors.ts";
+import { MqttEndpoint } from "../../src/ingest/mqtt/endpoint.ts";
 import { byMqtt } from "../../src/simulate/by-mqtt.ts";
 import { seededFleet } from "../../src/simulate/fleet.ts";
 import { MAKERS } from "../../src/simulate/makers.ts";
@@ -19,43 +17,34 @@ const everybody = (_key: string): boolean => true;
 /** A broker on a free port. A silent one acknowledges nothing. `cut` ends a connection before the next message is acknowledged, so many times. */
 async function broker(t: TestContext, { cut = 0, isSilent = false, admits = everybody } = {}) {
   const taken = new Map<string, Set<number>>();
-  const sockets = new Set<Socket>();
   let left = cut;
-  let [published, rejected] = [0, 0];
-  const aedes = await Aedes.createBroker({
-    authenticate(_client, _name, password, done) {
-      if (admits(String(password))) done(null, true);
-      else done(Object.assign(new Error("no"), { returnCode: 4 }), false);
+  let [batches, rejected] = [0, 0];
+  const endpoint = new MqttEndpoint({
+    async authenticate(secret) {
+      if (!admits(secret)) throw new RequestError("key_invalid", "no such key");
+      return { keyId: "key_1", sender: { customerId: null, deviceId: null }, takeToken: () => 0 };
     },
-    authorizePublish(client, packet, done) {
-      assert.equal(packet.qos, 1);
-      if (isSilent) return;
-      if (left > 0 && published++ % 50 === 20) {
+    async ingest(readings) {
+      if (isSilent) await new Promise(() => {});
+      if (left > 0 && batches++ % 5 === 2) {
         left--;
-        client?.conn.destroy();
-        return;
+        throw storeUnavailable(new Error("cut"));
       }
-      for (const reading of decodeMqttMessage(createMqttMessage(packet.topic, Buffer.from(packet.payload), Date.now()))) {
+      for (const reading of readings) {
         if ("rejected" in reading) rejected++;
         else {
           const name = "deviceId" in reading.source ? reading.source.deviceId : "";
           taken.set(name, (taken.get(name) ?? new Set()).add(reading.createdAt));
         }
       }
-      done(null);
+      return readings.map(() => "stored" as const);
     },
+    observe: () => {},
+    clock: Date.now,
   });
-  const server = createServer((socket) => {
-    sockets.add(socket);
-    aedes.handle(socket);
-  });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  t.after(() => {
-    aedes.close();
-    for (const socket of sockets) socket.destroy();
-    server.close();
-  });
-  const url = `mqtt://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const { port } = await endpoint.listen({ host: "127.0.0.1", port: 0 });
+  t.after(() => endpoint.stop());
+  const url = `mqtt://127.0.0.1:${port}`;
   return { url, taken, rejected: () => rejected, cuts: () => cut - left };
 }
 

@@ -1,14 +1,19 @@
 // The MQTT doors as the service opens them: with real keys and their rates, and under the name by which an external broker knows it.
 
 import assert from "node:assert/strict";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 import test from "node:test";
+import mqtt from "mqtt";
 import { readConfig } from "../../../src/config.ts";
+import { UserError } from "../../../src/domain/errors.ts";
 import { localLimits } from "../../../src/http/limits.ts";
 import { openMqtt } from "../../../src/mqtt.ts";
 import { heldClock } from "../../support/clock.ts";
 import { Mqtt5Broker } from "../../support/mqtt5-broker.ts";
-import { type Lifetime, startService } from "../../support/service.ts";
+import { type Lifetime, startService, temporaryFolder } from "../../support/service.ts";
 import { until } from "../../support/until.ts";
+import { TEST_CERTIFICATE } from "./certificate.ts";
 import { eventsOf, publish, RawClient, range, reading, sleep } from "./endpoint.ts";
 import { FakeIngest } from "./fake-ingest.ts";
 
@@ -68,4 +73,38 @@ test("services on any free port do not throw each other out, and leave nothing b
   const [first, second, ...more] = broker.connects;
   assert.notEqual(first?.clientId, second?.clientId);
   assert.deepEqual([first?.clean, first?.properties?.sessionExpiryInterval, more], [true, 0, []]);
+});
+
+test("TLS needs a certificate and its key, and an error names the setting", async (t) => {
+  const folder = temporaryFolder(t);
+  const [cert, key, other] = [join(folder, "cert.pem"), join(folder, "key.pem"), join(folder, "other.pem")];
+  writeFileSync(cert, TEST_CERTIFICATE.cert);
+  writeFileSync(key, TEST_CERTIFICATE.key);
+  writeFileSync(other, "no PEM");
+  const open = (environment: Record<string, string>) =>
+    openMqtt({
+      config: readConfig({}, { MQTTS: "0", ...environment }, {}),
+      reads: { keyByHash: async () => undefined },
+      accept: new FakeIngest().handle,
+      limits: localLimits(Date.now),
+      observe: () => {},
+      clock: Date.now,
+      worker: 1,
+    });
+  for (const [environment, message] of [
+    [{}, /MQTTS needs MQTTS_CERT/],
+    [{ MQTTS_CERT: cert }, /MQTTS needs MQTTS_KEY/],
+    [{ MQTTS_CERT: join(folder, "none.pem"), MQTTS_KEY: key }, /^MQTTS_CERT cannot be read: ENOENT/],
+    [{ MQTTS_CERT: cert, MQTTS_KEY: other }, /^MQTTS_CERT and MQTTS_KEY are not a certificate and its private key/],
+  ] as const) {
+    await assert.rejects(open(environment), (error) => error instanceof UserError && message.test(error.message));
+  }
+  const service = await startService(t, { environment: { MQTT: "0", MQTTS: "0", MQTTS_CERT: cert, MQTTS_KEY: key } });
+  const [plain, secure] = eventsOf(service, "mqtt_listening").map(({ url }) => new URL(url));
+  assert.deepEqual([plain?.protocol, secure?.protocol], ["mqtt:", "mqtts:"]);
+  const password = await service.key({ role: "ingest" });
+  const options = { username: "any", password, ca: TEST_CERTIFICATE.cert, protocolVersion: 5 } as const;
+  const client = await mqtt.connectAsync(secure?.href ?? "", options);
+  await client.publishAsync("tanks/d1/readings", reading(1), { qos: 1 });
+  await client.endAsync();
 });
