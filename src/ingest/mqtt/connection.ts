@@ -6,39 +6,20 @@ import type { Socket } from "node:net";
 import type { IConnectPacket, IPublishPacket, Packet } from "mqtt-packet";
 import type { MqttDisconnectReason } from "../../domain/events.ts";
 import type { Client, KeySession } from "./authentication.ts";
-import { RateGate } from "./limits.ts";
+import { type ConnectionLimits, ControlLimit, RateGate, ReadTimes } from "./limits.ts";
 import {
+  CLIENT_PACKETS,
   type ConnectError,
-  connackCodes,
   DISCONNECT_CODES,
-  encode,
   type FixedHeader,
   type MqttVersion,
   PacketBuffer,
   PacketReader,
   PacketType,
+  PacketWriter,
   ReasonCode,
-  requestedVersion,
 } from "./protocol.ts";
-
-export type ConnectionLimits = {
-  /** Sizes of packets: PUBLISH, CONNECT, and any other. */
-  readonly publishBytes: number;
-  readonly connectBytes: number;
-  readonly controlBytes: number;
-  /** Messages of one client in progress; the Receive Maximum of MQTT 5. */
-  readonly inFlight: number;
-  /** Received bytes of messages that may not be ingested yet: the socket is paused when there are more. */
-  readonly heldBytes: number;
-  /** Packets per second that are neither publishes nor belong to one. */
-  readonly controlPackets: number;
-  /** For a client to send CONNECT. */
-  readonly connectMs: number;
-  /** For one packet to arrive, or for a reply to be read. Time in which we did not read does not count. */
-  readonly packetMs: number;
-  /** Without any packet, for clients that set no keep-alive. */
-  readonly silentMs: number;
-};
+import { acceptedConnack, publishError, readConnect, reasonProperties, refusedConnack, replyToControl } from "./replies.ts";
 
 /** The reply to a PUBLISH that was ingested; a code from 0x80 says that it was rejected. */
 export type Acknowledgement = { readonly code: number; readonly reason?: string };
@@ -64,17 +45,9 @@ type Phase = "connecting" | "authenticating" | "open" | "leaving" | "ended";
 
 /** Roughly the memory of a message besides its bytes. */
 const MESSAGE_OVERHEAD = 512;
-const FLUSH_MS = 1000;
 const TCP_KEEP_ALIVE_MS = 60_000;
 const SECOND_MS = 1000;
 const KEEP_ALIVE_TOLERANCE = 1.5;
-const MAX_REASON_LENGTH = 256;
-
-/**
- * ChirpStack subscribes to the commands for its devices and gives up the connection if it may not. There are never any commands,
- * so this subscription is granted; all others are refused.
- */
-const CHIRPSTACK_COMMANDS = /^(\$share\/[^/]+\/)?application\/[^/]+\/device\/[^/]+\/command\/[^/]+$/;
 
 export class Connection implements Client {
   readonly address: string;
@@ -84,6 +57,7 @@ export class Connection implements Client {
   readonly #handler: ConnectionHandler;
   readonly #limits: ConnectionLimits;
   readonly #input = new PacketBuffer();
+  readonly #output: PacketWriter;
   readonly #reader = new PacketReader();
   #phase: Phase = "connecting";
   #version: MqttVersion = 4;
@@ -101,24 +75,20 @@ export class Connection implements Client {
   /** Ids of QoS 2 messages: being ingested, and ingested but not yet released by the client. */
   readonly #ingesting = new Set<number>();
   readonly #unreleased = new Set<number>();
-  #controlCount = 0;
-  #controlTimer: NodeJS.Timeout | undefined;
-  #isControlLimited = false;
+  readonly #control: ControlLimit;
   #isMemoryLimited = false;
   #isScheduled = false;
-  #isCorked = false;
-  /** Times of `performance.now()`. `#receivedAt` and `#packetSince` are later by the time in which we did not read. */
-  #receivedAt = performance.now();
-  #packetSince: number | undefined;
-  #pausedSince: number | undefined;
+  readonly #times = new ReadTimes();
   #silentMs: number;
 
   constructor(socket: Socket, handler: ConnectionHandler) {
     this.address = socket.remoteAddress ?? "";
     this.#socket = socket;
+    this.#output = new PacketWriter(socket);
     this.#handler = handler;
     this.#limits = handler.limits;
     this.#silentMs = handler.limits.connectMs;
+    this.#control = new ControlLimit(handler.limits.controlPackets, this.#schedule);
     socket.setNoDelay(true);
     socket.setKeepAlive(true, TCP_KEEP_ALIVE_MS);
     socket.on("data", (chunk: Buffer) => this.#receive(chunk));
@@ -155,16 +125,12 @@ export class Connection implements Client {
   checkTimeouts(now: number): void {
     if (this.#phase === "leaving" || this.#phase === "authenticating") return;
     const { packetMs } = this.#limits;
-    if (this.#pausedSince !== undefined) {
-      if (this.#socket.writableNeedDrain && now - this.#pausedSince > packetMs) this.close("too_slow");
-      return;
-    }
-    const isPacketLate = this.#packetSince !== undefined && now - this.#packetSince > packetMs;
-    if (isPacketLate || now - this.#receivedAt > this.#silentMs) this.close("too_slow");
+    const isOutputLate = this.#socket.writableNeedDrain && this.#times.isPausedFor(packetMs, now);
+    if (isOutputLate || this.#times.isLate(packetMs, this.#silentMs, now)) this.close("too_slow");
   }
 
   #receive(chunk: Buffer): void {
-    if (this.#phase !== "connecting") this.#receivedAt = performance.now();
+    if (this.#phase !== "connecting") this.#times.received();
     this.#input.append(chunk);
     this.#process();
   }
@@ -202,7 +168,7 @@ export class Connection implements Client {
   #readPacket(): boolean {
     if (this.#phase !== "connecting" && this.#phase !== "open") return false;
     const header = this.#input.header();
-    if (header === undefined || this.#socket.writableNeedDrain || this.#isControlLimited) return false;
+    if (header === undefined || this.#socket.writableNeedDrain || this.#control.isReached) return false;
     if (this.#phase === "connecting" && header.type !== PacketType.connect) {
       this.close("protocol");
       return false;
@@ -217,7 +183,11 @@ export class Connection implements Client {
       this.#connect(this.#input.take(header.size));
       return true;
     }
-    if (!this.#mayControl()) return false;
+    if (!CLIENT_PACKETS.has(header.type)) {
+      this.close("protocol");
+      return false;
+    }
+    if (!this.#control.take()) return false;
     this.#handleControl(header, this.#input.take(header.size));
     return true;
   }
@@ -227,34 +197,18 @@ export class Connection implements Client {
     return type === PacketType.connect ? this.#limits.connectBytes : this.#limits.controlBytes;
   }
 
-  // --- connecting ---
-
   #connect(bytes: Buffer): void {
-    const version = requestedVersion(bytes);
-    if (version !== undefined && (version < 3 || version > 5)) {
-      this.#version = version > 5 ? 5 : 4;
-      this.#refuse("protocol_version");
-      this.#handler.dropped(this, "protocol_version");
+    const request = readConnect(bytes, this.#reader);
+    this.#version = request.version;
+    if ("error" in request) {
+      this.#handler.dropped(this, request.reason);
+      if (request.error === undefined) this.#end();
+      else this.#refuse(request.error);
       return;
     }
-    const packet = this.#reader.read(bytes);
-    if (packet?.cmd !== "connect") {
-      this.close("protocol");
-      return;
-    }
-    const { properties = {} } = packet;
-    this.#version = packet.protocolVersion === 5 ? 5 : 4;
-    if (properties.receiveMaximum === 0 || properties.maximumPacketSize === 0) {
-      this.close("protocol");
-      return;
-    }
-    if (properties.authenticationMethod !== undefined) {
-      this.#refuse("bad_authentication_method");
-      this.#handler.dropped(this, "protocol");
-      return;
-    }
-    this.#maxReplyBytes = properties.maximumPacketSize ?? Number.POSITIVE_INFINITY;
-    this.#wantsReasons = properties.requestProblemInformation !== false;
+    const { packet } = request;
+    this.#maxReplyBytes = packet.properties?.maximumPacketSize ?? Number.POSITIVE_INFINITY;
+    this.#wantsReasons = packet.properties?.requestProblemInformation !== false;
     this.#phase = "authenticating";
     void this.#authenticate(packet);
   }
@@ -274,45 +228,30 @@ export class Connection implements Client {
     }
     this.#rate = new RateGate(session.key.takeToken, this.#schedule);
     this.#silentMs = (packet.keepalive ?? 0) * SECOND_MS * KEEP_ALIVE_TOLERANCE || this.#limits.silentMs;
-    this.#receivedAt = performance.now();
+    this.#times.received();
     this.#phase = "open";
-    const { inFlight: receiveMaximum, publishBytes: maximumPacketSize } = this.#limits;
-    this.#send({
-      cmd: "connack",
-      sessionPresent: false,
-      returnCode: 0,
-      reasonCode: ReasonCode.success,
-      properties: {
-        sessionExpiryInterval: 0,
-        receiveMaximum,
-        maximumPacketSize,
-        retainAvailable: false,
-        topicAliasMaximum: 0,
-        wildcardSubscriptionAvailable: false,
-        subscriptionIdentifiersAvailable: false,
-        sharedSubscriptionAvailable: false,
-        ...(packet.clientId === "" && { assignedClientIdentifier: clientId }),
-      },
-    });
+    this.#send(acceptedConnack(this.#limits, packet.clientId === "" ? clientId : undefined));
     this.#process();
   }
 
   #refuse(error: ConnectError): void {
-    this.#send({ cmd: "connack", sessionPresent: false, ...connackCodes(error) });
+    this.#send(refusedConnack(error));
     this.#end();
   }
-
-  // --- publishes ---
 
   /** False while the packet is incomplete and nothing behind it can be read. */
   #receivePublish({ size, qos }: FixedHeader): boolean {
     const received = Math.min(size, this.#input.length);
     const isComplete = received === size;
     if (this.#partialBytes !== undefined) {
-      if (!this.#reserveMore(received - this.#partialBytes)) return false;
-      this.#partialBytes = received;
-      if (isComplete) this.#completePartial(size, qos);
-      return isComplete;
+      const more = received - this.#partialBytes;
+      this.#isMemoryLimited = more > 0 && this.session?.memory.reserve(more, this.#schedule, true) !== true;
+      if (this.#isMemoryLimited) return false;
+      this.#partialBytes = isComplete ? undefined : received;
+      if (!isComplete) return false;
+      this.session?.memory.complete(this.#schedule);
+      if (this.#countUnacknowledged(qos)) this.#publish(this.#input.take(size), size + MESSAGE_OVERHEAD);
+      return true;
     }
     if (this.#held.length > 0 || !this.#mayBegin(received)) {
       if (isComplete) this.#hold(size, qos);
@@ -333,17 +272,6 @@ export class Connection implements Client {
     this.#rate.use();
     this.#inFlight++;
     return true;
-  }
-
-  #reserveMore(bytes: number): boolean {
-    this.#isMemoryLimited = bytes > 0 && this.session?.memory.reserve(bytes, this.#schedule, true) !== true;
-    return !this.#isMemoryLimited;
-  }
-
-  #completePartial(size: number, qos: number): void {
-    this.session?.memory.complete(this.#schedule);
-    this.#partialBytes = undefined;
-    if (this.#countUnacknowledged(qos)) this.#publish(this.#input.take(size), size + MESSAGE_OVERHEAD);
   }
 
   #hold(size: number, qos: number): void {
@@ -394,92 +322,43 @@ export class Connection implements Client {
     this.#unacknowledged--;
     this.#ingesting.delete(messageId);
     if (qos === 2 && (code < ReasonCode.unspecifiedError || this.#version === 4)) this.#unreleased.add(messageId);
-    this.#send({ cmd: qos === 1 ? "puback" : "pubrec", messageId, reasonCode: code, ...this.#explained(reason) });
-  }
-
-  /** As a Reason String, if the client accepts one. */
-  #explained(reason: string | undefined): { readonly properties?: { readonly reasonString: string } } {
-    if (reason === undefined || this.#version === 4 || !this.#wantsReasons) return {};
-    const reasonString = reason.slice(0, MAX_REASON_LENGTH).toWellFormed().replaceAll("\0", "");
-    return Buffer.byteLength(reasonString) + 16 > this.#maxReplyBytes ? {} : { properties: { reasonString } };
-  }
-
-  // --- control packets ---
-
-  #mayControl(): boolean {
-    this.#isControlLimited = this.#controlCount >= this.#limits.controlPackets;
-    if (this.#isControlLimited) return false;
-    this.#controlCount++;
-    this.#controlTimer ??= setTimeout(() => {
-      this.#controlTimer = undefined;
-      this.#controlCount = 0;
-      this.#isControlLimited = false;
-      this.#process();
-    }, SECOND_MS);
-    return true;
+    const properties = this.#version === 5 && this.#wantsReasons ? reasonProperties(reason, this.#maxReplyBytes) : {};
+    this.#send({ cmd: qos === 1 ? "puback" : "pubrec", messageId, reasonCode: code, ...properties });
   }
 
   #handleControl({ type }: FixedHeader, bytes: Buffer): void {
-    if (type === PacketType.pingreq) {
-      this.#send({ cmd: "pingresp" });
-      return;
-    }
     if (type === PacketType.disconnect) {
       this.#socket.end();
       this.#leave();
       return;
     }
-    const packet = CONTROL_TYPES.has(type) ? this.#reader.read(bytes) : undefined;
-    const messageId = packet?.messageId ?? 0;
-    if (packet === undefined || messageId <= 0) {
-      this.close("protocol", CONTROL_TYPES.has(type) ? ReasonCode.malformedPacket : ReasonCode.protocolError);
-    } else if (packet.cmd === "pubrel") {
-      const isKnown = this.#unreleased.delete(messageId);
-      // It belongs to the message, and does not count as a control packet.
-      if (isKnown) this.#controlCount--;
-      this.#send({ cmd: "pubcomp", messageId, reasonCode: isKnown ? ReasonCode.success : ReasonCode.packetIdentifierNotFound });
-    } else if (packet.cmd === "subscribe" && packet.subscriptions.length > 0) {
-      const refused = this.#version === 5 ? ReasonCode.notAuthorized : 0x80;
-      const granted = packet.subscriptions.map(({ topic }) => (CHIRPSTACK_COMMANDS.test(topic) ? 0 : refused));
-      this.#send({ cmd: "suback", messageId, granted });
-    } else if (packet.cmd === "unsubscribe" && packet.unsubscriptions.length > 0) {
-      this.#send({ cmd: "unsuback", messageId, granted: packet.unsubscriptions.map(() => 0) });
-    } else this.close("protocol", ReasonCode.malformedPacket);
+    const packet = type === PacketType.pingreq ? ({ cmd: "pingreq" } as const) : this.#reader.read(bytes);
+    // PUBREL belongs to a message, and does not count as a control packet.
+    if (packet?.cmd === "pubrel" && this.#unreleased.has(packet.messageId ?? 0)) this.#control.giveBack();
+    const reply = replyToControl(packet, this.#version, this.#unreleased);
+    if (typeof reply === "number") this.close("protocol", reply);
+    else this.#send(reply);
   }
 
-  // --- output and the end ---
-
   #send(packet: Packet): void {
-    if (!this.#socket.writable || this.#phase === "ended") return;
-    if (!this.#isCorked) {
-      this.#isCorked = true;
-      this.#socket.cork();
-      process.nextTick(() => {
-        this.#isCorked = false;
-        this.#socket.uncork();
-      });
-    }
-    this.#socket.write(encode(packet, this.#version));
+    if (this.#phase !== "ended") this.#output.send(packet, this.#version);
   }
 
   /** Pauses or resumes the socket, and notes when the packet that is being received began. */
   #updateReading(hasConsumed: boolean): void {
     const { length } = this.#input;
-    if (length === 0) this.#packetSince = undefined;
-    else if (hasConsumed || this.#packetSince === undefined) this.#packetSince = performance.now();
+    this.#times.packet(length > 0, hasConsumed);
     const unread = this.#heldBytes + (this.#partialBytes === undefined ? length : 0);
-    const isLimited = this.#isMemoryLimited || this.#isControlLimited || unread >= this.#limits.heldBytes;
-    if (isLimited || this.#socket.writableNeedDrain) {
-      if (this.#pausedSince === undefined) this.#socket.pause();
-      this.#pausedSince ??= performance.now();
-      return;
+    const isLimited = this.#isMemoryLimited || this.#control.isReached || unread >= this.#limits.heldBytes;
+    const isPaused = isLimited || this.#socket.writableNeedDrain;
+    if (isPaused === this.#times.isPaused) return;
+    if (isPaused) {
+      this.#times.pause();
+      this.#socket.pause();
+    } else {
+      this.#times.resume();
+      this.#socket.resume();
     }
-    if (this.#pausedSince === undefined) return;
-    const paused = performance.now() - this.#pausedSince;
-    this.#pausedSince = undefined;
-    this.#receivedAt += paused;
-    if (this.#packetSince !== undefined) this.#packetSince += paused;
-    this.#socket.resume();
   }
 
   /** The client is gone. Messages that it sent before are still ingested. */
@@ -512,27 +391,10 @@ export class Connection implements Client {
     this.#releasePartial();
     this.session?.memory.cancel(this.#schedule);
     this.#rate?.stop();
-    clearTimeout(this.#controlTimer);
+    this.#control.stop();
     this.#held.length = 0;
     this.#input.clear();
     this.#handler.ended(this);
-    if (this.#socket.destroyed) return;
-    // Unread input would reset the connection before the client has read the last reply.
-    this.#socket.removeAllListeners("data");
-    this.#socket.resume();
-    this.#socket.end();
-    const timer = setTimeout(() => this.#socket.destroy(), FLUSH_MS);
-    this.#socket.once("close", () => clearTimeout(timer));
+    this.#output.finish();
   }
-}
-
-const CONTROL_TYPES: ReadonlySet<number> = new Set([PacketType.pubrel, PacketType.subscribe, PacketType.unsubscribe]);
-
-/** The reason code of MQTT 5 if the packet is not acceptable. */
-function publishError(packet: Packet | undefined): number | undefined {
-  if (packet?.cmd !== "publish") return ReasonCode.malformedPacket;
-  const { topic, qos, messageId = 0, properties } = packet;
-  if (properties?.topicAlias !== undefined) return ReasonCode.topicAliasInvalid;
-  if (topic === "" || /[+#\0]/.test(topic) || properties?.subscriptionIdentifier !== undefined) return ReasonCode.protocolError;
-  return qos > 0 && messageId <= 0 ? ReasonCode.malformedPacket : undefined;
 }

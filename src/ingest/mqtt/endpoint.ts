@@ -13,8 +13,8 @@ import { createMqttMessage, type MqttMessage } from "../decode/message.ts";
 import type { Ingest, ReadingResult, Sender } from "../ingest.ts";
 import { type Authenticate, Authentication, type ClientLimits, isKeyError, type KeySession } from "./authentication.ts";
 import { Batcher, isUnavailable, type MessageResult } from "./batcher.ts";
-import { type Acknowledgement, Connection, type ConnectionHandler, type ConnectionLimits } from "./connection.ts";
-import { MemoryBudget } from "./limits.ts";
+import { type Acknowledgement, Connection, type ConnectionHandler } from "./connection.ts";
+import { type ConnectionLimits, MemoryBudget } from "./limits.ts";
 import { type ConnectError, ReasonCode } from "./protocol.ts";
 
 export type EndpointLimits = ConnectionLimits &

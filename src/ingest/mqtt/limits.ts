@@ -1,4 +1,23 @@
-// What clients may use: memory for messages that are not yet stored, and messages per second of a key.
+// Limits of clients: memory for messages that are not yet stored, rates, and times.
+
+export type ConnectionLimits = {
+  /** Sizes of packets: PUBLISH, CONNECT, and any other. */
+  readonly publishBytes: number;
+  readonly connectBytes: number;
+  readonly controlBytes: number;
+  /** Messages of one client in progress; the Receive Maximum of MQTT 5. */
+  readonly inFlight: number;
+  /** Received bytes of messages that may not be ingested yet: the socket is paused when there are more. */
+  readonly heldBytes: number;
+  /** Packets per second that are neither publishes nor belong to one. */
+  readonly controlPackets: number;
+  /** For a client to send CONNECT. */
+  readonly connectMs: number;
+  /** For one packet to arrive, or for a reply to be read. Time in which we did not read does not count. */
+  readonly packetMs: number;
+  /** Without any packet, for clients that set no keep-alive. */
+  readonly silentMs: number;
+};
 
 /** Memory for messages in progress, shared by all clients. A key gets a part of it. */
 export class MemoryBudget {
@@ -126,5 +145,84 @@ export class RateGate {
       this.#isWaiting = false;
       this.#retry();
     }, delay);
+  }
+}
+
+const SECOND_MS = 1000;
+
+/** Control packets of one client per second. */
+export class ControlLimit {
+  readonly #limit: number;
+  readonly #retry: () => void;
+  #count = 0;
+  #timer: NodeJS.Timeout | undefined;
+  /** No more packets are read until the second is over; `retry` is called then. */
+  isReached = false;
+
+  constructor(limit: number, retry: () => void) {
+    this.#limit = limit;
+    this.#retry = retry;
+  }
+
+  take(): boolean {
+    this.isReached = this.#count >= this.#limit;
+    if (this.isReached) return false;
+    this.#count++;
+    this.#timer ??= setTimeout(() => {
+      this.#timer = undefined;
+      this.#count = 0;
+      this.isReached = false;
+      this.#retry();
+    }, SECOND_MS);
+    return true;
+  }
+
+  giveBack(): void {
+    this.#count--;
+  }
+
+  stop(): void {
+    clearTimeout(this.#timer);
+  }
+}
+
+/** When a client's bytes arrived. Time in which its socket was paused does not count. */
+export class ReadTimes {
+  #receivedAt = performance.now();
+  #packetSince: number | undefined;
+  #pausedSince: number | undefined;
+
+  get isPaused(): boolean {
+    return this.#pausedSince !== undefined;
+  }
+
+  received(): void {
+    this.#receivedAt = performance.now();
+  }
+
+  /** Whether a packet is incomplete, and whether another one was complete since the last call. */
+  packet(isIncomplete: boolean, hasConsumed: boolean): void {
+    if (!isIncomplete) this.#packetSince = undefined;
+    else if (hasConsumed || this.#packetSince === undefined) this.#packetSince = performance.now();
+  }
+
+  pause(): void {
+    this.#pausedSince = performance.now();
+  }
+
+  resume(): void {
+    const paused = performance.now() - (this.#pausedSince ?? performance.now());
+    this.#pausedSince = undefined;
+    this.#receivedAt += paused;
+    if (this.#packetSince !== undefined) this.#packetSince += paused;
+  }
+
+  isPausedFor(milliseconds: number, now: number): boolean {
+    return this.#pausedSince !== undefined && now - this.#pausedSince > milliseconds;
+  }
+
+  isLate(packetMs: number, silentMs: number, now: number): boolean {
+    if (this.isPaused) return false;
+    return (this.#packetSince !== undefined && now - this.#packetSince > packetMs) || now - this.#receivedAt > silentMs;
   }
 }

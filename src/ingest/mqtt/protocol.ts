@@ -1,5 +1,6 @@
 // MQTT as far as the endpoint needs it: incoming bytes cut into packets, reason codes, and replies for MQTT 3.1.1 and 5.
 
+import type { Socket } from "node:net";
 import { generate, type Packet, parser } from "mqtt-packet";
 import type { ErrorCode } from "../../domain/errors.ts";
 import type { MqttDisconnectReason } from "../../domain/events.ts";
@@ -14,6 +15,8 @@ export const PacketType = {
   pingreq: 12,
   disconnect: 14,
 } as const;
+
+export const CLIENT_PACKETS: ReadonlySet<number> = new Set(Object.values(PacketType));
 
 /** Reason codes of MQTT 5. */
 export const ReasonCode = {
@@ -44,32 +47,6 @@ export type MqttVersion = 4 | 5;
 
 /** Why a CONNECT was refused. */
 export type ConnectError = ErrorCode | "too_many" | "bad_authentication_method" | "protocol_version";
-
-type ConnackCodes = { readonly returnCode: number; readonly reasonCode: number };
-
-/** MQTT 3.1.1 has five return codes: 1 protocol version, 3 unavailable, 4 bad user name or password, 5 not authorized. */
-export function connackCodes(error: ConnectError): ConnackCodes {
-  switch (error) {
-    case "protocol_version":
-      return { returnCode: 1, reasonCode: ReasonCode.unsupportedProtocolVersion };
-    case "key_missing":
-    case "key_invalid":
-      return { returnCode: 4, reasonCode: ReasonCode.badUserNameOrPassword };
-    case "key_expired":
-    case "key_revoked":
-    case "role_insufficient":
-      return { returnCode: 5, reasonCode: ReasonCode.notAuthorized };
-    case "bad_authentication_method":
-      return { returnCode: 5, reasonCode: ReasonCode.badAuthenticationMethod };
-    case "too_many":
-      return { returnCode: 3, reasonCode: ReasonCode.quotaExceeded };
-    case "rate_limited":
-    case "keys_throttled":
-      return { returnCode: 3, reasonCode: ReasonCode.connectionRateExceeded };
-    default:
-      return { returnCode: 3, reasonCode: ReasonCode.serverUnavailable };
-  }
-}
 
 export const DISCONNECT_CODES: Readonly<Record<MqttDisconnectReason, number>> = {
   protocol: ReasonCode.protocolError,
@@ -176,14 +153,39 @@ export class PacketReader {
   }
 }
 
-/** The protocol version that a CONNECT packet asks for; undefined if it is no MQTT at all. */
-export function requestedVersion(connect: Buffer): number | undefined {
-  let at = 1;
-  while ((connect[at] ?? 0) >= 128) at++;
-  const nameLength = connect.length >= at + 3 ? connect.readUInt16BE(at + 1) : 0;
-  const name = connect.toString("latin1", at + 3, at + 3 + nameLength);
-  // Bridges set the highest bit.
-  return name === "MQTT" || name === "MQIsdp" ? (connect[at + 3 + nameLength] ?? 0) & 127 : undefined;
-}
-
 export const encode = (packet: Packet, protocolVersion: MqttVersion): Buffer => generate(packet, { protocolVersion });
+
+const FLUSH_MS = 1000;
+
+/** Writes the replies of one turn together. */
+export class PacketWriter {
+  readonly #socket: Socket;
+  #isCorked = false;
+
+  constructor(socket: Socket) {
+    this.#socket = socket;
+  }
+
+  send(packet: Packet, version: MqttVersion): void {
+    if (!this.#socket.writable) return;
+    if (!this.#isCorked) {
+      this.#isCorked = true;
+      this.#socket.cork();
+      process.nextTick(() => {
+        this.#isCorked = false;
+        this.#socket.uncork();
+      });
+    }
+    this.#socket.write(encode(packet, version));
+  }
+
+  /** Ends the connection after the last reply. Input is discarded: unread, it would reset the connection before that. */
+  finish(): void {
+    if (this.#socket.destroyed) return;
+    this.#socket.removeAllListeners("data");
+    this.#socket.resume();
+    this.#socket.end();
+    const timer = setTimeout(() => this.#socket.destroy(), FLUSH_MS);
+    this.#socket.once("close", () => clearTimeout(timer));
+  }
+}
