@@ -1,8 +1,7 @@
 // CSV readings: a header that names the three columns, in any order, then one reading a row.
 
-import type { DecodedRecord } from "../domain/record.ts";
-import { decodeReading } from "../domain/record.ts";
 import { quoted } from "../domain/text.ts";
+import { type DecodedRecord, decodeReading } from "./records.ts";
 
 const COLUMNS = ["tank_id", "created_at", "fill_percentage"] as const;
 

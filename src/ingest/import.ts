@@ -1,15 +1,15 @@
 // Ingest: how data comes in. A file goes line → record → run of records of one kind → store; every run is one durable
 // step, so an import can be interrupted anywhere and run again. May not: know HTTP, or an engine.
 
-import type { DeviceRecord } from "../domain/device-record.ts";
 import type { Clock } from "../domain/instant.ts";
-import type { CustomerRecord, ReadingRecord, TankRecord } from "../domain/record.ts";
+import type { CustomerRecord, DeviceRecord, TankRecord } from "../domain/records.ts";
 import type { Writes } from "../domain/store.ts";
 import { accepting } from "./accept.ts";
 import type { Accept, Outcome as Accepted, Arrival } from "./arrival.ts";
 import { rowDecoder } from "./csv.ts";
 import { type Line, linesOf } from "./lines.ts";
 import { type BoundArrival, type DecodedLine, decodeLine } from "./ndjson.ts";
+import type { ReadingRecord } from "./records.ts";
 
 export type Summary = { read: number; new: number; changed: number; unchanged: number; rejected: number; waiting: number };
 export const nothingYet = (): Summary => ({ read: 0, new: 0, changed: 0, unchanged: 0, rejected: 0, waiting: 0 });

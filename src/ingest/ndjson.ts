@@ -1,12 +1,12 @@
 // Lines of newline-delimited JSON: the objects of the interface, and readings that name their device as they do at every
 // other door.
 
-import { type DecodedRecord, decodeRecord } from "../domain/record.ts";
 import { isObject } from "../domain/validate.ts";
 import type { Arrival } from "./arrival.ts";
 import { Delivery } from "./decode/delivery.ts";
 import { ownReading } from "./decode/own.ts";
 import { idFault } from "./decode/parts.ts";
+import { type DecodedRecord, decodeRecord } from "./records.ts";
 
 /** A reading that names its device, and the customer its sender was bound to, whose tanks alone it may go to. */
 export type BoundArrival = { readonly arrival: Arrival; readonly customerId: string | null };

@@ -1,7 +1,6 @@
 // Tanks as sensors meet them: their shapes, and where the surface stands in them, in whole millimetres.
 
-import { fillAtLevel, fullLevel } from "../domain/geometry.ts";
-import type { Shape } from "../domain/shape.ts";
+import { fillAtLevel, fullLevel, type Shape } from "../domain/shape.ts";
 import { inUnit } from "../domain/units.ts";
 import type { Random } from "./random.ts";
 

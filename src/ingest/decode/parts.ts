@@ -2,8 +2,9 @@
 // the words of `domain/check.ts`.
 
 import { deviceKey } from "../../domain/device.ts";
-import { ID_MAX_LENGTH, isLongerThan, isPossibleId } from "../../domain/id.ts";
+import { ID_MAX_LENGTH, isPossibleId } from "../../domain/id.ts";
 import { type Instant, parseInstant } from "../../domain/instant.ts";
+import { isLongerThan } from "../../domain/text.ts";
 import { isObject } from "../../domain/validate.ts";
 import type { Rejected } from "../arrival.ts";
 
