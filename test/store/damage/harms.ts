@@ -287,7 +287,7 @@ export const TOLD: readonly Harm[] = [
   onTank(
     "a place that is not on Earth",
     "UPDATE tank SET latitude = 91 WHERE id = 'long'",
-    /location: latitude: must be from -90 to 90/,
+    /location.latitude: must be from -90 to 90/,
   ),
   {
     name: "a customer changed before it was made",
