@@ -282,7 +282,7 @@ export const TOLD: readonly Harm[] = [
   onTank(
     "an instant outside the calendar",
     "UPDATE tank SET updated_at = 9000000000000000 WHERE id = 'long'",
-    /updated_at: 9000000000000000 is no instant/,
+    /updated_at: 9000000000000000 is not an instant/,
   ),
   onTank(
     "a place that is not on Earth",
