@@ -4,8 +4,7 @@ import assert from "node:assert/strict";
 import test from "node:test";
 import type { ExportRecord, Store } from "../../src/domain/store.ts";
 import { FIRST } from "../../src/store/postgres/schema.ts";
-import { type Database, postgresDatabase } from "../support/postgres/database.ts";
-import { openedOn } from "../support/postgres/opened.ts";
+import { type Database, openedOn, postgresDatabase } from "../support/postgres/database.ts";
 import type { Lifetime } from "../support/service.ts";
 import { EUI, expectBroughtOver, expectTwins, fillPrevious, OLD_TABLES } from "./previous-version.ts";
 

@@ -1,9 +1,7 @@
-// A port for a server that will be stopped and started again.
-
 import { randomInt } from "node:crypto";
 import { createServer } from "node:net";
 
-/** Below the ports that systems give to outgoing connections, one of which could sit on it while the server is stopped. */
+/** For a server that stops and starts again: below the ephemeral ports, one of which could be taken while it is stopped. */
 export async function freePort(): Promise<number> {
   for (;;) {
     const port = randomInt(15_000, 32_000);
