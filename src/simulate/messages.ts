@@ -1,61 +1,59 @@
-// What a device has to say, as it goes out: in our own words, or wrapped by the network server that carries it.
+// Messages as they are sent: readings in the service's own format, or uplinks as ChirpStack and The Things Stack forward them.
 
 import { formatInstant, type Instant } from "../domain/instant.ts";
-import type { Device } from "./device.ts";
-import { sensorOf } from "./makers.ts";
+import type { SimulatedDevice } from "./fleet.ts";
 import type { Random } from "./random.ts";
-import { distanceTo, fillAt, levelAt } from "./vessel.ts";
+import { distanceTo, fillAt, levelAt, sensorOf } from "./sensors.ts";
 
-/** A reading as a device took it. `value` is what it measures: millimetres of level, or the fill where it knows that itself. */
-export type Measured = { readonly number: number; readonly at: Instant; readonly value: number };
+/** A reading before it is sent. `value` is a level in millimetres, or a fill percentage for maker `own`. */
+export type MeasuredReading = { readonly number: number; readonly at: Instant; readonly value: number };
 
-/** `numbers`: of the readings in it, in their order. */
+/** `numbers` are those of its readings, in order. */
 export type Message = { readonly device: string; readonly numbers: readonly number[] } & (
-  | { readonly by: "own"; readonly readings: readonly object[] }
-  | { readonly by: "chirpstack" | "tts"; readonly text: string }
+  | { readonly format: "own"; readonly readings: readonly object[] }
+  | { readonly format: "chirpstack" | "tts"; readonly text: string }
 );
 
-/** What the device measures in a tank that is so full. */
-export function valueAt({ maker, shape }: Device, fill: number): number {
+/** What the device measures at that fill. */
+export function valueAt({ maker, shape }: SimulatedDevice, fill: number): number {
   return maker === "own" ? Math.round(fill * 100) / 100 : levelAt(shape, fill);
 }
 
-/** What the service is to make of it. */
-export function fillOf({ maker, shape }: Device, value: number): number {
+/** The fill that the service must derive from the value. */
+export function fillOf({ maker, shape }: SimulatedDevice, value: number): number {
   return maker === "own" ? value : fillAt(shape, value);
 }
 
-/** A gateway of our own sends a list at once; network servers send one uplink after the other. */
-export function messagesOf(device: Device, measured: readonly Measured[], random: Random): Message[] {
+/** One message with all readings in the service's own format; one message per reading from a network server. */
+export function messagesOf(device: SimulatedDevice, measured: readonly MeasuredReading[], random: Random): Message[] {
   const { id, maker, shape } = device;
   const sensor = sensorOf(maker);
   const payload = (level: number) => sensor?.payload({ level, distance: distanceTo(shape, level) }) ?? {};
-  if (sensor === undefined || sensor.by === "own") {
+  if (sensor === undefined || sensor.format === "own") {
     const readings = measured.map(({ at, value }) => {
       const created_at = formatInstant(at);
       return sensor === undefined ? { created_at, fill_percentage: value } : { created_at, payload: payload(value) };
     });
-    return [{ device: id, by: "own", numbers: measured.map(({ number }) => number), readings }];
+    return [{ device: id, format: "own", numbers: measured.map(({ number }) => number), readings }];
   }
-  const { by, port } = sensor;
-  const wrap = by === "chirpstack" ? chirpstackUp : ttsUp;
+  const { format, port } = sensor;
+  const wrap = format === "chirpstack" ? chirpstackUplink : ttsUplink;
   return measured.map(({ number, at, value }) => {
     const uplink = { number, at, port, payload: payload(value) };
-    return { device: id, by, numbers: [number], text: JSON.stringify(wrap(device, uplink, random)) };
+    return { device: id, format, numbers: [number], text: JSON.stringify(wrap(device, uplink, random)) };
   });
 }
 
-const APPLICATION = "17c82e96-be03-4f38-aef3-f83d48582d97";
+const APPLICATION_ID = "17c82e96-be03-4f38-aef3-f83d48582d97";
 const APPLICATION_NAME = "tank-sensors";
 const TENANT = "ttn";
 
-/** Where a broker has it. */
-export function topicOf({ by, device }: Message): string {
-  switch (by) {
+export function topicOf({ format, device }: Message): string {
+  switch (format) {
     case "own":
       return `tanks/${device}/readings`;
     case "chirpstack":
-      return `application/${APPLICATION}/device/${device}/event/up`;
+      return `application/${APPLICATION_ID}/device/${device}/event/up`;
     case "tts":
       return `v3/${APPLICATION_NAME}@${TENANT}/devices/${ttsName(device)}/up`;
   }
@@ -63,13 +61,13 @@ export function topicOf({ by, device }: Message): string {
 
 type Uplink = { readonly number: number; readonly at: Instant; readonly port: number; readonly payload: object };
 
-function chirpstackUp({ id, maker }: Device, { at, number, port, payload }: Uplink, random: Random): object {
+function chirpstackUplink({ id, maker }: SimulatedDevice, { at, number, port, payload }: Uplink, random: Random): object {
   return {
     deduplicationId: uuid(random),
     time: `${withNanoseconds(at, random)}+00:00`,
     deviceInfo: {
       tenantName: "ChirpStack",
-      applicationId: APPLICATION,
+      applicationId: APPLICATION_ID,
       applicationName: APPLICATION_NAME,
       deviceProfileName: maker,
       deviceName: `tank ${id.slice(-6)}`,
@@ -89,8 +87,8 @@ function chirpstackUp({ id, maker }: Device, { at, number, port, payload }: Upli
   };
 }
 
-/** It writes EUIs in upper case, and has a name of its own for each device. */
-function ttsUp({ id }: Device, { at, number, port, payload }: Uplink, random: Random): object {
+/** The Things Stack writes EUIs in upper case and gives each device a name. */
+function ttsUplink({ id }: SimulatedDevice, { at, number, port, payload }: Uplink, random: Random): object {
   const received_at = `${withNanoseconds(at, random)}Z`;
   return {
     end_device_ids: {
@@ -114,7 +112,7 @@ function ttsUp({ id }: Device, { at, number, port, payload }: Uplink, random: Ra
 
 const ttsName = (device: string): string => `eui-${device}`;
 
-/** Network servers count finer than we do. */
+/** Network servers report nanoseconds. */
 function withNanoseconds(at: Instant, random: Random): string {
   return formatInstant(at).slice(0, -1) + String(random.whole(0, 999_999)).padStart(6, "0");
 }
