@@ -5,18 +5,19 @@ import type { Config } from "./config.ts";
 import type { Observe } from "./domain/events.ts";
 import type { Clock } from "./domain/instant.ts";
 import type { Reads, Store } from "./domain/store.ts";
-import { doorsOf } from "./doors.ts";
-import { listenComplaint, numericHost, urlOf } from "./http/address.ts";
+import { listenError, numericHost, urlOf } from "./http/address.ts";
+import { LastSeen } from "./http/last-seen.ts";
 import { type Limits, localLimits } from "./http/limits.ts";
-import { LastSeen } from "./http/seen.ts";
-import { buildServer, type ServerParts } from "./http/server.ts";
+import { ManagementService } from "./http/management.ts";
+import { buildServer, type ServerOptions } from "./http/server.ts";
 import { accepting } from "./ingest/accept.ts";
+import { httpDoors } from "./ingest/http.ts";
 import { type Mqtt, openMqtt } from "./mqtt.ts";
 import { type MetricsBook, openMetrics } from "./observe/metrics.ts";
 import { openStore } from "./store/open.ts";
 import { VERSION } from "./version.ts";
 
-const PATIENCE: ServerParts["patience"] = { headersMs: 10_000, requestMs: 20_000 };
+const TIMEOUTS: ServerOptions["timeouts"] = { headersMs: 10_000, requestMs: 20_000 };
 /** How long a stop waits for requests under way. */
 const STOP_MS = 10_000;
 const TIDY_MS = 25;
@@ -31,7 +32,7 @@ export type AppOptions = {
   readonly config: Config;
   readonly log: Observe;
   readonly clock?: Clock;
-  readonly patience?: ServerParts["patience"];
+  readonly timeouts?: ServerOptions["timeouts"];
   /** What several processes have in common. In one process it is its own. */
   readonly metrics?: MetricsBook;
   readonly limits?: Limits;
@@ -42,7 +43,7 @@ export type AppOptions = {
 };
 
 export async function startApp(options: AppOptions): Promise<App> {
-  const { config, log, clock = Date.now, patience = PATIENCE } = options;
+  const { config, log, clock = Date.now, timeouts = TIMEOUTS } = options;
   const { metrics = openMetrics(), limits = localLimits(clock), descriptor, worker = 1 } = options;
   const started = performance.now();
   const observe: Observe = (event) => {
@@ -50,9 +51,9 @@ export async function startApp(options: AppOptions): Promise<App> {
     log(event);
   };
   const store = await openStore(config.databaseUrl, observe, config);
-  const seen = new LastSeen(store.updateLastSeen, clock, observe);
+  const lastSeen = new LastSeen(store.updateLastSeen, clock, observe);
   const { rateLimit, corsOrigins, trustProxy } = config;
-  const settings = { version: VERSION, rateLimit, corsOrigins, trustProxy, patience };
+  const settings = { version: VERSION, rateLimit, corsOrigins, trustProxy, timeouts };
 
   const accept = accepting(store, clock);
   let server: Awaited<ReturnType<typeof buildServer>> | undefined;
@@ -61,13 +62,14 @@ export async function startApp(options: AppOptions): Promise<App> {
   async function closeAll(): Promise<void> {
     await server?.close();
     await mqtt?.stop();
-    await seen.stop();
+    await lastSeen.stop();
     await store.close();
     metrics.close();
   }
 
   try {
-    const parts = { reads: timed(store, observe), doors: doorsOf(store, clock, accept), seen, clock, observe, metrics, limits };
+    const services = { ingest: httpDoors(accept, clock), management: new ManagementService(store, clock) };
+    const parts = { reads: timed(store, observe), services, lastSeen, clock, observe, metrics, limits };
     server = await buildServer({ ...parts, ...settings });
     const address = { port: config.port, host: await numericHost(config.host) };
     await server.listen(descriptor === undefined ? address : { ...address, ...{ fd: descriptor } });
@@ -97,7 +99,7 @@ export async function startApp(options: AppOptions): Promise<App> {
     };
   } catch (error) {
     await closeAll();
-    throw listenComplaint(error, config);
+    throw listenError(error, config);
   }
 }
 

@@ -29,7 +29,7 @@ function importsOf(file: string, text: string): string[] {
   return [...new Set(named.filter((name) => name.startsWith(".")).map((name) => posix.join(posix.dirname(file), name)))];
 }
 
-const OUTERMOST = ["main.ts", "cli", "workers", "app.ts", "mqtt.ts", "doors.ts"];
+const OUTERMOST = ["main.ts", "cli", "workers", "app.ts", "mqtt.ts"];
 
 /** A folder of `src`, or a file that stands in `src` itself. */
 const partOf = (file: string): string => file.split("/")[0] ?? "";
