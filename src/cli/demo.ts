@@ -68,7 +68,7 @@ async function freshKey(store: Store, role: Role & keyof typeof KEY_NAMES): Prom
   const name = KEY_NAMES[role];
   const manage = new ManagementService(store, Date.now);
   for (const old of await store.keyList()) {
-    if (old.name === name && old.revoked_at === null) await manage.execute({ order: "revoke_key", id: old.id }, MADE_BY);
+    if (old.name === name && old.revoked_at === null) await manage.execute({ type: "revoke_key", id: old.id }, MADE_BY);
   }
   return (await manage.createKey({ name, role }, MADE_BY)).secret ?? "";
 }

@@ -39,16 +39,19 @@ const OPERATOR: Caller = {
 
 async function localService(store: Store): Promise<Service> {
   // Not before they are needed: a wrong call, or one to a service elsewhere, does without them.
-  const [{ dispatch }, { ROUTES }, { ManagementService }, { accepting }, { httpDoors }] = await Promise.all([
+  const [{ dispatch }, { ROUTES }, { ManagementService }, { createIngest }, { createHttpIngest }] = await Promise.all([
     import("../http/dispatch.ts"),
     import("../http/routes.ts"),
     import("../http/management.ts"),
-    import("../ingest/accept.ts"),
+    import("../ingest/ingest.ts"),
     import("../ingest/http.ts"),
   ]);
   const metrics = { text: async () => "" };
   const clock = Date.now;
-  const services = { ingest: httpDoors(accepting(store, clock), clock), management: new ManagementService(store, clock) };
+  const services = {
+    ingest: createHttpIngest(createIngest(store, clock), clock),
+    management: new ManagementService(store, clock),
+  };
   const environment = { reads: store, metrics, services, caller: OPERATOR };
   return {
     async ask(request) {

@@ -64,14 +64,14 @@ export class ManagementService {
       replaced_by: null,
     };
     const secret = newSecret();
-    const executed = await this.execute({ order: "add_key", key, hash: hashSecret(secret) }, by, idempotencyKey);
+    const executed = await this.execute({ type: "create_key", key, hash: hashSecret(secret) }, by, idempotencyKey);
     return { ...executed, secret: executed.replayed ? null : secret };
   }
 
   /** The new key lives as long as the old one did; the old one works for `overlap` more milliseconds. */
   async rotateKey(id: string, overlap: number, by: string): Promise<CreatedKey> {
     const secret = newSecret();
-    const command = { order: "replace_key", id, overlap, newId: newId("key", this.clock()), hash: hashSecret(secret) } as const;
+    const command = { type: "rotate_key", id, overlap, newId: newId("key", this.clock()), hash: hashSecret(secret) } as const;
     return { ...(await this.execute(command, by)), secret };
   }
 

@@ -157,7 +157,7 @@ export function connectionErrorHandler(
     }
     const unknown = unknownMethod(error);
     const rejection = unknown === undefined ? connectionErrorOf(error) : paths.error(unknown.method, unknown.url);
-    observe({ kind: "connection_refused", code: rejection.code, status: STATUS[rejection.code] });
+    observe({ kind: "connection_rejected", code: rejection.code, status: STATUS[rejection.code] });
     const allow = rejection.code === "method_not_allowed" ? { allow: paths.allowed(unknown?.url) } : {};
     socket.end(rawResponse(rejection, randomUUID(), allow), () => socket.destroy());
   };

@@ -142,7 +142,7 @@ function addHooks(
   app.addHook("onResponse", (request, reply, done) => {
     openResponses.delete(request.raw.socket, reply.raw);
     observe({
-      kind: "request_answered",
+      kind: "request_completed",
       requestId: request.id,
       method: request.method,
       path: loggedPath(request.originalUrl),

@@ -95,7 +95,7 @@ describe("asking without the network", () => {
       console.log(JSON.stringify(seen));`;
     const { stdout } = await promisify(execFile)(process.execPath, ["--input-type=module", "-e", script]);
     const loaded = JSON.parse(stdout) as string[];
-    assert.ok(loaded.some((name) => name.endsWith("/http/perform.ts")));
+    assert.ok(loaded.some((name) => name.endsWith("/http/handler.ts")));
     assert.deepEqual(
       loaded.filter((name) => name.includes("node_modules") || name.includes("fastify")),
       [],

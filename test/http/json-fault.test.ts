@@ -26,7 +26,7 @@ test("what is JSON ends where it ends, and nothing before is a fault", () => {
   fc.assert(
     fc.property(fc.oneof(json, spaced), (text) => {
       assert.equal(placeIn(text), text.length);
-      assert.match(describeJsonError(text), /the text ends where the end must follow$/);
+      assert.match(describeJsonError(text), /expected the end of the text, found the end of the text$/);
     }),
   );
 });
@@ -45,7 +45,11 @@ test("the fault of a spoilt text is the first place from which no JSON can follo
     fc.property(spoilt, (text) => {
       const place = placeIn(text);
       assert.ok(place >= 0 && place <= text.length, describeJsonError(text));
-      assert.doesNotMatch(describeJsonError(text), /ends where the end must follow$/, JSON.stringify(text));
+      assert.doesNotMatch(
+        describeJsonError(text),
+        /expected the end of the text, found the end of the text$/,
+        JSON.stringify(text),
+      );
       // Whatever stands before the place could still become JSON: it is told to go on.
       assert.match(
         describeJsonError(text.slice(0, place)),

@@ -6,8 +6,8 @@ import { after, describe, it } from "node:test";
 import { LastSeen } from "../../src/http/last-seen.ts";
 import { ManagementService } from "../../src/http/management.ts";
 import { buildServer } from "../../src/http/server.ts";
-import { accepting } from "../../src/ingest/accept.ts";
-import { httpDoors } from "../../src/ingest/http.ts";
+import { createHttpIngest } from "../../src/ingest/http.ts";
+import { createIngest } from "../../src/ingest/ingest.ts";
 import { openMetrics } from "../../src/observe/metrics.ts";
 import { openStore } from "../../src/store/open.ts";
 import { type Lifetime, temporaryFolder } from "../support/service.ts";
@@ -29,7 +29,7 @@ async function mounted(life: Lifetime): Promise<{ path: string; methods: string[
   const server = await buildServer({
     reads: store,
     services: {
-      ingest: httpDoors(accepting(store, Date.now), Date.now),
+      ingest: createHttpIngest(createIngest(store, Date.now), Date.now),
       management: new ManagementService(store, Date.now),
     },
     lastSeen,

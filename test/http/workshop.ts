@@ -24,8 +24,8 @@ import {
   route,
 } from "../../src/http/route.ts";
 import { buildServer, type ServerOptions } from "../../src/http/server.ts";
-import { accepting } from "../../src/ingest/accept.ts";
-import { httpDoors } from "../../src/ingest/http.ts";
+import { createHttpIngest } from "../../src/ingest/http.ts";
+import { createIngest } from "../../src/ingest/ingest.ts";
 import { openMetrics } from "../../src/observe/metrics.ts";
 import { openStore } from "../../src/store/open.ts";
 import { type KeyWish, makeKey } from "../support/keys.ts";
@@ -263,7 +263,7 @@ export async function openWorkshop(life: Lifetime, options: Options = {}): Promi
       observe,
       metrics,
       limits: localLimits(clock),
-      services: { ingest: httpDoors(accepting(store, clock), clock), management: new ManagementService(store, clock) },
+      services: { ingest: createHttpIngest(createIngest(store, clock), clock), management: new ManagementService(store, clock) },
       routes: WORKSHOP,
     },
     ...{ version: "0.0.0", rateLimit: 100, corsOrigins, trustProxy: false, timeouts },

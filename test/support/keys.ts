@@ -33,7 +33,7 @@ export async function turnKey(store: Store, clock: Clock, id: string, overlap: n
 }
 
 export async function endKey(store: Store, clock: Clock, id: string): Promise<void> {
-  await new ManagementService(store, clock).execute({ order: "revoke_key", id }, "test");
+  await new ManagementService(store, clock).execute({ type: "revoke_key", id }, "test");
 }
 
 async function told(store: Store, { secret }: { readonly secret: string | null }): Promise<Made> {

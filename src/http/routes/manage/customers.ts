@@ -81,7 +81,7 @@ export const managedCustomerRoutes: readonly Route[] = [
     response: { ...one("The new customer"), statuses: [201] },
     errors: ["id_taken"],
     async handle({ services, body, headers, key }) {
-      const command = { order: "create_customer", newId: services.management.newId("cus"), fields: body } as const;
+      const command = { type: "create_customer", newId: services.management.newId("cus"), fields: body } as const;
       const { resource, replayed } = await services.management.execute(command, key.id, idempotencyKeyOf(PATH, headers, body));
       return createdResponse(PATH, resource, replayed);
     },
@@ -116,7 +116,7 @@ export const managedCustomerRoutes: readonly Route[] = [
     response: one("The changed customer"),
     errors: ["customer_unknown", "state_conflict"],
     async handle({ services, body, headers, id, key }) {
-      const command = { order: "change_customer", id, fields: body, ifMatch: headers.ifMatch } as const;
+      const command = { type: "change_customer", id, fields: body, ifMatch: headers.ifMatch } as const;
       return resourceResponse((await services.management.execute(command, key.id)).resource);
     },
   }),
@@ -133,7 +133,7 @@ export const managedCustomerRoutes: readonly Route[] = [
     response: one("The deleted customer"),
     errors: ["customer_unknown", "customer_has_tanks"],
     async handle({ services, headers, id, key, parameters }) {
-      const command = { order: "delete_customer", id, tanks: parameters.tanks, ifMatch: headers.ifMatch } as const;
+      const command = { type: "delete_customer", id, tanks: parameters.tanks, ifMatch: headers.ifMatch } as const;
       return resourceResponse((await services.management.execute(command, key.id)).resource);
     },
   }),
@@ -150,7 +150,7 @@ export const managedCustomerRoutes: readonly Route[] = [
     response: one("The restored customer"),
     errors: ["customer_unknown", "device_in_use"],
     async handle({ services, headers, id, key, parameters }) {
-      const command = { order: "restore_customer", id, tanks: parameters.tanks, ifMatch: headers.ifMatch } as const;
+      const command = { type: "restore_customer", id, tanks: parameters.tanks, ifMatch: headers.ifMatch } as const;
       return resourceResponse((await services.management.execute(command, key.id)).resource);
     },
   }),

@@ -173,7 +173,7 @@ export const deviceRoutes: readonly Route[] = [
       },
       errors: ["device_unknown", "device_in_use"],
       async handle({ services, body, headers, id, key, parameters }) {
-        const command = { order: "put_device", id, fields: body, ifMatch: headers.ifMatch, swap: parameters.swap } as const;
+        const command = { type: "put_device", id, fields: body, ifMatch: headers.ifMatch, swap: parameters.swap } as const;
         const { taken_in, replaced_device_id } = (await services.management.execute(command, key.id)).resource.object;
         const { object, etag } = await deviceNow(services.management, id);
         return resourceResponse({ object: { ...object, taken_in, replaced_device_id }, etag });
@@ -207,8 +207,7 @@ export const deviceRoutes: readonly Route[] = [
     },
     errors: ["device_unknown", "device_in_use"],
     async handle({ services, headers, id, key }) {
-      return (await services.management.execute({ order: "forget_device", id, ifMatch: headers.ifMatch }, key.id)).resource
-        .object;
+      return (await services.management.execute({ type: "remove_device", id, ifMatch: headers.ifMatch }, key.id)).resource.object;
     },
   }),
 ];

@@ -153,7 +153,7 @@ export const keyRoutes: readonly Route[] = [
     response: one("The changed key"),
     errors: ["key_unknown", "state_conflict"],
     async handle({ services, body, headers, id, key }) {
-      const command = { order: "change_key", id, fields: body, ifMatch: headers.ifMatch } as const;
+      const command = { type: "change_key", id, fields: body, ifMatch: headers.ifMatch } as const;
       return resourceResponse((await services.management.execute(command, key.id)).resource);
     },
   }),
@@ -170,7 +170,7 @@ export const keyRoutes: readonly Route[] = [
     response: one("The revoked key"),
     errors: ["key_unknown"],
     async handle({ services, headers, id, key }) {
-      const command = { order: "revoke_key", id, ifMatch: headers.ifMatch } as const;
+      const command = { type: "revoke_key", id, ifMatch: headers.ifMatch } as const;
       return resourceResponse((await services.management.execute(command, key.id)).resource);
     },
   }),

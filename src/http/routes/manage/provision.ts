@@ -93,7 +93,7 @@ export const provisionRoutes: readonly Route[] = [
       const { management } = services;
       const { customers, tanks } = rowsIn(body);
       const command = {
-        order: "provision",
+        type: "provision",
         customers: customers.map((fields) => ({ newId: management.newId("cus"), fields })),
         tanks: tanks.map((fields) => ({ newId: management.newId("tank"), fields })),
         isDry: parameters.dry_run,

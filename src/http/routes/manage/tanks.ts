@@ -119,7 +119,7 @@ export const managedTankRoutes: readonly Route[] = [
     response: { ...changed("The new tank"), statuses: [201] },
     errors: ["id_taken", "device_in_use"],
     async handle({ services, body, headers, key }) {
-      const command = { order: "create_tank", newId: services.management.newId("tank"), fields: body } as const;
+      const command = { type: "create_tank", newId: services.management.newId("tank"), fields: body } as const;
       const { resource, replayed } = await services.management.execute(command, key.id, idempotencyKeyOf(PATH, headers, body));
       return createdResponse(PATH, resource, replayed);
     },
@@ -157,7 +157,7 @@ export const managedTankRoutes: readonly Route[] = [
     response: changed("The changed tank"),
     errors: ["tank_unknown", "device_in_use", "state_conflict"],
     async handle({ services, body, headers, id, key, parameters }) {
-      const command = { order: "change_tank", id, fields: body, ifMatch: headers.ifMatch, swap: parameters.swap } as const;
+      const command = { type: "change_tank", id, fields: body, ifMatch: headers.ifMatch, swap: parameters.swap } as const;
       return resourceResponse((await services.management.execute(command, key.id)).resource);
     },
   }),
@@ -175,7 +175,7 @@ export const managedTankRoutes: readonly Route[] = [
     errors: ["tank_unknown"],
     async handle({ services, headers, id, key }) {
       return resourceResponse(
-        (await services.management.execute({ order: "delete_tank", id, ifMatch: headers.ifMatch }, key.id)).resource,
+        (await services.management.execute({ type: "delete_tank", id, ifMatch: headers.ifMatch }, key.id)).resource,
       );
     },
   }),
@@ -196,7 +196,7 @@ export const managedTankRoutes: readonly Route[] = [
     response: changed("The restored tank"),
     errors: ["tank_unknown", "device_in_use", "state_conflict"],
     async handle({ services, body, headers, id, key }) {
-      const command = { order: "restore_tank", id, fields: body, ifMatch: headers.ifMatch } as const;
+      const command = { type: "restore_tank", id, fields: body, ifMatch: headers.ifMatch } as const;
       return resourceResponse((await services.management.execute(command, key.id)).resource);
     },
   }),
