@@ -50,7 +50,10 @@ export const SUFFICIENT_ROLES: Readonly<Record<RequiredRole, readonly Role[]>> =
 export function requireRole({ key }: Caller, required: RequiredRole): void {
   if (SUFFICIENT_ROLES[required].includes(key.role)) return;
   const sufficient = SUFFICIENT_ROLES[required].map((role) => `"${role}"`).join(" or ");
-  throw new RequestError("role_insufficient", `This key has the role "${key.role}"; this endpoint requires ${sufficient}.`);
+  throw new RequestError(
+    "role_insufficient",
+    `This key has the role "${key.role}"; this endpoint requires the role ${sufficient}.`,
+  );
 }
 
 /** A revoked key stops working everywhere within a second. */

@@ -69,7 +69,7 @@ export const ERROR_DETAILS: Readonly<Record<ErrorCode, string>> = {
   key_invalid: "There is no such key.",
   key_expired: "This key has expired. Ask the operator for a new one.",
   key_revoked: "This key has been revoked. Ask the operator for a new one.",
-  role_insufficient: 'This key has the role "read"; this endpoint requires "manage".',
+  role_insufficient: 'This key has the role "read"; this endpoint requires the role "manage".',
   route_unknown: "There is nothing at this path. The interface is described at /docs.",
   customer_unknown: "There is no customer with this id.",
   tank_unknown: "There is no tank with this id.",

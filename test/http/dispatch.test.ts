@@ -72,7 +72,7 @@ describe("a request from this machine is answered as one over the network", () =
   it("but for a wrong method, which has no HEAD here", async () => {
     const { status, body } = await here({ method: "PUT", path: "/manage/v1/things" });
     assert.equal(status, 405);
-    assert.equal((body as { detail: string }).detail, "PUT is not possible here; this path answers GET and POST.");
+    assert.equal((body as { detail: string }).detail, "PUT is not allowed here; this path supports GET and POST.");
   });
 });
 

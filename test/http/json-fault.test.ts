@@ -53,7 +53,7 @@ test("the fault of a spoilt text is the first place from which no JSON can follo
       // Whatever stands before the place could still become JSON: it is told to go on.
       assert.match(
         describeJsonError(text.slice(0, place)),
-        /the text ends where|an escape/,
+        /found the end of the text$|an escape/,
         JSON.stringify(text.slice(0, place)),
       );
     }),
