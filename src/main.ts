@@ -1,4 +1,4 @@
-// argv → command. Everything a person can type starts here.
+// The command line: finds the command, parses its arguments and runs it.
 
 import { parseArgs } from "node:util";
 import { type Command, type Group, print, say } from "./cli/command.ts";
@@ -6,7 +6,7 @@ import { describeFatalError, UserError } from "./domain/errors.ts";
 import { quoted, suggestion } from "./domain/text.ts";
 import { VERSION } from "./version.ts";
 
-/** Each is loaded when it is called: the service does without the others. */
+/** Loaded on demand, so that the service does not hold the others in memory. */
 const COMMANDS: Readonly<Record<string, () => Promise<Command | Group>>> = {
   serve: async () => (await import("./cli/serve.ts")).serve,
   demo: async () => (await import("./cli/demo.ts")).demo,
@@ -35,7 +35,7 @@ Usage: ${PROGRAM} COMMAND [options]
 
 ${listed(commands)}
 
-"${PROGRAM} COMMAND --help" tells more. Settings come from flags, the environment and .env:
+"${PROGRAM} COMMAND --help" shows its options. Settings come from flags, the environment and .env:
 docs/configuration.md lists them.`;
 }
 
@@ -85,7 +85,7 @@ function parse(command: Command, name: string, words: readonly string[]) {
   }
 }
 
-/** `--latitude -33.9`: what follows a flag that takes a value and is a number is its value, whatever it begins with. */
+/** `--latitude -33.9`: a negative number after a flag that takes a value is its value. */
 function withValues({ flags }: Command, words: readonly string[]): string[] {
   const joined: string[] = [];
   for (const word of words) {
@@ -115,7 +115,7 @@ ${listed(actions)}
 
 ${help}
 
-"${PROGRAM} ${name} ACTION --help" tells more.`;
+"${PROGRAM} ${name} ACTION --help" shows its options.`;
 }
 
 function listed(commands: readonly { readonly name: string; readonly summary: string }[]): string {
@@ -127,14 +127,14 @@ function printed(words: string, exitCode = 0): number {
   return exitCode;
 }
 
-/** A reader that went away (`… | head`) is no failure of ours. */
+/** A closed pipe (`… | head`) is not an error. */
 process.stdout.on("error", (error: NodeJS.ErrnoException) => {
   if (error.code === "EPIPE") process.exit(0);
   say(`tank-monitor: stdout cannot be written: ${error.message}`);
   process.exit(1);
 });
 
-/** Words that nobody can read are no reason to stop. */
+/** Messages that cannot be shown do not stop the program. */
 process.stderr.on("error", () => {});
 
 try {

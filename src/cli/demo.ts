@@ -1,16 +1,14 @@
 // tank-monitor demo
 
 import type { App } from "../app.ts";
-import { demoFleet } from "../demo/devices.ts";
-import { knownTanks, prepareDemo } from "../demo/prepare.ts";
+import { demoFleet, prepareDemo, tanksWithReadings } from "../demo/prepare.ts";
 import { describeFatalError } from "../domain/errors.ts";
 import { type Role, UNRESTRICTED } from "../domain/key.ts";
 import type { Store } from "../domain/store.ts";
 import { ManagementService } from "../http/management.ts";
-import { byHttp } from "../simulate/by-http.ts";
-import { caller } from "../simulate/call.ts";
+import { httpClient, httpTransport } from "../simulate/http.ts";
+import { Tally } from "../simulate/results.ts";
 import { simulate } from "../simulate/simulation.ts";
-import { Tally } from "../simulate/tally.ts";
 import { type Command, configOf, print, say, withStore } from "./command.ts";
 import { Progress } from "./progress.ts";
 import { serveUntilStopped } from "./serve.ts";
@@ -49,11 +47,20 @@ Once it answers, it prints the address, a key and lines to paste.`,
 /** Prints what to do with it, and lets devices send to it, over HTTP as any other, until it is stopped. */
 async function live({ store, url }: App, databaseUrl: string): Promise<() => Promise<void>> {
   print(welcome(url, await freshKey(store, "read"), await examples(store), databaseUrl));
-  const fleet = demoFleet(await knownTanks(store), SEED);
-  const way = byHttp(caller(url, await freshKey(store, "ingest")));
+  const fleet = demoFleet(await tanksWithReadings(store), SEED);
+  const transport = httpTransport(httpClient(url, await freshKey(store, "ingest")));
   const [end, hurry] = [new AbortController(), new AbortController()];
   const rate = fleet.size / ROUND_SECONDS;
-  const how = { fleet, seed: SEED, way, rate, clock: Date.now, told: new Tally(), end: end.signal, hurry: hurry.signal };
+  const how = {
+    fleet,
+    seed: SEED,
+    transport,
+    rate,
+    clock: Date.now,
+    observer: new Tally(),
+    stop: end.signal,
+    abort: hurry.signal,
+  };
   const sending = simulate(how).catch((error) => say(`The devices have stopped sending: ${describeFatalError(error).message}`));
   return async () => {
     end.abort();

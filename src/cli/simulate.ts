@@ -1,18 +1,13 @@
 // tank-monitor simulate
 
 import { UserError } from "../domain/errors.ts";
-import { byHttp } from "../simulate/by-http.ts";
-import { byMqtt } from "../simulate/by-mqtt.ts";
-import { type Caller, caller, isThere } from "../simulate/call.ts";
-import type { Way } from "../simulate/delivery.ts";
-import type { Fleet } from "../simulate/device.ts";
-import { type SeededFleet, seededFleet } from "../simulate/fleet.ts";
-import { Ledger } from "../simulate/ledger.ts";
-import { MAKERS } from "../simulate/makers.ts";
-import { mayManage, mayRead, provision } from "../simulate/provision.ts";
-import { simulate as run } from "../simulate/simulation.ts";
-import { type Summary, Tally } from "../simulate/tally.ts";
-import { type Verification, verify } from "../simulate/verify.ts";
+import { type Fleet, type SeededFleet, seededFleet } from "../simulate/fleet.ts";
+import { type HttpClient, httpClient, httpTransport, isReachable } from "../simulate/http.ts";
+import { mqttTransport } from "../simulate/mqtt.ts";
+import { canManage, canRead, provision } from "../simulate/provision.ts";
+import { ReadingLog, type Summary, Tally, type Verification, verify } from "../simulate/results.ts";
+import { MAKERS } from "../simulate/sensors.ts";
+import { simulate as run, type Transport } from "../simulate/simulation.ts";
 import { type Command, print, say } from "./command.ts";
 import { Progress } from "./progress.ts";
 import { type Wishes, wishesOf } from "./simulate-wishes.ts";
@@ -64,9 +59,9 @@ Exits with 1 where a reading was rejected or could not be delivered, or the tele
     const reader = wishes.verify ? await readerFor(wishes, manager) : undefined;
     if (manager === undefined) say("Nothing is registered: readings of devices that have no tank in the service wait there.");
     else await register(fleet, manager);
-    const ledger = reader === undefined ? undefined : new Ledger();
-    const summary = await act(wishes, fleet, ledger);
-    const verification = reader === undefined || ledger === undefined ? undefined : await lookAgain(ledger, fleet, reader);
+    const log = reader === undefined ? undefined : new ReadingLog();
+    const summary = await act(wishes, fleet, log);
+    const verification = reader === undefined || log === undefined ? undefined : await lookAgain(log, fleet, reader);
     const told = wishes.mqtt === undefined ? summary : asBrokersTell(summary);
     if (call.flags["json"] === true) print(JSON.stringify({ ...told, ...(verification && { verification }) }));
     else tell(told, verification);
@@ -75,47 +70,47 @@ Exits with 1 where a reading was rejected or could not be delivered, or the tele
 };
 
 /** Somebody who may manage: the one with the manage key, or the sender where its key is one. */
-async function managerFor({ url, key, manageKey }: Wishes): Promise<Caller | undefined> {
+async function managerFor({ url, key, manageKey }: Wishes): Promise<HttpClient | undefined> {
   if (url === undefined) return undefined;
-  if (!(await isThere(url))) throw new UserError(`nothing answers at ${url}. Is the service running, and the port right?`);
+  if (!(await isReachable(url))) throw new UserError(`nothing answers at ${url}. Is the service running, and the port right?`);
   const secret = manageKey ?? key;
   if (secret === undefined) return undefined;
-  const call = caller(url, secret);
-  if (await mayManage(call)) return call;
+  const call = httpClient(url, secret);
+  if (await canManage(call)) return call;
   if (manageKey !== undefined) throw new UserError("the key given as --manage-key has another role than manage");
   return undefined;
 }
 
-async function readerFor({ url = "", readKey }: Wishes, manager: Caller | undefined): Promise<Caller> {
-  const call = readKey === undefined ? manager : caller(url, readKey);
-  if (call === undefined || !(await mayRead(call))) throw new UserError("--verify needs a key that may read: --read-key");
+async function readerFor({ url = "", readKey }: Wishes, manager: HttpClient | undefined): Promise<HttpClient> {
+  const call = readKey === undefined ? manager : httpClient(url, readKey);
+  if (call === undefined || !(await canRead(call))) throw new UserError("--verify needs a key that may read: --read-key");
   return call;
 }
 
-async function register(fleet: SeededFleet, manager: Caller): Promise<void> {
+async function register(fleet: SeededFleet, manager: HttpClient): Promise<void> {
   const progress = new Progress("registering tanks");
   await provision(fleet, manager, (done) => progress.show(done, fleet.size, ""));
   progress.end();
 }
 
-function wayFor({ url = "", mqtt, key, manageKey }: Wishes): Way | Promise<Way> {
-  return mqtt === undefined ? byHttp(caller(url, key ?? manageKey ?? "")) : byMqtt(mqtt, key ?? manageKey);
+function transportFor({ url = "", mqtt, key, manageKey }: Wishes): Transport | Promise<Transport> {
+  return mqtt === undefined ? httpTransport(httpClient(url, key ?? manageKey ?? "")) : mqttTransport(mqtt, key ?? manageKey);
 }
 
-async function act(wishes: Wishes, fleet: Fleet, ledger: Ledger | undefined): Promise<Summary> {
+async function act(wishes: Wishes, fleet: Fleet, log: ReadingLog | undefined): Promise<Summary> {
   const { seed, rate, tanks, milliseconds } = wishes;
-  const way = await wayFor(wishes);
-  const tally = new Tally(ledger);
+  const transport = await transportFor(wishes);
+  const tally = new Tally(log);
   const ending = endingAfter(milliseconds);
   const told = () => (wishes.mqtt === undefined ? tally.summary() : asBrokersTell(tally.summary()));
   const progress = new Progress("so far:");
   const teller = setInterval(() => {
     progress.show(0, 0, line(told()));
-    if (ledger?.isFull) ending.end();
+    if (log?.isFull) ending.end();
   }, TOLD_MS);
   say(`${tanks} devices report, ${rate} readings a second over ${wishes.mqtt === undefined ? "HTTP" : "MQTT"}. Ctrl-C ends it.`);
   try {
-    await run({ fleet, seed, way, rate, clock: Date.now, told: tally, ...ending.signals });
+    await run({ fleet, seed, transport, rate, clock: Date.now, observer: tally, ...ending.signals });
     return tally.summary();
   } catch (error) {
     progress.end();
@@ -125,7 +120,7 @@ async function act(wishes: Wishes, fleet: Fleet, ledger: Ledger | undefined): Pr
     progress.end();
     clearInterval(teller);
     ending.forget();
-    await way.close();
+    await transport.close();
   }
 }
 
@@ -142,7 +137,7 @@ function endingAfter(milliseconds: number | undefined) {
   if (milliseconds !== undefined) timers.push(setTimeout(stop, milliseconds));
   for (const signal of SIGNALS) process.on(signal, signalled);
   return {
-    signals: { end: end.signal, hurry: hurry.signal },
+    signals: { stop: end.signal, abort: hurry.signal },
     end: stop,
     forget(): void {
       for (const timer of timers) clearTimeout(timer);
@@ -151,10 +146,10 @@ function endingAfter(milliseconds: number | undefined) {
   };
 }
 
-async function lookAgain(ledger: Ledger, fleet: Fleet, reader: Caller): Promise<Verification> {
+async function lookAgain(log: ReadingLog, fleet: Fleet, reader: HttpClient): Promise<Verification> {
   const progress = new Progress("verifying");
   try {
-    return await verify(ledger, fleet, reader, (tanks) => progress.show(tanks, fleet.size, ""));
+    return await verify(log, fleet, reader, (tanks) => progress.show(tanks, fleet.size, ""));
   } finally {
     progress.end();
   }
