@@ -1,13 +1,11 @@
 // Request parameters, from the query string or a form body to checked values, and the lists they page through. One definition
 // serves the check and the OpenAPI document.
 
-import { parseDuration } from "../domain/duration.ts";
 import { RequestError } from "../domain/errors.ts";
-import { isCleanText, isLongerThan } from "../domain/id.ts";
-import { type Instant, parseInstant } from "../domain/instant.ts";
+import { type Instant, parseDuration, parseInstant } from "../domain/instant.ts";
 import { PAGE_NUMBER, PAGE_SIZE, type Page, type PageQuery } from "../domain/page.ts";
 import { array, boolean, integer, literal, object, oneOf, type Schema, text as textSchema } from "../domain/schema.ts";
-import { quoted, suggestion } from "../domain/text.ts";
+import { isCleanText, isLongerThan, quoted, suggestion } from "../domain/text.ts";
 
 export type Parameter<T> = {
   readonly schema: Schema;

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { parseDuration } from "../../src/domain/duration.ts";
+import { parseDuration } from "../../src/domain/instant.ts";
 
 test("spans are written with one unit", () => {
   assert.equal(parseDuration("45s"), 45_000);

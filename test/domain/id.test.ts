@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import fc from "fast-check";
-import { isCleanText, isPossibleId, newId } from "../../src/domain/id.ts";
+import { isPossibleId, newId } from "../../src/domain/id.ts";
+import { isCleanText } from "../../src/domain/text.ts";
 
 const NOW = Date.parse("2026-11-14T09:30:00Z");
 const LAST = Date.parse("9999-12-31T23:59:59.999Z");

@@ -1,9 +1,8 @@
 // POST /ingest/v1/readings, /ingest/v1/chirpstack, /ingest/v1/tts
 
-import { idField, instantField } from "../../domain/fields.ts";
 import { bindingOf } from "../../domain/key.ts";
 import { FILL } from "../../domain/reading.ts";
-import { array, literal, number, object, oneOf, ref, text } from "../../domain/schema.ts";
+import { array, idField, instantField, literal, number, object, oneOf, ref, text } from "../../domain/schema.ts";
 import { tankExample } from "../examples.ts";
 import { NO_PARAMETERS, textFilter } from "../parameters.ts";
 import { JSON_TYPE, type ReadingOutcome, type Route, route } from "../route.ts";

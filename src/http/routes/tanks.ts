@@ -1,10 +1,9 @@
 // GET /v1/tanks, GET /v1/tanks/:id, GET /v1/tanks/:id/telemetry
 
 import { RequestError } from "../../domain/errors.ts";
-import { idField } from "../../domain/fields.ts";
 import { isPossibleId } from "../../domain/id.ts";
 import { TelemetryObject, telemetryJson } from "../../domain/reading.ts";
-import { anyOf, literal, object, ref } from "../../domain/schema.ts";
+import { anyOf, idField, literal, object, ref } from "../../domain/schema.ts";
 import { TankObject, tankObject } from "../../domain/tank.ts";
 import { tankExample, telemetryExample } from "../examples.ts";
 import { EMPTY_LIST, LIST_PARAMETERS, listExample, listJson, listSchema, NO_PARAMETERS, pageQuery } from "../parameters.ts";

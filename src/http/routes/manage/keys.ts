@@ -2,10 +2,19 @@
 
 import { KeyChangeObject, NewKey } from "../../../domain/commands/keys.ts";
 import { RequestError } from "../../../domain/errors.ts";
-import { idField, instantField, nullableInstantField } from "../../../domain/fields.ts";
 import { KEY_STATES } from "../../../domain/key.ts";
 import { keyResource } from "../../../domain/resource.ts";
-import { literal, nullable, nullableText, object, oneOf, ref } from "../../../domain/schema.ts";
+import {
+  idField,
+  instantField,
+  literal,
+  nullable,
+  nullableInstantField,
+  nullableText,
+  object,
+  oneOf,
+  ref,
+} from "../../../domain/schema.ts";
 import type { ManagementService } from "../../management.ts";
 import { duration, LIST_PARAMETERS, listExample, listJson, listSchema, NO_PARAMETERS } from "../../parameters.ts";
 import { JSON_TYPE, type Route, type RouteResponse, route } from "../../route.ts";

@@ -2,9 +2,8 @@
 
 import { hash } from "node:crypto";
 import type { IdempotencyKey } from "../../../domain/commands/command.ts";
-import { instantField } from "../../../domain/fields.ts";
 import type { Resource } from "../../../domain/resource.ts";
-import { integer, nullable, object, type Schema } from "../../../domain/schema.ts";
+import { instantField, integer, nullable, object, type Schema } from "../../../domain/schema.ts";
 import { JSON_TYPE, type JsonBodyRule, PATCH_TYPES, type RequestHeaders, RouteResponse } from "../../route.ts";
 
 const MAX_BODY_BYTES = 262_144;
