@@ -11,10 +11,9 @@ import type { Observe } from "./domain/events.ts";
 import type { Clock } from "./domain/instant.ts";
 import { bindingOf } from "./domain/key.ts";
 import type { Reads } from "./domain/store.ts";
-import { listenComplaint, numericHost } from "./http/address.ts";
-import { throttled } from "./http/admission.ts";
-import { KeyRing, requireReach } from "./http/auth.ts";
-import { andThen, KeyLimits, type Limits, type Taken, WrongKeys } from "./http/limits.ts";
+import { listenError, numericHost } from "./http/address.ts";
+import { KeyRing, requireRole, wrongKeysThrottled } from "./http/auth.ts";
+import { andThen, KeyLimits, type Limits, type RateDecision, WrongKeys } from "./http/limits.ts";
 import type { Ingest } from "./ingest/ingest.ts";
 import type { Authenticate } from "./ingest/mqtt/authentication.ts";
 import type { BrokerIdentity } from "./ingest/mqtt/broker-connection.ts";
@@ -54,7 +53,7 @@ async function openEndpoint(dependencies: MqttDependencies): Promise<Mqtt | unde
       await endpoint.listen({ host: await numericHost(host), port, ...secure });
     } catch (error) {
       await endpoint.stop();
-      throw listenComplaint(error, { host, port, setting });
+      throw listenError(error, { host, port, setting });
     }
   };
   if (mqttPort !== null) await listen(mqttPort, "--mqtt or MQTT", {});
@@ -114,12 +113,12 @@ function createAuthenticate({ reads, clock, limits, config }: MqttDependencies):
   return async (secret, address) => {
     try {
       const caller = await keys.callerOf(secret);
-      requireReach(caller, "ingest");
+      requireRole(caller, "ingest");
       const takeToken = () => andThen(keyLimits.take(caller.key), delayOf);
       return { keyId: caller.key.id, sender: bindingOf(caller.key), takeToken };
     } catch (error) {
       const isWrong = error instanceof RequestError && error.code === "key_invalid";
-      throw isWrong && (await wrongKeys?.isFlood(address)) === true ? throttled() : error;
+      throw isWrong && (await wrongKeys?.isFlood(address)) === true ? wrongKeysThrottled() : error;
     }
   };
 }
@@ -127,5 +126,5 @@ function createAuthenticate({ reads, clock, limits, config }: MqttDependencies):
 /** A timer may fire a little early. */
 const TIMER_MARGIN_MS = 5;
 
-const delayOf = (taken: Taken | undefined): number =>
-  taken === undefined || taken.allowed ? 0 : taken.retryAfter * 1000 + TIMER_MARGIN_MS;
+const delayOf = (decision: RateDecision | undefined): number =>
+  decision === undefined || decision.allowed ? 0 : decision.retryAfter * 1000 + TIMER_MARGIN_MS;
