@@ -12,8 +12,11 @@ export const openapi: Command = {
   flags: {},
   async run() {
     // Not before it is needed: no other command should pay for it.
-    const [{ openapiDocument }, { ROUTES }] = await Promise.all([import("../http/openapi.ts"), import("../http/routes.ts")]);
-    print(JSON.stringify(openapiDocument(ROUTES, VERSION), null, 2));
+    const [{ formatDocument, openapiDocument }, { ROUTES }] = await Promise.all([
+      import("../http/openapi.ts"),
+      import("../http/routes.ts"),
+    ]);
+    print(formatDocument(openapiDocument(ROUTES, VERSION)));
     return 0;
   },
 };

@@ -9,15 +9,21 @@ import { type Command, configOf, say } from "./command.ts";
 export const serve: Command = {
   name: "serve",
   summary: "run the service",
-  usage: "[--port PORT] [--host ADDRESS] [--mqtt PORT] [--workers N]",
+  usage: "[--port PORT] [--host ADDRESS] [--mqtt PORT] [--mqtts PORT] [--workers N]",
   help: `Answers HTTP on --host and --port (127.0.0.1 and 8080, or HOST and PORT), with --workers processes (1, or WORKERS)
-that share the address. With --mqtt PORT (or MQTT) devices may also send readings to an MQTT broker on that port, and
-with MQTT_URL they are fetched from a broker of your own: docs/mqtt.md. The database is DATABASE_URL (sqlite:data/tank-monitor.db). Stops in order on SIGTERM and SIGINT.
+that share the address. With --mqtt PORT (or MQTT), and with TLS on --mqtts PORT (or MQTTS), devices may also publish readings over
+MQTT; with MQTT_URL the service subscribes to a broker of your own: docs/mqtt.md. The database is DATABASE_URL (sqlite:data/tank-monitor.db). Stops in order on SIGTERM and SIGINT.
 docs/configuration.md tells the rest.`,
   most: 0,
-  flags: { port: { type: "string" }, host: { type: "string" }, mqtt: { type: "string" }, workers: { type: "string" } },
+  flags: {
+    port: { type: "string" },
+    host: { type: "string" },
+    mqtt: { type: "string" },
+    mqtts: { type: "string" },
+    workers: { type: "string" },
+  },
   async run(call) {
-    const config = configOf(call, ["PORT", "HOST", "MQTT", "WORKERS"]);
+    const config = configOf(call, ["PORT", "HOST", "MQTT", "MQTTS", "WORKERS"]);
     if (config.workers > 1) {
       await superviseUntilStopped(config);
     } else {

@@ -34,22 +34,29 @@ const OPERATOR: Caller = {
     revoked_at: null,
     replaced_by: null,
   },
-  sight: UNRESTRICTED,
+  scope: UNRESTRICTED,
 };
 
 async function localService(store: Store): Promise<Service> {
   // Not before they are needed: a wrong call, or one to a service elsewhere, does without them.
-  const [{ dispatch }, { ROUTES }, { doorsOf }] = await Promise.all([
+  const [{ dispatch }, { ROUTES }, { ManagementService }, { createIngest }, { createHttpIngest }] = await Promise.all([
     import("../http/dispatch.ts"),
     import("../http/routes.ts"),
-    import("../doors.ts"),
+    import("../http/management.ts"),
+    import("../ingest/ingest.ts"),
+    import("../ingest/http.ts"),
   ]);
   const metrics = { text: async () => "" };
-  const means = { reads: store, metrics, doors: doorsOf(store, Date.now), caller: OPERATOR };
+  const clock = Date.now;
+  const services = {
+    ingest: createHttpIngest(createIngest(store, clock), clock),
+    management: new ManagementService(store, clock),
+  };
+  const environment = { reads: store, metrics, services, caller: OPERATOR };
   return {
     async ask(request) {
       const { method, path, body } = request;
-      const answer: Answer = await dispatch(ROUTES, means, { method, path, query: queryOf(request), body });
+      const answer: Answer = await dispatch(ROUTES, environment, { method, path, query: queryOf(request), body });
       return accepted(answer);
     },
   };
