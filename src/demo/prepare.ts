@@ -44,7 +44,7 @@ async function equip(store: Store, seed: Seed, now: Instant): Promise<void> {
   const equipped = tanks.map(async (tank) => {
     const { id, maker, shape } = deviceOf(tank, seed);
     const fields = { tank_id: tank.id, profile: sensorOf(maker)?.profile ?? null, shape };
-    const order = { order: "put_device", id, fields, ifMatch: undefined, swap: false } as const;
+    const order = { type: "put_device", id, fields, ifMatch: undefined, swap: false } as const;
     const done = await store.execute(order, { by: MADE_BY, at: now });
     if (isCommandError(done)) throw new Error(`device ${id} of the demo is refused: ${done.detail}`);
   });

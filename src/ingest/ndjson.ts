@@ -3,13 +3,11 @@
 
 import { type DecodedRecord, decodeRecord } from "../domain/record.ts";
 import { isObject } from "../domain/validate.ts";
-import type { Arrival } from "./arrival.ts";
-import { Delivery } from "./decode/delivery.ts";
-import { ownReading } from "./decode/own.ts";
-import { idFault } from "./decode/parts.ts";
+import { BatchContext, decodeIncomingReading, idError } from "./decode/readings.ts";
+import type { IncomingReading } from "./ingest.ts";
 
 /** A reading that names its device, and the customer its sender was bound to, whose tanks alone it may go to. */
-export type BoundArrival = { readonly arrival: Arrival; readonly customerId: string | null };
+export type BoundArrival = { readonly arrival: IncomingReading; readonly customerId: string | null };
 export type DecodedLine = DecodedRecord | { readonly kind: "arrival"; readonly record: BoundArrival };
 
 export function decodeLine(text: string): DecodedLine {
@@ -21,11 +19,11 @@ export function decodeLine(text: string): DecodedLine {
   }
   if (!isObject(value) || value["object"] !== "telemetry" || !Object.hasOwn(value, "device_id")) return decodeRecord(value);
   const { object: _telemetry, customer_id = null, ...reading } = value;
-  const fault = customer_id === null ? undefined : idFault("customer_id", customer_id);
+  const fault = customer_id === null ? undefined : idError("customer_id", customer_id);
   if (fault !== undefined) return rejected(fault.rejected);
   // A file is read long after what it tells of.
   if (reading["created_at"] === undefined) return rejected("created_at: is missing");
-  const arrival = ownReading(reading, new Delivery(0));
+  const arrival = decodeIncomingReading(reading, new BatchContext(0));
   if ("rejected" in arrival) return rejected(arrival.rejected);
   return { kind: "arrival", record: { arrival, customerId: customer_id as string | null } };
 }

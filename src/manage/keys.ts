@@ -35,14 +35,14 @@ export async function createKey(store: Keys, clock: Clock, fields: unknown, by: 
     replaced_by: null,
   };
   const secret = newSecret();
-  const done = await carryOut(store, clock, { order: "add_key", key, hash: hashSecret(secret) }, by, once);
+  const done = await carryOut(store, clock, { type: "create_key", key, hash: hashSecret(secret) }, by, once);
   return { ...done, secret: done.replayed ? null : secret };
 }
 
 /** A successor with a lifetime as long as the old key's; the old one works on for `overlap` milliseconds. */
 export async function rotateKey(store: Keys, clock: Clock, id: string, overlap: number, by: string): Promise<MadeKey> {
   const secret = newSecret();
-  const order = { order: "replace_key", id, overlap, newId: newId("key", clock()), hash: hashSecret(secret) } as const;
+  const order = { type: "rotate_key", id, overlap, newId: newId("key", clock()), hash: hashSecret(secret) } as const;
   return { ...(await carryOut(store, clock, order, by)), secret };
 }
 

@@ -4,13 +4,13 @@ import { RequestError } from "../domain/errors.ts";
 import type { Observe } from "../domain/events.ts";
 
 export class Health {
-  readonly #of: "store" | "writing";
+  readonly #of: "store" | "writes";
   readonly #observe: Observe;
   #isLost = false;
   #isHeld = false;
   #losses = 0;
 
-  constructor(of: "store" | "writing", observe: Observe) {
+  constructor(of: "store" | "writes", observe: Observe) {
     this.#of = of;
     this.#observe = observe;
   }
@@ -19,7 +19,7 @@ export class Health {
     this.#losses++;
     if (this.#isLost) return;
     this.#isLost = true;
-    this.#observe({ kind: `${this.#of}_lost`, reason });
+    this.#observe({ kind: `${this.#of}_unavailable`, reason });
   }
 
   /** Lost until released: an answer that was under way does not count as its return. */
@@ -36,7 +36,7 @@ export class Health {
   #regain(): void {
     if (!this.#isLost || this.#isHeld) return;
     this.#isLost = false;
-    this.#observe({ kind: `${this.#of}_back` });
+    this.#observe({ kind: `${this.#of}_recovered` });
   }
 
   /** Passes on what `work` gives or throws; an error that means the database is away is noted. */

@@ -35,7 +35,7 @@ suite("stores at once", () => {
     await putCustomers(operator, customer("a"));
     await putTanks(operator, ...Array.from({ length: 40 }, (_, i) => tank(`t${i}`, "a")));
     for (let i = 0; i < 40; i++) {
-      const assign = { order: "put_device", id: `d${i}`, fields: { tank_id: `t${i}` }, ifMatch: undefined, swap: false } as const;
+      const assign = { type: "put_device", id: `d${i}`, fields: { tank_id: `t${i}` }, ifMatch: undefined, swap: false } as const;
       await Promise.all([
         sender.ingest(ofDevice(`d${i}`, NEW_YEAR, 5)),
         operator.execute(assign, { by: "test", at: NEW_YEAR + i }),

@@ -94,7 +94,7 @@ async function arrive(): Promise<void> {
   await store.ingest(batch);
 }
 
-const ASSIGN = { order: "put_device", id: "nobody's", fields: { tank_id: "two" }, ifMatch: undefined, swap: false } as const;
+const ASSIGN = { type: "put_device", id: "nobody's", fields: { tank_id: "two" }, ifMatch: undefined, swap: false } as const;
 
 suite("the statements behind the operator's questions", () => {
   let arrived: Heard[] = [];

@@ -31,7 +31,7 @@ export async function turnKey(store: Store, clock: Clock, id: string, overlap: n
 }
 
 export async function endKey(store: Store, clock: Clock, id: string): Promise<void> {
-  await carryOut(store, clock, { order: "revoke_key", id }, "test");
+  await carryOut(store, clock, { type: "revoke_key", id }, "test");
 }
 
 async function told(store: Store, { secret }: { readonly secret: string | null }): Promise<Made> {

@@ -57,43 +57,43 @@ type Way = { readonly swap?: boolean; readonly ifMatch?: IfMatch };
 
 /** Orders as they are given, all but the occasion. */
 export const order = {
-  createCustomer: (newId: string, fields: unknown): Command => ({ order: "create_customer", newId, fields }),
-  createTank: (newId: string, fields: unknown): Command => ({ order: "create_tank", newId, fields }),
+  createCustomer: (newId: string, fields: unknown): Command => ({ type: "create_customer", newId, fields }),
+  createTank: (newId: string, fields: unknown): Command => ({ type: "create_tank", newId, fields }),
   changeCustomer: (id: string, fields: unknown, ifMatch?: IfMatch): Command => ({
-    order: "change_customer",
+    type: "change_customer",
     id,
     fields,
     ifMatch,
   }),
   changeTank: (id: string, fields: unknown, { swap = false, ifMatch }: Way = {}): Command => ({
-    order: "change_tank",
+    type: "change_tank",
     id,
     fields,
     ifMatch,
     swap,
   }),
-  deleteCustomer: (id: string, tanks = false, ifMatch?: IfMatch): Command => ({ order: "delete_customer", id, tanks, ifMatch }),
-  restoreCustomer: (id: string, tanks = true, ifMatch?: IfMatch): Command => ({ order: "restore_customer", id, tanks, ifMatch }),
-  deleteTank: (id: string, ifMatch?: IfMatch): Command => ({ order: "delete_tank", id, ifMatch }),
-  restoreTank: (id: string, fields: unknown = {}, ifMatch?: IfMatch): Command => ({ order: "restore_tank", id, fields, ifMatch }),
+  deleteCustomer: (id: string, tanks = false, ifMatch?: IfMatch): Command => ({ type: "delete_customer", id, tanks, ifMatch }),
+  restoreCustomer: (id: string, tanks = true, ifMatch?: IfMatch): Command => ({ type: "restore_customer", id, tanks, ifMatch }),
+  deleteTank: (id: string, ifMatch?: IfMatch): Command => ({ type: "delete_tank", id, ifMatch }),
+  restoreTank: (id: string, fields: unknown = {}, ifMatch?: IfMatch): Command => ({ type: "restore_tank", id, fields, ifMatch }),
   putDevice: (id: string, fields: unknown, { swap = false, ifMatch }: Way = {}): Command => ({
-    order: "put_device",
+    type: "put_device",
     id,
     fields,
     ifMatch,
     swap,
   }),
-  forgetDevice: (id: string, ifMatch?: IfMatch): Command => ({ order: "forget_device", id, ifMatch }),
-  addKey: (key: Key, hash: string): Command => ({ order: "add_key", key, hash }),
+  forgetDevice: (id: string, ifMatch?: IfMatch): Command => ({ type: "remove_device", id, ifMatch }),
+  addKey: (key: Key, hash: string): Command => ({ type: "create_key", key, hash }),
   replaceKey: (id: string, overlap: number, newId: string, hash: string): Command => ({
-    order: "replace_key",
+    type: "rotate_key",
     id,
     overlap,
     newId,
     hash,
   }),
-  changeKey: (id: string, fields: unknown, ifMatch?: IfMatch): Command => ({ order: "change_key", id, fields, ifMatch }),
-  revokeKey: (id: string): Command => ({ order: "revoke_key", id }),
+  changeKey: (id: string, fields: unknown, ifMatch?: IfMatch): Command => ({ type: "change_key", id, fields, ifMatch }),
+  revokeKey: (id: string): Command => ({ type: "revoke_key", id }),
 } as const;
 
 export const addKey = (store: Orders, key: Key, hash: string): Promise<Resource> =>

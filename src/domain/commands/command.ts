@@ -13,10 +13,10 @@ import { invalidBody } from "../validate.ts";
 
 /** Fields come as they were sent: what is wrong with them is told all at once, with what the database knows of them. */
 export type Command =
-  | { readonly order: "create_customer" | "create_tank"; readonly newId: string; readonly fields: unknown }
-  | { readonly order: "change_customer"; readonly id: string; readonly fields: unknown; readonly ifMatch: IfMatch }
+  | { readonly type: "create_customer" | "create_tank"; readonly newId: string; readonly fields: unknown }
+  | { readonly type: "change_customer"; readonly id: string; readonly fields: unknown; readonly ifMatch: IfMatch }
   | {
-      readonly order: "change_tank";
+      readonly type: "change_tank";
       readonly id: string;
       readonly fields: unknown;
       readonly ifMatch: IfMatch;
@@ -24,34 +24,34 @@ export type Command =
     }
   /** `tanks`: takes the customer's tanks along. */
   | {
-      readonly order: "delete_customer" | "restore_customer";
+      readonly type: "delete_customer" | "restore_customer";
       readonly id: string;
       readonly tanks: boolean;
       readonly ifMatch: IfMatch;
     }
-  | { readonly order: "delete_tank"; readonly id: string; readonly ifMatch: IfMatch }
-  | { readonly order: "restore_tank"; readonly id: string; readonly fields: unknown; readonly ifMatch: IfMatch }
+  | { readonly type: "delete_tank"; readonly id: string; readonly ifMatch: IfMatch }
+  | { readonly type: "restore_tank"; readonly id: string; readonly fields: unknown; readonly ifMatch: IfMatch }
   | {
-      readonly order: "put_device";
+      readonly type: "put_device";
       readonly id: string;
       readonly fields: unknown;
       readonly ifMatch: IfMatch;
       readonly swap: boolean;
     }
-  | { readonly order: "forget_device"; readonly id: string; readonly ifMatch: IfMatch }
-  | { readonly order: "add_key"; readonly key: Key; readonly hash: string }
+  | { readonly type: "remove_device"; readonly id: string; readonly ifMatch: IfMatch }
+  | { readonly type: "create_key"; readonly key: Key; readonly hash: string }
   /** The old one works for `overlap` milliseconds longer. */
   | {
-      readonly order: "replace_key";
+      readonly type: "rotate_key";
       readonly id: string;
       readonly overlap: number;
       readonly newId: string;
       readonly hash: string;
     }
-  | { readonly order: "change_key"; readonly id: string; readonly fields: unknown; readonly ifMatch: IfMatch }
-  | { readonly order: "revoke_key"; readonly id: string; readonly ifMatch?: IfMatch }
+  | { readonly type: "change_key"; readonly id: string; readonly fields: unknown; readonly ifMatch: IfMatch }
+  | { readonly type: "revoke_key"; readonly id: string; readonly ifMatch?: IfMatch }
   /** `isDry`: judges, and changes nothing. */
-  | ({ readonly order: "provision"; readonly isDry: boolean } & Provision);
+  | ({ readonly type: "provision"; readonly isDry: boolean } & Provision);
 
 /** Many at once; each as it was sent, with the id it gets where it has none. */
 export type ProvisionRow = { readonly newId: string; readonly fields: unknown };

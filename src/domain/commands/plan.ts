@@ -9,7 +9,7 @@ import { provision } from "./provision.ts";
 import { changeTank, createTank, deleteTank, restoreTank } from "./tanks.ts";
 
 export function planCommand(order: Command, at: Instant): Planning {
-  switch (order.order) {
+  switch (order.type) {
     case "create_customer":
       return createCustomer(order.newId, order.fields, at);
     case "change_customer":
@@ -28,11 +28,11 @@ export function planCommand(order: Command, at: Instant): Planning {
       return restoreTank(order.id, order.fields, order.ifMatch, at);
     case "put_device":
       return putDevice(order.id, order.fields, order.ifMatch, order.swap, at);
-    case "forget_device":
+    case "remove_device":
       return removeDevice(order.id, order.ifMatch);
-    case "add_key":
+    case "create_key":
       return createKey(order.key, order.hash, at);
-    case "replace_key":
+    case "rotate_key":
       return rotateKey(order.id, order.overlap, order.newId, order.hash, at);
     case "change_key":
       return changeKey(order.id, order.fields, order.ifMatch, at);

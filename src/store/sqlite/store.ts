@@ -31,7 +31,7 @@ export async function openSqlite(file: string, observe: Observe): Promise<Store>
   const db = await prepare(file, observe);
   const snapshot = new SharedSnapshot(db);
   const reading = new Health("store", observe);
-  const writing = new Health("writing", observe);
+  const writing = new Health("writes", observe);
   const writer = new Thread<WriteTable>(WRITING, file, (reason) => writing.lose(reason));
   // It is the last to close, and empties the log then, also where nothing was written.
   writer.start();

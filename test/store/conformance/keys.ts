@@ -104,7 +104,7 @@ export function keyConformance(engine: Engine): void {
       nobody: "key_unknown",
     };
     for (const [id, code] of Object.entries(refusals)) {
-      const order = { order: "replace_key", id, overlap: 0, newId: `after ${id}`, hash: `after ${id}` } as const;
+      const order = { type: "rotate_key", id, overlap: 0, newId: `after ${id}`, hash: `after ${id}` } as const;
       assert.equal((await refusalOf(store, order, at(NEW_YEAR + 1))).error, code, id);
       assert.equal(await store.keyByHash(`after ${id}`), undefined, id);
     }
@@ -117,7 +117,7 @@ export function keyConformance(engine: Engine): void {
     await addKey(store, key("other"), "other hash");
     await revokeKey(store, "k", NEW_YEAR + 5);
     await revokeKey(store, "k", NEW_YEAR + 9);
-    assert.equal((await refusalOf(store, { order: "revoke_key", id: "nobody" }, at(NEW_YEAR))).error, "key_unknown");
+    assert.equal((await refusalOf(store, { type: "revoke_key", id: "nobody" }, at(NEW_YEAR))).error, "key_unknown");
     assert.equal((await store.keyByHash("hash"))?.revoked_at, NEW_YEAR + 5);
     assert.equal((await store.keyByHash("other hash"))?.revoked_at, null);
   });
@@ -153,7 +153,7 @@ export function keyConformance(engine: Engine): void {
     const { store } = await engine.open(t);
     await store.importCustomers([{ customer: customer("gone"), deleted: true }]);
     for (const customer_id of ["nobody", "gone"]) {
-      const order = { order: "add_key", key: key("k", { customer_id }), hash: "hash" } as const;
+      const order = { type: "create_key", key: key("k", { customer_id }), hash: "hash" } as const;
       const { error: refused, errors } = await refusalOf(store, order, at(NEW_YEAR));
       assert.deepEqual([refused, errors?.map(({ field }) => field)], ["body_invalid", ["customer_id"]], customer_id);
     }

@@ -62,37 +62,37 @@ const MAKERS: readonly (readonly [weight: number, make: Maker])[] = [
   [
     2,
     (random, number) => ({
-      order: "create_customer",
+      type: "create_customer",
       newId: `cus-${number}`,
       fields: { id: random.pick(CUSTOMERS), name: random.pick(NAMES), email: "a@b.example", ...ofCustomer(random) },
     }),
   ],
-  [2, (random, _, ifMatch) => ({ order: "change_customer", id: random.pick(CUSTOMERS), fields: ofCustomer(random), ifMatch })],
+  [2, (random, _, ifMatch) => ({ type: "change_customer", id: random.pick(CUSTOMERS), fields: ofCustomer(random), ifMatch })],
   [
     2,
     (random, _, ifMatch) => ({
-      order: random.pick(["delete_customer", "restore_customer", "restore_customer"] as const),
+      type: random.pick(["delete_customer", "restore_customer", "restore_customer"] as const),
       id: random.pick(CUSTOMERS),
       tanks: random.chance(0.6),
       ifMatch,
     }),
   ],
-  [4, (random, number) => ({ order: "create_tank", newId: `tank-${number}`, fields: newTank(random) })],
+  [4, (random, number) => ({ type: "create_tank", newId: `tank-${number}`, fields: newTank(random) })],
   [
     5,
     (random, _, ifMatch) => ({
-      order: "change_tank",
+      type: "change_tank",
       id: random.pick(TANKS),
       fields: ofTank(random),
       ifMatch,
       swap: random.chance(0.5),
     }),
   ],
-  [1, (random, _, ifMatch) => ({ order: "delete_tank", id: random.pick(TANKS), ifMatch })],
+  [1, (random, _, ifMatch) => ({ type: "delete_tank", id: random.pick(TANKS), ifMatch })],
   [
     3,
     (random, _, ifMatch) => ({
-      order: "restore_tank",
+      type: "restore_tank",
       id: random.pick(TANKS),
       fields: random.chance(0.5) ? undefined : { assigned_device_id: random.pick(DEVICES) },
       ifMatch,
@@ -101,7 +101,7 @@ const MAKERS: readonly (readonly [weight: number, make: Maker])[] = [
   [
     6,
     (random, _, ifMatch) => ({
-      order: "put_device",
+      type: "put_device",
       id: random.pick(DEVICES),
       fields: some(random, {
         tank_id: () => random.pick(TANKS),
@@ -112,11 +112,11 @@ const MAKERS: readonly (readonly [weight: number, make: Maker])[] = [
       swap: random.chance(0.5),
     }),
   ],
-  [1, (random, _, ifMatch) => ({ order: "forget_device", id: random.pick(DEVICES), ifMatch })],
+  [1, (random, _, ifMatch) => ({ type: "remove_device", id: random.pick(DEVICES), ifMatch })],
   [
     2,
     (random, number) => ({
-      order: "add_key",
+      type: "create_key",
       key: key(`key-${number}`, { customer_id: random.pick([null, ...CUSTOMERS]), expires_at: random.pick([null, 9e12]) }),
       hash: `hash ${number}`,
     }),
@@ -124,19 +124,19 @@ const MAKERS: readonly (readonly [weight: number, make: Maker])[] = [
   [
     1,
     (random, number) => ({
-      order: "replace_key",
+      type: "rotate_key",
       id: aKey(random, number),
       overlap: 1000,
       newId: `key-${number}`,
       hash: `hash ${number}`,
     }),
   ],
-  [1, (random, number, ifMatch) => ({ order: "change_key", id: aKey(random, number), fields: { name: "other" }, ifMatch })],
-  [1, (random, number) => ({ order: "revoke_key", id: aKey(random, number) })],
+  [1, (random, number, ifMatch) => ({ type: "change_key", id: aKey(random, number), fields: { name: "other" }, ifMatch })],
+  [1, (random, number) => ({ type: "revoke_key", id: aKey(random, number) })],
   [
     2,
     (random, number) => ({
-      order: "provision",
+      type: "provision",
       isDry: random.chance(0.2),
       customers: [{ newId: `cus-${number}`, fields: { id: random.pick(CUSTOMERS), ...ofCustomer(random) } }],
       tanks: [0, 1].map((i) => ({ newId: `tank-${number}-${i}`, fields: newTank(random) })),

@@ -73,7 +73,7 @@ export const managedCustomerRoutes: readonly Route[] = [
     answer: { ...one("The customer that was made"), statuses: [201] },
     refusals: ["id_taken"],
     async ask({ doors, body, headers, key }) {
-      const order = { order: "create_customer", newId: doors.manage.newId("cus"), fields: body } as const;
+      const order = { type: "create_customer", newId: doors.manage.newId("cus"), fields: body } as const;
       const { resource, replayed } = await doors.manage.carryOut(order, key.id, onceFor(PATH, headers, body));
       return madeAnswer(PATH, resource, replayed);
     },
@@ -108,7 +108,7 @@ export const managedCustomerRoutes: readonly Route[] = [
     answer: one("The customer as it is now"),
     refusals: ["customer_unknown", ...CONFLICTS],
     async ask({ doors, body, headers, id, key }) {
-      const order = { order: "change_customer", id, fields: body, ifMatch: headers.ifMatch } as const;
+      const order = { type: "change_customer", id, fields: body, ifMatch: headers.ifMatch } as const;
       return shownAnswer((await doors.manage.carryOut(order, key.id)).resource);
     },
   }),
@@ -125,7 +125,7 @@ export const managedCustomerRoutes: readonly Route[] = [
     answer: one("The customer, deleted"),
     refusals: ["customer_unknown", "customer_has_tanks"],
     async ask({ doors, headers, id, key, values }) {
-      const order = { order: "delete_customer", id, tanks: values.tanks, ifMatch: headers.ifMatch } as const;
+      const order = { type: "delete_customer", id, tanks: values.tanks, ifMatch: headers.ifMatch } as const;
       return shownAnswer((await doors.manage.carryOut(order, key.id)).resource);
     },
   }),
@@ -142,7 +142,7 @@ export const managedCustomerRoutes: readonly Route[] = [
     answer: one("The customer, restored"),
     refusals: ["customer_unknown", "device_in_use"],
     async ask({ doors, headers, id, key, values }) {
-      const order = { order: "restore_customer", id, tanks: values.tanks, ifMatch: headers.ifMatch } as const;
+      const order = { type: "restore_customer", id, tanks: values.tanks, ifMatch: headers.ifMatch } as const;
       return shownAnswer((await doors.manage.carryOut(order, key.id)).resource);
     },
   }),

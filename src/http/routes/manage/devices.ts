@@ -171,7 +171,7 @@ export const deviceRoutes: readonly Route[] = [
       },
       refusals: ["device_unknown", "device_in_use"],
       async ask({ doors, body, headers, id, key, values }) {
-        const order = { order: "put_device", id, fields: body, ifMatch: headers.ifMatch, swap: values.swap } as const;
+        const order = { type: "put_device", id, fields: body, ifMatch: headers.ifMatch, swap: values.swap } as const;
         const { taken_in, replaced_device_id } = (await doors.manage.carryOut(order, key.id)).resource.object;
         const { object, etag: tag } = await shownNow(doors.manage, id);
         return shownAnswer({ object: { ...object, taken_in, replaced_device_id }, etag: tag });
@@ -205,7 +205,7 @@ export const deviceRoutes: readonly Route[] = [
     },
     refusals: ["device_unknown", "device_in_use"],
     async ask({ doors, headers, id, key }) {
-      return (await doors.manage.carryOut({ order: "forget_device", id, ifMatch: headers.ifMatch }, key.id)).resource.object;
+      return (await doors.manage.carryOut({ type: "remove_device", id, ifMatch: headers.ifMatch }, key.id)).resource.object;
     },
   }),
 ];

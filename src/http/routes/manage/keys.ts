@@ -154,7 +154,7 @@ export const keyRoutes: readonly Route[] = [
     answer: one("The key as it is now"),
     refusals: ["key_unknown", ...CONFLICTS],
     async ask({ doors, body, headers, id, key }) {
-      const order = { order: "change_key", id, fields: body, ifMatch: headers.ifMatch } as const;
+      const order = { type: "change_key", id, fields: body, ifMatch: headers.ifMatch } as const;
       return shownAnswer((await doors.manage.carryOut(order, key.id)).resource);
     },
   }),
@@ -171,7 +171,7 @@ export const keyRoutes: readonly Route[] = [
     answer: one("The key, revoked"),
     refusals: ["key_unknown"],
     async ask({ doors, headers, id, key }) {
-      const order = { order: "revoke_key", id, ifMatch: headers.ifMatch } as const;
+      const order = { type: "revoke_key", id, ifMatch: headers.ifMatch } as const;
       return shownAnswer((await doors.manage.carryOut(order, key.id)).resource);
     },
   }),

@@ -92,7 +92,7 @@ export const provisionRoutes: readonly Route[] = [
       const { newId, carryOut } = doors.manage;
       const { customers, tanks } = rowsIn(body);
       const order = {
-        order: "provision",
+        type: "provision",
         customers: customers.map((fields) => ({ newId: newId("cus"), fields })),
         tanks: tanks.map((fields) => ({ newId: newId("tank"), fields })),
         isDry: values.dry_run,

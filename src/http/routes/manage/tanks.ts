@@ -110,7 +110,7 @@ export const managedTankRoutes: readonly Route[] = [
     answer: { ...changed("The tank that was made"), statuses: [201] },
     refusals: ["id_taken", "device_in_use"],
     async ask({ doors, body, headers, key }) {
-      const order = { order: "create_tank", newId: doors.manage.newId("tank"), fields: body } as const;
+      const order = { type: "create_tank", newId: doors.manage.newId("tank"), fields: body } as const;
       const { resource, replayed } = await doors.manage.carryOut(order, key.id, onceFor(PATH, headers, body));
       return madeAnswer(PATH, resource, replayed);
     },
@@ -148,7 +148,7 @@ export const managedTankRoutes: readonly Route[] = [
     answer: changed("The tank as it is now"),
     refusals: ["tank_unknown", "device_in_use", ...CONFLICTS],
     async ask({ doors, body, headers, id, key, values }) {
-      const order = { order: "change_tank", id, fields: body, ifMatch: headers.ifMatch, swap: values.swap } as const;
+      const order = { type: "change_tank", id, fields: body, ifMatch: headers.ifMatch, swap: values.swap } as const;
       return shownAnswer((await doors.manage.carryOut(order, key.id)).resource);
     },
   }),
@@ -165,7 +165,7 @@ export const managedTankRoutes: readonly Route[] = [
     answer: one("The tank, deleted"),
     refusals: ["tank_unknown"],
     async ask({ doors, headers, id, key }) {
-      return shownAnswer((await doors.manage.carryOut({ order: "delete_tank", id, ifMatch: headers.ifMatch }, key.id)).resource);
+      return shownAnswer((await doors.manage.carryOut({ type: "delete_tank", id, ifMatch: headers.ifMatch }, key.id)).resource);
     },
   }),
   route({
@@ -185,7 +185,7 @@ export const managedTankRoutes: readonly Route[] = [
     answer: changed("The tank, restored"),
     refusals: ["tank_unknown", "device_in_use", ...CONFLICTS],
     async ask({ doors, body, headers, id, key }) {
-      const order = { order: "restore_tank", id, fields: body, ifMatch: headers.ifMatch } as const;
+      const order = { type: "restore_tank", id, fields: body, ifMatch: headers.ifMatch } as const;
       return shownAnswer((await doors.manage.carryOut(order, key.id)).resource);
     },
   }),

@@ -1,16 +1,24 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import type { Arrival, Rejected } from "../../../src/ingest/arrival.ts";
-import { Delivery } from "../../../src/ingest/decode/delivery.ts";
-import { ownReading as ownReadingIn, ownReadings, READINGS_MAX } from "../../../src/ingest/decode/own.ts";
+import {
+  BatchContext,
+  decodeDeviceReadings,
+  MAX_READINGS,
+  decodeIncomingReading as ownReadingIn,
+} from "../../../src/ingest/decode/readings.ts";
+import type { IncomingReading, Rejected } from "../../../src/ingest/ingest.ts";
 
 const NOW = Date.parse("2026-11-14T09:30:00.000Z");
 const AT = Date.parse("2026-11-14T06:00:00.123Z");
 const AT_TEXT = "2026-11-14T06:00:00.123Z";
 
-const ownReading = (item: unknown, now: number) => ownReadingIn(item, new Delivery(now));
-const reading = (of: Arrival["of"], fill: number, createdAt = NOW): Arrival => ({ of, createdAt, measured: { fill } });
-const reasonOf = (value: Arrival | Rejected | undefined) =>
+const ownReading = (item: unknown, now: number) => ownReadingIn(item, new BatchContext(now));
+const reading = (of: IncomingReading["source"], fill: number, createdAt = NOW): IncomingReading => ({
+  source: of,
+  createdAt,
+  measurement: { fill },
+});
+const reasonOf = (value: IncomingReading | Rejected | undefined) =>
   value !== undefined && "rejected" in value ? value.rejected : undefined;
 
 test("a reading names its tank or its device, and is of now where it names no instant", () => {
@@ -35,7 +43,7 @@ test("a fill is any number from 0 to 100, kept as it came; -0 is 0", () => {
     assert.deepEqual(ownReading({ tank_id: "t", fill_percentage: fill }, NOW), reading({ tankId: "t" }, fill));
   }
   const zero = ownReading({ tank_id: "t", fill_percentage: -0 }, NOW);
-  assert.ok("measured" in zero && "fill" in zero.measured && Object.is(zero.measured.fill, 0));
+  assert.ok("measurement" in zero && "fill" in zero.measurement && Object.is(zero.measurement.fill, 0));
 });
 
 test("instants are RFC 3339, rounded down to the millisecond", () => {
@@ -50,9 +58,13 @@ test("instants are RFC 3339, rounded down to the millisecond", () => {
 
 test("the decoded object of a device may stand in place of the fill", () => {
   const payload = { distance: 1230, nested: { battery: [3.6] } };
-  const arrival: Arrival = { of: { deviceId: "d1" }, createdAt: NOW, measured: { payload: JSON.stringify(payload) } };
+  const arrival: IncomingReading = {
+    source: { deviceId: "d1" },
+    createdAt: NOW,
+    measurement: { payload: JSON.stringify(payload) },
+  };
   assert.deepEqual(ownReading({ device_id: "d1", payload }, NOW), arrival);
-  assert.deepEqual(ownReadings("d1", { payload }, NOW), [arrival]);
+  assert.deepEqual(decodeDeviceReadings("d1", { payload }, NOW), [arrival]);
 });
 
 const DATETIME = 'must be a datetime such as "2026-11-14T09:30:00Z"';
@@ -61,17 +73,17 @@ for (const [item, reason] of [
   [null, "must be an object"],
   [[], "must be an object"],
   ["63", "must be an object"],
-  [{ fill_percentage: 1 }, "tank_id or device_id: one of them is needed"],
-  [{ tank_id: "t", device_id: "d", fill_percentage: 1 }, "tank_id and device_id: only one of them may be given"],
-  [{ tank_id: 7, fill_percentage: 1 }, "tank_id: must be a text"],
+  [{ fill_percentage: 1 }, "tank_id or device_id: one of them is required"],
+  [{ tank_id: "t", device_id: "d", fill_percentage: 1 }, "tank_id and device_id: only one of them is allowed"],
+  [{ tank_id: 7, fill_percentage: 1 }, "tank_id: must be a string"],
   [{ tank_id: null, fill_percentage: 1 }, "tank_id: must not be null"],
   [{ tank_id: "", fill_percentage: 1 }, "tank_id: must not be empty"],
   [{ device_id: "x".repeat(129), fill_percentage: 1 }, "device_id: must have at most 128 characters"],
   [{ device_id: "a\nb", fill_percentage: 1 }, "device_id: must not contain control characters or broken Unicode"],
   [{ device_id: "\ud800", fill_percentage: 1 }, "device_id: must not contain control characters or broken Unicode"],
-  [{ tank_id: "t" }, "fill_percentage or payload: one of them is needed"],
-  [{ device_id: "d", fill_percentage: 1, payload: {} }, "fill_percentage and payload: only one of them may be given"],
-  [{ tank_id: "t", payload: {} }, "payload: is read as its device's profile says, so it needs device_id"],
+  [{ tank_id: "t" }, "fill_percentage or payload: one of them is required"],
+  [{ device_id: "d", fill_percentage: 1, payload: {} }, "fill_percentage and payload: only one of them is allowed"],
+  [{ tank_id: "t", payload: {} }, "payload: requires device_id, because the device's profile says how to interpret it"],
   [{ device_id: "d", payload: [] }, "payload: must be an object"],
   [{ device_id: "d", payload: null }, "payload: must not be null"],
   [{ tank_id: "t", fill_percentage: "63" }, "fill_percentage: must be a number"],
@@ -80,26 +92,20 @@ for (const [item, reason] of [
   [{ tank_id: "t", fill_percentage: 100.1 }, "fill_percentage: must be from 0 to 100"],
   [{ tank_id: "t", fill_percentage: -0.1 }, "fill_percentage: must be from 0 to 100"],
   [{ tank_id: "t", fill_percentage: 1, created_at: "yesterday" }, `created_at: ${DATETIME}`],
-  [{ tank_id: "t", fill_percentage: 1, created_at: 1_762_000_000 }, "created_at: must be a text"],
+  [{ tank_id: "t", fill_percentage: 1, created_at: 1_762_000_000 }, "created_at: must be a string"],
   [{ tank_id: "t", fill_percentage: 1, created_at: null }, "created_at: must not be null"],
   [{ tank_id: "t", fill: 1 }, 'unknown field "fill". Did you mean "fill_percentage"?'],
   [{ tank_id: "t", timestamp: AT_TEXT }, 'unknown field "timestamp". Did you mean "created_at"?'],
-  [
-    { device_id: "d", distance: 412 },
-    'unknown field "distance". What a sensor measures, other than a percentage, goes into "payload".',
-  ],
-  [
-    { deviceInfo: { devEui: "a84041c2f1827d3e" }, object: {} },
-    "this is an event of ChirpStack, and no reading: its webhook is /ingest/v1/chirpstack",
-  ],
+  [{ device_id: "d", distance: 412 }, 'unknown field "distance". Sensor values other than a percentage belong in "payload".'],
+  [{ deviceInfo: { devEui: "a84041c2f1827d3e" }, object: {} }, "this is a ChirpStack event; send it to /ingest/v1/chirpstack"],
   [
     { end_device_ids: { device_id: "d" }, uplink_message: {} },
-    "this is a message of The Things Stack, and no reading: its webhook is /ingest/v1/tts",
+    "this is a message from The Things Stack; send it to /ingest/v1/tts",
   ],
   [{ tank_id: "t", fill_percent: 1 }, 'unknown field "fill_percent". Did you mean "fill_percentage"?'],
   [
     JSON.parse('{"__proto__":1,"tank_id":"t","fill_percentage":1}'),
-    'unknown field "__proto__". What a sensor measures, other than a percentage, goes into "payload".',
+    'unknown field "__proto__". Sensor values other than a percentage belong in "payload".',
   ],
 ] as const) {
   test(`refused: ${reason} (${JSON.stringify(item).slice(0, 60)})`, () => {
@@ -125,18 +131,20 @@ test("a payload has at most 16 KiB as JSON", () => {
 });
 
 test("of several readings of one device, or of one tank, only the first may leave its instant out", () => {
-  const needed = { rejected: "created_at: is needed where several readings of one tank or device come together" };
+  const needed = {
+    rejected: "created_at: is required for all but one of the readings of the same tank or device that are sent together",
+  };
   const of = { deviceId: "d1" };
   const list = [{ fill_percentage: 1 }, { fill_percentage: 2 }, { fill_percentage: 3, created_at: AT_TEXT }];
-  assert.deepEqual(ownReadings("d1", list, NOW), [reading(of, 1), needed, reading(of, 3, AT)]);
-  const delivery = new Delivery(NOW);
+  assert.deepEqual(decodeDeviceReadings("d1", list, NOW), [reading(of, 1), needed, reading(of, 3, AT)]);
+  const delivery = new BatchContext(NOW);
   const together = [{ device_id: "A" }, { tank_id: "A" }, { device_id: "A" }, { tank_id: "B" }, { tank_id: "A" }];
   const told = together.map((one) => "rejected" in ownReadingIn({ ...one, fill_percentage: 1 }, delivery));
   assert.deepEqual(told, [false, false, true, false, true]);
 });
 
 test("what was meant is guessed for the first ten names, and again for each reading that has one of them", () => {
-  const delivery = new Delivery(NOW);
+  const delivery = new BatchContext(NOW);
   const reason = (name: string) => reasonOf(ownReadingIn({ [name]: 1 }, delivery));
   const names = Array.from({ length: 11 }, (_, i) => `fill_percentag${i}`);
   const guessed = names.map((name) => reason(name)?.endsWith('Did you mean "fill_percentage"?'));
@@ -147,19 +155,19 @@ test("what was meant is guessed for the first ten names, and again for each read
 
 test("on a device's own topic readings are one or a list, each judged by itself", () => {
   const of = { deviceId: "d1" };
-  assert.deepEqual(ownReadings("d1", { fill_percentage: 5 }, NOW), [reading(of, 5)]);
-  assert.deepEqual(ownReadings("d1", [{ fill_percentage: 5, created_at: AT_TEXT }, { fill_percentage: 101 }, 7], NOW), [
+  assert.deepEqual(decodeDeviceReadings("d1", { fill_percentage: 5 }, NOW), [reading(of, 5)]);
+  assert.deepEqual(decodeDeviceReadings("d1", [{ fill_percentage: 5, created_at: AT_TEXT }, { fill_percentage: 101 }, 7], NOW), [
     reading(of, 5, AT),
     { rejected: "fill_percentage: must be from 0 to 100" },
     { rejected: "must be an object" },
   ]);
-  assert.deepEqual(ownReadings("d1", [], NOW), []);
+  assert.deepEqual(decodeDeviceReadings("d1", [], NOW), []);
 });
 
 test("a topic's device is not named again in its readings", () => {
   assert.equal(
-    reasonOf(ownReadings("d1", { device_id: "d1", fill_percentage: 5 }, NOW)[0]),
-    'unknown field "device_id". The topic says whose readings these are.',
+    reasonOf(decodeDeviceReadings("d1", { device_id: "d1", fill_percentage: 5 }, NOW)[0]),
+    'unknown field "device_id". The topic names the device.',
   );
 });
 
@@ -167,20 +175,20 @@ test("a name is guessed among those that are known where it stands", () => {
   const reason = (item: object) => reasonOf(ownReading(item, NOW));
   assert.equal(reason({ devise_id: "d" }), 'unknown field "devise_id". Did you mean "device_id"?');
   assert.equal(
-    reasonOf(ownReadings("d1", { devise_id: "d" }, NOW)[0]),
-    'unknown field "devise_id". What a sensor measures, other than a percentage, goes into "payload".',
+    reasonOf(decodeDeviceReadings("d1", { devise_id: "d" }, NOW)[0]),
+    'unknown field "devise_id". Sensor values other than a percentage belong in "payload".',
   );
   assert.equal(reason({ devise_id: "d" }), 'unknown field "devise_id". Did you mean "device_id"?');
 });
 
 test("a topic without a possible device has no readings", () => {
-  assert.deepEqual(ownReadings("", { fill_percentage: 5 }, NOW), [{ rejected: "device_id: must not be empty" }]);
+  assert.deepEqual(decodeDeviceReadings("", { fill_percentage: 5 }, NOW), [{ rejected: "device_id: must not be empty" }]);
 });
 
 test("a list that is too long is refused as a whole", () => {
   const item = { fill_percentage: 5, created_at: AT_TEXT };
-  assert.equal(ownReadings("d1", Array(READINGS_MAX).fill(item), NOW).length, READINGS_MAX);
-  assert.deepEqual(ownReadings("d1", Array(READINGS_MAX + 1).fill(item), NOW), [
+  assert.equal(decodeDeviceReadings("d1", Array(MAX_READINGS).fill(item), NOW).length, MAX_READINGS);
+  assert.deepEqual(decodeDeviceReadings("d1", Array(MAX_READINGS + 1).fill(item), NOW), [
     { rejected: "a message must have at most 10000 readings, this one has 10001" },
   ]);
 });
