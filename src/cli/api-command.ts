@@ -11,7 +11,7 @@ import { type Column, clean, print, say, Table } from "./output.ts";
 import { sendToService } from "./remote.ts";
 import { type Item, itemIn, localService, Problem, pathTo, type Query, type Service } from "./service.ts";
 
-export type Input = {
+type Input = {
   readonly call: Call;
   /** The first argument. */
   readonly id: string;
@@ -147,7 +147,8 @@ export function updateCommand({ noun, outcome = none, ...rest }: Definition): Co
     ...rest,
     takes: [noun],
     prepare({ call, id, body, query }) {
-      if (Object.keys(body).length === 0) throw new UserError(`${call.name}: nothing to change. Give a flag such as --name NAME`, 2);
+      if (Object.keys(body).length === 0)
+        throw new UserError(`${call.name}: nothing to change. Give a flag such as --name NAME`, 2);
       return async (service) => {
         const path = pathTo(`${noun}s`, id);
         const before = await service({ method: "GET", path });

@@ -1,6 +1,15 @@
 // tank-monitor customer create|update|delete|restore|list|show
 
-import { apiCommand, createCommand, GROUP_HELP, JSON_OPTION, listCommand, report, showCommand, updateCommand } from "./api-command.ts";
+import {
+  apiCommand,
+  createCommand,
+  GROUP_HELP,
+  JSON_OPTION,
+  listCommand,
+  report,
+  showCommand,
+  updateCommand,
+} from "./api-command.ts";
 import type { Group } from "./command.ts";
 import type { Field } from "./fields.ts";
 import { counted } from "./output.ts";
@@ -12,7 +21,12 @@ const FIELDS: readonly Field[] = [
   { flag: "phone", path: "phone", value: "NUMBER", help: "phone number", clearable: true },
   { flag: "verified", path: "is_verified", help: "the e-mail address is verified" },
 ];
-const NOT_VERIFIED: Field = { flag: "no-verified", path: "is_verified", sends: false, help: "the e-mail address is not verified" };
+const NOT_VERIFIED: Field = {
+  flag: "no-verified",
+  path: "is_verified",
+  sends: false,
+  help: "the e-mail address is not verified",
+};
 
 const create = createCommand({
   noun: "customer",
@@ -86,7 +100,11 @@ const list = listCommand({
   ],
 });
 
-const show = showCommand({ noun: "customer", help: "Show all fields of a customer, deleted or not.", example: "customer show cus_…" });
+const show = showCommand({
+  noun: "customer",
+  help: "Show all fields of a customer, deleted or not.",
+  example: "customer show cus_…",
+});
 
 export const customer: Group = {
   name: "customer",

@@ -7,8 +7,21 @@ import type { Field } from "./fields.ts";
 import { type Column, counted } from "./output.ts";
 import { type Item, pathTo } from "./service.ts";
 
-const PROFILE = { flag: "profile", path: "profile", help: "how payloads are decoded, see docs/devices.md", kind: "json", clearable: true } as const;
-const SHAPE: Field = { flag: "shape", path: "shape", value: "JSON|@FILE", help: "shape of the tank", kind: "json", clearable: true };
+const PROFILE = {
+  flag: "profile",
+  path: "profile",
+  help: "how payloads are decoded, see docs/devices.md",
+  kind: "json",
+  clearable: true,
+} as const;
+const SHAPE: Field = {
+  flag: "shape",
+  path: "shape",
+  value: "JSON|@FILE",
+  help: "shape of the tank",
+  kind: "json",
+  clearable: true,
+};
 
 const assign = apiCommand({
   name: "assign",
@@ -132,7 +145,9 @@ late readings from that time are still stored. A device that never served a tank
     async (service) => {
       const { removed, served } = await service({ method: "DELETE", path: pathTo("devices", id) });
       const readings = Number(removed) > 0 ? `; ${counted(Number(removed), "pending reading")} removed` : "";
-      const history = isObject(served) ? `; its service at tank ${served["tank_id"]} until ${served["until"]} stays recorded` : "";
+      const history = isObject(served)
+        ? `; its service at tank ${served["tank_id"]} until ${served["until"]} stays recorded`
+        : "";
       return report(call, {}, `device ${id} forgotten${readings}${history}`);
     },
 });

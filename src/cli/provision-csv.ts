@@ -8,7 +8,7 @@ import { Location } from "../domain/tank.ts";
 import { quoted, suggestion } from "../domain/text.ts";
 import { parseNumber, setPath } from "./fields.ts";
 
-export type Row = {
+type Row = {
   /** The line it starts on, from 1. */
   readonly line: number;
   readonly cells: readonly string[];
@@ -54,7 +54,10 @@ export function parseCsv(file: string): CsvFile {
 
 /** Only the header decides, and only what is outside of quotes in it. */
 function separatorOf(text: string): "," | ";" {
-  const [header = ""] = text.slice(0, 65_536).replaceAll(/"[^"]*"/g, "").split("\n", 1);
+  const [header = ""] = text
+    .slice(0, 65_536)
+    .replaceAll(/"[^"]*"/g, "")
+    .split("\n", 1);
   return header.includes(";") ? ";" : ",";
 }
 

@@ -1,13 +1,18 @@
 // tank-monitor simulate
 
 import { UserError } from "../domain/errors.ts";
-import { type Fleet, type SeededFleet, seededFleet } from "../simulate/fleet.ts";
-import { type HttpClient, httpClient, httpTransport, isReachable } from "../simulate/http.ts";
-import { mqttTransport } from "../simulate/mqtt.ts";
-import { canManage, canRead, provision } from "../simulate/provision.ts";
-import { ReadingLog, type Summary, Tally, type Verification, verify } from "../simulate/results.ts";
-import { MAKERS } from "../simulate/sensors.ts";
-import { simulate as run, type Transport } from "../simulate/simulation.ts";
+import { byHttp } from "../simulate/by-http.ts";
+import { byMqtt } from "../simulate/by-mqtt.ts";
+import { type Caller, caller, isThere } from "../simulate/call.ts";
+import type { Way } from "../simulate/delivery.ts";
+import type { Fleet } from "../simulate/device.ts";
+import { type SeededFleet, seededFleet } from "../simulate/fleet.ts";
+import { Ledger } from "../simulate/ledger.ts";
+import { MAKERS } from "../simulate/makers.ts";
+import { mayManage, mayRead, provision } from "../simulate/provision.ts";
+import { simulate as run } from "../simulate/simulation.ts";
+import { type Summary, Tally } from "../simulate/tally.ts";
+import { type Verification, verify } from "../simulate/verify.ts";
 import type { Command } from "./command.ts";
 import { Progress, print, say } from "./output.ts";
 import { type SimulationOptions, simulationOptions } from "./simulate-options.ts";
@@ -59,9 +64,10 @@ Exit 1 if a reading was rejected or not delivered, or the verification failed.`,
     const fleet = seededFleet(options.seed, options.tanks, options.makers);
     const manager = await managerFor(options);
     const reader = options.verify ? await readerFor(options, manager) : undefined;
-    if (manager === undefined) say("No manage key: tanks are not registered, and readings of devices without a tank stay pending.");
+    if (manager === undefined)
+      say("No manage key: tanks are not registered, and readings of devices without a tank stay pending.");
     else await register(fleet, manager);
-    const log = reader === undefined ? undefined : new ReadingLog();
+    const log = reader === undefined ? undefined : new Ledger();
     const summary = await runSimulation(options, fleet, log);
     const verification = reader === undefined || log === undefined ? undefined : await verifyReadings(log, fleet, reader);
     const known = options.mqtt === undefined ? summary : knownOverMqtt(summary);
@@ -72,34 +78,34 @@ Exit 1 if a reading was rejected or not delivered, or the verification failed.`,
 };
 
 /** A client with a manage key: --manage-key, or --key if it can manage. */
-async function managerFor({ url, key, manageKey }: SimulationOptions): Promise<HttpClient | undefined> {
+async function managerFor({ url, key, manageKey }: SimulationOptions): Promise<Caller | undefined> {
   if (url === undefined) return undefined;
-  if (!(await isReachable(url))) throw new UserError(`nothing listens at ${url}. Is the service running, and the port right?`);
+  if (!(await isThere(url))) throw new UserError(`nothing listens at ${url}. Is the service running, and the port right?`);
   const secret = manageKey ?? key;
   if (secret === undefined) return undefined;
-  const client = httpClient(url, secret);
-  if (await canManage(client)) return client;
+  const client = caller(url, secret);
+  if (await mayManage(client)) return client;
   if (manageKey !== undefined) throw new UserError("the key given as --manage-key does not have the role manage");
   return undefined;
 }
 
-async function readerFor({ url = "", readKey }: SimulationOptions, manager: HttpClient | undefined): Promise<HttpClient> {
-  const client = readKey === undefined ? manager : httpClient(url, readKey);
-  if (client === undefined || !(await canRead(client))) throw new UserError("--verify needs a key that can read: --read-key");
+async function readerFor({ url = "", readKey }: SimulationOptions, manager: Caller | undefined): Promise<Caller> {
+  const client = readKey === undefined ? manager : caller(url, readKey);
+  if (client === undefined || !(await mayRead(client))) throw new UserError("--verify needs a key that can read: --read-key");
   return client;
 }
 
-async function register(fleet: SeededFleet, manager: HttpClient): Promise<void> {
+async function register(fleet: SeededFleet, manager: Caller): Promise<void> {
   const progress = new Progress("registering tanks");
   await provision(fleet, manager, (done) => progress.show(done, fleet.size));
   progress.end();
 }
 
-function transportFor({ url = "", mqtt, key, manageKey }: SimulationOptions): Transport | Promise<Transport> {
-  return mqtt === undefined ? httpTransport(httpClient(url, key ?? manageKey ?? "")) : mqttTransport(mqtt, key ?? manageKey);
+function transportFor({ url = "", mqtt, key, manageKey }: SimulationOptions): Way | Promise<Way> {
+  return mqtt === undefined ? byHttp(caller(url, key ?? manageKey ?? "")) : byMqtt(mqtt, key ?? manageKey);
 }
 
-async function runSimulation(options: SimulationOptions, fleet: Fleet, log: ReadingLog | undefined): Promise<Summary> {
+async function runSimulation(options: SimulationOptions, fleet: Fleet, log: Ledger | undefined): Promise<Summary> {
   const { seed, rate, tanks, durationMs, mqtt } = options;
   const transport = await transportFor(options);
   const tally = new Tally(log);
@@ -112,7 +118,7 @@ async function runSimulation(options: SimulationOptions, fleet: Fleet, log: Read
   }, PROGRESS_INTERVAL_MS);
   say(`${tanks} devices send ${rate} readings per second over ${mqtt === undefined ? "HTTP" : "MQTT"}. Press Ctrl-C to stop.`);
   try {
-    await run({ fleet, seed, transport, rate, clock: Date.now, observer: tally, ...ending.signals });
+    await run({ fleet, seed, way: transport, rate, clock: Date.now, told: tally, ...ending.signals });
     return tally.summary();
   } catch (error) {
     progress.end();
@@ -139,7 +145,7 @@ function endAfter(durationMs: number | undefined) {
   if (durationMs !== undefined) timers.push(setTimeout(stop, durationMs));
   for (const signal of SIGNALS) process.on(signal, onSignal);
   return {
-    signals: { stop: stopping.signal, abort: aborting.signal },
+    signals: { end: stopping.signal, hurry: aborting.signal },
     stop,
     dispose(): void {
       for (const timer of timers) clearTimeout(timer);
@@ -148,7 +154,7 @@ function endAfter(durationMs: number | undefined) {
   };
 }
 
-async function verifyReadings(log: ReadingLog, fleet: Fleet, reader: HttpClient): Promise<Verification> {
+async function verifyReadings(log: Ledger, fleet: Fleet, reader: Caller): Promise<Verification> {
   const progress = new Progress("verifying");
   try {
     return await verify(log, fleet, reader, (tanks) => progress.show(tanks, fleet.size));
@@ -176,7 +182,8 @@ function countsText({ reasons: _, ...counts }: Partial<Summary>): string {
 function printSummary(summary: Partial<Summary>, verification: Verification | undefined): void {
   print(countsText(summary));
   for (const reason of summary.reasons ?? []) say(`rejected: ${reason}`);
-  if ((summary.waiting ?? 0) > 0) say("Waiting readings are stored once their device has a tank and, if it needs one, a profile.");
+  if ((summary.waiting ?? 0) > 0)
+    say("Waiting readings are stored once their device has a tank and, if it needs one, a profile.");
   if (verification === undefined) return;
   const { tanks, readings, missing, different, strange, faults } = verification;
   print(`verified: ${readings} readings of ${tanks} tanks, ${missing} missing, ${different} different, ${strange} unexpected`);

@@ -1,7 +1,16 @@
 // tank-monitor tank create|update|delete|restore|list|show
 
 import { isObject } from "../domain/validate.ts";
-import { apiCommand, createCommand, GROUP_HELP, JSON_OPTION, listCommand, report, showCommand, updateCommand } from "./api-command.ts";
+import {
+  apiCommand,
+  createCommand,
+  GROUP_HELP,
+  JSON_OPTION,
+  listCommand,
+  report,
+  showCommand,
+  updateCommand,
+} from "./api-command.ts";
 import type { Group } from "./command.ts";
 import { pendingNote, storedNote } from "./device.ts";
 import type { Field } from "./fields.ts";
@@ -13,7 +22,13 @@ const FIELDS: readonly Field[] = [
   { flag: "device", path: "assigned_device_id", value: "ID", help: "device that reports for it" },
   { flag: "capacity", path: "capacity", value: "N", help: "capacity", kind: "number" },
   { flag: "unit", path: "capacity_unit", value: "UNIT", help: "liters or gallons" },
-  { flag: "threshold", path: "min_fill_alert_percentage", value: "N", help: "low at or below this fill, in percent", kind: "number" },
+  {
+    flag: "threshold",
+    path: "min_fill_alert_percentage",
+    value: "N",
+    help: "low at or below this fill, in percent",
+    kind: "number",
+  },
   { flag: "use-case", path: "use_case", value: "WORD", help: "residential, commercial or industrial", clearable: true },
   { flag: "custom-id", path: "custom_id", value: "TEXT", help: "the customer's own name for it", clearable: true },
   { flag: "shape", path: "shape", value: "JSON|@FILE", help: "shape, see docs/devices.md", kind: "json", clearable: true },
@@ -69,7 +84,9 @@ const restore = apiCommand({
   summary: "restore a deleted tank with its readings",
   example: "tank restore tank_…",
   takes: ["tank"],
-  body: [{ flag: "device", path: "assigned_device_id", value: "ID", help: "another device, if its own serves another tank by now" }],
+  body: [
+    { flag: "device", path: "assigned_device_id", value: "ID", help: "another device, if its own serves another tank by now" },
+  ],
   options: [JSON_OPTION],
   prepare:
     ({ call, id, body }) =>
