@@ -18,7 +18,13 @@ const create = apiCommand({
     { flag: "role", path: "role", value: "ROLE", help: "read (default): /v1; ingest: send readings; manage: everything" },
     { flag: "customer", path: "customer_id", value: "ID", help: "restrict the key to this customer" },
     { flag: "device", path: "device_id", value: "ID", help: "restrict an ingest key to this device" },
-    { flag: "expires", path: "expires_at", value: "DURATION", help: "such as 90d or 12h; never by default", parse: expiryAfter },
+    {
+      flag: "expires",
+      path: "expires_at",
+      value: "DURATION",
+      help: "such as 90d or 12h; never by default",
+      parse: parseDurationFlag,
+    },
     {
       flag: "rate",
       path: "rate",
@@ -30,18 +36,16 @@ const create = apiCommand({
   required: ["name"],
   mayCreate: true,
   prepare:
-    ({ body }) =>
+    ({ body: { expires_at: lifetimeMs, ...fields } }) =>
     async (service) => {
+      const expires_at = typeof lifetimeMs === "number" ? new Date(Date.now() + lifetimeMs).toISOString() : undefined;
+      const body = { ...fields, ...(expires_at !== undefined && { expires_at }) };
       const key = await service({ method: "POST", path: pathTo("keys"), body, creates: true });
       printSecret(key, "created");
       await warnOfUnknownDevice(service, key);
       return 0;
     },
 });
-
-function expiryAfter(given: string, flag: string): string {
-  return new Date(Date.now() + parseDurationFlag(given, flag)).toISOString();
-}
 
 function parseRate(given: string): number {
   const rate = /^\d{1,7}(\.\d{1,3})?$/.test(given) ? Number(given) : 0;
