@@ -1,4 +1,4 @@
-// The program: finds the command in argv, parses its flags, and runs it.
+// The command line: finds the command, parses its arguments and runs it.
 
 import { parseArgs } from "node:util";
 import type { Command, Group } from "./cli/command.ts";
@@ -7,7 +7,7 @@ import { describeFatalError, UserError } from "./domain/errors.ts";
 import { quoted, suggestion } from "./domain/text.ts";
 import { VERSION } from "./version.ts";
 
-/** Loaded on use: the service does without the other commands. */
+/** Loaded on demand, so that the service does not hold the others in memory. */
 const COMMANDS: Readonly<Record<string, () => Promise<Command | Group>>> = {
   serve: async () => (await import("./cli/serve.ts")).serve,
   demo: async () => (await import("./cli/demo.ts")).demo,
@@ -36,8 +36,8 @@ Usage: ${PROGRAM} COMMAND [options]
 
 ${listed(commands)}
 
-Run "${PROGRAM} COMMAND --help" for details. Settings come from flags, the environment and .env, see
-docs/configuration.md.`;
+"${PROGRAM} COMMAND --help" shows its options. Settings come from flags, the environment and .env:
+docs/configuration.md lists them.`;
 }
 
 async function main(words: readonly string[]): Promise<number> {
@@ -116,7 +116,7 @@ ${listed(actions)}
 
 ${help}
 
-Run "${PROGRAM} ${name} ACTION --help" for details.`;
+"${PROGRAM} ${name} ACTION --help" shows its options.`;
 }
 
 function listed(commands: readonly { readonly name: string; readonly summary: string }[]): string {
@@ -128,14 +128,14 @@ function printed(words: string, exitCode = 0): number {
   return exitCode;
 }
 
-/** A closed pipe (`… | head`) is not a failure. */
+/** A closed pipe (`… | head`) is not an error. */
 process.stdout.on("error", (error: NodeJS.ErrnoException) => {
   if (error.code === "EPIPE") process.exit(0);
   say(`tank-monitor: cannot write to stdout: ${error.message}`);
   process.exit(1);
 });
 
-/** Failing to print a message is no reason to stop. */
+/** Messages that cannot be shown do not stop the program. */
 process.stderr.on("error", () => {});
 
 try {

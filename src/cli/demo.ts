@@ -1,16 +1,14 @@
 // tank-monitor demo
 
 import type { App } from "../app.ts";
-import { demoFleet } from "../demo/devices.ts";
-import { knownTanks, prepareDemo } from "../demo/prepare.ts";
+import { demoFleet, prepareDemo, tanksWithReadings } from "../demo/prepare.ts";
 import { describeFatalError } from "../domain/errors.ts";
 import { type Role, UNRESTRICTED } from "../domain/key.ts";
 import type { Store } from "../domain/store.ts";
 import { manageDoor } from "../manage/door.ts";
-import { byHttp } from "../simulate/by-http.ts";
-import { caller } from "../simulate/call.ts";
+import { httpClient, httpTransport } from "../simulate/http.ts";
+import { Tally } from "../simulate/results.ts";
 import { simulate } from "../simulate/simulation.ts";
-import { Tally } from "../simulate/tally.ts";
 import { type Command, configOf, withStore } from "./command.ts";
 import { Progress, print, say } from "./output.ts";
 import { serveUntilStopped } from "./serve.ts";
@@ -48,18 +46,18 @@ It prints the address, a key and commands to paste.`,
 /** Prints the welcome, and lets the devices send over HTTP until the returned function is called. */
 async function runDevices({ store, url }: App, databaseUrl: string): Promise<() => Promise<void>> {
   print(welcome(url, await freshKey(store, "read"), await examples(store), databaseUrl));
-  const fleet = demoFleet(await knownTanks(store), SEED);
-  const transport = byHttp(caller(url, await freshKey(store, "ingest")));
+  const fleet = demoFleet(await tanksWithReadings(store), SEED);
+  const transport = httpTransport(httpClient(url, await freshKey(store, "ingest")));
   const [stop, abort] = [new AbortController(), new AbortController()];
   const sending = simulate({
     fleet,
     seed: SEED,
-    way: transport,
+    transport,
     rate: fleet.size / ROUND_SECONDS,
     clock: Date.now,
-    told: new Tally(),
-    end: stop.signal,
-    hurry: abort.signal,
+    observer: new Tally(),
+    stop: stop.signal,
+    abort: abort.signal,
   }).catch((error) => say(`The devices have stopped sending: ${describeFatalError(error).message}`));
   return async () => {
     stop.abort();

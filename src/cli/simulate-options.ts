@@ -3,8 +3,8 @@
 import { readEnvFile } from "../config.ts";
 import { UserError } from "../domain/errors.ts";
 import { quoted, suggestion } from "../domain/text.ts";
-import { LEDGER_MOST } from "../simulate/ledger.ts";
-import { MAKERS, type Maker } from "../simulate/makers.ts";
+import { READING_LOG_LIMIT } from "../simulate/results.ts";
+import { MAKERS, type Maker } from "../simulate/sensors.ts";
 import { type Call, parseDurationFlag, text } from "./command.ts";
 
 export type SimulationOptions = {
@@ -63,8 +63,8 @@ function errorIn({ url, mqtt, tanks, rate, durationMs = 0, key, manageKey, readK
   if (durationMs > MAX_DURATION_MS) return `--duration must be at most ${MAX_DURATION_MS / DAY_MS}d; omit it to run until Ctrl-C`;
   if (verify && readKey === undefined && manageKey === undefined && key === undefined)
     return "--verify needs a key that can read";
-  if (verify && rate * (durationMs / 1000) > LEDGER_MOST) {
-    return `--verify keeps at most ${LEDGER_MOST} readings: lower --rate or --duration`;
+  if (verify && rate * (durationMs / 1000) > READING_LOG_LIMIT) {
+    return `--verify keeps at most ${READING_LOG_LIMIT} readings: lower --rate or --duration`;
   }
   return undefined;
 }

@@ -1,18 +1,13 @@
 // tank-monitor simulate
 
 import { UserError } from "../domain/errors.ts";
-import { byHttp } from "../simulate/by-http.ts";
-import { byMqtt } from "../simulate/by-mqtt.ts";
-import { type Caller, caller, isThere } from "../simulate/call.ts";
-import type { Way } from "../simulate/delivery.ts";
-import type { Fleet } from "../simulate/device.ts";
-import { type SeededFleet, seededFleet } from "../simulate/fleet.ts";
-import { Ledger } from "../simulate/ledger.ts";
-import { MAKERS } from "../simulate/makers.ts";
-import { mayManage, mayRead, provision } from "../simulate/provision.ts";
-import { simulate as run } from "../simulate/simulation.ts";
-import { type Summary, Tally } from "../simulate/tally.ts";
-import { type Verification, verify } from "../simulate/verify.ts";
+import { type Fleet, type SeededFleet, seededFleet } from "../simulate/fleet.ts";
+import { type HttpClient, httpClient, httpTransport, isReachable } from "../simulate/http.ts";
+import { mqttTransport } from "../simulate/mqtt.ts";
+import { canManage, canRead, provision } from "../simulate/provision.ts";
+import { ReadingLog, type Summary, Tally, type Verification, verify } from "../simulate/results.ts";
+import { MAKERS } from "../simulate/sensors.ts";
+import { simulate as run, type Transport } from "../simulate/simulation.ts";
 import type { Command } from "./command.ts";
 import { Progress, print, say } from "./output.ts";
 import { type SimulationOptions, simulationOptions } from "./simulate-options.ts";
@@ -67,7 +62,7 @@ Exit 1 if a reading was rejected or not delivered, or the verification failed.`,
     if (manager === undefined)
       say("No manage key: tanks are not registered, and readings of devices without a tank stay pending.");
     else await register(fleet, manager);
-    const log = reader === undefined ? undefined : new Ledger();
+    const log = reader === undefined ? undefined : new ReadingLog();
     const summary = await runSimulation(options, fleet, log);
     const verification = reader === undefined || log === undefined ? undefined : await verifyReadings(log, fleet, reader);
     const known = options.mqtt === undefined ? summary : knownOverMqtt(summary);
@@ -78,34 +73,34 @@ Exit 1 if a reading was rejected or not delivered, or the verification failed.`,
 };
 
 /** A client with a manage key: --manage-key, or --key if it can manage. */
-async function managerFor({ url, key, manageKey }: SimulationOptions): Promise<Caller | undefined> {
+async function managerFor({ url, key, manageKey }: SimulationOptions): Promise<HttpClient | undefined> {
   if (url === undefined) return undefined;
-  if (!(await isThere(url))) throw new UserError(`nothing listens at ${url}. Is the service running, and the port right?`);
+  if (!(await isReachable(url))) throw new UserError(`nothing listens at ${url}. Is the service running, and the port right?`);
   const secret = manageKey ?? key;
   if (secret === undefined) return undefined;
-  const client = caller(url, secret);
-  if (await mayManage(client)) return client;
+  const client = httpClient(url, secret);
+  if (await canManage(client)) return client;
   if (manageKey !== undefined) throw new UserError("the key given as --manage-key does not have the role manage");
   return undefined;
 }
 
-async function readerFor({ url = "", readKey }: SimulationOptions, manager: Caller | undefined): Promise<Caller> {
-  const client = readKey === undefined ? manager : caller(url, readKey);
-  if (client === undefined || !(await mayRead(client))) throw new UserError("--verify needs a key that can read: --read-key");
+async function readerFor({ url = "", readKey }: SimulationOptions, manager: HttpClient | undefined): Promise<HttpClient> {
+  const client = readKey === undefined ? manager : httpClient(url, readKey);
+  if (client === undefined || !(await canRead(client))) throw new UserError("--verify needs a key that can read: --read-key");
   return client;
 }
 
-async function register(fleet: SeededFleet, manager: Caller): Promise<void> {
+async function register(fleet: SeededFleet, manager: HttpClient): Promise<void> {
   const progress = new Progress("registering tanks");
   await provision(fleet, manager, (done) => progress.show(done, fleet.size));
   progress.end();
 }
 
-function transportFor({ url = "", mqtt, key, manageKey }: SimulationOptions): Way | Promise<Way> {
-  return mqtt === undefined ? byHttp(caller(url, key ?? manageKey ?? "")) : byMqtt(mqtt, key ?? manageKey);
+function transportFor({ url = "", mqtt, key, manageKey }: SimulationOptions): Transport | Promise<Transport> {
+  return mqtt === undefined ? httpTransport(httpClient(url, key ?? manageKey ?? "")) : mqttTransport(mqtt, key ?? manageKey);
 }
 
-async function runSimulation(options: SimulationOptions, fleet: Fleet, log: Ledger | undefined): Promise<Summary> {
+async function runSimulation(options: SimulationOptions, fleet: Fleet, log: ReadingLog | undefined): Promise<Summary> {
   const { seed, rate, tanks, durationMs, mqtt } = options;
   const transport = await transportFor(options);
   const tally = new Tally(log);
@@ -118,7 +113,7 @@ async function runSimulation(options: SimulationOptions, fleet: Fleet, log: Ledg
   }, PROGRESS_INTERVAL_MS);
   say(`${tanks} devices send ${rate} readings per second over ${mqtt === undefined ? "HTTP" : "MQTT"}. Press Ctrl-C to stop.`);
   try {
-    await run({ fleet, seed, way: transport, rate, clock: Date.now, told: tally, ...ending.signals });
+    await run({ fleet, seed, transport, rate, clock: Date.now, observer: tally, ...ending.signals });
     return tally.summary();
   } catch (error) {
     progress.end();
@@ -145,7 +140,7 @@ function endAfter(durationMs: number | undefined) {
   if (durationMs !== undefined) timers.push(setTimeout(stop, durationMs));
   for (const signal of SIGNALS) process.on(signal, onSignal);
   return {
-    signals: { end: stopping.signal, hurry: aborting.signal },
+    signals: { stop: stopping.signal, abort: aborting.signal },
     stop,
     dispose(): void {
       for (const timer of timers) clearTimeout(timer);
@@ -154,7 +149,7 @@ function endAfter(durationMs: number | undefined) {
   };
 }
 
-async function verifyReadings(log: Ledger, fleet: Fleet, reader: Caller): Promise<Verification> {
+async function verifyReadings(log: ReadingLog, fleet: Fleet, reader: HttpClient): Promise<Verification> {
   const progress = new Progress("verifying");
   try {
     return await verify(log, fleet, reader, (tanks) => progress.show(tanks, fleet.size));

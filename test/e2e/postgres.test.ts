@@ -3,8 +3,7 @@
 import assert from "node:assert/strict";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { suite, test } from "node:test";
-import { type Database, postgresDatabase } from "../support/postgres/database.ts";
-import { restoredFrom } from "../support/postgres/restored.ts";
+import { type Database, postgresDatabase, restoredFrom } from "../support/postgres/database.ts";
 import { ask, list, statusOf, untilStatus } from "./ask.ts";
 import { customer, FIVE_CALLS, importLines, makeKey, manyLines, ndjson, reading, SMALL_FLEET, tank } from "./fleet.ts";
 import { type Home, home, type Lifetime } from "./program.ts";

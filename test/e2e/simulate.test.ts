@@ -47,7 +47,7 @@ test("over MQTT, with the service's own broker", async (t) => {
   assert.ok(!stdout.includes("stored"), "a broker does not say what became of them");
   const keyless = await here.run(["simulate", "--mqtt", broker, "--duration", "1s"]);
   assert.deepEqual([keyless.code, keyless.stdout], [1, ""]);
-  assert.match(keyless.stderr, /the broker asks for a key to send with: --key, or TANK_MONITOR_KEY/);
+  assert.match(keyless.stderr, /the broker requires a key: set --key or TANK_MONITOR_KEY/);
 });
 
 test("with an ingest key alone readings wait, which is said and is no failure", async (t) => {

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import { Mqtt5Broker } from "../support/mqtt5-broker.ts";
-import { detourTo } from "../support/postgres/detour.ts";
+import { tcpProxy } from "../support/tcp-proxy.ts";
 import { until } from "../support/until.ts";
 import { SEED } from "./chance.ts";
 import { SQLITE } from "./engines.ts";
@@ -16,11 +16,11 @@ const CALM = 200;
 test(`clients of the embedded broker whose connections break send again, seed ${SEED}`, async (t) => {
   const trial = await trialOn(t, SQLITE, SEED);
   const service = await trial.start();
-  const way = await detourTo(t, `mqtt://127.0.0.1:${trial.ports.mqtt}`);
+  const way = await tcpProxy(t, `mqtt://127.0.0.1:${trial.ports.mqtt}`);
   const stopSending = await trial.send(service, way.url);
   for (let cut = 0; cut < CUTS; cut++) {
     await trial.ledger.untilAcknowledged(trial.chance.whole(1, CALM));
-    await until("there is a connection to cut", way.cut, 30_000);
+    await until("there is a connection to cut", way.disconnect, 30_000);
   }
   await stopSending();
   assert.ok(trial.tally.broken >= CUTS, `${trial.tally.broken} connections broke`);

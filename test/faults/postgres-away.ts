@@ -1,7 +1,7 @@
 // A service whose PostgreSQL is stopped for so many seconds.
 
 import type { TestContext } from "node:test";
-import { type OwnPostgres, ownPostgres } from "../support/postgres/own.ts";
+import { type OwnPostgres, ownPostgres } from "../support/postgres/server.ts";
 import { sitOut } from "./outage.ts";
 import { trialOn } from "./trial.ts";
 

@@ -5,7 +5,7 @@ import assert from "node:assert/strict";
 import type { Answer } from "../e2e/ask.ts";
 import { importLines, makeKey } from "../e2e/fleet.ts";
 import { type Home, home, type Lifetime, type Running, type Service } from "../e2e/program.ts";
-import { freePort } from "../support/postgres/port.ts";
+import { freePort } from "../support/free-port.ts";
 import { type Chance, chance } from "./chance.ts";
 import type { Engine } from "./engines.ts";
 import { FLEET, KNOWN, SOURCES } from "./fleet.ts";

@@ -9,7 +9,7 @@ import { surviveFullDisk } from "../faults/full-disk.ts";
 import { surviveKills } from "../faults/kills.ts";
 import { survivePostgresAway } from "../faults/postgres-away.ts";
 import { trialOn } from "../faults/trial.ts";
-import { detourTo } from "../support/postgres/detour.ts";
+import { tcpProxy } from "../support/tcp-proxy.ts";
 import { until } from "../support/until.ts";
 
 /** So many databases of an engine, each killed so many times. */
@@ -49,11 +49,11 @@ for (const engine of [SQLITE, POSTGRES]) {
   test(`${engine.name}: connections to the embedded broker break ${CUTS} times, seed ${SEED}`, async (t) => {
     const trial = await trialOn(t, engine, SEED);
     const service = await trial.start();
-    const way = await detourTo(t, `mqtt://127.0.0.1:${trial.ports.mqtt}`);
+    const way = await tcpProxy(t, `mqtt://127.0.0.1:${trial.ports.mqtt}`);
     const stopSending = await trial.send(service, way.url);
     for (let cut = 0; cut < CUTS; cut++) {
       await trial.ledger.untilAcknowledged(trial.chance.whole(1, 300));
-      await until("there is a connection to cut", way.cut, 30_000);
+      await until("there is a connection to cut", way.disconnect, 30_000);
     }
     await stopSending();
     assert.ok(trial.tally.broken >= CUTS, `${trial.tally.broken} connections broke`);

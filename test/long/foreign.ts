@@ -13,8 +13,8 @@ import { KNOWN, SOURCES } from "../faults/fleet.ts";
 import type { Sending } from "../faults/ledger.ts";
 import { messageOf } from "../faults/messages.ts";
 import { type Trial, trialOn } from "../faults/trial.ts";
+import { freePort } from "../support/free-port.ts";
 import { withoutMosquitto as skip, startMosquitto } from "../support/mosquitto.ts";
-import { freePort } from "../support/postgres/port.ts";
 import { until } from "../support/until.ts";
 
 const LINES = 2000;

@@ -10,7 +10,7 @@ import { Subscriber } from "../../src/ingest/mqtt/subscriber.ts";
 import { later, range, reading, startBroker, told } from "../ingest/mqtt/embedded.ts";
 import { away, Shelf } from "../ingest/mqtt/shelf.ts";
 import { type Mosquitto, startMosquitto, withoutMosquitto } from "../support/mosquitto.ts";
-import { detourTo } from "../support/postgres/detour.ts";
+import { tcpProxy } from "../support/tcp-proxy.ts";
 import { until } from "../support/until.ts";
 
 const skip = withoutMosquitto;
@@ -61,8 +61,8 @@ async function expectAllStored(...shelves: Shelf[]): Promise<void> {
 
 test("two processes share what Mosquitto has, through broken connections and a store that goes away", { skip }, async (t) => {
   const mosquitto = await startMosquitto(t);
-  const detour = await detourTo(t, mosquitto.url);
-  const both = ["tank-monitor-0", "tank-monitor-1"].map((clientId) => subscribe(t, detour.url, clientId));
+  const proxy = await tcpProxy(t, mosquitto.url);
+  const both = ["tank-monitor-0", "tank-monitor-1"].map((clientId) => subscribe(t, proxy.url, clientId));
   await until("both are connected", () => both.every((made) => told(made, "broker_connected").length > 0));
   const shelves = both.map(({ shelf }) => shelf);
   await publishAll(t, mosquitto, async (i) => {
@@ -71,7 +71,7 @@ test("two processes share what Mosquitto has, through broken connections and a s
     shelf.fault = away;
     for (const _ of range(5)) {
       await later(100);
-      detour.cut();
+      proxy.disconnect();
     }
     await later(500);
     shelf.fault = () => undefined;

@@ -5,8 +5,7 @@ import test from "node:test";
 import type { ExportRecord } from "../../src/domain/export.ts";
 import type { Store } from "../../src/domain/store.ts";
 import { FIRST } from "../../src/store/postgres/schema.ts";
-import { type Database, postgresDatabase } from "../support/postgres/database.ts";
-import { openedOn } from "../support/postgres/opened.ts";
+import { type Database, openedOn, postgresDatabase } from "../support/postgres/database.ts";
 import type { Lifetime } from "../support/service.ts";
 import { EUI, expectBroughtOver, expectTwins, fillPrevious, OLD_TABLES } from "./previous-version.ts";
 
