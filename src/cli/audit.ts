@@ -1,9 +1,8 @@
 // tank-monitor audit
 
 import { deviceKey } from "../domain/device.ts";
-import { parseDuration } from "../domain/duration.ts";
 import { UserError } from "../domain/errors.ts";
-import { parseInstant } from "../domain/instant.ts";
+import { parseDuration, parseInstant } from "../domain/instant.ts";
 import { quoted } from "../domain/text.ts";
 import { isObject } from "../domain/validate.ts";
 import { apiCommand, LIST_OPTIONS, type List, pages, printList } from "./api-command.ts";

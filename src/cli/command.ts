@@ -2,9 +2,9 @@
 
 import type { ParseArgsOptionsConfig } from "node:util";
 import { type Config, type ConfigName, type Given, readConfig, readEnvFile } from "../config.ts";
-import { parseDuration } from "../domain/duration.ts";
 import { UserError } from "../domain/errors.ts";
 import type { Event } from "../domain/events.ts";
+import { parseDuration } from "../domain/instant.ts";
 import type { Store } from "../domain/store.ts";
 import { quoted } from "../domain/text.ts";
 import { missingFile, openStore } from "../store/open.ts";

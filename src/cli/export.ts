@@ -4,9 +4,9 @@ import { once } from "node:events";
 import { createWriteStream, realpathSync, renameSync, rmSync, statSync } from "node:fs";
 import type { Writable } from "node:stream";
 import { UserError } from "../domain/errors.ts";
-import { type ExportRecord, exportLines } from "../domain/export.ts";
 import { formatInstant } from "../domain/instant.ts";
-import type { Store } from "../domain/store.ts";
+import type { ExportRecord, Store } from "../domain/store.ts";
+import { exportLines } from "../ingest/records.ts";
 import { type Command, configOf, withStore } from "./command.ts";
 import { Progress, say } from "./output.ts";
 

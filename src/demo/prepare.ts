@@ -6,7 +6,7 @@ import type { Instant } from "../domain/instant.ts";
 import { UNRESTRICTED } from "../domain/key.ts";
 import { PAGE_SIZE } from "../domain/page.ts";
 import { incomingForTanks, type Reading, type ReadingBatch } from "../domain/reading.ts";
-import type { TankRecord } from "../domain/record.ts";
+import type { TankRecord } from "../domain/records.ts";
 import type { Reads, Store } from "../domain/store.ts";
 import type { Tank } from "../domain/tank.ts";
 import type { Fleet, SimulatedDevice } from "../simulate/fleet.ts";

@@ -5,7 +5,7 @@ import { isDeepStrictEqual } from "node:util";
 import type { Customer } from "./customer.ts";
 import { type Device, type DeviceMove, deviceKey, moveDevice, unknownDevice } from "./device.ts";
 import type { Instant } from "./instant.ts";
-import type { CustomerRecord, RecordOutcome, TankRecord } from "./record.ts";
+import type { CustomerRecord, RecordOutcome, TankRecord } from "./records.ts";
 import type { Shape } from "./shape.ts";
 import type { Tank } from "./tank.ts";
 

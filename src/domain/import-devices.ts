@@ -3,10 +3,9 @@
 
 import { isDeepStrictEqual } from "node:util";
 import { type AuditedChange, differences } from "./audit.ts";
-import { type Device, type DeviceAssignment, unknownDevice } from "./device.ts";
-import { type DeviceRecord, type DeviceWithHistory, deviceLine } from "./device-record.ts";
+import { assignmentObjects, type Device, type DeviceAssignment, deviceObject, unknownDevice } from "./device.ts";
 import { ask, type Inquiry } from "./inquiry.ts";
-import type { RecordOutcome } from "./record.ts";
+import type { DeviceRecord, DeviceWithHistory, RecordOutcome } from "./records.ts";
 
 export type DeviceImportPlan = {
   readonly outcomes: RecordOutcome[];
@@ -85,7 +84,7 @@ function auditOf(before: DeviceWithHistory | undefined, after: DeviceWithHistory
 }
 
 /** Nothing of the past is `null`, as what is not there. */
-function auditedFields(kept: DeviceWithHistory): Readonly<Record<string, unknown>> {
-  const { profile, since, services } = deviceLine(kept);
-  return { profile, since, services: services.length === 0 ? null : services };
+function auditedFields({ device, assignments }: DeviceWithHistory): Readonly<Record<string, unknown>> {
+  const { profile, since } = deviceObject(device);
+  return { profile, since, services: assignments.length === 0 ? null : assignmentObjects(assignments) };
 }

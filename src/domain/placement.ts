@@ -134,8 +134,8 @@ function placeReading(source: ReadingSource, batch: IncomingBatch, place: number
   const waits = { device: source.id, created_at, fill, payload, customer_id: source.customerId };
   if (tankId === null) return { waits };
   if (fill !== null) return { tankId, fill };
-  const end = tank === undefined ? { waits: "" } : interpretPayload(String(payload), known.devices.get(source.id), tank);
-  if ("waits" in end || ("rejected" in end && source.wasPending === true)) return { waits };
+  const end = tank === undefined ? { pending: "" } : interpretPayload(String(payload), known.devices.get(source.id), tank);
+  if ("pending" in end || ("rejected" in end && source.wasPending === true)) return { waits };
   return "rejected" in end ? end : { tankId, fill: end.fill };
 }
 

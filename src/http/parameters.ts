@@ -2,11 +2,10 @@
 // OpenAPI document and to the check alike.
 
 import { RequestError } from "../domain/errors.ts";
-import { isCleanText, isLongerThan } from "../domain/id.ts";
 import { type Instant, parseInstant } from "../domain/instant.ts";
 import { PAGE_NUMBER, PAGE_SIZE, type PageQuery } from "../domain/page.ts";
 import { integer, type Schema, text as textSchema } from "../domain/schema.ts";
-import { quoted, suggestion } from "../domain/text.ts";
+import { isCleanText, isLongerThan, quoted, suggestion } from "../domain/text.ts";
 
 export type Parameter<T> = {
   readonly schema: Schema;

@@ -1,8 +1,7 @@
 // The simulated sensors: what each maker's decoder outputs for a level, and the tank shapes they measure in. Levels and
 // distances are whole millimetres.
 
-import { fillAtLevel, fullLevel } from "../domain/geometry.ts";
-import type { Shape } from "../domain/shape.ts";
+import { fillAtLevel, fullLevel, type Shape } from "../domain/shape.ts";
 import { inUnit } from "../domain/units.ts";
 import type { Random } from "./random.ts";
 

@@ -1,9 +1,9 @@
 // The check of what is kept beside a tank: its row in the fleet, and that its device knows it. The same on every engine.
 
 import { type Device, deviceKey } from "../domain/device.ts";
+import { displayInstant } from "../domain/instant.ts";
 import type { Reading } from "../domain/reading.ts";
 import type { Tank } from "../domain/tank.ts";
-import { displayInstant } from "../domain/validate-stored.ts";
 import { type FleetRow, fleetRow } from "./fleet-row.ts";
 import type { Fault } from "./series/fault.ts";
 

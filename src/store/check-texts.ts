@@ -1,10 +1,10 @@
 // The check of what is kept as JSON: shapes, profiles, payloads that wait, and the changes of the audit log. Nothing of it can
 // be derived. The same on every engine.
 
+import { displayInstant } from "../domain/instant.ts";
 import { errorsInProfile } from "../domain/profile.ts";
 import { errorsInShape } from "../domain/shape.ts";
 import { isObject } from "../domain/validate.ts";
-import { displayInstant } from "../domain/validate-stored.ts";
 import type { Fault } from "./series/fault.ts";
 
 const told = (what: string): Fault[] => [{ isDerived: false, what }];

@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import test from "node:test";
 import { createFleet } from "../../src/demo/fleet.ts";
 import { customerObject } from "../../src/domain/customer.ts";
-import { decodeRecord } from "../../src/domain/record.ts";
 import { tankObject } from "../../src/domain/tank.ts";
+import { decodeRecord } from "../../src/ingest/records.ts";
 
 const NOW = Date.parse("2026-11-14T09:30:00Z");
 const DAY = 86_400_000;

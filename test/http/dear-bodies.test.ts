@@ -125,7 +125,7 @@ test("provisioning tells the first of many thousand faults soon, and that there 
   assert.ok(errors.length < 100, `${errors.length} faults`);
   const rows = Array.from({ length: 2000 }, () => ({ nmae: "x" }));
   const many = await operator("POST", "/manage/v1/provision?dry_run=true", { customers: rows });
-  assert.match(String(many.body["detail"]), /There are more than 1000 faults: see "errors" for the first 1000\.$/);
+  assert.match(String(many.body["detail"]), /The body has more than 1000 errors: see "errors" for the first 1000\.$/);
 });
 
 test("what is nested deep is refused wherever it is sent", async (t) => {

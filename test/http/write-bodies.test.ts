@@ -39,12 +39,14 @@ describe("a JSON body", () => {
     assert.ok(text.includes('"__proto__":{"polluted":1}'), text);
     assert.equal((Object.prototype as { polluted?: unknown }).polluted, undefined);
     const { errors } = refused(await make('{"__proto__":1,"name":"x","place":{"latitude":1}}'), 400, "body_invalid");
-    assert.deepEqual(errors, [{ field: "__proto__", message: "is not known here." }]);
+    assert.deepEqual(errors, [{ field: "__proto__", message: "is not a known field." }]);
   });
 
   it("may be nested 64 levels deep, and is refused beyond them without being read", async () => {
     const nested = (levels: number) => `{"name":${"[".repeat(levels - 1)}${"]".repeat(levels - 1)},"place":{"latitude":1}}`;
-    assert.deepEqual(refused(await make(nested(64)), 400, "body_invalid").errors, [{ field: "name", message: "must be a text" }]);
+    assert.deepEqual(refused(await make(nested(64)), 400, "body_invalid").errors, [
+      { field: "name", message: "must be a string" },
+    ]);
     for (const deep of [nested(65), nested(5000), nested(MAX_BYTES / 4), "[".repeat(MAX_BYTES), '{"a":'.repeat(10_000)]) {
       const { detail } = refused(await make(deep), 400, "body_invalid");
       assert.equal(detail, "The body must not be nested deeper than 64 levels.");
@@ -67,7 +69,7 @@ describe("a JSON body", () => {
       errors?.map(({ field }) => field),
       ["naem", "name", "place.nite", "place.latitude", "marks[1]", "marks[2]"],
     );
-    assert.equal(detail, 'naem is not known here. Did you mean "name"? There are 6 faults in all: see "errors".');
+    assert.equal(detail, 'naem: is not a known field. Did you mean "name"? The body has 6 errors: see "errors".');
   });
 
   for (const type of [

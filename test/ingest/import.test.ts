@@ -98,7 +98,7 @@ test("invalid lines are reported with number, reason and text, in the order of t
       "11: id: there is no tank with this id to delete",
       '12: the line must be an object whose "object" is "customer", "tank", "device" or "telemetry"',
       "13: fill_percentage: must be from 0 to 100",
-      '14: email: "nobody" does not look like one',
+      "14: email: must be an email address",
       "16: id: there is no customer with this id to delete",
     ]);
     for (const { line: number, text } of rejects) assert.equal(text, lines[number - 1]);
@@ -187,20 +187,20 @@ test("invalid device lines are rejected with the reason", async (t) => {
   const { summary: counts, rejects } = await importText(store, file(...lines));
   assert.deepEqual(counts, summary({ read: 19, new: 2, rejected: 16, waiting: 1 }));
   const reasons = reasonsByLine(rejects);
-  assert.match(reasons[4] ?? "", /^7: profile: is not the name of a profile: "unheard-of"\. The names are /);
+  assert.match(reasons[4] ?? "", /^7: profile: "unheard-of" is not a built-in profile\. Built-in profiles: /);
   assert.deepEqual(reasons.toSpliced(4, 1), [
     "2: shape.height: must be above 0",
     "4: tank_id: this device serves tank one; which it serves is said by the tank's own line",
     "5: tank_id: this device serves no tank; which it serves is said by the tank's own line",
-    '6: unknown field "deleted". Did you mean "dropped"?',
+    '6: deleted: is not a known field. Did you mean "dropped"?',
     "8: profile.measures: is missing",
     '9: since: must be a datetime such as "2026-11-14T09:30:00Z"',
     "10: dropped: must be at least 0",
-    "11: since: is missing, and what it served before ends there",
+    "11: since: is missing, and is needed with services",
     "12: services[0].tank_id: there is no tank with this id",
-    "13: services: no two of them may end at the same instant",
-    "14: services: [0].until is missing",
-    '15: unknown field "colour".',
+    "13: services: must not have two entries with the same until",
+    "14: services[0].until: is missing",
+    "15: colour: is not a known field.",
     "16: created_at: is missing",
     "17: payload: must be an object",
     "18: tank_id and device_id: only one of them is allowed",

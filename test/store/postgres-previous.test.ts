@@ -2,8 +2,7 @@
 
 import assert from "node:assert/strict";
 import test from "node:test";
-import type { ExportRecord } from "../../src/domain/export.ts";
-import type { Store } from "../../src/domain/store.ts";
+import type { ExportRecord, Store } from "../../src/domain/store.ts";
 import { FIRST } from "../../src/store/postgres/schema.ts";
 import { type Database, openedOn, postgresDatabase } from "../support/postgres/database.ts";
 import type { Lifetime } from "../support/service.ts";

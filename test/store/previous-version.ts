@@ -2,9 +2,8 @@
 // of it when the newest program has opened it.
 
 import assert from "node:assert/strict";
-import type { ExportRecord } from "../../src/domain/export.ts";
 import { marginOf } from "../../src/domain/management-reads.ts";
-import type { Store } from "../../src/domain/store.ts";
+import type { ExportRecord, Store } from "../../src/domain/store.ts";
 import { deliver } from "../support/arrivals.ts";
 import { addKey, at, carriedOut, order } from "../support/orders.ts";
 import { putReadings } from "../support/records.ts";

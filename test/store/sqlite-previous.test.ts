@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import test from "node:test";
-import type { ExportRecord } from "../../src/domain/export.ts";
+import type { ExportRecord } from "../../src/domain/store.ts";
 import { BLOCKS_AND_MILESTONES, FIRST, WITHOUT_READINGS } from "../../src/store/sqlite/schema.ts";
 import { startScript } from "../support/script.ts";
 import type { Lifetime } from "../support/service.ts";

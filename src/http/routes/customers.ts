@@ -2,9 +2,8 @@
 
 import { CustomerObject, customerObject } from "../../domain/customer.ts";
 import { RequestError } from "../../domain/errors.ts";
-import { idField } from "../../domain/fields.ts";
 import { isPossibleId } from "../../domain/id.ts";
-import { anyOf, literal, object, ref } from "../../domain/schema.ts";
+import { anyOf, idField, literal, object, ref } from "../../domain/schema.ts";
 import { envelope, listObject } from "../envelope.ts";
 import { customerExample } from "../examples.ts";
 import { EMAIL, LIST_PARAMETERS, NO_PARAMETERS, pageQuestion } from "../parameters.ts";

@@ -1,9 +1,8 @@
 // POST /ingest/v1/readings, /ingest/v1/chirpstack, /ingest/v1/tts: where readings come in over HTTP.
 
-import { idField, instantField } from "../../domain/fields.ts";
 import { bindingOf } from "../../domain/key.ts";
 import { FILL } from "../../domain/reading.ts";
-import { array, literal, number, object, oneOf, ref, text } from "../../domain/schema.ts";
+import { array, idField, instantField, literal, number, object, oneOf, ref, text } from "../../domain/schema.ts";
 import type { Outcome } from "../doors.ts";
 import { tankExample } from "../examples.ts";
 import { NO_PARAMETERS, textFilter } from "../parameters.ts";

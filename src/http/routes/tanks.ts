@@ -1,9 +1,8 @@
 // GET /v1/tanks, GET /v1/tanks/:id
 
 import { RequestError } from "../../domain/errors.ts";
-import { idField } from "../../domain/fields.ts";
 import { isPossibleId } from "../../domain/id.ts";
-import { anyOf, literal, object, ref } from "../../domain/schema.ts";
+import { anyOf, idField, literal, object, ref } from "../../domain/schema.ts";
 import { TankObject, tankObject } from "../../domain/tank.ts";
 import { envelope, listObject } from "../envelope.ts";
 import { tankExample } from "../examples.ts";

@@ -1,7 +1,7 @@
 // The check of a customer: its fields, and the number of its tanks.
 
+import { errorInCustomer } from "../../domain/customer.ts";
 import type { Finding } from "../../domain/store.ts";
-import { errorInCustomer } from "../../domain/validate-stored.ts";
 import type { ObjectLook } from "../check.ts";
 import { CUSTOMER_COLUMNS, customerOf } from "../columns.ts";
 import { countFaults, findingsOf, ruleFaults } from "../series/fault.ts";

@@ -1,8 +1,8 @@
 // The check of devices: that the tank one serves has it, that no two tanks share one, and that what waits is counted. What is
 // right stays in the database: only what is wrong is fetched.
 
+import { displayInstant } from "../../domain/instant.ts";
 import type { Finding } from "../../domain/store.ts";
-import { displayInstant } from "../../domain/validate-stored.ts";
 import type { Look } from "../check.ts";
 import { findingsOf } from "../series/fault.ts";
 import { lookAtTexts } from "./check-texts.ts";

@@ -1,8 +1,7 @@
 // The check of a tank: its fields, head, blocks and milestones of its telemetry, its row in the fleet, and its device.
 
 import type { Finding } from "../../domain/store.ts";
-import type { Tank } from "../../domain/tank.ts";
-import { errorInTank } from "../../domain/validate-stored.ts";
+import { errorInTank, type Tank } from "../../domain/tank.ts";
 import type { ObjectLook } from "../check.ts";
 import { isDeleted, TANK_COLUMNS, tankOf } from "../columns.ts";
 import { faultsInLevels, type StoredGroup } from "../series/check-levels.ts";

@@ -1,10 +1,9 @@
 // Devices as records say they are. Which tank each serves follows from the tanks, and stays.
 
 import type { AuditContext } from "../../domain/audit.ts";
-import type { DeviceRecord } from "../../domain/device-record.ts";
 import { planDeviceImport } from "../../domain/import-devices.ts";
 import { settleLater } from "../../domain/inquiry.ts";
-import type { RecordOutcome } from "../../domain/record.ts";
+import type { DeviceRecord, RecordOutcome } from "../../domain/records.ts";
 import { answersOn } from "./answers.ts";
 import { drain } from "./arrivals.ts";
 import { note } from "./audit.ts";

@@ -1,6 +1,6 @@
 // Whether the milestones of a series are what `levels.ts` says of them. All of it can be made anew from the gaps.
 
-import { displayInstant } from "../../domain/validate-stored.ts";
+import { displayInstant } from "../../domain/instant.ts";
 import { type Fault, Faults } from "./fault.ts";
 import { comparePositions, EARLIEST, type Gap, GROUP_MOST, type Group, type Position } from "./levels.ts";
 

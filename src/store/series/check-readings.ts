@@ -1,8 +1,7 @@
 // Whether a tank's head and blocks are what `weave.ts` makes of its readings.
 
-import { isInstant } from "../../domain/instant.ts";
+import { displayInstant, isInstant } from "../../domain/instant.ts";
 import { FILL } from "../../domain/reading.ts";
-import { displayInstant } from "../../domain/validate-stored.ts";
 import { Block } from "./block.ts";
 import { type Fault, Faults } from "./fault.ts";
 import type { Head } from "./intake.ts";

@@ -1,8 +1,7 @@
 // What a check finds wrong with one thing, before anybody decides whether to repair it.
 
-import type { StoredKey } from "../../domain/key.ts";
+import { errorInKey, type StoredKey } from "../../domain/key.ts";
 import type { Finding } from "../../domain/store.ts";
-import { errorInKey } from "../../domain/validate-stored.ts";
 
 export type Fault = {
   readonly what: string;

@@ -1,8 +1,8 @@
 // The check of a customer: its fields, and the number of its tanks.
 
 import type { DatabaseSync } from "node:sqlite";
+import { errorInCustomer } from "../../domain/customer.ts";
 import type { Finding } from "../../domain/store.ts";
-import { errorInCustomer } from "../../domain/validate-stored.ts";
 import type { ObjectLook } from "../check.ts";
 import { CUSTOMER_COLUMNS, customerOf } from "../columns.ts";
 import { countFaults, type Fault, findingsOf, ruleFaults } from "../series/fault.ts";

@@ -3,8 +3,8 @@
 
 import type { DatabaseSync } from "node:sqlite";
 import { deviceKey } from "../../domain/device.ts";
+import { displayInstant } from "../../domain/instant.ts";
 import type { Finding } from "../../domain/store.ts";
-import { displayInstant } from "../../domain/validate-stored.ts";
 import type { Look } from "../check.ts";
 import { auditFaults, isReadableChange, profileFaults, waitingFault } from "../check-texts.ts";
 import { WAITING_COLUMNS, waitingOf } from "../columns.ts";

@@ -7,7 +7,7 @@ import type { CustomerWithCount } from "../../domain/customer.ts";
 import type { Instant } from "../../domain/instant.ts";
 import type { Scope } from "../../domain/key.ts";
 import type { Page } from "../../domain/page.ts";
-import type { CustomerRecord, RecordOutcome } from "../../domain/record.ts";
+import type { CustomerRecord, RecordOutcome } from "../../domain/records.ts";
 import type { ManagedCustomer } from "../../domain/resource.ts";
 import type { CustomerQuery, Found } from "../../domain/store.ts";
 import { CUSTOMER_COLUMNS, CUSTOMER_FIELDS, customerOf, customerState, customerValues, isDeleted, ownPage } from "../columns.ts";

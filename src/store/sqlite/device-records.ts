@@ -2,10 +2,9 @@
 
 import type { DatabaseSync } from "node:sqlite";
 import type { AuditContext } from "../../domain/audit.ts";
-import type { DeviceRecord } from "../../domain/device-record.ts";
 import { planDeviceImport } from "../../domain/import-devices.ts";
 import { type Answering, settle } from "../../domain/inquiry.ts";
-import type { RecordOutcome } from "../../domain/record.ts";
+import type { DeviceRecord, RecordOutcome } from "../../domain/records.ts";
 import type { arrivalWrites } from "./arrivals.ts";
 import { auditWrites } from "./audit.ts";
 

@@ -2,7 +2,7 @@
 // stays open for as long as the reader takes.
 
 import type { DatabaseSync } from "node:sqlite";
-import type { ExportRecord } from "../../domain/export.ts";
+import type { ExportRecord } from "../../domain/store.ts";
 import {
   customerState,
   DEVICE_COLUMNS,

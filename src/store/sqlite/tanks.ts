@@ -16,7 +16,7 @@ import {
 import { deviceKey } from "../../domain/device.ts";
 import type { Scope } from "../../domain/key.ts";
 import type { Page, PageQuery } from "../../domain/page.ts";
-import type { RecordOutcome, TankRecord } from "../../domain/record.ts";
+import type { RecordOutcome, TankRecord } from "../../domain/records.ts";
 import type { Found } from "../../domain/store.ts";
 import type { Tank } from "../../domain/tank.ts";
 import {

@@ -2,9 +2,8 @@
 
 import { AUDITED_ACTIONS, AUDITED_OBJECTS, type AuditEntry } from "../../../domain/audit.ts";
 import { deviceKey } from "../../../domain/device.ts";
-import { instantField } from "../../../domain/fields.ts";
 import { formatInstant } from "../../../domain/instant.ts";
-import { integer, literal, object, oneOf, ref, text } from "../../../domain/schema.ts";
+import { instantField, integer, literal, object, oneOf, ref, text } from "../../../domain/schema.ts";
 import { envelope, listObject } from "../../envelope.ts";
 import { LIST_PARAMETERS, pageQuestion, textFilter } from "../../parameters.ts";
 import { JSON_TYPE, type Route, route } from "../../route.ts";

@@ -3,12 +3,11 @@
 import { DeviceChange } from "../../../domain/commands/devices.ts";
 import { deviceKey } from "../../../domain/device.ts";
 import { RequestError } from "../../../domain/errors.ts";
-import { idField, instantField } from "../../../domain/fields.ts";
 import { isPossibleId } from "../../../domain/id.ts";
 import { pendingFields } from "../../../domain/pending.ts";
 import { ProfileSchema } from "../../../domain/profile.ts";
 import { deviceResource, type Resource } from "../../../domain/resource.ts";
-import { integer, literal, nullable, nullableNumber, object, ref, text } from "../../../domain/schema.ts";
+import { idField, instantField, integer, literal, nullable, nullableNumber, object, ref, text } from "../../../domain/schema.ts";
 import type { ManageDoor } from "../../doors.ts";
 import { envelope, listObject } from "../../envelope.ts";
 import { shapeExample, tankExample } from "../../examples.ts";

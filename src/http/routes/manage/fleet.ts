@@ -1,7 +1,6 @@
 // GET /manage/v1/fleet: the question of every morning.
 
-import { parseDuration } from "../../../domain/duration.ts";
-import type { Instant } from "../../../domain/instant.ts";
+import { type Instant, parseDuration } from "../../../domain/instant.ts";
 import { FLEET_STATES, type FleetEntry, marginOf } from "../../../domain/management-reads.ts";
 import { telemetryObject } from "../../../domain/reading.ts";
 import { literal, nullableNumber, object, oneOf, ref, text } from "../../../domain/schema.ts";

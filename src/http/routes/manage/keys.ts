@@ -1,12 +1,22 @@
 // /manage/v1/keys
 
 import { KeyChangeObject, NewKey } from "../../../domain/commands/keys.ts";
-import { parseDuration } from "../../../domain/duration.ts";
 import { RequestError } from "../../../domain/errors.ts";
-import { idField, instantField, nullableInstantField } from "../../../domain/fields.ts";
+import { parseDuration } from "../../../domain/instant.ts";
 import { KEY_STATES } from "../../../domain/key.ts";
 import { keyResource } from "../../../domain/resource.ts";
-import { literal, nullable, nullableText, object, oneOf, ref, text } from "../../../domain/schema.ts";
+import {
+  idField,
+  instantField,
+  literal,
+  nullable,
+  nullableInstantField,
+  nullableText,
+  object,
+  oneOf,
+  ref,
+  text,
+} from "../../../domain/schema.ts";
 import type { ManageDoor } from "../../doors.ts";
 import { envelope, listObject } from "../../envelope.ts";
 import { LIST_PARAMETERS, NO_PARAMETERS, type Parameter } from "../../parameters.ts";

@@ -3,9 +3,8 @@
 import { hash } from "node:crypto";
 import type { IdempotencyKey } from "../../../domain/commands/command.ts";
 import type { ErrorCode } from "../../../domain/errors.ts";
-import { instantField } from "../../../domain/fields.ts";
 import type { Resource } from "../../../domain/resource.ts";
-import { boolean, integer, nullable, object, oneOf, type Schema } from "../../../domain/schema.ts";
+import { boolean, instantField, integer, nullable, object, oneOf, type Schema } from "../../../domain/schema.ts";
 import { type Parameter, textFilter } from "../../parameters.ts";
 import { Answer, type BodyRule, JSON_TYPE, PATCH_TYPES, type RequestHeaders } from "../../route.ts";
 

@@ -106,7 +106,7 @@ export const provisionRoutes: readonly Route[] = [
 
 function rowsIn(body: unknown): { readonly customers: readonly unknown[]; readonly tanks: readonly unknown[] } {
   const { customers = [], tanks = [], ...rest } = (typeof body === "object" ? (body ?? {}) : {}) as Record<string, unknown>;
-  const faults = Object.keys(rest).map((field) => ({ field, message: "is not known here" }));
+  const faults = Object.keys(rest).map((field) => ({ field, message: "is not a known field" }));
   if (Array.isArray(body) || typeof body !== "object") faults.push({ field: "", message: "must be an object" });
   for (const [field, value] of Object.entries({ customers, tanks })) {
     if (!Array.isArray(value)) faults.push({ field, message: "must be a list" });

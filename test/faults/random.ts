@@ -1,8 +1,8 @@
-// Chance with a seed, which is printed, so that a run can be told again as far as the machine's own moments allow.
+// Random numbers from a seed; test names print it, and TEST_FAULTS_SEED repeats it as far as timing allows.
 
 import { hash } from "node:crypto";
 
-export type Chance = {
+export type Random = {
   /** From 0 up to, but never, 1. */
   readonly next: () => number;
   /** A whole number; both ends may come. */
@@ -11,7 +11,7 @@ export type Chance = {
   readonly of: (probability: number) => boolean;
 };
 
-export function chance(seed: string): Chance {
+export function seededRandom(seed: string): Random {
   let state = Number.parseInt(hash("sha256", seed, "hex").slice(0, 8), 16);
   const next = (): number => {
     state = (state + 0x6d2b79f5) | 0;
@@ -27,5 +27,4 @@ export function chance(seed: string): Chance {
   };
 }
 
-/** Of this run, or the one that is to be told again. */
 export const SEED = process.env["TEST_FAULTS_SEED"] ?? String(Date.now() % 1_000_000);

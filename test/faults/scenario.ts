@@ -1,56 +1,82 @@
-// A service put on trial: a database with the fleet, keys, a ledger of all that is sent, and senders. What is at fault in the end,
-// and that `check` finds nothing, is the same question whatever has happened in between.
+// A service under load: a database with the fleet, keys, senders, and a ledger of all that they sent. Whatever happens in between,
+// what was acknowledged must be stored, and `check` must find nothing.
 
 import assert from "node:assert/strict";
 import type { Answer } from "../e2e/ask.ts";
 import { importLines, makeKey } from "../e2e/fleet.ts";
 import { type Home, home, type Lifetime, type Running, type Service } from "../e2e/program.ts";
 import { freePort } from "../support/free-port.ts";
-import { type Chance, chance } from "./chance.ts";
-import type { Engine } from "./engines.ts";
+import { postgresDatabase } from "../support/postgres/database.ts";
+import { until } from "../support/until.ts";
 import { FLEET, KNOWN, SOURCES } from "./fleet.ts";
-import { httpSender } from "./http-sender.ts";
-import { answered, assignUnknown, countOf, expectWaiting, exported } from "./kept.ts";
 import { Ledger } from "./ledger.ts";
 import { Measurements } from "./measurements.ts";
-import { mqttSender } from "./mqtt-sender.ts";
-import type { SenderParts, Tally } from "./sender.ts";
+import { type Random, seededRandom } from "./random.ts";
+import type { SenderParts, Tally } from "./senders.ts";
+import { httpSender, mqttSender } from "./senders.ts";
+import { assignUnknownDevices, countOf, expectPending, exported, served } from "./stored.ts";
 
-export type Trial = {
-  /** Commands run on the database of the trial. */
+const SETTLED_MS = 30_000;
+const OTHERS = "SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()";
+
+/** How to create a new database. */
+export type Engine = { readonly name: string; readonly open: (life: Lifetime) => Promise<Database> };
+
+export type Database = {
+  /** For `DATABASE_URL`. */
+  readonly url: string;
+  /** Resolves when nothing of a process that was killed is in progress any more. */
+  readonly settled: () => Promise<unknown>;
+};
+
+export const SQLITE: Engine = {
+  name: "SQLite",
+  open: async () => ({ url: "sqlite:tanks.db", settled: async () => {} }),
+};
+
+export const POSTGRES: Engine = {
+  name: "PostgreSQL",
+  async open(life) {
+    const { url, query } = await postgresDatabase(life);
+    return { url, settled: () => until("its sessions end", async () => (await query(OTHERS)).length === 0, SETTLED_MS) };
+  },
+};
+
+export type Scenario = {
+  /** Commands run on the database of the scenario. */
   readonly here: Home;
-  readonly chance: Chance;
+  readonly random: Random;
   readonly ledger: Ledger;
   readonly measurements: Measurements;
   readonly tally: Tally;
   /** The secret of a key that may do everything. */
   readonly manage: string;
   readonly ports: { readonly http: number; readonly mqtt: number };
-  /** The service, at the same address every time, in an environment with more in it. */
+  /** The service, at the same address every time, with additional environment variables. */
   readonly start: (more?: Readonly<Record<string, string>>) => Promise<Service>;
-  /** The same, without waiting until it answers. */
+  /** The same, without waiting until it is ready. */
   readonly launch: () => Running;
-  /** After a kill: nothing that was broken off can come any more. */
+  /** After a kill: waits until nothing of it can still be committed. */
   readonly settle: () => Promise<void>;
-  /** Real clients with keys of their own, until the function is called that this gives. The service must run. */
+  /** Starts clients with their own keys; returns a function that stops them. The service must run. */
   readonly send: (service: Service, mqttUrl?: string) => Promise<() => Promise<unknown>>;
   /** The secret of a new ingest key. */
   readonly key: (service: Service) => Promise<string>;
-  /** So many readings, to be sent over HTTP by hand, once or again and again. */
+  /** A message of `count` readings, to be sent over HTTP once or repeatedly. */
   readonly message: (count: number) => { readonly send: (service: Service) => Promise<Answer> };
   /** Whether there is something for every instant that was sent. */
   readonly isAllStored: (service: Service) => Promise<boolean>;
-  /** Judged from beside, whatever goes on. */
-  readonly expectKept: () => Promise<void>;
-  /** Judged through the interface, when nobody sends any more. Unknown devices become known. */
-  readonly expectAllKept: (service: Service) => Promise<void>;
+  /** By an export, whatever is running. */
+  readonly expectStored: () => Promise<void>;
+  /** Through the interface, when nobody sends any more. Unknown devices are assigned to tanks. */
+  readonly expectAllStored: (service: Service) => Promise<void>;
 };
 
-const HTTP_MOST = 300;
-const MQTT_MOST = 20;
+const HTTP_READINGS = 300;
+const MQTT_READINGS = 20;
 const SHOWN = 10;
 
-export async function trialOn(life: Lifetime, engine: Engine, seed: string): Promise<Trial> {
+export async function startScenario(life: Lifetime, engine: Engine, seed: string): Promise<Scenario> {
   const place = home(life);
   const { url, settled } = await engine.open(life);
   const env = { DATABASE_URL: url, RATE_LIMIT: "0" };
@@ -59,20 +85,20 @@ export async function trialOn(life: Lifetime, engine: Engine, seed: string): Pro
   const manage = await makeKey(here, "--role", "manage");
   const ports = { http: await freePort(), mqtt: await freePort() };
   const serve = ["serve", "--port", String(ports.http), "--mqtt", String(ports.mqtt)];
-  const luck = chance(seed);
+  const random = seededRandom(seed);
   const ledger = new Ledger();
-  const measurements = new Measurements(luck);
-  const tally: Tally = { refused: 0, broken: 0, strange: [] };
+  const measurements = new Measurements(random);
+  const tally: Tally = { unavailable: 0, broken: 0, unexpected: [] };
 
   async function expectSound(): Promise<void> {
     const { code, stdout, stderr } = await here.run(["check"]);
     assert.equal(code, 0, `check: ${stdout}${stderr}`);
-    assert.deepEqual(tally.strange.slice(0, SHOWN), []);
+    assert.deepEqual(tally.unexpected.slice(0, SHOWN), []);
   }
 
   return {
     here,
-    chance: luck,
+    random,
     ledger,
     measurements,
     tally,
@@ -90,13 +116,13 @@ export async function trialOn(life: Lifetime, engine: Engine, seed: string): Pro
       const [known] = KNOWN;
       const parts = async (bound = {}): Promise<SenderParts> => {
         const key = await newKey(service, manage, bound);
-        return { ledger, measurements, tally, chance: luck, key };
+        return { ledger, measurements, tally, random, key };
       };
       const [gateway, device] = [await parts(), await parts({ device_id: known.deviceId })];
       const senders = [
-        httpSender(gateway, service.url, HTTP_MOST),
+        httpSender(gateway, service.url, HTTP_READINGS),
         httpSender(await parts(), service.url, 1),
-        mqttSender(gateway, mqttUrl, MQTT_MOST),
+        mqttSender(gateway, mqttUrl, MQTT_READINGS),
         mqttSender(device, mqttUrl, 1, known.place),
       ];
       // A test that has failed sends no more.
@@ -128,18 +154,18 @@ export async function trialOn(life: Lifetime, engine: Engine, seed: string): Pro
       return SOURCES.every(({ place }, i) => counts[i] === ledger.counts(place).sent);
     },
 
-    async expectKept() {
+    async expectStored() {
       const by = ledger.now;
-      const [kept] = await Promise.all([exported(here), expectSound()]);
+      const [stored] = await Promise.all([exported(here), expectSound()]);
       const places = KNOWN.map((known) => known.place);
-      assert.deepEqual(ledger.faultsIn(kept, places, by).slice(0, SHOWN), []);
+      assert.deepEqual(ledger.errorsIn(stored, places, by).slice(0, SHOWN), []);
     },
 
-    async expectAllKept(service) {
-      await expectWaiting(service, manage, ledger);
-      await assignUnknown(service, manage);
+    async expectAllStored(service) {
+      await expectPending(service, manage, ledger);
+      await assignUnknownDevices(service, manage);
       const places = SOURCES.map((source) => source.place);
-      assert.deepEqual(ledger.faultsIn(await answered(service, manage), places).slice(0, SHOWN), []);
+      assert.deepEqual(ledger.errorsIn(await served(service, manage), places).slice(0, SHOWN), []);
       await expectSound();
     },
   };

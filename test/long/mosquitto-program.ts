@@ -1,4 +1,4 @@
-// A foreign client and a foreign broker against the program itself: Mosquitto's, where they are installed.
+// Mosquitto as client and as broker of the program itself, where it is installed.
 
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
@@ -7,12 +7,11 @@ import test, { type TestContext } from "node:test";
 import mqtt from "mqtt";
 import type { Service } from "../e2e/program.ts";
 import { told } from "../e2e/workers.ts";
-import { SEED } from "../faults/chance.ts";
-import { POSTGRES, SQLITE } from "../faults/engines.ts";
 import { KNOWN, SOURCES } from "../faults/fleet.ts";
 import type { Sending } from "../faults/ledger.ts";
-import { messageOf } from "../faults/messages.ts";
-import { type Trial, trialOn } from "../faults/trial.ts";
+import { SEED } from "../faults/random.ts";
+import { POSTGRES, type Scenario, SQLITE, startScenario } from "../faults/scenario.ts";
+import { mqttMessage } from "../faults/senders.ts";
 import { freePort } from "../support/free-port.ts";
 import { withoutMosquitto as skip, startMosquitto } from "../support/mosquitto.ts";
 import { until } from "../support/until.ts";
@@ -24,22 +23,22 @@ const BAD = 40;
 const DRAIN_MS = 120_000;
 
 test(`mosquitto_pub sends the same ${LINES} readings twice to the embedded broker: each is stored once`, { skip }, async (t) => {
-  const trial = await trialOn(t, SQLITE, SEED);
-  const service = await trial.start();
+  const scenario = await startScenario(t, SQLITE, SEED);
+  const service = await scenario.start();
   const [{ place, deviceId }] = KNOWN;
-  const readings = trial.measurements.fresh(LINES, place);
+  const readings = scenario.measurements.fresh(LINES, place);
   const lines = readings.map(({ at, fill }) => `{"created_at":"${new Date(at).toISOString()}","fill_percentage":${fill}}\n`);
   for (let time = 0; time < 2; time++) {
-    const sending = trial.ledger.begin(readings);
+    const sending = scenario.ledger.begin(readings);
     const words = [
       "-h",
       "127.0.0.1",
       "-p",
-      String(trial.ports.mqtt),
+      String(scenario.ports.mqtt),
       "-u",
       "any",
       "-P",
-      await trial.key(service),
+      await scenario.key(service),
       "-q",
       "1",
       "-l",
@@ -51,19 +50,19 @@ test(`mosquitto_pub sends the same ${LINES} readings twice to the embedded broke
     assert.deepEqual(await once(client, "exit"), [0, null]);
     sending.acknowledged();
   }
-  await trial.expectAllKept(service);
+  await scenario.expectAllStored(service);
 });
 
 /** Resolves with what is to be called once all of it has arrived: it was on its way for as long as that. */
-async function publishAll(t: TestContext, url: string, trial: Trial, halfway: () => unknown): Promise<() => void> {
-  const { chance, ledger, measurements } = trial;
+async function publishAll(t: TestContext, url: string, scenario: Scenario, halfway: () => unknown): Promise<() => void> {
+  const { random, ledger, measurements } = scenario;
   const client = await mqtt.connectAsync(url);
   t.after(() => client.end(true));
   const sendings: Sending[] = [];
   const publish = async (): Promise<void> => {
-    const readings = measurements.some(1, chance.pick(SOURCES).place);
+    const readings = measurements.some(1, random.pick(SOURCES).place);
     sendings.push(ledger.begin(readings));
-    const { topic, payload } = messageOf(chance, readings);
+    const { topic, payload } = mqttMessage(random, readings);
     await client.publishAsync(topic, payload, { qos: 1 });
   };
   for (let sent = 0; sent < MESSAGES; sent += AT_ONCE) {
@@ -79,23 +78,23 @@ async function publishAll(t: TestContext, url: string, trial: Trial, halfway: ()
 for (const engine of [SQLITE, POSTGRES]) {
   const name = `${engine.name}: two services share what Mosquitto has, one is killed on the way, and each message is stored once`;
   test(`${name}, seed ${SEED}`, { skip }, async (t) => {
-    const trial = await trialOn(t, engine, SEED);
+    const scenario = await startScenario(t, engine, SEED);
     const { url: MQTT_URL } = await startMosquitto(t);
     const port = String(await freePort());
-    const startOther = () => trial.here.start(["serve", "--port", port], { env: { MQTT_URL } });
+    const startOther = () => scenario.here.start(["serve", "--port", port], { env: { MQTT_URL } });
     const isConnected = (service: Service) => service.said(/"event":"broker_connected"/);
-    const service = await trial.start({ MQTT_URL });
+    const service = await scenario.start({ MQTT_URL });
     let other = await startOther();
     await Promise.all([service, other].map(isConnected));
-    const arrived = await publishAll(t, MQTT_URL, trial, async () => {
+    const arrived = await publishAll(t, MQTT_URL, scenario, async () => {
       other.kill("SIGKILL");
       await other.ended;
       other = await startOther();
       await isConnected(other);
     });
-    await until("all of it is stored", () => trial.isAllStored(service), DRAIN_MS);
+    await until("all of it is stored", () => scenario.isAllStored(service), DRAIN_MS);
     arrived();
     for (const one of [service, other]) assert.ok(told(one, "readings_rejected").length > 0, "both have had their share");
-    await trial.expectAllKept(service);
+    await scenario.expectAllStored(service);
   });
 }

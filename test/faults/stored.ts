@@ -1,39 +1,39 @@
-// What the service has kept, read as anyone would: through the interface, or from an export.
+// What the service has stored, read through the interface or from an export.
 
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { ask, item, list } from "../e2e/ask.ts";
 import type { Home, Service } from "../e2e/program.ts";
 import { KNOWN, type Source, spareFor, UNKNOWN } from "./fleet.ts";
-import type { Kept, Ledger } from "./ledger.ts";
+import type { Ledger, StoredReadings } from "./ledger.ts";
 
 const PAGE = 100;
 
-/** One moment of the database, whether or not anything runs on it. */
-export async function exported({ run, path }: Pick<Home, "run" | "path">): Promise<Kept> {
-  const name = "kept.csv";
+/** A snapshot of the database, whether or not a service runs on it. */
+export async function exported({ run, path }: Pick<Home, "run" | "path">): Promise<StoredReadings> {
+  const name = "stored.csv";
   const { code, stderr } = await run(["export", name, "--force"]);
   assert.equal(code, 0, stderr);
   const [header, ...rows] = readFileSync(path(name), "utf8").trimEnd().split("\n");
   assert.equal(header, "tank_id,created_at,fill_percentage");
-  const kept = new Map<string, Map<number, number>>();
+  const stored = new Map<string, Map<number, number>>();
   for (const row of rows) {
     const [tankId = "", at = "", fill = ""] = row.split(",");
-    add(kept, tankId, Date.parse(at), Number(fill));
+    add(stored, tankId, Date.parse(at), Number(fill));
   }
-  return kept;
+  return stored;
 }
 
-/** While nobody sends. The places of the unknown are read where they were taken to, if they were. */
-export async function answered(service: Service, key: string): Promise<Kept> {
-  const kept = new Map<string, Map<number, number>>();
-  for (const { place } of KNOWN) await readAll(kept, service, key, place, place);
-  for (const { place } of UNKNOWN) await readAll(kept, service, key, spareFor(place), place);
-  return kept;
+/** While nobody sends. Readings of unknown devices are read from the tanks they were assigned to. */
+export async function served(service: Service, key: string): Promise<StoredReadings> {
+  const stored = new Map<string, Map<number, number>>();
+  for (const { place } of KNOWN) await readAll(stored, service, key, place, place);
+  for (const { place } of UNKNOWN) await readAll(stored, service, key, spareFor(place), place);
+  return stored;
 }
 
 async function readAll(
-  kept: Map<string, Map<number, number>>,
+  stored: Map<string, Map<number, number>>,
   service: Service,
   key: string,
   tankId: string,
@@ -46,27 +46,27 @@ async function readAll(
   const items = pages.flatMap(({ data }) => data);
   assert.equal(items.length, first.total_items, `${tankId} has as many readings as its total says`);
   for (const { created_at, fill_percentage } of items) {
-    add(kept, place, Date.parse(String(created_at)), Number(fill_percentage));
+    add(stored, place, Date.parse(String(created_at)), Number(fill_percentage));
   }
 }
 
-/** The same instant twice is told at once: a ledger would not see it. */
-function add(kept: Map<string, Map<number, number>>, place: string, at: number, fill: number): void {
-  const here = kept.get(place) ?? new Map<number, number>();
-  kept.set(place, here);
+/** Fails on an instant that occurs twice, which the ledger would not see. */
+function add(stored: Map<string, Map<number, number>>, place: string, at: number, fill: number): void {
+  const here = stored.get(place) ?? new Map<number, number>();
+  stored.set(place, here);
   assert.ok(!here.has(at), `${place} has ${new Date(at).toISOString()} twice`);
   here.set(at, fill);
 }
 
-/** How many readings a tank has, or how many of an unknown device wait. */
+/** How many readings a tank has, or how many of an unknown device are pending. */
 export async function countOf(service: Service, key: string, { tankId, deviceId }: Source): Promise<number> {
   if (tankId !== undefined) return (await list(service, `/v1/tanks/${tankId}/telemetry?size=1`, key)).total_items;
   const { status, text } = await ask(service, `/manage/v1/devices/${deviceId}`, key);
   return status === 404 ? 0 : Number((JSON.parse(text) as { readonly waiting: number }).waiting);
 }
 
-/** As many readings wait as were acknowledged, at least, and as were sent, at most; and none had to go. */
-export async function expectWaiting(service: Service, key: string, ledger: Ledger): Promise<void> {
+/** At least what was acknowledged is pending, at most what was sent, and nothing was dropped. */
+export async function expectPending(service: Service, key: string, ledger: Ledger): Promise<void> {
   for (const source of UNKNOWN) {
     const { place, deviceId } = source;
     const { acknowledged, sent } = ledger.counts(place);
@@ -76,8 +76,8 @@ export async function expectWaiting(service: Service, key: string, ledger: Ledge
   }
 }
 
-/** The unknown are given a tank each, and what has waited is taken in. */
-export async function assignUnknown({ url }: Service, key: string): Promise<void> {
+/** Each unknown device gets a tank, which receives its pending readings. */
+export async function assignUnknownDevices({ url }: Service, key: string): Promise<void> {
   for (const { place, deviceId } of UNKNOWN) {
     const response = await fetch(`${url}/manage/v1/devices/${deviceId}`, {
       method: "PUT",
