@@ -9,10 +9,9 @@ import type { Observe } from "./domain/events.ts";
 import type { Clock } from "./domain/instant.ts";
 import { bindingOf } from "./domain/key.ts";
 import type { Reads } from "./domain/store.ts";
-import { listenComplaint, numericHost } from "./http/address.ts";
-import { throttled } from "./http/admission.ts";
-import { KeyRing, requireReach } from "./http/auth.ts";
-import { andThen, KeyLimits, type Limits, type Taken, WrongKeys } from "./http/limits.ts";
+import { listenError, numericHost } from "./http/address.ts";
+import { KeyRing, requireRole, wrongKeysThrottled } from "./http/auth.ts";
+import { andThen, KeyLimits, type Limits, type RateDecision, WrongKeys } from "./http/limits.ts";
 import type { Ingest } from "./ingest/ingest.ts";
 import type { Identity } from "./ingest/mqtt/link.ts";
 import type { Admit } from "./ingest/mqtt/logins.ts";
@@ -47,7 +46,7 @@ async function openBroker({ config, worker, ...parts }: MqttParts): Promise<Mqtt
   try {
     await broker.start({ host: await numericHost(host), port: mqttPort });
   } catch (error) {
-    throw listenComplaint(error, { host, port: mqttPort, setting: "--mqtt or MQTT" });
+    throw listenError(error, { host, port: mqttPort, setting: "--mqtt or MQTT" });
   }
   return broker;
 }
@@ -81,12 +80,12 @@ function admitting({ reads, clock, limits, config }: MqttParts): Admit {
   return async (secret, address) => {
     try {
       const caller = await keys.callerOf(secret);
-      requireReach(caller, "ingest");
+      requireRole(caller, "ingest");
       const turn = () => andThen(keyLimits.take(caller.key), waitOf);
       return { keyId: caller.key.id, sender: bindingOf(caller.key), turn };
     } catch (error) {
       const isWrong = error instanceof RequestError && error.code === "key_invalid";
-      throw isWrong && (await wrongKeys?.isFlood(address)) === true ? throttled() : error;
+      throw isWrong && (await wrongKeys?.isFlood(address)) === true ? wrongKeysThrottled() : error;
     }
   };
 }
@@ -94,5 +93,5 @@ function admitting({ reads, clock, limits, config }: MqttParts): Admit {
 /** A timer may come a little early. */
 const SPARE_MS = 5;
 
-const waitOf = (taken: Taken | undefined): number =>
+const waitOf = (taken: RateDecision | undefined): number =>
   taken === undefined || taken.allowed ? 0 : taken.retryAfter * 1000 + SPARE_MS;

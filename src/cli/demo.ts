@@ -5,7 +5,7 @@ import { demoFleet, prepareDemo, tanksWithReadings } from "../demo/prepare.ts";
 import { describeFatalError } from "../domain/errors.ts";
 import { type Role, UNRESTRICTED } from "../domain/key.ts";
 import type { Store } from "../domain/store.ts";
-import { manageDoor } from "../manage/door.ts";
+import { ManagementService } from "../http/management.ts";
 import { httpClient, httpTransport } from "../simulate/http.ts";
 import { Tally } from "../simulate/results.ts";
 import { simulate } from "../simulate/simulation.ts";
@@ -70,9 +70,9 @@ async function runDevices({ store, url }: App, databaseUrl: string): Promise<() 
 /** Replaces the key of an earlier run, whose secret nobody knows any more. */
 async function freshKey(store: Store, role: Role & keyof typeof KEY_NAMES): Promise<string> {
   const name = KEY_NAMES[role];
-  const manage = manageDoor(store, Date.now);
+  const manage = new ManagementService(store, Date.now);
   for (const old of await store.keyList()) {
-    if (old.name === name && old.revoked_at === null) await manage.carryOut({ type: "revoke_key", id: old.id }, ACTOR);
+    if (old.name === name && old.revoked_at === null) await manage.execute({ type: "revoke_key", id: old.id }, ACTOR);
   }
   return (await manage.createKey({ name, role }, ACTOR)).secret ?? "";
 }

@@ -13,8 +13,11 @@ export const openapi: Command = {
   flags: {},
   async run() {
     // Loaded late: the general help, which loads every command, does without them.
-    const [{ openapiDocument }, { ROUTES }] = await Promise.all([import("../http/openapi.ts"), import("../http/routes.ts")]);
-    print(JSON.stringify(openapiDocument(ROUTES, VERSION), null, 2));
+    const [{ formatDocument, openapiDocument }, { ROUTES }] = await Promise.all([
+      import("../http/openapi.ts"),
+      import("../http/routes.ts"),
+    ]);
+    print(formatDocument(openapiDocument(ROUTES, VERSION)));
     return 0;
   },
 };

@@ -92,20 +92,26 @@ const OPERATOR: Caller = {
     revoked_at: null,
     replaced_by: null,
   },
-  sight: UNRESTRICTED,
+  scope: UNRESTRICTED,
 };
 
 export async function localService(store: Store): Promise<Service> {
   // Loaded late: calls with wrong usage and calls to a remote service do without the routes.
-  const [{ dispatch }, { ROUTES }, { doorsOf }] = await Promise.all([
+  const [{ dispatch }, { ROUTES }, { ManagementService }, { createIngest }, { createHttpIngest }] = await Promise.all([
     import("../http/dispatch.ts"),
     import("../http/routes.ts"),
-    import("../doors.ts"),
+    import("../http/management.ts"),
+    import("../ingest/ingest.ts"),
+    import("../ingest/http.ts"),
   ]);
-  const metrics = { text: async () => "" };
-  const means = { reads: store, metrics, doors: doorsOf(store, Date.now), caller: OPERATOR };
+  const clock = Date.now;
+  const services = {
+    ingest: createHttpIngest(createIngest(store, clock), clock),
+    management: new ManagementService(store, clock),
+  };
+  const environment = { reads: store, metrics: { text: async () => "" }, services, caller: OPERATOR };
   return async (request) => {
     const { method, path, body } = request;
-    return itemIn(await dispatch(ROUTES, means, { method, path, query: queryString(request), body }));
+    return itemIn(await dispatch(ROUTES, environment, { method, path, query: queryString(request), body }));
   };
 }

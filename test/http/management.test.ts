@@ -77,8 +77,8 @@ test("what a key may be bound to depends on its role", async (t) => {
     { role: "manage" },
   ];
   for (const fields of allowed) assert.equal((await makeKey(store, at(NOW), wish(fields))).key.role, fields.role);
-  const manage = /^customer_id is not for a key of the role manage/m;
-  const device = /^device_id is for a key of the role ingest alone/m;
+  const manage = /^customer_id is not allowed for a key with the role manage/m;
+  const device = /^device_id is only for a key with the role ingest/m;
   const refused: [Partial<KeyWish>, RegExp][] = [
     [{ role: "manage", customerId: "a" }, manage],
     [{ role: "manage", deviceId: "d" }, device],
