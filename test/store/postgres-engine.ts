@@ -20,7 +20,7 @@ export function postgresEngine(name: string, locale?: string): Engine {
     async open(life: Lifetime) {
       const folder = mkdtempSync(join(tmpdir(), "tank-monitor-"));
       life.after(() => rmSync(folder, { recursive: true, force: true }));
-      const database = await postgresDatabase(life, locale === undefined ? { withSchema: true } : { locale });
+      const database = await postgresDatabase(life, locale === undefined ? {} : { locale, withSchema: true });
       return {
         store: await openedOn(database),
         reopen: () => openedOn(database),

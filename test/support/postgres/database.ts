@@ -24,14 +24,17 @@ export type Database = {
 type Options = {
   /** The default collation, such as `en-US`; otherwise by bytes. */
   readonly locale?: string;
-  /** With the schema of the store already in it, where the run has prepared one. */
+  /** With the schema of the store already in it, where the run has prepared one of this locale. */
   readonly withSchema?: boolean;
 };
+
+/** Sorts as people do, so that every comparison of bytes has to be the schema's own. */
+export const TEMPLATE_LOCALE = "en-US";
 
 export async function createDatabase({ locale, withSchema = false }: Options): Promise<{ name: string; url: string }> {
   const server = await sharedServer();
   const name = `tank_monitor_test_${randomBytes(8).toString("hex")}`;
-  const template = withSchema && locale === undefined ? process.env["TEST_POSTGRES_TEMPLATE"] : undefined;
+  const template = withSchema && locale === TEMPLATE_LOCALE ? process.env["TEST_POSTGRES_TEMPLATE"] : undefined;
   const sorting = locale === undefined ? "LOCALE_PROVIDER libc" : `LOCALE_PROVIDER icu ICU_LOCALE '${locale}'`;
   // template0 has nothing in it, whatever somebody has put into template1.
   await server.pool.query(`CREATE DATABASE ${name} TEMPLATE ${template ?? `template0 ENCODING 'UTF8' LOCALE 'C' ${sorting}`}`);

@@ -2,7 +2,7 @@
 
 import { fileURLToPath } from "node:url";
 import { openStore } from "../../../src/store/open.ts";
-import { createDatabase, dropDatabase } from "./database.ts";
+import { createDatabase, dropDatabase, TEMPLATE_LOCALE } from "./database.ts";
 import { expectReachable, startServer } from "./server.ts";
 
 let template: string | undefined;
@@ -22,7 +22,7 @@ export async function globalSetup(): Promise<void> {
     process.env["TEST_POSTGRES_INITIAL"] = initial;
   }
   // Copying a database is faster than creating the schema in each.
-  const { name, url } = await createDatabase({});
+  const { name, url } = await createDatabase({ locale: TEMPLATE_LOCALE });
   template = name;
   await (await openStore(url, () => {})).close();
   process.env["TEST_POSTGRES_TEMPLATE"] = name;
