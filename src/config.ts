@@ -19,8 +19,12 @@ export type Config = {
   readonly connections: number;
   readonly port: number;
   readonly host: string;
-  /** Port of the embedded MQTT endpoint, if enabled. */
+  /** Ports of the embedded MQTT endpoint, plain and with TLS; null is off. */
   readonly mqttPort: number | null;
+  readonly mqttsPort: number | null;
+  /** PEM files of the certificate and its private key, for TLS. */
+  readonly mqttsCert: string | null;
+  readonly mqttsKey: string | null;
   /** External MQTT broker to subscribe to, if any. */
   readonly mqttUrl: string | null;
   /** Processes that serve. */
@@ -52,6 +56,12 @@ export const ENTRIES = {
     fallback: null as number | null,
     read: wholeNumber("a port number from 0 to 65535 (0 takes any free one)", 0, 65_535),
   },
+  MQTTS: {
+    fallback: null as number | null,
+    read: wholeNumber("a port number from 0 to 65535 (0 takes any free one)", 0, 65_535),
+  },
+  MQTTS_CERT: { fallback: null as string | null, read: (text: string) => text },
+  MQTTS_KEY: { fallback: null as string | null, read: (text: string) => text },
   MQTT_URL: { fallback: null as string | null, read: mqttUrl },
   WORKERS: { fallback: 1, read: wholeNumber("a number of processes from 1 to 64", 1, 64) },
   LOG_LEVEL: { fallback: "info" as LogLevel, read: logLevel },
@@ -94,6 +104,9 @@ export function readConfig(flags: Given, environment: Given, envFile: Given): Co
     port: value("PORT"),
     host: value("HOST"),
     mqttPort: value("MQTT"),
+    mqttsPort: value("MQTTS"),
+    mqttsCert: value("MQTTS_CERT"),
+    mqttsKey: value("MQTTS_KEY"),
     mqttUrl: value("MQTT_URL"),
     workers: value("WORKERS"),
     logLevel: value("LOG_LEVEL"),

@@ -10,19 +10,26 @@ import { say } from "./output.ts";
 export const serve: Command = {
   name: "serve",
   summary: "run the service",
-  usage: "[--port PORT] [--host ADDRESS] [--mqtt PORT] [--workers N]",
+  usage: "[--port PORT] [--host ADDRESS] [--mqtt PORT] [--mqtts PORT] [--workers N]",
   help: `Serve HTTP until SIGTERM or SIGINT. The database is DATABASE_URL (sqlite:data/tank-monitor.db).
 
   --port PORT      HTTP port (8080, or PORT)
   --host ADDRESS   address to listen on (127.0.0.1, or HOST)
   --mqtt PORT      also accept readings over MQTT on this port (or MQTT), see docs/mqtt.md
+  --mqtts PORT     the same over TLS (or MQTTS), with MQTTS_CERT and MQTTS_KEY
   --workers N      processes that share the port (1, or WORKERS)
 
-With MQTT_URL, readings are fetched from your own broker. All settings: docs/configuration.md.`,
+With MQTT_URL, the service subscribes to your own broker. All settings: docs/configuration.md.`,
   maxArguments: 0,
-  flags: { port: { type: "string" }, host: { type: "string" }, mqtt: { type: "string" }, workers: { type: "string" } },
+  flags: {
+    port: { type: "string" },
+    host: { type: "string" },
+    mqtt: { type: "string" },
+    mqtts: { type: "string" },
+    workers: { type: "string" },
+  },
   async run(call) {
-    const config = configOf(call, ["PORT", "HOST", "MQTT", "WORKERS"]);
+    const config = configOf(call, ["PORT", "HOST", "MQTT", "MQTTS", "WORKERS"]);
     if (config.workers > 1) {
       await superviseUntilStopped(config);
     } else {

@@ -6,21 +6,21 @@ import type { IncomingReading, Ingest, ReadingResult, Rejected, Sender } from ".
 
 export type Call = { readonly readings: readonly (IncomingReading | Rejected)[]; readonly sender: Sender };
 
-export class Shelf {
+export class FakeIngest {
   readonly calls: Call[] = [];
   /** What was taken, in its order. */
   readonly stored: IncomingReading[] = [];
   delayMs = 0;
   /** Asked before anything is taken; an error it gives is thrown. */
-  fault: (call: Call) => unknown = () => undefined;
+  failWith: (call: Call) => unknown = () => undefined;
   #held: Promise<void> | undefined;
 
-  readonly accept: Ingest = async (readings, sender) => {
+  readonly handle: Ingest = async (readings, sender) => {
     const call = { readings, sender };
     this.calls.push(call);
     await this.#held;
     if (this.delayMs > 0) await new Promise((resolve) => setTimeout(resolve, this.delayMs));
-    const fault = this.fault(call);
+    const fault = this.failWith(call);
     if (fault !== undefined) throw fault;
     return readings.map((reading) => this.#take(reading, sender));
   };
@@ -50,4 +50,4 @@ export function fillOf({ measurement }: IncomingReading): number {
   return "fill" in measurement ? measurement.fill : Number.NaN;
 }
 
-export const away = (): RequestError => new RequestError("store_unavailable", "away");
+export const unavailable = (): RequestError => new RequestError("store_unavailable", "away");

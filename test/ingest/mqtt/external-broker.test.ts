@@ -2,38 +2,40 @@
 
 import assert from "node:assert/strict";
 import test from "node:test";
+import { UserError } from "../../../src/domain/errors.ts";
 import type { Event } from "../../../src/domain/events.ts";
-import { Subscriber, type SubscriberBounds } from "../../../src/ingest/mqtt/subscriber.ts";
+import { formatBrokerAddress, parseBrokerUrl } from "../../../src/ingest/mqtt/broker-connection.ts";
+import { ExternalBroker, type ExternalBrokerLimits } from "../../../src/ingest/mqtt/external-broker.ts";
 import { Mqtt5Broker } from "../../support/mqtt5-broker.ts";
 import type { Lifetime } from "../../support/service.ts";
 import { until } from "../../support/until.ts";
-import { later, range, reading, told } from "./embedded.ts";
-import { away, fillOf, Shelf } from "./shelf.ts";
+import { eventsOf, range, reading, sleep } from "./endpoint.ts";
+import { FakeIngest, fillOf, unavailable } from "./fake-ingest.ts";
 
-type Joined = { readonly subscriber: Subscriber; readonly shelf: Shelf; readonly events: Event[] };
+type Joined = { readonly external: ExternalBroker; readonly ingest: FakeIngest; readonly events: Event[] };
 type Wish = {
   readonly clientId?: string;
-  readonly isLasting?: boolean;
+  readonly isPersistent?: boolean;
   readonly url?: string;
-  readonly bounds?: Partial<SubscriberBounds>;
+  readonly limits?: Partial<ExternalBrokerLimits>;
 };
 
-const QUICK: Partial<SubscriberBounds> = { pauseMs: 20, longestPauseMs: 100, failureMs: 100 };
+const QUICK: Partial<ExternalBrokerLimits> = { minReconnectMs: 20, maxReconnectMs: 100, resendMs: 100 };
 
 function subscribe(life: Lifetime, { port }: Mqtt5Broker, wish: Wish = {}): Joined {
-  const shelf = new Shelf();
+  const ingest = new FakeIngest();
   const events: Event[] = [];
-  const subscriber = new Subscriber({
+  const external = new ExternalBroker({
     url: wish.url ?? `mqtt://127.0.0.1:${port}`,
-    identity: { clientId: wish.clientId ?? "tank-monitor-0", isLasting: wish.isLasting ?? true },
-    accept: shelf.accept,
+    identity: { clientId: wish.clientId ?? "tank-monitor-0", isPersistent: wish.isPersistent ?? true },
+    ingest: ingest.handle,
     observe: (event) => events.push(event),
     clock: Date.now,
-    bounds: { ...QUICK, ...wish.bounds },
+    limits: { ...QUICK, ...wish.limits },
   });
-  subscriber.start();
-  life.after(() => subscriber.stop());
-  return { subscriber, shelf, events };
+  external.start();
+  life.after(() => external.stop());
+  return { external, ingest, events };
 }
 
 async function joined(life: Lifetime, broker: Mqtt5Broker, wish: Wish = {}): Promise<Joined> {
@@ -43,13 +45,13 @@ async function joined(life: Lifetime, broker: Mqtt5Broker, wish: Wish = {}): Pro
 }
 
 const connected = (made: Joined, times = 1): Promise<boolean> =>
-  until("it is connected", () => told(made, "broker_connected").length >= times);
+  until("it is connected", () => eventsOf(made, "broker_connected").length >= times);
 
 const TOPIC = "tanks/d1/readings";
 
 test("it subscribes to all sources of readings, sharing them with other processes, and stores what comes", async (t) => {
   const broker = await new Mqtt5Broker().listen(t);
-  const { shelf, events } = await joined(t, broker);
+  const { ingest, events } = await joined(t, broker);
   assert.deepEqual(broker.subscribed, [
     "$share/tank-monitor/tanks/+/readings",
     "$share/tank-monitor/application/+/device/+/event/up",
@@ -57,8 +59,8 @@ test("it subscribes to all sources of readings, sharing them with other processe
   ]);
   broker.publish(TOPIC, reading(12.5));
   await until("it is acknowledged", () => broker.acknowledged.length === 1);
-  assert.deepEqual(shelf.stored[0]?.source, { deviceId: "d1" });
-  assert.deepEqual(shelf.calls[0]?.sender, { customerId: null, deviceId: null });
+  assert.deepEqual(ingest.stored[0]?.source, { deviceId: "d1" });
+  assert.deepEqual(ingest.calls[0]?.sender, { customerId: null, deviceId: null });
   assert.deepEqual(events, [{ kind: "broker_connected", broker: `127.0.0.1:${broker.port}`, notGranted: [] }]);
 });
 
@@ -76,11 +78,11 @@ test("the session outlives the connection, and the user and password of the addr
 
 test("a message is acknowledged after it was stored, and not before", async (t) => {
   const broker = await new Mqtt5Broker().listen(t);
-  const { shelf } = await joined(t, broker);
-  const release = shelf.hold();
+  const { ingest } = await joined(t, broker);
+  const release = ingest.hold();
   for (const fill of range(50)) broker.publish(TOPIC, reading(fill));
-  await until("the store is asked", () => shelf.calls.length > 0);
-  await later(100);
+  await until("the store is asked", () => ingest.calls.length > 0);
+  await sleep(100);
   assert.deepEqual(broker.acknowledged, []);
   release();
   await until("all are acknowledged", () => broker.acknowledged.length === 50);
@@ -89,40 +91,40 @@ test("a message is acknowledged after it was stored, and not before", async (t) 
 
 test("many messages share a few calls", async (t) => {
   const broker = await new Mqtt5Broker().listen(t);
-  const { shelf } = await joined(t, broker, { bounds: { receiveMaximum: 100 } });
-  shelf.delayMs = 10;
+  const { ingest } = await joined(t, broker, { limits: { receiveMaximum: 100 } });
+  ingest.delayMs = 10;
   for (const id of range(2000)) broker.publish(TOPIC, reading(id / 20));
   await until("all are acknowledged", () => broker.acknowledged.length === 2000, 10_000);
-  assert.ok(shelf.calls.length < 200, `${shelf.calls.length} calls`);
-  assert.ok(shelf.calls.every(({ readings }) => readings.length <= 100));
+  assert.ok(ingest.calls.length < 200, `${ingest.calls.length} calls`);
+  assert.ok(ingest.calls.every(({ readings }) => readings.length <= 100));
   assert.deepEqual(
-    shelf.fills,
+    ingest.fills,
     range(2000).map((id) => id / 20),
   );
 });
 
 test("while the store is away nothing is acknowledged; the same readings are tried until they are stored", async (t) => {
   const broker = await new Mqtt5Broker().listen(t);
-  const { shelf, events } = await joined(t, broker, { bounds: { receiveMaximum: 10 } });
-  shelf.fault = away;
+  const { ingest, events } = await joined(t, broker, { limits: { receiveMaximum: 10 } });
+  ingest.failWith = unavailable;
   for (const fill of range(30)) broker.publish(TOPIC, reading(fill));
-  await later(1000);
+  await sleep(1000);
   assert.deepEqual(broker.acknowledged, []);
-  assert.ok(shelf.calls.length >= 2 && shelf.calls.length <= 10, `${shelf.calls.length} calls in a second`);
-  assert.ok(shelf.calls.every(({ readings }) => readings.length <= 10));
-  shelf.fault = () => undefined;
+  assert.ok(ingest.calls.length >= 2 && ingest.calls.length <= 10, `${ingest.calls.length} calls in a second`);
+  assert.ok(ingest.calls.every(({ readings }) => readings.length <= 10));
+  ingest.failWith = () => undefined;
   await until("all are acknowledged", () => broker.acknowledged.length === 30);
   assert.equal(broker.sent.length, 30, "each was sent once");
-  assert.deepEqual(shelf.fills, range(30));
+  assert.deepEqual(ingest.fills, range(30));
   assert.equal(events.length, 1, "the connection was never lost");
 });
 
 test("a connection that breaks is made again, and what was not acknowledged comes again", async (t) => {
   const broker = await new Mqtt5Broker().listen(t);
   const made = await joined(t, broker);
-  const release = made.shelf.hold();
+  const release = made.ingest.hold();
   for (const fill of range(20)) broker.publish(TOPIC, reading(fill));
-  await until("the store is asked", () => made.shelf.calls.length > 0);
+  await until("the store is asked", () => made.ingest.calls.length > 0);
   broker.drop();
   await connected(made, 2);
   await until("they have come again", () => broker.sent.length === 40);
@@ -130,24 +132,24 @@ test("a connection that breaks is made again, and what was not acknowledged come
   await until("all are acknowledged", () => broker.acknowledged.length === 20);
   assert.deepEqual(broker.acknowledged, range(20).map(reading));
   assert.equal(broker.unacknowledged, 0);
-  assert.deepEqual(new Set(made.shelf.fills), new Set(range(20)));
+  assert.deepEqual(new Set(made.ingest.fills), new Set(range(20)));
   assert.deepEqual(
-    told(made, "broker_disconnected").map(({ reason }) => reason),
-    ["the connection broke"],
+    eventsOf(made, "broker_disconnected").map(({ reason }) => reason),
+    ["the connection was lost"],
   );
 });
 
 test("what was in hand when a broker lost its memory is stored, and nothing else is acknowledged for it", async (t) => {
   const broker = await new Mqtt5Broker().listen(t);
   const made = await joined(t, broker);
-  const release = made.shelf.hold();
+  const release = made.ingest.hold();
   broker.publish(TOPIC, reading(1));
-  await until("the store is asked", () => made.shelf.calls.length > 0);
+  await until("the store is asked", () => made.ingest.calls.length > 0);
   broker.forgetSessions();
   broker.drop();
   await connected(made, 2);
   release();
-  await until("it is stored", () => made.shelf.stored.length === 1);
+  await until("it is stored", () => made.ingest.stored.length === 1);
   // The broker throws where a number is acknowledged that it did not give out.
   broker.publish(TOPIC, reading(2));
   await until("the next is acknowledged", () => broker.acknowledged.length === 1);
@@ -157,13 +159,13 @@ test("what was in hand when a broker lost its memory is stored, and nothing else
 test("what waits while nobody is connected comes with the next process of the same name", async (t) => {
   const broker = await new Mqtt5Broker().listen(t);
   const first = await joined(t, broker);
-  await first.subscriber.stop();
+  await first.external.stop();
   assert.deepEqual(broker.disconnects, ["tank-monitor-0"]);
   for (const fill of range(5)) broker.publish(TOPIC, reading(fill));
   const second = await joined(t, broker);
   await until("all are acknowledged", () => broker.acknowledged.length === 5);
-  assert.deepEqual(second.shelf.fills, range(5));
-  assert.deepEqual(first.shelf.fills, []);
+  assert.deepEqual(second.ingest.fills, range(5));
+  assert.deepEqual(first.ingest.fills, []);
 });
 
 test("two processes share the load, and each message is stored by one", async (t) => {
@@ -171,22 +173,22 @@ test("two processes share the load, and each message is stored by one", async (t
   const [one, two] = await Promise.all(["a", "b"].map((clientId) => joined(t, broker, { clientId })));
   for (const fill of range(100)) broker.publish(TOPIC, reading(fill));
   await until("all are acknowledged", () => broker.acknowledged.length === 100);
-  assert.ok(one && two && one.shelf.stored.length > 20 && two.shelf.stored.length > 20);
+  assert.ok(one && two && one.ingest.stored.length > 20 && two.ingest.stored.length > 20);
   assert.deepEqual(
-    [...one.shelf.fills, ...two.shelf.fills].toSorted((a, b) => a - b),
+    [...one.ingest.fills, ...two.ingest.fills].toSorted((a, b) => a - b),
     range(100),
   );
 });
 
 test("a stop stores and acknowledges what has come, and leaves the rest with the broker", async (t) => {
   const broker = await new Mqtt5Broker().listen(t);
-  const { subscriber, shelf } = await joined(t, broker);
-  const release = shelf.hold();
+  const { external, ingest } = await joined(t, broker);
+  const release = ingest.hold();
   for (const fill of range(10)) broker.publish(TOPIC, reading(fill));
-  await until("the store is asked", () => shelf.calls.length > 0);
-  const stopped = subscriber.stop();
+  await until("the store is asked", () => ingest.calls.length > 0);
+  const stopped = external.stop();
   for (const fill of range(5)) broker.publish(TOPIC, reading(50 + fill));
-  await later(50);
+  await sleep(50);
   release();
   await stopped;
   await until("it has said goodbye", () => broker.disconnects.length === 1);
@@ -196,12 +198,12 @@ test("a stop stores and acknowledges what has come, and leaves the rest with the
 
 test("a stop while the store is away does not wait for it", async (t) => {
   const broker = await new Mqtt5Broker().listen(t);
-  const { subscriber, shelf } = await joined(t, broker);
-  shelf.fault = away;
+  const { external, ingest } = await joined(t, broker);
+  ingest.failWith = unavailable;
   broker.publish(TOPIC, reading(1));
-  await until("the store is asked", () => shelf.calls.length > 0);
+  await until("the store is asked", () => ingest.calls.length > 0);
   const started = performance.now();
-  await subscriber.stop();
+  await external.stop();
   assert.ok(performance.now() - started < 3000);
   assert.equal(broker.unacknowledged, 1);
 });
@@ -213,7 +215,7 @@ test("what can never be stored is acknowledged, or it would come again for ever,
   broker.publish("v3/app@ttn/devices/dev1/up", '{"end_device_ids":{"device_id":"dev1"},"uplink_message":{"f_port":1}}');
   await until("both are acknowledged", () => broker.acknowledged.length === 2);
   assert.deepEqual(
-    told(made, "readings_rejected").map(({ endpoint, device, reason }) => [endpoint, device, reason]),
+    eventsOf(made, "readings_rejected").map(({ endpoint, device, reason }) => [endpoint, device, reason]),
     [
       ["mqtt_url", "d1", "the message is not valid JSON"],
       ["mqtt_url", "dev1", "uplink_message.decoded_payload: is missing; the device has no payload formatter, or it failed"],
@@ -225,39 +227,39 @@ test("a message that makes us fail is not acknowledged, takes no other with it, 
   const broker = await new Mqtt5Broker().listen(t);
   const made = await joined(t, broker);
   let isFaulty = true;
-  made.shelf.fault = ({ readings }) =>
+  made.ingest.failWith = ({ readings }) =>
     isFaulty && readings.some((arrival) => "measurement" in arrival && fillOf(arrival) === 66) ? new Error("a fault") : undefined;
   for (const fill of [1, 66, 2]) broker.publish(TOPIC, reading(fill));
   await until("the others are acknowledged", () => broker.acknowledged.length === 2);
   await until("it is asked for again", () => broker.sent.filter((payload) => payload === reading(66)).length > 1);
   isFaulty = false;
   await until("it is acknowledged", () => broker.acknowledged.includes(reading(66)));
-  assert.ok(told(made, "mqtt_failed").length > 0);
+  assert.ok(eventsOf(made, "mqtt_failed").length > 0);
 });
 
 test("messages of QoS 0, which no broker keeps, are taken as fast as they can be stored, and no faster", async (t) => {
   const broker = await new Mqtt5Broker().listen(t);
-  const { shelf } = await joined(t, broker, { bounds: { receiveMaximum: 100 } });
-  const release = shelf.hold();
+  const { ingest } = await joined(t, broker, { limits: { receiveMaximum: 100 } });
+  const release = ingest.hold();
   for (const id of range(20_000)) broker.publish(TOPIC, reading(id / 200), 0);
-  await until("the store is asked", () => shelf.calls.length > 0);
-  await later(100);
+  await until("the store is asked", () => ingest.calls.length > 0);
+  await sleep(100);
   release();
-  await until("all are stored", () => shelf.stored.length === 20_000, 20_000);
-  assert.ok(shelf.calls.every(({ readings }) => readings.length <= 101));
-  assert.ok(shelf.calls.length < 2000, `${shelf.calls.length} calls`);
+  await until("all are stored", () => ingest.stored.length === 20_000, 20_000);
+  assert.ok(ingest.calls.every(({ readings }) => readings.length <= 101));
+  assert.ok(ingest.calls.length < 2000, `${ingest.calls.length} calls`);
 });
 
 test("large messages are bounded by their bytes", async (t) => {
   const broker = await new Mqtt5Broker().listen(t);
-  const { shelf } = await joined(t, broker, { bounds: { bytes: 100_000 } });
-  const release = shelf.hold();
+  const { ingest } = await joined(t, broker, { limits: { memoryBytes: 100_000 } });
+  const release = ingest.hold();
   for (const fill of range(40)) broker.publish(TOPIC, `${reading(fill)}${" ".repeat(20_000)}`);
-  await until("the store is asked", () => shelf.calls.length > 0);
-  await later(100);
+  await until("the store is asked", () => ingest.calls.length > 0);
+  await sleep(100);
   release();
   await until("all are acknowledged", () => broker.acknowledged.length === 40);
-  assert.ok(shelf.calls.every(({ readings }) => readings.length <= 6));
+  assert.ok(ingest.calls.every(({ readings }) => readings.length <= 6));
 });
 
 test("a message that is too large is refused and acknowledged, where the broker could not be told", async (t) => {
@@ -267,16 +269,16 @@ test("a message that is too large is refused and acknowledged, where the broker 
   broker.publish(TOPIC, `${reading(1)}${" ".repeat(1_048_576)}`);
   broker.publish(TOPIC, reading(2));
   await until("both are acknowledged", () => broker.acknowledged.length === 2);
-  assert.deepEqual(made.shelf.fills, [2]);
+  assert.deepEqual(made.ingest.fills, [2]);
   assert.deepEqual(
-    told(made, "readings_rejected").map(({ topic, device, keyId, reason }) => [topic, device, keyId, reason]),
+    eventsOf(made, "readings_rejected").map(({ topic, device, keyId, reason }) => [topic, device, keyId, reason]),
     [[TOPIC, "d1", null, "the message is larger than 1 MiB"]],
   );
 });
 
 test("a broker that breaks off again and again, but delivers meanwhile, is not left waiting longer each time", async (t) => {
   const broker = await new Mqtt5Broker().listen(t);
-  const made = await joined(t, broker, { bounds: { pauseMs: 50, longestPauseMs: 10_000 } });
+  const made = await joined(t, broker, { limits: { minReconnectMs: 50, maxReconnectMs: 10_000 } });
   const started = performance.now();
   for (const i of range(7)) {
     broker.publish(TOPIC, reading(i));
@@ -291,9 +293,9 @@ test("a broker that is not there is waited for, and its absence is told once", a
   const broker = await new Mqtt5Broker().listen(t);
   await broker.close();
   const made = subscribe(t, broker);
-  await later(400);
-  assert.equal(told(made, "broker_disconnected").length, 1);
-  assert.match(told(made, "broker_disconnected")[0]?.reason ?? "", /ECONNREFUSED/);
+  await sleep(400);
+  assert.equal(eventsOf(made, "broker_disconnected").length, 1);
+  assert.match(eventsOf(made, "broker_disconnected")[0]?.reason ?? "", /ECONNREFUSED/);
   await broker.listen(t);
   await connected(made);
   broker.publish(TOPIC, reading(1));
@@ -304,14 +306,14 @@ test("a broker that refuses us, or speaks another version, is told with what can
   const broker = await new Mqtt5Broker().listen(t);
   for (const [manner, reason] of [
     ["unauthorized", /^Connection refused: Not authorized$/],
-    ["mqtt 3.1.1 only", /protocol version; if it speaks MQTT 3\.1\.1 only, add \?protocol=3\.1\.1 to MQTT_URL/i],
-    ["deaf", /did not answer; if it speaks MQTT 3\.1\.1 only, add \?protocol=3\.1\.1 to MQTT_URL/],
+    ["mqtt 3.1.1 only", /protocol version; if it supports MQTT 3\.1\.1 only, add \?protocol=3\.1\.1 to MQTT_URL/i],
+    ["deaf", /did not answer; if it supports MQTT 3\.1\.1 only, add \?protocol=3\.1\.1 to MQTT_URL/],
   ] as const) {
     broker.manner = manner;
     const made = subscribe(t, broker);
-    await until("it is told", () => told(made, "broker_disconnected").length > 0);
-    assert.match(told(made, "broker_disconnected")[0]?.reason ?? "", reason);
-    await made.subscriber.stop();
+    await until("it is told", () => eventsOf(made, "broker_disconnected").length > 0);
+    assert.match(eventsOf(made, "broker_disconnected")[0]?.reason ?? "", reason);
+    await made.external.stop();
   }
 });
 
@@ -321,10 +323,10 @@ test("with ?protocol=3.1.1 it speaks that, and subscribes without sharing", asyn
   broker.denied = ["tanks/+/readings", "application/+/device/+/event/up"];
   const made = await joined(t, broker, { url: `mqtt://127.0.0.1:${broker.port}?protocol=3.1.1` });
   assert.equal(broker.subscribed.at(-1), "v3/+/devices/+/up");
-  assert.deepEqual(told(made, "broker_connected")[0]?.notGranted, broker.denied);
+  assert.deepEqual(eventsOf(made, "broker_connected")[0]?.notGranted, broker.denied);
   const uplink = { end_device_ids: { device_id: "d" }, uplink_message: { f_port: 1, decoded_payload: { fill_percentage: 4 } } };
   for (const qos of [0, 1] as const) broker.publish("v3/app@ttn/devices/d/up", JSON.stringify(uplink), qos);
-  await until("both are stored", () => made.shelf.stored.length === 2);
+  await until("both are stored", () => made.ingest.stored.length === 2);
   await until("one is acknowledged", () => broker.acknowledged.length === 1);
 });
 
@@ -344,8 +346,55 @@ test("a broker that lets us have none of our topics is told, and asked again", a
   const broker = await new Mqtt5Broker().listen(t);
   broker.denied = ["tanks/+/readings", "application/+/device/+/event/up", "v3/+/devices/+/up"];
   const made = subscribe(t, broker);
-  await until("it is told", () => told(made, "broker_disconnected").length === 1);
-  assert.equal(told(made, "broker_disconnected")[0]?.reason, "the broker lets us subscribe to none of our topics");
+  await until("it is told", () => eventsOf(made, "broker_disconnected").length === 1);
+  assert.equal(eventsOf(made, "broker_disconnected")[0]?.reason, "the broker grants none of our subscriptions");
   broker.denied = [];
   await connected(made);
+});
+
+const DEFAULTS = {
+  protocol: "mqtt",
+  host: "broker",
+  port: 1883,
+  username: undefined,
+  password: undefined,
+  version: 5,
+  isShared: true,
+};
+
+test("MQTT_URL has a host, and optionally a port, a user, a protocol version and sharing", () => {
+  assert.deepEqual(parseBrokerUrl("mqtt://broker"), DEFAULTS);
+  assert.deepEqual(parseBrokerUrl("mqtt://broker:1884/"), { ...DEFAULTS, port: 1884 });
+  assert.deepEqual(parseBrokerUrl("mqtts://broker"), { ...DEFAULTS, protocol: "mqtts", port: 8883 });
+  assert.deepEqual(parseBrokerUrl("mqtt://me:pass%3Aword@broker"), { ...DEFAULTS, username: "me", password: "pass:word" });
+  assert.deepEqual(parseBrokerUrl("mqtt://broker?protocol=3.1.1"), { ...DEFAULTS, version: 4, isShared: false });
+  assert.deepEqual(parseBrokerUrl("mqtt://broker?shared=no&protocol=5"), { ...DEFAULTS, isShared: false });
+  assert.deepEqual(parseBrokerUrl("mqtt://[::1]:1"), { ...DEFAULTS, host: "::1", port: 1 });
+});
+
+test("an address is shown without user and password", () => {
+  assert.equal(formatBrokerAddress(parseBrokerUrl("mqtt://me:secret@broker")), "broker:1883");
+  assert.equal(formatBrokerAddress(parseBrokerUrl("mqtts://[::1]")), "[::1]:8883");
+});
+
+test("any other MQTT_URL is an error that does not repeat it", () => {
+  for (const text of [
+    "",
+    "broker",
+    "http://me:secret@broker",
+    "mqtt://",
+    "mqtt://me:secret@broker:x",
+    "mqtt://me:secret@broker/topic",
+    "mqtt://me:secret@broker?protocol=4",
+    "mqtt://me:secret@broker?clientId=x",
+    "mqtt://me:secret@broker?shared=maybe",
+    "mqtt://me:%secret@broker",
+  ]) {
+    assert.throws(
+      () => parseBrokerUrl(text),
+      (error) =>
+        error instanceof UserError && error.exitCode === 2 && /^MQTT_URL/.test(error.message) && !/secret/.test(error.message),
+      text,
+    );
+  }
 });
