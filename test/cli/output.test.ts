@@ -1,9 +1,8 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { Table } from "../../src/cli/table.ts";
-import { clean, cut, widthOf } from "../../src/cli/width.ts";
+import { clean, Table, textWidth, truncate } from "../../src/cli/output.ts";
 
-test("a sign is as wide as a terminal shows it", () => {
+test("text is as wide as a terminal shows it", () => {
   const widths: readonly [string, number][] = [
     ["", 0],
     ["Hall 3", 6],
@@ -18,27 +17,27 @@ test("a sign is as wide as a terminal shows it", () => {
     ["🇩🇪", 2],
     ["ไม้", 2],
   ];
-  for (const [text, width] of widths) assert.equal(widthOf(text), width, text);
+  for (const [text, width] of widths) assert.equal(textWidth(text), width, text);
 });
 
-test("what is too long is cut between signs, and marked", () => {
-  assert.equal(cut("Hall 3", 6), "Hall 3");
-  assert.equal(cut("Hall 3, north", 6), "Hall …");
-  assert.equal(cut("東京都", 6), "東京都");
-  assert.equal(cut("東京都庁", 6), "東京…");
-  assert.equal(widthOf(cut("東京都庁", 6)), 5);
-  assert.equal(cut("u\u0308u\u0308u\u0308", 2), "u\u0308…");
+test("long text is truncated between characters, with an ellipsis", () => {
+  assert.equal(truncate("Hall 3", 6), "Hall 3");
+  assert.equal(truncate("Hall 3, north", 6), "Hall …");
+  assert.equal(truncate("東京都", 6), "東京都");
+  assert.equal(truncate("東京都庁", 6), "東京…");
+  assert.equal(textWidth(truncate("東京都庁", 6)), 5);
+  assert.equal(truncate("u\u0308u\u0308u\u0308", 2), "u\u0308…");
 });
 
-test("what would steer a terminal is shown as a mark", () => {
+test("control characters are replaced", () => {
   assert.equal(clean("a\u001b[31mb\u009bc\u202ed\ne"), "a\ufffd[31mb\ufffdc\ufffdd\ufffde");
   assert.equal(clean("می‌خواهم 👩‍👧"), "می‌خواهم 👩‍👧");
 });
 
-test("columns grow with later pages and never shrink; titles are there once; nothing is a dash", () => {
+test("a table prints titles once, a dash for empty cells, and widens columns with later pages", () => {
   const table = new Table<readonly [string, number | null]>([
-    { title: "NAME", cell: ([name]) => name, most: 8 },
-    { title: "N", cell: ([, count]) => count, right: true },
+    { title: "NAME", cell: ([name]) => name, maxWidth: 8 },
+    { title: "N", cell: ([, count]) => count, alignRight: true },
   ]);
   assert.deepEqual(table.lines([["a", 1]]), ["NAME  N", "a     1"]);
   assert.deepEqual(
