@@ -1,15 +1,17 @@
 // The program as a user has it: spawned, and known only by its arguments, streams, signals and exit code. Tests in this
 // folder import nothing of src.
 
-import { type ChildProcess, spawn } from "node:child_process";
+import { type ChildProcess, fork, spawn } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after } from "node:test";
 import { fileURLToPath } from "node:url";
+import type { CommandResponse } from "./command-process.ts";
 
 export const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 export const LAUNCHER = join(ROOT, "bin", "tank-monitor.js");
+const COMPILE_CACHE = join(ROOT, "node_modules", ".cache", "compile");
 
 /** Something with an end: a test, or a suite that cleans up after itself. */
 export type Lifetime = { readonly after: (end: () => unknown) => void };
@@ -129,11 +131,54 @@ function launch(words: readonly string[], { cwd, env = {}, input, program }: Sur
   return { pid: child.pid ?? -1, stdout: () => stdout, stderr: () => stderr, said, kill, ended };
 }
 
-/** Runs a command to its end. */
-async function run(words: readonly string[], surroundings: Surroundings): Promise<Finished> {
+/** Runs a command in a process of its own to its end. */
+async function spawnCommand(words: readonly string[], surroundings: Surroundings): Promise<Finished> {
   const command = launch(words, surroundings);
   const timer = setTimeout(() => command.kill("SIGKILL"), surroundings.patience ?? PATIENCE_MS);
   return command.ended.finally(() => clearTimeout(timer));
+}
+
+let commandProcess: ChildProcess | undefined;
+let lastCommand: Promise<unknown> = Promise.resolve();
+
+/** Runs a command in the process that all commands of this test file share, after those before it. */
+function run(words: readonly string[], surroundings: Surroundings): Promise<Finished> {
+  const result = lastCommand.then(() => runInSharedProcess(words, surroundings));
+  lastCommand = result.catch(() => {});
+  return result;
+}
+
+async function runInSharedProcess(words: readonly string[], { cwd, env = {}, patience }: Surroundings): Promise<Finished> {
+  commandProcess ??= startCommandProcess();
+  const child = commandProcess;
+  const defined = Object.entries({ ...inherited, ...env }).filter(([, value]) => value !== undefined);
+  child.ref();
+  child.channel?.ref();
+  child.send({ words, cwd, env: { ...Object.fromEntries(defined), NODE_COMPILE_CACHE: COMPILE_CACHE } });
+  const { promise, resolve, reject } = Promise.withResolvers<Finished>();
+  const onMessage = (response: CommandResponse): void => resolve({ ...response, signal: null });
+  const onExit = (): void => reject(new Error(`${words.join(" ")}: the process ended`));
+  const timer = setTimeout(() => endNow(child), patience ?? PATIENCE_MS);
+  child.once("message", onMessage).once("exit", onExit);
+  return promise.finally(() => {
+    clearTimeout(timer);
+    child.off("message", onMessage).off("exit", onExit);
+    child.unref();
+    child.channel?.unref();
+  });
+}
+
+function startCommandProcess(): ChildProcess {
+  const child = fork(fileURLToPath(new URL("command-process.ts", import.meta.url)), {
+    env: { ...inherited, NODE_COMPILE_CACHE: COMPILE_CACHE },
+    execArgv: [],
+  });
+  alive.set(child, false);
+  child.once("exit", () => {
+    alive.delete(child);
+    commandProcess = undefined;
+  });
+  return child;
 }
 
 function end(command: Running): Promise<Finished> {
@@ -144,7 +189,10 @@ function end(command: Running): Promise<Finished> {
 export type Home = {
   readonly folder: string;
   readonly path: (name: string) => string;
+  /** Runs a command to its end: in a shared process, or in one of its own where it needs another program or input. */
   readonly run: (words: readonly string[], more?: Partial<Surroundings>) => Promise<Finished>;
+  /** Runs a command to its end in a process of its own. */
+  readonly spawn: (words: readonly string[], more?: Partial<Surroundings>) => Promise<Finished>;
   readonly launch: (words: readonly string[], more?: Partial<Surroundings>) => Running;
   /** Starts a command that serves, and waits until it does. */
   readonly start: (words?: readonly string[], more?: Partial<Surroundings>) => Promise<Service>;
@@ -171,7 +219,9 @@ export function home(life: Lifetime): Home {
   return {
     folder,
     path: (name) => join(folder, name),
-    run: (words, more) => run(words, around(more)),
+    run: (words, more) =>
+      (more?.program ?? more?.input) === undefined ? run(words, around(more)) : spawnCommand(words, around(more)),
+    spawn: (words, more) => spawnCommand(words, around(more)),
     launch: launchHere,
     async start(words = ["serve"], more) {
       const command = launchHere(words, more);
