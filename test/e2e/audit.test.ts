@@ -2,20 +2,20 @@
 
 import assert from "node:assert/strict";
 import { before, suite, test } from "node:test";
-import { SMALL_FLEET } from "./fleet.ts";
-import { keeping, refused, type Way } from "./keeping.ts";
-import { sharedLife } from "./program.ts";
+import { SMALL_FLEET } from "./fixtures.ts";
+import { type Cli, cliOn, expectFailure } from "./keeping.ts";
+import { suiteLifetime } from "./program.ts";
 
 suite("the audit log", () => {
-  const life = sharedLife();
-  let way: Way;
+  const life = suiteLifetime();
+  let way: Cli;
   let secret = "";
 
   before(async () => {
-    way = await keeping(life, "a running service", SMALL_FLEET);
-    await way.done("tank", "update", "a1", "--threshold", "35");
-    await way.here.run(["customer", "update", "ada", "--phone", ""]);
-    secret = (await way.done("key", "create", "--name", "secret one")).trim();
+    way = await cliOn(life, "a running service", SMALL_FLEET);
+    await way.output("tank", "update", "a1", "--threshold", "35");
+    await way.workspace.run(["customer", "update", "ada", "--phone", ""]);
+    secret = (await way.output("key", "create", "--name", "secret one")).trim();
   });
 
   test("tells who did it: the id of the key, or the command line; and from what to what", async () => {
@@ -25,7 +25,7 @@ suite("the audit log", () => {
     assert.deepEqual([changed?.["type"], changed?.["by"], changed?.["id"]], ["customer", "command line", "ada"]);
     assert.deepEqual(changed?.["changes"], { phone: { from: "+43 1 234", to: null } });
     assert.deepEqual(first?.["changes"], { min_fill_alert_percentage: { from: 20, to: 35 } });
-    const table = await way.done("audit", "--id", "a1", "--limit", "1");
+    const table = await way.output("audit", "--id", "a1", "--limit", "1");
     assert.match(
       table,
       /^WHEN +BY +ACTION +TYPE +ID +CHANGES\n\S+Z +key_\w+ \(\w+[^)]*\) +changed +tank +a1 +min_fill_alert_percentage 20 → 35\n$/,
@@ -46,14 +46,14 @@ suite("the audit log", () => {
     const byName = await way.items("audit", "--by", String(key?.["name"]));
     assert.deepEqual(byName, await way.items("audit", "--by", String(key?.["id"])));
     assert.ok(byName.length > 0);
-    await refused(way, ["audit", "--by", "nobody"], /no such key: "nobody"/);
-    await way.done("device", "profile", "A84041C2F1827D3E", "elsys");
+    await expectFailure(way, ["audit", "--by", "nobody"], /no such key: "nobody"/);
+    await way.output("device", "profile", "A84041C2F1827D3E", "elsys");
     assert.equal((await way.items("audit", "--id", "A84041C2F1827D3E", "--type", "device")).length, 1);
     assert.match((await way.run(["audit", "--id", "A84041C2F1827D3E"])).stderr, /lower case: --id a84041c2f1827d3e/);
   });
 
   test("has no secret in it", async () => {
-    const all = `${await way.done("audit")}${await way.done("audit", "--json")}`;
+    const all = `${await way.output("audit")}${await way.output("audit", "--json")}`;
     assert.ok(all.includes("secret one"));
     assert.ok(!all.includes(secret.slice(3)) && !all.includes("tm_"));
   });

@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { DatabaseSync } from "node:sqlite";
 import { suite, test } from "node:test";
-import { ask, list } from "./ask.ts";
-import { customer, importLines, makeKey, manyLines, reading, SMALL_FLEET, tank } from "./fleet.ts";
-import { type Home, home } from "./program.ts";
+import { createKey, customer, importLines, manyLines, reading, SMALL_FLEET, tank } from "./fixtures.ts";
+import { type Workspace, workspace } from "./program.ts";
+import { get, list } from "./requests.ts";
 
-function harm({ path }: Home, sql: string): void {
+function harm({ path }: Workspace, sql: string): void {
   const db = new DatabaseSync(path("tanks.db"), { timeout: 5000, enableForeignKeyConstraints: false });
   db.exec(sql);
   db.close();
@@ -13,7 +13,7 @@ function harm({ path }: Home, sql: string): void {
 
 suite("a check", { concurrency: 2 }, () => {
   test("a sound database: nothing on stdout, what was checked on stderr, exit 0", async (t) => {
-    const here = home(t);
+    const here = workspace(t);
     await importLines(here, SMALL_FLEET);
     for (const words of [["check"], ["check", "--repair"], ["check", "--json"]]) {
       const { code, stdout, stderr } = await here.run(words);
@@ -22,7 +22,7 @@ suite("a check", { concurrency: 2 }, () => {
   });
 
   test("what is wrong: a line each, exit 1, and nothing changed until --repair, which ends in exit 0", async (t) => {
-    const here = home(t);
+    const here = workspace(t);
     await importLines(here, SMALL_FLEET);
     harm(here, "UPDATE customer SET tank_count = 9 WHERE id = 'ada'; UPDATE telemetry SET total = 30 WHERE total = 3");
     const found = "customer ada: there are 2 tanks, tank_count says 9\ntank a1: there are 3 readings, the total says 30\n";
@@ -49,7 +49,7 @@ suite("a check", { concurrency: 2 }, () => {
   });
 
   test("what cannot be repaired is told with what to do, and stays exit 1", async (t) => {
-    const here = home(t);
+    const here = workspace(t);
     await importLines(here, SMALL_FLEET);
     harm(here, "UPDATE tank SET capacity = -1 WHERE id = 'b1'; UPDATE customer SET tank_count = 0 WHERE id = 'bob'");
     const { code, stdout, stderr } = await here.run(["check", "--repair"]);
@@ -61,9 +61,9 @@ suite("a check", { concurrency: 2 }, () => {
   });
 
   test("beside a service and an import it finds nothing, and disturbs neither", async (t) => {
-    const here = home(t);
+    const here = workspace(t);
     await importLines(here, manyLines(5000), "first.ndjson");
-    const key = await makeKey(here);
+    const key = await createKey(here);
     const service = await here.start();
     const importing = importLines(here, manyLines(60_000), "more.ndjson");
     let isDone = false;
@@ -80,15 +80,15 @@ suite("a check", { concurrency: 2 }, () => {
   });
 
   test("a repair beside a service is seen by it", async (t) => {
-    const here = home(t);
+    const here = workspace(t);
     const readings = Array.from({ length: 1000 }, (_, i) => reading("t", i, i % 101));
     await importLines(here, [customer("c"), tank("t", "c"), ...readings]);
-    const key = await makeKey(here);
+    const key = await createKey(here);
     const service = await here.start();
     const path = `/v1/tanks/t/telemetry?created_at_gte=${reading("t", 1, 0)["created_at"]}`;
     harm(here, "UPDATE telemetry SET total = 7; DELETE FROM reading_milestone");
     assert.equal((await list(service, "/v1/tanks/t/telemetry", key)).total_items, 7);
-    const refused = await ask(service, path, key);
+    const refused = await get(service, path, key);
     assert.equal(refused.status, 500, "better no answer than a wrong one");
     assert.equal((await here.run(["check", "--repair"])).code, 0);
     assert.equal((await list(service, path, key)).total_items, 999);

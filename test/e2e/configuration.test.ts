@@ -5,8 +5,8 @@ import { once } from "node:events";
 import { existsSync, writeFileSync } from "node:fs";
 import { type AddressInfo, createServer } from "node:net";
 import { suite, test } from "node:test";
-import { ask } from "./ask.ts";
-import { home } from "./program.ts";
+import { workspace } from "./program.ts";
+import { get } from "./requests.ts";
 
 async function freePort(): Promise<number> {
   const server = createServer().listen(0, "127.0.0.1");
@@ -21,7 +21,7 @@ const portOf = ({ url }: { readonly url: string }): number => Number(new URL(url
 
 suite("the configuration", { concurrency: 2 }, () => {
   test(".env is honoured, the environment beats it, and a flag beats both", async (t) => {
-    const here = home(t);
+    const here = workspace(t);
     const [ofFile, ofEnvironment, ofFlag] = await Promise.all([freePort(), freePort(), freePort()]);
     writeFileSync(here.path(".env"), `# my settings\nPORT=${ofFile}\nDATABASE_URL="sqlite:of-file.db"\n`);
     const services = await Promise.all([
@@ -35,15 +35,15 @@ suite("the configuration", { concurrency: 2 }, () => {
 
   test("LOG_LEVEL and CORS_ORIGINS do what they say", async (t) => {
     const env = { LOG_LEVEL: "warn", CORS_ORIGINS: "https://app.example.com" };
-    const here = home(t);
+    const here = workspace(t);
     const port = await freePort();
     const quiet = here.launch(["serve"], { env: { ...env, PORT: `${port}` } });
     const service = { url: `http://127.0.0.1:${port}` };
-    await quiet.said(/The database is empty/);
-    const answer = await ask(service, "/healthz", undefined, { origin: "https://app.example.com" });
+    await quiet.waitForOutput(/The database is empty/);
+    const answer = await get(service, "/healthz", undefined, { origin: "https://app.example.com" });
     assert.equal(answer.headers.get("access-control-allow-origin"), "https://app.example.com");
     quiet.kill("SIGTERM");
-    assert.doesNotMatch((await quiet.ended).stderr, /"event"/);
+    assert.doesNotMatch((await quiet.exited).stderr, /"event"/);
   });
 
   suite("a value that cannot be is one line that names it, exit 2", { concurrency: 2 }, () => {
@@ -58,7 +58,7 @@ suite("the configuration", { concurrency: 2 }, () => {
       ["DATABASE_REPLICA_URL", "postgres://tm:hunter2@localhost/of-a-sqlite-file"],
     ] as const) {
       test(`${name}=${value}`, async (t) => {
-        const { code, stdout, stderr } = await home(t).run(["serve"], { env: { [name]: value }, patience: 30_000 });
+        const { code, stdout, stderr } = await workspace(t).run(["serve"], { env: { [name]: value }, timeoutMs: 30_000 });
         assert.match(stderr, new RegExp(`^tank-monitor: ${name} must be [^\n]+\n$`));
         assert.deepEqual([code, stdout], [2, ""]);
         assert.doesNotMatch(stderr, /hunter2/);
@@ -68,7 +68,7 @@ suite("the configuration", { concurrency: 2 }, () => {
 
   test("an address that is not this machine's is one line, exit 1", async (t) => {
     for (const host of ["203.0.113.7", "no-such-host.invalid"]) {
-      const { code, stderr } = await home(t).run(["serve", "--host", host], { patience: 15_000 });
+      const { code, stderr } = await workspace(t).run(["serve", "--host", host], { timeoutMs: 15_000 });
       assert.match(stderr, /^tank-monitor: [^\n]+\n$/);
       assert.match(stderr, new RegExp(host));
       assert.equal(code, 1);
@@ -77,7 +77,7 @@ suite("the configuration", { concurrency: 2 }, () => {
 });
 
 test("a command that only looks makes no database: it says that there is none here", async (t) => {
-  const here = home(t);
+  const here = workspace(t);
   for (const words of [
     ["fleet"],
     ["tank", "list"],

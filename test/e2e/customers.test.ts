@@ -3,19 +3,19 @@
 import assert from "node:assert/strict";
 import { existsSync } from "node:fs";
 import { before, suite, test } from "node:test";
-import { customer, SMALL_FLEET, tank } from "./fleet.ts";
-import { keeping, refused, WAYS, type Way } from "./keeping.ts";
-import { sharedLife } from "./program.ts";
+import { customer, SMALL_FLEET, tank } from "./fixtures.ts";
+import { type Cli, cliOn, expectFailure, WAYS } from "./keeping.ts";
+import { suiteLifetime } from "./program.ts";
 
 const ids = (items: readonly { readonly [name: string]: unknown }[]): unknown[] => items.map(({ id }) => id);
 
 for (const on of WAYS) {
   suite(`customers, on ${on}`, () => {
-    const life = sharedLife();
-    let way: Way;
+    const life = suiteLifetime();
+    let way: Cli;
 
     before(async () => {
-      way = await keeping(life, on, SMALL_FLEET);
+      way = await cliOn(life, on, SMALL_FLEET);
     });
 
     test("create prints the id alone, show prints all fields, update changes the given ones", async () => {
@@ -37,20 +37,20 @@ for (const on of WAYS) {
         [changed?.["name"], changed?.["phone"], changed?.["is_verified"], changed?.["verified_at"]],
         ["Brenner Gas GmbH", null, false, null],
       );
-      const shown = await way.done("customer", "show", id);
+      const shown = await way.output("customer", "show", id);
       assert.match(shown, /^email +office@brenner\.example$/m);
       assert.match(shown, /^phone +-$/m);
     });
 
     test("a customer with tanks is deleted and restored with --tanks and --no-tanks", async () => {
-      await refused(way, ["customer", "delete", "ada"], /owns 2 tanks.*--tanks/);
-      await way.done("customer", "delete", "ada", "--tanks");
+      await expectFailure(way, ["customer", "delete", "ada"], /owns 2 tanks.*--tanks/);
+      await way.output("customer", "delete", "ada", "--tanks");
       assert.deepEqual(ids(await way.items("customer", "list", "--deleted")), ["ada", "gone"].toSorted(byNewest));
       assert.deepEqual(ids(await way.items("tank", "list", "--owner", "ada")), []);
       const { stderr } = await way.run(["customer", "restore", "ada"]);
       assert.match(stderr, /customer ada \(.*\) restored, with 2 tanks/);
       assert.deepEqual(ids(await way.items("tank", "list", "--owner", "ada")), ["a2", "a1"]);
-      await way.done("customer", "delete", "bob", "--tanks");
+      await way.output("customer", "delete", "bob", "--tanks");
       const [bob] = await way.items("customer", "restore", "bob", "--no-tanks");
       assert.deepEqual([bob?.["deleted"], bob?.["tank_count"]], [false, 0]);
     });
@@ -67,7 +67,7 @@ for (const on of WAYS) {
       const { code, stdout, stderr } = await way.run(["customer", "create", "--name", "", "--email", "nowhere"]);
       assert.deepEqual([code, stdout], [2, ""]);
       assert.match(stderr, /^tank-monitor: customer create: 2 errors\n( {2}--(name|email): .+\n){2}$/);
-      assert.equal(existsSync(way.here.path("never.db")), false);
+      assert.equal(existsSync(way.workspace.path("never.db")), false);
     });
   });
 }
@@ -76,8 +76,8 @@ for (const on of WAYS) {
 const byNewest = (a: string, b: string): number => (a < b ? 1 : -1);
 
 suite("a long list of customers", () => {
-  const life = sharedLife();
-  let way: Way;
+  const life = suiteLifetime();
+  let way: Cli;
   const COUNT = 350;
 
   before(async () => {
@@ -85,7 +85,7 @@ suite("a long list of customers", () => {
     const lines = Array.from({ length: COUNT }, (_, i) =>
       customer(`c${i}`, { created_at: new Date(start + i * 1000).toISOString() }),
     );
-    way = await keeping(life, "a running service", [...lines, tank("t1", "c7")]);
+    way = await cliOn(life, "a running service", [...lines, tank("t1", "c7")]);
   });
 
   test("prints every customer once, newest first, up to --limit", async () => {
@@ -98,7 +98,7 @@ suite("a long list of customers", () => {
   });
 
   test("aligns the columns of a table across pages", async () => {
-    const lines = (await way.done("customer", "list")).trimEnd().split("\n");
+    const lines = (await way.output("customer", "list")).trimEnd().split("\n");
     assert.equal(lines.length, COUNT + 1);
     assert.match(lines[0] ?? "", /^ID +TANKS +EMAIL +NAME$/);
     const places = lines.slice(1).map((line) => line.indexOf("@customers.example") - line.indexOf(" "));

@@ -5,7 +5,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { setTimeout as pause } from "node:timers/promises";
 import { gzipSync } from "node:zlib";
-import { home, type Service } from "./program.ts";
+import { type Service, workspace } from "./program.ts";
 
 const HEAP_MB = 96;
 const BYTES = 8_388_000;
@@ -34,7 +34,7 @@ async function post({ url }: Service, key: string, body: string | Buffer): Promi
 }
 
 test("thirty hostile bodies at once end nothing, and others are answered meanwhile", async (t) => {
-  const here = home(t);
+  const here = workspace(t);
   const makeKey = async (name: string) => (await here.run(["key", "create", "--name", name, "--role", "ingest"])).stdout.trim();
   const [hostile, other] = [await makeKey("hostile"), await makeKey("other")];
   const service = await here.start(["serve"], { env: { NODE_OPTIONS: `--max-old-space-size=${HEAP_MB}` } });

@@ -4,9 +4,9 @@ import { existsSync } from "node:fs";
 import { before, suite, test } from "node:test";
 import { setTimeout as pause } from "node:timers/promises";
 import { promisify } from "node:util";
-import { ask, type Item, item, type List, list, statusOf } from "./ask.ts";
-import { importLines, SMALL_FLEET } from "./fleet.ts";
-import { type Home, home, type Running, sharedLife } from "./program.ts";
+import { importLines, SMALL_FLEET } from "./fixtures.ts";
+import { type RunningProgram, suiteLifetime, type Workspace, workspace } from "./program.ts";
+import { get, type Item, item, type List, list, statusOf } from "./requests.ts";
 
 const OWN_DATABASE = { env: { DATABASE_URL: undefined } };
 const ENDPOINTS = [
@@ -17,12 +17,12 @@ const ENDPOINTS = [
   /^\/v1\/tanks\/[^/]+\/telemetry$/,
 ];
 
-type Demo = Running & { readonly url: string; readonly key: string; readonly lines: readonly string[] };
+type Demo = RunningProgram & { readonly url: string; readonly key: string; readonly lines: readonly string[] };
 
 /** Starts a demo and reads what it prints once it answers. */
-async function startDemo(here: Home): Promise<Demo> {
+async function startDemo(here: Workspace): Promise<Demo> {
   const demo = here.launch(["demo"], OWN_DATABASE);
-  const [text] = await demo.said(/[\s\S]*?(?:^\s*curl .*\n[\s\S]*?){5}/m, 60_000);
+  const [text] = await demo.waitForOutput(/[\s\S]*?(?:^\s*curl .*\n[\s\S]*?){5}/m, 60_000);
   const [url = ""] = /http:\/\/[\w.:[\]]+/.exec(text) ?? [];
   const [key = ""] = /tm_[0-9A-Za-z]{36}/.exec(text) ?? [];
   const lines = [...text.matchAll(/^\s*(curl .*)$/gm)].map(([, line = ""]) => line);
@@ -39,13 +39,13 @@ async function everything(demo: Demo, path: string): Promise<Item[]> {
 }
 
 suite("the demo", () => {
-  const life = sharedLife();
-  let here: Home;
+  const life = suiteLifetime();
+  let here: Workspace;
   let demo: Demo;
   let milliseconds: number;
 
   before(async () => {
-    here = home(life);
+    here = workspace(life);
     const started = performance.now();
     demo = await startDemo(here);
     milliseconds = Math.round(performance.now() - started);
@@ -115,7 +115,7 @@ suite("the demo", () => {
     const before = await list(demo, path, demo.key);
     const signalled = performance.now();
     demo.kill("SIGINT");
-    const { code, stderr } = await demo.ended;
+    const { code, stderr } = await demo.exited;
     t.diagnostic(`stopped after ${Math.round(performance.now() - signalled)} ms`);
     assert.equal(code, 0);
     assert.ok(performance.now() - signalled < 3000, "Ctrl-C ends it soon");
@@ -131,10 +131,10 @@ suite("the demo", () => {
 });
 
 test("a demo does not touch a database that holds something else: one clear line, exit 1", async (t) => {
-  const here = home(t);
+  const here = workspace(t);
   await importLines(here, SMALL_FLEET);
   const before = await here.run(["export"]);
-  const { code, stdout, stderr } = await here.run(["demo"], { patience: 20_000 });
+  const { code, stdout, stderr } = await here.run(["demo"], { timeoutMs: 20_000 });
   assert.deepEqual([code, stdout], [1, ""]);
   assert.match(stderr, /^tank-monitor: [^\n]*(demo|DATABASE_URL)[^\n]*\n$/m);
   assert.doesNotMatch(stderr, /should not have happened/);
@@ -151,7 +151,7 @@ async function pasted(line: string): Promise<string> {
     if (!isMissing(error)) throw error;
     const [, key = ""] = /X-API-Key: (\w+)/i.exec(line) ?? [];
     const url = new URL(/http:[^\s'"]+/.exec(line)?.[0] ?? "");
-    const { status, text } = await ask({ url: url.origin }, `${url.pathname}${url.search}`, key);
+    const { status, text } = await get({ url: url.origin }, `${url.pathname}${url.search}`, key);
     assert.equal(status, 200, text);
     return text;
   }
@@ -163,11 +163,11 @@ function isMissing(error: unknown): boolean {
 }
 
 /** An export tells of deleted objects too, and before all readings. */
-async function deletedOnes(here: Home): Promise<{ object: string; id: string }[]> {
+async function deletedOnes(here: Workspace): Promise<{ object: string; id: string }[]> {
   const exporting = here.launch(["export"], { env: { DATABASE_URL: "sqlite:data/demo.db" } });
-  await exporting.said(/"object":"telemetry"/);
+  await exporting.waitForOutput(/"object":"telemetry"/);
   exporting.kill("SIGKILL");
-  const { stdout } = await exporting.ended;
+  const { stdout } = await exporting.exited;
   const lines = stdout.split("\n").filter((line) => line.endsWith('"deleted":true}'));
   return lines.map((line) => JSON.parse(line) as { object: string; id: string });
 }

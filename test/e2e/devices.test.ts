@@ -2,25 +2,25 @@
 
 import assert from "node:assert/strict";
 import { before, suite, test } from "node:test";
-import { list } from "./ask.ts";
-import { makeKey, SMALL_FLEET } from "./fleet.ts";
-import { keeping, refused, WAYS, type Way } from "./keeping.ts";
-import { type Service, sharedLife } from "./program.ts";
+import { createKey, SMALL_FLEET } from "./fixtures.ts";
+import { type Cli, cliOn, expectFailure, WAYS } from "./keeping.ts";
+import { type Service, suiteLifetime } from "./program.ts";
+import { list } from "./requests.ts";
 
 const EUI = "a84041c2f1827d3e";
 const SHAPE = JSON.stringify({ kind: "upright", height: 2, unit: "m", sensor_height: 2 });
 
 for (const on of WAYS) {
   suite(`devices, on ${on}`, () => {
-    const life = sharedLife();
-    let way: Way;
+    const life = suiteLifetime();
+    let way: Cli;
     let service: Service;
     let key = "";
 
     before(async () => {
-      way = await keeping(life, on, SMALL_FLEET);
-      service = way.service ?? (await way.here.start());
-      key = await makeKey(way.here, "--role", "manage");
+      way = await cliOn(life, on, SMALL_FLEET);
+      service = way.service ?? (await way.workspace.start());
+      key = await createKey(way.workspace, "--role", "manage");
     });
 
     async function send(path: string, body: object): Promise<string> {
@@ -40,10 +40,10 @@ for (const on of WAYS) {
     test("pending readings are listed with what they need, and stored once they have it", async () => {
       assert.match((await way.run(["device", "waiting"])).stderr, /No pending readings/);
       for (const minute of [1, 2, 3]) await send("/ingest/v1/chirpstack", uplink(500 * minute, minute));
-      assert.match(await way.done("device", "waiting"), new RegExp(`^DEVICE .*\\n${EUI} +3 +0 +a tank +- +-\\n$`));
+      assert.match(await way.output("device", "waiting"), new RegExp(`^DEVICE .*\\n${EUI} +3 +0 +a tank +- +-\\n$`));
 
-      assert.match(await way.done("device", "show", EUI), /^newest_waiting +\{"created_at":"2026-02-01T00:03.*distance/m);
-      await refused(way, ["device", "assign", EUI, "a2", "--profile", "guesswork"], /--profile: .*"guesswork"/, 2);
+      assert.match(await way.output("device", "show", EUI), /^newest_waiting +\{"created_at":"2026-02-01T00:03.*distance/m);
+      await expectFailure(way, ["device", "assign", EUI, "a2", "--profile", "guesswork"], /--profile: .*"guesswork"/, 2);
       const { code, stderr } = await way.run(["device", "assign", EUI.toUpperCase(), "a2"]);
       assert.equal(code, 0, stderr);
       assert.match(stderr, /assigned to tank a2, replacing device device-a2; 3 pending readings need a profile/);
@@ -82,24 +82,24 @@ for (const on of WAYS) {
       assert.equal((device?.["profile"] as Record<string, unknown> | undefined)?.["value"], "level");
       const [none] = await way.items("device", "profile", "device-b1", "");
       assert.equal(none?.["profile"], null);
-      await refused(way, ["device", "profile", "device-b1", '{"value":"x"}'], /PROFILE \(measures\): is missing/, 2);
+      await expectFailure(way, ["device", "profile", "device-b1", '{"value":"x"}'], /PROFILE \(measures\): is missing/, 2);
     });
 
     test("a device in use needs --swap, and cannot be forgotten", async () => {
-      await refused(way, ["device", "assign", "device-b1", "a1"], /serves tank b1.*--swap/);
-      await way.done("device", "assign", "device-b1", "a1", "--swap");
-      assert.match(await way.done("device", "show", "device-a1"), /^tank_id +b1$/m);
-      await refused(way, ["device", "forget", "device-b1"], /serves tank a1/);
+      await expectFailure(way, ["device", "assign", "device-b1", "a1"], /serves tank b1.*--swap/);
+      await way.output("device", "assign", "device-b1", "a1", "--swap");
+      assert.match(await way.output("device", "show", "device-a1"), /^tank_id +b1$/m);
+      await expectFailure(way, ["device", "forget", "device-b1"], /serves tank a1/);
       await send("/ingest/v1/readings", { device_id: "stray", fill_percentage: 50 });
       assert.ok((await way.items("device", "list")).some(({ id }) => id === "stray"));
       assert.match((await way.run(["device", "forget", "stray"])).stderr, /forgotten; 1 pending reading removed\n/);
       assert.ok(!(await way.items("device", "list")).some(({ id }) => id === "stray"));
-      await refused(way, ["device", "show", "stray"], /no such device: stray/);
+      await expectFailure(way, ["device", "show", "stray"], /no such device: stray/);
     });
 
     test("a replaced device is forgotten, and late readings still reach its former tank", async () => {
       const tank = ["--owner", "bob", "--name", "C1", "--capacity", "1000", "--unit", "liters", "--threshold", "20"];
-      await way.done("tank", "create", "--id", "c1", "--device", "device-c1", ...tank);
+      await way.output("tank", "create", "--id", "c1", "--device", "device-c1", ...tank);
       for (const created_at of ["2026-02-02T00:00:00Z", "2026-02-03T00:00:00Z"]) {
         await send("/ingest/v1/readings", { device_id: "spare", created_at, fill_percentage: 50 });
       }

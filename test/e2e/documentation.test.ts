@@ -3,10 +3,10 @@
 import assert from "node:assert/strict";
 import { before, suite, test } from "node:test";
 import type { Page } from "playwright-core";
-import { ask } from "./ask.ts";
 import { NO_BROWSER, openBrowser } from "./browser.ts";
-import { importLines, makeKey, SMALL_FLEET } from "./fleet.ts";
-import { type Home, home, type Lifetime, type Service, sharedLife } from "./program.ts";
+import { createKey, importLines, SMALL_FLEET } from "./fixtures.ts";
+import { type Lifetime, type Service, suiteLifetime, type Workspace, workspace } from "./program.ts";
+import { get } from "./requests.ts";
 
 /** What a page asked for, and what went wrong on it. */
 type Watched = { readonly page: Page; readonly requests: string[]; readonly troubles: string[] };
@@ -41,15 +41,15 @@ async function authorize(page: Page, key: string): Promise<void> {
 }
 
 suite("the documentation page", () => {
-  const life = sharedLife();
-  let here: Home;
+  const life = suiteLifetime();
+  let here: Workspace;
   let service: Service;
   let key: string;
 
   before(async () => {
-    here = home(life);
+    here = workspace(life);
     await importLines(here, SMALL_FLEET);
-    key = await makeKey(here);
+    key = await createKey(here);
     service = await here.start();
   });
 
@@ -88,7 +88,7 @@ suite("the documentation page", () => {
   });
 
   test("whatever the page names comes from this host, and its policy lets nothing else in", async () => {
-    const page = await ask(service, "/docs");
+    const page = await get(service, "/docs");
     assert.equal(page.status, 200);
     const policy = page.headers.get("content-security-policy") ?? "";
     assert.match(policy, /default-src 'self'/);
@@ -99,7 +99,7 @@ suite("the documentation page", () => {
     assert.ok(named.length > 3, page.text);
     for (const { href, origin, pathname } of named) {
       assert.equal(origin, service.url, href);
-      assert.equal((await ask(service, pathname)).status, 200, href);
+      assert.equal((await get(service, pathname)).status, 200, href);
     }
   });
 });

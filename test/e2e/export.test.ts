@@ -3,8 +3,8 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { suite, test } from "node:test";
-import { customer, importLines, makeKey, manyLines, ndjson, reading, SMALL_FLEET, tank } from "./fleet.ts";
-import { home, LAUNCHER } from "./program.ts";
+import { createKey, customer, importLines, manyLines, ndjson, reading, SMALL_FLEET, tank } from "./fixtures.ts";
+import { LAUNCHER, workspace } from "./program.ts";
 
 const DIFFICULT = [
   ...SMALL_FLEET,
@@ -18,7 +18,7 @@ const DIFFICULT = [
 
 suite("an export", { concurrency: 2 }, () => {
   test("an export imported into a fresh database, and exported again, gives the same bytes; as CSV too", async (t) => {
-    const here = home(t);
+    const here = workspace(t);
     await importLines(here, DIFFICULT);
     assert.equal((await here.run(["export", "whole.ndjson"])).code, 0);
     assert.equal((await here.run(["export", "readings.csv"])).code, 0);
@@ -37,7 +37,7 @@ suite("an export", { concurrency: 2 }, () => {
   });
 
   test("an export keeps deleted objects with all their fields", async (t) => {
-    const here = home(t);
+    const here = workspace(t);
     await importLines(here, SMALL_FLEET);
     const { stdout } = await here.run(["export"]);
     const lines = stdout
@@ -51,7 +51,7 @@ suite("an export", { concurrency: 2 }, () => {
   });
 
   test("an export carries shapes, profiles, where devices served, and what waits, and says what is not in it", async (t) => {
-    const here = home(t);
+    const here = workspace(t);
     const shape = { kind: "horizontal_cylinder", diameter: 1.25, heads: "flat", unit: "m", sensor_height: 1.4 };
     const services = [{ tank_id: "scrapped", until: "2025-01-01T00:00:00.000Z" }];
     const since = "2025-01-01T00:00:00.000Z";
@@ -75,8 +75,8 @@ suite("an export", { concurrency: 2 }, () => {
   });
 
   test("an export overwrites a file only when told to", async (t) => {
-    const here = home(t);
-    await makeKey(here);
+    const here = workspace(t);
+    await createKey(here);
     writeFileSync(here.path("kept.ndjson"), "precious");
     symlinkSync(here.path("kept.ndjson"), here.path("link.csv"));
     for (const file of ["kept.ndjson", "link.csv"]) {
@@ -91,7 +91,7 @@ suite("an export", { concurrency: 2 }, () => {
   });
 
   test("an export whose reader goes away early ends quietly", async (t) => {
-    const here = home(t);
+    const here = workspace(t);
     writeFileSync(here.path("many.ndjson"), ndjson(manyLines(20_000)));
     assert.equal((await here.run(["import", "many.ndjson"])).code, 0);
 

@@ -2,9 +2,9 @@
 
 import assert from "node:assert/strict";
 import { before, suite, test } from "node:test";
-import { customer, reading, tank } from "./fleet.ts";
-import { keeping, WAYS, type Way } from "./keeping.ts";
-import { sharedLife } from "./program.ts";
+import { customer, reading, tank } from "./fixtures.ts";
+import { type Cli, cliOn, WAYS } from "./keeping.ts";
+import { suiteLifetime } from "./program.ts";
 
 const NOW_ISH = new Date(Date.now() - 5 * 60_000).toISOString();
 
@@ -24,11 +24,11 @@ const FLEET = [
 
 for (const on of WAYS) {
   suite(`the fleet, on ${on}`, () => {
-    const life = sharedLife();
-    let way: Way;
+    const life = suiteLifetime();
+    let way: Cli;
 
     before(async () => {
-      way = await keeping(life, on, FLEET);
+      way = await cliOn(life, on, FLEET);
     });
 
     const found = async (...words: string[]): Promise<unknown[]> => (await way.items("fleet", ...words)).map(({ id }) => id);
@@ -56,7 +56,7 @@ for (const on of WAYS) {
     });
 
     test("as a table its columns stand one below the other, also where signs are two columns wide", async () => {
-      const [titles = "", ...rows] = (await way.done("fleet")).trimEnd().split("\n");
+      const [titles = "", ...rows] = (await way.output("fleet")).trimEnd().split("\n");
       assert.match(titles, /^MARGIN +FILL +AGE +NAME +CITY +TANK$/);
       assert.match(rows[0] ?? "", /^ -37\.8 +12\.3 % +[567] min +Tank lowest +Graz +lowest$/);
       assert.match(rows[4] ?? "", /^ +- +- +- +Tank unheard +- +unheard$/);

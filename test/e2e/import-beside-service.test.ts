@@ -4,9 +4,9 @@ import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
 import { test } from "node:test";
 import { setImmediate as turn } from "node:timers/promises";
-import { type Item, type List, list } from "./ask.ts";
-import { customer, type Line, makeKey, ndjson, reading, tank } from "./fleet.ts";
-import { home } from "./program.ts";
+import { createKey, customer, type Line, ndjson, reading, tank } from "./fixtures.ts";
+import { workspace } from "./program.ts";
+import { type Item, type List, list } from "./requests.ts";
 
 const CUSTOMERS = 60;
 const TANKS = 90;
@@ -40,9 +40,9 @@ function seesWholePage({ data, page, size, total_items, total_pages }: List): vo
 }
 
 test("an import beside the service: whole objects, exact totals that only grow, and quick answers", async (t) => {
-  const here = home(t);
+  const here = workspace(t);
   for (const version of [1, 2]) writeFileSync(here.path(`v${version}.ndjson`), ndjson(fleet(version)));
-  const key = await makeKey(here);
+  const key = await createKey(here);
   const service = await here.start();
   const took: number[] = [];
   const times = new Set<number>();

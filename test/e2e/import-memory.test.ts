@@ -3,8 +3,8 @@ import { createWriteStream, readFileSync, statSync } from "node:fs";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { test } from "node:test";
-import { type Line, manyLines, ndjson } from "./fleet.ts";
-import { type Home, home } from "./program.ts";
+import { type Line, manyLines, ndjson } from "./fixtures.ts";
+import { type Workspace, workspace } from "./program.ts";
 
 const MEGABYTE = 1_000_000;
 const LARGE_LINES = 570_000;
@@ -25,7 +25,7 @@ function* groups(lines: Iterable<Line>): Generator<string> {
 }
 
 /** Runs an import that, as it exits, writes down the most memory it ever held. */
-async function peakOfImport({ path, run }: Home, name: string): Promise<number> {
+async function peakOfImport({ path, run }: Workspace, name: string): Promise<number> {
   const note = `import { appendFileSync } from "node:fs";
     process.on("exit", () => appendFileSync(process.env.PEAK_FILE, process.resourceUsage().maxRSS + "\\n"));`;
   const env = {
@@ -40,7 +40,7 @@ async function peakOfImport({ path, run }: Home, name: string): Promise<number> 
 }
 
 test("a file ten times as large needs no more memory to import", async (t) => {
-  const here = home(t);
+  const here = workspace(t);
   await pipeline(Readable.from(groups(manyLines(LARGE_LINES))), createWriteStream(here.path("large.ndjson")));
   await pipeline(Readable.from(groups(manyLines(LARGE_LINES / 10))), createWriteStream(here.path("small.ndjson")));
   const [large, small] = [statSync(here.path("large.ndjson")).size, statSync(here.path("small.ndjson")).size];

@@ -2,12 +2,12 @@ import assert from "node:assert/strict";
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { suite, test } from "node:test";
 import { setTimeout as pause } from "node:timers/promises";
-import { customer, importLines, manyLines, ndjson, reading, SMALL_FLEET, tank } from "./fleet.ts";
-import { home } from "./program.ts";
+import { customer, importLines, manyLines, ndjson, reading, SMALL_FLEET, tank } from "./fixtures.ts";
+import { workspace } from "./program.ts";
 
 suite("an import", { concurrency: 2 }, () => {
   test("the summary says what came of every line: read, new, changed, unchanged, rejected", async (t) => {
-    const here = home(t);
+    const here = workspace(t);
     writeFileSync(here.path("fleet.ndjson"), ndjson(SMALL_FLEET));
     const first = await here.run(["import", "fleet.ndjson"]);
     assert.equal(first.stdout, "11 read: 11 new, 0 changed, 0 unchanged, 0 rejected\n");
@@ -26,7 +26,7 @@ suite("an import", { concurrency: 2 }, () => {
   });
 
   test("lines that cannot be taken are told by number and reason, kept in a file, and stop nothing else: exit 1", async (t) => {
-    const here = home(t);
+    const here = workspace(t);
     const lines = [
       JSON.stringify(customer("ada")),
       "{not json",
@@ -64,7 +64,7 @@ suite("an import", { concurrency: 2 }, () => {
   });
 
   test("readings come in as CSV, and everything from stdin with -", async (t) => {
-    const here = home(t);
+    const here = workspace(t);
     const piped = await here.run(["import", "-", "--json"], { input: ndjson(SMALL_FLEET) });
     assert.equal(piped.stdout, '{"read":11,"new":11,"changed":0,"unchanged":0,"rejected":0,"waiting":0}\n');
 
@@ -81,7 +81,7 @@ suite("an import", { concurrency: 2 }, () => {
   });
 
   test("several files are taken in their order, and counted together", async (t) => {
-    const here = home(t);
+    const here = workspace(t);
     writeFileSync(here.path("1.ndjson"), ndjson([customer("ada")]));
     writeFileSync(here.path("2.ndjson"), ndjson([tank("a1", "ada")]));
     writeFileSync(here.path("3.csv"), "tank_id,created_at,fill_percentage\na1,2026-02-01T00:00:00Z,5\n");
@@ -91,7 +91,7 @@ suite("an import", { concurrency: 2 }, () => {
   });
 
   test("--dry-run counts what would happen, changes nothing, and leaves nothing behind", async (t) => {
-    const here = home(t);
+    const here = workspace(t);
     await importLines(here, SMALL_FLEET);
     const wish = [customer("ada", { name: "Ada" }), customer("carl"), tank("c1", "carl"), ...SMALL_FLEET.slice(3)];
     writeFileSync(here.path("wish.ndjson"), ndjson(wish));
@@ -110,7 +110,7 @@ suite("an import", { concurrency: 2 }, () => {
   });
 
   test("--dry-run stopped with Ctrl-C leaves nothing behind either", async (t) => {
-    const here = home(t);
+    const here = workspace(t);
     writeFileSync(here.path("many.ndjson"), ndjson(manyLines(60_000)));
     await importLines(here, SMALL_FLEET);
     const files = readdirSync(here.folder).sort();
@@ -118,7 +118,7 @@ suite("an import", { concurrency: 2 }, () => {
     while (!readdirSync(here.folder).some((name) => !files.includes(name) && !name.startsWith("tanks.db-"))) await pause(5);
     await pause(100);
     dry.kill("SIGINT");
-    await dry.ended;
+    await dry.exited;
     assert.deepEqual(
       readdirSync(here.folder).filter((name) => !name.startsWith("tanks.db-")),
       files,
@@ -126,7 +126,7 @@ suite("an import", { concurrency: 2 }, () => {
   });
 
   test("rejects that cannot be kept in a file are told all the same, and stop nothing else", async (t) => {
-    const here = home(t);
+    const here = workspace(t);
     writeFileSync(here.path("mixed.ndjson"), `{not json\n${ndjson(SMALL_FLEET)}`);
     mkdirSync(here.path("mixed.ndjson.rejects.ndjson"));
     const { code, stdout, stderr } = await here.run(["import", "mixed.ndjson", "--json"]);

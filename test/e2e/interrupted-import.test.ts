@@ -3,9 +3,9 @@ import { existsSync, writeFileSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 import { test } from "node:test";
 import { setTimeout as pause } from "node:timers/promises";
-import { list } from "./ask.ts";
-import { makeKey, manyLines, ndjson } from "./fleet.ts";
-import { home } from "./program.ts";
+import { createKey, manyLines, ndjson } from "./fixtures.ts";
+import { workspace } from "./program.ts";
+import { list } from "./requests.ts";
 
 const LINES = 200_000;
 const KILLS = 3;
@@ -22,7 +22,7 @@ function pagesOf(file: string): number {
 }
 
 test("an import killed at random moments and run again ends as if nothing had happened", async (t) => {
-  const here = home(t);
+  const here = workspace(t);
   writeFileSync(here.path("many.ndjson"), ndjson(manyLines(LINES)));
   const undisturbed = { env: { DATABASE_URL: "sqlite:undisturbed.db" } };
   const whole = await here.run(["import", "many.ndjson", "--json"], undisturbed);
@@ -36,7 +36,7 @@ test("an import killed at random moments and run again ends as if nothing had ha
     while (pagesOf(here.path("tanks.db")) < share * pagesOf(here.path("undisturbed.db"))) await pause(5);
     await pause(Math.random() * 20);
     importing.kill("SIGKILL");
-    assert.equal((await importing.ended).signal, "SIGKILL");
+    assert.equal((await importing.exited).signal, "SIGKILL");
   }
 
   // What the last kill left is whole in itself: the totals are those of the lines that are there.
@@ -44,7 +44,7 @@ test("an import killed at random moments and run again ends as if nothing had ha
   const readings = halfway.stdout.split("\n").filter((line) => line.includes('"object":"telemetry"'));
   const counts = Map.groupBy(readings, (line) => /"tank_id":"([^"]+)"/.exec(line)?.[1]);
   const service = await here.start();
-  const key = await makeKey(here);
+  const key = await createKey(here);
   for (const tank of ["tank-0", "tank-57", "tank-99"]) {
     const { total_items } = await list(service, `/v1/tanks/${tank}/telemetry`, key);
     assert.equal(total_items, counts.get(tank)?.length ?? 0);

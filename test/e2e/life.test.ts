@@ -1,24 +1,24 @@
 import assert from "node:assert/strict";
 import { before, suite, test } from "node:test";
-import { type Answer, ask, item, list } from "./ask.ts";
-import { FIVE_CALLS, importLines, makeKey, reading, SMALL_FLEET } from "./fleet.ts";
-import { type Home, home, type Service, sharedLife } from "./program.ts";
+import { createKey, FIVE_PATHS, importLines, reading, SMALL_FLEET } from "./fixtures.ts";
+import { type Service, suiteLifetime, type Workspace, workspace } from "./program.ts";
+import { get, type HttpResponse, item, list } from "./requests.ts";
 
-const seen = ({ status, headers, text }: Answer) => ({ status, etag: headers.get("etag"), text });
+const seen = ({ status, headers, text }: HttpResponse) => ({ status, etag: headers.get("etag"), text });
 
 function fiveAnswers(service: Service, key: string): Promise<ReturnType<typeof seen>[]> {
-  return Promise.all(FIVE_CALLS.map(async (path) => seen(await ask(service, path, key))));
+  return Promise.all(FIVE_PATHS.map(async (path) => seen(await get(service, path, key))));
 }
 
 suite("the life of a service", () => {
-  const life = sharedLife();
-  let here: Home;
+  const life = suiteLifetime();
+  let here: Workspace;
   let key: string;
 
   before(async () => {
-    here = home(life);
+    here = workspace(life);
     await importLines(here, SMALL_FLEET);
-    key = await makeKey(here);
+    key = await createKey(here);
   });
 
   test("a file is imported, a key is made, the service is started: the five calls answer", async () => {
@@ -76,9 +76,9 @@ suite("the life of a service", () => {
     const first = await here.start();
     await importLines(here, [reading("a1", 3, 79)], "later.ndjson");
     const before = await fiveAnswers(first, key);
-    const underWay = Promise.allSettled(Array.from({ length: 20 }, () => ask(first, "/v1/tanks", key)));
+    const underWay = Promise.allSettled(Array.from({ length: 20 }, () => get(first, "/v1/tanks", key)));
     first.kill("SIGKILL");
-    assert.equal((await first.ended).signal, "SIGKILL");
+    assert.equal((await first.exited).signal, "SIGKILL");
     await underWay;
 
     const second = await here.start();

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { connect } from "node:net";
 import { before, suite, test } from "node:test";
-import { ask, statusOf } from "./ask.ts";
-import { importLines, makeKey, SMALL_FLEET } from "./fleet.ts";
-import { type Home, home, type Service, sharedLife } from "./program.ts";
+import { createKey, importLines, SMALL_FLEET } from "./fixtures.ts";
+import { type Service, suiteLifetime, type Workspace, workspace } from "./program.ts";
+import { get, statusOf } from "./requests.ts";
 
 type Entry = Readonly<Record<string, unknown>>;
 
@@ -17,8 +17,8 @@ function entries(stderr: string): Entry[] {
 /** Asks with a request id of its own, and gives the line that tells of it. */
 async function logged(service: Service, path: string, key?: string, headers: Record<string, string> = {}): Promise<Entry> {
   const id = `look-here-${Math.random().toString(36).slice(2)}`;
-  await ask(service, path, key, { "x-request-id": id, ...headers });
-  await service.said(new RegExp(`${id}.*\n`), 5000);
+  await get(service, path, key, { "x-request-id": id, ...headers });
+  await service.waitForOutput(new RegExp(`${id}.*\n`), 5000);
   const found = entries(service.stderr()).filter((entry) => Object.values(entry).includes(id));
   assert.equal(found.length, 1, "one line a request");
   return found[0] ?? {};
@@ -32,15 +32,15 @@ async function babble({ url }: Service, text: string): Promise<void> {
 }
 
 suite("the log", () => {
-  const life = sharedLife();
-  let here: Home;
+  const life = suiteLifetime();
+  let here: Workspace;
   let key: string;
   let manager: string;
 
   before(async () => {
-    here = home(life);
+    here = workspace(life);
     await importLines(here, SMALL_FLEET);
-    [key, manager] = await Promise.all([makeKey(here), makeKey(here, "--role", "manage")]);
+    [key, manager] = await Promise.all([createKey(here), createKey(here, "--role", "manage")]);
   });
 
   test("every line is a JSON object, and one line a request tells id, route, status, milliseconds and key id", async () => {
@@ -72,11 +72,11 @@ suite("the log", () => {
     const secret = "query-string-content";
     assert.equal(await statusOf(service, key, "/v1/customers?email=ada%40customers.example"), 200);
     assert.equal(await statusOf(service, key, `/v1/customers?${secret}=1`), 400);
-    await ask(service, "/metrics", undefined, { authorization: `Bearer ${manager}` });
-    await ask(service, "/v1/tanks", undefined, { authorization: `Bearer ${key}` });
-    for (const name of ["api_key", "key", "X-API-Key"]) await ask(service, `/v1/tanks?${name}=${key}`);
-    await ask(service, `/v1/tanks?size=2`, `${key}, ${manager}`);
-    await ask(service, "/v1/tanks", key, { cookie: `k=${key}`, referer: `http://x/?k=${key}`, "user-agent": key });
+    await get(service, "/metrics", undefined, { authorization: `Bearer ${manager}` });
+    await get(service, "/v1/tanks", undefined, { authorization: `Bearer ${key}` });
+    for (const name of ["api_key", "key", "X-API-Key"]) await get(service, `/v1/tanks?${name}=${key}`);
+    await get(service, `/v1/tanks?size=2`, `${key}, ${manager}`);
+    await get(service, "/v1/tanks", key, { cookie: `k=${key}`, referer: `http://x/?k=${key}`, "user-agent": key });
     await babble(service, `GET /v1/tanks?k=${key} HTTP/9.9\r\nX-API-Key: ${key}\r\n\r\n`);
     await babble(service, `POST /v1/tanks HTTP/1.1\r\nHost: x\r\nX-API-Key: ${key}\r\nContent-Length: nonsense\r\n\r\n`);
     const { stderr, stdout } = await service.stop();
@@ -88,9 +88,9 @@ suite("the log", () => {
 
   test("a key pasted into the path is not in it either", async () => {
     const service = await here.start();
-    await ask(service, `/v1/tanks/${key}`);
-    await ask(service, `/v1/tanks/${key}/telemetry`, key);
-    await ask(service, `/${key}`);
+    await get(service, `/v1/tanks/${key}`);
+    await get(service, `/v1/tanks/${key}/telemetry`, key);
+    await get(service, `/${key}`);
     const { stderr } = await service.stop();
     assert.equal(entries(stderr).filter(({ event }) => event === "request").length, 3);
     assert.ok(!stderr.includes(key), "the key is in the log");

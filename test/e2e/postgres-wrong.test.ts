@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { after, suite, test } from "node:test";
 import { postgresDatabase } from "../support/postgres/database.ts";
-import { home } from "./program.ts";
+import { workspace } from "./program.ts";
 
 const PASSWORD = "hunter2-secret";
 const database = await postgresDatabase({ after });
@@ -35,7 +35,7 @@ const WRONG: Record<string, { readonly url: string; readonly code: 1 | 2; readon
 suite("DATABASE_URL with", { concurrency: 2 }, () => {
   for (const [what, { url, code, says }] of Object.entries(WRONG)) {
     test(what, async (t) => {
-      const given = await home(t).run(["serve"], { env: { DATABASE_URL: url }, patience: 10_000 });
+      const given = await workspace(t).run(["serve"], { env: { DATABASE_URL: url }, timeoutMs: 10_000 });
       assert.match(given.stderr, /^tank-monitor: [^\n]+\n$/);
       assert.match(given.stderr, says);
       assert.deepEqual([given.code, given.stdout], [code, ""]);

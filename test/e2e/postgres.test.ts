@@ -4,14 +4,14 @@ import assert from "node:assert/strict";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { suite, test } from "node:test";
 import { type Database, postgresDatabase, restoredFrom } from "../support/postgres/database.ts";
-import { ask, list, statusOf, untilStatus } from "./ask.ts";
-import { customer, FIVE_CALLS, importLines, makeKey, manyLines, ndjson, reading, SMALL_FLEET, tank } from "./fleet.ts";
-import { type Home, home, type Lifetime } from "./program.ts";
+import { createKey, customer, FIVE_PATHS, importLines, manyLines, ndjson, reading, SMALL_FLEET, tank } from "./fixtures.ts";
+import { type Lifetime, type Workspace, workspace } from "./program.ts";
+import { get, list, statusOf, waitForStatus } from "./requests.ts";
 
 /** A folder to run the program in, with PostgreSQL for its database. */
-async function postgresHome(life: Lifetime, database?: Database): Promise<Home & { database: Database }> {
+async function postgresHome(life: Lifetime, database?: Database): Promise<Workspace & { database: Database }> {
   const own = database ?? (await postgresDatabase(life));
-  const here = home({ after: own.closeFirst });
+  const here = workspace({ after: own.closeFirst });
   const on = { DATABASE_URL: own.url };
   return {
     ...here,
@@ -35,7 +35,7 @@ const DIFFICULT = [
 const CSV = `tank_id,created_at,fill_percentage\n${Array.from({ length: 500 }, (_, i) => `b1,${new Date(Date.UTC(2026, 1) + i * 60_000).toISOString()},${i / 8}\n`).join("")}`;
 
 const answersOf = (service: { url: string }, key: string) =>
-  Promise.all(FIVE_CALLS.map(async (path) => (await ask(service, path, key)).text));
+  Promise.all(FIVE_PATHS.map(async (path) => (await get(service, path, key)).text));
 
 suite("PostgreSQL", { concurrency: 2 }, () => {
   test("import of lines and of CSV, serve, and the same files again change nothing", async (t) => {
@@ -57,7 +57,7 @@ suite("PostgreSQL", { concurrency: 2 }, () => {
       `{"read":${count},"new":${count},"changed":0,"unchanged":0,"rejected":0,"waiting":0}\n`,
       taken.stderr,
     );
-    const key = await makeKey(here);
+    const key = await createKey(here);
     const service = await here.start();
     const answers = await answersOf(service, key);
     assert.equal((await list(service, "/v1/tanks/b1/telemetry", key)).total_items, 501);
@@ -100,7 +100,7 @@ suite("PostgreSQL", { concurrency: 2 }, () => {
     assert.equal((await list(service, "/v1/tanks", made.stdout.trim())).total_items, 2);
     const rotated = await here.run(["key", "rotate", id, "--overlap", "0s"]);
     assert.equal(rotated.code, 0, rotated.stderr);
-    await untilStatus(service, made.stdout.trim(), 401, 1000);
+    await waitForStatus(service, made.stdout.trim(), 401, 1000);
     assert.equal(await statusOf(service, rotated.stdout.trim()), 200);
     const listed = (await here.run(["key", "list", "--json"])).stdout.trimEnd().split("\n");
     assert.equal(listed.length, 2);
@@ -119,14 +119,14 @@ suite("PostgreSQL", { concurrency: 2 }, () => {
     await importLines(here, [reading("a1", 9, 1)], "later.ndjson");
     for (const service of services) assert.equal((await list(service, "/v1/tanks/a1/telemetry", key)).total_items, 4);
     const revoking = here.launch(["key", "revoke", id]);
-    await revoking.said(/ revoked/);
-    await Promise.all(services.map((service) => untilStatus(service, key, 401, 1000)));
+    await revoking.waitForOutput(/ revoked/);
+    await Promise.all(services.map((service) => waitForStatus(service, key, 401, 1000)));
   });
 
   test("a backup, made while the service runs, brings everything back in a new database, keys too", async (t) => {
     const here = await postgresHome(t);
     await importLines(here, DIFFICULT);
-    const key = await makeKey(here);
+    const key = await createKey(here);
     const answers = await answersOf(await here.start(), key);
     const started = performance.now();
     const made = await here.run(["backup", "copy.sql"]);
@@ -140,7 +140,7 @@ suite("PostgreSQL", { concurrency: 2 }, () => {
     const exported = await Promise.all([here.run(["export"]), there.run(["export"])]);
     assert.equal(exported[0].stdout, exported[1].stdout);
 
-    const nowhere = await here.run(["backup", "no/such/folder/copy.sql"], { patience: 15_000 });
+    const nowhere = await here.run(["backup", "no/such/folder/copy.sql"], { timeoutMs: 15_000 });
     assert.match(nowhere.stderr, /^tank-monitor: cannot write [^\n]+: no such folder: no\/such\/folder\n$/);
     assert.equal(nowhere.code, 1);
     assert.ok(!existsSync(here.path("no")));
@@ -149,10 +149,10 @@ suite("PostgreSQL", { concurrency: 2 }, () => {
   test("the demo lives on an empty database, and leaves another alone", async (t) => {
     const here = await postgresHome(t);
     const demo = here.launch(["demo"]);
-    const [, url = "", key = ""] = await demo.said(/(http:\/\/[\w.:]+)[\s\S]*?(tm_[0-9A-Za-z]{36})/);
+    const [, url = "", key = ""] = await demo.waitForOutput(/(http:\/\/[\w.:]+)[\s\S]*?(tm_[0-9A-Za-z]{36})/);
     for (const path of ["/v1/customers", "/v1/tanks"]) assert.ok((await list({ url }, path, key)).total_items > 100);
     demo.kill("SIGTERM");
-    assert.equal((await demo.ended).code, 0);
+    assert.equal((await demo.exited).code, 0);
     const other = await postgresHome(t);
     await importLines(other, SMALL_FLEET);
     const refused = await other.run(["demo"]);

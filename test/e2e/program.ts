@@ -16,14 +16,14 @@ const COMPILE_CACHE = join(ROOT, "node_modules", ".cache", "compile");
 /** Something with an end: a test, or a suite that cleans up after itself. */
 export type Lifetime = { readonly after: (end: () => unknown) => void };
 
-export type Finished = {
+export type ExitResult = {
   readonly code: number | null;
   readonly signal: NodeJS.Signals | null;
   readonly stdout: string;
   readonly stderr: string;
 };
 
-export type Surroundings = {
+export type RunOptions = {
   readonly cwd: string;
   /** What is undefined is not set. */
   readonly env?: Readonly<Record<string, string | undefined>>;
@@ -31,21 +31,21 @@ export type Surroundings = {
   /** What runs the program: a Node and the launcher, unless a test wants another. */
   readonly program?: readonly [command: string, ...words: string[]];
   /** After this long a command that should have ended is killed. */
-  readonly patience?: number;
+  readonly timeoutMs?: number;
 };
 
-export type Running = {
+export type RunningProgram = {
   /** -1 where it could not be started. */
   readonly pid: number;
   readonly stdout: () => string;
   readonly stderr: () => string;
   /** The first match in what it has said, or will say, on either stream. */
-  readonly said: (pattern: RegExp, milliseconds?: number) => Promise<RegExpExecArray>;
+  readonly waitForOutput: (pattern: RegExp, milliseconds?: number) => Promise<RegExpExecArray>;
   readonly kill: (signal: NodeJS.Signals) => void;
-  readonly ended: Promise<Finished>;
+  readonly exited: Promise<ExitResult>;
 };
 
-export type Service = Running & { readonly url: string; readonly stop: () => Promise<Finished> };
+export type Service = RunningProgram & { readonly url: string; readonly stop: () => Promise<ExitResult> };
 
 const PATIENCE_MS = 60_000;
 /** Longer than an orderly stop may take. */
@@ -71,7 +71,7 @@ function endNow(child: ChildProcess): void {
 }
 
 /** Starts a command and does not wait for it. */
-function launch(words: readonly string[], { cwd, env = {}, input, program }: Surroundings): Running {
+function launch(words: readonly string[], { cwd, env = {}, input, program }: RunOptions): RunningProgram {
   const [command, ...before] = program ?? [process.execPath, LAUNCHER];
   // What starts the program through another one has a group of its own, so that both can be ended.
   const detached = program !== undefined;
@@ -95,7 +95,7 @@ function launch(words: readonly string[], { cwd, env = {}, input, program }: Sur
   // A program that ends before it has read everything is for its exit code to tell.
   child.stdin.on("error", () => {});
   child.stdin.end(input ?? "");
-  const ended = new Promise<Finished>((resolve, reject) => {
+  const ended = new Promise<ExitResult>((resolve, reject) => {
     child.on("error", reject);
     child.on("close", (code, signal) => {
       alive.delete(child);
@@ -128,34 +128,37 @@ function launch(words: readonly string[], { cwd, env = {}, input, program }: Sur
     child.kill(signal);
     watchdog ??= setTimeout(() => endNow(child), STOP_MS);
   }
-  return { pid: child.pid ?? -1, stdout: () => stdout, stderr: () => stderr, said, kill, ended };
+  return { pid: child.pid ?? -1, stdout: () => stdout, stderr: () => stderr, waitForOutput: said, kill, exited: ended };
 }
 
 /** Runs a command in a process of its own to its end. */
-async function spawnCommand(words: readonly string[], surroundings: Surroundings): Promise<Finished> {
+async function spawnCommand(words: readonly string[], surroundings: RunOptions): Promise<ExitResult> {
   const command = launch(words, surroundings);
-  const timer = setTimeout(() => command.kill("SIGKILL"), surroundings.patience ?? PATIENCE_MS);
-  return command.ended.finally(() => clearTimeout(timer));
+  const timer = setTimeout(() => command.kill("SIGKILL"), surroundings.timeoutMs ?? PATIENCE_MS);
+  return command.exited.finally(() => clearTimeout(timer));
 }
 
 let commandProcess: ChildProcess | undefined;
 let lastCommand: Promise<unknown> = Promise.resolve();
 
 /** Runs a command in the process that all commands of this test file share, after those before it. */
-function run(words: readonly string[], surroundings: Surroundings): Promise<Finished> {
+function run(words: readonly string[], surroundings: RunOptions): Promise<ExitResult> {
   const result = lastCommand.then(() => runInSharedProcess(words, surroundings));
   lastCommand = result.catch(() => {});
   return result;
 }
 
-async function runInSharedProcess(words: readonly string[], { cwd, env = {}, patience }: Surroundings): Promise<Finished> {
+async function runInSharedProcess(
+  words: readonly string[],
+  { cwd, env = {}, timeoutMs: patience }: RunOptions,
+): Promise<ExitResult> {
   commandProcess ??= startCommandProcess();
   const child = commandProcess;
   const defined = Object.entries({ ...inherited, ...env }).filter(([, value]) => value !== undefined);
   child.ref();
   child.channel?.ref();
   child.send({ words, cwd, env: { ...Object.fromEntries(defined), NODE_COMPILE_CACHE: COMPILE_CACHE } });
-  const { promise, resolve, reject } = Promise.withResolvers<Finished>();
+  const { promise, resolve, reject } = Promise.withResolvers<ExitResult>();
   const onMessage = (response: CommandResponse): void => resolve({ ...response, signal: null });
   const onExit = (): void => reject(new Error(`${words.join(" ")}: the process ended`));
   const timer = setTimeout(() => endNow(child), patience ?? PATIENCE_MS);
@@ -181,37 +184,37 @@ function startCommandProcess(): ChildProcess {
   return child;
 }
 
-function end(command: Running): Promise<Finished> {
+function end(command: RunningProgram): Promise<ExitResult> {
   command.kill("SIGTERM");
-  return command.ended;
+  return command.exited;
 }
 
-export type Home = {
+export type Workspace = {
   readonly folder: string;
   readonly path: (name: string) => string;
   /** Runs a command to its end: in a shared process, or in one of its own where it needs another program or input. */
-  readonly run: (words: readonly string[], more?: Partial<Surroundings>) => Promise<Finished>;
+  readonly run: (words: readonly string[], more?: Partial<RunOptions>) => Promise<ExitResult>;
   /** Runs a command to its end in a process of its own. */
-  readonly spawn: (words: readonly string[], more?: Partial<Surroundings>) => Promise<Finished>;
-  readonly launch: (words: readonly string[], more?: Partial<Surroundings>) => Running;
+  readonly spawn: (words: readonly string[], more?: Partial<RunOptions>) => Promise<ExitResult>;
+  readonly launch: (words: readonly string[], more?: Partial<RunOptions>) => RunningProgram;
   /** Starts a command that serves, and waits until it does. */
-  readonly start: (words?: readonly string[], more?: Partial<Surroundings>) => Promise<Service>;
+  readonly start: (words?: readonly string[], more?: Partial<RunOptions>) => Promise<Service>;
 };
 
 /** A folder of its own to run the program in, with the database `tanks.db` and any free port. All of it ends with the test. */
-export function home(life: Lifetime): Home {
+export function workspace(life: Lifetime): Workspace {
   const folder = mkdtempSync(join(tmpdir(), "tank-monitor-e2e-"));
-  const launched: Running[] = [];
+  const launched: RunningProgram[] = [];
   life.after(async () => {
     await Promise.allSettled(launched.map(end));
     rmSync(folder, { recursive: true, force: true });
   });
-  const around = ({ env, ...more }: Partial<Surroundings> = {}): Surroundings => ({
+  const around = ({ env, ...more }: Partial<RunOptions> = {}): RunOptions => ({
     cwd: folder,
     env: { DATABASE_URL: "sqlite:tanks.db", PORT: "0", ...env },
     ...more,
   });
-  function launchHere(words: readonly string[], more?: Partial<Surroundings>): Running {
+  function launchHere(words: readonly string[], more?: Partial<RunOptions>): RunningProgram {
     const command = launch(words, around(more));
     launched.push(command);
     return command;
@@ -225,14 +228,14 @@ export function home(life: Lifetime): Home {
     launch: launchHere,
     async start(words = ["serve"], more) {
       const command = launchHere(words, more);
-      const [, url = ""] = await command.said(/"event":"listening","url":"([^"]+)"/);
+      const [, url = ""] = await command.waitForOutput(/"event":"listening","url":"([^"]+)"/);
       return { ...command, url, stop: () => end(command) };
     },
   };
 }
 
 /** For a suite: what its tests share ends after the last of them. */
-export function sharedLife(): Lifetime {
+export function suiteLifetime(): Lifetime {
   const ends: (() => unknown)[] = [];
   after(async () => {
     for (const end of ends) await end();

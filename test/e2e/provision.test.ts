@@ -3,9 +3,9 @@
 import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
 import { before, suite, test } from "node:test";
-import { SMALL_FLEET } from "./fleet.ts";
-import { keeping, WAYS, type Way } from "./keeping.ts";
-import { type Finished, sharedLife } from "./program.ts";
+import { SMALL_FLEET } from "./fixtures.ts";
+import { type Cli, cliOn, WAYS } from "./keeping.ts";
+import { type ExitResult, suiteLifetime } from "./program.ts";
 
 const BOM = "\ufeff";
 /** As a spreadsheet of a German office writes it. */
@@ -19,17 +19,17 @@ const TANKS = [
 
 for (const on of WAYS) {
   suite(`provisioning, on ${on}`, () => {
-    const life = sharedLife();
-    let way: Way;
+    const life = suiteLifetime();
+    let way: Cli;
 
     before(async () => {
-      way = await keeping(life, on, SMALL_FLEET);
-      writeFileSync(way.here.path("customers.csv"), CUSTOMERS);
-      writeFileSync(way.here.path("tanks.csv"), TANKS);
+      way = await cliOn(life, on, SMALL_FLEET);
+      writeFileSync(way.workspace.path("customers.csv"), CUSTOMERS);
+      writeFileSync(way.workspace.path("tanks.csv"), TANKS);
     });
 
-    function provision(text: string, ...words: string[]): Promise<Finished> {
-      writeFileSync(way.here.path("x.csv"), text);
+    function provision(text: string, ...words: string[]): Promise<ExitResult> {
+      writeFileSync(way.workspace.path("x.csv"), text);
       return way.run(["provision", "x.csv", ...words]);
     }
 
@@ -94,11 +94,11 @@ for (const on of WAYS) {
 }
 
 suite("files with errors", () => {
-  const life = sharedLife();
-  let way: Way;
+  const life = suiteLifetime();
+  let way: Cli;
 
   before(async () => {
-    way = await keeping(life, "the database", SMALL_FLEET);
+    way = await cliOn(life, "the database", SMALL_FLEET);
   });
 
   const WRONG: readonly [what: string, text: string | Buffer, says: RegExp][] = [
@@ -135,7 +135,7 @@ suite("files with errors", () => {
   ];
   for (const [what, text, says] of WRONG) {
     test(what, async () => {
-      writeFileSync(way.here.path("x.csv"), text);
+      writeFileSync(way.workspace.path("x.csv"), text);
       const { code, stdout, stderr } = await way.run(["provision", "x.csv"]);
       assert.deepEqual([code, stdout], [1, ""]);
       assert.match(stderr, says);

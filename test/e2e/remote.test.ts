@@ -4,9 +4,9 @@ import assert from "node:assert/strict";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { before, suite, test } from "node:test";
-import { list } from "./ask.ts";
-import { customer, importLines, makeKey } from "./fleet.ts";
-import { type Finished, type Home, home, type Lifetime, type Service, sharedLife } from "./program.ts";
+import { createKey, customer, importLines } from "./fixtures.ts";
+import { type ExitResult, type Lifetime, type Service, suiteLifetime, type Workspace, workspace } from "./program.ts";
+import { list } from "./requests.ts";
 
 type Told = { readonly status: number; readonly headers?: Record<string, string>; readonly body?: string };
 /** `pass`: on to the service and back; `lose`: on to the service, but another answer comes back; `swallow`: or none; `cut`: the connection breaks. */
@@ -51,22 +51,22 @@ async function pass(url: string, request: IncomingMessage, response: ServerRespo
 }
 
 suite("commands on a running service", () => {
-  const life = sharedLife();
-  let here: Home;
+  const life = suiteLifetime();
+  let here: Workspace;
   let service: Service;
   let key = "";
 
   before(async () => {
-    here = home(life);
+    here = workspace(life);
     await importLines(
       here,
       Array.from({ length: 320 }, (_, i) => customer(`c${i}`)),
     );
     service = await here.start();
-    key = await makeKey(here, "--role", "manage");
+    key = await createKey(here, "--role", "manage");
   });
 
-  const run = (url: string, words: readonly string[], secret = key): Promise<Finished> =>
+  const run = (url: string, words: readonly string[], secret = key): Promise<ExitResult> =>
     here.run([...words, "--url", url], { env: { TANK_MONITOR_KEY: secret, DATABASE_URL: "sqlite:never.db" } });
 
   const CREATE = ["customer", "create", "--email", "new@x.example", "--name"];
@@ -93,7 +93,7 @@ suite("commands on a running service", () => {
   });
 
   test("rotating is not tried again when nobody knows whether it was done", async (t) => {
-    await makeKey(here, "--name", "to rotate");
+    await createKey(here, "--name", "to rotate");
     const { stdout } = await here.run(["key", "list", "--json", "--limit", "1"]);
     const { id } = JSON.parse(stdout) as { id: string };
     const { code, stderr } = await run(await proxy(t, service, "swallow", "pass"), ["key", "rotate", id]);
@@ -102,7 +102,7 @@ suite("commands on a running service", () => {
   });
 
   test("a key with a rate is held to it, and all pages come nevertheless", async () => {
-    const slow = await makeKey(here, "--role", "manage", "--rate", "1");
+    const slow = await createKey(here, "--role", "manage", "--rate", "1");
     const { code, stdout, stderr } = await run(service.url, ["customer", "list", "--name", "Customer c", "--json"], slow);
     assert.equal(code, 0, stderr);
     assert.equal(new Set(stdout.trimEnd().split("\n")).size, 320);
@@ -128,7 +128,7 @@ suite("commands on a running service", () => {
   });
 
   test("keys that are not good enough, and where to get one", async () => {
-    const reads = await makeKey(here);
+    const reads = await createKey(here);
     const forbidden = await run(service.url, ["tank", "list"], reads);
     assert.equal(forbidden.code, 1);
     assert.match(forbidden.stderr, /role "read".*key create --name NAME --role manage\n$/);
@@ -143,7 +143,7 @@ suite("commands on a running service", () => {
 
   test("a key given as a flag beats the environment", async () => {
     const { code, stderr } = await here.run(["tank", "list", "--url", service.url, "--key", key], {
-      env: { TANK_MONITOR_KEY: await makeKey(here) },
+      env: { TANK_MONITOR_KEY: await createKey(here) },
     });
     assert.equal(code, 0, stderr);
   });

@@ -3,22 +3,22 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import { setTimeout as pause } from "node:timers/promises";
-import { list } from "./ask.ts";
-import { makeKey } from "./fleet.ts";
-import { type Home, home, type Service } from "./program.ts";
+import { createKey } from "./fixtures.ts";
+import { type Service, type Workspace, workspace } from "./program.ts";
+import { list } from "./requests.ts";
 
 type Keys = { readonly manage: string; readonly ingest: string };
 
-async function running(here: Home, words: readonly string[] = []): Promise<Service & Keys> {
+async function running(here: Workspace, words: readonly string[] = []): Promise<Service & Keys> {
   const service = await here.start(["serve", ...words]);
-  const [manage, ingest] = [await makeKey(here, "--role", "manage"), await makeKey(here, "--role", "ingest")];
+  const [manage, ingest] = [await createKey(here, "--role", "manage"), await createKey(here, "--role", "ingest")];
   return { ...service, manage, ingest };
 }
 
 const env = ({ manage, ingest }: Keys) => ({ env: { TANK_MONITOR_KEY: ingest, TANK_MONITOR_MANAGE_KEY: manage } });
 
 test("over HTTP: tanks are registered, readings stored and verified, and the summary is JSON", async (t) => {
-  const here = home(t);
+  const here = workspace(t);
   const service = await running(here);
   const words = ["simulate", "--url", service.url, "--tanks", "14", "--rate", "100", "--duration", "3s", "--verify", "--json"];
   const { code, stdout, stderr } = await here.run(words, env(service));
@@ -34,9 +34,9 @@ test("over HTTP: tanks are registered, readings stored and verified, and the sum
 });
 
 test("over MQTT, with the service's own broker", async (t) => {
-  const here = home(t);
+  const here = workspace(t);
   const service = await running(here, ["--mqtt", "0"]);
-  const [, broker = ""] = await service.said(/"event":"mqtt_listening","url":"([^"]+)"/);
+  const [, broker = ""] = await service.waitForOutput(/"event":"mqtt_listening","url":"([^"]+)"/);
   const words = ["simulate", "--mqtt", broker, "--url", service.url, "--rate", "50", "--duration", "2s", "--verify", "--json"];
   const { code, stdout, stderr } = await here.run(words, env(service));
   assert.equal(code, 0, stderr);
@@ -51,7 +51,7 @@ test("over MQTT, with the service's own broker", async (t) => {
 });
 
 test("with an ingest key alone readings wait, which is said and is no failure", async (t) => {
-  const here = home(t);
+  const here = workspace(t);
   const service = await running(here);
   const words = ["simulate", "--url", service.url, "--key", service.ingest, "--duration", "1s", "--rate", "20"];
   const { code, stdout, stderr } = await here.run(words);
@@ -64,31 +64,31 @@ test("with an ingest key alone readings wait, which is said and is no failure", 
 });
 
 test("Ctrl-C ends it with a summary of what is safe", async (t) => {
-  const here = home(t);
+  const here = workspace(t);
   const service = await running(here);
   const simulating = here.launch(["simulate", "--url", service.url], env(service));
-  await simulating.said(/devices send/);
+  await simulating.waitForOutput(/devices send/);
   await pause(1200);
   const signalled = performance.now();
   simulating.kill("SIGINT");
-  const { code, stdout, stderr } = await simulating.ended;
+  const { code, stdout, stderr } = await simulating.exited;
   assert.equal(code, 0, stderr);
   assert.ok(performance.now() - signalled < 3000);
   assert.match(stdout, /^[1-9]\d* measured, .* 0 undelivered\n$/);
 });
 
 test("a service that is killed and started again: nothing acknowledged is lost, nothing is there twice", async (t) => {
-  const here = home(t);
+  const here = workspace(t);
   const service = await running(here);
   const { port } = new URL(service.url);
   const words = ["simulate", "--url", service.url, "--rate", "200", "--duration", "5s", "--verify", "--json"];
   const simulating = here.launch(words, env(service));
-  await simulating.said(/devices send/);
+  await simulating.waitForOutput(/devices send/);
   await pause(1500);
   service.kill("SIGKILL");
-  await service.ended;
+  await service.exited;
   await here.start(["serve", "--port", port]);
-  const { code, stdout, stderr } = await simulating.ended;
+  const { code, stdout, stderr } = await simulating.exited;
   assert.equal(code, 0, stderr + stdout);
   const {
     measured,
@@ -102,23 +102,23 @@ test("a service that is killed and started again: nothing acknowledged is lost, 
 });
 
 test("a service that goes away for good: what could not be delivered is told, with exit 1", async (t) => {
-  const here = home(t);
+  const here = workspace(t);
   const service = await running(here);
   const simulating = here.launch(["simulate", "--url", service.url, "--rate", "20", "--json"], env(service));
-  await simulating.said(/devices send/);
+  await simulating.waitForOutput(/devices send/);
   await service.stop();
   await pause(500);
   simulating.kill("SIGINT");
   await pause(300);
   simulating.kill("SIGINT");
-  const { code, stdout } = await simulating.ended;
+  const { code, stdout } = await simulating.exited;
   assert.equal(code, 1);
   const { undelivered = 0 } = JSON.parse(stdout) as Record<string, number>;
   assert.ok(undelivered > 0);
 });
 
 test("calls that cannot be meant: one line, and the right exit code", async (t) => {
-  const here = home(t);
+  const here = workspace(t);
   const service = await running(here);
   const url = ["--url", service.url];
   const calls: readonly (readonly [words: readonly string[], code: number, says: RegExp])[] = [

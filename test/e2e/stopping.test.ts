@@ -3,9 +3,9 @@ import { once } from "node:events";
 import { readdirSync } from "node:fs";
 import { connect, type Socket } from "node:net";
 import { before, suite, test } from "node:test";
-import { ask } from "./ask.ts";
-import { importLines, makeKey, SMALL_FLEET } from "./fleet.ts";
-import { type Home, home, type Lifetime, type Service, sharedLife } from "./program.ts";
+import { createKey, importLines, SMALL_FLEET } from "./fixtures.ts";
+import { type Lifetime, type Service, suiteLifetime, type Workspace, workspace } from "./program.ts";
+import { get } from "./requests.ts";
 
 async function open(life: Lifetime, { url }: Service): Promise<Socket> {
   const { hostname, port } = new URL(url);
@@ -46,24 +46,24 @@ function head(key: string, contentLength: number): string {
 }
 
 suite("a service that is told to stop", () => {
-  const life = sharedLife();
-  let here: Home;
+  const life = suiteLifetime();
+  let here: Workspace;
   let key: string;
 
   before(async () => {
-    here = home(life);
+    here = workspace(life);
     await importLines(here, SMALL_FLEET);
-    key = await makeKey(here);
+    key = await createKey(here);
   });
 
   test("SIGTERM: a request under way is answered, new connections are refused, then the service exits with 0", async (t) => {
     const service = await here.start();
     const slow = await open(t, service);
     slow.write(`${head(key, "size=2".length)}siz`);
-    await ask(service, "/healthz");
+    await get(service, "/healthz");
 
     service.kill("SIGTERM");
-    await service.said(/"event":"stopping"/);
+    await service.waitForOutput(/"event":"stopping"/);
     await refusesConnections(service);
 
     const finished = performance.now();
@@ -71,7 +71,7 @@ suite("a service that is told to stop", () => {
     const answer = await everythingFrom(slow);
     assert.match(answer, /^HTTP\/1\.1 200 OK\r\n/);
     assert.match(answer, /"size":2,"total_pages":2,"total_items":3\}$/);
-    assert.equal((await service.ended).code, 0);
+    assert.equal((await service.exited).code, 0);
     const milliseconds = Math.round(performance.now() - finished);
     t.diagnostic(`exited ${milliseconds} ms after the last request was whole`);
     assert.ok(milliseconds < 3000, `nothing was left to do, yet it took ${milliseconds} ms to exit`);
@@ -81,16 +81,16 @@ suite("a service that is told to stop", () => {
     const service = await here.start();
     const slow = await open(t, service);
     slow.write(`${head(key, "size=2".length)}siz`);
-    await ask(service, "/healthz");
+    await get(service, "/healthz");
 
     for (const signal of ["SIGTERM", "SIGTERM", "SIGINT", "SIGTERM"] as const) {
       service.kill(signal);
-      await service.said(/"event":"stopping"/);
+      await service.waitForOutput(/"event":"stopping"/);
     }
     slow.write("e=2");
     assert.match(await everythingFrom(slow), /^HTTP\/1\.1 200 OK\r\n/);
     service.kill("SIGTERM");
-    const { code, stderr } = await service.ended;
+    const { code, stderr } = await service.exited;
     assert.equal(code, 0);
     assert.equal(stderr.match(/"event":"stopping"/g)?.length, 1);
     assert.match(stderr, /"event":"stopped".*\n$/);
@@ -105,7 +105,7 @@ suite("a service that is told to stop", () => {
 
     const started = performance.now();
     service.kill("SIGINT");
-    assert.equal((await service.ended).code, 0);
+    assert.equal((await service.exited).code, 0);
     const milliseconds = Math.round(performance.now() - started);
     t.diagnostic(`stopped after ${milliseconds} ms`);
     assert.ok(milliseconds < 3000, `it took ${milliseconds} ms`);
@@ -122,7 +122,7 @@ suite("a service that is told to stop", () => {
 
   test("a stop leaves one whole database file behind, with no log beside it", async () => {
     const service = await here.start();
-    await ask(service, "/readyz");
+    await get(service, "/readyz");
     await service.stop();
     assert.deepEqual(readdirSync(here.folder).sort(), ["fleet.ndjson", "tanks.db"]);
   });

@@ -3,9 +3,9 @@
 import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
 import { before, suite, test } from "node:test";
-import { SMALL_FLEET } from "./fleet.ts";
-import { keeping, refused, WAYS, type Way } from "./keeping.ts";
-import { sharedLife } from "./program.ts";
+import { SMALL_FLEET } from "./fixtures.ts";
+import { type Cli, cliOn, expectFailure, WAYS } from "./keeping.ts";
+import { suiteLifetime } from "./program.ts";
 
 const SHAPE = { kind: "upright", height: 2.1, unit: "m", sensor_height: 2.3 };
 const NEEDED = ["--capacity", "2700", "--unit", "liters", "--threshold", "20"];
@@ -13,16 +13,16 @@ const ids = (items: readonly { readonly [name: string]: unknown }[]): unknown[] 
 
 for (const on of WAYS) {
   suite(`tanks, on ${on}`, () => {
-    const life = sharedLife();
-    let way: Way;
+    const life = suiteLifetime();
+    let way: Cli;
 
     before(async () => {
-      way = await keeping(life, on, SMALL_FLEET);
+      way = await cliOn(life, on, SMALL_FLEET);
     });
 
     test("create sets every field; an empty value clears one", async () => {
-      writeFileSync(way.here.path("shape.json"), `\ufeff${JSON.stringify(SHAPE)}`);
-      const made = await way.done(
+      writeFileSync(way.workspace.path("shape.json"), `\ufeff${JSON.stringify(SHAPE)}`);
+      const made = await way.output(
         ...["tank", "create", "--id", "hall-3", "--name", "Hall 3", "--owner", "ada", "--device", "d3", ...NEEDED],
         ...["--use-case", "industrial", "--custom-id", "H3", "--street", "Lange Straße", "--street-number", "12a"],
         ...["--postal-code", "2000", "--city", "Sydney", "--district", "Glebe", "--region", "NSW", "--country", "Australia"],
@@ -62,7 +62,7 @@ for (const on of WAYS) {
       const { city, latitude, street } = (changed?.["location"] ?? {}) as Record<string, unknown>;
       assert.deepEqual([city, latitude, street], [null, null, "Lange Straße"]);
       assert.deepEqual([changed?.["custom_id"], changed?.["min_fill_alert_percentage"], changed?.["shape"]], [null, 25, null]);
-      assert.match(await way.done("tank", "show", "hall-3"), /^location\.street +Lange Straße$/m);
+      assert.match(await way.output("tank", "show", "hall-3"), /^location\.street +Lange Straße$/m);
     });
 
     test("all errors are reported at once, by flag", async () => {
@@ -84,17 +84,17 @@ for (const on of WAYS) {
     });
 
     test("a device in use is rejected without --swap", async () => {
-      await refused(way, ["tank", "update", "a1", "--device", "device-b1"], /device-b1 serves tank b1.*--swap/);
-      await way.done("tank", "update", "a1", "--device", "device-b1", "--swap");
+      await expectFailure(way, ["tank", "update", "a1", "--device", "device-b1"], /device-b1 serves tank b1.*--swap/);
+      await way.output("tank", "update", "a1", "--device", "device-b1", "--swap");
       assert.deepEqual(ids(await way.items("tank", "list", "--device", "device-a1")), ["b1"]);
       assert.deepEqual(ids(await way.items("tank", "list", "--device", "device-b1")), ["a1"]);
     });
 
     test("a deleted tank is restored, with another device if its own serves another tank", async () => {
-      await way.done("tank", "delete", "a2");
+      await way.output("tank", "delete", "a2");
       assert.ok(ids(await way.items("tank", "list", "--deleted")).includes("a2"));
-      await way.done("tank", "create", "--id", "new", "--name", "New", "--owner", "bob", "--device", "device-a2", ...NEEDED);
-      await refused(way, ["tank", "restore", "a2"], /device-a2.*another --device/);
+      await way.output("tank", "create", "--id", "new", "--name", "New", "--owner", "bob", "--device", "device-a2", ...NEEDED);
+      await expectFailure(way, ["tank", "restore", "a2"], /device-a2.*another --device/);
       const [tank] = await way.items("tank", "restore", "a2", "--device", "d4");
       assert.deepEqual([tank?.["deleted"], tank?.["assigned_device_id"], tank?.["name"]], [false, "d4", "Tank a2"]);
     });
@@ -104,7 +104,7 @@ for (const on of WAYS) {
       assert.deepEqual(ids(await way.items("tank", "list", "--custom-id", "CELL")), ["a2"]);
       assert.deepEqual(ids(await way.items("tank", "list", "--name", "tank b")), ["b1"]);
       assert.ok(ids(await way.items("tank", "list", "--owner", "ada")).includes("a1"));
-      const table = await way.done("tank", "list", "--name", "tank b");
+      const table = await way.output("tank", "list", "--name", "tank b");
       assert.match(table, /^ID +OWNER +DEVICE +CAPACITY +ALERT +CITY +NAME\nb1 +bob +\S+ +2700 gallons +20 % +- +Tank b1\n$/);
     });
   });

@@ -5,10 +5,10 @@ import { once } from "node:events";
 import { existsSync, readdirSync } from "node:fs";
 import { connect as open, type Socket } from "node:net";
 import { before, suite, test } from "node:test";
-import { ask } from "./ask.ts";
-import { importLines, makeKey, SMALL_FLEET } from "./fleet.ts";
-import { type Home, home, type Lifetime, type Running, type Service, sharedLife } from "./program.ts";
-import { type Connection, connectToAll, isRunning, pids, told, until } from "./workers.ts";
+import { createKey, importLines, SMALL_FLEET } from "./fixtures.ts";
+import { type Lifetime, type RunningProgram, type Service, suiteLifetime, type Workspace, workspace } from "./program.ts";
+import { get } from "./requests.ts";
+import { type Connection, connectToAll, isRunning, logEvents, until, workerPids } from "./workers.ts";
 
 const SERVE = ["serve", "--workers", "2"];
 const BODY = "size=2";
@@ -50,21 +50,22 @@ async function manyHalfAsked(life: Lifetime, service: Service, key: string): Pro
 }
 
 suite("the end of workers", () => {
-  const life = sharedLife();
-  let here: Home;
+  const life = suiteLifetime();
+  let here: Workspace;
   let key: string;
   let manager: string;
 
   before(async () => {
-    here = home(life);
+    here = workspace(life);
     await importLines(here, SMALL_FLEET);
-    [key, manager] = await Promise.all([makeKey(here), makeKey(here, "--role", "manage")]);
+    [key, manager] = await Promise.all([createKey(here), createKey(here, "--role", "manage")]);
   });
 
-  const pidOf = (service: Service, worker: number): number => pids(service).get(worker) ?? assert.fail(`no worker ${worker}`);
+  const pidOf = (service: Service, worker: number): number =>
+    workerPids(service).get(worker) ?? assert.fail(`no worker ${worker}`);
   const ended = (service: Service, count: number) =>
     until(`${count} ends`, () => {
-      const ends = told(service, "worker_exited");
+      const ends = logEvents(service, "worker_exited");
       return ends.length >= count && ends;
     });
   const replaced = (service: Service, old: number, worker: number) =>
@@ -73,9 +74,9 @@ suite("the end of workers", () => {
   test("kill -9 of one: its connections end, the other's go on, it is replaced, and the counts do not fall", async (t) => {
     const service = await here.start(SERVE);
     const [one, other] = (await connectToAll(t, service)) as [Connection, Connection];
-    for (const { ask } of [one, other]) assert.equal((await ask("/v1/tanks/a1", key)).status, 200);
+    for (const { get: ask } of [one, other]) assert.equal((await ask("/v1/tanks/a1", key)).status, 200);
     const countIn = async (): Promise<number> =>
-      Number(/_count\{route="\/v1\/tanks\/:id".*\} (\d+)/.exec((await other.ask("/metrics", manager)).text)?.[1]);
+      Number(/_count\{route="\/v1\/tanks\/:id".*\} (\d+)/.exec((await other.get("/metrics", manager)).text)?.[1]);
     assert.equal(await countIn(), 2);
 
     const victim = pidOf(service, one.worker);
@@ -83,12 +84,12 @@ suite("the end of workers", () => {
     let isReplaced = false;
     const load = (async () => {
       while (!isReplaced) {
-        const { status } = await other.ask("/v1/tanks", key);
+        const { status } = await other.get("/v1/tanks", key);
         statuses.set(status, (statuses.get(status) ?? 0) + 1);
       }
     })();
     const broken = assert.rejects(async () => {
-      for (;;) await one.ask("/v1/tanks", key);
+      for (;;) await one.get("/v1/tanks", key);
     });
     process.kill(victim, "SIGKILL");
     await broken;
@@ -98,7 +99,7 @@ suite("the end of workers", () => {
     await load;
     assert.deepEqual([...statuses.keys()], [200], `undisturbed, ${statuses.get(200)} times`);
     assert.ok(!isRunning(victim) && isRunning(fresh));
-    const [end, ...more] = told(service, "worker_exited");
+    const [end, ...more] = logEvents(service, "worker_exited");
     assert.deepEqual(
       [end?.["worker"], end?.["pid"], end?.["reason"], end?.["restartInMs"]],
       [one.worker, victim, "killed by SIGKILL", 0],
@@ -118,18 +119,18 @@ suite("the end of workers", () => {
       await replaced(service, victim, 2);
     }
     assert.deepEqual(
-      told(service, "worker_exited").map(({ restartInMs }) => restartInMs),
+      logEvents(service, "worker_exited").map(({ restartInMs }) => restartInMs),
       [0, 250, 500],
     );
-    assert.equal((await ask(service, "/readyz")).status, 200);
+    assert.equal((await get(service, "/readyz")).status, 200);
     await service.stop();
   });
 
   test("kill -9 of all: who connects meanwhile waits for the next one, on the same address", async () => {
     const service = await here.start(SERVE);
-    for (const pid of pids(service).values()) process.kill(pid, "SIGKILL");
+    for (const pid of workerPids(service).values()) process.kill(pid, "SIGKILL");
     await ended(service, 2);
-    assert.equal((await ask(service, "/v1/tanks", key)).status, 200);
+    assert.equal((await get(service, "/v1/tanks", key)).status, 200);
     await service.stop();
   });
 
@@ -151,7 +152,7 @@ suite("the end of workers", () => {
   ] as const) {
     test(`${name}: all that is under way is answered, nobody new gets in, exit 0, nothing left behind`, async (t) => {
       const service = await here.start(SERVE);
-      const workers = [...pids(service).values()];
+      const workers = [...workerPids(service).values()];
       const finish = await manyHalfAsked(t, service, key);
       if (reaches === "parent") {
         service.kill("SIGTERM");
@@ -160,14 +161,14 @@ suite("the end of workers", () => {
         service.kill("SIGINT");
         service.kill("SIGINT");
       }
-      await service.said(/"event":"stopping"/);
+      await service.waitForOutput(/"event":"stopping"/);
       await until("connections are refused", () =>
-        ask(service, "/healthz")
+        get(service, "/healthz")
           .then(() => false)
           .catch(() => true),
       );
       await finish();
-      const { code, signal, stderr } = await service.ended;
+      const { code, signal, stderr } = await service.exited;
       assert.deepEqual([code, signal], [0, null]);
       assert.equal(stderr.match(/"event":"stopping"/g)?.length, 1);
       assert.match(stderr, /"event":"stopped".*\n$/);
@@ -178,15 +179,15 @@ suite("the end of workers", () => {
   }
 
   for (const [moment, reached] of [
-    ["before the first answers", (empty: Home) => until("a database", () => existsSync(empty.path("tanks.db")))],
-    ["when the first answers", (_: Home, service: Running) => service.said(/"event":"worker_started"/)],
+    ["before the first answers", (empty: Workspace) => until("a database", () => existsSync(empty.path("tanks.db")))],
+    ["when the first answers", (_: Workspace, service: RunningProgram) => service.waitForOutput(/"event":"worker_started"/)],
   ] as const) {
     test(`SIGTERM ${moment}: exit 0, and nobody is left over`, async (t) => {
-      const empty = home(t);
+      const empty = workspace(t);
       const service = empty.launch(SERVE);
       await reached(empty, service);
       service.kill("SIGTERM");
-      const { code, stderr } = await service.ended;
+      const { code, stderr } = await service.exited;
       assert.equal(code, 0, stderr);
       assert.match(stderr, /"event":"stopped".*\n$/);
       for (const [, pid] of stderr.matchAll(/"pid":(\d+)/g)) assert.ok(!isRunning(Number(pid)));
@@ -195,13 +196,13 @@ suite("the end of workers", () => {
 
   test("kill -9 of the parent: the workers answer what is under way, and end", async (t) => {
     const service = await here.start(SERVE);
-    const workers = [...pids(service).values()];
+    const workers = [...workerPids(service).values()];
     const finish = await manyHalfAsked(t, service, key);
     service.kill("SIGKILL");
-    await service.ended;
+    await service.exited;
     await finish();
     await until("the end of all workers", () => !workers.some(isRunning));
-    await assert.rejects(ask(service, "/healthz"));
+    await assert.rejects(get(service, "/healthz"));
     assert.deepEqual(readdirSync(here.folder).sort(), ["fleet.ndjson", "tanks.db"]);
   });
 });

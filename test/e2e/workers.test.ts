@@ -4,10 +4,10 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { before, suite, test } from "node:test";
 import { postgresDatabase } from "../support/postgres/database.ts";
-import { ask } from "./ask.ts";
-import { importLines, makeKey, SMALL_FLEET } from "./fleet.ts";
-import { type Home, home as homeIn, type Lifetime, type Service, sharedLife } from "./program.ts";
-import { type Connection, connectToAll, entries, told, until } from "./workers.ts";
+import { createKey, importLines, SMALL_FLEET } from "./fixtures.ts";
+import { workspace as homeIn, type Lifetime, type Service, suiteLifetime, type Workspace } from "./program.ts";
+import { get } from "./requests.ts";
+import { type Connection, connectToAll, logEntries, logEvents, until } from "./workers.ts";
 
 const ENGINES: Readonly<Record<string, (life: Lifetime) => Promise<Record<string, string>>>> = {
   SQLite: async () => ({}),
@@ -16,8 +16,8 @@ const ENGINES: Readonly<Record<string, (life: Lifetime) => Promise<Record<string
 
 for (const [engine, settings] of Object.entries(ENGINES))
   suite(`several workers on ${engine}`, () => {
-    const life = sharedLife();
-    let here: Home;
+    const life = suiteLifetime();
+    let here: Workspace;
     let service: Service;
     let key: string;
     let manager: string;
@@ -28,7 +28,7 @@ for (const [engine, settings] of Object.entries(ENGINES))
       const env = await settings(life);
       here = { ...home, run: (words) => home.run(words, { env }), launch: (words) => home.launch(words, { env }) };
       await importLines(here, SMALL_FLEET);
-      [key, manager] = await Promise.all([makeKey(here), makeKey(here, "--role", "manage")]);
+      [key, manager] = await Promise.all([createKey(here), createKey(here, "--role", "manage")]);
       service = await home.start(["serve", "--workers", "2"], { env });
       all = await connectToAll(life, service);
     });
@@ -38,23 +38,23 @@ for (const [engine, settings] of Object.entries(ENGINES))
         all.map(({ worker }) => worker),
         [1, 2],
       );
-      const [listening, ...more] = told(service, "listening");
+      const [listening, ...more] = logEvents(service, "listening");
       assert.deepEqual([listening?.["workers"], listening?.["url"], more], [2, service.url, []]);
-      assert.equal(new Set(told(service, "worker_started").map(({ pid }) => pid)).size, 2);
-      await Promise.all(all.map(async ({ ask }) => Promise.all(Array.from({ length: 50 }, () => ask("/v1/tanks", key)))));
+      assert.equal(new Set(logEvents(service, "worker_started").map(({ pid }) => pid)).size, 2);
+      await Promise.all(all.map(async ({ get: ask }) => Promise.all(Array.from({ length: 50 }, () => ask("/v1/tanks", key)))));
       const lines = await until("a line a request", () => {
-        const requests = told(service, "request").filter(({ route }) => route === "/v1/tanks");
+        const requests = logEvents(service, "request").filter(({ route }) => route === "/v1/tanks");
         return requests.length >= 100 && requests;
       });
       assert.deepEqual(new Set(lines.map(({ worker }) => worker)), new Set([1, 2]));
-      assert.equal(entries(service).length, service.stderr().trimEnd().split("\n").length, "there is nothing but whole lines");
+      assert.equal(logEntries(service).length, service.stderr().trimEnd().split("\n").length, "there is nothing but whole lines");
     });
 
     test("a key's limit holds for all of them together, to the request", async () => {
       const rate = 20;
-      const limited = await makeKey(here, "--rate", `${rate}`);
+      const limited = await createKey(here, "--rate", `${rate}`);
       const started = performance.now();
-      const asked = all.flatMap((connection) => Array.from({ length: 100 }, () => connection.ask("/v1/tanks", limited)));
+      const asked = all.flatMap((connection) => Array.from({ length: 100 }, () => connection.get("/v1/tanks", limited)));
       const answers = await Promise.all(asked);
       const refilled = Math.ceil(((performance.now() - started) / 1000) * rate);
       const passed = answers.filter(({ status }) => status === 200).length;
@@ -68,28 +68,30 @@ for (const [engine, settings] of Object.entries(ENGINES))
 
     test("wrong keys from one address are throttled by all of them together", async () => {
       const started = performance.now();
-      const answers = await Promise.all(all.flatMap(({ ask }) => Array.from({ length: 60 }, () => ask("/v1/tanks", "tm_wrong"))));
+      const answers = await Promise.all(
+        all.flatMap(({ get: ask }) => Array.from({ length: 60 }, () => ask("/v1/tanks", "tm_wrong"))),
+      );
       const refilled = Math.ceil((performance.now() - started) / 1000);
       const toldWrong = answers.filter(({ status }) => status === 401).length;
       assert.ok(toldWrong >= 30 && toldWrong <= 30 + refilled, `${toldWrong} were told that they are wrong`);
       assert.ok(answers.every(({ status }) => status === 401 || status === 429));
-      for (const { ask } of all) assert.equal((await ask("/v1/tanks", key)).status, 200);
+      for (const { get: ask } of all) assert.equal((await ask("/v1/tanks", key)).status, 200);
     });
 
     test("a revoked key is refused by each of them within a second", async (t) => {
       const { stdout, stderr } = await here.run(["key", "create", "--name", "soon gone"]);
       const [secret, [id = ""]] = [stdout.trim(), /key_\w+/.exec(stderr) ?? []];
-      for (const { ask } of all) assert.equal((await ask("/v1/tanks", secret)).status, 200);
+      for (const { get: ask } of all) assert.equal((await ask("/v1/tanks", secret)).status, 200);
       let since: number | undefined;
       const refusedAfter = Promise.all(
-        all.map(async ({ ask }) => {
+        all.map(async ({ get: ask }) => {
           // It is used all the time, so each has it fresh in memory.
           while ((await ask("/v1/tanks", secret)).status === 200);
           return performance.now();
         }),
       );
       const revoking = here.launch(["key", "revoke", id]);
-      await revoking.said(/ revoked/);
+      await revoking.waitForOutput(/ revoked/);
       since = performance.now();
       const milliseconds = (await refusedAfter).map((at) => Math.round(at - since));
       t.diagnostic(`refused ${milliseconds} ms after the command said so`);
@@ -99,10 +101,10 @@ for (const [engine, settings] of Object.entries(ENGINES))
     test("/metrics tells of all of them, whoever is asked", async () => {
       const line =
         /^tank_monitor_request_duration_seconds_count\{route="\/v1\/customers\/:id",method="GET",status="200"\} (\d+)$/m;
-      for (const [i, { ask }] of all.entries()) {
+      for (const [i, { get: ask }] of all.entries()) {
         for (let n = 0; n < 3 + i; n++) assert.equal((await ask("/v1/customers/ada", key)).status, 200);
       }
-      for (const { ask } of all) {
+      for (const { get: ask } of all) {
         const { status, text } = await ask("/metrics", manager);
         assert.equal(status, 200);
         assert.equal(line.exec(text)?.[1], "7", "3 of one and 4 of the other");
@@ -114,7 +116,7 @@ for (const [engine, settings] of Object.entries(ENGINES))
     });
 
     test("each runs with the flags of the program", { skip: process.platform !== "linux" }, () => {
-      for (const { pid } of told(service, "worker_started")) {
+      for (const { pid } of logEvents(service, "worker_started")) {
         assert.match(readFileSync(`/proc/${pid}/cmdline`, "utf8"), /\0--max-semi-space-size=8\0/);
       }
     });
@@ -123,8 +125,8 @@ for (const [engine, settings] of Object.entries(ENGINES))
 suite("starting several workers", { concurrency: 2 }, () => {
   test("WORKERS does the same as --workers, and an empty database is told of once", async (t) => {
     const service = await homeIn(t).start(["serve"], { env: { WORKERS: "3" } });
-    await service.said(/The database is empty[\s\S]*\/docs/);
-    assert.equal((await ask(service, "/readyz")).status, 200);
+    await service.waitForOutput(/The database is empty[\s\S]*\/docs/);
+    assert.equal((await get(service, "/readyz")).status, 200);
     const { stderr, code } = await service.stop();
     assert.equal(stderr.match(/The database is empty/g)?.length, 1);
     assert.equal(stderr.match(/"event":"worker_started"/g)?.length, 3);
@@ -149,7 +151,7 @@ suite("starting several workers", { concurrency: 2 }, () => {
       assert.match(stderr, says);
       assert.deepEqual([code, stdout], [1, ""]);
     }
-    assert.equal((await ask({ url }, "/readyz")).status, 200);
+    assert.equal((await get({ url }, "/readyz")).status, 200);
   });
 
   test("a database of another kind is a wrong call: one line and exit 2", async (t) => {

@@ -5,20 +5,20 @@ import { Agent, get } from "node:http";
 import { setTimeout as pause } from "node:timers/promises";
 import type { Lifetime, Service } from "./program.ts";
 
-export type Entry = Readonly<Record<string, unknown>>;
+export type LogEntry = Readonly<Record<string, unknown>>;
 
 /** Whole lines that are JSON objects; other words, for people, are passed over. */
-export function entries({ stderr }: Pick<Service, "stderr">): Entry[] {
+export function logEntries({ stderr }: Pick<Service, "stderr">): LogEntry[] {
   const lines = stderr().split("\n").slice(0, -1);
-  return lines.flatMap((line) => (line.startsWith("{") ? [JSON.parse(line) as Entry] : []));
+  return lines.flatMap((line) => (line.startsWith("{") ? [JSON.parse(line) as LogEntry] : []));
 }
 
-export const told = (service: Pick<Service, "stderr">, event: string): Entry[] =>
-  entries(service).filter((entry) => entry["event"] === event);
+export const logEvents = (service: Pick<Service, "stderr">, event: string): LogEntry[] =>
+  logEntries(service).filter((entry) => entry["event"] === event);
 
 /** The process of each worker that has answered, the last one of each number. */
-export function pids(service: Service): Map<number, number> {
-  return new Map(told(service, "worker_started").map(({ worker, pid }) => [Number(worker), Number(pid)]));
+export function workerPids(service: Service): Map<number, number> {
+  return new Map(logEvents(service, "worker_started").map(({ worker, pid }) => [Number(worker), Number(pid)]));
 }
 
 export async function until<T>(what: string, look: () => T | undefined | false | Promise<T | undefined | false>): Promise<T> {
@@ -31,7 +31,7 @@ export async function until<T>(what: string, look: () => T | undefined | false |
 
 type Answer = { readonly status: number; readonly text: string };
 /** A connection that is kept, hence to one worker. */
-export type Connection = { readonly worker: number; readonly ask: (path: string, key?: string) => Promise<Answer> };
+export type Connection = { readonly worker: number; readonly get: (path: string, key?: string) => Promise<Answer> };
 
 let count = 0;
 
@@ -49,8 +49,8 @@ export async function connect(life: Lifetime, service: Service): Promise<Connect
     });
   const id = `who-is-this-${++count}-${process.pid}`;
   await ask("/healthz", undefined, { "x-request-id": id });
-  const [, worker] = await service.said(new RegExp(`"worker":(\\d+),"event":"request","requestId":"${id}"`));
-  return { worker: Number(worker), ask };
+  const [, worker] = await service.waitForOutput(new RegExp(`"worker":(\\d+),"event":"request","requestId":"${id}"`));
+  return { worker: Number(worker), get: ask };
 }
 
 /** One connection to each of so many workers. */

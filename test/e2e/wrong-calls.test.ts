@@ -3,8 +3,8 @@
 import assert from "node:assert/strict";
 import { existsSync, mkdirSync } from "node:fs";
 import { before, suite, test } from "node:test";
-import { importLines, SMALL_FLEET } from "./fleet.ts";
-import { type Home, home, sharedLife } from "./program.ts";
+import { importLines, SMALL_FLEET } from "./fixtures.ts";
+import { suiteLifetime, type Workspace, workspace } from "./program.ts";
 
 type Call = readonly [words: string, says: RegExp];
 
@@ -90,17 +90,17 @@ const FAILED: readonly Call[] = [
 const KEEPING = ["fleet", "customer", "tank", "device", "key", "audit", "provision"];
 
 suite("calls that cannot be meant", { concurrency: 2 }, () => {
-  const life = sharedLife();
-  let here: Home;
+  const life = suiteLifetime();
+  let here: Workspace;
 
   before(async () => {
-    here = home(life);
+    here = workspace(life);
     await importLines(here, SMALL_FLEET);
     mkdirSync(here.path("folder.d"));
   });
 
   async function complains(words: string, says: RegExp, exitCode: number): Promise<void> {
-    const { code, stdout, stderr } = await here.run(words.split(" "), { patience: 8000 });
+    const { code, stdout, stderr } = await here.run(words.split(" "), { timeoutMs: 8000 });
     assert.doesNotMatch(stderr, /should not have happened/);
     assert.deepEqual([stdout.slice(0, 80), code], ["", exitCode]);
     assert.match(stderr, /^tank-monitor: [^\n]+\n$/, "one line");
@@ -141,7 +141,7 @@ suite("calls that cannot be meant", { concurrency: 2 }, () => {
   });
 
   test("a wrong call makes no database", async (t) => {
-    const empty = home(t);
+    const empty = workspace(t);
     await Promise.all(
       ["key revoke", "import", "backup", "tank update t1 --shape {", "provision"].map((words) => empty.run(words.split(" "))),
     );

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { setTimeout as pause } from "node:timers/promises";
 import type { Lifetime, Service } from "../e2e/program.ts";
-import { isRunning, pids, until } from "../e2e/workers.ts";
+import { isRunning, until, workerPids } from "../e2e/workers.ts";
 import { tcpProxy } from "../support/tcp-proxy.ts";
 import { until as waitFor } from "../support/until.ts";
 import type { Engine } from "./scenario.ts";
@@ -55,9 +55,9 @@ export async function surviveKills(life: Lifetime, { engine, seed, times, proces
 }
 
 async function killAll(service: Service): Promise<void> {
-  const workers = [...pids(service).values()];
+  const workers = [...workerPids(service).values()];
   service.kill("SIGKILL");
-  assert.equal((await service.ended).signal, "SIGKILL");
+  assert.equal((await service.exited).signal, "SIGKILL");
   // Workers whose parent is gone stop by themselves, in order.
   await until("the workers have ended", () => !workers.some(isRunning));
 }
@@ -67,15 +67,15 @@ async function killStarting({ random, launch }: Scenario): Promise<void> {
   const starting = launch();
   await pause(random.next() * START_MS);
   starting.kill("SIGKILL");
-  await starting.ended;
+  await starting.exited;
 }
 
 async function killWorker(service: Service, { random }: Scenario): Promise<void> {
-  const before = pids(service);
+  const before = workerPids(service);
   const number = random.pick([1, 2]);
   const victim = before.get(number) ?? assert.fail(`there is no worker ${number}`);
   process.kill(victim, "SIGKILL");
-  await until("a replacement", () => pids(service).get(number) !== victim);
+  await until("a replacement", () => workerPids(service).get(number) !== victim);
 }
 
 /** Connections of MQTT clients break `times` times, each after up to `calm` acknowledged readings. */
