@@ -1,5 +1,5 @@
-// The program as a user has it: spawned, and known only by its arguments, streams, signals and exit code. Tests in this
-// folder import nothing of src.
+// The program as a user sees it: arguments, environment and working folder in; output and exit code out. Tests in this folder
+// import nothing of src.
 
 import { type ChildProcess, fork, spawn } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
@@ -13,7 +13,7 @@ export const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 export const LAUNCHER = join(ROOT, "bin", "tank-monitor.js");
 const COMPILE_CACHE = join(ROOT, "node_modules", ".cache", "compile");
 
-/** Something with an end: a test, or a suite that cleans up after itself. */
+/** A test, or a suite that cleans up after itself. */
 export type Lifetime = { readonly after: (end: () => unknown) => void };
 
 export type ExitResult = {
@@ -25,55 +25,55 @@ export type ExitResult = {
 
 export type RunOptions = {
   readonly cwd: string;
-  /** What is undefined is not set. */
+  /** An undefined variable is not set. */
   readonly env?: Readonly<Record<string, string | undefined>>;
   readonly input?: string;
-  /** What runs the program: a Node and the launcher, unless a test wants another. */
+  /** Runs the program: by default this Node and the launcher. */
   readonly program?: readonly [command: string, ...words: string[]];
-  /** After this long a command that should have ended is killed. */
+  /** A command that still runs then is killed. */
   readonly timeoutMs?: number;
 };
 
 export type RunningProgram = {
-  /** -1 where it could not be started. */
+  /** -1 if it could not be started. */
   readonly pid: number;
   readonly stdout: () => string;
   readonly stderr: () => string;
-  /** The first match in what it has said, or will say, on either stream. */
-  readonly waitForOutput: (pattern: RegExp, milliseconds?: number) => Promise<RegExpExecArray>;
+  /** The first match in its output, past or to come, on either stream. */
+  readonly waitForOutput: (pattern: RegExp, timeoutMs?: number) => Promise<RegExpExecArray>;
   readonly kill: (signal: NodeJS.Signals) => void;
   readonly exited: Promise<ExitResult>;
 };
 
 export type Service = RunningProgram & { readonly url: string; readonly stop: () => Promise<ExitResult> };
 
-const PATIENCE_MS = 60_000;
-/** Longer than an orderly stop may take. */
+const TIMEOUT_MS = 60_000;
+/** Longer than a graceful stop may take. */
 const STOP_MS = 15_000;
-/** Settings of whoever runs the tests are not those of the program under test. */
+/** Settings of the shell that runs the tests. */
 const NOT_INHERITED =
   /^(DATABASE_|TANK_MONITOR_|PORT$|HOST$|LOG_LEVEL$|CORS_ORIGINS$|TRUST_PROXY$|RATE_LIMIT$|WORKERS$|MQTT_URL$|SMTP_URL$|NODE_)/;
 const inherited = Object.fromEntries(Object.entries(process.env).filter(([name]) => !NOT_INHERITED.test(name)));
 
-/** Every child that runs, and whether it leads a group. */
+/** Running children, and whether each leads a process group. */
 const alive = new Map<ChildProcess, boolean>();
 process.on("exit", () => {
-  for (const child of alive.keys()) endNow(child);
+  for (const child of alive.keys()) killNow(child);
 });
 
-function endNow(child: ChildProcess): void {
+function killNow(child: ChildProcess): void {
   try {
     if (alive.get(child) === true && child.pid !== undefined) process.kill(-child.pid, "SIGKILL");
     else child.kill("SIGKILL");
   } catch {
-    // It has ended by itself.
+    // It has exited.
   }
 }
 
-/** Starts a command and does not wait for it. */
+/** Starts a command without waiting for it. */
 function launch(words: readonly string[], { cwd, env = {}, input, program }: RunOptions): RunningProgram {
   const [command, ...before] = program ?? [process.execPath, LAUNCHER];
-  // What starts the program through another one has a group of its own, so that both can be ended.
+  // A program that starts ours gets its own process group, so that both can be killed.
   const detached = program !== undefined;
   const child = spawn(command, [...before, ...words], { cwd, env: { ...inherited, ...env }, stdio: "pipe", detached });
   alive.set(child, detached);
@@ -81,18 +81,18 @@ function launch(words: readonly string[], { cwd, env = {}, input, program }: Run
   let stdout = "";
   let stderr = "";
   const listeners = new Set<() => void>();
-  const told = (): void => {
+  const notify = (): void => {
     for (const listener of listeners) listener();
   };
   child.stdout.setEncoding("utf8").on("data", (text: string) => {
     stdout += text;
-    told();
+    notify();
   });
   child.stderr.setEncoding("utf8").on("data", (text: string) => {
     stderr += text;
-    told();
+    notify();
   });
-  // A program that ends before it has read everything is for its exit code to tell.
+  // A program may exit before it has read its input.
   child.stdin.on("error", () => {});
   child.stdin.end(input ?? "");
   const ended = new Promise<ExitResult>((resolve, reject) => {
@@ -101,19 +101,19 @@ function launch(words: readonly string[], { cwd, env = {}, input, program }: Run
       alive.delete(child);
       clearTimeout(watchdog);
       resolve({ code, signal, stdout, stderr });
-      told();
+      notify();
     });
   });
 
-  async function said(pattern: RegExp, milliseconds = PATIENCE_MS): Promise<RegExpExecArray> {
+  async function waitForOutput(pattern: RegExp, timeoutMs = TIMEOUT_MS): Promise<RegExpExecArray> {
     const { promise, resolve, reject } = Promise.withResolvers<RegExpExecArray>();
-    const fail = (why: string): void => reject(new Error(`${why} without saying ${pattern}:\n${stdout}\n${stderr}`));
+    const fail = (why: string): void => reject(new Error(`${why} without printing ${pattern}:\n${stdout}\n${stderr}`));
     const look = (): void => {
       const match = pattern.exec(stdout) ?? pattern.exec(stderr);
       if (match !== null) resolve(match);
-      else if (!alive.has(child)) fail(`${words.join(" ")} ended`);
+      else if (!alive.has(child)) fail(`${words.join(" ")} exited`);
     };
-    const timer = setTimeout(() => fail(`${words.join(" ")} took ${milliseconds} ms`), milliseconds);
+    const timer = setTimeout(() => fail(`${words.join(" ")} took ${timeoutMs} ms`), timeoutMs);
     listeners.add(look);
     look();
     return promise.finally(() => {
@@ -122,19 +122,19 @@ function launch(words: readonly string[], { cwd, env = {}, input, program }: Run
     });
   }
 
-  /** Whatever does not heed a signal is ended all the same, so that a test fails instead of hanging. */
+  /** A program that ignores the signal is killed later, so that a test fails instead of hanging. */
   function kill(signal: NodeJS.Signals): void {
     if (!alive.has(child)) return;
     child.kill(signal);
-    watchdog ??= setTimeout(() => endNow(child), STOP_MS);
+    watchdog ??= setTimeout(() => killNow(child), STOP_MS);
   }
-  return { pid: child.pid ?? -1, stdout: () => stdout, stderr: () => stderr, waitForOutput: said, kill, exited: ended };
+  return { pid: child.pid ?? -1, stdout: () => stdout, stderr: () => stderr, waitForOutput, kill, exited: ended };
 }
 
 /** Runs a command in a process of its own to its end. */
-async function spawnCommand(words: readonly string[], surroundings: RunOptions): Promise<ExitResult> {
-  const command = launch(words, surroundings);
-  const timer = setTimeout(() => command.kill("SIGKILL"), surroundings.timeoutMs ?? PATIENCE_MS);
+async function spawnCommand(words: readonly string[], options: RunOptions): Promise<ExitResult> {
+  const command = launch(words, options);
+  const timer = setTimeout(() => command.kill("SIGKILL"), options.timeoutMs ?? TIMEOUT_MS);
   return command.exited.finally(() => clearTimeout(timer));
 }
 
@@ -142,16 +142,13 @@ let commandProcess: ChildProcess | undefined;
 let lastCommand: Promise<unknown> = Promise.resolve();
 
 /** Runs a command in the process that all commands of this test file share, after those before it. */
-function run(words: readonly string[], surroundings: RunOptions): Promise<ExitResult> {
-  const result = lastCommand.then(() => runInSharedProcess(words, surroundings));
+function run(words: readonly string[], options: RunOptions): Promise<ExitResult> {
+  const result = lastCommand.then(() => runInSharedProcess(words, options));
   lastCommand = result.catch(() => {});
   return result;
 }
 
-async function runInSharedProcess(
-  words: readonly string[],
-  { cwd, env = {}, timeoutMs: patience }: RunOptions,
-): Promise<ExitResult> {
+async function runInSharedProcess(words: readonly string[], { cwd, env = {}, timeoutMs }: RunOptions): Promise<ExitResult> {
   commandProcess ??= startCommandProcess();
   const child = commandProcess;
   const defined = Object.entries({ ...inherited, ...env }).filter(([, value]) => value !== undefined);
@@ -160,8 +157,8 @@ async function runInSharedProcess(
   child.send({ words, cwd, env: { ...Object.fromEntries(defined), NODE_COMPILE_CACHE: COMPILE_CACHE } });
   const { promise, resolve, reject } = Promise.withResolvers<ExitResult>();
   const onMessage = (response: CommandResponse): void => resolve({ ...response, signal: null });
-  const onExit = (): void => reject(new Error(`${words.join(" ")}: the process ended`));
-  const timer = setTimeout(() => endNow(child), patience ?? PATIENCE_MS);
+  const onExit = (): void => reject(new Error(`${words.join(" ")}: the shared process exited`));
+  const timer = setTimeout(() => killNow(child), timeoutMs ?? TIMEOUT_MS);
   child.once("message", onMessage).once("exit", onExit);
   return promise.finally(() => {
     clearTimeout(timer);
@@ -184,7 +181,7 @@ function startCommandProcess(): ChildProcess {
   return child;
 }
 
-function end(command: RunningProgram): Promise<ExitResult> {
+function stop(command: RunningProgram): Promise<ExitResult> {
   command.kill("SIGTERM");
   return command.exited;
 }
@@ -197,25 +194,25 @@ export type Workspace = {
   /** Runs a command to its end in a process of its own. */
   readonly spawn: (words: readonly string[], more?: Partial<RunOptions>) => Promise<ExitResult>;
   readonly launch: (words: readonly string[], more?: Partial<RunOptions>) => RunningProgram;
-  /** Starts a command that serves, and waits until it does. */
+  /** Starts a service, and waits until it listens. */
   readonly start: (words?: readonly string[], more?: Partial<RunOptions>) => Promise<Service>;
 };
 
-/** A folder of its own to run the program in, with the database `tanks.db` and any free port. All of it ends with the test. */
-export function workspace(life: Lifetime): Workspace {
+/** A folder to run the program in, with the database `tanks.db` and any free port. Removed, and its programs stopped, after the test. */
+export function workspace(life: Lifetime, settings: Record<string, string> = {}): Workspace {
   const folder = mkdtempSync(join(tmpdir(), "tank-monitor-e2e-"));
   const launched: RunningProgram[] = [];
   life.after(async () => {
-    await Promise.allSettled(launched.map(end));
+    await Promise.allSettled(launched.map(stop));
     rmSync(folder, { recursive: true, force: true });
   });
-  const around = ({ env, ...more }: Partial<RunOptions> = {}): RunOptions => ({
+  const optionsWith = ({ env, ...more }: Partial<RunOptions> = {}): RunOptions => ({
     cwd: folder,
-    env: { DATABASE_URL: "sqlite:tanks.db", PORT: "0", ...env },
+    env: { DATABASE_URL: "sqlite:tanks.db", PORT: "0", ...settings, ...env },
     ...more,
   });
   function launchHere(words: readonly string[], more?: Partial<RunOptions>): RunningProgram {
-    const command = launch(words, around(more));
+    const command = launch(words, optionsWith(more));
     launched.push(command);
     return command;
   }
@@ -223,18 +220,18 @@ export function workspace(life: Lifetime): Workspace {
     folder,
     path: (name) => join(folder, name),
     run: (words, more) =>
-      (more?.program ?? more?.input) === undefined ? run(words, around(more)) : spawnCommand(words, around(more)),
-    spawn: (words, more) => spawnCommand(words, around(more)),
+      (more?.program ?? more?.input) === undefined ? run(words, optionsWith(more)) : spawnCommand(words, optionsWith(more)),
+    spawn: (words, more) => spawnCommand(words, optionsWith(more)),
     launch: launchHere,
     async start(words = ["serve"], more) {
       const command = launchHere(words, more);
       const [, url = ""] = await command.waitForOutput(/"event":"listening","url":"([^"]+)"/);
-      return { ...command, url, stop: () => end(command) };
+      return { ...command, url, stop: () => stop(command) };
     },
   };
 }
 
-/** For a suite: what its tests share ends after the last of them. */
+/** For what the tests of a suite share. */
 export function suiteLifetime(): Lifetime {
   const ends: (() => unknown)[] = [];
   after(async () => {

@@ -6,7 +6,7 @@ import { once } from "node:events";
 import test, { type TestContext } from "node:test";
 import mqtt from "mqtt";
 import type { Service } from "../e2e/program.ts";
-import { logEvents } from "../e2e/workers.ts";
+import { logEvents } from "../e2e/requests.ts";
 import { KNOWN, SOURCES } from "../faults/fleet.ts";
 import type { Sending } from "../faults/ledger.ts";
 import { SEED } from "../faults/random.ts";

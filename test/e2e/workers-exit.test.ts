@@ -1,20 +1,22 @@
-// The end of a worker, of its parent, or of all: nobody else is disturbed, and nobody is left over.
+// The exit of a worker, of the supervisor, or of all: other requests succeed, and no process is left behind.
 
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { existsSync, readdirSync } from "node:fs";
 import { connect as open, type Socket } from "node:net";
 import { before, suite, test } from "node:test";
+import { until } from "../support/until.ts";
 import { createKey, importLines, SMALL_FLEET } from "./fixtures.ts";
 import { type Lifetime, type RunningProgram, type Service, suiteLifetime, type Workspace, workspace } from "./program.ts";
-import { get } from "./requests.ts";
-import { type Connection, connectToAll, isRunning, logEvents, until, workerPids } from "./workers.ts";
+import { type Connection, connectToAll, get, isRunning, logEvents, workerPids } from "./requests.ts";
 
 const SERVE = ["serve", "--workers", "2"];
 const BODY = "size=2";
 
-/** A request that has arrived in part: its last byte is still to come. */
-async function halfAsked(life: Lifetime, { url }: Service, key: string): Promise<{ finish: () => Promise<string> }> {
+const EXIT_TIMEOUT_MS = 30_000;
+
+/** Sends a request but for its last byte. */
+async function startRequest(life: Lifetime, { url }: Service, key: string): Promise<{ finish: () => Promise<string> }> {
   const { hostname, port } = new URL(url);
   const socket: Socket = open(Number(port), hostname);
   life.after(() => socket.destroy());
@@ -39,17 +41,17 @@ async function halfAsked(life: Lifetime, { url }: Service, key: string): Promise
 }
 
 /** So many that each worker has some. */
-async function manyHalfAsked(life: Lifetime, service: Service, key: string): Promise<() => Promise<void>> {
-  const asked = await Promise.all(Array.from({ length: 24 }, () => halfAsked(life, service, key)));
-  // Whoever answers a later connection has taken the earlier ones in.
+async function startRequests(life: Lifetime, service: Service, key: string): Promise<() => Promise<void>> {
+  const started = await Promise.all(Array.from({ length: 24 }, () => startRequest(life, service, key)));
+  // A worker that answers a later connection has accepted the earlier ones.
   await connectToAll(life, service);
   return async () => {
-    const answers = await Promise.all(asked.map(({ finish }) => finish()));
-    for (const answer of answers) assert.match(answer, /^HTTP\/1\.1 200 OK\r\n[\s\S]*"total_items":3\}$/);
+    const responses = await Promise.all(started.map(({ finish }) => finish()));
+    for (const response of responses) assert.match(response, /^HTTP\/1\.1 200 OK\r\n[\s\S]*"total_items":3\}$/);
   };
 }
 
-suite("the end of workers", () => {
+suite("the exit of workers", () => {
   const life = suiteLifetime();
   let here: Workspace;
   let key: string;
@@ -63,18 +65,15 @@ suite("the end of workers", () => {
 
   const pidOf = (service: Service, worker: number): number =>
     workerPids(service).get(worker) ?? assert.fail(`no worker ${worker}`);
-  const ended = (service: Service, count: number) =>
-    until(`${count} ends`, () => {
-      const ends = logEvents(service, "worker_exited");
-      return ends.length >= count && ends;
-    });
-  const replaced = (service: Service, old: number, worker: number) =>
-    until("a replacement", () => pidOf(service, worker) !== old && pidOf(service, worker));
+  const waitForExits = (service: Service, count: number) =>
+    until(`${count} exits`, () => logEvents(service, "worker_exited").length >= count, EXIT_TIMEOUT_MS);
+  const waitForReplacement = (service: Service, old: number, worker: number) =>
+    until("a replacement", () => pidOf(service, worker) !== old && pidOf(service, worker), EXIT_TIMEOUT_MS);
 
-  test("kill -9 of one: its connections end, the other's go on, it is replaced, and the counts do not fall", async (t) => {
+  test("kill -9 of one: only its connections break, it is replaced, and no count falls", async (t) => {
     const service = await here.start(SERVE);
     const [one, other] = (await connectToAll(t, service)) as [Connection, Connection];
-    for (const { get: ask } of [one, other]) assert.equal((await ask("/v1/tanks/a1", key)).status, 200);
+    for (const connection of [one, other]) assert.equal((await connection.get("/v1/tanks/a1", key)).status, 200);
     const countIn = async (): Promise<number> =>
       Number(/_count\{route="\/v1\/tanks\/:id".*\} (\d+)/.exec((await other.get("/metrics", manager)).text)?.[1]);
     assert.equal(await countIn(), 2);
@@ -93,11 +92,11 @@ suite("the end of workers", () => {
     });
     process.kill(victim, "SIGKILL");
     await broken;
-    const fresh = await replaced(service, victim, one.worker).finally(() => {
+    const fresh = await waitForReplacement(service, victim, one.worker).finally(() => {
       isReplaced = true;
     });
     await load;
-    assert.deepEqual([...statuses.keys()], [200], `undisturbed, ${statuses.get(200)} times`);
+    assert.deepEqual([...statuses.keys()], [200], `all of ${statuses.get(200)} requests to the other succeed`);
     assert.ok(!isRunning(victim) && isRunning(fresh));
     const [end, ...more] = logEvents(service, "worker_exited");
     assert.deepEqual(
@@ -106,17 +105,17 @@ suite("the end of workers", () => {
     );
     assert.deepEqual(more, []);
     assert.equal((await connectToAll(t, service)).length, 2);
-    assert.equal(await countIn(), 2, "what the dead one had counted is still counted");
+    assert.equal(await countIn(), 2, "requests of the killed worker are still counted");
     await service.stop();
   });
 
-  test("one that dies again and again is replaced after growing pauses", async () => {
+  test("one that is killed repeatedly is replaced after growing delays", async () => {
     const service = await here.start(SERVE);
     for (let deaths = 1; deaths <= 3; deaths++) {
       const victim = pidOf(service, 2);
       process.kill(victim, "SIGKILL");
-      await ended(service, deaths);
-      await replaced(service, victim, 2);
+      await waitForExits(service, deaths);
+      await waitForReplacement(service, victim, 2);
     }
     assert.deepEqual(
       logEvents(service, "worker_exited").map(({ restartInMs }) => restartInMs),
@@ -126,34 +125,35 @@ suite("the end of workers", () => {
     await service.stop();
   });
 
-  test("kill -9 of all: who connects meanwhile waits for the next one, on the same address", async () => {
+  test("kill -9 of all: a new connection waits for the next worker, at the same address", async () => {
     const service = await here.start(SERVE);
     for (const pid of workerPids(service).values()) process.kill(pid, "SIGKILL");
-    await ended(service, 2);
+    await waitForExits(service, 2);
     assert.equal((await get(service, "/v1/tanks", key)).status, 200);
     await service.stop();
   });
 
-  test("SIGTERM to one: it answers what is under way, ends in order, and is replaced", async (t) => {
+  test("SIGTERM to one: it completes its requests, stops, and is replaced", async (t) => {
     const service = await here.start(SERVE);
-    const finish = await manyHalfAsked(t, service, key);
+    const finish = await startRequests(t, service, key);
     const victim = pidOf(service, 1);
     process.kill(victim, "SIGTERM");
     await finish();
-    const [end] = await ended(service, 1);
+    await waitForExits(service, 1);
+    const [end] = logEvents(service, "worker_exited");
     assert.deepEqual([end?.["pid"], end?.["reason"], end?.["level"]], [victim, "stopped", 30]);
-    await replaced(service, victim, 1);
+    await waitForReplacement(service, victim, 1);
     await service.stop();
   });
 
   for (const [name, reaches] of [
-    ["SIGTERM to the parent", "parent"],
-    ["Ctrl-C, which reaches all of them, twice", "all"],
+    ["SIGTERM to the supervisor", "parent"],
+    ["Ctrl-C, which reaches all processes, twice", "all"],
   ] as const) {
-    test(`${name}: all that is under way is answered, nobody new gets in, exit 0, nothing left behind`, async (t) => {
+    test(`${name}: requests are completed, new connections refused, exit 0, nothing left behind`, async (t) => {
       const service = await here.start(SERVE);
       const workers = [...workerPids(service).values()];
-      const finish = await manyHalfAsked(t, service, key);
+      const finish = await startRequests(t, service, key);
       if (reaches === "parent") {
         service.kill("SIGTERM");
       } else {
@@ -179,10 +179,16 @@ suite("the end of workers", () => {
   }
 
   for (const [moment, reached] of [
-    ["before the first answers", (empty: Workspace) => until("a database", () => existsSync(empty.path("tanks.db")))],
-    ["when the first answers", (_: Workspace, service: RunningProgram) => service.waitForOutput(/"event":"worker_started"/)],
+    [
+      "before the first worker listens",
+      (empty: Workspace) => until("a database", () => existsSync(empty.path("tanks.db")), EXIT_TIMEOUT_MS),
+    ],
+    [
+      "when the first worker listens",
+      (_: Workspace, service: RunningProgram) => service.waitForOutput(/"event":"worker_started"/),
+    ],
   ] as const) {
-    test(`SIGTERM ${moment}: exit 0, and nobody is left over`, async (t) => {
+    test(`SIGTERM ${moment}: exit 0, and no process is left`, async (t) => {
       const empty = workspace(t);
       const service = empty.launch(SERVE);
       await reached(empty, service);
@@ -194,14 +200,14 @@ suite("the end of workers", () => {
     });
   }
 
-  test("kill -9 of the parent: the workers answer what is under way, and end", async (t) => {
+  test("kill -9 of the supervisor: the workers complete their requests, and exit", async (t) => {
     const service = await here.start(SERVE);
     const workers = [...workerPids(service).values()];
-    const finish = await manyHalfAsked(t, service, key);
+    const finish = await startRequests(t, service, key);
     service.kill("SIGKILL");
     await service.exited;
     await finish();
-    await until("the end of all workers", () => !workers.some(isRunning));
+    await until("the exit of all workers", () => !workers.some(isRunning), EXIT_TIMEOUT_MS);
     await assert.rejects(get(service, "/healthz"));
     assert.deepEqual(readdirSync(here.folder).sort(), ["fleet.ndjson", "tanks.db"]);
   });
