@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { once } from "node:events";
 import { existsSync, readdirSync } from "node:fs";
 import { connect as open, type Socket } from "node:net";
-import { before, suite, test } from "node:test";
+import { after, before, suite, test } from "node:test";
 import { until } from "../support/until.ts";
 import { createKey, importLines, SMALL_FLEET } from "./fixtures.ts";
 import { type Lifetime, type RunningProgram, type Service, suiteLifetime, type Workspace, workspace } from "./program.ts";
@@ -70,67 +70,72 @@ suite("the exit of workers", () => {
   const waitForReplacement = (service: Service, old: number, worker: number) =>
     until("a replacement", () => pidOf(service, worker) !== old && pidOf(service, worker), EXIT_TIMEOUT_MS);
 
-  test("kill -9 of one: only its connections break, it is replaced, and no count falls", async (t) => {
-    const service = await here.start(SERVE);
-    const [one, other] = (await connectToAll(t, service)) as [Connection, Connection];
-    for (const connection of [one, other]) assert.equal((await connection.get("/v1/tanks/a1", key)).status, 200);
-    const countIn = async (): Promise<number> =>
-      Number(/_count\{route="\/v1\/tanks\/:id".*\} (\d+)/.exec((await other.get("/metrics", manager)).text)?.[1]);
-    assert.equal(await countIn(), 2);
+  suite("by kill -9", () => {
+    let service: Service;
+    let killed: number;
 
-    const victim = pidOf(service, one.worker);
-    const statuses = new Map<number, number>();
-    let isReplaced = false;
-    const load = (async () => {
-      while (!isReplaced) {
-        const { status } = await other.get("/v1/tanks", key);
-        statuses.set(status, (statuses.get(status) ?? 0) + 1);
-      }
-    })();
-    const broken = assert.rejects(async () => {
-      for (;;) await one.get("/v1/tanks", key);
+    before(async () => {
+      service = await here.start(SERVE);
     });
-    process.kill(victim, "SIGKILL");
-    await broken;
-    const fresh = await waitForReplacement(service, victim, one.worker).finally(() => {
-      isReplaced = true;
-    });
-    await load;
-    assert.deepEqual([...statuses.keys()], [200], `all of ${statuses.get(200)} requests to the other succeed`);
-    assert.ok(!isRunning(victim) && isRunning(fresh));
-    const [end, ...more] = logEvents(service, "worker_exited");
-    assert.deepEqual(
-      [end?.["worker"], end?.["pid"], end?.["reason"], end?.["restartInMs"]],
-      [one.worker, victim, "killed by SIGKILL", 0],
-    );
-    assert.deepEqual(more, []);
-    assert.equal((await connectToAll(t, service)).length, 2);
-    assert.equal(await countIn(), 2, "requests of the killed worker are still counted");
-    await service.stop();
-  });
+    after(() => service.stop());
 
-  test("one that is killed repeatedly is replaced after growing delays", async () => {
-    const service = await here.start(SERVE);
-    for (let deaths = 1; deaths <= 3; deaths++) {
-      const victim = pidOf(service, 2);
+    test("kill -9 of one: only its connections break, it is replaced, and no count falls", async (t) => {
+      const [one, other] = (await connectToAll(t, service)) as [Connection, Connection];
+      for (const connection of [one, other]) assert.equal((await connection.get("/v1/tanks/a1", key)).status, 200);
+      const countIn = async (): Promise<number> =>
+        Number(/_count\{route="\/v1\/tanks\/:id".*\} (\d+)/.exec((await other.get("/metrics", manager)).text)?.[1]);
+      assert.equal(await countIn(), 2);
+
+      killed = one.worker;
+      const victim = pidOf(service, killed);
+      const statuses = new Map<number, number>();
+      let isReplaced = false;
+      const load = (async () => {
+        while (!isReplaced) {
+          const { status } = await other.get("/v1/tanks", key);
+          statuses.set(status, (statuses.get(status) ?? 0) + 1);
+        }
+      })();
+      const broken = assert.rejects(async () => {
+        for (;;) await one.get("/v1/tanks", key);
+      });
       process.kill(victim, "SIGKILL");
-      await waitForExits(service, deaths);
-      await waitForReplacement(service, victim, 2);
-    }
-    assert.deepEqual(
-      logEvents(service, "worker_exited").map(({ restartInMs }) => restartInMs),
-      [0, 250, 500],
-    );
-    assert.equal((await get(service, "/readyz")).status, 200);
-    await service.stop();
-  });
+      await broken;
+      const fresh = await waitForReplacement(service, victim, one.worker).finally(() => {
+        isReplaced = true;
+      });
+      await load;
+      assert.deepEqual([...statuses.keys()], [200], `all of ${statuses.get(200)} requests to the other succeed`);
+      assert.ok(!isRunning(victim) && isRunning(fresh));
+      const [end, ...more] = logEvents(service, "worker_exited");
+      assert.deepEqual(
+        [end?.["worker"], end?.["pid"], end?.["reason"], end?.["restartInMs"]],
+        [one.worker, victim, "killed by SIGKILL", 0],
+      );
+      assert.deepEqual(more, []);
+      assert.equal((await connectToAll(t, service)).length, 2);
+      assert.equal(await countIn(), 2, "requests of the killed worker are still counted");
+    });
 
-  test("kill -9 of all: a new connection waits for the next worker, at the same address", async () => {
-    const service = await here.start(SERVE);
-    for (const pid of workerPids(service).values()) process.kill(pid, "SIGKILL");
-    await waitForExits(service, 2);
-    assert.equal((await get(service, "/v1/tanks", key)).status, 200);
-    await service.stop();
+    test("one that is killed repeatedly is replaced after growing delays", async () => {
+      for (let exits = 2; exits <= 3; exits++) {
+        const victim = pidOf(service, killed);
+        process.kill(victim, "SIGKILL");
+        await waitForExits(service, exits);
+        await waitForReplacement(service, victim, killed);
+      }
+      assert.deepEqual(
+        logEvents(service, "worker_exited").map(({ restartInMs }) => restartInMs),
+        [0, 250, 500],
+      );
+      assert.equal((await get(service, "/readyz")).status, 200);
+    });
+
+    test("kill -9 of all: a new connection waits for the next worker, at the same address", async () => {
+      for (const pid of workerPids(service).values()) process.kill(pid, "SIGKILL");
+      await waitForExits(service, 5);
+      assert.equal((await get(service, "/v1/tanks", key)).status, 200);
+    });
   });
 
   test("SIGTERM to one: it completes its requests, stops, and is replaced", async (t) => {
