@@ -6,9 +6,9 @@ import { DatabaseSync } from "node:sqlite";
 import { after, suite, test } from "node:test";
 import { freePort } from "../support/free-port.ts";
 import { postgresDatabase } from "../support/postgres/database.ts";
-import { createKey, importLines, SMALL_FLEET } from "./fixtures.ts";
+import { createKey } from "./fixtures.ts";
 import { type ExitResult, workspace } from "./program.ts";
-import { get, statusOf } from "./requests.ts";
+import { get } from "./requests.ts";
 
 function failsWith({ code, stderr, stdout }: ExitResult, message: RegExp, exitCode = 1): void {
   assert.match(stderr, /^tank-monitor: [^\n]+\n$/, "one line");
@@ -24,18 +24,6 @@ suite("starting the service", { concurrency: 2 }, () => {
       assert.match(steps, new RegExp(`npx tank-monitor ${command}`));
     assert.match(steps, new RegExp(`${service.url}/docs`));
     assert.equal((await get(service, "/readyz")).status, 200);
-  });
-
-  test("a database with records: no such advice, and a first response within 3 s", async (t) => {
-    const here = workspace(t);
-    await importLines(here, SMALL_FLEET);
-    const key = await createKey(here);
-    const started = performance.now();
-    const service = await here.start();
-    assert.equal(await statusOf(service, key), 200);
-    const milliseconds = Math.round(performance.now() - started);
-    assert.ok(milliseconds < 3000, `${milliseconds} ms`);
-    assert.doesNotMatch(service.stderr(), /empty/);
   });
 
   test("a port in use is one clear line, exit 1; the service that uses it keeps running", async (t) => {
