@@ -57,28 +57,13 @@ describe("another method", () => {
 });
 
 describe("a POST of list parameters", () => {
-  const post = (path: string, body: string) => get(fleet, path, { method: "POST", key, body });
-  const hint = "add -G to the curl call";
-
-  for (const body of ["size=2", "size=2&page=1", "created_at_gte=2026-01-01", "email=a@b"]) {
-    it(`is told to add -G: ${body}`, async () => {
-      for (const { path } of ENDPOINTS.filter(({ isList }) => isList)) {
-        const { detail } = refused(await post(path, body), 405, "method_not_allowed");
-        assert.ok(detail.includes(hint), detail);
+  it("is told to add -G, with or without a key", async () => {
+    for (const { path } of ENDPOINTS.filter(({ isList }) => isList)) {
+      for (const access of [{ key }, {}]) {
+        const answer = await get(fleet, path, { method: "POST", body: "size=2", ...access });
+        assert.match(refused(answer, 405, "method_not_allowed").detail, /With curl, add -G/);
       }
-    });
-  }
-
-  it("is told nothing of -G where the body is something else", async () => {
-    for (const body of ["", "name=x", "size=2&name=x", '{"size":2}', "__proto__=1", "constructor=1"]) {
-      const { detail } = refused(await post("/v1/tanks", body), 405, "method_not_allowed");
-      assert.ok(!detail.includes("-G"), detail);
     }
-  });
-
-  it("needs no key to be told", async () => {
-    const answer = await get(fleet, "/v1/tanks", { method: "POST", body: "size=2" });
-    assert.ok(refused(answer, 405, "method_not_allowed").detail.includes(hint));
   });
 });
 
