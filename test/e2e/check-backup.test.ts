@@ -1,7 +1,7 @@
 // check and backup.
 
 import assert from "node:assert/strict";
-import { copyFileSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { copyFileSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 import { suite, test } from "node:test";
 import { until } from "../support/until.ts";
@@ -150,7 +150,11 @@ suite("a backup", () => {
     const before = await texts(first, FIVE_PATHS, key);
     assert.equal((await here.run(["backup", "copy.db"])).code, 0);
     const again = await here.run(["backup", "copy.db"]);
-    assert.deepEqual([again.code, /^tank-monitor: copy\.db [^\n]+\n$/.test(again.stderr)], [1, true], "a file is not overwritten");
+    assert.deepEqual(
+      [again.code, /^tank-monitor: copy\.db [^\n]+\n$/.test(again.stderr)],
+      [1, true],
+      "a file is not overwritten",
+    );
     await importLines(here, [reading("a1", 9, 1)], "later.ndjson");
     assert.notDeepEqual(await texts(first, FIVE_PATHS, key), before);
     first.kill("SIGKILL");
