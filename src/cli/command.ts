@@ -3,12 +3,10 @@
 import type { ParseArgsOptionsConfig } from "node:util";
 import { type Config, type ConfigName, type Given, readConfig, readEnvFile } from "../config.ts";
 import { UserError } from "../domain/errors.ts";
-import type { Event } from "../domain/events.ts";
 import { parseDuration } from "../domain/instant.ts";
 import type { Store } from "../domain/store.ts";
 import { quoted } from "../domain/text.ts";
 import { missingFile, openStore } from "../store/open.ts";
-import { Progress } from "./output.ts";
 
 export type Call = {
   /** As typed: `customer create`. */
@@ -64,13 +62,8 @@ export async function withStore<T>(config: Config, work: (store: Store) => Promi
   if (missing !== undefined) {
     throw new UserError(`no database at ${missing}. Run this in the folder of the service, or set DATABASE_URL`);
   }
-  const migrating = new Progress("migrating the database");
-  const observe = (event: Event): void => {
-    if (event.kind === "migrating") migrating.show(event.done, event.total, `${event.done.toLocaleString("en")} readings`);
-  };
   // Commands need current data, so they do not read from replicas.
-  const store = await openStore(config.databaseUrl, observe, { ...config, replicaUrls: [] });
-  migrating.end();
+  const store = await openStore(config.databaseUrl, () => {}, { ...config, replicaUrls: [] });
   try {
     return await work(store);
   } finally {

@@ -35,16 +35,19 @@ const create = apiCommand({
   ],
   required: ["name"],
   mayCreate: true,
-  prepare:
-    ({ body: { expires_at: lifetimeMs, ...fields } }) =>
-    async (service) => {
+  prepare({ body: { expires_at: lifetimeMs, ...fields } }) {
+    if (fields["role"] === "manage" && "customer_id" in fields) {
+      throw new UserError("key create: --customer cannot be combined with --role manage, which sees everything", 2);
+    }
+    return async (service) => {
       const expires_at = typeof lifetimeMs === "number" ? new Date(Date.now() + lifetimeMs).toISOString() : undefined;
       const body = { ...fields, ...(expires_at !== undefined && { expires_at }) };
       const key = await service({ method: "POST", path: pathTo("keys"), body, creates: true });
       printSecret(key, "created");
       await warnOfUnknownDevice(service, key);
       return 0;
-    },
+    };
+  },
 });
 
 function parseRate(given: string): number {
