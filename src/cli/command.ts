@@ -53,17 +53,18 @@ export function configOf(call: Call, names: readonly ConfigName[] = [], fallback
   return readConfig(flags, process.env, { ...fallbacks, ...Object.fromEntries(set) });
 }
 
-/**
- * Opens the database, runs `work`, and closes it. Only commands that write the first data create an embedded database: for the
- * others a missing file means that they run in the wrong folder.
- */
-export async function withStore<T>(config: Config, work: (store: Store) => Promise<T>, mayCreate = false): Promise<T> {
+/** Only commands that write the first data create an embedded database: for others a missing file means the wrong folder. */
+export async function openDatabase(config: Config, mayCreate: boolean): Promise<Store> {
   const missing = mayCreate ? undefined : missingFile(config.databaseUrl);
   if (missing !== undefined) {
     throw new UserError(`no database at ${missing}. Run this in the folder of the service, or set DATABASE_URL`);
   }
   // Commands need current data, so they do not read from replicas.
-  const store = await openStore(config.databaseUrl, () => {}, { ...config, replicaUrls: [] });
+  return openStore(config.databaseUrl, () => {}, { ...config, replicaUrls: [] });
+}
+
+export async function withStore<T>(config: Config, work: (store: Store) => Promise<T>, mayCreate = false): Promise<T> {
+  const store = await openDatabase(config, mayCreate);
   try {
     return await work(store);
   } finally {

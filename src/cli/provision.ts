@@ -35,7 +35,7 @@ everything is written, or nothing. The first ${MAX_CHANGES_SHOWN} changed fields
     { flag: "json", help: "print the summary as JSON" },
   ],
   mayCreate: true,
-  prepare({ call }) {
+  async execute({ call, service }) {
     const input = new ProvisionInput();
     for (const file of call.arguments) input.add(file);
     if (input.count > MAX_ROWS) {
@@ -43,7 +43,7 @@ everything is written, or nothing. The first ${MAX_CHANGES_SHOWN} changed fields
       throw new UserError(`provision accepts at most ${max} rows in all, not ${count}. Split them, customers first`);
     }
     if (input.hasUnreadFile) throw rejection(input.errors);
-    return (service) => send(service, call, input);
+    return send(service, call, input);
   },
 });
 
