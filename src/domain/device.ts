@@ -18,11 +18,9 @@ export type Device = {
   readonly id: string;
   /** The live tank it serves now. */
   readonly tank_id: string | null;
-  /** Since when it is where it is; `ALWAYS` where it was nowhere else before. */
+  /** Since when it serves its tank, or none; `EARLIEST` for a device that never moved. */
   readonly since: Instant;
   readonly profile: ProfileChoice | null;
-  /** Readings of it wait. */
-  readonly hasPending?: boolean;
 };
 
 /** The name of a profile that comes with the program, or one of the operator's own. */
