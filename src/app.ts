@@ -10,7 +10,7 @@ import { listenComplaint, numericHost, urlOf } from "./http/address.ts";
 import { type Limits, localLimits } from "./http/limits.ts";
 import { LastSeen } from "./http/seen.ts";
 import { buildServer, type ServerParts } from "./http/server.ts";
-import { accepting } from "./ingest/accept.ts";
+import { createIngest } from "./ingest/ingest.ts";
 import { type Mqtt, openMqtt } from "./mqtt.ts";
 import { type MetricsBook, openMetrics } from "./observe/metrics.ts";
 import { openStore } from "./store/open.ts";
@@ -54,7 +54,7 @@ export async function startApp(options: AppOptions): Promise<App> {
   const { rateLimit, corsOrigins, trustProxy } = config;
   const settings = { version: VERSION, rateLimit, corsOrigins, trustProxy, patience };
 
-  const accept = accepting(store, clock);
+  const accept = createIngest(store, clock);
   let server: Awaited<ReturnType<typeof buildServer>> | undefined;
   let mqtt: Mqtt | undefined;
 
@@ -112,7 +112,7 @@ function timed(store: Reads, observe: Observe): Reads {
         ok = true;
         return answer;
       } finally {
-        observe({ kind: "question_answered", question, milliseconds: performance.now() - started, ok });
+        observe({ kind: "query_completed", query: question, milliseconds: performance.now() - started, ok });
       }
     };
   }

@@ -4,11 +4,11 @@
 import type { Clock } from "./domain/instant.ts";
 import type { Store } from "./domain/store.ts";
 import type { Doors } from "./http/doors.ts";
-import { accepting } from "./ingest/accept.ts";
-import type { Accept } from "./ingest/arrival.ts";
-import { httpDoors } from "./ingest/http.ts";
+import { createHttpIngest } from "./ingest/http.ts";
+import type { Ingest } from "./ingest/ingest.ts";
+import { createIngest } from "./ingest/ingest.ts";
 import { manageDoor } from "./manage/door.ts";
 
-export function doorsOf(store: Store, clock: Clock, accept: Accept = accepting(store, clock)): Doors {
-  return { ingest: httpDoors(accept, clock), manage: manageDoor(store, clock) };
+export function doorsOf(store: Store, clock: Clock, accept: Ingest = createIngest(store, clock)): Doors {
+  return { ingest: createHttpIngest(accept, clock), manage: manageDoor(store, clock) };
 }

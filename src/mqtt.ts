@@ -13,14 +13,14 @@ import { listenComplaint, numericHost } from "./http/address.ts";
 import { throttled } from "./http/admission.ts";
 import { KeyRing, requireReach } from "./http/auth.ts";
 import { andThen, KeyLimits, type Limits, type Taken, WrongKeys } from "./http/limits.ts";
-import type { Accept } from "./ingest/arrival.ts";
+import type { Ingest } from "./ingest/ingest.ts";
 import type { Identity } from "./ingest/mqtt/link.ts";
 import type { Admit } from "./ingest/mqtt/logins.ts";
 
 export type MqttParts = {
   readonly config: Config;
   readonly reads: Pick<Reads, "keyByHash">;
-  readonly accept: Accept;
+  readonly accept: Ingest;
   readonly limits: Limits;
   readonly observe: Observe;
   readonly clock: Clock;

@@ -3,7 +3,7 @@
 import { accessSync, constants, createReadStream, statSync } from "node:fs";
 import { UserError } from "../domain/errors.ts";
 import type { Store } from "../domain/store.ts";
-import { Import, type ImportFormat, nothingYet, type Reject, type Summary } from "../ingest/import.ts";
+import { emptySummary, Import, type ImportFormat, type ImportSummary, type RejectedLine } from "../ingest/import.ts";
 import { type Command, configOf, print, say, withStore } from "./command.ts";
 import { Progress } from "./progress.ts";
 import { Rejects } from "./rejects.ts";
@@ -48,7 +48,7 @@ function refuseUnreadable(file: string): void {
   }
 }
 
-async function rehearse(store: Store, files: readonly string[]): Promise<Summary> {
+async function rehearse(store: Store, files: readonly string[]): Promise<ImportSummary> {
   // An orderly exit removes the copy.
   for (const signal of ["SIGINT", "SIGTERM"]) process.once(signal, () => process.exit(130));
   const progress = new Progress("copying the database");
@@ -61,19 +61,19 @@ async function rehearse(store: Store, files: readonly string[]): Promise<Summary
   }
 }
 
-async function importAll(store: Store, files: readonly string[]): Promise<Summary> {
-  const total = nothingYet();
+async function importAll(store: Store, files: readonly string[]): Promise<ImportSummary> {
+  const total = emptySummary();
   for (const file of files) {
     const summary = await importFile(store, file);
-    for (const name of Object.keys(total) as (keyof Summary)[]) total[name] += summary[name];
+    for (const name of Object.keys(total) as (keyof ImportSummary)[]) total[name] += summary[name];
   }
   return total;
 }
 
-async function importFile(store: Store, file: string): Promise<Summary> {
+async function importFile(store: Store, file: string): Promise<ImportSummary> {
   const progress = new Progress(file === "-" ? "stdin" : file);
   const rejects = new Rejects(file);
-  const task = new Import(store, (reject: Reject) => {
+  const task = new Import(store, (reject: RejectedLine) => {
     progress.end();
     rejects.add(reject);
   });
@@ -88,7 +88,7 @@ async function importFile(store: Store, file: string): Promise<Summary> {
     }
   }
   try {
-    await task.take(source(), formatOf(file));
+    await task.run(source(), formatOf(file));
   } catch (error) {
     const { read } = task.summary;
     say(`tank-monitor: the import stopped after about ${read} lines of ${file}; run it again to go on, nothing is counted twice`);
@@ -104,7 +104,7 @@ function formatOf(file: string): ImportFormat {
   return file.toLowerCase().endsWith(".csv") ? "csv" : "ndjson";
 }
 
-function words({ read, new: made, changed, unchanged, rejected, waiting }: Summary, isDry: boolean): string {
+function words({ read, new: made, changed, unchanged, rejected, waiting }: ImportSummary, isDry: boolean): string {
   const dry = isDry ? " (dry run: nothing was changed)" : "";
   const waits = waiting > 0 ? `, ${waiting} waiting for a tank, a profile or a shape` : "";
   return `${read} read: ${made} new, ${changed} changed, ${unchanged} unchanged, ${rejected} rejected${waits}${dry}`;

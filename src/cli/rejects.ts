@@ -1,7 +1,7 @@
 // Rejected lines: the first ones on stderr, all of them in a file beside the imported one.
 
 import { closeSync, openSync, rmSync, writeSync } from "node:fs";
-import type { Reject } from "../ingest/import.ts";
+import type { RejectedLine } from "../ingest/import.ts";
 import { say } from "./command.ts";
 
 const SAID = 20;
@@ -24,7 +24,7 @@ export class Rejects {
     }
   }
 
-  add(reject: Reject): void {
+  add(reject: RejectedLine): void {
     this.#write(`${JSON.stringify(reject)}\n`);
     this.#count++;
     if (this.#count <= SAID || this.#isUnwritable) say(`${this.#source}:${reject.line}: ${reject.reason}`);

@@ -1,12 +1,12 @@
-// Everything worth telling an operator, as one closed union. Whoever sees something happen says it; the log and the
-// metrics each decide what to show. No event carries a secret, a query string or a body.
+// Everything an operator may want to know, as one closed union. The log and the metrics decide what to show of it.
+// No event carries a secret, a query string or a body.
 
 import type { ErrorCode } from "./errors.ts";
 
-/** The way readings came in: the embedded broker (`--mqtt`), or an external one (`MQTT_URL`). */
+/** Where readings arrived: the embedded MQTT endpoint (`--mqtt`), or an external broker (`MQTT_URL`). */
 export type MqttEndpointKind = "mqtt" | "mqtt_url";
 
-/** Why a client of the embedded broker was cut off. */
+/** Why the embedded endpoint closed a client's connection. */
 export type MqttDisconnectReason =
   | "protocol"
   | "protocol_version"
@@ -19,7 +19,7 @@ export type MqttDisconnectReason =
 
 export type Event =
   | {
-      readonly kind: "request_answered";
+      readonly kind: "request_completed";
       readonly requestId: string;
       readonly method: string;
       readonly path: string;
@@ -32,8 +32,9 @@ export type Event =
       readonly milliseconds: number;
     }
   | { readonly kind: "request_failed"; readonly requestId: string; readonly error: unknown }
-  | { readonly kind: "connection_refused"; readonly code: ErrorCode; readonly status: number }
-  | { readonly kind: "question_answered"; readonly question: string; readonly milliseconds: number; readonly ok: boolean }
+  /** The connection sent something that is not an HTTP request. */
+  | { readonly kind: "connection_rejected"; readonly code: ErrorCode; readonly status: number }
+  | { readonly kind: "query_completed"; readonly query: string; readonly milliseconds: number; readonly ok: boolean }
   | {
       readonly kind: "listening";
       readonly url: string;
@@ -43,40 +44,40 @@ export type Event =
     }
   | { readonly kind: "worker_started"; readonly worker: number; readonly pid: number; readonly milliseconds: number }
   | {
-      readonly kind: "worker_ended";
+      readonly kind: "worker_exited";
       readonly worker: number;
       readonly pid: number;
-      readonly how: string;
-      readonly inOrder: boolean;
-      /** Milliseconds until it is replaced, or null where the service stops. */
-      readonly pause: number | null;
+      readonly reason: string;
+      readonly isClean: boolean;
+      /** Milliseconds until it is replaced, or null while the service stops. */
+      readonly restartInMs: number | null;
     }
-  /** An older database is brought to the newest version: so many readings of so many. */
+  /** An older database is migrated: readings done, of how many. */
   | { readonly kind: "migrating"; readonly done: number; readonly total: number }
-  | { readonly kind: "store_lost" | "writing_lost"; readonly reason: string }
-  | { readonly kind: "store_back" | "writing_back" }
-  | { readonly kind: "replica_lost"; readonly replica: string; readonly reason: string }
-  | { readonly kind: "replica_back"; readonly replica: string }
+  | { readonly kind: "store_unavailable" | "writes_unavailable"; readonly reason: string }
+  | { readonly kind: "store_recovered" | "writes_recovered" }
+  | { readonly kind: "replica_unavailable"; readonly replica: string; readonly reason: string }
+  | { readonly kind: "replica_recovered"; readonly replica: string }
   | { readonly kind: "last_seen_delayed"; readonly error: unknown }
-  /** Of one message: how many of its readings, and the reason of the first. */
+  /** Some readings of one message: `count` of them, with the reason for the first. */
   | {
-      readonly kind: "readings_refused";
-      readonly door: MqttEndpointKind;
-      /** Of the client; an external broker does not say who publishes. */
+      readonly kind: "readings_rejected";
+      readonly endpoint: MqttEndpointKind;
+      /** The client's key; null for an external broker, which does not name the publisher. */
       readonly keyId: string | null;
-      /** As it may be shown: short, without a secret, and without characters that are not seen. */
+      /** Shortened, and without secrets or invisible characters. */
       readonly topic: string;
       readonly device: string | null;
       readonly count: number;
       readonly reason: string;
     }
   | { readonly kind: "mqtt_listening"; readonly url: string }
-  | { readonly kind: "mqtt_client_refused"; readonly code: ErrorCode; readonly address: string }
-  | { readonly kind: "mqtt_client_dropped"; readonly why: MqttDisconnectReason; readonly address: string }
+  | { readonly kind: "mqtt_client_rejected"; readonly code: ErrorCode; readonly address: string }
+  | { readonly kind: "mqtt_client_dropped"; readonly reason: MqttDisconnectReason; readonly address: string }
   | { readonly kind: "mqtt_failed"; readonly error: unknown }
-  /** The external broker; `notGranted` are the topics it does not let us have. */
+  /** The external broker; `notGranted` are the topics it does not let us subscribe to. */
   | { readonly kind: "broker_connected"; readonly broker: string; readonly notGranted: readonly string[] }
-  | { readonly kind: "broker_lost"; readonly broker: string; readonly reason: string }
+  | { readonly kind: "broker_disconnected"; readonly broker: string; readonly reason: string }
   | { readonly kind: "stopping"; readonly signal: string }
   | { readonly kind: "stopped" };
 

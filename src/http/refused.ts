@@ -23,7 +23,7 @@ export function answerBrokenConnections(observe: Observe, paths: KnownPaths): (e
     }
     const unknown = unknownMethod(error);
     const refusal = unknown === undefined ? refusalOf(error) : paths.refusal(unknown.method, unknown.url);
-    observe({ kind: "connection_refused", code: refusal.code, status: STATUS[refusal.code] });
+    observe({ kind: "connection_rejected", code: refusal.code, status: STATUS[refusal.code] });
     const allow = refusal.code === "method_not_allowed" ? { allow: paths.allowed(unknown?.url) } : {};
     socket.end(rawAnswer(refusal, randomUUID(), allow), () => socket.destroy());
   };

@@ -125,7 +125,7 @@ function addHooks(app: FastifyInstance, paths: KnownPaths, cors: Cors, observe: 
   });
   app.addHook("onResponse", (request, reply, done) => {
     observe({
-      kind: "request_answered",
+      kind: "request_completed",
       requestId: request.id,
       method: request.method,
       path: loggedPath(request.originalUrl),

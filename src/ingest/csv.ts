@@ -9,7 +9,7 @@ const COLUMNS = ["tank_id", "created_at", "fill_percentage"] as const;
 export type RowDecoder = (text: string) => DecodedRecord;
 
 /** From the header row to the decoder of all others, or what is wrong with the header. */
-export function rowDecoder(header: string): RowDecoder | { readonly fault: string } {
+export function csvRowDecoder(header: string): RowDecoder | { readonly fault: string } {
   const names = cells(header)?.map((name) => name.trim().toLowerCase()) ?? [];
   const places = COLUMNS.map((column) => names.indexOf(column));
   if (names.length !== COLUMNS.length || places.includes(-1)) {

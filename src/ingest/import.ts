@@ -5,19 +5,19 @@ import type { DeviceRecord } from "../domain/device-record.ts";
 import type { Clock } from "../domain/instant.ts";
 import type { CustomerRecord, ReadingRecord, TankRecord } from "../domain/record.ts";
 import type { Writes } from "../domain/store.ts";
-import { accepting } from "./accept.ts";
-import type { Accept, Outcome as Accepted, Arrival } from "./arrival.ts";
-import { rowDecoder } from "./csv.ts";
-import { type Line, linesOf } from "./lines.ts";
+import { csvRowDecoder } from "./csv.ts";
+import type { ReadingResult as Accepted, IncomingReading, Ingest } from "./ingest.ts";
+import { createIngest } from "./ingest.ts";
+import { type Line, readLines } from "./lines.ts";
 import { type BoundArrival, type DecodedLine, decodeLine } from "./ndjson.ts";
 
-export type Summary = { read: number; new: number; changed: number; unchanged: number; rejected: number; waiting: number };
-export const nothingYet = (): Summary => ({ read: 0, new: 0, changed: 0, unchanged: 0, rejected: 0, waiting: 0 });
-export type Reject = { readonly line: number; readonly reason: string; readonly text: string };
+export type ImportSummary = { read: number; new: number; changed: number; unchanged: number; rejected: number; waiting: number };
+export const emptySummary = (): ImportSummary => ({ read: 0, new: 0, changed: 0, unchanged: 0, rejected: 0, waiting: 0 });
+export type RejectedLine = { readonly line: number; readonly reason: string; readonly text: string };
 export type ImportFormat = "ndjson" | "csv";
 
 type ImportWrites = Pick<Writes, "importCustomers" | "importTanks" | "importDevices" | "ingest">;
-type Outcome = "new" | "changed" | "unchanged" | "waiting" | { readonly rejected: string };
+type LineResult = "new" | "changed" | "unchanged" | "waiting" | { readonly rejected: string };
 
 /** Lines in a row that are of one kind; they are written together. */
 type Run =
@@ -40,24 +40,24 @@ const RUN_CHARACTERS = 2_097_152;
 const RUNS_UNDER_WAY = 3;
 
 export class Import {
-  readonly summary = nothingYet();
+  readonly summary = emptySummary();
   readonly #writes: ImportWrites;
-  readonly #accept: Accept;
-  readonly #reject: (reject: Reject) => void;
+  readonly #accept: Ingest;
+  readonly #reject: (reject: RejectedLine) => void;
   readonly #underWay: Promise<void>[] = [];
   #run: Run | undefined;
   #characters = 0;
 
-  constructor(writes: ImportWrites, reject: (reject: Reject) => void, clock: Clock = Date.now) {
+  constructor(writes: ImportWrites, reject: (reject: RejectedLine) => void, clock: Clock = Date.now) {
     this.#writes = writes;
-    this.#accept = accepting(writes, clock);
+    this.#accept = createIngest(writes, clock);
     this.#reject = reject;
   }
 
-  async take(source: AsyncIterable<Buffer>, format: ImportFormat): Promise<void> {
+  async run(source: AsyncIterable<Buffer>, format: ImportFormat): Promise<void> {
     let decode: ((text: string) => DecodedLine) | undefined = format === "ndjson" ? decodeLine : undefined;
     try {
-      for await (const group of linesOf(source)) {
+      for await (const group of readLines(source)) {
         for (const line of group) {
           if (decode !== undefined) this.#add(line, decode);
           else decode = this.#header(line);
@@ -73,7 +73,7 @@ export class Import {
 
   /** A file whose header cannot be read is rejected line by line, not guessed at. */
   #header(line: Line): (text: string) => DecodedLine {
-    const decoder = "text" in line ? rowDecoder(line.text) : { fault: line.unreadable };
+    const decoder = "text" in line ? csvRowDecoder(line.text) : { fault: line.unreadable };
     if (typeof decoder === "function") return decoder;
     const reject = (): DecodedLine => ({ kind: "rejected", reason: decoder.fault });
     this.#add(line, reject);
@@ -116,7 +116,7 @@ export class Import {
     }
   }
 
-  #tell(run: Run, outcomes: readonly Outcome[]): void {
+  #tell(run: Run, outcomes: readonly LineResult[]): void {
     outcomes.forEach((outcome, i) => {
       if (typeof outcome === "string") {
         this.summary[outcome]++;
@@ -132,7 +132,7 @@ export class Import {
 /** Whoever may import reaches every tank and device. */
 const ANYBODY = { customerId: null, deviceId: null };
 
-async function write(writes: ImportWrites, accept: Accept, run: Run): Promise<Outcome[]> {
+async function write(writes: ImportWrites, accept: Ingest, run: Run): Promise<LineResult[]> {
   switch (run.kind) {
     case "customer":
       return writes.importCustomers(run.records);
@@ -150,12 +150,12 @@ async function write(writes: ImportWrites, accept: Accept, run: Run): Promise<Ou
 }
 
 /** What waited elsewhere: each as its sender was bound. */
-async function acceptBound(accept: Accept, records: readonly BoundArrival[]): Promise<Outcome[]> {
-  const outcomes: Outcome[] = [];
+async function acceptBound(accept: Ingest, records: readonly BoundArrival[]): Promise<LineResult[]> {
+  const outcomes: LineResult[] = [];
   const places = Map.groupBy(records.keys(), (place) => records[place]?.customerId ?? null);
   for (const [customerId, own] of places) {
     const arrivals = own.flatMap((place) => records[place]?.arrival ?? []);
-    const told = await accept(arrivals, { customerId, deviceId: null, hasWaited: true });
+    const told = await accept(arrivals, { customerId, deviceId: null, wasPending: true });
     told.forEach((outcome, i) => {
       outcomes[own[i] ?? 0] = outcomeOf(outcome);
     });
@@ -163,12 +163,12 @@ async function acceptBound(accept: Accept, records: readonly BoundArrival[]): Pr
   return outcomes;
 }
 
-function arrivalOf({ tankId, reading }: ReadingRecord): Arrival {
-  return { of: { tankId }, createdAt: reading.created_at, measured: { fill: reading.fill_percentage } };
+function arrivalOf({ tankId, reading }: ReadingRecord): IncomingReading {
+  return { source: { tankId }, createdAt: reading.created_at, measurement: { fill: reading.fill_percentage } };
 }
 
 const OUTCOMES = { stored: "new", replaced: "changed", duplicate: "unchanged", waiting: "waiting" } as const;
 
-function outcomeOf(accepted: Accepted): Outcome {
+function outcomeOf(accepted: Accepted): LineResult {
   return typeof accepted === "string" ? OUTCOMES[accepted] : accepted;
 }

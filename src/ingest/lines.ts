@@ -2,16 +2,16 @@
 
 import { isUtf8 } from "node:buffer";
 
-export const LINE_MAX_BYTES = 1_048_576;
+export const MAX_LINE_BYTES = 1_048_576;
 
 export type Line = { readonly number: number; readonly text: string } | { readonly number: number; readonly unreadable: string };
 
 const NEWLINE = 10;
-const TOO_LONG = `the line is longer than ${LINE_MAX_BYTES} bytes`;
+const TOO_LONG = `the line is longer than ${MAX_LINE_BYTES} bytes`;
 const NOT_UTF8 = "the line is not valid UTF-8";
 
 /** Lines in groups, as they arrive. Without their line ends, and without a byte order mark at the start. */
-export async function* linesOf(source: AsyncIterable<Buffer>): AsyncGenerator<Line[]> {
+export async function* readLines(source: AsyncIterable<Buffer>): AsyncGenerator<Line[]> {
   let rest: Buffer = Buffer.alloc(0);
   let number = 0;
   let skipping = false;
@@ -26,7 +26,7 @@ export async function* linesOf(source: AsyncIterable<Buffer>): AsyncGenerator<Li
     const last = bytes.lastIndexOf(NEWLINE);
     for (const line of split(bytes.subarray(0, Math.max(0, last)), last !== -1)) group.push(readable(++number, line));
     rest = bytes.subarray(last + 1);
-    if (rest.length > LINE_MAX_BYTES) {
+    if (rest.length > MAX_LINE_BYTES) {
       group.push({ number: ++number, unreadable: TOO_LONG });
       rest = Buffer.alloc(0);
       skipping = true;
@@ -54,7 +54,7 @@ function* split(block: Buffer, isAny: boolean): Generator<string | Buffer> {
 
 function readable(number: number, line: string | Buffer): Line {
   if (typeof line !== "string") return { number, unreadable: NOT_UTF8 };
-  if (isLongerThan(line, LINE_MAX_BYTES)) return { number, unreadable: TOO_LONG };
+  if (isLongerThan(line, MAX_LINE_BYTES)) return { number, unreadable: TOO_LONG };
   const text = line.endsWith("\r") ? line.slice(0, -1) : line;
   return { number, text: number === 1 && text.startsWith("\ufeff") ? text.slice(1) : text };
 }

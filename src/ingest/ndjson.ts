@@ -3,13 +3,13 @@
 
 import { type DecodedRecord, decodeRecord } from "../domain/record.ts";
 import { isObject } from "../domain/validate.ts";
-import type { Arrival } from "./arrival.ts";
-import { Delivery } from "./decode/delivery.ts";
-import { ownReading } from "./decode/own.ts";
+import { BatchContext } from "./decode/delivery.ts";
 import { idFault } from "./decode/parts.ts";
+import { decodeIncomingReading } from "./decode/readings.ts";
+import type { IncomingReading } from "./ingest.ts";
 
 /** A reading that names its device, and the customer its sender was bound to, whose tanks alone it may go to. */
-export type BoundArrival = { readonly arrival: Arrival; readonly customerId: string | null };
+export type BoundArrival = { readonly arrival: IncomingReading; readonly customerId: string | null };
 export type DecodedLine = DecodedRecord | { readonly kind: "arrival"; readonly record: BoundArrival };
 
 export function decodeLine(text: string): DecodedLine {
@@ -25,7 +25,7 @@ export function decodeLine(text: string): DecodedLine {
   if (fault !== undefined) return rejected(fault.rejected);
   // A file is read long after what it tells of.
   if (reading["created_at"] === undefined) return rejected("created_at: is missing");
-  const arrival = ownReading(reading, new Delivery(0));
+  const arrival = decodeIncomingReading(reading, new BatchContext(0));
   if ("rejected" in arrival) return rejected(arrival.rejected);
   return { kind: "arrival", record: { arrival, customerId: customer_id as string | null } };
 }

@@ -58,7 +58,7 @@ export class LogLines {
 
   #tellDropped(): void {
     if (this.#dropped === 0) return;
-    this.#waiting = `{"level":40,"event":"log_lost","lines":${this.#dropped},"msg":"log lines could not be written"}\n${this.#waiting}`;
+    this.#waiting = `{"level":40,"event":"log_lines_dropped","lines":${this.#dropped},"msg":"log lines could not be written"}\n${this.#waiting}`;
     this.#dropped = 0;
   }
 }

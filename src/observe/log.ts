@@ -16,8 +16,8 @@ export type Log = {
 const MIGRATING_EVERY_MS = 5000;
 /** Whoever sends can make these happen as often as they like. */
 const AT_WILL: ReadonlySet<Event["kind"]> = new Set([
-  "readings_refused",
-  "mqtt_client_refused",
+  "readings_rejected",
+  "mqtt_client_rejected",
   "mqtt_client_dropped",
   "mqtt_failed",
 ]);
@@ -37,19 +37,19 @@ export function openLog(level: string, worker?: number): Log {
         if (now - migratingSaidAt < MIGRATING_EVERY_MS && event.done < event.total) return;
         migratingSaidAt = now;
       }
-      if (event.kind === "request_answered") {
+      if (event.kind === "request_completed") {
         if (logger.isLevelEnabled(levelOf(event))) lines.write(requestLine(event, mark));
         return;
       }
-      const leftOut = AT_WILL.has(event.kind) ? seldom.pass(event.kind, performance.now()) : 0;
-      if (leftOut !== undefined) write(leftOut === 0 ? logger : logger.child({ leftOut }), event);
+      const suppressed = AT_WILL.has(event.kind) ? seldom.pass(event.kind, performance.now()) : 0;
+      if (suppressed !== undefined) write(suppressed === 0 ? logger : logger.child({ suppressed }), event);
     },
     pass: (made) => lines.write(made),
     flush: () => lines.flush(),
   };
 }
 
-type RequestAnswered = Extract<Event, { kind: "request_answered" }>;
+type RequestAnswered = Extract<Event, { kind: "request_completed" }>;
 
 const levelOf = ({ status }: RequestAnswered): "info" | "error" => (status >= 500 ? "error" : "info");
 
@@ -67,11 +67,11 @@ function write(logger: Logger, event: Exclude<Event, RequestAnswered>): void {
     case "request_failed":
       logger.error({ event: event.kind, requestId: event.requestId, err: event.error }, "a request failed by our fault");
       return;
-    case "connection_refused":
+    case "connection_rejected":
       logger.info({ event: event.kind, code: event.code, status: event.status }, "a connection sent no readable request");
       return;
-    case "question_answered":
-      logger.trace({ event: event.kind, question: event.question, milliseconds: event.milliseconds, ok: event.ok });
+    case "query_completed":
+      logger.trace({ event: event.kind, query: event.query, milliseconds: event.milliseconds, ok: event.ok });
       return;
     case "listening": {
       const { kind, url, database, workers, milliseconds } = event;
@@ -89,43 +89,46 @@ function write(logger: Logger, event: Exclude<Event, RequestAnswered>): void {
       logger.info({ event: kind, worker, pid, milliseconds: Math.round(milliseconds) }, `worker ${worker} answers`);
       return;
     }
-    case "worker_ended": {
-      const { kind, worker, pid, how, inOrder, pause } = event;
-      const next = pause === null ? "" : pause === 0 ? "; replacing it" : `; replacing it in ${pause} ms`;
-      logger[inOrder ? "info" : "error"]({ event: kind, worker, pid, how, pause }, `worker ${worker} ended: ${how}${next}`);
+    case "worker_exited": {
+      const { kind, worker, pid, reason, isClean, restartInMs } = event;
+      const next = restartInMs === null ? "" : `; restarting it in ${restartInMs} ms`;
+      logger[isClean ? "info" : "error"](
+        { event: kind, worker, pid, reason, restartInMs },
+        `worker ${worker} exited: ${reason}${next}`,
+      );
       return;
     }
-    case "store_lost":
+    case "store_unavailable":
       logger.error({ event: event.kind, reason: event.reason }, "the database is away; answering 503 until it is back");
       return;
-    case "writing_lost":
+    case "writes_unavailable":
       logger.error({ event: event.kind, reason: event.reason }, "the database cannot be written; reading goes on");
       return;
-    case "writing_back":
+    case "writes_recovered":
       logger.info({ event: event.kind }, "the database can be written again");
       return;
-    case "store_back":
+    case "store_recovered":
       logger.info({ event: event.kind }, "the database is back");
       return;
-    case "replica_lost":
+    case "replica_unavailable":
       logger.warn({ event: event.kind, replica: event.replica, reason: event.reason }, "a replica is not asked; the primary is");
       return;
-    case "replica_back":
+    case "replica_recovered":
       logger.info({ event: event.kind, replica: event.replica }, "a replica is asked");
       return;
     case "last_seen_delayed":
       logger.warn({ event: event.kind, err: event.error }, "last_seen_at could not be written; trying again");
       return;
-    case "readings_refused": {
-      const { kind, door, keyId, topic, device, count, reason } = event;
-      logger.warn({ event: kind, door, keyId, topic, device, count, reason }, "readings were refused");
+    case "readings_rejected": {
+      const { kind, endpoint, keyId, topic, device, count, reason } = event;
+      logger.warn({ event: kind, endpoint, keyId, topic, device, count, reason }, "readings were refused");
       return;
     }
-    case "mqtt_client_refused":
+    case "mqtt_client_rejected":
       logger.warn({ event: event.kind, code: event.code, address: event.address }, "an MQTT client could not log in");
       return;
     case "mqtt_client_dropped":
-      logger.info({ event: event.kind, why: event.why, address: event.address }, "an MQTT client was cut off");
+      logger.info({ event: event.kind, reason: event.reason, address: event.address }, "an MQTT client was cut off");
       return;
     case "mqtt_failed":
       logger.error({ event: event.kind, err: event.error }, "a message failed by our fault; it was not acknowledged");
@@ -138,7 +141,7 @@ function write(logger: Logger, event: Exclude<Event, RequestAnswered>): void {
       logger.info({ event: kind, broker, notGranted }, `readings are taken from the MQTT broker at ${broker}`);
       return;
     }
-    case "broker_lost":
+    case "broker_disconnected":
       logger.error(
         { event: event.kind, broker: event.broker, reason: event.reason },
         `the MQTT broker at ${event.broker} is away; trying again`,

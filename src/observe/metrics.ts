@@ -30,23 +30,25 @@ export function openMetrics(worker?: number): MetricsBook {
   const questions = new Durations({
     name: "tank_monitor_store_duration_seconds",
     help: "Time the store took for a question",
-    labelNames: ["question", "ok"],
+    labelNames: ["query", "ok"],
     seconds: QUESTION_SECONDS,
   });
   const counter = (name: string, help: string, labelNames: string[]) =>
     new Counter({ name, help, labelNames, registers: [registry] });
-  const refusedKeys = counter("tank_monitor_keys_refused_total", "Requests refused for their key", ["code"]);
+  const refusedKeys = counter("tank_monitor_auth_failures_total", "Requests refused for their key", ["code"]);
   const limited = counter("tank_monitor_rate_limited_total", "Requests refused for their number", ["code"]);
-  const broken = counter("tank_monitor_connections_refused_total", "Connections that sent no readable request", ["code"]);
+  const broken = counter("tank_monitor_connections_rejected_total", "Connections that sent no readable request", ["code"]);
 
-  const refusedReadings = counter("tank_monitor_readings_refused_total", "Readings refused, by the way they came in", ["door"]);
-  const refusedClients = counter("tank_monitor_mqtt_clients_refused_total", "MQTT clients that could not log in", ["code"]);
-  const droppedClients = counter("tank_monitor_mqtt_clients_dropped_total", "MQTT clients that were cut off", ["why"]);
+  const refusedReadings = counter("tank_monitor_readings_rejected_total", "Readings refused, by the way they came in", [
+    "endpoint",
+  ]);
+  const refusedClients = counter("tank_monitor_mqtt_clients_rejected_total", "MQTT clients that could not log in", ["code"]);
+  const droppedClients = counter("tank_monitor_mqtt_clients_dropped_total", "MQTT clients that were cut off", ["reason"]);
   const failedMessages = counter("tank_monitor_mqtt_failures_total", "Messages that failed by our fault", []);
 
   function observe(event: Event): void {
     switch (event.kind) {
-      case "request_answered": {
+      case "request_completed": {
         const route = event.route ?? "(none)";
         const method = METHODS.has(event.method) ? event.method : "other";
         requests.observe(event.milliseconds / 1000, [route, method, event.status]);
@@ -54,20 +56,20 @@ export function openMetrics(worker?: number): MetricsBook {
         if (event.status === 429) limited.inc({ code: event.code ?? "" });
         return;
       }
-      case "question_answered":
-        questions.observe(event.milliseconds / 1000, [event.question, String(event.ok)]);
+      case "query_completed":
+        questions.observe(event.milliseconds / 1000, [event.query, String(event.ok)]);
         return;
-      case "connection_refused":
+      case "connection_rejected":
         broken.inc({ code: event.code });
         return;
-      case "readings_refused":
-        refusedReadings.inc({ door: event.door }, event.count);
+      case "readings_rejected":
+        refusedReadings.inc({ endpoint: event.endpoint }, event.count);
         return;
-      case "mqtt_client_refused":
+      case "mqtt_client_rejected":
         refusedClients.inc({ code: event.code });
         return;
       case "mqtt_client_dropped":
-        droppedClients.inc({ why: event.why });
+        droppedClients.inc({ reason: event.reason });
         return;
       case "mqtt_failed":
         failedMessages.inc();

@@ -103,7 +103,7 @@ export class Crew {
     this.#counts.end(worker);
     const pause = this.#state === "open" ? this.#pauseAfter(member) : null;
     if (pause !== null || (this.#state === "stopping" && !inOrder))
-      this.#log.observe({ kind: "worker_ended", worker, pid, how, inOrder, pause });
+      this.#log.observe({ kind: "worker_exited", worker, pid, reason: how, isClean: inOrder, restartInMs: pause });
     if (pause === null) return;
     const timer = setTimeout(() => {
       this.#timers.delete(timer);

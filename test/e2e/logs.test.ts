@@ -80,7 +80,7 @@ suite("the log", () => {
     await babble(service, `GET /v1/tanks?k=${key} HTTP/9.9\r\nX-API-Key: ${key}\r\n\r\n`);
     await babble(service, `POST /v1/tanks HTTP/1.1\r\nHost: x\r\nX-API-Key: ${key}\r\nContent-Length: nonsense\r\n\r\n`);
     const { stderr, stdout } = await service.stop();
-    assert.match(stderr, /"event":"question_answered"/, "the finest level is on");
+    assert.match(stderr, /"event":"query_completed"/, "the finest level is on");
     for (const hidden of [key, manager, key.slice(3), manager.slice(3), secret, "@customers.example", "customers.example"]) {
       assert.ok(!`${stdout}${stderr}`.includes(hidden), `${hidden.slice(0, 4)}… is in the log`);
     }

@@ -64,7 +64,7 @@ suite("the end of workers", () => {
   const pidOf = (service: Service, worker: number): number => pids(service).get(worker) ?? assert.fail(`no worker ${worker}`);
   const ended = (service: Service, count: number) =>
     until(`${count} ends`, () => {
-      const ends = told(service, "worker_ended");
+      const ends = told(service, "worker_exited");
       return ends.length >= count && ends;
     });
   const replaced = (service: Service, old: number, worker: number) =>
@@ -98,8 +98,11 @@ suite("the end of workers", () => {
     await load;
     assert.deepEqual([...statuses.keys()], [200], `undisturbed, ${statuses.get(200)} times`);
     assert.ok(!isRunning(victim) && isRunning(fresh));
-    const [end, ...more] = told(service, "worker_ended");
-    assert.deepEqual([end?.["worker"], end?.["pid"], end?.["how"], end?.["pause"]], [one.worker, victim, "killed by SIGKILL", 0]);
+    const [end, ...more] = told(service, "worker_exited");
+    assert.deepEqual(
+      [end?.["worker"], end?.["pid"], end?.["reason"], end?.["restartInMs"]],
+      [one.worker, victim, "killed by SIGKILL", 0],
+    );
     assert.deepEqual(more, []);
     assert.equal((await connectToAll(t, service)).length, 2);
     assert.equal(await countIn(), 2, "what the dead one had counted is still counted");
@@ -115,7 +118,7 @@ suite("the end of workers", () => {
       await replaced(service, victim, 2);
     }
     assert.deepEqual(
-      told(service, "worker_ended").map(({ pause }) => pause),
+      told(service, "worker_exited").map(({ restartInMs }) => restartInMs),
       [0, 250, 500],
     );
     assert.equal((await ask(service, "/readyz")).status, 200);
@@ -137,7 +140,7 @@ suite("the end of workers", () => {
     process.kill(victim, "SIGTERM");
     await finish();
     const [end] = await ended(service, 1);
-    assert.deepEqual([end?.["pid"], end?.["how"], end?.["level"]], [victim, "stopped in order", 30]);
+    assert.deepEqual([end?.["pid"], end?.["reason"], end?.["level"]], [victim, "stopped in order", 30]);
     await replaced(service, victim, 1);
     await service.stop();
   });
@@ -168,7 +171,7 @@ suite("the end of workers", () => {
       assert.deepEqual([code, signal], [0, null]);
       assert.equal(stderr.match(/"event":"stopping"/g)?.length, 1);
       assert.match(stderr, /"event":"stopped".*\n$/);
-      assert.doesNotMatch(stderr, /"event":"worker_ended"/);
+      assert.doesNotMatch(stderr, /"event":"worker_exited"/);
       assert.deepEqual(workers.filter(isRunning), []);
       assert.deepEqual(readdirSync(here.folder).sort(), ["fleet.ndjson", "tanks.db"]);
     });

@@ -14,6 +14,6 @@ export async function surviveFullDisk(t: TestContext, kind: DiskKind, seed: stri
     end: disk.free,
     canRead: true,
     seconds,
-    event: "writing",
+    event: "writes",
   });
 }

@@ -19,8 +19,8 @@ export type Outage = {
   readonly canRead: boolean;
   /** At least. */
   readonly seconds: number;
-  /** What the log calls it: `writing_lost`, `writing_back`. */
-  readonly event: "store" | "writing";
+  /** What the log calls it: `writes_unavailable`, `writes_recovered`. */
+  readonly event: "store" | "writes";
 };
 
 const CALM = 1000;
@@ -68,7 +68,10 @@ export async function sitOut(t: TestContext, trial: Trial, outage: Outage): Prom
   const { code, stderr } = await service.stop();
   assert.equal(code, 0, "the process that was started first");
   const told = [...stderr.matchAll(/"event":"((?:store|writing)_(?:lost|back))"/g)].map(([, event]) => event);
-  assert.ok(told.includes(`${outage.event}_lost`) && told.at(-1)?.endsWith("_back") && told.length < 20, String(told));
+  assert.ok(
+    told.includes(`${outage.event}_unavailable`) && told.at(-1)?.endsWith("_recovered") && told.length < 20,
+    String(told),
+  );
 }
 
 /** Resolves with the readings that are stored by then. */

@@ -125,8 +125,8 @@ describe("the id of a request", () => {
 
   it("is in the operator's record of the request", async () => {
     await ask("/v1/tanks?size=7", { "x-request-id": "find-me" });
-    const event = fleet.events.find((seen) => seen.kind === "request_answered" && seen.requestId === "find-me");
-    assert.ok(event?.kind === "request_answered");
+    const event = fleet.events.find((seen) => seen.kind === "request_completed" && seen.requestId === "find-me");
+    assert.ok(event?.kind === "request_completed");
     const { method, path, route, status, code } = event;
     assert.deepEqual(
       { method, path, route, status, code },

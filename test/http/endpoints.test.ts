@@ -19,7 +19,7 @@ const ingest = await fleet.key({ role: "ingest" });
 
 before(async () => {
   renameSync(away.databaseFile, `${away.databaseFile}.moved`);
-  await until("the service sees that its database is gone", () => away.events.some(({ kind }) => kind === "store_lost"));
+  await until("the service sees that its database is gone", () => away.events.some(({ kind }) => kind === "store_unavailable"));
   const db = new DatabaseSync(damaged.databaseFile);
   db.exec(`ALTER TABLE customer RENAME COLUMN phone TO lost; ALTER TABLE tank RENAME COLUMN name TO lost;
            ALTER TABLE telemetry RENAME COLUMN data TO lost`);

@@ -19,7 +19,7 @@ const live = await startFleet({ after }, { environment: { RATE_LIMIT: "0" } });
 const PATH = "/v1/tanks";
 
 const lookUps = (service: Service) =>
-  service.events.filter((event) => event.kind === "question_answered" && event.question === "keyByHash").length;
+  service.events.filter((event) => event.kind === "query_completed" && event.query === "keyByHash").length;
 
 async function idOf(service: Service, name: string): Promise<string> {
   const key = (await service.store.keyList()).find((known) => known.name === name);

@@ -100,7 +100,7 @@ describe("/metrics", () => {
   });
 
   it("counts keys that were refused, by reason", async () => {
-    const refusals = (code: string) => value(`tank_monitor_keys_refused_total{code="${code}"}`);
+    const refusals = (code: string) => value(`tank_monitor_auth_failures_total{code="${code}"}`);
     const codes = ["key_missing", "key_invalid", "role_insufficient"];
     const before = await Promise.all(codes.map(refusals));
     await get(fleet, "/v1/tanks");
@@ -122,7 +122,7 @@ describe("/metrics", () => {
   });
 
   it("counts connections that sent no request", async () => {
-    const line = 'tank_monitor_connections_refused_total{code="request_malformed"}';
+    const line = 'tank_monitor_connections_rejected_total{code="request_malformed"}';
     const before = await value(line);
     const [answer] = answersIn(await exchange(fleet, "\x16\x03\x01\x00\xa5\r\n\r\n"));
     assert.equal(answer?.status, 400);
@@ -130,11 +130,11 @@ describe("/metrics", () => {
   });
 
   it("shows the time of the store, by question", async () => {
-    const line = 'tank_monitor_store_duration_seconds_count{question="tankPage",ok="true"}';
+    const line = 'tank_monitor_store_duration_seconds_count{query="tankPage",ok="true"}';
     const before = await value(line);
     await get(fleet, "/v1/tanks", { key: fleet.operator });
     assert.equal(await value(line), before + 1);
-    assert.ok((await value('tank_monitor_store_duration_seconds_sum{question="tankPage",ok="true"}')) > 0);
+    assert.ok((await value('tank_monitor_store_duration_seconds_sum{query="tankPage",ok="true"}')) > 0);
   });
 
   it("shows the lag of the event loop", async () => {

@@ -62,7 +62,7 @@ for (const how of ["fast", "kill"] as const) {
     });
 
     it("the operator is told, and not with every request", () => {
-      assert.equal(told().at(-1), "store_lost");
+      assert.equal(told().at(-1), "store_unavailable");
       assert.ok(told().length <= 10 && requests > 30, `${told()}, ${requests} requests`);
       assert.ok(!fleet.events.some(({ kind }) => kind === "request_failed"), "it is nobody's fault");
     });
@@ -78,7 +78,7 @@ for (const how of ["fast", "kill"] as const) {
       assert.equal((await get(fleet, "/v1/tanks", { key })).status, 200);
       const milliseconds = Math.round(performance.now() - back);
       assert.ok(milliseconds < BACK_MS, `after ${milliseconds} ms`);
-      assert.equal(told().at(-1), "store_back");
+      assert.equal(told().at(-1), "store_recovered");
     });
 
     it("whoever asked all the time was answered or told to wait, and nothing else", async () => {

@@ -65,7 +65,7 @@ describe("while the database is away", () => {
   });
 
   it("the operator is told once", () => {
-    assert.equal(fleet.events.filter(({ kind }) => kind === "store_lost").length, 1);
+    assert.equal(fleet.events.filter(({ kind }) => kind === "store_unavailable").length, 1);
     assert.ok(!fleet.events.some(({ kind }) => kind === "request_failed"), "it is nobody's fault");
   });
 });
@@ -90,6 +90,6 @@ describe("when the database is back", () => {
   });
 
   it("the operator is told", () => {
-    assert.equal(fleet.events.filter(({ kind }) => kind === "store_back").length, 1);
+    assert.equal(fleet.events.filter(({ kind }) => kind === "store_recovered").length, 1);
   });
 });

@@ -152,8 +152,8 @@ describe("the log", () => {
     await send(workshop, "/manage/v1/things/1?colour=red", {
       ...{ method: "PATCH", key, body: '{"secret":"x"}', headers: { ...JSON_HEADERS, "x-request-id": id } },
     });
-    const found = workshop.events.find((event) => event.kind === "request_answered" && event.requestId === id);
-    assert.ok(found?.kind === "request_answered");
+    const found = workshop.events.find((event) => event.kind === "request_completed" && event.requestId === id);
+    assert.ok(found?.kind === "request_completed");
     assert.deepEqual([found.method, found.route, found.status], ["PATCH", "/manage/v1/things/:id", 200]);
     assert.match(found.keyId ?? "", /^key_/);
     assert.ok(!JSON.stringify(found).includes("secret"));

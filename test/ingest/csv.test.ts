@@ -3,13 +3,13 @@ import { spawnSync } from "node:child_process";
 import test from "node:test";
 import fc from "fast-check";
 import type { DecodedRecord } from "../../src/domain/record.ts";
-import { type RowDecoder, rowDecoder } from "../../src/ingest/csv.ts";
+import { csvRowDecoder, type RowDecoder } from "../../src/ingest/csv.ts";
 
 const HEADER = "tank_id,created_at,fill_percentage";
 const AT = Date.parse("2026-01-01T00:00:00Z");
 
 function decoder(header = HEADER): RowDecoder {
-  const made = rowDecoder(header);
+  const made = csvRowDecoder(header);
   assert.ok(typeof made === "function", JSON.stringify(made));
   return made;
 }
@@ -29,7 +29,7 @@ test("the header may have its columns in any order, case, and quotes", () => {
 
 test("the header of customers or tanks is sent to the right door", () => {
   for (const header of ["id,name,email", "id,owner_id,name"]) {
-    const made = rowDecoder(header);
+    const made = csvRowDecoder(header);
     assert.match(typeof made === "object" ? made.fault : "", /"npx tank-monitor provision"$/);
   }
 });
@@ -43,7 +43,7 @@ test("any other header is refused with the one that is needed", () => {
     "tank_id,tank_id,created_at",
     HEADER.replaceAll(",", ";"),
   ]) {
-    const made = rowDecoder(header);
+    const made = csvRowDecoder(header);
     assert.ok(typeof made === "object", header);
     assert.equal(made.fault, `the first line of a CSV file must be the header ${HEADER}, not ${JSON.stringify(header)}`);
   }
@@ -110,8 +110,8 @@ test("any id and any instant, quoted where they must be or everywhere, come back
 function decodedInTime(row: string): string {
   const module = new URL("../../src/ingest/csv.ts", import.meta.url).href;
   const script = `
-    const { rowDecoder } = await import(${JSON.stringify(module)});
-    const decoded = rowDecoder(${JSON.stringify(HEADER)})(${JSON.stringify(row)});
+    const { csvRowDecoder } = await import(${JSON.stringify(module)});
+    const decoded = csvRowDecoder(${JSON.stringify(HEADER)})(${JSON.stringify(row)});
     process.stdout.write(decoded.kind === "rejected" ? decoded.reason : decoded.kind);`;
   const { stdout } = spawnSync(process.execPath, ["--max-old-space-size=200", "--input-type=module", "-e", script], {
     timeout: 3000,

@@ -4,7 +4,7 @@ import test from "node:test";
 import { RequestError } from "../../src/domain/errors.ts";
 import { UNRESTRICTED } from "../../src/domain/key.ts";
 import type { Store } from "../../src/domain/store.ts";
-import { Import, type ImportFormat, nothingYet, type Reject, type Summary } from "../../src/ingest/import.ts";
+import { emptySummary, Import, type ImportFormat, type ImportSummary, type RejectedLine } from "../../src/ingest/import.ts";
 import { databaseFolder, emptyStore } from "../support/stores.ts";
 import { until } from "../support/until.ts";
 
@@ -16,9 +16,9 @@ async function* bytes(text: string | Buffer, size: number): AsyncGenerator<Buffe
 }
 
 async function take(store: Store, text: string | Buffer, format: ImportFormat = "ndjson", size = 1000) {
-  const rejects: Reject[] = [];
+  const rejects: RejectedLine[] = [];
   const task = new Import(store, (reject) => rejects.push(reject));
-  await task.take(bytes(text, size), format);
+  await task.run(bytes(text, size), format);
   return { summary: task.summary, rejects };
 }
 
@@ -41,8 +41,8 @@ const tank = (id: string, owner_id: string, more: object = {}) =>
 const reading = (tank_id: string, at: number, fill_percentage = 50) =>
   line({ object: "telemetry", tank_id, created_at: new Date(at).toISOString(), fill_percentage });
 const file = (...lines: string[]) => `${lines.join("\n")}\n`;
-const summary = (counts: Partial<Summary>): Summary => ({ ...nothingYet(), ...counts });
-const placed = (rejects: readonly Reject[]) => rejects.map(({ line: number, reason }) => `${number}: ${reason}`);
+const summary = (counts: Partial<ImportSummary>): ImportSummary => ({ ...emptySummary(), ...counts });
+const placed = (rejects: readonly RejectedLine[]) => rejects.map(({ line: number, reason }) => `${number}: ${reason}`);
 
 test("a file of customers, tanks and readings is new at first, and all unchanged the second time", async (t) => {
   const store = await emptyStore(t);
@@ -310,7 +310,7 @@ test("an import that loses its database on the way fails, and ends in the same s
   }
   const task = new Import(store, () => {});
   await assert.rejects(
-    task.take(interrupted(), "ndjson"),
+    task.run(interrupted(), "ndjson"),
     (error) => error instanceof RequestError && error.code === "store_unavailable",
   );
   renameSync(`${folder.file}.away`, folder.file);

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import fc from "fast-check";
-import { LINE_MAX_BYTES, type Line, linesOf } from "../../src/ingest/lines.ts";
+import { type Line, MAX_LINE_BYTES, readLines } from "../../src/ingest/lines.ts";
 
 async function* chunks(parts: readonly (Buffer | string)[]): AsyncGenerator<Buffer> {
   for (const part of parts) yield Buffer.from(part as string);
@@ -9,12 +9,12 @@ async function* chunks(parts: readonly (Buffer | string)[]): AsyncGenerator<Buff
 
 async function read(...parts: (Buffer | string)[]): Promise<Line[]> {
   const found: Line[] = [];
-  for await (const group of linesOf(chunks(parts))) found.push(...group);
+  for await (const group of readLines(chunks(parts))) found.push(...group);
   return found;
 }
 
 const texts = (lines: readonly Line[]) => lines.map((line) => ("text" in line ? line.text : `! ${line.unreadable}`));
-const TOO_LONG = `! the line is longer than ${LINE_MAX_BYTES} bytes`;
+const TOO_LONG = `! the line is longer than ${MAX_LINE_BYTES} bytes`;
 const NOT_UTF8 = "! the line is not valid UTF-8";
 
 /** All bytes at once, cut at every newline; what follows the last one is a line if there is anything. */
@@ -25,7 +25,7 @@ function naiveLines(bytes: Buffer): string[] {
     .map((piece) => Buffer.from(piece, "latin1"));
   if (pieces.at(-1)?.length === 0) pieces.pop();
   return pieces.map((piece, i) => {
-    if (piece.length > LINE_MAX_BYTES) return TOO_LONG;
+    if (piece.length > MAX_LINE_BYTES) return TOO_LONG;
     const text = piece.toString("utf8");
     if (!Buffer.from(text, "utf8").equals(piece)) return NOT_UTF8;
     const line = text.endsWith("\r") ? text.slice(0, -1) : text;
@@ -71,7 +71,7 @@ test("a character cut by a chunk is whole again", async () => {
 });
 
 test("a line of the greatest length is read, a longer one is refused, and reading goes on after it", async () => {
-  const longest = "x".repeat(LINE_MAX_BYTES);
+  const longest = "x".repeat(MAX_LINE_BYTES);
   assert.deepEqual(texts(await read(`a\n${longest}\nb\n`)), ["a", longest, "b"]);
   assert.deepEqual(texts(await read(`a\n${longest}x\nb\n`)), ["a", TOO_LONG, "b"]);
   assert.deepEqual(texts(await read("a\n", longest, "x", longest, longest, "\nb")), ["a", TOO_LONG, "b"]);
@@ -83,7 +83,7 @@ test("a line of the greatest length is read, a longer one is refused, and readin
 });
 
 test("whether a line is too long depends on its bytes, not on how they arrive", async () => {
-  const long = Buffer.from(`${"é".repeat(LINE_MAX_BYTES / 2 + 1)}\nb\n`);
+  const long = Buffer.from(`${"é".repeat(MAX_LINE_BYTES / 2 + 1)}\nb\n`);
   const small = Array.from({ length: Math.ceil(long.length / 65_536) }, (_, i) => long.subarray(i * 65_536, (i + 1) * 65_536));
   assert.deepEqual(texts(await read(...small)), [TOO_LONG, "b"], "in pieces");
   assert.deepEqual(texts(await read(long)), [TOO_LONG, "b"], "at once");
@@ -117,7 +117,7 @@ test("lines around the greatest length, cut into any chunks, are the lines of a 
   const fill = fc.constantFrom("x", "é", "\ud83d\ude00");
   const long = fc.tuple(fill, fc.integer({ min: -2, max: 2 })).map(([character, more]) => {
     const size = Buffer.byteLength(character);
-    return character.repeat(Math.floor(LINE_MAX_BYTES / size) + more);
+    return character.repeat(Math.floor(MAX_LINE_BYTES / size) + more);
   });
   const line = fc.oneof(long, fc.constantFrom("a", "", "b\r"));
   await fc.assert(

@@ -95,7 +95,7 @@ for (const engine of [SQLITE, POSTGRES]) {
     });
     await until("all of it is stored", () => trial.isAllStored(service), DRAIN_MS);
     arrived();
-    for (const one of [service, other]) assert.ok(told(one, "readings_refused").length > 0, "both have had their share");
+    for (const one of [service, other]) assert.ok(told(one, "readings_rejected").length > 0, "both have had their share");
     await trial.expectAllKept(service);
   });
 }

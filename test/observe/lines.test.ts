@@ -37,7 +37,7 @@ test("a log that cannot be written holds nobody up, and tells how many lines are
   t.after(() => closeSync(writable));
   assert.equal(writable, unwritable, "the system gives the lowest number that is free");
   lines.write("good\n");
-  await until("the count", () => readFileSync(file, "utf8").includes("log_lost"));
+  await until("the count", () => readFileSync(file, "utf8").includes("log_lines_dropped"));
   const written = readFileSync(file, "utf8");
   assert.match(written, /^good\n/);
   assert.equal(JSON.parse(written.split("\n")[1] ?? "").lines, 5);

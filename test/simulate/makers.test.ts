@@ -4,8 +4,8 @@ import assert from "node:assert/strict";
 import test from "node:test";
 import { interpret } from "../../src/domain/interpret.ts";
 import { profileNamed } from "../../src/domain/profile.ts";
-import type { Arrival } from "../../src/ingest/arrival.ts";
-import { messageOf, readingsOf } from "../../src/ingest/decode/message.ts";
+import { createMqttMessage, decodeMqttMessage } from "../../src/ingest/decode/message.ts";
+import type { IncomingReading } from "../../src/ingest/ingest.ts";
 import { seededFleet } from "../../src/simulate/fleet.ts";
 import { MAKERS, type Maker, sensorOf } from "../../src/simulate/makers.ts";
 import { fillOf, type Message, messagesOf, topicOf, valueAt } from "../../src/simulate/message.ts";
@@ -15,9 +15,9 @@ import { fillAt } from "../../src/simulate/vessel.ts";
 const AT = Date.parse("2026-11-14T09:30:00.123Z");
 const FILLS = [0, 0.004, 7.31, 33.333, 50, 79.995, 91.2, 99.99, 100];
 
-function arrivalsIn(message: Message): Arrival[] {
+function arrivalsIn(message: Message): IncomingReading[] {
   const text = message.by === "own" ? JSON.stringify(message.readings) : message.text;
-  const read = readingsOf(messageOf(topicOf(message), Buffer.from(text), 0));
+  const read = decodeMqttMessage(createMqttMessage(topicOf(message), Buffer.from(text), 0));
   return read.map((arrival) => {
     assert.ok(!("rejected" in arrival), JSON.stringify(arrival));
     return arrival;
@@ -37,7 +37,7 @@ for (const maker of MAKERS) {
         const [message, ...more] = messagesOf(device, [{ number: 7, at: AT, value }], seeded("x"));
         assert.ok(message !== undefined && more.length === 0);
         const [arrival] = arrivalsIn(message);
-        assert.deepEqual(arrival?.of, { deviceId: device.id });
+        assert.deepEqual(arrival?.source, { deviceId: device.id });
         assert.equal(arrival?.createdAt, AT);
         const read = readAs(maker, arrival, { shape: device.shape, capacity });
         assert.ok(Math.abs(read - fillOf(device, value)) <= 0.0101, `${read} instead of ${fillOf(device, value)}`);
@@ -49,16 +49,20 @@ for (const maker of MAKERS) {
   });
 }
 
-function readAs(maker: Maker, arrival: Arrival | undefined, tank: Pick<Parameters<typeof interpret>[2], "shape" | "capacity">) {
+function readAs(
+  maker: Maker,
+  arrival: IncomingReading | undefined,
+  tank: Pick<Parameters<typeof interpret>[2], "shape" | "capacity">,
+) {
   assert.ok(arrival !== undefined);
-  const { measured } = arrival;
+  const { measurement } = arrival;
   const profile = sensorOf(maker)?.profile;
   if (profile === undefined) {
-    assert.ok("fill" in measured);
-    return measured.fill;
+    assert.ok("fill" in measurement);
+    return measurement.fill;
   }
-  assert.ok("payload" in measured);
-  const read = interpret(JSON.parse(measured.payload), profileNamed(profile) ?? null, { ...tank, capacity_unit: "liters" });
+  assert.ok("payload" in measurement);
+  const read = interpret(JSON.parse(measurement.payload), profileNamed(profile) ?? null, { ...tank, capacity_unit: "liters" });
   assert.ok("fill" in read, JSON.stringify(read));
   return read.fill;
 }

@@ -72,7 +72,7 @@ test("a service whose database is away for a while loses nothing, and no reading
     },
   });
   await isAway;
-  assert.ok(service.events.some(({ kind }) => kind === "store_lost"));
+  assert.ok(service.events.some(({ kind }) => kind === "store_unavailable"));
   assert.ok(summary.resent > 0, "some were sent again");
   assert.deepEqual([summary.rejected, summary.undelivered, summary.replaced, summary.waiting], [0, 0, 0, 0]);
   assert.equal(summary.stored + summary.duplicate, summary.sent);

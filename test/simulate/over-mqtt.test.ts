@@ -7,7 +7,7 @@ import { createServer, type Socket } from "node:net";
 import test, { type TestContext } from "node:test";
 import { setTimeout as pause } from "node:timers/promises";
 import { Aedes } from "aedes";
-import { messageOf, readingsOf } from "../../src/ingest/decode/message.ts";
+import { createMqttMessage, decodeMqttMessage } from "../../src/ingest/decode/message.ts";
 import { byMqtt } from "../../src/simulate/by-mqtt.ts";
 import { seededFleet } from "../../src/simulate/fleet.ts";
 import { MAKERS } from "../../src/simulate/makers.ts";
@@ -35,10 +35,10 @@ async function broker(t: TestContext, { cut = 0, isSilent = false, admits = ever
         client?.conn.destroy();
         return;
       }
-      for (const reading of readingsOf(messageOf(packet.topic, Buffer.from(packet.payload), Date.now()))) {
+      for (const reading of decodeMqttMessage(createMqttMessage(packet.topic, Buffer.from(packet.payload), Date.now()))) {
         if ("rejected" in reading) rejected++;
         else {
-          const name = "deviceId" in reading.of ? reading.of.deviceId : "";
+          const name = "deviceId" in reading.source ? reading.source.deviceId : "";
           taken.set(name, (taken.get(name) ?? new Set()).add(reading.createdAt));
         }
       }
@@ -156,7 +156,7 @@ test("the service's own broker, while the database is away for a while: nothing 
     },
   });
   await isAway;
-  assert.ok(service.events.some(({ kind }) => kind === "store_lost"));
+  assert.ok(service.events.some(({ kind }) => kind === "store_unavailable"));
   assert.ok(summary.resent > 0, "some were published again");
   assert.deepEqual([summary.acknowledged, summary.undelivered], [summary.sent, 0]);
   assert.deepEqual(found, asItMustBe(900, 10));

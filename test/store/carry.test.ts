@@ -5,7 +5,7 @@ import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import { isCommandError } from "../../src/domain/commands/command.ts";
 import type { Store } from "../../src/domain/store.ts";
-import { nothingYet } from "../../src/ingest/import.ts";
+import { emptySummary } from "../../src/ingest/import.ts";
 import { type Random, seeded } from "../../src/simulate/random.ts";
 import { deliver } from "../support/arrivals.ts";
 import { linesOf, takeLines } from "../support/carry.ts";
@@ -132,7 +132,7 @@ for (const [from, to] of WAYS) {
       assert.deepEqual((await linesOf(copy)).toSorted(), lines.toSorted(), `CARRY_SEED=${SEED}`);
       const again = await takeLines(copy, lines);
       const { read, waiting } = summary;
-      assert.deepEqual(again.summary, { ...nothingYet(), read, waiting, unchanged: read - waiting }, `CARRY_SEED=${SEED}`);
+      assert.deepEqual(again.summary, { ...emptySummary(), read, waiting, unchanged: read - waiting }, `CARRY_SEED=${SEED}`);
       assert.deepEqual(await asked(copy), await asked(store), `CARRY_SEED=${SEED}`);
       await goOn([store, copy], random, now);
       assert.deepEqual((await checked(copy)).findings, [], `CARRY_SEED=${SEED}`);

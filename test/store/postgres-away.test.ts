@@ -84,7 +84,7 @@ async function goAndReturn(life: Lifetime, server: OwnPostgres, how: Ending): Pr
   await refusedSoon("records", () => everything(store));
   await refusedSoon("check", () => store.check(false, noProgress).next());
   await refusedSoon("rehearsal", () => store.scratchCopy(noProgress));
-  assert.deepEqual(told(), ["store_lost", "writing_lost"]);
+  assert.deepEqual(told(), ["store_unavailable", "writes_unavailable"]);
 
   await server.start();
   const back = performance.now();
@@ -94,7 +94,7 @@ async function goAndReturn(life: Lifetime, server: OwnPostgres, how: Ending): Pr
   for (const [name, write] of Object.entries(writes(store, how))) await assert.doesNotReject(write, name);
   const milliseconds = Math.round(performance.now() - back);
   assert.ok(milliseconds < BACK_MS, `all of it worked ${milliseconds} ms after the database was back`);
-  assert.deepEqual(told(), ["store_back", "store_lost", "writing_back", "writing_lost"]);
+  assert.deepEqual(told(), ["store_recovered", "store_unavailable", "writes_recovered", "writes_unavailable"]);
 }
 
 test("while the server is away everything is store_unavailable, soon, and all is well when it is back", async (t) => {

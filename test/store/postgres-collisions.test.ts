@@ -128,7 +128,7 @@ suite("a statement that meets others", { concurrency: 4 }, () => {
       await database.query("DROP TRIGGER collide ON telemetry");
       assert.deepEqual(await everything(store), before);
       await putReadings(store, "one", [[1, 50]]);
-      assert.deepEqual(told(), ["writing_back", "writing_lost"]);
+      assert.deepEqual(told(), ["writes_recovered", "writes_unavailable"]);
     });
 
     test(`an order that is beaten (${sqlstate}) is carried out again, once, and noted down once`, async (t) => {
@@ -202,7 +202,7 @@ suite("a statement that meets others", { concurrency: 4 }, () => {
     assert.equal((await waiting(database)).length, 0);
     await holder.query("ROLLBACK");
     await putReadings(store, "one", [[1, 50]]);
-    assert.deepEqual(told(), ["writing_back", "writing_lost"]);
+    assert.deepEqual(told(), ["writes_recovered", "writes_unavailable"]);
   });
 
   test("a statement that takes too long is ended, here and on the server, and refused", async (t) => {

@@ -54,13 +54,13 @@ suite("a failover", { concurrency: 2 }, () => {
     await assert.rejects(putReadings(store, "one", [[2, 40]]), isUnavailable);
     await assert.rejects(putCustomers(store, customer("b")), isUnavailable);
     assert.equal((await readingsOf(store, "one")).totalItems, 1);
-    assert.deepEqual(told(), ["store_back", "store_lost", "writing_lost"]);
+    assert.deepEqual(told(), ["store_recovered", "store_unavailable", "writes_unavailable"]);
 
     await tell(replica, "SELECT pg_promote()");
     await until("writing is back", () => answers(putReadings(store, "one", [[2, 40]])), BACK_MS);
     assert.deepEqual(await putCustomers(store, customer("b")), ["new"]);
     assert.equal((await readingsOf(store, "one")).totalItems, 2);
-    assert.deepEqual(told(), ["store_back", "store_lost", "writing_back", "writing_lost"]);
+    assert.deepEqual(told(), ["store_recovered", "store_unavailable", "writes_recovered", "writes_unavailable"]);
   });
 
   test("from a server that only reads now, and whose connections stay: writing goes to the new one, then reading", async (t) => {
@@ -73,12 +73,12 @@ suite("a failover", { concurrency: 2 }, () => {
     await tell(primary, "SELECT pg_reload_conf()");
     await until("writing is lost", async () => !(await answers(store.updateLastSeen(new Map([["nobody", 0]])))));
     for (let i = 0; i < 20; i++) assert.equal((await readingsOf(store, "one")).totalItems, 1);
-    assert.deepEqual(told(), ["writing_lost"]);
+    assert.deepEqual(told(), ["writes_unavailable"]);
 
     await tell(replica, "SELECT pg_promote()");
     detour.lead(replica.url);
     await until("writing is back", () => answers(putReadings(store, "one", [[2, 40]])), BACK_MS);
-    assert.deepEqual(told(), ["writing_back", "writing_lost"]);
+    assert.deepEqual(told(), ["writes_recovered", "writes_unavailable"]);
     assert.equal((await readingsOf(store, "one")).totalItems, 2, "what was written is read");
     const there = "SELECT total FROM telemetry";
     assert.deepEqual([await tell(primary, there), await tell(replica, there)], [[{ total: "1" }], [{ total: "2" }]]);
@@ -95,7 +95,7 @@ suite("a failover", { concurrency: 2 }, () => {
       await until(`writing: ${does}`, async () => (await answers(putReadings(store, "one", [[2, 40]]))) === does, BACK_MS);
       await store.ping();
     }
-    assert.deepEqual(told(), ["writing_back", "writing_lost"]);
+    assert.deepEqual(told(), ["writes_recovered", "writes_unavailable"]);
   });
 
   test("a server that falls silent: what was asked is refused in the end, and new connections serve", async (t) => {

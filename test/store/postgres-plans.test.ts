@@ -146,7 +146,7 @@ suite("the statements of the store", () => {
     async function* file() {
       yield Buffer.from(`tank_id,created_at,fill_percentage\n${csv.join("")}`);
     }
-    const imported = await heardDuring(() => new Import(store, ({ reason }) => assert.fail(reason)).take(file(), "csv"));
+    const imported = await heardDuring(() => new Import(store, ({ reason }) => assert.fail(reason)).run(file(), "csv"));
     const count = (of: RegExp): number => imported.filter(({ text }) => of.test(text)).length;
     assert.deepEqual([count(/INSERT INTO block/), count(/^COMMIT/)], [1, 1]);
     assert.equal((await readingsOf(store, "two")).totalItems, 3000);

@@ -108,11 +108,11 @@ suite("replicas", () => {
     assert.deepEqual([...(await totals(it))], [now - 1], "a little behind is near enough");
     const fresh = async () => [...(await totals(it))].every((n) => n === now);
     await until("answers are fresh", fresh, LAG_MS + LOOK_MS + 500);
-    assert.deepEqual(kinds(it), ["replica_lost", "replica_lost"]);
+    assert.deepEqual(kinds(it), ["replica_unavailable", "replica_unavailable"]);
     await pause(LOOK_MS * 2);
     assert.ok(await fresh(), "and stay so");
     await Promise.all(replicas.map(letGo));
-    await until("they are back", () => kinds(it).filter((kind) => kind === "replica_back").length === 2);
+    await until("they are back", () => kinds(it).filter((kind) => kind === "replica_recovered").length === 2);
   });
 
   test("while nothing is written nobody is behind, whatever else moves the log", async (t) => {
@@ -158,10 +158,10 @@ suite("replicas", () => {
       const asking = Promise.all([asker(), asker(), asker()]);
       if (away === "silent") detour.silence();
       else await replica.stop(away === "killed" ? "kill" : "fast");
-      await until("the loss is told", () => kinds(it)[0] === "replica_lost");
+      await until("the loss is told", () => kinds(it)[0] === "replica_unavailable");
       detour.speak();
       if (away === "killed" || away === "stopped") await replica.start();
-      await until("it is back", () => kinds(it).at(-1) === "replica_back");
+      await until("it is back", () => kinds(it).at(-1) === "replica_recovered");
       isOver = true;
       await asking;
       t.diagnostic(`the slowest answer took ${Math.round(slowest)} ms`);
@@ -193,7 +193,7 @@ suite("replicas", () => {
     const [first, second] = replicas as [OwnPostgres, OwnPostgres];
     await tell(first, "SELECT pg_promote()");
     await tell(first, "DELETE FROM telemetry");
-    await until("it is not asked", () => kinds(it).includes("replica_lost"));
+    await until("it is not asked", () => kinds(it).includes("replica_unavailable"));
     await hold(second);
     const now = await oneMore(it);
     assert.deepEqual([...(await totals(it))], [now - 1], "the other one still is");

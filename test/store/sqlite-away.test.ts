@@ -72,14 +72,14 @@ test("while the file is away everything asked or written is store_unavailable, a
   for (const [name, ask] of Object.entries(asked)) await assert.rejects(ask, isUnavailable, name);
   assert.deepEqual(
     folder.events.map(({ kind }) => kind),
-    ["store_lost"],
+    ["store_unavailable"],
   );
 
   renameSync(`${folder.file}.away`, folder.file);
   await until("the return", () => answers(store));
   assert.deepEqual(
     folder.events.map(({ kind }) => kind),
-    ["store_lost", "store_back"],
+    ["store_unavailable", "store_recovered"],
   );
   assert.deepEqual(await everything(store), before);
   assert.deepEqual(await putCustomers(store, customer("b")), ["new"]);

@@ -2,7 +2,7 @@
 
 import { exportLines } from "../../src/domain/export.ts";
 import type { Store } from "../../src/domain/store.ts";
-import { Import, type Summary } from "../../src/ingest/import.ts";
+import { Import, type ImportSummary } from "../../src/ingest/import.ts";
 
 export async function linesOf(store: Store): Promise<string[]> {
   const lines: string[] = [];
@@ -10,12 +10,12 @@ export async function linesOf(store: Store): Promise<string[]> {
   return lines;
 }
 
-export async function takeLines(store: Store, lines: readonly string[]): Promise<{ summary: Summary; reasons: string[] }> {
+export async function takeLines(store: Store, lines: readonly string[]): Promise<{ summary: ImportSummary; reasons: string[] }> {
   const reasons: string[] = [];
   const task = new Import(store, ({ line, reason }) => reasons.push(`${line}: ${reason}`));
   async function* source() {
     for (const line of lines) yield Buffer.from(`${line}\n`);
   }
-  await task.take(source(), "ndjson");
+  await task.run(source(), "ndjson");
   return { summary: task.summary, reasons };
 }

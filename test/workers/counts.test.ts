@@ -16,7 +16,7 @@ function answered(metrics: MetricsBook, status: number, times: number): void {
     keyId: null,
     address: "::1",
   };
-  for (let i = 0; i < times; i++) metrics.observe({ kind: "request_answered", ...request, status, milliseconds: 2 });
+  for (let i = 0; i < times; i++) metrics.observe({ kind: "request_completed", ...request, status, milliseconds: 2 });
 }
 
 async function numberOf(counts: Counts, line: string): Promise<number | undefined> {

@@ -4,13 +4,13 @@
 import { deviceKey } from "../../domain/device.ts";
 import type { Instant } from "../../domain/instant.ts";
 import { isObject, type JsonObject } from "../../domain/validate.ts";
-import type { Arrival, Rejected } from "../arrival.ts";
+import type { IncomingReading, Rejected } from "../ingest.ts";
 import { deviceOf, instantOf, isRejected, payloadOf, rejected } from "./parts.ts";
 
 const NOT_OURS: readonly never[] = [];
 
 /** `topicDevice` is the EUI in the topic, where there was one: whoever may publish there speaks for that device alone. */
-export function chirpstackReadings(value: unknown, now: Instant, topicDevice?: string): readonly (Arrival | Rejected)[] {
+export function decodeChirpstack(value: unknown, now: Instant, topicDevice?: string): readonly (IncomingReading | Rejected)[] {
   if (!isObject(value)) return [rejected("must be an object")];
   const info = value["deviceInfo"];
   if (!isObject(info)) return [rejected(`deviceInfo: ${withoutInfo(value)}`)];
@@ -25,7 +25,7 @@ export function chirpstackReadings(value: unknown, now: Instant, topicDevice?: s
   const measured = payloadOf("object", value["object"]);
   if (isRejected(measured)) return [measured];
   const createdAt = instantOf("time", value["time"] ?? undefined, now);
-  return [typeof createdAt === "number" ? { of, createdAt, measured } : createdAt];
+  return [typeof createdAt === "number" ? { source: of, createdAt, measurement: measured } : createdAt];
 }
 
 function withoutInfo({ deviceInfo, devEUI }: JsonObject): string {

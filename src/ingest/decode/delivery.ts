@@ -3,12 +3,12 @@
 import type { Instant } from "../../domain/instant.ts";
 import { quoted, suggestion } from "../../domain/text.ts";
 import type { JsonObject } from "../../domain/validate.ts";
-import type { Arrival } from "../arrival.ts";
+import type { IncomingReading } from "../ingest.ts";
 
 /** Guessing takes longer than all else here, and who misspells a name does so in every reading. */
 const GUESSES_MOST = 10;
 
-export class Delivery {
+export class BatchContext {
   /** When it was received. */
   readonly at: Instant;
   readonly #told = new Map<string, string>();
@@ -19,7 +19,7 @@ export class Delivery {
   }
 
   /** Whether another reading of the same tank or device names no instant either: they would be of one, and only one is kept. */
-  isUndatedAgain(of: Arrival["of"]): boolean {
+  isUndatedAgain(of: IncomingReading["source"]): boolean {
     const name = "tankId" in of ? `tank ${of.tankId}` : `device ${of.deviceId}`;
     const before = this.#undated.size;
     return this.#undated.add(name).size === before;

@@ -4,21 +4,20 @@
 import { isUtf8 } from "node:buffer";
 import type { Instant } from "../../domain/instant.ts";
 import { MAX_JSON_DEPTH, measureJson, TOO_DEEP } from "../../domain/json.ts";
-import type { Arrival, Rejected } from "../arrival.ts";
-import { chirpstackReadings } from "./chirpstack.ts";
-import { ownReadings } from "./own.ts";
+import type { IncomingReading, Rejected } from "../ingest.ts";
+import { decodeChirpstack } from "./chirpstack.ts";
 import { rejected } from "./parts.ts";
-import { type Source, sourceOf } from "./topic.ts";
-import { ttsReadings } from "./tts.ts";
+import { decodeDeviceReadings } from "./readings.ts";
+import { decodeTts } from "./tts.ts";
 
 /** As it waits: a text, since bytes would keep alive the larger piece of memory that they arrived in; or why it has none. */
-export type Message = { readonly source: Source | undefined; readonly text: string | Rejected; readonly at: Instant };
+export type MqttMessage = { readonly source: TopicMatch | undefined; readonly text: string | Rejected; readonly at: Instant };
 
 /** Ten thousand readings have fewer. */
 const VALUES_MOST = 100_000;
 
-export function messageOf(topic: string, bytes: Buffer, at: Instant): Message {
-  const source = sourceOf(topic);
+export function createMqttMessage(topic: string, bytes: Buffer, at: Instant): MqttMessage {
+  const source = matchTopic(topic);
   const isRead = source !== undefined && source.decoder !== "none";
   return { source, text: isRead ? textOf(bytes) : "", at };
 }
@@ -31,7 +30,7 @@ function textOf(bytes: Buffer): string | Rejected {
   return bytes.toString("utf8");
 }
 
-export function readingsOf({ source, text, at }: Message): readonly (Arrival | Rejected)[] {
+export function decodeMqttMessage({ source, text, at }: MqttMessage): readonly (IncomingReading | Rejected)[] {
   if (source === undefined) return [rejected("the topic is none of ours")];
   if (source.decoder === "none") return [];
   if (typeof text !== "string") return [text];
@@ -43,15 +42,38 @@ export function readingsOf({ source, text, at }: Message): readonly (Arrival | R
   }
   switch (source.decoder) {
     case "own":
-      return ownReadings(source.device, value, at);
+      return decodeDeviceReadings(source.device, value, at);
     case "chirpstack":
-      return chirpstackReadings(value, at, source.device);
+      return decodeChirpstack(value, at, source.device);
     case "tts":
-      return ttsReadings(value, at, source.device);
+      return decodeTts(value, at, source.device);
   }
 }
 
 /** For the log: the device that the topic names. */
-export function deviceNamed({ source }: Message): string | null {
+export function deviceInTopic({ source }: MqttMessage): string | null {
   return source !== undefined && "device" in source ? source.device : null;
 }
+
+export type TopicMatch =
+  | { readonly decoder: "own" | "chirpstack" | "tts"; readonly device: string }
+  /** A network server telling of something that is not a measurement. */
+  | { readonly decoder: "none" };
+
+/** To subscribe to; each is one of the sources below. */
+export const TOPIC_FILTERS = ["tanks/+/readings", "application/+/device/+/event/up", "v3/+/devices/+/up"] as const;
+
+export function matchTopic(topic: string): TopicMatch | undefined {
+  const levels = topic.split("/");
+  const [first, second = "", third, fourth = "", fifth, sixth] = levels;
+  if (first === "tanks" && third === "readings" && levels.length === 3) return { decoder: "own", device: second };
+  if (first === "application" && third === "device") {
+    return fifth === "event" && sixth === "up" && levels.length === 6 ? { decoder: "chirpstack", device: fourth } : NONE;
+  }
+  if (first === "v3" && third === "devices") {
+    return fifth === "up" && levels.length === 5 ? { decoder: "tts", device: fourth } : NONE;
+  }
+  return undefined;
+}
+
+const NONE: TopicMatch = { decoder: "none" };

@@ -5,7 +5,7 @@ import { deviceKey } from "../../domain/device.ts";
 import { ID_MAX_LENGTH, isLongerThan, isPossibleId } from "../../domain/id.ts";
 import { type Instant, parseInstant } from "../../domain/instant.ts";
 import { isObject } from "../../domain/validate.ts";
-import type { Rejected } from "../arrival.ts";
+import type { Rejected } from "../ingest.ts";
 
 export const rejected = (reason: string): Rejected => ({ rejected: reason });
 

@@ -3,13 +3,13 @@
 
 import type { Instant } from "../../domain/instant.ts";
 import { isObject, type JsonObject } from "../../domain/validate.ts";
-import type { Arrival, Rejected } from "../arrival.ts";
+import type { IncomingReading, Rejected } from "../ingest.ts";
 import { deviceOf, instantOf, isRejected, payloadOf, rejected } from "./parts.ts";
 
 const NOT_OURS: readonly never[] = [];
 
 /** `topicDevice` is the device id in the topic, where there was one. It says nothing of the EUI, which is believed. */
-export function ttsReadings(value: unknown, now: Instant, topicDevice?: string): readonly (Arrival | Rejected)[] {
+export function decodeTts(value: unknown, now: Instant, topicDevice?: string): readonly (IncomingReading | Rejected)[] {
   if (!isObject(value)) return [rejected("must be an object")];
   const ids = value["end_device_ids"];
   if (!isObject(ids)) return [rejected("end_device_ids: must be an object")];
@@ -25,7 +25,7 @@ export function ttsReadings(value: unknown, now: Instant, topicDevice?: string):
 
 const isPort = (port: unknown): boolean => port !== undefined && port !== null && port !== 0;
 
-function arrivalOf(ids: JsonObject, value: JsonObject, uplink: JsonObject, now: Instant): Arrival | Rejected {
+function arrivalOf(ids: JsonObject, value: JsonObject, uplink: JsonObject, now: Instant): IncomingReading | Rejected {
   const of = nameOf(ids);
   if (isRejected(of)) return of;
   if (!isObject(uplink["decoded_payload"])) {
@@ -34,7 +34,7 @@ function arrivalOf(ids: JsonObject, value: JsonObject, uplink: JsonObject, now: 
   const measured = payloadOf("uplink_message.decoded_payload", uplink["decoded_payload"]);
   if (isRejected(measured)) return measured;
   const createdAt = instantOf("received_at", value["received_at"] ?? uplink["received_at"] ?? undefined, now);
-  return typeof createdAt === "number" ? { of, createdAt, measured } : createdAt;
+  return typeof createdAt === "number" ? { source: of, createdAt, measurement: measured } : createdAt;
 }
 
 /** The EUI is a device's name wherever it goes; the `device_id` was made up for one application. */

@@ -8,8 +8,8 @@ import { RequestError } from "../../domain/errors.ts";
 import type { MqttDisconnectReason, Observe } from "../../domain/events.ts";
 import type { Clock } from "../../domain/instant.ts";
 import { hashSecret } from "../../domain/key.ts";
-import type { Accept } from "../arrival.ts";
-import { messageOf } from "../decode/message.ts";
+import { createMqttMessage } from "../decode/message.ts";
+import type { Ingest } from "../ingest.ts";
 import { Budget } from "./budget.ts";
 import { Drop, returnCode, whyOf } from "./drop.ts";
 import { type Fate, Gathering, isUnavailable } from "./gathering.ts";
@@ -45,7 +45,7 @@ const BOUNDS: BrokerBounds = {
 };
 
 export type BrokerParts = {
-  readonly accept: Accept;
+  readonly accept: Ingest;
   readonly admit: Admit;
   readonly observe: Observe;
   readonly clock: Clock;
@@ -174,7 +174,7 @@ export class Broker {
       }
       const code = error instanceof RequestError ? error.code : "internal";
       if (code === "internal") this.#parts.observe({ kind: "mqtt_failed", error });
-      this.#parts.observe({ kind: "mqtt_client_refused", code, address: wire.address });
+      this.#parts.observe({ kind: "mqtt_client_rejected", code, address: wire.address });
       session.isTold = true;
       done(Object.assign(new Error(code), { returnCode: returnCode(code) }), false);
     }
@@ -195,7 +195,7 @@ export class Broker {
     const { topic } = packet;
     const cost = session.wire.claim();
     const bytes = typeof packet.payload === "string" ? Buffer.from(packet.payload) : packet.payload;
-    const message = messageOf(topic, bytes, this.#parts.clock());
+    const message = createMqttMessage(topic, bytes, this.#parts.clock());
     // All that the broker keeps of it, while the client has yet to release a message of QoS 2.
     Object.assign(packet, { topic: "taken", payload: NOTHING, retain: false });
     const settle = (fate: Fate): void => {
@@ -204,7 +204,7 @@ export class Broker {
         done(new Drop(isUnavailable(fate.failed) ? "store_unavailable" : isFinal(fate.failed) ? "key" : "failed"));
         return;
       }
-      tellRefused(this.#parts.observe, { door: "mqtt", keyId: login.guest.keyId, topic, message }, fate.outcomes);
+      tellRefused(this.#parts.observe, { endpoint: "mqtt", keyId: login.guest.keyId, topic, message }, fate.outcomes);
       done();
     };
     this.#gathering.add({ message, sender: () => this.#logins.sender(login), settle });
@@ -227,7 +227,7 @@ export class Broker {
     this.#tellDropped(whyOf(error), session.wire.address);
   }
 
-  #tellDropped(why: MqttDisconnectReason, address: string): void {
-    this.#parts.observe({ kind: "mqtt_client_dropped", why, address });
+  #tellDropped(reason: MqttDisconnectReason, address: string): void {
+    this.#parts.observe({ kind: "mqtt_client_dropped", reason, address });
   }
 }

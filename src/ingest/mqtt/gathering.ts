@@ -4,23 +4,23 @@
 
 import { RequestError } from "../../domain/errors.ts";
 import type { Observe } from "../../domain/events.ts";
-import type { Accept, Arrival, Outcome, Rejected, Sender } from "../arrival.ts";
-import { type Message, readingsOf } from "../decode/message.ts";
+import { decodeMqttMessage, type MqttMessage } from "../decode/message.ts";
+import type { IncomingReading, Ingest, ReadingResult, Rejected, Sender } from "../ingest.ts";
 import { Rhythm } from "./rhythm.ts";
 
 /** A message, and whom to tell what became of it. */
 export type Post = {
-  readonly message: Message;
+  readonly message: MqttMessage;
   /** Asked when the message's turn has come, so that a key that was revoked meanwhile is noticed. */
   readonly sender: () => Sender | Promise<Sender>;
   readonly settle: (fate: Fate) => void;
 };
 
 /** `failed`: nothing of it was stored, or nobody knows. It must not be acknowledged. */
-export type Fate = { readonly outcomes: readonly Outcome[] } | { readonly failed: unknown };
+export type Fate = { readonly outcomes: readonly ReadingResult[] } | { readonly failed: unknown };
 
 /** A message that has been read, on its way through a round. */
-type Read = { readonly post: Post; readonly readings: readonly (Arrival | Rejected)[]; fate: Fate };
+type Read = { readonly post: Post; readonly readings: readonly (IncomingReading | Rejected)[]; fate: Fate };
 
 type Group = { readonly sender: Sender; readonly reads: Read[] };
 
@@ -35,7 +35,7 @@ const MOST_ROUNDS = 2;
 const UNTOLD: Fate = { failed: new Error("nobody has told") };
 
 export class Gathering {
-  readonly #accept: Accept;
+  readonly #accept: Ingest;
   readonly #observe: Observe;
   #waiting: Post[] = [];
   /** A round is about to be handed over. */
@@ -49,7 +49,7 @@ export class Gathering {
   #told = Promise.resolve();
   #whenIdle: (() => void)[] = [];
 
-  constructor(accept: Accept, observe: Observe) {
+  constructor(accept: Ingest, observe: Observe) {
     this.#accept = accept;
     this.#observe = observe;
   }
@@ -97,7 +97,7 @@ export class Gathering {
     let length = 0;
     for (const post of this.#waiting) {
       if (readings >= ROUND_READINGS || length >= ROUND_LENGTH) break;
-      const read = { post, readings: readingsOf(post.message), fate: UNTOLD };
+      const read = { post, readings: decodeMqttMessage(post.message), fate: UNTOLD };
       readings += read.readings.length;
       length += lengthOf(post.message);
       round.push(read);
@@ -182,7 +182,7 @@ async function orRefusal(asked: Sender | Promise<Sender>): Promise<Sender | Unkn
   }
 }
 
-const lengthOf = ({ text }: Message): number => (typeof text === "string" ? text.length : 0);
+const lengthOf = ({ text }: MqttMessage): number => (typeof text === "string" ? text.length : 0);
 
 export function isUnavailable(error: unknown): boolean {
   return error instanceof RequestError && error.code === "store_unavailable";

@@ -2,7 +2,7 @@
 // while others go on arriving.
 
 import mqtt, { type IClientOptions, type IConnackPacket, type IPublishPacket, type MqttClient } from "mqtt";
-import { FILTERS } from "../decode/topic.ts";
+import { TOPIC_FILTERS } from "../decode/message.ts";
 import type { BrokerAddress } from "./address.ts";
 
 /** As whom the broker knows us. Where that is the same after a restart, it keeps for us what was not acknowledged. */
@@ -86,10 +86,10 @@ export class Link {
     const isShared = this.#address.isShared && packet.properties?.sharedSubscriptionAvailable !== false;
     const subscribe = (filter: string) =>
       this.#client.subscribeAsync(isShared ? `$share/${GROUP}/${filter}` : filter, { qos: 1 });
-    const answers = await Promise.allSettled(FILTERS.map(subscribe));
+    const answers = await Promise.allSettled(TOPIC_FILTERS.map(subscribe));
     if (!this.#client.connected) return;
-    const notGranted = FILTERS.filter((_filter, i) => answers[i]?.status === "rejected");
-    if (notGranted.length < FILTERS.length) {
+    const notGranted = TOPIC_FILTERS.filter((_filter, i) => answers[i]?.status === "rejected");
+    if (notGranted.length < TOPIC_FILTERS.length) {
       this.#watcher.up(notGranted);
       return;
     }

@@ -2,7 +2,7 @@
 
 import { type ErrorCode, RequestError, storeUnavailable } from "../../domain/errors.ts";
 import type { Clock, Instant } from "../../domain/instant.ts";
-import type { Sender } from "../arrival.ts";
+import type { Sender } from "../ingest.ts";
 import type { Budget } from "./budget.ts";
 import { Drop } from "./drop.ts";
 import type { TakeTurn } from "./turns.ts";

@@ -1,24 +1,28 @@
 // Readings that were refused: their sender cannot be told by MQTT, the operator can.
 
 import type { MqttEndpointKind, Observe } from "../../domain/events.ts";
-import type { Outcome } from "../arrival.ts";
-import { deviceNamed, type Message } from "../decode/message.ts";
+import { deviceInTopic, type MqttMessage } from "../decode/message.ts";
+import type { ReadingResult } from "../ingest.ts";
 
 export type Sent = {
-  readonly door: MqttEndpointKind;
+  readonly endpoint: MqttEndpointKind;
   readonly keyId: string | null;
   readonly topic: string;
-  readonly message: Message;
+  readonly message: MqttMessage;
 };
 
-export function tellRefused(observe: Observe, { door, keyId, topic, message }: Sent, outcomes: readonly Outcome[]): void {
+export function tellRefused(
+  observe: Observe,
+  { endpoint, keyId, topic, message }: Sent,
+  outcomes: readonly ReadingResult[],
+): void {
   const reasons = outcomes.flatMap((outcome) => (typeof outcome === "string" ? [] : [outcome.rejected]));
   const [reason] = reasons;
   if (reason === undefined) return;
-  const device = deviceNamed(message);
+  const device = deviceInTopic(message);
   observe({
-    kind: "readings_refused",
-    door,
+    kind: "readings_rejected",
+    endpoint,
     keyId,
     topic: shown(topic, TOPIC_SHOWN),
     device: device === null ? null : shown(device, DEVICE_SHOWN),

@@ -5,8 +5,8 @@
 import { setTimeout as pause } from "node:timers/promises";
 import type { Observe } from "../../domain/events.ts";
 import type { Clock } from "../../domain/instant.ts";
-import type { Accept, Rejected, Sender } from "../arrival.ts";
-import { messageOf } from "../decode/message.ts";
+import { createMqttMessage } from "../decode/message.ts";
+import type { Ingest, Rejected, Sender } from "../ingest.ts";
 import { type BrokerAddress, brokerAddress, shownAddress } from "./address.ts";
 import { type Fate, Gathering, isUnavailable } from "./gathering.ts";
 import { type Identity, Link } from "./link.ts";
@@ -37,7 +37,7 @@ export type SubscriberParts = {
   /** `MQTT_URL`. */
   readonly url: string;
   readonly identity: Identity;
-  readonly accept: Accept;
+  readonly accept: Ingest;
   readonly observe: Observe;
   readonly clock: Clock;
   readonly bounds?: Partial<SubscriberBounds>;
@@ -102,7 +102,7 @@ export class Subscriber {
       });
       const reason = await this.#link.ended;
       if (this.#stopping.signal.aborted) return;
-      if (reason !== lastTold) this.#parts.observe({ kind: "broker_lost", broker, reason });
+      if (reason !== lastTold) this.#parts.observe({ kind: "broker_disconnected", broker, reason });
       lastTold = reason;
       if (this.#isOfUse || performance.now() - begun > GOOD_MS) wait = this.#bounds.pauseMs;
       this.#isOfUse = false;
@@ -129,7 +129,7 @@ export class Subscriber {
       this.#refuse(topic, acknowledge);
       return undefined;
     }
-    const message = messageOf(topic, bytes, this.#parts.clock());
+    const message = createMqttMessage(topic, bytes, this.#parts.clock());
     this.#underWay++;
     this.#bytes += bytes.length;
     const settle = (fate: Fate): void => {
@@ -141,7 +141,7 @@ export class Subscriber {
         return;
       }
       this.#isOfUse = true;
-      tellRefused(this.#parts.observe, { door: "mqtt_url", keyId: null, topic, message }, fate.outcomes);
+      tellRefused(this.#parts.observe, { endpoint: "mqtt_url", keyId: null, topic, message }, fate.outcomes);
       acknowledge();
     };
     this.#gathering.add({ message, sender: () => ANYONE, settle });
@@ -150,8 +150,8 @@ export class Subscriber {
 
   /** A broker of MQTT 5 knows our limit, and sends nothing that is larger. */
   #refuse(topic: string, acknowledge: () => void): void {
-    const message = messageOf(topic, NOTHING, this.#parts.clock());
-    tellRefused(this.#parts.observe, { door: "mqtt_url", keyId: null, topic, message }, [TOO_LARGE]);
+    const message = createMqttMessage(topic, NOTHING, this.#parts.clock());
+    tellRefused(this.#parts.observe, { endpoint: "mqtt_url", keyId: null, topic, message }, [TOO_LARGE]);
     acknowledge();
   }
 
@@ -174,7 +174,7 @@ export class Subscriber {
     }, this.#bounds.failureMs);
   }
 
-  async #store(...call: Parameters<Accept>): ReturnType<Accept> {
+  async #store(...call: Parameters<Ingest>): ReturnType<Ingest> {
     for (let wait = RETRY_MS; ; wait = Math.min(wait * 2, LONGEST_RETRY_MS)) {
       try {
         return await this.#parts.accept(...call);

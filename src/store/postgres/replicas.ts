@@ -116,7 +116,8 @@ export class Replicas {
   #mark(replica: Replica, away: string | undefined): void {
     const was = replica.away;
     replica.away = away;
-    if (away !== undefined && was === undefined) this.#observe({ kind: "replica_lost", replica: replica.name, reason: away });
-    if (away === undefined && was !== undefined) this.#observe({ kind: "replica_back", replica: replica.name });
+    if (away !== undefined && was === undefined)
+      this.#observe({ kind: "replica_unavailable", replica: replica.name, reason: away });
+    if (away === undefined && was !== undefined) this.#observe({ kind: "replica_recovered", replica: replica.name });
   }
 }

@@ -67,7 +67,7 @@ export async function openPostgres(url: string, settings: PostgresSettings, obse
   // A server that was lost once is lost to all connections. Writing that comes back may have found a new one: questions do
   // not stay with an old one that still answers.
   const observed: Observe = (event) => {
-    if (event.kind === "store_lost" || event.kind === "writing_back") primary.renew();
+    if (event.kind === "store_unavailable" || event.kind === "writes_recovered") primary.renew();
     observe(event);
   };
   const store = storeOn({ pool, patient, primary, readers: replicas.db }, observed, async () => {
@@ -97,7 +97,7 @@ function storeOn(
   alsoClose: () => Promise<void>,
 ): Omit<Store, "scratchCopy"> {
   const reading = new Health("store", observe);
-  const writing = new Health("writing", observe);
+  const writing = new Health("writes", observe);
   const writer = new Writer(pool);
 
   /** What the port says of every question and write: a database that is away is `store_unavailable`, and nothing else. */

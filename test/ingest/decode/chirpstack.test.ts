@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { chirpstackReadings } from "../../../src/ingest/decode/chirpstack.ts";
+import { decodeChirpstack } from "../../../src/ingest/decode/chirpstack.ts";
 import { altered, CHIRPSTACK_DOCUMENTED, CHIRPSTACK_EM500_UDL, CHIRPSTACK_JOIN } from "./fixtures.ts";
 
 const NOW = Date.parse("2026-11-14T09:30:00.000Z");
@@ -8,45 +8,45 @@ const DOCUMENTED_AT = Date.parse("2022-07-18T09:34:15.775Z");
 const NO_CODEC = "object: is missing; the device has no codec in ChirpStack, or its codec failed";
 
 test("an uplink is a reading of its device: the decoded object, at the time of the uplink", () => {
-  assert.deepEqual(chirpstackReadings(JSON.parse(CHIRPSTACK_EM500_UDL), NOW), [
+  assert.deepEqual(decodeChirpstack(JSON.parse(CHIRPSTACK_EM500_UDL), NOW), [
     {
-      of: { deviceId: "24e124713b493604" },
+      source: { deviceId: "24e124713b493604" },
       createdAt: Date.parse("2026-11-14T06:00:00.123Z"),
-      measured: { payload: JSON.stringify({ battery: 100, distance: 30 }) },
+      measurement: { payload: JSON.stringify({ battery: 100, distance: 30 }) },
     },
   ]);
 });
 
 test("an uplink that nothing has decoded is refused, since the operator can mend that", () => {
-  assert.deepEqual(chirpstackReadings(JSON.parse(CHIRPSTACK_DOCUMENTED), NOW), [{ rejected: NO_CODEC }]);
+  assert.deepEqual(decodeChirpstack(JSON.parse(CHIRPSTACK_DOCUMENTED), NOW), [{ rejected: NO_CODEC }]);
   for (const object of [null, "30", [30]]) {
-    assert.deepEqual(chirpstackReadings(altered(CHIRPSTACK_DOCUMENTED, { object }), NOW), [{ rejected: NO_CODEC }]);
+    assert.deepEqual(decodeChirpstack(altered(CHIRPSTACK_DOCUMENTED, { object }), NOW), [{ rejected: NO_CODEC }]);
   }
 });
 
 test("neither the port nor the deduplication id is needed", () => {
   const object = { fill_percentage: 40 };
   const bare = altered(CHIRPSTACK_DOCUMENTED, { object, fPort: undefined, deduplicationId: undefined });
-  assert.deepEqual(chirpstackReadings(bare, NOW), [
-    { of: { deviceId: "0101010101010101" }, createdAt: DOCUMENTED_AT, measured: { payload: JSON.stringify(object) } },
+  assert.deepEqual(decodeChirpstack(bare, NOW), [
+    { source: { deviceId: "0101010101010101" }, createdAt: DOCUMENTED_AT, measurement: { payload: JSON.stringify(object) } },
   ]);
 });
 
 test("a value of zero in the object stays one", () => {
-  const [arrival] = chirpstackReadings(altered(CHIRPSTACK_DOCUMENTED, { object: { distance: 0 } }), NOW);
-  assert.deepEqual(arrival && "measured" in arrival && arrival.measured, { payload: '{"distance":0}' });
+  const [arrival] = decodeChirpstack(altered(CHIRPSTACK_DOCUMENTED, { object: { distance: 0 } }), NOW);
+  assert.deepEqual(arrival && "measurement" in arrival && arrival.measurement, { payload: '{"distance":0}' });
 });
 
 test("without a time it is of now", () => {
   for (const time of [undefined, null]) {
-    const [arrival] = chirpstackReadings(altered(CHIRPSTACK_EM500_UDL, { time }), NOW);
+    const [arrival] = decodeChirpstack(altered(CHIRPSTACK_EM500_UDL, { time }), NOW);
     assert.equal(arrival && "createdAt" in arrival && arrival.createdAt, NOW);
   }
 });
 
 test("an EUI in upper case is the same device", () => {
-  const [arrival] = chirpstackReadings(altered(CHIRPSTACK_EM500_UDL, { deviceInfo: { devEui: "24E124713B493604" } }), NOW);
-  assert.deepEqual(arrival && "of" in arrival && arrival.of, { deviceId: "24e124713b493604" });
+  const [arrival] = decodeChirpstack(altered(CHIRPSTACK_EM500_UDL, { deviceInfo: { devEui: "24E124713B493604" } }), NOW);
+  assert.deepEqual(arrival && "source" in arrival && arrival.source, { deviceId: "24e124713b493604" });
 });
 
 test("what is no measurement is not ours: joins, other events, and frames without a payload", () => {
@@ -60,29 +60,29 @@ test("what is no measurement is not ours: joins, other events, and frames withou
     altered(CHIRPSTACK_DOCUMENTED, { fPort: 0, data: "", object: { distance: 0 } }),
     altered(CHIRPSTACK_DOCUMENTED, { fPort: undefined, object: {} }),
   ]) {
-    assert.deepEqual(chirpstackReadings(event, NOW), [], JSON.stringify(event));
+    assert.deepEqual(decodeChirpstack(event, NOW), [], JSON.stringify(event));
   }
 });
 
 test("what is no event of a device is refused", () => {
-  assert.deepEqual(chirpstackReadings([], NOW), [{ rejected: "must be an object" }]);
-  assert.deepEqual(chirpstackReadings({ foo: 1 }, NOW), [{ rejected: "deviceInfo: must be an object" }]);
+  assert.deepEqual(decodeChirpstack([], NOW), [{ rejected: "must be an object" }]);
+  assert.deepEqual(decodeChirpstack({ foo: 1 }, NOW), [{ rejected: "deviceInfo: must be an object" }]);
   const ofThree = { applicationID: "1", deviceName: "tank", devEUI: "AQEBAQEBAQE=", fPort: 1, object: { distance: 5 } };
-  assert.deepEqual(chirpstackReadings(ofThree, NOW), [
+  assert.deepEqual(decodeChirpstack(ofThree, NOW), [
     { rejected: "deviceInfo: is missing; this is an event of ChirpStack v3, and v4 is expected" },
   ]);
-  assert.deepEqual(chirpstackReadings(altered(CHIRPSTACK_EM500_UDL, { deviceInfo: {} }), NOW), [
+  assert.deepEqual(decodeChirpstack(altered(CHIRPSTACK_EM500_UDL, { deviceInfo: {} }), NOW), [
     { rejected: "deviceInfo.devEui: is missing" },
   ]);
-  assert.deepEqual(chirpstackReadings(altered(CHIRPSTACK_EM500_UDL, { time: "noon" }), NOW), [
+  assert.deepEqual(decodeChirpstack(altered(CHIRPSTACK_EM500_UDL, { time: "noon" }), NOW), [
     { rejected: 'time: must be a datetime such as "2026-11-14T09:30:00Z"' },
   ]);
 });
 
 test("who may publish for one device cannot speak for another", () => {
   const event = JSON.parse(CHIRPSTACK_EM500_UDL);
-  assert.equal(chirpstackReadings(event, NOW, "24E124713B493604").length, 1);
-  assert.deepEqual(chirpstackReadings(event, NOW, "0101010101010101"), [
+  assert.equal(decodeChirpstack(event, NOW, "24E124713B493604").length, 1);
+  assert.deepEqual(decodeChirpstack(event, NOW, "0101010101010101"), [
     { rejected: "deviceInfo.devEui: is not the device of the topic" },
   ]);
 });

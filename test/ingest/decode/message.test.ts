@@ -1,21 +1,26 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { deviceNamed, messageOf, readingsOf } from "../../../src/ingest/decode/message.ts";
-import { FILTERS, sourceOf } from "../../../src/ingest/decode/topic.ts";
+import {
+  createMqttMessage,
+  decodeMqttMessage,
+  deviceInTopic,
+  matchTopic,
+  TOPIC_FILTERS,
+} from "../../../src/ingest/decode/message.ts";
 import { CHIRPSTACK_EM500_UDL, ttsUplink } from "./fixtures.ts";
 
 const NOW = Date.parse("2026-11-14T09:30:00.000Z");
-const read = (topic: string, text: string | Buffer) => readingsOf(messageOf(topic, Buffer.from(text), NOW));
+const read = (topic: string, text: string | Buffer) => decodeMqttMessage(createMqttMessage(topic, Buffer.from(text), NOW));
 
 test("a topic says who speaks, and of which device", () => {
-  assert.deepEqual(sourceOf("tanks/d1/readings"), { decoder: "own", device: "d1" });
-  assert.deepEqual(sourceOf("tanks/a%2Fb/readings"), { decoder: "own", device: "a%2Fb" });
-  assert.deepEqual(sourceOf("application/17c82e96/device/24e124713b493604/event/up"), {
+  assert.deepEqual(matchTopic("tanks/d1/readings"), { decoder: "own", device: "d1" });
+  assert.deepEqual(matchTopic("tanks/a%2Fb/readings"), { decoder: "own", device: "a%2Fb" });
+  assert.deepEqual(matchTopic("application/17c82e96/device/24e124713b493604/event/up"), {
     decoder: "chirpstack",
     device: "24e124713b493604",
   });
-  assert.deepEqual(sourceOf("v3/app1@ttn/devices/dev1/up"), { decoder: "tts", device: "dev1" });
-  assert.deepEqual(sourceOf("v3/app1/devices/dev1/up"), { decoder: "tts", device: "dev1" });
+  assert.deepEqual(matchTopic("v3/app1@ttn/devices/dev1/up"), { decoder: "tts", device: "dev1" });
+  assert.deepEqual(matchTopic("v3/app1/devices/dev1/up"), { decoder: "tts", device: "dev1" });
 });
 
 test("network servers also tell of other things", () => {
@@ -26,7 +31,7 @@ test("network servers also tell of other things", () => {
     "v3/app1@ttn/devices/dev1/join",
     "v3/app1@ttn/devices/dev1/down/queued",
   ]) {
-    assert.deepEqual(sourceOf(topic), { decoder: "none" }, topic);
+    assert.deepEqual(matchTopic(topic), { decoder: "none" }, topic);
     assert.deepEqual(read(topic, "whatever"), [], topic);
   }
 });
@@ -44,26 +49,26 @@ test("every other topic is none of ours", () => {
     "v3/app1@ttn/gateways/g/up",
     "application/1/gateway/x/event/up",
   ]) {
-    assert.equal(sourceOf(topic), undefined, topic);
+    assert.equal(matchTopic(topic), undefined, topic);
     assert.deepEqual(read(topic, "{}"), [{ rejected: "the topic is none of ours" }]);
   }
 });
 
 test("what is subscribed to are the topics with readings", () => {
-  for (const filter of FILTERS) {
-    const source = sourceOf(filter.replaceAll("+", "x"));
+  for (const filter of TOPIC_FILTERS) {
+    const source = matchTopic(filter.replaceAll("+", "x"));
     assert.ok(source !== undefined && "device" in source && source.device === "x", filter);
   }
 });
 
 test("a message is read as its topic says", () => {
   assert.deepEqual(read("tanks/d1/readings", '{"fill_percentage": 12.5}'), [
-    { of: { deviceId: "d1" }, createdAt: NOW, measured: { fill: 12.5 } },
+    { source: { deviceId: "d1" }, createdAt: NOW, measurement: { fill: 12.5 } },
   ]);
   const [uplink] = read("application/1/device/24e124713b493604/event/up", CHIRPSTACK_EM500_UDL);
-  assert.deepEqual(uplink && "of" in uplink && uplink.of, { deviceId: "24e124713b493604" });
+  assert.deepEqual(uplink && "source" in uplink && uplink.source, { deviceId: "24e124713b493604" });
   const [other] = read("v3/app1@ttn/devices/dev1/up", JSON.stringify(ttsUplink()));
-  assert.deepEqual(other && "of" in other && other.of, { deviceId: "0004a30b001c0530" });
+  assert.deepEqual(other && "source" in other && other.source, { deviceId: "0004a30b001c0530" });
 });
 
 test("the device of the topic is the one that may be spoken for", () => {
@@ -89,6 +94,6 @@ test("what would become too many values, or too deep, is refused before it is re
 });
 
 test("the log is told the device that the topic names", () => {
-  assert.equal(deviceNamed(messageOf("tanks/d1/readings", Buffer.from("x"), NOW)), "d1");
-  assert.equal(deviceNamed(messageOf("elsewhere", Buffer.from("x"), NOW)), null);
+  assert.equal(deviceInTopic(createMqttMessage("tanks/d1/readings", Buffer.from("x"), NOW)), "d1");
+  assert.equal(deviceInTopic(createMqttMessage("elsewhere", Buffer.from("x"), NOW)), null);
 });

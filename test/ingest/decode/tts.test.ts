@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { ttsReadings } from "../../../src/ingest/decode/tts.ts";
+import { decodeTts } from "../../../src/ingest/decode/tts.ts";
 import { TTS_DOCUMENTED, TTS_JOIN, ttsUplink } from "./fixtures.ts";
 
 const NOW = Date.parse("2026-11-14T09:30:00.000Z");
@@ -9,17 +9,19 @@ const OF = { deviceId: "0004a30b001c0530" };
 const PAYLOAD = { temperature: 1, luminosity: 0.64 };
 
 test("an uplink is a reading of its device: the decoded payload, when it was received", () => {
-  assert.deepEqual(ttsReadings(ttsUplink(), NOW), [{ of: OF, createdAt: AT, measured: { payload: JSON.stringify(PAYLOAD) } }]);
+  assert.deepEqual(decodeTts(ttsUplink(), NOW), [
+    { source: OF, createdAt: AT, measurement: { payload: JSON.stringify(PAYLOAD) } },
+  ]);
 });
 
 test("a device without an EUI is known by its id", () => {
-  const [arrival] = ttsReadings(ttsUplink({}, { end_device_ids: { device_id: "dev1" } }), NOW);
-  assert.deepEqual(arrival && "of" in arrival && arrival.of, { deviceId: "dev1" });
+  const [arrival] = decodeTts(ttsUplink({}, { end_device_ids: { device_id: "dev1" } }), NOW);
+  assert.deepEqual(arrival && "source" in arrival && arrival.source, { deviceId: "dev1" });
 });
 
 test("the instant is that of the application server, else that of the network server, else now", () => {
   const instantOf = (...change: Parameters<typeof ttsUplink>) => {
-    const [arrival] = ttsReadings(ttsUplink(...change), NOW);
+    const [arrival] = decodeTts(ttsUplink(...change), NOW);
     return arrival && "createdAt" in arrival && arrival.createdAt;
   };
   assert.equal(instantOf(), AT);
@@ -36,38 +38,36 @@ test("what carries no measurement is not ours: joins, answers to downlinks, upli
     { ...rest, uplink_message: { ...uplink_message, f_port: 0 } },
     { ...rest, uplink_message: null },
   ]) {
-    assert.deepEqual(ttsReadings(message, NOW), [], JSON.stringify(message));
+    assert.deepEqual(decodeTts(message, NOW), [], JSON.stringify(message));
   }
 });
 
 test("an uplink that nothing has decoded is refused, since the operator can mend that", () => {
   for (const decoded_payload of [undefined, null, "30"]) {
-    assert.deepEqual(ttsReadings(ttsUplink({ decoded_payload }), NOW), [
+    assert.deepEqual(decodeTts(ttsUplink({ decoded_payload }), NOW), [
       { rejected: "uplink_message.decoded_payload: is missing; the device has no payload formatter, or it failed" },
     ]);
   }
 });
 
 test("a level that somebody made up in the console is refused, and says so", () => {
-  assert.deepEqual(ttsReadings(ttsUplink({}, { simulated: true }), NOW), [
+  assert.deepEqual(decodeTts(ttsUplink({}, { simulated: true }), NOW), [
     { rejected: "simulated: a simulated uplink is not stored" },
   ]);
 });
 
 test("what is no message of a device is refused", () => {
-  assert.deepEqual(ttsReadings("up", NOW), [{ rejected: "must be an object" }]);
-  assert.deepEqual(ttsReadings({}, NOW), [{ rejected: "end_device_ids: must be an object" }]);
-  assert.deepEqual(ttsReadings(ttsUplink({}, { end_device_ids: {} }), NOW), [
-    { rejected: "end_device_ids.device_id: is missing" },
-  ]);
-  assert.deepEqual(ttsReadings(ttsUplink({}, { received_at: "noon" }), NOW), [
+  assert.deepEqual(decodeTts("up", NOW), [{ rejected: "must be an object" }]);
+  assert.deepEqual(decodeTts({}, NOW), [{ rejected: "end_device_ids: must be an object" }]);
+  assert.deepEqual(decodeTts(ttsUplink({}, { end_device_ids: {} }), NOW), [{ rejected: "end_device_ids.device_id: is missing" }]);
+  assert.deepEqual(decodeTts(ttsUplink({}, { received_at: "noon" }), NOW), [
     { rejected: 'received_at: must be a datetime such as "2026-11-14T09:30:00Z"' },
   ]);
 });
 
 test("who may publish for one device cannot speak for another", () => {
-  assert.equal(ttsReadings(ttsUplink(), NOW, "dev1").length, 1);
-  assert.deepEqual(ttsReadings(ttsUplink(), NOW, "dev2"), [
+  assert.equal(decodeTts(ttsUplink(), NOW, "dev1").length, 1);
+  assert.deepEqual(decodeTts(ttsUplink(), NOW, "dev2"), [
     { rejected: "end_device_ids.device_id: is not the device of the topic" },
   ]);
 });

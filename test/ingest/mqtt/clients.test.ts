@@ -11,7 +11,7 @@ import { ANYONE, connectPacket, join, later, Peer, publish, range, reading, star
 test("a key is the password; the user name is free", async (t) => {
   const embedded = await startBroker(t);
   for (const username of ["", "sensor 7", "tm_whatever"]) await join(t, embedded, { username });
-  assert.deepEqual(told(embedded, "mqtt_client_refused"), []);
+  assert.deepEqual(told(embedded, "mqtt_client_rejected"), []);
 });
 
 for (const [code, returned] of [
@@ -29,7 +29,7 @@ for (const [code, returned] of [
     const peer = await new Peer(t, embedded).enter("bad");
     assert.equal((await peer.heard("connack"))[0]?.returnCode, returned);
     await peer.closed();
-    assert.deepEqual(embedded.events.slice(1), [{ kind: "mqtt_client_refused", code, address: "127.0.0.1" }]);
+    assert.deepEqual(embedded.events.slice(1), [{ kind: "mqtt_client_rejected", code, address: "127.0.0.1" }]);
   });
 }
 
@@ -41,7 +41,7 @@ test("a client without a password is refused", async (t) => {
   peer.send(anonymous as ReturnType<typeof connectPacket>);
   assert.equal((await peer.heard("connack"))[0]?.returnCode, 4);
   assert.deepEqual(
-    told(embedded, "mqtt_client_refused").map(({ code }) => code),
+    told(embedded, "mqtt_client_rejected").map(({ code }) => code),
     ["key_missing", "key_missing"],
   );
 });
@@ -67,7 +67,7 @@ test("a key that is revoked ends its clients within a second or so, also those t
   assert.ok(performance.now() - started < 2500);
   assert.equal(other.isClosed, false);
   assert.deepEqual(
-    told(embedded, "mqtt_client_dropped").map(({ why }) => why),
+    told(embedded, "mqtt_client_dropped").map(({ reason }) => reason),
     ["key", "key", "key"],
   );
 });
@@ -144,7 +144,7 @@ test("a client that speaks MQTT 5 is told that its version is not spoken here", 
     "it is told",
     () => told(embedded, "mqtt_client_dropped").length > 0 && told(embedded, "mqtt_client_dropped"),
   );
-  assert.equal(dropped?.why, "protocol_version");
+  assert.equal(dropped?.reason, "protocol_version");
 });
 
 test("nobody can subscribe, and nothing that is published reaches anybody", async (t) => {

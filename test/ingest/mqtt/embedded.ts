@@ -6,7 +6,7 @@ import { generate, type IPublishPacket, type Packet, parser } from "mqtt-packet"
 import { type ErrorCode, RequestError } from "../../../src/domain/errors.ts";
 import type { Event } from "../../../src/domain/events.ts";
 import type { Clock } from "../../../src/domain/instant.ts";
-import type { Sender } from "../../../src/ingest/arrival.ts";
+import type { Sender } from "../../../src/ingest/ingest.ts";
 import { Broker, type BrokerBounds } from "../../../src/ingest/mqtt/broker.ts";
 import type { Guest } from "../../../src/ingest/mqtt/logins.ts";
 import type { TakeTurn } from "../../../src/ingest/mqtt/turns.ts";
@@ -146,7 +146,7 @@ export async function expectService(life: Lifetime, embedded: Embedded, password
   peer.socket.destroy();
 }
 
-export const whyDropped = (embedded: Embedded): string[] => told(embedded, "mqtt_client_dropped").map(({ why }) => why);
+export const whyDropped = (embedded: Embedded): string[] => told(embedded, "mqtt_client_dropped").map(({ reason }) => reason);
 
 export const PUBLISH = 0x32;
 

@@ -68,9 +68,9 @@ test("a list of readings is one message", async (t) => {
   await client.publishAsync("tanks/d1/readings", JSON.stringify(list), { qos: 1 });
   assert.equal(embedded.shelf.stored.length, 10_000);
   assert.deepEqual(embedded.shelf.stored[1], {
-    of: { deviceId: "d1" },
+    source: { deviceId: "d1" },
     createdAt: 120_000,
-    measured: { fill: 0.02 },
+    measurement: { fill: 0.02 },
   });
 });
 
@@ -86,7 +86,7 @@ test("while the store is away nothing is acknowledged; the sender is cut off, co
   assert.equal(acknowledged, 0);
   assert.deepEqual(told(embedded, "mqtt_client_dropped")[0], {
     kind: "mqtt_client_dropped",
-    why: "store_unavailable",
+    reason: "store_unavailable",
     address: "127.0.0.1",
   });
   embedded.shelf.fault = () => undefined;
@@ -144,7 +144,7 @@ test("many clients' messages share a few calls", async (t) => {
   assert.equal(embedded.shelf.stored.length, 1000);
   assert.ok(embedded.shelf.calls.length < 100, `${embedded.shelf.calls.length} calls`);
   for (const i of clients.keys()) {
-    const own = embedded.shelf.stored.filter(({ of }) => "deviceId" in of && of.deviceId === `d${i}`);
+    const own = embedded.shelf.stored.filter(({ source }) => "deviceId" in source && source.deviceId === `d${i}`);
     assert.deepEqual(own.map(fillOf), range(50), "each client's in their order");
   }
 });
@@ -165,10 +165,10 @@ test("a message is handed over with who sends it; keys that send for different d
     const expected = sender.deviceId === "d1" ? [1, 2, 3] : sender.deviceId === "d2" ? [4] : [5, 6];
     assert.ok(fills.every((fill) => expected.includes(fill)));
   }
-  assert.deepEqual(told(embedded, "readings_refused"), [
+  assert.deepEqual(told(embedded, "readings_rejected"), [
     {
-      kind: "readings_refused",
-      door: "mqtt",
+      kind: "readings_rejected",
+      endpoint: "mqtt",
       keyId: "id of of d1",
       topic: "tanks/d2/readings",
       device: "d2",
@@ -189,9 +189,9 @@ test("what can never be taken is acknowledged, or it would come again for ever, 
   ] as const) {
     await client.publishAsync(topic, payload, { qos: 1 });
     const device = topic === "tanks/d1/readings" ? "d1" : null;
-    assert.deepEqual(told(embedded, "readings_refused").at(-1), {
-      kind: "readings_refused",
-      door: "mqtt",
+    assert.deepEqual(told(embedded, "readings_rejected").at(-1), {
+      kind: "readings_rejected",
+      endpoint: "mqtt",
       keyId: "id of good",
       topic,
       device,
@@ -214,7 +214,7 @@ test("a topic is told without a key that stands in it, cut short, and with what 
     [`${"x".repeat(250)}${secret}`, `${"x".repeat(250)}tm_…`, null],
   ] as const) {
     await client.publishAsync(topic, "no JSON", { qos: 1 });
-    const refused = told(embedded, "readings_refused").at(-1);
+    const refused = told(embedded, "readings_rejected").at(-1);
     assert.deepEqual([refused?.topic, refused?.device, refused?.keyId], [shownTopic, device, "id of good"]);
   }
 });
@@ -224,14 +224,14 @@ test("what a network server says of other things is acknowledged quietly", async
   const client = await join(t, embedded);
   await client.publishAsync("application/1/device/24e124713b493604/event/join", "{}", { qos: 1 });
   await client.publishAsync("v3/app@ttn/devices/d/join", "{}", { qos: 1 });
-  assert.deepEqual([told(embedded, "readings_refused"), embedded.shelf.calls], [[], []]);
+  assert.deepEqual([told(embedded, "readings_rejected"), embedded.shelf.calls], [[], []]);
 });
 
 test("a message that makes us fail is not acknowledged, and takes no other with it", async (t) => {
   const embedded = await startBroker(t);
   const [bad, good] = await Promise.all([new Peer(t, embedded).enter(), new Peer(t, embedded).enter()]);
   embedded.shelf.fault = ({ readings }) =>
-    readings.some((arrival) => "measured" in arrival && fillOf(arrival) === 66) ? new Error("a fault of ours") : undefined;
+    readings.some((arrival) => "measurement" in arrival && fillOf(arrival) === 66) ? new Error("a fault of ours") : undefined;
   const release = embedded.shelf.hold();
   good.send(publish(1, reading(1)));
   await until("the store is asked", () => embedded.shelf.calls.length > 0);
@@ -244,7 +244,7 @@ test("a message that makes us fail is not acknowledged, and takes no other with 
   assert.ok(!bad.acknowledged.includes(2));
   assert.deepEqual(new Set(embedded.shelf.fills), new Set([1, 2, 3, 4]));
   assert.deepEqual(
-    told(embedded, "mqtt_client_dropped").map(({ why }) => why),
+    told(embedded, "mqtt_client_dropped").map(({ reason }) => reason),
     ["failed"],
   );
   assert.ok(told(embedded, "mqtt_failed").length > 0);

@@ -2,20 +2,20 @@
 // fails when told to.
 
 import { RequestError } from "../../../src/domain/errors.ts";
-import type { Accept, Arrival, Outcome, Rejected, Sender } from "../../../src/ingest/arrival.ts";
+import type { IncomingReading, Ingest, ReadingResult, Rejected, Sender } from "../../../src/ingest/ingest.ts";
 
-export type Call = { readonly readings: readonly (Arrival | Rejected)[]; readonly sender: Sender };
+export type Call = { readonly readings: readonly (IncomingReading | Rejected)[]; readonly sender: Sender };
 
 export class Shelf {
   readonly calls: Call[] = [];
   /** What was taken, in its order. */
-  readonly stored: Arrival[] = [];
+  readonly stored: IncomingReading[] = [];
   delayMs = 0;
   /** Asked before anything is taken; an error it gives is thrown. */
   fault: (call: Call) => unknown = () => undefined;
   #held: Promise<void> | undefined;
 
-  readonly accept: Accept = async (readings, sender) => {
+  readonly accept: Ingest = async (readings, sender) => {
     const call = { readings, sender };
     this.calls.push(call);
     await this.#held;
@@ -36,9 +36,9 @@ export class Shelf {
     return this.stored.map(fillOf);
   }
 
-  #take(reading: Arrival | Rejected, sender: Sender): Outcome {
+  #take(reading: IncomingReading | Rejected, sender: Sender): ReadingResult {
     if ("rejected" in reading) return reading;
-    if (sender.deviceId !== null && "deviceId" in reading.of && reading.of.deviceId !== sender.deviceId) {
+    if (sender.deviceId !== null && "deviceId" in reading.source && reading.source.deviceId !== sender.deviceId) {
       return { rejected: "device_id: this key sends for another device" };
     }
     this.stored.push(reading);
@@ -46,8 +46,8 @@ export class Shelf {
   }
 }
 
-export function fillOf({ measured }: Arrival): number {
-  return "fill" in measured ? measured.fill : Number.NaN;
+export function fillOf({ measurement }: IncomingReading): number {
+  return "fill" in measurement ? measurement.fill : Number.NaN;
 }
 
 export const away = (): RequestError => new RequestError("store_unavailable", "away");

@@ -57,7 +57,7 @@ test("it subscribes to all sources of readings, sharing them with other processe
   ]);
   broker.publish(TOPIC, reading(12.5));
   await until("it is acknowledged", () => broker.acknowledged.length === 1);
-  assert.deepEqual(shelf.stored[0]?.of, { deviceId: "d1" });
+  assert.deepEqual(shelf.stored[0]?.source, { deviceId: "d1" });
   assert.deepEqual(shelf.calls[0]?.sender, { customerId: null, deviceId: null });
   assert.deepEqual(events, [{ kind: "broker_connected", broker: `127.0.0.1:${broker.port}`, notGranted: [] }]);
 });
@@ -132,7 +132,7 @@ test("a connection that breaks is made again, and what was not acknowledged come
   assert.equal(broker.unacknowledged, 0);
   assert.deepEqual(new Set(made.shelf.fills), new Set(range(20)));
   assert.deepEqual(
-    told(made, "broker_lost").map(({ reason }) => reason),
+    told(made, "broker_disconnected").map(({ reason }) => reason),
     ["the connection broke"],
   );
 });
@@ -213,7 +213,7 @@ test("what can never be stored is acknowledged, or it would come again for ever,
   broker.publish("v3/app@ttn/devices/dev1/up", '{"end_device_ids":{"device_id":"dev1"},"uplink_message":{"f_port":1}}');
   await until("both are acknowledged", () => broker.acknowledged.length === 2);
   assert.deepEqual(
-    told(made, "readings_refused").map(({ door, device, reason }) => [door, device, reason]),
+    told(made, "readings_rejected").map(({ endpoint, device, reason }) => [endpoint, device, reason]),
     [
       ["mqtt_url", "d1", "the message is not valid JSON"],
       ["mqtt_url", "dev1", "uplink_message.decoded_payload: is missing; the device has no payload formatter, or it failed"],
@@ -226,7 +226,7 @@ test("a message that makes us fail is not acknowledged, takes no other with it, 
   const made = await joined(t, broker);
   let isFaulty = true;
   made.shelf.fault = ({ readings }) =>
-    isFaulty && readings.some((arrival) => "measured" in arrival && fillOf(arrival) === 66) ? new Error("a fault") : undefined;
+    isFaulty && readings.some((arrival) => "measurement" in arrival && fillOf(arrival) === 66) ? new Error("a fault") : undefined;
   for (const fill of [1, 66, 2]) broker.publish(TOPIC, reading(fill));
   await until("the others are acknowledged", () => broker.acknowledged.length === 2);
   await until("it is asked for again", () => broker.sent.filter((payload) => payload === reading(66)).length > 1);
@@ -269,7 +269,7 @@ test("a message that is too large is refused and acknowledged, where the broker 
   await until("both are acknowledged", () => broker.acknowledged.length === 2);
   assert.deepEqual(made.shelf.fills, [2]);
   assert.deepEqual(
-    told(made, "readings_refused").map(({ topic, device, keyId, reason }) => [topic, device, keyId, reason]),
+    told(made, "readings_rejected").map(({ topic, device, keyId, reason }) => [topic, device, keyId, reason]),
     [[TOPIC, "d1", null, "the message is larger than 1 MiB"]],
   );
 });
@@ -292,8 +292,8 @@ test("a broker that is not there is waited for, and its absence is told once", a
   await broker.close();
   const made = subscribe(t, broker);
   await later(400);
-  assert.equal(told(made, "broker_lost").length, 1);
-  assert.match(told(made, "broker_lost")[0]?.reason ?? "", /ECONNREFUSED/);
+  assert.equal(told(made, "broker_disconnected").length, 1);
+  assert.match(told(made, "broker_disconnected")[0]?.reason ?? "", /ECONNREFUSED/);
   await broker.listen(t);
   await connected(made);
   broker.publish(TOPIC, reading(1));
@@ -309,8 +309,8 @@ test("a broker that refuses us, or speaks another version, is told with what can
   ] as const) {
     broker.manner = manner;
     const made = subscribe(t, broker);
-    await until("it is told", () => told(made, "broker_lost").length > 0);
-    assert.match(told(made, "broker_lost")[0]?.reason ?? "", reason);
+    await until("it is told", () => told(made, "broker_disconnected").length > 0);
+    assert.match(told(made, "broker_disconnected")[0]?.reason ?? "", reason);
     await made.subscriber.stop();
   }
 });
@@ -344,8 +344,8 @@ test("a broker that lets us have none of our topics is told, and asked again", a
   const broker = await new Mqtt5Broker().listen(t);
   broker.denied = ["tanks/+/readings", "application/+/device/+/event/up", "v3/+/devices/+/up"];
   const made = subscribe(t, broker);
-  await until("it is told", () => told(made, "broker_lost").length === 1);
-  assert.equal(told(made, "broker_lost")[0]?.reason, "the broker lets us subscribe to none of our topics");
+  await until("it is told", () => told(made, "broker_disconnected").length === 1);
+  assert.equal(told(made, "broker_disconnected")[0]?.reason, "the broker lets us subscribe to none of our topics");
   broker.denied = [];
   await connected(made);
 });

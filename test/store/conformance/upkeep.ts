@@ -3,7 +3,7 @@ import { join } from "node:path";
 import test from "node:test";
 import { UNRESTRICTED } from "../../../src/domain/key.ts";
 import type { Store } from "../../../src/domain/store.ts";
-import { nothingYet } from "../../../src/ingest/import.ts";
+import { emptySummary } from "../../../src/ingest/import.ts";
 import { deliver } from "../../support/arrivals.ts";
 import { linesOf, takeLines } from "../../support/carry.ts";
 import { addKey, at, carriedOut, order } from "../../support/orders.ts";
@@ -156,7 +156,7 @@ export function upkeepConformance(engine: Engine): void {
     assert.deepEqual((await linesOf(copy)).toSorted(), lines.toSorted());
     const log = await copy.auditPage(WHOLE_LOG);
     const again = await takeLines(copy, lines);
-    assert.deepEqual(again.summary, { ...nothingYet(), read: lines.length, unchanged: lines.length - 2, waiting: 2 });
+    assert.deepEqual(again.summary, { ...emptySummary(), read: lines.length, unchanged: lines.length - 2, waiting: 2 });
     assert.deepEqual((await linesOf(copy)).toSorted(), lines.toSorted());
     assert.deepEqual(await copy.auditPage(WHOLE_LOG), log);
     assert.deepEqual((await checked(copy)).findings, []);

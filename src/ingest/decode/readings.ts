@@ -4,12 +4,12 @@
 import type { Instant } from "../../domain/instant.ts";
 import { FILL } from "../../domain/reading.ts";
 import { isObject, type JsonObject } from "../../domain/validate.ts";
-import type { Arrival, Rejected } from "../arrival.ts";
-import { Delivery } from "./delivery.ts";
+import type { IncomingReading, Rejected } from "../ingest.ts";
+import { BatchContext } from "./delivery.ts";
 import { deviceOf, idFault, instantOf, isRejected, payloadOf, rejected } from "./parts.ts";
 
 /** In one message, or one request. */
-export const READINGS_MAX = 10_000;
+export const MAX_READINGS = 10_000;
 
 const MEASURED = ["fill_percentage", "payload", "created_at"];
 const MEASURED_SET = new Set(MEASURED);
@@ -17,7 +17,7 @@ const NAMED = ["tank_id", "device_id", ...MEASURED];
 const NAMED_SET = new Set(NAMED);
 
 /** One reading that names its tank or its device. */
-export function ownReading(item: unknown, delivery: Delivery): Arrival | Rejected {
+export function decodeIncomingReading(item: unknown, delivery: BatchContext): IncomingReading | Rejected {
   if (!isObject(item)) return rejected("must be an object");
   const fault = unknownField(item, NAMED_SET, NAMED, delivery);
   if (fault !== undefined) return fault;
@@ -26,18 +26,18 @@ export function ownReading(item: unknown, delivery: Delivery): Arrival | Rejecte
 }
 
 /** The readings of one device, which is not named in them: one, or a list. */
-export function ownReadings(deviceId: string, value: unknown, now: Instant): (Arrival | Rejected)[] {
+export function decodeDeviceReadings(deviceId: string, value: unknown, now: Instant): (IncomingReading | Rejected)[] {
   const of = deviceOf("device_id", deviceId);
   if (isRejected(of)) return [of];
-  const delivery = new Delivery(now);
+  const delivery = new BatchContext(now);
   if (!Array.isArray(value)) return [ofDevice(of, value, delivery)];
-  if (value.length > READINGS_MAX) {
-    return [rejected(`a message must have at most ${READINGS_MAX} readings, this one has ${value.length}`)];
+  if (value.length > MAX_READINGS) {
+    return [rejected(`a message must have at most ${MAX_READINGS} readings, this one has ${value.length}`)];
   }
   return value.map((item) => ofDevice(of, item, delivery));
 }
 
-function ofDevice(of: { readonly deviceId: string }, item: unknown, delivery: Delivery): Arrival | Rejected {
+function ofDevice(of: { readonly deviceId: string }, item: unknown, delivery: BatchContext): IncomingReading | Rejected {
   if (!isObject(item)) return rejected("must be an object");
   return unknownField(item, MEASURED_SET, MEASURED, delivery) ?? arrivalOf(of, item, delivery);
 }
@@ -46,7 +46,7 @@ function unknownField(
   item: JsonObject,
   known: ReadonlySet<string>,
   names: readonly string[],
-  delivery: Delivery,
+  delivery: BatchContext,
 ): Rejected | undefined {
   for (const name in item) {
     if (!known.has(name)) return rejected(delivery.unknownField(name, item, names));
@@ -54,7 +54,7 @@ function unknownField(
   return undefined;
 }
 
-function ownerOf(tankId: unknown, deviceId: unknown): Arrival["of"] | Rejected {
+function ownerOf(tankId: unknown, deviceId: unknown): IncomingReading["source"] | Rejected {
   if (tankId === undefined) {
     return deviceId === undefined ? rejected("tank_id or device_id: one of them is needed") : deviceOf("device_id", deviceId);
   }
@@ -62,17 +62,17 @@ function ownerOf(tankId: unknown, deviceId: unknown): Arrival["of"] | Rejected {
   return idFault("tank_id", tankId) ?? { tankId: tankId as string };
 }
 
-function arrivalOf(of: Arrival["of"], item: JsonObject, delivery: Delivery): Arrival | Rejected {
+function arrivalOf(of: IncomingReading["source"], item: JsonObject, delivery: BatchContext): IncomingReading | Rejected {
   const measured = measuredOf(of, item["fill_percentage"], item["payload"]);
   if (isRejected(measured)) return measured;
   const createdAt = instantOf("created_at", item["created_at"], delivery.at);
   if (item["created_at"] === undefined && delivery.isUndatedAgain(of)) {
     return rejected("created_at: is needed where several readings of one tank or device come together");
   }
-  return typeof createdAt === "number" ? { of, createdAt, measured } : createdAt;
+  return typeof createdAt === "number" ? { source: of, createdAt, measurement: measured } : createdAt;
 }
 
-function measuredOf(of: Arrival["of"], fill: unknown, payload: unknown): Arrival["measured"] | Rejected {
+function measuredOf(of: IncomingReading["source"], fill: unknown, payload: unknown): IncomingReading["measurement"] | Rejected {
   if (fill === undefined) {
     if (payload === undefined) return rejected("fill_percentage or payload: one of them is needed");
     if ("tankId" in of) return rejected("payload: is read as its device's profile says, so it needs device_id");

@@ -1,16 +1,24 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import type { Arrival, Rejected } from "../../../src/ingest/arrival.ts";
-import { Delivery } from "../../../src/ingest/decode/delivery.ts";
-import { ownReading as ownReadingIn, ownReadings, READINGS_MAX } from "../../../src/ingest/decode/own.ts";
+import { BatchContext } from "../../../src/ingest/decode/delivery.ts";
+import {
+  decodeDeviceReadings,
+  MAX_READINGS,
+  decodeIncomingReading as ownReadingIn,
+} from "../../../src/ingest/decode/readings.ts";
+import type { IncomingReading, Rejected } from "../../../src/ingest/ingest.ts";
 
 const NOW = Date.parse("2026-11-14T09:30:00.000Z");
 const AT = Date.parse("2026-11-14T06:00:00.123Z");
 const AT_TEXT = "2026-11-14T06:00:00.123Z";
 
-const ownReading = (item: unknown, now: number) => ownReadingIn(item, new Delivery(now));
-const reading = (of: Arrival["of"], fill: number, createdAt = NOW): Arrival => ({ of, createdAt, measured: { fill } });
-const reasonOf = (value: Arrival | Rejected | undefined) =>
+const ownReading = (item: unknown, now: number) => ownReadingIn(item, new BatchContext(now));
+const reading = (of: IncomingReading["source"], fill: number, createdAt = NOW): IncomingReading => ({
+  source: of,
+  createdAt,
+  measurement: { fill },
+});
+const reasonOf = (value: IncomingReading | Rejected | undefined) =>
   value !== undefined && "rejected" in value ? value.rejected : undefined;
 
 test("a reading names its tank or its device, and is of now where it names no instant", () => {
@@ -35,7 +43,7 @@ test("a fill is any number from 0 to 100, kept as it came; -0 is 0", () => {
     assert.deepEqual(ownReading({ tank_id: "t", fill_percentage: fill }, NOW), reading({ tankId: "t" }, fill));
   }
   const zero = ownReading({ tank_id: "t", fill_percentage: -0 }, NOW);
-  assert.ok("measured" in zero && "fill" in zero.measured && Object.is(zero.measured.fill, 0));
+  assert.ok("measurement" in zero && "fill" in zero.measurement && Object.is(zero.measurement.fill, 0));
 });
 
 test("instants are RFC 3339, rounded down to the millisecond", () => {
@@ -50,9 +58,13 @@ test("instants are RFC 3339, rounded down to the millisecond", () => {
 
 test("the decoded object of a device may stand in place of the fill", () => {
   const payload = { distance: 1230, nested: { battery: [3.6] } };
-  const arrival: Arrival = { of: { deviceId: "d1" }, createdAt: NOW, measured: { payload: JSON.stringify(payload) } };
+  const arrival: IncomingReading = {
+    source: { deviceId: "d1" },
+    createdAt: NOW,
+    measurement: { payload: JSON.stringify(payload) },
+  };
   assert.deepEqual(ownReading({ device_id: "d1", payload }, NOW), arrival);
-  assert.deepEqual(ownReadings("d1", { payload }, NOW), [arrival]);
+  assert.deepEqual(decodeDeviceReadings("d1", { payload }, NOW), [arrival]);
 });
 
 const DATETIME = 'must be a datetime such as "2026-11-14T09:30:00Z"';
@@ -128,15 +140,15 @@ test("of several readings of one device, or of one tank, only the first may leav
   const needed = { rejected: "created_at: is needed where several readings of one tank or device come together" };
   const of = { deviceId: "d1" };
   const list = [{ fill_percentage: 1 }, { fill_percentage: 2 }, { fill_percentage: 3, created_at: AT_TEXT }];
-  assert.deepEqual(ownReadings("d1", list, NOW), [reading(of, 1), needed, reading(of, 3, AT)]);
-  const delivery = new Delivery(NOW);
+  assert.deepEqual(decodeDeviceReadings("d1", list, NOW), [reading(of, 1), needed, reading(of, 3, AT)]);
+  const delivery = new BatchContext(NOW);
   const together = [{ device_id: "A" }, { tank_id: "A" }, { device_id: "A" }, { tank_id: "B" }, { tank_id: "A" }];
   const told = together.map((one) => "rejected" in ownReadingIn({ ...one, fill_percentage: 1 }, delivery));
   assert.deepEqual(told, [false, false, true, false, true]);
 });
 
 test("what was meant is guessed for the first ten names, and again for each reading that has one of them", () => {
-  const delivery = new Delivery(NOW);
+  const delivery = new BatchContext(NOW);
   const reason = (name: string) => reasonOf(ownReadingIn({ [name]: 1 }, delivery));
   const names = Array.from({ length: 11 }, (_, i) => `fill_percentag${i}`);
   const guessed = names.map((name) => reason(name)?.endsWith('Did you mean "fill_percentage"?'));
@@ -147,18 +159,18 @@ test("what was meant is guessed for the first ten names, and again for each read
 
 test("on a device's own topic readings are one or a list, each judged by itself", () => {
   const of = { deviceId: "d1" };
-  assert.deepEqual(ownReadings("d1", { fill_percentage: 5 }, NOW), [reading(of, 5)]);
-  assert.deepEqual(ownReadings("d1", [{ fill_percentage: 5, created_at: AT_TEXT }, { fill_percentage: 101 }, 7], NOW), [
+  assert.deepEqual(decodeDeviceReadings("d1", { fill_percentage: 5 }, NOW), [reading(of, 5)]);
+  assert.deepEqual(decodeDeviceReadings("d1", [{ fill_percentage: 5, created_at: AT_TEXT }, { fill_percentage: 101 }, 7], NOW), [
     reading(of, 5, AT),
     { rejected: "fill_percentage: must be from 0 to 100" },
     { rejected: "must be an object" },
   ]);
-  assert.deepEqual(ownReadings("d1", [], NOW), []);
+  assert.deepEqual(decodeDeviceReadings("d1", [], NOW), []);
 });
 
 test("a topic's device is not named again in its readings", () => {
   assert.equal(
-    reasonOf(ownReadings("d1", { device_id: "d1", fill_percentage: 5 }, NOW)[0]),
+    reasonOf(decodeDeviceReadings("d1", { device_id: "d1", fill_percentage: 5 }, NOW)[0]),
     'unknown field "device_id". The topic says whose readings these are.',
   );
 });
@@ -167,20 +179,20 @@ test("a name is guessed among those that are known where it stands", () => {
   const reason = (item: object) => reasonOf(ownReading(item, NOW));
   assert.equal(reason({ devise_id: "d" }), 'unknown field "devise_id". Did you mean "device_id"?');
   assert.equal(
-    reasonOf(ownReadings("d1", { devise_id: "d" }, NOW)[0]),
+    reasonOf(decodeDeviceReadings("d1", { devise_id: "d" }, NOW)[0]),
     'unknown field "devise_id". What a sensor measures, other than a percentage, goes into "payload".',
   );
   assert.equal(reason({ devise_id: "d" }), 'unknown field "devise_id". Did you mean "device_id"?');
 });
 
 test("a topic without a possible device has no readings", () => {
-  assert.deepEqual(ownReadings("", { fill_percentage: 5 }, NOW), [{ rejected: "device_id: must not be empty" }]);
+  assert.deepEqual(decodeDeviceReadings("", { fill_percentage: 5 }, NOW), [{ rejected: "device_id: must not be empty" }]);
 });
 
 test("a list that is too long is refused as a whole", () => {
   const item = { fill_percentage: 5, created_at: AT_TEXT };
-  assert.equal(ownReadings("d1", Array(READINGS_MAX).fill(item), NOW).length, READINGS_MAX);
-  assert.deepEqual(ownReadings("d1", Array(READINGS_MAX + 1).fill(item), NOW), [
+  assert.equal(decodeDeviceReadings("d1", Array(MAX_READINGS).fill(item), NOW).length, MAX_READINGS);
+  assert.deepEqual(decodeDeviceReadings("d1", Array(MAX_READINGS + 1).fill(item), NOW), [
     { rejected: "a message must have at most 10000 readings, this one has 10001" },
   ]);
 });

@@ -1,0 +1,97 @@
+// The path of every reading, whichever endpoint received it: decoded by the endpoint, checked here, stored with its batch in one
+// transaction, and reported to the sender once that transaction is durable.
+
+import { deviceKey } from "../domain/device.ts";
+import { storeUnavailable } from "../domain/errors.ts";
+import { type Clock, formatInstant, type Instant } from "../domain/instant.ts";
+import type { KeyBinding } from "../domain/key.ts";
+import { type IncomingBatch, READING_OUTCOMES, type ReadingSource } from "../domain/reading.ts";
+import type { Writes } from "../domain/store.ts";
+
+/** A decoded reading. `createdAt` is the time of receipt where the sender gave none. */
+export type IncomingReading = {
+  readonly source: { readonly tankId: string } | { readonly deviceId: string };
+  readonly createdAt: Instant;
+  /** `payload` is the decoded object of a device, which its profile interprets. As JSON text it needs a fraction of the memory. */
+  readonly measurement: { readonly fill: number } | { readonly payload: string };
+};
+
+/** With the reason, for the sender. */
+export type Rejected = { readonly rejected: string };
+
+/** What the key allows. `wasPending`: the readings were pending in another database, and stay so if they cannot be interpreted. */
+export type Sender = KeyBinding & { readonly wasPending?: boolean };
+
+export type ReadingResult = "stored" | "duplicate" | "replaced" | "waiting" | Rejected;
+
+/**
+ * Resolves with one result per reading, in order, once they are durable: acknowledge only then. Rejects with a
+ * `store_unavailable` error where nothing was stored or nobody knows; sending again is safe, since duplicates are recognised.
+ */
+export type Ingest = (readings: readonly (IncomingReading | Rejected)[], sender: Sender) => Promise<ReadingResult[]>;
+
+/** How far the clock of a device may be ahead of ours. */
+const MAX_AHEAD_MS = 10 * 60_000;
+const MIN_INSTANT: Instant = 0;
+/** Bounds memory while the store is slow or unavailable. */
+const MAX_READINGS_IN_PROGRESS = 100_000;
+
+export function createIngest(writes: Pick<Writes, "ingest">, clock: Clock): Ingest {
+  let inProgress = 0;
+  return async (readings, sender) => {
+    const now = clock();
+    const checked = readings.map((reading) => ("rejected" in reading ? reading : (errorIn(reading, sender, now) ?? reading)));
+    const valid = checked.filter((reading): reading is IncomingReading => !("rejected" in reading));
+    if (valid.length === 0) return checked as Rejected[];
+    if (inProgress > MAX_READINGS_IN_PROGRESS) throw storeUnavailable(new Error(`${inProgress} readings are being stored`));
+    inProgress += valid.length;
+    try {
+      const { outcomes, reasons } = await writes.ingest(toBatch(valid, sender));
+      let index = 0;
+      return checked.map((reading) => ("rejected" in reading ? reading : toResult(outcomes[index] ?? 0, reasons.get(index++))));
+    } finally {
+      inProgress -= valid.length;
+    }
+  };
+}
+
+function errorIn({ source, createdAt }: IncomingReading, { deviceId }: Sender, now: Instant): Rejected | undefined {
+  if (createdAt < MIN_INSTANT) return { rejected: `created_at: must not be before ${formatInstant(MIN_INSTANT)}` };
+  if (createdAt > now + MAX_AHEAD_MS) {
+    return { rejected: `created_at: must not be more than ten minutes ahead of our clock, which says ${formatInstant(now)}` };
+  }
+  if (deviceId === null) return undefined;
+  const isOwn = "deviceId" in source && deviceKey(source.deviceId) === deviceKey(deviceId);
+  return isOwn ? undefined : { rejected: `device_id: this key sends for device ${deviceId} alone` };
+}
+
+function toBatch(readings: readonly IncomingReading[], { customerId, wasPending = false }: Sender): IncomingBatch {
+  const indexes = { tank: new Map<string, number>(), device: new Map<string, number>() };
+  const sources: ReadingSource[] = [];
+  const payloads = new Map<number, string>();
+  const source = new Uint32Array(readings.length);
+  const createdAt = new Float64Array(readings.length);
+  const fill = new Float64Array(readings.length);
+  readings.forEach((reading, i) => {
+    const { source: from, measurement } = reading;
+    const [kind, id] = "tankId" in from ? (["tank", from.tankId] as const) : (["device", deviceKey(from.deviceId)] as const);
+    let index = indexes[kind].get(id);
+    if (index === undefined) {
+      index = sources.push({ kind, id, customerId, ...(wasPending && { wasPending }) }) - 1;
+      indexes[kind].set(id, index);
+    }
+    source[i] = index;
+    createdAt[i] = reading.createdAt;
+    fill[i] = "fill" in measurement ? measurement.fill : Number.NaN;
+    if ("payload" in measurement) payloads.set(i, measurement.payload);
+  });
+  return { sources, source, createdAt, fill, payloads };
+}
+
+const RESULTS = { new: "stored", changed: "replaced", unchanged: "duplicate", waiting: "waiting" } as const;
+
+function toResult(code: number, reason: string | undefined): ReadingResult {
+  const outcome = READING_OUTCOMES[code] ?? "rejected";
+  if (outcome === "tank_unknown") return { rejected: "tank_id: there is no tank with this id" };
+  return outcome === "rejected" ? { rejected: reason ?? "" } : RESULTS[outcome];
+}
