@@ -18,7 +18,9 @@ export type Change<S> = { readonly id: string; readonly before: S | undefined; r
 
 /** The differences between two states of a set of objects. */
 export function changesBetween<S>(before: ReadonlyMap<string, S>, after: ReadonlyMap<string, S>): Change<S>[] {
-  return [...after].filter(([id, state]) => before.get(id) !== state).map(([id, state]) => ({ id, before: before.get(id), after: state }));
+  return [...after]
+    .filter(([id, state]) => before.get(id) !== state)
+    .map(([id, state]) => ({ id, before: before.get(id), after: state }));
 }
 
 /** The new shape of each tank whose shape changes. */

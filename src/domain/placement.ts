@@ -41,7 +41,12 @@ const REJECTED = READING_OUTCOMES.indexOf("rejected");
 export async function placeReadings(lookups: Lookups, batch: IncomingBatch): Promise<Placement> {
   const outcomes = new Uint8Array(batch.source.length);
   if (batch.sources.every(isUnboundTank)) {
-    const readings = { tankIds: batch.sources.map(({ id }) => id), tank: batch.source, createdAt: batch.createdAt, fill: batch.fill };
+    const readings = {
+      tankIds: batch.sources.map(({ id }) => id),
+      tank: batch.source,
+      createdAt: batch.createdAt,
+      fill: batch.fill,
+    };
     const positions = batch.source.map((_, position) => position);
     return { readings, positions, pending: [], superseded: [], outcomes, reasons: new Map() };
   }

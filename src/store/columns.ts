@@ -5,8 +5,8 @@ import type { CustomerState, TankState, TankWithShape } from "../domain/changes.
 import type { Customer, CustomerWithCount } from "../domain/customer.ts";
 import { type Device, type DeviceAssignment, EARLIEST, type ProfileChoice, unknownDevice } from "../domain/device.ts";
 import type { DeviceWithHistory } from "../domain/device-record.ts";
-import type { Page } from "../domain/page.ts";
 import type { StoredKey } from "../domain/key.ts";
+import type { Page } from "../domain/page.ts";
 import type { PendingReading } from "../domain/placement.ts";
 import type { ManagedDevice } from "../domain/resource.ts";
 import type { Shape } from "../domain/shape.ts";

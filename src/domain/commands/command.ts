@@ -14,7 +14,12 @@ import { invalidBody } from "../validate.ts";
 /** `fields` are as the client sent them: all their errors are reported together with those that need a lookup. */
 export type Command =
   | { readonly type: "create_customer" | "create_tank"; readonly newId: string; readonly fields: unknown }
-  | { readonly type: "change_customer" | "restore_tank" | "change_key"; readonly id: string; readonly fields: unknown; readonly ifMatch: IfMatch }
+  | {
+      readonly type: "change_customer" | "restore_tank" | "change_key";
+      readonly id: string;
+      readonly fields: unknown;
+      readonly ifMatch: IfMatch;
+    }
   /** `swap`: a tank that has the device already gets the other one in exchange. */
   | {
       readonly type: "change_tank" | "put_device";

@@ -54,7 +54,14 @@ export async function createKey(lookups: Lookups, key: Key, hash: string, at: In
 }
 
 /** The successor is valid for as long as the old key was when it was created. */
-export async function rotateKey(lookups: Lookups, id: string, overlap: number, newId: string, hash: string, at: Instant): Planned {
+export async function rotateKey(
+  lookups: Lookups,
+  id: string,
+  overlap: number,
+  newId: string,
+  hash: string,
+  at: Instant,
+): Planned {
   const old = await loadKey(lookups, id, undefined, at);
   if (isCommandError(old)) return old;
   const state = keyState(old, at);
@@ -74,7 +81,8 @@ export async function rotateKey(lookups: Lookups, id: string, overlap: number, n
 export async function changeKey(lookups: Lookups, id: string, fields: unknown, ifMatch: IfMatch, at: Instant): Planned {
   const before = await loadKey(lookups, id, ifMatch, at);
   if (isCommandError(before)) return before;
-  if (before.revoked_at !== null) return commandError("state_conflict", `Key ${id} is revoked and cannot be changed. Create a new one.`);
+  if (before.revoked_at !== null)
+    return commandError("state_conflict", `Key ${id} is revoked and cannot be changed. Create a new one.`);
   const errors = errorsInObject(KeyChangeObject, fields);
   if (errors.length > 0) return invalidFields(errors);
   const { name = before.name, rate = before.rate, expires_at } = fields as Partial<Static<typeof KeyChangeObject>>;

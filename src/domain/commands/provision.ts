@@ -21,14 +21,7 @@ import {
   type Provision,
   type ProvisionRow,
 } from "./command.ts";
-import {
-  CustomerChange,
-  type CustomerInput,
-  changedCustomer,
-  customerErrors,
-  NewCustomer,
-  newCustomer,
-} from "./customers.ts";
+import { CustomerChange, type CustomerInput, changedCustomer, customerErrors, NewCustomer, newCustomer } from "./customers.ts";
 import { mergeTank, NewTank, newTank, shapeChange, TankChange, type TankInput, tankErrors, withMergedShape } from "./tanks.ts";
 
 const MAX_ERRORS = 1000;
@@ -187,14 +180,12 @@ function reportedChanges(rows: Provision, { customers, tanks, audit }: ReturnTyp
 }
 
 function textsOf(rows: readonly ProvisionRow[], field: string): string[] {
-  return rows.map(({ fields }) => (fields as Record<string, unknown> | null)?.[field]).filter((value) => typeof value === "string");
+  return rows
+    .map(({ fields }) => (fields as Record<string, unknown> | null)?.[field])
+    .filter((value) => typeof value === "string");
 }
 
-async function loadFleet(
-  lookups: Lookups,
-  customers: readonly ProvisionRow[],
-  tanks: readonly ProvisionRow[],
-): Promise<Fleet> {
+async function loadFleet(lookups: Lookups, customers: readonly ProvisionRow[], tanks: readonly ProvisionRow[]): Promise<Fleet> {
   const known = await lookups.tanks(textsOf(tanks, "id"));
   const owners = Array.from(known.values(), ({ tank }) => tank.owner_id);
   const ids = [...textsOf(customers, "id"), ...textsOf(tanks, "owner_id"), ...owners];

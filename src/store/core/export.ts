@@ -1,14 +1,7 @@
 // Everything in the database, in the order an import needs.
 
 import type { ExportRecord } from "../../domain/export.ts";
-import {
-  customerState,
-  deviceWithHistory,
-  pendingOf,
-  type Row,
-  removedDevice,
-  tankWithShape,
-} from "../columns.ts";
+import { customerState, deviceWithHistory, pendingOf, type Row, removedDevice, tankWithShape } from "../columns.ts";
 import { Block, readingsOf } from "../series/block.ts";
 
 /** `readings` selects tank ids and packed readings, by tank and oldest first. */

@@ -156,7 +156,13 @@ const rowSize = (width: RowWidth): number => ROW_INSTANT_BYTES + (width === "wid
 export const rowsSize = (width: RowWidth, count: number): number => 1 + count * rowSize(width);
 
 /** Writes a head of these readings at an offset of `view`. */
-export function writeRows(view: DataView, offset: number, { instants, fills }: Columns, positions: Uint32Array, width: RowWidth): void {
+export function writeRows(
+  view: DataView,
+  offset: number,
+  { instants, fills }: Columns,
+  positions: Uint32Array,
+  width: RowWidth,
+): void {
   const isWide = width === "wide";
   view.setUint8(offset, PACKED | ROW_LAYOUT | (isWide ? WIDE_FILLS : 0));
   for (let i = 0, at = offset + 1; i < positions.length; i++, at += rowSize(width)) {

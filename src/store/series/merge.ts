@@ -109,7 +109,12 @@ function countBefore({ createdAt }: ReadingBatch, positions: Uint32Array, instan
 type LateReadings = { readonly start: number; readonly rank: number; readonly positions: Uint32Array };
 
 /** Readings before the head, grouped by the block they belong to, oldest first. */
-export function* lateReadings(head: Head, index: RankIndex, batch: ReadingBatch, positions: Uint32Array): Generator<LateReadings> {
+export function* lateReadings(
+  head: Head,
+  index: RankIndex,
+  batch: ReadingBatch,
+  positions: Uint32Array,
+): Generator<LateReadings> {
   const late = countBefore(batch, positions, head.start);
   for (let done = 0; done < late; ) {
     const { at, end, rank } = index.segmentAt([batch.createdAt[positions[done] as number] as number]);

@@ -43,11 +43,18 @@ export function fleetReads(db: DatabaseSync, queries: QueryCache) {
 
   function entries(table: string, conditions: readonly Condition[], size: number, skipped: number): FleetEntry[] {
     const sql = `SELECT f.tank, f.at, f.fill FROM ${table}${where(conditions)} ${ORDER}`;
-    return queries.rows(sql, [...valuesOf(conditions), size, skipped]).map((row) => entryOf(row, tankOf(tankById.get(row[0] ?? null) ?? [])));
+    return queries
+      .rows(sql, [...valuesOf(conditions), size, skipped])
+      .map((row) => entryOf(row, tankOf(tankById.get(row[0] ?? null) ?? [])));
   }
 
   /** Filtered by owner or city: by the indexes of the tanks. */
-  function amongTanks(ofTank: readonly Condition[], ofFleet: readonly Condition[], skipped: number, size: number): Page<FleetEntry> {
+  function amongTanks(
+    ofTank: readonly Condition[],
+    ofFleet: readonly Condition[],
+    skipped: number,
+    size: number,
+  ): Page<FleetEntry> {
     const live: readonly Condition[] = [["t.deleted = 0"], ...ofTank];
     const found = count("tank t", ...live);
     const table =
@@ -61,9 +68,7 @@ export function fleetReads(db: DatabaseSync, queries: QueryCache) {
     const table = before <= MAX_SORTED ? "fleet f INDEXED BY fleet_by_heard" : BY_URGENCY;
     const all: readonly Condition[] = [["f.heard <= ? AND f.at < ?", heardAt(since), since], hasState(state)];
     const totalItems =
-      state === undefined
-        ? before + count("fleet f", ["f.heard = ? AND f.at < ?", heardAt(since), since])
-        : count(table, ...all);
+      state === undefined ? before + count("fleet f", ["f.heard = ? AND f.at < ?", heardAt(since), since]) : count(table, ...all);
     return { data: entries(table, all, size, skipped), totalItems };
   }
 

@@ -28,7 +28,11 @@ export function listWrites(db: DatabaseSync) {
     ]),
   );
   const queriesOf = (kind: ListKind) => queries.get(kind) as NonNullable<ReturnType<typeof queries.get>>;
-  const valuesOf = (kind: ListKind, { key, at, end }: ListSegment): Row => [...listKey(kind, key), ...(at as Row), ...(end as Row)];
+  const valuesOf = (kind: ListKind, { key, at, end }: ListSegment): Row => [
+    ...listKey(kind, key),
+    ...(at as Row),
+    ...(end as Row),
+  ];
 
   return {
     oversizedSegments<S extends ListSegment>(kind: ListKind, segments: readonly S[]): S[] {

@@ -114,11 +114,7 @@ export function rankIndexReads(db: DatabaseSync, kind: RankTable) {
     return new PackedGroup(row);
   }
 
-  function descend(
-    of: SQLInputValue,
-    root: PackedGroup,
-    search: (group: PackedGroup, rank: number) => number,
-  ): RankedSegment {
+  function descend(of: SQLInputValue, root: PackedGroup, search: (group: PackedGroup, rank: number) => number): RankedSegment {
     let rank = 0;
     for (let group = root; ; ) {
       const index = Math.max(0, search(group, rank));

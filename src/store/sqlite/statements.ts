@@ -63,3 +63,25 @@ export function startsWith(column: string, text: string): Condition {
   const { from, to } = prefixRange(text);
   return [`lower(${column}) >= ? AND lower(${column}) < ?`, from, to];
 }
+
+/** The functions of `T`, with their results instead of promises of them. */
+export type Synchronous<T> = {
+  readonly [N in keyof T]: T[N] extends (...args: infer A) => Promise<infer R> ? (...args: A) => R : T[N];
+};
+
+/** SQLite answers at once: its operations return promises only because those of other engines do. */
+export function promised<T extends object>(operations: Synchronous<T>): T {
+  const functions = Object.entries(operations).map(([name, operation]) => [
+    name,
+    (...args: readonly unknown[]) => {
+      try {
+        const result = (operation as (...args: readonly unknown[]) => unknown)(...args);
+        const isStream = typeof result === "object" && result !== null && Symbol.asyncIterator in result;
+        return isStream ? result : Promise.resolve(result);
+      } catch (error) {
+        return Promise.reject(error);
+      }
+    },
+  ]);
+  return Object.fromEntries(functions) as T;
+}

@@ -11,7 +11,15 @@ import type { Progress, Store } from "../../domain/store.ts";
 import { type EngineReads, storeHealth, storeOn } from "../core/store.ts";
 import type { WriteResult } from "../core/writes.ts";
 import { checkFile } from "./check.ts";
-import { isFileError, isNotADatabase, isSqliteError, openReader, openWriter, retryWhileBusy, translateError } from "./connection.ts";
+import {
+  isFileError,
+  isNotADatabase,
+  isSqliteError,
+  openReader,
+  openWriter,
+  retryWhileBusy,
+  translateError,
+} from "./connection.ts";
 import { exportFile } from "./export.ts";
 import { FileWatch } from "./file-watch.ts";
 import type { ManagementReadTable } from "./reader-thread.ts";
@@ -72,8 +80,7 @@ export async function openSqlite(file: string, observe: Observe): Promise<Store>
   return storeOn(
     {
       reads,
-      write: async (name, ...args) =>
-        whilePresent(() => writer.call(name, args) as Promise<WriteResult<typeof name>>),
+      write: async (name, ...args) => whilePresent(() => writer.call(name, args) as Promise<WriteResult<typeof name>>),
       ingest: async (batch) => whilePresent(() => writer.call("ingest", [batch]) as Promise<IngestResult>),
       maintenance: {
         backup: (to, progress) => copy(file, to, progress),

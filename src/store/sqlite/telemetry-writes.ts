@@ -5,7 +5,15 @@ import type { Reading, ReadingBatch } from "../../domain/reading.ts";
 import type { AppendResult, BlockKey, RankTable, SeriesGroup, SeriesPosition } from "../core/transaction.ts";
 import { fleetRow, heardAt, urgencyIn } from "../fleet-row.ts";
 import { lastReading } from "../series/block.ts";
-import { type Append, appendSize, type Head, type HeadUpdate, maxHeadSize, type StoredBlock, writeAppend } from "../series/merge.ts";
+import {
+  type Append,
+  appendSize,
+  type Head,
+  type HeadUpdate,
+  maxHeadSize,
+  type StoredBlock,
+  writeAppend,
+} from "../series/merge.ts";
 import { rankIndexWrites } from "./rank-index.ts";
 import { query, upsert } from "./statements.ts";
 
@@ -38,7 +46,9 @@ export function telemetryWrites(db: DatabaseSync, pause: () => void) {
   const writeHead = db.prepare("UPDATE head SET total = ?, start = ?, data = ? WHERE tank = ?");
   const putBlock = upsert(db, "block", ["tank", "start", "data"], 2);
   const thresholdOf = query(db, "SELECT threshold FROM fleet WHERE tank = ?");
-  const setLatest = db.prepare("UPDATE fleet SET at = ?2, fill = ?3, urgency = ?4, heard = ?5 WHERE tank = ?1 AND (at, fill) IS NOT (?2, ?3)");
+  const setLatest = db.prepare(
+    "UPDATE fleet SET at = ?2, fill = ?3, urgency = ?4, heard = ?5 WHERE tank = ?1 AND (at, fill) IS NOT (?2, ?3)",
+  );
   const keyOf = (tankId: string): SQLInputValue => tankKey.get(tankId)?.[0] ?? null;
   const indexes = {
     readings: rankIndexWrites(db, "readings", keyOf),

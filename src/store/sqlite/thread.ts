@@ -58,7 +58,10 @@ export class StoreThread {
 
   #newWorker(): Worker {
     // It keeps nothing for long: a small young generation is enough.
-    const worker = new Worker(this.#script, { workerData: { file: this.#file }, resourceLimits: { maxYoungGenerationSizeMb: 8 } });
+    const worker = new Worker(this.#script, {
+      workerData: { file: this.#file },
+      resourceLimits: { maxYoungGenerationSizeMb: 8 },
+    });
     let failure = new Error("the thread has ended");
     worker.on("message", (reply: Reply) => this.#settle(reply));
     worker.on("error", (error: Error) => {

@@ -12,6 +12,8 @@ import type { PendingReading, ResolvedReading } from "../../domain/placement.ts"
 import type { Resource } from "../../domain/resource.ts";
 import type { Shape } from "../../domain/shape.ts";
 import { MAX_PENDING } from "../../domain/store.ts";
+import type { RepairTransaction } from "../check/check.ts";
+import type { RepairOperations } from "../check/operations.ts";
 import {
   ASSIGNMENT_COLUMNS,
   assignmentOf,
@@ -34,18 +36,13 @@ import {
 } from "../columns.ts";
 import type { SavedResult, StoreTransaction } from "../core/transaction.ts";
 import { lastReading } from "../series/block.ts";
+import { checkOperations } from "./check.ts";
 import { listWrites } from "./list-writes.ts";
-import { query, type Row, upsert } from "./statements.ts";
+import { promised, query, type Row, type Synchronous, upsert } from "./statements.ts";
 import { fleetColumns, telemetryWrites } from "./telemetry-writes.ts";
 
-type SyncOperations = {
-  readonly [N in keyof StoreTransaction]: (
-    ...args: Parameters<StoreTransaction[N]>
-  ) => Awaited<ReturnType<StoreTransaction[N]>>;
-};
-
 /** `pause` is called between tanks. */
-export function transactionOn(db: DatabaseSync, pause: () => void): StoreTransaction {
+export function transactionOn(db: DatabaseSync, pause: () => void): RepairTransaction {
   const operations = {
     ...lookups(db),
     ...objectWrites(db),
@@ -57,12 +54,15 @@ export function transactionOn(db: DatabaseSync, pause: () => void): StoreTransac
     ...idempotencyWrites(db),
     lockLists: () => {},
     lockDevices: () => {},
-  } as SyncOperations;
-  const promised = Object.entries(operations).map(([name, operation]) => [
-    name,
-    async (...args: never[]) => (operation as (...args: never[]) => unknown)(...args),
-  ]);
-  return Object.fromEntries(promised) as StoreTransaction;
+  } as Synchronous<StoreTransaction>;
+  let repairs: RepairOperations | undefined;
+  return {
+    ...promised(operations),
+    repairs() {
+      repairs ??= checkOperations(db);
+      return repairs;
+    },
+  };
 }
 
 function lookups(db: DatabaseSync) {
@@ -224,9 +224,11 @@ function pendingWrites(db: DatabaseSync) {
   );
 
   return {
-    devicesWithPendingFor: (tankIds: readonly string[]): string[] => tankIds.flatMap((id) => ofTank.all(id).map(([device]) => String(device))),
+    devicesWithPendingFor: (tankIds: readonly string[]): string[] =>
+      tankIds.flatMap((id) => ofTank.all(id).map(([device]) => String(device))),
 
-    pendingReadings: (deviceIds: readonly string[]): PendingReading[] => deviceIds.flatMap((id) => ofDevice.all(id).map(pendingOf)),
+    pendingReadings: (deviceIds: readonly string[]): PendingReading[] =>
+      deviceIds.flatMap((id) => ofDevice.all(id).map(pendingOf)),
 
     addPending(readings: readonly PendingReading[]): void {
       for (const { device, created_at, fill, payload, customer_id } of readings) {

@@ -5,8 +5,8 @@ import type { DatabaseSync } from "node:sqlite";
 import { parentPort, workerData } from "node:worker_threads";
 import { RequestError } from "../../domain/errors.ts";
 import type { IncomingBatch, IngestResult } from "../../domain/reading.ts";
+import type { RepairTransaction } from "../check/check.ts";
 import { ingestBatch } from "../core/ingest.ts";
-import type { StoreTransaction } from "../core/transaction.ts";
 import { runWrite, type WriteArgs, type WriteName } from "../core/writes.ts";
 import { openWriter, retryWhileBusy, translateError } from "./connection.ts";
 import { type Call, failedReply, type Reply } from "./thread.ts";
@@ -18,7 +18,7 @@ const TRANSACTION_MS = 150;
 
 class WriterThread {
   readonly #db: DatabaseSync;
-  readonly #tx: StoreTransaction;
+  readonly #tx: RepairTransaction;
   readonly #throttle = new WriteThrottle();
   readonly #queue: Call[] = [];
   #isRunning = false;

@@ -95,7 +95,7 @@ export const provisionRoutes: readonly Route[] = [
         type: "provision",
         customers: customers.map((fields) => ({ newId: newId("cus"), fields })),
         tanks: tanks.map((fields) => ({ newId: newId("tank"), fields })),
-        isDry: values.dry_run,
+        isDryRun: values.dry_run,
       } as const;
       const once = values.dry_run ? undefined : onceFor(PATH, headers, body);
       const { resource, replayed } = await carryOut(order, key.id, once);
