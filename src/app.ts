@@ -1,4 +1,4 @@
-// The composition root: opens, wires, starts, and stops in order. Everything below it is handed what it needs.
+// The composition root: opens, wires, starts and stops the parts of the service in order.
 
 import type { AddressInfo } from "node:net";
 import type { Config } from "./config.ts";
@@ -12,14 +12,14 @@ import { LastSeen } from "./http/seen.ts";
 import { buildServer, type ServerParts } from "./http/server.ts";
 import { createIngest } from "./ingest/ingest.ts";
 import { type Mqtt, openMqtt } from "./mqtt.ts";
-import { type MetricsBook, openMetrics } from "./observe/metrics.ts";
+import { type MetricsCollector, openMetrics } from "./observe/metrics.ts";
 import { openStore } from "./store/open.ts";
 import { VERSION } from "./version.ts";
 
-const PATIENCE: ServerParts["patience"] = { headersMs: 10_000, requestMs: 20_000 };
-/** How long a stop waits for requests under way. */
+const REQUEST_TIMEOUTS: ServerParts["patience"] = { headersMs: 10_000, requestMs: 20_000 };
+/** How long a stop waits for requests in progress. */
 const STOP_MS = 10_000;
-const TIDY_MS = 25;
+const CLOSE_IDLE_MS = 25;
 
 export type App = {
   readonly url: string;
@@ -32,28 +32,25 @@ export type AppOptions = {
   readonly log: Observe;
   readonly clock?: Clock;
   readonly patience?: ServerParts["patience"];
-  /** What several processes have in common. In one process it is its own. */
-  readonly metrics?: MetricsBook;
+  /** Shared by several workers; by default this process has its own. */
+  readonly metrics?: MetricsCollector;
   readonly limits?: Limits;
-  /** The address, where somebody else has opened it. */
-  readonly descriptor?: number;
-  /** Which of several processes this is, from 1. */
+  /** A socket that the supervisor has bound. */
+  readonly socketDescriptor?: number;
+  /** The number of this worker, from 1. */
   readonly worker?: number;
 };
 
 export async function startApp(options: AppOptions): Promise<App> {
-  const { config, log, clock = Date.now, patience = PATIENCE } = options;
-  const { metrics = openMetrics(), limits = localLimits(clock), descriptor, worker = 1 } = options;
-  const started = performance.now();
+  const { config, log, clock = Date.now, patience = REQUEST_TIMEOUTS } = options;
+  const { metrics = openMetrics(), limits = localLimits(clock), socketDescriptor, worker = 1 } = options;
+  const startedAt = performance.now();
   const observe: Observe = (event) => {
     metrics.observe(event);
     log(event);
   };
   const store = await openStore(config.databaseUrl, observe, config);
   const seen = new LastSeen(store.updateLastSeen, clock, observe);
-  const { rateLimit, corsOrigins, trustProxy } = config;
-  const settings = { version: VERSION, rateLimit, corsOrigins, trustProxy, patience };
-
   const accept = createIngest(store, clock);
   let server: Awaited<ReturnType<typeof buildServer>> | undefined;
   let mqtt: Mqtt | undefined;
@@ -67,67 +64,74 @@ export async function startApp(options: AppOptions): Promise<App> {
   }
 
   try {
-    const parts = { reads: timed(store, observe), doors: doorsOf(store, clock, accept), seen, clock, observe, metrics, limits };
-    server = await buildServer({ ...parts, ...settings });
+    const { rateLimit, corsOrigins, trustProxy } = config;
+    server = await buildServer({
+      reads: timedReads(store, observe),
+      doors: doorsOf(store, clock, accept),
+      ...{ seen, clock, observe, metrics, limits },
+      ...{ version: VERSION, rateLimit, corsOrigins, trustProxy, patience },
+    });
     const address = { port: config.port, host: await numericHost(config.host) };
-    await server.listen(descriptor === undefined ? address : { ...address, ...{ fd: descriptor } });
+    await server.listen(socketDescriptor === undefined ? address : { ...address, ...{ fd: socketDescriptor } });
     mqtt = await openMqtt({ config, reads: store, accept, limits, observe, clock, worker });
-    const { server: listening } = server;
-    const url = urlOf(listening.address() as AddressInfo);
-    const milliseconds = performance.now() - started;
-    observe({ kind: "listening", url, database: shown(config.databaseUrl), workers: 1, milliseconds });
-    let stopping: Promise<void> | undefined;
-    const stop = async (): Promise<void> => {
-      const impatient = setTimeout(() => listening.closeAllConnections(), STOP_MS);
-      // A connection whose last request was under way is idle only after the stop began.
-      const tidy = setInterval(() => listening.closeIdleConnections(), TIDY_MS);
-      await closeAll().finally(() => {
-        clearTimeout(impatient);
-        clearInterval(tidy);
-      });
-      observe({ kind: "stopped" });
-    };
-    return {
-      url,
-      store,
-      stop() {
-        stopping ??= stop();
-        return stopping;
-      },
-    };
   } catch (error) {
     await closeAll();
     throw listenComplaint(error, config);
   }
+
+  const { server: httpServer } = server;
+  const url = urlOf(httpServer.address() as AddressInfo);
+  const milliseconds = Math.round(performance.now() - startedAt);
+  observe({ kind: "listening", url, database: withoutPassword(config.databaseUrl), workers: 1, milliseconds });
+
+  async function stop(): Promise<void> {
+    const closeConnections = setTimeout(() => httpServer.closeAllConnections(), STOP_MS);
+    // A connection with a request in progress becomes idle only after the stop has begun.
+    const closeIdle = setInterval(() => httpServer.closeIdleConnections(), CLOSE_IDLE_MS);
+    await closeAll().finally(() => {
+      clearTimeout(closeConnections);
+      clearInterval(closeIdle);
+    });
+    observe({ kind: "stopped" });
+  }
+  let stopping: Promise<void> | undefined;
+  return {
+    url,
+    store,
+    stop() {
+      stopping ??= stop();
+      return stopping;
+    },
+  };
 }
 
-/** The reading half of the store, with the time each question takes. */
-function timed(store: Reads, observe: Observe): Reads {
-  function watch<A extends unknown[], T>(question: string, ask: (...args: A) => Promise<T>): (...args: A) => Promise<T> {
+/** The reading half of the store, with an event for the duration of each query. */
+function timedReads(store: Reads, observe: Observe): Reads {
+  function timed<A extends unknown[], T>(query: string, run: (...args: A) => Promise<T>): (...args: A) => Promise<T> {
     return async (...args) => {
-      const started = performance.now();
+      const startedAt = performance.now();
       let ok = false;
       try {
-        const answer = await ask(...args);
+        const result = await run(...args);
         ok = true;
-        return answer;
+        return result;
       } finally {
-        observe({ kind: "query_completed", query: question, milliseconds: performance.now() - started, ok });
+        observe({ kind: "query_completed", query, milliseconds: performance.now() - startedAt, ok });
       }
     };
   }
   return {
-    customerById: watch("customerById", store.customerById),
-    customerPage: watch("customerPage", store.customerPage),
-    tankById: watch("tankById", store.tankById),
-    tankPage: watch("tankPage", store.tankPage),
-    telemetryPage: watch("telemetryPage", store.telemetryPage),
-    keyByHash: watch("keyByHash", store.keyByHash),
-    ping: watch("ping", store.ping),
+    customerById: timed("customerById", store.customerById),
+    customerPage: timed("customerPage", store.customerPage),
+    tankById: timed("tankById", store.tankById),
+    tankPage: timed("tankPage", store.tankPage),
+    telemetryPage: timed("telemetryPage", store.telemetryPage),
+    keyByHash: timed("keyByHash", store.keyByHash),
+    ping: timed("ping", store.ping),
   };
 }
 
-/** Without the password that a database URL may carry, in front of the host or behind it. */
-function shown(databaseUrl: string): string {
+/** A database URL may carry a password before the host, or in a parameter. */
+function withoutPassword(databaseUrl: string): string {
   return databaseUrl.replace(/\/\/[^/?#]*@/, "//").replace(/[?#].*$/, "");
 }

@@ -3,7 +3,7 @@
 import type { App } from "../app.ts";
 import type { Config } from "../config.ts";
 import { openLog } from "../observe/log.ts";
-import { Crew } from "../workers/crew.ts";
+import { Supervisor } from "../workers/supervisor.ts";
 import { type Command, configOf, say } from "./command.ts";
 
 export const serve: Command = {
@@ -50,7 +50,7 @@ export async function serveUntilStopped(config: Config, ready: Ready): Promise<v
       await app.stop();
     }
   } finally {
-    log.flush();
+    await log.close();
   }
 }
 
@@ -58,20 +58,20 @@ export async function serveUntilStopped(config: Config, ready: Ready): Promise<v
 async function superviseUntilStopped(config: Config): Promise<void> {
   const log = openLog(config.logLevel);
   const signalled = nextSignal();
-  const crew = new Crew(config, log);
+  const supervisor = new Supervisor(config, log);
   try {
     try {
-      const started = crew.start().then(({ isEmpty, url }) => {
+      const started = supervisor.start().then(({ isEmpty, url }) => {
         if (isEmpty) say(nextSteps(url));
         return signalled;
       });
       log.observe({ kind: "stopping", signal: await Promise.race([signalled, started]) });
     } finally {
-      await crew.stop();
+      await supervisor.stop();
     }
     log.observe({ kind: "stopped" });
   } finally {
-    log.flush();
+    await log.close();
   }
 }
 

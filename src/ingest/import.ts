@@ -1,15 +1,13 @@
-// Ingest: how data comes in. A file goes line → record → run of records of one kind → store; every run is one durable
-// step, so an import can be interrupted anywhere and run again. May not: know HTTP, or an engine.
+// Imports a file: lines → records → batches of one kind → store. Every batch is durable by itself, so an import can be
+// interrupted anywhere and run again.
 
 import type { DeviceRecord } from "../domain/device-record.ts";
 import type { Clock } from "../domain/instant.ts";
 import type { CustomerRecord, ReadingRecord, TankRecord } from "../domain/record.ts";
 import type { Writes } from "../domain/store.ts";
-import { csvRowDecoder } from "./csv.ts";
-import type { ReadingResult as Accepted, IncomingReading, Ingest } from "./ingest.ts";
-import { createIngest } from "./ingest.ts";
+import { csvRowDecoder, type DecodedLine, type DeviceReading, decodeJsonLine, type LineDecoder } from "./import-formats.ts";
+import { createIngest, type IncomingReading, type Ingest, type ReadingResult } from "./ingest.ts";
 import { type Line, readLines } from "./lines.ts";
-import { type BoundArrival, type DecodedLine, decodeLine } from "./ndjson.ts";
 
 export type ImportSummary = { read: number; new: number; changed: number; unchanged: number; rejected: number; waiting: number };
 export const emptySummary = (): ImportSummary => ({ read: 0, new: 0, changed: 0, unchanged: 0, rejected: 0, waiting: 0 });
@@ -18,157 +16,156 @@ export type ImportFormat = "ndjson" | "csv";
 
 type ImportWrites = Pick<Writes, "importCustomers" | "importTanks" | "importDevices" | "ingest">;
 type LineResult = "new" | "changed" | "unchanged" | "waiting" | { readonly rejected: string };
-
-/** Lines in a row that are of one kind; they are written together. */
-type Run =
-  | { readonly kind: "customer"; readonly lines: TextLine[]; readonly records: CustomerRecord[] }
-  | { readonly kind: "tank"; readonly lines: TextLine[]; readonly records: TankRecord[] }
-  | { readonly kind: "device"; readonly lines: TextLine[]; readonly records: DeviceRecord[] }
-  | { readonly kind: "telemetry"; readonly lines: TextLine[]; readonly records: ReadingRecord[] }
-  | { readonly kind: "arrival"; readonly lines: TextLine[]; readonly records: BoundArrival[] }
-  | { readonly kind: "rejected"; readonly lines: TextLine[]; readonly records: string[] };
 type TextLine = { readonly number: number; readonly text: string };
+type Records = {
+  readonly customer: CustomerRecord;
+  readonly tank: TankRecord;
+  readonly device: DeviceRecord;
+  readonly telemetry: ReadingRecord;
+  readonly device_reading: DeviceReading;
+  readonly rejected: string;
+};
+/** Consecutive lines of one kind, written together. */
+type Batch = {
+  [K in keyof Records]: { readonly kind: K; readonly lines: TextLine[]; readonly records: Records[K][] };
+}[keyof Records];
 
-/**
- * A run is short, so that the writer can let others in between; it is also small, however long its lines are. Readings of
- * one tank that are written together cost little more than one of them: more lines of these.
- */
-const RUN_LINES = 1000;
-const RUN_READINGS = 10_000;
-const RUN_CHARACTERS = 2_097_152;
-/** While one run is written, the next are decoded. */
-const RUNS_UNDER_WAY = 3;
+/** Batches are short, so that other writes get their turn in between. Readings cost less when written together. */
+const MAX_BATCH_LINES = 1000;
+const MAX_BATCH_READINGS = 10_000;
+const MAX_BATCH_CHARACTERS = 2_097_152;
+/** While one batch is written, the next ones are decoded. */
+const MAX_BATCHES_IN_PROGRESS = 3;
 
 export class Import {
   readonly summary = emptySummary();
   readonly #writes: ImportWrites;
-  readonly #accept: Ingest;
-  readonly #reject: (reject: RejectedLine) => void;
-  readonly #underWay: Promise<void>[] = [];
-  #run: Run | undefined;
+  readonly #ingest: Ingest;
+  readonly #onRejected: (line: RejectedLine) => void;
+  readonly #inProgress: Promise<void>[] = [];
+  #batch: Batch | undefined;
   #characters = 0;
 
-  constructor(writes: ImportWrites, reject: (reject: RejectedLine) => void, clock: Clock = Date.now) {
+  constructor(writes: ImportWrites, onRejected: (line: RejectedLine) => void, clock: Clock = Date.now) {
     this.#writes = writes;
-    this.#accept = createIngest(writes, clock);
-    this.#reject = reject;
+    this.#ingest = createIngest(writes, clock);
+    this.#onRejected = onRejected;
   }
 
   async run(source: AsyncIterable<Buffer>, format: ImportFormat): Promise<void> {
-    let decode: ((text: string) => DecodedLine) | undefined = format === "ndjson" ? decodeLine : undefined;
+    let decode: LineDecoder | undefined = format === "ndjson" ? decodeJsonLine : undefined;
     try {
       for await (const group of readLines(source)) {
         for (const line of group) {
           if (decode !== undefined) this.#add(line, decode);
-          else decode = this.#header(line);
-          if (this.#underWay.length > RUNS_UNDER_WAY) await this.#drain(RUNS_UNDER_WAY);
+          else decode = this.#readHeader(line);
+          // Checked here too: an await for every line would be slow.
+          if (this.#inProgress.length > MAX_BATCHES_IN_PROGRESS) await this.#waitUntilInProgress(MAX_BATCHES_IN_PROGRESS);
         }
       }
       this.#send();
-      await this.#drain(0);
+      await this.#waitUntilInProgress(0);
     } finally {
-      await Promise.allSettled(this.#underWay);
+      await Promise.allSettled(this.#inProgress);
     }
   }
 
-  /** A file whose header cannot be read is rejected line by line, not guessed at. */
-  #header(line: Line): (text: string) => DecodedLine {
-    const decoder = "text" in line ? csvRowDecoder(line.text) : { fault: line.unreadable };
+  /** Without a valid header every line of the file is rejected. */
+  #readHeader(line: Line): LineDecoder {
+    const decoder = "text" in line ? csvRowDecoder(line.text) : { error: line.unreadable };
     if (typeof decoder === "function") return decoder;
-    const reject = (): DecodedLine => ({ kind: "rejected", reason: decoder.fault });
+    const reject: LineDecoder = () => ({ kind: "rejected", reason: decoder.error });
     this.#add(line, reject);
     return reject;
   }
 
-  #add(line: Line, decode: (text: string) => DecodedLine): void {
+  #add(line: Line, decode: LineDecoder): void {
     if ("text" in line && line.text.trim() === "") return;
     this.summary.read++;
     const text = "text" in line ? line.text : "";
     const decoded: DecodedLine = "text" in line ? decode(text) : { kind: "rejected", reason: line.unreadable };
-    const most = decoded.kind === "telemetry" ? RUN_READINGS : RUN_LINES;
-    if (this.#run?.kind !== decoded.kind || this.#run.records.length >= most || this.#characters > RUN_CHARACTERS) {
+    const maxLines = decoded.kind === "telemetry" ? MAX_BATCH_READINGS : MAX_BATCH_LINES;
+    let batch = this.#batch;
+    if (batch?.kind !== decoded.kind || batch.lines.length >= maxLines || this.#characters > MAX_BATCH_CHARACTERS) {
       this.#send();
-      this.#run = { kind: decoded.kind, lines: [], records: [] } as Run;
+      batch = { kind: decoded.kind, lines: [], records: [] } as Batch;
+      this.#batch = batch;
       this.#characters = 0;
     }
     this.#characters += text.length;
-    this.#run.lines.push({ number: line.number, text });
-    (this.#run.records as unknown[]).push(decoded.kind === "rejected" ? decoded.reason : decoded.record);
+    batch.lines.push({ number: line.number, text });
+    (batch.records as unknown[]).push(decoded.kind === "rejected" ? decoded.reason : decoded.record);
   }
 
-  /** Runs are handed over in the order of the file, and written in it. */
+  /** Batches are written and reported in the order of the file. */
   #send(): void {
-    const run = this.#run;
-    if (run === undefined) return;
-    this.#run = undefined;
-    const written = write(this.#writes, this.#accept, run);
-    const before = this.#underWay.at(-1);
-    const told = Promise.all([written, before]).then(([outcomes]) => this.#tell(run, outcomes));
-    // Whoever drains sees the failure; until then it must not count as unhandled.
-    told.catch(() => {});
-    this.#underWay.push(told);
+    const batch = this.#batch;
+    if (batch === undefined) return;
+    this.#batch = undefined;
+    const previous = this.#inProgress.at(-1);
+    const reported = Promise.all([this.#write(batch), previous]).then(([results]) => this.#report(batch, results));
+    // An error surfaces where the batch is awaited; until then it must not count as unhandled.
+    reported.catch(() => {});
+    this.#inProgress.push(reported);
   }
 
-  async #drain(most: number): Promise<void> {
-    while (this.#underWay.length > most) {
-      await this.#underWay[0];
-      this.#underWay.shift();
+  async #waitUntilInProgress(limit: number): Promise<void> {
+    while (this.#inProgress.length > limit) {
+      await this.#inProgress[0];
+      this.#inProgress.shift();
     }
   }
 
-  #tell(run: Run, outcomes: readonly LineResult[]): void {
-    outcomes.forEach((outcome, i) => {
-      if (typeof outcome === "string") {
-        this.summary[outcome]++;
+  #report({ lines }: Batch, results: readonly LineResult[]): void {
+    results.forEach((result, i) => {
+      if (typeof result === "string") {
+        this.summary[result]++;
         return;
       }
       this.summary.rejected++;
-      const { number = 0, text = "" } = run.lines[i] ?? {};
-      this.#reject({ line: number, reason: outcome.rejected, text });
+      const { number = 0, text = "" } = lines[i] ?? {};
+      this.#onRejected({ line: number, reason: result.rejected, text });
     });
   }
-}
 
-/** Whoever may import reaches every tank and device. */
-const ANYBODY = { customerId: null, deviceId: null };
+  async #write(batch: Batch): Promise<LineResult[]> {
+    switch (batch.kind) {
+      case "customer":
+        return this.#writes.importCustomers(batch.records);
+      case "tank":
+        return this.#writes.importTanks(batch.records);
+      case "device":
+        return this.#writes.importDevices(batch.records);
+      case "telemetry":
+        return (await this.#ingest(batch.records.map(toIncoming), { customerId: null, deviceId: null })).map(toLineResult);
+      case "device_reading":
+        return this.#ingestDeviceReadings(batch.records);
+      case "rejected":
+        return batch.records.map((rejected) => ({ rejected }));
+    }
+  }
 
-async function write(writes: ImportWrites, accept: Ingest, run: Run): Promise<LineResult[]> {
-  switch (run.kind) {
-    case "customer":
-      return writes.importCustomers(run.records);
-    case "tank":
-      return writes.importTanks(run.records);
-    case "device":
-      return writes.importDevices(run.records);
-    case "telemetry":
-      return (await accept(run.records.map(arrivalOf), ANYBODY)).map(outcomeOf);
-    case "arrival":
-      return acceptBound(accept, run.records);
-    case "rejected":
-      return run.records.map((rejected) => ({ rejected }));
+  /** Each with the customer its sender was bound to when it became pending. */
+  async #ingestDeviceReadings(records: readonly DeviceReading[]): Promise<LineResult[]> {
+    const results: LineResult[] = [];
+    const byCustomer = Map.groupBy(records.entries(), ([, { customerId }]) => customerId);
+    for (const [customerId, entries] of byCustomer) {
+      const readings = entries.map(([, { reading }]) => reading);
+      const ingested = await this.#ingest(readings, { customerId, deviceId: null, wasPending: true });
+      entries.forEach(([index], i) => {
+        results[index] = toLineResult(ingested[i] ?? { rejected: "" });
+      });
+    }
+    return results;
   }
 }
 
-/** What waited elsewhere: each as its sender was bound. */
-async function acceptBound(accept: Ingest, records: readonly BoundArrival[]): Promise<LineResult[]> {
-  const outcomes: LineResult[] = [];
-  const places = Map.groupBy(records.keys(), (place) => records[place]?.customerId ?? null);
-  for (const [customerId, own] of places) {
-    const arrivals = own.flatMap((place) => records[place]?.arrival ?? []);
-    const told = await accept(arrivals, { customerId, deviceId: null, wasPending: true });
-    told.forEach((outcome, i) => {
-      outcomes[own[i] ?? 0] = outcomeOf(outcome);
-    });
-  }
-  return outcomes;
-}
-
-function arrivalOf({ tankId, reading }: ReadingRecord): IncomingReading {
+function toIncoming({ tankId, reading }: ReadingRecord): IncomingReading {
   return { source: { tankId }, createdAt: reading.created_at, measurement: { fill: reading.fill_percentage } };
 }
 
-const OUTCOMES = { stored: "new", replaced: "changed", duplicate: "unchanged", waiting: "waiting" } as const;
+const LINE_RESULTS = { stored: "new", replaced: "changed", duplicate: "unchanged", waiting: "waiting" } as const;
 
-function outcomeOf(accepted: Accepted): LineResult {
-  return typeof accepted === "string" ? OUTCOMES[accepted] : accepted;
+function toLineResult(result: ReadingResult): LineResult {
+  return typeof result === "string" ? LINE_RESULTS[result] : result;
 }

@@ -58,11 +58,11 @@ export function createIngest(writes: Pick<Writes, "ingest">, clock: Clock): Inge
 function errorIn({ source, createdAt }: IncomingReading, { deviceId }: Sender, now: Instant): Rejected | undefined {
   if (createdAt < MIN_INSTANT) return { rejected: `created_at: must not be before ${formatInstant(MIN_INSTANT)}` };
   if (createdAt > now + MAX_AHEAD_MS) {
-    return { rejected: `created_at: must not be more than ten minutes ahead of our clock, which says ${formatInstant(now)}` };
+    return { rejected: `created_at: must be at most 10 minutes in the future; the server time is ${formatInstant(now)}` };
   }
   if (deviceId === null) return undefined;
   const isOwn = "deviceId" in source && deviceKey(source.deviceId) === deviceKey(deviceId);
-  return isOwn ? undefined : { rejected: `device_id: this key sends for device ${deviceId} alone` };
+  return isOwn ? undefined : { rejected: `device_id: this key may only send readings of device ${deviceId}` };
 }
 
 function toBatch(readings: readonly IncomingReading[], { customerId, wasPending = false }: Sender): IncomingBatch {

@@ -1,4 +1,4 @@
-// Bytes into lines, one at a time and bounded: a file of any size, and a line of any length, needs no more memory.
+// Splits a stream of bytes into lines, with bounded memory for files of any size and lines of any length.
 
 import { isUtf8 } from "node:buffer";
 
@@ -7,59 +7,53 @@ export const MAX_LINE_BYTES = 1_048_576;
 export type Line = { readonly number: number; readonly text: string } | { readonly number: number; readonly unreadable: string };
 
 const NEWLINE = 10;
+const EMPTY: Buffer = Buffer.alloc(0);
 const TOO_LONG = `the line is longer than ${MAX_LINE_BYTES} bytes`;
 const NOT_UTF8 = "the line is not valid UTF-8";
 
-/** Lines in groups, as they arrive. Without their line ends, and without a byte order mark at the start. */
+/** Groups of lines as they arrive, without line ends and without a byte order mark at the start. */
 export async function* readLines(source: AsyncIterable<Buffer>): AsyncGenerator<Line[]> {
-  let rest: Buffer = Buffer.alloc(0);
+  let rest = EMPTY;
   let number = 0;
-  let skipping = false;
+  let isSkipping = false;
   for await (const chunk of source) {
-    const group: Line[] = [];
     let bytes = rest.length === 0 ? chunk : Buffer.concat([rest, chunk]);
-    if (skipping) {
+    if (isSkipping) {
       const end = bytes.indexOf(NEWLINE);
-      bytes = end === -1 ? Buffer.alloc(0) : bytes.subarray(end + 1);
-      skipping = end === -1;
+      isSkipping = end === -1;
+      bytes = isSkipping ? EMPTY : bytes.subarray(end + 1);
     }
     const last = bytes.lastIndexOf(NEWLINE);
-    for (const line of split(bytes.subarray(0, Math.max(0, last)), last !== -1)) group.push(readable(++number, line));
+    const lines = last === -1 ? [] : split(bytes.subarray(0, last)).map((line) => toLine(++number, line));
     rest = bytes.subarray(last + 1);
     if (rest.length > MAX_LINE_BYTES) {
-      group.push({ number: ++number, unreadable: TOO_LONG });
-      rest = Buffer.alloc(0);
-      skipping = true;
+      lines.push({ number: ++number, unreadable: TOO_LONG });
+      rest = EMPTY;
+      isSkipping = true;
     }
-    if (group.length > 0) yield group;
+    if (lines.length > 0) yield lines;
   }
-  if (rest.length > 0) yield [...split(rest, true)].map((line) => readable(++number, line));
+  if (rest.length > 0) yield [toLine(++number, isUtf8(rest) ? rest.toString("utf8") : undefined)];
 }
 
-/** Decoding a whole block at once is several times faster than line by line; only a broken block is cut up first. */
-function* split(block: Buffer, isAny: boolean): Generator<string | Buffer> {
-  if (!isAny) return;
-  if (isUtf8(block)) {
-    yield* block.toString("utf8").split("\n");
-    return;
-  }
+/** Undefined for a line that is not UTF-8. Decoding a whole block at once is several times faster than line by line. */
+function split(block: Buffer): (string | undefined)[] {
+  if (isUtf8(block)) return block.toString("utf8").split("\n");
+  const lines: (string | undefined)[] = [];
   for (let start = 0; start <= block.length; ) {
-    const end = block.indexOf(NEWLINE, start);
-    const stop = end === -1 ? block.length : end;
-    const line = block.subarray(start, stop);
-    yield isUtf8(line) ? line.toString("utf8") : line;
-    start = stop + 1;
+    const newline = block.indexOf(NEWLINE, start);
+    const end = newline === -1 ? block.length : newline;
+    const line = block.subarray(start, end);
+    lines.push(isUtf8(line) ? line.toString("utf8") : undefined);
+    start = end + 1;
   }
+  return lines;
 }
 
-function readable(number: number, line: string | Buffer): Line {
-  if (typeof line !== "string") return { number, unreadable: NOT_UTF8 };
-  if (isLongerThan(line, MAX_LINE_BYTES)) return { number, unreadable: TOO_LONG };
+function toLine(number: number, line: string | undefined): Line {
+  if (line === undefined) return { number, unreadable: NOT_UTF8 };
+  // A UTF-16 unit is at most three bytes of UTF-8, so most lines need no counting.
+  if (line.length * 3 > MAX_LINE_BYTES && Buffer.byteLength(line) > MAX_LINE_BYTES) return { number, unreadable: TOO_LONG };
   const text = line.endsWith("\r") ? line.slice(0, -1) : line;
   return { number, text: number === 1 && text.startsWith("\ufeff") ? text.slice(1) : text };
-}
-
-/** In bytes of UTF-8, of which a character has at most three a unit; so most lines need no counting. */
-function isLongerThan(line: string, bytes: number): boolean {
-  return line.length * 3 > bytes && Buffer.byteLength(line) > bytes;
 }

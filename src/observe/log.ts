@@ -1,157 +1,150 @@
-// The log: one structured line for each event worth reading, on stderr. It sees events, hence no secrets.
+// The log: one JSON line per event on stderr. It only sees events, hence no secrets.
 
-import { type Logger, pino } from "pino";
+import { pino } from "pino";
 import type { Event, Observe } from "../domain/events.ts";
 import { formatInstant } from "../domain/instant.ts";
-import { LogLines } from "./lines.ts";
-import { Seldom } from "./seldom.ts";
+import { openLogOutput } from "./log-output.ts";
 
 export type Log = {
   readonly observe: Observe;
-  /** Lines that another process has made. */
-  readonly pass: (lines: string) => void;
-  readonly flush: () => void;
+  /** Whole lines that another process has formatted. */
+  readonly writeLines: (lines: string) => void;
+  /** Writes what is pending, as far as possible. Later events are ignored. */
+  readonly close: () => Promise<void>;
 };
 
-const MIGRATING_EVERY_MS = 5000;
-/** Whoever sends can make these happen as often as they like. */
-const AT_WILL: ReadonlySet<Event["kind"]> = new Set([
+/** With several workers, each puts its number into its lines. */
+export function openLog(level: string, worker?: number): Log {
+  const output = openLogOutput();
+  const base = worker === undefined ? null : { worker };
+  const workerField = worker === undefined ? "" : `"worker":${worker},`;
+  const logger = pino({ level, base, timestamp: () => `,"time":"${formatInstant(Date.now())}"` }, output);
+  const limiter = new LineLimiter();
+  return {
+    observe(event) {
+      if (event.kind === "request_completed") {
+        if (logger.isLevelEnabled(requestLevel(event))) output.write(requestLine(event, workerField));
+        return;
+      }
+      const [level, message] = describe(event);
+      if (!logger.isLevelEnabled(level)) return;
+      const suppressed = LIMITED.has(event.kind) ? limiter.admit(event.kind, performance.now()) : 0;
+      if (suppressed === undefined) return;
+      logger[level]({ ...fieldsOf(event), ...(suppressed > 0 && { suppressed }) }, message);
+    },
+    writeLines: output.write,
+    close: output.close,
+  };
+}
+
+type RequestCompleted = Event & { kind: "request_completed" };
+type OtherEvent = Exclude<Event, RequestCompleted>;
+type Level = "trace" | "info" | "warn" | "error";
+
+const requestLevel = ({ status }: RequestCompleted): Level => (status >= 500 ? "error" : "info");
+
+/** Formatted by hand as pino would: there is one per request, and pino takes twice as long. */
+function requestLine(event: RequestCompleted, workerField: string): string {
+  const { requestId, method, path, route, status, code, keyId, address, milliseconds } = event;
+  const start = `{"level":${pino.levels.values[requestLevel(event)]},"time":"${formatInstant(Date.now())}",${workerField}"event":"request"`;
+  const request = `"requestId":"${requestId}","method":"${method}","path":${JSON.stringify(path)},"route":${JSON.stringify(route)}`;
+  const response = `"status":${status},"code":${JSON.stringify(code)},"keyId":${JSON.stringify(keyId)}`;
+  return `${start},${request},${response},"address":${JSON.stringify(address)},"milliseconds":${Math.round(milliseconds * 1000) / 1000}}\n`;
+}
+
+/** `err` is the field that pino formats with a stack. */
+function fieldsOf(event: OtherEvent): Record<string, unknown> {
+  const { kind, ...fields } = event;
+  if (!("error" in fields)) return { event: kind, ...fields };
+  const { error, ...others } = fields;
+  return { event: kind, ...others, err: error };
+}
+
+function describe(event: OtherEvent): readonly [level: Level, message: string] {
+  switch (event.kind) {
+    case "request_failed":
+      return ["error", "a request failed with an internal error"];
+    case "connection_rejected":
+      return ["info", "a connection did not send a valid HTTP request"];
+    case "query_completed":
+      return ["trace", "a store query completed"];
+    case "listening":
+      return ["info", `listening on ${event.url}`];
+    case "migrating":
+      return ["info", `migrating the database: ${event.done} of ${event.total} readings`];
+    case "worker_started":
+      return ["info", `worker ${event.worker} is ready`];
+    case "worker_exited": {
+      const restart = event.restartInMs === null ? "" : `; restarting it in ${event.restartInMs} ms`;
+      return [event.isClean ? "info" : "error", `worker ${event.worker} exited: ${event.reason}${restart}`];
+    }
+    case "store_unavailable":
+      return ["error", "the database is unavailable; requests get 503 until it recovers"];
+    case "store_recovered":
+      return ["info", "the database is available again"];
+    case "writes_unavailable":
+      return ["error", "the database cannot be written; reads continue"];
+    case "writes_recovered":
+      return ["info", "the database can be written again"];
+    case "replica_unavailable":
+      return ["warn", "a replica is not used; its queries go to the primary"];
+    case "replica_recovered":
+      return ["info", "a replica is used"];
+    case "last_seen_delayed":
+      return ["warn", "last_seen_at could not be written; retrying"];
+    case "readings_rejected":
+      return ["warn", "readings were rejected"];
+    case "mqtt_client_rejected":
+      return ["warn", "an MQTT client could not log in"];
+    case "mqtt_client_dropped":
+      return ["info", "an MQTT client was disconnected"];
+    case "mqtt_failed":
+      return ["error", "an MQTT message failed with an internal error; it was not acknowledged"];
+    case "mqtt_listening":
+      return ["info", `listening for MQTT clients on ${event.url}`];
+    case "broker_connected":
+      return ["info", `connected to the MQTT broker at ${event.broker}`];
+    case "broker_disconnected":
+      return ["error", `disconnected from the MQTT broker at ${event.broker}; retrying`];
+    case "stopping":
+      return ["info", `${event.signal}: completing requests in progress`];
+    case "stopped":
+      return ["info", "stopped"];
+  }
+}
+
+/** Events that clients can cause as often as they like. */
+const LIMITED: ReadonlySet<Event["kind"]> = new Set([
   "readings_rejected",
   "mqtt_client_rejected",
   "mqtt_client_dropped",
   "mqtt_failed",
+  "migrating",
 ]);
+const LINES_PER_WINDOW = 10;
+const WINDOW_MS = 10_000;
 
-/** One of several workers puts its number into its lines. */
-export function openLog(level: string, worker?: number): Log {
-  const lines = new LogLines();
-  const base = worker === undefined ? null : { worker };
-  const mark = worker === undefined ? "" : `"worker":${worker},`;
-  const logger = pino({ level, base, timestamp: () => `,"time":"${formatInstant(Date.now())}"` }, lines);
-  let migratingSaidAt = Number.NEGATIVE_INFINITY;
-  const seldom = new Seldom();
-  return {
-    observe(event) {
-      if (event.kind === "migrating") {
-        const now = performance.now();
-        if (now - migratingSaidAt < MIGRATING_EVERY_MS && event.done < event.total) return;
-        migratingSaidAt = now;
-      }
-      if (event.kind === "request_completed") {
-        if (logger.isLevelEnabled(levelOf(event))) lines.write(requestLine(event, mark));
-        return;
-      }
-      const suppressed = AT_WILL.has(event.kind) ? seldom.pass(event.kind, performance.now()) : 0;
-      if (suppressed !== undefined) write(suppressed === 0 ? logger : logger.child({ suppressed }), event);
-    },
-    pass: (made) => lines.write(made),
-    flush: () => lines.flush(),
-  };
-}
+type LineWindow = { since: number; lines: number; suppressed: number };
 
-type RequestAnswered = Extract<Event, { kind: "request_completed" }>;
+/** A limit on the lines of each event, with a count of the suppressed ones. */
+export class LineLimiter {
+  readonly #windows = new Map<string, LineWindow>();
 
-const levelOf = ({ status }: RequestAnswered): "info" | "error" => (status >= 500 ? "error" : "info");
-
-/** By hand, in pino's form: there is one for every request, and pino takes twice as long for it. */
-function requestLine(event: RequestAnswered, mark: string): string {
-  const { requestId, method, path, route, status, code, keyId, address, milliseconds } = event;
-  const head = `{"level":${pino.levels.values[levelOf(event)]},"time":"${formatInstant(Date.now())}",${mark}"event":"request"`;
-  const asked = `"requestId":"${requestId}","method":"${method}","path":${JSON.stringify(path)},"route":${JSON.stringify(route)}`;
-  const told = `"status":${status},"code":${JSON.stringify(code)},"keyId":${JSON.stringify(keyId)}`;
-  return `${head},${asked},${told},"address":${JSON.stringify(address)},"milliseconds":${Math.round(milliseconds * 1000) / 1000}}\n`;
-}
-
-function write(logger: Logger, event: Exclude<Event, RequestAnswered>): void {
-  switch (event.kind) {
-    case "request_failed":
-      logger.error({ event: event.kind, requestId: event.requestId, err: event.error }, "a request failed by our fault");
-      return;
-    case "connection_rejected":
-      logger.info({ event: event.kind, code: event.code, status: event.status }, "a connection sent no readable request");
-      return;
-    case "query_completed":
-      logger.trace({ event: event.kind, query: event.query, milliseconds: event.milliseconds, ok: event.ok });
-      return;
-    case "listening": {
-      const { kind, url, database, workers, milliseconds } = event;
-      logger.info({ event: kind, url, database, workers, milliseconds: Math.round(milliseconds) }, `listening on ${url}`);
-      return;
+  /** The number of lines suppressed since the last admitted one; undefined where this one is suppressed too. */
+  admit(name: string, now: number): number | undefined {
+    const window = this.#windows.get(name) ?? { since: now, lines: 0, suppressed: 0 };
+    this.#windows.set(name, window);
+    if (now - window.since >= WINDOW_MS) {
+      window.since = now;
+      window.lines = 0;
     }
-    case "migrating":
-      logger.info(
-        { event: event.kind, done: event.done, total: event.total },
-        `migrating the database: ${event.done} of ${event.total} readings`,
-      );
-      return;
-    case "worker_started": {
-      const { kind, worker, pid, milliseconds } = event;
-      logger.info({ event: kind, worker, pid, milliseconds: Math.round(milliseconds) }, `worker ${worker} answers`);
-      return;
+    if (window.lines >= LINES_PER_WINDOW) {
+      window.suppressed++;
+      return undefined;
     }
-    case "worker_exited": {
-      const { kind, worker, pid, reason, isClean, restartInMs } = event;
-      const next = restartInMs === null ? "" : `; restarting it in ${restartInMs} ms`;
-      logger[isClean ? "info" : "error"](
-        { event: kind, worker, pid, reason, restartInMs },
-        `worker ${worker} exited: ${reason}${next}`,
-      );
-      return;
-    }
-    case "store_unavailable":
-      logger.error({ event: event.kind, reason: event.reason }, "the database is away; answering 503 until it is back");
-      return;
-    case "writes_unavailable":
-      logger.error({ event: event.kind, reason: event.reason }, "the database cannot be written; reading goes on");
-      return;
-    case "writes_recovered":
-      logger.info({ event: event.kind }, "the database can be written again");
-      return;
-    case "store_recovered":
-      logger.info({ event: event.kind }, "the database is back");
-      return;
-    case "replica_unavailable":
-      logger.warn({ event: event.kind, replica: event.replica, reason: event.reason }, "a replica is not asked; the primary is");
-      return;
-    case "replica_recovered":
-      logger.info({ event: event.kind, replica: event.replica }, "a replica is asked");
-      return;
-    case "last_seen_delayed":
-      logger.warn({ event: event.kind, err: event.error }, "last_seen_at could not be written; trying again");
-      return;
-    case "readings_rejected": {
-      const { kind, endpoint, keyId, topic, device, count, reason } = event;
-      logger.warn({ event: kind, endpoint, keyId, topic, device, count, reason }, "readings were refused");
-      return;
-    }
-    case "mqtt_client_rejected":
-      logger.warn({ event: event.kind, code: event.code, address: event.address }, "an MQTT client could not log in");
-      return;
-    case "mqtt_client_dropped":
-      logger.info({ event: event.kind, reason: event.reason, address: event.address }, "an MQTT client was cut off");
-      return;
-    case "mqtt_failed":
-      logger.error({ event: event.kind, err: event.error }, "a message failed by our fault; it was not acknowledged");
-      return;
-    case "mqtt_listening":
-      logger.info({ event: event.kind, url: event.url }, `MQTT clients are served on ${event.url}`);
-      return;
-    case "broker_connected": {
-      const { kind, broker, notGranted } = event;
-      logger.info({ event: kind, broker, notGranted }, `readings are taken from the MQTT broker at ${broker}`);
-      return;
-    }
-    case "broker_disconnected":
-      logger.error(
-        { event: event.kind, broker: event.broker, reason: event.reason },
-        `the MQTT broker at ${event.broker} is away; trying again`,
-      );
-      return;
-    case "stopping":
-      logger.info({ event: event.kind, signal: event.signal }, `${event.signal}: finishing what runs`);
-      return;
-    case "stopped":
-      logger.info({ event: event.kind }, "stopped");
-      return;
+    window.lines++;
+    const { suppressed } = window;
+    window.suppressed = 0;
+    return suppressed;
   }
 }

@@ -1,50 +1,49 @@
-// Metrics in Prometheus' format, counted from the events.
+// Metrics for Prometheus, counted from the events, and those of the process itself.
 
-import { Counter, Registry } from "prom-client";
+import { monitorEventLoopDelay } from "node:perf_hooks";
+import { Counter, Gauge, Registry } from "prom-client";
 import type { Event, Observe } from "../domain/events.ts";
-import { Durations } from "./durations.ts";
-import { watchProcess } from "./process.ts";
-import { type Report, textOfAll } from "./report.ts";
+import { DurationHistogram } from "./histogram.ts";
+import { type MetricsReport, prometheusText } from "./report.ts";
 
-export type MetricsBook = {
+export type MetricsCollector = {
   readonly observe: Observe;
   readonly text: () => Promise<string>;
-  /** The same as values, to be put together with those of other processes. */
-  readonly report: () => Promise<Report>;
+  /** The same as values, to be added to those of other processes. */
+  readonly report: () => Promise<MetricsReport>;
   readonly close: () => void;
 };
 
-const REQUEST_SECONDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5];
-const QUESTION_SECONDS = [0.00001, 0.000025, 0.00005, 0.0001, 0.00025, 0.0005, 0.001, 0.005, 0.025, 0.1, 1];
+const REQUEST_BUCKETS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5];
+const QUERY_BUCKETS = [0.00001, 0.000025, 0.00005, 0.0001, 0.00025, 0.0005, 0.001, 0.005, 0.025, 0.1, 1];
+/** Clients choose the method, and must not be able to create labels. */
+const METHODS = new Set(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]);
 
-/** One of several workers tells of its own process under its number. */
-export function openMetrics(worker?: number): MetricsBook {
+/** With several workers, the metrics of a process have the label `worker`. */
+export function openMetrics(worker?: number): MetricsCollector {
   const registry = new Registry();
-  const stopWatching = watchProcess(registry, worker === undefined ? {} : { worker });
-  const requests = new Durations({
+  const stopProcessMetrics = addProcessMetrics(registry, worker === undefined ? {} : { worker });
+  const requests = new DurationHistogram({
     name: "tank_monitor_request_duration_seconds",
-    help: "Time from the arrival of a request to the end of its answer, by route and status",
+    help: "Time from the start of a request to the end of its response, by route and status",
     labelNames: ["route", "method", "status"],
-    seconds: REQUEST_SECONDS,
+    buckets: REQUEST_BUCKETS,
   });
-  const questions = new Durations({
+  const queries = new DurationHistogram({
     name: "tank_monitor_store_duration_seconds",
-    help: "Time the store took for a question",
+    help: "Duration of store queries",
     labelNames: ["query", "ok"],
-    seconds: QUESTION_SECONDS,
+    buckets: QUERY_BUCKETS,
   });
-  const counter = (name: string, help: string, labelNames: string[]) =>
-    new Counter({ name, help, labelNames, registers: [registry] });
-  const refusedKeys = counter("tank_monitor_auth_failures_total", "Requests refused for their key", ["code"]);
-  const limited = counter("tank_monitor_rate_limited_total", "Requests refused for their number", ["code"]);
-  const broken = counter("tank_monitor_connections_rejected_total", "Connections that sent no readable request", ["code"]);
-
-  const refusedReadings = counter("tank_monitor_readings_rejected_total", "Readings refused, by the way they came in", [
-    "endpoint",
-  ]);
-  const refusedClients = counter("tank_monitor_mqtt_clients_rejected_total", "MQTT clients that could not log in", ["code"]);
-  const droppedClients = counter("tank_monitor_mqtt_clients_dropped_total", "MQTT clients that were cut off", ["reason"]);
-  const failedMessages = counter("tank_monitor_mqtt_failures_total", "Messages that failed by our fault", []);
+  const counter = (name: string, help: string, ...labelNames: string[]) =>
+    new Counter({ name: `tank_monitor_${name}_total`, help, labelNames, registers: [registry] });
+  const authFailures = counter("auth_failures", "Requests with a missing or invalid key, or an insufficient role", "code");
+  const rateLimited = counter("rate_limited", "Rate-limited requests", "code");
+  const rejectedConnections = counter("connections_rejected", "Connections without a valid HTTP request", "code");
+  const rejectedReadings = counter("readings_rejected", "Readings rejected over MQTT", "endpoint");
+  const rejectedClients = counter("mqtt_clients_rejected", "MQTT clients that could not log in", "code");
+  const droppedClients = counter("mqtt_clients_dropped", "MQTT clients that were disconnected", "reason");
+  const failedMessages = counter("mqtt_failures", "MQTT messages that failed with an internal error");
 
   function observe(event: Event): void {
     switch (event.kind) {
@@ -52,21 +51,21 @@ export function openMetrics(worker?: number): MetricsBook {
         const route = event.route ?? "(none)";
         const method = METHODS.has(event.method) ? event.method : "other";
         requests.observe(event.milliseconds / 1000, [route, method, event.status]);
-        if (event.status === 401 || event.status === 403) refusedKeys.inc({ code: event.code ?? "" });
-        if (event.status === 429) limited.inc({ code: event.code ?? "" });
+        if (event.status === 401 || event.status === 403) authFailures.inc({ code: event.code ?? "" });
+        if (event.status === 429) rateLimited.inc({ code: event.code ?? "" });
         return;
       }
       case "query_completed":
-        questions.observe(event.milliseconds / 1000, [event.query, String(event.ok)]);
+        queries.observe(event.milliseconds / 1000, [event.query, String(event.ok)]);
         return;
       case "connection_rejected":
-        broken.inc({ code: event.code });
+        rejectedConnections.inc({ code: event.code });
         return;
       case "readings_rejected":
-        refusedReadings.inc({ endpoint: event.endpoint }, event.count);
+        rejectedReadings.inc({ endpoint: event.endpoint }, event.count);
         return;
       case "mqtt_client_rejected":
-        refusedClients.inc({ code: event.code });
+        rejectedClients.inc({ code: event.code });
         return;
       case "mqtt_client_dropped":
         droppedClients.inc({ reason: event.reason });
@@ -77,12 +76,65 @@ export function openMetrics(worker?: number): MetricsBook {
     }
   }
 
-  async function report(): Promise<Report> {
-    return [...(await registry.getMetricsAsJSON()), requests.metric(), questions.metric()];
+  async function report(): Promise<MetricsReport> {
+    return [...(await registry.getMetricsAsJSON()), requests.metric(), queries.metric()];
   }
 
-  return { observe, text: async () => textOfAll([await report()]), report, close: stopWatching };
+  return { observe, text: async () => prometheusText([await report()]), report, close: stopProcessMetrics };
 }
 
-/** Methods are the caller's to choose; labels are not. */
-const METHODS = new Set(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]);
+const LAG_RESOLUTION_MS = 10;
+const QUANTILES = [0.5, 0.99, 1];
+
+/** Returns the function that stops measuring. */
+function addProcessMetrics(registry: Registry, labels: Readonly<Record<string, number>>): () => void {
+  const labelNames = Object.keys(labels);
+  const registers = [registry];
+  const delay = monitorEventLoopDelay({ resolution: LAG_RESOLUTION_MS });
+  delay.enable();
+  new Gauge({
+    name: "tank_monitor_event_loop_lag_seconds",
+    help: "Event loop lag since the last scrape, by quantile (1 is the maximum)",
+    labelNames: ["quantile", ...labelNames],
+    registers,
+    collect() {
+      for (const quantile of QUANTILES) {
+        const seconds = delay.count === 0 ? 0 : (delay.percentile(quantile * 100) / 1e6 - LAG_RESOLUTION_MS) / 1000;
+        this.set({ quantile, ...labels }, Math.max(0, seconds));
+      }
+      delay.reset();
+    },
+  });
+  new Gauge({
+    name: "process_resident_memory_bytes",
+    help: "Resident memory",
+    labelNames,
+    registers,
+    collect() {
+      this.set(labels, process.memoryUsage.rss());
+    },
+  });
+  new Gauge({
+    name: "process_uptime_seconds",
+    help: "Time since the start of the process",
+    labelNames,
+    registers,
+    collect() {
+      this.set(labels, process.uptime());
+    },
+  });
+  new Counter({
+    name: "process_cpu_seconds_total",
+    help: "Processor time used, user and system",
+    labelNames,
+    registers,
+    collect() {
+      const { user, system } = process.cpuUsage();
+      this.reset();
+      this.inc(labels, (user + system) / 1e6);
+    },
+  });
+  return () => {
+    delay.disable();
+  };
+}

@@ -1,30 +1,29 @@
-// What a parent and its workers say to each other. It travels as JSON. Answers come in the order of the questions.
+// Messages between the supervisor and its workers, sent as JSON. Responses come in the order of the requests.
 
 import type { Config } from "../config.ts";
 import type { FatalError } from "../domain/errors.ts";
 import type { Limits } from "../http/limits.ts";
-import type { Report } from "../observe/report.ts";
+import type { MetricsReport } from "../observe/report.ts";
 
-/** Where a worker finds the listening address that its parent opened; 0 to 2 are the usual streams, 3 is this channel. */
-export const LISTENING = 4;
+/** The file descriptor of the shared socket in a worker; 0 to 2 are the standard streams, 3 is the message channel. */
+export const SOCKET_DESCRIPTOR = 4;
 
-export type Ask = Parameters<Limits["take"]>;
+export type TokenRequest = Parameters<Limits["take"]>;
 
 export type ToWorker =
-  /** The first word: as the parent read it, so that all workers have the same. */
-  | { readonly kind: "begin"; readonly config: Config }
-  /** What is left after each taking. */
-  | { readonly kind: "taken"; readonly left: readonly number[] }
-  | { readonly kind: "report" }
-  | { readonly kind: "reports"; readonly reports: readonly Report[] }
+  /** The first message. All workers get the configuration that the supervisor has read. */
+  | { readonly kind: "start"; readonly config: Config }
+  /** The number of tokens left after each request. */
+  | { readonly kind: "tokens"; readonly left: readonly number[] }
+  | { readonly kind: "get_report" }
+  | { readonly kind: "all_reports"; readonly reports: readonly MetricsReport[] }
   | { readonly kind: "stop" };
 
 export type Listening = { readonly url: string; readonly database: string; readonly isEmpty: boolean };
 
-export type ToParent =
+export type ToSupervisor =
   | ({ readonly kind: "listening" } & Listening)
   | ({ readonly kind: "failed" } & FatalError)
-  | { readonly kind: "take"; readonly asks: readonly Ask[] }
-  | { readonly kind: "report"; readonly report: Report }
-  /** Asks for the reports of all. */
-  | { readonly kind: "reports" };
+  | { readonly kind: "take_tokens"; readonly requests: readonly TokenRequest[] }
+  | { readonly kind: "report"; readonly report: MetricsReport }
+  | { readonly kind: "get_all_reports" };

@@ -1,50 +1,158 @@
-// A worker process: the whole service, on an address that its parent opened, with limits and metrics that all workers have
-// in common. It stops in order when it is told to, by its parent or by a signal, and when its parent is gone.
+// A worker process: the whole service on the supervisor's socket, with rate limits and metrics shared by all workers. It
+// stops when the supervisor or a signal says so, and when the supervisor is gone.
 
 import { startApp } from "../app.ts";
 import type { Config } from "../config.ts";
 import { describeFatalError } from "../domain/errors.ts";
 import type { Event } from "../domain/events.ts";
+import type { Limits } from "../http/limits.ts";
 import { openLog } from "../observe/log.ts";
 import { openMetrics } from "../observe/metrics.ts";
-import { textOfAll } from "../observe/report.ts";
-import { LISTENING } from "./messages.ts";
-import { Parent } from "./parent.ts";
+import { type MetricsReport, prometheusText } from "../observe/report.ts";
+import { SOCKET_DESCRIPTOR, type TokenRequest, type ToSupervisor, type ToWorker } from "./messages.ts";
 
-const worker = Number(process.argv[2]);
-const metrics = openMetrics(worker);
-const parent = new Parent(metrics.report);
-for (const signal of ["SIGTERM", "SIGINT"]) process.on(signal, () => parent.stop());
+type PendingTokens = { readonly request: TokenRequest; readonly resolve: (left: number) => void };
 
-const config = await Promise.race([parent.begun, parent.stopped]);
-try {
-  if (config !== undefined) await work(config);
-} catch (error) {
-  const last = describeFatalError(error);
-  process.exitCode = last.exitCode;
-  await parent.tell({ kind: "failed", ...last });
+/** The message channel to the supervisor, which keeps the rate limits and adds up the metrics. */
+class SupervisorChannel implements Limits {
+  readonly config: Promise<Config>;
+  readonly stopRequested: Promise<undefined>;
+  readonly requestStop: () => void;
+  readonly #report: () => Promise<MetricsReport>;
+  #queued: PendingTokens[] = [];
+  /** Sent, and not yet responded to. */
+  #sent: PendingTokens[] = [];
+  #allReports: PromiseWithResolvers<readonly MetricsReport[]> | undefined;
+
+  constructor(report: () => Promise<MetricsReport>) {
+    const config = Promise.withResolvers<Config>();
+    const stop = Promise.withResolvers<undefined>();
+    this.config = config.promise;
+    this.stopRequested = stop.promise;
+    this.requestStop = () => stop.resolve(undefined);
+    this.#report = report;
+    process.on("message", (message: ToWorker) => {
+      if (message.kind === "start") config.resolve(message.config);
+      else this.#handle(message);
+    });
+    process.on("disconnect", () => this.#handleDisconnect());
+  }
+
+  /** One message is in flight at a time; requests of the same event loop turn, or made meanwhile, go with the next one. */
+  take(...request: TokenRequest): Promise<number> {
+    return new Promise((resolve) => {
+      this.#queued.push({ request, resolve });
+      if (this.#queued.length === 1) setImmediate(() => this.#sendQueued());
+    });
+  }
+
+  /** The reports of all workers, including this one. Concurrent calls share one response. */
+  async allReports(): Promise<readonly MetricsReport[]> {
+    if (!process.connected) return [await this.#report()];
+    if (this.#allReports === undefined) {
+      this.#allReports = Promise.withResolvers();
+      this.send({ kind: "get_all_reports" });
+    }
+    return this.#allReports.promise;
+  }
+
+  /** Resolves when the message is sent, or the supervisor is gone. */
+  send(message: ToSupervisor): Promise<void> {
+    return new Promise((resolve) => {
+      if (process.connected) process.send?.(message, undefined, undefined, () => resolve());
+      else resolve();
+    });
+  }
+
+  /** Lets the process exit. */
+  disconnect(): void {
+    if (process.connected) process.disconnect?.();
+  }
+
+  #handle(message: Exclude<ToWorker, { kind: "start" }>): void {
+    switch (message.kind) {
+      case "tokens":
+        for (const [i, { resolve }] of this.#sent.entries()) resolve(message.left[i] ?? 0);
+        this.#sent = [];
+        this.#sendQueued();
+        return;
+      case "get_report":
+        this.#report().then((report) => this.send({ kind: "report", report }));
+        return;
+      case "all_reports":
+        this.#allReports?.resolve(message.reports);
+        this.#allReports = undefined;
+        return;
+      case "stop":
+        this.requestStop();
+        return;
+    }
+  }
+
+  #sendQueued(): void {
+    if (this.#sent.length > 0 || this.#queued.length === 0) return;
+    const pending = this.#queued;
+    this.#queued = [];
+    if (!process.connected) {
+      allowAll(pending);
+      return;
+    }
+    this.#sent = pending;
+    this.send({ kind: "take_tokens", requests: pending.map(({ request }) => request) });
+  }
+
+  /** Without a supervisor this process stops; requests in progress are completed without limits. */
+  #handleDisconnect(): void {
+    this.requestStop();
+    allowAll(this.#sent);
+    this.#sent = [];
+    this.#sendQueued();
+    this.#report().then((report) => this.#allReports?.resolve([report]));
+  }
 }
-parent.leave();
 
-async function work(config: Config): Promise<void> {
+function allowAll(pending: readonly PendingTokens[]): void {
+  for (const { request, resolve } of pending) {
+    const [, , , burst] = request;
+    resolve(burst - 1);
+  }
+}
+
+async function serve(config: Config): Promise<void> {
   const log = openLog(config.logLevel, worker);
   let database = "";
-  /** That the service listens and has stopped is told once, by the parent. */
+  /** The supervisor logs once for all workers that the service listens and has stopped. */
   function observe(event: Event): void {
     if (event.kind === "listening") database = event.database;
     else if (event.kind !== "stopped") log.observe(event);
   }
-  const shared = { ...metrics, text: async () => textOfAll(await parent.reports()) };
+  const sharedMetrics = { ...metrics, text: async () => prometheusText(await supervisor.allReports()) };
+  const shared = { metrics: sharedMetrics, limits: supervisor, socketDescriptor: SOCKET_DESCRIPTOR };
   try {
-    const app = await startApp({ config, log: observe, metrics: shared, limits: parent, descriptor: LISTENING, worker });
+    const app = await startApp({ config, log: observe, worker, ...shared });
     try {
-      await parent.tell({ kind: "listening", url: app.url, database, isEmpty: await app.store.isEmpty() });
-      await parent.stopped;
+      await supervisor.send({ kind: "listening", url: app.url, database, isEmpty: await app.store.isEmpty() });
+      await supervisor.stopRequested;
     } finally {
       await app.stop();
     }
-    await parent.tell({ kind: "report", report: await metrics.report() });
+    await supervisor.send({ kind: "report", report: await metrics.report() });
   } finally {
-    log.flush();
+    await log.close();
   }
 }
+
+const worker = Number(process.argv[2]);
+const metrics = openMetrics(worker);
+const supervisor = new SupervisorChannel(metrics.report);
+for (const signal of ["SIGTERM", "SIGINT"]) process.on(signal, supervisor.requestStop);
+
+try {
+  const config = await Promise.race([supervisor.config, supervisor.stopRequested]);
+  if (config !== undefined) await serve(config);
+} catch (error) {
+  const fatal = describeFatalError(error);
+  process.exitCode = fatal.exitCode;
+  await supervisor.send({ kind: "failed", ...fatal });
+}
+supervisor.disconnect();

@@ -58,7 +58,7 @@ suite("the configuration", { concurrency: 2 }, () => {
       ["DATABASE_REPLICA_URL", "postgres://tm:hunter2@localhost/of-a-sqlite-file"],
     ] as const) {
       test(`${name}=${value}`, async (t) => {
-        const { code, stdout, stderr } = await home(t).run(["serve"], { env: { [name]: value }, patience: 8000 });
+        const { code, stdout, stderr } = await home(t).run(["serve"], { env: { [name]: value }, patience: 30_000 });
         assert.match(stderr, new RegExp(`^tank-monitor: ${name} must be [^\n]+\n$`));
         assert.deepEqual([code, stdout], [2, ""]);
         assert.doesNotMatch(stderr, /hunter2/);

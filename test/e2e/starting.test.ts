@@ -12,7 +12,7 @@ function complainsOnce({ code, stderr, stdout }: Finished, says: RegExp, exitCod
   assert.deepEqual([code, stdout], [exitCode, ""]);
 }
 
-const serve = (here: Home, env: Record<string, string>): Promise<Finished> => here.run(["serve"], { env, patience: 8000 });
+const serve = (here: Home, env: Record<string, string>): Promise<Finished> => here.run(["serve"], { env, patience: 30_000 });
 
 suite("starting the service", { concurrency: 2 }, () => {
   test("an empty database: the service says what to do next", async (t) => {

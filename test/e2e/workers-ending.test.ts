@@ -140,7 +140,7 @@ suite("the end of workers", () => {
     process.kill(victim, "SIGTERM");
     await finish();
     const [end] = await ended(service, 1);
-    assert.deepEqual([end?.["pid"], end?.["reason"], end?.["level"]], [victim, "stopped in order", 30]);
+    assert.deepEqual([end?.["pid"], end?.["reason"], end?.["level"]], [victim, "stopped", 30]);
     await replaced(service, victim, 1);
     await service.stop();
   });

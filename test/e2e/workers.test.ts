@@ -131,7 +131,7 @@ suite("starting several workers", { concurrency: 2 }, () => {
     assert.equal(code, 0);
   });
 
-  const more = { patience: 20_000 };
+  const more = { patience: 30_000 };
   const complaint = /^tank-monitor: [^\n]+\n$/;
 
   test("a port in use, an address of elsewhere, no database: one line and exit 1, as with one process", async (t) => {

@@ -203,7 +203,7 @@ test("a device's line that cannot be taken says what is wrong with it", async (t
     '15: unknown field "colour".',
     "16: created_at: is missing",
     "17: payload: must be an object",
-    "18: tank_id and device_id: only one of them may be given",
+    "18: tank_id and device_id: only one of them is allowed",
   ]);
 });
 

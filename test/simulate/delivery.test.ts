@@ -55,7 +55,7 @@ test("what the service rejects is counted, with the first reasons", async (t) =>
   const summary = await sentTo(service, { count: 60, clock: () => Date.now() + 3_600_000 });
   assert.equal(summary.rejected, summary.sent);
   assert.equal(summary.found.readings, 0);
-  assert.match(summary.reasons[0] ?? "", /ten minutes ahead/);
+  assert.match(summary.reasons[0] ?? "", /10 minutes in the future/);
   assert.ok(summary.reasons.length <= 5);
 });
 

@@ -69,7 +69,7 @@ test("what is no event of a device is refused", () => {
   assert.deepEqual(decodeChirpstack({ foo: 1 }, NOW), [{ rejected: "deviceInfo: must be an object" }]);
   const ofThree = { applicationID: "1", deviceName: "tank", devEUI: "AQEBAQEBAQE=", fPort: 1, object: { distance: 5 } };
   assert.deepEqual(decodeChirpstack(ofThree, NOW), [
-    { rejected: "deviceInfo: is missing; this is an event of ChirpStack v3, and v4 is expected" },
+    { rejected: "deviceInfo: is missing; this looks like a ChirpStack v3 event, and only v4 is supported" },
   ]);
   assert.deepEqual(decodeChirpstack(altered(CHIRPSTACK_EM500_UDL, { deviceInfo: {} }), NOW), [
     { rejected: "deviceInfo.devEui: is missing" },
@@ -83,6 +83,6 @@ test("who may publish for one device cannot speak for another", () => {
   const event = JSON.parse(CHIRPSTACK_EM500_UDL);
   assert.equal(decodeChirpstack(event, NOW, "24E124713B493604").length, 1);
   assert.deepEqual(decodeChirpstack(event, NOW, "0101010101010101"), [
-    { rejected: "deviceInfo.devEui: is not the device of the topic" },
+    { rejected: "deviceInfo.devEui: does not match the device in the topic" },
   ]);
 });

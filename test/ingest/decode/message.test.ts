@@ -13,14 +13,14 @@ const NOW = Date.parse("2026-11-14T09:30:00.000Z");
 const read = (topic: string, text: string | Buffer) => decodeMqttMessage(createMqttMessage(topic, Buffer.from(text), NOW));
 
 test("a topic says who speaks, and of which device", () => {
-  assert.deepEqual(matchTopic("tanks/d1/readings"), { decoder: "own", device: "d1" });
-  assert.deepEqual(matchTopic("tanks/a%2Fb/readings"), { decoder: "own", device: "a%2Fb" });
+  assert.deepEqual(matchTopic("tanks/d1/readings"), { format: "readings", device: "d1" });
+  assert.deepEqual(matchTopic("tanks/a%2Fb/readings"), { format: "readings", device: "a%2Fb" });
   assert.deepEqual(matchTopic("application/17c82e96/device/24e124713b493604/event/up"), {
-    decoder: "chirpstack",
+    format: "chirpstack",
     device: "24e124713b493604",
   });
-  assert.deepEqual(matchTopic("v3/app1@ttn/devices/dev1/up"), { decoder: "tts", device: "dev1" });
-  assert.deepEqual(matchTopic("v3/app1/devices/dev1/up"), { decoder: "tts", device: "dev1" });
+  assert.deepEqual(matchTopic("v3/app1@ttn/devices/dev1/up"), { format: "tts", device: "dev1" });
+  assert.deepEqual(matchTopic("v3/app1/devices/dev1/up"), { format: "tts", device: "dev1" });
 });
 
 test("network servers also tell of other things", () => {
@@ -31,12 +31,12 @@ test("network servers also tell of other things", () => {
     "v3/app1@ttn/devices/dev1/join",
     "v3/app1@ttn/devices/dev1/down/queued",
   ]) {
-    assert.deepEqual(matchTopic(topic), { decoder: "none" }, topic);
+    assert.deepEqual(matchTopic(topic), { format: "ignored" }, topic);
     assert.deepEqual(read(topic, "whatever"), [], topic);
   }
 });
 
-test("every other topic is none of ours", () => {
+test("any other topic is rejected as not recognised", () => {
   for (const topic of [
     "",
     "tanks",
@@ -50,7 +50,7 @@ test("every other topic is none of ours", () => {
     "application/1/gateway/x/event/up",
   ]) {
     assert.equal(matchTopic(topic), undefined, topic);
-    assert.deepEqual(read(topic, "{}"), [{ rejected: "the topic is none of ours" }]);
+    assert.deepEqual(read(topic, "{}"), [{ rejected: "topic not recognised" }]);
   }
 });
 
@@ -73,7 +73,7 @@ test("a message is read as its topic says", () => {
 
 test("the device of the topic is the one that may be spoken for", () => {
   assert.deepEqual(read("application/1/device/0101010101010101/event/up", CHIRPSTACK_EM500_UDL), [
-    { rejected: "deviceInfo.devEui: is not the device of the topic" },
+    { rejected: "deviceInfo.devEui: does not match the device in the topic" },
   ]);
 });
 

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { BatchContext } from "../../../src/ingest/decode/delivery.ts";
 import {
+  BatchContext,
   decodeDeviceReadings,
   MAX_READINGS,
   decodeIncomingReading as ownReadingIn,
@@ -73,17 +73,17 @@ for (const [item, reason] of [
   [null, "must be an object"],
   [[], "must be an object"],
   ["63", "must be an object"],
-  [{ fill_percentage: 1 }, "tank_id or device_id: one of them is needed"],
-  [{ tank_id: "t", device_id: "d", fill_percentage: 1 }, "tank_id and device_id: only one of them may be given"],
-  [{ tank_id: 7, fill_percentage: 1 }, "tank_id: must be a text"],
+  [{ fill_percentage: 1 }, "tank_id or device_id: one of them is required"],
+  [{ tank_id: "t", device_id: "d", fill_percentage: 1 }, "tank_id and device_id: only one of them is allowed"],
+  [{ tank_id: 7, fill_percentage: 1 }, "tank_id: must be a string"],
   [{ tank_id: null, fill_percentage: 1 }, "tank_id: must not be null"],
   [{ tank_id: "", fill_percentage: 1 }, "tank_id: must not be empty"],
   [{ device_id: "x".repeat(129), fill_percentage: 1 }, "device_id: must have at most 128 characters"],
   [{ device_id: "a\nb", fill_percentage: 1 }, "device_id: must not contain control characters or broken Unicode"],
   [{ device_id: "\ud800", fill_percentage: 1 }, "device_id: must not contain control characters or broken Unicode"],
-  [{ tank_id: "t" }, "fill_percentage or payload: one of them is needed"],
-  [{ device_id: "d", fill_percentage: 1, payload: {} }, "fill_percentage and payload: only one of them may be given"],
-  [{ tank_id: "t", payload: {} }, "payload: is read as its device's profile says, so it needs device_id"],
+  [{ tank_id: "t" }, "fill_percentage or payload: one of them is required"],
+  [{ device_id: "d", fill_percentage: 1, payload: {} }, "fill_percentage and payload: only one of them is allowed"],
+  [{ tank_id: "t", payload: {} }, "payload: requires device_id, because the device's profile says how to interpret it"],
   [{ device_id: "d", payload: [] }, "payload: must be an object"],
   [{ device_id: "d", payload: null }, "payload: must not be null"],
   [{ tank_id: "t", fill_percentage: "63" }, "fill_percentage: must be a number"],
@@ -92,26 +92,20 @@ for (const [item, reason] of [
   [{ tank_id: "t", fill_percentage: 100.1 }, "fill_percentage: must be from 0 to 100"],
   [{ tank_id: "t", fill_percentage: -0.1 }, "fill_percentage: must be from 0 to 100"],
   [{ tank_id: "t", fill_percentage: 1, created_at: "yesterday" }, `created_at: ${DATETIME}`],
-  [{ tank_id: "t", fill_percentage: 1, created_at: 1_762_000_000 }, "created_at: must be a text"],
+  [{ tank_id: "t", fill_percentage: 1, created_at: 1_762_000_000 }, "created_at: must be a string"],
   [{ tank_id: "t", fill_percentage: 1, created_at: null }, "created_at: must not be null"],
   [{ tank_id: "t", fill: 1 }, 'unknown field "fill". Did you mean "fill_percentage"?'],
   [{ tank_id: "t", timestamp: AT_TEXT }, 'unknown field "timestamp". Did you mean "created_at"?'],
-  [
-    { device_id: "d", distance: 412 },
-    'unknown field "distance". What a sensor measures, other than a percentage, goes into "payload".',
-  ],
-  [
-    { deviceInfo: { devEui: "a84041c2f1827d3e" }, object: {} },
-    "this is an event of ChirpStack, and no reading: its webhook is /ingest/v1/chirpstack",
-  ],
+  [{ device_id: "d", distance: 412 }, 'unknown field "distance". Sensor values other than a percentage belong in "payload".'],
+  [{ deviceInfo: { devEui: "a84041c2f1827d3e" }, object: {} }, "this is a ChirpStack event; send it to /ingest/v1/chirpstack"],
   [
     { end_device_ids: { device_id: "d" }, uplink_message: {} },
-    "this is a message of The Things Stack, and no reading: its webhook is /ingest/v1/tts",
+    "this is a message from The Things Stack; send it to /ingest/v1/tts",
   ],
   [{ tank_id: "t", fill_percent: 1 }, 'unknown field "fill_percent". Did you mean "fill_percentage"?'],
   [
     JSON.parse('{"__proto__":1,"tank_id":"t","fill_percentage":1}'),
-    'unknown field "__proto__". What a sensor measures, other than a percentage, goes into "payload".',
+    'unknown field "__proto__". Sensor values other than a percentage belong in "payload".',
   ],
 ] as const) {
   test(`refused: ${reason} (${JSON.stringify(item).slice(0, 60)})`, () => {
@@ -137,7 +131,9 @@ test("a payload has at most 16 KiB as JSON", () => {
 });
 
 test("of several readings of one device, or of one tank, only the first may leave its instant out", () => {
-  const needed = { rejected: "created_at: is needed where several readings of one tank or device come together" };
+  const needed = {
+    rejected: "created_at: is required for all but one of the readings of the same tank or device that are sent together",
+  };
   const of = { deviceId: "d1" };
   const list = [{ fill_percentage: 1 }, { fill_percentage: 2 }, { fill_percentage: 3, created_at: AT_TEXT }];
   assert.deepEqual(decodeDeviceReadings("d1", list, NOW), [reading(of, 1), needed, reading(of, 3, AT)]);
@@ -171,7 +167,7 @@ test("on a device's own topic readings are one or a list, each judged by itself"
 test("a topic's device is not named again in its readings", () => {
   assert.equal(
     reasonOf(decodeDeviceReadings("d1", { device_id: "d1", fill_percentage: 5 }, NOW)[0]),
-    'unknown field "device_id". The topic says whose readings these are.',
+    'unknown field "device_id". The topic names the device.',
   );
 });
 
@@ -180,7 +176,7 @@ test("a name is guessed among those that are known where it stands", () => {
   assert.equal(reason({ devise_id: "d" }), 'unknown field "devise_id". Did you mean "device_id"?');
   assert.equal(
     reasonOf(decodeDeviceReadings("d1", { devise_id: "d" }, NOW)[0]),
-    'unknown field "devise_id". What a sensor measures, other than a percentage, goes into "payload".',
+    'unknown field "devise_id". Sensor values other than a percentage belong in "payload".',
   );
   assert.equal(reason({ devise_id: "d" }), 'unknown field "devise_id". Did you mean "device_id"?');
 });

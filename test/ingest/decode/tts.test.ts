@@ -52,7 +52,7 @@ test("an uplink that nothing has decoded is refused, since the operator can mend
 
 test("a level that somebody made up in the console is refused, and says so", () => {
   assert.deepEqual(decodeTts(ttsUplink({}, { simulated: true }), NOW), [
-    { rejected: "simulated: a simulated uplink is not stored" },
+    { rejected: "simulated: simulated uplinks are not stored" },
   ]);
 });
 
@@ -68,6 +68,6 @@ test("what is no message of a device is refused", () => {
 test("who may publish for one device cannot speak for another", () => {
   assert.equal(decodeTts(ttsUplink(), NOW, "dev1").length, 1);
   assert.deepEqual(decodeTts(ttsUplink(), NOW, "dev2"), [
-    { rejected: "end_device_ids.device_id: is not the device of the topic" },
+    { rejected: "end_device_ids.device_id: does not match the device in the topic" },
   ]);
 });

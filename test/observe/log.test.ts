@@ -1,0 +1,85 @@
+import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import { closeSync, constants, openSync, readFileSync, readSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { suite, test } from "node:test";
+import { LineLimiter } from "../../src/observe/log.ts";
+import { openLogOutput } from "../../src/observe/log-output.ts";
+import { temporaryFolder } from "../support/service.ts";
+import { until } from "../support/until.ts";
+
+const numbered = (count: number, text = ""): string[] => Array.from({ length: count }, (_, i) => `${i}${text}\n`);
+
+/** A line without its end, of 1 KiB. */
+const LONG = "x".repeat(1024);
+
+suite("log output", () => {
+  test("writes lines in order, and on close whatever is pending", async (t) => {
+    const file = join(temporaryFolder(t), "log");
+    const output = openLogOutput(openSync(file, "w"));
+    const lines = numbered(1000);
+    for (const line of lines) output.write(line);
+    await output.close();
+    output.write("too late\n");
+    assert.equal(readFileSync(file, "utf8"), lines.join(""));
+  });
+
+  test("keeps lines while the descriptor fails, drops and counts what exceeds the buffer, and recovers", async (t) => {
+    const file = join(temporaryFolder(t), "log");
+    writeFileSync(file, "");
+    const unwritable = openSync(file, "r");
+    const output = openLogOutput(unwritable);
+    const lines = numbered(5000, LONG);
+    for (const line of lines) output.write(line);
+    closeSync(unwritable);
+    const writable = openSync(file, "w");
+    assert.equal(writable, unwritable, "the system reuses the lowest free descriptor");
+    let total = lines.length;
+    await until("the count is logged", () => {
+      output.write(`${total++}\n`);
+      return readFileSync(file, "utf8").includes("log_lines_dropped");
+    });
+    await output.close();
+    const written = readFileSync(file, "utf8").trimEnd().split("\n");
+    const report = JSON.parse(written.find((line) => line.startsWith("{")) ?? "{}") as { lines: number };
+    const kept = written.filter((line) => !line.startsWith("{"));
+    assert.ok(kept.length > 4000, `${kept.length} lines fit into the buffer`);
+    assert.equal(kept.length + report.lines, total);
+  });
+
+  test("does not block while a pipe is full, and close gives up on one that nobody reads", async (t) => {
+    const pipe = join(temporaryFolder(t), "pipe");
+    execFileSync("mkfifo", [pipe]);
+    const reader = openSync(pipe, constants.O_RDONLY | constants.O_NONBLOCK);
+    const output = openLogOutput(openSync(pipe, constants.O_WRONLY | constants.O_NONBLOCK));
+    const lines = numbered(200, LONG);
+    for (const line of lines) output.write(line);
+    const buffer = Buffer.alloc(65_536);
+    let received = "";
+    await until("all lines are received", () => {
+      try {
+        received += buffer.toString("utf8", 0, readSync(reader, buffer));
+      } catch {
+        // Nothing to read yet.
+      }
+      return received.length === lines.join("").length;
+    });
+    assert.equal(received, lines.join(""));
+    for (const line of lines) output.write(line);
+    const startedAt = performance.now();
+    await output.close();
+    const milliseconds = performance.now() - startedAt;
+    assert.ok(milliseconds < 5000, `${milliseconds} ms`);
+    closeSync(reader);
+  });
+});
+
+test("ten lines of one event are logged in ten seconds; the next one has the number of those suppressed", () => {
+  const limiter = new LineLimiter();
+  const admitted = Array.from({ length: 1000 }, (_, i) => limiter.admit("one", i));
+  assert.deepEqual(admitted.slice(0, 10), Array(10).fill(0));
+  assert.ok(admitted.slice(10).every((suppressed) => suppressed === undefined));
+  assert.equal(limiter.admit("other", 1000), 0, "each event has its own limit");
+  assert.equal(limiter.admit("one", 10_000), 990);
+  assert.equal(limiter.admit("one", 10_001), 0);
+});

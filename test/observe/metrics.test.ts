@@ -1,0 +1,79 @@
+import assert from "node:assert/strict";
+import test from "node:test";
+import fc from "fast-check";
+import { Histogram, Registry } from "prom-client";
+import { DurationHistogram } from "../../src/observe/histogram.ts";
+import { type MetricsCollector, openMetrics } from "../../src/observe/metrics.ts";
+import { prometheusText, WorkerReports } from "../../src/observe/report.ts";
+
+const shape = { name: "seconds", help: "Duration", labelNames: ["route", "status"], buckets: [0.001, 0.25, 1] };
+
+const observations = fc.array(
+  fc.record({
+    seconds: fc.oneof(fc.constantFrom(0, ...shape.buckets), fc.double({ min: 0, max: 2, noNaN: true })),
+    route: fc.constantFrom("/one", "/two", '/quoted "path"'),
+    status: fc.constantFrom(200, 404),
+  }),
+);
+
+test("a histogram has the same text as prom-client's", async () => {
+  await fc.assert(
+    fc.asyncProperty(observations, async (observed) => {
+      const registry = new Registry();
+      const expected = new Histogram({ ...shape, registers: [registry] });
+      const histogram = new DurationHistogram(shape);
+      for (const { seconds, route, status } of observed) {
+        expected.observe({ route, status }, seconds);
+        histogram.observe(seconds, [route, status]);
+      }
+      assert.equal(await prometheusText([[histogram.metric()]]), await registry.metrics());
+    }),
+  );
+});
+
+function complete(metrics: MetricsCollector, status: number, times: number): void {
+  const request = { requestId: "r", method: "GET", path: "/v1/tanks", route: "/v1/tanks", code: null, keyId: null };
+  for (let i = 0; i < times; i++)
+    metrics.observe({ kind: "request_completed", ...request, address: "::1", status, milliseconds: 2 });
+}
+
+async function sampleOf(reports: WorkerReports, series: string): Promise<number | undefined> {
+  const line = (await prometheusText(reports.all())).split("\n").find((text) => text.startsWith(`${series} `));
+  return line === undefined ? undefined : Number(line.slice(series.length + 1));
+}
+
+const count = (status: number): string =>
+  `tank_monitor_request_duration_seconds_count{route="/v1/tanks",method="GET",status="${status}"}`;
+const bucket = 'tank_monitor_request_duration_seconds_bucket{le="0.0025",route="/v1/tanks",method="GET",status="200"}';
+const ofWorker = (name: string, worker: number): string => `${name}{worker="${worker}"}`;
+
+test("counters and histograms include workers that have exited, gauges do not", async (t) => {
+  const reports = new WorkerReports();
+  reports.exit(3);
+  assert.equal((await prometheusText(reports.all())).trim(), "", "a worker that never reported adds nothing");
+  const [one, two, successor] = [openMetrics(1), openMetrics(2), openMetrics(1)];
+  t.after(() => {
+    for (const metrics of [one, two, successor]) metrics.close();
+  });
+  complete(one, 200, 3);
+  complete(one, 404, 1);
+  complete(two, 200, 4);
+  reports.set(1, await one.report());
+  reports.set(2, await two.report());
+  assert.deepEqual([await sampleOf(reports, count(200)), await sampleOf(reports, bucket)], [7, 7]);
+  for (const worker of [1, 2]) assert.ok(Number(await sampleOf(reports, ofWorker("process_resident_memory_bytes", worker))) > 0);
+
+  const cpuSeconds = Number(await sampleOf(reports, ofWorker("process_cpu_seconds_total", 1)));
+  reports.exit(1);
+  assert.deepEqual([await sampleOf(reports, count(200)), await sampleOf(reports, count(404))], [7, 1]);
+  assert.equal(await sampleOf(reports, ofWorker("process_resident_memory_bytes", 1)), undefined);
+  assert.equal(await sampleOf(reports, ofWorker("process_cpu_seconds_total", 1)), cpuSeconds);
+
+  complete(successor, 200, 5);
+  reports.set(1, await successor.report());
+  assert.equal(await sampleOf(reports, count(200)), 12);
+  reports.exit(1);
+  reports.exit(2);
+  assert.deepEqual([await sampleOf(reports, count(200)), await sampleOf(reports, count(404))], [12, 1]);
+  assert.equal(await sampleOf(reports, bucket), 12);
+});
