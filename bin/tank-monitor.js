@@ -1,6 +1,6 @@
 #!/usr/bin/env node
-// Finds a Node that can run the program, and runs it. Plain JavaScript that any Node from 16 on understands: it must be
-// able to say what is missing.
+// Finds a Node that can run the program, and runs it. Plain JavaScript for any Node from 16 on, so that it can report what is
+// missing.
 
 import { spawn } from "node:child_process";
 import { existsSync } from "node:fs";
@@ -8,12 +8,9 @@ import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
-/** From 26.4 on, a process can open an address and leave the listening to others. */
+/** The first version with BoundSocket, with which a process binds an address for others to listen on. */
 const NEEDED = [26, 4];
-/**
- * A nursery half the usual size: some 15 MB less under load, and no slower. And one thread for the engine's own work, such as
- * the collection of garbage, instead of four: on a machine of few processors these take turns with those who answer.
- */
+/** A smaller young generation saves about 15 MB; one V8 background thread instead of four leaves the cores to the service. */
 const SETTINGS = ["--max-semi-space-size=8", "--v8-pool-size=1"];
 const main = new URL("../src/main.ts", import.meta.url);
 
@@ -25,15 +22,15 @@ if (major > NEEDED[0] || (major === NEEDED[0] && minor >= NEEDED[1])) {
 }
 
 async function runHere() {
-  // They can only be set at the start of a process, so this one is made anew, where the system can do that.
+  // Flags only take effect at the start of a process, so replace this one where the system supports it.
   if (process.execve !== undefined && !SETTINGS.every((setting) => process.execArgv.includes(setting))) {
     process.execve(process.execPath, [process.execPath, ...SETTINGS, ...process.execArgv, ...process.argv.slice(1)], process.env);
   }
   const { enableCompileCache, getCompileCacheDir } = await import("node:module");
-  // In a folder of ours: one in a shared /tmp could be filled by somebody else.
+  // In our own folder: others could write to one in a shared /tmp.
   enableCompileCache(fileURLToPath(new URL("../node_modules/.cache/compile", import.meta.url)));
-  // Threads look for it in the environment. Without it each of them loads the TypeScript stripper anew, some 25 MB. Where
-  // the folder cannot be written there is no cache, and no folder to name.
+  // Threads find it through the environment; without it each loads the TypeScript stripper, about 25 MB. Undefined where the
+  // folder cannot be written.
   const cache = getCompileCacheDir();
   if (cache !== undefined) process.env.NODE_COMPILE_CACHE = cache;
   await import(main.href);
@@ -62,8 +59,8 @@ function bundledNode() {
 
 function runWith(node) {
   const child = spawn(node, [fileURLToPath(import.meta.url), ...process.argv.slice(2)], { stdio: "inherit" });
-  // The terminal sends its signals to both of us; those sent to this process alone are passed on, each kind once: a second
-  // one could reach the program in the moment of its end, when it can no longer be told that it changes nothing.
+  // Forwards signals sent to this process alone, each kind once: a second one could reach the program while it exits, when its
+  // handlers are gone.
   const passed = new Set();
   for (const signal of ["SIGTERM", "SIGINT", "SIGHUP"]) {
     process.on(signal, () => {

@@ -5,18 +5,19 @@ import type { Config } from "./config.ts";
 import type { Observe } from "./domain/events.ts";
 import type { Clock } from "./domain/instant.ts";
 import type { Reads, Store } from "./domain/store.ts";
-import { doorsOf } from "./doors.ts";
-import { listenComplaint, numericHost, urlOf } from "./http/address.ts";
+import { listenError, numericHost, urlOf } from "./http/address.ts";
+import { LastSeen } from "./http/last-seen.ts";
 import { type Limits, localLimits } from "./http/limits.ts";
-import { LastSeen } from "./http/seen.ts";
-import { buildServer, type ServerParts } from "./http/server.ts";
+import { ManagementService } from "./http/management.ts";
+import { buildServer, type ServerOptions } from "./http/server.ts";
+import { createHttpIngest } from "./ingest/http.ts";
 import { createIngest } from "./ingest/ingest.ts";
 import { type Mqtt, openMqtt } from "./mqtt.ts";
 import { type MetricsCollector, openMetrics } from "./observe/metrics.ts";
 import { openStore } from "./store/open.ts";
 import { VERSION } from "./version.ts";
 
-const REQUEST_TIMEOUTS: ServerParts["patience"] = { headersMs: 10_000, requestMs: 20_000 };
+const REQUEST_TIMEOUTS: ServerOptions["timeouts"] = { headersMs: 10_000, requestMs: 20_000 };
 /** How long a stop waits for requests in progress. */
 const STOP_MS = 10_000;
 const CLOSE_IDLE_MS = 25;
@@ -31,7 +32,7 @@ export type AppOptions = {
   readonly config: Config;
   readonly log: Observe;
   readonly clock?: Clock;
-  readonly patience?: ServerParts["patience"];
+  readonly timeouts?: ServerOptions["timeouts"];
   /** Shared by several workers; by default this process has its own. */
   readonly metrics?: MetricsCollector;
   readonly limits?: Limits;
@@ -42,7 +43,7 @@ export type AppOptions = {
 };
 
 export async function startApp(options: AppOptions): Promise<App> {
-  const { config, log, clock = Date.now, patience = REQUEST_TIMEOUTS } = options;
+  const { config, log, clock = Date.now, timeouts = REQUEST_TIMEOUTS } = options;
   const { metrics = openMetrics(), limits = localLimits(clock), socketDescriptor, worker = 1 } = options;
   const startedAt = performance.now();
   const observe: Observe = (event) => {
@@ -50,7 +51,7 @@ export async function startApp(options: AppOptions): Promise<App> {
     log(event);
   };
   const store = await openStore(config.databaseUrl, observe, config);
-  const seen = new LastSeen(store.updateLastSeen, clock, observe);
+  const lastSeen = new LastSeen(store.updateLastSeen, clock, observe);
   const accept = createIngest(store, clock);
   let server: Awaited<ReturnType<typeof buildServer>> | undefined;
   let mqtt: Mqtt | undefined;
@@ -58,7 +59,7 @@ export async function startApp(options: AppOptions): Promise<App> {
   async function closeAll(): Promise<void> {
     await server?.close();
     await mqtt?.stop();
-    await seen.stop();
+    await lastSeen.stop();
     await store.close();
     metrics.close();
   }
@@ -67,16 +68,16 @@ export async function startApp(options: AppOptions): Promise<App> {
     const { rateLimit, corsOrigins, trustProxy } = config;
     server = await buildServer({
       reads: timedReads(store, observe),
-      doors: doorsOf(store, clock, accept),
-      ...{ seen, clock, observe, metrics, limits },
-      ...{ version: VERSION, rateLimit, corsOrigins, trustProxy, patience },
+      services: { ingest: createHttpIngest(accept, clock), management: new ManagementService(store, clock) },
+      ...{ lastSeen, clock, observe, metrics, limits },
+      ...{ version: VERSION, rateLimit, corsOrigins, trustProxy, timeouts },
     });
     const address = { port: config.port, host: await numericHost(config.host) };
     await server.listen(socketDescriptor === undefined ? address : { ...address, ...{ fd: socketDescriptor } });
     mqtt = await openMqtt({ config, reads: store, accept, limits, observe, clock, worker });
   } catch (error) {
     await closeAll();
-    throw listenComplaint(error, config);
+    throw listenError(error, config);
   }
 
   const { server: httpServer } = server;

@@ -1,5 +1,5 @@
-// Configuration: one table over flags, environment and `.env`, read once and frozen. A flag beats the environment, which
-// beats `.env`. docs/configuration.md describes every entry; a test holds the two together.
+// Configuration from flags, the environment and `.env`, in this order of precedence, read once and frozen.
+// docs/configuration.md describes every entry; a test compares the two.
 
 import { readFileSync } from "node:fs";
 import { isIPv4, isIPv6 } from "node:net";
@@ -15,22 +15,26 @@ export type Config = {
   /** Streaming replicas of the database, for reading. */
   readonly replicaUrls: readonly string[];
   readonly replicaLagMs: number;
-  /** Connections to PostgreSQL, at most, of one process to one server. */
+  /** Connections of one process to the PostgreSQL primary. */
   readonly connections: number;
   readonly port: number;
   readonly host: string;
-  /** The port of the embedded MQTT broker; null: there is none. */
+  /** Ports of the embedded MQTT endpoint, plain and with TLS; null is off. */
   readonly mqttPort: number | null;
-  /** An external broker whose messages are taken in; null: there is none. */
+  readonly mqttsPort: number | null;
+  /** PEM files of the certificate and its private key, for TLS. */
+  readonly mqttsCert: string | null;
+  readonly mqttsKey: string | null;
+  /** External MQTT broker to subscribe to, if any. */
   readonly mqttUrl: string | null;
-  /** Processes that answer. */
+  /** Processes that serve. */
   readonly workers: number;
   readonly logLevel: LogLevel;
   readonly corsOrigins: readonly string[];
   readonly trustProxy: TrustProxy;
-  /** Requests a second for a customer's key that has no rate of its own; 0 turns all limits off. */
+  /** Requests per second for a customer's key without a rate of its own; 0 turns all limits off. */
   readonly rateLimit: number;
-  /** With which commands speak to a running service. */
+  /** For commands that work on a running service. */
   readonly key: string | null;
 };
 
@@ -39,11 +43,11 @@ export type LogLevel = (typeof LOG_LEVELS)[number];
 
 type Entry<T> = { readonly fallback: T; read(text: string): T };
 
-/** The name of each entry is its name in the environment; a flag of the same name in lower case, where a command has it. */
+/** Named as in the environment; a command's flag has the same name in lower case. */
 export const ENTRIES = {
   DATABASE_URL: { fallback: "sqlite:data/tank-monitor.db", read: (text: string) => text },
   DATABASE_REPLICA_URL: { fallback: [] as readonly string[], read: replicaUrls },
-  // Replicas are looked at twice a second: less than a second would be guesswork.
+  // Replicas are checked twice a second, so less than a second could not be measured.
   DATABASE_REPLICA_LAG_MS: { fallback: 2000, read: wholeNumber("milliseconds from 1000 to 3600000", 1000, 3_600_000) },
   DATABASE_CONNECTIONS: { fallback: 10, read: wholeNumber("a number of connections from 2 to 1000", 2, 1000) },
   PORT: { fallback: 8080, read: wholeNumber("a port number from 0 to 65535 (0 takes any free one)", 0, 65_535) },
@@ -52,6 +56,12 @@ export const ENTRIES = {
     fallback: null as number | null,
     read: wholeNumber("a port number from 0 to 65535 (0 takes any free one)", 0, 65_535),
   },
+  MQTTS: {
+    fallback: null as number | null,
+    read: wholeNumber("a port number from 0 to 65535 (0 takes any free one)", 0, 65_535),
+  },
+  MQTTS_CERT: { fallback: null as string | null, read: (text: string) => text },
+  MQTTS_KEY: { fallback: null as string | null, read: (text: string) => text },
   MQTT_URL: { fallback: null as string | null, read: mqttUrl },
   WORKERS: { fallback: 1, read: wholeNumber("a number of processes from 1 to 64", 1, 64) },
   LOG_LEVEL: { fallback: "info" as LogLevel, read: logLevel },
@@ -61,7 +71,7 @@ export const ENTRIES = {
   TANK_MONITOR_KEY: { fallback: null as string | null, read: secretKey },
 } satisfies Record<string, Entry<unknown>>;
 
-/** What is wrong may carry a password: it is not repeated. */
+/** The invalid value may contain a password, so the message does not repeat it. */
 class SecretError extends Error {}
 
 export type ConfigName = keyof typeof ENTRIES;
@@ -94,6 +104,9 @@ export function readConfig(flags: Given, environment: Given, envFile: Given): Co
     port: value("PORT"),
     host: value("HOST"),
     mqttPort: value("MQTT"),
+    mqttsPort: value("MQTTS"),
+    mqttsCert: value("MQTTS_CERT"),
+    mqttsKey: value("MQTTS_KEY"),
     mqttUrl: value("MQTT_URL"),
     workers: value("WORKERS"),
     logLevel: value("LOG_LEVEL"),

@@ -1,12 +1,13 @@
-// argv → command. Everything a person can type starts here.
+// The command line: finds the command, parses its arguments and runs it.
 
 import { parseArgs } from "node:util";
-import { type Command, type Group, print, say } from "./cli/command.ts";
+import type { Command, Group } from "./cli/command.ts";
+import { print, say } from "./cli/output.ts";
 import { describeFatalError, UserError } from "./domain/errors.ts";
 import { quoted, suggestion } from "./domain/text.ts";
 import { VERSION } from "./version.ts";
 
-/** Each is loaded when it is called: the service does without the others. */
+/** Loaded on demand, so that the service does not hold the others in memory. */
 const COMMANDS: Readonly<Record<string, () => Promise<Command | Group>>> = {
   serve: async () => (await import("./cli/serve.ts")).serve,
   demo: async () => (await import("./cli/demo.ts")).demo,
@@ -35,7 +36,7 @@ Usage: ${PROGRAM} COMMAND [options]
 
 ${listed(commands)}
 
-"${PROGRAM} COMMAND --help" tells more. Settings come from flags, the environment and .env:
+"${PROGRAM} COMMAND --help" shows its options. Settings come from flags, the environment and .env:
 docs/configuration.md lists them.`;
 }
 
@@ -45,7 +46,7 @@ async function main(words: readonly string[]): Promise<number> {
   if (name === undefined || asksForHelp(name)) return printed(await generalHelp(), name === undefined ? 2 : 0);
   const load = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined;
   if (load === undefined)
-    throw new UserError(`there is no command ${quoted(name)}.${suggestion(name, Object.keys(COMMANDS))} ${see()}`, 2);
+    throw new UserError(`no such command: ${quoted(name)}.${suggestion(name, Object.keys(COMMANDS))} ${see()}`, 2);
   const found = await load();
   if (!("actions" in found)) return run(found, name, rest);
   const [word = "", ...more] = rest;
@@ -58,8 +59,8 @@ async function main(words: readonly string[]): Promise<number> {
 async function run(command: Command, name: string, words: readonly string[]): Promise<number> {
   const { values, positionals } = parse(command, name, words);
   if (values["help"] === true) return printed(`Usage: ${PROGRAM} ${name} ${command.usage}\n\n${command.help}`);
-  const tooMuch = positionals[command.most];
-  if (tooMuch !== undefined) throw new UserError(`${name}: ${quoted(tooMuch)} is one word too many. ${see(name)}`, 2);
+  const extra = positionals[command.maxArguments];
+  if (extra !== undefined) throw new UserError(`${name}: unexpected argument ${quoted(extra)}. ${see(name)}`, 2);
   return command.run({ name, arguments: positionals, flags: values as Record<string, string | boolean | undefined> });
 }
 
@@ -85,7 +86,7 @@ function parse(command: Command, name: string, words: readonly string[]) {
   }
 }
 
-/** `--latitude -33.9`: what follows a flag that takes a value and is a number is its value, whatever it begins with. */
+/** `--latitude -33.9`: a negative number after a flag that takes a value is its value. */
 function withValues({ flags }: Command, words: readonly string[]): string[] {
   const joined: string[] = [];
   for (const word of words) {
@@ -104,8 +105,8 @@ const namesOf = (commands: readonly { readonly name: string }[]): string[] => co
 function unknownAction({ actions }: Group, word: string): string {
   const names = namesOf(actions);
   const choice = `${names.slice(0, -1).join(", ")} or ${names.at(-1)}.`;
-  if (word === "" || word.startsWith("-")) return `say ${choice}`;
-  return `there is no ${quoted(word)}.${suggestion(word, names)} Say ${choice}`;
+  if (word === "" || word.startsWith("-")) return `an action is missing. Use ${choice}`;
+  return `no such action: ${quoted(word)}.${suggestion(word, names)} Use ${choice}`;
 }
 
 function groupHelp({ name, help, actions }: Group): string {
@@ -115,7 +116,7 @@ ${listed(actions)}
 
 ${help}
 
-"${PROGRAM} ${name} ACTION --help" tells more.`;
+"${PROGRAM} ${name} ACTION --help" shows its options.`;
 }
 
 function listed(commands: readonly { readonly name: string; readonly summary: string }[]): string {
@@ -127,20 +128,20 @@ function printed(words: string, exitCode = 0): number {
   return exitCode;
 }
 
-/** A reader that went away (`… | head`) is no failure of ours. */
+/** A closed pipe (`… | head`) is not an error. */
 process.stdout.on("error", (error: NodeJS.ErrnoException) => {
   if (error.code === "EPIPE") process.exit(0);
-  say(`tank-monitor: stdout cannot be written: ${error.message}`);
+  say(`tank-monitor: cannot write to stdout: ${error.message}`);
   process.exit(1);
 });
 
-/** Words that nobody can read are no reason to stop. */
+/** Messages that cannot be shown do not stop the program. */
 process.stderr.on("error", () => {});
 
 try {
   process.exitCode = await main(process.argv.slice(2));
 } catch (error) {
-  const { message: words, exitCode } = describeFatalError(error);
-  say(`tank-monitor: ${words}`);
+  const { message, exitCode } = describeFatalError(error);
+  say(`tank-monitor: ${message}`);
   process.exitCode = exitCode;
 }

@@ -1,98 +1,130 @@
-// The MQTT doors, wired: the embedded broker and the subscription at an external one, as far as they are configured. What they
-// need is loaded only then.
+// Wires the MQTT endpoints that are configured: the embedded one, and the client of an external broker. Their modules are loaded
+// only then.
 
 import { hash, randomUUID } from "node:crypto";
+import { readFileSync } from "node:fs";
 import { hostname } from "node:os";
+import { createSecureContext } from "node:tls";
 import type { Config } from "./config.ts";
-import { RequestError } from "./domain/errors.ts";
+import { RequestError, UserError } from "./domain/errors.ts";
 import type { Observe } from "./domain/events.ts";
 import type { Clock } from "./domain/instant.ts";
 import { bindingOf } from "./domain/key.ts";
 import type { Reads } from "./domain/store.ts";
-import { listenComplaint, numericHost } from "./http/address.ts";
-import { throttled } from "./http/admission.ts";
-import { KeyRing, requireReach } from "./http/auth.ts";
-import { andThen, KeyLimits, type Limits, type Taken, WrongKeys } from "./http/limits.ts";
+import { listenError, numericHost } from "./http/address.ts";
+import { KeyRing, requireRole, wrongKeysThrottled } from "./http/auth.ts";
+import { andThen, KeyLimits, type Limits, type RateDecision, WrongKeys } from "./http/limits.ts";
 import type { Ingest } from "./ingest/ingest.ts";
-import type { Identity } from "./ingest/mqtt/link.ts";
-import type { Admit } from "./ingest/mqtt/logins.ts";
+import type { Authenticate } from "./ingest/mqtt/authentication.ts";
+import type { BrokerIdentity } from "./ingest/mqtt/broker-connection.ts";
+import type { Listener } from "./ingest/mqtt/endpoint.ts";
 
-export type MqttParts = {
+export type MqttDependencies = {
   readonly config: Config;
   readonly reads: Pick<Reads, "keyByHash">;
   readonly accept: Ingest;
   readonly limits: Limits;
   readonly observe: Observe;
   readonly clock: Clock;
-  /** Of several processes the first has the broker; each has a subscription. */
+  /** Of several processes the first has the embedded endpoint; each is a client of the external broker. */
   readonly worker: number;
 };
 
 export type Mqtt = { readonly stop: () => Promise<void> };
 
-export async function openMqtt(parts: MqttParts): Promise<Mqtt> {
-  const open = [await openBroker(parts), await openSubscriber(parts)].filter((door) => door !== undefined);
+export async function openMqtt(dependencies: MqttDependencies): Promise<Mqtt> {
+  const opened = [await openEndpoint(dependencies), await openExternalBroker(dependencies)].filter((one) => one !== undefined);
   return {
     async stop() {
-      await Promise.all(open.map((door) => door.stop()));
+      await Promise.all(opened.map((one) => one.stop()));
     },
   };
 }
 
-async function openBroker({ config, worker, ...parts }: MqttParts): Promise<Mqtt | undefined> {
-  const { mqttPort, host } = config;
-  if (mqttPort === null || worker !== 1) return undefined;
-  const { Broker } = await import("./ingest/mqtt/broker.ts");
-  const broker = new Broker({ ...parts, admit: admitting({ config, worker, ...parts }) });
+async function openEndpoint(dependencies: MqttDependencies): Promise<Mqtt | undefined> {
+  const { config, worker, accept: ingest, observe, clock } = dependencies;
+  const { mqttPort, mqttsPort, host } = config;
+  if ((mqttPort === null && mqttsPort === null) || worker !== 1) return undefined;
+  const tls = mqttsPort === null ? undefined : readCertificate(config);
+  const { MqttEndpoint } = await import("./ingest/mqtt/endpoint.ts");
+  const endpoint = new MqttEndpoint({ ingest, observe, clock, authenticate: createAuthenticate(dependencies) });
+  const listen = async (port: number, setting: string, secure: Pick<Listener, "tls">): Promise<void> => {
+    try {
+      await endpoint.listen({ host: await numericHost(host), port, ...secure });
+    } catch (error) {
+      await endpoint.stop();
+      throw listenError(error, { host, port, setting });
+    }
+  };
+  if (mqttPort !== null) await listen(mqttPort, "--mqtt or MQTT", {});
+  if (mqttsPort !== null && tls !== undefined) await listen(mqttsPort, "--mqtts or MQTTS", { tls });
+  return endpoint;
+}
+
+function readCertificate({ mqttsCert, mqttsKey }: Config): NonNullable<Listener["tls"]> {
+  const tls = { cert: readPem("MQTTS_CERT", mqttsCert), key: readPem("MQTTS_KEY", mqttsKey) };
   try {
-    await broker.start({ host: await numericHost(host), port: mqttPort });
+    createSecureContext(tls);
   } catch (error) {
-    throw listenComplaint(error, { host, port: mqttPort, setting: "--mqtt or MQTT" });
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new UserError(`MQTTS_CERT and MQTTS_KEY are not a certificate and its private key in PEM format: ${reason}`);
   }
+  return tls;
+}
+
+function readPem(name: string, file: string | null): string {
+  if (file === null) throw new UserError(`--mqtts or MQTTS needs ${name}, the name of a PEM file`, 2);
+  try {
+    return readFileSync(file, "utf8");
+  } catch (error) {
+    throw new UserError(`${name} cannot be read: ${error instanceof Error ? error.message : String(error)}`);
+  }
+}
+
+async function openExternalBroker({
+  config,
+  worker,
+  accept: ingest,
+  observe,
+  clock,
+}: MqttDependencies): Promise<Mqtt | undefined> {
+  if (config.mqttUrl === null) return undefined;
+  const { ExternalBroker } = await import("./ingest/mqtt/external-broker.ts");
+  const broker = new ExternalBroker({ url: config.mqttUrl, identity: identityOf(config, worker), ingest, observe, clock });
+  broker.start();
   return broker;
 }
 
-async function openSubscriber({ config, worker, accept, observe, clock }: MqttParts): Promise<Mqtt | undefined> {
-  if (config.mqttUrl === null) return undefined;
-  const { Subscriber } = await import("./ingest/mqtt/subscriber.ts");
-  const subscriber = new Subscriber({ url: config.mqttUrl, identity: identityOf(config, worker), accept, observe, clock });
-  subscriber.start();
-  return subscriber;
+/**
+ * The same after a restart, so that the broker keeps for it what was not acknowledged. With PORT=0 nothing tells two services on
+ * one machine apart: each start gets a new id, for which nothing is kept.
+ */
+function identityOf({ databaseUrl, host, port }: Config, worker: number): BrokerIdentity {
+  const isPersistent = port !== 0;
+  const name = isPersistent ? hash("sha256", JSON.stringify([hostname(), host, port, databaseUrl]), "hex") : randomUUID();
+  return { clientId: `tank-monitor-${name.replaceAll("-", "").slice(0, 12)}-${worker}`, isPersistent };
 }
 
-/**
- * The same after a restart, and nobody else's: the broker keeps for it what was not acknowledged. With any free port there is
- * nothing to tell two services on one machine apart, so each is somebody new, for whom nothing is kept.
- */
-function identityOf({ databaseUrl, host, port }: Config, worker: number): Identity {
-  const isLasting = port !== 0;
-  const who = isLasting ? hash("sha256", JSON.stringify([hostname(), host, port, databaseUrl]), "hex") : randomUUID();
-  return { clientId: `tank-monitor-${who.replaceAll("-", "").slice(0, 12)}-${worker}`, isLasting };
-}
-
-/**
- * A client logs in with an ingest key. Floods of wrong ones from one address are throttled, as over HTTP, and a message counts
- * as a request does.
- */
-function admitting({ reads, clock, limits, config }: MqttParts): Admit {
+/** As over HTTP: wrong keys from one address are throttled, and a message counts as a request. */
+function createAuthenticate({ reads, clock, limits, config }: MqttDependencies): Authenticate {
   const keys = new KeyRing(reads, clock);
   const keyLimits = new KeyLimits(limits, config.rateLimit);
   const wrongKeys = config.rateLimit === 0 ? undefined : new WrongKeys(limits);
   return async (secret, address) => {
     try {
       const caller = await keys.callerOf(secret);
-      requireReach(caller, "ingest");
-      const turn = () => andThen(keyLimits.take(caller.key), waitOf);
-      return { keyId: caller.key.id, sender: bindingOf(caller.key), turn };
+      requireRole(caller, "ingest");
+      const takeToken = () => andThen(keyLimits.take(caller.key), delayOf);
+      return { keyId: caller.key.id, sender: bindingOf(caller.key), takeToken };
     } catch (error) {
       const isWrong = error instanceof RequestError && error.code === "key_invalid";
-      throw isWrong && (await wrongKeys?.isFlood(address)) === true ? throttled() : error;
+      throw isWrong && (await wrongKeys?.isFlood(address)) === true ? wrongKeysThrottled() : error;
     }
   };
 }
 
-/** A timer may come a little early. */
-const SPARE_MS = 5;
+/** A timer may fire a little early. */
+const TIMER_MARGIN_MS = 5;
 
-const waitOf = (taken: Taken | undefined): number =>
-  taken === undefined || taken.allowed ? 0 : taken.retryAfter * 1000 + SPARE_MS;
+const delayOf = (decision: RateDecision | undefined): number =>
+  decision === undefined || decision.allowed ? 0 : decision.retryAfter * 1000 + TIMER_MARGIN_MS;

@@ -5,7 +5,7 @@ import { existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { setImmediate as immediate, setTimeout as pause } from "node:timers/promises";
-import { freePort } from "../../test/support/postgres/port.ts";
+import { freePort } from "../../test/support/free-port.ts";
 import { CACHE, cacheFolder, say } from "../bench.ts";
 import type { Plan } from "../dataset/plans.ts";
 import { readingAt } from "../dataset/readings.ts";

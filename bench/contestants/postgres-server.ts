@@ -5,7 +5,7 @@ import { randomBytes } from "node:crypto";
 import { existsSync, mkdirSync, openSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
-import { freePort } from "../../test/support/postgres/port.ts";
+import { freePort } from "../../test/support/free-port.ts";
 import { giveTo, type Programs, programsFor, serverUser } from "../../test/support/postgres/programs.ts";
 import { CACHE, cacheFolder, say } from "../bench.ts";
 import { output, start, stop } from "../processes.ts";

@@ -1,12 +1,12 @@
-// The service's own MQTT broker without a service: it reads every message, stores nothing, and acknowledges.
+// The service's own MQTT endpoint without a store: it reads and acknowledges every message, and stores none.
 
-import { Broker } from "../../src/ingest/mqtt/broker.ts";
+import { MqttEndpoint } from "../../src/ingest/mqtt/endpoint.ts";
 
-const broker = new Broker({
-  accept: async (arrivals) => arrivals.map((arrival) => ("rejected" in arrival ? arrival : "stored")),
-  admit: async () => ({ keyId: "key_1", sender: { customerId: null, deviceId: null }, turn: () => 0 }),
+const endpoint = new MqttEndpoint({
+  ingest: async (readings) => readings.map((reading) => ("rejected" in reading ? reading : "stored")),
+  authenticate: async () => ({ keyId: "key_1", sender: { customerId: null, deviceId: null }, takeToken: () => 0 }),
   observe: () => {},
   clock: Date.now,
 });
-const { port } = await broker.start({ host: "127.0.0.1", port: 0 });
+const { port } = await endpoint.listen({ host: "127.0.0.1", port: 0 });
 console.log(`mqtt://127.0.0.1:${port}`);

@@ -1,110 +1,99 @@
 // tank-monitor audit
 
 import { deviceKey } from "../domain/device.ts";
-import { parseDuration } from "../domain/duration.ts";
 import { UserError } from "../domain/errors.ts";
-import { parseInstant } from "../domain/instant.ts";
+import { parseDuration, parseInstant } from "../domain/instant.ts";
 import { quoted } from "../domain/text.ts";
 import { isObject } from "../domain/validate.ts";
-import { type Call, text } from "./command.ts";
-import { type Field, queryFrom } from "./fields.ts";
-import { LIST_FLAGS, LIST_HELP, type List, listing } from "./lists.ts";
-import { managing } from "./managing.ts";
-import { pathTo, type Service } from "./request.ts";
+import { apiCommand, LIST_OPTIONS, type List, pages, printList } from "./api-command.ts";
+import type { Service } from "./service.ts";
 
-const FILTERS: readonly Field[] = [
-  { flag: "by", path: "by", value: "KEY", words: 'what was done with the key of this name or id, or by "command line"' },
-  { flag: "type", path: "type", value: "TYPE", words: "what was done to customers: customer; or tank, device, key" },
-  { flag: "id", path: "id", value: "ID", words: "what was done to the object with this id" },
-  { flag: "since", path: "created_at_gte", value: "WHEN", words: "from then on: a datetime, a date, or a span such as 24h ago" },
-  { flag: "until", path: "created_at_lte", value: "WHEN", words: "up to then" },
-];
-
-export const audit = managing({
+export const audit = apiCommand({
   name: "audit",
-  summary: "see who changed what, and when",
-  usage: "[--by KEY] [--type TYPE] [--id ID] [--since WHEN] [--until WHEN] [--limit N] [--json]",
-  help: "Lists what was done to customers, tanks, devices and keys, newest first: when, by whom, and what changed.",
+  summary: "show who changed what, and when",
+  help: "List changes to customers, tanks, devices and keys, newest first: when, by whom, and what changed.",
   example: "audit --type tank --since 7d",
-  most: 0,
-  fields: FILTERS,
-  more: LIST_HELP,
-  flags: LIST_FLAGS,
-  plan(call) {
-    const [id = "", by] = [text(call, "id"), text(call, "by")];
-    const asked = { ...queryFrom(call, FILTERS), created_at_gte: moment(call, "since"), created_at_lte: moment(call, "until") };
-    const hint = deviceKey(id) === id ? "" : ` A device has its id in lower case: --id ${deviceKey(id)}`;
+  query: [
+    { flag: "by", path: "by", value: "KEY", help: 'by the key with this name or id, or by "command line"' },
+    { flag: "type", path: "type", value: "TYPE", help: "of this type: customer, tank, device or key" },
+    { flag: "id", path: "id", value: "ID", help: "of the object with this id" },
+    {
+      flag: "since",
+      path: "created_at_gte",
+      value: "WHEN",
+      help: "from a datetime, a date, or a time ago such as 24h",
+      parse: parseWhen,
+    },
+    { flag: "until", path: "created_at_lte", value: "WHEN", help: "up to then", parse: parseWhen },
+  ],
+  options: LIST_OPTIONS,
+  prepare({ call, query }) {
+    const { id = "", by } = query;
+    const hint = deviceKey(id) === id ? "" : ` Device ids are lower case: --id ${deviceKey(id)}`;
     return async (service) => {
       const keys = await keyNames(service);
-      const query = { ...asked, by: by === undefined ? undefined : keyFor(by, keys) };
-      return listing(call, listOf(query, keys, `Nothing of this kind was done.${hint}`))(service);
+      const resolved = by === undefined ? query : { ...query, by: keyId(by, keys) };
+      return printList(call, resolved, auditList(keys, hint))(service);
     };
   },
 });
 
-type Names = ReadonlyMap<string, string>;
+/** Names by id. Keys are never deleted. */
+type KeyNames = ReadonlyMap<string, string>;
 
-function listOf(query: Readonly<Record<string, string | undefined>>, keys: Names, none: string): List {
+function auditList(keys: KeyNames, hint: string): List {
   return {
-    path: pathTo("audit"),
-    query,
+    of: "audit",
     isDated: true,
-    none,
+    empty: `No such changes.${hint}`,
     columns: [
       { title: "WHEN", cell: ({ created_at }) => String(created_at) },
-      { title: "BY", cell: ({ by }) => nameOf(String(by), keys), most: 60 },
+      { title: "BY", cell: ({ by }) => withName(String(by), keys), maxWidth: 60 },
       { title: "ACTION", cell: ({ action }) => String(action) },
       { title: "TYPE", cell: ({ type }) => String(type) },
       { title: "ID", cell: ({ id }) => String(id) },
-      { title: "CHANGES", cell: ({ changes }) => wordsFor(changes), most: 120 },
+      { title: "CHANGES", cell: ({ changes }) => changesText(changes), maxWidth: 120 },
     ],
   };
 }
 
-/** The names of all keys, by their ids. They are never deleted. */
-async function keyNames(service: Service): Promise<Names> {
+async function keyNames(service: Service): Promise<KeyNames> {
   const names = new Map<string, string>();
-  for (let page = 1, pages = 1; page <= pages; page++) {
-    const query = { page: String(page), size: "100" };
-    const { data, total_pages } = await service.ask({ method: "GET", path: pathTo("keys"), query });
-    for (const key of Array.isArray(data) ? data.filter(isObject) : []) names.set(String(key["id"]), String(key["name"]));
-    pages = Number(total_pages);
+  for await (const page of pages(service, {}, { of: "keys" })) {
+    for (const { id, name } of page) names.set(String(id), String(name));
   }
   return names;
 }
 
-const nameOf = (by: string, keys: Names): string => (keys.has(by) ? `${by} (${keys.get(by)})` : by);
+const withName = (by: string, keys: KeyNames): string => (keys.has(by) ? `${by} (${keys.get(by)})` : by);
 
-/** Who has no key is known by these words. */
-const KEYLESS = ["command line", "import", "demo"];
+/** Changes without a key are recorded under these names. */
+const WITHOUT_KEY = ["command line", "import", "demo"];
 
-function keyFor(given: string, keys: Names): string {
-  if (keys.has(given) || KEYLESS.includes(given)) return given;
+function keyId(given: string, keys: KeyNames): string {
+  if (keys.has(given) || WITHOUT_KEY.includes(given)) return given;
   const ids = [...keys].filter(([, name]) => name === given).map(([id]) => id);
   const [id] = ids;
-  if (id === undefined) throw new UserError(`there is no key ${quoted(given)}; "npx tank-monitor key list" shows them`);
-  if (ids.length > 1) throw new UserError(`there are ${ids.length} keys named ${quoted(given)}: say which, ${ids.join(" or ")}`);
+  if (id === undefined) throw new UserError(`no such key: ${quoted(given)}; see "npx tank-monitor key list"`);
+  if (ids.length > 1) throw new UserError(`${ids.length} keys are named ${quoted(given)}: give an id, ${ids.join(" or ")}`);
   return id;
 }
 
-/** A span is so long ago. */
-function moment(call: Call, flag: string): string | undefined {
-  const given = text(call, flag);
-  if (given === undefined) return undefined;
-  const span = parseDuration(given);
-  if (span !== undefined) return new Date(Date.now() - span).toISOString();
+function parseWhen(given: string, flag: string): string {
+  const ago = parseDuration(given);
+  if (ago !== undefined) return new Date(Date.now() - ago).toISOString();
   if (parseInstant(given) !== undefined) return given;
   throw new UserError(
-    `--${flag} must be a datetime such as 2026-11-14T09:30:00Z, a date, or how long ago, such as 24h or 7d, not ${quoted(given)}`,
+    `--${flag} must be a datetime such as 2026-11-14T09:30:00Z, a date, or a time ago such as 24h or 7d, not ${quoted(given)}`,
     2,
   );
 }
 
-function wordsFor(changes: unknown): string | null {
+function changesText(changes: unknown): string | null {
   if (!isObject(changes)) return null;
-  const words = Object.entries(changes).map(([field, change]) => {
+  const parts = Object.entries(changes).map(([field, change]) => {
     const { from = null, to = null } = isObject(change) ? change : {};
     return from === null ? `${field} ${JSON.stringify(to)}` : `${field} ${JSON.stringify(from)} → ${JSON.stringify(to)}`;
   });
-  return words.join(", ");
+  return parts.join(", ");
 }

@@ -1,17 +1,17 @@
-// What a command is, and what it is called with. Data goes to stdout, words to stderr; 0 done, 1 failed, 2 wrongly called.
+// A command, the call it is run with, and the database it works on. Exit codes: 0 done, 1 failed, 2 wrong usage.
 
 import type { ParseArgsOptionsConfig } from "node:util";
 import { type Config, type ConfigName, type Given, readConfig, readEnvFile } from "../config.ts";
-import { parseDuration } from "../domain/duration.ts";
 import { UserError } from "../domain/errors.ts";
 import type { Event } from "../domain/events.ts";
+import { parseDuration } from "../domain/instant.ts";
 import type { Store } from "../domain/store.ts";
 import { quoted } from "../domain/text.ts";
 import { missingFile, openStore } from "../store/open.ts";
-import { Progress } from "./progress.ts";
+import { Progress } from "./output.ts";
 
 export type Call = {
-  /** What was called, as it is typed: `customer create`. */
+  /** As typed: `customer create`. */
   readonly name: string;
   readonly arguments: readonly string[];
   readonly flags: Readonly<Record<string, string | boolean | undefined>>;
@@ -20,16 +20,15 @@ export type Call = {
 export type Command = {
   readonly name: string;
   readonly summary: string;
-  /** What follows the name, then what it all means. */
+  /** What follows the name. */
   readonly usage: string;
   readonly help: string;
-  /** How many words may follow, flags aside. */
-  readonly most: number;
+  readonly maxArguments: number;
   readonly flags: ParseArgsOptionsConfig;
   readonly run: (call: Call) => Promise<number>;
 };
 
-/** Commands that go by one name and a word for what to do: `customer create`, `customer list` … */
+/** Commands with one name and an action: `customer create`, `customer list` … */
 export type Group = {
   readonly name: string;
   readonly summary: string;
@@ -37,30 +36,19 @@ export type Group = {
   readonly actions: readonly Command[];
 };
 
-export function say(words: string): void {
-  process.stderr.write(`${words}\n`);
-}
-
-export function print(data: string): void {
-  process.stdout.write(`${data}\n`);
-}
-
 /** The value of a flag that takes one. */
 export function text(call: Call, flag: string): string | undefined {
   const value = call.flags[flag];
   return typeof value === "string" ? value : undefined;
 }
 
-export function duration(call: Call, flag: string): number | undefined {
-  const given = text(call, flag);
-  if (given === undefined) return undefined;
+export function parseDurationFlag(given: string, flag: string): number {
   const milliseconds = parseDuration(given);
-  if (milliseconds === undefined)
-    throw new UserError(`--${flag} must be a span such as 90d, 24h, 30m or 45s, not ${quoted(given)}`, 2);
-  return milliseconds;
+  if (milliseconds !== undefined) return milliseconds;
+  throw new UserError(`--${flag} must be a duration such as 90d, 24h, 30m or 45s, not ${quoted(given)}`, 2);
 }
 
-/** Flags named like an entry of the configuration are that entry. `fallbacks` stand in for what nobody sets. */
+/** Flags named like a setting override it. `fallbacks` apply where a setting has no value. */
 export function configOf(call: Call, names: readonly ConfigName[] = [], fallbacks: Given = {}): Config {
   const flags = Object.fromEntries(names.map((name) => [name, text(call, name.toLowerCase())]));
   const set = Object.entries(readEnvFile()).filter(([, value]) => value !== "");
@@ -68,21 +56,19 @@ export function configOf(call: Call, names: readonly ConfigName[] = [], fallback
 }
 
 /**
- * Opens the database for one command, and closes it whatever happens. What goes wrong with it is thrown. An embedded one is
- * made only by commands that put something into it: whoever looks into an empty one is in the wrong folder.
+ * Opens the database, runs `work`, and closes it. Only commands that write the first data create an embedded database: for the
+ * others a missing file means that they run in the wrong folder.
  */
-export async function withStore<T>(config: Config, work: (store: Store) => Promise<T>, makes = false): Promise<T> {
-  const missing = makes ? undefined : missingFile(config.databaseUrl);
+export async function withStore<T>(config: Config, work: (store: Store) => Promise<T>, mayCreate = false): Promise<T> {
+  const missing = mayCreate ? undefined : missingFile(config.databaseUrl);
   if (missing !== undefined) {
-    throw new UserError(
-      `there is no database at ${missing}. Run this in the folder that the service runs in, or set DATABASE_URL`,
-    );
+    throw new UserError(`no database at ${missing}. Run this in the folder of the service, or set DATABASE_URL`);
   }
   const migrating = new Progress("migrating the database");
   const observe = (event: Event): void => {
     if (event.kind === "migrating") migrating.show(event.done, event.total, `${event.done.toLocaleString("en")} readings`);
   };
-  // A command asks where everything is known: not the replicas.
+  // Commands need current data, so they do not read from replicas.
   const store = await openStore(config.databaseUrl, observe, { ...config, replicaUrls: [] });
   migrating.end();
   try {

@@ -1,77 +1,83 @@
 // tank-monitor demo
 
 import type { App } from "../app.ts";
-import { demoFleet } from "../demo/devices.ts";
-import { knownTanks, prepareDemo } from "../demo/prepare.ts";
+import { demoFleet, prepareDemo, tanksWithReadings } from "../demo/prepare.ts";
 import { describeFatalError } from "../domain/errors.ts";
 import { type Role, UNRESTRICTED } from "../domain/key.ts";
 import type { Store } from "../domain/store.ts";
-import { manageDoor } from "../manage/door.ts";
-import { byHttp } from "../simulate/by-http.ts";
-import { caller } from "../simulate/call.ts";
+import { ManagementService } from "../http/management.ts";
+import { httpClient, httpTransport } from "../simulate/http.ts";
+import { Tally } from "../simulate/results.ts";
 import { simulate } from "../simulate/simulation.ts";
-import { Tally } from "../simulate/tally.ts";
-import { type Command, configOf, print, say, withStore } from "./command.ts";
-import { Progress } from "./progress.ts";
+import { type Command, configOf, withStore } from "./command.ts";
+import { Progress, print, say } from "./output.ts";
 import { serveUntilStopped } from "./serve.ts";
 
 const SEED = "tank-monitor demo";
-/** Of the key that is printed, and of the one that the devices send with. */
 const KEY_NAMES = { read: "demo", ingest: "demo devices" } as const;
-/** As the audit log has it. */
-const MADE_BY = "demo";
-/** In this time every device has its turn once. */
+/** In the audit log. */
+const ACTOR = "demo";
+/** Every device sends once in this time. */
 const ROUND_SECONDS = 100;
-/** How long a stop waits for what is under way. */
+/** How long a stop waits for requests in progress. */
 const STOP_MS = 300;
 
 export const demo: Command = {
   name: "demo",
-  summary: "look around in a simulated fleet that is alive",
+  summary: "run the service with a simulated fleet",
   usage: "[--port PORT] [--host ADDRESS]",
-  help: `Makes 200 customers and 500 tanks with a year of readings, serves them, and lets new readings arrive. It has a
-database of its own, data/demo.db; one named in DATABASE_URL is used only if it is empty or an earlier demo.
-Once it answers, it prints the address, a key and lines to paste.`,
-  most: 0,
+  help: `Create 200 customers and 500 tanks with a year of readings, serve them, and let new readings arrive. The demo has its own
+database, data/demo.db; DATABASE_URL is used only if that database is empty or from an earlier demo.
+It prints the address, a key and commands to paste.`,
+  maxArguments: 0,
   flags: { port: { type: "string" }, host: { type: "string" } },
   async run(call) {
     const config = configOf(call, ["PORT", "HOST"], { DATABASE_URL: "sqlite:data/demo.db", LOG_LEVEL: "warn" });
-    say("Making the fleet: 200 customers, 500 tanks, a year of readings …");
+    say("Creating the fleet: 200 customers, 500 tanks, a year of readings …");
     const progress = new Progress("readings");
-    const prepare = (store: Store) => prepareDemo(store, SEED, Date.now(), (done, total) => progress.show(done, total, ""));
+    const prepare = (store: Store) => prepareDemo(store, SEED, Date.now(), (done, total) => progress.show(done, total));
     await withStore(config, prepare, true);
     progress.end();
-    await serveUntilStopped(config, (app) => live(app, config.databaseUrl));
+    await serveUntilStopped(config, (app) => runDevices(app, config.databaseUrl));
     return 0;
   },
 };
 
-/** Prints what to do with it, and lets devices send to it, over HTTP as any other, until it is stopped. */
-async function live({ store, url }: App, databaseUrl: string): Promise<() => Promise<void>> {
+/** Prints the welcome, and lets the devices send over HTTP until the returned function is called. */
+async function runDevices({ store, url }: App, databaseUrl: string): Promise<() => Promise<void>> {
   print(welcome(url, await freshKey(store, "read"), await examples(store), databaseUrl));
-  const fleet = demoFleet(await knownTanks(store), SEED);
-  const way = byHttp(caller(url, await freshKey(store, "ingest")));
-  const [end, hurry] = [new AbortController(), new AbortController()];
-  const rate = fleet.size / ROUND_SECONDS;
-  const how = { fleet, seed: SEED, way, rate, clock: Date.now, told: new Tally(), end: end.signal, hurry: hurry.signal };
-  const sending = simulate(how).catch((error) => say(`The devices have stopped sending: ${describeFatalError(error).message}`));
+  const fleet = demoFleet(await tanksWithReadings(store), SEED);
+  const transport = httpTransport(httpClient(url, await freshKey(store, "ingest")));
+  const [stop, abort] = [new AbortController(), new AbortController()];
+  const sending = simulate({
+    fleet,
+    seed: SEED,
+    transport,
+    rate: fleet.size / ROUND_SECONDS,
+    clock: Date.now,
+    observer: new Tally(),
+    stop: stop.signal,
+    abort: abort.signal,
+  }).catch((error) => say(`The devices have stopped sending: ${describeFatalError(error).message}`));
   return async () => {
-    end.abort();
-    const impatient = setTimeout(() => hurry.abort(), STOP_MS);
+    stop.abort();
+    const timer = setTimeout(() => abort.abort(), STOP_MS);
     await sending;
-    clearTimeout(impatient);
+    clearTimeout(timer);
   };
 }
 
-/** The secret of an earlier run's key is gone with that run. */
+/** Replaces the key of an earlier run, whose secret nobody knows any more. */
 async function freshKey(store: Store, role: Role & keyof typeof KEY_NAMES): Promise<string> {
   const name = KEY_NAMES[role];
-  const manage = manageDoor(store, Date.now);
+  const manage = new ManagementService(store, Date.now);
   for (const old of await store.keyList()) {
-    if (old.name === name && old.revoked_at === null) await manage.carryOut({ type: "revoke_key", id: old.id }, MADE_BY);
+    if (old.name === name && old.revoked_at === null) await manage.execute({ type: "revoke_key", id: old.id }, ACTOR);
   }
-  return (await manage.createKey({ name, role }, MADE_BY)).secret ?? "";
+  return (await manage.createKey({ name, role }, ACTOR)).secret ?? "";
 }
+
+type Examples = { readonly customer: string; readonly tank: string };
 
 async function examples(store: Store): Promise<Examples> {
   const first = { from: undefined, to: undefined, page: 1, size: 1 };
@@ -79,10 +85,8 @@ async function examples(store: Store): Promise<Examples> {
   return { customer: tank?.owner_id ?? "", tank: tank?.id ?? "" };
 }
 
-type Examples = { readonly customer: string; readonly tank: string };
-
 function welcome(url: string, key: string, { customer, tank }: Examples, databaseUrl: string): string {
-  // Any other URL may hold a password.
+  // Other URLs may contain a password.
   const database = databaseUrl.startsWith("sqlite:") ? databaseUrl : "…";
   const paths = [
     "/v1/customers?size=2",
@@ -92,20 +96,20 @@ function welcome(url: string, key: string, { customer, tank }: Examples, databas
     `/v1/tanks/${tank}/telemetry?size=5`,
   ];
   return `
-Tank Monitor is up, with a simulated fleet.
+Tank Monitor is running with a simulated fleet.
 
   Address         ${url}
   Key             ${key}
   Documentation   ${url}/docs
 
-Five lines to paste into another terminal:
+Try these in another terminal:
 
 ${paths.map((path) => `curl -H 'X-API-Key: ${key}' '${url}${path}'`).join("\n")}
 
-And, in this folder, which tank needs a truck next:
+And in this folder, to see which tank needs a truck next:
 
 DATABASE_URL=${database} npx tank-monitor fleet --limit 10
 
-New readings arrive every second. Ctrl-C stops it.
+New readings arrive every second. Press Ctrl-C to stop.
 `;
 }

@@ -1,180 +1,160 @@
 // tank-monitor device assign|profile|waiting|list|show|forget
 
-import { UserError } from "../domain/errors.ts";
 import { isObject } from "../domain/validate.ts";
+import { apiCommand, GROUP_HELP, JSON_OPTION, listCommand, report, showCommand, textOrNull } from "./api-command.ts";
 import type { Group } from "./command.ts";
-import { bodyOf, type Field } from "./fields.ts";
-import { inspecting } from "./inspect.ts";
-import { LIST_FLAGS, LIST_HELP, listing } from "./lists.ts";
-import { idIn, managing, WHERE } from "./managing.ts";
-import { type Item, pathTo } from "./request.ts";
-import { JSON_FLAG, tellDone } from "./show.ts";
-import type { Column } from "./table.ts";
-import { counted, needOf, stillWaiting, takenWords } from "./taken.ts";
+import type { Field } from "./fields.ts";
+import { type Column, counted } from "./output.ts";
+import { type Item, pathTo } from "./service.ts";
 
-const PROFILE: Field = {
+const PROFILE = {
   flag: "profile",
   path: "profile",
-  value: "NAME|JSON|@FILE",
-  words: "how its payloads are read: docs/devices.md",
+  help: "how payloads are decoded, see docs/devices.md",
   kind: "json",
-  empties: true,
-};
+  clearable: true,
+} as const;
 const SHAPE: Field = {
   flag: "shape",
   path: "shape",
   value: "JSON|@FILE",
-  words: "the shape of the tank",
+  help: "shape of the tank",
   kind: "json",
-  empties: true,
+  clearable: true,
 };
-const TANK: Field = { flag: "tank", place: 1, path: "tank_id", value: "TANK", words: "the tank" };
-const NAMED_PROFILE: Field = { ...PROFILE, place: 1, value: "the profile" };
 
-const assign = managing({
+const assign = apiCommand({
   name: "assign",
-  summary: "let a device serve a tank",
-  usage: "DEVICE TANK [--profile NAME|JSON|@FILE] [--shape JSON|@FILE] [--swap] [--json]",
-  help: `Lets a device serve a tank from now on, and says how its payloads are read. Readings of it that waited are taken in, and
-it is said how many, of when; to be rid of them, as of what a sensor measured on the bench, call "device forget" first.
-Of what it measured before at another tank, everything stays there.`,
+  summary: "assign a device to a tank",
+  help: `Assign a device to a tank from now on, and set how its payloads are decoded. Its pending readings are stored; to drop
+them, for example test readings, run "device forget" first. Readings from the time at another tank stay there.`,
   example: "device assign a84041c2f1827d3e tank_… --profile milesight-em500-udl",
-  most: 2,
-  fields: [TANK, PROFILE, SHAPE],
-  more: [{ flag: "swap", value: "", words: "where the device serves another tank: both exchange their devices" }],
-  flags: { swap: { type: "boolean" }, ...JSON_FLAG },
-  plan(call) {
-    const id = idIn(call, "device");
-    idIn(call, "tank", 1);
-    const body = bodyOf(call, [TANK, PROFILE, SHAPE]);
-    const query = { swap: call.flags["swap"] === true ? "true" : undefined };
-    return async (service) => {
-      const device = await service.ask({ method: "PUT", path: pathTo("devices", id), query, body });
-      return tellDone(
-        call,
-        device,
-        `device ${device["id"]} serves tank ${device["tank_id"]}${replaced(device)}${takenWords(device)}${stillWaiting(device)}`,
-      );
-    };
-  },
+  takes: ["device", "tank"],
+  body: [
+    { flag: "tank", path: "tank_id", position: 1, value: "TANK", help: "" },
+    { ...PROFILE, value: "NAME|JSON|@FILE" },
+    SHAPE,
+  ],
+  query: [{ flag: "swap", path: "swap", help: "if the device serves another tank, the two exchange their devices" }],
+  options: [JSON_OPTION],
+  prepare:
+    ({ call, id, query, body }) =>
+    async (service) => {
+      const device = await service({ method: "PUT", path: pathTo("devices", id), query, body });
+      const { replaced_device_id: old } = device;
+      const replaced = typeof old === "string" ? `, replacing device ${old}` : "";
+      const message = `device ${device["id"]} assigned to tank ${device["tank_id"]}${replaced}`;
+      return report(call, device, `${message}${storedNote(device)}${pendingNote(device)}`);
+    },
 });
 
-const profile = managing({
+const profile = apiCommand({
   name: "profile",
-  summary: "say how the payloads of a device are read",
-  usage: "DEVICE NAME|JSON|@FILE [--json]",
-  help: `Says how the payloads of a device are read: the name of a profile that comes with the software, or one of your own.
-Readings that waited for it are taken in. An empty name takes it away. docs/devices.md has all of it.`,
+  summary: "set how the payloads of a device are decoded",
+  help: `Set the profile that decodes the payloads of a device: the name of a built-in profile, or your own as JSON or @FILE.
+Readings that were pending for it are stored. An empty name removes the profile. See docs/devices.md.`,
   example: "device profile a84041c2f1827d3e dragino-dds75-lb",
-  most: 2,
-  fields: [NAMED_PROFILE],
-  flags: JSON_FLAG,
-  plan(call) {
-    const id = idIn(call, "device");
-    if (call.arguments[1] === undefined) throw new UserError(`${call.name}: name a profile, or give one as JSON or @FILE`, 2);
-    const body = bodyOf(call, [NAMED_PROFILE]);
-    return async (service) => {
-      const device = await service.ask({ method: "PUT", path: pathTo("devices", id), body });
-      return tellDone(call, device, `device ${device["id"]} ${readingOf(device)}${takenWords(device)}${stillWaiting(device)}`);
-    };
-  },
+  takes: ["device", "profile"],
+  body: [{ ...PROFILE, position: 1, value: "PROFILE" }],
+  options: [JSON_OPTION],
+  prepare:
+    ({ call, id, body }) =>
+    async (service) => {
+      const device = await service({ method: "PUT", path: pathTo("devices", id), body });
+      return report(call, device, `device ${device["id"]} ${profileNote(device)}${storedNote(device)}${pendingNote(device)}`);
+    },
 });
 
-function replaced({ replaced_device_id }: Item): string {
-  return typeof replaced_device_id === "string" ? `, in the place of device ${replaced_device_id}` : "";
+function profileNote({ profile }: Item): string {
+  if (profile === null) return "has no profile now";
+  return `uses ${typeof profile === "string" ? `the profile ${profile}` : "a custom profile"}`;
 }
 
-function readingOf({ profile }: Item): string {
-  if (profile === null) return "has no profile any more";
-  return `is read with ${typeof profile === "string" ? `the profile ${profile}` : "a profile of its own"}`;
+/** `; 12 pending readings stored, measured from … to …`, or nothing. */
+export function storedNote({ taken_in }: Item): string {
+  if (!isObject(taken_in)) return "";
+  const { readings = 0, rejected = 0, from, to } = taken_in;
+  const when = from === to ? `measured at ${from}` : `measured from ${from} to ${to}`;
+  const lost = rejected === 0 ? "" : `; ${rejected} could not be decoded`;
+  return `; ${counted(Number(readings), "pending reading")} stored, ${when}${lost}`;
 }
 
-const numberOf = (value: unknown): number => Number(value);
+/** `; 3 pending readings need a profile`, or nothing. */
+export function pendingNote(device: Item): string {
+  const count = Number(device["waiting"]);
+  if (!(count > 0)) return "";
+  return `; ${counted(count, "pending reading")} ${count === 1 ? "needs" : "need"} ${missingFor(device)}`;
+}
+
+/** What the pending readings of a device need. */
+function missingFor({ tank_id, profile, waits_because }: Item): string {
+  if (tank_id === null) return "a tank";
+  if (profile === null) return "a profile";
+  // Lists do not have the reason.
+  if (waits_because === undefined) return "the shape of its tank, or the sensor_height in it";
+  return String(waits_because).includes("sensor_height") ? "the sensor_height in the shape of its tank" : "the shape of its tank";
+}
+
 const COLUMNS = {
   id: { title: "DEVICE", cell: ({ id }) => String(id) },
-  waiting: { title: "WAITING", cell: ({ waiting }) => numberOf(waiting), right: true },
-  dropped: { title: "DROPPED", cell: ({ dropped }) => numberOf(dropped), right: true },
-  needs: { title: "NEEDS", cell: (device) => (numberOf(device["waiting"]) > 0 ? needOf(device) : null) },
-  profile: { title: "PROFILE", cell: ({ profile }) => nameOf(profile) },
-  tank: { title: "TANK", cell: ({ tank_id }) => textOf(tank_id) },
-  since: { title: "SINCE", cell: ({ since }) => textOf(since) },
+  waiting: { title: "WAITING", cell: ({ waiting }) => Number(waiting), alignRight: true },
+  dropped: { title: "DROPPED", cell: ({ dropped }) => Number(dropped), alignRight: true },
+  needs: { title: "NEEDS", cell: (device) => (Number(device["waiting"]) > 0 ? missingFor(device) : null) },
+  profile: { title: "PROFILE", cell: ({ profile }) => (isObject(profile) ? "custom" : textOrNull(profile)) },
+  tank: { title: "TANK", cell: ({ tank_id }) => textOrNull(tank_id) },
+  since: { title: "SINCE", cell: ({ since }) => textOrNull(since) },
 } satisfies Record<string, Column<Item>>;
 
-const textOf = (value: unknown): string | null => (typeof value === "string" ? value : null);
-
-function nameOf(profile: unknown): string | null {
-  return profile === null || typeof profile === "string" ? profile : "of its own";
-}
-
-const waiting = managing({
+const waiting = listCommand({
   name: "waiting",
-  summary: "list the devices of which readings wait, and for what",
-  usage: "[--limit N] [--json]",
-  help: `Lists the devices of which readings wait: how many, how many had to go since more could not wait, and what they need.
-"device assign" gives them a tank, "device profile" a profile.`,
+  summary: "list devices with pending readings",
+  help: `List devices with pending readings: how many are pending, how many were dropped because more did not fit, and what they
+need. "device assign" gives a device a tank, "device profile" a profile.`,
   example: "device waiting",
-  most: 0,
-  more: LIST_HELP,
-  flags: LIST_FLAGS,
-  plan: (call) =>
-    listing(call, {
-      path: pathTo("devices"),
-      query: { waiting: "true" },
-      none: "Nothing waits.",
-      columns: [COLUMNS.id, COLUMNS.waiting, COLUMNS.dropped, COLUMNS.needs, COLUMNS.profile, COLUMNS.tank],
-    }),
+  of: "devices",
+  filter: { waiting: "true" },
+  empty: "No pending readings.",
+  columns: [COLUMNS.id, COLUMNS.waiting, COLUMNS.dropped, COLUMNS.needs, COLUMNS.profile, COLUMNS.tank],
 });
 
-const list = managing({
+const list = listCommand({
   name: "list",
   summary: "list devices by id",
-  usage: "[--limit N] [--json]",
-  help: "Lists every device that serves a tank, has a profile, or was heard of.",
+  help: "List every device that serves a tank, has a profile, or has sent something.",
   example: "device list",
-  most: 0,
-  more: LIST_HELP,
-  flags: LIST_FLAGS,
-  plan: (call) =>
-    listing(call, {
-      path: pathTo("devices"),
-      query: {},
-      none: "There are no devices.",
-      columns: [COLUMNS.id, COLUMNS.profile, COLUMNS.waiting, COLUMNS.since, COLUMNS.tank],
-    }),
+  of: "devices",
+  empty: "No devices found.",
+  columns: [COLUMNS.id, COLUMNS.profile, COLUMNS.waiting, COLUMNS.since, COLUMNS.tank],
 });
 
-const inspect = inspecting({
+const show = showCommand({
   noun: "device",
-  example: "a84041c2f1827d3e",
-  help: "Shows a device: its tank, since when it serves it, its profile, and what waits of it.",
+  help: "Show a device: its tank and since when it serves it, its profile, and its pending readings.",
+  example: "device show a84041c2f1827d3e",
 });
 
-const forget = managing({
+const forget = apiCommand({
   name: "forget",
-  summary: "remove the profile and all that waits of a device that serves no tank",
-  usage: "DEVICE",
-  help: `Removes the profile of a device that serves no tank, and the readings that wait. Where it has served stays known: what
-it measured then, and sends later, still finds its tank. One that never served a tank is as if it had never been heard.`,
+  summary: "remove the profile and pending readings of a device without a tank",
+  help: `Remove the profile and the pending readings of a device that serves no tank. The tanks it served before stay recorded:
+late readings from that time are still stored. A device that never served a tank is removed entirely.`,
   example: "device forget a84041c2f1827d3e",
-  most: 1,
-  plan(call) {
-    const id = idIn(call, "device");
-    return async (service) => {
-      const device = await service.ask({ method: "DELETE", path: pathTo("devices", id) });
-      return tellDone(call, device, `device ${id} is forgotten${goneWith(device)}`);
-    };
-  },
+  takes: ["device"],
+  prepare:
+    ({ call, id }) =>
+    async (service) => {
+      const { removed, served } = await service({ method: "DELETE", path: pathTo("devices", id) });
+      const readings = Number(removed) > 0 ? `; ${counted(Number(removed), "pending reading")} removed` : "";
+      const history = isObject(served)
+        ? `; its service at tank ${served["tank_id"]} until ${served["until"]} stays recorded`
+        : "";
+      return report(call, {}, `device ${id} forgotten${readings}${history}`);
+    },
 });
-
-function goneWith({ removed, served }: Item): string {
-  const gone = Number(removed) > 0 ? [`${counted(Number(removed))} that waited ${removed === 1 ? "is" : "are"} removed`] : [];
-  const known = isObject(served) ? [`it served tank ${served["tank_id"]} until ${served["until"]}, which stays known`] : [];
-  return [...gone, ...known].map((words) => `; ${words}`).join("");
-}
 
 export const device: Group = {
   name: "device",
-  summary: "assign devices to tanks, and see what waits of them",
-  help: WHERE,
-  actions: [assign, profile, waiting, list, inspect, forget],
+  summary: "assign devices to tanks, list pending readings",
+  help: GROUP_HELP,
+  actions: [assign, profile, waiting, list, show, forget],
 };

@@ -4,28 +4,29 @@ import { once } from "node:events";
 import { createWriteStream, realpathSync, renameSync, rmSync, statSync } from "node:fs";
 import type { Writable } from "node:stream";
 import { UserError } from "../domain/errors.ts";
-import { type ExportRecord, exportLines } from "../domain/export.ts";
 import { formatInstant } from "../domain/instant.ts";
-import type { Store } from "../domain/store.ts";
-import { type Command, configOf, say, withStore } from "./command.ts";
-import { Progress } from "./progress.ts";
+import type { ExportRecord, Store } from "../domain/store.ts";
+import { exportLines } from "../ingest/records.ts";
+import { type Command, configOf, withStore } from "./command.ts";
+import { Progress, say } from "./output.ts";
 
 export const exportCommand: Command = {
   name: "export",
-  summary: "write everything out as newline-delimited JSON, or the readings as CSV",
+  summary: "export everything as newline-delimited JSON, or readings as CSV",
   usage: "[FILE] [--csv] [--force]",
-  help: `Writes customers, tanks with their shapes, devices with their profiles and where they served before, readings, and
-readings that wait, deleted ones included, as lines that "import" takes; of one moment, while the service runs.
-Not in it: keys and the audit log; "backup" keeps those. Without FILE, or with -, to stdout. FILE must not exist yet,
-and appears when it is whole.
+  help: `Export customers, tanks with their shapes, devices with their profiles and former tanks, readings and pending readings,
+including deleted objects, as lines for "import". The export is consistent, and the service keeps running. It does not contain
+keys and the audit log; "backup" does. Without FILE, or with -, it goes to stdout. FILE appears once it is complete.
 
-  --csv     only the readings of tanks, as CSV; also when FILE ends in .csv
-  --force   overwrites FILE`,
-  most: 1,
+  --csv     only the readings of tanks, as CSV; also if FILE ends in .csv
+  --force   overwrite FILE`,
+  maxArguments: 1,
   flags: { csv: { type: "boolean" }, force: { type: "boolean" } },
   async run(call) {
     const [file = "-"] = call.arguments;
-    if (call.flags["force"] !== true) refuseExisting(file);
+    if (call.flags["force"] !== true && file !== "-" && statSync(file, { throwIfNoEntry: false })?.isFile() === true) {
+      throw new UserError(`${file} already exists; --force overwrites it`);
+    }
     const isCsv = call.flags["csv"] === true || file.toLowerCase().endsWith(".csv");
     await withStore(configOf(call), (store) =>
       file === "-" ? write(store, process.stdout, isCsv) : writeFile(store, file, isCsv),
@@ -34,30 +35,24 @@ and appears when it is whole.
   },
 };
 
-/** What is no file, as a pipe, overwrites nothing. */
-function refuseExisting(file: string): void {
-  if (file === "-" || statSync(file, { throwIfNoEntry: false })?.isFile() !== true) return;
-  throw new UserError(`${file} is there already; --force overwrites it`);
-}
-
-/** A file appears when it is whole; a link is followed, and what is no file (a pipe, a device) is written as it is. */
+/** A file appears once it is complete. A link is followed; a pipe or device is written directly. */
 async function writeFile(store: Store, file: string, isCsv: boolean): Promise<void> {
   const stats = statSync(file, { throwIfNoEntry: false });
   const target = stats === undefined ? file : realpathSync(file);
-  const isPlain = stats?.isFile() ?? true;
-  const partial = isPlain ? `${target}.partial` : target;
-  const stream = createWriteStream(partial, { flush: isPlain });
+  const isRegular = stats?.isFile() ?? true;
+  const partial = isRegular ? `${target}.partial` : target;
+  const stream = createWriteStream(partial, { flush: isRegular });
   try {
     await once(stream, "open");
     await write(store, stream, isCsv);
     stream.end();
     await once(stream, "close");
-    if (isPlain) renameSync(partial, target);
+    if (isRegular) renameSync(partial, target);
   } catch (error) {
     stream.destroy();
-    if (isPlain) rmSync(partial, { force: true });
+    if (isRegular) rmSync(partial, { force: true });
     if (!(error instanceof Error && "syscall" in error)) throw error;
-    throw new UserError(`${file} could not be written: ${error.message}`);
+    throw new UserError(`cannot write ${file}: ${error.message}`);
   }
 }
 
@@ -82,7 +77,7 @@ async function write(store: Store, out: Writable, isCsv: boolean): Promise<void>
   } finally {
     progress.end();
   }
-  say(isCsv ? `${lines} lines exported` : `${lines} lines exported; not in it: keys and the audit log ("backup" keeps those)`);
+  say(`${lines} lines exported${isCsv ? "" : ', without keys and the audit log ("backup" has those)'}`);
 }
 
 function* csvLines(record: ExportRecord): Generator<string> {

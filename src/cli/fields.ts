@@ -1,104 +1,195 @@
-// Flags that are fields of an object, or parameters of a list: one definition gives the flags of a command, its help, what is
-// sent, and the name of what is refused.
+// Flags that are fields of an object or parameters of a list. One definition gives the flag, its help, what is sent, and the
+// name in error messages.
 
 import { readFileSync } from "node:fs";
 import type { ParseArgsOptionsConfig } from "node:util";
-import { UserError } from "../domain/errors.ts";
+import { type FieldError, UserError } from "../domain/errors.ts";
 import { quoted } from "../domain/text.ts";
 import { type Call, text } from "./command.ts";
+import { clean } from "./output.ts";
+import type { Problem } from "./service.ts";
 
-export type Field = {
+export type Option = {
   readonly flag: string;
-  /** It is no flag, but the word at this place after the command. */
-  readonly place?: number;
-  /** Its name in the interface: `location.city`. */
-  readonly path: string;
-  /** What stands for its value in the help. */
-  readonly value: string;
-  readonly words: string;
-  /** A text unless it says otherwise. `json`: also `@FILE`, or a name that stands for it. */
-  readonly kind?: "number" | "json";
-  /** An empty value empties the field. */
-  readonly empties?: true;
+  /** Stands for the value in the help. A flag without it is a switch. */
+  readonly value?: string;
+  readonly help: string;
 };
 
-export function flagsOf(fields: readonly Field[]): ParseArgsOptionsConfig {
-  return Object.fromEntries(fields.filter(isFlag).map(({ flag }) => [flag, { type: "string" as const }]));
+export type Field = Option & {
+  /** Its name in the interface: `location.city`. */
+  readonly path: string;
+  /** The argument at this position after the command, instead of a flag. */
+  readonly position?: number;
+  /** Text by default. `json`: also `@FILE`, or a name that stands for it. */
+  readonly kind?: "number" | "json";
+  /** An empty value clears the field. */
+  readonly clearable?: true;
+  /** What a switch sends; true by default. */
+  readonly sends?: boolean;
+  /** Throws where the value cannot be right. */
+  readonly parse?: (given: string, flag: string) => unknown;
+};
+
+const isFlag = (option: Option): boolean => !("position" in option);
+
+export function flagsOf(options: readonly Option[]): ParseArgsOptionsConfig {
+  return Object.fromEntries(
+    options.filter(isFlag).map(({ flag, value }) => [flag, { type: value === undefined ? "boolean" : "string" } as const]),
+  );
 }
 
-const isFlag = ({ place }: Pick<Field, "place">): boolean => place === undefined;
-
-/** What was typed for it. */
-export function givenFor(call: Call, { flag, place }: Field): string | undefined {
-  return place === undefined ? text(call, flag) : call.arguments[place];
-}
-
-export function labelOf({ flag, place, value }: Field): string {
-  return place === undefined ? `--${flag}` : value;
-}
-
-/** A line a flag: what it is called, what it takes, what it means. */
-export function helpOf(all: readonly Pick<Field, "flag" | "value" | "words" | "place">[]): string {
-  const fields = all.filter(isFlag);
-  const names = fields.map(({ flag, value }) => `--${flag} ${value}`.trimEnd());
+export function flagHelp(options: readonly Option[]): string {
+  const flags = options.filter(isFlag);
+  const names = flags.map(({ flag, value = "" }) => `--${flag} ${value}`.trimEnd());
   const width = Math.max(...names.map((name) => name.length));
-  return fields.map(({ words }, i) => `  ${(names[i] ?? "").padEnd(width)}  ${words}`).join("\n");
+  return flags.map(({ help }, i) => `  ${(names[i] ?? "").padEnd(width)}  ${help}`).join("\n");
 }
 
-/** The object of the flags that are given. */
-export function bodyOf(call: Call, fields: readonly Field[]): Record<string, unknown> {
+const LISTED_OPTIONAL_FLAGS = 6;
+
+/** `--name NAME [--phone NUMBER] [--json]` */
+export function flagUsage(options: readonly Option[], required: readonly string[]): string {
+  const [needed, optional] = [true, false].map((isNeeded) =>
+    options.filter((option) => isFlag(option) && required.includes(option.flag) === isNeeded),
+  ) as [Option[], Option[]];
+  const words = (list: readonly Option[]) => list.map(({ flag, value = "" }) => `--${flag} ${value}`.trimEnd());
+  const rest = optional.length > LISTED_OPTIONAL_FLAGS ? ["[options]"] : words(optional).map((word) => `[${word}]`);
+  return [...words(needed), ...rest].join(" ");
+}
+
+function given(call: Call, { flag, position }: Field): string | undefined {
+  return position === undefined ? text(call, flag) : call.arguments[position];
+}
+
+function labelOf({ flag, position, value = "" }: Field): string {
+  return position === undefined ? `--${flag}` : value;
+}
+
+/** The object that the given flags describe. */
+export function bodyFrom(call: Call, fields: readonly Field[]): Record<string, unknown> {
   const body: Record<string, unknown> = {};
+  const switches = new Map<string, Field>();
   for (const field of fields) {
-    const given = givenFor(call, field);
-    if (given !== undefined) put(body, field.path, valueIn(field, given));
+    if (call.flags[field.flag] === true) {
+      const other = switches.get(field.path);
+      if (other !== undefined)
+        throw new UserError(`${call.name}: ${labelOf(other)} and ${labelOf(field)} contradict each other`, 2);
+      switches.set(field.path, field);
+      setPath(body, field.path, field.sends ?? true);
+    }
+    const value = given(call, field);
+    if (value !== undefined) setPath(body, field.path, parseField(field, value));
   }
   return body;
 }
 
-/** What is asked for with the flags that are given. */
-export function queryFrom(call: Call, fields: readonly Field[]): Record<string, string | undefined> {
-  return Object.fromEntries(fields.map(({ flag, path }) => [path, text(call, flag)]));
+export function queryFrom(call: Call, fields: readonly Field[]): Record<string, string> {
+  return Object.fromEntries(Object.entries(bodyFrom(call, fields)).map(([name, value]) => [name, String(value)]));
 }
 
-/** Sets a value inside of an object, by its path. */
-export function put(object: Record<string, unknown>, path: string, value: unknown): void {
+/** Sets a value in an object by its path: `location.city`. */
+export function setPath(object: Record<string, unknown>, path: string, value: unknown): void {
   const [first = "", second] = path.split(".");
   if (second === undefined) object[first] = value;
   else object[first] = { ...(object[first] as object | undefined), [second]: value };
 }
 
-/** What is no number, or no JSON, stays a text: it is refused by those who know what it should be. */
-function valueIn(field: Field, given: string): unknown {
-  if (given === "" && field.empties === true) return null;
-  if (field.kind === "number") return numberIn(given);
-  if (field.kind !== "json") return given;
-  if (given.startsWith("@")) return jsonIn(field, contentOf(given.slice(1)));
-  return /^\s*[{[]/.test(given) ? jsonIn(field, given) : given;
+/** What is not a number, or not JSON, is sent as text: the service rejects it with a better message. */
+function parseField(field: Field, value: string): unknown {
+  if (field.parse !== undefined) return field.parse(value, field.flag);
+  if (value === "" && field.clearable === true) return null;
+  if (field.kind === "number") return parseNumber(value);
+  if (field.kind !== "json") return value;
+  if (value.startsWith("@")) return parseJson(field, readText(value.slice(1)));
+  return /^\s*[{[]/.test(value) ? parseJson(field, value) : value;
 }
 
 /** A plain decimal number, or the text itself. */
-export function numberIn(given: string): number | string {
-  const value = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/.test(given) ? Number(given) : Number.NaN;
-  return Number.isFinite(value) ? value : given;
+export function parseNumber(value: string): number | string {
+  const number = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/.test(value) ? Number(value) : Number.NaN;
+  return Number.isFinite(number) ? number : value;
 }
 
-/** What is meant where a number has a comma: `, with a point: 47.99`. */
-export function withPoint(given: string, message: string): string {
-  return /^must be a number/.test(message) && /^[+-]?\d+,\d+$/.test(given) ? `, with a point: ${given.replace(",", ".")}` : "";
+/** For a number with a decimal comma: `, with a decimal point: 47.99`. */
+export function decimalPointHint(value: string, message: string): string {
+  const isMeant = /^must be a number/.test(message) && /^[+-]?\d+,\d+$/.test(value);
+  return isMeant ? `, with a decimal point: ${value.replace(",", ".")}` : "";
 }
 
-function jsonIn(field: Field, given: string): unknown {
+function parseJson(field: Field, value: string): unknown {
   try {
-    return JSON.parse(given);
+    return JSON.parse(value);
   } catch (error) {
-    throw new UserError(`${labelOf(field)} is not JSON: ${quoted((error as Error).message)}`, 2);
+    throw new UserError(`${labelOf(field)} is not valid JSON: ${quoted((error as Error).message)}`, 2);
   }
 }
 
-function contentOf(file: string): string {
+function readText(file: string): string {
   try {
     return readFileSync(file, "utf8").replace(/^\ufeff/, "");
   } catch (error) {
-    throw new UserError(`${file} cannot be read: ${(error as Error).message}`);
+    throw new UserError(`cannot read ${file}: ${(error as Error).message}`);
   }
+}
+
+/** The field that `shape.height` or `shape[3]` is part of. */
+export function fieldAt<T extends { readonly path: string }>(fields: readonly T[], path: string): T | undefined {
+  return fields.find((known) => path === known.path || path.startsWith(`${known.path}.`) || path.startsWith(`${known.path}[`));
+}
+
+/** An error response in the words of the command line: flags instead of fields and parameters. */
+export function userErrorFor(problem: Problem, call: Call, fields: readonly Field[]): UserError {
+  const exitCode = isWrongUsage(problem) ? 2 : 1;
+  const { code, status, errors, param } = problem;
+  if (errors.length > 0) return new UserError(errorList(errors, call, fields), exitCode);
+  if (code.endsWith("_unknown") && status === 404 && code !== "route_unknown") {
+    const noun = code.slice(0, -"_unknown".length);
+    return new UserError(`no such ${noun}: ${clean(call.arguments[0] ?? "")}; see "npx tank-monitor ${noun} list"`);
+  }
+  const field = fields.find(({ path }) => path === param);
+  const detail = field === undefined ? problem.message : problem.message.replace(field.path, labelOf(field));
+  return new UserError(`${withFlagNames(detail, fields)}${advice(problem)}`, exitCode);
+}
+
+/** A well-formed value that does not exist in the database is not wrong usage. */
+const NOT_IN_DATABASE = /^names (?:no|a) |^no such |is deleted$/;
+
+function isWrongUsage({ status, code, errors }: Problem): boolean {
+  if (status !== 400) return false;
+  return code !== "body_invalid" || errors.length === 0 || !errors.every(({ message }) => NOT_IN_DATABASE.test(message));
+}
+
+function errorList(errors: readonly FieldError[], call: Call, fields: readonly Field[]): string {
+  const lines = errors.map((error) => errorLine(error, call, fields));
+  if (lines.length === 1) return `${call.name}: ${lines[0]}`;
+  return `${call.name}: ${lines.length} errors\n${lines.map((line) => `  ${line}`).join("\n")}`;
+}
+
+function errorLine({ field: path, message }: FieldError, call: Call, fields: readonly Field[]): string {
+  const field = fieldAt(fields, path);
+  if (field === undefined) return clean(`${path === "" ? "" : `${path}: `}${message}`);
+  const value = path === field.path && field.kind !== "json" ? given(call, field) : undefined;
+  const inside = path.slice(field.path.length).replace(/^\./, "");
+  const line = `${labelOf(field)}${inside === "" ? "" : ` (${inside})`}: ${message}${decimalPointHint(value ?? "", message)}`;
+  return clean(value === undefined || message.includes(quoted(value)) ? line : `${line} (given: ${quoted(value)})`);
+}
+
+function withFlagNames(detail: string, fields: readonly Field[]): string {
+  const flagged = detail
+    .replaceAll(/\b(tanks|swap)=true\b/g, "--$1")
+    .replaceAll(/\btanks=false\b/g, "--no-tanks")
+    .replaceAll(/\b(restore each tank), with another assigned_device_id\b/g, '$1 ("tank restore ID"), with another --device');
+  return fields
+    .filter(({ path }) => /^[a-z]+_[a-z_]+$/.test(path))
+    .reduce((words, field) => words.replaceAll(new RegExp(`\\b${field.path}\\b`, "g"), labelOf(field)), flagged);
+}
+
+function advice({ status, code, cause, retryAfter }: Problem): string {
+  if (cause instanceof Error) return ` (${cause.message})`;
+  if (status === 401 || status === 403) {
+    return " Create a key where the database is: npx tank-monitor key create --name NAME --role manage";
+  }
+  if (code === "route_unknown") return " Is this the address of a Tank Monitor of the same version?";
+  return retryAfter === undefined ? "" : ` Try again in ${retryAfter} s.`;
 }

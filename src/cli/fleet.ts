@@ -1,50 +1,36 @@
-// tank-monitor fleet: the question of every morning.
+// tank-monitor fleet
 
 import { isObject } from "../domain/validate.ts";
-import { type Field, queryFrom } from "./fields.ts";
-import { LIST_FLAGS, LIST_HELP, listing } from "./lists.ts";
-import { managing } from "./managing.ts";
-import { type Item, pathTo } from "./request.ts";
+import { listCommand } from "./api-command.ts";
+import type { Item } from "./service.ts";
 import { cityOf } from "./tank.ts";
 
-const FILTERS: readonly Field[] = [
-  { flag: "state", path: "state", value: "STATE", words: "low: at the threshold or below it; ok; unknown: without a reading" },
-  { flag: "silent", path: "silent_for", value: "SPAN", words: "those without a reading for so long, such as 24h" },
-  { flag: "owner", path: "owner_id", value: "ID", words: "those of this customer" },
-  { flag: "city", path: "city", value: "TEXT", words: "those in a city that begins so" },
-];
-
-export const fleet = managing({
+export const fleet = listCommand({
   name: "fleet",
-  summary: "which tank needs a truck next?",
-  usage: "[--state STATE] [--silent SPAN] [--owner ID] [--city TEXT] [--limit N] [--json]",
-  help: `Lists every tank with its latest reading, the most urgent first; those without a reading last. MARGIN is how many percent
-above its threshold a tank stands, and less than 0 below it; AGE is that of its latest reading.`,
+  summary: "list tanks with their latest reading, most urgent first",
+  help: `List tanks with their latest reading, most urgent first, those without a reading last. MARGIN is the fill above the tank's
+threshold in percentage points, negative below it. AGE is the age of the latest reading.`,
   example: "fleet --state low --limit 20",
-  most: 0,
-  fields: FILTERS,
-  more: LIST_HELP,
-  flags: LIST_FLAGS,
-  plan: (call) =>
-    listing(call, {
-      path: pathTo("fleet"),
-      query: queryFrom(call, FILTERS),
-      none: "There are no such tanks.",
-      json: (entry) => ({ id: tankIn(entry)["id"], ...entry }),
-      columns: [
-        { title: "MARGIN", cell: ({ margin }) => decimal(margin), right: true },
-        { title: "FILL", cell: ({ latest }) => percent(isObject(latest) ? latest["fill_percentage"] : null), right: true },
-        { title: "AGE", cell: ({ age_seconds }) => age(age_seconds), right: true },
-        { title: "NAME", cell: (entry) => String(tankIn(entry)["name"]), most: 40 },
-        { title: "CITY", cell: (entry) => cityOf(tankIn(entry)), most: 24 },
-        { title: "TANK", cell: (entry) => String(tankIn(entry)["id"]) },
-      ],
-    }),
+  query: [
+    { flag: "state", path: "state", value: "STATE", help: "low: at or below the threshold; ok; unknown: no reading" },
+    { flag: "silent", path: "silent_for", value: "DURATION", help: "without a reading for this long, such as 24h" },
+    { flag: "owner", path: "owner_id", value: "ID", help: "of this customer" },
+    { flag: "city", path: "city", value: "TEXT", help: "in a city that starts with TEXT" },
+  ],
+  of: "fleet",
+  empty: "No tanks found.",
+  json: (entry) => ({ id: tankIn(entry)["id"], ...entry }),
+  columns: [
+    { title: "MARGIN", cell: ({ margin }) => decimal(margin), alignRight: true },
+    { title: "FILL", cell: ({ latest }) => percent(isObject(latest) ? latest["fill_percentage"] : null), alignRight: true },
+    { title: "AGE", cell: ({ age_seconds }) => age(age_seconds), alignRight: true },
+    { title: "NAME", cell: (entry) => String(tankIn(entry)["name"]), maxWidth: 40 },
+    { title: "CITY", cell: (entry) => cityOf(tankIn(entry)), maxWidth: 24 },
+    { title: "TANK", cell: (entry) => String(tankIn(entry)["id"]) },
+  ],
 });
 
-function tankIn({ tank }: Item): Item {
-  return isObject(tank) ? tank : {};
-}
+const tankIn = ({ tank }: Item): Item => (isObject(tank) ? tank : {});
 
 const decimal = (value: unknown): string | null => (typeof value === "number" ? value.toFixed(1) : null);
 
@@ -54,13 +40,13 @@ function percent(value: unknown): string | null {
 }
 
 const UNITS = [
-  { seconds: 86_400, word: "d" },
-  { seconds: 3600, word: "h" },
-  { seconds: 60, word: "min" },
+  { seconds: 86_400, symbol: "d" },
+  { seconds: 3600, symbol: "h" },
+  { seconds: 60, symbol: "min" },
 ];
 
 function age(seconds: unknown): string | null {
   if (typeof seconds !== "number") return null;
-  const unit = UNITS.find((known) => seconds >= 2 * known.seconds) ?? { seconds: 1, word: "s" };
-  return `${Math.floor(seconds / unit.seconds)} ${unit.word}`;
+  const unit = UNITS.find((known) => seconds >= 2 * known.seconds) ?? { seconds: 1, symbol: "s" };
+  return `${Math.floor(seconds / unit.seconds)} ${unit.symbol}`;
 }

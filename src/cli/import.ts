@@ -1,58 +1,56 @@
 // tank-monitor import FILE…
 
-import { accessSync, constants, createReadStream, statSync } from "node:fs";
+import { accessSync, closeSync, constants, createReadStream, openSync, rmSync, statSync, writeSync } from "node:fs";
 import { UserError } from "../domain/errors.ts";
 import type { Store } from "../domain/store.ts";
 import { emptySummary, Import, type ImportFormat, type ImportSummary, type RejectedLine } from "../ingest/import.ts";
-import { type Command, configOf, print, say, withStore } from "./command.ts";
-import { Progress } from "./progress.ts";
-import { Rejects } from "./rejects.ts";
+import { type Command, configOf, withStore } from "./command.ts";
+import { Progress, print, say } from "./output.ts";
 
 export const importCommand: Command = {
   name: "import",
-  summary: "bring customers, tanks, devices and readings in from files",
+  summary: "import customers, tanks, devices and readings from files",
   usage: "FILE… [--dry-run] [--json]",
-  help: `Reads newline-delimited JSON in the shapes of the interface, and CSV readings from *.csv with the header
-tank_id,created_at,fill_percentage; - is stdin (JSON). What is there already is left as it is; what differs is
-replaced; running an interrupted import again ends in the same state. A line that cannot be taken is reported,
-goes to FILE.rejects.ndjson with its number and the reason, and stops nothing else.
+  help: `Import newline-delimited JSON in the shapes of the interface, and readings from *.csv with the header
+tank_id,created_at,fill_percentage; - is stdin (JSON). Objects and readings that exist are replaced where they differ. An
+interrupted import can be run again. Rejected lines are reported and written to FILE.rejects.ndjson with the reason; the
+others are imported.
 
-  --dry-run   tries everything on a copy of the database, and changes nothing
-  --json      prints the summary as JSON
+  --dry-run   try everything on a copy of the database, and change nothing
+  --json      print the summary as JSON
 
-Exit 1 if any line was rejected.`,
-  most: Number.POSITIVE_INFINITY,
+Exit 1 if a line was rejected.`,
+  maxArguments: Number.POSITIVE_INFINITY,
   flags: { "dry-run": { type: "boolean" }, json: { type: "boolean" } },
   async run(call) {
     const files = call.arguments;
-    if (files.length === 0) throw new UserError("import: name at least one file, or - for stdin", 2);
-    for (const file of files) refuseUnreadable(file);
-    const isDry = call.flags["dry-run"] === true;
-    const take = (store: Store) => (isDry ? rehearse(store, files) : importAll(store, files));
-    const summary = await withStore(configOf(call), take, true);
-    if (call.flags["json"] === true) print(JSON.stringify(summary));
-    else print(words(summary, isDry));
+    if (files.length === 0) throw new UserError("import: FILE is missing: name at least one file, or - for stdin", 2);
+    for (const file of files) requireReadable(file);
+    const isDryRun = call.flags["dry-run"] === true;
+    const work = (store: Store) => (isDryRun ? importIntoCopy(store, files) : importAll(store, files));
+    const summary = await withStore(configOf(call), work, true);
+    print(call.flags["json"] === true ? JSON.stringify(summary) : summaryText(summary, isDryRun));
     return summary.rejected === 0 ? 0 : 1;
   },
 };
 
-function refuseUnreadable(file: string): void {
+function requireReadable(file: string): void {
   if (file === "-") return;
   const stats = statSync(file, { throwIfNoEntry: false });
-  if (stats === undefined) throw new UserError(`there is no file ${file}`);
+  if (stats === undefined) throw new UserError(`no such file: ${file}`);
   if (stats.isDirectory()) throw new UserError(`${file} is a folder; name the files in it`);
   try {
     accessSync(file, constants.R_OK);
   } catch {
-    throw new UserError(`${file} may not be read by this user`);
+    throw new UserError(`no permission to read ${file}`);
   }
 }
 
-async function rehearse(store: Store, files: readonly string[]): Promise<ImportSummary> {
+async function importIntoCopy(store: Store, files: readonly string[]): Promise<ImportSummary> {
   // An orderly exit removes the copy.
   for (const signal of ["SIGINT", "SIGTERM"]) process.once(signal, () => process.exit(130));
   const progress = new Progress("copying the database");
-  const copy = await store.scratchCopy((done, total) => progress.show(done, total, ""));
+  const copy = await store.scratchCopy((done, total) => progress.show(done, total));
   progress.end();
   try {
     return await importAll(copy, files);
@@ -90,8 +88,7 @@ async function importFile(store: Store, file: string): Promise<ImportSummary> {
   try {
     await task.run(source(), formatOf(file));
   } catch (error) {
-    const { read } = task.summary;
-    say(`tank-monitor: the import stopped after about ${read} lines of ${file}; run it again to go on, nothing is counted twice`);
+    say(`tank-monitor: import stopped after about ${task.summary.read} lines of ${file}. It can be run again safely`);
     throw error;
   } finally {
     progress.end();
@@ -104,8 +101,55 @@ function formatOf(file: string): ImportFormat {
   return file.toLowerCase().endsWith(".csv") ? "csv" : "ndjson";
 }
 
-function words({ read, new: made, changed, unchanged, rejected, waiting }: ImportSummary, isDry: boolean): string {
-  const dry = isDry ? " (dry run: nothing was changed)" : "";
-  const waits = waiting > 0 ? `, ${waiting} waiting for a tank, a profile or a shape` : "";
-  return `${read} read: ${made} new, ${changed} changed, ${unchanged} unchanged, ${rejected} rejected${waits}${dry}`;
+function summaryText({ read, new: created, changed, unchanged, rejected, waiting }: ImportSummary, isDryRun: boolean): string {
+  const dryRun = isDryRun ? " (dry run: nothing was changed)" : "";
+  const pending = waiting > 0 ? `, ${waiting} pending for a tank, a profile or a shape` : "";
+  return `${read} read: ${created} new, ${changed} changed, ${unchanged} unchanged, ${rejected} rejected${pending}${dryRun}`;
+}
+
+const MAX_REJECTS_SHOWN = 20;
+
+/** Rejected lines: the first ones on stderr, all of them in a file beside the imported one. */
+class Rejects {
+  readonly #source: string;
+  readonly #file: string;
+  #descriptor: number | undefined;
+  #isUnwritable = false;
+  #count = 0;
+
+  constructor(source: string) {
+    this.#source = source === "-" ? "stdin" : source;
+    this.#file = `${this.#source}.rejects.ndjson`;
+    try {
+      rmSync(this.#file, { force: true });
+    } catch {
+      // Reported with the first line that cannot be written.
+    }
+  }
+
+  add(reject: RejectedLine): void {
+    this.#write(`${JSON.stringify(reject)}\n`);
+    this.#count++;
+    if (this.#count <= MAX_REJECTS_SHOWN || this.#isUnwritable) say(`${this.#source}:${reject.line}: ${reject.reason}`);
+    else if (this.#count === MAX_REJECTS_SHOWN + 1) say(`… see ${this.#file} for more rejected lines`);
+  }
+
+  close(): void {
+    if (this.#descriptor === undefined) return;
+    closeSync(this.#descriptor);
+    this.#descriptor = undefined;
+    say(`${this.#count} rejected, see ${this.#file}`);
+  }
+
+  /** If the file cannot be written, all reasons go to stderr. */
+  #write(line: string): void {
+    if (this.#isUnwritable) return;
+    try {
+      this.#descriptor ??= openSync(this.#file, "w");
+      writeSync(this.#descriptor, line);
+    } catch (error) {
+      this.#isUnwritable = true;
+      say(`tank-monitor: cannot write ${this.#file} (${(error as Error).message}); rejected lines are only shown here`);
+    }
+  }
 }

@@ -3,161 +3,143 @@
 import { UserError } from "../domain/errors.ts";
 import { MAX_RATE } from "../domain/key.ts";
 import { quoted } from "../domain/text.ts";
-import { type Call, duration, type Group, print, say, text } from "./command.ts";
-import { bodyOf, type Field } from "./fields.ts";
-import { LIST_FLAGS, LIST_HELP, listing } from "./lists.ts";
-import { idIn, managing, WHERE } from "./managing.ts";
-import { Problem } from "./problem.ts";
-import { type Item, pathTo, type Service } from "./request.ts";
-import { clean } from "./width.ts";
+import { apiCommand, GROUP_HELP, listCommand, textOrNull } from "./api-command.ts";
+import { type Group, parseDurationFlag } from "./command.ts";
+import { clean, print, say } from "./output.ts";
+import { type Item, Problem, pathTo, type Service } from "./service.ts";
 
-const FIELDS: readonly Field[] = [
-  { flag: "name", path: "name", value: "NAME", words: "what the key is for" },
-  {
-    flag: "role",
-    path: "role",
-    value: "ROLE",
-    words: "read (the default): the /v1 interface; ingest: sending readings; manage: everything",
-  },
-  { flag: "customer", path: "customer_id", value: "ID", words: "the key sees this customer alone" },
-  { flag: "device", path: "device_id", value: "ID", words: "an ingest key for this device alone" },
-];
-const OTHERS = [
-  { flag: "expires", value: "SPAN", words: "such as 90d or 12h; otherwise it never expires" },
-  { flag: "rate", value: "N", words: "requests a second; otherwise the default for customers' keys, and none for others" },
-];
-
-const create = managing({
+const create = apiCommand({
   name: "create",
-  summary: "make a key, and print its secret, which is shown this once",
-  usage: "--name NAME [--role ROLE] [--customer ID | --device ID] [--expires SPAN] [--rate N]",
-  help: "Makes a key and prints its secret, alone, on stdout. It is shown this once.",
+  summary: "create a key and print its secret",
+  help: "Create a key and print its secret, alone, on stdout. The secret is shown only once.",
   example: 'key create --name "gateway north" --role ingest',
-  most: 0,
-  fields: FIELDS,
-  more: OTHERS,
-  needs: ["name"],
-  flags: { expires: { type: "string" }, rate: { type: "string" } },
-  isFirst: true,
-  plan(call) {
-    const lifetime = duration(call, "expires");
-    const rate = rateIn(call);
-    const given = { ...bodyOf(call, FIELDS), ...(rate === undefined ? {} : { rate }) };
-    return async (service) => {
-      const expires_at = lifetime === undefined ? {} : { expires_at: new Date(Date.now() + lifetime).toISOString() };
-      const body = { ...given, ...expires_at };
-      const made = await service.ask({ method: "POST", path: pathTo("keys"), body, makes: true });
-      tell(made, "made");
-      await noteStranger(service, made);
+  body: [
+    { flag: "name", path: "name", value: "NAME", help: "what the key is for" },
+    { flag: "role", path: "role", value: "ROLE", help: "read (default): /v1; ingest: send readings; manage: everything" },
+    { flag: "customer", path: "customer_id", value: "ID", help: "restrict the key to this customer" },
+    { flag: "device", path: "device_id", value: "ID", help: "restrict an ingest key to this device" },
+    {
+      flag: "expires",
+      path: "expires_at",
+      value: "DURATION",
+      help: "such as 90d or 12h; never by default",
+      parse: parseDurationFlag,
+    },
+    {
+      flag: "rate",
+      path: "rate",
+      value: "N",
+      help: "requests per second; by default only customers' keys are limited",
+      parse: parseRate,
+    },
+  ],
+  required: ["name"],
+  mayCreate: true,
+  prepare:
+    ({ body: { expires_at: lifetimeMs, ...fields } }) =>
+    async (service) => {
+      const expires_at = typeof lifetimeMs === "number" ? new Date(Date.now() + lifetimeMs).toISOString() : undefined;
+      const body = { ...fields, ...(expires_at !== undefined && { expires_at }) };
+      const key = await service({ method: "POST", path: pathTo("keys"), body, creates: true });
+      printSecret(key, "created");
+      await warnOfUnknownDevice(service, key);
       return 0;
-    };
-  },
+    },
 });
 
-/** A key may be made before its device is heard of; but a mistyped one would never work. */
-async function noteStranger(service: Service, { device_id }: Item): Promise<void> {
+function parseRate(given: string): number {
+  const rate = /^\d{1,7}(\.\d{1,3})?$/.test(given) ? Number(given) : 0;
+  if (rate > 0 && rate <= MAX_RATE) return rate;
+  throw new UserError(`--rate must be requests per second above 0, at most ${MAX_RATE}, not ${quoted(given)}`, 2);
+}
+
+/** A key may be created before its device has sent anything, but a mistyped id would never work. */
+async function warnOfUnknownDevice(service: Service, { device_id }: Item): Promise<void> {
   if (typeof device_id !== "string") return;
   try {
-    await service.ask({ method: "GET", path: pathTo("devices", device_id) });
+    await service({ method: "GET", path: pathTo("devices", device_id) });
   } catch (error) {
     if (!(error instanceof Problem) || error.code !== "device_unknown") throw error;
-    say(clean(`No device ${device_id} is known yet: the key works for it as soon as it sends.`));
+    say(clean(`Device ${device_id} is not known yet. The key works as soon as it sends.`));
   }
 }
 
-const rotate = managing({
+const rotate = apiCommand({
   name: "rotate",
-  summary: "make a successor, and print its secret",
-  usage: "ID [--overlap SPAN]",
-  help: "Makes a successor that may do the same, and prints its secret; the old key works for --overlap (24h) longer.",
+  summary: "replace a key and print the new secret",
+  help: "Create a successor with the same rights and print its secret. The old key keeps working for --overlap (24h).",
   example: "key rotate key_… --overlap 7d",
-  most: 1,
-  flags: { overlap: { type: "string" } },
-  plan(call) {
-    const id = idIn(call, "key");
-    duration(call, "overlap");
-    const query = { overlap: text(call, "overlap") };
-    return async (service) => {
-      const made = await service.ask({ method: "POST", path: pathTo("keys", id, "rotate"), query, unrepeatable: true });
-      return tell(made, `made, successor of ${id}`);
-    };
-  },
+  takes: ["key"],
+  query: [
+    {
+      flag: "overlap",
+      path: "overlap",
+      value: "DURATION",
+      help: "how long the old key keeps working",
+      parse: (given, flag) => {
+        parseDurationFlag(given, flag);
+        return given;
+      },
+    },
+  ],
+  prepare:
+    ({ id, query }) =>
+    async (service) => {
+      const key = await service({ method: "POST", path: pathTo("keys", id, "rotate"), query, unrepeatable: true });
+      return printSecret(key, `created, replacing ${id}`);
+    },
 });
 
-const revoke = managing({
+const revoke = apiCommand({
   name: "revoke",
-  summary: "end a key within a second, for good",
-  usage: "ID",
-  help: "Ends a key within a second, for good.",
+  summary: "revoke a key for good, within a second",
   example: "key revoke key_…",
-  most: 1,
-  plan(call) {
-    const id = idIn(call, "key");
-    return async (service) => {
-      await service.ask({ method: "DELETE", path: pathTo("keys", id) });
-      say(`key ${id} is revoked`);
+  takes: ["key"],
+  prepare:
+    ({ id }) =>
+    async (service) => {
+      await service({ method: "DELETE", path: pathTo("keys", id) });
+      say(`key ${id} revoked`);
       return 0;
-    };
-  },
+    },
 });
 
-/** A creation that had to be sent twice was answered the first time, with the secret, to nobody. */
-function tell({ id, name, role, secret }: Item, what: string): number {
+/** The response to a retried creation has no secret: it was in the response that got lost. */
+function printSecret({ id, name, role, secret }: Item, done: string): number {
   if (typeof secret !== "string") {
-    throw new UserError(`key ${clean(String(id))} is made, but its secret was lost on the way here: revoke it, and make another`);
+    throw new UserError(`key ${clean(String(id))} was created, but its secret was lost in transit: revoke it and create another`);
   }
   print(clean(secret));
-  say(clean(`key ${id} (${name}, ${role}) ${what}. This is the only time its secret is shown.`));
+  say(clean(`key ${id} (${name}, ${role}) ${done}. Its secret is shown only once.`));
   return 0;
 }
 
-const textOf = (value: unknown): string | null => (typeof value === "string" ? value : null);
-
-const list = managing({
+const list = listCommand({
   name: "list",
-  summary: "list every key, never its secret",
-  usage: "[--limit N] [--json]",
-  help: "Lists every key, newest first, never its secret.",
+  summary: "list keys, newest first, without their secrets",
   example: "key list",
-  most: 0,
-  more: LIST_HELP,
-  flags: LIST_FLAGS,
-  plan: (call) =>
-    listing(call, {
-      path: pathTo("keys"),
-      query: {},
-      none: 'There are no keys yet. Make one: npx tank-monitor key create --name "first"',
-      columns: [
-        { title: "ID", cell: ({ id }) => String(id) },
-        { title: "ROLE", cell: ({ role }) => String(role) },
-        { title: "STATE", cell: ({ state }) => String(state) },
-        { title: "SEES", cell: ({ customer_id, device_id }) => textOf(customer_id) ?? textOf(device_id) ?? "everything" },
-        { title: "RATE", cell: rateOf, right: true },
-        { title: "EXPIRES", cell: ({ expires_at }) => textOf(expires_at) ?? "never" },
-        { title: "NAME", cell: ({ name }) => String(name), most: 60 },
-      ],
-    }),
+  of: "keys",
+  empty: 'No keys yet. Create one: npx tank-monitor key create --name "first"',
+  columns: [
+    { title: "ID", cell: ({ id }) => String(id) },
+    { title: "ROLE", cell: ({ role }) => String(role) },
+    { title: "STATE", cell: ({ state }) => String(state) },
+    { title: "SEES", cell: ({ customer_id, device_id }) => textOrNull(customer_id) ?? textOrNull(device_id) ?? "everything" },
+    { title: "RATE", cell: rateText, alignRight: true },
+    { title: "EXPIRES", cell: ({ expires_at }) => textOrNull(expires_at) ?? "never" },
+    { title: "NAME", cell: ({ name }) => String(name), maxWidth: 60 },
+  ],
 });
 
-/** Where none is set, only the keys of customers have one: the service's default. */
-function rateOf({ rate, customer_id }: Item): string {
+/** Where none is set, keys of customers have the default rate of the service, other keys none. */
+function rateText({ rate, customer_id }: Item): string {
   if (typeof rate === "number") return `${rate}/s`;
   return customer_id === null ? "none" : "default";
-}
-
-function rateIn(call: Call): number | undefined {
-  const given = text(call, "rate");
-  if (given === undefined) return undefined;
-  const rate = /^\d{1,7}(\.\d{1,3})?$/.test(given) ? Number(given) : 0;
-  if (rate <= 0 || rate > MAX_RATE) {
-    throw new UserError(`--rate must be requests a second above 0, up to ${MAX_RATE}, not ${quoted(given)}`, 2);
-  }
-  return rate;
 }
 
 export const key: Group = {
   name: "key",
   summary: "create, list, rotate and revoke API keys",
-  help: WHERE,
+  help: GROUP_HELP,
   actions: [create, list, rotate, revoke],
 };

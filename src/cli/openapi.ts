@@ -1,19 +1,23 @@
 // tank-monitor openapi
 
 import { VERSION } from "../version.ts";
-import { type Command, print } from "./command.ts";
+import type { Command } from "./command.ts";
+import { print } from "./output.ts";
 
 export const openapi: Command = {
   name: "openapi",
   summary: "print the OpenAPI document",
   usage: "",
-  help: "Prints the OpenAPI 3.1 document of the interface, as it is served at /openapi.json.",
-  most: 0,
+  help: "Print the OpenAPI 3.1 document of the interface, the same as /openapi.json.",
+  maxArguments: 0,
   flags: {},
   async run() {
-    // Not before it is needed: no other command should pay for it.
-    const [{ openapiDocument }, { ROUTES }] = await Promise.all([import("../http/openapi.ts"), import("../http/routes.ts")]);
-    print(JSON.stringify(openapiDocument(ROUTES, VERSION), null, 2));
+    // Loaded late: the general help, which loads every command, does without them.
+    const [{ formatDocument, openapiDocument }, { ROUTES }] = await Promise.all([
+      import("../http/openapi.ts"),
+      import("../http/routes.ts"),
+    ]);
+    print(formatDocument(openapiDocument(ROUTES, VERSION)));
     return 0;
   },
 };

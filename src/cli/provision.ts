@@ -1,108 +1,188 @@
 // tank-monitor provision FILE…
 
-import { UserError } from "../domain/errors.ts";
+import { isUtf8 } from "node:buffer";
+import { readFileSync } from "node:fs";
+import { type FieldError, UserError } from "../domain/errors.ts";
+import { quoted } from "../domain/text.ts";
 import { isObject } from "../domain/validate.ts";
-import { type Call, print, say } from "./command.ts";
-import { managing } from "./managing.ts";
-import { Problem } from "./problem.ts";
-import { Sheets } from "./provision/sheets.ts";
-import { type Item, pathTo, type Service } from "./request.ts";
-import { clean } from "./width.ts";
+import { apiCommand } from "./api-command.ts";
+import type { Call } from "./command.ts";
+import { decimalPointHint, fieldAt } from "./fields.ts";
+import { clean, print, say } from "./output.ts";
+import { type CsvColumn, type Kind, parseCsv, parseHeader, parseRow } from "./provision-csv.ts";
+import { type Item, Problem, pathTo, type Service } from "./service.ts";
 
-const ROWS_MOST = 50_000;
-/** More than anyone mends at once. */
-const TOLD_MOST = 100;
-const CHANGES_TOLD = 20;
-/** From here on it may take longer than a moment. */
-const LARGE = 2000;
+const MAX_ROWS = 50_000;
+const MAX_ERRORS_SHOWN = 100;
+const MAX_CHANGES_SHOWN = 20;
+/** From here on it may take a while. */
+const MANY_ROWS = 2000;
 
-export const provision = managing({
+export const provision = apiCommand({
   name: "provision",
   summary: "create or change many customers and tanks from CSV files",
-  usage: "FILE… [--dry-run] [--json]",
-  help: `Takes customers and tanks from CSV files, up to ${ROWS_MOST.toLocaleString("en")} rows in all; - is stdin. The first line of a file names its columns, as the
-interface does, and so tells which it has: id,email,name,phone,is_verified,verified_at for customers;
-id,owner_id,assigned_device_id,name,capacity,capacity_unit,min_fill_alert_percentage,custom_id,use_case,city,country,district,
-latitude,longitude,postal_code,region,street,street_number and shape (as JSON) for tanks. An id that is known changes what is
-there; an empty cell changes nothing, and a column that is left out neither. All files together are judged before anything is
-written, and all is written or nothing. Of what changes, the first 20 fields are shown; --json has 100.
-
-  --dry-run   judges, shows what would change, and writes nothing
-  --json      prints the summary as JSON
-
-Exit 1 if anything is wrong in the files.`,
+  help: `Create or change customers and tanks from CSV files, up to ${MAX_ROWS.toLocaleString("en")} rows in all; - is stdin. The first line of a file names
+its columns, which tell customers from tanks:
+  customers  id,email,name,phone,is_verified,verified_at
+  tanks      id,owner_id,assigned_device_id,name,capacity,capacity_unit,min_fill_alert_percentage,custom_id,use_case,city,
+             country,district,latitude,longitude,postal_code,region,street,street_number,shape (JSON)
+A row with a known id changes that object. Empty cells and missing columns change nothing. All files are checked first; then
+everything is written, or nothing. The first ${MAX_CHANGES_SHOWN} changed fields are shown; --json has 100. Exit 1 if a file has errors.`,
   example: "provision customers.csv tanks.csv --dry-run",
-  most: Number.POSITIVE_INFINITY,
-  flags: { "dry-run": { type: "boolean" }, json: { type: "boolean" } },
-  isFirst: true,
-  plan(call) {
-    if (call.arguments.length === 0) throw new UserError("provision: name at least one file, or - for stdin", 2);
-    const sheets = new Sheets();
-    for (const file of call.arguments) sheets.add(file);
-    if (sheets.count > ROWS_MOST) throw tooMany(sheets.count);
-    if (sheets.faults.length > 0 && !sheets.canBeJudged) throw faulty(sheets.faults);
-    return (service) => judged(service, call, sheets);
+  takes: ["file…"],
+  options: [
+    { flag: "dry-run", help: "check, show what would change, and write nothing" },
+    { flag: "json", help: "print the summary as JSON" },
+  ],
+  mayCreate: true,
+  prepare({ call }) {
+    const input = new ProvisionInput();
+    for (const file of call.arguments) input.add(file);
+    if (input.count > MAX_ROWS) {
+      const [max, count] = [MAX_ROWS, input.count].map((number) => number.toLocaleString("en"));
+      throw new UserError(`provision accepts at most ${max} rows in all, not ${count}. Split them, customers first`);
+    }
+    if (input.hasUnreadFile) throw rejection(input.errors);
+    return (service) => send(service, call, input);
   },
 });
 
-async function judged(service: Service, call: Call, sheets: Sheets): Promise<number> {
-  if (sheets.count > LARGE) say(`judging ${sheets.count.toLocaleString("en")} rows …`);
-  const { customers, tanks } = sheets;
-  const query = { dry_run: String(call.flags["dry-run"] === true || sheets.faults.length > 0) };
+async function send(service: Service, call: Call, input: ProvisionInput): Promise<number> {
+  if (input.count > MANY_ROWS) say(`checking ${input.count.toLocaleString("en")} rows …`);
+  const { customers, tanks } = input;
+  // Rows that could be read are checked even if others could not, so that all errors show at once.
+  const query = { dry_run: String(call.flags["dry-run"] === true || input.errors.length > 0) };
   try {
-    const outcome = await service.ask({
-      method: "POST",
-      path: pathTo("provision"),
-      query,
-      body: { customers, tanks },
-      makes: true,
-    });
-    if (sheets.faults.length > 0) throw faulty(sheets.faults);
+    const body = { customers, tanks };
+    const summary = await service({ method: "POST", path: pathTo("provision"), query, body, creates: true });
+    if (input.errors.length > 0) throw rejection(input.errors);
     if (call.flags["json"] === true) {
-      print(JSON.stringify(outcome));
+      print(JSON.stringify(summary));
       return 0;
     }
-    for (const line of changesIn(outcome, sheets)) print(clean(line));
-    print(words(outcome));
+    for (const line of changeLines(summary, input)) print(clean(line));
+    const dryRun = summary["dry_run"] === true ? " (dry run: nothing was written)" : "";
+    print(`customers: ${counts(summary["customers"])}; tanks: ${counts(summary["tanks"])}${dryRun}`);
     return 0;
   } catch (error) {
     if (!(error instanceof Problem) || error.errors.length === 0) throw error;
-    const judgement = error.errors.filter((fault) => sheets.isSure(fault)).map((fault) => clean(sheets.told(fault)));
-    throw faulty([...sheets.faults, ...judgement]);
+    const errors = error.errors.filter((one) => input.isCertain(one)).map((one) => clean(input.describe(one)));
+    throw rejection([...input.errors, ...errors]);
   }
 }
 
-function tooMany(count: number): UserError {
-  const most = ROWS_MOST.toLocaleString("en");
-  return new UserError(
-    `provision takes at most ${most} rows in all, and these are ${count.toLocaleString("en")}: do it in several turns, customers first`,
-  );
-}
-
-function faulty(faults: readonly string[]): UserError {
-  const [first = ""] = faults;
-  if (faults.length === 1) return new UserError(`nothing was written: ${first}`);
-  const told = faults.slice(0, TOLD_MOST).map((fault) => `  ${fault}`);
-  const more = faults.length > TOLD_MOST ? [`  … and ${faults.length - TOLD_MOST} more`] : [];
-  return new UserError([`nothing was written: ${faults.length} things are wrong`, ...told, ...more].join("\n"));
-}
-
-function words({ customers, tanks, dry_run }: Item): string {
-  const dry = dry_run === true ? " (dry run: nothing was written)" : "";
-  return `customers: ${counts(customers)}; tanks: ${counts(tanks)}${dry}`;
+function rejection(errors: readonly string[]): UserError {
+  if (errors.length === 1) return new UserError(`nothing was written: ${errors[0]}`);
+  const shown = errors.slice(0, MAX_ERRORS_SHOWN).map((error) => `  ${error}`);
+  const more = errors.length > MAX_ERRORS_SHOWN ? [`  … and ${errors.length - MAX_ERRORS_SHOWN} more`] : [];
+  return new UserError([`nothing was written: ${errors.length} errors`, ...shown, ...more].join("\n"));
 }
 
 /** `tanks.csv:3: t-204: name "Hall 3" → "Hall 4"` */
-function changesIn({ changes, more_changes }: Item, sheets: Sheets): string[] {
+function changeLines({ changes, more_changes }: Item, input: ProvisionInput): string[] {
   const all = Array.isArray(changes) ? changes.filter(isObject) : [];
-  const lines = all.slice(0, CHANGES_TOLD).map(({ row, id, field, from, to }) => {
-    return `${sheets.whereIs(String(row)) ?? row}: ${id}: ${field} ${JSON.stringify(from)} → ${JSON.stringify(to)}`;
+  const lines = all.slice(0, MAX_CHANGES_SHOWN).map(({ row, id, field, from, to }) => {
+    return `${input.positionOf(String(row)) ?? row}: ${id}: ${field} ${JSON.stringify(from)} → ${JSON.stringify(to)}`;
   });
   const more = all.length - lines.length + Number(more_changes ?? 0);
   return more > 0 ? [...lines, `… and ${more} more changes`] : lines;
 }
 
 function counts(count: unknown): string {
-  const { new: made = 0, changed = 0, unchanged = 0 } = isObject(count) ? count : {};
-  return `${made} new, ${changed} changed, ${unchanged} unchanged`;
+  const { new: created = 0, changed = 0, unchanged = 0 } = isObject(count) ? count : {};
+  return `${created} new, ${changed} changed, ${unchanged} unchanged`;
+}
+
+type Origin = { readonly position: string; readonly columns: readonly CsvColumn[]; readonly cells: readonly string[] };
+
+const ROW = /\b(customers|tanks)\[(\d+)\]/;
+
+/** The files as one request, with the file and line that each of its rows came from. */
+class ProvisionInput {
+  readonly customers: Item[] = [];
+  readonly tanks: Item[] = [];
+  /** Each with its file and line. */
+  readonly errors: string[] = [];
+  hasUnreadFile = false;
+  /** `tanks[17]`: rows that could not be read entirely. */
+  readonly #malformed = new Set<string>();
+  #isIncomplete = false;
+  readonly #origins: Readonly<Record<Kind, Origin[]>> = { customers: [], tanks: [] };
+
+  get count(): number {
+    return this.customers.length + this.tanks.length;
+  }
+
+  add(file: string): void {
+    const name = file === "-" ? "stdin" : file;
+    const { rows, error } = parseCsv(readUtf8(file, name));
+    const [first, ...rest] = rows;
+    const header = first === undefined ? { errors: [] } : parseHeader(first.cells);
+    if (error !== undefined) this.errors.push(`${name}:${error.line}: ${error.message}`);
+    else if (first === undefined) this.errors.push(`${name}: is empty; the first line names the columns`);
+    if ("errors" in header) {
+      this.errors.push(...header.errors.map((message) => `${name}:${first?.line}: ${message}`));
+      this.hasUnreadFile = true;
+      return;
+    }
+    this.#isIncomplete ||= error !== undefined;
+    const { kind, columns } = header;
+    for (const { line, cells } of rest) {
+      const position = `${name}:${line}`;
+      const { object, errors } = parseRow(cells, columns);
+      this.errors.push(...errors.map((message) => `${position}: ${message}`));
+      if (errors.length > 0) this.#malformed.add(`${kind}[${this[kind].length}]`);
+      this[kind].push(object);
+      this.#origins[kind].push({ position, columns, cells });
+    }
+  }
+
+  /** Whether an error would remain if the malformed rows were right. */
+  isCertain({ field, message }: FieldError): boolean {
+    const isMalformed = this.#malformed.has(ROW.exec(field)?.[0] ?? "");
+    if (isMalformed && /is missing$/.test(message)) return false;
+    const mayDepend = /^(names no customer|no such customer|serves tank )/.test(message);
+    return !mayDepend || (this.#malformed.size === 0 && !this.#isIncomplete);
+  }
+
+  #originOf(row: string): Origin | undefined {
+    const [, kind, index = ""] = ROW.exec(row) ?? [];
+    return kind === "customers" || kind === "tanks" ? this.#origins[kind][Number(index)] : undefined;
+  }
+
+  /** `tanks.csv:3` for `tanks[1]`. */
+  positionOf(row: string): string | undefined {
+    return this.#originOf(row)?.position;
+  }
+
+  /** An error of `tanks[17].owner_id` by file, line and column. */
+  describe({ field, message: original }: FieldError): string {
+    const message = original.replace(ROW, (row) => this.positionOf(row) ?? row);
+    const origin = this.#originOf(field);
+    if (origin === undefined) return field === "" ? message : `${field}: ${message}`;
+    const { position, columns, cells } = origin;
+    const path = field.replace(/^\w+\[\d+\]\.?/, "");
+    const column = fieldAt(columns, path);
+    const name = column === undefined ? path : `${column.title}${path.slice(column.path.length)}`;
+    const cell = column?.path === path ? (cells[columns.indexOf(column)] ?? "") : "";
+    const given = cell === "" || message.includes(quoted(cell)) ? "" : ` (given: ${quoted(cell)})`;
+    return `${position}: ${name === "" ? "" : `${name}: `}${message}${decimalPointHint(cell, message)}${given}`;
+  }
+}
+
+/** Other encodings, which some spreadsheets still write, would lose every umlaut. */
+function readUtf8(file: string, name: string): string {
+  const bytes = readBytes(file, name);
+  if (!isUtf8(bytes)) throw new UserError(`${name} is not valid UTF-8. Save it as "CSV UTF-8"`);
+  return bytes.toString("utf8");
+}
+
+function readBytes(file: string, name: string): Buffer {
+  try {
+    return readFileSync(file === "-" ? 0 : file);
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    if (code === "ENOENT") throw new UserError(`no such file: ${name}`);
+    throw new UserError(code === "EISDIR" ? `${name} is a folder; name the files in it` : `cannot read ${name}: ${message}`);
+  }
 }

@@ -1,126 +1,168 @@
-// A running service, over HTTP: with patience where trying again helps, and words for everything that may stand in between.
+// Requests to a running service over HTTP, with retries, and clear messages for whatever may fail in between.
 
 import { randomUUID } from "node:crypto";
-import { setTimeout as pause } from "node:timers/promises";
+import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
 import { gzip } from "node:zlib";
 import { UserError } from "../domain/errors.ts";
 import { isWellFormedSecret } from "../domain/key.ts";
 import { quoted } from "../domain/text.ts";
-import { type Answer, accepted, retryAfter } from "./problem.ts";
-import { queryOf, type Request, type Service } from "./request.ts";
-import { BrokenOff, unreachable } from "./unreachable.ts";
+import { clean } from "./output.ts";
+import { queryString, retryAfter, type ServiceRequest, type ServiceResponse } from "./service.ts";
 
-/** Longer than anything should take that is not stuck. */
-const PATIENCE_MS = 120_000;
-const TRIES = 4;
-/** A service that asks for more is busy for longer than anyone waits for a command. */
-const LONGEST_PAUSE_S = 3;
-const BROKEN_PAUSE_S = 0.5;
-/** Below this, packing saves nothing worth the while. */
-const PACKED_FROM = 65_536;
+const TIMEOUT_MS = 120_000;
+const MAX_ATTEMPTS = 4;
+/** A service that asks for a longer delay is reported instead. */
+const MAX_RETRY_DELAY_S = 3;
+const RECONNECT_DELAY_S = 0.5;
+const GZIP_FROM_CHARACTERS = 65_536;
 
-const packed = promisify(gzip);
+const compress = promisify(gzip);
 
-type Place = { readonly base: string; readonly key: string };
+type Endpoint = { readonly base: string; readonly key: string };
 
-export function remoteService(url: string, key: string | null): Service {
-  const place = { base: baseOf(url), key: keyOf(key) };
-  return { ask: async (request) => accepted(ofTheService(place.base, await patiently(place, request))) };
+export function sendToService(url: string, key: string | null): (request: ServiceRequest) => Promise<ServiceResponse> {
+  const endpoint = { base: baseUrl(url), key: checkedKey(key) };
+  return async (request) => checkedResponse(endpoint.base, await sendWithRetries(endpoint, request));
 }
 
-function baseOf(given: string): string {
+function baseUrl(given: string): string {
   const url = /^https?:\/\//i.test(given) && URL.canParse(given) ? new URL(given) : undefined;
-  if (url === undefined)
-    throw new UserError(`--url must be an address such as https://tanks.example.com, not ${quoted(given)}`, 2);
+  if (url === undefined) throw new UserError(`--url must be a URL such as https://tanks.example.com, not ${quoted(given)}`, 2);
   if (url.username !== "" || url.password !== "") {
-    throw new UserError("--url must not hold a name or a password; the key goes into TANK_MONITOR_KEY", 2);
+    throw new UserError("--url must not contain a user name or password. Set the key in TANK_MONITOR_KEY", 2);
   }
   return `${url.origin}${url.pathname.replace(/\/+$/, "")}`;
 }
 
-/** It is not repeated, whatever is wrong with it. */
-function keyOf(key: string | null): string {
+/** Messages never repeat the key. */
+function checkedKey(key: string | null): string {
   if (key === null || key === "") {
-    throw new UserError("a running service asks for a key of the role manage: put it into TANK_MONITOR_KEY, or use --key", 2);
+    throw new UserError("a running service needs a key with the role manage: set TANK_MONITOR_KEY, or use --key", 2);
   }
-  if (!isWellFormedSecret(key)) throw new UserError("the key given with --url is mistyped or cut off", 2);
+  if (!isWellFormedSecret(key)) throw new UserError("the key for --url is mistyped or cut off", 2);
   return key;
 }
 
-/** Sent again where the service asks for it, or broke off, and where that cannot do harm. */
-async function patiently(place: Place, request: Request): Promise<Answer> {
+/** The connection ended before the response: the request may have been executed or not. */
+class ConnectionLost extends UserError {}
+
+async function sendWithRetries(endpoint: Endpoint, request: ServiceRequest): Promise<ServiceResponse> {
   const body = request.body === undefined ? undefined : JSON.stringify(request.body);
-  const headers = request.makes === true ? { "idempotency-key": randomUUID() } : {};
-  for (let tries = 1; ; tries++) {
-    const answer = await send(place, request, body, headers).catch(unlessBrokenOff);
-    const seconds = answer instanceof BrokenOff ? BROKEN_PAUSE_S : (retryAfter(answer) ?? 1);
-    const isLast = tries >= TRIES || seconds > LONGEST_PAUSE_S || !mayHelp(answer, request);
-    if (!isLast) await pause(seconds * 1000);
-    else if (answer instanceof BrokenOff) throw answer;
-    else return answer;
+  const headers = request.creates === true ? { "idempotency-key": randomUUID() } : {};
+  for (let attempt = 1; ; attempt++) {
+    const result = await send(endpoint, request, body, headers);
+    const isLost = result instanceof ConnectionLost;
+    const seconds = isLost ? RECONNECT_DELAY_S : (retryAfter(result) ?? 1);
+    const isRetried = attempt < MAX_ATTEMPTS && seconds <= MAX_RETRY_DELAY_S && isRetryable(result, request);
+    if (isRetried) await sleep(seconds * 1000);
+    else if (isLost) throw result;
+    else return result;
   }
 }
 
-function unlessBrokenOff(error: unknown): BrokenOff {
-  if (error instanceof BrokenOff) return error;
-  throw error;
+function isRetryable(result: ServiceResponse | ConnectionLost, { unrepeatable }: ServiceRequest): boolean {
+  if (result instanceof ConnectionLost || result.status === 503) return unrepeatable !== true;
+  return result.status === 429;
 }
 
-function mayHelp(answer: Answer | BrokenOff, { unrepeatable }: Request): boolean {
-  if (answer instanceof BrokenOff || answer.status === 503) return unrepeatable !== true;
-  return answer.status === 429;
-}
-
-async function send({ base, key }: Place, request: Request, body: string | undefined, more: object): Promise<Answer> {
-  const query = queryOf(request);
-  const url = `${base}${request.path}${query === "" ? "" : `?${query}`}`;
-  const isLarge = body !== undefined && body.length >= PACKED_FROM;
+async function send(
+  { base, key }: Endpoint,
+  request: ServiceRequest,
+  body: string | undefined,
+  extraHeaders: object,
+): Promise<ServiceResponse | ConnectionLost> {
+  const query = queryString(request);
+  const isLarge = body !== undefined && body.length >= GZIP_FROM_CHARACTERS;
   const headers = {
     "x-api-key": key,
     accept: "application/json, application/problem+json",
     ...(body === undefined ? {} : { "content-type": "application/json" }),
     ...(isLarge ? { "content-encoding": "gzip" } : {}),
-    ...more,
+    ...extraHeaders,
   };
   try {
-    const response = await fetch(url, {
+    const response = await fetch(`${base}${request.path}${query === "" ? "" : `?${query}`}`, {
       method: request.method,
       headers,
-      // The key is for this address alone.
+      // The key must not be sent to another host.
       redirect: "manual",
-      signal: AbortSignal.timeout(PATIENCE_MS),
-      ...(body === undefined ? {} : { body: isLarge ? await packed(body) : body }),
+      signal: AbortSignal.timeout(TIMEOUT_MS),
+      ...(body === undefined ? {} : { body: isLarge ? await compress(body) : body }),
     });
-    return heard(base, response, await response.text());
+    return responseOf(response, await response.text());
   } catch (error) {
-    throw error instanceof UserError ? error : unreachable(base, request, error);
+    return connectionError(base, request, error);
   }
 }
 
-function heard(base: string, { status, headers }: Response, text: string): Answer {
-  const location = headers.get("location");
-  if (status >= 300 && status < 400 && location !== null) {
-    throw new UserError(`${base} sends callers on to ${quoted(location)}. If that is right, use it as --url`);
-  }
-  const kept = ["content-type", "retry-after"].map((name) => [name, headers.get(name) ?? ""] as const);
-  return { status, headers: Object.fromEntries(kept), body: jsonIn(text) };
+const KEPT_HEADERS = ["content-type", "retry-after", "location"];
+
+function responseOf({ status, headers }: Response, text: string): ServiceResponse {
+  const kept = KEPT_HEADERS.map((name) => [name, headers.get(name) ?? ""] as const);
+  return { status, headers: Object.fromEntries(kept), body: parseJson(text) };
 }
 
-/** Whatever is not JSON is not of the service, but of something in between, or of something else altogether. */
-function ofTheService(base: string, answer: Answer): Answer {
-  const { status, headers, body } = answer;
-  const mediaType = (headers["content-type"] ?? "").split(";")[0] ?? "";
-  if (status === 204 || (body !== undefined && /^application\/(?:problem\+)?json$/i.test(mediaType))) return answer;
-  const who = status >= 500 ? "a proxy that does not reach the service, or something else," : "something else than the service";
-  const what = `HTTP ${status} with ${mediaType === "" ? "no media type" : quoted(mediaType)} instead of JSON`;
-  throw new UserError(`${who} answers at ${base}: ${what}. Is --url right?`);
-}
-
-function jsonIn(text: string): unknown {
+function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
     return undefined;
+  }
+}
+
+/** Anything but JSON comes from a proxy, or from something other than Tank Monitor. */
+function checkedResponse(base: string, response: ServiceResponse): ServiceResponse {
+  const { status, headers, body } = response;
+  const location = headers["location"] ?? "";
+  if (status >= 300 && status < 400 && location !== "") {
+    throw new UserError(`${base} redirects to ${quoted(location)}. If that is right, use it as --url`);
+  }
+  const mediaType = (headers["content-type"] ?? "").split(";")[0] ?? "";
+  if (status === 204 || (body !== undefined && /^application\/(?:problem\+)?json$/i.test(mediaType))) return response;
+  const source = status >= 500 ? "a proxy that cannot reach the service, or another server," : "another server";
+  const what = `HTTP ${status} with ${mediaType === "" ? "no media type" : quoted(mediaType)} instead of JSON`;
+  throw new UserError(`${source} responds at ${base}: ${what}. Is --url right?`);
+}
+
+/** `error` is what `fetch` threw. Everything but a lost connection is thrown. */
+function connectionError(base: string, { method }: ServiceRequest, error: unknown): ConnectionLost {
+  const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
+  const code = String((cause as { code?: unknown }).code ?? "");
+  const unsure = method === "GET" ? "" : " The change may have been made: check, or run the command again";
+  if (["ECONNRESET", "EPIPE", "UND_ERR_SOCKET"].includes(code)) {
+    return new ConnectionLost(`${base} closed the connection before it responded.${unsure}`);
+  }
+  if (error instanceof DOMException && error.name === "TimeoutError") {
+    throw new UserError(`${base} accepted the request but did not respond in time.${unsure}`);
+  }
+  const message = clean(cause instanceof Error ? cause.message : String(cause));
+  throw new UserError(knownReason(code, base) ?? `${base} cannot be reached: ${message || code}`);
+}
+
+function knownReason(code: string, base: string): string | undefined {
+  const { host, hostname } = new URL(base);
+  switch (code) {
+    case "ECONNREFUSED":
+      return `nothing listens at ${base}. Is the service running, and the port right?`;
+    case "ENOTFOUND":
+    case "EAI_AGAIN":
+      return `host ${hostname} not found, or its name cannot be resolved right now`;
+    case "ETIMEDOUT":
+    case "EHOSTUNREACH":
+    case "ENETUNREACH":
+    case "UND_ERR_CONNECT_TIMEOUT":
+      return `${host} cannot be reached from here`;
+    case "ERR_SSL_WRONG_VERSION_NUMBER":
+    case "ERR_SSL_PACKET_LENGTH_TOO_LONG":
+      return `${host} does not use TLS. Is it http:// instead of https://?`;
+    case "ERR_TLS_CERT_ALTNAME_INVALID":
+      return `the certificate of ${host} is for another name`;
+    case "CERT_HAS_EXPIRED":
+      return `the certificate of ${host} has expired`;
+    default:
+      return /SELF_SIGNED|UNABLE_TO_(?:VERIFY|GET_ISSUER)|CERT_UNTRUSTED/.test(code)
+        ? `the certificate of ${host} is not trusted. Trust your own with NODE_EXTRA_CA_CERTS=FILE`
+        : undefined;
   }
 }

@@ -4,20 +4,32 @@ import type { App } from "../app.ts";
 import type { Config } from "../config.ts";
 import { openLog } from "../observe/log.ts";
 import { Supervisor } from "../workers/supervisor.ts";
-import { type Command, configOf, say } from "./command.ts";
+import { type Command, configOf } from "./command.ts";
+import { say } from "./output.ts";
 
 export const serve: Command = {
   name: "serve",
   summary: "run the service",
-  usage: "[--port PORT] [--host ADDRESS] [--mqtt PORT] [--workers N]",
-  help: `Answers HTTP on --host and --port (127.0.0.1 and 8080, or HOST and PORT), with --workers processes (1, or WORKERS)
-that share the address. With --mqtt PORT (or MQTT) devices may also send readings to an MQTT broker on that port, and
-with MQTT_URL they are fetched from a broker of your own: docs/mqtt.md. The database is DATABASE_URL (sqlite:data/tank-monitor.db). Stops in order on SIGTERM and SIGINT.
-docs/configuration.md tells the rest.`,
-  most: 0,
-  flags: { port: { type: "string" }, host: { type: "string" }, mqtt: { type: "string" }, workers: { type: "string" } },
+  usage: "[--port PORT] [--host ADDRESS] [--mqtt PORT] [--mqtts PORT] [--workers N]",
+  help: `Serve HTTP until SIGTERM or SIGINT. The database is DATABASE_URL (sqlite:data/tank-monitor.db).
+
+  --port PORT      HTTP port (8080, or PORT)
+  --host ADDRESS   address to listen on (127.0.0.1, or HOST)
+  --mqtt PORT      also accept readings over MQTT on this port (or MQTT), see docs/mqtt.md
+  --mqtts PORT     the same over TLS (or MQTTS), with MQTTS_CERT and MQTTS_KEY
+  --workers N      processes that share the port (1, or WORKERS)
+
+With MQTT_URL, the service subscribes to your own broker. All settings: docs/configuration.md.`,
+  maxArguments: 0,
+  flags: {
+    port: { type: "string" },
+    host: { type: "string" },
+    mqtt: { type: "string" },
+    mqtts: { type: "string" },
+    workers: { type: "string" },
+  },
   async run(call) {
-    const config = configOf(call, ["PORT", "HOST", "MQTT", "WORKERS"]);
+    const config = configOf(call, ["PORT", "HOST", "MQTT", "MQTTS", "WORKERS"]);
     if (config.workers > 1) {
       await superviseUntilStopped(config);
     } else {
@@ -30,14 +42,14 @@ docs/configuration.md tells the rest.`,
   },
 };
 
-/** What `ready` begins beside the service, it ends with the function it returns. */
+/** Runs once the service listens. The function it returns runs before the service stops. */
 type Ready = (app: App) => Promise<(() => Promise<void>) | undefined>;
 
-/** Starts, lets `ready` do its part, and returns after an orderly stop. A second signal changes nothing. */
+/** Returns after an orderly stop. Further signals change nothing. */
 export async function serveUntilStopped(config: Config, ready: Ready): Promise<void> {
   const log = openLog(config.logLevel);
   const signalled = nextSignal();
-  // Not before it is needed: other commands, and the parent of several workers, do without the server's 25 MB.
+  // Loaded late: other commands, and the parent of several workers, do without the server's 25 MB.
   const { startApp } = await import("../app.ts");
   try {
     const app = await startApp({ config, log: log.observe });
@@ -54,7 +66,7 @@ export async function serveUntilStopped(config: Config, ready: Ready): Promise<v
   }
 }
 
-/** The same with several processes, of which this one is the parent. A signal may come before all of them have started. */
+/** The same with several processes. A signal may come before all of them have started. */
 async function superviseUntilStopped(config: Config): Promise<void> {
   const log = openLog(config.logLevel);
   const signalled = nextSignal();
@@ -84,15 +96,15 @@ function nextSignal(): Promise<string> {
 
 function nextSteps(url: string): string {
   return `
-The database is empty. What to do next, in another terminal, in this folder:
+The database is empty. Next steps, in another terminal, in this folder:
 
   npx tank-monitor customer create --id c-1 --name NAME --email ADDRESS
   npx tank-monitor tank create --id t-1 --owner c-1 --name NAME --capacity 2700 --unit liters --threshold 20 --device DEVICE
-  npx tank-monitor key create --name gateway --role ingest     a key for whoever sends readings (shown once)
-  npx tank-monitor key create --name dashboard                 a key for whoever reads them
+  npx tank-monitor key create --name gateway --role ingest     a key for sending readings (shown once)
+  npx tank-monitor key create --name dashboard                 a key for reading them
 
-Or bring in what you have: npx tank-monitor provision customers.csv tanks.csv, npx tank-monitor import FILE.
-Or stop this, and look around in a simulated fleet: npx tank-monitor demo
+Or import existing data: npx tank-monitor provision customers.csv tanks.csv, npx tank-monitor import FILE.
+Or stop this and try a simulated fleet: npx tank-monitor demo
 
 Then open ${url}/docs
 `;

@@ -1,26 +1,84 @@
-// Whom a command speaks to: the service's own routes on the database, without the network, or a running service.
+// Requests of commands and their responses, the same on the local database and on a running service.
 
-import { UserError } from "../domain/errors.ts";
+import type { FieldError } from "../domain/errors.ts";
 import { UNRESTRICTED } from "../domain/key.ts";
 import type { Store } from "../domain/store.ts";
+import { isObject } from "../domain/validate.ts";
 import type { Caller } from "../http/auth.ts";
-import { type Call, configOf, text, withStore } from "./command.ts";
-import { type Answer, accepted } from "./problem.ts";
-import { remoteService } from "./remote.ts";
-import { queryOf, type Service } from "./request.ts";
+import type { Method } from "../http/route.ts";
+import { clean } from "./output.ts";
 
-export const SERVICE_FLAGS = { url: { type: "string" }, key: { type: "string" } } as const;
+export type Item = Readonly<Record<string, unknown>>;
+export type Query = Readonly<Record<string, string | undefined>>;
 
-export async function withService<T>(call: Call, work: (service: Service) => Promise<T>, makes: boolean): Promise<T> {
-  const config = configOf(call);
-  const url = text(call, "url");
-  const key = text(call, "key");
-  if (url !== undefined) return work(remoteService(url, key ?? config.key));
-  if (key !== undefined) throw new UserError("--key is for a running service: say which, with --url", 2);
-  return withStore(config, async (store) => work(await localService(store)), makes);
+export type ServiceRequest = {
+  readonly method: Method;
+  /** As `pathTo` writes it. */
+  readonly path: string;
+  readonly query?: Query;
+  readonly body?: unknown;
+  /** Creates something: sent with an idempotency key, so that a retry does not create it twice. */
+  readonly creates?: true;
+  /** Must not be retried if the first attempt may have succeeded. */
+  readonly unrepeatable?: true;
+};
+
+export type ServiceResponse = {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: unknown;
+  /** The underlying error of a local request. */
+  readonly cause?: unknown;
+};
+
+/** The object in the response. Error responses are thrown as `Problem`, an unreachable service as `UserError`. */
+export type Service = (request: ServiceRequest) => Promise<Item>;
+
+export function pathTo(...parts: readonly string[]): string {
+  return `/manage/v1/${parts.map(encodeURIComponent).join("/")}`;
 }
 
-/** Whoever may open the database may do everything. The audit log knows them by this name. */
+export function queryString({ query = {} }: ServiceRequest): string {
+  const given = Object.entries(query).filter((pair): pair is [string, string] => pair[1] !== undefined);
+  return new URLSearchParams(given).toString();
+}
+
+/** An error response (RFC 9457). The message is its detail. */
+export class Problem extends Error {
+  readonly status: number;
+  readonly code: string;
+  readonly param: string | undefined;
+  readonly errors: readonly FieldError[];
+  readonly retryAfter: number | undefined;
+
+  constructor(response: ServiceResponse) {
+    const { status, body, cause } = response;
+    const { detail, code, param, errors } = isObject(body) ? body : {};
+    super(clean(typeof detail === "string" ? detail : `The response is HTTP ${status}.`), { cause });
+    this.status = status;
+    this.code = typeof code === "string" ? code : "";
+    this.param = typeof param === "string" ? param : undefined;
+    this.errors = Array.isArray(errors) ? errors.filter(isFieldError) : [];
+    this.retryAfter = retryAfter(response);
+  }
+}
+
+function isFieldError(value: unknown): value is FieldError {
+  return isObject(value) && typeof value["field"] === "string" && typeof value["message"] === "string";
+}
+
+/** Seconds. */
+export function retryAfter({ headers }: ServiceResponse): number | undefined {
+  const given = headers["retry-after"] ?? "";
+  return /^\d{1,6}$/.test(given) ? Number(given) : undefined;
+}
+
+export function itemIn(response: ServiceResponse): Item {
+  if (response.status >= 300) throw new Problem(response);
+  return isObject(response.body) ? response.body : {};
+}
+
+/** Whoever can open the database may do everything. The audit log has them under this name. */
 const OPERATOR: Caller = {
   key: {
     id: "command line",
@@ -34,23 +92,26 @@ const OPERATOR: Caller = {
     revoked_at: null,
     replaced_by: null,
   },
-  sight: UNRESTRICTED,
+  scope: UNRESTRICTED,
 };
 
-async function localService(store: Store): Promise<Service> {
-  // Not before they are needed: a wrong call, or one to a service elsewhere, does without them.
-  const [{ dispatch }, { ROUTES }, { doorsOf }] = await Promise.all([
+export async function localService(store: Store): Promise<Service> {
+  // Loaded late: calls with wrong usage and calls to a remote service do without the routes.
+  const [{ dispatch }, { ROUTES }, { ManagementService }, { createIngest }, { createHttpIngest }] = await Promise.all([
     import("../http/dispatch.ts"),
     import("../http/routes.ts"),
-    import("../doors.ts"),
+    import("../http/management.ts"),
+    import("../ingest/ingest.ts"),
+    import("../ingest/http.ts"),
   ]);
-  const metrics = { text: async () => "" };
-  const means = { reads: store, metrics, doors: doorsOf(store, Date.now), caller: OPERATOR };
-  return {
-    async ask(request) {
-      const { method, path, body } = request;
-      const answer: Answer = await dispatch(ROUTES, means, { method, path, query: queryOf(request), body });
-      return accepted(answer);
-    },
+  const clock = Date.now;
+  const services = {
+    ingest: createHttpIngest(createIngest(store, clock), clock),
+    management: new ManagementService(store, clock),
+  };
+  const environment = { reads: store, metrics: { text: async () => "" }, services, caller: OPERATOR };
+  return async (request) => {
+    const { method, path, body } = request;
+    return itemIn(await dispatch(ROUTES, environment, { method, path, query: queryString(request), body }));
   };
 }

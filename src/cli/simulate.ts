@@ -1,48 +1,45 @@
 // tank-monitor simulate
 
 import { UserError } from "../domain/errors.ts";
-import { byHttp } from "../simulate/by-http.ts";
-import { byMqtt } from "../simulate/by-mqtt.ts";
-import { type Caller, caller, isThere } from "../simulate/call.ts";
-import type { Way } from "../simulate/delivery.ts";
-import type { Fleet } from "../simulate/device.ts";
-import { type SeededFleet, seededFleet } from "../simulate/fleet.ts";
-import { Ledger } from "../simulate/ledger.ts";
-import { MAKERS } from "../simulate/makers.ts";
-import { mayManage, mayRead, provision } from "../simulate/provision.ts";
-import { simulate as run } from "../simulate/simulation.ts";
-import { type Summary, Tally } from "../simulate/tally.ts";
-import { type Verification, verify } from "../simulate/verify.ts";
-import { type Command, print, say } from "./command.ts";
-import { Progress } from "./progress.ts";
-import { type Wishes, wishesOf } from "./simulate-wishes.ts";
+import { type Fleet, type SeededFleet, seededFleet } from "../simulate/fleet.ts";
+import { type HttpClient, httpClient, httpTransport, isReachable } from "../simulate/http.ts";
+import { mqttTransport } from "../simulate/mqtt.ts";
+import { canManage, canRead, provision } from "../simulate/provision.ts";
+import { ReadingLog, type Summary, Tally, type Verification, verify } from "../simulate/results.ts";
+import { MAKERS } from "../simulate/sensors.ts";
+import { simulate as run, type Transport } from "../simulate/simulation.ts";
+import type { Command } from "./command.ts";
+import { Progress, print, say } from "./output.ts";
+import { type SimulationOptions, simulationOptions } from "./simulate-options.ts";
 
-const TOLD_MS = 1000;
-/** How long what is under way at the end is waited for. */
-const PATIENCE_MS = 30_000;
+const PROGRESS_INTERVAL_MS = 1000;
+/** How long readings in transit at the end may take. */
+const DELIVERY_TIMEOUT_MS = 30_000;
 const SIGNALS = ["SIGINT", "SIGTERM"] as const;
 
 export const simulate: Command = {
   name: "simulate",
-  summary: "let simulated devices send readings to a service",
-  usage: "--url URL | --mqtt URL [--tanks N] [--rate R] [--seed S] [--duration SPAN] [options]",
-  help: `Devices of several makers report in turn over HTTP or MQTT. Some are cut off for a while and send their backlog later, some
-messages come twice; what is not acknowledged is sent again. Ctrl-C, or the end of --duration, ends it with a summary.
-  --url URL          the service, such as http://127.0.0.1:8080
-  --mqtt URL         a broker instead, such as mqtt://127.0.0.1:1883; with --url too, tanks are registered over HTTP
-  --key KEY          what to send with: an ingest key (or TANK_MONITOR_KEY)
-  --manage-key KEY   registers the customers, tanks and devices (or TANK_MONITOR_MANAGE_KEY); without it, or a --key that may,
-                     readings of devices that have no tank wait in the service
-  --tanks N          how many (10)
-  --rate R           readings a second, of all of them together (2)
-  --seed S           the same seed makes the same fleet and the same course of events (1)
-  --duration SPAN    such as 30s or 2h; otherwise until Ctrl-C
-  --makers LIST      some of ${MAKERS.join(", ")}
-  --verify           at the end, holds the service's telemetry against every reading that was acknowledged; needs --url, and
-                     --read-key KEY (or TANK_MONITOR_READ_KEY) where no key may manage
-  --json             prints the summary as JSON
-Exits with 1 where a reading was rejected or could not be delivered, or the telemetry is not as it must be.`,
-  most: 0,
+  summary: "send readings of simulated devices to a service",
+  usage: "--url URL | --mqtt URL [--tanks N] [--rate R] [--seed S] [--duration DURATION] [options]",
+  help: `Simulate devices of several makers that report over HTTP or MQTT. Some lose their connection and send a backlog later, some
+messages arrive twice, and what is not acknowledged is sent again. Ctrl-C, or the end of --duration, prints a summary.
+
+  --url URL            the service, such as http://127.0.0.1:8080
+  --mqtt URL           a broker instead, such as mqtt://127.0.0.1:1883; with --url, tanks are registered over HTTP
+  --key KEY            ingest key to send with (or TANK_MONITOR_KEY)
+  --manage-key KEY     manage key that registers customers, tanks and devices (or TANK_MONITOR_MANAGE_KEY); without one,
+                       readings of devices without a tank stay pending
+  --tanks N            number of tanks (10)
+  --rate R             readings per second, in total (2)
+  --seed S             the same seed gives the same fleet and events (1)
+  --duration DURATION  such as 30s or 2h; until Ctrl-C by default
+  --makers LIST        some of ${MAKERS.join(", ")}
+  --verify             at the end, compare the service's telemetry with every acknowledged reading; needs --url, and
+                       --read-key KEY (or TANK_MONITOR_READ_KEY) if there is no manage key
+  --json               print the summary as JSON
+
+Exit 1 if a reading was rejected or not delivered, or the verification failed.`,
+  maxArguments: 0,
   flags: {
     url: { type: "string" },
     mqtt: { type: "string" },
@@ -58,131 +55,132 @@ Exits with 1 where a reading was rejected or could not be delivered, or the tele
     json: { type: "boolean" },
   },
   async run(call) {
-    const wishes = wishesOf(call);
-    const fleet = seededFleet(wishes.seed, wishes.tanks, wishes.makers);
-    const manager = await managerFor(wishes);
-    const reader = wishes.verify ? await readerFor(wishes, manager) : undefined;
-    if (manager === undefined) say("Nothing is registered: readings of devices that have no tank in the service wait there.");
+    const options = simulationOptions(call);
+    const fleet = seededFleet(options.seed, options.tanks, options.makers);
+    const manager = await managerFor(options);
+    const reader = options.verify ? await readerFor(options, manager) : undefined;
+    if (manager === undefined)
+      say("No manage key: tanks are not registered, and readings of devices without a tank stay pending.");
     else await register(fleet, manager);
-    const ledger = reader === undefined ? undefined : new Ledger();
-    const summary = await act(wishes, fleet, ledger);
-    const verification = reader === undefined || ledger === undefined ? undefined : await lookAgain(ledger, fleet, reader);
-    const told = wishes.mqtt === undefined ? summary : asBrokersTell(summary);
-    if (call.flags["json"] === true) print(JSON.stringify({ ...told, ...(verification && { verification }) }));
-    else tell(told, verification);
-    return isFine(summary, verification) ? 0 : 1;
+    const log = reader === undefined ? undefined : new ReadingLog();
+    const summary = await runSimulation(options, fleet, log);
+    const verification = reader === undefined || log === undefined ? undefined : await verifyReadings(log, fleet, reader);
+    const known = options.mqtt === undefined ? summary : knownOverMqtt(summary);
+    if (call.flags["json"] === true) print(JSON.stringify({ ...known, ...(verification && { verification }) }));
+    else printSummary(known, verification);
+    return isSuccess(summary, verification) ? 0 : 1;
   },
 };
 
-/** Somebody who may manage: the one with the manage key, or the sender where its key is one. */
-async function managerFor({ url, key, manageKey }: Wishes): Promise<Caller | undefined> {
+/** A client with a manage key: --manage-key, or --key if it can manage. */
+async function managerFor({ url, key, manageKey }: SimulationOptions): Promise<HttpClient | undefined> {
   if (url === undefined) return undefined;
-  if (!(await isThere(url))) throw new UserError(`nothing answers at ${url}. Is the service running, and the port right?`);
+  if (!(await isReachable(url))) throw new UserError(`nothing listens at ${url}. Is the service running, and the port right?`);
   const secret = manageKey ?? key;
   if (secret === undefined) return undefined;
-  const call = caller(url, secret);
-  if (await mayManage(call)) return call;
-  if (manageKey !== undefined) throw new UserError("the key given as --manage-key has another role than manage");
+  const client = httpClient(url, secret);
+  if (await canManage(client)) return client;
+  if (manageKey !== undefined) throw new UserError("the key given as --manage-key does not have the role manage");
   return undefined;
 }
 
-async function readerFor({ url = "", readKey }: Wishes, manager: Caller | undefined): Promise<Caller> {
-  const call = readKey === undefined ? manager : caller(url, readKey);
-  if (call === undefined || !(await mayRead(call))) throw new UserError("--verify needs a key that may read: --read-key");
-  return call;
+async function readerFor({ url = "", readKey }: SimulationOptions, manager: HttpClient | undefined): Promise<HttpClient> {
+  const client = readKey === undefined ? manager : httpClient(url, readKey);
+  if (client === undefined || !(await canRead(client))) throw new UserError("--verify needs a key that can read: --read-key");
+  return client;
 }
 
-async function register(fleet: SeededFleet, manager: Caller): Promise<void> {
+async function register(fleet: SeededFleet, manager: HttpClient): Promise<void> {
   const progress = new Progress("registering tanks");
-  await provision(fleet, manager, (done) => progress.show(done, fleet.size, ""));
+  await provision(fleet, manager, (done) => progress.show(done, fleet.size));
   progress.end();
 }
 
-function wayFor({ url = "", mqtt, key, manageKey }: Wishes): Way | Promise<Way> {
-  return mqtt === undefined ? byHttp(caller(url, key ?? manageKey ?? "")) : byMqtt(mqtt, key ?? manageKey);
+function transportFor({ url = "", mqtt, key, manageKey }: SimulationOptions): Transport | Promise<Transport> {
+  return mqtt === undefined ? httpTransport(httpClient(url, key ?? manageKey ?? "")) : mqttTransport(mqtt, key ?? manageKey);
 }
 
-async function act(wishes: Wishes, fleet: Fleet, ledger: Ledger | undefined): Promise<Summary> {
-  const { seed, rate, tanks, milliseconds } = wishes;
-  const way = await wayFor(wishes);
-  const tally = new Tally(ledger);
-  const ending = endingAfter(milliseconds);
-  const told = () => (wishes.mqtt === undefined ? tally.summary() : asBrokersTell(tally.summary()));
+async function runSimulation(options: SimulationOptions, fleet: Fleet, log: ReadingLog | undefined): Promise<Summary> {
+  const { seed, rate, tanks, durationMs, mqtt } = options;
+  const transport = await transportFor(options);
+  const tally = new Tally(log);
+  const ending = endAfter(durationMs);
+  const counts = (): string => countsText(mqtt === undefined ? tally.summary() : knownOverMqtt(tally.summary()));
   const progress = new Progress("so far:");
-  const teller = setInterval(() => {
-    progress.show(0, 0, line(told()));
-    if (ledger?.isFull) ending.end();
-  }, TOLD_MS);
-  say(`${tanks} devices report, ${rate} readings a second over ${wishes.mqtt === undefined ? "HTTP" : "MQTT"}. Ctrl-C ends it.`);
+  const timer = setInterval(() => {
+    progress.show(0, 0, counts());
+    if (log?.isFull) ending.stop();
+  }, PROGRESS_INTERVAL_MS);
+  say(`${tanks} devices send ${rate} readings per second over ${mqtt === undefined ? "HTTP" : "MQTT"}. Press Ctrl-C to stop.`);
   try {
-    await run({ fleet, seed, way, rate, clock: Date.now, told: tally, ...ending.signals });
+    await run({ fleet, seed, transport, rate, clock: Date.now, observer: tally, ...ending.signals });
     return tally.summary();
   } catch (error) {
     progress.end();
-    say(line(told()));
+    say(counts());
     throw error;
   } finally {
     progress.end();
-    clearInterval(teller);
-    ending.forget();
-    await way.close();
+    clearInterval(timer);
+    ending.dispose();
+    await transport.close();
   }
 }
 
-/** The first signal, or the end of the time, ends it; a second one, or a service that is not back in time, gives up. */
-function endingAfter(milliseconds: number | undefined) {
-  const [end, hurry] = [new AbortController(), new AbortController()];
+/** The first signal, or the end of the duration, stops sending; a second signal, or the timeout, aborts deliveries. */
+function endAfter(durationMs: number | undefined) {
+  const [stopping, aborting] = [new AbortController(), new AbortController()];
   const timers: NodeJS.Timeout[] = [];
   const stop = (): void => {
-    if (end.signal.aborted) return;
-    end.abort();
-    timers.push(setTimeout(() => hurry.abort(), PATIENCE_MS));
+    if (stopping.signal.aborted) return;
+    stopping.abort();
+    timers.push(setTimeout(() => aborting.abort(), DELIVERY_TIMEOUT_MS));
   };
-  const signalled = (): void => (end.signal.aborted ? hurry.abort() : stop());
-  if (milliseconds !== undefined) timers.push(setTimeout(stop, milliseconds));
-  for (const signal of SIGNALS) process.on(signal, signalled);
+  const onSignal = (): void => (stopping.signal.aborted ? aborting.abort() : stop());
+  if (durationMs !== undefined) timers.push(setTimeout(stop, durationMs));
+  for (const signal of SIGNALS) process.on(signal, onSignal);
   return {
-    signals: { end: end.signal, hurry: hurry.signal },
-    end: stop,
-    forget(): void {
+    signals: { stop: stopping.signal, abort: aborting.signal },
+    stop,
+    dispose(): void {
       for (const timer of timers) clearTimeout(timer);
-      for (const signal of SIGNALS) process.off(signal, signalled);
+      for (const signal of SIGNALS) process.off(signal, onSignal);
     },
   };
 }
 
-async function lookAgain(ledger: Ledger, fleet: Fleet, reader: Caller): Promise<Verification> {
+async function verifyReadings(log: ReadingLog, fleet: Fleet, reader: HttpClient): Promise<Verification> {
   const progress = new Progress("verifying");
   try {
-    return await verify(ledger, fleet, reader, (tanks) => progress.show(tanks, fleet.size, ""));
+    return await verify(log, fleet, reader, (tanks) => progress.show(tanks, fleet.size));
   } finally {
     progress.end();
   }
 }
 
-function isFine({ rejected, undelivered }: Summary, found: Verification | undefined): boolean {
-  return rejected + undelivered + (found?.missing ?? 0) + (found?.different ?? 0) + (found?.strange ?? 0) === 0;
+function isSuccess({ rejected, undelivered }: Summary, verification: Verification | undefined): boolean {
+  const { missing, different, strange } = verification ?? { missing: 0, different: 0, strange: 0 };
+  return rejected + undelivered + missing + different + strange === 0;
 }
 
-/** A broker acknowledges, and says no more. */
-function asBrokersTell({ measured, sent, resent, acknowledged, undelivered }: Summary) {
+/** A broker acknowledges messages, and reports nothing else. */
+function knownOverMqtt({ measured, sent, resent, acknowledged, undelivered }: Summary) {
   return { measured, sent, resent, acknowledged, undelivered };
 }
 
-type Told = Partial<Summary>;
-
-function line({ reasons: _, ...counts }: Told): string {
+function countsText({ reasons: _, ...counts }: Partial<Summary>): string {
   return Object.entries(counts)
     .map(([name, count]) => `${count.toLocaleString("en")} ${name}`)
     .join(", ");
 }
 
-function tell(summary: Told, found: Verification | undefined): void {
-  print(line(summary));
+function printSummary(summary: Partial<Summary>, verification: Verification | undefined): void {
+  print(countsText(summary));
   for (const reason of summary.reasons ?? []) say(`rejected: ${reason}`);
-  if ((summary.waiting ?? 0) > 0) say("What waits is taken in once its device has a tank and, where it needs one, a profile.");
-  if (found === undefined) return;
-  const { tanks, readings, missing, different, strange, faults } = found;
-  print(`verified: ${readings} readings of ${tanks} tanks, ${missing} missing, ${different} different, ${strange} strange`);
-  for (const fault of faults) say(fault);
+  if ((summary.waiting ?? 0) > 0)
+    say("Waiting readings are stored once their device has a tank and, if it needs one, a profile.");
+  if (verification === undefined) return;
+  const { tanks, readings, missing, different, strange, faults } = verification;
+  print(`verified: ${readings} readings of ${tanks} tanks, ${missing} missing, ${different} different, ${strange} unexpected`);
+  for (const error of faults) say(error);
 }

@@ -1,24 +1,264 @@
-// The demo: a fleet that never was, made from a seed, with a past and a present. It knows the domain and nothing of
-// stores, doors or commands; whoever runs a demo carries what is made here to a store.
+// The customers and tanks of the demo, derived from a seed. This folder fills a store; it knows neither HTTP nor commands.
 
 import type { Customer } from "../domain/customer.ts";
 import type { Instant } from "../domain/instant.ts";
-import type { Tank } from "../domain/tank.ts";
-import { type Seed, seeded } from "../simulate/random.ts";
-import { makeCustomers } from "./customers.ts";
-import { makeTanks } from "./tanks.ts";
+import type { CapacityUnit, Location, Tank, UseCase } from "../domain/tank.ts";
+import { type Random, type Seed, seeded } from "../simulate/random.ts";
+import { type Country, countryOf, TOWNS, type Town } from "./countries.ts";
+import { DAY, YEAR } from "./tank-model.ts";
 
 const CUSTOMERS = 200;
 const TANKS = 500;
+const DELETED_CUSTOMERS = 6;
+const DELETED_TANKS = 15;
+/** Customers are older than the year of readings. */
+const CUSTOMER_AGE = { min: YEAR + 31 * DAY, max: 3 * YEAR };
+const MIN_AGE_OF_FULL_HISTORY = YEAR + DAY;
+/** About two kilometres, in degrees. */
+const DISTANCE_FROM_TOWN = 0.02;
 
-type Fleet = {
+type CustomerKind = "household" | "business" | "factory" | "housing";
+type DemoCustomer = {
+  readonly customer: Customer;
+  readonly deleted: boolean;
+  readonly kind: CustomerKind;
+  readonly home: Town;
+};
+type DemoTank = { readonly tank: Tank; readonly deleted: boolean };
+
+type DemoFleet = {
   readonly customers: { readonly customer: Customer; readonly deleted: boolean }[];
-  readonly tanks: { readonly tank: Tank; readonly deleted: boolean }[];
+  readonly tanks: DemoTank[];
 };
 
 /** Both lists are oldest first. */
-export function makeFleet(seed: Seed, now: Instant): Fleet {
-  const customers = makeCustomers(CUSTOMERS, seeded(`${seed}/customers`), now);
-  const tanks = makeTanks(TANKS, customers, seeded(`${seed}/tanks`), now);
+export function createFleet(seed: Seed, now: Instant): DemoFleet {
+  const customers = createCustomers(CUSTOMERS, seeded(`${seed}/customers`), now);
+  const tanks = createTanks(TANKS, customers, seeded(`${seed}/tanks`), now);
   return { customers: customers.map(({ customer, deleted }) => ({ customer, deleted })), tanks };
+}
+
+/** Sorted by date before ids are given, so that ids rise with creation dates. */
+function createCustomers(count: number, random: Random, now: Instant): DemoCustomer[] {
+  const { min, max } = CUSTOMER_AGE;
+  const dates = Array.from({ length: count }, () => Math.floor(now - random.between(min, max)));
+  dates.sort((a, b) => a - b);
+  const drafts = dates.map((created_at) => ({ created_at, kind: customerKind(random) }));
+  const deleted = deletedCustomers(drafts, random);
+  const usedNames = new Set<string>();
+  return drafts.map(({ created_at, kind }, i) => {
+    const home = random.pick(TOWNS);
+    const customer: Customer = {
+      id: `cus_demo${String(i + 1).padStart(3, "0")}`,
+      ...nameAndEmail(kind, home, usedNames, random),
+      phone: random.chance(0.85) ? home.phone.replace(/#/g, () => String(random.whole(0, 9))) : null,
+      ...customerDates(created_at, random, now),
+    };
+    return { customer, deleted: deleted.has(i), kind, home };
+  });
+}
+
+function customerKind(random: Random): CustomerKind {
+  const draw = random.next();
+  if (draw < 0.62) return "household";
+  if (draw < 0.86) return "business";
+  return draw < 0.95 ? "factory" : "housing";
+}
+
+/** Only households are deleted, and never the first customer, which examples use. */
+function deletedCustomers(drafts: readonly { readonly kind: CustomerKind }[], random: Random): Set<number> {
+  const candidates = drafts.flatMap(({ kind }, i) => (kind === "household" && i > 0 ? [i] : []));
+  const deleted = new Set<number>();
+  while (deleted.size < Math.min(DELETED_CUSTOMERS, candidates.length)) deleted.add(random.pick(candidates));
+  return deleted;
+}
+
+function nameAndEmail(kind: CustomerKind, home: Town, used: Set<string>, random: Random): { name: string; email: string } {
+  const country = countryOf(home.country);
+  for (;;) {
+    const family = random.pick(country.families);
+    const first = random.pick(country.language.firstNames);
+    const name = kind === "household" ? `${first} ${family}` : companyName(kind, family, home, country, random);
+    if (used.has(name)) continue;
+    used.add(name);
+    const email =
+      kind === "household"
+        ? `${emailPart(first)}.${emailPart(family)}@${random.pick(["mail", "post", "home"])}.example`
+        : `${random.pick(country.language.mailboxes)}@${emailPart(name)}.example`;
+    return { name, email };
+  }
+}
+
+function companyName(
+  kind: Exclude<CustomerKind, "household">,
+  family: string,
+  home: Town,
+  country: Country,
+  random: Random,
+): string {
+  const patterns = { business: country.businesses, factory: country.factories, housing: country.housing };
+  return random.pick(patterns[kind]).replace("{family}", family).replace("{city}", home.city);
+}
+
+const UMLAUTS: Readonly<Record<string, string>> = { ä: "ae", ö: "oe", ü: "ue", ß: "ss" };
+
+function emailPart(name: string): string {
+  return name
+    .toLowerCase()
+    .replace(/[äöüß]/g, (letter) => UMLAUTS[letter] ?? letter)
+    .normalize("NFD")
+    .replace(/[\p{M}.']/gu, "")
+    .replace(/[^a-z0-9]+/g, "-")
+    .replace(/^-|-$/g, "");
+}
+
+type CustomerDates = Pick<Customer, "created_at" | "verified_at" | "last_seen_at" | "updated_at">;
+
+function customerDates(created_at: Instant, random: Random, now: Instant): CustomerDates {
+  const verified_at = random.chance(0.9) ? Math.floor(created_at + random.between(0.001, 1) ** 4 * 5 * DAY) : null;
+  const since = verified_at ?? created_at;
+  const updated_at = random.chance(0.5) ? Math.floor(random.between(since, now)) : since;
+  const isSeen = random.chance(verified_at === null ? 0.2 : 0.92);
+  // The cube makes recent visits more likely.
+  const last_seen_at = isSeen ? Math.floor(now - random.next() ** 3 * (now - since)) : null;
+  return { created_at, verified_at, last_seen_at, updated_at };
+}
+
+function createTanks(count: number, customers: readonly DemoCustomer[], random: Random, now: Instant): DemoTank[] {
+  const drafts = ownersOf(count, customers, random).map((owner) => ({ owner, created_at: createdAt(owner, random, now) }));
+  drafts.sort((a, b) => a.created_at - b.created_at);
+  const deleted = deletedTanks(drafts, random);
+  const usedDevices = new Set<string>();
+  const usedNames = new Set<string>();
+  return drafts.map(({ owner, created_at }, i) => {
+    const town = townOf(owner, random);
+    const country = countryOf(town.country);
+    const useCase = useCaseOf(owner.kind, random);
+    const location = locationNear(town, country, random);
+    const address = country.numberFirst ? [location.street_number, location.street] : [location.street, location.street_number];
+    const name = owner.kind === "housing" ? address.join(" ") : random.pick(country.language.tankNames[useCase]);
+    const tank: Tank = {
+      id: `tank_demo${String(i + 1).padStart(3, "0")}`,
+      assigned_device_id: newDeviceId(usedDevices, random),
+      capacity: random.pick(CAPACITIES[country.unit][useCase]),
+      capacity_unit: country.unit,
+      created_at,
+      custom_id: random.chance(0.4) ? `${random.pick(["T", "GT", "LPG"])}-${random.whole(1000, 9999)}` : null,
+      location: withGaps(location, random),
+      min_fill_alert_percentage: random.chance(0.7) ? random.pick([15, 20, 25, 30]) : random.whole(10, 35),
+      name: uniqueName(name, owner.customer.id, usedNames),
+      owner_id: owner.customer.id,
+      updated_at: random.chance(0.4) ? Math.floor(random.between(created_at, now)) : created_at,
+      use_case: random.chance(0.92) ? useCase : null,
+    };
+    return { tank, deleted: deleted.has(i) };
+  });
+}
+
+/** Relative chances of owning more than one tank. */
+const MORE_TANKS_WEIGHT: Readonly<Record<CustomerKind, number>> = { household: 1, business: 6, factory: 15, housing: 60 };
+
+function ownersOf(count: number, customers: readonly DemoCustomer[], random: Random): DemoCustomer[] {
+  const owners = customers.filter((customer) => customer.kind === "housing" || !random.chance(0.07));
+  const weighted = owners.flatMap((owner) =>
+    owner.deleted ? [] : Array.from({ length: MORE_TANKS_WEIGHT[owner.kind] }, () => owner),
+  );
+  while (owners.length < count) owners.push(random.pick(weighted));
+  return owners;
+}
+
+function createdAt(owner: DemoCustomer, random: Random, now: Instant): Instant {
+  const { created_at } = owner.customer;
+  const isNew = !owner.deleted && random.chance(0.05);
+  const [from, to] = isNew ? [now - 340 * DAY, now - 20 * DAY] : [created_at, now - MIN_AGE_OF_FULL_HISTORY];
+  return Math.floor(random.between(from, to));
+}
+
+/** Never the first tank, which examples use. */
+function deletedTanks(drafts: readonly { readonly owner: DemoCustomer }[], random: Random): Set<number> {
+  const deleted = new Set(drafts.flatMap(({ owner }, i) => (owner.deleted ? [i] : [])));
+  while (deleted.size < DELETED_TANKS) deleted.add(random.whole(1, drafts.length - 1));
+  return deleted;
+}
+
+function townOf(owner: DemoCustomer, random: Random): Town {
+  if (owner.kind === "household" || random.chance(0.75)) return owner.home;
+  return random.pick(TOWNS.filter((town) => town.country === owner.home.country));
+}
+
+function useCaseOf(kind: CustomerKind, random: Random): UseCase {
+  if (kind === "household") return "residential";
+  if (kind === "business") return "commercial";
+  if (kind === "factory") return random.chance(0.85) ? "industrial" : "commercial";
+  return random.chance(0.85) ? "residential" : "commercial";
+}
+
+const CAPACITIES: Readonly<Record<CapacityUnit, Readonly<Record<UseCase, readonly number[]>>>> = {
+  liters: {
+    residential: [1200, 1775, 2700, 2700, 4850, 4850, 6400],
+    commercial: [4850, 6400, 6400, 9100, 12_500],
+    industrial: [20_000, 30_000, 33_000, 50_000, 65_000, 120_000],
+  },
+  gallons: {
+    residential: [120, 250, 320, 500, 500, 1000],
+    commercial: [500, 1000, 1000, 1450, 1990],
+    industrial: [6500, 12_000, 18_000, 30_000],
+  },
+};
+
+type FullLocation = { readonly [Field in keyof Location]: NonNullable<Location[Field]> };
+
+function locationNear(town: Town, country: Country, random: Random): FullLocation {
+  return {
+    city: town.city,
+    country: town.country,
+    district: random.pick(town.districts),
+    latitude: roundedDegrees(random.normal(town.latitude, DISTANCE_FROM_TOWN)),
+    longitude: roundedDegrees(random.normal(town.longitude, DISTANCE_FROM_TOWN)),
+    postal_code: random.pick(town.postalCodes),
+    region: town.region,
+    street: random.pick(country.streets),
+    street_number: `${random.whole(1, 140)}${random.chance(0.1) ? random.pick(["a", "b", "c"]) : ""}`,
+  };
+}
+
+const roundedDegrees = (value: number): number => Math.round(value * 100_000) / 100_000;
+
+/** Real records are rarely complete. */
+function withGaps(location: FullLocation, random: Random): Location {
+  const hasCoordinates = random.chance(0.94);
+  const hasStreet = random.chance(0.93);
+  return {
+    city: random.chance(0.98) ? location.city : null,
+    country: random.chance(0.99) ? location.country : null,
+    district: random.chance(0.6) ? location.district : null,
+    latitude: hasCoordinates ? location.latitude : null,
+    longitude: hasCoordinates ? location.longitude : null,
+    postal_code: random.chance(0.96) ? location.postal_code : null,
+    region: random.chance(0.9) ? location.region : null,
+    street: hasStreet ? location.street : null,
+    street_number: hasStreet && random.chance(0.96) ? location.street_number : null,
+  };
+}
+
+/** An EUI-64 with the prefix of a maker. */
+function newDeviceId(used: Set<string>, random: Random): string {
+  for (;;) {
+    const digits = Array.from({ length: 10 }, () => random.whole(0, 15).toString(16)).join("");
+    const id = random.pick(["a84041", "70b3d5", "0004a3"]) + digits;
+    if (used.has(id)) continue;
+    used.add(id);
+    return id;
+  }
+}
+
+/** Adds a number where the owner has a tank of that name already. */
+function uniqueName(name: string, ownerId: string, used: Set<string>): string {
+  for (let i = 1; ; i++) {
+    const candidate = i === 1 ? name : `${name} (${i})`;
+    const key = `${ownerId} ${candidate}`;
+    if (used.has(key)) continue;
+    used.add(key);
+    return candidate;
+  }
 }

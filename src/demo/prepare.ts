@@ -1,64 +1,71 @@
-// The demo: a simulated fleet on a database of its own. This file fills the database, or brings it up to now.
+// Fills a database with the demo fleet, or brings an earlier demo up to date; and the fleet as the simulator sends for it.
 
 import { isCommandError } from "../domain/commands/command.ts";
 import { UserError } from "../domain/errors.ts";
 import type { Instant } from "../domain/instant.ts";
 import { UNRESTRICTED } from "../domain/key.ts";
 import { PAGE_SIZE } from "../domain/page.ts";
-import { incomingForTanks, type ReadingBatch } from "../domain/reading.ts";
-import type { TankRecord } from "../domain/record.ts";
+import { incomingForTanks, type Reading, type ReadingBatch } from "../domain/reading.ts";
+import type { TankRecord } from "../domain/records.ts";
 import type { Reads, Store } from "../domain/store.ts";
 import type { Tank } from "../domain/tank.ts";
-import { sensorOf } from "../simulate/makers.ts";
-import type { Seed } from "../simulate/random.ts";
-import { deviceOf, type KnownTank } from "./devices.ts";
-import { makeFleet } from "./fleet.ts";
-import { catchUp, history } from "./history.ts";
+import type { Fleet, SimulatedDevice } from "../simulate/fleet.ts";
+import { type Seed, seeded } from "../simulate/random.ts";
+import { type Maker, sensorOf, shapeFor } from "../simulate/sensors.ts";
+import { createFleet } from "./fleet.ts";
+import { catchUp, history, TankModel } from "./tank-model.ts";
 
 const FIRST_CUSTOMER = "cus_demo001";
 const LAST_TANK = "tank_demo500";
-/** Tanks whose readings are handed over before the first of them is waited for. */
-const UNDER_WAY = 4;
-/** As the audit log has it. */
-const MADE_BY = "demo";
+/** Batches that are written at the same time. */
+const CONCURRENT_BATCHES = 4;
+/** The actor in the audit log. */
+const ACTOR = "demo";
+const LITRES_PER_GALLON = 3.785411784;
 
-export type Told = (done: number, total: number) => void;
+/** Makers by EUI prefix; the last prefix is that of a radio module that many makers use. */
+const MAKERS_BY_PREFIX: Readonly<Record<string, readonly Maker[]>> = {
+  a84041: ["dragino"],
+  "70b3d5": ["decentlab"],
+  "0004a3": ["own", "milesight", "milesight-tts", "elsys", "mopeka"],
+};
 
-/** Leaves a database alone that holds anything but a demo. */
-export async function prepareDemo(store: Store, seed: Seed, now: Instant, told: Told): Promise<void> {
+type OnProgress = (done: number, total: number) => void;
+
+/** Refuses a database that contains anything but a demo. */
+export async function prepareDemo(store: Store, seed: Seed, now: Instant, onProgress: OnProgress): Promise<void> {
   const isDemo = (await store.customerById(FIRST_CUSTOMER, UNRESTRICTED)) !== undefined;
   if (!isDemo && !(await store.isEmpty())) {
-    throw new UserError(
-      "the database of DATABASE_URL holds something else than a demo; the demo leaves it alone. Name an empty one.",
-    );
+    throw new UserError("the database in DATABASE_URL contains data that is not from a demo. Use an empty database.");
   }
-  const isWhole = (await store.tankById(LAST_TANK, UNRESTRICTED)) !== undefined;
-  if (!isWhole) await makeAnew(store, seed, now, told);
-  else await bringUpToNow(store, seed, now, told);
-  await equip(store, seed, now);
+  const isComplete = (await store.tankById(LAST_TANK, UNRESTRICTED)) !== undefined;
+  if (!isComplete) await fill(store, seed, now, onProgress);
+  else await addMissedReadings(store, seed, now, onProgress);
+  await registerDevices(store, seed, now);
 }
 
-/** Says how the payloads of every device are read. What is said already changes nothing. */
-async function equip(store: Store, seed: Seed, now: Instant): Promise<void> {
+/** Profile and shape of every device. Repeating it changes nothing. */
+async function registerDevices(store: Store, seed: Seed, now: Instant): Promise<void> {
   const tanks = await liveTanks(store);
-  const equipped = tanks.map(async (tank) => {
+  const registered = tanks.map(async (tank) => {
     const { id, maker, shape } = deviceOf(tank, seed);
     const fields = { tank_id: tank.id, profile: sensorOf(maker)?.profile ?? null, shape };
-    const order = { type: "put_device", id, fields, ifMatch: undefined, swap: false } as const;
-    const done = await store.execute(order, { by: MADE_BY, at: now });
-    if (isCommandError(done)) throw new Error(`device ${id} of the demo is refused: ${done.detail}`);
+    const command = { type: "put_device", id, fields, ifMatch: undefined, swap: false } as const;
+    const result = await store.execute(command, { by: ACTOR, at: now });
+    if (isCommandError(result)) throw new Error(`cannot register demo device ${id}: ${result.detail}`);
   });
-  await Promise.all(equipped);
+  await Promise.all(registered);
 }
 
-async function makeAnew(store: Store, seed: Seed, now: Instant, told: Told): Promise<void> {
-  const { customers, tanks } = makeFleet(seed, now);
+async function fill(store: Store, seed: Seed, now: Instant, onProgress: OnProgress): Promise<void> {
+  const { customers, tanks } = createFleet(seed, now);
   await store.importCustomers(customers);
-  // The last tank says that the fleet is whole: it comes after everything else.
-  await store.importTanks(tanks.slice(0, -1));
-  await putHistory(store, tanks.slice(0, -1).map(tankOf), seed, now, told);
-  await store.importTanks(tanks.slice(-1));
-  await putHistory(store, tanks.slice(-1).map(tankOf), seed, now, told);
+  // The last tank marks the fleet as complete, so it is written after everything else.
+  for (const records of [tanks.slice(0, -1), tanks.slice(-1)]) {
+    await store.importTanks(records);
+    const batches = history(records.map(tankOf), seed, now);
+    await ingestAll(store, batches, (done) => onProgress(done, records.length));
+  }
 }
 
 function tankOf(record: TankRecord): Tank {
@@ -66,30 +73,28 @@ function tankOf(record: TankRecord): Tank {
   return record.tank;
 }
 
-async function putHistory(store: Store, tanks: readonly Tank[], seed: Seed, now: Instant, told: Told): Promise<void> {
-  await putBatches(store, history(tanks, seed, now), (done) => told(done, tanks.length));
-}
-
-async function bringUpToNow(store: Store, seed: Seed, now: Instant, told: Told): Promise<void> {
-  const known = await knownTanks(store);
+async function addMissedReadings(store: Store, seed: Seed, now: Instant, onProgress: OnProgress): Promise<void> {
+  const known = await tanksWithReadings(store);
   const missed = known.map(({ tank, last }) => catchUp(tank, seed, last, now)).filter((batch) => batch.tank.length > 0);
-  await putBatches(store, missed, (done) => told(done, missed.length));
+  await ingestAll(store, missed, (done) => onProgress(done, missed.length));
 }
 
-async function putBatches(store: Store, batches: Iterable<ReadingBatch>, told: (done: number) => void): Promise<void> {
-  const underWay: Promise<unknown>[] = [];
+async function ingestAll(store: Store, batches: Iterable<ReadingBatch>, onProgress: (done: number) => void): Promise<void> {
+  const pending: Promise<unknown>[] = [];
   let done = 0;
   for (const batch of batches) {
-    underWay.push(store.ingest(incomingForTanks(batch)));
-    if (underWay.length > UNDER_WAY) await underWay.shift();
-    told(++done);
+    pending.push(store.ingest(incomingForTanks(batch)));
+    if (pending.length > CONCURRENT_BATCHES) await pending.shift();
+    onProgress(++done);
   }
-  await Promise.all(underWay);
+  await Promise.all(pending);
 }
 
-/** Every live tank that has sent something, with its newest reading. */
-export async function knownTanks(reads: Pick<Reads, "tankPage" | "telemetryPage">): Promise<KnownTank[]> {
-  const known: KnownTank[] = [];
+export type TankWithReading = { readonly tank: Tank; readonly last: Reading };
+
+/** Every live tank that has readings, with its newest one. */
+export async function tanksWithReadings(reads: Pick<Reads, "tankPage" | "telemetryPage">): Promise<TankWithReading[]> {
+  const known: TankWithReading[] = [];
   for (const tank of await liveTanks(reads)) {
     const newest = await reads.telemetryPage(tank.id, { from: undefined, to: undefined, page: 1, size: 1 }, UNRESTRICTED);
     const last = newest === undefined || newest === "deleted" ? undefined : newest.data[0];
@@ -105,4 +110,31 @@ async function liveTanks(reads: Pick<Reads, "tankPage">): Promise<Tank[]> {
     if (data.length === 0) return tanks;
     tanks.push(...data);
   }
+}
+
+/** Depends only on the seed and the tank, so that a restarted demo finds the same devices. */
+export function deviceOf(tank: Tank, seed: Seed): SimulatedDevice {
+  const random = seeded(`${seed}/${tank.id}/device`);
+  const id = tank.assigned_device_id;
+  const maker = random.pick(MAKERS_BY_PREFIX[id.slice(0, 6)] ?? (["own"] as const));
+  const litres = tank.capacity * (tank.capacity_unit === "gallons" ? LITRES_PER_GALLON : 1);
+  return { id, tankId: tank.id, maker, shape: shapeFor(litres, random) };
+}
+
+/** Each tank continues from its last reading. */
+export function demoFleet(known: readonly TankWithReading[], seed: Seed): Fleet {
+  const members = known.map(({ tank, last }) => ({
+    device: deviceOf(tank, seed),
+    model: new TankModel(tank, seed, { at: last.created_at, fill: last.fill_percentage }),
+  }));
+  const member = (number: number) => {
+    const found = members[number];
+    if (found === undefined) throw new Error(`no device ${number}`);
+    return found;
+  };
+  return {
+    size: members.length,
+    device: (number) => member(number).device,
+    fillAt: (number, at) => member(number).model.readingAt(at)?.fill_percentage,
+  };
 }

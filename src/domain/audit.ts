@@ -1,4 +1,4 @@
-// The audit log: who did what, when, and what changed from what to what.
+// The audit log: who changed what and when, with the values before and after.
 
 import type { Change, CustomerState, TankState, TankWithShape } from "./changes.ts";
 import { customerObject } from "./customer.ts";
@@ -8,7 +8,7 @@ import { tankObject } from "./tank.ts";
 export const AUDITED_OBJECTS = ["customer", "tank", "device", "key"] as const;
 export const AUDITED_ACTIONS = ["created", "changed", "deleted", "restored", "rotated", "revoked"] as const;
 
-/** Something that was done to one object. `changes` has the fields that differ, before and after; never a secret. */
+/** `changes` has the fields that differ; never a secret. */
 export type AuditedChange = {
   readonly object: (typeof AUDITED_OBJECTS)[number];
   readonly id: string;
@@ -16,7 +16,7 @@ export type AuditedChange = {
   readonly changes: Readonly<Record<string, { readonly from: unknown; readonly to: unknown }>>;
 };
 
-/** Who does something and when: the id of a key, or words for who has none. */
+/** `by` is the id of a key, or a description of a caller without one. */
 export type AuditContext = { readonly by: string; readonly at: Instant };
 
 export type AuditEntry = AuditedChange & AuditContext & { readonly number: number };
@@ -31,7 +31,7 @@ export function auditTanks(changes: readonly Change<TankState>[]): AuditedChange
   return changes.flatMap(({ id, before, after }) => auditedChange("tank", id, before, after, fields));
 }
 
-/** The shape is no data field of the interface: a change of it is told apart. */
+/** Changes of the shape are entries of their own: it is not a field of `/v1`. */
 export function auditShapes(changes: readonly Change<TankWithShape>[]): AuditedChange[] {
   return changes.flatMap(({ id, before, after }) => {
     const changed = differences({ shape: before?.shape }, { shape: after.shape });
@@ -41,7 +41,7 @@ export function auditShapes(changes: readonly Change<TankWithShape>[]): AuditedC
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** Without what is derived, or says no more than the entry itself. */
+/** Without derived fields, and those that repeat the entry itself. */
 function customerFields({ customer }: CustomerState): Fields {
   const { object, id, tank_count, last_seen_at, updated_at, is_verified, ...fields } = customerObject({
     ...customer,
@@ -52,8 +52,8 @@ function customerFields({ customer }: CustomerState): Fields {
 
 function tankFields({ tank }: TankState): Fields {
   const { object, id, updated_at, location, ...fields } = tankObject(tank);
-  const place = Object.entries(location).map(([name, value]) => [`location.${name}`, value] as const);
-  return { ...fields, ...Object.fromEntries(place) };
+  const locationFields = Object.entries(location).map(([name, value]) => [`location.${name}`, value] as const);
+  return { ...fields, ...Object.fromEntries(locationFields) };
 }
 
 function auditedChange<S extends { readonly deleted: boolean }>(
@@ -69,7 +69,7 @@ function auditedChange<S extends { readonly deleted: boolean }>(
   return Object.keys(changes).length === 0 ? [] : [{ object, id, action: "changed", changes }];
 }
 
-/** What is null on both sides says nothing. */
+/** A missing field counts as null. */
 export function differences(before: Fields, after: Fields): AuditedChange["changes"] {
   const names = new Set([...Object.keys(before), ...Object.keys(after)]);
   const changed = [...names].map((name) => [name, { from: before[name] ?? null, to: after[name] ?? null }] as const);

@@ -1,8 +1,20 @@
 // A customer: an account holder who owns tanks.
 
-import { emailField, idField, instantField, nullableInstantField, nullableTextField, textField } from "./fields.ts";
-import { formatInstant, formatInstantOrNull, type Instant } from "./instant.ts";
-import { boolean, integer, literal, object, type Static } from "./schema.ts";
+import { errorInInstants, formatInstant, formatInstantOrNull, type Instant } from "./instant.ts";
+import {
+  boolean,
+  emailField,
+  idField,
+  instantField,
+  integer,
+  literal,
+  nullableInstantField,
+  nullableTextField,
+  object,
+  type Static,
+  textField,
+} from "./schema.ts";
+import { errorInObject } from "./validate.ts";
 
 export type Customer = {
   readonly id: string;
@@ -15,7 +27,6 @@ export type Customer = {
   readonly verified_at: Instant | null;
 };
 
-/** A customer as the store knows it: with the number of tanks it keeps beside it. */
 export type CustomerWithCount = Customer & { readonly tank_count: number };
 
 export const CustomerObject = object(
@@ -49,4 +60,11 @@ export function customerObject(customer: CustomerWithCount): Static<typeof Custo
     updated_at: formatInstant(customer.updated_at),
     verified_at: formatInstantOrNull(customer.verified_at),
   };
+}
+
+/** What is wrong with a stored customer, apart from its `tank_count`. */
+export function errorInCustomer(customer: CustomerWithCount): string | undefined {
+  const { created_at, updated_at, last_seen_at, verified_at } = customer;
+  const error = errorInInstants({ created_at, updated_at, last_seen_at, verified_at });
+  return error ?? errorInObject(CustomerObject, customerObject({ ...customer, tank_count: 0 }));
 }

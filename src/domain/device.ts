@@ -1,9 +1,9 @@
-// Devices: how one is known, how its payloads are read, and which tank it served when.
+// Devices: their ids, their profiles, and which tank each was assigned to when.
 
-import type { Instant } from "./instant.ts";
+import { formatInstant, type Instant } from "./instant.ts";
 import type { Profile } from "./profile.ts";
 
-/** An EUI-64 is written in either case, by network servers and by people: it counts in lower case. */
+/** The id under which a device is stored. Network servers and people write an EUI-64 in either case: it becomes lower case. */
 export function deviceKey(id: string): string {
   return EUI_64.test(id) ? id.toLowerCase() : id;
 }
@@ -14,24 +14,24 @@ const EUI_64 = /^[0-9A-Fa-f]{16}$/;
 export const EARLIEST: Instant = Number.MIN_SAFE_INTEGER;
 
 export type Device = {
-  /** As `deviceKey` has it. */
+  /** As returned by `deviceKey`. */
   readonly id: string;
-  /** The live tank it serves now. */
+  /** The tank it is assigned to; never a deleted one. */
   readonly tank_id: string | null;
-  /** Since when it serves its tank, or none; `EARLIEST` for a device that never moved. */
+  /** Start of the current assignment; `EARLIEST` if there was none before it. */
   readonly since: Instant;
   readonly profile: ProfileChoice | null;
 };
 
-/** The name of a profile that comes with the program, or one of the operator's own. */
+/** The name of a built-in profile, or one of the operator's own. */
 export type ProfileChoice = string | Profile;
 
-/** Where a device was before: until then, not included, it served this tank. */
+/** A past assignment, to this tank until (and not including) that instant. */
 export type DeviceAssignment = { readonly device: string; readonly until: Instant; readonly tankId: string };
 
 export const unknownDevice = (id: string): Device => ({ id, tank_id: null, since: EARLIEST, profile: null });
 
-/** The tank that had the device at the instant; `past` are its earlier services, in order. */
+/** The tank that the device was assigned to at an instant; `past` is in order. */
 export function tankAt({ tank_id, since }: Device, past: readonly DeviceAssignment[], at: Instant): string | null {
   if (at >= since) return tank_id;
   return past.find(({ until }) => at < until)?.tankId ?? tank_id;
@@ -40,11 +40,20 @@ export function tankAt({ tank_id, since }: Device, past: readonly DeviceAssignme
 export type DeviceMove = { readonly device: Device; readonly ended: DeviceAssignment | undefined };
 
 /**
- * The device serves another tank from now on, or none. What it measured while it served none is taken to be of the tank it
- * serves next: it was put there before somebody said so.
+ * Assigns the device to another tank, or to none. Readings measured while it was assigned to none belong to the tank it is
+ * assigned to next: devices are usually mounted before they are registered.
  */
 export function moveDevice(device: Device, tankId: string | null, at: Instant): DeviceMove {
   const { id, tank_id, since } = device;
   if (tank_id === null || tank_id === tankId || at <= since) return { device: { ...device, tank_id: tankId }, ended: undefined };
   return { device: { ...device, tank_id: tankId, since: at }, ended: { device: id, until: at, tankId: tank_id } };
+}
+
+/** As in responses and exports. */
+export function deviceObject({ id, tank_id, since, profile }: Device) {
+  return { id, object: "device", tank_id, since: since === EARLIEST ? null : formatInstant(since), profile };
+}
+
+export function assignmentObjects(assignments: readonly DeviceAssignment[]) {
+  return assignments.map(({ tankId, until }) => ({ tank_id: tankId, until: formatInstant(until) }));
 }

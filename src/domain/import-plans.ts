@@ -3,11 +3,10 @@
 import { isDeepStrictEqual } from "node:util";
 import { type AuditedChange, differences } from "./audit.ts";
 import { type Change, type CustomerState, changesBetween, hasSameFields, type TankWithShape } from "./changes.ts";
-import { type DeviceAssignment, deviceKey, unknownDevice } from "./device.ts";
-import { type DeviceRecord, type DeviceWithHistory, deviceLine } from "./device-record.ts";
+import { assignmentObjects, type DeviceAssignment, deviceKey, deviceObject, unknownDevice } from "./device.ts";
 import { DeviceUse } from "./device-use.ts";
 import type { Lookups } from "./lookups.ts";
-import type { CustomerRecord, RecordOutcome, TankRecord } from "./record.ts";
+import type { CustomerRecord, DeviceRecord, DeviceWithHistory, RecordOutcome, TankRecord } from "./records.ts";
 
 export type ImportPlan<S> = { readonly outcomes: RecordOutcome[]; readonly changes: Change<S>[] };
 
@@ -156,7 +155,7 @@ function auditDevice(id: string, before: DeviceWithHistory, after: DeviceWithHis
   return Object.keys(changes).length === 0 ? [] : [{ object: "device", id, action: "changed", changes }];
 }
 
-function auditedFields(device: DeviceWithHistory): Readonly<Record<string, unknown>> {
-  const { profile, since, services } = deviceLine(device);
-  return { profile, since, services: services.length === 0 ? null : services };
+function auditedFields({ device, assignments }: DeviceWithHistory): Readonly<Record<string, unknown>> {
+  const { profile, since } = deviceObject(device);
+  return { profile, since, services: assignments.length === 0 ? null : assignmentObjects(assignments) };
 }

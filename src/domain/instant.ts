@@ -1,5 +1,5 @@
-// An instant is a whole number of milliseconds since 1970-01-01T00:00Z, between the years 0000 and 9999.
-// This file is the only place that turns text into an instant and back.
+// Instants: whole numbers of milliseconds since 1970-01-01T00:00Z, between the years 0000 and 9999. All parsing and formatting
+// is here.
 
 export type Instant = number;
 export type Clock = () => Instant;
@@ -8,28 +8,28 @@ const DAY = 86_400_000;
 const FIRST = Date.parse("0000-01-01T00:00:00.000Z");
 export const LAST_INSTANT = Date.parse("9999-12-31T23:59:59.999Z");
 
-const FORM = /^(\d{4}-\d\d-\d\d)(?:[Tt](\d\d):(\d\d):(\d\d)(?:\.(\d+))?([Zz]|[+\- ]\d\d:\d\d)?)?$/;
+const DATETIME = /^(\d{4}-\d\d-\d\d)(?:[Tt](\d\d):(\d\d):(\d\d)(?:\.(\d+))?([Zz]|[+\- ]\d\d:\d\d)?)?$/;
 
 export function isInstant(value: number): boolean {
   return Number.isInteger(value) && value >= FIRST && value <= LAST_INSTANT;
 }
 
-/** What the text says: the millisecond it falls into, and whether it lies after that millisecond's start. */
+/** `instant` is rounded down to the millisecond; `finer` says whether that lost digits. */
 export type ParsedInstant = { readonly instant: Instant; readonly finer: boolean };
 
-/** A line of an import is checked, and then read: the same text, twice in a row. */
+/** Imported lines are validated and then decoded, so each text is parsed twice in a row. */
 let lastText = "";
 let lastParsed: ParsedInstant | undefined;
 
 export function parseInstant(text: string): ParsedInstant | undefined {
   if (text === lastText) return lastParsed;
-  lastParsed = parsePlain(text) ?? parseAny(text);
+  lastParsed = parseCanonical(text) ?? parseAny(text);
   lastText = text;
   return lastParsed;
 }
 
-/** The form we write ourselves, `2026-11-14T09:30:00.000Z`, of a day that was met before: most of what an import reads. */
-function parsePlain(text: string): ParsedInstant | undefined {
+/** Fast path for our own format, `2026-11-14T09:30:00.000Z`, on a cached day. */
+function parseCanonical(text: string): ParsedInstant | undefined {
   if (text.length !== 24 || text[10] !== "T" || text[13] !== ":" || text[16] !== ":" || text[19] !== "." || text[23] !== "Z") {
     return undefined;
   }
@@ -51,28 +51,28 @@ function digits(text: string, from: number, to: number): number {
 }
 
 function parseAny(text: string): ParsedInstant | undefined {
-  const parts = FORM.exec(text);
+  const parts = DATETIME.exec(text);
   if (parts === null) return undefined;
   const [, date = "", hour = "0", minute = "0", second = "0", fraction = "", offset = "Z"] = parts;
   const midnight = midnights.get(date) ?? midnightOf(date);
   const time = timeOfDay(Number(hour), Number(minute), Number(second));
-  const shift = shiftOf(offset);
+  const shift = offsetOf(offset);
   if (midnight === undefined || time === undefined || shift === undefined) return undefined;
   const instant = midnight + time + Number(fraction.slice(0, 3).padEnd(3, "0")) - shift;
   if (!isInstant(instant)) return undefined;
   return { instant, finer: fraction.length > 3 && /[1-9]/.test(fraction.slice(3)) };
 }
 
-/** The days of an import are few, and working them out costs more than all the rest. */
+/** Validating the date is the slowest part of parsing, and imports contain few different days. */
 const midnights = new Map<string, Instant>();
-const DAYS_KEPT = 20_000;
+const MAX_CACHED_DAYS = 20_000;
 
 function midnightOf(text: string): Instant | undefined {
   const [year = 0, month = 0, day = 0] = text.split("-").map(Number);
   const date = new Date(0);
   date.setUTCFullYear(year, month - 1, day);
   if (date.getUTCMonth() !== month - 1 || date.getUTCDate() !== day) return undefined;
-  if (midnights.size >= DAYS_KEPT) midnights.clear();
+  if (midnights.size >= MAX_CACHED_DAYS) midnights.clear();
   midnights.set(text, date.getTime());
   return date.getTime();
 }
@@ -82,8 +82,8 @@ function timeOfDay(hour: number, minute: number, second: number): number | undef
   return ((hour * 60 + minute) * 60 + second) * 1000;
 }
 
-/** `+02:00` arrives as ` 02:00` where a form decoder turned the plus into a space. */
-function shiftOf(offset: string): number | undefined {
+/** Accepts ` 02:00` for `+02:00`: query string decoding turns a plus into a space. */
+function offsetOf(offset: string): number | undefined {
   if (offset === "Z" || offset === "z") return 0;
   const size = timeOfDay(Number(offset.slice(1, 3)), Number(offset.slice(4, 6)), 0);
   if (size === undefined) return undefined;
@@ -95,18 +95,18 @@ const MINUTES = Array.from({ length: 1440 }, (_, i) => `${twoDigits(Math.floor(i
 const SECONDS = Array.from({ length: 60 }, (_, i) => `${twoDigits(i)}.`);
 const MILLISECONDS = Array.from({ length: 1000 }, (_, i) => `${String(i).padStart(3, "0")}Z`);
 
-/** Building the date part costs most of a formatted instant, and readings of a page share few days: keep them. */
+/** The date is the slowest part of formatting, and the readings of a page share few days. */
 const prefixes = new Map<number, string>();
 function dayPrefix(day: number): string {
-  const known = prefixes.get(day);
-  if (known !== undefined) return known;
-  if (prefixes.size >= DAYS_KEPT) prefixes.clear();
+  const cached = prefixes.get(day);
+  if (cached !== undefined) return cached;
+  if (prefixes.size >= MAX_CACHED_DAYS) prefixes.clear();
   const prefix = new Date(day * DAY).toISOString().slice(0, 11);
   prefixes.set(day, prefix);
   return prefix;
 }
 
-/** `2026-11-14T09:30:00.000Z` */
+/** As `2026-11-14T09:30:00.000Z`. */
 export function formatInstant(instant: Instant): string {
   const day = Math.floor(instant / DAY);
   const rest = instant - day * DAY;
@@ -120,10 +120,10 @@ export function formatInstantOrNull(instant: Instant | null): string | null {
   return instant === null ? null : formatInstant(instant);
 }
 
-/** Of a text that has passed a check. */
+/** Of a text that was validated before. */
 export function instantOf(text: string): Instant {
   const parsed = parseInstant(text);
-  if (parsed === undefined) throw new Error(`unchecked instant ${text}`);
+  if (parsed === undefined) throw new Error(`invalid instant ${text}`);
   return parsed.instant;
 }
 
@@ -131,7 +131,33 @@ export function instantOrNull(text: string | null | undefined): Instant | null {
   return text === undefined || text === null ? null : instantOf(text);
 }
 
-/** When something that was last changed then is changed now: it moves, whatever the clock says. */
+/** The time of a change: always after the previous one, whatever the clock says. */
 export function laterThan(before: Instant, now: Instant): Instant {
   return Math.max(now, before + 1);
+}
+
+/** For messages about stored values, which may be invalid. */
+export function displayInstant(value: number): string {
+  return isInstant(value) ? formatInstant(value) : String(value);
+}
+
+type StoredInstants = Readonly<Record<string, Instant | null>> & { readonly created_at: Instant; readonly updated_at?: Instant };
+
+/** The first error in the stored instants of an object. */
+export function errorInInstants(instants: StoredInstants): string | undefined {
+  const invalid = Object.entries(instants).find(([, value]) => value !== null && !isInstant(value));
+  if (invalid !== undefined) return `${invalid[0]}: ${invalid[1]} is not an instant between the years 0000 and 9999`;
+  const { created_at, updated_at = created_at } = instants;
+  return updated_at < created_at ? UPDATED_BEFORE_CREATED : undefined;
+}
+
+export const UPDATED_BEFORE_CREATED = "updated_at: must not be before created_at";
+
+const DURATION_UNITS: Readonly<Record<string, number>> = { s: 1000, m: 60_000, h: 3_600_000, d: DAY };
+
+/** In milliseconds, of a text such as 90d, 24h, 30m or 45s. */
+export function parseDuration(text: string): number | undefined {
+  const [, count, unit = ""] = /^(\d{1,6})([smhd])$/.exec(text) ?? [];
+  const unitMs = DURATION_UNITS[unit];
+  return unitMs === undefined ? undefined : Number(count) * unitMs;
 }

@@ -1,63 +1,62 @@
-// API keys: what one may do, and how its secret is made. The secret is shown once; only its SHA-256 is kept.
+// API keys: what they permit, and their secrets. A secret is shown once; only its SHA-256 is stored.
 
 import { hash, randomInt } from "node:crypto";
 import { crc32 } from "node:zlib";
-import type { Instant } from "./instant.ts";
+import { errorInInstants, type Instant } from "./instant.ts";
 
 export const ROLES = ["read", "ingest", "manage"] as const;
 export type Role = (typeof ROLES)[number];
 
-/** Requests a second, at most, that a key may be given. */
+/** The highest rate limit of a key, in requests per second. */
 export const MAX_RATE = 1_000_000;
 
 export type Key = {
   readonly id: string;
   readonly name: string;
   readonly role: Role;
-  /** The one customer this key sees; null sees everything. */
+  /** The only customer this key can access; null for all. */
   readonly customer_id: string | null;
-  /** The one device an ingest key sends for; null sends for any. */
+  /** The only device an ingest key can send for; null for any. */
   readonly device_id: string | null;
-  /** Requests a second; null takes the default of its kind. */
+  /** Requests per second; null for the default of its role. */
   readonly rate: number | null;
   readonly created_at: Instant;
   readonly expires_at: Instant | null;
   readonly revoked_at: Instant | null;
-  /** The key that took its place when it was rotated. */
+  /** The key created when this one was rotated. */
   readonly replaced_by: string | null;
 };
 
-/** A key as it is looked up: with whether the customer it belongs to is still there. */
+/** With whether the customer it belongs to is deleted. */
 export type StoredKey = Key & { readonly customer_deleted: boolean };
 
-/** For whom a key sends readings; null is not bound. */
+/** The customer and the device a key can send readings for; null for any. */
 export type KeyBinding = { readonly customerId: string | null; readonly deviceId: string | null };
 
 export function bindingOf({ role, customer_id, device_id }: Key): KeyBinding {
   return role === "manage" ? { customerId: null, deviceId: null } : { customerId: customer_id, deviceId: device_id };
 }
 
-/** Which customers, tanks and readings a caller may learn of: all of them, or one customer's. */
+/** The customers, tanks and readings that a caller can access: all, or those of one customer. */
 export type Scope = { readonly customerId: string | null };
 export const UNRESTRICTED: Scope = { customerId: null };
-/** No customer has an empty id. */
+/** Matches nothing: no customer has an empty id. */
 export const NO_ACCESS: Scope = { customerId: "" };
 
 const BASE62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 const PREFIX = "tm_";
 const RANDOM_LENGTH = 30;
 const CHECKSUM_LENGTH = 6;
-const FORM = new RegExp(`^${PREFIX}[0-9A-Za-z]{${RANDOM_LENGTH + CHECKSUM_LENGTH}}$`);
+const SECRET = new RegExp(`^${PREFIX}[0-9A-Za-z]{${RANDOM_LENGTH + CHECKSUM_LENGTH}}$`);
 
 export function newSecret(random: (below: number) => number = randomInt): string {
-  let chance = "";
-  for (let i = 0; i < RANDOM_LENGTH; i++) chance += BASE62.charAt(random(BASE62.length));
-  return PREFIX + chance + checksum(chance);
+  const characters = Array.from({ length: RANDOM_LENGTH }, () => BASE62.charAt(random(BASE62.length))).join("");
+  return PREFIX + characters + checksum(characters);
 }
 
-/** Tells a mistyped or cut secret from a whole one, without asking the store. */
+/** False for a mistyped or incomplete secret, so that no query is needed. */
 export function isWellFormedSecret(secret: string): boolean {
-  if (!FORM.test(secret)) return false;
+  if (!SECRET.test(secret)) return false;
   const end = PREFIX.length + RANDOM_LENGTH;
   return checksum(secret.slice(PREFIX.length, end)) === secret.slice(end);
 }
@@ -83,4 +82,10 @@ export function keyState(key: StoredKey, now: Instant): KeyState {
   if (key.revoked_at !== null) return "revoked";
   if (key.expires_at !== null && key.expires_at <= now) return "expired";
   return key.customer_deleted ? "customer deleted" : "active";
+}
+
+/** What is wrong with a stored key. */
+export function errorInKey({ role, created_at, revoked_at }: StoredKey): string | undefined {
+  if (!ROLES.includes(role)) return `role: must be one of ${ROLES.join(", ")}, not ${role}`;
+  return errorInInstants({ created_at, revoked_at });
 }

@@ -1,4 +1,4 @@
-// What a list is asked for, and what comes back. Order is by creation, newest first, then by id, byte by byte, descending.
+// Paging of lists. The order is by creation, newest first, then by id, descending by bytes.
 
 import type { Instant } from "./instant.ts";
 
@@ -6,14 +6,14 @@ export const PAGE_SIZE = { minimum: 1, maximum: 100, default: 10 } as const;
 export const PAGE_NUMBER = { minimum: 1, maximum: 2_147_483_647, default: 1 } as const;
 
 export type PageQuery = {
-  /** Both bounds are inclusive; a missing one is open. */
+  /** Both bounds are inclusive. */
   readonly from: Instant | undefined;
   readonly to: Instant | undefined;
   readonly page: number;
   readonly size: number;
 };
 
-/** Rows and total are of one snapshot. */
+/** Data and total are from one snapshot. */
 export type Page<T> = {
   readonly data: readonly T[];
   readonly totalItems: number;

@@ -1,14 +1,13 @@
-// Device profiles: how the decoded payload of a device becomes a measure. An operator names one that comes with the software,
-// or writes one down.
+// Device profiles: where in the decoded payload of a device the measured value is. The operator picks a built-in one or writes
+// one.
 
-import { BUILTIN_PROFILES } from "./builtin-profiles.ts";
 import type { FieldError } from "./errors.ts";
-import { anyOf, array, number, object, oneOf, type Schema, text } from "./schema.ts";
+import { anyOf, array, number, object, oneOf, type Schema, type Static, text } from "./schema.ts";
 import { quoted, suggestion } from "./text.ts";
 import { LENGTH_UNITS, type LengthUnit, VOLUME_UNITS, type VolumeUnit } from "./units.ts";
-import { errorInField, errorsInFields, isObject } from "./validate.ts";
+import { errorsInObject, firstError, hasError, isObject } from "./validate.ts";
 
-/** A number that, where the payload has it, must be within the bounds. */
+/** If the payload has a number at `path`, it must be within the bounds. */
 export type Check = { readonly path: string; readonly minimum?: number; readonly maximum?: number };
 
 /** `distance`: from the sensor down to the surface; `level`: from the bottom up to it. */
@@ -18,27 +17,86 @@ type Measured =
   | { readonly measures: "volume"; readonly unit: VolumeUnit };
 
 type Conditions = {
-  /** The sensor's own marks for "no reading". */
+  /** The sensor's codes for "no reading". */
   readonly invalid: readonly number[];
   readonly checks: readonly Check[];
-  /** Paths; a payload that has one of them is no reading. */
+  /** Payloads with one of these paths are not readings. */
   readonly unless: readonly string[];
 };
 
-/** `value`: the path of the measure in the decoded object: names, or places in a list, with dots in between. */
+/** `value` is the path of the measured value in the decoded payload: names or list indexes, separated by dots. */
 export type Profile = { readonly value: string } & Measured & Conditions;
 
-const builtin: Readonly<Record<string, Profile>> = BUILTIN_PROFILES;
-export const PROFILE_NAMES: readonly string[] = Object.keys(builtin);
+// Profiles for the decoders that vendors and network servers publish. Decoders that differ only in unit have one profile each.
+const BUILTIN: Readonly<Record<string, Profile>> = {
+  /** Milesight's own decoder. Its alarm frames have a tenth of the value in `distance`, so they are excluded. */
+  "milesight-em500-udl": {
+    value: "distance",
+    measures: "distance",
+    unit: "mm",
+    invalid: [65535],
+    checks: [],
+    unless: ["distance_alarm"],
+  },
+  /** The decoder in The Things Network's device repository. It is signed: the error code 65535 becomes -0.001. */
+  "milesight-em500-udl-metres": {
+    value: "distance",
+    measures: "distance",
+    unit: "m",
+    invalid: [-0.001, 65.535],
+    checks: [],
+    unless: [],
+  },
+  /** 0: no probe found; 20: closer than the 280 mm it can measure. */
+  "dragino-dds75-lb": {
+    value: "Distance",
+    measures: "distance",
+    unit: "mm",
+    invalid: [0, 20],
+    checks: [{ path: "Sensor_flag", minimum: 1 }],
+    unless: [],
+  },
+  /** Mounted under the tank: `Distance` is the height of the liquid; it can measure 20 to 2000 mm. */
+  "dragino-dds20-lb": {
+    value: "Distance",
+    measures: "level",
+    unit: "mm",
+    invalid: [0],
+    checks: [
+      { path: "Sensor_flag", minimum: 1 },
+      { path: "Distance", minimum: 20, maximum: 2000 },
+    ],
+    unless: [],
+  },
+  "decentlab-dl-mbx": {
+    value: "distance.value",
+    measures: "distance",
+    unit: "mm",
+    invalid: [],
+    checks: [{ path: "number_of_valid_samples.value", minimum: 1 }],
+    unless: [],
+  },
+  elsys: { value: "distance", measures: "distance", unit: "mm", invalid: [], checks: [], unless: [] },
+  /** Mounted under the tank, through a gateway with the Theengs decoder. Quality 0 means no confidence in the level. */
+  mopeka: {
+    value: "lvl_cm",
+    measures: "level",
+    unit: "cm",
+    invalid: [],
+    checks: [{ path: "quality", minimum: 1 }],
+    unless: [],
+  },
+};
+
+export const PROFILE_NAMES: readonly string[] = Object.keys(BUILTIN);
 
 export function profileNamed(name: string): Profile | undefined {
-  return Object.hasOwn(builtin, name) ? builtin[name] : undefined;
+  return Object.hasOwn(BUILTIN, name) ? BUILTIN[name] : undefined;
 }
 
-const UNITS = { percent: ["percent"], distance: LENGTH_UNITS, level: LENGTH_UNITS, volume: VOLUME_UNITS } as const;
 const MEASURES = ["percent", "distance", "level", "volume"] as const;
-const MAX = { invalid: 100, checks: 20, unless: 20 } as const;
-/** None of its names is empty. */
+const MAX_ITEMS = { invalid: 100, checks: 20, unless: 20 } as const;
+/** Non-empty names separated by dots. */
 const PATH = /^[^.\p{Cf}]+(?:\.[^.\p{Cf}]+)*$/u;
 
 const path = (description: string, example: string) => text({ minLength: 1, maxLength: 200, description, examples: [example] });
@@ -55,9 +113,9 @@ const DefinitionSchema = object(
     value: path("Path of the measured value in the decoded object", "distance.value"),
     measures: oneOf(MEASURES, { description: "`distance` is from the sensor to the surface, `level` from the bottom to it" }),
     unit: oneOf([...LENGTH_UNITS, ...VOLUME_UNITS, "percent"], { description: "Unit of the value; a percentage needs none" }),
-    invalid: array(number(), { maxItems: MAX.invalid, description: 'The sensor\'s own marks for "no reading"' }),
-    checks: array(CheckSchema, { maxItems: MAX.checks, description: "Numbers that say whether the reading counts" }),
-    unless: array(MarkerPath, { maxItems: MAX.unless, description: "Paths; a payload that has one of them is no reading" }),
+    invalid: array(number(), { maxItems: MAX_ITEMS.invalid, description: 'The sensor\'s own marks for "no reading"' }),
+    checks: array(CheckSchema, { maxItems: MAX_ITEMS.checks, description: "Numbers that say whether the reading counts" }),
+    unless: array(MarkerPath, { maxItems: MAX_ITEMS.unless, description: "Paths; a payload that has one of them is no reading" }),
   },
   { description: "How the payloads of a device are read" },
   ["unit", "invalid", "checks", "unless"],
@@ -65,81 +123,60 @@ const DefinitionSchema = object(
 
 export const ProfileSchema: Schema = anyOf(oneOf(PROFILE_NAMES), DefinitionSchema);
 
-/** All that is wrong, by the names of the fields; `at` is what the profile itself is called. */
+/** All errors by field; `at` is the path of the profile itself. */
 export function errorsInProfile(value: unknown, at = "profile"): FieldError[] {
   if (typeof value === "string") return errorsInName(value, at);
   if (!isObject(value)) return [{ field: at, message: "must be the name of a profile, or an object" }];
-  const faults = errorsInFields(DefinitionSchema, value, at);
-  const isFine = (name: string) => !faults.some(({ field }) => field === `${at}.${name}`);
-  const add = (field: string, fault: string | undefined) =>
-    fault !== undefined && faults.push({ field: `${at}.${field}`, message: fault });
-  if (isFine("value")) add("value", errorInPath(value["value"]));
-  if (isFine("measures") && isFine("unit")) add("unit", errorInUnit(value["measures"], value["unit"]));
-  faults.push(...errorsInList(value["invalid"], MAX.invalid, `${at}.invalid`, errorsInMark));
-  faults.push(...errorsInList(value["checks"], MAX.checks, `${at}.checks`, errorsInCheck));
-  faults.push(...errorsInList(value["unless"], MAX.unless, `${at}.unless`, errorsInUnless));
-  return faults;
+  const errors = errorsInObject(DefinitionSchema, value, at);
+  const isValid = (name: string) => !hasError(errors, `${at}.${name}`);
+  const add = (field: string, message: string | undefined) => {
+    if (message !== undefined) errors.push({ field: `${at}.${field}`, message });
+  };
+  const { value: path, measures, unit, checks = [], unless = [] } = value as Partial<Static<typeof DefinitionSchema>>;
+  if (isValid("value")) add("value", errorInPath(path));
+  if (isValid("measures") && isValid("unit")) add("unit", errorInUnit(measures, unit));
+  if (isValid("unless")) for (const [i, marker] of unless.entries()) add(`unless[${i}]`, errorInPath(marker));
+  for (const [i, check] of isValid("checks") ? checks.entries() : []) {
+    add(`checks[${i}].path`, errorInPath(check.path));
+    add(`checks[${i}]`, errorInBounds(check));
+  }
+  return errors;
 }
 
-/** Of a value without faults: the profile of that name, or the definition with what was left out. */
+/** A valid profile: the built-in one of that name, or the definition with defaults filled in. Throws if it is not valid. */
 export function profileOf(value: unknown): Profile {
-  const [first] = errorsInProfile(value);
-  if (first !== undefined) throw new Error(`${first.field}: ${first.message}`);
-  const named = typeof value === "string" ? profileNamed(value) : undefined;
-  if (named !== undefined) return named;
+  const error = firstError(errorsInProfile(value));
+  if (error !== undefined) throw new Error(error);
+  const builtIn = typeof value === "string" ? profileNamed(value) : undefined;
+  if (builtIn !== undefined) return builtIn;
   const {
     invalid = [],
     checks = [],
     unless = [],
     ...rest
-  } = value as Omit<Profile, keyof Conditions> & Measured & Partial<Conditions>;
+  } = value as { readonly value: string } & Measured & Partial<Conditions>;
   return { ...rest, invalid, checks, unless };
 }
 
 function errorsInName(name: string, at: string): FieldError[] {
   if (profileNamed(name) !== undefined) return [];
-  const names = `The names are ${PROFILE_NAMES.join(", ")}.`;
-  return [{ field: at, message: `is not the name of a profile: ${quoted(name)}.${suggestion(name, PROFILE_NAMES)} ${names}` }];
+  const hint = `${suggestion(name, PROFILE_NAMES)} Built-in profiles: ${PROFILE_NAMES.join(", ")}.`;
+  return [{ field: at, message: `${quoted(name)} is not a built-in profile.${hint}` }];
 }
 
-function errorInPath(value: unknown): string | undefined {
-  if (typeof value !== "string" || PATH.test(value)) return undefined;
-  return `${quoted(value)} is not a path such as "distance.value"`;
+function errorInPath(path = ""): string | undefined {
+  return PATH.test(path) ? undefined : `${quoted(path)} is not a path such as "distance.value"`;
 }
 
-/** Real decoders send metres, centimetres and millimetres under one name, so no unit is ever supposed. */
-function errorInUnit(measures: unknown, unit: unknown): string | undefined {
-  const kind = MEASURES.find((one) => one === measures) ?? "percent";
-  const units: readonly unknown[] = UNITS[kind];
-  if (units.includes(unit) || (kind === "percent" && unit === undefined)) return undefined;
-  if (kind === "percent") return "a percentage has no other unit";
-  return `${unit === undefined ? "is missing: " : ""}must be one of ${units.join(", ")} for a ${kind}`;
+/** There is no default: decoders send metres, centimetres and millimetres under the same name. */
+function errorInUnit(measures: Profile["measures"] = "percent", unit: string | undefined): string | undefined {
+  if (measures === "percent") return unit === undefined || unit === "percent" ? undefined : "must be percent, or left out";
+  const units: readonly string[] = measures === "volume" ? VOLUME_UNITS : LENGTH_UNITS;
+  if (unit !== undefined && units.includes(unit)) return undefined;
+  return `${unit === undefined ? "is missing: " : ""}must be one of ${units.join(", ")} for a ${measures}`;
 }
 
-type ListCheck = (value: unknown, at: string) => FieldError[];
-
-function errorsInList(value: unknown, most: number, at: string, faultsIn: ListCheck): FieldError[] {
-  if (value === undefined) return [];
-  if (!Array.isArray(value)) return [{ field: at, message: "must be a list" }];
-  if (value.length > most) return [{ field: at, message: `must have at most ${most} entries, not ${value.length}` }];
-  return value.flatMap((entry, i) => faultsIn(entry, `${at}[${i}]`));
+function errorInBounds({ minimum, maximum }: Check): string | undefined {
+  if (minimum === undefined && maximum === undefined) return "must have a minimum or a maximum";
+  return Number(minimum) > Number(maximum) ? "minimum must not be above maximum" : undefined;
 }
-
-const errorsInMark: ListCheck = (value, at) => (Number.isFinite(value) ? [] : [{ field: at, message: "must be a number" }]);
-
-const errorsInUnless: ListCheck = (value, at) => {
-  const fault = errorInField(MarkerPath, value) ?? errorInPath(value);
-  return fault === undefined ? [] : [{ field: at, message: fault }];
-};
-
-const errorsInCheck: ListCheck = (value, at) => {
-  if (!isObject(value)) return [{ field: at, message: "must be an object" }];
-  const faults = errorsInFields(CheckSchema, value, at);
-  if (faults.length > 0) return faults;
-  const { minimum, maximum } = value;
-  const fault = errorInPath(value["path"]);
-  if (fault !== undefined) faults.push({ field: `${at}.path`, message: fault });
-  if (minimum === undefined && maximum === undefined) faults.push({ field: at, message: "must have a minimum or a maximum" });
-  if (Number(minimum) > Number(maximum)) faults.push({ field: `${at}.minimum`, message: "must not be above the maximum" });
-  return faults;
-};

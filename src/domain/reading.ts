@@ -1,8 +1,7 @@
 // A reading: how full one tank was at one instant. A tank has at most one reading for an instant.
 
-import { instantField } from "./fields.ts";
 import { formatInstant, type Instant } from "./instant.ts";
-import { literal, number, object, type Static } from "./schema.ts";
+import { instantField, literal, number, object, type Static } from "./schema.ts";
 
 export const FILL = { minimum: 0, maximum: 100 } as const;
 

@@ -1,25 +1,18 @@
-// The objects of the interface as the operator sees and changes them: with what the interface keeps to itself, and with a
-// tag that tells one version from another.
+// Objects as the management API returns them: with fields that `/v1` does not have, and with an entity tag.
 
 import { hash } from "node:crypto";
 import type { TankWithShape } from "./changes.ts";
 import { type CustomerWithCount, customerObject } from "./customer.ts";
-import type { Device } from "./device.ts";
-import { EARLIEST } from "./device.ts";
+import { type Device, deviceObject } from "./device.ts";
 import { formatInstant, formatInstantOrNull } from "./instant.ts";
 import { type Key, keyState, type StoredKey } from "./key.ts";
 import { tankObject } from "./tank.ts";
 
 export type ManagedCustomer = { readonly customer: CustomerWithCount; readonly deleted: boolean };
-/** A device with what waits of it. */
-export type ManagedDevice = {
-  readonly device: Device;
-  readonly waiting: number;
-  /** How many readings had to go since more could not wait. */
-  readonly dropped: number;
-};
+/** With the numbers of pending readings, and of those dropped because there were too many. */
+export type ManagedDevice = { readonly device: Device; readonly waiting: number; readonly dropped: number };
 
-/** What a caller sees of an object, and the tag of what can be changed in it. */
+/** `etag` covers the fields that a caller can change. */
 export type Resource = { readonly object: Readonly<Record<string, unknown>>; readonly etag: string };
 
 export function customerResource({ customer, deleted }: ManagedCustomer): Resource {
@@ -32,9 +25,7 @@ export function tankResource({ tank, shape, deleted }: TankWithShape): Resource 
 }
 
 export function deviceResource({ device, waiting, dropped }: ManagedDevice): Resource {
-  const { id, tank_id, profile } = device;
-  const since = device.since === EARLIEST ? null : formatInstant(device.since);
-  const data = { id, object: "device", tank_id, since, profile };
+  const data = deviceObject(device);
   return { object: { ...data, waiting, dropped }, etag: etagOf(data) };
 }
 
@@ -42,7 +33,6 @@ export function keyResource(key: StoredKey, now: number): Resource {
   return withEtag({ ...keyFields(key), state: keyState(key, now) });
 }
 
-/** All but its secret, of which nothing is known. */
 export function keyFields(key: Key): Readonly<Record<string, unknown>> {
   return {
     id: key.id,
@@ -63,7 +53,7 @@ function withEtag(object: Readonly<Record<string, unknown>>): Resource {
   return { object, etag: etagOf(object) };
 }
 
-/** As an entity tag is written. */
+/** With the quotes of the HTTP header. */
 function etagOf(data: object): string {
   return `"${hash("sha256", JSON.stringify(data), "base64url").slice(0, 27)}"`;
 }

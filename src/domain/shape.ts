@@ -1,15 +1,14 @@
-// The shape of a tank, as an operator writes it down: what turns the height of the surface into a fill. `geometry.ts` does
-// the turning.
+// The shape of a tank as the operator describes it, and the fill that a level of the surface means in it.
 
 import type { FieldError } from "./errors.ts";
 import { anyOf, array, literal, number, object, oneOf, type Schema } from "./schema.ts";
-import { inUnit, LENGTH_UNITS, type LengthUnit } from "./units.ts";
-import { errorsInFields, isObject } from "./validate.ts";
+import { inUnit, LENGTH_UNITS, type LengthUnit, percentOf } from "./units.ts";
+import { errorsInObject, firstError, hasError, isObject } from "./validate.ts";
 
 /** Height of the surface, and the volume below it. */
 export type Point = readonly [height: number, volume: number];
 
-/** `sensor_height`: how far above the tank's bottom the sensor sits; only a measured distance needs it. All in one unit. */
+/** All lengths are in `unit`. `sensor_height` is measured from the tank's bottom; only profiles that measure a distance need it. */
 export type Shape = { readonly unit: LengthUnit; readonly sensor_height?: number } & (
   | { readonly kind: "upright" | "rectangular"; readonly height: number }
   | { readonly kind: "horizontal_cylinder"; readonly diameter: number; readonly heads: "flat"; readonly length?: number }
@@ -20,10 +19,9 @@ export type Shape = { readonly unit: LengthUnit; readonly sensor_height?: number
 const KINDS = ["upright", "rectangular", "horizontal_cylinder", "strapping_table"] as const;
 const HEADS = ["flat", "elliptical"] as const;
 const POINTS = { minimum: 2, maximum: 1000 };
-const LARGEST_VOLUME = 1e12;
-/** In metres. Beyond this a unit was mistaken. */
-const SMALLEST = 0.01;
-const LARGEST = 100;
+const MAX_VOLUME = 1e12;
+/** In metres. A value outside has the wrong unit. */
+const LENGTH = { minimum: 0.01, maximum: 100 };
 
 const length = (description: string, example: number) => number({ exclusiveMinimum: 0, description, examples: [example] });
 const common = {
@@ -73,78 +71,127 @@ const SCHEMAS = {
 
 export const ShapeSchema: Schema = anyOf(...Object.values(SCHEMAS));
 
-/** All that is wrong, by the names of the fields; `at` is what the shape itself is called. */
+/** All errors by field; `at` is the path of the shape itself. */
 export function errorsInShape(value: unknown, at = "shape"): FieldError[] {
   if (!isObject(value)) return [{ field: at, message: "must be an object" }];
   const kind = KINDS.find((known) => known === value["kind"]);
   if (kind === undefined) {
-    const fault = Object.hasOwn(value, "kind") ? `must be one of ${KINDS.join(", ")}` : "is missing";
-    return [{ field: `${at}.kind`, message: fault }];
+    const message = Object.hasOwn(value, "kind") ? `must be one of ${KINDS.join(", ")}` : "is missing";
+    return [{ field: `${at}.kind`, message }];
   }
-  const faults = errorsInFields(SCHEMAS[kind], value, at);
-  const isFine = (name: string) => !faults.some(({ field }) => field === `${at}.${name}`);
+  const errors = errorsInObject(SCHEMAS[kind], value, at);
+  const add = (field: string, message: string | undefined) => {
+    if (message !== undefined) errors.push({ field: `${at}.${field}`, message });
+  };
+  const isValid = (name: string) => !hasError(errors, `${at}.${name}`);
   if (kind === "horizontal_cylinder" && value["heads"] === "elliptical" && value["length"] === undefined) {
-    faults.push({ field: `${at}.length`, message: "is missing: elliptical heads need the length of the straight part" });
+    add("length", "is missing: elliptical heads need the length of the straight part");
   }
   const unit = LENGTH_UNITS.find((known) => known === value["unit"]);
-  if (kind === "strapping_table" && isFine("points")) faults.push(...errorsInPoints(value["points"], unit, `${at}.points`));
-  for (const name of ["height", "diameter", "length", "sensor_height"].filter(isFine)) {
-    const fault = errorInSize(value[name], unit);
-    if (fault !== undefined) faults.push({ field: `${at}.${name}`, message: fault });
+  if (kind === "strapping_table" && isValid("points")) {
+    const points = value["points"] as readonly (readonly number[])[];
+    if (points.length < POINTS.minimum) add("points", `must have at least ${POINTS.minimum} entries`);
+    else for (const [i, point] of points.entries()) add(`points[${i}]`, errorInPoint(points, point, i, unit));
   }
-  return faults;
+  for (const name of ["height", "diameter", "length", "sensor_height"].filter(isValid)) {
+    add(name, errorInLength(value[name], unit));
+  }
+  return errors;
 }
 
-/** Of a value without faults, with what was left out. */
-/** A change without a kind is one of the shape that is there; null takes a value away. */
-export function mergeShape(before: Shape | null, given: unknown): unknown {
-  if (before === null || !isObject(given) || given["kind"] !== undefined) return given;
-  return Object.fromEntries(Object.entries({ ...before, ...given }).filter(([, value]) => value !== null));
+function errorInLength(value: unknown, unit: LengthUnit | undefined): string | undefined {
+  if (typeof value !== "number" || unit === undefined) return undefined;
+  const metres = inUnit(value, unit, "m");
+  if (metres >= LENGTH.minimum && metres <= LENGTH.maximum) return undefined;
+  return `must be from 1 cm to 100 m, not ${value} ${unit}. Is the unit right?`;
 }
 
+type Pair = readonly number[];
+
+function errorInPoint(points: readonly Pair[], point: Pair, i: number, unit: LengthUnit | undefined): string | undefined {
+  if (point.length !== 2) return "must be a pair of height and volume, such as [10, 120]";
+  const [height = 0, volume = 0] = point;
+  if (i === 0) return height === 0 && volume === 0 ? undefined : "must be [0, 0], the empty tank";
+  const [previousHeight = 0, previousVolume = 0] = points[i - 1] ?? [];
+  if (height <= previousHeight) return `height ${height} must be above the previous one, ${previousHeight}`;
+  if (volume < previousVolume) return `volume ${volume} must not be below the previous one, ${previousVolume}`;
+  if (i < points.length - 1) return undefined;
+  if (volume > 0 && volume <= MAX_VOLUME) return errorInLength(height, unit);
+  return `volume of the full tank must be above 0 and at most ${MAX_VOLUME}`;
+}
+
+/** A valid shape, with defaults filled in. Throws if it is not valid. */
 export function shapeOf(value: unknown): Shape {
-  const [first] = errorsInShape(value);
-  if (first !== undefined) throw new Error(`${first.field}: ${first.message}`);
+  const error = firstError(errorsInShape(value));
+  if (error !== undefined) throw new Error(error);
   const shape = value as Shape;
   if (shape.kind !== "horizontal_cylinder" || shape.heads === "elliptical") return shape;
   return { ...shape, heads: "flat" };
 }
 
-function errorInSize(value: unknown, unit: LengthUnit | undefined): string | undefined {
-  if (typeof value !== "number" || unit === undefined) return undefined;
-  const metres = inUnit(value, unit, "m");
-  if (metres >= SMALLEST && metres <= LARGEST) return undefined;
-  return `${value} ${unit} is not from 1 cm to 100 m. Is the unit right?`;
+/** A merge patch of the shape: without `kind` it changes the existing shape, and null removes a field. */
+export function mergeShape(before: Shape | null, patch: unknown): unknown {
+  if (before === null || !isObject(patch) || patch["kind"] !== undefined) return patch;
+  return Object.fromEntries(Object.entries({ ...before, ...patch }).filter(([, value]) => value !== null));
 }
 
-function errorsInPoints(value: unknown, unit: LengthUnit | undefined, at: string): FieldError[] {
-  if (!Array.isArray(value)) return [{ field: at, message: "must be a list of pairs of height and volume" }];
-  if (value.length < POINTS.minimum || value.length > POINTS.maximum) {
-    return [{ field: at, message: `must have from ${POINTS.minimum} to ${POINTS.maximum} points, not ${value.length}` }];
+/** The level of a full tank. */
+export function fullLevel(shape: Shape): number {
+  switch (shape.kind) {
+    case "upright":
+    case "rectangular":
+      return shape.height;
+    case "horizontal_cylinder":
+      return shape.diameter;
+    case "strapping_table":
+      return shape.points.at(-1)?.[0] ?? 0;
   }
-  const points: readonly unknown[] = value;
-  return points.flatMap((point, i) => {
-    const fault = errorInPoint(point, points[i - 1]) ?? (i === points.length - 1 ? errorInLastPoint(point, unit) : undefined);
-    return fault === undefined ? [] : [{ field: `${at}[${i}]`, message: fault }];
-  });
 }
 
-function errorInPoint(point: unknown, before: unknown): string | undefined {
-  if (!isPoint(point)) return "must be a pair of numbers, height and volume, such as [10, 120]";
-  if (before === undefined) return point[0] === 0 && point[1] === 0 ? undefined : "must be [0, 0], the empty tank";
-  if (!isPoint(before)) return undefined;
-  if (point[0] <= before[0]) return `its height, ${point[0]}, must be above the one before, ${before[0]}`;
-  if (point[1] < before[1]) return `its volume, ${point[1]}, must not be below the one before, ${before[1]}`;
-  return undefined;
+/** In percent; undefined if the level is outside the shape. */
+export function fillAtLevel(shape: Shape, level: number): number | undefined {
+  if (!(level >= 0 && level <= fullLevel(shape))) return undefined;
+  return percentOf(fractionBelow(shape, level));
 }
 
-function errorInLastPoint(point: unknown, unit: LengthUnit | undefined): string | undefined {
-  if (!isPoint(point)) return undefined;
-  const [height, volume] = point;
-  if (volume > 0 && volume <= LARGEST_VOLUME) return errorInSize(height, unit);
-  return `its volume is that of the full tank and must be above 0 and at most ${LARGEST_VOLUME}`;
+function fractionBelow(shape: Shape, level: number): number {
+  switch (shape.kind) {
+    case "upright":
+    case "rectangular":
+      return level / shape.height;
+    case "horizontal_cylinder": {
+      const { diameter, heads, length = 0 } = shape;
+      const straight = fractionOfCylinder(level / diameter);
+      if (heads === "flat") return straight;
+      // Volumes: pi/4 d² l of the straight part and pi/12 d³ of both heads, a ratio of 3 l to d.
+      return (3 * length * straight + diameter * fractionOfHeads(level / diameter)) / (3 * length + diameter);
+    }
+    case "strapping_table":
+      return volumeAt(shape.points, level) / (shape.points.at(-1)?.[1] ?? 0);
+  }
 }
 
-function isPoint(value: unknown): value is Point {
-  return Array.isArray(value) && value.length === 2 && value.every(Number.isFinite);
+/** Of a circle of diameter 1, the fraction below a height. The upper half mirrors the lower, so that both are equally exact. */
+function fractionOfCylinder(height: number): number {
+  if (height > 0.5) return 1 - fractionOfCylinder(1 - height);
+  const angle = 4 * Math.asin(Math.sqrt(height));
+  return (angle - Math.sin(angle)) / (2 * Math.PI);
+}
+
+/** The same for both heads together, whatever their depth. */
+function fractionOfHeads(height: number): number {
+  return height > 0.5 ? 1 - fractionOfHeads(1 - height) : height * height * (3 - 2 * height);
+}
+
+function volumeAt(points: readonly Point[], level: number): number {
+  let low = 0;
+  let high = points.length - 1;
+  while (high - low > 1) {
+    const middle = (low + high) >>> 1;
+    if ((points[middle]?.[0] ?? 0) <= level) low = middle;
+    else high = middle;
+  }
+  const [lowHeight, lowVolume] = points[low] ?? [0, 0];
+  const [highHeight, highVolume] = points[high] ?? [0, 0];
+  return lowVolume + (highVolume - lowVolume) * ((level - lowHeight) / (highHeight - lowHeight));
 }

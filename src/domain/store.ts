@@ -7,14 +7,14 @@
 import type { AuditContext } from "./audit.ts";
 import type { Command, CommandResult, IdempotencyKey } from "./commands/command.ts";
 import type { CustomerWithCount } from "./customer.ts";
-import type { DeviceRecord } from "./device-record.ts";
-import type { ExportRecord } from "./export.ts";
 import type { Instant } from "./instant.ts";
 import type { Scope, StoredKey } from "./key.ts";
 import type { ManagementReads } from "./management-reads.ts";
 import type { Page, PageQuery } from "./page.ts";
+import type { PendingReading } from "./placement.ts";
 import type { IncomingBatch, IngestResult, Reading } from "./reading.ts";
-import type { CustomerRecord, RecordOutcome, TankRecord } from "./record.ts";
+import type { CustomerRecord, DeviceRecord, DeviceWithHistory, RecordOutcome, TankRecord } from "./records.ts";
+import type { Shape } from "./shape.ts";
 import type { Tank } from "./tank.ts";
 
 /** `undefined`: there is no such object, or it is out of scope. */
@@ -52,6 +52,13 @@ export interface Writes {
 export type Finding = { readonly where: string; readonly what: string; readonly repaired: boolean };
 /** What was checked. */
 export type CheckTotals = { readonly customers: number; readonly tanks: number; readonly readings: number };
+export type ExportRecord =
+  | { readonly kind: "customer"; readonly customer: CustomerWithCount; readonly deleted: boolean }
+  | { readonly kind: "tank"; readonly tank: Tank; readonly deleted: boolean; readonly shape: Shape | null }
+  | ({ readonly kind: "device" } & DeviceWithHistory)
+  | { readonly kind: "readings"; readonly tankId: string; readonly readings: readonly Reading[] }
+  | { readonly kind: "waiting"; readonly waiting: PendingReading };
+
 export type Progress = (done: number, total: number) => void;
 
 /** For the command line. */

@@ -1,8 +1,21 @@
-// A tank: a container with a capacity, an alert threshold, a place and a device. It belongs to one customer.
+// A tank: a container with a capacity, an alert threshold, a location and a device. It belongs to one customer.
 
-import { idField, instantField, nullableNumberField, nullableTextField, textField } from "./fields.ts";
-import { formatInstant, type Instant } from "./instant.ts";
-import { integer, literal, number, object, oneOf, oneOfOrNull, type Static } from "./schema.ts";
+import { errorInInstants, formatInstant, type Instant } from "./instant.ts";
+import {
+  idField,
+  instantField,
+  integer,
+  literal,
+  nullableNumberField,
+  nullableTextField,
+  number,
+  object,
+  oneOf,
+  oneOfOrNull,
+  type Static,
+  textField,
+} from "./schema.ts";
+import { errorInObject } from "./validate.ts";
 
 export const CAPACITY_UNITS = ["liters", "gallons"] as const;
 export const USE_CASES = ["residential", "commercial", "industrial"] as const;
@@ -92,4 +105,10 @@ export function tankObject(tank: Tank): Static<typeof TankObject> {
     updated_at: formatInstant(tank.updated_at),
     use_case: tank.use_case,
   };
+}
+
+/** What is wrong with a stored tank. */
+export function errorInTank(tank: Tank): string | undefined {
+  const { created_at, updated_at } = tank;
+  return errorInInstants({ created_at, updated_at }) ?? errorInObject(TankObject, tankObject(tank));
 }

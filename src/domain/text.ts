@@ -1,30 +1,30 @@
-// Nearness of words, for messages that guess what was meant.
+// Texts in messages: quoting, and guessing what was meant.
 
-/** The candidate nearest to the word, if it is near enough to be a slip of the hand or of memory. */
+/** The candidate most similar to the word, if similar enough to be a typing error. */
 export function closest(word: string, candidates: readonly string[]): string | undefined {
   if (word.length > 64) return undefined;
   let best: string | undefined;
-  let least = Math.max(2, Math.ceil(word.length / 2)) + 1;
+  let bestDistance = Math.max(2, Math.ceil(word.length / 2)) + 1;
   for (const candidate of candidates) {
-    // A word is at least as far away as it is longer or shorter.
-    if (Math.abs(word.length - candidate.length) >= least) continue;
-    const d = editDistance(word.toLowerCase(), candidate.toLowerCase());
-    if (d < least) {
-      least = d;
+    // The edit distance is at least the difference in length.
+    if (Math.abs(word.length - candidate.length) >= bestDistance) continue;
+    const distance = editDistance(word.toLowerCase(), candidate.toLowerCase());
+    if (distance < bestDistance) {
+      bestDistance = distance;
       best = candidate;
     }
   }
   return best;
 }
 
-/** Levenshtein's. */
+/** Levenshtein distance. */
 function editDistance(a: string, b: string): number {
   let previous = Array.from({ length: b.length + 1 }, (_, i) => i);
   for (let i = 1; i <= a.length; i++) {
     const row = [i];
     for (let j = 1; j <= b.length; j++) {
-      const swap = (previous[j - 1] ?? 0) + (a[i - 1] === b[j - 1] ? 0 : 1);
-      row.push(Math.min(swap, (previous[j] ?? 0) + 1, (row[j - 1] ?? 0) + 1));
+      const replaced = (previous[j - 1] ?? 0) + (a[i - 1] === b[j - 1] ? 0 : 1);
+      row.push(Math.min(replaced, (previous[j] ?? 0) + 1, (row[j - 1] ?? 0) + 1));
     }
     previous = row;
   }
@@ -33,12 +33,28 @@ function editDistance(a: string, b: string): number {
 
 /** ` Did you mean "size"?`, or nothing. */
 export function suggestion(word: string, candidates: readonly string[]): string {
-  const near = closest(word, candidates);
-  return near === undefined ? "" : ` Did you mean "${near}"?`;
+  const candidate = closest(word, candidates);
+  return candidate === undefined ? "" : ` Did you mean "${candidate}"?`;
 }
 
-/** For messages: a foreign text, short and without control characters. */
-export function quoted(text: string): string {
-  const clean = text.toWellFormed().replace(/[\p{Cc}\p{Cf}]/gu, "\ufffd");
-  return JSON.stringify(clean.length > 80 ? `${clean.slice(0, 80)}…` : clean);
+/** Text from outside for a message: short, without control characters. */
+export function printable(text: string): string {
+  const short = text.length > 80 ? `${text.slice(0, 80)}…` : text;
+  return short.toWellFormed().replace(/[\p{Cc}\p{Cf}]/gu, "\ufffd");
+}
+
+export const quoted = (text: string): string => JSON.stringify(printable(text));
+
+/** Counts characters, of which some take two places in a string. */
+export function isLongerThan(text: string, characters: number): boolean {
+  return text.length > characters && (text.length > characters * 2 || [...text].length > characters);
+}
+
+/** No control characters, no broken surrogate pairs: both engines store and return it unchanged. */
+export function isCleanText(text: string): boolean {
+  for (let i = 0; i < text.length; i++) {
+    const unit = text.charCodeAt(i);
+    if (unit < 0x20 || (unit >= 0x7f && unit < 0xa0)) return false;
+  }
+  return text.isWellFormed();
 }

@@ -1,135 +1,129 @@
-// Holds a foreign value against a schema of ours and says, in words, what is wrong: the first thing, as imports want it, or
-// everything with its field. It knows the kinds of fields in `fields.ts`, objects and lists of them, and no more.
+// Validates values from outside against our schemas, with messages for people. It supports the fields defined in `schema.ts`,
+// and objects and lists of them.
 
 import { type FieldError, RequestError } from "./errors.ts";
-import { isCleanText, isLongerThan } from "./id.ts";
 import { parseInstant } from "./instant.ts";
-import type { ObjectSchema, Schema, Static } from "./schema.ts";
-import { quoted, suggestion } from "./text.ts";
+import { EMAIL_PATTERN, type ObjectSchema, type Schema, type Static } from "./schema.ts";
+import { isCleanText, isLongerThan, printable, suggestion } from "./text.ts";
 
-/** `required` fields must be there; of the others, those that may be null may also be left out. */
-export function errorInObject(
-  schema: Pick<ObjectSchema, "properties">,
-  required: readonly string[],
-  value: unknown,
-): string | undefined {
-  if (typeof value !== "object" || value === null || Array.isArray(value)) return "must be an object";
-  for (const name of Object.keys(value)) {
-    if (!Object.hasOwn(schema.properties, name)) {
-      return `unknown field ${quoted(name)}.${suggestion(name, Object.keys(schema.properties))}`;
-    }
-  }
-  for (const [name, field] of Object.entries(schema.properties)) {
-    const given = (value as Record<string, unknown>)[name];
-    if (given === undefined) {
-      if (required.includes(name)) return `${name}: is missing`;
-      continue;
-    }
-    const fault = errorInField(field, given);
-    if (fault !== undefined) return `${name}: ${fault}`;
-  }
-  return undefined;
+export type JsonObject = Readonly<Record<string, unknown>>;
+
+export function isObject(value: unknown): value is JsonObject {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-type Shape = Pick<Schema, "properties" | "required">;
+type ObjectRules = Pick<Schema, "properties" | "required">;
 
-/** More than anyone mends at once; whoever sends a million wrong fields learns of these, and that there are more. */
 const MAX_REPORTED_ERRORS = 50;
-/** Of these it is also guessed what was meant, which takes longer than all else. */
+/** Suggestions are by far the slowest part of a message. */
 const MAX_SUGGESTIONS = 10;
 
-/** Every fault that is told and one more, in every depth that the schema has. What must be there, the schema says itself, in nested objects too. */
-export function errorsInObject(schema: Shape, value: unknown): FieldError[] {
-  const faults: FieldError[] = [];
-  collectObjectErrors(schema, value, "", faults);
-  return faults.slice(0, MAX_REPORTED_ERRORS + 1);
+/** The first error, as `field: message`. */
+export function errorInObject(schema: ObjectRules, value: unknown): string | undefined {
+  const errors = new Errors(1);
+  errors.checkObject(schema, value, "");
+  return firstError(errors.list);
 }
 
-/** The value, known to fit the schema from here on; or a refusal that names all its faults. */
+export function firstError([first]: readonly FieldError[]): string | undefined {
+  return first && (first.field === "" ? first.message : `${first.field}: ${first.message}`);
+}
+
+/** Whether one of the errors is about the field or, if it is a list, its entries. */
+export function hasError(errors: readonly FieldError[], path: string): boolean {
+  return errors.some(({ field }) => field === path || field.startsWith(`${path}[`));
+}
+
+/** All errors up to the reported number, and one more. `at` is the path of the object itself. */
+export function errorsInObject(schema: ObjectRules, value: unknown, at = ""): FieldError[] {
+  const errors = new Errors(MAX_REPORTED_ERRORS + 1);
+  errors.checkObject(schema, value, at);
+  return errors.list;
+}
+
+/** The value, now known to match the schema. Throws a `RequestError` with all errors otherwise. */
 export function validated<S extends ObjectSchema>(schema: S, value: unknown): Static<S> {
-  const faults = errorsInObject(schema, value);
-  if (faults.length > 0) throw invalidBody(faults);
+  const errors = errorsInObject(schema, value);
+  if (errors.length > 0) throw invalidBody(errors);
   return value as Static<S>;
 }
 
-/** `most` faults are told. */
-export function invalidBody(errors: readonly FieldError[], most = MAX_REPORTED_ERRORS): RequestError {
-  const { field, message } = errors[0] ?? { field: "", message: "is not as it must be" };
-  const first = `${field === "" ? "The body" : field} ${message}${/[.?]$/.test(message) ? "" : "."}`;
-  return new RequestError("body_invalid", first + moreErrors(errors.length, most), { errors: errors.slice(0, most) });
+export function invalidBody(errors: readonly FieldError[], limit = MAX_REPORTED_ERRORS): RequestError {
+  const { field, message } = errors[0] ?? { field: "", message: "is invalid" };
+  const first = `${field === "" ? "The body" : `${field}:`} ${message}${/[.?]$/.test(message) ? "" : "."}`;
+  return new RequestError("body_invalid", first + errorCount(errors.length, limit), { errors: errors.slice(0, limit) });
 }
 
-function moreErrors(count: number, most: number): string {
-  if (count > most) return ` There are more than ${most} faults: see "errors" for the first ${most}.`;
-  return count > 1 ? ` There are ${count} faults in all: see "errors".` : "";
+function errorCount(count: number, limit: number): string {
+  if (count > limit) return ` The body has more than ${limit} errors: see "errors" for the first ${limit}.`;
+  return count > 1 ? ` The body has ${count} errors: see "errors".` : "";
 }
 
-function collectObjectErrors(
-  { properties = {}, required = [] }: Shape,
-  value: unknown,
-  path: string,
-  faults: FieldError[],
-): void {
-  if (typeof value !== "object" || value === null || Array.isArray(value)) {
-    faults.push({ field: path, message: "must be an object" });
-    return;
+class Errors {
+  readonly list: FieldError[] = [];
+  readonly #limit: number;
+
+  constructor(limit: number) {
+    this.#limit = limit;
   }
-  for (const name of Object.keys(value)) {
-    if (Object.hasOwn(properties, name)) continue;
-    if (faults.length > MAX_REPORTED_ERRORS) return;
-    const shown = name.slice(0, 80).toWellFormed();
-    const meant = faults.length < MAX_SUGGESTIONS ? suggestion(name, Object.keys(properties)) : "";
-    faults.push({ field: within(path, shown), message: `is not known here.${meant}` });
+
+  checkObject({ properties = {}, required = [] }: ObjectRules, value: unknown, path: string): void {
+    if (!isObject(value)) {
+      this.#add(path, "must be an object");
+      return;
+    }
+    for (const name of Object.keys(value)) {
+      if (Object.hasOwn(properties, name)) continue;
+      if (this.list.length >= this.#limit) return;
+      const hint = this.list.length < MAX_SUGGESTIONS ? suggestion(name, Object.keys(properties)) : "";
+      this.#add(fieldPath(path, printable(name)), `is not a known field.${hint}`);
+    }
+    for (const [name, field] of Object.entries(properties)) {
+      const given = value[name];
+      if (given !== undefined) this.#checkField(field, given, fieldPath(path, name));
+      else if (required.includes(name)) this.#add(fieldPath(path, name), "is missing");
+    }
   }
-  for (const [name, field] of Object.entries(properties)) {
-    const given = (value as Record<string, unknown>)[name];
-    if (given !== undefined) collectFieldErrors(field, given, within(path, name), faults);
-    else if (required.includes(name)) faults.push({ field: within(path, name), message: "is missing" });
+
+  #checkField(schema: Schema, value: unknown, path: string): void {
+    if (this.list.length >= this.#limit) return;
+    if (schema.properties !== undefined && value !== null) this.checkObject(schema, value, path);
+    else if (schema.items !== undefined && value !== null) this.#checkList(schema, schema.items, value, path);
+    else {
+      const message = errorInValue(schema, value);
+      if (message !== undefined) this.#add(path, message);
+    }
+  }
+
+  #checkList({ minItems = 0, maxItems = Number.POSITIVE_INFINITY }: Schema, items: Schema, value: unknown, path: string): void {
+    if (!Array.isArray(value)) this.#add(path, "must be a list");
+    else if (value.length < minItems) this.#add(path, `must have at least ${minItems} entries`);
+    else if (value.length > maxItems) this.#add(path, `must have at most ${maxItems} entries`);
+    else for (const [i, item] of value.entries()) this.#checkField(items, item, `${path}[${i}]`);
+  }
+
+  #add(field: string, message: string): void {
+    if (this.list.length < this.#limit) this.list.push({ field, message });
   }
 }
 
-const within = (path: string, name: string): string => (path === "" ? name : `${path}.${name}`);
+const fieldPath = (path: string, name: string): string => (path === "" ? name : `${path}.${name}`);
 
-function collectFieldErrors(schema: Schema, value: unknown, path: string, faults: FieldError[]): void {
-  if (faults.length > MAX_REPORTED_ERRORS) return;
-  if (schema.properties !== undefined && value !== null) collectObjectErrors(schema, value, path, faults);
-  else if (schema.items !== undefined && value !== null) collectListErrors(schema, schema.items, value, path, faults);
-  else {
-    const message = errorInField(schema, value);
-    if (message !== undefined) faults.push({ field: path, message });
-  }
-}
-
-function collectListErrors(schema: Schema, items: Schema, value: unknown, path: string, faults: FieldError[]): void {
-  const { minItems = 0, maxItems = Number.POSITIVE_INFINITY } = schema;
-  if (!Array.isArray(value)) faults.push({ field: path, message: "must be a list" });
-  else if (value.length < minItems) faults.push({ field: path, message: `must have at least ${minItems} entries` });
-  else if (value.length > maxItems) faults.push({ field: path, message: `must have at most ${maxItems} entries` });
-  else for (const [i, item] of value.entries()) collectFieldErrors(items, item, `${path}[${i}]`, faults);
-}
-
-export function errorInField(schema: Schema, value: unknown): string | undefined {
+function errorInValue(schema: Schema, value: unknown): string | undefined {
   const types = typeof schema.type === "string" ? [schema.type] : (schema.type ?? []);
   if (value === null) return types.includes("null") ? undefined : "must not be null";
   if (schema.const !== undefined) return value === schema.const ? undefined : `must be ${JSON.stringify(schema.const)}`;
-  if (schema.enum !== undefined) return schema.enum.includes(value) ? undefined : `must be one of ${joined(schema.enum)}`;
-  if (schema.properties !== undefined) return errorInObject({ properties: schema.properties }, [], value);
+  if (schema.enum !== undefined) {
+    return schema.enum.includes(value) ? undefined : `must be one of ${schema.enum.filter((one) => one !== null).join(", ")}`;
+  }
   if (types.includes("string")) return errorInText(schema, value);
   if (types.includes("number") || types.includes("integer")) return errorInNumber(schema, value, types.includes("integer"));
   if (types.includes("boolean")) return typeof value === "boolean" ? undefined : "must be true or false";
-  if (schema.items !== undefined) return errorInList(schema, schema.items, value);
-  throw new Error(`no check for a field of type ${types.join("|")}`);
-}
-
-/** Lists stand in no import: their first fault is looked for among all. */
-function errorInList(schema: Schema, items: Schema, value: unknown): string | undefined {
-  const faults: FieldError[] = [];
-  collectListErrors(schema, items, value, "", faults);
-  return faults[0] && `${faults[0].field} ${faults[0].message}`.trimStart();
+  throw new Error(`no validation for a field of type ${types.join("|")}`);
 }
 
 function errorInText(schema: Schema, value: unknown): string | undefined {
-  if (typeof value !== "string") return "must be a text";
+  if (typeof value !== "string") return "must be a string";
   if (schema.format === "date-time") {
     return parseInstant(value) === undefined ? 'must be a datetime such as "2026-11-14T09:30:00Z"' : undefined;
   }
@@ -138,51 +132,16 @@ function errorInText(schema: Schema, value: unknown): string | undefined {
     return `must have at most ${schema.maxLength} characters`;
   }
   if (!isCleanText(value)) return "must not contain control characters or broken Unicode";
-  if (schema.pattern !== undefined && !new RegExp(schema.pattern, "u").test(value)) {
-    return `${quoted(value)} does not look like one`;
-  }
-  return undefined;
+  if (schema.pattern === undefined || new RegExp(schema.pattern, "u").test(value)) return undefined;
+  return schema.pattern === EMAIL_PATTERN ? "must be an email address" : `must match ${schema.pattern}`;
 }
 
-function errorInNumber(schema: Schema, value: unknown, whole: boolean): string | undefined {
+function errorInNumber(schema: Schema, value: unknown, isInteger: boolean): string | undefined {
   const { minimum = Number.NEGATIVE_INFINITY, maximum = Number.POSITIVE_INFINITY, exclusiveMinimum } = schema;
   if (typeof value !== "number" || !Number.isFinite(value)) return "must be a number";
-  if (whole && !Number.isInteger(value)) return "must be a whole number";
+  if (isInteger && !Number.isInteger(value)) return "must be a whole number";
   if (exclusiveMinimum !== undefined && value <= exclusiveMinimum) return `must be above ${exclusiveMinimum}`;
   if (value >= minimum && value <= maximum) return undefined;
   if (schema.maximum === undefined) return `must be at least ${minimum}`;
   return schema.minimum === undefined ? `must be at most ${maximum}` : `must be from ${minimum} to ${maximum}`;
-}
-
-function joined(values: readonly unknown[]): string {
-  return values.filter((value) => value !== null).join(", ");
-}
-
-export type JsonObject = Readonly<Record<string, unknown>>;
-
-export function isObject(value: unknown): value is JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
-/** `at` is the name of the object itself. Unknown fields are told up to a bound. Lists are left to the caller, apart from being there. */
-export function errorsInFields(schema: ObjectSchema, value: JsonObject, at: string): FieldError[] {
-  const names = Object.keys(schema.properties);
-  const errors: FieldError[] = Object.keys(value)
-    .filter((name) => !Object.hasOwn(schema.properties, name))
-    .slice(0, MAX_REPORTED_ERRORS + 1)
-    .map((name, i) => ({
-      field: at,
-      message: `unknown field ${quoted(name)}.${i < MAX_SUGGESTIONS ? suggestion(name, names) : ""}`,
-    }));
-  for (const [name, field] of Object.entries(schema.properties)) {
-    const given = value[name];
-    const fault =
-      given === undefined ? missing(schema, name) : field.items === undefined ? errorInField(field, given) : undefined;
-    if (fault !== undefined) errors.push({ field: `${at}.${name}`, message: fault });
-  }
-  return errors;
-}
-
-function missing(schema: ObjectSchema, name: string): string | undefined {
-  return schema.required?.includes(name) === true ? "is missing" : undefined;
 }

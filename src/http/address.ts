@@ -1,37 +1,36 @@
-// The address that is listened on: found by its name, told as a URL, and what to say where it cannot be had.
+// The address to listen on: its lookup, its URL, and errors in plain words.
 
 import { lookup } from "node:dns/promises";
 import type { AddressInfo } from "node:net";
 import { UserError } from "../domain/errors.ts";
 
-/** As it was asked for. */
-export type Wanted = {
+export type ListenAddress = {
   readonly host: string;
   readonly port: number;
-  /** How another port is chosen. */
+  /** How to choose another port, for error messages. */
   readonly setting?: string;
 };
 
-/** One address, hence one server: Fastify opens a second one for "localhost", which a stop would not wait for. */
+/** One address, and so one server: for "localhost" Fastify opens a second one that `close` does not wait for. */
 export async function numericHost(host: string): Promise<string> {
   return (await lookup(host)).address;
 }
 
-export function listenComplaint(error: unknown, { host, port, setting = "--port or PORT" }: Wanted): unknown {
+export function listenError(error: unknown, { host, port, setting = "--port or PORT" }: ListenAddress): unknown {
   const code = (error as NodeJS.ErrnoException).code;
   if (code === "EADDRINUSE")
-    return new UserError(`port ${port} on ${host} is in use. Stop what uses it, or choose another with ${setting}.`);
+    return new UserError(`port ${port} on ${host} is in use. Stop the program that uses it, or choose another with ${setting}.`);
   if (code === "EACCES")
-    return new UserError(`port ${port} may not be opened by this user. Choose one above 1023 with ${setting}.`);
+    return new UserError(`port ${port} cannot be opened by this user. Choose one above 1023 with ${setting}.`);
   if (code === "EADDRNOTAVAIL" || code === "ENOTFOUND")
     return new UserError(`${host} is not an address of this machine. Check --host or HOST.`);
   if (error instanceof Error && "syscall" in error)
-    return new UserError(`${host}, port ${port}, cannot be listened on: ${error.message}`);
+    return new UserError(`cannot listen on ${host}, port ${port}: ${error.message}`);
   return error;
 }
 
 export function urlOf({ address, family, port }: AddressInfo): string {
-  const everywhere = address === "0.0.0.0" || address === "::";
-  const host = everywhere ? "127.0.0.1" : family === "IPv6" ? `[${address}]` : address;
+  const isWildcard = address === "0.0.0.0" || address === "::";
+  const host = isWildcard ? "127.0.0.1" : family === "IPv6" ? `[${address}]` : address;
   return `http://${host}:${port}`;
 }

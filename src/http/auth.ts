@@ -1,5 +1,7 @@
-// Who calls: from the key in a request to a caller with a role and a sight.
+// Authentication: from the key in a request to a caller with a role and a scope, and the rate limits of that key. Does not
+// wait while the key is cached and its rate limit is kept in this process.
 
+import type { FastifyReply, FastifyRequest } from "fastify";
 import { RequestError } from "../domain/errors.ts";
 import type { Clock, Instant } from "../domain/instant.ts";
 import {
@@ -13,14 +15,16 @@ import {
   type StoredKey,
 } from "../domain/key.ts";
 import type { Reads } from "../domain/store.ts";
+import type { LastSeen } from "./last-seen.ts";
+import { andThen, KeyLimits, type Limits, type RateDecision, WrongKeys } from "./limits.ts";
 
-export type Caller = { readonly key: Key; readonly sight: Scope };
+export type Caller = { readonly key: Key; readonly scope: Scope };
 
-/** Who asks where no key is needed. */
-export const NOBODY: Caller = {
+/** The caller of a route that needs no key. */
+export const ANONYMOUS: Caller = {
   key: {
     id: "",
-    name: "nobody",
+    name: "anonymous",
     role: "read",
     customer_id: "",
     device_id: null,
@@ -30,67 +34,76 @@ export const NOBODY: Caller = {
     revoked_at: null,
     replaced_by: null,
   },
-  sight: NO_ACCESS,
+  scope: NO_ACCESS,
 };
 
-/** What a route asks of a key: `open` asks for none. */
-export type Reach = "open" | "read" | "ingest" | "manage";
+export type RequiredRole = "none" | Role;
 
-const REACHES: Readonly<Record<Reach, readonly Role[]>> = {
-  open: [],
+/** The roles that satisfy a required role. */
+export const SUFFICIENT_ROLES: Readonly<Record<RequiredRole, readonly Role[]>> = {
+  none: [],
   read: ["read", "manage"],
   ingest: ["ingest", "manage"],
   manage: ["manage"],
 };
 
-/** A key once found is believed for this long; revoking is known everywhere within a second. */
-const BELIEVED_MS = 500;
-const KEYS_KEPT = 10_000;
+export function requireRole({ key }: Caller, required: RequiredRole): void {
+  if (SUFFICIENT_ROLES[required].includes(key.role)) return;
+  const sufficient = SUFFICIENT_ROLES[required].map((role) => `"${role}"`).join(" or ");
+  throw new RequestError(
+    "role_insufficient",
+    `This key has the role "${key.role}"; this endpoint requires the role ${sufficient}.`,
+  );
+}
 
-/** By the secret itself, which is in memory anyway while it is used: hashing it took longer than all else here. */
-type Kept = { readonly caller: Caller; readonly known: StoredKey; readonly since: Instant };
+/** A revoked key stops working everywhere within a second. */
+const CACHED_MS = 500;
+const MAX_CACHED_KEYS = 10_000;
+
+/** Keyed by the secret itself: hashing it would cost more than everything else here. */
+type CachedKey = { readonly caller: Caller; readonly stored: StoredKey; readonly since: Instant };
 
 export class KeyRing {
   readonly #reads: Pick<Reads, "keyByHash">;
   readonly #clock: Clock;
-  readonly #kept = new Map<string, Kept>();
+  readonly #cached = new Map<string, CachedKey>();
 
   constructor(reads: Pick<Reads, "keyByHash">, clock: Clock) {
     this.#reads = reads;
     this.#clock = clock;
   }
 
-  /** The caller at once where the key is fresh in memory, else after asking the store. Wrong keys are never kept. */
+  /** Synchronous while the key is cached. Unknown keys are never cached. */
   callerOf(secret: string): Caller | Promise<Caller> {
-    const kept = this.#kept.get(secret);
+    const cached = this.#cached.get(secret);
     const now = this.#clock();
-    // A clock that was set back believes nothing of its future.
-    if (kept !== undefined && now >= kept.since && now < kept.since + BELIEVED_MS) return live(kept, now);
+    // The first comparison fails where the clock was set back.
+    if (cached !== undefined && now >= cached.since && now < cached.since + CACHED_MS) return activeCaller(cached, now);
     if (!isWellFormedSecret(secret)) {
-      throw new RequestError("key_invalid", "The value of X-API-Key is not a key: it is mistyped, cut off, or not one of ours.");
+      throw new RequestError("key_invalid", "The value of X-API-Key is not a valid key. It may be mistyped or cut off.");
     }
-    return this.#find(secret);
+    return this.#load(secret);
   }
 
-  async #find(secret: string): Promise<Caller> {
-    const known = await this.#reads.keyByHash(hashSecret(secret));
-    if (known === undefined) {
-      this.#kept.delete(secret);
+  async #load(secret: string): Promise<Caller> {
+    const stored = await this.#reads.keyByHash(hashSecret(secret));
+    if (stored === undefined) {
+      this.#cached.delete(secret);
       throw new RequestError("key_invalid", "There is no such key.");
     }
     const now = this.#clock();
-    const sight = { customerId: known.role === "manage" ? null : known.customer_id };
-    const kept = { known, caller: { key: known, sight }, since: now };
-    if (this.#kept.size >= KEYS_KEPT) this.#kept.clear();
-    this.#kept.set(secret, kept);
-    return live(kept, now);
+    const scope = { customerId: stored.role === "manage" ? null : stored.customer_id };
+    const cached = { stored, caller: { key: stored, scope }, since: now };
+    if (this.#cached.size >= MAX_CACHED_KEYS) this.#cached.clear();
+    this.#cached.set(secret, cached);
+    return activeCaller(cached, now);
   }
 }
 
-function live(kept: Kept, now: Instant): Caller {
-  switch (keyState(kept.known, now)) {
+function activeCaller({ caller, stored }: CachedKey, now: Instant): Caller {
+  switch (keyState(stored, now)) {
     case "active":
-      return kept.caller;
+      return caller;
     case "expired":
       throw new RequestError("key_expired", "This key has expired. Ask the operator for a new one.");
     default:
@@ -98,11 +111,72 @@ function live(kept: Kept, now: Instant): Caller {
   }
 }
 
-export function requireReach(caller: Caller, reach: Reach): void {
-  const { role } = caller.key;
-  if (REACHES[reach].includes(role)) return;
-  throw new RequestError(
-    "role_insufficient",
-    `This key has the role "${role}"; here the role ${REACHES[reach].map((name) => `"${name}"`).join(" or ")} is needed.`,
-  );
+export function wrongKeysThrottled(): RequestError {
+  return new RequestError("keys_throttled", "Too many wrong keys from this address. Retry after the time in Retry-After.", {
+    retryAfter: 1,
+  });
+}
+
+type Access = { readonly requiredRole: Role; readonly bearer: boolean };
+
+/** Checks the key of a request, its role and its rate limit, and sets `request.caller`. */
+export class Admission {
+  readonly #keys: KeyRing;
+  readonly #keyLimits: KeyLimits;
+  readonly #wrongKeys: WrongKeys | undefined;
+  readonly #lastSeen: LastSeen;
+
+  constructor(reads: Pick<Reads, "keyByHash">, clock: Clock, limits: Limits, customerRate: number, lastSeen: LastSeen) {
+    this.#keys = new KeyRing(reads, clock);
+    this.#keyLimits = new KeyLimits(limits, customerRate);
+    this.#wrongKeys = customerRate === 0 ? undefined : new WrongKeys(limits);
+    this.#lastSeen = lastSeen;
+  }
+
+  admit(request: FastifyRequest, reply: FastifyReply, access: Access, done: (error?: Error) => void): void {
+    const authorize = (caller: Caller) => this.#authorize(caller, request, reply, access.requiredRole);
+    let admitted: undefined | Promise<undefined>;
+    try {
+      const caller = this.#keys.callerOf(secretIn(request, access));
+      admitted = caller instanceof Promise ? caller.then(authorize) : authorize(caller);
+    } catch (error) {
+      this.#reject(error as Error, request, done);
+      return;
+    }
+    if (admitted === undefined) done();
+    else admitted.then(done, (error) => this.#reject(error, request, done));
+  }
+
+  #authorize(caller: Caller, request: FastifyRequest, reply: FastifyReply, required: Role): undefined | Promise<undefined> {
+    requireRole(caller, required);
+    request.caller = caller;
+    return andThen(this.#keyLimits.take(caller.key), (decision) => this.#limitRate(caller, decision, reply));
+  }
+
+  #limitRate({ key }: Caller, decision: RateDecision | undefined, reply: FastifyReply): undefined {
+    if (decision !== undefined) {
+      reply.headers(decision.headers);
+      if (!decision.allowed) {
+        const { retryAfter } = decision;
+        throw new RequestError("rate_limited", "This key is over its rate limit. Retry after the time in Retry-After.", {
+          retryAfter,
+        });
+      }
+    }
+    if (key.customer_id !== null) this.#lastSeen.note(key.customer_id);
+  }
+
+  #reject(error: Error, request: FastifyRequest, done: (error: Error) => void): void {
+    const isWrongKey = error instanceof RequestError && error.code === "key_invalid";
+    const isFlood = isWrongKey && this.#wrongKeys?.isFlood(request.ip);
+    andThen(isFlood, (flood) => done(flood ? wrongKeysThrottled() : error));
+  }
+}
+
+function secretIn({ headers }: FastifyRequest, { bearer }: Access): string {
+  const key = headers["x-api-key"];
+  if (typeof key === "string" && key !== "") return key;
+  const token = bearer ? /^Bearer +(\S+)$/i.exec(headers.authorization ?? "")?.[1] : undefined;
+  if (token !== undefined) return token;
+  throw new RequestError("key_missing", "Send your key in the header X-API-Key.");
 }

@@ -1,15 +1,19 @@
-// The body of a request, as far as the framework is concerned. A request may carry parameters as a form, as the documented
-// curl calls do; a route that takes a body of its own reads it itself (`content.ts`), once all else is found good.
+// Request bodies as bytes. A body may carry list parameters as a form, as the documented curl calls do; a route with a body of
+// its own reads it later (`content.ts`). The rest of a rejected body is read and dropped, because a client that is still
+// sending would not see the response otherwise.
 
+import { isUtf8 } from "node:buffer";
+import type { IncomingMessage, Server, ServerResponse } from "node:http";
+import { finished } from "node:stream/promises";
+import { createGunzip } from "node:zlib";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { RequestError } from "../domain/errors.ts";
-import { cutShort, textOf, tooLarge } from "./bytes.ts";
-import { goOn } from "./continue.ts";
+import type { Reservation } from "./body-budget.ts";
 import type { BodyRule } from "./route.ts";
 
 declare module "fastify" {
   interface FastifyRequest {
-    /** As it was sent; null where it was not. */
+    /** Content-Type as the client sent it. */
     contentType: string | null;
   }
   interface FastifyContextConfig {
@@ -22,8 +26,8 @@ const FORM_TYPE = "application/x-www-form-urlencoded";
 const OTHER_TYPE = "application/octet-stream";
 const FORM_MAX_BYTES = 8192;
 
-/** Fastify skips the bodies of GET and HEAD unless told otherwise. Every body becomes a text, or a refusal. */
-export function readBodies(app: FastifyInstance): void {
+/** Reads form bodies, also of GET and HEAD, whose bodies Fastify ignores by default. Other bodies are an error. */
+export function readFormBodies(app: FastifyInstance): void {
   app.decorateRequest("contentType", null);
   app.addHttpMethod("GET", { hasBody: true, overrideExisting: true });
   app.addHttpMethod("HEAD", { hasBody: true, overrideExisting: true });
@@ -39,30 +43,31 @@ export function readBodies(app: FastifyInstance): void {
       size += chunk.length;
       if (size <= FORM_MAX_BYTES) chunks.push(chunk);
     });
-    payload.on("error", (cause: Error) => done(cutShort(cause)));
+    payload.on("error", (cause: Error) => done(bodyCutShort(cause)));
     payload.on("end", () => {
       try {
-        done(null, formIn(request, Buffer.concat(chunks), size));
+        done(null, parseForm(request, Buffer.concat(chunks), size));
       } catch (error) {
         done(error as Error);
       }
     });
-    goOn(request.raw);
+    sendContinue(request.raw);
   });
 }
 
-function formIn(request: FastifyRequest, bytes: Buffer, size: number): string {
-  // A request that is refused for its path or method is refused for that, whatever its body holds.
+function parseForm(request: FastifyRequest, bytes: Buffer, size: number): string {
+  // An unknown path or method is reported as such, whatever the body holds.
   if (request.is404) return isForm(request) && size <= FORM_MAX_BYTES ? bytes.toString("latin1") : "";
   if (size === 0) return "";
-  if (!isForm(request)) throw new RequestError("media_type_unsupported", noBody(request.method));
-  if (size > FORM_MAX_BYTES) throw tooLarge(`A form body may have at most ${FORM_MAX_BYTES} bytes.`);
-  return textOf(bytes);
-}
-
-function noBody(method: string): string {
-  if (method !== "GET" && method !== "HEAD") return "Nothing is read from a body here: send none.";
-  return `A body here must be ${FORM_TYPE} with list parameters; or use the query string.`;
+  if (!isForm(request)) {
+    const isRead = request.method === "GET" || request.method === "HEAD";
+    const detail = isRead
+      ? `A body here must be ${FORM_TYPE} with list parameters; or use the query string.`
+      : "This endpoint does not accept a body.";
+    throw new RequestError("media_type_unsupported", detail);
+  }
+  if (size > FORM_MAX_BYTES) throw bodyTooLarge(`A form body may have at most ${FORM_MAX_BYTES} bytes.`);
+  return stripBom(bytes).toString();
 }
 
 export function isForm(request: FastifyRequest): boolean {
@@ -70,16 +75,139 @@ export function isForm(request: FastifyRequest): boolean {
   return type.split(";", 1)[0]?.trim().toLowerCase() === FORM_TYPE;
 }
 
-/** Fastify judges a Content-Type before it knows of a body; ours is judged with the body, and says nothing without one. */
-export function plainContentType(request: FastifyRequest): void {
+/** The form in the body, or an empty string. */
+export function formOf(request: FastifyRequest): string {
+  return typeof request.body === "string" ? request.body : "";
+}
+
+/** Fastify rejects a malformed Content-Type before there is a body. Ours is checked with the body, and ignored without one. */
+export function normalizeContentType(request: FastifyRequest): void {
   const { headers } = request.raw;
-  const said = headers["content-type"];
-  if (said === undefined) return;
-  request.contentType = said;
+  const contentType = headers["content-type"];
+  if (contentType === undefined) return;
+  request.contentType = contentType;
   headers["content-type"] = isForm(request) ? FORM_TYPE : OTHER_TYPE;
 }
 
-/** The form in the body, or the empty text. */
-export function formOf(request: FastifyRequest): string {
-  return typeof request.body === "string" ? request.body : "";
+const awaitingContinue = new WeakMap<IncomingMessage, ServerResponse>();
+
+/** `Expect: 100-continue` is answered once the body is wanted, so that no client sends a body that is rejected anyway. */
+export function deferContinue(server: Server): void {
+  server.on("checkContinue", (request, response) => {
+    awaitingContinue.set(request, response);
+    server.emit("request", request, response);
+  });
+  // Other expectations are ignored.
+  server.on("checkExpectation", (request, response) => server.emit("request", request, response));
+}
+
+export function sendContinue(request: IncomingMessage): void {
+  awaitingContinue.get(request)?.writeContinue();
+  awaitingContinue.delete(request);
+}
+
+/** False for a client that still waits for 100 Continue: it may never send a body, and Node closes its connection. */
+export function isStillSending(request: IncomingMessage): boolean {
+  if (request.complete || awaitingContinue.has(request)) return false;
+  const { "content-length": length = "0", "transfer-encoding": chunked } = request.headers;
+  return length !== "0" || chunked !== undefined;
+}
+
+/** Yields the text at once, and ends after the rest of the request body was received and dropped. */
+export async function* whileDraining(request: IncomingMessage, text: string): AsyncGenerator<string> {
+  yield text;
+  request.resume();
+  await finished(request).catch(() => {});
+}
+
+/** The returned buffer must be taken out of its holder once: the request object outlives the use of its body. */
+export function readBytes(raw: IncomingMessage, maxBytes: number, reservation: Reservation): Promise<GrowingBuffer> {
+  const { promise, resolve, reject } = Promise.withResolvers<GrowingBuffer>();
+  const buffer = new GrowingBuffer(maxBytes);
+  let size = 0;
+  raw.on("data", (chunk: Buffer) => {
+    size += chunk.length;
+    try {
+      if (size > maxBytes) throw bodyTooLarge(`A body here may have at most ${maxBytes} bytes.`);
+      reservation.reserve(chunk.length);
+      buffer.append(chunk);
+    } catch (error) {
+      buffer.take();
+      // Drops what follows.
+      size = Number.POSITIVE_INFINITY;
+      reject(error);
+    }
+  });
+  raw.on("end", () => resolve(buffer));
+  raw.on("error", (cause) => reject(bodyCutShort(cause)));
+  return promise;
+}
+
+/** Chunks are copied into one buffer, because every small chunk by itself costs some hundred bytes more. */
+class GrowingBuffer {
+  readonly #maxBytes: number;
+  #bytes = Buffer.alloc(0);
+  #size = 0;
+
+  constructor(maxBytes: number) {
+    this.#maxBytes = maxBytes;
+  }
+
+  append(chunk: Buffer): void {
+    const size = this.#size + chunk.length;
+    if (size > this.#bytes.length) {
+      const larger = Buffer.allocUnsafe(Math.min(this.#maxBytes, Math.max(size, 2 * this.#bytes.length)));
+      this.#bytes.copy(larger, 0, 0, this.#size);
+      this.#bytes = larger;
+    }
+    chunk.copy(this.#bytes, this.#size);
+    this.#size = size;
+  }
+
+  take(): Buffer {
+    const bytes = this.#bytes.subarray(0, this.#size);
+    this.#bytes = Buffer.alloc(0);
+    this.#size = 0;
+    return bytes;
+  }
+}
+
+/** Larger than the default of 16 KiB: fewer round trips to the thread pool. */
+const GUNZIP_CHUNK_BYTES = 131_072;
+
+/** Stops at the size limit, so that a decompression bomb costs no more than an ordinary body of that size. */
+export async function gunzip(bytes: Buffer, maxBytes: number, reservation: Reservation): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  const stream = createGunzip({ chunkSize: Math.min(GUNZIP_CHUNK_BYTES, maxBytes) });
+  stream.end(bytes);
+  try {
+    for await (const chunk of stream as AsyncIterable<Buffer>) {
+      size += chunk.length;
+      if (size > maxBytes) throw bodyTooLarge(`A body here may have at most ${maxBytes} bytes after decompression.`);
+      reservation.reserve(chunk.length);
+      chunks.push(chunk);
+    }
+  } catch (cause) {
+    if (cause instanceof RequestError) throw cause;
+    throw new RequestError("encoding_invalid", "Content-Encoding is gzip, but the body is not valid gzip.", { cause });
+  }
+  return Buffer.concat(chunks, size);
+}
+
+const BYTE_ORDER_MARK = Buffer.from("\ufeff");
+
+/** UTF-8 without its byte order mark. */
+export function stripBom(bytes: Buffer): Buffer {
+  if (!isUtf8(bytes)) throw new RequestError("encoding_invalid", "The body is not valid UTF-8.");
+  const hasMark = bytes.subarray(0, BYTE_ORDER_MARK.length).equals(BYTE_ORDER_MARK);
+  return hasMark ? bytes.subarray(BYTE_ORDER_MARK.length) : bytes;
+}
+
+export function bodyTooLarge(detail: string): RequestError {
+  return new RequestError("body_too_large", detail);
+}
+
+function bodyCutShort(cause: unknown): RequestError {
+  return new RequestError("request_malformed", "The body was cut short.", { cause });
 }

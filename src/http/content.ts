@@ -1,105 +1,166 @@
-// The content of a write: from the bytes on a connection to the JSON that a route takes. What is refused is refused as early
-// as it is known: by its headers, while it arrives, while it is unpacked, by a look at its text.
+// The content of a request body: from its bytes to the JSON that a route takes. A body is rejected as early as possible: by its
+// headers, while it arrives, while it is decompressed, or by its structure before it is parsed.
 
 import type { IncomingMessage } from "node:http";
 import { RequestError } from "../domain/errors.ts";
 import { MAX_JSON_DEPTH, measureJson, TOO_DEEP } from "../domain/json.ts";
+import { quoted } from "../domain/text.ts";
 import { invalidBody } from "../domain/validate.ts";
-import { bytesOf, plainUtf8, textOf, tooLarge, unpacked } from "./bytes.ts";
-import { goOn } from "./continue.ts";
-import type { Item } from "./doors.ts";
-import { faultInJson } from "./json-fault.ts";
-import { linesOf } from "./lines.ts";
-import { isPacked, mediaTypeOf, typesOf } from "./media.ts";
-import { NOTHING_CARRIED } from "./perform.ts";
-import type { Share } from "./room.ts";
-import { type BodyRule, type Carried, LINES_TYPES, type ReadingsRule } from "./route.ts";
+import { bodyTooLarge, gunzip, readBytes, sendContinue, stripBom } from "./body.ts";
+import type { Reservation } from "./body-budget.ts";
+import { describeJsonError } from "./json-error.ts";
+import {
+  type BodyRule,
+  JSON_TYPE,
+  NDJSON_TYPES,
+  NO_CONTENT,
+  type ReadingItem,
+  type ReadingsBodyRule,
+  type RequestContent,
+} from "./route.ts";
 
-export type Content = Pick<Carried, "body" | "items">;
+type Content = Pick<RequestContent, "body" | "items">;
 
-/** `contentType` as the sender wrote it. */
-export async function contentOf(raw: IncomingMessage, contentType: string, rule: BodyRule, share: Share): Promise<Content> {
+/** `contentType` as the client sent it. */
+export async function readContent(
+  raw: IncomingMessage,
+  contentType: string,
+  rule: BodyRule,
+  reservation: Reservation,
+): Promise<Content> {
   const { "content-length": length, "transfer-encoding": chunked, "content-encoding": encoding } = raw.headers;
-  if (chunked === undefined && (length === undefined || length === "0")) return noContent(rule);
-  const mediaType = mediaTypeOf(contentType, rule);
-  const packed = isPacked(encoding);
-  if (Number(length) > rule.maxBytes) throw tooLarge(`A body here may have at most ${rule.maxBytes} bytes.`);
-  goOn(raw);
-  const bytes = (await bytesOf(raw, rule.maxBytes, share)).handOver();
-  if (bytes.length === 0) return noContent(rule);
-  const whole = packed ? await unpacked(bytes, rule.maxBytes, share) : bytes;
-  if (rule.kind === "readings" && LINES_TYPES.includes(mediaType)) return linesIn(whole, rule, share);
-  takeValues(valuesIn(whole, rule), share);
-  return contentOfValue(jsonIn(textOf(whole), rule), rule);
+  if (chunked === undefined && (length === undefined || length === "0")) return emptyContent(rule);
+  const mediaType = acceptedMediaType(contentType, rule);
+  const isCompressed = isGzip(encoding);
+  if (Number(length) > rule.maxBytes) throw bodyTooLarge(`A body here may have at most ${rule.maxBytes} bytes.`);
+  sendContinue(raw);
+  const received = (await readBytes(raw, rule.maxBytes, reservation)).take();
+  if (received.length === 0) return emptyContent(rule);
+  const bytes = isCompressed ? await gunzip(received, rule.maxBytes, reservation) : received;
+  if (rule.kind === "readings" && NDJSON_TYPES.includes(mediaType)) return parseLines(bytes, rule, reservation);
+  reserveValues(checkStructure(bytes, rule), reservation);
+  return contentOfValue(parseJson(stripBom(bytes).toString(), rule), rule);
 }
 
-/** An honest body of the largest size has fewer. */
-const mostValues = ({ maxBytes }: BodyRule): number => maxBytes / 16;
-/** What a body becomes is held until the store has answered. */
-const takeValues = (values: number, share: Share): void => share.take(values * 32);
+function acceptedTypes(rule: BodyRule): readonly string[] {
+  return rule.kind === "json" ? rule.mediaTypes : [JSON_TYPE, ...NDJSON_TYPES];
+}
 
-/** How many values there are; refused where they are too many or too deep to be read. */
-function valuesIn(bytes: Buffer, rule: BodyRule): number {
-  const most = mostValues(rule);
-  const { values, levels, entries } = measureJson(bytes, most);
+function acceptedMediaType(contentType: string, rule: BodyRule): string {
+  const [name = "", ...parameters] = contentType.split(";").map((part) => part.trim().toLowerCase());
+  const accepted = acceptedTypes(rule);
+  if (!accepted.includes(name)) {
+    const given = name === "" ? "Content-Type is missing" : `not ${quoted(name)}`;
+    throw unsupported(
+      `A body here must be ${accepted.join(" or ")}; ${given}. With curl, add -H "Content-Type: ${accepted[0]}".`,
+    );
+  }
+  for (const parameter of parameters) {
+    const charset = /^charset\s*=\s*"?([^"]*)"?$/.exec(parameter)?.[1];
+    if (charset === undefined || charset === "utf-8" || charset === "utf8") continue;
+    throw unsupported(`A body here must be in UTF-8, not ${quoted(charset)}.`);
+  }
+  return name;
+}
+
+function isGzip(contentEncoding: string | undefined): boolean {
+  const encoding = contentEncoding?.trim().toLowerCase() ?? "";
+  if (encoding === "" || encoding === "identity") return false;
+  if (encoding === "gzip" || encoding === "x-gzip") return true;
+  throw unsupported(`A body here may be compressed with gzip only, not with ${quoted(encoding)}.`);
+}
+
+function unsupported(detail: string): RequestError {
+  return new RequestError("media_type_unsupported", detail);
+}
+
+/** More than any reasonable body of the largest size has. */
+const maxValues = ({ maxBytes }: BodyRule): number => maxBytes / 16;
+/** Parsed values are held until the store has responded. */
+const reserveValues = (values: number, reservation: Reservation): void => reservation.reserve(values * 32);
+
+/** The number of values in the body. */
+function checkStructure(bytes: Buffer, rule: BodyRule): number {
+  const max = maxValues(rule);
+  const { values, levels, entries } = measureJson(bytes, max);
   if (levels > MAX_JSON_DEPTH) throw invalidBody([{ field: "", message: TOO_DEEP }]);
-  if (rule.kind === "readings" && entries > rule.maxItems) throw tooMany(rule.maxItems);
-  if (values > most) throw tooManyValues(most);
+  if (rule.kind === "readings" && entries > rule.maxItems) throw tooManyReadings(rule.maxItems);
+  if (values > max) throw tooManyValues(max);
   return values;
 }
 
-export function noContent(rule: BodyRule): Content {
-  if (rule.kind === "json" && rule.optional === true) return NOTHING_CARRIED;
-  throw new RequestError("body_missing", `A body is needed here: ${typesOf(rule).join(" or ")}.`);
+export function emptyContent(rule: BodyRule): Content {
+  if (rule.kind === "json" && rule.optional === true) return NO_CONTENT;
+  throw new RequestError("body_missing", `A body is required: ${acceptedTypes(rule).join(" or ")}.`);
 }
 
-/** Of a value that is JSON already. */
 export function contentOfValue(value: unknown, rule: BodyRule): Content {
   if (rule.kind === "json") return { body: value, items: [] };
   if (typeof value !== "object" || value === null) {
     throw invalidBody([{ field: "", message: "must be one reading or a list of them" }]);
   }
   const values: readonly unknown[] = Array.isArray(value) ? value : [value];
-  if (values.length > rule.maxItems) throw tooMany(rule.maxItems);
+  if (values.length > rule.maxItems) throw tooManyReadings(rule.maxItems);
   return { body: undefined, items: values.map((one) => ({ value: one })) };
 }
 
-function jsonIn(text: string, rule: BodyRule): unknown {
+function parseJson(text: string, rule: BodyRule): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    const lines = rule.kind === "readings" ? ` One object a line is ${LINES_TYPES[0]}.` : "";
-    throw new RequestError("body_malformed", `The body is not JSON: ${faultInJson(text)}.${lines}`);
+    const hint = rule.kind === "readings" ? ` One object per line is ${NDJSON_TYPES[0]}.` : "";
+    throw new RequestError("body_malformed", `The body is not JSON: ${describeJsonError(text)}.${hint}`);
   }
 }
 
-/** A line that cannot be read is refused by itself; those around it are not. */
-function linesIn(bytes: Buffer, rule: ReadingsRule, share: Share): Content {
-  const items: Item[] = [];
-  let left = mostValues(rule);
-  for (const { line, number } of linesOf(plainUtf8(bytes))) {
-    if (items.length === rule.maxItems) throw tooMany(rule.maxItems);
-    const { values, levels } = measureJson(line, left);
-    left -= values;
-    if (left < 0) throw tooManyValues(mostValues(rule));
-    items.push(levels > MAX_JSON_DEPTH ? { unreadable: TOO_DEEP } : itemIn(line.toString(), number));
+/** A malformed line is rejected by itself. */
+function parseLines(bytes: Buffer, rule: ReadingsBodyRule, reservation: Reservation): Content {
+  const items: ReadingItem[] = [];
+  let remaining = maxValues(rule);
+  for (const { line, number } of linesOf(stripBom(bytes))) {
+    if (items.length === rule.maxItems) throw tooManyReadings(rule.maxItems);
+    const { values, levels } = measureJson(line, remaining);
+    remaining -= values;
+    if (remaining < 0) throw tooManyValues(maxValues(rule));
+    items.push(levels > MAX_JSON_DEPTH ? { unreadable: TOO_DEEP } : parseLine(line.toString(), number));
   }
-  takeValues(mostValues(rule) - left, share);
+  reserveValues(maxValues(rule) - remaining, reservation);
   return { body: undefined, items };
 }
 
-function itemIn(line: string, number: number): Item {
+function parseLine(line: string, number: number): ReadingItem {
   try {
     return { value: JSON.parse(line) };
   } catch {
-    return { unreadable: `is not JSON: ${faultInJson(line, number)}` };
+    return { unreadable: `is not JSON: ${describeJsonError(line, number)}` };
   }
 }
 
-function tooMany(maxItems: number): RequestError {
-  return tooLarge(`A body here may have at most ${maxItems} readings.`);
+const NEWLINE = 0x0a;
+
+/** The lines that are not blank. A generator, so that a body of newlines costs no more than any other. */
+function* linesOf(bytes: Buffer): Generator<{ readonly line: Buffer; readonly number: number }> {
+  let start = 0;
+  let number = 1;
+  for (let at = 0; at < bytes.length; at++) {
+    const byte = bytes[at] as number;
+    if (byte === NEWLINE) {
+      start = at + 1;
+      number++;
+    }
+    if (isJsonWhitespace(byte)) continue;
+    const end = bytes.indexOf(NEWLINE, at);
+    at = (end === -1 ? bytes.length : end) - 1;
+    yield { line: bytes.subarray(start, at + 1), number };
+  }
 }
 
-function tooManyValues(most: number): RequestError {
-  return tooLarge(`A body here may have at most ${most} values.`);
+const isJsonWhitespace = (byte: number): boolean => byte === 0x20 || byte === NEWLINE || byte === 0x0d || byte === 0x09;
+
+function tooManyReadings(max: number): RequestError {
+  return bodyTooLarge(`A body here may have at most ${max} readings.`);
+}
+
+function tooManyValues(max: number): RequestError {
+  return bodyTooLarge(`A body here may have at most ${max} values.`);
 }

@@ -1,18 +1,16 @@
-// Routes without the network: the command line asks what a caller would ask over HTTP, and is told the same, without a key,
-// a rate or a framework. Whoever stands at the machine is handed in as the caller.
+// Routes without the network: the command line gets what an HTTP client would get, without a key, a rate limit or a server.
 
 import { RequestError } from "../domain/errors.ts";
 import type { Caller } from "./auth.ts";
-import { type Content, contentOfValue, noContent } from "./content.ts";
-import { headersFor } from "./headers.ts";
-import { KnownPaths, patternOf } from "./paths.ts";
-import { askerOf, NOTHING_CARRIED, readerOf, type Told, toldBy } from "./perform.ts";
+import { contentOfValue, emptyContent } from "./content.ts";
+import { headersFor, parameterReaderOf, type ResponseText, responseOf } from "./handler.ts";
+import { KnownPaths, malformedPath, patternOf } from "./paths.ts";
 import { problemHeaders, problemOf, STATUS } from "./problems.ts";
-import { type BodyRule, JSON_TYPE, type Means, type Method, methodOf, type Route } from "./route.ts";
+import { type Dependencies, JSON_TYPE, type Method, methodOf, NO_CONTENT, type Route } from "./route.ts";
 
 export type LocalRequest = {
   readonly method: Method;
-  /** Identifiers in it percent-encoded, as in a URL. */
+  /** Identifiers in it are percent-encoded, as in a URL. */
   readonly path: string;
   /** As in a URL, without the question mark. */
   readonly query?: string;
@@ -21,26 +19,29 @@ export type LocalRequest = {
   readonly headers?: { readonly idempotencyKey?: string; readonly ifMatch?: string };
 };
 
-export type LocalAnswer = {
+export type LocalResponse = {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
-  /** The JSON of the answer, or a problem; undefined where there is none. */
+  /** The parsed JSON, or a problem; undefined where there is no body. */
   readonly body: unknown;
-  /** What lies behind a refusal: for whoever stands at the machine, as the log is for the service's operator. */
+  /** The cause of an error, which the service would log. */
   readonly cause?: unknown;
 };
 
-/** There is no log to look a request up in. */
+type Environment = Dependencies & { readonly caller: Caller };
+
+/** There is no log in which to look up a request. */
 const REQUEST_ID = "local";
 
-/** Refusals are answers; what is our own fault is thrown. */
+/** A RequestError becomes a response; other errors are thrown. */
 export async function dispatch(
   routes: readonly Route[],
-  means: Means & { readonly caller: Caller },
+  environment: Environment,
   request: LocalRequest,
-): Promise<LocalAnswer> {
+): Promise<LocalResponse> {
   try {
-    return answerOf(await perform(routes, means, request));
+    const { status, headers, mediaType, text } = await handle(routes, environment, request);
+    return { status, headers, body: text === undefined || mediaType !== JSON_TYPE ? text : JSON.parse(text) };
   } catch (error) {
     if (!(error instanceof RequestError)) throw error;
     const problem: unknown = JSON.parse(JSON.stringify(problemOf(error, REQUEST_ID)));
@@ -48,51 +49,41 @@ export async function dispatch(
   }
 }
 
-async function perform(
+async function handle(
   routes: readonly Route[],
-  { caller, ...means }: Means & { readonly caller: Caller },
+  { caller, ...dependencies }: Environment,
   request: LocalRequest,
-): Promise<Told> {
-  const { route, id } = found(routes, request);
-  const values = readerOf(route)(request.query ?? "", "");
+): Promise<ResponseText> {
+  const { route, id } = findRoute(routes, request);
+  const parameters = parameterReaderOf(route)(request.query ?? "", "");
   const { idempotencyKey, ifMatch } = request.headers ?? {};
-  const given = { "idempotency-key": listed(idempotencyKey), "if-match": listed(ifMatch) };
-  const headers = headersFor(route, { headersDistinct: given });
-  const { body, items } = route.body === undefined ? NOTHING_CARRIED : contentOfLocal(request.body, route.body);
-  return toldBy(route, await askerOf(route, means)(caller, id, values, { headers, body, items }));
+  const headers = headersFor(route, { "idempotency-key": asList(idempotencyKey), "if-match": asList(ifMatch) });
+  const { body, items } = contentFor(route, request.body);
+  return responseOf(route, await route.handle({ ...dependencies, ...caller, id, parameters, headers, body, items }));
 }
 
-const listed = (value: string | undefined): string[] | undefined => (value === undefined ? undefined : [value]);
+const asList = (value: string | undefined): string[] | undefined => (value === undefined ? undefined : [value]);
 
-function contentOfLocal(body: unknown, rule: BodyRule): Content {
-  return body === undefined ? noContent(rule) : contentOfValue(body, rule);
+function contentFor({ body: rule }: Route, body: unknown) {
+  if (rule === undefined) return NO_CONTENT;
+  return body === undefined ? emptyContent(rule) : contentOfValue(body, rule);
 }
 
-/** A fixed name goes before an identifier, as in the server's own map. */
-function found(routes: readonly Route[], { method, path }: LocalRequest): { readonly route: Route; readonly id: string } {
-  const fitting = routes
-    .filter((route) => methodOf(route) === method && patternOf(route.path).test(path))
+/** A fixed name takes precedence over an identifier, as in the server's router. */
+function findRoute(routes: readonly Route[], { method, path }: LocalRequest): { readonly route: Route; readonly id: string } {
+  const [route] = routes
+    .filter((candidate) => methodOf(candidate) === method && patternOf(candidate.path).test(path))
     .toSorted((a, b) => a.path.split("/:").length - b.path.split("/:").length);
-  const [route] = fitting;
-  if (route === undefined) throw refusal(routes, method, path);
-  return { route, id: decoded(patternOf(route.path).exec(path)?.[1] ?? "") };
-}
-
-function refusal(routes: readonly Route[], method: Method, path: string): RequestError {
+  if (route !== undefined) return { route, id: decodeId(patternOf(route.path).exec(path)?.[1] ?? "") };
   const paths = new KnownPaths(false);
-  for (const route of routes) paths.add(route.path, [methodOf(route)]);
-  return paths.refusal(method, path);
+  for (const known of routes) paths.add(known.path, [methodOf(known)]);
+  throw paths.error(method, path);
 }
 
-function decoded(text: string): string {
+function decodeId(text: string): string {
   try {
     return decodeURIComponent(text);
   } catch {
-    throw new RequestError("encoding_invalid", "The path is not valid percent-encoded UTF-8.");
+    throw malformedPath();
   }
-}
-
-function answerOf({ status, headers, mediaType, text }: Told): LocalAnswer {
-  const body: unknown = text === undefined || mediaType !== JSON_TYPE ? text : JSON.parse(text);
-  return { status, headers, body };
 }

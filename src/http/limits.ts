@@ -1,18 +1,18 @@
-// Rate limits: a token bucket a key, and one for each address that keeps sending wrong keys.
+// Rate limits: a token bucket per key, and one per address that sends wrong keys.
 
 import type { Clock, Instant } from "../domain/instant.ts";
 
-/** Two kinds, so that a flood of addresses drives no key's bucket out. */
+/** Kept apart, so that a flood of addresses evicts no key's bucket. */
 type BucketKind = "key" | "address";
 
-/** Where the buckets are kept: in this process, or in one that several of them ask. */
+/** The buckets, in this process or in the one that its workers share. */
 export type Limits = {
-  /** Takes one token if there is one, and gives what is left: below zero where there was none. */
+  /** Takes one token if there is one. Returns the tokens that remain, negative if there was none. */
   readonly take: (kind: BucketKind, name: string, rate: number, burst: number) => number | Promise<number>;
 };
 
 /** Buckets in this process's memory. */
-export function localLimits(clock: Clock): { readonly take: (...ask: Parameters<Limits["take"]>) => number } {
+export function localLimits(clock: Clock): { readonly take: (...args: Parameters<Limits["take"]>) => number } {
   const buckets: Readonly<Record<BucketKind, Buckets>> = { key: new Buckets(100_000), address: new Buckets(10_000) };
   return { take: (kind, name, rate, burst) => buckets[kind].take(name, rate, burst, clock()) };
 }
@@ -40,7 +40,7 @@ class Buckets {
   #bucket(name: string, burst: number, now: Instant): Bucket {
     const known = this.#buckets.get(name);
     if (known !== undefined) return known;
-    // Bounded: the oldest goes. A bucket made anew is full, so forgetting one is never unjust to its owner.
+    // Evicts the oldest. A new bucket is full, so an eviction never limits anybody.
     if (this.#buckets.size >= this.#capacity) this.#buckets.delete(this.#buckets.keys().next().value ?? "");
     const bucket = { tokens: burst, at: now };
     this.#buckets.set(name, bucket);
@@ -48,10 +48,10 @@ class Buckets {
   }
 }
 
-/** A bucket holds two seconds' worth of requests. */
+/** A bucket holds the requests of two seconds. */
 const BURST_SECONDS = 2;
 
-export type Taken = { readonly allowed: boolean; readonly retryAfter: number; readonly headers: Record<string, string> };
+export type RateDecision = { readonly allowed: boolean; readonly retryAfter: number; readonly headers: Record<string, string> };
 
 export class KeyLimits {
   readonly #limits: Limits;
@@ -62,33 +62,32 @@ export class KeyLimits {
     this.#customerRate = customerRate;
   }
 
-  /** undefined: this key has no limit. */
-  take(key: { id: string; customer_id: string | null; rate: number | null }): Taken | Promise<Taken> | undefined {
+  /** undefined: this key is not limited. */
+  take(key: { id: string; customer_id: string | null; rate: number | null }): RateDecision | Promise<RateDecision> | undefined {
     if (this.#customerRate === 0) return undefined;
     const rate = key.rate ?? (key.customer_id === null ? undefined : this.#customerRate);
     if (rate === undefined) return undefined;
     const burst = Math.ceil(rate * BURST_SECONDS);
-    return andThen(this.#limits.take("key", key.id, rate, burst), (left) => taken(left, rate, burst));
+    return andThen(this.#limits.take("key", key.id, rate, burst), (remaining) => decide(remaining, rate, burst));
   }
 }
 
-function taken(left: number, rate: number, burst: number): Taken {
-  const remaining = Math.max(0, Math.floor(left));
-  const untilFull = Math.ceil((burst - Math.max(0, left)) / rate);
+function decide(remaining: number, rate: number, burst: number): RateDecision {
+  const untilFull = Math.ceil((burst - Math.max(0, remaining)) / rate);
   return {
-    allowed: left >= 0,
-    retryAfter: Math.max(1, Math.ceil(-left / rate)),
+    allowed: remaining >= 0,
+    retryAfter: Math.max(1, Math.ceil(-remaining / rate)),
     headers: {
       "ratelimit-policy": `"key";q=${burst};w=${Math.ceil(burst / rate)}`,
-      ratelimit: `"key";r=${remaining};t=${untilFull}`,
+      ratelimit: `"key";r=${Math.max(0, Math.floor(remaining))};t=${untilFull}`,
     },
   };
 }
 
-const WRONG_KEYS_A_SECOND = 1;
-const WRONG_KEYS_AT_ONCE = 30;
+const WRONG_KEYS_PER_SECOND = 1;
+const WRONG_KEYS_BURST = 30;
 
-/** Wrong keys from one address: thirty at once, then one a second. A right key from the same address is not held up. */
+/** Wrong keys from one address: 30 at once, then one per second. A valid key from the same address is not affected. */
 export class WrongKeys {
   readonly #limits: Limits;
 
@@ -97,11 +96,11 @@ export class WrongKeys {
   }
 
   isFlood(address: string): boolean | Promise<boolean> {
-    return andThen(this.#limits.take("address", address, WRONG_KEYS_A_SECOND, WRONG_KEYS_AT_ONCE), (left) => left < 0);
+    return andThen(this.#limits.take("address", address, WRONG_KEYS_PER_SECOND, WRONG_KEYS_BURST), (remaining) => remaining < 0);
   }
 }
 
-/** What is known at once goes on at once: a promise would put every request off by a turn. */
-export function andThen<T, U>(value: T | Promise<T>, go: (value: T) => U): U | Promise<U> {
-  return value instanceof Promise ? value.then(go) : go(value);
+/** Like `then`, but synchronous for a plain value: a promise would delay every request by a turn of the event loop. */
+export function andThen<T, U>(value: T | Promise<T>, next: (value: T) => U): U | Promise<U> {
+  return value instanceof Promise ? value.then(next) : next(value);
 }

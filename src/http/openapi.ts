@@ -1,19 +1,22 @@
-// The OpenAPI 3.1 document, from the same routes, parameters and schemas that the server works with.
+// The OpenAPI 3.1 document, from the routes, parameters and schemas that the server uses.
 
-import { operationOf } from "./operation.ts";
-import { ProblemObject } from "./problems.ts";
-import { methodOf, type Route } from "./route.ts";
-import { customerSchemas } from "./routes/customers.ts";
-import { ingestSchemas } from "./routes/ingest.ts";
-import { auditSchemas } from "./routes/manage/audit.ts";
-import { managedCustomerSchemas } from "./routes/manage/customers.ts";
-import { deviceSchemas } from "./routes/manage/devices.ts";
-import { fleetSchemas } from "./routes/manage/fleet.ts";
-import { keySchemas } from "./routes/manage/keys.ts";
-import { provisionSchemas } from "./routes/manage/provision.ts";
-import { managedTankSchemas } from "./routes/manage/tanks.ts";
-import { tankSchemas } from "./routes/tanks.ts";
-import { telemetrySchemas } from "./routes/telemetry.ts";
+import { STATUS_CODES } from "node:http";
+import { ERROR_TITLES, type ErrorCode } from "../domain/errors.ts";
+import { anyOf, array, ref, type Schema, text } from "../domain/schema.ts";
+import { SUFFICIENT_ROLES } from "./auth.ts";
+import { ERROR_DETAILS } from "./examples.ts";
+import { PROBLEM_MEDIA_TYPE, ProblemObject, STATUS } from "./problems.ts";
+import {
+  type BodyRule,
+  isCacheable,
+  JSON_TYPE,
+  type JsonBodyRule,
+  methodOf,
+  NDJSON_TYPES,
+  type ReadingsBodyRule,
+  type Route,
+} from "./route.ts";
+import { SCHEMAS } from "./routes.ts";
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -21,26 +24,68 @@ const TAGS: readonly { readonly name: Route["tag"]; readonly description: string
   { name: "Customers", description: "Account holders who own tanks" },
   { name: "Tanks", description: "Containers with a capacity, an alert threshold, a location and a device" },
   { name: "Telemetry", description: "Fill readings of a tank" },
-  { name: "Ingestion", description: "Where devices and gateways send readings" },
-  { name: "Management", description: "For the operator: customers, tanks, devices and keys are made, changed and deleted" },
+  { name: "Ingestion", description: "Readings from devices and gateways" },
+  { name: "Management", description: "For the operator: create, change and delete customers, tanks, devices and keys" },
   { name: "Operations", description: "For those who run the service" },
 ];
 
-const SCHEMAS = {
-  ...customerSchemas,
-  ...tankSchemas,
-  ...telemetrySchemas,
-  ...ingestSchemas,
-  ...fleetSchemas,
-  ...managedCustomerSchemas,
-  ...managedTankSchemas,
-  ...deviceSchemas,
-  ...provisionSchemas,
-  ...keySchemas,
-  ...auditSchemas,
+/** The errors of routes with a common trait. `name` becomes part of the names of shared responses. */
+type ErrorGroup = { readonly name: string; readonly codes: readonly ErrorCode[] };
+const EVERY_ROUTE: ErrorGroup = {
+  name: "",
+  codes: ["request_malformed", "encoding_invalid", "body_too_large", "media_type_unsupported", "headers_too_large", "internal"],
+};
+const WITH_KEY: ErrorGroup = {
+  name: "",
+  codes: [
+    "key_missing",
+    "key_invalid",
+    "key_expired",
+    "key_revoked",
+    "role_insufficient",
+    "rate_limited",
+    "keys_throttled",
+    "store_unavailable",
+  ],
+};
+const WITH_PARAMETERS: ErrorGroup = {
+  name: "Parameters",
+  codes: ["parameter_unknown", "parameter_invalid", "parameter_repeated"],
+};
+const WITH_BODY: ErrorGroup = { name: "Body", codes: ["body_missing", "body_malformed", "body_invalid", "overloaded"] };
+
+const REQUEST_HEADERS = {
+  "Idempotency-Key": {
+    description: "A unique name for this request. A repeated request with the same name is executed once.",
+    schema: { type: "string", minLength: 1, maxLength: 255 },
+    errors: { name: "IdempotencyKey", codes: ["idempotency_key_invalid", "idempotency_key_reused"] },
+  },
+  "If-Match": {
+    description: "The ETag of the version to change. If the object has changed since, nothing is done.",
+    schema: { type: "string" },
+    errors: { name: "IfMatch", codes: ["precondition_failed"] },
+  },
+} as const satisfies Record<string, { description: string; schema: Schema; errors: ErrorGroup }>;
+
+const HEADERS = {
+  RequestId: { description: "The id of the request, also in the log of the service", schema: { type: "string" } },
+  ETag: { description: "Send it as If-None-Match to get 304 if nothing has changed", schema: { type: "string" } },
+  Version: { description: "Send it as If-Match to change this version only", schema: { type: "string" } },
+  Location: { description: "The path of the new object", schema: { type: "string" } },
+};
+const REQUEST_ID = { "X-Request-Id": { $ref: "#/components/headers/RequestId" } };
+const ETAG = { ETag: { $ref: "#/components/headers/ETag" } };
+const VERSION = { ETag: { $ref: "#/components/headers/Version" } };
+const LOCATION = { Location: { $ref: "#/components/headers/Location" } };
+const NOT_MODIFIED = {
+  description: "Nothing has changed since the response with this ETag",
+  headers: { ...REQUEST_ID, ...ETAG },
 };
 
 export function openapiDocument(routes: readonly Route[], version: string): Json {
+  const responses: Shared["responses"] = routes.some(isCacheable) ? { NotModified: NOT_MODIFIED } : {};
+  const shared: Shared = { parameters: sharedParameters(routes), responses, examples: {} };
+  const paths = pathsOf(routes, shared);
   const document = {
     openapi: "3.1.0",
     info: {
@@ -48,37 +93,233 @@ export function openapiDocument(routes: readonly Route[], version: string): Json
       version,
       summary: "Customers, tanks and their fill levels",
       description:
-        "How full is every tank, and which one needs a truck next? Under /v1 all operations are reads. List parameters travel in the query string, or as a form body of the same GET.",
+        "How full is every tank, and which one needs a truck next? All operations under /v1 are reads. List parameters are sent in the query string, or as a form body of the same GET. New fields may be added to responses at any time.",
       license: { name: "MIT", identifier: "MIT" },
     },
     servers: [{ url: "/", description: "This service" }],
     tags: TAGS.filter(({ name }) => routes.some(({ tag }) => tag === name)),
     security: [{ key: [] }],
-    paths: pathsOf(routes),
+    paths,
     components: {
       securitySchemes: {
-        key: { type: "apiKey", in: "header", name: "X-API-Key", description: "A key that the operator handed out" },
+        key: { type: "apiKey", in: "header", name: "X-API-Key", description: "A key issued by the operator" },
       },
-      headers: {
-        RequestId: { description: "The request's id, also in the service's log", schema: { type: "string" } },
-        ETag: { description: "Send it back as If-None-Match to learn that nothing changed", schema: { type: "string" } },
-      },
-      schemas: { ...SCHEMAS, Problem: ProblemObject },
+      headers: HEADERS,
+      ...shared,
+      schemas: openResponseSchemas(routes, { ...SCHEMAS, Problem: ProblemObject }),
     },
   };
   return JSON.parse(JSON.stringify(document)) as Json;
 }
 
-/** One path may have several methods. */
-function pathsOf(routes: readonly Route[]): Json {
+/** Filled in while operations are described. */
+type Shared = {
+  readonly parameters: Readonly<Record<string, Json>>;
+  readonly responses: Record<string, Json>;
+  readonly examples: Record<string, Json>;
+};
+
+function pathsOf(routes: readonly Route[], shared: Shared): Json {
   const paths: Record<string, Record<string, Json>> = {};
   for (const route of routes) {
-    const path = templateOf(route.path);
-    paths[path] = { ...paths[path], [methodOf(route).toLowerCase()]: operationOf(route) };
+    const path = route.path.replace(/:(\w+)/g, "{$1}");
+    paths[path] = { ...paths[path], [methodOf(route).toLowerCase()]: operationOf(route, shared) };
   }
   return paths;
 }
 
-function templateOf(path: string): string {
-  return path.replace(/:(\w+)/g, "{$1}");
+function operationOf(route: Route, shared: Shared): Json {
+  const { requiredRole, body } = route;
+  const roles = SUFFICIENT_ROLES[requiredRole].map((role) => `\`${role}\``).join(" or ");
+  return {
+    operationId: route.operation,
+    summary: route.summary,
+    description: `${route.description} ${requiredRole === "none" ? "No key is required." : `Required role: ${roles}.`}`,
+    tags: [route.tag],
+    ...(requiredRole === "none" ? { security: [] } : { "x-required-role": requiredRole }),
+    parameters: parametersOf(route).map((parameter) => {
+      const isShared = JSON.stringify(shared.parameters[parameter.name]) === JSON.stringify(parameter);
+      return isShared ? { $ref: `#/components/parameters/${parameter.name}` } : parameter;
+    }),
+    ...(body === undefined ? {} : { requestBody: requestBody(body, shared) }),
+    responses: {
+      ...successes(route, shared),
+      ...(isCacheable(route) ? { 304: { $ref: "#/components/responses/NotModified" } } : {}),
+      ...errorResponses(route, shared),
+    },
+  };
+}
+
+type ParameterObject = { readonly name: string; readonly in: string } & Json;
+
+function parametersOf(route: Route): ParameterObject[] {
+  const path = [...route.path.matchAll(/:(\w+)/g)].map(([, name = ""]) => ({
+    name,
+    in: "path",
+    required: true,
+    description: "Identifier of the object",
+    schema: { type: "string" },
+  }));
+  const query = Object.entries(route.parameters === "ignored" ? {} : route.parameters).map(([name, parameter]) => {
+    // Without an example, because Swagger UI would send it as a filter.
+    const { description, ...schema } = parameter.schema;
+    return { name, in: "query", required: false, description, schema };
+  });
+  const headers = (route.headers ?? []).map((name) => {
+    const { description, schema } = REQUEST_HEADERS[name];
+    return { name, in: "header", required: false, description, schema };
+  });
+  return [...path, ...query, ...headers];
+}
+
+/** The most frequent definition of each name, if more than one operation has it. */
+function sharedParameters(routes: readonly Route[]): Record<string, Json> {
+  const definitions = Map.groupBy(routes.flatMap(parametersOf), (parameter) => JSON.stringify(parameter));
+  const repeated = [...definitions.values()].filter(({ length }) => length > 1).toSorted((a, b) => a.length - b.length);
+  return Object.fromEntries(repeated.map(([parameter]) => [parameter?.name ?? "", parameter as Json]));
+}
+
+function requestBody(rule: BodyRule, shared: Shared): Json {
+  const required = !(rule.kind === "json" && rule.optional === true);
+  const content = rule.kind === "json" ? jsonBody(rule, shared) : readingsBody(rule, shared);
+  return { required, description: rule.description, content };
+}
+
+function jsonBody({ mediaTypes, schema, examples }: JsonBodyRule, shared: Shared): Json {
+  return Object.fromEntries(mediaTypes.map((type) => [type, { schema, examples: examplesOf(examples, schema, shared) }]));
+}
+
+function readingsBody({ schema, maxItems, examples }: ReadingsBodyRule, shared: Shared): Json {
+  const lines = Object.values(examples)
+    .flat()
+    .map((one) => `${JSON.stringify(one)}\n`);
+  const [ndjson = ""] = NDJSON_TYPES;
+  return {
+    [JSON_TYPE]: { schema: anyOf(schema, array(schema, { maxItems })), examples: examplesOf(examples, schema, shared) },
+    [ndjson]: {
+      schema: text({ description: `One reading per line, up to ${maxItems}` }),
+      examples: { lines: { value: lines.join("") } },
+    },
+  };
+}
+
+/** Examples of a named schema are shared. */
+function examplesOf(examples: Json, { $ref = "" }: Schema, shared: Shared): Json {
+  const schemaName = $ref.split("/").at(-1) ?? "";
+  const described = Object.entries(examples).map(([name, value]): [string, Json] => {
+    const key = schemaName + pascalCase(name);
+    if (schemaName !== "") shared.examples[key] ??= { value };
+    const isShared = schemaName !== "" && JSON.stringify(shared.examples[key]) === JSON.stringify({ value });
+    return [name, isShared ? { $ref: `#/components/examples/${key}` } : { value }];
+  });
+  return Object.fromEntries(described);
+}
+
+function successes(route: Route, shared: Shared): Json {
+  const { response } = route;
+  const success = (status: number): Json => {
+    if (!("mediaType" in response)) return { description: response.description, headers: REQUEST_ID };
+    const etag = isCacheable(route) ? ETAG : response.etag === true ? VERSION : {};
+    return {
+      description: response.description,
+      headers: { ...REQUEST_ID, ...etag, ...(status === 201 ? LOCATION : {}) },
+      content: {
+        [response.mediaType]: {
+          schema: opened(response.schema),
+          examples: examplesOf(response.examples, response.schema, shared),
+        },
+      },
+    };
+  };
+  return Object.fromEntries((response.statuses ?? [200]).map((status) => [status, success(status)]));
+}
+
+function errorGroupsOf(route: Route): readonly ErrorGroup[] {
+  return [
+    EVERY_ROUTE,
+    ...(route.requiredRole === "none" ? [] : [WITH_KEY]),
+    ...(route.parameters === "ignored" ? [] : [WITH_PARAMETERS]),
+    ...(route.body === undefined ? [] : [WITH_BODY]),
+    ...(route.headers ?? []).map((name) => REQUEST_HEADERS[name].errors),
+    ...route.errors.map((code) => ({ name: pascalCase(code), codes: [code] })),
+  ];
+}
+
+/** One response per status, shared by all operations with the same errors under that status. */
+function errorResponses(route: Route, shared: Shared): Json {
+  const groups = errorGroupsOf(route);
+  const statuses = new Set(groups.flatMap(({ codes }) => codes.map((code) => STATUS[code])));
+  const responses = [...statuses].map((status): [number, Json] => {
+    const ofStatus = groups.filter(({ codes }) => codes.some((code) => STATUS[code] === status));
+    const codes = new Set(ofStatus.flatMap((group) => group.codes.filter((code) => STATUS[code] === status)));
+    const isCommon = (group: ErrorGroup) => group.codes.every((code) => WITH_KEY.codes.includes(code));
+    const suffix = ofStatus.map((group) => (isCommon(group) ? "" : group.name)).join("");
+    const name = pascalCase(STATUS_CODES[status] ?? "") + suffix;
+    shared.responses[name] ??= errorResponse(status, [...codes], shared);
+    return [status, { $ref: `#/components/responses/${name}` }];
+  });
+  return Object.fromEntries(responses);
+}
+
+function errorResponse(status: number, codes: readonly ErrorCode[], shared: Shared): Json {
+  for (const code of codes) shared.examples[code] = { value: errorExample(code) };
+  return {
+    description: `${STATUS_CODES[status]}: ${codes.map((code) => `\`${code}\``).join(", ")}`,
+    headers: REQUEST_ID,
+    content: {
+      [PROBLEM_MEDIA_TYPE]: {
+        schema: ref("Problem"),
+        examples: Object.fromEntries(codes.map((code) => [code, { $ref: `#/components/examples/${code}` }])),
+      },
+    },
+  };
+}
+
+function errorExample(code: ErrorCode): Json {
+  return {
+    type: `urn:tank-monitor:problem:${code}`,
+    title: ERROR_TITLES[code],
+    status: STATUS[code],
+    detail: ERROR_DETAILS[code],
+    code,
+    ...(code === "body_invalid" ? { errors: [{ field: "location.latitude", message: "must be from -90 to 90" }] } : {}),
+    ...(code.startsWith("parameter_") ? { param: code === "parameter_unknown" ? "sise" : "size" } : {}),
+    request_id: "kQ3vY2m8Zt0x-00001hs",
+  };
+}
+
+const pascalCase = (words: string): string =>
+  words.replace(/(?:^|[ _-])(\w)/g, (_, letter: string) => letter.toUpperCase()).replace(/\W/g, "");
+
+/** Schemas that occur in responses allow more fields, because new ones may be added. */
+function openResponseSchemas(routes: readonly Route[], schemas: Readonly<Record<string, Schema>>): Json {
+  const inResponses = new Set<string>(["Problem"]);
+  const visit = (value: unknown): void => {
+    for (const [, name = ""] of (JSON.stringify(value) ?? "").matchAll(/#\/components\/schemas\/(\w+)/g)) {
+      if (inResponses.has(name)) continue;
+      inResponses.add(name);
+      visit(schemas[name]);
+    }
+  };
+  for (const { response } of routes) visit("schema" in response ? response.schema : {});
+  return Object.fromEntries(
+    Object.entries(schemas).map(([name, schema]) => [name, inResponses.has(name) ? opened(schema) : schema]),
+  );
+}
+
+const opened = (schema: Schema): unknown =>
+  JSON.parse(JSON.stringify(schema, (key, value) => (key === "additionalProperties" && value === false ? undefined : value)));
+
+const LINE_WIDTH = 130;
+
+/** JSON with a line for every value that fits into one: easy to compare, and half the size of the usual indentation. */
+export function formatDocument(value: unknown, indent = ""): string {
+  const flat = JSON.stringify(value);
+  if (flat.length + indent.length <= LINE_WIDTH || typeof value !== "object" || value === null) return flat;
+  const deeper = `${indent} `;
+  const lines = Array.isArray(value)
+    ? value.map((item) => deeper + formatDocument(item, deeper))
+    : Object.entries(value).map(([key, item]) => `${deeper}${JSON.stringify(key)}: ${formatDocument(item, deeper)}`);
+  const [open, close] = Array.isArray(value) ? "[]" : "{}";
+  return `${open}\n${lines.join(",\n")}\n${indent}${close}`;
 }

@@ -1,12 +1,11 @@
-// Parameters: from the text of a query string or a form body to checked values. A schema describes each parameter to the
-// OpenAPI document and to the check alike.
+// Request parameters, from the query string or a form body to checked values, and the lists they page through. One definition
+// serves the check and the OpenAPI document.
 
 import { RequestError } from "../domain/errors.ts";
-import { isCleanText, isLongerThan } from "../domain/id.ts";
-import { type Instant, parseInstant } from "../domain/instant.ts";
-import { PAGE_NUMBER, PAGE_SIZE, type PageQuery } from "../domain/page.ts";
-import { integer, type Schema, text as textSchema } from "../domain/schema.ts";
-import { quoted, suggestion } from "../domain/text.ts";
+import { type Instant, parseDuration, parseInstant } from "../domain/instant.ts";
+import { PAGE_NUMBER, PAGE_SIZE, type Page, type PageQuery } from "../domain/page.ts";
+import { array, boolean, integer, literal, object, oneOf, type Schema, text as textSchema } from "../domain/schema.ts";
+import { isCleanText, isLongerThan, quoted, suggestion } from "../domain/text.ts";
 
 export type Parameter<T> = {
   readonly schema: Schema;
@@ -16,20 +15,20 @@ export type Parameter<T> = {
 };
 
 export type ParameterSet = Readonly<Record<string, Parameter<unknown>>>;
-export type Values<S extends ParameterSet> = { readonly [N in keyof S]: S[N]["fallback"] };
+export type ParameterValues<S extends ParameterSet> = { readonly [N in keyof S]: S[N]["fallback"] };
 
-const datetime = (description: string, atMost: boolean): Parameter<Instant | undefined> => ({
+const instant = (description: string, roundUp: boolean): Parameter<Instant | undefined> => ({
   schema: textSchema({ format: "date-time", description: `${description}, such as 2026-11-01T00:00:00Z` }),
   fallback: undefined,
   read(text) {
     const parsed = parseInstant(text);
     if (parsed === undefined) return { must: "an ISO datetime such as 2026-11-14T09:30:00Z" };
-    // Instants are kept in milliseconds: a finer lower bound moves up to the next one, a finer upper bound down.
-    return { value: parsed.finer && !atMost ? parsed.instant + 1 : parsed.instant };
+    // Instants are stored in milliseconds: a finer lower bound is rounded up, a finer upper bound down.
+    return { value: parsed.finer && roundUp ? parsed.instant + 1 : parsed.instant };
   },
 });
 
-const whole = (description: string, range: { minimum: number; maximum: number; default: number }): Parameter<number> => ({
+const wholeNumber = (description: string, range: { minimum: number; maximum: number; default: number }): Parameter<number> => ({
   schema: integer({ ...range, description }),
   fallback: range.default,
   read(text) {
@@ -39,77 +38,145 @@ const whole = (description: string, range: { minimum: number; maximum: number; d
   },
 });
 
+const MAX_FILTER_LENGTH = 512;
+
+export const textFilter = (description: string): Parameter<string | undefined> => ({
+  schema: textSchema({ description }),
+  fallback: undefined,
+  read(text) {
+    if (text === "" || isLongerThan(text, MAX_FILTER_LENGTH) || !isCleanText(text)) {
+      return { must: `a text of 1 to ${MAX_FILTER_LENGTH} characters without control characters` };
+    }
+    return { value: text };
+  },
+});
+
+export const prefixFilter = (field: string): Parameter<string | undefined> =>
+  textFilter(`Only those whose ${field} begins with this text; letters A to Z match in either case`);
+
+export const flag = <T extends boolean | undefined>(description: string, fallback: T): Parameter<boolean | T> => ({
+  schema: boolean({ description }),
+  fallback,
+  read: (text) => (text === "true" || text === "false" ? { value: text === "true" } : { must: "true or false" }),
+});
+
+export const choice = <T extends string>(values: readonly T[], description: string): Parameter<T | undefined> => ({
+  schema: oneOf(values, { description }),
+  fallback: undefined,
+  read(text) {
+    const value = values.find((known) => known === text);
+    return value === undefined ? { must: `one of ${values.join(", ")}` } : { value };
+  },
+});
+
+export const duration = <T extends number | undefined>(schema: Schema, fallback: T): Parameter<number | T> => ({
+  schema: { type: "string", ...schema },
+  fallback,
+  read(text) {
+    const value = parseDuration(text);
+    return value === undefined ? { must: "a duration such as 24h, 90m or 7d" } : { value };
+  },
+});
+
+export const NO_PARAMETERS = {} satisfies ParameterSet;
+
 export const LIST_PARAMETERS = {
-  created_at_gte: datetime("Minimum value of `created_at` to include (inclusive)", false),
-  created_at_lte: datetime("Maximum value of `created_at` to include (inclusive)", true),
-  page: whole("Which page to return", PAGE_NUMBER),
-  size: whole("Maximum number of objects to return", PAGE_SIZE),
+  created_at_gte: instant("Minimum value of `created_at` to include (inclusive)", true),
+  created_at_lte: instant("Maximum value of `created_at` to include (inclusive)", false),
+  page: wholeNumber("Which page to return", PAGE_NUMBER),
+  size: wholeNumber("Maximum number of objects to return", PAGE_SIZE),
 } satisfies ParameterSet;
 
-export function pageQuestion(values: Values<typeof LIST_PARAMETERS>): PageQuery {
-  return { from: values.created_at_gte, to: values.created_at_lte, page: values.page, size: values.size };
-}
-
 export const EMAIL: Parameter<string | undefined> = {
-  schema: textSchema({
-    description: "Case-sensitive exact filter on the customer's `email` field",
-  }),
+  schema: textSchema({ description: "Case-sensitive exact filter on the customer's `email` field" }),
   fallback: undefined,
   read: (text) => (isCleanText(text) ? { value: text } : { must: "a text without control characters" }),
 };
 
-export const NO_PARAMETERS = {} satisfies ParameterSet;
+export function pageQuery(values: ParameterValues<typeof LIST_PARAMETERS>): PageQuery {
+  return { from: values.created_at_gte, to: values.created_at_lte, page: values.page, size: values.size };
+}
 
-export type ParameterReader<S extends ParameterSet> = (query: string, form: string) => Values<S>;
+/** The list envelope as JSON text, from items that are rendered one by one. */
+export function listJson<T>(
+  { data, totalItems }: Page<T>,
+  { page, size }: Pick<PageQuery, "page" | "size">,
+  itemJson: (item: T) => string,
+): string {
+  const totals = `"total_pages":${Math.ceil(totalItems / size)},"total_items":${totalItems}`;
+  return `{"object":"list","data":[${data.map(itemJson).join()}],"page":${page},"size":${size},${totals}}`;
+}
 
-/** Prepares the reading of one set: made once a route, used for every request. */
+const count = (description: string, minimum: number, example: number) => integer({ minimum, description, examples: [example] });
+
+export const listSchema = (item: Schema, description: string) =>
+  object(
+    {
+      object: literal("list", { description: "Always `list`" }),
+      data: array(item, { maxItems: 100, description: "Up to `size` objects; empty when no more are available" }),
+      page: count("The page returned", 1, 1),
+      size: count("The page size in effect", 1, 10),
+      total_pages: count("Total number of pages", 0, 1),
+      total_items: count("Total number of items", 0, 1),
+    },
+    { description },
+  );
+
+export const listExample = (item: object): object => ({
+  object: "list",
+  data: [item],
+  page: 1,
+  size: 10,
+  total_pages: 1,
+  total_items: 1,
+});
+
+export const EMPTY_LIST = { object: "list", data: [], page: 1, size: 10, total_pages: 0, total_items: 0 };
+
+export type ParameterReader<S extends ParameterSet> = (query: string, form: string) => ParameterValues<S>;
+
+/** Created once per route. */
 export function parameterReader<S extends ParameterSet>(set: S): ParameterReader<S> {
   const known = new Map(Object.entries(set));
   const fallbacks = Object.fromEntries(Object.entries(set).map(([name, { fallback }]) => [name, fallback]));
-  const defaults = Object.freeze(fallbacks) as Values<S>;
+  const defaults = Object.freeze(fallbacks) as ParameterValues<S>;
   return (query, form) => {
     if (query === "" && form === "") return defaults;
     const values: Record<string, unknown> = { ...fallbacks };
-    const seen = new Set<string>();
+    const given = new Set<string>();
     for (const source of [query, form]) {
       for (const pair of source === "" ? [] : source.split("&")) {
-        if (pair !== "") readPair(pair, known, seen, values);
+        if (pair !== "") readPair(pair, known, given, values);
       }
     }
-    return values as Values<S>;
+    return values as ParameterValues<S>;
   };
 }
 
 function readPair(
   pair: string,
   known: ReadonlyMap<string, Parameter<unknown>>,
-  seen: Set<string>,
+  given: Set<string>,
   values: Record<string, unknown>,
 ): void {
   const equals = pair.indexOf("=");
-  const name = decode(equals === -1 ? pair : pair.slice(0, equals), undefined);
-  const parameter = known.get(name);
-  if (parameter === undefined) throw unknown(name, [...known.keys()]);
-  if (seen.has(name)) {
-    throw new RequestError(
-      "parameter_repeated",
-      `${name} is given more than once; it may be given once, in the query or in the body.`,
-      {
-        param: name,
-      },
-    );
+  const param = decode(equals === -1 ? pair : pair.slice(0, equals), undefined);
+  const parameter = known.get(param);
+  if (parameter === undefined) throw unknownParameter(param, [...known.keys()]);
+  if (given.has(param)) {
+    throw new RequestError("parameter_repeated", `${param} may be given only once, in the query or in the body.`, { param });
   }
-  seen.add(name);
-  const text = decode(equals === -1 ? "" : pair.slice(equals + 1), name);
-  const read = parameter.read(text);
-  if ("must" in read) {
-    throw new RequestError("parameter_invalid", `${name} must be ${read.must}, not ${quoted(text)}.`, { param: name });
+  given.add(param);
+  const text = decode(equals === -1 ? "" : pair.slice(equals + 1), param);
+  const result = parameter.read(text);
+  if ("must" in result) {
+    throw new RequestError("parameter_invalid", `${param} must be ${result.must}, not ${quoted(text)}.`, { param });
   }
-  values[name] = read.value;
+  values[param] = result.value;
 }
 
-function unknown(name: string, known: readonly string[]): RequestError {
-  const list = known.length === 0 ? " This endpoint takes no parameters." : ` Known here: ${known.join(", ")}.`;
+function unknownParameter(name: string, known: readonly string[]): RequestError {
+  const list = known.length === 0 ? " This endpoint takes no parameters." : ` Known parameters: ${known.join(", ")}.`;
   return new RequestError("parameter_unknown", `There is no parameter ${quoted(name)}.${suggestion(name, known)}${list}`, {
     param: name.slice(0, 80).toWellFormed(),
   });
@@ -122,17 +189,3 @@ function decode(text: string, param: string | undefined): string {
     throw new RequestError("encoding_invalid", `${quoted(text)} is not valid percent-encoded UTF-8.`, { param });
   }
 }
-
-const FILTER_MAX_LENGTH = 512;
-
-/** A text that something begins with, or is. */
-export const textFilter = (description: string): Parameter<string | undefined> => ({
-  schema: textSchema({ description }),
-  fallback: undefined,
-  read(given) {
-    if (given === "" || isLongerThan(given, FILTER_MAX_LENGTH) || !isCleanText(given)) {
-      return { must: `a text of 1 to ${FILTER_MAX_LENGTH} characters, none of them control characters` };
-    }
-    return { value: given };
-  },
-});

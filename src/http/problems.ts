@@ -1,7 +1,13 @@
-// Problem details (RFC 9457): the only place that knows which status a refusal has, and what a caller sees of it.
+// Error responses: problem details (RFC 9457) with their HTTP statuses, and responses to connections that never become a
+// request, because the HTTP is malformed, the headers are too large or the client is too slow.
 
+import { randomUUID } from "node:crypto";
+import { type ServerResponse, STATUS_CODES } from "node:http";
+import type { Socket } from "node:net";
 import { ERROR_TITLES, type ErrorCode, RequestError } from "../domain/errors.ts";
+import type { Observe } from "../domain/events.ts";
 import { array, integer, object, oneOf, text } from "../domain/schema.ts";
+import type { KnownPaths } from "./paths.ts";
 
 export const STATUS: Readonly<Record<ErrorCode, number>> = {
   parameter_unknown: 400,
@@ -45,31 +51,32 @@ export const STATUS: Readonly<Record<ErrorCode, number>> = {
 
 export const PROBLEM_MEDIA_TYPE = "application/problem+json";
 
-const FaultObject = object(
-  {
-    field: text({ description: "The path of the field; empty for the body as a whole", examples: ["location.latitude"] }),
-    message: text({ description: "What is wrong with it", examples: ["must be from -90 to 90"] }),
-  },
-  { description: "One field at fault" },
-);
-
 export const ProblemObject = object(
   {
-    type: text({ description: "A name for this kind of problem", examples: [typeOf("parameter_invalid")] }),
-    title: text({ description: "The kind of problem, in words", examples: [ERROR_TITLES.parameter_invalid] }),
+    type: text({ description: "A URN for this kind of error", examples: [typeOf("parameter_invalid")] }),
+    title: text({ description: "The kind of error, in words", examples: [ERROR_TITLES.parameter_invalid] }),
     status: integer({ description: "The HTTP status", examples: [400] }),
     detail: text({
-      description: "What is wrong with this request, and what to do",
+      description: "What is wrong with this request, and how to correct it",
       examples: ['size must be a whole number from 1 to 100, not "500".'],
     }),
     code: oneOf(Object.keys(ERROR_TITLES), {
-      description: "The kind of problem, for programs",
+      description: "The kind of error, for programs",
       examples: ["parameter_invalid"],
     }),
-    param: text({ description: "The parameter at fault, where there is one", examples: ["size"] }),
-    errors: array(FaultObject, { description: "The fields of the body at fault, where there are some" }),
+    param: text({ description: "The invalid parameter, if there is one", examples: ["size"] }),
+    errors: array(
+      object(
+        {
+          field: text({ description: "The path of the field; empty for the whole body", examples: ["location.latitude"] }),
+          message: text({ description: "What is wrong with it", examples: ["must be from -90 to 90"] }),
+        },
+        { description: "An invalid field" },
+      ),
+      { description: "The invalid fields of the body, if there are any" },
+    ),
     request_id: text({
-      description: "The request's id, also in X-Request-Id and in the service's log",
+      description: "The id of the request, also in X-Request-Id and in the log of the service",
       examples: ["kQ3vY2m8Zt0x-00001hs"],
     }),
   },
@@ -77,40 +84,124 @@ export const ProblemObject = object(
   ["param", "errors"],
 );
 
-/** The body of a refusal. Only the words written for the caller leave the house. */
-export function problemOf(refusal: RequestError, requestId: string) {
+export function problemOf(error: RequestError, requestId: string) {
   return {
-    type: typeOf(refusal.code),
-    title: ERROR_TITLES[refusal.code],
-    status: STATUS[refusal.code],
-    detail: refusal.message,
-    code: refusal.code,
-    param: refusal.param,
-    errors: refusal.errors,
+    type: typeOf(error.code),
+    title: ERROR_TITLES[error.code],
+    status: STATUS[error.code],
+    detail: error.message,
+    code: error.code,
+    param: error.param,
+    errors: error.errors,
     request_id: requestId,
   };
 }
 
-export function problemBody(refusal: RequestError, requestId: string): string {
-  return JSON.stringify(problemOf(refusal, requestId));
+export function problemBody(error: RequestError, requestId: string): string {
+  return JSON.stringify(problemOf(error, requestId));
 }
 
 function typeOf(code: ErrorCode): string {
   return `urn:tank-monitor:problem:${code}`;
 }
 
-/** Headers that belong to a refusal, whichever way it is written to the connection. */
-export function problemHeaders(refusal: RequestError): Record<string, string> {
+export function problemHeaders(error: RequestError): Record<string, string> {
   const headers: Record<string, string> = { "content-type": `${PROBLEM_MEDIA_TYPE}; charset=utf-8`, "cache-control": "no-store" };
-  if (STATUS[refusal.code] === 401) headers["www-authenticate"] = 'ApiKey realm="tank-monitor", header="X-API-Key"';
-  if (refusal.retryAfter !== undefined) headers["retry-after"] = String(refusal.retryAfter);
+  if (STATUS[error.code] === 401) headers["www-authenticate"] = 'ApiKey realm="tank-monitor", header="X-API-Key"';
+  if (error.retryAfter !== undefined) headers["retry-after"] = String(error.retryAfter);
   return headers;
 }
 
-/** Whatever was thrown, as a refusal. What is not one is our fault, and its words are not for the caller. */
-export function refusalOf(error: unknown): RequestError {
+/** Errors other than a RequestError are ours; their messages are not for the caller. */
+export function requestErrorOf(error: unknown): RequestError {
   if (error instanceof RequestError) return error;
-  return new RequestError("internal", "Something went wrong on our side. The request id helps the operator find it.", {
+  return new RequestError("internal", "An internal error occurred. The operator can look it up by the request id.", {
     cause: error,
   });
+}
+
+/** The responses under way on each connection, in the order of their requests. */
+export class OpenResponses {
+  readonly #bySocket = new WeakMap<Socket, Set<ServerResponse>>();
+
+  add(socket: Socket, response: ServerResponse): void {
+    const open = this.#bySocket.get(socket);
+    if (open === undefined) this.#bySocket.set(socket, new Set([response]));
+    else open.add(response);
+  }
+
+  delete(socket: Socket, response: ServerResponse): void {
+    this.#bySocket.get(socket)?.delete(response);
+  }
+
+  /** Whether a part of a response has been written to this connection, and not all of it. */
+  isWriting(socket: Socket): boolean {
+    const [first] = this.#bySocket.get(socket) ?? [];
+    return first?.headersSent === true;
+  }
+}
+
+/** The declared type lacks the bytes at which the parser stopped. */
+type ConnectionError = { readonly code?: string; readonly rawPacket?: unknown; readonly bytesParsed?: number };
+
+/** Responds once to a malformed connection and closes it. The HTTP parser knows only some methods; `paths` knows the rest. */
+export function connectionErrorHandler(
+  observe: Observe,
+  paths: KnownPaths,
+  openResponses: OpenResponses,
+): (error: ConnectionError, socket: Socket) => void {
+  return (error, socket) => {
+    if (error.code === "ECONNRESET" || !socket.writable || openResponses.isWriting(socket)) {
+      socket.destroy();
+      return;
+    }
+    const unknown = unknownMethod(error);
+    const rejection = unknown === undefined ? connectionErrorOf(error) : paths.error(unknown.method, unknown.url);
+    observe({ kind: "connection_rejected", code: rejection.code, status: STATUS[rejection.code] });
+    const allow = rejection.code === "method_not_allowed" ? { allow: paths.allowed(unknown?.url) } : {};
+    socket.end(rawResponse(rejection, randomUUID(), allow), () => socket.destroy());
+  };
+}
+
+/** The request line, where the HTTP parser does not know the method. */
+function unknownMethod(error: ConnectionError): { readonly method: string; readonly url: string } | undefined {
+  if (error.code !== "HPE_INVALID_METHOD") return undefined;
+  // Valid requests may precede the malformed one in the same packet.
+  const packet = packetOf(error);
+  const request = packet.slice(packet.lastIndexOf("\n", error.bytesParsed ?? 0) + 1);
+  const line = /^([!#$%&'*+\-.^_`|~0-9A-Za-z]+) (\/[^ \r\n]*) HTTP\/1\.[01]\r?\n/.exec(request);
+  return line === null ? undefined : { method: line[1] ?? "", url: line[2] ?? "" };
+}
+
+function connectionErrorOf(error: ConnectionError): RequestError {
+  switch (error.code) {
+    case "ERR_HTTP_REQUEST_TIMEOUT":
+      return new RequestError("request_timeout", "The request did not arrive in time.");
+    case "HPE_HEADER_OVERFLOW": {
+      // Blames the URL where it takes half of the space.
+      const url = /^[A-Z]+ (\S*)/.exec(packetOf(error))?.[1] ?? "";
+      return url.length > 8192
+        ? new RequestError("url_too_long", "The URL is too long: URL and headers may have at most 16 KiB together.")
+        : new RequestError("headers_too_large", "The headers of a request may have at most 16 KiB together.");
+    }
+  }
+  return new RequestError("request_malformed", "This is not a well-formed HTTP request.");
+}
+
+function packetOf({ rawPacket }: ConnectionError): string {
+  return Buffer.isBuffer(rawPacket) ? rawPacket.toString("latin1") : "";
+}
+
+function rawResponse(error: RequestError, requestId: string, allow: { readonly allow?: string }): string {
+  const body = problemBody(error, requestId);
+  const status = STATUS[error.code];
+  const headers = {
+    ...problemHeaders(error),
+    "content-length": String(Buffer.byteLength(body)),
+    "x-request-id": requestId,
+    ...allow,
+    connection: "close",
+  };
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
+  return `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ""}\r\n${lines.join("")}\r\n${body}`;
 }

@@ -1,86 +1,105 @@
-// A route as a value: what it is called, who reaches it, what it takes, what it answers. The server mounts it, the command
-// line dispatches to it, and the OpenAPI document describes it, from this one definition.
+// A route as a value. The server registers it, the command line dispatches to it, and the OpenAPI document describes it.
 
 import type { ErrorCode } from "../domain/errors.ts";
-import type { Key, Scope } from "../domain/key.ts";
+import type { Key, KeyBinding, Scope } from "../domain/key.ts";
 import type { Schema } from "../domain/schema.ts";
 import type { Reads } from "../domain/store.ts";
-import type { Reach } from "./auth.ts";
-import type { Doors, Item } from "./doors.ts";
-import type { ParameterSet, Values } from "./parameters.ts";
+import type { RequiredRole } from "./auth.ts";
+import type { ManagementService } from "./management.ts";
+import type { ParameterSet, ParameterValues } from "./parameters.ts";
 
 export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 
 export type Metrics = { readonly text: () => Promise<string> };
 
-/** What routes are given to answer with. */
-export type Means = { readonly reads: Reads; readonly metrics: Metrics; readonly doors: Doors };
+/** A reading in a body: its value, or why its line could not be parsed. */
+export type ReadingItem = { readonly value: unknown } | { readonly unreadable: string };
 
-/** Of those that the route takes; the others are undefined. */
-export type RequestHeaders = { readonly idempotencyKey: string | undefined; readonly ifMatch: string | undefined };
+export type ReadingOutcome = "stored" | "duplicate" | "replaced" | "waiting" | { readonly rejected: string };
 
-/** What a request carries beside its parameters. */
-export type Carried = {
-  readonly headers: RequestHeaders;
-  /** The JSON of a `json` body; undefined where there is none. */
-  readonly body: unknown;
-  /** The entries of a `readings` body. */
-  readonly items: readonly Item[];
+/** Implemented by `src/ingest`. The outcome of each reading, in the order given, once it is durable. */
+type IngestService = {
+  readonly readings: (items: readonly ReadingItem[], sender: KeyBinding) => Promise<readonly ReadingOutcome[]>;
+  /** A message of a network server; no outcomes where it carries no reading. */
+  readonly chirpstack: (message: unknown, sender: KeyBinding) => Promise<readonly ReadingOutcome[]>;
+  readonly tts: (message: unknown, sender: KeyBinding) => Promise<readonly ReadingOutcome[]>;
 };
 
-/** What a route may ask, and what it was asked. */
-export type Asked<S extends ParameterSet = ParameterSet> = Means &
-  Carried & {
-    /** The key it was asked with; where none is needed, nobody's. */
+export type Services = { readonly ingest: IngestService; readonly management: ManagementService };
+
+export type Dependencies = { readonly reads: Reads; readonly metrics: Metrics; readonly services: Services };
+
+/** Only those that the route accepts; the others are undefined. */
+export type RequestHeaders = { readonly idempotencyKey: string | undefined; readonly ifMatch: string | undefined };
+
+export type RequestContent = {
+  readonly headers: RequestHeaders;
+  /** The value of a `json` body; undefined where there is none. */
+  readonly body: unknown;
+  /** The entries of a `readings` body. */
+  readonly items: readonly ReadingItem[];
+};
+
+export const NO_CONTENT: RequestContent = {
+  headers: { idempotencyKey: undefined, ifMatch: undefined },
+  body: undefined,
+  items: [],
+};
+
+export type RouteRequest<S extends ParameterSet = ParameterSet> = Dependencies &
+  RequestContent & {
     readonly key: Key;
-    readonly sight: Scope;
+    readonly scope: Scope;
     readonly id: string;
-    readonly values: Values<S>;
+    readonly parameters: ParameterValues<S>;
   };
 
-type Shown = {
+type Documented = {
   readonly schema: Schema;
   readonly description: string;
   readonly examples: Readonly<Record<string, unknown>>;
 };
 
-/** What a route takes for a body. Bytes are counted as they arrive, and again once they are unpacked. */
-export type BodyRule =
-  | (Bounded & { readonly kind: "json"; readonly mediaTypes: readonly string[]; readonly optional?: true })
-  | ReadingsRule;
-type Bounded = Shown & { readonly maxBytes: number };
-/** One reading or a list of them as JSON, or one a line. `schema` is that of one. */
-export type ReadingsRule = Bounded & { readonly kind: "readings"; readonly maxItems: number };
+/** `maxBytes` holds before and after decompression. */
+type LimitedBody = Documented & { readonly maxBytes: number };
+/** One reading or a list of them as JSON, or one per line. `schema` is that of one. */
+export type ReadingsBodyRule = LimitedBody & { readonly kind: "readings"; readonly maxItems: number };
+export type JsonBodyRule = LimitedBody & {
+  readonly kind: "json";
+  readonly mediaTypes: readonly string[];
+  readonly optional?: true;
+};
+export type BodyRule = JsonBodyRule | ReadingsBodyRule;
 
-/** What a route answers where all is well; with 200 unless it says otherwise. `etag`: it marks the object's state. */
-type AnswerRule =
-  | (Shown & { readonly mediaType: string; readonly statuses?: readonly (200 | 201)[]; readonly etag?: true })
+/** The statuses are [200] by default. `etag`: the response has an ETag that If-Match accepts. */
+type ResponseRule =
+  | (Documented & { readonly mediaType: string; readonly statuses?: readonly (200 | 201)[]; readonly etag?: true })
   | { readonly statuses: readonly [204]; readonly description: string };
 
 export type Route<S extends ParameterSet = ParameterSet> = {
-  /** GET, and HEAD with it, unless it says otherwise. */
+  /** GET (with HEAD) by default. */
   readonly method?: Method;
-  /** With `:id` where the identifier stands. */
+  /** With `:id` for the identifier. */
   readonly path: string;
   readonly operation: string;
   readonly summary: string;
   readonly description: string;
   readonly tag: "Customers" | "Tanks" | "Telemetry" | "Ingestion" | "Management" | "Operations";
-  readonly reach: Reach;
-  /** The key may also come as a bearer token. */
+  readonly requiredRole: RequiredRole;
+  /** The key may also be sent as a bearer token. */
   readonly bearer?: true;
-  /** `unread`: the query is not looked at. */
-  readonly parameters: S | "unread";
-  readonly takes?: readonly ("Idempotency-Key" | "If-Match")[];
+  readonly parameters: S | "ignored";
+  readonly headers?: readonly ("Idempotency-Key" | "If-Match")[];
   readonly body?: BodyRule;
-  readonly answer: AnswerRule;
-  /** Refusals of this route's own, beside those that every route of its kind has. */
-  readonly refusals: readonly ErrorCode[];
-  readonly ask: (asked: Asked<S>) => Promise<Answer | object | string>;
+  readonly response: ResponseRule;
+  /** Besides those that every route of its kind can respond with. */
+  readonly errors: readonly ErrorCode[];
+  /** Returns the body of a 200 as an object or as JSON text, or a RouteResponse. */
+  readonly handle: (request: RouteRequest<S>) => Promise<RouteResponse | object | string>;
 };
 
-/** An answer that is more than a body with 200. A text is JSON already. `throw` a Refusal, `return` an Answer. */
-export class Answer {
+/** A response that needs a status or headers of its own. */
+export class RouteResponse {
   readonly status: 200 | 201 | 204;
   readonly body: object | string | undefined;
   readonly headers: Readonly<Record<string, string>>;
@@ -94,14 +113,14 @@ export class Answer {
 
 export const JSON_TYPE = "application/json";
 export const PATCH_TYPES: readonly string[] = ["application/merge-patch+json", JSON_TYPE];
-export const LINES_TYPES: readonly string[] = ["application/x-ndjson", "application/ndjson", "application/jsonl"];
+export const NDJSON_TYPES: readonly string[] = ["application/x-ndjson", "application/ndjson", "application/jsonl"];
 
 export const methodOf = ({ method = "GET" }: Route): Method => method;
 
-/** The read interface: its answers may be kept and validated. Nothing else may be kept. */
-export const isInterface = ({ path }: Route): boolean => path.startsWith("/v1/");
+/** Responses of the read interface can be cached and revalidated; others cannot. */
+export const isCacheable = ({ path }: Route): boolean => path.startsWith("/v1/");
 
-/** Keeps the parameters' types inside the route, and lets routes of all kinds stand in one list. */
+/** Infers the parameter types, then erases them so that all routes fit into one list. */
 export function route<S extends ParameterSet>(definition: Route<S>): Route {
   return definition as unknown as Route;
 }

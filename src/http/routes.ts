@@ -1,23 +1,21 @@
-// The whole map of routes. The server mounts it, the command line dispatches to it, and the OpenAPI document is made from it.
+// All routes, and the schemas they refer to.
 
 import type { Route } from "./route.ts";
-import { customerRoutes } from "./routes/customers.ts";
-import { ingestRoutes } from "./routes/ingest.ts";
-import { auditRoutes } from "./routes/manage/audit.ts";
-import { managedCustomerRoutes } from "./routes/manage/customers.ts";
-import { deviceRoutes } from "./routes/manage/devices.ts";
-import { fleetRoutes } from "./routes/manage/fleet.ts";
-import { keyRoutes } from "./routes/manage/keys.ts";
-import { provisionRoutes } from "./routes/manage/provision.ts";
-import { managedTankRoutes } from "./routes/manage/tanks.ts";
+import { customerRoutes, customerSchemas } from "./routes/customers.ts";
+import { ingestRoutes, ingestSchemas } from "./routes/ingest.ts";
+import { auditRoutes, auditSchemas } from "./routes/manage/audit.ts";
+import { managedCustomerRoutes, managedCustomerSchemas } from "./routes/manage/customers.ts";
+import { deviceRoutes, deviceSchemas } from "./routes/manage/devices.ts";
+import { fleetRoutes, fleetSchemas } from "./routes/manage/fleet.ts";
+import { keyRoutes, keySchemas } from "./routes/manage/keys.ts";
+import { provisionRoutes, provisionSchemas } from "./routes/manage/provision.ts";
+import { managedTankRoutes, managedTankSchemas } from "./routes/manage/tanks.ts";
 import { operationRoutes } from "./routes/operations.ts";
-import { tankRoutes } from "./routes/tanks.ts";
-import { telemetryRoutes } from "./routes/telemetry.ts";
+import { tankRoutes, tankSchemas } from "./routes/tanks.ts";
 
 export const ROUTES: readonly Route[] = [
   ...customerRoutes,
   ...tankRoutes,
-  ...telemetryRoutes,
   ...ingestRoutes,
   ...fleetRoutes,
   ...managedCustomerRoutes,
@@ -28,3 +26,16 @@ export const ROUTES: readonly Route[] = [
   ...auditRoutes,
   ...operationRoutes,
 ];
+
+export const SCHEMAS = {
+  ...customerSchemas,
+  ...tankSchemas,
+  ...ingestSchemas,
+  ...fleetSchemas,
+  ...managedCustomerSchemas,
+  ...managedTankSchemas,
+  ...deviceSchemas,
+  ...provisionSchemas,
+  ...keySchemas,
+  ...auditSchemas,
+};

@@ -1,137 +1,154 @@
-// HTTP: the way of a request through the map of routes (`routes.ts`):
-// shape → key → role → rate → parameters → body → question → answer. Lives here: everything that knows HTTP. May not: SQL,
-// rules of the domain.
+// The HTTP server: Fastify's options, the hooks that every request passes, errors, and the registration of all routes
+// (`routes.ts`). A request continues in `handler.ts`.
 
 import { randomBytes } from "node:crypto";
 import type { IncomingMessage } from "node:http";
+import cors from "@fastify/cors";
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify";
 import { type ErrorCode, RequestError } from "../domain/errors.ts";
 import type { Observe } from "../domain/events.ts";
 import type { Clock } from "../domain/instant.ts";
 import type { Reads } from "../domain/store.ts";
-import { Admission, misshapen } from "./admission.ts";
-import { sendRefusal } from "./answer.ts";
-import type { Caller } from "./auth.ts";
-import { formOf, isForm, plainContentType, readBodies } from "./body.ts";
-import { answerExpectations } from "./continue.ts";
-import { Cors } from "./cors.ts";
-import { mountDocumentation } from "./documentation.ts";
-import type { Doors } from "./doors.ts";
+import { Admission, type Caller } from "./auth.ts";
+import { deferContinue, formOf, isForm, normalizeContentType, readFormBodies } from "./body.ts";
+import { BodyBudget } from "./body-budget.ts";
+import { registerDocumentation } from "./documentation.ts";
+import { registerRoute, sendError } from "./handler.ts";
+import type { LastSeen } from "./last-seen.ts";
 import type { Limits } from "./limits.ts";
-import { mount } from "./mount.ts";
 import { openapiDocument } from "./openapi.ts";
 import { LIST_PARAMETERS } from "./parameters.ts";
 import { KnownPaths, loggedPath, routableUrl } from "./paths.ts";
-import { problemBody, problemHeaders, refusalOf, STATUS } from "./problems.ts";
-import { answerBrokenConnections } from "./refused.ts";
-import { Room } from "./room.ts";
-import type { Metrics, Route } from "./route.ts";
+import { connectionErrorHandler, OpenResponses, problemBody, problemHeaders, requestErrorOf, STATUS } from "./problems.ts";
+import type { Metrics, Route, Services } from "./route.ts";
 import { ROUTES } from "./routes.ts";
-import type { LastSeen } from "./seen.ts";
 
 declare module "fastify" {
   interface FastifyRequest {
     caller: Caller | null;
-    refused: ErrorCode | null;
-    /** The pattern of the route that took the request. */
-    taken: string | null;
+    errorCode: ErrorCode | null;
   }
 }
 
-export type ServerParts = {
+export type ServerOptions = {
   readonly reads: Reads;
-  readonly seen: LastSeen;
+  readonly services: Services;
+  readonly lastSeen: LastSeen;
   readonly clock: Clock;
   readonly observe: Observe;
   readonly metrics: Metrics;
   readonly limits: Limits;
-  readonly doors: Doors;
-  /** Left out, those of the service. */
+  /** The routes of the service by default. */
   readonly routes?: readonly Route[];
   readonly version: string;
   readonly rateLimit: number;
   readonly corsOrigins: readonly string[];
   readonly trustProxy: boolean | number | readonly string[];
-  /** How long a request may take to arrive: its headers, and all of it. */
-  readonly patience: { readonly headersMs: number; readonly requestMs: number };
+  /** Time for a request to arrive: its headers, and all of it. */
+  readonly timeouts: { readonly headersMs: number; readonly requestMs: number };
 };
 
 const MAX_HEADER_BYTES = 16_384;
-/** Of all requests under way. */
-const BODIES_MAX_BYTES = 134_217_728;
-const SANE_REQUEST_ID = /^(?!tm_)[A-Za-z0-9._:/+=-]{1,128}$/;
+const MAX_HEADERS = 100;
+/** Of all requests together. */
+const MAX_BODY_MEMORY_BYTES = 134_217_728;
+const VALID_REQUEST_ID = /^(?!tm_)[A-Za-z0-9._:/+=-]{1,128}$/;
 
-export async function buildServer(parts: ServerParts): Promise<FastifyInstance> {
-  const { reads, metrics, doors, routes = ROUTES } = parts;
-  const cors = new Cors(parts.corsOrigins);
-  const paths = new KnownPaths(cors.isOn);
-  const admission = new Admission(parts.reads, parts.clock, parts.limits, parts.rateLimit, parts.seen);
-  const app = makeFastify(parts, paths);
-  readBodies(app);
-  addHooks(app, paths, cors, parts.observe);
-  addRefusals(app, paths, parts.observe);
-  const room = new Room(BODIES_MAX_BYTES);
-  for (const route of routes) mount(app, route, admission, { reads, metrics, doors }, room);
-  await mountDocumentation(app, openapiDocument(routes, parts.version));
+const CORS = {
+  exposedHeaders: "ETag, X-Request-Id, RateLimit, RateLimit-Policy, Retry-After, WWW-Authenticate",
+  allowedHeaders:
+    "X-API-Key, X-Request-Id, If-None-Match, Authorization, Content-Type, Content-Encoding, Idempotency-Key, If-Match",
+  maxAge: 600,
+  // The plugin sets the headers; our hook responds, because it knows the methods of each path.
+  preflightContinue: true,
+  strictPreflight: false,
+};
+
+export async function buildServer(options: ServerOptions): Promise<FastifyInstance> {
+  const { reads, metrics, services, corsOrigins, routes = ROUTES } = options;
+  const paths = new KnownPaths(corsOrigins.length > 0);
+  const openResponses = new OpenResponses();
+  const admission = new Admission(reads, options.clock, options.limits, options.rateLimit, options.lastSeen);
+  const app = createFastify(options, paths, openResponses);
+  readFormBodies(app);
+  addErrorHandlers(app, paths, options.observe);
+  if (corsOrigins.length > 0) await app.register(cors, { ...CORS, origin: [...corsOrigins] });
+  addHooks(app, options, paths, openResponses);
+  const budget = new BodyBudget(MAX_BODY_MEMORY_BYTES);
+  for (const route of routes) registerRoute(app, route, admission, { reads, metrics, services }, budget);
+  await registerDocumentation(app, openapiDocument(routes, options.version));
   return app;
 }
 
-function makeFastify({ trustProxy, patience, observe }: ServerParts, paths: KnownPaths): FastifyInstance {
+function createFastify(
+  { trustProxy, timeouts, observe }: ServerOptions,
+  paths: KnownPaths,
+  openResponses: OpenResponses,
+): FastifyInstance {
   const app = Fastify({
     logger: false,
     trustProxy: trusted(trustProxy),
     genReqId: requestIds(),
     forceCloseConnections: "idle",
     return503OnClosing: false,
-    requestTimeout: patience.requestMs,
+    requestTimeout: timeouts.requestMs,
     http: {
       maxHeaderSize: MAX_HEADER_BYTES,
-      headersTimeout: patience.headersMs,
-      requestTimeout: patience.requestMs,
-      connectionsCheckingInterval: Math.min(1000, patience.headersMs / 2),
+      headersTimeout: timeouts.headersMs,
+      requestTimeout: timeouts.requestMs,
+      connectionsCheckingInterval: Math.min(1000, timeouts.headersMs / 2),
       requireHostHeader: false,
     },
     routerOptions: {
       ignoreTrailingSlash: true,
-      // An id of any length that fits into a request is looked at; too long a one is unknown, not an error of the URL.
+      // An id that is too long is unknown; it is not an error of the URL.
       maxParamLength: MAX_HEADER_BYTES,
-      // Parameters are read by `parameters.ts`, which sees repeated and broken ones.
+      // `parameters.ts` reads the query, and sees repeated and malformed parameters.
       querystringParser: () => ({}),
     },
     rewriteUrl: routableUrl,
-    clientErrorHandler: answerBrokenConnections(observe, paths),
+    clientErrorHandler: connectionErrorHandler(observe, paths, openResponses),
   });
-  // The number of headers is checked in `admission.ts`; Node would silently drop those over its own limit.
+  // The number of headers is checked below; Node would silently drop those over its own limit.
   app.server.maxHeadersCount = 0;
-  answerExpectations(app.server);
+  deferContinue(app.server);
   return app;
 }
 
-function addHooks(app: FastifyInstance, paths: KnownPaths, cors: Cors, observe: Observe): void {
+function addHooks(
+  app: FastifyInstance,
+  { corsOrigins, observe }: ServerOptions,
+  paths: KnownPaths,
+  openResponses: OpenResponses,
+): void {
   app.decorateRequest("caller", null);
-  app.decorateRequest("refused", null);
-  app.decorateRequest("taken", null);
+  app.decorateRequest("errorCode", null);
+  app.decorateRequest("routePath", null);
   app.addHook("onRoute", ({ url, method }) => paths.add(url, [method].flat()));
   app.addHook("onRequest", (request, reply, done) => {
+    const { raw, method } = request;
+    openResponses.add(raw.socket, reply.raw);
     reply.header("x-request-id", request.id);
-    cors.mark(request, reply);
-    plainContentType(request);
-    const refusal = misshapen(request);
-    // Of what no route took, only the body of a POST is still of interest, for the hint it may give.
-    if (refusal !== undefined || !request.is404 || isForm(request)) done(refusal);
-    else if (request.method === "OPTIONS" && cors.isOn && paths.isKnown(request.raw.url)) {
-      cors.preflight(reply, paths.allowed(request.raw.url));
-    } else done(paths.refusal(request.method, request.raw.url));
+    normalizeContentType(request);
+    const error = malformedRequest(raw);
+    if (error !== undefined) done(error);
+    else if (method === "OPTIONS" && corsOrigins.length > 0 && paths.isKnown(raw.url)) {
+      reply.header("access-control-allow-methods", paths.allowed(raw.url)).code(204).send();
+    }
+    // The form in the body of an unmatched request may give a hint, so the body is read first.
+    else if (method !== "OPTIONS" && (!request.is404 || isForm(request))) done();
+    else done(paths.error(method, raw.url));
   });
   app.addHook("onResponse", (request, reply, done) => {
+    openResponses.delete(request.raw.socket, reply.raw);
     observe({
       kind: "request_completed",
       requestId: request.id,
       method: request.method,
       path: loggedPath(request.originalUrl),
-      route: request.taken,
+      route: request.routePath,
       status: reply.statusCode,
-      code: request.refused,
+      code: request.errorCode,
       keyId: request.caller?.key.id ?? null,
       address: request.ip,
       milliseconds: reply.elapsedTime,
@@ -140,49 +157,66 @@ function addHooks(app: FastifyInstance, paths: KnownPaths, cors: Cors, observe: 
   });
 }
 
-function addRefusals(app: FastifyInstance, paths: KnownPaths, observe: Observe): void {
-  function refuse(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
-    const refusal = refusalOf(error);
-    if (refusal.code === "internal") observe({ kind: "request_failed", requestId: request.id, error });
-    request.refused = refusal.code;
-    if (refusal.code === "method_not_allowed") reply.header("allow", paths.allowed(request.raw.url));
-    reply.headers(problemHeaders(refusal));
-    reply.code(STATUS[refusal.code]);
-    return sendRefusal(request, reply, problemBody(refusal, request.id));
+/** What HTTP/1.1 requires and Node does not check. */
+function malformedRequest({ rawHeaders, httpVersion, url = "" }: IncomingMessage): RequestError | undefined {
+  if (url.includes("#")) return new RequestError("request_malformed", "A request URL must not have a fragment (#…).");
+  if (rawHeaders.length > MAX_HEADERS * 2) {
+    return new RequestError("headers_too_large", `A request may have at most ${MAX_HEADERS} headers.`);
   }
-  app.setErrorHandler(refuse);
+  let hosts = 0;
+  for (let i = 0; i < rawHeaders.length; i += 2) {
+    const name = rawHeaders[i] as string;
+    if (name.length === 4 && name.toLowerCase() === "host") hosts++;
+  }
+  if (hosts > 1 || (hosts === 0 && httpVersion === "1.1")) {
+    return new RequestError("request_malformed", "A request must have exactly one Host header.");
+  }
+  return undefined;
+}
+
+function addErrorHandlers(app: FastifyInstance, paths: KnownPaths, observe: Observe): void {
+  function respond(thrown: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+    const error = requestErrorOf(thrown);
+    if (error.code === "internal") observe({ kind: "request_failed", requestId: request.id, error: thrown });
+    request.errorCode = error.code;
+    if (error.code === "method_not_allowed") reply.header("allow", paths.allowed(request.raw.url));
+    reply.headers(problemHeaders(error));
+    reply.code(STATUS[error.code]);
+    return sendError(request, reply, problemBody(error, request.id));
+  }
+  app.setErrorHandler(respond);
   app.setNotFoundHandler((request, reply) => {
-    refuse(hinted(paths.refusal(request.method, request.raw.url), request), request, reply);
+    respond(withCurlHint(paths.error(request.method, request.raw.url), request), request, reply);
   });
 }
 
-/** Fastify knows hops as a function only. */
-function trusted(proxy: ServerParts["trustProxy"]): boolean | string[] | ((address: string, hop: number) => boolean) {
+/** Fastify accepts a number of hops only as a function. */
+function trusted(proxy: ServerOptions["trustProxy"]): boolean | string[] | ((address: string, hop: number) => boolean) {
   if (typeof proxy === "number") return (_address, hop) => hop < proxy;
   return typeof proxy === "boolean" ? proxy : [...proxy];
 }
 
-/** The caller's own id where it is sane; else a name of chance for the process, and a count. */
+/** The client's own id where it is valid; otherwise a random prefix of the process and a counter. */
 function requestIds(): (request: IncomingMessage) => string {
   const processId = randomBytes(9).toString("base64url");
   let count = 0;
   return (request) => {
     const given = request.headers["x-request-id"];
-    if (typeof given === "string" && SANE_REQUEST_ID.test(given)) return given;
+    if (typeof given === "string" && VALID_REQUEST_ID.test(given)) return given;
     count++;
     return `${processId}-${count.toString(36).padStart(7, "0")}`;
   };
 }
 
-/** `curl -d size=2 …` makes a POST of what was meant as a GET. */
-function hinted(refusal: RequestError, request: FastifyRequest): RequestError {
+/** `curl -d size=2 …` sends a POST where a GET was meant. */
+function withCurlHint(error: RequestError, request: FastifyRequest): RequestError {
   const names = formOf(request)
     .split("&")
     .map((pair) => pair.split("=", 1)[0] ?? "");
-  const looksLikeParameters = names.every((name) => name === "email" || Object.hasOwn(LIST_PARAMETERS, name));
-  if (refusal.code !== "method_not_allowed" || request.method !== "POST" || !looksLikeParameters) return refusal;
+  const areListParameters = names.every((name) => name === "email" || Object.hasOwn(LIST_PARAMETERS, name));
+  if (error.code !== "method_not_allowed" || request.method !== "POST" || !areListParameters) return error;
   return new RequestError(
-    refusal.code,
-    `${refusal.message} The body looks like list parameters: add -G to the curl call to send them with GET.`,
+    error.code,
+    `${error.message} The body looks like list parameters: add -G to the curl call to send them with GET.`,
   );
 }

@@ -1,10 +1,10 @@
 // The formats of import files, decoded line by line: newline-delimited JSON, and CSV for readings.
 
-import { type DecodedRecord, decodeReading, decodeRecord } from "../domain/record.ts";
 import { quoted } from "../domain/text.ts";
 import { isObject } from "../domain/validate.ts";
 import { BatchContext, decodeIncomingReading, idError } from "./decode/readings.ts";
 import type { IncomingReading } from "./ingest.ts";
+import { type DecodedRecord, decodeReading, decodeRecord } from "./records.ts";
 
 /** A reading that names its device, as exported while it was pending; `customerId` is the customer its sender was bound to. */
 export type DeviceReading = { readonly reading: IncomingReading; readonly customerId: string | null };

@@ -1,13 +1,13 @@
 // Imports a file: lines → records → batches of one kind → store. Every batch is durable by itself, so an import can be
 // interrupted anywhere and run again.
 
-import type { DeviceRecord } from "../domain/device-record.ts";
 import type { Clock } from "../domain/instant.ts";
-import type { CustomerRecord, ReadingRecord, TankRecord } from "../domain/record.ts";
+import type { CustomerRecord, DeviceRecord, TankRecord } from "../domain/records.ts";
 import type { Writes } from "../domain/store.ts";
 import { csvRowDecoder, type DecodedLine, type DeviceReading, decodeJsonLine, type LineDecoder } from "./import-formats.ts";
 import { createIngest, type IncomingReading, type Ingest, type ReadingResult } from "./ingest.ts";
 import { type Line, readLines } from "./lines.ts";
+import type { ReadingRecord } from "./records.ts";
 
 export type ImportSummary = { read: number; new: number; changed: number; unchanged: number; rejected: number; waiting: number };
 export const emptySummary = (): ImportSummary => ({ read: 0, new: 0, changed: 0, unchanged: 0, rejected: 0, waiting: 0 });

@@ -1,20 +1,31 @@
-// A fleet made from a seed: customers, their tanks, and a device of some maker at each. Nothing of it is kept; it is worked
-// out again whenever it is asked for.
+// The fleet of a simulation, derived from a seed. Devices are computed on each access, so that a hundred thousand of them
+// take no memory.
+//
+// Everything in `simulate` is a client of the service, over HTTP or MQTT: it imports only the pure parts of `domain`.
 
 import type { Instant } from "../domain/instant.ts";
-import type { Device, Fleet } from "./device.ts";
-import { HOUR } from "./durations.ts";
-import { type Maker, sensorOf } from "./makers.ts";
+import type { Shape } from "../domain/shape.ts";
 import { type Seed, seeded } from "./random.ts";
-import { shapeFor } from "./vessel.ts";
+import { type Maker, sensorOf, shapeFor } from "./sensors.ts";
 
-const TANKS_OF_A_CUSTOMER = 5;
-const CAPACITIES = [1200, 1775, 2700, 4850, 6400, 9100, 20_000];
-const NOISE = 0.05;
-/** The truck's share of the time from one refill to the next. */
-const REFILLING = 0.05;
+/** A device and the tank it measures. */
+export type SimulatedDevice = {
+  /** An EUI-64 is in lower case. */
+  readonly id: string;
+  readonly tankId: string;
+  readonly maker: Maker;
+  readonly shape: Shape;
+};
 
-/** What somebody who registers them has to know beside the devices. */
+/** Devices are numbered from 0. */
+export type Fleet = {
+  readonly size: number;
+  readonly device: (number: number) => SimulatedDevice;
+  /** The fill of its tank. Instants of a device must rise. Undefined while its sensor is silent. */
+  readonly fillAt: (number: number, at: Instant) => number | undefined;
+};
+
+/** A fleet with what is needed to register it. */
 export type SeededFleet = Fleet & {
   readonly customers: number;
   readonly customer: (number: number) => { readonly id: string; readonly name: string; readonly email: string };
@@ -22,8 +33,15 @@ export type SeededFleet = Fleet & {
   readonly capacity: (tank: number) => number;
 };
 
+const TANKS_PER_CUSTOMER = 5;
+const CAPACITIES = [1200, 1775, 2700, 4850, 6400, 9100, 20_000];
+const NOISE = 0.05;
+/** Share of a refill cycle in which the level rises. */
+const REFILL_SHARE = 0.05;
+const HOUR = 3_600_000;
+
 export function seededFleet(seed: Seed, size: number, makers: readonly Maker[]): SeededFleet {
-  // Fleets of different seeds may live in one service.
+  // Part of every id, so that fleets of different seeds can share a service.
   const tag = seeded(`${seed}/fleet`).whole(0, 0xffffffff).toString(16).padStart(8, "0");
   const noise = seeded(`${seed}/noise`);
   const capacity = (tank: number): number => seeded(`${seed}/${tank}/capacity`).pick(CAPACITIES);
@@ -31,51 +49,42 @@ export function seededFleet(seed: Seed, size: number, makers: readonly Maker[]):
 
   return {
     size,
-    customers: Math.ceil(size / TANKS_OF_A_CUSTOMER),
+    customers: Math.ceil(size / TANKS_PER_CUSTOMER),
     customer: (number) => ({
       id: customerId(number),
       name: `Simulated customer ${number + 1}`,
       email: `customer-${number + 1}@sim-${tag}.example`,
     }),
-    owner: (tank) => customerId(Math.floor(tank / TANKS_OF_A_CUSTOMER)),
+    owner: (tank) => customerId(Math.floor(tank / TANKS_PER_CUSTOMER)),
     capacity,
-    device(number): Device {
+    device(number) {
       const random = seeded(`${seed}/${number}/device`);
       const maker = random.pick(makers);
-      const litres = capacity(number);
-      return {
-        id: deviceId(maker, tag, number),
-        tankId: `tank_sim_${tag}_${number + 1}`,
-        maker,
-        shape: shapeFor(litres, random),
-      };
+      const shape = shapeFor(capacity(number), random);
+      return { id: deviceId(maker, tag, number), tankId: `tank_sim_${tag}_${number + 1}`, maker, shape };
     },
-    fillAt(number, at) {
-      return Math.min(100, Math.max(0, noise.normal(levelAt(seed, number, at), NOISE)));
-    },
+    fillAt: (number, at) => Math.min(100, Math.max(0, noise.normal(fillInCycle(seed, number, at), NOISE))),
   };
 }
 
-/** An EUI-64 holds the number too, so that no two are alike. */
+/** Unique: an EUI-64 contains the device's number too. */
 function deviceId(maker: Maker, tag: string, number: number): string {
-  const prefix = sensorOf(maker)?.prefix ?? "";
+  const prefix = sensorOf(maker)?.euiPrefix ?? "";
   if (prefix === "") return `${maker === "own" ? "sim" : maker}-${tag}-${number + 1}`;
   return prefix + tag.slice(0, 5) + number.toString(16).padStart(5, "0");
 }
 
 /**
- * A fill lasts hours here, not weeks, so that whoever watches sees it move. It depends on nothing but the time, so that the
- * next simulation goes on where this one ends.
+ * A tank runs low within hours, not weeks, so that changes are visible. The fill depends only on the seed and the time, so
+ * that the next simulation continues where this one ends.
  */
-function levelAt(seed: Seed, number: number, at: Instant): number {
+function fillInCycle(seed: Seed, number: number, at: Instant): number {
   const random = seeded(`${seed}/${number}/level`);
-  const [cycle, start, top, bottom] = [
-    random.between(2, 12) * HOUR,
-    random.next(),
-    random.between(80, 90),
-    random.between(8, 25),
-  ];
-  const part = (at / cycle + start) % 1;
-  const burned = part < 1 - REFILLING ? part / (1 - REFILLING) : (1 - part) / REFILLING;
-  return top - (top - bottom) * burned;
+  const cycle = random.between(2, 12) * HOUR;
+  const offset = random.next();
+  const top = random.between(80, 90);
+  const bottom = random.between(8, 25);
+  const part = (at / cycle + offset) % 1;
+  const used = part < 1 - REFILL_SHARE ? part / (1 - REFILL_SHARE) : (1 - part) / REFILL_SHARE;
+  return top - (top - bottom) * used;
 }

@@ -1,37 +1,38 @@
-// Registers the customers, tanks and devices of a fleet through the managing interface, as an operator would. What is there
-// from an earlier simulation is left as it is.
+// Registers the customers, tanks and devices of a fleet through the management endpoints. What an earlier simulation has
+// registered stays as it is.
 
-import { type Answer, type Caller, complaintOf } from "./call.ts";
 import type { SeededFleet } from "./fleet.ts";
-import { sensorOf } from "./makers.ts";
+import { type HttpClient, type HttpResponse, unexpectedResponse } from "./http.ts";
+import { sensorOf } from "./sensors.ts";
 
-const AT_ONCE = 8;
+const CONCURRENCY = 8;
 const THRESHOLD = 20;
 
-/** What a key is for is seen when it is used. */
-export const mayManage = (call: Caller): Promise<boolean> => reaches(call, "/manage/v1/customers?size=1");
-export const mayRead = (call: Caller): Promise<boolean> => reaches(call, "/v1/tanks?size=1");
+/** A key does not tell its role; it is tried. */
+export const canManage = (send: HttpClient): Promise<boolean> => isAllowed(send, "/manage/v1/customers?size=1");
+export const canRead = (send: HttpClient): Promise<boolean> => isAllowed(send, "/v1/tanks?size=1");
 
-async function reaches(call: Caller, path: string): Promise<boolean> {
-  const answer = await call({ path });
-  if (answer.status === 403) return false;
-  if (answer.status !== 200) throw complaintOf(answer, "asking what the key may do");
+async function isAllowed(send: HttpClient, path: string): Promise<boolean> {
+  const response = await send({ path });
+  if (response.status === 403) return false;
+  if (response.status !== 200) throw unexpectedResponse(response, "checking the key");
   return true;
 }
 
-export async function provision(fleet: SeededFleet, call: Caller, told: (done: number) => void): Promise<void> {
+export async function provision(fleet: SeededFleet, send: HttpClient, onProgress: (tanks: number) => void): Promise<void> {
   let done = 0;
-  await each(fleet.customers, async (number) => {
+  await forEachNumber(fleet.customers, async (number) => {
     const { id, name, email } = fleet.customer(number);
-    made(await post(call, "/manage/v1/customers", { id, name, email, is_verified: true }), `registering customer ${id}`);
+    const response = await post(send, "/manage/v1/customers", { id, name, email, is_verified: true });
+    assertExists(response, `registering customer ${id}`);
   });
-  await each(fleet.size, async (number) => {
-    await registerTank(fleet, number, call);
-    told(++done);
+  await forEachNumber(fleet.size, async (number) => {
+    await registerTank(fleet, number, send);
+    onProgress(++done);
   });
 }
 
-async function registerTank(fleet: SeededFleet, number: number, call: Caller): Promise<void> {
+async function registerTank(fleet: SeededFleet, number: number, send: HttpClient): Promise<void> {
   const { id, tankId, maker, shape } = fleet.device(number);
   const tank = {
     id: tankId,
@@ -42,27 +43,26 @@ async function registerTank(fleet: SeededFleet, number: number, call: Caller): P
     capacity_unit: "liters",
     min_fill_alert_percentage: THRESHOLD,
   };
-  made(await post(call, "/manage/v1/tanks", tank), `registering tank ${tankId}`);
+  assertExists(await post(send, "/manage/v1/tanks", tank), `registering tank ${tankId}`);
   const fields = { tank_id: tankId, profile: sensorOf(maker)?.profile ?? null, shape };
   const path = `/manage/v1/devices/${encodeURIComponent(id)}`;
-  const answer = await call({ method: "PUT", path, text: JSON.stringify(fields) });
-  if (answer.status !== 200) throw complaintOf(answer, `registering device ${id}`);
+  const response = await send({ method: "PUT", path, json: JSON.stringify(fields) });
+  if (response.status !== 200) throw unexpectedResponse(response, `registering device ${id}`);
 }
 
-function post(call: Caller, path: string, fields: object): Promise<Answer> {
-  return call({ method: "POST", path, text: JSON.stringify(fields) });
+function post(send: HttpClient, path: string, fields: object): Promise<HttpResponse> {
+  return send({ method: "POST", path, json: JSON.stringify(fields) });
 }
 
-/** One that has the id already was made by an earlier simulation, or by an attempt whose answer was lost. */
-function made(answer: Answer, doing: string): void {
-  if (answer.status !== 201 && answer.body["code"] !== "id_taken") throw complaintOf(answer, doing);
+/** The id is taken after an earlier simulation, or after an attempt whose response was lost. */
+function assertExists(response: HttpResponse, doing: string): void {
+  if (response.status !== 201 && response.body["code"] !== "id_taken") throw unexpectedResponse(response, doing);
 }
 
-/** From 0 up to the count, some at once. */
-async function each(count: number, work: (number: number) => Promise<void>): Promise<void> {
+async function forEachNumber(count: number, work: (number: number) => Promise<void>): Promise<void> {
   let next = 0;
   const worker = async (): Promise<void> => {
     while (next < count) await work(next++);
   };
-  await Promise.all(Array.from({ length: AT_ONCE }, worker));
+  await Promise.all(Array.from({ length: CONCURRENCY }, worker));
 }

@@ -1,12 +1,12 @@
-// Chance with a seed: the same seed tells the same story on every machine.
+// Random numbers from a seed: the same seed gives the same sequence on every machine.
 
 export type Seed = string | number;
 
 export type Random = {
-  /** From 0 up to, but never, 1. */
+  /** From 0 inclusive to 1 exclusive. */
   next(): number;
   between(low: number, high: number): number;
-  /** A whole number; both ends may come. */
+  /** An integer; both bounds are included. */
   whole(low: number, high: number): number;
   pick<T>(list: readonly T[]): T;
   chance(probability: number): boolean;
@@ -25,12 +25,12 @@ export function seeded(seed: Seed): Random {
     return ((mixed ^ (mixed >>> 14)) >>> 0) / 0x1_0000_0000;
   };
 
-  // Box and Muller's way gives two values at a time; the second is kept for the next call.
-  const standard = (): number => {
+  // The Box-Muller transform gives two values at a time; the second is kept for the next call.
+  const standardNormal = (): number => {
     if (spare !== undefined) {
-      const kept = spare;
+      const value = spare;
       spare = undefined;
-      return kept;
+      return value;
     }
     const radius = Math.sqrt(-2 * Math.log(1 - next()));
     const angle = 2 * Math.PI * next();
@@ -46,15 +46,15 @@ export function seeded(seed: Seed): Random {
     whole,
     pick(list) {
       const picked = list[whole(0, list.length - 1)];
-      if (picked === undefined) throw new Error("nothing to pick from");
+      if (picked === undefined) throw new Error("cannot pick from an empty list");
       return picked;
     },
     chance: (probability) => next() < probability,
-    normal: (mean, deviation) => mean + deviation * standard(),
+    normal: (mean, deviation) => mean + deviation * standardNormal(),
   };
 }
 
-/** FNV-1a, then murmur's last mix: seeds that differ in one letter must not start alike. */
+/** FNV-1a with murmur3's finalizer, so that seeds that differ in one letter do not start with similar numbers. */
 function hashOf(text: string): number {
   let hash = 0x811c9dc5;
   for (let i = 0; i < text.length; i++) hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193);

@@ -4,7 +4,7 @@
 import { BoundSocket } from "node:net";
 import type { Config } from "../config.ts";
 import { UserError } from "../domain/errors.ts";
-import { listenComplaint, numericHost } from "../http/address.ts";
+import { listenError, numericHost } from "../http/address.ts";
 import { localLimits } from "../http/limits.ts";
 import type { Log } from "../observe/log.ts";
 import { WorkerReports } from "../observe/report.ts";
@@ -138,6 +138,6 @@ async function bindSocket({ host, port }: Config): Promise<BoundSocket> {
   try {
     return new BoundSocket({ host: await numericHost(host), port });
   } catch (error) {
-    throw listenComplaint(error, { host, port });
+    throw listenError(error, { host, port });
   }
 }

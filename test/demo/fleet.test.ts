@@ -1,77 +1,70 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { makeFleet } from "../../src/demo/fleet.ts";
+import { createFleet } from "../../src/demo/fleet.ts";
 import { customerObject } from "../../src/domain/customer.ts";
-import { decodeRecord } from "../../src/domain/record.ts";
 import { tankObject } from "../../src/domain/tank.ts";
+import { decodeRecord } from "../../src/ingest/records.ts";
 
 const NOW = Date.parse("2026-11-14T09:30:00Z");
 const DAY = 86_400_000;
-const { customers, tanks } = makeFleet("demo", NOW);
+const { customers, tanks } = createFleet("demo", NOW);
 
-test("the same seed and instant make the same fleet, another seed another", () => {
-  assert.deepEqual(makeFleet("demo", NOW), { customers, tanks });
-  const other = makeFleet("another", NOW);
+test("the same seed and instant give the same fleet, another seed another", () => {
+  assert.deepEqual(createFleet("demo", NOW), { customers, tanks });
+  const other = createFleet("another", NOW);
   assert.notDeepEqual(other.customers, customers);
   assert.notDeepEqual(other.tanks, tanks);
 });
 
 for (const seed of ["demo", "another", 3, 4, 5]) {
-  test(`seed ${seed}: 200 customers and 500 tanks, a few of them deleted, some never verified or seen`, () => {
-    const fleet = makeFleet(seed, NOW);
-    const number = (i: number) => String(i + 1).padStart(3, "0");
-    assert.deepEqual(
-      fleet.customers.map(({ customer }) => customer.id),
-      Array.from({ length: 200 }, (_, i) => `cus_demo${number(i)}`),
-    );
-    assert.deepEqual(
-      fleet.tanks.map(({ tank }) => tank.id),
-      Array.from({ length: 500 }, (_, i) => `tank_demo${number(i)}`),
-    );
-    assert.equal(fleet.customers.filter(({ deleted }) => deleted).length, 6);
-    assert.equal(fleet.tanks.filter(({ deleted }) => deleted).length, 15);
-    assert.ok(!fleet.customers[0]?.deleted && !fleet.tanks[0]?.deleted);
-    const without = (field: "verified_at" | "last_seen_at" | "phone") =>
-      fleet.customers.filter(({ customer }) => customer[field] === null).length;
+  const { customers, tanks } = createFleet(seed, NOW);
+
+  test(`seed ${seed}: 200 customers and 500 tanks, a few deleted, some never verified or seen`, () => {
+    const ids = (prefix: string, count: number) =>
+      Array.from({ length: count }, (_, i) => `${prefix}${String(i + 1).padStart(3, "0")}`);
+    const customerIds = customers.map(({ customer }) => customer.id);
+    assert.deepEqual(customerIds, ids("cus_demo", 200));
+    const tankIds = tanks.map(({ tank }) => tank.id);
+    assert.deepEqual(tankIds, ids("tank_demo", 500));
+    assert.equal(customers.filter(({ deleted }) => deleted).length, 6);
+    assert.equal(tanks.filter(({ deleted }) => deleted).length, 15);
+    assert.ok(!customers[0]?.deleted && !tanks[0]?.deleted);
     for (const field of ["verified_at", "last_seen_at", "phone"] as const) {
-      assert.ok(without(field) >= 5 && without(field) <= 60, `${without(field)} without ${field}`);
+      const without = customers.filter(({ customer }) => customer[field] === null).length;
+      assert.ok(without >= 5 && without <= 60, `${without} without ${field}`);
     }
   });
 
-  test(`seed ${seed}: every record passes the check of an import`, () => {
-    const fleet = makeFleet(seed, NOW);
-    for (const record of fleet.customers) {
+  test(`seed ${seed}: every record can be imported`, () => {
+    for (const record of customers) {
       const line = { ...customerObject({ ...record.customer, tank_count: 0 }), deleted: record.deleted };
       assert.deepEqual(decodeRecord(JSON.parse(JSON.stringify(line))), { kind: "customer", record });
     }
-    for (const record of fleet.tanks) {
+    for (const record of tanks) {
       const line = { ...tankObject(record.tank), deleted: record.deleted };
       assert.deepEqual(decodeRecord(JSON.parse(JSON.stringify(line))), { kind: "tank", record });
     }
   });
 
-  test(`seed ${seed}: tanks belong to customers who were there before them; a deleted owner has deleted tanks only`, () => {
-    const fleet = makeFleet(seed, NOW);
-    const owners = new Map(fleet.customers.map((record) => [record.customer.id, record]));
-    for (const { tank, deleted } of fleet.tanks) {
+  test(`seed ${seed}: tanks are younger than their owners; all tanks of a deleted owner are deleted`, () => {
+    const owners = new Map(customers.map((record) => [record.customer.id, record]));
+    for (const { tank, deleted } of tanks) {
       const owner = owners.get(tank.owner_id);
-      assert.ok(owner !== undefined, tank.id);
-      assert.ok(owner.customer.created_at <= tank.created_at, tank.id);
+      assert.ok(owner !== undefined && owner.customer.created_at <= tank.created_at, tank.id);
       assert.ok(deleted || !owner.deleted, tank.id);
     }
   });
 }
 
-test("some own one tank, a few own fifteen or more, some own none", () => {
-  const owned = new Map(customers.map(({ customer }) => [customer.id, 0]));
-  for (const { tank } of tanks) owned.set(tank.owner_id, (owned.get(tank.owner_id) ?? 0) + 1);
-  const counts = [...owned.values()];
+test("some customers own one tank, a few fifteen or more, some none", () => {
+  const owned = Map.groupBy(tanks, ({ tank }) => tank.owner_id);
+  const counts = customers.map(({ customer }) => owned.get(customer.id)?.length ?? 0);
   assert.ok(counts.filter((count) => count === 1).length > 50);
   assert.ok(counts.filter((count) => count >= 15).length >= 2);
   assert.ok(counts.filter((count) => count === 0).length >= 3);
 });
 
-test("dates run forward: none after now, customers past thirteen months, most tanks past twelve", () => {
+test("dates are in order and not after now; most tanks are older than a year", () => {
   for (const { customer } of customers) {
     assert.ok(customer.created_at >= NOW - 3 * 366 * DAY && customer.created_at <= NOW - 395 * DAY, customer.id);
     for (const date of [customer.updated_at, customer.last_seen_at ?? NOW, customer.verified_at ?? NOW]) {
@@ -80,11 +73,11 @@ test("dates run forward: none after now, customers past thirteen months, most ta
     assert.ok(customer.updated_at >= (customer.verified_at ?? 0), customer.id);
   }
   for (const { tank } of tanks) assert.ok(tank.updated_at >= tank.created_at && tank.updated_at <= NOW, tank.id);
-  const settled = tanks.filter(({ tank }) => tank.created_at <= NOW - 366 * DAY).length;
-  assert.ok(settled >= 450 && settled < 500, `${settled} settled`);
+  const old = tanks.filter(({ tank }) => tank.created_at <= NOW - 366 * DAY).length;
+  assert.ok(old >= 450 && old < 500, `${old} older than a year`);
 });
 
-test("names differ, e-mails lie under .example, phones are international where there are any", () => {
+test("names are unique, e-mail addresses end in .example, phone numbers are international", () => {
   assert.equal(new Set(customers.map(({ customer }) => customer.name)).size, 200);
   for (const { customer } of customers) {
     assert.match(customer.email, /^[a-z0-9.-]+@[a-z0-9-]+\.example$/);
@@ -93,7 +86,7 @@ test("names differ, e-mails lie under .example, phones are international where t
   }
 });
 
-test("each tank has a device of its own, a threshold of 10 to 35, and a name its owner can tell apart", () => {
+test("each tank has its own device, a threshold from 10 to 35, and a name that is unique for its owner", () => {
   assert.equal(new Set(tanks.map(({ tank }) => tank.assigned_device_id)).size, 500);
   assert.equal(new Set(tanks.map(({ tank }) => `${tank.owner_id} ${tank.name}`)).size, 500);
   for (const { tank } of tanks) {
@@ -102,31 +95,27 @@ test("each tank has a device of its own, a threshold of 10 to 35, and a name its
   }
 });
 
-test("tanks stand in at least six countries, near their town, with gaps in some addresses", () => {
-  const countries = new Set(tanks.map(({ tank }) => tank.location.country).filter((country) => country !== null));
+test("tanks are in at least six countries, at different coordinates, some with incomplete addresses", () => {
+  const locations = tanks.map(({ tank }) => tank.location);
+  const countries = new Set(locations.map(({ country }) => country).filter((country) => country !== null));
   assert.ok(countries.size >= 6, [...countries].join());
   for (const field of ["district", "latitude", "street"] as const) {
-    const gaps = tanks.filter(({ tank }) => tank.location[field] === null).length;
-    assert.ok(gaps > 5 && gaps < 300, `${gaps} without ${field}`);
+    const without = locations.filter((location) => location[field] === null).length;
+    assert.ok(without > 5 && without < 300, `${without} without ${field}`);
   }
-  const spots = tanks.flatMap(({ tank }) =>
-    tank.location.latitude === null ? [] : [`${tank.location.latitude} ${tank.location.longitude}`],
-  );
-  assert.equal(new Set(spots).size, spots.length);
+  const coordinates = locations.flatMap(({ latitude, longitude }) => (latitude === null ? [] : [`${latitude} ${longitude}`]));
+  assert.equal(new Set(coordinates).size, coordinates.length);
 });
 
-test("Americans count gallons, and a works holds more than a house", () => {
-  const median = (unit: string, useCase: string) => {
-    const sizes = tanks
-      .filter(({ tank }) => tank.capacity_unit === unit && tank.use_case === useCase)
-      .map(({ tank }) => tank.capacity);
-    return sizes.sort((a, b) => a - b)[Math.floor(sizes.length / 2)] ?? 0;
-  };
+test("capacities are in gallons in the United States, and larger in industry than at home", () => {
   for (const { tank } of tanks) {
     const { country } = tank.location;
     if (country !== null) assert.equal(tank.capacity_unit, country === "United States" ? "gallons" : "liters", tank.id);
   }
-  assert.ok(median("liters", "industrial") > median("liters", "commercial"));
-  assert.ok(median("liters", "commercial") > median("liters", "residential"));
+  const median = (useCase: string) => {
+    const chosen = tanks.filter(({ tank }) => tank.capacity_unit === "liters" && tank.use_case === useCase);
+    return chosen.map(({ tank }) => tank.capacity).sort((a, b) => a - b)[Math.floor(chosen.length / 2)] ?? 0;
+  };
+  assert.ok(median("industrial") > median("commercial") && median("commercial") > median("residential"));
   assert.ok(tanks.some(({ tank }) => tank.use_case === null));
 });

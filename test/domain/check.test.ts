@@ -2,25 +2,23 @@ import assert from "node:assert/strict";
 import test from "node:test";
 import { RequestError } from "../../src/domain/errors.ts";
 import {
-  idField,
-  instantField,
-  nullableInstantField,
-  nullableNumberField,
-  nullableTextField,
-  textField,
-} from "../../src/domain/fields.ts";
-import {
   array,
   boolean,
+  idField,
+  instantField,
   integer,
   literal,
   nullable,
+  nullableInstantField,
+  nullableNumberField,
+  nullableTextField,
   number,
   object,
   oneOf,
   oneOfOrNull,
   partial,
   text,
+  textField,
 } from "../../src/domain/schema.ts";
 import { errorInObject, errorsInObject, invalidBody, validated } from "../../src/domain/validate.ts";
 
@@ -50,37 +48,40 @@ const GOOD = {
 };
 
 test("a good object has no fault, and optional fields may be left out", () => {
-  assert.equal(errorInObject(Thing, ["id"], GOOD), undefined);
-  assert.equal(errorInObject(Thing, ["id"], { id: "x" }), undefined);
-  assert.equal(errorInObject(Thing, [], {}), undefined);
+  assert.equal(errorInObject({ ...Thing, required: ["id"] }, GOOD), undefined);
+  assert.equal(errorInObject({ ...Thing, required: ["id"] }, { id: "x" }), undefined);
+  assert.equal(errorInObject({ ...Thing, required: [] }, {}), undefined);
 });
 
 test("what is no object is said to be none", () => {
   for (const value of [null, undefined, 1, "x", [], () => 1]) {
-    assert.equal(errorInObject(Thing, [], value), "must be an object");
+    assert.equal(errorInObject({ ...Thing, required: [] }, value), "must be an object");
   }
 });
 
 test("the first fault is named with its field, unknown fields before all others", () => {
-  assert.equal(errorInObject(Thing, ["id", "name"], {}), "id: is missing");
-  assert.equal(errorInObject(Thing, ["id"], { ...GOOD, naem: 1, id: 1 }), 'unknown field "naem". Did you mean "name"?');
-  assert.equal(errorInObject(Thing, ["id"], { ...GOOD, id: undefined }), "id: is missing");
+  assert.equal(errorInObject({ ...Thing, required: ["id", "name"] }, {}), "id: is missing");
+  assert.equal(
+    errorInObject({ ...Thing, required: ["id"] }, { ...GOOD, naem: 1, id: 1 }),
+    'naem: is not a known field. Did you mean "name"?',
+  );
+  assert.equal(errorInObject({ ...Thing, required: ["id"] }, { ...GOOD, id: undefined }), "id: is missing");
 });
 
 test("inherited properties are neither fields nor values", () => {
-  assert.equal(errorInObject(Thing, [], { ...GOOD, toString: 1 }), 'unknown field "toString".');
-  assert.equal(errorInObject(Thing, [], JSON.parse('{"__proto__": 1}')), 'unknown field "__proto__".');
+  assert.equal(errorInObject({ ...Thing, required: [] }, { ...GOOD, toString: 1 }), "toString: is not a known field.");
+  assert.equal(errorInObject({ ...Thing, required: [] }, JSON.parse('{"__proto__": 1}')), "__proto__: is not a known field.");
 });
 
 test("each kind of field says what it must be", () => {
   const cases: [string, unknown, string][] = [
-    ["id", 1, "must be a text"],
+    ["id", 1, "must be a string"],
     ["id", "", "must not be empty"],
     ["name", "x".repeat(513), "must have at most 512 characters"],
     ["note", "\u0007", "must not contain control characters or broken Unicode"],
     ["since", null, "must not be null"],
     ["since", "soon", 'must be a datetime such as "2026-11-14T09:30:00Z"'],
-    ["until", 5, "must be a text"],
+    ["until", 5, "must be a string"],
     ["share", "0", "must be a number"],
     ["share", Number.NaN, "must be a number"],
     ["share", 1.01, "must be from -1 to 1"],
@@ -91,12 +92,12 @@ test("each kind of field says what it must be", () => {
     ["fixed", "other", 'must be "thing"'],
   ];
   for (const [field, value, words] of cases) {
-    assert.equal(errorInObject(Thing, [], { ...GOOD, [field]: value }), `${field}: ${words}`);
+    assert.equal(errorInObject({ ...Thing, required: [] }, { ...GOOD, [field]: value }), `${field}: ${words}`);
   }
 });
 
 test("a kind of field that it does not know is a fault of ours, not of the line", () => {
-  assert.throws(() => errorInObject(object({ odd: { type: "odd" } }), [], { odd: [] }), /no check for a field of type odd/);
+  assert.throws(() => errorInObject(object({ odd: { type: "odd" } }), { odd: [] }), /no validation for a field of type odd/);
 });
 
 const Point = object({ height: number({ minimum: 0 }), volume: number({ maximum: 9 }), note: text() }, {}, ["note"]);
@@ -121,12 +122,12 @@ test("all faults are told, each with its field, however deep", () => {
   assert.deepEqual(told({ ...SHAPE, bottom: null, kind: null, table: [[1], []] }), []);
   assert.deepEqual(told({}), ["name: is missing", "top: is missing", "points: is missing"]);
   assert.deepEqual(told({ ...SHAPE, naem: 1, name: "", kind: "c" }), [
-    'naem: is not known here. Did you mean "name"?',
+    'naem: is not a known field. Did you mean "name"?',
     "name: must not be empty",
     "kind: must be one of a, b",
   ]);
   assert.deepEqual(told({ ...SHAPE, top: { height: -1, volume: "2", hieght: 1 }, bottom: { height: 1, volume: 10 } }), [
-    'top.hieght: is not known here. Did you mean "height"?',
+    'top.hieght: is not a known field. Did you mean "height"?',
     "top.height: must be at least 0",
     "top.volume: must be a number",
     "bottom.volume: must be at most 9",
@@ -149,7 +150,7 @@ test("what is no object, no list, or of the wrong length is told as a whole", ()
 
 test("every rule of the first fault is a rule of all faults", () => {
   for (const [field, value] of Object.entries({ ...GOOD, id: 1, name: "", since: "x", share: 2, count: 1.5, kind: "c" })) {
-    const first = errorInObject(Thing, [], { [field]: value });
+    const first = errorInObject({ ...Thing, required: [] }, { [field]: value });
     const all = errorsInObject(partial(Thing), { [field]: value }).map((fault) => `${fault.field}: ${fault.message}`);
     assert.deepEqual(all, first === undefined ? [] : [first]);
   }
@@ -162,7 +163,7 @@ test("no more faults are told than anyone mends at once, and a flood of them tak
   assert.equal(errors.length, 50);
   assert.match(
     message,
-    /^unknown field number 0 is not known here\. There are more than 50 faults: see "errors" for the first 50\.$/,
+    /^unknown field number 0: is not a known field\. The body has more than 50 errors: see "errors" for the first 50\.$/,
   );
   const list = errorsInObject(object({ list: array(text()) }), { list: Array.from({ length: 100_000 }, () => 1) });
   assert.equal(invalidBody(list).errors?.length, 50);
@@ -183,7 +184,7 @@ test("a checked value has the type of its schema, and what may be left out may b
 test("a value that does not fit is a refusal with all its faults, and words for the first", () => {
   assert.throws(
     () => validated(Shape, { ...SHAPE, name: 5 }),
-    (error) => error instanceof RequestError && error.code === "body_invalid" && error.message === "name must be a text.",
+    (error) => error instanceof RequestError && error.code === "body_invalid" && error.message === "name: must be a string.",
   );
   assert.throws(() => validated(Shape, 5), { message: "The body must be an object." });
   assert.throws(
@@ -191,13 +192,13 @@ test("a value that does not fit is a refusal with all its faults, and words for 
     (error) =>
       error instanceof RequestError &&
       error.errors?.length === 2 &&
-      /Did you mean "name"\? There are 2 faults/.test(error.message),
+      /Did you mean "name"\? The body has 2 errors/.test(error.message),
   );
 });
 
 test("lists are checked for their first fault too", () => {
   const Line = object({ points: array(Point) });
-  assert.equal(errorInObject(Line, [], { points: [POINT] }), undefined);
-  assert.equal(errorInObject(Line, [], { points: [POINT, 1] }), "points: [1] must be an object");
-  assert.equal(errorInObject(Line, [], { points: 1 }), "points: must be a list");
+  assert.equal(errorInObject(Line, { points: [POINT] }), undefined);
+  assert.equal(errorInObject(Line, { points: [POINT, 1] }), "points[1]: must be an object");
+  assert.equal(errorInObject(Line, { points: 1 }), "points: must be a list");
 });

@@ -3,10 +3,9 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import test from "node:test";
-import { fillAtLevel } from "../../src/domain/geometry.ts";
 import { interpret } from "../../src/domain/interpret.ts";
 import { errorsInProfile, PROFILE_NAMES, profileOf } from "../../src/domain/profile.ts";
-import { errorsInShape, type Shape, shapeOf } from "../../src/domain/shape.ts";
+import { errorsInShape, fillAtLevel, type Shape, shapeOf } from "../../src/domain/shape.ts";
 
 const page = readFileSync(new URL("../../docs/devices.md", import.meta.url), "utf8");
 

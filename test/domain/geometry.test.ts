@@ -1,8 +1,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import fc from "fast-check";
-import { fillAtLevel, fullLevel } from "../../src/domain/geometry.ts";
-import { type Point, type Shape, shapeOf } from "../../src/domain/shape.ts";
+import { fillAtLevel, fullLevel, type Point, type Shape, shapeOf } from "../../src/domain/shape.ts";
 
 const flat: Shape = { kind: "horizontal_cylinder", diameter: 1, unit: "m", heads: "flat" };
 /** Length in diameters. Without a straight part it is the two heads alone, which no operator may write down. */

@@ -29,7 +29,7 @@ test("without a profile, a fill outside 0 to 100, or a text, is refused", () => 
     [100.00001, "100.00001 is outside 0 to 100"],
     [JSON.parse("1e400"), "Infinity is outside 0 to 100"],
     [Number.NaN, "NaN is outside 0 to 100"],
-    ["63.4", '"63.4" is a text where a number belongs'],
+    ["63.4", 'must be a number, not the string "63.4"'],
   ];
   for (const [fill_percentage, reason] of cases) {
     assert.deepEqual(interpret({ fill_percentage }, null, BARE), { rejected: `fill_percentage: ${reason}` });
@@ -52,7 +52,7 @@ test("without a profile, everything else waits for one", () => {
     "fill_percentage",
   ];
   for (const payload of others) {
-    assert.deepEqual(interpret(payload, null, UPRIGHT), { waits: "no profile is given for this device" });
+    assert.deepEqual(interpret(payload, null, UPRIGHT), { pending: "the device has no profile" });
   }
 });
 
@@ -68,23 +68,23 @@ test("a distance, a level, a percentage and a volume become a fill", () => {
 
 test("a value that is not there is refused by its path, never read as 0", () => {
   for (const payload of [{}, { distances: 5 }, null, undefined, [], 5, "distance", Object.create({ distance: 5 })]) {
-    assert.deepEqual(interpret(payload, DISTANCE, UPRIGHT), { rejected: "distance: is not in the payload" });
+    assert.deepEqual(interpret(payload, DISTANCE, UPRIGHT), { rejected: "distance: is missing from the payload" });
   }
 });
 
 test("a value that is no number is refused, and shown shortly", () => {
   const cases: [unknown, string][] = [
-    ["Invalid Reading", '"Invalid Reading" is a text where a number belongs'],
-    ["1250", '"1250" is a text where a number belongs'],
-    ["", '"" is a text where a number belongs'],
-    ["a\u001b[31m\nb", '"a\ufffd[31m\ufffdb" is a text where a number belongs'],
-    ["x".repeat(5_000_000), `"${"x".repeat(80)}…" is a text where a number belongs`],
-    [null, "null stands where a number belongs"],
-    [true, "true stands where a number belongs"],
-    [JSON.parse("-1e400"), "-Infinity stands where a number belongs"],
-    [Number.NaN, "NaN stands where a number belongs"],
-    [[1250], "is a list where a number belongs"],
-    [{ value: 1250 }, "is an object where a number belongs"],
+    ["Invalid Reading", 'must be a number, not the string "Invalid Reading"'],
+    ["1250", 'must be a number, not the string "1250"'],
+    ["", 'must be a number, not the string ""'],
+    ["a\u001b[31m\nb", 'must be a number, not the string "a\ufffd[31m\ufffdb"'],
+    ["x".repeat(5_000_000), `must be a number, not the string "${"x".repeat(80)}…"`],
+    [null, "must be a number, not null"],
+    [true, "must be a number, not true"],
+    [JSON.parse("-1e400"), "must be a number, not -Infinity"],
+    [Number.NaN, "must be a number, not NaN"],
+    [[1250], "must be a number, not a list"],
+    [{ value: 1250 }, "must be a number, not an object"],
   ];
   for (const [distance, reason] of cases) {
     assert.deepEqual(interpret({ distance }, DISTANCE, UPRIGHT), { rejected: `distance: ${reason}` });
@@ -112,7 +112,7 @@ test("a path leads through objects and lists, along their own properties alone",
     ["a.b", { "a.b": 5 }],
     ["a.b.c", { a: { b: null } }],
   ];
-  for (const [path, payload] of dead) assert.deepEqual(at(path, payload), { rejected: `${path}: is not in the payload` });
+  for (const [path, payload] of dead) assert.deepEqual(at(path, payload), { rejected: `${path}: is missing from the payload` });
 });
 
 test("a sensor's mark, a failed check and a sign of another frame are refused", () => {
@@ -123,13 +123,13 @@ test("a sensor's mark, a failed check and a sign of another frame are refused", 
     unless: ["alarm"],
   });
   const cases: [object, string][] = [
-    [{ distance: 65535 }, 'distance: 65535 is the sensor\'s mark for "no reading"'],
-    [{ distance: -0 }, 'distance: 0 is the sensor\'s mark for "no reading"'],
-    [{ distance: 1250, quality: 0 }, "quality: 0 is below 1, so the reading does not count"],
-    [{ distance: 1250, quality: 4 }, "quality: 4 is above 3, so the reading does not count"],
-    [{ distance: 1250, quality: "3" }, 'quality: "3" is a text where a number belongs'],
-    [{ distance: 1250, quality: null }, "quality: null stands where a number belongs"],
-    [{ distance: 1250, alarm: false }, "alarm: a payload that has this is no reading for this profile"],
+    [{ distance: 65535 }, 'distance: 65535 is the sensor\'s code for "no reading"'],
+    [{ distance: -0 }, 'distance: 0 is the sensor\'s code for "no reading"'],
+    [{ distance: 1250, quality: 0 }, "quality: 0 is below the profile's minimum of 1"],
+    [{ distance: 1250, quality: 4 }, "quality: 4 is above the profile's maximum of 3"],
+    [{ distance: 1250, quality: "3" }, 'quality: must be a number, not the string "3"'],
+    [{ distance: 1250, quality: null }, "quality: must be a number, not null"],
+    [{ distance: 1250, alarm: false }, "alarm: the profile excludes payloads with this field"],
   ];
   for (const vessel of [UPRIGHT, BARE]) {
     for (const [payload, rejected] of cases) assert.deepEqual(interpret(payload, profile, vessel), { rejected });
@@ -141,10 +141,10 @@ test("a sensor's mark, a failed check and a sign of another frame are refused", 
 
 test("what the tank does not tell yet is waited for", () => {
   const blind = tank({ kind: "upright", height: 2.1, unit: "m" });
-  assert.deepEqual(interpret({ distance: 1250 }, DISTANCE, BARE), { waits: "the tank's shape is not given" });
-  assert.deepEqual(interpret({ level: 105 }, LEVEL, BARE), { waits: "the tank's shape is not given" });
+  assert.deepEqual(interpret({ distance: 1250 }, DISTANCE, BARE), { pending: "the tank has no shape" });
+  assert.deepEqual(interpret({ level: 105 }, LEVEL, BARE), { pending: "the tank has no shape" });
   assert.deepEqual(interpret({ distance: 1250 }, DISTANCE, blind), {
-    waits: "the tank's shape has no sensor_height, which a distance needs",
+    pending: "the tank's shape has no sensor_height, which is needed to read a distance",
   });
   assert.deepEqual(interpret({ level: 105 }, LEVEL, blind), { fill: 50 });
 });
@@ -160,8 +160,8 @@ test("a value outside the tank is refused with both, never moved inside", () => 
       UPRIGHT,
       "distance: 199.9999999 mm puts the surface at 2.1000000001 m, outside the tank's 0 to 2.1 m",
     ],
-    [{ distance: -5 }, DISTANCE, low, "distance: -5 mm is below 0, which no distance is"],
-    [{ distance: -5 }, DISTANCE, BARE, "distance: -5 mm is below 0, which no distance is"],
+    [{ distance: -5 }, DISTANCE, low, "distance: -5 mm is negative, which a distance cannot be"],
+    [{ distance: -5 }, DISTANCE, BARE, "distance: -5 mm is negative, which a distance cannot be"],
     [{ level: 210.1 }, LEVEL, UPRIGHT, "level: 210.1 cm is outside the tank's 0 to 2.1 m"],
     [{ level: -0.1 }, LEVEL, UPRIGHT, "level: -0.1 cm is outside the tank's 0 to 2.1 m"],
     [{ level: 1e308 }, LEVEL, UPRIGHT, "level: 1e+308 cm is outside the tank's 0 to 2.1 m"],
@@ -293,7 +293,7 @@ test("whatever the payload is, the answer is a fill within 0 to 100 or a short r
     fc.property(tree, fc.constantFrom(...profiles), fc.constantFrom(BARE, UPRIGHT), (payload, profile, vessel) => {
       const told = interpret(payload, profile, vessel);
       if ("fill" in told) assert.ok(told.fill >= 0 && told.fill <= 100 && !Object.is(told.fill, -0));
-      else assert.ok(("waits" in told ? told.waits : told.rejected).length < 300);
+      else assert.ok(("pending" in told ? told.pending : told.rejected).length < 300);
     }),
     { numRuns: 2000 },
   );
@@ -302,6 +302,6 @@ test("whatever the payload is, the answer is a fill within 0 to 100 or a short r
 test("a payload nested without end is walked as far as the path goes", () => {
   let deep: unknown = 5;
   for (let i = 0; i < 1_000_000; i++) deep = { distance: deep };
-  assert.deepEqual(interpret(deep, DISTANCE, UPRIGHT), { rejected: "distance: is an object where a number belongs" });
-  assert.deepEqual(interpret(deep, null, UPRIGHT), { waits: "no profile is given for this device" });
+  assert.deepEqual(interpret(deep, DISTANCE, UPRIGHT), { rejected: "distance: must be a number, not an object" });
+  assert.deepEqual(interpret(deep, null, UPRIGHT), { pending: "the device has no profile" });
 });

@@ -25,16 +25,16 @@ test("Milesight EM500-UDL, by Milesight's decoder: millimetres", () => {
     ['{"distance":1000}', 100],
     ['{"distance":3000.0}', 0],
     ['{"battery":100,"distance":30}', "distance: 30 mm puts the surface at 2.97 m, outside the tank's 0 to 2 m"],
-    ['{"battery":100,"distance":65535}', 'distance: 65535 is the sensor\'s mark for "no reading"'],
-    ['{"battery":100}', "distance: is not in the payload"],
-    ['{"history":[{"timestamp":1763112600,"distance":2000}]}', "distance: is not in the payload"],
+    ['{"battery":100,"distance":65535}', 'distance: 65535 is the sensor\'s code for "no reading"'],
+    ['{"battery":100}', "distance: is missing from the payload"],
+    ['{"history":[{"timestamp":1763112600,"distance":2000}]}', "distance: is missing from the payload"],
     [
       '{"ipso_version":"v0.1","hardware_version":"v1.1","firmware_version":"v1.10","sn":"6126a10412345678","device_status":"on"}',
-      "distance: is not in the payload",
+      "distance: is missing from the payload",
     ],
     [
       '{"distance":200,"distance_mutation":1,"distance_alarm":"threshold_alarm"}',
-      "distance_alarm: a payload that has this is no reading for this profile",
+      "distance_alarm: the profile excludes payloads with this field",
     ],
   ]);
 });
@@ -44,9 +44,9 @@ test("Milesight EM500-UDL, by the decoder of The Things Network's device reposit
     ['{"battery":100,"distance":2}', 50],
     ['{"battery":100,"distance":2.1}', 45],
     ['{"battery":100,"distance":0.03}', "distance: 0.03 m puts the surface at 2.97 m, outside the tank's 0 to 2 m"],
-    ['{"battery":100,"distance":-0.001}', 'distance: -0.001 is the sensor\'s mark for "no reading"'],
-    ['{"battery":100,"distance":65.535}', 'distance: 65.535 is the sensor\'s mark for "no reading"'],
-    ['{"battery":100}', "distance: is not in the payload"],
+    ['{"battery":100,"distance":-0.001}', 'distance: -0.001 is the sensor\'s code for "no reading"'],
+    ['{"battery":100,"distance":65.535}', 'distance: 65.535 is the sensor\'s code for "no reading"'],
+    ['{"battery":100}', "distance: is missing from the payload"],
   ]);
 });
 
@@ -56,19 +56,22 @@ test("Dragino DDS75-LB", () => {
   hold("dragino-dds75-lb", [
     [frame("2821"), 8.95],
     [frame("2000"), 50],
-    [frame("0"), 'Distance: 0 is the sensor\'s mark for "no reading"'],
-    [frame("20"), 'Distance: 20 is the sensor\'s mark for "no reading"'],
-    [frame("2821", 0), "Sensor_flag: 0 is below 1, so the reading does not count"],
-    [frame('"2821 mm"'), 'Distance: "2821 mm" is a text where a number belongs'],
-    [frame('"No Sensor"'), 'Distance: "No Sensor" is a text where a number belongs'],
-    [frame('"Invalid Reading"'), 'Distance: "Invalid Reading" is a text where a number belongs'],
-    ['{"Bat":3.384,"Additional_Distance_Data":[2821,2820,2819]}', "Distance: is not in the payload"],
-    ['{"Node_type":"DDS75-LB","DATALOG":"[2821,1],[2820,1],","PNACKMD":"True"}', "Distance: is not in the payload"],
+    [frame("0"), 'Distance: 0 is the sensor\'s code for "no reading"'],
+    [frame("20"), 'Distance: 20 is the sensor\'s code for "no reading"'],
+    [frame("2821", 0), "Sensor_flag: 0 is below the profile's minimum of 1"],
+    [frame('"2821 mm"'), 'Distance: must be a number, not the string "2821 mm"'],
+    [frame('"No Sensor"'), 'Distance: must be a number, not the string "No Sensor"'],
+    [frame('"Invalid Reading"'), 'Distance: must be a number, not the string "Invalid Reading"'],
+    ['{"Bat":3.384,"Additional_Distance_Data":[2821,2820,2819]}', "Distance: is missing from the payload"],
+    ['{"Node_type":"DDS75-LB","DATALOG":"[2821,1],[2820,1],","PNACKMD":"True"}', "Distance: is missing from the payload"],
     [
       '{"SENSOR_MODEL":"DDS75-LB","FIRMWARE_VERSION":"1.0.0","FREQUENCY_BAND":"EU868","SUB_BAND":"NULL","BAT":3.3}',
-      "Distance: is not in the payload",
+      "Distance: is missing from the payload",
     ],
-    ['{"battery":2.885,"distance1":261,"distance2":0,"distance3":0,"s_flag":1,"i_flag":0}', "Distance: is not in the payload"],
+    [
+      '{"battery":2.885,"distance1":261,"distance2":0,"distance3":0,"s_flag":1,"i_flag":0}',
+      "Distance: is missing from the payload",
+    ],
     // An older decoder sends no flag.
     ['{"Bat":2.885,"Distance":2000,"Interrupt_flag":0,"TempC_DS18B20":"26.10"}', 50],
   ]);
@@ -81,10 +84,10 @@ test("Dragino DDS20-LB: the same payload, but the liquid's height from below", (
     [frame(500), 25],
     [frame(20), 1],
     [frame(2000), 100],
-    [frame(0), 'Distance: 0 is the sensor\'s mark for "no reading"'],
-    [frame(19), "Distance: 19 is below 20, so the reading does not count"],
-    [frame(2001), "Distance: 2001 is above 2000, so the reading does not count"],
-    [frame(500, 0), "Sensor_flag: 0 is below 1, so the reading does not count"],
+    [frame(0), 'Distance: 0 is the sensor\'s code for "no reading"'],
+    [frame(19), "Distance: 19 is below the profile's minimum of 20"],
+    [frame(2001), "Distance: 2001 is above the profile's maximum of 2000"],
+    [frame(500, 0), "Sensor_flag: 0 is below the profile's minimum of 1"],
   ]);
 });
 
@@ -96,12 +99,12 @@ test("Decentlab DL-MBX", () => {
   hold("decentlab-dl-mbx", [
     [frame(1234, 1), 88.3],
     [frame(2000, 15), 50],
-    [frame(1234, 0), "number_of_valid_samples.value: 0 is below 1, so the reading does not count"],
+    [frame(1234, 0), "number_of_valid_samples.value: 0 is below the profile's minimum of 1"],
     [
       '{"protocol_version":2,"device_id":303,"battery_voltage":{"displayName":"Battery voltage","value":2.993,"unit":"V"}}',
-      "distance.value: is not in the payload",
+      "distance.value: is missing from the payload",
     ],
-    ['{"distance":1234}', "distance.value: is not in the payload"],
+    ['{"distance":1234}', "distance.value: is missing from the payload"],
   ]);
 });
 
@@ -111,7 +114,7 @@ test("Elsys", () => {
   hold("elsys", [
     [frame(2000), 50],
     [frame(8977), "distance: 8977 mm puts the surface at -5.977 m, outside the tank's 0 to 2 m"],
-    ['{"temperature":22.6,"humidity":41,"vdd":3642}', "distance: is not in the payload"],
+    ['{"temperature":22.6,"humidity":41,"vdd":3642}', "distance: is missing from the payload"],
   ]);
 });
 
@@ -122,9 +125,9 @@ test("Mopeka Pro Check, through a gateway: a level, and only with some confidenc
   hold("mopeka", [
     [frame(15.4144725, 3), 7.71],
     [frame(100, 1), 50],
-    [frame(0, 0), "quality: 0 is below 1, so the reading does not count"],
-    [frame(39.4, 0), "quality: 0 is below 1, so the reading does not count"],
+    [frame(0, 0), "quality: 0 is below the profile's minimum of 1"],
+    [frame(39.4, 0), "quality: 0 is below the profile's minimum of 1"],
     [frame(412.2, 1), "lvl_cm: 412.2 cm is outside the tank's 0 to 2 m"],
-    ['{"model_id":"M1017","tempc":19,"volt":2.90625,"quality":3}', "lvl_cm: is not in the payload"],
+    ['{"model_id":"M1017","tempc":19,"volt":2.90625,"quality":3}', "lvl_cm: is missing from the payload"],
   ]);
 });

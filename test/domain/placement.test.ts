@@ -103,7 +103,7 @@ test("a payload is read by the device's profile and the shape of the tank it was
     ],
   );
   assert.match(String(below), /^distance: 2500 mm puts the surface at/);
-  assert.match(String(text), /^distance: "500" is a text/);
+  assert.match(String(text), /^distance: must be a number, not the string "500"/);
 });
 
 test("without a profile a number named fill_percentage is the fill, and what is no fill is refused", async () => {
@@ -117,7 +117,7 @@ test("without a profile a number named fill_percentage is the fill, and what is 
     ],
   );
   assert.match(String(high), /^fill_percentage: 101 is outside/);
-  assert.match(String(text), /^fill_percentage: "5" is a text/);
+  assert.match(String(text), /^fill_percentage: must be a number, not the string "5"/);
 });
 
 test("a sender that is bound to a customer reaches that customer's tanks, and cannot tell the others from none", async () => {

@@ -31,12 +31,12 @@ test("every profile that comes with the software is known by its name, and could
 });
 
 test("a name that is not known is told with the nearest, and all that are", () => {
-  const names = `The names are ${PROFILE_NAMES.join(", ")}.`;
+  const names = `Built-in profiles: ${PROFILE_NAMES.join(", ")}.`;
   hold([
-    ["milesight-em500", `profile: is not the name of a profile: "milesight-em500". Did you mean "milesight-em500-udl"? ${names}`],
-    ["Dragino DDS75", `profile: is not the name of a profile: "Dragino DDS75". Did you mean "dragino-dds75-lb"? ${names}`],
-    ["", `profile: is not the name of a profile: "". ${names}`],
-    ["x".repeat(1e6), `profile: is not the name of a profile: "${"x".repeat(80)}…". ${names}`],
+    ["milesight-em500", `profile: "milesight-em500" is not a built-in profile. Did you mean "milesight-em500-udl"? ${names}`],
+    ["Dragino DDS75", `profile: "Dragino DDS75" is not a built-in profile. Did you mean "dragino-dds75-lb"? ${names}`],
+    ["", `profile: "" is not a built-in profile. ${names}`],
+    ["x".repeat(1e6), `profile: "${"x".repeat(80)}…" is not a built-in profile. ${names}`],
   ]);
   for (const name of ["constructor", "__proto__", "toString", "MOPEKA"]) {
     assert.equal(profileNamed(name), undefined);
@@ -63,7 +63,7 @@ test("a definition of one's own is taken, and what it leaves out is empty", () =
   for (const value of good) hold([[value]]);
   assert.deepEqual(profileOf(OWN), { ...OWN, invalid: [], checks: [], unless: [] });
   assert.throws(() => profileOf({ ...OWN, unit: "miles" }), /profile\.unit/);
-  assert.throws(() => profileOf("nonesuch"), /is not the name of a profile: "nonesuch"/);
+  assert.throws(() => profileOf("nonesuch"), /"nonesuch" is not a built-in profile/);
 });
 
 test("a profile must be a name or an object", () => {
@@ -77,17 +77,17 @@ test("all faults are told at once, each with its field", () => {
     [{}, "profile.value: is missing", "profile.measures: is missing"],
     [
       { valeu: "x", measures: "depth", unit: "km", invalid: "65535", checks: [{}], unless: [1] },
-      'profile: unknown field "valeu". Did you mean "value"?',
+      'profile.valeu: is not a known field. Did you mean "value"?',
       "profile.value: is missing",
       "profile.measures: must be one of percent, distance, level, volume",
       "profile.unit: must be one of mm, cm, m, in, ft, liters, gallons, m3, percent",
       "profile.invalid: must be a list",
       "profile.checks[0].path: is missing",
-      "profile.unless[0]: must be a text",
+      "profile.unless[0]: must be a string",
     ],
   ]);
   assert.deepEqual(errorsInProfile({ ...OWN, value: 1 }, "device.profile"), [
-    { field: "device.profile.value", message: "must be a text" },
+    { field: "device.profile.value", message: "must be a string" },
   ]);
 });
 
@@ -101,7 +101,7 @@ test("a unit is always written down, and fits what is measured", () => {
     [{ value: "x", measures: "distance", unit: "liters" }, `profile.unit: ${lengths} for a distance`],
     [{ value: "x", measures: "volume", unit: "m" }, `profile.unit: ${volumes} for a volume`],
     [{ value: "x", measures: "level", unit: "percent" }, `profile.unit: ${lengths} for a level`],
-    [{ value: "x", measures: "percent", unit: "mm" }, "profile.unit: a percentage has no other unit"],
+    [{ value: "x", measures: "percent", unit: "mm" }, "profile.unit: must be percent, or left out"],
     [{ value: "x", measures: "percent", unit: null }, "profile.unit: must not be null"],
   ]);
 });
@@ -117,7 +117,7 @@ test("a path is names with dots in between", () => {
     [{ ...OWN, value: "" }, "profile.value: must not be empty"],
     [{ ...OWN, value: "a".repeat(201) }, "profile.value: must have at most 200 characters"],
     [{ ...OWN, value: "a\nb" }, "profile.value: must not contain control characters or broken Unicode"],
-    [{ ...OWN, value: ["distance"] }, "profile.value: must be a text"],
+    [{ ...OWN, value: ["distance"] }, "profile.value: must be a string"],
     [{ ...OWN, unless: ["a..b"] }, 'profile.unless[0]: "a..b" is not a path such as "distance.value"'],
     [{ ...OWN, unless: ["a".repeat(201)] }, "profile.unless[0]: must have at most 200 characters"],
   ]);
@@ -125,9 +125,10 @@ test("a path is names with dots in between", () => {
 
 test("marks are numbers", () => {
   hold([
-    [{ ...OWN, invalid: [0, "65535", null, Number.NaN] }, ...[1, 2, 3].map((i) => `profile.invalid[${i}]: must be a number`)],
-    [{ ...OWN, invalid: null }, "profile.invalid: must be a list"],
-    [{ ...OWN, invalid: Array(101).fill(0) }, "profile.invalid: must have at most 100 entries, not 101"],
+    [{ ...OWN, invalid: [0, "65535", Number.NaN] }, ...[1, 2].map((i) => `profile.invalid[${i}]: must be a number`)],
+    [{ ...OWN, invalid: [null] }, "profile.invalid[0]: must not be null"],
+    [{ ...OWN, invalid: null }, "profile.invalid: must not be null"],
+    [{ ...OWN, invalid: Array(101).fill(0) }, "profile.invalid: must have at most 100 entries"],
   ]);
 });
 
@@ -135,12 +136,12 @@ test("a check has a path and at least one bound", () => {
   const check = (...checks: unknown[]) => ({ ...OWN, checks });
   hold([
     [check({ path: "q" }), "profile.checks[0]: must have a minimum or a maximum"],
-    [check({ path: "q", minimum: 2, maximum: 1 }), "profile.checks[0].minimum: must not be above the maximum"],
+    [check({ path: "q", minimum: 2, maximum: 1 }), "profile.checks[0]: minimum must not be above maximum"],
     [check({ path: "q", minimum: "1" }), "profile.checks[0].minimum: must be a number"],
     [check({ path: "q", minimum: null }), "profile.checks[0].minimum: must not be null"],
     [check({ path: "a..b", minimum: 1 }), 'profile.checks[0].path: "a..b" is not a path such as "distance.value"'],
-    [check({ path: "q", min: 1 }), 'profile.checks[0]: unknown field "min".'],
+    [check({ path: "q", min: 1 }), "profile.checks[0].min: is not a known field."],
     [check({ path: "q", minimum: 1 }, "quality"), "profile.checks[1]: must be an object"],
-    [check(...Array(21).fill({ path: "q", minimum: 1 })), "profile.checks: must have at most 20 entries, not 21"],
+    [check(...Array(21).fill({ path: "q", minimum: 1 })), "profile.checks: must have at most 20 entries"],
   ]);
 });

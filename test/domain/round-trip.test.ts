@@ -2,10 +2,10 @@ import assert from "node:assert/strict";
 import test from "node:test";
 import fc from "fast-check";
 import { type Customer, customerObject } from "../../src/domain/customer.ts";
-import { isCleanText } from "../../src/domain/id.ts";
 import { telemetryJson, telemetryObject } from "../../src/domain/reading.ts";
-import { decodeRecord } from "../../src/domain/record.ts";
 import { CAPACITY_UNITS, type Location, type Tank, tankObject, USE_CASES } from "../../src/domain/tank.ts";
+import { isCleanText } from "../../src/domain/text.ts";
+import { decodeRecord } from "../../src/ingest/records.ts";
 
 const FIRST = Date.parse("0000-01-01T00:00:00.000Z");
 const LAST = Date.parse("9999-12-31T23:59:59.999Z");

@@ -1,12 +1,14 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import fc from "fast-check";
-import { closest, quoted, suggestion } from "../../src/domain/text.ts";
+import { isPossibleId, newId } from "../../src/domain/id.ts";
+import { parseDuration } from "../../src/domain/instant.ts";
+import { closest, isCleanText, quoted, suggestion } from "../../src/domain/text.ts";
 
 const PARAMETERS = ["created_at_gte", "created_at_lte", "page", "size", "email"];
 
-test("a slip of the hand finds the word that was meant", () => {
-  const slips = {
+test("a typing error finds the intended word", () => {
+  const typos = {
     pgae: "page",
     Size: "size",
     sizes: "size",
@@ -14,26 +16,26 @@ test("a slip of the hand finds the word that was meant", () => {
     created_at_gt: "created_at_gte",
     createdAtLte: "created_at_lte",
   };
-  for (const [slip, meant] of Object.entries(slips)) assert.equal(closest(slip, PARAMETERS), meant, slip);
+  for (const [typo, intended] of Object.entries(typos)) assert.equal(closest(typo, PARAMETERS), intended, typo);
 });
 
-test("a word that is near to none finds none", () => {
+test("a word that resembles none has no suggestion", () => {
   for (const word of ["limit", "constructor", "x".repeat(65), "q", "offset"]) {
     assert.equal(closest(word, PARAMETERS.slice(0, 3)), undefined, word);
   }
   assert.equal(closest("page", []), undefined);
 });
 
-test("a word that is known is nearest to itself", () => {
+test("a known word is closest to itself", () => {
   for (const word of PARAMETERS) assert.equal(closest(word, PARAMETERS), word);
 });
 
-test("a guess is a question, or nothing", () => {
+test("a suggestion is a sentence, or empty", () => {
   assert.equal(suggestion("sise", PARAMETERS), ' Did you mean "size"?');
   assert.equal(suggestion("limit", ["page"]), "");
 });
 
-test("a foreign text is quoted short, on one line, and without control characters", () => {
+test("text from outside is quoted short, on one line, and without control characters", () => {
   assert.equal(quoted("plain"), '"plain"');
   assert.equal(quoted('say "hi"\\'), '"say \\"hi\\"\\\\"');
   assert.equal(quoted("a\u001b[31mb\nc"), '"a\ufffd[31mb\ufffdc"');
@@ -46,5 +48,70 @@ test("a foreign text is quoted short, on one line, and without control character
       assert.ok(shown.isWellFormed());
       assert.equal(typeof JSON.parse(shown), "string");
     }),
+  );
+});
+
+test("durations have one unit", () => {
+  assert.equal(parseDuration("45s"), 45_000);
+  assert.equal(parseDuration("30m"), 30 * 60_000);
+  assert.equal(parseDuration("24h"), 86_400_000);
+  assert.equal(parseDuration("90d"), 90 * 86_400_000);
+  assert.equal(parseDuration("0s"), 0);
+  assert.equal(parseDuration("999999d"), 999_999 * 86_400_000);
+});
+
+test("everything else is not a duration", () => {
+  const others = ["", "d", "90", "90 d", "-1d", "1.5h", "1h30m", "90D", "1w", "1y", "1000000d", "٣d", "90d\n", "constructor"];
+  for (const text of others) assert.equal(parseDuration(text), undefined, JSON.stringify(text));
+});
+
+const NOW = Date.parse("2026-11-14T09:30:00Z");
+const LAST = Date.parse("9999-12-31T23:59:59.999Z");
+
+test("a new id is its prefix and twenty-six characters, and possible", () => {
+  for (const prefix of ["cus", "tank", "key"] as const) {
+    const id = newId(prefix, NOW);
+    assert.match(id, new RegExp(`^${prefix}_[0-9a-hjkmnp-tv-z]{26}$`));
+    assert.ok(isPossibleId(id));
+  }
+});
+
+test("ids of one millisecond are all different", () => {
+  const ids = new Set(Array.from({ length: 20_000 }, () => newId("cus", NOW)));
+  assert.equal(ids.size, 20_000);
+});
+
+test("ids sort by the time they were made", () => {
+  const pair = fc.tuple(fc.nat({ max: LAST }), fc.nat({ max: LAST })).filter(([a, b]) => a !== b);
+  fc.assert(
+    fc.property(pair, ([a, b]) => {
+      const [older, newer] = a < b ? [a, b] : [b, a];
+      assert.ok(Buffer.compare(Buffer.from(newId("tank", older)), Buffer.from(newId("tank", newer))) < 0);
+    }),
+  );
+  assert.ok(newId("tank", NOW) < newId("tank", NOW + 1));
+});
+
+test("the chance in an id is what it is given", () => {
+  assert.equal(
+    newId("key", 0, () => Uint8Array.from({ length: 16 }, (_, i) => i)),
+    "key_00000000000123456789abcdef",
+  );
+});
+
+test("an id may be any text of up to 128 characters without control characters", () => {
+  const possible = ["a", " ", "x".repeat(128), "ä/ö?#%", "'; DROP TABLE tank; --", "__proto__", "\u00a0", "😀".repeat(128), "."];
+  const impossible = ["", "x".repeat(129), "a\u0000b", "a\nb", "\u007f", "\u009f", "\ud800", "x\udc00", "😀".repeat(129)];
+  for (const id of possible) assert.ok(isPossibleId(id), JSON.stringify(id));
+  for (const id of impossible) assert.ok(!isPossibleId(id), JSON.stringify(id));
+});
+
+test("clean text is exactly what survives UTF-8 and holds no control character", () => {
+  fc.assert(
+    fc.property(fc.string({ unit: fc.nat({ max: 0xffff }).map((unit) => String.fromCharCode(unit)) }), (text) => {
+      const survives = Buffer.from(text, "utf8").toString("utf8") === text;
+      assert.equal(isCleanText(text), survives && !/\p{Cc}/u.test(text));
+    }),
+    { numRuns: 2000 },
   );
 });

@@ -17,7 +17,7 @@ suite("a check", { concurrency: 2 }, () => {
     await importLines(here, SMALL_FLEET);
     for (const words of [["check"], ["check", "--repair"], ["check", "--json"]]) {
       const { code, stdout, stderr } = await here.run(words);
-      assert.deepEqual([code, stdout, stderr], [0, "", "checked 3 customers, 4 tanks, 4 readings: nothing wrong\n"]);
+      assert.deepEqual([code, stdout, stderr], [0, "", "checked 3 customers, 4 tanks, 4 readings: no errors\n"]);
     }
   });
 
@@ -29,7 +29,7 @@ suite("a check", { concurrency: 2 }, () => {
     for (let i = 0; i < 2; i++) {
       const { code, stdout, stderr } = await here.run(["check"]);
       assert.deepEqual([code, stdout], [1, found]);
-      assert.match(stderr, /^checked 3 customers, 4 tanks, 4 readings: 2 findings\n[^\n]*--repair[^\n]*\n$/);
+      assert.match(stderr, /^checked 3 customers, 4 tanks, 4 readings: 2 errors\n[^\n]*--repair[^\n]*\n$/);
     }
     const json = await here.run(["check", "--json"]);
     assert.deepEqual(
@@ -44,7 +44,7 @@ suite("a check", { concurrency: 2 }, () => {
     );
     const repaired = await here.run(["check", "--repair"]);
     assert.deepEqual([repaired.code, repaired.stdout], [0, found.replaceAll("\n", " (repaired)\n")]);
-    assert.match(repaired.stderr, /: 2 findings, 2 repaired\nlooking again\nchecked .*: nothing wrong\n$/);
+    assert.match(repaired.stderr, /: 2 errors, 2 repaired\nchecking again\nchecked .*: no errors\n$/);
     assert.equal((await here.run(["check"])).code, 0);
   });
 
@@ -55,7 +55,7 @@ suite("a check", { concurrency: 2 }, () => {
     const { code, stdout, stderr } = await here.run(["check", "--repair"]);
     assert.equal(code, 1);
     assert.match(stdout, /^customer bob: .* \(repaired\)\ntank b1: capacity: must be above 0; import it again, put right\n$/);
-    assert.match(stderr, /: 2 findings, 1 repaired\n$/);
+    assert.match(stderr, /: 2 errors, 1 repaired\n$/);
     await importLines(here, [tank("b1", "bob", { capacity: 5 })], "right.ndjson");
     assert.equal((await here.run(["check"])).code, 0);
   });

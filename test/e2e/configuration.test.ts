@@ -90,7 +90,7 @@ test("a command that only looks makes no database: it says that there is none he
   ]) {
     const { code, stdout, stderr } = await here.run(words);
     assert.deepEqual([code, stdout], [1, ""], words.join(" "));
-    assert.match(stderr, /there is no database at \S+tanks\.db\. Run this in the folder.*DATABASE_URL/);
+    assert.match(stderr, /no database at \S+tanks\.db\. Run this in the folder.*DATABASE_URL/);
   }
   assert.ok(!existsSync(here.path("tanks.db")));
   assert.equal((await here.run(["key", "create", "--name", "first"])).code, 0);

@@ -37,8 +37,8 @@ for (const on of WAYS) {
       object: { distance },
     });
 
-    test("what waits is listed with what it needs, and is taken in when that is given", async () => {
-      assert.match((await way.run(["device", "waiting"])).stderr, /Nothing waits/);
+    test("pending readings are listed with what they need, and stored once they have it", async () => {
+      assert.match((await way.run(["device", "waiting"])).stderr, /No pending readings/);
       for (const minute of [1, 2, 3]) await send("/ingest/v1/chirpstack", uplink(500 * minute, minute));
       assert.match(await way.done("device", "waiting"), new RegExp(`^DEVICE .*\\n${EUI} +3 +0 +a tank +- +-\\n$`));
 
@@ -46,14 +46,14 @@ for (const on of WAYS) {
       await refused(way, ["device", "assign", EUI, "a2", "--profile", "guesswork"], /--profile: .*"guesswork"/, 2);
       const { code, stderr } = await way.run(["device", "assign", EUI.toUpperCase(), "a2"]);
       assert.equal(code, 0, stderr);
-      assert.match(stderr, /serves tank a2, in the place of device device-a2; 3 of its readings wait for a profile/);
+      assert.match(stderr, /assigned to tank a2, replacing device device-a2; 3 pending readings need a profile/);
       assert.match(
         (await way.run(["device", "profile", EUI, "milesight-em500-udl"])).stderr,
-        /3 of its readings wait for the shape/,
+        /3 pending readings need the shape/,
       );
 
       const shape = ["tank", "update", "a2", "--shape", '{"kind":"upright","height":2,"unit":"m"}'];
-      assert.match((await way.run(shape)).stderr, /is changed; 3 of its readings wait for the sensor_height in the shape/);
+      assert.match((await way.run(shape)).stderr, / updated; 3 pending readings need the sensor_height in the shape/);
       const [device] = await way.items("device", "assign", EUI, "a2", "--shape", SHAPE);
       const { since, ...rest } = device ?? {};
       assert.deepEqual(rest, {
@@ -76,28 +76,28 @@ for (const on of WAYS) {
       assert.deepEqual(await way.items("device", "waiting"), []);
     });
 
-    test("a profile of one's own, and none again", async () => {
+    test("a custom profile is set and removed", async () => {
       const own = { value: "level", measures: "level", unit: "cm" };
       const [device] = await way.items("device", "profile", "device-b1", JSON.stringify(own));
       assert.equal((device?.["profile"] as Record<string, unknown> | undefined)?.["value"], "level");
       const [none] = await way.items("device", "profile", "device-b1", "");
       assert.equal(none?.["profile"], null);
-      await refused(way, ["device", "profile", "device-b1", '{"value":"x"}'], /the profile \(measures\): is missing/, 2);
+      await refused(way, ["device", "profile", "device-b1", '{"value":"x"}'], /PROFILE \(measures\): is missing/, 2);
     });
 
-    test("one in use is swapped when asked to; one that serves is not forgotten, others are", async () => {
+    test("a device in use needs --swap, and cannot be forgotten", async () => {
       await refused(way, ["device", "assign", "device-b1", "a1"], /serves tank b1.*--swap/);
       await way.done("device", "assign", "device-b1", "a1", "--swap");
       assert.match(await way.done("device", "show", "device-a1"), /^tank_id +b1$/m);
       await refused(way, ["device", "forget", "device-b1"], /serves tank a1/);
       await send("/ingest/v1/readings", { device_id: "stray", fill_percentage: 50 });
       assert.ok((await way.items("device", "list")).some(({ id }) => id === "stray"));
-      assert.match((await way.run(["device", "forget", "stray"])).stderr, /is forgotten; 1 reading that waited is removed\n/);
+      assert.match((await way.run(["device", "forget", "stray"])).stderr, /forgotten; 1 pending reading removed\n/);
       assert.ok(!(await way.items("device", "list")).some(({ id }) => id === "stray"));
-      await refused(way, ["device", "show", "stray"], /no device stray/);
+      await refused(way, ["device", "show", "stray"], /no such device: stray/);
     });
 
-    test("a device that is replaced tells it, and is forgotten without its past", async () => {
+    test("a replaced device is forgotten, and late readings still reach its former tank", async () => {
       const tank = ["--owner", "bob", "--name", "C1", "--capacity", "1000", "--unit", "liters", "--threshold", "20"];
       await way.done("tank", "create", "--id", "c1", "--device", "device-c1", ...tank);
       for (const created_at of ["2026-02-02T00:00:00Z", "2026-02-03T00:00:00Z"]) {
@@ -105,17 +105,17 @@ for (const on of WAYS) {
       }
       assert.match(
         (await way.run(["device", "assign", "spare", "c1"])).stderr,
-        /serves tank c1, in the place of device device-c1; 2 readings that waited are taken in, measured from 2026-02-02T00:00:00\.000Z to 2026-02-03/,
+        /assigned to tank c1, replacing device device-c1; 2 pending readings stored, measured from 2026-02-02T00:00:00\.000Z to 2026-02-03/,
       );
       assert.match(
         (await way.run(["device", "forget", "device-c1"])).stderr,
-        /forgotten; it served tank c1 until 20.*stays known/,
+        /forgotten; its service at tank c1 until 20.*stays recorded/,
       );
       await send("/ingest/v1/readings", { device_id: "device-c1", created_at: "2026-02-01T00:00:00Z", fill_percentage: 40 });
       const { total_items } = await list(service, "/v1/tanks/c1/telemetry?created_at_gte=2026-02-01", key);
       assert.equal(total_items, 3);
-      assert.match((await way.run(["tank", "update", "c1", "--name", "New"])).stderr, /is changed\n/);
-      assert.match((await way.run(["tank", "update", "c1", "--name", "New"])).stderr, /is unchanged\n/);
+      assert.match((await way.run(["tank", "update", "c1", "--name", "New"])).stderr, / updated\n/);
+      assert.match((await way.run(["tank", "update", "c1", "--name", "New"])).stderr, / unchanged\n/);
     });
   });
 }

@@ -61,9 +61,9 @@ suite("an export", { concurrency: 2 }, () => {
     const given = [...SMALL_FLEET, tank("a1", "ada", { assigned_device_id: "dev-a1", shape }), device, waits, unread];
     writeFileSync(here.path("given.ndjson"), ndjson(given));
     const taken = await here.run(["import", "given.ndjson"]);
-    assert.match(taken.stdout, / 0 rejected, 2 waiting for a tank, a profile or a shape\n$/, taken.stderr);
+    assert.match(taken.stdout, / 0 rejected, 2 pending for a tank, a profile or a shape\n$/, taken.stderr);
     const exported = await here.run(["export", "whole.ndjson"]);
-    assert.match(exported.stderr, /lines exported; not in it: keys and the audit log \("backup" keeps those\)\n$/);
+    assert.match(exported.stderr, /lines exported, without keys and the audit log \("backup" has those\)\n$/);
     const whole = readFileSync(here.path("whole.ndjson"), "utf8");
     const lines = whole.trimEnd().split("\n");
     for (const line of [device, waits, unread]) assert.ok(lines.includes(JSON.stringify(line)), JSON.stringify(line));
@@ -82,7 +82,7 @@ suite("an export", { concurrency: 2 }, () => {
     for (const file of ["kept.ndjson", "link.csv"]) {
       const { code, stderr } = await here.run(["export", file]);
       assert.equal(code, 1);
-      assert.equal(stderr, `tank-monitor: ${file} is there already; --force overwrites it\n`);
+      assert.equal(stderr, `tank-monitor: ${file} already exists; --force overwrites it\n`);
       assert.equal(readFileSync(here.path("kept.ndjson"), "utf8"), "precious");
     }
     assert.equal((await here.run(["export", "/dev/null"])).code, 0);

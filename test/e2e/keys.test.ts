@@ -50,8 +50,8 @@ suite("keys, while the service runs", () => {
 
   test("a key for a device that nobody has heard of is made, and that is said", async () => {
     const words = ["key", "create", "--name", "one device", "--role", "ingest", "--device"];
-    assert.match((await here.run([...words, "nosuch"])).stderr, /No device nosuch is known yet/);
-    assert.doesNotMatch((await here.run([...words, "device-a1"])).stderr, /known yet/);
+    assert.match((await here.run([...words, "nosuch"])).stderr, /Device nosuch is not known yet/);
+    assert.doesNotMatch((await here.run([...words, "device-a1"])).stderr, /not known yet/);
     const { stdout } = await here.run(["key", "list"]);
     assert.match(stdout, /device-a1 +none +never/, "its rate has no limit");
   });
@@ -65,7 +65,7 @@ suite("keys, while the service runs", () => {
       while (!isRevoked) assert.equal(await statusOf(service, key), 200);
     })();
     const revoking = here.launch(["key", "revoke", id]);
-    await revoking.said(/is revoked/).finally(() => {
+    await revoking.said(/ revoked/).finally(() => {
       isRevoked = true;
     });
     await used.catch(() => {});
@@ -125,7 +125,7 @@ suite("keys, while the service runs", () => {
     await makeKey(here, "--rate", "1000000");
     for (const rate of ["0", "-1", "1e3", "1000000.001", "2000000", "much"]) {
       const { code, stderr } = await here.run(["key", "create", "--name", "odd", `--rate=${rate}`]);
-      assert.deepEqual([code, /--rate must be requests a second above 0, up to 1000000, not/.test(stderr)], [2, true], rate);
+      assert.deepEqual([code, /--rate must be requests per second above 0, at most 1000000, not/.test(stderr)], [2, true], rate);
     }
   });
 

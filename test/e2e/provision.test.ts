@@ -33,7 +33,7 @@ for (const on of WAYS) {
       return way.run(["provision", "x.csv", ...words]);
     }
 
-    test("a dry run judges and writes nothing; then all is written; then nothing changes any more", async () => {
+    test("a dry run writes nothing, then everything is written, and a second run changes nothing", async () => {
       const dry = await way.run(["provision", "customers.csv", "tanks.csv", "--dry-run"]);
       assert.equal(dry.code, 0, dry.stderr);
       assert.match(
@@ -59,7 +59,7 @@ for (const on of WAYS) {
       assert.deepEqual(hall?.["shape"], { kind: "upright", height: 2.1, unit: "m" });
     });
 
-    test("of known tanks a few columns may be given alone", async () => {
+    test("a few columns are enough for known tanks", async () => {
       const { code, stdout, stderr } = await provision("id,min_fill_alert_percentage\na1,31\nb1,32\n");
       assert.equal(code, 0, stderr);
       assert.match(
@@ -70,7 +70,7 @@ for (const on of WAYS) {
       assert.deepEqual([tank?.["min_fill_alert_percentage"], tank?.["owner_id"]], [32, "bob"]);
     });
 
-    test("one wrong line and nothing is written; each fault is told with its file, line and column", async () => {
+    test("one error and nothing is written; each error has its file, line and column", async () => {
       const lines = [
         "id,owner_id,assigned_device_id,name,capacity,capacity_unit,min_fill_alert_percentage,latitude,shape",
         "n1,ada,dn1,Fine,100,liters,20,,",
@@ -83,7 +83,7 @@ for (const on of WAYS) {
       for (const line of [
         /^ {2}x\.csv:3: owner_id: .*"nobody"/m,
         /^ {2}x\.csv:4: capacity_unit: .*"litres"/m,
-        /^ {2}x\.csv:4: latitude: must be a number, with a point: 47\.99 \(given: "47,99"\)/m,
+        /^ {2}x\.csv:4: latitude: must be a number, with a decimal point: 47\.99 \(given: "47,99"\)/m,
         /^ {2}x\.csv:5: shape\.unit: is missing/m,
       ]) {
         assert.match(stderr, line);
@@ -93,7 +93,7 @@ for (const on of WAYS) {
   });
 }
 
-suite("files that cannot be taken", () => {
+suite("files with errors", () => {
   const life = sharedLife();
   let way: Way;
 
@@ -105,12 +105,12 @@ suite("files that cannot be taken", () => {
     [
       "an unknown column",
       "id,emial,name\nc,c@x,C\n",
-      /x\.csv:1: there is no column "emial" for customers or tanks\. Did you mean "email"\?/,
+      /x\.csv:1: no such column for customers or tanks: "emial"\. Did you mean "email"\?/,
     ],
     [
       "columns by the names of flags",
       "id,name,customer_id,device,threshold,unit,capacity\n",
-      /"customer_id" for tanks\. Did you mean "owner_id"\?\n.*"device".*"assigned_device_id"\?\n.*"min_fill_alert_percentage"\?\n.*"capacity_unit"\?\n.*the columns of tanks are id, /,
+      /for tanks: "customer_id"\. Did you mean "owner_id"\?\n.*"device".*"assigned_device_id"\?\n.*"min_fill_alert_percentage"\?\n.*"capacity_unit"\?\n.*the columns of tanks are id, /,
     ],
     [
       "an id twice",
@@ -120,15 +120,15 @@ suite("files that cannot be taken", () => {
     [
       "a short row and no JSON beside other faults",
       "id,owner_id,name,capacity,shape\na1,ada\nb1,bob,B1,-5,{round}\na2,ada,,0,\n",
-      /4 things are wrong\n {2}x\.csv:2: has 2 cells.*\n {2}x\.csv:3: shape: is not JSON.*\n {2}x\.csv:3: capacity: .*\n {2}x\.csv:4: capacity: .*\n$/,
+      /4 errors\n {2}x\.csv:2: 2 cells.*\n {2}x\.csv:3: shape: not valid JSON.*\n {2}x\.csv:3: capacity: .*\n {2}x\.csv:4: capacity: .*\n$/,
     ],
-    ["columns of both kinds", "id,email,city\nc,c@x,C\n", /x\.csv:1: the columns are those of customers and of tanks/],
+    ["columns of both kinds", "id,email,city\nc,c@x,C\n", /x\.csv:1: columns of both customers and tanks/],
     ["columns of either kind", "id,name\nc,C\n", /x\.csv:1: these may be customers or tanks/],
-    ["a column twice", "id,owner_id,city,location.city\na,b,c,d\n", /x\.csv:1: the column "location\.city" is there twice/],
-    ["a short row", "id,email,name\nc,c@x\n", /x\.csv:2: has 2 cells where the header has 3 columns/],
-    ["a quote that is never closed", 'id,email\nc,"c@x\n', /x\.csv:2: a quote is opened and never closed/],
+    ["a column twice", "id,owner_id,city,location.city\na,b,c,d\n", /x\.csv:1: duplicate column "location\.city"/],
+    ["a short row", "id,email,name\nc,c@x\n", /x\.csv:2: 2 cells, but the header has 3 columns/],
+    ["a quote that is never closed", 'id,email\nc,"c@x\n', /x\.csv:2: a quote is never closed/],
     ["a line break in a name", 'id,email,name\nok,o@x,Ok\nc,c@x,"C\nD"\ne,e,E\n', /x\.csv:3: name: .*\n {2}x\.csv:5: email: /],
-    ["a shape that is no JSON", "id,shape\na1,{round}\n", /x\.csv:2: shape: is not JSON/],
+    ["a shape that is no JSON", "id,shape\na1,{round}\n", /x\.csv:2: shape: not valid JSON/],
     ["another encoding", Buffer.from("id,email,name\nc,c@x,M\xfcller\n", "latin1"), /x\.csv is not valid UTF-8/],
     ["nothing", "", /x\.csv: is empty/],
     ["too many rows", `id,email,name\n${"c,c@x,C\n".repeat(50_001)}`, /at most 50,000 rows.*50,001/],
@@ -142,7 +142,7 @@ suite("files that cannot be taken", () => {
     });
   }
 
-  test("stdin is a file too", async () => {
+  test("reads stdin", async () => {
     const { code, stdout, stderr } = await way.run(["provision", "-"], { input: "id,email,name\nzoe,zoe@x.example,Zoe\n" });
     assert.equal(code, 0, stderr);
     assert.match(stdout, /customers: 1 new/);

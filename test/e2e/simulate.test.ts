@@ -29,7 +29,7 @@ test("over HTTP: tanks are registered, readings stored and verified, and the sum
   assert.deepEqual([stored, rejected, undelivered, sent], [measured, 0, 0, measured + duplicate]);
   assert.deepEqual(verification, { tanks: 14, readings: measured, missing: 0, different: 0, strange: 0, faults: [] });
   assert.equal((await list(service, "/v1/tanks", service.manage)).total_items, 14);
-  assert.match(stderr, /14 devices report, 100 readings a second over HTTP/);
+  assert.match(stderr, /14 devices send 100 readings per second over HTTP/);
   assert.ok(!stdout.includes(service.manage) && !stderr.includes(service.manage) && !stderr.includes(service.ingest));
 });
 
@@ -47,7 +47,7 @@ test("over MQTT, with the service's own broker", async (t) => {
   assert.ok(!stdout.includes("stored"), "a broker does not say what became of them");
   const keyless = await here.run(["simulate", "--mqtt", broker, "--duration", "1s"]);
   assert.deepEqual([keyless.code, keyless.stdout], [1, ""]);
-  assert.match(keyless.stderr, /the broker asks for a key to send with: --key, or TANK_MONITOR_KEY/);
+  assert.match(keyless.stderr, /the broker requires a key: set --key or TANK_MONITOR_KEY/);
 });
 
 test("with an ingest key alone readings wait, which is said and is no failure", async (t) => {
@@ -56,7 +56,7 @@ test("with an ingest key alone readings wait, which is said and is no failure", 
   const words = ["simulate", "--url", service.url, "--key", service.ingest, "--duration", "1s", "--rate", "20"];
   const { code, stdout, stderr } = await here.run(words);
   assert.equal(code, 0, stderr);
-  assert.match(stderr, /Nothing is registered/);
+  assert.match(stderr, /tanks are not registered/);
   assert.match(
     stdout,
     /^\d+ measured, \d+ sent, 0 resent, \d+ acknowledged, 0 stored, 0 duplicate, 0 replaced, [1-9]\d* waiting/,
@@ -67,7 +67,7 @@ test("Ctrl-C ends it with a summary of what is safe", async (t) => {
   const here = home(t);
   const service = await running(here);
   const simulating = here.launch(["simulate", "--url", service.url], env(service));
-  await simulating.said(/devices report/);
+  await simulating.said(/devices send/);
   await pause(1200);
   const signalled = performance.now();
   simulating.kill("SIGINT");
@@ -83,7 +83,7 @@ test("a service that is killed and started again: nothing acknowledged is lost, 
   const { port } = new URL(service.url);
   const words = ["simulate", "--url", service.url, "--rate", "200", "--duration", "5s", "--verify", "--json"];
   const simulating = here.launch(words, env(service));
-  await simulating.said(/devices report/);
+  await simulating.said(/devices send/);
   await pause(1500);
   service.kill("SIGKILL");
   await service.ended;
@@ -105,7 +105,7 @@ test("a service that goes away for good: what could not be delivered is told, wi
   const here = home(t);
   const service = await running(here);
   const simulating = here.launch(["simulate", "--url", service.url, "--rate", "20", "--json"], env(service));
-  await simulating.said(/devices report/);
+  await simulating.said(/devices send/);
   await service.stop();
   await pause(500);
   simulating.kill("SIGINT");
@@ -138,7 +138,7 @@ test("calls that cannot be meant: one line, and the right exit code", async (t) 
     [[...url, "--key", "nonsense"], 1, /401/],
     [[...url, "--manage-key", service.ingest], 1, /manage/],
     [[...url, "--key", service.ingest, "--verify"], 1, /--read-key/],
-    [["--url", "http://127.0.0.1:1", "--key", service.ingest], 1, /nothing answers/],
+    [["--url", "http://127.0.0.1:1", "--key", service.ingest], 1, /nothing listens/],
     [["--mqtt", "mqtt://127.0.0.1:1", "--key", service.ingest], 1, /broker cannot be reached/],
   ];
   for (const [words, exitCode, says] of calls) {

@@ -85,7 +85,7 @@ suite("a service that is told to stop", () => {
 
     for (const signal of ["SIGTERM", "SIGTERM", "SIGINT", "SIGTERM"] as const) {
       service.kill(signal);
-      await new Promise((resolve) => setTimeout(resolve, 50));
+      await service.said(/"event":"stopping"/);
     }
     slow.write("e=2");
     assert.match(await everythingFrom(slow), /^HTTP\/1\.1 200 OK\r\n/);

@@ -20,7 +20,7 @@ for (const on of WAYS) {
       way = await keeping(life, on, SMALL_FLEET);
     });
 
-    test("create takes every field, a place south of the equator included; an empty value empties", async () => {
+    test("create sets every field; an empty value clears one", async () => {
       writeFileSync(way.here.path("shape.json"), `\ufeff${JSON.stringify(SHAPE)}`);
       const made = await way.done(
         ...["tank", "create", "--id", "hall-3", "--name", "Hall 3", "--owner", "ada", "--device", "d3", ...NEEDED],
@@ -65,7 +65,7 @@ for (const on of WAYS) {
       assert.match(await way.done("tank", "show", "hall-3"), /^location\.street +Lange Straße$/m);
     });
 
-    test("everything that is wrong is told at once, by the names of the flags", async () => {
+    test("all errors are reported at once, by flag", async () => {
       const { code, stderr } = await way.run([
         ...["tank", "create", "--name", "x", "--owner", "nobody", "--device", "d9", "--capacity", "2,700", "--unit", "litres"],
         ...["--threshold", "101", "--shape", '{"kind":"upright","height":"2"}'],
@@ -83,14 +83,14 @@ for (const on of WAYS) {
       }
     });
 
-    test("a device in use is refused, and swapped when asked to", async () => {
+    test("a device in use is rejected without --swap", async () => {
       await refused(way, ["tank", "update", "a1", "--device", "device-b1"], /device-b1 serves tank b1.*--swap/);
       await way.done("tank", "update", "a1", "--device", "device-b1", "--swap");
       assert.deepEqual(ids(await way.items("tank", "list", "--device", "device-a1")), ["b1"]);
       assert.deepEqual(ids(await way.items("tank", "list", "--device", "device-b1")), ["a1"]);
     });
 
-    test("deleted and restored; with another device where its own has gone elsewhere", async () => {
+    test("a deleted tank is restored, with another device if its own serves another tank", async () => {
       await way.done("tank", "delete", "a2");
       assert.ok(ids(await way.items("tank", "list", "--deleted")).includes("a2"));
       await way.done("tank", "create", "--id", "new", "--name", "New", "--owner", "bob", "--device", "device-a2", ...NEEDED);
@@ -99,7 +99,7 @@ for (const on of WAYS) {
       assert.deepEqual([tank?.["deleted"], tank?.["assigned_device_id"], tank?.["name"]], [false, "d4", "Tank a2"]);
     });
 
-    test("list finds by name, city, custom id and owner", async () => {
+    test("list filters by name, city, custom id and owner", async () => {
       assert.deepEqual(ids(await way.items("tank", "list", "--city", "wie")), ["a1"]);
       assert.deepEqual(ids(await way.items("tank", "list", "--custom-id", "CELL")), ["a2"]);
       assert.deepEqual(ids(await way.items("tank", "list", "--name", "tank b")), ["b1"]);

@@ -1,11 +1,13 @@
-// kill -9, at any moment, again and again: of the service, of one of its workers, or of their parent.
+// SIGKILL at random moments, of the service, one of its workers or their parent; and broken connections.
 
 import assert from "node:assert/strict";
 import { setTimeout as pause } from "node:timers/promises";
 import type { Lifetime, Service } from "../e2e/program.ts";
 import { isRunning, pids, until } from "../e2e/workers.ts";
-import type { Engine } from "./engines.ts";
-import { type Trial, trialOn } from "./trial.ts";
+import { tcpProxy } from "../support/tcp-proxy.ts";
+import { until as waitFor } from "../support/until.ts";
+import type { Engine } from "./scenario.ts";
+import { type Scenario, startScenario } from "./scenario.ts";
 
 export type Kills = {
   readonly engine: Engine;
@@ -18,36 +20,37 @@ export type Kills = {
   readonly tell?: (killed: number) => void;
 };
 
-/** At once after an acknowledgement, which must not have come too early; or up to this much later, when anything may be under way. */
+const CONNECTED_MS = 30_000;
+/** A kill comes right after an acknowledgement, which must not have been too early, or up to this much later. */
 const MOMENT_MS = 30;
 /** A start takes about as long. */
 const START_MS = 800;
 
 export async function surviveKills(life: Lifetime, { engine, seed, times, processes, calm, tell }: Kills): Promise<void> {
-  const trial = await trialOn(life, engine, seed);
+  const scenario = await startScenario(life, engine, seed);
   const more = { WORKERS: String(processes) };
-  let service = await trial.start(more);
-  const stopSending = await trial.send(service);
+  let service = await scenario.start(more);
+  const stopSending = await scenario.send(service);
   for (let kill = 0; kill < times; kill++) {
-    await trial.ledger.untilAcknowledged(trial.chance.whole(1, calm));
-    if (trial.chance.of(0.5)) await pause(trial.chance.next() * MOMENT_MS);
+    await scenario.ledger.untilAcknowledged(scenario.random.whole(1, calm));
+    if (scenario.random.of(0.5)) await pause(scenario.random.next() * MOMENT_MS);
     if (processes > 1 && kill % 2 === 0) {
-      await killWorker(service, trial);
-      await trial.expectKept();
+      await killWorker(service, scenario);
+      await scenario.expectStored();
     } else {
       await killAll(service);
-      await trial.expectKept();
-      await trial.settle();
-      if (processes === 1 && trial.chance.of(0.3)) await killStarting(trial);
-      service = await trial.start(more);
+      await scenario.expectStored();
+      await scenario.settle();
+      if (processes === 1 && scenario.random.of(0.3)) await killStarting(scenario);
+      service = await scenario.start(more);
     }
     tell?.(kill + 1);
   }
-  await trial.ledger.untilAcknowledged(1);
+  await scenario.ledger.untilAcknowledged(1);
   await stopSending();
-  trial.ledger.settle();
-  assert.ok(trial.tally.broken > 0, "senders were disturbed");
-  await trial.expectAllKept(service);
+  scenario.ledger.settle();
+  assert.ok(scenario.tally.broken > 0, "senders were disturbed");
+  await scenario.expectAllStored(service);
   assert.equal((await service.stop()).code, 0);
 }
 
@@ -59,18 +62,36 @@ async function killAll(service: Service): Promise<void> {
   await until("the workers have ended", () => !workers.some(isRunning));
 }
 
-/** Before it answers, mostly. */
-async function killStarting({ chance, launch }: Trial): Promise<void> {
+/** Mostly before it is ready. */
+async function killStarting({ random, launch }: Scenario): Promise<void> {
   const starting = launch();
-  await pause(chance.next() * START_MS);
+  await pause(random.next() * START_MS);
   starting.kill("SIGKILL");
   await starting.ended;
 }
 
-async function killWorker(service: Service, { chance }: Trial): Promise<void> {
+async function killWorker(service: Service, { random }: Scenario): Promise<void> {
   const before = pids(service);
-  const number = chance.pick([1, 2]);
+  const number = random.pick([1, 2]);
   const victim = before.get(number) ?? assert.fail(`there is no worker ${number}`);
   process.kill(victim, "SIGKILL");
   await until("a replacement", () => pids(service).get(number) !== victim);
+}
+
+/** Connections of MQTT clients break `times` times, each after up to `calm` acknowledged readings. */
+export async function surviveBrokenConnections(
+  t: Lifetime,
+  { engine, seed, times, calm }: Pick<Kills, "engine" | "seed" | "times" | "calm">,
+): Promise<void> {
+  const scenario = await startScenario(t, engine, seed);
+  const service = await scenario.start();
+  const proxy = await tcpProxy(t, `mqtt://127.0.0.1:${scenario.ports.mqtt}`);
+  const stopSending = await scenario.send(service, proxy.url);
+  for (let broken = 0; broken < times; broken++) {
+    await scenario.ledger.untilAcknowledged(scenario.random.whole(1, calm));
+    await waitFor("there is a connection to break", proxy.disconnect, CONNECTED_MS);
+  }
+  await stopSending();
+  assert.ok(scenario.tally.broken >= times, `${scenario.tally.broken} connections broke`);
+  await scenario.expectAllStored(service);
 }

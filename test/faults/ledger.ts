@@ -1,10 +1,10 @@
-// What was sent, and what of it was acknowledged, held against what the service has kept.
+// What was sent, and what of it was acknowledged, held against what the service has stored.
 
 /** `place` is the tank it belongs to; for a device that nobody knows, the device. Instants are milliseconds. */
 export type Reading = { readonly place: string; readonly at: number; readonly fill: number };
 
 /** By place and instant. */
-export type Kept = ReadonlyMap<string, ReadonlyMap<number, number>>;
+export type StoredReadings = ReadonlyMap<string, ReadonlyMap<number, number>>;
 
 /** One delivery of a reading, from when it began until nothing of it can be under way. */
 type Attempt = { readonly fill: number; readonly begun: number; ended: number; isAcknowledged: boolean };
@@ -91,15 +91,15 @@ export class Ledger {
     return { acknowledged, sent: instants.length };
   }
 
-  /** What is wrong with what is kept, where only what was acknowledged by then must be there. */
-  faultsIn(kept: Kept, places: readonly string[], by = this.#now): string[] {
+  /** What is wrong with what is stored, where only what was acknowledged by then must be there. */
+  errorsIn(stored: StoredReadings, places: readonly string[], by = this.#now): string[] {
     return places.flatMap((place) => {
-      const here = kept.get(place) ?? new Map<number, number>();
+      const here = stored.get(place) ?? new Map<number, number>();
       const sent = this.#places.get(place) ?? new Map<number, Attempt[]>();
       const instants = new Set([...here.keys(), ...sent.keys()]);
       return [...instants].flatMap((at) => {
-        const fault = faultOf(here.get(at), sent.get(at) ?? [], by);
-        return fault === undefined ? [] : [`${place} at ${new Date(at).toISOString()}: ${fault}`];
+        const error = errorOf(here.get(at), sent.get(at) ?? [], by);
+        return error === undefined ? [] : [`${place} at ${new Date(at).toISOString()}: ${error}`];
       });
     });
   }
@@ -115,14 +115,14 @@ export class Ledger {
   }
 }
 
-/** A value stays until a later one comes: none that was acknowledged may have begun after the kept one had ended. */
-function faultOf(kept: number | undefined, sent: readonly Attempt[], by: number): string | undefined {
+/** A value stays until a later one comes: none that was acknowledged may have begun after the stored one had ended. */
+function errorOf(stored: number | undefined, sent: readonly Attempt[], by: number): string | undefined {
   const acknowledged = sent.filter(({ isAcknowledged, ended }) => isAcknowledged && ended <= by);
-  if (kept === undefined) {
+  if (stored === undefined) {
     return acknowledged.length === 0 ? undefined : `${acknowledged.map(({ fill }) => fill)} was acknowledged and is lost`;
   }
-  const same = sent.filter(({ fill }) => fill === kept);
-  if (same.length === 0) return `${kept} was never sent`;
+  const same = sent.filter(({ fill }) => fill === stored);
+  if (same.length === 0) return `${stored} was never sent`;
   const isLatest = same.some((one) => !acknowledged.some(({ begun }) => begun > one.ended));
-  return isLatest ? undefined : `${kept} is kept, though ${acknowledged.at(-1)?.fill} was acknowledged later`;
+  return isLatest ? undefined : `${stored} is stored although ${acknowledged.at(-1)?.fill} was acknowledged later`;
 }

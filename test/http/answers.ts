@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { type IncomingHttpHeaders, type OutgoingHttpHeaders, request } from "node:http";
 import type { ErrorCode } from "../../src/domain/errors.ts";
-import { type Contract, contractOf, type Document } from "./contract.ts";
+import { type Contract, contractOf, type Document, resolved } from "./contract.ts";
 
 type Address = { readonly url: string };
 
@@ -66,7 +66,7 @@ const contracts = new WeakMap<Address, Promise<Contract>>();
 export function contract(service: Address): Promise<Contract> {
   const known = contracts.get(service);
   if (known !== undefined) return known;
-  const asked = send(service, "/openapi.json").then(({ text }) => contractOf(JSON.parse(text) as Document));
+  const asked = send(service, "/openapi.json").then(({ text }) => contractOf(resolved(JSON.parse(text) as Document)));
   contracts.set(service, asked);
   return asked;
 }

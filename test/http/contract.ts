@@ -1,4 +1,5 @@
-// Holds an answer against the OpenAPI document that the service itself serves: nothing missing, nothing extra.
+// Checks a response against the OpenAPI document that the service serves. The document allows new fields; here they are errors,
+// so that no field is undocumented.
 
 import assert from "node:assert/strict";
 import type { IncomingHttpHeaders } from "node:http";
@@ -17,8 +18,30 @@ export type Operation = {
 export type Document = {
   /** By path and method. */
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
-  readonly components: { readonly schemas: Readonly<Record<string, Schema>> };
+  readonly components: { readonly schemas: Readonly<Record<string, Schema>> } & Readonly<Record<string, Schema>>;
 };
+
+/** The document with its shared parameters, responses, headers and examples in place of the references to them. */
+export function resolved(document: Document): Document {
+  const resolve = (value: unknown): unknown => {
+    if (typeof value !== "object" || value === null) return value;
+    if (Array.isArray(value)) return value.map(resolve);
+    const [, kind = "", name = ""] = /^#\/components\/(?!schemas)(\w+)\/(.+)$/.exec(String((value as Schema)["$ref"])) ?? [];
+    if (kind !== "") return resolve(document.components[kind]?.[name]);
+    return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, resolve(inner)]));
+  };
+  return resolve(document) as Document;
+}
+
+/** The same schema without room for undocumented fields. */
+function closed(schema: unknown): unknown {
+  if (typeof schema !== "object" || schema === null) return schema;
+  if (Array.isArray(schema)) return schema.map(closed);
+  const inner = Object.fromEntries(
+    Object.entries(schema).map(([key, value]) => [key, key === "examples" ? value : closed(value)]),
+  );
+  return "properties" in schema && "type" in schema ? { ...inner, additionalProperties: false } : inner;
+}
 
 export type Exchange = {
   readonly method: string;
@@ -51,7 +74,7 @@ export function contractOf(document: Document): Contract {
   const ajv = new Ajv2020({ strict: true, allowUnionTypes: true, allErrors: true });
   ajv.addFormat("date-time", isExactInstant);
   const local = (schema: unknown): Schema =>
-    JSON.parse(JSON.stringify(schema).replaceAll('"#/components/schemas/', '"interface#/$defs/'));
+    JSON.parse(JSON.stringify(closed(schema)).replaceAll('"#/components/schemas/', '"interface#/$defs/'));
   ajv.addSchema({ $id: "interface", $defs: local(document.components.schemas) });
   const compiled = new Map<Schema, ValidateFunction>();
 

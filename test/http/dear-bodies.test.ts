@@ -99,7 +99,7 @@ test("lines: empty ones cost nothing, deep ones are refused by themselves, and t
   assert.deepEqual(reasons(await gzip(send, mixed, LINES)), [
     "stored",
     "must not be nested deeper than 64 levels",
-    'is not JSON: line 6, column 8: a colon must stand here, not "1"',
+    'is not JSON: line 6, column 8: expected a colon, found "1"',
   ]);
   const many = await gzip(send, "{}\n".repeat(10_001), LINES);
   assert.deepEqual([many.status, many.body["detail"]], [413, "A body here may have at most 10000 readings."]);
@@ -125,7 +125,7 @@ test("provisioning tells the first of many thousand faults soon, and that there 
   assert.ok(errors.length < 100, `${errors.length} faults`);
   const rows = Array.from({ length: 2000 }, () => ({ nmae: "x" }));
   const many = await operator("POST", "/manage/v1/provision?dry_run=true", { customers: rows });
-  assert.match(String(many.body["detail"]), /There are more than 1000 faults: see "errors" for the first 1000\.$/);
+  assert.match(String(many.body["detail"]), /The body has more than 1000 errors: see "errors" for the first 1000\.$/);
 });
 
 test("what is nested deep is refused wherever it is sent", async (t) => {

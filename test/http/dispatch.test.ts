@@ -14,9 +14,9 @@ const workshop = await openWorkshop({ after });
 const secret = await workshop.key();
 const [known] = await workshop.store.keyList();
 assert.ok(known !== undefined);
-const caller: Caller = { key: known, sight: UNRESTRICTED };
-const { reads, metrics, doors } = workshop.parts;
-const here = (request: LocalRequest) => dispatch(WORKSHOP, { reads, metrics, doors, caller }, request);
+const caller: Caller = { key: known, scope: UNRESTRICTED };
+const { reads, metrics, services } = workshop.parts;
+const here = (request: LocalRequest) => dispatch(WORKSHOP, { reads, metrics, services, caller }, request);
 
 /** The same over the network; a request id aside. */
 async function there({ method, path, query, body, headers = {} }: LocalRequest) {
@@ -72,7 +72,7 @@ describe("a request from this machine is answered as one over the network", () =
   it("but for a wrong method, which has no HEAD here", async () => {
     const { status, body } = await here({ method: "PUT", path: "/manage/v1/things" });
     assert.equal(status, 405);
-    assert.equal((body as { detail: string }).detail, "PUT is not possible here; this path answers GET and POST.");
+    assert.equal((body as { detail: string }).detail, "PUT is not allowed here; this path supports GET and POST.");
   });
 });
 
@@ -80,9 +80,9 @@ describe("what is our own fault", () => {
   it("is thrown, for the person at the machine to report", async () => {
     const [route] = WORKSHOP;
     assert.ok(route !== undefined);
-    const broken = { ...route, ask: () => Promise.reject(new Error("a bug")) };
-    const means = { reads, metrics, doors, caller };
-    await assert.rejects(dispatch([broken], means, { method: "GET", path: route.path }), /a bug/);
+    const broken = { ...route, handle: () => Promise.reject(new Error("a bug")) };
+    const environment = { reads, metrics, services, caller };
+    await assert.rejects(dispatch([broken], environment, { method: "GET", path: route.path }), /a bug/);
   });
 });
 
@@ -95,7 +95,7 @@ describe("asking without the network", () => {
       console.log(JSON.stringify(seen));`;
     const { stdout } = await promisify(execFile)(process.execPath, ["--input-type=module", "-e", script]);
     const loaded = JSON.parse(stdout) as string[];
-    assert.ok(loaded.some((name) => name.endsWith("/http/perform.ts")));
+    assert.ok(loaded.some((name) => name.endsWith("/http/handler.ts")));
     assert.deepEqual(
       loaded.filter((name) => name.includes("node_modules") || name.includes("fastify")),
       [],

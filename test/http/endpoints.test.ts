@@ -158,7 +158,7 @@ function promises({ path, isList, unknown, operation }: Endpoint): void {
       const id = `fault-${operation}`;
       const answer = await get(damaged, path, { key: damaged.operator, headers: { "x-request-id": id } });
       const { detail } = refused(answer, 500, "internal");
-      assert.equal(detail, "Something went wrong on our side. The request id helps the operator find it.");
+      assert.equal(detail, "An internal error occurred. The operator can look it up by the request id.");
       assert.ok(reportedFault(damaged, id), "the operator is told");
     });
   });

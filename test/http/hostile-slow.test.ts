@@ -10,7 +10,7 @@ import { harmless } from "./hostile.ts";
 import { answersIn, exchange, hear, open } from "./wire.ts";
 
 const HEADERS_MS = 300;
-const fleet = await startFleet({ after }, { patience: { headersMs: HEADERS_MS, requestMs: 600 } });
+const fleet = await startFleet({ after }, { timeouts: { headersMs: HEADERS_MS, requestMs: 600 } });
 const head = `GET /v1/tanks HTTP/1.1\r\nHost: here\r\nX-API-Key: ${fleet.operator}\r\n`;
 const form = `${head}Content-Type: application/x-www-form-urlencoded\r\n`;
 

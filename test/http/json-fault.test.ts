@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import fc from "fast-check";
-import { faultInJson } from "../../src/http/json-fault.ts";
+import { describeJsonError } from "../../src/http/json-error.ts";
 
 function isJson(text: string): boolean {
   try {
@@ -14,7 +14,7 @@ function isJson(text: string): boolean {
 
 /** The place that the words name, in the text. */
 function placeIn(text: string): number {
-  const [, line, column] = /^line (\d+), column (\d+): /.exec(faultInJson(text)) ?? [];
+  const [, line, column] = /^line (\d+), column (\d+): /.exec(describeJsonError(text)) ?? [];
   const before = text.split("\n").slice(0, Number(line) - 1);
   return before.reduce((sum, one) => sum + one.length + 1, 0) + Number(column) - 1;
 }
@@ -26,7 +26,7 @@ test("what is JSON ends where it ends, and nothing before is a fault", () => {
   fc.assert(
     fc.property(fc.oneof(json, spaced), (text) => {
       assert.equal(placeIn(text), text.length);
-      assert.match(faultInJson(text), /the text ends where the end must follow$/);
+      assert.match(describeJsonError(text), /expected the end of the text, found the end of the text$/);
     }),
   );
 });
@@ -44,10 +44,18 @@ test("the fault of a spoilt text is the first place from which no JSON can follo
   fc.assert(
     fc.property(spoilt, (text) => {
       const place = placeIn(text);
-      assert.ok(place >= 0 && place <= text.length, faultInJson(text));
-      assert.doesNotMatch(faultInJson(text), /ends where the end must follow$/, JSON.stringify(text));
+      assert.ok(place >= 0 && place <= text.length, describeJsonError(text));
+      assert.doesNotMatch(
+        describeJsonError(text),
+        /expected the end of the text, found the end of the text$/,
+        JSON.stringify(text),
+      );
       // Whatever stands before the place could still become JSON: it is told to go on.
-      assert.match(faultInJson(text.slice(0, place)), /the text ends where|an escape/, JSON.stringify(text.slice(0, place)));
+      assert.match(
+        describeJsonError(text.slice(0, place)),
+        /found the end of the text$|an escape/,
+        JSON.stringify(text.slice(0, place)),
+      );
     }),
     { numRuns: 2000 },
   );
@@ -56,7 +64,7 @@ test("the fault of a spoilt text is the first place from which no JSON can follo
 test("any text is told something, in few words", () => {
   fc.assert(
     fc.property(fc.string({ unit: "binary", maxLength: 200 }), (text) => {
-      const words = faultInJson(text);
+      const words = describeJsonError(text);
       assert.ok(words.length < 200, words);
       assert.ok(![...words].some((character) => character < " "), words);
     }),
@@ -70,5 +78,5 @@ test("depth and length are no trouble", () => {
 });
 
 test("a part of more is told its line in the whole", () => {
-  assert.match(faultInJson("{", 7), /^line 7, column 2: /);
+  assert.match(describeJsonError("{", 7), /^line 7, column 2: /);
 });

@@ -27,7 +27,7 @@ describe("another method", () => {
       const answer = await get(fleet, "/v1/tanks/tank_hall", { method, key });
       const { detail } = refused(answer, 405, "method_not_allowed");
       assert.equal(answer.headers.allow, "GET, HEAD");
-      assert.ok(detail.startsWith(`${method} is not possible here`), detail);
+      assert.ok(detail.startsWith(`${method} is not allowed here`), detail);
       refused(await get(fleet, "/v1/tank", { method, key }), 404, "route_unknown");
     });
   }

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
-import { ownPostgres } from "../support/postgres/own.ts";
+import { ownPostgres } from "../support/postgres/server.ts";
 import { until } from "../support/until.ts";
 import { type Answer, get, refused } from "./answers.ts";
 import { BRENNER, ENDPOINTS, startFleet } from "./fleet.ts";

@@ -5,51 +5,51 @@ import { once } from "node:events";
 import { connect } from "node:net";
 import test from "node:test";
 import { RequestError } from "../../src/domain/errors.ts";
-import { Room } from "../../src/http/room.ts";
+import { BodyBudget } from "../../src/http/body-budget.ts";
 import { startService } from "../support/service.ts";
 import { until } from "../support/until.ts";
 
 const MEGABYTE = 1024 * 1024;
 const SMALL = 65_536;
 
-test("shares of several requests fill one room; what leaves makes room again", () => {
-  const room = new Room(10);
-  const [one, other] = [room.share("a"), room.share("b")];
-  one.take(6);
-  other.take(4);
+test("reservations of several requests share one budget, and release it", () => {
+  const budget = new BodyBudget(10);
+  const [one, other] = [budget.reservation("a"), budget.reservation("b")];
+  one.reserve(6);
+  other.reserve(4);
   assert.throws(
-    () => one.take(1),
+    () => one.reserve(1),
     (error) => error instanceof RequestError && error.code === "overloaded" && error.retryAfter === 1,
   );
-  other.leave();
-  other.leave();
-  one.take(4);
-  assert.throws(() => other.take(1));
-  one.leave();
-  other.take(10);
+  other.release();
+  other.release();
+  one.reserve(4);
+  assert.throws(() => other.reserve(1));
+  one.release();
+  other.reserve(10);
 });
 
 test("a single body of a key is let in whatever its size; several have a quarter, and small ones half", () => {
-  const room = new Room(128 * MEGABYTE);
-  room.share("alone").take(96 * MEGABYTE);
-  assert.throws(() => room.share("alone").take(MEGABYTE), RequestError);
-  const crowded = new Room(128 * MEGABYTE);
-  crowded.share("many").take(30 * MEGABYTE);
-  crowded.share("many").take(2 * MEGABYTE);
-  assert.throws(() => crowded.share("many").take(MEGABYTE), RequestError);
-  for (let i = 0; i < 32 * 16; i++) crowded.share("many").take(SMALL);
-  assert.throws(() => crowded.share("many").take(SMALL), RequestError);
-  crowded.share("other").take(30 * MEGABYTE);
+  const budget = new BodyBudget(128 * MEGABYTE);
+  budget.reservation("alone").reserve(96 * MEGABYTE);
+  assert.throws(() => budget.reservation("alone").reserve(MEGABYTE), RequestError);
+  const crowded = new BodyBudget(128 * MEGABYTE);
+  crowded.reservation("many").reserve(30 * MEGABYTE);
+  crowded.reservation("many").reserve(2 * MEGABYTE);
+  assert.throws(() => crowded.reservation("many").reserve(MEGABYTE), RequestError);
+  for (let i = 0; i < 32 * 16; i++) crowded.reservation("many").reserve(SMALL);
+  assert.throws(() => crowded.reservation("many").reserve(SMALL), RequestError);
+  crowded.reservation("other").reserve(30 * MEGABYTE);
 });
 
 test("the last eighth is for small bodies", () => {
-  const room = new Room(128 * MEGABYTE);
-  for (let i = 0; i < 7; i++) room.share(`key ${i}`).take(16 * MEGABYTE);
-  const share = room.share("large");
-  share.take(SMALL);
-  assert.throws(() => share.take(1), RequestError);
-  for (let i = 0; i < 255; i++) room.share("small").take(SMALL);
-  assert.throws(() => room.share("another").take(SMALL), RequestError);
+  const budget = new BodyBudget(128 * MEGABYTE);
+  for (let i = 0; i < 7; i++) budget.reservation(`key ${i}`).reserve(16 * MEGABYTE);
+  const share = budget.reservation("large");
+  share.reserve(SMALL);
+  assert.throws(() => share.reserve(1), RequestError);
+  for (let i = 0; i < 255; i++) budget.reservation("small").reserve(SMALL);
+  assert.throws(() => budget.reservation("another").reserve(SMALL), RequestError);
 });
 
 test("what one key holds keeps nobody else out; its own next body is told to come again, and is taken once they are gone", async (t) => {
@@ -84,5 +84,5 @@ test("what one key holds keeps nobody else out; its own next body is told to com
   assert.equal(((await answer.json()) as { code: string }).code, "overloaded");
   assert.equal((await send(7_000_000, other)).status, 200, "another key is not held up");
   for (const socket of holders) socket.destroy();
-  await until("there is room again", async () => (await send(7_000_000, key)).status === 200, 30_000);
+  await until("the budget is free again", async () => (await send(7_000_000, key)).status === 200, 30_000);
 });

@@ -3,9 +3,11 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { after, describe, it } from "node:test";
-import { doorsOf } from "../../src/doors.ts";
-import { LastSeen } from "../../src/http/seen.ts";
+import { LastSeen } from "../../src/http/last-seen.ts";
+import { ManagementService } from "../../src/http/management.ts";
 import { buildServer } from "../../src/http/server.ts";
+import { createHttpIngest } from "../../src/ingest/http.ts";
+import { createIngest } from "../../src/ingest/ingest.ts";
 import { openMetrics } from "../../src/observe/metrics.ts";
 import { openStore } from "../../src/store/open.ts";
 import { type Lifetime, temporaryFolder } from "../support/service.ts";
@@ -22,12 +24,15 @@ const isAboutTheInterface = (path: string) => path === "/openapi.json" || path =
 /** What the framework has mounted, read from its own tree: four columns a level. */
 async function mounted(life: Lifetime): Promise<{ path: string; methods: string[] }[]> {
   const store = await openStore(`sqlite:${join(temporaryFolder(life), "routes.db")}`, () => {});
-  const seen = new LastSeen(store.updateLastSeen, Date.now, () => {});
+  const lastSeen = new LastSeen(store.updateLastSeen, Date.now, () => {});
   const metrics = openMetrics();
   const server = await buildServer({
     reads: store,
-    doors: doorsOf(store, Date.now),
-    seen,
+    services: {
+      ingest: createHttpIngest(createIngest(store, Date.now), Date.now),
+      management: new ManagementService(store, Date.now),
+    },
+    lastSeen,
     clock: Date.now,
     observe: () => {},
     metrics,
@@ -36,12 +41,12 @@ async function mounted(life: Lifetime): Promise<{ path: string; methods: string[
     rateLimit: 0,
     corsOrigins: [],
     trustProxy: false,
-    patience: { headersMs: 1000, requestMs: 1000 },
+    timeouts: { headersMs: 1000, requestMs: 1000 },
   });
   await server.ready();
   const tree = server.printRoutes({ commonPrefix: false });
   await server.close();
-  await seen.stop();
+  await lastSeen.stop();
   await store.close();
   metrics.close();
   const above: string[] = [];

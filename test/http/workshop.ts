@@ -10,12 +10,22 @@ import type { Clock } from "../../src/domain/instant.ts";
 import { array, integer, literal, nullableText, number, object, oneOf, text } from "../../src/domain/schema.ts";
 import type { Store } from "../../src/domain/store.ts";
 import { validated } from "../../src/domain/validate.ts";
-import { doorsOf } from "../../src/doors.ts";
+import { LastSeen } from "../../src/http/last-seen.ts";
 import { localLimits } from "../../src/http/limits.ts";
+import { ManagementService } from "../../src/http/management.ts";
 import { NO_PARAMETERS, type Parameter } from "../../src/http/parameters.ts";
-import { Answer, type Asked, type BodyRule, JSON_TYPE, PATCH_TYPES, type Route, route } from "../../src/http/route.ts";
-import { LastSeen } from "../../src/http/seen.ts";
-import { buildServer, type ServerParts } from "../../src/http/server.ts";
+import {
+  type BodyRule,
+  JSON_TYPE,
+  PATCH_TYPES,
+  type Route,
+  type RouteRequest,
+  RouteResponse,
+  route,
+} from "../../src/http/route.ts";
+import { buildServer, type ServerOptions } from "../../src/http/server.ts";
+import { createHttpIngest } from "../../src/ingest/http.ts";
+import { createIngest } from "../../src/ingest/ingest.ts";
 import { openMetrics } from "../../src/observe/metrics.ts";
 import { openStore } from "../../src/store/open.ts";
 import { type KeyWish, makeKey } from "../support/keys.ts";
@@ -63,8 +73,8 @@ export type Echoed = {
   readonly items: readonly ({ readonly value: unknown } | { readonly unreadable: string })[];
 };
 
-function echo({ id, values, key, headers, body = null, items }: Asked): object {
-  const { colour = "" } = values as { colour?: string };
+function echo({ id, parameters, key, headers, body = null, items }: RouteRequest): object {
+  const { colour = "" } = parameters as { colour?: string };
   const { idempotencyKey = null, ifMatch = null } = headers;
   const who = { key_id: key.id, role: key.role, customer_id: key.customer_id };
   return { object: "echo", id, colour, ...who, idempotency_key: idempotencyKey, if_match: ifMatch, body, items };
@@ -82,7 +92,7 @@ const ECHO = {
   body: null,
   items: [],
 };
-const answer = { mediaType: JSON_TYPE, schema: Echo, description: "What was given", examples: { echo: ECHO } } as const;
+const response = { mediaType: JSON_TYPE, schema: Echo, description: "What was given", examples: { echo: ECHO } } as const;
 const colour: Parameter<string> = {
   schema: text({ description: "Of no importance" }),
   fallback: "",
@@ -92,14 +102,14 @@ const colour: Parameter<string> = {
 const shown = { schema: Thing, description: "A thing", examples: { valve: THING } } as const;
 const jsonBody: BodyRule = { ...shown, kind: "json", maxBytes: MAX_BYTES, mediaTypes: [JSON_TYPE] };
 
-const managed = { tag: "Management", reach: "manage", description: "For tests.", refusals: [] } as const;
+const managed = { tag: "Management", requiredRole: "manage", description: "For tests.", errors: [] } as const;
 
 /** Refuses with the code that the id names, where it names one. */
 const REFUSALS: readonly ErrorCode[] = ["state_conflict", "precondition_failed", "idempotency_key_reused", "tank_unknown"];
 
 function refuseNamed(id: string): void {
   const code = REFUSALS.find((known) => known === id);
-  if (code !== undefined) throw new RequestError(code, "As asked.");
+  if (code !== undefined) throw new RequestError(code, "As request.");
 }
 
 export const WORKSHOP: readonly Route[] = [
@@ -109,8 +119,8 @@ export const WORKSHOP: readonly Route[] = [
     operation: "listThings",
     summary: "List things",
     parameters: { colour },
-    answer,
-    ask: async (asked) => echo(asked),
+    response,
+    handle: async (request) => echo(request),
   }),
   route({
     ...managed,
@@ -119,12 +129,12 @@ export const WORKSHOP: readonly Route[] = [
     operation: "createThing",
     summary: "Make a thing",
     parameters: NO_PARAMETERS,
-    takes: ["Idempotency-Key"],
+    headers: ["Idempotency-Key"],
     body: jsonBody,
-    answer: { ...answer, statuses: [201], etag: true },
-    async ask(asked) {
-      validated(Thing, asked.body);
-      return new Answer(201, echo(asked), { location: "/manage/v1/things/1", etag: '"1"' });
+    response: { ...response, statuses: [201], etag: true },
+    async handle(request) {
+      validated(Thing, request.body);
+      return new RouteResponse(201, echo(request), { location: "/manage/v1/things/1", etag: '"1"' });
     },
   }),
   route({
@@ -133,8 +143,8 @@ export const WORKSHOP: readonly Route[] = [
     operation: "retrieveThing",
     summary: "Retrieve a thing",
     parameters: NO_PARAMETERS,
-    answer: { ...answer, etag: true },
-    ask: async (asked) => new Answer(200, echo(asked), { etag: '"1"' }),
+    response: { ...response, etag: true },
+    handle: async (request) => new RouteResponse(200, echo(request), { etag: '"1"' }),
   }),
   route({
     ...managed,
@@ -142,8 +152,8 @@ export const WORKSHOP: readonly Route[] = [
     operation: "retrieveFirstThing",
     summary: "Retrieve the first thing",
     parameters: NO_PARAMETERS,
-    answer,
-    ask: async (asked) => JSON.stringify(echo({ ...asked, id: "the first" })),
+    response,
+    handle: async (request) => JSON.stringify(echo({ ...request, id: "the first" })),
   }),
   route({
     ...managed,
@@ -152,13 +162,13 @@ export const WORKSHOP: readonly Route[] = [
     operation: "changeThing",
     summary: "Change a thing",
     parameters: { colour },
-    takes: ["If-Match"],
+    headers: ["If-Match"],
     body: { ...jsonBody, mediaTypes: PATCH_TYPES },
-    answer: { ...answer, statuses: [200, 201] },
-    refusals: REFUSALS,
-    async ask(asked) {
-      refuseNamed(asked.id);
-      return echo(asked);
+    response: { ...response, statuses: [200, 201] },
+    errors: REFUSALS,
+    async handle(request) {
+      refuseNamed(request.id);
+      return echo(request);
     },
   }),
   route({
@@ -168,8 +178,8 @@ export const WORKSHOP: readonly Route[] = [
     operation: "deleteThing",
     summary: "Delete a thing",
     parameters: { colour },
-    answer: { statuses: [204], description: "It is gone" },
-    ask: async () => new Answer(204),
+    response: { statuses: [204], description: "It is gone" },
+    handle: async () => new RouteResponse(204),
   }),
   route({
     ...managed,
@@ -178,8 +188,8 @@ export const WORKSHOP: readonly Route[] = [
     operation: "restoreThing",
     summary: "Restore a thing",
     parameters: NO_PARAMETERS,
-    answer,
-    ask: async (asked) => echo(asked),
+    response,
+    handle: async (request) => echo(request),
   }),
   route({
     ...managed,
@@ -189,12 +199,12 @@ export const WORKSHOP: readonly Route[] = [
     summary: "Note something, or nothing",
     parameters: NO_PARAMETERS,
     body: { ...jsonBody, optional: true },
-    answer,
-    ask: async (asked) => echo(asked),
+    response,
+    handle: async (request) => echo(request),
   }),
   route({
     ...managed,
-    reach: "ingest",
+    requiredRole: "ingest",
     tag: "Ingestion",
     method: "POST",
     path: "/ingest/v1/things",
@@ -202,12 +212,12 @@ export const WORKSHOP: readonly Route[] = [
     summary: "Send things",
     parameters: NO_PARAMETERS,
     body: { ...shown, examples: { one: THING, two: [THING, THING] }, kind: "readings", maxBytes: MAX_BYTES, maxItems: MAX_ITEMS },
-    answer,
-    ask: async (asked) => echo(asked),
+    response,
+    handle: async (request) => echo(request),
   }),
   route({
     ...managed,
-    reach: "ingest",
+    requiredRole: "ingest",
     tag: "Ingestion",
     method: "POST",
     path: "/ingest/v1/loads",
@@ -215,10 +225,10 @@ export const WORKSHOP: readonly Route[] = [
     summary: "Send a load",
     parameters: NO_PARAMETERS,
     body: { ...jsonBody, maxBytes: LARGE_BYTES },
-    answer,
-    async ask(asked) {
-      const load = typeof asked.body === "string" ? asked.body.length : 0;
-      return echo({ ...asked, body: load });
+    response,
+    async handle(request) {
+      const load = typeof request.body === "string" ? request.body.length : 0;
+      return echo({ ...request, body: load });
     },
   }),
 ];
@@ -226,33 +236,37 @@ export const WORKSHOP: readonly Route[] = [
 export type Workshop = {
   readonly url: string;
   readonly events: readonly Event[];
-  readonly parts: ServerParts;
+  readonly parts: ServerOptions;
   readonly store: Store;
   /** Makes a key of the role `manage`, or as wished, and gives its secret. */
   readonly key: (wish?: Partial<KeyWish>) => Promise<string>;
 };
 
-type Options = { readonly corsOrigins?: readonly string[]; readonly patience?: ServerParts["patience"]; readonly clock?: Clock };
+type Options = {
+  readonly corsOrigins?: readonly string[];
+  readonly timeouts?: ServerOptions["timeouts"];
+  readonly clock?: Clock;
+};
 
 export async function openWorkshop(life: Lifetime, options: Options = {}): Promise<Workshop> {
-  const { corsOrigins = [], patience = { headersMs: 5000, requestMs: 10_000 }, clock = Date.now } = options;
+  const { corsOrigins = [], timeouts = { headersMs: 5000, requestMs: 10_000 }, clock = Date.now } = options;
   const events: Event[] = [];
   const observe = (event: Event) => events.push(event);
   const store = await openStore(`sqlite:${join(temporaryFolder(life), "workshop.db")}`, observe);
-  const seen = new LastSeen(store.updateLastSeen, clock, observe);
+  const lastSeen = new LastSeen(store.updateLastSeen, clock, observe);
   const metrics = openMetrics();
   const parts = {
     ...{
       reads: store,
-      seen,
+      lastSeen,
       clock,
       observe,
       metrics,
       limits: localLimits(clock),
-      doors: doorsOf(store, clock),
+      services: { ingest: createHttpIngest(createIngest(store, clock), clock), management: new ManagementService(store, clock) },
       routes: WORKSHOP,
     },
-    ...{ version: "0.0.0", rateLimit: 100, corsOrigins, trustProxy: false, patience },
+    ...{ version: "0.0.0", rateLimit: 100, corsOrigins, trustProxy: false, timeouts },
   };
   const server = await buildServer(parts);
   await server.listen({ host: "127.0.0.1", port: 0 });
@@ -260,7 +274,7 @@ export async function openWorkshop(life: Lifetime, options: Options = {}): Promi
     const closed = once(server.server, "close");
     server.server.closeAllConnections();
     await Promise.all([server.close(), closed]);
-    await seen.stop();
+    await lastSeen.stop();
     await store.close();
     metrics.close();
   });

@@ -39,12 +39,14 @@ describe("a JSON body", () => {
     assert.ok(text.includes('"__proto__":{"polluted":1}'), text);
     assert.equal((Object.prototype as { polluted?: unknown }).polluted, undefined);
     const { errors } = refused(await make('{"__proto__":1,"name":"x","place":{"latitude":1}}'), 400, "body_invalid");
-    assert.deepEqual(errors, [{ field: "__proto__", message: "is not known here." }]);
+    assert.deepEqual(errors, [{ field: "__proto__", message: "is not a known field." }]);
   });
 
   it("may be nested 64 levels deep, and is refused beyond them without being read", async () => {
     const nested = (levels: number) => `{"name":${"[".repeat(levels - 1)}${"]".repeat(levels - 1)},"place":{"latitude":1}}`;
-    assert.deepEqual(refused(await make(nested(64)), 400, "body_invalid").errors, [{ field: "name", message: "must be a text" }]);
+    assert.deepEqual(refused(await make(nested(64)), 400, "body_invalid").errors, [
+      { field: "name", message: "must be a string" },
+    ]);
     for (const deep of [nested(65), nested(5000), nested(MAX_BYTES / 4), "[".repeat(MAX_BYTES), '{"a":'.repeat(10_000)]) {
       const { detail } = refused(await make(deep), 400, "body_invalid");
       assert.equal(detail, "The body must not be nested deeper than 64 levels.");
@@ -67,7 +69,7 @@ describe("a JSON body", () => {
       errors?.map(({ field }) => field),
       ["naem", "name", "place.nite", "place.latitude", "marks[1]", "marks[2]"],
     );
-    assert.equal(detail, 'naem is not known here. Did you mean "name"? There are 6 faults in all: see "errors".');
+    assert.equal(detail, 'naem: is not a known field. Did you mean "name"? The body has 6 errors: see "errors".');
   });
 
   for (const type of [
@@ -142,21 +144,21 @@ describe("a JSON body", () => {
 
 describe("a body that is not JSON", () => {
   for (const [body, words] of [
-    [" ", "line 1, column 2: the text ends where a value must follow"],
-    ["{", "line 1, column 2: the text ends where a name in double quotes or } must follow"],
-    ['{"a":1,}', 'line 1, column 8: a name in double quotes must stand here, not "}"'],
-    ["{'a':1}", 'line 1, column 2: a name in double quotes or } must stand here, not "\'"'],
-    ['{\n  "a" 1\n}', 'line 2, column 7: a colon must stand here, not "1"'],
-    ['{"a":1\n"b":2}', 'line 2, column 1: a comma or } must stand here, not "\\""'],
-    ["[1,]", 'line 1, column 4: a value must stand here, not "]"'],
-    ["[1 2]", 'line 1, column 4: a comma or ] must stand here, not "2"'],
-    ['{"a":NaN}', 'line 1, column 6: a value must stand here, not "N"'],
-    ["{} {}", 'line 1, column 4: the end must stand here, not "{"'],
-    ['"a', "line 1, column 3: the text ends where a closing double quote must follow"],
-    ['"\\x"', 'line 1, column 2: an escape such as \\n or \\u00e4 must stand here, not "\\\\"'],
-    ['"\n"', 'line 1, column 2: an escape such as \\n must stand here, not "\ufffd"'],
-    ["\u0000", 'line 1, column 1: a value must stand here, not "\ufffd"'],
-    ["size=2", 'line 1, column 1: a value must stand here, not "s"'],
+    [" ", "line 1, column 2: expected a value, found the end of the text"],
+    ["{", "line 1, column 2: expected a name in double quotes or }, found the end of the text"],
+    ['{"a":1,}', 'line 1, column 8: expected a name in double quotes, found "}"'],
+    ["{'a':1}", 'line 1, column 2: expected a name in double quotes or }, found "\'"'],
+    ['{\n  "a" 1\n}', 'line 2, column 7: expected a colon, found "1"'],
+    ['{"a":1\n"b":2}', 'line 2, column 1: expected a comma or }, found "\\""'],
+    ["[1,]", 'line 1, column 4: expected a value, found "]"'],
+    ["[1 2]", 'line 1, column 4: expected a comma or ], found "2"'],
+    ['{"a":NaN}', 'line 1, column 6: expected a value, found "N"'],
+    ["{} {}", 'line 1, column 4: expected the end of the text, found "{"'],
+    ['"a', "line 1, column 3: expected a closing double quote, found the end of the text"],
+    ['"\\x"', 'line 1, column 2: expected an escape such as \\n or \\u00e4, found "\\\\"'],
+    ['"\n"', 'line 1, column 2: expected an escape such as \\n, found "\ufffd"'],
+    ["\u0000", 'line 1, column 1: expected a value, found "\ufffd"'],
+    ["size=2", 'line 1, column 1: expected a value, found "s"'],
   ] as const) {
     it(`is told where: ${JSON.stringify(body)}`, async () => {
       assert.equal(refused(await make(body), 400, "body_malformed").detail, `The body is not JSON: ${words}.`);
@@ -180,7 +182,7 @@ describe("no body", () => {
     refused(await note("{"), 400, "body_malformed");
     assert.equal((await post("/manage/v1/things/1/restore", undefined)).status, 200);
     const { detail } = refused(await post("/manage/v1/things/1/restore", "{}"), 415, "media_type_unsupported");
-    assert.equal(detail, "Nothing is read from a body here: send none.");
+    assert.equal(detail, "This endpoint does not accept a body.");
   });
 });
 
@@ -205,7 +207,7 @@ describe("a packed body", () => {
   ] as const) {
     it(`may not be packed with ${name}`, async () => {
       const { detail } = refused(await make(body, { "content-encoding": name }), 415, "media_type_unsupported");
-      assert.match(detail, /packed with gzip, or not at all/);
+      assert.match(detail, /compressed with gzip only/);
     });
   }
 
@@ -224,7 +226,7 @@ describe("a packed body", () => {
   it("has at most so many bytes once it is unpacked", async () => {
     assert.equal((await make(gzipSync(GOOD.padEnd(MAX_BYTES)), gzip)).status, 201);
     const { detail } = refused(await make(gzipSync(GOOD.padEnd(MAX_BYTES + 1)), gzip), 413, "body_too_large");
-    assert.match(detail, /at most 65536 bytes once it is unpacked/);
+    assert.match(detail, /at most 65536 bytes after decompression/);
   });
 
   it("that is a bomb goes off in a small room", async () => {
@@ -258,7 +260,7 @@ describe("readings", () => {
   for (const type of ["application/x-ndjson", "application/ndjson", "application/jsonl", "Application/X-NDJSON; charset=utf-8"]) {
     it(`may come one a line as ${type}, and a broken line is refused by itself`, async () => {
       const { items } = told(await sendThings('{"a":1}\r\n\n{"b"}\n  \n[2]\nnull', type));
-      const unreadable = 'is not JSON: line 3, column 5: a colon must stand here, not "}"';
+      const unreadable = 'is not JSON: line 3, column 5: expected a colon, found "}"';
       assert.deepEqual(items, [value({ a: 1 }), { unreadable }, value([2]), value(null)]);
     });
   }
@@ -272,7 +274,7 @@ describe("readings", () => {
     const { detail } = refused(await sendThings('{"a":1}\n{"a":2}'), 400, "body_malformed");
     assert.equal(
       detail,
-      'The body is not JSON: line 2, column 1: the end must stand here, not "{". One object a line is application/x-ndjson.',
+      'The body is not JSON: line 2, column 1: expected the end of the text, found "{". One object per line is application/x-ndjson.',
     );
   });
 

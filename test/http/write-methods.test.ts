@@ -32,7 +32,7 @@ describe("a method that a path does not answer", () => {
         if (method === "HEAD") assert.equal(answer.status, 405);
         else {
           const { detail } = refused(answer, 405, "method_not_allowed");
-          assert.equal(detail, `${method} is not possible here; this path answers ${words}.`);
+          assert.equal(detail, `${method} is not allowed here; this path supports ${words}.`);
         }
       }
     });
@@ -40,7 +40,7 @@ describe("a method that a path does not answer", () => {
     it(`is told the same where the HTTP parser does not know it: ${path}`, async () => {
       const [answer] = answersIn(await exchange(off, `FOO ${path} HTTP/1.1\r\nHost: here\r\nConnection: close\r\n\r\n`));
       assert.ok(answer !== undefined);
-      assert.equal(refused(answer, 405, "method_not_allowed").detail, `FOO is not possible here; this path answers ${words}.`);
+      assert.equal(refused(answer, 405, "method_not_allowed").detail, `FOO is not allowed here; this path supports ${words}.`);
       assert.equal(answer.headers.allow, methods.join(", "));
     });
 

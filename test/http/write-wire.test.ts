@@ -11,10 +11,10 @@ import { get, objectOf, refused, send } from "./answers.ts";
 import { answersIn, exchange, hear, open, type RawAnswer } from "./wire.ts";
 import { LARGE_BYTES, MAX_BYTES, openWorkshop } from "./workshop.ts";
 
-const workshop = await openWorkshop({ after }, { patience: { headersMs: 30_000, requestMs: 60_000 } });
+const workshop = await openWorkshop({ after }, { timeouts: { headersMs: 30_000, requestMs: 60_000 } });
 const key = await workshop.key({ role: "ingest" });
 /** Has no patience. */
-const hasty = await openWorkshop({ after }, { patience: { headersMs: 500, requestMs: 1000 } });
+const hasty = await openWorkshop({ after }, { timeouts: { headersMs: 500, requestMs: 1000 } });
 const hastyKey = await hasty.key({ role: "ingest" });
 const JSON_HEADERS = { "content-type": "application/json" };
 

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import fc from "fast-check";
-import type { DecodedRecord } from "../../src/domain/record.ts";
 import { csvRowDecoder } from "../../src/ingest/import-formats.ts";
+import type { DecodedRecord } from "../../src/ingest/records.ts";
 
 const HEADER = "tank_id,created_at,fill_percentage";
 const AT = Date.parse("2026-01-01T00:00:00Z");

@@ -49,7 +49,7 @@ test("lines are numbered from one, with any line ends, and with or without a las
   assert.deepEqual(await read("\n"), [{ number: 1, text: "" }]);
 });
 
-test("a byte order mark is taken off the first line only", async () => {
+test("a byte order mark is removed from the first line only", async () => {
   assert.deepEqual(texts(await read("\ufeffa\n\ufeffb\n")), ["a", "\ufeffb"]);
   const [first, ...rest] = Buffer.from("\ufeffa\n");
   assert.deepEqual(texts(await read(Buffer.of(first ?? 0), Buffer.from(rest))), ["a"]);
@@ -59,18 +59,18 @@ test("a carriage return inside a line, or a second one, stays", async () => {
   assert.deepEqual(texts(await read("a\rb\nc\r\r\n")), ["a\rb", "c\r"]);
 });
 
-test("a line that is no UTF-8 is told apart, and the ones around it are read", async () => {
+test("a line that is not UTF-8 is unreadable, and the ones around it are read", async () => {
   const broken = Buffer.concat([Buffer.from("a\n"), Buffer.of(0xc3, 0x28, 10), Buffer.from("é\n"), Buffer.of(0xff)]);
   assert.deepEqual(texts(await read(broken)), ["a", NOT_UTF8, "é", NOT_UTF8]);
   assert.deepEqual(texts(await read(Buffer.from("\u00e9\n").subarray(0, 1), "\n")), [NOT_UTF8]);
 });
 
-test("a character cut by a chunk is whole again", async () => {
+test("a character may be split between chunks", async () => {
   const bytes = Buffer.from("😀é\n😀");
   assert.deepEqual(texts(await read(...[...bytes].map((byte) => Buffer.of(byte)))), ["😀é", "😀"]);
 });
 
-test("a line of the greatest length is read, a longer one is refused, and reading goes on after it", async () => {
+test("a line of the maximum length is read, a longer one is unreadable, and the next one is read", async () => {
   const longest = "x".repeat(MAX_LINE_BYTES);
   assert.deepEqual(texts(await read(`a\n${longest}\nb\n`)), ["a", longest, "b"]);
   assert.deepEqual(texts(await read(`a\n${longest}x\nb\n`)), ["a", TOO_LONG, "b"]);
@@ -113,7 +113,7 @@ test("any bytes, cut into any chunks, are the lines of a naive split", async () 
   );
 });
 
-test("lines around the greatest length, cut into any chunks, are the lines of a naive split", async () => {
+test("lines around the maximum length, cut into any chunks, are the lines of a naive split", async () => {
   const fill = fc.constantFrom("x", "é", "\ud83d\ude00");
   const long = fc.tuple(fill, fc.integer({ min: -2, max: 2 })).map(([character, more]) => {
     const size = Buffer.byteLength(character);

@@ -1,23 +1,17 @@
-// Everything of test/faults, for longer: two hundred kills on each engine, and half a minute of every outage.
+// test/faults for longer: 200 kills on each engine, and 30 s of every outage.
 
-import assert from "node:assert/strict";
 import test from "node:test";
-import { SEED } from "../faults/chance.ts";
 import { DISKS } from "../faults/disks.ts";
-import { POSTGRES, SQLITE } from "../faults/engines.ts";
-import { surviveFullDisk } from "../faults/full-disk.ts";
-import { surviveKills } from "../faults/kills.ts";
-import { survivePostgresAway } from "../faults/postgres-away.ts";
-import { trialOn } from "../faults/trial.ts";
-import { detourTo } from "../support/postgres/detour.ts";
-import { until } from "../support/until.ts";
+import { surviveBrokenConnections, surviveKills } from "../faults/kills.ts";
+import { surviveFullDisk, survivePostgresAway } from "../faults/outages.ts";
+import { SEED } from "../faults/random.ts";
+import { POSTGRES, SQLITE } from "../faults/scenario.ts";
 
-/** So many databases of an engine, each killed so many times. */
 const DATABASES = 10;
 const KILLS = 20;
 const CALM = 4000;
 const AWAY_SECONDS = 30;
-const CUTS = 200;
+const BREAKS = 200;
 
 for (const engine of [SQLITE, POSTGRES]) {
   for (let i = 0; i < DATABASES; i++) {
@@ -46,17 +40,7 @@ for (const how of ["fast", "kill"] as const) {
 }
 
 for (const engine of [SQLITE, POSTGRES]) {
-  test(`${engine.name}: connections to the embedded broker break ${CUTS} times, seed ${SEED}`, async (t) => {
-    const trial = await trialOn(t, engine, SEED);
-    const service = await trial.start();
-    const way = await detourTo(t, `mqtt://127.0.0.1:${trial.ports.mqtt}`);
-    const stopSending = await trial.send(service, way.url);
-    for (let cut = 0; cut < CUTS; cut++) {
-      await trial.ledger.untilAcknowledged(trial.chance.whole(1, 300));
-      await until("there is a connection to cut", way.cut, 30_000);
-    }
-    await stopSending();
-    assert.ok(trial.tally.broken >= CUTS, `${trial.tally.broken} connections broke`);
-    await trial.expectAllKept(service);
+  test(`${engine.name}: connections to the embedded broker break ${BREAKS} times, seed ${SEED}`, async (t) => {
+    await surviveBrokenConnections(t, { engine, seed: SEED, times: BREAKS, calm: 300 });
   });
 }

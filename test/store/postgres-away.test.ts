@@ -6,9 +6,9 @@ import test from "node:test";
 import { UNRESTRICTED } from "../../src/domain/key.ts";
 import type { Store } from "../../src/domain/store.ts";
 import { addKey, replaceKey, revokeKey } from "../support/orders.ts";
-import type { Ending } from "../support/postgres/cluster.ts";
-import { answers, isUnavailable, openedOn } from "../support/postgres/opened.ts";
-import { type OwnPostgres, ownPostgres } from "../support/postgres/own.ts";
+import type { StopMode } from "../support/postgres/cluster.ts";
+import { isUnavailable, openedOn, succeeds } from "../support/postgres/database.ts";
+import { type OwnPostgres, ownPostgres } from "../support/postgres/server.ts";
 import { putReadings } from "../support/records.ts";
 import { type Lifetime, temporaryFolder } from "../support/service.ts";
 import { until } from "../support/until.ts";
@@ -70,31 +70,31 @@ async function refusedSoon(name: string, ask: () => Promise<unknown>): Promise<v
   assert.ok(milliseconds < REFUSED_MS, `${name} was refused after ${milliseconds} ms`);
 }
 
-async function goAndReturn(life: Lifetime, server: OwnPostgres, how: Ending): Promise<void> {
-  const { store, told } = await openedOn(life, server.url);
+async function goAndReturn(life: Lifetime, server: OwnPostgres, how: StopMode): Promise<void> {
+  const { store, eventKinds } = await openedOn(life, server.url);
   const folder = temporaryFolder(life);
   if (await store.isEmpty()) await filled(store);
   const before = await everything(store);
 
   await server.stop(how);
-  await until("the loss", async () => !(await answers(store.ping())));
+  await until("the loss", async () => !(await succeeds(store.ping())));
   const all = { ...questions(store), ...writes(store, "lost") };
   for (const [name, ask] of Object.entries(all)) await refusedSoon(name, ask);
   await refusedSoon("backup", () => store.backup(join(folder, "copy"), noProgress));
   await refusedSoon("records", () => everything(store));
   await refusedSoon("check", () => store.check(false, noProgress).next());
   await refusedSoon("rehearsal", () => store.scratchCopy(noProgress));
-  assert.deepEqual(told(), ["store_unavailable", "writes_unavailable"]);
+  assert.deepEqual(eventKinds(), ["store_unavailable", "writes_unavailable"]);
 
   await server.start();
   const back = performance.now();
-  await until("the return", () => answers(store.ping()), BACK_MS);
+  await until("the return", () => succeeds(store.ping()), BACK_MS);
   for (const [name, ask] of Object.entries(questions(store))) await assert.doesNotReject(ask, name);
   assert.deepEqual(await everything(store), before);
   for (const [name, write] of Object.entries(writes(store, how))) await assert.doesNotReject(write, name);
   const milliseconds = Math.round(performance.now() - back);
   assert.ok(milliseconds < BACK_MS, `all of it worked ${milliseconds} ms after the database was back`);
-  assert.deepEqual(told(), ["store_recovered", "store_unavailable", "writes_recovered", "writes_unavailable"]);
+  assert.deepEqual(eventKinds(), ["store_recovered", "store_unavailable", "writes_recovered", "writes_unavailable"]);
 }
 
 test("while the server is away everything is store_unavailable, soon, and all is well when it is back", async (t) => {

@@ -7,8 +7,7 @@ import { UNRESTRICTED } from "../../src/domain/key.ts";
 import type { Store } from "../../src/domain/store.ts";
 import { deliver } from "../support/arrivals.ts";
 import { at, carriedOut, order, tankFields } from "../support/orders.ts";
-import { type Database, postgresDatabase } from "../support/postgres/database.ts";
-import { isUnavailable, type Opened, openedOn } from "../support/postgres/opened.ts";
+import { type Database, isUnavailable, type Opened, openedOn, postgresDatabase } from "../support/postgres/database.ts";
 import { putReadings } from "../support/records.ts";
 import type { Lifetime } from "../support/service.ts";
 import { until } from "../support/until.ts";
@@ -63,7 +62,7 @@ const askTank = (store: Store) => store.tankById("one", UNRESTRICTED);
 
 suite("a statement that meets others", { concurrency: 4 }, () => {
   test("a head that another holds is not waited for while others are held: that is done again, in order", async (t) => {
-    const { store, told, database } = await opened(t);
+    const { store, eventKinds, database } = await opened(t);
     await putReadings(store, "one", [[5, 50]]);
     await putReadings(store, "two", [[5, 50]]);
     const blocker = await other(database);
@@ -78,11 +77,11 @@ suite("a statement that meets others", { concurrency: 4 }, () => {
     await blocker.query("COMMIT");
     assert.deepEqual(await delivered, ["new", "new"]);
     assert.deepEqual((await fillsOf(store, "one")).length + (await fillsOf(store, "two")).length, 4);
-    assert.deepEqual([told(), (await checked(store)).findings], [[], []]);
+    assert.deepEqual([eventKinds(), (await checked(store)).findings], [[], []]);
   });
 
   test("what was sent with its commit, and cannot be appended as a whole, leaves nothing, and is taken in the other way", async (t) => {
-    const { store, told, database } = await opened(t);
+    const { store, eventKinds, database } = await opened(t);
     for (let at = 5; at <= 10; at++) await deliver(store, { tank: "one", at, fill: 50 }, { tank: "two", at, fill: 50 });
     const versions = () => database.query("SELECT tank, data, xmin FROM telemetry ORDER BY tank");
     const before = await versions();
@@ -94,32 +93,32 @@ suite("a statement that meets others", { concurrency: 4 }, () => {
     assert.deepEqual(await versions(), before);
     assert.deepEqual(await deliver(store, ...mixed), ["new", "new"]);
     assert.deepEqual([(await fillsOf(store, "one")).length, (await fillsOf(store, "two")).length], [7, 7]);
-    assert.deepEqual([told(), (await checked(store)).findings], [[], []]);
+    assert.deepEqual([eventKinds(), (await checked(store)).findings], [[], []]);
   });
 
   for (const sqlstate of ["40001", "40P01"]) {
     test(`a write that is beaten (${sqlstate}) is made again, once, whole, and nobody hears of it`, async (t) => {
-      const { store, told, database } = await opened(t);
+      const { store, eventKinds, database } = await opened(t);
       await database.query(beatenFirst(sqlstate, 4));
       await database.query(ON_WRITING);
       assert.deepEqual([...(await putReadings(store, "one", [[1, 50]]))], [0]);
       assert.equal((await readingsOf(store, "one")).totalItems, 1);
       assert.deepEqual(await database.query("SELECT last_value FROM calls"), [{ last_value: "5" }]);
-      assert.deepEqual(told(), []);
+      assert.deepEqual(eventKinds(), []);
     });
 
     test(`so is one that was sent with its commit (${sqlstate})`, async (t) => {
-      const { store, told, database } = await opened(t);
+      const { store, eventKinds, database } = await opened(t);
       for (let at = 1; at <= 6; at++) await putReadings(store, "one", [[at, 50]]);
       await database.query(beatenFirst(sqlstate, 1));
       await database.query(ON_WRITING);
       assert.deepEqual([...(await putReadings(store, "one", [[7, 50]]))], [0]);
       assert.deepEqual(await database.query("SELECT last_value FROM calls"), [{ last_value: "2" }]);
-      assert.deepEqual([(await fillsOf(store, "one")).length, told()], [7, []]);
+      assert.deepEqual([(await fillsOf(store, "one")).length, eventKinds()], [7, []]);
     });
 
     test(`a write that is beaten (${sqlstate}) again and again is refused in the end, and leaves nothing`, async (t) => {
-      const { store, told, database } = await opened(t);
+      const { store, eventKinds, database } = await opened(t);
       const before = await everything(store);
       await database.query(beatenFirst(sqlstate, 1000));
       await database.query(ON_WRITING);
@@ -128,11 +127,11 @@ suite("a statement that meets others", { concurrency: 4 }, () => {
       await database.query("DROP TRIGGER collide ON telemetry");
       assert.deepEqual(await everything(store), before);
       await putReadings(store, "one", [[1, 50]]);
-      assert.deepEqual(told(), ["writes_recovered", "writes_unavailable"]);
+      assert.deepEqual(eventKinds(), ["writes_recovered", "writes_unavailable"]);
     });
 
     test(`an order that is beaten (${sqlstate}) is carried out again, once, and noted down once`, async (t) => {
-      const { store, told, database } = await opened(t);
+      const { store, eventKinds, database } = await opened(t);
       const { totalItems } = await store.auditPage(WHOLE_LOG);
       await database.query(beatenFirst(sqlstate, 4));
       await database.query("CREATE TRIGGER collide BEFORE INSERT ON audit EXECUTE FUNCTION before_writing()");
@@ -144,11 +143,11 @@ suite("a statement that meets others", { concurrency: 4 }, () => {
       assert.deepEqual(await database.query("SELECT last_value FROM calls"), [{ last_value: "5" }]);
       const again = await store.execute(order.createTank("newer", tankFields("a", "d")), at(2), once);
       assert.ok("replayed" in again && again.replayed);
-      assert.deepEqual([told(), (await checked(store)).findings], [[], []]);
+      assert.deepEqual([eventKinds(), (await checked(store)).findings], [[], []]);
     });
 
     test(`readings that wait, and are beaten (${sqlstate}), wait once`, async (t) => {
-      const { store, told, database } = await opened(t);
+      const { store, eventKinds, database } = await opened(t);
       await database.query(beatenFirst(sqlstate, 4));
       await database.query("CREATE TRIGGER collide BEFORE INSERT ON waiting EXECUTE FUNCTION before_writing()");
       assert.deepEqual(await deliver(store, { device: "d", at: 1, fill: 50 }, { tank: "one", at: 1, fill: 5 }), [
@@ -156,21 +155,21 @@ suite("a statement that meets others", { concurrency: 4 }, () => {
         "new",
       ]);
       assert.deepEqual([await waitingOf(store, "d"), await fillsOf(store, "one")], [[1, 0], [[1, 5]]]);
-      assert.deepEqual(told(), []);
+      assert.deepEqual(eventKinds(), []);
     });
 
     test(`a question that is beaten (${sqlstate}) is asked again`, async (t) => {
-      const { store, told, database } = await opened(t);
+      const { store, eventKinds, database } = await opened(t);
       await database.query(beatenFirst(sqlstate, 1));
       await database.query("ALTER TABLE customer RENAME TO customers");
       await database.query("CREATE VIEW customer AS SELECT * FROM customers WHERE beaten()");
       assert.equal((await customersOf(store)).totalItems, 1);
-      assert.deepEqual(told(), []);
+      assert.deepEqual(eventKinds(), []);
     });
   }
 
   test("a real deadlock: the other transaction goes first, then the readings are in", async (t) => {
-    const { store, told, database } = await opened(t);
+    const { store, eventKinds, database } = await opened(t);
     const rival = await other(database);
     const lock = (id: string) => rival.query("UPDATE telemetry SET total = total WHERE tank = $1", [id]);
     await rival.query("BEGIN");
@@ -180,7 +179,7 @@ suite("a statement that meets others", { concurrency: 4 }, () => {
     await lock("one");
     await rival.query("COMMIT");
     assert.deepEqual(await writing, ["new", "new"]);
-    assert.deepEqual(told(), []);
+    assert.deepEqual(eventKinds(), []);
     const deadlocks = "SELECT deadlocks FROM pg_stat_database WHERE datname = current_database()";
     await until(
       "the deadlock is counted",
@@ -189,7 +188,7 @@ suite("a statement that meets others", { concurrency: 4 }, () => {
   });
 
   test("a lock that another holds on and on: the write is refused, questions are not, and all is well after it", async (t) => {
-    const { store, told, events, database } = await opened(t);
+    const { store, eventKinds, events, database } = await opened(t);
     const holder = await other(database);
     await holder.query("BEGIN; UPDATE telemetry SET total = total WHERE tank = 'one'");
     const asked = performance.now();
@@ -202,7 +201,7 @@ suite("a statement that meets others", { concurrency: 4 }, () => {
     assert.equal((await waiting(database)).length, 0);
     await holder.query("ROLLBACK");
     await putReadings(store, "one", [[1, 50]]);
-    assert.deepEqual(told(), ["writes_recovered", "writes_unavailable"]);
+    assert.deepEqual(eventKinds(), ["writes_recovered", "writes_unavailable"]);
   });
 
   test("a statement that takes too long is ended, here and on the server, and refused", async (t) => {
@@ -218,7 +217,7 @@ suite("a statement that meets others", { concurrency: 4 }, () => {
 
   test("200 questions at once, and writes beside them, are served by the connections there may be", async (t) => {
     const connections = 4;
-    const { store, told, database } = await opened(t, { connections });
+    const { store, eventKinds, database } = await opened(t, { connections });
     const holder = await other(database);
     await holder.query("BEGIN; LOCK TABLE tank");
     const asked = Array.from({ length: 200 }, () => askTank(store));
@@ -232,6 +231,6 @@ suite("a statement that meets others", { concurrency: 4 }, () => {
     for (const found of await Promise.all(asked)) assert.equal(typeof found, "object");
     await Promise.all(written);
     assert.ok((await database.query(ours)).length <= connections);
-    assert.deepEqual(told(), []);
+    assert.deepEqual(eventKinds(), []);
   });
 });

@@ -6,8 +6,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import test, { mock } from "node:test";
 import { openPool } from "../../src/store/postgres/connection.ts";
-import { postgresDatabase } from "../support/postgres/database.ts";
-import { openedOn } from "../support/postgres/opened.ts";
+import { openedOn, postgresDatabase } from "../support/postgres/database.ts";
 import { temporaryFolder } from "../support/service.ts";
 import { customer, customersOf, everything, putCustomers } from "./conformance/objects.ts";
 

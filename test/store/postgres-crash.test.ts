@@ -5,9 +5,9 @@ import assert from "node:assert/strict";
 import test from "node:test";
 import { setTimeout as pause } from "node:timers/promises";
 import type { Store } from "../../src/domain/store.ts";
-import { detourTo } from "../support/postgres/detour.ts";
-import { isUnavailable, openedOn } from "../support/postgres/opened.ts";
-import { ownPostgres } from "../support/postgres/own.ts";
+import { isUnavailable, openedOn } from "../support/postgres/database.ts";
+import { ownPostgres } from "../support/postgres/server.ts";
+import { tcpProxy } from "../support/tcp-proxy.ts";
 import { until } from "../support/until.ts";
 import { customer, everything, putCustomers, putTanks, readingsOf, tank, tankCounts } from "./conformance/objects.ts";
 
@@ -116,8 +116,8 @@ test("writes under way when the server dies are whole or not there, and no ackno
 
 test("a write whose commit never reached the server is refused, and is not there", async (t) => {
   const server = await ownPostgres(t);
-  const detour = await detourTo(t, server.url);
-  const { store } = await openedOn(t, detour.url);
+  const proxy = await tcpProxy(t, server.url);
+  const { store } = await openedOn(t, proxy.url);
   await putCustomers(store, customer("a"));
   await putTanks(store, ...TANKS.map((id) => tank(id, "a")));
   const before = await everything(store);
@@ -127,7 +127,7 @@ test("a write whose commit never reached the server is refused, and is not there
     () => putCustomers(store, customer("b")),
   ]) {
     // Not the one in READ COMMITTED: this is the end of a statement.
-    detour.cutBefore("COMMIT\0");
+    proxy.disconnectBefore("COMMIT\0");
     await assert.rejects(attempt, isUnavailable);
   }
   assert.deepEqual(await everything(store), before);

@@ -5,8 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Store } from "../../src/domain/store.ts";
 import { openStore } from "../../src/store/open.ts";
-import { type Database, postgresDatabase } from "../support/postgres/database.ts";
-import { restoredFrom } from "../support/postgres/restored.ts";
+import { type Database, postgresDatabase, restoredFrom } from "../support/postgres/database.ts";
 import type { Lifetime } from "../support/service.ts";
 import { until } from "../support/until.ts";
 import type { Engine } from "./conformance/engine.ts";
@@ -21,7 +20,7 @@ export function postgresEngine(name: string, locale?: string): Engine {
     async open(life: Lifetime) {
       const folder = mkdtempSync(join(tmpdir(), "tank-monitor-"));
       life.after(() => rmSync(folder, { recursive: true, force: true }));
-      const database = await postgresDatabase(life, locale === undefined ? {} : { locale });
+      const database = await postgresDatabase(life, locale === undefined ? {} : { locale, withSchema: true });
       return {
         store: await openedOn(database),
         reopen: () => openedOn(database),

@@ -4,10 +4,10 @@ import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import { Client } from "pg";
 import type { Store } from "../../src/domain/store.ts";
-import { detourTo } from "../support/postgres/detour.ts";
-import { answers, isUnavailable, openedOn } from "../support/postgres/opened.ts";
-import { ownPostgres } from "../support/postgres/own.ts";
+import { isUnavailable, openedOn, succeeds } from "../support/postgres/database.ts";
+import { ownPostgres } from "../support/postgres/server.ts";
 import { putReadings } from "../support/records.ts";
+import { tcpProxy } from "../support/tcp-proxy.ts";
 import { until } from "../support/until.ts";
 import { customer, everything, putCustomers, putTanks, readingsOf, tank } from "./conformance/objects.ts";
 
@@ -37,8 +37,8 @@ suite("a failover", { concurrency: 2 }, () => {
   test("to a replica that is promoted: reading comes first, writing with the promotion, and nothing is lost", async (t) => {
     const primary = await ownPostgres(t);
     const replica = await primary.replica();
-    const detour = await detourTo(t, primary.url);
-    const { store, told } = await openedOn(t, detour.url);
+    const proxy = await tcpProxy(t, primary.url);
+    const { store, eventKinds } = await openedOn(t, proxy.url);
     await filled(store);
     const before = await everything(store);
     const [written] = (await tell(primary, POSITION)) as [{ at: string }];
@@ -47,38 +47,38 @@ suite("a failover", { concurrency: 2 }, () => {
     await primary.stop("kill");
     await assert.rejects(readingsOf(store, "one"), isUnavailable);
     await assert.rejects(putReadings(store, "one", [[2, 40]]), isUnavailable);
-    detour.lead(replica.url);
-    await until("reading is back", () => answers(store.ping()), BACK_MS);
+    proxy.redirect(replica.url);
+    await until("reading is back", () => succeeds(store.ping()), BACK_MS);
     assert.deepEqual(await everything(store), before);
     // It only reads as yet.
     await assert.rejects(putReadings(store, "one", [[2, 40]]), isUnavailable);
     await assert.rejects(putCustomers(store, customer("b")), isUnavailable);
     assert.equal((await readingsOf(store, "one")).totalItems, 1);
-    assert.deepEqual(told(), ["store_recovered", "store_unavailable", "writes_unavailable"]);
+    assert.deepEqual(eventKinds(), ["store_recovered", "store_unavailable", "writes_unavailable"]);
 
     await tell(replica, "SELECT pg_promote()");
-    await until("writing is back", () => answers(putReadings(store, "one", [[2, 40]])), BACK_MS);
+    await until("writing is back", () => succeeds(putReadings(store, "one", [[2, 40]])), BACK_MS);
     assert.deepEqual(await putCustomers(store, customer("b")), ["new"]);
     assert.equal((await readingsOf(store, "one")).totalItems, 2);
-    assert.deepEqual(told(), ["store_recovered", "store_unavailable", "writes_recovered", "writes_unavailable"]);
+    assert.deepEqual(eventKinds(), ["store_recovered", "store_unavailable", "writes_recovered", "writes_unavailable"]);
   });
 
   test("from a server that only reads now, and whose connections stay: writing goes to the new one, then reading", async (t) => {
     const primary = await ownPostgres(t);
     const replica = await primary.replica();
-    const detour = await detourTo(t, primary.url);
-    const { store, told } = await openedOn(t, detour.url);
+    const proxy = await tcpProxy(t, primary.url);
+    const { store, eventKinds } = await openedOn(t, proxy.url);
     await filled(store);
     await tell(primary, "ALTER SYSTEM SET default_transaction_read_only = on");
     await tell(primary, "SELECT pg_reload_conf()");
-    await until("writing is lost", async () => !(await answers(store.updateLastSeen(new Map([["nobody", 0]])))));
+    await until("writing is lost", async () => !(await succeeds(store.updateLastSeen(new Map([["nobody", 0]])))));
     for (let i = 0; i < 20; i++) assert.equal((await readingsOf(store, "one")).totalItems, 1);
-    assert.deepEqual(told(), ["writes_unavailable"]);
+    assert.deepEqual(eventKinds(), ["writes_unavailable"]);
 
     await tell(replica, "SELECT pg_promote()");
-    detour.lead(replica.url);
-    await until("writing is back", () => answers(putReadings(store, "one", [[2, 40]])), BACK_MS);
-    assert.deepEqual(told(), ["writes_recovered", "writes_unavailable"]);
+    proxy.redirect(replica.url);
+    await until("writing is back", () => succeeds(putReadings(store, "one", [[2, 40]])), BACK_MS);
+    assert.deepEqual(eventKinds(), ["writes_recovered", "writes_unavailable"]);
     assert.equal((await readingsOf(store, "one")).totalItems, 2, "what was written is read");
     const there = "SELECT total FROM telemetry";
     assert.deepEqual([await tell(primary, there), await tell(replica, there)], [[{ total: "1" }], [{ total: "2" }]]);
@@ -86,33 +86,33 @@ suite("a failover", { concurrency: 2 }, () => {
 
   test("a server that turned read-only and back: reading goes on, and writing comes back", async (t) => {
     const server = await ownPostgres(t);
-    const { store, told } = await openedOn(t, server.url);
+    const { store, eventKinds } = await openedOn(t, server.url);
     await filled(store);
     for (const isReadOnly of ["on", "off"]) {
       await tell(server, `ALTER SYSTEM SET default_transaction_read_only = ${isReadOnly}`);
       await tell(server, "SELECT pg_reload_conf()");
       const does = isReadOnly === "off";
-      await until(`writing: ${does}`, async () => (await answers(putReadings(store, "one", [[2, 40]]))) === does, BACK_MS);
+      await until(`writing: ${does}`, async () => (await succeeds(putReadings(store, "one", [[2, 40]]))) === does, BACK_MS);
       await store.ping();
     }
-    assert.deepEqual(told(), ["writes_recovered", "writes_unavailable"]);
+    assert.deepEqual(eventKinds(), ["writes_recovered", "writes_unavailable"]);
   });
 
   test("a server that falls silent: what was asked is refused in the end, and new connections serve", async (t) => {
     const server = await ownPostgres(t);
-    const detour = await detourTo(t, server.url);
-    const { store } = await openedOn(t, detour.url);
+    const proxy = await tcpProxy(t, server.url);
+    const { store } = await openedOn(t, proxy.url);
     await filled(store);
     // Every connection for questions is there.
     await Promise.all(Array.from({ length: 8 }, () => store.ping()));
-    detour.silence();
+    proxy.freeze();
     const silent = performance.now();
     const refused = [readingsOf(store, "one"), putReadings(store, "one", [[2, 40]])].map((asked) =>
       assert.rejects(asked, isUnavailable).then(() => performance.now() - silent),
     );
     const patience = (await Promise.all(refused)).map((milliseconds) => milliseconds < 13_000);
     assert.deepEqual(patience, [true, true], "reading and writing are refused after the patience of one statement");
-    detour.speak();
+    proxy.unfreeze();
     const back = performance.now();
     await Promise.all(Array.from({ length: 8 }, () => readingsOf(store, "one")));
     await putReadings(store, "one", [[2, 40]]);

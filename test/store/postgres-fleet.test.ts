@@ -8,8 +8,7 @@ import { seeded } from "../../src/simulate/random.ts";
 import { onPool, openPool } from "../../src/store/postgres/connection.ts";
 import { Filtering } from "../../src/store/postgres/filter.ts";
 import { fleetText } from "../../src/store/postgres/fleet-page.ts";
-import { postgresDatabase } from "../support/postgres/database.ts";
-import { openedOn } from "../support/postgres/opened.ts";
+import { openedOn, postgresDatabase } from "../support/postgres/database.ts";
 import { putReadings } from "../support/records.ts";
 import { customer, NEW_YEAR, putCustomers, putTanks, tank } from "./conformance/objects.ts";
 

@@ -5,10 +5,8 @@ import assert from "node:assert/strict";
 import { after, before, suite, test } from "node:test";
 import type { AuditQuery, CustomerSearch, FleetQuery, TankSearch } from "../../src/domain/management-reads.ts";
 import type { IncomingBatch } from "../../src/domain/reading.ts";
-import { postgresDatabase } from "../support/postgres/database.ts";
-import { type Heard, heardDuring } from "../support/postgres/heard.ts";
-import { openedOn } from "../support/postgres/opened.ts";
-import { below, isWork, type Node, planOf, poolOn } from "../support/postgres/plans.ts";
+import { openedOn, postgresDatabase } from "../support/postgres/database.ts";
+import { below, isWork, type Node, planOf, poolOn, type Statement, statementsDuring } from "../support/postgres/statements.ts";
 import { customer, putCustomers, putTanks, tank, WHOLE } from "./conformance/objects.ts";
 
 const database = await postgresDatabase({ after });
@@ -97,32 +95,32 @@ async function arrive(): Promise<void> {
 const ASSIGN = { type: "put_device", id: "nobody's", fields: { tank_id: "two" }, ifMatch: undefined, swap: false } as const;
 
 suite("the statements behind the operator's questions", () => {
-  let arrived: Heard[] = [];
-  let drained: Heard[] = [];
+  let arrived: Statement[] = [];
+  let drained: Statement[] = [];
 
   before(async () => {
     await putCustomers(store, customer("a"));
     await putTanks(store, tank("one", "a"), tank("two", "a"));
     // Statistics that were true once: of tables with next to nothing in them.
     await database.query("ANALYZE");
-    arrived = await heardDuring(arrive);
-    drained = await heardDuring(() => store.execute(ASSIGN, { by: "test", at: 5 }));
+    arrived = await statementsDuring(arrive);
+    drained = await statementsDuring(() => store.execute(ASSIGN, { by: "test", at: 5 }));
   });
 
   for (const [name, [ask]] of Object.entries(QUESTIONS)) {
     test(`${name}: one statement, prepared`, async () => {
-      const heard = await heardDuring(ask);
-      assert.equal(heard.length, 1, heard.map(({ text }) => text).join("\n"));
-      assert.ok(heard[0]?.name, "it has a name");
+      const statements = await statementsDuring(ask);
+      assert.equal(statements.length, 1, statements.map(({ text }) => text).join("\n"));
+      assert.ok(statements[0]?.name, "it has a name");
     });
   }
 
   for (const [statistics, pool] of Object.entries(STATISTICS)) {
     for (const [name, [ask, indexes]] of Object.entries(QUESTIONS)) {
       test(`${name}: by its indexes; statistics: ${statistics}`, async () => {
-        for (const heard of await heardDuring(ask)) {
-          const plan = await planOf(pool, heard);
-          const told = `${heard.text}\n${JSON.stringify(plan, null, 1)}`;
+        for (const statement of await statementsDuring(ask)) {
+          const plan = await planOf(pool, statement);
+          const told = `${statement.text}\n${JSON.stringify(plan, null, 1)}`;
           checkScans(plan, told);
           assert.deepEqual(indexesIn(plan).toSorted(), indexes, told);
         }
@@ -130,9 +128,9 @@ suite("the statements behind the operator's questions", () => {
     }
 
     test(`readings of devices go by indexes, and so does what waited; statistics: ${statistics}`, async () => {
-      for (const heard of [...arrived, ...drained].filter(isWork)) {
-        assert.ok(heard.name, heard.text);
-        checkScans(await planOf(pool, heard), heard.text);
+      for (const statement of [...arrived, ...drained].filter(isWork)) {
+        assert.ok(statement.name, statement.text);
+        checkScans(await planOf(pool, statement), statement.text);
       }
     });
   }
@@ -142,7 +140,7 @@ suite("the statements behind the operator's questions", () => {
     assert.equal(texts.filter((text) => /\bwaiting\b/.test(text) && /INSERT|DELETE/.test(text)).length, 3, texts.join("\n"));
     const plain = { sources: [{ kind: "tank", id: "one", customerId: null }], source: new Uint32Array(1) } as const;
     const batch = { ...plain, createdAt: Float64Array.of(9e6), fill: Float64Array.of(5), payloads: new Map<number, string>() };
-    const heard = (await heardDuring(() => store.ingest(batch))).filter(isWork);
-    assert.equal(heard.length, 1, heard.map(({ text }) => text).join("\n"));
+    const statements = (await statementsDuring(() => store.ingest(batch))).filter(isWork);
+    assert.equal(statements.length, 1, statements.map(({ text }) => text).join("\n"));
   });
 });

@@ -1,4 +1,4 @@
-// How PostgreSQL walks the store's own statements, heard on their way: one a question, prepared, by an index whatever the
+// How PostgreSQL walks the store's own statements: one a question, prepared, by an index whatever the
 // statistics say, and everything about telemetry by its tank.
 
 import assert from "node:assert/strict";
@@ -7,10 +7,8 @@ import { UNRESTRICTED } from "../../src/domain/key.ts";
 import { Import } from "../../src/ingest/import.ts";
 import { deliver } from "../support/arrivals.ts";
 import { addKey } from "../support/orders.ts";
-import { postgresDatabase } from "../support/postgres/database.ts";
-import { type Heard, heardDuring } from "../support/postgres/heard.ts";
-import { openedOn } from "../support/postgres/opened.ts";
-import { below, isWork, type Node, planOf, poolOn } from "../support/postgres/plans.ts";
+import { openedOn, postgresDatabase } from "../support/postgres/database.ts";
+import { below, isWork, type Node, planOf, poolOn, type Statement, statementsDuring } from "../support/postgres/statements.ts";
 import { putReadings } from "../support/records.ts";
 import {
   customer,
@@ -95,7 +93,7 @@ async function acceptAll(): Promise<void> {
 }
 
 suite("the statements of the store", () => {
-  let accepted: Heard[] = [];
+  let accepted: Statement[] = [];
 
   before(async () => {
     await putCustomers(store, customer("a"));
@@ -103,14 +101,14 @@ suite("the statements of the store", () => {
     await addKey(store, key("k"), "hash");
     // Statistics that were true once: of tables with next to nothing in them.
     await database.query("ANALYZE");
-    accepted = await heardDuring(acceptAll);
+    accepted = await statementsDuring(acceptAll);
   });
 
   for (const [name, ask] of Object.entries(QUESTIONS)) {
     test(`${name}: one statement, prepared`, async () => {
-      const heard = await heardDuring(ask);
-      assert.equal(heard.length, 1, heard.map(({ text }) => text).join("\n"));
-      assert.ok(heard[0]?.name, "it has a name");
+      const statements = await statementsDuring(ask);
+      assert.equal(statements.length, 1, statements.map(({ text }) => text).join("\n"));
+      assert.ok(statements[0]?.name, "it has a name");
     });
   }
 
@@ -123,18 +121,18 @@ suite("the statements of the store", () => {
       for (const [name, ask] of Object.entries(QUESTIONS)) {
         // What lists every key, asks whether there is any, or has one row is no walk of a table that grows.
         if (["keyList", "isEmpty", "ping"].includes(name)) continue;
-        for (const heard of await heardDuring(ask)) {
-          const plan = await planOf(pool, heard);
-          checkPlan(plan, heard.text);
+        for (const statement of await statementsDuring(ask)) {
+          const plan = await planOf(pool, statement);
+          checkPlan(plan, statement.text);
           if (name.startsWith("telemetry")) assert.ok(!below(plan).some((node) => node["Node Type"].endsWith("Sort")), name);
         }
       }
     });
 
     test(`readings are taken in by the tank's indexes; statistics: ${statistics}`, async () => {
-      const texts = new Map(accepted.filter(isWork).map((heard) => [heard.text, heard]));
-      for (const [text, heard] of texts) {
-        checkPlan(await planOf(pool, heard), text);
+      const texts = new Map(accepted.filter(isWork).map((statement) => [statement.text, statement]));
+      for (const [text, statement] of texts) {
+        checkPlan(await planOf(pool, statement), text);
         assert.match(text, /\btank\b/, "it carries the tank");
       }
       assert.equal(texts.size, 8, [...texts.keys()].join("\n"));
@@ -146,7 +144,7 @@ suite("the statements of the store", () => {
     async function* file() {
       yield Buffer.from(`tank_id,created_at,fill_percentage\n${csv.join("")}`);
     }
-    const imported = await heardDuring(() => new Import(store, ({ reason }) => assert.fail(reason)).run(file(), "csv"));
+    const imported = await statementsDuring(() => new Import(store, ({ reason }) => assert.fail(reason)).run(file(), "csv"));
     const count = (of: RegExp): number => imported.filter(({ text }) => of.test(text)).length;
     assert.deepEqual([count(/INSERT INTO block/), count(/^COMMIT/)], [1, 1]);
     assert.equal((await readingsOf(store, "two")).totalItems, 3000);

@@ -7,11 +7,11 @@ import { setTimeout as pause } from "node:timers/promises";
 import { Client } from "pg";
 import { UNRESTRICTED } from "../../src/domain/key.ts";
 import { addKey, revokeKey } from "../support/orders.ts";
-import { type Detour, detourTo } from "../support/postgres/detour.ts";
-import { type Opened, openedOn } from "../support/postgres/opened.ts";
-import { type OwnPostgres, ownPostgres } from "../support/postgres/own.ts";
+import { type Opened, openedOn } from "../support/postgres/database.ts";
+import { type OwnPostgres, ownPostgres } from "../support/postgres/server.ts";
 import { putReadings } from "../support/records.ts";
 import type { Lifetime } from "../support/service.ts";
+import { type TcpProxy, tcpProxy } from "../support/tcp-proxy.ts";
 import { until } from "../support/until.ts";
 import { customer, customersOf, key, putCustomers, putTanks, readingsOf, tank, tanksOf } from "./conformance/objects.ts";
 
@@ -21,7 +21,7 @@ const LOOK_MS = 500;
 
 const primary = await ownPostgres({ after });
 const replicas = [await primary.replica(), await primary.replica()];
-const detours = await Promise.all(replicas.map(({ url }) => detourTo({ after }, url)));
+const proxies = await Promise.all(replicas.map(({ url }) => tcpProxy({ after }, url)));
 const { store: writer } = await openedOn({ after }, primary.url);
 await putCustomers(writer, customer("a"));
 await putTanks(writer, tank("one", "a"));
@@ -57,9 +57,9 @@ async function totals(opened: Opened, questions = 20): Promise<Set<number>> {
 suite("replicas", () => {
   /** A store whose replicas are in use and have everything; all is as before when the test ends. */
   async function opened(t: Lifetime, replicaLagMs: number): Promise<Opened> {
-    const found = await openedOn(t, primary.url, { replicaUrls: detours.map(({ url }) => url), replicaLagMs });
+    const found = await openedOn(t, primary.url, { replicaUrls: proxies.map(({ url }) => url), replicaLagMs });
     t.after(() => Promise.all(replicas.map(letGo)));
-    await until("the replicas are in use", () => found.told().length === replicas.length);
+    await until("the replicas are in use", () => found.eventKinds().length === replicas.length);
     const [written] = await tell(primary, "SELECT pg_current_wal_lsn() AS at");
     const behind = `SELECT FROM pg_last_wal_replay_lsn() AS replayed WHERE replayed < '${written?.["at"]}'`;
     for (const replica of replicas) await until("it has all", async () => (await tell(replica, behind)).length === 0);
@@ -132,7 +132,7 @@ suite("replicas", () => {
     await totals(it);
     for (let i = 0; i < 20; i++) {
       const asked = Promise.all([total(it), total(it), total(it)]);
-      (detours[0] as Detour).cut();
+      (proxies[0] as TcpProxy).disconnect();
       await asked;
     }
     assert.deepEqual(kinds(it), [], "nothing was lost");
@@ -141,7 +141,7 @@ suite("replicas", () => {
   for (const away of ["killed", "stopped", "silent"] as const) {
     test(`a replica that is ${away} fails no question, and is asked again when it is back`, { timeout: 30_000 }, async (t) => {
       const it = await opened(t, HOUR_MS);
-      const [replica, detour] = [replicas[0] as OwnPostgres, detours[0] as Detour];
+      const [replica, proxy] = [replicas[0] as OwnPostgres, proxies[0] as TcpProxy];
       await totals(it);
       let slowest = 0;
       let isOver = false;
@@ -156,10 +156,10 @@ suite("replicas", () => {
         }
       };
       const asking = Promise.all([asker(), asker(), asker()]);
-      if (away === "silent") detour.silence();
+      if (away === "silent") proxy.freeze();
       else await replica.stop(away === "killed" ? "kill" : "fast");
       await until("the loss is told", () => kinds(it)[0] === "replica_unavailable");
-      detour.speak();
+      proxy.unfreeze();
       if (away === "killed" || away === "stopped") await replica.start();
       await until("it is back", () => kinds(it).at(-1) === "replica_recovered");
       isOver = true;
@@ -179,9 +179,9 @@ suite("replicas", () => {
 
   test("while one replica is silent, another that falls behind is noticed as soon as ever", async (t) => {
     const it = await opened(t, LAG_MS);
-    const [silent, held] = [detours[0] as Detour, replicas[1] as OwnPostgres];
-    silent.silence();
-    t.after(() => silent.speak());
+    const [silent, held] = [proxies[0] as TcpProxy, replicas[1] as OwnPostgres];
+    silent.freeze();
+    t.after(() => silent.unfreeze());
     await until("the silence is told", () => kinds(it).length === 1);
     await hold(held);
     const now = await oneMore(it);

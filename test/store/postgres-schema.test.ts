@@ -3,8 +3,7 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import { openStore } from "../../src/store/open.ts";
-import { postgresDatabase } from "../support/postgres/database.ts";
-import { openedOn } from "../support/postgres/opened.ts";
+import { openedOn, postgresDatabase } from "../support/postgres/database.ts";
 
 /** The tables that grow with the readings. */
 const SPREAD = ["telemetry", "block", "reading_milestone"];

@@ -1,8 +1,8 @@
 // From one store to another, as `export` and `import` do it.
 
-import { exportLines } from "../../src/domain/export.ts";
 import type { Store } from "../../src/domain/store.ts";
 import { Import, type ImportSummary } from "../../src/ingest/import.ts";
+import { exportLines } from "../../src/ingest/records.ts";
 
 export async function linesOf(store: Store): Promise<string[]> {
   const lines: string[] = [];

@@ -1,12 +1,11 @@
-// Keys for tests, made, rotated and revoked the way the doors do it.
+// Keys for tests, created, rotated and revoked through the management service.
 
 import assert from "node:assert/strict";
 import type { Clock } from "../../src/domain/instant.ts";
 import { formatInstant } from "../../src/domain/instant.ts";
 import { hashSecret, type Key, type Role } from "../../src/domain/key.ts";
 import type { Store } from "../../src/domain/store.ts";
-import { createKey, rotateKey } from "../../src/manage/keys.ts";
-import { carryOut } from "../../src/manage/orders.ts";
+import { ManagementService } from "../../src/http/management.ts";
 
 export type KeyWish = {
   readonly name: string;
@@ -23,15 +22,18 @@ type Made = { readonly key: Key; readonly secret: string };
 export async function makeKey(store: Store, clock: Clock, wish: KeyWish): Promise<Made> {
   const { name, role, customerId: customer_id, deviceId: device_id, rate, lifetime } = wish;
   const expires_at = lifetime === null ? null : formatInstant(clock() + lifetime);
-  return told(store, await createKey(store, clock, { name, role, customer_id, device_id, rate, expires_at }, "test"));
+  return told(
+    store,
+    await new ManagementService(store, clock).createKey({ name, role, customer_id, device_id, rate, expires_at }, "test"),
+  );
 }
 
 export async function turnKey(store: Store, clock: Clock, id: string, overlap: number): Promise<Made> {
-  return told(store, await rotateKey(store, clock, id, overlap, "test"));
+  return told(store, await new ManagementService(store, clock).rotateKey(id, overlap, "test"));
 }
 
 export async function endKey(store: Store, clock: Clock, id: string): Promise<void> {
-  await carryOut(store, clock, { type: "revoke_key", id }, "test");
+  await new ManagementService(store, clock).execute({ type: "revoke_key", id }, "test");
 }
 
 async function told(store: Store, { secret }: { readonly secret: string | null }): Promise<Made> {

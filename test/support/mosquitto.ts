@@ -5,7 +5,7 @@ import { once } from "node:events";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import mqtt from "mqtt";
-import { freePort } from "./postgres/port.ts";
+import { freePort } from "./free-port.ts";
 import { type Lifetime, temporaryFolder } from "./service.ts";
 import { until } from "./until.ts";
 

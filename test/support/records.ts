@@ -1,7 +1,8 @@
 // Customers, tanks and readings for tests, as import lines, put straight into a store.
 
-import { type CustomerRecord, decodeRecord, type TankRecord } from "../../src/domain/record.ts";
+import type { CustomerRecord, TankRecord } from "../../src/domain/records.ts";
 import type { Writes } from "../../src/domain/store.ts";
+import { decodeRecord } from "../../src/ingest/records.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
 

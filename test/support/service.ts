@@ -25,9 +25,9 @@ export type Service = App & {
   readonly databaseFile: string;
 };
 
-type Options = Partial<Pick<AppOptions, "clock" | "patience">> & { readonly environment?: Record<string, string> };
+type Options = Partial<Pick<AppOptions, "clock" | "timeouts">> & { readonly environment?: Record<string, string> };
 
-export async function startService(life: Lifetime, { environment = {}, clock, patience }: Options = {}): Promise<Service> {
+export async function startService(life: Lifetime, { environment = {}, clock, timeouts }: Options = {}): Promise<Service> {
   const folder = temporaryFolder(life);
   const databaseFile = join(folder, "tank-monitor.db");
   const events: Event[] = [];
@@ -36,7 +36,7 @@ export async function startService(life: Lifetime, { environment = {}, clock, pa
     config: readConfig({}, given, {}),
     log: (event) => events.push(event),
     ...(clock === undefined ? {} : { clock }),
-    ...(patience === undefined ? {} : { patience }),
+    ...(timeouts === undefined ? {} : { timeouts }),
   });
   life.after(() => app.stop());
   return {

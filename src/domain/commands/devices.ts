@@ -4,13 +4,12 @@ import { differences } from "../audit.ts";
 import type { TankWithShape } from "../changes.ts";
 import { type Device, deviceKey, type ProfileChoice, unknownDevice } from "../device.ts";
 import type { FieldError } from "../errors.ts";
-import { idField } from "../fields.ts";
 import { isPossibleId } from "../id.ts";
 import { formatInstant, type Instant } from "../instant.ts";
 import { findOne, type Lookups } from "../lookups.ts";
 import { errorsInProfile, profileOf } from "../profile.ts";
 import { deviceResource } from "../resource.ts";
-import { object } from "../schema.ts";
+import { idField, object } from "../schema.ts";
 import { errorsInShape, type Shape } from "../shape.ts";
 import { errorsInObject, isObject } from "../validate.ts";
 import {

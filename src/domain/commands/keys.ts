@@ -2,12 +2,21 @@
 
 import { type AuditedChange, differences } from "../audit.ts";
 import type { FieldError } from "../errors.ts";
-import { idField, nullableInstantField, textField } from "../fields.ts";
 import { type Instant, instantOrNull, LAST_INSTANT } from "../instant.ts";
 import { type Key, keyState, MAX_RATE, ROLES, type StoredKey } from "../key.ts";
 import { findOne, type Lookups } from "../lookups.ts";
 import { keyFields, keyResource } from "../resource.ts";
-import { nullable, nullableNumber, object, oneOf, partial, type Static } from "../schema.ts";
+import {
+  idField,
+  nullable,
+  nullableInstantField,
+  nullableNumber,
+  object,
+  oneOf,
+  partial,
+  type Static,
+  textField,
+} from "../schema.ts";
 import { errorsInObject } from "../validate.ts";
 import {
   type ChangeSet,

@@ -2,15 +2,22 @@
 
 import { CustomerObject, customerObject } from "../../domain/customer.ts";
 import { RequestError } from "../../domain/errors.ts";
-import { idField } from "../../domain/fields.ts";
 import { isPossibleId } from "../../domain/id.ts";
-import { anyOf, literal, object, ref } from "../../domain/schema.ts";
-import { envelope, listObject } from "../envelope.ts";
+import { anyOf, idField, literal, object, ref } from "../../domain/schema.ts";
 import { customerExample } from "../examples.ts";
-import { EMAIL, LIST_PARAMETERS, NO_PARAMETERS, pageQuestion } from "../parameters.ts";
+import {
+  EMAIL,
+  EMPTY_LIST,
+  LIST_PARAMETERS,
+  listExample,
+  listJson,
+  listSchema,
+  NO_PARAMETERS,
+  pageQuery,
+} from "../parameters.ts";
 import { JSON_TYPE, type Route, route } from "../route.ts";
 
-const CustomerList = listObject(ref("Customer"), "One page of customers");
+const CustomerList = listSchema(ref("Customer"), "One page of customers");
 
 const DeletedCustomerObject = object(
   {
@@ -18,7 +25,7 @@ const DeletedCustomerObject = object(
     object: literal("customer"),
     deleted: literal(true),
   },
-  { description: "What remains to be seen of a deleted customer" },
+  { description: "A deleted customer" },
 );
 
 export const customerSchemas = { Customer: CustomerObject, CustomerList, DeletedCustomer: DeletedCustomerObject };
@@ -31,39 +38,39 @@ export const customerRoutes: readonly Route[] = [
     description: "Customers by creation date, newest first.",
     tag: "Customers",
     parameters: { ...LIST_PARAMETERS, email: EMAIL },
-    answer: {
+    response: {
       mediaType: JSON_TYPE,
       schema: ref("CustomerList"),
       description: "One page of customers",
       examples: {
-        page: { object: "list", data: [customerExample], page: 1, size: 10, total_pages: 1, total_items: 1 },
-        empty: { object: "list", data: [], page: 1, size: 10, total_pages: 0, total_items: 0 },
+        page: listExample(customerExample),
+        empty: EMPTY_LIST,
       },
     },
-    refusals: [],
-    reach: "read",
-    async ask({ reads, sight, values }) {
-      const question = { ...pageQuestion(values), email: values.email };
-      return envelope(await reads.customerPage(question, sight), question, (one) => JSON.stringify(customerObject(one)));
+    errors: [],
+    requiredRole: "read",
+    async handle({ reads, scope, parameters }) {
+      const query = { ...pageQuery(parameters), email: parameters.email };
+      return listJson(await reads.customerPage(query, scope), query, (one) => JSON.stringify(customerObject(one)));
     },
   }),
   route({
     path: "/v1/customers/:id",
     operation: "retrieveCustomer",
     summary: "Retrieve a customer",
-    description: "One customer. A deleted one is answered with `deleted` set to true and nothing but its identifier.",
+    description: "One customer. Of a deleted one, only its identifier is returned, with `deleted` set to true.",
     tag: "Customers",
     parameters: NO_PARAMETERS,
-    answer: {
+    response: {
       mediaType: JSON_TYPE,
       schema: anyOf(ref("Customer"), ref("DeletedCustomer")),
       description: "The customer",
       examples: { customer: customerExample, deleted: { id: customerExample.id, object: "customer", deleted: true } },
     },
-    refusals: ["customer_unknown"],
-    reach: "read",
-    async ask({ reads, sight, id }) {
-      const found = isPossibleId(id) ? await reads.customerById(id, sight) : undefined;
+    errors: ["customer_unknown"],
+    requiredRole: "read",
+    async handle({ reads, scope, id }) {
+      const found = isPossibleId(id) ? await reads.customerById(id, scope) : undefined;
       if (found === undefined) throw new RequestError("customer_unknown", "There is no customer with this id.");
       return found === "deleted" ? { id, object: "customer", deleted: true } : customerObject(found);
     },

@@ -2,10 +2,10 @@
 // all formats share. One request may have 10,000 readings, so the checks are written by hand.
 
 import { deviceKey } from "../../domain/device.ts";
-import { ID_MAX_LENGTH, isLongerThan, isPossibleId } from "../../domain/id.ts";
+import { ID_MAX_LENGTH, isPossibleId } from "../../domain/id.ts";
 import { type Instant, parseInstant } from "../../domain/instant.ts";
 import { FILL } from "../../domain/reading.ts";
-import { quoted, suggestion } from "../../domain/text.ts";
+import { isLongerThan, quoted, suggestion } from "../../domain/text.ts";
 import { isObject, type JsonObject } from "../../domain/validate.ts";
 import type { IncomingReading, Rejected } from "../ingest.ts";
 

@@ -1,13 +1,15 @@
 // Checks customers, tanks, devices, keys and the audit log.
 
+import { errorInCustomer } from "../../domain/customer.ts";
 import { deviceKey } from "../../domain/device.ts";
-import type { StoredKey } from "../../domain/key.ts";
+import { displayInstant } from "../../domain/instant.ts";
+import { errorInKey, type StoredKey } from "../../domain/key.ts";
 import type { PendingReading } from "../../domain/placement.ts";
 import { errorsInProfile } from "../../domain/profile.ts";
 import type { Reading } from "../../domain/reading.ts";
 import { errorsInShape } from "../../domain/shape.ts";
+import { errorInTank } from "../../domain/tank.ts";
 import { isObject } from "../../domain/validate.ts";
-import { displayInstant, errorInCustomer, errorInKey, errorInTank } from "../../domain/validate-stored.ts";
 import { type FleetRow, fleetRow } from "../fleet-row.ts";
 import { lastReading } from "../series/block.ts";
 import type { Head } from "../series/merge.ts";

@@ -1,6 +1,6 @@
 // Checks a rank index against the segments that it should have.
 
-import { displayInstant } from "../../domain/validate-stored.ts";
+import { displayInstant } from "../../domain/instant.ts";
 import { LIST_START } from "../series/lists.ts";
 import {
   comparePositions,

@@ -1,8 +1,7 @@
 // Checks a tank's head and blocks.
 
-import { isInstant } from "../../domain/instant.ts";
+import { displayInstant, isInstant } from "../../domain/instant.ts";
 import { FILL } from "../../domain/reading.ts";
-import { displayInstant } from "../../domain/validate-stored.ts";
 import { Block } from "../series/block.ts";
 import { HEAD_HARD_MAX, HEAD_MIN, type Head } from "../series/merge.ts";
 import { EARLIEST, LATEST, SEGMENT_MAX, SEGMENT_SIZE, type Segment } from "../series/rank-index.ts";

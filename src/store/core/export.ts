@@ -1,6 +1,6 @@
 // Everything in the database, in the order an import needs.
 
-import type { ExportRecord } from "../../domain/export.ts";
+import type { ExportRecord } from "../../domain/store.ts";
 import { customerState, deviceWithHistory, pendingOf, type Row, removedDevice, tankWithShape } from "../columns.ts";
 import { Block, readingsOf } from "../series/block.ts";
 

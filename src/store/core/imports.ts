@@ -2,9 +2,8 @@
 
 import { type AuditContext, auditShapes } from "../../domain/audit.ts";
 import { changedShapes } from "../../domain/changes.ts";
-import type { DeviceRecord } from "../../domain/device-record.ts";
 import { planCustomerImport, planDeviceImport, planTankImport } from "../../domain/import-plans.ts";
-import type { CustomerRecord, RecordOutcome, TankRecord } from "../../domain/record.ts";
+import type { CustomerRecord, DeviceRecord, RecordOutcome, TankRecord } from "../../domain/records.ts";
 import { releasePending } from "./ingest.ts";
 import { lookupsOn } from "./lookups.ts";
 import { writeCustomers, writeTanks } from "./objects.ts";

@@ -1,7 +1,7 @@
 // Exports from a connection of its own: its snapshot stays open for as long as the reader takes.
 
 import type pg from "pg";
-import type { ExportRecord } from "../../domain/export.ts";
+import type { ExportRecord } from "../../domain/store.ts";
 import { CUSTOMER_COLUMNS, DEVICE_COLUMNS, PENDING_COLUMNS, TANK_WITH_SHAPE_COLUMNS } from "../columns.ts";
 import { type ExportQueries, exportRecords } from "../core/export.ts";
 import { type Row, translateError } from "./connection.ts";

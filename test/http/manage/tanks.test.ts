@@ -41,7 +41,7 @@ test("everything that is wrong is told at once, with what the database knows", a
   expect(answer, 400, "body_invalid");
   assert.deepEqual(faults(answer), [
     "capacity must be above 0",
-    "location.town is not known here.",
+    "location.town is not a known field.",
     "location.latitude must be from -90 to 90",
     "use_case must be one of residential, commercial, industrial",
     "shape.kind must be one of upright, rectangular, horizontal_cylinder, strapping_table",
@@ -206,11 +206,11 @@ test("of a device it is told what its newest reading waits for, and that reading
   expect(await here.ask("POST", "/ingest/v1/readings", send), 200);
   const told = async (fields: object) => expect(await here.ask("PUT", "/manage/v1/devices/d5", fields), 200)["waits_because"];
   const { waits_because, newest_waiting } = expect(await here.ask("GET", "/manage/v1/devices/d5"), 200);
-  assert.equal(waits_because, "the device serves no tank");
+  assert.equal(waits_because, "the device is not assigned to a tank");
   const waiting = { created_at: "2026-11-01T00:00:00.000Z", fill_percentage: null, payload: '{"distance":500}' };
   assert.deepEqual(newest_waiting, waiting);
-  assert.equal(await told({ tank_id: "t1" }), "no profile is given for this device");
-  assert.equal(await told({ profile: "milesight-em500-udl" }), "the tank's shape is not given");
+  assert.equal(await told({ tank_id: "t1" }), "the device has no profile");
+  assert.equal(await told({ profile: "milesight-em500-udl" }), "the tank has no shape");
   const { sensor_height: _, ...shape } = SHAPE;
   assert.match(String(await told({ shape })), /sensor_height/);
   assert.equal(await told({ shape: SHAPE }), null);

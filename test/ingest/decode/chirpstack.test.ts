@@ -7,7 +7,7 @@ const NOW = Date.parse("2026-11-14T09:30:00.000Z");
 const DOCUMENTED_AT = Date.parse("2022-07-18T09:34:15.775Z");
 const NO_CODEC = "object: is missing; the device has no codec in ChirpStack, or its codec failed";
 
-test("an uplink is a reading of its device: the decoded object, at the time of the uplink", () => {
+test("an uplink is a reading of its device, with the decoded object and the time of the uplink", () => {
   assert.deepEqual(decodeChirpstack(JSON.parse(CHIRPSTACK_EM500_UDL), NOW), [
     {
       source: { deviceId: "24e124713b493604" },
@@ -17,14 +17,14 @@ test("an uplink is a reading of its device: the decoded object, at the time of t
   ]);
 });
 
-test("an uplink that nothing has decoded is refused, since the operator can mend that", () => {
+test("an uplink without a decoded object is rejected", () => {
   assert.deepEqual(decodeChirpstack(JSON.parse(CHIRPSTACK_DOCUMENTED), NOW), [{ rejected: NO_CODEC }]);
   for (const object of [null, "30", [30]]) {
     assert.deepEqual(decodeChirpstack(altered(CHIRPSTACK_DOCUMENTED, { object }), NOW), [{ rejected: NO_CODEC }]);
   }
 });
 
-test("neither the port nor the deduplication id is needed", () => {
+test("port and deduplication id are optional", () => {
   const object = { fill_percentage: 40 };
   const bare = altered(CHIRPSTACK_DOCUMENTED, { object, fPort: undefined, deduplicationId: undefined });
   assert.deepEqual(decodeChirpstack(bare, NOW), [
@@ -32,24 +32,24 @@ test("neither the port nor the deduplication id is needed", () => {
   ]);
 });
 
-test("a value of zero in the object stays one", () => {
-  const [arrival] = decodeChirpstack(altered(CHIRPSTACK_DOCUMENTED, { object: { distance: 0 } }), NOW);
-  assert.deepEqual(arrival && "measurement" in arrival && arrival.measurement, { payload: '{"distance":0}' });
+test("a zero in the object is kept", () => {
+  const [reading] = decodeChirpstack(altered(CHIRPSTACK_DOCUMENTED, { object: { distance: 0 } }), NOW);
+  assert.deepEqual(reading && "measurement" in reading && reading.measurement, { payload: '{"distance":0}' });
 });
 
-test("without a time it is of now", () => {
+test("without a time, the time of receipt counts", () => {
   for (const time of [undefined, null]) {
-    const [arrival] = decodeChirpstack(altered(CHIRPSTACK_EM500_UDL, { time }), NOW);
-    assert.equal(arrival && "createdAt" in arrival && arrival.createdAt, NOW);
+    const [reading] = decodeChirpstack(altered(CHIRPSTACK_EM500_UDL, { time }), NOW);
+    assert.equal(reading && "createdAt" in reading && reading.createdAt, NOW);
   }
 });
 
 test("an EUI in upper case is the same device", () => {
-  const [arrival] = decodeChirpstack(altered(CHIRPSTACK_EM500_UDL, { deviceInfo: { devEui: "24E124713B493604" } }), NOW);
-  assert.deepEqual(arrival && "source" in arrival && arrival.source, { deviceId: "24e124713b493604" });
+  const [reading] = decodeChirpstack(altered(CHIRPSTACK_EM500_UDL, { deviceInfo: { devEui: "24E124713B493604" } }), NOW);
+  assert.deepEqual(reading && "source" in reading && reading.source, { deviceId: "24e124713b493604" });
 });
 
-test("what is no measurement is not ours: joins, other events, and frames without a payload", () => {
+test("joins, other events and frames without a payload are ignored", () => {
   for (const event of [
     JSON.parse(CHIRPSTACK_JOIN),
     altered(CHIRPSTACK_JOIN, { margin: 7, batteryLevel: 98.4, batteryLevelUnavailable: false }),
@@ -64,7 +64,7 @@ test("what is no measurement is not ours: joins, other events, and frames withou
   }
 });
 
-test("what is no event of a device is refused", () => {
+test("what is not a ChirpStack v4 event is rejected", () => {
   assert.deepEqual(decodeChirpstack([], NOW), [{ rejected: "must be an object" }]);
   assert.deepEqual(decodeChirpstack({ foo: 1 }, NOW), [{ rejected: "deviceInfo: must be an object" }]);
   const ofThree = { applicationID: "1", deviceName: "tank", devEUI: "AQEBAQEBAQE=", fPort: 1, object: { distance: 5 } };
@@ -79,7 +79,7 @@ test("what is no event of a device is refused", () => {
   ]);
 });
 
-test("who may publish for one device cannot speak for another", () => {
+test("an event of another device than the topic names is rejected", () => {
   const event = JSON.parse(CHIRPSTACK_EM500_UDL);
   assert.equal(decodeChirpstack(event, NOW, "24E124713B493604").length, 1);
   assert.deepEqual(decodeChirpstack(event, NOW, "0101010101010101"), [

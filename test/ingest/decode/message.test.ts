@@ -12,7 +12,7 @@ import { CHIRPSTACK_EM500_UDL, ttsUplink } from "./fixtures.ts";
 const NOW = Date.parse("2026-11-14T09:30:00.000Z");
 const read = (topic: string, text: string | Buffer) => decodeMqttMessage(createMqttMessage(topic, Buffer.from(text), NOW));
 
-test("a topic says who speaks, and of which device", () => {
+test("a topic gives the format and the device", () => {
   assert.deepEqual(matchTopic("tanks/d1/readings"), { format: "readings", device: "d1" });
   assert.deepEqual(matchTopic("tanks/a%2Fb/readings"), { format: "readings", device: "a%2Fb" });
   assert.deepEqual(matchTopic("application/17c82e96/device/24e124713b493604/event/up"), {
@@ -23,7 +23,7 @@ test("a topic says who speaks, and of which device", () => {
   assert.deepEqual(matchTopic("v3/app1/devices/dev1/up"), { format: "tts", device: "dev1" });
 });
 
-test("network servers also tell of other things", () => {
+test("other topics of network servers are ignored", () => {
   for (const topic of [
     "application/1/device/24e124713b493604/event/join",
     "application/1/device/24e124713b493604/event/status",
@@ -54,14 +54,14 @@ test("any other topic is rejected as not recognised", () => {
   }
 });
 
-test("what is subscribed to are the topics with readings", () => {
+test("the topic filters match the topics with readings", () => {
   for (const filter of TOPIC_FILTERS) {
     const source = matchTopic(filter.replaceAll("+", "x"));
     assert.ok(source !== undefined && "device" in source && source.device === "x", filter);
   }
 });
 
-test("a message is read as its topic says", () => {
+test("a message is decoded in the format of its topic", () => {
   assert.deepEqual(read("tanks/d1/readings", '{"fill_percentage": 12.5}'), [
     { source: { deviceId: "d1" }, createdAt: NOW, measurement: { fill: 12.5 } },
   ]);
@@ -71,19 +71,19 @@ test("a message is read as its topic says", () => {
   assert.deepEqual(other && "source" in other && other.source, { deviceId: "0004a30b001c0530" });
 });
 
-test("the device of the topic is the one that may be spoken for", () => {
+test("a message of another device than the topic names is rejected", () => {
   assert.deepEqual(read("application/1/device/0101010101010101/event/up", CHIRPSTACK_EM500_UDL), [
     { rejected: "deviceInfo.devEui: does not match the device in the topic" },
   ]);
 });
 
-test("what is not JSON is refused without repeating any of it", () => {
+test("what is not JSON is rejected without quoting it", () => {
   assert.deepEqual(read("tanks/d1/readings", ""), [{ rejected: "the message is not valid JSON" }]);
   assert.deepEqual(read("tanks/d1/readings", "fill=12"), [{ rejected: "the message is not valid JSON" }]);
   assert.deepEqual(read("tanks/d1/readings", Buffer.from([0x22, 0xff, 0x22])), [{ rejected: "the message is not valid UTF-8" }]);
 });
 
-test("what would become too many values, or too deep, is refused before it is read", () => {
+test("a message with too many values or levels is rejected before it is parsed", () => {
   const list = (count: number) => `[${"1,".repeat(count - 1)}1]`;
   assert.deepEqual(read("tanks/d1/readings", `${"[".repeat(64)}${"]".repeat(64)}`), [{ rejected: "must be an object" }]);
   for (const deep of ["[".repeat(65), '{"payload":'.repeat(50_000)]) {
@@ -93,7 +93,7 @@ test("what would become too many values, or too deep, is refused before it is re
   assert.deepEqual(read("v3/a@t/devices/d/up", list(100_001)), [{ rejected: "the message must have at most 100000 values" }]);
 });
 
-test("the log is told the device that the topic names", () => {
+test("the log gets the device in the topic", () => {
   assert.equal(deviceInTopic(createMqttMessage("tanks/d1/readings", Buffer.from("x"), NOW)), "d1");
   assert.equal(deviceInTopic(createMqttMessage("elsewhere", Buffer.from("x"), NOW)), null);
 });

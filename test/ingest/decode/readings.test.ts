@@ -1,18 +1,13 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import {
-  BatchContext,
-  decodeDeviceReadings,
-  MAX_READINGS,
-  decodeIncomingReading as ownReadingIn,
-} from "../../../src/ingest/decode/readings.ts";
+import { BatchContext, decodeDeviceReadings, decodeIncomingReading, MAX_READINGS } from "../../../src/ingest/decode/readings.ts";
 import type { IncomingReading, Rejected } from "../../../src/ingest/ingest.ts";
 
 const NOW = Date.parse("2026-11-14T09:30:00.000Z");
 const AT = Date.parse("2026-11-14T06:00:00.123Z");
 const AT_TEXT = "2026-11-14T06:00:00.123Z";
 
-const ownReading = (item: unknown, now: number) => ownReadingIn(item, new BatchContext(now));
+const decode = (item: unknown, now: number) => decodeIncomingReading(item, new BatchContext(now));
 const reading = (of: IncomingReading["source"], fill: number, createdAt = NOW): IncomingReading => ({
   source: of,
   createdAt,
@@ -21,50 +16,44 @@ const reading = (of: IncomingReading["source"], fill: number, createdAt = NOW): 
 const reasonOf = (value: IncomingReading | Rejected | undefined) =>
   value !== undefined && "rejected" in value ? value.rejected : undefined;
 
-test("a reading names its tank or its device, and is of now where it names no instant", () => {
-  assert.deepEqual(ownReading({ tank_id: "t1", fill_percentage: 63.4 }, NOW), reading({ tankId: "t1" }, 63.4));
-  assert.deepEqual(
-    ownReading({ device_id: "d1", fill_percentage: 0, created_at: AT_TEXT }, NOW),
-    reading({ deviceId: "d1" }, 0, AT),
-  );
+test("a reading names its tank or its device; without a time, the time of receipt counts", () => {
+  assert.deepEqual(decode({ tank_id: "t1", fill_percentage: 63.4 }, NOW), reading({ tankId: "t1" }, 63.4));
+  assert.deepEqual(decode({ device_id: "d1", fill_percentage: 0, created_at: AT_TEXT }, NOW), reading({ deviceId: "d1" }, 0, AT));
 });
 
-test("a device counts by its EUI in lower case, a tank's id as it is", () => {
+test("EUIs of devices become lower case, tank ids stay as they are", () => {
   const fill_percentage = 1;
-  assert.deepEqual(
-    ownReading({ device_id: "0004A30B001C0530", fill_percentage }, NOW),
-    reading({ deviceId: "0004a30b001c0530" }, 1),
-  );
-  assert.deepEqual(ownReading({ tank_id: "0004A30B001C0530", fill_percentage }, NOW), reading({ tankId: "0004A30B001C0530" }, 1));
+  assert.deepEqual(decode({ device_id: "0004A30B001C0530", fill_percentage }, NOW), reading({ deviceId: "0004a30b001c0530" }, 1));
+  assert.deepEqual(decode({ tank_id: "0004A30B001C0530", fill_percentage }, NOW), reading({ tankId: "0004A30B001C0530" }, 1));
 });
 
-test("a fill is any number from 0 to 100, kept as it came; -0 is 0", () => {
+test("a fill is any number from 0 to 100, kept exactly; -0 becomes 0", () => {
   for (const fill of [0, 100, 63.400000000000006, 5e-324]) {
-    assert.deepEqual(ownReading({ tank_id: "t", fill_percentage: fill }, NOW), reading({ tankId: "t" }, fill));
+    assert.deepEqual(decode({ tank_id: "t", fill_percentage: fill }, NOW), reading({ tankId: "t" }, fill));
   }
-  const zero = ownReading({ tank_id: "t", fill_percentage: -0 }, NOW);
+  const zero = decode({ tank_id: "t", fill_percentage: -0 }, NOW);
   assert.ok("measurement" in zero && "fill" in zero.measurement && Object.is(zero.measurement.fill, 0));
 });
 
-test("instants are RFC 3339, rounded down to the millisecond", () => {
+test("times are RFC 3339, rounded down to the millisecond", () => {
   for (const [text, at] of [
     ["2026-11-14T06:00:00.1239Z", AT],
     ["2026-11-14T07:00:00.123+01:00", AT],
     ["2026-11-14", Date.parse("2026-11-14")],
   ] as const) {
-    assert.deepEqual(ownReading({ tank_id: "t", fill_percentage: 1, created_at: text }, NOW), reading({ tankId: "t" }, 1, at));
+    assert.deepEqual(decode({ tank_id: "t", fill_percentage: 1, created_at: text }, NOW), reading({ tankId: "t" }, 1, at));
   }
 });
 
-test("the decoded object of a device may stand in place of the fill", () => {
+test("a payload may replace the fill", () => {
   const payload = { distance: 1230, nested: { battery: [3.6] } };
-  const arrival: IncomingReading = {
+  const expected: IncomingReading = {
     source: { deviceId: "d1" },
     createdAt: NOW,
     measurement: { payload: JSON.stringify(payload) },
   };
-  assert.deepEqual(ownReading({ device_id: "d1", payload }, NOW), arrival);
-  assert.deepEqual(decodeDeviceReadings("d1", { payload }, NOW), [arrival]);
+  assert.deepEqual(decode({ device_id: "d1", payload }, NOW), expected);
+  assert.deepEqual(decodeDeviceReadings("d1", { payload }, NOW), [expected]);
 });
 
 const DATETIME = 'must be a datetime such as "2026-11-14T09:30:00Z"';
@@ -108,44 +97,44 @@ for (const [item, reason] of [
     'unknown field "__proto__". Sensor values other than a percentage belong in "payload".',
   ],
 ] as const) {
-  test(`refused: ${reason} (${JSON.stringify(item).slice(0, 60)})`, () => {
-    assert.equal(reasonOf(ownReading(item, NOW)), reason);
+  test(`rejected: ${reason} (${JSON.stringify(item).slice(0, 60)})`, () => {
+    assert.equal(reasonOf(decode(item, NOW)), reason);
   });
 }
 
-test("a payload that is nested too deep to be handed on is refused", () => {
+test("a payload has at most 32 levels", () => {
   const nested = (levels: number) => JSON.parse(`${'{"a":'.repeat(levels)}1${"}".repeat(levels)}`);
-  assert.equal(reasonOf(ownReading({ device_id: "d", payload: nested(32) }, NOW)), undefined);
+  assert.equal(reasonOf(decode({ device_id: "d", payload: nested(32) }, NOW)), undefined);
   for (const levels of [33, 100_000]) {
     assert.equal(
-      reasonOf(ownReading({ device_id: "d", payload: nested(levels) }, NOW)),
+      reasonOf(decode({ device_id: "d", payload: nested(levels) }, NOW)),
       "payload: must not be nested deeper than 32 levels",
     );
   }
 });
 
 test("a payload has at most 16 KiB as JSON", () => {
-  const reason = (length: number) => reasonOf(ownReading({ device_id: "d", payload: { a: "x".repeat(length) } }, NOW));
+  const reason = (length: number) => reasonOf(decode({ device_id: "d", payload: { a: "x".repeat(length) } }, NOW));
   assert.equal(reason(16_384 - 8), undefined);
   assert.equal(reason(16_384 - 7), "payload: must have at most 16384 bytes as JSON, this one has 16385");
 });
 
-test("of several readings of one device, or of one tank, only the first may leave its instant out", () => {
-  const needed = {
+test("one reading per device or tank may omit its time", () => {
+  const timeRequired = {
     rejected: "created_at: is required for all but one of the readings of the same tank or device that are sent together",
   };
   const of = { deviceId: "d1" };
   const list = [{ fill_percentage: 1 }, { fill_percentage: 2 }, { fill_percentage: 3, created_at: AT_TEXT }];
-  assert.deepEqual(decodeDeviceReadings("d1", list, NOW), [reading(of, 1), needed, reading(of, 3, AT)]);
-  const delivery = new BatchContext(NOW);
+  assert.deepEqual(decodeDeviceReadings("d1", list, NOW), [reading(of, 1), timeRequired, reading(of, 3, AT)]);
+  const context = new BatchContext(NOW);
   const together = [{ device_id: "A" }, { tank_id: "A" }, { device_id: "A" }, { tank_id: "B" }, { tank_id: "A" }];
-  const told = together.map((one) => "rejected" in ownReadingIn({ ...one, fill_percentage: 1 }, delivery));
-  assert.deepEqual(told, [false, false, true, false, true]);
+  const isRejectedEach = together.map((one) => "rejected" in decodeIncomingReading({ ...one, fill_percentage: 1 }, context));
+  assert.deepEqual(isRejectedEach, [false, false, true, false, true]);
 });
 
-test("what was meant is guessed for the first ten names, and again for each reading that has one of them", () => {
-  const delivery = new BatchContext(NOW);
-  const reason = (name: string) => reasonOf(ownReadingIn({ [name]: 1 }, delivery));
+test("only the first ten unknown names of a batch get a suggestion", () => {
+  const context = new BatchContext(NOW);
+  const reason = (name: string) => reasonOf(decodeIncomingReading({ [name]: 1 }, context));
   const names = Array.from({ length: 11 }, (_, i) => `fill_percentag${i}`);
   const guessed = names.map((name) => reason(name)?.endsWith('Did you mean "fill_percentage"?'));
   assert.deepEqual(guessed, [...Array(10).fill(true), false]);
@@ -153,7 +142,7 @@ test("what was meant is guessed for the first ten names, and again for each read
   assert.equal(reason("fill_percentag10"), 'unknown field "fill_percentag10"');
 });
 
-test("on a device's own topic readings are one or a list, each judged by itself", () => {
+test("a device sends one reading or a list, each with its own result", () => {
   const of = { deviceId: "d1" };
   assert.deepEqual(decodeDeviceReadings("d1", { fill_percentage: 5 }, NOW), [reading(of, 5)]);
   assert.deepEqual(decodeDeviceReadings("d1", [{ fill_percentage: 5, created_at: AT_TEXT }, { fill_percentage: 101 }, 7], NOW), [
@@ -164,15 +153,15 @@ test("on a device's own topic readings are one or a list, each judged by itself"
   assert.deepEqual(decodeDeviceReadings("d1", [], NOW), []);
 });
 
-test("a topic's device is not named again in its readings", () => {
+test("readings on a device's topic do not name the device", () => {
   assert.equal(
     reasonOf(decodeDeviceReadings("d1", { device_id: "d1", fill_percentage: 5 }, NOW)[0]),
     'unknown field "device_id". The topic names the device.',
   );
 });
 
-test("a name is guessed among those that are known where it stands", () => {
-  const reason = (item: object) => reasonOf(ownReading(item, NOW));
+test("suggestions are names that are allowed there", () => {
+  const reason = (item: object) => reasonOf(decode(item, NOW));
   assert.equal(reason({ devise_id: "d" }), 'unknown field "devise_id". Did you mean "device_id"?');
   assert.equal(
     reasonOf(decodeDeviceReadings("d1", { devise_id: "d" }, NOW)[0]),
@@ -181,11 +170,11 @@ test("a name is guessed among those that are known where it stands", () => {
   assert.equal(reason({ devise_id: "d" }), 'unknown field "devise_id". Did you mean "device_id"?');
 });
 
-test("a topic without a possible device has no readings", () => {
+test("a topic with an invalid device id is rejected", () => {
   assert.deepEqual(decodeDeviceReadings("", { fill_percentage: 5 }, NOW), [{ rejected: "device_id: must not be empty" }]);
 });
 
-test("a list that is too long is refused as a whole", () => {
+test("a list that is too long is rejected as a whole", () => {
   const item = { fill_percentage: 5, created_at: AT_TEXT };
   assert.equal(decodeDeviceReadings("d1", Array(MAX_READINGS).fill(item), NOW).length, MAX_READINGS);
   assert.deepEqual(decodeDeviceReadings("d1", Array(MAX_READINGS + 1).fill(item), NOW), [

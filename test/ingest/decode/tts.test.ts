@@ -5,31 +5,31 @@ import { TTS_DOCUMENTED, TTS_JOIN, ttsUplink } from "./fixtures.ts";
 
 const NOW = Date.parse("2026-11-14T09:30:00.000Z");
 const AT = Date.parse("2020-02-12T15:15:46.014Z");
-const OF = { deviceId: "0004a30b001c0530" };
+const SOURCE = { deviceId: "0004a30b001c0530" };
 const PAYLOAD = { temperature: 1, luminosity: 0.64 };
 
-test("an uplink is a reading of its device: the decoded payload, when it was received", () => {
+test("an uplink is a reading of its device, with the decoded payload and the time of receipt", () => {
   assert.deepEqual(decodeTts(ttsUplink(), NOW), [
-    { source: OF, createdAt: AT, measurement: { payload: JSON.stringify(PAYLOAD) } },
+    { source: SOURCE, createdAt: AT, measurement: { payload: JSON.stringify(PAYLOAD) } },
   ]);
 });
 
 test("a device without an EUI is known by its id", () => {
-  const [arrival] = decodeTts(ttsUplink({}, { end_device_ids: { device_id: "dev1" } }), NOW);
-  assert.deepEqual(arrival && "source" in arrival && arrival.source, { deviceId: "dev1" });
+  const [reading] = decodeTts(ttsUplink({}, { end_device_ids: { device_id: "dev1" } }), NOW);
+  assert.deepEqual(reading && "source" in reading && reading.source, { deviceId: "dev1" });
 });
 
-test("the instant is that of the application server, else that of the network server, else now", () => {
+test("the time is the application server's, else the network server's, else ours", () => {
   const instantOf = (...change: Parameters<typeof ttsUplink>) => {
-    const [arrival] = decodeTts(ttsUplink(...change), NOW);
-    return arrival && "createdAt" in arrival && arrival.createdAt;
+    const [reading] = decodeTts(ttsUplink(...change), NOW);
+    return reading && "createdAt" in reading && reading.createdAt;
   };
   assert.equal(instantOf(), AT);
   assert.equal(instantOf({}, { received_at: undefined }), Date.parse("2020-02-12T15:15:45.789Z"));
   assert.equal(instantOf({ received_at: undefined }, { received_at: undefined }), NOW);
 });
 
-test("what carries no measurement is not ours: joins, answers to downlinks, uplinks without a port", () => {
+test("joins, downlink events and uplinks without a port are ignored", () => {
   const { uplink_message, ...rest } = JSON.parse(TTS_DOCUMENTED);
   for (const message of [
     JSON.parse(TTS_DOCUMENTED),
@@ -42,7 +42,7 @@ test("what carries no measurement is not ours: joins, answers to downlinks, upli
   }
 });
 
-test("an uplink that nothing has decoded is refused, since the operator can mend that", () => {
+test("an uplink without a decoded payload is rejected", () => {
   for (const decoded_payload of [undefined, null, "30"]) {
     assert.deepEqual(decodeTts(ttsUplink({ decoded_payload }), NOW), [
       { rejected: "uplink_message.decoded_payload: is missing; the device has no payload formatter, or it failed" },
@@ -50,13 +50,13 @@ test("an uplink that nothing has decoded is refused, since the operator can mend
   }
 });
 
-test("a level that somebody made up in the console is refused, and says so", () => {
+test("a simulated uplink is rejected", () => {
   assert.deepEqual(decodeTts(ttsUplink({}, { simulated: true }), NOW), [
     { rejected: "simulated: simulated uplinks are not stored" },
   ]);
 });
 
-test("what is no message of a device is refused", () => {
+test("what is not an uplink of The Things Stack is rejected", () => {
   assert.deepEqual(decodeTts("up", NOW), [{ rejected: "must be an object" }]);
   assert.deepEqual(decodeTts({}, NOW), [{ rejected: "end_device_ids: must be an object" }]);
   assert.deepEqual(decodeTts(ttsUplink({}, { end_device_ids: {} }), NOW), [{ rejected: "end_device_ids.device_id: is missing" }]);
@@ -65,7 +65,7 @@ test("what is no message of a device is refused", () => {
   ]);
 });
 
-test("who may publish for one device cannot speak for another", () => {
+test("an uplink of another device than the topic names is rejected", () => {
   assert.equal(decodeTts(ttsUplink(), NOW, "dev1").length, 1);
   assert.deepEqual(decodeTts(ttsUplink(), NOW, "dev2"), [
     { rejected: "end_device_ids.device_id: does not match the device in the topic" },

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import test from "node:test";
 import fc from "fast-check";
 import { READING_OUTCOMES } from "../../../src/domain/reading.ts";
-import type { CustomerRecord, RecordOutcome, TankRecord } from "../../../src/domain/record.ts";
+import type { CustomerRecord, RecordOutcome, TankRecord } from "../../../src/domain/records.ts";
 import type { CustomerQuery, Store } from "../../../src/domain/store.ts";
 import { putReadings } from "../../support/records.ts";
 import type { Lifetime } from "../../support/service.ts";

@@ -6,7 +6,7 @@ import type { Instant } from "../../../src/domain/instant.ts";
 import type { Scope } from "../../../src/domain/key.ts";
 import type { Page, PageQuery } from "../../../src/domain/page.ts";
 import type { Reading } from "../../../src/domain/reading.ts";
-import type { CustomerRecord, TankRecord } from "../../../src/domain/record.ts";
+import type { CustomerRecord, TankRecord } from "../../../src/domain/records.ts";
 import type { CustomerQuery, Found } from "../../../src/domain/store.ts";
 import type { Tank } from "../../../src/domain/tank.ts";
 

@@ -2,13 +2,12 @@
 
 import assert from "node:assert/strict";
 import type { Customer } from "../../../src/domain/customer.ts";
-import type { ExportRecord } from "../../../src/domain/export.ts";
 import { type Key, type Scope, UNRESTRICTED } from "../../../src/domain/key.ts";
 import type { AuditQuery, FleetQuery, TankSearch } from "../../../src/domain/management-reads.ts";
 import type { PageQuery } from "../../../src/domain/page.ts";
 import type { Reading } from "../../../src/domain/reading.ts";
-import type { CustomerRecord, TankRecord } from "../../../src/domain/record.ts";
-import type { CheckTotals, CustomerQuery, Finding, Store } from "../../../src/domain/store.ts";
+import type { CustomerRecord, TankRecord } from "../../../src/domain/records.ts";
+import type { CheckTotals, CustomerQuery, ExportRecord, Finding, Store } from "../../../src/domain/store.ts";
 import type { Tank } from "../../../src/domain/tank.ts";
 
 export const DAY = 86_400_000;

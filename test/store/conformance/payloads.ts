@@ -52,7 +52,7 @@ export function payloadConformance(engine: Engine): void {
       rejected(told).map((word) => word.split(/:|,/, 2).join(":")),
       ["new", "rejected: distance", "rejected: distance", "rejected: distance", "rejected: fill_percentage", "new"],
     );
-    assert.match(rejected(told)[1] ?? "", /"500" is a text where a number belongs/);
+    assert.match(rejected(told)[1] ?? "", /must be a number, not the string "500"/);
     assert.deepEqual(await fillsOf(store, "one"), [
       [1, 75],
       [6, 50],

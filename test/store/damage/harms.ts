@@ -282,12 +282,12 @@ export const TOLD: readonly Harm[] = [
   onTank(
     "an instant outside the calendar",
     "UPDATE tank SET updated_at = 9000000000000000 WHERE id = 'long'",
-    /updated_at: 9000000000000000 is no instant/,
+    /updated_at: 9000000000000000 is not an instant/,
   ),
   onTank(
     "a place that is not on Earth",
     "UPDATE tank SET latitude = 91 WHERE id = 'long'",
-    /location: latitude: must be from -90 to 90/,
+    /location.latitude: must be from -90 to 90/,
   ),
   {
     name: "a customer changed before it was made",

@@ -1,10 +1,9 @@
 // What a store answers, beside what the naive model does.
 
 import assert from "node:assert/strict";
-import type { ExportRecord } from "../../../src/domain/export.ts";
 import { UNRESTRICTED } from "../../../src/domain/key.ts";
 import { PAGE_NUMBER, type Page, type PageQuery } from "../../../src/domain/page.ts";
-import type { Found, Reads, Store } from "../../../src/domain/store.ts";
+import type { ExportRecord, Found, Reads, Store } from "../../../src/domain/store.ts";
 import type { Random } from "../../../src/simulate/random.ts";
 import type { NaiveStore } from "../conformance/model.ts";
 import { everything, sightOf, WHOLE } from "../conformance/objects.ts";

@@ -1,7 +1,7 @@
 // Customers and tanks as they may change: few instants, e-mails and owners, so that lists grow long and ties abound; one at
 // a time and by the thousand; deleted, restored, moved, renamed, sent again.
 
-import type { CustomerRecord, TankRecord } from "../../../src/domain/record.ts";
+import type { CustomerRecord, TankRecord } from "../../../src/domain/records.ts";
 import type { Random } from "../../../src/simulate/random.ts";
 import type { NaiveStore } from "../conformance/model.ts";
 import { customer, NEW_YEAR, tank } from "../conformance/objects.ts";

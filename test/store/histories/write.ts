@@ -1,6 +1,6 @@
 // A write as a value: it can be sent to a store, to another process, and to the naive model.
 
-import type { CustomerRecord, RecordOutcome, TankRecord } from "../../../src/domain/record.ts";
+import type { CustomerRecord, RecordOutcome, TankRecord } from "../../../src/domain/records.ts";
 import type { Writes } from "../../../src/domain/store.ts";
 import { arrivalsOf, type Sent, toldBy } from "../../support/arrivals.ts";
 import type { NaiveStore } from "../conformance/model.ts";

@@ -1,9 +1,8 @@
 // What is done to a store, one step after the other: orders, records of a file, and readings of tanks and devices.
 
 import { deviceKey, EARLIEST } from "../../../src/domain/device.ts";
-import type { DeviceRecord } from "../../../src/domain/device-record.ts";
 import type { IncomingBatch, ReadingSource } from "../../../src/domain/reading.ts";
-import type { CustomerRecord, TankRecord } from "../../../src/domain/record.ts";
+import type { CustomerRecord, DeviceRecord, TankRecord } from "../../../src/domain/records.ts";
 import type { Store } from "../../../src/domain/store.ts";
 import type { Random } from "../../../src/simulate/random.ts";
 import { customer, tank } from "../conformance/objects.ts";

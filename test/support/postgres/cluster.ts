@@ -1,22 +1,67 @@
 // One PostgreSQL server: its data folder, its port and its process.
 
-import type { ChildProcess } from "node:child_process";
+import { type ChildProcess, spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
-import { appendFileSync, existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import {
+  appendFileSync,
+  closeSync,
+  existsSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { Client } from "pg";
-import { copyOfRunning } from "./copy.ts";
-import { hasEnded, launch } from "./launch.ts";
-import { freePort } from "./port.ts";
+import { freePort } from "../free-port.ts";
 import { giveTo, type Programs } from "./programs.ts";
-import { SETTINGS } from "./settings.ts";
 
-/** `fast` ends sessions and writes all down; `immediate` leaves it to recovery; `kill` is `kill -9` of the main process. */
-export type Ending = "fast" | "immediate" | "kill";
+/** `fast` ends sessions and writes a checkpoint; `immediate` leaves recovery to the next start; `kill` is SIGKILL. */
+export type StopMode = "fast" | "immediate" | "kill";
 
 const SIGNALS = { fast: "SIGINT", immediate: "SIGQUIT", kill: "SIGKILL" } as const;
-const PATIENCE_MS = 30_000;
+const TIMEOUT_MS = 30_000;
+
+/** In postgresql.conf rather than on the command line, so that a test can overrule each with ALTER SYSTEM. */
+const SETTINGS = `
+# A test's data need not survive a crash of the machine; that of a process loses nothing.
+fsync = off
+full_page_writes = off
+# No socket in a folder, whose path may be too long for one.
+unix_socket_directories = ''
+listen_addresses = '127.0.0.1'
+max_connections = 200
+shared_buffers = 32MB
+min_wal_size = 32MB
+max_wal_size = 256MB
+timezone = 'UTC'
+log_timezone = 'UTC'
+wal_level = replica
+max_wal_senders = 8
+max_replication_slots = 8
+# In the data folder, so that nothing remains of a process that was killed.
+dynamic_shared_memory_type = ${process.platform === "win32" ? "windows" : "mmap"}
+`;
+
+/** An initialised data folder, which new servers copy instead of running initdb; its password is in a file beside it. */
+export type InitialData = { readonly path: string; readonly passwordFile: string };
+
+export async function initialData(programs: Programs, folder: string): Promise<InitialData> {
+  const data = { path: join(folder, "initial"), passwordFile: join(folder, "password") };
+  writeFileSync(data.passwordFile, randomBytes(12).toString("hex"), { mode: 0o600 });
+  giveTo(programs.user, data.passwordFile);
+  const logFile = join(folder, "initdb.log");
+  const options = ["--no-sync", "--no-instructions", "--username=postgres", "--auth=scram-sha-256", "--wal-segsize=1"];
+  const where = [`--pwfile=${data.passwordFile}`, "--encoding=UTF8", "--locale=C", "-D", data.path];
+  const child = launch(programs.initdb, [...options, ...where], programs, folder, logFile);
+  await hasEnded(child, TIMEOUT_MS);
+  if (child.exitCode !== 0) throw new Error(`initdb failed:\n${readFileSync(logFile, "utf8")}`);
+  appendFileSync(join(data.path, "postgresql.conf"), SETTINGS);
+  return data;
+}
 
 export class Cluster {
   readonly #programs: Programs;
@@ -25,8 +70,7 @@ export class Cluster {
   readonly #password: string;
   #port = 0;
   #process: ChildProcess | undefined;
-  /** The process is gone without having given back what it had of the system. */
-  #killed = false;
+  #wasKilled = false;
 
   private constructor(programs: Programs, folder: string, name: string, password: string) {
     this.#programs = programs;
@@ -35,32 +79,45 @@ export class Cluster {
     this.#password = password;
   }
 
-  /** A new server that runs. */
-  static async make(programs: Programs, folder: string, name: string, signal: AbortSignal): Promise<Cluster> {
-    const cluster = new Cluster(programs, folder, name, randomBytes(12).toString("hex"));
-    const passwordFile = join(folder, `${name}.password`);
-    writeFileSync(passwordFile, cluster.#password, { mode: 0o600 });
-    giveTo(programs.user, passwordFile);
-    const options = ["--no-sync", "--no-instructions", "--username=postgres", "--auth=scram-sha-256", `--pwfile=${passwordFile}`];
-    await cluster.#initdb([...options, "--encoding=UTF8", "--locale=C", "-D", cluster.#data], signal);
-    appendFileSync(join(cluster.#data, "postgresql.conf"), SETTINGS);
-    await cluster.#startSomewhere();
+  /** A new server that accepts connections. */
+  static async create(programs: Programs, folder: string, name: string, initial: InitialData): Promise<Cluster> {
+    const cluster = new Cluster(programs, folder, name, readFileSync(initial.passwordFile, "utf8"));
+    copyFolder(initial.path, cluster.#data);
+    giveTo(programs.user, cluster.#data);
+    await cluster.#startOnFreePort();
     return cluster;
   }
 
-  /** A streaming replica that answers. The server must run. */
+  /** A streaming replica that accepts connections. What pg_basebackup does, which npm's PostgreSQL lacks. */
   async replica(name: string): Promise<Cluster> {
     const replica = new Cluster(this.#programs, this.#folder, name, this.#password);
-    await copyOfRunning({ url: this.url, data: this.#data, name }, replica.#data);
+    const client = new Client({ connectionString: this.url });
+    await client.connect();
+    try {
+      // The slot keeps the log for the replica, also while it is stopped.
+      await client.query("SELECT pg_create_physical_replication_slot($1, true)", [name]);
+      await client.query("SELECT pg_backup_start($1, true)", [name]);
+      copyFolder(this.#data, replica.#data, NOT_COPIED);
+      const { rows } = await client.query<{ labelfile: string }>("SELECT labelfile FROM pg_backup_stop(false)");
+      writeFileSync(join(replica.#data, "backup_label"), rows[0]?.labelfile ?? "", { mode: 0o600 });
+    } finally {
+      await client.end();
+    }
+    const primary = `host=127.0.0.1 port=${this.#port} user=postgres password=${this.#password} application_name=${name}`;
+    const settings = `primary_conninfo = '${primary}'\nprimary_slot_name = '${name}'\n`;
+    appendFileSync(join(replica.#data, "postgresql.auto.conf"), settings);
+    writeFileSync(join(replica.#data, "standby.signal"), "", { mode: 0o600 });
     giveTo(this.#programs.user, replica.#data);
-    await replica.#startSomewhere();
+    await replica.#startOnFreePort();
     return replica;
   }
 
+  /** Of the database `postgres`; the same after a restart. */
   get url(): string {
     return `postgresql://postgres:${this.#password}@127.0.0.1:${this.#port}/postgres`;
   }
 
+  /** Of the main process, while it runs. */
   get pid(): number | undefined {
     return this.#process?.pid;
   }
@@ -73,109 +130,141 @@ export class Cluster {
     return join(this.#folder, `${this.#name}.log`);
   }
 
-  /** Starts it again where it was; it answers when this resolves. */
+  /** Starts it again on its port; it accepts connections when this resolves. */
   async start(): Promise<void> {
-    const deadline = performance.now() + PATIENCE_MS;
+    const deadline = performance.now() + TIMEOUT_MS;
     for (;;) {
-      const fault = await this.#tryToStart(deadline);
-      if (fault === undefined) return;
-      // Sessions outlive a main process that was killed, for a moment.
-      if (!fault.includes("is still in use") || performance.now() > deadline) throw new Error(fault);
+      const error = await this.#tryToStart(deadline);
+      if (error === undefined) return;
+      // Sessions outlive a killed main process for a moment.
+      if (!error.includes("is still in use") || performance.now() > deadline) throw new Error(error);
       await pause(20);
     }
   }
 
-  async stop(how: Ending): Promise<void> {
+  /** Resolves when the main process is gone; sessions of a killed one may live for a moment longer. */
+  async stop(mode: StopMode): Promise<void> {
     const running = this.#process;
     if (running === undefined) return;
-    running.kill(SIGNALS[how]);
-    const gone = await hasEnded(running, PATIENCE_MS);
-    if (!gone) throw new Error(`PostgreSQL has not stopped in ${PATIENCE_MS} ms:\n${this.#log()}`);
+    running.kill(SIGNALS[mode]);
+    if (!(await hasEnded(running, TIMEOUT_MS))) throw new Error(`PostgreSQL has not stopped:\n${this.#log()}`);
+    this.#process = undefined;
+    this.#wasKilled = mode === "kill";
   }
 
-  /** Stops it by any means, before the folder goes: nothing needs to be written down. */
+  /** Stops it before its folder is removed. */
   async end(): Promise<void> {
-    // The next start takes up the shared memory that a killed process left in the system, and frees it when it ends.
-    if (this.#killed && this.#process === undefined) await this.start().catch(() => {});
-    for (const how of ["immediate", "kill"] as const) {
-      const running = this.#process;
-      if (running === undefined) return;
-      running.kill(SIGNALS[how]);
-      await hasEnded(running, 5000);
-    }
+    // A killed process leaves a System V shared memory segment, which only the next start takes up and frees.
+    if (this.#wasKilled && this.#process === undefined) await this.start().catch(() => {});
+    await this.stop("immediate");
   }
 
-  async #startSomewhere(): Promise<void> {
+  async #startOnFreePort(): Promise<void> {
     for (let attempt = 1; ; attempt++) {
       this.#port = await freePort();
-      const fault = await this.#tryToStart(performance.now() + PATIENCE_MS);
-      if (fault === undefined) return;
-      // Somebody else can have taken the port in the meantime.
-      if (!fault.includes("could not create any TCP/IP sockets") || attempt === 5) throw new Error(fault);
+      const error = await this.#tryToStart(performance.now() + TIMEOUT_MS);
+      if (error === undefined) return;
+      // Another process can have taken the port in the meantime.
+      if (!error.includes("could not create any TCP/IP sockets") || attempt === 5) throw new Error(error);
     }
   }
 
-  async #initdb(options: readonly string[], signal: AbortSignal): Promise<void> {
-    const { code } = await this.#launch(this.#programs.initdb, options, signal).ended;
-    signal.throwIfAborted();
-    if (code !== 0) throw new Error(`initdb failed:\n${this.#log()}`);
-  }
-
-  /** What went wrong, if anything did. */
+  /** The error, if it does not start. */
   async #tryToStart(deadline: number): Promise<string | undefined> {
-    if (this.#process !== undefined) throw new Error("it runs already");
-    const logged = this.#logged();
-    const { child, ended } = this.#launch(this.#programs.postgres, ["-D", this.#data, "-p", String(this.#port)]);
-    this.#process = child;
-    void ended.then(({ signal }) => {
-      this.#process = undefined;
-      this.#killed ||= signal === "SIGKILL";
-    });
+    if (this.#process !== undefined) throw new Error("PostgreSQL is running already");
+    const logged = existsSync(this.#logFile) ? statSync(this.#logFile).size : 0;
+    const options = ["-D", this.#data, "-p", String(this.#port)];
+    const child = launch(this.#programs.postgres, options, this.#programs, this.#folder, this.#logFile);
     let reason = "";
-    while (this.#process !== undefined) {
-      reason = await this.#whyNoAnswer();
+    while (!isOver(child) && performance.now() < deadline) {
+      reason = await connectionError(this.url);
       if (reason === "") {
-        this.#killed = false;
-        return;
+        this.#process = child;
+        this.#wasKilled = false;
+        return undefined;
       }
-      if (performance.now() > deadline) {
-        await this.end();
-        break;
-      }
-      await pause(20);
+      await pause(10);
     }
+    child.kill("SIGKILL");
     return `PostgreSQL did not start: ${reason}\n${this.#log(logged)}`;
   }
 
-  async #whyNoAnswer(): Promise<string> {
-    const client = new Client({ connectionString: this.url, connectionTimeoutMillis: 5000 });
-    client.on("error", () => {});
-    try {
-      await client.connect();
-      await client.query("SELECT 1");
-      return "";
-    } catch (error) {
-      return String(error);
-    } finally {
-      await client.end().catch(() => {});
-    }
-  }
-
-  #launch(program: string, options: readonly string[], signal?: AbortSignal) {
-    return launch(program, options, {
-      user: this.#programs.user,
-      folder: this.#folder,
-      logFile: this.#logFile,
-      ...(signal && { signal }),
-    });
-  }
-
-  #logged(): number {
-    return existsSync(this.#logFile) ? statSync(this.#logFile).size : 0;
-  }
-
-  /** The end of what was logged since then. */
   #log(since = 0): string {
     return existsSync(this.#logFile) ? readFileSync(this.#logFile).subarray(since).subarray(-4000).toString() : "";
+  }
+}
+
+/** Empty if a connection can be opened. */
+export async function connectionError(url: string): Promise<string> {
+  const client = new Client({ connectionString: url, connectionTimeoutMillis: 10_000 });
+  client.on("error", () => {});
+  try {
+    await client.connect();
+    await client.query("SELECT 1");
+    return "";
+  } catch (error) {
+    return String(error);
+  } finally {
+    await client.end().catch(() => {});
+  }
+}
+
+/** As the server's user, with its output in a file. It does not keep this process from ending. */
+function launch(program: string, options: readonly string[], { user }: Programs, folder: string, logFile: string) {
+  // Without what would change how PostgreSQL behaves, or the language of its messages.
+  const kept = Object.entries(process.env).filter(([name]) => !/^(PG|LC_|LANG|TZ$)/.test(name));
+  const env = { ...Object.fromEntries(kept), LC_ALL: "C" };
+  const log = openSync(logFile, "a");
+  // Detached, so that Ctrl-C in a terminal does not reach it.
+  const how = { ...user, cwd: folder, env, windowsHide: true, detached: true } as const;
+  const child = spawn(program, options, { ...how, stdio: ["ignore", log, log] });
+  closeSync(log);
+  child.unref();
+  child.once("error", (error) => appendFileSync(logFile, `${program}: ${error.message}\n`));
+  return child;
+}
+
+const isOver = (child: ChildProcess): boolean => child.pid === undefined || child.exitCode !== null || child.signalCode !== null;
+
+/** Whether it has ended in time. */
+async function hasEnded(child: ChildProcess, timeoutMs: number): Promise<boolean> {
+  const deadline = performance.now() + timeoutMs;
+  do await pause(5);
+  while (!isOver(child) && performance.now() < deadline);
+  return isOver(child);
+}
+
+/** What belongs to the running server alone, and the log, which a replica streams. */
+const NOT_COPIED = new Set([
+  "pg_dynshmem",
+  "pg_notify",
+  "pg_replslot",
+  "pg_serial",
+  "pg_snapshots",
+  "pg_stat_tmp",
+  "pg_subtrans",
+  "pg_wal",
+  "postmaster.pid",
+  "postmaster.opts",
+]);
+
+/** Folders that are left out are created empty. */
+function copyFolder(from: string, to: string, leftOut: ReadonlySet<string> = new Set()): void {
+  mkdirSync(to, { mode: 0o700 });
+  for (const entry of readdirSync(from, { withFileTypes: true })) {
+    const [source, target] = [join(from, entry.name), join(to, entry.name)];
+    if (entry.isDirectory() && leftOut.has(entry.name)) mkdirSync(target, { mode: 0o700 });
+    else if (entry.isDirectory()) copyFolder(source, target);
+    else if (entry.isFile() && !leftOut.has(entry.name)) copyFile(source, target);
+  }
+}
+
+/** A file can disappear while a running server's folder is copied; replaying the log does without it. */
+function copyFile(from: string, to: string): void {
+  try {
+    // Not copyFileSync, after which ext4 flushes each file, and removing them waits for it.
+    writeFileSync(to, readFileSync(from), { flag: "wx", mode: 0o600 });
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
   }
 }

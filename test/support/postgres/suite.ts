@@ -1,21 +1,34 @@
-// Run by the test runner before the first test file and after the last: one PostgreSQL for all of them.
+// The runner's global setup: one PostgreSQL for all test files, and compiled modules that they share.
 
-import { answering, startServer } from "./server.ts";
+import { fileURLToPath } from "node:url";
+import { openStore } from "../../../src/store/open.ts";
+import { createDatabase, dropDatabase, TEMPLATE_LOCALE } from "./database.ts";
+import { expectReachable, startServer } from "./server.ts";
 
-let stop = async (): Promise<void> => {};
+let template: string | undefined;
+let endServer = async (): Promise<void> => {};
 
+/** Test files are processes of their own and inherit the environment. */
 export async function globalSetup(): Promise<void> {
+  // Otherwise each process and each writer thread compiles the same TypeScript again. The program's launcher uses the same folder.
+  process.env["NODE_COMPILE_CACHE"] ??= fileURLToPath(new URL("../../../node_modules/.cache/compile", import.meta.url));
   const given = process.env["TEST_POSTGRES_URL"];
   if (given) {
-    await answering(given);
-    return;
+    await expectReachable(given);
+  } else {
+    const { server, initial, end } = await startServer();
+    endServer = end;
+    process.env["TEST_POSTGRES_URL"] = server.url;
+    process.env["TEST_POSTGRES_INITIAL"] = initial;
   }
-  const server = await startServer();
-  stop = server.stop;
-  // Test files are processes of their own, and inherit it.
-  process.env["TEST_POSTGRES_URL"] = server.url;
+  // Copying a database is faster than creating the schema in each.
+  const { name, url } = await createDatabase({ locale: TEMPLATE_LOCALE });
+  template = name;
+  await (await openStore(url, () => {})).close();
+  process.env["TEST_POSTGRES_TEMPLATE"] = name;
 }
 
 export async function globalTeardown(): Promise<void> {
-  await stop();
+  if (template !== undefined) await dropDatabase(template);
+  await endServer();
 }

@@ -2,13 +2,10 @@
 
 import { AUDITED_ACTIONS, AUDITED_OBJECTS, type AuditEntry } from "../../../domain/audit.ts";
 import { deviceKey } from "../../../domain/device.ts";
-import { instantField } from "../../../domain/fields.ts";
 import { formatInstant } from "../../../domain/instant.ts";
-import { integer, literal, object, oneOf, ref, text } from "../../../domain/schema.ts";
-import { envelope, listObject } from "../../envelope.ts";
-import { LIST_PARAMETERS, pageQuestion, textFilter } from "../../parameters.ts";
+import { instantField, integer, literal, object, oneOf, ref, text } from "../../../domain/schema.ts";
+import { choice, LIST_PARAMETERS, listExample, listJson, listSchema, pageQuery, textFilter } from "../../parameters.ts";
 import { JSON_TYPE, type Route, route } from "../../route.ts";
-import { choice } from "./parts.ts";
 
 const example = {
   number: 4711,
@@ -23,10 +20,10 @@ const example = {
 
 const AuditEntryObject = object(
   {
-    number: integer({ minimum: 1, description: "Counted from 1, without a gap", examples: [example.number] }),
+    number: integer({ minimum: 1, description: "Sequence number from 1, without gaps", examples: [example.number] }),
     object: literal("audit_entry", { description: "Always `audit_entry`" }),
     created_at: instantField("When it was done"),
-    by: text({ description: "The id of the key, or in words who had none", examples: [example.by] }),
+    by: text({ description: "The id of the key, or a description of who acted without one", examples: [example.by] }),
     action: oneOf(AUDITED_ACTIONS, { description: "What was done", examples: ["changed"] }),
     type: oneOf(AUDITED_OBJECTS, { description: "What it was done to", examples: ["tank"] }),
     id: text({ description: "The id of that object", examples: [example.id] }),
@@ -36,9 +33,9 @@ const AuditEntryObject = object(
       examples: [example.changes],
     },
   },
-  { description: "Something that was done: by whom, when, and what changed" },
+  { description: "An action: by whom, when, and what changed" },
 );
-const AuditList = listObject(ref("AuditEntry"), "One page of the audit log");
+const AuditList = listSchema(ref("AuditEntry"), "One page of the audit log");
 
 export const auditSchemas = { AuditEntry: AuditEntryObject, AuditList };
 
@@ -46,31 +43,31 @@ export const auditRoutes: readonly Route[] = [
   route({
     path: "/manage/v1/audit",
     operation: "listAudit",
-    summary: "Who changed what?",
-    description: "The audit log, newest first.",
+    summary: "List the audit log",
+    description: "Who changed what, newest first.",
     tag: "Management",
-    reach: "manage",
+    requiredRole: "manage",
     parameters: {
       ...LIST_PARAMETERS,
-      by: textFilter("Only what was done with this key"),
-      type: choice(AUDITED_OBJECTS, "Only what was done to objects of this type"),
-      id: textFilter("Only what was done to the object with this id"),
+      by: textFilter("Only actions with this key"),
+      type: choice(AUDITED_OBJECTS, "Only actions on objects of this type"),
+      id: textFilter("Only actions on the object with this id"),
     },
-    answer: {
+    response: {
       mediaType: JSON_TYPE,
       schema: ref("AuditList"),
       description: "One page of the audit log",
-      examples: { page: { object: "list", data: [example], page: 1, size: 10, total_pages: 1, total_items: 1 } },
+      examples: { page: listExample(example) },
     },
-    refusals: [],
-    async ask({ doors, values }) {
-      const id = values.type === "device" && values.id !== undefined ? deviceKey(values.id) : values.id;
-      const question = { ...pageQuestion(values), by: values.by, object: values.type, id };
-      return envelope(await doors.manage.overview.auditPage(question), question, (entry) => JSON.stringify(shown(entry)));
+    errors: [],
+    async handle({ services, parameters }) {
+      const id = parameters.type === "device" && parameters.id !== undefined ? deviceKey(parameters.id) : parameters.id;
+      const query = { ...pageQuery(parameters), by: parameters.by, object: parameters.type, id };
+      return listJson(await services.management.reads.auditPage(query), query, (entry) => JSON.stringify(auditObject(entry)));
     },
   }),
 ];
 
-function shown({ number, at, by, action, object: type, id, changes }: AuditEntry) {
+function auditObject({ number, at, by, action, object: type, id, changes }: AuditEntry) {
   return { number, object: "audit_entry", created_at: formatInstant(at), by, action, type, id, changes };
 }

@@ -6,11 +6,19 @@ import { RequestError } from "../../../domain/errors.ts";
 import { isPossibleId } from "../../../domain/id.ts";
 import { customerResource } from "../../../domain/resource.ts";
 import { boolean, object, ref } from "../../../domain/schema.ts";
-import { envelope, listObject } from "../../envelope.ts";
 import { customerExample } from "../../examples.ts";
-import { LIST_PARAMETERS, NO_PARAMETERS, pageQuestion } from "../../parameters.ts";
+import {
+  flag,
+  LIST_PARAMETERS,
+  listExample,
+  listJson,
+  listSchema,
+  NO_PARAMETERS,
+  pageQuery,
+  prefixFilter,
+} from "../../parameters.ts";
 import { JSON_TYPE, type Route, route } from "../../route.ts";
-import { beginning, CONFLICTS, jsonBody, madeAnswer, onceFor, patchBody, shownAnswer, yesOrNo } from "./parts.ts";
+import { createdResponse, idempotencyKeyOf, jsonBody, patchBody, resourceResponse } from "./shared.ts";
 
 const PATH = "/manage/v1/customers";
 const example = { ...customerExample, deleted: false };
@@ -19,7 +27,7 @@ const ManagedCustomer = object(
   { ...CustomerObject.properties, deleted: boolean({ description: "Whether the customer is deleted", examples: [false] }) },
   { description: "A customer, as the operator sees it" },
 );
-const ManagedCustomerList = listObject(ref("ManagedCustomer"), "One page of customers");
+const ManagedCustomerList = listSchema(ref("ManagedCustomer"), "One page of customers");
 
 export const managedCustomerSchemas = { ManagedCustomer, ManagedCustomerList, NewCustomer, CustomerChange };
 
@@ -36,27 +44,27 @@ export const managedCustomerRoutes: readonly Route[] = [
     path: PATH,
     operation: "searchCustomers",
     summary: "Search customers",
-    description: "Customers by creation date, newest first; the deleted ones apart.",
+    description: "Customers by creation date, newest first. Deleted ones are listed separately.",
     tag: "Management",
-    reach: "manage",
+    requiredRole: "manage",
     parameters: {
       ...LIST_PARAMETERS,
-      name: beginning("name"),
-      email: beginning("email"),
-      deleted: yesOrNo("Those that are deleted, instead of those that are not", false),
+      name: prefixFilter("name"),
+      email: prefixFilter("email"),
+      deleted: flag("Deleted ones instead of existing ones", false),
     },
-    answer: {
+    response: {
       mediaType: JSON_TYPE,
       schema: ref("ManagedCustomerList"),
       description: "One page of customers",
-      examples: { page: { object: "list", data: [example], page: 1, size: 10, total_pages: 1, total_items: 1 } },
+      examples: { page: listExample(example) },
     },
-    refusals: [],
-    async ask({ doors, values }) {
-      const { name, email, deleted } = values;
-      const question = { ...pageQuestion(values), name, email, deleted };
-      const page = await doors.manage.overview.customerSearch(question);
-      return envelope(page, question, (customer) => JSON.stringify(customerResource(customer).object));
+    errors: [],
+    async handle({ services, parameters }) {
+      const { name, email, deleted } = parameters;
+      const query = { ...pageQuery(parameters), name, email, deleted };
+      const page = await services.management.reads.customerSearch(query);
+      return listJson(page, query, (customer) => JSON.stringify(customerResource(customer).object));
     },
   }),
   route({
@@ -64,18 +72,18 @@ export const managedCustomerRoutes: readonly Route[] = [
     path: PATH,
     operation: "createCustomer",
     summary: "Create a customer",
-    description: "Makes a customer. Without an `id` it gets a new one; an id that was ever used is taken.",
+    description: "Creates a customer, with a new id if none is given. An id that was ever used cannot be used again.",
     tag: "Management",
-    reach: "manage",
+    requiredRole: "manage",
     parameters: NO_PARAMETERS,
-    takes: ["Idempotency-Key"],
+    headers: ["Idempotency-Key"],
     body: jsonBody(ref("NewCustomer"), "The customer", { name: "Brenner Gas GmbH", email: "office@brenner-gas.example" }),
-    answer: { ...one("The customer that was made"), statuses: [201] },
-    refusals: ["id_taken"],
-    async ask({ doors, body, headers, key }) {
-      const order = { type: "create_customer", newId: doors.manage.newId("cus"), fields: body } as const;
-      const { resource, replayed } = await doors.manage.carryOut(order, key.id, onceFor(PATH, headers, body));
-      return madeAnswer(PATH, resource, replayed);
+    response: { ...one("The new customer"), statuses: [201] },
+    errors: ["id_taken"],
+    async handle({ services, body, headers, key }) {
+      const command = { type: "create_customer", newId: services.management.newId("cus"), fields: body } as const;
+      const { resource, replayed } = await services.management.execute(command, key.id, idempotencyKeyOf(PATH, headers, body));
+      return createdResponse(PATH, resource, replayed);
     },
   }),
   route({
@@ -84,14 +92,14 @@ export const managedCustomerRoutes: readonly Route[] = [
     summary: "Inspect a customer",
     description: "One customer with all its fields, deleted or not.",
     tag: "Management",
-    reach: "manage",
+    requiredRole: "manage",
     parameters: NO_PARAMETERS,
-    answer: one("The customer"),
-    refusals: ["customer_unknown"],
-    async ask({ doors, id }) {
-      const found = isPossibleId(id) ? await doors.manage.overview.managedCustomer(id) : undefined;
+    response: one("The customer"),
+    errors: ["customer_unknown"],
+    async handle({ services, id }) {
+      const found = isPossibleId(id) ? await services.management.reads.managedCustomer(id) : undefined;
       if (found === undefined) throw new RequestError("customer_unknown", "There is no customer with this id.");
-      return shownAnswer(customerResource(found));
+      return resourceResponse(customerResource(found));
     },
   }),
   route({
@@ -99,17 +107,17 @@ export const managedCustomerRoutes: readonly Route[] = [
     path: `${PATH}/:id`,
     operation: "changeCustomer",
     summary: "Change a customer",
-    description: "A JSON merge patch: what is named changes, `null` empties a field that may be empty, the rest stays.",
+    description: "A JSON merge patch: fields that are given change, `null` clears an optional field.",
     tag: "Management",
-    reach: "manage",
+    requiredRole: "manage",
     parameters: NO_PARAMETERS,
-    takes: ["If-Match"],
-    body: patchBody(ref("CustomerChange"), "What is to change", { phone: "+49 30 5550 0143" }),
-    answer: one("The customer as it is now"),
-    refusals: ["customer_unknown", ...CONFLICTS],
-    async ask({ doors, body, headers, id, key }) {
-      const order = { type: "change_customer", id, fields: body, ifMatch: headers.ifMatch } as const;
-      return shownAnswer((await doors.manage.carryOut(order, key.id)).resource);
+    headers: ["If-Match"],
+    body: patchBody(ref("CustomerChange"), "The changes", { phone: "+49 30 5550 0143" }),
+    response: one("The changed customer"),
+    errors: ["customer_unknown", "state_conflict"],
+    async handle({ services, body, headers, id, key }) {
+      const command = { type: "change_customer", id, fields: body, ifMatch: headers.ifMatch } as const;
+      return resourceResponse((await services.management.execute(command, key.id)).resource);
     },
   }),
   route({
@@ -117,16 +125,16 @@ export const managedCustomerRoutes: readonly Route[] = [
     path: `${PATH}/:id`,
     operation: "deleteCustomer",
     summary: "Delete a customer",
-    description: "Deletes a customer, and its keys stop working. One who still owns tanks is kept, unless they go along.",
+    description: "Deletes a customer and disables its keys. Fails while the customer owns tanks, unless `tanks` is true.",
     tag: "Management",
-    reach: "manage",
-    parameters: { tanks: yesOrNo("Deletes the customer's tanks along with it", false) },
-    takes: ["If-Match"],
-    answer: one("The customer, deleted"),
-    refusals: ["customer_unknown", "customer_has_tanks"],
-    async ask({ doors, headers, id, key, values }) {
-      const order = { type: "delete_customer", id, tanks: values.tanks, ifMatch: headers.ifMatch } as const;
-      return shownAnswer((await doors.manage.carryOut(order, key.id)).resource);
+    requiredRole: "manage",
+    parameters: { tanks: flag("Also deletes the customer's tanks", false) },
+    headers: ["If-Match"],
+    response: one("The deleted customer"),
+    errors: ["customer_unknown", "customer_has_tanks"],
+    async handle({ services, headers, id, key, parameters }) {
+      const command = { type: "delete_customer", id, tanks: parameters.tanks, ifMatch: headers.ifMatch } as const;
+      return resourceResponse((await services.management.execute(command, key.id)).resource);
     },
   }),
   route({
@@ -134,16 +142,16 @@ export const managedCustomerRoutes: readonly Route[] = [
     path: `${PATH}/:id/restore`,
     operation: "restoreCustomer",
     summary: "Restore a customer",
-    description: "Brings a deleted customer back, with the tanks that were deleted along with it and all their readings.",
+    description: "Restores a deleted customer, with the tanks that were deleted together with it and their readings.",
     tag: "Management",
-    reach: "manage",
-    parameters: { tanks: yesOrNo("Brings the tanks back that were deleted along with it", true) },
-    takes: ["If-Match"],
-    answer: one("The customer, restored"),
-    refusals: ["customer_unknown", "device_in_use"],
-    async ask({ doors, headers, id, key, values }) {
-      const order = { type: "restore_customer", id, tanks: values.tanks, ifMatch: headers.ifMatch } as const;
-      return shownAnswer((await doors.manage.carryOut(order, key.id)).resource);
+    requiredRole: "manage",
+    parameters: { tanks: flag("Also restores the tanks that were deleted together with it", true) },
+    headers: ["If-Match"],
+    response: one("The restored customer"),
+    errors: ["customer_unknown", "device_in_use"],
+    async handle({ services, headers, id, key, parameters }) {
+      const command = { type: "restore_customer", id, tanks: parameters.tanks, ifMatch: headers.ifMatch } as const;
+      return resourceResponse((await services.management.execute(command, key.id)).resource);
     },
   }),
 ];

@@ -3,18 +3,16 @@
 import { DeviceChange } from "../../../domain/commands/devices.ts";
 import { deviceKey } from "../../../domain/device.ts";
 import { RequestError } from "../../../domain/errors.ts";
-import { idField, instantField } from "../../../domain/fields.ts";
 import { isPossibleId } from "../../../domain/id.ts";
 import { pendingFields } from "../../../domain/pending.ts";
 import { ProfileSchema } from "../../../domain/profile.ts";
 import { deviceResource, type Resource } from "../../../domain/resource.ts";
-import { integer, literal, nullable, nullableNumber, object, ref, text } from "../../../domain/schema.ts";
-import type { ManageDoor } from "../../doors.ts";
-import { envelope, listObject } from "../../envelope.ts";
+import { idField, instantField, integer, literal, nullable, nullableNumber, object, ref, text } from "../../../domain/schema.ts";
 import { shapeExample, tankExample } from "../../examples.ts";
-import { LIST_PARAMETERS, NO_PARAMETERS } from "../../parameters.ts";
+import type { ManagementService } from "../../management.ts";
+import { flag, LIST_PARAMETERS, listExample, listJson, listSchema, NO_PARAMETERS } from "../../parameters.ts";
 import { JSON_TYPE, type Route, route } from "../../route.ts";
-import { jsonBody, patchBody, shownAnswer, TakenIn, yesOrNo } from "./parts.ts";
+import { jsonBody, patchBody, ReleasedReadings, resourceResponse } from "./shared.ts";
 import { SWAP } from "./tanks.ts";
 
 const PATH = "/manage/v1/devices";
@@ -34,60 +32,63 @@ const DeviceObject = object(
   {
     id: idField("Identifier of the device; an EUI-64 in lower case", tankExample.assigned_device_id),
     object: literal("device", { description: "Always `device`" }),
-    tank_id: nullable(idField("The tank it serves; null where it serves none", tankExample.id)),
-    since: nullable(instantField("Since when; null where it was nowhere else before")),
+    tank_id: nullable(idField("The tank it serves; null if none", tankExample.id)),
+    since: nullable(instantField("Since when; null if it has served no other tank")),
     profile,
-    waiting: integer({ minimum: 0, description: "How many of its readings wait for a tank or a profile", examples: [0] }),
-    dropped: integer({ minimum: 0, description: "How many could not wait, or could not be read in the end", examples: [0] }),
+    waiting: integer({ minimum: 0, description: "Number of pending readings, which need a tank or a profile", examples: [0] }),
+    dropped: integer({
+      minimum: 0,
+      description: "Number of readings dropped because too many were pending, or not readable",
+      examples: [0],
+    }),
   },
-  { description: "A device, the tank it serves, and how its payloads are read" },
+  { description: "A device, the tank it serves, and the profile of its payloads" },
 );
 const InspectedDevice = object(
   {
     ...DeviceObject.properties,
-    waits_because: nullable(
-      text({ description: "What its newest reading waits for, in words", examples: ["the device serves no tank"] }),
-    ),
+    waits_because: nullable(text({ description: "Why its newest reading is pending", examples: ["the device serves no tank"] })),
     newest_waiting: nullable(
       object(
         {
           created_at: instantField("When it was measured"),
-          fill_percentage: nullableNumber({ description: "Its fill, where it has one", examples: [63.4] }),
-          payload: nullable(text({ description: "Otherwise its payload, as JSON; a long one is cut", examples: ["{}"] })),
+          fill_percentage: nullableNumber({ description: "Its fill percentage, if it has one", examples: [63.4] }),
+          payload: nullable(text({ description: "Otherwise its payload as JSON; a long one is truncated", examples: ["{}"] })),
         },
-        { description: "Of its readings that wait, the one measured last" },
+        { description: "The pending reading that was measured last" },
       ),
     ),
   },
-  { description: "A device, and what waits of it" },
+  { description: "A device and its pending readings" },
 );
 const ChangedDevice = object(
   {
     ...InspectedDevice.properties,
-    taken_in: TakenIn,
-    replaced_device_id: nullable(idField("The device that the tank had before; null where it is the same", "d-17")),
+    taken_in: ReleasedReadings,
+    replaced_device_id: nullable(idField("The previous device of the tank; null if it is the same", "d-17")),
   },
-  { description: "A device after a change, with the readings that had waited for it" },
+  { description: "A device after a change, with the pending readings that the change stored" },
 );
-const ForgottenDevice = object(
+const RemovedDevice = object(
   {
     id: DeviceObject.properties.id,
     object: literal("device", { description: "Always `device`" }),
     deleted: literal(true, { description: "Always true" }),
-    removed: integer({ minimum: 0, description: "How many readings of it waited, and are gone", examples: [1] }),
+    removed: integer({ minimum: 0, description: "Number of pending readings removed", examples: [1] }),
     served: nullable(
       object(
         {
           tank_id: idField("The tank", tankExample.id),
           until: instantField("Until when, not included"),
         },
-        { description: "The tank it served last, and is still known for; null where it served none" },
+        { description: "The tank it served last; null if none" },
       ),
     ),
   },
-  { description: "A device that is forgotten" },
+  { description: "A removed device" },
 );
-const DeviceList = listObject(ref("Device"), "One page of devices");
+const DeviceList = listSchema(ref("Device"), "One page of devices");
+/** The profile and the shape have their own validation. */
 const documentedChange = {
   ...DeviceChange,
   properties: { ...DeviceChange.properties, profile, shape: { anyOf: [ref("Shape"), { type: "null" }] } },
@@ -97,7 +98,7 @@ export const deviceSchemas = {
   Device: DeviceObject,
   InspectedDevice,
   ChangedDevice,
-  ForgottenDevice,
+  RemovedDevice,
   DeviceList,
   Profile: ProfileSchema,
   DeviceChange: documentedChange,
@@ -113,44 +114,44 @@ const one = (description: string) => ({
 
 const change = { tank_id: tankExample.id, profile: "milesight-em500-udl", shape: shapeExample };
 const CHANGE_DESCRIPTION =
-  "Which tank the device serves, how its payloads are read, and the shape of that tank. What is not named stays; the readings that waited for it are taken in.";
+  "Sets the tank that the device serves, the profile of its payloads, and the shape of that tank. Fields that are not given stay. Pending readings that become readable are stored.";
 
 export const deviceRoutes: readonly Route[] = [
   route({
     path: PATH,
     operation: "listDevices",
     summary: "List devices",
-    description: "Devices by id; with `waiting=true` those of which readings wait for a tank or a profile.",
+    description: "Devices by id; with `waiting=true`, those with pending readings.",
     tag: "Management",
-    reach: "manage",
+    requiredRole: "manage",
     parameters: {
       page: LIST_PARAMETERS.page,
       size: LIST_PARAMETERS.size,
-      waiting: yesOrNo("Those of which readings wait, or those of which none do", undefined),
+      waiting: flag("Those with pending readings, or those without", undefined),
     },
-    answer: {
+    response: {
       mediaType: JSON_TYPE,
       schema: ref("DeviceList"),
       description: "One page of devices",
-      examples: { page: { object: "list", data: [example], page: 1, size: 10, total_pages: 1, total_items: 1 } },
+      examples: { page: listExample(example) },
     },
-    refusals: [],
-    async ask({ doors, values }) {
-      const page = await doors.manage.overview.deviceSearch(values);
-      return envelope(page, values, (device) => JSON.stringify(deviceResource(device).object));
+    errors: [],
+    async handle({ services, parameters }) {
+      const page = await services.management.reads.deviceSearch(parameters);
+      return listJson(page, parameters, (device) => JSON.stringify(deviceResource(device).object));
     },
   }),
   route({
     path: `${PATH}/:id`,
     operation: "inspectDevice",
     summary: "Inspect a device",
-    description: "One device, with how many of its readings wait, the newest of them, and for what it waits.",
+    description: "One device, with the number of its pending readings, the newest of them, and why it is pending.",
     tag: "Management",
-    reach: "manage",
+    requiredRole: "manage",
     parameters: NO_PARAMETERS,
-    answer: one("The device"),
-    refusals: ["device_unknown"],
-    ask: async ({ doors, id }) => shownAnswer(await shownNow(doors.manage, id)),
+    response: one("The device"),
+    errors: ["device_unknown"],
+    handle: async ({ services, id }) => resourceResponse(await deviceNow(services.management, id)),
   }),
   ...(["PUT", "PATCH"] as const).map((method) =>
     route({
@@ -160,21 +161,21 @@ export const deviceRoutes: readonly Route[] = [
       summary: method === "PUT" ? "Register or change a device" : "Change a device",
       description: CHANGE_DESCRIPTION,
       tag: "Management",
-      reach: "manage",
+      requiredRole: "manage",
       parameters: { swap: SWAP },
-      takes: ["If-Match"],
-      body: (method === "PUT" ? jsonBody : patchBody)(ref("DeviceChange"), "What is to change", change),
-      answer: {
-        ...one("The device as it is now"),
+      headers: ["If-Match"],
+      body: (method === "PUT" ? jsonBody : patchBody)(ref("DeviceChange"), "The changes", change),
+      response: {
+        ...one("The changed device"),
         schema: ref("ChangedDevice"),
         examples: { device: { ...inspected, taken_in: null, replaced_device_id: null } },
       },
-      refusals: ["device_unknown", "device_in_use"],
-      async ask({ doors, body, headers, id, key, values }) {
-        const order = { type: "put_device", id, fields: body, ifMatch: headers.ifMatch, swap: values.swap } as const;
-        const { taken_in, replaced_device_id } = (await doors.manage.carryOut(order, key.id)).resource.object;
-        const { object, etag: tag } = await shownNow(doors.manage, id);
-        return shownAnswer({ object: { ...object, taken_in, replaced_device_id }, etag: tag });
+      errors: ["device_unknown", "device_in_use"],
+      async handle({ services, body, headers, id, key, parameters }) {
+        const command = { type: "put_device", id, fields: body, ifMatch: headers.ifMatch, swap: parameters.swap } as const;
+        const { taken_in, replaced_device_id } = (await services.management.execute(command, key.id)).resource.object;
+        const { object, etag } = await deviceNow(services.management, id);
+        return resourceResponse({ object: { ...object, taken_in, replaced_device_id }, etag });
       },
     }),
   ),
@@ -182,19 +183,19 @@ export const deviceRoutes: readonly Route[] = [
     method: "DELETE",
     path: `${PATH}/:id`,
     operation: "forgetDevice",
-    summary: "Forget a device",
+    summary: "Remove a device",
     description:
-      "Removes the profile of a device that serves no tank, and the readings that wait. Where it has served stays known, so that readings measured then still find their tank; one that never served a tank is as if it had never been heard.",
+      "Removes the profile and the pending readings of a device that serves no tank. The tanks it has served stay known, so that late readings still find their tank.",
     tag: "Management",
-    reach: "manage",
+    requiredRole: "manage",
     parameters: NO_PARAMETERS,
-    takes: ["If-Match"],
-    answer: {
+    headers: ["If-Match"],
+    response: {
       mediaType: JSON_TYPE,
-      schema: ref("ForgottenDevice"),
-      description: "It is forgotten",
+      schema: ref("RemovedDevice"),
+      description: "The removed device",
       examples: {
-        forgotten: {
+        removed: {
           id: example.id,
           object: "device",
           deleted: true,
@@ -203,19 +204,19 @@ export const deviceRoutes: readonly Route[] = [
         },
       },
     },
-    refusals: ["device_unknown", "device_in_use"],
-    async ask({ doors, headers, id, key }) {
-      return (await doors.manage.carryOut({ type: "remove_device", id, ifMatch: headers.ifMatch }, key.id)).resource.object;
+    errors: ["device_unknown", "device_in_use"],
+    async handle({ services, headers, id, key }) {
+      return (await services.management.execute({ type: "remove_device", id, ifMatch: headers.ifMatch }, key.id)).resource.object;
     },
   }),
 ];
 
-async function shownNow({ overview }: ManageDoor, id: string): Promise<Resource> {
-  const device = isPossibleId(id) ? await overview.managedDevice(deviceKey(id)) : undefined;
+async function deviceNow({ reads }: ManagementService, id: string): Promise<Resource> {
+  const device = isPossibleId(id) ? await reads.managedDevice(deviceKey(id)) : undefined;
   if (device === undefined) throw new RequestError("device_unknown", "There is no device with this id.");
   const { tank_id } = device.device;
-  const newest = device.waiting === 0 ? undefined : await overview.newestPending(device.device.id);
-  const tank = newest === undefined || tank_id === null ? undefined : await overview.managedTank(tank_id);
-  const { object, etag: tag } = deviceResource(device);
-  return { object: { ...object, ...pendingFields(device.device, tank, newest) }, etag: tag };
+  const newest = device.waiting === 0 ? undefined : await reads.newestPending(device.device.id);
+  const tank = newest === undefined || tank_id === null ? undefined : await reads.managedTank(tank_id);
+  const { object, etag } = deviceResource(device);
+  return { object: { ...object, ...pendingFields(device.device, tank, newest) }, etag };
 }

@@ -1,35 +1,41 @@
-// GET /manage/v1/fleet: the question of every morning.
+// GET /manage/v1/fleet
 
-import { parseDuration } from "../../../domain/duration.ts";
 import type { Instant } from "../../../domain/instant.ts";
 import { FLEET_STATES, type FleetEntry, marginOf } from "../../../domain/management-reads.ts";
 import { telemetryObject } from "../../../domain/reading.ts";
-import { literal, nullableNumber, object, oneOf, ref, text } from "../../../domain/schema.ts";
+import { literal, nullableNumber, object, oneOf, ref } from "../../../domain/schema.ts";
 import { tankObject } from "../../../domain/tank.ts";
-import { envelope, listObject } from "../../envelope.ts";
 import { tankExample, telemetryExample } from "../../examples.ts";
-import { LIST_PARAMETERS, type Parameter, textFilter } from "../../parameters.ts";
+import {
+  choice,
+  duration,
+  LIST_PARAMETERS,
+  listExample,
+  listJson,
+  listSchema,
+  prefixFilter,
+  textFilter,
+} from "../../parameters.ts";
 import { JSON_TYPE, type Route, route } from "../../route.ts";
-import { beginning, choice } from "./parts.ts";
 
 const FleetTank = object(
   {
     object: literal("fleet_tank", { description: "Always `fleet_tank`" }),
     state: oneOf(FLEET_STATES, {
-      description: "low: at its threshold or below it; unknown: it has no reading",
+      description: "low: at or below its threshold; unknown: it has no reading",
       examples: ["low"],
     }),
     margin: nullableNumber({
-      description: "How many percent above its threshold the tank stands; below it, less than 0",
+      description: "Percentage points above the threshold; negative below it",
       examples: [43.4],
     }),
-    age_seconds: nullableNumber({ description: "How long ago its latest reading was created", examples: [5400] }),
+    age_seconds: nullableNumber({ description: "Age of the latest reading in seconds", examples: [5400] }),
     latest: { anyOf: [ref("Telemetry"), { type: "null" }] },
     tank: ref("Tank"),
   },
   { description: "A tank and how urgently it needs a delivery" },
 );
-const FleetList = listObject(ref("FleetTank"), "One page of the fleet, the most urgent first");
+const FleetList = listSchema(ref("FleetTank"), "One page of the fleet, the most urgent first");
 
 export const fleetSchemas = { FleetTank, FleetList };
 
@@ -42,63 +48,59 @@ const example = {
   tank: tankExample,
 };
 
-const SILENT_FOR: Parameter<number | undefined> = {
-  schema: text({ description: "Only those without a reading for so long, such as 24h or 7d; also those that never had one" }),
-  fallback: undefined,
-  read(given) {
-    const value = parseDuration(given);
-    return value === undefined ? { must: "a span such as 24h, 90m or 7d" } : { value };
-  },
-};
+const SILENT_FOR = duration(
+  { description: "Only those without a reading for this long, such as 24h or 7d, or without any" },
+  undefined,
+);
 
 export const fleetRoutes: readonly Route[] = [
   route({
     path: "/manage/v1/fleet",
     operation: "listFleet",
-    summary: "Which tank needs a truck next?",
+    summary: "List tanks by urgency",
     description:
-      "Every live tank with its latest reading and how far it stands from its threshold, the most urgent first; those without a reading last.",
+      "All tanks with their latest reading and the distance to their threshold, the most urgent first, those without a reading last.",
     tag: "Management",
-    reach: "manage",
+    requiredRole: "manage",
     parameters: {
       page: LIST_PARAMETERS.page,
       size: LIST_PARAMETERS.size,
       state: choice(FLEET_STATES, "Only those in this state"),
       silent_for: SILENT_FOR,
       owner_id: textFilter("Only those of this customer"),
-      city: beginning("city"),
+      city: prefixFilter("city"),
     },
-    answer: {
+    response: {
       mediaType: JSON_TYPE,
       schema: ref("FleetList"),
       description: "One page of the fleet",
-      examples: { page: { object: "list", data: [example], page: 1, size: 10, total_pages: 1, total_items: 1 } },
+      examples: { page: listExample(example) },
     },
-    refusals: [],
-    async ask({ doors, values }) {
-      const now = doors.manage.clock();
-      const { silent_for, ...rest } = values;
+    errors: [],
+    async handle({ services, parameters }) {
+      const now = services.management.clock();
+      const { silent_for, ...rest } = parameters;
       const silentSince = silent_for === undefined ? undefined : now - silent_for;
-      const page = await doors.manage.overview.fleetPage({ ...rest, silentSince });
-      return envelope(page, values, (entry) => JSON.stringify(shown(entry, now)));
+      const page = await services.management.reads.fleetPage({ ...rest, silentSince });
+      return listJson(page, parameters, (entry) => JSON.stringify(fleetObject(entry, now)));
     },
   }),
 ];
 
-function shown(entry: FleetEntry, now: Instant) {
+function fleetObject(entry: FleetEntry, now: Instant) {
   const margin = marginOf(entry);
   const { latest, tank } = entry;
   return {
     object: "fleet_tank",
     state: margin === null ? "unknown" : margin > 0 ? "ok" : "low",
-    margin: margin === null ? null : tidy(margin),
+    margin: margin === null ? null : withoutNoise(margin),
     age_seconds: latest === null ? null : Math.max(0, Math.floor((now - latest.created_at) / 1000)),
     latest: latest === null ? null : telemetryObject(latest),
     tank: tankObject(tank),
   };
 }
 
-/** A difference of two decimals has noise far behind the point. */
-function tidy(margin: number): number {
+/** A difference of two decimals has floating-point noise. */
+function withoutNoise(margin: number): number {
   return Math.round(margin * 1e9) / 1e9 + 0;
 }

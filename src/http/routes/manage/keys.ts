@@ -1,17 +1,24 @@
 // /manage/v1/keys
 
 import { KeyChangeObject, NewKey } from "../../../domain/commands/keys.ts";
-import { parseDuration } from "../../../domain/duration.ts";
 import { RequestError } from "../../../domain/errors.ts";
-import { idField, instantField, nullableInstantField } from "../../../domain/fields.ts";
 import { KEY_STATES } from "../../../domain/key.ts";
 import { keyResource } from "../../../domain/resource.ts";
-import { literal, nullable, nullableText, object, oneOf, ref, text } from "../../../domain/schema.ts";
-import type { ManageDoor } from "../../doors.ts";
-import { envelope, listObject } from "../../envelope.ts";
-import { LIST_PARAMETERS, NO_PARAMETERS, type Parameter } from "../../parameters.ts";
-import { type Answer, JSON_TYPE, type Route, route } from "../../route.ts";
-import { CONFLICTS, jsonBody, madeAnswer, onceFor, patchBody, shownAnswer } from "./parts.ts";
+import {
+  idField,
+  instantField,
+  literal,
+  nullable,
+  nullableInstantField,
+  nullableText,
+  object,
+  oneOf,
+  ref,
+} from "../../../domain/schema.ts";
+import type { ManagementService } from "../../management.ts";
+import { duration, LIST_PARAMETERS, listExample, listJson, listSchema, NO_PARAMETERS } from "../../parameters.ts";
+import { JSON_TYPE, type Route, type RouteResponse, route } from "../../route.ts";
+import { createdResponse, idempotencyKeyOf, jsonBody, patchBody, resourceResponse } from "./shared.ts";
 
 const PATH = "/manage/v1/keys";
 const DEFAULT_OVERLAP_MS = 24 * 3_600_000;
@@ -41,24 +48,24 @@ const KeyObject = object(
     customer_id,
     device_id,
     rate,
-    created_at: instantField("When the key was made"),
+    created_at: instantField("When the key was created"),
     expires_at,
     revoked_at: nullableInstantField("When the key was revoked"),
-    replaced_by: nullable(idField("The key that took its place when it was rotated", example.id)),
-    state: oneOf(KEY_STATES, { description: "Whether it works", examples: ["active"] }),
+    replaced_by: nullable(idField("The key that replaced it when it was rotated", example.id)),
+    state: oneOf(KEY_STATES, { description: "Whether it is active, or why not", examples: ["active"] }),
   },
-  { description: "A key: what it may do, never its secret" },
+  { description: "A key, without its secret" },
 );
-const KeyMade = object(
+const CreatedKey = object(
   {
     ...KeyObject.properties,
-    secret: nullableText({ description: "The key itself. It is told this once; null where the request is replayed" }),
+    secret: nullableText({ description: "The key itself, shown only once; null if the request is replayed" }),
   },
-  { description: "A key that was made, with its secret" },
+  { description: "A new key with its secret" },
 );
-const KeyList = listObject(ref("Key"), "One page of keys");
+const KeyList = listSchema(ref("Key"), "One page of keys");
 
-export const keySchemas = { Key: KeyObject, KeyMade, KeyList, NewKey, KeyChange: KeyChangeObject };
+export const keySchemas = { Key: KeyObject, CreatedKey, KeyList, NewKey, KeyChange: KeyChangeObject };
 
 const one = (description: string) => ({
   mediaType: JSON_TYPE,
@@ -67,45 +74,41 @@ const one = (description: string) => ({
   examples: { key: example },
   etag: true as const,
 });
-const made = {
+const created = {
   mediaType: JSON_TYPE,
-  schema: ref("KeyMade"),
-  description: "The key that was made, with its secret",
-  examples: { key: { ...example, secret: "tm_…" } },
+  schema: ref("CreatedKey"),
+  description: "The new key with its secret",
+  examples: { key: { ...example, secret: "tm_4kB9vQ2mZt8xR1nLw7Hc5JyD3fG6sA0uQ9aZ" } },
   etag: true as const,
   statuses: [201] as const,
 };
 
-const OVERLAP: Parameter<number> = {
-  schema: text({ default: "24h", description: "For how long the old key works on, such as 24h or 30m" }),
-  fallback: DEFAULT_OVERLAP_MS,
-  read(given) {
-    const value = parseDuration(given);
-    return value === undefined ? { must: "a span such as 24h, 30m or 45s" } : { value };
-  },
-};
+const OVERLAP = duration(
+  { default: "24h", description: "How long the old key continues to work, such as 24h or 30m" },
+  DEFAULT_OVERLAP_MS,
+);
 
 export const keyRoutes: readonly Route[] = [
   route({
     path: PATH,
     operation: "listKeys",
     summary: "List keys",
-    description: "Every key, newest first, never its secret.",
+    description: "All keys, newest first, without their secrets.",
     tag: "Management",
-    reach: "manage",
+    requiredRole: "manage",
     parameters: { page: LIST_PARAMETERS.page, size: LIST_PARAMETERS.size },
-    answer: {
+    response: {
       mediaType: JSON_TYPE,
       schema: ref("KeyList"),
       description: "One page of keys",
-      examples: { page: { object: "list", data: [example], page: 1, size: 10, total_pages: 1, total_items: 1 } },
+      examples: { page: listExample(example) },
     },
-    refusals: [],
-    async ask({ doors, values: { page, size } }) {
-      const { overview, clock } = doors.manage;
-      const keys = await overview.keyList();
+    errors: [],
+    async handle({ services, parameters: { page, size } }) {
+      const { reads, clock } = services.management;
+      const keys = await reads.keyList();
       const data = keys.slice((page - 1) * size, page * size);
-      return envelope({ data, totalItems: keys.length }, { page, size }, (key) =>
+      return listJson({ data, totalItems: keys.length }, { page, size }, (key) =>
         JSON.stringify(keyResource(key, clock()).object),
       );
     },
@@ -115,47 +118,52 @@ export const keyRoutes: readonly Route[] = [
     path: PATH,
     operation: "createKey",
     summary: "Create a key",
-    description: "Makes a key. Its secret is in this answer, and nowhere else.",
+    description: "Creates a key. Its secret is in this response and nowhere else.",
     tag: "Management",
-    reach: "manage",
+    requiredRole: "manage",
     parameters: NO_PARAMETERS,
-    takes: ["Idempotency-Key"],
+    headers: ["Idempotency-Key"],
     body: jsonBody(ref("NewKey"), "The key", { name: "gateway north", role: "ingest" }),
-    answer: made,
-    refusals: [],
-    async ask({ doors, body, headers, key }) {
-      const { resource, replayed, secret } = await doors.manage.createKey(body, key.id, onceFor(PATH, headers, body));
-      return madeAnswer(PATH, { ...resource, object: { ...resource.object, secret } }, replayed);
+    response: created,
+    errors: [],
+    async handle({ services, body, headers, key }) {
+      const { resource, replayed, secret } = await services.management.createKey(
+        body,
+        key.id,
+        idempotencyKeyOf(PATH, headers, body),
+      );
+      return createdResponse(PATH, { ...resource, object: { ...resource.object, secret } }, replayed);
     },
   }),
   route({
     path: `${PATH}/:id`,
     operation: "inspectKey",
     summary: "Inspect a key",
-    description: "One key, never its secret.",
+    description: "One key, without its secret.",
     tag: "Management",
-    reach: "manage",
+    requiredRole: "manage",
     parameters: NO_PARAMETERS,
-    answer: one("The key"),
-    refusals: ["key_unknown"],
-    ask: ({ doors, id }) => inspect(doors.manage, id),
+    response: one("The key"),
+    errors: ["key_unknown"],
+    handle: ({ services, id }) => inspect(services.management, id),
   }),
   route({
     method: "PATCH",
     path: `${PATH}/:id`,
     operation: "changeKey",
     summary: "Change a key",
-    description: "A JSON merge patch of its name, its rate, or when it ends. What it may do does not change: make another.",
+    description:
+      "A JSON merge patch of its name, rate limit or expiry. To change its role, customer or device, create another key.",
     tag: "Management",
-    reach: "manage",
+    requiredRole: "manage",
     parameters: NO_PARAMETERS,
-    takes: ["If-Match"],
-    body: patchBody(ref("KeyChange"), "What is to change", { rate: 50 }),
-    answer: one("The key as it is now"),
-    refusals: ["key_unknown", ...CONFLICTS],
-    async ask({ doors, body, headers, id, key }) {
-      const order = { type: "change_key", id, fields: body, ifMatch: headers.ifMatch } as const;
-      return shownAnswer((await doors.manage.carryOut(order, key.id)).resource);
+    headers: ["If-Match"],
+    body: patchBody(ref("KeyChange"), "The changes", { rate: 50 }),
+    response: one("The changed key"),
+    errors: ["key_unknown", "state_conflict"],
+    async handle({ services, body, headers, id, key }) {
+      const command = { type: "change_key", id, fields: body, ifMatch: headers.ifMatch } as const;
+      return resourceResponse((await services.management.execute(command, key.id)).resource);
     },
   }),
   route({
@@ -163,16 +171,16 @@ export const keyRoutes: readonly Route[] = [
     path: `${PATH}/:id`,
     operation: "revokeKey",
     summary: "Revoke a key",
-    description: "Ends a key within a second, for good.",
+    description: "Revokes a key permanently. It stops working within a second.",
     tag: "Management",
-    reach: "manage",
+    requiredRole: "manage",
     parameters: NO_PARAMETERS,
-    takes: ["If-Match"],
-    answer: one("The key, revoked"),
-    refusals: ["key_unknown"],
-    async ask({ doors, headers, id, key }) {
-      const order = { type: "revoke_key", id, ifMatch: headers.ifMatch } as const;
-      return shownAnswer((await doors.manage.carryOut(order, key.id)).resource);
+    headers: ["If-Match"],
+    response: one("The revoked key"),
+    errors: ["key_unknown"],
+    async handle({ services, headers, id, key }) {
+      const command = { type: "revoke_key", id, ifMatch: headers.ifMatch } as const;
+      return resourceResponse((await services.management.execute(command, key.id)).resource);
     },
   }),
   route({
@@ -180,21 +188,21 @@ export const keyRoutes: readonly Route[] = [
     path: `${PATH}/:id/rotate`,
     operation: "rotateKey",
     summary: "Rotate a key",
-    description: "Makes a successor that may do the same and lives as long; the old key works on for the overlap.",
+    description: "Creates a replacement with the same permissions and lifetime. The old key continues to work for the overlap.",
     tag: "Management",
-    reach: "manage",
+    requiredRole: "manage",
     parameters: { overlap: OVERLAP },
-    answer: made,
-    refusals: ["key_unknown", ...CONFLICTS],
-    async ask({ doors, id, key, values }) {
-      const { resource, secret } = await doors.manage.rotateKey(id, values.overlap, key.id);
-      return madeAnswer(PATH, { ...resource, object: { ...resource.object, secret } }, false);
+    response: created,
+    errors: ["key_unknown", "state_conflict"],
+    async handle({ services, id, key, parameters }) {
+      const { resource, secret } = await services.management.rotateKey(id, parameters.overlap, key.id);
+      return createdResponse(PATH, { ...resource, object: { ...resource.object, secret } }, false);
     },
   }),
 ];
 
-async function inspect({ overview, clock }: ManageDoor, id: string): Promise<Answer> {
-  const key = (await overview.keyList()).find((known) => known.id === id);
+async function inspect({ reads, clock }: ManagementService, id: string): Promise<RouteResponse> {
+  const key = (await reads.keyList()).find((known) => known.id === id);
   if (key === undefined) throw new RequestError("key_unknown", "There is no key with this id.");
-  return shownAnswer(keyResource(key, clock()));
+  return resourceResponse(keyResource(key, clock()));
 }

@@ -1,23 +1,24 @@
-// POST /manage/v1/provision: many customers and tanks at once.
+// POST /manage/v1/provision
 
 import { array, boolean, integer, literal, object, ref, text } from "../../../domain/schema.ts";
 import { invalidBody } from "../../../domain/validate.ts";
 import { customerExample, tankExample } from "../../examples.ts";
-import { Answer, JSON_TYPE, type Route, route } from "../../route.ts";
-import { jsonBody, onceFor, yesOrNo } from "./parts.ts";
+import { flag } from "../../parameters.ts";
+import { JSON_TYPE, type Route, RouteResponse, route } from "../../route.ts";
+import { idempotencyKeyOf, jsonBody, REPLAYED } from "./shared.ts";
 
 const PATH = "/manage/v1/provision";
-const ROWS_MOST = 50_000;
-const MAX_BYTES = 33_554_432;
+const MAX_ROWS = 50_000;
+const MAX_BODY_BYTES = 33_554_432;
 
 const Count = object({ new: integer({ minimum: 0 }), changed: integer({ minimum: 0 }), unchanged: integer({ minimum: 0 }) });
 const ProvisionedChange = object(
   {
-    row: text({ description: "Where it stands in what was sent", examples: ["tanks[0]"] }),
+    row: text({ description: "The position in the request", examples: ["tanks[0]"] }),
     id: text({ description: "The id of the customer or tank", examples: [tankExample.id] }),
     field: text({ description: "The field", examples: ["min_fill_alert_percentage"] }),
-    from: { description: "What it was", examples: [20] },
-    to: { description: "What it is then", examples: [25] },
+    from: { description: "The old value", examples: [20] },
+    to: { description: "The new value", examples: [25] },
   },
   { description: "A field that changes" },
 );
@@ -28,16 +29,16 @@ const Provisioning = object(
     customers: Count,
     tanks: Count,
     changes: array(ref("ProvisionedChange"), {
-      description: "What differs in those that were there before, row by row; the first 100",
+      description: "The first 100 changes of existing objects, row by row",
     }),
-    more_changes: integer({ minimum: 0, description: "How many more there are" }),
+    more_changes: integer({ minimum: 0, description: "Number of further changes" }),
   },
-  { description: "What became of many customers and tanks" },
+  { description: "The result of a provisioning" },
 );
 
 export const provisionSchemas = { Provisioning, ProvisionedChange };
 
-const rows = (name: string) => array(ref(name), { maxItems: ROWS_MOST, description: "A known id changes what is there" });
+const rows = (name: string) => array(ref(name), { maxItems: MAX_ROWS, description: "An existing id changes the object" });
 const example = {
   customers: [{ id: customerExample.id, name: customerExample.name, email: customerExample.email }],
   tanks: [
@@ -59,23 +60,23 @@ export const provisionRoutes: readonly Route[] = [
     path: PATH,
     operation: "provision",
     summary: "Create or change many customers and tanks",
-    description: `Up to ${ROWS_MOST} in all, customers before tanks. All are judged before any is written, and all are written or none. An id may stand in one row alone.`,
+    description: `Up to ${MAX_ROWS} in total, customers before tanks. All are validated before any is written, and all are written or none. An id may occur only once.`,
     tag: "Management",
-    reach: "manage",
-    parameters: { dry_run: yesOrNo("Judges, and writes nothing", false) },
-    takes: ["Idempotency-Key"],
+    requiredRole: "manage",
+    parameters: { dry_run: flag("Validates only, and writes nothing", false) },
+    headers: ["Idempotency-Key"],
     body: {
       ...jsonBody(
         object({ customers: rows("NewCustomer"), tanks: rows("NewTank") }, {}, ["customers", "tanks"]),
         "The customers and the tanks",
         example,
       ),
-      maxBytes: MAX_BYTES,
+      maxBytes: MAX_BODY_BYTES,
     },
-    answer: {
+    response: {
       mediaType: JSON_TYPE,
       schema: ref("Provisioning"),
-      description: "What was made and changed, or would be",
+      description: "What was created and changed, or would be",
       examples: {
         done: {
           object: "provisioning",
@@ -87,33 +88,33 @@ export const provisionRoutes: readonly Route[] = [
         },
       },
     },
-    refusals: [],
-    async ask({ doors, body, headers, key, values }) {
-      const { newId, carryOut } = doors.manage;
+    errors: [],
+    async handle({ services, body, headers, key, parameters }) {
+      const { management } = services;
       const { customers, tanks } = rowsIn(body);
-      const order = {
+      const command = {
         type: "provision",
-        customers: customers.map((fields) => ({ newId: newId("cus"), fields })),
-        tanks: tanks.map((fields) => ({ newId: newId("tank"), fields })),
-        isDryRun: values.dry_run,
+        customers: customers.map((fields) => ({ newId: management.newId("cus"), fields })),
+        tanks: tanks.map((fields) => ({ newId: management.newId("tank"), fields })),
+        isDryRun: parameters.dry_run,
       } as const;
-      const once = values.dry_run ? undefined : onceFor(PATH, headers, body);
-      const { resource, replayed } = await carryOut(order, key.id, once);
-      return new Answer(200, resource.object, replayed ? { "idempotency-replayed": "true" } : {});
+      const idempotencyKey = parameters.dry_run ? undefined : idempotencyKeyOf(PATH, headers, body);
+      const { resource, replayed } = await management.execute(command, key.id, idempotencyKey);
+      return new RouteResponse(200, resource.object, replayed ? REPLAYED : {});
     },
   }),
 ];
 
 function rowsIn(body: unknown): { readonly customers: readonly unknown[]; readonly tanks: readonly unknown[] } {
   const { customers = [], tanks = [], ...rest } = (typeof body === "object" ? (body ?? {}) : {}) as Record<string, unknown>;
-  const faults = Object.keys(rest).map((field) => ({ field, message: "is not known here" }));
-  if (Array.isArray(body) || typeof body !== "object") faults.push({ field: "", message: "must be an object" });
+  const errors = Object.keys(rest).map((field) => ({ field, message: "is not a known field" }));
+  if (Array.isArray(body) || typeof body !== "object") errors.push({ field: "", message: "must be an object" });
   for (const [field, value] of Object.entries({ customers, tanks })) {
-    if (!Array.isArray(value)) faults.push({ field, message: "must be a list" });
+    if (!Array.isArray(value)) errors.push({ field, message: "must be a list" });
   }
-  if (faults.length > 0 || !Array.isArray(customers) || !Array.isArray(tanks)) throw invalidBody(faults);
-  if (customers.length + tanks.length > ROWS_MOST) {
-    throw invalidBody([{ field: "", message: `must have at most ${ROWS_MOST} customers and tanks in all` }]);
+  if (errors.length > 0 || !Array.isArray(customers) || !Array.isArray(tanks)) throw invalidBody(errors);
+  if (customers.length + tanks.length > MAX_ROWS) {
+    throw invalidBody([{ field: "", message: `must have at most ${MAX_ROWS} customers and tanks in total` }]);
   }
   return { customers, tanks };
 }

@@ -6,12 +6,21 @@ import { tankResource } from "../../../domain/resource.ts";
 import { boolean, object, ref } from "../../../domain/schema.ts";
 import { ShapeSchema } from "../../../domain/shape.ts";
 import { TankObject } from "../../../domain/tank.ts";
-import { envelope, listObject } from "../../envelope.ts";
 import { shapeExample, tankExample } from "../../examples.ts";
-import { LIST_PARAMETERS, NO_PARAMETERS, pageQuestion, textFilter } from "../../parameters.ts";
+import {
+  flag,
+  LIST_PARAMETERS,
+  listExample,
+  listJson,
+  listSchema,
+  NO_PARAMETERS,
+  pageQuery,
+  prefixFilter,
+  textFilter,
+} from "../../parameters.ts";
 import { JSON_TYPE, type Route, route } from "../../route.ts";
 import { tankUnknown } from "../tanks.ts";
-import { beginning, CONFLICTS, jsonBody, madeAnswer, onceFor, patchBody, shownAnswer, TakenIn, yesOrNo } from "./parts.ts";
+import { createdResponse, idempotencyKeyOf, jsonBody, patchBody, ReleasedReadings, resourceResponse } from "./shared.ts";
 
 const PATH = "/manage/v1/tanks";
 const example = { ...tankExample, shape: shapeExample, deleted: false };
@@ -22,11 +31,11 @@ const ManagedTank = object(
   { description: "A tank, as the operator sees it" },
 );
 const ChangedTank = object(
-  { ...ManagedTank.properties, taken_in: TakenIn },
-  { description: "A tank after a change, with the readings that had waited for it" },
+  { ...ManagedTank.properties, taken_in: ReleasedReadings },
+  { description: "A tank after a change, with the pending readings that the change stored" },
 );
-const ManagedTankList = listObject(ref("ManagedTank"), "One page of tanks");
-/** As they are documented; the shape has rules of its own. */
+const ManagedTankList = listSchema(ref("ManagedTank"), "One page of tanks");
+/** The shape has its own validation. */
 const withShape = (schema: typeof NewTank | typeof TankChange) => ({ ...schema, properties: { ...schema.properties, shape } });
 
 export const managedTankSchemas = {
@@ -63,37 +72,37 @@ const newTank = {
   location: { city: "Freiburg" },
 };
 
-export const SWAP = yesOrNo("Where the device serves another tank: both tanks exchange their devices", false);
+export const SWAP = flag("If the device serves another tank, the two tanks exchange their devices", false);
 
 export const managedTankRoutes: readonly Route[] = [
   route({
     path: PATH,
     operation: "searchTanks",
     summary: "Search tanks",
-    description: "Tanks by creation date, newest first; the deleted ones apart.",
+    description: "Tanks by creation date, newest first. Deleted ones are listed separately.",
     tag: "Management",
-    reach: "manage",
+    requiredRole: "manage",
     parameters: {
       ...LIST_PARAMETERS,
-      name: beginning("name"),
-      city: beginning("city"),
-      custom_id: beginning("custom_id"),
+      name: prefixFilter("name"),
+      city: prefixFilter("city"),
+      custom_id: prefixFilter("custom_id"),
       owner_id: textFilter("Only those of this customer"),
-      device_id: textFilter("Only the one that has this device"),
-      deleted: yesOrNo("Those that are deleted, instead of those that are not", false),
+      device_id: textFilter("Only the one with this device"),
+      deleted: flag("Deleted ones instead of existing ones", false),
     },
-    answer: {
+    response: {
       mediaType: JSON_TYPE,
       schema: ref("ManagedTankList"),
       description: "One page of tanks",
-      examples: { page: { object: "list", data: [example], page: 1, size: 10, total_pages: 1, total_items: 1 } },
+      examples: { page: listExample(example) },
     },
-    refusals: [],
-    async ask({ doors, values }) {
-      const { name, city, custom_id, owner_id, device_id, deleted } = values;
-      const question = { ...pageQuestion(values), name, city, custom_id, owner_id, device_id, deleted };
-      const page = await doors.manage.overview.tankSearch(question);
-      return envelope(page, question, (tank) => JSON.stringify(tankResource(tank).object));
+    errors: [],
+    async handle({ services, parameters }) {
+      const { name, city, custom_id, owner_id, device_id, deleted } = parameters;
+      const query = { ...pageQuery(parameters), name, city, custom_id, owner_id, device_id, deleted };
+      const page = await services.management.reads.tankSearch(query);
+      return listJson(page, query, (tank) => JSON.stringify(tankResource(tank).object));
     },
   }),
   route({
@@ -101,18 +110,18 @@ export const managedTankRoutes: readonly Route[] = [
     path: PATH,
     operation: "createTank",
     summary: "Create a tank",
-    description: "Makes a tank. Readings of its device that waited are taken in. Without an `id` it gets a new one.",
+    description: "Creates a tank, with a new id if none is given. Pending readings of its device are stored.",
     tag: "Management",
-    reach: "manage",
+    requiredRole: "manage",
     parameters: NO_PARAMETERS,
-    takes: ["Idempotency-Key"],
+    headers: ["Idempotency-Key"],
     body: jsonBody(ref("NewTank"), "The tank", newTank),
-    answer: { ...changed("The tank that was made"), statuses: [201] },
-    refusals: ["id_taken", "device_in_use"],
-    async ask({ doors, body, headers, key }) {
-      const order = { type: "create_tank", newId: doors.manage.newId("tank"), fields: body } as const;
-      const { resource, replayed } = await doors.manage.carryOut(order, key.id, onceFor(PATH, headers, body));
-      return madeAnswer(PATH, resource, replayed);
+    response: { ...changed("The new tank"), statuses: [201] },
+    errors: ["id_taken", "device_in_use"],
+    async handle({ services, body, headers, key }) {
+      const command = { type: "create_tank", newId: services.management.newId("tank"), fields: body } as const;
+      const { resource, replayed } = await services.management.execute(command, key.id, idempotencyKeyOf(PATH, headers, body));
+      return createdResponse(PATH, resource, replayed);
     },
   }),
   route({
@@ -121,14 +130,14 @@ export const managedTankRoutes: readonly Route[] = [
     summary: "Inspect a tank",
     description: "One tank with all its fields, deleted or not.",
     tag: "Management",
-    reach: "manage",
+    requiredRole: "manage",
     parameters: NO_PARAMETERS,
-    answer: one("The tank"),
-    refusals: ["tank_unknown"],
-    async ask({ doors, id }) {
-      const found = isPossibleId(id) ? await doors.manage.overview.managedTank(id) : undefined;
+    response: one("The tank"),
+    errors: ["tank_unknown"],
+    async handle({ services, id }) {
+      const found = isPossibleId(id) ? await services.management.reads.managedTank(id) : undefined;
       if (found === undefined) throw tankUnknown();
-      return shownAnswer(tankResource(found));
+      return resourceResponse(tankResource(found));
     },
   }),
   route({
@@ -136,20 +145,20 @@ export const managedTankRoutes: readonly Route[] = [
     path: `${PATH}/:id`,
     operation: "changeTank",
     summary: "Change a tank",
-    description: "A JSON merge patch: what is named changes, `null` empties a field that may be empty, the rest stays.",
+    description: "A JSON merge patch: fields that are given change, `null` clears an optional field.",
     tag: "Management",
-    reach: "manage",
+    requiredRole: "manage",
     parameters: { swap: SWAP },
-    takes: ["If-Match"],
-    body: patchBody(ref("TankChange"), "What is to change", {
+    headers: ["If-Match"],
+    body: patchBody(ref("TankChange"), "The changes", {
       min_fill_alert_percentage: 25,
       location: { street_number: "12b" },
     }),
-    answer: changed("The tank as it is now"),
-    refusals: ["tank_unknown", "device_in_use", ...CONFLICTS],
-    async ask({ doors, body, headers, id, key, values }) {
-      const order = { type: "change_tank", id, fields: body, ifMatch: headers.ifMatch, swap: values.swap } as const;
-      return shownAnswer((await doors.manage.carryOut(order, key.id)).resource);
+    response: changed("The changed tank"),
+    errors: ["tank_unknown", "device_in_use", "state_conflict"],
+    async handle({ services, body, headers, id, key, parameters }) {
+      const command = { type: "change_tank", id, fields: body, ifMatch: headers.ifMatch, swap: parameters.swap } as const;
+      return resourceResponse((await services.management.execute(command, key.id)).resource);
     },
   }),
   route({
@@ -157,15 +166,17 @@ export const managedTankRoutes: readonly Route[] = [
     path: `${PATH}/:id`,
     operation: "deleteTank",
     summary: "Delete a tank",
-    description: "Deletes a tank and frees its device. Its readings are kept, unseen, until it is restored.",
+    description: "Deletes a tank and frees its device. Its readings are kept, and are visible again once it is restored.",
     tag: "Management",
-    reach: "manage",
+    requiredRole: "manage",
     parameters: NO_PARAMETERS,
-    takes: ["If-Match"],
-    answer: one("The tank, deleted"),
-    refusals: ["tank_unknown"],
-    async ask({ doors, headers, id, key }) {
-      return shownAnswer((await doors.manage.carryOut({ type: "delete_tank", id, ifMatch: headers.ifMatch }, key.id)).resource);
+    headers: ["If-Match"],
+    response: one("The deleted tank"),
+    errors: ["tank_unknown"],
+    async handle({ services, headers, id, key }) {
+      return resourceResponse(
+        (await services.management.execute({ type: "delete_tank", id, ifMatch: headers.ifMatch }, key.id)).resource,
+      );
     },
   }),
   route({
@@ -173,20 +184,20 @@ export const managedTankRoutes: readonly Route[] = [
     path: `${PATH}/:id/restore`,
     operation: "restoreTank",
     summary: "Restore a tank",
-    description: "Brings a deleted tank back, readings included. Where its device has gone elsewhere, name another.",
+    description: "Restores a deleted tank with its readings. If its device serves another tank by now, give another device.",
     tag: "Management",
-    reach: "manage",
+    requiredRole: "manage",
     parameters: NO_PARAMETERS,
-    takes: ["If-Match"],
+    headers: ["If-Match"],
     body: {
-      ...jsonBody(ref("TankRestoring"), "Another device, where it needs one", { assigned_device_id: "a84041c2f1827d3f" }),
+      ...jsonBody(ref("TankRestoring"), "Another device, if needed", { assigned_device_id: "a84041c2f1827d3f" }),
       optional: true,
     },
-    answer: changed("The tank, restored"),
-    refusals: ["tank_unknown", "device_in_use", ...CONFLICTS],
-    async ask({ doors, body, headers, id, key }) {
-      const order = { type: "restore_tank", id, fields: body, ifMatch: headers.ifMatch } as const;
-      return shownAnswer((await doors.manage.carryOut(order, key.id)).resource);
+    response: changed("The restored tank"),
+    errors: ["tank_unknown", "device_in_use", "state_conflict"],
+    async handle({ services, body, headers, id, key }) {
+      const command = { type: "restore_tank", id, fields: body, ifMatch: headers.ifMatch } as const;
+      return resourceResponse((await services.management.execute(command, key.id)).resource);
     },
   }),
 ];

@@ -1,0 +1,263 @@
+// Commands that manage customers, tanks, devices and keys. Each checks its arguments first, then sends requests of the
+// management interface to the local database, or with --url to a running service.
+
+import { once } from "node:events";
+import { UserError } from "../domain/errors.ts";
+import { quoted } from "../domain/text.ts";
+import { isObject } from "../domain/validate.ts";
+import { type Call, type Command, configOf, text, withStore } from "./command.ts";
+import { bodyFrom, type Field, flagHelp, flagsOf, flagUsage, type Option, queryFrom, userErrorFor } from "./fields.ts";
+import { type Column, clean, print, say, Table } from "./output.ts";
+import { sendToService } from "./remote.ts";
+import { type Item, itemIn, localService, Problem, pathTo, type Query, type Service } from "./service.ts";
+
+type Input = {
+  readonly call: Call;
+  /** The first argument. */
+  readonly id: string;
+  readonly body: Record<string, unknown>;
+  readonly query: Query;
+};
+export type Execute = (service: Service) => Promise<number>;
+
+export type ApiCommand = Pick<Command, "name" | "summary"> & {
+  /** The summary by default. */
+  readonly help?: string;
+  /** Without the program's name. */
+  readonly example: string;
+  /** The arguments: nouns, each given by id; one that ends in `…` may be repeated. */
+  readonly takes?: readonly string[];
+  readonly body?: readonly Field[];
+  readonly query?: readonly Field[];
+  /** Flags that are not sent. */
+  readonly options?: readonly Option[];
+  /** Flags that must be given. */
+  readonly required?: readonly string[];
+  /** It may be the first command on a new database. */
+  readonly mayCreate?: true;
+  /** Checks the input before anything is opened. */
+  readonly prepare: (input: Input) => Execute;
+};
+
+export const GROUP_HELP = `They work on the database (DATABASE_URL), or with --url URL on a running service. That needs a key with the
+role manage, in TANK_MONITOR_KEY or --key KEY.`;
+
+export const JSON_OPTION: Option = { flag: "json", help: "print JSON" };
+
+const SERVICE_OPTIONS: readonly Option[] = [
+  { flag: "url", value: "URL", help: "a running service instead of the database" },
+  { flag: "key", value: "KEY", help: "its key, with the role manage; better in TANK_MONITOR_KEY, which other users cannot see" },
+];
+
+export function apiCommand(definition: ApiCommand): Command {
+  const { name, summary, example, takes = [], body = [], query = [], options = [], required = [], mayCreate } = definition;
+  const help = definition.help ?? `${summary.charAt(0).toUpperCase()}${summary.slice(1)}.`;
+  const fields = [...body, ...query];
+  const flags = [...fields, ...options];
+  const usage = [...takes.map((noun) => noun.toUpperCase()), flagUsage(flags, required), "[--url URL]"];
+  return {
+    name,
+    summary,
+    usage: usage.filter((word) => word !== "").join(" "),
+    help: `${help}\n\n${flagHelp([...flags, ...SERVICE_OPTIONS])}\n\nExample: npx tank-monitor ${example}`,
+    maxArguments: takes.some((noun) => noun.endsWith("…")) ? Number.POSITIVE_INFINITY : takes.length,
+    flags: flagsOf([...flags, ...SERVICE_OPTIONS]),
+    async run(call) {
+      requireArguments(call, takes);
+      requireFlags(call, required);
+      const [id = ""] = call.arguments;
+      const execute = definition.prepare({ call, id, body: bodyFrom(call, body), query: queryFrom(call, query) });
+      try {
+        return await withService(call, execute, mayCreate === true);
+      } catch (error) {
+        throw error instanceof Problem ? userErrorFor(error, call, fields) : error;
+      }
+    },
+  };
+}
+
+async function withService(call: Call, execute: Execute, mayCreate: boolean): Promise<number> {
+  const config = configOf(call);
+  const url = text(call, "url");
+  const key = text(call, "key");
+  if (url !== undefined) {
+    const send = sendToService(url, key ?? config.key);
+    return execute(async (request) => itemIn(await send(request)));
+  }
+  if (key !== undefined) throw new UserError("--key needs --url, the running service it is for", 2);
+  return withStore(config, async (store) => execute(await localService(store)), mayCreate);
+}
+
+const LISTED_NOUNS = ["customer", "tank", "device", "key"];
+
+function requireArguments({ name, arguments: given }: Call, takes: readonly string[]): void {
+  const noun = takes.find((word, i) => given[i] === undefined || (given[i] === "" && LISTED_NOUNS.includes(word)));
+  if (noun === undefined) return;
+  const hint = LISTED_NOUNS.includes(noun) ? `an id from "npx tank-monitor ${noun} list"` : `see npx tank-monitor ${name} --help`;
+  throw new UserError(`${name}: ${noun.toUpperCase()} is missing: ${hint}`, 2);
+}
+
+function requireFlags(call: Call, required: readonly string[]): void {
+  const missing = required.filter((flag) => text(call, flag) === undefined).map((flag) => `--${flag}`);
+  if (missing.length === 0) return;
+  const list = [missing.slice(0, -1).join(", "), ...missing.slice(-1)].filter((part) => part !== "").join(" and ");
+  const is = missing.length === 1 ? "is" : "are";
+  throw new UserError(`${call.name}: ${list} ${is} missing. See npx tank-monitor ${call.name} --help`, 2);
+}
+
+/** With --json the object, else what was done. */
+export function report(call: Call, object: Item, message: string): number {
+  if (call.flags["json"] === true) print(JSON.stringify(object));
+  else say(clean(message));
+  return 0;
+}
+
+type Definition = Omit<ApiCommand, "name" | "summary" | "prepare" | "takes"> & {
+  readonly noun: string;
+  readonly summary?: string;
+  /** More to say about the result. */
+  readonly outcome?: (object: Item, service: Service) => string | Promise<string>;
+};
+
+const none = (): string => "";
+
+/** Prints the id of the new object, alone, for use in scripts. */
+export function createCommand({ noun, outcome = none, ...rest }: Definition): Command {
+  return apiCommand({
+    name: "create",
+    summary: `create a ${noun} and print its id`,
+    options: [{ ...JSON_OPTION, help: "print all of it as JSON" }],
+    mayCreate: true,
+    ...rest,
+    prepare:
+      ({ call, body }) =>
+      async (service) => {
+        const created = await service({ method: "POST", path: pathTo(`${noun}s`), body, creates: true });
+        if (call.flags["json"] !== true) print(clean(String(created["id"])));
+        return report(call, created, `${noun} ${created["id"]} (${created["name"]}) created${await outcome(created, service)}`);
+      },
+  });
+}
+
+export function updateCommand({ noun, outcome = none, ...rest }: Definition): Command {
+  return apiCommand({
+    name: "update",
+    summary: `change a ${noun}`,
+    options: [JSON_OPTION],
+    ...rest,
+    takes: [noun],
+    prepare({ call, id, body, query }) {
+      if (Object.keys(body).length === 0)
+        throw new UserError(`${call.name}: nothing to change. Give a flag such as --name NAME`, 2);
+      return async (service) => {
+        const path = pathTo(`${noun}s`, id);
+        const before = await service({ method: "GET", path });
+        const after = await service({ method: "PATCH", path, query, body });
+        const isSame = Object.keys(before).every((name) => JSON.stringify(before[name]) === JSON.stringify(after[name]));
+        const word = isSame ? "unchanged" : "updated";
+        return report(call, after, `${noun} ${id} (${after["name"]}) ${word}${await outcome(after, service)}`);
+      };
+    },
+  });
+}
+
+export function showCommand({ noun, ...rest }: Definition): Command {
+  return apiCommand({
+    name: "show",
+    summary: `show all fields of a ${noun}`,
+    options: [JSON_OPTION],
+    ...rest,
+    takes: [noun],
+    prepare:
+      ({ call, id }) =>
+      async (service) => {
+        const object = await service({ method: "GET", path: pathTo(`${noun}s`, id) });
+        if (call.flags["json"] === true) return report(call, object, "");
+        const lines = linesOf(object, "");
+        const width = Math.max(...lines.map(([name]) => name.length));
+        print(lines.map(([name, value]) => `${name.padEnd(width)}  ${value}`).join("\n"));
+        return 0;
+      },
+  });
+}
+
+function linesOf(object: Item, prefix: string): [name: string, value: string][] {
+  return Object.entries(object).flatMap(([name, value]) => {
+    if (name === "location" && isObject(value)) return linesOf(value, `${name}.`);
+    const isEmpty = value === null || value === "";
+    return [[`${prefix}${name}`, isEmpty ? "-" : clean(typeof value === "string" ? value : JSON.stringify(value))]];
+  });
+}
+
+export type List = {
+  /** The last part of the path: `customers`. */
+  readonly of: string;
+  readonly columns: readonly Column<Item>[];
+  readonly filter?: Query;
+  /** Said where nothing is found. */
+  readonly empty: string;
+  /** Newest first, so that `created_at_lte` keeps the pages stable while objects are created. */
+  readonly isDated?: true;
+  /** What --json prints of an item; all of it by default. */
+  readonly json?: (item: Item) => Item;
+};
+
+const PAGE_SIZE = 100;
+export const LIST_OPTIONS: readonly Option[] = [
+  { flag: "limit", value: "N", help: "print at most N" },
+  { flag: "json", help: "print one JSON object per line" },
+];
+
+export function listCommand(definition: Omit<ApiCommand, "prepare" | "takes" | "options"> & List): Command {
+  return apiCommand({
+    ...definition,
+    options: LIST_OPTIONS,
+    prepare: ({ call, query }) => printList(call, { ...definition.filter, ...query }, definition),
+  });
+}
+
+/** Prints a list page by page, as it comes. */
+export function printList(call: Call, query: Query, list: List): Execute {
+  const limit = limitOf(call);
+  return async (service) => {
+    const isJson = call.flags["json"] === true;
+    const table = new Table(list.columns);
+    const { json = (item) => item } = list;
+    let count = 0;
+    for await (const page of pages(service, query, list)) {
+      const items = page.slice(0, limit - count);
+      count += items.length;
+      const lines = isJson ? items.map((item) => JSON.stringify(json(item))) : table.lines(items);
+      if (lines.length > 0 && !process.stdout.write(`${lines.join("\n")}\n`)) await once(process.stdout, "drain");
+      if (count >= limit) return 0;
+    }
+    if (count === 0 && !isJson) say(list.empty);
+    return 0;
+  };
+}
+
+function limitOf(call: Call): number {
+  const given = text(call, "limit");
+  if (given === undefined) return Number.POSITIVE_INFINITY;
+  if (/^[1-9]\d{0,8}$/.test(given)) return Number(given);
+  throw new UserError(`--limit must be a whole number from 1, not ${quoted(given)}`, 2);
+}
+
+export async function* pages(
+  service: Service,
+  query: Query,
+  { of, isDated }: Pick<List, "of" | "isDated">,
+): AsyncGenerator<readonly Item[]> {
+  let created_at_lte = query["created_at_lte"];
+  for (let page = 1; ; page++) {
+    const request = { ...query, created_at_lte, page: String(page), size: String(PAGE_SIZE) };
+    const { data, total_pages } = await service({ method: "GET", path: pathTo(of), query: request });
+    if (!Array.isArray(data) || !data.every(isObject)) throw new UserError("the response is not a list of Tank Monitor");
+    if (data.length > 0) yield data;
+    if (data.length < PAGE_SIZE || page >= Number(total_pages)) return;
+    const newest = data[0]?.["created_at"];
+    if (isDated === true && page === 1 && typeof newest === "string") created_at_lte = newest;
+  }
+}
+
+export const textOrNull = (value: unknown): string | null => (typeof value === "string" ? value : null);

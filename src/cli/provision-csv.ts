@@ -1,0 +1,171 @@
+// CSV files of customers or tanks: rows with their line numbers, and the objects of the interface that they describe.
+
+import { CsvError, type Info, parse } from "csv-parse/sync";
+import { NewCustomer } from "../domain/commands/customers.ts";
+import { NewTank } from "../domain/commands/tanks.ts";
+import type { Schema } from "../domain/schema.ts";
+import { Location } from "../domain/tank.ts";
+import { quoted, suggestion } from "../domain/text.ts";
+import { parseNumber, setPath } from "./fields.ts";
+
+type Row = {
+  /** The line it starts on, from 1. */
+  readonly line: number;
+  readonly cells: readonly string[];
+};
+export type CsvFile = {
+  /** Without empty rows. */
+  readonly rows: readonly Row[];
+  /** Nothing after this line could be read. */
+  readonly error?: { readonly line: number; readonly message: string };
+};
+
+const QUOTE_ERRORS: Readonly<Record<string, string>> = {
+  INVALID_OPENING_QUOTE: "a quote inside an unquoted cell",
+  CSV_INVALID_CLOSING_QUOTE: "text after a closing quote",
+  CSV_QUOTE_NOT_CLOSED: "a quote is never closed",
+};
+
+/** RFC 4180 with any line ending, a byte order mark, and a semicolon as the separator if the header has one. */
+export function parseCsv(file: string): CsvFile {
+  const text = file.replace(/\r\n?/g, "\n");
+  const rows: Row[] = [];
+  let lines = 0;
+  const onRecord = ({ record, info }: { readonly record: string[]; readonly info: Info }): null => {
+    if (record.some((cell) => cell !== "")) rows.push({ line: lines + 1, cells: record });
+    lines = info.lines;
+    return null;
+  };
+  try {
+    parse(text, {
+      bom: true,
+      delimiter: separatorOf(text),
+      record_delimiter: "\n",
+      relax_column_count: true,
+      info: true,
+      on_record: onRecord as never,
+    });
+    return { rows };
+  } catch (error) {
+    if (!(error instanceof CsvError)) throw error;
+    return { rows, error: { line: lines + 1, message: QUOTE_ERRORS[error.code] ?? error.message } };
+  }
+}
+
+/** Only the header decides, and only what is outside of quotes in it. */
+function separatorOf(text: string): "," | ";" {
+  const [header = ""] = text
+    .slice(0, 65_536)
+    .replaceAll(/"[^"]*"/g, "")
+    .split("\n", 1);
+  return header.includes(";") ? ";" : ",";
+}
+
+const KINDS = ["customers", "tanks"] as const;
+export type Kind = (typeof KINDS)[number];
+type CellType = "text" | "number" | "boolean" | "json";
+export type CsvColumn = { readonly title: string; readonly path: string; readonly type: CellType };
+export type Header = { readonly kind: Kind; readonly columns: readonly CsvColumn[] };
+type Errors = { readonly errors: readonly string[] };
+
+/** Names of the interface. Fields of a location may go without `location.`. */
+const COLUMNS: Readonly<Record<Kind, ReadonlyMap<string, Omit<CsvColumn, "title">>>> = {
+  customers: new Map(columnsOf(NewCustomer.properties, "")),
+  tanks: new Map([
+    ...columnsOf(NewTank.properties, "").filter(([name]) => name !== "location"),
+    ...columnsOf(Location.properties, "location."),
+    ...columnsOf(Location.properties, "location.").map(([name, column]) => [name.slice("location.".length), column] as const),
+    ["shape", { path: "shape", type: "json" }],
+  ]),
+};
+
+/** Other names that people use, for a suggestion. */
+const SYNONYMS: ReadonlyMap<string, string> = new Map([
+  ["customer_id", "owner_id"],
+  ["customer", "owner_id"],
+  ["owner", "owner_id"],
+  ["threshold", "min_fill_alert_percentage"],
+  ["device", "assigned_device_id"],
+  ["device_id", "assigned_device_id"],
+  ["unit", "capacity_unit"],
+]);
+
+function columnsOf(properties: Readonly<Record<string, Schema>>, prefix: string) {
+  return Object.entries(properties).map(
+    ([name, schema]) => [`${prefix}${name}`, { path: `${prefix}${name}`, type: cellType(schema) }] as const,
+  );
+}
+
+function cellType({ type = [] }: Schema): CellType {
+  if (type.includes("number") || type.includes("integer")) return "number";
+  return type.includes("boolean") ? "boolean" : "text";
+}
+
+/** The columns tell customers from tanks. */
+export function parseHeader(cells: readonly string[]): Header | Errors {
+  const names = cells.map((cell) => cell.trim().toLowerCase());
+  const titles = names.slice(0, names.findLastIndex((name) => name !== "") + 1);
+  const unknownIn = (kind: Kind): number => titles.filter((title) => !COLUMNS[kind].has(title)).length;
+  const fewestUnknown = Math.min(...KINDS.map(unknownIn));
+  const kinds = KINDS.filter((kind) => unknownIn(kind) === fewestUnknown);
+  const [kind] = kinds;
+  if (kind === undefined || fewestUnknown > 0) return { errors: unknownColumns(titles, kinds) };
+  if (kinds.length > 1) {
+    return { errors: ["these may be customers or tanks: add a column that only one of them has, such as email or owner_id"] };
+  }
+  const columns = titles.flatMap((title) => {
+    const known = COLUMNS[kind].get(title);
+    return known === undefined ? [] : [{ title, ...known }];
+  });
+  const repeated = columns.filter(({ path }, i) => columns.findIndex((column) => column.path === path) < i);
+  if (repeated.length > 0) return { errors: repeated.map(({ title }) => `duplicate column ${quoted(title)}`) };
+  return { kind, columns };
+}
+
+function unknownColumns(titles: readonly string[], kinds: readonly Kind[]): string[] {
+  const unknown = titles.filter((title) => kinds.every((kind) => !COLUMNS[kind].has(title)));
+  if (unknown.length === 0) return ["columns of both customers and tanks; a file has one or the other"];
+  const names = (kind: Kind) => [...COLUMNS[kind].keys()].filter((name) => !name.startsWith("location."));
+  return [
+    ...unknown.map((title) => unknownColumn(title, kinds)),
+    ...kinds.map((kind) => `the columns of ${kind} are ${names(kind).join(", ")}`),
+  ];
+}
+
+function unknownColumn(title: string, kinds: readonly Kind[]): string {
+  if (title === "") return "a column has no name";
+  const known = kinds.flatMap((kind) => [...COLUMNS[kind].keys()]);
+  const meant = SYNONYMS.get(title);
+  const hint = meant !== undefined && known.includes(meant) ? ` Did you mean "${meant}"?` : suggestion(title, known);
+  return `no such column for ${kinds.join(" or ")}: ${quoted(title)}.${hint}`;
+}
+
+type ParsedRow = { readonly object: Readonly<Record<string, unknown>>; readonly errors: readonly string[] };
+
+/** Empty cells are left out. What is not a number is sent as text: the service rejects it with a better message. */
+export function parseRow(cells: readonly string[], columns: readonly CsvColumn[]): ParsedRow {
+  const object: Record<string, unknown> = {};
+  const errors: string[] = [];
+  if (cells.length < columns.length || cells.slice(columns.length).some((cell) => cell !== "")) {
+    errors.push(`${cells.length} cells, but the header has ${columns.length} columns`);
+  }
+  columns.forEach(({ title, path, type }, i) => {
+    const cell = cells[i] ?? "";
+    if (cell === "") return;
+    const value = parseCell(cell, type);
+    if (value === undefined) errors.push(`${title}: not valid JSON (given: ${quoted(cell)})`);
+    else setPath(object, path, value);
+  });
+  return { object, errors };
+}
+
+function parseCell(cell: string, type: CellType): unknown {
+  if (type === "number") return parseNumber(cell);
+  if (type === "boolean" && /^(true|false)$/i.test(cell)) return cell.toLowerCase() === "true";
+  if (type !== "json") return cell;
+  try {
+    return JSON.parse(cell);
+  } catch {
+    return undefined;
+  }
+}

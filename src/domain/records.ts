@@ -1,0 +1,32 @@
+// The content of imports and exports. A record replaces the object with its id, or creates it.
+
+import type { Customer } from "./customer.ts";
+import type { Device, DeviceAssignment, ProfileChoice } from "./device.ts";
+import type { Instant } from "./instant.ts";
+import type { Shape } from "./shape.ts";
+import type { Tank } from "./tank.ts";
+
+type Removal = { readonly remove: string };
+export type CustomerRecord = { readonly customer: Customer; readonly deleted: boolean } | Removal;
+/** Without `shape`, the tank keeps the one it has. */
+export type TankRecord = { readonly tank: Tank; readonly deleted: boolean; readonly shape?: Shape | null } | Removal;
+
+/** Fields that are undefined keep their value. */
+export type DeviceRecord = {
+  /** As returned by `deviceKey`. */
+  readonly id: string;
+  readonly tank_id: string | null | undefined;
+  readonly since: Instant | undefined;
+  readonly profile: ProfileChoice | null | undefined;
+  readonly dropped: number | undefined;
+  readonly assignments: readonly DeviceAssignment[] | undefined;
+};
+
+export type DeviceWithHistory = {
+  readonly device: Device;
+  readonly dropped: number;
+  /** In order. */
+  readonly assignments: readonly DeviceAssignment[];
+};
+
+export type RecordOutcome = "new" | "changed" | "unchanged" | { readonly rejected: string };

@@ -1,0 +1,180 @@
+// A request on its way through a route: admission → parameters → headers and body → `route.handle` → response.
+
+import { hash } from "node:crypto";
+import { Readable } from "node:stream";
+import type { FastifyInstance, FastifyReply, FastifyRequest, RouteHandlerMethod } from "fastify";
+import { RequestError } from "../domain/errors.ts";
+import { type Admission, ANONYMOUS } from "./auth.ts";
+import { formOf, isStillSending, whileDraining } from "./body.ts";
+import type { BodyBudget, Reservation } from "./body-budget.ts";
+import { readContent } from "./content.ts";
+import { NO_PARAMETERS, type ParameterReader, type ParameterSet, parameterReader } from "./parameters.ts";
+import { queryOf, rejectMalformedPath } from "./paths.ts";
+import {
+  type Dependencies,
+  isCacheable,
+  JSON_TYPE,
+  methodOf,
+  NO_CONTENT,
+  type RequestContent,
+  type RequestHeaders,
+  type Route,
+  RouteResponse,
+} from "./route.ts";
+
+declare module "fastify" {
+  interface FastifyRequest {
+    /** The path pattern of the matched route. */
+    routePath: string | null;
+  }
+}
+
+export function registerRoute(
+  app: FastifyInstance,
+  route: Route,
+  admission: Admission,
+  dependencies: Dependencies,
+  budget: BodyBudget,
+): void {
+  const { path, requiredRole, body } = route;
+  const access = requiredRole === "none" ? undefined : { requiredRole, bearer: route.bearer === true };
+  const onRequest = (request: FastifyRequest, reply: FastifyReply, done: (error?: Error) => void): void => {
+    request.routePath = path;
+    if (access === undefined) done();
+    else admission.admit(request, reply, access, done);
+  };
+  const handler = isCacheable(route) ? readHandler(route, dependencies) : generalHandler(route, dependencies, budget);
+  app.route({ method: methodOf(route), url: path, onRequest, config: { body }, handler });
+}
+
+/** The read interface: no headers or body of its own, and a response with an ETag. */
+function readHandler(route: Route, { reads, metrics, services }: Dependencies): RouteHandlerMethod {
+  const readParameters = parameterReaderOf(route);
+  const { headers, body, items } = NO_CONTENT;
+  return async (request, reply) => {
+    rejectMalformedPath(request.raw);
+    const parameters = readParameters(queryOf(request.raw.url), formOf(request));
+    const { key, scope } = request.caller ?? ANONYMOUS;
+    const id = idIn(request);
+    const result = await route.handle({ reads, metrics, services, key, scope, id, parameters, headers, body, items });
+    const text = typeof result === "string" ? result : JSON.stringify(result);
+    sendCacheable(request, reply, text, await etagOf(text));
+    return reply;
+  };
+}
+
+function generalHandler(route: Route, dependencies: Dependencies, budget: BodyBudget): RouteHandlerMethod {
+  const readParameters = parameterReaderOf(route);
+  return async (request, reply) => {
+    rejectMalformedPath(request.raw);
+    const parameters = readParameters(queryOf(request.raw.url), formOf(request));
+    const { key, scope } = request.caller ?? ANONYMOUS;
+    const id = idIn(request);
+    const reservation = budget.reservation(key.id);
+    try {
+      // One chain, so that no variable here keeps the content in memory until the response is sent.
+      const result = await contentOf(request, route, reservation).then((content) =>
+        route.handle({ ...dependencies, key, scope, id, parameters, ...content }),
+      );
+      sendResponse(reply, responseOf(route, result));
+    } finally {
+      reservation.release();
+    }
+    return reply;
+  };
+}
+
+export function parameterReaderOf({ parameters }: Route): ParameterReader<ParameterSet> {
+  if (parameters !== "ignored") return parameterReader(parameters);
+  return () => NO_PARAMETERS;
+}
+
+const idIn = (request: FastifyRequest): string => (request.params as { readonly id?: string }).id ?? "";
+
+/** The body is read last, so that nothing waits for a body in vain. */
+async function contentOf({ raw, contentType }: FastifyRequest, route: Route, reservation: Reservation): Promise<RequestContent> {
+  const headers = headersFor(route, raw.headersDistinct);
+  if (route.body === undefined) return { ...NO_CONTENT, headers };
+  const { body, items } = await readContent(raw, contentType ?? "", route.body, reservation);
+  return { headers, body, items };
+}
+
+/** `given`: every value under each name. */
+export function headersFor(
+  { headers: accepted }: Route,
+  given: Readonly<Record<string, readonly string[] | undefined>>,
+): RequestHeaders {
+  if (accepted === undefined) return NO_CONTENT.headers;
+  return {
+    idempotencyKey: accepted.includes("Idempotency-Key") ? idempotencyKey(given["idempotency-key"]) : undefined,
+    // A list of tags may be split over several header lines.
+    ifMatch: accepted.includes("If-Match") ? given["if-match"]?.join(", ") : undefined,
+  };
+}
+
+function idempotencyKey(given: readonly string[] | undefined): string | undefined {
+  if (given === undefined) return undefined;
+  const [key = "", ...more] = given;
+  if (more.length === 0 && /^[\x20-\x7e]{1,255}$/.test(key)) return key;
+  throw new RequestError(
+    "idempotency_key_invalid",
+    more.length > 0
+      ? "Idempotency-Key is given more than once."
+      : "Idempotency-Key must have 1 to 255 printable ASCII characters.",
+  );
+}
+
+export type ResponseText = {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly mediaType: string;
+  /** undefined: no body. */
+  readonly text: string | undefined;
+};
+
+export function responseOf({ response }: Route, result: RouteResponse | object | string): ResponseText {
+  const { status, headers, body } = result instanceof RouteResponse ? result : new RouteResponse(200, result);
+  const mediaType = "mediaType" in response ? response.mediaType : JSON_TYPE;
+  return { status, headers, mediaType, text: typeof body === "object" ? JSON.stringify(body) : body };
+}
+
+const JSON_UTF8 = `${JSON_TYPE}; charset=utf-8`;
+
+/** Async, so that the hashes of all responses of one turn are computed together, which takes half the time. */
+async function etagOf(body: string): Promise<string> {
+  return `"${hash("sha256", body, "base64url").slice(0, 27)}"`;
+}
+
+function sendCacheable(request: FastifyRequest, reply: FastifyReply, body: string, etag: string): void {
+  if (formOf(request) !== "") {
+    // Caches do not key responses by the body of a GET.
+    sendUncached(reply, JSON_UTF8, body);
+    return;
+  }
+  reply.header("cache-control", "private, no-cache");
+  reply.header("etag", etag);
+  const known = request.headers["if-none-match"];
+  if (known !== undefined && matches(known, etag)) reply.code(304).send();
+  else reply.header("content-type", JSON_UTF8).send(body);
+}
+
+/** If-None-Match compares weakly (RFC 9110, 13.1.2). */
+function matches(header: string, etag: string): boolean {
+  return header === etag || header.split(",").some((tag) => tag.trim() === "*" || tag.trim().replace(/^W\//, "") === etag);
+}
+
+function sendResponse(reply: FastifyReply, { status, headers, mediaType, text }: ResponseText): void {
+  reply.code(status).headers(headers);
+  if (text !== undefined) sendUncached(reply, mediaType, text);
+  else reply.header("cache-control", "no-store").send();
+}
+
+function sendUncached(reply: FastifyReply, mediaType: string, body: string): void {
+  reply.header("content-type", mediaType).header("cache-control", "no-store").send(body);
+}
+
+/** Keeps the connection open until the client has sent all: closing it earlier would discard the response. */
+export function sendError({ raw, method }: FastifyRequest, reply: FastifyReply, body: string): FastifyReply {
+  if (!isStillSending(raw) || method === "HEAD") return reply.send(body);
+  return reply.header("content-length", Buffer.byteLength(body)).send(Readable.from(whileDraining(raw, body)));
+}

@@ -1,0 +1,218 @@
+// Messages of all clients are ingested in batches, so that many of them share a commit: those that arrive in one turn of the event
+// loop, while other batches are stored, or within a few milliseconds under load. Batches are stored, and their messages settled,
+// in the order of arrival.
+
+import { RequestError } from "../../domain/errors.ts";
+import type { MqttEndpointKind, Observe } from "../../domain/events.ts";
+import { decodeMqttMessage, deviceInTopic, type MqttMessage } from "../decode/message.ts";
+import type { IncomingReading, Ingest, ReadingResult, Rejected, Sender } from "../ingest.ts";
+
+/** `error`: nothing of the message was stored, or nobody knows. It must not be acknowledged. */
+export type MessageResult = { readonly results: readonly ReadingResult[] } | { readonly error: unknown };
+
+export type PendingMessage = {
+  readonly topic: string;
+  readonly message: MqttMessage;
+  /** Null for an external broker. */
+  readonly keyId: string | null;
+  /** Called when the batch is formed, so that a key revoked meanwhile is noticed. */
+  readonly sender: () => Sender | Promise<Sender>;
+  readonly settle: (result: MessageResult) => void;
+};
+
+type DecodedMessage = {
+  readonly pending: PendingMessage;
+  readonly readings: readonly (IncomingReading | Rejected)[];
+  result: MessageResult;
+};
+
+/** Readings and characters after which a batch is full: the message that reaches either limit is its last. */
+const BATCH_READINGS = 250;
+const BATCH_LENGTH = 2_097_152;
+/** While one batch is stored, the next is decoded and handed over, so that the store never waits for us. */
+const MAX_BATCHES = 2;
+/**
+ * With at least `BUSY_MESSAGES` unsettled messages a batch starts no sooner than `BATCH_DELAY_MS` after the one before, unless it
+ * has `LARGE_BATCH` messages. With fewer it starts at once: their senders may wait for the acknowledgement to send the next.
+ */
+const BUSY_MESSAGES = 4;
+const LARGE_BATCH = 32;
+const BATCH_DELAY_MS = 5;
+const NOT_SETTLED: MessageResult = { error: new Error("not settled") };
+
+export class Batcher {
+  readonly #endpoint: MqttEndpointKind;
+  readonly #ingest: Ingest;
+  readonly #observe: Observe;
+  #waiting: PendingMessage[] = [];
+  #unsettled = 0;
+  #isStarting = false;
+  #batches = 0;
+  #startedAt = Number.NEGATIVE_INFINITY;
+  #timer: NodeJS.Timeout | undefined;
+  /** Resolves when all batches so far are settled. */
+  #settled = Promise.resolve();
+  #whenIdle: (() => void)[] = [];
+
+  constructor(endpoint: MqttEndpointKind, ingest: Ingest, observe: Observe) {
+    this.#endpoint = endpoint;
+    this.#ingest = ingest;
+    this.#observe = observe;
+  }
+
+  add(message: PendingMessage): void {
+    this.#waiting.push(message);
+    this.#unsettled++;
+    this.#next();
+  }
+
+  /** Resolves when every message that was added is settled. */
+  idle(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#whenIdle.push(resolve);
+      this.#next();
+    });
+  }
+
+  #next(): void {
+    if (this.#isStarting || this.#batches >= MAX_BATCHES) return;
+    if (this.#waiting.length === 0) {
+      if (this.#batches === 0) for (const resolve of this.#whenIdle.splice(0)) resolve();
+      return;
+    }
+    const delay = this.#delay();
+    if (delay > 0) {
+      this.#timer ??= setTimeout(() => {
+        this.#timer = undefined;
+        this.#next();
+      }, delay);
+      return;
+    }
+    this.#isStarting = true;
+    setImmediate(() => void this.#run());
+  }
+
+  #delay(): number {
+    if (this.#unsettled < BUSY_MESSAGES || this.#waiting.length >= LARGE_BATCH) return 0;
+    return this.#startedAt + BATCH_DELAY_MS - performance.now();
+  }
+
+  async #run(): Promise<void> {
+    this.#startedAt = performance.now();
+    const batch = this.#takeBatch();
+    const groups = await this.#groupBySender(batch);
+    const before = this.#settled;
+    const stored = Promise.all([...groups].map(([sender, messages]) => this.#store(sender, messages)));
+    this.#settled = Promise.all([before, stored]).then(() => this.#settle(batch));
+    this.#isStarting = false;
+    this.#batches++;
+    this.#next();
+    await this.#settled;
+    this.#batches--;
+    this.#next();
+  }
+
+  #takeBatch(): DecodedMessage[] {
+    const batch: DecodedMessage[] = [];
+    let readings = 0;
+    let length = 0;
+    for (const pending of this.#waiting) {
+      if (readings >= BATCH_READINGS || length >= BATCH_LENGTH) break;
+      const decoded = { pending, readings: decodeMqttMessage(pending.message), result: NOT_SETTLED };
+      readings += decoded.readings.length;
+      length += pending.message.text instanceof Object ? 0 : pending.message.text.length;
+      batch.push(decoded);
+    }
+    this.#waiting = this.#waiting.slice(batch.length);
+    return batch;
+  }
+
+  async #groupBySender(batch: readonly DecodedMessage[]): Promise<Map<Sender, DecodedMessage[]>> {
+    const senders = batch.map(({ pending }) => pending.sender());
+    // Nearly always all of them are known at once.
+    const known = senders.some((sender) => sender instanceof Promise) ? await Promise.allSettled(senders) : undefined;
+    const groups = new Map<Sender, DecodedMessage[]>();
+    batch.forEach((decoded, i) => {
+      const outcome = known?.[i];
+      if (outcome?.status === "rejected") {
+        decoded.result = { error: outcome.reason };
+        if (!(outcome.reason instanceof RequestError)) this.#observe({ kind: "mqtt_failed", error: outcome.reason });
+        return;
+      }
+      const sender = outcome?.value ?? (senders[i] as Sender);
+      const group = groups.get(sender);
+      if (group === undefined) groups.set(sender, [decoded]);
+      else group.push(decoded);
+    });
+    return groups;
+  }
+
+  /** A message that makes ingestion fail must not fail the others: unless the store is unavailable, each is tried alone. */
+  async #store(sender: Sender, messages: readonly DecodedMessage[]): Promise<void> {
+    const readings = messages.flatMap((decoded) => decoded.readings);
+    try {
+      const results = readings.length === 0 ? [] : await this.#ingest(readings, sender);
+      if (results.length !== readings.length) throw new Error(`${results.length} results for ${readings.length} readings`);
+      let at = 0;
+      for (const decoded of messages) {
+        decoded.result = { results: results.slice(at, at + decoded.readings.length) };
+        at += decoded.readings.length;
+      }
+    } catch (error) {
+      for (const decoded of messages) decoded.result = { error };
+      if (isUnavailable(error)) return;
+      this.#observe({ kind: "mqtt_failed", error });
+      if (messages.length > 1) for (const decoded of messages) await this.#store(sender, [decoded]);
+    }
+  }
+
+  #settle(batch: readonly DecodedMessage[]): void {
+    this.#unsettled -= batch.length;
+    for (const { pending, result } of batch) {
+      try {
+        if ("results" in result) reportRejected(this.#observe, this.#endpoint, pending, result.results);
+        pending.settle(result);
+      } catch (error) {
+        this.#observe({ kind: "mqtt_failed", error });
+      }
+    }
+  }
+}
+
+export function isUnavailable(error: unknown): boolean {
+  return error instanceof RequestError && error.code === "store_unavailable";
+}
+
+/** Rejected readings are reported to the operator: not every MQTT client can be told. */
+export function reportRejected(
+  observe: Observe,
+  endpoint: MqttEndpointKind,
+  { topic, message, keyId }: Pick<PendingMessage, "topic" | "message" | "keyId">,
+  results: readonly ReadingResult[],
+): void {
+  const reasons = results.flatMap((result) => (typeof result === "string" ? [] : [result.rejected]));
+  const [reason] = reasons;
+  if (reason === undefined) return;
+  const device = deviceInTopic(message);
+  observe({
+    kind: "readings_rejected",
+    endpoint,
+    keyId,
+    topic: printable(topic, MAX_TOPIC_SHOWN),
+    device: device === null ? null : printable(device, MAX_DEVICE_SHOWN),
+    count: reasons.length,
+    reason,
+  });
+}
+
+const MAX_TOPIC_SHOWN = 256;
+const MAX_DEVICE_SHOWN = 128;
+/** Control characters, and those that are invisible or change the direction of the text. */
+const INVISIBLE = /[\p{Cc}\p{Cf}\u2028\u2029]/gu;
+
+/** Without keys: somebody may put one where the device id belongs. */
+function printable(text: string, limit: number): string {
+  const masked = text.slice(0, 2 * limit).replace(/tm_[0-9A-Za-z]{8,}/g, "tm_…");
+  const short = masked.length > limit ? `${masked.slice(0, limit)}…` : masked;
+  return short.toWellFormed().replace(INVISIBLE, (character) => `\\u{${character.codePointAt(0)?.toString(16)}}`);
+}

@@ -1,0 +1,223 @@
+// The lines of import and export files: objects as in the API, plus fields that only the operator has. Decoding turns a parsed
+// line into a record, or says what is wrong with it.
+
+import { type Customer, CustomerObject, customerObject } from "../domain/customer.ts";
+import { assignmentObjects, type DeviceAssignment, deviceKey, deviceObject, EARLIEST } from "../domain/device.ts";
+import { isPossibleId } from "../domain/id.ts";
+import { formatInstant, type Instant, instantOf, instantOrNull, UPDATED_BEFORE_CREATED } from "../domain/instant.ts";
+import type { PendingReading } from "../domain/placement.ts";
+import { errorsInProfile, profileOf } from "../domain/profile.ts";
+import { type Reading, TelemetryObject, telemetryObject } from "../domain/reading.ts";
+import type { CustomerRecord, DeviceRecord, TankRecord } from "../domain/records.ts";
+import {
+  array,
+  boolean,
+  idField,
+  instantField,
+  integer,
+  literal,
+  nullable,
+  nullableInstantField,
+  object,
+  partial,
+  type Static,
+} from "../domain/schema.ts";
+import { errorsInShape, shapeOf } from "../domain/shape.ts";
+import type { ExportRecord } from "../domain/store.ts";
+import { Location, NO_LOCATION, TankObject, tankObject } from "../domain/tank.ts";
+import { errorInObject, firstError } from "../domain/validate.ts";
+
+export type ReadingRecord = { readonly tankId: string; readonly reading: Reading };
+
+export type DecodedRecord =
+  | { readonly kind: "customer"; readonly record: CustomerRecord }
+  | { readonly kind: "tank"; readonly record: TankRecord }
+  | { readonly kind: "device"; readonly record: DeviceRecord }
+  | { readonly kind: "telemetry"; readonly record: ReadingRecord }
+  | { readonly kind: "rejected"; readonly reason: string };
+
+const rejected = (reason: string): DecodedRecord => ({ kind: "rejected", reason });
+
+export function decodeRecord(value: unknown): DecodedRecord {
+  if (typeof value === "object" && value !== null && "object" in value) {
+    const kind = value.object;
+    if (kind === "telemetry") return decodeReading(value);
+    if (kind === "device") return decodeDevice(value);
+    if ((kind === "customer" || kind === "tank") && isRemoval(value)) return decodeRemoval(kind, value.id);
+    if (kind === "customer") return decodeCustomer(value);
+    if (kind === "tank") return decodeTank(value);
+  }
+  return rejected('the line must be an object whose "object" is "customer", "tank", "device" or "telemetry"');
+}
+
+/** A line with nothing but an id and `"deleted": true` deletes the object and keeps its fields. */
+function isRemoval(value: object): value is { readonly id: unknown } {
+  return Object.keys(value).length === 3 && "id" in value && "deleted" in value && value.deleted === true;
+}
+
+function decodeRemoval(kind: "customer" | "tank", id: unknown): DecodedRecord {
+  if (typeof id !== "string" || !isPossibleId(id)) return rejected("id: is not a valid id");
+  return { kind, record: { remove: id } };
+}
+
+const TelemetryLine = object({ ...TelemetryObject.properties, tank_id: TankObject.properties.id }, {}, ["object"]);
+
+export function decodeReading(value: unknown): DecodedRecord {
+  const error = errorInObject(TelemetryLine, value);
+  if (error !== undefined) return rejected(error);
+  const line = value as Static<typeof TelemetryLine>;
+  // Adding 0 turns -0 into 0.
+  const reading = { created_at: instantOf(line.created_at), fill_percentage: line.fill_percentage + 0 };
+  return { kind: "telemetry", record: { tankId: line.tank_id, reading } };
+}
+
+const CustomerLine = object({ ...CustomerObject.properties, deleted: boolean() }, {}, [
+  "object",
+  "is_verified",
+  "last_seen_at",
+  "phone",
+  "tank_count",
+  "updated_at",
+  "verified_at",
+  "deleted",
+]);
+
+function decodeCustomer(value: object): DecodedRecord {
+  const { tank_count: _derived, ...fields } = value as { tank_count?: unknown };
+  const error = errorInObject(CustomerLine, fields);
+  if (error !== undefined) return rejected(error);
+  const line = fields as Static<typeof CustomerLine>;
+  const verified_at = instantOrNull(line.verified_at);
+  if (line.is_verified !== undefined && line.is_verified !== (verified_at !== null)) {
+    return rejected("is_verified: must be true if and only if verified_at is set");
+  }
+  const dates = parseDates(line);
+  if (dates === undefined) return rejected(UPDATED_BEFORE_CREATED);
+  const customer: Customer = {
+    id: line.id,
+    created_at: dates.created_at,
+    email: line.email,
+    last_seen_at: instantOrNull(line.last_seen_at),
+    name: line.name,
+    phone: line.phone ?? null,
+    updated_at: dates.updated_at,
+    verified_at,
+  };
+  return { kind: "customer", record: { customer, deleted: line.deleted === true } };
+}
+
+const TankLine = object({ ...TankObject.properties, location: partial(Location), deleted: boolean() }, {}, [
+  "object",
+  "custom_id",
+  "location",
+  "updated_at",
+  "use_case",
+  "deleted",
+]);
+
+function decodeTank(value: object): DecodedRecord {
+  const { shape, ...fields } = value as { shape?: unknown };
+  const error = errorInObject(TankLine, fields) ?? (isGiven(shape) ? firstError(errorsInShape(shape)) : undefined);
+  if (error !== undefined) return rejected(error);
+  const { object: _tank, deleted, ...line } = fields as Static<typeof TankLine>;
+  const dates = parseDates(line);
+  if (dates === undefined) return rejected(UPDATED_BEFORE_CREATED);
+  const tank = {
+    ...line,
+    ...dates,
+    custom_id: line.custom_id ?? null,
+    location: { ...NO_LOCATION, ...line.location },
+    min_fill_alert_percentage: line.min_fill_alert_percentage + 0,
+    use_case: line.use_case ?? null,
+  };
+  const given = shape === undefined ? {} : { shape: shape === null ? null : shapeOf(shape) };
+  return { kind: "tank", record: { tank, deleted: deleted === true, ...given } };
+}
+
+type Dates = { readonly created_at: Instant; readonly updated_at: Instant };
+
+/** `updated_at` defaults to `created_at`. Undefined if they are in the wrong order. */
+function parseDates(line: { readonly created_at: string; readonly updated_at?: string }): Dates | undefined {
+  const created_at = instantOf(line.created_at);
+  const updated_at = line.updated_at === undefined ? created_at : instantOf(line.updated_at);
+  return updated_at < created_at ? undefined : { created_at, updated_at };
+}
+
+const isGiven = (value: unknown): boolean => value !== undefined && value !== null;
+
+const tank_id = idField("A tank", "tank_01kxa8w5s0b6h1k3p5x9z2f4g7");
+/** `services` are past assignments, each with its end. The current tank is set by that tank's line, and only compared here. */
+const DeviceLine = object(
+  {
+    id: idField("The device", "a84041c2f1827d3e"),
+    object: literal("device"),
+    tank_id: nullable(tank_id),
+    since: nullableInstantField("Start of the current assignment"),
+    dropped: integer({ minimum: 0 }),
+    services: array(object({ tank_id, until: instantField("End of the assignment, exclusive") })),
+  },
+  {},
+  ["object", "tank_id", "since", "dropped", "services"],
+);
+
+function decodeDevice(value: object): DecodedRecord {
+  const { profile, waiting: _derived, ...fields } = value as { profile?: unknown; waiting?: unknown };
+  const error = errorInObject(DeviceLine, fields) ?? (isGiven(profile) ? firstError(errorsInProfile(profile)) : undefined);
+  if (error !== undefined) return rejected(error);
+  const line = fields as Static<typeof DeviceLine>;
+  const id = deviceKey(line.id);
+  const assignments = line.services && assignmentsOf(id, line.services);
+  if (assignments !== undefined && assignments.length !== line.services?.length) {
+    return rejected("services: must not have two entries with the same until");
+  }
+  if (line.since === undefined && assignments !== undefined && assignments.length > 0) {
+    return rejected("since: is missing, and is needed with services");
+  }
+  const record: DeviceRecord = {
+    id,
+    tank_id: line.tank_id,
+    since: line.since === undefined ? undefined : (instantOrNull(line.since) ?? EARLIEST),
+    profile: isGiven(profile) && typeof profile !== "string" ? profileOf(profile) : (profile as string | null | undefined),
+    dropped: line.dropped,
+    assignments,
+  };
+  return { kind: "device", record };
+}
+
+/** In order; one per instant. */
+function assignmentsOf(device: string, services: NonNullable<Static<typeof DeviceLine>["services"]>): DeviceAssignment[] {
+  const byEnd = new Map(services.map((service) => [instantOf(service.until), service.tank_id]));
+  return [...byEnd].map(([until, tankId]) => ({ device, until, tankId })).sort((a, b) => a.until - b.until);
+}
+
+export function* exportLines(record: ExportRecord): Generator<string> {
+  switch (record.kind) {
+    case "customer":
+      yield JSON.stringify({ ...customerObject(record.customer), ...(record.deleted ? { deleted: true } : {}) });
+      return;
+    case "tank":
+      yield JSON.stringify({ ...tankObject(record.tank), shape: record.shape, ...(record.deleted ? { deleted: true } : {}) });
+      return;
+    case "device": {
+      const services = assignmentObjects(record.assignments);
+      yield JSON.stringify({ ...deviceObject(record.device), dropped: record.dropped, services });
+      return;
+    }
+    case "readings":
+      for (const reading of record.readings) {
+        const { object, ...rest } = telemetryObject(reading);
+        yield JSON.stringify({ object, tank_id: record.tankId, ...rest });
+      }
+      return;
+    case "waiting":
+      yield pendingLine(record.waiting);
+  }
+}
+
+/** The payload is stored as JSON. */
+function pendingLine({ device, created_at, fill, payload, customer_id }: PendingReading): string {
+  const binding = customer_id === null ? {} : { customer_id };
+  const line = { object: "telemetry", device_id: device, ...binding, created_at: formatInstant(created_at) };
+  if (payload === null) return JSON.stringify({ ...line, fill_percentage: fill });
+  return `${JSON.stringify(line).slice(0, -1)},"payload":${payload}}`;
+}

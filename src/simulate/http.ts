@@ -1,0 +1,123 @@
+// An HTTP client that retries while the service is unreachable, overloaded or without its database; and the transport over it.
+
+import { setTimeout as sleep } from "node:timers/promises";
+import { UserError } from "../domain/errors.ts";
+import type { Message } from "./messages.ts";
+import type { DeliveryResult, Transport } from "./simulation.ts";
+
+const REQUEST_TIMEOUT_MS = 30_000;
+const MIN_RETRY_DELAY_MS = 100;
+const MAX_RETRY_DELAY_MS = 5000;
+/** A longer `Retry-After` is cut to this. */
+const MAX_RETRY_AFTER_MS = 60_000;
+/** The service writes concurrent requests in one commit. */
+const CONCURRENCY = 32;
+const MAX_MESSAGES_PER_REQUEST = 500;
+
+export type HttpResponse = { readonly status: number; readonly body: Readonly<Record<string, unknown>> };
+
+type HttpRequest = {
+  readonly method?: "GET" | "POST" | "PUT";
+  readonly path: string;
+  readonly json?: string;
+  /** Called before each retry. */
+  readonly onRetry?: () => void;
+  readonly abort?: AbortSignal | undefined;
+};
+
+/** Retries network errors, 429 and 5xx; resolves with every other response. */
+export type HttpClient = (request: HttpRequest) => Promise<HttpResponse>;
+
+export function httpClient(url: string, key: string): HttpClient {
+  return async (request) => {
+    for (let attempt = 0; ; attempt++) {
+      const result = await sendOnce(url, key, request);
+      if ("status" in result) return result;
+      const { retryAfterMs = Math.min(MAX_RETRY_DELAY_MS, MIN_RETRY_DELAY_MS * 2 ** attempt) } = result;
+      const { abort } = request;
+      await sleep(Math.min(MAX_RETRY_AFTER_MS, retryAfterMs), undefined, abort === undefined ? {} : { signal: abort });
+      request.onRetry?.();
+    }
+  };
+}
+
+/** Tried once before a simulation, so that a mistyped address is reported and not retried forever. */
+export async function isReachable(url: string): Promise<boolean> {
+  try {
+    await (await fetch(`${url}/healthz`, { signal: AbortSignal.timeout(REQUEST_TIMEOUT_MS) })).text();
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+export function unexpectedResponse({ status, body }: HttpResponse, doing: string): UserError {
+  const detail = typeof body["detail"] === "string" ? body["detail"] : "no details given";
+  const errors = Array.isArray(body["errors"]) ? ` ${JSON.stringify(body["errors"].slice(0, 3))}` : "";
+  return new UserError(`${doing}: the service responded with ${status}: ${detail}${errors}`);
+}
+
+export function httpTransport(send: HttpClient): Transport {
+  return {
+    concurrency: CONCURRENCY,
+    batchSize: MAX_MESSAGES_PER_REQUEST,
+    async deliver(messages, onResend, abort) {
+      const readings = messages.reduce((sum, { numbers }) => sum + numbers.length, 0);
+      const response = await send({ ...requestFor(messages), method: "POST", onRetry: () => onResend(readings), abort });
+      const { results } = response.body;
+      if (response.status !== 200 || !Array.isArray(results)) throw unexpectedResponse(response, "sending readings");
+      return results as DeliveryResult[];
+    },
+    close: async () => {},
+  };
+}
+
+function requestFor(messages: readonly Message[]): { readonly path: string; readonly json: string } {
+  const [first] = messages;
+  if (first !== undefined && first.format !== "own") return { path: `/ingest/v1/${first.format}`, json: first.text };
+  const readings = messages.flatMap((message) =>
+    message.format === "own" ? message.readings.map((reading) => ({ device_id: message.device, ...reading })) : [],
+  );
+  return { path: "/ingest/v1/readings", json: JSON.stringify(readings) };
+}
+
+type Retry = { readonly retryAfterMs: number | undefined };
+
+async function sendOnce(url: string, key: string, request: HttpRequest): Promise<HttpResponse | Retry> {
+  const { method = "GET", path, json, abort } = request;
+  abort?.throwIfAborted();
+  // AbortSignal.any would leave something behind in `abort` for each request, and a demo sends for weeks.
+  const controller = new AbortController();
+  const cancel = (): void => controller.abort();
+  const timer = setTimeout(cancel, REQUEST_TIMEOUT_MS);
+  abort?.addEventListener("abort", cancel);
+  const headers = { "x-api-key": key, ...(json === undefined ? {} : { "content-type": "application/json" }) };
+  try {
+    // Redirects are not followed: the key is for this address only.
+    const options = { method, headers, signal: controller.signal, redirect: "manual" } as const;
+    const response = await fetch(url + path, json === undefined ? options : { ...options, body: json });
+    const text = await response.text();
+    if (response.status !== 429 && response.status < 500) return { status: response.status, body: parseObject(text) };
+    return { retryAfterMs: parseRetryAfter(response.headers.get("retry-after")) };
+  } catch (error) {
+    if (abort?.aborted) throw error;
+    return { retryAfterMs: undefined };
+  } finally {
+    clearTimeout(timer);
+    abort?.removeEventListener("abort", cancel);
+  }
+}
+
+function parseRetryAfter(header: string | null): number | undefined {
+  return header !== null && /^\d{1,6}$/.test(header) ? Number(header) * 1000 : undefined;
+}
+
+/** A proxy may respond with anything; what is no JSON object is treated as an empty one. */
+function parseObject(text: string): HttpResponse["body"] {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === "object" && value !== null ? (value as HttpResponse["body"]) : {};
+  } catch {
+    return {};
+  }
+}

@@ -1,0 +1,123 @@
+// Messages as they are sent: readings in the service's own format, or uplinks as ChirpStack and The Things Stack forward them.
+
+import { formatInstant, type Instant } from "../domain/instant.ts";
+import type { SimulatedDevice } from "./fleet.ts";
+import type { Random } from "./random.ts";
+import { distanceTo, fillAt, levelAt, sensorOf } from "./sensors.ts";
+
+/** A reading before it is sent. `value` is a level in millimetres, or a fill percentage for maker `own`. */
+export type MeasuredReading = { readonly number: number; readonly at: Instant; readonly value: number };
+
+/** `numbers` are those of its readings, in order. */
+export type Message = { readonly device: string; readonly numbers: readonly number[] } & (
+  | { readonly format: "own"; readonly readings: readonly object[] }
+  | { readonly format: "chirpstack" | "tts"; readonly text: string }
+);
+
+/** What the device measures at that fill. */
+export function valueAt({ maker, shape }: SimulatedDevice, fill: number): number {
+  return maker === "own" ? Math.round(fill * 100) / 100 : levelAt(shape, fill);
+}
+
+/** The fill that the service must derive from the value. */
+export function fillOf({ maker, shape }: SimulatedDevice, value: number): number {
+  return maker === "own" ? value : fillAt(shape, value);
+}
+
+/** One message with all readings in the service's own format; one message per reading from a network server. */
+export function messagesOf(device: SimulatedDevice, measured: readonly MeasuredReading[], random: Random): Message[] {
+  const { id, maker, shape } = device;
+  const sensor = sensorOf(maker);
+  const payload = (level: number) => sensor?.payload({ level, distance: distanceTo(shape, level) }) ?? {};
+  if (sensor === undefined || sensor.format === "own") {
+    const readings = measured.map(({ at, value }) => {
+      const created_at = formatInstant(at);
+      return sensor === undefined ? { created_at, fill_percentage: value } : { created_at, payload: payload(value) };
+    });
+    return [{ device: id, format: "own", numbers: measured.map(({ number }) => number), readings }];
+  }
+  const { format, port } = sensor;
+  const wrap = format === "chirpstack" ? chirpstackUplink : ttsUplink;
+  return measured.map(({ number, at, value }) => {
+    const uplink = { number, at, port, payload: payload(value) };
+    return { device: id, format, numbers: [number], text: JSON.stringify(wrap(device, uplink, random)) };
+  });
+}
+
+const APPLICATION_ID = "17c82e96-be03-4f38-aef3-f83d48582d97";
+const APPLICATION_NAME = "tank-sensors";
+const TENANT = "ttn";
+
+export function topicOf({ format, device }: Message): string {
+  switch (format) {
+    case "own":
+      return `tanks/${device}/readings`;
+    case "chirpstack":
+      return `application/${APPLICATION_ID}/device/${device}/event/up`;
+    case "tts":
+      return `v3/${APPLICATION_NAME}@${TENANT}/devices/${ttsName(device)}/up`;
+  }
+}
+
+type Uplink = { readonly number: number; readonly at: Instant; readonly port: number; readonly payload: object };
+
+function chirpstackUplink({ id, maker }: SimulatedDevice, { at, number, port, payload }: Uplink, random: Random): object {
+  return {
+    deduplicationId: uuid(random),
+    time: `${withNanoseconds(at, random)}+00:00`,
+    deviceInfo: {
+      tenantName: "ChirpStack",
+      applicationId: APPLICATION_ID,
+      applicationName: APPLICATION_NAME,
+      deviceProfileName: maker,
+      deviceName: `tank ${id.slice(-6)}`,
+      deviceClassEnabled: "CLASS_A",
+      devEui: id,
+      tags: {},
+    },
+    devAddr: `00${id.slice(-6)}`,
+    adr: true,
+    dr: 5,
+    fCnt: number,
+    fPort: port,
+    confirmed: false,
+    object: payload,
+    rxInfo: [{ gatewayId: "0016c001f153a14c", rssi: random.whole(-118, -60), snr: random.whole(-8, 11) }],
+    txInfo: { frequency: 868_100_000 },
+  };
+}
+
+/** The Things Stack writes EUIs in upper case and gives each device a name. */
+function ttsUplink({ id }: SimulatedDevice, { at, number, port, payload }: Uplink, random: Random): object {
+  const received_at = `${withNanoseconds(at, random)}Z`;
+  return {
+    end_device_ids: {
+      device_id: ttsName(id),
+      application_ids: { application_id: APPLICATION_NAME },
+      dev_eui: id.toUpperCase(),
+      join_eui: "800000000000000C",
+    },
+    correlation_ids: [`as:up:${uuid(random)}`],
+    received_at,
+    uplink_message: {
+      f_port: port,
+      f_cnt: number,
+      decoded_payload: payload,
+      rx_metadata: [{ gateway_ids: { gateway_id: "gtw1" }, rssi: random.whole(-118, -60), snr: random.whole(-8, 11) }],
+      settings: { data_rate: { lora: { bandwidth: 125_000, spreading_factor: 7 } }, frequency: "868300000" },
+      received_at,
+    },
+  };
+}
+
+const ttsName = (device: string): string => `eui-${device}`;
+
+/** Network servers report nanoseconds. */
+function withNanoseconds(at: Instant, random: Random): string {
+  return formatInstant(at).slice(0, -1) + String(random.whole(0, 999_999)).padStart(6, "0");
+}
+
+function uuid(random: Random): string {
+  const hex = Array.from({ length: 4 }, () => random.whole(0, 0xffffffff).toString(16).padStart(8, "0")).join("");
+  return [hex.slice(0, 8), hex.slice(8, 12), `4${hex.slice(13, 16)}`, `8${hex.slice(17, 20)}`, hex.slice(20)].join("-");
+}

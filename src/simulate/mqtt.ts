@@ -1,0 +1,152 @@
+// The transport over MQTT 3.1.1 at QoS 1: a publish that the broker has not acknowledged is repeated.
+
+import { randomUUID } from "node:crypto";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { MqttClient } from "mqtt";
+import { UserError } from "../domain/errors.ts";
+import { type Message, topicOf } from "./messages.ts";
+import type { Transport } from "./simulation.ts";
+
+const CONNECTIONS = 4;
+const IN_FLIGHT_PER_CONNECTION = 25;
+const RETRY_DELAY_MS = 250;
+const CONNECT_TIMEOUT_MS = 10_000;
+/** Without an acknowledgement for this long, the connection is closed and opened again. */
+const ACKNOWLEDGE_TIMEOUT_MS = 30_000;
+/** CONNACK codes that a retry does not fix: bad user name or password, not authorized. */
+const CREDENTIAL_ERRORS: readonly unknown[] = [4, 5];
+
+/** Rejects if the broker is unreachable or does not accept the key. */
+export async function mqttTransport(url: string, key: string | undefined): Promise<Transport> {
+  const connections = Array.from({ length: CONNECTIONS }, () => new MqttConnection(url, key));
+  const close = async (): Promise<void> => void (await Promise.all(connections.map((connection) => connection.close())));
+  try {
+    await Promise.all(connections.map((connection) => connection.open()));
+  } catch (error) {
+    await close();
+    throw error instanceof UserError ? error : new UserError(`the broker cannot be reached: ${(error as Error).message}`);
+  }
+  let next = 0;
+  return {
+    concurrency: CONNECTIONS * IN_FLIGHT_PER_CONNECTION,
+    batchSize: 1,
+    async deliver(messages, onResend, abort) {
+      for (const message of messages) {
+        const connection = connections[next++ % CONNECTIONS];
+        if (connection !== undefined) await publishUntilAcknowledged(connection, message, onResend, abort);
+      }
+      return messages.flatMap(({ numbers }) => numbers.map(() => ({ status: "acknowledged" }) as const));
+    },
+    close,
+  };
+}
+
+async function publishUntilAcknowledged(
+  connection: MqttConnection,
+  message: Message,
+  onResend: (readings: number) => void,
+  abort: AbortSignal,
+): Promise<void> {
+  const [topic, payload] = [topicOf(message), payloadOf(message)];
+  for (let isSent = false; ; ) {
+    try {
+      const client = await connection.open();
+      if (isSent) onResend(message.numbers.length);
+      isSent = true;
+      await connection.publish(client, topic, payload, abort);
+      return;
+    } catch (error) {
+      if (abort.aborted || error instanceof UserError) throw error;
+    }
+    await sleep(RETRY_DELAY_MS, undefined, { signal: abort });
+  }
+}
+
+function payloadOf(message: Message): string {
+  if (message.format !== "own") return message.text;
+  return JSON.stringify(message.readings.length === 1 ? message.readings[0] : message.readings);
+}
+
+type Settle = (error: Error | null | undefined) => void;
+
+/** Reopened on demand after it has ended. Publishes that are unacknowledged by then reject. */
+class MqttConnection {
+  readonly #url: string;
+  readonly #key: string | undefined;
+  /** Of publishes that are not acknowledged yet. */
+  readonly #pending = new Set<Settle>();
+  #client: Promise<MqttClient> | undefined;
+
+  /** Without a key, the credentials in the address are used. */
+  constructor(url: string, key: string | undefined) {
+    this.#url = url;
+    this.#key = key;
+  }
+
+  /** One attempt, shared by all concurrent callers. Rejects with a UserError if the credentials are not accepted. */
+  open(): Promise<MqttClient> {
+    if (this.#client === undefined) {
+      const client = this.#connect(() => {
+        if (this.#client === client) this.#client = undefined;
+        for (const settle of [...this.#pending]) settle(new Error(CONNECTION_CLOSED));
+      });
+      this.#client = client;
+    }
+    return this.#client;
+  }
+
+  /** Resolves when the broker has acknowledged it. */
+  publish(client: MqttClient, topic: string, payload: string, abort: AbortSignal): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const timer = setTimeout(() => client.end(true), ACKNOWLEDGE_TIMEOUT_MS);
+      const onAbort = (): void => settle(new Error("aborted"));
+      const settle: Settle = (error) => {
+        clearTimeout(timer);
+        abort.removeEventListener("abort", onAbort);
+        this.#pending.delete(settle);
+        if (error) reject(error);
+        else resolve();
+      };
+      this.#pending.add(settle);
+      abort.addEventListener("abort", onAbort);
+      // A client that is not connected would queue it for a reconnect that never happens.
+      if (client.connected && !abort.aborted) client.publish(topic, payload, { qos: 1 }, settle);
+      else settle(new Error(CONNECTION_CLOSED));
+    });
+  }
+
+  async close(): Promise<void> {
+    const client = await this.#client?.catch(() => undefined);
+    if (client !== undefined) await new Promise<void>((resolve) => client.end(true, {}, () => resolve()));
+  }
+
+  async #connect(onClose: () => void): Promise<MqttClient> {
+    const { connect } = await import("mqtt");
+    const client = connect(this.#url, {
+      ...(this.#key === undefined ? {} : { username: "simulate", password: this.#key }),
+      clientId: `simulate-${randomUUID()}`,
+      protocolVersion: 4,
+      clean: true,
+      reconnectPeriod: 0,
+      connectTimeout: CONNECT_TIMEOUT_MS,
+    });
+    return new Promise((resolve, reject) => {
+      client.once("connect", () => resolve(client));
+      client.on("error", (error) => {
+        const isCredentialError = "code" in error && CREDENTIAL_ERRORS.includes(error.code);
+        reject(isCredentialError ? new UserError(this.#key === undefined ? KEY_MISSING : KEY_INVALID) : error);
+        client.end(true);
+      });
+      client.once("close", () => {
+        reject(new Error(CONNECTION_CLOSED));
+        client.end(true);
+        onClose();
+      });
+    });
+  }
+}
+
+const CONNECTION_CLOSED = "the connection was closed";
+const KEY_INVALID = "the broker does not accept the key: it must be a valid ingest key";
+const KEY_MISSING =
+  "the broker requires a key: set --key or TANK_MONITOR_KEY; for another broker, put its user and password into the address";

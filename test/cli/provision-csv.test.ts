@@ -1,0 +1,56 @@
+import assert from "node:assert/strict";
+import test from "node:test";
+import fc from "fast-check";
+import { parseCsv } from "../../src/cli/provision-csv.ts";
+
+const cellsIn = (text: string): unknown[] => parseCsv(text).rows.map(({ cells }) => cells);
+
+const cell = fc.string({ unit: fc.constantFrom("a", "é", ",", ";", '"', "\n", " ", "🛢"), maxLength: 8 });
+const header = ["id", "name", "city"];
+const quote = (text: string): string => (/[",;\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
+
+test("cells are read as a spreadsheet wrote them, with any separator and line ending", () => {
+  const row = fc.tuple(cell, cell, cell).filter((cells) => cells.some((text) => text !== ""));
+  const sheet = fc.record({
+    rows: fc.array(row, { maxLength: 6 }),
+    separator: fc.constantFrom(",", ";"),
+    end: fc.constantFrom("\n", "\r\n", "\r"),
+    mark: fc.boolean(),
+    last: fc.boolean(),
+  });
+  fc.assert(
+    fc.property(sheet, ({ rows, separator, end, mark, last }) => {
+      const lines = [header, ...rows].map((cells) => cells.map(quote).join(separator));
+      const text = `${mark ? "\ufeff" : ""}${lines.join(end)}${last ? end : ""}`;
+      assert.deepEqual(cellsIn(text), [header, ...rows]);
+    }),
+  );
+});
+
+test("a row has the line it starts on, after line breaks in cells and empty lines", () => {
+  const { rows } = parseCsv('id,name\r\n1,"a\r\nb\r\nc"\r\n\r\n,\r\n2,d\r\n');
+  assert.deepEqual(
+    rows.map(({ line }) => line),
+    [1, 2, 7],
+  );
+});
+
+test("a quoting error is reported with the line its row starts on, after the rows before it", () => {
+  const errors = {
+    '3,a"b': "a quote inside an unquoted cell",
+    '3,"c"d': "text after a closing quote",
+    '3,"f\n4,g': "a quote is never closed",
+  };
+  for (const [row, message] of Object.entries(errors)) {
+    const { rows, error } = parseCsv(`id,name\n1,"x\ny"\n${row}\n`);
+    assert.equal(rows.length, 2);
+    assert.deepEqual(error, { line: 4, message });
+  }
+});
+
+test("a semicolon inside a quoted title is not the separator", () => {
+  assert.deepEqual(cellsIn('id,"a;b"\n1,2;3\n'), [
+    ["id", "a;b"],
+    ["1", "2;3"],
+  ]);
+});

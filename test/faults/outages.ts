@@ -1,0 +1,156 @@
+// The database cannot be written for a while: nothing is acknowledged meanwhile, memory does not grow, and the service recovers by
+// itself.
+
+import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import { readFileSync } from "node:fs";
+import type { TestContext } from "node:test";
+import { ask } from "../e2e/ask.ts";
+import type { Service } from "../e2e/program.ts";
+import { Mqtt5Broker } from "../support/mqtt5-broker.ts";
+import type { StopMode } from "../support/postgres/cluster.ts";
+import { ownPostgres } from "../support/postgres/server.ts";
+import { until } from "../support/until.ts";
+import type { DiskKind } from "./disks.ts";
+import type { Scenario } from "./scenario.ts";
+import { startScenario } from "./scenario.ts";
+import { publishTo } from "./senders.ts";
+
+/** Resident memory in megabytes. */
+function memoryOf(pid: number): number {
+  const kilobytes =
+    process.platform === "linux"
+      ? /^VmRSS:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1]
+      : execFileSync("ps", ["-o", "rss=", "-p", String(pid)], { encoding: "utf8" });
+  return Number(kilobytes) / 1024;
+}
+
+type Outage = {
+  /** `pid` is the process of the service. */
+  readonly begin: (pid: number) => unknown;
+  readonly end: (pid: number) => unknown;
+  /** Whether what is there can still be read. */
+  readonly canRead: boolean;
+  /** At least. */
+  readonly seconds: number;
+  /** What the log calls it: `writes_unavailable`, `writes_recovered`. */
+  readonly event: "store" | "writes";
+};
+
+const ACKNOWLEDGED = 1000;
+/** That the service subscribes to. */
+const TOPICS = 3;
+/** 503 responses in a row after which nothing sent before can still be stored. */
+const SETTLED = 50;
+const SETTLED_MS = 30_000;
+const BACK_MS = 10_000;
+/** Readings in a message, and messages after which the memory has the size it needs. */
+const LARGE = 5000;
+const WARM_UP = 40;
+/** Little room for garbage, so that growth is a leak. */
+const SMALL_HEAP = "--max-old-space-size=96";
+/** What garbage may add. */
+const GARBAGE_MB = 32;
+
+async function surviveOutage(t: TestContext, scenario: Scenario, outage: Outage): Promise<void> {
+  const { ledger, tally } = scenario;
+  const broker = await new Mqtt5Broker().listen(t);
+  const service = await scenario.start({ MQTT_URL: `mqtt://127.0.0.1:${broker.port}`, NODE_OPTIONS: SMALL_HEAP });
+  await until("the service has subscribed", () => broker.subscribed.length === TOPICS, SETTLED_MS);
+  const stopSending = await scenario.send(service);
+  const stopPublishing = publishTo(t, broker, scenario);
+  await ledger.untilAcknowledged(ACKNOWLEDGED);
+  await outage.begin(service.pid);
+  const news = await untilSettled(scenario);
+
+  const { unavailable, broken } = tally;
+  await expectRefused(scenario, service, outage);
+  const early = await sendLarge(scenario, service, WARM_UP, 0);
+  const late = await sendLarge(scenario, service, WARM_UP * 2, outage.seconds);
+  assert.equal(ledger.news, news, "nothing new is acknowledged meanwhile");
+  assert.ok(tally.unavailable > unavailable && tally.broken > broken, "though HTTP and MQTT senders have tried");
+  t.diagnostic(
+    `${tally.unavailable - unavailable} requests rejected; at most ${Math.round(early)} MB, then ${Math.round(late)} MB`,
+  );
+  assert.ok(late < early + GARBAGE_MB, `${late} MB instead of ${early}`);
+
+  await outage.end(service.pid);
+  const last = scenario.message(1);
+  await until("readings are accepted again", async () => (await last.send(service)).status === 200, BACK_MS);
+  await ledger.untilAcknowledged(ACKNOWLEDGED);
+  await Promise.all([stopSending(), stopPublishing()]);
+  ledger.settle();
+  await scenario.expectAllStored(service);
+  const { code, stderr } = await service.stop();
+  assert.equal(code, 0, "the process is still the first one");
+  const events = [...stderr.matchAll(/"event":"((?:store|writes)_(?:unavailable|recovered))"/g)].map(([, event]) => event);
+  assert.ok(
+    events.includes(`${outage.event}_unavailable`) && events.at(-1)?.endsWith("_recovered") && events.length < 20,
+    String(events),
+  );
+}
+
+/** Resolves with the readings that are stored by then. */
+async function untilSettled({ ledger, tally }: Scenario): Promise<number> {
+  let news = ledger.news;
+  let since = tally.unavailable;
+  await until(
+    "everything is rejected",
+    () => {
+      if (ledger.news === news) return tally.unavailable > since + SETTLED;
+      news = ledger.news;
+      since = tally.unavailable;
+      return false;
+    },
+    SETTLED_MS,
+  );
+  return news;
+}
+
+async function expectRefused(scenario: Scenario, service: Service, { canRead }: Outage): Promise<void> {
+  const { status, headers, text } = await scenario.message(1).send(service);
+  assert.equal(status, 503, text);
+  assert.equal(headers.get("retry-after"), "1");
+  assert.equal((JSON.parse(text) as { readonly code: string }).code, "store_unavailable");
+  assert.equal((await ask(service, "/v1/tanks", scenario.manage)).status, canRead ? 200 : 503);
+  assert.equal((await ask(service, "/readyz")).status, canRead ? 200 : 503);
+  assert.equal((await ask(service, "/healthz")).status, 200);
+}
+
+/** Large messages, each rejected, beside what the senders do. Resolves with the peak memory of the service. */
+async function sendLarge(scenario: Scenario, service: Service, times: number, seconds: number): Promise<number> {
+  const message = scenario.message(LARGE);
+  const begun = performance.now();
+  let max = 0;
+  for (let sent = 0; sent < times || performance.now() - begun < seconds * 1000; sent++) {
+    assert.equal((await message.send(service)).status, 503);
+    max = Math.max(max, memoryOf(service.pid));
+  }
+  return max;
+}
+
+export async function surviveFullDisk(t: TestContext, kind: DiskKind, seed: string, seconds: number): Promise<void> {
+  const disk = await kind.open(t);
+  const database = { url: disk.databaseUrl, settled: async () => {} };
+  const scenario = await startScenario(t, { name: kind.name, open: async () => database }, seed);
+  await surviveOutage(t, scenario, {
+    begin: disk.fill,
+    end: disk.free,
+    canRead: true,
+    seconds,
+    event: "writes",
+  });
+}
+
+export async function survivePostgresAway(t: TestContext, mode: StopMode, seed: string, seconds: number): Promise<void> {
+  const server = await ownPostgres(t);
+  const database = { url: server.url, settled: async () => {} };
+  const scenario = await startScenario(t, { name: "PostgreSQL", open: async () => database }, seed);
+  await surviveOutage(t, scenario, {
+    begin: () => server.stop(mode),
+    end: server.start,
+    canRead: false,
+    seconds,
+    event: "store",
+  });
+}

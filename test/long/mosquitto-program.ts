@@ -1,0 +1,100 @@
+// Mosquitto as client and as broker of the program itself, where it is installed.
+
+import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import test, { type TestContext } from "node:test";
+import mqtt from "mqtt";
+import type { Service } from "../e2e/program.ts";
+import { told } from "../e2e/workers.ts";
+import { KNOWN, SOURCES } from "../faults/fleet.ts";
+import type { Sending } from "../faults/ledger.ts";
+import { SEED } from "../faults/random.ts";
+import { POSTGRES, type Scenario, SQLITE, startScenario } from "../faults/scenario.ts";
+import { mqttMessage } from "../faults/senders.ts";
+import { freePort } from "../support/free-port.ts";
+import { withoutMosquitto as skip, startMosquitto } from "../support/mosquitto.ts";
+import { until } from "../support/until.ts";
+
+const LINES = 2000;
+const MESSAGES = 20_000;
+const AT_ONCE = 100;
+const BAD = 40;
+const DRAIN_MS = 120_000;
+
+test(`mosquitto_pub sends the same ${LINES} readings twice to the embedded broker: each is stored once`, { skip }, async (t) => {
+  const scenario = await startScenario(t, SQLITE, SEED);
+  const service = await scenario.start();
+  const [{ place, deviceId }] = KNOWN;
+  const readings = scenario.measurements.fresh(LINES, place);
+  const lines = readings.map(({ at, fill }) => `{"created_at":"${new Date(at).toISOString()}","fill_percentage":${fill}}\n`);
+  for (let time = 0; time < 2; time++) {
+    const sending = scenario.ledger.begin(readings);
+    const words = [
+      "-h",
+      "127.0.0.1",
+      "-p",
+      String(scenario.ports.mqtt),
+      "-u",
+      "any",
+      "-P",
+      await scenario.key(service),
+      "-q",
+      "1",
+      "-l",
+    ];
+    const client = spawn("mosquitto_pub", [...words, "-t", `tanks/${deviceId}/readings`], {
+      stdio: ["pipe", "ignore", "inherit"],
+    });
+    client.stdin.end(lines.join(""));
+    assert.deepEqual(await once(client, "exit"), [0, null]);
+    sending.acknowledged();
+  }
+  await scenario.expectAllStored(service);
+});
+
+/** Resolves with what is to be called once all of it has arrived: it was on its way for as long as that. */
+async function publishAll(t: TestContext, url: string, scenario: Scenario, halfway: () => unknown): Promise<() => void> {
+  const { random, ledger, measurements } = scenario;
+  const client = await mqtt.connectAsync(url);
+  t.after(() => client.end(true));
+  const sendings: Sending[] = [];
+  const publish = async (): Promise<void> => {
+    const readings = measurements.some(1, random.pick(SOURCES).place);
+    sendings.push(ledger.begin(readings));
+    const { topic, payload } = mqttMessage(random, readings);
+    await client.publishAsync(topic, payload, { qos: 1 });
+  };
+  for (let sent = 0; sent < MESSAGES; sent += AT_ONCE) {
+    if (sent === MESSAGES / 2) await halfway();
+    await Promise.all(Array.from({ length: AT_ONCE }, publish));
+  }
+  // Whoever gets one of these says so.
+  const topic = `tanks/${KNOWN[0].deviceId}/readings`;
+  for (let i = 0; i < BAD; i++) await client.publishAsync(topic, '{"fill_percentage":101}', { qos: 1 });
+  return () => sendings.forEach((sending) => void sending.acknowledged());
+}
+
+for (const engine of [SQLITE, POSTGRES]) {
+  const name = `${engine.name}: two services share what Mosquitto has, one is killed on the way, and each message is stored once`;
+  test(`${name}, seed ${SEED}`, { skip }, async (t) => {
+    const scenario = await startScenario(t, engine, SEED);
+    const { url: MQTT_URL } = await startMosquitto(t);
+    const port = String(await freePort());
+    const startOther = () => scenario.here.start(["serve", "--port", port], { env: { MQTT_URL } });
+    const isConnected = (service: Service) => service.said(/"event":"broker_connected"/);
+    const service = await scenario.start({ MQTT_URL });
+    let other = await startOther();
+    await Promise.all([service, other].map(isConnected));
+    const arrived = await publishAll(t, MQTT_URL, scenario, async () => {
+      other.kill("SIGKILL");
+      await other.ended;
+      other = await startOther();
+      await isConnected(other);
+    });
+    await until("all of it is stored", () => scenario.isAllStored(service), DRAIN_MS);
+    arrived();
+    for (const one of [service, other]) assert.ok(told(one, "readings_rejected").length > 0, "both have had their share");
+    await scenario.expectAllStored(service);
+  });
+}

@@ -1,0 +1,74 @@
+// Runs a simulation of a given number of readings as fast as possible.
+
+import type { Clock } from "../../src/domain/instant.ts";
+import { type Fleet, seededFleet } from "../../src/simulate/fleet.ts";
+import { httpClient, httpTransport } from "../../src/simulate/http.ts";
+import { provision } from "../../src/simulate/provision.ts";
+import { ReadingLog, type Summary, Tally, type Verification, verify } from "../../src/simulate/results.ts";
+import { MAKERS, type Maker } from "../../src/simulate/sensors.ts";
+import { simulate, type Transport } from "../../src/simulate/simulation.ts";
+import type { Service } from "../support/service.ts";
+
+type Run = {
+  readonly fleet: Fleet;
+  readonly transport: Transport;
+  readonly count: number;
+  readonly seed?: string;
+  readonly clock?: Clock;
+  readonly rate?: number;
+  readonly abort?: AbortSignal;
+  readonly onMeasured?: (number: number) => void;
+  readonly onResent?: () => void;
+};
+
+export async function runSimulation(run: Run): Promise<{ readonly summary: Summary; readonly log: ReadingLog }> {
+  const { fleet, transport, count, seed = "test", clock = Date.now, rate = 5000, abort = new AbortController().signal } = run;
+  const stop = new AbortController();
+  const log = new ReadingLog();
+  const tally = new Tally(log);
+  const observer = {
+    measured(number: number, device: number, at: number, fill: number) {
+      tally.measured(number, device, at, fill);
+      run.onMeasured?.(number);
+      if (number + 1 >= count) stop.abort();
+    },
+    sent: tally.sent.bind(tally),
+    resent(readings: number) {
+      tally.resent(readings);
+      run.onResent?.();
+    },
+    result: tally.result.bind(tally),
+    undelivered: tally.undelivered.bind(tally),
+  };
+  await simulate({ fleet, seed, transport, rate, clock, observer, stop: stop.signal, abort });
+  return { summary: tally.summary(), log };
+}
+
+type ServiceRun = Partial<Omit<Run, "fleet" | "transport" | "abort">> & {
+  readonly tanks?: number;
+  readonly makers?: readonly Maker[];
+  readonly registered?: boolean;
+  /** HTTP by default. */
+  readonly connect?: (ingestKey: string) => Promise<Transport>;
+};
+
+/** Sends to a running service, and verifies its telemetry afterwards. */
+export async function sendTo(service: Service, run: ServiceRun = {}): Promise<Summary & { readonly verification: Verification }> {
+  const { tanks = 10, makers = MAKERS, count = 500, seed = "test", registered = true, connect, ...rest } = run;
+  const manager = httpClient(service.url, await service.key({ role: "manage" }));
+  const fleet = seededFleet(seed, tanks, makers);
+  if (registered) await provision(fleet, manager, () => {});
+  const key = await service.key({ role: "ingest" });
+  const transport = connect === undefined ? httpTransport(httpClient(service.url, key)) : await connect(key);
+  const { summary, log } = await runSimulation({ fleet, transport, count, seed, ...rest }).finally(() => transport.close());
+  return { ...summary, verification: await verify(log, fleet, manager, () => {}) };
+}
+
+export const verified = (readings: number, tanks: number): Verification => ({
+  tanks,
+  readings,
+  missing: 0,
+  different: 0,
+  strange: 0,
+  faults: [],
+});
