@@ -1,4 +1,4 @@
-// What one run of the benchmark has at hand: how large it is, where it keeps things, and the words it says meanwhile.
+// Shared by all figures of a run: its scale, engines, cache folder and log.
 
 import { mkdirSync } from "node:fs";
 import { join, resolve } from "node:path";
@@ -7,7 +7,7 @@ import type { Postgres } from "./contestants/postgres.ts";
 import type { Scale } from "./scale.ts";
 
 export const ROOT = fileURLToPath(new URL("..", import.meta.url));
-/** Everything that is made on the way: peers, data, logs. Nothing in it is tracked. */
+/** Peers, data and logs. Not tracked. */
 export const CACHE = resolve(process.env["BENCH_CACHE"] ?? join(ROOT, ".cache", "bench"));
 
 export const ENGINES = ["sqlite", "postgres"] as const;
@@ -17,7 +17,7 @@ export const ENGINE_NAMES: Readonly<Record<Engine, string>> = { sqlite: "SQLite"
 export type Bench = {
   readonly scale: Scale;
   readonly engines: readonly Engine[];
-  /** The one PostgreSQL of the run, started when it is first asked for. */
+  /** The PostgreSQL of the run, started on first use. */
   readonly postgres: () => Promise<Postgres>;
 };
 
@@ -28,6 +28,6 @@ export function cacheFolder(...names: readonly string[]): string {
   return folder;
 }
 
-export function say(words: string): void {
-  console.error(`${new Date().toISOString().slice(11, 19)}  ${words}`);
+export function log(message: string): void {
+  console.error(`${new Date().toISOString().slice(11, 19)}  ${message}`);
 }

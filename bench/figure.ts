@@ -1,10 +1,10 @@
-// A figure of the benchmark: the rows it promises for the table, and the function that measures them.
+// A figure of the benchmark: its rows in the table, and the function that measures them.
 
 import type { Bench } from "./bench.ts";
 
 export type Aim = { readonly atLeast: number } | { readonly atMost: number };
 
-/** A line of the table. A row without an aim is there to be looked at. */
+/** A line of the table. A row without an aim is for information. */
 export type Row = {
   readonly name: string;
   readonly label: string;
@@ -12,38 +12,38 @@ export type Row = {
   readonly aim?: Aim;
 };
 
-/** What was seen, one value a round where there are rounds. */
-export type Raw = { readonly label: string; readonly unit: string; readonly values: readonly number[] };
+/** The measured values, one per round where there are rounds. */
+export type RawValues = { readonly label: string; readonly unit: string; readonly values: readonly number[] };
 
 export type Measured = {
   readonly row: string;
   readonly value: number;
   /** Lowest and highest round. */
   readonly spread?: readonly [number, number];
-  readonly raw: readonly Raw[];
+  readonly raw: readonly RawValues[];
 };
 
 export type Missing = { readonly row: string; readonly missing: string };
 
 export type Panel = "readings" | "page";
 
-/** A line of the plot: x is what the panel is named after, y is milliseconds. */
+/** A line of the plot: x as the panel says, y in milliseconds. */
 export type Curve = {
   readonly panel: Panel;
   readonly contestant: string;
   readonly points: readonly (readonly [x: number, ms: number])[];
 };
 
-export type Outcome = { readonly rows: readonly (Measured | Missing)[]; readonly curves?: readonly Curve[] };
+export type FigureResult = { readonly rows: readonly (Measured | Missing)[]; readonly curves?: readonly Curve[] };
 
 export type Figure = {
-  /** What it is chosen by on the command line. */
+  /** On the command line. */
   readonly name: string;
   readonly about: string;
   readonly rows: readonly Row[];
-  readonly run: (bench: Bench) => Promise<Outcome>;
+  readonly run: (bench: Bench) => Promise<FigureResult>;
 };
 
-export function isMeasured(outcome: Measured | Missing): outcome is Measured {
-  return "value" in outcome;
+export function isMeasured(row: Measured | Missing): row is Measured {
+  return "value" in row;
 }

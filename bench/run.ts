@@ -1,11 +1,10 @@
 // npm run bench [-- NAME…] [--quick | --full] [--engine sqlite|postgres]
 //
-// Where the service stands, as ratios measured side by side in one run. The figures are in figures/, one file each; what
-// they are held against is in contestants/, and README.md tells how.
+// Ratios measured side by side in one run: figures/ has the measurements, contestants/ the servers; README.md explains how.
 
 import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { type Bench, cacheFolder, ENGINES, type Engine, ROOT, say } from "./bench.ts";
+import { type Bench, cacheFolder, ENGINES, type Engine, log, ROOT } from "./bench.ts";
 import { type Postgres, startPostgres } from "./contestants/postgres.ts";
 import type { Figure } from "./figure.ts";
 import { bytes } from "./figures/bytes.ts";
@@ -18,12 +17,11 @@ import { ingestHttp } from "./figures/ingest-http.ts";
 import { ingestMqtt } from "./figures/ingest-mqtt.ts";
 import { lateReading } from "./figures/late-reading.ts";
 import { pageOne } from "./figures/page-one.ts";
-import { platformatic } from "./figures/platformatic.ts";
-import { pocketbase } from "./figures/pocketbase.ts";
+import { platformatic, pocketbase } from "./figures/peers.ts";
 import { readsWhileIngesting } from "./figures/reads-while-ingesting.ts";
 import { starting } from "./figures/starting.ts";
 import { machine } from "./report/machine.ts";
-import { readResults, withOutcome, writeResults } from "./report/results.ts";
+import { readResults, withFigure, writeResults } from "./report/results.ts";
 import { SCALES } from "./scale.ts";
 
 const FIGURES: readonly Figure[] = [
@@ -54,7 +52,7 @@ const { values: flags, positionals: names } = parseArgs({
 });
 const unknown = names.find((name) => !FIGURES.some((figure) => figure.name === name));
 if (flags.help || unknown !== undefined) {
-  if (unknown !== undefined) console.error(`There is no figure ${unknown}.`);
+  if (unknown !== undefined) console.error(`Unknown figure ${unknown}.`);
   console.error("npm run bench [-- NAME…] [--quick | --full] [--engine sqlite|postgres]\n");
   for (const { name, about } of FIGURES) console.error(`  ${name.padEnd(23)}${about}`);
   process.exit(unknown === undefined ? 0 : 2);
@@ -63,7 +61,7 @@ if (flags.help || unknown !== undefined) {
 const isEngine = (name: string): name is Engine => ENGINES.some((engine) => engine === name);
 const engines = (flags.engine ?? ENGINES).filter(isEngine);
 const scale = SCALES[flags.quick ? "quick" : flags.full ? "full" : "usual"];
-/** A quick run shows that it works; its figures are nobody's. */
+/** The figures of a quick run mean nothing, and are kept apart. */
 const folder = flags.quick ? cacheFolder("quick") : join(ROOT, "bench");
 
 let failures = 0;
@@ -76,13 +74,13 @@ let failures = 0;
     try {
       const outcome = await figure.run(bench);
       const when = { date: new Date().toISOString().slice(0, 10), machine: machine((await started)?.version) };
-      // After every figure, so that a run that breaks off keeps what it has.
-      writeResults(folder, FIGURES, withOutcome(readResults(folder), outcome, when));
+      // After every figure, so that an interrupted run keeps its results.
+      writeResults(folder, FIGURES, withFigure(readResults(folder), outcome, when));
     } catch (error) {
       failures++;
-      say(`${figure.name} failed: ${error instanceof Error ? error.stack : error}`);
+      log(`${figure.name} failed: ${error instanceof Error ? error.stack : error}`);
     }
   }
 }
-say(`the results are in ${folder}`);
+log(`the results are in ${folder}`);
 process.exitCode = failures === 0 ? 0 : 1;

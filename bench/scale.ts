@@ -1,37 +1,37 @@
-// How much data, and how long to look. The figures are promised for the usual scale; the quick one only shows that it works.
+// How much data, and how long to measure. Aims hold for the usual scale; the quick one only shows that the benchmark works.
 
 import type { Engine } from "./bench.ts";
 import type { Order } from "./dataset/files.ts";
 
 export type Scale = {
   readonly name: "quick" | "usual" | "full";
-  /** The fleet: so many tanks with so many readings each. */
+  /** The fleet. */
   readonly tanks: number;
-  readonly readingsATank: number;
-  /** Single tanks, each with so many readings; the last one is the long tank. */
-  readonly rungs: readonly number[];
-  /** Peers climb only so far: beyond it one page takes them seconds. */
-  readonly peerRungMost: number;
-  /** Readings a tank of fleets of one size in tanks; the first is what the others are held against. */
+  readonly readingsPerTank: number;
+  /** Readings of single large tanks. */
+  readonly longTankSizes: readonly number[];
+  /** The largest tank of peers: beyond it a page takes them seconds. */
+  readonly maxPeerTankSize: number;
+  /** Readings per tank in fleets of the same number of tanks; the first is the baseline. */
   readonly growth: readonly number[];
-  /** Readings a tank in the files that are imported; fewer where tanks are interleaved, which is work for the disk. */
-  readonly importedATank: Readonly<Record<Order, number>>;
+  /** Readings per tank in import files; fewer where tanks are interleaved, which needs more disk writes. */
+  readonly importedPerTank: Readonly<Record<Order, number>>;
   readonly rounds: number;
   readonly importRounds: number;
-  /** Under load, a round. */
+  /** Under load, per round. */
   readonly seconds: number;
   readonly warmUpSeconds: number;
-  /** On one connection, a round. */
+  /** On one connection, per round. */
   readonly samples: number;
-  /** Appended readings, and as many late ones. */
+  /** Appended readings, and the same number of late ones. */
   readonly writes: number;
-  /** Of 1,000 readings each, sent over HTTP in a round. */
+  /** Of 1,000 readings each, over HTTP, per round. */
   readonly batches: number;
-  /** Of one reading each, sent over MQTT in a round. */
+  /** Of one reading each, over MQTT, per round. */
   readonly messages: number;
-  /** In which readings come in while others read, a round. */
+  /** Reading and ingesting at the same time, per round. */
   readonly mixedSeconds: number;
-  /** Tanks in the large fleet, and in the one it is held against. */
+  /** Tanks in the large fleet, and in the small one it is compared with. */
   readonly largeFleet: Readonly<Record<Engine, number>>;
   readonly smallFleet: number;
 };
@@ -39,11 +39,11 @@ export type Scale = {
 const USUAL: Scale = {
   name: "usual",
   tanks: 1000,
-  readingsATank: 10_000,
-  rungs: [100, 1000, 10_000, 100_000, 1_000_000, 10_000_000],
-  peerRungMost: 1_000_000,
+  readingsPerTank: 10_000,
+  longTankSizes: [100, 1000, 10_000, 100_000, 1_000_000, 10_000_000],
+  maxPeerTankSize: 1_000_000,
   growth: [1000, 10_000],
-  importedATank: { tank: 2000, time: 500 },
+  importedPerTank: { tank: 2000, time: 500 },
   rounds: 5,
   importRounds: 3,
   seconds: 4,
@@ -63,11 +63,11 @@ export const SCALES: Readonly<Record<Scale["name"], Scale>> = {
   quick: {
     name: "quick",
     tanks: 100,
-    readingsATank: 500,
-    rungs: [100, 1000, 10_000, 100_000],
-    peerRungMost: 10_000,
+    readingsPerTank: 500,
+    longTankSizes: [100, 1000, 10_000, 100_000],
+    maxPeerTankSize: 10_000,
     growth: [50, 500],
-    importedATank: { tank: 500, time: 200 },
+    importedPerTank: { tank: 500, time: 200 },
     rounds: 2,
     importRounds: 1,
     seconds: 1,

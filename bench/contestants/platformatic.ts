@@ -1,13 +1,13 @@
-// Platformatic DB, on a database of its own in the same PostgreSQL, with the index that its question wants.
+// Platformatic DB, on its own database in the same PostgreSQL, with a suitable index.
 
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
-import { say } from "../bench.ts";
+import { log } from "../bench.ts";
+import { fingerprintOf } from "../dataset/cache.ts";
 import type { Plan } from "../dataset/plans.ts";
 import { readingAt } from "../dataset/readings.ts";
-import { stampOf } from "../dataset/stamp.ts";
 import { stop } from "../processes.ts";
-import { type Contestant, SIZE } from "./contestant.ts";
+import { type Contestant, PAGE_SIZE } from "./contestant.ts";
 import { install } from "./packages.ts";
 import type { Postgres } from "./postgres.ts";
 import { copyStream, withClient } from "./postgres-client.ts";
@@ -26,8 +26,8 @@ const INDEX = "CREATE INDEX readings_by_tank ON readings (tank, created_at DESC)
 type Reading = { readonly createdAt: string; readonly fill: number };
 
 export async function startPlatformatic(postgres: Postgres, plan: Plan): Promise<Contestant> {
-  const stamp = stampOf("bench/contestants/platformatic.ts");
-  const database = await postgres.databaseOnce(`bench_platformatic_${plan.name}`, stamp, (url) => makeData(url, plan));
+  const stamp = fingerprintOf("bench/contestants/platformatic.ts");
+  const database = await postgres.databaseOnce(`bench_platformatic_${plan.name}`, stamp, (url) => createData(url, plan));
   const { child, url } = await startProgram("platformatic", [await install("platformatic", PACKAGES), database]);
   return {
     name: "Platformatic",
@@ -35,7 +35,7 @@ export async function startPlatformatic(postgres: Postgres, plan: Plan): Promise
     headers: {},
     pid: child.pid ?? 0,
     path: (tankId, page) =>
-      `/readings/?limit=${SIZE}&offset=${(page - 1) * SIZE}&totalCount=true&orderby.createdAt=desc&where.tank.eq=${tankId}`,
+      `/readings/?limit=${PAGE_SIZE}&offset=${(page - 1) * PAGE_SIZE}&totalCount=true&orderby.createdAt=desc&where.tank.eq=${tankId}`,
     decode({ head, body }) {
       const readings = (JSON.parse(body) as Reading[]).map((one) => ({ createdAt: Date.parse(one.createdAt), fill: one.fill }));
       return { total: Number(/^x-total-count: *(\d+)/im.exec(head)?.[1]), readings };
@@ -44,8 +44,8 @@ export async function startPlatformatic(postgres: Postgres, plan: Plan): Promise
   };
 }
 
-async function makeData(url: string, plan: Plan): Promise<void> {
-  say(`${plan.name} is made for Platformatic`);
+async function createData(url: string, plan: Plan): Promise<void> {
+  log(`${plan.name} is being created for Platformatic`);
   const copy = await copyStream("COPY readings FROM STDIN");
   await withClient(url, async (client) => {
     await client.query(TABLE);

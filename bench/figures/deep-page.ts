@@ -1,17 +1,15 @@
 // The last page of one long tank against its first, without and with a range, one request at a time.
 
-import { type Bench, ENGINE_NAMES, ENGINES, type Engine, say } from "../bench.ts";
-import { type Contestant, check, lastPage, SIZE } from "../contestants/contestant.ts";
+import { type Bench, ENGINE_NAMES, ENGINES, type Engine, log } from "../bench.ts";
+import { type Contestant, lastPage, PAGE_SIZE, verifyPages } from "../contestants/contestant.ts";
 import { program } from "../contestants/program.ts";
 import { startTankMonitor } from "../contestants/tank-monitor.ts";
 import { databaseOf } from "../dataset/databases.ts";
-import { ladder, rung } from "../dataset/plans.ts";
+import { longTank, longTanks } from "../dataset/plans.ts";
 import { readingAt, type TankPlan } from "../dataset/readings.ts";
-import type { Figure, Measured, Raw } from "../figure.ts";
+import type { Figure, Measured, RawValues } from "../figure.ts";
 import { Connection } from "../measure/connection.ts";
-import { inMilliseconds, latency } from "../measure/latency.ts";
-import { alternate } from "../measure/rounds.ts";
-import { ratioOf } from "../measure/statistics.ts";
+import { alternate, inMilliseconds, latency, ratioOf } from "../measure/sampling.ts";
 import { runProgram } from "../processes.ts";
 import type { StorePages } from "../programs/store-pages.ts";
 
@@ -35,11 +33,11 @@ export const deepPage: Figure = {
 };
 
 async function onEngine(bench: Bench, engine: Engine): Promise<Measured[]> {
-  const tank = rung(bench.scale.rungs.at(-1) ?? 0);
-  const url = await databaseOf(bench, engine, ladder(bench.scale.rungs));
+  const tank = longTank(bench.scale.longTankSizes.at(-1) ?? 0);
+  const url = await databaseOf(bench, engine, longTanks(bench.scale.longTankSizes));
   const inProcess = await inProcessTimes(url, tank);
   await using service = await startTankMonitor(engine, url);
-  await check(service, [tank]);
+  await verifyPages(service, [tank]);
   using connection = await Connection.open(service);
   const range = await checkedRange(service, connection, tank);
   const paths = {
@@ -48,12 +46,12 @@ async function onEngine(bench: Bench, engine: Engine): Promise<Measured[]> {
     "first of range": `${range.path}&page=1`,
     "last of range": `${range.path}&page=${range.lastPage}`,
   };
-  say(`deep-page: ${service.name}, one connection`);
+  log(`deep-page: ${service.name}, one connection`);
   const turn = (path: string) => () => latency(connection, [path], bench.scale.samples);
   for (const path of Object.values(paths)) await turn(path)();
   const turns = Object.fromEntries(Object.entries(paths).map(([name, path]) => [name, turn(path)]));
   const seen = await alternate(bench.scale.rounds, turns as Record<keyof typeof paths, () => Promise<number>>, inMilliseconds);
-  const raw = (...names: (keyof typeof paths)[]): Raw[] =>
+  const raw = (...names: (keyof typeof paths)[]): RawValues[] =>
     names.map((name) => ({ label: `${name} page, median of a round`, unit: "ms", values: seen[name] }));
   return [
     { row: `deep-page-${engine}`, ...ratioOf(seen.last, seen.first), raw: [...raw("first", "last"), ...inProcess] },
@@ -65,7 +63,7 @@ async function onEngine(bench: Bench, engine: Engine): Promise<Measured[]> {
   ];
 }
 
-/** The middle four fifths of the tank, whose total must be right before anything is timed. */
+/** The middle four fifths of the tank. Its total is verified before anything is timed. */
 async function checkedRange(
   service: Contestant,
   connection: Connection,
@@ -74,10 +72,10 @@ async function checkedRange(
   const { from, to, total } = rangeOf(tank);
   const bounds = `created_at_gte=${new Date(from).toISOString()}&created_at_lte=${new Date(to).toISOString()}`;
   const path = `${service.path(tank.id, 1)}?${bounds}`;
-  const last = Math.ceil(total / SIZE);
-  const got = service.decode(await connection.ask(`${path}&page=${last}`));
+  const last = Math.ceil(total / PAGE_SIZE);
+  const got = service.decode(await connection.get(`${path}&page=${last}`));
   if (got.total !== total || got.readings.at(-1)?.createdAt !== from)
-    throw new Error(`a range of ${total} readings is told as ${got.total}`);
+    throw new Error(`a range of ${total} readings has a total of ${got.total}`);
   return { path, lastPage: last };
 }
 
@@ -86,10 +84,10 @@ function rangeOf(tank: TankPlan): { from: number; to: number; total: number } {
   return { from: readingAt(tank, oldest).createdAt, to: readingAt(tank, newest).createdAt, total: newest - oldest + 1 };
 }
 
-/** The same questions, put to the store without HTTP. */
-async function inProcessTimes(url: string, tank: TankPlan): Promise<Raw[]> {
+/** The same pages read from the store, without HTTP. */
+async function inProcessTimes(url: string, tank: TankPlan): Promise<RawValues[]> {
   const { from, to, total } = rangeOf(tank);
-  const words = [url, tank.id, lastPage(tank), from, to, Math.ceil(total / SIZE)].map(String);
+  const words = [url, tank.id, lastPage(tank), from, to, Math.ceil(total / PAGE_SIZE)].map(String);
   const times = await runProgram<StorePages>(program("store-pages"), words);
   return Object.entries(times).map(([name, ms]) => ({ label: `in process, ${name}`, unit: "ms", values: [ms] }));
 }

@@ -1,15 +1,15 @@
-// The lines of the plot: how long the last page takes as a tank grows, and how long a page takes the deeper it lies.
+// The lines of the plot: latency of the last page by the size of the tank, and of a page by its number.
 
-import { type Bench, say } from "../bench.ts";
-import { type Contestant, check, lastPage } from "../contestants/contestant.ts";
+import { type Bench, log } from "../bench.ts";
+import { type Contestant, lastPage, verifyPages } from "../contestants/contestant.ts";
 import { startPlatformatic } from "../contestants/platformatic.ts";
 import { findPocketbase, startPocketbase } from "../contestants/pocketbase.ts";
 import { startTankMonitor } from "../contestants/tank-monitor.ts";
 import { databaseOf } from "../dataset/databases.ts";
-import { ladder, peerPlan, rung } from "../dataset/plans.ts";
+import { longTank, longTanks, peerPlan } from "../dataset/plans.ts";
 import type { Curve, Figure } from "../figure.ts";
 import { Connection } from "../measure/connection.ts";
-import { latency } from "../measure/latency.ts";
+import { latency } from "../measure/sampling.ts";
 
 export const depth: Figure = {
   name: "depth",
@@ -21,8 +21,8 @@ export const depth: Figure = {
       await using contestant = await start();
       if (contestant === undefined) continue;
       const isPeer = !contestant.name.startsWith("Tank Monitor");
-      const rungs = bench.scale.rungs.filter((readings) => !isPeer || readings <= bench.scale.peerRungMost);
-      curves.push(...(await curvesOf(contestant, rungs, bench)));
+      const sizes = bench.scale.longTankSizes.filter((readings) => !isPeer || readings <= bench.scale.maxPeerTankSize);
+      curves.push(...(await curvesOf(contestant, sizes, bench)));
     }
     return { rows: [], curves };
   },
@@ -30,7 +30,7 @@ export const depth: Figure = {
 
 function starters(bench: Bench): (() => Promise<Contestant | undefined>)[] {
   const ours = bench.engines.map(
-    (engine) => async () => startTankMonitor(engine, await databaseOf(bench, engine, ladder(bench.scale.rungs))),
+    (engine) => async () => startTankMonitor(engine, await databaseOf(bench, engine, longTanks(bench.scale.longTankSizes))),
   );
   const pocketbase = async () => {
     const found = await findPocketbase();
@@ -40,11 +40,11 @@ function starters(bench: Bench): (() => Promise<Contestant | undefined>)[] {
   return [...ours, pocketbase, ...(bench.engines.includes("postgres") ? [platformatic] : [])];
 }
 
-async function curvesOf(contestant: Contestant, rungs: readonly number[], { scale }: Bench): Promise<Curve[]> {
-  say(`depth: ${contestant.name}, one connection`);
-  await check(
+async function curvesOf(contestant: Contestant, sizes: readonly number[], { scale }: Bench): Promise<Curve[]> {
+  log(`depth: ${contestant.name}, one connection`);
+  await verifyPages(
     contestant,
-    rungs.filter((readings) => readings <= scale.peerRungMost).map((readings) => rung(readings)),
+    sizes.filter((readings) => readings <= scale.maxPeerTankSize).map((readings) => longTank(readings)),
   );
   using connection = await Connection.open(contestant);
   const median = async (tankId: string, page: number) => {
@@ -53,8 +53,8 @@ async function curvesOf(contestant: Contestant, rungs: readonly number[], { scal
     return latency(connection, paths, scale.samples);
   };
   const overReadings: [number, number][] = [];
-  for (const readings of rungs) overReadings.push([readings, await median(rung(readings).id, lastPage(rung(readings)))]);
-  const tank = rung(scale.peerRungMost);
+  for (const readings of sizes) overReadings.push([readings, await median(longTank(readings).id, lastPage(longTank(readings)))]);
+  const tank = longTank(scale.maxPeerTankSize);
   const overPages: [number, number][] = [];
   for (let page = 1; page <= lastPage(tank); page *= 10) overPages.push([page, await median(tank.id, page)]);
   return [

@@ -1,16 +1,14 @@
-// How long an answer takes as the whole database grows: the same questions to fleets of more and more readings.
+// Latency as the database grows: the same requests to fleets with more and more readings.
 
-import { type Bench, say } from "../bench.ts";
-import { type Contestant, check, lastPage } from "../contestants/contestant.ts";
+import { type Bench, log } from "../bench.ts";
+import { type Contestant, lastPage, verifyPages } from "../contestants/contestant.ts";
 import { startTankMonitor } from "../contestants/tank-monitor.ts";
 import { databaseOf } from "../dataset/databases.ts";
-import { fleet, jumbled, type Plan } from "../dataset/plans.ts";
+import { fleet, type Plan, scatterOrder } from "../dataset/plans.ts";
 import { readingAt } from "../dataset/readings.ts";
 import type { Figure, Measured } from "../figure.ts";
 import { Connection } from "../measure/connection.ts";
-import { inMilliseconds, latency } from "../measure/latency.ts";
-import { alternate } from "../measure/rounds.ts";
-import { ratioOf } from "../measure/statistics.ts";
+import { alternate, inMilliseconds, latency, ratioOf } from "../measure/sampling.ts";
 
 export const growth: Figure = {
   name: "growth",
@@ -32,7 +30,7 @@ export const growth: Figure = {
     await using stack = new AsyncDisposableStack();
     const turns: Record<string, () => Promise<number>> = {};
     for (const [i, plan] of plans.entries()) turns[plan.name] = stack.use(await turnOf(bench, plan, urls[i] ?? "")).turn;
-    say("growth: one connection, pages of every kind");
+    log("growth: one connection, pages of every kind");
     for (const turn of Object.values(turns)) await turn();
     const seen = await alternate(scale.rounds, turns, inMilliseconds);
     const times = plans.map(({ name }) => seen[name] ?? []);
@@ -51,9 +49,9 @@ export const growth: Figure = {
 
 async function turnOf({ scale }: Bench, plan: Plan, url: string): Promise<AsyncDisposable & { turn: () => Promise<number> }> {
   const service = await startTankMonitor("sqlite", url);
-  await check(service, plan.tanks.slice(0, 3));
+  await verifyPages(service, plan.tanks.slice(0, 3));
   const connection = await Connection.open(service);
-  const paths = questions(service, plan);
+  const paths = pathsOf(service, plan);
   return {
     turn: () => latency(connection, paths, scale.samples),
     async [Symbol.asyncDispose]() {
@@ -63,9 +61,9 @@ async function turnOf({ scale }: Bench, plan: Plan, url: string): Promise<AsyncD
   };
 }
 
-/** Of every tank one page: the first, the last, one in the middle, or one in the middle of a range, by turns. */
-function questions(service: Contestant, plan: Plan): string[] {
-  return jumbled(plan.tanks).map((tank, i) => {
+/** One page per tank: in turn the first, the last, one between, and one within a range. */
+function pathsOf(service: Contestant, plan: Plan): string[] {
+  return scatterOrder(plan.tanks).map((tank, i) => {
     if (i % 4 === 0) return service.path(tank.id, 1);
     if (i % 4 === 1) return service.path(tank.id, lastPage(tank));
     if (i % 4 === 2) return service.path(tank.id, Math.ceil(lastPage(tank) * ((i * 0.618) % 1)) || 1);

@@ -1,12 +1,11 @@
 // The import command, from start to end, as a share of the engine's own bulk load of the same bare rows.
 
-import { type Bench, ENGINE_NAMES, ENGINES, type Engine, say } from "../bench.ts";
+import { type Bench, ENGINE_NAMES, ENGINES, type Engine, log } from "../bench.ts";
 import { type Format, type Order, readingsFile } from "../dataset/files.ts";
 import { fleet, totalReadings } from "../dataset/plans.ts";
 import type { Figure, Measured, Row } from "../figure.ts";
-import { alternate } from "../measure/rounds.ts";
-import { ratioOf } from "../measure/statistics.ts";
-import { type Ground, groundFor, timedBareLoad, timedImport } from "./loading.ts";
+import { alternate, ratioOf } from "../measure/sampling.ts";
+import { type ImportTarget, importTargetFor, timedBareLoad, timedImport } from "./import-target.ts";
 
 type Kind = {
   readonly name: string;
@@ -40,26 +39,26 @@ export const importing: Figure = {
   async run(bench) {
     const rows: Measured[] = [];
     for (const engine of bench.engines) {
-      await using ground = await groundFor(bench, engine);
-      for (const kind of KINDS) rows.push(await measure(bench, ground, kind));
+      await using target = await importTargetFor(bench, engine);
+      for (const kind of KINDS) rows.push(await measure(bench, target, kind));
     }
     return { rows };
   },
 };
 
-async function measure({ scale }: Bench, ground: Ground, { name, order, format }: Kind): Promise<Measured> {
-  const plan = fleet(scale.tanks, scale.importedATank[order]);
+async function measure({ scale }: Bench, target: ImportTarget, { name, order, format }: Kind): Promise<Measured> {
+  const plan = fleet(scale.tanks, scale.importedPerTank[order]);
   const readings = totalReadings(plan);
   const ours = await readingsFile(plan, order, format);
   const theirs = await readingsFile(plan, order, "csv");
-  const row = `${name}-${ground.engine}`;
-  say(`${row}: ${readings.toLocaleString("en")} readings`);
-  const own = OWN_LOAD[ground.engine];
+  const row = `${name}-${target.engine}`;
+  log(`${row}: ${readings.toLocaleString("en")} readings`);
+  const own = OWN_LOAD[target.engine];
   const seen = await alternate(
     scale.importRounds,
     {
-      import: async () => readings / (await timedImport(ground, ours)),
-      [own]: async () => readings / (await timedBareLoad(ground, theirs, readings)),
+      import: async () => readings / (await timedImport(target, ours)),
+      [own]: async () => readings / (await timedBareLoad(target, theirs, readings)),
     },
     (rate) => `${Math.round(rate).toLocaleString("en")} readings/s`,
   );

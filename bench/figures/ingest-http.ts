@@ -1,21 +1,20 @@
-// Readings sent over HTTP in batches, as a share of what the engine's own bulk insert of them into a bare table does.
+// Readings sent over HTTP in batches, as a share of the engine's own bulk insert into a plain table.
 
-import { type Bench, ENGINE_NAMES, ENGINES, type Engine, say } from "../bench.ts";
+import { type Bench, ENGINE_NAMES, ENGINES, type Engine, log } from "../bench.ts";
 import { createKey, startTankMonitor } from "../contestants/tank-monitor.ts";
-import { type Named, Numbers } from "../dataset/arrivals.ts";
 import { sqliteFile, temporaryDatabase } from "../dataset/databases.ts";
-import { checkArrived, temporaryFleet } from "../dataset/running-fleet.ts";
+import { type IdKind, ReadingNumbers } from "../dataset/live-readings.ts";
+import { temporaryFleet, verifyStored } from "../dataset/running-fleet.ts";
 import type { Figure, Measured, Row } from "../figure.ts";
-import { alternate } from "../measure/rounds.ts";
-import { ratioOf } from "../measure/statistics.ts";
-import { type Spent, startTurns } from "../measure/turns.ts";
+import { type RunTime, startBenchProgram } from "../measure/bench-program.ts";
+import { alternate, ratioOf } from "../measure/sampling.ts";
 import type { Batches } from "../programs/send-batches.ts";
 import type { Upserts } from "../programs/upsert-postgres.ts";
 
-type Kind = { readonly name: string; readonly label: string; readonly named: Named; readonly clients: number };
+type Kind = { readonly name: string; readonly label: string; readonly named: IdKind; readonly clients: number };
 
 const READINGS = 1000;
-const LEAST = 0.4;
+const MIN_RATIO = 0.4;
 const KINDS: readonly Kind[] = [
   { name: "ingest-http", label: "HTTP batches of 1,000 readings by tank, 4 clients", named: "tank", clients: 4 },
   { name: "ingest-http-device", label: "… by device, 4 clients", named: "device", clients: 4 },
@@ -32,7 +31,7 @@ export const ingestHttp: Figure = {
         name: `${name}-${engine}`,
         label: `${label}, as a share of ${OWN_INSERT[engine]}, ${ENGINE_NAMES[engine]}`,
         unit: "",
-        aim: { atLeast: LEAST },
+        aim: { atLeast: MIN_RATIO },
       }),
     ),
   ),
@@ -49,26 +48,26 @@ async function onEngine(bench: Bench, engine: Engine): Promise<Measured[]> {
   await using theirs = await temporaryDatabase(bench, engine, "upsert");
   const key = createKey(ours.url, "ingest");
   await using service = await startTankMonitor(engine, ours.url);
-  await using sender = await startTurns<Batches, Spent>("send-batches", [service.url, key, String(tanks)]);
+  await using sender = await startBenchProgram<Batches, RunTime>("send-batches", [service.url, key, String(tanks)]);
   const target = engine === "sqlite" ? sqliteFile(theirs.url) : theirs.url;
-  await using inserter = await startTurns<Upserts, Spent>(`upsert-${engine}`, [target, String(tanks)]);
+  await using inserter = await startBenchProgram<Upserts, RunTime>(`upsert-${engine}`, [target, String(tanks)]);
   const { batches } = bench.scale;
-  const [sent, inserted] = [new Numbers(), new Numbers()];
+  const [sent, inserted] = [new ReadingNumbers(), new ReadingNumbers()];
   const batch = { batches, readings: READINGS };
   const rows: Measured[] = [];
   for (const kind of KINDS) {
     const { named, clients } = kind;
     const turns = {
-      ours: () => sender.take({ ...batch, named, clients, first: sent.take(batches * READINGS) }),
-      theirs: () => inserter.take({ ...batch, clients, first: inserted.take(batches * READINGS) }),
+      ours: () => sender.run({ ...batch, named, clients, first: sent.take(batches * READINGS) }),
+      theirs: () => inserter.run({ ...batch, clients, first: inserted.take(batches * READINGS) }),
     };
     rows.push(await measure(bench, `${kind.name}-${engine}`, turns, OWN_INSERT[engine]));
   }
-  await checkArrived(service, tanks, sent.taken);
+  await verifyStored(service, tanks, sent.taken);
   return rows;
 }
 
-type Turn = () => Promise<Spent>;
+type Turn = () => Promise<RunTime>;
 
 async function measure(
   { scale }: Bench,
@@ -77,9 +76,9 @@ async function measure(
   theirName: string,
 ): Promise<Measured> {
   const readings = scale.batches * READINGS;
-  say(`${row}: ${readings.toLocaleString("en")} readings a round, beside ${theirName}`);
+  log(`${row}: ${readings.toLocaleString("en")} readings a round, beside ${theirName}`);
   for (const turn of Object.values(turns)) await turn();
-  const rate = ({ seconds }: Spent): number => readings / seconds;
+  const rate = ({ seconds }: RunTime): number => readings / seconds;
   const seen = await alternate(scale.rounds, turns, (one) => `${Math.round(rate(one)).toLocaleString("en")} readings/s`);
   const [ours, theirs] = [seen.ours.map(rate), seen.theirs.map(rate)];
   const raw = [

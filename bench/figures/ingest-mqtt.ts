@@ -1,23 +1,22 @@
-// Single readings over MQTT, with QoS 1, as a share of what the same broker acknowledges when nobody stores them.
+// Single readings over MQTT with QoS 1, as a share of the same MQTT endpoint without a store.
 
-import { type Bench, ENGINE_NAMES, ENGINES, type Engine, say } from "../bench.ts";
+import { type Bench, ENGINE_NAMES, ENGINES, type Engine, log } from "../bench.ts";
 import { startProgram } from "../contestants/program.ts";
-import { createKey, startWithBroker } from "../contestants/tank-monitor.ts";
-import { Numbers } from "../dataset/arrivals.ts";
-import { checkArrived, temporaryFleet } from "../dataset/running-fleet.ts";
+import { createKey, startWithMqtt } from "../contestants/tank-monitor.ts";
+import { ReadingNumbers } from "../dataset/live-readings.ts";
+import { temporaryFleet, verifyStored } from "../dataset/running-fleet.ts";
 import type { Figure, Measured, Row } from "../figure.ts";
-import { alternate } from "../measure/rounds.ts";
-import { ratioOf } from "../measure/statistics.ts";
-import { type Spent, startTurns } from "../measure/turns.ts";
+import { type RunTime, startBenchProgram } from "../measure/bench-program.ts";
+import { alternate, ratioOf } from "../measure/sampling.ts";
 import { stop } from "../processes.ts";
 import type { Messages } from "../programs/send-messages.ts";
 
 const CONNECTIONS = 100;
-/** Messages that each connection has under way. */
+/** Unacknowledged messages per connection. */
 const UNDER_WAY = [10, 1] as const;
 
-/** What `bin/tank-monitor.js` starts the service with. */
-const AS_THE_SERVICE = ["--max-semi-space-size=8", "--v8-pool-size=1"];
+/** The options that `bin/tank-monitor.js` starts the service with. */
+const SERVICE_NODE_OPTIONS = ["--max-semi-space-size=8", "--v8-pool-size=1"];
 
 const rowName = (engine: Engine, underWay: number): string => `ingest-mqtt-${underWay}-${engine}`;
 
@@ -45,38 +44,39 @@ async function onEngine(bench: Bench, engine: Engine): Promise<Measured[]> {
   const { tanks, messages } = bench.scale;
   await using database = await temporaryFleet(bench, engine);
   const key = createKey(database.url, "ingest");
-  await using service = await startWithBroker(engine, database.url);
+  await using service = await startWithMqtt(engine, database.url);
   await using end = new AsyncDisposableStack();
-  const idle = await startProgram("idle-broker", [], AS_THE_SERVICE);
+  const idle = await startProgram("idle-broker", [], SERVICE_NODE_OPTIONS);
   end.defer(() => stop(idle.child));
-  const senderTo = async (url: string) => end.use(await startTurns<Messages, Spent>("send-messages", [url, key, String(tanks)]));
+  const senderTo = async (url: string) =>
+    end.use(await startBenchProgram<Messages, RunTime>("send-messages", [url, key, String(tanks)]));
   const [stored, acknowledged] = [await senderTo(service.mqttUrl), await senderTo(idle.url)];
-  const numbers = new Numbers();
+  const numbers = new ReadingNumbers();
   const rows: Measured[] = [];
   for (const underWay of UNDER_WAY) {
-    const question = { messages, connections: CONNECTIONS, underWay };
+    const run = { messages, connections: CONNECTIONS, underWay };
     const turns = {
-      stored: () => stored.take({ ...question, first: numbers.take(messages) }),
-      acknowledged: () => acknowledged.take({ ...question, first: 0 }),
+      stored: () => stored.run({ ...run, first: numbers.take(messages) }),
+      acknowledged: () => acknowledged.run({ ...run, first: 0 }),
     };
     rows.push(await measure(bench, rowName(engine, underWay), turns));
   }
-  await checkArrived(service, tanks, numbers.taken);
+  await verifyStored(service, tanks, numbers.taken);
   return rows;
 }
 
-type Turn = () => Promise<Spent>;
+type Turn = () => Promise<RunTime>;
 
 async function measure(
   { scale }: Bench,
   row: string,
   turns: Readonly<Record<"stored" | "acknowledged", Turn>>,
 ): Promise<Measured> {
-  say(`${row}: ${scale.messages.toLocaleString("en")} messages a round`);
+  log(`${row}: ${scale.messages.toLocaleString("en")} messages a round`);
   for (const turn of Object.values(turns)) await turn();
-  const rate = ({ seconds }: Spent): number => scale.messages / seconds;
+  const rate = ({ seconds }: RunTime): number => scale.messages / seconds;
   const seen = await alternate(scale.rounds, turns, (one) => `${Math.round(rate(one)).toLocaleString("en")} messages/s`);
-  const raw = (label: string, spent: readonly Spent[]) => [
+  const raw = (label: string, spent: readonly RunTime[]) => [
     { label, unit: "messages/s", values: spent.map(rate) },
     { label: `${label}: the sender, busy`, unit: "of a processor", values: spent.map(({ busy }) => busy) },
   ];

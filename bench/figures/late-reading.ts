@@ -1,12 +1,12 @@
-// One reading that arrives late, into the middle of a long tank, against one that is appended; each is its own commit.
+// A late reading in the middle of a long tank against an appended one; each has its own commit.
 
-import { type Bench, ENGINE_NAMES, ENGINES, type Engine, say } from "../bench.ts";
+import { type Bench, ENGINE_NAMES, ENGINES, type Engine, log } from "../bench.ts";
 import { program } from "../contestants/program.ts";
 import { databaseOf, temporaryDatabase } from "../dataset/databases.ts";
-import { ladder, rung } from "../dataset/plans.ts";
+import { longTank, longTanks } from "../dataset/plans.ts";
 import { readingAt } from "../dataset/readings.ts";
 import type { Figure, Measured } from "../figure.ts";
-import { median, quantile } from "../measure/statistics.ts";
+import { median, quantile } from "../measure/sampling.ts";
 import { runProgram } from "../processes.ts";
 import type { LateWrites } from "../programs/late-writer.ts";
 
@@ -28,10 +28,10 @@ export const lateReading: Figure = {
 
 async function onEngine(bench: Bench, engine: Engine): Promise<Measured> {
   const { scale } = bench;
-  const tank = rung(scale.rungs.at(-1) ?? 0);
-  const original = await databaseOf(bench, engine, ladder(scale.rungs));
+  const tank = longTank(scale.longTankSizes.at(-1) ?? 0);
+  const original = await databaseOf(bench, engine, longTanks(scale.longTankSizes));
   await using copy = await temporaryDatabase(bench, engine, "late", original);
-  say(`late-reading: ${ENGINE_NAMES[engine]}, ${scale.writes} of each`);
+  log(`late-reading: ${ENGINE_NAMES[engine]}, ${scale.writes} of each`);
   const [oldest, newest] = [readingAt(tank, 0).createdAt, readingAt(tank, tank.readings - 1).createdAt];
   const words = [copy.url, tank.id, oldest, newest, scale.writes].map(String);
   const { appended, late } = await runProgram<LateWrites>(program("late-writer"), words);

@@ -1,14 +1,14 @@
-// The first page, as a share of what the framework can do at all; and what the service weighs meanwhile.
+// The first page, as a share of a bare Fastify server; and the memory of the service meanwhile.
 
 import { readFileSync } from "node:fs";
-import { startBare } from "../contestants/bare.ts";
-import { check } from "../contestants/contestant.ts";
+import { verifyPages } from "../contestants/contestant.ts";
+import { startBareFastify } from "../contestants/program.ts";
 import { startTankMonitor } from "../contestants/tank-monitor.ts";
 import { databaseOf } from "../dataset/databases.ts";
 import { scaleFleet } from "../dataset/plans.ts";
 import type { Figure, Measured, Missing } from "../figure.ts";
 import { Connection } from "../measure/connection.ts";
-import { underLoad } from "./throughput.ts";
+import { compareUnderLoad } from "./throughput.ts";
 
 export const pageOne: Figure = {
   name: "page-one",
@@ -20,11 +20,11 @@ export const pageOne: Figure = {
   async run(bench) {
     const { tanks } = scaleFleet(bench.scale);
     await using ours = await startTankMonitor("sqlite", await databaseOf(bench, "sqlite", scaleFleet(bench.scale)));
-    await check(ours, tanks.slice(0, 3));
+    await verifyPages(ours, tanks.slice(0, 3));
     using connection = await Connection.open(ours);
-    const { body } = await connection.ask(ours.path(tanks[0]?.id ?? "", 1));
-    await using theirs = await startBare(ours, body);
-    const share = await underLoad(bench, { row: "page-one", ours, theirs, tanks, page: () => 1 });
+    const { body } = await connection.get(ours.path(tanks[0]?.id ?? "", 1));
+    await using theirs = await startBareFastify(ours, body);
+    const share = await compareUnderLoad(bench, { row: "page-one", ours, theirs, tanks, page: () => 1 });
     return { rows: [share, memoryOf(ours.pid)] };
   },
 };

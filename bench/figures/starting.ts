@@ -1,12 +1,12 @@
-// From the start of the process to the first answer of the interface, on the large database.
+// From the start of the process to its first response, on the large database.
 
-import { say } from "../bench.ts";
+import { log } from "../bench.ts";
 import { createKey, startTankMonitor } from "../contestants/tank-monitor.ts";
 import { databaseOf } from "../dataset/databases.ts";
 import { scaleFleet } from "../dataset/plans.ts";
 import type { Figure } from "../figure.ts";
 import { Connection } from "../measure/connection.ts";
-import { median } from "../measure/statistics.ts";
+import { median } from "../measure/sampling.ts";
 
 export const starting: Figure = {
   name: "start",
@@ -17,12 +17,12 @@ export const starting: Figure = {
     const url = await databaseOf(bench, "sqlite", plan);
     const key = createKey(url);
     const times: number[] = [];
-    say("start: to the first answer");
+    log("start: to the first response");
     for (let round = 0; round < bench.scale.rounds; round++) {
       const started = performance.now();
       await using service = await startTankMonitor("sqlite", url, key);
       using connection = await Connection.open(service);
-      await connection.time(service.path(plan.tanks[0]?.id ?? "", 1));
+      await connection.timeGet(service.path(plan.tanks[0]?.id ?? "", 1));
       times.push(performance.now() - started);
     }
     return {

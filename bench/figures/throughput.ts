@@ -1,16 +1,15 @@
-// Two contestants under the same load, side by side.
+// Two contestants under the same load, in turns.
 
-import { type Bench, say } from "../bench.ts";
+import { type Bench, log } from "../bench.ts";
 import type { Contestant } from "../contestants/contestant.ts";
-import { jumbled } from "../dataset/plans.ts";
+import { scatterOrder } from "../dataset/plans.ts";
 import type { TankPlan } from "../dataset/readings.ts";
 import type { Measured } from "../figure.ts";
 import { Connection } from "../measure/connection.ts";
 import { type Load, load } from "../measure/load.ts";
-import { alternate } from "../measure/rounds.ts";
-import { ratioOf } from "../measure/statistics.ts";
+import { alternate, ratioOf } from "../measure/sampling.ts";
 
-type Question = {
+type LoadComparison = {
   readonly row: string;
   readonly ours: Contestant;
   readonly theirs: Contestant;
@@ -18,13 +17,13 @@ type Question = {
   readonly page: (tank: TankPlan) => number;
 };
 
-/** Requests a second of ours, as a multiple of theirs. */
-export async function underLoad({ scale }: Bench, { row, ours, theirs, tanks, page }: Question): Promise<Measured> {
-  say(`${row}: ${ours.name} and ${theirs.name} under load`);
+/** Our requests a second as a multiple of theirs. */
+export async function compareUnderLoad({ scale }: Bench, { row, ours, theirs, tanks, page }: LoadComparison): Promise<Measured> {
+  log(`${row}: ${ours.name} and ${theirs.name} under load`);
   const turn = (contestant: Contestant, seconds: number) => () =>
     load(
       contestant,
-      jumbled(tanks).map((tank) => contestant.path(tank.id, page(tank))),
+      scatterOrder(tanks).map((tank) => contestant.path(tank.id, page(tank))),
       seconds,
     );
   for (const contestant of [ours, theirs]) await turn(contestant, scale.warmUpSeconds)();
@@ -51,8 +50,8 @@ export async function underLoad({ scale }: Bench, { row, ours, theirs, tanks, pa
   };
 }
 
-async function bodyBytes(contestant: Contestant, tank: TankPlan | undefined, page: Question["page"]): Promise<number> {
+async function bodyBytes(contestant: Contestant, tank: TankPlan | undefined, page: LoadComparison["page"]): Promise<number> {
   if (tank === undefined) return 0;
   using connection = await Connection.open(contestant);
-  return Buffer.byteLength((await connection.ask(contestant.path(tank.id, page(tank)))).body);
+  return Buffer.byteLength((await connection.get(contestant.path(tank.id, page(tank)))).body);
 }

@@ -1,88 +1,88 @@
-// One connection, one request at a time, on a bare socket: an HTTP client would take longer than most of the answers.
+// One connection, one request at a time, on a plain socket: an HTTP client would take longer than most responses.
 
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import type { Contestant } from "../contestants/contestant.ts";
 
-/** Whom a connection is to, and what is said with every request. */
-type Asked = Pick<Contestant, "url" | "headers">;
+/** `headers` are sent with every request. */
+type Destination = Pick<Contestant, "url" | "headers">;
 
-export type Answer = { readonly status: number; readonly head: string; readonly body: string };
+export type HttpResponse = { readonly status: number; readonly head: string; readonly body: string };
 
-const PATIENCE_MS = 60_000;
-const NOTHING: Buffer = Buffer.alloc(0);
+const TIMEOUT_MS = 60_000;
+const EMPTY: Buffer = Buffer.alloc(0);
 
 export class Connection implements Disposable {
   readonly #socket: Socket;
   readonly #head: string;
-  #received = NOTHING;
-  #waiting: { resolve: (answer: Answer) => void; reject: (error: Error) => void } | undefined;
+  #received = EMPTY;
+  #pending: { resolve: (response: HttpResponse) => void; reject: (error: Error) => void } | undefined;
 
-  private constructor(socket: Socket, { url, headers }: Asked) {
+  private constructor(socket: Socket, { url, headers }: Destination) {
     this.#socket = socket;
     const lines = Object.entries({ host: new URL(url).host, ...headers }).map(([name, value]) => `${name}: ${value}\r\n`);
     this.#head = ` HTTP/1.1\r\n${lines.join("")}`;
     socket.setNoDelay(true);
-    socket.setTimeout(PATIENCE_MS, () => socket.destroy(new Error(`no answer in ${PATIENCE_MS} ms`)));
-    socket.on("data", (chunk: Buffer) => this.#take(chunk));
-    socket.on("error", (error) => this.#waiting?.reject(error));
-    socket.on("close", () => this.#waiting?.reject(new Error("the connection was closed")));
+    socket.setTimeout(TIMEOUT_MS, () => socket.destroy(new Error(`no response in ${TIMEOUT_MS} ms`)));
+    socket.on("data", (chunk: Buffer) => this.#receive(chunk));
+    socket.on("error", (error) => this.#pending?.reject(error));
+    socket.on("close", () => this.#pending?.reject(new Error("the connection was closed")));
   }
 
-  static async open(asked: Asked): Promise<Connection> {
-    const { hostname, port } = new URL(asked.url);
+  static async open(destination: Destination): Promise<Connection> {
+    const { hostname, port } = new URL(destination.url);
     const socket = connect(Number(port), hostname);
     await once(socket, "connect");
-    return new Connection(socket, asked);
+    return new Connection(socket, destination);
   }
 
-  ask(path: string): Promise<Answer> {
-    return this.#say(() => this.#socket.write(`GET ${path}${this.#head}\r\n`));
+  get(path: string): Promise<HttpResponse> {
+    return this.#request(() => this.#socket.write(`GET ${path}${this.#head}\r\n`));
   }
 
-  send(path: string, json: Buffer): Promise<Answer> {
-    const about = `content-type: application/json\r\ncontent-length: ${json.length}\r\n`;
-    return this.#say(() => {
+  post(path: string, json: Buffer): Promise<HttpResponse> {
+    const bodyHeaders = `content-type: application/json\r\ncontent-length: ${json.length}\r\n`;
+    return this.#request(() => {
       this.#socket.cork();
-      this.#socket.write(`POST ${path}${this.#head}${about}\r\n`);
+      this.#socket.write(`POST ${path}${this.#head}${bodyHeaders}\r\n`);
       this.#socket.write(json);
       this.#socket.uncork();
     });
   }
 
-  /** Milliseconds until the whole answer is here. */
-  async time(path: string): Promise<number> {
-    const asked = performance.now();
-    const { status, body } = await this.ask(path);
-    const took = performance.now() - asked;
-    if (status !== 200) throw new Error(`${path} is answered with ${status}: ${body.slice(0, 200)}`);
+  /** Milliseconds until the complete response has arrived. */
+  async timeGet(path: string): Promise<number> {
+    const started = performance.now();
+    const { status, body } = await this.get(path);
+    const took = performance.now() - started;
+    if (status !== 200) throw new Error(`${path} was answered with ${status}: ${body.slice(0, 200)}`);
     return took;
   }
 
   [Symbol.dispose](): void {
-    this.#waiting = undefined;
+    this.#pending = undefined;
     this.#socket.destroy();
   }
 
-  #say(request: () => void): Promise<Answer> {
-    const { promise, resolve, reject } = Promise.withResolvers<Answer>();
-    this.#waiting = { resolve, reject };
-    request();
+  #request(write: () => void): Promise<HttpResponse> {
+    const { promise, resolve, reject } = Promise.withResolvers<HttpResponse>();
+    this.#pending = { resolve, reject };
+    write();
     return promise;
   }
 
-  #take(chunk: Buffer): void {
+  #receive(chunk: Buffer): void {
     this.#received = this.#received.length === 0 ? chunk : Buffer.concat([this.#received, chunk]);
-    const answer = wholeAnswer(this.#received);
-    if (answer === undefined) return;
-    const waiting = this.#waiting;
-    this.#received = NOTHING;
-    this.#waiting = undefined;
-    waiting?.resolve(answer);
+    const response = parseResponse(this.#received);
+    if (response === undefined) return;
+    const pending = this.#pending;
+    this.#received = EMPTY;
+    this.#pending = undefined;
+    pending?.resolve(response);
   }
 }
 
-function wholeAnswer(bytes: Buffer): Answer | undefined {
+function parseResponse(bytes: Buffer): HttpResponse | undefined {
   const end = bytes.indexOf("\r\n\r\n");
   if (end === -1) return undefined;
   const head = bytes.toString("latin1", 0, end);
@@ -91,10 +91,10 @@ function wholeAnswer(bytes: Buffer): Answer | undefined {
   const rest = bytes.subarray(end + 4);
   if (length !== undefined) return rest.length < Number(length) ? undefined : { status, head, body: rest.toString("utf8") };
   if (!rest.subarray(-7).equals(Buffer.from("\r\n0\r\n\r\n"))) return undefined;
-  return { status, head, body: unchunked(rest) };
+  return { status, head, body: decodeChunks(rest) };
 }
 
-function unchunked(bytes: Buffer): string {
+function decodeChunks(bytes: Buffer): string {
   const parts: Buffer[] = [];
   for (let start = 0; ; ) {
     const line = bytes.indexOf("\r\n", start);

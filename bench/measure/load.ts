@@ -1,4 +1,4 @@
-// Many requests at once, from a process of their own: wrk where it is installed, else autocannon from npm.
+// Concurrent requests from a separate process: wrk if it is installed, else autocannon.
 
 import { spawnSync } from "node:child_process";
 import { writeFileSync } from "node:fs";
@@ -16,16 +16,16 @@ const AUTOCANNON = fileURLToPath(new URL("../programs/autocannon.ts", import.met
 const wrkVersion = /^wrk (\S+)/.exec(spawnSync("wrk", ["-v"]).stdout?.toString() ?? "")?.[1];
 export const TOOL = `${wrkVersion === undefined ? "autocannon" : `wrk ${wrkVersion}`}, ${CONNECTIONS} connections`;
 
-/** Asks for the paths one after the other, again and again, on all connections. */
+/** Requests the paths in turn, on all connections. */
 export async function load(contestant: Contestant, paths: readonly string[], seconds: number): Promise<Load> {
-  const question = { url: contestant.url, headers: contestant.headers, paths, seconds, connections: CONNECTIONS };
-  const result = wrkVersion === undefined ? await runProgram<Load>(AUTOCANNON, [asFile(question)]) : await withWrk(question);
+  const request = { url: contestant.url, headers: contestant.headers, paths, seconds, connections: CONNECTIONS };
+  const result = wrkVersion === undefined ? await runProgram<Load>(AUTOCANNON, [asFile(request)]) : await withWrk(request);
   if (result.failed > 0) throw new Error(`${result.failed} requests to ${contestant.name} failed`);
-  if (result.requests === 0) throw new Error(`${contestant.name} answered nothing in ${seconds} s`);
+  if (result.requests === 0) throw new Error(`${contestant.name} responded to nothing in ${seconds} s`);
   return result;
 }
 
-export type LoadQuestion = {
+export type LoadRequest = {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly paths: readonly string[];
@@ -33,13 +33,13 @@ export type LoadQuestion = {
   readonly connections: number;
 };
 
-function asFile(question: LoadQuestion): string {
+function asFile(request: LoadRequest): string {
   const file = join(cacheFolder("load"), `${process.pid}.json`);
-  writeFileSync(file, JSON.stringify(question));
+  writeFileSync(file, JSON.stringify(request));
   return file;
 }
 
-async function withWrk({ url, headers, paths, seconds, connections }: LoadQuestion): Promise<Load> {
+async function withWrk({ url, headers, paths, seconds, connections }: LoadRequest): Promise<Load> {
   const script = join(cacheFolder("load"), `${process.pid}.lua`);
   writeFileSync(
     script,

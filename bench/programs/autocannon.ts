@@ -1,17 +1,17 @@
-// autocannon.ts FILE: asks what the file says, and prints how it went as one line of JSON.
+// autocannon.ts FILE: sends the load that the file describes, and prints the result as one line of JSON.
 
 import { readFileSync } from "node:fs";
 import autocannon from "autocannon";
-import type { Load, LoadQuestion } from "../measure/load.ts";
+import type { Load, LoadRequest } from "../measure/load.ts";
 
-const question = JSON.parse(readFileSync(process.argv[2] ?? "", "utf8")) as LoadQuestion;
+const load = JSON.parse(readFileSync(process.argv[2] ?? "", "utf8")) as LoadRequest;
 const { requests, latency, non2xx, errors, timeouts } = await autocannon({
-  url: question.url,
-  connections: question.connections,
-  duration: question.seconds,
-  headers: question.headers,
+  url: load.url,
+  connections: load.connections,
+  duration: load.seconds,
+  headers: load.headers,
   timeout: 30,
-  requests: question.paths.map((path) => ({ path })),
+  requests: load.paths.map((path) => ({ path })),
 });
 const result: Load = { requests: requests.average, p50: latency.p50, p99: latency.p99, failed: non2xx + errors + timeouts };
 console.log(JSON.stringify(result));

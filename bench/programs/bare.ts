@@ -1,4 +1,4 @@
-// bare.ts BODY: what the service is held against: Fastify alone, with a constant answer of the same bytes.
+// bare.ts BODY: Fastify alone, with a constant response.
 
 import Fastify from "fastify";
 

@@ -1,4 +1,4 @@
-// copy-csv.ts FILE DATABASE_URL: PostgreSQL's own bulk load of bare rows: one COPY of the whole file.
+// copy-csv.ts FILE DATABASE_URL: PostgreSQL's own bulk load: one COPY of the whole file.
 
 import { createReadStream } from "node:fs";
 import { pipeline } from "node:stream/promises";

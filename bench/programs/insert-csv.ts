@@ -1,5 +1,5 @@
-// insert-csv.ts FILE DATABASE: SQLite's own bulk load of bare rows, as anyone would write it: prepared inserts, with the log
-// of the database and its syncs as Tank Monitor has them. Ids become integers and instants numbers, as in a schema made well.
+// insert-csv.ts FILE DATABASE: SQLite's own bulk load: prepared inserts, with the journal mode and syncs of Tank Monitor. Ids
+// are stored as integers and instants as numbers, as a good schema would do.
 
 import { createReadStream } from "node:fs";
 import { createInterface } from "node:readline";

@@ -1,5 +1,5 @@
-// late-writer.ts DATABASE_URL TANK OLDEST NEWEST WRITES: appended and late readings by turns, each its own commit, and how
-// long each took.
+// late-writer.ts DATABASE_URL TANK OLDEST NEWEST WRITES: writes appended and late readings in turn, each in its own commit, and
+// prints how long each took.
 
 import { incomingForTanks, READING_OUTCOMES } from "../../src/domain/reading.ts";
 import { openStore } from "../../src/store/open.ts";
@@ -15,10 +15,10 @@ const [oldest = 0, newest = 0, writes = 0] = numbers.map(Number);
 const store = await openStore(url, () => {});
 
 async function write(createdAt: number): Promise<{ took: number; isNew: boolean }> {
-  const asked = performance.now();
+  const started = performance.now();
   const [at, fill] = [Float64Array.of(createdAt), Float64Array.of(50)];
   const { outcomes } = await store.ingest(incomingForTanks({ tankIds: [tankId], tank: Uint32Array.of(0), createdAt: at, fill }));
-  return { took: performance.now() - asked, isNew: outcomes[0] === NEW };
+  return { took: performance.now() - started, isNew: outcomes[0] === NEW };
 }
 
 let now = newest;

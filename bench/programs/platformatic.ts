@@ -1,4 +1,4 @@
-// platformatic.ts PACKAGES DATABASE_URL: Platformatic DB's own plugins on Fastify, as its documentation puts them together.
+// platformatic.ts PACKAGES DATABASE_URL: Platformatic DB's plugins on Fastify, set up as in its documentation.
 
 import type { FastifyInstance, FastifyPluginAsync } from "fastify";
 import { load } from "../contestants/packages.ts";

@@ -1,20 +1,20 @@
-// send-batches.ts URL KEY TANKS: takes turns at sending readings over HTTP, in batches, each made before the clock starts.
+// send-batches.ts URL KEY TANKS: sends batches of readings over HTTP. The batches are created before the clock starts.
 
-import { arrivingFrom, type Named, namesOf } from "../dataset/arrivals.ts";
+import { type IdKind, idsOf, liveReadings } from "../dataset/live-readings.ts";
+import { type RunTime, serveRuns, timeRun } from "../measure/bench-program.ts";
 import { Connection } from "../measure/connection.ts";
-import { atOnce, evenly, paced } from "../measure/pace.ts";
-import { type Spent, spent, takeTurns } from "../measure/turns.ts";
+import { atRate, immediately, runScheduled } from "../measure/schedule.ts";
 
 export type Batches = {
-  readonly named: Named;
+  readonly named: IdKind;
   /** The number of the first reading. */
   readonly first: number;
   readonly batches: number;
-  /** In each batch. */
+  /** Per batch. */
   readonly readings: number;
-  /** Each on a connection of its own, with one batch under way. */
+  /** Each has its own connection and one request at a time. */
   readonly clients: number;
-  /** Batches a second; without it, as fast as they are answered. */
+  /** Batches a second; without it, as fast as possible. */
   readonly rate?: number;
 };
 
@@ -22,17 +22,17 @@ const PATH = "/ingest/v1/readings";
 
 const [url = "", key = "", count = ""] = process.argv.slice(2);
 const tanks = Number(count);
-const names = { tank: namesOf(tanks, "tank"), device: namesOf(tanks, "device") };
+const names = { tank: idsOf(tanks, "tank"), device: idsOf(tanks, "device") };
 
-function batchFrom(first: number, readings: number, named: Named): Buffer {
-  const batch = arrivingFrom(tanks, first, readings).map(({ tank, createdAt, fill }) => {
+function batchFrom(first: number, readings: number, named: IdKind): Buffer {
+  const batch = liveReadings(tanks, first, readings).map(({ tank, createdAt, fill }) => {
     const created_at = new Date(createdAt).toISOString();
     return { [`${named}_id`]: names[named][tank], created_at, fill_percentage: fill };
   });
   return Buffer.from(JSON.stringify(batch));
 }
 
-takeTurns<Batches, Spent>(async ({ named, first, batches, readings, clients, rate }) => {
+serveRuns<Batches, RunTime>(async ({ named, first, batches, readings, clients, rate }) => {
   const bodies = Array.from({ length: batches }, (_, i) => batchFrom(first + i * readings, readings, named));
   const expected = JSON.stringify({ object: "results", results: Array.from({ length: readings }, () => ({ status: "stored" })) });
   const end = new DisposableStack();
@@ -40,10 +40,10 @@ takeTurns<Batches, Spent>(async ({ named, first, batches, readings, clients, rat
   for (let i = 0; i < clients; i++) connections.push(end.use(await Connection.open({ url, headers: { "x-api-key": key } })));
   return async () => {
     using _end = end;
-    return await spent(() =>
-      paced(connections, batches, rate === undefined ? atOnce : evenly(rate), async (connection, i) => {
-        const { status, body } = await connection.send(PATH, bodies[i] as Buffer);
-        if (status !== 200 || body !== expected) throw new Error(`a batch is answered with ${status}: ${body.slice(0, 300)}`);
+    return await timeRun(() =>
+      runScheduled(connections, batches, rate === undefined ? immediately : atRate(rate), async (connection, i) => {
+        const { status, body } = await connection.post(PATH, bodies[i] as Buffer);
+        if (status !== 200 || body !== expected) throw new Error(`a batch was answered with ${status}: ${body.slice(0, 300)}`);
       }),
     );
   };

@@ -1,9 +1,9 @@
 // send-messages.ts URL KEY TANKS: takes turns at sending readings over MQTT, one a message, from many connections.
 
 import { setTimeout as pause } from "node:timers/promises";
-import { type Arriving, arrivingFrom, namesOf } from "../dataset/arrivals.ts";
+import { idsOf, type LiveReading, liveReadings } from "../dataset/live-readings.ts";
+import { type RunTime, serveRuns, timeRun } from "../measure/bench-program.ts";
 import { type Message, Publisher } from "../measure/publisher.ts";
-import { type Spent, spent, takeTurns } from "../measure/turns.ts";
 
 export type Messages = {
   /** The number of the first reading. */
@@ -20,9 +20,9 @@ const TICK_MS = 1;
 
 const [url = "", key = "", count = ""] = process.argv.slice(2);
 const tanks = Number(count);
-const devices = namesOf(tanks, "device");
+const devices = idsOf(tanks, "device");
 
-function messageOf({ tank, createdAt, fill }: Arriving): Message {
+function messageOf({ tank, createdAt, fill }: LiveReading): Message {
   const payload = JSON.stringify({ fill_percentage: fill, created_at: new Date(createdAt).toISOString() });
   return { topic: `tanks/${devices[tank]}/readings`, payload };
 }
@@ -37,8 +37,8 @@ async function release(publishers: readonly Publisher[], messages: number, rate:
   }
 }
 
-takeTurns<Messages, Spent>(async ({ first, messages, connections, underWay, rate }) => {
-  const made = arrivingFrom(tanks, first, messages).map(messageOf);
+serveRuns<Messages, RunTime>(async ({ first, messages, connections, underWay, rate }) => {
+  const made = liveReadings(tanks, first, messages).map(messageOf);
   const end = new DisposableStack();
   const publishers: Publisher[] = [];
   for (let i = 0; i < connections; i++) {
@@ -47,7 +47,7 @@ takeTurns<Messages, Spent>(async ({ first, messages, connections, underWay, rate
   }
   return async () => {
     using _end = end;
-    return await spent(async () => {
+    return await timeRun(async () => {
       if (rate === undefined) for (const publisher of publishers) publisher.release(messages);
       else await release(publishers, messages, rate);
       await Promise.all(publishers.map((publisher) => publisher.finished()));

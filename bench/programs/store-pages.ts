@@ -1,13 +1,13 @@
-// store-pages.ts DATABASE_URL TANK LAST_PAGE FROM TO LAST_PAGE_OF_RANGE: the median of each question, put to the store itself.
+// store-pages.ts DATABASE_URL TANK LAST_PAGE FROM TO LAST_PAGE_OF_RANGE: the median time to read each page from the store.
 
 import { openStore } from "../../src/store/open.ts";
-import { median } from "../measure/statistics.ts";
+import { median } from "../measure/sampling.ts";
 
 export type StorePages = Readonly<Record<"first page" | "last page" | "first page of range" | "last page of range", number>>;
 
 const SAMPLES = 2000;
-const FEWEST = 3;
-const PATIENCE_MS = 5000;
+const MIN_SAMPLES = 3;
+const MAX_MS = 5000;
 
 const [url = "", tankId = "", ...numbers] = process.argv.slice(2);
 const [lastPage = 1, from = 0, to = 0, lastOfRange = 1] = numbers.map(Number);
@@ -16,10 +16,10 @@ const store = await openStore(url, () => {});
 async function time(page: number, bounds: { from: number | undefined; to: number | undefined }): Promise<number> {
   const times: number[] = [];
   const started = performance.now();
-  while (times.length < SAMPLES && (times.length < FEWEST || performance.now() - started < PATIENCE_MS)) {
-    const asked = performance.now();
+  while (times.length < SAMPLES && (times.length < MIN_SAMPLES || performance.now() - started < MAX_MS)) {
+    const before = performance.now();
     await store.telemetryPage(tankId, { page, size: 10, ...bounds }, { customerId: null });
-    times.push(performance.now() - asked);
+    times.push(performance.now() - before);
   }
   return median(times);
 }

@@ -1,10 +1,10 @@
-// upsert-postgres.ts DATABASE_URL TANKS: takes turns at PostgreSQL's own bulk insert of the same readings into a bare table: one
-// prepared statement a batch, which is a transaction of its own, with the batch as arrays.
+// upsert-postgres.ts DATABASE_URL TANKS: PostgreSQL's own bulk insert of the same readings into a plain table: one prepared
+// statement and transaction per batch, with the batch as arrays.
 
 import { Client } from "pg";
-import { type Arriving, arrivingFrom, pastReadings } from "../dataset/arrivals.ts";
-import { atOnce, paced } from "../measure/pace.ts";
-import { type Spent, spent, takeTurns } from "../measure/turns.ts";
+import { initialReadings, type LiveReading, liveReadings } from "../dataset/live-readings.ts";
+import { type RunTime, serveRuns, timeRun } from "../measure/bench-program.ts";
+import { immediately, runScheduled } from "../measure/schedule.ts";
 
 /** `first` is the number of the first reading; `readings` are those of a batch. */
 export type Upserts = Readonly<Record<"first" | "batches" | "readings" | "clients", number>>;
@@ -21,8 +21,8 @@ const UPSERT = {
 const [url = "", count = ""] = process.argv.slice(2);
 const tanks = Number(count);
 
-/** As texts, which are made once: the driver would take longer. */
-function columns(batch: readonly Arriving[]): string[] {
+/** As array literals, created before the clock starts: the driver's own conversion is slower. */
+function columns(batch: readonly LiveReading[]): string[] {
   const array = (values: readonly number[]): string => `{${values.join(",")}}`;
   return [batch.map(({ tank }) => tank), batch.map(({ createdAt }) => createdAt), batch.map(({ fill }) => fill)].map(array);
 }
@@ -35,16 +35,16 @@ async function connect(): Promise<Client> {
 
 const own = await connect();
 await own.query(TABLE);
-await own.query({ ...UPSERT, values: columns(pastReadings(tanks)) });
+await own.query({ ...UPSERT, values: columns(initialReadings(tanks)) });
 const clients = [own];
 
-takeTurns<Upserts, Spent>(async ({ first, batches, readings, clients: wanted }) => {
+serveRuns<Upserts, RunTime>(async ({ first, batches, readings, clients: wanted }) => {
   while (clients.length < wanted) clients.push(await connect());
-  const made = Array.from({ length: batches }, (_, i) => columns(arrivingFrom(tanks, first + i * readings, readings)));
+  const prepared = Array.from({ length: batches }, (_, i) => columns(liveReadings(tanks, first + i * readings, readings)));
   return () =>
-    spent(() =>
-      paced(clients.slice(0, wanted), batches, atOnce, async (client, i) => {
-        const { rowCount } = await client.query({ ...UPSERT, values: made[i] });
+    timeRun(() =>
+      runScheduled(clients.slice(0, wanted), batches, immediately, async (client, i) => {
+        const { rowCount } = await client.query({ ...UPSERT, values: prepared[i] });
         if (rowCount !== readings) throw new Error(`${rowCount} of ${readings} rows were written`);
       }),
     );

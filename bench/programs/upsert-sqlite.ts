@@ -1,9 +1,9 @@
-// upsert-sqlite.ts FILE TANKS: takes turns at SQLite's own bulk insert of the same readings into a bare table, as anyone would
-// write it: a prepared statement, a transaction a batch, with the log of the database and its syncs as Tank Monitor has them.
+// upsert-sqlite.ts FILE TANKS: SQLite's own bulk insert of the same readings into a plain table: a prepared statement, one
+// transaction per batch, with the journal mode and syncs of Tank Monitor.
 
 import { DatabaseSync } from "node:sqlite";
-import { type Arriving, arrivingFrom, pastReadings } from "../dataset/arrivals.ts";
-import { type Spent, spent, takeTurns } from "../measure/turns.ts";
+import { initialReadings, type LiveReading, liveReadings } from "../dataset/live-readings.ts";
+import { type RunTime, serveRuns, timeRun } from "../measure/bench-program.ts";
 import type { Upserts } from "./upsert-postgres.ts";
 
 const [file = "", count = ""] = process.argv.slice(2);
@@ -17,14 +17,14 @@ const upsert = db.prepare(
   "INSERT INTO reading (tank, created_at, fill) VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET fill = excluded.fill",
 );
 
-function insert(batch: readonly Arriving[]): void {
+function insert(batch: readonly LiveReading[]): void {
   db.exec("BEGIN IMMEDIATE");
   for (const { tank, createdAt, fill } of batch) upsert.run(tank, createdAt, fill);
   db.exec("COMMIT");
 }
 
-insert(pastReadings(tanks));
-takeTurns<Upserts, Spent>(({ first, batches, readings }) => {
-  const made = Array.from({ length: batches }, (_, i) => arrivingFrom(tanks, first + i * readings, readings));
-  return () => spent(() => made.forEach(insert));
+insert(initialReadings(tanks));
+serveRuns<Upserts, RunTime>(({ first, batches, readings }) => {
+  const prepared = Array.from({ length: batches }, (_, i) => liveReadings(tanks, first + i * readings, readings));
+  return () => timeRun(() => prepared.forEach(insert));
 });

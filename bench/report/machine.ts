@@ -1,4 +1,4 @@
-// What a figure was measured on: without it a figure says nothing.
+// The machine and the versions that a figure was measured with.
 
 import { cpus, totalmem } from "node:os";
 import { TOOL } from "../measure/load.ts";

@@ -1,4 +1,4 @@
-// results.svg, drawn by hand: two panels with logarithmic axes, a line a contestant, readable on light and dark ground.
+// Draws results.svg: two panels with logarithmic axes, one line per contestant, for light and dark backgrounds.
 
 import type { Curve, Panel } from "../figure.ts";
 
@@ -52,7 +52,7 @@ function drawKeys(names: readonly (typeof LINES)[number][]): string[] {
   let x = 24;
   return names.map((name) => {
     const [line, words] = [`x1="${x}" x2="${x + 22}" y1="60" y2="60"`, `x="${x + 30}" y="64.5"`];
-    // There is no measuring text here: a letter is about so wide.
+    // The approximate width of the text.
     x += 62 + name.length * 7.2;
     return `<g class="${colourOf(name)}"><line class="key" ${line} stroke-width="3" stroke-linecap="round"/>
 <text class="ink" ${words}>${name}</text></g>`;
@@ -88,7 +88,7 @@ function drawCurve({ contestant, points }: Curve, x: Axis, y: Axis): string {
   return `<g class="${colourOf(contestant)}"><polyline class="line" points="${places.join(" ")}"/>${dots.join("")}</g>`;
 }
 
-/** The value at the end of each line, moved apart where two would stand on each other. */
+/** The last value of each line. Labels that would overlap are moved apart. */
 function drawLabels(curves: readonly Curve[], x: Axis, y: Axis): string[] {
   const labels = curves.flatMap(({ contestant, points }) => {
     const [value, ms] = points.at(-1) ?? [];

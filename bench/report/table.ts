@@ -1,6 +1,6 @@
-// results.md: every promised row, met or not, and beneath it what was seen.
+// results.md: a table of all rows with their aims, and the measured values below.
 
-import type { Aim, Figure, Raw, Row } from "../figure.ts";
+import type { Aim, Figure, RawValues, Row } from "../figure.ts";
 import type { Machine } from "./machine.ts";
 import type { KeptRow, Results } from "./results.ts";
 
@@ -66,7 +66,7 @@ function describe(machine: Machine): string {
 
 function seen({ label }: Row, kept: KeptRow | undefined): string[] {
   if (kept === undefined || "missing" in kept || kept.raw.length === 0) return [];
-  const rows = kept.raw.map(({ label, unit, values }: Raw) => `| ${label} | ${unit} | ${values.map(number).join(" · ")} |`);
+  const rows = kept.raw.map(({ label, unit, values }: RawValues) => `| ${label} | ${unit} | ${values.map(number).join(" · ")} |`);
   return [`### ${label}\n\n| what | unit | seen |\n|---|---|---|\n${rows.join("\n")}`];
 }
 

@@ -1,4 +1,4 @@
-// Bulk loads from a file, each into a fresh database: by the import command, and by the engine's own means.
+// Databases to import into, and bulk loads of a file: by the import command, and by the engine's own bulk load.
 
 import { copyFileSync, statSync } from "node:fs";
 import { join } from "node:path";
@@ -11,35 +11,35 @@ import { putTanks } from "../dataset/fill.ts";
 import { scaleFleet } from "../dataset/plans.ts";
 import { runProgram } from "../processes.ts";
 
-/** A database with the tanks of the fleet and no readings; what is loaded goes into copies of it. */
-export type Ground = AsyncDisposable & {
+/** Creates databases for one load each. */
+export type ImportTarget = AsyncDisposable & {
   readonly engine: Engine;
-  /** An empty database of the engine, without anything of ours, or a copy of the ground. */
-  readonly fresh: (what: "empty" | "tanks") => Promise<AsyncDisposable & { readonly url: string }>;
-  /** On disk, with everything written to where it belongs. */
+  /** Either empty, or with the tanks of the fleet and no readings. */
+  readonly createDatabase: (what: "empty" | "tanks") => Promise<AsyncDisposable & { readonly url: string }>;
+  /** Bytes on disk. */
   readonly size: (url: string) => Promise<number>;
-  readonly settle: () => Promise<void>;
+  readonly checkpoint: () => Promise<void>;
 };
 
-export async function groundFor(bench: Bench, engine: Engine): Promise<Ground> {
-  const ground = engine === "sqlite" ? sqliteGround() : await postgresGround(bench);
-  const store = await openStore(ground.template, () => {});
+export async function importTargetFor(bench: Bench, engine: Engine): Promise<ImportTarget> {
+  const target = engine === "sqlite" ? sqliteTarget() : await postgresTarget(bench);
+  const store = await openStore(target.template, () => {});
   try {
     await putTanks(store, scaleFleet(bench.scale).tanks);
   } finally {
     await store.close();
   }
-  return ground;
+  return target;
 }
 
-function sqliteGround(): Ground & { template: string } {
+function sqliteTarget(): ImportTarget & { template: string } {
   const folder = cacheFolder("loading");
   const template = join(folder, "tanks.db");
   removeSqlite(template);
   return {
     engine: "sqlite",
     template: `sqlite:${template}`,
-    async fresh(what) {
+    async createDatabase(what) {
       const file = join(folder, "loaded.db");
       removeSqlite(file);
       if (what === "tanks") copyFileSync(template, file);
@@ -51,40 +51,40 @@ function sqliteGround(): Ground & { template: string } {
       };
     },
     size: async (url) => statSync(sqliteFile(url)).size,
-    async settle() {},
+    async checkpoint() {},
     async [Symbol.asyncDispose]() {
       removeSqlite(template);
     },
   };
 }
 
-async function postgresGround(bench: Bench): Promise<Ground & { template: string }> {
+async function postgresTarget(bench: Bench): Promise<ImportTarget & { template: string }> {
   const postgres = await bench.postgres();
   const tanks = await postgres.temporary("bench_loading_tanks");
   return {
     engine: "postgres",
     template: tanks.url,
-    fresh: (what) => postgres.temporary("bench_loaded", what === "tanks" ? tanks.url : undefined),
+    createDatabase: (what) => postgres.temporary("bench_loaded", what === "tanks" ? tanks.url : undefined),
     size: postgres.size,
-    settle: postgres.checkpoint,
+    checkpoint: postgres.checkpoint,
     [Symbol.asyncDispose]: () => tanks[Symbol.asyncDispose](),
   };
 }
 
-/** Seconds from the start of the import command to its end. */
-export async function timedImport(ground: Ground, file: string): Promise<number> {
-  await using database = await ground.fresh("tanks");
-  await ground.settle();
+/** Seconds that the import command takes as a whole. */
+export async function timedImport(target: ImportTarget, file: string): Promise<number> {
+  await using database = await target.createDatabase("tanks");
+  await target.checkpoint();
   return await seconds(() => importFile(database.url, file));
 }
 
-/** Seconds from the start of a program that only loads bare rows to its end. */
-export async function timedBareLoad(ground: Ground, file: string, rows: number): Promise<number> {
-  await using database = await ground.fresh("empty");
-  await ground.settle();
-  const [name, target] = ground.engine === "sqlite" ? ["insert-csv", sqliteFile(database.url)] : ["copy-csv", database.url];
+/** Seconds that a program takes to load the rows without any checks. */
+export async function timedBareLoad(target: ImportTarget, file: string, rows: number): Promise<number> {
+  await using database = await target.createDatabase("empty");
+  await target.checkpoint();
+  const [name, destination] = target.engine === "sqlite" ? ["insert-csv", sqliteFile(database.url)] : ["copy-csv", database.url];
   return await seconds(async () => {
-    const loaded = await runProgram<{ rows: number }>(program(name), [file, target]);
+    const loaded = await runProgram<{ rows: number }>(program(name), [file, destination]);
     if (loaded.rows !== rows) throw new Error(`${name} loaded ${loaded.rows} of ${rows} rows`);
   });
 }
