@@ -24,7 +24,7 @@ suite("a check", { concurrency: 2 }, () => {
   test("what is wrong: a line each, exit 1, and nothing changed until --repair, which ends in exit 0", async (t) => {
     const here = home(t);
     await importLines(here, SMALL_FLEET);
-    harm(here, "UPDATE customer SET tank_count = 9 WHERE id = 'ada'; UPDATE telemetry SET total = 30 WHERE total = 3");
+    harm(here, "UPDATE customer SET tank_count = 9 WHERE id = 'ada'; UPDATE head SET total = 30 WHERE total = 3");
     const found = "customer ada: there are 2 tanks, tank_count says 9\ntank a1: there are 3 readings, the total says 30\n";
     for (let i = 0; i < 2; i++) {
       const { code, stdout, stderr } = await here.run(["check"]);
@@ -86,7 +86,7 @@ suite("a check", { concurrency: 2 }, () => {
     const key = await makeKey(here);
     const service = await here.start();
     const path = `/v1/tanks/t/telemetry?created_at_gte=${reading("t", 1, 0)["created_at"]}`;
-    harm(here, "UPDATE telemetry SET total = 7; DELETE FROM reading_milestone");
+    harm(here, "UPDATE head SET total = 7; DELETE FROM reading_index");
     assert.equal((await list(service, "/v1/tanks/t/telemetry", key)).total_items, 7);
     const refused = await ask(service, path, key);
     assert.equal(refused.status, 500, "better no answer than a wrong one");

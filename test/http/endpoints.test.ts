@@ -22,7 +22,7 @@ before(async () => {
   await until("the service sees that its database is gone", () => away.events.some(({ kind }) => kind === "store_unavailable"));
   const db = new DatabaseSync(damaged.databaseFile);
   db.exec(`ALTER TABLE customer RENAME COLUMN phone TO lost; ALTER TABLE tank RENAME COLUMN name TO lost;
-           ALTER TABLE telemetry RENAME COLUMN data TO lost`);
+           ALTER TABLE head RENAME COLUMN data TO lost`);
   db.close();
 });
 

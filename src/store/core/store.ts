@@ -19,11 +19,13 @@ export type Engine = {
   readonly maintenance: EngineMaintenance;
   /** A `RequestError` for errors that mean the database is away; others unchanged. */
   readonly translateError: (error: unknown) => unknown;
+  /** Throws while the engine knows that its database is away, and has reported it. */
+  readonly assertAvailable?: () => void;
   readonly close: () => Promise<void>;
 };
 
 export function storeOn(engine: Engine, health: StoreHealth): Store {
-  const { reads, write, maintenance, translateError } = engine;
+  const { reads, write, maintenance, translateError, assertAvailable = () => {} } = engine;
 
   async function translated<T>(work: () => Promise<T>): Promise<T> {
     try {
@@ -34,10 +36,16 @@ export function storeOn(engine: Engine, health: StoreHealth): Store {
   }
 
   function read<A extends unknown[], T>(query: (...args: A) => Promise<T>): (...args: A) => Promise<T> {
-    return (...args) => health.reads.watch(() => translated(() => query(...args)));
+    return async (...args) => {
+      assertAvailable();
+      return health.reads.watch(() => translated(() => query(...args)));
+    };
   }
 
-  const watchedWrite = <T>(work: () => Promise<T>): Promise<T> => health.writes.watch(() => translated(work));
+  async function watchedWrite<T>(work: () => Promise<T>): Promise<T> {
+    assertAvailable();
+    return health.writes.watch(() => translated(work));
+  }
 
   return {
     customerById: read(reads.customerById),

@@ -49,7 +49,8 @@ export async function* checkFile(
         try {
           return await work(operations);
         } finally {
-          if (reader.isTransaction) reader.exec("COMMIT");
+          // In a damaged file COMMIT may fail.
+          if (reader.isTransaction) reader.exec("ROLLBACK");
         }
       },
       repair,

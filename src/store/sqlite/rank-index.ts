@@ -72,7 +72,7 @@ export class PackedGroup {
 }
 
 /** Columns: offsets, instants, ids. */
-function packGroup({ at, offsets }: Group): SQLInputValue[] {
+export function packGroup({ at, offsets }: Group): SQLInputValue[] {
   const hasIds = (at[0]?.length ?? 0) > 1;
   const instants = packDoubles(at.map(([instant]) => Number(instant)));
   return [packDoubles(offsets), instants, ...(hasIds ? [JSON.stringify(at.map(([, id]) => id))] : [])];

@@ -42,18 +42,13 @@ export async function openSqlite(file: string, observe: Observe): Promise<Store>
   const watch = new FileWatch(file, (change) => (change === "back" ? health.reads.release() : health.reads.hold(change.lost)));
   await watch.check();
 
-  function whilePresent<T>(work: () => Promise<T>): Promise<T> {
-    if (watch.lost !== undefined) throw storeUnavailable(new Error(watch.lost));
-    return work();
-  }
-
   function local<A extends unknown[], T>(read: (...args: A) => T): (...args: A) => Promise<T> {
-    return async (...args) => whilePresent(() => snapshot.read(() => read(...args)));
+    return (...args) => snapshot.read(() => read(...args));
   }
 
   function threaded<N extends keyof ManagementReadTable>(name: N) {
-    return async (...args: Parameters<ManagementReadTable[N]>): Promise<ReturnType<ManagementReadTable[N]>> =>
-      whilePresent(() => reader.call(name, args) as Promise<ReturnType<ManagementReadTable[N]>>);
+    return (...args: Parameters<ManagementReadTable[N]>) =>
+      reader.call(name, args) as Promise<ReturnType<ManagementReadTable[N]>>;
   }
 
   const direct = retryWhileBusy(() => readsOn(db));
@@ -80,8 +75,8 @@ export async function openSqlite(file: string, observe: Observe): Promise<Store>
   return storeOn(
     {
       reads,
-      write: async (name, ...args) => whilePresent(() => writer.call(name, args) as Promise<WriteResult<typeof name>>),
-      ingest: async (batch) => whilePresent(() => writer.call("ingest", [batch]) as Promise<IngestResult>),
+      write: (name, ...args) => writer.call(name, args) as Promise<WriteResult<typeof name>>,
+      ingest: (batch) => writer.call("ingest", [batch]) as Promise<IngestResult>,
       maintenance: {
         backup: (to, progress) => copy(file, to, progress),
         scratchCopy: (progress) => openCopy(file, progress, observe),
@@ -89,6 +84,9 @@ export async function openSqlite(file: string, observe: Observe): Promise<Store>
         check: (repair, progress) => checkFile(file, repair ? writer : undefined, progress),
       },
       translateError,
+      assertAvailable() {
+        if (watch.lost !== undefined) throw storeUnavailable(new Error(watch.lost));
+      },
       async close() {
         watch.stop();
         db.close();

@@ -3,14 +3,14 @@
 import assert from "node:assert/strict";
 import { DatabaseSync } from "node:sqlite";
 import test from "node:test";
-import { GROUP_MOST } from "../../src/store/series/levels.ts";
+import { GROUP_MAX } from "../../src/store/series/rank-index.ts";
 import { putReadings } from "../support/records.ts";
 import { databaseFolder } from "../support/stores.ts";
 import { customer, putCustomers, putTanks, tank } from "./conformance/objects.ts";
 
 /** How many nodes each group of each level has, lowest level first. */
 function groupsIn(db: DatabaseSync, table: string, where = "true"): number[][] {
-  const rows = db.prepare(`SELECT level, length(aheads) / 8 AS nodes FROM ${table} WHERE ${where} ORDER BY level`).all();
+  const rows = db.prepare(`SELECT level, length(offsets) / 8 AS nodes FROM ${table} WHERE ${where} ORDER BY level`).all();
   const levels: number[][] = [];
   for (const { level, nodes } of rows as { level: number; nodes: number }[]) levels[level] = [...(levels[level] ?? []), nodes];
   return levels;
@@ -20,7 +20,7 @@ function expectSmallGroups(levels: readonly (readonly number[])[], least: number
   assert.ok(levels.length >= least, `${levels.length} levels`);
   levels.forEach((groups, level) => {
     assert.ok(
-      groups.every((nodes) => nodes > 0 && nodes <= GROUP_MOST),
+      groups.every((nodes) => nodes > 0 && nodes <= GROUP_MAX),
       `${groups} nodes in the groups of level ${level}`,
     );
     const above = (levels[level + 1] ?? [1]).reduce((sum, nodes) => sum + nodes, 0);
@@ -50,7 +50,7 @@ for (const [words, place] of Object.entries(ORDERS)) {
     }
     const db = new DatabaseSync(folder.file, { readOnly: true });
     t.after(() => db.close());
-    expectSmallGroups(groupsIn(db, "reading_milestone"), 2);
-    expectSmallGroups(groupsIn(db, "list_milestone", "series = 'customer'"), 1);
+    expectSmallGroups(groupsIn(db, "reading_index"), 2);
+    expectSmallGroups(groupsIn(db, "list_index", "series = 'customer'"), 1);
   });
 }

@@ -1,14 +1,25 @@
-// What can go wrong in a database: each is a statement or a few, the words that tell it, and where it is found.
+// Damage to a SQLite database: what is done, where the check reports it, and in which words.
 
 import type { DatabaseSync } from "node:sqlite";
-import type { Group, Position } from "../../../src/store/series/levels.ts";
-import { LIST_MILESTONES } from "../../../src/store/sqlite/lists.ts";
-import type { MilestoneTable } from "../../../src/store/sqlite/milestones.ts";
-import { PackedGroup, packGroup } from "../../../src/store/sqlite/packed-group.ts";
-import { arrayRow, arrayStatement } from "../../../src/store/sqlite/rows.ts";
-import { READING_MILESTONES } from "../../../src/store/sqlite/telemetry.ts";
+import type { Group, Position } from "../../../src/store/series/rank-index.ts";
+import { PackedGroup, packGroup } from "../../../src/store/sqlite/rank-index.ts";
+import { query } from "../../../src/store/sqlite/statements.ts";
 
-export type Harm = {
+type RankColumns = {
+  readonly table: string;
+  readonly series: string;
+  readonly key: readonly string[];
+  readonly nodes: readonly string[];
+};
+const READING_INDEX: RankColumns = { table: "reading_index", series: "tank", key: ["start"], nodes: ["starts"] };
+const LIST_INDEX: RankColumns = {
+  table: "list_index",
+  series: "series",
+  key: ["created_at", "id"],
+  nodes: ["created_ats", "ids"],
+};
+
+export type Damage = {
   readonly name: string;
   readonly do: string | ((db: DatabaseSync) => void);
   readonly where: string;
@@ -33,84 +44,82 @@ const AT = (offset: number): string => `(SELECT start FROM block WHERE tank = ${
 
 /** The last group of a level is made another. */
 const inLastGroup =
-  ({ table, series, key, nodes }: MilestoneTable, of: string, level: number, change: (group: Group) => Group) =>
+  ({ table, series, key, nodes }: RankColumns, of: string, level: number, change: (group: Group) => Group) =>
   (db: DatabaseSync): void => {
-    const last = `SELECT pk, level, aheads, ${nodes.join(", ")} FROM ${table} WHERE ${series} = ${of} AND level = ${level}
+    const last = `SELECT pk, level, offsets, ${nodes.join(", ")} FROM ${table} WHERE ${series} = ${of} AND level = ${level}
       ORDER BY ${key.map((column) => `${column} DESC`).join(", ")} LIMIT 1`;
-    const [pk, ...row] = arrayRow(arrayStatement(db, last).get()) ?? [];
-    const values = packGroup(change(new PackedGroup(row).unpacked()));
-    const columns = ["aheads", ...nodes].map((column) => `${column} = ?`).join(", ");
+    const [pk, ...row] = query(db, last).get() ?? [];
+    const values = packGroup(change(new PackedGroup(row).unpack()));
+    const columns = ["offsets", ...nodes].map((column) => `${column} = ?`).join(", ");
     db.prepare(`UPDATE ${table} SET ${columns} WHERE pk = ?`).run(...values, pk as number);
   };
 
-const miscounted = ({ ahead, ...group }: Group): Group => ({ ...group, ahead: ahead.with(-1, (ahead.at(-1) ?? 0) + 3) });
+const miscounted = ({ offsets, ...group }: Group): Group => ({ ...group, offsets: offsets.with(-1, (offsets.at(-1) ?? 0) + 3) });
 
 /** The first two after the beginning change places; nothing lies between the second and the first. */
-const swapped = ({ at, ahead, ...group }: Group): Group => {
+const swapped = ({ at, offsets, ...group }: Group): Group => {
   const [origin, one, two, ...rest] = at as [Position, Position, Position, ...Position[]];
-  const [zero, first = 0, second = 0, ...counts] = ahead;
+  const [zero, first = 0, second = 0, ...counts] = offsets;
   return {
     ...group,
     at: [origin, two, one, ...rest],
-    ahead: [zero ?? 0, second, second, ...counts].map((count, i) => (i > 2 ? count + second - first : count)),
+    offsets: [zero ?? 0, second, second, ...counts].map((count, i) => (i > 2 ? count + second - first : count)),
   };
 };
 
-const onTank = (name: string, harm: Harm["do"], what: RegExp, id = "long"): Harm => ({
+const onTank = (name: string, harm: Damage["do"], what: RegExp, id = "long"): Damage => ({
   name,
   do: harm,
   where: `tank ${id}`,
   what,
 });
 
-const OF_TELEMETRY: readonly Harm[] = [
+const OF_TELEMETRY: readonly Damage[] = [
   onTank(
     "a total too high",
-    `UPDATE telemetry SET total = total + 1 WHERE tank = ${LONG}`,
-    /^there are 70000 readings, the total says 70001$/,
+    `UPDATE head SET total = total + 1 WHERE tank = ${LONG}`,
+    /^it has 70000 readings, the total says 70001$/,
   ),
-  onTank("a total of none", `UPDATE telemetry SET total = 0 WHERE tank = ${SHORT}`, /^there are 50 .* says 0$/, "short"),
+  onTank("a total of none", `UPDATE head SET total = 0 WHERE tank = ${SHORT}`, /^it has 50 .* says 0$/, "short"),
   ...[0, 1].map((level) =>
     onTank(
-      `a milestone of level ${level} that counts wrong`,
-      inLastGroup(READING_MILESTONES, LONG, level, miscounted),
-      new RegExp(
-        `^the milestone of level ${level} at 1970-01-01T\\d\\d:\\d\\d:\\d\\d.000Z should have (\\d+) ahead, it says \\d+$`,
-      ),
+      `a rank index node of level ${level} that counts wrong`,
+      inLastGroup(READING_INDEX, LONG, level, miscounted),
+      new RegExp(`^the node of level ${level} at 1970-01-01T\\d\\d:\\d\\d:\\d\\d.000Z should have offset (\\d+), it has \\d+$`),
     ),
   ),
   ...[0, 1].map((level) =>
     onTank(
-      `the milestones of level ${level} gone`,
-      `DELETE FROM reading_milestone WHERE tank = ${LONG} AND level = ${level}`,
-      /there should be/,
+      `the rank index nodes of level ${level} gone`,
+      `DELETE FROM reading_index WHERE tank = ${LONG} AND level = ${level}`,
+      /should have \d+ nodes, it has/,
     ),
   ),
   onTank(
-    "no milestones at all",
-    `DELETE FROM reading_milestone WHERE tank = ${LONG}`,
-    /there should be 546 milestones of level 0, there are 0/,
+    "no rank index nodes at all",
+    `DELETE FROM reading_index WHERE tank = ${LONG}`,
+    /level 0 of its rank index should have 546 nodes, it has 0/,
   ),
   onTank(
-    "a milestone that is not where a block begins",
-    inLastGroup(READING_MILESTONES, LONG, 0, ({ at, ...group }) => ({ ...group, at: at.with(-1, [Number(at.at(-1)?.[0]) + 1]) })),
-    /there are 546, the first that is missing is at 1970-01-01T19:22:40.000Z/,
+    "a rank index node that is not where a block begins",
+    inLastGroup(READING_INDEX, LONG, 0, ({ at, ...group }) => ({ ...group, at: at.with(-1, [Number(at.at(-1)?.[0]) + 1]) })),
+    /it has 546, the first missing one at 1970-01-01T19:22:40.000Z/,
   ),
   onTank(
-    "a group of milestones that is not where it says",
-    `UPDATE reading_milestone SET start = start + 1 WHERE tank = ${LONG} AND level = 0 AND start = ${AT(64)}`,
-    /^the group of level 0 that is stored under 1970-01-01T02:16:32.001Z begins at 1970-01-01T02:16:32.000Z$/,
+    "a group of rank index nodes that is not where it says",
+    `UPDATE reading_index SET start = start + 1 WHERE tank = ${LONG} AND level = 0 AND start = ${AT(64)}`,
+    /^a group of level 0 of its rank index is stored under 1970-01-01T02:16:32.001Z, but begins at 1970-01-01T02:16:32.000Z$/,
   ),
   onTank(
-    "a group of milestones that is cut off",
-    `UPDATE reading_milestone SET aheads = substr(aheads, 1, 80) WHERE tank = ${LONG} AND level = 0 AND start = ${AT(64)}`,
-    /^there should be 546 milestones of level 0, there are 482, the first that is missing is at 1970-01-01T02:16:32.000Z$/,
+    "a group of rank index nodes that is cut off",
+    `UPDATE reading_index SET offsets = substr(offsets, 1, 80) WHERE tank = ${LONG} AND level = 0 AND start = ${AT(64)}`,
+    /should have 546 nodes, it has 482, the first missing one at 1970-01-01T02:16:32.000Z$/,
   ),
   onTank(
-    "milestones of a tank without blocks",
-    `INSERT INTO reading_milestone (tank, level, start, starts, aheads) SELECT ${SHORT}, level, start, starts, aheads
-      FROM reading_milestone WHERE tank = ${LONG} AND level = 1`,
-    /there should be no milestones of level 1/,
+    "rank index nodes of a tank without blocks",
+    `INSERT INTO reading_index (tank, level, start, starts, offsets) SELECT ${SHORT}, level, start, starts, offsets
+      FROM reading_index WHERE tank = ${LONG} AND level = 1`,
+    /its rank index should not have level 1/,
     "short",
   ),
   onTank("two blocks in each other's place", SWAP, /should be in order|should end before/),
@@ -122,16 +131,16 @@ const OF_TELEMETRY: readonly Harm[] = [
   onTank(
     "a first block that does not begin at the beginning",
     `UPDATE block SET start = 0 WHERE tank = ${LONG} AND start = ${EARLIEST}`,
-    /should begin at the beginning, it begins at 1970/,
+    /should begin at the start, they begin at 1970/,
   ),
   onTank(
     "a head that begins in the last block",
-    `UPDATE telemetry SET start = start - 5000 WHERE tank = ${LONG}`,
+    `UPDATE head SET start = start - 5000 WHERE tank = ${LONG}`,
     /should end before/,
   ),
   onTank(
     "a head that does not begin at the beginning",
-    `UPDATE telemetry SET start = 0 WHERE tank = ${SHORT}`,
+    `UPDATE head SET start = 0 WHERE tank = ${SHORT}`,
     /should begin at/,
     "short",
   ),
@@ -142,42 +151,42 @@ const OF_TELEMETRY: readonly Harm[] = [
   ),
 ];
 
-const OF_OBJECTS: readonly Harm[] = [
+const OF_OBJECTS: readonly Damage[] = [
   {
     name: "a tank_count too high",
     do: "UPDATE customer SET tank_count = 301 WHERE id = 'c0'",
     where: "customer c0",
-    what: /^there are 300 tanks, tank_count says 301$/,
+    what: /^it has 300 tanks, tank_count says 301$/,
   },
   {
     name: "a negative tank_count",
     do: "UPDATE customer SET tank_count = -1 WHERE id = 'c7'",
     where: "customer c7",
-    what: /^there are 0 tanks, tank_count says -1$/,
+    what: /^it has 0 tanks, tank_count says -1$/,
   },
   {
-    name: "milestones of no tank",
-    do: "INSERT INTO reading_milestone (tank, level, start, starts, aheads) VALUES (999999, 0, 1, x'', x'')",
-    where: "table reading_milestone",
+    name: "rank index nodes of no tank",
+    do: "INSERT INTO reading_index (tank, level, start, starts, offsets) VALUES (999999, 0, 1, x'', x'')",
+    where: "table reading_index",
     what: /^1 rows belong to no tank$/,
   },
   {
-    name: "milestones of no list",
-    do: "INSERT INTO list_milestone (series, level, created_at, id, created_ats, ids, aheads) VALUES ('tank colour red', 0, 1, '', x'', '[]', x'')",
+    name: "rank index nodes of no list",
+    do: "INSERT INTO list_index (series, level, created_at, id, created_ats, ids, offsets) VALUES ('tank colour red', 0, 1, '', x'', '[]', x'')",
     where: 'list "tank colour red"',
-    what: /there is no such list, and it has milestones/,
+    what: /there is no such list, but it has a rank index/,
   },
   {
-    name: "milestones of a short list that count wrong",
-    do: `INSERT INTO list_milestone (series, level, created_at, id, created_ats, ids, aheads)
-      SELECT 'tank owner_id c1', level, created_at, id, created_ats, ids, aheads FROM list_milestone WHERE series = 'customer'`,
+    name: "rank index nodes of a short list that count wrong",
+    do: `INSERT INTO list_index (series, level, created_at, id, created_ats, ids, offsets)
+      SELECT 'tank owner_id c1', level, created_at, id, created_ats, ids, offsets FROM list_index WHERE series = 'customer'`,
     where: "list of the tanks of customer c1",
-    what: /should have 1 ahead, it says 128/,
+    what: /should have offset 1, it has 128/,
   },
   {
     name: "an index that misses a row",
     do: (db) => behindIndex(db, "customer_by_email", "UPDATE customer SET pk = 9999 WHERE id = 'c9'"),
-    where: "the database file",
+    where: "the database",
     what: /index customer_by_email/,
   },
 ];
@@ -193,71 +202,71 @@ export function behindIndex(db: DatabaseSync, index: string, sql: string): void 
   db.exec("PRAGMA writable_schema = RESET");
 }
 
-const miscountedList = (series: string, where: string, level: number): Harm => ({
-  name: `${where}: a milestone of level ${level} that counts wrong`,
-  do: inLastGroup(LIST_MILESTONES, `'${series}'`, level, miscounted),
+const miscountedList = (series: string, where: string, level: number): Damage => ({
+  name: `${where}: a rank index node of level ${level} that counts wrong`,
+  do: inLastGroup(LIST_INDEX, `'${series}'`, level, miscounted),
   where,
-  what: new RegExp(`^the milestone of level ${level} at 1970-.* should have \\d+ ahead, it says \\d+$`),
+  what: new RegExp(`^the node of level ${level} at 1970-.* should have offset \\d+, it has \\d+$`),
 });
 
-/** Of lists with two levels of milestones. */
-export const OF_LONG_LISTS: readonly Harm[] = LISTS.filter(([series]) => series.startsWith("tank")).map(([series, where]) =>
+/** Of lists with two levels of rank index nodes. */
+export const OF_LONG_LISTS: readonly Damage[] = LISTS.filter(([series]) => series.startsWith("tank")).map(([series, where]) =>
   miscountedList(series, where, 1),
 );
 
-const OF_LISTS: readonly Harm[] = LISTS.flatMap(([series, where]): Harm[] => {
+const OF_LISTS: readonly Damage[] = LISTS.flatMap(([series, where]): Damage[] => {
   return [
     miscountedList(series, where, 0),
     {
-      name: `${where}: two milestones in each other's place, and counts that fit`,
-      do: inLastGroup(LIST_MILESTONES, `'${series}'`, 0, swapped),
+      name: `${where}: two rank index nodes in each other's place, and counts that fit`,
+      do: inLastGroup(LIST_INDEX, `'${series}'`, 0, swapped),
       where,
-      what: /^the milestones of level 0 should be in order, the one at .* is not/,
+      what: /^level 0 of its rank index should be in order, the node at .* is not/,
     },
     {
-      name: `${where}: milestones gone`,
-      do: inLastGroup(LIST_MILESTONES, `'${series}'`, 0, ({ at, ahead, ...group }) => ({
+      name: `${where}: rank index nodes gone`,
+      do: inLastGroup(LIST_INDEX, `'${series}'`, 0, ({ at, offsets, ...group }) => ({
         ...group,
         at: at.slice(0, 1),
-        ahead: ahead.slice(0, 1),
+        offsets: offsets.slice(0, 1),
       })),
       where,
-      what: /a gap should hold at most 256 entries, one holds|there should be \d+ milestones/,
+      what: /a segment should have at most 256 entries, one has|should have \d+ nodes/,
     },
     {
-      name: `${where}: no milestones`,
-      do: `DELETE FROM list_milestone WHERE series = '${series}'`,
+      name: `${where}: no rank index nodes`,
+      do: `DELETE FROM list_index WHERE series = '${series}'`,
       where,
-      what: /should be milestones for its \d+ entries/,
+      what: /its \d+ entries should have a rank index, they have none/,
     },
   ];
 });
 
-const UNREADABLE: readonly Harm[] = [
+const UNREADABLE: readonly Damage[] = [
   "ids = 'x' || ids",
   "ids = 'null'",
   "ids = json_remove(ids, '$[1]')",
   "ids = json_set(ids, '$[1]', NULL)",
   "ids = json_set(ids, '$[1]', json('{}'))",
-  "aheads = substr(aheads, 1, 8)",
+  "offsets = substr(offsets, 1, 8)",
   "created_ats = substr(created_ats, 1, 12)",
   "created_ats = x''",
 ].map((sql) => ({
-  name: `milestones that cannot be read, ${sql}`,
-  do: `UPDATE list_milestone SET ${sql} WHERE series = 'customer'`,
+  name: `a rank index that cannot be read, ${sql}`,
+  do: `UPDATE list_index SET ${sql} WHERE series = 'customer'`,
   where: "list of all customers",
-  what: /^there should be no milestones of level 0$/,
+  what: /^its rank index should not have level 0$/,
 }));
 
 /** Repaired, these leave every answer as it was. */
-export const DERIVED: readonly Harm[] = [...OF_TELEMETRY, ...OF_OBJECTS, ...OF_LISTS, ...UNREADABLE];
+export const REPAIRABLE: readonly Damage[] = [...OF_TELEMETRY, ...OF_OBJECTS, ...OF_LISTS, ...UNREADABLE];
 
 /** Two tanks have one device. */
 export const TWINS =
   "UPDATE tank SET assigned_device_id = 'moved' WHERE id = 'long'; DELETE FROM device WHERE id = 'device of long'";
 
 /** Nothing can be derived: each is told again after a repair. */
-export const TOLD: readonly Harm[] = [
+export const UNREPAIRABLE: readonly Damage[] = [
   onTank(
     "a block that is no block",
     `UPDATE block SET data = x'07070707' WHERE tank = ${LONG} AND start = ${AT(3)}`,
@@ -265,19 +274,19 @@ export const TOLD: readonly Harm[] = [
   ),
   onTank(
     "a head that is no block",
-    `UPDATE telemetry SET data = x'ff' WHERE tank = ${SHORT}`,
+    `UPDATE head SET data = x'ff' WHERE tank = ${SHORT}`,
     /cannot be read: restore a backup/,
     "short",
   ),
   onTank(
     "an owner that is not there",
     "UPDATE tank SET owner_id = 'nobody' WHERE id = 'long'; UPDATE customer SET tank_count = 0 WHERE id = 'c1'",
-    /its owner nobody should be a customer.*import/,
+    /owner_id: there is no customer nobody: import/,
   ),
   onTank(
     "an alert outside the scale",
     "UPDATE tank SET min_fill_alert_percentage = 101 WHERE id = 'long'; UPDATE fleet SET threshold = 101, urgency = -95 WHERE tank = 'long'",
-    /min_fill_alert_percentage: must be from 0 to 100; import/,
+    /min_fill_alert_percentage: must be from 0 to 100; correct it and import/,
   ),
   onTank(
     "an instant outside the calendar",
@@ -303,21 +312,21 @@ export const TOLD: readonly Harm[] = [
   },
   {
     name: "a head of no tank",
-    do: "INSERT INTO telemetry (tank) VALUES (999999)",
-    where: "table telemetry",
+    do: "INSERT INTO head (tank) VALUES (999999)",
+    where: "table head",
     what: /1 rows belong to no tank: restore/,
   },
   {
     name: "a device that serves two tanks",
     do: `DROP INDEX tank_by_device; ${TWINS}`,
     where: "device moved",
-    what: /should serve one tank, and long and short have it: assign/,
+    what: /should serve one tank, but long and short name it: assign/,
   },
   {
     name: "a key of no customer",
     do: "UPDATE api_key SET customer_id = 'nobody' WHERE id = 'k'",
     where: "key k",
-    what: /nobody should be a customer, and is none/,
+    what: /customer_id: there is no customer nobody/,
   },
   {
     name: "a key with an unknown role",
@@ -329,6 +338,6 @@ export const TOLD: readonly Harm[] = [
     name: "a key whose successor is not there",
     do: "UPDATE api_key SET replaced_by = 'gone' WHERE id = 'k'",
     where: "key k",
-    what: /its successor gone is not there/,
+    what: /its successor gone does not exist/,
   },
 ];
