@@ -103,7 +103,7 @@ suite("a statement that meets others", { concurrency: 4 }, () => {
       await database.query(ON_WRITING);
       assert.deepEqual([...(await putReadings(store, "one", [[1, 50]]))], [0]);
       assert.equal((await readingsOf(store, "one")).totalItems, 1);
-      assert.deepEqual(await database.query("SELECT last_value FROM calls"), [{ last_value: "5" }]);
+      assert.deepEqual(await database.query("SELECT last_value FROM calls"), [{ last_value: "6" }]);
       assert.deepEqual(eventKinds(), []);
     });
 

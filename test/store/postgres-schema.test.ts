@@ -6,7 +6,7 @@ import { openStore } from "../../src/store/open.ts";
 import { openedOn, postgresDatabase } from "../support/postgres/database.ts";
 
 /** The tables that grow with the readings. */
-const SPREAD = ["telemetry", "block", "reading_index"];
+const SPREAD = ["head", "block", "reading_index"];
 
 // Its text sorts as people do, where the schema does not say otherwise.
 const database = await postgresDatabase({ after }, { locale: "en-US" });
@@ -44,7 +44,7 @@ test("no constraint of the telemetry tables reaches beyond the tank", async () =
     [SPREAD],
   );
   // Checked when a tank is made, and never with a reading: the head's tank does not change.
-  assert.deepEqual(foreign, [{ table: "telemetry", to: "tank", columns: ["tank"], targets: ["id"] }]);
+  assert.deepEqual(foreign, [{ table: "head", to: "tank", columns: ["tank"], targets: ["id"] }]);
 
   const triggers = "SELECT tgrelid::regclass::text, tgname FROM pg_trigger WHERE NOT tgisinternal";
   assert.deepEqual(await database.query(triggers), []);
