@@ -16,6 +16,7 @@ import {
   JSON_TYPE,
   methodOf,
   NO_CONTENT,
+  queryParametersOf,
   type RequestContent,
   type RequestHeaders,
   type Route,
@@ -84,9 +85,9 @@ function generalHandler(route: Route, dependencies: Dependencies, budget: BodyBu
   };
 }
 
-export function parameterReaderOf({ parameters }: Route): ParameterReader<ParameterSet> {
-  if (parameters !== "ignored") return parameterReader(parameters);
-  return () => NO_PARAMETERS;
+export function parameterReaderOf(route: Route): ParameterReader<ParameterSet> {
+  const parameters = queryParametersOf(route);
+  return parameters === undefined ? () => NO_PARAMETERS : parameterReader(parameters);
 }
 
 const idIn = (request: FastifyRequest): string => (request.params as { readonly id?: string }).id ?? "";
@@ -134,7 +135,7 @@ export type ResponseText = {
 
 export function responseOf({ response }: Route, result: RouteResponse | object | string): ResponseText {
   const { status, headers, body } = result instanceof RouteResponse ? result : new RouteResponse(200, result);
-  const mediaType = "mediaType" in response ? response.mediaType : JSON_TYPE;
+  const { mediaType = JSON_TYPE } = "schema" in response ? response : {};
   return { status, headers, mediaType, text: typeof body === "object" ? JSON.stringify(body) : body };
 }
 
