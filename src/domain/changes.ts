@@ -2,9 +2,8 @@
 
 import { isDeepStrictEqual } from "node:util";
 import type { Customer } from "./customer.ts";
-import { type DeviceMove, deviceKey, moveDevice, unknownDevice } from "./device.ts";
+import { type Device, type DeviceMove, deviceKey, moveDevice, unknownDevice } from "./device.ts";
 import type { Instant } from "./instant.ts";
-import type { ManagedDevice } from "./resource.ts";
 import type { Shape } from "./shape.ts";
 import type { Tank } from "./tank.ts";
 
@@ -48,7 +47,7 @@ export function affectedDevices(changes: readonly Change<TankState>[]): string[]
 
 export function deviceMoves(
   changes: readonly Change<TankState>[],
-  devices: ReadonlyMap<string, ManagedDevice>,
+  devices: ReadonlyMap<string, { readonly device: Device }>,
   at: Instant,
 ): DeviceMove[] {
   const tankOf = new Map<string, string | null>();

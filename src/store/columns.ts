@@ -126,7 +126,7 @@ export const TANK_WITH_SHAPE_COLUMNS = `id, ${TANK_FIELDS.join(", ")}, ${LOCATIO
 export const tankWithShape = (row: Row): TankWithShape => ({ ...tankState(row), shape: jsonOrNull(row.at(-2)) as Shape | null });
 
 export const DEVICE_COLUMNS = "id, tank, since, profile, pending, dropped";
-export function deviceOf([id, tank_id, since, profile]: Row): Device {
+function deviceOf([id, tank_id, since, profile]: Row): Device {
   return { id, tank_id, since, profile: jsonOrNull(profile) as ProfileChoice | null } as Device;
 }
 export const managedDevice = (row: Row): ManagedDevice => ({

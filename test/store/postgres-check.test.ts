@@ -48,7 +48,11 @@ const DAMAGE: readonly [sql: string, where: string, what: RegExp][] = [
       /its rank index should not have level 0/,
     ],
   ),
-  ["DELETE FROM list_index WHERE series = 'tank owner_id c0'", "list of the tanks of customer c0", /its 300 entries should have a rank index/],
+  [
+    "DELETE FROM list_index WHERE series = 'tank owner_id c0'",
+    "list of the tanks of customer c0",
+    /its 300 entries should have a rank index/,
+  ],
   [
     "INSERT INTO list_index VALUES ('tank colour red', 0, 1, '', '{1}', '{\"\"}', '{0}')",
     'list "tank colour red"',

@@ -137,7 +137,11 @@ suite("the statements behind the operator's questions", () => {
 
   test("what waits costs three statements more, and a batch of tanks alone none", async () => {
     const texts = arrived.filter(isWork).map(({ text }) => text);
-    assert.equal(texts.filter((text) => /\bpending(_reading)?\b/.test(text) && /INSERT|DELETE/.test(text)).length, 3, texts.join("\n"));
+    assert.equal(
+      texts.filter((text) => /\bpending(_reading)?\b/.test(text) && /INSERT|DELETE/.test(text)).length,
+      3,
+      texts.join("\n"),
+    );
     const plain = { sources: [{ kind: "tank", id: "one", customerId: null }], source: new Uint32Array(1) } as const;
     const batch = { ...plain, createdAt: Float64Array.of(9e6), fill: Float64Array.of(5), payloads: new Map<number, string>() };
     const statements = (await statementsDuring(() => store.ingest(batch))).filter(isWork);

@@ -10,7 +10,7 @@ import type { Maintenance, Reads, Store } from "../../domain/store.ts";
 import type { WriteArgs, WriteName, WriteResult } from "./writes.ts";
 
 export type EngineReads = Reads & ManagementReads & Pick<Maintenance, "isEmpty">;
-export type EngineMaintenance = Pick<Maintenance, "backup" | "exportRecords" | "check" | "scratchCopy">;
+type EngineMaintenance = Pick<Maintenance, "backup" | "exportRecords" | "check" | "scratchCopy">;
 
 export type Engine = {
   readonly reads: EngineReads;

@@ -5,7 +5,7 @@ import { REPAIRS, type RepairTransaction } from "../check/check.ts";
 import { executeCommand } from "./commands.ts";
 import { importCustomers, importDevices, importTanks } from "./imports.ts";
 
-export const WRITES = {
+const WRITES = {
   importCustomers,
   importTanks,
   importDevices,
