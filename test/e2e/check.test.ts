@@ -25,7 +25,7 @@ suite("a check", { concurrency: 2 }, () => {
     const here = home(t);
     await importLines(here, SMALL_FLEET);
     harm(here, "UPDATE customer SET tank_count = 9 WHERE id = 'ada'; UPDATE head SET total = 30 WHERE total = 3");
-    const found = "customer ada: there are 2 tanks, tank_count says 9\ntank a1: there are 3 readings, the total says 30\n";
+    const found = "customer ada: it has 2 tanks, tank_count says 9\ntank a1: it has 3 readings, the total says 30\n";
     for (let i = 0; i < 2; i++) {
       const { code, stdout, stderr } = await here.run(["check"]);
       assert.deepEqual([code, stdout], [1, found]);
@@ -38,8 +38,8 @@ suite("a check", { concurrency: 2 }, () => {
         .split("\n")
         .map((line) => JSON.parse(line)),
       [
-        { where: "customer ada", what: "there are 2 tanks, tank_count says 9", repaired: false },
-        { where: "tank a1", what: "there are 3 readings, the total says 30", repaired: false },
+        { where: "customer ada", what: "it has 2 tanks, tank_count says 9", repaired: false },
+        { where: "tank a1", what: "it has 3 readings, the total says 30", repaired: false },
       ],
     );
     const repaired = await here.run(["check", "--repair"]);
@@ -54,7 +54,7 @@ suite("a check", { concurrency: 2 }, () => {
     harm(here, "UPDATE tank SET capacity = -1 WHERE id = 'b1'; UPDATE customer SET tank_count = 0 WHERE id = 'bob'");
     const { code, stdout, stderr } = await here.run(["check", "--repair"]);
     assert.equal(code, 1);
-    assert.match(stdout, /^customer bob: .* \(repaired\)\ntank b1: capacity: must be above 0; import it again, put right\n$/);
+    assert.match(stdout, /^customer bob: .* \(repaired\)\ntank b1: capacity: must be above 0; correct it and import it again\n$/);
     assert.match(stderr, /: 2 errors, 1 repaired\n$/);
     await importLines(here, [tank("b1", "bob", { capacity: 5 })], "right.ndjson");
     assert.equal((await here.run(["check"])).code, 0);
@@ -92,6 +92,6 @@ suite("a check", { concurrency: 2 }, () => {
     assert.equal(refused.status, 500, "better no answer than a wrong one");
     assert.equal((await here.run(["check", "--repair"])).code, 0);
     assert.equal((await list(service, path, key)).total_items, 999);
-    assert.match((await service.stop()).stderr, /a group of milestones is missing .* check --repair/);
+    assert.match((await service.stop()).stderr, /the rank index is damaged .* check --repair/);
   });
 });

@@ -86,10 +86,10 @@ for (const on of WAYS) {
     });
 
     test("a device in use needs --swap, and cannot be forgotten", async () => {
-      await refused(way, ["device", "assign", "device-b1", "a1"], /serves tank b1.*--swap/);
+      await refused(way, ["device", "assign", "device-b1", "a1"], /is assigned to tank b1.*--swap/);
       await way.done("device", "assign", "device-b1", "a1", "--swap");
       assert.match(await way.done("device", "show", "device-a1"), /^tank_id +b1$/m);
-      await refused(way, ["device", "forget", "device-b1"], /serves tank a1/);
+      await refused(way, ["device", "forget", "device-b1"], /assigned to tank a1/);
       await send("/ingest/v1/readings", { device_id: "stray", fill_percentage: 50 });
       assert.ok((await way.items("device", "list")).some(({ id }) => id === "stray"));
       assert.match((await way.run(["device", "forget", "stray"])).stderr, /forgotten; 1 pending reading removed\n/);

@@ -26,7 +26,7 @@ const WRONG: Record<string, { readonly url: string; readonly code: 1 | 2; readon
   "no TLS": { url: `${database.url}?sslmode=verify-full`, code: 1, says: /SSL/ },
   "an unknown option": { url: `${database.url}?options=-c%20nonsense%3D1`, code: 1, says: /nonsense/ },
   "somebody else's tables": { url: foreign.url, code: 1, says: /a table "customer" of another program/ },
-  "the tables of a newer program": { url: newer.url, code: 1, says: /newer Tank Monitor/ },
+  "the tables of a newer program": { url: newer.url, code: 1, says: /another version of Tank Monitor/ },
   "a port that cannot be": { url: `postgres://user:${PASSWORD}@127.0.0.1:123456/tanks`, code: 2, says: /is not a URL/ },
   "a password with a slash": { url: `postgres://user:${PASSWORD}/x@127.0.0.1/tanks`, code: 2, says: /escape/ },
   "nothing behind the scheme": { url: `postgres:${PASSWORD}`, code: 2, says: /DATABASE_URL must be/ },

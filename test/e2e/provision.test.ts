@@ -115,7 +115,7 @@ suite("files with errors", () => {
     [
       "an id twice",
       "id,name,email\na,A,a@x.example\nb,B,b@x.example\na,C,c@x.example\n",
-      /x\.csv:4: id: "a" stands in x\.csv:2 already/,
+      /x\.csv:4: id: "a" is already used in x\.csv:2/,
     ],
     [
       "a short row and no JSON beside other faults",

@@ -84,7 +84,7 @@ for (const on of WAYS) {
     });
 
     test("a device in use is rejected without --swap", async () => {
-      await refused(way, ["tank", "update", "a1", "--device", "device-b1"], /device-b1 serves tank b1.*--swap/);
+      await refused(way, ["tank", "update", "a1", "--device", "device-b1"], /device-b1 is assigned to tank b1.*--swap/);
       await way.done("tank", "update", "a1", "--device", "device-b1", "--swap");
       assert.deepEqual(ids(await way.items("tank", "list", "--device", "device-a1")), ["b1"]);
       assert.deepEqual(ids(await way.items("tank", "list", "--device", "device-b1")), ["a1"]);
