@@ -151,7 +151,10 @@ test("many customers and tanks are judged before any is written, and written as 
     tanks: [...tanks, { ...TANK, id: "t3", owner_id: "c9", assigned_device_id: "D2" }, { ...TANK, id: "t4" }],
   });
   expect(bad, 400, "body_invalid");
-  assert.deepEqual(faults(bad), ["tanks[2].owner_id no such customer", "tanks[3].assigned_device_id is already assigned to tank t1"]);
+  assert.deepEqual(faults(bad), [
+    "tanks[2].owner_id no such customer",
+    "tanks[3].assigned_device_id is already assigned to tank t1",
+  ]);
   assert.equal((await here.ask("GET", "/v1/customers")).body["total_items"], 1);
   const dry = expect(await here.ask("POST", "/manage/v1/provision?dry_run=true", { customers, tanks }), 200);
   assert.deepEqual(dry, {
