@@ -17,7 +17,7 @@ const Count = object({
   unchanged: integer({ minimum: 0 }),
 });
 
-export const provisionSchemas = {
+export const schemas = {
   Provisioning: object(
     {
       object: literal("provisioning", { description: "Always `provisioning`" }),
@@ -48,7 +48,7 @@ const example = {
   tanks: [newTankExample],
 };
 
-export const provisionRoutes: readonly Route[] = [
+export const routes: readonly Route[] = [
   manageRoute({
     method: "POST",
     path: PATH,

@@ -1,17 +1,20 @@
+// Imports that are killed many times, and the memory of large ones.
+
 import assert from "node:assert/strict";
 import { createWriteStream, readFileSync, statSync } from "node:fs";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { test } from "node:test";
-import { type Line, manyLines, ndjson } from "./fleet.ts";
-import { type Home, home } from "./program.ts";
+import { type Line, manyLines, ndjson } from "../e2e/fixtures.ts";
+import { importDespiteKills } from "../e2e/killed-import.ts";
+import { type Workspace, workspace } from "../e2e/program.ts";
 
 const MEGABYTE = 1_000_000;
 const LARGE_LINES = 570_000;
-/** With room, the engine lets garbage lie; what an import needs shows where there is little room. */
+/** A small heap, so that garbage does not count. */
 const HEAP_MB = 64;
-/** The nine parts of ten that the large file has more would not fit into this. */
-const BREATH_MB = 30;
+/** Far less than what the large file has more. */
+const TOLERANCE_MB = 30;
 
 function* groups(lines: Iterable<Line>): Generator<string> {
   let group: Line[] = [];
@@ -24,8 +27,8 @@ function* groups(lines: Iterable<Line>): Generator<string> {
   yield ndjson(group);
 }
 
-/** Runs an import that, as it exits, writes down the most memory it ever held. */
-async function peakOfImport({ path, run }: Home, name: string): Promise<number> {
+/** Runs an import that writes its peak memory to a file as it exits. */
+async function peakOfImport({ path, spawn }: Workspace, name: string): Promise<number> {
   const note = `import { appendFileSync } from "node:fs";
     process.on("exit", () => appendFileSync(process.env.PEAK_FILE, process.resourceUsage().maxRSS + "\\n"));`;
   const env = {
@@ -33,14 +36,14 @@ async function peakOfImport({ path, run }: Home, name: string): Promise<number> 
     NODE_OPTIONS: `--max-old-space-size=${HEAP_MB} --import=data:text/javascript,${encodeURIComponent(note)}`,
     PEAK_FILE: path(`${name}.peak`),
   };
-  const { code, stderr } = await run(["import", name], { env });
+  const { code, stderr } = await spawn(["import", name], { env });
   assert.equal(code, 0, stderr);
   const kilobytes = readFileSync(env.PEAK_FILE, "utf8").trimEnd().split("\n").map(Number);
   return (Math.max(...kilobytes) * 1024) / MEGABYTE;
 }
 
 test("a file ten times as large needs no more memory to import", async (t) => {
-  const here = home(t);
+  const here = workspace(t);
   await pipeline(Readable.from(groups(manyLines(LARGE_LINES))), createWriteStream(here.path("large.ndjson")));
   await pipeline(Readable.from(groups(manyLines(LARGE_LINES / 10))), createWriteStream(here.path("small.ndjson")));
   const [large, small] = [statSync(here.path("large.ndjson")).size, statSync(here.path("small.ndjson")).size];
@@ -52,5 +55,8 @@ test("a file ten times as large needs no more memory to import", async (t) => {
   const seconds = (performance.now() - started) / 1000;
   t.diagnostic(`${Math.round(small / MEGABYTE)} MB: ${Math.round(smallPeak)} MB of memory at most`);
   t.diagnostic(`${Math.round(large / MEGABYTE)} MB: ${Math.round(largePeak)} MB, in ${seconds.toFixed(1)} s`);
-  assert.ok(largePeak < smallPeak + BREATH_MB, `${Math.round(largePeak)} MB instead of ${Math.round(smallPeak)}`);
+  assert.ok(largePeak < smallPeak + TOLERANCE_MB, `${Math.round(largePeak)} MB instead of ${Math.round(smallPeak)}`);
 });
+
+test("an import killed at random moments and repeated ends as if it had never been interrupted", (t) =>
+  importDespiteKills(t, 200_000, 6));

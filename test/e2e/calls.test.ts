@@ -1,15 +1,15 @@
-// Calls that cannot be meant: one line on stderr that says what is wrong, nothing on stdout, and the right exit code.
+// Calls with an error: one line on stderr, nothing on stdout, and the exit code.
 
 import assert from "node:assert/strict";
 import { existsSync, mkdirSync } from "node:fs";
 import { before, suite, test } from "node:test";
-import { importLines, SMALL_FLEET } from "./fleet.ts";
-import { type Home, home, sharedLife } from "./program.ts";
+import { importLines, SMALL_FLEET } from "./fixtures.ts";
+import { suiteLifetime, type Workspace, workspace } from "./program.ts";
 
-type Call = readonly [words: string, says: RegExp];
+type Call = readonly [words: string, message: RegExp];
 
-/** Exit 2: the call itself is wrong. */
-const WRONGLY_CALLED: readonly Call[] = [
+/** Exit 2: the call itself is invalid. */
+const INVALID: readonly Call[] = [
   ["srve", /"srve".*serve/],
   ["key", /create, list, rotate or revoke/],
   ["key create", /--name/],
@@ -61,7 +61,7 @@ const WRONGLY_CALLED: readonly Call[] = [
   ["tank list --url http://127.0.0.1:9 --key tm_short", /mistyped or cut off/],
 ];
 
-/** Exit 1: rightly called, but it cannot be done. */
+/** Exit 1: a valid call that fails. */
 const FAILED: readonly Call[] = [
   ["key create --name x --customer nobody", /--customer.*(no|such) customer.*"nobody"/],
   ["key create --name x --customer gone", /--customer.*deleted.*"gone"/],
@@ -87,35 +87,50 @@ const FAILED: readonly Call[] = [
   ["provision folder.d", /folder/],
 ];
 
-const KEEPING = ["fleet", "customer", "tank", "device", "key", "audit", "provision"];
+const COMMANDS = [
+  ...["serve", "demo", "import", "export", "backup", "check", "openapi", "simulate"],
+  ...["fleet", "customer", "tank", "device", "key", "audit", "provision"],
+];
 
-suite("calls that cannot be meant", { concurrency: 2 }, () => {
-  const life = sharedLife();
-  let here: Home;
+suite("calls with an error", () => {
+  const life = suiteLifetime();
+  let here: Workspace;
 
   before(async () => {
-    here = home(life);
+    here = workspace(life);
     await importLines(here, SMALL_FLEET);
     mkdirSync(here.path("folder.d"));
   });
 
-  async function complains(words: string, says: RegExp, exitCode: number): Promise<void> {
-    const { code, stdout, stderr } = await here.run(words.split(" "), { patience: 8000 });
-    assert.doesNotMatch(stderr, /should not have happened/);
-    assert.deepEqual([stdout.slice(0, 80), code], ["", exitCode]);
-    assert.match(stderr, /^tank-monitor: [^\n]+\n$/, "one line");
-    assert.match(stderr, says);
+  for (const [calls, exitCode] of [
+    [INVALID, 2],
+    [FAILED, 1],
+  ] as const) {
+    for (const [words, message] of calls) {
+      test(`${words}: exit ${exitCode}`, async () => {
+        const { code, stdout, stderr } = await here.run(words.split(" "), { timeoutMs: 8000 });
+        assert.match(stderr, /^tank-monitor: (?!.*should not have happened)[^\n]+\n$/, "one line");
+        assert.match(stderr, message);
+        assert.deepEqual([stdout, code], ["", exitCode]);
+      });
+    }
   }
 
-  for (const [words, says] of WRONGLY_CALLED) test(`${words}: exit 2`, () => complains(words, says, 2));
-  for (const [words, says] of FAILED) test(`${words}: exit 1`, () => complains(words, says, 1));
+  test("in a process of its own, the exit code is the same", async () => {
+    for (const [words, exitCode] of [
+      ["key create", 2],
+      ["key revoke key_nothing", 1],
+      ["key list", 0],
+    ] as const) {
+      assert.equal((await here.spawn(words.split(" "))).code, exitCode);
+    }
+  });
 
-  test("no command at all: the help, exit 2; --help everywhere: exit 0", async () => {
+  test("no command: the help, exit 2; --help: exit 0", async () => {
     const bare = await here.run([]);
     assert.deepEqual([bare.code, /Usage: /.test(bare.stdout + bare.stderr)], [2, true]);
     const names = [...bare.stdout.matchAll(/^ {2}(\w+) /gm)].map(([, name = ""]) => name);
-    for (const name of [...["serve", "demo", "import", "export", "backup", "check", "openapi"], ...KEEPING])
-      assert.ok(names.includes(name), name);
+    assert.deepEqual(names.toSorted(), COMMANDS.toSorted());
     const helps = await Promise.all([[], ...names.map((name) => [name])].map((words) => here.run([...words, "--help"])));
     for (const { code, stdout, stderr } of helps) {
       assert.deepEqual([code, stderr], [0, ""]);
@@ -140,11 +155,23 @@ suite("calls that cannot be meant", { concurrency: 2 }, () => {
     }
   });
 
-  test("a wrong call makes no database", async (t) => {
-    const empty = home(t);
+  test("an invalid call creates no database", async (t) => {
+    const empty = workspace(t);
     await Promise.all(
       ["key revoke", "import", "backup", "tank update t1 --shape {", "provision"].map((words) => empty.run(words.split(" "))),
     );
     assert.equal(existsSync(empty.path("tanks.db")), false);
   });
+});
+
+test("a command that only reads creates no database, and says that there is none", async (t) => {
+  const here = workspace(t);
+  for (const words of ["fleet", "tank list", "audit", "check", "export", "key list", "device waiting", "backup x.db"]) {
+    const { code, stdout, stderr } = await here.run(words.split(" "));
+    assert.deepEqual([code, stdout], [1, ""], words);
+    assert.match(stderr, /no database at \S+tanks\.db\. Run this in the folder.*DATABASE_URL/);
+  }
+  assert.ok(!existsSync(here.path("tanks.db")));
+  assert.equal((await here.run(["key", "create", "--name", "first"])).code, 0);
+  assert.equal((await here.run(["key", "list"])).code, 0);
 });
