@@ -48,7 +48,7 @@ It prints the address, a key and commands to paste.`,
 };
 
 /** Deletes the demo's own database if another version has created it, and tries again. */
-export async function recreateOutdated(ownFile: string | undefined, prepare: () => Promise<void>): Promise<void> {
+async function recreateOutdated(ownFile: string | undefined, prepare: () => Promise<void>): Promise<void> {
   try {
     await prepare();
   } catch (error) {

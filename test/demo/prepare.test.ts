@@ -1,14 +1,10 @@
 // The devices of the demo, and a service with a prepared demo.
 
 import assert from "node:assert/strict";
-import { existsSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
 import { after, before, suite, test } from "node:test";
-import { recreateOutdated } from "../../src/cli/demo.ts";
 import { createFleet } from "../../src/demo/fleet.ts";
 import { demoFleet, deviceOf, prepareDemo, type TankWithReading, tanksWithReadings } from "../../src/demo/prepare.ts";
 import { history } from "../../src/demo/tank-model.ts";
-import { UserError } from "../../src/domain/errors.ts";
 import { UNRESTRICTED } from "../../src/domain/key.ts";
 import { httpClient, httpTransport } from "../../src/simulate/http.ts";
 import { verify } from "../../src/simulate/results.ts";
@@ -16,7 +12,7 @@ import { Scenario } from "../../src/simulate/scenario.ts";
 import { MAKERS } from "../../src/simulate/sensors.ts";
 import { runSimulation } from "../simulate/support.ts";
 import { customerRecord } from "../support/records.ts";
-import { startService, temporaryFolder } from "../support/service.ts";
+import { startService } from "../support/service.ts";
 
 const NOW = Date.parse("2026-11-14T09:30:00Z");
 const HOUR = 3_600_000;
@@ -102,19 +98,4 @@ suite("a service with a prepared demo", async () => {
     const found = await verify(log, fleet, httpClient(service.url, await service.key()), () => {});
     assert.deepEqual([found.readings, found.faults], [500, []]);
   });
-});
-
-test("a database of another version is deleted and created again if it is the demo's own, and never otherwise", async (t) => {
-  const file = join(temporaryFolder(t), "demo.db");
-  for (const suffix of ["", "-wal", "-shm"]) writeFileSync(file + suffix, "");
-  const outdated = new UserError("created by another version", 1, "schema_mismatch");
-  const other = new UserError("cannot be opened");
-  const open = (error: UserError) => async () => {
-    if (existsSync(file)) throw error;
-  };
-  await assert.rejects(recreateOutdated(undefined, open(outdated)), outdated);
-  await assert.rejects(recreateOutdated(file, open(other)), other);
-  assert.ok(existsSync(file));
-  await recreateOutdated(file, open(outdated));
-  for (const suffix of ["", "-wal", "-shm"]) assert.ok(!existsSync(file + suffix), suffix);
 });

@@ -82,7 +82,7 @@ const FAILED: readonly Call[] = [
   ["tank update a1 --shape @nothing.json", /nothing\.json/],
   ["device assign d1 nothing", /TANK.*(no|such) tank.*"nothing"/],
   ["device show nothing", /no such device: nothing/],
-  ["device forget device-a1", /serves tank a1/],
+  ["device forget device-a1", /assigned to tank a1/],
   ["provision nothing.csv", /nothing\.csv/],
   ["provision folder.d", /folder/],
 ];

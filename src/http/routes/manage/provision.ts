@@ -67,7 +67,7 @@ export const routes: readonly Route[] = [
         type: "provision",
         customers: customers.map((fields) => ({ newId: management.newId("cus"), fields })),
         tanks: tanks.map((fields) => ({ newId: management.newId("tank"), fields })),
-        isDry: parameters.dry_run,
+        isDryRun: parameters.dry_run,
       } as const;
       const idempotencyKey = parameters.dry_run ? undefined : idempotencyKeyOf(PATH, request);
       const { resource, replayed } = await management.execute(command, key.id, idempotencyKey);
