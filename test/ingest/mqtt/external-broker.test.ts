@@ -4,8 +4,12 @@ import assert from "node:assert/strict";
 import test from "node:test";
 import { UserError } from "../../../src/domain/errors.ts";
 import type { Event } from "../../../src/domain/events.ts";
-import { formatBrokerAddress, parseBrokerUrl } from "../../../src/ingest/mqtt/broker-connection.ts";
-import { ExternalBroker, type ExternalBrokerLimits } from "../../../src/ingest/mqtt/external-broker.ts";
+import {
+  ExternalBroker,
+  type ExternalBrokerLimits,
+  formatBrokerAddress,
+  parseBrokerUrl,
+} from "../../../src/ingest/mqtt/external-broker.ts";
 import { Mqtt5Broker } from "../../support/mqtt5-broker.ts";
 import type { Lifetime } from "../../support/service.ts";
 import { until } from "../../support/until.ts";
@@ -358,7 +362,7 @@ const DEFAULTS = {
   port: 1883,
   username: undefined,
   password: undefined,
-  version: 5,
+  protocolVersion: 5,
   isShared: true,
 };
 
@@ -367,7 +371,7 @@ test("MQTT_URL has a host, and optionally a port, a user, a protocol version and
   assert.deepEqual(parseBrokerUrl("mqtt://broker:1884/"), { ...DEFAULTS, port: 1884 });
   assert.deepEqual(parseBrokerUrl("mqtts://broker"), { ...DEFAULTS, protocol: "mqtts", port: 8883 });
   assert.deepEqual(parseBrokerUrl("mqtt://me:pass%3Aword@broker"), { ...DEFAULTS, username: "me", password: "pass:word" });
-  assert.deepEqual(parseBrokerUrl("mqtt://broker?protocol=3.1.1"), { ...DEFAULTS, version: 4, isShared: false });
+  assert.deepEqual(parseBrokerUrl("mqtt://broker?protocol=3.1.1"), { ...DEFAULTS, protocolVersion: 4, isShared: false });
   assert.deepEqual(parseBrokerUrl("mqtt://broker?shared=no&protocol=5"), { ...DEFAULTS, isShared: false });
   assert.deepEqual(parseBrokerUrl("mqtt://[::1]:1"), { ...DEFAULTS, host: "::1", port: 1 });
 });
