@@ -1,12 +1,12 @@
 // Clients authenticate with an ingest key as the password. A key is looked up again for each batch of its messages, and regularly
 // while its clients are idle, so that revoking it disconnects them.
 
-import { type ErrorCode, RequestError } from "../../domain/errors.ts";
+import { RequestError } from "../../domain/errors.ts";
 import type { MqttDisconnectReason, Observe } from "../../domain/events.ts";
 import type { Sender } from "../ingest.ts";
 import type { MessageSource } from "./batcher.ts";
 import { type EndpointLimits, MemoryBudget } from "./limits.ts";
-import { type ConnectError, ReasonCode } from "./protocol.ts";
+import { type ConnectError, isKeyError, ReasonCode } from "./protocol.ts";
 
 /** Takes a token of a key's rate limit and returns 0, or returns the milliseconds after which to try again. */
 export type TakeToken = () => number | Promise<number>;
@@ -37,19 +37,6 @@ export type KeySession = MessageSource & {
 const KEYS_PER_SWEEP = 500;
 /** One key may use a quarter of the memory for messages. */
 const KEY_MEMORY_DIVISOR = 4;
-
-/** These concern the key itself; any other error may be over in a moment. */
-const KEY_ERRORS: ReadonlySet<ErrorCode> = new Set([
-  "key_invalid",
-  "key_expired",
-  "key_revoked",
-  "keys_throttled",
-  "role_insufficient",
-]);
-
-export function isKeyError(error: unknown): boolean {
-  return error instanceof RequestError && KEY_ERRORS.has(error.code);
-}
 
 export class Authentication {
   readonly #authenticate: Authenticate;

@@ -4,6 +4,7 @@
 
 import { RequestError } from "../../domain/errors.ts";
 import type { MqttEndpointKind, Observe } from "../../domain/events.ts";
+import { printable } from "../../domain/text.ts";
 import { decodeMqttMessage, deviceInTopic, type MqttMessage } from "../decode/message.ts";
 import type { IncomingReading, Ingest, ReadingResult, Rejected, Sender } from "../ingest.ts";
 
@@ -179,20 +180,14 @@ export function reportRejected(
     kind: "readings_rejected",
     endpoint,
     keyId: source.keyId,
-    topic: printable(topic),
-    device: device === null ? null : printable(device),
+    topic: shown(topic),
+    device: device === null ? null : shown(device),
     count: reasons.length,
     reason,
   });
 }
 
 const MAX_SHOWN_LENGTH = 256;
-/** Control characters, and those that are invisible or change the direction of the text. */
-const INVISIBLE = /[\p{Cc}\p{Cf}\u2028\u2029]/gu;
 
 /** Without keys: somebody may put one where the device id belongs. */
-function printable(text: string): string {
-  const masked = text.slice(0, 2 * MAX_SHOWN_LENGTH).replace(/tm_[0-9A-Za-z]{8,}/g, "tm_…");
-  const short = masked.length > MAX_SHOWN_LENGTH ? `${masked.slice(0, MAX_SHOWN_LENGTH)}…` : masked;
-  return short.toWellFormed().replace(INVISIBLE, (character) => `\\u{${character.codePointAt(0)?.toString(16)}}`);
-}
+const shown = (text: string): string => printable(text.replace(/tm_[0-9A-Za-z]{8,}/g, "tm_…"), MAX_SHOWN_LENGTH);

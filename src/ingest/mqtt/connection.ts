@@ -5,21 +5,18 @@ import { randomUUID } from "node:crypto";
 import type { Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { generate, type IConnectPacket, type Packet } from "mqtt-packet";
-import { deviceKey } from "../../domain/device.ts";
 import type { MqttDisconnectReason, Observe } from "../../domain/events.ts";
 import type { Clock } from "../../domain/instant.ts";
-import { createMqttMessage, type MqttMessage } from "../decode/message.ts";
-import type { Sender } from "../ingest.ts";
-import { type Authentication, type Client, isKeyError, type KeySession } from "./authentication.ts";
-import { type Batcher, isUnavailable, type MessageResult } from "./batcher.ts";
+import { createMqttMessage } from "../decode/message.ts";
+import type { Authentication, Client, KeySession } from "./authentication.ts";
+import type { Batcher, MessageResult } from "./batcher.ts";
 import type { EndpointLimits } from "./limits.ts";
 import {
+  type Acknowledgement,
   acceptedConnack,
   CLIENT_PACKETS,
-  type ConnectError,
   createPacketReader,
   DISCONNECT_CODES,
-  type FixedHeader,
   type MqttVersion,
   PacketBuffer,
   PacketType,
@@ -27,6 +24,7 @@ import {
   ReasonCode,
   reasonProperties,
   refusedConnack,
+  replyTo,
   replyToControl,
   replyVersion,
 } from "./protocol.ts";
@@ -43,9 +41,6 @@ export type ConnectionDependencies = {
 
 /** `leaving`: the client is gone, held messages are still ingested. */
 type Phase = "connecting" | "authenticating" | "open" | "leaving" | "ended";
-
-/** The reply to a message; a code from 0x80 says that it was rejected. */
-type Acknowledgement = { readonly code: number; readonly reason?: string };
 
 /** Roughly the memory of a message besides its bytes. */
 const MESSAGE_OVERHEAD = 512;
@@ -165,29 +160,21 @@ export class Connection implements Client {
     const header = this.#input.header();
     if (header === undefined) return false;
     const { type, size, qos } = header;
-    if (isConnecting ? type !== PacketType.connect : !CLIENT_PACKETS.has(type)) {
-      this.close("protocol");
-      return false;
-    }
-    if (size > this.#sizeLimit(header)) {
-      this.close("packet_too_large");
-      return false;
-    }
-    if (this.#input.length < size) {
-      const isTooLargeToHold = type === PacketType.publish && this.#held.length === 0 && !this.#mayHold();
+    const { publishBytes, connectBytes, controlBytes } = this.#limits;
+    const isPublish = type === PacketType.publish;
+    if (isConnecting ? type !== PacketType.connect : !CLIENT_PACKETS.has(type)) this.close("protocol");
+    else if (size > (isPublish ? publishBytes : isConnecting ? connectBytes : controlBytes)) this.close("packet_too_large");
+    else if (this.#input.length < size) {
+      const isTooLargeToHold = isPublish && this.#held.length === 0 && !this.#mayHold();
       if (isTooLargeToHold && this.#reservedBytes === 0 && this.#mayBegin(size)) this.#reservedBytes = size;
-      return false;
+    } else {
+      const bytes = this.#input.take(size);
+      if (isConnecting) this.#connect(bytes);
+      else if (isPublish) this.#hold(bytes, qos);
+      else this.#handleControl(type, bytes);
+      return true;
     }
-    const bytes = this.#input.take(size);
-    if (isConnecting) this.#connect(bytes);
-    else if (type === PacketType.publish) this.#hold(bytes, qos);
-    else this.#handleControl(type, bytes);
-    return true;
-  }
-
-  #sizeLimit({ type }: FixedHeader): number {
-    if (type === PacketType.publish) return this.#limits.publishBytes;
-    return type === PacketType.connect ? this.#limits.connectBytes : this.#limits.controlBytes;
+    return false;
   }
 
   /** Nothing is read while the client does not read our replies, or has sent too many control packets. */
@@ -201,28 +188,29 @@ export class Connection implements Client {
 
   #connect(bytes: Buffer): void {
     const packet = this.#parse(bytes);
-    if (packet?.cmd !== "connect") {
-      this.#connectMalformed(bytes);
-      return;
-    }
-    this.#version = packet.protocolVersion === 5 ? 5 : 4;
-    const { authenticationMethod, requestProblemInformation, maximumPacketSize } = packet.properties ?? {};
-    if (authenticationMethod !== undefined) {
-      this.#refuse("bad_authentication_method");
-      return;
-    }
-    const wantsReasons = this.#version === 5 && requestProblemInformation !== false;
-    this.#maxReasonBytes = wantsReasons ? (maximumPacketSize ?? Number.POSITIVE_INFINITY) : 0;
-    this.#phase = "authenticating";
-    void this.#authenticate(packet);
+    const unknownVersion = packet === undefined ? replyVersion(bytes) : undefined;
+    this.#version = unknownVersion ?? (packet?.cmd === "connect" && packet.protocolVersion === 5 ? 5 : 4);
+    if (unknownVersion !== undefined) {
+      this.#send(refusedConnack("protocol_version"));
+      this.close("protocol_version");
+    } else if (packet?.cmd !== "connect") this.close("protocol");
+    else if (packet.properties?.authenticationMethod !== undefined) {
+      this.#send(refusedConnack("bad_authentication_method"));
+      this.close("protocol");
+    } else void this.#authenticate(packet);
   }
 
   async #authenticate(packet: IConnectPacket): Promise<void> {
+    this.#phase = "authenticating";
+    const { requestProblemInformation, maximumPacketSize } = packet.properties ?? {};
+    const wantsReasons = this.#version === 5 && requestProblemInformation !== false;
+    this.#maxReasonBytes = wantsReasons ? (maximumPacketSize ?? Number.POSITIVE_INFINITY) : 0;
     const { authentication } = this.#shared;
     const clientId = packet.clientId === "" ? `auto-${randomUUID()}` : packet.clientId;
     const session = await authentication.connect(packet.password?.toString() ?? "", clientId, this);
     if (typeof session === "string") {
-      this.#refuse(session);
+      this.#send(refusedConnack(session));
+      this.#end();
       return;
     }
     if (this.#phase !== "authenticating") {
@@ -236,22 +224,6 @@ export class Connection implements Client {
     this.#phase = "open";
     this.#send(acceptedConnack(packet, clientId, this.#limits));
     this.#process();
-  }
-
-  #connectMalformed(bytes: Buffer): void {
-    const version = replyVersion(bytes);
-    if (version === undefined) {
-      this.close("protocol");
-      return;
-    }
-    this.#version = version;
-    this.#shared.observe({ kind: "mqtt_client_dropped", reason: "protocol_version", address: this.address });
-    this.#refuse("protocol_version");
-  }
-
-  #refuse(error: ConnectError): void {
-    this.#send(refusedConnack(error));
-    this.#end();
   }
 
   #hold(bytes: Buffer, qos: number): void {
@@ -307,12 +279,11 @@ export class Connection implements Client {
       return;
     }
     const { topic, payload, qos, messageId = 0 } = packet;
-    const known = qos === 2 ? this.#qos2.get(messageId) : undefined;
-    if (known !== undefined) {
-      // Sent again.
+    const sentAgain = qos === 2 ? this.#qos2.get(messageId) : undefined;
+    if (sentAgain !== undefined) {
       this.#release(bytes.length);
       this.#finish(qos);
-      if (known === "stored") this.#send({ cmd: "pubrec", messageId, reasonCode: ReasonCode.success });
+      if (sentAgain === "stored") this.#send({ cmd: "pubrec", messageId, reasonCode: ReasonCode.success });
       return;
     }
     if (qos === 2) this.#qos2.set(messageId, "ingesting");
@@ -321,26 +292,24 @@ export class Connection implements Client {
     const message = createMqttMessage(topic, typeof payload === "string" ? Buffer.from(payload) : payload, clock());
     const settle = (result: MessageResult): void => {
       this.#release(bytes.length);
-      const reply = replyTo(message, source.key.sender, result);
-      if (typeof reply !== "string") this.#acknowledge(qos, messageId, reply);
-      else {
-        this.#finish(qos);
-        this.close(reply);
-      }
+      this.#acknowledge(qos, messageId, replyTo(message, source.key.sender, result));
       this.#schedule();
     };
     batcher.add({ topic, message, source, settle });
   }
 
-  #acknowledge(qos: number, messageId: number, { code, reason }: Acknowledgement): void {
-    if (qos === 2 && (code === ReasonCode.success || this.#version === 4)) this.#qos2.set(messageId, "stored");
+  #acknowledge(qos: number, messageId: number, reply: Acknowledgement | MqttDisconnectReason): void {
+    const isRejected = typeof reply === "string" || (reply.code !== ReasonCode.success && this.#version === 5);
+    if (qos === 2 && !isRejected) this.#qos2.set(messageId, "stored");
     else {
       this.#qos2.delete(messageId);
       this.#finish(qos);
     }
-    if (qos === 0) return;
-    const properties = reason === undefined ? {} : reasonProperties(reason, this.#maxReasonBytes);
-    this.#send({ cmd: qos === 1 ? "puback" : "pubrec", messageId, reasonCode: code, ...properties });
+    if (typeof reply === "string") this.close(reply);
+    else if (qos > 0) {
+      const properties = reply.reason === undefined ? {} : reasonProperties(reply.reason, this.#maxReasonBytes);
+      this.#send({ cmd: qos === 1 ? "puback" : "pubrec", messageId, reasonCode: reply.code, ...properties });
+    }
   }
 
   #finish(qos: number): void {
@@ -385,22 +354,19 @@ export class Connection implements Client {
 
   /** Pauses or resumes the socket, and notes when the packet that is being received began. */
   #updateReading(hasConsumed: boolean): void {
-    const isPartial = this.#input.length > 0;
-    if (!isPartial) this.#packetSince = undefined;
-    else if (hasConsumed) this.#packetSince = performance.now();
-    else this.#packetSince ??= performance.now();
     const isPaused = this.#isBlocked() || (this.#reservedBytes === 0 && !this.#mayHold());
-    if (isPaused === (this.#pausedSince !== undefined)) return;
-    const now = performance.now();
-    if (isPaused) {
-      this.#pausedSince = now;
+    const isChanged = isPaused !== (this.#pausedSince !== undefined);
+    if (isChanged && isPaused) {
+      this.#pausedSince = performance.now();
       this.#socket.pause();
-      return;
+    } else if (isChanged) {
+      this.#pausedSince = undefined;
+      this.#receivedAt = performance.now();
+      this.#socket.resume();
     }
-    this.#pausedSince = undefined;
-    this.#receivedAt = now;
-    if (isPartial) this.#packetSince = now;
-    this.#socket.resume();
+    if (this.#input.length === 0) this.#packetSince = undefined;
+    else if (isChanged || hasConsumed) this.#packetSince = performance.now();
+    else this.#packetSince ??= performance.now();
   }
 
   /** The client is gone. Messages that it sent before are still ingested. */
@@ -421,37 +387,12 @@ export class Connection implements Client {
     this.#input.clear();
     this.#shared.connections.delete(this);
     if (this.#session !== undefined) this.#shared.authentication.disconnect(this.#session, this.#clientId, this);
-    this.#closeSocket();
-  }
-
-  /** After the last reply is sent. Input is discarded: unread, it would reset the connection before that. */
-  #closeSocket(): void {
     if (this.#socket.destroyed) return;
+    // The last reply is still sent. Input is discarded: unread, it would reset the connection before that.
     this.#socket.removeAllListeners("data");
     this.#socket.resume();
     this.#socket.end();
     const timer = setTimeout(() => this.#socket.destroy(), FLUSH_MS);
     this.#socket.once("close", () => clearTimeout(timer));
   }
-}
-
-/**
- * A message that can never be stored is acknowledged, or it would be sent again forever; a client of MQTT 5 is told why. A network
- * server is not: it did not write the message, and ChirpStack's client reconnects after a failure code. A disconnect reason where
- * the message must not be acknowledged.
- */
-function replyTo(message: MqttMessage, sender: Sender, result: MessageResult): Acknowledgement | MqttDisconnectReason {
-  if ("error" in result) {
-    if (isUnavailable(result.error)) return "store_unavailable";
-    return isKeyError(result.error) ? "key" : "failed";
-  }
-  const { topic } = message;
-  const [first] = result.results;
-  const isStored = result.results.some((reading) => typeof reading === "string");
-  if (isStored || first === undefined || typeof first === "string") return { code: ReasonCode.success };
-  const reason = first.rejected;
-  if (topic === undefined) return { code: ReasonCode.topicNameInvalid, reason };
-  if (topic.format !== "readings") return { code: ReasonCode.success };
-  const isOther = sender.deviceId !== null && deviceKey(sender.deviceId) !== deviceKey(topic.device);
-  return { code: isOther ? ReasonCode.notAuthorized : ReasonCode.payloadFormatInvalid, reason };
 }

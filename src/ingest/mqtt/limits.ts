@@ -1,44 +1,29 @@
 // Limits of the embedded endpoint, and the memory that messages in progress may use.
 
-export type EndpointLimits = {
-  /** Sizes of packets: PUBLISH, CONNECT, and any other. */
-  readonly publishBytes: number;
-  readonly connectBytes: number;
-  readonly controlBytes: number;
-  /** Messages of one client in progress; the Receive Maximum of MQTT 5. */
-  readonly inFlight: number;
-  /** Received bytes of one client that may not be ingested yet: with more of them its socket is paused. */
-  readonly heldBytes: number;
-  /** Packets of one client in half a second that are neither publishes nor belong to one. */
-  readonly controlPackets: number;
-  /** For a client to connect. */
-  readonly connectMs: number;
-  /** For one packet to arrive, or for a reply to be read. Time in which we did not read does not count. */
-  readonly packetMs: number;
-  /** Without any packet, for clients that set no keep-alive. */
-  readonly silentMs: number;
-  readonly connections: number;
-  /** Clients at once of a key that is bound to a device, and of any other. */
-  readonly clientsPerDeviceKey: number;
-  readonly clientsPerKey: number;
-  /** Of messages of all clients in progress. One key may use a quarter of it, which must be more than a message. */
-  readonly memoryBytes: number;
-};
+export type EndpointLimits = Readonly<typeof DEFAULT_LIMITS>;
 
-export const DEFAULT_LIMITS: EndpointLimits = {
+export const DEFAULT_LIMITS = {
+  /** Sizes of packets: PUBLISH, CONNECT, and any other. */
   publishBytes: 1_048_576,
   connectBytes: 16_384,
   controlBytes: 1024,
+  /** Messages of one client in progress; the Receive Maximum of MQTT 5. */
   inFlight: 100,
+  /** Received bytes of one client that may not be ingested yet: with more of them its socket is paused. */
   heldBytes: 32_768,
+  /** Packets of one client in half a second that are neither publishes nor belong to one. */
   controlPackets: 50,
+  /** For a client to connect. */
   connectMs: 10_000,
+  /** For one packet to arrive, or for a reply to be read. Time in which we did not read does not count. */
   packetMs: 30_000,
-  // A sensor that reports once a day, and somewhat late, stays connected.
+  /** Without any packet, for clients that set no keep-alive: a sensor may report once a day, and somewhat late. */
   silentMs: 90_000_000,
   connections: 10_000,
+  /** Clients at once of a key that is bound to a device, and of any other. */
   clientsPerDeviceKey: 10,
   clientsPerKey: 5000,
+  /** Of messages of all clients in progress. One key may use a quarter of it, which must be more than a message. */
   memoryBytes: 67_108_864,
 };
 

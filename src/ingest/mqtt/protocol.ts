@@ -1,11 +1,14 @@
 // MQTT 3.1.1 and 5 as far as the endpoint needs it: incoming bytes cut into packets, reason codes, and replies.
 
 import { type IConnackPacket, type IConnectPacket, type Packet, parser } from "mqtt-packet";
-import type { ErrorCode } from "../../domain/errors.ts";
+import { deviceKey } from "../../domain/device.ts";
+import { type ErrorCode, RequestError } from "../../domain/errors.ts";
 import type { MqttDisconnectReason } from "../../domain/events.ts";
+import type { MqttMessage } from "../decode/message.ts";
+import type { Sender } from "../ingest.ts";
+import { isUnavailable, type MessageResult } from "./batcher.ts";
 import type { EndpointLimits } from "./limits.ts";
 
-/** Packet types that a client may send to an endpoint that only accepts publishes. */
 export const PacketType = {
   connect: 1,
   publish: 3,
@@ -16,52 +19,40 @@ export const PacketType = {
   disconnect: 14,
 } as const;
 
+/** What a client may send to an endpoint that only accepts publishes. */
 export const CLIENT_PACKETS: ReadonlySet<number> = new Set(Object.values(PacketType));
 
-/** Reason codes of MQTT 5. Those from 0x80 are failures. */
+/** Reason codes of MQTT 5, besides those in the tables below. From 0x80 they are failures. */
 export const ReasonCode = {
   success: 0x00,
   unspecifiedError: 0x80,
   malformedPacket: 0x81,
   protocolError: 0x82,
-  unsupportedProtocolVersion: 0x84,
-  badUserNameOrPassword: 0x86,
   notAuthorized: 0x87,
-  serverUnavailable: 0x88,
-  serverBusy: 0x89,
   serverShuttingDown: 0x8b,
-  badAuthenticationMethod: 0x8c,
-  keepAliveTimeout: 0x8d,
   sessionTakenOver: 0x8e,
   topicNameInvalid: 0x90,
   packetIdentifierNotFound: 0x92,
   receiveMaximumExceeded: 0x93,
   topicAliasInvalid: 0x94,
-  packetTooLarge: 0x95,
-  quotaExceeded: 0x97,
   payloadFormatInvalid: 0x99,
-  connectionRateExceeded: 0x9f,
 } as const;
 
 export type MqttVersion = 4 | 5;
 
 export const DISCONNECT_CODES: Readonly<Record<MqttDisconnectReason, number>> = {
-  protocol: ReasonCode.protocolError,
-  protocol_version: ReasonCode.unsupportedProtocolVersion,
-  packet_too_large: ReasonCode.packetTooLarge,
-  too_slow: ReasonCode.keepAliveTimeout,
-  too_many: ReasonCode.quotaExceeded,
-  key: ReasonCode.notAuthorized,
-  store_unavailable: ReasonCode.serverBusy,
-  failed: ReasonCode.unspecifiedError,
+  protocol: 0x82,
+  protocol_version: 0x84,
+  packet_too_large: 0x95,
+  too_slow: 0x8d,
+  too_many: 0x97,
+  key: 0x87,
+  store_unavailable: 0x89,
+  failed: 0x80,
 };
 
-export type FixedHeader = {
-  readonly type: number;
-  readonly qos: number;
-  /** Of the whole packet, in bytes. */
-  readonly size: number;
-};
+/** `size`: of the whole packet, in bytes. */
+type FixedHeader = { readonly type: number; readonly qos: number; readonly size: number };
 
 const EMPTY: Buffer = Buffer.alloc(0);
 
@@ -156,25 +147,31 @@ export type ConnectError = ErrorCode | "too_many" | "bad_authentication_method" 
 
 /** The return code of MQTT 3.1.1 and the reason code of MQTT 5. For any other error the server is unavailable. */
 const CONNACK_CODES: Partial<Record<ConnectError, readonly [returnCode: number, reasonCode: number]>> = {
-  protocol_version: [1, ReasonCode.unsupportedProtocolVersion],
-  key_missing: [4, ReasonCode.badUserNameOrPassword],
-  key_invalid: [4, ReasonCode.badUserNameOrPassword],
-  key_expired: [5, ReasonCode.notAuthorized],
-  key_revoked: [5, ReasonCode.notAuthorized],
-  role_insufficient: [5, ReasonCode.notAuthorized],
-  bad_authentication_method: [5, ReasonCode.badAuthenticationMethod],
-  too_many: [3, ReasonCode.quotaExceeded],
-  rate_limited: [3, ReasonCode.connectionRateExceeded],
-  keys_throttled: [3, ReasonCode.connectionRateExceeded],
+  protocol_version: [1, 0x84],
+  key_missing: [4, 0x86],
+  key_invalid: [4, 0x86],
+  key_expired: [5, 0x87],
+  key_revoked: [5, 0x87],
+  role_insufficient: [5, 0x87],
+  bad_authentication_method: [5, 0x8c],
+  too_many: [3, 0x97],
+  rate_limited: [3, 0x9f],
+  keys_throttled: [3, 0x9f],
 };
 
+/** Whether the error concerns the key itself; any other may be over in a moment. */
+export function isKeyError(error: unknown): boolean {
+  const [returnCode = 0] = (error instanceof RequestError && CONNACK_CODES[error.code]) || [];
+  return returnCode >= 4;
+}
+
 export function refusedConnack(error: ConnectError): IConnackPacket {
-  const [returnCode, reasonCode] = CONNACK_CODES[error] ?? [3, ReasonCode.serverUnavailable];
+  const [returnCode, reasonCode] = CONNACK_CODES[error] ?? [3, 0x88];
   return { cmd: "connack", sessionPresent: false, returnCode, reasonCode };
 }
 
 /** The properties are sent to clients of MQTT 5 only. */
-export function acceptedConnack({ clientId }: IConnectPacket, assignedClientId: string, limits: EndpointLimits): IConnackPacket {
+export function acceptedConnack(packet: IConnectPacket, clientId: string, limits: EndpointLimits): IConnackPacket {
   return {
     cmd: "connack",
     sessionPresent: false,
@@ -189,7 +186,7 @@ export function acceptedConnack({ clientId }: IConnectPacket, assignedClientId: 
       wildcardSubscriptionAvailable: false,
       subscriptionIdentifiersAvailable: false,
       sharedSubscriptionAvailable: false,
-      ...(clientId === "" && { assignedClientIdentifier: assignedClientId }),
+      ...(packet.clientId !== clientId && { assignedClientIdentifier: clientId }),
     },
   };
 }
@@ -227,6 +224,30 @@ export function publishError(packet: Packet | undefined): number | undefined {
   if (properties?.topicAlias !== undefined) return ReasonCode.topicAliasInvalid;
   if (topic === "" || /[+#\0]/.test(topic) || properties?.subscriptionIdentifier !== undefined) return ReasonCode.protocolError;
   return qos > 0 && messageId <= 0 ? ReasonCode.malformedPacket : undefined;
+}
+
+/** The reply to a message; a code from 0x80 says that it was rejected. */
+export type Acknowledgement = { readonly code: number; readonly reason?: string };
+
+/**
+ * A message that can never be stored is acknowledged, or it would be sent again forever; a client of MQTT 5 is told why. A network
+ * server is not: it did not write the message, and ChirpStack's client reconnects after a failure code. A disconnect reason where
+ * the message must not be acknowledged.
+ */
+export function replyTo(message: MqttMessage, sender: Sender, result: MessageResult): Acknowledgement | MqttDisconnectReason {
+  if ("error" in result) {
+    if (isUnavailable(result.error)) return "store_unavailable";
+    return isKeyError(result.error) ? "key" : "failed";
+  }
+  const { topic } = message;
+  const [first] = result.results;
+  const isStored = result.results.some((reading) => typeof reading === "string");
+  if (isStored || first === undefined || typeof first === "string") return { code: ReasonCode.success };
+  const reason = first.rejected;
+  if (topic === undefined) return { code: ReasonCode.topicNameInvalid, reason };
+  if (topic.format !== "readings") return { code: ReasonCode.success };
+  const isOther = sender.deviceId !== null && deviceKey(sender.deviceId) !== deviceKey(topic.device);
+  return { code: isOther ? ReasonCode.notAuthorized : ReasonCode.payloadFormatInvalid, reason };
 }
 
 const MAX_REASON_LENGTH = 256;
