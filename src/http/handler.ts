@@ -16,6 +16,7 @@ import {
   JSON_TYPE,
   methodOf,
   NO_CONTENT,
+  queryParametersOf,
   type RequestContent,
   type RequestHeaders,
   type Route,
@@ -43,40 +44,30 @@ export function registerRoute(
     if (access === undefined) done();
     else admission.admit(request, reply, access, done);
   };
-  const handler = isCacheable(route) ? readHandler(route, dependencies) : generalHandler(route, dependencies, budget);
+  const handler = createHandler(route, dependencies, budget);
   app.route({ method: methodOf(route), url: path, onRequest, config: { body }, handler });
 }
 
-/** The read interface: no headers or body of its own, and a response with an ETag. */
-function readHandler(route: Route, { reads, metrics, services }: Dependencies): RouteHandlerMethod {
+function createHandler(route: Route, { reads, metrics, services }: Dependencies, budget: BodyBudget): RouteHandlerMethod {
   const readParameters = parameterReaderOf(route);
-  const { headers, body, items } = NO_CONTENT;
+  const isRead = isCacheable(route);
   return async (request, reply) => {
     rejectMalformedPath(request.raw);
     const parameters = readParameters(queryOf(request.raw.url), formOf(request));
     const { key, scope } = request.caller ?? ANONYMOUS;
-    const id = idIn(request);
-    const result = await route.handle({ reads, metrics, services, key, scope, id, parameters, headers, body, items });
-    const text = typeof result === "string" ? result : JSON.stringify(result);
-    sendCacheable(request, reply, text, await etagOf(text));
-    return reply;
-  };
-}
-
-function generalHandler(route: Route, dependencies: Dependencies, budget: BodyBudget): RouteHandlerMethod {
-  const readParameters = parameterReaderOf(route);
-  return async (request, reply) => {
-    rejectMalformedPath(request.raw);
-    const parameters = readParameters(queryOf(request.raw.url), formOf(request));
-    const { key, scope } = request.caller ?? ANONYMOUS;
-    const id = idIn(request);
+    const id = (request.params as { readonly id?: string }).id ?? "";
+    const handle = ({ headers, body, items }: RequestContent) =>
+      route.handle({ reads, metrics, services, key, scope, id, parameters, headers, body, items });
+    if (isRead) {
+      const result = await handle(NO_CONTENT);
+      const text = typeof result === "string" ? result : JSON.stringify(result);
+      sendCacheable(request, reply, text, await etagOf(text));
+      return reply;
+    }
     const reservation = budget.reservation(key.id);
     try {
       // One chain, so that no variable here keeps the content in memory until the response is sent.
-      const result = await contentOf(request, route, reservation).then((content) =>
-        route.handle({ ...dependencies, key, scope, id, parameters, ...content }),
-      );
-      sendResponse(reply, responseOf(route, result));
+      sendResponse(reply, responseOf(route, await contentOf(request, route, reservation).then(handle)));
     } finally {
       reservation.release();
     }
@@ -84,12 +75,10 @@ function generalHandler(route: Route, dependencies: Dependencies, budget: BodyBu
   };
 }
 
-export function parameterReaderOf({ parameters }: Route): ParameterReader<ParameterSet> {
-  if (parameters !== "ignored") return parameterReader(parameters);
-  return () => NO_PARAMETERS;
+export function parameterReaderOf(route: Route): ParameterReader<ParameterSet> {
+  const parameters = queryParametersOf(route);
+  return parameters === undefined ? () => NO_PARAMETERS : parameterReader(parameters);
 }
-
-const idIn = (request: FastifyRequest): string => (request.params as { readonly id?: string }).id ?? "";
 
 /** The body is read last, so that nothing waits for a body in vain. */
 async function contentOf({ raw, contentType }: FastifyRequest, route: Route, reservation: Reservation): Promise<RequestContent> {
@@ -134,7 +123,7 @@ export type ResponseText = {
 
 export function responseOf({ response }: Route, result: RouteResponse | object | string): ResponseText {
   const { status, headers, body } = result instanceof RouteResponse ? result : new RouteResponse(200, result);
-  const mediaType = "mediaType" in response ? response.mediaType : JSON_TYPE;
+  const { mediaType = JSON_TYPE } = "schema" in response ? response : {};
   return { status, headers, mediaType, text: typeof body === "object" ? JSON.stringify(body) : body };
 }
 

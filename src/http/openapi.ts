@@ -1,24 +1,24 @@
 // The OpenAPI 3.1 document, from the routes, parameters and schemas that the server uses.
 
 import { STATUS_CODES } from "node:http";
-import { ERROR_TITLES, type ErrorCode } from "../domain/errors.ts";
+import type { ErrorCode } from "../domain/errors.ts";
 import { anyOf, array, ref, type Schema, text } from "../domain/schema.ts";
 import { SUFFICIENT_ROLES } from "./auth.ts";
-import { ERROR_DETAILS } from "./examples.ts";
-import { PROBLEM_MEDIA_TYPE, ProblemObject, STATUS } from "./problems.ts";
+import { exampleProblem, PROBLEM_MEDIA_TYPE, ProblemObject, STATUS } from "./problems.ts";
 import {
   type BodyRule,
   isCacheable,
   JSON_TYPE,
-  type JsonBodyRule,
   methodOf,
   NDJSON_TYPES,
+  queryParametersOf,
   type ReadingsBodyRule,
   type Route,
 } from "./route.ts";
 import { SCHEMAS } from "./routes.ts";
 
 type Json = Readonly<Record<string, unknown>>;
+type Documented = { readonly schema: Schema; readonly examples?: Json };
 
 const TAGS: readonly { readonly name: Route["tag"]; readonly description: string }[] = [
   { name: "Customers", description: "Account holders who own tanks" },
@@ -160,7 +160,7 @@ function parametersOf(route: Route): ParameterObject[] {
     description: "Identifier of the object",
     schema: { type: "string" },
   }));
-  const query = Object.entries(route.parameters === "ignored" ? {} : route.parameters).map(([name, parameter]) => {
+  const query = Object.entries(queryParametersOf(route) ?? {}).map(([name, parameter]) => {
     // Without an example, because Swagger UI would send it as a filter.
     const { description, ...schema } = parameter.schema;
     return { name, in: "query", required: false, description, schema };
@@ -180,54 +180,65 @@ function sharedParameters(routes: readonly Route[]): Record<string, Json> {
 }
 
 function requestBody(rule: BodyRule, shared: Shared): Json {
-  const required = !(rule.kind === "json" && rule.optional === true);
-  const content = rule.kind === "json" ? jsonBody(rule, shared) : readingsBody(rule, shared);
-  return { required, description: rule.description, content };
+  if (rule.kind === "readings") return { required: true, description: rule.description, content: readingsContent(rule) };
+  const media = { schema: rule.schema, examples: examplesOf(rule, shared) };
+  const content = Object.fromEntries(rule.mediaTypes.map((type) => [type, media]));
+  return { required: rule.optional !== true, description: rule.description, content };
 }
 
-function jsonBody({ mediaTypes, schema, examples }: JsonBodyRule, shared: Shared): Json {
-  return Object.fromEntries(mediaTypes.map((type) => [type, { schema, examples: examplesOf(examples, schema, shared) }]));
-}
-
-function readingsBody({ schema, maxItems, examples }: ReadingsBodyRule, shared: Shared): Json {
+function readingsContent({ schema, maxItems, examples = {} }: ReadingsBodyRule): Json {
   const lines = Object.values(examples)
     .flat()
     .map((one) => `${JSON.stringify(one)}\n`);
   const [ndjson = ""] = NDJSON_TYPES;
   return {
-    [JSON_TYPE]: { schema: anyOf(schema, array(schema, { maxItems })), examples: examplesOf(examples, schema, shared) },
+    [JSON_TYPE]: { schema: anyOf(schema, array(schema, { maxItems })), examples: valuesOf(examples) },
     [ndjson]: {
       schema: text({ description: `One reading per line, up to ${maxItems}` }),
-      examples: { lines: { value: lines.join("") } },
+      examples: valuesOf({ lines: lines.join("") }),
     },
   };
 }
 
-/** Examples of a named schema are shared. */
-function examplesOf(examples: Json, { $ref = "" }: Schema, shared: Shared): Json {
-  const schemaName = $ref.split("/").at(-1) ?? "";
-  const described = Object.entries(examples).map(([name, value]): [string, Json] => {
-    const key = schemaName + pascalCase(name);
-    if (schemaName !== "") shared.examples[key] ??= { value };
-    const isShared = schemaName !== "" && JSON.stringify(shared.examples[key]) === JSON.stringify({ value });
-    return [name, isShared ? { $ref: `#/components/examples/${key}` } : { value }];
+const valuesOf = (examples: Json): Json => Object.fromEntries(Object.entries(examples).map(([name, value]) => [name, { value }]));
+
+/** By default one example of each named schema, which all operations share. */
+function examplesOf({ schema, examples }: Documented, shared: Shared): Json {
+  if (examples !== undefined) return valuesOf(examples);
+  const derived = (schema.anyOf ?? [schema]).map((one): [string, Json] => {
+    const name = nameIn(one);
+    if (name === undefined) return ["example", { value: exampleOf(one) }];
+    shared.examples[name] = { value: exampleOf(one) };
+    return [name, { $ref: `#/components/examples/${name}` }];
   });
-  return Object.fromEntries(described);
+  return Object.fromEntries(derived);
+}
+
+const SCHEMA_REF = "#/components/schemas/";
+const nameIn = ({ $ref }: Schema): string | undefined => $ref?.slice(SCHEMA_REF.length);
+
+/** A value with the required fields, made of the examples in the schema. */
+function exampleOf(schema: Schema): unknown {
+  const name = nameIn(schema);
+  if (name !== undefined) return exampleOf(SCHEMAS[name] ?? {});
+  const { anyOf: [alternative] = [], properties, required = [], items } = schema;
+  const [value] = schema.examples ?? schema.enum ?? [schema.const];
+  if (value !== undefined) return value;
+  if (alternative !== undefined) return exampleOf(alternative);
+  if (properties !== undefined) return Object.fromEntries(required.map((field) => [field, exampleOf(properties[field] ?? {})]));
+  return items === undefined ? (schema.minimum ?? false) : [exampleOf(items)];
 }
 
 function successes(route: Route, shared: Shared): Json {
   const { response } = route;
   const success = (status: number): Json => {
-    if (!("mediaType" in response)) return { description: response.description, headers: REQUEST_ID };
+    if (!("schema" in response)) return { description: response.description, headers: REQUEST_ID };
     const etag = isCacheable(route) ? ETAG : response.etag === true ? VERSION : {};
     return {
       description: response.description,
       headers: { ...REQUEST_ID, ...etag, ...(status === 201 ? LOCATION : {}) },
       content: {
-        [response.mediaType]: {
-          schema: opened(response.schema),
-          examples: examplesOf(response.examples, response.schema, shared),
-        },
+        [response.mediaType ?? JSON_TYPE]: { schema: opened(response.schema), examples: examplesOf(response, shared) },
       },
     };
   };
@@ -238,10 +249,10 @@ function errorGroupsOf(route: Route): readonly ErrorGroup[] {
   return [
     EVERY_ROUTE,
     ...(route.requiredRole === "none" ? [] : [WITH_KEY]),
-    ...(route.parameters === "ignored" ? [] : [WITH_PARAMETERS]),
+    ...(queryParametersOf(route) === undefined ? [] : [WITH_PARAMETERS]),
     ...(route.body === undefined ? [] : [WITH_BODY]),
     ...(route.headers ?? []).map((name) => REQUEST_HEADERS[name].errors),
-    ...route.errors.map((code) => ({ name: pascalCase(code), codes: [code] })),
+    ...(route.errors ?? []).map((code) => ({ name: pascalCase(code), codes: [code] })),
   ];
 }
 
@@ -262,7 +273,7 @@ function errorResponses(route: Route, shared: Shared): Json {
 }
 
 function errorResponse(status: number, codes: readonly ErrorCode[], shared: Shared): Json {
-  for (const code of codes) shared.examples[code] = { value: errorExample(code) };
+  for (const code of codes) shared.examples[code] = { value: exampleProblem(code) };
   return {
     description: `${STATUS_CODES[status]}: ${codes.map((code) => `\`${code}\``).join(", ")}`,
     headers: REQUEST_ID,
@@ -272,19 +283,6 @@ function errorResponse(status: number, codes: readonly ErrorCode[], shared: Shar
         examples: Object.fromEntries(codes.map((code) => [code, { $ref: `#/components/examples/${code}` }])),
       },
     },
-  };
-}
-
-function errorExample(code: ErrorCode): Json {
-  return {
-    type: `urn:tank-monitor:problem:${code}`,
-    title: ERROR_TITLES[code],
-    status: STATUS[code],
-    detail: ERROR_DETAILS[code],
-    code,
-    ...(code === "body_invalid" ? { errors: [{ field: "location.latitude", message: "must be from -90 to 90" }] } : {}),
-    ...(code.startsWith("parameter_") ? { param: code === "parameter_unknown" ? "sise" : "size" } : {}),
-    request_id: "kQ3vY2m8Zt0x-00001hs",
   };
 }
 

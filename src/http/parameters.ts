@@ -80,11 +80,15 @@ export const duration = <T extends number | undefined>(schema: Schema, fallback:
 
 export const NO_PARAMETERS = {} satisfies ParameterSet;
 
+export const PAGE_PARAMETERS = {
+  page: wholeNumber("Which page to return", PAGE_NUMBER),
+  size: wholeNumber("Maximum number of objects to return", PAGE_SIZE),
+} satisfies ParameterSet;
+
 export const LIST_PARAMETERS = {
   created_at_gte: instant("Minimum value of `created_at` to include (inclusive)", true),
   created_at_lte: instant("Maximum value of `created_at` to include (inclusive)", false),
-  page: wholeNumber("Which page to return", PAGE_NUMBER),
-  size: wholeNumber("Maximum number of objects to return", PAGE_SIZE),
+  ...PAGE_PARAMETERS,
 } satisfies ParameterSet;
 
 export const EMAIL: Parameter<string | undefined> = {
@@ -121,17 +125,6 @@ export const listSchema = (item: Schema, description: string) =>
     },
     { description },
   );
-
-export const listExample = (item: object): object => ({
-  object: "list",
-  data: [item],
-  page: 1,
-  size: 10,
-  total_pages: 1,
-  total_items: 1,
-});
-
-export const EMPTY_LIST = { object: "list", data: [], page: 1, size: 10, total_pages: 0, total_items: 0 };
 
 export type ParameterReader<S extends ParameterSet> = (query: string, form: string) => ParameterValues<S>;
 

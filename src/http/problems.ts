@@ -9,46 +9,56 @@ import type { Observe } from "../domain/events.ts";
 import { array, integer, object, oneOf, text } from "../domain/schema.ts";
 import type { KnownPaths } from "./paths.ts";
 
-export const STATUS: Readonly<Record<ErrorCode, number>> = {
-  parameter_unknown: 400,
-  parameter_invalid: 400,
-  parameter_repeated: 400,
-  encoding_invalid: 400,
-  request_malformed: 400,
-  body_missing: 400,
-  body_malformed: 400,
-  body_invalid: 400,
-  idempotency_key_invalid: 400,
-  key_missing: 401,
-  key_invalid: 401,
-  key_expired: 401,
-  key_revoked: 401,
-  role_insufficient: 403,
-  route_unknown: 404,
-  customer_unknown: 404,
-  tank_unknown: 404,
-  tank_deleted: 404,
-  device_unknown: 404,
-  key_unknown: 404,
-  method_not_allowed: 405,
-  request_timeout: 408,
-  device_in_use: 409,
-  customer_has_tanks: 409,
-  id_taken: 409,
-  state_conflict: 409,
-  precondition_failed: 412,
-  body_too_large: 413,
-  url_too_long: 414,
-  media_type_unsupported: 415,
-  idempotency_key_reused: 422,
-  rate_limited: 429,
-  keys_throttled: 429,
-  headers_too_large: 431,
-  internal: 500,
-  store_unavailable: 503,
-  overloaded: 503,
+/** The status of each error, and an example of its detail. */
+const ERRORS: Readonly<Record<ErrorCode, readonly [status: number, detail: string]>> = {
+  parameter_unknown: [400, 'There is no parameter "sise". Did you mean "size"?'],
+  parameter_invalid: [400, 'size must be a whole number from 1 to 100, not "500".'],
+  parameter_repeated: [400, "size may be given only once, in the query or in the body."],
+  encoding_invalid: [400, "The path is not valid percent-encoded UTF-8."],
+  request_malformed: [400, "A request must have exactly one Host header."],
+  body_missing: [400, "A body is required: application/json."],
+  body_malformed: [400, "The body is not JSON: Expected ':' after property name in JSON at position 8 (line 2 column 7)."],
+  body_invalid: [400, "location.latitude must be from -90 to 90."],
+  idempotency_key_invalid: [400, "Idempotency-Key must have 1 to 255 printable ASCII characters."],
+  key_missing: [401, "Send your key in the header X-API-Key."],
+  key_invalid: [401, "There is no such key."],
+  key_expired: [401, "This key has expired. Ask the operator for a new one."],
+  key_revoked: [401, "This key has been revoked. Ask the operator for a new one."],
+  role_insufficient: [403, 'This key has the role "read"; this endpoint requires the role "manage".'],
+  route_unknown: [404, "There is nothing at this path. The interface is described at /docs."],
+  customer_unknown: [404, "There is no customer with this id."],
+  tank_unknown: [404, "There is no tank with this id."],
+  tank_deleted: [404, "This tank has been deleted; its telemetry is no longer available."],
+  device_unknown: [404, "There is no device with this id."],
+  key_unknown: [404, "There is no key with this id."],
+  method_not_allowed: [
+    405,
+    "POST is not allowed here; this path supports GET and HEAD. With curl, add -G to send parameters with GET.",
+  ],
+  request_timeout: [408, "The request did not arrive in time."],
+  device_in_use: [409, "The device a84041c2f1827d3e already serves the tank tank_01kxa8w5s0b6h1k3p5x9z2f4g7."],
+  customer_has_tanks: [409, "This customer owns 3 tanks. Delete them first, or with the customer: tanks=true."],
+  id_taken: [409, "The id c-17 is already in use."],
+  state_conflict: [409, "This tank is deleted. Restore it first."],
+  precondition_failed: [412, "The object has changed since the version in If-Match. Read it again."],
+  body_too_large: [413, "A body here may have at most 262144 bytes."],
+  url_too_long: [414, "The URL is too long: URL and headers may have at most 16 KiB together."],
+  media_type_unsupported: [415, 'A body here must be application/json, not "text/plain".'],
+  idempotency_key_reused: [422, "This Idempotency-Key was used for another request."],
+  rate_limited: [429, "This key is over its rate limit. Retry after the time in Retry-After."],
+  keys_throttled: [429, "Too many wrong keys from this address. Retry after the time in Retry-After."],
+  headers_too_large: [431, "A request may have at most 100 headers."],
+  internal: [500, "An internal error occurred. The operator can look it up by the request id."],
+  store_unavailable: [503, "The database cannot be reached right now. Try again shortly."],
+  overloaded: [503, "The service is receiving too much data. Nothing was stored; retry shortly."],
 };
 
+export const STATUS = Object.fromEntries(Object.entries(ERRORS).map(([code, [status]]) => [code, status])) as Record<
+  ErrorCode,
+  number
+>;
+
+const REQUEST_ID_EXAMPLE = "kQ3vY2m8Zt0x-00001hs";
 export const PROBLEM_MEDIA_TYPE = "application/problem+json";
 
 export const ProblemObject = object(
@@ -58,7 +68,7 @@ export const ProblemObject = object(
     status: integer({ description: "The HTTP status", examples: [400] }),
     detail: text({
       description: "What is wrong with this request, and how to correct it",
-      examples: ['size must be a whole number from 1 to 100, not "500".'],
+      examples: [ERRORS.parameter_invalid[1]],
     }),
     code: oneOf(Object.keys(ERROR_TITLES), {
       description: "The kind of error, for programs",
@@ -77,7 +87,7 @@ export const ProblemObject = object(
     ),
     request_id: text({
       description: "The id of the request, also in X-Request-Id and in the log of the service",
-      examples: ["kQ3vY2m8Zt0x-00001hs"],
+      examples: [REQUEST_ID_EXAMPLE],
     }),
   },
   { description: "Problem details (RFC 9457)" },
@@ -95,6 +105,14 @@ export function problemOf(error: RequestError, requestId: string) {
     errors: error.errors,
     request_id: requestId,
   };
+}
+
+/** For the OpenAPI document. */
+export function exampleProblem(code: ErrorCode): object {
+  const [, detail] = ERRORS[code];
+  const param = code.startsWith("parameter_") ? { param: code === "parameter_unknown" ? "sise" : "size" } : {};
+  const errors = code === "body_invalid" ? { errors: [{ field: "location.latitude", message: "must be from -90 to 90" }] } : {};
+  return problemOf(new RequestError(code, detail, { ...param, ...errors }), REQUEST_ID_EXAMPLE);
 }
 
 export function problemBody(error: RequestError, requestId: string): string {

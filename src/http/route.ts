@@ -54,10 +54,11 @@ export type RouteRequest<S extends ParameterSet = ParameterSet> = Dependencies &
     readonly parameters: ParameterValues<S>;
   };
 
+/** The examples are derived from those of the schema by default. */
 type Documented = {
   readonly schema: Schema;
   readonly description: string;
-  readonly examples: Readonly<Record<string, unknown>>;
+  readonly examples?: Readonly<Record<string, unknown>>;
 };
 
 /** `maxBytes` holds before and after decompression. */
@@ -71,9 +72,9 @@ export type JsonBodyRule = LimitedBody & {
 };
 export type BodyRule = JsonBodyRule | ReadingsBodyRule;
 
-/** The statuses are [200] by default. `etag`: the response has an ETag that If-Match accepts. */
+/** JSON with the status 200 by default. `etag`: the response has an ETag that If-Match accepts. */
 type ResponseRule =
-  | (Documented & { readonly mediaType: string; readonly statuses?: readonly (200 | 201)[]; readonly etag?: true })
+  | (Documented & { readonly mediaType?: string; readonly statuses?: readonly (200 | 201)[]; readonly etag?: true })
   | { readonly statuses: readonly [204]; readonly description: string };
 
 export type Route<S extends ParameterSet = ParameterSet> = {
@@ -88,12 +89,13 @@ export type Route<S extends ParameterSet = ParameterSet> = {
   readonly requiredRole: RequiredRole;
   /** The key may also be sent as a bearer token. */
   readonly bearer?: true;
-  readonly parameters: S | "ignored";
+  /** None by default. */
+  readonly parameters?: S | "ignored";
   readonly headers?: readonly ("Idempotency-Key" | "If-Match")[];
   readonly body?: BodyRule;
   readonly response: ResponseRule;
   /** Besides those that every route of its kind can respond with. */
-  readonly errors: readonly ErrorCode[];
+  readonly errors?: readonly ErrorCode[];
   /** Returns the body of a 200 as an object or as JSON text, or a RouteResponse. */
   readonly handle: (request: RouteRequest<S>) => Promise<RouteResponse | object | string>;
 };
@@ -114,6 +116,11 @@ export class RouteResponse {
 export const JSON_TYPE = "application/json";
 export const PATCH_TYPES: readonly string[] = ["application/merge-patch+json", JSON_TYPE];
 export const NDJSON_TYPES: readonly string[] = ["application/x-ndjson", "application/ndjson", "application/jsonl"];
+
+/** undefined: parameters are ignored, whatever they are. */
+export function queryParametersOf({ parameters = {} }: Route): ParameterSet | undefined {
+  return parameters === "ignored" ? undefined : parameters;
+}
 
 export const methodOf = ({ method = "GET" }: Route): Method => method;
 

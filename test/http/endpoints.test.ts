@@ -1,192 +1,196 @@
-// The five endpoints, and in each one block for every status it promises.
+// Each of the five /v1 endpoints: every status it documents, and which error a request with several errors gets.
 
 import assert from "node:assert/strict";
-import { renameSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
-import { after, before, describe, it } from "node:test";
+import { after, describe, it } from "node:test";
 import { heldClock } from "../support/clock.ts";
 import { startService } from "../support/service.ts";
-import { until } from "../support/until.ts";
-import { type Answer, contract, get, listOf, objectOf, refused } from "./answers.ts";
-import { operationsOf } from "./contract.ts";
-import { ENDPOINTS, type Endpoint, type Fleet, startFleet } from "./fleet.ts";
+import { contract, expectError, list, object, operations, type RequestOptions, request } from "./client.ts";
+import { ENDPOINTS, type Endpoint, startFleet } from "./services.ts";
 
 const { clock } = heldClock();
 const fleet = await startFleet({ after }, { clock });
-const away = await startFleet({ after });
+const key = fleet.operator;
+const ingest = await fleet.key({ role: "ingest", rate: 1 });
+const spent = await fleet.key({ rate: 1 });
+for (let i = 0; i < 2; i++) await request(fleet, "/v1/tanks", { key: spent });
+
 const damaged = await startFleet({ after });
-const ingest = await fleet.key({ role: "ingest" });
+const database = new DatabaseSync(damaged.databaseFile);
+database.exec(`ALTER TABLE customer RENAME COLUMN phone TO lost; ALTER TABLE tank RENAME COLUMN name TO lost;
+               ALTER TABLE head RENAME COLUMN data TO lost`);
+database.close();
 
-before(async () => {
-  renameSync(away.databaseFile, `${away.databaseFile}.moved`);
-  await until("the service sees that its database is gone", () => away.events.some(({ kind }) => kind === "store_unavailable"));
-  const db = new DatabaseSync(damaged.databaseFile);
-  db.exec(`ALTER TABLE customer RENAME COLUMN phone TO lost; ALTER TABLE tank RENAME COLUMN name TO lost;
-           ALTER TABLE telemetry RENAME COLUMN data TO lost`);
-  db.close();
-});
+const JSON_BODY: RequestOptions = { headers: { "content-type": "application/json" }, body: '{"size":2}' };
+const MALFORMED_TYPE: RequestOptions = { headers: { "content-type": ";;;" }, body: "size=2" };
+const LARGE_BODY: RequestOptions = { body: "&".repeat(9000) };
+const WRONG_BODIES = [JSON_BODY, MALFORMED_TYPE, LARGE_BODY];
 
-for (const endpoint of ENDPOINTS) describe(`${endpoint.name}: GET ${endpoint.path}`, () => promises(endpoint));
+for (const endpoint of ENDPOINTS) {
+  describe(`GET ${endpoint.path}`, () => {
+    statuses(endpoint);
+    precedence(endpoint);
+  });
+}
 
-function promises({ path, isList, unknown, operation }: Endpoint): void {
-  const tested: number[] = [];
-  const ask = (more: Parameters<typeof get>[2] = {}): Promise<Answer> => get(fleet, path, { key: fleet.operator, ...more });
-  function status(code: number, tests: () => void): void {
-    tested.push(code);
-    describe(String(code), tests);
+function statuses({ path, isList, unknown, operation }: Endpoint): void {
+  const ask = (options: RequestOptions = {}, query = "") => request(fleet, path + query, { key, ...options });
+  /** 503 is tested in database-outage.test.ts. */
+  const tested = ["503"];
+  function status(code: number, name: string, test: () => Promise<void>): void {
+    tested.push(String(code));
+    it(`${code}: ${name}`, test);
   }
 
-  status(200, () => {
-    it("answers the documented object and nothing else", async () => {
-      const object = objectOf(await ask());
-      assert.equal(object["object"], isList ? "list" : path.includes("customers") ? "customer" : "tank");
-    });
-
-    it("answers the same bytes again", async () => {
-      assert.equal((await ask()).text, (await ask()).text);
-    });
+  status(200, "the documented object, the same bytes each time and with a trailing slash", async () => {
+    const first = await ask();
+    assert.equal(object(first)["object"], isList ? "list" : path.includes("customers") ? "customer" : "tank");
+    assert.equal((await ask()).text, first.text);
+    assert.equal((await request(fleet, `${path}/`, { key })).text, first.text);
   });
 
-  status(304, () => {
-    it("saves the body for whoever has it already", async () => {
-      const { headers } = await ask();
-      const again = await ask({ headers: { "if-none-match": String(headers.etag) } });
-      assert.equal(again.status, 304);
-      assert.equal(again.headers.etag, headers.etag);
-    });
+  status(304, "If-None-Match with the current ETag", async () => {
+    const { headers } = await ask();
+    const again = await ask({ headers: { "if-none-match": String(headers.etag) } });
+    assert.deepEqual([again.status, again.headers.etag], [304, headers.etag]);
   });
 
-  status(400, () => {
-    it("refuses a parameter it does not know", async () => {
-      refused(await get(fleet, `${path}?colour=red`, { key: fleet.operator }), 400, "parameter_unknown", "colour");
-    });
-
-    it("refuses broken percent-encoding", async () => {
-      refused(await get(fleet, `${path}?%zz=1`, { key: fleet.operator }), 400, "encoding_invalid");
-    });
-
-    if (isList) {
-      it("refuses a parameter that is out of range", async () => {
-        refused(await get(fleet, `${path}?size=101`, { key: fleet.operator }), 400, "parameter_invalid", "size");
-      });
-
-      it("refuses a parameter that is given twice", async () => {
-        refused(await get(fleet, `${path}?page=1&page=1`, { key: fleet.operator }), 400, "parameter_repeated", "page");
-      });
-    }
+  status(400, "unknown, invalid and repeated parameters, invalid percent-encoding", async () => {
+    expectError(await ask({}, "?colour=red"), 400, "parameter_unknown", "colour");
+    expectError(await ask({}, "/?colour=red"), 400, "parameter_unknown", "colour");
+    expectError(await ask({}, "?%zz=1"), 400, "encoding_invalid");
+    if (!isList) return;
+    expectError(await ask({}, "?size=101"), 400, "parameter_invalid", "size");
+    expectError(await ask({}, "?page=1&page=1"), 400, "parameter_repeated", "page");
   });
 
-  status(401, () => {
-    it("asks for a key, and says how to send it", async () => {
-      const answer = await get(fleet, path);
-      refused(answer, 401, "key_missing");
-      assert.equal(answer.headers["www-authenticate"], 'ApiKey realm="tank-monitor", header="X-API-Key"');
-    });
-
-    it("refuses a key it does not know", async () => {
-      refused(await get(fleet, path, { key: "tm_nonsense" }), 401, "key_invalid");
-    });
+  status(401, "no key, unknown key", async () => {
+    const response = await request(fleet, path);
+    expectError(response, 401, "key_missing");
+    assert.equal(response.headers["www-authenticate"], 'ApiKey realm="tank-monitor", header="X-API-Key"');
+    expectError(await ask({ key: "tm_nonsense" }), 401, "key_invalid");
   });
 
-  status(403, () => {
-    it("refuses a key that may only send readings", async () => {
-      refused(await ask({ key: ingest }), 403, "role_insufficient");
-    });
+  status(403, "an ingest key", async () => {
+    const { detail } = expectError(await ask({ key: ingest }), 403, "role_insufficient");
+    assert.ok(detail.includes('"ingest"') && detail.includes('"read"'), detail);
   });
 
   if (unknown !== undefined) {
-    status(404, () => {
-      it("has never heard of this object", async () => {
-        refused(await get(fleet, unknown.path, { key: fleet.operator }), 404, unknown.code);
-      });
+    status(404, "no such object", async () => {
+      expectError(await request(fleet, unknown.path, { key }), 404, unknown.code);
     });
   }
 
-  describe("405", () => {
+  it("405: every other method", async () => {
     for (const method of ["POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "PURGE", "QUERY"]) {
-      it(`does not know ${method}`, async () => {
-        const answer = await ask({ method });
-        refused(answer, 405, "method_not_allowed");
-        assert.equal(answer.headers.allow, "GET, HEAD");
-      });
+      const response = await ask({ method });
+      expectError(response, 405, "method_not_allowed");
+      assert.equal(response.headers.allow, "GET, HEAD");
+      expectError(await ask({ method }, "/"), 405, "method_not_allowed");
     }
   });
 
-  status(413, () => {
-    it("reads a form of 8 KiB, and no byte more", async () => {
-      assert.equal((await ask({ body: "&".repeat(8192) })).status, 200);
-      refused(await ask({ body: "&".repeat(8193) }), 413, "body_too_large");
-    });
+  status(413, "a form of more than 8 KiB", async () => {
+    assert.equal((await ask({ body: "&".repeat(8192) })).status, 200);
+    expectError(await ask({ body: "&".repeat(8193) }), 413, "body_too_large");
   });
 
-  describe("414", () => {
-    it("refuses a URL of 20 KB", async () => {
-      refused(await get(fleet, `${path}?${"&".repeat(20_000)}`, { key: fleet.operator }), 414, "url_too_long");
-    });
+  it("414: a URL of 20 KB", async () => {
+    expectError(await ask({}, `?${"&".repeat(20_000)}`), 414, "url_too_long");
   });
 
-  status(415, () => {
-    it("refuses a body that is no form", async () => {
-      const headers = { "content-type": "application/json" };
-      refused(await ask({ headers, body: '{"size":2}' }), 415, "media_type_unsupported");
-    });
+  status(415, "a body that is not a form", async () => {
+    expectError(await ask(JSON_BODY), 415, "media_type_unsupported");
   });
 
-  status(429, () => {
-    it("holds up a key that has used up its requests", async () => {
-      const key = await fleet.key({ rate: 1 });
-      for (let i = 0; i < 2; i++) assert.equal((await ask({ key })).status, 200);
-      const answer = await ask({ key });
-      refused(answer, 429, "rate_limited");
-      assert.equal(answer.headers["retry-after"], "1");
-    });
+  status(429, "a key that has used up its rate", async () => {
+    const limited = await fleet.key({ rate: 1 });
+    for (let i = 0; i < 2; i++) assert.equal((await ask({ key: limited })).status, 200);
+    const response = await ask({ key: limited });
+    expectError(response, 429, "rate_limited");
+    assert.equal(response.headers["retry-after"], "1");
   });
 
-  status(431, () => {
-    it("refuses more than a hundred headers", async () => {
-      const headers = Object.fromEntries(Array.from({ length: 101 }, (_, i) => [`x-${i}`, "1"]));
-      refused(await ask({ headers }), 431, "headers_too_large");
-    });
-
-    it("refuses a header of 20 KB", async () => {
-      refused(await ask({ headers: { "x-large": "a".repeat(20_000) } }), 431, "headers_too_large");
-    });
+  status(431, "more than 100 headers, a header of 20 KB", async () => {
+    const headers = Object.fromEntries(Array.from({ length: 101 }, (_, i) => [`x-${i}`, "1"]));
+    expectError(await ask({ headers }), 431, "headers_too_large");
+    expectError(await ask({ headers: { "x-large": "a".repeat(20_000) } }), 431, "headers_too_large");
   });
 
-  status(500, () => {
-    it("owns up to a fault of its own, and keeps what it was to itself", async () => {
-      const id = `fault-${operation}`;
-      const answer = await get(damaged, path, { key: damaged.operator, headers: { "x-request-id": id } });
-      const { detail } = refused(answer, 500, "internal");
-      assert.equal(detail, "An internal error occurred. The operator can look it up by the request id.");
-      assert.ok(reportedFault(damaged, id), "the operator is told");
-    });
+  status(500, "an internal error, whose cause only the operator sees", async () => {
+    const id = `failed-${operation}`;
+    const response = await request(damaged, path, { key: damaged.operator, headers: { "x-request-id": id } });
+    const { detail } = expectError(response, 500, "internal");
+    assert.equal(detail, "An internal error occurred. The operator can look it up by the request id.");
+    assert.ok(damaged.events.some((event) => event.kind === "request_failed" && event.requestId === id));
   });
 
-  status(503, () => {
-    it("says when to come back while the database is away", async () => {
-      const answer = await get(away, path, { key: away.operator });
-      refused(answer, 503, "store_unavailable");
-      assert.equal(answer.headers["retry-after"], "1");
-    });
-  });
-
-  it("promises nothing in the OpenAPI document that is not tested here", async () => {
+  it("documents no status that is not tested here", async () => {
     const { document } = await contract(fleet);
-    const documented = operationsOf(document).find(({ operationId }) => operationId === operation)?.responses ?? {};
-    assert.deepEqual(Object.keys(documented), tested.map(String).sort());
+    const documented = operations(document).find(({ operationId }) => operationId === operation)?.responses ?? {};
+    assert.deepEqual(Object.keys(documented), tested.sort());
   });
 }
 
-function reportedFault(service: Fleet, requestId: string): boolean {
-  return service.events.some((event) => event.kind === "request_failed" && event.requestId === requestId);
+/** Route → method → key → role → rate → media type and parameters → object. */
+function precedence({ path, unknown }: Endpoint): void {
+  const missing = unknown?.path ?? path;
+  const wrong = `${missing}?size=0&colour=red`;
+
+  it("reports an unknown route before a wrong method, key and body", async () => {
+    expectError(await request(fleet, `/v2${wrong}`, { method: "POST", ...JSON_BODY }), 404, "route_unknown");
+    for (const body of WRONG_BODIES) {
+      expectError(await request(fleet, `/v2${wrong}`, { key: spent, ...body }), 404, "route_unknown");
+    }
+  });
+
+  it("reports a wrong method before a wrong key, role, rate and body", async () => {
+    for (const by of [undefined, "nonsense", ingest, spent, key]) {
+      for (const body of WRONG_BODIES) {
+        const options = by === undefined ? body : { key: by, ...body };
+        expectError(await request(fleet, wrong, { method: "PUT", ...options }), 405, "method_not_allowed");
+      }
+    }
+  });
+
+  it("reports a missing or wrong key before a wrong body and wrong parameters", async () => {
+    for (const body of WRONG_BODIES) {
+      expectError(await request(fleet, wrong, body), 401, "key_missing");
+      expectError(await request(fleet, wrong, { key: "nonsense", ...body }), 401, "key_invalid");
+    }
+    expectError(await request(fleet, `${missing}?%zz`), 401, "key_missing");
+    expectError(await request(fleet, missing, { body: "size=%zz" }), 401, "key_missing");
+  });
+
+  it("reports an insufficient role before a used-up rate, a wrong body and wrong parameters", async () => {
+    for (const body of [...WRONG_BODIES, ...WRONG_BODIES]) {
+      expectError(await request(fleet, wrong, { key: ingest, ...body }), 403, "role_insufficient");
+    }
+  });
+
+  it("reports a used-up rate before a wrong body, wrong parameters and an unknown object", async () => {
+    for (const body of WRONG_BODIES) expectError(await request(fleet, wrong, { key: spent, ...body }), 429, "rate_limited");
+    expectError(await request(fleet, wrong, { key: spent }), 429, "rate_limited");
+    expectError(await request(fleet, missing, { key: spent }), 429, "rate_limited");
+  });
+
+  it("reports a wrong body and wrong parameters before an unknown object", async () => {
+    expectError(await request(fleet, missing, { key, ...JSON_BODY }), 415, "media_type_unsupported");
+    expectError(await request(fleet, missing, { key, ...MALFORMED_TYPE }), 415, "media_type_unsupported");
+    expectError(await request(fleet, missing, { key, ...LARGE_BODY }), 413, "body_too_large");
+    expectError(await request(fleet, `${missing}?colour=red`, { key }), 400, "parameter_unknown", "colour");
+    expectError(await request(fleet, missing, { key, body: "colour=red" }), 400, "parameter_unknown", "colour");
+    expectError(await request(fleet, `${missing}?%zz`, { key }), 400, "encoding_invalid");
+    expectError(await request(fleet, missing, { key, body: "%zz" }), 400, "encoding_invalid");
+  });
 }
 
-it("an empty service answers empty lists", async (t) => {
+it("the lists of an empty service are empty", async (t) => {
   const empty = await startService(t);
-  const key = await empty.key();
+  const reader = await empty.key();
   for (const path of ["/v1/customers", "/v1/tanks"]) {
     const expected = { object: "list", data: [], page: 1, size: 10, total_pages: 0, total_items: 0 };
-    assert.deepEqual(listOf(await get(empty, path, { key })), expected);
+    assert.deepEqual(list(await request(empty, path, { key: reader })), expected);
   }
 });

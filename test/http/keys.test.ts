@@ -1,24 +1,29 @@
-// Keys: which are refused, when they start and stop to work, and what each role reaches.
+// Keys: which are rejected, when they begin and cease to work, what each role and scope may see, and last_seen_at.
 
 import assert from "node:assert/strict";
+import { DatabaseSync } from "node:sqlite";
 import { after, describe, it } from "node:test";
+import { formatInstant } from "../../src/domain/instant.ts";
 import { newSecret } from "../../src/domain/key.ts";
 import { openStore } from "../../src/store/open.ts";
 import { heldClock } from "../support/clock.ts";
 import { endKey, makeKey, turnKey } from "../support/keys.ts";
-import { customerRecord } from "../support/records.ts";
-import { type Service, startService } from "../support/service.ts";
+import { customerRecord, tankRecord } from "../support/records.ts";
+import type { Service } from "../support/service.ts";
 import { until } from "../support/until.ts";
-import { get, listOf, refused } from "./answers.ts";
-import { BRENNER, ENDPOINTS, startFleet } from "./fleet.ts";
+import { expectError, ids, list, object, request, withoutRequestId } from "./client.ts";
+import { BRENNER, ENDPOINTS, GONE, HALL_READINGS, MOSER, startFleet } from "./services.ts";
 
 const HOUR = 3_600_000;
-const held = heldClock();
-const fleet = await startFleet({ after }, { clock: held.clock });
-const live = await startFleet({ after }, { environment: { RATE_LIMIT: "0" } });
 const PATH = "/v1/tanks";
+const held = heldClock();
+const fleet = await startFleet({ after }, { clock: held.clock, environment: { RATE_LIMIT: "0" } });
+/** With the real clock, for what happens within a second. */
+const live = await startFleet({ after }, { environment: { RATE_LIMIT: "0" } });
+const manage = await fleet.key({ role: "manage" });
+const ask = (path: string, key: string) => request(fleet, path, { key });
 
-const lookUps = (service: Service) =>
+const lookups = (service: Service) =>
   service.events.filter((event) => event.kind === "query_completed" && event.query === "keyByHash").length;
 
 async function idOf(service: Service, name: string): Promise<string> {
@@ -27,169 +32,267 @@ async function idOf(service: Service, name: string): Promise<string> {
   return key.id;
 }
 
-describe("a malformed key", () => {
-  const right = newSecret();
-  const flipped = right.slice(0, -1) + (right.endsWith("a") ? "b" : "a");
-  for (const [what, secret] of [
-    ["another's", "sk_live_1234567890"],
-    ["cut off", right.slice(0, -1)],
-    ["too long", `${right}a`],
-    ["mistyped at its end", flipped],
-    ["mistyped in its middle", right.slice(0, 10) + (right[10] === "x" ? "y" : "x") + right.slice(11)],
-    ["in capitals", right.toUpperCase()],
-    ["without its prefix", right.slice(3)],
-    ["of its prefix alone", "tm_"],
-    ["quoted", `"${right}"`],
-    ["with a scheme before it", `Bearer ${right}`],
-    ["of SQL", "' OR 1=1 --"],
-    ["of a prototype", "__proto__"],
-    ["very long", "tm_".repeat(3000)],
-  ] as const) {
-    it(`is refused without a look into the database: ${what}`, async () => {
-      const before = lookUps(fleet);
-      held.forward(2000);
-      refused(await get(fleet, PATH, { key: secret }), 401, "key_invalid");
-      assert.equal(lookUps(fleet), before);
-    });
-  }
-
-  it("differs from a well-formed one that was never made, which is looked up", async () => {
-    const before = lookUps(fleet);
-    refused(await get(fleet, PATH, { key: newSecret() }), 401, "key_invalid");
-    assert.equal(lookUps(fleet), before + 1);
-  });
-});
-
 describe("a request", () => {
-  it("without a key, or with an empty one, is told how to send one", async () => {
-    for (const ask of [{}, { key: "" }, { headers: { authorization: `Bearer ${fleet.operator}` } }]) {
-      const answer = await get(fleet, PATH, ask);
-      const { detail } = refused(answer, 401, "key_missing");
-      assert.ok(detail.includes("X-API-Key"));
-    }
-  });
-
-  it("with two keys is refused, even if both are right, or one is empty", async () => {
-    held.forward(10_000);
-    for (const keys of [
-      [fleet.operator, fleet.operator],
-      [fleet.operator, fleet.brenner],
-      [fleet.operator, "nonsense"],
-      ["nonsense", fleet.operator],
-      ["", fleet.operator],
-      [fleet.operator, ""],
+  it("with a malformed key is rejected without a database lookup", async () => {
+    const secret = newSecret();
+    for (const malformed of [
+      "sk_live_1234567890",
+      secret.slice(0, -1),
+      `${secret}a`,
+      secret.slice(0, -1) + (secret.endsWith("a") ? "b" : "a"),
+      secret.slice(0, 10) + (secret[10] === "x" ? "y" : "x") + secret.slice(11),
+      secret.toUpperCase(),
+      secret.slice(3),
+      "tm_",
+      `"${secret}"`,
+      `Bearer ${secret}`,
+      "' OR 1=1 --",
+      "__proto__",
+      "tm_".repeat(3000),
     ]) {
-      const answer = await get(fleet, PATH, { headers: { "x-api-key": keys } });
-      assert.equal(answer.status, 401, answer.text);
+      const before = lookups(fleet);
+      held.forward(2000);
+      expectError(await ask(PATH, malformed), 401, "key_invalid");
+      assert.equal(lookups(fleet), before, malformed);
     }
   });
 
-  it("may spell the header's name in any case, with blanks around the key", async () => {
-    for (const headers of [{ "X-Api-Key": fleet.operator }, { "x-aPI-kEY": fleet.operator }]) {
-      assert.equal((await get(fleet, PATH, { headers })).status, 200);
-    }
-    assert.equal((await get(fleet, PATH, { headers: { "x-api-key": `  ${fleet.operator}  ` } })).status, 200);
+  it("with a well-formed key that does not exist is rejected after a lookup", async () => {
+    const before = lookups(fleet);
+    expectError(await ask(PATH, newSecret()), 401, "key_invalid");
+    assert.equal(lookups(fleet), before + 1);
   });
 
-  it("cannot carry its key in the query", async () => {
-    refused(await get(fleet, `${PATH}?key=${fleet.operator}`), 401, "key_missing");
+  it("without a key, or with one elsewhere than in X-API-Key, is told how to send it", async () => {
+    for (const options of [{}, { key: "" }, { headers: { authorization: `Bearer ${fleet.operator}` } }]) {
+      assert.ok(expectError(await request(fleet, PATH, options), 401, "key_missing").detail.includes("X-API-Key"));
+    }
+    expectError(await request(fleet, `${PATH}?key=${fleet.operator}`), 401, "key_missing");
+  });
+
+  it("with two keys is rejected, even if both are right or one is empty", async () => {
+    held.forward(10_000);
+    const { operator, brenner } = fleet;
+    for (const keys of [
+      [operator, operator],
+      [operator, brenner],
+      [operator, "nonsense"],
+      ["nonsense", operator],
+      ["", operator],
+      [operator, ""],
+    ]) {
+      assert.equal((await request(fleet, PATH, { headers: { "x-api-key": keys } })).status, 401);
+    }
+  });
+
+  it("may write the header in any case, with blanks around the key", async () => {
+    for (const headers of [{ "X-Api-Key": fleet.operator }, { "x-aPI-kEY": `  ${fleet.operator}  ` }]) {
+      assert.equal((await request(fleet, PATH, { headers })).status, 200);
+    }
   });
 });
 
-describe("a key with an end", () => {
-  it("works to the last millisecond, and not at the next", async () => {
+describe("a key", () => {
+  it("works until the last millisecond before it expires", async () => {
     const key = await fleet.key({ lifetime: HOUR });
-    assert.equal((await get(fleet, PATH, { key })).status, 200);
+    assert.equal((await ask(PATH, key)).status, 200);
     held.forward(HOUR - 1);
-    assert.equal((await get(fleet, PATH, { key })).status, 200);
+    assert.equal((await ask(PATH, key)).status, 200);
     held.forward(1);
-    refused(await get(fleet, PATH, { key }), 401, "key_expired");
+    expectError(await ask(PATH, key), 401, "key_expired");
   });
-});
 
-describe("a rotated key", () => {
-  it("works beside its successor for the overlap, then no more", async () => {
+  it("that is rotated works beside its successor during the overlap", async () => {
     const old = await fleet.key({ name: "to rotate", customerId: BRENNER });
     const { secret } = await turnKey(fleet.store, held.clock, await idOf(fleet, "to rotate"), HOUR);
     held.forward(HOUR - 1);
-    for (const key of [old, secret]) assert.equal(listOf(await get(fleet, PATH, { key })).total_items, 2);
+    for (const key of [old, secret]) assert.equal(list(await ask(PATH, key)).total_items, 2);
     held.forward(1);
-    refused(await get(fleet, PATH, { key: old }), 401, "key_expired");
-    assert.equal(listOf(await get(fleet, PATH, { key: secret })).total_items, 2);
+    expectError(await ask(PATH, old), 401, "key_expired");
+    assert.equal(list(await ask(PATH, secret)).total_items, 2);
   });
-});
 
-describe("a key made by another process", () => {
-  it("works at once, though it was refused before it was there", async () => {
+  it("created by another process works at once", async () => {
     const other = await openStore(`sqlite:${live.databaseFile}`, () => {});
     try {
       for (let i = 0; i < 5; i++) {
-        const wish = { role: "read", customerId: null, deviceId: null, rate: null, lifetime: null } as const;
-        const { secret } = await makeKey(other, Date.now, { name: `made ${i}`, ...wish });
-        assert.equal((await get(live, PATH, { key: secret })).status, 200);
+        const options = { role: "read", customerId: null, deviceId: null, rate: null, lifetime: null } as const;
+        const { secret } = await makeKey(other, Date.now, { name: `created ${i}`, ...options });
+        assert.equal((await request(live, PATH, { key: secret })).status, 200);
       }
     } finally {
       await other.close();
     }
   });
-});
 
-describe("within a second", () => {
-  /** Uses the key all the while, so that whatever remembers keys remembers this one. */
-  async function endOf(key: string, end: () => Promise<unknown>): Promise<void> {
-    for (let i = 0; i < 5; i++) assert.equal((await get(live, PATH, { key })).status, 200);
-    await end();
-    const ended = performance.now();
-    const answer = await until("the key is refused", async () => {
-      const seen = await get(live, PATH, { key });
+  /** Uses the key first, so that it is cached. */
+  async function expectRevokedSoon(key: string, revoke: () => Promise<unknown>): Promise<void> {
+    for (let i = 0; i < 5; i++) assert.equal((await request(live, PATH, { key })).status, 200);
+    await revoke();
+    const revoked = performance.now();
+    const response = await until("the key is rejected", async () => {
+      const seen = await request(live, PATH, { key });
       return seen.status === 200 ? undefined : seen;
     });
-    assert.ok(performance.now() - ended < 1000, `it took ${performance.now() - ended} ms`);
-    refused(answer, 401, "key_revoked");
+    assert.ok(performance.now() - revoked < 1000, `it took ${performance.now() - revoked} ms`);
+    expectError(response, 401, "key_revoked");
   }
 
-  it("a revoked key is refused", async () => {
-    const key = await live.key({ name: "to revoke" });
-    const id = await idOf(live, "to revoke");
-    await endOf(key, () => endKey(live.store, Date.now, id));
-  });
-
-  it("a key that another process revoked is refused", async () => {
-    const key = await live.key({ name: "to revoke elsewhere" });
-    const id = await idOf(live, "to revoke elsewhere");
+  it("that is revoked, here or by another process, is rejected within a second", async () => {
+    const [here, elsewhere] = [await live.key({ name: "revoked here" }), await live.key({ name: "revoked elsewhere" })];
+    const [id, otherId] = [await idOf(live, "revoked here"), await idOf(live, "revoked elsewhere")];
+    await expectRevokedSoon(here, () => endKey(live.store, Date.now, id));
     const other = await openStore(`sqlite:${live.databaseFile}`, () => {});
-    await endOf(key, () => endKey(other, Date.now, id)).finally(() => other.close());
+    await expectRevokedSoon(elsewhere, () => endKey(other, Date.now, otherId)).finally(() => other.close());
   });
 
-  it("a key of a customer who was deleted is refused", async () => {
+  it("whose customer is deleted is rejected within a second", async () => {
     await live.store.importCustomers([customerRecord("cus_leaving")]);
     const key = await live.key({ customerId: "cus_leaving" });
-    await endOf(key, () => live.store.importCustomers([{ remove: "cus_leaving" }]));
+    await expectRevokedSoon(key, () => live.store.importCustomers([{ remove: "cus_leaving" }]));
   });
 });
 
-describe("roles", () => {
-  it("ingest reaches no endpoint, bound to a customer or not", async () => {
+describe("a key with the role", () => {
+  it("ingest may not read, with or without a customer", async () => {
     for (const customerId of [null, BRENNER]) {
       const key = await fleet.key({ role: "ingest", customerId });
-      for (const { path } of ENDPOINTS) {
-        const { detail } = refused(await get(fleet, path, { key }), 403, "role_insufficient");
-        assert.ok(detail.includes('"ingest"') && detail.includes('"read"'), detail);
+      for (const path of [...ENDPOINTS.map((endpoint) => endpoint.path), "/metrics"]) {
+        expectError(await ask(path, key), 403, "role_insufficient");
       }
-      refused(await get(fleet, "/metrics", { key }), 403, "role_insufficient");
     }
   });
 
-  it("read reaches every endpoint, but not the metrics", async () => {
-    for (const { path } of ENDPOINTS) assert.equal((await get(fleet, path, { key: fleet.operator })).status, 200);
-    refused(await get(fleet, "/metrics", { key: fleet.operator }), 403, "role_insufficient");
+  it("read may read everything but the metrics; manage also these", async () => {
+    for (const key of [fleet.operator, manage]) {
+      for (const { path } of ENDPOINTS) assert.equal((await ask(path, key)).status, 200);
+      for (const id of [BRENNER, MOSER, GONE]) assert.equal((await ask(`/v1/customers/${id}`, key)).status, 200);
+      for (const id of ["tank_hall", "tank_mill", "tank_sold"]) assert.equal((await ask(`/v1/tanks/${id}`, key)).status, 200);
+      assert.equal(list(await ask(PATH, key)).total_items, 3);
+    }
+    expectError(await ask("/metrics", fleet.operator), 403, "role_insufficient");
+    assert.equal((await ask("/metrics", manage)).status, 200);
+  });
+});
+
+describe("a customer's key", () => {
+  const key = fleet.brenner;
+
+  it("cannot tell another customer's object from one that does not exist", async () => {
+    for (const [path, unknown] of [
+      [`/v1/customers/${MOSER}`, "/v1/customers/cus_nobody"],
+      [`/v1/customers/${GONE}`, "/v1/customers/cus_nobody"],
+      ["/v1/tanks/tank_mill", "/v1/tanks/tank_nothing"],
+      ["/v1/tanks/tank_sold", "/v1/tanks/tank_nothing"],
+      ["/v1/tanks/tank_mill/telemetry", "/v1/tanks/tank_nothing/telemetry"],
+      ["/v1/tanks/tank_sold/telemetry", "/v1/tanks/tank_nothing/telemetry"],
+      ["/v1/tanks/tank_mill/telemetry?page=2&size=1", "/v1/tanks/tank_nothing/telemetry?page=2&size=1"],
+      ["/v1/tanks/tank_mill/telemetry?size=0", "/v1/tanks/tank_nothing/telemetry?size=0"],
+      ["/v1/tanks/tank_mill?colour=red", "/v1/tanks/tank_nothing?colour=red"],
+      [`/v1/customers/${MOSER}?colour=red`, "/v1/customers/cus_nobody?colour=red"],
+    ] as const) {
+      for (const headers of [{}, { "if-none-match": "*" }]) {
+        const [one, other] = [await request(fleet, path, { key, headers }), await request(fleet, unknown, { key, headers })];
+        assert.deepEqual(withoutRequestId(one), withoutRequestId(other), path);
+        assert.ok(one.status >= 400, path);
+      }
+    }
   });
 
-  it("manage reaches everything", async (t) => {
-    const service = await startService(t);
-    const key = await service.key({ role: "manage" });
-    for (const path of ["/v1/customers", "/v1/tanks", "/metrics"]) {
-      assert.equal((await get(service, path, { key })).status, 200);
+  it("sees its customer, and no other by list, email or time", async () => {
+    assert.equal(object(await ask(`/v1/customers/${BRENNER}`, key))["id"], BRENNER);
+    for (const [query, found, total] of [
+      ["", [BRENNER], 1],
+      ["?page=2", [], 1],
+      ["?email=office@brenner-gas.example", [BRENNER], 1],
+      ["?email=cus_moser@customers.example", [], 0],
+      ["?created_at_lte=2025-03-02T08:15:30.123Z", [BRENNER], 1],
+      ["?created_at_lte=2025-03-02T08:15:30.122Z", [], 0],
+    ] as const) {
+      const response = await ask(`/v1/customers${query}`, key);
+      assert.deepEqual([ids(response), list(response).total_items], [found, total], query);
     }
+  });
+
+  it("sees its tanks, also deleted ones, their telemetry, and totals of its own", async () => {
+    const page = await ask("/v1/tanks?size=1", key);
+    assert.deepEqual([ids(page), list(page).total_items, list(page).total_pages], [["tank_yard"], 2, 2]);
+    assert.equal(list(await ask("/v1/tanks?created_at_gte=2025-03-05", key)).total_items, 1);
+    assert.equal(object(await ask("/v1/tanks/tank_hall", key))["owner_id"], BRENNER);
+    assert.equal(object(await ask("/v1/tanks/tank_scrapped", key))["deleted"], true);
+    assert.equal(list(await ask("/v1/tanks/tank_hall/telemetry", key)).total_items, HALL_READINGS);
+    expectError(await ask("/v1/tanks/tank_scrapped/telemetry", key), 404, "tank_deleted");
+  });
+
+  it("no longer sees a tank that moves to another customer, whose key now does", async () => {
+    await fleet.store.importTanks([tankRecord("tank_moving", BRENNER)]);
+    assert.equal((await ask("/v1/tanks/tank_moving", key)).status, 200);
+    expectError(await ask("/v1/tanks/tank_moving", fleet.moser), 404, "tank_unknown");
+    await fleet.store.importTanks([tankRecord("tank_moving", MOSER)]);
+    expectError(await ask("/v1/tanks/tank_moving", key), 404, "tank_unknown");
+    expectError(await ask("/v1/tanks/tank_moving/telemetry", key), 404, "tank_unknown");
+    assert.equal((await ask("/v1/tanks/tank_moving", fleet.moser)).status, 200);
+    await fleet.store.importTanks([{ remove: "tank_moving" }]);
+  });
+
+  it("of a customer whose id looks like a pattern sees nothing else", async (t) => {
+    await fleet.store.importCustomers([customerRecord("%"), customerRecord("cus_")]);
+    t.after(() => fleet.store.importCustomers([{ remove: "%" }, { remove: "cus_" }]));
+    const wide = await fleet.key({ customerId: "%" });
+    assert.deepEqual(ids(await ask("/v1/customers", wide)), ["%"]);
+    assert.equal(list(await ask("/v1/tanks", wide)).total_items, 0);
+  });
+});
+
+describe("last_seen_at", () => {
+  const customer = async (id: string) => object(await ask(`/v1/customers/${id}`, fleet.operator));
+  const seenAt = (id: string, instant: number) =>
+    until(
+      `${id} was seen at ${formatInstant(instant)}`,
+      async () => (await customer(id))["last_seen_at"] === formatInstant(instant),
+    );
+  /** Uses Moser's key until that is written: earlier uses of other keys are then written too. */
+  async function settle(): Promise<void> {
+    const at = held.forward(60_000);
+    await ask(PATH, fleet.moser);
+    await seenAt(MOSER, at);
+  }
+
+  it("moves with the use of the customer's keys, also for rejected requests, and changes nothing else", async () => {
+    await settle();
+    const before = await customer(BRENNER);
+    for (const path of ["/v1/tanks/tank_hall/telemetry", "/v1/tanks?size=0"]) {
+      const at = held.forward(60_000);
+      await ask(path, fleet.brenner);
+      await seenAt(BRENNER, at);
+      assert.deepEqual(await customer(BRENNER), { ...before, last_seen_at: formatInstant(at) });
+    }
+  });
+
+  it("is not moved by the operator's keys, and moves at most once a minute", async () => {
+    const other = await fleet.key({ customerId: BRENNER });
+    await settle();
+    const first = held.forward(0);
+    await ask(PATH, fleet.brenner);
+    await seenAt(BRENNER, first);
+    held.forward(59_999);
+    for (const key of [fleet.brenner, other]) await ask(PATH, key);
+    held.forward(1);
+    await ask(`/v1/customers/${BRENNER}`, fleet.operator);
+    await ask(PATH, fleet.moser);
+    await seenAt(MOSER, first + 60_000);
+    assert.equal((await customer(BRENNER))["last_seen_at"], formatInstant(first));
+    await ask(PATH, fleet.brenner);
+    await seenAt(BRENNER, first + 60_000);
+  });
+
+  it("is written before the service stops", async () => {
+    const at = held.forward(60_000);
+    await ask(PATH, fleet.brenner);
+    await fleet.stop();
+    const database = new DatabaseSync(fleet.databaseFile, { readOnly: true });
+    const row = database.prepare("SELECT last_seen_at FROM customer WHERE id = ?").get(BRENNER);
+    database.close();
+    assert.equal(row?.["last_seen_at"], at);
   });
 });

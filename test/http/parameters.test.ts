@@ -1,153 +1,269 @@
-// The rules of parameters: which names, how often, and which forms of page and size.
+// Query and form parameters: names, repetition, page and size, datetime bounds, and forms in the body of a GET.
 
 import assert from "node:assert/strict";
+import { execFile } from "node:child_process";
 import { after, describe, it } from "node:test";
-import { get, listOf, refused } from "./answers.ts";
-import { ENDPOINTS, startFleet } from "./fleet.ts";
+import { promisify } from "node:util";
+import { customerRecord, putReadings, tankRecord } from "../support/records.ts";
+import { expectError, list, request } from "./client.ts";
+import { BRENNER, ENDPOINTS, startFleet } from "./services.ts";
 
 const fleet = await startFleet({ after });
-const ask = (path: string) => get(fleet, path, { key: fleet.operator });
+const key = fleet.operator;
+const ask = (path: string) => request(fleet, path, { key });
 const LISTS = ENDPOINTS.filter(({ isList }) => isList).map(({ path }) => path);
 const OBJECTS = ENDPOINTS.filter(({ isList }) => !isList).map(({ path }) => path);
 
-/** Each as it stands in the URL. */
-const NO_WHOLE_NUMBERS = [
-  "",
-  "0",
-  "00",
-  "01",
-  "-1",
-  "-0",
-  "%2B1",
-  "+1",
-  "1.0",
-  "1.",
-  ".5",
-  "1e1",
-  "1E1",
-  "0x1",
-  "0b1",
-  "1_0",
-  "1,0",
-  "1n",
-  "1%20",
-  "%201",
-  "1%00",
-  "1%0A",
-  "NaN",
-  "Infinity",
-  "-Infinity",
-  "null",
-  "true",
-  "%D9%A1", // ١
-  "%EF%BC%91", // １
-  "%C2%B9", // ¹
-  "1;DROP TABLE tank".replaceAll(" ", "%20"),
-  "[1]",
-  "9007199254740993",
-  "99999999999999999999",
-  "1".repeat(5000),
+/** As written in the URL. */
+const NOT_POSITIVE_INTEGERS = [
+  ...["", "0", "00", "01", "-1", "-0", "%2B1", "+1", "1.0", "1.", ".5", "1e1", "1E1", "0x1", "0b1", "1_0", "1,0", "1n"],
+  ...["1%20", "%201", "1%00", "1%0A", "NaN", "Infinity", "-Infinity", "null", "true", "[1]", "1;DROP%20TABLE%20tank"],
+  // Digits of other scripts: ١, １, ¹.
+  ...["%D9%A1", "%EF%BC%91", "%C2%B9", "9007199254740993", "99999999999999999999", "1".repeat(5000)],
 ];
 
-for (const list of LISTS) {
-  describe(list, () => {
-    for (const name of ["page", "size"]) {
-      it(`refuses every ${name} that is no plain whole number in range`, async () => {
-        for (const text of NO_WHOLE_NUMBERS) {
-          refused(await ask(`${list}?${name}=${text}`), 400, "parameter_invalid", name);
+for (const path of LISTS) {
+  describe(`parameters of ${path}`, () => {
+    it("page and size must be plain decimal integers", async () => {
+      for (const name of ["page", "size"]) {
+        for (const text of NOT_POSITIVE_INTEGERS) {
+          expectError(await ask(`${path}?${name}=${text}`), 400, "parameter_invalid", name);
         }
-      });
-
-      it(`refuses ${name} without a value`, async () => {
-        refused(await ask(`${list}?${name}`), 400, "parameter_invalid", name);
-      });
-    }
-
-    it("takes sizes from 1 to 100, and 10 if none is given", async () => {
-      for (const size of [1, 2, 99, 100]) assert.equal(listOf(await ask(`${list}?size=${size}`)).size, size);
-      assert.equal(listOf(await ask(list)).size, 10);
-      for (const size of [101, 1000, 2_147_483_648]) {
-        refused(await ask(`${list}?size=${size}`), 400, "parameter_invalid", "size");
+        expectError(await ask(`${path}?${name}`), 400, "parameter_invalid", name);
       }
     });
 
-    it("takes pages from 1 to 2147483647, and 1 if none is given", async () => {
-      for (const page of [1, 2, 2_147_483_647]) assert.equal(listOf(await ask(`${list}?page=${page}`)).page, page);
-      assert.equal(listOf(await ask(list)).page, 1);
-      for (const page of [2_147_483_648, 4_294_967_297, 9_999_999_999]) {
-        refused(await ask(`${list}?page=${page}`), 400, "parameter_invalid", "page");
+    it("size is 1 to 100, default 10; page is 1 to 2147483647, default 1", async () => {
+      const { size, page } = list(await ask(path));
+      assert.deepEqual([size, page], [10, 1]);
+      for (const good of [1, 2, 99, 100]) assert.equal(list(await ask(`${path}?size=${good}`)).size, good);
+      for (const bad of [101, 1000, 2_147_483_648]) {
+        expectError(await ask(`${path}?size=${bad}`), 400, "parameter_invalid", "size");
+      }
+      for (const good of [1, 2, 2_147_483_647]) assert.equal(list(await ask(`${path}?page=${good}`)).page, good);
+      for (const bad of [2_147_483_648, 4_294_967_297, 9_999_999_999]) {
+        expectError(await ask(`${path}?page=${bad}`), 400, "parameter_invalid", "page");
       }
     });
 
-    it("says what a parameter must be, and what it was", async () => {
-      const { detail } = refused(await ask(`${list}?size=500`), 400, "parameter_invalid", "size");
+    it("an error says what the value must be and quotes at most its beginning", async () => {
+      const { detail } = expectError(await ask(`${path}?size=500`), 400, "parameter_invalid", "size");
       assert.equal(detail, 'size must be a whole number from 1 to 100, not "500".');
+      const long = expectError(await ask(`${path}?size=${"9".repeat(4000)}`), 400, "parameter_invalid", "size");
+      assert.ok(long.detail.length < 300, long.detail);
     });
 
-    it("quotes a long value in part", async () => {
-      const { detail } = refused(await ask(`${list}?size=${"9".repeat(4000)}`), 400, "parameter_invalid", "size");
-      assert.ok(detail.length < 300, detail);
-    });
-
-    for (const [slip, meant] of [
-      ["sise", "size"],
-      ["Size", "size"],
-      ["pages", "page"],
-      ["created_at_get", "created_at_gte"],
-      ["created_at_lt", "created_at_lte"],
-    ] as const) {
-      it(`asks whether "${slip}" was meant as "${meant}"`, async () => {
-        const { detail } = refused(await ask(`${list}?${slip}=1`), 400, "parameter_unknown", slip);
-        assert.match(detail, new RegExp(`"${slip}".*Did you mean "${meant}"\\?`));
-      });
-    }
-
-    it("names the parameters it knows to whoever sends quite another", async () => {
-      const { detail } = refused(await ask(`${list}?wombat=1`), 400, "parameter_unknown", "wombat");
+    it("an unknown name gets a suggestion, or the list of names", async () => {
+      for (const [typo, meant] of [
+        ["sise", "size"],
+        ["Size", "size"],
+        ["pages", "page"],
+        ["created_at_get", "created_at_gte"],
+        ["created_at_lt", "created_at_lte"],
+      ] as const) {
+        const { detail } = expectError(await ask(`${path}?${typo}=1`), 400, "parameter_unknown", typo);
+        assert.match(detail, new RegExp(`"${typo}".*Did you mean "${meant}"\\?`));
+      }
+      const { detail } = expectError(await ask(`${path}?wombat=1`), 400, "parameter_unknown", "wombat");
       for (const known of ["created_at_gte", "created_at_lte", "page", "size"]) assert.ok(detail.includes(known), detail);
     });
 
-    it("refuses a parameter given twice, even with the same value or in other letters of percent", async () => {
+    it("an empty name, array notation and names of object properties are unknown", async () => {
+      expectError(await ask(`${path}?=2`), 400, "parameter_unknown", "");
+      const inherited = ["__proto__", "constructor", "toString", "hasOwnProperty", "valueOf", "prototype"];
+      for (const name of ["size[]", "size[0]", "size.0", ...inherited]) {
+        expectError(await ask(`${path}?${encodeURIComponent(name)}=1`), 400, "parameter_unknown", name);
+      }
+    });
+
+    it("a parameter may be given once, however it is encoded", async () => {
       for (const query of ["size=2&size=2", "size=2&size=3", "page=1&size=1&page=1", "size=2&s%69ze=2"]) {
         const param = query.startsWith("page") ? "page" : "size";
-        refused(await ask(`${list}?${query}`), 400, "parameter_repeated", param);
+        expectError(await ask(`${path}?${query}`), 400, "parameter_repeated", param);
       }
     });
 
-    it("reads names and values through percent-encoding", async () => {
-      assert.equal(listOf(await ask(`${list}?%73ize=%32`)).size, 2);
+    it("percent-encoding is decoded, and empty pairs are ignored", async () => {
+      assert.equal(list(await ask(`${path}?%73ize=%32`)).size, 2);
+      assert.equal(list(await ask(`${path}?&&size=2&`)).size, 2);
+      assert.equal((await ask(`${path}?`)).status, 200);
     });
 
-    it("overlooks empty pairs", async () => {
-      assert.equal(listOf(await ask(`${list}?&&size=2&`)).size, 2);
-      assert.equal((await ask(`${list}?`)).status, 200);
-    });
-
-    it("refuses a value without a name", async () => {
-      refused(await ask(`${list}?=2`), 400, "parameter_unknown", "");
-    });
-
-    it("does not take array or object notations", async () => {
-      for (const name of ["size[]", "size[0]", "size.0", "page%5B%5D"]) {
-        assert.equal((await ask(`${list}?${name}=2`)).status, 400);
+    it("a form in the body gives the same result or error as the query", async () => {
+      for (const text of [
+        ...["size=2", "page=2&size=1", "created_at_gte=2025-01-01T00:00:00Z", "s%69ze=%32", "&size=2&&"],
+        ...["created_at_lte=2026-11-14T10:00:00+02:00&size=3", "size=0", "colour=red", "size=1&size=1", "size=%zz"],
+        ...["size=%ff", "=1"],
+      ]) {
+        const [inQuery, inBody] = [await ask(`${path}?${text}`), await request(fleet, path, { key, body: text })];
+        const comparable = ({ status, text: body }: typeof inQuery) => [status, body.replace(/"request_id":"[^"]+"/, "")];
+        assert.deepEqual(comparable(inBody), comparable(inQuery), text);
       }
     });
 
-    it("refuses the names of every object's inheritance", async () => {
-      for (const name of ["__proto__", "constructor", "toString", "hasOwnProperty", "valueOf", "prototype"]) {
-        refused(await ask(`${list}?${name}=1`), 400, "parameter_unknown", name);
-      }
+    it("query and form may be combined, but not for the same parameter", async () => {
+      const found = list(await request(fleet, `${path}?size=1`, { key, body: "page=2" }));
+      assert.deepEqual([found.size, found.page], [1, 2]);
+      expectError(await request(fleet, `${path}?size=1`, { key, body: "size=1" }), 400, "parameter_repeated", "size");
+    });
+
+    it("the response to a form is not cached", async () => {
+      const { headers } = await request(fleet, path, { key, body: "size=2" });
+      assert.deepEqual([headers["cache-control"], headers.etag], ["no-store", undefined]);
+      assert.equal((await request(fleet, path, { key, body: "size=2", headers: { "if-none-match": "*" } })).status, 200);
     });
   });
 }
 
 for (const path of OBJECTS) {
-  describe(path, () => {
-    it("takes no parameters at all", async () => {
-      for (const name of ["page", "size", "created_at_gte", "created_at_lte", "email", "id", "_"]) {
-        const { detail } = refused(await ask(`${path}?${name}=1`), 400, "parameter_unknown", name);
-        assert.ok(detail.includes("takes no parameters"), detail);
-      }
-    });
+  it(`${path} has no parameters`, async () => {
+    for (const name of ["page", "size", "created_at_gte", "created_at_lte", "email", "id", "_"]) {
+      const { detail } = expectError(await ask(`${path}?${name}=1`), 400, "parameter_unknown", name);
+      assert.ok(detail.includes("takes no parameters"), detail);
+    }
   });
 }
+
+it("email is a parameter of the list of customers only", async () => {
+  for (const path of ["/v1/tanks", "/v1/tanks/tank_hall/telemetry", `/v1/customers/${BRENNER}`]) {
+    expectError(await ask(`${path}?email=a@b`), 400, "parameter_unknown", "email");
+  }
+});
+
+// The formats of datetimes are tested in test/domain/instant.test.ts; here, how they arrive in a URL and bound a list.
+describe("created_at_gte and created_at_lte", async () => {
+  const AT = Date.parse("2026-11-14T09:30:00.000Z");
+  const [BEFORE, EXACT, AFTER] = [-1, 0, 1].map((offset) => new Date(AT + offset).toISOString());
+  const LEAP_DAY = "2020-02-29T00:00:00.000Z";
+  await fleet.store.importTanks([tankRecord("bounds", BRENNER)]);
+  await putReadings(fleet.store, "bounds", [
+    [Date.parse(LEAP_DAY), 4],
+    [AT - 1, 1],
+    [AT, 2],
+    [AT + 1, 3],
+  ]);
+  /** The instants within a bound, oldest first. */
+  async function within(bound: "gte" | "lte", text: string): Promise<unknown[]> {
+    const { data, total_items } = list(await ask(`/v1/tanks/bounds/telemetry?created_at_${bound}=${text}`));
+    assert.equal(data.length, total_items);
+    return data.map((reading) => reading["created_at"]).toReversed();
+  }
+
+  it("include the instant itself, in every format", async () => {
+    for (const text of [
+      "2026-11-14T09:30:00Z",
+      "2026-11-14t09:30:00z",
+      "2026-11-14T09:30:00",
+      "2026-11-14T09:30:00.000000000Z",
+      `2026-11-14T09:30:00.${"0".repeat(3000)}Z`,
+      "2026-11-14T11:30:00%2B02:00",
+      "2026-11-14T11:30:00+02:00",
+      "2026-11-14T11:30:00%2002:00",
+      "2026-11-14T04:00:00-05:30",
+      "2026%2D11%2D14T09%3A30%3A00Z",
+    ]) {
+      assert.deepEqual(await within("gte", text), [EXACT, AFTER], text);
+      assert.deepEqual(await within("lte", text), [LEAP_DAY, BEFORE, EXACT], text);
+    }
+  });
+
+  it("are exact below the millisecond", async () => {
+    for (const fraction of ["0001", "000000001", "0005", "0009999999999999999999", `000${"0".repeat(500)}1`]) {
+      assert.deepEqual(await within("gte", `2026-11-14T09:30:00.${fraction}Z`), [AFTER]);
+      assert.deepEqual(await within("lte", `2026-11-14T09:30:00.${fraction}Z`), [LEAP_DAY, BEFORE, EXACT]);
+    }
+    assert.deepEqual(await within("gte", "2026-11-14T09:29:59.9989999999999999999999Z"), [BEFORE, EXACT, AFTER]);
+    assert.deepEqual(await within("gte", "2026-11-14T09:30:00.0010000000000000000001Z"), []);
+  });
+
+  it("take a date as its midnight in UTC, and the ends of the calendar", async () => {
+    assert.deepEqual(await within("lte", "2020-02-29"), [LEAP_DAY]);
+    assert.deepEqual(await within("lte", "2020-02-28"), []);
+    assert.equal((await within("gte", "2020-02-29")).length, 4);
+    assert.equal((await within("gte", "2020-03-01")).length, 3);
+    assert.equal((await within("gte", "0000-01-01T00:00:00Z")).length, 4);
+    assert.equal((await within("lte", "9999-12-31T23:59:59.999999Z")).length, 4);
+    assert.equal((await within("gte", "9999-12-31T23:59:59.9999Z")).length, 0);
+    assert.equal((await within("lte", "0000-01-01T00:00:00.0001Z")).length, 0);
+  });
+
+  it("reject everything else", async () => {
+    for (const text of [
+      ...["", "2026-11-14T09:30:60Z", "2026-02-30", "2026-1-1", "2026-11", "20261114", "2026-11-14Z", "2026-11-14T09:30Z"],
+      ...["2026-11-14%2009:30:00Z", "2026-11-14T09:30:00,5Z", "2026-11-14T09:30:00%2B0200", "2026-11-14T09:30:00%2B24:00"],
+      ...["2026-11-14T09:30:00%E2%88%9202:00", "2026-11-14T09:30:00[UTC]", "%202026-11-14", "2026-11-14T09:30:00Z%0A"],
+      ...["2026-11-14T09:30:00Z%00", "%D9%A2%D9%A0%D9%A2%D9%A6-11-14", "now", "0", "1794648600", "NaN"],
+    ]) {
+      for (const name of ["created_at_gte", "created_at_lte"]) {
+        const { detail } = expectError(await ask(`/v1/tanks?${name}=${text}`), 400, "parameter_invalid", name);
+        assert.match(detail, /must be an ISO datetime such as/);
+      }
+    }
+  });
+});
+
+describe("the body of a GET", () => {
+  const form = (body: string | Buffer, type?: string) =>
+    request(fleet, "/v1/tanks", { key, body, ...(type === undefined ? {} : { headers: { "content-type": type } }) });
+
+  it("is UTF-8, raw or percent-encoded", async () => {
+    await fleet.store.importCustomers([customerRecord("cus_ü", { email: "büro@öl.example" })]);
+    for (const body of ["email=büro@öl.example", `email=${encodeURIComponent("büro@öl.example")}`]) {
+      assert.equal(list(await request(fleet, "/v1/customers", { key, body })).total_items, 1);
+    }
+    expectError(await form(Buffer.from("email=b\xfcro@x", "latin1")), 400, "encoding_invalid");
+  });
+
+  it("may be chunked, up to 8 KiB long, and is a form in any spelling of the media type", async () => {
+    const chunked = { "transfer-encoding": "chunked" };
+    assert.equal(list(await request(fleet, "/v1/tanks", { key, body: "size=2", headers: chunked })).size, 2);
+    for (const type of [
+      "application/x-www-form-urlencoded; charset=utf-8",
+      "Application/X-WWW-Form-URLencoded",
+      "application/x-www-form-urlencoded ;charset=UTF-8",
+    ]) {
+      assert.equal(list(await form("size=2", type)).size, 2, type);
+    }
+    const email = "a".repeat(8192 - "email=@x".length);
+    assert.equal((await request(fleet, "/v1/customers", { key, body: `email=${email}@x` })).status, 200);
+    expectError(await request(fleet, "/v1/customers", { key, body: `email=${email}a@x` }), 413, "body_too_large");
+    expectError(await form("a".repeat(1_000_000)), 413, "body_too_large");
+  });
+
+  it("is rejected with any other media type or none", async () => {
+    const types = ["application/json", "text/plain", "multipart/form-data; boundary=x", "application/xml", "x/y", "nonsense"];
+    for (const type of [...types, undefined]) {
+      const response = await request(fleet, "/v1/tanks", { key, body: "size=2", headers: { "content-type": type } });
+      expectError(response, 415, "media_type_unsupported");
+    }
+  });
+
+  it("may be empty: then its media type does not matter", async () => {
+    for (const type of ["application/json", "text/plain", "nonsense", "application/x-www-form-urlencoded"]) {
+      for (const more of [{}, { "content-length": "0" }]) {
+        const response = await request(fleet, "/v1/tanks?size=1", { key, headers: { "content-type": type, ...more } });
+        assert.equal(list(response).size, 1);
+        assert.ok(response.headers.etag !== undefined);
+      }
+      const headers = { "content-type": type, "transfer-encoding": "chunked" };
+      assert.equal((await request(fleet, "/v1/tanks", { key, headers, body: "" })).status, 200, type);
+    }
+  });
+
+  it("works with curl: -G and -X GET give the same bytes, and without them the error says what to add", async (t) => {
+    const url = `${fleet.url}/v1/tanks`;
+    const curl = async (...words: string[]) =>
+      (await promisify(execFile)("curl", ["-sS", "-H", `X-API-Key: ${key}`, ...words])).stdout;
+    try {
+      await curl("--version");
+    } catch {
+      t.skip("there is no curl here");
+      return;
+    }
+    const inQuery = await curl("-G", url, "-d", "size=2", "-d", "created_at_lte=2025-05-02T02:00:00+02:00");
+    const inBody = await curl("-X", "GET", url, "-d", "size=2", "-d", "created_at_lte=2025-05-02T02:00:00+02:00");
+    assert.equal(inBody, inQuery);
+    assert.equal(JSON.parse(inBody).total_items, 3);
+    assert.match(await curl(url, "-d", "size=2"), /With curl, add -G/);
+  });
+});

@@ -2,22 +2,24 @@
 
 import { bindingOf } from "../../domain/key.ts";
 import { FILL } from "../../domain/reading.ts";
-import { array, idField, instantField, literal, number, object, oneOf, ref, text } from "../../domain/schema.ts";
-import { tankExample } from "../examples.ts";
-import { NO_PARAMETERS, textFilter } from "../parameters.ts";
+import { array, instantField, literal, number, object, oneOf, ref, text } from "../../domain/schema.ts";
+import { TankObject } from "../../domain/tank.ts";
+import { textFilter } from "../parameters.ts";
 import { JSON_TYPE, type ReadingOutcome, type Route, route } from "../route.ts";
 
 const MAX_READINGS_BYTES = 8_388_608;
 const MAX_MESSAGE_BYTES = 262_144;
 const MAX_READINGS = 10_000;
 const STATUSES = ["stored", "duplicate", "replaced", "waiting", "rejected"] as const;
+const REJECTED_EXAMPLE = "fill_percentage: must be from 0 to 100";
 
-const example = { device_id: tankExample.assigned_device_id, created_at: "2026-11-14T08:00:00.000Z", fill_percentage: 63.4 };
+const example = { device_id: "a84041c2f1827d3e", created_at: "2026-11-14T08:00:00.000Z", fill_percentage: 63.4 };
+const { id, assigned_device_id } = TankObject.properties;
 
 const NewReading = object(
   {
-    tank_id: idField("The tank; this or device_id", tankExample.id),
-    device_id: idField("The device that measured it; this or tank_id", tankExample.assigned_device_id),
+    tank_id: { ...id, description: "The tank; this or device_id" },
+    device_id: { ...assigned_device_id, description: "The device that measured it; this or tank_id" },
     created_at: instantField(
       "When it was measured; now, if omitted. With it, a reading that is sent twice is stored once. Only one reading per tank or device in a body may omit it",
     ),
@@ -43,7 +45,7 @@ const Results = object(
               "stored: it is new; duplicate: it was already stored; replaced: it replaced another value for the same instant; waiting: its device has no tank or no profile yet; rejected: see reason",
             examples: ["stored"],
           }),
-          reason: text({ description: "Why it was rejected", examples: ["fill_percentage: must be from 0 to 100"] }),
+          reason: text({ description: "Why it was rejected", examples: [REJECTED_EXAMPLE] }),
         },
         {},
         ["reason"],
@@ -54,15 +56,14 @@ const Results = object(
   { description: "The outcomes of the readings" },
 );
 
-export const ingestSchemas = { NewReading, Results };
+export const schemas = { NewReading, Results };
 
 const response = {
-  mediaType: JSON_TYPE,
   schema: ref("Results"),
   description: "The outcome of each reading; what was accepted is durable",
   examples: {
     stored: { object: "results", results: [{ status: "stored" }] },
-    rejected: { object: "results", results: [{ status: "rejected", reason: "fill_percentage: must be from 0 to 100" }] },
+    rejected: { object: "results", results: [{ status: "rejected", reason: REJECTED_EXAMPLE }] },
   },
 };
 
@@ -92,7 +93,6 @@ const webhook = (name: "chirpstack" | "tts", title: string, message: object): Ro
       examples: { message },
     },
     response,
-    errors: [],
     // Not async, here and below, so that the body can be garbage-collected while the store works.
     handle({ services, body, key, parameters }) {
       if (parameters.event !== undefined && parameters.event !== "up") return Promise.resolve(resultsOf([]));
@@ -100,7 +100,7 @@ const webhook = (name: "chirpstack" | "tts", title: string, message: object): Ro
     },
   });
 
-export const ingestRoutes: readonly Route[] = [
+export const routes: readonly Route[] = [
   route({
     method: "POST",
     path: "/ingest/v1/readings",
@@ -109,7 +109,6 @@ export const ingestRoutes: readonly Route[] = [
     description: `One reading, a list of up to ${MAX_READINGS}, or one per line. Each is validated by itself; the response is sent once the accepted ones are durable.`,
     tag: "Ingestion",
     requiredRole: "ingest",
-    parameters: NO_PARAMETERS,
     body: {
       kind: "readings",
       maxBytes: MAX_READINGS_BYTES,
@@ -119,7 +118,6 @@ export const ingestRoutes: readonly Route[] = [
       examples: { one: example, list: [example] },
     },
     response,
-    errors: [],
     handle: ({ services, items, key }) => services.ingest.readings(items, bindingOf(key)).then(resultsOf),
   }),
   webhook("chirpstack", "ChirpStack v4", {

@@ -1,11 +1,11 @@
 // GET /healthz, GET /readyz, GET /metrics: for the machines and people that run the service.
 
 import { literal, object, text } from "../../domain/schema.ts";
-import { JSON_TYPE, type Route, route } from "../route.ts";
+import { type Route, route } from "../route.ts";
 
 const status = (value: string) => object({ status: literal(value) }, { description: "The state of the service" });
 
-export const operationRoutes: readonly Route[] = [
+export const routes: readonly Route[] = [
   route({
     path: "/healthz",
     operation: "health",
@@ -14,13 +14,7 @@ export const operationRoutes: readonly Route[] = [
     tag: "Operations",
     requiredRole: "none",
     parameters: "ignored",
-    response: {
-      mediaType: JSON_TYPE,
-      schema: status("ok"),
-      description: "The process is alive",
-      examples: { ok: { status: "ok" } },
-    },
-    errors: [],
+    response: { schema: status("ok"), description: "The process is alive" },
     handle: async () => ({ status: "ok" }),
   }),
   route({
@@ -31,12 +25,7 @@ export const operationRoutes: readonly Route[] = [
     tag: "Operations",
     requiredRole: "none",
     parameters: "ignored",
-    response: {
-      mediaType: JSON_TYPE,
-      schema: status("ready"),
-      description: "The service is ready",
-      examples: { ready: { status: "ready" } },
-    },
+    response: { schema: status("ready"), description: "The service is ready" },
     errors: ["store_unavailable"],
     async handle({ reads }) {
       await reads.ping();
@@ -58,7 +47,6 @@ export const operationRoutes: readonly Route[] = [
       description: "The metrics",
       examples: { line: 'tank_monitor_request_duration_seconds_count{route="/v1/tanks",method="GET",status="200"} 42\n' },
     },
-    errors: [],
     handle: ({ metrics }) => metrics.text(),
   }),
 ];

@@ -3,52 +3,36 @@
 import { RequestError } from "../../domain/errors.ts";
 import { isPossibleId } from "../../domain/id.ts";
 import { TelemetryObject, telemetryJson } from "../../domain/reading.ts";
-import { anyOf, idField, literal, object, ref } from "../../domain/schema.ts";
+import { anyOf, literal, object, ref } from "../../domain/schema.ts";
 import { TankObject, tankObject } from "../../domain/tank.ts";
-import { tankExample, telemetryExample } from "../examples.ts";
-import { EMPTY_LIST, LIST_PARAMETERS, listExample, listJson, listSchema, NO_PARAMETERS, pageQuery } from "../parameters.ts";
-import { JSON_TYPE, type Route, route } from "../route.ts";
+import { LIST_PARAMETERS, listJson, listSchema, pageQuery } from "../parameters.ts";
+import { type Route, route } from "../route.ts";
 
-const TankList = listSchema(ref("Tank"), "One page of tanks");
-
-const DeletedTankObject = object(
-  {
-    id: idField("Identifier of the deleted tank", tankExample.id),
-    object: literal("tank"),
-    deleted: literal(true),
-  },
-  { description: "A deleted tank" },
-);
-
-const TelemetryList = listSchema(ref("Telemetry"), "One page of a tank's readings");
-
-export const tankSchemas = {
+export const schemas = {
   Tank: TankObject,
-  TankList,
-  DeletedTank: DeletedTankObject,
+  TankList: listSchema(ref("Tank"), "One page of tanks"),
+  DeletedTank: object(
+    {
+      id: { ...TankObject.properties.id, description: "Identifier of the deleted tank" },
+      object: literal("tank"),
+      deleted: literal(true),
+    },
+    { description: "A deleted tank" },
+  ),
   Telemetry: TelemetryObject,
-  TelemetryList,
+  TelemetryList: listSchema(ref("Telemetry"), "One page of a tank's readings"),
 };
 
-export const tankRoutes: readonly Route[] = [
+export const routes: readonly Route[] = [
   route({
     path: "/v1/tanks",
     operation: "listTanks",
     summary: "List tanks",
     description: "Tanks by creation date, newest first.",
     tag: "Tanks",
-    parameters: LIST_PARAMETERS,
-    response: {
-      mediaType: JSON_TYPE,
-      schema: ref("TankList"),
-      description: "One page of tanks",
-      examples: {
-        page: listExample(tankExample),
-        empty: EMPTY_LIST,
-      },
-    },
-    errors: [],
     requiredRole: "read",
+    parameters: LIST_PARAMETERS,
+    response: { schema: ref("TankList"), description: "One page of tanks" },
     async handle({ reads, scope, parameters }) {
       const query = pageQuery(parameters);
       return listJson(await reads.tankPage(query, scope), query, (one) => JSON.stringify(tankObject(one)));
@@ -60,15 +44,9 @@ export const tankRoutes: readonly Route[] = [
     summary: "Retrieve a tank",
     description: "One tank. Of a deleted one, only its identifier is returned, with `deleted` set to true.",
     tag: "Tanks",
-    parameters: NO_PARAMETERS,
-    response: {
-      mediaType: JSON_TYPE,
-      schema: anyOf(ref("Tank"), ref("DeletedTank")),
-      description: "The tank",
-      examples: { tank: tankExample, deleted: { id: tankExample.id, object: "tank", deleted: true } },
-    },
-    errors: ["tank_unknown"],
     requiredRole: "read",
+    response: { schema: anyOf(ref("Tank"), ref("DeletedTank")), description: "The tank" },
+    errors: ["tank_unknown"],
     async handle({ reads, scope, id }) {
       const found = isPossibleId(id) ? await reads.tankById(id, scope) : undefined;
       if (found === undefined) throw tankUnknown();
@@ -81,18 +59,10 @@ export const tankRoutes: readonly Route[] = [
     summary: "List telemetry of a tank",
     description: "The fill readings of one tank, newest first.",
     tag: "Telemetry",
-    parameters: LIST_PARAMETERS,
-    response: {
-      mediaType: JSON_TYPE,
-      schema: ref("TelemetryList"),
-      description: "One page of readings",
-      examples: {
-        page: listExample(telemetryExample),
-        empty: EMPTY_LIST,
-      },
-    },
-    errors: ["tank_unknown", "tank_deleted"],
     requiredRole: "read",
+    parameters: LIST_PARAMETERS,
+    response: { schema: ref("TelemetryList"), description: "One page of readings" },
+    errors: ["tank_unknown", "tank_deleted"],
     async handle({ reads, scope, id, parameters }) {
       const query = pageQuery(parameters);
       const found = isPossibleId(id) ? await reads.telemetryPage(id, query, scope) : undefined;

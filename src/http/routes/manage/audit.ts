@@ -4,62 +4,47 @@ import { AUDITED_ACTIONS, AUDITED_OBJECTS, type AuditEntry } from "../../../doma
 import { deviceKey } from "../../../domain/device.ts";
 import { formatInstant } from "../../../domain/instant.ts";
 import { instantField, integer, literal, object, oneOf, ref, text } from "../../../domain/schema.ts";
-import { choice, LIST_PARAMETERS, listExample, listJson, listSchema, pageQuery, textFilter } from "../../parameters.ts";
-import { JSON_TYPE, type Route, route } from "../../route.ts";
+import { choice, LIST_PARAMETERS, listJson, listSchema, pageQuery, textFilter } from "../../parameters.ts";
+import type { Route } from "../../route.ts";
+import { manageRoute } from "./shared.ts";
 
-const example = {
-  number: 4711,
-  object: "audit_entry",
-  created_at: "2026-11-14T09:30:00.000Z",
-  by: "key_01kxa8w5s0d2f4g6h8j0k2m4n6",
-  action: "changed",
-  type: "tank",
-  id: "tank_01kxa8w5s0b6h1k3p5x9z2f4g7",
-  changes: { min_fill_alert_percentage: { from: 20, to: 25 } },
+export const schemas = {
+  AuditEntry: object(
+    {
+      number: integer({ minimum: 1, description: "Sequence number from 1, without gaps", examples: [4711] }),
+      object: literal("audit_entry", { description: "Always `audit_entry`" }),
+      created_at: instantField("When it was done"),
+      by: text({
+        description: "The id of the key, or a description of who acted without one",
+        examples: ["key_01kxa8w5s0d2f4g6h8j0k2m4n6"],
+      }),
+      action: oneOf(AUDITED_ACTIONS, { description: "What was done", examples: ["changed"] }),
+      type: oneOf(AUDITED_OBJECTS, { description: "What it was done to", examples: ["tank"] }),
+      id: text({ description: "The id of that object", examples: ["tank_01kxa8w5s0b6h1k3p5x9z2f4g7"] }),
+      changes: {
+        type: "object",
+        description: "The fields that differ, each with its value before (`from`) and after (`to`)",
+        examples: [{ min_fill_alert_percentage: { from: 20, to: 25 } }],
+      },
+    },
+    { description: "An action: by whom, when, and what changed" },
+  ),
+  AuditList: listSchema(ref("AuditEntry"), "One page of the audit log"),
 };
 
-const AuditEntryObject = object(
-  {
-    number: integer({ minimum: 1, description: "Sequence number from 1, without gaps", examples: [example.number] }),
-    object: literal("audit_entry", { description: "Always `audit_entry`" }),
-    created_at: instantField("When it was done"),
-    by: text({ description: "The id of the key, or a description of who acted without one", examples: [example.by] }),
-    action: oneOf(AUDITED_ACTIONS, { description: "What was done", examples: ["changed"] }),
-    type: oneOf(AUDITED_OBJECTS, { description: "What it was done to", examples: ["tank"] }),
-    id: text({ description: "The id of that object", examples: [example.id] }),
-    changes: {
-      type: "object",
-      description: "The fields that differ, each with its value before (`from`) and after (`to`)",
-      examples: [example.changes],
-    },
-  },
-  { description: "An action: by whom, when, and what changed" },
-);
-const AuditList = listSchema(ref("AuditEntry"), "One page of the audit log");
-
-export const auditSchemas = { AuditEntry: AuditEntryObject, AuditList };
-
-export const auditRoutes: readonly Route[] = [
-  route({
+export const routes: readonly Route[] = [
+  manageRoute({
     path: "/manage/v1/audit",
     operation: "listAudit",
     summary: "List the audit log",
     description: "Who changed what, newest first.",
-    tag: "Management",
-    requiredRole: "manage",
     parameters: {
       ...LIST_PARAMETERS,
       by: textFilter("Only actions with this key"),
       type: choice(AUDITED_OBJECTS, "Only actions on objects of this type"),
       id: textFilter("Only actions on the object with this id"),
     },
-    response: {
-      mediaType: JSON_TYPE,
-      schema: ref("AuditList"),
-      description: "One page of the audit log",
-      examples: { page: listExample(example) },
-    },
-    errors: [],
+    response: { schema: ref("AuditList"), description: "One page of the audit log" },
     async handle({ services, parameters }) {
       const id = parameters.type === "device" && parameters.id !== undefined ? deviceKey(parameters.id) : parameters.id;
       const query = { ...pageQuery(parameters), by: parameters.by, object: parameters.type, id };

@@ -5,78 +5,46 @@ import { FLEET_STATES, type FleetEntry, marginOf } from "../../../domain/managem
 import { telemetryObject } from "../../../domain/reading.ts";
 import { literal, nullableNumber, object, oneOf, ref } from "../../../domain/schema.ts";
 import { tankObject } from "../../../domain/tank.ts";
-import { tankExample, telemetryExample } from "../../examples.ts";
-import {
-  choice,
-  duration,
-  LIST_PARAMETERS,
-  listExample,
-  listJson,
-  listSchema,
-  prefixFilter,
-  textFilter,
-} from "../../parameters.ts";
-import { JSON_TYPE, type Route, route } from "../../route.ts";
+import { choice, duration, listJson, listSchema, PAGE_PARAMETERS, prefixFilter, textFilter } from "../../parameters.ts";
+import type { Route } from "../../route.ts";
+import { manageRoute } from "./shared.ts";
 
-const FleetTank = object(
-  {
-    object: literal("fleet_tank", { description: "Always `fleet_tank`" }),
-    state: oneOf(FLEET_STATES, {
-      description: "low: at or below its threshold; unknown: it has no reading",
-      examples: ["low"],
-    }),
-    margin: nullableNumber({
-      description: "Percentage points above the threshold; negative below it",
-      examples: [43.4],
-    }),
-    age_seconds: nullableNumber({ description: "Age of the latest reading in seconds", examples: [5400] }),
-    latest: { anyOf: [ref("Telemetry"), { type: "null" }] },
-    tank: ref("Tank"),
-  },
-  { description: "A tank and how urgently it needs a delivery" },
-);
-const FleetList = listSchema(ref("FleetTank"), "One page of the fleet, the most urgent first");
-
-export const fleetSchemas = { FleetTank, FleetList };
-
-const example = {
-  object: "fleet_tank",
-  state: "ok",
-  margin: 43.4,
-  age_seconds: 5400,
-  latest: telemetryExample,
-  tank: tankExample,
+export const schemas = {
+  FleetTank: object(
+    {
+      object: literal("fleet_tank", { description: "Always `fleet_tank`" }),
+      state: oneOf(FLEET_STATES, {
+        description: "low: at or below its threshold; unknown: it has no reading",
+        examples: ["ok"],
+      }),
+      margin: nullableNumber({ description: "Percentage points above the threshold; negative below it", examples: [43.4] }),
+      age_seconds: nullableNumber({ description: "Age of the latest reading in seconds", examples: [5400] }),
+      latest: { anyOf: [ref("Telemetry"), { type: "null" }] },
+      tank: ref("Tank"),
+    },
+    { description: "A tank and how urgently it needs a delivery" },
+  ),
+  FleetList: listSchema(ref("FleetTank"), "One page of the fleet, the most urgent first"),
 };
 
-const SILENT_FOR = duration(
-  { description: "Only those without a reading for this long, such as 24h or 7d, or without any" },
-  undefined,
-);
-
-export const fleetRoutes: readonly Route[] = [
-  route({
+export const routes: readonly Route[] = [
+  manageRoute({
     path: "/manage/v1/fleet",
     operation: "listFleet",
     summary: "List tanks by urgency",
     description:
       "All tanks with their latest reading and the distance to their threshold, the most urgent first, those without a reading last.",
-    tag: "Management",
-    requiredRole: "manage",
     parameters: {
-      page: LIST_PARAMETERS.page,
-      size: LIST_PARAMETERS.size,
+      ...PAGE_PARAMETERS,
       state: choice(FLEET_STATES, "Only those in this state"),
-      silent_for: SILENT_FOR,
+      silent_for: duration(
+        { description: "Only those without a reading for this long, such as 24h or 7d, or without any" },
+        undefined,
+      ),
       owner_id: textFilter("Only those of this customer"),
       city: prefixFilter("city"),
     },
-    response: {
-      mediaType: JSON_TYPE,
-      schema: ref("FleetList"),
-      description: "One page of the fleet",
-      examples: { page: listExample(example) },
-    },
-    errors: [],
+    response: { schema: ref("FleetList"), description: "One page of the fleet" },
     async handle({ services, parameters }) {
       const now = services.management.clock();
       const { silent_for, ...rest } = parameters;

@@ -14,96 +14,66 @@ import {
   object,
   oneOf,
   ref,
+  type Schema,
 } from "../../../domain/schema.ts";
-import type { ManagementService } from "../../management.ts";
-import { duration, LIST_PARAMETERS, listExample, listJson, listSchema, NO_PARAMETERS } from "../../parameters.ts";
-import { JSON_TYPE, type Route, type RouteResponse, route } from "../../route.ts";
-import { createdResponse, idempotencyKeyOf, jsonBody, patchBody, resourceResponse } from "./shared.ts";
+import type { CreatedKey } from "../../management.ts";
+import { duration, listJson, listSchema, PAGE_PARAMETERS } from "../../parameters.ts";
+import type { Route, RouteResponse } from "../../route.ts";
+import { commandRoute, createdResponse, idempotencyKeyOf, jsonBody, manageRoute, patchBody, resourceResponse } from "./shared.ts";
 
 const PATH = "/manage/v1/keys";
 const DEFAULT_OVERLAP_MS = 24 * 3_600_000;
 
-const example = {
-  id: "key_01kxa8w5s0d2f4g6h8j0k2m4n6",
-  object: "key",
-  name: "gateway north",
-  role: "ingest",
-  customer_id: null,
-  device_id: null,
-  rate: null,
-  created_at: "2026-11-14T09:30:00.000Z",
-  expires_at: null,
-  revoked_at: null,
-  replaced_by: null,
-  state: "active",
-};
-
 const { name, role, customer_id, device_id, rate, expires_at } = NewKey.properties;
-const KeyObject = object(
+/** Null in the example, which is an active key without restrictions. */
+const unset = <T>(schema: Schema<T>): Schema<T> => ({ ...schema, examples: [null] });
+
+const Key = object(
   {
-    id: idField("Identifier of the key; not its secret", example.id),
+    id: idField("Identifier of the key; not its secret", "key_01kxa8w5s0d2f4g6h8j0k2m4n6"),
     object: literal("key", { description: "Always `key`" }),
     name,
     role,
-    customer_id,
-    device_id,
+    customer_id: unset(customer_id),
+    device_id: unset(device_id),
     rate,
     created_at: instantField("When the key was created"),
-    expires_at,
-    revoked_at: nullableInstantField("When the key was revoked"),
-    replaced_by: nullable(idField("The key that replaced it when it was rotated", example.id)),
+    expires_at: unset(expires_at),
+    revoked_at: unset(nullableInstantField("When the key was revoked")),
+    replaced_by: unset(nullable(idField("The key that replaced it when it was rotated", ""))),
     state: oneOf(KEY_STATES, { description: "Whether it is active, or why not", examples: ["active"] }),
   },
   { description: "A key, without its secret" },
 );
-const CreatedKey = object(
-  {
-    ...KeyObject.properties,
-    secret: nullableText({ description: "The key itself, shown only once; null if the request is replayed" }),
-  },
-  { description: "A new key with its secret" },
-);
-const KeyList = listSchema(ref("Key"), "One page of keys");
-
-export const keySchemas = { Key: KeyObject, CreatedKey, KeyList, NewKey, KeyChange: KeyChangeObject };
-
-const one = (description: string) => ({
-  mediaType: JSON_TYPE,
-  schema: ref("Key"),
-  description,
-  examples: { key: example },
-  etag: true as const,
+const secret = nullableText({
+  description: "The key itself, shown only once; null if the request is replayed",
+  examples: ["tm_4kB9vQ2mZt8xR1nLw7Hc5JyD3fG6sA0uQ9aZ"],
 });
-const created = {
-  mediaType: JSON_TYPE,
-  schema: ref("CreatedKey"),
-  description: "The new key with its secret",
-  examples: { key: { ...example, secret: "tm_4kB9vQ2mZt8xR1nLw7Hc5JyD3fG6sA0uQ9aZ" } },
-  etag: true as const,
-  statuses: [201] as const,
+
+export const schemas = {
+  Key,
+  CreatedKey: object({ ...Key.properties, secret }, { description: "A new key with its secret" }),
+  KeyList: listSchema(ref("Key"), "One page of keys"),
+  NewKey,
+  KeyChange: KeyChangeObject,
 };
 
-const OVERLAP = duration(
-  { default: "24h", description: "How long the old key continues to work, such as 24h or 30m" },
-  DEFAULT_OVERLAP_MS,
-);
+const one = (description: string) => ({ schema: ref("Key"), description, etag: true as const });
+const created = {
+  schema: ref("CreatedKey"),
+  description: "The new key with its secret",
+  etag: true,
+  statuses: [201],
+} as const;
 
-export const keyRoutes: readonly Route[] = [
-  route({
+export const routes: readonly Route[] = [
+  manageRoute({
     path: PATH,
     operation: "listKeys",
     summary: "List keys",
     description: "All keys, newest first, without their secrets.",
-    tag: "Management",
-    requiredRole: "manage",
-    parameters: { page: LIST_PARAMETERS.page, size: LIST_PARAMETERS.size },
-    response: {
-      mediaType: JSON_TYPE,
-      schema: ref("KeyList"),
-      description: "One page of keys",
-      examples: { page: listExample(example) },
-    },
-    errors: [],
+    parameters: PAGE_PARAMETERS,
+    response: { schema: ref("KeyList"), description: "One page of keys" },
     async handle({ services, parameters: { page, size } }) {
       const { reads, clock } = services.management;
       const keys = await reads.keyList();
@@ -113,96 +83,76 @@ export const keyRoutes: readonly Route[] = [
       );
     },
   }),
-  route({
+  manageRoute({
     method: "POST",
     path: PATH,
     operation: "createKey",
     summary: "Create a key",
     description: "Creates a key. Its secret is in this response and nowhere else.",
-    tag: "Management",
-    requiredRole: "manage",
-    parameters: NO_PARAMETERS,
     headers: ["Idempotency-Key"],
     body: jsonBody(ref("NewKey"), "The key", { name: "gateway north", role: "ingest" }),
     response: created,
-    errors: [],
-    async handle({ services, body, headers, key }) {
-      const { resource, replayed, secret } = await services.management.createKey(
-        body,
-        key.id,
-        idempotencyKeyOf(PATH, headers, body),
-      );
-      return createdResponse(PATH, { ...resource, object: { ...resource.object, secret } }, replayed);
+    async handle(request) {
+      const { services, body, key } = request;
+      return keyResponse(await services.management.createKey(body, key.id, idempotencyKeyOf(PATH, request)));
     },
   }),
-  route({
+  manageRoute({
     path: `${PATH}/:id`,
     operation: "inspectKey",
     summary: "Inspect a key",
     description: "One key, without its secret.",
-    tag: "Management",
-    requiredRole: "manage",
-    parameters: NO_PARAMETERS,
     response: one("The key"),
     errors: ["key_unknown"],
-    handle: ({ services, id }) => inspect(services.management, id),
+    async handle({ services, id }) {
+      const { reads, clock } = services.management;
+      const key = (await reads.keyList()).find((known) => known.id === id);
+      if (key === undefined) throw new RequestError("key_unknown", "There is no key with this id.");
+      return resourceResponse(keyResource(key, clock()));
+    },
   }),
-  route({
+  commandRoute({
     method: "PATCH",
     path: `${PATH}/:id`,
     operation: "changeKey",
     summary: "Change a key",
     description:
       "A JSON merge patch of its name, rate limit or expiry. To change its role, customer or device, create another key.",
-    tag: "Management",
-    requiredRole: "manage",
-    parameters: NO_PARAMETERS,
-    headers: ["If-Match"],
-    body: patchBody(ref("KeyChange"), "The changes", { rate: 50 }),
+    body: patchBody(ref("KeyChange"), { rate: 50 }),
     response: one("The changed key"),
     errors: ["key_unknown", "state_conflict"],
-    async handle({ services, body, headers, id, key }) {
-      const command = { type: "change_key", id, fields: body, ifMatch: headers.ifMatch } as const;
-      return resourceResponse((await services.management.execute(command, key.id)).resource);
-    },
+    command: ({ id, body, headers: { ifMatch } }) => ({ type: "change_key", id, fields: body, ifMatch }),
   }),
-  route({
+  commandRoute({
     method: "DELETE",
     path: `${PATH}/:id`,
     operation: "revokeKey",
     summary: "Revoke a key",
     description: "Revokes a key permanently. It stops working within a second.",
-    tag: "Management",
-    requiredRole: "manage",
-    parameters: NO_PARAMETERS,
-    headers: ["If-Match"],
     response: one("The revoked key"),
     errors: ["key_unknown"],
-    async handle({ services, headers, id, key }) {
-      const command = { type: "revoke_key", id, ifMatch: headers.ifMatch } as const;
-      return resourceResponse((await services.management.execute(command, key.id)).resource);
-    },
+    command: ({ id, headers: { ifMatch } }) => ({ type: "revoke_key", id, ifMatch }),
   }),
-  route({
+  manageRoute({
     method: "POST",
     path: `${PATH}/:id/rotate`,
     operation: "rotateKey",
     summary: "Rotate a key",
     description: "Creates a replacement with the same permissions and lifetime. The old key continues to work for the overlap.",
-    tag: "Management",
-    requiredRole: "manage",
-    parameters: { overlap: OVERLAP },
+    parameters: {
+      overlap: duration(
+        { default: "24h", description: "How long the old key continues to work, such as 24h or 30m" },
+        DEFAULT_OVERLAP_MS,
+      ),
+    },
     response: created,
     errors: ["key_unknown", "state_conflict"],
-    async handle({ services, id, key, parameters }) {
-      const { resource, secret } = await services.management.rotateKey(id, parameters.overlap, key.id);
-      return createdResponse(PATH, { ...resource, object: { ...resource.object, secret } }, false);
+    async handle({ services, id, key, parameters: { overlap } }) {
+      return keyResponse(await services.management.rotateKey(id, overlap, key.id));
     },
   }),
 ];
 
-async function inspect({ reads, clock }: ManagementService, id: string): Promise<RouteResponse> {
-  const key = (await reads.keyList()).find((known) => known.id === id);
-  if (key === undefined) throw new RequestError("key_unknown", "There is no key with this id.");
-  return resourceResponse(keyResource(key, clock()));
+function keyResponse({ resource, secret, replayed }: CreatedKey): RouteResponse {
+  return createdResponse(PATH, { ...resource, object: { ...resource.object, secret } }, replayed);
 }

@@ -2,103 +2,74 @@
 
 import { array, boolean, integer, literal, object, ref, text } from "../../../domain/schema.ts";
 import { invalidBody } from "../../../domain/validate.ts";
-import { customerExample, tankExample } from "../../examples.ts";
 import { flag } from "../../parameters.ts";
-import { JSON_TYPE, type Route, RouteResponse, route } from "../../route.ts";
-import { idempotencyKeyOf, jsonBody, REPLAYED } from "./shared.ts";
+import { type Route, RouteResponse } from "../../route.ts";
+import { idempotencyKeyOf, jsonBody, manageRoute, REPLAYED } from "./shared.ts";
+import { newTankExample } from "./tanks.ts";
 
 const PATH = "/manage/v1/provision";
 const MAX_ROWS = 50_000;
 const MAX_BODY_BYTES = 33_554_432;
 
-const Count = object({ new: integer({ minimum: 0 }), changed: integer({ minimum: 0 }), unchanged: integer({ minimum: 0 }) });
-const ProvisionedChange = object(
-  {
-    row: text({ description: "The position in the request", examples: ["tanks[0]"] }),
-    id: text({ description: "The id of the customer or tank", examples: [tankExample.id] }),
-    field: text({ description: "The field", examples: ["min_fill_alert_percentage"] }),
-    from: { description: "The old value", examples: [20] },
-    to: { description: "The new value", examples: [25] },
-  },
-  { description: "A field that changes" },
-);
-const Provisioning = object(
-  {
-    object: literal("provisioning", { description: "Always `provisioning`" }),
-    dry_run: boolean({ description: "Whether nothing was written" }),
-    customers: Count,
-    tanks: Count,
-    changes: array(ref("ProvisionedChange"), {
-      description: "The first 100 changes of existing objects, row by row",
-    }),
-    more_changes: integer({ minimum: 0, description: "Number of further changes" }),
-  },
-  { description: "The result of a provisioning" },
-);
+const Count = object({
+  new: integer({ minimum: 0 }),
+  changed: integer({ minimum: 0, examples: [1] }),
+  unchanged: integer({ minimum: 0 }),
+});
 
-export const provisionSchemas = { Provisioning, ProvisionedChange };
-
-const rows = (name: string) => array(ref(name), { maxItems: MAX_ROWS, description: "An existing id changes the object" });
-const example = {
-  customers: [{ id: customerExample.id, name: customerExample.name, email: customerExample.email }],
-  tanks: [
+export const schemas = {
+  Provisioning: object(
     {
-      id: tankExample.id,
-      name: tankExample.name,
-      owner_id: tankExample.owner_id,
-      capacity: 2700,
-      capacity_unit: "liters",
-      min_fill_alert_percentage: 20,
-      assigned_device_id: tankExample.assigned_device_id,
+      object: literal("provisioning", { description: "Always `provisioning`" }),
+      dry_run: boolean({ description: "Whether nothing was written" }),
+      customers: Count,
+      tanks: Count,
+      changes: array(ref("ProvisionedChange"), { description: "The first 100 changes of existing objects, row by row" }),
+      more_changes: integer({ minimum: 0, description: "Number of further changes" }),
     },
-  ],
+    { description: "The result of a provisioning" },
+  ),
+  ProvisionedChange: object(
+    {
+      row: text({ description: "The position in the request", examples: ["tanks[0]"] }),
+      id: text({ description: "The id of the customer or tank", examples: ["tank_01kxa8w5s0b6h1k3p5x9z2f4g7"] }),
+      field: text({ description: "The field", examples: ["min_fill_alert_percentage"] }),
+      from: { description: "The old value", examples: [20] },
+      to: { description: "The new value", examples: [25] },
+    },
+    { description: "A field that changes" },
+  ),
 };
 
-export const provisionRoutes: readonly Route[] = [
-  route({
+const rows = (name: string) => array(ref(name), { maxItems: MAX_ROWS, description: "An existing id changes the object" });
+const Provision = object({ customers: rows("NewCustomer"), tanks: rows("NewTank") }, {}, ["customers", "tanks"]);
+const example = {
+  customers: [{ id: newTankExample.owner_id, name: "Brenner Gas GmbH", email: "office@brenner-gas.example" }],
+  tanks: [newTankExample],
+};
+
+export const routes: readonly Route[] = [
+  manageRoute({
     method: "POST",
     path: PATH,
     operation: "provision",
     summary: "Create or change many customers and tanks",
     description: `Up to ${MAX_ROWS} in total, customers before tanks. All are validated before any is written, and all are written or none. An id may occur only once.`,
-    tag: "Management",
-    requiredRole: "manage",
     parameters: { dry_run: flag("Validates only, and writes nothing", false) },
     headers: ["Idempotency-Key"],
-    body: {
-      ...jsonBody(
-        object({ customers: rows("NewCustomer"), tanks: rows("NewTank") }, {}, ["customers", "tanks"]),
-        "The customers and the tanks",
-        example,
-      ),
-      maxBytes: MAX_BODY_BYTES,
-    },
-    response: {
-      mediaType: JSON_TYPE,
-      schema: ref("Provisioning"),
-      description: "What was created and changed, or would be",
-      examples: {
-        done: {
-          object: "provisioning",
-          dry_run: false,
-          customers: { new: 1, changed: 0, unchanged: 0 },
-          tanks: { new: 0, changed: 1, unchanged: 0 },
-          changes: [{ row: "tanks[0]", id: tankExample.id, field: "min_fill_alert_percentage", from: 25, to: 20 }],
-          more_changes: 0,
-        },
-      },
-    },
-    errors: [],
-    async handle({ services, body, headers, key, parameters }) {
+    body: { ...jsonBody(Provision, "The customers and the tanks", example), maxBytes: MAX_BODY_BYTES },
+    response: { schema: ref("Provisioning"), description: "What was created and changed, or would be" },
+    async handle(request) {
+      const { services, body, key, parameters } = request;
       const { management } = services;
       const { customers, tanks } = rowsIn(body);
       const command = {
         type: "provision",
         customers: customers.map((fields) => ({ newId: management.newId("cus"), fields })),
         tanks: tanks.map((fields) => ({ newId: management.newId("tank"), fields })),
-        isDry: parameters.dry_run,
+        isDryRun: parameters.dry_run,
       } as const;
-      const idempotencyKey = parameters.dry_run ? undefined : idempotencyKeyOf(PATH, headers, body);
+      const idempotencyKey = parameters.dry_run ? undefined : idempotencyKeyOf(PATH, request);
       const { resource, replayed } = await management.execute(command, key.id, idempotencyKey);
       return new RouteResponse(200, resource.object, replayed ? REPLAYED : {});
     },

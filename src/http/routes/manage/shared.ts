@@ -1,19 +1,52 @@
-// What the management routes share: request bodies, responses and idempotency keys.
+// What the management routes share: their definition, request bodies, responses and idempotency keys.
 
 import { hash } from "node:crypto";
-import type { IdempotencyKey } from "../../../domain/commands/command.ts";
+import type { Command, IdempotencyKey } from "../../../domain/commands/command.ts";
 import type { Resource } from "../../../domain/resource.ts";
 import { instantField, integer, nullable, object, type Schema } from "../../../domain/schema.ts";
-import { JSON_TYPE, type JsonBodyRule, PATCH_TYPES, type RequestHeaders, RouteResponse } from "../../route.ts";
+import type { ParameterSet } from "../../parameters.ts";
+import {
+  JSON_TYPE,
+  type JsonBodyRule,
+  PATCH_TYPES,
+  type RequestContent,
+  type Route,
+  type RouteRequest,
+  RouteResponse,
+  route,
+} from "../../route.ts";
+
+type ManageRoute<S extends ParameterSet> = Omit<Route<S>, "tag" | "requiredRole">;
+
+export function manageRoute<S extends ParameterSet>(definition: ManageRoute<S>): Route {
+  return route({ ...definition, tag: "Management", requiredRole: "manage" });
+}
+
+type CommandRoute<S extends ParameterSet> = Omit<ManageRoute<S>, "headers" | "handle"> & {
+  readonly command: (request: RouteRequest<S>) => Command;
+};
+
+/** A route that executes a command on one object and responds with the object. */
+export function commandRoute<S extends ParameterSet>({ command, ...definition }: CommandRoute<S>): Route {
+  return manageRoute<S>({
+    ...definition,
+    headers: ["If-Match"],
+    async handle(request) {
+      const { services, key } = request;
+      return resourceResponse((await services.management.execute(command(request), key.id)).resource);
+    },
+  });
+}
 
 const MAX_BODY_BYTES = 262_144;
+export const MERGE_PATCH = "A JSON merge patch: fields that are given change, `null` clears an optional field.";
 
 export function jsonBody(schema: Schema, description: string, example: object): JsonBodyRule {
   return { kind: "json", mediaTypes: [JSON_TYPE], maxBytes: MAX_BODY_BYTES, schema, description, examples: { example } };
 }
 
-export function patchBody(schema: Schema, description: string, example: object): JsonBodyRule {
-  return { ...jsonBody(schema, description, example), mediaTypes: PATCH_TYPES };
+export function patchBody(schema: Schema, example: object): JsonBodyRule {
+  return { ...jsonBody(schema, "The changes", example), mediaTypes: PATCH_TYPES };
 }
 
 export const resourceResponse = ({ object, etag }: Resource): RouteResponse => new RouteResponse(200, object, { etag });
@@ -25,10 +58,17 @@ export function createdResponse(path: string, { object, etag }: Resource, replay
 
 export const REPLAYED = { "idempotency-replayed": "true" };
 
-export function idempotencyKeyOf(path: string, headers: RequestHeaders, body: unknown): IdempotencyKey | undefined {
+export function idempotencyKeyOf(path: string, { headers, body }: RequestContent): IdempotencyKey | undefined {
   const { idempotencyKey: key } = headers;
   if (key === undefined) return undefined;
   return { key, fingerprint: hash("sha256", `${path} ${JSON.stringify(body)}`, "hex") };
+}
+
+/** Executes the creation once per idempotency key. */
+export async function create(path: string, request: RouteRequest, command: Command): Promise<RouteResponse> {
+  const { services, key } = request;
+  const { resource, replayed } = await services.management.execute(command, key.id, idempotencyKeyOf(path, request));
+  return createdResponse(path, resource, replayed);
 }
 
 /** Pending readings that a command released, under `taken_in`. */

@@ -1,0 +1,339 @@
+// Services for HTTP tests: one with a small fleet, an empty or small one to manage, and one with routes that return what they
+// were given.
+
+import { once } from "node:events";
+import type { AddressInfo } from "node:net";
+import { join } from "node:path";
+import { type ErrorCode, RequestError } from "../../src/domain/errors.ts";
+import type { Event } from "../../src/domain/events.ts";
+import type { Clock } from "../../src/domain/instant.ts";
+import { array, integer, literal, nullableText, number, object, oneOf, text } from "../../src/domain/schema.ts";
+import type { Store } from "../../src/domain/store.ts";
+import { validated } from "../../src/domain/validate.ts";
+import { LastSeen } from "../../src/http/last-seen.ts";
+import { localLimits } from "../../src/http/limits.ts";
+import { ManagementService } from "../../src/http/management.ts";
+import { NO_PARAMETERS, type Parameter } from "../../src/http/parameters.ts";
+import {
+  type BodyRule,
+  JSON_TYPE,
+  PATCH_TYPES,
+  type Route,
+  type RouteRequest,
+  RouteResponse,
+  route,
+} from "../../src/http/route.ts";
+import { buildServer, type ServerOptions } from "../../src/http/server.ts";
+import { createHttpIngest } from "../../src/ingest/http.ts";
+import { createIngest } from "../../src/ingest/ingest.ts";
+import { openMetrics } from "../../src/observe/metrics.ts";
+import { openStore } from "../../src/store/open.ts";
+import { heldClock } from "../support/clock.ts";
+import { type KeyWish, makeKey } from "../support/keys.ts";
+import { customerRecord, putReadings, tankRecord } from "../support/records.ts";
+import { type Lifetime, type Service, startService, temporaryFolder } from "../support/service.ts";
+import { expectStatus, type JsonClient, type JsonResponse, jsonClient } from "./client.ts";
+
+// Two customers and a deleted one, live and deleted tanks, readings.
+
+export const BRENNER = "cus_brenner";
+export const MOSER = "cus_moser";
+export const GONE = "cus_gone";
+
+export const HALL_READINGS = 25;
+const HOUR = 3_600_000;
+/** The newest reading of tank_hall. */
+export const NEWEST = Date.parse("2026-11-14T08:00:00.000Z");
+
+export type Fleet = Service & {
+  /** Secrets: the operator's key sees everything, the others one customer each. */
+  readonly operator: string;
+  readonly brenner: string;
+  readonly moser: string;
+};
+
+export async function startFleet(life: Lifetime, options: Parameters<typeof startService>[1] = {}): Promise<Fleet> {
+  const service = await startService(life, options);
+  await service.store.importCustomers([
+    customerRecord(BRENNER, {
+      created_at: "2025-03-02T08:15:30.123Z",
+      email: "office@brenner-gas.example",
+      last_seen_at: "2026-11-14T09:30:00Z",
+      name: "Brenner Gas GmbH",
+      phone: "+49 30 5550 0142",
+      updated_at: "2025-06-11T14:02:11.25Z",
+      verified_at: "2025-03-02T08:40:02Z",
+    }),
+    customerRecord(MOSER, { created_at: "2025-05-01T00:00:00Z" }),
+    customerRecord(GONE, { created_at: "2025-04-01T00:00:00Z", deleted: true }),
+  ]);
+  await service.store.importTanks([
+    tankRecord("tank_hall", BRENNER, {
+      assigned_device_id: "a84041c2f1827d3e",
+      capacity: 2700.5,
+      created_at: "2025-03-04T10:00:00Z",
+      custom_id: "HALL-3",
+      location: {
+        city: "Freiburg",
+        country: "Germany",
+        district: "Wiehre",
+        latitude: 47.9883,
+        longitude: 7.8567,
+        postal_code: "79100",
+        region: "Baden-Württemberg",
+        street: "Lindenweg",
+        street_number: "12a",
+      },
+      name: "Hall 3, north side",
+      updated_at: "2026-02-19T07:45:00Z",
+      use_case: "commercial",
+    }),
+    tankRecord("tank_yard", BRENNER, { created_at: "2025-03-05T10:00:00Z", capacity_unit: "gallons" }),
+    tankRecord("tank_mill", MOSER, { created_at: "2025-05-02T00:00:00Z" }),
+    tankRecord("tank_scrapped", BRENNER, { created_at: "2025-03-06T10:00:00Z", deleted: true }),
+    tankRecord("tank_sold", MOSER, { created_at: "2025-05-03T00:00:00Z", deleted: true }),
+  ]);
+  const hourly = Array.from({ length: HALL_READINGS }, (_, i) => [NEWEST - i * HOUR, 60 + i / 10] as const);
+  await putReadings(service.store, "tank_hall", hourly);
+  await putReadings(service.store, "tank_mill", hourly.slice(0, 3));
+  await putReadings(service.store, "tank_scrapped", hourly.slice(0, 2));
+  const operator = await service.key();
+  const brenner = await service.key({ customerId: BRENNER });
+  return { ...service, operator, brenner, moser: await service.key({ customerId: MOSER }) };
+}
+
+export type Endpoint = {
+  readonly operation: string;
+  /** Returns 200. */
+  readonly path: string;
+  readonly isList: boolean;
+  /** A path whose object does not exist, and the code of the error. */
+  readonly unknown?: { readonly path: string; readonly code: "customer_unknown" | "tank_unknown" };
+};
+
+const NO_CUSTOMER = { path: "/v1/customers/cus_nobody", code: "customer_unknown" } as const;
+const NO_TANK = { path: "/v1/tanks/tank_nothing", code: "tank_unknown" } as const;
+const NO_TELEMETRY = { path: "/v1/tanks/tank_nothing/telemetry", code: "tank_unknown" } as const;
+
+export const ENDPOINTS: readonly Endpoint[] = [
+  { operation: "listCustomers", path: "/v1/customers", isList: true },
+  { operation: "retrieveCustomer", path: `/v1/customers/${BRENNER}`, isList: false, unknown: NO_CUSTOMER },
+  { operation: "listTanks", path: "/v1/tanks", isList: true },
+  { operation: "retrieveTank", path: "/v1/tanks/tank_hall", isList: false, unknown: NO_TANK },
+  { operation: "listTelemetry", path: "/v1/tanks/tank_hall/telemetry", isList: true, unknown: NO_TELEMETRY },
+];
+
+// A service to manage, with a clock that the test moves.
+
+export type Managed = Service & {
+  /** With a manage key. */
+  readonly manage: JsonClient;
+  readonly forward: (milliseconds: number) => number;
+  readonly keyId: string;
+};
+
+export const CUSTOMER = { id: "c1", name: "Brenner Gas GmbH", email: "office@brenner-gas.example" };
+export const TANK = {
+  id: "t1",
+  owner_id: "c1",
+  name: "Hall 3",
+  capacity: 2700,
+  capacity_unit: "liters",
+  min_fill_alert_percentage: 20,
+  assigned_device_id: "d1",
+};
+
+export async function startEmpty(life: Lifetime): Promise<Managed> {
+  const held = heldClock();
+  const service = await startService(life, { clock: held.clock });
+  const manage = jsonClient(service, await service.key({ role: "manage", name: "office" }));
+  const [key] = await service.store.keyList();
+  return { ...service, manage, forward: held.forward, keyId: key?.id ?? "" };
+}
+
+/** With CUSTOMER and TANK. */
+export async function startManaged(life: Lifetime): Promise<Managed> {
+  const service = await startEmpty(life);
+  expectStatus(await service.manage("POST", "/manage/v1/customers", CUSTOMER), 201);
+  expectStatus(await service.manage("POST", "/manage/v1/tanks", TANK), 201);
+  return service;
+}
+
+/** `field message` of each field error. */
+export function fieldErrors({ body }: JsonResponse): string[] {
+  return (body["errors"] as { field: string; message: string }[]).map(({ field, message }) => `${field} ${message}`);
+}
+
+export const idsIn = ({ body }: JsonResponse): unknown[] => (body["data"] as { id: unknown }[]).map(({ id }) => id);
+
+// A server whose routes return what they were given, for what holds for all writes.
+
+export const MAX_BYTES = 65_536;
+export const MAX_ITEMS = 100;
+/** The limit of /ingest/v1/loads. */
+export const LARGE_BYTES = 16 * 1024 * 1024;
+
+const Thing = object(
+  {
+    name: text({ minLength: 1, maxLength: 20 }),
+    place: object({ latitude: number({ minimum: -90, maximum: 90 }), note: nullableText() }, {}, ["note"]),
+    marks: array(integer({ minimum: 0 }), { maxItems: 3 }),
+  },
+  {},
+  ["marks"],
+);
+const THING = { name: "valve", place: { latitude: 47.9 }, marks: [1, 2] };
+
+const Echo = object({
+  object: literal("echo"),
+  id: text(),
+  colour: text(),
+  key_id: text(),
+  role: oneOf(["read", "ingest", "manage"]),
+  customer_id: nullableText(),
+  idempotency_key: nullableText(),
+  if_match: nullableText(),
+  body: {},
+  items: array({}),
+});
+
+export type Echoed = {
+  readonly id: string;
+  readonly colour: string;
+  readonly key_id: string;
+  readonly role: string;
+  readonly customer_id: string | null;
+  readonly idempotency_key: string | null;
+  readonly if_match: string | null;
+  readonly body: unknown;
+  readonly items: readonly ({ readonly value: unknown } | { readonly unreadable: string })[];
+};
+
+function echo({ id, parameters, key, headers, body = null, items }: RouteRequest): object {
+  const { colour = "" } = parameters as { colour?: string };
+  const { idempotencyKey = null, ifMatch = null } = headers;
+  const caller = { key_id: key.id, role: key.role, customer_id: key.customer_id };
+  return { object: "echo", id, colour, ...caller, idempotency_key: idempotencyKey, if_match: ifMatch, body, items };
+}
+
+const EXAMPLE = {
+  ...{ object: "echo", id: "", colour: "", key_id: "key_1", role: "manage", customer_id: null },
+  ...{ idempotency_key: null, if_match: null, body: null, items: [] },
+};
+const response = { mediaType: JSON_TYPE, schema: Echo, description: "What was given", examples: { echo: EXAMPLE } } as const;
+const colour: Parameter<string> = {
+  schema: text({ description: "A colour" }),
+  fallback: "",
+  read: (given) => (/^[a-z]+$/.test(given) ? { value: given } : { must: "a colour" }),
+};
+const thing = { schema: Thing, description: "A thing", examples: { valve: THING } } as const;
+const body: BodyRule = { ...thing, kind: "json", maxBytes: MAX_BYTES, mediaTypes: [JSON_TYPE] };
+const managed = { tag: "Management", requiredRole: "manage", description: "For tests.", errors: [] } as const;
+const ingested = { ...managed, requiredRole: "ingest", tag: "Ingestion" } as const;
+const parameters = NO_PARAMETERS;
+const handle = async (request: RouteRequest) => echo(request);
+
+/** A PATCH of a thing with one of these ids fails with the code. */
+const ERROR_IDS: readonly ErrorCode[] = ["state_conflict", "precondition_failed", "idempotency_key_reused", "tank_unknown"];
+
+export const ECHO_ROUTES: readonly Route[] = [
+  route({
+    ...{ ...managed, path: "/manage/v1/things", operation: "listThings", summary: "List things" },
+    ...{ parameters: { colour }, response, handle },
+  }),
+  route({
+    ...{ ...managed, method: "POST", path: "/manage/v1/things", operation: "createThing", summary: "Create a thing" },
+    ...{ parameters, headers: ["Idempotency-Key"], body, response: { ...response, statuses: [201], etag: true } },
+    async handle(request) {
+      validated(Thing, request.body);
+      return new RouteResponse(201, echo(request), { location: "/manage/v1/things/1", etag: '"1"' });
+    },
+  }),
+  route({
+    ...{ ...managed, path: "/manage/v1/things/:id", operation: "retrieveThing", summary: "Retrieve a thing" },
+    ...{ parameters, response: { ...response, etag: true } },
+    handle: async (request) => new RouteResponse(200, echo(request), { etag: '"1"' }),
+  }),
+  route({
+    ...{ ...managed, path: "/manage/v1/things/first", operation: "retrieveFirstThing", summary: "Retrieve the first thing" },
+    ...{ parameters, response },
+    handle: async (request) => JSON.stringify(echo({ ...request, id: "the first" })),
+  }),
+  route({
+    ...{ ...managed, method: "PATCH", path: "/manage/v1/things/:id", operation: "changeThing", summary: "Change a thing" },
+    ...{ parameters: { colour }, headers: ["If-Match"], body: { ...body, mediaTypes: PATCH_TYPES } },
+    ...{ response: { ...response, statuses: [200, 201] }, errors: ERROR_IDS },
+    async handle(request) {
+      const code = ERROR_IDS.find((known) => known === request.id);
+      if (code !== undefined) throw new RequestError(code, "As requested.");
+      return echo(request);
+    },
+  }),
+  route({
+    ...{ ...managed, method: "DELETE", path: "/manage/v1/things/:id", operation: "deleteThing", summary: "Delete a thing" },
+    ...{ parameters: { colour }, response: { statuses: [204], description: "Deleted" } },
+    handle: async () => new RouteResponse(204),
+  }),
+  route({
+    ...{ ...managed, method: "POST", path: "/manage/v1/things/:id/restore", operation: "restoreThing" },
+    ...{ summary: "Restore a thing", parameters, response, handle },
+  }),
+  route({
+    ...{ ...managed, method: "PUT", path: "/manage/v1/things/:id/note", operation: "noteThing", summary: "Add a note" },
+    ...{ parameters, body: { ...body, optional: true }, response, handle },
+  }),
+  route({
+    ...{ ...ingested, method: "POST", path: "/ingest/v1/things", operation: "sendThings", summary: "Send things" },
+    ...{ parameters, response, handle },
+    body: { ...thing, examples: { one: THING, two: [THING, THING] }, kind: "readings", maxBytes: MAX_BYTES, maxItems: MAX_ITEMS },
+  }),
+  route({
+    ...{ ...ingested, method: "POST", path: "/ingest/v1/loads", operation: "sendLoad", summary: "Send a large string" },
+    ...{ parameters, body: { ...body, maxBytes: LARGE_BYTES }, response },
+    handle: async (request) => echo({ ...request, body: typeof request.body === "string" ? request.body.length : 0 }),
+  }),
+];
+
+export type EchoService = {
+  readonly url: string;
+  readonly events: readonly Event[];
+  readonly parts: ServerOptions;
+  readonly store: Store;
+  /** Creates a key, by default with the role `manage`, and returns its secret. */
+  readonly key: (options?: Partial<KeyWish>) => Promise<string>;
+};
+
+type EchoOptions = {
+  readonly corsOrigins?: readonly string[];
+  readonly timeouts?: ServerOptions["timeouts"];
+  readonly clock?: Clock;
+};
+
+export async function startEcho(life: Lifetime, options: EchoOptions = {}): Promise<EchoService> {
+  const { corsOrigins = [], timeouts = { headersMs: 5000, requestMs: 10_000 }, clock = Date.now } = options;
+  const events: Event[] = [];
+  const observe = (event: Event) => events.push(event);
+  const store = await openStore(`sqlite:${join(temporaryFolder(life), "echo.db")}`, observe);
+  const lastSeen = new LastSeen(store.updateLastSeen, clock, observe);
+  const metrics = openMetrics();
+  const ingest = createHttpIngest(createIngest(store, clock), clock);
+  const services = { ingest, management: new ManagementService(store, clock) };
+  const parts = {
+    ...{ reads: store, services, lastSeen, clock, observe, metrics, limits: localLimits(clock), routes: ECHO_ROUTES },
+    ...{ version: "0.0.0", rateLimit: 100, corsOrigins, trustProxy: false, timeouts },
+  };
+  const server = await buildServer(parts);
+  await server.listen({ host: "127.0.0.1", port: 0 });
+  life.after(async () => {
+    const closed = once(server.server, "close");
+    server.server.closeAllConnections();
+    await Promise.all([server.close(), closed]);
+    await lastSeen.stop();
+    await store.close();
+    metrics.close();
+  });
+  const { port } = server.server.address() as AddressInfo;
+  const defaults = { name: "test", role: "manage", customerId: null, deviceId: null, rate: null, lifetime: null } as const;
+  const key = async (given: Partial<KeyWish> = {}) => (await makeKey(store, clock, { ...defaults, ...given })).secret;
+  return { url: `http://127.0.0.1:${port}`, events, parts, store, key };
+}
