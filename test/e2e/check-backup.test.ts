@@ -39,8 +39,8 @@ suite("check", () => {
   test("each error is a line, exit 1; only --repair changes anything, and exits with 0", async (t) => {
     const here = workspace(t);
     await importLines(here, SMALL_FLEET);
-    corrupt(here, "UPDATE customer SET tank_count = 9 WHERE id = 'ada'; UPDATE telemetry SET total = 30 WHERE total = 3");
-    const found = "customer ada: there are 2 tanks, tank_count says 9\ntank a1: there are 3 readings, the total says 30\n";
+    corrupt(here, "UPDATE customer SET tank_count = 9 WHERE id = 'ada'; UPDATE head SET total = 30 WHERE total = 3");
+    const found = "customer ada: it has 2 tanks, tank_count says 9\ntank a1: it has 3 readings, the total says 30\n";
     for (let i = 0; i < 2; i++) {
       const { code, stdout, stderr } = await here.run(["check"]);
       assert.deepEqual([code, stdout], [1, found]);
@@ -48,8 +48,8 @@ suite("check", () => {
     }
     const json = await here.run(["check", "--json"]);
     assert.deepEqual(jsonLines(json.stdout), [
-      { where: "customer ada", what: "there are 2 tanks, tank_count says 9", repaired: false },
-      { where: "tank a1", what: "there are 3 readings, the total says 30", repaired: false },
+      { where: "customer ada", what: "it has 2 tanks, tank_count says 9", repaired: false },
+      { where: "tank a1", what: "it has 3 readings, the total says 30", repaired: false },
     ]);
     const repaired = await here.run(["check", "--repair"]);
     assert.deepEqual([repaired.code, repaired.stdout], [0, found.replaceAll("\n", " (repaired)\n")]);
@@ -63,7 +63,7 @@ suite("check", () => {
     corrupt(here, "UPDATE tank SET capacity = -1 WHERE id = 'b1'; UPDATE customer SET tank_count = 0 WHERE id = 'bob'");
     const { code, stdout, stderr } = await here.run(["check", "--repair"]);
     assert.equal(code, 1);
-    assert.match(stdout, /^customer bob: .* \(repaired\)\ntank b1: capacity: must be above 0; import it again, put right\n$/);
+    assert.match(stdout, /^customer bob: .* \(repaired\)\ntank b1: capacity: must be above 0; correct it and import it again\n$/);
     assert.match(stderr, /: 2 errors, 1 repaired\n$/);
     await importLines(here, [tank("b1", "bob", { capacity: 5 })], "right.ndjson");
     assert.equal((await here.run(["check"])).code, 0);
@@ -96,13 +96,13 @@ suite("check", () => {
     const key = await createKey(here);
     const service = await here.start();
     const path = `/v1/tanks/t/telemetry?created_at_gte=${reading("t", 1, 0)["created_at"]}`;
-    corrupt(here, "UPDATE telemetry SET total = 7; DELETE FROM reading_milestone");
+    corrupt(here, "UPDATE head SET total = 7; DELETE FROM reading_index");
     assert.equal((await list(service, "/v1/tanks/t/telemetry", key)).total_items, 7);
     const refused = await get(service, path, key);
     assert.equal(refused.status, 500, "rather no response than a wrong one");
     assert.equal((await here.run(["check", "--repair"])).code, 0);
     assert.equal((await list(service, path, key)).total_items, 999);
-    assert.match((await service.stop()).stderr, /a group of milestones is missing .* check --repair/);
+    assert.match((await service.stop()).stderr, /the rank index is damaged .* check --repair/);
   });
 });
 

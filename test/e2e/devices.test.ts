@@ -79,10 +79,10 @@ suite("devices, on a running service", () => {
   });
 
   test("a device in use needs --swap, and cannot be forgotten", async () => {
-    await cli.expectFailure(["device", "assign", "device-b1", "a1"], /serves tank b1.*--swap/);
+    await cli.expectFailure(["device", "assign", "device-b1", "a1"], /is assigned to tank b1.*--swap/);
     await cli.output("device", "assign", "device-b1", "a1", "--swap");
     assert.match(await cli.output("device", "show", "device-a1"), /^tank_id +b1$/m);
-    await cli.expectFailure(["device", "forget", "device-b1"], /serves tank a1/);
+    await cli.expectFailure(["device", "forget", "device-b1"], /assigned to tank a1/);
     await send("/ingest/v1/readings", { device_id: "stray", fill_percentage: 50 });
     assert.ok((await cli.items("device", "list")).some(({ id }) => id === "stray"));
     assert.match((await cli.run(["device", "forget", "stray"])).stderr, /forgotten; 1 pending reading removed\n/);

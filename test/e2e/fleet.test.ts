@@ -107,7 +107,7 @@ suite("on a running service", () => {
   });
 
   test("a device in use is rejected without --swap", async () => {
-    await cli.expectFailure(["tank", "update", "a1", "--device", "device-b1"], /device-b1 serves tank b1.*--swap/);
+    await cli.expectFailure(["tank", "update", "a1", "--device", "device-b1"], /device-b1 is assigned to tank b1.*--swap/);
     await cli.output("tank", "update", "a1", "--device", "device-b1", "--swap");
     assert.deepEqual(ids(await cli.items("tank", "list", "--device", "device-a1")), ["b1"]);
     assert.deepEqual(ids(await cli.items("tank", "list", "--device", "device-b1")), ["a1"]);

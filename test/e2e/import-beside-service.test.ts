@@ -10,7 +10,7 @@ import { type Item, type List, list } from "./requests.ts";
 
 const CUSTOMERS = 60;
 const TANKS = 90;
-const READINGS = 25_000;
+const READINGS = 40_000;
 const MAX_RESPONSE_MS = 1500;
 
 /** The version is in every field of an object, and in the owner of a tank. */
@@ -98,7 +98,7 @@ test("during an import responses have consistent objects, exact totals that only
 
   const slowest = Math.max(...durations);
   assert.ok(slowest < MAX_RESPONSE_MS, `the slowest of ${durations.length} responses took ${Math.round(slowest)} ms`);
-  assert.ok(totals.size > 5, "the readers saw the import grow");
+  assert.ok(totals.size > 3, "the readers saw the import grow");
   const { data } = await list(service, "/v1/tanks/t5/telemetry?size=1", key);
   assert.equal(data[0]?.["fill_percentage"], 2);
 });

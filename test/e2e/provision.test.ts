@@ -108,7 +108,7 @@ suite("provisioning, on the database", () => {
     [
       "an id twice",
       "id,name,email\na,A,a@x.example\nb,B,b@x.example\na,C,c@x.example\n",
-      /x\.csv:4: id: "a" stands in x\.csv:2 already/,
+      /x\.csv:4: id: "a" is already used in x\.csv:2/,
     ],
     [
       "a short row and no JSON beside other errors",

@@ -49,9 +49,7 @@ const example = {
 };
 
 export const routes: readonly Route[] = [
-  manageRoute({
-    method: "POST",
-    path: PATH,
+  manageRoute("POST", PATH, {
     operation: "provision",
     summary: "Create or change many customers and tanks",
     description: `Up to ${MAX_ROWS} in total, customers before tanks. All are validated before any is written, and all are written or none. An id may occur only once.`,
@@ -67,7 +65,7 @@ export const routes: readonly Route[] = [
         type: "provision",
         customers: customers.map((fields) => ({ newId: management.newId("cus"), fields })),
         tanks: tanks.map((fields) => ({ newId: management.newId("tank"), fields })),
-        isDry: parameters.dry_run,
+        isDryRun: parameters.dry_run,
       } as const;
       const idempotencyKey = parameters.dry_run ? undefined : idempotencyKeyOf(PATH, request);
       const { resource, replayed } = await management.execute(command, key.id, idempotencyKey);
