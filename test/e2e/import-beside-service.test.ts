@@ -98,7 +98,7 @@ test("during an import responses have consistent objects, exact totals that only
 
   const slowest = Math.max(...durations);
   assert.ok(slowest < MAX_RESPONSE_MS, `the slowest of ${durations.length} responses took ${Math.round(slowest)} ms`);
-  assert.ok(totals.size > 3, "the readers saw the import grow");
+  assert.ok(totals.size > 2, "the readers saw the import grow");
   const { data } = await list(service, "/v1/tanks/t5/telemetry?size=1", key);
   assert.equal(data[0]?.["fill_percentage"], 2);
 });
