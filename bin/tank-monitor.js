@@ -33,7 +33,8 @@ async function runHere() {
   // folder cannot be written.
   const cache = getCompileCacheDir();
   if (cache !== undefined) process.env.NODE_COMPILE_CACHE = cache;
-  await import(main.href);
+  const { runCommandLine } = await import(main.href);
+  process.exitCode = await runCommandLine(process.argv.slice(2));
 }
 
 /** The Node that npm brought along for this platform. */

@@ -138,10 +138,13 @@ process.stdout.on("error", (error: NodeJS.ErrnoException) => {
 /** Messages that cannot be shown do not stop the program. */
 process.stderr.on("error", () => {});
 
-try {
-  process.exitCode = await main(process.argv.slice(2));
-} catch (error) {
-  const { message, exitCode } = describeFatalError(error);
-  say(`tank-monitor: ${message}`);
-  process.exitCode = exitCode;
+/** Runs a command line and returns its exit code. */
+export async function runCommandLine(words: readonly string[]): Promise<number> {
+  try {
+    return await main(words);
+  } catch (error) {
+    const { message, exitCode } = describeFatalError(error);
+    say(`tank-monitor: ${message}`);
+    return exitCode;
+  }
 }

@@ -13,7 +13,7 @@ import { bindingOf } from "./domain/key.ts";
 import type { Reads } from "./domain/store.ts";
 import { listenError, numericHost } from "./http/address.ts";
 import { KeyRing, requireRole, wrongKeysThrottled } from "./http/auth.ts";
-import { andThen, KeyLimits, type Limits, type RateDecision, WrongKeys } from "./http/limits.ts";
+import { andThen, type Limits, type RateDecision, RateLimits } from "./http/limits.ts";
 import type { Ingest } from "./ingest/ingest.ts";
 import type { Authenticate } from "./ingest/mqtt/authentication.ts";
 import type { BrokerIdentity } from "./ingest/mqtt/broker-connection.ts";
@@ -108,17 +108,16 @@ function identityOf({ databaseUrl, host, port }: Config, worker: number): Broker
 /** As over HTTP: wrong keys from one address are throttled, and a message counts as a request. */
 function createAuthenticate({ reads, clock, limits, config }: MqttDependencies): Authenticate {
   const keys = new KeyRing(reads, clock);
-  const keyLimits = new KeyLimits(limits, config.rateLimit);
-  const wrongKeys = config.rateLimit === 0 ? undefined : new WrongKeys(limits);
+  const rateLimits = new RateLimits(limits, config.rateLimit);
   return async (secret, address) => {
     try {
       const caller = await keys.callerOf(secret);
       requireRole(caller, "ingest");
-      const takeToken = () => andThen(keyLimits.take(caller.key), delayOf);
+      const takeToken = () => andThen(rateLimits.take(caller.key), delayOf);
       return { keyId: caller.key.id, sender: bindingOf(caller.key), takeToken };
     } catch (error) {
       const isWrong = error instanceof RequestError && error.code === "key_invalid";
-      throw isWrong && (await wrongKeys?.isFlood(address)) === true ? wrongKeysThrottled() : error;
+      throw isWrong && (await rateLimits.isFlood(address)) ? wrongKeysThrottled() : error;
     }
   };
 }

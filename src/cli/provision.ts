@@ -141,7 +141,7 @@ class ProvisionInput {
   isCertain({ field, message }: FieldError): boolean {
     const isMalformed = this.#malformed.has(ROW.exec(field)?.[0] ?? "");
     if (isMalformed && /is missing$/.test(message)) return false;
-    const mayDepend = /^(names no customer|no such customer|serves tank )/.test(message);
+    const mayDepend = /^(no such customer|is already assigned to tank )/.test(message);
     return !mayDepend || (this.#malformed.size === 0 && !this.#isIncomplete);
   }
 

@@ -1,152 +1,72 @@
-// What becomes of customers and tanks when records arrive: each is judged on what the ones before it left. Pure; the store
-// brings what is known, and writes what has changed in the end.
+// Customers and tanks before and after a change, and how devices follow the tanks that name them.
 
 import { isDeepStrictEqual } from "node:util";
 import type { Customer } from "./customer.ts";
 import { type Device, type DeviceMove, deviceKey, moveDevice, unknownDevice } from "./device.ts";
 import type { Instant } from "./instant.ts";
-import type { CustomerRecord, RecordOutcome, TankRecord } from "./records.ts";
 import type { Shape } from "./shape.ts";
 import type { Tank } from "./tank.ts";
 
 export type CustomerState = { readonly customer: Customer; readonly deleted: boolean };
 export type TankState = { readonly tank: Tank; readonly deleted: boolean };
-/** With what the interface does not show. */
+/** The shape is not part of the public interface. */
 export type TankWithShape = TankState & { readonly shape: Shape | null };
 
-/** An object before and after; it was not there where there is no before. */
+/** `before` is undefined for an object that is created. */
 export type Change<S> = { readonly id: string; readonly before: S | undefined; readonly after: S };
-export type ImportPlan<S> = { readonly outcomes: RecordOutcome[]; readonly changes: Change<S>[] };
 
-export function recordIds(records: readonly (CustomerRecord | TankRecord)[]): string[] {
-  return records.map(recordId);
+/** The differences between two states of a set of objects. */
+export function changesBetween<S>(before: ReadonlyMap<string, S>, after: ReadonlyMap<string, S>): Change<S>[] {
+  return [...after]
+    .filter(([id, state]) => before.get(id) !== state)
+    .map(([id, state]) => ({ id, before: before.get(id), after: state }));
 }
 
-function recordId(record: CustomerRecord | TankRecord): string {
-  if ("remove" in record) return record.remove;
-  return "customer" in record ? record.customer.id : record.tank.id;
-}
-
-export function planCustomerImport(
-  records: readonly CustomerRecord[],
-  known: ReadonlyMap<string, CustomerState>,
-): ImportPlan<CustomerState> {
-  return planImport(records, known, "customer", (record, before) => {
-    const last_seen_at = latest(record.customer.last_seen_at, before?.customer.last_seen_at ?? null);
-    const after = { customer: { ...record.customer, last_seen_at }, deleted: record.deleted };
-    const isSame = before !== undefined && before.deleted === after.deleted && hasSameFields(after.customer, before.customer);
-    return isSame ? "unchanged" : after;
-  });
-}
-
-/** `owners` are the customers that exist, deleted or not; `devices` those in question, by their keys. */
-export function planTankImport(
-  records: readonly TankRecord[],
-  known: ReadonlyMap<string, TankWithShape>,
-  owners: ReadonlySet<string>,
-  devices: ReadonlyMap<string, Device>,
-): ImportPlan<TankWithShape> {
-  const serves = new Map(Array.from(devices, ([key, { tank_id }]) => [key, tank_id]));
-  function follow(before: TankState | undefined, after: TankState): void {
-    const old = deviceOf(before);
-    const taken = deviceOf(after);
-    if (old !== undefined && serves.get(old) === before?.tank.id) serves.set(old, null);
-    if (taken !== undefined) serves.set(taken, after.tank.id);
-  }
-  return planImport(
-    records,
-    known,
-    "tank",
-    (record, before) => {
-      const { tank, deleted } = record;
-      const shape = record.shape === undefined ? (before?.shape ?? null) : record.shape;
-      const isSame = before !== undefined && before.deleted === deleted && hasSameFields(tank, before.tank);
-      if (isSame && isDeepStrictEqual(shape, before.shape)) return "unchanged";
-      if (!owners.has(tank.owner_id)) return { rejected: "owner_id: there is no customer with this id" };
-      const other = deleted ? null : (serves.get(deviceKey(tank.assigned_device_id)) ?? null);
-      if (other === null || other === tank.id) return { tank, deleted, shape };
-      return { rejected: `assigned_device_id: this device serves tank ${other} already` };
-    },
-    follow,
-  );
-}
-
-function planImport<R extends object, S extends { readonly deleted: boolean }>(
-  records: readonly (R | { readonly remove: string })[],
-  known: ReadonlyMap<string, S>,
-  word: string,
-  judge: (record: R, before: S | undefined) => S | RecordOutcome,
-  follow: (before: S | undefined, after: S) => void = () => {},
-): ImportPlan<S> {
-  const now = new Map(known);
-  function put(record: R | { readonly remove: string }): RecordOutcome {
-    const id = recordId(record as unknown as CustomerRecord | TankRecord);
-    const before = now.get(id);
-    let after: S | RecordOutcome;
-    if (!("remove" in record)) after = judge(record, before);
-    else if (before === undefined) after = { rejected: `id: there is no ${word} with this id to delete` };
-    else after = before.deleted ? "unchanged" : { ...before, deleted: true };
-    if (typeof after === "string" || "rejected" in after) return after;
-    follow(before, after);
-    now.set(id, after);
-    return before === undefined ? "new" : "changed";
-  }
-  const outcomes = records.map(put);
-  const changes: Change<S>[] = [];
-  for (const [id, after] of now) if (known.get(id) !== after) changes.push({ id, before: known.get(id), after });
-  return { outcomes, changes };
-}
-
-/** The tanks whose shapes have changed, each with its new one. */
+/** The new shape of each tank whose shape changes. */
 export function changedShapes(changes: readonly Change<TankWithShape>[]): Map<string, Shape | null> {
-  const different = changes.filter(({ before, after }) => !isDeepStrictEqual(before?.shape ?? null, after.shape));
-  return new Map(different.map(({ id, after }) => [id, after.shape]));
+  const changed = changes.filter(({ before, after }) => !isDeepStrictEqual(before?.shape ?? null, after.shape));
+  return new Map(changed.map(({ id, after }) => [id, after.shape]));
 }
 
-/**
- * The tank gives up the device it has. Where devices move between the tanks of one write, all are given up before any is
- * taken, so that the order of writing does not matter.
- */
+/** The live tank gives up its device. Devices are released before any is assigned, so that tanks can exchange them. */
 export function releasesDevice({ before, after }: Change<TankState>): boolean {
   if (before === undefined || before.deleted) return false;
   return after.deleted || before.tank.assigned_device_id !== after.tank.assigned_device_id;
 }
 
-/** The device that serves the tank, by its key; a deleted tank has none. */
+/** The key of the device that serves the tank; a deleted tank has none. */
 function deviceOf(state: TankState | undefined): string | undefined {
   return state === undefined || state.deleted ? undefined : deviceKey(state.tank.assigned_device_id);
 }
 
-/** The devices that these changes concern, by their keys. */
+/** The keys of all devices that these changes release or assign. */
 export function affectedDevices(changes: readonly Change<TankState>[]): string[] {
-  return [...new Set(changes.flatMap(({ before, after }) => [deviceOf(before), deviceOf(after)]))].filter(
-    (key) => key !== undefined,
-  );
+  const keys = changes.flatMap(({ before, after }) => [deviceOf(before), deviceOf(after)]);
+  return [...new Set(keys)].filter((key) => key !== undefined);
 }
 
-/** How the devices follow the tanks: all are let go before any is taken. */
 export function deviceMoves(
   changes: readonly Change<TankState>[],
-  known: ReadonlyMap<string, Device>,
+  devices: ReadonlyMap<string, { readonly device: Device }>,
   at: Instant,
 ): DeviceMove[] {
-  const serves = new Map<string, string | null>();
+  const tankOf = new Map<string, string | null>();
   for (const { id, before } of changes) {
     const key = deviceOf(before);
-    // A device that two tanks have, which should not be, stays where it is.
-    if (key !== undefined && (known.get(key)?.tank_id ?? id) === id) serves.set(key, null);
+    // In a damaged database two tanks may name one device: it stays where it is.
+    if (key !== undefined && (devices.get(key)?.device.tank_id ?? id) === id) tankOf.set(key, null);
   }
   for (const { id, after } of changes) {
     const key = deviceOf(after);
-    if (key !== undefined) serves.set(key, id);
+    if (key !== undefined) tankOf.set(key, id);
   }
-  return [...serves].flatMap(([key, tankId]) => {
-    const device = known.get(key) ?? unknownDevice(key);
-    return device.tank_id === tankId && known.has(key) ? [] : [moveDevice(device, tankId, at)];
+  return [...tankOf].flatMap(([key, tankId]) => {
+    const known = devices.get(key)?.device;
+    return known !== undefined && known.tank_id === tankId ? [] : [moveDevice(known ?? unknownDevice(key), tankId, at)];
   });
 }
 
-/** Every field of the one is that of the other. */
+/** Whether every field of `one` has the same value in `other`. */
 export function hasSameFields(one: object, other: object): boolean {
   return Object.entries(one).every(([name, value]) => {
     const known = (other as Record<string, unknown>)[name];
@@ -155,8 +75,4 @@ export function hasSameFields(one: object, other: object): boolean {
       typeof value === "object" && value !== null && typeof known === "object" && known !== null && hasSameFields(value, known)
     );
   });
-}
-
-function latest(a: number | null, b: number | null): number | null {
-  return a === null || (b !== null && b > a) ? b : a;
 }

@@ -21,8 +21,6 @@ export type Device = {
   /** Start of the current assignment; `EARLIEST` if there was none before it. */
   readonly since: Instant;
   readonly profile: ProfileChoice | null;
-  /** It has pending readings. */
-  readonly hasPending?: boolean;
 };
 
 /** The name of a built-in profile, or one of the operator's own. */

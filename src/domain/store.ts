@@ -1,8 +1,8 @@
-// The port to the database: named questions, answered by each engine in `src/store`. What holds for every engine:
-// - an answer is of one snapshot; a write is durable when its promise resolves, and whole or not at all;
-// - a database that cannot be reached is a `store_unavailable` refusal, nothing else is thrown for it;
-// - `tank_count`, the number of readings of a tank, the fleet, the audit log, and which device serves which tank are kept in
-//   the transaction that changes them; what waited for a change is taken in with it.
+// The interface to the database, implemented by each engine in `src/store`. For every engine:
+// - a read sees one snapshot; a write is durable when its promise resolves, and is stored completely or not at all;
+// - while the database cannot be reached, calls fail with a `store_unavailable` error;
+// - counts, the fleet, the audit log and device assignments are updated in the transaction that changes what they follow from,
+//   and pending readings are released in the transaction that makes them storable.
 
 import type { AuditContext } from "./audit.ts";
 import type { Command, CommandResult, IdempotencyKey } from "./commands/command.ts";
@@ -17,43 +17,41 @@ import type { CustomerRecord, DeviceRecord, DeviceWithHistory, RecordOutcome, Ta
 import type { Shape } from "./shape.ts";
 import type { Tank } from "./tank.ts";
 
-/** `undefined`: there is no such object, or it is out of sight; `deleted`: it was there once. */
+/** `undefined`: there is no such object, or it is out of scope. */
 export type Found<T> = T | "deleted" | undefined;
 
 export type CustomerQuery = PageQuery & { readonly email: string | undefined };
 
 export interface Reads {
-  customerById(id: string, sight: Scope): Promise<Found<CustomerWithCount>>;
-  customerPage(question: CustomerQuery, sight: Scope): Promise<Page<CustomerWithCount>>;
-  tankById(id: string, sight: Scope): Promise<Found<Tank>>;
-  tankPage(question: PageQuery, sight: Scope): Promise<Page<Tank>>;
-  telemetryPage(tankId: string, question: PageQuery, sight: Scope): Promise<Found<Page<Reading>>>;
+  customerById(id: string, scope: Scope): Promise<Found<CustomerWithCount>>;
+  customerPage(query: CustomerQuery, scope: Scope): Promise<Page<CustomerWithCount>>;
+  tankById(id: string, scope: Scope): Promise<Found<Tank>>;
+  tankPage(query: PageQuery, scope: Scope): Promise<Page<Tank>>;
+  telemetryPage(tankId: string, query: PageQuery, scope: Scope): Promise<Found<Page<Reading>>>;
   keyByHash(hash: string): Promise<StoredKey | undefined>;
-  /** Resolves when the database answers. */
+  /** Resolves if the database answers. */
   ping(): Promise<void>;
 }
 
-/** How many readings of one device may wait; the newest stay. */
+/** Pending readings of one device; the newest are kept. */
 export const MAX_PENDING = 1000;
 
 export interface Writes {
-  /** Each record replaces the object of its id, or makes it. `last_seen_at` alone never moves back. */
-  importCustomers(records: readonly CustomerRecord[], occasion?: AuditContext): Promise<RecordOutcome[]>;
-  importTanks(records: readonly TankRecord[], occasion?: AuditContext): Promise<RecordOutcome[]>;
-  /** What is named of a device is replaced; `since`, `dropped` and where it served before never lose what is known. */
-  importDevices(records: readonly DeviceRecord[], occasion?: AuditContext): Promise<RecordOutcome[]>;
-  /** Readings go to the tank that had their device at their instant; what has none yet waits. */
+  /** Each record replaces the object with its id, or creates it. `last_seen_at` never goes back. */
+  importCustomers(records: readonly CustomerRecord[], context?: AuditContext): Promise<RecordOutcome[]>;
+  importTanks(records: readonly TankRecord[], context?: AuditContext): Promise<RecordOutcome[]>;
+  /** Replaces the fields that are given; past assignments are only added to. */
+  importDevices(records: readonly DeviceRecord[], context?: AuditContext): Promise<RecordOutcome[]>;
   ingest(batch: IncomingBatch): Promise<IngestResult>;
-  /** What was ordered once under the same key of the same sender within a day is not done again, but answered as it was. */
-  execute(order: Command, occasion: AuditContext, once?: IdempotencyKey): Promise<CommandResult>;
+  /** With an idempotency key, a command of the same caller is executed once within 24 hours. */
+  execute(command: Command, context: AuditContext, key?: IdempotencyKey): Promise<CommandResult>;
   updateLastSeen(seen: ReadonlyMap<string, Instant>): Promise<void>;
 }
 
-/** Something that is not as it must be: what it is about, and one sentence that says what was expected and what was found. */
+/** One inconsistency: where it is, and what was expected and found. */
 export type Finding = { readonly where: string; readonly what: string; readonly repaired: boolean };
-/** How much was looked at. */
+/** What was checked. */
 export type CheckTotals = { readonly customers: number; readonly tanks: number; readonly readings: number };
-
 export type ExportRecord =
   | { readonly kind: "customer"; readonly customer: CustomerWithCount; readonly deleted: boolean }
   | { readonly kind: "tank"; readonly tank: Tank; readonly deleted: boolean; readonly shape: Shape | null }
@@ -61,23 +59,25 @@ export type ExportRecord =
   | { readonly kind: "readings"; readonly tankId: string; readonly readings: readonly Reading[] }
   | { readonly kind: "waiting"; readonly waiting: PendingReading };
 
-/** What only the command line asks. */
-interface Maintenance {
+export type Progress = (done: number, total: number) => void;
+
+/** For the command line. */
+export interface Maintenance {
   isEmpty(): Promise<boolean>;
-  /** A whole copy at `file`, made while others read and write. */
-  backup(file: string, progress: (done: number, total: number) => void): Promise<void>;
+  /** A complete copy in `file`; others can read and write meanwhile. */
+  backup(file: string, progress: Progress): Promise<void>;
   /**
-   * Every object and reading, of one snapshot: customers, tanks, devices, then the readings of each tank, oldest first, and
-   * what waits. Keys, the audit log, and what was ordered once are not in it.
+   * All objects and readings of one snapshot: customers, tanks, devices, the readings of each tank, oldest first, and pending
+   * readings. Without keys, audit log and idempotency keys.
    */
   exportRecords(): AsyncIterable<ExportRecord>;
   /**
-   * Holds every count, milestone and rule against the data, while others read and write; a little at a time, each bit of one
-   * snapshot. With `repair`, what can be derived is made anew, in a write that looks again first.
+   * Compares every count, index and rule with the data, in short snapshots, while others read and write. With `repair`,
+   * derived data is rebuilt, in a write that checks again first.
    */
-  check(repair: boolean, progress: (done: number, total: number) => void): AsyncGenerator<Finding, CheckTotals, void>;
-  /** A copy for trying a change on; `close` removes it. */
-  scratchCopy(progress: (done: number, total: number) => void): Promise<Store>;
+  check(repair: boolean, progress: Progress): AsyncGenerator<Finding, CheckTotals, void>;
+  /** A temporary copy of the database; `close` removes it. */
+  scratchCopy(progress: Progress): Promise<Store>;
 }
 
 export interface Store extends Reads, ManagementReads, Writes, Maintenance {

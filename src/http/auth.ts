@@ -16,7 +16,7 @@ import {
 } from "../domain/key.ts";
 import type { Reads } from "../domain/store.ts";
 import type { LastSeen } from "./last-seen.ts";
-import { andThen, KeyLimits, type Limits, type RateDecision, WrongKeys } from "./limits.ts";
+import { andThen, type Limits, type RateDecision, RateLimits } from "./limits.ts";
 
 export type Caller = { readonly key: Key; readonly scope: Scope };
 
@@ -122,14 +122,12 @@ type Access = { readonly requiredRole: Role; readonly bearer: boolean };
 /** Checks the key of a request, its role and its rate limit, and sets `request.caller`. */
 export class Admission {
   readonly #keys: KeyRing;
-  readonly #keyLimits: KeyLimits;
-  readonly #wrongKeys: WrongKeys | undefined;
+  readonly #limits: RateLimits;
   readonly #lastSeen: LastSeen;
 
   constructor(reads: Pick<Reads, "keyByHash">, clock: Clock, limits: Limits, customerRate: number, lastSeen: LastSeen) {
     this.#keys = new KeyRing(reads, clock);
-    this.#keyLimits = new KeyLimits(limits, customerRate);
-    this.#wrongKeys = customerRate === 0 ? undefined : new WrongKeys(limits);
+    this.#limits = new RateLimits(limits, customerRate);
     this.#lastSeen = lastSeen;
   }
 
@@ -150,7 +148,7 @@ export class Admission {
   #authorize(caller: Caller, request: FastifyRequest, reply: FastifyReply, required: Role): undefined | Promise<undefined> {
     requireRole(caller, required);
     request.caller = caller;
-    return andThen(this.#keyLimits.take(caller.key), (decision) => this.#limitRate(caller, decision, reply));
+    return andThen(this.#limits.take(caller.key), (decision) => this.#limitRate(caller, decision, reply));
   }
 
   #limitRate({ key }: Caller, decision: RateDecision | undefined, reply: FastifyReply): undefined {
@@ -168,7 +166,7 @@ export class Admission {
 
   #reject(error: Error, request: FastifyRequest, done: (error: Error) => void): void {
     const isWrongKey = error instanceof RequestError && error.code === "key_invalid";
-    const isFlood = isWrongKey && this.#wrongKeys?.isFlood(request.ip);
+    const isFlood = isWrongKey && this.#limits.isFlood(request.ip);
     andThen(isFlood, (flood) => done(flood ? wrongKeysThrottled() : error));
   }
 }

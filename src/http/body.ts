@@ -56,8 +56,6 @@ export function readFormBodies(app: FastifyInstance): void {
 }
 
 function parseForm(request: FastifyRequest, bytes: Buffer, size: number): string {
-  // An unknown path or method is reported as such, whatever the body holds.
-  if (request.is404) return isForm(request) && size <= FORM_MAX_BYTES ? bytes.toString("latin1") : "";
   if (size === 0) return "";
   if (!isForm(request)) {
     const isRead = request.method === "GET" || request.method === "HEAD";
@@ -70,7 +68,7 @@ function parseForm(request: FastifyRequest, bytes: Buffer, size: number): string
   return stripBom(bytes).toString();
 }
 
-export function isForm(request: FastifyRequest): boolean {
+function isForm(request: FastifyRequest): boolean {
   const type = request.headers["content-type"] ?? "";
   return type.split(";", 1)[0]?.trim().toLowerCase() === FORM_TYPE;
 }

@@ -8,7 +8,6 @@ import { quoted } from "../domain/text.ts";
 import { invalidBody } from "../domain/validate.ts";
 import { bodyTooLarge, gunzip, readBytes, sendContinue, stripBom } from "./body.ts";
 import type { Reservation } from "./body-budget.ts";
-import { describeJsonError } from "./json-error.ts";
 import {
   type BodyRule,
   JSON_TYPE,
@@ -107,9 +106,9 @@ export function contentOfValue(value: unknown, rule: BodyRule): Content {
 function parseJson(text: string, rule: BodyRule): unknown {
   try {
     return JSON.parse(text);
-  } catch {
+  } catch (error) {
     const hint = rule.kind === "readings" ? ` One object per line is ${NDJSON_TYPES[0]}.` : "";
-    throw new RequestError("body_malformed", `The body is not JSON: ${describeJsonError(text)}.${hint}`);
+    throw new RequestError("body_malformed", `The body is not JSON: ${(error as Error).message}.${hint}`);
   }
 }
 
@@ -131,8 +130,8 @@ function parseLines(bytes: Buffer, rule: ReadingsBodyRule, reservation: Reservat
 function parseLine(line: string, number: number): ReadingItem {
   try {
     return { value: JSON.parse(line) };
-  } catch {
-    return { unreadable: `is not JSON: ${describeJsonError(line, number)}` };
+  } catch (error) {
+    return { unreadable: `line ${number} is not JSON: ${(error as Error).message.replace(/ \(line \d+ column \d+\)$/, "")}` };
   }
 }
 

@@ -44,40 +44,30 @@ export function registerRoute(
     if (access === undefined) done();
     else admission.admit(request, reply, access, done);
   };
-  const handler = isCacheable(route) ? readHandler(route, dependencies) : generalHandler(route, dependencies, budget);
+  const handler = createHandler(route, dependencies, budget);
   app.route({ method: methodOf(route), url: path, onRequest, config: { body }, handler });
 }
 
-/** The read interface: no headers or body of its own, and a response with an ETag. */
-function readHandler(route: Route, { reads, metrics, services }: Dependencies): RouteHandlerMethod {
+function createHandler(route: Route, { reads, metrics, services }: Dependencies, budget: BodyBudget): RouteHandlerMethod {
   const readParameters = parameterReaderOf(route);
-  const { headers, body, items } = NO_CONTENT;
+  const isRead = isCacheable(route);
   return async (request, reply) => {
     rejectMalformedPath(request.raw);
     const parameters = readParameters(queryOf(request.raw.url), formOf(request));
     const { key, scope } = request.caller ?? ANONYMOUS;
-    const id = idIn(request);
-    const result = await route.handle({ reads, metrics, services, key, scope, id, parameters, headers, body, items });
-    const text = typeof result === "string" ? result : JSON.stringify(result);
-    sendCacheable(request, reply, text, await etagOf(text));
-    return reply;
-  };
-}
-
-function generalHandler(route: Route, dependencies: Dependencies, budget: BodyBudget): RouteHandlerMethod {
-  const readParameters = parameterReaderOf(route);
-  return async (request, reply) => {
-    rejectMalformedPath(request.raw);
-    const parameters = readParameters(queryOf(request.raw.url), formOf(request));
-    const { key, scope } = request.caller ?? ANONYMOUS;
-    const id = idIn(request);
+    const id = (request.params as { readonly id?: string }).id ?? "";
+    const handle = ({ headers, body, items }: RequestContent) =>
+      route.handle({ reads, metrics, services, key, scope, id, parameters, headers, body, items });
+    if (isRead) {
+      const result = await handle(NO_CONTENT);
+      const text = typeof result === "string" ? result : JSON.stringify(result);
+      sendCacheable(request, reply, text, await etagOf(text));
+      return reply;
+    }
     const reservation = budget.reservation(key.id);
     try {
       // One chain, so that no variable here keeps the content in memory until the response is sent.
-      const result = await contentOf(request, route, reservation).then((content) =>
-        route.handle({ ...dependencies, key, scope, id, parameters, ...content }),
-      );
-      sendResponse(reply, responseOf(route, result));
+      sendResponse(reply, responseOf(route, await contentOf(request, route, reservation).then(handle)));
     } finally {
       reservation.release();
     }
@@ -89,8 +79,6 @@ export function parameterReaderOf(route: Route): ParameterReader<ParameterSet> {
   const parameters = queryParametersOf(route);
   return parameters === undefined ? () => NO_PARAMETERS : parameterReader(parameters);
 }
-
-const idIn = (request: FastifyRequest): string => (request.params as { readonly id?: string }).id ?? "";
 
 /** The body is read last, so that nothing waits for a body in vain. */
 async function contentOf({ raw, contentType }: FastifyRequest, route: Route, reservation: Reservation): Promise<RequestContent> {

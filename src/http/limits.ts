@@ -53,7 +53,11 @@ const BURST_SECONDS = 2;
 
 export type RateDecision = { readonly allowed: boolean; readonly retryAfter: number; readonly headers: Record<string, string> };
 
-export class KeyLimits {
+const WRONG_KEYS_PER_SECOND = 1;
+const WRONG_KEYS_BURST = 30;
+
+/** The limits of keys and of addresses; none where `customerRate` is 0. */
+export class RateLimits {
   readonly #limits: Limits;
   readonly #customerRate: number;
 
@@ -70,6 +74,12 @@ export class KeyLimits {
     const burst = Math.ceil(rate * BURST_SECONDS);
     return andThen(this.#limits.take("key", key.id, rate, burst), (remaining) => decide(remaining, rate, burst));
   }
+
+  /** Wrong keys from one address: 30 at once, then one per second. A valid key from the same address is not affected. */
+  isFlood(address: string): boolean | Promise<boolean> {
+    if (this.#customerRate === 0) return false;
+    return andThen(this.#limits.take("address", address, WRONG_KEYS_PER_SECOND, WRONG_KEYS_BURST), (remaining) => remaining < 0);
+  }
 }
 
 function decide(remaining: number, rate: number, burst: number): RateDecision {
@@ -82,22 +92,6 @@ function decide(remaining: number, rate: number, burst: number): RateDecision {
       ratelimit: `"key";r=${Math.max(0, Math.floor(remaining))};t=${untilFull}`,
     },
   };
-}
-
-const WRONG_KEYS_PER_SECOND = 1;
-const WRONG_KEYS_BURST = 30;
-
-/** Wrong keys from one address: 30 at once, then one per second. A valid key from the same address is not affected. */
-export class WrongKeys {
-  readonly #limits: Limits;
-
-  constructor(limits: Limits) {
-    this.#limits = limits;
-  }
-
-  isFlood(address: string): boolean | Promise<boolean> {
-    return andThen(this.#limits.take("address", address, WRONG_KEYS_PER_SECOND, WRONG_KEYS_BURST), (remaining) => remaining < 0);
-  }
 }
 
 /** Like `then`, but synchronous for a plain value: a promise would delay every request by a turn of the event loop. */

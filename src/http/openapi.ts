@@ -220,7 +220,7 @@ const nameIn = ({ $ref }: Schema): string | undefined => $ref?.slice(SCHEMA_REF.
 /** A value with the required fields, made of the examples in the schema. */
 function exampleOf(schema: Schema): unknown {
   const name = nameIn(schema);
-  if (name !== undefined) return exampleOf((SCHEMAS as Readonly<Record<string, Schema>>)[name] ?? {});
+  if (name !== undefined) return exampleOf(SCHEMAS[name] ?? {});
   const { anyOf: [alternative] = [], properties, required = [], items } = schema;
   const [value] = schema.examples ?? schema.enum ?? [schema.const];
   if (value !== undefined) return value;

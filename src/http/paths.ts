@@ -86,7 +86,11 @@ export class KnownPaths {
       return new RequestError("route_unknown", "There is nothing at this path. The interface is described at /docs.");
     }
     const list = [methods.slice(0, -1).join(", "), ...methods.slice(-1)].filter((part) => part !== "").join(" and ");
-    return new RequestError("method_not_allowed", `${method.slice(0, 20)} is not allowed here; this path supports ${list}.`);
+    const hint = method === "POST" && list === "GET and HEAD" ? " With curl, add -G to send parameters with GET." : "";
+    return new RequestError(
+      "method_not_allowed",
+      `${method.slice(0, 20)} is not allowed here; this path supports ${list}.${hint}`,
+    );
   }
 
   /** Several patterns may match one path: a fixed name beside an identifier. */

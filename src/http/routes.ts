@@ -1,41 +1,35 @@
 // All routes, and the schemas they refer to.
 
+import type { Schema } from "../domain/schema.ts";
 import type { Route } from "./route.ts";
-import { customerRoutes, customerSchemas } from "./routes/customers.ts";
-import { ingestRoutes, ingestSchemas } from "./routes/ingest.ts";
-import { auditRoutes, auditSchemas } from "./routes/manage/audit.ts";
-import { managedCustomerRoutes, managedCustomerSchemas } from "./routes/manage/customers.ts";
-import { deviceRoutes, deviceSchemas } from "./routes/manage/devices.ts";
-import { fleetRoutes, fleetSchemas } from "./routes/manage/fleet.ts";
-import { keyRoutes, keySchemas } from "./routes/manage/keys.ts";
-import { provisionRoutes, provisionSchemas } from "./routes/manage/provision.ts";
-import { managedTankRoutes, managedTankSchemas } from "./routes/manage/tanks.ts";
-import { operationRoutes } from "./routes/operations.ts";
-import { tankRoutes, tankSchemas } from "./routes/tanks.ts";
+import * as customers from "./routes/customers.ts";
+import * as ingest from "./routes/ingest.ts";
+import * as audit from "./routes/manage/audit.ts";
+import * as managedCustomers from "./routes/manage/customers.ts";
+import * as devices from "./routes/manage/devices.ts";
+import * as fleet from "./routes/manage/fleet.ts";
+import * as keys from "./routes/manage/keys.ts";
+import * as provision from "./routes/manage/provision.ts";
+import * as managedTanks from "./routes/manage/tanks.ts";
+import * as operations from "./routes/operations.ts";
+import * as tanks from "./routes/tanks.ts";
 
-export const ROUTES: readonly Route[] = [
-  ...customerRoutes,
-  ...tankRoutes,
-  ...ingestRoutes,
-  ...fleetRoutes,
-  ...managedCustomerRoutes,
-  ...managedTankRoutes,
-  ...deviceRoutes,
-  ...provisionRoutes,
-  ...keyRoutes,
-  ...auditRoutes,
-  ...operationRoutes,
+type RouteModule = { readonly routes: readonly Route[]; readonly schemas?: Readonly<Record<string, Schema>> };
+
+const MODULES: readonly RouteModule[] = [
+  customers,
+  tanks,
+  ingest,
+  fleet,
+  managedCustomers,
+  managedTanks,
+  devices,
+  provision,
+  keys,
+  audit,
+  operations,
 ];
 
-export const SCHEMAS = {
-  ...customerSchemas,
-  ...tankSchemas,
-  ...ingestSchemas,
-  ...fleetSchemas,
-  ...managedCustomerSchemas,
-  ...managedTankSchemas,
-  ...deviceSchemas,
-  ...provisionSchemas,
-  ...keySchemas,
-  ...auditSchemas,
-};
+export const ROUTES: readonly Route[] = MODULES.flatMap(({ routes }) => routes);
+
+export const SCHEMAS: Readonly<Record<string, Schema>> = Object.assign({}, ...MODULES.map(({ schemas }) => schemas));

@@ -10,14 +10,13 @@ import type { Observe } from "../domain/events.ts";
 import type { Clock } from "../domain/instant.ts";
 import type { Reads } from "../domain/store.ts";
 import { Admission, type Caller } from "./auth.ts";
-import { deferContinue, formOf, isForm, normalizeContentType, readFormBodies } from "./body.ts";
+import { deferContinue, normalizeContentType, readFormBodies } from "./body.ts";
 import { BodyBudget } from "./body-budget.ts";
 import { registerDocumentation } from "./documentation.ts";
 import { registerRoute, sendError } from "./handler.ts";
 import type { LastSeen } from "./last-seen.ts";
 import type { Limits } from "./limits.ts";
 import { openapiDocument } from "./openapi.ts";
-import { LIST_PARAMETERS } from "./parameters.ts";
 import { KnownPaths, loggedPath, routableUrl } from "./paths.ts";
 import { connectionErrorHandler, OpenResponses, problemBody, problemHeaders, requestErrorOf, STATUS } from "./problems.ts";
 import type { Metrics, Route, Services } from "./route.ts";
@@ -134,10 +133,8 @@ function addHooks(
     if (error !== undefined) done(error);
     else if (method === "OPTIONS" && corsOrigins.length > 0 && paths.isKnown(raw.url)) {
       reply.header("access-control-allow-methods", paths.allowed(raw.url)).code(204).send();
-    }
-    // The form in the body of an unmatched request may give a hint, so the body is read first.
-    else if (method !== "OPTIONS" && (!request.is404 || isForm(request))) done();
-    else done(paths.error(method, raw.url));
+    } else if (request.is404 || method === "OPTIONS") done(paths.error(method, raw.url));
+    else done();
   });
   app.addHook("onResponse", (request, reply, done) => {
     openResponses.delete(request.raw.socket, reply.raw);
@@ -186,7 +183,7 @@ function addErrorHandlers(app: FastifyInstance, paths: KnownPaths, observe: Obse
   }
   app.setErrorHandler(respond);
   app.setNotFoundHandler((request, reply) => {
-    respond(withCurlHint(paths.error(request.method, request.raw.url), request), request, reply);
+    respond(paths.error(request.method, request.raw.url), request, reply);
   });
 }
 
@@ -206,17 +203,4 @@ function requestIds(): (request: IncomingMessage) => string {
     count++;
     return `${processId}-${count.toString(36).padStart(7, "0")}`;
   };
-}
-
-/** `curl -d size=2 …` sends a POST where a GET was meant. */
-function withCurlHint(error: RequestError, request: FastifyRequest): RequestError {
-  const names = formOf(request)
-    .split("&")
-    .map((pair) => pair.split("=", 1)[0] ?? "");
-  const areListParameters = names.every((name) => name === "email" || Object.hasOwn(LIST_PARAMETERS, name));
-  if (error.code !== "method_not_allowed" || request.method !== "POST" || !areListParameters) return error;
-  return new RequestError(
-    error.code,
-    `${error.message} The body looks like list parameters: add -G to the curl call to send them with GET.`,
-  );
 }

@@ -1,10 +1,10 @@
-// Customers and tanks as rows: the same columns, in the same order, on every engine. What says whether an object is deleted
-// comes last, and is a number or a boolean.
+// Rows as objects: both engines select the same columns in the same order. `deleted` comes last, as a number or a boolean.
 
 import type { AuditEntry } from "../domain/audit.ts";
 import type { CustomerState, TankState, TankWithShape } from "../domain/changes.ts";
 import type { Customer, CustomerWithCount } from "../domain/customer.ts";
 import { type Device, type DeviceAssignment, EARLIEST, type ProfileChoice, unknownDevice } from "../domain/device.ts";
+import type { StoredKey } from "../domain/key.ts";
 import type { Page } from "../domain/page.ts";
 import type { PendingReading } from "../domain/placement.ts";
 import type { DeviceWithHistory } from "../domain/records.ts";
@@ -12,12 +12,12 @@ import type { ManagedDevice } from "../domain/resource.ts";
 import type { Shape } from "../domain/shape.ts";
 import type { CustomerQuery } from "../domain/store.ts";
 import type { Tank } from "../domain/tank.ts";
-import { LATEST } from "./series/levels.ts";
+import { LATEST } from "./series/rank-index.ts";
 
-type Row = readonly unknown[];
+export type Row = readonly unknown[];
 type Scalar = string | number | null;
 
-/** What a record sets, in the order of `customerValues`; the id and what is derived apart. */
+/** In the order of `customerValues`; without the id and `tank_count`. */
 export const CUSTOMER_FIELDS = ["created_at", "email", "last_seen_at", "name", "phone", "updated_at", "verified_at"] as const;
 export const CUSTOMER_COLUMNS = `id, ${CUSTOMER_FIELDS.join(", ")}, tank_count, deleted`;
 
@@ -30,7 +30,7 @@ export function customerValues(customer: Customer): Scalar[] {
   return CUSTOMER_FIELDS.map((field) => customer[field]);
 }
 
-/** What a record sets, in the order of `tankValues`; the id apart. */
+/** In the order of `tankValues`; without the id. */
 export const TANK_FIELDS = [
   "assigned_device_id",
   "capacity",
@@ -79,7 +79,6 @@ type TankRow = readonly [
   street_number: string | null,
 ];
 
-/** The types of the columns and the checks before a write vouch for those of a row. */
 export function tankOf(row: Row): Tank {
   const values = row as unknown as TankRow;
   return {
@@ -122,47 +121,54 @@ export const customerState = (row: Row): CustomerState & { readonly customer: Cu
 });
 const tankState = (row: Row): TankState => ({ tank: tankOf(row), deleted: isDeleted(row) });
 
-/** The shape stands before what says whether it is deleted. */
-export const SHAPED_TANK_COLUMNS = `id, ${TANK_FIELDS.join(", ")}, ${LOCATION_FIELDS.join(", ")}, shape, deleted`;
-export const shapedTank = (row: Row): TankWithShape => ({ ...tankState(row), shape: jsonOrNull(row.at(-2)) as Shape | null });
+/** `shape` comes before `deleted`. */
+export const TANK_WITH_SHAPE_COLUMNS = `id, ${TANK_FIELDS.join(", ")}, ${LOCATION_FIELDS.join(", ")}, shape, deleted`;
+export const tankWithShape = (row: Row): TankWithShape => ({ ...tankState(row), shape: jsonOrNull(row.at(-2)) as Shape | null });
 
-export const DEVICE_COLUMNS = "id, tank, since, profile, waiting, dropped";
-export function deviceOf([id, tank_id, since, profile]: Row): Device {
+export const DEVICE_COLUMNS = "id, tank, since, profile, pending, dropped";
+function deviceOf([id, tank_id, since, profile]: Row): Device {
   return { id, tank_id, since, profile: jsonOrNull(profile) as ProfileChoice | null } as Device;
 }
-/** With whether something waits of it. */
-export const knownDevice = (row: Row): Device => (Number(row[4]) > 0 ? { ...deviceOf(row), hasPending: true } : deviceOf(row));
 export const managedDevice = (row: Row): ManagedDevice => ({
   device: deviceOf(row),
   waiting: Number(row[4]),
   dropped: Number(row[5]),
 });
 
-export const SERVICE_COLUMNS = "device, until, tank";
-export const serviceOf = ([device, until, tankId]: Row): DeviceAssignment => ({ device, until, tankId }) as DeviceAssignment;
+export const ASSIGNMENT_COLUMNS = "device, until, tank";
+export const assignmentOf = ([device, until, tankId]: Row): DeviceAssignment => ({ device, until, tankId }) as DeviceAssignment;
 
-/** Of an export: a device, and last where it served before, as JSON: pairs of until and tank. */
-export function keptDevice(row: Row): DeviceWithHistory {
+/** For exports. The last column has the past assignments as JSON: pairs of until and tank. */
+export function deviceWithHistory(row: Row): DeviceWithHistory {
   const { device, dropped } = managedDevice(row);
-  return { device, dropped, assignments: servicesOf(device.id, row.at(-1)) };
+  return { device, dropped, assignments: assignmentsOf(device.id, row.at(-1)) };
 }
-/** One that was forgotten, of which only this is left: pairs as above. It is carried on as one that serves no tank now. */
-export function forgottenDevice([id, pairs]: Row): DeviceWithHistory {
-  const services = servicesOf(String(id), pairs);
+/** A removed device that has past assignments is exported as one that serves no tank. */
+export function removedDevice([id, pairs]: Row): DeviceWithHistory {
+  const assignments = assignmentsOf(String(id), pairs);
   return {
-    device: { ...unknownDevice(String(id)), since: services.at(-1)?.until ?? EARLIEST },
+    device: { ...unknownDevice(String(id)), since: assignments.at(-1)?.until ?? EARLIEST },
     dropped: 0,
-    assignments: services,
+    assignments,
   };
 }
-function servicesOf(device: string, pairs: unknown): DeviceAssignment[] {
+function assignmentsOf(device: string, pairs: unknown): DeviceAssignment[] {
   const ends = (jsonOrNull(pairs) ?? []) as readonly (readonly [number, string])[];
   return ends.map(([until, tankId]) => ({ device, until, tankId }));
 }
 
-export const WAITING_COLUMNS = "device, created_at, fill, payload, customer_id";
-export const waitingOf = ([device, created_at, fill, payload, customer_id]: Row): PendingReading =>
+export const PENDING_COLUMNS = "device, created_at, fill, payload, customer_id";
+export const pendingOf = ([device, created_at, fill, payload, customer_id]: Row): PendingReading =>
   ({ device, created_at, fill, payload, customer_id }) as PendingReading;
+
+export const KEY_COLUMNS = `k.id, k.name, k.role, k.customer_id, k.device_id, k.rate, k.created_at, k.expires_at, k.revoked_at,
+  k.replaced_by, c.deleted`;
+export const KEY_TABLES = "api_key k LEFT JOIN customer c ON c.id = k.customer_id";
+export function keyOf(row: Row): StoredKey {
+  const [id, name, role, customer_id, device_id, rate, created_at, expires_at, revoked_at, replaced_by, deleted] = row;
+  const key = { id, name, role, customer_id, device_id, rate, created_at, expires_at, revoked_at, replaced_by };
+  return { ...key, customer_deleted: Number(deleted) === 1 } as StoredKey;
+}
 
 export const AUDIT_COLUMNS = "number, at, who, object, id, action, changes";
 export function auditEntryOf([number, at, by, object, id, action, changes]: Row): AuditEntry {
@@ -173,7 +179,7 @@ function jsonOrNull(text: unknown): unknown {
   return typeof text === "string" ? JSON.parse(text) : null;
 }
 
-/** Of all customers a customer's key sees one: itself, where it is in the list that is asked for. */
+/** The customer list of a key that is bound to a customer: that customer, if the filters include it. */
 export function ownPage(row: Row | undefined, { email, from, to, page }: CustomerQuery): Page<CustomerWithCount> {
   const customer = row === undefined || isDeleted(row) ? undefined : customerOf(row);
   if (customer === undefined || (email !== undefined && customer.email !== email)) return { data: [], totalItems: 0 };

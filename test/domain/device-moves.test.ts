@@ -33,6 +33,11 @@ const fleet = fc
     }),
   );
 
+function movesOf(changes: readonly Change<TankState>[], devices: ReadonlyMap<string, Device>, at: number) {
+  const managed = Array.from(devices, ([key, device]) => [key, { device, waiting: 0, dropped: 0 }] as const);
+  return deviceMoves(changes, new Map(managed), at);
+}
+
 /** Which device serves which tank, seen from the tanks. */
 function served(tanks: readonly TankState[]): Map<string, string> {
   const live = tanks.filter(({ deleted }) => !deleted);
@@ -53,7 +58,7 @@ test("whatever changes at once, every device serves the tank that names it in th
       const changes = after.map(
         (now): Change<TankState> => ({ id: now.tank.id, before: old.find(({ tank: { id } }) => id === now.tank.id), after: now }),
       );
-      const moves = deviceMoves(changes, known, 10);
+      const moves = movesOf(changes, known, 10);
       const now = new Map(Array.from(known, ([key, { tank_id }]) => [key, tank_id]));
       for (const { device } of moves) now.set(device.id, device.tank_id);
       const will = served(after);
@@ -78,7 +83,7 @@ test("two tanks that swap their devices let both go before either takes one", ()
     ["d1", deviceOf("d1", "t1")],
     ["d2", deviceOf("d2", "t2")],
   ]);
-  assert.deepEqual(deviceMoves(changes, known, 5), [
+  assert.deepEqual(movesOf(changes, known, 5), [
     { device: { ...deviceOf("d1", "t2"), since: 5 }, ended: { device: "d1", until: 5, tankId: "t1" } },
     { device: { ...deviceOf("d2", "t1"), since: 5 }, ended: { device: "d2", until: 5, tankId: "t2" } },
   ]);
@@ -88,21 +93,21 @@ test("another way of writing the same EUI-64 moves nothing", () => {
   const key = EUI.toLowerCase();
   const changes = [{ id: "t1", before: state("t1", EUI), after: state("t1", key) }];
   assert.deepEqual(affectedDevices(changes), [key]);
-  assert.deepEqual(deviceMoves(changes, new Map([[key, deviceOf(key, "t1")]]), 5), []);
+  assert.deepEqual(movesOf(changes, new Map([[key, deviceOf(key, "t1")]]), 5), []);
 });
 
 test("a device that nobody has heard of becomes known with the tank that names it", () => {
   const changes = [{ id: "t1", before: undefined, after: state("t1", "d1") }];
-  assert.deepEqual(deviceMoves(changes, new Map(), 5), [{ device: deviceOf("d1", "t1"), ended: undefined }]);
+  assert.deepEqual(movesOf(changes, new Map(), 5), [{ device: deviceOf("d1", "t1"), ended: undefined }]);
 });
 
 test("a tank that is made deleted has no device", () => {
-  assert.deepEqual(deviceMoves([{ id: "t1", before: undefined, after: state("t1", "d1", true) }], new Map(), 5), []);
+  assert.deepEqual(movesOf([{ id: "t1", before: undefined, after: state("t1", "d1", true) }], new Map(), 5), []);
 });
 
 test("a tank that gives up a device which serves another tank leaves it there", () => {
   const known = new Map([["d1", deviceOf("d1", "t1")]]);
   const changes = [{ id: "t2", before: state("t2", "d1"), after: state("t2", "d2") }];
-  assert.deepEqual(deviceMoves(changes, known, 5), [{ device: deviceOf("d2", "t2"), ended: undefined }]);
-  assert.deepEqual(deviceMoves([{ id: "t2", before: state("t2", "d1"), after: state("t2", "d1", true) }], known, 5), []);
+  assert.deepEqual(movesOf(changes, known, 5), [{ device: deviceOf("d2", "t2"), ended: undefined }]);
+  assert.deepEqual(movesOf([{ id: "t2", before: state("t2", "d1"), after: state("t2", "d1", true) }], known, 5), []);
 });

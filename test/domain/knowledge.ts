@@ -1,9 +1,9 @@
-// What a store would know, in memory, for decisions that ask for it.
+// Lookups in memory, for planning without a database.
 
 import type { TankWithShape } from "../../src/domain/changes.ts";
 import type { Device, DeviceAssignment } from "../../src/domain/device.ts";
-import type { Answering } from "../../src/domain/inquiry.ts";
 import type { StoredKey } from "../../src/domain/key.ts";
+import type { Lookups } from "../../src/domain/lookups.ts";
 import type { ManagedCustomer } from "../../src/domain/resource.ts";
 
 export type Knowledge = {
@@ -17,22 +17,21 @@ export type Knowledge = {
   readonly keys?: readonly StoredKey[];
 };
 
-export function answering(known: Knowledge): Answering {
+export function lookupsOf(known: Knowledge): Lookups {
   const { customers = [], tanks = [], deletedAlong = [], devices = [], services = [], waiting = {}, keys = [] } = known;
   const ofOwners = (ids: readonly string[]) => tanks.filter(({ tank }) => ids.includes(tank.owner_id));
+  const managed = devices.map((device) => ({ device, waiting: waiting[device.id] ?? 0, dropped: 0 }));
   return {
-    customers: (ids) => chosen(customers, ids, ({ customer }) => customer.id),
-    tanks: (ids) => chosen(tanks, ids, ({ tank }) => tank.id),
-    tanksOfOwners: (ids) => ofOwners(ids).filter(({ deleted }) => !deleted),
-    tanksDeletedWith: (ids) => ofOwners(ids).filter(({ tank }) => deletedAlong.includes(tank.id)),
-    devices: (ids) => chosen(devices, ids, ({ id }) => id),
-    services: (ids) => services.filter(({ device }) => ids.includes(device)),
-    waiting: (ids) => new Map(Object.entries(waiting).filter(([id]) => ids.includes(id))),
-    dropped: () => new Map(),
-    keys: (ids) => chosen(keys, ids, ({ id }) => id),
+    customers: async (ids) => byId(customers, ids, ({ customer }) => customer.id),
+    tanks: async (ids) => byId(tanks, ids, ({ tank }) => tank.id),
+    tanksOfOwners: async (ids) => ofOwners(ids).filter(({ deleted }) => !deleted),
+    tanksDeletedWith: async (ids) => ofOwners(ids).filter(({ tank }) => deletedAlong.includes(tank.id)),
+    devices: async (ids) => byId(managed, ids, ({ device }) => device.id),
+    assignments: async (ids) => services.filter(({ device }) => ids.includes(device)),
+    keys: async (ids) => byId(keys, ids, ({ id }) => id),
   };
 }
 
-function chosen<T>(all: readonly T[], ids: readonly string[], idOf: (one: T) => string): Map<string, T> {
+function byId<T>(all: readonly T[], ids: readonly string[], idOf: (one: T) => string): Map<string, T> {
   return new Map(all.filter((one) => ids.includes(idOf(one))).map((one) => [idOf(one), one]));
 }

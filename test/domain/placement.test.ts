@@ -3,7 +3,7 @@ import test from "node:test";
 import fc from "fast-check";
 import type { TankWithShape } from "../../src/domain/changes.ts";
 import { type Device, type DeviceAssignment, EARLIEST } from "../../src/domain/device.ts";
-import { settle, settleLater } from "../../src/domain/inquiry.ts";
+import type { Lookups } from "../../src/domain/lookups.ts";
 import {
   batchOfPending,
   type PendingReading,
@@ -15,7 +15,7 @@ import { type IncomingBatch, READING_OUTCOMES } from "../../src/domain/reading.t
 import type { Shape } from "../../src/domain/shape.ts";
 import { tank } from "../store/conformance/objects.ts";
 import { arrivalsOf, type Sent } from "../support/arrivals.ts";
-import { answering, type Knowledge } from "./knowledge.ts";
+import { type Knowledge, lookupsOf } from "./knowledge.ts";
 
 const HIGH: Shape = { kind: "upright", height: 2, unit: "m", sensor_height: 2 };
 const shaped = (id: string, owner: string, shape: Shape | null = null): TankWithShape => ({
@@ -46,7 +46,7 @@ const FLEET = {
   ],
 } as const satisfies Knowledge;
 
-const place = (known: Knowledge, ...sent: Sent[]): Placement => settle(placeReadings(arrivalsOf(sent)), answering(known));
+const place = (known: Knowledge, ...sent: Sent[]): Promise<Placement> => placeReadings(lookupsOf(known), arrivalsOf(sent));
 
 /** Where each arrival goes, or what becomes of it, in words. */
 function endsOf({ readings, positions: places, outcomes, reasons }: Placement): unknown[] {
@@ -57,9 +57,9 @@ function endsOf({ readings, positions: places, outcomes, reasons }: Placement): 
   return ends;
 }
 
-test("a reading by device goes to the tank that had the device at its instant", () => {
+test("a reading by device goes to the tank that had the device at its instant", async () => {
   const at = (instant: number): Sent => ({ device: "d", at: instant, fill: 5 });
-  const ends = endsOf(place(FLEET, at(11), at(9), at(10), at(-5), { device: "free", at: 9, fill: 6 }));
+  const ends = endsOf(await place(FLEET, at(11), at(9), at(10), at(-5), { device: "free", at: 9, fill: 6 }));
   assert.deepEqual(ends, [
     ["B", 11, 5],
     ["A", 9, 5],
@@ -69,14 +69,14 @@ test("a reading by device goes to the tank that had the device at its instant", 
   ]);
 });
 
-test("what has no tank waits, and so does what cannot be read yet, each with all that was sent", () => {
+test("what has no tank waits, and so does what cannot be read yet, each with all that was sent", async () => {
   const sent: Sent[] = [
     { device: "free", at: 10, fill: 5 },
     { device: "unheard-of", at: 1, payload: { distance: 3 } },
     { device: "d", at: 11, payload: { distance: 3 } },
     { device: "shapeless", at: 1, payload: { distance: 3 } },
   ];
-  const placement = place(FLEET, ...sent);
+  const placement = await place(FLEET, ...sent);
   assert.deepEqual(endsOf(placement), ["waiting", "waiting", "waiting", "waiting"]);
   assert.deepEqual(placement.pending, [
     { device: "free", created_at: 10, fill: 5, payload: null, customer_id: null },
@@ -86,7 +86,7 @@ test("what has no tank waits, and so does what cannot be read yet, each with all
   ]);
 });
 
-test("a payload is read by the device's profile and the shape of the tank it was measured in", () => {
+test("a payload is read by the device's profile and the shape of the tank it was measured in", async () => {
   const moved: Knowledge = {
     ...FLEET,
     tanks: [...FLEET.tanks, shaped("low", "anna", { ...HIGH, height: 1, sensor_height: 1 })],
@@ -94,7 +94,7 @@ test("a payload is read by the device's profile and the shape of the tank it was
     services: [{ device: "elsys", until: 10, tankId: "low" }],
   };
   const at = (instant: number, distance: unknown): Sent => ({ device: "elsys", at: instant, payload: { distance } });
-  const [before, after, below, text] = endsOf(place(moved, at(9, 500), at(10, 500), at(11, 2500), at(12, "500")));
+  const [before, after, below, text] = endsOf(await place(moved, at(9, 500), at(10, 500), at(11, 2500), at(12, "500")));
   assert.deepEqual(
     [before, after],
     [
@@ -106,9 +106,9 @@ test("a payload is read by the device's profile and the shape of the tank it was
   assert.match(String(text), /^distance: must be a number, not the string "500"/);
 });
 
-test("without a profile a number named fill_percentage is the fill, and what is no fill is refused", () => {
+test("without a profile a number named fill_percentage is the fill, and what is no fill is refused", async () => {
   const sent = [5, -0, 101, "5"].map((fill_percentage, i): Sent => ({ device: "d", at: 20 + i, payload: { fill_percentage } }));
-  const [five, zero, high, text] = endsOf(place(FLEET, ...sent));
+  const [five, zero, high, text] = endsOf(await place(FLEET, ...sent));
   assert.deepEqual(
     [five, zero],
     [
@@ -120,13 +120,13 @@ test("without a profile a number named fill_percentage is the fill, and what is 
   assert.match(String(text), /^fill_percentage: must be a number, not the string "5"/);
 });
 
-test("a sender that is bound to a customer reaches that customer's tanks, and cannot tell the others from none", () => {
+test("a sender that is bound to a customer reaches that customer's tanks, and cannot tell the others from none", async () => {
   const as = (customerId: string, one: Sent): Sent => ({ ...one, customerId });
   const tankOf = (id: string) => ({ tank: id, at: 20, fill: 5 });
   const deviceOf = (id: string, at: number) => ({ device: id, at, fill: 5 });
   const [own, foreign, none] = ["A", "B", "nobody"].map((id) => as("anna", tankOf(id)));
   const devices = [deviceOf("d", 9), deviceOf("d", 10), deviceOf("free", 9), deviceOf("free", 10), deviceOf("unheard-of", 1)];
-  const placement = place(FLEET, own as Sent, foreign as Sent, none as Sent, ...devices.map((one) => as("anna", one)));
+  const placement = await place(FLEET, own as Sent, foreign as Sent, none as Sent, ...devices.map((one) => as("anna", one)));
   const unknown = "device_id: there is no device with this id";
   assert.deepEqual(endsOf(placement), [
     ["A", 20, 5],
@@ -141,33 +141,35 @@ test("a sender that is bound to a customer reaches that customer's tanks, and ca
   assert.deepEqual(placement.pending, [], "nothing waits for somebody else's tank");
 });
 
-test("readings by tank from a sender that may name any are passed on as they came, and nothing is asked", () => {
+test("readings by tank from a sender that may name any are passed on as they came, and nothing is asked", async () => {
   const batch = arrivalsOf([
     { tank: "A", at: 1, fill: 5 },
     { tank: "nobody", at: 2, fill: 6 },
     { tank: "A", at: 1, fill: 7 },
   ]);
-  const { done, value } = placeReadings(batch).next();
-  assert.equal(done, true);
-  assert.deepEqual(endsOf(value as Placement), [
+  const unused = (): never => assert.fail("nothing is looked up");
+  const lookups = Object.fromEntries(Object.keys(lookupsOf({})).map((name) => [name, unused])) as unknown as Lookups;
+  assert.deepEqual(endsOf(await placeReadings(lookups, batch)), [
     ["A", 1, 5],
     ["nobody", 2, 6],
     ["A", 1, 7],
   ]);
 });
 
-test("earlier services are asked for only where a reading is from before the last move", () => {
-  const asked = (at: number): string[] => {
-    const answers = answering(FLEET);
-    const kinds: string[] = [];
-    const inquiry = placeReadings(arrivalsOf([{ device: "d", at, fill: 5 }]));
-    for (let step = inquiry.next(); step.done !== true; step = inquiry.next(answers[step.value.kind](step.value.ids))) {
-      kinds.push(step.value.kind);
-    }
-    return kinds;
+test("earlier services are asked for only where a reading is from before the last move", async () => {
+  const lookedUp = async (at: number): Promise<string[]> => {
+    const names: string[] = [];
+    const lookups = new Proxy(lookupsOf(FLEET), {
+      get(target, name: keyof Lookups) {
+        names.push(name);
+        return target[name];
+      },
+    });
+    await placeReadings(lookups, arrivalsOf([{ device: "d", at, fill: 5 }]));
+    return names;
   };
-  assert.deepEqual(asked(10), ["devices"]);
-  assert.deepEqual(asked(9), ["devices", "services"]);
+  assert.deepEqual(await lookedUp(10), ["devices"]);
+  assert.deepEqual(await lookedUp(9), ["devices", "assignments"]);
 });
 
 const anySent: fc.Arbitrary<Sent> = fc
@@ -189,43 +191,30 @@ const anySent: fc.Arbitrary<Sent> = fc
     return { ...of, at, ...fill, ...(customerId === undefined ? {} : { customerId }) } as Sent;
   });
 
-test("what becomes of a reading does not depend on what arrives with it", () => {
-  fc.assert(
-    fc.property(fc.array(anySent, { maxLength: 20 }), (sent) => {
-      const alone = sent.map((one) => endsOf(place(FLEET, one))[0]);
-      assert.deepEqual(endsOf(place(FLEET, ...sent)), alone);
-    }),
-  );
-});
-
-test("an engine that is waited for comes to the same as one that answers at once", async () => {
-  const answers = answering(FLEET);
-  const later = Object.fromEntries(
-    Object.entries(answers).map(([kind, answer]) => [kind, async (ids: readonly string[]) => answer(ids)]),
-  ) as unknown as Parameters<typeof settleLater>[1];
+test("what becomes of a reading does not depend on what arrives with it", async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(anySent, { maxLength: 20 }), async (sent) => {
-      const batch = arrivalsOf(sent);
-      assert.deepEqual(await settleLater(placeReadings(batch), later), settle(placeReadings(batch), answers));
+      const alone = await Promise.all(sent.map(async (one) => endsOf(await place(FLEET, one))[0]));
+      assert.deepEqual(endsOf(await place(FLEET, ...sent)), alone);
     }),
   );
 });
 
-test("what became of the readings is put in its place among the arrivals", () => {
+test("what became of the readings is put in its place among the arrivals", async () => {
   const sent: Sent[] = [
     { device: "free", at: 10, fill: 5 },
     { device: "d", at: 11, fill: 5 },
     { device: "elsys", at: 1, payload: { distance: "no" } },
     { device: "d", at: 11, fill: 6 },
   ];
-  const outcomes = withStoreOutcomes(place(FLEET, ...sent), Uint8Array.of(0, 1));
+  const outcomes = withStoreOutcomes(await place(FLEET, ...sent), Uint8Array.of(0, 1));
   assert.deepEqual(
     Array.from(outcomes, (code) => READING_OUTCOMES[code]),
     ["waiting", "new", "rejected", "changed"],
   );
 });
 
-test("what waited arrives again as it came", () => {
+test("what waited arrives again as it came", async () => {
   const waiting: PendingReading[] = [
     { device: "d", created_at: 11, fill: 5, payload: null, customer_id: null },
     { device: "elsys", created_at: 1, fill: null, payload: '{"distance":500}', customer_id: null },
@@ -233,7 +222,7 @@ test("what waited arrives again as it came", () => {
     { device: "free", created_at: 12, fill: 1, payload: null, customer_id: null },
   ];
   const batch: IncomingBatch = batchOfPending(waiting);
-  const placement = settle(placeReadings(batch), answering(FLEET));
+  const placement = await placeReadings(lookupsOf(FLEET), batch);
   assert.deepEqual(endsOf(placement), [["B", 11, 5], ["high", 1, 75], ["A", 9, 0], "waiting"]);
   assert.deepEqual(placement.pending, [waiting[3]]);
 });
@@ -244,13 +233,13 @@ const services = fc
   .chain((untils) => fc.tuple(...untils.map((until) => fc.constantFrom("A", "B", "C").map((tankId) => ({ until, tankId })))))
   .map((list): DeviceAssignment[] => list.map((one) => ({ device: "d", ...one })));
 
-test("whatever the services of a device were, its backlog goes to the tanks it served, each reading by itself", () => {
-  fc.assert(
-    fc.property(services, fc.option(fc.constantFrom("A", "B", "C")), (past, now) => {
+test("whatever the services of a device were, its backlog goes to the tanks it served, each reading by itself", async () => {
+  await fc.assert(
+    fc.asyncProperty(services, fc.option(fc.constantFrom("A", "B", "C")), async (past, now) => {
       const since = past.at(-1)?.until ?? EARLIEST;
       const known = { devices: [device("d", now, { since })], services: past };
       const instants = Array.from({ length: 32 }, (_, i) => i);
-      const ends = endsOf(place(known, ...instants.map((at): Sent => ({ device: "d", at, fill: 1 }))));
+      const ends = endsOf(await place(known, ...instants.map((at): Sent => ({ device: "d", at, fill: 1 }))));
       instants.forEach((at, i) => {
         const tankId = past.find(({ until }) => at < until)?.tankId ?? now;
         assert.deepEqual(ends[i], tankId === null ? "waiting" : [tankId, at, 1]);

@@ -2,11 +2,11 @@ import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { existsSync } from "node:fs";
 import { before, suite, test } from "node:test";
-import { setTimeout as pause } from "node:timers/promises";
 import { promisify } from "node:util";
-import { ask, type Item, item, type List, list, statusOf } from "./ask.ts";
-import { importLines, SMALL_FLEET } from "./fleet.ts";
-import { type Home, home, type Running, sharedLife } from "./program.ts";
+import { until } from "../support/until.ts";
+import { importLines, SMALL_FLEET } from "./fixtures.ts";
+import { type RunningProgram, suiteLifetime, type Workspace, workspace } from "./program.ts";
+import { get, type Item, item, type List, list, statusOf } from "./requests.ts";
 
 const OWN_DATABASE = { env: { DATABASE_URL: undefined } };
 const ENDPOINTS = [
@@ -17,19 +17,19 @@ const ENDPOINTS = [
   /^\/v1\/tanks\/[^/]+\/telemetry$/,
 ];
 
-type Demo = Running & { readonly url: string; readonly key: string; readonly lines: readonly string[] };
+type Demo = RunningProgram & { readonly url: string; readonly key: string; readonly lines: readonly string[] };
 
-/** Starts a demo and reads what it prints once it answers. */
-async function startDemo(here: Home): Promise<Demo> {
+/** Starts a demo and reads its first output. */
+async function startDemo(here: Workspace): Promise<Demo> {
   const demo = here.launch(["demo"], OWN_DATABASE);
-  const [text] = await demo.said(/[\s\S]*?(?:^\s*curl .*\n[\s\S]*?){5}/m, 60_000);
+  const [text] = await demo.waitForOutput(/[\s\S]*?(?:^\s*curl .*\n[\s\S]*?){5}/m, 60_000);
   const [url = ""] = /http:\/\/[\w.:[\]]+/.exec(text) ?? [];
   const [key = ""] = /tm_[0-9A-Za-z]{36}/.exec(text) ?? [];
   const lines = [...text.matchAll(/^\s*(curl .*)$/gm)].map(([, line = ""]) => line);
   return { ...demo, url, key, lines };
 }
 
-async function everything(demo: Demo, path: string): Promise<Item[]> {
+async function allItems(demo: Demo, path: string): Promise<Item[]> {
   const found: Item[] = [];
   for (let page = 1; ; page++) {
     const { data, total_items } = await list(demo, `${path}?size=100&page=${page}`, demo.key);
@@ -39,20 +39,19 @@ async function everything(demo: Demo, path: string): Promise<Item[]> {
 }
 
 suite("the demo", () => {
-  const life = sharedLife();
-  let here: Home;
+  const life = suiteLifetime();
+  let here: Workspace;
   let demo: Demo;
   let milliseconds: number;
 
   before(async () => {
-    here = home(life);
+    here = workspace(life);
     const started = performance.now();
     demo = await startDemo(here);
     milliseconds = Math.round(performance.now() - started);
   });
 
-  test("an empty folder: soon it prints an address, a key and five lines to paste, one an endpoint, and answers", async (t) => {
-    t.diagnostic(`ready after ${milliseconds} ms`);
+  test("in an empty folder it prints an address, a key and a curl line for each endpoint", async () => {
     assert.ok(milliseconds < 30_000, `${milliseconds} ms`);
     assert.equal(await statusOf(demo, demo.key), 200);
     assert.equal(demo.lines.length, 5);
@@ -63,16 +62,16 @@ suite("the demo", () => {
     assert.equal(existsSync(here.path("data/tank-monitor.db")), false);
   });
 
-  test("the five lines, pasted, are answered with 200", async () => {
+  test("the five curl lines get 200", async () => {
     for (const line of demo.lines) {
-      const answer = await pasted(line);
+      const answer = await runCurl(line);
       assert.ok(answer.startsWith("{") && !answer.includes('"status":4'), answer.slice(0, 200));
       assert.match(answer, /"object":"(list|customer|tank)"/);
     }
   });
 
-  test("the fleet is worth looking at: customers and tanks, countries, use cases, a year of readings, deleted ones", async () => {
-    const [customers, tanks] = [await everything(demo, "/v1/customers"), await everything(demo, "/v1/tanks")];
+  test("the fleet has customers and tanks, countries, use cases, a year of readings, and deleted objects", async () => {
+    const [customers, tanks] = [await allItems(demo, "/v1/customers"), await allItems(demo, "/v1/tanks")];
     assert.ok(customers.length >= 150 && customers.length < 200, `${customers.length} of 200 customers are not deleted`);
     assert.ok(tanks.length >= 400 && tanks.length < 500, `${tanks.length} of 500 tanks are not deleted`);
     const never = customers.filter(({ is_verified }) => is_verified === false);
@@ -82,9 +81,9 @@ suite("the demo", () => {
     const uses = new Set(tanks.map(({ use_case }) => use_case));
     for (const use of ["residential", "commercial", "industrial"]) assert.ok(uses.has(use), use);
     const counted = customers.reduce((sum, { tank_count }) => sum + Number(tank_count), 0);
-    assert.equal(counted, tanks.length, "every tank belongs to somebody who is there");
+    assert.equal(counted, tanks.length, "every tank has an owner");
 
-    const gone = (await deletedOnes(here)).map(({ object, id }) => `/v1/${object}s/${id}`);
+    const gone = (await deletedObjects(here)).map(({ object, id }) => `/v1/${object}s/${id}`);
     assert.ok(gone.some((path) => path.startsWith("/v1/customers/")) && gone.some((path) => path.startsWith("/v1/tanks/")));
     for (const path of gone.slice(0, 10)) assert.equal((await item(demo, path, demo.key))["deleted"], true, path);
 
@@ -97,44 +96,46 @@ suite("the demo", () => {
   });
 
   test("new readings keep arriving", async () => {
-    const tanks = (await everything(demo, "/v1/tanks")).map(({ id }) => `/v1/tanks/${id}/telemetry?size=1`);
+    const tanks = (await allItems(demo, "/v1/tanks")).map(({ id }) => `/v1/tanks/${id}/telemetry?size=1`);
     const look = () => Promise.all(tanks.map((path) => list(demo, path, demo.key)));
     const count = (pages: readonly List[]): number => pages.reduce((sum, { total_items }) => sum + total_items, 0);
     const before = await look();
-    await pause(2500);
-    const after = await look();
-    assert.ok(count(after) > count(before), `${count(after)} readings after ${count(before)}`);
+    const after = await until(
+      "new readings",
+      async () => {
+        const pages = await look();
+        return count(pages) > count(before) && pages;
+      },
+      15_000,
+    );
     const newest = after.map(({ data }) => Date.parse(`${data[0]?.["created_at"]}`));
     const age = Date.now() - Math.max(...newest);
     assert.ok(age > -1000 && age < 5000, `the newest reading is ${age} ms old`);
   });
 
-  test("stopped and started again, the demo has the same fleet, more readings, and works", async (t) => {
-    const tanks = await everything(demo, "/v1/tanks");
+  test("restarted, the demo has the same fleet, more readings, and works", async () => {
+    const tanks = await allItems(demo, "/v1/tanks");
     const path = `/v1/tanks/${tanks[0]?.["id"]}/telemetry`;
     const before = await list(demo, path, demo.key);
     const signalled = performance.now();
     demo.kill("SIGINT");
-    const { code, stderr } = await demo.ended;
-    t.diagnostic(`stopped after ${Math.round(performance.now() - signalled)} ms`);
+    const { code, stderr } = await demo.exited;
     assert.equal(code, 0);
-    assert.ok(performance.now() - signalled < 3000, "Ctrl-C ends it soon");
-    assert.doesNotMatch(stderr, /stopped sending|"level"/, "and quietly");
+    assert.ok(performance.now() - signalled < 3000, "Ctrl-C stops it within 3 s");
+    assert.doesNotMatch(stderr, /stopped sending|"level"/, "without an error");
 
-    const started = performance.now();
     demo = await startDemo(here);
-    t.diagnostic(`ready again after ${Math.round(performance.now() - started)} ms`);
-    assert.deepEqual(await everything(demo, "/v1/tanks"), tanks);
+    assert.deepEqual(await allItems(demo, "/v1/tanks"), tanks);
     assert.ok((await list(demo, path, demo.key)).total_items >= before.total_items);
-    for (const line of demo.lines) assert.match(await pasted(line), /"object":"(list|customer|tank)"/);
+    for (const line of demo.lines) assert.match(await runCurl(line), /"object":"(list|customer|tank)"/);
   });
 });
 
-test("a demo does not touch a database that holds something else: one clear line, exit 1", async (t) => {
-  const here = home(t);
+test("a demo leaves a database with other records unchanged: one line, exit 1", async (t) => {
+  const here = workspace(t);
   await importLines(here, SMALL_FLEET);
   const before = await here.run(["export"]);
-  const { code, stdout, stderr } = await here.run(["demo"], { patience: 20_000 });
+  const { code, stdout, stderr } = await here.run(["demo"], { timeoutMs: 20_000 });
   assert.deepEqual([code, stdout], [1, ""]);
   assert.match(stderr, /^tank-monitor: [^\n]*(demo|DATABASE_URL)[^\n]*\n$/m);
   assert.doesNotMatch(stderr, /should not have happened/);
@@ -143,15 +144,15 @@ test("a demo does not touch a database that holds something else: one clear line
 
 const execute = promisify(execFile);
 
-/** As a person would, with curl; where there is none, the same request. */
-async function pasted(line: string): Promise<string> {
+/** With curl, or with the same request if it is not installed. */
+async function runCurl(line: string): Promise<string> {
   try {
     return (await execute("bash", ["-c", line.replace(/^curl/, "curl --silent --fail-with-body")])).stdout;
   } catch (error) {
     if (!isMissing(error)) throw error;
     const [, key = ""] = /X-API-Key: (\w+)/i.exec(line) ?? [];
     const url = new URL(/http:[^\s'"]+/.exec(line)?.[0] ?? "");
-    const { status, text } = await ask({ url: url.origin }, `${url.pathname}${url.search}`, key);
+    const { status, text } = await get({ url: url.origin }, `${url.pathname}${url.search}`, key);
     assert.equal(status, 200, text);
     return text;
   }
@@ -162,12 +163,12 @@ function isMissing(error: unknown): boolean {
   return code === "ENOENT" || code === 127;
 }
 
-/** An export tells of deleted objects too, and before all readings. */
-async function deletedOnes(here: Home): Promise<{ object: string; id: string }[]> {
+/** From an export, which has deleted objects, before all readings. */
+async function deletedObjects(here: Workspace): Promise<{ object: string; id: string }[]> {
   const exporting = here.launch(["export"], { env: { DATABASE_URL: "sqlite:data/demo.db" } });
-  await exporting.said(/"object":"telemetry"/);
+  await exporting.waitForOutput(/"object":"telemetry"/);
   exporting.kill("SIGKILL");
-  const { stdout } = await exporting.ended;
+  const { stdout } = await exporting.exited;
   const lines = stdout.split("\n").filter((line) => line.endsWith('"deleted":true}'));
   return lines.map((line) => JSON.parse(line) as { object: string; id: string });
 }

@@ -1,121 +1,166 @@
-// Devices kept by the command line: what waits of them, and where it goes.
+// Devices, their pending readings, and the audit log on the command line.
 
 import assert from "node:assert/strict";
 import { before, suite, test } from "node:test";
-import { list } from "./ask.ts";
-import { makeKey, SMALL_FLEET } from "./fleet.ts";
-import { keeping, refused, WAYS, type Way } from "./keeping.ts";
-import { type Service, sharedLife } from "./program.ts";
+import { type Cli, cliOnService, createKey, SMALL_FLEET } from "./fixtures.ts";
+import { type Service, suiteLifetime } from "./program.ts";
+import { list } from "./requests.ts";
 
 const EUI = "a84041c2f1827d3e";
 const SHAPE = JSON.stringify({ kind: "upright", height: 2, unit: "m", sensor_height: 2 });
 
-for (const on of WAYS) {
-  suite(`devices, on ${on}`, () => {
-    const life = sharedLife();
-    let way: Way;
-    let service: Service;
-    let key = "";
+suite("devices, on a running service", () => {
+  const life = suiteLifetime();
+  let cli: Cli & { readonly service: Service };
+  let key = "";
 
-    before(async () => {
-      way = await keeping(life, on, SMALL_FLEET);
-      service = way.service ?? (await way.here.start());
-      key = await makeKey(way.here, "--role", "manage");
-    });
-
-    async function send(path: string, body: object): Promise<string> {
-      const headers = { "x-api-key": key, "content-type": "application/json" };
-      const response = await fetch(`${service.url}${path}`, { method: "POST", headers, body: JSON.stringify(body) });
-      const text = await response.text();
-      assert.equal(response.status, 200, text);
-      return text;
-    }
-
-    const uplink = (distance: number, minute: number) => ({
-      time: new Date(Date.UTC(2026, 1, 1, 0, minute)).toISOString(),
-      deviceInfo: { devEui: EUI },
-      object: { distance },
-    });
-
-    test("pending readings are listed with what they need, and stored once they have it", async () => {
-      assert.match((await way.run(["device", "waiting"])).stderr, /No pending readings/);
-      for (const minute of [1, 2, 3]) await send("/ingest/v1/chirpstack", uplink(500 * minute, minute));
-      assert.match(await way.done("device", "waiting"), new RegExp(`^DEVICE .*\\n${EUI} +3 +0 +a tank +- +-\\n$`));
-
-      assert.match(await way.done("device", "show", EUI), /^newest_waiting +\{"created_at":"2026-02-01T00:03.*distance/m);
-      await refused(way, ["device", "assign", EUI, "a2", "--profile", "guesswork"], /--profile: .*"guesswork"/, 2);
-      const { code, stderr } = await way.run(["device", "assign", EUI.toUpperCase(), "a2"]);
-      assert.equal(code, 0, stderr);
-      assert.match(stderr, /assigned to tank a2, replacing device device-a2; 3 pending readings need a profile/);
-      assert.match(
-        (await way.run(["device", "profile", EUI, "milesight-em500-udl"])).stderr,
-        /3 pending readings need the shape/,
-      );
-
-      const shape = ["tank", "update", "a2", "--shape", '{"kind":"upright","height":2,"unit":"m"}'];
-      assert.match((await way.run(shape)).stderr, / updated; 3 pending readings need the sensor_height in the shape/);
-      const [device] = await way.items("device", "assign", EUI, "a2", "--shape", SHAPE);
-      const { since, ...rest } = device ?? {};
-      assert.deepEqual(rest, {
-        id: EUI,
-        object: "device",
-        tank_id: "a2",
-        profile: "milesight-em500-udl",
-        waiting: 0,
-        dropped: 0,
-        waits_because: null,
-        newest_waiting: null,
-        taken_in: { readings: 3, rejected: 0, from: "2026-02-01T00:01:00.000Z", to: "2026-02-01T00:03:00.000Z" },
-        replaced_device_id: null,
-      });
-      const { data } = await list(service, "/v1/tanks/a2/telemetry", key);
-      assert.deepEqual(
-        data.map(({ fill_percentage }) => fill_percentage),
-        [25, 50, 75],
-      );
-      assert.deepEqual(await way.items("device", "waiting"), []);
-    });
-
-    test("a custom profile is set and removed", async () => {
-      const own = { value: "level", measures: "level", unit: "cm" };
-      const [device] = await way.items("device", "profile", "device-b1", JSON.stringify(own));
-      assert.equal((device?.["profile"] as Record<string, unknown> | undefined)?.["value"], "level");
-      const [none] = await way.items("device", "profile", "device-b1", "");
-      assert.equal(none?.["profile"], null);
-      await refused(way, ["device", "profile", "device-b1", '{"value":"x"}'], /PROFILE \(measures\): is missing/, 2);
-    });
-
-    test("a device in use needs --swap, and cannot be forgotten", async () => {
-      await refused(way, ["device", "assign", "device-b1", "a1"], /serves tank b1.*--swap/);
-      await way.done("device", "assign", "device-b1", "a1", "--swap");
-      assert.match(await way.done("device", "show", "device-a1"), /^tank_id +b1$/m);
-      await refused(way, ["device", "forget", "device-b1"], /serves tank a1/);
-      await send("/ingest/v1/readings", { device_id: "stray", fill_percentage: 50 });
-      assert.ok((await way.items("device", "list")).some(({ id }) => id === "stray"));
-      assert.match((await way.run(["device", "forget", "stray"])).stderr, /forgotten; 1 pending reading removed\n/);
-      assert.ok(!(await way.items("device", "list")).some(({ id }) => id === "stray"));
-      await refused(way, ["device", "show", "stray"], /no such device: stray/);
-    });
-
-    test("a replaced device is forgotten, and late readings still reach its former tank", async () => {
-      const tank = ["--owner", "bob", "--name", "C1", "--capacity", "1000", "--unit", "liters", "--threshold", "20"];
-      await way.done("tank", "create", "--id", "c1", "--device", "device-c1", ...tank);
-      for (const created_at of ["2026-02-02T00:00:00Z", "2026-02-03T00:00:00Z"]) {
-        await send("/ingest/v1/readings", { device_id: "spare", created_at, fill_percentage: 50 });
-      }
-      assert.match(
-        (await way.run(["device", "assign", "spare", "c1"])).stderr,
-        /assigned to tank c1, replacing device device-c1; 2 pending readings stored, measured from 2026-02-02T00:00:00\.000Z to 2026-02-03/,
-      );
-      assert.match(
-        (await way.run(["device", "forget", "device-c1"])).stderr,
-        /forgotten; its service at tank c1 until 20.*stays recorded/,
-      );
-      await send("/ingest/v1/readings", { device_id: "device-c1", created_at: "2026-02-01T00:00:00Z", fill_percentage: 40 });
-      const { total_items } = await list(service, "/v1/tanks/c1/telemetry?created_at_gte=2026-02-01", key);
-      assert.equal(total_items, 3);
-      assert.match((await way.run(["tank", "update", "c1", "--name", "New"])).stderr, / updated\n/);
-      assert.match((await way.run(["tank", "update", "c1", "--name", "New"])).stderr, / unchanged\n/);
-    });
+  before(async () => {
+    cli = await cliOnService(life, SMALL_FLEET);
+    key = await createKey(cli.workspace, "--role", "manage");
   });
-}
+
+  async function send(path: string, body: object): Promise<string> {
+    const headers = { "x-api-key": key, "content-type": "application/json" };
+    const response = await fetch(`${cli.service.url}${path}`, { method: "POST", headers, body: JSON.stringify(body) });
+    const text = await response.text();
+    assert.equal(response.status, 200, text);
+    return text;
+  }
+
+  const uplink = (distance: number, minute: number) => ({
+    time: new Date(Date.UTC(2026, 1, 1, 0, minute)).toISOString(),
+    deviceInfo: { devEui: EUI },
+    object: { distance },
+  });
+
+  test("pending readings are listed with what they need, and stored once they have it", async () => {
+    assert.match((await cli.run(["device", "waiting"])).stderr, /No pending readings/);
+    for (const minute of [1, 2, 3]) await send("/ingest/v1/chirpstack", uplink(500 * minute, minute));
+    assert.match(await cli.output("device", "waiting"), new RegExp(`^DEVICE .*\\n${EUI} +3 +0 +a tank +- +-\\n$`));
+
+    assert.match(await cli.output("device", "show", EUI), /^newest_waiting +\{"created_at":"2026-02-01T00:03.*distance/m);
+    await cli.expectFailure(["device", "assign", EUI, "a2", "--profile", "guesswork"], /--profile: .*"guesswork"/, 2);
+    const { code, stderr } = await cli.run(["device", "assign", EUI.toUpperCase(), "a2"]);
+    assert.equal(code, 0, stderr);
+    assert.match(stderr, /assigned to tank a2, replacing device device-a2; 3 pending readings need a profile/);
+    assert.match((await cli.run(["device", "profile", EUI, "milesight-em500-udl"])).stderr, /3 pending readings need the shape/);
+
+    const shape = ["tank", "update", "a2", "--shape", '{"kind":"upright","height":2,"unit":"m"}'];
+    assert.match((await cli.run(shape)).stderr, / updated; 3 pending readings need the sensor_height in the shape/);
+    const [device] = await cli.items("device", "assign", EUI, "a2", "--shape", SHAPE);
+    const { since, ...rest } = device ?? {};
+    assert.deepEqual(rest, {
+      id: EUI,
+      object: "device",
+      tank_id: "a2",
+      profile: "milesight-em500-udl",
+      waiting: 0,
+      dropped: 0,
+      waits_because: null,
+      newest_waiting: null,
+      taken_in: { readings: 3, rejected: 0, from: "2026-02-01T00:01:00.000Z", to: "2026-02-01T00:03:00.000Z" },
+      replaced_device_id: null,
+    });
+    const { data } = await list(cli.service, "/v1/tanks/a2/telemetry", key);
+    assert.deepEqual(
+      data.map(({ fill_percentage }) => fill_percentage),
+      [25, 50, 75],
+    );
+    assert.deepEqual(await cli.items("device", "waiting"), []);
+  });
+
+  test("a custom profile is set and removed", async () => {
+    const own = { value: "level", measures: "level", unit: "cm" };
+    const [device] = await cli.items("device", "profile", "device-b1", JSON.stringify(own));
+    assert.equal((device?.["profile"] as Record<string, unknown> | undefined)?.["value"], "level");
+    const [none] = await cli.items("device", "profile", "device-b1", "");
+    assert.equal(none?.["profile"], null);
+    await cli.expectFailure(["device", "profile", "device-b1", '{"value":"x"}'], /PROFILE \(measures\): is missing/, 2);
+  });
+
+  test("a device in use needs --swap, and cannot be forgotten", async () => {
+    await cli.expectFailure(["device", "assign", "device-b1", "a1"], /is assigned to tank b1.*--swap/);
+    await cli.output("device", "assign", "device-b1", "a1", "--swap");
+    assert.match(await cli.output("device", "show", "device-a1"), /^tank_id +b1$/m);
+    await cli.expectFailure(["device", "forget", "device-b1"], /assigned to tank a1/);
+    await send("/ingest/v1/readings", { device_id: "stray", fill_percentage: 50 });
+    assert.ok((await cli.items("device", "list")).some(({ id }) => id === "stray"));
+    assert.match((await cli.run(["device", "forget", "stray"])).stderr, /forgotten; 1 pending reading removed\n/);
+    assert.ok(!(await cli.items("device", "list")).some(({ id }) => id === "stray"));
+    await cli.expectFailure(["device", "show", "stray"], /no such device: stray/);
+  });
+
+  test("a replaced device is forgotten, and late readings still reach its former tank", async () => {
+    const tank = ["--owner", "bob", "--name", "C1", "--capacity", "1000", "--unit", "liters", "--threshold", "20"];
+    await cli.output("tank", "create", "--id", "c1", "--device", "device-c1", ...tank);
+    for (const created_at of ["2026-02-02T00:00:00Z", "2026-02-03T00:00:00Z"]) {
+      await send("/ingest/v1/readings", { device_id: "spare", created_at, fill_percentage: 50 });
+    }
+    assert.match(
+      (await cli.run(["device", "assign", "spare", "c1"])).stderr,
+      /assigned to tank c1, replacing device device-c1; 2 pending readings stored, measured from 2026-02-02T00:00:00\.000Z to 2026-02-03/,
+    );
+    assert.match(
+      (await cli.run(["device", "forget", "device-c1"])).stderr,
+      /forgotten; its service at tank c1 until 20.*stays recorded/,
+    );
+    await send("/ingest/v1/readings", { device_id: "device-c1", created_at: "2026-02-01T00:00:00Z", fill_percentage: 40 });
+    const { total_items } = await list(cli.service, "/v1/tanks/c1/telemetry?created_at_gte=2026-02-01", key);
+    assert.equal(total_items, 3);
+    assert.match((await cli.run(["tank", "update", "c1", "--name", "New"])).stderr, / updated\n/);
+    assert.match((await cli.run(["tank", "update", "c1", "--name", "New"])).stderr, / unchanged\n/);
+  });
+});
+
+suite("the audit log", () => {
+  const life = suiteLifetime();
+  let cli: Cli & { readonly service: Service };
+  let secret = "";
+
+  before(async () => {
+    cli = await cliOnService(life, SMALL_FLEET);
+    await cli.output("tank", "update", "a1", "--threshold", "35");
+    await cli.workspace.run(["customer", "update", "ada", "--phone", ""]);
+    secret = (await cli.output("key", "create", "--name", "secret one")).trim();
+  });
+
+  test("tells who did it: the id of the key, or the command line; and from what to what", async () => {
+    const [made, changed, first] = await cli.items("audit", "--limit", "3");
+    const [key] = (await cli.items("key", "list")).filter(({ role }) => role === "manage");
+    assert.deepEqual([made?.["type"], made?.["action"], made?.["by"]], ["key", "created", key?.["id"]]);
+    assert.deepEqual([changed?.["type"], changed?.["by"], changed?.["id"]], ["customer", "command line", "ada"]);
+    assert.deepEqual(changed?.["changes"], { phone: { from: "+43 1 234", to: null } });
+    assert.deepEqual(first?.["changes"], { min_fill_alert_percentage: { from: 20, to: 35 } });
+    const table = await cli.output("audit", "--id", "a1", "--limit", "1");
+    assert.match(
+      table,
+      /^WHEN +BY +ACTION +TYPE +ID +CHANGES\n\S+Z +key_\w+ \(\w+[^)]*\) +changed +tank +a1 +min_fill_alert_percentage 20 → 35\n$/,
+    );
+  });
+
+  test("is searched by who, by what and by when", async () => {
+    const byCommandLine = await cli.items("audit", "--by", "command line", "--type", "customer", "--since", "1h");
+    assert.deepEqual(
+      byCommandLine.filter(({ action }) => action === "changed").map(({ id }) => id),
+      ["ada"],
+    );
+    assert.deepEqual(await cli.items("audit", "--until", "2020-01-01"), []);
+    const today = new Date().toISOString().slice(0, 10);
+    assert.ok((await cli.items("audit", "--since", today)).length > 0);
+    assert.match((await cli.run(["audit", "--since", "1s", "--type", "device"])).stderr, /No such changes/);
+    const [key] = (await cli.items("key", "list")).filter(({ role }) => role === "manage");
+    const byName = await cli.items("audit", "--by", String(key?.["name"]));
+    assert.deepEqual(byName, await cli.items("audit", "--by", String(key?.["id"])));
+    assert.ok(byName.length > 0);
+    await cli.expectFailure(["audit", "--by", "nobody"], /no such key: "nobody"/);
+    await cli.output("device", "profile", "A84041C2F1827D3E", "elsys");
+    assert.equal((await cli.items("audit", "--id", "A84041C2F1827D3E", "--type", "device")).length, 1);
+    assert.match((await cli.run(["audit", "--id", "A84041C2F1827D3E"])).stderr, /lower case: --id a84041c2f1827d3e/);
+  });
+
+  test("has no secret in it", async () => {
+    const all = `${await cli.output("audit")}${await cli.output("audit", "--json")}`;
+    assert.ok(all.includes("secret one"));
+    assert.ok(!all.includes(secret.slice(3)) && !all.includes("tm_"));
+  });
+});

@@ -1,15 +1,40 @@
-// The documentation page, in a real browser: everything it needs comes from the service, and calls can be tried from it.
+// The documentation page in a real browser: it loads nothing from other hosts, and requests can be sent from it. npm has a
+// browser for Linux on x64; elsewhere an installed one is used: CHROMIUM names it, or it is found in PATH.
 
 import assert from "node:assert/strict";
+import { existsSync } from "node:fs";
+import { delimiter, join } from "node:path";
 import { before, suite, test } from "node:test";
-import type { Page } from "playwright-core";
-import { ask } from "./ask.ts";
-import { NO_BROWSER, openBrowser } from "./browser.ts";
-import { importLines, makeKey, SMALL_FLEET } from "./fleet.ts";
-import { type Home, home, type Lifetime, type Service, sharedLife } from "./program.ts";
+import npmChromium from "@sparticuz/chromium";
+import { type Browser, chromium, type Page } from "playwright-core";
+import { createKey, importLines, SMALL_FLEET } from "./fixtures.ts";
+import { type Lifetime, type Service, suiteLifetime, type Workspace, workspace } from "./program.ts";
+import { get } from "./requests.ts";
 
-/** What a page asked for, and what went wrong on it. */
-type Watched = { readonly page: Page; readonly requests: string[]; readonly troubles: string[] };
+const NAMES = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome"];
+/** These would switch off what is tested. */
+const UNSAFE_FLAGS = ["--disable-web-security", "--allow-running-insecure-content"];
+
+const NO_BROWSER = `npm has no browser for ${process.platform} ${process.arch}: install Chromium, or name one in CHROMIUM`;
+
+async function openBrowser(): Promise<Browser | undefined> {
+  const installed = installedBrowser();
+  if (installed !== undefined) return chromium.launch({ executablePath: installed, args: ["--no-sandbox"] });
+  if (process.platform !== "linux" || process.arch !== "x64") return undefined;
+  const args = npmChromium.args.filter((word) => !UNSAFE_FLAGS.includes(word));
+  return chromium.launch({ executablePath: await npmChromium.executablePath(), args });
+}
+
+function installedBrowser(): string | undefined {
+  const named = process.env["CHROMIUM"];
+  if (named !== undefined && named !== "") return named;
+  if (process.platform === "linux" && process.arch === "x64") return undefined;
+  const folders = (process.env["PATH"] ?? "").split(delimiter);
+  return folders.flatMap((folder) => NAMES.map((name) => join(folder, name))).find((file) => existsSync(file));
+}
+
+/** A page, its requests and its errors. */
+type Watched = { readonly page: Page; readonly requests: string[]; readonly errors: string[] };
 
 const REPORT_VIOLATIONS = `document.addEventListener("securitypolicyviolation", ({ violatedDirective, blockedURI }) =>
   console.error("violation of " + violatedDirective + " by " + blockedURI));`;
@@ -20,17 +45,17 @@ async function openPage(life: Lifetime): Promise<Watched | undefined> {
   life.after(() => browser.close());
   const page = await browser.newPage({ viewport: { width: 1280, height: 1000 } });
   const requests: string[] = [];
-  const troubles: string[] = [];
+  const errors: string[] = [];
   await page.addInitScript(REPORT_VIOLATIONS);
   page.on("request", (request) => requests.push(request.url()));
-  page.on("requestfailed", (request) => troubles.push(`${request.url()} failed`));
-  page.on("response", (response) => response.status() >= 400 && troubles.push(`${response.url()}: ${response.status()}`));
-  page.on("console", (message) => ["error", "warning"].includes(message.type()) && troubles.push(message.text()));
-  page.on("pageerror", (error) => troubles.push(`${error}`));
-  return { page, requests, troubles };
+  page.on("requestfailed", (request) => errors.push(`${request.url()} failed`));
+  page.on("response", (response) => response.status() >= 400 && errors.push(`${response.url()}: ${response.status()}`));
+  page.on("console", (message) => ["error", "warning"].includes(message.type()) && errors.push(message.text()));
+  page.on("pageerror", (error) => errors.push(`${error}`));
+  return { page, requests, errors };
 }
 
-/** Types a key into the page's own dialogue, as a reader does. */
+/** Enters a key in the page's dialogue. */
 async function authorize(page: Page, key: string): Promise<void> {
   await page.getByRole("button", { name: "Authorize" }).first().click();
   const dialogue = page.locator(".modal-ux");
@@ -41,34 +66,34 @@ async function authorize(page: Page, key: string): Promise<void> {
 }
 
 suite("the documentation page", () => {
-  const life = sharedLife();
-  let here: Home;
+  const life = suiteLifetime();
+  let here: Workspace;
   let service: Service;
   let key: string;
 
   before(async () => {
-    here = home(life);
+    here = workspace(life);
     await importLines(here, SMALL_FLEET);
-    key = await makeKey(here);
+    key = await createKey(here);
     service = await here.start();
   });
 
-  test("a reader authorizes with a key, tries a call, and sees its answer; no request leaves the host", async (t) => {
+  test("a reader enters a key, sends a request, and sees the response; no request leaves the host", async (t) => {
     const watched = await openPage(t);
     if (watched === undefined) {
       assert.equal(process.env["CI"], undefined, NO_BROWSER);
       return t.skip(NO_BROWSER);
     }
-    const { page, requests, troubles } = watched;
+    const { page, requests, errors } = watched;
     await page.goto(`${service.url}/docs`);
     await authorize(page, key);
 
     const operation = page.locator("#operations-Tanks-listTanks");
     await operation.locator(".opblock-summary-control").click();
     await operation.getByRole("button", { name: "Execute" }).click();
-    const answer = operation.locator(".live-responses-table .response").first();
-    await answer.waitFor();
-    assert.match(await answer.locator(".response-col_status").innerText(), /^200/);
+    const response = operation.locator(".live-responses-table .response").first();
+    await response.waitFor();
+    assert.match(await response.locator(".response-col_status").innerText(), /^200/);
 
     assert.deepEqual(
       requests.filter((url) => !url.startsWith(`${service.url}/`) && !url.startsWith("data:")),
@@ -77,29 +102,25 @@ suite("the documentation page", () => {
     );
     assert.ok(
       requests.some((url) => url.startsWith(`${service.url}/v1/tanks`)),
-      "the call was made",
+      "the request was sent",
     );
-    assert.deepEqual(troubles, []);
-    assert.match(
-      await answer.innerText(),
-      /"id": "a2"[\s\S]*"total_items": 3/,
-      "the tanks, with nothing filled in by the reader",
-    );
+    assert.deepEqual(errors, []);
+    assert.match(await response.innerText(), /"id": "a2"[\s\S]*"total_items": 3/, "the tanks, without any parameter");
   });
 
-  test("whatever the page names comes from this host, and its policy lets nothing else in", async () => {
-    const page = await ask(service, "/docs");
+  test("everything the page refers to is on this host, and its policy allows nothing else", async () => {
+    const page = await get(service, "/docs");
     assert.equal(page.status, 200);
     const policy = page.headers.get("content-security-policy") ?? "";
     assert.match(policy, /default-src 'self'/);
     assert.doesNotMatch(policy, /https?:|\*|unsafe-eval|script-src[^;]*unsafe-inline/);
-    const named = [...page.text.matchAll(/(?:src|href)="([^"]+)"/g)].map(
-      ([, place = ""]) => new URL(place, `${service.url}/docs`),
+    const references = [...page.text.matchAll(/(?:src|href)="([^"]+)"/g)].map(
+      ([, reference = ""]) => new URL(reference, `${service.url}/docs`),
     );
-    assert.ok(named.length > 3, page.text);
-    for (const { href, origin, pathname } of named) {
+    assert.ok(references.length > 3, page.text);
+    for (const { href, origin, pathname } of references) {
       assert.equal(origin, service.url, href);
-      assert.equal((await ask(service, pathname)).status, 200, href);
+      assert.equal((await get(service, pathname)).status, 200, href);
     }
   });
 });

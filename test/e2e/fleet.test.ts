@@ -1,69 +1,195 @@
-// The question of every morning, on the command line.
+// Customers, tanks and the fleet on the command line: on the database itself, or on a running service with --url.
 
 import assert from "node:assert/strict";
+import { existsSync, writeFileSync } from "node:fs";
 import { before, suite, test } from "node:test";
-import { customer, reading, tank } from "./fleet.ts";
-import { keeping, WAYS, type Way } from "./keeping.ts";
-import { sharedLife } from "./program.ts";
+import { type Cli, cliOnDatabase, cliOnService, customer, type Line, reading, SMALL_FLEET, tank } from "./fixtures.ts";
+import { suiteLifetime } from "./program.ts";
 
-const NOW_ISH = new Date(Date.now() - 5 * 60_000).toISOString();
+const SHAPE = { kind: "upright", height: 2.1, unit: "m", sensor_height: 2.3 };
+const NEEDED = ["--capacity", "2700", "--unit", "liters", "--threshold", "20"];
+const ids = (items: readonly Line[]): unknown[] => items.map(({ id }) => id);
+const fields = (item: Line | undefined, ...names: readonly string[]): unknown[] => names.map((name) => item?.[name]);
 
-const FLEET = [
-  customer("ada"),
-  customer("bob"),
-  tank("fine", "ada", { location: { city: "Wien" } }),
-  tank("low", "ada", { location: { city: "Graz" }, name: "株式会社 tank" }),
-  tank("lowest", "bob", { location: { city: "Graz" }, min_fill_alert_percentage: 50 }),
-  tank("silent", "bob"),
-  tank("unheard", "bob"),
-  { object: "telemetry", tank_id: "fine", created_at: NOW_ISH, fill_percentage: 80 },
-  { object: "telemetry", tank_id: "low", created_at: NOW_ISH, fill_percentage: 20 },
-  { object: "telemetry", tank_id: "lowest", created_at: NOW_ISH, fill_percentage: 12.25 },
-  reading("silent", 0, 55),
-];
-
-for (const on of WAYS) {
-  suite(`the fleet, on ${on}`, () => {
-    const life = sharedLife();
-    let way: Way;
-
-    before(async () => {
-      way = await keeping(life, on, FLEET);
-    });
-
-    const found = async (...words: string[]): Promise<unknown[]> => (await way.items("fleet", ...words)).map(({ id }) => id);
-
-    test("the most urgent tank is first, one without a reading last", async () => {
-      const all = await way.items("fleet");
-      assert.deepEqual(
-        all.map(({ id, state, margin }) => [id, state, margin]),
-        [
-          ["lowest", "low", -37.75],
-          ["low", "low", 0],
-          ["silent", "ok", 35],
-          ["fine", "ok", 60],
-          ["unheard", "unknown", null],
-        ],
-      );
-    });
-
-    test("is narrowed down by state, silence, owner and city", async () => {
-      assert.deepEqual(await found("--state", "low"), ["lowest", "low"]);
-      assert.deepEqual(await found("--state", "unknown"), ["unheard"]);
-      assert.deepEqual(await found("--silent", "24h"), ["silent", "unheard"]);
-      assert.deepEqual(await found("--owner", "ada"), ["low", "fine"]);
-      assert.deepEqual(await found("--city", "graz", "--limit", "1"), ["lowest"]);
-    });
-
-    test("as a table its columns stand one below the other, also where signs are two columns wide", async () => {
-      const [titles = "", ...rows] = (await way.done("fleet")).trimEnd().split("\n");
-      assert.match(titles, /^MARGIN +FILL +AGE +NAME +CITY +TANK$/);
-      assert.match(rows[0] ?? "", /^ -37\.8 +12\.3 % +[567] min +Tank lowest +Graz +lowest$/);
-      assert.match(rows[4] ?? "", /^ +- +- +- +Tank unheard +- +unheard$/);
-      const place = titles.indexOf("CITY");
-      assert.equal(rows[0]?.indexOf("Graz"), place);
-      // Four of the signs before it take two columns each.
-      assert.equal(rows[1]?.indexOf("Graz"), place - 4);
-    });
-  });
+/** Runs on either; the other commands differ only in what they send. */
+async function createsShowsAndUpdates(cli: Cli): Promise<void> {
+  const { code, stdout, stderr } = await cli.run([
+    ...["customer", "create", "--name", "Brenner Gas GmbH", "--email", "office@brenner.example"],
+    ...["--phone", "+49 30 5550", "--verified"],
+  ]);
+  assert.equal(code, 0, stderr);
+  assert.match(stdout, /^cus_\w+\n$/);
+  assert.match(stderr, /^customer cus_\w+ \(Brenner Gas GmbH\) created\n$/);
+  const id = stdout.trim();
+  const [created] = await cli.items("customer", "show", id);
+  assert.deepEqual(fields(created, "phone", "is_verified", "tank_count", "deleted"), ["+49 30 5550", true, 0, false]);
+  const [changed] = await cli.items("customer", "update", id, "--phone", "", "--no-verified");
+  assert.deepEqual(fields(changed, "name", "phone", "is_verified"), ["Brenner Gas GmbH", null, false]);
+  assert.match(await cli.output("customer", "show", id), /^email +office@brenner\.example$[\s\S]*^phone +-$/m);
 }
+
+suite("on a running service", () => {
+  const life = suiteLifetime();
+  let cli: Cli;
+
+  before(async () => {
+    cli = await cliOnService(life, SMALL_FLEET);
+  });
+
+  test("list filters tanks by name, city, custom id and owner, and customers by name and e-mail address", async () => {
+    assert.deepEqual(ids(await cli.items("tank", "list", "--city", "wie")), ["a1"]);
+    assert.deepEqual(ids(await cli.items("tank", "list", "--custom-id", "CELL")), ["a2"]);
+    assert.deepEqual(ids(await cli.items("tank", "list", "--owner", "ada")), ["a2", "a1"]);
+    const table = await cli.output("tank", "list", "--name", "tank b");
+    assert.match(table, /^ID +OWNER +DEVICE +CAPACITY +ALERT +CITY +NAME\nb1 +bob +\S+ +2700 gallons +20 % +- +Tank b1\n$/);
+    assert.deepEqual(ids(await cli.items("customer", "list", "--name", "customer a")), ["ada"]);
+    assert.deepEqual(ids(await cli.items("customer", "list", "--email", "BOB@")), ["bob"]);
+    const { code, stdout, stderr } = await cli.run(["customer", "list", "--name", "nobody & co"]);
+    assert.deepEqual([code, stdout, stderr.includes("No customers found")], [0, "", true]);
+  });
+
+  test("a customer: create prints the id alone, show prints all fields, update changes the given ones", () =>
+    createsShowsAndUpdates(cli));
+
+  test("a customer with tanks is deleted and restored with --tanks and --no-tanks", async () => {
+    await cli.expectFailure(["customer", "delete", "ada"], /owns 2 tanks.*--tanks/);
+    await cli.output("customer", "delete", "ada", "--tanks");
+    assert.deepEqual(ids(await cli.items("customer", "list", "--deleted")), ["gone", "ada"]);
+    assert.deepEqual(ids(await cli.items("tank", "list", "--owner", "ada")), []);
+    assert.match((await cli.run(["customer", "restore", "ada"])).stderr, /customer ada \(.*\) restored, with 2 tanks/);
+    assert.deepEqual(ids(await cli.items("tank", "list", "--owner", "ada")), ["a2", "a1"]);
+    await cli.output("customer", "create", "--id", "eve", "--name", "Eve", "--email", "eve@x.example");
+    await cli.output("tank", "create", "--id", "e1", "--name", "E1", "--owner", "eve", "--device", "device-e1", ...NEEDED);
+    await cli.output("customer", "delete", "eve", "--tanks");
+    const [eve] = await cli.items("customer", "restore", "eve", "--no-tanks");
+    assert.deepEqual(fields(eve, "deleted", "tank_count"), [false, 0]);
+  });
+
+  test("a tank: create sets every field; an empty value clears one", async () => {
+    writeFileSync(cli.workspace.path("shape.json"), `\ufeff${JSON.stringify(SHAPE)}`);
+    const location = { street: "Lange Straße", street_number: "12a", postal_code: "2000", city: "Sydney", district: "Glebe" };
+    const flags = Object.entries(location).flatMap(([name, value]) => [`--${name.replace("_", "-")}`, value]);
+    const created = await cli.output(
+      ...["tank", "create", "--id", "hall-3", "--name", "Hall 3", "--owner", "ada", "--device", "d3", ...NEEDED, ...flags],
+      ...["--use-case", "industrial", "--custom-id", "H3", "--region", "NSW", "--country", "Australia"],
+      ...["--latitude", "-33.87", "--longitude", "151.2", "--shape", "@shape.json"],
+    );
+    assert.equal(created, "hall-3\n");
+    const [shown] = await cli.items("tank", "show", "hall-3");
+    const { created_at, updated_at, ...rest } = shown ?? {};
+    assert.deepEqual(rest, {
+      ...{ id: "hall-3", object: "tank", name: "Hall 3", owner_id: "ada", assigned_device_id: "d3", custom_id: "H3" },
+      ...{ capacity: 2700, capacity_unit: "liters", min_fill_alert_percentage: 20, use_case: "industrial" },
+      location: { ...location, region: "NSW", country: "Australia", latitude: -33.87, longitude: 151.2 },
+      shape: SHAPE,
+      deleted: false,
+    });
+    const cleared = ["--custom-id", "", "--city", "", "--latitude", "", "--shape", ""];
+    const [changed] = await cli.items("tank", "update", "hall-3", "--threshold", "25", ...cleared);
+    assert.deepEqual(fields(changed?.["location"] as Line, "city", "latitude", "street"), [null, null, "Lange Straße"]);
+    assert.deepEqual(fields(changed, "custom_id", "min_fill_alert_percentage", "shape"), [null, 25, null]);
+    assert.match(await cli.output("tank", "show", "hall-3"), /^location\.street +Lange Straße$/m);
+  });
+
+  test("all errors are reported at once, by flag, and no database is created", async () => {
+    const { code, stdout, stderr } = await cli.run([
+      ...["tank", "create", "--name", "x", "--owner", "nobody", "--device", "d9", "--capacity", "2,700", "--unit", "litres"],
+      ...["--threshold", "101", "--shape", '{"kind":"upright","height":"2"}'],
+    ]);
+    assert.deepEqual([code, stdout], [2, ""]);
+    const lines = stderr.trimEnd().split("\n").slice(1);
+    assert.deepEqual(
+      lines.map((line) => line.slice(2, line.indexOf(":"))).toSorted(),
+      ["--capacity", "--owner", "--shape (height)", "--shape (unit)", "--threshold", "--unit"],
+      stderr,
+    );
+    assert.equal(existsSync(cli.workspace.path("never.db")), false);
+  });
+
+  test("a device in use is rejected without --swap", async () => {
+    await cli.expectFailure(["tank", "update", "a1", "--device", "device-b1"], /device-b1 is assigned to tank b1.*--swap/);
+    await cli.output("tank", "update", "a1", "--device", "device-b1", "--swap");
+    assert.deepEqual(ids(await cli.items("tank", "list", "--device", "device-a1")), ["b1"]);
+    assert.deepEqual(ids(await cli.items("tank", "list", "--device", "device-b1")), ["a1"]);
+  });
+
+  test("a deleted tank is restored, with another device if its own serves another tank", async () => {
+    await cli.output("tank", "delete", "a2");
+    assert.ok(ids(await cli.items("tank", "list", "--deleted")).includes("a2"));
+    await cli.output("tank", "create", "--id", "new", "--name", "New", "--owner", "bob", "--device", "device-a2", ...NEEDED);
+    await cli.expectFailure(["tank", "restore", "a2"], /device-a2.*another --device/);
+    const [restored] = await cli.items("tank", "restore", "a2", "--device", "d4");
+    assert.deepEqual(fields(restored, "deleted", "assigned_device_id", "name"), [false, "d4", "Tank a2"]);
+  });
+});
+
+test("a list of several pages has every customer once, newest first, up to --limit, in aligned columns", async (t) => {
+  const COUNT = 350;
+  const createdAt = (i: number): string => new Date(Date.UTC(2026, 0, 1, 0, 0, i)).toISOString();
+  const customers = Array.from({ length: COUNT }, (_, i) => customer(`c${i}`, { created_at: createdAt(i) }));
+  const cli = await cliOnService(t, [...customers, tank("t1", "c7")]);
+  const newestFirst = ids(customers).toReversed();
+  assert.deepEqual(ids(await cli.items("customer", "list")), newestFirst);
+  assert.deepEqual(ids(await cli.items("customer", "list", "--limit", "101")), newestFirst.slice(0, 101));
+  const [titles, ...rows] = (await cli.output("customer", "list")).trimEnd().split("\n");
+  assert.match(titles ?? "", /^ID +TANKS +EMAIL +NAME$/);
+  assert.equal(rows.length, COUNT);
+  assert.equal(new Set(rows.map((row) => row.indexOf("Customer c"))).size, 1);
+  assert.match(rows.find((row) => row.startsWith("c7 ")) ?? "", /^c7 +1 /);
+});
+
+suite("on the database", () => {
+  const FIVE_MINUTES_AGO = new Date(Date.now() - 5 * 60_000).toISOString();
+  const latest = (tank_id: string, fill_percentage: number): Line => ({
+    ...{ object: "telemetry", tank_id, created_at: FIVE_MINUTES_AGO, fill_percentage },
+  });
+  const FLEET = [
+    ...[customer("ada"), customer("bob"), tank("silent", "bob"), tank("unheard", "bob")],
+    tank("fine", "ada", { location: { city: "Wien" } }),
+    tank("low", "ada", { location: { city: "Graz" }, name: "株式会社 tank" }),
+    tank("lowest", "bob", { location: { city: "Graz" }, min_fill_alert_percentage: 50 }),
+    ...[latest("fine", 80), latest("low", 20), latest("lowest", 12.25), reading("silent", 0, 55)],
+  ];
+  const life = suiteLifetime();
+  let cli: Cli;
+
+  before(async () => {
+    cli = await cliOnDatabase(life, FLEET);
+  });
+
+  test("a customer is created, shown and updated", () => createsShowsAndUpdates(cli));
+
+  test("fleet: the most urgent tank is first, one without a reading last", async () => {
+    const all = await cli.items("fleet");
+    assert.deepEqual(
+      all.map((item) => fields(item, "id", "state", "margin")),
+      [
+        ["lowest", "low", -37.75],
+        ["low", "low", 0],
+        ["silent", "ok", 35],
+        ["fine", "ok", 60],
+        ["unheard", "unknown", null],
+      ],
+    );
+  });
+
+  test("fleet is filtered by state, silence, owner and city", async () => {
+    const filtered = async (...words: string[]): Promise<unknown[]> => ids(await cli.items("fleet", ...words));
+    assert.deepEqual(await filtered("--state", "low"), ["lowest", "low"]);
+    assert.deepEqual(await filtered("--state", "unknown"), ["unheard"]);
+    assert.deepEqual(await filtered("--silent", "24h"), ["silent", "unheard"]);
+    assert.deepEqual(await filtered("--owner", "ada"), ["low", "fine"]);
+    assert.deepEqual(await filtered("--city", "graz", "--limit", "1"), ["lowest"]);
+  });
+
+  test("fleet as a table has aligned columns, also with wide characters", async () => {
+    const [titles = "", ...rows] = (await cli.output("fleet")).trimEnd().split("\n");
+    assert.match(titles, /^MARGIN +FILL +AGE +NAME +CITY +TANK$/);
+    assert.match(rows[0] ?? "", /^ -37\.8 +12\.3 % +\d+ min +Tank lowest +Graz +lowest$/);
+    assert.match(rows[4] ?? "", /^ +- +- +- +Tank unheard +- +unheard$/);
+    const column = titles.indexOf("CITY");
+    assert.equal(rows[0]?.indexOf("Graz"), column);
+    // Four of the characters before it take two columns each.
+    assert.equal(rows[1]?.indexOf("Graz"), column - 4);
+  });
+});

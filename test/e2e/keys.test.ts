@@ -1,24 +1,24 @@
-// Keys made, rotated and revoked by the command line while the service runs.
+// Keys created, rotated and revoked by the command line while the service runs.
 
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 import { before, suite, test } from "node:test";
-import { ask, list, statusOf, untilStatus } from "./ask.ts";
-import { importLines, makeKey, SMALL_FLEET } from "./fleet.ts";
-import { type Home, home, type Service, sharedLife } from "./program.ts";
+import { createKey, importLines, jsonLines, SMALL_FLEET } from "./fixtures.ts";
+import { type Service, suiteLifetime, type Workspace, workspace } from "./program.ts";
+import { get, list, statusOf, waitForStatus } from "./requests.ts";
 
 const SECRET = /^tm_[0-9A-Za-z]{36}$/;
 
 type Listed = { readonly id: string; readonly name: string; readonly state: string } & Readonly<Record<string, unknown>>;
 
 suite("keys, while the service runs", () => {
-  const life = sharedLife();
-  let here: Home;
+  const life = suiteLifetime();
+  let here: Workspace;
   let service: Service;
 
   before(async () => {
-    here = home(life);
+    here = workspace(life);
     await importLines(here, SMALL_FLEET);
     service = await here.start();
   });
@@ -26,13 +26,10 @@ suite("keys, while the service runs", () => {
   async function keysListed(): Promise<Listed[]> {
     const { code, stdout } = await here.run(["key", "list", "--json"]);
     assert.equal(code, 0);
-    return stdout
-      .trimEnd()
-      .split("\n")
-      .map((line) => JSON.parse(line) as Listed);
+    return jsonLines(stdout) as Listed[];
   }
 
-  /** A key with its id, which is told beside the secret. */
+  /** A new key with its id, which is printed on stderr. */
   async function keyWithId(...words: string[]): Promise<{ key: string; id: string }> {
     const { stdout, stderr } = await here.run(["key", "create", ...words]);
     const [id = ""] = /key_\w+/.exec(stderr) ?? [];
@@ -48,31 +45,30 @@ suite("keys, while the service runs", () => {
     assert.equal(await statusOf(service, stdout.trim()), 200);
   });
 
-  test("a key for a device that nobody has heard of is made, and that is said", async () => {
+  test("a key for an unknown device is created, with a notice", async () => {
     const words = ["key", "create", "--name", "one device", "--role", "ingest", "--device"];
     assert.match((await here.run([...words, "nosuch"])).stderr, /Device nosuch is not known yet/);
     assert.doesNotMatch((await here.run([...words, "device-a1"])).stderr, /not known yet/);
     const { stdout } = await here.run(["key", "list"]);
-    assert.match(stdout, /device-a1 +none +never/, "its rate has no limit");
+    assert.match(stdout, /device-a1 +none +never/, "no rate limit");
   });
 
-  test("a revoked key is refused within a second", async (t) => {
+  test("a revoked key is rejected within a second", async () => {
     const { key, id } = await keyWithId("--name", "soon gone");
     assert.equal(await statusOf(service, key), 200);
     let isRevoked = false;
-    // It is used all the time, so the service has it fresh in memory.
+    // In constant use, so the service has it in memory.
     const used = (async () => {
       while (!isRevoked) assert.equal(await statusOf(service, key), 200);
     })();
     const revoking = here.launch(["key", "revoke", id]);
-    await revoking.said(/ revoked/).finally(() => {
+    await revoking.waitForOutput(/ revoked/).finally(() => {
       isRevoked = true;
     });
     await used.catch(() => {});
-    const milliseconds = await untilStatus(service, key, 401, 1000);
-    t.diagnostic(`refused ${Math.round(milliseconds)} ms after the command said so`);
-    assert.equal((await revoking.ended).code, 0);
-    assert.match((await ask(service, "/v1/tanks", key)).text, /"code":"key_revoked"/);
+    await waitForStatus(service, key, 401, 1000);
+    assert.equal((await revoking.exited).code, 0);
+    assert.match((await get(service, "/v1/tanks", key)).text, /"code":"key_revoked"/);
     assert.equal((await keysListed()).find((known) => known.id === id)?.state, "revoked");
   });
 
@@ -85,22 +81,22 @@ suite("keys, while the service runs", () => {
     assert.match(fresh, SECRET);
     assert.notEqual(fresh, old);
     assert.deepEqual([await statusOf(service, old), await statusOf(service, fresh)], [200, 200]);
-    await untilStatus(service, old, 401, 3000);
-    assert.ok(performance.now() - rotatedAt > 500, "the old key went with the rotation");
-    assert.equal((await list(service, "/v1/tanks", fresh)).total_items, 2, "the new key sees what the old one saw");
+    await waitForStatus(service, old, 401, 3000);
+    assert.ok(performance.now() - rotatedAt > 500, "the old key stopped working at once");
+    assert.equal((await list(service, "/v1/tanks", fresh)).total_items, 2, "the new key has the scope of the old one");
   });
 
-  test("a key made with --expires works until then", async () => {
-    const key = await makeKey(here, "--name", "short", "--expires", "2s");
+  test("a key created with --expires works until then", async () => {
+    const key = await createKey(here, "--name", "short", "--expires", "2s");
     assert.equal(await statusOf(service, key), 200);
-    await untilStatus(service, key, 401, 3000);
-    assert.match((await ask(service, "/v1/tanks", key)).text, /"code":"key_expired"/);
+    await waitForStatus(service, key, 401, 3000);
+    assert.match((await get(service, "/v1/tanks", key)).text, /"code":"key_expired"/);
     assert.equal((await keysListed()).find(({ name }) => name === "short")?.state, "expired");
   });
 
-  test("a key made with --customer sees that customer alone, and their last_seen_at follows its use", async () => {
-    const key = await makeKey(here, "--name", "of bob", "--customer", "bob");
-    const all = await makeKey(here, "--name", "of the operator");
+  test("a key created with --customer sees only that customer, and its use updates their last_seen_at", async () => {
+    const key = await createKey(here, "--name", "of bob", "--customer", "bob");
+    const all = await createKey(here, "--name", "of the operator");
     const customers = await list(service, "/v1/customers", key);
     assert.deepEqual([customers.data.map(({ id }) => id), customers.total_items], [["bob"], 1]);
     assert.deepEqual(
@@ -115,32 +111,32 @@ suite("keys, while the service runs", () => {
     assert.ok(typeof seen === "string" && Math.abs(Date.now() - Date.parse(seen)) < 60_000, `last_seen_at is ${seen}`);
   });
 
-  test("a key made with --rate is held to it, and told when to go on", async () => {
-    const key = await makeKey(here, "--name", "slow", "--rate", "1");
+  test("a key created with --rate is limited, and gets Retry-After", async () => {
+    const key = await createKey(here, "--name", "slow", "--rate", "1");
     const statuses = await Promise.all(Array.from({ length: 10 }, () => statusOf(service, key)));
     assert.ok(statuses.includes(200) && statuses.includes(429), `${statuses}`);
-    const { headers, status } = await ask(service, "/v1/tanks", key);
+    const { headers, status } = await get(service, "/v1/tanks", key);
     assert.equal(status, 429);
     assert.match(headers.get("retry-after") ?? "", /^[1-9]\d*$/);
-    await makeKey(here, "--rate", "1000000");
+    await createKey(here, "--rate", "1000000");
     for (const rate of ["0", "-1", "1e3", "1000000.001", "2000000", "much"]) {
       const { code, stderr } = await here.run(["key", "create", "--name", "odd", `--rate=${rate}`]);
       assert.deepEqual([code, /--rate must be requests per second above 0, at most 1000000, not/.test(stderr)], [2, true], rate);
     }
   });
 
-  test("a key of the role ingest does not read, and only one of the role manage sees the metrics", async () => {
-    const [ingest, manage, read] = await Promise.all(["ingest", "manage", "read"].map((role) => makeKey(here, "--role", role)));
+  test("a key with the role ingest cannot read, and only one with the role manage sees the metrics", async () => {
+    const [ingest, manage, read] = await Promise.all(["ingest", "manage", "read"].map((role) => createKey(here, "--role", role)));
     assert.ok(ingest !== undefined && manage !== undefined && read !== undefined);
     assert.equal(await statusOf(service, ingest), 403);
     assert.equal(await statusOf(service, read, "/metrics"), 403);
     assert.equal(await statusOf(service, manage, "/metrics"), 200);
-    const asScrapersDo = await ask(service, "/metrics", undefined, { authorization: `Bearer ${manage}` });
-    assert.match(asScrapersDo.text, /^tank_monitor_\S+ \d/m);
+    const scraped = await get(service, "/metrics", undefined, { authorization: `Bearer ${manage}` });
+    assert.match(scraped.text, /^tank_monitor_\S+ \d/m);
   });
 
-  test("list shows every key as a table or a line of JSON each, and never a secret or its hash", async () => {
-    const secret = await makeKey(here, "--name", "listed once");
+  test("list prints every key as a table or as JSON lines, and never a secret or its hash", async () => {
+    const secret = await createKey(here, "--name", "listed once");
     const [table, json] = await Promise.all([here.run(["key", "list"]), here.run(["key", "list", "--json"])]);
     assert.match(table.stdout, /^ID\s+ROLE\s+STATE\s+/);
     assert.match(table.stdout, /^key_\S+ +read +active .* listed once$/m);
@@ -159,7 +155,7 @@ suite("keys, while the service runs", () => {
   });
 });
 
-/** Whatever looks like a SHA-256 anywhere in the database. */
+/** Everything in the database that looks like a SHA-256. */
 function storedHashes(file: string): string[] {
   const db = new DatabaseSync(file, { readOnly: true });
   try {

@@ -1,16 +1,16 @@
-// The launcher, started by a Node that is too old for the program: a real one from the path where there is one, else
-// this one with a false tongue.
+// The launcher, started by a Node that is too old for the program: one from PATH if there is one, else this one with another
+// version number.
 
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { cpSync, mkdirSync, readdirSync, readFileSync, realpathSync, symlinkSync, writeFileSync } from "node:fs";
 import { delimiter, join, sep } from "node:path";
 import { suite, test } from "node:test";
-import { ask } from "./ask.ts";
-import { ndjson, SMALL_FLEET } from "./fleet.ts";
-import { home, LAUNCHER, ROOT } from "./program.ts";
+import { ndjson, SMALL_FLEET } from "./fixtures.ts";
+import { LAUNCHER, ROOT, workspace } from "./program.ts";
+import { get } from "./requests.ts";
 
-const PRETENDS = `Object.defineProperty(process, "versions", { value: { ...process.versions, node: "20.0.0" } });
+const FAKE_VERSION = `Object.defineProperty(process, "versions", { value: { ...process.versions, node: "20.0.0" } });
 Object.defineProperty(process, "version", { value: "v20.0.0" });`;
 
 function olderNode(): readonly [string, ...string[]] {
@@ -24,39 +24,39 @@ function olderNode(): readonly [string, ...string[]] {
       // No Node in this folder.
     }
   }
-  return [process.execPath, "--import", `data:text/javascript,${encodeURIComponent(PRETENDS)}`];
+  return [process.execPath, "--import", `data:text/javascript,${encodeURIComponent(FAKE_VERSION)}`];
 }
 
 const older = olderNode();
 const program = [...older, LAUNCHER] as const;
 
 suite("the launcher", { concurrency: 2 }, () => {
-  test("started by an older Node, the program runs all the same: arguments, stdin, stdout and exit code pass through", async (t) => {
-    t.diagnostic(`the older Node is ${older.length === 1 ? "a real one" : "pretended"}`);
-    const here = home(t);
-    const taken = await here.run(["import", "-", "--json"], { program, input: ndjson(SMALL_FLEET) });
-    assert.equal(taken.stdout, '{"read":11,"new":11,"changed":0,"unchanged":0,"rejected":0,"waiting":0}\n');
-    assert.deepEqual([taken.code, taken.stderr], [0, ""]);
+  test("started by an older Node, the program runs with the same arguments, stdin, stdout and exit code", async (t) => {
+    t.diagnostic(`the older Node is ${older.length === 1 ? "installed" : "simulated"}`);
+    const here = workspace(t);
+    const imported = await here.run(["import", "-", "--json"], { program, input: ndjson(SMALL_FLEET) });
+    assert.equal(imported.stdout, '{"read":11,"new":11,"changed":0,"unchanged":0,"rejected":0,"waiting":0}\n');
+    assert.deepEqual([imported.code, imported.stderr], [0, ""]);
     const wrong = await here.run(["key", "create"], { program });
     assert.deepEqual([wrong.code, wrong.stdout], [2, ""]);
     assert.match(wrong.stderr, /^tank-monitor: .*--name.*\n$/);
   });
 
   for (const signal of ["SIGTERM", "SIGINT"] as const) {
-    test(`started by an older Node, ${signal} stops the service in order, however often it comes`, async (t) => {
-      const service = await home(t).start(["serve"], { program });
-      assert.equal((await ask(service, "/readyz")).status, 200);
+    test(`started by an older Node, ${signal} stops the service, also when sent twice`, async (t) => {
+      const service = await workspace(t).start(["serve"], { program });
+      assert.equal((await get(service, "/readyz")).status, 200);
       service.kill(signal);
       service.kill(signal);
-      const { code, stderr } = await service.ended;
+      const { code, stderr } = await service.exited;
       assert.equal(code, 0);
       assert.match(stderr, /"event":"stopped"/);
-      await assert.rejects(ask(service, "/readyz"));
+      await assert.rejects(get(service, "/readyz"));
     });
   }
 
-  test("where no Node that is new enough can be found, the launcher says what to do: exit 1", async (t) => {
-    const here = home(t);
+  test("without a Node that is new enough, the launcher prints advice: exit 1", async (t) => {
+    const here = workspace(t);
     cpSync(join(ROOT, "bin"), here.path("bin"), { recursive: true });
     cpSync(join(ROOT, "package.json"), here.path("package.json"));
     const { code, stdout, stderr } = await here.run(["serve"], { program: [...older, here.path("bin/tank-monitor.js")] });
@@ -66,8 +66,8 @@ suite("the launcher", { concurrency: 2 }, () => {
     assert.doesNotMatch(stderr, /^\s+at /m);
   });
 
-  test("where its cache cannot be kept, the program runs without one, and leaves nothing else behind", async (t) => {
-    const here = home(t);
+  test("if its cache cannot be written, the program runs without one, and leaves nothing else behind", async (t) => {
+    const here = workspace(t);
     for (const part of ["bin", "src", "package.json"]) cpSync(join(ROOT, part), here.path(`copy/${part}`), { recursive: true });
     mkdirSync(here.path("copy/node_modules"));
     for (const name of readdirSync(join(ROOT, "node_modules")).filter((entry) => entry !== ".cache")) {
@@ -81,10 +81,10 @@ suite("the launcher", { concurrency: 2 }, () => {
     assert.deepEqual(readdirSync(here.folder).sort(), ["copy", "tanks.db"]);
   });
 
-  test("npx tank-monitor, in the project's folder, runs the project's own program", async (t) => {
+  test("npx tank-monitor in the project's folder runs this program", async (t) => {
     const npx = process.platform === "win32" ? "npx.cmd" : "npx";
     const { version } = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8")) as { version: string };
-    const { code, stdout } = await home(t).run(["--version"], { program: [npx, "--no", "--", "tank-monitor"], cwd: ROOT });
+    const { code, stdout } = await workspace(t).run(["--version"], { program: [npx, "--no", "--", "tank-monitor"], cwd: ROOT });
     assert.deepEqual([code, stdout], [0, `${version}\n`]);
   });
 });

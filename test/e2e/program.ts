@@ -1,77 +1,79 @@
-// The program as a user has it: spawned, and known only by its arguments, streams, signals and exit code. Tests in this
-// folder import nothing of src.
+// The program as a user sees it: arguments, environment and working folder in; output and exit code out. Tests in this folder
+// import nothing of src.
 
-import { type ChildProcess, spawn } from "node:child_process";
+import { type ChildProcess, fork, spawn } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after } from "node:test";
 import { fileURLToPath } from "node:url";
+import type { CommandResponse } from "./command-process.ts";
 
 export const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 export const LAUNCHER = join(ROOT, "bin", "tank-monitor.js");
+const COMPILE_CACHE = join(ROOT, "node_modules", ".cache", "compile");
 
-/** Something with an end: a test, or a suite that cleans up after itself. */
+/** A test, or a suite that cleans up after itself. */
 export type Lifetime = { readonly after: (end: () => unknown) => void };
 
-export type Finished = {
+export type ExitResult = {
   readonly code: number | null;
   readonly signal: NodeJS.Signals | null;
   readonly stdout: string;
   readonly stderr: string;
 };
 
-export type Surroundings = {
+export type RunOptions = {
   readonly cwd: string;
-  /** What is undefined is not set. */
+  /** An undefined variable is not set. */
   readonly env?: Readonly<Record<string, string | undefined>>;
   readonly input?: string;
-  /** What runs the program: a Node and the launcher, unless a test wants another. */
+  /** Runs the program: by default this Node and the launcher. */
   readonly program?: readonly [command: string, ...words: string[]];
-  /** After this long a command that should have ended is killed. */
-  readonly patience?: number;
+  /** A command that still runs then is killed. */
+  readonly timeoutMs?: number;
 };
 
-export type Running = {
-  /** -1 where it could not be started. */
+export type RunningProgram = {
+  /** -1 if it could not be started. */
   readonly pid: number;
   readonly stdout: () => string;
   readonly stderr: () => string;
-  /** The first match in what it has said, or will say, on either stream. */
-  readonly said: (pattern: RegExp, milliseconds?: number) => Promise<RegExpExecArray>;
+  /** The first match in its output, past or to come, on either stream. */
+  readonly waitForOutput: (pattern: RegExp, timeoutMs?: number) => Promise<RegExpExecArray>;
   readonly kill: (signal: NodeJS.Signals) => void;
-  readonly ended: Promise<Finished>;
+  readonly exited: Promise<ExitResult>;
 };
 
-export type Service = Running & { readonly url: string; readonly stop: () => Promise<Finished> };
+export type Service = RunningProgram & { readonly url: string; readonly stop: () => Promise<ExitResult> };
 
-const PATIENCE_MS = 60_000;
-/** Longer than an orderly stop may take. */
+const TIMEOUT_MS = 60_000;
+/** Longer than a graceful stop may take. */
 const STOP_MS = 15_000;
-/** Settings of whoever runs the tests are not those of the program under test. */
+/** Settings of the shell that runs the tests. */
 const NOT_INHERITED =
   /^(DATABASE_|TANK_MONITOR_|PORT$|HOST$|LOG_LEVEL$|CORS_ORIGINS$|TRUST_PROXY$|RATE_LIMIT$|WORKERS$|MQTT_URL$|SMTP_URL$|NODE_)/;
 const inherited = Object.fromEntries(Object.entries(process.env).filter(([name]) => !NOT_INHERITED.test(name)));
 
-/** Every child that runs, and whether it leads a group. */
+/** Running children, and whether each leads a process group. */
 const alive = new Map<ChildProcess, boolean>();
 process.on("exit", () => {
-  for (const child of alive.keys()) endNow(child);
+  for (const child of alive.keys()) killNow(child);
 });
 
-function endNow(child: ChildProcess): void {
+function killNow(child: ChildProcess): void {
   try {
     if (alive.get(child) === true && child.pid !== undefined) process.kill(-child.pid, "SIGKILL");
     else child.kill("SIGKILL");
   } catch {
-    // It has ended by itself.
+    // It has exited.
   }
 }
 
-/** Starts a command and does not wait for it. */
-function launch(words: readonly string[], { cwd, env = {}, input, program }: Surroundings): Running {
+/** Starts a command without waiting for it. */
+function launch(words: readonly string[], { cwd, env = {}, input, program }: RunOptions): RunningProgram {
   const [command, ...before] = program ?? [process.execPath, LAUNCHER];
-  // What starts the program through another one has a group of its own, so that both can be ended.
+  // A program that starts ours gets its own process group, so that both can be killed.
   const detached = program !== undefined;
   const child = spawn(command, [...before, ...words], { cwd, env: { ...inherited, ...env }, stdio: "pipe", detached });
   alive.set(child, detached);
@@ -79,39 +81,39 @@ function launch(words: readonly string[], { cwd, env = {}, input, program }: Sur
   let stdout = "";
   let stderr = "";
   const listeners = new Set<() => void>();
-  const told = (): void => {
+  const notify = (): void => {
     for (const listener of listeners) listener();
   };
   child.stdout.setEncoding("utf8").on("data", (text: string) => {
     stdout += text;
-    told();
+    notify();
   });
   child.stderr.setEncoding("utf8").on("data", (text: string) => {
     stderr += text;
-    told();
+    notify();
   });
-  // A program that ends before it has read everything is for its exit code to tell.
+  // A program may exit before it has read its input.
   child.stdin.on("error", () => {});
   child.stdin.end(input ?? "");
-  const ended = new Promise<Finished>((resolve, reject) => {
+  const ended = new Promise<ExitResult>((resolve, reject) => {
     child.on("error", reject);
     child.on("close", (code, signal) => {
       alive.delete(child);
       clearTimeout(watchdog);
       resolve({ code, signal, stdout, stderr });
-      told();
+      notify();
     });
   });
 
-  async function said(pattern: RegExp, milliseconds = PATIENCE_MS): Promise<RegExpExecArray> {
+  async function waitForOutput(pattern: RegExp, timeoutMs = TIMEOUT_MS): Promise<RegExpExecArray> {
     const { promise, resolve, reject } = Promise.withResolvers<RegExpExecArray>();
-    const fail = (why: string): void => reject(new Error(`${why} without saying ${pattern}:\n${stdout}\n${stderr}`));
+    const fail = (why: string): void => reject(new Error(`${why} without printing ${pattern}:\n${stdout}\n${stderr}`));
     const look = (): void => {
       const match = pattern.exec(stdout) ?? pattern.exec(stderr);
       if (match !== null) resolve(match);
-      else if (!alive.has(child)) fail(`${words.join(" ")} ended`);
+      else if (!alive.has(child)) fail(`${words.join(" ")} exited`);
     };
-    const timer = setTimeout(() => fail(`${words.join(" ")} took ${milliseconds} ms`), milliseconds);
+    const timer = setTimeout(() => fail(`${words.join(" ")} took ${timeoutMs} ms`), timeoutMs);
     listeners.add(look);
     look();
     return promise.finally(() => {
@@ -120,69 +122,117 @@ function launch(words: readonly string[], { cwd, env = {}, input, program }: Sur
     });
   }
 
-  /** Whatever does not heed a signal is ended all the same, so that a test fails instead of hanging. */
+  /** A program that ignores the signal is killed later, so that a test fails instead of hanging. */
   function kill(signal: NodeJS.Signals): void {
     if (!alive.has(child)) return;
     child.kill(signal);
-    watchdog ??= setTimeout(() => endNow(child), STOP_MS);
+    watchdog ??= setTimeout(() => killNow(child), STOP_MS);
   }
-  return { pid: child.pid ?? -1, stdout: () => stdout, stderr: () => stderr, said, kill, ended };
+  return { pid: child.pid ?? -1, stdout: () => stdout, stderr: () => stderr, waitForOutput, kill, exited: ended };
 }
 
-/** Runs a command to its end. */
-async function run(words: readonly string[], surroundings: Surroundings): Promise<Finished> {
-  const command = launch(words, surroundings);
-  const timer = setTimeout(() => command.kill("SIGKILL"), surroundings.patience ?? PATIENCE_MS);
-  return command.ended.finally(() => clearTimeout(timer));
+/** Runs a command in a process of its own to its end. */
+async function spawnCommand(words: readonly string[], options: RunOptions): Promise<ExitResult> {
+  const command = launch(words, options);
+  const timer = setTimeout(() => command.kill("SIGKILL"), options.timeoutMs ?? TIMEOUT_MS);
+  return command.exited.finally(() => clearTimeout(timer));
 }
 
-function end(command: Running): Promise<Finished> {
+let commandProcess: ChildProcess | undefined;
+let lastCommand: Promise<unknown> = Promise.resolve();
+
+/** Runs a command in the process that all commands of this test file share, after those before it. */
+function run(words: readonly string[], options: RunOptions): Promise<ExitResult> {
+  const result = lastCommand.then(() => runInSharedProcess(words, options));
+  lastCommand = result.catch(() => {});
+  return result;
+}
+
+async function runInSharedProcess(words: readonly string[], { cwd, env = {}, timeoutMs }: RunOptions): Promise<ExitResult> {
+  commandProcess ??= startCommandProcess();
+  const child = commandProcess;
+  const defined = Object.entries({ ...inherited, ...env }).filter(([, value]) => value !== undefined);
+  child.ref();
+  child.channel?.ref();
+  child.send({ words, cwd, env: { ...Object.fromEntries(defined), NODE_COMPILE_CACHE: COMPILE_CACHE } });
+  const { promise, resolve, reject } = Promise.withResolvers<ExitResult>();
+  const onMessage = (response: CommandResponse): void => resolve({ ...response, signal: null });
+  const onExit = (): void => reject(new Error(`${words.join(" ")}: the shared process exited`));
+  const timer = setTimeout(() => killNow(child), timeoutMs ?? TIMEOUT_MS);
+  child.once("message", onMessage).once("exit", onExit);
+  return promise.finally(() => {
+    clearTimeout(timer);
+    child.off("message", onMessage).off("exit", onExit);
+    child.unref();
+    child.channel?.unref();
+  });
+}
+
+function startCommandProcess(): ChildProcess {
+  const child = fork(fileURLToPath(new URL("command-process.ts", import.meta.url)), {
+    env: { ...inherited, NODE_COMPILE_CACHE: COMPILE_CACHE },
+    execArgv: [],
+  });
+  alive.set(child, false);
+  child.once("exit", () => {
+    alive.delete(child);
+    commandProcess = undefined;
+  });
+  return child;
+}
+
+function stop(command: RunningProgram): Promise<ExitResult> {
   command.kill("SIGTERM");
-  return command.ended;
+  return command.exited;
 }
 
-export type Home = {
+export type Workspace = {
   readonly folder: string;
   readonly path: (name: string) => string;
-  readonly run: (words: readonly string[], more?: Partial<Surroundings>) => Promise<Finished>;
-  readonly launch: (words: readonly string[], more?: Partial<Surroundings>) => Running;
-  /** Starts a command that serves, and waits until it does. */
-  readonly start: (words?: readonly string[], more?: Partial<Surroundings>) => Promise<Service>;
+  /** Runs a command to its end: in a shared process, or in one of its own where it needs another program or input. */
+  readonly run: (words: readonly string[], more?: Partial<RunOptions>) => Promise<ExitResult>;
+  /** Runs a command to its end in a process of its own. */
+  readonly spawn: (words: readonly string[], more?: Partial<RunOptions>) => Promise<ExitResult>;
+  readonly launch: (words: readonly string[], more?: Partial<RunOptions>) => RunningProgram;
+  /** Starts a service, and waits until it listens. */
+  readonly start: (words?: readonly string[], more?: Partial<RunOptions>) => Promise<Service>;
 };
 
-/** A folder of its own to run the program in, with the database `tanks.db` and any free port. All of it ends with the test. */
-export function home(life: Lifetime): Home {
+/** A folder to run the program in, with the database `tanks.db` and any free port. Removed, and its programs stopped, after the test. */
+export function workspace(life: Lifetime, settings: Record<string, string> = {}): Workspace {
   const folder = mkdtempSync(join(tmpdir(), "tank-monitor-e2e-"));
-  const launched: Running[] = [];
+  const launched: RunningProgram[] = [];
   life.after(async () => {
-    await Promise.allSettled(launched.map(end));
+    await Promise.allSettled(launched.map(stop));
     rmSync(folder, { recursive: true, force: true });
   });
-  const around = ({ env, ...more }: Partial<Surroundings> = {}): Surroundings => ({
+  const optionsWith = ({ env, ...more }: Partial<RunOptions> = {}): RunOptions => ({
     cwd: folder,
-    env: { DATABASE_URL: "sqlite:tanks.db", PORT: "0", ...env },
+    env: { DATABASE_URL: "sqlite:tanks.db", PORT: "0", ...settings, ...env },
     ...more,
   });
-  function launchHere(words: readonly string[], more?: Partial<Surroundings>): Running {
-    const command = launch(words, around(more));
+  function launchHere(words: readonly string[], more?: Partial<RunOptions>): RunningProgram {
+    const command = launch(words, optionsWith(more));
     launched.push(command);
     return command;
   }
   return {
     folder,
     path: (name) => join(folder, name),
-    run: (words, more) => run(words, around(more)),
+    run: (words, more) =>
+      (more?.program ?? more?.input) === undefined ? run(words, optionsWith(more)) : spawnCommand(words, optionsWith(more)),
+    spawn: (words, more) => spawnCommand(words, optionsWith(more)),
     launch: launchHere,
     async start(words = ["serve"], more) {
       const command = launchHere(words, more);
-      const [, url = ""] = await command.said(/"event":"listening","url":"([^"]+)"/);
-      return { ...command, url, stop: () => end(command) };
+      const [, url = ""] = await command.waitForOutput(/"event":"listening","url":"([^"]+)"/);
+      return { ...command, url, stop: () => stop(command) };
     },
   };
 }
 
-/** For a suite: what its tests share ends after the last of them. */
-export function sharedLife(): Lifetime {
+/** For what the tests of a suite share. */
+export function suiteLifetime(): Lifetime {
   const ends: (() => unknown)[] = [];
   after(async () => {
     for (const end of ends) await end();

@@ -1,14 +1,13 @@
-// Customers and tanks from CSV files: all of it judged before anything is written.
+// provision: customers and tanks from CSV files; nothing is written if a row has an error.
 
 import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
 import { before, suite, test } from "node:test";
-import { SMALL_FLEET } from "./fleet.ts";
-import { keeping, WAYS, type Way } from "./keeping.ts";
-import { type Finished, sharedLife } from "./program.ts";
+import { type Cli, cliOnDatabase, cliOnService, SMALL_FLEET } from "./fixtures.ts";
+import { type ExitResult, suiteLifetime } from "./program.ts";
 
 const BOM = "\ufeff";
-/** As a spreadsheet of a German office writes it. */
+/** As a German spreadsheet program writes it. */
 const CUSTOMERS = `${BOM}ID;Email;Name;Phone\r\nmueller;info@mueller.example;"Müller; ""Söhne"" GmbH";+49 30 5550\r\nada;;Ada Lovelace;\r\n;;;\r\n`;
 const SHAPE = '"{""kind"":""upright"",""height"":2.1,""unit"":""m""}"';
 const TANKS = [
@@ -17,88 +16,82 @@ const TANKS = [
   "hall-2,mueller,d-2,Hall 2,1e3,gallons,0,,,,industrial",
 ].join("\n");
 
-for (const on of WAYS) {
-  suite(`provisioning, on ${on}`, () => {
-    const life = sharedLife();
-    let way: Way;
-
-    before(async () => {
-      way = await keeping(life, on, SMALL_FLEET);
-      writeFileSync(way.here.path("customers.csv"), CUSTOMERS);
-      writeFileSync(way.here.path("tanks.csv"), TANKS);
-    });
-
-    function provision(text: string, ...words: string[]): Promise<Finished> {
-      writeFileSync(way.here.path("x.csv"), text);
-      return way.run(["provision", "x.csv", ...words]);
-    }
-
-    test("a dry run writes nothing, then everything is written, and a second run changes nothing", async () => {
-      const dry = await way.run(["provision", "customers.csv", "tanks.csv", "--dry-run"]);
-      assert.equal(dry.code, 0, dry.stderr);
-      assert.match(
-        dry.stdout,
-        /^customers\.csv:3: ada: name "Customer ada" → "Ada Lovelace"\ncustomers: 1 new, 1 changed, 0 unchanged; tanks: 2 new, 0 changed, 0 unchanged \(dry run/,
-      );
-      assert.equal((await way.run(["customer", "show", "mueller"])).code, 1);
-
-      const [done] = await way.items("provision", "customers.csv", "tanks.csv");
-      assert.deepEqual(done?.["customers"], { new: 1, changed: 1, unchanged: 0 });
-      assert.deepEqual(done?.["tanks"], { new: 2, changed: 0, unchanged: 0 });
-      const [again] = await way.items("provision", "customers.csv", "tanks.csv");
-      assert.deepEqual(again?.["customers"], { new: 0, changed: 0, unchanged: 2 });
-      assert.deepEqual(again?.["tanks"], { new: 0, changed: 0, unchanged: 2 });
-
-      const [mueller] = await way.items("customer", "show", "mueller");
-      assert.deepEqual([mueller?.["name"], mueller?.["tank_count"]], ['Müller; "Söhne" GmbH', 2]);
-      const [ada] = await way.items("customer", "show", "ada");
-      assert.deepEqual([ada?.["name"], ada?.["phone"]], ["Ada Lovelace", "+43 1 234"], "an empty cell changes nothing");
-      const [hall] = await way.items("tank", "show", "hall-1");
-      const { city, latitude } = (hall?.["location"] ?? {}) as Record<string, unknown>;
-      assert.deepEqual([city, latitude, hall?.["capacity"]], ["Bern, West", -33.5, 2700]);
-      assert.deepEqual(hall?.["shape"], { kind: "upright", height: 2.1, unit: "m" });
-    });
-
-    test("a few columns are enough for known tanks", async () => {
-      const { code, stdout, stderr } = await provision("id,min_fill_alert_percentage\na1,31\nb1,32\n");
-      assert.equal(code, 0, stderr);
-      assert.match(
-        stdout,
-        /^x\.csv:2: a1: min_fill_alert_percentage 20 → 31\nx\.csv:3: b1: .* 20 → 32\n.*tanks: 0 new, 2 changed/,
-      );
-      const [tank] = await way.items("tank", "show", "b1");
-      assert.deepEqual([tank?.["min_fill_alert_percentage"], tank?.["owner_id"]], [32, "bob"]);
-    });
-
-    test("one error and nothing is written; each error has its file, line and column", async () => {
-      const lines = [
-        "id,owner_id,assigned_device_id,name,capacity,capacity_unit,min_fill_alert_percentage,latitude,shape",
-        "n1,ada,dn1,Fine,100,liters,20,,",
-        '"n2",nobody,dn2,"Of ""nobody""",100,liters,20,,',
-        'n3,ada,dn3,Odd,2.700,litres,20,"47,99",',
-        'n4,ada,dn1,Taken,100,liters,20,,"{""kind"":""upright"",""height"":2}"',
-      ];
-      const { code, stdout, stderr } = await provision(lines.join("\r\n"));
-      assert.deepEqual([code, stdout], [1, ""]);
-      for (const line of [
-        /^ {2}x\.csv:3: owner_id: .*"nobody"/m,
-        /^ {2}x\.csv:4: capacity_unit: .*"litres"/m,
-        /^ {2}x\.csv:4: latitude: must be a number, with a decimal point: 47\.99 \(given: "47,99"\)/m,
-        /^ {2}x\.csv:5: shape\.unit: is missing/m,
-      ]) {
-        assert.match(stderr, line);
-      }
-      assert.equal((await way.run(["tank", "show", "n1"])).code, 1);
-    });
-  });
-}
-
-suite("files with errors", () => {
-  const life = sharedLife();
-  let way: Way;
+suite("provisioning, on a running service", () => {
+  const life = suiteLifetime();
+  let cli: Cli;
 
   before(async () => {
-    way = await keeping(life, "the database", SMALL_FLEET);
+    cli = await cliOnService(life, SMALL_FLEET);
+    writeFileSync(cli.workspace.path("customers.csv"), CUSTOMERS);
+    writeFileSync(cli.workspace.path("tanks.csv"), TANKS);
+  });
+
+  function provision(text: string, ...words: string[]): Promise<ExitResult> {
+    writeFileSync(cli.workspace.path("x.csv"), text);
+    return cli.run(["provision", "x.csv", ...words]);
+  }
+
+  test("a dry run writes nothing, then everything is written, and a second run changes nothing", async () => {
+    const dry = await cli.run(["provision", "customers.csv", "tanks.csv", "--dry-run"]);
+    assert.equal(dry.code, 0, dry.stderr);
+    assert.match(
+      dry.stdout,
+      /^customers\.csv:3: ada: name "Customer ada" → "Ada Lovelace"\ncustomers: 1 new, 1 changed, 0 unchanged; tanks: 2 new, 0 changed, 0 unchanged \(dry run/,
+    );
+    assert.equal((await cli.run(["customer", "show", "mueller"])).code, 1);
+
+    const [done] = await cli.items("provision", "customers.csv", "tanks.csv");
+    assert.deepEqual(done?.["customers"], { new: 1, changed: 1, unchanged: 0 });
+    assert.deepEqual(done?.["tanks"], { new: 2, changed: 0, unchanged: 0 });
+    const [again] = await cli.items("provision", "customers.csv", "tanks.csv");
+    assert.deepEqual(again?.["customers"], { new: 0, changed: 0, unchanged: 2 });
+    assert.deepEqual(again?.["tanks"], { new: 0, changed: 0, unchanged: 2 });
+
+    const [mueller] = await cli.items("customer", "show", "mueller");
+    assert.deepEqual([mueller?.["name"], mueller?.["tank_count"]], ['Müller; "Söhne" GmbH', 2]);
+    const [ada] = await cli.items("customer", "show", "ada");
+    assert.deepEqual([ada?.["name"], ada?.["phone"]], ["Ada Lovelace", "+43 1 234"], "an empty cell changes nothing");
+    const [hall] = await cli.items("tank", "show", "hall-1");
+    const { city, latitude } = (hall?.["location"] ?? {}) as Record<string, unknown>;
+    assert.deepEqual([city, latitude, hall?.["capacity"]], ["Bern, West", -33.5, 2700]);
+    assert.deepEqual(hall?.["shape"], { kind: "upright", height: 2.1, unit: "m" });
+  });
+
+  test("a few columns are enough for known tanks", async () => {
+    const { code, stdout, stderr } = await provision("id,min_fill_alert_percentage\na1,31\nb1,32\n");
+    assert.equal(code, 0, stderr);
+    assert.match(stdout, /^x\.csv:2: a1: min_fill_alert_percentage 20 → 31\nx\.csv:3: b1: .* 20 → 32\n.*tanks: 0 new, 2 changed/);
+    const [tank] = await cli.items("tank", "show", "b1");
+    assert.deepEqual([tank?.["min_fill_alert_percentage"], tank?.["owner_id"]], [32, "bob"]);
+  });
+
+  test("one error and nothing is written; each error has its file, line and column", async () => {
+    const lines = [
+      "id,owner_id,assigned_device_id,name,capacity,capacity_unit,min_fill_alert_percentage,latitude,shape",
+      "n1,ada,dn1,Fine,100,liters,20,,",
+      '"n2",nobody,dn2,"Of ""nobody""",100,liters,20,,',
+      'n3,ada,dn3,Odd,2.700,litres,20,"47,99",',
+      'n4,ada,dn1,Taken,100,liters,20,,"{""kind"":""upright"",""height"":2}"',
+    ];
+    const { code, stdout, stderr } = await provision(lines.join("\r\n"));
+    assert.deepEqual([code, stdout], [1, ""]);
+    for (const line of [
+      /^ {2}x\.csv:3: owner_id: .*"nobody"/m,
+      /^ {2}x\.csv:4: capacity_unit: .*"litres"/m,
+      /^ {2}x\.csv:4: latitude: must be a number, with a decimal point: 47\.99 \(given: "47,99"\)/m,
+      /^ {2}x\.csv:5: shape\.unit: is missing/m,
+    ]) {
+      assert.match(stderr, line);
+    }
+    assert.equal((await cli.run(["tank", "show", "n1"])).code, 1);
+  });
+});
+suite("provisioning, on the database", () => {
+  const life = suiteLifetime();
+  let cli: Cli;
+
+  before(async () => {
+    cli = await cliOnDatabase(life, SMALL_FLEET);
   });
 
   const WRONG: readonly [what: string, text: string | Buffer, says: RegExp][] = [
@@ -115,10 +108,10 @@ suite("files with errors", () => {
     [
       "an id twice",
       "id,name,email\na,A,a@x.example\nb,B,b@x.example\na,C,c@x.example\n",
-      /x\.csv:4: id: "a" stands in x\.csv:2 already/,
+      /x\.csv:4: id: "a" is already used in x\.csv:2/,
     ],
     [
-      "a short row and no JSON beside other faults",
+      "a short row and no JSON beside other errors",
       "id,owner_id,name,capacity,shape\na1,ada\nb1,bob,B1,-5,{round}\na2,ada,,0,\n",
       /4 errors\n {2}x\.csv:2: 2 cells.*\n {2}x\.csv:3: shape: not valid JSON.*\n {2}x\.csv:3: capacity: .*\n {2}x\.csv:4: capacity: .*\n$/,
     ],
@@ -135,15 +128,15 @@ suite("files with errors", () => {
   ];
   for (const [what, text, says] of WRONG) {
     test(what, async () => {
-      writeFileSync(way.here.path("x.csv"), text);
-      const { code, stdout, stderr } = await way.run(["provision", "x.csv"]);
+      writeFileSync(cli.workspace.path("x.csv"), text);
+      const { code, stdout, stderr } = await cli.run(["provision", "x.csv"]);
       assert.deepEqual([code, stdout], [1, ""]);
       assert.match(stderr, says);
     });
   }
 
   test("reads stdin", async () => {
-    const { code, stdout, stderr } = await way.run(["provision", "-"], { input: "id,email,name\nzoe,zoe@x.example,Zoe\n" });
+    const { code, stdout, stderr } = await cli.run(["provision", "-"], { input: "id,email,name\nzoe,zoe@x.example,Zoe\n" });
     assert.equal(code, 0, stderr);
     assert.match(stdout, /customers: 1 new/);
   });

@@ -1,91 +1,164 @@
-import assert from "node:assert/strict";
-import { readFileSync, writeFileSync } from "node:fs";
-import { DatabaseSync } from "node:sqlite";
-import { suite, test } from "node:test";
-import { ask, statusOf } from "./ask.ts";
-import { importLines, makeKey, SMALL_FLEET } from "./fleet.ts";
-import { type Finished, type Home, home } from "./program.ts";
+// Starting the service: settings, databases that cannot be used, and what it prints.
 
-function complainsOnce({ code, stderr, stdout }: Finished, says: RegExp, exitCode = 1): void {
+import assert from "node:assert/strict";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { DatabaseSync } from "node:sqlite";
+import { after, suite, test } from "node:test";
+import { freePort } from "../support/free-port.ts";
+import { postgresDatabase } from "../support/postgres/database.ts";
+import { createKey } from "./fixtures.ts";
+import { type ExitResult, workspace } from "./program.ts";
+import { get } from "./requests.ts";
+
+function failsWith({ code, stderr, stdout }: ExitResult, message: RegExp, exitCode = 1): void {
   assert.match(stderr, /^tank-monitor: [^\n]+\n$/, "one line");
-  assert.match(stderr, says);
+  assert.match(stderr, message);
   assert.deepEqual([code, stdout], [exitCode, ""]);
 }
 
-const serve = (here: Home, env: Record<string, string>): Promise<Finished> => here.run(["serve"], { env, patience: 30_000 });
-
 suite("starting the service", { concurrency: 2 }, () => {
-  test("an empty database: the service says what to do next", async (t) => {
-    const service = await home(t).start();
-    const [steps] = await service.said(/The database is empty[\s\S]*\/docs/);
+  test("an empty database: the service prints the next steps", async (t) => {
+    const service = await workspace(t).start();
+    const [steps] = await service.waitForOutput(/The database is empty[\s\S]*\/docs/);
     for (const command of ["customer create", "tank create", "key create", "provision", "import", "demo"])
       assert.match(steps, new RegExp(`npx tank-monitor ${command}`));
     assert.match(steps, new RegExp(`${service.url}/docs`));
-    assert.equal((await ask(service, "/readyz")).status, 200);
+    assert.equal((await get(service, "/readyz")).status, 200);
   });
 
-  test("a database that has something in it: no such advice, and the first answer comes quickly", async (t) => {
-    const here = home(t);
-    await importLines(here, SMALL_FLEET);
-    const key = await makeKey(here);
-    const started = performance.now();
-    const service = await here.start();
-    assert.equal(await statusOf(service, key), 200);
-    const milliseconds = Math.round(performance.now() - started);
-    t.diagnostic(`first answer after ${milliseconds} ms`);
-    assert.ok(milliseconds < 3000, `${milliseconds} ms`);
-    assert.doesNotMatch(service.stderr(), /empty/);
-  });
-
-  test("a port in use is one clear line, exit 1; the service that has it goes on", async (t) => {
-    const here = home(t);
+  test("a port in use is one clear line, exit 1; the service that uses it keeps running", async (t) => {
+    const here = workspace(t);
     const first = await here.start();
     const { port } = new URL(first.url);
-    complainsOnce(await serve(here, { PORT: port }), new RegExp(`port ${port}.*in use`));
-    for (const WORKERS of ["1", "2"]) {
-      complainsOnce(await serve(here, { PORT: "0", MQTT: port, WORKERS }), new RegExp(`port ${port}.*in use`));
-    }
-    assert.equal((await ask(first, "/readyz")).status, 200);
+    const inUse = new RegExp(`port ${port}.*in use`);
+    failsWith(await here.spawn(["serve"], { env: { PORT: port } }), inUse);
+    for (const WORKERS of ["1", "2"]) failsWith(await here.spawn(["serve"], { env: { MQTT: port, WORKERS } }), inUse);
+    assert.equal((await get(first, "/readyz")).status, 200);
   });
 
-  test("a database that is not ours, no database, or a newer one's: one clear line, exit 1, and the file is left alone", async (t) => {
-    const here = home(t);
-    const foreign = new DatabaseSync(here.path("foreign.db"));
-    foreign.exec("CREATE TABLE notes (text TEXT); INSERT INTO notes VALUES ('mine')");
-    foreign.close();
-    writeFileSync(here.path("letter.db"), "Dear reader, this is no database.\n".repeat(50));
-    await here.run(["key", "list"], { env: { DATABASE_URL: "sqlite:newer.db" } });
-    const newer = new DatabaseSync(here.path("newer.db"));
-    newer.exec("PRAGMA user_version = 1000");
-    newer.close();
-
-    for (const [name, says] of [
-      ["foreign.db", /foreign\.db.*not one of Tank Monitor's/],
-      ["letter.db", /letter\.db is not a database/],
-      ["newer.db", /newer\.db.*newer/],
-    ] as const) {
-      const before = readFileSync(here.path(name));
-      complainsOnce(await serve(here, { DATABASE_URL: `sqlite:${name}` }), says);
-      assert.ok(readFileSync(here.path(name)).equals(before), `${name} is as it was`);
+  test("an address of another machine is one line, exit 1", async (t) => {
+    for (const host of ["203.0.113.7", "no-such-host.invalid"]) {
+      failsWith(await workspace(t).spawn(["serve", "--host", host], { timeoutMs: 15_000 }), new RegExp(host));
     }
   });
 
-  test("a database in a place that cannot be: one clear line, exit 1", async (t) => {
-    const here = home(t);
-    writeFileSync(here.path("file"), "");
-    for (const place of ["file/tanks.db", "."]) {
-      complainsOnce(await serve(here, { DATABASE_URL: `sqlite:${place}` }), /cannot be (opened|created)/);
-    }
+  test("services that start at once on a new database all respond", async (t) => {
+    const here = workspace(t, { DATABASE_URL: "sqlite:new/folder/tanks.db" });
+    const services = await Promise.all([1, 2, 3].map(() => here.start()));
+    const statuses = await Promise.all(services.map(async (service) => (await get(service, "/readyz")).status));
+    assert.deepEqual(statuses, [200, 200, 200]);
+  });
+});
+
+suite("settings", { concurrency: 2 }, () => {
+  test(".env is read, the environment overrides it, and a flag overrides both", async (t) => {
+    const here = workspace(t);
+    const [inFile, inEnvironment, inFlag] = await Promise.all([freePort(), freePort(), freePort()]);
+    writeFileSync(here.path(".env"), `# my settings\nPORT=${inFile}\nDATABASE_URL="sqlite:of-file.db"\n`);
+    const services = await Promise.all([
+      here.start(["serve"], { env: { PORT: undefined, DATABASE_URL: undefined } }),
+      here.start(["serve"], { env: { PORT: `${inEnvironment}` } }),
+      here.start(["serve", "--port", `${inFlag}`], { env: { PORT: `${inEnvironment}` } }),
+    ]);
+    assert.deepEqual(
+      services.map(({ url }) => Number(new URL(url).port)),
+      [inFile, inEnvironment, inFlag],
+    );
+    assert.deepEqual([existsSync(here.path("of-file.db")), existsSync(here.path("tanks.db"))], [true, true]);
   });
 
-  test("services that start at once on a new database all come up", async (t) => {
-    const here = home(t);
-    for (let round = 0; round < 2; round++) {
-      const more = { env: { DATABASE_URL: `sqlite:new/${round}/tanks.db` } };
-      const services = await Promise.all([1, 2, 3].map(() => here.start(["serve"], more)));
-      const statuses = await Promise.all(services.map(async (service) => (await ask(service, "/readyz")).status));
-      assert.deepEqual(statuses, [200, 200, 200]);
-      await Promise.all(services.map(({ stop }) => stop()));
-    }
+  test("LOG_LEVEL and CORS_ORIGINS take effect", async (t) => {
+    const port = await freePort();
+    const env = { LOG_LEVEL: "warn", CORS_ORIGINS: "https://app.example.com", PORT: `${port}` };
+    const quiet = workspace(t).launch(["serve"], { env });
+    await quiet.waitForOutput(/The database is empty/);
+    const origin = "https://app.example.com";
+    const { headers } = await get({ url: `http://127.0.0.1:${port}` }, "/healthz", undefined, { origin });
+    assert.equal(headers.get("access-control-allow-origin"), origin);
+    quiet.kill("SIGTERM");
+    assert.doesNotMatch((await quiet.exited).stderr, /"event"/);
+  });
+
+  for (const [name, value] of [
+    ["PORT", "abc"],
+    ["PORT", "65536"],
+    ["LOG_LEVEL", "loud"],
+    ["CORS_ORIGINS", "nonsense"],
+    ["TRUST_PROXY", "perhaps"],
+    ["RATE_LIMIT", "-1"],
+    ["DATABASE_URL", "mysql://root:hunter2@localhost/tanks"],
+    ["DATABASE_REPLICA_URL", "postgres://tm:hunter2@localhost/of-a-sqlite-file"],
+  ] as const) {
+    test(`${name}=${value} is one line that names it, exit 2`, async (t) => {
+      const result = await workspace(t).run(["serve"], { env: { [name]: value } });
+      failsWith(result, new RegExp(`^tank-monitor: ${name} must be `), 2);
+      assert.doesNotMatch(result.stderr, /hunter2/);
+    });
+  }
+});
+
+test("a database of another program, of a newer version, or no database at all is left unchanged", async (t) => {
+  const here = workspace(t);
+  const foreign = new DatabaseSync(here.path("foreign.db"));
+  foreign.exec("CREATE TABLE notes (text TEXT); INSERT INTO notes VALUES ('mine')");
+  foreign.close();
+  writeFileSync(here.path("letter.db"), "Dear reader, this is no database.\n".repeat(50));
+  await createKey({ ...here, run: (words) => here.run(words, { env: { DATABASE_URL: "sqlite:newer.db" } }) });
+  const newer = new DatabaseSync(here.path("newer.db"));
+  newer.exec("PRAGMA user_version = 1000");
+  newer.close();
+  for (const [name, message] of [
+    ["foreign.db", /foreign\.db.*not one of Tank Monitor's/],
+    ["letter.db", /letter\.db is not a database/],
+    ["newer.db", /newer\.db.*newer/],
+  ] as const) {
+    const before = readFileSync(here.path(name));
+    failsWith(await here.spawn(["serve"], { env: { DATABASE_URL: `sqlite:${name}` } }), message);
+    assert.ok(readFileSync(here.path(name)).equals(before), `${name} is unchanged`);
+  }
+  for (const file of ["letter.db/tanks.db", "."]) {
+    failsWith(await here.spawn(["serve"], { env: { DATABASE_URL: `sqlite:${file}` } }), /cannot be (opened|created)/);
+  }
+});
+
+suite("a PostgreSQL URL with an error is one line that says why, without the password", async () => {
+  const PASSWORD = "hunter2-secret";
+  const database = await postgresDatabase({ after });
+  const foreign = await postgresDatabase({ after });
+  await foreign.query("CREATE TABLE customer (surname text)");
+  const newer = await postgresDatabase({ after });
+  await newer.query("CREATE TABLE tank_monitor AS SELECT 99 AS version");
+  const changed = (parts: Partial<URL>): string => Object.assign(new URL(database.url), parts).href;
+
+  const CASES: readonly (readonly [name: string, url: string, code: 1 | 2, message: RegExp])[] = [
+    ["a wrong password", changed({ password: PASSWORD }), 1, /password authentication failed/],
+    ["no password", changed({ password: "" }), 1, /password/],
+    ["an unknown user", changed({ username: "nobody-here", password: PASSWORD }), 1, /nobody-here/],
+    ["an unknown database", changed({ pathname: "/no_such_database" }), 1, /no_such_database/],
+    ["no server", `postgres://user:${PASSWORD}@127.0.0.1:1/tanks`, 1, /ECONNREFUSED/],
+    ["no host", `postgres://user:${PASSWORD}@no-such-host.invalid/tanks`, 1, /no-such-host\.invalid/],
+    ["no socket", `postgres:///tanks?host=/no/such/folder&password=${PASSWORD}`, 1, /DATABASE_URL/],
+    ["no certificate", `${database.url}?sslrootcert=/no/such/file`, 1, /no\/such\/file/],
+    ["no TLS", `${database.url}?sslmode=verify-full`, 1, /SSL/],
+    ["an unknown option", `${database.url}?options=-c%20nonsense%3D1`, 1, /nonsense/],
+    ["tables of another program", foreign.url, 1, /a table "customer" of another program/],
+    ["tables of a newer version", newer.url, 1, /another version of Tank Monitor/],
+    ["an impossible port", `postgres://user:${PASSWORD}@127.0.0.1:123456/tanks`, 2, /is not a URL/],
+    ["a slash in the password", `postgres://user:${PASSWORD}/x@127.0.0.1/tanks`, 2, /escape/],
+    ["nothing after the scheme", `postgres:${PASSWORD}`, 2, /DATABASE_URL must be/],
+  ];
+  for (const [name, url, code, message] of CASES) {
+    test(name, async (t) => {
+      const result = await workspace(t).run(["key", "list"], { env: { DATABASE_URL: url }, timeoutMs: 10_000 });
+      failsWith(result, message, code);
+      for (const secret of [PASSWORD, new URL(database.url).password]) assert.ok(!result.stderr.includes(secret));
+    });
+  }
+
+  test("serve exits too, and tables of another program are left unchanged", async (t) => {
+    const here = workspace(t);
+    failsWith(await here.spawn(["serve"], { env: { DATABASE_URL: foreign.url }, timeoutMs: 10_000 }), /not Tank Monitor's/);
+    const tables = "SELECT relname FROM pg_class WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace";
+    assert.deepEqual(await foreign.query(tables), [{ relname: "customer" }]);
   });
 });

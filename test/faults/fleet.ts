@@ -1,6 +1,6 @@
 // The fleet that readings are sent for: tanks with their devices, and devices that nobody knows.
 
-import { customer, type Line, tank } from "../e2e/fleet.ts";
+import { customer, type Line, tank } from "../e2e/fixtures.ts";
 
 const TANKS = 12;
 const STRAYS = 3;

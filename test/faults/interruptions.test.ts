@@ -38,7 +38,7 @@ test(`an external broker drops its connections, and the service is killed: all o
       continue;
     }
     service.kill("SIGKILL");
-    await service.ended;
+    await service.exited;
     await scenario.expectStored();
     service = await start();
   }

@@ -3,9 +3,9 @@
 import assert from "node:assert/strict";
 import { setTimeout as pause } from "node:timers/promises";
 import type { Lifetime, Service } from "../e2e/program.ts";
-import { isRunning, pids, until } from "../e2e/workers.ts";
+import { isRunning, workerPids } from "../e2e/requests.ts";
 import { tcpProxy } from "../support/tcp-proxy.ts";
-import { until as waitFor } from "../support/until.ts";
+import { until } from "../support/until.ts";
 import type { Engine } from "./scenario.ts";
 import { type Scenario, startScenario } from "./scenario.ts";
 
@@ -21,6 +21,7 @@ export type Kills = {
 };
 
 const CONNECTED_MS = 30_000;
+const START_TIMEOUT_MS = 30_000;
 /** A kill comes right after an acknowledgement, which must not have been too early, or up to this much later. */
 const MOMENT_MS = 30;
 /** A start takes about as long. */
@@ -55,11 +56,11 @@ export async function surviveKills(life: Lifetime, { engine, seed, times, proces
 }
 
 async function killAll(service: Service): Promise<void> {
-  const workers = [...pids(service).values()];
+  const workers = [...workerPids(service).values()];
   service.kill("SIGKILL");
-  assert.equal((await service.ended).signal, "SIGKILL");
+  assert.equal((await service.exited).signal, "SIGKILL");
   // Workers whose parent is gone stop by themselves, in order.
-  await until("the workers have ended", () => !workers.some(isRunning));
+  await until("the workers have ended", () => !workers.some(isRunning), START_TIMEOUT_MS);
 }
 
 /** Mostly before it is ready. */
@@ -67,15 +68,15 @@ async function killStarting({ random, launch }: Scenario): Promise<void> {
   const starting = launch();
   await pause(random.next() * START_MS);
   starting.kill("SIGKILL");
-  await starting.ended;
+  await starting.exited;
 }
 
 async function killWorker(service: Service, { random }: Scenario): Promise<void> {
-  const before = pids(service);
+  const before = workerPids(service);
   const number = random.pick([1, 2]);
   const victim = before.get(number) ?? assert.fail(`there is no worker ${number}`);
   process.kill(victim, "SIGKILL");
-  await until("a replacement", () => pids(service).get(number) !== victim);
+  await until("a replacement", () => workerPids(service).get(number) !== victim, START_TIMEOUT_MS);
 }
 
 /** Connections of MQTT clients break `times` times, each after up to `calm` acknowledged readings. */
@@ -89,7 +90,7 @@ export async function surviveBrokenConnections(
   const stopSending = await scenario.send(service, proxy.url);
   for (let broken = 0; broken < times; broken++) {
     await scenario.ledger.untilAcknowledged(scenario.random.whole(1, calm));
-    await waitFor("there is a connection to break", proxy.disconnect, CONNECTED_MS);
+    await until("there is a connection to break", proxy.disconnect, CONNECTED_MS);
   }
   await stopSending();
   assert.ok(scenario.tally.broken >= times, `${scenario.tally.broken} connections broke`);

@@ -5,8 +5,8 @@ import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import type { TestContext } from "node:test";
-import { ask } from "../e2e/ask.ts";
 import type { Service } from "../e2e/program.ts";
+import { get } from "../e2e/requests.ts";
 import { Mqtt5Broker } from "../support/mqtt5-broker.ts";
 import type { StopMode } from "../support/postgres/cluster.ts";
 import { ownPostgres } from "../support/postgres/server.ts";
@@ -112,9 +112,9 @@ async function expectRefused(scenario: Scenario, service: Service, { canRead }: 
   assert.equal(status, 503, text);
   assert.equal(headers.get("retry-after"), "1");
   assert.equal((JSON.parse(text) as { readonly code: string }).code, "store_unavailable");
-  assert.equal((await ask(service, "/v1/tanks", scenario.manage)).status, canRead ? 200 : 503);
-  assert.equal((await ask(service, "/readyz")).status, canRead ? 200 : 503);
-  assert.equal((await ask(service, "/healthz")).status, 200);
+  assert.equal((await get(service, "/v1/tanks", scenario.manage)).status, canRead ? 200 : 503);
+  assert.equal((await get(service, "/readyz")).status, canRead ? 200 : 503);
+  assert.equal((await get(service, "/healthz")).status, 200);
 }
 
 /** Large messages, each rejected, beside what the senders do. Resolves with the peak memory of the service. */

@@ -2,9 +2,9 @@
 // what was acknowledged must be stored, and `check` must find nothing.
 
 import assert from "node:assert/strict";
-import type { Answer } from "../e2e/ask.ts";
-import { importLines, makeKey } from "../e2e/fleet.ts";
-import { type Home, home, type Lifetime, type Running, type Service } from "../e2e/program.ts";
+import { createKey, importLines } from "../e2e/fixtures.ts";
+import { type Lifetime, type RunningProgram, type Service, type Workspace, workspace } from "../e2e/program.ts";
+import type { HttpResponse } from "../e2e/requests.ts";
 import { freePort } from "../support/free-port.ts";
 import { postgresDatabase } from "../support/postgres/database.ts";
 import { until } from "../support/until.ts";
@@ -44,7 +44,7 @@ export const POSTGRES: Engine = {
 
 export type Scenario = {
   /** Commands run on the database of the scenario. */
-  readonly here: Home;
+  readonly here: Workspace;
   readonly random: Random;
   readonly ledger: Ledger;
   readonly measurements: Measurements;
@@ -55,7 +55,7 @@ export type Scenario = {
   /** The service, at the same address every time, with additional environment variables. */
   readonly start: (more?: Readonly<Record<string, string>>) => Promise<Service>;
   /** The same, without waiting until it is ready. */
-  readonly launch: () => Running;
+  readonly launch: () => RunningProgram;
   /** After a kill: waits until nothing of it can still be committed. */
   readonly settle: () => Promise<void>;
   /** Starts clients with their own keys; returns a function that stops them. The service must run. */
@@ -63,7 +63,7 @@ export type Scenario = {
   /** The secret of a new ingest key. */
   readonly key: (service: Service) => Promise<string>;
   /** A message of `count` readings, to be sent over HTTP once or repeatedly. */
-  readonly message: (count: number) => { readonly send: (service: Service) => Promise<Answer> };
+  readonly message: (count: number) => { readonly send: (service: Service) => Promise<HttpResponse> };
   /** Whether there is something for every instant that was sent. */
   readonly isAllStored: (service: Service) => Promise<boolean>;
   /** By an export, whatever is running. */
@@ -77,12 +77,12 @@ const MQTT_READINGS = 20;
 const SHOWN = 10;
 
 export async function startScenario(life: Lifetime, engine: Engine, seed: string): Promise<Scenario> {
-  const place = home(life);
+  const place = workspace(life);
   const { url, settled } = await engine.open(life);
   const env = { DATABASE_URL: url, RATE_LIMIT: "0" };
   const here = withEnvironment(place, env);
   await importLines(here, FLEET);
-  const manage = await makeKey(here, "--role", "manage");
+  const manage = await createKey(here, "--role", "manage");
   const ports = { http: await freePort(), mqtt: await freePort() };
   const serve = ["serve", "--port", String(ports.http), "--mqtt", String(ports.mqtt)];
   const random = seededRandom(seed);
@@ -171,7 +171,7 @@ export async function startScenario(life: Lifetime, engine: Engine, seed: string
   };
 }
 
-const withEnvironment = (place: Home, env: Readonly<Record<string, string>>): Home => ({
+const withEnvironment = (place: Workspace, env: Readonly<Record<string, string>>): Workspace => ({
   ...place,
   run: (words, more) => place.run(words, { ...more, env: { ...env, ...more?.env } }),
   launch: (words, more) => place.launch(words, { ...more, env: { ...env, ...more?.env } }),
@@ -184,7 +184,7 @@ async function newKey(service: Service, manage: string, bound: object): Promise<
   return (JSON.parse(text) as { readonly secret: string }).secret;
 }
 
-async function post({ url }: Service, path: string, key: string, body: object): Promise<Answer> {
+async function post({ url }: Service, path: string, key: string, body: object): Promise<HttpResponse> {
   const headers = { "x-api-key": key, "content-type": "application/json" };
   const response = await fetch(`${url}${path}`, { method: "POST", headers, body: JSON.stringify(body) });
   return { status: response.status, headers: response.headers, text: await response.text() };

@@ -2,15 +2,15 @@
 
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
-import { ask, item, list } from "../e2e/ask.ts";
-import type { Home, Service } from "../e2e/program.ts";
+import type { Service, Workspace } from "../e2e/program.ts";
+import { get, item, list } from "../e2e/requests.ts";
 import { KNOWN, type Source, spareFor, UNKNOWN } from "./fleet.ts";
 import type { Ledger, StoredReadings } from "./ledger.ts";
 
 const PAGE = 100;
 
 /** A snapshot of the database, whether or not a service runs on it. */
-export async function exported({ run, path }: Pick<Home, "run" | "path">): Promise<StoredReadings> {
+export async function exported({ run, path }: Pick<Workspace, "run" | "path">): Promise<StoredReadings> {
   const name = "stored.csv";
   const { code, stderr } = await run(["export", name, "--force"]);
   assert.equal(code, 0, stderr);
@@ -61,7 +61,7 @@ function add(stored: Map<string, Map<number, number>>, place: string, at: number
 /** How many readings a tank has, or how many of an unknown device are pending. */
 export async function countOf(service: Service, key: string, { tankId, deviceId }: Source): Promise<number> {
   if (tankId !== undefined) return (await list(service, `/v1/tanks/${tankId}/telemetry?size=1`, key)).total_items;
-  const { status, text } = await ask(service, `/manage/v1/devices/${deviceId}`, key);
+  const { status, text } = await get(service, `/manage/v1/devices/${deviceId}`, key);
   return status === 404 ? 0 : Number((JSON.parse(text) as { readonly waiting: number }).waiting);
 }
 

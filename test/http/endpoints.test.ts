@@ -18,7 +18,7 @@ for (let i = 0; i < 2; i++) await request(fleet, "/v1/tanks", { key: spent });
 const damaged = await startFleet({ after });
 const database = new DatabaseSync(damaged.databaseFile);
 database.exec(`ALTER TABLE customer RENAME COLUMN phone TO lost; ALTER TABLE tank RENAME COLUMN name TO lost;
-               ALTER TABLE telemetry RENAME COLUMN data TO lost`);
+               ALTER TABLE head RENAME COLUMN data TO lost`);
 database.close();
 
 const JSON_BODY: RequestOptions = { headers: { "content-type": "application/json" }, body: '{"size":2}' };

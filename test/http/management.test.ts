@@ -103,11 +103,11 @@ test("a key's customer must be there", async (t) => {
   const store = await storeWithCustomers(t);
   await assert.rejects(
     makeKey(store, at(NOW), wish({ customerId: "b" })),
-    refusal("body_invalid", /^customer_id names no customer/m),
+    refusal("body_invalid", /^customer_id no such customer/m),
   );
   await assert.rejects(
     makeKey(store, at(NOW), wish({ customerId: "gone" })),
-    refusal("body_invalid", /^customer_id names a customer that is deleted/m),
+    refusal("body_invalid", /^customer_id this customer is deleted/m),
   );
   assert.deepEqual(await store.keyList(), []);
 });

@@ -264,6 +264,6 @@ describe("the body of a GET", () => {
     const inBody = await curl("-X", "GET", url, "-d", "size=2", "-d", "created_at_lte=2025-05-02T02:00:00+02:00");
     assert.equal(inBody, inQuery);
     assert.equal(JSON.parse(inBody).total_items, 3);
-    assert.match(await curl(url, "-d", "size=2"), /add -G to the curl call/);
+    assert.match(await curl(url, "-d", "size=2"), /With curl, add -G/);
   });
 });

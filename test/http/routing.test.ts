@@ -138,19 +138,12 @@ describe("a method that is not allowed", () => {
     }
   });
 
-  it("gets the hint to add -G to curl if it is a POST of list parameters, even without a key", async () => {
-    const post = (path: string, options: RequestOptions) => request(fleet, path, { method: "POST", ...options });
+  it("gets the hint to add -G to curl if it is a POST, even without a key", async () => {
     for (const { path } of ENDPOINTS.filter(({ isList }) => isList)) {
-      for (const body of ["size=2", "size=2&page=1", "created_at_gte=2026-01-01", "email=a@b"]) {
-        for (const options of [{ key, body }, { body }]) {
-          const { detail } = expectError(await post(path, options), 405, "method_not_allowed");
-          assert.ok(detail.includes("add -G to the curl call"), detail);
-        }
+      for (const options of [{ key, body: "size=2" }, { body: "size=2" }, {}]) {
+        const response = await request(fleet, path, { method: "POST", ...options });
+        assert.match(expectError(response, 405, "method_not_allowed").detail, /With curl, add -G/);
       }
-    }
-    for (const body of ["", "name=x", "size=2&name=x", '{"size":2}', "__proto__=1", "constructor=1"]) {
-      const { detail } = expectError(await post("/v1/tanks", { key, body }), 405, "method_not_allowed");
-      assert.ok(!detail.includes("-G"), detail);
     }
   });
 
@@ -169,7 +162,7 @@ describe("a method that is not allowed", () => {
         assert.deepEqual([response.status, response.headers.allow], [405, methods.join(", ")], method);
         if (method === "HEAD") continue;
         const { detail } = expectError(response, 405, "method_not_allowed");
-        assert.equal(detail, `${method} is not allowed here; this path supports ${words}.`);
+        assert.ok(detail.startsWith(`${method} is not allowed here; this path supports ${words}.`), detail);
       }
       const unknown = await raw(echo, "FOO", path);
       assert.match(expectError(unknown, 405, "method_not_allowed").detail, new RegExp(`^FOO .* supports ${words}\\.$`));

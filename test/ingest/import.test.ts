@@ -92,7 +92,7 @@ test("invalid lines are reported with number, reason and text, in the order of t
     assert.match(reasons[1] ?? "", /^4: the line is not valid JSON: /);
     assert.deepEqual(reasons.toSpliced(1, 1), [
       "1: owner_id: there is no customer with this id",
-      "6: assigned_device_id: this device serves tank one already",
+      "6: assigned_device_id: this device is already assigned to tank one",
       "8: created_at: is missing",
       "9: tank_id: there is no tank with this id",
       "11: id: there is no tank with this id to delete",
@@ -190,8 +190,8 @@ test("invalid device lines are rejected with the reason", async (t) => {
   assert.match(reasons[4] ?? "", /^7: profile: "unheard-of" is not a built-in profile\. Built-in profiles: /);
   assert.deepEqual(reasons.toSpliced(4, 1), [
     "2: shape.height: must be above 0",
-    "4: tank_id: this device serves tank one; which it serves is said by the tank's own line",
-    "5: tank_id: this device serves no tank; which it serves is said by the tank's own line",
+    "4: tank_id: this device is assigned to tank one; assign it with the tank's own line",
+    "5: tank_id: this device is assigned to no tank; assign it with the tank's own line",
     '6: deleted: is not a known field. Did you mean "dropped"?',
     "8: profile.measures: is missing",
     '9: since: must be a datetime such as "2026-11-14T09:30:00Z"',

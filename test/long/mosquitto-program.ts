@@ -6,7 +6,7 @@ import { once } from "node:events";
 import test, { type TestContext } from "node:test";
 import mqtt from "mqtt";
 import type { Service } from "../e2e/program.ts";
-import { told } from "../e2e/workers.ts";
+import { logEvents } from "../e2e/requests.ts";
 import { KNOWN, SOURCES } from "../faults/fleet.ts";
 import type { Sending } from "../faults/ledger.ts";
 import { SEED } from "../faults/random.ts";
@@ -82,19 +82,19 @@ for (const engine of [SQLITE, POSTGRES]) {
     const { url: MQTT_URL } = await startMosquitto(t);
     const port = String(await freePort());
     const startOther = () => scenario.here.start(["serve", "--port", port], { env: { MQTT_URL } });
-    const isConnected = (service: Service) => service.said(/"event":"broker_connected"/);
+    const isConnected = (service: Service) => service.waitForOutput(/"event":"broker_connected"/);
     const service = await scenario.start({ MQTT_URL });
     let other = await startOther();
     await Promise.all([service, other].map(isConnected));
     const arrived = await publishAll(t, MQTT_URL, scenario, async () => {
       other.kill("SIGKILL");
-      await other.ended;
+      await other.exited;
       other = await startOther();
       await isConnected(other);
     });
     await until("all of it is stored", () => scenario.isAllStored(service), DRAIN_MS);
     arrived();
-    for (const one of [service, other]) assert.ok(told(one, "readings_rejected").length > 0, "both have had their share");
+    for (const one of [service, other]) assert.ok(logEvents(one, "readings_rejected").length > 0, "both have had their share");
     await scenario.expectAllStored(service);
   });
 }

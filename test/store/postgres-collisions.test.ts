@@ -51,7 +51,7 @@ const beatenFirst = (sqlstate: string, times: number): string => `
     RETURN true;
   END $$;
   CREATE FUNCTION before_writing() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN PERFORM beaten(); RETURN NULL; END $$;`;
-const ON_WRITING = "CREATE TRIGGER collide BEFORE UPDATE ON telemetry EXECUTE FUNCTION before_writing()";
+const ON_WRITING = "CREATE TRIGGER collide BEFORE UPDATE ON head EXECUTE FUNCTION before_writing()";
 
 const waiting = (database: Database) =>
   database.query<{ pid: number }>(
@@ -67,11 +67,11 @@ suite("a statement that meets others", { concurrency: 4 }, () => {
     await putReadings(store, "two", [[5, 50]]);
     const blocker = await other(database);
     await blocker.query("BEGIN");
-    await blocker.query("SELECT FROM telemetry WHERE tank = 'one' FOR UPDATE");
+    await blocker.query("SELECT FROM head WHERE tank = 'one' FOR UPDATE");
     const delivered = deliver(store, { tank: "one", at: 4, fill: 1 }, { tank: "two", at: 6, fill: 2 });
     await until("it waits for the head", async () => (await waiting(database)).length === 1);
     // Held by one who waits, this would be in vain.
-    await blocker.query("SELECT FROM telemetry WHERE tank = 'two' FOR UPDATE NOWAIT").catch((error) => {
+    await blocker.query("SELECT FROM head WHERE tank = 'two' FOR UPDATE NOWAIT").catch((error) => {
       assert.fail(`the other head is held meanwhile: ${error}`);
     });
     await blocker.query("COMMIT");
@@ -83,12 +83,12 @@ suite("a statement that meets others", { concurrency: 4 }, () => {
   test("what was sent with its commit, and cannot be appended as a whole, leaves nothing, and is taken in the other way", async (t) => {
     const { store, eventKinds, database } = await opened(t);
     for (let at = 5; at <= 10; at++) await deliver(store, { tank: "one", at, fill: 50 }, { tank: "two", at, fill: 50 });
-    const versions = () => database.query("SELECT tank, data, xmin FROM telemetry ORDER BY tank");
+    const versions = () => database.query("SELECT tank, data, xmin FROM head ORDER BY tank");
     const before = await versions();
     // In one pass this would be done in part.
     const mixed = [{ tank: "one", at: 11, fill: 51 } as const, { tank: "two", at: 4, fill: 52 } as const];
     await database.query(beatenFirst("22023", 1));
-    await database.query("CREATE TRIGGER collide AFTER UPDATE ON telemetry EXECUTE FUNCTION before_writing()");
+    await database.query("CREATE TRIGGER collide AFTER UPDATE ON head EXECUTE FUNCTION before_writing()");
     await assert.rejects(deliver(store, ...mixed), /beaten/);
     assert.deepEqual(await versions(), before);
     assert.deepEqual(await deliver(store, ...mixed), ["new", "new"]);
@@ -103,7 +103,7 @@ suite("a statement that meets others", { concurrency: 4 }, () => {
       await database.query(ON_WRITING);
       assert.deepEqual([...(await putReadings(store, "one", [[1, 50]]))], [0]);
       assert.equal((await readingsOf(store, "one")).totalItems, 1);
-      assert.deepEqual(await database.query("SELECT last_value FROM calls"), [{ last_value: "5" }]);
+      assert.deepEqual(await database.query("SELECT last_value FROM calls"), [{ last_value: "6" }]);
       assert.deepEqual(eventKinds(), []);
     });
 
@@ -124,7 +124,7 @@ suite("a statement that meets others", { concurrency: 4 }, () => {
       await database.query(ON_WRITING);
       await assert.rejects(putReadings(store, "one", [[1, 50]]), isUnavailable);
       assert.deepEqual(await database.query("SELECT last_value FROM calls"), [{ last_value: "5" }]);
-      await database.query("DROP TRIGGER collide ON telemetry");
+      await database.query("DROP TRIGGER collide ON head");
       assert.deepEqual(await everything(store), before);
       await putReadings(store, "one", [[1, 50]]);
       assert.deepEqual(eventKinds(), ["writes_recovered", "writes_unavailable"]);
@@ -149,7 +149,7 @@ suite("a statement that meets others", { concurrency: 4 }, () => {
     test(`readings that wait, and are beaten (${sqlstate}), wait once`, async (t) => {
       const { store, eventKinds, database } = await opened(t);
       await database.query(beatenFirst(sqlstate, 4));
-      await database.query("CREATE TRIGGER collide BEFORE INSERT ON waiting EXECUTE FUNCTION before_writing()");
+      await database.query("CREATE TRIGGER collide BEFORE INSERT ON pending_reading EXECUTE FUNCTION before_writing()");
       assert.deepEqual(await deliver(store, { device: "d", at: 1, fill: 50 }, { tank: "one", at: 1, fill: 5 }), [
         "waiting",
         "new",
@@ -171,7 +171,7 @@ suite("a statement that meets others", { concurrency: 4 }, () => {
   test("a real deadlock: the other transaction goes first, then the readings are in", async (t) => {
     const { store, eventKinds, database } = await opened(t);
     const rival = await other(database);
-    const lock = (id: string) => rival.query("UPDATE telemetry SET total = total WHERE tank = $1", [id]);
+    const lock = (id: string) => rival.query("UPDATE head SET total = total WHERE tank = $1", [id]);
     await rival.query("BEGIN");
     await lock("two");
     const writing = deliver(store, { tank: "one", at: 1, fill: 50 }, { tank: "two", at: 1, fill: 50 });
@@ -190,7 +190,7 @@ suite("a statement that meets others", { concurrency: 4 }, () => {
   test("a lock that another holds on and on: the write is refused, questions are not, and all is well after it", async (t) => {
     const { store, eventKinds, events, database } = await opened(t);
     const holder = await other(database);
-    await holder.query("BEGIN; UPDATE telemetry SET total = total WHERE tank = 'one'");
+    await holder.query("BEGIN; UPDATE head SET total = total WHERE tank = 'one'");
     const asked = performance.now();
     const writing = assert.rejects(putReadings(store, "one", [[1, 50]]), isUnavailable);
     await until("the write waits", async () => (await waiting(database)).length === 1);

@@ -80,7 +80,7 @@ suite("a failover", { concurrency: 2 }, () => {
     await until("writing is back", () => succeeds(putReadings(store, "one", [[2, 40]])), BACK_MS);
     assert.deepEqual(eventKinds(), ["writes_recovered", "writes_unavailable"]);
     assert.equal((await readingsOf(store, "one")).totalItems, 2, "what was written is read");
-    const there = "SELECT total FROM telemetry";
+    const there = "SELECT total FROM head";
     assert.deepEqual([await tell(primary, there), await tell(replica, there)], [[{ total: "1" }], [{ total: "2" }]]);
   });
 

@@ -6,8 +6,8 @@ import { test } from "node:test";
 import { FLEET_STATES, type FleetQuery } from "../../src/domain/management-reads.ts";
 import { seeded } from "../../src/simulate/random.ts";
 import { onPool, openPool } from "../../src/store/postgres/connection.ts";
-import { Filtering } from "../../src/store/postgres/filter.ts";
-import { fleetText } from "../../src/store/postgres/fleet-page.ts";
+import { Parameters } from "../../src/store/postgres/filter.ts";
+import { fleetSql } from "../../src/store/postgres/fleet-page.ts";
 import { openedOn, postgresDatabase } from "../support/postgres/database.ts";
 import { putReadings } from "../support/records.ts";
 import { customer, NEW_YEAR, putCustomers, putTanks, tank } from "./conformance/objects.ts";
@@ -44,8 +44,8 @@ test("what a filter leaves of the fleet is the same, fetched or looked through",
   await store.importTanks(ids.slice(0, 20).map((remove) => ({ remove })));
 
   const rowsOf = (question: FleetQuery, fetched?: number) => {
-    const filtering = new Filtering();
-    return filtering.ask(onPool(pool), fleetText(question, filtering, fetched));
+    const parameters = new Parameters();
+    return parameters.rows(onPool(pool), fleetSql(question, parameters, fetched));
   };
   let found = 0;
   for (const question of QUESTIONS) {

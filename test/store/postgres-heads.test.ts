@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { HEAD_LONGEST } from "../../src/store/series/weave.ts";
+import { HEAD_HARD_MAX } from "../../src/store/series/merge.ts";
 import { deliver } from "../support/arrivals.ts";
 import { openedOn, postgresDatabase } from "../support/postgres/database.ts";
 import { checked, customer, putCustomers, putTanks, readingsOf, tank } from "./conformance/objects.ts";
@@ -19,19 +19,19 @@ for (const { many, of } of [
     await putCustomers(store, customer("a"));
     const ids = Array.from({ length: many }, (_, i) => `t${i}`);
     await putTanks(store, ...ids.map((id) => tank(id, "a", { assigned_device_id: `d${id}` })));
-    const rounds = many === 1 ? HEAD_LONGEST + 1 : ROUNDS;
+    const rounds = many === 1 ? HEAD_HARD_MAX + 1 : ROUNDS;
     for (let at = 1; at <= rounds; at++) {
       // By device, by tank, and with fills that hundredths do not tell.
       const fill = at > 100 ? at / 3 : at / 2;
       const sent = ids.map((id) => (at % 2 === 0 ? { device: `d${id}`, at, fill } : { tank: id, at, fill }));
       assert.deepEqual(new Set(await deliver(store, ...sent)), new Set(["new"]));
     }
-    const heads = await query<{ total: string; older: string }>("SELECT total, older FROM telemetry");
-    for (const { total, older } of heads) {
+    const heads = await query<{ total: string; in_blocks: string }>("SELECT total, in_blocks FROM head");
+    for (const { total, in_blocks } of heads) {
       assert.equal(Number(total), rounds);
-      assert.ok(Number(total) - Number(older) <= HEAD_LONGEST);
+      assert.ok(Number(total) - Number(in_blocks) <= HEAD_HARD_MAX);
     }
-    assert.ok(heads.filter(({ older }) => Number(older) > 0).length > many / 2, "most were cut");
+    assert.ok(heads.filter(({ in_blocks }) => Number(in_blocks) > 0).length > many / 2, "most were cut");
     assert.equal((await readingsOf(store, "t0")).totalItems, rounds);
     assert.deepEqual([eventKinds(), (await checked(store)).findings], [[], []]);
   });

@@ -46,8 +46,8 @@ const QUESTIONS: Readonly<Record<string, readonly [ask: () => Promise<unknown>, 
   "tanks by everything": [tanks({ name: "A", city: "A", custom_id: "A", owner_id: "a", from: 1, to: 2 }), ["tank_by_custom_id"]],
   "tanks that are deleted": [tanks({ deleted: true, device_id: "d", to: 1 }), ["tank_deleted"]],
   "devices, all": [devices(undefined), ["device_free", "tank_by_creation"]],
-  "devices of which something waits": [devices(true), ["device_waiting"]],
-  "devices of which nothing waits": [devices(false), ["device_free", "device_waiting", "tank_by_creation"]],
+  "devices of which something waits": [devices(true), ["device_pending"]],
+  "devices of which nothing waits": [devices(false), ["device_free", "device_pending", "tank_by_creation"]],
   "the fleet": [fleet({}), ["fleet_by_urgency", "tank_by_creation"]],
   "the fleet, low": [fleet({ state: "low" }), ["fleet_by_urgency"]],
   "the fleet, ok": [fleet({ state: "ok" }), ["fleet_by_urgency", "tank_by_creation"]],
@@ -137,7 +137,11 @@ suite("the statements behind the operator's questions", () => {
 
   test("what waits costs three statements more, and a batch of tanks alone none", async () => {
     const texts = arrived.filter(isWork).map(({ text }) => text);
-    assert.equal(texts.filter((text) => /\bwaiting\b/.test(text) && /INSERT|DELETE/.test(text)).length, 3, texts.join("\n"));
+    assert.equal(
+      texts.filter((text) => /\bpending(_reading)?\b/.test(text) && /INSERT|DELETE/.test(text)).length,
+      3,
+      texts.join("\n"),
+    );
     const plain = { sources: [{ kind: "tank", id: "one", customerId: null }], source: new Uint32Array(1) } as const;
     const batch = { ...plain, createdAt: Float64Array.of(9e6), fill: Float64Array.of(5), payloads: new Map<number, string>() };
     const statements = (await statementsDuring(() => store.ingest(batch))).filter(isWork);

@@ -56,7 +56,7 @@ const QUESTIONS: Record<string, () => Promise<unknown>> = {
   ping: () => store.ping(),
 };
 
-const SPREAD = ["telemetry", "block", "reading_milestone"];
+const SPREAD = ["telemetry", "block", "reading_index"];
 
 /** Every table is reached by an index, the telemetry tables by the tank. A sort has to do with what was asked for alone. */
 function checkPlan(plan: Node, text: string): void {

@@ -95,7 +95,7 @@ suite("replicas", () => {
     const [first, second] = replicas as [OwnPostgres, OwnPostgres];
     await hold(first);
     const now = await oneMore(it);
-    const newest = `SELECT FROM telemetry WHERE tank = 'one' AND total = ${now}`;
+    const newest = `SELECT FROM head WHERE tank = 'one' AND total = ${now}`;
     await until("the second has it", async () => (await tell(second, newest)).length === 1);
     const found = await Promise.all(Array.from({ length: 20 }, () => total(it)));
     assert.deepEqual([found.filter((n) => n === now - 1).length, found.filter((n) => n === now).length], [10, 10]);
@@ -192,7 +192,7 @@ suite("replicas", () => {
     const it = await opened(t, HOUR_MS);
     const [first, second] = replicas as [OwnPostgres, OwnPostgres];
     await tell(first, "SELECT pg_promote()");
-    await tell(first, "DELETE FROM telemetry");
+    await tell(first, "DELETE FROM head");
     await until("it is not asked", () => kinds(it).includes("replica_unavailable"));
     await hold(second);
     const now = await oneMore(it);

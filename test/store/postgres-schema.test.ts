@@ -6,7 +6,7 @@ import { openStore } from "../../src/store/open.ts";
 import { openedOn, postgresDatabase } from "../support/postgres/database.ts";
 
 /** The tables that grow with the readings. */
-const SPREAD = ["telemetry", "block", "reading_milestone"];
+const SPREAD = ["head", "block", "reading_index"];
 
 // Its text sorts as people do, where the schema does not say otherwise.
 const database = await postgresDatabase({ after }, { locale: "en-US" });
@@ -44,7 +44,7 @@ test("no constraint of the telemetry tables reaches beyond the tank", async () =
     [SPREAD],
   );
   // Checked when a tank is made, and never with a reading: the head's tank does not change.
-  assert.deepEqual(foreign, [{ table: "telemetry", to: "tank", columns: ["tank"], targets: ["id"] }]);
+  assert.deepEqual(foreign, [{ table: "head", to: "tank", columns: ["tank"], targets: ["id"] }]);
 
   const triggers = "SELECT tgrelid::regclass::text, tgname FROM pg_trigger WHERE NOT tgisinternal";
   assert.deepEqual(await database.query(triggers), []);
@@ -66,12 +66,12 @@ test("every text that an index sorts by is compared byte by byte", async () => {
   for (const { index, sorting } of collations) assert.equal(sorting, "C", index);
 });
 
-test("a database of the version that was never released is refused, with what to do", async (t) => {
+test("a database with another schema is refused, with what to do", async (t) => {
   const { url, query } = await postgresDatabase(t);
   await (await openStore(url, () => {})).close();
-  await query("UPDATE tank_monitor SET version = 1");
+  await query("UPDATE tank_monitor SET fingerprint = 'other'");
   await assert.rejects(
     openStore(url, () => {}),
-    /never released \(database version 1\)\. Export it with the program that made it/,
+    /was created by another version of Tank Monitor\. Export it with that version/,
   );
 });

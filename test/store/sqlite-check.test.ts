@@ -11,10 +11,10 @@ import type { Store } from "../../src/domain/store.ts";
 import { openStore } from "../../src/store/open.ts";
 import { databaseFolder } from "../support/stores.ts";
 import { checked, readingsOf } from "./conformance/objects.ts";
-import { DERIVED_BESIDE, FLEET_BESIDE, TOLD_BESIDE } from "./damage/beside-harms.ts";
+import { behindIndex, type Damage, OF_LONG_LISTS, REPAIRABLE, TWINS, UNREPAIRABLE } from "./damage/damage.ts";
 import { expectRepair, expectTold } from "./damage/expected.ts";
 import { answers, fill, READINGS, SMALL, TANKS } from "./damage/fleet.ts";
-import { behindIndex, DERIVED, type Harm, OF_LONG_LISTS, TOLD, TWINS } from "./damage/harms.ts";
+import { FLEET_DAMAGE, REPAIRABLE_SHARED, UNREPAIRABLE_SHARED } from "./damage/shared-damage.ts";
 
 type Fleet = "small" | "narrow" | "wide";
 const SIZES: Readonly<Record<Fleet, readonly [tanks: number, readings?: number]>> = {
@@ -39,48 +39,48 @@ suite("a database that was damaged", () => {
   });
   after(() => rmSync(folder, { recursive: true, force: true }));
 
-  /** A copy of a sound one, with the harm done to it. */
-  async function harmed(t: TestContext, harm: Harm["do"], fleet: Fleet = "narrow"): Promise<Store> {
+  /** A copy of a sound one, with the damage done to it. */
+  async function damaged(t: TestContext, damage: Damage["do"], fleet: Fleet = "narrow"): Promise<Store> {
     const { file, open } = databaseFolder(t);
     copyFileSync(sound(fleet), file);
     const db = new DatabaseSync(file, { enableForeignKeyConstraints: false });
-    if (typeof harm === "string") db.exec(harm);
-    else harm(db);
+    if (typeof damage === "string") db.exec(damage);
+    else damage(db);
     db.close();
     return open();
   }
 
-  function testsRepair(harm: Harm, fleet: Fleet): void {
-    test(`${harm.name}: found, named, repaired, and right again`, async (t) => {
-      const store = await harmed(t, harm.do, fleet);
-      await expectRepair(store, [harm.where], harm.what);
+  function testsRepair(damage: Damage, fleet: Fleet): void {
+    test(`${damage.name}: found, named, repaired, and right again`, async (t) => {
+      const store = await damaged(t, damage.do, fleet);
+      await expectRepair(store, [damage.where], damage.what);
       assert.deepEqual(await answers(store), expected.get(fleet));
     });
   }
-  for (const harm of DERIVED) testsRepair(harm, "narrow");
-  for (const harm of OF_LONG_LISTS) testsRepair(harm, "wide");
+  for (const damage of REPAIRABLE) testsRepair(damage, "narrow");
+  for (const damage of OF_LONG_LISTS) testsRepair(damage, "wide");
 
-  for (const { name, sql, where, what } of [...FLEET_BESIDE.sqlite, ...DERIVED_BESIDE]) {
+  for (const { name, sql, where, what } of [...FLEET_DAMAGE.sqlite, ...REPAIRABLE_SHARED]) {
     test(`${name}: found, named, repaired, and right again`, async (t) => {
-      const store = await harmed(t, sql, "small");
+      const store = await damaged(t, sql, "small");
       await expectRepair(store, where, what);
       assert.deepEqual(await answers(store), expected.get("small"));
     });
   }
-  for (const { name, sql, where, what } of TOLD_BESIDE) {
-    test(`${name}: found and named, and left`, async (t) => expectTold(await harmed(t, sql, "small"), where, what));
+  for (const { name, sql, where, what } of UNREPAIRABLE_SHARED) {
+    test(`${name}: found and named, and left`, async (t) => expectTold(await damaged(t, sql, "small"), where, what));
   }
 
-  for (const harm of TOLD) {
-    test(`${harm.name}: found and named, with what to do`, async (t) => {
-      await expectTold(await harmed(t, harm.do), [harm.where], harm.what);
+  for (const damage of UNREPAIRABLE) {
+    test(`${damage.name}: found and named, with what to do`, async (t) => {
+      await expectTold(await damaged(t, damage.do), [damage.where], damage.what);
     });
   }
 
   test("a head that is gone is made anew, and what was in it is told to be lost", async (t) => {
-    const store = await harmed(t, "DELETE FROM telemetry WHERE tank IN (SELECT pk FROM tank WHERE id IN ('long', 'short'))");
+    const store = await damaged(t, "DELETE FROM head WHERE tank IN (SELECT pk FROM tank WHERE id IN ('long', 'short'))");
     const { findings } = await checked(store, true);
-    const lost = /there should be a head of its telemetry, there is none; up to 192 of its newest readings may be lost/;
+    const lost = /its head is missing; up to 192 of its newest readings may be lost/;
     const inFleet = /the fleet says/;
     assert.deepEqual(
       findings.map(({ where, what, repaired }) => [where, lost.test(what), inFleet.test(what), repaired]),
@@ -98,16 +98,16 @@ suite("a database that was damaged", () => {
 
   test("a block that is gone is seen in total and milestones, and the rest is right again", async (t) => {
     const gone = "SELECT pk FROM block ORDER BY start LIMIT 1 OFFSET 10";
-    const store = await harmed(t, `DELETE FROM block WHERE pk = (${gone})`);
+    const store = await damaged(t, `DELETE FROM block WHERE pk = (${gone})`);
     const { findings } = await checked(store, true);
-    assert.match(findings[0]?.what ?? "", /there are 69872 readings, the total says 70000/);
+    assert.match(findings[0]?.what ?? "", /it has 69872 readings, the total says 70000/);
     assert.ok(findings.every(({ where, repaired }) => where === "tank long" && repaired));
     assert.deepEqual((await checked(store)).findings, []);
     assert.equal((await readingsOf(store, "long", { from: 1_281_000 })).totalItems, READINGS - 1281 - 127);
   });
 
   test("a mark of deletion that is none is told, and the counts are of what is not deleted", async (t) => {
-    const store = await harmed(t, "UPDATE tank SET deleted = 2 WHERE id = 't7'");
+    const store = await damaged(t, "UPDATE tank SET deleted = 2 WHERE id = 't7'");
     const { findings } = await checked(store, true);
     assert.deepEqual(
       findings.map(({ where, repaired }) => [where, repaired]),
@@ -122,25 +122,25 @@ suite("a database that was damaged", () => {
     const left = (await checked(store)).findings;
     assert.deepEqual(
       left.map(({ what }) => what),
-      ["its mark of deletion should be 0 or 1, it is 2; import it again, put right"],
+      ["deleted: should be 0 or 1, it is 2; correct it and import it again"],
     );
   });
 
   test("an index that cannot be made anew is left, and what stands in its way is told", async (t) => {
-    const store = await harmed(t, (db) => behindIndex(db, "tank_by_device", TWINS));
+    const store = await damaged(t, (db) => behindIndex(db, "tank_by_device", TWINS));
     const { findings } = await checked(store, true);
-    assert.deepEqual(new Set(findings.map(({ where }) => where)), new Set(["the database file", "device moved"]));
+    assert.deepEqual(new Set(findings.map(({ where }) => where)), new Set(["the database", "device moved"]));
     assert.ok(findings.every(({ repaired }) => !repaired));
   });
 
   test("milestones of a list that has shrunk are right", async (t) => {
-    const store = await harmed(t, "", "wide");
+    const store = await damaged(t, "", "wide");
     await store.importTanks(Array.from({ length: TANKS.wide }, (_, i) => ({ remove: `t${i}` })));
     assert.deepEqual((await checked(store)).findings, []);
   });
 
   test("a file with a page overwritten is told, and nothing is written to it", async (t) => {
-    const store = await harmed(t, (db) => {
+    const store = await damaged(t, (db) => {
       const [page] = Object.values(db.prepare("SELECT rootpage FROM sqlite_schema WHERE name = 'tank_by_owner'").get() ?? {});
       const { file } = db.prepare("SELECT file FROM pragma_database_list").get() ?? {};
       const descriptor = openSync(String(file), "r+");
@@ -151,7 +151,7 @@ suite("a database that was damaged", () => {
       const { findings } = await checked(store, repair);
       assert.ok(findings.length > 0);
       for (const { where, what, repaired } of findings) {
-        assert.deepEqual([where, repaired], ["the database file", false]);
+        assert.deepEqual([where, repaired], ["the database", false]);
         assert.match(what, /: restore a backup$/);
       }
     }

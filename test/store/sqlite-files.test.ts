@@ -10,7 +10,7 @@ import { fileURLToPath } from "node:url";
 import { UserError } from "../../src/domain/errors.ts";
 import { openStore } from "../../src/store/open.ts";
 import { openReader, openWriter } from "../../src/store/sqlite/connection.ts";
-import { migrate, refuseForeign } from "../../src/store/sqlite/migrations.ts";
+import { createSchema, refuseForeign } from "../../src/store/sqlite/schema.ts";
 import { databaseFolder } from "../support/stores.ts";
 import { customer, customersOf, everything, putCustomers } from "./conformance/objects.ts";
 
@@ -71,25 +71,25 @@ test("a clean close leaves one file behind", async (t) => {
   assert.deepEqual(readdirSync(folder.path), ["tank-monitor.db"]);
 });
 
-test("opening a database again, or migrating it again, changes nothing", async (t) => {
+test("opening a database again changes nothing", async (t) => {
   const folder = databaseFolder(t);
   const store = await folder.open();
   await putCustomers(store, customer("a"));
   await store.close();
   const schema = () => raw(folder.file, (db) => [db.prepare("SELECT * FROM sqlite_schema").all(), pragma(db, "user_version")]);
   const [before, bytes] = [schema(), readFileSync(folder.file)];
-  await raw(folder.file, migrate);
+  raw(folder.file, createSchema);
   await (await folder.open()).close();
   assert.deepEqual(schema(), before);
   assert.deepEqual(readFileSync(folder.file), bytes);
   assert.equal((await customersOf(await folder.open())).totalItems, 1);
 });
 
-test("a database of a newer version is refused and left as it is", async (t) => {
+test("a database with another schema is refused and left as it is", async (t) => {
   const folder = databaseFolder(t);
   await (await folder.open()).close();
   raw(folder.file, (db) => db.exec("PRAGMA user_version = 9999"));
-  await assert.rejects(folder.open(), complaint(/was made by a newer Tank Monitor .*version 9999/));
+  await assert.rejects(folder.open(), complaint(/was created by another version of Tank Monitor\. Export it with that version/));
   assert.equal(
     raw(folder.file, (db) => pragma(db, "user_version")),
     9999,
@@ -99,7 +99,7 @@ test("a database of a newer version is refused and left as it is", async (t) => 
 test("another program's database is refused and left as it is", async (t) => {
   const folder = databaseFolder(t);
   raw(folder.file, (db) => db.exec("CREATE TABLE songs (title TEXT)"));
-  await assert.rejects(folder.open(), complaint(/is a SQLite database, but not one of Tank Monitor's/));
+  await assert.rejects(folder.open(), complaint(/is a SQLite database of another program/));
   const tables = raw(folder.file, (db) => db.prepare("SELECT name FROM sqlite_schema").all());
   assert.deepEqual(
     tables.map((row) => ({ ...row })),
@@ -171,7 +171,7 @@ test("a database URL of an unknown kind is refused without showing its password"
   }
 });
 
-test("a process that looks while another migrates does not take the new database for a foreign one", async (t) => {
+test("a process that looks while another creates the schema does not take the new database for a foreign one", async (t) => {
   const { file } = databaseFolder(t);
   const letThrough = () => {
     const opens = fileURLToPath(new URL("./processes/opens.ts", import.meta.url));
@@ -193,7 +193,7 @@ test("a process that looks while another migrates does not take the new database
   const db = new Interrupted(file);
   t.after(() => db.close());
   refuseForeign(db, file);
-  await migrate(db);
+  createSchema(db);
   assert.ok(Number(pragma(db, "user_version")) >= 1);
 });
 

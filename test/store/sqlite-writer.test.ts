@@ -4,15 +4,15 @@ import assert from "node:assert/strict";
 import { mkdirSync, renameSync, rmdirSync } from "node:fs";
 import test from "node:test";
 import { RequestError } from "../../src/domain/errors.ts";
-import { Thread } from "../../src/store/sqlite/thread.ts";
-import type { WriteTable } from "../../src/store/sqlite/writing-thread.ts";
+import type { IngestResult } from "../../src/domain/reading.ts";
+import { StoreThread } from "../../src/store/sqlite/thread.ts";
 import { arrivalsOf, toldBy } from "../support/arrivals.ts";
 import { customerRecord, putReadings, tankRecord } from "../support/records.ts";
 import { databaseFolder } from "../support/stores.ts";
 import { until } from "../support/until.ts";
 import { checked, readingsOf } from "./conformance/objects.ts";
 
-const WRITING = new URL("../../src/store/sqlite/writing-thread.ts", import.meta.url);
+const WRITING = new URL("../../src/store/sqlite/writer-thread.ts", import.meta.url);
 
 test("a thread that cannot open its database refuses writes, says so, and starts again until it can", async (t) => {
   const folder = databaseFolder(t);
@@ -20,17 +20,19 @@ test("a thread that cannot open its database refuses writes, says so, and starts
   renameSync(folder.file, `${folder.file}.away`);
   mkdirSync(folder.file);
   const reasons: string[] = [];
-  const writer = new Thread<WriteTable>(WRITING, folder.file, (reason) => reasons.push(reason));
+  const writer = new StoreThread(WRITING, folder.file, (reason) => reasons.push(reason));
   t.after(() => writer.close());
   await assert.rejects(
-    writer.call("importCustomers", [customerRecord("a")], { by: "test", at: 0 }),
+    writer.call("importCustomers", [[customerRecord("a")], { by: "test", at: 0 }]),
     (error) => error instanceof RequestError && error.code === "store_unavailable",
   );
   assert.match(reasons[0] ?? "", /unable to open/);
   rmdirSync(folder.file);
   renameSync(`${folder.file}.away`, folder.file);
   await until("a write that is taken", async () => {
-    const written = await writer.call("importCustomers", [customerRecord("a")], { by: "test", at: 0 }).catch(() => []);
+    const written = (await writer
+      .call("importCustomers", [[customerRecord("a")], { by: "test", at: 0 }])
+      .catch(() => [])) as readonly unknown[];
     return written[0] === "new" || written[0] === "unchanged";
   });
 });
@@ -42,10 +44,10 @@ test("what cannot be handed over is refused at once, and nothing waits for it wh
   const note = (error: unknown) => unhandled.push(error);
   process.on("unhandledRejection", note);
   t.after(() => process.off("unhandledRejection", note));
-  const writer = new Thread<WriteTable>(WRITING, folder.file, () => {});
+  const writer = new StoreThread(WRITING, folder.file, () => {});
   const deep: unknown = JSON.parse("[".repeat(100_000) + "]".repeat(100_000));
   const record = { ...customerRecord("a"), phone: deep } as unknown as ReturnType<typeof customerRecord>;
-  await assert.rejects(writer.call("importCustomers", [record], { by: "test", at: 0 }), RangeError);
+  await assert.rejects(writer.call("importCustomers", [[record], { by: "test", at: 0 }]), RangeError);
   await writer.close();
   await new Promise((turn) => setImmediate(turn));
   assert.deepEqual(unhandled, []);
@@ -59,7 +61,7 @@ test("readings that cannot be taken are undone whole, and those taken with them 
   const tanks = ids.map((id) => tankRecord(id, "a", { assigned_device_id: `d-${id}` }));
   await store.importTanks(tanks, { by: "test", at: 0 });
   for (const id of ids) await putReadings(store, id, [[1, 50]]);
-  const writer = new Thread<WriteTable>(WRITING, folder.file, () => {});
+  const writer = new StoreThread(WRITING, folder.file, () => {});
   t.after(() => writer.close());
   // The fill of the second is missing, which is noticed when the first is in.
   const broken = {
@@ -67,12 +69,12 @@ test("readings that cannot be taken are undone whole, and those taken with them 
     fill: Float64Array.of(50),
   };
   const ends = await Promise.allSettled([
-    writer.call("ingest", arrivalsOf([{ tank: "three", at: 2, fill: 51 }])),
-    writer.call("ingest", broken),
-    writer.call("ingest", arrivalsOf([{ device: "d-three", at: 3, fill: 52 }])),
+    writer.call("ingest", [arrivalsOf([{ tank: "three", at: 2, fill: 51 }])]),
+    writer.call("ingest", [broken]),
+    writer.call("ingest", [arrivalsOf([{ device: "d-three", at: 3, fill: 52 }])]),
   ]);
   assert.deepEqual(
-    ends.map((end) => (end.status === "fulfilled" ? toldBy(end.value) : "failed")),
+    ends.map((end) => (end.status === "fulfilled" ? toldBy(end.value as IngestResult) : "failed")),
     [["new"], "failed", ["new"]],
   );
   assert.deepEqual(

@@ -1,46 +1,43 @@
-// Orders: what an operator asks to be done to customers, tanks, devices and keys. Each is decided within the transaction
-// that carries it out, by rules that know no engine and no door; the engine writes what the decision says.
+// Commands: what an operator changes. Each is planned by the rules of this folder, and its changes are stored, in one
+// transaction. The rules know neither the database nor HTTP.
 
 import type { AuditedChange } from "../audit.ts";
 import type { Change, CustomerState, TankState } from "../changes.ts";
 import type { Device } from "../device.ts";
 import type { ErrorCode, FieldError } from "../errors.ts";
-import type { Inquiry } from "../inquiry.ts";
+import { formatInstant, type Instant } from "../instant.ts";
 import type { Key } from "../key.ts";
 import type { Resource } from "../resource.ts";
 import type { Shape } from "../shape.ts";
 import { invalidBody } from "../validate.ts";
 
-/** Fields come as they were sent: what is wrong with them is told all at once, with what the database knows of them. */
+/** `fields` are as the client sent them: all their errors are reported together with those that need a lookup. */
 export type Command =
   | { readonly type: "create_customer" | "create_tank"; readonly newId: string; readonly fields: unknown }
-  | { readonly type: "change_customer"; readonly id: string; readonly fields: unknown; readonly ifMatch: IfMatch }
   | {
-      readonly type: "change_tank";
+      readonly type: "change_customer" | "restore_tank" | "change_key";
+      readonly id: string;
+      readonly fields: unknown;
+      readonly ifMatch: IfMatch;
+    }
+  /** `swap`: a tank that has the device already gets the other one in exchange. */
+  | {
+      readonly type: "change_tank" | "put_device";
       readonly id: string;
       readonly fields: unknown;
       readonly ifMatch: IfMatch;
       readonly swap: boolean;
     }
-  /** `tanks`: takes the customer's tanks along. */
+  /** `tanks`: together with the customer's tanks. */
   | {
       readonly type: "delete_customer" | "restore_customer";
       readonly id: string;
       readonly tanks: boolean;
       readonly ifMatch: IfMatch;
     }
-  | { readonly type: "delete_tank"; readonly id: string; readonly ifMatch: IfMatch }
-  | { readonly type: "restore_tank"; readonly id: string; readonly fields: unknown; readonly ifMatch: IfMatch }
-  | {
-      readonly type: "put_device";
-      readonly id: string;
-      readonly fields: unknown;
-      readonly ifMatch: IfMatch;
-      readonly swap: boolean;
-    }
-  | { readonly type: "remove_device"; readonly id: string; readonly ifMatch: IfMatch }
+  | { readonly type: "delete_tank" | "remove_device" | "revoke_key"; readonly id: string; readonly ifMatch?: IfMatch }
   | { readonly type: "create_key"; readonly key: Key; readonly hash: string }
-  /** The old one works for `overlap` milliseconds longer. */
+  /** The old key stays valid for `overlap` milliseconds. */
   | {
       readonly type: "rotate_key";
       readonly id: string;
@@ -48,83 +45,108 @@ export type Command =
       readonly newId: string;
       readonly hash: string;
     }
-  | { readonly type: "change_key"; readonly id: string; readonly fields: unknown; readonly ifMatch: IfMatch }
-  | { readonly type: "revoke_key"; readonly id: string; readonly ifMatch?: IfMatch }
-  /** `isDry`: judges, and changes nothing. */
-  | ({ readonly type: "provision"; readonly isDry: boolean } & Provision);
+  | ({ readonly type: "provision"; readonly isDryRun: boolean } & Provision);
 
-/** Many at once; each as it was sent, with the id it gets where it has none. */
+/** `newId` is used for a row without an id. */
 export type ProvisionRow = { readonly newId: string; readonly fields: unknown };
 export type Provision = { readonly customers: readonly ProvisionRow[]; readonly tanks: readonly ProvisionRow[] };
 
-/** The tag that the object must still have; `*` is any; undefined asks for none. */
+/** The value of an If-Match header, if there was one. */
 export type IfMatch = string | undefined;
 
-/** A creation that may arrive twice: told apart by the sender's own key, and what was asked under it. */
+/** Makes a command safe to repeat: the client's key, and a fingerprint of the request it was first used for. */
 export type IdempotencyKey = { readonly key: string; readonly fingerprint: string };
-/** So long it is remembered. */
 export const IDEMPOTENCY_MS = 24 * 3_600_000;
 
 export type KeyChange = { readonly before: Key | undefined; readonly after: Key; readonly hash: string | undefined };
 
+/** What a command changes. Lists, counts, the fleet and device assignments follow from the changed customers and tanks. */
 export type ChangeSet = {
   readonly resource: Resource;
   readonly customers: readonly Change<CustomerState>[];
   readonly tanks: readonly Change<TankState>[];
   readonly shapes: ReadonlyMap<string, Shape | null>;
-  /** With the profile they have from now on; which tank they serve follows from the tanks. */
-  readonly devices: readonly Pick<Device, "id" | "profile">[];
-  /** All that waits of these devices goes. */
+  readonly profiles: readonly Pick<Device, "id" | "profile">[];
+  /** Devices whose pending readings are removed. */
   readonly pendingRemoved: readonly string[];
-  /** Of these nothing is left. */
   readonly devicesRemoved: readonly string[];
   readonly keys: readonly KeyChange[];
-  /** Beside those that follow from the changes of customers and tanks. */
+  /** In addition to the entries for changed customers and tanks. */
   readonly audit: readonly AuditedChange[];
 };
 
 export type CommandError = { readonly error: ErrorCode; readonly detail: string; readonly errors?: readonly FieldError[] };
 
-/** `replayed`: it had been done before, and this is what was answered then. */
+/** `replayed`: the command was executed before with the same idempotency key; this is the result it had. */
 export type CommandResult = { readonly resource: Resource; readonly replayed: boolean } | CommandError;
-
-export type Planning = Inquiry<ChangeSet | CommandError>;
 
 const NO_CHANGES = {
   customers: [],
   tanks: [],
   shapes: new Map(),
-  devices: [],
+  profiles: [],
   pendingRemoved: [],
   devicesRemoved: [],
   keys: [],
   audit: [],
 };
 
-export function changeSet(shown: Resource, what: Partial<ChangeSet>): ChangeSet {
-  return { ...NO_CHANGES, resource: shown, ...what };
+export function changeSet(resource: Resource, changes: Partial<ChangeSet>): ChangeSet {
+  return { ...NO_CHANGES, resource, ...changes };
 }
 
-export const commandError = (code: ErrorCode, detail: string): CommandError => ({ error: code, detail });
+export const commandError = (error: ErrorCode, detail: string): CommandError => ({ error, detail });
 
-export const idTaken = (word: string, id: string): CommandError =>
-  commandError("id_taken", `There is a ${word} ${id} already, or there was one. Leave the id out to get a new one.`);
+export const isCommandError = (value: object): value is CommandError => "error" in value;
 
-/** `most` of them are told. */
-export function invalidFields(faults: readonly FieldError[], most?: number): CommandError {
-  const { message, errors = [] } = invalidBody(faults, most);
+export const idTaken = (kind: string, id: string): CommandError =>
+  commandError("id_taken", `The id ${id} belongs to another ${kind}, or did before. Omit the id to get a new one.`);
+
+export function invalidFields(fieldErrors: readonly FieldError[], maxReported?: number): CommandError {
+  const { message, errors = [] } = invalidBody(fieldErrors, maxReported);
   return { error: "body_invalid", detail: message, errors };
 }
 
-/** Two who change the same object do not overwrite each other. */
-export function preconditionError(ifMatch: IfMatch, { etag: tag }: Resource): CommandError | undefined {
-  if (ifMatch === undefined) return undefined;
-  const tags: readonly string[] = ifMatch.match(/(?:W\/)?"[^"]*"|[^\s,"]+/g) ?? [];
-  if (tags.includes("*") || tags.includes(tag)) return undefined;
-  return commandError(
-    "precondition_failed",
-    "The object has changed since you read it. Read it again, and look at what is there now.",
-  );
+/** Errors in a field that should refer to a live customer. */
+export function customerReferenceErrors(field: string, customer: { readonly deleted: boolean } | undefined): FieldError[] {
+  if (customer === undefined) return [{ field, message: "no such customer" }];
+  return customer.deleted ? [{ field, message: "this customer is deleted" }] : [];
 }
 
-export const isCommandError = (value: object): value is CommandError => "error" in value;
+/** Undefined if the object still has one of the ETags of the If-Match header. */
+export function preconditionError(ifMatch: IfMatch, { etag }: Resource): CommandError | undefined {
+  if (ifMatch === undefined) return undefined;
+  const etags: readonly string[] = ifMatch.match(/(?:W\/)?"[^"]*"|[^\s,"]+/g) ?? [];
+  if (etags.includes("*") || etags.includes(etag)) return undefined;
+  return commandError("precondition_failed", "The object has changed since you read it. Read it again before you change it.");
+}
+
+/** Counts the pending readings that a command releases. */
+export class ReleasedReadings {
+  #stored = 0;
+  #rejected = 0;
+  #from: Instant = Number.POSITIVE_INFINITY;
+  #to: Instant = Number.NEGATIVE_INFINITY;
+
+  add(created_at: Instant, isRejected: boolean): void {
+    if (isRejected) this.#rejected++;
+    else this.#stored++;
+    this.#from = Math.min(this.#from, created_at);
+    this.#to = Math.max(this.#to, created_at);
+  }
+
+  get summary(): object | null {
+    if (this.#stored + this.#rejected === 0) return null;
+    return { readings: this.#stored, rejected: this.#rejected, from: formatInstant(this.#from), to: formatInstant(this.#to) };
+  }
+}
+
+/** For commands that may release pending readings: `taken_in` is set once they are released. */
+export function withReleasedField({ object, etag }: Resource): Resource {
+  return { object: { ...object, taken_in: null }, etag };
+}
+
+export function withReleased(resource: Resource, released: ReleasedReadings): Resource {
+  if (!("taken_in" in resource.object)) return resource;
+  return { ...resource, object: { ...resource.object, taken_in: released.summary } };
+}

@@ -1,14 +1,15 @@
-// Orders about customers.
+// Commands on customers.
 
 import { hasSameFields } from "../changes.ts";
 import { CustomerObject, type CustomerWithCount } from "../customer.ts";
 import type { FieldError } from "../errors.ts";
-import { ask, askFor, type Inquiry } from "../inquiry.ts";
 import { type Instant, instantOrNull, laterThan } from "../instant.ts";
+import { findOne, type Lookups } from "../lookups.ts";
 import { customerResource, type ManagedCustomer } from "../resource.ts";
 import { object, partial, type Static } from "../schema.ts";
 import { errorsInObject } from "../validate.ts";
 import {
+  type ChangeSet,
   type CommandError,
   changeSet,
   commandError,
@@ -16,7 +17,6 @@ import {
   idTaken,
   invalidFields,
   isCommandError,
-  type Planning,
   preconditionError,
 } from "./command.ts";
 import { restoreTanks } from "./tanks.ts";
@@ -24,8 +24,8 @@ import { restoreTanks } from "./tanks.ts";
 const { id, email, name, phone, verified_at, is_verified } = CustomerObject.properties;
 const changeable = { email, name, phone, verified_at, is_verified };
 
-export const CustomerChange = partial({ properties: changeable }, { description: "What is to change; the rest stays" });
-export const NewCustomer = object({ id, ...changeable }, { description: "A customer to be made" }, [
+export const CustomerChange = partial({ properties: changeable }, { description: "The fields to change" });
+export const NewCustomer = object({ id, ...changeable }, { description: "A customer to create" }, [
   "id",
   "phone",
   "verified_at",
@@ -33,57 +33,65 @@ export const NewCustomer = object({ id, ...changeable }, { description: "A custo
 ]);
 
 export type CustomerInput = Partial<Static<typeof NewCustomer>>;
+type Planned = Promise<ChangeSet | CommandError>;
 
-export function* createCustomer(newId: string, fields: unknown, at: Instant): Planning {
+export async function createCustomer(lookups: Lookups, newId: string, fields: unknown, at: Instant): Planned {
   const errors = customerErrors(NewCustomer, fields);
   if (errors.length > 0) return invalidFields(errors);
   const customer = newCustomer(fields as CustomerInput, newId, at);
-  if ((yield* askFor("customers", customer.id)) !== undefined) return idTaken("customer", customer.id);
+  if ((await findOne(lookups.customers, customer.id)) !== undefined) return idTaken("customer", customer.id);
   const after = { customer, deleted: false };
   return changeSet(customerResource(after), { customers: [{ id: customer.id, before: undefined, after }] });
 }
 
-export function newCustomer(given: CustomerInput, newId: string, at: Instant): CustomerWithCount {
+export function newCustomer(input: CustomerInput, newId: string, at: Instant): CustomerWithCount {
   return {
-    id: given.id ?? newId,
+    id: input.id ?? newId,
     created_at: at,
-    email: given.email ?? "",
+    email: input.email ?? "",
     last_seen_at: null,
-    name: given.name ?? "",
-    phone: given.phone ?? null,
+    name: input.name ?? "",
+    phone: input.phone ?? null,
     updated_at: at,
-    verified_at: verifiedAt(given, null, at),
+    verified_at: verifiedAt(input, null, at),
     tank_count: 0,
   };
 }
 
-export function* changeCustomer(customerId: string, fields: unknown, ifMatch: IfMatch, at: Instant): Planning {
-  const before = yield* loadCustomer(customerId, ifMatch);
+export async function changeCustomer(
+  lookups: Lookups,
+  customerId: string,
+  fields: unknown,
+  ifMatch: IfMatch,
+  at: Instant,
+): Planned {
+  const before = await loadCustomer(lookups, customerId, ifMatch);
   if (isCommandError(before)) return before;
-  if (before.deleted) return commandError("state_conflict", "This customer is deleted. Restore it before changing it.");
+  if (before.deleted) return commandError("state_conflict", "This customer is deleted. Restore it before you change it.");
   const errors = customerErrors(CustomerChange, fields);
   if (errors.length > 0) return invalidFields(errors);
   const after = changedCustomer(before, fields as CustomerInput, at);
   return changeSet(customerResource(after), after === before ? {} : { customers: [{ id: customerId, before, after }] });
 }
 
-/** The same where nothing changes. */
-export function changedCustomer(before: ManagedCustomer, given: CustomerInput, at: Instant): ManagedCustomer {
-  const { email = before.customer.email, name = before.customer.name, phone = before.customer.phone } = given;
-  const changed = { ...before.customer, email, name, phone, verified_at: verifiedAt(given, before.customer.verified_at, at) };
+/** Returns `before` itself if nothing changes. */
+export function changedCustomer(before: ManagedCustomer, input: CustomerInput, at: Instant): ManagedCustomer {
+  const { email = before.customer.email, name = before.customer.name, phone = before.customer.phone } = input;
+  const changed = { ...before.customer, email, name, phone, verified_at: verifiedAt(input, before.customer.verified_at, at) };
   if (hasSameFields(changed, before.customer)) return before;
   return { ...before, customer: { ...changed, updated_at: laterThan(before.customer.updated_at, at) } };
 }
 
-/** A customer's tanks are never left without an owner. */
-export function* deleteCustomer(customerId: string, withTanks: boolean, ifMatch: IfMatch): Planning {
-  const before = yield* loadCustomer(customerId, ifMatch);
+/** A live tank never loses its owner: its tanks are deleted too, or the command fails. */
+export async function deleteCustomer(lookups: Lookups, customerId: string, withTanks: boolean, ifMatch: IfMatch): Planned {
+  const before = await loadCustomer(lookups, customerId, ifMatch);
   if (isCommandError(before)) return before;
   if (before.deleted) return changeSet(customerResource(before), {});
-  const tanks = yield* ask("tanksOfOwners", [customerId]);
+  const tanks = await lookups.tanksOfOwners([customerId]);
   if (tanks.length > 0 && !withTanks) {
-    const detail = `This customer still owns ${tanks.length} ${tanks.length === 1 ? "tank" : "tanks"}. Give them to another customer, or add tanks=true to delete them along with it.`;
-    return commandError("customer_has_tanks", detail);
+    const count = `${tanks.length} ${tanks.length === 1 ? "tank" : "tanks"}`;
+    const hint = "Assign them to another customer, or add tanks=true to delete them together with it.";
+    return commandError("customer_has_tanks", `This customer still owns ${count}. ${hint}`);
   }
   const after = { customer: { ...before.customer, tank_count: 0 }, deleted: true };
   return changeSet(customerResource(after), {
@@ -95,21 +103,20 @@ export function* deleteCustomer(customerId: string, withTanks: boolean, ifMatch:
 const RESTORE_HINT =
   "Restore the customer with tanks=false, then restore each tank, with another assigned_device_id where its own is in use.";
 
-/** With the tanks that were deleted along with it, unless told otherwise. */
-export function* restoreCustomer(customerId: string, withTanks: boolean, ifMatch: IfMatch): Planning {
-  const before = yield* loadCustomer(customerId, ifMatch);
+/** By default together with the tanks that were deleted with it. */
+export async function restoreCustomer(lookups: Lookups, customerId: string, withTanks: boolean, ifMatch: IfMatch): Planned {
+  const before = await loadCustomer(lookups, customerId, ifMatch);
   if (isCommandError(before)) return before;
   if (!before.deleted) return changeSet(customerResource(before), {});
-  const along = withTanks ? yield* ask("tanksDeletedWith", [customerId]) : [];
-  const tanks = yield* restoreTanks(along, RESTORE_HINT);
+  const tanks = await restoreTanks(lookups, withTanks ? await lookups.tanksDeletedWith([customerId]) : [], RESTORE_HINT);
   if (isCommandError(tanks)) return tanks;
   const { tank_count } = before.customer;
   const after = { customer: { ...before.customer, tank_count: tank_count + tanks.length }, deleted: false };
   return changeSet(customerResource(after), { customers: [{ id: customerId, before, after }], tanks });
 }
 
-function* loadCustomer(customerId: string, ifMatch: IfMatch): Inquiry<ManagedCustomer | CommandError> {
-  const customer = yield* askFor("customers", customerId);
+async function loadCustomer(lookups: Lookups, customerId: string, ifMatch: IfMatch): Promise<ManagedCustomer | CommandError> {
+  const customer = await findOne(lookups.customers, customerId);
   if (customer === undefined) return commandError("customer_unknown", "There is no customer with this id.");
   return preconditionError(ifMatch, customerResource(customer)) ?? customer;
 }
@@ -118,7 +125,7 @@ export function customerErrors(schema: typeof NewCustomer | typeof CustomerChang
   return [...errorsInObject(schema, fields), ...verificationErrors(fields)];
 }
 
-/** `is_verified` says in short what `verified_at` says in full. */
+/** `is_verified` is a short form of `verified_at`; both may be given if they agree. */
 function verificationErrors(fields: unknown): FieldError[] {
   const { is_verified: is, verified_at: when } = (fields ?? {}) as { is_verified?: unknown; verified_at?: unknown };
   if (typeof is !== "boolean" || when === undefined || is === (when !== null)) return [];

@@ -1,11 +1,12 @@
-// Orders about tanks.
+// Commands on tanks.
 
 import { differences } from "../audit.ts";
 import { type Change, hasSameFields, type TankState, type TankWithShape } from "../changes.ts";
 import { deviceKey } from "../device.ts";
+import { DeviceUse } from "../device-use.ts";
 import type { FieldError } from "../errors.ts";
-import { ask, askFor, type Inquiry } from "../inquiry.ts";
 import { type Instant, laterThan } from "../instant.ts";
+import { findOne, type Lookups } from "../lookups.ts";
 import { tankResource } from "../resource.ts";
 import { object, partial, type Static } from "../schema.ts";
 import { errorsInShape, mergeShape, type Shape, shapeOf } from "../shape.ts";
@@ -16,21 +17,21 @@ import {
   type CommandError,
   changeSet,
   commandError,
+  customerReferenceErrors,
   type IfMatch,
   idTaken,
   invalidFields,
   isCommandError,
-  type Planning,
   preconditionError,
+  withReleasedField,
 } from "./command.ts";
-import { withReleasedField } from "./released.ts";
 
 const { id, object: _object, created_at: _created, updated_at: _updated, ...fields } = TankObject.properties;
-const SomeOfLocation = partial(Location, { description: "Of the location, what is to be set" });
-const changeable = { ...fields, location: SomeOfLocation };
+const LocationChange = partial(Location, { description: "The fields of the location to change" });
+const changeable = { ...fields, location: LocationChange };
 
-export const TankChange = partial({ properties: changeable }, { description: "What is to change; the rest stays" });
-export const NewTank = object({ id, ...changeable }, { description: "A tank to be made" }, [
+export const TankChange = partial({ properties: changeable }, { description: "The fields to change" });
+export const NewTank = object({ id, ...changeable }, { description: "A tank to create" }, [
   "id",
   "custom_id",
   "location",
@@ -42,121 +43,132 @@ export type TankInput = Partial<Omit<Static<typeof NewTank>, "location">> & {
   location?: Partial<Location>;
   shape?: Shape | null;
 };
+type Planned = Promise<ChangeSet | CommandError>;
 
-/** Of many devices, as many as can be read at a glance. */
 const MAX_DEVICES_LISTED = 5;
 
-export function* createTank(newId: string, fields: unknown, at: Instant): Planning {
-  const errors = [...tankErrors(NewTank, fields), ...(yield* ownerErrors(fields))];
+export async function createTank(lookups: Lookups, newId: string, fields: unknown, at: Instant): Planned {
+  const errors = [...tankErrors(NewTank, fields), ...(await ownerErrors(lookups, fields))];
   if (errors.length > 0) return invalidFields(errors);
   const after = newTank(fields as TankInput, newId, at);
   const { tank, shape } = after;
-  if ((yield* askFor("tanks", tank.id)) !== undefined) return idTaken("tank", tank.id);
-  const inUse = yield* deviceInUse(tank);
-  if (inUse !== undefined) return { ...inUse.error, detail: `${inUse.error.detail}.` };
+  if ((await findOne(lookups.tanks, tank.id)) !== undefined) return idTaken("tank", tank.id);
+  const other = await otherTankOfDevice(lookups, tank);
+  if (other !== undefined) return deviceInUse(tank, other, "Assign another device to that tank first.");
   return changeSet(withReleasedField(tankResource(after)), {
     tanks: [{ id: tank.id, before: undefined, after }],
     ...shapeChange(tank.id, null, shape),
   });
 }
 
-/** Of fields without faults. */
+/** `fields` have been validated. */
 export function newTank(fields: TankInput, newId: string, at: Instant): TankWithShape {
-  const { shape = null, location, ...given } = fields as TankInput & Omit<Tank, "location">;
+  const { shape = null, location, ...input } = fields as TankInput & Omit<Tank, "location">;
   const tank: Tank = {
-    ...given,
-    id: given.id ?? newId,
+    ...input,
+    id: input.id ?? newId,
     created_at: at,
-    custom_id: given.custom_id ?? null,
+    custom_id: input.custom_id ?? null,
     location: { ...NO_LOCATION, ...location },
     updated_at: at,
-    use_case: given.use_case ?? null,
+    use_case: input.use_case ?? null,
   };
   return { tank, deleted: false, shape: completeShape(shape) };
 }
 
-/** With what was left out. */
+/** The shape with its defaults. */
 export function completeShape(shape: Shape | null): Shape | null {
   return shape === null ? null : shapeOf(shape);
 }
 
-export function* changeTank(tankId: string, fields: unknown, ifMatch: IfMatch, swap: boolean, at: Instant): Planning {
-  const before = yield* loadTank(tankId, ifMatch);
+export async function changeTank(
+  lookups: Lookups,
+  tankId: string,
+  fields: unknown,
+  ifMatch: IfMatch,
+  swap: boolean,
+  at: Instant,
+): Planned {
+  const before = await loadTank(lookups, tankId, ifMatch);
   if (isCommandError(before)) return before;
-  if (before.deleted) return commandError("state_conflict", "This tank is deleted. Restore it before changing it.");
-  const whole = withShape(before.shape, fields);
-  const errors = [...tankErrors(TankChange, whole), ...(yield* ownerErrors(fields))];
+  if (before.deleted) return commandError("state_conflict", "This tank is deleted. Restore it before you change it.");
+  const complete = withMergedShape(before.shape, fields);
+  const errors = [...tankErrors(TankChange, complete), ...(await ownerErrors(lookups, fields))];
   if (errors.length > 0) return invalidFields(errors);
-  const { tank, shape } = merged(before, whole as TankInput);
-  return yield* tankChangeSet(before, tank, shape, swap, at);
+  const { tank, shape } = mergeTank(before, complete as TankInput);
+  return tankChangeSet(lookups, before, tank, shape, swap, at);
 }
 
-/** The fields, with the shape as it becomes. */
-export function withShape(before: Shape | null, fields: unknown): unknown {
+/** The fields, with a partial shape completed from the current one. */
+export function withMergedShape(before: Shape | null, fields: unknown): unknown {
   return isObject(fields) && fields["shape"] !== undefined ? { ...fields, shape: mergeShape(before, fields["shape"]) } : fields;
 }
 
-/** With what is given in the place of what was. */
-export function merged(before: TankWithShape, { shape = before.shape, location, ...given }: TankInput): TankWithShape {
+export function mergeTank(before: TankWithShape, { shape = before.shape, location, ...input }: TankInput): TankWithShape {
   return {
     ...before,
     shape: completeShape(shape),
-    tank: { ...before.tank, ...given, location: { ...before.tank.location, ...location } },
+    tank: { ...before.tank, ...input, location: { ...before.tank.location, ...location } },
   };
 }
 
-/** The tank as it shall be; where its new device serves another tank, that one gets the old one, if both shall be swapped. */
-export function* tankChangeSet(before: TankWithShape, wanted: Tank, shape: Shape | null, swap: boolean, at: Instant): Planning {
+/** If the new device is in use and `swap` is set, both tanks exchange their devices. */
+export async function tankChangeSet(
+  lookups: Lookups,
+  before: TankWithShape,
+  wanted: Tank,
+  shape: Shape | null,
+  swap: boolean,
+  at: Instant,
+): Planned {
   const shapes = shapeChange(wanted.id, before.shape, shape);
   if (hasSameFields(wanted, before.tank)) return changeSet(withReleasedField(tankResource({ ...before, shape })), shapes);
   const after = { ...before, shape, tank: { ...wanted, updated_at: laterThan(before.tank.updated_at, at) } };
-  const shown = withReleasedField(tankResource(after));
+  const resource = withReleasedField(tankResource(after));
   const change = { id: wanted.id, before, after };
-  const inUse = yield* deviceInUse(wanted);
-  if (inUse === undefined) return changeSet(shown, { tanks: [change], ...shapes });
+  const other = await otherTankOfDevice(lookups, wanted);
+  if (other === undefined) return changeSet(resource, { tanks: [change], ...shapes });
   if (!swap) {
-    const detail = `${inUse.error.detail}, or add swap=true: both tanks then exchange their devices.`;
-    return { ...inUse.error, detail };
+    const hint = "Assign another device to that tank first, or add swap=true: both tanks then exchange their devices.";
+    return deviceInUse(wanted, other, hint);
   }
-  const { other } = inUse;
   const { assigned_device_id } = before.tank;
   const tank = { ...other.tank, assigned_device_id, updated_at: laterThan(other.tank.updated_at, at) };
-  return changeSet(shown, { tanks: [change, { id: tank.id, before: other, after: { ...other, tank } }], ...shapes });
+  return changeSet(resource, { tanks: [change, { id: tank.id, before: other, after: { ...other, tank } }], ...shapes });
 }
 
-/** The shape is no data field of the interface: it changes without `updated_at`. */
+/** The shape is not a public field: changing it leaves `updated_at` as it is. */
 export function shapeChange(tankId: string, from: Shape | null, to: Shape | null): Partial<ChangeSet> {
   const changes = differences({ shape: from }, { shape: to });
   if (Object.keys(changes).length === 0) return {};
   return { shapes: new Map([[tankId, to]]), audit: [{ object: "tank", id: tankId, action: "changed", changes }] };
 }
 
-export function* deleteTank(tankId: string, ifMatch: IfMatch): Planning {
-  const before = yield* loadTank(tankId, ifMatch);
+export async function deleteTank(lookups: Lookups, tankId: string, ifMatch: IfMatch): Planned {
+  const before = await loadTank(lookups, tankId, ifMatch);
   if (isCommandError(before)) return before;
   const after = { ...before, deleted: true };
   return changeSet(tankResource(after), before.deleted ? {} : { tanks: [{ id: tankId, before, after }] });
 }
 
-export function* restoreTank(tankId: string, fields: unknown, ifMatch: IfMatch, at: Instant): Planning {
-  const before = yield* loadTank(tankId, ifMatch);
+export async function restoreTank(lookups: Lookups, tankId: string, fields: unknown, ifMatch: IfMatch, at: Instant): Planned {
+  const before = await loadTank(lookups, tankId, ifMatch);
   if (isCommandError(before)) return before;
   if (!before.deleted) return changeSet(withReleasedField(tankResource(before)), {});
   const errors = errorsInObject(TankRestoring, fields ?? {});
   if (errors.length > 0) return invalidFields(errors);
-  const owner = yield* askFor("customers", before.tank.owner_id);
+  const owner = await findOne(lookups.customers, before.tank.owner_id);
   if (owner?.deleted === true) {
-    return commandError(
-      "state_conflict",
-      `The owner of this tank, ${owner.customer.id}, is deleted. Restore that customer first; with tanks=false, without its tanks.`,
-    );
+    const hint = "Restore that customer first; with tanks=false, without its tanks.";
+    return commandError("state_conflict", `The owner of this tank, ${owner.customer.id}, is deleted. ${hint}`);
   }
   const { assigned_device_id = before.tank.assigned_device_id } = (fields ?? {}) as TankInput;
   const isSame = assigned_device_id === before.tank.assigned_device_id;
   const updated_at = isSame ? before.tank.updated_at : laterThan(before.tank.updated_at, at);
-  const tanks = yield* restoreTanks(
+  const tanks = await restoreTanks(
+    lookups,
     [{ ...before, tank: { ...before.tank, assigned_device_id, updated_at } }],
-    "Restore with another assigned_device_id, or give that tank another device first.",
+    "Restore with another assigned_device_id, or assign another device to that tank first.",
   );
   if (isCommandError(tanks)) return tanks;
   const [change] = tanks;
@@ -165,56 +177,57 @@ export function* restoreTank(tankId: string, fields: unknown, ifMatch: IfMatch, 
   });
 }
 
-/** Deleted tanks that come back, each with its device; refused where one of these has gone to another tank: `wayOut` says what helps. */
-export function* restoreTanks(tanks: readonly TankWithShape[], wayOut: string): Inquiry<Change<TankState>[] | CommandError> {
-  const devices = yield* ask(
-    "devices",
-    tanks.map(({ tank }) => deviceKey(tank.assigned_device_id)),
+/** Fails if the device of one of the tanks is in use; `hint` says what to do then. */
+export async function restoreTanks(
+  lookups: Lookups,
+  tanks: readonly TankWithShape[],
+  hint: string,
+): Promise<Change<TankState>[] | CommandError> {
+  const use = await deviceUseOf(
+    lookups,
+    tanks.map(({ tank }) => tank),
   );
-  const used = tanks.filter(({ tank }) => (devices.get(deviceKey(tank.assigned_device_id))?.tank_id ?? null) !== null);
-  if (used.length > 0) {
-    const list = used.map(({ tank }) => {
-      const key = deviceKey(tank.assigned_device_id);
-      return `${tank.assigned_device_id} of tank ${tank.id} (serves tank ${devices.get(key)?.tank_id} now)`;
-    });
-    const more = used.length > MAX_DEVICES_LISTED ? ` and ${used.length - MAX_DEVICES_LISTED} more` : "";
-    const who = `${used.length === 1 ? "The device" : "The devices"} ${list.slice(0, MAX_DEVICES_LISTED).join(", ")}${more}`;
-    return commandError("device_in_use", `${who} ${used.length === 1 ? "has" : "have"} gone to another tank. ${wayOut}`);
+  const inUse = tanks.flatMap(({ tank }) => {
+    const other = use.conflictOf(tank);
+    if (other !== undefined) return [`${tank.assigned_device_id} of tank ${tank.id} (now assigned to tank ${other})`];
+    use.assign(tank);
+    return [];
+  });
+  if (inUse.length > 0) {
+    const more = inUse.length > MAX_DEVICES_LISTED ? ` and ${inUse.length - MAX_DEVICES_LISTED} more` : "";
+    const devices = `${inUse.slice(0, MAX_DEVICES_LISTED).join(", ")}${more}`;
+    return commandError("device_in_use", `${inUse.length === 1 ? "Device" : "Devices"} in use: ${devices}. ${hint}`);
   }
   return tanks.map((before) => ({ id: before.tank.id, before, after: { ...before, deleted: false } }));
 }
 
-function* loadTank(tankId: string, ifMatch: IfMatch): Inquiry<TankWithShape | CommandError> {
-  const tank = yield* askFor("tanks", tankId);
+async function loadTank(lookups: Lookups, tankId: string, ifMatch: IfMatch): Promise<TankWithShape | CommandError> {
+  const tank = await findOne(lookups.tanks, tankId);
   if (tank === undefined) return commandError("tank_unknown", "There is no tank with this id.");
   return preconditionError(ifMatch, tankResource(tank)) ?? tank;
 }
 
-/** The shape has rules of its own. */
 export function tankErrors(schema: typeof NewTank | typeof TankChange, fields: unknown): FieldError[] {
   if (!isObject(fields)) return errorsInObject(schema, fields);
   const { shape = null, ...rest } = fields;
   return [...errorsInObject(schema, rest), ...(shape === null ? [] : errorsInShape(shape, "shape"))];
 }
 
-function* ownerErrors(fields: unknown): Inquiry<FieldError[]> {
+async function ownerErrors(lookups: Lookups, fields: unknown): Promise<FieldError[]> {
   const { owner_id } = (fields ?? {}) as { owner_id?: unknown };
-  if (typeof owner_id !== "string") return [];
-  const owner = yield* askFor("customers", owner_id);
-  if (owner === undefined) return [{ field: "owner_id", message: "names no customer" }];
-  return owner.deleted ? [{ field: "owner_id", message: "names a customer that is deleted" }] : [];
+  return typeof owner_id === "string" ? customerReferenceErrors("owner_id", await findOne(lookups.customers, owner_id)) : [];
 }
 
-/** The refusal's last sentence is left open. */
-type InUse = { readonly other: TankWithShape; readonly error: CommandError };
+async function deviceUseOf(lookups: Lookups, tanks: readonly Tank[]): Promise<DeviceUse> {
+  return new DeviceUse(await lookups.devices(tanks.map(({ assigned_device_id }) => deviceKey(assigned_device_id))));
+}
 
-/** The live tank beside this one that the device serves. */
-function* deviceInUse({ id: tankId, assigned_device_id }: Tank): Inquiry<InUse | undefined> {
-  const device = yield* askFor("devices", deviceKey(assigned_device_id));
-  const otherId = device?.tank_id ?? null;
-  if (otherId === null || otherId === tankId) return undefined;
-  const other = yield* askFor("tanks", otherId);
-  if (other === undefined) return undefined;
-  const detail = `Device ${assigned_device_id} serves tank ${otherId}. Give that tank another device first`;
-  return { other, error: commandError("device_in_use", detail) };
+/** The other live tank that the tank's device is assigned to. */
+async function otherTankOfDevice(lookups: Lookups, tank: Tank): Promise<TankWithShape | undefined> {
+  const otherId = (await deviceUseOf(lookups, [tank])).conflictOf(tank);
+  return otherId === undefined ? undefined : findOne(lookups.tanks, otherId);
+}
+
+function deviceInUse({ assigned_device_id }: Tank, { tank }: TankWithShape, hint: string): CommandError {
+  return commandError("device_in_use", `Device ${assigned_device_id} is assigned to tank ${tank.id}. ${hint}`);
 }

@@ -7,7 +7,7 @@ import { anyOf, literal, object, ref } from "../../domain/schema.ts";
 import { EMAIL, LIST_PARAMETERS, listJson, listSchema, pageQuery } from "../parameters.ts";
 import { type Route, route } from "../route.ts";
 
-export const customerSchemas = {
+export const schemas = {
   Customer: CustomerObject,
   CustomerList: listSchema(ref("Customer"), "One page of customers"),
   DeletedCustomer: object(
@@ -20,7 +20,7 @@ export const customerSchemas = {
   ),
 };
 
-export const customerRoutes: readonly Route[] = [
+export const routes: readonly Route[] = [
   route({
     path: "/v1/customers",
     operation: "listCustomers",

@@ -56,7 +56,7 @@ const Results = object(
   { description: "The outcomes of the readings" },
 );
 
-export const ingestSchemas = { NewReading, Results };
+export const schemas = { NewReading, Results };
 
 const response = {
   schema: ref("Results"),
@@ -100,7 +100,7 @@ const webhook = (name: "chirpstack" | "tts", title: string, message: object): Ro
     },
   });
 
-export const ingestRoutes: readonly Route[] = [
+export const routes: readonly Route[] = [
   route({
     method: "POST",
     path: "/ingest/v1/readings",

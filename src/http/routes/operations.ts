@@ -5,7 +5,7 @@ import { type Route, route } from "../route.ts";
 
 const status = (value: string) => object({ status: literal(value) }, { description: "The state of the service" });
 
-export const operationRoutes: readonly Route[] = [
+export const routes: readonly Route[] = [
   route({
     path: "/healthz",
     operation: "health",

@@ -8,7 +8,7 @@ import { TankObject, tankObject } from "../../domain/tank.ts";
 import { LIST_PARAMETERS, listJson, listSchema, pageQuery } from "../parameters.ts";
 import { type Route, route } from "../route.ts";
 
-export const tankSchemas = {
+export const schemas = {
   Tank: TankObject,
   TankList: listSchema(ref("Tank"), "One page of tanks"),
   DeletedTank: object(
@@ -23,7 +23,7 @@ export const tankSchemas = {
   TelemetryList: listSchema(ref("Telemetry"), "One page of a tank's readings"),
 };
 
-export const tankRoutes: readonly Route[] = [
+export const routes: readonly Route[] = [
   route({
     path: "/v1/tanks",
     operation: "listTanks",

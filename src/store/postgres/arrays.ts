@@ -1,68 +1,68 @@
-// Arrays as the server keeps them, which travel as they are. As texts, as the driver would send them, they would have to be
-// written and read number by number.
+// Arrays in the binary format of PostgreSQL: the driver would send them as text, which both sides would have to convert number
+// by number.
 
-/** What the server calls the types. */
+/** Type oids. */
 const [BYTEA, BIGINT, TEXT, DOUBLE] = [17, 20, 25, 701] as const;
 const HEADER = 20;
 const HIGH = 2 ** 32;
 
-/** An array of so many elements that take so many bytes, with `put` to write each: its length, and its bytes behind that. */
-function arrayOf<T>(type: number, values: readonly T[], size: number, put: (bytes: Buffer, value: T, place: number) => number) {
+/** `size` is that of all elements; `put` writes one and returns its length. */
+function arrayOf<T>(type: number, values: readonly T[], size: number, put: (bytes: Buffer, value: T, offset: number) => number) {
   const bytes = Buffer.allocUnsafe(HEADER + values.length * 4 + size);
   bytes.writeInt32BE(1, 0); // dimensions
   bytes.writeInt32BE(0, 4); // no nulls
   bytes.writeInt32BE(type, 8);
   bytes.writeInt32BE(values.length, 12);
-  bytes.writeInt32BE(1, 16); // counted from one
-  let place = HEADER;
+  bytes.writeInt32BE(1, 16); // lower bound
+  let offset = HEADER;
   for (const value of values) {
-    const length = put(bytes, value, place + 4);
-    bytes.writeInt32BE(length, place);
-    place += 4 + length;
+    const length = put(bytes, value, offset + 4);
+    bytes.writeInt32BE(length, offset);
+    offset += 4 + length;
   }
   return bytes;
 }
 
 export function texts(values: readonly string[]): Uint8Array {
   const size = values.reduce((sum, value) => sum + Buffer.byteLength(value), 0);
-  return arrayOf(TEXT, values, size, (bytes, value, place) => bytes.write(value, place));
+  return arrayOf(TEXT, values, size, (bytes, value, offset) => bytes.write(value, offset));
 }
 
 export function bigints(values: readonly number[]): Uint8Array {
-  return arrayOf(BIGINT, values, values.length * 8, (bytes, value, place) => {
+  return arrayOf(BIGINT, values, values.length * 8, (bytes, value, offset) => {
     const high = Math.floor(value / HIGH);
-    bytes.writeInt32BE(high, place);
-    bytes.writeUInt32BE(value - high * HIGH, place + 4);
+    bytes.writeInt32BE(high, offset);
+    bytes.writeUInt32BE(value - high * HIGH, offset + 4);
     return 8;
   });
 }
 
 export function doubles(values: readonly number[]): Uint8Array {
-  return arrayOf(DOUBLE, values, values.length * 8, (bytes, value, place) => {
-    bytes.writeDoubleBE(value, place);
+  return arrayOf(DOUBLE, values, values.length * 8, (bytes, value, offset) => {
+    bytes.writeDoubleBE(value, offset);
     return 8;
   });
 }
 
-export function pieces(values: readonly Uint8Array[]): Uint8Array {
+export function byteas(values: readonly Uint8Array[]): Uint8Array {
   const size = values.reduce((sum, { length }) => sum + length, 0);
-  return arrayOf(BYTEA, values, size, (bytes, value, place) => {
-    bytes.set(value, place);
+  return arrayOf(BYTEA, values, size, (bytes, value, offset) => {
+    bytes.set(value, offset);
     return value.length;
   });
 }
 
-/** Pieces that are made where they are to lie: `put` writes one, which has the size that `sizeOf` says. */
-export function madePieces<T>(
+/** Elements that are written in offset: `put` writes one of the size that `sizeOf` returns. */
+export function writtenByteas<T>(
   values: readonly T[],
   sizeOf: (value: T) => number,
-  put: (to: DataView, value: T, place: number) => void,
+  put: (to: DataView, value: T, offset: number) => void,
 ): Uint8Array {
   const size = values.reduce((sum, value) => sum + sizeOf(value), 0);
   let view: DataView | undefined;
-  return arrayOf(BYTEA, values, size, (bytes, value, place) => {
+  return arrayOf(BYTEA, values, size, (bytes, value, offset) => {
     view ??= new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-    put(view, value, place);
+    put(view, value, offset);
     return sizeOf(value);
   });
 }

@@ -1,11 +1,11 @@
-// Lists that are filtered: what a filter leaves is counted and sorted when it is asked for. One part of a filter is looked up
-// in an index, the others are held against what was found there; all in one statement.
+// Filtered lists: what a filter matches is counted and sorted in one statement. One condition is looked up in an index, the
+// others are tested on what is found there.
 
 import type { Page, PageQuery } from "../../domain/page.ts";
-import { rangeOf } from "../beginning.ts";
+import { prefixRange } from "../prefix-range.ts";
 import { type Db, type Row, type Statement, statement, type Value } from "./connection.ts";
 
-/** There are as many statements as there are kinds of filters: each is prepared when it is first needed. */
+/** One statement for each combination of filters, prepared when it is first needed. */
 const statements = new Map<string, Statement>();
 
 function statementOf(text: string): Statement {
@@ -14,31 +14,31 @@ function statementOf(text: string): Statement {
   return known;
 }
 
-/** The values of a statement, as they are named in it. */
-export class Filtering {
+/** Collects the values of a statement, and returns how each is named in it. */
+export class Parameters {
   readonly values: Value[] = [];
 
-  value(value: Value, type: string): string {
+  add(value: Value, type: string): string {
     this.values.push(value);
     return `$${this.values.length}::${type}`;
   }
 
-  ask(db: Db, text: string): Promise<Row[]> {
+  rows(db: Db, text: string): Promise<Row[]> {
     return db.rows(statementOf(text), this.values);
   }
 }
 
-/** What is looked up in the order of its index leaves the planner no other, also where tables are small, or seem so. */
+/** `order` is that of the condition's index: sorting by it leaves the planner no other index, even on small tables. */
 export type Condition = { readonly holds: string; readonly order: string };
 
-/** A text that begins so, without regard to the case of A to Z. `column` is an expression of an index. */
-export function beginsWith(filtering: Filtering, column: string, start: string): Condition {
-  const range = rangeOf(start);
-  const [from, to] = [filtering.value(range.from, "text"), filtering.value(range.to, "text")];
+/** Ignores the case of A to Z. `column` is the expression of an index. */
+export function startsWith(parameters: Parameters, column: string, prefix: string): Condition {
+  const range = prefixRange(prefix);
+  const [from, to] = [parameters.add(range.from, "text"), parameters.add(range.to, "text")];
   return { holds: `${column} >= ${from} AND ${column} < ${to}`, order: column };
 }
 
-/** As a range: of what is equal the order would mean nothing. */
+/** As a range: an ORDER BY of a column that is equal for all rows is dropped. */
 export function isEqual(column: string, value: string): Condition {
   return { holds: `${column} >= ${value} AND ${column} <= ${value}`, order: column };
 }
@@ -52,28 +52,28 @@ export type FilteredList = {
   /** Descending. */
   readonly order: readonly string[];
   readonly columns: string;
-  /** What holds for all, and what of it an index is made for. */
+  /** The condition of the partial indexes. */
   readonly base?: string;
-  readonly looked: Condition;
+  readonly lookup: Condition;
   readonly others: readonly Condition[];
 };
 
-/** Rows of the number of all that are found, and the columns; without a page, of the number alone. */
+/** Rows: the number of all matches, and the columns. A page without entries is one row with the number only. */
 export function filteredPage(
   db: Db,
-  filtering: Filtering,
-  { table, key, order, columns, base = "true", looked, others }: FilteredList,
+  parameters: Parameters,
+  { table, key, order, columns, base = "true", lookup, others }: FilteredList,
   { page, size }: Pick<PageQuery, "page" | "size">,
 ): Promise<Row[]> {
   const sorted = (alias: string): string => order.map((column) => `${alias}.${column} DESC`).join(", ");
-  const limits = `LIMIT ${filtering.value(size, "bigint")} OFFSET ${filtering.value((page - 1) * size, "bigint")}`;
-  return filtering.ask(
+  const limits = `LIMIT ${parameters.add(size, "bigint")} OFFSET ${parameters.add((page - 1) * size, "bigint")}`;
+  return parameters.rows(
     db,
     `
     WITH found AS MATERIALIZED (
       SELECT ${order.join(", ")} FROM (
-        SELECT * FROM ${table} WHERE ${base} AND ${looked.holds} ORDER BY ${looked.order} OFFSET 0
-      ) AS looked ${where(others)}
+        SELECT * FROM ${table} WHERE ${base} AND ${lookup.holds} ORDER BY ${lookup.order} OFFSET 0
+      ) AS candidate ${where(others)}
     )
     SELECT counted.total, entry.* FROM (SELECT count(*) AS total FROM found) AS counted LEFT JOIN (
       (SELECT * FROM found ORDER BY ${sorted("found")} ${limits}) AS page
@@ -82,8 +82,7 @@ export function filteredPage(
   );
 }
 
-/** Rows of the number of all, and what `of` reads: without an entry there is one, with the number alone. */
-export function pageOf<T>(rows: readonly Row[], of: (columns: Row) => T): Page<T> {
+export function pageOf<T>(rows: readonly Row[], toObject: (columns: Row) => T): Page<T> {
   const found = rows.map(([, ...columns]) => columns).filter(([id]) => id !== null);
-  return { data: found.map(of), totalItems: Math.max(0, Number(rows[0]?.[0] ?? 0)) };
+  return { data: found.map(toObject), totalItems: Math.max(0, Number(rows[0]?.[0] ?? 0)) };
 }

@@ -1,29 +1,28 @@
-// Streaming replicas take the questions, as far as they are there and not too far behind; else the primary does.
+// Reads go to streaming replicas that are available and not too far behind; otherwise to the primary.
 //
-// How far a replica is behind is told by the log itself: the primary's position is noted twice a second, and a replica that
-// has not replayed a position noted two seconds ago is more than two seconds behind. Clocks do not matter, nor whether
-// anything is written, nor why the replica is behind.
+// The lag is measured by the log: the primary's position is recorded twice a second, and a replica that has not replayed a
+// position recorded two seconds ago is more than two seconds behind. This needs no synchronised clocks, and no writes.
 
 import type { Observe } from "../../domain/events.ts";
-import { asRefusal, type Db, PIPES, type PostgresSettings, statement } from "./connection.ts";
-import { Pipes } from "./pipes.ts";
+import { type Db, type PostgresSettings, statement, translateError } from "./connection.ts";
+import { READ_CONNECTIONS, ReadConnections } from "./read-connections.ts";
 
-const LOOK_EVERY_MS = 500;
-/** A replica that says nothing for this long is away: the primary is asked instead. */
-const PATIENCE_MS = 2000;
+const CHECK_INTERVAL_MS = 500;
+/** For a replica; then the primary is used. */
+const TIMEOUT_MS = 2000;
 
 /** Positions in the log, as bytes since its beginning. */
 const WRITTEN = statement("SELECT (pg_current_wal_lsn() - '0/0'::pg_lsn)::float8");
 const REPLAYED = statement("SELECT (pg_last_wal_replay_lsn() - '0/0'::pg_lsn)::float8 WHERE pg_is_in_recovery()");
 
 type Replica = {
-  readonly db: Pipes;
+  readonly db: ReadConnections;
   readonly name: string;
-  away: string | undefined;
-  /** Each is looked at on its own: one that says nothing holds up no other. */
-  looking?: Promise<void> | undefined;
+  unavailable: string | undefined;
+  /** Each is checked on its own: a slow one delays no other. */
+  checking?: Promise<void> | undefined;
 };
-type Noted = { readonly at: number; readonly position: number };
+type LogPosition = { readonly at: number; readonly position: number };
 
 export class Replicas {
   readonly db: Db;
@@ -32,92 +31,91 @@ export class Replicas {
   readonly #lagMs: number;
   readonly #observe: Observe;
   readonly #timer: NodeJS.Timeout | undefined;
-  #noted: Noted[] = [];
+  #positions: LogPosition[] = [];
   #turn = 0;
-  #looking: Promise<void> | undefined;
+  #checking: Promise<void> | undefined;
 
   constructor(primary: Db, { replicaUrls, replicaLagMs, connections }: PostgresSettings, observe: Observe) {
     this.#primary = primary;
     this.#lagMs = replicaLagMs;
     this.#observe = observe;
     this.#replicas = replicaUrls.map((url) => ({
-      db: new Pipes(url, Math.min(PIPES, connections), { patienceMs: PATIENCE_MS }),
+      db: new ReadConnections(url, Math.min(READ_CONNECTIONS, connections), { timeoutMs: TIMEOUT_MS }),
       name: new URL(url).host,
-      // Not asked before it was looked at.
-      away: "not looked at yet",
+      unavailable: "not checked yet",
     }));
-    this.db = this.#replicas.length === 0 ? this.#primary : { rows: (asked, values) => this.#ask(asked, values) };
+    this.db = this.#replicas.length === 0 ? this.#primary : { rows: (query, values) => this.#rows(query, values) };
     if (this.#replicas.length === 0) return;
-    this.#timer = setInterval(() => this.#look(), LOOK_EVERY_MS);
+    this.#timer = setInterval(() => this.#check(), CHECK_INTERVAL_MS);
     this.#timer.unref();
-    this.#look();
+    this.#check();
   }
 
   async close(): Promise<void> {
     clearInterval(this.#timer);
-    await this.#looking;
-    await Promise.all(this.#replicas.map(({ looking }) => looking));
+    await this.#checking;
+    await Promise.all(this.#replicas.map(({ checking }) => checking));
     await Promise.all(this.#replicas.map(({ db }) => db.close()));
   }
 
-  async #ask(...[asked, values]: Parameters<Db["rows"]>): ReturnType<Db["rows"]> {
+  async #rows(...[query, values]: Parameters<Db["rows"]>): ReturnType<Db["rows"]> {
     const replica = this.#next();
-    if (replica === undefined) return this.#primary.rows(asked, values);
+    if (replica === undefined) return this.#primary.rows(query, values);
     try {
-      return await replica.db.rows(asked, values);
+      return await replica.db.rows(query, values);
     } catch (error) {
-      // Whatever a replica cannot answer (it is away, or had to give way to its log), the primary can.
-      if (asRefusal(error) !== error) this.#mark(replica, (error as Error).message);
-      return this.#primary.rows(asked, values);
+      // The replica may be away, or have cancelled the read to replay its log: the primary can run it.
+      if (translateError(error) !== error) this.#mark(replica, (error as Error).message);
+      return this.#primary.rows(query, values);
     }
   }
 
-  /** In turn, among those that are fit. */
+  /** Round robin among the available ones. */
   #next(): Replica | undefined {
-    const fit = this.#replicas.filter(({ away }) => away === undefined);
-    this.#turn = (this.#turn + 1) % Math.max(1, fit.length);
-    return fit[this.#turn];
+    const available = this.#replicas.filter(({ unavailable }) => unavailable === undefined);
+    this.#turn = (this.#turn + 1) % Math.max(1, available.length);
+    return available[this.#turn];
   }
 
-  #look(): void {
-    this.#looking ??= this.#lookAtAll().finally(() => {
-      this.#looking = undefined;
+  #check(): void {
+    this.#checking ??= this.#checkAll().finally(() => {
+      this.#checking = undefined;
     });
   }
 
-  async #lookAtAll(): Promise<void> {
+  async #checkAll(): Promise<void> {
     const at = performance.now();
     const written = await this.#primary.rows(WRITTEN).catch(() => []);
     const position = written[0]?.[0];
-    if (typeof position === "number") this.#noted.push({ at, position });
-    // One older than the limit is enough to compare with.
-    const old = this.#noted.findLastIndex((noted) => noted.at < at - this.#lagMs);
-    if (old > 0) this.#noted = this.#noted.slice(old);
+    if (typeof position === "number") this.#positions.push({ at, position });
+    // One position older than the limit is enough.
+    const old = this.#positions.findLastIndex((position) => position.at < at - this.#lagMs);
+    if (old > 0) this.#positions = this.#positions.slice(old);
     for (const replica of this.#replicas) {
-      replica.looking ??= this.#lookAt(replica).finally(() => {
-        replica.looking = undefined;
+      replica.checking ??= this.#checkReplica(replica).finally(() => {
+        replica.checking = undefined;
       });
     }
   }
 
-  async #lookAt(replica: Replica): Promise<void> {
+  async #checkReplica(replica: Replica): Promise<void> {
     try {
       const [row] = await replica.db.rows(REPLAYED);
       if (row === undefined) return this.#mark(replica, "it is not a replica");
-      // It may fall behind until the next look: that much is taken off.
-      const due = performance.now() - this.#lagMs + LOOK_EVERY_MS;
-      const behind = this.#noted.some(({ at, position }) => at < due && position > Number(row[0]));
-      this.#mark(replica, behind ? `it is more than ${this.#lagMs - LOOK_EVERY_MS} ms behind` : undefined);
+      // It may fall behind until the next check.
+      const due = performance.now() - this.#lagMs + CHECK_INTERVAL_MS;
+      const behind = this.#positions.some(({ at, position }) => at < due && position > Number(row[0]));
+      this.#mark(replica, behind ? `it is more than ${this.#lagMs - CHECK_INTERVAL_MS} ms behind` : undefined);
     } catch (error) {
       this.#mark(replica, (error as Error).message);
     }
   }
 
-  #mark(replica: Replica, away: string | undefined): void {
-    const was = replica.away;
-    replica.away = away;
-    if (away !== undefined && was === undefined)
-      this.#observe({ kind: "replica_unavailable", replica: replica.name, reason: away });
-    if (away === undefined && was !== undefined) this.#observe({ kind: "replica_recovered", replica: replica.name });
+  #mark(replica: Replica, unavailable: string | undefined): void {
+    const before = replica.unavailable;
+    replica.unavailable = unavailable;
+    if (unavailable !== undefined && before === undefined)
+      this.#observe({ kind: "replica_unavailable", replica: replica.name, reason: unavailable });
+    if (unavailable === undefined && before !== undefined) this.#observe({ kind: "replica_recovered", replica: replica.name });
   }
 }

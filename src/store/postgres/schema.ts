@@ -1,12 +1,15 @@
-// What each step of the schema makes. A step, once released, never changes; a new one is added below it.
+// The schema on PostgreSQL, and the refusal of databases that do not have it.
 //
-// Fit to be spread over machines: every key of the telemetry tables begins with the tank, every question about telemetry
-// carries it, and no number is drawn from a sequence. Text is compared byte by byte (COLLATE "C").
+// It can be distributed over machines: every key of the telemetry tables begins with the tank, every query about telemetry
+// names it, and no number is drawn from a sequence. Text is compared byte by byte (COLLATE "C").
 
-const EARLIEST = Number.MIN_SAFE_INTEGER;
+import { hash } from "node:crypto";
+import type pg from "pg";
+import { UserError } from "../../domain/errors.ts";
+import { EARLIEST } from "../series/rank-index.ts";
+import { statement, transaction } from "./connection.ts";
 
-/** Customers, tanks, telemetry, milestones, keys. */
-export const FIRST = `
+const SCHEMA = `
   CREATE TABLE customer (
     id text COLLATE "C" PRIMARY KEY,
     created_at bigint NOT NULL,
@@ -17,10 +20,14 @@ export const FIRST = `
     updated_at bigint NOT NULL,
     verified_at bigint,
     tank_count integer NOT NULL DEFAULT 0,
-    deleted boolean NOT NULL
+    deleted boolean NOT NULL,
+    deleted_at bigint
   );
   CREATE INDEX customer_by_creation ON customer (created_at, id) WHERE NOT deleted;
   CREATE INDEX customer_by_email ON customer (email, created_at, id) WHERE NOT deleted;
+  CREATE INDEX customer_by_name ON customer (lower(name COLLATE "C")) WHERE NOT deleted;
+  CREATE INDEX customer_by_any_case_email ON customer (lower(email)) WHERE NOT deleted;
+  CREATE INDEX customer_deleted ON customer (created_at, id) WHERE deleted;
 
   CREATE TABLE tank (
     id text COLLATE "C" PRIMARY KEY,
@@ -43,25 +50,41 @@ export const FIRST = `
     region text,
     street text,
     street_number text,
-    deleted boolean NOT NULL
+    shape text, -- JSON
+    deleted boolean NOT NULL,
+    deleted_at bigint
   );
   CREATE INDEX tank_by_creation ON tank (created_at, id) WHERE NOT deleted;
   CREATE INDEX tank_by_owner ON tank (owner_id, created_at, id) WHERE NOT deleted;
   CREATE UNIQUE INDEX tank_by_device ON tank (assigned_device_id) WHERE NOT deleted;
+  CREATE INDEX tank_by_name ON tank (lower(name COLLATE "C")) WHERE NOT deleted;
+  CREATE INDEX tank_by_city ON tank (lower(city COLLATE "C")) WHERE NOT deleted;
+  CREATE INDEX tank_by_custom_id ON tank (lower(custom_id COLLATE "C")) WHERE NOT deleted;
+  CREATE INDEX tank_deleted ON tank (created_at, id) WHERE deleted;
 
-  -- The head of a tank's telemetry: the number of all its readings, of those in blocks, and the newest themselves. It is
-  -- rewritten with every reading: half a page is left free, so that the new version lies beside the old.
-  CREATE TABLE telemetry (
+  -- The newest readings of a tank, packed; the number of all its readings, and of those in blocks; its latest reading. Of live
+  -- tanks also what the fleet is sorted by: the indexed columns are coarse, so that few readings change an index: the margin
+  -- above the threshold in steps, and the quarter day of the latest reading. Half of each page is left free, so that the new
+  -- version of a row fits beside the old one.
+  CREATE TABLE head (
     tank text COLLATE "C" PRIMARY KEY REFERENCES tank (id),
     total bigint NOT NULL DEFAULT 0,
-    older bigint NOT NULL DEFAULT 0,
+    in_blocks bigint NOT NULL DEFAULT 0,
     start bigint NOT NULL DEFAULT ${EARLIEST},
-    data bytea NOT NULL DEFAULT ''
+    data bytea NOT NULL DEFAULT '',
+    at bigint NOT NULL DEFAULT ${EARLIEST},
+    fill double precision,
+    threshold integer,
+    urgency integer,
+    heard bigint
   ) WITH (fillfactor = 50, autovacuum_vacuum_scale_factor = 0.05, toast_tuple_target = 8160);
-  -- Never compressed: it is packed already. Here and below nothing is moved out of a row that fits into a page.
-  ALTER TABLE telemetry ALTER COLUMN data SET STORAGE PLAIN;
+  -- Packed data is not compressed. Here and below nothing is moved out of a row that fits into a page.
+  ALTER TABLE head ALTER COLUMN data SET STORAGE PLAIN;
+  CREATE INDEX fleet_by_urgency ON head (urgency);
+  CREATE INDEX fleet_by_heard ON head (heard);
+  CREATE VIEW fleet AS SELECT tank, threshold, at, fill, urgency, heard FROM head WHERE urgency IS NOT NULL;
 
-  -- Older readings, some 128 to a row.
+  -- Older readings, 128 to 256 per row.
   CREATE TABLE block (
     tank text COLLATE "C" NOT NULL,
     start bigint NOT NULL,
@@ -70,24 +93,24 @@ export const FIRST = `
   ) WITH (toast_tuple_target = 8160);
   ALTER TABLE block ALTER COLUMN data SET STORAGE PLAIN;
 
-  -- Milestones, a group of them to a row.
-  CREATE TABLE reading_milestone (
+  -- Rank indexes, one group per row.
+  CREATE TABLE reading_index (
     tank text COLLATE "C" NOT NULL,
     level smallint NOT NULL,
     start bigint NOT NULL,
     starts bigint[] NOT NULL,
-    aheads bigint[] NOT NULL,
+    offsets bigint[] NOT NULL,
     PRIMARY KEY (tank, level, start)
   ) WITH (toast_tuple_target = 8160);
 
-  CREATE TABLE list_milestone (
+  CREATE TABLE list_index (
     series text COLLATE "C" NOT NULL,
     level smallint NOT NULL,
     created_at bigint NOT NULL,
     id text COLLATE "C" NOT NULL,
     created_ats bigint[] NOT NULL,
     ids text[] COLLATE "C" NOT NULL,
-    aheads bigint[] NOT NULL,
+    offsets bigint[] NOT NULL,
     PRIMARY KEY (series, level, created_at, id)
   ) WITH (toast_tuple_target = 8160);
 
@@ -104,65 +127,38 @@ export const FIRST = `
     revoked_at bigint,
     replaced_by text
   );
-`;
 
-/** Devices and what waits of them, the fleet, the audit log, creations that may arrive twice, and what searches need. */
-export const DEVICES_AND_FLEET = `
-  ALTER TABLE customer ADD COLUMN deleted_at bigint;
-  ALTER TABLE tank ADD COLUMN deleted_at bigint;
-  -- As JSON; as a text, so that it comes back as it was given.
-  ALTER TABLE tank ADD COLUMN shape text;
-
-  CREATE INDEX customer_by_name ON customer (lower(name COLLATE "C")) WHERE NOT deleted;
-  CREATE INDEX customer_by_any_case_email ON customer (lower(email)) WHERE NOT deleted;
-  CREATE INDEX customer_deleted ON customer (created_at, id) WHERE deleted;
-  CREATE INDEX tank_by_name ON tank (lower(name COLLATE "C")) WHERE NOT deleted;
-  CREATE INDEX tank_by_city ON tank (lower(city COLLATE "C")) WHERE NOT deleted;
-  CREATE INDEX tank_by_custom_id ON tank (lower(custom_id COLLATE "C")) WHERE NOT deleted;
-  CREATE INDEX tank_deleted ON tank (created_at, id) WHERE deleted;
-
-  -- Every device that serves a tank, has a profile, or was heard of; "id" is its key. "waiting" counts the rows there.
+  -- Every device that serves a tank, has a profile, or has sent a reading. pending counts its rows in pending_reading.
   CREATE TABLE device (
     id text COLLATE "C" PRIMARY KEY,
     tank text COLLATE "C",
     since bigint NOT NULL DEFAULT ${EARLIEST},
-    profile text,
-    waiting integer NOT NULL DEFAULT 0,
+    profile text, -- JSON
+    pending integer NOT NULL DEFAULT 0,
     dropped bigint NOT NULL DEFAULT 0
   );
-  CREATE INDEX device_waiting ON device (id) WHERE waiting > 0;
+  CREATE INDEX device_pending ON device (id) WHERE pending > 0;
   CREATE INDEX device_free ON device (id) WHERE tank IS NULL;
 
-  -- Where devices were before.
-  CREATE TABLE service (
+  -- Past assignments: the device served the tank until then.
+  CREATE TABLE device_assignment (
     device text COLLATE "C" NOT NULL,
     until bigint NOT NULL,
     tank text COLLATE "C" NOT NULL,
     PRIMARY KEY (device, until)
   );
 
-  -- Readings of devices that have no tank, or no profile that reads them. A fill or a payload (JSON).
-  CREATE TABLE waiting (
+  -- Readings of devices without a tank, or without a profile that can interpret them. Either fill or payload (JSON) is set.
+  CREATE TABLE pending_reading (
     device text COLLATE "C" NOT NULL,
     created_at bigint NOT NULL,
     fill double precision,
     payload text,
+    customer_id text COLLATE "C",
     PRIMARY KEY (device, created_at)
   );
 
-  -- A row for every live tank; it went into the heads later.
-  CREATE TABLE fleet (
-    tank text COLLATE "C" PRIMARY KEY,
-    threshold integer NOT NULL,
-    at bigint NOT NULL,
-    fill double precision,
-    urgency integer NOT NULL,
-    heard bigint NOT NULL
-  ) WITH (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.05);
-  CREATE INDEX fleet_by_urgency ON fleet (urgency);
-  CREATE INDEX fleet_by_heard ON fleet (heard);
-
-  -- Numbered without a gap, by writers that hold the lock of the lists.
+  -- Numbered without gaps, by writers that hold the lock of the lists.
   CREATE TABLE audit (
     number bigint PRIMARY KEY,
     at bigint NOT NULL,
@@ -177,48 +173,65 @@ export const DEVICES_AND_FLEET = `
   CREATE INDEX audit_by_id ON audit (id);
   CREATE INDEX audit_by_who ON audit (who);
 
-  -- Creations that may arrive twice: what was asked, and the answer.
-  CREATE TABLE once (
+  -- Results of commands with an idempotency key.
+  CREATE TABLE idempotency (
     who text COLLATE "C" NOT NULL,
     key text COLLATE "C" NOT NULL,
     at bigint NOT NULL,
-    asked text NOT NULL,
-    answer text NOT NULL,
+    fingerprint text NOT NULL,
+    resource text NOT NULL,
     PRIMARY KEY (who, key)
   );
-  CREATE INDEX once_by_time ON once (at);
+  CREATE INDEX idempotency_by_time ON idempotency (at);
 `;
 
-/** Whose key a reading that waits was sent with; and the latest reading beside its head, so that an append writes one row. */
-export const SENDERS_AND_LATEST = `
-  ALTER TABLE waiting ADD COLUMN customer_id text COLLATE "C";
-
-  -- The latest reading; and of live tanks, what the fleet is found by. What is indexed is coarse, so that few readings move an
-  -- entry: the margin in steps, and the quarter of the day in which the tank was last heard.
-  ALTER TABLE telemetry
-    ADD COLUMN at bigint NOT NULL DEFAULT ${EARLIEST},
-    ADD COLUMN fill double precision,
-    ADD COLUMN threshold integer,
-    ADD COLUMN urgency integer,
-    ADD COLUMN heard bigint;
-  DROP TABLE fleet;
-  CREATE INDEX fleet_by_urgency ON telemetry (urgency);
-  CREATE INDEX fleet_by_heard ON telemetry (heard);
-  CREATE VIEW fleet AS SELECT tank, threshold, at, fill, urgency, heard FROM telemetry WHERE urgency IS NOT NULL;
-`;
-
-/** In the order in which their contents can be put back. */
+/** In the order in which their contents can be restored. */
 export const TABLES = [
   "customer",
   "tank",
-  "telemetry",
+  "head",
   "block",
-  "reading_milestone",
-  "list_milestone",
+  "reading_index",
+  "list_index",
   "api_key",
   "device",
-  "service",
-  "waiting",
+  "device_assignment",
+  "pending_reading",
   "audit",
-  "once",
+  "idempotency",
 ] as const;
+
+/** `deviceKey` of a column. */
+export const deviceKeyOf = (column: string): string =>
+  `CASE WHEN ${column} ~ '^[0-9A-Fa-f]{16}$' THEN lower(${column}) ELSE ${column} END`;
+
+const FINGERPRINT = hash("sha256", SCHEMA, "hex").slice(0, 16);
+const MARK = "CREATE TABLE tank_monitor (fingerprint text NOT NULL)";
+
+/** The schema as a script, for backups. */
+export const SCHEMA_SCRIPT = `${MARK};\nINSERT INTO tank_monitor VALUES ('${FINGERPRINT}');\n${SCHEMA}`;
+
+/** Processes that start at once wait for each other. */
+const LOCK = statement("SELECT pg_advisory_xact_lock(5522219041)");
+const IS_OURS = statement("SELECT to_regclass('tank_monitor') IS NOT NULL");
+const FOREIGN = statement("SELECT name FROM unnest($1::text[]) AS name WHERE to_regclass(name) IS NOT NULL LIMIT 1");
+const STORED_FINGERPRINT = statement("SELECT to_jsonb(tank_monitor) ->> 'fingerprint' FROM tank_monitor");
+
+/** Creates the schema in an empty database; throws if the database belongs to another program or has another schema. */
+export async function createSchema(pool: pg.Pool): Promise<void> {
+  await transaction(pool, async (db) => {
+    await db.client.query("SET LOCAL lock_timeout = 0");
+    await db.rows(LOCK);
+    if ((await db.rows(IS_OURS))[0]?.[0] === true) {
+      if ((await db.rows(STORED_FINGERPRINT))[0]?.[0] === FINGERPRINT) return;
+      throw new UserError(
+        "the database was created by another version of Tank Monitor. Export it with that version and import the export into an empty database.",
+      );
+    }
+    const [foreign] = await db.rows(FOREIGN, [TABLES]);
+    if (foreign !== undefined) {
+      throw new UserError(`the database has a table "${foreign[0]}" of another program. Name another database in DATABASE_URL.`);
+    }
+    await db.client.query(SCHEMA_SCRIPT);
+  });
+}

@@ -1,139 +1,129 @@
-// Writes, one transaction after the other, in the order they were handed over. Readings that wait are taken together: many
-// devices, one commit.
+// Writes of this process, one transaction after the other, in the order they were made. Waiting batches of readings share a
+// transaction.
 
 import type pg from "pg";
 import type { IncomingBatch, IngestResult, ReadingSource } from "../../domain/reading.ts";
-import { cutHeads } from "./acceptance.ts";
-import { ingest } from "./arrivals.ts";
-import { type Transaction, transaction } from "./connection.ts";
-import { acceptInOnePass, acceptInTwoPasses } from "./two-passes.ts";
+import type { RepairTransaction } from "../check/check.ts";
+import { type IngestedBatch, ingestBatch } from "../core/ingest.ts";
+import { splitLongHeads } from "../core/telemetry.ts";
+import { transaction } from "./connection.ts";
+import { transactionOn } from "./transaction.ts";
 
-const READINGS_TOGETHER = 20_000;
-const CUT_TOGETHER = 64;
-/** After so many batches of which nothing was left to the second pass, nothing probably will be of the next. */
-const SMOOTH = 4;
+const MAX_READINGS_TOGETHER = 20_000;
+/** Splitting this many heads together takes hardly longer than one. */
+const HEADS_TO_SPLIT = 64;
 
-type WriteJob = { readonly work: (db: Transaction) => Promise<unknown>; readonly settle: (result: Promise<unknown>) => void };
-type ReadingJob = { readonly batch: IncomingBatch; readonly settle: (result: Promise<IngestResult>) => void };
-type Job = WriteJob | ReadingJob;
+type WriteJob = { readonly run: () => Promise<void> };
+type IngestJob = { readonly batch: IncomingBatch; readonly settle: (result: Promise<IngestResult>) => void };
 
 export class Writer {
   readonly #pool: pg.Pool;
-  readonly #queue: Job[] = [];
-  /** Tanks whose heads should be cut: many at a time take hardly longer than one. */
-  readonly #long = new Set<string>();
-  /** So many batches in a row left nothing to the second pass. */
-  #smooth = 0;
+  readonly #queue: (WriteJob | IngestJob)[] = [];
+  readonly #longHeads = new Set<string>();
   #running: Promise<void> | undefined;
 
   constructor(pool: pg.Pool) {
     this.#pool = pool;
   }
 
-  write<T>(work: (db: Transaction) => Promise<T>): Promise<T> {
+  write<T>(work: (tx: RepairTransaction) => Promise<T>): Promise<T> {
     return new Promise((resolve) => {
-      const job: WriteJob = { work, settle: (result) => resolve(result as Promise<T>) };
-      this.#take(job);
+      const run = async (): Promise<void> => {
+        const result = transaction(this.#pool, (db) => work(transactionOn(db)));
+        resolve(result);
+        await result.catch(() => {});
+      };
+      this.#enqueue({ run });
     });
   }
 
   ingest(batch: IncomingBatch): Promise<IngestResult> {
-    return new Promise((resolve) => this.#take({ batch, settle: resolve }));
+    return new Promise((resolve) => this.#enqueue({ batch, settle: resolve }));
   }
 
-  /** What was handed over before is written first. */
+  /** Writes made before are completed first. */
   async close(): Promise<void> {
     await this.#running;
   }
 
-  #take(job: Job): void {
+  #enqueue(job: WriteJob | IngestJob): void {
     this.#queue.push(job);
-    this.#running ??= this.#run().finally(() => {
+    this.#running ??= this.#runAll().finally(() => {
       this.#running = undefined;
     });
   }
 
-  async #run(): Promise<void> {
+  async #runAll(): Promise<void> {
     for (let job = this.#queue.shift(); job !== undefined; job = this.#queue.shift()) {
-      await ("batch" in job ? this.#acceptTogether(job) : this.#commit(job));
-      if (this.#long.size >= CUT_TOGETHER) await this.#cutLong();
+      if ("batch" in job) await this.#ingestTogether(job);
+      else await job.run();
+      if (this.#longHeads.size >= HEADS_TO_SPLIT) await this.#splitLongHeads();
     }
   }
 
-  /** What was beaten locks at first all that it needs. */
-  async #accept(batch: IncomingBatch): Promise<IngestResult> {
-    const whole = this.#smooth >= SMOOTH ? await acceptInOnePass(this.#pool, batch, this.#long) : undefined;
-    if (whole !== undefined) return whole;
-    const { left, ...accepted } = await transaction(this.#pool, async (db, tries) =>
-      tries === 1 ? acceptInTwoPasses(db, batch, this.#long) : { ...(await ingest(db, batch)), left: batch.source.length },
-    );
-    this.#smooth = left === 0 ? this.#smooth + 1 : 0;
-    return accepted;
-  }
-
-  /** What is not cut now is told again when it grows on. */
-  async #cutLong(): Promise<void> {
-    const tanks = [...this.#long];
-    this.#long.clear();
-    await transaction(this.#pool, (db) => cutHeads(db, tanks)).catch(() => {});
-  }
-
-  async #commit({ work, settle }: WriteJob): Promise<void> {
-    const result = transaction(this.#pool, work);
-    settle(result);
-    await result.catch(() => {});
-  }
-
-  async #acceptTogether(first: ReadingJob): Promise<void> {
+  async #ingestTogether(first: IngestJob): Promise<void> {
     const jobs = [first];
-    for (
-      let size = first.batch.source.length, next = this.#queue[0];
-      next !== undefined && "batch" in next;
-      next = this.#queue[0]
-    ) {
+    let size = first.batch.source.length;
+    for (let next = this.#queue[0]; next !== undefined && "batch" in next; next = this.#queue[0]) {
       size += next.batch.source.length;
-      if (size > READINGS_TOGETHER) break;
+      if (size > MAX_READINGS_TOGETHER) break;
       jobs.push(next);
       this.#queue.shift();
     }
-    const batch = joined(jobs.map(({ batch }) => batch));
-    const result = this.#accept(batch);
+    const result = this.#ingest(joinBatches(jobs.map(({ batch }) => batch)));
     let from = 0;
     for (const { batch, settle } of jobs) {
-      const [own, past] = [from, from + batch.source.length];
-      settle(result.then((whole) => part(whole, own, past)));
-      from = past;
+      const [start, end] = [from, from + batch.source.length];
+      settle(result.then((whole) => sliceResult(whole, start, end)));
+      from = end;
     }
     await result.catch(() => {});
   }
+
+  async #ingest(batch: IncomingBatch): Promise<IngestResult> {
+    const run = (appendFirst: boolean): Promise<IngestedBatch | "busy"> =>
+      transaction(this.#pool, (db) => ingestBatch(transactionOn(db), batch, appendFirst), {
+        isAborted: (result) => result === "busy",
+      });
+    let result = await run(true);
+    if (result === "busy") result = await run(false);
+    if (result === "busy") throw new Error("heads that are waited for cannot be busy");
+    for (const tankId of result.longHeads) this.#longHeads.add(tankId);
+    return result;
+  }
+
+  /** Heads that are not split now are reported again when they grow. */
+  async #splitLongHeads(): Promise<void> {
+    const tankIds = [...this.#longHeads];
+    this.#longHeads.clear();
+    await transaction(this.#pool, (db) => splitLongHeads(transactionOn(db), tankIds)).catch(() => {});
+  }
 }
 
-/** Several batches as one, in their order. */
-function joined(batches: readonly IncomingBatch[]): IncomingBatch {
+function joinBatches(batches: readonly IncomingBatch[]): IncomingBatch {
   const [only] = batches;
   if (only !== undefined && batches.length === 1) return only;
   const length = batches.reduce((sum, { source }) => sum + source.length, 0);
   const sources: ReadingSource[] = [];
   const payloads = new Map<number, string>();
-  const whole = { source: new Uint32Array(length), createdAt: new Float64Array(length), fill: new Float64Array(length) };
-  let from = 0;
+  const joined = { source: new Uint32Array(length), createdAt: new Float64Array(length), fill: new Float64Array(length) };
+  let offset = 0;
   for (const batch of batches) {
-    const first = sources.length;
+    const firstSource = sources.length;
     for (const source of batch.sources) sources.push(source);
-    for (const [place, payload] of batch.payloads) payloads.set(from + place, payload);
-    whole.source.set(
-      batch.source.map((index) => index + first),
-      from,
+    for (const [position, payload] of batch.payloads) payloads.set(offset + position, payload);
+    joined.source.set(
+      batch.source.map((index) => index + firstSource),
+      offset,
     );
-    whole.createdAt.set(batch.createdAt, from);
-    whole.fill.set(batch.fill, from);
-    from += batch.source.length;
+    joined.createdAt.set(batch.createdAt, offset);
+    joined.fill.set(batch.fill, offset);
+    offset += batch.source.length;
   }
-  return { sources, payloads, ...whole };
+  return { sources, payloads, ...joined };
 }
 
-/** What became of those from one place to another, not included. */
-function part({ outcomes, reasons }: IngestResult, from: number, past: number): IngestResult {
-  const own = [...reasons].filter(([place]) => place >= from && place < past);
-  return { outcomes: outcomes.slice(from, past), reasons: new Map(own.map(([place, reason]) => [place - from, reason])) };
+function sliceResult({ outcomes, reasons }: IngestResult, from: number, to: number): IngestResult {
+  const own = [...reasons].filter(([position]) => position >= from && position < to);
+  return { outcomes: outcomes.slice(from, to), reasons: new Map(own.map(([position, reason]) => [position - from, reason])) };
 }

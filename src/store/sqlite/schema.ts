@@ -1,7 +1,12 @@
-// What each step of the schema makes. A step, once released, never changes; a new one is added below it.
+// The schema of the embedded database, and the refusal of files that do not have it.
 
-/** Customers, tanks, readings, keys. */
-export const FIRST = `
+import { hash } from "node:crypto";
+import type { DatabaseSync } from "node:sqlite";
+import { UserError } from "../../domain/errors.ts";
+import { EARLIEST } from "../series/rank-index.ts";
+import { retryWhileBusy } from "./connection.ts";
+
+const SCHEMA = `
   CREATE TABLE customer (
     pk INTEGER PRIMARY KEY,
     id TEXT NOT NULL UNIQUE,
@@ -13,10 +18,14 @@ export const FIRST = `
     updated_at INTEGER NOT NULL,
     verified_at INTEGER,
     tank_count INTEGER NOT NULL DEFAULT 0,
-    deleted INTEGER NOT NULL DEFAULT 0
+    deleted INTEGER NOT NULL DEFAULT 0,
+    deleted_at INTEGER
   ) STRICT;
   CREATE INDEX customer_by_creation ON customer (created_at, id) WHERE deleted = 0;
   CREATE INDEX customer_by_email ON customer (email, created_at, id) WHERE deleted = 0;
+  CREATE INDEX customer_by_name ON customer (lower(name)) WHERE deleted = 0;
+  CREATE INDEX customer_by_any_case_email ON customer (lower(email)) WHERE deleted = 0;
+  CREATE INDEX customer_deleted ON customer (created_at, id) WHERE deleted = 1;
 
   CREATE TABLE tank (
     pk INTEGER PRIMARY KEY,
@@ -40,20 +49,57 @@ export const FIRST = `
     region TEXT,
     street TEXT,
     street_number TEXT,
-    reading_count INTEGER NOT NULL DEFAULT 0,
-    deleted INTEGER NOT NULL DEFAULT 0
+    shape TEXT, -- JSON
+    deleted INTEGER NOT NULL DEFAULT 0,
+    deleted_at INTEGER
   ) STRICT;
   CREATE INDEX tank_by_creation ON tank (created_at, id) WHERE deleted = 0;
   CREATE INDEX tank_by_owner ON tank (owner_id, created_at, id) WHERE deleted = 0;
   CREATE UNIQUE INDEX tank_by_device ON tank (assigned_device_id) WHERE deleted = 0;
+  CREATE INDEX tank_by_name ON tank (lower(name)) WHERE deleted = 0;
+  CREATE INDEX tank_by_city ON tank (lower(city)) WHERE deleted = 0;
+  CREATE INDEX tank_by_custom_id ON tank (lower(custom_id)) WHERE deleted = 0;
+  CREATE INDEX tank_deleted ON tank (created_at, id) WHERE deleted = 1;
 
-  -- Clustered by tank and time: a page is one short walk, and a reading costs about 26 bytes.
-  CREATE TABLE reading (
+  -- The newest readings of a tank, packed, and the number of all its readings.
+  CREATE TABLE head (
+    tank INTEGER PRIMARY KEY REFERENCES tank (pk),
+    total INTEGER NOT NULL DEFAULT 0,
+    start INTEGER NOT NULL DEFAULT ${EARLIEST},
+    data BLOB NOT NULL DEFAULT x''
+  ) STRICT;
+
+  -- Older readings, 128 to 256 per row. Keyed by rowid: large rows in an index make a tall, thin tree.
+  CREATE TABLE block (
+    pk INTEGER PRIMARY KEY,
     tank INTEGER NOT NULL REFERENCES tank (pk),
+    start INTEGER NOT NULL,
+    data BLOB NOT NULL
+  ) STRICT;
+  CREATE UNIQUE INDEX block_by_start ON block (tank, start);
+
+  -- Rank indexes, one group per row.
+  CREATE TABLE reading_index (
+    pk INTEGER PRIMARY KEY,
+    tank INTEGER NOT NULL REFERENCES tank (pk),
+    level INTEGER NOT NULL,
+    start INTEGER NOT NULL,
+    starts BLOB NOT NULL,
+    offsets BLOB NOT NULL
+  ) STRICT;
+  CREATE UNIQUE INDEX reading_index_by_start ON reading_index (tank, level, start);
+
+  CREATE TABLE list_index (
+    pk INTEGER PRIMARY KEY,
+    series TEXT NOT NULL,
+    level INTEGER NOT NULL,
     created_at INTEGER NOT NULL,
-    fill REAL NOT NULL,
-    PRIMARY KEY (tank, created_at)
-  ) STRICT, WITHOUT ROWID;
+    id TEXT NOT NULL,
+    created_ats BLOB NOT NULL,
+    ids TEXT NOT NULL,
+    offsets BLOB NOT NULL
+  ) STRICT;
+  CREATE UNIQUE INDEX list_index_by_position ON list_index (series, level, created_at, id);
 
   CREATE TABLE api_key (
     pk INTEGER PRIMARY KEY,
@@ -69,107 +115,39 @@ export const FIRST = `
     revoked_at INTEGER,
     replaced_by TEXT
   ) STRICT;
-  `;
 
-/** Readings in blocks, and milestones. The readings of before are moved over bit by bit. */
-export const BLOCKS_AND_MILESTONES = `
-  -- The head of a tank's telemetry: the number of all its readings, and the newest of them.
-  CREATE TABLE telemetry (
-    tank INTEGER PRIMARY KEY REFERENCES tank (pk),
-    total INTEGER NOT NULL DEFAULT 0,
-    start INTEGER NOT NULL DEFAULT ${Number.MIN_SAFE_INTEGER},
-    data BLOB NOT NULL DEFAULT x''
-  ) STRICT;
-  INSERT INTO telemetry (tank) SELECT pk FROM tank;
-
-  -- Older readings, some 128 to a row. Keyed by rowid: a large row in an index would make a tall, thin tree.
-  CREATE TABLE block (
-    pk INTEGER PRIMARY KEY,
-    tank INTEGER NOT NULL REFERENCES tank (pk),
-    start INTEGER NOT NULL,
-    data BLOB NOT NULL
-  ) STRICT;
-  CREATE UNIQUE INDEX block_by_start ON block (tank, start);
-
-  -- Milestones, a group of them to a row. Keyed by rowid, as blocks are.
-  CREATE TABLE reading_milestone (
-    pk INTEGER PRIMARY KEY,
-    tank INTEGER NOT NULL REFERENCES tank (pk),
-    level INTEGER NOT NULL,
-    start INTEGER NOT NULL,
-    starts BLOB NOT NULL,
-    aheads BLOB NOT NULL
-  ) STRICT;
-  CREATE UNIQUE INDEX reading_milestone_by_start ON reading_milestone (tank, level, start);
-
-  CREATE TABLE list_milestone (
-    pk INTEGER PRIMARY KEY,
-    series TEXT NOT NULL,
-    level INTEGER NOT NULL,
-    created_at INTEGER NOT NULL,
-    id TEXT NOT NULL,
-    created_ats BLOB NOT NULL,
-    ids TEXT NOT NULL,
-    aheads BLOB NOT NULL
-  ) STRICT;
-  CREATE UNIQUE INDEX list_milestone_by_position ON list_milestone (series, level, created_at, id);
-`;
-
-/** Whose key a reading that waits was sent with. */
-export const SENDERS_OF_WAITING = "ALTER TABLE waiting ADD COLUMN customer_id TEXT";
-
-/** What is left of the first step's readings. */
-export const WITHOUT_READINGS = `
-  DROP TABLE reading;
-  ALTER TABLE tank DROP COLUMN reading_count;
-`;
-
-/** Devices and what waits of them, the fleet, the audit log, creations that may arrive twice, and what searches need. */
-export const DEVICES_AND_FLEET = `
-  ALTER TABLE customer ADD COLUMN deleted_at INTEGER;
-  ALTER TABLE tank ADD COLUMN deleted_at INTEGER;
-  -- As JSON.
-  ALTER TABLE tank ADD COLUMN shape TEXT;
-
-  CREATE INDEX customer_by_name ON customer (lower(name)) WHERE deleted = 0;
-  CREATE INDEX customer_by_any_case_email ON customer (lower(email)) WHERE deleted = 0;
-  CREATE INDEX customer_deleted ON customer (created_at, id) WHERE deleted = 1;
-  CREATE INDEX tank_by_name ON tank (lower(name)) WHERE deleted = 0;
-  CREATE INDEX tank_by_city ON tank (lower(city)) WHERE deleted = 0;
-  CREATE INDEX tank_by_custom_id ON tank (lower(custom_id)) WHERE deleted = 0;
-  CREATE INDEX tank_deleted ON tank (created_at, id) WHERE deleted = 1;
-
-  -- Every device that serves a tank, has a profile, or was heard of; \`id\` is its key. \`waiting\` counts the rows there.
+  -- Every device that serves a tank, has a profile, or has sent a reading. pending counts its rows in pending_reading.
   CREATE TABLE device (
     id TEXT PRIMARY KEY,
     tank TEXT,
-    since INTEGER NOT NULL DEFAULT ${Number.MIN_SAFE_INTEGER},
-    profile TEXT,
-    waiting INTEGER NOT NULL DEFAULT 0,
+    since INTEGER NOT NULL DEFAULT ${EARLIEST},
+    profile TEXT, -- JSON
+    pending INTEGER NOT NULL DEFAULT 0,
     dropped INTEGER NOT NULL DEFAULT 0
   ) STRICT, WITHOUT ROWID;
-  CREATE INDEX device_waiting ON device (id) WHERE waiting > 0;
+  CREATE INDEX device_pending ON device (id) WHERE pending > 0;
   CREATE INDEX device_free ON device (id) WHERE tank IS NULL;
 
-  -- Where devices were before.
-  CREATE TABLE service (
+  -- Past assignments: the device served the tank until then.
+  CREATE TABLE device_assignment (
     device TEXT NOT NULL,
     until INTEGER NOT NULL,
     tank TEXT NOT NULL,
     PRIMARY KEY (device, until)
   ) STRICT, WITHOUT ROWID;
 
-  -- Readings of devices that have no tank, or no profile that reads them. A fill or a payload (JSON).
-  CREATE TABLE waiting (
+  -- Readings of devices without a tank, or without a profile that can interpret them. Either fill or payload (JSON) is set.
+  CREATE TABLE pending_reading (
     device TEXT NOT NULL,
     created_at INTEGER NOT NULL,
     fill REAL,
     payload TEXT,
+    customer_id TEXT,
     PRIMARY KEY (device, created_at)
   ) STRICT, WITHOUT ROWID;
 
-  -- A row for every live tank: its threshold and its latest reading. What is indexed is coarse, so that few readings move an
-  -- entry: the margin in steps, and the quarter of the day in which the tank was last heard.
+  -- Every live tank, with its threshold and latest reading. The indexed columns are coarse, so that few readings change an
+  -- index: the margin above the threshold in steps, and the quarter day of the latest reading.
   CREATE TABLE fleet (
     tank TEXT PRIMARY KEY,
     threshold INTEGER NOT NULL,
@@ -181,7 +159,7 @@ export const DEVICES_AND_FLEET = `
   CREATE INDEX fleet_by_urgency ON fleet (urgency);
   CREATE INDEX fleet_by_heard ON fleet (heard);
 
-  -- Numbered without a gap.
+  -- Numbered without gaps.
   CREATE TABLE audit (
     number INTEGER PRIMARY KEY,
     at INTEGER NOT NULL,
@@ -196,25 +174,59 @@ export const DEVICES_AND_FLEET = `
   CREATE INDEX audit_by_id ON audit (id);
   CREATE INDEX audit_by_who ON audit (who);
 
-  -- Creations that may arrive twice: what was asked, and the answer.
-  CREATE TABLE once (
+  -- Results of commands with an idempotency key.
+  CREATE TABLE idempotency (
     who TEXT NOT NULL,
     key TEXT NOT NULL,
     at INTEGER NOT NULL,
-    asked TEXT NOT NULL,
-    answer TEXT NOT NULL,
+    fingerprint TEXT NOT NULL,
+    resource TEXT NOT NULL,
     PRIMARY KEY (who, key)
   ) STRICT, WITHOUT ROWID;
-  CREATE INDEX once_by_time ON once (at);
+  CREATE INDEX idempotency_by_time ON idempotency (at);
 `;
 
-/** The key of a device, as the domain has it: an EUI-64 counts in lower case. */
-export const KEY_OF_DEVICE = `iif(length(assigned_device_id) = 16 AND assigned_device_id NOT GLOB '*[^0-9A-Fa-f]*',
+/** \`deviceKey\` of a tank's device. */
+export const DEVICE_KEY = `iif(length(assigned_device_id) = 16 AND assigned_device_id NOT GLOB '*[^0-9A-Fa-f]*',
     lower(assigned_device_id), assigned_device_id)`;
 
-/** Of two tanks with one key the older has it. */
-export const DEVICES_OF_TANKS = `
-  INSERT OR IGNORE INTO device (id, tank)
-  SELECT ${KEY_OF_DEVICE}, id
-  FROM tank WHERE deleted = 0 ORDER BY created_at, id;
-`;
+/** "TNKM": marks a file as ours. */
+const APPLICATION_ID = 0x544e4b4d;
+/** Identifies the schema, as a positive 31-bit number. */
+const FINGERPRINT = Number.parseInt(hash("sha256", SCHEMA, "hex").slice(0, 8), 16) >>> 1 || 1;
+
+/** Creates the schema in an empty file. Processes that start at once wait for each other. */
+export function createSchema(db: DatabaseSync): void {
+  retryWhileBusy(() => db.exec("BEGIN IMMEDIATE"));
+  try {
+    if (versionOf(db) === 0) {
+      db.exec(SCHEMA);
+      db.exec(`PRAGMA application_id = ${APPLICATION_ID}; PRAGMA user_version = ${FINGERPRINT}`);
+    }
+    db.exec("COMMIT");
+  } catch (error) {
+    if (db.isTransaction) db.exec("ROLLBACK");
+    throw error;
+  }
+}
+
+/** One statement, hence one moment: another process may be creating the database right now. */
+const MARKS = `SELECT application_id AS application, (SELECT count(*) FROM sqlite_schema) AS tables FROM pragma_application_id`;
+
+/** Throws if the file belongs to another program or has another schema. Only reads. */
+export function refuseForeign(db: DatabaseSync, file: string): void {
+  const { application, tables } = db.prepare(MARKS).get() ?? {};
+  if (application !== APPLICATION_ID && tables !== 0) {
+    throw new UserError(`${file} is a SQLite database of another program. Name another file in DATABASE_URL.`);
+  }
+  const version = versionOf(db);
+  if (version !== 0 && version !== FINGERPRINT) {
+    throw new UserError(
+      `${file} was created by another version of Tank Monitor. Export it with that version and import the export into a new file.`,
+    );
+  }
+}
+
+function versionOf(db: DatabaseSync): number {
+  return Number(db.prepare("PRAGMA user_version").get()?.["user_version"]);
+}

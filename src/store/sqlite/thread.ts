@@ -1,28 +1,25 @@
-// The serving side of a thread of the store: hands a call over, and resolves when it is answered; a write, when it is durable.
-// The thread is started by the first call, or before.
+// A thread of the store, seen from the serving thread: sends calls and resolves them with their replies.
 
 import { Worker } from "node:worker_threads";
 import { RequestError, storeUnavailable } from "../../domain/errors.ts";
-import { asRefusal } from "./connection.ts";
+import { translateError } from "./connection.ts";
 
-/** What a thread can be asked, by name. */
-type Table = Readonly<Record<string, (...args: never[]) => unknown>>;
 export type Call = { readonly id: number; readonly name: string; readonly args: readonly unknown[] };
 export type Reply =
   | { readonly id: number; readonly value: unknown }
   | { readonly id: number; readonly error: unknown; readonly unavailable: boolean };
 
-type Waiting = { resolve: (value: never) => void; reject: (error: unknown) => void };
+type PendingCall = { readonly resolve: (value: unknown) => void; readonly reject: (error: unknown) => void };
 
-const START_AGAIN_MS = 500;
+const RESTART_DELAY_MS = 500;
 
-export class Thread<T extends Table> {
+export class StoreThread {
   readonly #script: URL;
   readonly #file: string;
   readonly #lost: (reason: string) => void;
-  readonly #waiting = new Map<number, Waiting>();
+  readonly #calls = new Map<number, PendingCall>();
   #worker: Worker | undefined;
-  #last = 0;
+  #lastId = 0;
   #ended: Error | undefined;
   #isClosing = false;
 
@@ -32,21 +29,22 @@ export class Thread<T extends Table> {
     this.#lost = lost;
   }
 
+  /** Otherwise the first call starts it. */
   start(): void {
     this.#worker ??= this.#newWorker();
   }
 
-  async call<N extends keyof T & string>(name: N, ...args: Parameters<T[N]>): Promise<ReturnType<T[N]>> {
+  async call(name: string, args: readonly unknown[]): Promise<unknown> {
     if (this.#ended !== undefined) throw storeUnavailable(this.#ended);
     this.start();
-    const { promise, resolve, reject } = Promise.withResolvers<ReturnType<T[N]>>();
-    const id = ++this.#last;
+    const { promise, resolve, reject } = Promise.withResolvers<unknown>();
+    const id = ++this.#lastId;
     this.#worker?.postMessage({ id, name, args } satisfies Call);
-    this.#waiting.set(id, { resolve, reject });
+    this.#calls.set(id, { resolve, reject });
     return promise;
   }
 
-  /** What was handed over before is answered first. */
+  /** Calls made before are answered first. */
   async close(): Promise<void> {
     this.#isClosing = true;
     const worker = this.#worker;
@@ -59,9 +57,9 @@ export class Thread<T extends Table> {
   }
 
   #newWorker(): Worker {
+    // It keeps nothing for long: a small young generation is enough.
     const worker = new Worker(this.#script, {
       workerData: { file: this.#file },
-      // It keeps nothing for long: a small nursery is enough.
       resourceLimits: { maxYoungGenerationSizeMb: 8 },
     });
     let failure = new Error("the thread has ended");
@@ -74,29 +72,29 @@ export class Thread<T extends Table> {
   }
 
   #settle(reply: Reply): void {
-    const waiting = this.#waiting.get(reply.id);
-    this.#waiting.delete(reply.id);
-    if ("value" in reply) waiting?.resolve(reply.value as never);
-    else waiting?.reject(reply.unavailable ? storeUnavailable(reply.error) : reply.error);
+    const call = this.#calls.get(reply.id);
+    this.#calls.delete(reply.id);
+    if ("value" in reply) call?.resolve(reply.value);
+    else call?.reject(reply.unavailable ? storeUnavailable(reply.error) : reply.error);
   }
 
-  /** A thread that ended by itself has failed what waited for it; after a moment the next call starts another. */
+  /** If a thread ends by itself its calls fail, and after a moment the next call starts another one. */
   #exited(failure: Error): void {
     this.#worker = undefined;
-    for (const { reject } of this.#waiting.values()) reject(storeUnavailable(failure));
-    this.#waiting.clear();
+    for (const { reject } of this.#calls.values()) reject(storeUnavailable(failure));
+    this.#calls.clear();
     if (this.#isClosing) return;
     this.#ended = failure;
     this.#lost(failure.message);
     setTimeout(() => {
       if (!this.#isClosing) this.#ended = undefined;
-    }, START_AGAIN_MS).unref();
+    }, RESTART_DELAY_MS).unref();
   }
 }
 
-/** On the other side: that a call failed, and whether for want of the database. */
-export function failed(id: number, error: unknown): Reply {
-  const refusal = asRefusal(error);
-  const unavailable = refusal instanceof RequestError;
-  return { id, error: unavailable ? refusal.cause : error, unavailable };
+/** In the thread: the reply to a call that failed, and whether it did because the database is away. */
+export function failedReply(id: number, error: unknown): Reply {
+  const translated = translateError(error);
+  const unavailable = translated instanceof RequestError;
+  return { id, error: unavailable ? translated.cause : error, unavailable };
 }

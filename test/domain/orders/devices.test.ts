@@ -36,40 +36,40 @@ const SERVING = { id: KEY, object: "device", tank_id: "one", since: formatInstan
 /** Taken in, or replaced. */
 const NOTHING = { taken_in: null, replaced_device_id: null };
 
-test("a device is shown with the tank it serves, since when, how it is read, and what waits of it", () => {
-  const decision = decided(KNOWN, order.putDevice(EUI, {}));
+test("a device is resource with the tank it serves, since when, how it is read, and what waits of it", async () => {
+  const decision = await decided(KNOWN, order.putDevice(EUI, {}));
   expectNothing(decision);
   assert.deepEqual(decision.resource.object, { ...SERVING, waiting: 0, dropped: 0, ...NOTHING });
   const free = { id: "free", object: "device", tank_id: null, since: null, profile: "elsys", waiting: 7, dropped: 0, ...NOTHING };
-  assert.deepEqual(decided(KNOWN, order.putDevice("free", {})).resource.object, free);
+  assert.deepEqual((await decided(KNOWN, order.putDevice("free", {}))).resource.object, free);
 });
 
-test("one that nobody has heard of is known from then on, with a profile or without", () => {
-  assert.deepEqual(decided(KNOWN, order.putDevice("new", {})).devices, [{ id: "new", profile: null }]);
-  const { devices, audit: deeds } = decided(KNOWN, order.putDevice("new", { profile: "elsys" }));
-  assert.deepEqual(devices, [{ id: "new", profile: "elsys" }]);
-  assert.deepEqual(deeds, [
+test("one that nobody has heard of is known from then on, with a profile or without", async () => {
+  assert.deepEqual((await decided(KNOWN, order.putDevice("new", {}))).profiles, [{ id: "new", profile: null }]);
+  const { profiles, audit } = await decided(KNOWN, order.putDevice("new", { profile: "elsys" }));
+  assert.deepEqual(profiles, [{ id: "new", profile: "elsys" }]);
+  assert.deepEqual(audit, [
     { object: "device", id: "new", action: "changed", changes: { profile: { from: null, to: "elsys" } } },
   ]);
 });
 
-test("a device is assigned by naming its tank, which changes with it", () => {
-  const { resource: shown, tanks } = decided(KNOWN, order.putDevice("free", { tank_id: "one" }));
-  assert.deepEqual([shown.object["tank_id"], shown.object["replaced_device_id"]], ["one", EUI]);
+test("a device is assigned by naming its tank, which changes with it", async () => {
+  const { resource, tanks } = await decided(KNOWN, order.putDevice("free", { tank_id: "one" }));
+  assert.deepEqual([resource.object["tank_id"], resource.object["replaced_device_id"]], ["one", EUI]);
   assert.deepEqual(
     tanks.map(({ id, after: { tank: now } }) => [id, now.assigned_device_id, now.updated_at]),
     [["one", "free", NOW]],
   );
 });
 
-test("a device that serves the tank already keeps the id as the tank has it", () => {
-  for (const id of [EUI, KEY]) expectNothing(decided(KNOWN, order.putDevice(id, { tank_id: "one" })));
+test("a device that serves the tank already keeps the id as the tank has it", async () => {
+  for (const id of [EUI, KEY]) expectNothing(await decided(KNOWN, order.putDevice(id, { tank_id: "one" })));
 });
 
-test("a device in use is refused, or swapped where that is asked", () => {
-  assert.equal(refusedOf(KNOWN, order.putDevice("second", { tank_id: "one" })).error, "device_in_use");
-  const { resource: shown, tanks } = decided(KNOWN, order.putDevice("second", { tank_id: "one" }, { swap: true }));
-  assert.equal(shown.object["tank_id"], "one");
+test("a device in use is refused, or swapped where that is asked", async () => {
+  assert.equal((await refusedOf(KNOWN, order.putDevice("second", { tank_id: "one" }))).error, "device_in_use");
+  const { resource, tanks } = await decided(KNOWN, order.putDevice("second", { tank_id: "one" }, { swap: true }));
+  assert.equal(resource.object["tank_id"], "one");
   assert.deepEqual(
     tanks.map(({ id, after: { tank: now } }) => [id, now.assigned_device_id]),
     [
@@ -79,44 +79,39 @@ test("a device in use is refused, or swapped where that is asked", () => {
   );
 });
 
-test("the profile is the device's, the shape its tank's; both are kept where they are not named", () => {
-  const { resource: shown, devices, shapes, tanks } = decided(KNOWN, order.putDevice(KEY, { profile: "elsys", shape: SHAPE }));
-  assert.equal(shown.object["profile"], "elsys");
-  assert.deepEqual([devices, [...shapes], tanks.length], [[{ id: KEY, profile: "elsys" }], [["one", SHAPE]], 0]);
-  const moved = decided(KNOWN, order.putDevice("free", { tank_id: "one", shape: SHAPE }));
-  assert.deepEqual([moved.resource.object["profile"], moved.devices, [...moved.shapes]], ["elsys", [], [["one", SHAPE]]]);
-  assert.deepEqual(decided(KNOWN, order.putDevice("free", { profile: null })).devices, [{ id: "free", profile: null }]);
+test("the profile is the device's, the shape its tank's; both are kept where they are not named", async () => {
+  const { resource, profiles, shapes, tanks } = await decided(KNOWN, order.putDevice(KEY, { profile: "elsys", shape: SHAPE }));
+  assert.equal(resource.object["profile"], "elsys");
+  assert.deepEqual([profiles, [...shapes], tanks.length], [[{ id: KEY, profile: "elsys" }], [["one", SHAPE]], 0]);
+  const moved = await decided(KNOWN, order.putDevice("free", { tank_id: "one", shape: SHAPE }));
+  assert.deepEqual([moved.resource.object["profile"], moved.profiles, [...moved.shapes]], ["elsys", [], [["one", SHAPE]]]);
+  assert.deepEqual((await decided(KNOWN, order.putDevice("free", { profile: null }))).profiles, [{ id: "free", profile: null }]);
 });
 
-test("all that is wrong with a device is told at once", () => {
+test("all that is wrong with a device is told at once", async () => {
   const wrong = { tank_id: "nothing", profile: "elsis", shape: { kind: "egg" }, colour: "red" };
-  assert.deepEqual(wrongIn(KNOWN, order.putDevice("free", wrong)), ["colour", "profile", "shape.kind", "tank_id"]);
-  assert.deepEqual(wrongIn(KNOWN, order.putDevice("free", { tank_id: "gone" })), ["tank_id"]);
-  assert.deepEqual(wrongIn(KNOWN, order.putDevice("free", { tank_id: 5 })), ["tank_id"]);
-  assert.deepEqual(wrongIn(KNOWN, order.putDevice("free", { tank_id: null })), ["tank_id"]);
-  assert.deepEqual(wrongIn(KNOWN, order.putDevice("free", { shape: SHAPE })), ["shape"]);
+  assert.deepEqual(await wrongIn(KNOWN, order.putDevice("free", wrong)), ["colour", "profile", "shape.kind", "tank_id"]);
+  assert.deepEqual(await wrongIn(KNOWN, order.putDevice("free", { tank_id: "gone" })), ["tank_id"]);
+  assert.deepEqual(await wrongIn(KNOWN, order.putDevice("free", { tank_id: 5 })), ["tank_id"]);
+  assert.deepEqual(await wrongIn(KNOWN, order.putDevice("free", { tank_id: null })), ["tank_id"]);
+  assert.deepEqual(await wrongIn(KNOWN, order.putDevice("free", { shape: SHAPE })), ["shape"]);
   for (const fields of [null, [], "elsys"]) {
-    assert.equal(refusedOf(KNOWN, order.putDevice("free", fields)).error, "body_invalid");
+    assert.equal((await refusedOf(KNOWN, order.putDevice("free", fields))).error, "body_invalid");
   }
 });
 
-test("what can be no id is no device", () => {
+test("what can be no id is no device", async () => {
   for (const id of ["", "a\u0000b", "x".repeat(129), "\ud800"]) {
-    assert.equal(refusedOf(KNOWN, order.putDevice(id, {})).error, "device_unknown");
-    assert.equal(refusedOf(KNOWN, order.forgetDevice(id)).error, "device_unknown");
+    assert.equal((await refusedOf(KNOWN, order.putDevice(id, {}))).error, "device_unknown");
+    assert.equal((await refusedOf(KNOWN, order.forgetDevice(id))).error, "device_unknown");
   }
 });
 
-test("a device is forgotten unless it serves a tank", () => {
-  const {
-    resource: shown,
-    pendingRemoved: emptied,
-    devicesRemoved: forgotten,
-    audit: deeds,
-  } = decided(KNOWN, order.forgetDevice("free"));
-  assert.deepEqual([emptied, forgotten], [["free"], ["free"]]);
-  assert.deepEqual(shown.object, { id: "free", object: "device", deleted: true, removed: 7, served: null });
-  assert.deepEqual(deeds, [
+test("a device is forgotten unless it serves a tank", async () => {
+  const { resource, pendingRemoved, devicesRemoved, audit } = await decided(KNOWN, order.forgetDevice("free"));
+  assert.deepEqual([pendingRemoved, devicesRemoved], [["free"], ["free"]]);
+  assert.deepEqual(resource.object, { id: "free", object: "device", deleted: true, removed: 7, served: null });
+  assert.deepEqual(audit, [
     {
       object: "device",
       id: "free",
@@ -124,33 +119,31 @@ test("a device is forgotten unless it serves a tank", () => {
       changes: { profile: { from: "elsys", to: null }, waiting: { from: 7, to: null } },
     },
   ]);
-  assert.equal(refusedOf(KNOWN, order.forgetDevice(EUI)).error, "device_in_use");
-  assert.equal(refusedOf(KNOWN, order.forgetDevice("nobody")).error, "device_unknown");
+  assert.equal((await refusedOf(KNOWN, order.forgetDevice(EUI))).error, "device_in_use");
+  assert.equal((await refusedOf(KNOWN, order.forgetDevice("nobody"))).error, "device_unknown");
 });
 
-test("of a device that has served a tank, this is not forgotten", () => {
+test("of a device that has served a tank, this is not forgotten", async () => {
   const services = [
     { device: "free", until: NEW_YEAR, tankId: "one" },
     { device: "free", until: NOW, tankId: "two" },
   ];
-  const {
-    resource: shown,
-    pendingRemoved: emptied,
-    devicesRemoved: forgotten,
-    devices,
-  } = decided({ ...KNOWN, services }, order.forgetDevice("free"));
-  assert.deepEqual([emptied, forgotten, devices], [["free"], [], [{ id: "free", profile: null }]]);
-  assert.deepEqual(shown.object["served"], { tank_id: "two", until: formatInstant(NOW) });
+  const { resource, pendingRemoved, devicesRemoved, profiles } = await decided(
+    { ...KNOWN, services },
+    order.forgetDevice("free"),
+  );
+  assert.deepEqual([pendingRemoved, devicesRemoved, profiles], [["free"], [], [{ id: "free", profile: null }]]);
+  assert.deepEqual(resource.object["served"], { tank_id: "two", until: formatInstant(NOW) });
 });
 
-test("If-Match holds for a device, whatever waits of it meanwhile", () => {
+test("If-Match holds for a device, whatever waits of it meanwhile", async () => {
   const [free] = (KNOWN.devices ?? []).filter(({ id }) => id === "free") as [Device];
   for (const ifMatch of [deviceResource({ device: free, waiting: 99, dropped: 3 }).etag, "*"]) {
-    decided(KNOWN, order.putDevice("free", { profile: null }, { ifMatch }));
-    decided(KNOWN, order.forgetDevice("free", ifMatch));
+    await decided(KNOWN, order.putDevice("free", { profile: null }, { ifMatch }));
+    await decided(KNOWN, order.forgetDevice("free", ifMatch));
   }
-  const { etag: tag } = deviceResource({ device: { ...free, profile: null }, waiting: 7, dropped: 0 });
-  for (const given of [order.putDevice("free", { profile: null }, { ifMatch: tag }), order.forgetDevice("free", tag)]) {
-    assert.equal(refusedOf(KNOWN, given).error, "precondition_failed");
+  const { etag } = deviceResource({ device: { ...free, profile: null }, waiting: 7, dropped: 0 });
+  for (const given of [order.putDevice("free", { profile: null }, { ifMatch: etag }), order.forgetDevice("free", etag)]) {
+    assert.equal((await refusedOf(KNOWN, given)).error, "precondition_failed");
   }
 });

@@ -45,7 +45,7 @@ test("the making of a key that arrives again is answered as it was, also when th
   assert.deepEqual([again["id"], again["secret"]], [id, null]);
   assert.deepEqual(faults(await here.ask("POST", "/manage/v1/keys", { ...body, customer_id: "nobody" })), [
     "expires_at must be in the future",
-    "customer_id names no customer",
+    "customer_id no such customer",
   ]);
 });
 
@@ -151,7 +151,10 @@ test("many customers and tanks are judged before any is written, and written as 
     tanks: [...tanks, { ...TANK, id: "t3", owner_id: "c9", assigned_device_id: "D2" }, { ...TANK, id: "t4" }],
   });
   expect(bad, 400, "body_invalid");
-  assert.deepEqual(faults(bad), ["tanks[2].owner_id names no customer", "tanks[3].assigned_device_id serves tank t1 already"]);
+  assert.deepEqual(faults(bad), [
+    "tanks[2].owner_id no such customer",
+    "tanks[3].assigned_device_id is already assigned to tank t1",
+  ]);
   assert.equal((await here.ask("GET", "/v1/customers")).body["total_items"], 1);
   const dry = expect(await here.ask("POST", "/manage/v1/provision?dry_run=true", { customers, tanks }), 200);
   assert.deepEqual(dry, {
@@ -217,7 +220,7 @@ test("tanks exchange their devices within one provisioning, and no device is giv
   const twice = await here.ask("POST", "/manage/v1/provision", {
     tanks: [...swapped, { ...TANK, id: "t3", assigned_device_id: "d2" }],
   });
-  assert.deepEqual(faults(twice), ["tanks[2].assigned_device_id serves tank t1 already"]);
+  assert.deepEqual(faults(twice), ["tanks[2].assigned_device_id is already assigned to tank t1"]);
   expect(await here.ask("POST", "/manage/v1/provision", { tanks: swapped }), 200);
   assert.equal(expect(await here.ask("GET", "/manage/v1/devices/d2"), 200)["tank_id"], "t1");
   assert.equal(expect(await here.ask("GET", "/manage/v1/devices/d1"), 200)["tank_id"], "t2");
@@ -227,7 +230,7 @@ test("an id stands in one row of a provisioning alone, and of many changes the f
   const here = await world(t);
   const twice = await here.ask("POST", "/manage/v1/provision", { tanks: [{ id: "t1" }, { id: "t1", name: "Other" }] });
   expect(twice, 400, "body_invalid");
-  assert.deepEqual(faults(twice), ['tanks[1].id "t1" stands in tanks[0] already']);
+  assert.deepEqual(faults(twice), ['tanks[1].id "t1" is already used in tanks[0]']);
   const customers = Array.from({ length: 60 }, (_, i) => ({ id: `n${i}`, name: "N", email: "n@x.example" }));
   expect(await here.ask("POST", "/manage/v1/provision", { customers }), 200);
   const changed = customers.map(({ id }) => ({ id, name: "M", email: "m@x.example" }));

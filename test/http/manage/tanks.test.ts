@@ -45,7 +45,7 @@ test("everything that is wrong is told at once, with what the database knows", a
     "location.latitude must be from -90 to 90",
     "use_case must be one of residential, commercial, industrial",
     "shape.kind must be one of upright, rectangular, horizontal_cylinder, strapping_table",
-    "owner_id names no customer",
+    "owner_id no such customer",
   ]);
 });
 
@@ -78,7 +78,7 @@ test("a device in use is refused, and swapped when that is asked for; readings f
   expect(await reading(here, "d2", 22), 200);
   here.forward(60_000);
   const refused = expect(await here.ask("PATCH", `${PATH}/t1`, { assigned_device_id: "d2" }), 409, "device_in_use");
-  assert.match(String(refused["detail"]), /serves tank t2.*swap=true/);
+  assert.match(String(refused["detail"]), /is assigned to tank t2.*swap=true/);
   expect(await here.ask("PATCH", `${PATH}/t1?swap=true`, { assigned_device_id: "d2" }), 200);
   const other = expect(await here.ask("GET", `${PATH}/t2`), 200);
   assert.deepEqual([other["assigned_device_id"], other["updated_at"]], ["d1", "2026-11-14T09:31:00.000Z"]);
@@ -182,7 +182,7 @@ test("what was taken in and which device was replaced is told; a device that ser
 test("a new tank cannot swap, so this is not advised", async (t) => {
   const here = await world(t);
   const { detail } = expect(await here.ask("POST", PATH, { ...TANK, id: "t2" }), 409, "device_in_use");
-  assert.equal(detail, "Device d1 serves tank t1. Give that tank another device first.");
+  assert.equal(detail, "Device d1 is assigned to tank t1. Assign another device to that tank first.");
 });
 
 test("a customer whose devices serve others by now comes back without its tanks, and these one by one", async (t) => {

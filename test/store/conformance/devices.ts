@@ -73,7 +73,7 @@ export function deviceConformance(engine: Engine): void {
       assert.deepEqual(await deliverFills(store, KEY, [[1, 50]]), written === EUI ? ["new"] : ["unchanged"]);
     }
     assert.equal((await store.managedDevice(KEY))?.device.tank_id, "one");
-    const taken = { rejected: "assigned_device_id: this device serves tank one already" };
+    const taken = { rejected: "assigned_device_id: this device is already assigned to tank one" };
     assert.deepEqual(await putTanks(store, tank("two", "a", { assigned_device_id: EUI })), [taken]);
     await putTanks(store, tank("upper", "a", { assigned_device_id: "D1" }), tank("lower", "a", { assigned_device_id: "d1" }));
     await deliver(store, { device: "D1", at: 1, fill: 1 }, { device: "d1", at: 1, fill: 2 });

@@ -62,7 +62,7 @@ export function ownershipConformance(engine: Engine): void {
     await putCustomers(store, customer("a"), customer("b"));
     const one = tank("one", "a", { assigned_device_id: "device" });
     const two = tank("two", "b", { assigned_device_id: "device" });
-    const taken = (by: string) => ({ rejected: `assigned_device_id: this device serves tank ${by} already` });
+    const taken = (by: string) => ({ rejected: `assigned_device_id: this device is already assigned to tank ${by}` });
 
     assert.deepEqual(await putTanks(store, one, two), ["new", taken("one")]);
     assert.deepEqual(await tankCounts(store, "a", "b"), [1, 0]);

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { withReleasedField } from "../../../src/domain/commands/released.ts";
+import { withReleasedField } from "../../../src/domain/commands/command.ts";
 import { UNRESTRICTED } from "../../../src/domain/key.ts";
 import { tankResource } from "../../../src/domain/resource.ts";
 import type { Store } from "../../../src/domain/store.ts";

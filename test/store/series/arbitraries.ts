@@ -2,7 +2,7 @@
 
 import fc from "fast-check";
 import { FILL, type ReadingBatch } from "../../../src/domain/reading.ts";
-import { Block, type Columns, pack } from "../../../src/store/series/block.ts";
+import { Block, type Columns, packBlock } from "../../../src/store/series/block.ts";
 
 export const FIRST_INSTANT = Date.parse("0000-01-01T00:00:00.000Z");
 export const LAST_INSTANT = Date.parse("9999-12-31T23:59:59.999Z");
@@ -40,7 +40,7 @@ export const columnsOf = (pairs: readonly Pair[]): Columns => ({
   fills: Float64Array.from(pairs, ([, one]) => one),
 });
 
-export const blockOf = (pairs: readonly Pair[]): Block => new Block(pack(columnsOf(pairs)));
+export const blockOf = (pairs: readonly Pair[]): Block => new Block(packBlock(columnsOf(pairs)));
 
 export function pairsOf(block: Block): Pair[] {
   return Array.from({ length: block.length }, (_, i) => [block.instant(i), block.fill(i)]);

@@ -137,7 +137,7 @@ const MAKERS: readonly (readonly [weight: number, make: Maker])[] = [
     2,
     (random, number) => ({
       type: "provision",
-      isDry: random.chance(0.2),
+      isDryRun: random.chance(0.2),
       customers: [{ newId: `cus-${number}`, fields: { id: random.pick(CUSTOMERS), ...ofCustomer(random) } }],
       tanks: [0, 1].map((i) => ({ newId: `tank-${number}-${i}`, fields: newTank(random) })),
     }),

@@ -8,7 +8,7 @@ import { choice, LIST_PARAMETERS, listJson, listSchema, pageQuery, textFilter } 
 import type { Route } from "../../route.ts";
 import { manageRoute } from "./shared.ts";
 
-export const auditSchemas = {
+export const schemas = {
   AuditEntry: object(
     {
       number: integer({ minimum: 1, description: "Sequence number from 1, without gaps", examples: [4711] }),
@@ -32,7 +32,7 @@ export const auditSchemas = {
   AuditList: listSchema(ref("AuditEntry"), "One page of the audit log"),
 };
 
-export const auditRoutes: readonly Route[] = [
+export const routes: readonly Route[] = [
   manageRoute({
     path: "/manage/v1/audit",
     operation: "listAudit",

@@ -12,7 +12,7 @@ import { commandRoute, create, jsonBody, MERGE_PATCH, manageRoute, patchBody, re
 
 const PATH = "/manage/v1/customers";
 
-export const managedCustomerSchemas = {
+export const schemas = {
   ManagedCustomer: object(
     { ...CustomerObject.properties, deleted: boolean({ description: "Whether the customer is deleted", examples: [false] }) },
     { description: "A customer, as the operator sees it" },
@@ -24,7 +24,7 @@ export const managedCustomerSchemas = {
 
 const one = (description: string) => ({ schema: ref("ManagedCustomer"), description, etag: true as const });
 
-export const managedCustomerRoutes: readonly Route[] = [
+export const routes: readonly Route[] = [
   manageRoute({
     path: PATH,
     operation: "searchCustomers",

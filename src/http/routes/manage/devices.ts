@@ -47,7 +47,7 @@ const InspectedDevice = object(
   {
     ...Device.properties,
     waits_because: nullable(
-      text({ description: "Why its newest reading is pending", examples: [null, "the device serves no tank"] }),
+      text({ description: "Why its newest reading is pending", examples: [null, "the device is not assigned to a tank"] }),
     ),
     newest_waiting: nullable(NewestPending),
   },
@@ -58,7 +58,7 @@ const LastServed = object(
   { description: "The tank it served last; null if none" },
 );
 
-export const deviceSchemas = {
+export const schemas = {
   Device,
   InspectedDevice,
   ChangedDevice: object(
@@ -91,7 +91,7 @@ const changeExample = {
   shape: { kind: "upright", height: 2.1, unit: "m", sensor_height: 2.3 },
 };
 
-export const deviceRoutes: readonly Route[] = [
+export const routes: readonly Route[] = [
   manageRoute({
     path: PATH,
     operation: "listDevices",

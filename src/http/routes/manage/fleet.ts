@@ -9,7 +9,7 @@ import { choice, duration, listJson, listSchema, PAGE_PARAMETERS, prefixFilter, 
 import type { Route } from "../../route.ts";
 import { manageRoute } from "./shared.ts";
 
-export const fleetSchemas = {
+export const schemas = {
   FleetTank: object(
     {
       object: literal("fleet_tank", { description: "Always `fleet_tank`" }),
@@ -27,7 +27,7 @@ export const fleetSchemas = {
   FleetList: listSchema(ref("FleetTank"), "One page of the fleet, the most urgent first"),
 };
 
-export const fleetRoutes: readonly Route[] = [
+export const routes: readonly Route[] = [
   manageRoute({
     path: "/manage/v1/fleet",
     operation: "listFleet",

@@ -50,7 +50,7 @@ const secret = nullableText({
   examples: ["tm_4kB9vQ2mZt8xR1nLw7Hc5JyD3fG6sA0uQ9aZ"],
 });
 
-export const keySchemas = {
+export const schemas = {
   Key,
   CreatedKey: object({ ...Key.properties, secret }, { description: "A new key with its secret" }),
   KeyList: listSchema(ref("Key"), "One page of keys"),
@@ -66,7 +66,7 @@ const created = {
   statuses: [201],
 } as const;
 
-export const keyRoutes: readonly Route[] = [
+export const routes: readonly Route[] = [
   manageRoute({
     path: PATH,
     operation: "listKeys",

@@ -17,7 +17,7 @@ const Count = object({
   unchanged: integer({ minimum: 0 }),
 });
 
-export const provisionSchemas = {
+export const schemas = {
   Provisioning: object(
     {
       object: literal("provisioning", { description: "Always `provisioning`" }),
@@ -48,7 +48,7 @@ const example = {
   tanks: [newTankExample],
 };
 
-export const provisionRoutes: readonly Route[] = [
+export const routes: readonly Route[] = [
   manageRoute({
     method: "POST",
     path: PATH,
@@ -67,7 +67,7 @@ export const provisionRoutes: readonly Route[] = [
         type: "provision",
         customers: customers.map((fields) => ({ newId: management.newId("cus"), fields })),
         tanks: tanks.map((fields) => ({ newId: management.newId("tank"), fields })),
-        isDry: parameters.dry_run,
+        isDryRun: parameters.dry_run,
       } as const;
       const idempotencyKey = parameters.dry_run ? undefined : idempotencyKeyOf(PATH, request);
       const { resource, replayed } = await management.execute(command, key.id, idempotencyKey);

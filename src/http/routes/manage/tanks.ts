@@ -37,7 +37,7 @@ const ManagedTank = object(
   { description: "A tank, as the operator sees it" },
 );
 
-export const managedTankSchemas = {
+export const schemas = {
   ManagedTank,
   ChangedTank: object(
     { ...ManagedTank.properties, taken_in: ReleasedReadings },
@@ -65,7 +65,7 @@ export const newTankExample = {
 
 export const SWAP = flag("If the device serves another tank, the two tanks exchange their devices", false);
 
-export const managedTankRoutes: readonly Route[] = [
+export const routes: readonly Route[] = [
   manageRoute({
     path: PATH,
     operation: "searchTanks",

@@ -1,0 +1,161 @@
+// What an import changes: each record is decided on what the records before it left. Nothing is written here.
+
+import { isDeepStrictEqual } from "node:util";
+import { type AuditedChange, differences } from "./audit.ts";
+import { type Change, type CustomerState, changesBetween, hasSameFields, type TankWithShape } from "./changes.ts";
+import { assignmentObjects, type DeviceAssignment, deviceKey, deviceObject, unknownDevice } from "./device.ts";
+import { DeviceUse } from "./device-use.ts";
+import type { Lookups } from "./lookups.ts";
+import type { CustomerRecord, DeviceRecord, DeviceWithHistory, RecordOutcome, TankRecord } from "./records.ts";
+
+export type ImportPlan<S> = { readonly outcomes: RecordOutcome[]; readonly changes: Change<S>[] };
+
+export async function planCustomerImport(
+  lookups: Lookups,
+  records: readonly CustomerRecord[],
+): Promise<ImportPlan<CustomerState>> {
+  const known = await lookups.customers(records.map(recordId));
+  return planImport<Exclude<CustomerRecord, { remove: string }>, CustomerState>(records, known, "customer", (record, before) => {
+    const last_seen_at = latest(record.customer.last_seen_at, before?.customer.last_seen_at ?? null);
+    const after = { customer: { ...record.customer, last_seen_at }, deleted: record.deleted };
+    const isSame = before !== undefined && before.deleted === after.deleted && hasSameFields(after.customer, before.customer);
+    return isSame ? "unchanged" : after;
+  });
+}
+
+export async function planTankImport(lookups: Lookups, records: readonly TankRecord[]): Promise<ImportPlan<TankWithShape>> {
+  const tanks = records.flatMap((record) => ("remove" in record ? [] : [record.tank]));
+  const known = await lookups.tanks(records.map(recordId));
+  const owners = await lookups.customers(tanks.map(({ owner_id }) => owner_id));
+  const use = new DeviceUse(await lookups.devices(tanks.map(({ assigned_device_id }) => deviceKey(assigned_device_id))));
+  return planImport<Exclude<TankRecord, { remove: string }>, TankWithShape>(
+    records,
+    known,
+    "tank",
+    (record, before) => {
+      const { tank, deleted, shape = before?.shape ?? null } = record;
+      const isSame = before !== undefined && before.deleted === deleted && hasSameFields(tank, before.tank);
+      if (isSame && isDeepStrictEqual(shape, before.shape)) return "unchanged";
+      if (!owners.has(tank.owner_id)) return { rejected: "owner_id: there is no customer with this id" };
+      const other = deleted ? undefined : use.conflictOf(tank);
+      return other === undefined
+        ? { tank, deleted, shape }
+        : { rejected: `assigned_device_id: this device is already assigned to tank ${other}` };
+    },
+    (before, after) => {
+      if (before?.deleted === false) use.release(before.tank);
+      if (!after.deleted) use.assign(after.tank);
+    },
+  );
+}
+
+type Removal = { readonly remove: string };
+type ObjectRecord = CustomerRecord | TankRecord;
+
+function recordId(record: ObjectRecord): string {
+  if ("remove" in record) return record.remove;
+  return "customer" in record ? record.customer.id : record.tank.id;
+}
+
+function planImport<R extends ObjectRecord, S extends { readonly deleted: boolean }>(
+  records: readonly (R | Removal)[],
+  known: ReadonlyMap<string, S>,
+  kind: string,
+  decide: (record: R, before: S | undefined) => S | RecordOutcome,
+  changed: (before: S | undefined, after: S) => void = () => {},
+): ImportPlan<S> {
+  const states = new Map(known);
+  function removed(before: S | undefined): S | RecordOutcome {
+    if (before === undefined) return { rejected: `id: there is no ${kind} with this id to delete` };
+    return before.deleted ? "unchanged" : { ...before, deleted: true };
+  }
+  const outcomes = records.map((record): RecordOutcome => {
+    const id = recordId(record);
+    const before = states.get(id);
+    const after = "remove" in record ? removed(before) : decide(record, before);
+    if (typeof after === "string" || "rejected" in after) return after;
+    changed(before, after);
+    states.set(id, after);
+    return before === undefined ? "new" : "changed";
+  });
+  return { outcomes, changes: changesBetween(known, states) };
+}
+
+function latest(a: number | null, b: number | null): number | null {
+  return a === null || (b !== null && b > a) ? b : a;
+}
+
+export type DeviceImportPlan = {
+  readonly outcomes: RecordOutcome[];
+  /** The changed devices. Which tank each serves does not change. */
+  readonly devices: readonly DeviceWithHistory[];
+  readonly audit: readonly AuditedChange[];
+};
+
+/** A device's past is only added to, so that importing an old file loses no assignment. */
+export async function planDeviceImport(lookups: Lookups, records: readonly DeviceRecord[]): Promise<DeviceImportPlan> {
+  const known = await loadDevices(
+    lookups,
+    records.map(({ id }) => id),
+  );
+  const tanks = await lookups.tanks(records.flatMap(({ assignments = [] }) => assignments.map(({ tankId }) => tankId)));
+  const states = new Map(known);
+  const outcomes = records.map((record): RecordOutcome => {
+    const before = states.get(record.id);
+    const unknown = record.assignments?.findIndex(({ tankId }) => !tanks.has(tankId)) ?? -1;
+    if (unknown !== -1) return { rejected: `services[${unknown}].tank_id: there is no tank with this id` };
+    const after = mergeRecord(record, before ?? newDevice(record.id));
+    if ("rejected" in after) return after;
+    if (isDeepStrictEqual(after, before)) return "unchanged";
+    states.set(record.id, after);
+    return before === undefined ? "new" : "changed";
+  });
+  const changes = changesBetween(known, states);
+  return {
+    outcomes,
+    devices: changes.map(({ after }) => after),
+    audit: changes.flatMap(({ id, before, after }) => auditDevice(id, before ?? newDevice(id), after)),
+  };
+}
+
+async function loadDevices(lookups: Lookups, ids: readonly string[]): Promise<Map<string, DeviceWithHistory>> {
+  const devices = await lookups.devices(ids);
+  const assignments = Map.groupBy(await lookups.assignments(ids), ({ device }) => device);
+  return new Map(
+    Array.from(devices, ([id, { device, dropped }]) => [id, { device, dropped, assignments: assignments.get(id) ?? [] }]),
+  );
+}
+
+const newDevice = (id: string): DeviceWithHistory => ({ device: unknownDevice(id), dropped: 0, assignments: [] });
+
+function mergeRecord(record: DeviceRecord, before: DeviceWithHistory): DeviceWithHistory | { readonly rejected: string } {
+  const { tank_id, since, profile } = before.device;
+  if (record.tank_id !== undefined && record.tank_id !== tank_id) {
+    const current = tank_id === null ? "no tank" : `tank ${tank_id}`;
+    return { rejected: `tank_id: this device is assigned to ${current}; assign it with the tank's own line` };
+  }
+  return {
+    device: {
+      ...before.device,
+      since: Math.max(since, record.since ?? since),
+      profile: record.profile === undefined ? profile : record.profile,
+    },
+    dropped: Math.max(before.dropped, record.dropped ?? 0),
+    assignments: mergeAssignments(before.assignments, record.assignments ?? []),
+  };
+}
+
+function mergeAssignments(known: readonly DeviceAssignment[], added: readonly DeviceAssignment[]): DeviceAssignment[] {
+  const byEnd = new Map([...known, ...added].map((assignment) => [assignment.until, assignment]));
+  return [...byEnd.values()].sort((a, b) => a.until - b.until);
+}
+
+function auditDevice(id: string, before: DeviceWithHistory, after: DeviceWithHistory): AuditedChange[] {
+  const changes = differences(auditedFields(before), auditedFields(after));
+  return Object.keys(changes).length === 0 ? [] : [{ object: "device", id, action: "changed", changes }];
+}
+
+function auditedFields({ device, assignments }: DeviceWithHistory): Readonly<Record<string, unknown>> {
+  const { profile, since } = deviceObject(device);
+  return { profile, since, services: assignments.length === 0 ? null : assignmentObjects(assignments) };
+}

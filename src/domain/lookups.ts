@@ -1,0 +1,27 @@
+// What rules may look up while they decide, within the transaction that stores their decision. Unknown ids are left out.
+
+import type { TankWithShape } from "./changes.ts";
+import type { DeviceAssignment } from "./device.ts";
+import type { StoredKey } from "./key.ts";
+import type { ManagedCustomer, ManagedDevice } from "./resource.ts";
+
+export interface Lookups {
+  customers(ids: readonly string[]): Promise<ReadonlyMap<string, ManagedCustomer>>;
+  tanks(ids: readonly string[]): Promise<ReadonlyMap<string, TankWithShape>>;
+  /** The live tanks of these customers. */
+  tanksOfOwners(ids: readonly string[]): Promise<readonly TankWithShape[]>;
+  /** The tanks that were deleted together with these customers. */
+  tanksDeletedWith(ids: readonly string[]): Promise<readonly TankWithShape[]>;
+  devices(ids: readonly string[]): Promise<ReadonlyMap<string, ManagedDevice>>;
+  /** Past assignments of these devices, oldest first. */
+  assignments(deviceIds: readonly string[]): Promise<readonly DeviceAssignment[]>;
+  keys(ids: readonly string[]): Promise<ReadonlyMap<string, StoredKey>>;
+}
+
+/** One object of a lookup, or undefined. */
+export async function findOne<T>(
+  lookup: (ids: readonly string[]) => Promise<ReadonlyMap<string, T>>,
+  id: string,
+): Promise<T | undefined> {
+  return (await lookup([id])).get(id);
+}

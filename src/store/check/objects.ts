@@ -1,0 +1,194 @@
+// Checks customers, tanks, devices, keys and the audit log.
+
+import { errorInCustomer } from "../../domain/customer.ts";
+import { deviceKey } from "../../domain/device.ts";
+import { displayInstant } from "../../domain/instant.ts";
+import { errorInKey, type StoredKey } from "../../domain/key.ts";
+import type { PendingReading } from "../../domain/placement.ts";
+import { errorsInProfile } from "../../domain/profile.ts";
+import type { Reading } from "../../domain/reading.ts";
+import { errorsInShape } from "../../domain/shape.ts";
+import { errorInTank } from "../../domain/tank.ts";
+import { isObject } from "../../domain/validate.ts";
+import { type FleetRow, fleetRow } from "../fleet-row.ts";
+import { lastReading } from "../series/block.ts";
+import type { Head } from "../series/merge.ts";
+import { EARLIEST } from "../series/rank-index.ts";
+import { type CheckResult, Inconsistencies, type Inconsistency, repairable, unrepairable } from "./inconsistency.ts";
+import type { CheckReads, CustomerRow, TankRow } from "./operations.ts";
+import { checkRankIndex } from "./rank-index.ts";
+import { type CheckedReadings, checkReadings } from "./readings.ts";
+
+const MAX_ENTRIES_LISTED = 5;
+
+export function checkCustomer({ customer, deletedFlag, ownedTanks }: CustomerRow): CheckResult {
+  const { id, tank_count } = customer;
+  const count = tank_count === ownedTanks ? [] : repairable(`it has ${ownedTanks} tanks, tank_count says ${tank_count}`);
+  return { where: `customer ${id}`, found: [...objectErrors(errorInCustomer(customer), deletedFlag), ...count] };
+}
+
+/** What the rules of the interface say of a stored object. */
+function objectErrors(error: string | undefined, deletedFlag: unknown): Inconsistency[] {
+  const flag = isFlag(deletedFlag) ? undefined : `deleted: should be 0 or 1, it is ${deletedFlag}`;
+  return [error, flag]
+    .filter((message) => message !== undefined)
+    .flatMap((message) => unrepairable(`${message}; correct it and import it again`));
+}
+
+const isFlag = (value: unknown): boolean => typeof value === "boolean" || value === 0 || value === 1;
+export const isLive = ({ deletedFlag }: TankRow): boolean => Number(deletedFlag) === 0;
+
+export type CheckedTank = CheckResult & { readonly row: TankRow; readonly readings: CheckedReadings };
+
+export async function checkTank(reads: CheckReads, row: TankRow): Promise<CheckedTank> {
+  const { tank, head, deletedFlag } = row;
+  const readings = checkReadings(head, await reads.blocksOf(tank.id));
+  const { segments } = readings;
+  const inBlocks = segments?.reduce((sum, { count }) => sum + count, 0);
+  const wrongInBlocks = head?.inBlocks !== undefined && inBlocks !== undefined && head.inBlocks !== inBlocks;
+  const found = [
+    ...objectErrors(errorInTank(tank), deletedFlag),
+    ...shapeErrors(row.shape),
+    ...readings.found,
+    ...(wrongInBlocks ? repairable(`it has ${inBlocks} readings in blocks, the head says ${head?.inBlocks}`) : []),
+    ...(segments === undefined ? [] : checkRankIndex(await reads.storedGroups("readings", tank.id), segments, [EARLIEST])),
+    // Without a valid flag it is unknown whether the tank belongs to the fleet.
+    ...(isFlag(deletedFlag) ? [...fleetErrors(row), ...assignmentErrors(row)] : []),
+  ];
+  return { where: `tank ${tank.id}`, found, row, readings };
+}
+
+/** Whether the latest reading and the threshold that the fleet has are those of the tank. */
+function fleetErrors(row: TankRow): Inconsistency[] {
+  const { tank, head, fleet } = row;
+  const latest = latestOf(head);
+  if (latest === "unreadable") return [];
+  if (!isLive(row)) {
+    if (fleet !== undefined) return repairable("it is deleted, but still in the fleet");
+    const isStored = row.latest === undefined || head === undefined || hasReading(row.latest, latest);
+    return isStored ? [] : repairable("the latest reading stored beside its head is another one");
+  }
+  if (fleet === undefined) return repairable("it is not in the fleet");
+  const threshold = tank.min_fill_alert_percentage;
+  const expected = fleetRow(threshold, latest);
+  const isSame = (["at", "fill", "urgency", "heard"] as const).every((column) => fleet[column] === expected[column]);
+  if (isSame && fleet.threshold === threshold) return [];
+  const display = ({ at, fill }: FleetRow): string => (fill === null ? "none" : `${fill} at ${displayInstant(at)}`);
+  return repairable(
+    `its latest reading is ${display(expected)} with threshold ${threshold}, the fleet says ${display(fleet)} with ${fleet.threshold}`,
+  );
+}
+
+function hasReading({ at, fill }: Pick<FleetRow, "at" | "fill">, latest: Reading | undefined): boolean {
+  return at === (latest?.created_at ?? EARLIEST) && fill === (latest?.fill_percentage ?? null);
+}
+
+export function latestOf(head: Head | undefined): Reading | undefined | "unreadable" {
+  try {
+    return head === undefined ? undefined : lastReading(head.data);
+  } catch {
+    return "unreadable";
+  }
+}
+
+function assignmentErrors(row: TankRow): Inconsistency[] {
+  const { tank, deviceTank, isDeviceElsewhere } = row;
+  // A device that two live tanks name is reported once, with the device.
+  if (!isLive(row) || deviceTank === tank.id || isDeviceElsewhere) return [];
+  const actual = deviceTank === undefined ? "is unknown" : deviceTank === null ? "serves none" : `serves ${deviceTank}`;
+  return repairable(`its device ${deviceKey(tank.assigned_device_id)} should serve it, but ${actual}`);
+}
+
+function shapeErrors(shape: string | null): Inconsistency[] {
+  if (shape === null) return [];
+  const parsed = parse(shape);
+  if (parsed === undefined) return unrepairable("its shape cannot be read: set it again");
+  const [error] = errorsInShape(parsed.value);
+  return error === undefined ? [] : unrepairable(`${error.field}: ${error.message}; set its shape again`);
+}
+
+export async function checkDevices(reads: CheckReads): Promise<CheckResult[]> {
+  const results: CheckResult[] = [];
+  const report = (device: string, found: Inconsistency[]): void => void results.push({ where: `device ${device}`, found });
+  for (const { device, tanks } of await reads.sharedDevices()) {
+    const message = `it should serve one tank, but ${tanks.join(" and ")} name it: assign another device to one of them`;
+    report(device, unrepairable(message));
+  }
+  for (const { id, tank, tankDevice } of await reads.misassignedDevices()) {
+    const actual = tankDevice === null ? "which is not a live tank" : `which has device ${tankDevice}`;
+    report(id, repairable(`it serves tank ${tank}, ${actual}`));
+  }
+  for (const { id, stored, counted } of await reads.wrongPendingCounts()) {
+    report(id, repairable(`it has ${counted} pending readings, its count says ${stored}`));
+  }
+  for (const id of await reads.unknownPendingDevices()) report(id, repairable("it has pending readings, but is unknown"));
+  for (const { device, tankId, until } of await reads.assignmentsOfUnknownTanks()) {
+    const message = `it served tank ${tankId} until ${displayInstant(until)}, which does not exist: restore a backup`;
+    report(device, unrepairable(message));
+  }
+  for await (const [id, profile] of reads.profiles()) {
+    const found = profileErrors(profile);
+    if (found.length > 0) report(id, found);
+  }
+  const pending = new Map<string, Inconsistencies>();
+  for await (const reading of reads.allPending()) {
+    const message = pendingError(reading);
+    if (message === undefined) continue;
+    const found = pending.get(reading.device) ?? new Inconsistencies();
+    found.add("pending", false, () => message);
+    pending.set(reading.device, found);
+  }
+  for (const [device, found] of pending) report(device, found.list());
+  return results;
+}
+
+function profileErrors(profile: string): Inconsistency[] {
+  const parsed = parse(profile);
+  if (parsed === undefined) return unrepairable("its profile cannot be read: set it again");
+  const [error] = errorsInProfile(parsed.value);
+  return error === undefined ? [] : unrepairable(`${error.field}: ${error.message}; set its profile again`);
+}
+
+function pendingError({ created_at, fill, payload }: PendingReading): string | undefined {
+  if (payload === null && fill !== null) return undefined;
+  if (payload !== null && isObject(parse(payload)?.value)) return undefined;
+  const problem = payload === null ? "has neither a fill nor a payload" : "has a payload that cannot be read";
+  return `its pending reading of ${displayInstant(created_at)} ${problem}: restore a backup, or delete the device with its pending readings`;
+}
+
+export function checkKeys(keys: readonly StoredKey[]): CheckResult[] {
+  const ids = new Set(keys.map(({ id }) => id));
+  return keys.flatMap((key) => {
+    const isLost = key.replaced_by !== null && !ids.has(key.replaced_by);
+    const error = errorInKey(key) ?? (isLost ? `its successor ${key.replaced_by} does not exist` : undefined);
+    return error === undefined ? [] : [{ where: `key ${key.id}`, found: unrepairable(`${error}; revoke it and create another`) }];
+  });
+}
+
+/** Entries are numbered from 1 without gaps. */
+export async function checkAudit(reads: CheckReads): Promise<CheckResult> {
+  const { count, first, last } = await reads.auditNumbers();
+  const isComplete = count === 0 || (first === 1 && last === count);
+  const unreadable: number[] = [];
+  for await (const [number, changes] of reads.auditChanges()) {
+    if (!isObject(parse(changes)?.value)) unreadable.push(number);
+    if (unreadable.length === MAX_ENTRIES_LISTED) break;
+  }
+  return {
+    where: "the audit log",
+    found: [
+      ...(isComplete ? [] : unrepairable(`it has ${count} entries, numbered ${first} to ${last}: some are missing`)),
+      ...(unreadable.length === 0
+        ? []
+        : unrepairable(`the changes of entry ${unreadable.join(", ")} cannot be read: restore a backup`)),
+    ],
+  };
+}
+
+function parse(text: string): { readonly value: unknown } | undefined {
+  try {
+    return { value: JSON.parse(text) };
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,52 @@
+// Keeps the rank indexes of lists, in the transaction that changes their entries, after the entries are written.
+
+import { LIST_END, LIST_START, type ListEntry, type ListKind, type ListMove, seriesOf } from "../series/lists.ts";
+import { RankIndex, SEGMENT_MAX, SEGMENT_SIZE } from "../series/rank-index.ts";
+import { loadIndexes, saveIndexes } from "./rank-indexes.ts";
+import type { ListSegment, StoreTransaction } from "./transaction.ts";
+
+type FoundListSegment = ListSegment & { readonly series: string; readonly rank: number };
+
+export async function updateList(tx: StoreTransaction, kind: ListKind, moves: readonly ListMove[]): Promise<void> {
+  const change = (entry: ListEntry | undefined, delta: number) =>
+    entry === undefined ? [] : [{ series: seriesOf(kind, entry.key), key: entry.key, at: entry.at, delta }];
+  const changes = moves.flatMap(({ removed, added }) => [...change(removed, -1), ...change(added, 1)]);
+  if (changes.length === 0) return;
+  const indexes = await loadIndexes(tx, "lists", changes);
+  for (const { series, at, delta } of changes) indexes.get(series)?.grow(at, delta);
+  const segments = new Map<string, FoundListSegment>();
+  for (const { series, key, at, delta } of changes) {
+    if (delta < 0) continue;
+    const index = indexes.get(series);
+    const found = index === undefined || index.isEmpty ? { at: LIST_START, end: LIST_END, rank: 0 } : index.segmentAt(at);
+    segments.set(`${found.at.join(" ")} ${series}`, { series, key, ...found, end: found.end ?? LIST_END });
+  }
+  for (const segment of await tx.oversizedSegments(kind, [...segments.values()])) {
+    const index = indexes.get(segment.series);
+    if (index === undefined || index.isEmpty) {
+      await rebuildListIndex(tx, kind, segment.key);
+      continue;
+    }
+    const { starts } = await tx.segmentStarts(kind, segment);
+    starts.slice(1).forEach((start, i) => {
+      index.insert(start, segment.rank + (i + 1) * SEGMENT_SIZE);
+    });
+  }
+  await saveIndexes(tx, "lists", indexes);
+}
+
+/** A short list has no index. */
+export async function rebuildListIndex(tx: StoreTransaction, kind: ListKind, key: string | null): Promise<void> {
+  const series = seriesOf(kind, key);
+  const { starts, total } = await tx.segmentStarts(kind, { key, at: LIST_START, end: LIST_END });
+  const segments = starts.map((start, i) => ({
+    at: i === 0 ? LIST_START : start,
+    count: Math.min(SEGMENT_SIZE, total - i * SEGMENT_SIZE),
+  }));
+  const groups = total > SEGMENT_MAX ? RankIndex.build(segments) : [];
+  await tx.removeRankIndex("lists", series);
+  await tx.putRankGroups(
+    "lists",
+    groups.map((group) => ({ series, group })),
+  );
+}

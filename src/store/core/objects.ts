@@ -1,0 +1,72 @@
+// Stores changed customers and tanks, with everything that follows from them: lists, counts, the fleet, which device serves
+// which tank, and the audit log.
+
+import { type AuditContext, auditCustomers, auditTanks } from "../../domain/audit.ts";
+import { affectedDevices, type Change, type CustomerState, deviceMoves, type TankState } from "../../domain/changes.ts";
+import { customerMove, LISTS, tankMove } from "../series/lists.ts";
+import { updateList } from "./lists.ts";
+import { lookupsOn } from "./lookups.ts";
+import type { StoreTransaction } from "./transaction.ts";
+
+const CUSTOMER_LISTS = [LISTS.customers, LISTS.customersByEmail];
+const TANK_LISTS = [LISTS.tanks, LISTS.tanksOfOwner];
+
+export async function writeCustomers(
+  tx: StoreTransaction,
+  changes: readonly Change<CustomerState>[],
+  context: AuditContext,
+): Promise<void> {
+  if (changes.length === 0) return;
+  await tx.putCustomers(changes, context.at);
+  for (const kind of CUSTOMER_LISTS) {
+    await updateList(
+      tx,
+      kind,
+      changes.map((change) => customerMove(kind, change)),
+    );
+  }
+  await tx.appendAudit(auditCustomers(changes), context);
+}
+
+/** Returns the devices that serve another tank now. */
+export async function writeTanks(
+  tx: StoreTransaction,
+  changes: readonly Change<TankState>[],
+  context: AuditContext,
+): Promise<string[]> {
+  if (changes.length === 0) return [];
+  await tx.putTanks(changes, context.at);
+  for (const kind of TANK_LISTS) {
+    await updateList(
+      tx,
+      kind,
+      changes.map((change) => tankMove(kind, change)),
+    );
+  }
+  await tx.addTankCounts(tankCountDeltas(changes));
+  await tx.setThresholds(changedThresholds(changes));
+  const devices = await lookupsOn(tx).devices(affectedDevices(changes));
+  const moves = deviceMoves(changes, devices, context.at);
+  if (moves.length > 0) await tx.moveDevices(moves);
+  await tx.appendAudit(auditTanks(changes), context);
+  return moves.filter(({ device }) => device.tank_id !== null).map(({ device }) => device.id);
+}
+
+function tankCountDeltas(changes: readonly Change<TankState>[]): Map<string, number> {
+  const deltas = new Map<string, number>();
+  const add = (owner: string | null | undefined, delta: number): void => {
+    if (owner != null) deltas.set(owner, (deltas.get(owner) ?? 0) + delta);
+  };
+  for (const change of changes) {
+    const { removed, added } = tankMove(LISTS.tanksOfOwner, change);
+    add(removed?.key, -1);
+    add(added?.key, 1);
+  }
+  return new Map([...deltas].filter(([, delta]) => delta !== 0));
+}
+
+function changedThresholds(changes: readonly Change<TankState>[]): Map<string, number | null> {
+  const thresholdOf = ({ tank, deleted }: TankState): number | null => (deleted ? null : tank.min_fill_alert_percentage);
+  const changed = changes.filter(({ before, after }) => before === undefined || thresholdOf(before) !== thresholdOf(after));
+  return new Map(changed.map(({ id, after }) => [id, thresholdOf(after)]));
+}

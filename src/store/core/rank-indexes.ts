@@ -1,0 +1,27 @@
+// Loads and saves the parts of rank indexes that a write needs.
+
+import { RankIndex } from "../series/rank-index.ts";
+import type { RankTable, SeriesPosition, StoreTransaction } from "./transaction.ts";
+
+/** By series, with the paths to these positions. */
+export async function loadIndexes(
+  tx: StoreTransaction,
+  table: RankTable,
+  positions: readonly SeriesPosition[],
+): Promise<Map<string, RankIndex>> {
+  if (positions.length === 0) return new Map();
+  const groups = Map.groupBy(await tx.rankGroups(table, positions), ({ series }) => series);
+  const series = new Set(positions.map((position) => position.series));
+  return new Map(Array.from(series, (name) => [name, new RankIndex((groups.get(name) ?? []).map(({ group }) => group))]));
+}
+
+export async function saveIndexes(
+  tx: StoreTransaction,
+  table: RankTable,
+  indexes: ReadonlyMap<string, RankIndex>,
+): Promise<void> {
+  await tx.putRankGroups(
+    table,
+    Array.from(indexes).flatMap(([series, index]) => index.changes().map((group) => ({ series, group }))),
+  );
+}

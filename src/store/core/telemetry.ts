@@ -1,0 +1,107 @@
+// Stores readings of tanks: appends where it can, merges the rest.
+
+import { READING_OUTCOMES, type ReadingBatch } from "../../domain/reading.ts";
+import {
+  appendsOf,
+  type Head,
+  instantsNeeded,
+  lateReadings,
+  markAppended,
+  mergeReadings,
+  positionsByTank,
+  splitLongHead,
+  type TelemetryUpdate,
+} from "../series/merge.ts";
+import { LATEST, RankIndex } from "../series/rank-index.ts";
+import { loadIndexes, saveIndexes } from "./rank-indexes.ts";
+import type { StoreTransaction } from "./transaction.ts";
+
+const TANK_UNKNOWN = READING_OUTCOMES.indexOf("tank_unknown");
+
+/** Outcomes are indexes into `READING_OUTCOMES`. */
+export type StoredReadings = { readonly outcomes: Uint8Array; readonly longHeads: readonly string[] };
+
+/**
+ * Readings that are newer than all their tank has, nearly all of them, are appended without reading the head. `appendFirst`
+ * off merges everything, with all heads locked in order: it never has to wait while it holds a head.
+ */
+export async function storeReadings(
+  tx: StoreTransaction,
+  batch: ReadingBatch,
+  appendFirst: boolean,
+): Promise<StoredReadings | "busy"> {
+  const outcomes = new Uint8Array(batch.tank.length);
+  const remaining = positionsByTank(batch);
+  const appends = appendFirst ? appendsOf(batch, remaining) : [];
+  const { appended, longHeads } = appends.length === 0 ? NOTHING_APPENDED : await tx.append(batch, appends);
+  for (const append of appended) {
+    markAppended(outcomes, append);
+    remaining.delete(append.tankId);
+  }
+  if (remaining.size > 0) {
+    const heads = await tx.lockHeads([...remaining.keys()], appended.length === 0);
+    if (heads === "busy") return "busy";
+    await mergeAll(tx, batch, remaining, heads, outcomes);
+  }
+  return { outcomes, longHeads };
+}
+
+const NOTHING_APPENDED = { appended: [], longHeads: [] } as const;
+
+async function mergeAll(
+  tx: StoreTransaction,
+  batch: ReadingBatch,
+  positions: ReadonlyMap<string, Uint32Array>,
+  heads: ReadonlyMap<string, Head>,
+  outcomes: Uint8Array,
+): Promise<void> {
+  for (const [tankId, own] of positions) if (!heads.has(tankId)) for (const position of own) outcomes[position] = TANK_UNKNOWN;
+  const tanks = Array.from(heads, ([tankId, head]) => ({ tankId, head, positions: positions.get(tankId) as Uint32Array }));
+  const needed = tanks.flatMap(({ tankId, head, positions: own }) =>
+    instantsNeeded(head, batch, own).map((instant) => ({ series: tankId, at: [instant] })),
+  );
+  const indexes = await loadIndexes(tx, "readings", needed);
+  const indexOf = (tankId: string): RankIndex => indexes.get(tankId) ?? new RankIndex();
+  const late = tanks.flatMap(({ tankId, head, positions: own }) =>
+    Array.from(lateReadings(head, indexOf(tankId), batch, own), ({ start }) => ({ tankId, start })),
+  );
+  const blocks = late.length === 0 ? undefined : await tx.blocks(late);
+  const updates = new Map<string, TelemetryUpdate>();
+  for (const { tankId, head, positions: own } of tanks) {
+    const blockAt = (start: number): Uint8Array => blocks?.get({ tankId, start }) ?? new Uint8Array(0);
+    const update = mergeReadings(head, indexOf(tankId), blockAt, batch, own, outcomes);
+    if (update !== undefined) updates.set(tankId, update);
+  }
+  await writeUpdates(tx, updates, indexes);
+}
+
+/** Splits heads that `append` has made too long. */
+export async function splitLongHeads(tx: StoreTransaction, tankIds: readonly string[]): Promise<void> {
+  const heads = await tx.lockHeads(tankIds, true);
+  if (heads === "busy") return;
+  const indexes = await loadIndexes(
+    tx,
+    "readings",
+    Array.from(heads.keys(), (series) => ({ series, at: [LATEST] })),
+  );
+  const updates = new Map<string, TelemetryUpdate>();
+  for (const [tankId, head] of heads) {
+    const update = splitLongHead(head, indexes.get(tankId) as RankIndex);
+    if (update !== undefined) updates.set(tankId, update);
+  }
+  await writeUpdates(tx, updates, indexes);
+}
+
+/** The statements do not depend on each other: an engine may send them together. */
+async function writeUpdates(
+  tx: StoreTransaction,
+  updates: ReadonlyMap<string, TelemetryUpdate>,
+  indexes: ReadonlyMap<string, RankIndex>,
+): Promise<void> {
+  if (updates.size === 0) return;
+  await Promise.all([
+    tx.writeHeads(new Map(Array.from(updates, ([tankId, { head }]) => [tankId, head]))),
+    tx.writeBlocks(Array.from(updates, ([tankId, { blocks }]) => blocks.map((block) => ({ tankId, ...block }))).flat()),
+    saveIndexes(tx, "readings", indexes),
+  ]);
+}

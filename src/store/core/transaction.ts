@@ -1,0 +1,94 @@
+// What an engine does within one transaction: lookups and batch operations, without rules. The use cases of this folder are
+// written over it, once for both engines. SQLite has one writer, so that its locks do nothing.
+
+import type { AuditContext, AuditedChange } from "../../domain/audit.ts";
+import type { Change, CustomerState, TankState } from "../../domain/changes.ts";
+import type { IdempotencyKey, KeyChange } from "../../domain/commands/command.ts";
+import type { Device, DeviceMove } from "../../domain/device.ts";
+import type { Instant } from "../../domain/instant.ts";
+import type { Lookups } from "../../domain/lookups.ts";
+import type { PendingReading, ResolvedReading } from "../../domain/placement.ts";
+import type { ReadingBatch } from "../../domain/reading.ts";
+import type { DeviceWithHistory } from "../../domain/records.ts";
+import type { Resource } from "../../domain/resource.ts";
+import type { Shape } from "../../domain/shape.ts";
+import type { ListKind } from "../series/lists.ts";
+import type { Append, Head, HeadUpdate, StoredBlock } from "../series/merge.ts";
+import type { Group, Position } from "../series/rank-index.ts";
+
+/** The two tables of rank index groups: by tank, and by name of a list. */
+export type RankTable = "readings" | "lists";
+export type SeriesPosition = { readonly series: string; readonly at: Position };
+export type SeriesGroup = { readonly series: string; readonly group: Group };
+export type ListSegment = { readonly key: string | null; readonly at: Position; readonly end: Position };
+
+export interface StoreTransaction extends Lookups {
+  // Locks. Everyone takes them in this order: lists, devices, heads by tank id, device rows by id.
+
+  /** Held by all who change customers, tanks or the audit log. */
+  lockLists(): Promise<void>;
+  /** Shared while readings of devices are placed, exclusive while assignments, profiles or shapes change. */
+  lockDevices(mode: "shared" | "exclusive"): Promise<void>;
+
+  // Customers, tanks, keys
+
+  putCustomers(changes: readonly Change<CustomerState>[], at: Instant): Promise<void>;
+  /** New tanks get an empty head. */
+  putTanks(changes: readonly Change<TankState>[], at: Instant): Promise<void>;
+  setShapes(shapes: ReadonlyMap<string, Shape | null>): Promise<void>;
+  addTankCounts(deltas: ReadonlyMap<string, number>): Promise<void>;
+  /** The thresholds that the fleet is sorted by; null removes a tank from the fleet. */
+  setThresholds(thresholds: ReadonlyMap<string, number | null>): Promise<void>;
+  putKeys(changes: readonly KeyChange[]): Promise<void>;
+  updateLastSeen(seen: ReadonlyMap<string, Instant>): Promise<void>;
+
+  // Devices and pending readings
+
+  moveDevices(moves: readonly DeviceMove[]): Promise<void>;
+  putDevices(devices: readonly DeviceWithHistory[]): Promise<void>;
+  setProfiles(devices: readonly Pick<Device, "id" | "profile">[]): Promise<void>;
+  removeDevices(ids: readonly string[]): Promise<void>;
+  /** Devices with pending readings that may belong to one of these tanks. */
+  devicesWithPendingFor(tankIds: readonly string[]): Promise<string[]>;
+  /** The pending readings of these devices, by device and instant. */
+  pendingReadings(deviceIds: readonly string[]): Promise<PendingReading[]>;
+  /** Replaces pending readings of the same device and instant; removes the oldest ones over the limit. */
+  addPending(readings: readonly PendingReading[]): Promise<void>;
+  resolvePending(readings: readonly ResolvedReading[]): Promise<void>;
+  removePending(deviceIds: readonly string[]): Promise<void>;
+
+  // Telemetry
+
+  /** Appends to heads that have room and end before the readings, without reading them. */
+  append(batch: ReadingBatch, appends: readonly Append[]): Promise<AppendResult>;
+  /** "busy": another transaction holds one of them, and `wait` is false. */
+  lockHeads(tankIds: readonly string[], wait: boolean): Promise<ReadonlyMap<string, Head> | "busy">;
+  blocks(wanted: readonly BlockKey[]): Promise<{ readonly get: (key: BlockKey) => Uint8Array }>;
+  /** Updates the latest reading of each tank, too. */
+  writeHeads(heads: ReadonlyMap<string, HeadUpdate>): Promise<void>;
+  writeBlocks(blocks: readonly (StoredBlock & { readonly tankId: string })[]): Promise<void>;
+
+  // Rank indexes
+
+  /** All groups on the paths to these positions. */
+  rankGroups(table: RankTable, positions: readonly SeriesPosition[]): Promise<readonly SeriesGroup[]>;
+  putRankGroups(table: RankTable, groups: readonly SeriesGroup[]): Promise<void>;
+  removeRankIndex(table: RankTable, series: string): Promise<void>;
+  /** Which of these segments of a list have more than `SEGMENT_MAX` entries. */
+  oversizedSegments<S extends ListSegment>(kind: ListKind, segments: readonly S[]): Promise<S[]>;
+  /** Every `SEGMENT_SIZE`th entry of a segment, from the first, and the number of all. */
+  segmentStarts(kind: ListKind, segment: ListSegment): Promise<{ readonly starts: Position[]; readonly total: number }>;
+
+  // Audit log, idempotency keys
+
+  appendAudit(changes: readonly AuditedChange[], context: AuditContext): Promise<void>;
+  /** Results saved after `since`. */
+  savedResult(by: string, key: string, since: Instant): Promise<SavedResult | undefined>;
+  /** Also removes some of the results saved before `expired`. */
+  saveResult(key: IdempotencyKey, context: AuditContext, resource: Resource, expired: Instant): Promise<void>;
+}
+
+export type BlockKey = { readonly tankId: string; readonly start: number };
+/** `longHeads`: tanks whose heads should be split soon. */
+export type AppendResult = { readonly appended: readonly Append[]; readonly longHeads: readonly string[] };
+export type SavedResult = { readonly fingerprint: string; readonly resource: Resource };

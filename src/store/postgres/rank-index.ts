@@ -1,0 +1,155 @@
+// Rank indexes on PostgreSQL: one row per group, with its nodes in arrays. Reads find ranks inside the statement that needs
+// them; writes load the groups of many series at once.
+
+import type { StoredGroup } from "../check/rank-index.ts";
+import type { RankTable, SeriesGroup, SeriesPosition } from "../core/transaction.ts";
+import type { Group, Position } from "../series/rank-index.ts";
+import { type Db, type Row, statement, type Value } from "./connection.ts";
+
+type RankColumns = {
+  readonly table: string;
+  readonly series: string;
+  /** The first position of a group: an instant, and an id where entries may share one. */
+  readonly key: readonly string[];
+  readonly nodes: readonly string[];
+  readonly types: readonly string[];
+};
+
+const TABLES: Readonly<Record<RankTable, RankColumns>> = {
+  readings: { table: "reading_index", series: "tank", key: ["start"], nodes: ["starts"], types: ["bigint"] },
+  lists: {
+    table: "list_index",
+    series: "series",
+    key: ["created_at", "id"],
+    nodes: ["created_ats", "ids"],
+    types: ["bigint", "text"],
+  },
+};
+
+/**
+ * A recursive query `name (level, rank, wanted, position…)` that descends to the segment of the entry with `wanted` entries
+ * before it, one row per level, by primary key. Its row of level 0 is the segment. It has no row if `request`, which selects
+ * `wanted`, has none, or if the series has no index.
+ */
+export function segmentOfRank(kind: RankTable, name: string, series: string, request: string): string {
+  return descend(kind, name, series, request, "offsets", "- own.offsets[node.number]");
+}
+
+/** The same, to the last segment that begins at the instant `wanted` or before it. */
+export function segmentAtInstant(kind: RankTable, name: string, series: string, request: string): string {
+  return descend(kind, name, series, request, TABLES[kind].nodes[0] as string, "");
+}
+
+function descend(kind: RankTable, name: string, of: string, request: string, searched: string, remaining: string): string {
+  const { table, series, key, nodes } = TABLES[kind];
+  const group = `SELECT level, offsets, ${nodes.join(", ")} FROM ${table} WHERE ${series} = ${of}`;
+  const node = (above: string): string =>
+    `CROSS JOIN LATERAL (SELECT greatest(1, width_bucket(${above}.wanted, own.${searched})) AS number OFFSET 0) AS node`;
+  const reached = nodes.map((column) => `own.${column}[node.number]`).join(", ");
+  return `${name} (level, rank, wanted, ${key.join(", ")}) AS (
+      SELECT own.level, own.offsets[node.number], request.wanted ${remaining}, ${reached}
+      FROM (${request}) AS request CROSS JOIN LATERAL (${group} ORDER BY level DESC LIMIT 1) AS own ${node("request")}
+    UNION ALL
+      SELECT own.level, above.rank + own.offsets[node.number], above.wanted ${remaining}, ${reached}
+      FROM ${name} AS above CROSS JOIN LATERAL (
+        ${group} AND level = above.level - 1 AND ${key.map((column) => `${column} = above.${column}`).join(" AND ")} OFFSET 0
+      ) AS own ${node("above")}
+      WHERE above.level > 0
+    )`;
+}
+
+/** Columns: series, level, offsets, positions. A group that cannot be read has no nodes. */
+function groupOf({ nodes }: RankColumns, [, level, offsets, ...columns]: Row): Group {
+  const [instants, ids] = columns.slice(0, nodes.length) as [number[], string[] | undefined];
+  const numbers = offsets as number[];
+  const isReadable =
+    [...instants, ...numbers].every(Number.isSafeInteger) &&
+    (ids ?? []).every((id) => typeof id === "string") &&
+    [numbers, ids ?? instants].every(({ length }) => length === instants.length);
+  if (!isReadable) return { level: Number(level), at: [], offsets: [] };
+  return {
+    level: Number(level),
+    at: instants.map((instant, i) => (ids === undefined ? [instant] : [instant, ids[i] as string])),
+    offsets: numbers,
+  };
+}
+
+function statementsOf(columns: RankColumns) {
+  const { table, series, key, nodes, types } = columns;
+  const identity = [series, "level", ...key];
+  const content = ["offsets", ...nodes];
+  const of = (alias: string, names: readonly string[]): string => names.map((name) => `${alias}.${name}`).join(", ");
+  const arrays = (from: number): string => types.map((type, i) => `$${i + from}::${type}[]`).join(", ");
+  // PostgreSQL has no arrays of arrays of different lengths: each row's arrays are sent as text.
+  const texts = content.map((_, i) => `$${i + 3 + key.length}::text[]`).join(", ");
+  const lists = ["bigint", ...types].map((type, i) => `list_${i}::${type}[]`).join(", ");
+  return {
+    // A group is on the path to a position if it is the last of its level that begins there or before.
+    pathGroups: statement(`
+      SELECT ${of("own", [series, "level", ...content])}
+      FROM (
+        SELECT DISTINCT ${of("own", identity)}
+        FROM unnest($1::text[], ${arrays(2)}) AS wanted (${series}, ${key.join(", ")})
+        CROSS JOIN LATERAL generate_series(0, (SELECT max(level) FROM ${table} WHERE ${series} = wanted.${series})) AS of (level)
+        CROSS JOIN LATERAL (
+          SELECT ${identity.join(", ")} FROM ${table}
+          WHERE ${series} = wanted.${series} AND level = of.level AND (${key.join(", ")}) <= (${of("wanted", key)})
+          ORDER BY ${key.map((column) => `${column} DESC`).join(", ")} LIMIT 1
+        ) AS own
+      ) AS found
+      CROSS JOIN LATERAL (
+        SELECT * FROM ${table} AS own WHERE ${identity.map((column) => `own.${column} = found.${column}`).join(" AND ")} OFFSET 0
+      ) AS own`),
+    put: statement(`
+      INSERT INTO ${table} (${[...identity, ...content].join(", ")})
+      SELECT ${identity.join(", ")}, ${lists}
+      FROM unnest($1::text[], $2::smallint[], ${arrays(3)}, ${texts})
+        AS new (${[...identity, ...content.map((_, i) => `list_${i}`)].join(", ")})
+      ON CONFLICT (${identity.join(", ")}) DO UPDATE SET ${content.map((column) => `${column} = excluded.${column}`).join(", ")}`),
+    remove: statement(`DELETE FROM ${table} WHERE ${series} = $1`),
+    all: statement(`
+      SELECT ${series}, level, offsets, ${nodes.join(", ")}, ${key.join(", ")} FROM ${table} WHERE ${series} = $1
+      ORDER BY level, ${key.join(", ")}`),
+  };
+}
+
+const STATEMENTS = { readings: statementsOf(TABLES.readings), lists: statementsOf(TABLES.lists) };
+
+export function rankIndexOperations(db: Db) {
+  return {
+    async rankGroups(table: RankTable, positions: readonly SeriesPosition[]): Promise<SeriesGroup[]> {
+      const columns = TABLES[table];
+      const parts = columns.key.map((_, part) => positions.map(({ at }) => at[part] as number | string));
+      const rows = await db.rows(STATEMENTS[table].pathGroups, [positions.map(({ series }) => series), ...parts]);
+      return rows.map((row) => ({ series: String(row[0]), group: groupOf(columns, row) }));
+    },
+
+    async putRankGroups(table: RankTable, groups: readonly SeriesGroup[]): Promise<void> {
+      if (groups.length === 0) return;
+      const parts = TABLES[table].key.map((_, part) => part);
+      const keys = parts.map((part) => groups.map(({ group }) => group.at[0]?.[part] as number | string));
+      const nodes = parts.map((part) => groups.map(({ group }) => arrayText(group.at.map((at) => at[part] as number | string))));
+      const values: Value[] = [groups.map(({ series }) => series), groups.map(({ group }) => group.level), ...keys];
+      await db.rows(STATEMENTS[table].put, [...values, groups.map(({ group }) => arrayText(group.offsets)), ...nodes]);
+    },
+
+    async removeRankIndex(table: RankTable, series: string): Promise<void> {
+      await db.rows(STATEMENTS[table].remove, [series]);
+    },
+
+    async storedGroups(table: RankTable, series: string): Promise<StoredGroup[]> {
+      const columns = TABLES[table];
+      const rows = await db.rows(STATEMENTS[table].all, [series]);
+      return rows.map((row) => ({
+        ...groupOf(columns, row),
+        key: row.slice(3 + columns.nodes.length) as unknown as Position,
+      }));
+    },
+  };
+}
+
+/** An array as PostgreSQL writes it. */
+function arrayText(values: readonly (number | string)[]): string {
+  const texts = values.map((value) => (typeof value === "number" ? value : `"${value.replaceAll(/["\\]/g, "\\$&")}"`));
+  return `{${texts.join(",")}}`;
+}

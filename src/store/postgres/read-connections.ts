@@ -1,0 +1,106 @@
+// Connections for reads: many statements are sent before the first has returned, and those of one turn of the event loop are
+// sent in one write.
+
+import { Socket } from "node:net";
+import pg from "pg";
+import { type ConnectionOptions, clientConfig, type Db, type Row, type Statement, type Value } from "./connection.ts";
+
+/** The most connections of a process that are for reads. */
+export const READ_CONNECTIONS = 4;
+
+export class ReadConnections implements Db {
+  readonly #connections: ReadConnection[];
+
+  constructor(url: string, count: number, options: ConnectionOptions = {}) {
+    this.#connections = Array.from({ length: count }, () => new ReadConnection(clientConfig(url, options)));
+  }
+
+  rows(query: Statement, values: readonly Value[] = []): Promise<Row[]> {
+    // A slow result delays those behind it: the least busy connection is used.
+    let least = this.#connections[0] as ReadConnection;
+    for (const connection of this.#connections) if (connection.running < least.running) least = connection;
+    return least.rows(query, values);
+  }
+
+  /** Later reads use new connections, which may lead to another server. */
+  renew(): void {
+    for (const connection of this.#connections) void connection.close();
+  }
+
+  async close(): Promise<void> {
+    await Promise.all(this.#connections.map((connection) => connection.close()));
+  }
+}
+
+/** Messages of the driver for a connection that ended during or before a statement. */
+const LOST = /^Connection terminated|not queryable|ECONNRESET|EPIPE/;
+
+type Connected = { readonly client: pg.Client; readonly socket: Socket };
+
+/** One connection, opened when it is needed, and again when it was lost. */
+class ReadConnection {
+  readonly #config: pg.ClientConfig;
+  #connected: Promise<Connected> | undefined;
+  running = 0;
+
+  constructor(config: pg.ClientConfig) {
+    this.#config = config;
+  }
+
+  /** A read whose connection is lost is run once more, on a new one. */
+  async rows(query: Statement, values: readonly Value[]): Promise<Row[]> {
+    this.running++;
+    try {
+      return await this.#run(query, values).catch((error: Error) => {
+        if (!LOST.test(error.message)) throw error;
+        return this.#run(query, values);
+      });
+    } finally {
+      this.running--;
+    }
+  }
+
+  async #run({ name, text }: Statement, values: readonly Value[]): Promise<Row[]> {
+    this.#connected ??= this.#connect();
+    const connected = this.#connected;
+    try {
+      const { client, socket } = await connected;
+      // What is written from now on leaves at the end of this turn.
+      if (socket.writableCorked === 0) {
+        socket.cork();
+        setImmediate(() => socket.uncork());
+      }
+      const { rows } = await client.query<unknown[]>({ name, text, values: values as unknown[], rowMode: "array" });
+      return rows;
+    } catch (error) {
+      if (LOST.test((error as Error).message) && this.#connected === connected) this.#connected = undefined;
+      throw error;
+    }
+  }
+
+  /** Running reads return first. */
+  async close(): Promise<void> {
+    const connected = this.#connected;
+    this.#connected = undefined;
+    await (await connected?.catch(() => undefined))?.client.end();
+  }
+
+  #connect(): Promise<Connected> {
+    const socket = new Socket();
+    const forget = (): void => {
+      if (this.#connected === connecting) this.#connected = undefined;
+    };
+    // The types of `pg` do not know `pipeline` yet.
+    const client = new pg.Client({ ...this.#config, stream: () => socket, pipeline: true } as pg.ClientConfig);
+    client.on("error", forget);
+    client.on("end", forget);
+    const connecting = client.connect().then(
+      () => ({ client, socket }),
+      (error) => {
+        forget();
+        throw error;
+      },
+    );
+    return connecting;
+  }
+}

@@ -1,0 +1,124 @@
+// Writes of readings: heads with the latest reading of each tank, and blocks.
+
+import type { ReadingBatch } from "../../domain/reading.ts";
+import type { AppendResult, BlockKey } from "../core/transaction.ts";
+import { QUARTER_DAY, UNKNOWN_URGENCY, urgencyIn } from "../fleet-row.ts";
+import { lastReading } from "../series/block.ts";
+import {
+  type Append,
+  appendSize,
+  HEAD_HARD_MAX,
+  HEAD_MAX,
+  type Head,
+  type HeadUpdate,
+  type StoredBlock,
+  writeAppend,
+} from "../series/merge.ts";
+import { EARLIEST } from "../series/rank-index.ts";
+import { bigints, byteas, doubles, texts, writtenByteas } from "./arrays.ts";
+import { isLookedUp } from "./batch.ts";
+import { type Db, isLockNotAvailable, statement } from "./connection.ts";
+
+/** Assignments of the coarse columns, as `fleetRow` has them, from expressions for the others. */
+export const coarseColumns = (at: string, fill: string, threshold: string): string => `
+  urgency = CASE WHEN ${threshold} IS NULL THEN NULL WHEN ${fill} IS NULL THEN ${UNKNOWN_URGENCY}
+    ELSE ${urgencyIn(`${fill} - ${threshold}`)} END,
+  heard = CASE WHEN ${threshold} IS NOT NULL THEN floor(${at}::double precision / ${QUARTER_DAY}) END`;
+
+/** In the order of the tanks, as everyone locks heads. The first byte of a head is its layout. */
+const APPEND = statement(`
+  WITH appended AS (
+    UPDATE head SET total = total + new.count, data = head.data || substring(new.data FROM 2), at = new.last, fill = new.fill,
+      ${coarseColumns("new.last", "new.fill", "threshold")}
+    FROM (
+      SELECT * FROM unnest($1::text[], $2::bigint[], $3::bigint[], $4::bigint[], $5::double precision[], $6::bytea[])
+        WITH ORDINALITY AS new (tank, count, first, last, fill, data, number) ORDER BY tank OFFSET 0
+    ) AS new
+    WHERE ${isLookedUp("head.tank", "new.tank")} AND at < new.first AND total - in_blocks + new.count <= ${HEAD_HARD_MAX}
+      AND substring(head.data FOR 1) = substring(new.data FOR 1)
+    RETURNING number, head.tank, total - in_blocks AS length
+  )
+  SELECT coalesce(array_agg(number), '{}'), coalesce(array_agg(tank) FILTER (WHERE length > ${HEAD_MAX}), '{}') FROM appended`);
+
+const LOCK_HEADS = "SELECT tank, total, start, data FROM head WHERE tank = ANY ($1::text[]) ORDER BY tank FOR UPDATE";
+const LOCK_AND_WAIT = statement(LOCK_HEADS);
+const LOCK_OR_FAIL = statement(`${LOCK_HEADS} NOWAIT`);
+
+const BLOCKS = statement(`
+  SELECT block.tank, block.start, block.data FROM unnest($1::text[], $2::bigint[]) AS wanted (tank, start)
+  CROSS JOIN LATERAL (SELECT * FROM block WHERE tank = wanted.tank AND start = wanted.start OFFSET 0) AS block`);
+
+const WRITE_HEADS = statement(`
+  UPDATE head SET total = new.total, in_blocks = new.in_blocks, start = new.start, data = new.data, at = new.at,
+    fill = new.fill, ${coarseColumns("new.at", "new.fill", "threshold")}
+  FROM unnest($1::text[], $2::bigint[], $3::bigint[], $4::bigint[], $5::bytea[], $6::bigint[], $7::double precision[])
+    AS new (tank, total, in_blocks, start, data, at, fill)
+  WHERE ${isLookedUp("head.tank", "new.tank")}`);
+
+const WRITE_BLOCKS = statement(`
+  INSERT INTO block (tank, start, data) SELECT * FROM unnest($1::text[], $2::bigint[], $3::bytea[])
+  ON CONFLICT (tank, start) DO UPDATE SET data = excluded.data`);
+const MAX_BLOCKS_PER_STATEMENT = 10_000;
+
+export function telemetryWrites(db: Db) {
+  return {
+    async append(batch: ReadingBatch, appends: readonly Append[]): Promise<AppendResult> {
+      const at = (i: number, column: Float64Array): number[] =>
+        appends.map(({ positions }) => column[positions.at(i) as number] as number);
+      const [row] = await db.rows(APPEND, [
+        texts(appends.map(({ tankId }) => tankId)),
+        bigints(appends.map(({ positions }) => positions.length)),
+        bigints(at(0, batch.createdAt)),
+        bigints(at(-1, batch.createdAt)),
+        doubles(at(-1, batch.fill)),
+        writtenByteas(appends, appendSize, (view, append, offset) => writeAppend(view, offset, batch, append)),
+      ]);
+      const [numbers, longHeads] = row as unknown as readonly [readonly number[], readonly string[]];
+      return { appended: numbers.map((number) => appends[number - 1] as Append), longHeads };
+    },
+
+    async lockHeads(tankIds: readonly string[], wait: boolean): Promise<Map<string, Head> | "busy"> {
+      const rows = await db.rows(wait ? LOCK_AND_WAIT : LOCK_OR_FAIL, [texts(tankIds)]).catch((error: unknown) => {
+        if (!wait && isLockNotAvailable(error)) return "busy" as const;
+        throw error;
+      });
+      if (rows === "busy") return rows;
+      const heads = rows as unknown as (readonly [string, number, number, Uint8Array])[];
+      return new Map(heads.map(([tankId, total, start, data]) => [tankId, { total, start, data }]));
+    },
+
+    async blocks(wanted: readonly BlockKey[]) {
+      const rows = (await db.rows(BLOCKS, [
+        wanted.map(({ tankId }) => tankId),
+        wanted.map(({ start }) => start),
+      ])) as unknown as (readonly [string, number, Uint8Array])[];
+      const found = new Map(rows.map(([tankId, start, data]) => [`${start} ${tankId}`, data]));
+      return { get: ({ tankId, start }: BlockKey): Uint8Array => found.get(`${start} ${tankId}`) as Uint8Array };
+    },
+
+    async writeHeads(heads: ReadonlyMap<string, HeadUpdate>): Promise<void> {
+      const updates = [...heads.values()];
+      const latest = updates.map(({ data }) => lastReading(data));
+      await db.rows(WRITE_HEADS, [
+        texts([...heads.keys()]),
+        bigints(updates.map(({ total }) => total)),
+        bigints(updates.map(({ inBlocks }) => inBlocks)),
+        bigints(updates.map(({ start }) => start)),
+        byteas(updates.map(({ data }) => data)),
+        bigints(latest.map((reading) => reading?.created_at ?? EARLIEST)),
+        latest.map((reading) => reading?.fill_percentage ?? null),
+      ]);
+    },
+
+    async writeBlocks(blocks: readonly (StoredBlock & { readonly tankId: string })[]): Promise<void> {
+      for (let from = 0; from < blocks.length; from += MAX_BLOCKS_PER_STATEMENT) {
+        const some = blocks.slice(from, from + MAX_BLOCKS_PER_STATEMENT);
+        await db.rows(WRITE_BLOCKS, [
+          texts(some.map(({ tankId }) => tankId)),
+          bigints(some.map(({ start }) => start)),
+          byteas(some.map(({ data }) => data)),
+        ]);
+      }
+    },
+  };
+}

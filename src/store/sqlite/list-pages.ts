@@ -1,0 +1,59 @@
+// Pages of lists: ranks come from the rank index, then at most one segment and one page are read.
+
+import type { DatabaseSync } from "node:sqlite";
+import type { PageQuery } from "../../domain/page.ts";
+import { type ListKind, seriesOf } from "../series/lists.ts";
+import { EARLIEST, LATEST, SEGMENT_MAX } from "../series/rank-index.ts";
+import { entriesOf, listKey } from "./list-writes.ts";
+import { rankIndexReads } from "./rank-index.ts";
+import { query, type Row } from "./statements.ts";
+
+export type RowPage = { readonly rows: Row[]; readonly totalItems: number };
+
+export function listPages(db: DatabaseSync, kind: ListKind, columns: string) {
+  const entries = entriesOf(kind);
+  const index = rankIndexReads(db, "lists");
+  const count = query(db, `SELECT count(*) ${entries} AND created_at BETWEEN ? AND ?`);
+  const countFrom = query(db, `SELECT count(*) ${entries} AND (created_at, id) >= (?, ?) AND created_at < ?`);
+  const newest = query(
+    db,
+    `SELECT ${columns} ${entries} AND created_at BETWEEN ? AND ? ORDER BY created_at DESC, id DESC LIMIT ? OFFSET ?`,
+  );
+  const rowsFrom = query(
+    db,
+    `SELECT ${columns} ${entries} AND (created_at, id) >= (?, ?) ORDER BY created_at, id LIMIT ? OFFSET ?`,
+  );
+
+  return {
+    page(key: string | null, { from = EARLIEST, to = LATEST, page, size }: PageQuery): RowPage {
+      const series = seriesOf(kind, key);
+      const values = listKey(kind, key);
+      const skipped = (page - 1) * size;
+      /** Near the newest entry, skipped rows are simply read. */
+      const near = (totalItems: number): RowPage => ({
+        rows: skipped < totalItems ? newest.all(...values, from, to, size, skipped) : [],
+        totalItems,
+      });
+      const root = index.root(series);
+      if (root === undefined) return near(Number(count.get(...values, from, to)?.[0]));
+      const rankOf = (instant: number): number => {
+        const { at, rank } = index.segmentBefore(series, root, instant);
+        return rank + Number(countFrom.get(...values, ...(at as Row), instant)?.[0]);
+      };
+      const lower = from === EARLIEST ? 0 : rankOf(from);
+      const upper = rankOf(to === LATEST ? LATEST : to + 1);
+      const totalItems = Math.max(0, upper - lower);
+      if (skipped <= SEGMENT_MAX) return near(totalItems);
+      const end = upper - skipped;
+      const start = Math.max(lower, end - size);
+      if (start >= end) return { rows: [], totalItems };
+      const { at, rank } = index.segmentOfRank(series, root, start);
+      return { rows: rowsFrom.all(...values, ...(at as Row), end - start, start - rank).reverse(), totalItems };
+    },
+
+    /** The number of all entries. */
+    total(key: string | null): number {
+      return this.page(key, { from: undefined, to: undefined, page: 1, size: 1 }).totalItems;
+    },
+  };
+}

@@ -1,0 +1,206 @@
+// Rank indexes in SQLite: one row per group, with its offsets and instants as little-endian doubles and its ids, where entries
+// may share an instant, as a JSON array.
+
+import type { DatabaseSync, SQLInputValue } from "node:sqlite";
+import type { RankTable, SeriesGroup, SeriesPosition } from "../core/transaction.ts";
+import { comparePositions, type Group, lastIndexWhere, missingGroup, type Position } from "../series/rank-index.ts";
+import { query, type Row, upsert } from "./statements.ts";
+
+type RankColumns = {
+  readonly table: string;
+  readonly series: string;
+  /** The first position of a group. */
+  readonly key: readonly string[];
+  readonly nodes: readonly string[];
+};
+
+const TABLES: Readonly<Record<RankTable, RankColumns>> = {
+  readings: { table: "reading_index", series: "tank", key: ["start"], nodes: ["starts"] },
+  lists: { table: "list_index", series: "series", key: ["created_at", "id"], nodes: ["created_ats", "ids"] },
+};
+
+const DOUBLE = 8;
+
+/** A group as it is stored; unpacked only as far as it is read. */
+export class PackedGroup {
+  readonly level: number;
+  readonly length: number;
+  readonly #offsets: DataView;
+  readonly #instants: DataView;
+  readonly #ids: string | undefined;
+
+  /** Columns: level, offsets, instants, ids. */
+  constructor(row: Row) {
+    const [level, offsets, instants, ids] = row as readonly [number, Uint8Array, Uint8Array, string | undefined];
+    this.level = level;
+    this.length = instants.byteLength / DOUBLE;
+    if (!Number.isInteger(this.length) || this.length === 0 || offsets.byteLength !== instants.byteLength) throw damaged();
+    this.#offsets = viewOf(offsets);
+    this.#instants = viewOf(instants);
+    this.#ids = ids;
+  }
+
+  offset(index: number): number {
+    return this.#offsets.getFloat64(index * DOUBLE, true);
+  }
+
+  instant(index: number): number {
+    return this.#instants.getFloat64(index * DOUBLE, true);
+  }
+
+  at(index: number): Position {
+    const ids = this.#readIds();
+    return ids === undefined ? [this.instant(index)] : [this.instant(index), ids[index] as string];
+  }
+
+  unpack(): Group {
+    const ids = this.#readIds();
+    const indexes = Array.from({ length: this.length }, (_, i) => i);
+    return {
+      level: this.level,
+      at: indexes.map((i) => (ids === undefined ? [this.instant(i)] : [this.instant(i), ids[i] as string])),
+      offsets: indexes.map((i) => this.offset(i)),
+    };
+  }
+
+  #readIds(): string[] | undefined {
+    if (this.#ids === undefined) return undefined;
+    const ids: unknown = JSON.parse(this.#ids);
+    if (!Array.isArray(ids) || ids.length !== this.length || !ids.every((id) => typeof id === "string")) throw damaged();
+    return ids;
+  }
+}
+
+/** Columns: offsets, instants, ids. */
+export function packGroup({ at, offsets }: Group): SQLInputValue[] {
+  const hasIds = (at[0]?.length ?? 0) > 1;
+  const instants = packDoubles(at.map(([instant]) => Number(instant)));
+  return [packDoubles(offsets), instants, ...(hasIds ? [JSON.stringify(at.map(([, id]) => id))] : [])];
+}
+
+function packDoubles(numbers: readonly number[]): Uint8Array {
+  const view = new DataView(new ArrayBuffer(numbers.length * DOUBLE));
+  for (const [i, number] of numbers.entries()) view.setFloat64(i * DOUBLE, number, true);
+  return new Uint8Array(view.buffer);
+}
+
+function viewOf(bytes: Uint8Array): DataView {
+  return new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+}
+
+function damaged(): Error {
+  return new Error('a row of a rank index is damaged: "tank-monitor check --repair" rebuilds it');
+}
+
+/** Where a segment begins, and how many entries are before it. */
+export type RankedSegment = { readonly at: Position; readonly rank: number };
+
+/** Reads one kind of rank index. All statements use the table's unique index on series, level and position. */
+export function rankIndexReads(db: DatabaseSync, kind: RankTable) {
+  const { table, series, key, nodes } = TABLES[kind];
+  const columns = `SELECT level, offsets, ${nodes.join(", ")} FROM ${table} WHERE ${series} = ?`;
+  const rootRow = query(db, `${columns} ORDER BY level DESC LIMIT 1`);
+  const groupRow = query(db, `${columns} AND level = ? AND ${key.map((column) => `${column} = ?`).join(" AND ")}`);
+
+  /** The group of the highest level; undefined if the series has no index. */
+  function root(of: SQLInputValue): PackedGroup | undefined {
+    const row = rootRow.get(of);
+    return row && new PackedGroup(row);
+  }
+
+  function child(of: SQLInputValue, level: number, at: Position): PackedGroup {
+    const row = groupRow.get(of, level, ...(at as Row));
+    if (row === undefined) throw missingGroup(level, at);
+    return new PackedGroup(row);
+  }
+
+  function descend(of: SQLInputValue, root: PackedGroup, search: (group: PackedGroup, rank: number) => number): RankedSegment {
+    let rank = 0;
+    for (let group = root; ; ) {
+      const index = Math.max(0, search(group, rank));
+      const at = group.at(index);
+      rank += group.offset(index);
+      if (group.level === 0) return { at, rank };
+      group = child(of, group.level - 1, at);
+    }
+  }
+
+  return {
+    root,
+    child,
+    /** The last segment that begins before the instant. */
+    segmentBefore: (of: SQLInputValue, root: PackedGroup, instant: number): RankedSegment =>
+      descend(of, root, (group) => lastIndexWhere(group.length, (i) => group.instant(i) < instant)),
+    /** The segment of the entry with `wanted` entries before it; the last one if there are fewer. */
+    segmentOfRank: (of: SQLInputValue, root: PackedGroup, wanted: number): RankedSegment =>
+      descend(of, root, (group, rank) => lastIndexWhere(group.length, (i) => rank + group.offset(i) <= wanted)),
+  };
+}
+
+/** \`seriesKey\` translates the name of a series to the value of its column. */
+export function rankIndexWrites(db: DatabaseSync, kind: RankTable, seriesKey: (series: string) => SQLInputValue) {
+  const { table, series: column, key, nodes } = TABLES[kind];
+  const reads = rankIndexReads(db, kind);
+  const put = upsert(db, table, [column, "level", ...key, "offsets", ...nodes], 2 + key.length);
+  const clear = db.prepare(`DELETE FROM ${table} WHERE ${column} = ?`);
+
+  function pathGroups(series: string, positions: readonly Position[]): SeriesGroup[] {
+    const of = seriesKey(series);
+    const root = reads.root(of)?.unpack();
+    if (root === undefined) return [];
+    const groups = new Map<string, Group>([["", root]]);
+    for (const position of positions) {
+      for (let group = root; group.level > 0; ) {
+        const { level, at } = group;
+        const index = lastIndexWhere(at.length, (i) => comparePositions(at[i] as Position, position) <= 0);
+        const next = at[Math.max(0, index)] as Position;
+        const name = `${level - 1} ${next.join(" ")}`;
+        group = groups.get(name) ?? reads.child(of, level - 1, next).unpack();
+        groups.set(name, group);
+      }
+    }
+    return Array.from(groups.values(), (group) => ({ series, group }));
+  }
+
+  return {
+    rankGroups(positions: readonly SeriesPosition[]): SeriesGroup[] {
+      const bySeries = Map.groupBy(positions, ({ series }) => series);
+      return Array.from(bySeries, ([series, own]) =>
+        pathGroups(
+          series,
+          own.map(({ at }) => at),
+        ),
+      ).flat();
+    },
+
+    putRankGroups(groups: readonly SeriesGroup[]): void {
+      for (const { series, group } of groups) {
+        put.run(seriesKey(series), group.level, ...(group.at[0] as Row), ...packGroup(group));
+      }
+    },
+
+    removeRankIndex(series: string): void {
+      clear.run(seriesKey(series));
+    },
+  };
+}
+
+/** A group, and the position it is stored under. One that cannot be read has no nodes. */
+export function storedGroups(db: DatabaseSync, kind: RankTable) {
+  const { table, series, key, nodes } = TABLES[kind];
+  const order = `level, ${key.join(", ")}`;
+  const all = query(db, `SELECT ${order}, offsets, ${nodes.join(", ")} FROM ${table} WHERE ${series} = ? ORDER BY ${order}`);
+  return (of: SQLInputValue): (Group & { readonly key: Position })[] =>
+    all.all(of).map(([level, ...row]) => ({
+      ...readGroup([level as number, ...row.slice(key.length)]),
+      key: row.slice(0, key.length) as Position,
+    }));
+}
+
+function readGroup(row: Row): Group {
+  try {
+    return new PackedGroup(row).unpack();
+  } catch {
+    return { level: Number(row[0]), at: [], offsets: [] };
+  }
+}

@@ -1,0 +1,87 @@
+// Prepared statements that return rows as arrays: half the cost of rows as objects.
+
+import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite";
+import { prefixRange } from "../prefix-range.ts";
+
+export type Row = readonly SQLInputValue[];
+
+/** A statement, typed by what it returns. */
+export type Query = {
+  readonly get: (...values: Row) => Row | undefined;
+  readonly all: (...values: Row) => Row[];
+  readonly iterate: (...values: Row) => Iterable<Row>;
+};
+
+export function query(db: DatabaseSync, sql: string): Query {
+  const statement = db.prepare(sql);
+  statement.setReturnArrays(true);
+  // The declared types of node:sqlite know rows as objects only.
+  return {
+    get: (...values) => statement.get(...values) as unknown as Row | undefined,
+    all: (...values) => statement.all(...values) as unknown as Row[],
+    iterate: (...values) => statement.iterate(...values) as unknown as Iterable<Row>,
+  };
+}
+
+/** For SQL that depends on the request: each text is prepared once. */
+export class QueryCache {
+  readonly #db: DatabaseSync;
+  readonly #queries = new Map<string, Query>();
+
+  constructor(db: DatabaseSync) {
+    this.#db = db;
+  }
+
+  rows(sql: string, values: Row): Row[] {
+    return this.#query(sql).all(...values);
+  }
+
+  number(sql: string, values: Row): number {
+    return Number(this.#query(sql).get(...values)?.[0]);
+  }
+
+  #query(sql: string): Query {
+    const known = this.#queries.get(sql) ?? query(this.#db, sql);
+    this.#queries.set(sql, known);
+    return known;
+  }
+}
+
+/** INSERT … ON CONFLICT DO UPDATE of these columns; the first `keys` of them identify the row. */
+export function upsert(db: DatabaseSync, table: string, columns: readonly string[], keys = 1): StatementSync {
+  const updates = columns.slice(keys).map((column) => `${column} = excluded.${column}`);
+  return db.prepare(
+    `INSERT INTO ${table} (${columns.join(", ")}) VALUES (${columns.map(() => "?").join(", ")})
+     ON CONFLICT (${columns.slice(0, keys).join(", ")}) DO UPDATE SET ${updates.join(", ")}`,
+  );
+}
+
+export type Condition = readonly [sql: string, ...values: (string | number)[]];
+
+/** Uses an index on lower(column). */
+export function startsWith(column: string, text: string): Condition {
+  const { from, to } = prefixRange(text);
+  return [`lower(${column}) >= ? AND lower(${column}) < ?`, from, to];
+}
+
+/** The functions of `T`, with their results instead of promises of them. */
+export type Synchronous<T> = {
+  readonly [N in keyof T]: T[N] extends (...args: infer A) => Promise<infer R> ? (...args: A) => R : T[N];
+};
+
+/** SQLite answers at once: its operations return promises only because those of other engines do. */
+export function promised<T extends object>(operations: Synchronous<T>): T {
+  const functions = Object.entries(operations).map(([name, operation]) => [
+    name,
+    (...args: readonly unknown[]) => {
+      try {
+        const result = (operation as (...args: readonly unknown[]) => unknown)(...args);
+        const isStream = typeof result === "object" && result !== null && Symbol.asyncIterator in result;
+        return isStream ? result : Promise.resolve(result);
+      } catch (error) {
+        return Promise.reject(error);
+      }
+    },
+  ]);
+  return Object.fromEntries(functions) as T;
+}

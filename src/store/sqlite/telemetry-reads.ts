@@ -1,0 +1,97 @@
+// Pages of a tank's readings.
+
+import type { DatabaseSync } from "node:sqlite";
+import type { Scope } from "../../domain/key.ts";
+import type { Page, PageQuery } from "../../domain/page.ts";
+import type { Reading } from "../../domain/reading.ts";
+import type { Found } from "../../domain/store.ts";
+import { Block, readingsOf } from "../series/block.ts";
+import { EARLIEST, missingGroup, type Position, SEGMENT_SIZE } from "../series/rank-index.ts";
+import { type PackedGroup, type RankedSegment, rankIndexReads } from "./rank-index.ts";
+import { type Query, query } from "./statements.ts";
+
+type HeadRow = readonly [tank: number, deleted: 0 | 1, owner: string, total: number, start: number, data: Uint8Array];
+
+export function telemetryReads(db: DatabaseSync) {
+  // By the unique index of tank on id, then by primary key.
+  const headOf = query(
+    db,
+    "SELECT t.pk, t.deleted, t.owner_id, h.total, h.start, h.data FROM tank t JOIN head h ON h.tank = t.pk WHERE t.id = ?",
+  );
+  // Both by block_by_start.
+  const blockAt = query(db, "SELECT data FROM block WHERE tank = ? AND start = ?");
+  const blockAfter = query(db, "SELECT data FROM block WHERE tank = ? AND start > ? ORDER BY start LIMIT 1");
+  const index = rankIndexReads(db, "readings");
+
+  /** The readings of one tank, by rank: reading 0 is the oldest. */
+  class Telemetry {
+    readonly total: number;
+    readonly #tank: number;
+    readonly #start: number;
+    readonly #head: Block;
+    readonly #inBlocks: number;
+    #segment: RankedSegment | undefined;
+    #root: PackedGroup | undefined;
+
+    constructor([tank, , , total, start, data]: HeadRow) {
+      this.#tank = tank;
+      this.total = total;
+      this.#start = start;
+      this.#head = new Block(data);
+      this.#inBlocks = total - this.#head.length;
+    }
+
+    /** How many readings are before the instant. */
+    rankOf(instant: number): number {
+      if (instant >= this.#start) return this.#inBlocks + this.#head.countBefore(instant);
+      this.#segment = index.segmentBefore(this.#tank, this.#indexRoot(), instant);
+      return this.#segment.rank + this.#block(blockAt, this.#segment.at).countBefore(instant);
+    }
+
+    /** Readings `from` to `to` (exclusive), newest first. */
+    readings(from: number, to: number): Reading[] {
+      const newest = readingsOf(this.#head, from - this.#inBlocks, to - this.#inBlocks);
+      const end = Math.min(to, this.#inBlocks);
+      if (from >= end) return newest;
+      const { at, rank } = this.#segmentOf(from);
+      const first = this.#block(blockAt, at);
+      const oldest = readingsOf(first, from - rank, end - rank);
+      const remaining = end - rank - first.length;
+      if (remaining <= 0) return [...newest, ...oldest];
+      // A block holds at least 128 readings and a page at most 100: two blocks hold any page.
+      const second = this.#block(blockAfter, at);
+      return [...newest, ...readingsOf(second, 0, remaining), ...oldest];
+    }
+
+    #segmentOf(rank: number): RankedSegment {
+      const known = this.#segment;
+      // The segment of a bound is often that of the page.
+      if (known !== undefined && rank >= known.rank && rank < known.rank + SEGMENT_SIZE) return known;
+      return index.segmentOfRank(this.#tank, this.#indexRoot(), rank);
+    }
+
+    #block(wanted: Query, [start]: Position): Block {
+      return new Block(wanted.get(this.#tank, start as number)?.[0] as Uint8Array);
+    }
+
+    #indexRoot(): PackedGroup {
+      this.#root ??= index.root(this.#tank);
+      if (this.#root === undefined) throw missingGroup(0, [EARLIEST]);
+      return this.#root;
+    }
+  }
+
+  return {
+    telemetryPage(tankId: string, { from, to, page, size }: PageQuery, { customerId }: Scope): Found<Page<Reading>> {
+      const row = headOf.get(tankId) as HeadRow | undefined;
+      if (row === undefined || (customerId !== null && customerId !== row[2])) return undefined;
+      if (row[1] === 1) return "deleted";
+      const telemetry = new Telemetry(row);
+      const lower = from === undefined ? 0 : telemetry.rankOf(from);
+      const upper = to === undefined ? telemetry.total : telemetry.rankOf(to + 1);
+      const end = upper - (page - 1) * size;
+      const start = Math.max(lower, end - size);
+      return { data: start < end ? telemetry.readings(start, end) : [], totalItems: Math.max(0, upper - lower) };
+    },
+  };
+}

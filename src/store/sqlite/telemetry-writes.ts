@@ -1,0 +1,110 @@
+// Writes of readings: heads, blocks, and the latest reading of each tank in the fleet.
+
+import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite";
+import type { Reading, ReadingBatch } from "../../domain/reading.ts";
+import type { AppendResult, BlockKey, RankTable, SeriesGroup, SeriesPosition } from "../core/transaction.ts";
+import { fleetRow, heardAt, urgencyIn } from "../fleet-row.ts";
+import { lastReading } from "../series/block.ts";
+import {
+  type Append,
+  appendSize,
+  type Head,
+  type HeadUpdate,
+  maxHeadSize,
+  type StoredBlock,
+  writeAppend,
+} from "../series/merge.ts";
+import { rankIndexWrites } from "./rank-index.ts";
+import { query, upsert } from "./statements.ts";
+
+/** Columns: at, fill, urgency, heard. */
+export function fleetColumns(threshold: number, latest: Reading | undefined): SQLInputValue[] {
+  const { at, fill, urgency, heard } = fleetRow(threshold, latest);
+  return [at, fill, urgency, heard];
+}
+
+// SQLite rewrites the index entries of every column that is set, changed or not: most readings change neither of the coarse
+// columns, and the first statement sets neither.
+const URGENCY = urgencyIn("?4 - threshold");
+const UPDATE_LATEST = `
+  UPDATE fleet SET at = ?3, fill = ?4 WHERE tank = ?1 AND at < ?2 AND heard = ?5 AND urgency = ${URGENCY}`;
+/** A tank without a reading is left out: an empty head cannot be appended to. */
+const UPDATE_LATEST_AND_INDEXES = `
+  UPDATE fleet SET at = ?3, fill = ?4, heard = ?5, urgency = ${URGENCY} WHERE tank = ?1 AND at < ?2 AND fill IS NOT NULL`;
+/** \`||\` makes a text of two blobs, with the same bytes. The first byte is the layout. */
+const APPEND = `
+  UPDATE head SET total = total + ?2, data = CAST(data || ?3 AS BLOB)
+  WHERE tank = (SELECT pk FROM tank WHERE id = ?1) AND substr(data, 1, 1) = ?4 AND length(data) <= ?5`;
+
+export function telemetryWrites(db: DatabaseSync, pause: () => void) {
+  const updateLatest = db.prepare(UPDATE_LATEST);
+  const updateLatestAndIndexes = db.prepare(UPDATE_LATEST_AND_INDEXES);
+  const append = db.prepare(APPEND);
+  const tankKey = query(db, "SELECT pk FROM tank WHERE id = ?");
+  const headOf = query(db, "SELECT h.total, h.start, h.data FROM tank t JOIN head h ON h.tank = t.pk WHERE t.id = ?");
+  const blockOf = query(db, "SELECT data FROM block WHERE tank = ? AND start = ?"); // block_by_start
+  const writeHead = db.prepare("UPDATE head SET total = ?, start = ?, data = ? WHERE tank = ?");
+  const putBlock = upsert(db, "block", ["tank", "start", "data"], 2);
+  const thresholdOf = query(db, "SELECT threshold FROM fleet WHERE tank = ?");
+  const setLatest = db.prepare(
+    "UPDATE fleet SET at = ?2, fill = ?3, urgency = ?4, heard = ?5 WHERE tank = ?1 AND (at, fill) IS NOT (?2, ?3)",
+  );
+  const keyOf = (tankId: string): SQLInputValue => tankKey.get(tankId)?.[0] ?? null;
+  const indexes = {
+    readings: rankIndexWrites(db, "readings", keyOf),
+    lists: rankIndexWrites(db, "lists", (series) => series),
+  };
+  const isUpdated = (statement: StatementSync, ...values: SQLInputValue[]): boolean => statement.run(...values).changes === 1;
+
+  function isAppended(batch: ReadingBatch, candidate: Append): boolean {
+    const { tankId, positions } = candidate;
+    const [first, last] = [positions[0] as number, positions.at(-1) as number];
+    const lastAt = batch.createdAt[last] as number;
+    const latest = [tankId, batch.createdAt[first] as number, lastAt, batch.fill[last] as number, heardAt(lastAt)];
+    if (!isUpdated(updateLatest, ...latest) && !isUpdated(updateLatestAndIndexes, ...latest)) return false;
+    const bytes = new Uint8Array(appendSize(candidate));
+    writeAppend(new DataView(bytes.buffer), 0, batch, candidate);
+    // If the head has no room the readings are merged, and are the latest in any case.
+    return isUpdated(append, tankId, positions.length, bytes.subarray(1), bytes.subarray(0, 1), maxHeadSize(candidate));
+  }
+
+  return {
+    append(batch: ReadingBatch, appends: readonly Append[]): AppendResult {
+      const appended = appends.filter((candidate) => {
+        pause();
+        return isAppended(batch, candidate);
+      });
+      return { appended, longHeads: [] };
+    },
+
+    lockHeads(tankIds: readonly string[]): Map<string, Head> {
+      const heads = new Map<string, Head>();
+      for (const id of tankIds) {
+        const row = headOf.get(id) as readonly [number, number, Uint8Array] | undefined;
+        if (row !== undefined) heads.set(id, { total: row[0], start: row[1], data: row[2] });
+      }
+      return heads;
+    },
+
+    blocks: () => ({
+      get: ({ tankId, start }: BlockKey): Uint8Array => blockOf.get(keyOf(tankId), start)?.[0] as Uint8Array,
+    }),
+
+    writeHeads(heads: ReadonlyMap<string, HeadUpdate>): void {
+      for (const [tankId, { total, start, data }] of heads) {
+        pause();
+        writeHead.run(total, start, data, keyOf(tankId));
+        const threshold = thresholdOf.get(tankId)?.[0];
+        if (threshold !== undefined) setLatest.run(tankId, ...fleetColumns(Number(threshold), lastReading(data)));
+      }
+    },
+
+    writeBlocks(blocks: readonly (StoredBlock & { readonly tankId: string })[]): void {
+      for (const { tankId, start, data } of blocks) putBlock.run(keyOf(tankId), start, data);
+    },
+
+    rankGroups: (table: RankTable, positions: readonly SeriesPosition[]): SeriesGroup[] => indexes[table].rankGroups(positions),
+    putRankGroups: (table: RankTable, groups: readonly SeriesGroup[]): void => indexes[table].putRankGroups(groups),
+    removeRankIndex: (table: RankTable, series: string): void => indexes[table].removeRankIndex(series),
+  };
+}

@@ -1,0 +1,113 @@
+// The writer thread: the only place of a process that writes to its database. Waiting writes share one transaction (group
+// commit) and are answered after the commit.
+
+import type { DatabaseSync } from "node:sqlite";
+import { parentPort, workerData } from "node:worker_threads";
+import { RequestError } from "../../domain/errors.ts";
+import type { IncomingBatch, IngestResult } from "../../domain/reading.ts";
+import type { RepairTransaction } from "../check/check.ts";
+import { ingestBatch } from "../core/ingest.ts";
+import { runWrite, type WriteArgs, type WriteName } from "../core/writes.ts";
+import { openWriter, retryWhileBusy, translateError } from "./connection.ts";
+import { type Call, failedReply, type Reply } from "./thread.ts";
+import { transactionOn } from "./transaction.ts";
+import { WriteThrottle } from "./write-throttle.ts";
+
+/** A transaction takes no further write after this long, so that other processes get their turn. */
+const TRANSACTION_MS = 150;
+
+class WriterThread {
+  readonly #db: DatabaseSync;
+  readonly #tx: RepairTransaction;
+  readonly #throttle = new WriteThrottle();
+  readonly #queue: Call[] = [];
+  #isRunning = false;
+  #isClosing = false;
+
+  constructor(file: string) {
+    this.#db = openWriter(file);
+    this.#tx = retryWhileBusy(() => transactionOn(this.#db, this.#throttle.pause));
+  }
+
+  receive(message: Call | "close"): void {
+    if (message === "close") this.#isClosing = true;
+    else this.#queue.push(message);
+    if (this.#isRunning) return;
+    this.#isRunning = true;
+    setImmediate(() => void this.#run());
+  }
+
+  async #run(): Promise<void> {
+    if (this.#queue.length > 0) await this.#commitGroup(false);
+    if (this.#queue.length > 0) setImmediate(() => void this.#run());
+    else {
+      this.#isRunning = false;
+      if (this.#isClosing) this.#close();
+    }
+  }
+
+  /**
+   * A savepoint keeps a copy of every page that a write changes. Readings, which change many and hardly ever fail, go without
+   * at first; if one fails, the group is rolled back and run again with a savepoint for each write (`isolated`).
+   */
+  async #commitGroup(isolated: boolean): Promise<void> {
+    const calls: Call[] = [];
+    const replies: Reply[] = [];
+    const started = performance.now();
+    try {
+      retryWhileBusy(() => this.#db.exec("BEGIN IMMEDIATE"));
+      this.#throttle.beginTransaction();
+      while (this.#queue.length > 0 && performance.now() - started < TRANSACTION_MS) {
+        const call = this.#queue.shift() as Call;
+        calls.push(call);
+        replies.push(call.name === "ingest" && !isolated ? await this.#write(call) : await this.#writeIsolated(call));
+      }
+      this.#db.exec("COMMIT");
+    } catch (error) {
+      if (this.#db.isTransaction) this.#db.exec("ROLLBACK");
+      if (!isolated && !(translateError(error) instanceof RequestError)) {
+        this.#queue.unshift(...calls);
+        return this.#commitGroup(true);
+      }
+      for (const { id } of calls.length > 0 ? calls : this.#queue.splice(0)) parentPort?.postMessage(failedReply(id, error));
+      return;
+    }
+    for (const reply of replies) parentPort?.postMessage(reply);
+    this.#throttle.endTransaction();
+  }
+
+  async #write({ id, name, args }: Call): Promise<Reply> {
+    if (name === "ingest") return { id, value: await this.#ingest(args[0] as IncomingBatch) };
+    return { id, value: await runWrite(this.#tx, name as WriteName, args as unknown as WriteArgs<WriteName>) };
+  }
+
+  async #ingest(batch: IncomingBatch): Promise<IngestResult> {
+    const result = await ingestBatch(this.#tx, batch, true);
+    if (result === "busy") throw new Error("SQLite has one writer: a head cannot be busy");
+    return { outcomes: result.outcomes, reasons: result.reasons };
+  }
+
+  /** A write that fails is undone alone; an error that means the database is away fails the whole group. */
+  async #writeIsolated(call: Call): Promise<Reply> {
+    this.#db.exec("SAVEPOINT one_write");
+    try {
+      const reply = await this.#write(call);
+      this.#db.exec("RELEASE one_write");
+      return reply;
+    } catch (error) {
+      if (translateError(error) instanceof RequestError) throw error;
+      this.#db.exec("ROLLBACK TO one_write; RELEASE one_write");
+      return failedReply(call.id, error);
+    }
+  }
+
+  #close(): void {
+    this.#db.close();
+    parentPort?.close();
+  }
+}
+
+if (parentPort !== null) {
+  const thread = new WriterThread((workerData as { file: string }).file);
+  parentPort.on("message", (message) => thread.receive(message));
+}

@@ -1,0 +1,177 @@
+// Calls with an error: one line on stderr, nothing on stdout, and the exit code.
+
+import assert from "node:assert/strict";
+import { existsSync, mkdirSync } from "node:fs";
+import { before, suite, test } from "node:test";
+import { importLines, SMALL_FLEET } from "./fixtures.ts";
+import { suiteLifetime, type Workspace, workspace } from "./program.ts";
+
+type Call = readonly [words: string, message: RegExp];
+
+/** Exit 2: the call itself is invalid. */
+const INVALID: readonly Call[] = [
+  ["srve", /"srve".*serve/],
+  ["key", /create, list, rotate or revoke/],
+  ["key create", /--name/],
+  ["key create --name x --role boss", /--role.*read, ingest, manage.*"boss"/],
+  ["key create --name x --expires soon", /--expires.*90d.*"soon"/],
+  ["key create --name x --colour red", /--colour/],
+  ["key create --name x --role manage --customer ada", /--customer.*manage.*"ada"/],
+  ["key create --name x --device d1", /--device.*ingest.*"d1"/],
+  ["key crate --name x", /"crate".*"create"/],
+  ["key revoke", /KEY is missing/],
+  ["import", /FILE is missing/],
+  ["backup", /FILE is missing/],
+  ["backup a b", /"b"/],
+  ["check everything", /"everything"/],
+  ["check --mend", /--mend/],
+  ["serve --port 70000", /--port.*"70000"/],
+  ["serve --workers 0", /--workers.*"0"/],
+  ["serve --workers many", /--workers.*"many"/],
+  ["key revoke one two", /two/],
+  ["key list all", /all/],
+  ["serve 9000", /9000/],
+  ["customer", /create, update, delete, restore, list or show/],
+  ["customer create --name x", /--email is missing/],
+  ["customer create --name x --email nobody", /--email.*"nobody"/],
+  ["customer create --name x --email a@b --colour red", /--colour/],
+  ["customer update ada", /nothing to change/],
+  ["customer update ada --verified --no-verified", /--verified and --no-verified/],
+  ["customer delete", /CUSTOMER is missing/],
+  ["customer delete ada bob", /"bob"/],
+  ["customer list --limit none", /--limit.*"none"/],
+  ["tank create --name x --owner ada", /--device, --capacity, --unit and --threshold are missing/],
+  ["tank update a1 --capacity much", /--capacity.*number.*"much"/],
+  ["tank update a1 --use-case fun", /--use-case.*residential.*"fun"/],
+  ["tank update a1 --shape {", /--shape is not valid JSON/],
+  ["tank update a1 --latitude -91", /--latitude.*-90 to 90.*"-91"/],
+  ["device assign d1", /TANK is missing/],
+  ["device assign d1 a1 --profile guess", /--profile.*"guess"/],
+  ["device profile d1", /PROFILE is missing/],
+  ["audit --since yesterday", /--since.*24h.*"yesterday"/],
+  ["audit --sinec 24h", /Did you mean "--since"\?/],
+  ["audit --type truck", /--type.*customer, tank, device, key.*"truck"/],
+  ["fleet --state empty", /--state.*low, ok, unknown.*"empty"/],
+  ["fleet --silent long", /--silent.*24h.*"long"/],
+  ["provision", /FILE… is missing/],
+  ["tank list --key x", /--url/],
+  ["tank list --url tanks.example.com", /--url.*"tanks.example.com"/],
+  ["tank list --url http://ada:secret@127.0.0.1", /password/],
+  ["tank list --url http://127.0.0.1:9", /TANK_MONITOR_KEY/],
+  ["tank list --url http://127.0.0.1:9 --key tm_short", /mistyped or cut off/],
+];
+
+/** Exit 1: a valid call that fails. */
+const FAILED: readonly Call[] = [
+  ["key create --name x --customer nobody", /--customer.*(no|such) customer.*"nobody"/],
+  ["key create --name x --customer gone", /--customer.*deleted.*"gone"/],
+  ["key rotate key_nothing", /no such key: key_nothing/],
+  ["key revoke key_nothing", /no such key: key_nothing/],
+  ["import nothing.ndjson", /nothing\.ndjson/],
+  ["import fleet.ndjson nothing.ndjson", /nothing\.ndjson/],
+  ["import folder.d", /folder/],
+  ["backup no/such/folder/b.db", /no such folder: no\/such\/folder/],
+  ["export no/such/folder/x.ndjson", /x\.ndjson/],
+  ["customer show nobody", /no such customer: nobody/],
+  ["customer update gone --name x", /deleted/],
+  ["customer delete ada", /2 tanks.*--tanks/],
+  ["customer create --name x --email a@b --id ada", /customer ada/],
+  ["tank show nothing", /no such tank: nothing/],
+  ["tank update a1 --owner nobody", /--owner.*(no|such) customer.*"nobody"/],
+  ["tank update a1 --device device-a2", /tank a2.*--swap/],
+  ["tank update a1 --shape @nothing.json", /nothing\.json/],
+  ["device assign d1 nothing", /TANK.*(no|such) tank.*"nothing"/],
+  ["device show nothing", /no such device: nothing/],
+  ["device forget device-a1", /assigned to tank a1/],
+  ["provision nothing.csv", /nothing\.csv/],
+  ["provision folder.d", /folder/],
+];
+
+const COMMANDS = [
+  ...["serve", "demo", "import", "export", "backup", "check", "openapi", "simulate"],
+  ...["fleet", "customer", "tank", "device", "key", "audit", "provision"],
+];
+
+suite("calls with an error", () => {
+  const life = suiteLifetime();
+  let here: Workspace;
+
+  before(async () => {
+    here = workspace(life);
+    await importLines(here, SMALL_FLEET);
+    mkdirSync(here.path("folder.d"));
+  });
+
+  for (const [calls, exitCode] of [
+    [INVALID, 2],
+    [FAILED, 1],
+  ] as const) {
+    for (const [words, message] of calls) {
+      test(`${words}: exit ${exitCode}`, async () => {
+        const { code, stdout, stderr } = await here.run(words.split(" "), { timeoutMs: 8000 });
+        assert.match(stderr, /^tank-monitor: (?!.*should not have happened)[^\n]+\n$/, "one line");
+        assert.match(stderr, message);
+        assert.deepEqual([stdout, code], ["", exitCode]);
+      });
+    }
+  }
+
+  test("in a process of its own, the exit code is the same", async () => {
+    for (const [words, exitCode] of [
+      ["key create", 2],
+      ["key revoke key_nothing", 1],
+      ["key list", 0],
+    ] as const) {
+      assert.equal((await here.spawn(words.split(" "))).code, exitCode);
+    }
+  });
+
+  test("no command: the help, exit 2; --help: exit 0", async () => {
+    const bare = await here.run([]);
+    assert.deepEqual([bare.code, /Usage: /.test(bare.stdout + bare.stderr)], [2, true]);
+    const names = [...bare.stdout.matchAll(/^ {2}(\w+) /gm)].map(([, name = ""]) => name);
+    assert.deepEqual(names.toSorted(), COMMANDS.toSorted());
+    const helps = await Promise.all([[], ...names.map((name) => [name])].map((words) => here.run([...words, "--help"])));
+    for (const { code, stdout, stderr } of helps) {
+      assert.deepEqual([code, stderr], [0, ""]);
+      assert.match(stdout, /Usage: npx tank-monitor/);
+    }
+  });
+
+  test("every action of a group has a help with an example", async () => {
+    const groups = await Promise.all(["customer", "tank", "device", "key"].map((name) => here.run([name, "--help"])));
+    const actions = groups.flatMap(({ stdout }) => {
+      const [, group = ""] = /^Usage: npx tank-monitor (\w+)/.exec(stdout) ?? [];
+      return [...stdout.matchAll(/^ {2}(\w+) /gm)].map(([, action = ""]) => [group, action]);
+    });
+    assert.ok(actions.length >= 21, `${actions.length}`);
+    const helps = await Promise.all(actions.map((words) => here.run([...words, "--help"])));
+    for (const [i, { code, stdout, stderr }] of helps.entries()) {
+      const name = actions[i]?.join(" ") ?? "";
+      assert.deepEqual([code, stderr], [0, ""]);
+      assert.match(stdout, new RegExp(`^Usage: npx tank-monitor ${name} `));
+      assert.match(stdout, new RegExp(`^Example: npx tank-monitor ${name}`, "m"));
+      assert.match(stdout, /--url URL/);
+    }
+  });
+
+  test("an invalid call creates no database", async (t) => {
+    const empty = workspace(t);
+    await Promise.all(
+      ["key revoke", "import", "backup", "tank update t1 --shape {", "provision"].map((words) => empty.run(words.split(" "))),
+    );
+    assert.equal(existsSync(empty.path("tanks.db")), false);
+  });
+});
+
+test("a command that only reads creates no database, and says that there is none", async (t) => {
+  const here = workspace(t);
+  for (const words of ["fleet", "tank list", "audit", "check", "export", "key list", "device waiting", "backup x.db"]) {
+    const { code, stdout, stderr } = await here.run(words.split(" "));
+    assert.deepEqual([code, stdout], [1, ""], words);
+    assert.match(stderr, /no database at \S+tanks\.db\. Run this in the folder.*DATABASE_URL/);
+  }
+  assert.ok(!existsSync(here.path("tanks.db")));
+  assert.equal((await here.run(["key", "create", "--name", "first"])).code, 0);
+  assert.equal((await here.run(["key", "list"])).code, 0);
+});

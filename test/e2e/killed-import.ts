@@ -1,0 +1,58 @@
+// An import that is killed at random moments and repeated: short in `npm test`, longer in `npm run test:long`.
+
+import assert from "node:assert/strict";
+import { existsSync, writeFileSync } from "node:fs";
+import { DatabaseSync } from "node:sqlite";
+import type { TestContext } from "node:test";
+import { until } from "../support/until.ts";
+import { createKey, manyLines, ndjson } from "./fixtures.ts";
+import { workspace } from "./program.ts";
+import { list } from "./requests.ts";
+
+/** The size of a database, seen from outside; 0 before it exists. */
+function pagesOf(file: string): number {
+  if (!existsSync(file)) return 0;
+  const db = new DatabaseSync(file, { readOnly: true, timeout: 1000 });
+  try {
+    return Number(db.prepare("PRAGMA page_count").get()?.["page_count"]);
+  } finally {
+    db.close();
+  }
+}
+
+export async function importDespiteKills(t: TestContext, lines: number, kills: number): Promise<void> {
+  const here = workspace(t);
+  writeFileSync(here.path("many.ndjson"), ndjson(manyLines(lines)));
+  const undisturbed = { env: { DATABASE_URL: "sqlite:undisturbed.db" } };
+  const whole = await here.run(["import", "many.ndjson", "--json"], undisturbed);
+  assert.equal(whole.stdout, `{"read":${lines},"new":${lines},"changed":0,"unchanged":0,"rejected":0,"waiting":0}\n`);
+
+  for (let kill = 0; kill < kills; kill++) {
+    const share = (kill + 0.2 + Math.random() * 0.7) / (kills + 1);
+    t.diagnostic(`killed when about ${Math.round(share * 100)} % were imported`);
+    const importing = here.launch(["import", "many.ndjson"]);
+    const pages = share * pagesOf(here.path("undisturbed.db"));
+    await until("a part is imported", () => pagesOf(here.path("tanks.db")) >= pages, 60_000);
+    importing.kill("SIGKILL");
+    assert.equal((await importing.exited).signal, "SIGKILL");
+  }
+
+  // What the last kill left is consistent: the totals match the exported readings.
+  const halfway = await here.run(["export"]);
+  const readings = halfway.stdout.split("\n").filter((line) => line.includes('"object":"telemetry"'));
+  const counts = Map.groupBy(readings, (line) => /"tank_id":"([^"]+)"/.exec(line)?.[1]);
+  const service = await here.start();
+  const key = await createKey(here);
+  for (const tank of ["tank-0", "tank-57", "tank-99"]) {
+    const { total_items } = await list(service, `/v1/tanks/${tank}/telemetry`, key);
+    assert.equal(total_items, counts.get(tank)?.length ?? 0);
+  }
+  await service.stop();
+
+  const last = await here.run(["import", "many.ndjson", "--json"]);
+  const summary = JSON.parse(last.stdout) as Record<string, number>;
+  assert.deepEqual([summary["read"], summary["changed"], summary["rejected"]], [lines, 0, 0]);
+  assert.ok((summary["unchanged"] ?? 0) > 0 && (summary["new"] ?? 0) > 0, "the kills came during the import");
+  const [repeated, expected] = [await here.run(["export"]), await here.run(["export"], undisturbed)];
+  assert.ok(repeated.stdout === expected.stdout, "the export differs from that of an undisturbed import");
+}

@@ -1,0 +1,126 @@
+// HTTP requests to a running service, and the log lines that it writes.
+
+import assert from "node:assert/strict";
+import { Agent, request } from "node:http";
+import { setTimeout as pause } from "node:timers/promises";
+import { until } from "../support/until.ts";
+import type { Lifetime, RunningProgram, Service } from "./program.ts";
+
+export type HttpResponse = { readonly status: number; readonly headers: Headers; readonly text: string };
+export type Item = Readonly<Record<string, unknown>>;
+export type List = {
+  readonly object: string;
+  readonly data: readonly Item[];
+  readonly page: number;
+  readonly size: number;
+  readonly total_pages: number;
+  readonly total_items: number;
+};
+
+type Target = { readonly url: string };
+
+export async function get(
+  { url }: Target,
+  path: string,
+  key?: string,
+  headers: Record<string, string> = {},
+): Promise<HttpResponse> {
+  const response = await fetch(`${url}${path}`, { headers: key === undefined ? headers : { "x-api-key": key, ...headers } });
+  return { status: response.status, headers: response.headers, text: await response.text() };
+}
+
+export async function statusOf(target: Target, key: string, path = "/v1/tanks"): Promise<number> {
+  return (await get(target, path, key)).status;
+}
+
+export async function item(target: Target, path: string, key: string): Promise<Item> {
+  const { status, text } = await get(target, path, key);
+  assert.equal(status, 200, text);
+  return JSON.parse(text) as Item;
+}
+
+export async function list(target: Target, path: string, key: string): Promise<List> {
+  const found = (await item(target, path, key)) as unknown as List;
+  assert.equal(found.object, "list");
+  return found;
+}
+
+/** The bodies of the given paths. */
+export function texts(target: Target, paths: readonly string[], key: string): Promise<string[]> {
+  return Promise.all(paths.map(async (path) => (await get(target, path, key)).text));
+}
+
+/** Repeats a request until it has this status, and returns how many milliseconds that took. */
+export async function waitForStatus(target: Target, key: string, status: number, timeoutMs: number): Promise<number> {
+  const started = performance.now();
+  for (;;) {
+    const actual = await statusOf(target, key);
+    const elapsed = performance.now() - started;
+    if (actual === status) return elapsed;
+    assert.ok(elapsed < timeoutMs, `after ${Math.round(elapsed)} ms the status is still ${actual}, not ${status}`);
+    await pause(20);
+  }
+}
+
+export type LogEntry = Readonly<Record<string, unknown>>;
+
+/** Complete log lines; messages for people are skipped. */
+export function logEntries({ stderr }: Pick<RunningProgram, "stderr">): LogEntry[] {
+  const lines = stderr().split("\n").slice(0, -1);
+  return lines.flatMap((line) => (line.startsWith("{") ? [JSON.parse(line) as LogEntry] : []));
+}
+
+export const logEvents = (service: Pick<RunningProgram, "stderr">, event: string): LogEntry[] =>
+  logEntries(service).filter((entry) => entry["event"] === event);
+
+/** The process id of each worker, the latest by number. */
+export function workerPids(service: Service): Map<number, number> {
+  return new Map(logEvents(service, "worker_started").map(({ worker, pid }) => [Number(worker), Number(pid)]));
+}
+
+type WorkerResponse = { readonly status: number; readonly text: string };
+/** A kept-alive connection, hence to one worker. */
+export type Connection = { readonly worker: number; readonly get: (path: string, key?: string) => Promise<WorkerResponse> };
+
+let connections = 0;
+
+async function connect(life: Lifetime, service: Service): Promise<Connection> {
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+  life.after(() => agent.destroy());
+  const send = (path: string, headers: Record<string, string>): Promise<WorkerResponse> =>
+    new Promise((resolve, reject) => {
+      const sent = request(`${service.url}${path}`, { agent, headers }, async (response) => {
+        let text = "";
+        for await (const chunk of response.setEncoding("utf8")) text += chunk;
+        resolve({ status: response.statusCode ?? 0, text });
+      });
+      sent.on("error", reject).end();
+    });
+  const id = `which-worker-${++connections}-${process.pid}`;
+  await send("/healthz", { "x-request-id": id });
+  const [, worker] = await service.waitForOutput(new RegExp(`"worker":(\\d+),"event":"request","requestId":"${id}"`));
+  return { worker: Number(worker), get: (path, key) => send(path, key === undefined ? {} : { "x-api-key": key }) };
+}
+
+/** One connection to each worker. */
+export async function connectToAll(life: Lifetime, service: Service, workers = 2): Promise<Connection[]> {
+  const found = new Map<number, Connection>();
+  const connectToMore = async (): Promise<boolean> => {
+    // Several at once: a worker that is busy with one connection leaves the next to another worker.
+    for (const connection of await Promise.all(Array.from({ length: 8 }, () => connect(life, service)))) {
+      if (!found.has(connection.worker)) found.set(connection.worker, connection);
+    }
+    return found.size === workers;
+  };
+  await until(`connections to ${workers} workers`, connectToMore, 30_000);
+  return [...found.values()].sort((a, b) => a.worker - b.worker);
+}
+
+export function isRunning(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
+}

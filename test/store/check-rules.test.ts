@@ -1,0 +1,199 @@
+// The check of milestones and readings by itself: what the rules make has no fault, and any one number changed has.
+
+import assert from "node:assert/strict";
+import test from "node:test";
+import fc from "fast-check";
+import { checkRankIndex, type StoredGroup } from "../../src/store/check/rank-index.ts";
+import { type BlockRow, checkReadings } from "../../src/store/check/readings.ts";
+import { type Columns, packBlock } from "../../src/store/series/block.ts";
+import { type Head, reorderReadings, splitHead } from "../../src/store/series/merge.ts";
+import { EARLIEST, GROUP_MAX, RankIndex, type Segment } from "../../src/store/series/rank-index.ts";
+
+const ORIGIN = [EARLIEST];
+
+const segmentsOf = (counts: readonly number[]): Segment[] =>
+  counts.map((count, i) => ({ at: i === 0 ? ORIGIN : [i * 1000], count }));
+const groupsOf = (segments: readonly Segment[]): StoredGroup[] =>
+  RankIndex.build(segments)
+    .map((group) => ({ ...group, key: group.at[0] ?? ORIGIN }))
+    .sort((a, b) => a.level - b.level || Number(a.key[0]) - Number(b.key[0]));
+
+const counts = fc.oneof(
+  fc.array(fc.integer({ min: 1, max: 256 }), { maxLength: 140 }),
+  fc.array(fc.integer({ min: 1, max: 256 }), { minLength: 600, maxLength: 1200, size: "max" }),
+);
+
+/** The group with its node at `place` made another. */
+const DAMAGE: Record<string, (group: StoredGroup, place: number) => StoredGroup[]> = {
+  "is gone": () => [],
+  "is of another level": (group) => [{ ...group, level: group.level + 1 }],
+  "is below all levels": (group) => [{ ...group, level: -1 }],
+  "is kept under another key": (group) => [{ ...group, key: [Number(group.key[0]) + 1] }],
+  "stands twice": (group) => [group, { ...group, key: [Number(group.key[0]) + 1] }],
+  "misses a milestone": (group, place) => [
+    { ...group, at: group.at.toSpliced(place, 1), offsets: group.offsets.toSpliced(place, 1) },
+  ],
+  "has a milestone elsewhere": (group, place) => [{ ...group, at: group.at.with(place, [Number(group.at[place]?.[0]) + 1]) }],
+  "counts wrong": (group, place) => [{ ...group, offsets: group.offsets.with(place, (group.offsets[place] ?? 0) + 1) }],
+  "cannot be read": (group) => [{ ...group, at: [], offsets: [] }],
+};
+
+for (const [name, damage] of Object.entries(DAMAGE)) {
+  test(`a group of milestones that ${name} is a fault`, () => {
+    fc.assert(
+      fc.property(counts, fc.nat(), (list, seed) => {
+        const segments = segmentsOf(list);
+        const sound = groupsOf(segments);
+        fc.pre(sound.length > 0);
+        const chosen = sound[seed % sound.length] as StoredGroup;
+        const broken = sound.flatMap((group) => (group === chosen ? damage(group, seed % group.at.length) : [group]));
+        assert.notDeepEqual(checkRankIndex(broken, segments, ORIGIN), []);
+      }),
+      { numRuns: 50 },
+    );
+  });
+}
+
+test("a segment with another number of entries is seen in the milestones after it", () => {
+  const segments = segmentsOf(Array.from({ length: 700 }, () => 128));
+  const groups = groupsOf(segments);
+  for (const place of [0, 1, 63, 333, 698]) {
+    const grown = segments.with(place, { at: segments[place]?.at ?? ORIGIN, count: 129 });
+    assert.match(checkRankIndex(groups, grown, ORIGIN)[0]?.message ?? "", /should have offset \d+, it has \d+/);
+  }
+});
+
+test("a group that is too large is a fault", () => {
+  const segments = segmentsOf(Array.from({ length: GROUP_MAX + 1 }, () => 1));
+  const group = { level: 0, key: ORIGIN, at: segments.map(({ at }) => at), offsets: segments.map((_, i) => i) };
+  assert.match(checkRankIndex([group], segments, ORIGIN)[0]?.message ?? "", /group of level 0 at the start has more than 128/);
+  const smaller = { ...group, at: group.at.slice(0, -1), offsets: group.offsets.slice(0, -1) };
+  assert.deepEqual(checkRankIndex([smaller], segments.slice(0, -1), ORIGIN), []);
+});
+
+test("a milestone too many is told, also where there is nothing to count", () => {
+  const segments = segmentsOf([128, 128, 128]);
+  const more = groupsOf(segments).map((group) => ({ ...group, at: [...group.at, [9000]], offsets: [...group.offsets, 384] }));
+  assert.match(checkRankIndex(more, segments, ORIGIN)[0]?.message ?? "", /should have 3 nodes, it has 4$/);
+  assert.match(checkRankIndex(groupsOf(segments), [], ORIGIN)[0]?.message ?? "", /its rank index should not have level 0/);
+});
+
+test("a whole level that is missing or too many is a fault", () => {
+  const segments = segmentsOf(Array.from({ length: 8500 }, () => 128));
+  const groups = groupsOf(segments);
+  const top = Math.max(...groups.map(({ level }) => level));
+  assert.equal(top, 2);
+  for (let level = 0; level <= top; level++) {
+    const without = groups.filter((one) => one.level !== level);
+    assert.match(
+      checkRankIndex(without, segments, ORIGIN)[0]?.message ?? "",
+      new RegExp(`level ${level} of its rank index should have \\d+ nodes, it has 0`),
+    );
+  }
+  const more = [...groups, { level: top + 1, key: ORIGIN, at: [ORIGIN], offsets: [0] }];
+  assert.match(checkRankIndex(more, segments, ORIGIN)[0]?.message ?? "", /its rank index should not have level 3/);
+});
+
+test("milestones out of order are a fault, though their counts fit", () => {
+  const segments = segmentsOf([128, 128, 128, 128]);
+  const [first, second, third, ...rest] = segments as [Segment, Segment, Segment, ...Segment[]];
+  const found = [first, third, { ...second, count: 256 }, ...rest];
+  assert.match(
+    checkRankIndex(groupsOf(found), found, ORIGIN)[0]?.message ?? "",
+    /level 0 of its rank index should be in order, the node at .* is not/,
+  );
+});
+
+test("a first milestone that is not at the beginning is told", () => {
+  const segments = segmentsOf([128, 128]).slice(1);
+  assert.match(
+    checkRankIndex(groupsOf(segments), segments, ORIGIN)[0]?.message ?? "",
+    /should begin at the start, it begins at 1970/,
+  );
+});
+
+const readings = (length: number, step = 1000): Columns => ({
+  instants: Float64Array.from({ length }, (_, i) => i * step),
+  fills: Float64Array.from({ length }, (_, i) => i % 101),
+});
+
+function stored(columns: Columns): { head: Head; blocks: BlockRow[] } {
+  const { head, blocks } = splitHead(columns, EARLIEST);
+  return { head: { ...head, total: columns.instants.length }, blocks };
+}
+
+test("what is cut from any number of readings has no fault", () => {
+  for (const length of [0, 1, 160, 161, 288, 289, 1000, 5000]) {
+    const { head, blocks } = stored(readings(length));
+    const look = checkReadings(head, blocks);
+    assert.deepEqual(look.found, []);
+    assert.deepEqual([look.total, look.isMisplaced, look.segments?.length], [length, false, blocks.length]);
+  }
+});
+
+test("readings in each other's place are found, and reorderReadings they are as they were", () => {
+  const sound = readings(1000);
+  const { head, blocks } = stored(sound);
+  const [a, b, ...rest] = blocks as [BlockRow, BlockRow, ...BlockRow[]];
+  const misplaced: Record<string, BlockRow[]> = {
+    "two blocks changed places": [{ ...a, data: b.data }, { ...b, data: a.data }, ...rest],
+    "a block begins too late": [{ ...a, start: 5 }, b, ...rest],
+    "a block begins in another": [a, { ...b, start: b.start - 1000 }, ...rest],
+    "a block stands twice": [a, { start: 1, data: a.data }, b, ...rest],
+    "a block is empty": [{ ...a, data: new Uint8Array(0) }, { start: 0, data: a.data }, b, ...rest],
+  };
+  for (const [name, blocks2] of Object.entries(misplaced)) {
+    const look = checkReadings(head, blocks2);
+    assert.equal(look.isMisplaced || look.found.length > 0, true, name);
+    const gathered = reorderReadings([...blocks2.map(({ data }) => data), head.data]);
+    assert.deepEqual(gathered, sound, name);
+  }
+});
+
+test("a head too long, or too short behind blocks, is found", () => {
+  const { head, blocks } = stored(readings(1000));
+  const few = { ...head, data: packBlock({ instants: Float64Array.of(head.start), fills: Float64Array.of(1) }) };
+  assert.match(checkReadings(few, blocks).found[0]?.message ?? "", /should hold 32 to 192 readings, it holds 1$/);
+  const many = { start: EARLIEST, total: 193, data: packBlock(readings(193)) };
+  assert.match(checkReadings(many, []).found[0]?.message ?? "", /should hold 0 to 192 readings, it holds 193$/);
+});
+
+test("of two readings of one instant the one that stood later stays", () => {
+  const pieces: [number, number][][] = [
+    [
+      [1, 10],
+      [2, 20],
+    ],
+    [
+      [2, 21],
+      [3, 30],
+    ],
+    [[0, 5]],
+  ];
+  const bytes = pieces.map((pairs) =>
+    packBlock({ instants: Float64Array.from(pairs, ([at]) => at), fills: Float64Array.from(pairs, ([, fill]) => fill) }),
+  );
+  assert.deepEqual(reorderReadings(bytes), { instants: Float64Array.of(0, 1, 2, 3), fills: Float64Array.of(5, 10, 21, 30) });
+});
+
+test("bytes that are no block, instants outside the calendar and fills outside the scale are told, never repaired", () => {
+  const whole = readings(10);
+  const odd = (change: Partial<Columns>): Uint8Array => packBlock({ ...whole, ...change });
+  const cases: [Uint8Array, RegExp][] = [
+    [new Uint8Array(20).fill(7), /cannot be read: restore a backup/],
+    [odd({}).slice(0, -1), /cannot be read: restore a backup/],
+    [odd({ instants: whole.instants.map((at) => at + 3e14) }), /cannot be read: restore a backup/],
+    [odd({ instants: whole.instants.map((at) => at + 0.5) }), /cannot be read: restore a backup/],
+    [odd({ fills: whole.fills.map((fill) => fill + 95) }), /should be 0 to 100, it is 101: .*\(and 3 more like it\)/],
+    [odd({ fills: whole.fills.with(3, Number.NaN) }), /it is NaN/],
+    [odd({ fills: whole.fills.with(3, -0.1) }), /it is -0\.1/],
+  ];
+  for (const [data, words] of cases) {
+    const { found } = checkReadings({ start: EARLIEST, data, total: 10 }, []);
+    assert.deepEqual(
+      found.map(({ isRepairable }) => isRepairable),
+      [false],
+    );
+    assert.match(found[0]?.message ?? "", words);
+  }
+});
