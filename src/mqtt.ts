@@ -16,8 +16,8 @@ import { KeyRing, requireRole, wrongKeysThrottled } from "./http/auth.ts";
 import { andThen, type Limits, type RateDecision, RateLimits } from "./http/limits.ts";
 import type { Ingest } from "./ingest/ingest.ts";
 import type { Authenticate } from "./ingest/mqtt/authentication.ts";
-import type { BrokerIdentity } from "./ingest/mqtt/broker-connection.ts";
 import type { Listener } from "./ingest/mqtt/endpoint.ts";
+import type { BrokerIdentity } from "./ingest/mqtt/external-broker.ts";
 
 export type MqttDependencies = {
   readonly config: Config;

@@ -1,15 +1,15 @@
-// Commands that manage customers, tanks, devices and keys. Each checks its arguments first, then sends requests of the
-// management interface to the local database, or with --url to a running service.
+// Commands that manage customers, tanks, devices and keys: requests of the management interface, to the local database or
+// with --url to a running service.
 
 import { once } from "node:events";
 import { UserError } from "../domain/errors.ts";
 import { quoted } from "../domain/text.ts";
 import { isObject } from "../domain/validate.ts";
-import { type Call, type Command, configOf, text, withStore } from "./command.ts";
+import { type Call, type Command, configOf, openDatabase, text } from "./command.ts";
 import { bodyFrom, type Field, flagHelp, flagsOf, flagUsage, type Option, queryFrom, userErrorFor } from "./fields.ts";
 import { type Column, clean, print, say, Table } from "./output.ts";
 import { sendToService } from "./remote.ts";
-import { type Item, itemIn, localService, Problem, pathTo, type Query, type Service } from "./service.ts";
+import { type Item, itemIn, localService, Problem, pathTo, type Query, type Service, type ServiceRequest } from "./service.ts";
 
 type Input = {
   readonly call: Call;
@@ -17,8 +17,9 @@ type Input = {
   readonly id: string;
   readonly body: Record<string, unknown>;
   readonly query: Query;
+  /** The database is opened with the first request. */
+  readonly service: Service;
 };
-export type Execute = (service: Service) => Promise<number>;
 
 export type ApiCommand = Pick<Command, "name" | "summary"> & {
   /** The summary by default. */
@@ -35,8 +36,7 @@ export type ApiCommand = Pick<Command, "name" | "summary"> & {
   readonly required?: readonly string[];
   /** It may be the first command on a new database. */
   readonly mayCreate?: true;
-  /** Checks the input before anything is opened. */
-  readonly prepare: (input: Input) => Execute;
+  readonly execute: (input: Input) => Promise<number>;
 };
 
 export const GROUP_HELP = `They work on the database (DATABASE_URL), or with --url URL on a running service. That needs a key with the
@@ -66,26 +66,40 @@ export function apiCommand(definition: ApiCommand): Command {
       requireArguments(call, takes);
       requireFlags(call, required);
       const [id = ""] = call.arguments;
-      const execute = definition.prepare({ call, id, body: bodyFrom(call, body), query: queryFrom(call, query) });
+      const input = { call, id, body: bodyFrom(call, body), query: queryFrom(call, query) };
+      const { service, close } = serviceFor(call, mayCreate === true);
       try {
-        return await withService(call, execute, mayCreate === true);
+        return await definition.execute({ ...input, service });
       } catch (error) {
         throw error instanceof Problem ? userErrorFor(error, call, fields) : error;
+      } finally {
+        await close();
       }
     },
   };
 }
 
-async function withService(call: Call, execute: Execute, mayCreate: boolean): Promise<number> {
+function serviceFor(call: Call, mayCreate: boolean) {
   const config = configOf(call);
   const url = text(call, "url");
   const key = text(call, "key");
   if (url !== undefined) {
     const send = sendToService(url, key ?? config.key);
-    return execute(async (request) => itemIn(await send(request)));
+    return { service: async (request: ServiceRequest) => itemIn(await send(request)), close: async () => {} };
   }
   if (key !== undefined) throw new UserError("--key needs --url, the running service it is for", 2);
-  return withStore(config, async (store) => execute(await localService(store)), mayCreate);
+  let opened: ReturnType<typeof open> | undefined;
+  async function open() {
+    const store = await openDatabase(config, mayCreate);
+    return { store, service: await localService(store) };
+  }
+  return {
+    async service(request: ServiceRequest): Promise<Item> {
+      opened ??= open();
+      return (await opened).service(request);
+    },
+    close: async () => (await opened?.catch(() => undefined))?.store.close(),
+  };
 }
 
 const LISTED_NOUNS = ["customer", "tank", "device", "key"];
@@ -112,7 +126,7 @@ export function report(call: Call, object: Item, message: string): number {
   return 0;
 }
 
-type Definition = Omit<ApiCommand, "name" | "summary" | "prepare" | "takes"> & {
+type Definition = Omit<ApiCommand, "name" | "summary" | "execute" | "takes"> & {
   readonly noun: string;
   readonly summary?: string;
   /** More to say about the result. */
@@ -129,13 +143,11 @@ export function createCommand({ noun, outcome = none, ...rest }: Definition): Co
     options: [{ ...JSON_OPTION, help: "print all of it as JSON" }],
     mayCreate: true,
     ...rest,
-    prepare:
-      ({ call, body }) =>
-      async (service) => {
-        const created = await service({ method: "POST", path: pathTo(`${noun}s`), body, creates: true });
-        if (call.flags["json"] !== true) print(clean(String(created["id"])));
-        return report(call, created, `${noun} ${created["id"]} (${created["name"]}) created${await outcome(created, service)}`);
-      },
+    async execute({ call, body, service }) {
+      const created = await service({ method: "POST", path: pathTo(`${noun}s`), body, creates: true });
+      if (call.flags["json"] !== true) print(clean(String(created["id"])));
+      return report(call, created, `${noun} ${created["id"]} (${created["name"]}) created${await outcome(created, service)}`);
+    },
   });
 }
 
@@ -146,17 +158,15 @@ export function updateCommand({ noun, outcome = none, ...rest }: Definition): Co
     options: [JSON_OPTION],
     ...rest,
     takes: [noun],
-    prepare({ call, id, body, query }) {
+    async execute({ call, id, body, query, service }) {
       if (Object.keys(body).length === 0)
         throw new UserError(`${call.name}: nothing to change. Give a flag such as --name NAME`, 2);
-      return async (service) => {
-        const path = pathTo(`${noun}s`, id);
-        const before = await service({ method: "GET", path });
-        const after = await service({ method: "PATCH", path, query, body });
-        const isSame = Object.keys(before).every((name) => JSON.stringify(before[name]) === JSON.stringify(after[name]));
-        const word = isSame ? "unchanged" : "updated";
-        return report(call, after, `${noun} ${id} (${after["name"]}) ${word}${await outcome(after, service)}`);
-      };
+      const path = pathTo(`${noun}s`, id);
+      const before = await service({ method: "GET", path });
+      const after = await service({ method: "PATCH", path, query, body });
+      const isSame = Object.keys(before).every((name) => JSON.stringify(before[name]) === JSON.stringify(after[name]));
+      const word = isSame ? "unchanged" : "updated";
+      return report(call, after, `${noun} ${id} (${after["name"]}) ${word}${await outcome(after, service)}`);
     },
   });
 }
@@ -168,16 +178,14 @@ export function showCommand({ noun, ...rest }: Definition): Command {
     options: [JSON_OPTION],
     ...rest,
     takes: [noun],
-    prepare:
-      ({ call, id }) =>
-      async (service) => {
-        const object = await service({ method: "GET", path: pathTo(`${noun}s`, id) });
-        if (call.flags["json"] === true) return report(call, object, "");
-        const lines = linesOf(object, "");
-        const width = Math.max(...lines.map(([name]) => name.length));
-        print(lines.map(([name, value]) => `${name.padEnd(width)}  ${value}`).join("\n"));
-        return 0;
-      },
+    async execute({ call, id, service }) {
+      const object = await service({ method: "GET", path: pathTo(`${noun}s`, id) });
+      if (call.flags["json"] === true) return report(call, object, "");
+      const lines = linesOf(object, "");
+      const width = Math.max(...lines.map(([name]) => name.length));
+      print(lines.map(([name, value]) => `${name.padEnd(width)}  ${value}`).join("\n"));
+      return 0;
+    },
   });
 }
 
@@ -208,32 +216,30 @@ export const LIST_OPTIONS: readonly Option[] = [
   { flag: "json", help: "print one JSON object per line" },
 ];
 
-export function listCommand(definition: Omit<ApiCommand, "prepare" | "takes" | "options"> & List): Command {
+export function listCommand(definition: Omit<ApiCommand, "execute" | "takes" | "options"> & List): Command {
   return apiCommand({
     ...definition,
     options: LIST_OPTIONS,
-    prepare: ({ call, query }) => printList(call, { ...definition.filter, ...query }, definition),
+    execute: ({ call, query, service }) => printList(service, call, { ...definition.filter, ...query }, definition),
   });
 }
 
 /** Prints a list page by page, as it comes. */
-export function printList(call: Call, query: Query, list: List): Execute {
+export async function printList(service: Service, call: Call, query: Query, list: List): Promise<number> {
   const limit = limitOf(call);
-  return async (service) => {
-    const isJson = call.flags["json"] === true;
-    const table = new Table(list.columns);
-    const { json = (item) => item } = list;
-    let count = 0;
-    for await (const page of pages(service, query, list)) {
-      const items = page.slice(0, limit - count);
-      count += items.length;
-      const lines = isJson ? items.map((item) => JSON.stringify(json(item))) : table.lines(items);
-      if (lines.length > 0 && !process.stdout.write(`${lines.join("\n")}\n`)) await once(process.stdout, "drain");
-      if (count >= limit) return 0;
-    }
-    if (count === 0 && !isJson) say(list.empty);
-    return 0;
-  };
+  const isJson = call.flags["json"] === true;
+  const table = new Table(list.columns);
+  const { json = (item) => item } = list;
+  let count = 0;
+  for await (const page of pages(service, query, list)) {
+    const items = page.slice(0, limit - count);
+    count += items.length;
+    const lines = isJson ? items.map((item) => JSON.stringify(json(item))) : table.lines(items);
+    if (lines.length > 0 && !process.stdout.write(`${lines.join("\n")}\n`)) await once(process.stdout, "drain");
+    if (count >= limit) return 0;
+  }
+  if (count === 0 && !isJson) say(list.empty);
+  return 0;
 }
 
 function limitOf(call: Call): number {

@@ -27,14 +27,12 @@ export const audit = apiCommand({
     { flag: "until", path: "created_at_lte", value: "WHEN", help: "up to then", parse: parseWhen },
   ],
   options: LIST_OPTIONS,
-  prepare({ call, query }) {
+  async execute({ call, query, service }) {
     const { id = "", by } = query;
     const hint = deviceKey(id) === id ? "" : ` Device ids are lower case: --id ${deviceKey(id)}`;
-    return async (service) => {
-      const keys = await keyNames(service);
-      const resolved = by === undefined ? query : { ...query, by: keyId(by, keys) };
-      return printList(call, resolved, auditList(keys, hint))(service);
-    };
+    const keys = await keyNames(service);
+    const resolved = by === undefined ? query : { ...query, by: keyId(by, keys) };
+    return printList(service, call, resolved, auditList(keys, hint));
   },
 });
 

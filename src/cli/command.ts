@@ -3,12 +3,10 @@
 import type { ParseArgsOptionsConfig } from "node:util";
 import { type Config, type ConfigName, type Given, readConfig, readEnvFile } from "../config.ts";
 import { UserError } from "../domain/errors.ts";
-import type { Event } from "../domain/events.ts";
 import { parseDuration } from "../domain/instant.ts";
 import type { Store } from "../domain/store.ts";
 import { quoted } from "../domain/text.ts";
 import { missingFile, openStore } from "../store/open.ts";
-import { Progress } from "./output.ts";
 
 export type Call = {
   /** As typed: `customer create`. */
@@ -55,22 +53,18 @@ export function configOf(call: Call, names: readonly ConfigName[] = [], fallback
   return readConfig(flags, process.env, { ...fallbacks, ...Object.fromEntries(set) });
 }
 
-/**
- * Opens the database, runs `work`, and closes it. Only commands that write the first data create an embedded database: for the
- * others a missing file means that they run in the wrong folder.
- */
-export async function withStore<T>(config: Config, work: (store: Store) => Promise<T>, mayCreate = false): Promise<T> {
+/** Only commands that write the first data create an embedded database: for others a missing file means the wrong folder. */
+export async function openDatabase(config: Config, mayCreate: boolean): Promise<Store> {
   const missing = mayCreate ? undefined : missingFile(config.databaseUrl);
   if (missing !== undefined) {
     throw new UserError(`no database at ${missing}. Run this in the folder of the service, or set DATABASE_URL`);
   }
-  const migrating = new Progress("migrating the database");
-  const observe = (event: Event): void => {
-    if (event.kind === "migrating") migrating.show(event.done, event.total, `${event.done.toLocaleString("en")} readings`);
-  };
   // Commands need current data, so they do not read from replicas.
-  const store = await openStore(config.databaseUrl, observe, { ...config, replicaUrls: [] });
-  migrating.end();
+  return openStore(config.databaseUrl, () => {}, { ...config, replicaUrls: [] });
+}
+
+export async function withStore<T>(config: Config, work: (store: Store) => Promise<T>, mayCreate = false): Promise<T> {
+  const store = await openDatabase(config, mayCreate);
   try {
     return await work(store);
   } finally {

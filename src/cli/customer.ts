@@ -51,15 +51,13 @@ const remove = apiCommand({
   takes: ["customer"],
   query: [{ flag: "tanks", path: "tanks", help: "delete the customer's tanks too" }],
   options: [JSON_OPTION],
-  prepare:
-    ({ call, id, query }) =>
-    async (service) => {
-      const path = pathTo("customers", id);
-      const { tank_count } = await service({ method: "GET", path });
-      const customer = await service({ method: "DELETE", path, query });
-      const tanks = Number(tank_count) > 0 ? `, with ${counted(Number(tank_count), "tank")}` : "";
-      return report(call, customer, `customer ${id} (${customer["name"]}) deleted${tanks}`);
-    },
+  async execute({ call, id, query, service }) {
+    const path = pathTo("customers", id);
+    const { tank_count } = await service({ method: "GET", path });
+    const customer = await service({ method: "DELETE", path, query });
+    const tanks = Number(tank_count) > 0 ? `, with ${counted(Number(tank_count), "tank")}` : "";
+    return report(call, customer, `customer ${id} (${customer["name"]}) deleted${tanks}`);
+  },
 });
 
 const restore = apiCommand({
@@ -71,13 +69,11 @@ const restore = apiCommand({
   takes: ["customer"],
   query: [{ flag: "no-tanks", path: "tanks", sends: false, help: "leave the customer's tanks deleted" }],
   options: [JSON_OPTION],
-  prepare:
-    ({ call, id, query }) =>
-    async (service) => {
-      const customer = await service({ method: "POST", path: pathTo("customers", id, "restore"), query });
-      const tanks = counted(Number(customer["tank_count"]), "tank");
-      return report(call, customer, `customer ${id} (${customer["name"]}) restored, with ${tanks}`);
-    },
+  async execute({ call, id, query, service }) {
+    const customer = await service({ method: "POST", path: pathTo("customers", id, "restore"), query });
+    const tanks = counted(Number(customer["tank_count"]), "tank");
+    return report(call, customer, `customer ${id} (${customer["name"]}) restored, with ${tanks}`);
+  },
 });
 
 const list = listCommand({

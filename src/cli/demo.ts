@@ -1,8 +1,10 @@
 // tank-monitor demo
 
+import { rmSync } from "node:fs";
 import type { App } from "../app.ts";
+import { readEnvFile } from "../config.ts";
 import { demoFleet, prepareDemo, tanksWithReadings } from "../demo/prepare.ts";
-import { describeFatalError } from "../domain/errors.ts";
+import { describeFatalError, UserError } from "../domain/errors.ts";
 import { type Role, UNRESTRICTED } from "../domain/key.ts";
 import type { Store } from "../domain/store.ts";
 import { ManagementService } from "../http/management.ts";
@@ -14,6 +16,7 @@ import { Progress, print, say } from "./output.ts";
 import { serveUntilStopped } from "./serve.ts";
 
 const SEED = "tank-monitor demo";
+const OWN_DATABASE = "data/demo.db";
 const KEY_NAMES = { read: "demo", ingest: "demo devices" } as const;
 /** In the audit log. */
 const ACTOR = "demo";
@@ -32,16 +35,30 @@ It prints the address, a key and commands to paste.`,
   maxArguments: 0,
   flags: { port: { type: "string" }, host: { type: "string" } },
   async run(call) {
-    const config = configOf(call, ["PORT", "HOST"], { DATABASE_URL: "sqlite:data/demo.db", LOG_LEVEL: "warn" });
+    const config = configOf(call, ["PORT", "HOST"], { DATABASE_URL: `sqlite:${OWN_DATABASE}`, LOG_LEVEL: "warn" });
+    const isOwn = [process.env, readEnvFile()].every(({ DATABASE_URL = "" }) => DATABASE_URL === "");
     say("Creating the fleet: 200 customers, 500 tanks, a year of readings …");
     const progress = new Progress("readings");
     const prepare = (store: Store) => prepareDemo(store, SEED, Date.now(), (done, total) => progress.show(done, total));
-    await withStore(config, prepare, true);
+    await recreateOutdated(isOwn ? OWN_DATABASE : undefined, () => withStore(config, prepare, true));
     progress.end();
     await serveUntilStopped(config, (app) => runDevices(app, config.databaseUrl));
     return 0;
   },
 };
+
+/** Deletes the demo's own database if another version has created it, and tries again. */
+async function recreateOutdated(ownFile: string | undefined, prepare: () => Promise<void>): Promise<void> {
+  try {
+    await prepare();
+  } catch (error) {
+    const isOutdated = error instanceof UserError && error.code === "schema_mismatch";
+    if (!isOutdated || ownFile === undefined) throw error;
+    say(`${ownFile} was created by another version of Tank Monitor. The demo creates it again.`);
+    for (const suffix of ["", "-wal", "-shm"]) rmSync(ownFile + suffix, { force: true });
+    await prepare();
+  }
+}
 
 /** Prints the welcome, and lets the devices send over HTTP until the returned function is called. */
 async function runDevices({ store, url }: App, databaseUrl: string): Promise<() => Promise<void>> {

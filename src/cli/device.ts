@@ -37,15 +37,13 @@ them, for example test readings, run "device forget" first. Readings from the ti
   ],
   query: [{ flag: "swap", path: "swap", help: "if the device serves another tank, the two exchange their devices" }],
   options: [JSON_OPTION],
-  prepare:
-    ({ call, id, query, body }) =>
-    async (service) => {
-      const device = await service({ method: "PUT", path: pathTo("devices", id), query, body });
-      const { replaced_device_id: old } = device;
-      const replaced = typeof old === "string" ? `, replacing device ${old}` : "";
-      const message = `device ${device["id"]} assigned to tank ${device["tank_id"]}${replaced}`;
-      return report(call, device, `${message}${storedNote(device)}${pendingNote(device)}`);
-    },
+  async execute({ call, id, query, body, service }) {
+    const device = await service({ method: "PUT", path: pathTo("devices", id), query, body });
+    const { replaced_device_id: old } = device;
+    const replaced = typeof old === "string" ? `, replacing device ${old}` : "";
+    const message = `device ${device["id"]} assigned to tank ${device["tank_id"]}${replaced}`;
+    return report(call, device, `${message}${storedNote(device)}${pendingNote(device)}`);
+  },
 });
 
 const profile = apiCommand({
@@ -57,12 +55,10 @@ Readings that were pending for it are stored. An empty name removes the profile.
   takes: ["device", "profile"],
   body: [{ ...PROFILE, position: 1, value: "PROFILE" }],
   options: [JSON_OPTION],
-  prepare:
-    ({ call, id, body }) =>
-    async (service) => {
-      const device = await service({ method: "PUT", path: pathTo("devices", id), body });
-      return report(call, device, `device ${device["id"]} ${profileNote(device)}${storedNote(device)}${pendingNote(device)}`);
-    },
+  async execute({ call, id, body, service }) {
+    const device = await service({ method: "PUT", path: pathTo("devices", id), body });
+    return report(call, device, `device ${device["id"]} ${profileNote(device)}${storedNote(device)}${pendingNote(device)}`);
+  },
 });
 
 function profileNote({ profile }: Item): string {
@@ -140,16 +136,12 @@ const forget = apiCommand({
 late readings from that time are still stored. A device that never served a tank is removed entirely.`,
   example: "device forget a84041c2f1827d3e",
   takes: ["device"],
-  prepare:
-    ({ call, id }) =>
-    async (service) => {
-      const { removed, served } = await service({ method: "DELETE", path: pathTo("devices", id) });
-      const readings = Number(removed) > 0 ? `; ${counted(Number(removed), "pending reading")} removed` : "";
-      const history = isObject(served)
-        ? `; its service at tank ${served["tank_id"]} until ${served["until"]} stays recorded`
-        : "";
-      return report(call, {}, `device ${id} forgotten${readings}${history}`);
-    },
+  async execute({ call, id, service }) {
+    const { removed, served } = await service({ method: "DELETE", path: pathTo("devices", id) });
+    const readings = Number(removed) > 0 ? `; ${counted(Number(removed), "pending reading")} removed` : "";
+    const history = isObject(served) ? `; its service at tank ${served["tank_id"]} until ${served["until"]} stays recorded` : "";
+    return report(call, {}, `device ${id} forgotten${readings}${history}`);
+  },
 });
 
 export const device: Group = {

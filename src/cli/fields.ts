@@ -152,12 +152,11 @@ export function userErrorFor(problem: Problem, call: Call, fields: readonly Fiel
   return new UserError(`${withFlagNames(detail, fields)}${advice(problem)}`, exitCode);
 }
 
-/** A well-formed value that does not exist in the database is not wrong usage. */
-const NOT_IN_DATABASE = /^names (?:no|a) |^no such |is deleted$/;
+/** Ids of other objects: one that is not in the database is not wrong usage. */
+const REFERENCES = ["owner_id", "customer_id", "tank_id", "assigned_device_id"];
 
-function isWrongUsage({ status, code, errors }: Problem): boolean {
-  if (status !== 400) return false;
-  return code !== "body_invalid" || errors.length === 0 || !errors.every(({ message }) => NOT_IN_DATABASE.test(message));
+function isWrongUsage({ status, errors }: Problem): boolean {
+  return status === 400 && (errors.length === 0 || !errors.every(({ field }) => REFERENCES.includes(field)));
 }
 
 function errorList(errors: readonly FieldError[], call: Call, fields: readonly Field[]): string {

@@ -35,16 +35,18 @@ const create = apiCommand({
   ],
   required: ["name"],
   mayCreate: true,
-  prepare:
-    ({ body: { expires_at: lifetimeMs, ...fields } }) =>
-    async (service) => {
-      const expires_at = typeof lifetimeMs === "number" ? new Date(Date.now() + lifetimeMs).toISOString() : undefined;
-      const body = { ...fields, ...(expires_at !== undefined && { expires_at }) };
-      const key = await service({ method: "POST", path: pathTo("keys"), body, creates: true });
-      printSecret(key, "created");
-      await warnOfUnknownDevice(service, key);
-      return 0;
-    },
+  async execute({ body: { expires_at: lifetimeMs, ...fields }, service }) {
+    const { role, customer_id } = fields;
+    if (role === "manage" && customer_id !== undefined) {
+      throw new UserError(`key create: --customer is not for the role manage (given: ${quoted(String(customer_id))})`, 2);
+    }
+    const expires_at = typeof lifetimeMs === "number" ? new Date(Date.now() + lifetimeMs).toISOString() : undefined;
+    const body = { ...fields, ...(expires_at !== undefined && { expires_at }) };
+    const key = await service({ method: "POST", path: pathTo("keys"), body, creates: true });
+    printSecret(key, "created");
+    await warnOfUnknownDevice(service, key);
+    return 0;
+  },
 });
 
 function parseRate(given: string): number {
@@ -82,12 +84,10 @@ const rotate = apiCommand({
       },
     },
   ],
-  prepare:
-    ({ id, query }) =>
-    async (service) => {
-      const key = await service({ method: "POST", path: pathTo("keys", id, "rotate"), query, unrepeatable: true });
-      return printSecret(key, `created, replacing ${id}`);
-    },
+  async execute({ id, query, service }) {
+    const key = await service({ method: "POST", path: pathTo("keys", id, "rotate"), query, unrepeatable: true });
+    return printSecret(key, `created, replacing ${id}`);
+  },
 });
 
 const revoke = apiCommand({
@@ -95,13 +95,11 @@ const revoke = apiCommand({
   summary: "revoke a key for good, within a second",
   example: "key revoke key_…",
   takes: ["key"],
-  prepare:
-    ({ id }) =>
-    async (service) => {
-      await service({ method: "DELETE", path: pathTo("keys", id) });
-      say(`key ${id} revoked`);
-      return 0;
-    },
+  async execute({ id, service }) {
+    await service({ method: "DELETE", path: pathTo("keys", id) });
+    say(`key ${id} revoked`);
+    return 0;
+  },
 });
 
 /** The response to a retried creation has no secret: it was in the response that got lost. */

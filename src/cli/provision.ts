@@ -35,7 +35,7 @@ everything is written, or nothing. The first ${MAX_CHANGES_SHOWN} changed fields
     { flag: "json", help: "print the summary as JSON" },
   ],
   mayCreate: true,
-  prepare({ call }) {
+  async execute({ call, service }) {
     const input = new ProvisionInput();
     for (const file of call.arguments) input.add(file);
     if (input.count > MAX_ROWS) {
@@ -43,7 +43,7 @@ everything is written, or nothing. The first ${MAX_CHANGES_SHOWN} changed fields
       throw new UserError(`provision accepts at most ${max} rows in all, not ${count}. Split them, customers first`);
     }
     if (input.hasUnreadFile) throw rejection(input.errors);
-    return (service) => send(service, call, input);
+    return send(service, call, input);
   },
 });
 
@@ -93,7 +93,12 @@ function counts(count: unknown): string {
   return `${created} new, ${changed} changed, ${unchanged} unchanged`;
 }
 
-type Origin = { readonly position: string; readonly columns: readonly CsvColumn[]; readonly cells: readonly string[] };
+type Origin = {
+  readonly position: string;
+  readonly columns: readonly CsvColumn[];
+  readonly cells: readonly string[];
+  readonly isMalformed: boolean;
+};
 
 const ROW = /\b(customers|tanks)\[(\d+)\]/;
 
@@ -104,9 +109,6 @@ class ProvisionInput {
   /** Each with its file and line. */
   readonly errors: string[] = [];
   hasUnreadFile = false;
-  /** `tanks[17]`: rows that could not be read entirely. */
-  readonly #malformed = new Set<string>();
-  #isIncomplete = false;
   readonly #origins: Readonly<Record<Kind, Origin[]>> = { customers: [], tanks: [] };
 
   get count(): number {
@@ -125,24 +127,22 @@ class ProvisionInput {
       this.hasUnreadFile = true;
       return;
     }
-    this.#isIncomplete ||= error !== undefined;
     const { kind, columns } = header;
     for (const { line, cells } of rest) {
       const position = `${name}:${line}`;
       const { object, errors } = parseRow(cells, columns);
       this.errors.push(...errors.map((message) => `${position}: ${message}`));
-      if (errors.length > 0) this.#malformed.add(`${kind}[${this[kind].length}]`);
       this[kind].push(object);
-      this.#origins[kind].push({ position, columns, cells });
+      this.#origins[kind].push({ position, columns, cells, isMalformed: errors.length > 0 });
     }
   }
 
-  /** Whether an error would remain if the malformed rows were right. */
-  isCertain({ field, message }: FieldError): boolean {
-    const isMalformed = this.#malformed.has(ROW.exec(field)?.[0] ?? "");
-    if (isMalformed && /is missing$/.test(message)) return false;
-    const mayDepend = /^(no such customer|is already assigned to tank )/.test(message);
-    return !mayDepend || (this.#malformed.size === 0 && !this.#isIncomplete);
+  /** Whether an error would remain if every row had been read: references may be to rows that were not. */
+  isCertain({ field }: FieldError): boolean {
+    if (this.errors.length === 0) return true;
+    if (/\.(owner_id|assigned_device_id)$/.test(field)) return false;
+    const origin = this.#originOf(field);
+    return origin?.isMalformed !== true || cellOf(origin, field).cell !== "";
   }
 
   #originOf(row: string): Origin | undefined {
@@ -160,14 +160,19 @@ class ProvisionInput {
     const message = original.replace(ROW, (row) => this.positionOf(row) ?? row);
     const origin = this.#originOf(field);
     if (origin === undefined) return field === "" ? message : `${field}: ${message}`;
-    const { position, columns, cells } = origin;
-    const path = field.replace(/^\w+\[\d+\]\.?/, "");
-    const column = fieldAt(columns, path);
+    const { path, column, cell } = cellOf(origin, field);
     const name = column === undefined ? path : `${column.title}${path.slice(column.path.length)}`;
-    const cell = column?.path === path ? (cells[columns.indexOf(column)] ?? "") : "";
-    const given = cell === "" || message.includes(quoted(cell)) ? "" : ` (given: ${quoted(cell)})`;
-    return `${position}: ${name === "" ? "" : `${name}: `}${message}${decimalPointHint(cell, message)}${given}`;
+    const value = column?.path === path ? cell : "";
+    const given = value === "" || message.includes(quoted(value)) ? "" : ` (given: ${quoted(value)})`;
+    return `${origin.position}: ${name === "" ? "" : `${name}: `}${message}${decimalPointHint(value, message)}${given}`;
   }
+}
+
+/** The column and cell that `tanks[17].shape.unit` is in. */
+function cellOf({ columns, cells }: Origin, field: string) {
+  const path = field.replace(/^\w+\[\d+\]\.?/, "");
+  const column = fieldAt(columns, path);
+  return { path, column, cell: column === undefined ? "" : (cells[columns.indexOf(column)] ?? "") };
 }
 
 /** Other encodings, which some spreadsheets still write, would lose every umlaut. */

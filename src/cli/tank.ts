@@ -71,12 +71,10 @@ const remove = apiCommand({
   example: "tank delete tank_…",
   takes: ["tank"],
   options: [JSON_OPTION],
-  prepare:
-    ({ call, id }) =>
-    async (service) => {
-      const tank = await service({ method: "DELETE", path: pathTo("tanks", id) });
-      return report(call, tank, `tank ${id} (${tank["name"]}) deleted`);
-    },
+  async execute({ call, id, service }) {
+    const tank = await service({ method: "DELETE", path: pathTo("tanks", id) });
+    return report(call, tank, `tank ${id} (${tank["name"]}) deleted`);
+  },
 });
 
 const restore = apiCommand({
@@ -88,12 +86,10 @@ const restore = apiCommand({
     { flag: "device", path: "assigned_device_id", value: "ID", help: "another device, if its own serves another tank by now" },
   ],
   options: [JSON_OPTION],
-  prepare:
-    ({ call, id, body }) =>
-    async (service) => {
-      const tank = await service({ method: "POST", path: pathTo("tanks", id, "restore"), body });
-      return report(call, tank, `tank ${id} (${tank["name"]}) restored${storedNote(tank)}`);
-    },
+  async execute({ call, id, body, service }) {
+    const tank = await service({ method: "POST", path: pathTo("tanks", id, "restore"), body });
+    return report(call, tank, `tank ${id} (${tank["name"]}) restored${storedNote(tank)}`);
+  },
 });
 
 const list = listCommand({

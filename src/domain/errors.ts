@@ -83,10 +83,13 @@ export function storeUnavailable(cause: unknown): RequestError {
 export class UserError extends Error {
   /** 2 where the call itself is wrong, 1 where it failed. */
   readonly exitCode: 1 | 2;
+  /** `schema_mismatch`: the database was created by another version. */
+  readonly code: "schema_mismatch" | undefined;
 
-  constructor(message: string, exitCode: 1 | 2 = 1) {
+  constructor(message: string, exitCode: 1 | 2 = 1, code?: "schema_mismatch") {
     super(message);
     this.exitCode = exitCode;
+    this.code = code;
   }
 }
 

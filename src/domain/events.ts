@@ -52,8 +52,6 @@ export type Event =
       /** Milliseconds until it is replaced, or null while the service stops. */
       readonly restartInMs: number | null;
     }
-  /** An older database is migrated: readings done, of how many. */
-  | { readonly kind: "migrating"; readonly done: number; readonly total: number }
   | { readonly kind: "store_unavailable" | "writes_unavailable"; readonly reason: string }
   | { readonly kind: "store_recovered" | "writes_recovered" }
   | { readonly kind: "replica_unavailable"; readonly replica: string; readonly reason: string }

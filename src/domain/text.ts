@@ -38,8 +38,8 @@ export function suggestion(word: string, candidates: readonly string[]): string 
 }
 
 /** Text from outside for a message: short, without control characters. */
-export function printable(text: string): string {
-  const short = text.length > 80 ? `${text.slice(0, 80)}…` : text;
+export function printable(text: string, limit = 80): string {
+  const short = text.length > limit ? `${text.slice(0, limit)}…` : text;
   return short.toWellFormed().replace(/[\p{Cc}\p{Cf}]/gu, "\ufffd");
 }
 

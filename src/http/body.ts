@@ -202,10 +202,7 @@ export function stripBom(bytes: Buffer): Buffer {
   return hasMark ? bytes.subarray(BYTE_ORDER_MARK.length) : bytes;
 }
 
-export function bodyTooLarge(detail: string): RequestError {
-  return new RequestError("body_too_large", detail);
-}
+export const bodyTooLarge = (detail: string): RequestError => new RequestError("body_too_large", detail);
 
-function bodyCutShort(cause: unknown): RequestError {
-  return new RequestError("request_malformed", "The body was cut short.", { cause });
-}
+const bodyCutShort = (cause: unknown): RequestError =>
+  new RequestError("request_malformed", "The body was cut short.", { cause });

@@ -69,9 +69,7 @@ function isGzip(contentEncoding: string | undefined): boolean {
   throw unsupported(`A body here may be compressed with gzip only, not with ${quoted(encoding)}.`);
 }
 
-function unsupported(detail: string): RequestError {
-  return new RequestError("media_type_unsupported", detail);
-}
+const unsupported = (detail: string): RequestError => new RequestError("media_type_unsupported", detail);
 
 /** More than any reasonable body of the largest size has. */
 const maxValues = ({ maxBytes }: BodyRule): number => maxBytes / 16;
@@ -156,10 +154,5 @@ function* linesOf(bytes: Buffer): Generator<{ readonly line: Buffer; readonly nu
 
 const isJsonWhitespace = (byte: number): boolean => byte === 0x20 || byte === NEWLINE || byte === 0x0d || byte === 0x09;
 
-function tooManyReadings(max: number): RequestError {
-  return bodyTooLarge(`A body here may have at most ${max} readings.`);
-}
-
-function tooManyValues(max: number): RequestError {
-  return bodyTooLarge(`A body here may have at most ${max} values.`);
-}
+const tooManyReadings = (max: number): RequestError => bodyTooLarge(`A body here may have at most ${max} readings.`);
+const tooManyValues = (max: number): RequestError => bodyTooLarge(`A body here may have at most ${max} values.`);

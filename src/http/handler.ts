@@ -103,13 +103,11 @@ export function headersFor(
 
 function idempotencyKey(given: readonly string[] | undefined): string | undefined {
   if (given === undefined) return undefined;
-  const [key = "", ...more] = given;
-  if (more.length === 0 && /^[\x20-\x7e]{1,255}$/.test(key)) return key;
+  const [key = ""] = given;
+  if (given.length === 1 && /^[\x20-\x7e]{1,255}$/.test(key)) return key;
   throw new RequestError(
     "idempotency_key_invalid",
-    more.length > 0
-      ? "Idempotency-Key is given more than once."
-      : "Idempotency-Key must have 1 to 255 printable ASCII characters.",
+    "Idempotency-Key must be given once, with 1 to 255 printable ASCII characters.",
   );
 }
 

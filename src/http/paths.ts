@@ -42,9 +42,8 @@ export function rejectMalformedPath(request: object): void {
   if (malformed.has(request)) throw malformedPath();
 }
 
-export function malformedPath(): RequestError {
-  return new RequestError("encoding_invalid", "The path is not valid percent-encoded UTF-8.");
-}
+export const malformedPath = (): RequestError =>
+  new RequestError("encoding_invalid", "The path is not valid percent-encoded UTF-8.");
 
 /** Matches the path of a route, with or without a slash at its end, and captures its parameters. */
 export function patternOf(path: string): RegExp {

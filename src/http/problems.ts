@@ -19,7 +19,7 @@ const ERRORS: Readonly<Record<ErrorCode, readonly [status: number, detail: strin
   body_missing: [400, "A body is required: application/json."],
   body_malformed: [400, "The body is not JSON: Expected ':' after property name in JSON at position 8 (line 2 column 7)."],
   body_invalid: [400, "location.latitude must be from -90 to 90."],
-  idempotency_key_invalid: [400, "Idempotency-Key must have 1 to 255 printable ASCII characters."],
+  idempotency_key_invalid: [400, "Idempotency-Key must be given once, with 1 to 255 printable ASCII characters."],
   key_missing: [401, "Send your key in the header X-API-Key."],
   key_invalid: [401, "There is no such key."],
   key_expired: [401, "This key has expired. Ask the operator for a new one."],
@@ -115,9 +115,7 @@ export function exampleProblem(code: ErrorCode): object {
   return problemOf(new RequestError(code, detail, { ...param, ...errors }), REQUEST_ID_EXAMPLE);
 }
 
-export function problemBody(error: RequestError, requestId: string): string {
-  return JSON.stringify(problemOf(error, requestId));
-}
+export const problemBody = (error: RequestError, id: string): string => JSON.stringify(problemOf(error, id));
 
 function typeOf(code: ErrorCode): string {
   return `urn:tank-monitor:problem:${code}`;
@@ -206,9 +204,7 @@ function connectionErrorOf(error: ConnectionError): RequestError {
   return new RequestError("request_malformed", "This is not a well-formed HTTP request.");
 }
 
-function packetOf({ rawPacket }: ConnectionError): string {
-  return Buffer.isBuffer(rawPacket) ? rawPacket.toString("latin1") : "";
-}
+const packetOf = ({ rawPacket }: ConnectionError): string => (Buffer.isBuffer(rawPacket) ? rawPacket.toString("latin1") : "");
 
 function rawResponse(error: RequestError, requestId: string, allow: { readonly allow?: string }): string {
   const body = problemBody(error, requestId);

@@ -5,8 +5,9 @@ import { pino } from "pino";
 
 const STDERR = 2;
 const BUFFER_BYTES = 4_194_304;
-/** Characters. */
-const WRITE_AT = 16_384;
+/** Lines are collected this long, or up to this many characters: a write costs more than many lines. */
+const COLLECT_MS = 20;
+const COLLECT_CHARACTERS = 65_536;
 const CLOSE_MS = 2000;
 
 export type LogOutput = {
@@ -27,7 +28,7 @@ export function openLogOutput(descriptor = STDERR): LogOutput {
     retryEAGAIN: () => performance.now() < retryUntil,
   });
   stream.on("drop", (lines) => {
-    dropped += linesIn(lines);
+    dropped += lines.split("\n").length - 1;
     // After an error nothing is written until the next write, and a full buffer accepts none.
     stream.flush();
   });
@@ -49,7 +50,6 @@ export function openLogOutput(descriptor = STDERR): LogOutput {
     if (isFailing) stream.destroy();
     else writeQueued();
   });
-  // sonic-boom measures its buffer at every write, so the lines of one event loop turn are written at once.
   let queued = "";
   function writeQueued(): void {
     const lines = queued;
@@ -72,19 +72,13 @@ export function openLogOutput(descriptor = STDERR): LogOutput {
   return {
     write(lines) {
       if (closing !== undefined) return;
-      if (queued === "") setImmediate(writeQueued);
+      if (queued === "") setTimeout(writeQueued, COLLECT_MS).unref();
       queued += lines;
-      if (queued.length >= WRITE_AT) writeQueued();
+      if (queued.length >= COLLECT_CHARACTERS) writeQueued();
     },
     close() {
       closing ??= flushAndDestroy();
       return closing;
     },
   };
-}
-
-function linesIn(text: string): number {
-  let lines = 0;
-  for (let at = text.indexOf("\n"); at !== -1; at = text.indexOf("\n", at + 1)) lines++;
-  return lines;
 }

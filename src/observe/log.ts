@@ -70,8 +70,6 @@ function describe(event: OtherEvent): readonly [level: Level, message: string] {
       return ["trace", "a store query completed"];
     case "listening":
       return ["info", `listening on ${event.url}`];
-    case "migrating":
-      return ["info", `migrating the database: ${event.done} of ${event.total} readings`];
     case "worker_started":
       return ["info", `worker ${event.worker} is ready`];
     case "worker_exited": {
@@ -119,7 +117,6 @@ const LIMITED: ReadonlySet<Event["kind"]> = new Set([
   "mqtt_client_rejected",
   "mqtt_client_dropped",
   "mqtt_failed",
-  "migrating",
 ]);
 const LINES_PER_WINDOW = 10;
 const WINDOW_MS = 10_000;

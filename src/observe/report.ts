@@ -30,7 +30,7 @@ export function prometheusText(reports: readonly MetricsReport[]): Promise<strin
  */
 export class WorkerReports {
   readonly #running = new Map<number, MetricsReport>();
-  #exited: MetricsReport = [];
+  #exited: Promise<MetricsReport> = Promise.resolve([]);
 
   set(worker: number, report: MetricsReport): void {
     this.#running.set(worker, report);
@@ -40,29 +40,10 @@ export class WorkerReports {
   exit(worker: number): void {
     const last = (this.#running.get(worker) ?? []).filter(({ type }) => type !== "gauge");
     this.#running.delete(worker);
-    this.#exited = sum(this.#exited, last);
+    this.#exited = this.#exited.then((exited) => AggregatorRegistry.aggregate([exited, last]).getMetricsAsJSON());
   }
 
-  all(): readonly MetricsReport[] {
-    return [...this.#running.values(), this.#exited];
+  async all(): Promise<readonly MetricsReport[]> {
+    return [...this.#running.values(), await this.#exited];
   }
-}
-
-function sum(one: MetricsReport, other: MetricsReport): MetricsReport {
-  const byName = new Map(one.map((metric) => [metric.name, metric]));
-  for (const metric of other) {
-    const known = byName.get(metric.name);
-    byName.set(metric.name, known === undefined ? metric : { ...known, values: sumValues(known.values, metric.values) });
-  }
-  return [...byName.values()];
-}
-
-function sumValues(one: readonly MetricValue[], other: readonly MetricValue[]): readonly MetricValue[] {
-  const seriesOf = ({ metricName, labels }: MetricValue): string => `${metricName} ${JSON.stringify(labels)}`;
-  const bySeries = new Map(one.map((value) => [seriesOf(value), value]));
-  for (const value of other) {
-    const series = seriesOf(value);
-    bySeries.set(series, { ...value, value: (bySeries.get(series)?.value ?? 0) + value.value });
-  }
-  return [...bySeries.values()];
 }

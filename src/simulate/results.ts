@@ -71,92 +71,45 @@ export class Tally implements Observer {
 }
 
 export const READING_LOG_LIMIT = 5_000_000;
-const CHUNK = 65_536;
-
-type Columns = {
-  readonly device: Uint32Array;
-  readonly at: Float64Array;
-  readonly fill: Float64Array;
-  readonly isStored: Uint8Array;
-};
 
 /** `isStored`: the service must have it. It may or may not have others: sent but unacknowledged, or pending. */
 export type LogEntry = { readonly at: Instant; readonly fill: number; readonly isStored: boolean };
 
 /** Every reading of a simulation by its number, in columns so that millions fit into memory. */
 export class ReadingLog {
-  readonly #chunks: Columns[] = [];
-  #size = 0;
+  readonly #device: number[] = [];
+  readonly #at: Instant[] = [];
+  readonly #fill: number[] = [];
+  readonly #isStored: boolean[] = [];
 
   get isFull(): boolean {
-    return this.#size >= READING_LOG_LIMIT;
+    return this.#device.length >= READING_LOG_LIMIT;
   }
 
   /** Numbers come in order, from 0. */
   add(number: number, device: number, at: Instant, fill: number): void {
-    if (number % CHUNK === 0) this.#chunks.push(emptyColumns());
-    const columns = this.#columns(number);
-    const index = number % CHUNK;
-    columns.device[index] = device;
-    columns.at[index] = at;
-    columns.fill[index] = fill;
-    this.#size = number + 1;
+    this.#device[number] = device;
+    this.#at[number] = at;
+    this.#fill[number] = fill;
+    this.#isStored[number] = false;
   }
 
   markStored(number: number): void {
-    this.#columns(number).isStored[number % CHUNK] = 1;
+    this.#isStored[number] = true;
   }
 
-  /** The readings of each device that has any, oldest first. */
+  /** The readings of each device that has any, oldest first: a device's instants rise with its numbers. */
   *byDevice(devices: number): Generator<{ readonly device: number; readonly entries: readonly LogEntry[] }, void, undefined> {
-    const { starts, numbers } = this.#sorted(devices);
-    for (let device = 0; device < devices; device++) {
-      const own = numbers.subarray(starts[device], starts[device + 1]);
-      if (own.length > 0) yield { device, entries: Array.from(own, (number) => this.#entry(number)) };
+    const byDevice = Array.from({ length: devices }, (): number[] => []);
+    for (const [number, device] of this.#device.entries()) byDevice[device]?.push(number);
+    for (const [device, numbers] of byDevice.entries()) {
+      if (numbers.length > 0) yield { device, entries: numbers.map((number) => this.#entry(number)) };
     }
-  }
-
-  /** A counting sort by device. A device's instants rise with its numbers, so each group is in order of time. */
-  #sorted(devices: number): { readonly starts: Uint32Array; readonly numbers: Uint32Array } {
-    const starts = new Uint32Array(devices + 1);
-    for (let number = 0; number < this.#size; number++) add(starts, this.#deviceOf(number) + 1, 1);
-    for (let device = 0; device < devices; device++) add(starts, device + 1, starts[device] ?? 0);
-    const next = starts.slice();
-    const numbers = new Uint32Array(this.#size);
-    for (let number = 0; number < this.#size; number++) {
-      const device = this.#deviceOf(number);
-      numbers[next[device] ?? 0] = number;
-      add(next, device, 1);
-    }
-    return { starts, numbers };
-  }
-
-  #deviceOf(number: number): number {
-    return this.#columns(number).device[number % CHUNK] ?? 0;
   }
 
   #entry(number: number): LogEntry {
-    const { at, fill, isStored } = this.#columns(number);
-    const index = number % CHUNK;
-    return { at: at[index] ?? 0, fill: fill[index] ?? 0, isStored: isStored[index] === 1 };
+    return { at: this.#at[number] ?? 0, fill: this.#fill[number] ?? 0, isStored: this.#isStored[number] === true };
   }
-
-  #columns(number: number): Columns {
-    const columns = this.#chunks[Math.floor(number / CHUNK)];
-    if (columns === undefined) throw new Error(`reading ${number} is not in the log`);
-    return columns;
-  }
-}
-
-const emptyColumns = (): Columns => ({
-  device: new Uint32Array(CHUNK),
-  at: new Float64Array(CHUNK),
-  fill: new Float64Array(CHUNK),
-  isStored: new Uint8Array(CHUNK),
-});
-
-function add(column: Uint32Array, index: number, amount: number): void {
-  column[index] = (column[index] ?? 0) + amount;
 }
 
 const PAGE_SIZE = 100;

@@ -93,7 +93,7 @@ export class Supervisor {
   async #sendAllReports(to: WorkerProcess): Promise<void> {
     const listening = [...this.#workers.values()].filter(({ isListening }) => isListening);
     await Promise.all(listening.map((worker) => worker.updateReport()));
-    to.send({ kind: "all_reports", reports: this.#reports.all() });
+    to.send({ kind: "all_reports", reports: await this.#reports.all() });
   }
 
   #handleExit({ number, pid, ageMs }: WorkerProcess, { reason, isClean }: WorkerExit): void {

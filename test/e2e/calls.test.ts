@@ -75,7 +75,7 @@ const FAILED: readonly Call[] = [
   ["customer show nobody", /no such customer: nobody/],
   ["customer update gone --name x", /deleted/],
   ["customer delete ada", /2 tanks.*--tanks/],
-  ["customer create --name x --email a@b --id ada", /customer ada/],
+  ["customer create --name x --email a@b --id ada", /id ada .*another customer/],
   ["tank show nothing", /no such tank: nothing/],
   ["tank update a1 --owner nobody", /--owner.*(no|such) customer.*"nobody"/],
   ["tank update a1 --device device-a2", /tank a2.*--swap/],

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
-import { existsSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync } from "node:fs";
+import { DatabaseSync } from "node:sqlite";
 import { before, suite, test } from "node:test";
 import { promisify } from "node:util";
 import { until } from "../support/until.ts";
@@ -141,6 +142,36 @@ test("a demo leaves a database with other records unchanged: one line, exit 1", 
   assert.doesNotMatch(stderr, /should not have happened/);
   assert.equal((await here.run(["export"])).stdout, before.stdout);
 });
+
+test("a database of another version is created again if it is the demo's own, never one in DATABASE_URL", async (t) => {
+  const here = workspace(t);
+  mkdirSync(here.path("data"));
+  const outdated = new DatabaseSync(here.path("data/demo.db"));
+  outdated.exec(`PRAGMA application_id = ${0x544e4b4d}; PRAGMA user_version = 1; CREATE TABLE old (id)`);
+  outdated.close();
+  const before = readFileSync(here.path("data/demo.db"));
+  const given = await here.run(["demo"], { env: { DATABASE_URL: "sqlite:data/demo.db" } });
+  assert.equal(given.code, 1);
+  assert.match(given.stderr, /demo\.db was created by another version of Tank Monitor\. Export it/);
+  assert.deepEqual(readFileSync(here.path("data/demo.db")), before);
+  const own = here.launch(["demo"], OWN_DATABASE);
+  await own.waitForOutput(/data\/demo\.db was created by another version.*creates it again/);
+  await until("the database has other tables", () => {
+    const tables = tablesIn(here.path("data/demo.db"));
+    return tables.length > 0 && !tables.includes("old");
+  });
+  own.kill("SIGKILL");
+  await own.exited;
+});
+
+function tablesIn(file: string): unknown[] {
+  if (!existsSync(file)) return [];
+  using db = new DatabaseSync(file, { readOnly: true, timeout: 5000 });
+  return db
+    .prepare("SELECT name FROM sqlite_schema")
+    .all()
+    .map(({ name }) => name);
+}
 
 const execute = promisify(execFile);
 

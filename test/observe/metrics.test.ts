@@ -38,7 +38,7 @@ function complete(metrics: MetricsCollector, status: number, times: number): voi
 }
 
 async function sampleOf(reports: WorkerReports, series: string): Promise<number | undefined> {
-  const line = (await prometheusText(reports.all())).split("\n").find((text) => text.startsWith(`${series} `));
+  const line = (await prometheusText(await reports.all())).split("\n").find((text) => text.startsWith(`${series} `));
   return line === undefined ? undefined : Number(line.slice(series.length + 1));
 }
 
@@ -50,7 +50,7 @@ const ofWorker = (name: string, worker: number): string => `${name}{worker="${wo
 test("counters and histograms include workers that have exited, gauges do not", async (t) => {
   const reports = new WorkerReports();
   reports.exit(3);
-  assert.equal((await prometheusText(reports.all())).trim(), "", "a worker that never reported adds nothing");
+  assert.equal((await prometheusText(await reports.all())).trim(), "", "a worker that never reported adds nothing");
   const [one, two, successor] = [openMetrics(1), openMetrics(2), openMetrics(1)];
   t.after(() => {
     for (const metrics of [one, two, successor]) metrics.close();

@@ -52,6 +52,4 @@ export const routes: readonly Route[] = [
   }),
 ];
 
-export function customerUnknown(): RequestError {
-  return new RequestError("customer_unknown", "There is no customer with this id.");
-}
+export const customerUnknown = () => new RequestError("customer_unknown", "There is no customer with this id.");

@@ -75,6 +75,4 @@ export const routes: readonly Route[] = [
   }),
 ];
 
-export function tankUnknown(): RequestError {
-  return new RequestError("tank_unknown", "There is no tank with this id.");
-}
+export const tankUnknown = () => new RequestError("tank_unknown", "There is no tank with this id.");

@@ -4,19 +4,25 @@
 
 import { RequestError } from "../../domain/errors.ts";
 import type { MqttEndpointKind, Observe } from "../../domain/events.ts";
+import { printable } from "../../domain/text.ts";
 import { decodeMqttMessage, deviceInTopic, type MqttMessage } from "../decode/message.ts";
 import type { IncomingReading, Ingest, ReadingResult, Rejected, Sender } from "../ingest.ts";
 
 /** `error`: nothing of the message was stored, or nobody knows. It must not be acknowledged. */
 export type MessageResult = { readonly results: readonly ReadingResult[] } | { readonly error: unknown };
 
+/** Messages of one source are ingested together. */
+export type MessageSource = {
+  /** Null for an external broker. */
+  readonly keyId: string | null;
+  /** Called for each batch, so that a key revoked meanwhile is noticed. */
+  readonly sender: () => Promise<Sender>;
+};
+
 export type PendingMessage = {
   readonly topic: string;
   readonly message: MqttMessage;
-  /** Null for an external broker. */
-  readonly keyId: string | null;
-  /** Called when the batch is formed, so that a key revoked meanwhile is noticed. */
-  readonly sender: () => Sender | Promise<Sender>;
+  readonly source: MessageSource;
   readonly settle: (result: MessageResult) => void;
 };
 
@@ -52,7 +58,7 @@ export class Batcher {
   #timer: NodeJS.Timeout | undefined;
   /** Resolves when all batches so far are settled. */
   #settled = Promise.resolve();
-  #whenIdle: (() => void)[] = [];
+  #whenIdle: PromiseWithResolvers<void> | undefined;
 
   constructor(endpoint: MqttEndpointKind, ingest: Ingest, observe: Observe) {
     this.#endpoint = endpoint;
@@ -67,19 +73,13 @@ export class Batcher {
   }
 
   /** Resolves when every message that was added is settled. */
-  idle(): Promise<void> {
-    return new Promise((resolve) => {
-      this.#whenIdle.push(resolve);
-      this.#next();
-    });
+  async idle(): Promise<void> {
+    this.#whenIdle = Promise.withResolvers();
+    if (this.#unsettled > 0) await this.#whenIdle.promise;
   }
 
   #next(): void {
-    if (this.#isStarting || this.#batches >= MAX_BATCHES) return;
-    if (this.#waiting.length === 0) {
-      if (this.#batches === 0) for (const resolve of this.#whenIdle.splice(0)) resolve();
-      return;
-    }
+    if (this.#isStarting || this.#batches >= MAX_BATCHES || this.#waiting.length === 0) return;
     const delay = this.#delay();
     if (delay > 0) {
       this.#timer ??= setTimeout(() => {
@@ -89,7 +89,7 @@ export class Batcher {
       return;
     }
     this.#isStarting = true;
-    setImmediate(() => void this.#run());
+    setImmediate(() => this.#run());
   }
 
   #delay(): number {
@@ -97,18 +97,18 @@ export class Batcher {
     return this.#startedAt + BATCH_DELAY_MS - performance.now();
   }
 
-  async #run(): Promise<void> {
-    this.#startedAt = performance.now();
-    const batch = this.#takeBatch();
-    const groups = await this.#groupBySender(batch);
-    const before = this.#settled;
-    const stored = Promise.all([...groups].map(([sender, messages]) => this.#store(sender, messages)));
-    this.#settled = Promise.all([before, stored]).then(() => this.#settle(batch));
+  #run(): void {
     this.#isStarting = false;
+    this.#startedAt = performance.now();
     this.#batches++;
-    this.#next();
-    await this.#settled;
-    this.#batches--;
+    const batch = this.#takeBatch();
+    const groups = Map.groupBy(batch, ({ pending }) => pending.source);
+    const stored = Array.from(groups, ([source, messages]) => this.#store(source, messages));
+    this.#settled = Promise.all([this.#settled, ...stored]).then(() => {
+      this.#batches--;
+      this.#settle(batch);
+      this.#next();
+    });
     this.#next();
   }
 
@@ -127,30 +127,11 @@ export class Batcher {
     return batch;
   }
 
-  async #groupBySender(batch: readonly DecodedMessage[]): Promise<Map<Sender, DecodedMessage[]>> {
-    const senders = batch.map(({ pending }) => pending.sender());
-    // Nearly always all of them are known at once.
-    const known = senders.some((sender) => sender instanceof Promise) ? await Promise.allSettled(senders) : undefined;
-    const groups = new Map<Sender, DecodedMessage[]>();
-    batch.forEach((decoded, i) => {
-      const outcome = known?.[i];
-      if (outcome?.status === "rejected") {
-        decoded.result = { error: outcome.reason };
-        if (!(outcome.reason instanceof RequestError)) this.#observe({ kind: "mqtt_failed", error: outcome.reason });
-        return;
-      }
-      const sender = outcome?.value ?? (senders[i] as Sender);
-      const group = groups.get(sender);
-      if (group === undefined) groups.set(sender, [decoded]);
-      else group.push(decoded);
-    });
-    return groups;
-  }
-
-  /** A message that makes ingestion fail must not fail the others: unless the store is unavailable, each is tried alone. */
-  async #store(sender: Sender, messages: readonly DecodedMessage[]): Promise<void> {
+  /** A message that makes ingestion fail must not fail the others: after an unexpected error each is tried alone. */
+  async #store(source: MessageSource, messages: readonly DecodedMessage[]): Promise<void> {
     const readings = messages.flatMap((decoded) => decoded.readings);
     try {
+      const sender = await source.sender();
       const results = readings.length === 0 ? [] : await this.#ingest(readings, sender);
       if (results.length !== readings.length) throw new Error(`${results.length} results for ${readings.length} readings`);
       let at = 0;
@@ -160,9 +141,9 @@ export class Batcher {
       }
     } catch (error) {
       for (const decoded of messages) decoded.result = { error };
-      if (isUnavailable(error)) return;
+      if (error instanceof RequestError) return;
       this.#observe({ kind: "mqtt_failed", error });
-      if (messages.length > 1) for (const decoded of messages) await this.#store(sender, [decoded]);
+      if (messages.length > 1) for (const decoded of messages) await this.#store(source, [decoded]);
     }
   }
 
@@ -176,6 +157,7 @@ export class Batcher {
         this.#observe({ kind: "mqtt_failed", error });
       }
     }
+    if (this.#unsettled === 0) this.#whenIdle?.resolve();
   }
 }
 
@@ -187,7 +169,7 @@ export function isUnavailable(error: unknown): boolean {
 export function reportRejected(
   observe: Observe,
   endpoint: MqttEndpointKind,
-  { topic, message, keyId }: Pick<PendingMessage, "topic" | "message" | "keyId">,
+  { topic, message, source }: Pick<PendingMessage, "topic" | "message" | "source">,
   results: readonly ReadingResult[],
 ): void {
   const reasons = results.flatMap((result) => (typeof result === "string" ? [] : [result.rejected]));
@@ -197,22 +179,15 @@ export function reportRejected(
   observe({
     kind: "readings_rejected",
     endpoint,
-    keyId,
-    topic: printable(topic, MAX_TOPIC_SHOWN),
-    device: device === null ? null : printable(device, MAX_DEVICE_SHOWN),
+    keyId: source.keyId,
+    topic: shown(topic),
+    device: device === null ? null : shown(device),
     count: reasons.length,
     reason,
   });
 }
 
-const MAX_TOPIC_SHOWN = 256;
-const MAX_DEVICE_SHOWN = 128;
-/** Control characters, and those that are invisible or change the direction of the text. */
-const INVISIBLE = /[\p{Cc}\p{Cf}\u2028\u2029]/gu;
+const MAX_SHOWN_LENGTH = 256;
 
 /** Without keys: somebody may put one where the device id belongs. */
-function printable(text: string, limit: number): string {
-  const masked = text.slice(0, 2 * limit).replace(/tm_[0-9A-Za-z]{8,}/g, "tm_…");
-  const short = masked.length > limit ? `${masked.slice(0, limit)}…` : masked;
-  return short.toWellFormed().replace(INVISIBLE, (character) => `\\u{${character.codePointAt(0)?.toString(16)}}`);
-}
+const shown = (text: string): string => printable(text.replace(/tm_[0-9A-Za-z]{8,}/g, "tm_…"), MAX_SHOWN_LENGTH);

@@ -3,41 +3,40 @@
 
 import { randomUUID } from "node:crypto";
 import type { Socket } from "node:net";
-import type { IConnectPacket, IPublishPacket, Packet } from "mqtt-packet";
-import type { MqttDisconnectReason } from "../../domain/events.ts";
-import type { Client, KeySession } from "./authentication.ts";
-import { type ConnectionLimits, ControlLimit, RateGate, ReadTimes } from "./limits.ts";
+import { setTimeout as sleep } from "node:timers/promises";
+import { generate, type IConnectPacket, type Packet } from "mqtt-packet";
+import type { MqttDisconnectReason, Observe } from "../../domain/events.ts";
+import type { Clock } from "../../domain/instant.ts";
+import { createMqttMessage } from "../decode/message.ts";
+import type { Authentication, Client, KeySession } from "./authentication.ts";
+import type { Batcher, MessageResult } from "./batcher.ts";
+import type { EndpointLimits } from "./limits.ts";
 import {
+  type Acknowledgement,
+  acceptedConnack,
   CLIENT_PACKETS,
-  type ConnectError,
+  createPacketReader,
   DISCONNECT_CODES,
-  type FixedHeader,
   type MqttVersion,
   PacketBuffer,
-  PacketReader,
   PacketType,
-  PacketWriter,
+  publishError,
   ReasonCode,
+  reasonProperties,
+  refusedConnack,
+  replyTo,
+  replyToControl,
+  replyVersion,
 } from "./protocol.ts";
-import { acceptedConnack, publishError, readConnect, reasonProperties, refusedConnack, replyToControl } from "./replies.ts";
 
-/** The reply to a PUBLISH that was ingested; a code from 0x80 says that it was rejected. */
-export type Acknowledgement = { readonly code: number; readonly reason?: string };
-
-/** What a connection needs from its endpoint. */
-export type ConnectionHandler = {
-  readonly limits: ConnectionLimits;
-  readonly authenticate: (connection: Connection, packet: IConnectPacket, clientId: string) => Promise<KeySession | ConnectError>;
-  /** `settle` is called once; with a disconnect reason where the message must not be acknowledged. */
-  readonly publish: (
-    session: KeySession,
-    packet: IPublishPacket,
-    settle: (result: Acknowledgement | MqttDisconnectReason) => void,
-  ) => void;
-  /** The endpoint closed the connection, and why. */
-  readonly dropped: (connection: Connection, reason: MqttDisconnectReason) => void;
-  /** Nothing of the connection is left, with the session it had. */
-  readonly ended: (connection: Connection) => void;
+/** What all connections of an endpoint share. */
+export type ConnectionDependencies = {
+  readonly limits: EndpointLimits;
+  readonly authentication: Authentication;
+  readonly batcher: Batcher;
+  readonly observe: Observe;
+  readonly clock: Clock;
+  readonly connections: Set<Connection>;
 };
 
 /** `leaving`: the client is gone, held messages are still ingested. */
@@ -48,50 +47,55 @@ const MESSAGE_OVERHEAD = 512;
 const TCP_KEEP_ALIVE_MS = 60_000;
 const SECOND_MS = 1000;
 const KEEP_ALIVE_TOLERANCE = 1.5;
+const FLUSH_MS = 1000;
+const RETRY_TOKEN_MS = 1000;
 
 export class Connection implements Client {
   readonly address: string;
-  session: KeySession | undefined;
-  clientId = "";
   readonly #socket: Socket;
-  readonly #handler: ConnectionHandler;
-  readonly #limits: ConnectionLimits;
+  readonly #shared: ConnectionDependencies;
+  readonly #limits: EndpointLimits;
   readonly #input = new PacketBuffer();
-  readonly #output: PacketWriter;
-  readonly #reader = new PacketReader();
+  readonly #parse = createPacketReader();
   #phase: Phase = "connecting";
   #version: MqttVersion = 4;
-  #maxReplyBytes = Number.POSITIVE_INFINITY;
-  #wantsReasons = true;
-  #rate: RateGate | undefined;
+  #maxReasonBytes = 0;
+  #session: KeySession | undefined;
+  #clientId = "";
   /** Whole PUBLISH packets that may not be ingested yet. */
   readonly #held: Buffer[] = [];
   #heldBytes = 0;
-  /** Memory reserved for the incomplete PUBLISH at the end of the input; undefined if there is none, or it may not begin yet. */
-  #partialBytes: number | undefined;
+  /** Bytes reserved for an incomplete PUBLISH that is too large to be held. It is the only one then. */
+  #reservedBytes = 0;
+  /** Messages being ingested, and those of QoS 2 until they are released. */
   #inFlight = 0;
-  /** Messages of QoS 1 and 2 received and not yet acknowledged, held ones included. */
+  /** Messages of QoS 1 and 2 received and not yet finished, held ones included. */
   #unacknowledged = 0;
-  /** Ids of QoS 2 messages: being ingested, and ingested but not yet released by the client. */
-  readonly #ingesting = new Set<number>();
-  readonly #unreleased = new Set<number>();
-  readonly #control: ControlLimit;
-  #isMemoryLimited = false;
+  readonly #qos2 = new Map<number, "ingesting" | "stored">();
+  #token: "none" | "requested" | "available" = "none";
+  /** Since the last sweep. */
+  #controlPackets = 0;
   #isScheduled = false;
-  readonly #times = new ReadTimes();
+  #isCorked = false;
+  #receivedAt = performance.now();
+  #packetSince: number | undefined;
+  #pausedSince: number | undefined;
   #silentMs: number;
 
-  constructor(socket: Socket, handler: ConnectionHandler) {
+  constructor(socket: Socket, shared: ConnectionDependencies) {
     this.address = socket.remoteAddress ?? "";
     this.#socket = socket;
-    this.#output = new PacketWriter(socket);
-    this.#handler = handler;
-    this.#limits = handler.limits;
-    this.#silentMs = handler.limits.connectMs;
-    this.#control = new ControlLimit(handler.limits.controlPackets, this.#schedule);
+    this.#shared = shared;
+    this.#limits = shared.limits;
+    this.#silentMs = shared.limits.connectMs;
+    shared.connections.add(this);
     socket.setNoDelay(true);
     socket.setKeepAlive(true, TCP_KEEP_ALIVE_MS);
-    socket.on("data", (chunk: Buffer) => this.#receive(chunk));
+    socket.on("data", (chunk: Buffer) => {
+      if (this.#phase === "open") this.#receivedAt = performance.now();
+      this.#input.append(chunk);
+      this.#process();
+    });
     socket.on("drain", this.#schedule);
     socket.on("error", () => {});
     socket.on("close", () => this.#leave());
@@ -99,18 +103,15 @@ export class Connection implements Client {
 
   /** Closes the connection for a reason that the operator is told; a client of MQTT 5 is told too. */
   close(reason: MqttDisconnectReason, code: number = DISCONNECT_CODES[reason]): void {
-    if (this.#phase === "ended") return;
-    this.#handler.dropped(this, reason);
-    this.#disconnect(code);
+    if (this.#phase === "ended" || this.#phase === "leaving") return;
+    this.#shared.observe({ kind: "mqtt_client_dropped", reason, address: this.address });
+    this.disconnect(code);
   }
 
-  /** Another client has connected with the same id. */
-  closeTakenOver(): void {
-    if (this.#phase !== "leaving") this.#disconnect(ReasonCode.sessionTakenOver);
-  }
-
-  closeShuttingDown(): void {
-    this.#disconnect(ReasonCode.serverShuttingDown);
+  disconnect(reasonCode: number): void {
+    if (this.#phase === "ended" || this.#phase === "leaving") return;
+    if (this.#phase === "open" && this.#version === 5) this.#send({ cmd: "disconnect", reasonCode });
+    this.#end();
   }
 
   /** Nothing more is read; messages in flight are still acknowledged. */
@@ -121,18 +122,16 @@ export class Connection implements Client {
     this.#input.clear();
   }
 
-  /** Closes the connection if the client takes too long. */
-  checkTimeouts(now: number): void {
-    if (this.#phase === "leaving" || this.#phase === "authenticating") return;
-    const { packetMs } = this.#limits;
-    const isOutputLate = this.#socket.writableNeedDrain && this.#times.isPausedFor(packetMs, now);
-    if (isOutputLate || this.#times.isLate(packetMs, this.#silentMs, now)) this.close("too_slow");
-  }
-
-  #receive(chunk: Buffer): void {
-    if (this.#phase !== "connecting") this.#times.received();
-    this.#input.append(chunk);
-    this.#process();
+  /** Called every half second. Closes the connection if it takes too long. */
+  sweep(now: number): void {
+    const { controlPackets, packetMs } = this.#limits;
+    if (this.#controlPackets >= controlPackets) this.#schedule();
+    this.#controlPackets = 0;
+    const isSilent = now - this.#receivedAt > this.#silentMs || now - (this.#packetSince ?? now) > packetMs;
+    const isUnread = this.#socket.writableNeedDrain && now - (this.#pausedSince ?? now) > packetMs;
+    if (this.#pausedSince === undefined ? isSilent : isUnread) {
+      this.close(this.#phase === "authenticating" ? "store_unavailable" : "too_slow");
+    }
   }
 
   /** Continues after something that was waited for, once for everything that happened in this turn. */
@@ -146,219 +145,228 @@ export class Connection implements Client {
   };
 
   #process(): void {
-    if (this.#phase === "ended") return;
-    this.#isMemoryLimited = false;
-    this.#ingestHeld();
     const before = this.#input.length;
-    while (this.#readPacket()) {}
+    do this.#ingestHeld();
+    while (this.#readPacket());
+    if (this.#phase === "ended") return;
     this.#updateReading(this.#input.length !== before);
     if (this.#phase === "leaving" && this.#held.length === 0) this.#end();
   }
 
-  #ingestHeld(): void {
-    if (this.#phase !== "open" && this.#phase !== "leaving") return;
-    for (let next = this.#held[0]; next !== undefined && this.#mayBegin(next.length); next = this.#held[0]) {
-      this.#held.shift();
-      this.#heldBytes -= next.length;
-      this.#publish(next, next.length + MESSAGE_OVERHEAD);
-    }
-  }
-
   /** Reads the next packet of the input; false if there is none that may be read now. */
   #readPacket(): boolean {
-    if (this.#phase !== "connecting" && this.#phase !== "open") return false;
+    const isConnecting = this.#phase === "connecting";
+    if ((!isConnecting && this.#phase !== "open") || this.#isBlocked()) return false;
     const header = this.#input.header();
-    if (header === undefined || this.#socket.writableNeedDrain || this.#control.isReached) return false;
-    if (this.#phase === "connecting" && header.type !== PacketType.connect) {
-      this.close("protocol");
-      return false;
-    }
-    if (header.size > this.#sizeLimit(header)) {
-      this.close("packet_too_large");
-      return false;
-    }
-    if (header.type === PacketType.publish) return this.#receivePublish(header);
-    if (this.#input.length < header.size) return false;
-    if (this.#phase === "connecting") {
-      this.#connect(this.#input.take(header.size));
+    if (header === undefined) return false;
+    const { type, size, qos } = header;
+    const { publishBytes, connectBytes, controlBytes } = this.#limits;
+    const isPublish = type === PacketType.publish;
+    if (isConnecting ? type !== PacketType.connect : !CLIENT_PACKETS.has(type)) this.close("protocol");
+    else if (size > (isPublish ? publishBytes : isConnecting ? connectBytes : controlBytes)) this.close("packet_too_large");
+    else if (this.#input.length < size) {
+      const isTooLargeToHold = isPublish && this.#held.length === 0 && !this.#mayHold();
+      if (isTooLargeToHold && this.#reservedBytes === 0 && this.#mayBegin(size)) this.#reservedBytes = size;
+    } else {
+      const bytes = this.#input.take(size);
+      if (isConnecting) this.#connect(bytes);
+      else if (isPublish) this.#hold(bytes, qos);
+      else this.#handleControl(type, bytes);
       return true;
     }
-    if (!CLIENT_PACKETS.has(header.type)) {
-      this.close("protocol");
-      return false;
-    }
-    if (!this.#control.take()) return false;
-    this.#handleControl(header, this.#input.take(header.size));
-    return true;
+    return false;
   }
 
-  #sizeLimit({ type }: FixedHeader): number {
-    if (type === PacketType.publish) return this.#limits.publishBytes;
-    return type === PacketType.connect ? this.#limits.connectBytes : this.#limits.controlBytes;
+  /** Nothing is read while the client does not read our replies, or has sent too many control packets. */
+  #isBlocked(): boolean {
+    return this.#socket.writableNeedDrain || this.#controlPackets >= this.#limits.controlPackets;
+  }
+
+  #mayHold(): boolean {
+    return this.#heldBytes + this.#input.length < this.#limits.heldBytes;
   }
 
   #connect(bytes: Buffer): void {
-    const request = readConnect(bytes, this.#reader);
-    this.#version = request.version;
-    if ("error" in request) {
-      this.#handler.dropped(this, request.reason);
-      if (request.error === undefined) this.#end();
-      else this.#refuse(request.error);
-      return;
-    }
-    const { packet } = request;
-    this.#maxReplyBytes = packet.properties?.maximumPacketSize ?? Number.POSITIVE_INFINITY;
-    this.#wantsReasons = packet.properties?.requestProblemInformation !== false;
-    this.#phase = "authenticating";
-    void this.#authenticate(packet);
+    const packet = this.#parse(bytes);
+    const unknownVersion = packet === undefined ? replyVersion(bytes) : undefined;
+    this.#version = unknownVersion ?? (packet?.cmd === "connect" && packet.protocolVersion === 5 ? 5 : 4);
+    if (unknownVersion !== undefined) {
+      this.#send(refusedConnack("protocol_version"));
+      this.close("protocol_version");
+    } else if (packet?.cmd !== "connect") this.close("protocol");
+    else if (packet.properties?.authenticationMethod !== undefined) {
+      this.#send(refusedConnack("bad_authentication_method"));
+      this.close("protocol");
+    } else void this.#authenticate(packet);
   }
 
   async #authenticate(packet: IConnectPacket): Promise<void> {
+    this.#phase = "authenticating";
+    const { requestProblemInformation, maximumPacketSize } = packet.properties ?? {};
+    const wantsReasons = this.#version === 5 && requestProblemInformation !== false;
+    this.#maxReasonBytes = wantsReasons ? (maximumPacketSize ?? Number.POSITIVE_INFINITY) : 0;
+    const { authentication } = this.#shared;
     const clientId = packet.clientId === "" ? `auto-${randomUUID()}` : packet.clientId;
-    const session = await this.#handler.authenticate(this, packet, clientId);
+    const session = await authentication.connect(packet.password?.toString() ?? "", clientId, this);
     if (typeof session === "string") {
-      this.#refuse(session);
+      this.#send(refusedConnack(session));
+      this.#end();
       return;
     }
-    this.session = session;
-    this.clientId = clientId;
     if (this.#phase !== "authenticating") {
-      this.#handler.ended(this);
+      authentication.disconnect(session, clientId, this);
       return;
     }
-    this.#rate = new RateGate(session.key.takeToken, this.#schedule);
+    this.#session = session;
+    this.#clientId = clientId;
     this.#silentMs = (packet.keepalive ?? 0) * SECOND_MS * KEEP_ALIVE_TOLERANCE || this.#limits.silentMs;
-    this.#times.received();
+    this.#receivedAt = performance.now();
     this.#phase = "open";
-    this.#send(acceptedConnack(this.#limits, packet.clientId === "" ? clientId : undefined));
+    this.#send(acceptedConnack(packet, clientId, this.#limits));
     this.#process();
   }
 
-  #refuse(error: ConnectError): void {
-    this.#send(refusedConnack(error));
-    this.#end();
+  #hold(bytes: Buffer, qos: number): void {
+    if (qos > 0) this.#unacknowledged++;
+    this.#held.push(bytes);
+    this.#heldBytes += bytes.length;
+    const isExceeded = this.#version === 5 && this.#unacknowledged > this.#limits.inFlight;
+    if (isExceeded) this.close("protocol", ReasonCode.receiveMaximumExceeded);
   }
 
-  /** False while the packet is incomplete and nothing behind it can be read. */
-  #receivePublish({ size, qos }: FixedHeader): boolean {
-    const received = Math.min(size, this.#input.length);
-    const isComplete = received === size;
-    if (this.#partialBytes !== undefined) {
-      const more = received - this.#partialBytes;
-      this.#isMemoryLimited = more > 0 && this.session?.memory.reserve(more, this.#schedule, true) !== true;
-      if (this.#isMemoryLimited) return false;
-      this.#partialBytes = isComplete ? undefined : received;
-      if (!isComplete) return false;
-      this.session?.memory.complete(this.#schedule);
-      if (this.#countUnacknowledged(qos)) this.#publish(this.#input.take(size), size + MESSAGE_OVERHEAD);
-      return true;
+  #ingestHeld(): void {
+    for (let next = this.#held[0]; next !== undefined; next = this.#held[0]) {
+      if (this.#reservedBytes === 0 && !this.#mayBegin(next.length)) return;
+      this.#reservedBytes = 0;
+      this.#held.shift();
+      this.#heldBytes -= next.length;
+      this.#ingest(next);
     }
-    if (this.#held.length > 0 || !this.#mayBegin(received)) {
-      if (isComplete) this.#hold(size, qos);
-      return isComplete;
-    }
-    if (!isComplete) {
-      this.#partialBytes = received;
-      return false;
-    }
-    if (this.#countUnacknowledged(qos)) this.#publish(this.#input.take(size), size + MESSAGE_OVERHEAD);
-    return true;
   }
 
-  /** Reserves what one more message in flight needs. */
+  /** Reserves what one more message in flight needs. Otherwise `#schedule` is called when it is worth trying again. */
   #mayBegin(bytes: number): boolean {
-    if (this.#inFlight + this.#unreleased.size >= this.#limits.inFlight || this.#rate?.isOpen() !== true) return false;
-    if (this.session?.memory.reserve(bytes + MESSAGE_OVERHEAD, this.#schedule) !== true) return false;
-    this.#rate.use();
+    if (this.#inFlight >= this.#limits.inFlight && this.#phase !== "leaving") return false;
+    if (!this.#hasToken() || this.#session?.memory.reserve(bytes + MESSAGE_OVERHEAD, this.#schedule) !== true) return false;
+    this.#token = "none";
     this.#inFlight++;
     return true;
   }
 
-  #hold(size: number, qos: number): void {
-    if (!this.#countUnacknowledged(qos)) return;
-    this.#held.push(this.#input.take(size));
-    this.#heldBytes += size;
+  /** Whether the key's rate limit allows the next message now. */
+  #hasToken(): boolean {
+    if (this.#token === "none") {
+      const delay = this.#session?.key.takeToken() ?? 0;
+      this.#token = delay === 0 ? "available" : "requested";
+      if (delay !== 0) void this.#awaitToken(delay);
+    }
+    return this.#token === "available";
   }
 
-  /** False, and the connection is closed, if a client of MQTT 5 exceeds the Receive Maximum it was told. */
-  #countUnacknowledged(qos: number): boolean {
-    if (qos === 0) return true;
-    this.#unacknowledged++;
-    if (this.#version === 4 || this.#unacknowledged + this.#unreleased.size <= this.#limits.inFlight) return true;
-    this.close("protocol", ReasonCode.receiveMaximumExceeded);
-    return false;
+  async #awaitToken(requested: number | Promise<number>): Promise<void> {
+    const delay = await Promise.resolve(requested).catch(() => RETRY_TOKEN_MS);
+    if (delay > 0) await sleep(delay, undefined, { ref: false });
+    this.#token = delay === 0 ? "available" : "none";
+    this.#schedule();
   }
 
-  #publish(bytes: Buffer, reservedBytes: number): void {
-    const { session } = this;
-    const packet = this.#reader.read(bytes);
+  #ingest(bytes: Buffer): void {
+    const packet = this.#parse(bytes);
     const error = publishError(packet);
-    if (session === undefined || packet?.cmd !== "publish" || error !== undefined) {
-      session?.memory.release(reservedBytes);
+    if (this.#session === undefined || packet?.cmd !== "publish" || error !== undefined) {
+      this.#release(bytes.length);
       this.close("protocol", error);
       return;
     }
-    const { qos, messageId = 0 } = packet;
-    if (qos === 2 && (this.#ingesting.has(messageId) || this.#unreleased.has(messageId))) {
-      // Sent again.
-      this.#inFlight--;
-      this.#unacknowledged--;
-      session.memory.release(reservedBytes);
-      if (this.#unreleased.has(messageId)) this.#send({ cmd: "pubrec", messageId, reasonCode: ReasonCode.success });
+    const { topic, payload, qos, messageId = 0 } = packet;
+    const sentAgain = qos === 2 ? this.#qos2.get(messageId) : undefined;
+    if (sentAgain !== undefined) {
+      this.#release(bytes.length);
+      this.#finish(qos);
+      if (sentAgain === "stored") this.#send({ cmd: "pubrec", messageId, reasonCode: ReasonCode.success });
       return;
     }
-    if (qos === 2) this.#ingesting.add(messageId);
-    this.#handler.publish(session, packet, (result) => {
-      session.memory.release(reservedBytes);
-      this.#inFlight--;
-      if (typeof result === "string") this.close(result);
-      else this.#acknowledge(qos, messageId, result);
+    if (qos === 2) this.#qos2.set(messageId, "ingesting");
+    const { batcher, clock } = this.#shared;
+    const source = this.#session;
+    const message = createMqttMessage(topic, typeof payload === "string" ? Buffer.from(payload) : payload, clock());
+    const settle = (result: MessageResult): void => {
+      this.#release(bytes.length);
+      this.#acknowledge(qos, messageId, replyTo(message, source.key.sender, result));
       this.#schedule();
-    });
+    };
+    batcher.add({ topic, message, source, settle });
   }
 
-  #acknowledge(qos: number, messageId: number, { code, reason }: Acknowledgement): void {
-    if (qos === 0) return;
-    this.#unacknowledged--;
-    this.#ingesting.delete(messageId);
-    if (qos === 2 && (code < ReasonCode.unspecifiedError || this.#version === 4)) this.#unreleased.add(messageId);
-    const properties = this.#version === 5 && this.#wantsReasons ? reasonProperties(reason, this.#maxReplyBytes) : {};
-    this.#send({ cmd: qos === 1 ? "puback" : "pubrec", messageId, reasonCode: code, ...properties });
+  #acknowledge(qos: number, messageId: number, reply: Acknowledgement | MqttDisconnectReason): void {
+    const isRejected = typeof reply === "string" || (reply.code !== ReasonCode.success && this.#version === 5);
+    if (qos === 2 && !isRejected) this.#qos2.set(messageId, "stored");
+    else {
+      this.#qos2.delete(messageId);
+      this.#finish(qos);
+    }
+    if (typeof reply === "string") this.close(reply);
+    else if (qos > 0) {
+      const properties = reply.reason === undefined ? {} : reasonProperties(reply.reason, this.#maxReasonBytes);
+      this.#send({ cmd: qos === 1 ? "puback" : "pubrec", messageId, reasonCode: reply.code, ...properties });
+    }
   }
 
-  #handleControl({ type }: FixedHeader, bytes: Buffer): void {
+  #finish(qos: number): void {
+    this.#inFlight--;
+    if (qos > 0) this.#unacknowledged--;
+  }
+
+  #release(bytes: number): void {
+    this.#session?.memory.release(bytes + MESSAGE_OVERHEAD);
+  }
+
+  #handleControl(type: number, bytes: Buffer): void {
     if (type === PacketType.disconnect) {
       this.#socket.end();
       this.#leave();
       return;
     }
-    const packet = type === PacketType.pingreq ? ({ cmd: "pingreq" } as const) : this.#reader.read(bytes);
-    // PUBREL belongs to a message, and does not count as a control packet.
-    if (packet?.cmd === "pubrel" && this.#unreleased.has(packet.messageId ?? 0)) this.#control.giveBack();
-    const reply = replyToControl(packet, this.#version, this.#unreleased);
+    const packet = this.#parse(bytes);
+    const isRelease = packet?.cmd === "pubrel" && this.#qos2.get(packet.messageId ?? 0) === "stored";
+    if (isRelease) {
+      this.#qos2.delete(packet.messageId ?? 0);
+      this.#finish(2);
+    } else this.#controlPackets++;
+    const reply = replyToControl(packet, this.#version, isRelease);
     if (typeof reply === "number") this.close("protocol", reply);
     else this.#send(reply);
   }
 
+  /** Replies of one turn are written together. */
   #send(packet: Packet): void {
-    if (this.#phase !== "ended") this.#output.send(packet, this.#version);
+    if (this.#phase === "ended" || !this.#socket.writable) return;
+    if (!this.#isCorked) {
+      this.#isCorked = true;
+      this.#socket.cork();
+      process.nextTick(() => {
+        this.#isCorked = false;
+        this.#socket.uncork();
+      });
+    }
+    this.#socket.write(generate(packet, { protocolVersion: this.#version }));
   }
 
   /** Pauses or resumes the socket, and notes when the packet that is being received began. */
   #updateReading(hasConsumed: boolean): void {
-    const { length } = this.#input;
-    this.#times.packet(length > 0, hasConsumed);
-    const unread = this.#heldBytes + (this.#partialBytes === undefined ? length : 0);
-    const isLimited = this.#isMemoryLimited || this.#control.isReached || unread >= this.#limits.heldBytes;
-    const isPaused = isLimited || this.#socket.writableNeedDrain;
-    if (isPaused === this.#times.isPaused) return;
-    if (isPaused) {
-      this.#times.pause();
+    const isPaused = this.#isBlocked() || (this.#reservedBytes === 0 && !this.#mayHold());
+    const isChanged = isPaused !== (this.#pausedSince !== undefined);
+    if (isChanged && isPaused) {
+      this.#pausedSince = performance.now();
       this.#socket.pause();
-    } else {
-      this.#times.resume();
+    } else if (isChanged) {
+      this.#pausedSince = undefined;
+      this.#receivedAt = performance.now();
       this.#socket.resume();
     }
+    if (this.#input.length === 0) this.#packetSince = undefined;
+    else if (isChanged || hasConsumed) this.#packetSince = performance.now();
+    else this.#packetSince ??= performance.now();
   }
 
   /** The client is gone. Messages that it sent before are still ingested. */
@@ -367,34 +375,24 @@ export class Connection implements Client {
     const isOpen = this.#phase === "open";
     this.#phase = "leaving";
     this.#input.clear();
-    this.#releasePartial();
     if (isOpen) this.#schedule();
     else this.#end();
-  }
-
-  #disconnect(reasonCode: number): void {
-    if (this.#phase === "ended") return;
-    if (this.#version === 5 && this.#phase === "open") this.#send({ cmd: "disconnect", reasonCode });
-    this.#end();
-  }
-
-  #releasePartial(): void {
-    if (this.#partialBytes === undefined) return;
-    this.session?.memory.release(this.#partialBytes + MESSAGE_OVERHEAD);
-    this.#partialBytes = undefined;
-    this.#inFlight--;
   }
 
   #end(): void {
     if (this.#phase === "ended") return;
     this.#phase = "ended";
-    this.#releasePartial();
-    this.session?.memory.cancel(this.#schedule);
-    this.#rate?.stop();
-    this.#control.stop();
+    if (this.#reservedBytes > 0) this.#release(this.#reservedBytes);
     this.#held.length = 0;
     this.#input.clear();
-    this.#handler.ended(this);
-    this.#output.finish();
+    this.#shared.connections.delete(this);
+    if (this.#session !== undefined) this.#shared.authentication.disconnect(this.#session, this.#clientId, this);
+    if (this.#socket.destroyed) return;
+    // The last reply is still sent. Input is discarded: unread, it would reset the connection before that.
+    this.#socket.removeAllListeners("data");
+    this.#socket.resume();
+    this.#socket.end();
+    const timer = setTimeout(() => this.#socket.destroy(), FLUSH_MS);
+    this.#socket.once("close", () => clearTimeout(timer));
   }
 }

@@ -2,20 +2,66 @@
 // While the store is unavailable nothing is acknowledged, and the same readings are tried until they are stored.
 
 import { setTimeout as sleep } from "node:timers/promises";
+import mqtt, { type IClientOptions, type IConnackPacket, type IPublishPacket, type MqttClient } from "mqtt";
+import { generate } from "mqtt-packet";
+import { UserError } from "../../domain/errors.ts";
 import type { Observe } from "../../domain/events.ts";
 import type { Clock } from "../../domain/instant.ts";
-import { createMqttMessage } from "../decode/message.ts";
-import type { Ingest, Rejected, Sender } from "../ingest.ts";
-import { Batcher, isUnavailable, reportRejected } from "./batcher.ts";
-import {
-  type BrokerAddress,
-  BrokerConnection,
-  type BrokerIdentity,
-  formatBrokerAddress,
-  parseBrokerUrl,
-} from "./broker-connection.ts";
+import { createMqttMessage, TOPIC_FILTERS } from "../decode/message.ts";
+import type { Ingest, Rejected } from "../ingest.ts";
+import { Batcher, isUnavailable, type MessageSource, reportRejected } from "./batcher.ts";
+
+export type BrokerAddress = {
+  readonly protocol: "mqtt" | "mqtts";
+  readonly host: string;
+  readonly port: number;
+  readonly username: string | undefined;
+  readonly password: string | undefined;
+  /** 4 is MQTT 3.1.1. */
+  readonly protocolVersion: 4 | 5;
+  /** Whether several processes share the messages; otherwise each gets all of them. */
+  readonly isShared: boolean;
+};
+
+const DEFAULT_PORTS = { "mqtt:": 1883, "mqtts:": 8883 } as const;
+
+/** Parses `MQTT_URL`. It may contain a password, so no message repeats it. */
+export function parseBrokerUrl(text: string): BrokerAddress {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (url === undefined || (url.protocol !== "mqtt:" && url.protocol !== "mqtts:") || url.hostname === "") {
+    throw new UserError("MQTT_URL must be mqtt://HOST or mqtts://HOST, with USER:PASSWORD@ if the broker requires it", 2);
+  }
+  const { protocol = "5", shared = "yes", ...rest } = Object.fromEntries(url.searchParams);
+  const isValid = ["3.1.1", "5"].includes(protocol) && ["yes", "no"].includes(shared) && ["", "/"].includes(url.pathname);
+  if (!isValid || Object.keys(rest).length > 0) {
+    throw new UserError("MQTT_URL may end with ?protocol=3.1.1 or ?shared=no, and with nothing else", 2);
+  }
+  return {
+    protocol: url.protocol === "mqtt:" ? "mqtt" : "mqtts",
+    host: url.hostname.replace(/^\[(.*)\]$/, "$1"),
+    port: url.port === "" ? DEFAULT_PORTS[url.protocol] : Number(url.port),
+    username: decodePart(url.username),
+    password: decodePart(url.password),
+    protocolVersion: protocol === "5" ? 5 : 4,
+    // MQTT 3.1.1 has no shared subscriptions.
+    isShared: shared === "yes" && protocol === "5",
+  };
+}
+
+function decodePart(part: string): string | undefined {
+  try {
+    return part === "" ? undefined : decodeURIComponent(part);
+  } catch {
+    throw new UserError("MQTT_URL has an invalid % sequence in its user or password; write % itself as %25", 2);
+  }
+}
+
+/** Without user and password. */
+export const formatBrokerAddress = ({ host, port }: BrokerAddress): string =>
+  host.includes(":") ? `[${host}]:${port}` : `${host}:${port}`;
 
 export type ExternalBrokerLimits = {
+  /** Messages that the broker may send before the first of them is acknowledged. */
   readonly receiveMaximum: number;
   readonly messageBytes: number;
   /** Of messages in progress. */
@@ -36,6 +82,9 @@ const LIMITS: ExternalBrokerLimits = {
   resendMs: 30_000,
 };
 
+/** With a persistent client id the broker keeps, across restarts, what was not acknowledged. */
+export type BrokerIdentity = { readonly clientId: string; readonly isPersistent: boolean };
+
 export type ExternalBrokerDependencies = {
   /** `MQTT_URL`. */
   readonly url: string;
@@ -47,13 +96,20 @@ export type ExternalBrokerDependencies = {
 };
 
 /** The broker decides who may publish what. */
-const ANY_SENDER: Sender = { customerId: null, deviceId: null };
-/** A connection that lasted this long counts as good. */
-const GOOD_CONNECTION_MS = 10_000;
+const SOURCE: MessageSource = { keyId: null, sender: async () => ({ customerId: null, deviceId: null }) };
+const SHARE_GROUP = "tank-monitor";
+const CONNECT_TIMEOUT_MS = 10_000;
+const CLOSE_TIMEOUT_MS = 1000;
+const STOP_TIMEOUT_MS = 5000;
+const KEEP_ALIVE_SECONDS = 30;
+/** For this long the broker keeps our messages while we are disconnected. */
+const SESSION_SECONDS = 86_400;
 const MIN_RETRY_MS = 100;
 const MAX_RETRY_MS = 2000;
-const STOP_TIMEOUT_MS = 5000;
 const TOO_LARGE: Rejected = { rejected: "the message is larger than 1 MiB" };
+const PROTOCOL_HINT = "; if it supports MQTT 3.1.1 only, add ?protocol=3.1.1 to MQTT_URL";
+/** mqtt.js acknowledges a message when it was handled, unless handling failed: this makes it leave the acknowledgement to us. */
+const ACKNOWLEDGED_LATER = new Error("acknowledged later");
 
 export class ExternalBroker {
   readonly #dependencies: ExternalBrokerDependencies;
@@ -62,20 +118,25 @@ export class ExternalBroker {
   readonly #batcher: Batcher;
   readonly #stopping = new AbortController();
   #running: Promise<void> = Promise.resolve();
-  #connection: BrokerConnection | undefined;
+  #client: MqttClient | undefined;
+  /** Of the current connection. The first reason for its end explains those that follow. */
+  #isAccepted = false;
+  #endReason: string | undefined;
+  /** Why there is no connection, as far as the operator was told. */
+  #reported: string | undefined;
+  #reconnectMs: number;
   #messages = 0;
   #bytes = 0;
-  /** Connections that wait for memory; one that has ended may be among them. */
-  #waiting: (() => void)[] = [];
+  /** Called when there is memory for more messages; those of an ended connection may be among them. */
+  #whenNotFull: (() => void)[] = [];
   #resendTimer: NodeJS.Timeout | undefined;
-  /** Whether a message was stored since the connection was made. */
-  #hasStored = false;
 
   /** Throws a `UserError` if the URL is invalid. */
   constructor(dependencies: ExternalBrokerDependencies) {
     this.#dependencies = dependencies;
     this.#limits = { ...LIMITS, ...dependencies.limits };
     this.#address = parseBrokerUrl(dependencies.url);
+    this.#reconnectMs = this.#limits.minReconnectMs;
     this.#batcher = new Batcher("mqtt_url", (readings, sender) => this.#ingest(readings, sender), dependencies.observe);
   }
 
@@ -89,78 +150,134 @@ export class ExternalBroker {
     this.#stopping.abort();
     clearTimeout(this.#resendTimer);
     await Promise.race([this.#batcher.idle(), sleep(STOP_TIMEOUT_MS, undefined, { ref: false })]);
-    await this.#connection?.close();
+    this.#close("stopped");
     await this.#running;
   }
 
   async #run(): Promise<void> {
-    const { observe } = this.#dependencies;
-    const { minReconnectMs, maxReconnectMs } = this.#limits;
     const broker = formatBrokerAddress(this.#address);
-    let delay = minReconnectMs;
-    let lastReason: string | undefined;
     while (!this.#stopping.signal.aborted) {
-      const startedAt = performance.now();
-      this.#connection = this.#connect((notGranted) => {
-        lastReason = undefined;
-        observe({ kind: "broker_connected", broker, notGranted });
-      });
-      const reason = await this.#connection.ended;
+      const reason = await this.#connect();
       if (this.#stopping.signal.aborted) return;
-      if (reason !== lastReason) observe({ kind: "broker_disconnected", broker, reason });
-      lastReason = reason;
-      if (this.#hasStored || performance.now() - startedAt > GOOD_CONNECTION_MS) delay = minReconnectMs;
-      this.#hasStored = false;
-      await this.#sleep(delay);
-      delay = Math.min(delay * 2, maxReconnectMs);
+      if (reason !== this.#reported) this.#dependencies.observe({ kind: "broker_disconnected", broker, reason });
+      this.#reported = reason;
+      await this.#sleep(this.#reconnectMs);
+      this.#reconnectMs = Math.min(this.#reconnectMs * 2, this.#limits.maxReconnectMs);
     }
   }
 
-  #connect(onConnected: (notGranted: readonly string[]) => void): BrokerConnection {
-    const { receiveMaximum, messageBytes } = this.#limits;
-    return new BrokerConnection({
-      address: this.#address,
-      identity: this.#dependencies.identity,
-      receiveMaximum,
-      messageBytes,
-      onConnected,
-      onMessage: (topic, bytes, acknowledge) => this.#receive(topic, bytes, acknowledge),
+  /** Resolves when the connection has ended, with the reason. */
+  async #connect(): Promise<string> {
+    this.#isAccepted = false;
+    this.#endReason = undefined;
+    const client = mqtt.connect(this.#clientOptions());
+    this.#client = client;
+    client.handleMessage = (packet, done) => this.#handleMessage(client, packet, done);
+    client.on("connect", (packet) => void this.#subscribe(client, packet));
+    client.on("error", (error) => {
+      this.#endReason ??= error.message || String("code" in error ? error.code : error);
     });
+    client.on("disconnect", ({ reasonCode = 0 }) => {
+      this.#endReason ??= `the broker closed the connection with reason code ${reasonCode}`;
+    });
+    client.connect();
+    await new Promise<void>((resolve) => client.once("close", () => resolve()));
+    client.end(true);
+    this.#client = undefined;
+    const reason = this.#endReason ?? (this.#isAccepted ? "the connection was lost" : "the broker did not answer");
+    const mayBeVersion = this.#endReason === undefined || /protocol version/i.test(reason);
+    const needsHint = mayBeVersion && !this.#isAccepted && this.#address.protocolVersion === 5;
+    return needsHint ? `${reason}${PROTOCOL_HINT}` : reason;
   }
 
-  #receive(topic: string, bytes: Buffer, acknowledge: () => void): Promise<void> | undefined {
-    if (this.#stopping.signal.aborted) return undefined;
-    // A broker of MQTT 5 knows the limit and sends nothing larger.
-    const isTooLarge = bytes.length > this.#limits.messageBytes;
-    const message = createMqttMessage(topic, isTooLarge ? Buffer.alloc(0) : bytes, this.#dependencies.clock());
-    if (isTooLarge) {
-      reportRejected(this.#dependencies.observe, "mqtt_url", { topic, message, keyId: null }, [TOO_LARGE]);
+  #clientOptions(): IClientOptions {
+    const { isShared: _, username, password, ...address } = this.#address;
+    const { clientId, isPersistent } = this.#dependencies.identity;
+    const { receiveMaximum, messageBytes: maximumPacketSize } = this.#limits;
+    const sessionExpiryInterval = isPersistent ? SESSION_SECONDS : 0;
+    return {
+      ...address,
+      ...(username !== undefined && { username }),
+      ...(password !== undefined && { password }),
+      clientId,
+      clean: !isPersistent,
+      keepalive: KEEP_ALIVE_SECONDS,
+      connectTimeout: CONNECT_TIMEOUT_MS,
+      manualConnect: true,
+      reconnectPeriod: 0,
+      resubscribe: false,
+      ...(address.protocolVersion === 5 && { properties: { sessionExpiryInterval, receiveMaximum, maximumPacketSize } }),
+    };
+  }
+
+  async #subscribe(client: MqttClient, { properties }: IConnackPacket): Promise<void> {
+    this.#isAccepted = true;
+    const isShared = this.#address.isShared && properties?.sharedSubscriptionAvailable !== false;
+    const prefix = isShared ? `$share/${SHARE_GROUP}/` : "";
+    const results = await Promise.allSettled(
+      TOPIC_FILTERS.map((filter) => client.subscribeAsync(`${prefix}${filter}`, { qos: 1 })),
+    );
+    if (!client.connected) return;
+    const notGranted = TOPIC_FILTERS.filter((_filter, i) => results[i]?.status === "rejected");
+    if (notGranted.length === TOPIC_FILTERS.length) {
+      this.#close("the broker grants none of our subscriptions");
+      return;
+    }
+    this.#reported = undefined;
+    this.#reconnectMs = this.#limits.minReconnectMs;
+    this.#dependencies.observe({ kind: "broker_connected", broker: formatBrokerAddress(this.#address), notGranted });
+  }
+
+  /** The session stays: the broker sends again what was not acknowledged. */
+  #close(reason: string): void {
+    const client = this.#client;
+    if (client === undefined) return;
+    this.#endReason ??= reason;
+    const timer = setTimeout(() => client.stream.destroy(), CLOSE_TIMEOUT_MS);
+    client.once("close", () => clearTimeout(timer));
+    client.end(!client.connected);
+  }
+
+  /** mqtt.js passes on the next message after `done`. Messages of QoS 0, and those of MQTT 3.1.1, have no receive maximum. */
+  #handleMessage(client: MqttClient, packet: IPublishPacket, done: (error?: Error) => void): void {
+    this.#receive(client, packet);
+    const next = (): void => done(packet.qos === 1 ? ACKNOWLEDGED_LATER : undefined);
+    if (this.#isFull()) this.#whenNotFull.push(next);
+    else next();
+  }
+
+  #receive(client: MqttClient, { topic, payload, qos, messageId }: IPublishPacket): void {
+    if (this.#stopping.signal.aborted) return;
+    const { clock, observe } = this.#dependencies;
+    const acknowledge = (): void => {
+      // On this connection only: on another the same id may belong to another message.
+      if (qos !== 1 || !client.connected) return;
+      const { protocolVersion } = this.#address;
+      client.stream.write(generate({ cmd: "puback", messageId, reasonCode: 0 }, { protocolVersion }));
+    };
+    const bytes = typeof payload === "string" ? Buffer.from(payload) : payload;
+    if (bytes.length > this.#limits.messageBytes) {
+      const message = createMqttMessage(topic, Buffer.alloc(0), clock());
+      reportRejected(observe, "mqtt_url", { topic, message, source: SOURCE }, [TOO_LARGE]);
       acknowledge();
-      return undefined;
+      return;
     }
     this.#messages++;
     this.#bytes += bytes.length;
     this.#batcher.add({
       topic,
-      message,
-      keyId: null,
-      sender: () => ANY_SENDER,
+      message: createMqttMessage(topic, bytes, clock()),
+      source: SOURCE,
       settle: (result) => {
         this.#messages--;
         this.#bytes -= bytes.length;
-        if (!this.#isFull()) for (const resolve of this.#waiting.splice(0)) resolve();
-        if ("error" in result) {
-          this.#requestResend();
-          return;
-        }
-        this.#hasStored = true;
-        acknowledge();
+        if ("error" in result) this.#requestResend();
+        else acknowledge();
+        if (!this.#isFull()) for (const next of this.#whenNotFull.splice(0)) next();
       },
     });
-    return this.#isFull() ? new Promise((resolve) => this.#waiting.push(resolve)) : undefined;
   }
 
-  /** Messages of QoS 0, and those of MQTT 3.1.1, have no receive maximum. */
   #isFull(): boolean {
     return this.#messages > this.#limits.receiveMaximum || this.#bytes > this.#limits.memoryBytes;
   }
@@ -170,7 +287,7 @@ export class ExternalBroker {
     if (this.#stopping.signal.aborted) return;
     this.#resendTimer ??= setTimeout(() => {
       this.#resendTimer = undefined;
-      void this.#connection?.close("reconnecting to receive a failed message again");
+      this.#close("reconnecting to receive a failed message again");
     }, this.#limits.resendMs);
   }
 

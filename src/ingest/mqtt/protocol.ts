@@ -1,11 +1,14 @@
-// MQTT as far as the endpoint needs it: incoming bytes cut into packets, reason codes, and replies for MQTT 3.1.1 and 5.
+// MQTT 3.1.1 and 5 as far as the endpoint needs it: incoming bytes cut into packets, reason codes, and replies.
 
-import type { Socket } from "node:net";
-import { generate, type Packet, parser } from "mqtt-packet";
-import type { ErrorCode } from "../../domain/errors.ts";
+import { type IConnackPacket, type IConnectPacket, type Packet, parser } from "mqtt-packet";
+import { deviceKey } from "../../domain/device.ts";
+import { type ErrorCode, RequestError } from "../../domain/errors.ts";
 import type { MqttDisconnectReason } from "../../domain/events.ts";
+import type { MqttMessage } from "../decode/message.ts";
+import type { Sender } from "../ingest.ts";
+import { isUnavailable, type MessageResult } from "./batcher.ts";
+import type { EndpointLimits } from "./limits.ts";
 
-/** Packet types a client may send to an endpoint that only accepts publishes. */
 export const PacketType = {
   connect: 1,
   publish: 3,
@@ -16,55 +19,40 @@ export const PacketType = {
   disconnect: 14,
 } as const;
 
+/** What a client may send to an endpoint that only accepts publishes. */
 export const CLIENT_PACKETS: ReadonlySet<number> = new Set(Object.values(PacketType));
 
-/** Reason codes of MQTT 5. */
+/** Reason codes of MQTT 5, besides those in the tables below. From 0x80 they are failures. */
 export const ReasonCode = {
   success: 0x00,
   unspecifiedError: 0x80,
   malformedPacket: 0x81,
   protocolError: 0x82,
-  unsupportedProtocolVersion: 0x84,
-  badUserNameOrPassword: 0x86,
   notAuthorized: 0x87,
-  serverUnavailable: 0x88,
-  serverBusy: 0x89,
   serverShuttingDown: 0x8b,
-  badAuthenticationMethod: 0x8c,
-  keepAliveTimeout: 0x8d,
   sessionTakenOver: 0x8e,
   topicNameInvalid: 0x90,
   packetIdentifierNotFound: 0x92,
   receiveMaximumExceeded: 0x93,
   topicAliasInvalid: 0x94,
-  packetTooLarge: 0x95,
-  quotaExceeded: 0x97,
   payloadFormatInvalid: 0x99,
-  connectionRateExceeded: 0x9f,
 } as const;
 
 export type MqttVersion = 4 | 5;
 
-/** Why a CONNECT was refused. */
-export type ConnectError = ErrorCode | "too_many" | "bad_authentication_method" | "protocol_version";
-
 export const DISCONNECT_CODES: Readonly<Record<MqttDisconnectReason, number>> = {
-  protocol: ReasonCode.protocolError,
-  protocol_version: ReasonCode.unsupportedProtocolVersion,
-  packet_too_large: ReasonCode.packetTooLarge,
-  too_slow: ReasonCode.keepAliveTimeout,
-  too_many: ReasonCode.quotaExceeded,
-  key: ReasonCode.notAuthorized,
-  store_unavailable: ReasonCode.serverBusy,
-  failed: ReasonCode.unspecifiedError,
+  protocol: 0x82,
+  protocol_version: 0x84,
+  packet_too_large: 0x95,
+  too_slow: 0x8d,
+  too_many: 0x97,
+  key: 0x87,
+  store_unavailable: 0x89,
+  failed: 0x80,
 };
 
-export type FixedHeader = {
-  readonly type: number;
-  /** Of the whole packet, in bytes. */
-  readonly size: number;
-  readonly qos: number;
-};
+/** `size`: of the whole packet, in bytes. */
+type FixedHeader = { readonly type: number; readonly qos: number; readonly size: number };
 
 const EMPTY: Buffer = Buffer.alloc(0);
 
@@ -100,7 +88,6 @@ export class PacketBuffer {
 
   /** The header of the next packet; undefined while it is incomplete. A malformed length counts as infinite. */
   header(): FixedHeader | undefined {
-    if (this.length < 2) return undefined;
     const first = this.#bytes[this.#start] ?? 0;
     let length = 0;
     for (let i = 0; i < 4; i++) {
@@ -108,9 +95,9 @@ export class PacketBuffer {
       if (at >= this.#end) return undefined;
       const byte = this.#bytes[at] ?? 0;
       length += (byte & 127) * 128 ** i;
-      if (byte < 128) return { type: first >> 4, size: 2 + i + length, qos: (first >> 1) & 3 };
+      if (byte < 128) return { type: first >> 4, qos: (first >> 1) & 3, size: 2 + i + length };
     }
-    return { type: first >> 4, size: Number.POSITIVE_INFINITY, qos: 0 };
+    return { type: first >> 4, qos: 0, size: Number.POSITIVE_INFINITY };
   }
 
   /** Removes and returns the next `size` bytes, without copying them. */
@@ -128,64 +115,145 @@ export class PacketBuffer {
   }
 }
 
-/** Parses the packets of one client, one whole packet at a time. The CONNECT packet sets the version for all that follow. */
-export class PacketReader {
-  readonly #parser = parser();
-  #packet: Packet | undefined;
-
-  constructor() {
-    this.#parser.on("packet", (packet) => {
-      this.#packet = packet;
-    });
-    // Nothing was emitted then: `read` returns undefined.
-    this.#parser.on("error", () => {});
-  }
-
-  /** Undefined if the packet is malformed. */
-  read(bytes: Buffer): Packet | undefined {
-    this.#packet = undefined;
+/** Parses the packets of one client, each from its whole bytes; undefined if they are malformed. CONNECT sets the version. */
+export function createPacketReader(): (bytes: Buffer) => Packet | undefined {
+  const reader = parser();
+  let packet: Packet | undefined;
+  reader.on("packet", (parsed) => {
+    packet = parsed;
+  });
+  reader.on("error", () => {});
+  return (bytes) => {
+    packet = undefined;
     try {
-      this.#parser.parse(bytes);
+      reader.parse(bytes);
     } catch {
       return undefined;
     }
-    return this.#packet;
-  }
+    return packet;
+  };
 }
 
-export const encode = (packet: Packet, protocolVersion: MqttVersion): Buffer => generate(packet, { protocolVersion });
+/** The form of the reply to a CONNECT with an unknown protocol version; undefined for one that is malformed otherwise. */
+export function replyVersion(connect: Buffer): MqttVersion | undefined {
+  const name = connect.indexOf("\0\x04MQTT", 0, "latin1");
+  const version = (connect[name + 6] ?? 0) & 127;
+  const isUnknown = (name === 2 || name === 3) && (version < 3 || version > 5);
+  return isUnknown ? (version > 5 ? 5 : 4) : undefined;
+}
 
-const FLUSH_MS = 1000;
+/** Why a CONNECT was refused. */
+export type ConnectError = ErrorCode | "too_many" | "bad_authentication_method" | "protocol_version";
 
-/** Writes the replies of one turn together. */
-export class PacketWriter {
-  readonly #socket: Socket;
-  #isCorked = false;
+/** The return code of MQTT 3.1.1 and the reason code of MQTT 5. For any other error the server is unavailable. */
+const CONNACK_CODES: Partial<Record<ConnectError, readonly [returnCode: number, reasonCode: number]>> = {
+  protocol_version: [1, 0x84],
+  key_missing: [4, 0x86],
+  key_invalid: [4, 0x86],
+  key_expired: [5, 0x87],
+  key_revoked: [5, 0x87],
+  role_insufficient: [5, 0x87],
+  bad_authentication_method: [5, 0x8c],
+  too_many: [3, 0x97],
+  rate_limited: [3, 0x9f],
+  keys_throttled: [3, 0x9f],
+};
 
-  constructor(socket: Socket) {
-    this.#socket = socket;
+/** Whether the error concerns the key itself; any other may be over in a moment. */
+export function isKeyError(error: unknown): boolean {
+  const [returnCode = 0] = (error instanceof RequestError && CONNACK_CODES[error.code]) || [];
+  return returnCode >= 4;
+}
+
+export function refusedConnack(error: ConnectError): IConnackPacket {
+  const [returnCode, reasonCode] = CONNACK_CODES[error] ?? [3, 0x88];
+  return { cmd: "connack", sessionPresent: false, returnCode, reasonCode };
+}
+
+/** The properties are sent to clients of MQTT 5 only. */
+export function acceptedConnack(packet: IConnectPacket, clientId: string, limits: EndpointLimits): IConnackPacket {
+  return {
+    cmd: "connack",
+    sessionPresent: false,
+    returnCode: 0,
+    reasonCode: ReasonCode.success,
+    properties: {
+      sessionExpiryInterval: 0,
+      receiveMaximum: limits.inFlight,
+      maximumPacketSize: limits.publishBytes,
+      retainAvailable: false,
+      topicAliasMaximum: 0,
+      wildcardSubscriptionAvailable: false,
+      subscriptionIdentifiersAvailable: false,
+      sharedSubscriptionAvailable: false,
+      ...(packet.clientId !== clientId && { assignedClientIdentifier: clientId }),
+    },
+  };
+}
+
+/**
+ * ChirpStack subscribes to the commands for its devices and gives up the connection if it may not. There are never any commands,
+ * so this subscription is granted; all others are refused.
+ */
+const CHIRPSTACK_COMMANDS = /^(\$share\/[^/]+\/)?application\/[^/]+\/device\/[^/]+\/command\/[^/]+$/;
+
+/** The reply to a ping, a subscription or a PUBREL; a reason code if the packet is not acceptable. */
+export function replyToControl(packet: Packet | undefined, version: MqttVersion, isRelease: boolean): Packet | number {
+  if (packet?.cmd === "pingreq") return { cmd: "pingresp" };
+  if (packet?.cmd === "connect") return ReasonCode.protocolError;
+  const messageId = packet?.messageId ?? 0;
+  if (packet === undefined || messageId <= 0) return ReasonCode.malformedPacket;
+  if (packet.cmd === "pubrel") {
+    return { cmd: "pubcomp", messageId, reasonCode: isRelease ? ReasonCode.success : ReasonCode.packetIdentifierNotFound };
   }
-
-  send(packet: Packet, version: MqttVersion): void {
-    if (!this.#socket.writable) return;
-    if (!this.#isCorked) {
-      this.#isCorked = true;
-      this.#socket.cork();
-      process.nextTick(() => {
-        this.#isCorked = false;
-        this.#socket.uncork();
-      });
-    }
-    this.#socket.write(encode(packet, version));
+  if (packet.cmd === "subscribe" && packet.subscriptions.length > 0) {
+    const refused = version === 5 ? ReasonCode.notAuthorized : ReasonCode.unspecifiedError;
+    const granted = packet.subscriptions.map(({ topic }) => (CHIRPSTACK_COMMANDS.test(topic) ? 0 : refused));
+    return { cmd: "suback", messageId, granted };
   }
-
-  /** Ends the connection after the last reply. Input is discarded: unread, it would reset the connection before that. */
-  finish(): void {
-    if (this.#socket.destroyed) return;
-    this.#socket.removeAllListeners("data");
-    this.#socket.resume();
-    this.#socket.end();
-    const timer = setTimeout(() => this.#socket.destroy(), FLUSH_MS);
-    this.#socket.once("close", () => clearTimeout(timer));
+  if (packet.cmd === "unsubscribe" && packet.unsubscriptions.length > 0) {
+    return { cmd: "unsuback", messageId, granted: packet.unsubscriptions.map(() => 0) };
   }
+  return ReasonCode.malformedPacket;
+}
+
+/** The reason code of MQTT 5 if the packet is not acceptable. */
+export function publishError(packet: Packet | undefined): number | undefined {
+  if (packet?.cmd !== "publish") return ReasonCode.malformedPacket;
+  const { topic, qos, messageId = 0, properties } = packet;
+  if (properties?.topicAlias !== undefined) return ReasonCode.topicAliasInvalid;
+  if (topic === "" || /[+#\0]/.test(topic) || properties?.subscriptionIdentifier !== undefined) return ReasonCode.protocolError;
+  return qos > 0 && messageId <= 0 ? ReasonCode.malformedPacket : undefined;
+}
+
+/** The reply to a message; a code from 0x80 says that it was rejected. */
+export type Acknowledgement = { readonly code: number; readonly reason?: string };
+
+/**
+ * A message that can never be stored is acknowledged, or it would be sent again forever; a client of MQTT 5 is told why. A network
+ * server is not: it did not write the message, and ChirpStack's client reconnects after a failure code. A disconnect reason where
+ * the message must not be acknowledged.
+ */
+export function replyTo(message: MqttMessage, sender: Sender, result: MessageResult): Acknowledgement | MqttDisconnectReason {
+  if ("error" in result) {
+    if (isUnavailable(result.error)) return "store_unavailable";
+    return isKeyError(result.error) ? "key" : "failed";
+  }
+  const { topic } = message;
+  const [first] = result.results;
+  const isStored = result.results.some((reading) => typeof reading === "string");
+  if (isStored || first === undefined || typeof first === "string") return { code: ReasonCode.success };
+  const reason = first.rejected;
+  if (topic === undefined) return { code: ReasonCode.topicNameInvalid, reason };
+  if (topic.format !== "readings") return { code: ReasonCode.success };
+  const isOther = sender.deviceId !== null && deviceKey(sender.deviceId) !== deviceKey(topic.device);
+  return { code: isOther ? ReasonCode.notAuthorized : ReasonCode.payloadFormatInvalid, reason };
+}
+
+const MAX_REASON_LENGTH = 256;
+
+/** The Reason String of an acknowledgement, if the client accepts packets that large. */
+export function reasonProperties(reason: string, maxBytes: number): { readonly properties?: { readonly reasonString: string } } {
+  const reasonString = reason.slice(0, MAX_REASON_LENGTH).toWellFormed().replaceAll("\0", "");
+  return Buffer.byteLength(reasonString) + 16 > maxBytes ? {} : { properties: { reasonString } };
 }

@@ -226,6 +226,8 @@ export async function createSchema(pool: pg.Pool): Promise<void> {
       if ((await db.rows(STORED_FINGERPRINT))[0]?.[0] === FINGERPRINT) return;
       throw new UserError(
         "the database was created by another version of Tank Monitor. Export it with that version and import the export into an empty database.",
+        1,
+        "schema_mismatch",
       );
     }
     const [foreign] = await db.rows(FOREIGN, [TABLES]);

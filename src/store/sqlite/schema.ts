@@ -223,6 +223,8 @@ export function refuseForeign(db: DatabaseSync, file: string): void {
   if (version !== 0 && version !== FINGERPRINT) {
     throw new UserError(
       `${file} was created by another version of Tank Monitor. Export it with that version and import the export into a new file.`,
+      1,
+      "schema_mismatch",
     );
   }
 }

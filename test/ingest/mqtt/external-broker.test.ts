@@ -1,111 +1,96 @@
-// An external broker as the source of readings: what it is told, and what it keeps for us.
+// Readings from an external broker.
 
 import assert from "node:assert/strict";
 import test from "node:test";
 import { UserError } from "../../../src/domain/errors.ts";
 import type { Event } from "../../../src/domain/events.ts";
-import { formatBrokerAddress, parseBrokerUrl } from "../../../src/ingest/mqtt/broker-connection.ts";
-import { ExternalBroker, type ExternalBrokerLimits } from "../../../src/ingest/mqtt/external-broker.ts";
+import {
+  ExternalBroker,
+  type ExternalBrokerLimits,
+  formatBrokerAddress,
+  parseBrokerUrl,
+} from "../../../src/ingest/mqtt/external-broker.ts";
 import { Mqtt5Broker } from "../../support/mqtt5-broker.ts";
 import type { Lifetime } from "../../support/service.ts";
 import { until } from "../../support/until.ts";
 import { eventsOf, range, reading, sleep } from "./endpoint.ts";
 import { FakeIngest, fillOf, unavailable } from "./fake-ingest.ts";
 
-type Joined = { readonly external: ExternalBroker; readonly ingest: FakeIngest; readonly events: Event[] };
-type Wish = {
-  readonly clientId?: string;
-  readonly isPersistent?: boolean;
-  readonly url?: string;
-  readonly limits?: Partial<ExternalBrokerLimits>;
-};
+type Subscriber = { readonly external: ExternalBroker; readonly ingest: FakeIngest; readonly events: Event[] };
+type Options = { readonly query?: string; readonly user?: string; readonly limits?: Partial<ExternalBrokerLimits> };
 
 const QUICK: Partial<ExternalBrokerLimits> = { minReconnectMs: 20, maxReconnectMs: 100, resendMs: 100 };
+const TOPIC = "tanks/d1/readings";
+const FILTERS = ["tanks/+/readings", "application/+/device/+/event/up", "v3/+/devices/+/up"];
 
-function subscribe(life: Lifetime, { port }: Mqtt5Broker, wish: Wish = {}): Joined {
+function start(life: Lifetime, { port }: Mqtt5Broker, { query = "", user = "", limits }: Options = {}): Subscriber {
   const ingest = new FakeIngest();
   const events: Event[] = [];
   const external = new ExternalBroker({
-    url: wish.url ?? `mqtt://127.0.0.1:${port}`,
-    identity: { clientId: wish.clientId ?? "tank-monitor-0", isPersistent: wish.isPersistent ?? true },
+    url: `mqtt://${user}127.0.0.1:${port}${query}`,
+    identity: { clientId: "tank-monitor-0", isPersistent: true },
     ingest: ingest.handle,
     observe: (event) => events.push(event),
     clock: Date.now,
-    limits: { ...QUICK, ...wish.limits },
+    limits: { ...QUICK, ...limits },
   });
   external.start();
   life.after(() => external.stop());
   return { external, ingest, events };
 }
 
-async function joined(life: Lifetime, broker: Mqtt5Broker, wish: Wish = {}): Promise<Joined> {
-  const made = subscribe(life, broker, wish);
-  await connected(made);
-  return made;
+const connected = (subscriber: Subscriber, times = 1): Promise<boolean> =>
+  until("it is connected", () => eventsOf(subscriber, "broker_connected").length >= times);
+
+async function subscribe(life: Lifetime, options?: Options): Promise<Subscriber & { readonly broker: Mqtt5Broker }> {
+  const broker = await new Mqtt5Broker().listen(life);
+  const subscriber = start(life, broker, options);
+  await connected(subscriber);
+  return { ...subscriber, broker };
 }
 
-const connected = (made: Joined, times = 1): Promise<boolean> =>
-  until("it is connected", () => eventsOf(made, "broker_connected").length >= times);
+const ingesting = ({ ingest }: Subscriber): Promise<boolean> => until("readings are ingested", () => ingest.calls.length > 0);
+const acknowledged = ({ acknowledged: payloads }: Mqtt5Broker, count: number): Promise<boolean> =>
+  until(`${count} messages are acknowledged`, () => payloads.length === count, 10_000);
+const endReasons = (subscriber: Subscriber): string[] => eventsOf(subscriber, "broker_disconnected").map(({ reason }) => reason);
 
-const TOPIC = "tanks/d1/readings";
-
-test("it subscribes to all sources of readings, sharing them with other processes, and stores what comes", async (t) => {
-  const broker = await new Mqtt5Broker().listen(t);
-  const { ingest, events } = await joined(t, broker);
-  assert.deepEqual(broker.subscribed, [
-    "$share/tank-monitor/tanks/+/readings",
-    "$share/tank-monitor/application/+/device/+/event/up",
-    "$share/tank-monitor/v3/+/devices/+/up",
-  ]);
+test("it connects with the credentials of MQTT_URL, subscribes to all topics, shared, and stores readings", async (t) => {
+  const { broker, ingest, events } = await subscribe(t, { user: "app%40ttn:s%2Fcret@", query: "/?protocol=5" });
+  const [connect] = broker.connects;
+  assert.deepEqual([connect?.clientId, connect?.clean], ["tank-monitor-0", false]);
+  assert.deepEqual([connect?.properties?.sessionExpiryInterval, connect?.properties?.receiveMaximum], [86_400, 1000]);
+  assert.deepEqual([connect?.username, String(connect?.password)], ["app@ttn", "s/cret"]);
+  const shared = FILTERS.map((filter) => `$share/tank-monitor/${filter}`);
+  assert.deepEqual(broker.subscribed, shared);
   broker.publish(TOPIC, reading(12.5));
-  await until("it is acknowledged", () => broker.acknowledged.length === 1);
+  await acknowledged(broker, 1);
   assert.deepEqual(ingest.stored[0]?.source, { deviceId: "d1" });
   assert.deepEqual(ingest.calls[0]?.sender, { customerId: null, deviceId: null });
   assert.deepEqual(events, [{ kind: "broker_connected", broker: `127.0.0.1:${broker.port}`, notGranted: [] }]);
 });
 
-test("the session outlives the connection, and the user and password of the address are used, and not told", async (t) => {
-  const broker = await new Mqtt5Broker().listen(t);
-  const { events } = await joined(t, broker, { url: `mqtt://app%40ttn:s%2Fcret@127.0.0.1:${broker.port}/?protocol=5` });
-  const [connect] = broker.connects;
-  assert.equal(connect?.clean, false);
-  assert.equal(connect.clientId, "tank-monitor-0");
-  assert.equal(connect.properties?.sessionExpiryInterval, 86_400);
-  assert.equal(connect.properties.receiveMaximum, 1000);
-  assert.deepEqual([connect.username, String(connect.password)], ["app@ttn", "s/cret"]);
-  assert.doesNotMatch(JSON.stringify(events), /s\/cret|s%2Fcret/);
-});
-
-test("a message is acknowledged after it was stored, and not before", async (t) => {
-  const broker = await new Mqtt5Broker().listen(t);
-  const { ingest } = await joined(t, broker);
-  const release = ingest.hold();
+test("messages are acknowledged after they are stored, in the order of arrival, in few batches", async (t) => {
+  const subscriber = await subscribe(t, { limits: { receiveMaximum: 100 } });
+  const { broker, ingest } = subscriber;
+  const resume = ingest.hold();
   for (const fill of range(50)) broker.publish(TOPIC, reading(fill));
-  await until("the store is asked", () => ingest.calls.length > 0);
+  await ingesting(subscriber);
   await sleep(100);
   assert.deepEqual(broker.acknowledged, []);
-  release();
-  await until("all are acknowledged", () => broker.acknowledged.length === 50);
-  assert.deepEqual(broker.acknowledged, range(50).map(reading), "in the order of arrival");
-});
-
-test("many messages share a few calls", async (t) => {
-  const broker = await new Mqtt5Broker().listen(t);
-  const { ingest } = await joined(t, broker, { limits: { receiveMaximum: 100 } });
+  resume();
+  await acknowledged(broker, 50);
+  assert.deepEqual(broker.acknowledged, range(50).map(reading));
   ingest.delayMs = 10;
   for (const id of range(2000)) broker.publish(TOPIC, reading(id / 20));
-  await until("all are acknowledged", () => broker.acknowledged.length === 2000, 10_000);
+  await acknowledged(broker, 2050);
   assert.ok(ingest.calls.length < 200, `${ingest.calls.length} calls`);
   assert.ok(ingest.calls.every(({ readings }) => readings.length <= 100));
-  assert.deepEqual(
-    ingest.fills,
-    range(2000).map((id) => id / 20),
-  );
+  const expected = range(2000).map((id) => id / 20);
+  assert.deepEqual(ingest.fills.slice(50), expected);
 });
 
-test("while the store is away nothing is acknowledged; the same readings are tried until they are stored", async (t) => {
-  const broker = await new Mqtt5Broker().listen(t);
-  const { ingest, events } = await joined(t, broker, { limits: { receiveMaximum: 10 } });
+test("while the store is unavailable nothing is acknowledged, and the same readings are tried until stored", async (t) => {
+  const { broker, ingest, events } = await subscribe(t, { limits: { receiveMaximum: 10 } });
   ingest.failWith = unavailable;
   for (const fill of range(30)) broker.publish(TOPIC, reading(fill));
   await sleep(1000);
@@ -113,109 +98,90 @@ test("while the store is away nothing is acknowledged; the same readings are tri
   assert.ok(ingest.calls.length >= 2 && ingest.calls.length <= 10, `${ingest.calls.length} calls in a second`);
   assert.ok(ingest.calls.every(({ readings }) => readings.length <= 10));
   ingest.failWith = () => undefined;
-  await until("all are acknowledged", () => broker.acknowledged.length === 30);
+  await acknowledged(broker, 30);
   assert.equal(broker.sent.length, 30, "each was sent once");
   assert.deepEqual(ingest.fills, range(30));
   assert.equal(events.length, 1, "the connection was never lost");
 });
 
-test("a connection that breaks is made again, and what was not acknowledged comes again", async (t) => {
-  const broker = await new Mqtt5Broker().listen(t);
-  const made = await joined(t, broker);
-  const release = made.ingest.hold();
+test("after a lost connection the broker sends again what was not acknowledged", async (t) => {
+  const subscriber = await subscribe(t);
+  const { broker, ingest } = subscriber;
+  const resume = ingest.hold();
   for (const fill of range(20)) broker.publish(TOPIC, reading(fill));
-  await until("the store is asked", () => made.ingest.calls.length > 0);
+  await ingesting(subscriber);
   broker.drop();
-  await connected(made, 2);
-  await until("they have come again", () => broker.sent.length === 40);
-  release();
-  await until("all are acknowledged", () => broker.acknowledged.length === 20);
+  await connected(subscriber, 2);
+  await until("they are sent again", () => broker.sent.length === 40);
+  resume();
+  await acknowledged(broker, 20);
   assert.deepEqual(broker.acknowledged, range(20).map(reading));
   assert.equal(broker.unacknowledged, 0);
-  assert.deepEqual(new Set(made.ingest.fills), new Set(range(20)));
-  assert.deepEqual(
-    eventsOf(made, "broker_disconnected").map(({ reason }) => reason),
-    ["the connection was lost"],
-  );
+  assert.deepEqual(new Set(ingest.fills), new Set(range(20)));
+  assert.deepEqual(endReasons(subscriber), ["the connection was lost"]);
 });
 
-test("what was in hand when a broker lost its memory is stored, and nothing else is acknowledged for it", async (t) => {
-  const broker = await new Mqtt5Broker().listen(t);
-  const made = await joined(t, broker);
-  const release = made.ingest.hold();
+test("a message of an earlier connection is stored, but not acknowledged on the next", async (t) => {
+  const subscriber = await subscribe(t);
+  const { broker, ingest } = subscriber;
+  const resume = ingest.hold();
   broker.publish(TOPIC, reading(1));
-  await until("the store is asked", () => made.ingest.calls.length > 0);
+  await ingesting(subscriber);
   broker.forgetSessions();
   broker.drop();
-  await connected(made, 2);
-  release();
-  await until("it is stored", () => made.ingest.stored.length === 1);
-  // The broker throws where a number is acknowledged that it did not give out.
+  await connected(subscriber, 2);
+  resume();
+  await until("it is stored", () => ingest.stored.length === 1);
+  // The broker throws if an id is acknowledged that it did not send.
   broker.publish(TOPIC, reading(2));
-  await until("the next is acknowledged", () => broker.acknowledged.length === 1);
+  await acknowledged(broker, 1);
   assert.deepEqual(broker.acknowledged, [reading(2)]);
 });
 
-test("what waits while nobody is connected comes with the next process of the same name", async (t) => {
-  const broker = await new Mqtt5Broker().listen(t);
-  const first = await joined(t, broker);
-  await first.external.stop();
+test("messages published while nobody is connected are delivered to the next process with the same client id", async (t) => {
+  const { broker, external, ingest } = await subscribe(t);
+  await external.stop();
   assert.deepEqual(broker.disconnects, ["tank-monitor-0"]);
   for (const fill of range(5)) broker.publish(TOPIC, reading(fill));
-  const second = await joined(t, broker);
-  await until("all are acknowledged", () => broker.acknowledged.length === 5);
-  assert.deepEqual(second.ingest.fills, range(5));
-  assert.deepEqual(first.ingest.fills, []);
+  const second = start(t, broker);
+  await acknowledged(broker, 5);
+  assert.deepEqual([ingest.fills, second.ingest.fills], [[], range(5)]);
 });
 
-test("two processes share the load, and each message is stored by one", async (t) => {
-  const broker = await new Mqtt5Broker().listen(t);
-  const [one, two] = await Promise.all(["a", "b"].map((clientId) => joined(t, broker, { clientId })));
-  for (const fill of range(100)) broker.publish(TOPIC, reading(fill));
-  await until("all are acknowledged", () => broker.acknowledged.length === 100);
-  assert.ok(one && two && one.ingest.stored.length > 20 && two.ingest.stored.length > 20);
-  assert.deepEqual(
-    [...one.ingest.fills, ...two.ingest.fills].toSorted((a, b) => a - b),
-    range(100),
-  );
-});
-
-test("a stop stores and acknowledges what has come, and leaves the rest with the broker", async (t) => {
-  const broker = await new Mqtt5Broker().listen(t);
-  const { external, ingest } = await joined(t, broker);
-  const release = ingest.hold();
+test("stopping stores and acknowledges messages in progress, and leaves the rest with the broker", async (t) => {
+  const subscriber = await subscribe(t);
+  const { broker, external, ingest } = subscriber;
+  const resume = ingest.hold();
   for (const fill of range(10)) broker.publish(TOPIC, reading(fill));
-  await until("the store is asked", () => ingest.calls.length > 0);
+  await ingesting(subscriber);
   const stopped = external.stop();
   for (const fill of range(5)) broker.publish(TOPIC, reading(50 + fill));
   await sleep(50);
-  release();
+  resume();
   await stopped;
-  await until("it has said goodbye", () => broker.disconnects.length === 1);
+  await until("it is disconnected", () => broker.disconnects.length === 1);
   assert.deepEqual(broker.acknowledged, range(10).map(reading));
   assert.equal(broker.unacknowledged, 5);
 });
 
-test("a stop while the store is away does not wait for it", async (t) => {
-  const broker = await new Mqtt5Broker().listen(t);
-  const { external, ingest } = await joined(t, broker);
-  ingest.failWith = unavailable;
-  broker.publish(TOPIC, reading(1));
-  await until("the store is asked", () => ingest.calls.length > 0);
+test("stopping does not wait for a store that is unavailable", async (t) => {
+  const subscriber = await subscribe(t);
+  subscriber.ingest.failWith = unavailable;
+  subscriber.broker.publish(TOPIC, reading(1));
+  await ingesting(subscriber);
   const started = performance.now();
-  await external.stop();
+  await subscriber.external.stop();
   assert.ok(performance.now() - started < 3000);
-  assert.equal(broker.unacknowledged, 1);
+  assert.equal(subscriber.broker.unacknowledged, 1);
 });
 
-test("what can never be stored is acknowledged, or it would come again for ever, and told", async (t) => {
-  const broker = await new Mqtt5Broker().listen(t);
-  const made = await joined(t, broker);
+test("a message that can never be stored is acknowledged and reported", async (t) => {
+  const { broker, events } = await subscribe(t);
   broker.publish(TOPIC, "no JSON");
   broker.publish("v3/app@ttn/devices/dev1/up", '{"end_device_ids":{"device_id":"dev1"},"uplink_message":{"f_port":1}}');
-  await until("both are acknowledged", () => broker.acknowledged.length === 2);
+  await acknowledged(broker, 2);
   assert.deepEqual(
-    eventsOf(made, "readings_rejected").map(({ endpoint, device, reason }) => [endpoint, device, reason]),
+    eventsOf({ events }, "readings_rejected").map(({ endpoint, device, reason }) => [endpoint, device, reason]),
     [
       ["mqtt_url", "d1", "the message is not valid JSON"],
       ["mqtt_url", "dev1", "uplink_message.decoded_payload: is missing; the device has no payload formatter, or it failed"],
@@ -223,86 +189,68 @@ test("what can never be stored is acknowledged, or it would come again for ever,
   );
 });
 
-test("a message that makes us fail is not acknowledged, takes no other with it, and is asked for again", async (t) => {
-  const broker = await new Mqtt5Broker().listen(t);
-  const made = await joined(t, broker);
-  let isFaulty = true;
-  made.ingest.failWith = ({ readings }) =>
-    isFaulty && readings.some((arrival) => "measurement" in arrival && fillOf(arrival) === 66) ? new Error("a fault") : undefined;
+test("a message that causes an unexpected error is not acknowledged and sent again; others are stored", async (t) => {
+  const { broker, ingest, events } = await subscribe(t);
+  let isFailing = true;
+  ingest.failWith = ({ readings }) =>
+    isFailing && readings.some((one) => "measurement" in one && fillOf(one) === 66) ? new Error("unexpected") : undefined;
   for (const fill of [1, 66, 2]) broker.publish(TOPIC, reading(fill));
-  await until("the others are acknowledged", () => broker.acknowledged.length === 2);
-  await until("it is asked for again", () => broker.sent.filter((payload) => payload === reading(66)).length > 1);
-  isFaulty = false;
+  await acknowledged(broker, 2);
+  await until("it is sent again", () => broker.sent.filter((payload) => payload === reading(66)).length > 1);
+  isFailing = false;
   await until("it is acknowledged", () => broker.acknowledged.includes(reading(66)));
-  assert.ok(eventsOf(made, "mqtt_failed").length > 0);
+  assert.ok(eventsOf({ events }, "mqtt_failed").length > 0);
 });
 
-test("messages of QoS 0, which no broker keeps, are taken as fast as they can be stored, and no faster", async (t) => {
-  const broker = await new Mqtt5Broker().listen(t);
-  const { ingest } = await joined(t, broker, { limits: { receiveMaximum: 100 } });
-  const release = ingest.hold();
-  for (const id of range(20_000)) broker.publish(TOPIC, reading(id / 200), 0);
-  await until("the store is asked", () => ingest.calls.length > 0);
+test("messages of QoS 0 are read as fast as they can be stored", async (t) => {
+  const subscriber = await subscribe(t, { limits: { receiveMaximum: 100 } });
+  const { broker, ingest } = subscriber;
+  const resume = ingest.hold();
+  for (const id of range(5000)) broker.publish(TOPIC, reading(id / 50), 0);
+  await ingesting(subscriber);
   await sleep(100);
-  release();
-  await until("all are stored", () => ingest.stored.length === 20_000, 20_000);
+  resume();
+  await until("all are stored", () => ingest.stored.length === 5000, 20_000);
   assert.ok(ingest.calls.every(({ readings }) => readings.length <= 101));
-  assert.ok(ingest.calls.length < 2000, `${ingest.calls.length} calls`);
+  assert.ok(ingest.calls.length < 500, `${ingest.calls.length} calls`);
 });
 
-test("large messages are bounded by their bytes", async (t) => {
-  const broker = await new Mqtt5Broker().listen(t);
-  const { ingest } = await joined(t, broker, { limits: { memoryBytes: 100_000 } });
-  const release = ingest.hold();
+test("messages in progress have a memory limit", async (t) => {
+  const subscriber = await subscribe(t, { limits: { memoryBytes: 100_000 } });
+  const { broker, ingest } = subscriber;
+  const resume = ingest.hold();
   for (const fill of range(40)) broker.publish(TOPIC, `${reading(fill)}${" ".repeat(20_000)}`);
-  await until("the store is asked", () => ingest.calls.length > 0);
+  await ingesting(subscriber);
   await sleep(100);
-  release();
-  await until("all are acknowledged", () => broker.acknowledged.length === 40);
+  resume();
+  await acknowledged(broker, 40);
   assert.ok(ingest.calls.every(({ readings }) => readings.length <= 6));
 });
 
-test("a message that is too large is refused and acknowledged, where the broker could not be told", async (t) => {
-  const broker = await new Mqtt5Broker().listen(t);
-  broker.manner = "mqtt 3.1.1 only";
-  const made = await joined(t, broker, { url: `mqtt://127.0.0.1:${broker.port}?protocol=3.1.1` });
-  broker.publish(TOPIC, `${reading(1)}${" ".repeat(1_048_576)}`);
-  broker.publish(TOPIC, reading(2));
-  await until("both are acknowledged", () => broker.acknowledged.length === 2);
-  assert.deepEqual(made.ingest.fills, [2]);
-  assert.deepEqual(
-    eventsOf(made, "readings_rejected").map(({ topic, device, keyId, reason }) => [topic, device, keyId, reason]),
-    [[TOPIC, "d1", null, "the message is larger than 1 MiB"]],
-  );
-});
-
-test("a broker that breaks off again and again, but delivers meanwhile, is not left waiting longer each time", async (t) => {
-  const broker = await new Mqtt5Broker().listen(t);
-  const made = await joined(t, broker, { limits: { minReconnectMs: 50, maxReconnectMs: 10_000 } });
+test("after a connection that was good, reconnecting starts with the shortest delay", async (t) => {
+  const subscriber = await subscribe(t, { limits: { minReconnectMs: 50, maxReconnectMs: 10_000 } });
   const started = performance.now();
   for (const i of range(7)) {
-    broker.publish(TOPIC, reading(i));
-    await until("it is acknowledged", () => broker.acknowledged.length === i);
-    broker.drop();
-    await connected(made, 1 + i);
+    subscriber.broker.drop();
+    await connected(subscriber, 1 + i);
   }
   assert.ok(performance.now() - started < 3000);
 });
 
-test("a broker that is not there is waited for, and its absence is told once", async (t) => {
+test("an unreachable broker is tried until it is there, and reported once", async (t) => {
   const broker = await new Mqtt5Broker().listen(t);
   await broker.close();
-  const made = subscribe(t, broker);
+  const subscriber = start(t, broker);
   await sleep(400);
-  assert.equal(eventsOf(made, "broker_disconnected").length, 1);
-  assert.match(eventsOf(made, "broker_disconnected")[0]?.reason ?? "", /ECONNREFUSED/);
+  assert.equal(endReasons(subscriber).length, 1);
+  assert.match(endReasons(subscriber)[0] ?? "", /ECONNREFUSED/);
   await broker.listen(t);
-  await connected(made);
+  await connected(subscriber);
   broker.publish(TOPIC, reading(1));
-  await until("it is acknowledged", () => broker.acknowledged.length === 1);
+  await acknowledged(broker, 1);
 });
 
-test("a broker that refuses us, or speaks another version, is told with what can be done", async (t) => {
+test("the reason why a broker refuses is reported, with advice for brokers of MQTT 3.1.1", async (t) => {
   const broker = await new Mqtt5Broker().listen(t);
   for (const [manner, reason] of [
     ["unauthorized", /^Connection refused: Not authorized$/],
@@ -310,69 +258,67 @@ test("a broker that refuses us, or speaks another version, is told with what can
     ["deaf", /did not answer; if it supports MQTT 3\.1\.1 only, add \?protocol=3\.1\.1 to MQTT_URL/],
   ] as const) {
     broker.manner = manner;
-    const made = subscribe(t, broker);
-    await until("it is told", () => eventsOf(made, "broker_disconnected").length > 0);
-    assert.match(eventsOf(made, "broker_disconnected")[0]?.reason ?? "", reason);
-    await made.external.stop();
+    const subscriber = start(t, broker);
+    await until("it is reported", () => endReasons(subscriber).length > 0);
+    assert.match(endReasons(subscriber)[0] ?? "", reason);
+    await subscriber.external.stop();
   }
 });
 
-test("with ?protocol=3.1.1 it speaks that, and subscribes without sharing", async (t) => {
+test("a broker that grants none of the topics is reported and tried again", async (t) => {
   const broker = await new Mqtt5Broker().listen(t);
-  broker.manner = "mqtt 3.1.1 only";
-  broker.denied = ["tanks/+/readings", "application/+/device/+/event/up"];
-  const made = await joined(t, broker, { url: `mqtt://127.0.0.1:${broker.port}?protocol=3.1.1` });
-  assert.equal(broker.subscribed.at(-1), "v3/+/devices/+/up");
-  assert.deepEqual(eventsOf(made, "broker_connected")[0]?.notGranted, broker.denied);
-  const uplink = { end_device_ids: { device_id: "d" }, uplink_message: { f_port: 1, decoded_payload: { fill_percentage: 4 } } };
-  for (const qos of [0, 1] as const) broker.publish("v3/app@ttn/devices/d/up", JSON.stringify(uplink), qos);
-  await until("both are stored", () => made.ingest.stored.length === 2);
-  await until("one is acknowledged", () => broker.acknowledged.length === 1);
+  broker.denied = FILTERS;
+  const subscriber = start(t, broker);
+  await until("it is reported", () => endReasons(subscriber).length === 1);
+  assert.equal(endReasons(subscriber)[0], "the broker grants none of our subscriptions");
+  broker.denied = [];
+  await connected(subscriber);
 });
 
-test("a broker that knows no shared subscriptions is subscribed to without, and so is one with ?shared=no", async (t) => {
+test("with ?protocol=3.1.1 it subscribes without sharing, and a message that is too large is rejected", async (t) => {
+  const broker = await new Mqtt5Broker().listen(t);
+  broker.manner = "mqtt 3.1.1 only";
+  broker.denied = FILTERS.slice(0, 2);
+  const subscriber = start(t, broker, { query: "?protocol=3.1.1" });
+  await connected(subscriber);
+  assert.deepEqual(broker.subscribed, FILTERS);
+  assert.deepEqual(eventsOf(subscriber, "broker_connected")[0]?.notGranted, broker.denied);
+  const uplink = { end_device_ids: { device_id: "d" }, uplink_message: { f_port: 1, decoded_payload: { fill_percentage: 4 } } };
+  const topic = "v3/app@ttn/devices/d/up";
+  broker.publish(topic, `${JSON.stringify(uplink)}${" ".repeat(1_048_576)}`);
+  for (const qos of [0, 1] as const) broker.publish(topic, JSON.stringify(uplink), qos);
+  await acknowledged(broker, 2);
+  assert.deepEqual(subscriber.ingest.fills.length, 2);
+  const rejected = eventsOf(subscriber, "readings_rejected").map(({ device, keyId, reason }) => [device, keyId, reason]);
+  assert.deepEqual(rejected, [["d", null, "the message is larger than 1 MiB"]]);
+});
+
+test("without shared subscriptions, or with ?shared=no, it subscribes to the plain topics", async (t) => {
   for (const [sharedSubscriptionAvailable, query] of [
     [false, ""],
     [true, "?shared=no"],
   ] as const) {
     const broker = await new Mqtt5Broker().listen(t);
-    Object.assign(broker, { sharedSubscriptionAvailable });
-    await joined(t, broker, { url: `mqtt://127.0.0.1:${broker.port}${query}` });
-    assert.deepEqual(broker.subscribed, ["tanks/+/readings", "application/+/device/+/event/up", "v3/+/devices/+/up"]);
+    broker.sharedSubscriptionAvailable = sharedSubscriptionAvailable;
+    await connected(start(t, broker, { query }));
+    assert.deepEqual(broker.subscribed, FILTERS);
   }
 });
 
-test("a broker that lets us have none of our topics is told, and asked again", async (t) => {
-  const broker = await new Mqtt5Broker().listen(t);
-  broker.denied = ["tanks/+/readings", "application/+/device/+/event/up", "v3/+/devices/+/up"];
-  const made = subscribe(t, broker);
-  await until("it is told", () => eventsOf(made, "broker_disconnected").length === 1);
-  assert.equal(eventsOf(made, "broker_disconnected")[0]?.reason, "the broker grants none of our subscriptions");
-  broker.denied = [];
-  await connected(made);
-});
-
-const DEFAULTS = {
-  protocol: "mqtt",
-  host: "broker",
-  port: 1883,
-  username: undefined,
-  password: undefined,
-  version: 5,
-  isShared: true,
-};
-
 test("MQTT_URL has a host, and optionally a port, a user, a protocol version and sharing", () => {
-  assert.deepEqual(parseBrokerUrl("mqtt://broker"), DEFAULTS);
-  assert.deepEqual(parseBrokerUrl("mqtt://broker:1884/"), { ...DEFAULTS, port: 1884 });
-  assert.deepEqual(parseBrokerUrl("mqtts://broker"), { ...DEFAULTS, protocol: "mqtts", port: 8883 });
-  assert.deepEqual(parseBrokerUrl("mqtt://me:pass%3Aword@broker"), { ...DEFAULTS, username: "me", password: "pass:word" });
-  assert.deepEqual(parseBrokerUrl("mqtt://broker?protocol=3.1.1"), { ...DEFAULTS, version: 4, isShared: false });
-  assert.deepEqual(parseBrokerUrl("mqtt://broker?shared=no&protocol=5"), { ...DEFAULTS, isShared: false });
-  assert.deepEqual(parseBrokerUrl("mqtt://[::1]:1"), { ...DEFAULTS, host: "::1", port: 1 });
-});
-
-test("an address is shown without user and password", () => {
+  const [username, password] = [undefined, undefined];
+  const defaults = { protocol: "mqtt", host: "broker", port: 1883, username, password, protocolVersion: 5, isShared: true };
+  for (const [url, expected] of [
+    ["mqtt://broker", {}],
+    ["mqtt://broker:1884/", { port: 1884 }],
+    ["mqtts://broker", { protocol: "mqtts", port: 8883 }],
+    ["mqtt://me:pass%3Aword@broker", { username: "me", password: "pass:word" }],
+    ["mqtt://broker?protocol=3.1.1", { protocolVersion: 4, isShared: false }],
+    ["mqtt://broker?shared=no&protocol=5", { isShared: false }],
+    ["mqtt://[::1]:1", { host: "::1", port: 1 }],
+  ] as const) {
+    assert.deepEqual(parseBrokerUrl(url), { ...defaults, ...expected });
+  }
   assert.equal(formatBrokerAddress(parseBrokerUrl("mqtt://me:secret@broker")), "broker:1883");
   assert.equal(formatBrokerAddress(parseBrokerUrl("mqtts://[::1]")), "[::1]:8883");
 });

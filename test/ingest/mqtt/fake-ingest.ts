@@ -1,5 +1,4 @@
-// What stands on the store's side of a door in these tests: it remembers what it was handed, takes as long as a test wants, and
-// fails when told to.
+// An `Ingest` for tests: it records its calls, takes as long as a test wants, and fails on demand.
 
 import { RequestError } from "../../../src/domain/errors.ts";
 import type { IncomingReading, Ingest, ReadingResult, Rejected, Sender } from "../../../src/ingest/ingest.ts";
@@ -8,10 +7,9 @@ export type Call = { readonly readings: readonly (IncomingReading | Rejected)[];
 
 export class FakeIngest {
   readonly calls: Call[] = [];
-  /** What was taken, in its order. */
   readonly stored: IncomingReading[] = [];
   delayMs = 0;
-  /** Asked before anything is taken; an error it gives is thrown. */
+  /** Called before anything is stored; an error it returns is thrown. */
   failWith: (call: Call) => unknown = () => undefined;
   #held: Promise<void> | undefined;
 
@@ -20,12 +18,12 @@ export class FakeIngest {
     this.calls.push(call);
     await this.#held;
     if (this.delayMs > 0) await new Promise((resolve) => setTimeout(resolve, this.delayMs));
-    const fault = this.failWith(call);
-    if (fault !== undefined) throw fault;
-    return readings.map((reading) => this.#take(reading, sender));
+    const error = this.failWith(call);
+    if (error !== undefined) throw error;
+    return readings.map((reading) => this.#store(reading, sender));
   };
 
-  /** Nothing is taken until what this gives is called. */
+  /** Nothing is stored until the returned function is called. */
   hold(): () => void {
     const { promise, resolve } = Promise.withResolvers<void>();
     this.#held = promise;
@@ -36,7 +34,7 @@ export class FakeIngest {
     return this.stored.map(fillOf);
   }
 
-  #take(reading: IncomingReading | Rejected, sender: Sender): ReadingResult {
+  #store(reading: IncomingReading | Rejected, sender: Sender): ReadingResult {
     if ("rejected" in reading) return reading;
     if (sender.deviceId !== null && "deviceId" in reading.source && reading.source.deviceId !== sender.deviceId) {
       return { rejected: "device_id: this key sends for another device" };
@@ -50,4 +48,4 @@ export function fillOf({ measurement }: IncomingReading): number {
   return "fill" in measurement ? measurement.fill : Number.NaN;
 }
 
-export const unavailable = (): RequestError => new RequestError("store_unavailable", "away");
+export const unavailable = (): RequestError => new RequestError("store_unavailable", "unavailable");

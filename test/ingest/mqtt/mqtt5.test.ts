@@ -1,23 +1,9 @@
-// The embedded endpoint with clients of MQTT 5: what it announces, reason codes, back-pressure, and TLS.
+// The embedded endpoint with clients of MQTT 5: what it announces, reason codes of messages, and back-pressure.
 
 import assert from "node:assert/strict";
-import { once } from "node:events";
 import test from "node:test";
-import type { ErrorCode } from "../../../src/domain/errors.ts";
 import { until } from "../../support/until.ts";
-import { TEST_CERTIFICATE } from "./certificate.ts";
-import {
-  connectClient,
-  connectPacket,
-  dropReasons,
-  eventsOf,
-  expectService,
-  publish,
-  RawClient,
-  range,
-  reading,
-  startEndpoint,
-} from "./endpoint.ts";
+import { connectClient, connectPacket, eventsOf, publish, RawClient, range, reading, startEndpoint } from "./endpoint.ts";
 import { unavailable } from "./fake-ingest.ts";
 
 const TOPIC = "tanks/d1/readings";
@@ -51,46 +37,6 @@ test("mqtt.js publishes with QoS 0, 1 and 2", async (t) => {
   await until("all are stored", () => endpoint.ingest.stored.length === 3);
   assert.deepEqual(endpoint.ingest.fills, [0, 1, 2]);
   await client.endAsync();
-});
-
-for (const [code, expected] of [
-  ["key_invalid", 0x86],
-  ["key_revoked", 0x87],
-  ["role_insufficient", 0x87],
-  ["keys_throttled", 0x9f],
-  ["store_unavailable", 0x88],
-] as readonly [ErrorCode, number][]) {
-  test(`a client whose key is rejected with ${code} gets reason code ${expected}`, async (t) => {
-    const endpoint = await startEndpoint(t);
-    endpoint.keys.set("bad", code);
-    const client = await new RawClient(t, endpoint, 5).connect("bad");
-    assert.equal((await client.received("connack"))[0]?.reasonCode, expected);
-    await client.closed();
-  });
-}
-
-test("one client too many gets quota exceeded, and enhanced authentication is refused", async (t) => {
-  const endpoint = await startEndpoint(t, { clientsPerKey: 1 });
-  await connectClient(t, endpoint, V5);
-  await assert.rejects(connectClient(t, endpoint, V5), { code: 0x97 });
-  const properties = { authenticationMethod: "SCRAM-SHA-1" };
-  const client = new RawClient(t, endpoint, 5);
-  client.send(connectPacket("good", { ...V5, properties }));
-  assert.equal((await client.received("connack"))[0]?.reasonCode, 0x8c);
-});
-
-test("an unknown protocol version is refused in the form its client may know", async (t) => {
-  const endpoint = await startEndpoint(t);
-  for (const [version, reply] of [
-    [2, "20020001"],
-    [6, "2003008400"],
-  ] as const) {
-    const { socket } = new RawClient(t, endpoint);
-    socket.write(Buffer.from([0x10, 12, 0, 4, ...Buffer.from("MQTT"), version, 2, 0, 0, 0, 0]));
-    const [bytes] = (await once(socket, "data")) as [Buffer];
-    assert.equal(bytes.toString("hex"), reply);
-  }
-  assert.deepEqual(dropReasons(endpoint), ["protocol_version", "protocol_version"]);
 });
 
 test("a message that cannot be stored is acknowledged with the reason", async (t) => {
@@ -139,30 +85,17 @@ test("ChirpStack may subscribe to its commands and publish what we do not store;
   await raw.received("unsuback");
 });
 
-for (const [name, expected, reason, send] of [
-  ["an oversized packet", 0x95, "packet_too_large", (client) => client.send(publish(1, "x".repeat(1_048_576)))],
-  ["a topic alias", 0x94, "protocol", (client) => client.send(publish(1, "{}", { properties: { topicAlias: 1 } }))],
-  ["a second CONNECT", 0x82, "protocol", (client) => client.send(connectPacket("good", V5))],
-  ["a malformed packet", 0x81, "protocol", (client) => client.socket.write(Buffer.from([0x82, 2, 0, 1]))],
-  ["a wildcard in a topic", 0x82, "protocol", (client) => client.send(publish(1, "{}", { topic: "tanks/+/readings" }))],
-] as readonly [string, number, string, (client: RawClient) => void][]) {
-  test(`${name} closes the connection with reason code ${expected}`, async (t) => {
-    const endpoint = await startEndpoint(t);
-    const client = await new RawClient(t, endpoint, 5).connect();
-    send(client);
-    assert.equal((await client.received("disconnect"))[0]?.reasonCode, expected);
-    await client.closed();
-    assert.deepEqual(dropReasons(endpoint), [reason]);
-    await expectService(t, endpoint);
-  });
-}
-
-test("a client that exceeds the receive maximum is disconnected", async (t) => {
-  const endpoint = await startEndpoint(t, { inFlight: 10 });
+test("a client that exceeds the receive maximum or the maximum packet size is disconnected", async (t) => {
+  const endpoint = await startEndpoint(t, { inFlight: 10, publishBytes: 1000 });
   const resume = endpoint.ingest.hold();
-  const client = await new RawClient(t, endpoint, 5).connect();
-  client.send(...range(11).map((id) => publish(id, reading(id))));
-  assert.equal((await client.received("disconnect"))[0]?.reasonCode, 0x93);
+  for (const [packets, code] of [
+    [range(11).map((id) => publish(id, reading(id))), 0x93],
+    [[publish(1, " ".repeat(1000))], 0x95],
+  ] as const) {
+    const client = await new RawClient(t, endpoint, 5).connect();
+    client.send(...packets);
+    assert.equal((await client.received("disconnect"))[0]?.reasonCode, code);
+  }
   resume();
 });
 
@@ -207,22 +140,6 @@ test("while the store is unavailable nothing is acknowledged, and the client is 
   assert.deepEqual(client.acknowledged, []);
 });
 
-test("a client that is taken over, one whose key is revoked and one at the end are told why", async (t) => {
-  const endpoint = await startEndpoint(t);
-  endpoint.keys.set("other", { customerId: null, deviceId: null });
-  const [first, second] = [new RawClient(t, endpoint, 5), new RawClient(t, endpoint, 5)];
-  first.send(connectPacket("good", { ...V5, clientId: "same" }));
-  await first.received("connack");
-  second.send(connectPacket("good", { ...V5, clientId: "same" }));
-  assert.equal((await first.received("disconnect"))[0]?.reasonCode, 0x8e);
-  const last = await new RawClient(t, endpoint, 5).connect("other");
-  endpoint.keys.set("good", "key_revoked");
-  assert.equal((await second.received("disconnect"))[0]?.reasonCode, 0x87);
-  await endpoint.stop();
-  assert.equal((await last.received("disconnect"))[0]?.reasonCode, 0x8b);
-  assert.deepEqual(dropReasons(endpoint), ["key"]);
-});
-
 test("a released QoS 2 id may be used again, and an unknown one is reported", async (t) => {
   const endpoint = await startEndpoint(t);
   const client = await new RawClient(t, endpoint, 5).connect();
@@ -239,18 +156,4 @@ test("a released QoS 2 id may be used again, and an unknown one is reported", as
     pubcomps.map(({ reasonCode }) => reasonCode),
     [0, 0, 0x92],
   );
-});
-
-test("with TLS, clients connect with mqtts and plain ones do not", async (t) => {
-  const endpoint = await startEndpoint(t, { connectMs: 500 }, { tls: TEST_CERTIFICATE });
-  assert.equal(eventsOf(endpoint, "mqtt_listening")[0]?.url, `mqtts://127.0.0.1:${endpoint.port}`);
-  for (const protocolVersion of [4, 5] as const) {
-    const client = await connectClient(t, endpoint, { protocolVersion, protocol: "mqtts", ca: TEST_CERTIFICATE.cert });
-    await client.publishAsync(TOPIC, reading(protocolVersion), { qos: 1 });
-  }
-  assert.deepEqual(endpoint.ingest.fills, [4, 5]);
-  const plain = new RawClient(t, endpoint);
-  plain.send(connectPacket("good"));
-  await plain.closed();
-  await new RawClient(t, endpoint).closed();
 });

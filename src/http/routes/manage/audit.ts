@@ -33,8 +33,7 @@ export const schemas = {
 };
 
 export const routes: readonly Route[] = [
-  manageRoute({
-    path: "/manage/v1/audit",
+  manageRoute("GET", "/manage/v1/audit", {
     operation: "listAudit",
     summary: "List the audit log",
     description: "Who changed what, newest first.",

@@ -25,8 +25,7 @@ export const schemas = {
 const one = (description: string) => ({ schema: ref("ManagedCustomer"), description, etag: true as const });
 
 export const routes: readonly Route[] = [
-  manageRoute({
-    path: PATH,
+  manageRoute("GET", PATH, {
     operation: "searchCustomers",
     summary: "Search customers",
     description: "Customers by creation date, newest first. Deleted ones are listed separately.",
@@ -42,9 +41,7 @@ export const routes: readonly Route[] = [
       return listJson(page, parameters, (customer) => JSON.stringify(customerResource(customer).object));
     },
   }),
-  manageRoute({
-    method: "POST",
-    path: PATH,
+  manageRoute("POST", PATH, {
     operation: "createCustomer",
     summary: "Create a customer",
     description: "Creates a customer, with a new id if none is given. An id that was ever used cannot be used again.",
@@ -57,8 +54,7 @@ export const routes: readonly Route[] = [
       return create(PATH, request, { type: "create_customer", newId, fields: request.body });
     },
   }),
-  manageRoute({
-    path: `${PATH}/:id`,
+  manageRoute("GET", `${PATH}/:id`, {
     operation: "inspectCustomer",
     summary: "Inspect a customer",
     description: "One customer with all its fields, deleted or not.",
@@ -70,9 +66,7 @@ export const routes: readonly Route[] = [
       return resourceResponse(customerResource(found));
     },
   }),
-  commandRoute({
-    method: "PATCH",
-    path: `${PATH}/:id`,
+  commandRoute("PATCH", `${PATH}/:id`, {
     operation: "changeCustomer",
     summary: "Change a customer",
     description: MERGE_PATCH,
@@ -81,9 +75,7 @@ export const routes: readonly Route[] = [
     errors: ["customer_unknown", "state_conflict"],
     command: ({ id, body, headers: { ifMatch } }) => ({ type: "change_customer", id, fields: body, ifMatch }),
   }),
-  commandRoute({
-    method: "DELETE",
-    path: `${PATH}/:id`,
+  commandRoute("DELETE", `${PATH}/:id`, {
     operation: "deleteCustomer",
     summary: "Delete a customer",
     description: "Deletes a customer and disables its keys. Fails while the customer owns tanks, unless `tanks` is true.",
@@ -92,9 +84,7 @@ export const routes: readonly Route[] = [
     errors: ["customer_unknown", "customer_has_tanks"],
     command: ({ id, parameters: { tanks }, headers: { ifMatch } }) => ({ type: "delete_customer", id, tanks, ifMatch }),
   }),
-  commandRoute({
-    method: "POST",
-    path: `${PATH}/:id/restore`,
+  commandRoute("POST", `${PATH}/:id/restore`, {
     operation: "restoreCustomer",
     summary: "Restore a customer",
     description: "Restores a deleted customer, with the tanks that were deleted together with it and their readings.",

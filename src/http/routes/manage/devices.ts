@@ -92,8 +92,7 @@ const changeExample = {
 };
 
 export const routes: readonly Route[] = [
-  manageRoute({
-    path: PATH,
+  manageRoute("GET", PATH, {
     operation: "listDevices",
     summary: "List devices",
     description: "Devices by id; with `waiting=true`, those with pending readings.",
@@ -104,8 +103,7 @@ export const routes: readonly Route[] = [
       return listJson(page, parameters, (device) => JSON.stringify(deviceResource(device).object));
     },
   }),
-  manageRoute({
-    path: `${PATH}/:id`,
+  manageRoute("GET", `${PATH}/:id`, {
     operation: "inspectDevice",
     summary: "Inspect a device",
     description: "One device, with the number of its pending readings, the newest of them, and why it is pending.",
@@ -114,9 +112,7 @@ export const routes: readonly Route[] = [
     handle: async ({ services, id }) => resourceResponse(await deviceNow(services.management, id)),
   }),
   ...(["PUT", "PATCH"] as const).map((method) =>
-    manageRoute({
-      method,
-      path: `${PATH}/:id`,
+    manageRoute(method, `${PATH}/:id`, {
       operation: method === "PUT" ? "putDevice" : "changeDevice",
       summary: method === "PUT" ? "Register or change a device" : "Change a device",
       description:
@@ -137,9 +133,7 @@ export const routes: readonly Route[] = [
       },
     }),
   ),
-  manageRoute({
-    method: "DELETE",
-    path: `${PATH}/:id`,
+  manageRoute("DELETE", `${PATH}/:id`, {
     operation: "forgetDevice",
     summary: "Remove a device",
     description:

@@ -28,8 +28,7 @@ export const schemas = {
 };
 
 export const routes: readonly Route[] = [
-  manageRoute({
-    path: "/manage/v1/fleet",
+  manageRoute("GET", "/manage/v1/fleet", {
     operation: "listFleet",
     summary: "List tanks by urgency",
     description:

@@ -67,8 +67,7 @@ const created = {
 } as const;
 
 export const routes: readonly Route[] = [
-  manageRoute({
-    path: PATH,
+  manageRoute("GET", PATH, {
     operation: "listKeys",
     summary: "List keys",
     description: "All keys, newest first, without their secrets.",
@@ -83,9 +82,7 @@ export const routes: readonly Route[] = [
       );
     },
   }),
-  manageRoute({
-    method: "POST",
-    path: PATH,
+  manageRoute("POST", PATH, {
     operation: "createKey",
     summary: "Create a key",
     description: "Creates a key. Its secret is in this response and nowhere else.",
@@ -97,8 +94,7 @@ export const routes: readonly Route[] = [
       return keyResponse(await services.management.createKey(body, key.id, idempotencyKeyOf(PATH, request)));
     },
   }),
-  manageRoute({
-    path: `${PATH}/:id`,
+  manageRoute("GET", `${PATH}/:id`, {
     operation: "inspectKey",
     summary: "Inspect a key",
     description: "One key, without its secret.",
@@ -111,9 +107,7 @@ export const routes: readonly Route[] = [
       return resourceResponse(keyResource(key, clock()));
     },
   }),
-  commandRoute({
-    method: "PATCH",
-    path: `${PATH}/:id`,
+  commandRoute("PATCH", `${PATH}/:id`, {
     operation: "changeKey",
     summary: "Change a key",
     description:
@@ -123,9 +117,7 @@ export const routes: readonly Route[] = [
     errors: ["key_unknown", "state_conflict"],
     command: ({ id, body, headers: { ifMatch } }) => ({ type: "change_key", id, fields: body, ifMatch }),
   }),
-  commandRoute({
-    method: "DELETE",
-    path: `${PATH}/:id`,
+  commandRoute("DELETE", `${PATH}/:id`, {
     operation: "revokeKey",
     summary: "Revoke a key",
     description: "Revokes a key permanently. It stops working within a second.",
@@ -133,9 +125,7 @@ export const routes: readonly Route[] = [
     errors: ["key_unknown"],
     command: ({ id, headers: { ifMatch } }) => ({ type: "revoke_key", id, ifMatch }),
   }),
-  manageRoute({
-    method: "POST",
-    path: `${PATH}/:id/rotate`,
+  manageRoute("POST", `${PATH}/:id/rotate`, {
     operation: "rotateKey",
     summary: "Rotate a key",
     description: "Creates a replacement with the same permissions and lifetime. The old key continues to work for the overlap.",

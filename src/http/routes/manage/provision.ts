@@ -49,9 +49,7 @@ const example = {
 };
 
 export const routes: readonly Route[] = [
-  manageRoute({
-    method: "POST",
-    path: PATH,
+  manageRoute("POST", PATH, {
     operation: "provision",
     summary: "Create or change many customers and tanks",
     description: `Up to ${MAX_ROWS} in total, customers before tanks. All are validated before any is written, and all are written or none. An id may occur only once.`,

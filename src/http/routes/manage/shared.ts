@@ -8,6 +8,7 @@ import type { ParameterSet } from "../../parameters.ts";
 import {
   JSON_TYPE,
   type JsonBodyRule,
+  type Method,
   PATCH_TYPES,
   type RequestContent,
   type Route,
@@ -16,20 +17,21 @@ import {
   route,
 } from "../../route.ts";
 
-type ManageRoute<S extends ParameterSet> = Omit<Route<S>, "tag" | "requiredRole">;
+type Definition<S extends ParameterSet> = Omit<Route<S>, "method" | "path" | "tag" | "requiredRole">;
 
-export function manageRoute<S extends ParameterSet>(definition: ManageRoute<S>): Route {
-  return route({ ...definition, tag: "Management", requiredRole: "manage" });
+export function manageRoute<S extends ParameterSet>(method: Method, path: string, definition: Definition<S>): Route {
+  return route({ ...definition, method, path, tag: "Management", requiredRole: "manage" });
 }
 
-type CommandRoute<S extends ParameterSet> = Omit<ManageRoute<S>, "headers" | "handle"> & {
+type CommandDefinition<S extends ParameterSet> = Omit<Definition<S>, "headers" | "handle"> & {
   readonly command: (request: RouteRequest<S>) => Command;
 };
 
 /** A route that executes a command on one object and responds with the object. */
-export function commandRoute<S extends ParameterSet>({ command, ...definition }: CommandRoute<S>): Route {
-  return manageRoute<S>({
-    ...definition,
+export function commandRoute<S extends ParameterSet>(method: Method, path: string, definition: CommandDefinition<S>): Route {
+  const { command, ...rest } = definition;
+  return manageRoute<S>(method, path, {
+    ...rest,
     headers: ["If-Match"],
     async handle(request) {
       const { services, key } = request;

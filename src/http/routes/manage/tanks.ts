@@ -66,8 +66,7 @@ export const newTankExample = {
 export const SWAP = flag("If the device serves another tank, the two tanks exchange their devices", false);
 
 export const routes: readonly Route[] = [
-  manageRoute({
-    path: PATH,
+  manageRoute("GET", PATH, {
     operation: "searchTanks",
     summary: "Search tanks",
     description: "Tanks by creation date, newest first. Deleted ones are listed separately.",
@@ -86,9 +85,7 @@ export const routes: readonly Route[] = [
       return listJson(page, parameters, (tank) => JSON.stringify(tankResource(tank).object));
     },
   }),
-  manageRoute({
-    method: "POST",
-    path: PATH,
+  manageRoute("POST", PATH, {
     operation: "createTank",
     summary: "Create a tank",
     description: "Creates a tank, with a new id if none is given. Pending readings of its device are stored.",
@@ -101,8 +98,7 @@ export const routes: readonly Route[] = [
       return create(PATH, request, { type: "create_tank", newId, fields: request.body });
     },
   }),
-  manageRoute({
-    path: `${PATH}/:id`,
+  manageRoute("GET", `${PATH}/:id`, {
     operation: "inspectTank",
     summary: "Inspect a tank",
     description: "One tank with all its fields, deleted or not.",
@@ -114,9 +110,7 @@ export const routes: readonly Route[] = [
       return resourceResponse(tankResource(found));
     },
   }),
-  commandRoute({
-    method: "PATCH",
-    path: `${PATH}/:id`,
+  commandRoute("PATCH", `${PATH}/:id`, {
     operation: "changeTank",
     summary: "Change a tank",
     description: MERGE_PATCH,
@@ -128,9 +122,7 @@ export const routes: readonly Route[] = [
       return { type: "change_tank", id, fields: body, swap, ifMatch };
     },
   }),
-  commandRoute({
-    method: "DELETE",
-    path: `${PATH}/:id`,
+  commandRoute("DELETE", `${PATH}/:id`, {
     operation: "deleteTank",
     summary: "Delete a tank",
     description: "Deletes a tank and frees its device. Its readings are kept, and are visible again once it is restored.",
@@ -138,9 +130,7 @@ export const routes: readonly Route[] = [
     errors: ["tank_unknown"],
     command: ({ id, headers: { ifMatch } }) => ({ type: "delete_tank", id, ifMatch }),
   }),
-  commandRoute({
-    method: "POST",
-    path: `${PATH}/:id/restore`,
+  commandRoute("POST", `${PATH}/:id/restore`, {
     operation: "restoreTank",
     summary: "Restore a tank",
     description: "Restores a deleted tank with its readings. If its device serves another tank by now, give another device.",
