@@ -63,31 +63,26 @@ async function openEndpoint(dependencies: MqttDependencies): Promise<Mqtt | unde
 
 function readCertificate({ mqttsCert, mqttsKey }: Config): NonNullable<Listener["tls"]> {
   const tls = { cert: readPem("MQTTS_CERT", mqttsCert), key: readPem("MQTTS_KEY", mqttsKey) };
-  try {
-    createSecureContext(tls);
-  } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
-    throw new UserError(`MQTTS_CERT and MQTTS_KEY are not a certificate and its private key in PEM format: ${reason}`);
-  }
+  const problem = "MQTTS_CERT and MQTTS_KEY are not a certificate and its private key in PEM format";
+  attempt(problem, () => createSecureContext(tls));
   return tls;
 }
 
 function readPem(name: string, file: string | null): string {
   if (file === null) throw new UserError(`--mqtts or MQTTS needs ${name}, the name of a PEM file`, 2);
+  return attempt(`${name} cannot be read`, () => readFileSync(file, "utf8"));
+}
+
+function attempt<T>(problem: string, action: () => T): T {
   try {
-    return readFileSync(file, "utf8");
+    return action();
   } catch (error) {
-    throw new UserError(`${name} cannot be read: ${error instanceof Error ? error.message : String(error)}`);
+    throw new UserError(`${problem}: ${error instanceof Error ? error.message : String(error)}`);
   }
 }
 
-async function openExternalBroker({
-  config,
-  worker,
-  accept: ingest,
-  observe,
-  clock,
-}: MqttDependencies): Promise<Mqtt | undefined> {
+async function openExternalBroker(dependencies: MqttDependencies): Promise<Mqtt | undefined> {
+  const { config, worker, accept: ingest, observe, clock } = dependencies;
   if (config.mqttUrl === null) return undefined;
   const { ExternalBroker } = await import("./ingest/mqtt/external-broker.ts");
   const broker = new ExternalBroker({ url: config.mqttUrl, identity: identityOf(config, worker), ingest, observe, clock });

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import test from "node:test";
 import { openMetrics } from "../../src/observe/metrics.ts";
 
-test("what MQTT clients are refused is counted", async (t) => {
+test("rejected readings, rejected and dropped MQTT clients, and failures are counted", async (t) => {
   const metrics = openMetrics();
   t.after(() => metrics.close());
   const address = "127.0.0.1";

@@ -1,4 +1,4 @@
-// Mosquitto, a broker of others, where it is installed.
+// The Mosquitto broker, where it is installed.
 
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
@@ -11,7 +11,7 @@ import { until } from "./until.ts";
 
 const PROGRAMS = ["mosquitto", "mosquitto_pub", "mosquitto_sub"];
 
-/** Why a test without it is left out, or false. */
+/** The reason to skip a test that needs it, or false. */
 export const withoutMosquitto = PROGRAMS.every((program) => spawnSync(program, ["--help"]).error === undefined)
   ? false
   : "mosquitto is not installed";
@@ -49,7 +49,7 @@ export class Mosquitto {
     });
   }
 
-  /** In order, so that it writes down its sessions. */
+  /** With SIGTERM, so that it saves its sessions. */
   async stop(): Promise<void> {
     const ended = this.#process;
     this.#process = undefined;

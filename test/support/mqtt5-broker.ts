@@ -1,6 +1,5 @@
-// A small MQTT 5 broker, as far as an external broker matters to us: sessions that outlive a connection, shared subscriptions,
-// QoS 1 with the client's receive maximum, and what was not acknowledged sent again. Tests publish through it, watch what is
-// acknowledged, and break its connections.
+// A small MQTT 5 broker: sessions that outlive a connection, shared subscriptions, QoS 1 with the client's receive maximum,
+// unacknowledged messages sent again. Tests publish through it, see what is acknowledged, and break its connections.
 
 import { type AddressInfo, createServer, type Server, type Socket } from "node:net";
 import { generate, type IConnectPacket, type IPublishPacket, type ISubscribePacket, type Packet, parser } from "mqtt-packet";
@@ -20,8 +19,8 @@ type Session = {
   socket: Socket | undefined;
 };
 
-/** How it treats those who connect. `deaf`: it closes the connection without an answer. */
-type Manner = "kind" | "deaf" | "mqtt 3.1.1 only" | "unauthorized";
+/** How it treats clients that connect. `closing`: it closes the connection without a CONNACK. */
+type Behaviour = "normal" | "closing" | "mqtt 3.1.1 only" | "unauthorized";
 
 export class Mqtt5Broker {
   readonly connects: IConnectPacket[] = [];
@@ -31,8 +30,8 @@ export class Mqtt5Broker {
   /** Payloads, as often as they were sent. */
   readonly sent: string[] = [];
   readonly disconnects: string[] = [];
-  manner: Manner = "kind";
-  /** Filters that nobody may have. */
+  behaviour: Behaviour = "normal";
+  /** Filters that it does not grant. */
   denied: readonly string[] = [];
   sharedSubscriptionAvailable = true;
   port = 0;
@@ -48,7 +47,7 @@ export class Mqtt5Broker {
     return this;
   }
 
-  /** Every session gets its own; of those who share one, one. */
+  /** To every session with a matching filter; to one of those that share a subscription. */
   publish(topic: string, payload: string | Buffer, qos: 0 | 1 = 1): void {
     const groups = new Map<string, Session[]>();
     for (const session of this.#sessions.values()) {
@@ -89,7 +88,7 @@ export class Mqtt5Broker {
     let session: Session | undefined;
     reader.on("packet", (packet: Packet) => {
       if (packet.cmd === "connect") session = this.#connect(packet, socket);
-      else if (session !== undefined) this.#hear(session, packet);
+      else if (session !== undefined) this.#receive(session, packet);
     });
     reader.on("error", () => socket.destroy());
     socket.on("data", (bytes: Buffer) => reader.parse(bytes));
@@ -103,13 +102,13 @@ export class Mqtt5Broker {
   #connect(packet: IConnectPacket, socket: Socket): Session | undefined {
     this.connects.push(packet);
     const { protocolVersion: version = 4, clientId, clean, properties } = packet;
-    if (this.manner === "deaf") {
+    if (this.behaviour === "closing") {
       socket.destroy();
       return undefined;
     }
-    if (this.manner === "unauthorized" || (this.manner === "mqtt 3.1.1 only" && version === 5)) {
-      const refusal = this.manner === "unauthorized" ? { reasonCode: 135, returnCode: 5 } : { reasonCode: 132, returnCode: 1 };
-      socket.end(generate({ cmd: "connack", sessionPresent: false, ...refusal, properties: {} }, { protocolVersion: version }));
+    if (this.behaviour === "unauthorized" || (this.behaviour === "mqtt 3.1.1 only" && version === 5)) {
+      const codes = this.behaviour === "unauthorized" ? { reasonCode: 135, returnCode: 5 } : { reasonCode: 132, returnCode: 1 };
+      socket.end(generate({ cmd: "connack", sessionPresent: false, ...codes, properties: {} }, { protocolVersion: version }));
       return undefined;
     }
     const known = clean ? undefined : this.#sessions.get(clientId);
@@ -117,7 +116,7 @@ export class Mqtt5Broker {
     Object.assign(session, { socket, version, receiveMaximum: properties?.receiveMaximum ?? 65_535 });
     this.#sessions.set(clientId, session);
     const { sharedSubscriptionAvailable } = this;
-    this.#say(session, {
+    this.#reply(session, {
       cmd: "connack",
       sessionPresent: known !== undefined,
       ...(version === 5 ? { reasonCode: 0, properties: { sharedSubscriptionAvailable } } : { returnCode: 0 }),
@@ -127,13 +126,13 @@ export class Mqtt5Broker {
     return session;
   }
 
-  #hear(session: Session, packet: Packet): void {
+  #receive(session: Session, packet: Packet): void {
     if (packet.cmd === "subscribe") this.#subscribe(session, packet);
-    if (packet.cmd === "pingreq") this.#say(session, { cmd: "pingresp" });
+    if (packet.cmd === "pingreq") this.#reply(session, { cmd: "pingresp" });
     if (packet.cmd === "disconnect") this.disconnects.push(session.clientId);
     if (packet.cmd !== "puback") return;
     const queued = session.inFlight.get(packet.messageId ?? 0);
-    if (queued === undefined) throw new Error(`${packet.messageId} is acknowledged, and was not sent`);
+    if (queued === undefined) throw new Error(`${packet.messageId} is acknowledged but was not sent`);
     session.inFlight.delete(packet.messageId ?? 0);
     this.acknowledged.push(String(queued.payload));
     this.#send(session);
@@ -148,7 +147,7 @@ export class Mqtt5Broker {
       session.filters.set(topic, { group, filter, qos });
       return qos;
     });
-    this.#say(session, { cmd: "suback", messageId: messageId ?? 0, granted });
+    this.#reply(session, { cmd: "suback", messageId: messageId ?? 0, granted });
   }
 
   /** As many as the client allows that are not yet acknowledged; of QoS 0, all. */
@@ -165,10 +164,10 @@ export class Mqtt5Broker {
   #deliver(session: Session, messageId: number, { topic, payload, qos }: Queued, dup: boolean): void {
     this.sent.push(String(payload));
     const packet: IPublishPacket = { cmd: "publish", topic, payload, qos, dup, retain: false, messageId };
-    this.#say(session, packet);
+    this.#reply(session, packet);
   }
 
-  #say({ socket, version }: Session, packet: Packet): void {
+  #reply({ socket, version }: Session, packet: Packet): void {
     socket?.write(generate(packet, { protocolVersion: version }));
   }
 }

@@ -11,22 +11,12 @@ import { createMqttMessage, TOPIC_FILTERS } from "../decode/message.ts";
 import type { Ingest, Rejected } from "../ingest.ts";
 import { Batcher, isUnavailable, type MessageSource, reportRejected } from "./batcher.ts";
 
-export type BrokerAddress = {
-  readonly protocol: "mqtt" | "mqtts";
-  readonly host: string;
-  readonly port: number;
-  readonly username: string | undefined;
-  readonly password: string | undefined;
-  /** 4 is MQTT 3.1.1. */
-  readonly protocolVersion: 4 | 5;
-  /** Whether several processes share the messages; otherwise each gets all of them. */
-  readonly isShared: boolean;
-};
-
 const DEFAULT_PORTS = { "mqtt:": 1883, "mqtts:": 8883 } as const;
 
+type BrokerAddress = ReturnType<typeof parseBrokerUrl>;
+
 /** Parses `MQTT_URL`. It may contain a password, so no message repeats it. */
-export function parseBrokerUrl(text: string): BrokerAddress {
+export function parseBrokerUrl(text: string) {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url === undefined || (url.protocol !== "mqtt:" && url.protocol !== "mqtts:") || url.hostname === "") {
     throw new UserError("MQTT_URL must be mqtt://HOST or mqtts://HOST, with USER:PASSWORD@ if the broker requires it", 2);
@@ -37,13 +27,14 @@ export function parseBrokerUrl(text: string): BrokerAddress {
     throw new UserError("MQTT_URL may end with ?protocol=3.1.1 or ?shared=no, and with nothing else", 2);
   }
   return {
-    protocol: url.protocol === "mqtt:" ? "mqtt" : "mqtts",
+    protocol: url.protocol === "mqtt:" ? ("mqtt" as const) : ("mqtts" as const),
     host: url.hostname.replace(/^\[(.*)\]$/, "$1"),
     port: url.port === "" ? DEFAULT_PORTS[url.protocol] : Number(url.port),
     username: decodePart(url.username),
     password: decodePart(url.password),
-    protocolVersion: protocol === "5" ? 5 : 4,
-    // MQTT 3.1.1 has no shared subscriptions.
+    /** 4 is MQTT 3.1.1. */
+    protocolVersion: protocol === "5" ? (5 as const) : (4 as const),
+    /** Whether several processes share the messages; otherwise each gets all of them. MQTT 3.1.1 has no shared subscriptions. */
     isShared: shared === "yes" && protocol === "5",
   };
 }
@@ -60,25 +51,18 @@ function decodePart(part: string): string | undefined {
 export const formatBrokerAddress = ({ host, port }: BrokerAddress): string =>
   host.includes(":") ? `[${host}]:${port}` : `${host}:${port}`;
 
-export type ExternalBrokerLimits = {
-  /** Messages that the broker may send before the first of them is acknowledged. */
-  readonly receiveMaximum: number;
-  readonly messageBytes: number;
-  /** Of messages in progress. */
-  readonly memoryBytes: number;
-  /** Before the next attempt to connect, at first and at most. */
-  readonly minReconnectMs: number;
-  readonly maxReconnectMs: number;
-  /** After a message failed, until the connection is renewed so that the broker sends it again. */
-  readonly resendMs: number;
-};
+export type ExternalBrokerLimits = Readonly<typeof LIMITS>;
 
-const LIMITS: ExternalBrokerLimits = {
+const LIMITS = {
+  /** Messages that the broker may send before the first of them is acknowledged. */
   receiveMaximum: 1000,
   messageBytes: 1_048_576,
+  /** Of messages in progress. */
   memoryBytes: 67_108_864,
+  /** Before the next attempt to connect, at first and at most. */
   minReconnectMs: 500,
   maxReconnectMs: 30_000,
+  /** After a message failed, until the connection is renewed so that the broker sends it again. */
   resendMs: 30_000,
 };
 

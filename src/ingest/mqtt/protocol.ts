@@ -9,15 +9,7 @@ import type { Sender } from "../ingest.ts";
 import { isUnavailable, type MessageResult } from "./batcher.ts";
 import type { EndpointLimits } from "./limits.ts";
 
-export const PacketType = {
-  connect: 1,
-  publish: 3,
-  pubrel: 6,
-  subscribe: 8,
-  unsubscribe: 10,
-  pingreq: 12,
-  disconnect: 14,
-} as const;
+export const PacketType = { connect: 1, publish: 3, pubrel: 6, subscribe: 8, unsubscribe: 10, pingreq: 12, disconnect: 14 };
 
 /** What a client may send to an endpoint that only accepts publishes. */
 export const CLIENT_PACKETS: ReadonlySet<number> = new Set(Object.values(PacketType));

@@ -252,12 +252,12 @@ test("an unreachable broker is tried until it is there, and reported once", asyn
 
 test("the reason why a broker refuses is reported, with advice for brokers of MQTT 3.1.1", async (t) => {
   const broker = await new Mqtt5Broker().listen(t);
-  for (const [manner, reason] of [
+  for (const [behaviour, reason] of [
     ["unauthorized", /^Connection refused: Not authorized$/],
     ["mqtt 3.1.1 only", /protocol version; if it supports MQTT 3\.1\.1 only, add \?protocol=3\.1\.1 to MQTT_URL/i],
-    ["deaf", /did not answer; if it supports MQTT 3\.1\.1 only, add \?protocol=3\.1\.1 to MQTT_URL/],
+    ["closing", /did not answer; if it supports MQTT 3\.1\.1 only, add \?protocol=3\.1\.1 to MQTT_URL/],
   ] as const) {
-    broker.manner = manner;
+    broker.behaviour = behaviour;
     const subscriber = start(t, broker);
     await until("it is reported", () => endReasons(subscriber).length > 0);
     assert.match(endReasons(subscriber)[0] ?? "", reason);
@@ -277,7 +277,7 @@ test("a broker that grants none of the topics is reported and tried again", asyn
 
 test("with ?protocol=3.1.1 it subscribes without sharing, and a message that is too large is rejected", async (t) => {
   const broker = await new Mqtt5Broker().listen(t);
-  broker.manner = "mqtt 3.1.1 only";
+  broker.behaviour = "mqtt 3.1.1 only";
   broker.denied = FILTERS.slice(0, 2);
   const subscriber = start(t, broker, { query: "?protocol=3.1.1" });
   await connected(subscriber);

@@ -1,4 +1,4 @@
-// The MQTT doors as the service opens them: with real keys and their rates, and under the name by which an external broker knows it.
+// MQTT as the service opens it: with stored keys and their rates, and with a client id at an external broker.
 
 import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
@@ -8,7 +8,7 @@ import mqtt from "mqtt";
 import { readConfig } from "../../../src/config.ts";
 import { UserError } from "../../../src/domain/errors.ts";
 import { localLimits } from "../../../src/http/limits.ts";
-import { openMqtt } from "../../../src/mqtt.ts";
+import { type Mqtt, openMqtt } from "../../../src/mqtt.ts";
 import { heldClock } from "../../support/clock.ts";
 import { Mqtt5Broker } from "../../support/mqtt5-broker.ts";
 import { type Lifetime, startService, temporaryFolder } from "../../support/service.ts";
@@ -17,7 +17,7 @@ import { TEST_CERTIFICATE } from "./certificate.ts";
 import { eventsOf, publish, RawClient, range, reading, sleep } from "./endpoint.ts";
 import { FakeIngest } from "./fake-ingest.ts";
 
-test("a key's rate holds for messages as for requests; what is more waits with its sender, and others are not held up", async (t) => {
+test("messages and requests count together for a key's rate; messages beyond it are held, other keys are not affected", async (t) => {
   const { clock, forward } = heldClock();
   const service = await startService(t, { clock, environment: { MQTT: "0", HOST: "127.0.0.1" } });
   const port = Number(new URL(eventsOf(service, "mqtt_listening")[0]?.url ?? "").port);
@@ -39,11 +39,9 @@ test("a key's rate holds for messages as for requests; what is more waits with i
   assert.equal(peer.isClosed, false);
 });
 
-/** The service's subscription at the broker, as far as it concerns that. */
-async function subscribed(life: Lifetime, broker: Mqtt5Broker, port: string): Promise<{ readonly stop: () => Promise<void> }> {
-  const before = broker.connects.length;
-  const mqtt = await openMqtt({
-    config: readConfig({}, { PORT: port, MQTT_URL: `mqtt://127.0.0.1:${broker.port}` }, {}),
+const open = (environment: Record<string, string>): ReturnType<typeof openMqtt> =>
+  openMqtt({
+    config: readConfig({}, environment, {}),
     reads: { keyByHash: async () => undefined },
     accept: new FakeIngest().handle,
     limits: localLimits(Date.now),
@@ -51,24 +49,28 @@ async function subscribed(life: Lifetime, broker: Mqtt5Broker, port: string): Pr
     clock: Date.now,
     worker: 1,
   });
+
+async function subscribe(life: Lifetime, broker: Mqtt5Broker, port: string): Promise<Mqtt> {
+  const before = broker.connects.length;
+  const mqtt = await open({ PORT: port, MQTT_URL: `mqtt://127.0.0.1:${broker.port}` });
   life.after(() => mqtt.stop());
-  await until("it is there", () => broker.connects.length > before);
+  await until("it is connected", () => broker.connects.length > before);
   return mqtt;
 }
 
-test("a service is known to the broker by the same name after a restart", async (t) => {
+test("a service has the same client id at the broker after a restart", async (t) => {
   const broker = await new Mqtt5Broker().listen(t);
-  for (const _ of range(2)) await (await subscribed(t, broker, "18080")).stop();
-  await (await subscribed(t, broker, "18081")).stop();
+  for (const _ of range(2)) await (await subscribe(t, broker, "18080")).stop();
+  await (await subscribe(t, broker, "18081")).stop();
   const [first, again, other] = broker.connects;
   assert.deepEqual([first?.clean, first?.properties?.sessionExpiryInterval], [false, 86_400]);
   assert.equal(first?.clientId, again?.clientId);
   assert.notEqual(first?.clientId, other?.clientId);
 });
 
-test("services on any free port do not throw each other out, and leave nothing behind at the broker", async (t) => {
+test("services with PORT=0 have different client ids, and the broker keeps no session for them", async (t) => {
   const broker = await new Mqtt5Broker().listen(t);
-  for (const _ of range(2)) await subscribed(t, broker, "0");
+  for (const _ of range(2)) await subscribe(t, broker, "0");
   await sleep(100);
   const [first, second, ...more] = broker.connects;
   assert.notEqual(first?.clientId, second?.clientId);
@@ -81,23 +83,16 @@ test("TLS needs a certificate and its key, and an error names the setting", asyn
   writeFileSync(cert, TEST_CERTIFICATE.cert);
   writeFileSync(key, TEST_CERTIFICATE.key);
   writeFileSync(other, "no PEM");
-  const open = (environment: Record<string, string>) =>
-    openMqtt({
-      config: readConfig({}, { MQTTS: "0", ...environment }, {}),
-      reads: { keyByHash: async () => undefined },
-      accept: new FakeIngest().handle,
-      limits: localLimits(Date.now),
-      observe: () => {},
-      clock: Date.now,
-      worker: 1,
-    });
   for (const [environment, message] of [
     [{}, /MQTTS needs MQTTS_CERT/],
     [{ MQTTS_CERT: cert }, /MQTTS needs MQTTS_KEY/],
     [{ MQTTS_CERT: join(folder, "none.pem"), MQTTS_KEY: key }, /^MQTTS_CERT cannot be read: ENOENT/],
     [{ MQTTS_CERT: cert, MQTTS_KEY: other }, /^MQTTS_CERT and MQTTS_KEY are not a certificate and its private key/],
   ] as const) {
-    await assert.rejects(open(environment), (error) => error instanceof UserError && message.test(error.message));
+    await assert.rejects(
+      open({ MQTTS: "0", ...environment }),
+      (error) => error instanceof UserError && message.test(error.message),
+    );
   }
   const service = await startService(t, { environment: { MQTT: "0", MQTTS: "0", MQTTS_CERT: cert, MQTTS_KEY: key } });
   const [plain, secure] = eventsOf(service, "mqtt_listening").map(({ url }) => new URL(url));
