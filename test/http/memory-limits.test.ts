@@ -5,7 +5,7 @@ import { once } from "node:events";
 import { after, describe, it } from "node:test";
 import { gzipSync } from "node:zlib";
 import { RequestError } from "../../src/domain/errors.ts";
-import { BodyBudget } from "../../src/http/body-budget.ts";
+import { BodyBudget } from "../../src/http/body.ts";
 import { customerRecord, tankRecord } from "../support/records.ts";
 import { startService } from "../support/service.ts";
 import { until } from "../support/until.ts";
