@@ -10,7 +10,7 @@ import { canManage, canRead, provision } from "../simulate/provision.ts";
 import { READING_LOG_LIMIT, ReadingLog, type Summary, Tally, type Verification, verify } from "../simulate/results.ts";
 import { MAKERS, type Maker } from "../simulate/sensors.ts";
 import { simulate as run, type Transport } from "../simulate/simulation.ts";
-import { type Call, type Command, parseDurationFlag, text } from "./command.ts";
+import { type Call, type Command, parseDurationFlag, text, valueFlags } from "./command.ts";
 import { Progress, print, say } from "./output.ts";
 
 const PROGRESS_INTERVAL_MS = 1000;
@@ -42,16 +42,7 @@ messages arrive twice, and what is not acknowledged is sent again. Ctrl-C, or th
 Exit 1 if a reading was rejected or not delivered, or the verification failed.`,
   maxArguments: 0,
   flags: {
-    url: { type: "string" },
-    mqtt: { type: "string" },
-    key: { type: "string" },
-    "manage-key": { type: "string" },
-    "read-key": { type: "string" },
-    tanks: { type: "string" },
-    rate: { type: "string" },
-    seed: { type: "string" },
-    duration: { type: "string" },
-    makers: { type: "string" },
+    ...valueFlags("url", "mqtt", "key", "manage-key", "read-key", "tanks", "rate", "seed", "duration", "makers"),
     verify: { type: "boolean" },
     json: { type: "boolean" },
   },
