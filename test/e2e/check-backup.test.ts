@@ -98,8 +98,8 @@ suite("check", () => {
     const path = `/v1/tanks/t/telemetry?created_at_gte=${reading("t", 1, 0)["created_at"]}`;
     corrupt(here, "UPDATE head SET total = 7; DELETE FROM reading_index");
     assert.equal((await list(service, "/v1/tanks/t/telemetry", key)).total_items, 7);
-    const refused = await get(service, path, key);
-    assert.equal(refused.status, 500, "rather no response than a wrong one");
+    const failed = await get(service, path, key);
+    assert.equal(failed.status, 500, "rather no response than a wrong one");
     assert.equal((await here.run(["check", "--repair"])).code, 0);
     assert.equal((await list(service, path, key)).total_items, 999);
     assert.match((await service.stop()).stderr, /the rank index is damaged .* check --repair/);

@@ -65,9 +65,9 @@ suite("the demo", () => {
 
   test("the five curl lines get 200", async () => {
     for (const line of demo.lines) {
-      const answer = await runCurl(line);
-      assert.ok(answer.startsWith("{") && !answer.includes('"status":4'), answer.slice(0, 200));
-      assert.match(answer, /"object":"(list|customer|tank)"/);
+      const body = await runCurl(line);
+      assert.ok(body.startsWith("{") && !body.includes('"status":4'), body.slice(0, 200));
+      assert.match(body, /"object":"(list|customer|tank)"/);
     }
   });
 

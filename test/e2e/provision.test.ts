@@ -94,7 +94,7 @@ suite("provisioning, on the database", () => {
     cli = await cliOnDatabase(life, SMALL_FLEET);
   });
 
-  const WRONG: readonly [what: string, text: string | Buffer, says: RegExp][] = [
+  const INVALID: readonly [name: string, text: string | Buffer, message: RegExp][] = [
     [
       "an unknown column",
       "id,emial,name\nc,c@x,C\n",
@@ -126,12 +126,12 @@ suite("provisioning, on the database", () => {
     ["nothing", "", /x\.csv: is empty/],
     ["too many rows", `id,email,name\n${"c,c@x,C\n".repeat(50_001)}`, /at most 50,000 rows.*50,001/],
   ];
-  for (const [what, text, says] of WRONG) {
-    test(what, async () => {
+  for (const [name, text, message] of INVALID) {
+    test(name, async () => {
       writeFileSync(cli.workspace.path("x.csv"), text);
       const { code, stdout, stderr } = await cli.run(["provision", "x.csv"]);
       assert.deepEqual([code, stdout], [1, ""]);
-      assert.match(stderr, says);
+      assert.match(stderr, message);
     });
   }
 

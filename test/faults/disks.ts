@@ -34,7 +34,7 @@ function canMount(): boolean {
   return spawnSync("unshare", words).status === 0;
 }
 
-/** Whoever holds the mount takes it away when we are gone, in whatever way. */
+/** The process that holds the mount unmounts it when this process exits for any reason. */
 const HOLD = `mount -t tmpfs -o size=${DISK_BYTES},mode=0700 none "$1" && echo mounted; read -r _; umount -l "$1"; rmdir "$1"`;
 
 async function smallDisk(life: Lifetime): Promise<Disk> {

@@ -13,7 +13,7 @@ export type Kills = {
   readonly engine: Engine;
   readonly seed: string;
   readonly times: number;
-  /** Processes that answer: one, or workers of a parent. */
+  /** Processes that serve requests: one, or workers of a supervisor. */
   readonly processes: 1 | 2;
   /** Readings that are acknowledged before the next kill, at most. */
   readonly calm: number;

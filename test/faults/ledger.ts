@@ -6,14 +6,14 @@ export type Reading = { readonly place: string; readonly at: number; readonly fi
 /** By place and instant. */
 export type StoredReadings = ReadonlyMap<string, ReadonlyMap<number, number>>;
 
-/** One delivery of a reading, from when it began until nothing of it can be under way. */
+/** One delivery of a reading, from its start until it can no longer be in flight. */
 type Attempt = { readonly fill: number; readonly begun: number; ended: number; isAcknowledged: boolean };
 
 export type Sending = {
   readonly acknowledged: () => void;
-  /** It may have been taken or not, and nothing of it is under way. */
+  /** It may be stored or not, and is no longer in flight. */
   readonly refused: () => void;
-  /** Nobody knows: it may be under way until `settle` says otherwise. */
+  /** Unknown: it may be in flight until `settle`. */
   readonly broken: () => void;
 };
 

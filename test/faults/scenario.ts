@@ -142,9 +142,9 @@ export async function startScenario(life: Lifetime, engine: Engine, seed: string
       }));
       return {
         async send(service) {
-          const answer = await post(service, "/ingest/v1/readings", manage, body);
-          if (answer.status === 200) sending.acknowledged();
-          return answer;
+          const response = await post(service, "/ingest/v1/readings", manage, body);
+          if (response.status === 200) sending.acknowledged();
+          return response;
         },
       };
     },

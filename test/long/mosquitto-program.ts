@@ -53,7 +53,7 @@ test(`mosquitto_pub sends the same ${LINES} readings twice to the embedded broke
   await scenario.expectAllStored(service);
 });
 
-/** Resolves with what is to be called once all of it has arrived: it was on its way for as long as that. */
+/** Resolves with a function to call once all messages are stored. */
 async function publishAll(t: TestContext, url: string, scenario: Scenario, halfway: () => unknown): Promise<() => void> {
   const { random, ledger, measurements } = scenario;
   const client = await mqtt.connectAsync(url);
@@ -69,14 +69,14 @@ async function publishAll(t: TestContext, url: string, scenario: Scenario, halfw
     if (sent === MESSAGES / 2) await halfway();
     await Promise.all(Array.from({ length: AT_ONCE }, publish));
   }
-  // Whoever gets one of these says so.
+  // The service that gets one of these logs it.
   const topic = `tanks/${KNOWN[0].deviceId}/readings`;
   for (let i = 0; i < BAD; i++) await client.publishAsync(topic, '{"fill_percentage":101}', { qos: 1 });
   return () => sendings.forEach((sending) => void sending.acknowledged());
 }
 
 for (const engine of [SQLITE, POSTGRES]) {
-  const name = `${engine.name}: two services share what Mosquitto has, one is killed on the way, and each message is stored once`;
+  const name = `${engine.name}: two services share what Mosquitto has, one is killed meanwhile, and each message is stored once`;
   test(`${name}, seed ${SEED}`, { skip }, async (t) => {
     const scenario = await startScenario(t, engine, SEED);
     const { url: MQTT_URL } = await startMosquitto(t);

@@ -1,4 +1,4 @@
-// A clock that stands still until a test moves it.
+// A clock that a test moves.
 
 import type { Clock, Instant } from "../../src/domain/instant.ts";
 

@@ -1,4 +1,4 @@
-// Customers, tanks and readings for tests, as import lines, put straight into a store.
+// Customers, tanks and readings for tests of stores.
 
 import type { CustomerRecord, TankRecord } from "../../src/domain/records.ts";
 import type { Writes } from "../../src/domain/store.ts";
@@ -36,7 +36,7 @@ export function tankRecord(id: string, owner: string, fields: Fields = {}): Tank
   return decoded.record;
 }
 
-/** Readings of one tank: `[instant, fill]` pairs. What became of each, as an index into `READING_OUTCOMES`. */
+/** Stores readings of one tank, `[instant, fill]`, and returns the outcome of each as an index into `READING_OUTCOMES`. */
 export async function putReadings(
   store: Pick<Writes, "ingest">,
   tankId: string,

@@ -1,4 +1,4 @@
-// A script of the tests as a process of its own, which is spoken to in lines.
+// A script of test/store/processes as a child process that exchanges lines.
 
 import { type ChildProcessByStdio, spawn } from "node:child_process";
 import { once } from "node:events";
@@ -9,19 +9,19 @@ import type { Lifetime } from "./service.ts";
 
 export type Script = {
   readonly child: ChildProcessByStdio<Writable, Readable, null>;
-  /** The next line it says; undefined when it has ended. */
+  /** The next line of its output; undefined once it has exited. */
   readonly next: () => Promise<string | undefined>;
   readonly tell: (line: string) => void;
-  /** The status it ended with; null where it was killed. */
+  /** The exit code; null if it was killed. */
   readonly ended: Promise<number | null>;
 };
 
-/** `file` is one of test/store/processes. It is killed, at the latest, when the life ends. */
+/** Killed after the test at the latest. */
 export function startScript(life: Lifetime, file: string, ...words: string[]): Script {
   const path = fileURLToPath(new URL(`../store/processes/${file}`, import.meta.url));
   const child = spawn(process.execPath, [path, ...words], { stdio: ["pipe", "pipe", "inherit"] });
   life.after(() => child.kill("SIGKILL"));
-  // What is told to a process that was killed is lost, as it should be.
+  // Input for a killed process is lost.
   child.stdin.on("error", () => {});
   const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
   return {

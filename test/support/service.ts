@@ -1,4 +1,4 @@
-// A real service on a real database file and a free port, for tests that go through the HTTP door.
+// A service on a database file and a free port, for tests over HTTP.
 
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -8,7 +8,7 @@ import { readConfig } from "../../src/config.ts";
 import type { Event } from "../../src/domain/events.ts";
 import { type KeyWish, makeKey } from "./keys.ts";
 
-/** Something with a lifetime: a test, or a suite that cleans up after itself. */
+/** A test, or a suite that cleans up after itself. */
 export type Lifetime = { after(end: () => unknown): void };
 
 export function temporaryFolder(life: Lifetime): string {
@@ -19,7 +19,7 @@ export function temporaryFolder(life: Lifetime): string {
 
 export type Service = App & {
   readonly events: Event[];
-  /** Makes a key and gives its secret. */
+  /** Creates a key and returns its secret. */
   readonly key: (wish?: Partial<KeyWish>) => Promise<string>;
   readonly folder: string;
   readonly databaseFile: string;

@@ -1,4 +1,4 @@
-// Stores on real database files, for tests that stand below HTTP.
+// Stores on database files, for tests below HTTP.
 
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -8,13 +8,13 @@ import type { Store } from "../../src/domain/store.ts";
 import { openStore } from "../../src/store/open.ts";
 import type { Lifetime } from "./service.ts";
 
-/** A folder for databases: what is opened in it is closed, and then the folder goes, when the life ends. */
+/** A folder for databases. Its stores are closed, and the folder removed, after the test. */
 export type DatabaseFolder = {
   readonly path: string;
   /** The main database file of the folder. */
   readonly file: string;
   readonly events: Event[];
-  /** One more store on the file; closing it twice does no harm. */
+  /** One more store on the file; it may be closed twice. */
   readonly open: (file?: string) => Promise<Store>;
 };
 
@@ -39,7 +39,7 @@ export function databaseFolder(life: Lifetime): DatabaseFolder {
   };
 }
 
-/** An empty store of its own. */
+/** An empty store. */
 export function emptyStore(life: Lifetime): Promise<Store> {
   return databaseFolder(life).open();
 }

@@ -1,4 +1,4 @@
-// Waits for a condition instead of sleeping for a guess.
+// Waits for a condition.
 
 import { setTimeout as pause } from "node:timers/promises";
 
@@ -6,13 +6,13 @@ import { setTimeout as pause } from "node:timers/promises";
 export async function until<T>(
   what: string,
   look: () => T | undefined | false | Promise<T | undefined | false>,
-  patienceMs = 5000,
+  timeoutMs = 5000,
 ): Promise<T> {
-  const deadline = performance.now() + patienceMs;
+  const deadline = performance.now() + timeoutMs;
   for (;;) {
     const seen = await look();
     if (seen !== undefined && seen !== false) return seen;
-    if (performance.now() > deadline) throw new Error(`waited ${patienceMs} ms in vain: ${what}`);
+    if (performance.now() > deadline) throw new Error(`waited ${timeoutMs} ms for: ${what}`);
     await pause(10);
   }
 }

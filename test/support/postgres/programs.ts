@@ -48,7 +48,7 @@ function programsIn(bin: string, user: User): Programs {
   return { initdb: join(bin, `initdb${suffix}`), postgres: join(bin, `postgres${suffix}`), user };
 }
 
-/** Nothing, when the way to the programs is open, their libraries are found, and they are for this kind of machine. */
+/** Undefined if the programs can be executed here. */
 function faultOf({ initdb, postgres, user }: Programs): string | undefined {
   return [initdb, postgres]
     .map((program) => spawnSync(program, ["--version"], { cwd: "/", encoding: "utf8", ...user }))
