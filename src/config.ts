@@ -43,6 +43,8 @@ export type LogLevel = (typeof LOG_LEVELS)[number];
 
 type Entry<T> = { readonly fallback: T; read(text: string): T };
 
+const portNumber = wholeNumber("a port number from 0 to 65535 (0 takes any free one)", 0, 65_535);
+
 /** Named as in the environment; a command's flag has the same name in lower case. */
 export const ENTRIES = {
   DATABASE_URL: { fallback: "sqlite:data/tank-monitor.db", read: (text: string) => text },
@@ -50,16 +52,10 @@ export const ENTRIES = {
   // Replicas are checked twice a second, so less than a second could not be measured.
   DATABASE_REPLICA_LAG_MS: { fallback: 2000, read: wholeNumber("milliseconds from 1000 to 3600000", 1000, 3_600_000) },
   DATABASE_CONNECTIONS: { fallback: 10, read: wholeNumber("a number of connections from 2 to 1000", 2, 1000) },
-  PORT: { fallback: 8080, read: wholeNumber("a port number from 0 to 65535 (0 takes any free one)", 0, 65_535) },
+  PORT: { fallback: 8080, read: portNumber },
   HOST: { fallback: "127.0.0.1", read: (text: string) => text },
-  MQTT: {
-    fallback: null as number | null,
-    read: wholeNumber("a port number from 0 to 65535 (0 takes any free one)", 0, 65_535),
-  },
-  MQTTS: {
-    fallback: null as number | null,
-    read: wholeNumber("a port number from 0 to 65535 (0 takes any free one)", 0, 65_535),
-  },
+  MQTT: { fallback: null as number | null, read: portNumber },
+  MQTTS: { fallback: null as number | null, read: portNumber },
   MQTTS_CERT: { fallback: null as string | null, read: (text: string) => text },
   MQTTS_KEY: { fallback: null as string | null, read: (text: string) => text },
   MQTT_URL: { fallback: null as string | null, read: mqttUrl },

@@ -34,6 +34,11 @@ export type Group = {
   readonly actions: readonly Command[];
 };
 
+/** Flags that take a value. */
+export function valueFlags(...names: readonly string[]): ParseArgsOptionsConfig {
+  return Object.fromEntries(names.map((name) => [name, { type: "string" } as const]));
+}
+
 /** The value of a flag that takes one. */
 export function text(call: Call, flag: string): string | undefined {
   const value = call.flags[flag];

@@ -11,7 +11,7 @@ import { ManagementService } from "../http/management.ts";
 import { httpClient, httpTransport } from "../simulate/http.ts";
 import { Tally } from "../simulate/results.ts";
 import { simulate } from "../simulate/simulation.ts";
-import { type Command, configOf, withStore } from "./command.ts";
+import { type Command, configOf, valueFlags, withStore } from "./command.ts";
 import { Progress, print, say } from "./output.ts";
 import { serveUntilStopped } from "./serve.ts";
 
@@ -30,10 +30,11 @@ export const demo: Command = {
   summary: "run the service with a simulated fleet",
   usage: "[--port PORT] [--host ADDRESS]",
   help: `Create 200 customers and 500 tanks with a year of readings, serve them, and let new readings arrive. The demo has its own
-database, data/demo.db; DATABASE_URL is used only if that database is empty or from an earlier demo.
+database, data/demo.db, and creates it again if another version of Tank Monitor created it; DATABASE_URL is used only if that
+database is empty or from an earlier demo.
 It prints the address, a key and commands to paste.`,
   maxArguments: 0,
-  flags: { port: { type: "string" }, host: { type: "string" } },
+  flags: valueFlags("port", "host"),
   async run(call) {
     const config = configOf(call, ["PORT", "HOST"], { DATABASE_URL: `sqlite:${OWN_DATABASE}`, LOG_LEVEL: "warn" });
     const isOwn = [process.env, readEnvFile()].every(({ DATABASE_URL = "" }) => DATABASE_URL === "");

@@ -137,32 +137,23 @@ function connectionError(base: string, { method }: ServiceRequest, error: unknow
     throw new UserError(`${base} accepted the request but did not respond in time.${unsure}`);
   }
   const message = clean(cause instanceof Error ? cause.message : String(cause));
-  throw new UserError(knownReason(code, base) ?? `${base} cannot be reached: ${message || code}`);
+  const known = REASONS.find(([pattern]) => pattern.test(code))?.[1];
+  throw new UserError(known?.(new URL(base), base) ?? `${base} cannot be reached: ${message || code}`);
 }
 
-function knownReason(code: string, base: string): string | undefined {
-  const { host, hostname } = new URL(base);
-  switch (code) {
-    case "ECONNREFUSED":
-      return `nothing listens at ${base}. Is the service running, and the port right?`;
-    case "ENOTFOUND":
-    case "EAI_AGAIN":
-      return `host ${hostname} not found, or its name cannot be resolved right now`;
-    case "ETIMEDOUT":
-    case "EHOSTUNREACH":
-    case "ENETUNREACH":
-    case "UND_ERR_CONNECT_TIMEOUT":
-      return `${host} cannot be reached from here`;
-    case "ERR_SSL_WRONG_VERSION_NUMBER":
-    case "ERR_SSL_PACKET_LENGTH_TOO_LONG":
-      return `${host} does not use TLS. Is it http:// instead of https://?`;
-    case "ERR_TLS_CERT_ALTNAME_INVALID":
-      return `the certificate of ${host} is for another name`;
-    case "CERT_HAS_EXPIRED":
-      return `the certificate of ${host} has expired`;
-    default:
-      return /SELF_SIGNED|UNABLE_TO_(?:VERIFY|GET_ISSUER)|CERT_UNTRUSTED/.test(code)
-        ? `the certificate of ${host} is not trusted. Trust your own with NODE_EXTRA_CA_CERTS=FILE`
-        : undefined;
-  }
-}
+/** By the error codes of Node and OpenSSL. */
+const REASONS: readonly [code: RegExp, message: (url: URL, base: string) => string][] = [
+  [/^ECONNREFUSED$/, (_, base) => `nothing listens at ${base}. Is the service running, and the port right?`],
+  [/^(ENOTFOUND|EAI_AGAIN)$/, ({ hostname }) => `host ${hostname} not found, or its name cannot be resolved right now`],
+  [/^(ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|UND_ERR_CONNECT_TIMEOUT)$/, ({ host }) => `${host} cannot be reached from here`],
+  [
+    /^ERR_SSL_(WRONG_VERSION_NUMBER|PACKET_LENGTH_TOO_LONG)$/,
+    ({ host }) => `${host} does not use TLS. Is it http:// instead of https://?`,
+  ],
+  [/^ERR_TLS_CERT_ALTNAME_INVALID$/, ({ host }) => `the certificate of ${host} is for another name`],
+  [/^CERT_HAS_EXPIRED$/, ({ host }) => `the certificate of ${host} has expired`],
+  [
+    /SELF_SIGNED|UNABLE_TO_(?:VERIFY|GET_ISSUER)|CERT_UNTRUSTED/,
+    ({ host }) => `the certificate of ${host} is not trusted. Trust your own with NODE_EXTRA_CA_CERTS=FILE`,
+  ],
+];

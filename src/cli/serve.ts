@@ -4,7 +4,7 @@ import type { App } from "../app.ts";
 import type { Config } from "../config.ts";
 import { openLog } from "../observe/log.ts";
 import { Supervisor } from "../workers/supervisor.ts";
-import { type Command, configOf } from "./command.ts";
+import { type Command, configOf, valueFlags } from "./command.ts";
 import { say } from "./output.ts";
 
 export const serve: Command = {
@@ -21,13 +21,7 @@ export const serve: Command = {
 
 With MQTT_URL, the service subscribes to your own broker. All settings: docs/configuration.md.`,
   maxArguments: 0,
-  flags: {
-    port: { type: "string" },
-    host: { type: "string" },
-    mqtt: { type: "string" },
-    mqtts: { type: "string" },
-    workers: { type: "string" },
-  },
+  flags: valueFlags("port", "host", "mqtt", "mqtts", "workers"),
   async run(call) {
     const config = configOf(call, ["PORT", "HOST", "MQTT", "MQTTS", "WORKERS"]);
     if (config.workers > 1) {

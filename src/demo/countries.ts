@@ -66,10 +66,12 @@ const ENGLISH: Language = {
 
 export type Country = {
   readonly language: Language;
-  readonly unit: CapacityUnit;
+  /** Liters by default. */
+  readonly unit?: CapacityUnit;
   readonly families: readonly string[];
   readonly streets: readonly string[];
-  readonly numberFirst: boolean;
+  /** In addresses, the house number comes before the street. */
+  readonly numberFirst?: true;
   /** Company names, with placeholders {family} and {city}. */
   readonly businesses: readonly string[];
   readonly factories: readonly string[];
@@ -86,12 +88,10 @@ const americanStreets = list(
 const COUNTRIES: Readonly<Record<string, Country>> = {
   Germany: {
     language: GERMAN,
-    unit: "liters",
     families: list(
       "Müller, Schmidt, Fischer, Weber, Wagner, Becker, Hoffmann, Schäfer, Koch, Richter, Klein, Wolf, Schröder, Neumann, Krüger, Vogt",
     ),
     streets: list("Lindenweg, Bahnhofstraße, Gartenstraße, Schulstraße, Am Mühlbach, Kirchgasse, Birkenweg, Industriestraße"),
-    numberFirst: false,
     businesses: list(
       "Bäckerei {family}, Gasthof {family}, Gärtnerei {family}, Hotel {family}, Autohaus {family} GmbH, Campingpark {city}",
     ),
@@ -100,27 +100,22 @@ const COUNTRIES: Readonly<Record<string, Country>> = {
   },
   Austria: {
     language: GERMAN,
-    unit: "liters",
     families: list("Gruber, Huber, Bauer, Pichler, Steiner, Moser, Mayer, Hofer, Leitner, Berger, Fuchs, Eder, Schwarz, Egger"),
     streets: list("Dorfstraße, Kirchenweg, Sonnleiten, Feldgasse, Bergstraße, Hauptplatz, Angerweg, Mühlgasse"),
-    numberFirst: false,
     businesses: list("Gasthof {family}, Pension {family}, Konditorei {family}, Alpenhotel {family} GmbH, Tischlerei {family}"),
     factories: list("{family} Metalltechnik GmbH, Sägewerk {family} KG, Brauerei {city} GmbH"),
     housing: list("{family} Immobilien GmbH, Wohnheim {city} gGmbH, Almhütten {family} OG"),
   },
   Switzerland: {
     language: GERMAN,
-    unit: "liters",
     families: list("Meier, Keller, Brunner, Baumann, Frei, Zimmermann, Gerber, Caduff, Lüthi, Wyss, Zürcher, Aebi"),
     streets: list("Seestrasse, Bahnhofstrasse, Dorfstrasse, Obere Gasse, Schulhausweg, Rheinstrasse, Allmendweg"),
-    numberFirst: false,
     businesses: list("Restaurant {family}, Garage {family} AG, Bäckerei {family}, Berghaus {family}, Käserei {family}"),
     factories: list("{family} Präzisionstechnik AG, Kieswerk {city} AG, Holzbau {family} AG"),
     housing: list("Immobilien {family} AG, Wohngenossenschaft {city}"),
   },
   France: {
     language: FRENCH,
-    unit: "liters",
     families: list(
       "Martin, Bernard, Durand, Lefèvre, Moreau, Girard, Rousseau, Fournier, Mercier, Blanc, Guérin, Le Goff, Chevalier",
     ),
@@ -132,27 +127,22 @@ const COUNTRIES: Readonly<Record<string, Country>> = {
   },
   Italy: {
     language: ITALIAN,
-    unit: "liters",
     families: list("Rossi, Bianchi, Ferrari, Esposito, Romano, Conti, Gallo, Costa, Fontana, Moretti, Barbieri, Rinaldi"),
     streets: list("Via Roma, Via Garibaldi, Via dei Tigli, Via della Stazione, Strada Vecchia, Via Mazzini, Viale Europa"),
-    numberFirst: false,
     businesses: list("Panificio {family}, Trattoria {family}, Agriturismo {family}, Albergo {family}, Vivai {family} s.s."),
     factories: list("Officine {family} S.r.l., Caseificio {family} S.p.A., Fornace {family} S.r.l."),
     housing: list("Immobiliare {family} S.r.l., Residenze di {city} S.r.l."),
   },
   Spain: {
     language: SPANISH,
-    unit: "liters",
     families: list("García, Fernández, López, Martínez, Sánchez, Romero, Navarro, Ortega, Delgado, Molina, Iglesias, Campos"),
     streets: list("Calle Mayor, Calle del Sol, Avenida de la Paz, Camino del Molino, Calle de la Fuente, Plaza de España"),
-    numberFirst: false,
     businesses: list("Panadería {family}, Hostal {family}, Casa Rural {family}, Restaurante {family}, Viveros {family} S.L."),
     factories: list("Talleres {family} S.L., Cerámicas {family} S.A., Cárnicas de {city} S.A."),
     housing: list("Inmobiliaria {family} S.L., Residencial {city} S.L."),
   },
   "United Kingdom": {
     language: ENGLISH,
-    unit: "liters",
     families: list(
       "Campbell, Davies, Evans, Fraser, Hughes, MacDonald, Morgan, Robson, Stewart, Taylor, Thompson, Wood, Wright, Price",
     ),
@@ -178,7 +168,6 @@ const COUNTRIES: Readonly<Record<string, Country>> = {
   },
   Canada: {
     language: ENGLISH,
-    unit: "liters",
     families: [...englishFamilies, "MacLeod", "Tremblay", "Leblanc", "Singh"],
     streets: [...americanStreets, "Queen Street", "River Road"],
     numberFirst: true,

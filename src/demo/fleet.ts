@@ -74,30 +74,29 @@ function deletedCustomers(drafts: readonly { readonly kind: CustomerKind }[], ra
 }
 
 function nameAndEmail(kind: CustomerKind, home: Town, used: Set<string>, random: Random): { name: string; email: string } {
-  const country = countryOf(home.country);
-  for (;;) {
-    const family = random.pick(country.families);
-    const first = random.pick(country.language.firstNames);
-    const name = kind === "household" ? `${first} ${family}` : companyName(kind, family, home, country, random);
-    if (used.has(name)) continue;
-    used.add(name);
-    const email =
-      kind === "household"
-        ? `${emailPart(first)}.${emailPart(family)}@${random.pick(["mail", "post", "home"])}.example`
-        : `${random.pick(country.language.mailboxes)}@${emailPart(name)}.example`;
-    return { name, email };
-  }
+  const { families, language, businesses, factories, housing } = countryOf(home.country);
+  const companies = { business: businesses, factory: factories, housing };
+  let [family, first] = ["", ""];
+  const name = unused(used, () => {
+    [family, first] = [random.pick(families), random.pick(language.firstNames)];
+    const pattern = kind === "household" ? "{first} {family}" : random.pick(companies[kind]);
+    return pattern.replace("{first}", first).replace("{family}", family).replace("{city}", home.city);
+  });
+  const email =
+    kind === "household"
+      ? `${emailPart(first)}.${emailPart(family)}@${random.pick(["mail", "post", "home"])}.example`
+      : `${random.pick(language.mailboxes)}@${emailPart(name)}.example`;
+  return { name, email };
 }
 
-function companyName(
-  kind: Exclude<CustomerKind, "household">,
-  family: string,
-  home: Town,
-  country: Country,
-  random: Random,
-): string {
-  const patterns = { business: country.businesses, factory: country.factories, housing: country.housing };
-  return random.pick(patterns[kind]).replace("{family}", family).replace("{city}", home.city);
+/** The first result that is not in the set, which it is added to. */
+function unused(used: Set<string>, create: (attempt: number) => string): string {
+  for (let attempt = 1; ; attempt++) {
+    const created = create(attempt);
+    if (used.has(created)) continue;
+    used.add(created);
+    return created;
+  }
 }
 
 const UMLAUTS: Readonly<Record<string, string>> = { ä: "ae", ö: "oe", ü: "ue", ß: "ss" };
@@ -129,24 +128,26 @@ function createTanks(count: number, customers: readonly DemoCustomer[], random: 
   drafts.sort((a, b) => a.created_at - b.created_at);
   const deleted = deletedTanks(drafts, random);
   const usedDevices = new Set<string>();
-  const usedNames = new Set<string>();
+  const usedNames = new Map(customers.map((owner) => [owner, new Set<string>()]));
   return drafts.map(({ owner, created_at }, i) => {
     const town = townOf(owner, random);
     const country = countryOf(town.country);
+    const { unit = "liters" } = country;
     const useCase = useCaseOf(owner.kind, random);
     const location = locationNear(town, country, random);
-    const address = country.numberFirst ? [location.street_number, location.street] : [location.street, location.street_number];
+    const address =
+      country.numberFirst === true ? [location.street_number, location.street] : [location.street, location.street_number];
     const name = owner.kind === "housing" ? address.join(" ") : random.pick(country.language.tankNames[useCase]);
     const tank: Tank = {
       id: `tank_demo${String(i + 1).padStart(3, "0")}`,
-      assigned_device_id: newDeviceId(usedDevices, random),
-      capacity: random.pick(CAPACITIES[country.unit][useCase]),
-      capacity_unit: country.unit,
+      assigned_device_id: unused(usedDevices, () => deviceId(random)),
+      capacity: random.pick(CAPACITIES[unit][useCase]),
+      capacity_unit: unit,
       created_at,
       custom_id: random.chance(0.4) ? `${random.pick(["T", "GT", "LPG"])}-${random.whole(1000, 9999)}` : null,
       location: withGaps(location, random),
       min_fill_alert_percentage: random.chance(0.7) ? random.pick([15, 20, 25, 30]) : random.whole(10, 35),
-      name: uniqueName(name, owner.customer.id, usedNames),
+      name: unused(usedNames.get(owner) ?? new Set(), (attempt) => (attempt === 1 ? name : `${name} (${attempt})`)),
       owner_id: owner.customer.id,
       updated_at: random.chance(0.4) ? Math.floor(random.between(created_at, now)) : created_at,
       use_case: random.chance(0.92) ? useCase : null,
@@ -242,23 +243,7 @@ function withGaps(location: FullLocation, random: Random): Location {
 }
 
 /** An EUI-64 with the prefix of a maker. */
-function newDeviceId(used: Set<string>, random: Random): string {
-  for (;;) {
-    const digits = Array.from({ length: 10 }, () => random.whole(0, 15).toString(16)).join("");
-    const id = random.pick(["a84041", "70b3d5", "0004a3"]) + digits;
-    if (used.has(id)) continue;
-    used.add(id);
-    return id;
-  }
-}
-
-/** Adds a number where the owner has a tank of that name already. */
-function uniqueName(name: string, ownerId: string, used: Set<string>): string {
-  for (let i = 1; ; i++) {
-    const candidate = i === 1 ? name : `${name} (${i})`;
-    const key = `${ownerId} ${candidate}`;
-    if (used.has(key)) continue;
-    used.add(key);
-    return candidate;
-  }
+function deviceId(random: Random): string {
+  const digits = Array.from({ length: 10 }, () => random.whole(0, 15).toString(16)).join("");
+  return random.pick(["a84041", "70b3d5", "0004a3"]) + digits;
 }

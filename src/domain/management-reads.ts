@@ -1,4 +1,4 @@
-// What an operator asks: who is there, what waits, what was done, and which tank needs a truck next.
+// Reads for operators: searches, devices with pending readings, the fleet by urgency, and the audit log.
 
 import type { AuditEntry } from "./audit.ts";
 import type { TankWithShape } from "./changes.ts";
@@ -10,7 +10,7 @@ import type { Reading } from "./reading.ts";
 import type { ManagedCustomer, ManagedDevice } from "./resource.ts";
 import type { Tank } from "./tank.ts";
 
-/** Texts are compared by their beginning, without regard to the case of A to Z; an id, as it is. */
+/** Texts are prefixes, in any case of A to Z; ids are exact. */
 export type CustomerSearch = PageQuery & {
   readonly deleted: boolean;
   readonly name: string | undefined;
@@ -26,7 +26,7 @@ export type TankSearch = PageQuery & {
   readonly device_id: string | undefined;
 };
 
-/** By id, ascending. `waiting`: those alone of which readings wait, or those of which none do. */
+/** By id, ascending. `waiting`: only devices with pending readings, or only those without. */
 export type DeviceSearch = Pick<PageQuery, "page" | "size"> & { readonly waiting: boolean | undefined };
 
 /** Low: at its threshold or below it; unknown: without a reading. */

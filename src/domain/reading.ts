@@ -27,12 +27,12 @@ export function telemetryObject(reading: Reading): Static<typeof TelemetryObject
   };
 }
 
-/** The same as JSON, by hand: most answers are made of these, and `JSON.stringify` takes more than twice as long. */
+/** The same as JSON, by hand: most responses consist of these, and `JSON.stringify` takes more than twice as long. */
 export function telemetryJson({ created_at, fill_percentage }: Reading): string {
   return `{"object":"telemetry","created_at":"${formatInstant(created_at)}","fill_percentage":${fillText(fill_percentage)}}`;
 }
 
-/** By hundredths. V8 keeps the text of a number until another takes its place: under load that fills the old heap with them. */
+/** By hundredths. V8's own cache of number texts makes the heap grow under load. */
 const fillTexts = new Array<string | undefined>(FILL.maximum * 100 + 1);
 
 function fillText(fill: number): string {
@@ -51,38 +51,37 @@ export type ReadingBatch = {
   readonly fill: Float64Array;
 };
 
-/** What a reading is of, as its sender knows it. A sender that is bound to a customer reaches that customer's tanks alone. */
+/** The tank or device of a reading. With `customerId`, only that customer's tanks may receive it. */
 export type ReadingSource = {
   readonly kind: "tank" | "device";
-  /** A device's as `deviceKey` has it. */
+  /** For a device, as returned by `deviceKey`. */
   readonly id: string;
   readonly customerId: string | null;
-  /** It waited before, elsewhere: what cannot be read waits on. */
+  /** It was pending in another database: a payload that cannot be interpreted stays pending. */
   readonly wasPending?: boolean;
 };
 
 /**
- * Readings as they arrive, in columns, so that they cross threads without being copied one by one. Entry i is of
+ * Incoming readings in columns, so that they are passed between threads without being copied one by one. Entry i belongs to
  * `sources[source[i]]`.
  */
 export type IncomingBatch = {
   readonly sources: readonly ReadingSource[];
   readonly source: Uint32Array;
   readonly createdAt: Float64Array;
-  /** NaN where a payload tells it. */
+  /** NaN for a reading with a payload. */
   readonly fill: Float64Array;
-  /** The payloads of devices, as JSON, by place in the batch. */
+  /** The payloads of devices, as JSON, by position in the batch. */
   readonly payloads: ReadonlyMap<number, string>;
 };
 
-/** Readings of tanks, as they arrive from somebody who reaches all of them. */
+/** Readings of tanks from a sender that is not bound to a customer. */
 export function incomingForTanks({ tankIds, tank, createdAt, fill }: ReadingBatch): IncomingBatch {
   const sources = tankIds.map((id) => ({ kind: "tank", id, customerId: null }) as const);
   return { sources, source: tank, createdAt, fill, payloads: new Map() };
 }
 
-/** What became of an entry of a batch. */
 export const READING_OUTCOMES = ["new", "changed", "unchanged", "tank_unknown", "waiting", "rejected"] as const;
 
-/** `outcomes[i]` is an index into `READING_OUTCOMES`; `reasons` tells why what was rejected was, by place. */
+/** `outcomes[i]` is an index into `READING_OUTCOMES`; `reasons` has those of rejected readings, by position. */
 export type IngestResult = { readonly outcomes: Uint8Array; readonly reasons: ReadonlyMap<number, string> };

@@ -6,8 +6,7 @@ import { RequestError } from "../domain/errors.ts";
 import { MAX_JSON_DEPTH, measureJson, TOO_DEEP } from "../domain/json.ts";
 import { quoted } from "../domain/text.ts";
 import { invalidBody } from "../domain/validate.ts";
-import { bodyTooLarge, gunzip, readBytes, sendContinue, stripBom } from "./body.ts";
-import type { Reservation } from "./body-budget.ts";
+import { bodyTooLarge, gunzip, type Reservation, readBytes, sendContinue, stripBom } from "./body.ts";
 import {
   type BodyRule,
   JSON_TYPE,

@@ -2,33 +2,20 @@
 
 import type { Schema } from "../domain/schema.ts";
 import type { Route } from "./route.ts";
-import * as customers from "./routes/customers.ts";
 import * as ingest from "./routes/ingest.ts";
 import * as audit from "./routes/manage/audit.ts";
-import * as managedCustomers from "./routes/manage/customers.ts";
+import * as customers from "./routes/manage/customers.ts";
 import * as devices from "./routes/manage/devices.ts";
 import * as fleet from "./routes/manage/fleet.ts";
 import * as keys from "./routes/manage/keys.ts";
 import * as provision from "./routes/manage/provision.ts";
-import * as managedTanks from "./routes/manage/tanks.ts";
+import * as tanks from "./routes/manage/tanks.ts";
 import * as operations from "./routes/operations.ts";
-import * as tanks from "./routes/tanks.ts";
+import * as read from "./routes/read.ts";
 
 type RouteModule = { readonly routes: readonly Route[]; readonly schemas?: Readonly<Record<string, Schema>> };
 
-const MODULES: readonly RouteModule[] = [
-  customers,
-  tanks,
-  ingest,
-  fleet,
-  managedCustomers,
-  managedTanks,
-  devices,
-  provision,
-  keys,
-  audit,
-  operations,
-];
+const MODULES: readonly RouteModule[] = [read, ingest, fleet, customers, tanks, devices, provision, keys, audit, operations];
 
 export const ROUTES: readonly Route[] = MODULES.flatMap(({ routes }) => routes);
 

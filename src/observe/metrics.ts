@@ -105,24 +105,18 @@ function addProcessMetrics(registry: Registry, labels: Readonly<Record<string, n
       delay.reset();
     },
   });
-  new Gauge({
-    name: "process_resident_memory_bytes",
-    help: "Resident memory",
-    labelNames,
-    registers,
-    collect() {
-      this.set(labels, process.memoryUsage.rss());
-    },
-  });
-  new Gauge({
-    name: "process_uptime_seconds",
-    help: "Time since the start of the process",
-    labelNames,
-    registers,
-    collect() {
-      this.set(labels, process.uptime());
-    },
-  });
+  const gauge = (name: string, help: string, value: () => number) =>
+    new Gauge({
+      name,
+      help,
+      labelNames,
+      registers,
+      collect() {
+        this.set(labels, value());
+      },
+    });
+  gauge("process_resident_memory_bytes", "Resident memory", () => process.memoryUsage.rss());
+  gauge("process_uptime_seconds", "Time since the start of the process", () => process.uptime());
   new Counter({
     name: "process_cpu_seconds_total",
     help: "Processor time used, user and system",

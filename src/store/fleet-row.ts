@@ -1,5 +1,4 @@
-// The row of a live tank in the fleet: what is kept of its latest reading, and the coarse columns it is found by. The same on
-// every engine.
+// What the fleet stores of a live tank: its latest reading, and the coarse columns that are indexed. The same on both engines.
 
 import { EARLIEST } from "../domain/device.ts";
 import type { Reading } from "../domain/reading.ts";
@@ -11,9 +10,9 @@ export const UNKNOWN_URGENCY = 1000;
 export type FleetRow = {
   readonly at: number;
   readonly fill: number | null;
-  /** The margin, coarsely: the order of two tanks follows from it, or from their exact margins. */
+  /** The margin above the threshold in steps; tanks of one step are sorted by their exact margins. */
   readonly urgency: number;
-  /** The quarter of a day, counted from 1970, of the latest reading. */
+  /** The quarter day of the latest reading, counted from 1970. */
   readonly heard: number;
 };
 
@@ -24,8 +23,8 @@ export function fleetRow(threshold: number, latest: Reading | undefined): FleetR
 }
 
 /**
- * In whole percent where it is low or soon will be; further above, where most tanks are most of the time, in steps of five, so
- * that few readings move a tank.
+ * In steps of one percent near the threshold; further above, where most tanks are, in steps of five, so that few readings
+ * change an index.
  */
 function urgencyOf(margin: number): number {
   return margin < 10 ? Math.floor(margin) : 8 + Math.floor(margin / 5);

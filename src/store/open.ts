@@ -1,5 +1,4 @@
-// Stores: one folder an engine, each answering the whole port. This file alone knows which URL means which, and loads
-// that engine alone.
+// Opens the store that a URL names, and loads only its engine.
 
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
@@ -11,9 +10,9 @@ import type { PostgresSettings } from "./postgres/connection.ts";
 const SQLITE = "sqlite:";
 const POSTGRES = /^postgres(ql)?:\/\//;
 
-const USUAL: PostgresSettings = { connections: 10, replicaUrls: [], replicaLagMs: 2000 };
+const DEFAULTS: PostgresSettings = { connections: 10, replicaUrls: [], replicaLagMs: 2000 };
 
-export async function openStore(url: string, observe: Observe, settings: PostgresSettings = USUAL): Promise<Store> {
+export async function openStore(url: string, observe: Observe, settings: PostgresSettings = DEFAULTS): Promise<Store> {
   if (POSTGRES.test(url)) {
     const { openPostgres } = await import("./postgres/store.ts");
     return openPostgres(url, settings, observe);

@@ -101,7 +101,7 @@ test("during an import responses have consistent objects, exact totals that only
   const at = (share: number): string => (durations[Math.floor((durations.length - 1) * share)] ?? 0).toFixed(1);
   t.diagnostic(`${durations.length} responses: half within ${at(0.5)} ms, 99 % within ${at(0.99)} ms, all within ${at(1)} ms`);
   assert.ok(Number(at(1)) < MAX_RESPONSE_MS, `the slowest response took ${at(1)} ms`);
-  assert.ok(totals.size > 5, "the readers saw the import grow");
+  assert.ok(totals.size > 2, "the readers saw the import grow");
   const { data } = await list(service, "/v1/tanks/t5/telemetry?size=1", key);
   assert.equal(data[0]?.["fill_percentage"], 2);
 });

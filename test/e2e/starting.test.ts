@@ -108,9 +108,9 @@ test("a database of another program, of a newer version, or no database at all i
   newer.exec("PRAGMA user_version = 1000");
   newer.close();
   for (const [name, message] of [
-    ["foreign.db", /foreign\.db.*not one of Tank Monitor's/],
+    ["foreign.db", /foreign\.db.*of another program/],
     ["letter.db", /letter\.db is not a database/],
-    ["newer.db", /newer\.db.*newer/],
+    ["newer.db", /newer\.db.*another version/],
   ] as const) {
     const before = readFileSync(here.path(name));
     failsWith(await here.spawn(["serve"], { env: { DATABASE_URL: `sqlite:${name}` } }), message);
@@ -157,7 +157,7 @@ suite("a PostgreSQL URL with an error is one line that says why, without the pas
 
   test("serve exits too, and tables of another program are left unchanged", async (t) => {
     const here = workspace(t);
-    failsWith(await here.spawn(["serve"], { env: { DATABASE_URL: foreign.url }, timeoutMs: 10_000 }), /not Tank Monitor's/);
+    failsWith(await here.spawn(["serve"], { env: { DATABASE_URL: foreign.url }, timeoutMs: 10_000 }), /of another program/);
     const tables = "SELECT relname FROM pg_class WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace";
     assert.deepEqual(await foreign.query(tables), [{ relname: "customer" }]);
   });

@@ -5,7 +5,7 @@ import { once } from "node:events";
 import { connect } from "node:net";
 import test from "node:test";
 import { RequestError } from "../../src/domain/errors.ts";
-import { BodyBudget } from "../../src/http/body-budget.ts";
+import { BodyBudget } from "../../src/http/body.ts";
 import { startService } from "../support/service.ts";
 import { until } from "../support/until.ts";
 

@@ -7,7 +7,7 @@ import { customerResource } from "../../../domain/resource.ts";
 import { boolean, object, ref } from "../../../domain/schema.ts";
 import { flag, LIST_PARAMETERS, listJson, listSchema, pageQuery, prefixFilter } from "../../parameters.ts";
 import type { Route } from "../../route.ts";
-import { customerUnknown } from "../customers.ts";
+import { customerUnknown } from "../read.ts";
 import { commandRoute, create, jsonBody, MERGE_PATCH, manageRoute, patchBody, resourceResponse } from "./shared.ts";
 
 const PATH = "/manage/v1/customers";

@@ -8,7 +8,7 @@ import { ShapeSchema } from "../../../domain/shape.ts";
 import { TankObject } from "../../../domain/tank.ts";
 import { flag, LIST_PARAMETERS, listJson, listSchema, pageQuery, prefixFilter, textFilter } from "../../parameters.ts";
 import type { Route } from "../../route.ts";
-import { tankUnknown } from "../tanks.ts";
+import { tankUnknown } from "../read.ts";
 import {
   commandRoute,
   create,

@@ -1,14 +1,25 @@
-// GET /v1/tanks, GET /v1/tanks/:id, GET /v1/tanks/:id/telemetry
+// The read interface: /v1/customers, /v1/tanks and their telemetry.
 
+import { CustomerObject, customerObject } from "../../domain/customer.ts";
 import { RequestError } from "../../domain/errors.ts";
 import { isPossibleId } from "../../domain/id.ts";
 import { TelemetryObject, telemetryJson } from "../../domain/reading.ts";
 import { anyOf, literal, object, ref } from "../../domain/schema.ts";
 import { TankObject, tankObject } from "../../domain/tank.ts";
-import { LIST_PARAMETERS, listJson, listSchema, pageQuery } from "../parameters.ts";
+import { EMAIL, LIST_PARAMETERS, listJson, listSchema, pageQuery } from "../parameters.ts";
 import { type Route, route } from "../route.ts";
 
 export const schemas = {
+  Customer: CustomerObject,
+  CustomerList: listSchema(ref("Customer"), "One page of customers"),
+  DeletedCustomer: object(
+    {
+      id: { ...CustomerObject.properties.id, description: "Identifier of the deleted customer" },
+      object: literal("customer"),
+      deleted: literal(true),
+    },
+    { description: "A deleted customer" },
+  ),
   Tank: TankObject,
   TankList: listSchema(ref("Tank"), "One page of tanks"),
   DeletedTank: object(
@@ -24,6 +35,35 @@ export const schemas = {
 };
 
 export const routes: readonly Route[] = [
+  route({
+    path: "/v1/customers",
+    operation: "listCustomers",
+    summary: "List customers",
+    description: "Customers by creation date, newest first.",
+    tag: "Customers",
+    requiredRole: "read",
+    parameters: { ...LIST_PARAMETERS, email: EMAIL },
+    response: { schema: ref("CustomerList"), description: "One page of customers" },
+    async handle({ reads, scope, parameters }) {
+      const query = { ...pageQuery(parameters), email: parameters.email };
+      return listJson(await reads.customerPage(query, scope), query, (one) => JSON.stringify(customerObject(one)));
+    },
+  }),
+  route({
+    path: "/v1/customers/:id",
+    operation: "retrieveCustomer",
+    summary: "Retrieve a customer",
+    description: "One customer. Of a deleted one, only its identifier is returned, with `deleted` set to true.",
+    tag: "Customers",
+    requiredRole: "read",
+    response: { schema: anyOf(ref("Customer"), ref("DeletedCustomer")), description: "The customer" },
+    errors: ["customer_unknown"],
+    async handle({ reads, scope, id }) {
+      const found = isPossibleId(id) ? await reads.customerById(id, scope) : undefined;
+      if (found === undefined) throw customerUnknown();
+      return found === "deleted" ? { id, object: "customer", deleted: true } : customerObject(found);
+    },
+  }),
   route({
     path: "/v1/tanks",
     operation: "listTanks",
@@ -75,4 +115,5 @@ export const routes: readonly Route[] = [
   }),
 ];
 
+export const customerUnknown = () => new RequestError("customer_unknown", "There is no customer with this id.");
 export const tankUnknown = () => new RequestError("tank_unknown", "There is no tank with this id.");
