@@ -1,8 +1,8 @@
-// The OpenAPI document: committed as it is made, strict, and true to its own examples.
+// The OpenAPI document: committed as generated, strict, with valid examples; and the error catalogue beside docs/errors.md.
 
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
-import { readFileSync, statSync } from "node:fs";
+import { globSync, readFileSync, statSync } from "node:fs";
 import { get as httpGet, type IncomingHttpHeaders } from "node:http";
 import { buffer } from "node:stream/consumers";
 import { after, describe, it } from "node:test";
@@ -13,19 +13,12 @@ import { createConfig, lintFromString } from "@redocly/openapi-core";
 import { ERROR_TITLES, type ErrorCode } from "../../src/domain/errors.ts";
 import { STATUS } from "../../src/http/problems.ts";
 import { startService } from "../support/service.ts";
-import { contract, send } from "./answers.ts";
-import { type Document, type Media, type Operation, operationsOf, type Schema } from "./contract.ts";
+import { contract, type Document, type Media, type Operation, operations, type Schema, send } from "./client.ts";
 
 const ROOT = new URL("../../", import.meta.url);
 const service = await startService({ after });
 const { text: served } = await send(service, "/openapi.json");
-const raw = JSON.parse(served) as Document;
 const { validator, document } = await contract(service);
-
-const printed = async (): Promise<string> => {
-  const program = fileURLToPath(new URL("bin/tank-monitor.js", ROOT));
-  return (await promisify(execFile)(process.execPath, [program, "openapi"], { maxBuffer: 10_000_000 })).stdout;
-};
 
 const lint = async (source: string) => {
   const config = await createConfig({ extends: ["recommended-strict"] });
@@ -33,7 +26,7 @@ const lint = async (source: string) => {
   return problems.map(({ ruleId, message, location }) => `${ruleId}: ${message} at ${location[0]?.pointer}`);
 };
 
-/** Every schema in the document, with where it stands. */
+/** Every schema within a value, with its path. */
 function* schemasIn(value: unknown, where: string): Generator<[string, Schema]> {
   if (typeof value !== "object" || value === null) return;
   if (!Array.isArray(value) && ("type" in value || "anyOf" in value || "$ref" in value)) yield [where, value as Schema];
@@ -43,9 +36,10 @@ function* schemasIn(value: unknown, where: string): Generator<[string, Schema]> 
 }
 
 const components = () => Object.entries(document.components.schemas).flatMap(([name, schema]) => [...schemasIn(schema, name)]);
+const objects = () => components().filter(([, schema]) => schema["type"] === "object");
 
 function media(): [string, Media][] {
-  return operationsOf(document).flatMap(({ operationId, responses }) =>
+  return operations(document).flatMap(({ operationId, responses }) =>
     Object.entries(responses).flatMap(([status, { content = {} }]) =>
       Object.entries(content).map(([type, found]): [string, Media] => [`${operationId} ${status} ${type}`, found]),
     ),
@@ -53,11 +47,12 @@ function media(): [string, Media][] {
 }
 
 describe("openapi.json", () => {
-  it("is what `tank-monitor openapi` prints; if not, print it again", async () => {
-    assert.equal(readFileSync(new URL("openapi.json", ROOT), "utf8"), await printed());
-  });
-
-  it("is smaller than 200 KB", () => {
+  it("is what `tank-monitor openapi` prints and the service serves, under 200 KB", async () => {
+    const committed = readFileSync(new URL("openapi.json", ROOT), "utf8");
+    const program = fileURLToPath(new URL("bin/tank-monitor.js", ROOT));
+    const { stdout } = await promisify(execFile)(process.execPath, [program, "openapi"], { maxBuffer: 10_000_000 });
+    assert.ok(committed === stdout, "it differs; run `tank-monitor openapi > openapi.json`");
+    assert.deepEqual(JSON.parse(stdout), JSON.parse(served));
     assert.ok(statSync(new URL("openapi.json", ROOT)).size < 200_000);
   });
 
@@ -82,8 +77,14 @@ describe("openapi.json", () => {
     }
   });
 
-  it("names the required role of each operation", () => {
-    for (const operation of operationsOf(document) as (Operation & { description: string; "x-required-role"?: string })[]) {
+  it("passes a strict linter, which finds errors in another document", async () => {
+    assert.deepEqual(await lint(served), []);
+    const wrong: Document & { openapi: string } = { openapi: "3.1.0", paths: {}, components: { schemas: {} } };
+    assert.ok((await lint(JSON.stringify(wrong))).length > 0);
+  });
+
+  it("states the required role of each operation", () => {
+    for (const operation of operations(document) as (Operation & { description: string; "x-required-role"?: string })[]) {
       const role = operation["x-required-role"];
       const expected =
         role === undefined ? "No key is required." : role === "manage" ? "`manage`." : `\`${role}\` or \`manage\`.`;
@@ -91,122 +92,111 @@ describe("openapi.json", () => {
       assert.equal(role === undefined, operation.security?.length === 0, operation.operationId);
     }
   });
-
-  it("is what the service serves", async () => {
-    assert.deepEqual(JSON.parse(await printed()), raw);
-  });
 });
 
-describe("a strict linter", () => {
-  it("finds nothing to say", async () => {
-    assert.deepEqual(await lint(served), []);
-  });
-
-  it("would find a fault", async () => {
-    const broken = { ...raw, info: { title: "x" }, paths: { "/v1/x": { get: { responses: {} } } } };
-    assert.ok((await lint(JSON.stringify(broken))).length > 0);
-  });
-});
-
-describe("every schema", () => {
-  it("of a request body allows no unknown fields, and of a response allows new ones", () => {
-    const objects = components().filter(([, schema]) => schema["type"] === "object");
-    const isClosed = ([, schema]: [string, Schema]) => schema["additionalProperties"] === false;
-    const names = new Set(objects.filter(isClosed).map(([where]) => where.split("/")[0]));
+describe("the schemas", () => {
+  it("of requests allow no unknown fields, and of responses allow new ones", () => {
+    const closed = objects().filter(([, schema]) => schema["additionalProperties"] === false);
+    const names = new Set(closed.map(([where]) => where.split("/")[0]));
     const requests = ["NewReading", "NewCustomer", "CustomerChange", "NewTank", "TankChange", "TankRestoring", "DeviceChange"];
     assert.deepEqual([...names].sort(), [...requests, "NewKey", "KeyChange"].sort());
-  });
-
-  it("of an object requires every field; not of what is sent, nor of what is told only where it is so", () => {
-    const sent = /^(New|Shape|Profile|TankRestoring|\w+Change\b)/;
-    const seldom: Record<string, string[]> = { Problem: ["param", "errors"], "Results/properties/results/items": ["reason"] };
-    const spare = (where: string, name: string) => sent.test(where) || seldom[where]?.includes(name) === true;
-    for (const [where, schema] of components().filter(([, found]) => found["type"] === "object")) {
-      const all = Object.keys((schema["properties"] ?? {}) as object).filter((name) => !spare(where, name));
-      const required = ((schema["required"] ?? []) as string[]).filter((name) => !spare(where, name));
-      assert.deepEqual(required.sort(), all.sort(), where);
-    }
-  });
-
-  it("of a response allows new fields, also where it is not one of the components", () => {
     for (const [where, { schema }] of media()) {
       for (const [inner, found] of schemasIn(schema, where)) assert.notEqual(found["additionalProperties"], false, inner);
     }
   });
 
-  it("can be compiled by a strict validator", () => {
-    for (const schema of Object.values(document.components.schemas)) validator(schema);
+  it("of responses require every field, except those that are only sometimes present", () => {
+    const isRequest = /^(New|Shape|Profile|TankRestoring|\w+Change\b)/;
+    const sometimes: Record<string, string[]> = { Problem: ["param", "errors"], "Results/properties/results/items": ["reason"] };
+    const isOptional = (where: string, name: string) => isRequest.test(where) || sometimes[where]?.includes(name) === true;
+    for (const [where, schema] of objects()) {
+      const all = Object.keys((schema["properties"] ?? {}) as object).filter((name) => !isOptional(where, name));
+      const required = ((schema["required"] ?? []) as string[]).filter((name) => !isOptional(where, name));
+      assert.deepEqual(required.sort(), all.sort(), where);
+    }
   });
 });
 
-describe("every example", () => {
-  it("of an answer is an answer that could be", () => {
+describe("the examples", () => {
+  it("of responses are valid, and those of problems match the error catalogue", () => {
     for (const [where, { schema, examples = {} }] of media()) {
       assert.ok(Object.keys(examples).length > 0, `${where} has examples`);
+      const validate = validator(schema);
       for (const [name, { value }] of Object.entries(examples)) {
-        const validate = validator(schema);
         assert.ok(validate(value), `${where} ${name}: ${JSON.stringify(validate.errors)}`);
+        if (!where.endsWith("problem+json")) continue;
+        const { code, title, status } = value as { code: ErrorCode; title: string; status: number };
+        const expected = [name, ERROR_TITLES[code], Number(where.split(" ")[1]), STATUS[code]];
+        assert.deepEqual([code, title, status, status], expected, where);
       }
     }
   });
 
-  it("of a field is a value that the field could have", () => {
-    let seen = 0;
-    for (const [where, schema] of components()) {
-      for (const example of (schema["examples"] as unknown[] | undefined) ?? []) {
-        seen++;
-        assert.ok(validator(schema)(example), `${where}: ${JSON.stringify(example)}`);
-      }
-    }
-    assert.ok(seen > 20);
+  it("of fields are valid", () => {
+    const all = components().flatMap(([where, schema]) =>
+      ((schema["examples"] as unknown[] | undefined) ?? []).map((example) => [where, schema, example] as const),
+    );
+    assert.ok(all.length > 20);
+    for (const [where, schema, example] of all) assert.ok(validator(schema)(example), `${where}: ${JSON.stringify(example)}`);
   });
 
-  it("of a parameter is none, since the documentation page would send it along as a filter", () => {
-    for (const { operationId, parameters } of operationsOf(document)) {
+  it("do not exist for parameters: the documentation page would send them as filters", () => {
+    for (const { operationId, parameters } of operations(document)) {
       for (const { name, schema, example } of parameters) {
         assert.deepEqual([example, schema["examples"]], [undefined, undefined], `${operationId} ${name}`);
       }
     }
   });
-
-  it("of a problem has the status it stands under, and its catalogue's words", () => {
-    for (const [where, { examples = {} }] of media().filter(([name]) => name.endsWith("problem+json"))) {
-      const status = Number(where.split(" ")[1]);
-      for (const [name, { value }] of Object.entries(examples)) {
-        const { code, title, status: said } = value as { code: ErrorCode; title: string; status: number };
-        assert.deepEqual([code, title, said, STATUS[code]], [name, ERROR_TITLES[code], status, status], where);
-      }
-    }
-  });
 });
 
-describe("the parameters", () => {
-  it("of each list are those of the interface", () => {
-    const common = ["created_at_gte", "created_at_lte", "page", "size"];
-    const expected: Record<string, string[]> = {
-      listCustomers: [...common, "email"],
-      retrieveCustomer: ["id"],
-      listTanks: common,
-      retrieveTank: ["id"],
-      listTelemetry: ["id", ...common],
-    };
-    for (const [operation, names] of Object.entries(expected)) {
-      const found = operationsOf(document).find(({ operationId }) => operationId === operation);
-      assert.deepEqual(
-        found?.parameters.map(({ name }) => name),
-        names,
-        operation,
-      );
+it("the parameters of /v1 are those of the interface, with their ranges and defaults", () => {
+  const common = ["created_at_gte", "created_at_lte", "page", "size"];
+  const expected: Record<string, string[]> = {
+    listCustomers: [...common, "email"],
+    retrieveCustomer: ["id"],
+    listTanks: common,
+    retrieveTank: ["id"],
+    listTelemetry: ["id", ...common],
+  };
+  for (const [operation, names] of Object.entries(expected)) {
+    const parameters = operations(document).find(({ operationId }) => operationId === operation)?.parameters ?? [];
+    assert.deepEqual(
+      parameters.map(({ name }) => name),
+      names,
+      operation,
+    );
+    for (const { name, schema } of parameters) {
+      const { minimum, maximum, default: fallback } = schema;
+      if (name === "size") assert.deepEqual([minimum, maximum, fallback], [1, 100, 10]);
+      if (name === "page") assert.deepEqual([minimum, maximum, fallback], [1, 2_147_483_647, 1]);
     }
+  }
+});
+
+describe("the error catalogue", () => {
+  const CODES = Object.keys(ERROR_TITLES) as ErrorCode[];
+
+  it("is that of docs/errors.md, which explains every code", () => {
+    const page = readFileSync(new URL("docs/errors.md", ROOT), "utf8");
+    const rows = [...page.matchAll(/^\| `([a-z_]+)` \| (\d{3}) \| (.+) \|$/gm)];
+    const documented = rows.map(([, code, status]) => `${code} ${status}`);
+    assert.deepEqual(documented.sort(), CODES.map((code) => `${code} ${STATUS[code]}`).sort());
+    for (const [, code = "", , cause = ""] of rows) assert.ok(cause.split(" ").length >= 5, code);
   });
 
-  it("have the ranges and defaults of the interface", () => {
-    for (const { parameters } of operationsOf(document)) {
-      for (const { name, schema } of parameters) {
-        const { minimum, maximum, default: fallback } = schema;
-        if (name === "size") assert.deepEqual([minimum, maximum, fallback], [1, 100, 10]);
-        if (name === "page") assert.deepEqual([minimum, maximum, fallback], [1, 2_147_483_647, 1]);
-      }
-    }
+  it("has an error status and its own title for every code", () => {
+    assert.deepEqual(Object.keys(STATUS).sort(), [...CODES].sort());
+    for (const code of CODES) assert.ok(STATUS[code] >= 400 && STATUS[code] <= 599, code);
+    assert.equal(new Set(Object.values(ERROR_TITLES)).size, CODES.length);
+  });
+
+  it("has no code that the sources do not use", () => {
+    const catalogue = /src\/(domain\/errors|http\/problems)\.ts$/;
+    const files = globSync("src/**/*.ts", { cwd: ROOT }).filter((file) => !catalogue.test(file.replaceAll("\\", "/")));
+    const sources = files.map((file) => readFileSync(new URL(file, ROOT), "utf8")).join("\n");
+    // These are used where they are defined.
+    const exempt = ["internal", "request_timeout", "url_too_long", "request_malformed", "store_unavailable"];
+    const unused = CODES.filter((code) => !sources.includes(`"${code}"`) && !exempt.includes(code));
+    assert.deepEqual(unused, []);
   });
 });

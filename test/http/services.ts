@@ -1,4 +1,4 @@
-// Services for HTTP tests: one with a small fleet, an empty or small one to manage, and one with routes that return what they
+// Services for HTTP tests: one with a small fleet, one to manage, and one with routes that return what they
 // were given.
 
 import { once } from "node:events";
@@ -6,7 +6,7 @@ import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { type ErrorCode, RequestError } from "../../src/domain/errors.ts";
 import type { Event } from "../../src/domain/events.ts";
-import type { Clock } from "../../src/domain/instant.ts";
+import { type Clock, formatInstant } from "../../src/domain/instant.ts";
 import { array, integer, literal, nullableText, number, object, oneOf, text } from "../../src/domain/schema.ts";
 import type { Store } from "../../src/domain/store.ts";
 import { validated } from "../../src/domain/validate.ts";
@@ -128,35 +128,39 @@ export const ENDPOINTS: readonly Endpoint[] = [
 export type Managed = Service & {
   /** With a manage key. */
   readonly manage: JsonClient;
-  readonly forward: (milliseconds: number) => number;
   readonly keyId: string;
+  readonly forward: (milliseconds: number) => number;
+  /** The time of the clock, as in responses. */
+  readonly now: () => string;
+  /** Creates a customer and their tank with its device, all with ids of their own. */
+  readonly create: () => Promise<Created>;
 };
 
-export const CUSTOMER = { id: "c1", name: "Brenner Gas GmbH", email: "office@brenner-gas.example" };
-export const TANK = {
-  id: "t1",
-  owner_id: "c1",
-  name: "Hall 3",
-  capacity: 2700,
-  capacity_unit: "liters",
-  min_fill_alert_percentage: 20,
-  assigned_device_id: "d1",
+export type Created = {
+  readonly customer: string;
+  readonly tank: string;
+  readonly device: string;
+  /** The fields of another tank of the customer. */
+  readonly fields: typeof TANK & { readonly owner_id: string };
 };
 
-export async function startEmpty(life: Lifetime): Promise<Managed> {
-  const held = heldClock();
-  const service = await startService(life, { clock: held.clock });
+export const CUSTOMER = { name: "Brenner Gas GmbH", email: "office@brenner-gas.example" };
+const TANK = { name: "Hall 3", capacity: 2700, capacity_unit: "liters", min_fill_alert_percentage: 20 };
+
+export async function startManaged(life: Lifetime): Promise<Managed> {
+  const { clock, forward } = heldClock();
+  const service = await startService(life, { clock });
   const manage = jsonClient(service, await service.key({ role: "manage", name: "office" }));
   const [key] = await service.store.keyList();
-  return { ...service, manage, forward: held.forward, keyId: key?.id ?? "" };
-}
-
-/** With CUSTOMER and TANK. */
-export async function startManaged(life: Lifetime): Promise<Managed> {
-  const service = await startEmpty(life);
-  expectStatus(await service.manage("POST", "/manage/v1/customers", CUSTOMER), 201);
-  expectStatus(await service.manage("POST", "/manage/v1/tanks", TANK), 201);
-  return service;
+  let count = 0;
+  async function create(): Promise<Created> {
+    const [customer, tank, device] = [`c${++count}`, `t${count}`, `d${count}`];
+    const fields = { ...TANK, owner_id: customer };
+    expectStatus(await manage("POST", "/manage/v1/customers", { ...CUSTOMER, id: customer }), 201);
+    expectStatus(await manage("POST", "/manage/v1/tanks", { ...fields, id: tank, assigned_device_id: device }), 201);
+    return { customer, tank, device, fields };
+  }
+  return { ...service, manage, keyId: key?.id ?? "", forward, now: () => formatInstant(clock()), create };
 }
 
 /** `field message` of each field error. */

@@ -1,0 +1,146 @@
+// The database becomes unavailable and returns while the service runs.
+
+import assert from "node:assert/strict";
+import { renameSync } from "node:fs";
+import { after, before, describe, it } from "node:test";
+import { newSecret } from "../../src/domain/key.ts";
+import { ownPostgres } from "../support/postgres/server.ts";
+import { until } from "../support/until.ts";
+import { expectError, type Response, request } from "./client.ts";
+import { BRENNER, ENDPOINTS, type Fleet, startFleet } from "./services.ts";
+
+const readiness = async (fleet: Fleet) => (await request(fleet, "/readyz")).status;
+const storeEvents = (fleet: Fleet) => fleet.events.map(({ kind }) => kind).filter((kind) => kind.startsWith("store_"));
+
+function expectUnavailable(response: Response, secrets: readonly string[]): void {
+  expectError(response, 503, "store_unavailable");
+  assert.deepEqual([response.headers["retry-after"], response.headers.etag], ["1", undefined]);
+  for (const secret of secrets) assert.ok(!response.text.includes(secret), response.text);
+}
+
+/** The response of each endpoint, without the last use of a key, which changes. */
+async function responses(fleet: Fleet): Promise<string[]> {
+  const all = await Promise.all(ENDPOINTS.map(({ path }) => request(fleet, path, { key: fleet.operator })));
+  return all.map(({ text }) => text.replaceAll(/"last_seen_at":"[^"]+"/g, ""));
+}
+
+describe("while the SQLite file is missing", async () => {
+  const fleet = await startFleet({ after }, { environment: { RATE_LIMIT: "0" } });
+  const moved = `${fleet.databaseFile}.moved`;
+  const manage = await fleet.key({ role: "manage" });
+  const expected = await responses(fleet);
+  assert.equal(await readiness(fleet), 200);
+
+  before(async () => {
+    renameSync(fleet.databaseFile, moved);
+    await until("/readyz is 503", async () => (await readiness(fleet)) === 503);
+  });
+
+  it("/readyz and /metrics are 503, /healthz and /openapi.json 200", async () => {
+    expectUnavailable(await request(fleet, "/readyz"), [fleet.folder]);
+    expectUnavailable(await request(fleet, "/metrics", { key: manage }), [fleet.folder]);
+    assert.equal((await request(fleet, "/healthz")).status, 200);
+    assert.equal((await request(fleet, "/openapi.json", { method: "HEAD" })).status, 200);
+  });
+
+  it("every endpoint is 503 for every key and object, also with HEAD and If-None-Match", async () => {
+    const key = fleet.operator;
+    for (const { path, unknown } of ENDPOINTS) {
+      for (const by of [key, fleet.brenner, manage, newSecret()]) {
+        expectUnavailable(await request(fleet, path, { key: by }), [fleet.folder]);
+      }
+      if (unknown !== undefined) expectUnavailable(await request(fleet, unknown.path, { key }), [fleet.folder]);
+      expectUnavailable(await request(fleet, path, { key, headers: { "if-none-match": "*" } }), [fleet.folder]);
+      const head = await request(fleet, path, { key, method: "HEAD" });
+      assert.deepEqual([head.status, head.headers["retry-after"]], [503, "1"]);
+    }
+  });
+
+  it("errors that need no database stay the same", async () => {
+    expectError(await request(fleet, "/nothing"), 404, "route_unknown");
+    expectError(await request(fleet, "/v1/tanks", { method: "POST" }), 405, "method_not_allowed");
+    expectError(await request(fleet, "/v1/tanks"), 401, "key_missing");
+    expectError(await request(fleet, "/v1/tanks", { key: "nonsense" }), 401, "key_invalid");
+  });
+
+  it("it is logged once, and not as an internal error", () => {
+    assert.deepEqual(storeEvents(fleet), ["store_unavailable"]);
+    assert.ok(!fleet.events.some(({ kind }) => kind === "request_failed"));
+  });
+
+  it("and when it returns, everything works as before", async () => {
+    renameSync(moved, fleet.databaseFile);
+    await until("/readyz is 200", async () => (await readiness(fleet)) === 200);
+    assert.deepEqual(await responses(fleet), expected);
+    const key = await fleet.key({ customerId: BRENNER });
+    assert.equal((await request(fleet, "/v1/tanks", { key })).status, 200);
+    await fleet.store.importTanks([{ remove: "tank_yard" }]);
+    assert.equal(JSON.parse((await request(fleet, "/v1/tanks", { key })).text).total_items, 1);
+    assert.deepEqual(storeEvents(fleet), ["store_unavailable", "store_recovered"]);
+  });
+});
+
+describe("PostgreSQL", async () => {
+  const RECOVERY_MS = 2000;
+  const server = await ownPostgres({ after });
+  const fleet = await startFleet({ after }, { environment: { DATABASE_URL: server.url, RATE_LIMIT: "0" } });
+  const expected = await responses(fleet);
+  const { port, password } = new URL(server.url);
+  const secrets = [port, password, "ECONN", "postgres"];
+  const ended = new AbortController();
+  after(() => ended.abort());
+
+  for (const mode of ["fast", "kill"] as const) {
+    describe(`stopped (${mode}) under load`, () => {
+      const seen = new Set<number>();
+      let requests = 0;
+      let isOver = false;
+      let load: Promise<unknown>;
+
+      before(async () => {
+        const repeat = async (path: string): Promise<void> => {
+          for (; !isOver && !ended.signal.aborted; requests++) {
+            seen.add((await request(fleet, path, { key: fleet.operator })).status);
+          }
+        };
+        load = Promise.all(ENDPOINTS.map(({ path }) => repeat(path)));
+        await server.stop(mode);
+      });
+
+      it("/readyz and every endpoint are 503, /healthz 200", async () => {
+        await until("/readyz is 503", async () => (await readiness(fleet)) === 503);
+        expectUnavailable(await request(fleet, "/readyz"), secrets);
+        assert.equal((await request(fleet, "/healthz")).status, 200);
+        for (const { path } of ENDPOINTS) {
+          for (const key of [fleet.operator, fleet.brenner]) expectUnavailable(await request(fleet, path, { key }), secrets);
+        }
+      });
+
+      it("it is logged, but not for every request", () => {
+        // Connections end one after the other: a query in between may still succeed.
+        const logged = storeEvents(fleet);
+        assert.equal(logged.at(-1), "store_unavailable");
+        assert.ok(logged.length <= 10 && requests > 30, `${logged}, ${requests} requests`);
+        assert.ok(!fleet.events.some(({ kind }) => kind === "request_failed"));
+      });
+
+      it("within two seconds of its return, everything works as before", async () => {
+        await server.start();
+        const started = performance.now();
+        await until("/readyz is 200", async () => (await readiness(fleet)) === 200, RECOVERY_MS);
+        assert.deepEqual(await responses(fleet), expected);
+        const key = await fleet.key({ customerId: BRENNER });
+        assert.equal((await request(fleet, "/v1/tanks", { key })).status, 200);
+        const took = Math.round(performance.now() - started);
+        assert.ok(took < RECOVERY_MS, `after ${took} ms`);
+        assert.equal(storeEvents(fleet).at(-1), "store_recovered");
+      });
+
+      it("clients saw 200 and 503, and nothing else", async () => {
+        isOver = true;
+        await load;
+        assert.deepEqual([...seen].sort(), [200, 503]);
+      });
+    });
+  }
+});

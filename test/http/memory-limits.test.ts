@@ -1,0 +1,215 @@
+// Bodies that are cheap to send and expensive to read are rejected early, and all bodies share a memory budget.
+
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import { after, describe, it } from "node:test";
+import { gzipSync } from "node:zlib";
+import { RequestError } from "../../src/domain/errors.ts";
+import { BodyBudget } from "../../src/http/body.ts";
+import { customerRecord, tankRecord } from "../support/records.ts";
+import { startService } from "../support/service.ts";
+import { until } from "../support/until.ts";
+import { type JsonClient, type JsonResponse, jsonClient, openSocket } from "./client.ts";
+
+const PATH = "/ingest/v1/readings";
+const NDJSON = { "content-type": "application/x-ndjson" };
+/** Nearly the size limit of a body. */
+const BYTES = 8_388_000;
+/** Of CPU time, which does not depend on the load of the machine. Most bodies need a tenth of it. */
+const LIMIT_MS = 500;
+
+const service = await startService({ after });
+await service.store.importCustomers([customerRecord("c1")]);
+await service.store.importTanks([tankRecord("t1", "c1", { assigned_device_id: "d1" })]);
+const key = await service.key({ role: "ingest" });
+const send = jsonClient(service, key);
+const manage = jsonClient(service, await service.key({ role: "manage" }));
+
+async function quickly(call: () => Promise<JsonResponse>, limitMs = LIMIT_MS): Promise<JsonResponse> {
+  const started = process.cpuUsage();
+  const response = await call();
+  const { user, system } = process.cpuUsage(started);
+  const took = (user + system) / 1000;
+  assert.ok(took < limitMs, `it took ${Math.round(took)} ms`);
+  return response;
+}
+
+function sendGzip(body: string, headers: Record<string, string> = {}): Promise<JsonResponse> {
+  const compressed = gzipSync(body, { level: 1 });
+  return quickly(() => send("POST", PATH, compressed, { ...headers, "content-encoding": "gzip" }));
+}
+
+const reasons = ({ body }: JsonResponse) =>
+  (body["results"] as { readonly status: string; readonly reason?: string }[]).map(({ status, reason }) => reason ?? status);
+const array = (entry: string, count: number) => `[${`${entry},`.repeat(count - 1)}${entry}]`;
+
+describe("an expensive body", () => {
+  for (const [name, body, status, code, detail] of [
+    ["opening brackets", "[".repeat(BYTES), 400, "body_invalid", /deeper than 64 levels/],
+    ["nested arrays", `${"[".repeat(BYTES / 2)}${"]".repeat(BYTES / 2)}`, 400, "body_invalid", /deeper than 64 levels/],
+    ["an array of empty objects", array("{}", BYTES / 3), 413, "body_too_large", /at most 10000 readings/],
+    [
+      ...["a payload of empty objects", `{"device_id":"d1","payload":{"a":${array("{}", 2_700_000)}}}`],
+      ...[413, "body_too_large", /at most 524288 values/],
+    ],
+    [
+      "a payload of 700,000 names",
+      `{"device_id":"d1","payload":{${Array.from({ length: 700_000 }, (_, i) => `"${i.toString(36)}":1`).join(",")}}}`,
+      ...[413, "body_too_large", /at most 524288 values/],
+    ],
+  ] as [string, string, number, string, RegExp][]) {
+    it(`is rejected quickly: ${name}`, async () => {
+      const response = await sendGzip(body);
+      assert.deepEqual([response.status, response.body["code"]], [status, code]);
+      assert.match(String(response.body["detail"]), detail);
+    });
+  }
+
+  it("of lines: empty lines are free, deep lines are rejected by themselves, and lines and values have a maximum", async () => {
+    assert.deepEqual(reasons(await sendGzip("\n".repeat(BYTES), NDJSON)), []);
+    const mixed = `\ufeff\r\n \n{"tank_id":"t1","fill_percentage":5}\r\n${"[".repeat(1_000_000)}\n\n  {"a" 1}`;
+    assert.deepEqual(reasons(await sendGzip(mixed, NDJSON)), [
+      "stored",
+      "must not be nested deeper than 64 levels",
+      "line 6 is not JSON: Expected ':' after property name in JSON at position 7",
+    ]);
+    const many = await sendGzip("{}\n".repeat(10_001), NDJSON);
+    assert.deepEqual([many.status, many.body["detail"]], [413, "A body here may have at most 10000 readings."]);
+    const heavy = await sendGzip(`${array("1", 400)}\n`.repeat(9000), NDJSON);
+    assert.deepEqual([heavy.status, heavy.body["detail"]], [413, "A body here may have at most 524288 values."]);
+  });
+
+  it("of 10,000 unknown names gets at most ten suggestions", async () => {
+    const items = Array.from({ length: 10_000 }, (_, i) => `{"fill_percentag${i}":1}`);
+    const rejected = reasons(await sendGzip(`[${items.join(",")}]`));
+    assert.equal(rejected.filter((reason) => reason.includes("Did you mean")).length, 10);
+    assert.equal(rejected.at(-1), 'unknown field "fill_percentag9999"');
+  });
+
+  it("in provisioning gets the first field errors, and how many are shown", async () => {
+    const path = "/manage/v1/provision?dry_run=true";
+    const names = Array.from({ length: 400_000 }, (_, i) => `"xxxxxxxxxx${i.toString(36)}":0`);
+    const body = `{"tanks":[{"shape":{"kind":"upright",${names.join(",")}}}]}`;
+    const response = await quickly(() => manage("POST", path, body), 6 * LIMIT_MS);
+    assert.equal(response.status, 400);
+    assert.ok((response.body["errors"] as unknown[]).length < 100);
+    const many = await manage("POST", path, { customers: Array.from({ length: 2000 }, () => ({ nmae: "x" })) });
+    assert.match(String(many.body["detail"]), /The body has more than 1000 errors: see "errors" for the first 1000\.$/);
+  });
+
+  it("of nested arrays is rejected by every route", async () => {
+    for (const levels of [65, 5000, 100_000]) {
+      const deep = `{"name":${"[".repeat(levels)}${"]".repeat(levels)}}`;
+      for (const [client, method, path, headers] of [
+        [manage, "POST", "/manage/v1/customers", {}],
+        [manage, "POST", "/manage/v1/customers", { "idempotency-key": `k${levels}` }],
+        [manage, "PATCH", "/manage/v1/devices/d1", {}],
+        [manage, "PATCH", "/manage/v1/tanks/t1", {}],
+        [manage, "POST", "/manage/v1/provision", {}],
+        [manage, "POST", "/manage/v1/keys", {}],
+        [send, "POST", "/ingest/v1/chirpstack", {}],
+        [send, "POST", "/ingest/v1/tts", {}],
+      ] as [JsonClient, string, string, Record<string, string>][]) {
+        const { status, body } = await client(method, path, deep, headers);
+        assert.deepEqual([status, body["code"]], [400, "body_invalid"], `${method} ${path}`);
+      }
+    }
+    assert.equal((await manage("GET", "/manage/v1/fleet")).status, 200);
+  });
+});
+
+it("a payload has at most 16 KiB, and is rejected by itself", async () => {
+  const large = { a: Array.from({ length: 100_000 }, () => ({})) };
+  const readings = [
+    { device_id: "d1", payload: large },
+    { tank_id: "t1", created_at: "2026-01-01", fill_percentage: 5 },
+  ];
+  const sent = reasons(await sendGzip(JSON.stringify(readings)));
+  assert.deepEqual(sent, ["payload: must have at most 16384 bytes as JSON, this one has 300007", "stored"]);
+  const payload = { a: "x".repeat(20_000) };
+  for (const [path, body, reason] of [
+    ["chirpstack", { deviceInfo: { devEui: "0101010101010101" }, fPort: 1, object: payload }, /^object: /],
+    [
+      "tts",
+      { end_device_ids: { device_id: "d1" }, uplink_message: { f_port: 1, decoded_payload: payload } },
+      /^uplink_message\.decoded_payload: /,
+    ],
+  ] as const) {
+    const [rejected = ""] = reasons(await send("POST", `/ingest/v1/${path}`, body));
+    assert.match(rejected, reason);
+    assert.match(rejected, /must have at most 16384 bytes/);
+  }
+});
+
+describe("the memory budget of bodies", () => {
+  const MEGABYTE = 1024 * 1024;
+  const SMALL = 65_536;
+
+  it("is shared by requests, and released", () => {
+    const budget = new BodyBudget(10);
+    const [one, other] = [budget.reservation("a"), budget.reservation("b")];
+    one.reserve(6);
+    other.reserve(4);
+    assert.throws(
+      () => one.reserve(1),
+      (error) => error instanceof RequestError && error.code === "overloaded" && error.retryAfter === 1,
+    );
+    other.release();
+    other.release();
+    one.reserve(4);
+    assert.throws(() => other.reserve(1));
+    one.release();
+    other.reserve(10);
+  });
+
+  it("gives a key one body of any size, several bodies a quarter, small ones half", () => {
+    const budget = new BodyBudget(128 * MEGABYTE);
+    budget.reservation("single").reserve(96 * MEGABYTE);
+    assert.throws(() => budget.reservation("single").reserve(MEGABYTE), RequestError);
+    const crowded = new BodyBudget(128 * MEGABYTE);
+    crowded.reservation("many").reserve(30 * MEGABYTE);
+    crowded.reservation("many").reserve(2 * MEGABYTE);
+    assert.throws(() => crowded.reservation("many").reserve(MEGABYTE), RequestError);
+    for (let i = 0; i < 32 * 16; i++) crowded.reservation("many").reserve(SMALL);
+    assert.throws(() => crowded.reservation("many").reserve(SMALL), RequestError);
+    crowded.reservation("other").reserve(30 * MEGABYTE);
+  });
+
+  it("keeps the last eighth for small bodies", () => {
+    const budget = new BodyBudget(128 * MEGABYTE);
+    for (let i = 0; i < 7; i++) budget.reservation(`key ${i}`).reserve(16 * MEGABYTE);
+    const large = budget.reservation("large");
+    large.reserve(SMALL);
+    assert.throws(() => large.reserve(1), RequestError);
+    for (let i = 0; i < 255; i++) budget.reservation("small").reserve(SMALL);
+    assert.throws(() => budget.reservation("another").reserve(SMALL), RequestError);
+  });
+
+  it("rejects further bodies of a key that has used it, not those of others, until it is released", async () => {
+    const body = `[{"tank_id":"x","fill_percentage":1}${" ".repeat(7_000_000)}]`;
+    const other = jsonClient(service, await service.key({ role: "ingest" }));
+    const head = `POST ${PATH} HTTP/1.1\r\nhost: x\r\nx-api-key: ${key}\r\ncontent-type: application/json\r\ncontent-length: 8000000\r\n\r\n`;
+    const unfinished = head + " ".repeat(7_999_000);
+    const holders = await Promise.all(
+      Array.from({ length: 16 }, async () => {
+        const socket = openSocket(service);
+        socket.on("error", () => {});
+        await once(socket, "connect");
+        await new Promise((sent) => socket.write(unfinished, sent));
+        return socket;
+      }),
+    );
+    const rejected = await until(
+      "the budget is used up",
+      async () => {
+        const response = await send("POST", PATH, body);
+        return response.status === 503 ? response : undefined;
+      },
+      30_000,
+    );
+    assert.deepEqual([rejected.body["code"], rejected.headers["retry-after"]], ["overloaded", "1"]);
+    assert.equal((await other("POST", PATH, body)).status, 200);
+    for (const socket of holders) socket.destroy();
+    await until("the budget is released", async () => (await send("POST", PATH, body)).status === 200, 30_000);
+  });
+});

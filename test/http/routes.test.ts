@@ -1,0 +1,307 @@
+// What holds for every route that writes or manages: responses, what the handler receives, roles, the OpenAPI document, and
+// the same routes dispatched without the network.
+
+import assert from "node:assert/strict";
+import { execFile } from "node:child_process";
+import { after, describe, it } from "node:test";
+import { promisify } from "node:util";
+import { createConfig, lintFromString } from "@redocly/openapi-core";
+import { UNRESTRICTED } from "../../src/domain/key.ts";
+import type { Caller } from "../../src/http/auth.ts";
+import { dispatch, type LocalRequest } from "../../src/http/dispatch.ts";
+import { customerRecord } from "../support/records.ts";
+import {
+  contract,
+  expectError,
+  type Operation,
+  operations,
+  type RequestOptions,
+  type Response,
+  request,
+  send,
+} from "./client.ts";
+import { ECHO_ROUTES, type Echoed, MAX_ITEMS, startEcho } from "./services.ts";
+
+const echo = await startEcho({ after });
+const key = await echo.key();
+const [known] = await echo.store.keyList();
+assert.ok(known !== undefined);
+const caller: Caller = { key: known, scope: UNRESTRICTED };
+const THING = { name: "valve", place: { latitude: 47.9 } };
+const VALID = JSON.stringify(THING);
+const JSON_HEADERS = { "content-type": "application/json" };
+
+const ask = (method: string, path: string, options: RequestOptions = {}) =>
+  request(echo, path, { method, key, ...options, headers: { ...JSON_HEADERS, ...options.headers } });
+const patch = (path: string, options: RequestOptions = {}) => ask("PATCH", path, { body: "{}", ...options });
+const echoed = ({ status, text }: Response): Echoed => {
+  assert.ok(status === 200 || status === 201, text);
+  return JSON.parse(text) as Echoed;
+};
+
+describe("a response", () => {
+  it("of 201 has Location and ETag; of 204 no body", async () => {
+    const created = await ask("POST", "/manage/v1/things", { body: VALID });
+    assert.deepEqual([created.status, created.headers.location, created.headers.etag], [201, "/manage/v1/things/1", '"1"']);
+    const { status, text, headers } = await ask("DELETE", "/manage/v1/things/1");
+    assert.deepEqual([status, text, headers["content-type"], headers["content-length"]], [204, "", undefined, undefined]);
+  });
+
+  it("to a GET has an ETag, ignores If-None-Match, and HEAD has the same headers", async () => {
+    const [get, head] = [await ask("GET", "/manage/v1/things/1"), await ask("HEAD", "/manage/v1/things/1")];
+    assert.equal(get.headers.etag, '"1"');
+    const comparable = ({ headers: { date: _, "x-request-id": __, ...rest } }: Response) => rest;
+    assert.deepEqual([head.status, head.text, comparable(head)], [200, "", comparable(get)]);
+    assert.equal((await ask("GET", "/manage/v1/things/1", { headers: { "if-none-match": '"1"' } })).status, 200);
+  });
+
+  it("is never cached", async () => {
+    for (const [method, path, body] of [
+      ["GET", "/manage/v1/things", undefined],
+      ["GET", "/manage/v1/things/1", undefined],
+      ["GET", "/manage/v1/things/first", undefined],
+      ["POST", "/manage/v1/things", VALID],
+      ["POST", "/manage/v1/things", "{"],
+      ["DELETE", "/manage/v1/things/1", undefined],
+      ["POST", "/ingest/v1/things", "[]"],
+      ["PUT", "/ingest/v1/things", "[]"],
+    ] as const) {
+      const { headers } = await ask(method, path, body === undefined ? {} : { body });
+      assert.equal(headers["cache-control"], "no-store", `${method} ${path}`);
+    }
+  });
+
+  it("may be an error of the handler", async () => {
+    for (const [code, status] of [
+      ["tank_unknown", 404],
+      ["state_conflict", 409],
+      ["precondition_failed", 412],
+      ["idempotency_key_reused", 422],
+    ] as const) {
+      expectError(await patch(`/manage/v1/things/${code}`), status, code);
+    }
+  });
+});
+
+describe("a handler receives", () => {
+  it("the id in the path; a fixed segment has precedence", async () => {
+    assert.equal(echoed(await ask("GET", "/manage/v1/things/a%2Fb")).id, "a/b");
+    assert.equal(echoed(await ask("POST", "/manage/v1/things/%C3%BC/restore")).id, "ü");
+    assert.equal(echoed(await patch("/manage/v1/things/x/")).id, "x");
+    assert.equal(echoed(await ask("GET", "/manage/v1/things/first")).id, "the first");
+  });
+
+  it("the key and its customer", async () => {
+    const { key_id, role, customer_id } = echoed(await ask("GET", "/manage/v1/things"));
+    assert.match(key_id, /^key_/);
+    assert.deepEqual([role, customer_id], ["manage", null]);
+    await echo.store.importCustomers([customerRecord("cus_1")]);
+    const scoped = await echo.key({ role: "ingest", customerId: "cus_1" });
+    const sent = echoed(await ask("POST", "/ingest/v1/things", { key: scoped, body: "[]" }));
+    assert.deepEqual([sent.role, sent.customer_id], ["ingest", "cus_1"]);
+  });
+
+  it("the parameters", async () => {
+    assert.equal(echoed(await patch("/manage/v1/things/1?colour=red")).colour, "red");
+    expectError(await patch("/manage/v1/things/1?colour=1"), 400, "parameter_invalid", "colour");
+    expectError(await ask("DELETE", "/manage/v1/things/1?cascade=true"), 400, "parameter_unknown", "cascade");
+    const form = { headers: { "content-type": "application/x-www-form-urlencoded" }, body: "colour=1" };
+    expectError(await ask("DELETE", "/manage/v1/things/1", form), 400, "parameter_invalid", "colour");
+  });
+
+  it("If-Match, if the route has it", async () => {
+    const change = async (ifMatch: string | string[] | undefined) =>
+      echoed(await patch("/manage/v1/things/1", { headers: { "if-match": ifMatch } })).if_match;
+    assert.equal(await change('"1"'), '"1"');
+    assert.equal(await change(['"1"', 'W/"2"']), '"1", W/"2"');
+    assert.equal(await change(undefined), null);
+    assert.equal(echoed(await ask("GET", "/manage/v1/things/1", { headers: { "if-match": "*" } })).if_match, null);
+  });
+
+  it("Idempotency-Key, if the route has it and it is valid", async () => {
+    const create = (name: string | string[] | undefined) =>
+      ask("POST", "/manage/v1/things", { body: VALID, headers: { "idempotency-key": name } });
+    for (const name of ["a", "8e03978e-40d5-43dd-bc93-6894a57f9324", '"quoted"', "with blanks, and commas", "~".repeat(255)]) {
+      assert.equal(echoed(await create(name)).idempotency_key, name);
+    }
+    assert.equal(echoed(await create(undefined)).idempotency_key, null);
+    for (const name of ["", " ", "~".repeat(256), "\u00fc", "a\tb", ["a", "b"], ["a", "a"]]) {
+      expectError(await create(name), 400, "idempotency_key_invalid");
+    }
+    assert.equal(echoed(await patch("/manage/v1/things/1", { headers: { "idempotency-key": "" } })).idempotency_key, null);
+  });
+});
+
+describe("a route", () => {
+  it("requires its role", async () => {
+    for (const [method, path, allowed] of [
+      ["GET", "/manage/v1/things", ["manage"]],
+      ["PATCH", "/manage/v1/things/1", ["manage"]],
+      ["POST", "/ingest/v1/things", ["ingest", "manage"]],
+    ] as const) {
+      for (const role of ["read", "ingest", "manage"] as const) {
+        const body = method === "GET" ? {} : { body: "{}" };
+        const response = await ask(method, path, { key: await echo.key({ role }), ...body });
+        if (allowed.some((one) => one === role)) assert.equal(response.status, 200);
+        else {
+          const { detail } = expectError(response, 403, "role_insufficient");
+          assert.match(detail, new RegExp(`the role "${allowed.join('" or "')}"`));
+        }
+      }
+    }
+    const bearer = { headers: { authorization: `Bearer ${key}` } };
+    expectError(await request(echo, "/manage/v1/things", bearer), 401, "key_missing");
+  });
+
+  it("is logged with its method and the id of the key, without the body", async () => {
+    const id = "look-here";
+    const headers = { ...JSON_HEADERS, "x-request-id": id };
+    await send(echo, "/manage/v1/things/1?colour=red", { method: "PATCH", key, body: '{"secret":"x"}', headers });
+    const found = echo.events.find((event) => event.kind === "request_completed" && event.requestId === id);
+    assert.ok(found?.kind === "request_completed");
+    assert.deepEqual([found.method, found.route, found.status], ["PATCH", "/manage/v1/things/:id", 200]);
+    assert.match(found.keyId ?? "", /^key_/);
+    assert.ok(!JSON.stringify(found).includes("secret"));
+  });
+});
+
+describe("the OpenAPI document of writes", async () => {
+  const { document, validator } = await contract(echo);
+  const operation = (name: string): Operation => {
+    const found = operations(document).find(({ operationId }) => operationId === name);
+    assert.ok(found !== undefined, name);
+    return found;
+  };
+
+  it("has every method of every path, and passes a strict linter", async () => {
+    assert.deepEqual(Object.keys(document.paths["/manage/v1/things/{id}"] ?? {}), ["get", "patch", "delete"]);
+    assert.equal(operations(document).length, ECHO_ROUTES.length);
+    const { text } = await send(echo, "/openapi.json");
+    // A fixed segment beside an id is intended here.
+    const rules = { "no-unused-components": "off", "no-ambiguous-paths": "off" } as const;
+    const config = await createConfig({ extends: ["recommended-strict"], rules });
+    const problems = await lintFromString({ source: text, absoluteRef: "openapi.json", config });
+    assert.deepEqual(
+      problems.map(({ ruleId, message }) => `${ruleId}: ${message}`),
+      [],
+    );
+  });
+
+  it("has the statuses and headers of each response", () => {
+    const successes = (name: string) =>
+      Object.entries(operation(name).responses)
+        .filter(([status]) => status < "400")
+        .map(([status, { headers = {} }]) => [status, ...Object.keys(headers)]);
+    assert.deepEqual(successes("createThing"), [["201", "X-Request-Id", "ETag", "Location"]]);
+    assert.deepEqual(
+      successes("changeThing").map(([status]) => status),
+      ["200", "201"],
+    );
+    assert.deepEqual(successes("retrieveThing"), [["200", "X-Request-Id", "ETag"]]);
+    assert.deepEqual(successes("listThings"), [["200", "X-Request-Id"]]);
+    assert.equal(operation("deleteThing").responses["204"]?.content, undefined);
+  });
+
+  it("has the request headers of each route, and their errors", () => {
+    const names = (name: string) => operation(name).parameters.map(({ in: place, name: one }) => `${place} ${one}`);
+    assert.deepEqual(names("createThing"), ["header Idempotency-Key"]);
+    assert.deepEqual(names("changeThing"), ["path id", "query colour", "header If-Match"]);
+    assert.ok(operation("createThing").responses["422"] !== undefined);
+    assert.ok(operation("changeThing").responses["412"] !== undefined);
+    assert.equal(operation("listThings").responses["412"], undefined);
+  });
+
+  it("has request bodies with valid examples, and the maximum number of readings", () => {
+    const types = (name: string) => Object.keys(operation(name).requestBody?.content ?? {});
+    assert.deepEqual(types("changeThing"), ["application/merge-patch+json", "application/json"]);
+    assert.deepEqual(types("sendThings"), ["application/json", "application/x-ndjson"]);
+    const required = ["noteThing", "createThing", "restoreThing"].map((name) => operation(name).requestBody?.required);
+    assert.deepEqual(required, [false, true, undefined]);
+    for (const { operationId, requestBody } of operations(document)) {
+      for (const { schema, examples = {} } of Object.values(requestBody?.content ?? {})) {
+        assert.ok(Object.keys(examples).length > 0, operationId);
+        for (const { value } of Object.values(examples)) {
+          const validate = validator(schema);
+          assert.ok(validate(value), `${operationId}: ${JSON.stringify(validate.errors)}`);
+        }
+      }
+    }
+    const schema = operation("sendThings").requestBody?.content["application/json"]?.schema;
+    assert.equal((schema as { anyOf: { maxItems?: number }[] }).anyOf[1]?.maxItems, MAX_ITEMS);
+  });
+});
+
+describe("a request dispatched without the network", () => {
+  const { reads, metrics, services } = echo.parts;
+  const environment = { reads, metrics, services, caller };
+
+  async function overHttp({ method, path, query, body, headers = {} }: LocalRequest) {
+    const response = await send(echo, query === undefined ? path : `${path}?${query}`, {
+      method,
+      key,
+      headers: {
+        "content-type": body === undefined ? undefined : "application/json",
+        "idempotency-key": headers.idempotencyKey,
+        "if-match": headers.ifMatch,
+      },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    });
+    const { status, text } = response;
+    const { location, etag, "x-request-id": id } = response.headers;
+    return { status, body: text === "" ? undefined : JSON.parse(text.replace(String(id), "local")), location, etag };
+  }
+
+  it("gets the same result as over HTTP", async () => {
+    const requests: readonly LocalRequest[] = [
+      { method: "GET", path: "/manage/v1/things" },
+      { method: "GET", path: "/manage/v1/things", query: "colour=red" },
+      { method: "GET", path: "/manage/v1/things", query: "colour=1" },
+      { method: "GET", path: "/manage/v1/things", query: "color=red" },
+      { method: "GET", path: "/manage/v1/things/a%2Fb%20c" },
+      { method: "GET", path: "/manage/v1/things/first/" },
+      { method: "GET", path: "/manage/v1/things/%zz" },
+      { method: "GET", path: "/manage/v1/nothing" },
+      { method: "POST", path: "/manage/v1/things", body: THING, headers: { idempotencyKey: "once" } },
+      { method: "POST", path: "/manage/v1/things", body: THING, headers: { idempotencyKey: "~".repeat(256) } },
+      { method: "POST", path: "/manage/v1/things", body: { naem: 1 } },
+      { method: "POST", path: "/manage/v1/things" },
+      { method: "PATCH", path: "/manage/v1/things/1", body: { name: null }, headers: { ifMatch: '"1"' } },
+      { method: "PATCH", path: "/manage/v1/things/state_conflict", body: {} },
+      { method: "DELETE", path: "/manage/v1/things/1" },
+      { method: "POST", path: "/manage/v1/things/1/restore" },
+      { method: "PUT", path: "/manage/v1/things/1/note" },
+      { method: "POST", path: "/ingest/v1/things", body: [{ a: 1 }, 2] },
+      { method: "POST", path: "/ingest/v1/things", body: { a: 1 } },
+      { method: "POST", path: "/ingest/v1/things", body: 1 },
+      { method: "POST", path: "/ingest/v1/things", body: Array.from({ length: 101 }, () => 1) },
+    ];
+    for (const local of requests) {
+      const { status, body, headers } = await dispatch(ECHO_ROUTES, environment, local);
+      const result = { status, body, location: headers["location"], etag: headers["etag"] };
+      assert.deepEqual(result, await overHttp(local), JSON.stringify(local));
+    }
+    const { status, body } = await dispatch(ECHO_ROUTES, environment, { method: "PUT", path: "/manage/v1/things" });
+    assert.equal(status, 405);
+    assert.match((body as { detail: string }).detail, /supports GET and POST\.$/, "there is no HEAD here");
+  });
+
+  it("throws internal errors", async () => {
+    const [route] = ECHO_ROUTES;
+    assert.ok(route !== undefined);
+    const broken = { ...route, handle: () => Promise.reject(new Error("a bug")) };
+    await assert.rejects(dispatch([broken], environment, { method: "GET", path: route.path }), /a bug/);
+  });
+
+  it("loads no framework", async () => {
+    const url = (file: string) => JSON.stringify(new URL(`../../src/http/${file}`, import.meta.url).href);
+    const script = `import { registerHooks } from "node:module"; const seen = [];
+      registerHooks({ resolve: (name, context, next) => { const found = next(name, context); seen.push(found.url); return found; } });
+      await import(${url("dispatch.ts")}); await import(${url("routes.ts")});
+      console.log(JSON.stringify(seen));`;
+    const { stdout } = await promisify(execFile)(process.execPath, ["--input-type=module", "-e", script]);
+    const loaded = JSON.parse(stdout) as string[];
+    assert.ok(loaded.some((name) => name.endsWith("/http/routes.ts")));
+    const libraries = loaded.filter((name) => name.includes("node_modules") || name.includes("fastify"));
+    assert.deepEqual(libraries, []);
+  });
+});
