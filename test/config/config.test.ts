@@ -1,23 +1,23 @@
 import assert from "node:assert/strict";
-import { mkdirSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import test from "node:test";
-import { type Config, type Given, readConfig, readEnvFile } from "../../src/config.ts";
+import { type Config, ENTRIES, type Given, readConfig, readEnvFile } from "../../src/config.ts";
 import { UserError } from "../../src/domain/errors.ts";
 import { temporaryFolder } from "../support/service.ts";
 
 const fromEnvironment = (environment: Given): Config => readConfig({}, environment, {});
 
-function complaintOf(read: () => unknown): string {
+function errorOf(read: () => unknown): string {
   try {
     read();
   } catch (error) {
     assert.ok(error instanceof UserError, String(error));
     assert.equal(error.exitCode, 2);
-    assert.doesNotMatch(error.message, /[\n\r]/, "a complaint is one line");
+    assert.doesNotMatch(error.message, /[\n\r]/, "one line");
     return error.message;
   }
-  return "no complaint";
+  return "no error";
 }
 
 test("an empty environment works", () => {
@@ -42,7 +42,7 @@ test("an empty environment works", () => {
   });
 });
 
-test("a flag beats the environment, which beats .env", () => {
+test("a flag overrides the environment, which overrides .env", () => {
   const [flag, environment, file] = [{ PORT: "1" }, { PORT: "2" }, { PORT: "3" }];
   assert.equal(readConfig(flag, environment, file).port, 1);
   assert.equal(readConfig({}, environment, file).port, 2);
@@ -52,20 +52,20 @@ test("a flag beats the environment, which beats .env", () => {
   assert.deepEqual([mixed.host, mixed.port, mixed.logLevel], ["::1", 2, "warn"]);
 });
 
-test("a variable that is set to nothing is as if it were not set, a flag is not", () => {
+test("an empty variable counts as not set, an empty flag does not", () => {
   assert.equal(readConfig({}, { PORT: "" }, { PORT: "3" }).port, 3);
   assert.equal(readConfig({}, { PORT: "" }, { PORT: "" }).port, 8080);
   assert.match(
-    complaintOf(() => readConfig({ PORT: "" }, {}, {})),
+    errorOf(() => readConfig({ PORT: "" }, {}, {})),
     /^--port must be .*, not ""$/,
   );
 });
 
-test("what is read cannot be changed", () => {
+test("the configuration is frozen", () => {
   assert.ok(Object.isFrozen(fromEnvironment({})));
 });
 
-test("good values of each entry", () => {
+test("valid values of each entry", () => {
   const cases: [Given, Partial<Config>][] = [
     [{ DATABASE_URL: "sqlite:/var/lib/tanks.db" }, { databaseUrl: "sqlite:/var/lib/tanks.db" }],
     [{ PORT: "0" }, { port: 0 }],
@@ -101,54 +101,46 @@ const BAD: Readonly<Record<string, readonly string[]>> = {
   TRUST_PROXY: ["yes", "1.2.3.4,", "10.0.0.0/8;::1", "loop back", "-1"],
 };
 
-test("a bad value is one line that names the entry, says what it must be, and shows it", () => {
+test("an invalid value is one line that names the entry, says what it must be, and shows it", () => {
   for (const [name, values] of Object.entries(BAD)) {
     for (const value of values) {
-      const said = complaintOf(() => fromEnvironment({ [name]: value }));
-      assert.match(said, new RegExp(`^${name} must be .+, not "`), said);
-      assert.ok(said.endsWith(`not ${JSON.stringify(value)}`), said);
+      const message = errorOf(() => fromEnvironment({ [name]: value }));
+      assert.match(message, new RegExp(`^${name} must be .+, not "`), message);
+      assert.ok(message.endsWith(`not ${JSON.stringify(value)}`), message);
+      assert.doesNotMatch(message, /[.?!],/, "a sentence");
       assert.equal(
-        complaintOf(() => readConfig({}, {}, { [name]: value })),
-        said,
+        errorOf(() => readConfig({}, {}, { [name]: value })),
+        message,
       );
-      const flagged = complaintOf(() => readConfig({ [name]: value }, {}, {}));
-      assert.equal(flagged, said.replace(name, `--${name.toLowerCase()}`));
+      const flagged = errorOf(() => readConfig({ [name]: value }, {}, {}));
+      assert.equal(flagged, message.replace(name, `--${name.toLowerCase()}`));
     }
   }
 });
 
-test("what is wrong with a secret is told without it", () => {
+test("an error in a secret is reported without it", () => {
   for (const [name, value] of [
     ["TANK_MONITOR_KEY", "tm_0123456789abcdefghijABCDEFGHIJ012345"],
     ["MQTT_URL", "http://user:hush@broker"],
     ["DATABASE_REPLICA_URL", "mysql://user:hush@host"],
   ] as const) {
-    const said = complaintOf(() => fromEnvironment({ [name]: value }));
-    assert.match(said, new RegExp(`^${name} must be `));
-    assert.doesNotMatch(said, /0123456789|hush/);
+    const message = errorOf(() => fromEnvironment({ [name]: value }));
+    assert.match(message, new RegExp(`^${name} must be `));
+    assert.doesNotMatch(message, /0123456789|hush/);
   }
 });
 
-test("a complaint reads as a sentence", () => {
-  for (const [name, values] of Object.entries(BAD)) {
-    for (const value of values) {
-      const said = complaintOf(() => fromEnvironment({ [name]: value }));
-      assert.doesNotMatch(said, /[.?!],/, said);
-    }
-  }
-});
-
-test("an address that is none is refused here, not when the server starts", () => {
+test("an invalid address is rejected before the server starts", () => {
   for (const TRUST_PROXY of ["999.1.1.1", "10.0.0.0/99", ":::", "abc", ".", "::1/200"]) {
     assert.match(
-      complaintOf(() => fromEnvironment({ TRUST_PROXY })),
+      errorOf(() => fromEnvironment({ TRUST_PROXY })),
       /^TRUST_PROXY must be /,
       TRUST_PROXY,
     );
   }
 });
 
-test("the .env file is read where there is one", (t) => {
+test("the .env file is read if there is one", (t) => {
   const folder = temporaryFolder(t);
   const file = join(folder, ".env");
   assert.deepEqual(readEnvFile(file), {});
@@ -164,4 +156,40 @@ test("a .env that cannot be read is one clear line", (t) => {
     () => readEnvFile(file),
     (error) => error instanceof UserError && /\.env cannot be read: [^\n]+$/.test(error.message),
   );
+});
+
+// docs/configuration.md
+
+const page = readFileSync(new URL("../../docs/configuration.md", import.meta.url), "utf8");
+/** Read by simulate only. */
+const SIMULATE_ONLY = "TANK_MONITOR_MANAGE_KEY";
+
+/** The rows of the page's tables whose first cell is the name of a variable. */
+const rows = page
+  .split("\n")
+  .filter((line) => line.startsWith("|"))
+  .map((line) =>
+    line
+      .split("|")
+      .slice(1, -1)
+      .map((cell) => cell.trim()),
+  )
+  .flatMap(([first = "", ...rest]) => (/^`[A-Z][A-Z0-9_]*`$/.test(first) ? [{ name: first.slice(1, -1), rest }] : []));
+
+test("every entry of the configuration is described, once, and nothing else is", () => {
+  assert.deepEqual(rows.map(({ name }) => name).toSorted(), Object.keys(ENTRIES).toSorted());
+});
+
+test("the page names no variable that does not exist", () => {
+  const named = [...page.matchAll(/`([A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+)`/g)].map(([, name = ""]) => name);
+  assert.ok(named.length > 0);
+  for (const name of named) assert.ok(Object.hasOwn(ENTRIES, name) || name === SIMULATE_ONLY, name);
+});
+
+test("the page has the default of each entry", () => {
+  for (const { name, rest } of rows) {
+    const { fallback } = ENTRIES[name as keyof typeof ENTRIES] ?? {};
+    const words = fallback === null || Array.isArray(fallback) ? "none" : `\`${fallback}\``;
+    assert.ok(rest.includes(words), `${name}: no cell of its row is ${words}`);
+  }
 });

@@ -8,10 +8,10 @@ import { customer, NEW_YEAR, tank } from "../store/conformance/objects.ts";
 const live = customer("a", { phone: "1" });
 const tankOf = (fields: Parameters<typeof tank>[2] = {}) => ({ tank: tank("one", "a", fields), deleted: false });
 
-test("what is made is told with all that it has, and without what is empty", () => {
-  const [deed, ...others] = auditCustomers([{ id: "a", before: undefined, after: { customer: live, deleted: false } }]);
+test("a creation has all fields that are set", () => {
+  const [entry, ...others] = auditCustomers([{ id: "a", before: undefined, after: { customer: live, deleted: false } }]);
   assert.equal(others.length, 0);
-  assert.deepEqual(deed, {
+  assert.deepEqual(entry, {
     object: "customer",
     id: "a",
     action: "created",
@@ -24,7 +24,7 @@ test("what is made is told with all that it has, and without what is empty", () 
   });
 });
 
-test("a change tells the fields that differ, from what to what, and nothing else", () => {
+test("a change has the fields that differ, with both values", () => {
   const after = { ...live, name: "New", phone: null, updated_at: NEW_YEAR + 5 };
   const changes = [{ id: "a", before: { customer: live, deleted: false }, after: { customer: after, deleted: false } }];
   assert.deepEqual(auditCustomers(changes), [
@@ -37,7 +37,7 @@ test("a change tells the fields that differ, from what to what, and nothing else
   ]);
 });
 
-test("who was seen when, and what is derived, is no deed", () => {
+test("last_seen_at and updated_at alone are no change", () => {
   const after = { ...live, last_seen_at: 5, updated_at: NEW_YEAR + 1 };
   assert.deepEqual(
     auditCustomers([{ id: "a", before: { customer: live, deleted: false }, after: { customer: after, deleted: false } }]),
@@ -45,7 +45,7 @@ test("who was seen when, and what is derived, is no deed", () => {
   );
 });
 
-test("a place is told field by field", () => {
+test("a location is compared by field", () => {
   const before = tankOf({ location: { ...NO_LOCATION, city: "Ulm", street: "Lindenweg" } });
   const after = tankOf({ location: { ...NO_LOCATION, city: "Bonn", street: "Lindenweg", latitude: 50.7 } });
   assert.deepEqual(auditTanks([{ id: "one", before, after }])[0]?.changes, {
@@ -54,7 +54,7 @@ test("a place is told field by field", () => {
   });
 });
 
-test("deletions and returns are told as such, with what changed along with them", () => {
+test("deletion and restoration are actions of their own, with the fields that changed", () => {
   const gone = { ...tankOf(), deleted: true };
   assert.deepEqual(auditTanks([{ id: "one", before: tankOf(), after: gone }]), [
     { object: "tank", id: "one", action: "deleted", changes: {} },

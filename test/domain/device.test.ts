@@ -28,8 +28,8 @@ test("an EUI-64 is the same device in either case; any other id is as it is writ
   for (const id of others) assert.equal(deviceKey(id), id);
 });
 
-/** What was told, step by step, as a store keeps it. */
-function kept(words: readonly Word[]): { readonly device: Device; readonly past: readonly DeviceAssignment[] } {
+/** The device and its former tanks after these moves. */
+function afterMoves(words: readonly Word[]): { readonly device: Device; readonly past: readonly DeviceAssignment[] } {
   let device = unknownDevice("d");
   const past: DeviceAssignment[] = [];
   for (const { at, tank } of words) {
@@ -42,7 +42,7 @@ function kept(words: readonly Word[]): { readonly device: Device; readonly past:
 
 const tank = fc.constantFrom("A", "B", "C", null);
 const START = 100;
-/** A clock that goes on, or stands still. */
+/** The clock advances or stands still. */
 const words = fc.array(fc.record({ after: fc.integer({ min: 0, max: 4 }), tank }), { maxLength: 12 }).map((steps) => {
   let at = START;
   return steps.map(({ after, tank: named }): Word => {
@@ -51,43 +51,43 @@ const words = fc.array(fc.record({ after: fc.integer({ min: 0, max: 4 }), tank }
   });
 });
 
-test("which tank a device had at an instant is what was told of it, told step by step or all at once", () => {
+test("tankAt gives the tank of a device at any instant", () => {
   fc.assert(
-    fc.property(words, (told) => {
-      const { device, past } = kept(told);
-      for (let at = START - 1; at <= START + 50; at++) assert.equal(tankAt(device, past, at), tankThen(told, at), `at ${at}`);
-      for (const at of [EARLIEST, 0, Number.MAX_SAFE_INTEGER]) assert.equal(tankAt(device, past, at), tankThen(told, at));
+    fc.property(words, (moves) => {
+      const { device, past } = afterMoves(moves);
+      for (let at = START - 1; at <= START + 50; at++) assert.equal(tankAt(device, past, at), tankThen(moves, at), `at ${at}`);
+      for (const at of [EARLIEST, 0, Number.MAX_SAFE_INTEGER]) assert.equal(tankAt(device, past, at), tankThen(moves, at));
     }),
     { numRuns: 2000 },
   );
 });
 
-test("a clock that goes back loses no service, and the last word counts from now on", () => {
+test("with a clock that goes back no assignment is lost, and the last move holds", () => {
   const anyWords = fc.array(fc.record({ at: fc.integer({ min: 0, max: 20 }), tank }), { maxLength: 12 });
   fc.assert(
-    fc.property(anyWords, (told) => {
-      const { device, past } = kept(told);
+    fc.property(anyWords, (moves) => {
+      const { device, past } = afterMoves(moves);
       const untils = past.map(({ until }) => until);
       assert.deepEqual(
         untils,
         [...new Set(untils)].toSorted((a, b) => a - b),
-        "each service ends after the one before it",
+        "each assignment ends after the one before it",
       );
       assert.ok((untils.at(-1) ?? EARLIEST) <= device.since);
-      assert.equal(device.tank_id, told.at(-1)?.tank ?? null);
-      assert.equal(tankAt(device, past, 20), told.at(-1)?.tank ?? null);
+      assert.equal(device.tank_id, moves.at(-1)?.tank ?? null);
+      assert.equal(tankAt(device, past, 20), moves.at(-1)?.tank ?? null);
     }),
     { numRuns: 1000 },
   );
 });
 
-test("a device that was never anywhere else has always been where it is", () => {
-  const { device, past } = kept([{ at: 5, tank: "A" }]);
+test("the first assignment covers all earlier instants", () => {
+  const { device, past } = afterMoves([{ at: 5, tank: "A" }]);
   assert.deepEqual([device, past], [{ id: "d", tank_id: "A", since: EARLIEST, profile: null }, []]);
 });
 
 test("the instant of a move belongs to the new tank", () => {
-  const { device, past } = kept([
+  const { device, past } = afterMoves([
     { at: 5, tank: "A" },
     { at: 9, tank: "B" },
   ]);

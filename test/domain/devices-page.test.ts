@@ -1,4 +1,4 @@
-// What docs/devices.md shows is what the code takes.
+// docs/devices.md
 
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
@@ -12,7 +12,7 @@ const page = readFileSync(new URL("../../docs/devices.md", import.meta.url), "ut
 const blocks = (text: string, kind: string): unknown[] =>
   [...text.matchAll(new RegExp(`\`\`\`json ${kind}\n(.*?)\`\`\``, "gs"))].map(([, json]) => JSON.parse(json ?? ""));
 
-test("every shape and profile on the page of devices is without fault", () => {
+test("every shape and profile in docs/devices.md is valid", () => {
   const shapes = blocks(page, "shape");
   assert.equal(shapes.length, 3);
   for (const shape of shapes) assert.deepEqual(errorsInShape(shape), []);
@@ -21,7 +21,7 @@ test("every shape and profile on the page of devices is without fault", () => {
   for (const profile of profiles) assert.deepEqual(errorsInProfile(profile), []);
 });
 
-test("every profile that comes with the software has a section there, with a payload that it reads", () => {
+test("every built-in profile has a section in docs/devices.md, with a payload that it reads", () => {
   const sections = page.split(/^### /m).slice(1);
   assert.deepEqual(
     sections.map((section) => section.split("\n")[0]),
@@ -35,7 +35,7 @@ test("every profile that comes with the software has a section there, with a pay
   }
 });
 
-test("the table of fills there is the one that is computed", () => {
+test("the table of fills in docs/devices.md is correct", () => {
   const rows = [...page.matchAll(/^\| (height|flat heads|elliptical heads)[^|]* \|(.*)\|$/gm)].map(([, , cells]) =>
     (cells ?? "").split("|").map((cell) => cell.trim()),
   );

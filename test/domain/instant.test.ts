@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import test from "node:test";
 import fc from "fast-check";
 import { formatInstant, formatInstantOrNull, parseInstant } from "../../src/domain/instant.ts";
-import { dateTimes, naiveInstant } from "./naive-instant.ts";
+import { dateTimes, expectedInstant } from "./datetimes.ts";
 
 const FIRST = Date.parse("0000-01-01T00:00:00.000Z");
 const LAST = Date.parse("9999-12-31T23:59:59.999Z");
@@ -13,7 +13,7 @@ const at = (text: string) => {
   return parsed === undefined ? undefined : [formatInstant(parsed.instant), parsed.finer];
 };
 
-test("an instant is answered in milliseconds and UTC", () => {
+test("an instant is formatted in milliseconds and UTC", () => {
   assert.equal(formatInstant(Date.parse("2026-11-14T09:30:00Z")), "2026-11-14T09:30:00.000Z");
   assert.equal(formatInstant(-1), "1969-12-31T23:59:59.999Z");
   assert.equal(formatInstant(FIRST), "0000-01-01T00:00:00.000Z");
@@ -34,14 +34,14 @@ test("any instant of the calendar is formatted as Date and Temporal do, and read
   );
 });
 
-test("more different days than are remembered are still formatted right", () => {
+test("more days than are cached are still formatted correctly", () => {
   for (let day = 0; day < 45_000; day++) {
     const instant = FIRST + day * 81 * 86_400_000 + day;
     assert.equal(formatInstant(instant), new Date(instant).toISOString());
   }
 });
 
-test("the forms that are taken", () => {
+test("accepted forms", () => {
   const forms: [string, string, boolean][] = [
     ["2026-11-14T09:30:00Z", "2026-11-14T09:30:00.000Z", false],
     ["2026-11-14t09:30:00z", "2026-11-14T09:30:00.000Z", false],
@@ -66,103 +66,46 @@ test("the forms that are taken", () => {
   for (const [text, instant, finer] of forms) assert.deepEqual(at(text), [instant, finer], text);
 });
 
-test("everything else is refused", () => {
+test("everything else is rejected", () => {
   const others = [
-    "",
-    " ",
-    "now",
-    "2026",
-    "2026-11",
-    "2026-1-1",
-    "26-11-14",
-    "20261114",
-    "2026-11-14T",
-    "2026-11-14Z",
-    "2026-11-14+02:00",
-    "2026-11-14T09",
-    "2026-11-14T09:30",
-    "2026-11-14T09:30Z",
-    "2026-11-14T093000Z",
-    "2026-11-14 09:30:00Z",
-    "2026-11-14T09:30:00.Z",
-    "2026-11-14T09:30:00,5Z",
-    "2026-11-14T09:30:00+02",
-    "2026-11-14T09:30:00+0200",
-    "2026-11-14T09:30:00+24:00",
-    "2026-11-14T09:30:00+02:60",
-    "2026-11-14T09:30:00  02:00",
-    "2026-11-14T09:30:00\u221202:00",
-    "2026-11-14T09:30:00[UTC]",
-    "2026-11-14T09:30:00Z[Europe/Berlin]",
-    "2026-11-14T09:30:60Z",
-    "2016-12-31T23:59:60Z",
-    "2026-11-14T24:00:00Z",
-    "2026-11-14T09:60:00Z",
-    "2026-00-10",
-    "2026-13-10",
-    "2026-11-00",
-    "2026-11-31",
-    "2026-02-29",
-    "1900-02-29",
-    "+002026-11-14",
-    "-0001-01-01",
-    "10000-01-01",
-    "0000-01-01T00:00:00+00:01",
-    "9999-12-31T23:59:59-00:01",
-    " 2026-11-14",
-    "2026-11-14 ",
-    "2026-11-14\n",
-    "2026-11-14T09:30:00Z\n",
-    "２０２６-11-14",
-    "1763112600",
-    "1763112600000",
+    ...["", " ", "now", "2026", "2026-11", "2026-1-1", "26-11-14", "20261114", "2026-11-14T", "2026-11-14Z"],
+    ...["2026-11-14+02:00", "2026-11-14T09", "2026-11-14T09:30", "2026-11-14T09:30Z", "2026-11-14T093000Z"],
+    ...["2026-11-14 09:30:00Z", "2026-11-14T09:30:00.Z", "2026-11-14T09:30:00,5Z", "2026-11-14T09:30:00+02"],
+    ...["2026-11-14T09:30:00+0200", "2026-11-14T09:30:00+24:00", "2026-11-14T09:30:00+02:60"],
+    ...["2026-11-14T09:30:00  02:00", "2026-11-14T09:30:00\u221202:00", "2026-11-14T09:30:00[UTC]"],
+    ...["2026-11-14T09:30:00Z[Europe/Berlin]", "2026-11-14T09:30:60Z", "2016-12-31T23:59:60Z"],
+    ...["2026-11-14T24:00:00Z", "2026-11-14T09:60:00Z", "2026-00-10", "2026-13-10", "2026-11-00", "2026-11-31"],
+    ...["2026-02-29", "1900-02-29", "+002026-11-14", "-0001-01-01", "10000-01-01", "0000-01-01T00:00:00+00:01"],
+    ...["9999-12-31T23:59:59-00:01", " 2026-11-14", "2026-11-14 ", "2026-11-14\n", "2026-11-14T09:30:00Z\n"],
+    ...["２０２６-11-14", "1763112600", "1763112600000"],
   ];
   for (const text of others) assert.equal(parseInstant(text), undefined, JSON.stringify(text));
 });
 
-test("any RFC 3339 text, with any offset and fraction, says what a naive reading of it says", () => {
-  let taken = 0;
+test("any datetime, with any offset and fraction, is read as Temporal reads it", () => {
+  let accepted = 0;
   fc.assert(
     fc.property(dateTimes, (text) => {
-      const expected = naiveInstant(text);
-      assert.deepEqual(parseInstant(text), expected);
-      if (expected !== undefined) taken++;
+      assert.deepEqual(parseInstant(text), expectedInstant(text));
+      if (expectedInstant(text) !== undefined) accepted++;
     }),
     { numRuns: 5000 },
   );
-  assert.ok(taken > 1500, `only ${taken} of the texts were datetimes`);
+  assert.ok(accepted > 1500, `only ${accepted} of the texts were datetimes`);
 });
 
-test("Temporal agrees on every text with an offset that both take", () => {
-  fc.assert(
-    fc.property(dateTimes, (text) => {
-      const [parsed, digits] = [parseInstant(text), /\.(\d+)/.exec(text)?.[1]?.length ?? 0];
-      if (parsed === undefined || digits > 9 || !/[zZ]$|[+-]\d\d:\d\d$/.test(text) || !/[tT]/.test(text)) return;
-      const there = Temporal.Instant.from(text.toUpperCase());
-      assert.equal(parsed.instant, there.epochMilliseconds);
-      assert.equal(parsed.finer, there.epochNanoseconds !== BigInt(parsed.instant) * 1_000_000n);
-    }),
-    { numRuns: 3000 },
-  );
-});
-
-test("a text with one character changed, added or lost is read as a naive reader reads it", () => {
+test("so is a text with one character changed, added or lost, and any other text", () => {
   const mutated = fc
     .tuple(dateTimes, fc.nat(), fc.constantFrom("", ..."0123456789-+:.TZtz ,/\n\u0660é"), fc.constantFrom(0, 1))
-    .map(([text, place, character, lost]) => {
-      const index = place % (text.length + 1);
-      return text.slice(0, index) + character + text.slice(index + lost);
+    .map(([text, position, character, removed]) => {
+      const index = position % (text.length + 1);
+      return text.slice(0, index) + character + text.slice(index + removed);
     });
+  const any = fc.string({ unit: fc.nat({ max: 0xffff }).map((unit) => String.fromCharCode(unit)), maxLength: 200 });
   fc.assert(
-    fc.property(mutated, (text) => assert.deepEqual(parseInstant(text), naiveInstant(text))),
+    fc.property(fc.oneof({ weight: 9, arbitrary: mutated }, { weight: 1, arbitrary: any }), (text) =>
+      assert.deepEqual(parseInstant(text), expectedInstant(text)),
+    ),
     { numRuns: 5000 },
-  );
-});
-
-test("no text makes it throw", () => {
-  fc.assert(
-    fc.property(fc.string({ unit: fc.nat({ max: 0xffff }).map((unit) => String.fromCharCode(unit)), maxLength: 200 }), (text) => {
-      assert.deepEqual(parseInstant(text), naiveInstant(text));
-    }),
   );
 });

@@ -15,7 +15,7 @@ const LEVEL = profileOf({ value: "level", measures: "level", unit: "cm" });
 const PERCENT = profileOf({ value: "fill", measures: "percent" });
 const VOLUME = profileOf({ value: "volume", measures: "volume", unit: "liters" });
 
-test("without a profile, a number named fill_percentage is the fill as it is", () => {
+test("without a profile, a number named fill_percentage is the fill", () => {
   for (const fill of [0, 63.4, 100, 12.3456789012345, 5e-324]) {
     assert.deepEqual(interpret({ fill_percentage: fill, other: "x" }, null, BARE), { fill });
   }
@@ -23,7 +23,7 @@ test("without a profile, a number named fill_percentage is the fill as it is", (
   assert.ok("fill" in empty && Object.is(empty.fill, 0));
 });
 
-test("without a profile, a fill outside 0 to 100, or a text, is refused", () => {
+test("without a profile, a fill outside 0 to 100, or a text, is rejected", () => {
   const cases: [unknown, string][] = [
     [-0.1, "-0.1 is outside 0 to 100"],
     [100.00001, "100.00001 is outside 0 to 100"],
@@ -36,7 +36,7 @@ test("without a profile, a fill outside 0 to 100, or a text, is refused", () => 
   }
 });
 
-test("without a profile, everything else waits for one", () => {
+test("without a profile, everything else stays pending", () => {
   const others: unknown[] = [
     {},
     { distance: 30 },
@@ -66,13 +66,13 @@ test("a distance, a level, a percentage and a volume become a fill", () => {
   assert.deepEqual(interpret({ volume: 675 }, VOLUME, BARE), { fill: 25 });
 });
 
-test("a value that is not there is refused by its path, never read as 0", () => {
+test("a missing value is rejected with its path, never read as 0", () => {
   for (const payload of [{}, { distances: 5 }, null, undefined, [], 5, "distance", Object.create({ distance: 5 })]) {
     assert.deepEqual(interpret(payload, DISTANCE, UPRIGHT), { rejected: "distance: is missing from the payload" });
   }
 });
 
-test("a value that is no number is refused, and shown shortly", () => {
+test("a value that is not a number is rejected, and quoted short", () => {
   const cases: [unknown, string][] = [
     ["Invalid Reading", 'must be a number, not the string "Invalid Reading"'],
     ["1250", 'must be a number, not the string "1250"'],
@@ -115,7 +115,7 @@ test("a path leads through objects and lists, along their own properties alone",
   for (const [path, payload] of dead) assert.deepEqual(at(path, payload), { rejected: `${path}: is missing from the payload` });
 });
 
-test("a sensor's mark, a failed check and a sign of another frame are refused", () => {
+test("error values, failed checks and other frames are rejected", () => {
   const profile = profileOf({
     ...DISTANCE,
     invalid: [65535, 0],
@@ -139,7 +139,7 @@ test("a sensor's mark, a failed check and a sign of another frame are refused", 
   }
 });
 
-test("what the tank does not tell yet is waited for", () => {
+test("a reading stays pending until the tank has the shape it needs", () => {
   const blind = tank({ kind: "upright", height: 2.1, unit: "m" });
   assert.deepEqual(interpret({ distance: 1250 }, DISTANCE, BARE), { pending: "the tank has no shape" });
   assert.deepEqual(interpret({ level: 105 }, LEVEL, BARE), { pending: "the tank has no shape" });
@@ -149,7 +149,7 @@ test("what the tank does not tell yet is waited for", () => {
   assert.deepEqual(interpret({ level: 105 }, LEVEL, blind), { fill: 50 });
 });
 
-test("a value outside the tank is refused with both, never moved inside", () => {
+test("a value outside the tank is rejected with the range, never clamped", () => {
   const low = tank({ kind: "upright", height: 2.1, unit: "m", sensor_height: 1 });
   const cases: [object, Profile, TankDimensions, string][] = [
     [{ distance: 2301 }, DISTANCE, UPRIGHT, "distance: 2301 mm puts the surface at -0.001 m, outside the tank's 0 to 2.1 m"],
@@ -174,7 +174,7 @@ test("a value outside the tank is refused with both, never moved inside", () => 
   for (const distance of [1e308, 1e305, 1e300]) assert.ok("rejected" in interpret({ distance }, DISTANCE, UPRIGHT));
 });
 
-/** Decimals as they would stand in JSON: a whole number and where its point is. */
+/** Decimals as in JSON: a whole number and the position of its point. */
 const decimal = (digits: number, places: number) => Number(`${digits}e-${places}`);
 /** In tenths of a millimetre. */
 const SIZE: Readonly<Record<LengthUnit, number>> = { mm: 10, cm: 100, m: 10_000, in: 254, ft: 3048 };
@@ -207,7 +207,7 @@ test("exactly full and exactly empty are 100 and 0 in any pair of units", () => 
   );
 });
 
-test("a hair outside is outside in any pair of units", () => {
+test("slightly outside is outside in any pair of units", () => {
   fc.assert(
     fc.property(LENGTHS, (lengths) => {
       const { unit, other, digits, more } = lengths;
@@ -224,7 +224,7 @@ test("a hair outside is outside in any pair of units", () => {
 /** In nanolitres. */
 const CONTENT = { liters: 1_000_000_000n, gallons: 3_785_411_784n, m3: 1_000_000_000_000n };
 
-test("exactly the capacity is 100 in any pair of units, and a hair more is refused", () => {
+test("exactly the capacity is 100 in any pair of units, and slightly more is rejected", () => {
   fc.assert(
     fc.property(
       fc.constantFrom(...VOLUME_UNITS),
@@ -250,7 +250,7 @@ test("volumes are converted by the US gallon", () => {
   assert.deepEqual(interpret({ volume: 1.35 }, profileOf({ ...VOLUME, unit: "m3" }), BARE), { fill: 50 });
 });
 
-test("the largest and the smallest capacity that a tank may have are harmless", () => {
+test("the largest and smallest capacity work", () => {
   for (const capacity of [5e-324, 1.7976931348623157e308]) {
     for (const unit of VOLUME_UNITS) {
       const profile = profileOf({ ...VOLUME, unit });
@@ -262,7 +262,7 @@ test("the largest and the smallest capacity that a tank may have are harmless", 
   }
 });
 
-test("whatever the payload is, the answer is a fill within 0 to 100 or a short reason", () => {
+test("any payload gives a fill from 0 to 100 or a short reason", () => {
   const profiles = [null, DISTANCE, LEVEL, PERCENT, VOLUME, profileOf("mopeka"), profileOf("decentlab-dl-mbx")];
   const key = fc.constantFrom(
     "distance",
@@ -299,7 +299,7 @@ test("whatever the payload is, the answer is a fill within 0 to 100 or a short r
   );
 });
 
-test("a payload nested without end is walked as far as the path goes", () => {
+test("a deeply nested payload is followed as far as the path goes", () => {
   let deep: unknown = 5;
   for (let i = 0; i < 1_000_000; i++) deep = { distance: deep };
   assert.deepEqual(interpret(deep, DISTANCE, UPRIGHT), { rejected: "distance: must be a number, not an object" });

@@ -7,7 +7,7 @@ import { hashSecret, isWellFormedSecret, keyState, newSecret, type StoredKey } f
 const BASE62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 const secrets = fc.infiniteStream(fc.nat({ max: 61 })).map((stream) => newSecret(() => stream.next().value as number));
 
-test("a secret is tm_ and thirty-six letters and digits, and well-formed", () => {
+test("a secret is tm_ and 36 letters and digits, and well-formed", () => {
   for (let i = 0; i < 1000; i++) {
     const secret = newSecret();
     assert.match(secret, /^tm_[0-9A-Za-z]{36}$/);
@@ -21,7 +21,7 @@ test("no two secrets are the same, and every letter and digit occurs", () => {
   assert.equal(new Set(made.map((secret) => secret.slice(3, 33)).join("")).size, 62);
 });
 
-test("every change of a single character is noticed", () => {
+test("every change of a single character is detected", () => {
   fc.assert(
     fc.property(secrets, (secret) => {
       for (let i = 0; i < secret.length; i++) {
@@ -35,7 +35,7 @@ test("every change of a single character is noticed", () => {
   );
 });
 
-test("two neighbours that changed places are noticed", () => {
+test("every swap of two neighbouring characters is detected", () => {
   fc.assert(
     fc.property(secrets, (secret) => {
       for (let i = 0; i < secret.length - 1; i++) {
@@ -62,7 +62,7 @@ test("a secret that is cut, longer, framed or of another case is malformed", () 
   for (const text of [...cuts, ...others]) assert.ok(!isWellFormedSecret(text), text);
 });
 
-test("what is kept of a secret is its SHA-256", () => {
+test("the hash of a secret is its SHA-256", () => {
   const secret = newSecret();
   assert.equal(hashSecret(secret), createHash("sha256").update(secret).digest("hex"));
 });

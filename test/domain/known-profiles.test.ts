@@ -11,8 +11,8 @@ const shape = shapeOf({ kind: "upright", height: 2, unit: "m", sensor_height: 3 
 const read = (profile: string, payload: string): Interpretation =>
   interpret(JSON.parse(payload), profileOf(profile), { shape, capacity: 2700, capacity_unit: "liters" });
 
-/** Each case: the payload, and what becomes of it: a fill, or the reason why it is none. */
-const hold = (profile: string, cases: readonly (readonly [string, number | string])[]) => {
+/** Each case: the payload, and its fill or the reason for rejection. */
+const check = (profile: string, cases: readonly (readonly [string, number | string])[]) => {
   for (const [payload, expected] of cases) {
     const told = read(profile, payload);
     assert.deepEqual(told, typeof expected === "number" ? { fill: expected } : { rejected: expected }, payload);
@@ -20,7 +20,7 @@ const hold = (profile: string, cases: readonly (readonly [string, number | strin
 };
 
 test("Milesight EM500-UDL, by Milesight's decoder: millimetres", () => {
-  hold("milesight-em500-udl", [
+  check("milesight-em500-udl", [
     ['{"battery":100,"distance":2000}', 50],
     ['{"distance":1000}', 100],
     ['{"distance":3000.0}', 0],
@@ -40,7 +40,7 @@ test("Milesight EM500-UDL, by Milesight's decoder: millimetres", () => {
 });
 
 test("Milesight EM500-UDL, by the decoder of The Things Network's device repository: metres under the same name", () => {
-  hold("milesight-em500-udl-metres", [
+  check("milesight-em500-udl-metres", [
     ['{"battery":100,"distance":2}', 50],
     ['{"battery":100,"distance":2.1}', 45],
     ['{"battery":100,"distance":0.03}', "distance: 0.03 m puts the surface at 2.97 m, outside the tank's 0 to 2 m"],
@@ -53,7 +53,7 @@ test("Milesight EM500-UDL, by the decoder of The Things Network's device reposit
 test("Dragino DDS75-LB", () => {
   const frame = (distance: string, flag = 1) =>
     `{"Node_type":"DDS75-LB","Bat":2.885,"Distance":${distance},"Interrupt_flag":0,"TempC_DS18B20":"26.10","Sensor_flag":${flag}}`;
-  hold("dragino-dds75-lb", [
+  check("dragino-dds75-lb", [
     [frame("2821"), 8.95],
     [frame("2000"), 50],
     [frame("0"), 'Distance: 0 is the sensor\'s code for "no reading"'],
@@ -80,7 +80,7 @@ test("Dragino DDS75-LB", () => {
 test("Dragino DDS20-LB: the same payload, but the liquid's height from below", () => {
   const frame = (distance: number, flag = 1) =>
     `{"Node_type":"DDS20-LB","Bat":2.885,"Distance":${distance},"Interrupt_flag":0,"TempC_DS18B20":"26.10","Sensor_flag":${flag}}`;
-  hold("dragino-dds20-lb", [
+  check("dragino-dds20-lb", [
     [frame(500), 25],
     [frame(20), 1],
     [frame(2000), 100],
@@ -96,7 +96,7 @@ test("Decentlab DL-MBX", () => {
     `{"protocol_version":2,"device_id":303,"distance":{"displayName":"Distance","value":${distance},"unit":"mm"},` +
     `"number_of_valid_samples":{"displayName":"Number of valid samples","value":${samples}},` +
     `"battery_voltage":{"displayName":"Battery voltage","value":2.993,"unit":"V"}}`;
-  hold("decentlab-dl-mbx", [
+  check("decentlab-dl-mbx", [
     [frame(1234, 1), 88.3],
     [frame(2000, 15), 50],
     [frame(1234, 0), "number_of_valid_samples.value: 0 is below the profile's minimum of 1"],
@@ -111,7 +111,7 @@ test("Decentlab DL-MBX", () => {
 test("Elsys", () => {
   const frame = (distance: number) =>
     `{"temperature":22.6,"humidity":41,"x":1,"y":39,"z":5,"pressure":100729.105,"distance":${distance}}`;
-  hold("elsys", [
+  check("elsys", [
     [frame(2000), 50],
     [frame(8977), "distance: 8977 mm puts the surface at -5.977 m, outside the tank's 0 to 2 m"],
     ['{"temperature":22.6,"humidity":41,"vdd":3642}', "distance: is missing from the payload"],
@@ -122,7 +122,7 @@ test("Mopeka Pro Check, through a gateway: a level, and only with some confidenc
   const frame = (level: number, quality: number) =>
     `{"brand":"Mopeka/Lippert","model":"Pro Check (Universal)/BottleCheck Sensor","model_id":"M1017","type":"UNIQ","cidc":false,` +
     `"tempc":25,"tempf":77,"lvl_cm":${level},"lvl_in":6.068689961,"sync":false,"volt":2.90625,"batt":100,"quality":${quality},"accx":3,"accy":35}`;
-  hold("mopeka", [
+  check("mopeka", [
     [frame(15.4144725, 3), 7.71],
     [frame(100, 1), 50],
     [frame(0, 0), "quality: 0 is below the profile's minimum of 1"],

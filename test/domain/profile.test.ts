@@ -4,14 +4,14 @@ import { errorsInProfile, PROFILE_NAMES, profileNamed, profileOf } from "../../s
 
 const OWN = { value: "distance", measures: "distance", unit: "mm" };
 
-const said = (value: unknown): string[] => errorsInProfile(value).map(({ field, message }) => `${field}: ${message}`);
+const errorsOf = (value: unknown): string[] => errorsInProfile(value).map(({ field, message }) => `${field}: ${message}`);
 
-/** Each case: the profile, and all that is said of it. */
-const hold = (cases: readonly (readonly [unknown, ...string[]])[]) => {
-  for (const [value, ...faults] of cases) assert.deepEqual(said(value), faults, JSON.stringify(value));
+/** Each case: a profile, and all its errors. */
+const check = (cases: readonly (readonly [unknown, ...string[]])[]) => {
+  for (const [value, ...errors] of cases) assert.deepEqual(errorsOf(value), errors, JSON.stringify(value));
 };
 
-test("every profile that comes with the software is known by its name, and could have been written by an operator", () => {
+test("every built-in profile is known by its name, and is a valid definition", () => {
   assert.deepEqual(PROFILE_NAMES, [
     "milesight-em500-udl",
     "milesight-em500-udl-metres",
@@ -24,15 +24,15 @@ test("every profile that comes with the software is known by its name, and could
   for (const name of PROFILE_NAMES) {
     const profile = profileNamed(name);
     assert.ok(profile !== undefined);
-    hold([[name], [profile]]);
+    check([[name], [profile]]);
     assert.equal(profileOf(name), profile);
     assert.deepEqual(profileOf(profile), profile);
   }
 });
 
-test("a name that is not known is told with the nearest, and all that are", () => {
+test("an unknown name is rejected with a suggestion and all known names", () => {
   const names = `Built-in profiles: ${PROFILE_NAMES.join(", ")}.`;
-  hold([
+  check([
     ["milesight-em500", `profile: "milesight-em500" is not a built-in profile. Did you mean "milesight-em500-udl"? ${names}`],
     ["Dragino DDS75", `profile: "Dragino DDS75" is not a built-in profile. Did you mean "dragino-dds75-lb"? ${names}`],
     ["", `profile: "" is not a built-in profile. ${names}`],
@@ -40,11 +40,11 @@ test("a name that is not known is told with the nearest, and all that are", () =
   ]);
   for (const name of ["constructor", "__proto__", "toString", "MOPEKA"]) {
     assert.equal(profileNamed(name), undefined);
-    assert.equal(said(name).length, 1);
+    assert.equal(errorsOf(name).length, 1);
   }
 });
 
-test("a definition of one's own is taken, and what it leaves out is empty", () => {
+test("a custom definition is accepted, and missing fields are empty", () => {
   const good = [
     OWN,
     { ...OWN, measures: "level", unit: "in" },
@@ -60,7 +60,7 @@ test("a definition of one's own is taken, and what it leaves out is empty", () =
       ],
     },
   ];
-  for (const value of good) hold([[value]]);
+  for (const value of good) check([[value]]);
   assert.deepEqual(profileOf(OWN), { ...OWN, invalid: [], checks: [], unless: [] });
   assert.throws(() => profileOf({ ...OWN, unit: "miles" }), /profile\.unit/);
   assert.throws(() => profileOf("nonesuch"), /"nonesuch" is not a built-in profile/);
@@ -68,12 +68,12 @@ test("a definition of one's own is taken, and what it leaves out is empty", () =
 
 test("a profile must be a name or an object", () => {
   for (const value of [null, undefined, 1, true, [], [OWN]]) {
-    hold([[value, "profile: must be the name of a profile, or an object"]]);
+    check([[value, "profile: must be the name of a profile, or an object"]]);
   }
 });
 
-test("all faults are told at once, each with its field", () => {
-  hold([
+test("all errors are reported at once, each with its field", () => {
+  check([
     [{}, "profile.value: is missing", "profile.measures: is missing"],
     [
       { valeu: "x", measures: "depth", unit: "km", invalid: "65535", checks: [{}], unless: [1] },
@@ -91,10 +91,10 @@ test("all faults are told at once, each with its field", () => {
   ]);
 });
 
-test("a unit is always written down, and fits what is measured", () => {
+test("a unit is required, and fits what is measured", () => {
   const lengths = "must be one of mm, cm, m, in, ft";
   const volumes = "must be one of liters, gallons, m3";
-  hold([
+  check([
     [{ value: "x", measures: "distance" }, `profile.unit: is missing: ${lengths} for a distance`],
     [{ value: "x", measures: "level" }, `profile.unit: is missing: ${lengths} for a level`],
     [{ value: "x", measures: "volume" }, `profile.unit: is missing: ${volumes} for a volume`],
@@ -108,12 +108,12 @@ test("a unit is always written down, and fits what is measured", () => {
 
 test("a path is names with dots in between", () => {
   const good = ["distance", "distance.value", "history.0.distance", "Distance (mm)", "Füllstand", "__proto__.x", "a".repeat(200)];
-  for (const value of good) hold([[{ ...OWN, value }]]);
+  for (const value of good) check([[{ ...OWN, value }]]);
   for (const value of [".", ".a", "a.", "a..b", "a\u202eb"]) {
-    const [fault] = said({ ...OWN, value });
+    const [fault] = errorsOf({ ...OWN, value });
     assert.match(fault ?? "", /^profile\.value: ".*" is not a path such as "distance\.value"$/);
   }
-  hold([
+  check([
     [{ ...OWN, value: "" }, "profile.value: must not be empty"],
     [{ ...OWN, value: "a".repeat(201) }, "profile.value: must have at most 200 characters"],
     [{ ...OWN, value: "a\nb" }, "profile.value: must not contain control characters or broken Unicode"],
@@ -123,8 +123,8 @@ test("a path is names with dots in between", () => {
   ]);
 });
 
-test("marks are numbers", () => {
-  hold([
+test("error values are numbers", () => {
+  check([
     [{ ...OWN, invalid: [0, "65535", Number.NaN] }, ...[1, 2].map((i) => `profile.invalid[${i}]: must be a number`)],
     [{ ...OWN, invalid: [null] }, "profile.invalid[0]: must not be null"],
     [{ ...OWN, invalid: null }, "profile.invalid: must not be null"],
@@ -134,7 +134,7 @@ test("marks are numbers", () => {
 
 test("a check has a path and at least one bound", () => {
   const check = (...checks: unknown[]) => ({ ...OWN, checks });
-  hold([
+  check([
     [check({ path: "q" }), "profile.checks[0]: must have a minimum or a maximum"],
     [check({ path: "q", minimum: 2, maximum: 1 }), "profile.checks[0]: minimum must not be above maximum"],
     [check({ path: "q", minimum: "1" }), "profile.checks[0].minimum: must be a number"],

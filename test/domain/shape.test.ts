@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { errorsInShape, shapeOf } from "../../src/domain/shape.ts";
+import fc from "fast-check";
+import { errorsInShape, fillAtLevel, fullLevel, type Point, type Shape, shapeOf } from "../../src/domain/shape.ts";
 
 const UPRIGHT = { kind: "upright", height: 2.1, unit: "m" };
 const CYLINDER = { kind: "horizontal_cylinder", diameter: 1.25, unit: "m" };
@@ -14,15 +15,15 @@ const TABLE = {
   ],
 };
 
-const said = (value: unknown): string[] => errorsInShape(value).map(({ field, message }) => `${field}: ${message}`);
+const errorsOf = (value: unknown): string[] => errorsInShape(value).map(({ field, message }) => `${field}: ${message}`);
 
-/** Each case: the shape, and all that is said of it. */
-const hold = (cases: readonly (readonly [unknown, ...string[]])[]) => {
-  for (const [value, ...faults] of cases) assert.deepEqual(said(value), faults, JSON.stringify(value));
+/** Each case: a shape, and all its errors. */
+const check = (cases: readonly (readonly [unknown, ...string[]])[]) => {
+  for (const [value, ...errors] of cases) assert.deepEqual(errorsOf(value), errors, JSON.stringify(value));
 };
 
-test("shapes as an operator writes them are taken", () => {
-  const good = [
+test("valid shapes", () => {
+  const valid = [
     UPRIGHT,
     { ...UPRIGHT, kind: "rectangular" },
     { ...UPRIGHT, sensor_height: 2.3 },
@@ -47,26 +48,26 @@ test("shapes as an operator writes them are taken", () => {
       sensor_height: 30,
     },
   ];
-  for (const shape of good) {
-    assert.deepEqual(said(shape), [], JSON.stringify(shape));
+  for (const shape of valid) {
+    assert.deepEqual(errorsOf(shape), [], JSON.stringify(shape));
     shapeOf(shape);
   }
 });
 
-test("what is left out of a shape is filled in, and the rest is kept as written", () => {
+test("defaults are filled in, and the rest is kept as written", () => {
   assert.deepEqual(shapeOf(CYLINDER), { ...CYLINDER, heads: "flat" });
   for (const shape of [UPRIGHT, TABLE, { ...CYLINDER, heads: "elliptical", length: 3.2 }])
     assert.deepEqual(shapeOf(shape), shape);
 });
 
-test("a shape with faults is not made into one", () => {
+test("an invalid shape throws", () => {
   assert.throws(() => shapeOf({ ...UPRIGHT, height: 0 }), /shape\.height: must be above 0/);
 });
 
 test("a shape must be an object of a known kind", () => {
-  for (const value of [null, undefined, 1, "upright", [], [UPRIGHT]]) hold([[value, "shape: must be an object"]]);
+  for (const value of [null, undefined, 1, "upright", [], [UPRIGHT]]) check([[value, "shape: must be an object"]]);
   const kinds = "shape.kind: must be one of upright, rectangular, horizontal_cylinder, strapping_table";
-  hold([
+  check([
     [{}, "shape.kind: is missing"],
     [JSON.parse('{"__proto__": {"kind": "upright"}}'), "shape.kind: is missing"],
     [{ ...UPRIGHT, kind: "sphere" }, kinds],
@@ -76,8 +77,8 @@ test("a shape must be an object of a known kind", () => {
   ]);
 });
 
-test("all faults are told at once, each with its field", () => {
-  hold([
+test("all errors are reported at once, each with its field", () => {
+  check([
     [
       { kind: "upright", heigth: 2.1, unit: "metres", sensor_height: "2.3" },
       'shape.heigth: is not a known field. Did you mean "height"?',
@@ -95,14 +96,14 @@ test("all faults are told at once, each with its field", () => {
   ]);
 });
 
-test("they bear the name the caller gives the shape", () => {
+test("errors have the name that the caller gives the shape", () => {
   assert.deepEqual(errorsInShape({ ...UPRIGHT, height: 0 }, "tank.shape"), [
     { field: "tank.shape.height", message: "must be above 0" },
   ]);
 });
 
 test("fields of another kind, and of JavaScript, are unknown", () => {
-  hold([
+  check([
     [{ ...UPRIGHT, diameter: 1 }, "shape.diameter: is not a known field."],
     [{ ...TABLE, heads: "flat" }, "shape.heads: is not a known field."],
     [{ ...UPRIGHT, constructor: 1 }, "shape.constructor: is not a known field."],
@@ -112,22 +113,22 @@ test("fields of another kind, and of JavaScript, are unknown", () => {
 
 test("lengths are numbers above 0, and never null", () => {
   for (const height of [0, -0, -2.1, Number.NEGATIVE_INFINITY, -5e-324]) {
-    const words = Number.isFinite(height) ? "must be above 0" : "must be a number";
-    hold([[{ ...UPRIGHT, height }, `shape.height: ${words}`]]);
+    const message = Number.isFinite(height) ? "must be above 0" : "must be a number";
+    check([[{ ...UPRIGHT, height }, `shape.height: ${message}`]]);
   }
   for (const height of ["2.1", Number.NaN, JSON.parse("1e400"), true, [2.1], {}]) {
-    hold([[{ ...UPRIGHT, height }, "shape.height: must be a number"]]);
+    check([[{ ...UPRIGHT, height }, "shape.height: must be a number"]]);
   }
-  hold([
+  check([
     [{ ...UPRIGHT, height: null }, "shape.height: must not be null"],
     [{ ...UPRIGHT, sensor_height: null }, "shape.sensor_height: must not be null"],
     [{ ...UPRIGHT, sensor_height: 0 }, "shape.sensor_height: must be above 0"],
   ]);
 });
 
-test("a tank smaller than a centimetre or larger than a hundred metres is a mistaken unit", () => {
+test("a tank smaller than a centimetre or larger than a hundred metres is rejected", () => {
   const words = "must be from 1 cm to 100 m, not";
-  hold([
+  check([
     [{ ...UPRIGHT, height: 2100 }, `shape.height: ${words} 2100 m. Is the unit right?`],
     [{ ...UPRIGHT, unit: "mm" }, `shape.height: ${words} 2.1 mm. Is the unit right?`],
     [{ ...CYLINDER, diameter: 100.1 }, `shape.diameter: ${words} 100.1 m. Is the unit right?`],
@@ -163,17 +164,17 @@ test("a tank smaller than a centimetre or larger than a hundred metres is a mist
 });
 
 test("elliptical heads need the length of the straight part", () => {
-  hold([
+  check([
     [{ ...CYLINDER, heads: "elliptical" }, "shape.length: is missing: elliptical heads need the length of the straight part"],
     [{ ...CYLINDER, heads: "elliptical", length: 0 }, "shape.length: must be above 0"],
     [{ ...CYLINDER, heads: null }, "shape.heads: must not be null"],
   ]);
 });
 
-test("a strapping table goes up from empty to full", () => {
+test("a strapping table rises from empty to full", () => {
   const points = (...list: unknown[]) => ({ ...TABLE, points: list });
   const pair = "must be a pair of height and volume, such as [10, 120]";
-  hold([
+  check([
     [points([0, 5], [10, 120]), "shape.points[0]: must be [0, 0], the empty tank"],
     [points([1, 0], [10, 120]), "shape.points[0]: must be [0, 0], the empty tank"],
     [points([0, 0], [10, 1], [10, 2]), "shape.points[2]: height 10 must be above the previous one, 10"],
@@ -190,7 +191,7 @@ test("a strapping table goes up from empty to full", () => {
 
 test("a strapping table has from 2 to 1000 points", () => {
   const points = (count: number) => ({ ...TABLE, points: Array.from({ length: count }, (_, i) => [i, i]) });
-  hold([
+  check([
     [points(2)],
     [points(1000)],
     [points(1), "shape.points: must have at least 2 entries"],
@@ -202,7 +203,7 @@ test("a strapping table has from 2 to 1000 points", () => {
   ]);
 });
 
-test("a hostile shape is refused shortly", () => {
+test("a hostile shape gets a short error", () => {
   let deep: unknown = 1;
   for (let i = 0; i < 10_000; i++) deep = [deep];
   for (const value of [
@@ -212,6 +213,157 @@ test("a hostile shape is refused shortly", () => {
   ]) {
     assert.equal(errorsInShape(value).length, 1);
   }
-  const [fault] = said({ ...UPRIGHT, ["\u001b[31m".repeat(100_000)]: 1 });
-  assert.ok(fault !== undefined && fault.length < 300 && !fault.includes("\u001b"));
+  const [error] = errorsOf({ ...UPRIGHT, ["\u001b[31m".repeat(100_000)]: 1 });
+  assert.ok(error !== undefined && error.length < 300 && !error.includes("\u001b"));
+});
+
+// Fills
+
+const flat: Shape = { kind: "horizontal_cylinder", diameter: 1, unit: "m", heads: "flat" };
+/** Length in diameters; 0 is the two heads alone. */
+const elliptical = (length: number): Shape => ({
+  kind: "horizontal_cylinder",
+  diameter: 1,
+  unit: "m",
+  heads: "elliptical",
+  length,
+});
+const upright: Shape = { kind: "upright", height: 2.1, unit: "m" };
+const table: Shape = {
+  kind: "strapping_table",
+  unit: "cm",
+  points: [
+    [0, 0],
+    [10, 120],
+    [20, 120],
+    [50, 900],
+    [60, 1000],
+  ],
+};
+
+const golden = (shape: Shape, values: readonly (readonly [number, string])[]) => {
+  for (const [level, fill] of values) assert.equal(fillAtLevel(shape, level)?.toFixed(2), fill, `at ${level}`);
+};
+
+test("a horizontal cylinder with flat heads has the published fills", () => {
+  golden(flat, [
+    [0.1, "5.20"],
+    [0.25, "19.55"],
+    [0.75, "80.45"],
+    [0.8, "85.76"],
+    [0.85, "90.59"],
+    [0.9, "94.80"],
+  ]);
+  assert.ok(Math.abs((fillAtLevel(flat, 0.1) ?? 0) - 5.2044) < 0.00005);
+  assert.ok(Math.abs((fillAtLevel(flat, 0.25) ?? 0) - 19.5501) < 0.00005);
+});
+
+test("two elliptical heads alone have the published fills", () => {
+  golden(elliptical(0), [
+    [0.1, "2.80"],
+    [0.8, "89.60"],
+  ]);
+  assert.equal(fillAtLevel(elliptical(0), 0.25), 15.625);
+  assert.equal(fillAtLevel(elliptical(0), 0.85), 93.925);
+});
+
+test("a cylinder with elliptical heads has the published fills", () => {
+  golden(elliptical(2.5), [
+    [0.1, "4.92"],
+    [0.25, "19.09"],
+    [0.4, "37.10"],
+    [0.8, "86.21"],
+  ]);
+});
+
+test("the length does not matter with flat heads", () => {
+  for (const level of [0.1, 0.33, 0.9]) assert.equal(fillAtLevel({ ...flat, length: 7 }, level), fillAtLevel(flat, level));
+});
+
+test("an upright and a rectangular tank fill evenly", () => {
+  assert.equal(fillAtLevel(upright, 0.21), 10);
+  assert.equal(fillAtLevel({ ...upright, kind: "rectangular" }, 1.05), 50);
+});
+
+test("a strapping table is interpolated linearly", () => {
+  const fills: [number, number][] = [
+    [5, 6],
+    [10, 12],
+    [15, 12],
+    [20, 12],
+    [35, 51],
+    [50, 90],
+    [55, 95],
+  ];
+  for (const [level, fill] of fills) assert.equal(fillAtLevel(table, level), fill, `at ${level}`);
+});
+
+test("a table of a thousand points is interpolated too", () => {
+  const points = Array.from({ length: 1000 }, (_, i): Point => [i, i * i]);
+  const shape: Shape = { kind: "strapping_table", unit: "mm", points };
+  for (let i = 0; i < 1000; i++) assert.ok(Math.abs((fillAtLevel(shape, i) ?? -1) - (i * i * 100) / 998001) < 1e-6);
+});
+
+const ANY_SHAPE = fc.oneof(
+  fc.double({ min: 0.01, max: 100, noNaN: true }).map((height): Shape => ({ ...upright, kind: "upright", height })),
+  fc
+    .double({ min: 0.01, max: 100, noNaN: true })
+    .map((diameter): Shape => ({ ...flat, kind: "horizontal_cylinder", heads: "flat", diameter })),
+  fc
+    .tuple(fc.double({ min: 0.01, max: 100, noNaN: true }), fc.double({ min: 0.01, max: 100, noNaN: true }))
+    .map(([diameter, length]): Shape => ({ kind: "horizontal_cylinder", unit: "m", heads: "elliptical", diameter, length })),
+  fc
+    .array(fc.tuple(fc.integer({ min: 1, max: 500 }), fc.integer({ min: 0, max: 500 })), { minLength: 1, maxLength: 30 })
+    .map((steps): Shape => {
+      const points: Point[] = [[0, 0]];
+      for (const [height, volume] of [...steps, [1, 1] as const]) {
+        const [h, v] = points.at(-1) ?? [0, 0];
+        points.push([h + height, v + volume]);
+      }
+      return { kind: "strapping_table", unit: "mm", points };
+    }),
+);
+const PART = fc.double({ min: 0, max: 1, noNaN: true });
+
+test("any shape is exactly empty at the bottom, exactly full at the top, and has no fill outside", () => {
+  fc.assert(
+    fc.property(ANY_SHAPE, (shape) => {
+      const full = fullLevel(shape);
+      assert.ok(Object.is(fillAtLevel(shape, 0), 0));
+      assert.ok(Object.is(fillAtLevel(shape, -0), 0));
+      assert.equal(fillAtLevel(shape, full), 100);
+      for (const level of [-1e-9, full * 1.000001, Number.NaN, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY]) {
+        assert.equal(fillAtLevel(shape, level), undefined);
+      }
+    }),
+  );
+});
+
+test("a higher level is never a lower fill", () => {
+  fc.assert(
+    fc.property(ANY_SHAPE, PART, PART, (shape, a, b) => {
+      const full = fullLevel(shape);
+      const low = fillAtLevel(shape, Math.min(a, b) * full) ?? Number.NaN;
+      const high = fillAtLevel(shape, Math.max(a, b) * full) ?? Number.NaN;
+      assert.ok(low >= 0 && low <= high && high <= 100, `${low} to ${high}`);
+    }),
+    { numRuns: 1000 },
+  );
+});
+
+test("a horizontal cylinder is half full in the middle, and symmetrical", () => {
+  fc.assert(
+    fc.property(fc.double({ min: 0, max: 20, noNaN: true }), PART, (length, level) => {
+      for (const shape of [flat, elliptical(length)]) {
+        assert.equal(fillAtLevel(shape, 0.5), 50);
+        const sum = (fillAtLevel(shape, level) ?? Number.NaN) + (fillAtLevel(shape, 1 - level) ?? Number.NaN);
+        assert.ok(Math.abs(sum - 100) < 2e-6, `${sum}`);
+      }
+    }),
+  );
+});
+
+test("heads are flat by default", () => {
+  const shape = shapeOf({ kind: "horizontal_cylinder", diameter: 1.25, unit: "m" });
+  assert.equal(fillAtLevel(shape, 0.3125)?.toFixed(2), "19.55");
 });

@@ -68,7 +68,7 @@ test("everything else is not a duration", () => {
 const NOW = Date.parse("2026-11-14T09:30:00Z");
 const LAST = Date.parse("9999-12-31T23:59:59.999Z");
 
-test("a new id is its prefix and twenty-six characters, and possible", () => {
+test("a new id is valid: its prefix and 26 characters", () => {
   for (const prefix of ["cus", "tank", "key"] as const) {
     const id = newId(prefix, NOW);
     assert.match(id, new RegExp(`^${prefix}_[0-9a-hjkmnp-tv-z]{26}$`));
@@ -81,7 +81,7 @@ test("ids of one millisecond are all different", () => {
   assert.equal(ids.size, 20_000);
 });
 
-test("ids sort by the time they were made", () => {
+test("ids sort by creation time", () => {
   const pair = fc.tuple(fc.nat({ max: LAST }), fc.nat({ max: LAST })).filter(([a, b]) => a !== b);
   fc.assert(
     fc.property(pair, ([a, b]) => {
@@ -92,7 +92,7 @@ test("ids sort by the time they were made", () => {
   assert.ok(newId("tank", NOW) < newId("tank", NOW + 1));
 });
 
-test("the chance in an id is what it is given", () => {
+test("the random part of an id comes from the given source", () => {
   assert.equal(
     newId("key", 0, () => Uint8Array.from({ length: 16 }, (_, i) => i)),
     "key_00000000000123456789abcdef",
@@ -106,7 +106,7 @@ test("an id may be any text of up to 128 characters without control characters",
   for (const id of impossible) assert.ok(!isPossibleId(id), JSON.stringify(id));
 });
 
-test("clean text is exactly what survives UTF-8 and holds no control character", () => {
+test("clean text survives UTF-8 and has no control characters", () => {
   fc.assert(
     fc.property(fc.string({ unit: fc.nat({ max: 0xffff }).map((unit) => String.fromCharCode(unit)) }), (text) => {
       const survives = Buffer.from(text, "utf8").toString("utf8") === text;

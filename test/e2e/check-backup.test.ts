@@ -1,7 +1,7 @@
 // check and backup.
 
 import assert from "node:assert/strict";
-import { copyFileSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { copyFileSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 import { suite, test } from "node:test";
 import { until } from "../support/until.ts";
@@ -138,16 +138,6 @@ suite("a backup", () => {
     }
   });
 
-  test("a backup overwrites nothing", async (t) => {
-    const here = workspace(t);
-    await importLines(here, SMALL_FLEET);
-    writeFileSync(here.path("precious"), "precious");
-    const { code, stderr } = await here.run(["backup", "precious"]);
-    assert.equal(code, 1);
-    assert.match(stderr, /^tank-monitor: precious [^\n]+\n$/);
-    assert.equal(readFileSync(here.path("precious"), "utf8"), "precious");
-  });
-
   test("a backup put in place as backup --help says restores its state, after a crash too", async (t) => {
     const here = workspace(t);
     const { stdout: help } = await here.run(["backup", "--help"]);
@@ -159,6 +149,12 @@ suite("a backup", () => {
     const first = await here.start();
     const before = await texts(first, FIVE_PATHS, key);
     assert.equal((await here.run(["backup", "copy.db"])).code, 0);
+    const again = await here.run(["backup", "copy.db"]);
+    assert.deepEqual(
+      [again.code, /^tank-monitor: copy\.db [^\n]+\n$/.test(again.stderr)],
+      [1, true],
+      "a file is not overwritten",
+    );
     await importLines(here, [reading("a1", 9, 1)], "later.ndjson");
     assert.notDeepEqual(await texts(first, FIVE_PATHS, key), before);
     first.kill("SIGKILL");

@@ -10,7 +10,7 @@ import { type Item, type List, list } from "./requests.ts";
 
 const CUSTOMERS = 60;
 const TANKS = 90;
-const READINGS = 25_000;
+const READINGS = 40_000;
 const MAX_RESPONSE_MS = 1500;
 
 /** The version is in every field of an object, and in the owner of a tank. */
@@ -29,9 +29,8 @@ function checkCustomer({ id, email, name, phone }: Item): void {
 }
 
 function checkTank({ id, name, custom_id, capacity, owner_id }: Item): void {
-  const version = Number(capacity);
-  const owner = `c${(Number(`${id}`.slice(1)) + version) % CUSTOMERS}`;
-  assert.ok(name === `v${version}` && custom_id === name && owner_id === owner, `mixed versions: ${id} ${name} ${owner_id}`);
+  const owner = `c${(Number(`${id}`.slice(1)) + Number(capacity)) % CUSTOMERS}`;
+  assert.ok(name === `v${capacity}` && custom_id === name && owner_id === owner, `mixed versions: ${id} ${name} ${owner_id}`);
 }
 
 function checkPage({ data, page, size, total_items, total_pages }: List): void {
@@ -97,10 +96,8 @@ test("during an import responses have consistent objects, exact totals that only
   }
   await readers;
 
-  durations.sort((a, b) => a - b);
-  const at = (share: number): string => (durations[Math.floor((durations.length - 1) * share)] ?? 0).toFixed(1);
-  t.diagnostic(`${durations.length} responses: half within ${at(0.5)} ms, 99 % within ${at(0.99)} ms, all within ${at(1)} ms`);
-  assert.ok(Number(at(1)) < MAX_RESPONSE_MS, `the slowest response took ${at(1)} ms`);
+  const slowest = Math.max(...durations);
+  assert.ok(slowest < MAX_RESPONSE_MS, `the slowest of ${durations.length} responses took ${Math.round(slowest)} ms`);
   assert.ok(totals.size > 2, "the readers saw the import grow");
   const { data } = await list(service, "/v1/tanks/t5/telemetry?size=1", key);
   assert.equal(data[0]?.["fill_percentage"], 2);

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { after, describe, it } from "node:test";
 import fc from "fast-check";
-import { dateTimes, naiveInstant } from "../domain/naive-instant.ts";
+import { dateTimes, expectedInstant } from "../domain/datetimes.ts";
 import { customerRecord } from "../support/records.ts";
 import { startService } from "../support/service.ts";
 import { list, request } from "./client.ts";
@@ -48,7 +48,7 @@ function set(query: Query, name: string, value: string): boolean {
     return true;
   }
   if (name === "created_at_gte" || name === "created_at_lte") {
-    const parsed = naiveInstant(value);
+    const parsed = expectedInstant(value);
     if (parsed === undefined) return false;
     if (name === "created_at_lte") query.to = parsed.instant;
     else query.from = parsed.finer ? parsed.instant + 1 : parsed.instant;

@@ -9,9 +9,10 @@ import { UNRESTRICTED } from "../../src/domain/key.ts";
 import { seededFleet } from "../../src/simulate/fleet.ts";
 import { httpClient, httpTransport } from "../../src/simulate/http.ts";
 import { canManage, canRead, provision } from "../../src/simulate/provision.ts";
+import { verify } from "../../src/simulate/results.ts";
 import { MAKERS, sensorOf } from "../../src/simulate/sensors.ts";
+import { putReadings } from "../support/records.ts";
 import { startService } from "../support/service.ts";
-import { until } from "../support/until.ts";
 import { runSimulation, sendTo, verified } from "./support.ts";
 
 const fleet = seededFleet("delivery", 10, MAKERS);
@@ -108,34 +109,6 @@ function restoreOnce(from: string, to: string): () => void {
   };
 }
 
-test("nothing is lost when the service restarts", async (t) => {
-  const first = await startService(t);
-  const manage = await first.key({ role: "manage" });
-  await provision(fleet, httpClient(first.url, manage), () => {});
-  let resent = 0;
-  let restarted: Promise<unknown> | undefined;
-  const restart = async (): Promise<void> => {
-    await first.stop();
-    await until("a request is retried", () => resent > 0);
-    const environment = { DATABASE_URL: `sqlite:${first.databaseFile}`, PORT: new URL(first.url).port };
-    await startService(t, { environment });
-  };
-  const { summary } = await runSimulation({
-    fleet,
-    transport: transportTo(first.url, manage),
-    count: 600,
-    rate: 500,
-    onMeasured(number) {
-      if (number === 200) restarted = restart();
-    },
-    onResent: () => resent++,
-  });
-  await restarted;
-  assert.deepEqual([summary.rejected, summary.undelivered, summary.waiting], [0, 0, 0]);
-  assert.equal(summary.stored + summary.duplicate, summary.sent);
-  assert.ok(summary.stored <= 600);
-});
-
 test("an invalid key, or one of another role, ends the simulation with an error", async (t) => {
   const service = await startService(t);
   const wrong = [
@@ -179,4 +152,37 @@ test("rejected readings are counted, with the first reasons", async (t) => {
   assert.equal(summary.verification.readings, 0);
   assert.match(summary.reasons[0] ?? "", /10 minutes in the future/);
   assert.ok(summary.reasons.length <= 5);
+});
+
+test("each difference between what was measured and what is stored is found", async (t) => {
+  const service = await startService(t);
+  const manager = httpClient(service.url, await service.key({ role: "manage" }));
+  const fleet = seededFleet("verify", 3, ["own", "dragino", "elsys"]);
+  await provision(fleet, manager, () => {});
+  const { log } = await runSimulation({ fleet, transport: httpTransport(manager), count: 120, rate: 1000 });
+  const expectDifferences = async (missing: number, different: number, strange: number, message = /^/) => {
+    const { faults, ...counts } = await verify(log, fleet, manager, () => {});
+    assert.deepEqual([counts.missing, counts.different, counts.strange], [missing, different, strange]);
+    assert.match(faults[0] ?? "", message);
+  };
+  await expectDifferences(0, 0, 0);
+  const [{ entries } = { entries: [] }] = log.byDevice(3);
+  const [first, second, last] = [entries[0], entries[1], entries.at(-1)];
+  assert.ok(entries.length > 30 && first !== undefined && second !== undefined && last !== undefined);
+  const { tankId } = fleet.device(0);
+
+  log.add(120, 0, last.at + 1, 50);
+  await expectDifferences(0, 0, 0);
+  log.markStored(120);
+  await expectDifferences(1, 0, 0, /: 50 was acknowledged but is not stored$/);
+
+  await putReadings(service.store, tankId, [[last.at, last.fill + 0.05]]);
+  await expectDifferences(1, 1, 0);
+
+  assert.ok(second.at > first.at + 1);
+  await putReadings(service.store, tankId, [[first.at + 1, 50]]);
+  await expectDifferences(1, 1, 1, /: 50 is stored but was never measured$/);
+
+  await service.store.importTanks([{ remove: tankId }]);
+  await expectDifferences(entries.length + 1, 0, 0);
 });

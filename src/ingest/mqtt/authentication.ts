@@ -1,7 +1,7 @@
 // Clients authenticate with an ingest key as the password. A key is looked up again for each batch of its messages, and regularly
 // while its clients are idle, so that revoking it disconnects them.
 
-import { RequestError } from "../../domain/errors.ts";
+import { type ErrorCode, RequestError } from "../../domain/errors.ts";
 import type { MqttDisconnectReason, Observe } from "../../domain/events.ts";
 import type { Sender } from "../ingest.ts";
 import type { MessageSource } from "./batcher.ts";
@@ -56,8 +56,8 @@ export class Authentication {
   /** A client with the id of another client of the same key replaces it. */
   async connect(secret: string, clientId: string, client: Client): Promise<KeySession | ConnectError> {
     const { address } = client;
+    if (secret === "") return this.#reject("key_missing", address);
     try {
-      if (secret === "") throw new RequestError("key_missing", "Send an ingest key as the password.");
       const key = await this.#authenticate(secret, address);
       const session = this.#sessions.get(secret) ?? this.#newSession(secret, address, key);
       const replaced = session.clients.get(clientId);
@@ -71,11 +71,15 @@ export class Authentication {
       replaced?.disconnect(ReasonCode.sessionTakenOver);
       return session;
     } catch (error) {
-      const code = error instanceof RequestError ? error.code : "internal";
-      if (code === "internal") this.#observe({ kind: "mqtt_failed", error });
-      this.#observe({ kind: "mqtt_client_rejected", code, address });
-      return code;
+      if (error instanceof RequestError) return this.#reject(error.code, address);
+      this.#observe({ kind: "mqtt_failed", error });
+      return this.#reject("internal", address);
     }
+  }
+
+  #reject(code: ErrorCode, address: string): ErrorCode {
+    this.#observe({ kind: "mqtt_client_rejected", code, address });
+    return code;
   }
 
   disconnect(session: KeySession, clientId: string, client: Client): void {

@@ -8,18 +8,18 @@ import { customer, DAY, key, NEW_YEAR, tank } from "../store/conformance/objects
 const CUSTOMER = { ...customer("a"), tank_count: 1 };
 const DEVICE: Device = { id: "d", tank_id: "one", since: EARLIEST, profile: null };
 
-test("a tag looks as an entity tag does", () => {
-  for (const { etag: tag } of [
+test("an ETag is a quoted string", () => {
+  for (const { etag } of [
     customerResource({ customer: CUSTOMER, deleted: false }),
     tankResource({ tank: tank("one", "a"), shape: null, deleted: false }),
     deviceResource({ device: DEVICE, waiting: 0, dropped: 0 }),
     keyResource({ ...key("k"), customer_deleted: false }, NEW_YEAR),
   ]) {
-    assert.match(tag, /^"[\w-]{20,}"$/);
+    assert.match(etag, /^"[\w-]{20,}"$/);
   }
 });
 
-test("a customer's tag is that of what an operator can change: not of who was seen when, nor of tanks", () => {
+test("a customer's ETag depends on the fields that an operator can change", () => {
   const tag = (fields: Partial<typeof CUSTOMER>, deleted = false) =>
     customerResource({ customer: { ...CUSTOMER, ...fields }, deleted }).etag;
   const same = tag({});
@@ -36,7 +36,7 @@ test("a customer's tag is that of what an operator can change: not of who was se
   assert.equal(new Set([same, ...others]).size, others.length + 1);
 });
 
-test("a tank's tag follows every field, its shape and whether it is deleted", () => {
+test("a tank's ETag depends on every field, its shape and deleted", () => {
   const tag = (fields: Partial<Tank>, more: object = {}) =>
     tankResource({ tank: tank("one", "a", fields), shape: null, deleted: false, ...more }).etag;
   const shape = { kind: "upright", height: 2, unit: "m" } as const;
@@ -52,7 +52,7 @@ test("a tank's tag follows every field, its shape and whether it is deleted", ()
   assert.equal(tag({}), tag({}));
 });
 
-test("a device's tag does not follow what waits of it", () => {
+test("a device's ETag does not depend on pending readings", () => {
   const shown = (device: Device, waiting: number) => deviceResource({ device, waiting, dropped: waiting });
   assert.equal(shown(DEVICE, 0).etag, shown(DEVICE, 5).etag);
   assert.notEqual(shown(DEVICE, 0).etag, shown({ ...DEVICE, profile: "elsys" }, 0).etag);
@@ -60,13 +60,13 @@ test("a device's tag does not follow what waits of it", () => {
   assert.deepEqual([shown(DEVICE, 5).object["waiting"], shown(DEVICE, 5).object["dropped"]], [5, 5]);
 });
 
-test("a device that was never anywhere else has no since", () => {
+test("a device that has served one tank only has no since", () => {
   const since = (device: Device) => deviceResource({ device, waiting: 0, dropped: 0 }).object["since"];
   assert.equal(since(DEVICE), null);
   assert.equal(since({ ...DEVICE, since: NEW_YEAR }), "2026-01-01T00:00:00.000Z");
 });
 
-test("a key is shown with its state at that moment", () => {
+test("a key has its current state", () => {
   const state = (fields: Parameters<typeof key>[1], customer_deleted = false) =>
     keyResource({ ...key("k", fields), customer_deleted }, NEW_YEAR).object["state"];
   assert.equal(state({}), "active");

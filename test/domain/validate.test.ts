@@ -34,7 +34,7 @@ const Thing = object({
   kind: oneOf(["a", "b"]),
   fixed: literal("thing"),
 });
-const GOOD = {
+const VALID = {
   id: "x",
   name: "x",
   note: null,
@@ -47,29 +47,29 @@ const GOOD = {
   fixed: "thing",
 };
 
-test("a good object has no fault, and optional fields may be left out", () => {
-  assert.equal(errorInObject({ ...Thing, required: ["id"] }, GOOD), undefined);
+test("a valid object has no error, and optional fields may be missing", () => {
+  assert.equal(errorInObject({ ...Thing, required: ["id"] }, VALID), undefined);
   assert.equal(errorInObject({ ...Thing, required: ["id"] }, { id: "x" }), undefined);
   assert.equal(errorInObject({ ...Thing, required: [] }, {}), undefined);
 });
 
-test("what is no object is said to be none", () => {
+test("anything but an object is rejected", () => {
   for (const value of [null, undefined, 1, "x", [], () => 1]) {
     assert.equal(errorInObject({ ...Thing, required: [] }, value), "must be an object");
   }
 });
 
-test("the first fault is named with its field, unknown fields before all others", () => {
+test("the first error is reported with its field, unknown fields first", () => {
   assert.equal(errorInObject({ ...Thing, required: ["id", "name"] }, {}), "id: is missing");
   assert.equal(
-    errorInObject({ ...Thing, required: ["id"] }, { ...GOOD, naem: 1, id: 1 }),
+    errorInObject({ ...Thing, required: ["id"] }, { ...VALID, naem: 1, id: 1 }),
     'naem: is not a known field. Did you mean "name"?',
   );
-  assert.equal(errorInObject({ ...Thing, required: ["id"] }, { ...GOOD, id: undefined }), "id: is missing");
+  assert.equal(errorInObject({ ...Thing, required: ["id"] }, { ...VALID, id: undefined }), "id: is missing");
 });
 
 test("inherited properties are neither fields nor values", () => {
-  assert.equal(errorInObject({ ...Thing, required: [] }, { ...GOOD, toString: 1 }), "toString: is not a known field.");
+  assert.equal(errorInObject({ ...Thing, required: [] }, { ...VALID, toString: 1 }), "toString: is not a known field.");
   assert.equal(errorInObject({ ...Thing, required: [] }, JSON.parse('{"__proto__": 1}')), "__proto__: is not a known field.");
 });
 
@@ -91,12 +91,12 @@ test("each kind of field says what it must be", () => {
     ["kind", "c", "must be one of a, b"],
     ["fixed", "other", 'must be "thing"'],
   ];
-  for (const [field, value, words] of cases) {
-    assert.equal(errorInObject({ ...Thing, required: [] }, { ...GOOD, [field]: value }), `${field}: ${words}`);
+  for (const [field, value, message] of cases) {
+    assert.equal(errorInObject({ ...Thing, required: [] }, { ...VALID, [field]: value }), `${field}: ${message}`);
   }
 });
 
-test("a kind of field that it does not know is a fault of ours, not of the line", () => {
+test("an unknown type in a schema throws", () => {
   assert.throws(() => errorInObject(object({ odd: { type: "odd" } }), { odd: [] }), /no validation for a field of type odd/);
 });
 
@@ -115,24 +115,24 @@ const Shape = object(
 );
 const POINT = { height: 1, volume: 2 };
 const SHAPE = { name: "x", top: POINT, points: [POINT] };
-const told = (value: unknown) => errorsInObject(Shape, value).map(({ field, message }) => `${field}: ${message}`);
+const errorsOf = (value: unknown) => errorsInObject(Shape, value).map(({ field, message }) => `${field}: ${message}`);
 
-test("all faults are told, each with its field, however deep", () => {
-  assert.deepEqual(told(SHAPE), []);
-  assert.deepEqual(told({ ...SHAPE, bottom: null, kind: null, table: [[1], []] }), []);
-  assert.deepEqual(told({}), ["name: is missing", "top: is missing", "points: is missing"]);
-  assert.deepEqual(told({ ...SHAPE, naem: 1, name: "", kind: "c" }), [
+test("all errors are reported, each with its path", () => {
+  assert.deepEqual(errorsOf(SHAPE), []);
+  assert.deepEqual(errorsOf({ ...SHAPE, bottom: null, kind: null, table: [[1], []] }), []);
+  assert.deepEqual(errorsOf({}), ["name: is missing", "top: is missing", "points: is missing"]);
+  assert.deepEqual(errorsOf({ ...SHAPE, naem: 1, name: "", kind: "c" }), [
     'naem: is not a known field. Did you mean "name"?',
     "name: must not be empty",
     "kind: must be one of a, b",
   ]);
-  assert.deepEqual(told({ ...SHAPE, top: { height: -1, volume: "2", hieght: 1 }, bottom: { height: 1, volume: 10 } }), [
+  assert.deepEqual(errorsOf({ ...SHAPE, top: { height: -1, volume: "2", hieght: 1 }, bottom: { height: 1, volume: 10 } }), [
     'top.hieght: is not a known field. Did you mean "height"?',
     "top.height: must be at least 0",
     "top.volume: must be a number",
     "bottom.volume: must be at most 9",
   ]);
-  assert.deepEqual(told({ ...SHAPE, points: [POINT, { height: 1 }, 5], table: [[1, 1.5], 2, null] }), [
+  assert.deepEqual(errorsOf({ ...SHAPE, points: [POINT, { height: 1 }, 5], table: [[1, 1.5], 2, null] }), [
     "points[1].volume: is missing",
     "points[2]: must be an object",
     "table[0][1]: must be a whole number",
@@ -141,22 +141,25 @@ test("all faults are told, each with its field, however deep", () => {
   ]);
 });
 
-test("what is no object, no list, or of the wrong length is told as a whole", () => {
-  for (const value of [null, undefined, 1, "x", []]) assert.deepEqual(told(value), [": must be an object"]);
-  assert.deepEqual(told({ ...SHAPE, top: null, points: {} }), ["top: must not be null", "points: must be a list"]);
-  assert.deepEqual(told({ ...SHAPE, top: [], points: [] }), ["top: must be an object", "points: must have at least 1 entries"]);
-  assert.deepEqual(told({ ...SHAPE, points: [POINT, POINT, POINT, POINT] }), ["points: must have at most 3 entries"]);
+test("a value of another type or length is one error", () => {
+  for (const value of [null, undefined, 1, "x", []]) assert.deepEqual(errorsOf(value), [": must be an object"]);
+  assert.deepEqual(errorsOf({ ...SHAPE, top: null, points: {} }), ["top: must not be null", "points: must be a list"]);
+  assert.deepEqual(errorsOf({ ...SHAPE, top: [], points: [] }), [
+    "top: must be an object",
+    "points: must have at least 1 entries",
+  ]);
+  assert.deepEqual(errorsOf({ ...SHAPE, points: [POINT, POINT, POINT, POINT] }), ["points: must have at most 3 entries"]);
 });
 
-test("every rule of the first fault is a rule of all faults", () => {
-  for (const [field, value] of Object.entries({ ...GOOD, id: 1, name: "", since: "x", share: 2, count: 1.5, kind: "c" })) {
+test("errorInObject and errorsInObject apply the same rules", () => {
+  for (const [field, value] of Object.entries({ ...VALID, id: 1, name: "", since: "x", share: 2, count: 1.5, kind: "c" })) {
     const first = errorInObject({ ...Thing, required: [] }, { [field]: value });
-    const all = errorsInObject(partial(Thing), { [field]: value }).map((fault) => `${fault.field}: ${fault.message}`);
+    const all = errorsInObject(partial(Thing), { [field]: value }).map((error) => `${error.field}: ${error.message}`);
     assert.deepEqual(all, first === undefined ? [] : [first]);
   }
 });
 
-test("no more faults are told than anyone mends at once, and a flood of them takes no time", () => {
+test("at most 50 errors are reported, and 100,000 take less than a second", () => {
   const flood = Object.fromEntries(Array.from({ length: 100_000 }, (_, i) => [`unknown field number ${i}`, i]));
   const started = performance.now();
   const { errors = [], message } = invalidBody(errorsInObject(Shape, flood));
@@ -168,10 +171,10 @@ test("no more faults are told than anyone mends at once, and a flood of them tak
   const list = errorsInObject(object({ list: array(text()) }), { list: Array.from({ length: 100_000 }, () => 1) });
   assert.equal(invalidBody(list).errors?.length, 50);
   assert.ok(performance.now() - started < 1000);
-  assert.ok((told({ ...SHAPE, ["x".repeat(5000)]: 1 })[0] ?? "").length < 200);
+  assert.ok((errorsOf({ ...SHAPE, ["x".repeat(5000)]: 1 })[0] ?? "").length < 200);
 });
 
-test("a checked value has the type of its schema, and what may be left out may be missing", () => {
+test("a validated value has the type of its schema, with optional fields", () => {
   const shape = validated(Shape, SHAPE);
   const height: number = shape.top.height;
   const kind: "a" | "b" | null | undefined = shape.kind;
@@ -181,7 +184,7 @@ test("a checked value has the type of its schema, and what may be left out may b
   assert.equal(name, "y");
 });
 
-test("a value that does not fit is a refusal with all its faults, and words for the first", () => {
+test("an invalid value throws an error with all field errors, and the message of the first", () => {
   assert.throws(
     () => validated(Shape, { ...SHAPE, name: 5 }),
     (error) => error instanceof RequestError && error.code === "body_invalid" && error.message === "name: must be a string.",
@@ -196,7 +199,7 @@ test("a value that does not fit is a refusal with all its faults, and words for 
   );
 });
 
-test("lists are checked for their first fault too", () => {
+test("errorInObject checks lists too", () => {
   const Line = object({ points: array(Point) });
   assert.equal(errorInObject(Line, { points: [POINT] }), undefined);
   assert.equal(errorInObject(Line, { points: [POINT, 1] }), "points[1]: must be an object");

@@ -1,5 +1,10 @@
 import assert from "node:assert/strict";
 import test from "node:test";
+import fc from "fast-check";
+import { type Customer, customerObject } from "../../src/domain/customer.ts";
+import { telemetryJson, telemetryObject } from "../../src/domain/reading.ts";
+import { CAPACITY_UNITS, type Location, type Tank, tankObject, USE_CASES } from "../../src/domain/tank.ts";
+import { isCleanText } from "../../src/domain/text.ts";
 import { decodeReading, decodeRecord } from "../../src/ingest/records.ts";
 
 const CUSTOMER = { object: "customer", id: "c", created_at: "2026-01-01T00:00:00Z", email: "a@b", name: "C" };
@@ -23,8 +28,8 @@ const reasonOf = (value: unknown): string | undefined => {
   return decoded.kind === "rejected" ? decoded.reason : undefined;
 };
 
-/** Each case: the fields laid over a good line, and what is said of them; nothing where they are fine. */
-function hold(line: Fields, cases: readonly (readonly [Fields, string | undefined])[]): void {
+/** Each case: fields that replace those of a valid line, and the reason for rejection, if any. */
+function check(line: Fields, cases: readonly (readonly [Fields, string | undefined])[]): void {
   for (const [fields, reason] of cases) assert.equal(reasonOf({ ...line, ...fields }), reason, JSON.stringify(fields));
 }
 
@@ -51,7 +56,7 @@ test("a line must be an object of a known kind", () => {
   for (const value of others) assert.equal(reasonOf(value), words, JSON.stringify(value));
 });
 
-test("a customer with the fields it needs is taken, and the others are empty", () => {
+test("a customer needs few fields, and the others are empty", () => {
   const at = Date.parse("2026-01-01T00:00:00Z");
   assert.deepEqual(decodeRecord(CUSTOMER), {
     kind: "customer",
@@ -71,15 +76,15 @@ test("a customer with the fields it needs is taken, and the others are empty", (
   });
 });
 
-test("the fields a customer needs", () => {
+test("required fields of a customer", () => {
   for (const name of ["id", "created_at", "email", "name"]) {
     assert.equal(reasonOf(without(CUSTOMER, name)), `${name}: is missing`);
     assert.equal(reasonOf({ ...CUSTOMER, [name]: null }), `${name}: must not be null`);
   }
 });
 
-test("the rules of a customer's fields", () => {
-  hold(CUSTOMER, [
+test("rules for a customer's fields", () => {
+  check(CUSTOMER, [
     [{ id: 7 }, "id: must be a string"],
     [{ id: "" }, "id: must not be empty"],
     [{ id: "x".repeat(128) }, undefined],
@@ -114,9 +119,9 @@ test("the rules of a customer's fields", () => {
   ]);
 });
 
-test("a customer is verified exactly when it says since when", () => {
+test("is_verified is true if and only if verified_at is set", () => {
   const words = "is_verified: must be true if and only if verified_at is set";
-  hold(CUSTOMER, [
+  check(CUSTOMER, [
     [{ is_verified: true, verified_at: "2026-01-01" }, undefined],
     [{ is_verified: false, verified_at: null }, undefined],
     [{ is_verified: false }, undefined],
@@ -128,9 +133,9 @@ test("a customer is verified exactly when it says since when", () => {
   ]);
 });
 
-test("updated_at is not before created_at, and is created_at where it is missing", () => {
+test("updated_at is not before created_at", () => {
   for (const line of [CUSTOMER, TANK]) {
-    hold(line, [
+    check(line, [
       [{ updated_at: "2026-01-01T00:00:00Z" }, undefined],
       [{ updated_at: "2026-01-01T01:00:00+02:00" }, "updated_at: must not be before created_at"],
       [{ updated_at: "2025-12-31T23:59:59.999Z" }, "updated_at: must not be before created_at"],
@@ -138,22 +143,22 @@ test("updated_at is not before created_at, and is created_at where it is missing
   }
 });
 
-test("tank_count is derived, never read", () => {
+test("tank_count is derived and not read", () => {
   for (const tank_count of [0, 99, -1, "many", null, {}]) {
     assert.deepEqual(decodeRecord({ ...CUSTOMER, tank_count }), decodeRecord(CUSTOMER));
   }
   assert.equal(reasonOf({ ...TANK, tank_count: 1 }), "tank_count: is not a known field.");
 });
 
-test("the fields a tank needs", () => {
+test("required fields of a tank", () => {
   for (const name of Object.keys(TANK).filter((field) => field !== "object")) {
     assert.equal(reasonOf(without(TANK, name)), `${name}: is missing`);
     assert.equal(reasonOf({ ...TANK, [name]: null }), `${name}: must not be null`);
   }
 });
 
-test("the rules of a tank's fields", () => {
-  hold(TANK, [
+test("rules for a tank's fields", () => {
+  check(TANK, [
     [{ capacity: 0 }, "capacity: must be above 0"],
     [{ capacity: -1 }, "capacity: must be above 0"],
     [{ capacity: 5e-324 }, undefined],
@@ -177,8 +182,8 @@ test("the rules of a tank's fields", () => {
   ]);
 });
 
-test("the rules of a tank's location", () => {
-  hold(TANK, [
+test("rules for a tank's location", () => {
+  check(TANK, [
     [{ location: {} }, undefined],
     [{ location: null }, "location: must not be null"],
     [{ location: [] }, "location: must be an object"],
@@ -201,8 +206,8 @@ test("the rules of a tank's location", () => {
   assert.equal(Object.keys(decoded.record.tank.location).length, 9);
 });
 
-test("the rules of a reading", () => {
-  hold(READING, [
+test("rules for a reading", () => {
+  check(READING, [
     [{}, undefined],
     [{ fill_percentage: 0 }, undefined],
     [{ fill_percentage: 100 }, undefined],
@@ -227,7 +232,7 @@ test("a reading's instant is rounded down to the millisecond, and minus zero is 
   assert.ok(Object.is(decoded.record.reading.fill_percentage, 0));
 });
 
-test("a bare line deletes; a whole one with deleted brings a deleted object", () => {
+test("a line with id and deleted deletes; a complete line with deleted creates a deleted object", () => {
   for (const kind of ["customer", "tank"] as const) {
     assert.deepEqual(decodeRecord({ object: kind, id: "x", deleted: true }), { kind, record: { remove: "x" } });
     assert.notEqual(reasonOf({ object: kind, id: "x", deleted: false }), undefined);
@@ -242,4 +247,144 @@ test("a bare line deletes; a whole one with deleted brings a deleted object", ()
       assert.equal(decoded.record.deleted, deleted);
     }
   }
+});
+
+// Round trips
+
+const FIRST = Date.parse("0000-01-01T00:00:00.000Z");
+const LAST = Date.parse("9999-12-31T23:59:59.999Z");
+const RUNS = { numRuns: 500 };
+
+const cleanText = (minLength: number, maxLength: number) =>
+  fc
+    .string({ unit: "grapheme", minLength, maxLength })
+    .filter((text) => isCleanText(text) && text.length >= minLength && text.length <= maxLength);
+const id = cleanText(1, 60);
+const text = cleanText(1, 80);
+const nullableText = fc.option(cleanText(0, 80));
+const instant = fc.integer({ min: FIRST, max: LAST });
+const dates = fc.tuple(instant, instant).map(([a, b]) => ({ created_at: Math.min(a, b), updated_at: Math.max(a, b) }));
+const degrees = (max: number) => fc.option(fc.double({ min: -max, max, noNaN: true }).map((value) => value + 0));
+
+const customers: fc.Arbitrary<Customer> = fc
+  .record({
+    id,
+    dates,
+    email: fc.emailAddress(),
+    last_seen_at: fc.option(instant),
+    name: text,
+    phone: nullableText,
+    verified_at: fc.option(instant),
+  })
+  .map(({ dates: range, ...rest }) => ({ ...rest, ...range }));
+
+const locations: fc.Arbitrary<Location> = fc.record(
+  {
+    city: nullableText,
+    country: nullableText,
+    district: nullableText,
+    latitude: degrees(90),
+    longitude: degrees(180),
+    postal_code: nullableText,
+    region: nullableText,
+    street: nullableText,
+    street_number: nullableText,
+  },
+  { noNullPrototype: true },
+);
+
+const tanks: fc.Arbitrary<Tank> = fc
+  .record({
+    id,
+    assigned_device_id: id,
+    capacity: fc.double({ min: Number.MIN_VALUE, max: Number.MAX_VALUE, noNaN: true }),
+    capacity_unit: fc.constantFrom(...CAPACITY_UNITS),
+    custom_id: nullableText,
+    dates,
+    location: locations,
+    min_fill_alert_percentage: fc.integer({ min: 0, max: 100 }),
+    name: text,
+    owner_id: id,
+    use_case: fc.option(fc.constantFrom(...USE_CASES)),
+  })
+  .map(({ dates: range, ...rest }) => ({ ...rest, ...range }));
+
+const viaJson = (value: object): unknown => JSON.parse(JSON.stringify(value));
+
+test("an exported customer is imported as the same customer", () => {
+  fc.assert(
+    fc.property(customers, fc.boolean(), fc.nat(), (customer, deleted, tank_count) => {
+      const line = { ...customerObject({ ...customer, tank_count }), ...(deleted ? { deleted } : {}) };
+      assert.deepEqual(decodeRecord(viaJson(line)), { kind: "customer", record: { customer, deleted } });
+    }),
+    RUNS,
+  );
+});
+
+test("an exported tank is imported as the same tank", () => {
+  fc.assert(
+    fc.property(tanks, fc.boolean(), (tank, deleted) => {
+      const line = { ...tankObject(tank), ...(deleted ? { deleted } : {}) };
+      assert.deepEqual(decodeRecord(viaJson(line)), { kind: "tank", record: { tank, deleted } });
+    }),
+    RUNS,
+  );
+});
+
+test("an exported reading is imported as the same reading", () => {
+  const fill = fc.double({ min: 0, max: 100, noNaN: true }).map((value) => value + 0);
+  fc.assert(
+    fc.property(id, instant, fill, (tankId, created_at, fill_percentage) => {
+      const reading = { created_at, fill_percentage };
+      const line = { ...telemetryObject(reading), tank_id: tankId };
+      assert.deepEqual(decodeRecord(viaJson(line)), { kind: "telemetry", record: { tankId, reading } });
+    }),
+    RUNS,
+  );
+});
+
+test("telemetryJson is the JSON of the object, byte for byte", () => {
+  const hundredths = fc.integer({ min: 0, max: 10_000 }).map((value) => value / 100);
+  const fill = fc.oneof(hundredths, fc.constant(-0), fc.double({ min: 0, max: 100, noNaN: true }));
+  fc.assert(
+    fc.property(instant, fill, (created_at, fill_percentage) => {
+      const reading = { created_at, fill_percentage };
+      assert.equal(telemetryJson(reading), JSON.stringify(telemetryObject(reading)));
+    }),
+    RUNS,
+  );
+});
+
+test("no JSON value makes decoding throw; a rejected one has a reason of one line", () => {
+  const names = [
+    "object",
+    "id",
+    "location",
+    "created_at",
+    "email",
+    "capacity",
+    "deleted",
+    "fill_percentage",
+    "__proto__",
+    "name",
+  ];
+  const nearlyValid = fc
+    .tuple(
+      fc.oneof(
+        customers.map((one) => customerObject({ ...one, tank_count: 0 })),
+        tanks.map(tankObject),
+      ),
+      fc.constantFrom(...names),
+      fc.jsonValue(),
+    )
+    .map(([line, name, value]) =>
+      JSON.parse(`${JSON.stringify(line).slice(0, -1)},${JSON.stringify(name)}:${JSON.stringify(value)}}`),
+    );
+  fc.assert(
+    fc.property(fc.oneof(fc.jsonValue(), nearlyValid, nearlyValid), (value: unknown) => {
+      const decoded = decodeRecord(value);
+      if (decoded.kind === "rejected") assert.match(decoded.reason, /^[^\n\r]{1,400}$/);
+    }),
+    { numRuns: 2000 },
+  );
 });
