@@ -34,7 +34,7 @@ for (const endpoint of ENDPOINTS) {
 }
 
 function statuses({ path, isList, unknown, operation }: Endpoint): void {
-  const ask = (options: RequestOptions = {}, query = "") => request(fleet, path + query, { key, ...options });
+  const call = (options: RequestOptions = {}, query = "") => request(fleet, path + query, { key, ...options });
   /** 503 is tested in database-outage.test.ts. */
   const tested = ["503"];
   function status(code: number, name: string, test: () => Promise<void>): void {
@@ -43,36 +43,36 @@ function statuses({ path, isList, unknown, operation }: Endpoint): void {
   }
 
   status(200, "the documented object, the same bytes each time and with a trailing slash", async () => {
-    const first = await ask();
+    const first = await call();
     assert.equal(object(first)["object"], isList ? "list" : path.includes("customers") ? "customer" : "tank");
-    assert.equal((await ask()).text, first.text);
+    assert.equal((await call()).text, first.text);
     assert.equal((await request(fleet, `${path}/`, { key })).text, first.text);
   });
 
   status(304, "If-None-Match with the current ETag", async () => {
-    const { headers } = await ask();
-    const again = await ask({ headers: { "if-none-match": String(headers.etag) } });
+    const { headers } = await call();
+    const again = await call({ headers: { "if-none-match": String(headers.etag) } });
     assert.deepEqual([again.status, again.headers.etag], [304, headers.etag]);
   });
 
   status(400, "unknown, invalid and repeated parameters, invalid percent-encoding", async () => {
-    expectError(await ask({}, "?colour=red"), 400, "parameter_unknown", "colour");
-    expectError(await ask({}, "/?colour=red"), 400, "parameter_unknown", "colour");
-    expectError(await ask({}, "?%zz=1"), 400, "encoding_invalid");
+    expectError(await call({}, "?colour=red"), 400, "parameter_unknown", "colour");
+    expectError(await call({}, "/?colour=red"), 400, "parameter_unknown", "colour");
+    expectError(await call({}, "?%zz=1"), 400, "encoding_invalid");
     if (!isList) return;
-    expectError(await ask({}, "?size=101"), 400, "parameter_invalid", "size");
-    expectError(await ask({}, "?page=1&page=1"), 400, "parameter_repeated", "page");
+    expectError(await call({}, "?size=101"), 400, "parameter_invalid", "size");
+    expectError(await call({}, "?page=1&page=1"), 400, "parameter_repeated", "page");
   });
 
   status(401, "no key, unknown key", async () => {
     const response = await request(fleet, path);
     expectError(response, 401, "key_missing");
     assert.equal(response.headers["www-authenticate"], 'ApiKey realm="tank-monitor", header="X-API-Key"');
-    expectError(await ask({ key: "tm_nonsense" }), 401, "key_invalid");
+    expectError(await call({ key: "tm_nonsense" }), 401, "key_invalid");
   });
 
   status(403, "an ingest key", async () => {
-    const { detail } = expectError(await ask({ key: ingest }), 403, "role_insufficient");
+    const { detail } = expectError(await call({ key: ingest }), 403, "role_insufficient");
     assert.ok(detail.includes('"ingest"') && detail.includes('"read"'), detail);
   });
 
@@ -84,38 +84,38 @@ function statuses({ path, isList, unknown, operation }: Endpoint): void {
 
   it("405: every other method", async () => {
     for (const method of ["POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "PURGE", "QUERY"]) {
-      const response = await ask({ method });
+      const response = await call({ method });
       expectError(response, 405, "method_not_allowed");
       assert.equal(response.headers.allow, "GET, HEAD");
-      expectError(await ask({ method }, "/"), 405, "method_not_allowed");
+      expectError(await call({ method }, "/"), 405, "method_not_allowed");
     }
   });
 
   status(413, "a form of more than 8 KiB", async () => {
-    assert.equal((await ask({ body: "&".repeat(8192) })).status, 200);
-    expectError(await ask({ body: "&".repeat(8193) }), 413, "body_too_large");
+    assert.equal((await call({ body: "&".repeat(8192) })).status, 200);
+    expectError(await call({ body: "&".repeat(8193) }), 413, "body_too_large");
   });
 
   it("414: a URL of 20 KB", async () => {
-    expectError(await ask({}, `?${"&".repeat(20_000)}`), 414, "url_too_long");
+    expectError(await call({}, `?${"&".repeat(20_000)}`), 414, "url_too_long");
   });
 
   status(415, "a body that is not a form", async () => {
-    expectError(await ask(JSON_BODY), 415, "media_type_unsupported");
+    expectError(await call(JSON_BODY), 415, "media_type_unsupported");
   });
 
   status(429, "a key that has used up its rate", async () => {
     const limited = await fleet.key({ rate: 1 });
-    for (let i = 0; i < 2; i++) assert.equal((await ask({ key: limited })).status, 200);
-    const response = await ask({ key: limited });
+    for (let i = 0; i < 2; i++) assert.equal((await call({ key: limited })).status, 200);
+    const response = await call({ key: limited });
     expectError(response, 429, "rate_limited");
     assert.equal(response.headers["retry-after"], "1");
   });
 
   status(431, "more than 100 headers, a header of 20 KB", async () => {
     const headers = Object.fromEntries(Array.from({ length: 101 }, (_, i) => [`x-${i}`, "1"]));
-    expectError(await ask({ headers }), 431, "headers_too_large");
-    expectError(await ask({ headers: { "x-large": "a".repeat(20_000) } }), 431, "headers_too_large");
+    expectError(await call({ headers }), 431, "headers_too_large");
+    expectError(await call({ headers: { "x-large": "a".repeat(20_000) } }), 431, "headers_too_large");
   });
 
   status(500, "an internal error, whose cause only the operator sees", async () => {

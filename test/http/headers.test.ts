@@ -8,13 +8,13 @@ import { ENDPOINTS, type Fleet, NEWEST, startFleet } from "./services.ts";
 
 const fleet = await startFleet({ after });
 const key = fleet.operator;
-const ask = (path: string, headers: RequestOptions["headers"] = {}) => request(fleet, path, { key, headers });
-const etag = async (path: string) => String((await ask(path)).headers.etag);
+const call = (path: string, headers: RequestOptions["headers"] = {}) => request(fleet, path, { key, headers });
+const etag = async (path: string) => String((await call(path)).headers.etag);
 
 describe("an ETag", () => {
   for (const { path } of ENDPOINTS) {
     it(`is strong and must be revalidated: ${path}`, async () => {
-      const { headers } = await ask(path);
+      const { headers } = await call(path);
       assert.match(String(headers.etag), /^"[\x21\x23-\x7e]+"$/);
       assert.equal(headers["cache-control"], "private, no-cache");
     });
@@ -22,7 +22,7 @@ describe("an ETag", () => {
     it(`in If-None-Match gives 304, alone, weak, or in a list: ${path}`, async () => {
       const tag = await etag(path);
       for (const known of [tag, `W/${tag}`, `"other",${tag},"more"`, `W/"other", W/${tag}`, "*", ` ${tag} `, ['"other"', tag]]) {
-        const response = await ask(path, { "if-none-match": known });
+        const response = await call(path, { "if-none-match": known });
         assert.equal(response.status, 304, String(known));
         assert.equal(response.headers.etag, tag);
         assert.equal(response.headers["cache-control"], "private, no-cache");
@@ -33,9 +33,9 @@ describe("an ETag", () => {
       const tag = await etag(path);
       const upper = tag.toUpperCase() === tag ? "x" : tag.toUpperCase();
       for (const other of ['"other"', "", tag.slice(1, -1), `${tag}x`, upper, "**"]) {
-        assert.equal((await ask(path, { "if-none-match": other })).status, 200, other);
+        assert.equal((await call(path, { "if-none-match": other })).status, 200, other);
       }
-      assert.equal((await ask(path, { "if-modified-since": new Date(Date.now() + 60_000).toUTCString() })).status, 200);
+      assert.equal((await call(path, { "if-modified-since": new Date(Date.now() + 60_000).toUTCString() })).status, 200);
     });
   }
 
@@ -50,21 +50,21 @@ describe("an ETag", () => {
     const path = "/v1/tanks/tank_mill/telemetry";
     const tag = await etag(path);
     await putReadings(fleet.store, "tank_mill", [[NEWEST + 1, 50]]);
-    const response = await ask(path, { "if-none-match": tag });
+    const response = await call(path, { "if-none-match": tag });
     assert.equal(response.status, 200);
     assert.notEqual(response.headers.etag, tag);
   });
 
   it("of a deleted object gives 304 too", async () => {
     const tag = await etag("/v1/tanks/tank_scrapped");
-    assert.equal((await ask("/v1/tanks/tank_scrapped", { "if-none-match": tag })).status, 304);
+    assert.equal((await call("/v1/tanks/tank_scrapped", { "if-none-match": tag })).status, 304);
   });
 
   it("does not hide an error", async () => {
     const headers = { "if-none-match": "*" };
     expectError(await request(fleet, "/v1/tanks", { headers }), 401, "key_missing");
-    expectError(await ask("/v1/tanks?size=0", headers), 400, "parameter_invalid", "size");
-    expectError(await ask("/v1/tanks/tank_nothing", headers), 404, "tank_unknown");
+    expectError(await call("/v1/tanks?size=0", headers), 400, "parameter_invalid", "size");
+    expectError(await call("/v1/tanks/tank_nothing", headers), 404, "tank_unknown");
   });
 });
 
@@ -76,30 +76,30 @@ describe("a request id", () => {
   it("of the client is returned if it is valid, on success, error, 304 and HEAD", async () => {
     for (const id of VALID) {
       const headers = { "x-request-id": id };
-      assert.equal((await ask("/v1/tanks", headers)).headers["x-request-id"], id);
-      assert.equal(expectError(await ask("/v1/tanks?size=0", headers), 400, "parameter_invalid", "size").request_id, id);
+      assert.equal((await call("/v1/tanks", headers)).headers["x-request-id"], id);
+      assert.equal(expectError(await call("/v1/tanks?size=0", headers), 400, "parameter_invalid", "size").request_id, id);
       assert.equal((await request(fleet, "/nothing", { headers })).headers["x-request-id"], id);
     }
     const headers = { "x-request-id": "mine", "if-none-match": "*" };
-    assert.equal((await ask("/v1/tanks", headers)).headers["x-request-id"], "mine");
+    assert.equal((await call("/v1/tanks", headers)).headers["x-request-id"], "mine");
     assert.equal((await request(fleet, "/v1/tanks", { key, method: "HEAD", headers })).headers["x-request-id"], "mine");
   });
 
   it("is generated if that of the client is invalid or given twice", async () => {
     for (const id of [...INVALID, ["a", "b"]]) {
-      const response = await ask("/v1/tanks?size=0", { "x-request-id": id });
+      const response = await call("/v1/tanks?size=0", { "x-request-id": id });
       assert.match(expectError(response, 400, "parameter_invalid", "size").request_id, GENERATED, String(id));
     }
   });
 
   it("is generated, and new each time, if the client sends none", async () => {
-    const ids = await Promise.all(Array.from({ length: 20 }, async () => (await ask("/v1/tanks")).headers["x-request-id"]));
+    const ids = await Promise.all(Array.from({ length: 20 }, async () => (await call("/v1/tanks")).headers["x-request-id"]));
     for (const id of ids) assert.match(String(id), GENERATED);
     assert.equal(new Set(ids).size, 20);
   });
 
   it("is logged with the request, which never includes a key", async () => {
-    await ask("/v1/tanks?size=7", { "x-request-id": "find-me" });
+    await call("/v1/tanks?size=7", { "x-request-id": "find-me" });
     const event = fleet.events.find((seen) => seen.kind === "request_completed" && seen.requestId === "find-me");
     assert.ok(event?.kind === "request_completed");
     const { method, path, route, status, code } = event;

@@ -21,7 +21,7 @@ const fleet = await startFleet({ after }, { clock: held.clock, environment: { RA
 /** With the real clock, for what happens within a second. */
 const live = await startFleet({ after }, { environment: { RATE_LIMIT: "0" } });
 const manage = await fleet.key({ role: "manage" });
-const ask = (path: string, key: string) => request(fleet, path, { key });
+const call = (path: string, key: string) => request(fleet, path, { key });
 
 const lookups = (service: Service) =>
   service.events.filter((event) => event.kind === "query_completed" && event.query === "keyByHash").length;
@@ -52,18 +52,18 @@ describe("a request", () => {
     ]) {
       const before = lookups(fleet);
       held.forward(2000);
-      expectError(await ask(PATH, malformed), 401, "key_invalid");
+      expectError(await call(PATH, malformed), 401, "key_invalid");
       assert.equal(lookups(fleet), before, malformed);
     }
   });
 
   it("with a well-formed key that does not exist is rejected after a lookup", async () => {
     const before = lookups(fleet);
-    expectError(await ask(PATH, newSecret()), 401, "key_invalid");
+    expectError(await call(PATH, newSecret()), 401, "key_invalid");
     assert.equal(lookups(fleet), before + 1);
   });
 
-  it("without a key, or with one elsewhere than in X-API-Key, is told how to send it", async () => {
+  it("without a key, or with one elsewhere than in X-API-Key, gets an error that says how to send it", async () => {
     for (const options of [{}, { key: "" }, { headers: { authorization: `Bearer ${fleet.operator}` } }]) {
       assert.ok(expectError(await request(fleet, PATH, options), 401, "key_missing").detail.includes("X-API-Key"));
     }
@@ -95,21 +95,21 @@ describe("a request", () => {
 describe("a key", () => {
   it("works until the last millisecond before it expires", async () => {
     const key = await fleet.key({ lifetime: HOUR });
-    assert.equal((await ask(PATH, key)).status, 200);
+    assert.equal((await call(PATH, key)).status, 200);
     held.forward(HOUR - 1);
-    assert.equal((await ask(PATH, key)).status, 200);
+    assert.equal((await call(PATH, key)).status, 200);
     held.forward(1);
-    expectError(await ask(PATH, key), 401, "key_expired");
+    expectError(await call(PATH, key), 401, "key_expired");
   });
 
   it("that is rotated works beside its successor during the overlap", async () => {
     const old = await fleet.key({ name: "to rotate", customerId: BRENNER });
     const { secret } = await turnKey(fleet.store, held.clock, await idOf(fleet, "to rotate"), HOUR);
     held.forward(HOUR - 1);
-    for (const key of [old, secret]) assert.equal(list(await ask(PATH, key)).total_items, 2);
+    for (const key of [old, secret]) assert.equal(list(await call(PATH, key)).total_items, 2);
     held.forward(1);
-    expectError(await ask(PATH, old), 401, "key_expired");
-    assert.equal(list(await ask(PATH, secret)).total_items, 2);
+    expectError(await call(PATH, old), 401, "key_expired");
+    assert.equal(list(await call(PATH, secret)).total_items, 2);
   });
 
   it("created by another process works at once", async () => {
@@ -158,20 +158,20 @@ describe("a key with the role", () => {
     for (const customerId of [null, BRENNER]) {
       const key = await fleet.key({ role: "ingest", customerId });
       for (const path of [...ENDPOINTS.map((endpoint) => endpoint.path), "/metrics"]) {
-        expectError(await ask(path, key), 403, "role_insufficient");
+        expectError(await call(path, key), 403, "role_insufficient");
       }
     }
   });
 
   it("read may read everything but the metrics; manage also these", async () => {
     for (const key of [fleet.operator, manage]) {
-      for (const { path } of ENDPOINTS) assert.equal((await ask(path, key)).status, 200);
-      for (const id of [BRENNER, MOSER, GONE]) assert.equal((await ask(`/v1/customers/${id}`, key)).status, 200);
-      for (const id of ["tank_hall", "tank_mill", "tank_sold"]) assert.equal((await ask(`/v1/tanks/${id}`, key)).status, 200);
-      assert.equal(list(await ask(PATH, key)).total_items, 3);
+      for (const { path } of ENDPOINTS) assert.equal((await call(path, key)).status, 200);
+      for (const id of [BRENNER, MOSER, GONE]) assert.equal((await call(`/v1/customers/${id}`, key)).status, 200);
+      for (const id of ["tank_hall", "tank_mill", "tank_sold"]) assert.equal((await call(`/v1/tanks/${id}`, key)).status, 200);
+      assert.equal(list(await call(PATH, key)).total_items, 3);
     }
-    expectError(await ask("/metrics", fleet.operator), 403, "role_insufficient");
-    assert.equal((await ask("/metrics", manage)).status, 200);
+    expectError(await call("/metrics", fleet.operator), 403, "role_insufficient");
+    assert.equal((await call("/metrics", manage)).status, 200);
   });
 });
 
@@ -200,7 +200,7 @@ describe("a customer's key", () => {
   });
 
   it("sees its customer, and no other by list, email or time", async () => {
-    assert.equal(object(await ask(`/v1/customers/${BRENNER}`, key))["id"], BRENNER);
+    assert.equal(object(await call(`/v1/customers/${BRENNER}`, key))["id"], BRENNER);
     for (const [query, found, total] of [
       ["", [BRENNER], 1],
       ["?page=2", [], 1],
@@ -209,29 +209,29 @@ describe("a customer's key", () => {
       ["?created_at_lte=2025-03-02T08:15:30.123Z", [BRENNER], 1],
       ["?created_at_lte=2025-03-02T08:15:30.122Z", [], 0],
     ] as const) {
-      const response = await ask(`/v1/customers${query}`, key);
+      const response = await call(`/v1/customers${query}`, key);
       assert.deepEqual([ids(response), list(response).total_items], [found, total], query);
     }
   });
 
   it("sees its tanks, also deleted ones, their telemetry, and totals of its own", async () => {
-    const page = await ask("/v1/tanks?size=1", key);
+    const page = await call("/v1/tanks?size=1", key);
     assert.deepEqual([ids(page), list(page).total_items, list(page).total_pages], [["tank_yard"], 2, 2]);
-    assert.equal(list(await ask("/v1/tanks?created_at_gte=2025-03-05", key)).total_items, 1);
-    assert.equal(object(await ask("/v1/tanks/tank_hall", key))["owner_id"], BRENNER);
-    assert.equal(object(await ask("/v1/tanks/tank_scrapped", key))["deleted"], true);
-    assert.equal(list(await ask("/v1/tanks/tank_hall/telemetry", key)).total_items, HALL_READINGS);
-    expectError(await ask("/v1/tanks/tank_scrapped/telemetry", key), 404, "tank_deleted");
+    assert.equal(list(await call("/v1/tanks?created_at_gte=2025-03-05", key)).total_items, 1);
+    assert.equal(object(await call("/v1/tanks/tank_hall", key))["owner_id"], BRENNER);
+    assert.equal(object(await call("/v1/tanks/tank_scrapped", key))["deleted"], true);
+    assert.equal(list(await call("/v1/tanks/tank_hall/telemetry", key)).total_items, HALL_READINGS);
+    expectError(await call("/v1/tanks/tank_scrapped/telemetry", key), 404, "tank_deleted");
   });
 
   it("no longer sees a tank that moves to another customer, whose key now does", async () => {
     await fleet.store.importTanks([tankRecord("tank_moving", BRENNER)]);
-    assert.equal((await ask("/v1/tanks/tank_moving", key)).status, 200);
-    expectError(await ask("/v1/tanks/tank_moving", fleet.moser), 404, "tank_unknown");
+    assert.equal((await call("/v1/tanks/tank_moving", key)).status, 200);
+    expectError(await call("/v1/tanks/tank_moving", fleet.moser), 404, "tank_unknown");
     await fleet.store.importTanks([tankRecord("tank_moving", MOSER)]);
-    expectError(await ask("/v1/tanks/tank_moving", key), 404, "tank_unknown");
-    expectError(await ask("/v1/tanks/tank_moving/telemetry", key), 404, "tank_unknown");
-    assert.equal((await ask("/v1/tanks/tank_moving", fleet.moser)).status, 200);
+    expectError(await call("/v1/tanks/tank_moving", key), 404, "tank_unknown");
+    expectError(await call("/v1/tanks/tank_moving/telemetry", key), 404, "tank_unknown");
+    assert.equal((await call("/v1/tanks/tank_moving", fleet.moser)).status, 200);
     await fleet.store.importTanks([{ remove: "tank_moving" }]);
   });
 
@@ -239,13 +239,13 @@ describe("a customer's key", () => {
     await fleet.store.importCustomers([customerRecord("%"), customerRecord("cus_")]);
     t.after(() => fleet.store.importCustomers([{ remove: "%" }, { remove: "cus_" }]));
     const wide = await fleet.key({ customerId: "%" });
-    assert.deepEqual(ids(await ask("/v1/customers", wide)), ["%"]);
-    assert.equal(list(await ask("/v1/tanks", wide)).total_items, 0);
+    assert.deepEqual(ids(await call("/v1/customers", wide)), ["%"]);
+    assert.equal(list(await call("/v1/tanks", wide)).total_items, 0);
   });
 });
 
 describe("last_seen_at", () => {
-  const customer = async (id: string) => object(await ask(`/v1/customers/${id}`, fleet.operator));
+  const customer = async (id: string) => object(await call(`/v1/customers/${id}`, fleet.operator));
   const seenAt = (id: string, instant: number) =>
     until(
       `${id} was seen at ${formatInstant(instant)}`,
@@ -254,7 +254,7 @@ describe("last_seen_at", () => {
   /** Uses Moser's key until that is written: earlier uses of other keys are then written too. */
   async function settle(): Promise<void> {
     const at = held.forward(60_000);
-    await ask(PATH, fleet.moser);
+    await call(PATH, fleet.moser);
     await seenAt(MOSER, at);
   }
 
@@ -263,7 +263,7 @@ describe("last_seen_at", () => {
     const before = await customer(BRENNER);
     for (const path of ["/v1/tanks/tank_hall/telemetry", "/v1/tanks?size=0"]) {
       const at = held.forward(60_000);
-      await ask(path, fleet.brenner);
+      await call(path, fleet.brenner);
       await seenAt(BRENNER, at);
       assert.deepEqual(await customer(BRENNER), { ...before, last_seen_at: formatInstant(at) });
     }
@@ -273,22 +273,22 @@ describe("last_seen_at", () => {
     const other = await fleet.key({ customerId: BRENNER });
     await settle();
     const first = held.forward(0);
-    await ask(PATH, fleet.brenner);
+    await call(PATH, fleet.brenner);
     await seenAt(BRENNER, first);
     held.forward(59_999);
-    for (const key of [fleet.brenner, other]) await ask(PATH, key);
+    for (const key of [fleet.brenner, other]) await call(PATH, key);
     held.forward(1);
-    await ask(`/v1/customers/${BRENNER}`, fleet.operator);
-    await ask(PATH, fleet.moser);
+    await call(`/v1/customers/${BRENNER}`, fleet.operator);
+    await call(PATH, fleet.moser);
     await seenAt(MOSER, first + 60_000);
     assert.equal((await customer(BRENNER))["last_seen_at"], formatInstant(first));
-    await ask(PATH, fleet.brenner);
+    await call(PATH, fleet.brenner);
     await seenAt(BRENNER, first + 60_000);
   });
 
   it("is written before the service stops", async () => {
     const at = held.forward(60_000);
-    await ask(PATH, fleet.brenner);
+    await call(PATH, fleet.brenner);
     await fleet.stop();
     const database = new DatabaseSync(fleet.databaseFile, { readOnly: true });
     const row = database.prepare("SELECT last_seen_at FROM customer WHERE id = ?").get(BRENNER);

@@ -8,7 +8,7 @@ import { expectError, ids, list, object, request } from "./client.ts";
 import { BRENNER, GONE, HALL_READINGS, MOSER, NEWEST, startFleet } from "./services.ts";
 
 const fleet = await startFleet({ after });
-const ask = (path: string) => request(fleet, path, { key: fleet.operator });
+const call = (path: string) => request(fleet, path, { key: fleet.operator });
 
 const BRENNER_OBJECT = {
   id: BRENNER,
@@ -40,16 +40,16 @@ const MOSER_OBJECT = {
 
 describe("a customer", () => {
   it("has every field; unknown values are null; the list is newest first", async () => {
-    assert.deepEqual(object(await ask(`/v1/customers/${BRENNER}`)), BRENNER_OBJECT);
-    assert.deepEqual(object(await ask(`/v1/customers/${MOSER}`)), MOSER_OBJECT);
+    assert.deepEqual(object(await call(`/v1/customers/${BRENNER}`)), BRENNER_OBJECT);
+    assert.deepEqual(object(await call(`/v1/customers/${MOSER}`)), MOSER_OBJECT);
     const page = { page: 1, size: 10, total_pages: 1, total_items: 2 };
-    assert.deepEqual(list(await ask("/v1/customers")), { object: "list", data: [MOSER_OBJECT, BRENNER_OBJECT], ...page });
+    assert.deepEqual(list(await call("/v1/customers")), { object: "list", data: [MOSER_OBJECT, BRENNER_OBJECT], ...page });
   });
 
   it("keeps text of every script", async () => {
     const fields = { name: "Żółć 株式会社 😀 \u00a0\u200d", email: "ünï+code@exämple.test", phone: "☎ 0/8\\15 \"'" };
     await fleet.store.importCustomers([customerRecord("cus_script", { created_at: "2001-01-01", ...fields })]);
-    const { name, email, phone } = object(await ask("/v1/customers/cus_script"));
+    const { name, email, phone } = object(await call("/v1/customers/cus_script"));
     assert.deepEqual({ name, email, phone }, fields);
     await fleet.store.importCustomers([{ remove: "cus_script" }]);
   });
@@ -58,27 +58,27 @@ describe("a customer", () => {
     await fleet.store.importCustomers([customerRecord("cus_a"), customerRecord("cus_b")]);
     t.after(() => fleet.store.importCustomers([{ remove: "cus_a" }, { remove: "cus_b" }]));
     const counts = () =>
-      Promise.all(["cus_a", "cus_b"].map(async (id) => object(await ask(`/v1/customers/${id}`))["tank_count"]));
+      Promise.all(["cus_a", "cus_b"].map(async (id) => object(await call(`/v1/customers/${id}`))["tank_count"]));
     await fleet.store.importTanks([tankRecord("tank_x", "cus_a"), tankRecord("tank_y", "cus_a")]);
     assert.deepEqual(await counts(), [2, 0]);
     await fleet.store.importTanks([tankRecord("tank_x", "cus_b")]);
     assert.deepEqual(await counts(), [1, 1]);
     await fleet.store.importTanks([{ remove: "tank_x" }, { remove: "tank_y" }]);
     assert.deepEqual(await counts(), [0, 0]);
-    assert.equal(object(await ask("/v1/customers/cus_a"))["updated_at"], "2026-01-01T00:00:00.000Z");
+    assert.equal(object(await call("/v1/customers/cus_a"))["updated_at"], "2026-01-01T00:00:00.000Z");
   });
 
   it("that is deleted has only id, object and deleted, and is in no list or total", async () => {
-    const { status, text } = await ask(`/v1/customers/${GONE}`);
+    const { status, text } = await call(`/v1/customers/${GONE}`);
     assert.deepEqual([status, text], [200, `{"id":"${GONE}","object":"customer","deleted":true}`]);
-    const all = await ask("/v1/customers?size=100");
+    const all = await call("/v1/customers?size=100");
     assert.deepEqual([ids(all), list(all).total_items], [[MOSER, BRENNER], 2]);
-    assert.equal(list(await ask(`/v1/customers?email=${GONE}@customers.example`)).total_items, 0);
+    assert.equal(list(await call(`/v1/customers?email=${GONE}@customers.example`)).total_items, 0);
   });
 });
 
 describe("the email filter", () => {
-  const find = async (email: string) => ids(await ask(`/v1/customers?email=${encodeURIComponent(email)}`));
+  const find = async (email: string) => ids(await call(`/v1/customers?email=${encodeURIComponent(email)}`));
 
   it("matches exactly: case, blanks, patterns and Unicode forms count", async (t) => {
     await fleet.store.importCustomers([customerRecord("cus_nfc", { email: "caf\u00e9@x.example" })]);
@@ -91,8 +91,8 @@ describe("the email filter", () => {
     ]) {
       assert.deepEqual(await find(other), [], other);
     }
-    assert.equal(list(await ask("/v1/customers?email=a+b@c.example")).total_items, 0, "a plus is a space");
-    expectError(await ask("/v1/customers?email=a%00b@c"), 400, "parameter_invalid", "email");
+    assert.equal(list(await call("/v1/customers?email=a+b@c.example")).total_items, 0, "a plus is a space");
+    expectError(await call("/v1/customers?email=a%00b@c"), 400, "parameter_invalid", "email");
   });
 
   it("finds all customers with an email, newest first, with exact totals", async (t) => {
@@ -101,9 +101,9 @@ describe("the email filter", () => {
     await fleet.store.importCustomers(twins.map((id, i) => customerRecord(id, { email, created_at: `2024-01-0${i + 1}` })));
     t.after(() => fleet.store.importCustomers(twins.map((id) => ({ remove: id }))));
     assert.deepEqual(await find(email), ["cus_3", "cus_2", "cus_1"]);
-    const page = list(await ask(`/v1/customers?email=${encodeURIComponent(email)}&size=2&page=2`));
+    const page = list(await call(`/v1/customers?email=${encodeURIComponent(email)}&size=2&page=2`));
     assert.deepEqual([page.data.length, page.total_items, page.total_pages], [1, 3, 2]);
-    const day = list(await ask(`/v1/customers?email=${encodeURIComponent(email)}&created_at_lte=2024-01-01`));
+    const day = list(await call(`/v1/customers?email=${encodeURIComponent(email)}&created_at_lte=2024-01-01`));
     assert.deepEqual([day.data.length, day.total_items], [1, 1]);
   });
 });
@@ -152,9 +152,9 @@ const YARD = {
 
 describe("a tank", () => {
   it("has every field; unknown values are null, also in its location; the list is newest first", async () => {
-    assert.deepEqual(object(await ask("/v1/tanks/tank_hall")), HALL);
-    assert.deepEqual(object(await ask("/v1/tanks/tank_yard")), YARD);
-    const { data, ...rest } = list(await ask("/v1/tanks"));
+    assert.deepEqual(object(await call("/v1/tanks/tank_hall")), HALL);
+    assert.deepEqual(object(await call("/v1/tanks/tank_yard")), YARD);
+    const { data, ...rest } = list(await call("/v1/tanks"));
     assert.deepEqual(data.slice(1), [YARD, HALL]);
     assert.equal(data[0]?.["id"], "tank_mill");
     assert.deepEqual(rest, { object: "list", page: 1, size: 10, total_pages: 1, total_items: 3 });
@@ -168,26 +168,26 @@ describe("a tank", () => {
     await fleet.store.importTanks(kinds.map(record));
     t.after(() => fleet.store.importTanks(kinds.map((kind) => ({ remove: `tank_${kind}` }))));
     for (const [i, kind] of kinds.entries()) {
-      const { use_case, capacity, min_fill_alert_percentage } = object(await ask(`/v1/tanks/tank_${kind}`));
+      const { use_case, capacity, min_fill_alert_percentage } = object(await call(`/v1/tanks/tank_${kind}`));
       assert.deepEqual([use_case, capacity, min_fill_alert_percentage], [kind, 0.001, i * 50]);
     }
   });
 
   it("that is deleted has only id, object and deleted, no telemetry, and is in no list, total or tank_count", async () => {
-    const { status, text } = await ask("/v1/tanks/tank_scrapped");
+    const { status, text } = await call("/v1/tanks/tank_scrapped");
     assert.deepEqual([status, text], [200, '{"id":"tank_scrapped","object":"tank","deleted":true}']);
-    expectError(await ask("/v1/tanks/tank_scrapped/telemetry"), 404, "tank_deleted");
-    expectError(await ask("/v1/tanks/tank_scrapped/telemetry?size=0"), 400, "parameter_invalid", "size");
-    expectError(await ask("/v1/tanks/tank_scrapped?size=1"), 400, "parameter_unknown", "size");
-    assert.deepEqual(ids(await ask("/v1/tanks?size=100")), ["tank_mill", "tank_yard", "tank_hall"]);
+    expectError(await call("/v1/tanks/tank_scrapped/telemetry"), 404, "tank_deleted");
+    expectError(await call("/v1/tanks/tank_scrapped/telemetry?size=0"), 400, "parameter_invalid", "size");
+    expectError(await call("/v1/tanks/tank_scrapped?size=1"), 400, "parameter_unknown", "size");
+    assert.deepEqual(ids(await call("/v1/tanks?size=100")), ["tank_mill", "tank_yard", "tank_hall"]);
     assert.equal(list(await request(fleet, "/v1/tanks", { key: fleet.brenner })).total_items, 2);
-    assert.equal(object(await ask(`/v1/customers/${BRENNER}`))["tank_count"], 2);
+    assert.equal(object(await call(`/v1/customers/${BRENNER}`))["tank_count"], 2);
   });
 });
 
 describe("telemetry", () => {
   it("is a list of the tank's readings, newest first; empty if there are none", async () => {
-    assert.deepEqual(list(await ask("/v1/tanks/tank_hall/telemetry?size=2")), {
+    assert.deepEqual(list(await call("/v1/tanks/tank_hall/telemetry?size=2")), {
       object: "list",
       data: [
         { object: "telemetry", created_at: "2026-11-14T08:00:00.000Z", fill_percentage: 60 },
@@ -196,7 +196,7 @@ describe("telemetry", () => {
       ...{ page: 1, size: 2, total_pages: 13, total_items: HALL_READINGS },
     });
     const empty = { object: "list", data: [], page: 1, size: 10, total_pages: 0, total_items: 0 };
-    assert.deepEqual(list(await ask("/v1/tanks/tank_yard/telemetry")), empty);
+    assert.deepEqual(list(await call("/v1/tanks/tank_yard/telemetry")), empty);
   });
 
   it("keeps each fill level as the number it was", async () => {
@@ -206,7 +206,7 @@ describe("telemetry", () => {
       "tank_mill",
       fills.map((fill, i) => [NEWEST + i, fill]),
     );
-    const { data } = list(await ask("/v1/tanks/tank_mill/telemetry?created_at_gte=2026-11-14T08:00:00Z"));
+    const { data } = list(await call("/v1/tanks/tank_mill/telemetry?created_at_gte=2026-11-14T08:00:00Z"));
     assert.deepEqual(data.map((reading) => reading["fill_percentage"]).reverse(), fills);
   });
 });

@@ -10,7 +10,7 @@ import { BRENNER, ENDPOINTS, startFleet } from "./services.ts";
 
 const fleet = await startFleet({ after });
 const key = fleet.operator;
-const ask = (path: string) => request(fleet, path, { key });
+const call = (path: string) => request(fleet, path, { key });
 const LISTS = ENDPOINTS.filter(({ isList }) => isList).map(({ path }) => path);
 const OBJECTS = ENDPOINTS.filter(({ isList }) => !isList).map(({ path }) => path);
 
@@ -27,29 +27,29 @@ for (const path of LISTS) {
     it("page and size must be plain decimal integers", async () => {
       for (const name of ["page", "size"]) {
         for (const text of NOT_POSITIVE_INTEGERS) {
-          expectError(await ask(`${path}?${name}=${text}`), 400, "parameter_invalid", name);
+          expectError(await call(`${path}?${name}=${text}`), 400, "parameter_invalid", name);
         }
-        expectError(await ask(`${path}?${name}`), 400, "parameter_invalid", name);
+        expectError(await call(`${path}?${name}`), 400, "parameter_invalid", name);
       }
     });
 
     it("size is 1 to 100, default 10; page is 1 to 2147483647, default 1", async () => {
-      const { size, page } = list(await ask(path));
+      const { size, page } = list(await call(path));
       assert.deepEqual([size, page], [10, 1]);
-      for (const good of [1, 2, 99, 100]) assert.equal(list(await ask(`${path}?size=${good}`)).size, good);
+      for (const good of [1, 2, 99, 100]) assert.equal(list(await call(`${path}?size=${good}`)).size, good);
       for (const bad of [101, 1000, 2_147_483_648]) {
-        expectError(await ask(`${path}?size=${bad}`), 400, "parameter_invalid", "size");
+        expectError(await call(`${path}?size=${bad}`), 400, "parameter_invalid", "size");
       }
-      for (const good of [1, 2, 2_147_483_647]) assert.equal(list(await ask(`${path}?page=${good}`)).page, good);
+      for (const good of [1, 2, 2_147_483_647]) assert.equal(list(await call(`${path}?page=${good}`)).page, good);
       for (const bad of [2_147_483_648, 4_294_967_297, 9_999_999_999]) {
-        expectError(await ask(`${path}?page=${bad}`), 400, "parameter_invalid", "page");
+        expectError(await call(`${path}?page=${bad}`), 400, "parameter_invalid", "page");
       }
     });
 
     it("an error says what the value must be and quotes at most its beginning", async () => {
-      const { detail } = expectError(await ask(`${path}?size=500`), 400, "parameter_invalid", "size");
+      const { detail } = expectError(await call(`${path}?size=500`), 400, "parameter_invalid", "size");
       assert.equal(detail, 'size must be a whole number from 1 to 100, not "500".');
-      const long = expectError(await ask(`${path}?size=${"9".repeat(4000)}`), 400, "parameter_invalid", "size");
+      const long = expectError(await call(`${path}?size=${"9".repeat(4000)}`), 400, "parameter_invalid", "size");
       assert.ok(long.detail.length < 300, long.detail);
     });
 
@@ -61,32 +61,32 @@ for (const path of LISTS) {
         ["created_at_get", "created_at_gte"],
         ["created_at_lt", "created_at_lte"],
       ] as const) {
-        const { detail } = expectError(await ask(`${path}?${typo}=1`), 400, "parameter_unknown", typo);
+        const { detail } = expectError(await call(`${path}?${typo}=1`), 400, "parameter_unknown", typo);
         assert.match(detail, new RegExp(`"${typo}".*Did you mean "${meant}"\\?`));
       }
-      const { detail } = expectError(await ask(`${path}?wombat=1`), 400, "parameter_unknown", "wombat");
+      const { detail } = expectError(await call(`${path}?wombat=1`), 400, "parameter_unknown", "wombat");
       for (const known of ["created_at_gte", "created_at_lte", "page", "size"]) assert.ok(detail.includes(known), detail);
     });
 
     it("an empty name, array notation and names of object properties are unknown", async () => {
-      expectError(await ask(`${path}?=2`), 400, "parameter_unknown", "");
+      expectError(await call(`${path}?=2`), 400, "parameter_unknown", "");
       const inherited = ["__proto__", "constructor", "toString", "hasOwnProperty", "valueOf", "prototype"];
       for (const name of ["size[]", "size[0]", "size.0", ...inherited]) {
-        expectError(await ask(`${path}?${encodeURIComponent(name)}=1`), 400, "parameter_unknown", name);
+        expectError(await call(`${path}?${encodeURIComponent(name)}=1`), 400, "parameter_unknown", name);
       }
     });
 
     it("a parameter may be given once, however it is encoded", async () => {
       for (const query of ["size=2&size=2", "size=2&size=3", "page=1&size=1&page=1", "size=2&s%69ze=2"]) {
         const param = query.startsWith("page") ? "page" : "size";
-        expectError(await ask(`${path}?${query}`), 400, "parameter_repeated", param);
+        expectError(await call(`${path}?${query}`), 400, "parameter_repeated", param);
       }
     });
 
     it("percent-encoding is decoded, and empty pairs are ignored", async () => {
-      assert.equal(list(await ask(`${path}?%73ize=%32`)).size, 2);
-      assert.equal(list(await ask(`${path}?&&size=2&`)).size, 2);
-      assert.equal((await ask(`${path}?`)).status, 200);
+      assert.equal(list(await call(`${path}?%73ize=%32`)).size, 2);
+      assert.equal(list(await call(`${path}?&&size=2&`)).size, 2);
+      assert.equal((await call(`${path}?`)).status, 200);
     });
 
     it("a form in the body gives the same result or error as the query", async () => {
@@ -95,7 +95,7 @@ for (const path of LISTS) {
         ...["created_at_lte=2026-11-14T10:00:00+02:00&size=3", "size=0", "colour=red", "size=1&size=1", "size=%zz"],
         ...["size=%ff", "=1"],
       ]) {
-        const [inQuery, inBody] = [await ask(`${path}?${text}`), await request(fleet, path, { key, body: text })];
+        const [inQuery, inBody] = [await call(`${path}?${text}`), await request(fleet, path, { key, body: text })];
         const comparable = ({ status, text: body }: typeof inQuery) => [status, body.replace(/"request_id":"[^"]+"/, "")];
         assert.deepEqual(comparable(inBody), comparable(inQuery), text);
       }
@@ -118,7 +118,7 @@ for (const path of LISTS) {
 for (const path of OBJECTS) {
   it(`${path} has no parameters`, async () => {
     for (const name of ["page", "size", "created_at_gte", "created_at_lte", "email", "id", "_"]) {
-      const { detail } = expectError(await ask(`${path}?${name}=1`), 400, "parameter_unknown", name);
+      const { detail } = expectError(await call(`${path}?${name}=1`), 400, "parameter_unknown", name);
       assert.ok(detail.includes("takes no parameters"), detail);
     }
   });
@@ -126,7 +126,7 @@ for (const path of OBJECTS) {
 
 it("email is a parameter of the list of customers only", async () => {
   for (const path of ["/v1/tanks", "/v1/tanks/tank_hall/telemetry", `/v1/customers/${BRENNER}`]) {
-    expectError(await ask(`${path}?email=a@b`), 400, "parameter_unknown", "email");
+    expectError(await call(`${path}?email=a@b`), 400, "parameter_unknown", "email");
   }
 });
 
@@ -144,7 +144,7 @@ describe("created_at_gte and created_at_lte", async () => {
   ]);
   /** The instants within a bound, oldest first. */
   async function within(bound: "gte" | "lte", text: string): Promise<unknown[]> {
-    const { data, total_items } = list(await ask(`/v1/tanks/bounds/telemetry?created_at_${bound}=${text}`));
+    const { data, total_items } = list(await call(`/v1/tanks/bounds/telemetry?created_at_${bound}=${text}`));
     assert.equal(data.length, total_items);
     return data.map((reading) => reading["created_at"]).toReversed();
   }
@@ -195,7 +195,7 @@ describe("created_at_gte and created_at_lte", async () => {
       ...["2026-11-14T09:30:00Z%00", "%D9%A2%D9%A0%D9%A2%D9%A6-11-14", "now", "0", "1794648600", "NaN"],
     ]) {
       for (const name of ["created_at_gte", "created_at_lte"]) {
-        const { detail } = expectError(await ask(`/v1/tanks?${name}=${text}`), 400, "parameter_invalid", name);
+        const { detail } = expectError(await call(`/v1/tanks?${name}=${text}`), 400, "parameter_invalid", name);
         assert.match(detail, /must be an ISO datetime such as/);
       }
     }

@@ -31,9 +31,9 @@ const THING = { name: "valve", place: { latitude: 47.9 } };
 const VALID = JSON.stringify(THING);
 const JSON_HEADERS = { "content-type": "application/json" };
 
-const ask = (method: string, path: string, options: RequestOptions = {}) =>
+const call = (method: string, path: string, options: RequestOptions = {}) =>
   request(echo, path, { method, key, ...options, headers: { ...JSON_HEADERS, ...options.headers } });
-const patch = (path: string, options: RequestOptions = {}) => ask("PATCH", path, { body: "{}", ...options });
+const patch = (path: string, options: RequestOptions = {}) => call("PATCH", path, { body: "{}", ...options });
 const echoed = ({ status, text }: Response): Echoed => {
   assert.ok(status === 200 || status === 201, text);
   return JSON.parse(text) as Echoed;
@@ -41,18 +41,18 @@ const echoed = ({ status, text }: Response): Echoed => {
 
 describe("a response", () => {
   it("of 201 has Location and ETag; of 204 no body", async () => {
-    const created = await ask("POST", "/manage/v1/things", { body: VALID });
+    const created = await call("POST", "/manage/v1/things", { body: VALID });
     assert.deepEqual([created.status, created.headers.location, created.headers.etag], [201, "/manage/v1/things/1", '"1"']);
-    const { status, text, headers } = await ask("DELETE", "/manage/v1/things/1");
+    const { status, text, headers } = await call("DELETE", "/manage/v1/things/1");
     assert.deepEqual([status, text, headers["content-type"], headers["content-length"]], [204, "", undefined, undefined]);
   });
 
   it("to a GET has an ETag, ignores If-None-Match, and HEAD has the same headers", async () => {
-    const [get, head] = [await ask("GET", "/manage/v1/things/1"), await ask("HEAD", "/manage/v1/things/1")];
+    const [get, head] = [await call("GET", "/manage/v1/things/1"), await call("HEAD", "/manage/v1/things/1")];
     assert.equal(get.headers.etag, '"1"');
     const comparable = ({ headers: { date: _, "x-request-id": __, ...rest } }: Response) => rest;
     assert.deepEqual([head.status, head.text, comparable(head)], [200, "", comparable(get)]);
-    assert.equal((await ask("GET", "/manage/v1/things/1", { headers: { "if-none-match": '"1"' } })).status, 200);
+    assert.equal((await call("GET", "/manage/v1/things/1", { headers: { "if-none-match": '"1"' } })).status, 200);
   });
 
   it("is never cached", async () => {
@@ -66,7 +66,7 @@ describe("a response", () => {
       ["POST", "/ingest/v1/things", "[]"],
       ["PUT", "/ingest/v1/things", "[]"],
     ] as const) {
-      const { headers } = await ask(method, path, body === undefined ? {} : { body });
+      const { headers } = await call(method, path, body === undefined ? {} : { body });
       assert.equal(headers["cache-control"], "no-store", `${method} ${path}`);
     }
   });
@@ -85,28 +85,28 @@ describe("a response", () => {
 
 describe("a handler receives", () => {
   it("the id in the path; a fixed segment has precedence", async () => {
-    assert.equal(echoed(await ask("GET", "/manage/v1/things/a%2Fb")).id, "a/b");
-    assert.equal(echoed(await ask("POST", "/manage/v1/things/%C3%BC/restore")).id, "ü");
+    assert.equal(echoed(await call("GET", "/manage/v1/things/a%2Fb")).id, "a/b");
+    assert.equal(echoed(await call("POST", "/manage/v1/things/%C3%BC/restore")).id, "ü");
     assert.equal(echoed(await patch("/manage/v1/things/x/")).id, "x");
-    assert.equal(echoed(await ask("GET", "/manage/v1/things/first")).id, "the first");
+    assert.equal(echoed(await call("GET", "/manage/v1/things/first")).id, "the first");
   });
 
   it("the key and its customer", async () => {
-    const { key_id, role, customer_id } = echoed(await ask("GET", "/manage/v1/things"));
+    const { key_id, role, customer_id } = echoed(await call("GET", "/manage/v1/things"));
     assert.match(key_id, /^key_/);
     assert.deepEqual([role, customer_id], ["manage", null]);
     await echo.store.importCustomers([customerRecord("cus_1")]);
     const scoped = await echo.key({ role: "ingest", customerId: "cus_1" });
-    const sent = echoed(await ask("POST", "/ingest/v1/things", { key: scoped, body: "[]" }));
+    const sent = echoed(await call("POST", "/ingest/v1/things", { key: scoped, body: "[]" }));
     assert.deepEqual([sent.role, sent.customer_id], ["ingest", "cus_1"]);
   });
 
   it("the parameters", async () => {
     assert.equal(echoed(await patch("/manage/v1/things/1?colour=red")).colour, "red");
     expectError(await patch("/manage/v1/things/1?colour=1"), 400, "parameter_invalid", "colour");
-    expectError(await ask("DELETE", "/manage/v1/things/1?cascade=true"), 400, "parameter_unknown", "cascade");
+    expectError(await call("DELETE", "/manage/v1/things/1?cascade=true"), 400, "parameter_unknown", "cascade");
     const form = { headers: { "content-type": "application/x-www-form-urlencoded" }, body: "colour=1" };
-    expectError(await ask("DELETE", "/manage/v1/things/1", form), 400, "parameter_invalid", "colour");
+    expectError(await call("DELETE", "/manage/v1/things/1", form), 400, "parameter_invalid", "colour");
   });
 
   it("If-Match, if the route has it", async () => {
@@ -115,12 +115,12 @@ describe("a handler receives", () => {
     assert.equal(await change('"1"'), '"1"');
     assert.equal(await change(['"1"', 'W/"2"']), '"1", W/"2"');
     assert.equal(await change(undefined), null);
-    assert.equal(echoed(await ask("GET", "/manage/v1/things/1", { headers: { "if-match": "*" } })).if_match, null);
+    assert.equal(echoed(await call("GET", "/manage/v1/things/1", { headers: { "if-match": "*" } })).if_match, null);
   });
 
   it("Idempotency-Key, if the route has it and it is valid", async () => {
     const create = (name: string | string[] | undefined) =>
-      ask("POST", "/manage/v1/things", { body: VALID, headers: { "idempotency-key": name } });
+      call("POST", "/manage/v1/things", { body: VALID, headers: { "idempotency-key": name } });
     for (const name of ["a", "8e03978e-40d5-43dd-bc93-6894a57f9324", '"quoted"', "with blanks, and commas", "~".repeat(255)]) {
       assert.equal(echoed(await create(name)).idempotency_key, name);
     }
@@ -141,7 +141,7 @@ describe("a route", () => {
     ] as const) {
       for (const role of ["read", "ingest", "manage"] as const) {
         const body = method === "GET" ? {} : { body: "{}" };
-        const response = await ask(method, path, { key: await echo.key({ role }), ...body });
+        const response = await call(method, path, { key: await echo.key({ role }), ...body });
         if (allowed.some((one) => one === role)) assert.equal(response.status, 200);
         else {
           const { detail } = expectError(response, 403, "role_insufficient");

@@ -27,7 +27,7 @@ const fleet = await startFleet({ after });
 const { document } = await contract(fleet);
 const key = fleet.operator;
 const manage = await fleet.key({ role: "manage" });
-const ask = (path: string) => request(fleet, path, { key });
+const call = (path: string) => request(fleet, path, { key });
 const APP = "https://app.example.com";
 const echo = await startEcho({ after }, { clock: heldClock().clock });
 const echoWithCors = await startEcho({ after }, { corsOrigins: [APP] });
@@ -48,21 +48,21 @@ describe("an id in a path", async () => {
     for (const id of ODD_IDS) {
       // Clients resolve dots, and encodeURIComponent does not encode them.
       const encoded = encodeURIComponent(id).replaceAll(".", "%2E");
-      assert.equal(object(await ask(`/v1/customers/${encoded}`))["id"], id);
-      const tank = object(await ask(`/v1/tanks/${encoded}`));
+      assert.equal(object(await call(`/v1/customers/${encoded}`))["id"], id);
+      const tank = object(await call(`/v1/tanks/${encoded}`));
       assert.deepEqual([tank["id"], tank["owner_id"]], [id, id]);
-      assert.equal(list(await ask(`/v1/tanks/${encoded}/telemetry`)).total_items, id === "a/b" ? 1 : 0);
+      assert.equal(list(await call(`/v1/tanks/${encoded}/telemetry`)).total_items, id === "a/b" ? 1 : 0);
     }
-    assert.equal(list(await ask("/v1/tanks/a%2fb/telemetry")).total_items, 1);
-    expectError(await ask("/v1/tanks/a/b"), 404, "route_unknown");
+    assert.equal(list(await call("/v1/tanks/a%2fb/telemetry")).total_items, 1);
+    expectError(await call("/v1/tanks/a/b"), 404, "route_unknown");
     for (const encoded of ["%63us_%62renner", "cus%5Fbrenner"]) {
-      assert.equal(object(await ask(`/v1/customers/${encoded}`))["id"], BRENNER);
+      assert.equal(object(await call(`/v1/customers/${encoded}`))["id"], BRENNER);
     }
   });
 
   it("is compared exactly", async () => {
     for (const other of ["CUS_BRENNER", "cus_brenner%20", "%20cus_brenner", "cus_brenner%00", "cus_brenne", "cus_brenner%2F"]) {
-      expectError(await ask(`/v1/customers/${other}`), 404, "customer_unknown");
+      expectError(await call(`/v1/customers/${other}`), 404, "customer_unknown");
     }
   });
 
@@ -70,15 +70,15 @@ describe("an id in a path", async () => {
     const long = [129, 500, 5000, 12_000].map((length) => "x".repeat(length));
     for (const id of [...long, "%00", "a%00b", "%0D%0A", "%1B", "%7F", "%C2%80"]) {
       const [customer = "", ...tanks] = everyPath(id);
-      expectError(await ask(customer), 404, "customer_unknown");
-      for (const tank of tanks) expectError(await ask(tank), 404, "tank_unknown");
+      expectError(await call(customer), 404, "customer_unknown");
+      for (const tank of tanks) expectError(await call(tank), 404, "tank_unknown");
     }
   });
 
   it("with invalid percent-encoding is 400, after the method and the key", async () => {
     const broken = ["%", "%z", "%zz", "%2", "a%", "%ff", "%C3", "%C3%28", "%ED%A0%80", "%C0%AF", "%F5%80%80%80", "a%zz%2F"];
     for (const path of broken.flatMap(everyPath)) {
-      expectError(await ask(path), 400, "encoding_invalid");
+      expectError(await call(path), 400, "encoding_invalid");
       expectError(await request(fleet, path), 401, "key_missing");
       expectError(await request(fleet, path, { method: "DELETE" }), 405, "method_not_allowed");
     }
@@ -91,7 +91,7 @@ it("unknown routes are 404, with and without a key", async () => {
     ...["//v1/customers", "/v1/customers/x/tanks", "/v1/tanks/x/telemetry/1", "/v1/tanks/x/Telemetry", "/v1/telemetry"],
     ...["/favicon.ico", "/.env", "/%zz", "/v1/%zz", "/v2/customers/%ff", "/%"],
   ]) {
-    expectError(await ask(path), 404, "route_unknown");
+    expectError(await call(path), 404, "route_unknown");
     expectError(await request(fleet, path), 404, "route_unknown");
   }
 });
@@ -231,7 +231,7 @@ describe("HEAD", () => {
     const response = await request(fleet, "/v1/tanks", { method: "HEAD" });
     assert.equal(response.status, 401);
     assert.ok(response.headers["www-authenticate"] !== undefined);
-    const { headers } = await ask("/v1/tanks");
+    const { headers } = await call("/v1/tanks");
     const options = { method: "HEAD", key, headers: { "if-none-match": String(headers.etag) } };
     assert.equal((await request(fleet, "/v1/tanks", options)).status, 304);
     const head = `HEAD /v1/tanks HTTP/1.1\r\nHost: here\r\nX-API-Key: ${key}\r\n`;
