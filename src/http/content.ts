@@ -4,7 +4,7 @@
 import type { IncomingMessage } from "node:http";
 import { RequestError } from "../domain/errors.ts";
 import { MAX_JSON_DEPTH, measureJson, TOO_DEEP } from "../domain/json.ts";
-import { quoted } from "../domain/text.ts";
+import { printable, quoted } from "../domain/text.ts";
 import { invalidBody } from "../domain/validate.ts";
 import { bodyTooLarge, gunzip, type Reservation, readBytes, sendContinue, stripBom } from "./body.ts";
 import {
@@ -105,7 +105,7 @@ function parseJson(text: string, rule: BodyRule): unknown {
     return JSON.parse(text);
   } catch (error) {
     const hint = rule.kind === "readings" ? ` One object per line is ${NDJSON_TYPES[0]}.` : "";
-    throw new RequestError("body_malformed", `The body is not JSON: ${(error as Error).message}.${hint}`);
+    throw new RequestError("body_malformed", `The body is not JSON: ${printable((error as Error).message, 200)}.${hint}`);
   }
 }
 
@@ -128,7 +128,9 @@ function parseLine(line: string, number: number): ReadingItem {
   try {
     return { value: JSON.parse(line) };
   } catch (error) {
-    return { unreadable: `line ${number} is not JSON: ${(error as Error).message.replace(/ \(line \d+ column \d+\)$/, "")}` };
+    return {
+      unreadable: `line ${number} is not JSON: ${printable((error as Error).message.replace(/ \(line \d+ column \d+\)$/, ""), 200)}`,
+    };
   }
 }
 

@@ -132,6 +132,11 @@ describe("a JSON body", () => {
   });
 });
 
+it("a control character of a body does not appear in the error", async () => {
+  const { detail } = expectError(await create('{"a":\u0000}'), 400, "body_malformed");
+  assert.match(detail, /^The body is not JSON: .*\ufffd/);
+});
+
 it("a body that is not JSON gets the message of the parser, with the position", async () => {
   for (const [body, words] of [
     [" ", "Unexpected end of JSON input"],
