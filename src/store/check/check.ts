@@ -10,7 +10,7 @@ import { LIST_START, type ListKind, listOf } from "../series/lists.ts";
 import { reorderReadings, splitHead } from "../series/merge.ts";
 import { EARLIEST, RankIndex, type Segment } from "../series/rank-index.ts";
 import { type CheckResult, findingsOf, repairable } from "./inconsistency.ts";
-import { type CheckedTank, checkAudit, checkCustomer, checkDevices, checkKeys, checkTank, isLive, latestOf } from "./objects.ts";
+import { type CheckedTank, checkAudit, checkCustomer, checkDevices, checkKeys, checkTanks, isLive, latestOf } from "./objects.ts";
 import type { CheckReads, RepairOperations } from "./operations.ts";
 import { checkListIndex, segmentStarts } from "./rank-index.ts";
 
@@ -47,7 +47,7 @@ export async function* checkAll(
     await setImmediate();
   }
   for (let after = ""; ; ) {
-    const tanks = await snapshot((reads) => checkTanks(reads, after));
+    const tanks = await snapshot((reads) => checkSomeTanks(reads, after));
     if (tanks.length === 0) break;
     for (const result of tanks) {
       after = result.row.tank.id;
@@ -79,21 +79,20 @@ async function checkDatabase(reads: CheckReads): Promise<CheckResult> {
   return { where: "the database", found: await reads.databaseErrors() };
 }
 
-/** A snapshot takes no further tank after this long. */
-const SNAPSHOT_MS = 50;
+/** A snapshot checks tanks with at most this many readings in all, or one tank. */
+const MAX_READINGS = 1_000_000;
 
-async function checkTanks(reads: CheckReads, after: string): Promise<CheckedTank[]> {
-  const end = performance.now() + SNAPSHOT_MS;
-  const results: CheckedTank[] = [];
-  for (const row of await reads.tanksAfter(after)) {
-    results.push(await checkTank(reads, row));
-    if (performance.now() > end) break;
-  }
-  return results;
+async function checkSomeTanks(reads: CheckReads, after: string): Promise<CheckedTank[]> {
+  let readings = 0;
+  const rows = (await reads.tanksAfter(after)).filter(({ head }, i) => {
+    readings += head?.total ?? 0;
+    return i === 0 || readings <= MAX_READINGS;
+  });
+  return checkTanks(reads, rows);
 }
 
 async function checkList(reads: CheckReads, series: string): Promise<CheckResult> {
-  const groups = await reads.storedGroups("lists", series);
+  const groups = (await reads.storedGroups("lists", [series])).get(series) ?? [];
   const list = listOf(series);
   if (list === undefined) {
     return {
@@ -145,7 +144,7 @@ export const REPAIRS = {
     const operations = tx.repairs();
     const check = async () => {
       const row = await operations.tank(id);
-      return row === undefined ? [] : [await checkTank(operations, row)];
+      return row === undefined ? [] : checkTanks(operations, [row]);
     };
     return repairAndCheck(check, async ([before]) => {
       if (before !== undefined) await rebuildTank(tx, operations, before);
@@ -223,7 +222,7 @@ async function rebuildReadings(
   operations: RepairOperations,
   { tank, head }: CheckedTank["row"],
 ): Promise<void> {
-  const rows = await operations.blocksOf(tank.id);
+  const rows = (await operations.blocksOf([tank.id])).get(tank.id) ?? [];
   const columns = reorderReadings([...rows, ...(head === undefined ? [] : [head])].map(({ data }) => data));
   const { blocks, head: rebuilt } = splitHead(columns, EARLIEST);
   const total = columns.instants.length;

@@ -16,8 +16,8 @@ import type { Head } from "../series/merge.ts";
 import { EARLIEST } from "../series/rank-index.ts";
 import { type CheckResult, Inconsistencies, type Inconsistency, repairable, unrepairable } from "./inconsistency.ts";
 import type { CheckReads, CustomerRow, TankRow } from "./operations.ts";
-import { checkRankIndex } from "./rank-index.ts";
-import { type CheckedReadings, checkReadings } from "./readings.ts";
+import { checkRankIndex, type StoredGroup } from "./rank-index.ts";
+import { type BlockRow, type CheckedReadings, checkReadings } from "./readings.ts";
 
 const MAX_ENTRIES_LISTED = 5;
 
@@ -40,9 +40,16 @@ export const isLive = ({ deletedFlag }: TankRow): boolean => Number(deletedFlag)
 
 export type CheckedTank = CheckResult & { readonly row: TankRow; readonly readings: CheckedReadings };
 
-export async function checkTank(reads: CheckReads, row: TankRow): Promise<CheckedTank> {
+export async function checkTanks(reads: CheckReads, rows: readonly TankRow[]): Promise<CheckedTank[]> {
+  const ids = rows.map(({ tank }) => tank.id);
+  const blocks = await reads.blocksOf(ids);
+  const groups = await reads.storedGroups("readings", ids);
+  return rows.map((row) => checkTank(row, blocks.get(row.tank.id) ?? [], groups.get(row.tank.id) ?? []));
+}
+
+function checkTank(row: TankRow, blocks: readonly BlockRow[], groups: readonly StoredGroup[]): CheckedTank {
   const { tank, head, deletedFlag } = row;
-  const readings = checkReadings(head, await reads.blocksOf(tank.id));
+  const readings = checkReadings(head, blocks);
   const { segments } = readings;
   const inBlocks = segments?.reduce((sum, { count }) => sum + count, 0);
   const wrongInBlocks = head?.inBlocks !== undefined && inBlocks !== undefined && head.inBlocks !== inBlocks;
@@ -51,7 +58,7 @@ export async function checkTank(reads: CheckReads, row: TankRow): Promise<Checke
     ...shapeErrors(row.shape),
     ...readings.found,
     ...(wrongInBlocks ? repairable(`it has ${inBlocks} readings in blocks, the head says ${head?.inBlocks}`) : []),
-    ...(segments === undefined ? [] : checkRankIndex(await reads.storedGroups("readings", tank.id), segments, [EARLIEST])),
+    ...(segments === undefined ? [] : checkRankIndex(groups, segments, [EARLIEST])),
     // Without a valid flag it is unknown whether the tank belongs to the fleet.
     ...(isFlag(deletedFlag) ? [...fleetErrors(row), ...assignmentErrors(row)] : []),
   ];

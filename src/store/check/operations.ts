@@ -44,8 +44,10 @@ export interface CheckReads {
   customer(id: string): Promise<CustomerRow | undefined>;
   tanksAfter(id: string): Promise<readonly TankRow[]>;
   tank(id: string): Promise<TankRow | undefined>;
-  blocksOf(tankId: string): Promise<readonly BlockRow[]>;
-  storedGroups(table: RankTable, series: string): Promise<readonly StoredGroup[]>;
+  /** The blocks of each tank that has some, by start. */
+  blocksOf(tankIds: readonly string[]): Promise<ReadonlyMap<string, readonly BlockRow[]>>;
+  /** The groups of each series that has some, by level and key. */
+  storedGroups(table: RankTable, series: readonly string[]): Promise<ReadonlyMap<string, readonly StoredGroup[]>>;
   /** Live tanks that name a device which an older live tank names, too. */
   sharedDevices(): Promise<readonly { readonly device: string; readonly tanks: readonly [string, string] }[]>;
   /** Devices whose tank is not live (`tankDevice` null) or names another device. */

@@ -109,10 +109,10 @@ async function* inBatches(db: Db, query: Statement, start: readonly Value[]): As
   }
 }
 
-const MAX_TANKS = 500;
+const MAX_OBJECTS = 500;
 const OWNED_TANKS = "(SELECT count(*) FROM tank WHERE NOT tank.deleted AND tank.owner_id = customer.id)"; // tank_by_owner
 const CUSTOMER = `SELECT ${OWNED_TANKS}, ${CUSTOMER_COLUMNS} FROM customer`;
-const CUSTOMERS_AFTER = statement(`${CUSTOMER} WHERE id > $1 ORDER BY id LIMIT ${MAX_TANKS}`);
+const CUSTOMERS_AFTER = statement(`${CUSTOMER} WHERE id > $1 ORDER BY id LIMIT ${MAX_OBJECTS}`);
 const ONE_CUSTOMER = statement(`${CUSTOMER} WHERE id = $1`);
 const RECOUNT_TANKS = statement(`UPDATE customer SET tank_count = ${OWNED_TANKS} WHERE id = $1`);
 
@@ -126,9 +126,9 @@ const TANK = `
   LEFT JOIN device ON device.id = ${deviceKeyOf("own.assigned_device_id")}
   LEFT JOIN tank AS other ON other.id = device.tank AND NOT other.deleted
     AND ${deviceKeyOf("other.assigned_device_id")} = device.id`;
-const TANKS_AFTER = statement(`${TANK} WHERE own.id > $1 ORDER BY own.id LIMIT ${MAX_TANKS}`);
+const TANKS_AFTER = statement(`${TANK} WHERE own.id > $1 ORDER BY own.id LIMIT ${MAX_OBJECTS}`);
 const ONE_TANK = statement(`${TANK} WHERE own.id = $1`);
-const BLOCKS = statement("SELECT start, data FROM block WHERE tank = $1 ORDER BY start");
+const BLOCKS = statement("SELECT tank, start, data FROM block WHERE tank = ANY ($1::text[]) ORDER BY tank, start");
 const ENSURE_HEAD = statement("INSERT INTO head (tank) VALUES ($1) ON CONFLICT DO NOTHING");
 const REMOVE_BLOCKS = statement("DELETE FROM block WHERE tank = $1");
 
@@ -164,8 +164,14 @@ function objectChecks(db: Db) {
     recountTanks: (id: string) => run(RECOUNT_TANKS, id),
     tanksAfter: async (id: string) => (await db.rows(TANKS_AFTER, [id])).map(tankRow),
     tank: async (id: string) => (await db.rows(ONE_TANK, [id])).map(tankRow)[0],
-    blocksOf: async (id: string) =>
-      (await db.rows(BLOCKS, [id])).map(([start, data]) => ({ start: Number(start), data: data as Uint8Array })),
+    async blocksOf(ids: readonly string[]) {
+      const blocks = (await db.rows(BLOCKS, [ids])).map(([tankId, start, data]) => ({
+        tankId: String(tankId),
+        start: Number(start),
+        data: data as Uint8Array,
+      }));
+      return Map.groupBy(blocks, ({ tankId }) => tankId);
+    },
     ensureHead: (id: string) => run(ENSURE_HEAD, id),
     removeBlocks: (id: string) => run(REMOVE_BLOCKS, id),
   };

@@ -108,8 +108,8 @@ function statementsOf(columns: RankColumns) {
       ON CONFLICT (${identity.join(", ")}) DO UPDATE SET ${content.map((column) => `${column} = excluded.${column}`).join(", ")}`),
     remove: statement(`DELETE FROM ${table} WHERE ${series} = $1`),
     all: statement(`
-      SELECT ${series}, level, offsets, ${nodes.join(", ")}, ${key.join(", ")} FROM ${table} WHERE ${series} = $1
-      ORDER BY level, ${key.join(", ")}`),
+      SELECT ${series}, level, offsets, ${nodes.join(", ")}, ${key.join(", ")} FROM ${table}
+      WHERE ${series} = ANY ($1::text[]) ORDER BY ${series}, level, ${key.join(", ")}`),
   };
 }
 
@@ -137,13 +137,14 @@ export function rankIndexOperations(db: Db) {
       await db.rows(STATEMENTS[table].remove, [series]);
     },
 
-    async storedGroups(table: RankTable, series: string): Promise<StoredGroup[]> {
+    async storedGroups(table: RankTable, series: readonly string[]): Promise<Map<string, StoredGroup[]>> {
       const columns = TABLES[table];
       const rows = await db.rows(STATEMENTS[table].all, [series]);
-      return rows.map((row) => ({
-        ...groupOf(columns, row),
-        key: row.slice(3 + columns.nodes.length) as unknown as Position,
-      }));
+      const keyOf = (row: Row): Position => row.slice(3 + columns.nodes.length) as unknown as Position;
+      const bySeries = Map.groupBy(rows, ([name]) => String(name));
+      return new Map(
+        Array.from(bySeries, ([name, own]) => [name, own.map((row) => ({ ...groupOf(columns, row), key: keyOf(row) }))]),
+      );
     },
   };
 }

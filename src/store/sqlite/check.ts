@@ -150,12 +150,12 @@ function fileChecks(db: DatabaseSync) {
   } satisfies Partial<Synchronous<RepairOperations>>;
 }
 
-const BATCH = 500;
+const MAX_OBJECTS = 500;
 const OWNED_TANKS = "(SELECT count(*) FROM tank WHERE deleted = 0 AND owner_id = customer.id)"; // tank_by_owner
 
 function customerChecks(db: DatabaseSync) {
   const select = `SELECT ${OWNED_TANKS}, ${CUSTOMER_COLUMNS} FROM customer`;
-  const after = query(db, `${select} WHERE id > ? ORDER BY id LIMIT ${BATCH}`);
+  const after = query(db, `${select} WHERE id > ? ORDER BY id LIMIT ${MAX_OBJECTS}`);
   const one = query(db, `${select} WHERE id = ?`);
   const recount = db.prepare(`UPDATE customer SET tank_count = ${OWNED_TANKS} WHERE id = ?`);
   const toRow = ([ownedTanks, ...columns]: Row): CustomerRow => ({
@@ -176,7 +176,7 @@ function tankChecks(db: DatabaseSync) {
       EXISTS (SELECT 1 FROM tank WHERE id = d.tank AND deleted = 0 AND ${DEVICE_KEY} = d.id), t.*
     FROM (SELECT ${DEVICE_KEY} AS device_key, shape, pk, ${TANK_COLUMNS} FROM tank) AS t
     LEFT JOIN head h ON h.tank = t.pk LEFT JOIN fleet f ON f.tank = t.id LEFT JOIN device d ON d.id = t.device_key`;
-  const after = query(db, `${select} WHERE t.id > ? ORDER BY t.id LIMIT ${BATCH}`);
+  const after = query(db, `${select} WHERE t.id > ? ORDER BY t.id LIMIT ${MAX_OBJECTS}`);
   const one = query(db, `${select} WHERE t.id = ?`);
   const key = query(db, "SELECT pk FROM tank WHERE id = ?");
   const keyOfTank = (id: string) => key.get(id)?.[0] ?? null;
@@ -202,10 +202,15 @@ function tankChecks(db: DatabaseSync) {
   return {
     tanksAfter: (id: string) => after.all(id).map(toRow),
     tank: (id: string) => one.all(id).map(toRow)[0],
-    blocksOf: (id: string) =>
-      blocks.all(keyOfTank(id)).map(([start, data]) => ({ start: Number(start), data: data as Uint8Array })),
-    storedGroups: (table: RankTable, series: string) =>
-      table === "readings" ? groups.readings(keyOfTank(series)) : groups.lists(series),
+    blocksOf: (ids: readonly string[]) =>
+      new Map(
+        ids.map((id) => [
+          id,
+          blocks.all(keyOfTank(id)).map(([start, data]) => ({ start: Number(start), data: data as Uint8Array })),
+        ]),
+      ),
+    storedGroups: (table: RankTable, series: readonly string[]) =>
+      new Map(series.map((name) => [name, table === "readings" ? groups.readings(keyOfTank(name)) : groups.lists(name)])),
     ensureHead: (id: string): void => void ensureHead.run(keyOfTank(id)),
     removeBlocks: (id: string): void => void removeBlocks.run(keyOfTank(id)),
   };

@@ -132,7 +132,7 @@ export function checkConformance(engine: Engine): void {
       assert.match(words, /customer odd: email: .*import it again/);
       assert.match(words, /tank late: updated_at: must not be before created_at; correct it and import it again/);
       assert.match(words, /tank small: capacity: must be above 0/);
-      assert.match(words, /tank small: the fill of 1970-01-01T00:00:00.002Z should be 0 to 100, it is 100.5: send .*1 more/);
+      assert.match(words, /tank small: the fill at 1970-01-01T00:00:00.002Z should be 0 to 100, it is 100.5: send .*1 more/);
     }
     assert.deepEqual(await everything(store), before);
   });

@@ -1,7 +1,7 @@
 // A process that outlives the tests: when its owner is gone, however it ended, it stops the owner's PostgreSQL servers and removes
 // their folder. Standard input is a pipe from the owner.
 
-import { readdirSync, readFileSync, rmSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 
@@ -34,6 +34,13 @@ function runningIn(data: string): number[] {
 for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, () => {});
 process.stdin.resume().once("close", async () => {
   await Promise.all(readdirSync(folder).flatMap(runningIn).map(stop));
-  // An initdb may still be writing.
-  rmSync(folder, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 });
+  // An initdb may still be writing, also after the folder was removed once.
+  for (let attempt = 0; attempt < 50 && (attempt < 2 || existsSync(folder)); attempt++) {
+    try {
+      rmSync(folder, { recursive: true, force: true });
+    } catch {
+      // It is not empty again: the next attempt removes the rest.
+    }
+    await pause(200);
+  }
 });
