@@ -26,6 +26,18 @@ suite("starting the service", { concurrency: 2 }, () => {
     assert.equal((await get(service, "/readyz")).status, 200);
   });
 
+  test("a database with objects: no such steps, and the first response comes within 3 s", async (t) => {
+    const here = workspace(t);
+    await createKey(here);
+    const started = performance.now();
+    const service = await here.start();
+    assert.equal((await get(service, "/readyz")).status, 200);
+    const milliseconds = Math.round(performance.now() - started);
+    t.diagnostic(`first response after ${milliseconds} ms`);
+    assert.ok(milliseconds < 3000, `${milliseconds} ms`);
+    assert.doesNotMatch(service.stderr(), /empty/);
+  });
+
   test("a port in use is one clear line, exit 1; the service that uses it keeps running", async (t) => {
     const here = workspace(t);
     const first = await here.start();
