@@ -10,7 +10,7 @@ import {
   tankAt,
   unknownDevice,
 } from "../../src/domain/device.ts";
-import { tankThen, type Word } from "../store/histories/whereabouts.ts";
+import { tankThen, type Word } from "../store/histories/device-locations.ts";
 
 test("an EUI-64 is the same device in either case; any other id is as it is written", () => {
   assert.equal(deviceKey("A84041C2F1827D3E"), "a84041c2f1827d3e");

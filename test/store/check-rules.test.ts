@@ -1,4 +1,4 @@
-// The check of milestones and readings by itself: what the rules make has no fault, and any one number changed has.
+// The rules of the check: a sound rank index and sound readings have no inconsistency, and any change of one number has.
 
 import assert from "node:assert/strict";
 import test from "node:test";
@@ -30,16 +30,14 @@ const DAMAGE: Record<string, (group: StoredGroup, place: number) => StoredGroup[
   "is below all levels": (group) => [{ ...group, level: -1 }],
   "is kept under another key": (group) => [{ ...group, key: [Number(group.key[0]) + 1] }],
   "stands twice": (group) => [group, { ...group, key: [Number(group.key[0]) + 1] }],
-  "misses a milestone": (group, place) => [
-    { ...group, at: group.at.toSpliced(place, 1), offsets: group.offsets.toSpliced(place, 1) },
-  ],
-  "has a milestone elsewhere": (group, place) => [{ ...group, at: group.at.with(place, [Number(group.at[place]?.[0]) + 1]) }],
+  "misses a node": (group, place) => [{ ...group, at: group.at.toSpliced(place, 1), offsets: group.offsets.toSpliced(place, 1) }],
+  "has a node elsewhere": (group, place) => [{ ...group, at: group.at.with(place, [Number(group.at[place]?.[0]) + 1]) }],
   "counts wrong": (group, place) => [{ ...group, offsets: group.offsets.with(place, (group.offsets[place] ?? 0) + 1) }],
   "cannot be read": (group) => [{ ...group, at: [], offsets: [] }],
 };
 
 for (const [name, damage] of Object.entries(DAMAGE)) {
-  test(`a group of milestones that ${name} is a fault`, () => {
+  test(`a group of a rank index that ${name} is reported`, () => {
     fc.assert(
       fc.property(counts, fc.nat(), (list, seed) => {
         const segments = segmentsOf(list);
@@ -54,7 +52,7 @@ for (const [name, damage] of Object.entries(DAMAGE)) {
   });
 }
 
-test("a segment with another number of entries is seen in the milestones after it", () => {
+test("a segment with another number of entries shows in the nodes after it", () => {
   const segments = segmentsOf(Array.from({ length: 700 }, () => 128));
   const groups = groupsOf(segments);
   for (const place of [0, 1, 63, 333, 698]) {
@@ -71,7 +69,7 @@ test("a group that is too large is a fault", () => {
   assert.deepEqual(checkRankIndex([smaller], segments.slice(0, -1), ORIGIN), []);
 });
 
-test("a milestone too many is told, also where there is nothing to count", () => {
+test("an extra node is reported, also for an empty series", () => {
   const segments = segmentsOf([128, 128, 128]);
   const more = groupsOf(segments).map((group) => ({ ...group, at: [...group.at, [9000]], offsets: [...group.offsets, 384] }));
   assert.match(checkRankIndex(more, segments, ORIGIN)[0]?.message ?? "", /should have 3 nodes, it has 4$/);
@@ -94,7 +92,7 @@ test("a whole level that is missing or too many is a fault", () => {
   assert.match(checkRankIndex(more, segments, ORIGIN)[0]?.message ?? "", /its rank index should not have level 3/);
 });
 
-test("milestones out of order are a fault, though their counts fit", () => {
+test("nodes out of order are reported, even if their offsets fit", () => {
   const segments = segmentsOf([128, 128, 128, 128]);
   const [first, second, third, ...rest] = segments as [Segment, Segment, Segment, ...Segment[]];
   const found = [first, third, { ...second, count: 256 }, ...rest];
@@ -104,7 +102,7 @@ test("milestones out of order are a fault, though their counts fit", () => {
   );
 });
 
-test("a first milestone that is not at the beginning is told", () => {
+test("a first node that is not at the start is reported", () => {
   const segments = segmentsOf([128, 128]).slice(1);
   assert.match(
     checkRankIndex(groupsOf(segments), segments, ORIGIN)[0]?.message ?? "",

@@ -79,7 +79,7 @@ function isBounded({ "Node Type": type, "Index Cond": condition = "" }: Node): b
   return type === "Limit" || type === "Function Scan" || / = ANY /.test(condition);
 }
 
-/** Readings that are appended, late, both together, and so many that blocks are cut and milestones regrouped. */
+/** Readings that are appended, late, both together, and so many that blocks and groups are split. */
 async function acceptAll(): Promise<void> {
   const many = Array.from({ length: 15_000 }, (_, i) => [i * 1000, i % 100] as const);
   await putReadings(store, "one", many);

@@ -96,7 +96,7 @@ suite("a database that was damaged", () => {
     assert.equal(data[0]?.created_at, (totalItems - 1) * 1000);
   });
 
-  test("a block that is gone is seen in total and milestones, and the rest is right again", async (t) => {
+  test("a missing block shows in the total and the rank index, and a repair keeps the rest", async (t) => {
     const gone = "SELECT pk FROM block ORDER BY start LIMIT 1 OFFSET 10";
     const store = await damaged(t, `DELETE FROM block WHERE pk = (${gone})`);
     const { findings } = await checked(store, true);
@@ -133,7 +133,7 @@ suite("a database that was damaged", () => {
     assert.ok(findings.every(({ repaired }) => !repaired));
   });
 
-  test("milestones of a list that has shrunk are right", async (t) => {
+  test("the rank index of a list that has shrunk is right", async (t) => {
     const store = await damaged(t, "", "wide");
     await store.importTanks(Array.from({ length: TANKS.wide }, (_, i) => ({ remove: `t${i}` })));
     assert.deepEqual((await checked(store)).findings, []);

@@ -14,7 +14,7 @@ import { createSchema, refuseForeign } from "../../src/store/sqlite/schema.ts";
 import { databaseFolder } from "../support/stores.ts";
 import { customer, customersOf, everything, putCustomers } from "./conformance/objects.ts";
 
-const complaint =
+const isUserError =
   (words: RegExp, exitCode = 1) =>
   (error: unknown) => {
     assert.ok(error instanceof UserError, String(error));
@@ -89,7 +89,10 @@ test("a database with another schema is refused and left as it is", async (t) =>
   const folder = databaseFolder(t);
   await (await folder.open()).close();
   raw(folder.file, (db) => db.exec("PRAGMA user_version = 9999"));
-  await assert.rejects(folder.open(), complaint(/was created by another version of Tank Monitor\. Export it with that version/));
+  await assert.rejects(
+    folder.open(),
+    isUserError(/was created by another version of Tank Monitor\. Export it with that version/),
+  );
   assert.equal(
     raw(folder.file, (db) => pragma(db, "user_version")),
     9999,
@@ -99,7 +102,7 @@ test("a database with another schema is refused and left as it is", async (t) =>
 test("another program's database is refused and left as it is", async (t) => {
   const folder = databaseFolder(t);
   raw(folder.file, (db) => db.exec("CREATE TABLE songs (title TEXT)"));
-  await assert.rejects(folder.open(), complaint(/is a SQLite database of another program/));
+  await assert.rejects(folder.open(), isUserError(/is a SQLite database of another program/));
   const tables = raw(folder.file, (db) => db.prepare("SELECT name FROM sqlite_schema").all());
   assert.deepEqual(
     tables.map((row) => ({ ...row })),
@@ -118,7 +121,7 @@ test("refusing another program's database does not change its journal mode", asy
 test("a file that is no database is refused and left as it is", async (t) => {
   const folder = databaseFolder(t);
   writeFileSync(folder.file, "tank_id,created_at,fill_percentage\n".repeat(100));
-  await assert.rejects(folder.open(), complaint(/is not a database\. Name another file in DATABASE_URL/));
+  await assert.rejects(folder.open(), isUserError(/is not a database\. Name another file in DATABASE_URL/));
   assert.match(readFileSync(folder.file, "utf8"), /^tank_id/);
 });
 
@@ -131,10 +134,10 @@ test("an empty file becomes a database", async (t) => {
 test("a path that cannot be a file is one clear line", async (t) => {
   const folder = databaseFolder(t);
   mkdirSync(folder.file);
-  await assert.rejects(folder.open(), complaint(/cannot be opened or created/));
+  await assert.rejects(folder.open(), isUserError(/cannot be opened or created/));
   const inFile = join(folder.path, "plain");
   writeFileSync(inFile, "");
-  await assert.rejects(folder.open(join(inFile, "tanks.db")), complaint(/cannot be opened or created/));
+  await assert.rejects(folder.open(join(inFile, "tanks.db")), isUserError(/cannot be opened or created/));
 });
 
 /** Root may write anywhere: it steps down for as long as `work` takes. */
@@ -154,7 +157,7 @@ test("a folder that may not be written is one clear line", async (t) => {
   mkdirSync(closed);
   chmodSync(closed, 0o500);
   await asNobody(async () => {
-    await assert.rejects(folder.open(join(closed, "tanks.db")), complaint(/cannot be opened or created/));
+    await assert.rejects(folder.open(join(closed, "tanks.db")), isUserError(/cannot be opened or created/));
   });
 });
 
@@ -162,7 +165,7 @@ test("a database URL of an unknown kind is refused without showing its password"
   for (const url of ["mysql://root:hunter2@db/tanks", "sqlite:", "tanks.db", ""]) {
     await assert.rejects(
       openStore(url, () => {}),
-      complaint(/^DATABASE_URL must be sqlite:FILE/, 2),
+      isUserError(/^DATABASE_URL must be sqlite:FILE/, 2),
     );
     await assert.rejects(
       openStore(url, () => {}),

@@ -1,4 +1,4 @@
-// Milestones stay small wherever a series grows: a page is found in a few steps. That they are right, the histories show.
+// Groups of a rank index stay small however a series grows, so that a page is found in a few steps.
 
 import assert from "node:assert/strict";
 import { DatabaseSync } from "node:sqlite";

@@ -6,7 +6,7 @@ import test from "node:test";
 import { RequestError } from "../../src/domain/errors.ts";
 import type { IngestResult } from "../../src/domain/reading.ts";
 import { StoreThread } from "../../src/store/sqlite/thread.ts";
-import { arrivalsOf, toldBy } from "../support/arrivals.ts";
+import { arrivalsOf, outcomeNames } from "../support/arrivals.ts";
 import { customerRecord, putReadings, tankRecord } from "../support/records.ts";
 import { databaseFolder } from "../support/stores.ts";
 import { until } from "../support/until.ts";
@@ -74,7 +74,7 @@ test("readings that cannot be taken are undone whole, and those taken with them 
     writer.call("ingest", [arrivalsOf([{ device: "d-three", at: 3, fill: 52 }])]),
   ]);
   assert.deepEqual(
-    ends.map((end) => (end.status === "fulfilled" ? toldBy(end.value as IngestResult) : "failed")),
+    ends.map((end) => (end.status === "fulfilled" ? outcomeNames(end.value as IngestResult) : "failed")),
     [["new"], "failed", ["new"]],
   );
   assert.deepEqual(

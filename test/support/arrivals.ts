@@ -10,7 +10,7 @@ export type Sent = ({ readonly tank: string } | { readonly device: string }) &
 export type Told = (typeof READING_OUTCOMES)[number] | { readonly rejected: string };
 
 export async function deliver(store: Pick<Writes, "ingest">, ...sent: Sent[]): Promise<Told[]> {
-  return toldBy(await store.ingest(arrivalsOf(sent)));
+  return outcomeNames(await store.ingest(arrivalsOf(sent)));
 }
 
 /** Of one device: `[instant, fill]` pairs. */
@@ -45,7 +45,7 @@ function sourceOf(sent: Sent): ReadingSource {
   return "tank" in sent ? { kind: "tank", id: sent.tank, customerId } : { kind: "device", id: sent.device, customerId };
 }
 
-export function toldBy({ outcomes, reasons }: IngestResult): Told[] {
+export function outcomeNames({ outcomes, reasons }: IngestResult): Told[] {
   return Array.from(outcomes, (code, place) => {
     const word = READING_OUTCOMES[code] ?? "tank_unknown";
     return word === "rejected" ? { rejected: reasons.get(place) ?? "" } : word;

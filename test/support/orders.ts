@@ -20,13 +20,8 @@ type Fields = Readonly<Record<string, unknown>>;
 export const OPERATOR = "key_operator";
 export const at = (instant: Instant, by = OPERATOR): AuditContext => ({ by, at: instant });
 
-export async function carriedOut(
-  store: Orders,
-  order: Command,
-  occasion: AuditContext,
-  once?: IdempotencyKey,
-): Promise<Resource> {
-  const carried = await store.execute(order, occasion, once);
+export async function carriedOut(store: Orders, order: Command, context: AuditContext, once?: IdempotencyKey): Promise<Resource> {
+  const carried = await store.execute(order, context, once);
   if (isCommandError(carried)) throw new Error(`refused: ${carried.error}: ${carried.detail}`);
   return carried.resource;
 }
@@ -34,10 +29,10 @@ export async function carriedOut(
 export async function refusalOf(
   store: Orders,
   order: Command,
-  occasion: AuditContext,
+  context: AuditContext,
   once?: IdempotencyKey,
 ): Promise<CommandError> {
-  const carried = await store.execute(order, occasion, once);
+  const carried = await store.execute(order, context, once);
   if (isCommandError(carried)) return carried;
   throw new Error(`not refused, but ${JSON.stringify(carried.resource.object)}`);
 }
@@ -55,7 +50,7 @@ export const tankFields = (owner_id: string, assigned_device_id: string, fields:
 
 type Way = { readonly swap?: boolean; readonly ifMatch?: IfMatch };
 
-/** Orders as they are given, all but the occasion. */
+/** Orders as they are given, all but the context. */
 export const order = {
   createCustomer: (newId: string, fields: unknown): Command => ({ type: "create_customer", newId, fields }),
   createTank: (newId: string, fields: unknown): Command => ({ type: "create_tank", newId, fields }),

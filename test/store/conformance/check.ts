@@ -17,7 +17,7 @@ async function findsNothing(store: Store, when: string): Promise<void> {
   assert.deepEqual((await checked(store)).findings, [], when);
 }
 
-/** Lists with milestones, and telemetry with two levels of them. */
+/** Lists with a rank index, and telemetry with one of two levels. */
 async function fill(store: Store): Promise<void> {
   await putCustomers(store, ...times(700, (i) => customer(`c${i}`, { email: EMAIL, created_at: NEW_YEAR + (i % 300) })));
   await putTanks(store, ...shuffled(5000).map((i) => tank(`t${i}`, `c${i % 7 === 0 ? i % 700 : 1}`, { created_at: i % 4000 })));

@@ -10,8 +10,8 @@ const FIELDS = { email: "a@b.example", name: "Anna" };
 const make = (newId: string): Command => order.createCustomer(newId, FIELDS);
 
 /** Which customer is resource, or why it is refused, and whether it had been done before. */
-async function carried(store: Store, given: Command, occasion: ReturnType<typeof at>, keyOfSender: string, asked = "this") {
-  const answer = await store.execute(given, occasion, { key: keyOfSender, fingerprint: asked });
+async function carried(store: Store, given: Command, context: ReturnType<typeof at>, keyOfSender: string, asked = "this") {
+  const answer = await store.execute(given, context, { key: keyOfSender, fingerprint: asked });
   return "error" in answer ? answer.error : [answer.resource.object["id"], answer.replayed];
 }
 

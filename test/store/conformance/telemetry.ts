@@ -3,7 +3,7 @@ import test from "node:test";
 import { NO_ACCESS, UNRESTRICTED } from "../../../src/domain/key.ts";
 import { READING_OUTCOMES } from "../../../src/domain/reading.ts";
 import type { Store } from "../../../src/domain/store.ts";
-import { deliver, toldBy } from "../../support/arrivals.ts";
+import { deliver, outcomeNames } from "../../support/arrivals.ts";
 import { putReadings } from "../../support/records.ts";
 import type { Engine } from "./engine.ts";
 import { customer, NEW_YEAR, putCustomers, putTanks, reading, readingsOf, sightOf, tank, WHOLE } from "./objects.ts";
@@ -89,7 +89,7 @@ export function telemetryConformance(engine: Engine): void {
       fill: Float64Array.of(5, 5, 5),
       payloads: new Map(),
     });
-    assert.deepEqual(toldBy(accepted), ["new", "unchanged", "new"]);
+    assert.deepEqual(outcomeNames(accepted), ["new", "unchanged", "new"]);
     assert.equal((await readingsOf(store, "one")).totalItems, 2);
   });
 

@@ -19,9 +19,9 @@ import {
 } from "../conformance/objects.ts";
 
 export const EMAIL = "many@customers.example";
-/** Of the tank "long": enough for two levels of milestones. */
+/** Of the tank "long": enough for two levels of the rank index. */
 export const READINGS = 70_000;
-/** Of the customer "c0": the lists of tanks then have one level of milestones, or two. */
+/** Of the customer "c0": the lists of tanks then have a rank index of one level, or two. */
 export const TANKS = { narrow: 300, wide: 17_000 } as const;
 /** Tanks and readings where it is about what is kept beside them. */
 export const SMALL = [3, 200] as const;

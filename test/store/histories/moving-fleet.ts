@@ -8,8 +8,8 @@ import type { Random } from "../../../src/simulate/random.ts";
 import type { Sent } from "../../support/arrivals.ts";
 import { at, carriedOut, order, tankFields } from "../../support/orders.ts";
 import { checked, customer, everything, putCustomers, WHOLE_FLEET, waitingOf } from "../conformance/objects.ts";
+import { DeviceLocations } from "./device-locations.ts";
 import { shuffled } from "./some-readings.ts";
-import { Whereabouts } from "./whereabouts.ts";
 
 const OWNER = "owner";
 /** The devices that send. Others only take their place. */
@@ -23,7 +23,7 @@ type Tank = { device: string; deleted: boolean };
 
 export class MovingFleet {
   readonly #random: Random;
-  readonly #where = new Whereabouts();
+  readonly #where = new DeviceLocations();
   readonly #tanks = new Map<string, Tank>();
   #spares = 0;
 

@@ -1,4 +1,4 @@
-// How large a history is. Telemetry has milestones above 160 readings, a second level of them above about 16,500 and a third
+// How large a history is. Telemetry has a rank index above 160 readings, a second level above about 16,500 and a third
 // above about 1,060,000; lists have their first above 256 entries.
 
 export type Shape = {

@@ -2,7 +2,7 @@
 
 import type { CustomerRecord, RecordOutcome, TankRecord } from "../../../src/domain/records.ts";
 import type { Writes } from "../../../src/domain/store.ts";
-import { arrivalsOf, type Sent, toldBy } from "../../support/arrivals.ts";
+import { arrivalsOf, outcomeNames, type Sent } from "../../support/arrivals.ts";
 import type { NaiveStore } from "../conformance/model.ts";
 
 export type SentReading = readonly [tankId: string, at: number, fill: number];
@@ -21,7 +21,7 @@ export async function send(store: Writes, write: Write | Arrivals): Promise<stri
   if (write.kind === "tanks") return (await store.importTanks(write.records)).map(word);
   const sent = write.kind === "arrivals" ? write.sent : write.readings.map(([tank, at, fill]) => ({ tank, at, fill }));
   // Not one argument each: a long history begins with a million.
-  const told = toldBy(await store.ingest(arrivalsOf(sent)));
+  const told = outcomeNames(await store.ingest(arrivalsOf(sent)));
   return told.map((one) => (typeof one === "string" ? one : "rejected"));
 }
 

@@ -13,7 +13,7 @@ export type Step = { readonly told: string; readonly take: (store: Store) => Pro
 export const BY = ["key one", "key two"];
 
 export function someStep(random: Random, number: number, now: number, tags: readonly string[]): Step {
-  const occasion = { by: random.pick(BY), at: now };
+  const context = { by: random.pick(BY), at: now };
   if (random.chance(0.4)) {
     const batch = someArrivals(random, now);
     return { told: `${batch.source.length} readings`, take: (store) => store.ingest(batch) };
@@ -21,19 +21,19 @@ export function someStep(random: Random, number: number, now: number, tags: read
   if (random.chance(0.8)) {
     const order = someOrder(random, number, tags);
     const once = random.chance(0.2) ? { key: random.pick(["a", "b", "c"]), fingerprint: random.pick(["x", "y"]) } : undefined;
-    return { told: JSON.stringify({ order, once }), take: (store) => store.execute(order, occasion, once) };
+    return { told: JSON.stringify({ order, once }), take: (store) => store.execute(order, context, once) };
   }
   const records = Array.from({ length: random.whole(1, 3) }, () => random);
   if (random.chance(0.3)) {
     const customers = records.map(someCustomer);
-    return { told: JSON.stringify(customers), take: (store) => store.importCustomers(customers, occasion) };
+    return { told: JSON.stringify(customers), take: (store) => store.importCustomers(customers, context) };
   }
   if (random.chance(0.4)) {
     const devices = records.map(() => someDevice(random, now));
-    return { told: JSON.stringify(devices), take: (store) => store.importDevices(devices, occasion) };
+    return { told: JSON.stringify(devices), take: (store) => store.importDevices(devices, context) };
   }
   const tanks = records.map(someTank);
-  return { told: JSON.stringify(tanks), take: (store) => store.importTanks(tanks, occasion) };
+  return { told: JSON.stringify(tanks), take: (store) => store.importTanks(tanks, context) };
 }
 
 function someCustomer(random: Random): CustomerRecord {

@@ -13,7 +13,7 @@ export function tankThen(words: readonly Word[], at: number): string | null {
   return tank ?? words.slice(last + 1).find((word) => word.tank !== null)?.tank ?? null;
 }
 
-export class Whereabouts {
+export class DeviceLocations {
   readonly #words = new Map<string, Word[]>();
 
   tell(device: string, tank: string | null, at: number): void {
