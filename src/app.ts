@@ -52,7 +52,7 @@ export async function startApp(options: AppOptions): Promise<App> {
   };
   const store = await openStore(config.databaseUrl, observe, config);
   const lastSeen = new LastSeen(store.updateLastSeen, clock, observe);
-  const accept = createIngest(store, clock);
+  const ingest = createIngest(store, clock);
   let server: Awaited<ReturnType<typeof buildServer>> | undefined;
   let mqtt: Mqtt | undefined;
 
@@ -68,13 +68,13 @@ export async function startApp(options: AppOptions): Promise<App> {
     const { rateLimit, corsOrigins, trustProxy } = config;
     server = await buildServer({
       reads: timedReads(store, observe),
-      services: { ingest: createHttpIngest(accept, clock), management: new ManagementService(store, clock) },
+      services: { ingest: createHttpIngest(ingest, clock), management: new ManagementService(store, clock) },
       ...{ lastSeen, clock, observe, metrics, limits },
       ...{ version: VERSION, rateLimit, corsOrigins, trustProxy, timeouts },
     });
     const address = { port: config.port, host: await numericHost(config.host) };
     await server.listen(socketDescriptor === undefined ? address : { ...address, ...{ fd: socketDescriptor } });
-    mqtt = await openMqtt({ config, reads: store, accept, limits, observe, clock, worker });
+    mqtt = await openMqtt({ config, reads: store, ingest, limits, observe, clock, worker });
   } catch (error) {
     await closeAll();
     throw listenError(error, config);

@@ -22,7 +22,7 @@ import type { BrokerIdentity } from "./ingest/mqtt/external-broker.ts";
 export type MqttDependencies = {
   readonly config: Config;
   readonly reads: Pick<Reads, "keyByHash">;
-  readonly accept: Ingest;
+  readonly ingest: Ingest;
   readonly limits: Limits;
   readonly observe: Observe;
   readonly clock: Clock;
@@ -42,7 +42,7 @@ export async function openMqtt(dependencies: MqttDependencies): Promise<Mqtt> {
 }
 
 async function openEndpoint(dependencies: MqttDependencies): Promise<Mqtt | undefined> {
-  const { config, worker, accept: ingest, observe, clock } = dependencies;
+  const { config, worker, ingest, observe, clock } = dependencies;
   const { mqttPort, mqttsPort, host } = config;
   if ((mqttPort === null && mqttsPort === null) || worker !== 1) return undefined;
   const tls = mqttsPort === null ? undefined : readCertificate(config);
@@ -82,7 +82,7 @@ function attempt<T>(problem: string, action: () => T): T {
 }
 
 async function openExternalBroker(dependencies: MqttDependencies): Promise<Mqtt | undefined> {
-  const { config, worker, accept: ingest, observe, clock } = dependencies;
+  const { config, worker, ingest, observe, clock } = dependencies;
   if (config.mqttUrl === null) return undefined;
   const { ExternalBroker } = await import("./ingest/mqtt/external-broker.ts");
   const broker = new ExternalBroker({ url: config.mqttUrl, identity: identityOf(config, worker), ingest, observe, clock });

@@ -43,7 +43,7 @@ const open = (environment: Record<string, string>): ReturnType<typeof openMqtt> 
   openMqtt({
     config: readConfig({}, environment, {}),
     reads: { keyByHash: async () => undefined },
-    accept: new FakeIngest().handle,
+    ingest: new FakeIngest().handle,
     limits: localLimits(Date.now),
     observe: () => {},
     clock: Date.now,
