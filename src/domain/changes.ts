@@ -2,7 +2,8 @@
 
 import { isDeepStrictEqual } from "node:util";
 import type { Customer } from "./customer.ts";
-import { type Device, type DeviceMove, deviceKey, moveDevice, unknownDevice } from "./device.ts";
+import { type Device, type DeviceMove, moveDevice, unknownDevice } from "./device.ts";
+import { deviceKey } from "./id.ts";
 import type { Instant } from "./instant.ts";
 import type { Shape } from "./shape.ts";
 import type { Tank } from "./tank.ts";

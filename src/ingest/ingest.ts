@@ -1,8 +1,8 @@
 // The path of every reading, whichever endpoint received it: decoded by the endpoint, checked here, stored with its batch in one
 // transaction, and reported to the sender once that transaction is durable.
 
-import { deviceKey } from "../domain/device.ts";
 import { storeUnavailable } from "../domain/errors.ts";
+import { deviceKey } from "../domain/id.ts";
 import { type Clock, formatInstant, type Instant } from "../domain/instant.ts";
 import type { KeyBinding } from "../domain/key.ts";
 import { type IncomingBatch, READING_OUTCOMES, type ReadingSource } from "../domain/reading.ts";

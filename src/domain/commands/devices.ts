@@ -2,9 +2,9 @@
 
 import { differences } from "../audit.ts";
 import type { TankWithShape } from "../changes.ts";
-import { type Device, deviceKey, type ProfileChoice, unknownDevice } from "../device.ts";
+import { type Device, type ProfileChoice, unknownDevice } from "../device.ts";
 import type { FieldError } from "../errors.ts";
-import { isPossibleId } from "../id.ts";
+import { deviceKey, isPossibleId } from "../id.ts";
 import { formatInstant, type Instant } from "../instant.ts";
 import { findOne, type Lookups } from "../lookups.ts";
 import { errorsInProfile, profileOf } from "../profile.ts";

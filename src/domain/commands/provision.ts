@@ -3,9 +3,9 @@
 
 import { type AuditedChange, auditCustomers, auditTanks } from "../audit.ts";
 import { changesBetween, hasSameFields, type TankWithShape } from "../changes.ts";
-import { deviceKey } from "../device.ts";
 import { DeviceUse } from "../device-use.ts";
 import type { FieldError } from "../errors.ts";
+import { deviceKey } from "../id.ts";
 import { type Instant, laterThan } from "../instant.ts";
 import type { Lookups } from "../lookups.ts";
 import type { ManagedCustomer } from "../resource.ts";

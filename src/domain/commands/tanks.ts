@@ -2,9 +2,9 @@
 
 import { differences } from "../audit.ts";
 import { type Change, hasSameFields, type TankState, type TankWithShape } from "../changes.ts";
-import { deviceKey } from "../device.ts";
 import { DeviceUse } from "../device-use.ts";
 import type { FieldError } from "../errors.ts";
+import { deviceKey } from "../id.ts";
 import { type Instant, laterThan } from "../instant.ts";
 import { findOne, type Lookups } from "../lookups.ts";
 import { tankResource } from "../resource.ts";

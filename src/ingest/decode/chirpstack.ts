@@ -1,6 +1,6 @@
 // ChirpStack v4: the JSON of an `up` event, over MQTT or as a webhook. Other events (join, status, ack …) carry no reading.
 
-import { deviceKey } from "../../domain/device.ts";
+import { deviceKey } from "../../domain/id.ts";
 import type { Instant } from "../../domain/instant.ts";
 import { isObject, type JsonObject } from "../../domain/validate.ts";
 import type { IncomingReading, Rejected } from "../ingest.ts";

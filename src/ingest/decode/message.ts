@@ -2,7 +2,7 @@
 
 import { isUtf8 } from "node:buffer";
 import type { Instant } from "../../domain/instant.ts";
-import { MAX_JSON_DEPTH, measureJson, TOO_DEEP } from "../../domain/json.ts";
+import { MAX_JSON_DEPTH, measureJson, TOO_DEEP } from "../../domain/validate.ts";
 import type { IncomingReading, Rejected } from "../ingest.ts";
 import { decodeChirpstack } from "./chirpstack.ts";
 import { decodeDeviceReadings, rejected } from "./readings.ts";

@@ -1,11 +1,10 @@
 // Readings in our own JSON format, as sent over HTTP and on the topic `tanks/{device_id}/readings`, and the field checks that
 // all formats share. One request may have 10,000 readings, so the checks are written by hand.
 
-import { deviceKey } from "../../domain/device.ts";
-import { ID_MAX_LENGTH, isPossibleId } from "../../domain/id.ts";
+import { deviceKey, ID_MAX_LENGTH, isLongerThan, isPossibleId } from "../../domain/id.ts";
 import { type Instant, parseInstant } from "../../domain/instant.ts";
 import { FILL } from "../../domain/reading.ts";
-import { isLongerThan, quoted, suggestion } from "../../domain/text.ts";
+import { quoted, suggestion } from "../../domain/text.ts";
 import { isObject, type JsonObject } from "../../domain/validate.ts";
 import type { IncomingReading, Rejected } from "../ingest.ts";
 

@@ -1,9 +1,9 @@
 // MQTT 3.1.1 and 5 as far as the endpoint needs it: incoming bytes cut into packets, reason codes, and replies.
 
 import { type IConnackPacket, type IConnectPacket, type Packet, parser } from "mqtt-packet";
-import { deviceKey } from "../../domain/device.ts";
 import { type ErrorCode, RequestError } from "../../domain/errors.ts";
 import type { MqttDisconnectReason } from "../../domain/events.ts";
+import { deviceKey } from "../../domain/id.ts";
 import type { MqttMessage } from "../decode/message.ts";
 import type { Sender } from "../ingest.ts";
 import { isUnavailable, type MessageResult } from "./batcher.ts";
