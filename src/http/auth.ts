@@ -5,6 +5,7 @@ import type { FastifyReply, FastifyRequest } from "fastify";
 import { RequestError } from "../domain/errors.ts";
 import type { Clock, Instant } from "../domain/instant.ts";
 import {
+  bindingOf,
   hashSecret,
   isWellFormedSecret,
   type Key,
@@ -47,7 +48,7 @@ export const SUFFICIENT_ROLES: Readonly<Record<RequiredRole, readonly Role[]>> =
   manage: ["manage"],
 };
 
-export function requireRole({ key }: Caller, required: RequiredRole): void {
+function requireRole({ key }: Caller, required: RequiredRole): void {
   if (SUFFICIENT_ROLES[required].includes(key.role)) return;
   const sufficient = SUFFICIENT_ROLES[required].map((role) => `"${role}"`).join(" or ");
   throw new RequestError(
@@ -63,7 +64,7 @@ const MAX_CACHED_KEYS = 10_000;
 /** Keyed by the secret itself: hashing it would cost more than everything else here. */
 type CachedKey = { readonly caller: Caller; readonly stored: StoredKey; readonly since: Instant };
 
-export class KeyRing {
+class KeyRing {
   readonly #reads: Pick<Reads, "keyByHash">;
   readonly #clock: Clock;
   readonly #cached = new Map<string, CachedKey>();
@@ -111,10 +112,13 @@ function activeCaller({ caller, stored }: CachedKey, now: Instant): Caller {
   }
 }
 
-export function wrongKeysThrottled(): RequestError {
-  return new RequestError("keys_throttled", "Too many wrong keys from this address. Retry after the time in Retry-After.", {
-    retryAfter: 1,
-  });
+/** The error for the sender. Wrong keys from one address are throttled. */
+function rejection(error: Error, limits: RateLimits, address: string): Error | Promise<Error> {
+  if (!(error instanceof RequestError) || error.code !== "key_invalid") return error;
+  const detail = "Too many wrong keys from this address. Retry after the time in Retry-After.";
+  return andThen(limits.isFlood(address), (isFlood) =>
+    isFlood ? new RequestError("keys_throttled", detail, { retryAfter: 1 }) : error,
+  );
 }
 
 type Access = { readonly requiredRole: Role; readonly bearer: boolean };
@@ -165,9 +169,7 @@ export class Admission {
   }
 
   #reject(error: Error, request: FastifyRequest, done: (error: Error) => void): void {
-    const isWrongKey = error instanceof RequestError && error.code === "key_invalid";
-    const isFlood = isWrongKey && this.#limits.isFlood(request.ip);
-    andThen(isFlood, (flood) => done(flood ? wrongKeysThrottled() : error));
+    andThen(rejection(error, this.#limits, request.ip), done);
   }
 }
 
@@ -177,4 +179,25 @@ function secretIn({ headers }: FastifyRequest, { bearer }: Access): string {
   const token = bearer ? /^Bearer +(\S+)$/i.exec(headers.authorization ?? "")?.[1] : undefined;
   if (token !== undefined) return token;
   throw new RequestError("key_missing", "Send your key in the header X-API-Key.");
+}
+
+/** A timer may fire a little early. */
+const TIMER_MARGIN_MS = 5;
+
+/** Checks the keys of MQTT clients as those of requests, and counts a message as a request. */
+export function ingestAuthentication(reads: Pick<Reads, "keyByHash">, clock: Clock, limits: Limits, customerRate: number) {
+  const keys = new KeyRing(reads, clock);
+  const rateLimits = new RateLimits(limits, customerRate);
+  const delayOf = (decision: RateDecision | undefined): number =>
+    decision === undefined || decision.allowed ? 0 : decision.retryAfter * 1000 + TIMER_MARGIN_MS;
+  return async (secret: string, address: string) => {
+    try {
+      const caller = await keys.callerOf(secret);
+      requireRole(caller, "ingest");
+      const takeToken = () => andThen(rateLimits.take(caller.key), delayOf);
+      return { keyId: caller.key.id, sender: bindingOf(caller.key), takeToken };
+    } catch (error) {
+      throw await rejection(error as Error, rateLimits, address);
+    }
+  };
 }

@@ -1,15 +1,8 @@
 // A store in memory, written to be obviously right: maps and arrays, filtered and sorted again for each query. What a command or
 // a record changes is decided by the pure rules of src/domain; everything that follows from it is done here in the simplest way.
 
-import { type AuditContext, type AuditEntry, auditCustomers, auditShapes, auditTanks } from "../../src/domain/audit.ts";
-import {
-  type Change,
-  type CustomerState,
-  changedShapes,
-  deviceMoves,
-  type TankState,
-  type TankWithShape,
-} from "../../src/domain/changes.ts";
+import { type AuditContext, type AuditEntry, auditCustomers, auditTanks } from "../../src/domain/audit.ts";
+import { type Change, type CustomerState, deviceMoves, isReshaped, type TankWithShape } from "../../src/domain/changes.ts";
 import {
   type Command,
   type CommandResult,
@@ -102,11 +95,7 @@ export class ModelStore implements ModelledStore {
 
   async importTanks(records: readonly TankRecord[], context: AuditContext = IMPORT): Promise<RecordOutcome[]> {
     const { outcomes, changes } = await planTankImport(this.#lookups, records);
-    const moved = this.#putTanks(changes, context);
-    const shapes = changedShapes(changes);
-    this.#setShapes(shapes);
-    this.#log(auditShapes(changes), context);
-    await this.#release([...moved, ...this.#devicesOf([...shapes.keys()])]);
+    await this.#release(this.#putTanks(changes, context));
     return outcomes;
   }
 
@@ -161,8 +150,7 @@ export class ModelStore implements ModelledStore {
     const plan = await planCommand(this.#lookups, command, context.at);
     if (isCommandError(plan)) return plan;
     this.#putCustomers(plan.customers, context);
-    const moved = this.#putTanks(plan.tanks, context);
-    this.#setShapes(plan.shapes);
+    const releasable = this.#putTanks(plan.tanks, context);
     for (const { id, profile } of plan.profiles) {
       const known = this.#devices.get(id) ?? { device: unknownDevice(id), dropped: 0 };
       this.#devices.set(id, { ...known, device: { ...known.device, profile: asJson(profile) } });
@@ -177,8 +165,7 @@ export class ModelStore implements ModelledStore {
       this.#keys.set(after.id, { key: after, hash: hash ?? this.#keys.get(after.id)?.hash ?? "" });
     }
     this.#log(plan.audit, context);
-    const reshaped = this.#devicesOf([...plan.shapes.keys()]);
-    const released = await this.#release([...moved, ...plan.profiles.map(({ id }) => id), ...reshaped]);
+    const released = await this.#release([...releasable, ...plan.profiles.map(({ id }) => id)]);
     const resource = withReleased(plan.resource, released);
     if (key !== undefined) this.#results.set(name, { fingerprint: key.fingerprint, resource, at: context.at });
     return { resource, replayed: false };
@@ -193,12 +180,11 @@ export class ModelStore implements ModelledStore {
     this.#log(auditCustomers(changes), context);
   }
 
-  /** Returns the devices that serve another tank now. */
-  #putTanks(changes: readonly Change<TankState>[], context: AuditContext): string[] {
+  /** Returns the devices that serve another tank now, and those of tanks with another shape. */
+  #putTanks(changes: readonly Change<TankWithShape>[], context: AuditContext): string[] {
     for (const { id, after } of changes) {
-      const known = this.#tanks.get(id);
-      const deletedAt = after.deleted ? (known?.deletedAt ?? context.at) : null;
-      this.#tanks.set(id, { tank: after.tank, deleted: after.deleted, shape: known?.shape ?? null, deletedAt });
+      const deletedAt = after.deleted ? (this.#tanks.get(id)?.deletedAt ?? context.at) : null;
+      this.#tanks.set(id, { tank: after.tank, deleted: after.deleted, shape: asJson(after.shape), deletedAt });
     }
     this.#sortedObjects.clear();
     const moves = deviceMoves(changes, this.#devices, context.at);
@@ -212,13 +198,8 @@ export class ModelStore implements ModelledStore {
       );
     }
     this.#log(auditTanks(changes), context);
-    return moves.filter(({ device }) => device.tank_id !== null).map(({ device }) => device.id);
-  }
-
-  #setShapes(shapes: ReadonlyMap<string, TankWithShape["shape"]>): void {
-    for (const [id, shape] of shapes) {
-      this.#tanks.set(id, { ...(this.#tanks.get(id) as Stored<TankWithShape>), shape: asJson(shape) });
-    }
+    const moved = moves.filter(({ device }) => device.tank_id !== null).map(({ device }) => device.id);
+    return [...moved, ...this.#devicesOf(changes.filter(isReshaped).map(({ id }) => id))];
   }
 
   #log(changes: readonly Omit<AuditEntry, "number" | "by" | "at">[], { by, at }: AuditContext): void {

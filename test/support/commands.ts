@@ -8,7 +8,7 @@ import {
   type IfMatch,
   isCommandError,
 } from "../../src/domain/commands/command.ts";
-import type { Instant } from "../../src/domain/instant.ts";
+import { formatInstantOrNull, type Instant } from "../../src/domain/instant.ts";
 import type { Key } from "../../src/domain/key.ts";
 import type { Resource } from "../../src/domain/resource.ts";
 import type { Writes } from "../../src/domain/store.ts";
@@ -60,7 +60,10 @@ export const command = {
     return { type: "put_device", id, fields, ifMatch, swap };
   },
   removeDevice: (id: string, ifMatch?: IfMatch): Command => ({ type: "remove_device", id, ifMatch }),
-  createKey: (key: Key, hash: string): Command => ({ type: "create_key", key, hash }),
+  createKey: ({ id: newId, name, role, customer_id, device_id, rate, expires_at }: Key, hash: string): Command => {
+    const fields = { name, role, customer_id, device_id, rate, expires_at: formatInstantOrNull(expires_at) };
+    return { type: "create_key", newId, fields, hash };
+  },
   rotateKey: (id: string, overlap: number, newId: string, hash: string): Command => {
     return { type: "rotate_key", id, overlap, newId, hash };
   },

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { at, createKey, errorOf, revokeKey, rotateKey } from "../../support/commands.ts";
+import { at, command, createKey, errorOf, revokeKey, rotateKey } from "../../support/commands.ts";
 import type { Engine } from "../engines.ts";
 import { customer, DAY, key, NEW_YEAR, putCustomers } from "./objects.ts";
 
@@ -11,18 +11,12 @@ export function keyConformance(engine: Engine): void {
     const { store } = await engine.open(t);
     await putCustomers(store, customer("a"));
     const bare = key("bare");
-    const full = key("full", {
-      customer_id: "a",
-      device_id: "device",
-      rate: 2.5,
-      role: "ingest",
-      expires_at: NEW_YEAR + 1,
-      revoked_at: NEW_YEAR + 2,
-    });
-    await createKey(store, bare, "hash of bare");
-    await createKey(store, full, "hash of full");
-    assert.deepEqual(await store.keyByHash("hash of bare"), known(bare));
-    assert.deepEqual(await store.keyByHash("hash of full"), known(full));
+    const full = key("full", { customer_id: "a", rate: 2.5, role: "ingest", expires_at: NEW_YEAR + 1 });
+    const sender = key("sender", { device_id: "device", role: "ingest" });
+    for (const one of [bare, full, sender]) {
+      await createKey(store, one, `hash of ${one.id}`);
+      assert.deepEqual(await store.keyByHash(`hash of ${one.id}`), known(one));
+    }
     for (const hash of ["", "bare", "HASH OF BARE", "hash of bare ", "hash of"]) {
       assert.equal(await store.keyByHash(hash), undefined);
     }
@@ -104,8 +98,8 @@ export function keyConformance(engine: Engine): void {
       nobody: "key_unknown",
     };
     for (const [id, code] of Object.entries(refusals)) {
-      const command = { type: "rotate_key", id, overlap: 0, newId: `after ${id}`, hash: `after ${id}` } as const;
-      assert.equal((await errorOf(store, command, at(NEW_YEAR + 1))).error, code, id);
+      const given = command.rotateKey(id, 0, `after ${id}`, `after ${id}`);
+      assert.equal((await errorOf(store, given, at(NEW_YEAR + 1))).error, code, id);
       assert.equal(await store.keyByHash(`after ${id}`), undefined, id);
     }
     assert.equal((await store.keyByHash("replaced hash"))?.expires_at, NEW_YEAR + 10);
@@ -153,8 +147,8 @@ export function keyConformance(engine: Engine): void {
     const { store } = await engine.open(t);
     await store.importCustomers([{ customer: customer("gone"), deleted: true }]);
     for (const customer_id of ["nobody", "gone"]) {
-      const command = { type: "create_key", key: key("k", { customer_id }), hash: "hash" } as const;
-      const { error: refused, errors } = await errorOf(store, command, at(NEW_YEAR));
+      const given = command.createKey(key("k", { customer_id }), "hash");
+      const { error: refused, errors } = await errorOf(store, given, at(NEW_YEAR));
       assert.deepEqual([refused, errors?.map(({ field }) => field)], ["body_invalid", ["customer_id"]], customer_id);
     }
     assert.deepEqual(await store.keyList(), []);

@@ -2,6 +2,7 @@
 
 import type { Command } from "../../../src/domain/commands/command.ts";
 import type { Random } from "../../../src/simulate/random.ts";
+import { command } from "../../support/commands.ts";
 import { key } from "../conformance/objects.ts";
 
 export const CUSTOMERS = ["cus-1", "cus-2", "Cus-2", "é", "\ufffd", "😀"];
@@ -121,7 +122,7 @@ const COMMANDS: Readonly<Record<Command["type"], readonly [weight: number, make:
     2,
     ({ random, number }) => {
       const fields = { customer_id: random.pick([null, ...CUSTOMERS]), expires_at: random.pick([null, 9e12]) };
-      return { type: "create_key", key: key(`key-${number}`, fields), hash: `hash ${number}` };
+      return command.createKey(key(`key-${number}`, fields), `hash ${number}`);
     },
   ],
   rotate_key: [

@@ -1,1 +1,0 @@
-export { incomingBatch as arrivalsOf, type SentReading as Sent } from "./readings.ts";
