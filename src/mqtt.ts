@@ -6,14 +6,14 @@ import { readFileSync } from "node:fs";
 import { hostname } from "node:os";
 import { createSecureContext } from "node:tls";
 import type { Config } from "./config.ts";
-import { RequestError, UserError } from "./domain/errors.ts";
+import { UserError } from "./domain/errors.ts";
 import type { Observe } from "./domain/events.ts";
 import type { Clock } from "./domain/instant.ts";
 import { bindingOf } from "./domain/key.ts";
 import type { Reads } from "./domain/store.ts";
 import { listenError, numericHost } from "./http/address.ts";
-import { KeyRing, requireRole, wrongKeysThrottled } from "./http/auth.ts";
-import { andThen, type Limits, type RateDecision, RateLimits } from "./http/limits.ts";
+import { KeyRing } from "./http/auth.ts";
+import { type Limits, limitRate, type RateDecision } from "./http/limits.ts";
 import type { Ingest } from "./ingest/ingest.ts";
 import type { Authenticate } from "./ingest/mqtt/authentication.ts";
 import type { Listener } from "./ingest/mqtt/endpoint.ts";
@@ -102,23 +102,18 @@ function identityOf({ databaseUrl, host, port }: Config, worker: number): Broker
 
 /** As over HTTP: wrong keys from one address are throttled, and a message counts as a request. */
 function createAuthenticate({ reads, clock, limits, config }: MqttDependencies): Authenticate {
-  const keys = new KeyRing(reads, clock);
-  const rateLimits = new RateLimits(limits, config.rateLimit);
+  const keys = new KeyRing(reads, clock, limits, config.rateLimit);
   return async (secret, address) => {
-    try {
-      const caller = await keys.callerOf(secret);
-      requireRole(caller, "ingest");
-      const takeToken = () => andThen(rateLimits.take(caller.key), delayOf);
-      return { keyId: caller.key.id, sender: bindingOf(caller.key), takeToken };
-    } catch (error) {
-      const isWrong = error instanceof RequestError && error.code === "key_invalid";
-      throw isWrong && (await rateLimits.isFlood(address)) ? wrongKeysThrottled() : error;
-    }
+    const { key, rate } = await keys.authenticate(secret, { ip: address }, "ingest");
+    const takeToken = () => (rate === null ? 0 : delayOf(limitRate(limits, key.id, rate)));
+    return { keyId: key.id, sender: bindingOf(key), takeToken };
   };
 }
 
 /** A timer may fire a little early. */
 const TIMER_MARGIN_MS = 5;
 
-const delayOf = (decision: RateDecision | undefined): number =>
-  decision === undefined || decision.allowed ? 0 : decision.retryAfter * 1000 + TIMER_MARGIN_MS;
+function delayOf(decision: RateDecision | Promise<RateDecision>): number | Promise<number> {
+  if (decision instanceof Promise) return decision.then(delayOf);
+  return decision.allowed ? 0 : decision.retryAfter * 1000 + TIMER_MARGIN_MS;
+}

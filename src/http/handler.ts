@@ -36,12 +36,10 @@ export function registerRoute(
   dependencies: Dependencies,
   budget: BodyBudget,
 ): void {
-  const { path, requiredRole, body } = route;
-  const access = requiredRole === "none" ? undefined : { requiredRole, bearer: route.bearer === true };
-  const onRequest = (request: FastifyRequest, reply: FastifyReply, done: (error?: Error) => void): void => {
+  const { path, body } = route;
+  const onRequest = (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
     request.routePath = path;
-    if (access === undefined) done();
-    else admission.admit(request, reply, access, done);
+    return admission.admit(request, reply, route);
   };
   const handler = createHandler(route, dependencies, budget);
   app.route({ method: methodOf(route), url: path, onRequest, config: { body }, handler });

@@ -9,7 +9,7 @@ import { type ErrorCode, RequestError } from "../domain/errors.ts";
 import type { Observe } from "../domain/events.ts";
 import type { Clock } from "../domain/instant.ts";
 import type { Reads } from "../domain/store.ts";
-import { Admission, type Caller } from "./auth.ts";
+import { Admission, type Caller, KeyRing } from "./auth.ts";
 import { BodyBudget, deferContinue, normalizeContentType, readFormBodies } from "./body.ts";
 import { registerDocumentation } from "./documentation.ts";
 import { registerRoute, sendError } from "./handler.ts";
@@ -66,7 +66,8 @@ export async function buildServer(options: ServerOptions): Promise<FastifyInstan
   const { reads, metrics, services, corsOrigins, routes = ROUTES } = options;
   const paths = new KnownPaths(corsOrigins.length > 0);
   const openResponses = new OpenResponses();
-  const admission = new Admission(reads, options.clock, options.limits, options.rateLimit, options.lastSeen);
+  const keys = new KeyRing(reads, options.clock, options.limits, options.rateLimit);
+  const admission = new Admission(keys, options.limits, options.lastSeen);
   const app = createFastify(options, paths, openResponses);
   readFormBodies(app);
   addErrorHandlers(app, paths, options.observe);
