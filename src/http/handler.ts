@@ -125,7 +125,7 @@ export function responseOf({ response }: Route, result: RouteResponse | object |
 const JSON_UTF8 = `${JSON_TYPE}; charset=utf-8`;
 
 /** Async, so that the hashes of all responses of one turn are computed together, which takes half the time. */
-async function etagOf(body: string): Promise<string> {
+export async function etagOf(body: string | Buffer): Promise<string> {
   return `"${hash("sha256", body, "base64url").slice(0, 27)}"`;
 }
 
@@ -137,13 +137,14 @@ function sendCacheable(request: FastifyRequest, reply: FastifyReply, body: strin
   }
   reply.header("cache-control", "private, no-cache");
   reply.header("etag", etag);
-  const known = request.headers["if-none-match"];
-  if (known !== undefined && matches(known, etag)) reply.code(304).send();
+  if (isKnownTag(request, etag)) reply.code(304).send();
   else reply.header("content-type", JSON_UTF8).send(body);
 }
 
-/** If-None-Match compares weakly (RFC 9110, 13.1.2). */
-function matches(header: string, etag: string): boolean {
+/** Whether the client has this version. If-None-Match compares weakly (RFC 9110, 13.1.2). */
+export function isKnownTag({ headers }: FastifyRequest, etag: string): boolean {
+  const header = headers["if-none-match"];
+  if (header === undefined) return false;
   return header === etag || header.split(",").some((tag) => tag.trim() === "*" || tag.trim().replace(/^W\//, "") === etag);
 }
 

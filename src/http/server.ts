@@ -75,7 +75,7 @@ export async function buildServer(options: ServerOptions): Promise<FastifyInstan
   addHooks(app, options, paths, openResponses);
   const budget = new BodyBudget(MAX_BODY_MEMORY_BYTES);
   for (const route of routes) registerRoute(app, route, admission, { reads, metrics, services }, budget);
-  await registerDocumentation(app, openapiDocument(routes, options.version));
+  registerDocumentation(app, openapiDocument(routes, options.version));
   return app;
 }
 
