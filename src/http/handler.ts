@@ -5,7 +5,7 @@ import { Readable } from "node:stream";
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteHandlerMethod } from "fastify";
 import { RequestError } from "../domain/errors.ts";
 import { type Admission, ANONYMOUS } from "./auth.ts";
-import { type BodyBudget, formOf, isStillSending, type Reservation, whileDraining } from "./body.ts";
+import { type BodyBudget, isStillSending, type Reservation, whileDraining } from "./body.ts";
 import { readContent } from "./content.ts";
 import { NO_PARAMETERS, type ParameterReader, type ParameterSet, parameterReader } from "./parameters.ts";
 import { queryOf, rejectMalformedPath } from "./paths.ts";
@@ -50,7 +50,8 @@ function createHandler(route: Route, { reads, metrics, services }: Dependencies,
   const isRead = isCacheable(route);
   return async (request, reply) => {
     rejectMalformedPath(request.raw);
-    const parameters = readParameters(queryOf(request.raw.url), formOf(request));
+    const form = typeof request.body === "string" ? request.body : "";
+    const parameters = readParameters(queryOf(request.raw.url), form);
     const { key, scope } = request.caller ?? ANONYMOUS;
     const id = (request.params as { readonly id?: string }).id ?? "";
     const handle = ({ headers, body, items }: RequestContent) =>
@@ -58,7 +59,9 @@ function createHandler(route: Route, { reads, metrics, services }: Dependencies,
     if (isRead) {
       const result = await handle(NO_CONTENT);
       const text = typeof result === "string" ? result : JSON.stringify(result);
-      sendCacheable(request, reply, text, await etagOf(text));
+      // Caches do not key responses by the body of a GET.
+      if (form !== "") sendUncached(reply, JSON_UTF8, text);
+      else sendCacheable(request, reply, text, await etagOf(text));
       return reply;
     }
     const reservation = budget.reservation(key.id);
@@ -130,11 +133,6 @@ export async function etagOf(body: string | Buffer): Promise<string> {
 }
 
 function sendCacheable(request: FastifyRequest, reply: FastifyReply, body: string, etag: string): void {
-  if (formOf(request) !== "") {
-    // Caches do not key responses by the body of a GET.
-    sendUncached(reply, JSON_UTF8, body);
-    return;
-  }
   reply.header("cache-control", "private, no-cache");
   reply.header("etag", etag);
   if (isKnownTag(request, etag)) reply.code(304).send();
@@ -160,6 +158,10 @@ function sendUncached(reply: FastifyReply, mediaType: string, body: string): voi
 
 /** Keeps the connection open until the client has sent all: closing it earlier would discard the response. */
 export function sendError({ raw, method }: FastifyRequest, reply: FastifyReply, body: string): FastifyReply {
-  if (!isStillSending(raw) || method === "HEAD") return reply.send(body);
+  if (!isStillSending(raw)) return reply.send(body);
+  if (method === "HEAD") {
+    raw.resume();
+    return reply.send(body);
+  }
   return reply.header("content-length", Buffer.byteLength(body)).send(Readable.from(whileDraining(raw, body)));
 }
