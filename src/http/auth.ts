@@ -4,6 +4,7 @@ import type { FastifyReply, FastifyRequest } from "fastify";
 import { RequestError } from "../domain/errors.ts";
 import type { Clock, Instant } from "../domain/instant.ts";
 import {
+  bindingOf,
   hashSecret,
   isWellFormedSecret,
   type Key,
@@ -15,7 +16,7 @@ import {
 } from "../domain/key.ts";
 import type { Reads } from "../domain/store.ts";
 import type { LastSeen } from "./last-seen.ts";
-import { isFlood, type Limits, limitRate } from "./limits.ts";
+import { isFlood, type Limits, limitRate, type RateDecision } from "./limits.ts";
 
 export type Caller = { readonly key: Key; readonly scope: Scope };
 
@@ -164,4 +165,22 @@ function secretIn({ headers }: FastifyRequest, bearer = false): string {
   const token = bearer ? /^Bearer +(\S+)$/i.exec(headers.authorization ?? "")?.[1] : undefined;
   if (token !== undefined) return token;
   throw new RequestError("key_missing", "Send your key in the header X-API-Key.");
+}
+
+/** A timer may fire a little early. */
+const TIMER_MARGIN_MS = 5;
+
+/** Checks the keys of MQTT clients as those of requests, and counts a message as a request. */
+export function ingestAuthentication(reads: Pick<Reads, "keyByHash">, clock: Clock, limits: Limits, customerRate: number) {
+  const keys = new KeyRing(reads, clock, limits, customerRate);
+  const delayOf = ({ allowed, retryAfter }: RateDecision) => (allowed ? 0 : retryAfter * 1000 + TIMER_MARGIN_MS);
+  return async (secret: string, address: string) => {
+    const { key, rate } = await keys.authenticate(secret, { ip: address }, "ingest");
+    const takeToken = () => {
+      if (rate === null) return 0;
+      const decision = limitRate(limits, key.id, rate);
+      return decision instanceof Promise ? decision.then(delayOf) : delayOf(decision);
+    };
+    return { keyId: key.id, sender: bindingOf(key), takeToken };
+  };
 }

@@ -3,9 +3,8 @@
 
 import type { IncomingMessage } from "node:http";
 import { RequestError } from "../domain/errors.ts";
-import { MAX_JSON_DEPTH, measureJson, TOO_DEEP } from "../domain/json.ts";
 import { printable, quoted } from "../domain/text.ts";
-import { invalidBody } from "../domain/validate.ts";
+import { invalidBody, MAX_JSON_DEPTH, measureJson, TOO_DEEP } from "../domain/validate.ts";
 import { bodyTooLarge, gunzip, type Reservation, readBytes, sendContinue, stripBom } from "./body.ts";
 import {
   type BodyRule,

@@ -1,15 +1,8 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import fc from "fast-check";
-import {
-  type Device,
-  type DeviceAssignment,
-  deviceKey,
-  EARLIEST,
-  moveDevice,
-  tankAt,
-  unknownDevice,
-} from "../../src/domain/device.ts";
+import { type Device, type DeviceAssignment, EARLIEST, moveDevice, tankAt, unknownDevice } from "../../src/domain/device.ts";
+import { deviceKey } from "../../src/domain/id.ts";
 import { tankThen, type Word } from "../store/histories/device-locations.ts";
 
 test("an EUI-64 is the same device in either case; any other id is as it is written", () => {

@@ -15,7 +15,7 @@ import { type IncomingBatch, READING_OUTCOMES } from "../../src/domain/reading.t
 import type { Shape } from "../../src/domain/shape.ts";
 import { tank } from "../store/conformance/objects.ts";
 import { arrivalsOf, type Sent } from "../support/arrivals.ts";
-import { type Knowledge, lookupsOf } from "./knowledge.ts";
+import { lookupsOf, type StoredObjects } from "./lookups.ts";
 
 const HIGH: Shape = { kind: "upright", height: 2, unit: "m", sensor_height: 2 };
 const shaped = (id: string, owner: string, shape: Shape | null = null): TankWithShape => ({
@@ -40,13 +40,13 @@ const FLEET = {
     device("elsys", "high", { profile: "elsys" }),
     device("shapeless", "A", { profile: "elsys" }),
   ],
-  services: [
+  assignments: [
     { device: "d", until: 10, tankId: "A" },
     { device: "free", until: 10, tankId: "A" },
   ],
-} as const satisfies Knowledge;
+} as const satisfies StoredObjects;
 
-const place = (known: Knowledge, ...sent: Sent[]): Promise<Placement> => placeReadings(lookupsOf(known), arrivalsOf(sent));
+const place = (known: StoredObjects, ...sent: Sent[]): Promise<Placement> => placeReadings(lookupsOf(known), arrivalsOf(sent));
 
 /** Where each arrival goes, or what becomes of it, in words. */
 function endsOf({ readings, positions: places, outcomes, reasons }: Placement): unknown[] {
@@ -87,11 +87,11 @@ test("what has no tank waits, and so does what cannot be read yet, each with all
 });
 
 test("a payload is read by the device's profile and the shape of the tank it was measured in", async () => {
-  const moved: Knowledge = {
+  const moved: StoredObjects = {
     ...FLEET,
     tanks: [...FLEET.tanks, shaped("low", "anna", { ...HIGH, height: 1, sensor_height: 1 })],
     devices: [device("elsys", "high", { profile: "elsys", since: 10 })],
-    services: [{ device: "elsys", until: 10, tankId: "low" }],
+    assignments: [{ device: "elsys", until: 10, tankId: "low" }],
   };
   const at = (instant: number, distance: unknown): Sent => ({ device: "elsys", at: instant, payload: { distance } });
   const [before, after, below, text] = endsOf(await place(moved, at(9, 500), at(10, 500), at(11, 2500), at(12, "500")));
@@ -156,7 +156,7 @@ test("readings by tank from a sender that may name any are passed on as they cam
   ]);
 });
 
-test("earlier services are asked for only where a reading is from before the last move", async () => {
+test("earlier assignments are asked for only where a reading is from before the last move", async () => {
   const lookedUp = async (at: number): Promise<string[]> => {
     const names: string[] = [];
     const lookups = new Proxy(lookupsOf(FLEET), {
@@ -227,17 +227,17 @@ test("what waited arrives again as it came", async () => {
   assert.deepEqual(placement.pending, [waiting[3]]);
 });
 
-const services = fc
+const assignments = fc
   .uniqueArray(fc.integer({ min: 0, max: 30 }), { maxLength: 5 })
   .map((untils) => untils.toSorted((a, b) => a - b))
   .chain((untils) => fc.tuple(...untils.map((until) => fc.constantFrom("A", "B", "C").map((tankId) => ({ until, tankId })))))
   .map((list): DeviceAssignment[] => list.map((one) => ({ device: "d", ...one })));
 
-test("whatever the services of a device were, its backlog goes to the tanks it served, each reading by itself", async () => {
+test("whatever the assignments of a device were, its backlog goes to the tanks it served, each reading by itself", async () => {
   await fc.assert(
-    fc.asyncProperty(services, fc.option(fc.constantFrom("A", "B", "C")), async (past, now) => {
+    fc.asyncProperty(assignments, fc.option(fc.constantFrom("A", "B", "C")), async (past, now) => {
       const since = past.at(-1)?.until ?? EARLIEST;
-      const known = { devices: [device("d", now, { since })], services: past };
+      const known = { devices: [device("d", now, { since })], assignments: past };
       const instants = Array.from({ length: 32 }, (_, i) => i);
       const ends = endsOf(await place(known, ...instants.map((at): Sent => ({ device: "d", at, fill: 1 }))));
       instants.forEach((at, i) => {

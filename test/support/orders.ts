@@ -8,7 +8,7 @@ import {
   type IfMatch,
   isCommandError,
 } from "../../src/domain/commands/command.ts";
-import type { Instant } from "../../src/domain/instant.ts";
+import { formatInstantOrNull, type Instant } from "../../src/domain/instant.ts";
 import type { Key } from "../../src/domain/key.ts";
 import type { Resource } from "../../src/domain/resource.ts";
 import type { Writes } from "../../src/domain/store.ts";
@@ -79,7 +79,12 @@ export const order = {
     swap,
   }),
   forgetDevice: (id: string, ifMatch?: IfMatch): Command => ({ type: "remove_device", id, ifMatch }),
-  addKey: (key: Key, hash: string): Command => ({ type: "create_key", key, hash }),
+  addKey: ({ id: newId, name, role, customer_id, device_id, rate, expires_at }: Key, hash: string): Command => ({
+    type: "create_key",
+    newId,
+    fields: { name, role, customer_id, device_id, rate, expires_at: formatInstantOrNull(expires_at) },
+    hash,
+  }),
   replaceKey: (id: string, overlap: number, newId: string, hash: string): Command => ({
     type: "rotate_key",
     id,

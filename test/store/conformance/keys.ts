@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { addKey, at, refusalOf, replaceKey, revokeKey } from "../../support/orders.ts";
+import { addKey, at, order, refusalOf, replaceKey, revokeKey } from "../../support/orders.ts";
 import type { Engine } from "./engine.ts";
 import { customer, DAY, key, NEW_YEAR, putCustomers } from "./objects.ts";
 
@@ -11,18 +11,12 @@ export function keyConformance(engine: Engine): void {
     const { store } = await engine.open(t);
     await putCustomers(store, customer("a"));
     const bare = key("bare");
-    const full = key("full", {
-      customer_id: "a",
-      device_id: "device",
-      rate: 2.5,
-      role: "ingest",
-      expires_at: NEW_YEAR + 1,
-      revoked_at: NEW_YEAR + 2,
-    });
-    await addKey(store, bare, "hash of bare");
-    await addKey(store, full, "hash of full");
-    assert.deepEqual(await store.keyByHash("hash of bare"), known(bare));
-    assert.deepEqual(await store.keyByHash("hash of full"), known(full));
+    const full = key("full", { customer_id: "a", rate: 2.5, role: "ingest", expires_at: NEW_YEAR + 1 });
+    const sender = key("sender", { device_id: "device", role: "ingest" });
+    for (const one of [bare, full, sender]) {
+      await addKey(store, one, `hash of ${one.id}`);
+      assert.deepEqual(await store.keyByHash(`hash of ${one.id}`), known(one));
+    }
     for (const hash of ["", "bare", "HASH OF BARE", "hash of bare ", "hash of"]) {
       assert.equal(await store.keyByHash(hash), undefined);
     }
@@ -153,8 +147,7 @@ export function keyConformance(engine: Engine): void {
     const { store } = await engine.open(t);
     await store.importCustomers([{ customer: customer("gone"), deleted: true }]);
     for (const customer_id of ["nobody", "gone"]) {
-      const order = { type: "create_key", key: key("k", { customer_id }), hash: "hash" } as const;
-      const { error: refused, errors } = await refusalOf(store, order, at(NEW_YEAR));
+      const { error: refused, errors } = await refusalOf(store, order.addKey(key("k", { customer_id }), "hash"), at(NEW_YEAR));
       assert.deepEqual([refused, errors?.map(({ field }) => field)], ["body_invalid", ["customer_id"]], customer_id);
     }
     assert.deepEqual(await store.keyList(), []);

@@ -2,6 +2,7 @@
 
 import type { Command } from "../../../src/domain/commands/command.ts";
 import type { Random } from "../../../src/simulate/random.ts";
+import { order } from "../../support/orders.ts";
 import { key } from "../conformance/objects.ts";
 
 export const CUSTOMERS = ["cus-1", "cus-2", "cus-3", "cus-4"];
@@ -115,11 +116,10 @@ const MAKERS: readonly (readonly [weight: number, make: Maker])[] = [
   [1, (random, _, ifMatch) => ({ type: "remove_device", id: random.pick(DEVICES), ifMatch })],
   [
     2,
-    (random, number) => ({
-      type: "create_key",
-      key: key(`key-${number}`, { customer_id: random.pick([null, ...CUSTOMERS]), expires_at: random.pick([null, 9e12]) }),
-      hash: `hash ${number}`,
-    }),
+    (random, number) => {
+      const fields = { customer_id: random.pick([null, ...CUSTOMERS]), expires_at: random.pick([null, 9e12]) };
+      return order.addKey(key(`key-${number}`, fields), `hash ${number}`);
+    },
   ],
   [
     1,

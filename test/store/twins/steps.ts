@@ -1,6 +1,7 @@
 // What is done to a store, one step after the other: orders, records of a file, and readings of tanks and devices.
 
-import { deviceKey, EARLIEST } from "../../../src/domain/device.ts";
+import { EARLIEST } from "../../../src/domain/device.ts";
+import { deviceKey } from "../../../src/domain/id.ts";
 import type { IncomingBatch, ReadingSource } from "../../../src/domain/reading.ts";
 import type { CustomerRecord, DeviceRecord, TankRecord } from "../../../src/domain/records.ts";
 import type { Store } from "../../../src/domain/store.ts";

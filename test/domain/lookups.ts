@@ -6,28 +6,28 @@ import type { StoredKey } from "../../src/domain/key.ts";
 import type { Lookups } from "../../src/domain/lookups.ts";
 import type { ManagedCustomer } from "../../src/domain/resource.ts";
 
-export type Knowledge = {
+export type StoredObjects = {
   readonly customers?: readonly ManagedCustomer[];
   readonly tanks?: readonly TankWithShape[];
   /** The ids of tanks that were deleted together with their owners. */
-  readonly deletedAlong?: readonly string[];
+  readonly deletedWithOwner?: readonly string[];
   readonly devices?: readonly Device[];
-  readonly services?: readonly DeviceAssignment[];
+  readonly assignments?: readonly DeviceAssignment[];
   readonly waiting?: Readonly<Record<string, number>>;
   readonly keys?: readonly StoredKey[];
 };
 
-export function lookupsOf(known: Knowledge): Lookups {
-  const { customers = [], tanks = [], deletedAlong = [], devices = [], services = [], waiting = {}, keys = [] } = known;
+export function lookupsOf(known: StoredObjects): Lookups {
+  const { customers = [], tanks = [], deletedWithOwner = [], devices = [], assignments = [], waiting = {}, keys = [] } = known;
   const ofOwners = (ids: readonly string[]) => tanks.filter(({ tank }) => ids.includes(tank.owner_id));
   const managed = devices.map((device) => ({ device, waiting: waiting[device.id] ?? 0, dropped: 0 }));
   return {
     customers: async (ids) => byId(customers, ids, ({ customer }) => customer.id),
     tanks: async (ids) => byId(tanks, ids, ({ tank }) => tank.id),
     tanksOfOwners: async (ids) => ofOwners(ids).filter(({ deleted }) => !deleted),
-    tanksDeletedWith: async (ids) => ofOwners(ids).filter(({ tank }) => deletedAlong.includes(tank.id)),
+    tanksDeletedWith: async (ids) => ofOwners(ids).filter(({ tank }) => deletedWithOwner.includes(tank.id)),
     devices: async (ids) => byId(managed, ids, ({ device }) => device.id),
-    assignments: async (ids) => services.filter(({ device }) => ids.includes(device)),
+    assignments: async (ids) => assignments.filter(({ device }) => ids.includes(device)),
     keys: async (ids) => byId(keys, ids, ({ id }) => id),
   };
 }
