@@ -135,7 +135,8 @@ export async function surviveFullDisk(t: TestContext, kind: DiskKind, seed: stri
 }
 
 export async function survivePostgresAway(t: TestContext, mode: StopMode, seed: string, seconds: number): Promise<void> {
-  const { url, stop, start: end } = await ownPostgres(t);
-  const scenario = await startScenario(t, { name: "PostgreSQL", open: async () => ({ url, life: t }) }, seed);
-  await surviveOutage(t, scenario, { begin: () => stop(mode), end, canRead: false, seconds, event: "store" });
+  const server = await ownPostgres(t);
+  const scenario = await startScenario(t, { name: "PostgreSQL", open: async () => ({ url: server.url, life: t }) }, seed);
+  const [begin, end] = [() => server.stop(mode), () => server.start()];
+  await surviveOutage(t, scenario, { begin, end, canRead: false, seconds, event: "store" });
 }
