@@ -10,7 +10,7 @@ import { LastSeen } from "./http/last-seen.ts";
 import { type Limits, localLimits } from "./http/limits.ts";
 import { ManagementService } from "./http/management.ts";
 import { buildServer, type ServerOptions } from "./http/server.ts";
-import { createHttpIngest } from "./ingest/http.ts";
+import { createHttpIngest } from "./ingest/decode.ts";
 import { createIngest } from "./ingest/ingest.ts";
 import { type Mqtt, openMqtt } from "./mqtt.ts";
 import { type MetricsCollector, openMetrics } from "./observe/metrics.ts";

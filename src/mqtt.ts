@@ -6,16 +6,14 @@ import { readFileSync } from "node:fs";
 import { hostname } from "node:os";
 import { createSecureContext } from "node:tls";
 import type { Config } from "./config.ts";
-import { RequestError, UserError } from "./domain/errors.ts";
+import { UserError } from "./domain/errors.ts";
 import type { Observe } from "./domain/events.ts";
 import type { Clock } from "./domain/instant.ts";
-import { bindingOf } from "./domain/key.ts";
 import type { Reads } from "./domain/store.ts";
 import { listenError, numericHost } from "./http/address.ts";
-import { KeyRing, requireRole, wrongKeysThrottled } from "./http/auth.ts";
-import { andThen, type Limits, type RateDecision, RateLimits } from "./http/limits.ts";
+import { ingestAuthentication } from "./http/auth.ts";
+import type { Limits } from "./http/limits.ts";
 import type { Ingest } from "./ingest/ingest.ts";
-import type { Authenticate } from "./ingest/mqtt/authentication.ts";
 import type { Listener } from "./ingest/mqtt/endpoint.ts";
 import type { BrokerIdentity } from "./ingest/mqtt/external-broker.ts";
 
@@ -42,12 +40,13 @@ export async function openMqtt(dependencies: MqttDependencies): Promise<Mqtt> {
 }
 
 async function openEndpoint(dependencies: MqttDependencies): Promise<Mqtt | undefined> {
-  const { config, worker, ingest, observe, clock } = dependencies;
+  const { config, worker, reads, limits, ingest, observe, clock } = dependencies;
   const { mqttPort, mqttsPort, host } = config;
   if ((mqttPort === null && mqttsPort === null) || worker !== 1) return undefined;
   const tls = mqttsPort === null ? undefined : readCertificate(config);
   const { MqttEndpoint } = await import("./ingest/mqtt/endpoint.ts");
-  const endpoint = new MqttEndpoint({ ingest, observe, clock, authenticate: createAuthenticate(dependencies) });
+  const authenticate = ingestAuthentication(reads, clock, limits, config.rateLimit);
+  const endpoint = new MqttEndpoint({ ingest, observe, clock, authenticate });
   const listen = async (port: number, setting: string, secure: Pick<Listener, "tls">): Promise<void> => {
     try {
       await endpoint.listen({ host: await numericHost(host), port, ...secure });
@@ -99,26 +98,3 @@ function identityOf({ databaseUrl, host, port }: Config, worker: number): Broker
   const name = isPersistent ? hash("sha256", JSON.stringify([hostname(), host, port, databaseUrl]), "hex") : randomUUID();
   return { clientId: `tank-monitor-${name.replaceAll("-", "").slice(0, 12)}-${worker}`, isPersistent };
 }
-
-/** As over HTTP: wrong keys from one address are throttled, and a message counts as a request. */
-function createAuthenticate({ reads, clock, limits, config }: MqttDependencies): Authenticate {
-  const keys = new KeyRing(reads, clock);
-  const rateLimits = new RateLimits(limits, config.rateLimit);
-  return async (secret, address) => {
-    try {
-      const caller = await keys.callerOf(secret);
-      requireRole(caller, "ingest");
-      const takeToken = () => andThen(rateLimits.take(caller.key), delayOf);
-      return { keyId: caller.key.id, sender: bindingOf(caller.key), takeToken };
-    } catch (error) {
-      const isWrong = error instanceof RequestError && error.code === "key_invalid";
-      throw isWrong && (await rateLimits.isFlood(address)) ? wrongKeysThrottled() : error;
-    }
-  };
-}
-
-/** A timer may fire a little early. */
-const TIMER_MARGIN_MS = 5;
-
-const delayOf = (decision: RateDecision | undefined): number =>
-  decision === undefined || decision.allowed ? 0 : decision.retryAfter * 1000 + TIMER_MARGIN_MS;

@@ -1,7 +1,7 @@
 // tank-monitor audit
 
-import { deviceKey } from "../domain/device.ts";
 import { UserError } from "../domain/errors.ts";
+import { deviceKey } from "../domain/id.ts";
 import { parseDuration, parseInstant } from "../domain/instant.ts";
 import { quoted } from "../domain/text.ts";
 import { isObject } from "../domain/validate.ts";

@@ -102,7 +102,7 @@ export async function localService(store: Store): Promise<Service> {
     import("../http/routes.ts"),
     import("../http/management.ts"),
     import("../ingest/ingest.ts"),
-    import("../ingest/http.ts"),
+    import("../ingest/decode.ts"),
   ]);
   const clock = Date.now;
   const services = {

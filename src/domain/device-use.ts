@@ -1,7 +1,7 @@
 // A device serves one live tank at a time. This is the only place that knows the rule; whoever plans changes of several tanks
 // keeps one `DeviceUse` and tells it of each change.
 
-import { deviceKey } from "./device.ts";
+import { deviceKey } from "./id.ts";
 import type { ManagedDevice } from "./resource.ts";
 
 type AssignedTank = { readonly id: string; readonly assigned_device_id: string };

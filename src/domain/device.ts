@@ -1,14 +1,7 @@
-// Devices: their ids, their profiles, and which tank each was assigned to when.
+// Devices: their profiles, and which tank each was assigned to when.
 
 import { formatInstant, type Instant } from "./instant.ts";
 import type { Profile } from "./profile.ts";
-
-/** The id under which a device is stored. Network servers and people write an EUI-64 in either case: it becomes lower case. */
-export function deviceKey(id: string): string {
-  return EUI_64.test(id) ? id.toLowerCase() : id;
-}
-
-const EUI_64 = /^[0-9A-Fa-f]{16}$/;
 
 /** Before every instant. */
 export const EARLIEST: Instant = Number.MIN_SAFE_INTEGER;

@@ -1,8 +1,8 @@
-// Identifiers: opaque strings. Ours have a prefix and sort by creation time; imported ones are kept unchanged.
+// Identifiers, and what stored texts may contain. Identifiers are opaque strings: ours have a prefix and sort by creation time,
+// imported ones are kept unchanged.
 
 import { randomBytes } from "node:crypto";
 import type { Instant } from "./instant.ts";
-import { isCleanText, isLongerThan } from "./text.ts";
 
 export const ID_MAX_LENGTH = 128;
 
@@ -24,4 +24,25 @@ export function newId(prefix: IdPrefix, now: Instant, random: (size: number) => 
 /** False for a text that cannot be the id of anything, so that no query is needed. */
 export function isPossibleId(text: string): boolean {
   return text !== "" && !isLongerThan(text, ID_MAX_LENGTH) && isCleanText(text);
+}
+
+/** The id under which a device is stored. Network servers and people write an EUI-64 in either case: it becomes lower case. */
+export function deviceKey(id: string): string {
+  return EUI_64.test(id) ? id.toLowerCase() : id;
+}
+
+const EUI_64 = /^[0-9A-Fa-f]{16}$/;
+
+/** Counts characters, of which some take two places in a string. */
+export function isLongerThan(text: string, characters: number): boolean {
+  return text.length > characters && (text.length > characters * 2 || [...text].length > characters);
+}
+
+/** No control characters, no broken surrogate pairs: both engines store and return it unchanged. */
+export function isCleanText(text: string): boolean {
+  for (let i = 0; i < text.length; i++) {
+    const unit = text.charCodeAt(i);
+    if (unit < 0x20 || (unit >= 0x7f && unit < 0xa0)) return false;
+  }
+  return text.isWellFormed();
 }

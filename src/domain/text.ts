@@ -44,17 +44,3 @@ export function printable(text: string, limit = 80): string {
 }
 
 export const quoted = (text: string): string => JSON.stringify(printable(text));
-
-/** Counts characters, of which some take two places in a string. */
-export function isLongerThan(text: string, characters: number): boolean {
-  return text.length > characters && (text.length > characters * 2 || [...text].length > characters);
-}
-
-/** No control characters, no broken surrogate pairs: both engines store and return it unchanged. */
-export function isCleanText(text: string): boolean {
-  for (let i = 0; i < text.length; i++) {
-    const unit = text.charCodeAt(i);
-    if (unit < 0x20 || (unit >= 0x7f && unit < 0xa0)) return false;
-  }
-  return text.isWellFormed();
-}

@@ -3,9 +3,8 @@
 
 import type { IncomingMessage } from "node:http";
 import { RequestError } from "../domain/errors.ts";
-import { MAX_JSON_DEPTH, measureJson, TOO_DEEP } from "../domain/json.ts";
 import { printable, quoted } from "../domain/text.ts";
-import { invalidBody } from "../domain/validate.ts";
+import { invalidBody, MAX_JSON_DEPTH, measureJson, TOO_DEEP } from "../domain/validate.ts";
 import { bodyTooLarge, gunzip, type Reservation, readBytes, sendContinue, stripBom } from "./body.ts";
 import {
   type BodyRule,
@@ -30,9 +29,10 @@ export async function readContent(
   if (chunked === undefined && (length === undefined || length === "0")) return emptyContent(rule);
   const mediaType = acceptedMediaType(contentType, rule);
   const isCompressed = isGzip(encoding);
-  if (Number(length) > rule.maxBytes) throw bodyTooLarge(`A body here may have at most ${rule.maxBytes} bytes.`);
+  const tooLarge = () => bodyTooLarge(`A body here may have at most ${rule.maxBytes} bytes.`);
+  if (Number(length) > rule.maxBytes) throw tooLarge();
   sendContinue(raw);
-  const received = (await readBytes(raw, rule.maxBytes, reservation)).take();
+  const received = await readBytes(raw, rule.maxBytes, tooLarge, reservation);
   if (received.length === 0) return emptyContent(rule);
   const bytes = isCompressed ? await gunzip(received, rule.maxBytes, reservation) : received;
   if (rule.kind === "readings" && NDJSON_TYPES.includes(mediaType)) return parseLines(bytes, rule, reservation);

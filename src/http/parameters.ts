@@ -2,10 +2,11 @@
 // serves the check and the OpenAPI document.
 
 import { RequestError } from "../domain/errors.ts";
+import { isCleanText, isLongerThan } from "../domain/id.ts";
 import { type Instant, parseDuration, parseInstant } from "../domain/instant.ts";
 import { PAGE_NUMBER, PAGE_SIZE, type Page, type PageQuery } from "../domain/page.ts";
 import { array, boolean, integer, literal, object, oneOf, type Schema, text as textSchema } from "../domain/schema.ts";
-import { isCleanText, isLongerThan, quoted, suggestion } from "../domain/text.ts";
+import { quoted, suggestion } from "../domain/text.ts";
 
 export type Parameter<T> = {
   readonly schema: Schema;

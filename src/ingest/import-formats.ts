@@ -2,7 +2,7 @@
 
 import { quoted } from "../domain/text.ts";
 import { isObject } from "../domain/validate.ts";
-import { BatchContext, decodeIncomingReading, idError } from "./decode/readings.ts";
+import { BatchContext, decodeIncomingReading, idError } from "./decode.ts";
 import type { IncomingReading } from "./ingest.ts";
 import { type DecodedRecord, decodeReading, decodeRecord } from "./records.ts";
 

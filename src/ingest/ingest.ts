@@ -1,8 +1,8 @@
 // The path of every reading, whichever endpoint received it: decoded by the endpoint, checked here, stored with its batch in one
 // transaction, and reported to the sender once that transaction is durable.
 
-import { deviceKey } from "../domain/device.ts";
 import { storeUnavailable } from "../domain/errors.ts";
+import { deviceKey } from "../domain/id.ts";
 import { type Clock, formatInstant, type Instant } from "../domain/instant.ts";
 import type { KeyBinding } from "../domain/key.ts";
 import { type IncomingBatch, READING_OUTCOMES, type ReadingSource } from "../domain/reading.ts";
@@ -10,6 +10,7 @@ import type { Writes } from "../domain/store.ts";
 
 /** A decoded reading. `createdAt` is the time of receipt where the sender gave none. */
 export type IncomingReading = {
+  /** `deviceId` as returned by `deviceKey`. */
   readonly source: { readonly tankId: string } | { readonly deviceId: string };
   readonly createdAt: Instant;
   /** `payload` is the decoded object of a device, which its profile interprets. As JSON text it needs a fraction of the memory. */
@@ -61,7 +62,7 @@ function errorIn({ source, createdAt }: IncomingReading, { deviceId }: Sender, n
     return { rejected: `created_at: must be at most 10 minutes in the future; the server time is ${formatInstant(now)}` };
   }
   if (deviceId === null) return undefined;
-  const isOwn = "deviceId" in source && deviceKey(source.deviceId) === deviceKey(deviceId);
+  const isOwn = "deviceId" in source && source.deviceId === deviceKey(deviceId);
   return isOwn ? undefined : { rejected: `device_id: this key may only send readings of device ${deviceId}` };
 }
 
@@ -74,7 +75,7 @@ function toBatch(readings: readonly IncomingReading[], { customerId, wasPending 
   const fill = new Float64Array(readings.length);
   readings.forEach((reading, i) => {
     const { source: from, measurement } = reading;
-    const [kind, id] = "tankId" in from ? (["tank", from.tankId] as const) : (["device", deviceKey(from.deviceId)] as const);
+    const [kind, id] = "tankId" in from ? (["tank", from.tankId] as const) : (["device", from.deviceId] as const);
     let index = indexes[kind].get(id);
     if (index === undefined) {
       index = sources.push({ kind, id, customerId, ...(wasPending && { wasPending }) }) - 1;

@@ -4,7 +4,8 @@ import assert from "node:assert/strict";
 import test from "node:test";
 import fc from "fast-check";
 import { affectedDevices, type Change, deviceMoves, type TankState } from "../../src/domain/changes.ts";
-import { type Device, deviceKey, EARLIEST } from "../../src/domain/device.ts";
+import { type Device, EARLIEST } from "../../src/domain/device.ts";
+import { deviceKey } from "../../src/domain/id.ts";
 import { tank } from "../store/conformance/objects.ts";
 
 const EUI = "A84041C2F1827D3E";

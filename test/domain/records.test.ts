@@ -2,9 +2,9 @@ import assert from "node:assert/strict";
 import test from "node:test";
 import fc from "fast-check";
 import { type Customer, customerObject } from "../../src/domain/customer.ts";
+import { isCleanText } from "../../src/domain/id.ts";
 import { telemetryJson, telemetryObject } from "../../src/domain/reading.ts";
 import { CAPACITY_UNITS, type Location, type Tank, tankObject, USE_CASES } from "../../src/domain/tank.ts";
-import { isCleanText } from "../../src/domain/text.ts";
 import { decodeReading, decodeRecord } from "../../src/ingest/records.ts";
 
 const CUSTOMER = { object: "customer", id: "c", created_at: "2026-01-01T00:00:00Z", email: "a@b", name: "C" };

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import fc from "fast-check";
-import { isPossibleId, newId } from "../../src/domain/id.ts";
+import { isCleanText, isPossibleId, newId } from "../../src/domain/id.ts";
 import { parseDuration } from "../../src/domain/instant.ts";
-import { closest, isCleanText, quoted, suggestion } from "../../src/domain/text.ts";
+import { closest, quoted, suggestion } from "../../src/domain/text.ts";
 
 const PARAMETERS = ["created_at_gte", "created_at_lte", "page", "size", "email"];
 

@@ -24,7 +24,7 @@ import {
   route,
 } from "../../src/http/route.ts";
 import { buildServer, type ServerOptions } from "../../src/http/server.ts";
-import { createHttpIngest } from "../../src/ingest/http.ts";
+import { createHttpIngest } from "../../src/ingest/decode.ts";
 import { createIngest } from "../../src/ingest/ingest.ts";
 import { openMetrics } from "../../src/observe/metrics.ts";
 import { openStore } from "../../src/store/open.ts";

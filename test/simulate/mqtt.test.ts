@@ -5,7 +5,7 @@ import { renameSync } from "node:fs";
 import { type AddressInfo, createServer, type Socket } from "node:net";
 import test, { type TestContext } from "node:test";
 import { generate, type Packet, parser } from "mqtt-packet";
-import { createMqttMessage, decodeMqttMessage } from "../../src/ingest/decode/message.ts";
+import { createMqttMessage, decodeMqttMessage } from "../../src/ingest/decode.ts";
 import { type Fleet, seededFleet } from "../../src/simulate/fleet.ts";
 import { mqttTransport } from "../../src/simulate/mqtt.ts";
 import type { ReadingLog } from "../../src/simulate/results.ts";

@@ -5,7 +5,7 @@ import test from "node:test";
 import { interpret } from "../../src/domain/interpret.ts";
 import { profileNamed } from "../../src/domain/profile.ts";
 import { errorsInShape, type Shape } from "../../src/domain/shape.ts";
-import { createMqttMessage, decodeMqttMessage } from "../../src/ingest/decode/message.ts";
+import { createMqttMessage, decodeMqttMessage } from "../../src/ingest/decode.ts";
 import type { IncomingReading } from "../../src/ingest/ingest.ts";
 import { type SimulatedDevice, seededFleet } from "../../src/simulate/fleet.ts";
 import { fillOf, type Message, messagesOf, topicOf, valueAt } from "../../src/simulate/messages.ts";

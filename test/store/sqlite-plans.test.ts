@@ -10,7 +10,7 @@ import { readsOn } from "../../src/store/sqlite/reads.ts";
 import { createSchema } from "../../src/store/sqlite/schema.ts";
 import { telemetryWrites } from "../../src/store/sqlite/telemetry-writes.ts";
 import { databaseFolder } from "../support/stores.ts";
-import { overviewOf } from "./conformance/objects.ts";
+import { managementQueries } from "./conformance/objects.ts";
 
 class RecordingDatabase extends DatabaseSync {
   readonly statements: string[] = [];
@@ -81,9 +81,9 @@ test("management reads use an index; filtered results are sorted, the fleet with
     auditOfObject: "audit_by_object (object=? AND id=?)",
     auditBy: "audit_by_who (who=?)",
   };
-  for (const name of Object.keys(overviewOf({} as Store))) {
+  for (const name of Object.keys(managementQueries({} as Store))) {
     const plans = await plansOf(
-      (db) => overviewOf({ ...readsOn(db), ...managementReads(db) } as unknown as Store)[name]?.(),
+      (db) => managementQueries({ ...readsOn(db), ...managementReads(db) } as unknown as Store)[name]?.(),
       file,
     );
     for (const { sql, plan } of plans) {

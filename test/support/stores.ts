@@ -45,7 +45,8 @@ export function emptyStore(life: Lifetime): Promise<Store> {
   return databaseFolder(life).open();
 }
 
-function closedOnce(store: Store): Store {
+/** Closing it again does nothing. */
+export function closedOnce(store: Store): Store {
   let closing: Promise<void> | undefined;
   return { ...store, close: () => (closing ??= store.close()) };
 }

@@ -5,7 +5,7 @@
 import { RequestError } from "../../domain/errors.ts";
 import type { MqttEndpointKind, Observe } from "../../domain/events.ts";
 import { printable } from "../../domain/text.ts";
-import { decodeMqttMessage, deviceInTopic, type MqttMessage } from "../decode/message.ts";
+import { decodeMqttMessage, type MqttMessage } from "../decode.ts";
 import type { IncomingReading, Ingest, ReadingResult, Rejected, Sender } from "../ingest.ts";
 
 /** `error`: nothing of the message was stored, or nobody knows. It must not be acknowledged. */
@@ -120,7 +120,7 @@ export class Batcher {
       if (readings >= BATCH_READINGS || length >= BATCH_LENGTH) break;
       const decoded = { pending, readings: decodeMqttMessage(pending.message), result: NOT_SETTLED };
       readings += decoded.readings.length;
-      length += pending.message.text instanceof Object ? 0 : pending.message.text.length;
+      length += typeof pending.message.text === "string" ? pending.message.text.length : 0;
       batch.push(decoded);
     }
     this.#waiting = this.#waiting.slice(batch.length);
@@ -169,19 +169,18 @@ export function isUnavailable(error: unknown): boolean {
 export function reportRejected(
   observe: Observe,
   endpoint: MqttEndpointKind,
-  { topic, message, source }: Pick<PendingMessage, "topic" | "message" | "source">,
+  { topic, message, source }: Omit<PendingMessage, "settle">,
   results: readonly ReadingResult[],
 ): void {
   const reasons = results.flatMap((result) => (typeof result === "string" ? [] : [result.rejected]));
   const [reason] = reasons;
   if (reason === undefined) return;
-  const device = deviceInTopic(message);
   observe({
     kind: "readings_rejected",
     endpoint,
     keyId: source.keyId,
     topic: shown(topic),
-    device: device === null ? null : shown(device),
+    device: message.topic !== undefined && "device" in message.topic ? shown(message.topic.device) : null,
     count: reasons.length,
     reason,
   });

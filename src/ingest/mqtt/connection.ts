@@ -7,10 +7,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { generate, type IConnectPacket, type Packet } from "mqtt-packet";
 import type { MqttDisconnectReason, Observe } from "../../domain/events.ts";
 import type { Clock } from "../../domain/instant.ts";
-import { createMqttMessage } from "../decode/message.ts";
-import type { Authentication, Client, KeySession } from "./authentication.ts";
+import { createMqttMessage } from "../decode.ts";
 import type { Batcher, MessageResult } from "./batcher.ts";
-import type { EndpointLimits } from "./limits.ts";
 import {
   type Acknowledgement,
   acceptedConnack,
@@ -28,11 +26,12 @@ import {
   replyToControl,
   replyVersion,
 } from "./protocol.ts";
+import type { Client, EndpointLimits, KeySession, Sessions } from "./sessions.ts";
 
 /** What all connections of an endpoint share. */
 export type ConnectionDependencies = {
   readonly limits: EndpointLimits;
-  readonly authentication: Authentication;
+  readonly sessions: Sessions;
   readonly batcher: Batcher;
   readonly observe: Observe;
   readonly clock: Clock;
@@ -205,16 +204,16 @@ export class Connection implements Client {
     const { requestProblemInformation, maximumPacketSize } = packet.properties ?? {};
     const wantsReasons = this.#version === 5 && requestProblemInformation !== false;
     this.#maxReasonBytes = wantsReasons ? (maximumPacketSize ?? Number.POSITIVE_INFINITY) : 0;
-    const { authentication } = this.#shared;
+    const { sessions } = this.#shared;
     const clientId = packet.clientId === "" ? `auto-${randomUUID()}` : packet.clientId;
-    const session = await authentication.connect(packet.password?.toString() ?? "", clientId, this);
+    const session = await sessions.connect(packet.password?.toString() ?? "", clientId, this);
     if (typeof session === "string") {
       this.#send(refusedConnack(session));
       this.#end();
       return;
     }
     if (this.#phase !== "authenticating") {
-      authentication.disconnect(session, clientId, this);
+      sessions.disconnect(session, clientId, this);
       return;
     }
     this.#session = session;
@@ -386,7 +385,7 @@ export class Connection implements Client {
     this.#held.length = 0;
     this.#input.clear();
     this.#shared.connections.delete(this);
-    if (this.#session !== undefined) this.#shared.authentication.disconnect(this.#session, this.#clientId, this);
+    if (this.#session !== undefined) this.#shared.sessions.disconnect(this.#session, this.#clientId, this);
     if (this.#socket.destroyed) return;
     // The last reply is still sent. Input is discarded: unread, it would reset the connection before that.
     this.#socket.removeAllListeners("data");

@@ -7,11 +7,10 @@ import { createServer as createTlsServer } from "node:tls";
 import type { Observe } from "../../domain/events.ts";
 import type { Clock } from "../../domain/instant.ts";
 import type { Ingest } from "../ingest.ts";
-import { type Authenticate, Authentication } from "./authentication.ts";
 import { Batcher } from "./batcher.ts";
 import { Connection, type ConnectionDependencies } from "./connection.ts";
-import { DEFAULT_LIMITS, type EndpointLimits } from "./limits.ts";
 import { ReasonCode } from "./protocol.ts";
+import { type Authenticate, DEFAULT_LIMITS, type EndpointLimits, Sessions } from "./sessions.ts";
 
 export type EndpointDependencies = {
   readonly ingest: Ingest;
@@ -39,9 +38,9 @@ export class MqttEndpoint {
 
   constructor({ ingest, authenticate, observe, clock, limits: given }: EndpointDependencies) {
     const limits = { ...DEFAULT_LIMITS, ...given };
-    const authentication = new Authentication(authenticate, limits, observe);
+    const sessions = new Sessions(authenticate, limits, observe);
     const batcher = new Batcher("mqtt", ingest, observe);
-    this.#shared = { limits, authentication, batcher, observe, clock, connections: new Set() };
+    this.#shared = { limits, sessions, batcher, observe, clock, connections: new Set() };
   }
 
   /** Rejects with the system's error if it cannot listen. */
@@ -92,7 +91,7 @@ export class MqttEndpoint {
   }
 
   #sweep(): void {
-    this.#shared.authentication.sweep();
+    this.#shared.sessions.sweep();
     const now = performance.now();
     for (const connection of this.#shared.connections) connection.sweep(now);
   }

@@ -7,7 +7,7 @@ import { generate } from "mqtt-packet";
 import { UserError } from "../../domain/errors.ts";
 import type { Observe } from "../../domain/events.ts";
 import type { Clock } from "../../domain/instant.ts";
-import { createMqttMessage, TOPIC_FILTERS } from "../decode/message.ts";
+import { createMqttMessage, TOPIC_FILTERS } from "../decode.ts";
 import type { Ingest, Rejected } from "../ingest.ts";
 import { Batcher, isUnavailable, type MessageSource, reportRejected } from "./batcher.ts";
 

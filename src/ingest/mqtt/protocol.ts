@@ -1,13 +1,12 @@
 // MQTT 3.1.1 and 5 as far as the endpoint needs it: incoming bytes cut into packets, reason codes, and replies.
 
 import { type IConnackPacket, type IConnectPacket, type Packet, parser } from "mqtt-packet";
-import { deviceKey } from "../../domain/device.ts";
 import { type ErrorCode, RequestError } from "../../domain/errors.ts";
 import type { MqttDisconnectReason } from "../../domain/events.ts";
-import type { MqttMessage } from "../decode/message.ts";
+import { deviceKey } from "../../domain/id.ts";
+import type { MqttMessage } from "../decode.ts";
 import type { Sender } from "../ingest.ts";
 import { isUnavailable, type MessageResult } from "./batcher.ts";
-import type { EndpointLimits } from "./limits.ts";
 
 export const PacketType = { connect: 1, publish: 3, pubrel: 6, subscribe: 8, unsubscribe: 10, pingreq: 12, disconnect: 14 };
 
@@ -162,8 +161,10 @@ export function refusedConnack(error: ConnectError): IConnackPacket {
   return { cmd: "connack", sessionPresent: false, returnCode, reasonCode };
 }
 
+type AnnouncedLimits = { readonly inFlight: number; readonly publishBytes: number };
+
 /** The properties are sent to clients of MQTT 5 only. */
-export function acceptedConnack(packet: IConnectPacket, clientId: string, limits: EndpointLimits): IConnackPacket {
+export function acceptedConnack(packet: IConnectPacket, clientId: string, limits: AnnouncedLimits): IConnackPacket {
   return {
     cmd: "connack",
     sessionPresent: false,

@@ -2,7 +2,7 @@
 // first.
 
 import { setImmediate } from "node:timers/promises";
-import { deviceKey } from "../../domain/device.ts";
+import { deviceKey } from "../../domain/id.ts";
 import type { CheckTotals, Finding, Progress } from "../../domain/store.ts";
 import { rebuildListIndex } from "../core/lists.ts";
 import type { StoreTransaction } from "../core/transaction.ts";

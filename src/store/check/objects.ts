@@ -1,7 +1,7 @@
 // Checks customers, tanks, devices, keys and the audit log.
 
 import { errorInCustomer } from "../../domain/customer.ts";
-import { deviceKey } from "../../domain/device.ts";
+import { deviceKey } from "../../domain/id.ts";
 import { displayInstant } from "../../domain/instant.ts";
 import { errorInKey, type StoredKey } from "../../domain/key.ts";
 import type { PendingReading } from "../../domain/placement.ts";

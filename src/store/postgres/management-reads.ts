@@ -2,7 +2,7 @@
 
 import type { AuditEntry } from "../../domain/audit.ts";
 import type { TankWithShape } from "../../domain/changes.ts";
-import { deviceKey } from "../../domain/device.ts";
+import { deviceKey } from "../../domain/id.ts";
 import type {
   AuditQuery,
   CustomerSearch,

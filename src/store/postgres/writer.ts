@@ -81,13 +81,13 @@ export class Writer {
   }
 
   async #ingest(batch: IncomingBatch): Promise<IngestResult> {
-    const run = (appendFirst: boolean): Promise<IngestedBatch | "busy"> =>
+    const run = (appendFirst: boolean): Promise<IngestedBatch | "retry"> =>
       transaction(this.#pool, (db) => ingestBatch(transactionOn(db), batch, appendFirst), {
-        isAborted: (result) => result === "busy",
+        isAborted: (result) => result === "retry",
       });
     let result = await run(true);
-    if (result === "busy") result = await run(false);
-    if (result === "busy") throw new Error("heads that are waited for cannot be busy");
+    if (result === "retry") result = await run(false);
+    if (result === "retry") throw new Error("a batch that appends nothing first is not retried");
     for (const tankId of result.longHeads) this.#longHeads.add(tankId);
     return result;
   }

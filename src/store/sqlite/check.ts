@@ -1,7 +1,7 @@
 // Reads and writes for checks and repairs. A check reads on a connection of its own; repairs run in the writer thread.
 
 import type { DatabaseSync } from "node:sqlite";
-import { deviceKey } from "../../domain/device.ts";
+import { deviceKey } from "../../domain/id.ts";
 import type { CheckTotals, Finding, Progress } from "../../domain/store.ts";
 import { checkAll, type RepairArgs, type RepairName } from "../check/check.ts";
 import type { CheckResult, Inconsistency } from "../check/inconsistency.ts";

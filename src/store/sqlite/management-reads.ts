@@ -3,7 +3,7 @@
 import type { DatabaseSync } from "node:sqlite";
 import type { AuditEntry } from "../../domain/audit.ts";
 import type { TankWithShape } from "../../domain/changes.ts";
-import { deviceKey } from "../../domain/device.ts";
+import { deviceKey } from "../../domain/id.ts";
 import type { AuditQuery, CustomerSearch, DeviceSearch, TankSearch } from "../../domain/management-reads.ts";
 import type { Page, PageQuery } from "../../domain/page.ts";
 import type { ManagedCustomer, ManagedDevice } from "../../domain/resource.ts";

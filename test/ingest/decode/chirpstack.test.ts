@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { decodeChirpstack } from "../../../src/ingest/decode/chirpstack.ts";
+import { decodeChirpstack } from "../../../src/ingest/decode.ts";
 import { altered, CHIRPSTACK_DOCUMENTED, CHIRPSTACK_EM500_UDL, CHIRPSTACK_JOIN } from "./fixtures.ts";
 
 const NOW = Date.parse("2026-11-14T09:30:00.000Z");

@@ -1,12 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import {
-  createMqttMessage,
-  decodeMqttMessage,
-  deviceInTopic,
-  matchTopic,
-  TOPIC_FILTERS,
-} from "../../../src/ingest/decode/message.ts";
+import { createMqttMessage, decodeMqttMessage, matchTopic, TOPIC_FILTERS } from "../../../src/ingest/decode.ts";
 import { CHIRPSTACK_EM500_UDL, ttsUplink } from "./fixtures.ts";
 
 const NOW = Date.parse("2026-11-14T09:30:00.000Z");
@@ -91,9 +85,4 @@ test("a message with too many values or levels is rejected before it is parsed",
   }
   assert.deepEqual(read("v3/a@t/devices/d/up", list(100_000)), [{ rejected: "must be an object" }]);
   assert.deepEqual(read("v3/a@t/devices/d/up", list(100_001)), [{ rejected: "the message must have at most 100000 values" }]);
-});
-
-test("the log gets the device in the topic", () => {
-  assert.equal(deviceInTopic(createMqttMessage("tanks/d1/readings", Buffer.from("x"), NOW)), "d1");
-  assert.equal(deviceInTopic(createMqttMessage("elsewhere", Buffer.from("x"), NOW)), null);
 });

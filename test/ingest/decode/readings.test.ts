@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { BatchContext, decodeDeviceReadings, decodeIncomingReading, MAX_READINGS } from "../../../src/ingest/decode/readings.ts";
+import { BatchContext, decodeDeviceReadings, decodeIncomingReading, MAX_READINGS } from "../../../src/ingest/decode.ts";
 import type { IncomingReading, Rejected } from "../../../src/ingest/ingest.ts";
 
 const NOW = Date.parse("2026-11-14T09:30:00.000Z");

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { decodeTts } from "../../../src/ingest/decode/tts.ts";
+import { decodeTts } from "../../../src/ingest/decode.ts";
 import { TTS_DOCUMENTED, TTS_JOIN, ttsUplink } from "./fixtures.ts";
 
 const NOW = Date.parse("2026-11-14T09:30:00.000Z");

@@ -1,7 +1,7 @@
 // GET /manage/v1/audit
 
 import { AUDITED_ACTIONS, AUDITED_OBJECTS, type AuditEntry } from "../../../domain/audit.ts";
-import { deviceKey } from "../../../domain/device.ts";
+import { deviceKey } from "../../../domain/id.ts";
 import { formatInstant } from "../../../domain/instant.ts";
 import { instantField, integer, literal, object, oneOf, ref, text } from "../../../domain/schema.ts";
 import { choice, LIST_PARAMETERS, listJson, listSchema, pageQuery, textFilter } from "../../parameters.ts";

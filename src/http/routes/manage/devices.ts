@@ -1,9 +1,8 @@
 // /manage/v1/devices
 
 import { DeviceChange } from "../../../domain/commands/devices.ts";
-import { deviceKey } from "../../../domain/device.ts";
 import { RequestError } from "../../../domain/errors.ts";
-import { isPossibleId } from "../../../domain/id.ts";
+import { deviceKey, isPossibleId } from "../../../domain/id.ts";
 import { pendingFields } from "../../../domain/pending.ts";
 import { ProfileSchema } from "../../../domain/profile.ts";
 import { deviceResource, type Resource } from "../../../domain/resource.ts";

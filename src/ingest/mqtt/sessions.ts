@@ -1,0 +1,176 @@
+// The keys of connected clients, and what they may use. Clients authenticate with an ingest key as the password. A key is looked up
+// again for each batch of its messages, and regularly while its clients are idle, so that revoking it disconnects them.
+
+import { type ErrorCode, RequestError } from "../../domain/errors.ts";
+import type { MqttDisconnectReason, Observe } from "../../domain/events.ts";
+import type { Sender } from "../ingest.ts";
+import type { MessageSource } from "./batcher.ts";
+import { type ConnectError, isKeyError, ReasonCode } from "./protocol.ts";
+
+export type EndpointLimits = Readonly<typeof DEFAULT_LIMITS>;
+
+export const DEFAULT_LIMITS = {
+  /** Sizes of packets: PUBLISH, CONNECT, and any other. */
+  publishBytes: 1_048_576,
+  connectBytes: 16_384,
+  controlBytes: 1024,
+  /** Messages of one client in progress; the Receive Maximum of MQTT 5. */
+  inFlight: 100,
+  /** Received bytes of one client that may not be ingested yet: with more of them its socket is paused. */
+  heldBytes: 32_768,
+  /** Packets of one client in half a second that are neither publishes nor belong to one. */
+  controlPackets: 50,
+  /** For a client to connect. */
+  connectMs: 10_000,
+  /** For one packet to arrive, or for a reply to be read. Time in which we did not read does not count. */
+  packetMs: 30_000,
+  /** Without any packet, for clients that set no keep-alive: a sensor may report once a day, and somewhat late. */
+  silentMs: 90_000_000,
+  connections: 10_000,
+  /** Clients at once of a key that is bound to a device, and of any other. */
+  clientsPerDeviceKey: 10,
+  clientsPerKey: 5000,
+  /** Of messages of all clients in progress. One key may use a quarter of it, which must be more than a message. */
+  memoryBytes: 67_108_864,
+};
+
+/** Takes a token of a key's rate limit and returns 0, or returns the milliseconds after which to try again. */
+export type TakeToken = () => number | Promise<number>;
+
+export type AuthenticatedKey = { readonly keyId: string; readonly sender: Sender; readonly takeToken: TakeToken };
+
+/** Looks up the key of a client at an address; may cache it briefly. Rejects with a `RequestError` if it is not accepted. */
+export type Authenticate = (secret: string, address: string) => Promise<AuthenticatedKey>;
+
+/** A connected client, as seen from here. */
+export type Client = {
+  readonly address: string;
+  readonly close: (reason: MqttDisconnectReason) => void;
+  readonly disconnect: (reasonCode: number) => void;
+};
+
+/** One key, with all its connected clients by their client id. */
+export type KeySession = MessageSource & {
+  readonly secret: string;
+  key: AuthenticatedKey;
+  readonly clients: Map<string, Client>;
+  readonly memory: MemoryBudget;
+};
+
+/** Idle keys looked up per sweep: ten thousand of them cannot keep the store busy. */
+const KEYS_PER_SWEEP = 500;
+/** One key may use a quarter of the memory for messages. */
+const KEY_MEMORY_DIVISOR = 4;
+
+export class Sessions {
+  readonly #authenticate: Authenticate;
+  readonly #limits: EndpointLimits;
+  readonly #observe: Observe;
+  readonly #memory: MemoryBudget;
+  /** By secret; those swept longest ago come first. */
+  readonly #sessions = new Map<string, KeySession>();
+
+  constructor(authenticate: Authenticate, limits: EndpointLimits, observe: Observe) {
+    this.#authenticate = authenticate;
+    this.#limits = limits;
+    this.#observe = observe;
+    this.#memory = new MemoryBudget(limits.memoryBytes);
+  }
+
+  /** A client with the id of another client of the same key replaces it. */
+  async connect(secret: string, clientId: string, client: Client): Promise<KeySession | ConnectError> {
+    const { address } = client;
+    if (secret === "") return this.#reject("key_missing", address);
+    try {
+      const key = await this.#authenticate(secret, address);
+      const session = this.#sessions.get(secret) ?? this.#newSession(secret, address, key);
+      const replaced = session.clients.get(clientId);
+      const limit = key.sender.deviceId === null ? this.#limits.clientsPerKey : this.#limits.clientsPerDeviceKey;
+      if (session.clients.size >= limit && replaced === undefined) {
+        this.#observe({ kind: "mqtt_client_dropped", reason: "too_many", address });
+        return "too_many";
+      }
+      session.key = key;
+      session.clients.set(clientId, client);
+      this.#sessions.set(secret, session);
+      replaced?.disconnect(ReasonCode.sessionTakenOver);
+      return session;
+    } catch (error) {
+      if (error instanceof RequestError) return this.#reject(error.code, address);
+      this.#observe({ kind: "mqtt_failed", error });
+      return this.#reject("internal", address);
+    }
+  }
+
+  #reject(code: ErrorCode, address: string): ErrorCode {
+    this.#observe({ kind: "mqtt_client_rejected", code, address });
+    return code;
+  }
+
+  disconnect(session: KeySession, clientId: string, client: Client): void {
+    if (session.clients.get(clientId) === client) session.clients.delete(clientId);
+    if (session.clients.size === 0 && this.#sessions.get(session.secret) === session) this.#sessions.delete(session.secret);
+  }
+
+  /** Looks up some of the keys, in turn. */
+  sweep(): void {
+    for (const session of this.#sessions.values().take(KEYS_PER_SWEEP).toArray()) {
+      this.#sessions.delete(session.secret);
+      this.#sessions.set(session.secret, session);
+      session.sender().catch(() => {});
+    }
+  }
+
+  #newSession(secret: string, address: string, key: AuthenticatedKey): KeySession {
+    const session: KeySession = {
+      secret,
+      keyId: key.keyId,
+      key,
+      clients: new Map(),
+      memory: new MemoryBudget(Math.floor(this.#limits.memoryBytes / KEY_MEMORY_DIVISOR), this.#memory),
+      sender: async () => {
+        try {
+          session.key = await this.#authenticate(secret, address);
+          return session.key.sender;
+        } catch (error) {
+          if (isKeyError(error)) for (const client of [...session.clients.values()]) client.close("key");
+          throw error;
+        }
+      },
+    };
+    return session;
+  }
+}
+
+/** Memory for messages in progress: of all clients, and of one key as a part of that. */
+class MemoryBudget {
+  readonly #limit: number;
+  readonly #parent: MemoryBudget | undefined;
+  #used = 0;
+  #waiting = new Set<() => void>();
+
+  constructor(limit: number, parent?: MemoryBudget) {
+    this.#limit = limit;
+    this.#parent = parent;
+  }
+
+  /** Returns whether the bytes are reserved; if not, `retry` is called when some were released. */
+  reserve(bytes: number, retry: () => void): boolean {
+    if (this.#used + bytes > this.#limit) {
+      this.#waiting.add(retry);
+      return false;
+    }
+    if (this.#parent?.reserve(bytes, retry) === false) return false;
+    this.#used += bytes;
+    return true;
+  }
+
+  release(bytes: number): void {
+    this.#used -= bytes;
+    this.#parent?.release(bytes);
+    if (this.#waiting.size === 0) return;
+    const waiting = this.#waiting;
+    this.#waiting = new Set();
+    for (const retry of waiting) retry();
+  }
+}

@@ -1,0 +1,37 @@
+// Lookups in memory, for planning without a database.
+
+import type { TankWithShape } from "../../src/domain/changes.ts";
+import type { Device, DeviceAssignment } from "../../src/domain/device.ts";
+import type { StoredKey } from "../../src/domain/key.ts";
+import type { Lookups } from "../../src/domain/lookups.ts";
+import type { ManagedCustomer } from "../../src/domain/resource.ts";
+
+export type StoredObjects = {
+  readonly customers?: readonly ManagedCustomer[];
+  readonly tanks?: readonly TankWithShape[];
+  /** The ids of tanks that were deleted together with their owners. */
+  readonly deletedWithOwner?: readonly string[];
+  readonly devices?: readonly Device[];
+  readonly assignments?: readonly DeviceAssignment[];
+  readonly waiting?: Readonly<Record<string, number>>;
+  readonly keys?: readonly StoredKey[];
+};
+
+export function lookupsOf(known: StoredObjects): Lookups {
+  const { customers = [], tanks = [], deletedWithOwner = [], devices = [], assignments = [], waiting = {}, keys = [] } = known;
+  const ofOwners = (ids: readonly string[]) => tanks.filter(({ tank }) => ids.includes(tank.owner_id));
+  const managed = devices.map((device) => ({ device, waiting: waiting[device.id] ?? 0, dropped: 0 }));
+  return {
+    customers: async (ids) => byId(customers, ids, ({ customer }) => customer.id),
+    tanks: async (ids) => byId(tanks, ids, ({ tank }) => tank.id),
+    tanksOfOwners: async (ids) => ofOwners(ids).filter(({ deleted }) => !deleted),
+    tanksDeletedWith: async (ids) => ofOwners(ids).filter(({ tank }) => deletedWithOwner.includes(tank.id)),
+    devices: async (ids) => byId(managed, ids, ({ device }) => device.id),
+    assignments: async (ids) => assignments.filter(({ device }) => ids.includes(device)),
+    keys: async (ids) => byId(keys, ids, ({ id }) => id),
+  };
+}
+
+function byId<T>(all: readonly T[], ids: readonly string[], idOf: (one: T) => string): Map<string, T> {
+  return new Map(all.filter((one) => ids.includes(idOf(one))).map((one) => [idOf(one), one]));
+}
