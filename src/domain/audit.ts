@@ -1,6 +1,6 @@
 // The audit log: who changed what and when, with the values before and after.
 
-import type { Change, CustomerState, TankState, TankWithShape } from "./changes.ts";
+import { type Change, type CustomerState, isReshaped, type TankState, type TankWithShape } from "./changes.ts";
 import { customerObject } from "./customer.ts";
 import type { Instant } from "./instant.ts";
 import { tankObject } from "./tank.ts";
@@ -26,17 +26,13 @@ export function auditCustomers(changes: readonly Change<CustomerState>[]): Audit
   return changes.flatMap(({ id, before, after }) => auditedChange("customer", id, before, after, fields));
 }
 
-export function auditTanks(changes: readonly Change<TankState>[]): AuditedChange[] {
-  const fields = (state: TankState | undefined) => (state === undefined ? {} : tankFields(state));
-  return changes.flatMap(({ id, before, after }) => auditedChange("tank", id, before, after, fields));
-}
-
 /** Changes of the shape are entries of their own: it is not a field of `/v1`. */
-export function auditShapes(changes: readonly Change<TankWithShape>[]): AuditedChange[] {
-  return changes.flatMap(({ id, before, after }) => {
-    const changed = differences({ shape: before?.shape }, { shape: after.shape });
-    return Object.keys(changed).length === 0 ? [] : [{ object: "tank", id, action: "changed", changes: changed } as const];
+export function auditTanks(changes: readonly Change<TankWithShape>[]): AuditedChange[] {
+  const fields = (state: TankState | undefined) => (state === undefined ? {} : tankFields(state));
+  const shapes = changes.filter(isReshaped).map(({ id, before, after }): AuditedChange => {
+    return { object: "tank", id, action: "changed", changes: { shape: { from: before?.shape ?? null, to: after.shape } } };
   });
+  return [...changes.flatMap(({ id, before, after }) => auditedChange("tank", id, before, after, fields)), ...shapes];
 }
 
 type Fields = Readonly<Record<string, unknown>>;

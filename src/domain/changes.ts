@@ -23,10 +23,8 @@ export function changesBetween<S>(before: ReadonlyMap<string, S>, after: Readonl
     .map(([id, state]) => ({ id, before: before.get(id), after: state }));
 }
 
-/** The new shape of each tank whose shape changes. */
-export function changedShapes(changes: readonly Change<TankWithShape>[]): Map<string, Shape | null> {
-  const changed = changes.filter(({ before, after }) => !isDeepStrictEqual(before?.shape ?? null, after.shape));
-  return new Map(changed.map(({ id, after }) => [id, after.shape]));
+export function isReshaped({ before, after }: Change<TankWithShape>): boolean {
+  return !isDeepStrictEqual(before?.shape ?? null, after.shape);
 }
 
 /** The live tank gives up its device. Devices are released before any is assigned, so that tanks can exchange them. */

@@ -6,7 +6,7 @@ import { NO_LOCATION } from "../../src/domain/tank.ts";
 import { customer, NEW_YEAR, tank } from "../store/conformance/objects.ts";
 
 const live = customer("a", { phone: "1" });
-const tankOf = (fields: Parameters<typeof tank>[2] = {}) => ({ tank: tank("one", "a", fields), deleted: false });
+const tankOf = (fields: Parameters<typeof tank>[2] = {}) => ({ tank: tank("one", "a", fields), deleted: false, shape: null });
 
 test("a creation has all fields that are set", () => {
   const [entry, ...others] = auditCustomers([{ id: "a", before: undefined, after: { customer: live, deleted: false } }]);
@@ -68,6 +68,14 @@ test("deletion and restoration are actions of their own, with the fields that ch
       changes: { assigned_device_id: { from: "device of one", to: "new" } },
     },
   ]);
+});
+
+test("a change of the shape is an entry of its own", () => {
+  const shape = { kind: "upright", height: 2, unit: "m" } as const;
+  const entry = { object: "tank", id: "one", action: "changed", changes: { shape: { from: null, to: shape } } };
+  assert.deepEqual(auditTanks([{ id: "one", before: tankOf(), after: { ...tankOf(), shape } }]), [entry]);
+  const [created, shaped] = auditTanks([{ id: "one", before: undefined, after: { ...tankOf(), shape } }]);
+  assert.deepEqual([created?.action, shaped], ["created", entry]);
 });
 
 test("differences are of values, not of the order or identity of objects", () => {

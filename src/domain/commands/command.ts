@@ -2,50 +2,44 @@
 // transaction. The rules know neither the database nor HTTP.
 
 import type { AuditedChange } from "../audit.ts";
-import type { Change, CustomerState, TankState } from "../changes.ts";
+import type { Change, CustomerState, TankWithShape } from "../changes.ts";
 import type { Device } from "../device.ts";
 import type { ErrorCode, FieldError } from "../errors.ts";
 import { formatInstant, type Instant } from "../instant.ts";
 import type { Key } from "../key.ts";
 import type { Resource } from "../resource.ts";
-import type { Shape } from "../shape.ts";
 import { invalidBody } from "../validate.ts";
 
+type Target = { readonly id: string; readonly ifMatch?: IfMatch };
 /** `fields` are as the client sent them: all their errors are reported together with those that need a lookup. */
-export type Command =
-  | { readonly type: "create_customer" | "create_tank"; readonly newId: string; readonly fields: unknown }
-  | {
-      readonly type: "change_customer" | "restore_tank" | "change_key";
-      readonly id: string;
-      readonly fields: unknown;
-      readonly ifMatch: IfMatch;
-    }
-  /** `swap`: a tank that has the device already gets the other one in exchange. */
-  | {
-      readonly type: "change_tank" | "put_device";
-      readonly id: string;
-      readonly fields: unknown;
-      readonly ifMatch: IfMatch;
-      readonly swap: boolean;
-    }
-  /** `tanks`: together with the customer's tanks. */
-  | {
-      readonly type: "delete_customer" | "restore_customer";
-      readonly id: string;
-      readonly tanks: boolean;
-      readonly ifMatch: IfMatch;
-    }
-  | { readonly type: "delete_tank" | "remove_device" | "revoke_key"; readonly id: string; readonly ifMatch?: IfMatch }
-  | { readonly type: "create_key"; readonly key: Key; readonly hash: string }
+type Creation = { readonly newId: string; readonly fields: unknown };
+type FieldChange = Target & { readonly fields: unknown };
+/** `swap`: a tank that has the device already gets the other one in exchange. */
+type DeviceFieldChange = FieldChange & { readonly swap: boolean };
+/** `tanks`: together with the customer's tanks. */
+type CustomerTarget = Target & { readonly tanks: boolean };
+
+export type Commands = {
+  readonly create_customer: Creation;
+  readonly change_customer: FieldChange;
+  readonly delete_customer: CustomerTarget;
+  readonly restore_customer: CustomerTarget;
+  readonly create_tank: Creation;
+  readonly change_tank: DeviceFieldChange;
+  readonly delete_tank: Target;
+  readonly restore_tank: FieldChange;
+  readonly put_device: DeviceFieldChange;
+  readonly remove_device: Target;
+  readonly create_key: Creation & { readonly hash: string };
+  readonly change_key: FieldChange;
   /** The old key stays valid for `overlap` milliseconds. */
-  | {
-      readonly type: "rotate_key";
-      readonly id: string;
-      readonly overlap: number;
-      readonly newId: string;
-      readonly hash: string;
-    }
-  | ({ readonly type: "provision"; readonly isDryRun: boolean } & Provision);
+  readonly rotate_key: { readonly id: string; readonly overlap: number; readonly newId: string; readonly hash: string };
+  readonly revoke_key: Target;
+  readonly provision: Provision & { readonly isDryRun: boolean };
+};
+
+export type CommandOf<T extends keyof Commands> = { readonly type: T } & Commands[T];
+export type Command = { [T in keyof Commands]: CommandOf<T> }[keyof Commands];
 
 /** `newId` is used for a row without an id. */
 export type ProvisionRow = { readonly newId: string; readonly fields: unknown };
@@ -64,8 +58,7 @@ export type KeyChange = { readonly before: Key | undefined; readonly after: Key;
 export type ChangeSet = {
   readonly resource: Resource;
   readonly customers: readonly Change<CustomerState>[];
-  readonly tanks: readonly Change<TankState>[];
-  readonly shapes: ReadonlyMap<string, Shape | null>;
+  readonly tanks: readonly Change<TankWithShape>[];
   readonly profiles: readonly Pick<Device, "id" | "profile">[];
   /** Devices whose pending readings are removed. */
   readonly pendingRemoved: readonly string[];
@@ -75,6 +68,8 @@ export type ChangeSet = {
   readonly audit: readonly AuditedChange[];
 };
 
+export type Planned = Promise<ChangeSet | CommandError>;
+
 export type CommandError = { readonly error: ErrorCode; readonly detail: string; readonly errors?: readonly FieldError[] };
 
 /** `replayed`: the command was executed before with the same idempotency key; this is the result it had. */
@@ -83,7 +78,6 @@ export type CommandResult = { readonly resource: Resource; readonly replayed: bo
 const NO_CHANGES = {
   customers: [],
   tanks: [],
-  shapes: new Map(),
   profiles: [],
   pendingRemoved: [],
   devicesRemoved: [],
@@ -111,6 +105,17 @@ export function invalidFields(fieldErrors: readonly FieldError[], maxReported?: 
 export function customerReferenceErrors(field: string, customer: { readonly deleted: boolean } | undefined): FieldError[] {
   if (customer === undefined) return [{ field, message: "no such customer" }];
   return customer.deleted ? [{ field, message: "this customer is deleted" }] : [];
+}
+
+/** The object, unless there is none, or the client has read another version of it. */
+export function existing<T extends object>(
+  kind: "customer" | "tank" | "device" | "key",
+  found: T | undefined,
+  ifMatch: IfMatch,
+  resourceOf: (found: T) => Resource,
+): T | CommandError {
+  if (found === undefined) return commandError(`${kind}_unknown`, `There is no ${kind} with this id.`);
+  return preconditionError(ifMatch, resourceOf(found)) ?? found;
 }
 
 /** Undefined if the object still has one of the ETags of the If-Match header. */

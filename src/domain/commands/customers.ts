@@ -9,23 +9,22 @@ import { customerResource, type ManagedCustomer } from "../resource.ts";
 import { object, partial, type Static } from "../schema.ts";
 import { errorsInObject } from "../validate.ts";
 import {
-  type ChangeSet,
-  type CommandError,
+  type Commands,
   changeSet,
   commandError,
-  type IfMatch,
+  existing,
   idTaken,
   invalidFields,
   isCommandError,
-  preconditionError,
+  type Planned,
 } from "./command.ts";
-import { restoreTanks } from "./tanks.ts";
+import { deviceConflict } from "./tanks.ts";
 
-const { id, email, name, phone, verified_at, is_verified } = CustomerObject.properties;
+const { id: idSchema, email, name, phone, verified_at, is_verified } = CustomerObject.properties;
 const changeable = { email, name, phone, verified_at, is_verified };
 
 export const CustomerChange = partial({ properties: changeable }, { description: "The fields to change" });
-export const NewCustomer = object({ id, ...changeable }, { description: "A customer to create" }, [
+export const NewCustomer = object({ id: idSchema, ...changeable }, { description: "A customer to create" }, [
   "id",
   "phone",
   "verified_at",
@@ -33,9 +32,8 @@ export const NewCustomer = object({ id, ...changeable }, { description: "A custo
 ]);
 
 export type CustomerInput = Partial<Static<typeof NewCustomer>>;
-type Planned = Promise<ChangeSet | CommandError>;
 
-export async function createCustomer(lookups: Lookups, newId: string, fields: unknown, at: Instant): Planned {
+export async function createCustomer(lookups: Lookups, { newId, fields }: Commands["create_customer"], at: Instant): Planned {
   const errors = customerErrors(NewCustomer, fields);
   if (errors.length > 0) return invalidFields(errors);
   const customer = newCustomer(fields as CustomerInput, newId, at);
@@ -60,18 +58,16 @@ export function newCustomer(input: CustomerInput, newId: string, at: Instant): C
 
 export async function changeCustomer(
   lookups: Lookups,
-  customerId: string,
-  fields: unknown,
-  ifMatch: IfMatch,
+  { id, fields, ifMatch }: Commands["change_customer"],
   at: Instant,
 ): Planned {
-  const before = await loadCustomer(lookups, customerId, ifMatch);
+  const before = existing("customer", await findOne(lookups.customers, id), ifMatch, customerResource);
   if (isCommandError(before)) return before;
   if (before.deleted) return commandError("state_conflict", "This customer is deleted. Restore it before you change it.");
   const errors = customerErrors(CustomerChange, fields);
   if (errors.length > 0) return invalidFields(errors);
   const after = changedCustomer(before, fields as CustomerInput, at);
-  return changeSet(customerResource(after), after === before ? {} : { customers: [{ id: customerId, before, after }] });
+  return changeSet(customerResource(after), after === before ? {} : { customers: [{ id, before, after }] });
 }
 
 /** Returns `before` itself if nothing changes. */
@@ -83,19 +79,19 @@ export function changedCustomer(before: ManagedCustomer, input: CustomerInput, a
 }
 
 /** A live tank never loses its owner: its tanks are deleted too, or the command fails. */
-export async function deleteCustomer(lookups: Lookups, customerId: string, withTanks: boolean, ifMatch: IfMatch): Planned {
-  const before = await loadCustomer(lookups, customerId, ifMatch);
+export async function deleteCustomer(lookups: Lookups, { id, ifMatch, ...options }: Commands["delete_customer"]): Planned {
+  const before = existing("customer", await findOne(lookups.customers, id), ifMatch, customerResource);
   if (isCommandError(before)) return before;
   if (before.deleted) return changeSet(customerResource(before), {});
-  const tanks = await lookups.tanksOfOwners([customerId]);
-  if (tanks.length > 0 && !withTanks) {
+  const tanks = await lookups.tanksOfOwners([id]);
+  if (tanks.length > 0 && !options.tanks) {
     const count = `${tanks.length} ${tanks.length === 1 ? "tank" : "tanks"}`;
     const hint = "Assign them to another customer, or add tanks=true to delete them together with it.";
     return commandError("customer_has_tanks", `This customer still owns ${count}. ${hint}`);
   }
   const after = { customer: { ...before.customer, tank_count: 0 }, deleted: true };
   return changeSet(customerResource(after), {
-    customers: [{ id: customerId, before, after }],
+    customers: [{ id, before, after }],
     tanks: tanks.map((tank) => ({ id: tank.tank.id, before: tank, after: { ...tank, deleted: true } })),
   });
 }
@@ -104,21 +100,19 @@ const RESTORE_HINT =
   "Restore the customer with tanks=false, then restore each tank, with another assigned_device_id where its own is in use.";
 
 /** By default together with the tanks that were deleted with it. */
-export async function restoreCustomer(lookups: Lookups, customerId: string, withTanks: boolean, ifMatch: IfMatch): Planned {
-  const before = await loadCustomer(lookups, customerId, ifMatch);
+export async function restoreCustomer(lookups: Lookups, { id, ifMatch, ...options }: Commands["restore_customer"]): Planned {
+  const before = existing("customer", await findOne(lookups.customers, id), ifMatch, customerResource);
   if (isCommandError(before)) return before;
   if (!before.deleted) return changeSet(customerResource(before), {});
-  const tanks = await restoreTanks(lookups, withTanks ? await lookups.tanksDeletedWith([customerId]) : [], RESTORE_HINT);
-  if (isCommandError(tanks)) return tanks;
-  const { tank_count } = before.customer;
-  const after = { customer: { ...before.customer, tank_count: tank_count + tanks.length }, deleted: false };
-  return changeSet(customerResource(after), { customers: [{ id: customerId, before, after }], tanks });
-}
-
-async function loadCustomer(lookups: Lookups, customerId: string, ifMatch: IfMatch): Promise<ManagedCustomer | CommandError> {
-  const customer = await findOne(lookups.customers, customerId);
-  if (customer === undefined) return commandError("customer_unknown", "There is no customer with this id.");
-  return preconditionError(ifMatch, customerResource(customer)) ?? customer;
+  const tanks = options.tanks ? await lookups.tanksDeletedWith([id]) : [];
+  const conflict = await deviceConflict(lookups, tanks, RESTORE_HINT);
+  if (conflict !== undefined) return conflict;
+  const tank_count = before.customer.tank_count + tanks.length;
+  const after = { customer: { ...before.customer, tank_count }, deleted: false };
+  return changeSet(customerResource(after), {
+    customers: [{ id, before, after }],
+    tanks: tanks.map((tank) => ({ id: tank.tank.id, before: tank, after: { ...tank, deleted: false } })),
+  });
 }
 
 export function customerErrors(schema: typeof NewCustomer | typeof CustomerChange, fields: unknown): FieldError[] {

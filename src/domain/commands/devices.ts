@@ -13,13 +13,13 @@ import { idField, object } from "../schema.ts";
 import { errorsInShape, type Shape } from "../shape.ts";
 import { errorsInObject, isObject } from "../validate.ts";
 import {
-  type ChangeSet,
-  type CommandError,
+  type Commands,
   changeSet,
   commandError,
-  type IfMatch,
+  existing,
   invalidFields,
   isCommandError,
+  type Planned,
   preconditionError,
   withReleasedField,
 } from "./command.ts";
@@ -34,14 +34,7 @@ const NO_ETAG = "";
 type DeviceInput = { readonly tank_id?: string; readonly profile?: ProfileChoice | null; readonly shape?: Shape | null };
 
 /** Fields that are left out stay as they are. `shape` is that of the tank which the device serves afterwards. */
-export async function putDevice(
-  lookups: Lookups,
-  id: string,
-  fields: unknown,
-  ifMatch: IfMatch,
-  swap: boolean,
-  at: Instant,
-): Promise<ChangeSet | CommandError> {
+export async function putDevice(lookups: Lookups, { id, fields, ifMatch, swap }: Commands["put_device"], at: Instant): Planned {
   const key = deviceKey(id);
   if (!isPossibleId(key)) return commandError("device_unknown", "No device can have this id.");
   const known = await findOne(lookups.devices, key);
@@ -56,8 +49,7 @@ export async function putDevice(
   if (errors.length > 0) return invalidFields(errors);
   const input = complete as DeviceInput;
   const profile = input.profile === undefined ? before.profile : completeProfile(input.profile);
-  const shape = input.shape === undefined ? (tank?.shape ?? null) : completeShape(input.shape);
-  const move = tank && (await tankChangeSet(lookups, tank, withDevice(tank, id, key), shape, swap, at));
+  const move = tank && (await tankChangeSet(lookups, tank, withDevice(tank, id, key, input.shape), swap, at));
   if (move !== undefined && isCommandError(move)) return move;
   const device: Device = { ...before, tank_id: tank?.tank.id ?? before.tank_id, profile };
   const { object, etag } = withReleasedField(deviceResource({ device, waiting, dropped: 0 }));
@@ -79,8 +71,9 @@ function completeProfile(profile: ProfileChoice | null): ProfileChoice | null {
 }
 
 /** A tank that has the device already keeps the spelling of its id. */
-function withDevice({ tank }: TankWithShape, id: string, key: string) {
-  return deviceKey(tank.assigned_device_id) === key ? tank : { ...tank, assigned_device_id: id };
+function withDevice(before: TankWithShape, id: string, key: string, shape = before.shape): TankWithShape {
+  const isSame = deviceKey(before.tank.assigned_device_id) === key;
+  return { ...before, shape: completeShape(shape), tank: isSame ? before.tank : { ...before.tank, assigned_device_id: id } };
 }
 
 function replacedDevice(key: string, tank: TankWithShape | undefined): string | null {
@@ -113,13 +106,11 @@ function tankReferenceErrors(fields: unknown, tank: TankWithShape | undefined): 
 }
 
 /** Past assignments stay: readings of that time may still arrive. */
-export async function removeDevice(lookups: Lookups, id: string, ifMatch: IfMatch): Promise<ChangeSet | CommandError> {
+export async function removeDevice(lookups: Lookups, { id, ifMatch }: Commands["remove_device"]): Planned {
   const key = deviceKey(id);
-  const known = await findOne(lookups.devices, key);
-  if (known === undefined) return commandError("device_unknown", "There is no device with this id.");
+  const known = existing("device", await findOne(lookups.devices, key), ifMatch, deviceResource);
+  if (isCommandError(known)) return known;
   const { device, waiting: removed } = known;
-  const precondition = preconditionError(ifMatch, deviceResource({ device, waiting: 0, dropped: 0 }));
-  if (precondition !== undefined) return precondition;
   if (device.tank_id !== null) {
     return commandError("device_in_use", `This device is assigned to tank ${device.tank_id}. Assign another device to it first.`);
   }

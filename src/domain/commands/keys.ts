@@ -2,7 +2,7 @@
 
 import { type AuditedChange, differences } from "../audit.ts";
 import type { FieldError } from "../errors.ts";
-import { type Instant, instantOrNull, LAST_INSTANT } from "../instant.ts";
+import { type Instant, instantOrNull, LAST_INSTANT, parseInstant } from "../instant.ts";
 import { type Key, keyState, MAX_RATE, ROLES, type StoredKey } from "../key.ts";
 import { findOne, type Lookups } from "../lookups.ts";
 import { keyFields, keyResource } from "../resource.ts";
@@ -20,15 +20,16 @@ import {
 import { errorsInObject } from "../validate.ts";
 import {
   type ChangeSet,
-  type CommandError,
+  type Commands,
   changeSet,
   commandError,
   customerReferenceErrors,
+  existing,
   type IfMatch,
   invalidFields,
   isCommandError,
   type KeyChange,
-  preconditionError,
+  type Planned,
 } from "./command.ts";
 
 const changeable = {
@@ -49,29 +50,53 @@ export const NewKey = object(
   ["rate", "expires_at", "role", "customer_id", "device_id"],
 );
 
-export const EXPIRES_IN_PAST: FieldError = { field: "expires_at", message: "must be in the future" };
+type KeyInput = Static<typeof NewKey>;
 
-type Planned = Promise<ChangeSet | CommandError>;
-
-export async function createKey(lookups: Lookups, key: Key, hash: string, at: Instant): Planned {
-  const errors: FieldError[] = key.expires_at !== null && key.expires_at <= at ? [EXPIRES_IN_PAST] : [];
-  if (key.customer_id !== null) {
-    errors.push(...customerReferenceErrors("customer_id", await findOne(lookups.customers, key.customer_id)));
+export async function createKey(lookups: Lookups, { newId, fields, hash }: Commands["create_key"], at: Instant): Planned {
+  const errors = [...errorsInObject(NewKey, fields), ...bindingErrors(fields), ...expiryErrors(fields, at)];
+  const { customer_id } = (fields ?? {}) as { customer_id?: unknown };
+  if (typeof customer_id === "string") {
+    errors.push(...customerReferenceErrors("customer_id", await findOne(lookups.customers, customer_id)));
   }
   if (errors.length > 0) return invalidFields(errors);
+  const input = fields as KeyInput;
+  const key: Key = {
+    id: newId,
+    name: input.name,
+    role: input.role ?? "read",
+    customer_id: input.customer_id ?? null,
+    device_id: input.device_id ?? null,
+    rate: input.rate ?? null,
+    created_at: at,
+    expires_at: instantOrNull(input.expires_at),
+    revoked_at: null,
+    replaced_by: null,
+  };
   return keyChangeSet({ before: undefined, after: key, hash }, "created", at);
 }
 
+function bindingErrors(fields: unknown): FieldError[] {
+  const { role = "read", customer_id = null, device_id = null } = (fields ?? {}) as Partial<KeyInput>;
+  const errors: FieldError[] = [];
+  if (role === "manage" && customer_id !== null) {
+    errors.push({ field: "customer_id", message: "is not allowed for a key with the role manage, which sees everything" });
+  }
+  if (device_id !== null && (role !== "ingest" || customer_id !== null)) {
+    errors.push({ field: "device_id", message: "is only for a key with the role ingest and without customer_id" });
+  }
+  return errors;
+}
+
+function expiryErrors(fields: unknown, now: Instant): FieldError[] {
+  const { expires_at } = (fields ?? {}) as { expires_at?: unknown };
+  const expiry = typeof expires_at === "string" ? parseInstant(expires_at)?.instant : undefined;
+  return expiry !== undefined && expiry <= now ? [{ field: "expires_at", message: "must be in the future" }] : [];
+}
+
 /** The successor is valid for as long as the old key was when it was created. */
-export async function rotateKey(
-  lookups: Lookups,
-  id: string,
-  overlap: number,
-  newId: string,
-  hash: string,
-  at: Instant,
-): Planned {
-  const old = await loadKey(lookups, id, undefined, at);
+export async function rotateKey(lookups: Lookups, command: Commands["rotate_key"], at: Instant): Planned {
+  const { id, overlap, newId, hash } = command;
+  const old = await existingKey(lookups, id, undefined, at);
   if (isCommandError(old)) return old;
   const state = keyState(old, at);
   if (state !== "active") return commandError("state_conflict", `Key ${id} cannot be rotated: it is ${state}.`);
@@ -87,8 +112,8 @@ export async function rotateKey(
   return { ...created, keys: [...created.keys, replaced], audit: [auditOf(replaced, "rotated"), ...created.audit] };
 }
 
-export async function changeKey(lookups: Lookups, id: string, fields: unknown, ifMatch: IfMatch, at: Instant): Planned {
-  const before = await loadKey(lookups, id, ifMatch, at);
+export async function changeKey(lookups: Lookups, { id, fields, ifMatch }: Commands["change_key"], at: Instant): Planned {
+  const before = await existingKey(lookups, id, ifMatch, at);
   if (isCommandError(before)) return before;
   if (before.revoked_at !== null)
     return commandError("state_conflict", `Key ${id} is revoked and cannot be changed. Create a new one.`);
@@ -99,16 +124,14 @@ export async function changeKey(lookups: Lookups, id: string, fields: unknown, i
   return keyChangeSet({ before, after, hash: undefined }, "changed", at);
 }
 
-export async function revokeKey(lookups: Lookups, id: string, ifMatch: IfMatch, at: Instant): Planned {
-  const before = await loadKey(lookups, id, ifMatch, at);
+export async function revokeKey(lookups: Lookups, { id, ifMatch }: Commands["revoke_key"], at: Instant): Planned {
+  const before = await existingKey(lookups, id, ifMatch, at);
   if (isCommandError(before)) return before;
   return keyChangeSet({ before, after: { ...before, revoked_at: before.revoked_at ?? at }, hash: undefined }, "revoked", at);
 }
 
-async function loadKey(lookups: Lookups, id: string, ifMatch: IfMatch, at: Instant): Promise<StoredKey | CommandError> {
-  const key = await findOne(lookups.keys, id);
-  if (key === undefined) return commandError("key_unknown", `There is no key ${id}.`);
-  return preconditionError(ifMatch, keyResource(key, at)) ?? key;
+async function existingKey(lookups: Lookups, id: string, ifMatch: IfMatch, at: Instant) {
+  return existing("key", await findOne(lookups.keys, id), ifMatch, (key) => keyResource(key, at));
 }
 
 function keyChangeSet(change: KeyChange, action: AuditedChange["action"], at: Instant): ChangeSet {

@@ -1,28 +1,28 @@
 // Creates or changes many customers and tanks at once. Every row is checked on what the rows before it left; if one has an
 // error, nothing is changed.
 
-import { type AuditedChange, auditCustomers, auditTanks } from "../audit.ts";
-import { changesBetween, hasSameFields, type TankWithShape } from "../changes.ts";
+import { auditCustomers, auditTanks } from "../audit.ts";
+import { changesBetween, type TankWithShape } from "../changes.ts";
 import { DeviceUse } from "../device-use.ts";
 import type { FieldError } from "../errors.ts";
 import { deviceKey } from "../id.ts";
-import { type Instant, laterThan } from "../instant.ts";
+import type { Instant } from "../instant.ts";
 import type { Lookups } from "../lookups.ts";
 import type { ManagedCustomer } from "../resource.ts";
-import type { Shape } from "../shape.ts";
 import { quoted } from "../text.ts";
 import { isObject } from "../validate.ts";
 import {
   type ChangeSet,
-  type CommandError,
+  type Commands,
   changeSet,
   customerReferenceErrors,
   invalidFields,
+  type Planned,
   type Provision,
   type ProvisionRow,
 } from "./command.ts";
 import { CustomerChange, type CustomerInput, changedCustomer, customerErrors, NewCustomer, newCustomer } from "./customers.ts";
-import { mergeTank, NewTank, newTank, shapeChange, TankChange, type TankInput, tankErrors, withMergedShape } from "./tanks.ts";
+import { changedTank, mergeTank, NewTank, newTank, TankChange, type TankInput, tankErrors, withMergedShape } from "./tanks.ts";
 
 const MAX_ERRORS = 1000;
 const MAX_CHANGES = 100;
@@ -33,12 +33,7 @@ type Fleet = {
   readonly tanks: Map<string, TankWithShape>;
 };
 
-export async function provision(
-  lookups: Lookups,
-  { customers, tanks }: Provision,
-  isDryRun: boolean,
-  at: Instant,
-): Promise<ChangeSet | CommandError> {
+export async function provision(lookups: Lookups, { customers, tanks, isDryRun }: Commands["provision"], at: Instant): Planned {
   const before = await loadFleet(lookups, customers, tanks);
   const devices = textsOf(tanks, "assigned_device_id").map(deviceKey);
   const plan = new ProvisionPlan(before, new DeviceUse(await lookups.devices(devices)), at);
@@ -53,7 +48,10 @@ export async function provision(
     errors.push(...atRow(plan.putTank(row), `tanks[${i}]`));
   }
   if (errors.length > 0) return invalidFields(errors, MAX_ERRORS);
-  const changes = changesOf(before, plan.fleet);
+  const changes = {
+    customers: changesBetween(before.customers, plan.fleet.customers),
+    tanks: changesBetween(before.tanks, plan.fleet.tanks),
+  };
   const report = { ...plan.counts, ...reportedChanges({ customers, tanks }, changes) };
   const resource = { object: { object: "provisioning", dry_run: isDryRun, ...report }, etag: "" };
   return changeSet(resource, isDryRun ? {} : changes);
@@ -120,7 +118,8 @@ class ProvisionPlan {
     const errors = before === undefined ? tankErrors(NewTank, fields) : tankErrors(TankChange, change);
     errors.push(...this.#referenceErrors(before?.tank.id ?? input?.id ?? newId, { ...before?.tank, ...change }));
     if (errors.length > 0) return errors;
-    const after = before === undefined ? newTank(input, newId, this.#at) : changedTank(before, change, this.#at);
+    const after =
+      before === undefined ? newTank(input, newId, this.#at) : changedTank(before, mergeTank(before, change), this.#at);
     if (before !== undefined) this.#use.release(before.tank);
     this.#use.assign(after.tank);
     tanks.set(after.tank.id, after);
@@ -164,10 +163,9 @@ function atRow(errors: readonly FieldError[], row: string): FieldError[] {
 }
 
 /** Field by field, for objects that existed before, in the order of the rows. */
-function reportedChanges(rows: Provision, { customers, tanks, audit }: ReturnType<typeof changesOf>) {
-  const created = new Set(tanks.filter(({ before }) => before === undefined).map(({ id }) => id));
-  const shapes = audit.filter(({ id }) => !created.has(id));
-  const changed = [...auditCustomers(customers), ...auditTanks(tanks), ...shapes].filter(({ action }) => action === "changed");
+function reportedChanges(rows: Provision, { customers, tanks }: Pick<ChangeSet, "customers" | "tanks">) {
+  const known = tanks.filter(({ before }) => before !== undefined);
+  const changed = [...auditCustomers(customers), ...auditTanks(known)].filter(({ action }) => action === "changed");
   const byId = Map.groupBy(changed, ({ object, id }) => `${object}s ${id}`);
   const changes = (["customers", "tanks"] as const).flatMap((kind) =>
     rows[kind].flatMap(({ fields }, i) =>
@@ -190,24 +188,4 @@ async function loadFleet(lookups: Lookups, customers: readonly ProvisionRow[], t
   const owners = Array.from(known.values(), ({ tank }) => tank.owner_id);
   const ids = [...textsOf(customers, "id"), ...textsOf(tanks, "owner_id"), ...owners];
   return { customers: new Map(await lookups.customers(ids)), tanks: new Map(known) };
-}
-
-function changedTank(before: TankWithShape, input: TankInput, at: Instant): TankWithShape {
-  const { tank, shape } = mergeTank(before, input);
-  const isSame = hasSameFields(tank, before.tank);
-  if (isSame && JSON.stringify(shape) === JSON.stringify(before.shape)) return before;
-  return { ...before, shape, tank: isSame ? tank : { ...tank, updated_at: laterThan(before.tank.updated_at, at) } };
-}
-
-function changesOf(before: Fleet, after: Fleet) {
-  const customers = changesBetween(before.customers, after.customers);
-  const tanks = changesBetween(before.tanks, after.tanks);
-  const shapes = new Map<string, Shape | null>();
-  const audit: AuditedChange[] = [];
-  for (const { id, before, after } of tanks) {
-    const change = shapeChange(id, before?.shape ?? null, after.shape);
-    for (const [tankId, shape] of change.shapes ?? []) shapes.set(tankId, shape);
-    audit.push(...(change.audit ?? []));
-  }
-  return { customers, tanks, shapes, audit };
 }

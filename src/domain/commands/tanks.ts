@@ -1,7 +1,7 @@
 // Commands on tanks.
 
-import { differences } from "../audit.ts";
-import { type Change, hasSameFields, type TankState, type TankWithShape } from "../changes.ts";
+import { isDeepStrictEqual } from "node:util";
+import { hasSameFields, type TankWithShape } from "../changes.ts";
 import { DeviceUse } from "../device-use.ts";
 import type { FieldError } from "../errors.ts";
 import { deviceKey } from "../id.ts";
@@ -13,25 +13,25 @@ import { errorsInShape, mergeShape, type Shape, shapeOf } from "../shape.ts";
 import { Location, NO_LOCATION, type Tank, TankObject } from "../tank.ts";
 import { errorsInObject, isObject } from "../validate.ts";
 import {
-  type ChangeSet,
   type CommandError,
+  type Commands,
   changeSet,
   commandError,
   customerReferenceErrors,
-  type IfMatch,
+  existing,
   idTaken,
   invalidFields,
   isCommandError,
-  preconditionError,
+  type Planned,
   withReleasedField,
 } from "./command.ts";
 
-const { id, object: _object, created_at: _created, updated_at: _updated, ...fields } = TankObject.properties;
+const { id: idSchema, object: _object, created_at: _created, updated_at: _updated, ...rest } = TankObject.properties;
 const LocationChange = partial(Location, { description: "The fields of the location to change" });
-const changeable = { ...fields, location: LocationChange };
+const changeable = { ...rest, location: LocationChange };
 
 export const TankChange = partial({ properties: changeable }, { description: "The fields to change" });
-export const NewTank = object({ id, ...changeable }, { description: "A tank to create" }, [
+export const NewTank = object({ id: idSchema, ...changeable }, { description: "A tank to create" }, [
   "id",
   "custom_id",
   "location",
@@ -43,22 +43,18 @@ export type TankInput = Partial<Omit<Static<typeof NewTank>, "location">> & {
   location?: Partial<Location>;
   shape?: Shape | null;
 };
-type Planned = Promise<ChangeSet | CommandError>;
 
 const MAX_DEVICES_LISTED = 5;
 
-export async function createTank(lookups: Lookups, newId: string, fields: unknown, at: Instant): Planned {
+export async function createTank(lookups: Lookups, { newId, fields }: Commands["create_tank"], at: Instant): Planned {
   const errors = [...tankErrors(NewTank, fields), ...(await ownerErrors(lookups, fields))];
   if (errors.length > 0) return invalidFields(errors);
   const after = newTank(fields as TankInput, newId, at);
-  const { tank, shape } = after;
-  if ((await findOne(lookups.tanks, tank.id)) !== undefined) return idTaken("tank", tank.id);
-  const other = await otherTankOfDevice(lookups, tank);
-  if (other !== undefined) return deviceInUse(tank, other, "Assign another device to that tank first.");
-  return changeSet(withReleasedField(tankResource(after)), {
-    tanks: [{ id: tank.id, before: undefined, after }],
-    ...shapeChange(tank.id, null, shape),
-  });
+  const { id } = after.tank;
+  if ((await findOne(lookups.tanks, id)) !== undefined) return idTaken("tank", id);
+  const other = await otherTankOfDevice(lookups, after.tank);
+  if (other !== undefined) return deviceInUse(after.tank, other, "Assign another device to that tank first.");
+  return changeSet(withReleasedField(tankResource(after)), { tanks: [{ id, before: undefined, after }] });
 }
 
 /** `fields` have been validated. */
@@ -81,22 +77,14 @@ export function completeShape(shape: Shape | null): Shape | null {
   return shape === null ? null : shapeOf(shape);
 }
 
-export async function changeTank(
-  lookups: Lookups,
-  tankId: string,
-  fields: unknown,
-  ifMatch: IfMatch,
-  swap: boolean,
-  at: Instant,
-): Planned {
-  const before = await loadTank(lookups, tankId, ifMatch);
+export async function changeTank(lookups: Lookups, { id, fields, ifMatch, swap }: Commands["change_tank"], at: Instant): Planned {
+  const before = existing("tank", await findOne(lookups.tanks, id), ifMatch, tankResource);
   if (isCommandError(before)) return before;
   if (before.deleted) return commandError("state_conflict", "This tank is deleted. Restore it before you change it.");
   const complete = withMergedShape(before.shape, fields);
   const errors = [...tankErrors(TankChange, complete), ...(await ownerErrors(lookups, fields))];
   if (errors.length > 0) return invalidFields(errors);
-  const { tank, shape } = mergeTank(before, complete as TankInput);
-  return tankChangeSet(lookups, before, tank, shape, swap, at);
+  return tankChangeSet(lookups, before, mergeTank(before, complete as TankInput), swap, at);
 }
 
 /** The fields, with a partial shape completed from the current one. */
@@ -112,47 +100,45 @@ export function mergeTank(before: TankWithShape, { shape = before.shape, locatio
   };
 }
 
+/** Returns `before` itself if nothing changes. The shape is not a public field: changing it leaves `updated_at` as it is. */
+export function changedTank(before: TankWithShape, wanted: TankWithShape, at: Instant): TankWithShape {
+  const isSame = hasSameFields(wanted.tank, before.tank);
+  if (isSame && isDeepStrictEqual(wanted.shape, before.shape)) return before;
+  return isSame ? wanted : { ...wanted, tank: { ...wanted.tank, updated_at: laterThan(before.tank.updated_at, at) } };
+}
+
 /** If the new device is in use and `swap` is set, both tanks exchange their devices. */
 export async function tankChangeSet(
   lookups: Lookups,
   before: TankWithShape,
-  wanted: Tank,
-  shape: Shape | null,
+  wanted: TankWithShape,
   swap: boolean,
   at: Instant,
 ): Planned {
-  const shapes = shapeChange(wanted.id, before.shape, shape);
-  if (hasSameFields(wanted, before.tank)) return changeSet(withReleasedField(tankResource({ ...before, shape })), shapes);
-  const after = { ...before, shape, tank: { ...wanted, updated_at: laterThan(before.tank.updated_at, at) } };
+  const after = changedTank(before, wanted, at);
   const resource = withReleasedField(tankResource(after));
-  const change = { id: wanted.id, before, after };
-  const other = await otherTankOfDevice(lookups, wanted);
-  if (other === undefined) return changeSet(resource, { tanks: [change], ...shapes });
+  if (after === before) return changeSet(resource, {});
+  const change = { id: after.tank.id, before, after };
+  const other = await otherTankOfDevice(lookups, after.tank);
+  if (other === undefined) return changeSet(resource, { tanks: [change] });
   if (!swap) {
     const hint = "Assign another device to that tank first, or add swap=true: both tanks then exchange their devices.";
-    return deviceInUse(wanted, other, hint);
+    return deviceInUse(after.tank, other, hint);
   }
   const { assigned_device_id } = before.tank;
   const tank = { ...other.tank, assigned_device_id, updated_at: laterThan(other.tank.updated_at, at) };
-  return changeSet(resource, { tanks: [change, { id: tank.id, before: other, after: { ...other, tank } }], ...shapes });
+  return changeSet(resource, { tanks: [change, { id: tank.id, before: other, after: { ...other, tank } }] });
 }
 
-/** The shape is not a public field: changing it leaves `updated_at` as it is. */
-export function shapeChange(tankId: string, from: Shape | null, to: Shape | null): Partial<ChangeSet> {
-  const changes = differences({ shape: from }, { shape: to });
-  if (Object.keys(changes).length === 0) return {};
-  return { shapes: new Map([[tankId, to]]), audit: [{ object: "tank", id: tankId, action: "changed", changes }] };
-}
-
-export async function deleteTank(lookups: Lookups, tankId: string, ifMatch: IfMatch): Planned {
-  const before = await loadTank(lookups, tankId, ifMatch);
+export async function deleteTank(lookups: Lookups, { id, ifMatch }: Commands["delete_tank"]): Planned {
+  const before = existing("tank", await findOne(lookups.tanks, id), ifMatch, tankResource);
   if (isCommandError(before)) return before;
   const after = { ...before, deleted: true };
-  return changeSet(tankResource(after), before.deleted ? {} : { tanks: [{ id: tankId, before, after }] });
+  return changeSet(tankResource(after), before.deleted ? {} : { tanks: [{ id, before, after }] });
 }
 
-export async function restoreTank(lookups: Lookups, tankId: string, fields: unknown, ifMatch: IfMatch, at: Instant): Planned {
-  const before = await loadTank(lookups, tankId, ifMatch);
+export async function restoreTank(lookups: Lookups, { id, fields, ifMatch }: Commands["restore_tank"], at: Instant): Planned {
+  const before = existing("tank", await findOne(lookups.tanks, id), ifMatch, tankResource);
   if (isCommandError(before)) return before;
   if (!before.deleted) return changeSet(withReleasedField(tankResource(before)), {});
   const errors = errorsInObject(TankRestoring, fields ?? {});
@@ -162,27 +148,18 @@ export async function restoreTank(lookups: Lookups, tankId: string, fields: unkn
     const hint = "Restore that customer first; with tanks=false, without its tanks.";
     return commandError("state_conflict", `The owner of this tank, ${owner.customer.id}, is deleted. ${hint}`);
   }
-  const { assigned_device_id = before.tank.assigned_device_id } = (fields ?? {}) as TankInput;
-  const isSame = assigned_device_id === before.tank.assigned_device_id;
-  const updated_at = isSame ? before.tank.updated_at : laterThan(before.tank.updated_at, at);
-  const tanks = await restoreTanks(
-    lookups,
-    [{ ...before, tank: { ...before.tank, assigned_device_id, updated_at } }],
-    "Restore with another assigned_device_id, or assign another device to that tank first.",
-  );
-  if (isCommandError(tanks)) return tanks;
-  const [change] = tanks;
-  return changeSet(withReleasedField(tankResource({ ...before, ...change?.after })), {
-    tanks: [{ id: tankId, before, after: change?.after ?? before }],
-  });
+  const after = { ...changedTank(before, mergeTank(before, (fields ?? {}) as TankInput), at), deleted: false };
+  const hint = "Restore with another assigned_device_id, or assign another device to that tank first.";
+  const conflict = await deviceConflict(lookups, [after], hint);
+  return conflict ?? changeSet(withReleasedField(tankResource(after)), { tanks: [{ id, before, after }] });
 }
 
-/** Fails if the device of one of the tanks is in use; `hint` says what to do then. */
-export async function restoreTanks(
+/** An error if devices of tanks to restore are in use; `hint` says what to do then. */
+export async function deviceConflict(
   lookups: Lookups,
   tanks: readonly TankWithShape[],
   hint: string,
-): Promise<Change<TankState>[] | CommandError> {
+): Promise<CommandError | undefined> {
   const use = await deviceUseOf(
     lookups,
     tanks.map(({ tank }) => tank),
@@ -193,18 +170,10 @@ export async function restoreTanks(
     use.assign(tank);
     return [];
   });
-  if (inUse.length > 0) {
-    const more = inUse.length > MAX_DEVICES_LISTED ? ` and ${inUse.length - MAX_DEVICES_LISTED} more` : "";
-    const devices = `${inUse.slice(0, MAX_DEVICES_LISTED).join(", ")}${more}`;
-    return commandError("device_in_use", `${inUse.length === 1 ? "Device" : "Devices"} in use: ${devices}. ${hint}`);
-  }
-  return tanks.map((before) => ({ id: before.tank.id, before, after: { ...before, deleted: false } }));
-}
-
-async function loadTank(lookups: Lookups, tankId: string, ifMatch: IfMatch): Promise<TankWithShape | CommandError> {
-  const tank = await findOne(lookups.tanks, tankId);
-  if (tank === undefined) return commandError("tank_unknown", "There is no tank with this id.");
-  return preconditionError(ifMatch, tankResource(tank)) ?? tank;
+  if (inUse.length === 0) return undefined;
+  const more = inUse.length > MAX_DEVICES_LISTED ? ` and ${inUse.length - MAX_DEVICES_LISTED} more` : "";
+  const devices = `${inUse.slice(0, MAX_DEVICES_LISTED).join(", ")}${more}`;
+  return commandError("device_in_use", `${inUse.length === 1 ? "Device" : "Devices"} in use: ${devices}. ${hint}`);
 }
 
 export function tankErrors(schema: typeof NewTank | typeof TankChange, fields: unknown): FieldError[] {

@@ -41,15 +41,13 @@ export async function executeCommand(
 }
 
 async function storeChanges(tx: StoreTransaction, plan: ChangeSet, context: AuditContext): Promise<ReleasedReadings> {
-  const { customers, tanks, shapes, profiles, pendingRemoved, devicesRemoved, keys, audit } = plan;
+  const { customers, tanks, profiles, pendingRemoved, devicesRemoved, keys, audit } = plan;
   await writeCustomers(tx, customers, context);
-  const moved = await writeTanks(tx, tanks, context);
-  if (shapes.size > 0) await tx.setShapes(shapes);
+  const releasable = await writeTanks(tx, tanks, context);
   if (profiles.length > 0) await tx.setProfiles(profiles);
   if (pendingRemoved.length > 0) await tx.removePending(pendingRemoved);
   if (devicesRemoved.length > 0) await tx.removeDevices(devicesRemoved);
   if (keys.length > 0) await tx.putKeys(keys);
   await tx.appendAudit(audit, context);
-  const reshaped = shapes.size === 0 ? [] : await tx.devicesWithPendingFor([...shapes.keys()]);
-  return releasePending(tx, [...moved, ...profiles.map(({ id }) => id), ...reshaped]);
+  return releasePending(tx, [...releasable, ...profiles.map(({ id }) => id)]);
 }

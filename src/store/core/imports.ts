@@ -1,7 +1,6 @@
 // Imports records of customers, tanks and devices, many in one transaction.
 
-import { type AuditContext, auditShapes } from "../../domain/audit.ts";
-import { changedShapes } from "../../domain/changes.ts";
+import type { AuditContext } from "../../domain/audit.ts";
 import { planCustomerImport, planDeviceImport, planTankImport } from "../../domain/import-plans.ts";
 import type { CustomerRecord, DeviceRecord, RecordOutcome, TankRecord } from "../../domain/records.ts";
 import { releasePending } from "./ingest.ts";
@@ -28,12 +27,7 @@ export async function importTanks(
   await tx.lockLists();
   await tx.lockDevices("exclusive");
   const { outcomes, changes } = await planTankImport(lookupsOn(tx), records);
-  const moved = await writeTanks(tx, changes, context);
-  const shapes = changedShapes(changes);
-  if (shapes.size > 0) await tx.setShapes(shapes);
-  await tx.appendAudit(auditShapes(changes), context);
-  const reshaped = shapes.size === 0 ? [] : await tx.devicesWithPendingFor([...shapes.keys()]);
-  await releasePending(tx, [...moved, ...reshaped]);
+  await releasePending(tx, await writeTanks(tx, changes, context));
   return outcomes;
 }
 

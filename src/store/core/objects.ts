@@ -2,7 +2,15 @@
 // which tank, and the audit log.
 
 import { type AuditContext, auditCustomers, auditTanks } from "../../domain/audit.ts";
-import { affectedDevices, type Change, type CustomerState, deviceMoves, type TankState } from "../../domain/changes.ts";
+import {
+  affectedDevices,
+  type Change,
+  type CustomerState,
+  deviceMoves,
+  isReshaped,
+  type TankState,
+  type TankWithShape,
+} from "../../domain/changes.ts";
 import { customerMove, LISTS, tankMove } from "../series/lists.ts";
 import { updateList } from "./lists.ts";
 import { lookupsOn } from "./lookups.ts";
@@ -28,10 +36,10 @@ export async function writeCustomers(
   await tx.appendAudit(auditCustomers(changes), context);
 }
 
-/** Returns the devices that serve another tank now. */
+/** Returns the devices whose pending readings may be storable now: of another tank, or of a tank with another shape. */
 export async function writeTanks(
   tx: StoreTransaction,
-  changes: readonly Change<TankState>[],
+  changes: readonly Change<TankWithShape>[],
   context: AuditContext,
 ): Promise<string[]> {
   if (changes.length === 0) return [];
@@ -48,8 +56,11 @@ export async function writeTanks(
   const devices = await lookupsOn(tx).devices(affectedDevices(changes));
   const moves = deviceMoves(changes, devices, context.at);
   if (moves.length > 0) await tx.moveDevices(moves);
+  const shapes = new Map(changes.filter(isReshaped).map(({ id, after }) => [id, after.shape]));
+  if (shapes.size > 0) await tx.setShapes(shapes);
   await tx.appendAudit(auditTanks(changes), context);
-  return moves.filter(({ device }) => device.tank_id !== null).map(({ device }) => device.id);
+  const moved = moves.filter(({ device }) => device.tank_id !== null).map(({ device }) => device.id);
+  return shapes.size === 0 ? moved : [...moved, ...(await tx.devicesWithPendingFor([...shapes.keys()]))];
 }
 
 function tankCountDeltas(changes: readonly Change<TankState>[]): Map<string, number> {

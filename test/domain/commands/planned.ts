@@ -1,39 +1,96 @@
 // Plans commands on objects in memory.
 
 import assert from "node:assert/strict";
+import type { TankWithShape } from "../../../src/domain/changes.ts";
 import { type ChangeSet, type Command, type CommandError, isCommandError } from "../../../src/domain/commands/command.ts";
 import { planCommand } from "../../../src/domain/commands/plan.ts";
-import type { ManagedCustomer } from "../../../src/domain/resource.ts";
-import { customer, NEW_YEAR } from "../../store/conformance/objects.ts";
+import { type Device, EARLIEST } from "../../../src/domain/device.ts";
+import type { StoredKey } from "../../../src/domain/key.ts";
+import type { ManagedCustomer, Resource } from "../../../src/domain/resource.ts";
+import type { Shape } from "../../../src/domain/shape.ts";
+import { NO_LOCATION, type Tank } from "../../../src/domain/tank.ts";
+import { customer, key, NEW_YEAR, tank } from "../../store/conformance/objects.ts";
 import { lookupsOf, type StoredObjects } from "../lookups.ts";
 
 export const NOW = NEW_YEAR + 1000;
+export const EUI = "A84041C2F1827D3E";
+export const SHAPE: Shape = { kind: "upright", height: 2, unit: "m", sensor_height: 2 };
 
-export async function planned(stored: StoredObjects, command: Command, at = NOW): Promise<ChangeSet> {
-  const plan = await planCommand(lookupsOf(stored), command, at);
+const managed = (id: string, more: Partial<ManagedCustomer["customer"]> = {}, deleted = false): ManagedCustomer => ({
+  customer: { ...customer(id, more), tank_count: more.tank_count ?? 0 },
+  deleted,
+});
+const stored = (id: string, owner: string, fields: Partial<Tank> = {}, deleted = false): TankWithShape => ({
+  tank: tank(id, owner, fields),
+  deleted,
+  shape: null,
+});
+const storedKey = (id: string, more: Partial<StoredKey> = {}): StoredKey => ({ ...key(id), customer_deleted: false, ...more });
+export const device = (id: string, tank_id: string | null, more: Partial<Device> = {}): Device => ({
+  id,
+  tank_id,
+  since: EARLIEST,
+  profile: null,
+  ...more,
+});
+
+export const ANNA = managed("anna", { email: "anna@b.example", phone: "1", verified_at: NEW_YEAR, tank_count: 2 });
+export const ONE = stored("one", "anna", { location: { ...NO_LOCATION, city: "Ulm" } });
+export const OLD = stored("old", "anna", {}, true);
+export const FREE = device("free", null, { profile: "elsys" });
+export const PLAIN = storedKey("plain");
+
+/** Two live tanks of anna; a deleted customer, one of whose tanks was deleted with it; a free device; keys in every state. */
+export const STORED: StoredObjects = {
+  customers: [ANNA, managed("ben"), managed("gone", {}, true)],
+  tanks: [
+    ONE,
+    { ...stored("two", "anna", { assigned_device_id: EUI }), shape: SHAPE },
+    OLD,
+    stored("along", "gone", {}, true),
+    stored("orphan", "gone", {}, true),
+  ],
+  deletedWithOwner: ["along"],
+  devices: [device("device of one", "one"), device(EUI.toLowerCase(), "two", { since: NEW_YEAR }), FREE],
+  waiting: { free: 7 },
+  keys: [
+    PLAIN,
+    storedKey("revoked", { revoked_at: NEW_YEAR }),
+    storedKey("expired", { expires_at: NOW }),
+    storedKey("rotated", { replaced_by: "plain" }),
+    storedKey("orphan", { customer_id: "gone", customer_deleted: true }),
+  ],
+};
+
+export async function planned(command: Command, objects = STORED, at = NOW): Promise<ChangeSet> {
+  const plan = await planCommand(lookupsOf(objects), command, at);
   assert.ok(!isCommandError(plan), JSON.stringify(plan));
   return plan;
 }
 
-export async function errorOf(stored: StoredObjects, command: Command): Promise<CommandError> {
-  const plan = await planCommand(lookupsOf(stored), command, NOW);
+export async function objectAfter(command: Command, objects = STORED, at = NOW): Promise<Resource["object"]> {
+  return (await planned(command, objects, at)).resource.object;
+}
+
+export async function errorOf(command: Command, objects = STORED): Promise<CommandError> {
+  const plan = await planCommand(lookupsOf(objects), command, NOW);
   assert.ok(isCommandError(plan), "no error");
   return plan;
 }
 
+export async function assertErrors(code: CommandError["error"], commands: readonly Command[], objects = STORED): Promise<void> {
+  for (const command of commands) assert.equal((await errorOf(command, objects)).error, code, JSON.stringify(command));
+}
+
 /** The fields with errors, sorted. */
-export async function invalidFieldsOf(stored: StoredObjects, command: Command): Promise<string[]> {
-  const { error, detail, errors = [] } = await errorOf(stored, command);
+export async function invalidFieldsOf(command: Command): Promise<string[]> {
+  const { error, detail, errors = [] } = await errorOf(command);
   assert.equal(error, "body_invalid");
   assert.ok(detail.length > 0 && errors.every(({ message }) => message.length > 0));
   return errors.map(({ field }) => field).toSorted();
 }
 
-export function assertNoChanges({ resource: _, ...changes }: ChangeSet): void {
-  for (const [name, parts] of Object.entries(changes)) assert.equal("size" in parts ? parts.size : parts.length, 0, name);
+export async function assertNoChanges(command: Command): Promise<void> {
+  const { resource: _, ...changes } = await planned(command);
+  for (const [name, list] of Object.entries(changes)) assert.equal(list.length, 0, `${name} of ${JSON.stringify(command)}`);
 }
-
-export const managed = (id: string, more: Partial<ManagedCustomer["customer"]> = {}, deleted = false): ManagedCustomer => ({
-  customer: { ...customer(id, more), tank_count: more.tank_count ?? 0 },
-  deleted,
-});
