@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import test from "node:test";
-import { type Config, ENTRIES, type Given, readConfig, readEnvFile } from "../../src/config.ts";
+import { type Config, type Given, readConfig, readEnvFile, SETTINGS } from "../../src/config.ts";
 import { UserError } from "../../src/domain/errors.ts";
 import { temporaryFolder } from "../support/service.ts";
 
@@ -161,6 +161,7 @@ test("a .env that cannot be read is one clear line", (t) => {
 // docs/configuration.md
 
 const page = readFileSync(new URL("../../docs/configuration.md", import.meta.url), "utf8");
+const settings = new Map<string, unknown>(Object.values(SETTINGS).map(({ name, fallback }) => [name, fallback]));
 /** Read by simulate only. */
 const SIMULATE_ONLY = "TANK_MONITOR_MANAGE_KEY";
 
@@ -177,18 +178,18 @@ const rows = page
   .flatMap(([first = "", ...rest]) => (/^`[A-Z][A-Z0-9_]*`$/.test(first) ? [{ name: first.slice(1, -1), rest }] : []));
 
 test("every entry of the configuration is described, once, and nothing else is", () => {
-  assert.deepEqual(rows.map(({ name }) => name).toSorted(), Object.keys(ENTRIES).toSorted());
+  assert.deepEqual(rows.map(({ name }) => name).toSorted(), [...settings.keys()].toSorted());
 });
 
 test("the page names no variable that does not exist", () => {
   const named = [...page.matchAll(/`([A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+)`/g)].map(([, name = ""]) => name);
   assert.ok(named.length > 0);
-  for (const name of named) assert.ok(Object.hasOwn(ENTRIES, name) || name === SIMULATE_ONLY, name);
+  for (const name of named) assert.ok(settings.has(name) || name === SIMULATE_ONLY, name);
 });
 
 test("the page has the default of each entry", () => {
   for (const { name, rest } of rows) {
-    const { fallback } = ENTRIES[name as keyof typeof ENTRIES] ?? {};
+    const fallback = settings.get(name);
     const words = fallback === null || Array.isArray(fallback) ? "none" : `\`${fallback}\``;
     assert.ok(rest.includes(words), `${name}: no cell of its row is ${words}`);
   }

@@ -6,17 +6,7 @@ import { type Instant, instantOrNull, LAST_INSTANT, parseInstant } from "../inst
 import { type Key, keyState, MAX_RATE, ROLES, type StoredKey } from "../key.ts";
 import { findOne, type Lookups } from "../lookups.ts";
 import { keyFields, keyResource } from "../resource.ts";
-import {
-  idField,
-  nullable,
-  nullableInstantField,
-  nullableNumber,
-  object,
-  oneOf,
-  partial,
-  type Static,
-  textField,
-} from "../schema.ts";
+import { idField, instantField, nullable, number, object, oneOf, partial, type Static, textField } from "../schema.ts";
 import { errorsInObject } from "../validate.ts";
 import {
   type ChangeSet,
@@ -34,8 +24,8 @@ import {
 
 const changeable = {
   name: textField("What the key is for", "dashboard"),
-  rate: nullableNumber({ exclusiveMinimum: 0, maximum: MAX_RATE, description: "Requests a second", examples: [50] }),
-  expires_at: nullableInstantField("When the key expires"),
+  rate: nullable(number({ exclusiveMinimum: 0, maximum: MAX_RATE, description: "Requests a second", examples: [50] })),
+  expires_at: nullable(instantField("When the key expires")),
 };
 
 export const KeyChangeObject = partial({ properties: changeable }, { description: "The fields to change" });
