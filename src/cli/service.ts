@@ -5,6 +5,7 @@ import { NO_LIMITS, UNRESTRICTED } from "../domain/key.ts";
 import type { Store } from "../domain/store.ts";
 import { isObject } from "../domain/validate.ts";
 import type { Caller } from "../http/auth.ts";
+import type { LocalResponse } from "../http/dispatch.ts";
 import type { Method } from "../http/route.ts";
 import { clean } from "./output.ts";
 
@@ -23,13 +24,7 @@ export type ServiceRequest = {
   readonly unrepeatable?: true;
 };
 
-export type ServiceResponse = {
-  readonly status: number;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly body: unknown;
-  /** The underlying error of a local request. */
-  readonly cause?: unknown;
-};
+export type ServiceResponse = LocalResponse;
 
 /** The object in the response. Error responses are thrown as `Problem`, an unreachable service as `UserError`. */
 export type Service = (request: ServiceRequest) => Promise<Item>;
