@@ -34,12 +34,15 @@ export type Placement = {
   readonly reasons: ReadonlyMap<number, string>;
 };
 
+const NEW = READING_OUTCOMES.indexOf("new");
 const TANK_UNKNOWN = READING_OUTCOMES.indexOf("tank_unknown");
 const WAITING = READING_OUTCOMES.indexOf("waiting");
 const REJECTED = READING_OUTCOMES.indexOf("rejected");
 
-export async function placeReadings(lookups: Lookups, batch: IncomingBatch): Promise<Placement> {
-  const outcomes = new Uint8Array(batch.source.length);
+/** Places the readings at these positions of the batch: all of them by default. */
+export async function placeReadings(lookups: Lookups, batch: IncomingBatch, only?: Uint32Array): Promise<Placement> {
+  const outcomes = new Uint8Array(batch.source.length).fill(NEW);
+  const all = only ?? batch.source.map((_, position) => position);
   if (batch.sources.every(isUnboundTank)) {
     const readings = {
       tankIds: batch.sources.map(({ id }) => id),
@@ -47,16 +50,15 @@ export async function placeReadings(lookups: Lookups, batch: IncomingBatch): Pro
       createdAt: batch.createdAt,
       fill: batch.fill,
     };
-    const positions = batch.source.map((_, position) => position);
-    return { readings, positions, pending: [], superseded: [], outcomes, reasons: new Map() };
+    return { readings, positions: all, pending: [], superseded: [], outcomes, reasons: new Map() };
   }
-  const context = await loadContext(lookups, batch);
+  const context = await loadContext(lookups, batch, all);
   const reasons = new Map<number, string>();
   const pending: PendingReading[] = [];
   const placed: Placed[] = [];
   const superseded: DeviceInstant[] = [];
-  batch.source.forEach((index, position) => {
-    const source = batch.sources[index] as ReadingSource;
+  for (const position of all) {
+    const source = sourceAt(batch, position);
     const result = placeReading(source, batch, position, context);
     if ("fill" in result) {
       placed.push({ position, tankId: result.tankId, fill: result.fill });
@@ -70,9 +72,12 @@ export async function placeReadings(lookups: Lookups, batch: IncomingBatch): Pro
       outcomes[position] = "rejected" in result ? REJECTED : TANK_UNKNOWN;
       if ("rejected" in result) reasons.set(position, result.rejected);
     }
-  });
+  }
   return { ...columnsOf(batch, placed), pending, superseded, outcomes, reasons };
 }
+
+const sourceAt = (batch: IncomingBatch, position: number): ReadingSource =>
+  batch.sources[batch.source[position] as number] as ReadingSource;
 
 /** Nothing has to be looked up to place its readings. */
 function isUnboundTank({ kind, customerId }: ReadingSource): boolean {
@@ -86,22 +91,23 @@ type PlacementContext = {
   readonly tanks: ReadonlyMap<string, TankWithShape>;
 };
 
-async function loadContext(lookups: Lookups, batch: IncomingBatch): Promise<PlacementContext> {
-  const devices = await lookups.devices(batch.sources.filter(({ kind }) => kind === "device").map(({ id }) => id));
+async function loadContext(lookups: Lookups, batch: IncomingBatch, positions: Uint32Array): Promise<PlacementContext> {
+  const sources = Array.from(new Set(positions.map((position) => batch.source[position] as number)), (i) => batch.sources[i]);
+  const devices = await lookups.devices(sources.flatMap((source) => (source?.kind === "device" ? [source.id] : [])));
   const moved = new Set<string>();
-  batch.source.forEach((index, position) => {
-    const known = devices.get((batch.sources[index] as ReadingSource).id);
+  for (const position of positions) {
+    const known = devices.get(sourceAt(batch, position).id);
     if (known !== undefined && (batch.createdAt[position] as number) < known.device.since) moved.add(known.device.id);
-  });
+  }
   const past = moved.size === 0 ? [] : await lookups.assignments([...moved]);
   const assignments = Map.groupBy(past, ({ device }) => device);
   const tankIds = new Set<string>();
-  batch.source.forEach((index, position) => {
-    const source = batch.sources[index] as ReadingSource;
-    if (source.customerId === null && !batch.payloads.has(position)) return;
+  for (const position of positions) {
+    const source = sourceAt(batch, position);
+    if (source.customerId === null && !batch.payloads.has(position)) continue;
     const tankId = tankOf(source, batch.createdAt[position] as number, { devices, assignments });
     if (tankId !== null) tankIds.add(tankId);
-  });
+  }
   const tanks = tankIds.size === 0 ? new Map<string, TankWithShape>() : await lookups.tanks([...tankIds]);
   return { devices, assignments, tanks };
 }

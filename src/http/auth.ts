@@ -1,5 +1,4 @@
-// Authentication: from the key in a request to a caller with a role and a scope, and the rate limits of that key. Does not
-// wait while the key is cached and its rate limit is kept in this process.
+// Authentication: from the key in a request to a caller with a role, a scope and a rate limit.
 
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { RequestError } from "../domain/errors.ts";
@@ -18,7 +17,7 @@ import {
 } from "../domain/key.ts";
 import type { Reads } from "../domain/store.ts";
 import type { LastSeen } from "./last-seen.ts";
-import { andThen, type Limits, type RateDecision, RateLimits } from "./limits.ts";
+import { isFlood, type Limits, limitRate, type RateDecision } from "./limits.ts";
 
 export type Caller = { readonly key: Key; readonly scope: Scope };
 
@@ -38,132 +37,119 @@ export const SUFFICIENT_ROLES: Readonly<Record<RequiredRole, readonly Role[]>> =
   manage: ["manage"],
 };
 
-function requireRole({ key }: Caller, required: RequiredRole): void {
-  if (SUFFICIENT_ROLES[required].includes(key.role)) return;
+function requireRole({ role }: Key, required: Role): void {
+  if (SUFFICIENT_ROLES[required].includes(role)) return;
   const sufficient = SUFFICIENT_ROLES[required].map((role) => `"${role}"`).join(" or ");
-  throw new RequestError(
-    "role_insufficient",
-    `This key has the role "${key.role}"; this endpoint requires the role ${sufficient}.`,
-  );
+  throw new RequestError("role_insufficient", `This key has the role "${role}"; this endpoint requires the role ${sufficient}.`);
 }
 
 /** A revoked key stops working everywhere within a second. */
 const CACHED_MS = 500;
 const MAX_CACHED_KEYS = 10_000;
 
-/** Keyed by the secret itself: hashing it would cost more than everything else here. */
-type CachedKey = { readonly caller: Caller; readonly stored: StoredKey; readonly since: Instant };
+type AuthenticatedCaller = {
+  readonly key: StoredKey;
+  readonly scope: Scope;
+  /** Requests per second; null where the key is not limited. */
+  readonly rate: number | null;
+};
 
-class KeyRing {
+/** Keys by their secrets. */
+export class KeyRing {
   readonly #reads: Pick<Reads, "keyByHash">;
   readonly #clock: Clock;
-  readonly #cached = new Map<string, CachedKey>();
+  readonly #limits: Limits;
+  readonly #customerRate: number;
+  /** By the secret itself: hashing it would cost more than everything else here. Unknown keys are never cached. */
+  readonly #cached = new Map<string, { readonly caller: AuthenticatedCaller; readonly since: Instant }>();
 
-  constructor(reads: Pick<Reads, "keyByHash">, clock: Clock) {
+  /** `customerRate`: the rate limit of customers' keys; 0 turns all limits off. */
+  constructor(reads: Pick<Reads, "keyByHash">, clock: Clock, limits: Limits, customerRate: number) {
     this.#reads = reads;
     this.#clock = clock;
+    this.#limits = limits;
+    this.#customerRate = customerRate;
   }
 
-  /** Synchronous while the key is cached. Unknown keys are never cached. */
-  callerOf(secret: string): Caller | Promise<Caller> {
+  /** Wrong keys from one address are throttled. */
+  async authenticate(secret: string, client: { readonly ip: string }, required: Role): Promise<AuthenticatedCaller> {
+    const now = this.#clock();
     const cached = this.#cached.get(secret);
-    const now = this.#clock();
     // The first comparison fails where the clock was set back.
-    if (cached !== undefined && now >= cached.since && now < cached.since + CACHED_MS) return activeCaller(cached, now);
-    if (!isWellFormedSecret(secret)) {
-      throw new RequestError("key_invalid", "The value of X-API-Key is not a valid key. It may be mistyped or cut off.");
-    }
-    return this.#load(secret);
+    const isFresh = cached !== undefined && now >= cached.since && now < cached.since + CACHED_MS;
+    const caller = isFresh ? cached.caller : await this.#load(secret, client, now);
+    requireActive(caller.key, now);
+    requireRole(caller.key, required);
+    return caller;
   }
 
-  async #load(secret: string): Promise<Caller> {
-    const stored = await this.#reads.keyByHash(hashSecret(secret));
-    if (stored === undefined) {
+  async #load(secret: string, client: { readonly ip: string }, now: Instant): Promise<AuthenticatedCaller> {
+    const isWellFormed = isWellFormedSecret(secret);
+    const key = isWellFormed ? await this.#reads.keyByHash(hashSecret(secret)) : undefined;
+    if (key === undefined) {
       this.#cached.delete(secret);
-      throw new RequestError("key_invalid", "There is no such key.");
+      if (this.#customerRate !== 0 && (await isFlood(this.#limits, client.ip))) throw wrongKeysThrottled();
+      const malformed = "The value of X-API-Key is not a valid key. It may be mistyped or cut off.";
+      throw new RequestError("key_invalid", isWellFormed ? "There is no such key." : malformed);
     }
-    const now = this.#clock();
-    const scope = { customerId: stored.role === "manage" ? null : stored.customer_id };
-    const cached = { stored, caller: { key: stored, scope }, since: now };
+    const caller = { key, scope: { customerId: key.role === "manage" ? null : key.customer_id }, rate: this.#rateOf(key) };
     if (this.#cached.size >= MAX_CACHED_KEYS) this.#cached.clear();
-    this.#cached.set(secret, cached);
-    return activeCaller(cached, now);
+    this.#cached.set(secret, { caller, since: now });
+    return caller;
+  }
+
+  #rateOf({ rate, customer_id }: Key): number | null {
+    if (this.#customerRate === 0) return null;
+    return rate ?? (customer_id === null ? null : this.#customerRate);
   }
 }
 
-function activeCaller({ caller, stored }: CachedKey, now: Instant): Caller {
-  switch (keyState(stored, now)) {
-    case "active":
-      return caller;
-    case "expired":
-      throw new RequestError("key_expired", "This key has expired. Ask the operator for a new one.");
-    default:
-      throw new RequestError("key_revoked", "This key has been revoked. Ask the operator for a new one.");
-  }
+function requireActive(key: StoredKey, now: Instant): void {
+  const state = keyState(key, now);
+  if (state === "active") return;
+  if (state === "expired") throw new RequestError("key_expired", "This key has expired. Ask the operator for a new one.");
+  throw new RequestError("key_revoked", "This key has been revoked. Ask the operator for a new one.");
 }
 
-/** The error for the sender. Wrong keys from one address are throttled. */
-function rejection(error: Error, limits: RateLimits, address: string): Error | Promise<Error> {
-  if (!(error instanceof RequestError) || error.code !== "key_invalid") return error;
-  const detail = "Too many wrong keys from this address. Retry after the time in Retry-After.";
-  return andThen(limits.isFlood(address), (isFlood) =>
-    isFlood ? new RequestError("keys_throttled", detail, { retryAfter: 1 }) : error,
-  );
+function wrongKeysThrottled(): RequestError {
+  return new RequestError("keys_throttled", "Too many wrong keys from this address. Retry after the time in Retry-After.", {
+    retryAfter: 1,
+  });
 }
 
-type Access = { readonly requiredRole: Role; readonly bearer: boolean };
+/** `bearer`: the key may also be sent as a bearer token. */
+type Access = { readonly requiredRole: RequiredRole; readonly bearer?: true };
 
 /** Checks the key of a request, its role and its rate limit, and sets `request.caller`. */
 export class Admission {
   readonly #keys: KeyRing;
-  readonly #limits: RateLimits;
+  readonly #limits: Limits;
   readonly #lastSeen: LastSeen;
 
-  constructor(reads: Pick<Reads, "keyByHash">, clock: Clock, limits: Limits, customerRate: number, lastSeen: LastSeen) {
-    this.#keys = new KeyRing(reads, clock);
-    this.#limits = new RateLimits(limits, customerRate);
+  constructor(keys: KeyRing, limits: Limits, lastSeen: LastSeen) {
+    this.#keys = keys;
+    this.#limits = limits;
     this.#lastSeen = lastSeen;
   }
 
-  admit(request: FastifyRequest, reply: FastifyReply, access: Access, done: (error?: Error) => void): void {
-    const authorize = (caller: Caller) => this.#authorize(caller, request, reply, access.requiredRole);
-    let admitted: undefined | Promise<undefined>;
-    try {
-      const caller = this.#keys.callerOf(secretIn(request, access));
-      admitted = caller instanceof Promise ? caller.then(authorize) : authorize(caller);
-    } catch (error) {
-      this.#reject(error as Error, request, done);
-      return;
-    }
-    if (admitted === undefined) done();
-    else admitted.then(done, (error) => this.#reject(error, request, done));
-  }
-
-  #authorize(caller: Caller, request: FastifyRequest, reply: FastifyReply, required: Role): undefined | Promise<undefined> {
-    requireRole(caller, required);
+  async admit(request: FastifyRequest, reply: FastifyReply, { requiredRole, bearer }: Access): Promise<void> {
+    if (requiredRole === "none") return;
+    const caller = await this.#keys.authenticate(secretIn(request, bearer), request, requiredRole);
     request.caller = caller;
-    return andThen(this.#limits.take(caller.key), (decision) => this.#limitRate(caller, decision, reply));
-  }
-
-  #limitRate({ key }: Caller, decision: RateDecision | undefined, reply: FastifyReply): undefined {
-    if (decision !== undefined) {
-      reply.headers(decision.headers);
-      if (!decision.allowed) {
-        const { retryAfter } = decision;
-        throw new RequestError("rate_limited", "This key is over its rate limit. Retry after the time in Retry-After.", {
-          retryAfter,
-        });
+    const { key, rate } = caller;
+    if (rate !== null) {
+      const { allowed, retryAfter, headers } = await limitRate(this.#limits, key.id, rate);
+      reply.headers(headers);
+      if (!allowed) {
+        const detail = "This key is over its rate limit. Retry after the time in Retry-After.";
+        throw new RequestError("rate_limited", detail, { retryAfter });
       }
     }
     if (key.customer_id !== null) this.#lastSeen.note(key.customer_id);
   }
-
-  #reject(error: Error, request: FastifyRequest, done: (error: Error) => void): void {
-    andThen(rejection(error, this.#limits, request.ip), done);
-  }
 }
 
-function secretIn({ headers }: FastifyRequest, { bearer }: Access): string {
+function secretIn({ headers }: FastifyRequest, bearer = false): string {
   const key = headers["x-api-key"];
   if (typeof key === "string" && key !== "") return key;
   const token = bearer ? /^Bearer +(\S+)$/i.exec(headers.authorization ?? "")?.[1] : undefined;
@@ -176,18 +162,15 @@ const TIMER_MARGIN_MS = 5;
 
 /** Checks the keys of MQTT clients as those of requests, and counts a message as a request. */
 export function ingestAuthentication(reads: Pick<Reads, "keyByHash">, clock: Clock, limits: Limits, customerRate: number) {
-  const keys = new KeyRing(reads, clock);
-  const rateLimits = new RateLimits(limits, customerRate);
-  const delayOf = (decision: RateDecision | undefined): number =>
-    decision === undefined || decision.allowed ? 0 : decision.retryAfter * 1000 + TIMER_MARGIN_MS;
+  const keys = new KeyRing(reads, clock, limits, customerRate);
+  const delayOf = ({ allowed, retryAfter }: RateDecision) => (allowed ? 0 : retryAfter * 1000 + TIMER_MARGIN_MS);
   return async (secret: string, address: string) => {
-    try {
-      const caller = await keys.callerOf(secret);
-      requireRole(caller, "ingest");
-      const takeToken = () => andThen(rateLimits.take(caller.key), delayOf);
-      return { keyId: caller.key.id, sender: bindingOf(caller.key), takeToken };
-    } catch (error) {
-      throw await rejection(error as Error, rateLimits, address);
-    }
+    const { key, rate } = await keys.authenticate(secret, { ip: address }, "ingest");
+    const takeToken = () => {
+      if (rate === null) return 0;
+      const decision = limitRate(limits, key.id, rate);
+      return decision instanceof Promise ? decision.then(delayOf) : delayOf(decision);
+    };
+    return { keyId: key.id, sender: bindingOf(key), takeToken };
   };
 }

@@ -4,6 +4,8 @@
 
 import { isUtf8 } from "node:buffer";
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
+import type { Socket } from "node:net";
+import type { Readable } from "node:stream";
 import { finished } from "node:stream/promises";
 import { createGunzip } from "node:zlib";
 import type { FastifyInstance, FastifyRequest } from "fastify";
@@ -31,59 +33,30 @@ export function readFormBodies(app: FastifyInstance): void {
   app.addHttpMethod("GET", { hasBody: true, overrideExisting: true });
   app.addHttpMethod("HEAD", { hasBody: true, overrideExisting: true });
   app.removeAllContentTypeParsers();
-  app.addContentTypeParser("*", (request, payload, done) => {
-    if (request.routeOptions.config.body !== undefined) {
-      done(null);
-      return;
-    }
-    const chunks: Buffer[] = [];
-    let size = 0;
-    payload.on("data", (chunk: Buffer) => {
-      size += chunk.length;
-      if (size <= FORM_MAX_BYTES) chunks.push(chunk);
-    });
-    payload.on("error", (cause: Error) => done(bodyCutShort(cause)));
-    payload.on("end", () => {
-      try {
-        done(null, parseForm(request, Buffer.concat(chunks), size));
-      } catch (error) {
-        done(error as Error);
-      }
-    });
+  app.addContentTypeParser("*", async (request: FastifyRequest, payload: Readable) => {
+    if (request.routeOptions.config.body !== undefined) return undefined;
     sendContinue(request.raw);
+    const isForm = request.headers["content-type"] === FORM_TYPE;
+    const bytes = isForm
+      ? await readBytes(payload, FORM_MAX_BYTES, () => bodyTooLarge(`A form body may have at most ${FORM_MAX_BYTES} bytes.`))
+      : await readBytes(payload, 0, () => notAForm(request));
+    return stripBom(bytes).toString();
   });
 }
 
-function parseForm(request: FastifyRequest, bytes: Buffer, size: number): string {
-  if (size === 0) return "";
-  if (!isForm(request)) {
-    const isRead = request.method === "GET" || request.method === "HEAD";
-    const detail = isRead
-      ? `A body here must be ${FORM_TYPE} with list parameters; or use the query string.`
-      : "This endpoint does not accept a body.";
-    throw new RequestError("media_type_unsupported", detail);
-  }
-  if (size > FORM_MAX_BYTES) throw bodyTooLarge(`A form body may have at most ${FORM_MAX_BYTES} bytes.`);
-  return stripBom(bytes).toString();
-}
-
-function isForm(request: FastifyRequest): boolean {
-  const type = request.headers["content-type"] ?? "";
-  return type.split(";", 1)[0]?.trim().toLowerCase() === FORM_TYPE;
-}
-
-/** The form in the body, or an empty string. */
-export function formOf(request: FastifyRequest): string {
-  return typeof request.body === "string" ? request.body : "";
+function notAForm({ method }: FastifyRequest): RequestError {
+  const isRead = method === "GET" || method === "HEAD";
+  const detail = isRead
+    ? `A body here must be ${FORM_TYPE} with list parameters; or use the query string.`
+    : "This endpoint does not accept a body.";
+  return new RequestError("media_type_unsupported", detail);
 }
 
 /** Fastify rejects a malformed Content-Type before there is a body. Ours is checked with the body, and ignored without one. */
-export function normalizeContentType(request: FastifyRequest): void {
-  const { headers } = request.raw;
-  const contentType = headers["content-type"];
-  if (contentType === undefined) return;
+export function normalizeContentType(request: FastifyRequest, contentType: string): void {
   request.contentType = contentType;
-  headers["content-type"] = isForm(request) ? FORM_TYPE : OTHER_TYPE;
+  const isForm = contentType.split(";", 1)[0]?.trim().toLowerCase() === FORM_TYPE;
+  request.raw.headers["content-type"] = isForm ? FORM_TYPE : OTHER_TYPE;
 }
 
 const awaitingContinue = new WeakMap<IncomingMessage, ServerResponse>();
@@ -110,62 +83,32 @@ export function isStillSending(request: IncomingMessage): boolean {
   return length !== "0" || chunked !== undefined;
 }
 
+const draining = new WeakSet<Socket>();
+
+/** Whether a response has been sent on this connection, but not its end, because the request body is still arriving. */
+export const isDraining = (socket: Socket): boolean => draining.has(socket);
+
 /** Yields the text at once, and ends after the rest of the request body was received and dropped. */
 export async function* whileDraining(request: IncomingMessage, text: string): AsyncGenerator<string> {
+  const { socket } = request;
+  draining.add(socket);
   yield text;
-  request.resume();
-  await finished(request).catch(() => {});
+  await finished(request.resume()).catch(() => {});
+  draining.delete(socket);
 }
 
-/** The returned buffer must be taken out of its holder once: the request object outlives the use of its body. */
-export function readBytes(raw: IncomingMessage, maxBytes: number, reservation: Reservation): Promise<GrowingBuffer> {
-  const { promise, resolve, reject } = Promise.withResolvers<GrowingBuffer>();
-  const buffer = new GrowingBuffer(maxBytes);
-  let size = 0;
-  raw.on("data", (chunk: Buffer) => {
-    size += chunk.length;
-    try {
-      if (size > maxBytes) throw bodyTooLarge(`A body here may have at most ${maxBytes} bytes.`);
-      reservation.reserve(chunk.length);
-      buffer.append(chunk);
-    } catch (error) {
-      buffer.take();
-      // Drops what follows.
-      size = Number.POSITIVE_INFINITY;
-      reject(error);
-    }
-  });
-  raw.on("end", () => resolve(buffer));
-  raw.on("error", (cause) => reject(bodyCutShort(cause)));
-  return promise;
-}
-
-/** Chunks are copied into one buffer, because every small chunk by itself costs some hundred bytes more. */
-class GrowingBuffer {
-  readonly #maxBytes: number;
-  #bytes = Buffer.alloc(0);
-  #size = 0;
-
-  constructor(maxBytes: number) {
-    this.#maxBytes = maxBytes;
-  }
-
-  append(chunk: Buffer): void {
-    const size = this.#size + chunk.length;
-    if (size > this.#bytes.length) {
-      const larger = Buffer.allocUnsafe(Math.min(this.#maxBytes, Math.max(size, 2 * this.#bytes.length)));
-      this.#bytes.copy(larger, 0, 0, this.#size);
-      this.#bytes = larger;
-    }
-    chunk.copy(this.#bytes, this.#size);
-    this.#size = size;
-  }
-
-  take(): Buffer {
-    const bytes = this.#bytes.subarray(0, this.#size);
-    this.#bytes = Buffer.alloc(0);
-    this.#size = 0;
-    return bytes;
+/** All bytes of a request body. */
+export async function readBytes(
+  body: Readable,
+  maxBytes: number,
+  tooLarge: () => RequestError,
+  reservation?: Reservation,
+): Promise<Buffer> {
+  try {
+    return await collect(body, maxBytes, tooLarge, reservation);
+  } catch (cause) {
+    if (cause instanceof RequestError) throw cause;
+    throw new RequestError("request_malformed", "The body was cut short.", { cause });
   }
 }
 
@@ -174,22 +117,41 @@ const GUNZIP_CHUNK_BYTES = 131_072;
 
 /** Stops at the size limit, so that a decompression bomb costs no more than an ordinary body of that size. */
 export async function gunzip(bytes: Buffer, maxBytes: number, reservation: Reservation): Promise<Buffer> {
-  const chunks: Buffer[] = [];
-  let size = 0;
   const stream = createGunzip({ chunkSize: Math.min(GUNZIP_CHUNK_BYTES, maxBytes) });
   stream.end(bytes);
+  const tooLarge = () => bodyTooLarge(`A body here may have at most ${maxBytes} bytes after decompression.`);
   try {
-    for await (const chunk of stream as AsyncIterable<Buffer>) {
-      size += chunk.length;
-      if (size > maxBytes) throw bodyTooLarge(`A body here may have at most ${maxBytes} bytes after decompression.`);
-      reservation.reserve(chunk.length);
-      chunks.push(chunk);
-    }
+    return await collect(stream, maxBytes, tooLarge, reservation);
   } catch (cause) {
     if (cause instanceof RequestError) throw cause;
     throw new RequestError("encoding_invalid", "Content-Encoding is gzip, but the body is not valid gzip.", { cause });
+  } finally {
+    stream.destroy();
   }
-  return Buffer.concat(chunks, size);
+}
+
+/** Chunks are copied into one buffer, because every small chunk by itself costs some hundred bytes more. */
+async function collect(
+  stream: Readable,
+  maxBytes: number,
+  tooLarge: () => RequestError,
+  reservation: Reservation | undefined,
+): Promise<Buffer> {
+  let bytes = Buffer.alloc(0);
+  let size = 0;
+  for await (const chunk of stream.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
+    const start = size;
+    size += chunk.length;
+    if (size > maxBytes) throw tooLarge();
+    reservation?.reserve(chunk.length);
+    if (size > bytes.length) {
+      const larger = Buffer.allocUnsafe(Math.min(maxBytes, Math.max(size, 2 * bytes.length)));
+      bytes.copy(larger, 0, 0, start);
+      bytes = larger;
+    }
+    chunk.copy(bytes, start);
+  }
+  return bytes.subarray(0, size);
 }
 
 const BYTE_ORDER_MARK = Buffer.from("\ufeff");
@@ -202,9 +164,6 @@ export function stripBom(bytes: Buffer): Buffer {
 }
 
 export const bodyTooLarge = (detail: string): RequestError => new RequestError("body_too_large", detail);
-
-const bodyCutShort = (cause: unknown): RequestError =>
-  new RequestError("request_malformed", "The body was cut short.", { cause });
 
 const SMALL_BODY_BYTES = 65_536;
 /** Part of the budget that only small bodies can use. */

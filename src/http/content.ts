@@ -29,9 +29,10 @@ export async function readContent(
   if (chunked === undefined && (length === undefined || length === "0")) return emptyContent(rule);
   const mediaType = acceptedMediaType(contentType, rule);
   const isCompressed = isGzip(encoding);
-  if (Number(length) > rule.maxBytes) throw bodyTooLarge(`A body here may have at most ${rule.maxBytes} bytes.`);
+  const tooLarge = () => bodyTooLarge(`A body here may have at most ${rule.maxBytes} bytes.`);
+  if (Number(length) > rule.maxBytes) throw tooLarge();
   sendContinue(raw);
-  const received = (await readBytes(raw, rule.maxBytes, reservation)).take();
+  const received = await readBytes(raw, rule.maxBytes, tooLarge, reservation);
   if (received.length === 0) return emptyContent(rule);
   const bytes = isCompressed ? await gunzip(received, rule.maxBytes, reservation) : received;
   if (rule.kind === "readings" && NDJSON_TYPES.includes(mediaType)) return parseLines(bytes, rule, reservation);

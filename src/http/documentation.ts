@@ -1,76 +1,106 @@
-// GET /openapi.json, and Swagger UI at /docs, which loads nothing from other hosts.
+// GET /openapi.json, and Swagger UI at /docs, which loads nothing from other hosts. A document is read and compressed once, when
+// it is first requested.
 
+import { readFile } from "node:fs/promises";
 import { promisify } from "node:util";
-import { brotliCompress, gzip } from "node:zlib";
-import swagger from "@fastify/swagger";
-import swaggerUi from "@fastify/swagger-ui";
+import { brotliCompress, constants, gzip } from "node:zlib";
 import type { FastifyInstance } from "fastify";
+import { etagOf, isKnownTag } from "./handler.ts";
 import { JSON_TYPE } from "./route.ts";
+
+const OPENAPI_PATH = "/openapi.json";
+const DOCS_PATH = "/docs";
+const FILES_PATH = `${DOCS_PATH}/static`;
+/** Only the files of this package are used, not its plugin. */
+const SWAGGER_UI = import.meta.resolve("@fastify/swagger-ui/static/index.html");
+
+const PAGE = `<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<title>Tank Monitor: interface</title>
+<link rel="icon" type="image/svg+xml" href="${FILES_PATH}/icon.svg">
+<link rel="stylesheet" href="${FILES_PATH}/swagger-ui.css">
+<link rel="stylesheet" href="${FILES_PATH}/index.css">
+</head>
+<body>
+<div id="swagger-ui"></div>
+<script src="${FILES_PATH}/swagger-ui-bundle.js"></script>
+<script src="${FILES_PATH}/start.js"></script>
+</body>
+</html>
+`;
+
+/** BaseLayout has no input for documents of other hosts. */
+const START = `SwaggerUIBundle({
+  url: "${OPENAPI_PATH}",
+  dom_id: "#swagger-ui",
+  deepLinking: true,
+  presets: [SwaggerUIBundle.presets.apis],
+  layout: "BaseLayout",
+  docExpansion: "list",
+  tryItOutEnabled: true,
+  validatorUrl: null,
+});
+`;
+
+const ICON = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><rect x="5" y="3" width="22" height="26" rx="6" fill="#dfe7ef"/>
+<path d="M5 17h22v6a6 6 0 0 1-6 6H11a6 6 0 0 1-6-6z" fill="#2b6cb0"/></svg>
+`;
 
 /** Swagger UI sets styles on elements and embeds its icons as data; everything else comes from this host. */
 const CONTENT_SECURITY_POLICY =
   "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; object-src 'none'; base-uri 'none'; frame-ancestors 'none'; form-action 'none'";
 
-const OPENAPI_PATH = "/openapi.json";
-const DOCS_PATH = "/docs";
+export function registerDocumentation(app: FastifyInstance, document: object): void {
+  const text = JSON.stringify(document);
+  serve(app, OPENAPI_PATH, JSON_TYPE, async () => Buffer.from(text));
+  serve(app, DOCS_PATH, "text/html; charset=utf-8", async () => Buffer.from(PAGE));
+  serve(app, `${FILES_PATH}/start.js`, "text/javascript", async () => Buffer.from(START));
+  serve(app, `${FILES_PATH}/icon.svg`, "image/svg+xml", async () => Buffer.from(ICON));
+  for (const [name, mediaType] of [
+    ["swagger-ui-bundle.js", "text/javascript; charset=utf-8"],
+    ["swagger-ui.css", "text/css; charset=utf-8"],
+    ["index.css", "text/css"],
+  ] as const) {
+    serve(app, `${FILES_PATH}/${name}`, mediaType, () => readFile(new URL(name, SWAGGER_UI)));
+  }
+}
 
-const ICON = {
-  filename: "icon.svg",
-  rel: "icon",
-  type: "image/svg+xml",
-  sizes: "any",
-  content: `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><rect x="5" y="3" width="22" height="26" rx="6" fill="#dfe7ef"/>
-<path d="M5 17h22v6a6 6 0 0 1-6 6H11a6 6 0 0 1-6-6z" fill="#2b6cb0"/></svg>`,
+const ENCODERS = {
+  br: (bytes: Buffer) => promisify(brotliCompress)(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: 5 } }),
+  gzip: promisify(gzip),
+  identity: async (bytes: Buffer) => bytes,
 };
+type Encoding = keyof typeof ENCODERS;
 
-const COMPRESS = { br: promisify(brotliCompress), gzip: promisify(gzip) };
-type Encoding = keyof typeof COMPRESS;
+type Encoded = { readonly bytes: Buffer; readonly etag: string };
 
-export async function registerDocumentation(app: FastifyInstance, document: object): Promise<void> {
-  const bytes = Buffer.from(JSON.stringify(document));
-  const compressed: Partial<Record<Encoding, Promise<Buffer>>> = {};
-  app.get(OPENAPI_PATH, async (request, reply) => {
-    request.routePath = OPENAPI_PATH;
-    reply.header("content-type", JSON_TYPE).header("cache-control", "no-store");
+function serve(app: FastifyInstance, path: string, mediaType: string, read: () => Promise<Buffer>): void {
+  const encoded: Partial<Record<Encoding, Promise<Encoded>>> = {};
+  const encode = async (encoding: Encoding): Promise<Encoded> => {
+    const bytes = await ENCODERS[encoding](await read());
+    return { bytes, etag: await etagOf(bytes) };
+  };
+  app.get(path, async (request, reply) => {
+    request.routePath = path;
+    const encoding = acceptedEncoding(request.headers["accept-encoding"]);
+    encoded[encoding] ??= encode(encoding);
+    const { bytes, etag } = await encoded[encoding];
     const vary = reply.getHeader("vary");
     reply.header("vary", vary === undefined ? "Accept-Encoding" : `${vary}, Accept-Encoding`);
-    const encoding = acceptedEncoding(request.headers["accept-encoding"]);
-    if (encoding === undefined) return bytes;
-    compressed[encoding] ??= COMPRESS[encoding](bytes);
-    reply.header("content-encoding", encoding);
-    return compressed[encoding];
-  });
-  await app.register(async (docs) => {
-    docs.addHook("onRequest", (request, _reply, done) => {
-      request.routePath = DOCS_PATH;
-      // Ranges are not supported, and HTTP allows a server to ignore them.
-      delete request.raw.headers.range;
-      done();
-    });
-    // Whatever the file server dislikes about a name, there is no such page.
-    docs.setErrorHandler((_error, _request, reply) => reply.callNotFound());
-    await docs.register(swagger, { mode: "static", specification: { document } } as never);
-    await docs.register(swaggerUi, {
-      routePrefix: DOCS_PATH,
-      staticCSP: CONTENT_SECURITY_POLICY,
-      theme: { title: "Tank Monitor: interface", favicon: [ICON] },
-      // BaseLayout has no input for documents of other hosts.
-      uiConfig: {
-        url: OPENAPI_PATH,
-        layout: "BaseLayout",
-        docExpansion: "list",
-        tryItOutEnabled: true,
-        validatorUrl: null,
-      } as never,
-    });
+    reply.header("cache-control", "no-cache").header("etag", etag).header("content-security-policy", CONTENT_SECURITY_POLICY);
+    if (isKnownTag(request, etag)) return reply.code(304).send();
+    if (encoding !== "identity") reply.header("content-encoding", encoding);
+    return reply.header("content-type", mediaType).send(bytes);
   });
 }
 
 /** Brotli where the client accepts both. */
-function acceptedEncoding(header = ""): Encoding | undefined {
+function acceptedEncoding(header = ""): Encoding {
   const accepted = header.split(",").flatMap((part) => {
     const [name = "", ...parameters] = part.split(";").map((piece) => piece.trim().toLowerCase());
     return parameters.some((parameter) => /^q=0(\.0*)?$/.test(parameter)) ? [] : [name];
   });
-  return (["br", "gzip"] as const).find((encoding) => accepted.includes(encoding));
+  return (["br", "gzip"] as const).find((encoding) => accepted.includes(encoding)) ?? "identity";
 }

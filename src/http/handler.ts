@@ -5,7 +5,7 @@ import { Readable } from "node:stream";
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteHandlerMethod } from "fastify";
 import { RequestError } from "../domain/errors.ts";
 import { type Admission, ANONYMOUS } from "./auth.ts";
-import { type BodyBudget, formOf, isStillSending, type Reservation, whileDraining } from "./body.ts";
+import { type BodyBudget, isStillSending, type Reservation, whileDraining } from "./body.ts";
 import { readContent } from "./content.ts";
 import { NO_PARAMETERS, type ParameterReader, type ParameterSet, parameterReader } from "./parameters.ts";
 import { queryOf, rejectMalformedPath } from "./paths.ts";
@@ -36,12 +36,10 @@ export function registerRoute(
   dependencies: Dependencies,
   budget: BodyBudget,
 ): void {
-  const { path, requiredRole, body } = route;
-  const access = requiredRole === "none" ? undefined : { requiredRole, bearer: route.bearer === true };
-  const onRequest = (request: FastifyRequest, reply: FastifyReply, done: (error?: Error) => void): void => {
+  const { path, body } = route;
+  const onRequest = (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
     request.routePath = path;
-    if (access === undefined) done();
-    else admission.admit(request, reply, access, done);
+    return admission.admit(request, reply, route);
   };
   const handler = createHandler(route, dependencies, budget);
   app.route({ method: methodOf(route), url: path, onRequest, config: { body }, handler });
@@ -52,7 +50,8 @@ function createHandler(route: Route, { reads, metrics, services }: Dependencies,
   const isRead = isCacheable(route);
   return async (request, reply) => {
     rejectMalformedPath(request.raw);
-    const parameters = readParameters(queryOf(request.raw.url), formOf(request));
+    const form = typeof request.body === "string" ? request.body : "";
+    const parameters = readParameters(queryOf(request.raw.url), form);
     const { key, scope } = request.caller ?? ANONYMOUS;
     const id = (request.params as { readonly id?: string }).id ?? "";
     const handle = ({ headers, body, items }: RequestContent) =>
@@ -60,7 +59,9 @@ function createHandler(route: Route, { reads, metrics, services }: Dependencies,
     if (isRead) {
       const result = await handle(NO_CONTENT);
       const text = typeof result === "string" ? result : JSON.stringify(result);
-      sendCacheable(request, reply, text, await etagOf(text));
+      // Caches do not key responses by the body of a GET.
+      if (form !== "") sendUncached(reply, JSON_UTF8, text);
+      else sendCacheable(request, reply, text, await etagOf(text));
       return reply;
     }
     const reservation = budget.reservation(key.id);
@@ -127,25 +128,21 @@ export function responseOf({ response }: Route, result: RouteResponse | object |
 const JSON_UTF8 = `${JSON_TYPE}; charset=utf-8`;
 
 /** Async, so that the hashes of all responses of one turn are computed together, which takes half the time. */
-async function etagOf(body: string): Promise<string> {
+export async function etagOf(body: string | Buffer): Promise<string> {
   return `"${hash("sha256", body, "base64url").slice(0, 27)}"`;
 }
 
 function sendCacheable(request: FastifyRequest, reply: FastifyReply, body: string, etag: string): void {
-  if (formOf(request) !== "") {
-    // Caches do not key responses by the body of a GET.
-    sendUncached(reply, JSON_UTF8, body);
-    return;
-  }
   reply.header("cache-control", "private, no-cache");
   reply.header("etag", etag);
-  const known = request.headers["if-none-match"];
-  if (known !== undefined && matches(known, etag)) reply.code(304).send();
+  if (isKnownTag(request, etag)) reply.code(304).send();
   else reply.header("content-type", JSON_UTF8).send(body);
 }
 
-/** If-None-Match compares weakly (RFC 9110, 13.1.2). */
-function matches(header: string, etag: string): boolean {
+/** Whether the client has this version. If-None-Match compares weakly (RFC 9110, 13.1.2). */
+export function isKnownTag({ headers }: FastifyRequest, etag: string): boolean {
+  const header = headers["if-none-match"];
+  if (header === undefined) return false;
   return header === etag || header.split(",").some((tag) => tag.trim() === "*" || tag.trim().replace(/^W\//, "") === etag);
 }
 
@@ -161,6 +158,10 @@ function sendUncached(reply: FastifyReply, mediaType: string, body: string): voi
 
 /** Keeps the connection open until the client has sent all: closing it earlier would discard the response. */
 export function sendError({ raw, method }: FastifyRequest, reply: FastifyReply, body: string): FastifyReply {
-  if (!isStillSending(raw) || method === "HEAD") return reply.send(body);
+  if (!isStillSending(raw)) return reply.send(body);
+  if (method === "HEAD") {
+    raw.resume();
+    return reply.send(body);
+  }
   return reply.header("content-length", Buffer.byteLength(body)).send(Readable.from(whileDraining(raw, body)));
 }

@@ -53,33 +53,11 @@ const BURST_SECONDS = 2;
 
 export type RateDecision = { readonly allowed: boolean; readonly retryAfter: number; readonly headers: Record<string, string> };
 
-const WRONG_KEYS_PER_SECOND = 1;
-const WRONG_KEYS_BURST = 30;
-
-/** The limits of keys and of addresses; none where `customerRate` is 0. */
-export class RateLimits {
-  readonly #limits: Limits;
-  readonly #customerRate: number;
-
-  constructor(limits: Limits, customerRate: number) {
-    this.#limits = limits;
-    this.#customerRate = customerRate;
-  }
-
-  /** undefined: this key is not limited. */
-  take(key: { id: string; customer_id: string | null; rate: number | null }): RateDecision | Promise<RateDecision> | undefined {
-    if (this.#customerRate === 0) return undefined;
-    const rate = key.rate ?? (key.customer_id === null ? undefined : this.#customerRate);
-    if (rate === undefined) return undefined;
-    const burst = Math.ceil(rate * BURST_SECONDS);
-    return andThen(this.#limits.take("key", key.id, rate, burst), (remaining) => decide(remaining, rate, burst));
-  }
-
-  /** Wrong keys from one address: 30 at once, then one per second. A valid key from the same address is not affected. */
-  isFlood(address: string): boolean | Promise<boolean> {
-    if (this.#customerRate === 0) return false;
-    return andThen(this.#limits.take("address", address, WRONG_KEYS_PER_SECOND, WRONG_KEYS_BURST), (remaining) => remaining < 0);
-  }
+/** Takes a token of a key's bucket. Synchronous where the bucket is in this process. */
+export function limitRate(limits: Limits, keyId: string, rate: number): RateDecision | Promise<RateDecision> {
+  const burst = Math.ceil(rate * BURST_SECONDS);
+  const remaining = limits.take("key", keyId, rate, burst);
+  return typeof remaining === "number" ? decide(remaining, rate, burst) : remaining.then((n) => decide(n, rate, burst));
 }
 
 function decide(remaining: number, rate: number, burst: number): RateDecision {
@@ -94,7 +72,10 @@ function decide(remaining: number, rate: number, burst: number): RateDecision {
   };
 }
 
-/** Like `then`, but synchronous for a plain value: a promise would delay every request by a turn of the event loop. */
-export function andThen<T, U>(value: T | Promise<T>, next: (value: T) => U): U | Promise<U> {
-  return value instanceof Promise ? value.then(next) : next(value);
+const WRONG_KEYS_PER_SECOND = 1;
+const WRONG_KEYS_BURST = 30;
+
+/** Wrong keys from one address: 30 at once, then one per second. A valid key from the same address is not affected. */
+export async function isFlood(limits: Limits, address: string): Promise<boolean> {
+  return (await limits.take("address", address, WRONG_KEYS_PER_SECOND, WRONG_KEYS_BURST)) < 0;
 }

@@ -2,11 +2,12 @@
 // request, because the HTTP is malformed, the headers are too large or the client is too slow.
 
 import { randomUUID } from "node:crypto";
-import { type ServerResponse, STATUS_CODES } from "node:http";
+import { STATUS_CODES } from "node:http";
 import type { Socket } from "node:net";
 import { ERROR_TITLES, type ErrorCode, RequestError } from "../domain/errors.ts";
 import type { Observe } from "../domain/events.ts";
 import { array, integer, object, oneOf, text } from "../domain/schema.ts";
+import { isDraining } from "./body.ts";
 import type { KnownPaths } from "./paths.ts";
 
 /** The status of each error, and an example of its detail. */
@@ -136,38 +137,13 @@ export function requestErrorOf(error: unknown): RequestError {
   });
 }
 
-/** The responses under way on each connection, in the order of their requests. */
-export class OpenResponses {
-  readonly #bySocket = new WeakMap<Socket, Set<ServerResponse>>();
-
-  add(socket: Socket, response: ServerResponse): void {
-    const open = this.#bySocket.get(socket);
-    if (open === undefined) this.#bySocket.set(socket, new Set([response]));
-    else open.add(response);
-  }
-
-  delete(socket: Socket, response: ServerResponse): void {
-    this.#bySocket.get(socket)?.delete(response);
-  }
-
-  /** Whether a part of a response has been written to this connection, and not all of it. */
-  isWriting(socket: Socket): boolean {
-    const [first] = this.#bySocket.get(socket) ?? [];
-    return first?.headersSent === true;
-  }
-}
-
 /** The declared type lacks the bytes at which the parser stopped. */
 type ConnectionError = { readonly code?: string; readonly rawPacket?: unknown; readonly bytesParsed?: number };
 
 /** Responds once to a malformed connection and closes it. The HTTP parser knows only some methods; `paths` knows the rest. */
-export function connectionErrorHandler(
-  observe: Observe,
-  paths: KnownPaths,
-  openResponses: OpenResponses,
-): (error: ConnectionError, socket: Socket) => void {
+export function connectionErrorHandler(observe: Observe, paths: KnownPaths): (error: ConnectionError, socket: Socket) => void {
   return (error, socket) => {
-    if (error.code === "ECONNRESET" || !socket.writable || openResponses.isWriting(socket)) {
+    if (error.code === "ECONNRESET" || !socket.writable || isDraining(socket)) {
       socket.destroy();
       return;
     }

@@ -9,7 +9,7 @@ import { type ErrorCode, RequestError } from "../domain/errors.ts";
 import type { Observe } from "../domain/events.ts";
 import type { Clock } from "../domain/instant.ts";
 import type { Reads } from "../domain/store.ts";
-import { Admission, type Caller } from "./auth.ts";
+import { Admission, type Caller, KeyRing } from "./auth.ts";
 import { BodyBudget, deferContinue, normalizeContentType, readFormBodies } from "./body.ts";
 import { registerDocumentation } from "./documentation.ts";
 import { registerRoute, sendError } from "./handler.ts";
@@ -17,7 +17,7 @@ import type { LastSeen } from "./last-seen.ts";
 import type { Limits } from "./limits.ts";
 import { openapiDocument } from "./openapi.ts";
 import { KnownPaths, loggedPath, routableUrl } from "./paths.ts";
-import { connectionErrorHandler, OpenResponses, problemBody, problemHeaders, requestErrorOf, STATUS } from "./problems.ts";
+import { connectionErrorHandler, problemBody, problemHeaders, requestErrorOf, STATUS } from "./problems.ts";
 import type { Metrics, Route, Services } from "./route.ts";
 import { ROUTES } from "./routes.ts";
 
@@ -65,24 +65,20 @@ const CORS = {
 export async function buildServer(options: ServerOptions): Promise<FastifyInstance> {
   const { reads, metrics, services, corsOrigins, routes = ROUTES } = options;
   const paths = new KnownPaths(corsOrigins.length > 0);
-  const openResponses = new OpenResponses();
-  const admission = new Admission(reads, options.clock, options.limits, options.rateLimit, options.lastSeen);
-  const app = createFastify(options, paths, openResponses);
+  const keys = new KeyRing(reads, options.clock, options.limits, options.rateLimit);
+  const admission = new Admission(keys, options.limits, options.lastSeen);
+  const app = createFastify(options, paths);
   readFormBodies(app);
   addErrorHandlers(app, paths, options.observe);
   if (corsOrigins.length > 0) await app.register(cors, { ...CORS, origin: [...corsOrigins] });
-  addHooks(app, options, paths, openResponses);
+  addHooks(app, options, paths);
   const budget = new BodyBudget(MAX_BODY_MEMORY_BYTES);
   for (const route of routes) registerRoute(app, route, admission, { reads, metrics, services }, budget);
-  await registerDocumentation(app, openapiDocument(routes, options.version));
+  registerDocumentation(app, openapiDocument(routes, options.version));
   return app;
 }
 
-function createFastify(
-  { trustProxy, timeouts, observe }: ServerOptions,
-  paths: KnownPaths,
-  openResponses: OpenResponses,
-): FastifyInstance {
+function createFastify({ trustProxy, timeouts, observe }: ServerOptions, paths: KnownPaths): FastifyInstance {
   const app = Fastify({
     logger: false,
     trustProxy: trusted(trustProxy),
@@ -105,7 +101,7 @@ function createFastify(
       querystringParser: () => ({}),
     },
     rewriteUrl: routableUrl,
-    clientErrorHandler: connectionErrorHandler(observe, paths, openResponses),
+    clientErrorHandler: connectionErrorHandler(observe, paths),
   });
   // The number of headers is checked below; Node would silently drop those over its own limit.
   app.server.maxHeadersCount = 0;
@@ -113,21 +109,16 @@ function createFastify(
   return app;
 }
 
-function addHooks(
-  app: FastifyInstance,
-  { corsOrigins, observe }: ServerOptions,
-  paths: KnownPaths,
-  openResponses: OpenResponses,
-): void {
+function addHooks(app: FastifyInstance, { corsOrigins, observe }: ServerOptions, paths: KnownPaths): void {
   app.decorateRequest("caller", null);
   app.decorateRequest("errorCode", null);
   app.decorateRequest("routePath", null);
   app.addHook("onRoute", ({ url, method }) => paths.add(url, [method].flat()));
   app.addHook("onRequest", (request, reply, done) => {
     const { raw, method } = request;
-    openResponses.add(raw.socket, reply.raw);
+    const contentType = raw.headers["content-type"];
+    if (contentType !== undefined) normalizeContentType(request, contentType);
     reply.header("x-request-id", request.id);
-    normalizeContentType(request);
     const error = malformedRequest(raw);
     if (error !== undefined) done(error);
     else if (method === "OPTIONS" && corsOrigins.length > 0 && paths.isKnown(raw.url)) {
@@ -136,7 +127,6 @@ function addHooks(
     else done();
   });
   app.addHook("onResponse", (request, reply, done) => {
-    openResponses.delete(request.raw.socket, reply.raw);
     observe({
       kind: "request_completed",
       requestId: request.id,

@@ -3,7 +3,6 @@
 import { pino } from "pino";
 import type { Event, Observe } from "../domain/events.ts";
 import { formatInstant } from "../domain/instant.ts";
-import { openLogOutput } from "./log-output.ts";
 
 export type Log = {
   readonly observe: Observe;
@@ -26,11 +25,14 @@ export function openLog(level: string, worker?: number): Log {
         if (logger.isLevelEnabled(requestLevel(event))) output.write(requestLine(event, workerField));
         return;
       }
-      const [level, message] = describe(event);
+      const [usual, message] = MESSAGES[event.kind];
+      const level = event.kind === "worker_exited" && event.isClean ? "info" : usual;
       if (!logger.isLevelEnabled(level)) return;
       const suppressed = LIMITED.has(event.kind) ? limiter.admit(event.kind, performance.now()) : 0;
       if (suppressed === undefined) return;
-      logger[level]({ ...fieldsOf(event), ...(suppressed > 0 && { suppressed }) }, message);
+      const fields = fieldsOf(event);
+      const text = message.replace(/\{(\w+)\}/g, (_, name: string) => String(fields[name]));
+      logger[level]({ ...fields, ...(suppressed > 0 && { suppressed }) }, text);
     },
     writeLines: output.write,
     close: output.close,
@@ -60,56 +62,31 @@ function fieldsOf(event: OtherEvent): Record<string, unknown> {
   return { event: kind, ...others, err: error };
 }
 
-function describe(event: OtherEvent): readonly [level: Level, message: string] {
-  switch (event.kind) {
-    case "request_failed":
-      return ["error", "a request failed with an internal error"];
-    case "connection_rejected":
-      return ["info", "a connection did not send a valid HTTP request"];
-    case "query_completed":
-      return ["trace", "a store query completed"];
-    case "listening":
-      return ["info", `listening on ${event.url}`];
-    case "worker_started":
-      return ["info", `worker ${event.worker} is ready`];
-    case "worker_exited": {
-      const restart = event.restartInMs === null ? "" : `; restarting it in ${event.restartInMs} ms`;
-      return [event.isClean ? "info" : "error", `worker ${event.worker} exited: ${event.reason}${restart}`];
-    }
-    case "store_unavailable":
-      return ["error", "the database is unavailable; requests get 503 until it recovers"];
-    case "store_recovered":
-      return ["info", "the database is available again"];
-    case "writes_unavailable":
-      return ["error", "the database cannot be written; reads continue"];
-    case "writes_recovered":
-      return ["info", "the database can be written again"];
-    case "replica_unavailable":
-      return ["warn", "a replica is not used; its queries go to the primary"];
-    case "replica_recovered":
-      return ["info", "a replica is used"];
-    case "last_seen_delayed":
-      return ["warn", "last_seen_at could not be written; retrying"];
-    case "readings_rejected":
-      return ["warn", "readings were rejected"];
-    case "mqtt_client_rejected":
-      return ["warn", "an MQTT client could not log in"];
-    case "mqtt_client_dropped":
-      return ["info", "an MQTT client was disconnected"];
-    case "mqtt_failed":
-      return ["error", "an MQTT message failed with an internal error; it was not acknowledged"];
-    case "mqtt_listening":
-      return ["info", `listening for MQTT clients on ${event.url}`];
-    case "broker_connected":
-      return ["info", `connected to the MQTT broker at ${event.broker}`];
-    case "broker_disconnected":
-      return ["error", `disconnected from the MQTT broker at ${event.broker}; retrying`];
-    case "stopping":
-      return ["info", `${event.signal}: completing requests in progress`];
-    case "stopped":
-      return ["info", "stopped"];
-  }
-}
+/** `{name}` stands for a field of the event. */
+const MESSAGES: Readonly<Record<OtherEvent["kind"], readonly [level: Level, message: string]>> = {
+  request_failed: ["error", "a request failed with an internal error"],
+  connection_rejected: ["info", "a connection did not send a valid HTTP request"],
+  query_completed: ["trace", "a store query completed"],
+  listening: ["info", "listening on {url}"],
+  worker_started: ["info", "worker {worker} is ready"],
+  worker_exited: ["error", "worker {worker} exited: {reason}"],
+  store_unavailable: ["error", "the database is unavailable; requests get 503 until it recovers"],
+  store_recovered: ["info", "the database is available again"],
+  writes_unavailable: ["error", "the database cannot be written; reads continue"],
+  writes_recovered: ["info", "the database can be written again"],
+  replica_unavailable: ["warn", "a replica is not used; its queries go to the primary"],
+  replica_recovered: ["info", "a replica is used"],
+  last_seen_delayed: ["warn", "last_seen_at could not be written; retrying"],
+  readings_rejected: ["warn", "readings were rejected"],
+  mqtt_client_rejected: ["warn", "an MQTT client could not log in"],
+  mqtt_client_dropped: ["info", "an MQTT client was disconnected"],
+  mqtt_failed: ["error", "an MQTT message failed with an internal error; it was not acknowledged"],
+  mqtt_listening: ["info", "listening for MQTT clients on {url}"],
+  broker_connected: ["info", "connected to the MQTT broker at {broker}"],
+  broker_disconnected: ["error", "disconnected from the MQTT broker at {broker}; retrying"],
+  stopping: ["info", "{signal}: completing requests in progress"],
+  stopped: ["info", "stopped"],
+};
 
 /** Events that clients can cause as often as they like. */
 const LIMITED: ReadonlySet<Event["kind"]> = new Set([
@@ -144,4 +121,87 @@ export class LineLimiter {
     window.suppressed = 0;
     return suppressed;
   }
+}
+
+// Where the lines go: a file descriptor, written in the background by sonic-boom, which comes with pino. Lines must never
+// block the service: those that exceed the buffer are dropped and counted, and the count is logged once writing works again.
+
+const STDERR = 2;
+const BUFFER_BYTES = 4_194_304;
+/** Lines are collected this long, or up to this many characters: a write costs more than many lines. */
+const COLLECT_MS = 20;
+const COLLECT_CHARACTERS = 65_536;
+const CLOSE_MS = 2000;
+
+export type LogOutput = {
+  readonly write: (lines: string) => void;
+  readonly close: () => Promise<void>;
+};
+
+export function openLogOutput(descriptor = STDERR): LogOutput {
+  let dropped = 0;
+  let isFailing = false;
+  let retryUntil = Number.POSITIVE_INFINITY;
+  // sonic-boom's flush does nothing while its minimum is 0.
+  const stream = pino.destination({
+    dest: descriptor,
+    sync: false,
+    minLength: 1,
+    maxLength: BUFFER_BYTES,
+    retryEAGAIN: () => performance.now() < retryUntil,
+  });
+  stream.on("drop", (lines) => {
+    dropped += lines.split("\n").length - 1;
+    // After an error nothing is written until the next write, and a full buffer accepts none.
+    stream.flush();
+  });
+  stream.on("write", () => {
+    isFailing = false;
+  });
+  stream.on("drain", () => {
+    if (dropped === 0) return;
+    const line = `{"level":40,"event":"log_lines_dropped","lines":${dropped},"msg":"log lines could not be written"}\n`;
+    dropped = 0;
+    stream.write(line);
+  });
+  // What could not be written stays in the buffer.
+  stream.on("error", () => {
+    isFailing = true;
+  });
+  // pino flushes at exit, which would retry for ever on an output that fails.
+  process.prependOnceListener("exit", () => {
+    if (isFailing) stream.destroy();
+    else writeQueued();
+  });
+  let queued = "";
+  function writeQueued(): void {
+    const lines = queued;
+    queued = "";
+    if (lines !== "") stream.write(lines);
+  }
+  let closing: Promise<void> | undefined;
+  async function flushAndDestroy(): Promise<void> {
+    writeQueued();
+    retryUntil = performance.now() + CLOSE_MS;
+    await new Promise<void>((resolve) => {
+      const timer = setTimeout(resolve, CLOSE_MS);
+      stream.flush(() => {
+        clearTimeout(timer);
+        resolve();
+      });
+    });
+    stream.destroy();
+  }
+  return {
+    write(lines) {
+      if (closing !== undefined) return;
+      if (queued === "") setTimeout(writeQueued, COLLECT_MS).unref();
+      queued += lines;
+      if (queued.length >= COLLECT_CHARACTERS) writeQueued();
+    },
+    close() {
+      closing ??= flushAndDestroy();
+      return closing;
+    },
+  };
 }

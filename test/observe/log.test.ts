@@ -3,8 +3,7 @@ import { execFileSync } from "node:child_process";
 import { closeSync, constants, openSync, readFileSync, readSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { suite, test } from "node:test";
-import { LineLimiter } from "../../src/observe/log.ts";
-import { openLogOutput } from "../../src/observe/log-output.ts";
+import { LineLimiter, openLogOutput } from "../../src/observe/log.ts";
 import { temporaryFolder } from "../support/service.ts";
 import { until } from "../support/until.ts";
 

@@ -2,8 +2,7 @@ import assert from "node:assert/strict";
 import test from "node:test";
 import fc from "fast-check";
 import { Histogram, Registry } from "prom-client";
-import { DurationHistogram } from "../../src/observe/histogram.ts";
-import { type MetricsCollector, openMetrics } from "../../src/observe/metrics.ts";
+import { DurationHistogram, type MetricsCollector, openMetrics } from "../../src/observe/metrics.ts";
 import { prometheusText, WorkerReports } from "../../src/observe/report.ts";
 
 const shape = { name: "seconds", help: "Duration", labelNames: ["route", "status"], buckets: [0.001, 0.25, 1] };

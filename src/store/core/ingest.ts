@@ -1,28 +1,46 @@
 // Ingests a batch of readings: one ordered list of steps, in one transaction, for both engines.
 
 import { ReleasedReadings } from "../../domain/commands/command.ts";
-import { batchOfPending, placeReadings, resolvedReadings, withStoreOutcomes } from "../../domain/placement.ts";
-import type { IncomingBatch, IngestResult } from "../../domain/reading.ts";
+import type { Lookups } from "../../domain/lookups.ts";
+import { batchOfPending, type Placement, placeReadings, resolvedReadings, withStoreOutcomes } from "../../domain/placement.ts";
+import { type IncomingBatch, type IngestResult, READING_OUTCOMES, type ReadingSource } from "../../domain/reading.ts";
 import { MAX_PENDING } from "../../domain/store.ts";
+import { type Append, positionsById } from "../series/merge.ts";
 import { lookupsOn } from "./lookups.ts";
-import { storeReadings } from "./telemetry.ts";
-import type { StoreTransaction } from "./transaction.ts";
+import { appendReadings, NOTHING_APPENDED, storeReadings } from "./telemetry.ts";
+import type { AppendResult, StoreTransaction } from "./transaction.ts";
+
+const NEW = READING_OUTCOMES.indexOf("new");
 
 export type IngestedBatch = IngestResult & { readonly longHeads: readonly string[] };
 
-/** "busy": nothing may be committed; run it again in a new transaction with `appendFirst` off. */
+/** "retry": nothing may be committed; run it again in a new transaction with `appendFirst` off. */
 export async function ingestBatch(
   tx: StoreTransaction,
   batch: IncomingBatch,
   appendFirst: boolean,
-): Promise<IngestedBatch | "busy"> {
-  // Place and interpret. On PostgreSQL the lookups are sent right behind the lock.
+): Promise<IngestedBatch | "retry"> {
   const hasDevices = batch.sources.some(({ kind }) => kind === "device");
+  // On PostgreSQL the first step is sent right behind the lock.
   const locked = hasDevices ? tx.lockDevices("shared") : undefined;
-  const [placement] = await Promise.all([placeReadings(lookupsOn(tx), batch), locked]);
+  const [result] = await Promise.all([ingestLocked(tx, batch, appendFirst), locked]);
+  return result;
+}
+
+async function ingestLocked(tx: StoreTransaction, batch: IncomingBatch, appendFirst: boolean): Promise<IngestedBatch | "retry"> {
+  // Append readings of devices to their tanks, as far as that needs no lookup: nearly all of them.
+  const direct = appendFirst && batch.sources.every(isUnboundDevice) && batch.payloads.size === 0;
+  const { appended, longHeads, remaining } = direct ? await appendByDevice(tx, batch) : NOTHING_DIRECT;
+  if (remaining?.length === 0) return { outcomes: new Uint8Array(batch.source.length).fill(NEW), reasons: new Map(), longHeads };
+  // Place and interpret.
+  const lookups = lookupsOn(tx);
+  const placement = await placeReadings(lookups, batch, remaining);
+  // Of two readings for one instant the later one counts: what was appended may have been too early.
+  if (appended.length > 0 && (await sharesTank(lookups, placement, appended))) return "retry";
   // Store, and update the latest reading of each tank.
-  const stored = await storeReadings(tx, placement.readings, appendFirst);
-  if (stored === "busy") return "busy";
+  const append = appendFirst && !direct;
+  const stored = await storeReadings(tx, placement.readings, { append, holdsHeads: appended.length > 0 });
+  if (stored === "busy") return "retry";
   // Keep what cannot be stored yet.
   if (placement.superseded.length > 0) {
     await tx.resolvePending(placement.superseded.map((reading) => ({ ...reading, isRejected: false })));
@@ -31,8 +49,28 @@ export async function ingestBatch(
   return {
     outcomes: withStoreOutcomes(placement, stored.outcomes),
     reasons: placement.reasons,
-    longHeads: stored.longHeads,
+    longHeads: [...longHeads, ...stored.longHeads],
   };
+}
+
+const isUnboundDevice = ({ kind, customerId }: ReadingSource): boolean => kind === "device" && customerId === null;
+
+/** `remaining`: the positions that are not stored yet; all if undefined. */
+type DirectAppend = AppendResult & { readonly remaining: Uint32Array | undefined };
+const NOTHING_DIRECT: DirectAppend = { ...NOTHING_APPENDED, remaining: undefined };
+
+async function appendByDevice(tx: StoreTransaction, { sources, source, createdAt, fill }: IncomingBatch): Promise<DirectAppend> {
+  const ids = sources.map(({ id }) => id);
+  const byDevice = positionsById(ids, source, createdAt);
+  const result = await appendReadings(tx, "device", { createdAt, fill }, byDevice);
+  const remaining = Uint32Array.from([...byDevice.values()].flatMap((positions) => [...positions])).sort();
+  return { ...result, remaining };
+}
+
+async function sharesTank(lookups: Lookups, placement: Placement, appended: readonly Append[]): Promise<boolean> {
+  const devices = await lookups.devices(appended.map(({ id }) => id));
+  const tanks = new Set(Array.from(devices.values(), ({ device }) => device.tank_id));
+  return placement.readings.tankIds.some((id) => tanks.has(id));
 }
 
 /** After a change of these devices or their tanks: stores their pending readings as far as possible. */
@@ -43,7 +81,7 @@ export async function releasePending(tx: StoreTransaction, deviceIds: readonly s
   for (const group of groupsBelow(withPending, ({ waiting }) => waiting, MAX_PENDING)) {
     const pending = await tx.pendingReadings(group.map(({ device }) => device.id));
     const placement = await placeReadings(lookupsOn(tx), batchOfPending(pending));
-    const stored = await storeReadings(tx, placement.readings, false);
+    const stored = await storeReadings(tx, placement.readings, { append: false });
     if (stored === "busy") throw new Error("heads that are waited for cannot be busy");
     const resolved = resolvedReadings(pending, withStoreOutcomes(placement, stored.outcomes));
     if (resolved.length > 0) await tx.resolvePending(resolved);

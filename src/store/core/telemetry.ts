@@ -1,52 +1,62 @@
 // Stores readings of tanks: appends where it can, merges the rest.
 
-import { READING_OUTCOMES, type ReadingBatch } from "../../domain/reading.ts";
+import { READING_OUTCOMES, type ReadingBatch, type ReadingSource } from "../../domain/reading.ts";
 import {
   appendsOf,
+  type BatchColumns,
   type Head,
   instantsNeeded,
   lateReadings,
-  markAppended,
   mergeReadings,
-  positionsByTank,
+  positionsById,
   splitLongHead,
   type TelemetryUpdate,
 } from "../series/merge.ts";
 import { LATEST, RankIndex } from "../series/rank-index.ts";
 import { loadIndexes, saveIndexes } from "./rank-indexes.ts";
-import type { StoreTransaction } from "./transaction.ts";
+import type { AppendResult, StoreTransaction } from "./transaction.ts";
 
+const NEW = READING_OUTCOMES.indexOf("new");
 const TANK_UNKNOWN = READING_OUTCOMES.indexOf("tank_unknown");
 
 /** Outcomes are indexes into `READING_OUTCOMES`. */
 export type StoredReadings = { readonly outcomes: Uint8Array; readonly longHeads: readonly string[] };
 
 /**
- * Readings that are newer than all their tank has, nearly all of them, are appended without reading the head. `appendFirst`
- * off merges everything, with all heads locked in order: it never has to wait while it holds a head.
+ * Readings that are newer than all their tank has, nearly all of them, are appended without reading the head. Without `append`
+ * everything is merged. `holdsHeads`: the transaction has locked heads before. Heads are locked in the order of their tanks, so
+ * that a transaction that holds some does not wait for more: if it would have to, the result is "busy".
  */
 export async function storeReadings(
   tx: StoreTransaction,
   batch: ReadingBatch,
-  appendFirst: boolean,
+  { append, holdsHeads = false }: { readonly append: boolean; readonly holdsHeads?: boolean },
 ): Promise<StoredReadings | "busy"> {
-  const outcomes = new Uint8Array(batch.tank.length);
-  const remaining = positionsByTank(batch);
-  const appends = appendFirst ? appendsOf(batch, remaining) : [];
-  const { appended, longHeads } = appends.length === 0 ? NOTHING_APPENDED : await tx.append(batch, appends);
-  for (const append of appended) {
-    markAppended(outcomes, append);
-    remaining.delete(append.tankId);
-  }
+  const outcomes = new Uint8Array(batch.tank.length).fill(NEW);
+  const remaining = positionsById(batch.tankIds, batch.tank, batch.createdAt);
+  const { appended, longHeads } = append ? await appendReadings(tx, "tank", batch, remaining) : NOTHING_APPENDED;
   if (remaining.size > 0) {
-    const heads = await tx.lockHeads([...remaining.keys()], appended.length === 0);
+    const heads = await tx.lockHeads([...remaining.keys()], !holdsHeads && appended.length === 0);
     if (heads === "busy") return "busy";
     await mergeAll(tx, batch, remaining, heads, outcomes);
   }
   return { outcomes, longHeads };
 }
 
-const NOTHING_APPENDED = { appended: [], longHeads: [] } as const;
+export const NOTHING_APPENDED: AppendResult = { appended: [], longHeads: [] };
+
+/** Appends what it can, and removes it from `positions`, which are by tank or by device. */
+export async function appendReadings(
+  tx: StoreTransaction,
+  by: ReadingSource["kind"],
+  batch: BatchColumns,
+  positions: Map<string, Uint32Array>,
+): Promise<AppendResult> {
+  const appends = appendsOf(batch, positions);
+  const result = appends.length === 0 ? NOTHING_APPENDED : await tx.append(by, batch, appends);
+  for (const { id } of result.appended) positions.delete(id);
+  return result;
+}
 
 async function mergeAll(
   tx: StoreTransaction,

@@ -8,12 +8,12 @@ import type { Device, DeviceMove } from "../../domain/device.ts";
 import type { Instant } from "../../domain/instant.ts";
 import type { Lookups } from "../../domain/lookups.ts";
 import type { PendingReading, ResolvedReading } from "../../domain/placement.ts";
-import type { ReadingBatch } from "../../domain/reading.ts";
+import type { ReadingSource } from "../../domain/reading.ts";
 import type { DeviceWithHistory } from "../../domain/records.ts";
 import type { Resource } from "../../domain/resource.ts";
 import type { Shape } from "../../domain/shape.ts";
 import type { ListKind } from "../series/lists.ts";
-import type { Append, Head, HeadUpdate, StoredBlock } from "../series/merge.ts";
+import type { Append, BatchColumns, Head, HeadUpdate, StoredBlock } from "../series/merge.ts";
 import type { Group, Position } from "../series/rank-index.ts";
 
 /** The two tables of rank index groups: by tank, and by name of a list. */
@@ -59,8 +59,11 @@ export interface StoreTransaction extends Lookups {
 
   // Telemetry
 
-  /** Appends to heads that have room and end before the readings, without reading them. */
-  append(batch: ReadingBatch, appends: readonly Append[]): Promise<AppendResult>;
+  /**
+   * Appends to heads that have room and end before the readings, without reading them. Readings of a device go to the tank that
+   * it serves, if it has served it since the first of them and has no pending readings.
+   */
+  append(by: ReadingSource["kind"], batch: BatchColumns, appends: readonly Append[]): Promise<AppendResult>;
   /** "busy": another transaction holds one of them, and `wait` is false. */
   lockHeads(tankIds: readonly string[], wait: boolean): Promise<ReadonlyMap<string, Head> | "busy">;
   blocks(wanted: readonly BlockKey[]): Promise<{ readonly get: (key: BlockKey) => Uint8Array }>;

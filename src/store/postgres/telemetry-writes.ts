@@ -1,12 +1,13 @@
 // Writes of readings: heads with the latest reading of each tank, and blocks.
 
-import type { ReadingBatch } from "../../domain/reading.ts";
+import type { ReadingSource } from "../../domain/reading.ts";
 import type { AppendResult, BlockKey } from "../core/transaction.ts";
 import { QUARTER_DAY, UNKNOWN_URGENCY, urgencyIn } from "../fleet-row.ts";
 import { lastReading } from "../series/block.ts";
 import {
   type Append,
   appendSize,
+  type BatchColumns,
   HEAD_HARD_MAX,
   HEAD_MAX,
   type Head,
@@ -17,7 +18,7 @@ import {
 import { EARLIEST } from "../series/rank-index.ts";
 import { bigints, byteas, doubles, texts, writtenByteas } from "./arrays.ts";
 import { isLookedUp } from "./batch.ts";
-import { type Db, isLockNotAvailable, statement } from "./connection.ts";
+import { type Db, isLockNotAvailable, type Statement, statement } from "./connection.ts";
 
 /** Assignments of the coarse columns, as `fleetRow` has them, from expressions for the others. */
 export const coarseColumns = (at: string, fill: string, threshold: string): string => `
@@ -25,20 +26,27 @@ export const coarseColumns = (at: string, fill: string, threshold: string): stri
     ELSE ${urgencyIn(`${fill} - ${threshold}`)} END,
   heard = CASE WHEN ${threshold} IS NOT NULL THEN floor(${at}::double precision / ${QUARTER_DAY}) END`;
 
+const NEW_READINGS = `unnest($1::text[], $2::bigint[], $3::bigint[], $4::bigint[], $5::double precision[], $6::bytea[])
+  WITH ORDINALITY AS new (id, count, first, last, fill, data, number)`;
+const WITH_TANK: Readonly<Record<ReadingSource["kind"], string>> = {
+  tank: `SELECT new.*, id AS tank FROM ${NEW_READINGS}`,
+  device: `SELECT new.*, current.tank FROM ${NEW_READINGS}
+    CROSS JOIN LATERAL (SELECT tank FROM device WHERE id = new.id AND since <= new.first AND pending = 0 OFFSET 0) AS current`,
+};
+
 /** In the order of the tanks, as everyone locks heads. The first byte of a head is its layout. */
-const APPEND = statement(`
+const appendStatement = (by: ReadingSource["kind"]): Statement =>
+  statement(`
   WITH appended AS (
     UPDATE head SET total = total + new.count, data = head.data || substring(new.data FROM 2), at = new.last, fill = new.fill,
       ${coarseColumns("new.last", "new.fill", "threshold")}
-    FROM (
-      SELECT * FROM unnest($1::text[], $2::bigint[], $3::bigint[], $4::bigint[], $5::double precision[], $6::bytea[])
-        WITH ORDINALITY AS new (tank, count, first, last, fill, data, number) ORDER BY tank OFFSET 0
-    ) AS new
+    FROM (${WITH_TANK[by]} ORDER BY tank OFFSET 0) AS new
     WHERE ${isLookedUp("head.tank", "new.tank")} AND at < new.first AND total - in_blocks + new.count <= ${HEAD_HARD_MAX}
       AND substring(head.data FOR 1) = substring(new.data FOR 1)
     RETURNING number, head.tank, total - in_blocks AS length
   )
   SELECT coalesce(array_agg(number), '{}'), coalesce(array_agg(tank) FILTER (WHERE length > ${HEAD_MAX}), '{}') FROM appended`);
+const APPEND = { tank: appendStatement("tank"), device: appendStatement("device") };
 
 const LOCK_HEADS = "SELECT tank, total, start, data FROM head WHERE tank = ANY ($1::text[]) ORDER BY tank FOR UPDATE";
 const LOCK_AND_WAIT = statement(LOCK_HEADS);
@@ -62,11 +70,11 @@ const MAX_BLOCKS_PER_STATEMENT = 10_000;
 
 export function telemetryWrites(db: Db) {
   return {
-    async append(batch: ReadingBatch, appends: readonly Append[]): Promise<AppendResult> {
+    async append(by: ReadingSource["kind"], batch: BatchColumns, appends: readonly Append[]): Promise<AppendResult> {
       const at = (i: number, column: Float64Array): number[] =>
         appends.map(({ positions }) => column[positions.at(i) as number] as number);
-      const [row] = await db.rows(APPEND, [
-        texts(appends.map(({ tankId }) => tankId)),
+      const [row] = await db.rows(APPEND[by], [
+        texts(appends.map(({ id }) => id)),
         bigints(appends.map(({ positions }) => positions.length)),
         bigints(at(0, batch.createdAt)),
         bigints(at(-1, batch.createdAt)),

@@ -48,9 +48,7 @@ export class Writer {
 
   #enqueue(job: WriteJob | IngestJob): void {
     this.#queue.push(job);
-    this.#running ??= this.#runAll().finally(() => {
-      this.#running = undefined;
-    });
+    this.#running ??= this.#runAll();
   }
 
   async #runAll(): Promise<void> {
@@ -59,6 +57,8 @@ export class Writer {
       else await job.run();
       if (this.#longHeads.size >= HEADS_TO_SPLIT) await this.#splitLongHeads();
     }
+    // In the same turn: the next write starts a new run.
+    this.#running = undefined;
   }
 
   async #ingestTogether(first: IngestJob): Promise<void> {
@@ -81,13 +81,13 @@ export class Writer {
   }
 
   async #ingest(batch: IncomingBatch): Promise<IngestResult> {
-    const run = (appendFirst: boolean): Promise<IngestedBatch | "busy"> =>
+    const run = (appendFirst: boolean): Promise<IngestedBatch | "retry"> =>
       transaction(this.#pool, (db) => ingestBatch(transactionOn(db), batch, appendFirst), {
-        isAborted: (result) => result === "busy",
+        isAborted: (result) => result === "retry",
       });
     let result = await run(true);
-    if (result === "busy") result = await run(false);
-    if (result === "busy") throw new Error("heads that are waited for cannot be busy");
+    if (result === "retry") result = await run(false);
+    if (result === "retry") throw new Error("a batch that appends nothing first is not retried");
     for (const tankId of result.longHeads) this.#longHeads.add(tankId);
     return result;
   }

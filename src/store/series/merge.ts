@@ -25,13 +25,19 @@ export type HeadUpdate = Head & { readonly inBlocks: number };
 export type StoredBlock = { readonly start: number; readonly count: number; readonly data: Uint8Array };
 export type TelemetryUpdate = { readonly head: HeadUpdate; readonly blocks: readonly StoredBlock[] };
 
-/** The positions of a batch by tank, sorted by instant; equal instants stay in the order of arrival. */
-export function positionsByTank({ tankIds, tank, createdAt }: Omit<ReadingBatch, "fill">): Map<string, Uint32Array> {
-  // A batch may name a tank twice.
+/** Instants and fills, as columns of a batch. */
+export type BatchColumns = Pick<ReadingBatch, "createdAt" | "fill">;
+
+/**
+ * The positions of a batch by id of their tank or device, sorted by instant; equal instants stay in the order of arrival. Entry
+ * i of the batch belongs to `ids[indexes[i]]`.
+ */
+export function positionsById(ids: readonly string[], indexes: Uint32Array, createdAt: Float64Array): Map<string, Uint32Array> {
+  // A batch may name an id twice.
   const slots = new Map<string, number>();
-  for (const id of tankIds) if (!slots.has(id)) slots.set(id, slots.size);
-  const slotOf = Uint32Array.from(tankIds, (id) => slots.get(id) as number);
-  const slotAt = tank.map((index) => slotOf[index] as number);
+  for (const id of ids) if (!slots.has(id)) slots.set(id, slots.size);
+  const slotOf = Uint32Array.from(ids, (id) => slots.get(id) as number);
+  const slotAt = indexes.map((index) => slotOf[index] as number);
   const counts = new Uint32Array(slots.size);
   for (const slot of slotAt) counts[slot] = (counts[slot] as number) + 1;
   const positions = Array.from(counts, (count) => new Uint32Array(count));
@@ -42,26 +48,26 @@ export function positionsByTank({ tankIds, tank, createdAt }: Omit<ReadingBatch,
     filled[slot] = at + 1;
   });
   const instant = (position: number): number => createdAt[position] as number;
-  const byTank = new Map<string, Uint32Array>();
+  const byId = new Map<string, Uint32Array>();
   for (const [id, slot] of slots) {
     const own = positions[slot] as Uint32Array;
     const isSorted = own.every((position, i) => i === 0 || instant(own[i - 1] as number) <= instant(position));
     if (!isSorted) own.sort((a, b) => instant(a) - instant(b) || a - b);
-    if (own.length > 0) byTank.set(id, own);
+    if (own.length > 0) byId.set(id, own);
   }
-  return byTank;
+  return byId;
 }
 
-/** Readings of one tank that can be appended to its head if they are newer than all it has. */
-export type Append = { readonly tankId: string; readonly positions: Uint32Array; readonly width: RowWidth };
+/** Readings of one tank or device that can be appended to a head if they are newer than all it has. */
+export type Append = { readonly id: string; readonly positions: Uint32Array; readonly width: RowWidth };
 
-export function appendsOf(batch: ReadingBatch, byTank: ReadonlyMap<string, Uint32Array>): Append[] {
+export function appendsOf(batch: BatchColumns, byId: ReadonlyMap<string, Uint32Array>): Append[] {
   const columns = { instants: batch.createdAt, fills: batch.fill };
   const appends: Append[] = [];
-  for (const [tankId, positions] of byTank) {
+  for (const [id, positions] of byId) {
     const isCandidate = positions.length <= SEGMENT_SIZE && isStrictlyAscending(batch.createdAt, positions);
     const width = isCandidate ? rowWidth(columns, positions) : undefined;
-    if (width !== undefined) appends.push({ tankId, positions, width });
+    if (width !== undefined) appends.push({ id, positions, width });
   }
   return appends;
 }
@@ -77,12 +83,8 @@ export const appendSize = ({ positions, width }: Append): number => rowsSize(wid
 /** The longest head, in bytes, that the append does not make too long. */
 export const maxHeadSize = ({ positions, width }: Append): number => rowsSize(width, HEAD_MAX - positions.length);
 
-export function writeAppend(view: DataView, offset: number, { createdAt, fill }: ReadingBatch, append: Append): void {
+export function writeAppend(view: DataView, offset: number, { createdAt, fill }: BatchColumns, append: Append): void {
   writeRows(view, offset, { instants: createdAt, fills: fill }, append.positions, append.width);
-}
-
-export function markAppended(outcomes: Uint8Array, { positions }: Append): void {
-  for (const position of positions) outcomes[position] = NEW;
 }
 
 /** The instants whose paths in the rank index a merge needs. */

@@ -1,13 +1,14 @@
 // Writes of readings: heads, blocks, and the latest reading of each tank in the fleet.
 
 import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite";
-import type { Reading, ReadingBatch } from "../../domain/reading.ts";
+import type { Reading, ReadingSource } from "../../domain/reading.ts";
 import type { AppendResult, BlockKey, RankTable, SeriesGroup, SeriesPosition } from "../core/transaction.ts";
 import { fleetRow, heardAt, urgencyIn } from "../fleet-row.ts";
 import { lastReading } from "../series/block.ts";
 import {
   type Append,
   appendSize,
+  type BatchColumns,
   type Head,
   type HeadUpdate,
   maxHeadSize,
@@ -40,6 +41,7 @@ export function telemetryWrites(db: DatabaseSync, pause: () => void) {
   const updateLatest = db.prepare(UPDATE_LATEST);
   const updateLatestAndIndexes = db.prepare(UPDATE_LATEST_AND_INDEXES);
   const append = db.prepare(APPEND);
+  const currentTank = query(db, "SELECT tank FROM device WHERE id = ? AND since <= ? AND pending = 0");
   const tankKey = query(db, "SELECT pk FROM tank WHERE id = ?");
   const headOf = query(db, "SELECT h.total, h.start, h.data FROM tank t JOIN head h ON h.tank = t.pk WHERE t.id = ?");
   const blockOf = query(db, "SELECT data FROM block WHERE tank = ? AND start = ?"); // block_by_start
@@ -56,11 +58,14 @@ export function telemetryWrites(db: DatabaseSync, pause: () => void) {
   };
   const isUpdated = (statement: StatementSync, ...values: SQLInputValue[]): boolean => statement.run(...values).changes === 1;
 
-  function isAppended(batch: ReadingBatch, candidate: Append): boolean {
-    const { tankId, positions } = candidate;
+  function isAppended(by: ReadingSource["kind"], batch: BatchColumns, candidate: Append): boolean {
+    const { id, positions } = candidate;
     const [first, last] = [positions[0] as number, positions.at(-1) as number];
     const lastAt = batch.createdAt[last] as number;
-    const latest = [tankId, batch.createdAt[first] as number, lastAt, batch.fill[last] as number, heardAt(lastAt)];
+    const firstAt = batch.createdAt[first] as number;
+    const tankId = by === "tank" ? id : currentTank.get(id, firstAt)?.[0];
+    if (typeof tankId !== "string") return false;
+    const latest = [tankId, firstAt, lastAt, batch.fill[last] as number, heardAt(lastAt)];
     if (!isUpdated(updateLatest, ...latest) && !isUpdated(updateLatestAndIndexes, ...latest)) return false;
     const bytes = new Uint8Array(appendSize(candidate));
     writeAppend(new DataView(bytes.buffer), 0, batch, candidate);
@@ -69,10 +74,10 @@ export function telemetryWrites(db: DatabaseSync, pause: () => void) {
   }
 
   return {
-    append(batch: ReadingBatch, appends: readonly Append[]): AppendResult {
+    append(by: ReadingSource["kind"], batch: BatchColumns, appends: readonly Append[]): AppendResult {
       const appended = appends.filter((candidate) => {
         pause();
-        return isAppended(batch, candidate);
+        return isAppended(by, batch, candidate);
       });
       return { appended, longHeads: [] };
     },

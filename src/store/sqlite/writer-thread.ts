@@ -48,7 +48,8 @@ class WriterThread {
 
   /**
    * A savepoint keeps a copy of every page that a write changes. Readings, which change many and hardly ever fail, go without
-   * at first; if one fails, the group is rolled back and run again with a savepoint for each write (`isolated`).
+   * at first; if one fails or has to be retried, the group is rolled back and run again with a savepoint for each write
+   * (`isolated`).
    */
   async #commitGroup(isolated: boolean): Promise<void> {
     const calls: Call[] = [];
@@ -60,15 +61,14 @@ class WriterThread {
       while (this.#queue.length > 0 && performance.now() - started < TRANSACTION_MS) {
         const call = this.#queue.shift() as Call;
         calls.push(call);
-        replies.push(call.name === "ingest" && !isolated ? await this.#write(call) : await this.#writeIsolated(call));
+        const reply = call.name === "ingest" && !isolated ? await this.#ingest(call, true) : await this.#writeIsolated(call);
+        if (reply === "retry") return this.#retryIsolated(calls);
+        replies.push(reply);
       }
       this.#db.exec("COMMIT");
     } catch (error) {
-      if (this.#db.isTransaction) this.#db.exec("ROLLBACK");
-      if (!isolated && !(translateError(error) instanceof RequestError)) {
-        this.#queue.unshift(...calls);
-        return this.#commitGroup(true);
-      }
+      this.#rollBack();
+      if (!isolated && !(translateError(error) instanceof RequestError)) return this.#retryIsolated(calls);
       for (const { id } of calls.length > 0 ? calls : this.#queue.splice(0)) parentPort?.postMessage(failedReply(id, error));
       return;
     }
@@ -76,15 +76,31 @@ class WriterThread {
     this.#throttle.endTransaction();
   }
 
-  async #write({ id, name, args }: Call): Promise<Reply> {
-    if (name === "ingest") return { id, value: await this.#ingest(args[0] as IncomingBatch) };
-    return { id, value: await runWrite(this.#tx, name as WriteName, args as unknown as WriteArgs<WriteName>) };
+  #retryIsolated(calls: readonly Call[]): Promise<void> {
+    this.#rollBack();
+    this.#queue.unshift(...calls);
+    return this.#commitGroup(true);
   }
 
-  async #ingest(batch: IncomingBatch): Promise<IngestResult> {
-    const result = await ingestBatch(this.#tx, batch, true);
-    if (result === "busy") throw new Error("SQLite has one writer: a head cannot be busy");
-    return { outcomes: result.outcomes, reasons: result.reasons };
+  #rollBack(): void {
+    if (this.#db.isTransaction) this.#db.exec("ROLLBACK");
+  }
+
+  async #write(call: Call): Promise<Reply> {
+    const { id, name, args } = call;
+    if (name !== "ingest") {
+      return { id, value: await runWrite(this.#tx, name as WriteName, args as unknown as WriteArgs<WriteName>) };
+    }
+    const reply = await this.#ingest(call, false);
+    if (reply === "retry") throw new Error("a batch that appends nothing first is not retried");
+    return reply;
+  }
+
+  async #ingest({ id, args }: Call, appendFirst: boolean): Promise<Reply | "retry"> {
+    const result = await ingestBatch(this.#tx, args[0] as IncomingBatch, appendFirst);
+    if (result === "retry") return result;
+    const { outcomes, reasons } = result;
+    return { id, value: { outcomes, reasons } satisfies IngestResult };
   }
 
   /** A write that fails is undone alone; an error that means the database is away fails the whole group. */

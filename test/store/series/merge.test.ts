@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import fc from "fast-check";
-import { READING_OUTCOMES } from "../../../src/domain/reading.ts";
+import { READING_OUTCOMES, type ReadingBatch } from "../../../src/domain/reading.ts";
 import { Block, type Columns } from "../../../src/store/series/block.ts";
-import { mergeInto, positionsByTank, type StoredBlock, splitBlock, splitHead } from "../../../src/store/series/merge.ts";
+import { mergeInto, positionsById, type StoredBlock, splitBlock, splitHead } from "../../../src/store/series/merge.ts";
 import { SEGMENT_MAX, SEGMENT_SIZE } from "../../../src/store/series/rank-index.ts";
 import { batchOf, blockOf, columnsOf, fill, type Pair, pairsOf, series } from "./arbitraries.ts";
 
@@ -25,10 +25,12 @@ function positionsOf(sent: readonly Sent[], id: string): number[] {
   return own.toSorted((a, b) => a.at - b.at || a.place - b.place).map(({ place }) => place);
 }
 
+const byTank = ({ tankIds, tank, createdAt }: ReadingBatch) => positionsById(tankIds, tank, createdAt);
+
 test("positions are grouped by tank and sorted by instant, equal instants in order of arrival", () => {
   fc.assert(
     fc.property(readings, (sent) => {
-      const found = positionsByTank(batchOf(sent, TANKS));
+      const found = byTank(batchOf(sent, TANKS));
       const expected = [...new Set(TANKS)].map((id) => [id, positionsOf(sent, id)] as const).filter(([, own]) => own.length > 0);
       assert.deepEqual(new Map([...found].map(([id, own]) => [id, [...own]])), new Map(expected));
     }),
@@ -40,7 +42,7 @@ test("readings are merged in as if they had come one by one", () => {
     fc.property(known, readings, (before, sent) => {
       const batch = batchOf(sent, TANKS);
       const outcomes = new Uint8Array(sent.length).fill(255);
-      for (const [id, own] of positionsByTank(batch)) {
+      for (const [id, own] of byTank(batch)) {
         const model = new Map(before);
         const places = [...own].toSorted((a, b) => a - b);
         const words = places.map((place) => {
