@@ -14,7 +14,7 @@ import {
 import { type IncomingBatch, READING_OUTCOMES } from "../../src/domain/reading.ts";
 import type { Shape } from "../../src/domain/shape.ts";
 import { tank } from "../store/conformance/objects.ts";
-import { arrivalsOf, type Sent } from "../support/arrivals.ts";
+import { incomingBatch, type SentReading } from "../support/readings.ts";
 import { lookupsOf, type StoredObjects } from "./lookups.ts";
 
 const HIGH: Shape = { kind: "upright", height: 2, unit: "m", sensor_height: 2 };
@@ -46,7 +46,8 @@ const FLEET = {
   ],
 } as const satisfies StoredObjects;
 
-const place = (known: StoredObjects, ...sent: Sent[]): Promise<Placement> => placeReadings(lookupsOf(known), arrivalsOf(sent));
+const place = (known: StoredObjects, ...sent: SentReading[]): Promise<Placement> =>
+  placeReadings(lookupsOf(known), incomingBatch(sent));
 
 /** Where each arrival goes, or what becomes of it, in words. */
 function endsOf({ readings, positions: places, outcomes, reasons }: Placement): unknown[] {
@@ -58,7 +59,7 @@ function endsOf({ readings, positions: places, outcomes, reasons }: Placement): 
 }
 
 test("a reading by device goes to the tank that had the device at its instant", async () => {
-  const at = (instant: number): Sent => ({ device: "d", at: instant, fill: 5 });
+  const at = (instant: number): SentReading => ({ device: "d", at: instant, fill: 5 });
   const ends = endsOf(await place(FLEET, at(11), at(9), at(10), at(-5), { device: "free", at: 9, fill: 6 }));
   assert.deepEqual(ends, [
     ["B", 11, 5],
@@ -70,7 +71,7 @@ test("a reading by device goes to the tank that had the device at its instant", 
 });
 
 test("what has no tank waits, and so does what cannot be read yet, each with all that was sent", async () => {
-  const sent: Sent[] = [
+  const sent: SentReading[] = [
     { device: "free", at: 10, fill: 5 },
     { device: "unheard-of", at: 1, payload: { distance: 3 } },
     { device: "d", at: 11, payload: { distance: 3 } },
@@ -93,7 +94,7 @@ test("a payload is read by the device's profile and the shape of the tank it was
     devices: [device("elsys", "high", { profile: "elsys", since: 10 })],
     assignments: [{ device: "elsys", until: 10, tankId: "low" }],
   };
-  const at = (instant: number, distance: unknown): Sent => ({ device: "elsys", at: instant, payload: { distance } });
+  const at = (instant: number, distance: unknown): SentReading => ({ device: "elsys", at: instant, payload: { distance } });
   const [before, after, below, text] = endsOf(await place(moved, at(9, 500), at(10, 500), at(11, 2500), at(12, "500")));
   assert.deepEqual(
     [before, after],
@@ -107,7 +108,9 @@ test("a payload is read by the device's profile and the shape of the tank it was
 });
 
 test("without a profile a number named fill_percentage is the fill, and what is no fill is refused", async () => {
-  const sent = [5, -0, 101, "5"].map((fill_percentage, i): Sent => ({ device: "d", at: 20 + i, payload: { fill_percentage } }));
+  const sent = [5, -0, 101, "5"].map(
+    (fill_percentage, i): SentReading => ({ device: "d", at: 20 + i, payload: { fill_percentage } }),
+  );
   const [five, zero, high, text] = endsOf(await place(FLEET, ...sent));
   assert.deepEqual(
     [five, zero],
@@ -121,12 +124,18 @@ test("without a profile a number named fill_percentage is the fill, and what is 
 });
 
 test("a sender that is bound to a customer reaches that customer's tanks, and cannot tell the others from none", async () => {
-  const as = (customerId: string, one: Sent): Sent => ({ ...one, customerId });
+  const as = (customerId: string, one: SentReading): SentReading => ({ ...one, customerId });
   const tankOf = (id: string) => ({ tank: id, at: 20, fill: 5 });
   const deviceOf = (id: string, at: number) => ({ device: id, at, fill: 5 });
   const [own, foreign, none] = ["A", "B", "nobody"].map((id) => as("anna", tankOf(id)));
   const devices = [deviceOf("d", 9), deviceOf("d", 10), deviceOf("free", 9), deviceOf("free", 10), deviceOf("unheard-of", 1)];
-  const placement = await place(FLEET, own as Sent, foreign as Sent, none as Sent, ...devices.map((one) => as("anna", one)));
+  const placement = await place(
+    FLEET,
+    own as SentReading,
+    foreign as SentReading,
+    none as SentReading,
+    ...devices.map((one) => as("anna", one)),
+  );
   const unknown = "device_id: there is no device with this id";
   assert.deepEqual(endsOf(placement), [
     ["A", 20, 5],
@@ -142,7 +151,7 @@ test("a sender that is bound to a customer reaches that customer's tanks, and ca
 });
 
 test("readings by tank from a sender that may name any are passed on as they came, and nothing is asked", async () => {
-  const batch = arrivalsOf([
+  const batch = incomingBatch([
     { tank: "A", at: 1, fill: 5 },
     { tank: "nobody", at: 2, fill: 6 },
     { tank: "A", at: 1, fill: 7 },
@@ -165,14 +174,14 @@ test("earlier assignments are asked for only where a reading is from before the 
         return target[name];
       },
     });
-    await placeReadings(lookups, arrivalsOf([{ device: "d", at, fill: 5 }]));
+    await placeReadings(lookups, incomingBatch([{ device: "d", at, fill: 5 }]));
     return names;
   };
   assert.deepEqual(await lookedUp(10), ["devices"]);
   assert.deepEqual(await lookedUp(9), ["devices", "assignments"]);
 });
 
-const anySent: fc.Arbitrary<Sent> = fc
+const anySent: fc.Arbitrary<SentReading> = fc
   .record({
     of: fc.oneof(
       fc.constantFrom("A", "B", "high", "nobody").map((id) => ({ tank: id })),
@@ -188,7 +197,7 @@ const anySent: fc.Arbitrary<Sent> = fc
   .map(({ of, at, measured, customerId }) => {
     // Payloads come from devices.
     const fill = "tank" in of && "payload" in measured ? { fill: 1 } : measured;
-    return { ...of, at, ...fill, ...(customerId === undefined ? {} : { customerId }) } as Sent;
+    return { ...of, at, ...fill, ...(customerId === undefined ? {} : { customerId }) } as SentReading;
   });
 
 test("what becomes of a reading does not depend on what arrives with it", async () => {
@@ -201,7 +210,7 @@ test("what becomes of a reading does not depend on what arrives with it", async 
 });
 
 test("what became of the readings is put in its place among the arrivals", async () => {
-  const sent: Sent[] = [
+  const sent: SentReading[] = [
     { device: "free", at: 10, fill: 5 },
     { device: "d", at: 11, fill: 5 },
     { device: "elsys", at: 1, payload: { distance: "no" } },
@@ -239,7 +248,7 @@ test("whatever the assignments of a device were, its backlog goes to the tanks i
       const since = past.at(-1)?.until ?? EARLIEST;
       const known = { devices: [device("d", now, { since })], assignments: past };
       const instants = Array.from({ length: 32 }, (_, i) => i);
-      const ends = endsOf(await place(known, ...instants.map((at): Sent => ({ device: "d", at, fill: 1 }))));
+      const ends = endsOf(await place(known, ...instants.map((at): SentReading => ({ device: "d", at, fill: 1 }))));
       instants.forEach((at, i) => {
         const tankId = past.find(({ until }) => at < until)?.tankId ?? now;
         assert.deepEqual(ends[i], tankId === null ? "waiting" : [tankId, at, 1]);

@@ -1,61 +1,30 @@
-// Long random histories and deliveries on both engines, each from its own seed. TEST_SEED repeats a history, TEST_DELIVERY=71-while a
-// delivery.
+// Long random runs on both engines, each from a seed of its own. TEST_SEED=482913 repeats the runs of one seed.
 
 import test from "node:test";
-import type { Engine } from "../store/conformance/engine.ts";
-import { deliverAndBeKilled, deliverWhileMoving, deliverWithMovesBefore } from "../store/histories/delivered.ts";
-import { liveThrough } from "../store/histories/history.ts";
-import { seedOf, shapeOf } from "../store/histories/shapes.ts";
-import { postgresEngine } from "../store/postgres-engine.ts";
-import { sqliteEngine } from "../store/sqlite-engine.ts";
+import { deliverUntilKilled, deliverWhileMoving, writeAtOnce } from "../store/conformance/concurrency.ts";
+import { postgresEngine, sqliteEngine } from "../store/engines.ts";
+import { runAgainstModel, runThroughExport } from "../store/random/run.ts";
 
-const PROGRESS_MS = 5000;
-const DELIVERY_SIZE = { rounds: 40, each: 10 };
-const DELIVERIES = 12;
-const DELIVERY_KINDS = ["before", "while", "killed"];
-
+const given = process.env["TEST_SEED"];
 const base = Date.now() % 1_000_000;
-const seeds = (shape: "small" | "medium" | "large", count: number): string[] =>
-  Array.from({ length: count }, (_, i) => seedOf(base, shape, i));
-const givenHistory = process.env["TEST_SEED"];
-const HISTORY_SEEDS =
-  givenHistory === undefined ? [...seeds("small", 13), ...seeds("medium", 5), ...seeds("large", 1)] : [givenHistory];
-const givenDelivery = process.env["TEST_DELIVERY"];
-const DELIVERY_SEEDS =
-  givenDelivery === undefined
-    ? DELIVERY_KINDS.flatMap((kind) => Array.from({ length: DELIVERIES }, (_, i) => `${base + i}-${kind}`))
-    : [givenDelivery];
+const seeds = (count: number): string[] =>
+  given === undefined ? Array.from({ length: count }, (_, i) => `${base + i}`) : [given];
+const RUNS = { few: 20, many: 10, "very many": 3, huge: 1 } as const;
 
-for (const engine of [sqliteEngine, postgresEngine("postgres", "en-US")]) {
-  longHistories(engine);
-  longDeliveries(engine);
-}
-
-function longHistories(engine: Engine): void {
-  const all = HISTORY_SEEDS.reduce((sum, seed) => sum + shapeOf(seed).commands, 0);
-  const started = performance.now();
-  let before = 0;
-  let reported = started;
-  const report = (seed: string, done: number): void => {
-    if (performance.now() - reported < PROGRESS_MS && done < all) return;
-    reported = performance.now();
-    const seconds = Math.round((reported - started) / 1000);
-    process.stderr.write(`${engine.name}, ${seed}: ${done} of ${all} commands in ${seconds} s\n`);
-  };
-  for (const seed of HISTORY_SEEDS) {
-    test(`${engine.name}: the history of seed ${seed}`, async (t) => {
-      await liveThrough(engine, t, seed, (commands) => report(seed, before + commands));
-      before += shapeOf(seed).commands;
-    });
+for (const engine of [sqliteEngine, postgresEngine]) {
+  for (const size of ["few", "many", "very many", "huge"] as const) {
+    for (const seed of seeds(RUNS[size])) {
+      test(`${engine.name}: random writes and reads of ${size} objects, seed ${seed}`, async (t) => {
+        await runAgainstModel(engine, t, seed, size);
+      });
+    }
   }
-}
-
-function longDeliveries(engine: Engine): void {
-  for (const seed of DELIVERY_SEEDS) {
-    test(`${engine.name}: the deliveries of seed ${seed}`, async (t) => {
-      if (seed.endsWith("before")) await deliverWithMovesBefore(engine, t, seed, DELIVERY_SIZE);
-      else if (seed.endsWith("while")) await deliverWhileMoving(engine, t, seed, DELIVERY_SIZE);
-      else await deliverAndBeKilled(engine, t, seed);
+  for (const seed of seeds(12)) {
+    test(`${engine.name}: an export, concurrent writes and a killed process, seed ${seed}`, async (t) => {
+      await runThroughExport(engine, t, seed);
+      await deliverWhileMoving(engine, t, seed, 30);
+      await writeAtOnce(engine, t, seed, 200);
+      await deliverUntilKilled(engine, t, seed);
     });
   }
 }

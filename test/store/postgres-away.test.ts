@@ -5,7 +5,7 @@ import { join } from "node:path";
 import test from "node:test";
 import { UNRESTRICTED } from "../../src/domain/key.ts";
 import type { Store } from "../../src/domain/store.ts";
-import { addKey, replaceKey, revokeKey } from "../support/orders.ts";
+import { createKey, revokeKey, rotateKey } from "../support/commands.ts";
 import type { StopMode } from "../support/postgres/cluster.ts";
 import { isUnavailable, openedOn, succeeds } from "../support/postgres/database.ts";
 import { type OwnPostgres, ownPostgres } from "../support/postgres/server.ts";
@@ -17,8 +17,8 @@ import {
   customersOf,
   everything,
   key,
+  managementQueries,
   NEW_YEAR,
-  overviewOf,
   putCustomers,
   putTanks,
   tank,
@@ -35,7 +35,7 @@ async function filled(store: Store): Promise<void> {
   await putCustomers(store, customer("a"));
   await putTanks(store, tank("one", "a"));
   await putReadings(store, "one", [[1, 50]]);
-  await addKey(store, key("k"), "hash");
+  await createKey(store, key("k"), "hash");
 }
 
 const questions = (store: Store): Record<string, () => Promise<unknown>> => ({
@@ -50,15 +50,15 @@ const questions = (store: Store): Record<string, () => Promise<unknown>> => ({
   ping: () => store.ping(),
   keyList: () => store.keyList(),
   isEmpty: () => store.isEmpty(),
-  ...overviewOf(store),
+  ...managementQueries(store),
 });
 
 const writes = (store: Store, id: string): Record<string, () => Promise<unknown>> => ({
   putCustomers: () => putCustomers(store, customer(id)),
   putTanks: () => putTanks(store, tank(id, "a")),
   acceptReadings: () => putReadings(store, "one", [[2, 50]]),
-  addKey: () => addKey(store, key(id), id),
-  replaceKey: () => replaceKey(store, id, { overlap: 0, newId: `${id} too`, hash: `${id} too` }, NEW_YEAR),
+  createKey: () => createKey(store, key(id), id),
+  rotateKey: () => rotateKey(store, id, { overlap: 0, newId: `${id} too`, hash: `${id} too` }, NEW_YEAR),
   revokeKey: () => revokeKey(store, "k", NEW_YEAR),
   touchCustomers: () => store.updateLastSeen(new Map([["a", 1]])),
 });

@@ -5,9 +5,9 @@ import { suite, test } from "node:test";
 import { Client } from "pg";
 import { UNRESTRICTED } from "../../src/domain/key.ts";
 import type { Store } from "../../src/domain/store.ts";
-import { deliver } from "../support/arrivals.ts";
-import { at, carriedOut, order, tankFields } from "../support/orders.ts";
+import { at, command, executed, tankFields } from "../support/commands.ts";
 import { type Database, isUnavailable, type Opened, openedOn, postgresDatabase } from "../support/postgres/database.ts";
+import { ingest } from "../support/readings.ts";
 import { putReadings } from "../support/records.ts";
 import type { Lifetime } from "../support/service.ts";
 import { until } from "../support/until.ts";
@@ -17,12 +17,12 @@ import {
   customersOf,
   everything,
   fillsOf,
+  pendingCounts,
   putCustomers,
   putTanks,
   readingsOf,
   tank,
   WHOLE_LOG,
-  waitingOf,
 } from "./conformance/objects.ts";
 
 /** A store with two tanks, on a database of its own. */
@@ -68,7 +68,7 @@ suite("a statement that meets others", { concurrency: 4 }, () => {
     const blocker = await other(database);
     await blocker.query("BEGIN");
     await blocker.query("SELECT FROM head WHERE tank = 'one' FOR UPDATE");
-    const delivered = deliver(store, { tank: "one", at: 4, fill: 1 }, { tank: "two", at: 6, fill: 2 });
+    const delivered = ingest(store, { tank: "one", at: 4, fill: 1 }, { tank: "two", at: 6, fill: 2 });
     await until("it waits for the head", async () => (await waiting(database)).length === 1);
     // Held by one who waits, this would be in vain.
     await blocker.query("SELECT FROM head WHERE tank = 'two' FOR UPDATE NOWAIT").catch((error) => {
@@ -82,16 +82,16 @@ suite("a statement that meets others", { concurrency: 4 }, () => {
 
   test("what was sent with its commit, and cannot be appended as a whole, leaves nothing, and is taken in the other way", async (t) => {
     const { store, eventKinds, database } = await opened(t);
-    for (let at = 5; at <= 10; at++) await deliver(store, { tank: "one", at, fill: 50 }, { tank: "two", at, fill: 50 });
+    for (let at = 5; at <= 10; at++) await ingest(store, { tank: "one", at, fill: 50 }, { tank: "two", at, fill: 50 });
     const versions = () => database.query("SELECT tank, data, xmin FROM head ORDER BY tank");
     const before = await versions();
     // In one pass this would be done in part.
     const mixed = [{ tank: "one", at: 11, fill: 51 } as const, { tank: "two", at: 4, fill: 52 } as const];
     await database.query(beatenFirst("22023", 1));
     await database.query("CREATE TRIGGER collide AFTER UPDATE ON head EXECUTE FUNCTION before_writing()");
-    await assert.rejects(deliver(store, ...mixed), /beaten/);
+    await assert.rejects(ingest(store, ...mixed), /beaten/);
     assert.deepEqual(await versions(), before);
-    assert.deepEqual(await deliver(store, ...mixed), ["new", "new"]);
+    assert.deepEqual(await ingest(store, ...mixed), ["new", "new"]);
     assert.deepEqual([(await fillsOf(store, "one")).length, (await fillsOf(store, "two")).length], [7, 7]);
     assert.deepEqual([eventKinds(), (await checked(store)).findings], [[], []]);
   });
@@ -135,13 +135,13 @@ suite("a statement that meets others", { concurrency: 4 }, () => {
       const { totalItems } = await store.auditPage(WHOLE_LOG);
       await database.query(beatenFirst(sqlstate, 4));
       await database.query("CREATE TRIGGER collide BEFORE INSERT ON audit EXECUTE FUNCTION before_writing()");
-      await deliver(store, { device: "d", at: 1, fill: 50 });
+      await ingest(store, { device: "d", at: 1, fill: 50 });
       const once = { key: "k", fingerprint: "this" };
-      await carriedOut(store, order.createTank("new", tankFields("a", "d")), at(1), once);
+      await executed(store, command.createTank("new", tankFields("a", "d")), at(1), once);
       assert.deepEqual(await fillsOf(store, "new"), [[1, 50]]);
       assert.equal((await store.auditPage(WHOLE_LOG)).totalItems, totalItems + 1);
       assert.deepEqual(await database.query("SELECT last_value FROM calls"), [{ last_value: "5" }]);
-      const again = await store.execute(order.createTank("newer", tankFields("a", "d")), at(2), once);
+      const again = await store.execute(command.createTank("newer", tankFields("a", "d")), at(2), once);
       assert.ok("replayed" in again && again.replayed);
       assert.deepEqual([eventKinds(), (await checked(store)).findings], [[], []]);
     });
@@ -150,11 +150,11 @@ suite("a statement that meets others", { concurrency: 4 }, () => {
       const { store, eventKinds, database } = await opened(t);
       await database.query(beatenFirst(sqlstate, 4));
       await database.query("CREATE TRIGGER collide BEFORE INSERT ON pending_reading EXECUTE FUNCTION before_writing()");
-      assert.deepEqual(await deliver(store, { device: "d", at: 1, fill: 50 }, { tank: "one", at: 1, fill: 5 }), [
+      assert.deepEqual(await ingest(store, { device: "d", at: 1, fill: 50 }, { tank: "one", at: 1, fill: 5 }), [
         "waiting",
         "new",
       ]);
-      assert.deepEqual([await waitingOf(store, "d"), await fillsOf(store, "one")], [[1, 0], [[1, 5]]]);
+      assert.deepEqual([await pendingCounts(store, "d"), await fillsOf(store, "one")], [[1, 0], [[1, 5]]]);
       assert.deepEqual(eventKinds(), []);
     });
 
@@ -174,7 +174,7 @@ suite("a statement that meets others", { concurrency: 4 }, () => {
     const lock = (id: string) => rival.query("UPDATE head SET total = total WHERE tank = $1", [id]);
     await rival.query("BEGIN");
     await lock("two");
-    const writing = deliver(store, { tank: "one", at: 1, fill: 50 }, { tank: "two", at: 1, fill: 50 });
+    const writing = ingest(store, { tank: "one", at: 1, fill: 50 }, { tank: "two", at: 1, fill: 50 });
     await until("the write holds one and waits for two", async () => (await waiting(database)).length === 1);
     await lock("one");
     await rival.query("COMMIT");

@@ -3,8 +3,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { HEAD_HARD_MAX } from "../../src/store/series/merge.ts";
-import { deliver } from "../support/arrivals.ts";
 import { openedOn, postgresDatabase } from "../support/postgres/database.ts";
+import { ingest } from "../support/readings.ts";
 import { checked, customer, putCustomers, putTanks, readingsOf, tank } from "./conformance/objects.ts";
 
 const ROUNDS = 180;
@@ -24,7 +24,7 @@ for (const { many, of } of [
       // By device, by tank, and with fills that hundredths do not tell.
       const fill = at > 100 ? at / 3 : at / 2;
       const sent = ids.map((id) => (at % 2 === 0 ? { device: `d${id}`, at, fill } : { tank: id, at, fill }));
-      assert.deepEqual(new Set(await deliver(store, ...sent)), new Set(["new"]));
+      assert.deepEqual(new Set(await ingest(store, ...sent)), new Set(["new"]));
     }
     const heads = await query<{ total: string; in_blocks: string }>("SELECT total, in_blocks FROM head");
     for (const { total, in_blocks } of heads) {

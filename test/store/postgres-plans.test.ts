@@ -5,10 +5,10 @@ import assert from "node:assert/strict";
 import { after, before, suite, test } from "node:test";
 import { UNRESTRICTED } from "../../src/domain/key.ts";
 import { Import } from "../../src/ingest/import.ts";
-import { deliver } from "../support/arrivals.ts";
-import { addKey } from "../support/orders.ts";
+import { createKey } from "../support/commands.ts";
 import { openedOn, postgresDatabase } from "../support/postgres/database.ts";
 import { below, isWork, type Node, planOf, poolOn, type Statement, statementsDuring } from "../support/postgres/statements.ts";
+import { ingest } from "../support/readings.ts";
 import { putReadings } from "../support/records.ts";
 import {
   customer,
@@ -17,7 +17,7 @@ import {
   putCustomers,
   putTanks,
   readingsOf,
-  sightOf,
+  scopeOf,
   tank,
   tanksOf,
   WHOLE,
@@ -40,12 +40,12 @@ const QUESTIONS: Record<string, () => Promise<unknown>> = {
   "customerPage, far": () => customersOf(store, FAR),
   "customerPage of an e-mail, near": () => customersOf(store, { email: EMAIL, ...ITS_PARTS }),
   "customerPage of an e-mail, far": () => customersOf(store, { email: EMAIL, ...FAR }),
-  "customerPage of a customer's key": () => customersOf(store, {}, sightOf("a")),
+  "customerPage of a customer's key": () => customersOf(store, {}, scopeOf("a")),
   tankById: () => store.tankById("one", UNRESTRICTED),
   "tankPage, near": () => tanksOf(store, ITS_PARTS),
   "tankPage, far": () => tanksOf(store, FAR),
-  "tankPage of an owner, near": () => tanksOf(store, {}, sightOf("a")),
-  "tankPage of an owner, far": () => tanksOf(store, FAR, sightOf("a")),
+  "tankPage of an owner, near": () => tanksOf(store, {}, scopeOf("a")),
+  "tankPage of an owner, far": () => tanksOf(store, FAR, scopeOf("a")),
   "telemetryPage, newest": () => readingsOf(store, "one", { size: 10 }),
   "telemetryPage, far": () => readingsOf(store, "one", FAR),
   "telemetryPage in a range": () => readingsOf(store, "one", ITS_PARTS),
@@ -89,7 +89,7 @@ async function acceptAll(): Promise<void> {
     "one",
     Array.from({ length: 5000 }, (_, i) => [i * 100 + 1, 7] as const),
   );
-  await deliver(store, { tank: "one", at: 30_000_000, fill: 5 }, { tank: "two", at: 0, fill: 0 });
+  await ingest(store, { tank: "one", at: 30_000_000, fill: 5 }, { tank: "two", at: 0, fill: 0 });
 }
 
 suite("the statements of the store", () => {
@@ -98,7 +98,7 @@ suite("the statements of the store", () => {
   before(async () => {
     await putCustomers(store, customer("a"));
     await putTanks(store, tank("one", "a"), tank("two", "a"));
-    await addKey(store, key("k"), "hash");
+    await createKey(store, key("k"), "hash");
     // Statistics that were true once: of tables with next to nothing in them.
     await database.query("ANALYZE");
     accepted = await statementsDuring(acceptAll);

@@ -6,7 +6,7 @@ import { after, suite, test } from "node:test";
 import { setTimeout as pause } from "node:timers/promises";
 import { Client } from "pg";
 import { UNRESTRICTED } from "../../src/domain/key.ts";
-import { addKey, revokeKey } from "../support/orders.ts";
+import { createKey, revokeKey } from "../support/commands.ts";
 import { type Opened, openedOn } from "../support/postgres/database.ts";
 import { type OwnPostgres, ownPostgres } from "../support/postgres/server.ts";
 import { putReadings } from "../support/records.ts";
@@ -83,7 +83,7 @@ suite("replicas", () => {
       [undefined, undefined],
     );
 
-    await addKey(store, key("k"), "hash");
+    await createKey(store, key("k"), "hash");
     for (let i = 0; i < 10; i++) assert.equal((await store.keyByHash("hash"))?.revoked_at, null);
     await revokeKey(store, "k", 1);
     for (let i = 0; i < 10; i++) assert.equal((await store.keyByHash("hash"))?.revoked_at, 1);

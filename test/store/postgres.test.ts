@@ -1,7 +1,6 @@
-// PostgreSQL against the suite of all engines. Its database sorts as people do, so that every comparison of bytes has to be
-// the schema's own.
+// PostgreSQL against the suite of all engines.
 
 import { conformance } from "./conformance.ts";
-import { postgresEngine } from "./postgres-engine.ts";
+import { postgresEngine } from "./engines.ts";
 
-conformance(postgresEngine("postgres", "en-US"));
+conformance(postgresEngine);

@@ -8,7 +8,7 @@ import { setTimeout } from "node:timers/promises";
 import { RequestError } from "../../src/domain/errors.ts";
 import { UNRESTRICTED } from "../../src/domain/key.ts";
 import type { Store } from "../../src/domain/store.ts";
-import { addKey, replaceKey, revokeKey } from "../support/orders.ts";
+import { createKey, revokeKey, rotateKey } from "../support/commands.ts";
 import { putReadings } from "../support/records.ts";
 import { databaseFolder } from "../support/stores.ts";
 import { until } from "../support/until.ts";
@@ -17,8 +17,8 @@ import {
   customersOf,
   everything,
   key,
+  managementQueries,
   NEW_YEAR,
-  overviewOf,
   putCustomers,
   putTanks,
   readingsOf,
@@ -60,12 +60,12 @@ test("while the file is away everything asked or written is store_unavailable, a
     ping: () => store.ping(),
     keyList: () => store.keyList(),
     isEmpty: () => store.isEmpty(),
-    ...overviewOf(store),
+    ...managementQueries(store),
     putCustomers: () => putCustomers(store, customer("lost")),
     putTanks: () => putTanks(store, tank("lost", "a")),
     acceptReadings: () => putReadings(store, "one", [[2, 50]]),
-    addKey: () => addKey(store, key("lost"), "lost"),
-    replaceKey: () => replaceKey(store, "k", { overlap: 0, newId: "lost", hash: "lost" }, NEW_YEAR),
+    createKey: () => createKey(store, key("lost"), "lost"),
+    rotateKey: () => rotateKey(store, "k", { overlap: 0, newId: "lost", hash: "lost" }, NEW_YEAR),
     revokeKey: () => revokeKey(store, "k", NEW_YEAR),
     touchCustomers: () => store.updateLastSeen(new Map([["a", 1]])),
   };

@@ -11,6 +11,7 @@ import { UserError } from "../../src/domain/errors.ts";
 import { openStore } from "../../src/store/open.ts";
 import { openReader, openWriter } from "../../src/store/sqlite/connection.ts";
 import { createSchema, refuseForeign } from "../../src/store/sqlite/schema.ts";
+import { startScript } from "../support/script.ts";
 import { databaseFolder } from "../support/stores.ts";
 import { customer, customersOf, everything, putCustomers } from "./conformance/objects.ts";
 
@@ -171,6 +172,17 @@ test("a database URL of an unknown kind is refused without showing its password"
       openStore(url, () => {}),
       (error: Error) => !error.message.includes("hunter2"),
     );
+  }
+});
+
+test("processes that open a new database at the same moment all succeed", async (t) => {
+  const folder = databaseFolder(t);
+  const processes = await Promise.all(Array.from({ length: 4 }, () => startScript(t, "opens.ts")));
+  for (let round = 0; round < 10; round++) {
+    const file = join(folder.path, `new ${round}.db`);
+    for (const { send } of processes) send(file);
+    const printed = await Promise.all(processes.map(({ lines }) => lines(1)));
+    assert.deepEqual(printed.flat(), ["opened", "opened", "opened", "opened"], `round ${round}`);
   }
 });
 

@@ -6,7 +6,7 @@ import test from "node:test";
 import { RequestError } from "../../src/domain/errors.ts";
 import type { IngestResult } from "../../src/domain/reading.ts";
 import { StoreThread } from "../../src/store/sqlite/thread.ts";
-import { arrivalsOf, outcomeNames } from "../support/arrivals.ts";
+import { incomingBatch, outcomeNames } from "../support/readings.ts";
 import { customerRecord, putReadings, tankRecord } from "../support/records.ts";
 import { databaseFolder } from "../support/stores.ts";
 import { until } from "../support/until.ts";
@@ -65,13 +65,13 @@ test("readings that cannot be taken are undone whole, and those taken with them 
   t.after(() => writer.close());
   // The fill of the second is missing, which is noticed when the first is in.
   const broken = {
-    ...arrivalsOf([1, 2].map((at) => ({ tank: at === 1 ? "one" : "two", at: 2, fill: 50 }))),
+    ...incomingBatch([1, 2].map((at) => ({ tank: at === 1 ? "one" : "two", at: 2, fill: 50 }))),
     fill: Float64Array.of(50),
   };
   const ends = await Promise.allSettled([
-    writer.call("ingest", [arrivalsOf([{ tank: "three", at: 2, fill: 51 }])]),
+    writer.call("ingest", [incomingBatch([{ tank: "three", at: 2, fill: 51 }])]),
     writer.call("ingest", [broken]),
-    writer.call("ingest", [arrivalsOf([{ device: "d-three", at: 3, fill: 52 }])]),
+    writer.call("ingest", [incomingBatch([{ device: "d-three", at: 3, fill: 52 }])]),
   ]);
   assert.deepEqual(
     ends.map((end) => (end.status === "fulfilled" ? outcomeNames(end.value as IngestResult) : "failed")),

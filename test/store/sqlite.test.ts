@@ -1,6 +1,6 @@
 // The embedded engine against the suite of all engines.
 
 import { conformance } from "./conformance.ts";
-import { sqliteEngine } from "./sqlite-engine.ts";
+import { sqliteEngine } from "./engines.ts";
 
 conformance(sqliteEngine);

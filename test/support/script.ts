@@ -1,7 +1,6 @@
 // A script of test/store/processes as a child process that exchanges lines.
 
 import { type ChildProcessByStdio, spawn } from "node:child_process";
-import { once } from "node:events";
 import { createInterface } from "node:readline";
 import type { Readable, Writable } from "node:stream";
 import { fileURLToPath } from "node:url";
@@ -9,25 +8,28 @@ import type { Lifetime } from "./service.ts";
 
 export type Script = {
   readonly child: ChildProcessByStdio<Writable, Readable, null>;
-  /** The next line of its output; undefined once it has exited. */
-  readonly next: () => Promise<string | undefined>;
-  readonly tell: (line: string) => void;
-  /** The exit code; null if it was killed. */
-  readonly ended: Promise<number | null>;
+  /** The next `count` lines of its output; fewer if it exits. */
+  readonly lines: (count: number) => Promise<string[]>;
+  readonly send: (line: string) => void;
 };
 
-/** Killed after the test at the latest. */
-export function startScript(life: Lifetime, file: string, ...words: string[]): Script {
+/** Resolves when the script has printed "ready". It is killed after the test at the latest. */
+export async function startScript(life: Lifetime, file: string, ...args: string[]): Promise<Script> {
   const path = fileURLToPath(new URL(`../store/processes/${file}`, import.meta.url));
-  const child = spawn(process.execPath, [path, ...words], { stdio: ["pipe", "pipe", "inherit"] });
+  const child = spawn(process.execPath, [path, ...args], { stdio: ["pipe", "pipe", "inherit"] });
   life.after(() => child.kill("SIGKILL"));
   // Input for a killed process is lost.
   child.stdin.on("error", () => {});
-  const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
-  return {
-    child,
-    next: async () => (await lines.next()).value,
-    tell: (line) => child.stdin.write(`${line}\n`),
-    ended: once(child, "close").then(([code]) => code),
+  const output = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
+  const lines = async (count: number): Promise<string[]> => {
+    const found: string[] = [];
+    while (found.length < count) {
+      const { value, done } = await output.next();
+      if (done === true) break;
+      found.push(value);
+    }
+    return found;
   };
+  if ((await lines(1))[0] !== "ready") throw new Error(`${file} has not started`);
+  return { child, lines, send: (line) => child.stdin.write(`${line}\n`) };
 }

@@ -2,11 +2,11 @@ import assert from "node:assert/strict";
 import test from "node:test";
 import { formatInstant } from "../../../src/domain/instant.ts";
 import { DAY, NEW_YEAR } from "../../store/conformance/objects.ts";
-import { order } from "../../support/orders.ts";
+import { command } from "../../support/commands.ts";
 import { ANNA, assertErrors, device, errorOf, invalidFieldsOf, NOW, objectAfter, planned, STORED } from "./planned.ts";
 
 const REQUIRED = { email: "a@b.example", name: "Anna" };
-const create = (fields: object) => order.createCustomer("cus_new", { ...REQUIRED, ...fields });
+const create = (fields: object) => command.createCustomer("cus_new", { ...REQUIRED, ...fields });
 
 test("a customer needs an e-mail address and a name; the rest is empty", async () => {
   const { resource, customers } = await planned(create({}));
@@ -33,7 +33,7 @@ test("a customer needs an e-mail address and a name; the rest is empty", async (
 
 test("all errors of a customer are reported at once", async () => {
   const fields = { id: "", email: "nobody", phone: 5, verified_at: "yesterday", is_verified: "yes", colour: "red" };
-  assert.deepEqual(await invalidFieldsOf(order.createCustomer("cus_new", fields)), [...Object.keys(fields), "name"].toSorted());
+  assert.deepEqual(await invalidFieldsOf(command.createCustomer("cus_new", fields)), [...Object.keys(fields), "name"].toSorted());
 });
 
 test("fields that the service sets cannot be given", async () => {
@@ -41,7 +41,7 @@ test("fields that the service sets cannot be given", async () => {
   const fields = { object: "customer", created_at, updated_at, last_seen_at: null, tank_count: 3 };
   assert.deepEqual(await invalidFieldsOf(create(fields)), Object.keys(fields).toSorted());
   const changed = { id: "new", ...fields };
-  assert.deepEqual(await invalidFieldsOf(order.changeCustomer("anna", changed)), Object.keys(changed).toSorted());
+  assert.deepEqual(await invalidFieldsOf(command.changeCustomer("anna", changed)), Object.keys(changed).toSorted());
 });
 
 test("is_verified and verified_at must agree, and each alone is enough", async () => {
@@ -61,13 +61,13 @@ test("is_verified and verified_at must agree, and each alone is enough", async (
     { verified_at: null, is_verified: true },
   ]) {
     assert.deepEqual(await invalidFieldsOf(create(fields)), ["is_verified"]);
-    assert.deepEqual(await invalidFieldsOf(order.changeCustomer("anna", fields)), ["is_verified"]);
+    assert.deepEqual(await invalidFieldsOf(command.changeCustomer("anna", fields)), ["is_verified"]);
   }
-  assert.equal((await objectAfter(order.changeCustomer("anna", { is_verified: false })))["verified_at"], null);
+  assert.equal((await objectAfter(command.changeCustomer("anna", { is_verified: false })))["verified_at"], null);
 });
 
 test("a change is a merge: given fields change, null clears, the rest stays", async () => {
-  const { resource, customers } = await planned(order.changeCustomer("anna", { name: "Anna B.", phone: null }));
+  const { resource, customers } = await planned(command.changeCustomer("anna", { name: "Anna B.", phone: null }));
   const { name, phone, email, verified_at, updated_at } = resource.object;
   assert.deepEqual([name, phone, email, verified_at], ["Anna B.", null, "anna@b.example", formatInstant(NEW_YEAR)]);
   assert.equal(updated_at, formatInstant(NOW));
@@ -76,14 +76,14 @@ test("a change is a merge: given fields change, null clears, the rest stays", as
 
 test("updated_at increases even if the clock goes back", async () => {
   for (const now of [NEW_YEAR, NEW_YEAR - DAY]) {
-    const { updated_at } = await objectAfter(order.changeCustomer("anna", { name: "Other" }), STORED, now);
+    const { updated_at } = await objectAfter(command.changeCustomer("anna", { name: "Other" }), STORED, now);
     assert.equal(updated_at, formatInstant(NEW_YEAR + 1));
   }
 });
 
 test("a customer with tanks is deleted only together with them", async () => {
-  await assertErrors("customer_has_tanks", [order.deleteCustomer("anna")]);
-  const { resource, customers, tanks } = await planned(order.deleteCustomer("anna", true));
+  await assertErrors("customer_has_tanks", [command.deleteCustomer("anna")]);
+  const { resource, customers, tanks } = await planned(command.deleteCustomer("anna", true));
   assert.deepEqual([resource.object["deleted"], resource.object["tank_count"]], [true, 0]);
   assert.deepEqual(
     [...customers, ...tanks].map(({ id, after }) => [id, after.deleted]),
@@ -97,7 +97,7 @@ test("a customer with tanks is deleted only together with them", async () => {
 });
 
 test("a customer is restored with the tanks that were deleted with it, or without them", async () => {
-  const { resource, customers, tanks } = await planned(order.restoreCustomer("gone"));
+  const { resource, customers, tanks } = await planned(command.restoreCustomer("gone"));
   assert.deepEqual([resource.object["deleted"], resource.object["tank_count"]], [false, 1]);
   assert.deepEqual(
     [...customers, ...tanks].map(({ id, after }) => [id, after.deleted]),
@@ -106,14 +106,14 @@ test("a customer is restored with the tanks that were deleted with it, or withou
       ["along", false],
     ],
   );
-  const alone = await planned(order.restoreCustomer("gone", false));
+  const alone = await planned(command.restoreCustomer("gone", false));
   assert.deepEqual([alone.tanks.length, alone.resource.object["tank_count"]], [0, 0]);
 });
 
 test("a customer is not restored with a tank whose device is in use", async () => {
   const stored = { ...STORED, devices: [device("device of along", "one")] };
-  const { error, detail } = await errorOf(order.restoreCustomer("gone"), stored);
+  const { error, detail } = await errorOf(command.restoreCustomer("gone"), stored);
   assert.equal(error, "device_in_use");
   assert.match(detail, /device of along.*\bone\b/);
-  await planned(order.restoreCustomer("gone", false), stored);
+  await planned(command.restoreCustomer("gone", false), stored);
 });

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import test from "node:test";
 import { formatInstant } from "../../../src/domain/instant.ts";
 import { DAY, key } from "../../store/conformance/objects.ts";
-import { order } from "../../support/orders.ts";
+import { command } from "../../support/commands.ts";
 import { assertErrors, invalidFieldsOf, NOW, planned } from "./planned.ts";
 
 const create = (fields: object) =>
@@ -39,7 +39,7 @@ test("all errors of a key are reported at once", async () => {
 
 test("a change of a key is a merge", async () => {
   const expires_at = formatInstant(NOW + 5);
-  const { resource, audit } = await planned(order.changeKey("plain", { name: "Other", expires_at }));
+  const { resource, audit } = await planned(command.changeKey("plain", { name: "Other", expires_at }));
   assert.deepEqual([resource.object["name"], resource.object["expires_at"]], ["Other", expires_at]);
   const changes = { name: { from: "Key plain", to: "Other" }, expires_at: { from: null, to: expires_at } };
   assert.deepEqual(audit, [{ object: "key", id: "plain", action: "changed", changes }]);
@@ -47,14 +47,14 @@ test("a change of a key is a merge", async () => {
 
 test("all errors of a change are reported at once; role and customer cannot change", async () => {
   const fields = { customer_id: "anna", expires_at: "soon", name: "", rate: 0, role: "manage" };
-  assert.deepEqual(await invalidFieldsOf(order.changeKey("plain", fields)), Object.keys(fields));
-  assert.deepEqual(await invalidFieldsOf(order.changeKey("plain", { rate: 1e9, name: null })), ["name", "rate"]);
+  assert.deepEqual(await invalidFieldsOf(command.changeKey("plain", fields)), Object.keys(fields));
+  assert.deepEqual(await invalidFieldsOf(command.changeKey("plain", { rate: 1e9, name: null })), ["name", "rate"]);
 });
 
 test("only an active key is rotated, and once", async () => {
-  const rotations = ["revoked", "expired", "rotated", "orphan"].map((id) => order.replaceKey(id, 0, "next", "h"));
+  const rotations = ["revoked", "expired", "rotated", "orphan"].map((id) => command.rotateKey(id, 0, "next", "h"));
   await assertErrors("state_conflict", rotations);
-  const { resource, keys, audit } = await planned(order.replaceKey("plain", DAY, "next", "h"));
+  const { resource, keys, audit } = await planned(command.rotateKey("plain", DAY, "next", "h"));
   assert.equal(resource.object["id"], "next");
   assert.deepEqual(
     keys.map(({ after, hash }) => [after.id, after.expires_at, after.replaced_by, hash]),

@@ -4,10 +4,10 @@ import type { AuditEntry } from "../../../src/domain/audit.ts";
 import { formatInstant } from "../../../src/domain/instant.ts";
 import type { AuditQuery } from "../../../src/domain/management-reads.ts";
 import type { Store } from "../../../src/domain/store.ts";
-import { deliver } from "../../support/arrivals.ts";
-import { at, carriedOut, OPERATOR, order, tankFields } from "../../support/orders.ts";
+import { at, command, executed, OPERATOR, tankFields } from "../../support/commands.ts";
+import { ingest } from "../../support/readings.ts";
 import { putReadings } from "../../support/records.ts";
-import type { Engine } from "./engine.ts";
+import type { Engine } from "../engines.ts";
 import { checked, customer, DAY, key, NEW_YEAR, putCustomers, putTanks, tank, WHOLE_LOG } from "./objects.ts";
 
 const asked = (question: Partial<AuditQuery> = {}): AuditQuery => ({ ...WHOLE_LOG, ...question });
@@ -24,10 +24,10 @@ const inShort = ({ number, object, id, action }: AuditEntry): string => `${numbe
 export function auditConformance(engine: Engine): void {
   test("the log says who did what, when, and what changed from what to what", async (t) => {
     const { store } = await engine.open(t);
-    await carriedOut(store, order.createCustomer("a", { email: "a@b.example", name: "A" }), at(NEW_YEAR));
-    await carriedOut(store, order.changeCustomer("a", { name: "B", phone: "1" }), at(NEW_YEAR + 1, "key_other"));
-    await carriedOut(store, order.deleteCustomer("a"), at(NEW_YEAR + 2));
-    await carriedOut(store, order.restoreCustomer("a"), at(NEW_YEAR + 3));
+    await executed(store, command.createCustomer("a", { email: "a@b.example", name: "A" }), at(NEW_YEAR));
+    await executed(store, command.changeCustomer("a", { name: "B", phone: "1" }), at(NEW_YEAR + 1, "key_other"));
+    await executed(store, command.deleteCustomer("a"), at(NEW_YEAR + 2));
+    await executed(store, command.restoreCustomer("a"), at(NEW_YEAR + 3));
     const entry = { object: "customer", id: "a" } as const;
     assert.deepEqual(await logOf(store), [
       {
@@ -60,23 +60,23 @@ export function auditConformance(engine: Engine): void {
     await store.importCustomers([{ customer: customer("a"), deleted: false }], at(0));
     const before = (await logOf(store)).length;
     const orders = [
-      order.createTank("one", tankFields("a", "d1", { shape: { kind: "upright", height: 2, unit: "m" } })),
-      order.createTank("two", tankFields("a", "d2")),
-      order.changeTank("one", { assigned_device_id: "d2", shape: null }, { swap: true }),
-      order.putDevice("d3", { tank_id: "one", profile: "elsys" }),
-      order.putDevice("d3", { tank_id: "one", profile: "elsys" }),
-      order.deleteTank("two"),
-      order.restoreTank("two", { assigned_device_id: "d4" }),
-      order.deleteCustomer("a", true),
-      order.restoreCustomer("a"),
-      order.forgetDevice("d1"),
-      order.addKey(key("k"), "h"),
-      order.changeKey("k", { name: "New" }),
-      order.replaceKey("k", 0, "k2", "h2"),
-      order.revokeKey("k2"),
-      order.revokeKey("k2"),
+      command.createTank("one", tankFields("a", "d1", { shape: { kind: "upright", height: 2, unit: "m" } })),
+      command.createTank("two", tankFields("a", "d2")),
+      command.changeTank("one", { assigned_device_id: "d2", shape: null }, { swap: true }),
+      command.putDevice("d3", { tank_id: "one", profile: "elsys" }),
+      command.putDevice("d3", { tank_id: "one", profile: "elsys" }),
+      command.deleteTank("two"),
+      command.restoreTank("two", { assigned_device_id: "d4" }),
+      command.deleteCustomer("a", true),
+      command.restoreCustomer("a"),
+      command.removeDevice("d1"),
+      command.createKey(key("k"), "h"),
+      command.changeKey("k", { name: "New" }),
+      command.rotateKey("k", 0, "k2", "h2"),
+      command.revokeKey("k2"),
+      command.revokeKey("k2"),
     ];
-    for (const [i, one] of orders.entries()) await carriedOut(store, one, at(NEW_YEAR + i));
+    for (const [i, one] of orders.entries()) await executed(store, one, at(NEW_YEAR + i));
     const log = (await logOf(store)).slice(before);
     const words = log.map(({ object, id, action, at: when }) => `${when - NEW_YEAR}: ${object} ${id} ${action}`);
     assert.deepEqual(words.toSorted(), [
@@ -133,7 +133,7 @@ export function auditConformance(engine: Engine): void {
     await putTanks(store, tank("one", "a", { name: "Back" }));
     await store.updateLastSeen(new Map([["a", 5]]));
     await putReadings(store, "one", [[1, 50]]);
-    await deliver(store, { device: "d", at: 1, fill: 5 });
+    await ingest(store, { device: "d", at: 1, fill: 5 });
     const log = await logOf(store);
     assert.deepEqual(log.map(inShort), [
       "1 customer a created",
@@ -152,7 +152,7 @@ export function auditConformance(engine: Engine): void {
   test("the log never goes back in time, whatever the clock does", async (t) => {
     const { store } = await engine.open(t);
     for (const [i, now] of [NEW_YEAR, NEW_YEAR - DAY, NEW_YEAR, NEW_YEAR + 5, 0].entries()) {
-      await carriedOut(store, order.createCustomer(`c${i}`, { email: "a@b.example", name: "A" }), at(now));
+      await executed(store, command.createCustomer(`c${i}`, { email: "a@b.example", name: "A" }), at(now));
     }
     assert.deepEqual(
       (await logOf(store)).map((entry) => entry.at),
@@ -169,10 +169,10 @@ export function auditConformance(engine: Engine): void {
       stores.map(async (mine, side) => {
         for (let i = 0; i < rounds; i++) {
           await Promise.all([
-            carriedOut(mine, order.createTank(`${side} ${i}`, tankFields("owner", `d ${side} ${i}`)), at(NEW_YEAR + i)),
-            mine.execute(order.createCustomer("c", { name: "no e-mail" }), at(NEW_YEAR + i)),
+            executed(mine, command.createTank(`${side} ${i}`, tankFields("owner", `d ${side} ${i}`)), at(NEW_YEAR + i)),
+            mine.execute(command.createCustomer("c", { name: "no e-mail" }), at(NEW_YEAR + i)),
             mine.importCustomers([{ customer: customer(`c ${side} ${i}`), deleted: false }], at(NEW_YEAR + i, `side ${side}`)),
-            carriedOut(mine, order.changeCustomer("owner", { name: `${side} ${i}` }), at(NEW_YEAR + i)),
+            executed(mine, command.changeCustomer("owner", { name: `${side} ${i}` }), at(NEW_YEAR + i)),
           ]);
         }
       }),
@@ -198,7 +198,7 @@ export function auditConformance(engine: Engine): void {
     await putCustomers(store, customer("a"));
     await Promise.all(
       Array.from({ length: 40 }, (_, i) =>
-        carriedOut(stores[i % 2] as Store, order.changeCustomer("a", { phone: String(i) }), at(NEW_YEAR + i)),
+        executed(stores[i % 2] as Store, command.changeCustomer("a", { phone: String(i) }), at(NEW_YEAR + i)),
       ),
     );
     const phones = (await logOf(store)).flatMap(({ changes }) => (changes["phone"] === undefined ? [] : [changes["phone"]]));
@@ -209,10 +209,10 @@ export function auditConformance(engine: Engine): void {
   test("no secret, and nothing that a secret leaves, is in it", async (t) => {
     const { store } = await engine.open(t);
     const hash = "5e884898da28047151d0e56f8dc6292773603d0d6aabbd62a11ef721d1542d8";
-    await carriedOut(store, order.addKey(key("k"), `${hash}1`), at(NEW_YEAR));
-    await carriedOut(store, order.replaceKey("k", 0, "k2", `${hash}2`), at(NEW_YEAR));
-    await carriedOut(store, order.changeKey("k2", { name: "New" }), at(NEW_YEAR));
-    await carriedOut(store, order.revokeKey("k2"), at(NEW_YEAR));
+    await executed(store, command.createKey(key("k"), `${hash}1`), at(NEW_YEAR));
+    await executed(store, command.rotateKey("k", 0, "k2", `${hash}2`), at(NEW_YEAR));
+    await executed(store, command.changeKey("k2", { name: "New" }), at(NEW_YEAR));
+    await executed(store, command.revokeKey("k2"), at(NEW_YEAR));
     const all = JSON.stringify(await logOf(store));
     assert.ok(all.includes("rotated") && all.includes("revoked"));
     assert.doesNotMatch(all, /hash|secret|5e884898/);
@@ -223,8 +223,10 @@ export function auditConformance(engine: Engine): void {
     const count = 57;
     for (let i = 0; i < count; i++) {
       const given =
-        i % 3 === 0 ? order.createCustomer(`c${i}`, { email: "a@b.example", name: "A" }) : order.addKey(key(`c${i}`), `h${i}`);
-      await carriedOut(store, given, at(NEW_YEAR + Math.floor(i / 2), `by ${i % 5}`));
+        i % 3 === 0
+          ? command.createCustomer(`c${i}`, { email: "a@b.example", name: "A" })
+          : command.createKey(key(`c${i}`), `h${i}`);
+      await executed(store, given, at(NEW_YEAR + Math.floor(i / 2), `by ${i % 5}`));
     }
     const log = await logOf(store);
     const questions: Partial<AuditQuery>[] = [
@@ -264,7 +266,7 @@ export function auditConformance(engine: Engine): void {
   test("what it tells of, it tells as it is, in whatever letters", async (t) => {
     const { store } = await engine.open(t);
     const name = 'quotes " \' and \\ and 😀 and \u2028 and {"json": null}';
-    await carriedOut(store, order.createCustomer("é 😀", { email: "é@b.example", name }), at(NEW_YEAR, "key é"));
+    await executed(store, command.createCustomer("é 😀", { email: "é@b.example", name }), at(NEW_YEAR, "key é"));
     const [entry] = (await store.auditPage(asked({ by: "key é", object: "customer", id: "é 😀" }))).data;
     assert.deepEqual(entry?.changes["name"], { from: null, to: name });
   });

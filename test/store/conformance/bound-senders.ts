@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import type { Store } from "../../../src/domain/store.ts";
-import { deliver, type Sent } from "../../support/arrivals.ts";
-import { at, carriedOut, order } from "../../support/orders.ts";
-import type { Engine } from "./engine.ts";
-import { customer, fillsOf, putCustomers, putTanks, tank, waitingOf } from "./objects.ts";
+import { at, command, executed } from "../../support/commands.ts";
+import { ingest, type SentReading } from "../../support/readings.ts";
+import type { Engine } from "../engines.ts";
+import { customer, fillsOf, pendingCounts, putCustomers, putTanks, tank } from "./objects.ts";
 
 const UNKNOWN = { rejected: "device_id: there is no device with this id" };
 
@@ -12,10 +12,10 @@ const UNKNOWN = { rejected: "device_id: there is no device with this id" };
 async function withTanks(store: Store): Promise<void> {
   await putCustomers(store, customer("anna"), customer("ben"));
   await putTanks(store, tank("one", "anna", { assigned_device_id: "d1" }), tank("two", "ben", { assigned_device_id: "d2" }));
-  await deliver(store, { device: "d3", at: 1, fill: 1 });
+  await ingest(store, { device: "d3", at: 1, fill: 1 });
 }
 
-const anna = (sent: { tank: string } | { device: string }, instant = 10): Sent => ({
+const anna = (sent: { tank: string } | { device: string }, instant = 10): SentReading => ({
   ...sent,
   at: instant,
   fill: 5,
@@ -26,7 +26,7 @@ export function boundSenderConformance(engine: Engine): void {
   test("a sender that is bound to a customer reaches that customer's tanks, by tank and by device", async (t) => {
     const { store } = await engine.open(t);
     await withTanks(store);
-    assert.deepEqual(await deliver(store, anna({ tank: "one" }), anna({ device: "d1" }), anna({ device: "d1" }, 11)), [
+    assert.deepEqual(await ingest(store, anna({ tank: "one" }), anna({ device: "d1" }), anna({ device: "d1" }, 11)), [
       "new",
       "unchanged",
       "new",
@@ -40,16 +40,16 @@ export function boundSenderConformance(engine: Engine): void {
   test("of everybody else's tanks and devices it learns no more than of those that are not there, and leaves no trace", async (t) => {
     const { store } = await engine.open(t);
     await withTanks(store);
-    assert.deepEqual(await deliver(store, anna({ tank: "two" }), anna({ tank: "nobody" })), ["tank_unknown", "tank_unknown"]);
+    assert.deepEqual(await ingest(store, anna({ tank: "two" }), anna({ tank: "nobody" })), ["tank_unknown", "tank_unknown"]);
     const devices = ["d2", "d3", "nobody's"].map((device) => anna({ device }));
-    assert.deepEqual(await deliver(store, ...devices), [UNKNOWN, UNKNOWN, UNKNOWN]);
-    const payloads = ["d2", "d3", "nobody's"].map((device): Sent => {
+    assert.deepEqual(await ingest(store, ...devices), [UNKNOWN, UNKNOWN, UNKNOWN]);
+    const payloads = ["d2", "d3", "nobody's"].map((device): SentReading => {
       return { device, at: 10, payload: { fill_percentage: "no number" }, customerId: "anna" };
     });
-    assert.deepEqual(await deliver(store, ...payloads), [UNKNOWN, UNKNOWN, UNKNOWN]);
+    assert.deepEqual(await ingest(store, ...payloads), [UNKNOWN, UNKNOWN, UNKNOWN]);
     assert.deepEqual(await fillsOf(store, "two"), []);
     assert.deepEqual(
-      [await waitingOf(store, "d2"), await waitingOf(store, "d3"), await waitingOf(store, "nobody's")],
+      [await pendingCounts(store, "d2"), await pendingCounts(store, "d3"), await pendingCounts(store, "nobody's")],
       [[0, 0], [1, 0], undefined],
     );
   });
@@ -57,7 +57,7 @@ export function boundSenderConformance(engine: Engine): void {
   test("one batch may hold what one sender may send and another may not", async (t) => {
     const { store } = await engine.open(t);
     await withTanks(store);
-    const told = await deliver(store, anna({ device: "d2" }), { device: "d2", at: 10, fill: 7 }, anna({ device: "d1" }));
+    const told = await ingest(store, anna({ device: "d2" }), { device: "d2", at: 10, fill: 7 }, anna({ device: "d1" }));
     assert.deepEqual(told, [UNKNOWN, "new", "new"]);
     assert.deepEqual(await fillsOf(store, "two"), [[10, 7]]);
   });
@@ -65,8 +65,8 @@ export function boundSenderConformance(engine: Engine): void {
   test("what counts is whose tank had the device at the reading's instant", async (t) => {
     const { store } = await engine.open(t);
     await withTanks(store);
-    await carriedOut(store, order.changeTank("one", { assigned_device_id: "d2" }, { swap: true }), at(100));
-    const told = await deliver(
+    await executed(store, command.changeTank("one", { assigned_device_id: "d2" }, { swap: true }), at(100));
+    const told = await ingest(
       store,
       anna({ device: "d1" }, 99),
       anna({ device: "d1" }, 100),
@@ -84,43 +84,43 @@ export function boundSenderConformance(engine: Engine): void {
   test("a tank that changes hands takes its telemetry along", async (t) => {
     const { store } = await engine.open(t);
     await withTanks(store);
-    await carriedOut(store, order.changeTank("two", { owner_id: "anna" }), at(100));
-    assert.deepEqual(await deliver(store, anna({ tank: "two" }), anna({ device: "d2" }, 11)), ["new", "new"]);
-    await carriedOut(store, order.changeTank("one", { owner_id: "ben" }), at(100));
-    assert.deepEqual(await deliver(store, anna({ tank: "one" }), anna({ device: "d1" })), ["tank_unknown", UNKNOWN]);
+    await executed(store, command.changeTank("two", { owner_id: "anna" }), at(100));
+    assert.deepEqual(await ingest(store, anna({ tank: "two" }), anna({ device: "d2" }, 11)), ["new", "new"]);
+    await executed(store, command.changeTank("one", { owner_id: "ben" }), at(100));
+    assert.deepEqual(await ingest(store, anna({ tank: "one" }), anna({ device: "d1" })), ["tank_unknown", UNKNOWN]);
   });
 
   test("a payload of one's own device that cannot be read yet waits", async (t) => {
     const { store } = await engine.open(t);
     await withTanks(store);
-    const sent: Sent = { device: "d1", at: 10, payload: { distance: 500 }, customerId: "anna" };
-    assert.deepEqual(await deliver(store, sent), ["waiting"]);
-    assert.deepEqual(await waitingOf(store, "d1"), [1, 0]);
+    const sent: SentReading = { device: "d1", at: 10, payload: { distance: 500 }, customerId: "anna" };
+    assert.deepEqual(await ingest(store, sent), ["waiting"]);
+    assert.deepEqual(await pendingCounts(store, "d1"), [1, 0]);
   });
 
   test("and goes to no tank of somebody else, where the device was moved meanwhile", async (t) => {
     const { store } = await engine.open(t);
     await withTanks(store);
-    const ahead = [99, 101].map((instant): Sent => {
+    const ahead = [99, 101].map((instant): SentReading => {
       return { device: "d1", at: instant, payload: { percent: instant / 2 }, customerId: "anna" };
     });
-    assert.deepEqual(await deliver(store, ...ahead, { device: "d1", at: 102, payload: { percent: 7 } }), [
+    assert.deepEqual(await ingest(store, ...ahead, { device: "d1", at: 102, payload: { percent: 7 } }), [
       "waiting",
       "waiting",
       "waiting",
     ]);
-    await carriedOut(store, order.changeTank("two", { assigned_device_id: "d1" }, { swap: true }), at(100));
-    await carriedOut(store, order.putDevice("d1", { profile: { value: "percent", measures: "percent" } }), at(100));
+    await executed(store, command.changeTank("two", { assigned_device_id: "d1" }, { swap: true }), at(100));
+    await executed(store, command.putDevice("d1", { profile: { value: "percent", measures: "percent" } }), at(100));
     assert.deepEqual([await fillsOf(store, "one"), await fillsOf(store, "two")], [[[99, 49.5]], [[102, 7]]]);
-    assert.deepEqual(await waitingOf(store, "d1"), [0, 1]);
+    assert.deepEqual(await pendingCounts(store, "d1"), [0, 1]);
   });
 
   test("a deleted tank takes what was measured before from its owner, unseen, and nobody's device no more", async (t) => {
     const { store } = await engine.open(t);
     await withTanks(store);
-    await carriedOut(store, order.deleteTank("one"), at(100));
-    assert.deepEqual(await deliver(store, anna({ device: "d1" }, 99), anna({ device: "d1" }, 100)), ["new", UNKNOWN]);
-    await carriedOut(store, order.restoreTank("one"), at(200));
+    await executed(store, command.deleteTank("one"), at(100));
+    assert.deepEqual(await ingest(store, anna({ device: "d1" }, 99), anna({ device: "d1" }, 100)), ["new", UNKNOWN]);
+    await executed(store, command.restoreTank("one"), at(200));
     assert.deepEqual(await fillsOf(store, "one"), [[99, 5]]);
   });
 }

@@ -2,9 +2,9 @@ import assert from "node:assert/strict";
 import test from "node:test";
 import { setImmediate } from "node:timers/promises";
 import type { Store } from "../../../src/domain/store.ts";
-import { addKey } from "../../support/orders.ts";
+import { createKey } from "../../support/commands.ts";
 import { putReadings } from "../../support/records.ts";
-import type { Engine } from "./engine.ts";
+import type { Engine } from "../engines.ts";
 import { checked, customer, everything, key, NEW_YEAR, putCustomers, putTanks, tank } from "./objects.ts";
 
 const WATCHED_MS = 1500;
@@ -58,7 +58,7 @@ export function checkConformance(engine: Engine): void {
       store,
       ...times(600, (i) => customer(`c${i}`, { email: i % 2 === 0 ? EMAIL : "other@customers.example" })),
     );
-    await addKey(store, key("k", { customer_id: "c1" }), "hash");
+    await createKey(store, key("k", { customer_id: "c1" }), "hash");
     await findsNothing(store, "after returns and moves");
     const { census } = await checked(store);
     assert.deepEqual([census.customers, census.tanks], [700, 5000]);

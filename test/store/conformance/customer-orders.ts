@@ -4,9 +4,9 @@ import { formatInstant } from "../../../src/domain/instant.ts";
 import { UNRESTRICTED } from "../../../src/domain/key.ts";
 import { customerResource } from "../../../src/domain/resource.ts";
 import type { Store } from "../../../src/domain/store.ts";
-import { addKey, at, carriedOut, order, refusalOf } from "../../support/orders.ts";
+import { at, command, createKey, errorOf, executed } from "../../support/commands.ts";
 import { putReadings } from "../../support/records.ts";
-import type { Engine } from "./engine.ts";
+import type { Engine } from "../engines.ts";
 import {
   checked,
   customer,
@@ -35,7 +35,7 @@ export function customerOrderConformance(engine: Engine): void {
   test("a customer that is made is in every list, as it was shown", async (t) => {
     const { store } = await engine.open(t);
     const fields = { email: "anna@b.example", name: "Anna", phone: "1", is_verified: true };
-    const shown = await carriedOut(store, order.createCustomer("cus_new", fields), at(NEW_YEAR));
+    const shown = await executed(store, command.createCustomer("cus_new", fields), at(NEW_YEAR));
     const made = customer("cus_new", { email: "anna@b.example", name: "Anna", phone: "1", verified_at: NEW_YEAR });
     assert.deepEqual(await store.customerById("cus_new", UNRESTRICTED), { ...made, tank_count: 0 });
     const managed = await store.managedCustomer("cus_new");
@@ -46,7 +46,7 @@ export function customerOrderConformance(engine: Engine): void {
       1,
     );
     assert.equal(
-      (await refusalOf(store, order.createCustomer("x", { ...fields, id: "cus_new" }), at(NEW_YEAR))).error,
+      (await errorOf(store, command.createCustomer("x", { ...fields, id: "cus_new" }), at(NEW_YEAR))).error,
       "id_taken",
     );
     assert.equal(await store.managedCustomer("nobody"), undefined);
@@ -56,7 +56,7 @@ export function customerOrderConformance(engine: Engine): void {
     const { store, reopen } = await engine.open(t);
     const other = await reopen();
     await putCustomers(store, customer("a", { last_seen_at: 5 }));
-    const shown = await carriedOut(store, order.changeCustomer("a", { email: "new@b.example", phone: "7" }), at(LATER));
+    const shown = await executed(store, command.changeCustomer("a", { email: "new@b.example", phone: "7" }), at(LATER));
     const found = await other.customerById("a", UNRESTRICTED);
     assert.deepEqual(found, {
       ...customer("a", { email: "new@b.example", phone: "7", updated_at: LATER, last_seen_at: 5 }),
@@ -78,7 +78,7 @@ export function customerOrderConformance(engine: Engine): void {
     await putCustomers(store, customer("a"));
     const [before, entries] = [await store.managedCustomer("a"), await auditTotal(store)];
     for (const fields of [{}, { name: "Customer a" }, { phone: null, is_verified: false }]) {
-      await carriedOut(store, order.changeCustomer("a", fields), at(LATER));
+      await executed(store, command.changeCustomer("a", fields), at(LATER));
     }
     assert.deepEqual([await store.managedCustomer("a"), await auditTotal(store)], [before, entries]);
   });
@@ -88,7 +88,7 @@ export function customerOrderConformance(engine: Engine): void {
     await putCustomers(store, customer("a"));
     let last = NEW_YEAR;
     for (const [i, now] of [NEW_YEAR, NEW_YEAR, NEW_YEAR - DAY, LATER, LATER].entries()) {
-      await carriedOut(store, order.changeCustomer("a", { name: `Name ${i}` }), at(now));
+      await executed(store, command.changeCustomer("a", { name: `Name ${i}` }), at(now));
       const updated_at = (await store.managedCustomer("a"))?.customer.updated_at ?? 0;
       assert.equal(updated_at, Math.max(now, last + 1));
       last = updated_at;
@@ -98,19 +98,21 @@ export function customerOrderConformance(engine: Engine): void {
   test("two operators do not overwrite each other: the second has to look again", async (t) => {
     const { store, reopen } = await engine.open(t);
     const other = await reopen();
-    const { etag: tag } = await carriedOut(store, order.createCustomer("a", { email: "a@b.example", name: "A" }), at(NEW_YEAR));
-    const changes = [store, other].map((mine, i) => mine.execute(order.changeCustomer("a", { name: `by ${i}` }, tag), at(LATER)));
+    const { etag: tag } = await executed(store, command.createCustomer("a", { email: "a@b.example", name: "A" }), at(NEW_YEAR));
+    const changes = [store, other].map((mine, i) =>
+      mine.execute(command.changeCustomer("a", { name: `by ${i}` }, tag), at(LATER)),
+    );
     const words = (await Promise.all(changes)).map((one) => ("error" in one ? one.error : "done"));
     assert.deepEqual(words.toSorted(), ["done", "precondition_failed"]);
     const name = (await store.managedCustomer("a"))?.customer.name;
     assert.equal(name, `by ${words.indexOf("done")}`);
     const managed = await store.managedCustomer("a");
     assert.ok(managed);
-    await carriedOut(other, order.changeCustomer("a", { name: "again" }, customerResource(managed).etag), at(LATER));
-    for (const given of [order.deleteCustomer("a", false, tag), order.restoreCustomer("a", true, tag)]) {
-      assert.equal((await refusalOf(store, given, at(LATER))).error, "precondition_failed");
+    await executed(other, command.changeCustomer("a", { name: "again" }, customerResource(managed).etag), at(LATER));
+    for (const given of [command.deleteCustomer("a", false, tag), command.restoreCustomer("a", true, tag)]) {
+      assert.equal((await errorOf(store, given, at(LATER))).error, "precondition_failed");
     }
-    await carriedOut(store, order.deleteCustomer("a", false, "*"), at(LATER));
+    await executed(store, command.deleteCustomer("a", false, "*"), at(LATER));
   });
 
   test("what is refused has changed nothing", async (t) => {
@@ -120,17 +122,17 @@ export function customerOrderConformance(engine: Engine): void {
     await putTanks(store, tank("one", "a"));
     const entries = await auditTotal(store);
     const refusals = [
-      [order.createCustomer("x", { email: "nobody", phone: 5 }), "body_invalid"],
-      [order.createCustomer("x", { id: "gone", email: "a@b.example", name: "A" }), "id_taken"],
-      [order.changeCustomer("nobody", {}), "customer_unknown"],
-      [order.changeCustomer("gone", {}), "state_conflict"],
-      [order.changeCustomer("a", { tank_count: 7 }), "body_invalid"],
-      [order.deleteCustomer("nobody"), "customer_unknown"],
-      [order.deleteCustomer("a"), "customer_has_tanks"],
-      [order.restoreCustomer("nobody"), "customer_unknown"],
+      [command.createCustomer("x", { email: "nobody", phone: 5 }), "body_invalid"],
+      [command.createCustomer("x", { id: "gone", email: "a@b.example", name: "A" }), "id_taken"],
+      [command.changeCustomer("nobody", {}), "customer_unknown"],
+      [command.changeCustomer("gone", {}), "state_conflict"],
+      [command.changeCustomer("a", { tank_count: 7 }), "body_invalid"],
+      [command.deleteCustomer("nobody"), "customer_unknown"],
+      [command.deleteCustomer("a"), "customer_has_tanks"],
+      [command.restoreCustomer("nobody"), "customer_unknown"],
     ] as const;
-    for (const [given, code] of refusals) assert.equal((await refusalOf(store, given, at(LATER))).error, code);
-    const { errors } = await refusalOf(store, order.createCustomer("x", { email: "nobody", phone: 5 }), at(LATER));
+    for (const [given, code] of refusals) assert.equal((await errorOf(store, given, at(LATER))).error, code);
+    const { errors } = await errorOf(store, command.createCustomer("x", { email: "nobody", phone: 5 }), at(LATER));
     assert.deepEqual(errors?.map(({ field }) => field).toSorted(), ["email", "name", "phone"]);
     assert.equal(await auditTotal(store), entries);
     assert.deepEqual(await store.customerById("a", UNRESTRICTED), { ...customer("a"), tank_count: 1 });
@@ -140,17 +142,17 @@ export function customerOrderConformance(engine: Engine): void {
   test("deleted, a customer is known and in no list; restored, it is as it was", async (t) => {
     const { store } = await engine.open(t);
     await putCustomers(store, customer("a"), customer("b"));
-    await addKey(store, key("k", { customer_id: "a" }), "hash");
+    await createKey(store, key("k", { customer_id: "a" }), "hash");
     const before = await store.managedCustomer("a");
-    const shown = await carriedOut(store, order.deleteCustomer("a"), at(LATER));
+    const shown = await executed(store, command.deleteCustomer("a"), at(LATER));
     assert.deepEqual([shown.object["deleted"], shown.object["updated_at"]], [true, formatInstant(NEW_YEAR)]);
     assert.equal(await store.customerById("a", UNRESTRICTED), "deleted");
     assert.equal((await store.managedCustomer("a"))?.deleted, true);
     assert.equal((await store.keyByHash("hash"))?.customer_deleted, true);
     const entries = await auditTotal(store);
-    await carriedOut(store, order.deleteCustomer("a"), at(LATER));
+    await executed(store, command.deleteCustomer("a"), at(LATER));
     assert.equal(await auditTotal(store), entries, "deleting again does nothing");
-    await carriedOut(store, order.restoreCustomer("a"), at(LATER + 1));
+    await executed(store, command.restoreCustomer("a"), at(LATER + 1));
     assert.deepEqual(await store.managedCustomer("a"), before);
     assert.equal((await store.keyByHash("hash"))?.customer_deleted, false);
     assert.deepEqual((await checked(store)).findings, []);
@@ -162,11 +164,11 @@ export function customerOrderConformance(engine: Engine): void {
     const ids = ["one", "two", "before", "imported"];
     await putTanks(store, ...ids.map((id) => tank(id, "a")), tank("other", "b"));
     for (const id of ids) await putReadings(store, id, [[1, 50]]);
-    await carriedOut(store, order.deleteTank("before"), at(NEW_YEAR + 1));
+    await executed(store, command.deleteTank("before"), at(NEW_YEAR + 1));
     await store.importTanks([{ remove: "imported" }], at(NEW_YEAR + 2));
     assert.deepEqual(await tankCounts(store, "a", "b"), [2, 1]);
-    assert.equal((await refusalOf(store, order.deleteCustomer("a"), at(LATER))).error, "customer_has_tanks");
-    const gone = await carriedOut(store, order.deleteCustomer("a", true), at(LATER));
+    assert.equal((await errorOf(store, command.deleteCustomer("a"), at(LATER))).error, "customer_has_tanks");
+    const gone = await executed(store, command.deleteCustomer("a", true), at(LATER));
     assert.equal(gone.object["tank_count"], 0);
     assert.deepEqual(await stateOf(store, ids), ["deleted", "deleted", "deleted", "deleted"]);
     assert.deepEqual(
@@ -175,7 +177,7 @@ export function customerOrderConformance(engine: Engine): void {
     );
     assert.deepEqual((await checked(store)).findings, []);
 
-    const back = await carriedOut(store, order.restoreCustomer("a"), at(LATER + DAY));
+    const back = await executed(store, command.restoreCustomer("a"), at(LATER + DAY));
     assert.equal(back.object["tank_count"], 2);
     assert.deepEqual(await stateOf(store, ids), ["live", "live", "deleted", "deleted"]);
     assert.deepEqual(await tankCounts(store, "a", "b"), [2, 1]);
@@ -190,14 +192,14 @@ export function customerOrderConformance(engine: Engine): void {
     const { store } = await engine.open(t);
     await putCustomers(store, customer("a"));
     await putTanks(store, tank("one", "a"), tank("two", "a"));
-    await carriedOut(store, order.deleteCustomer("a", true), at(NEW_YEAR + 1));
-    assert.equal((await refusalOf(store, order.restoreTank("one"), at(LATER))).error, "state_conflict");
-    const shown = await carriedOut(store, order.restoreCustomer("a", false), at(LATER));
+    await executed(store, command.deleteCustomer("a", true), at(NEW_YEAR + 1));
+    assert.equal((await errorOf(store, command.restoreTank("one"), at(LATER))).error, "state_conflict");
+    const shown = await executed(store, command.restoreCustomer("a", false), at(LATER));
     assert.equal(shown.object["tank_count"], 0);
     assert.deepEqual([await tankCounts(store, "a"), await stateOf(store, ["one", "two"])], [[0], ["deleted", "deleted"]]);
-    await carriedOut(store, order.restoreTank("one"), at(LATER + 1));
-    await carriedOut(store, order.deleteCustomer("a", true), at(LATER + 2));
-    await carriedOut(store, order.restoreCustomer("a"), at(LATER + 3));
+    await executed(store, command.restoreTank("one"), at(LATER + 1));
+    await executed(store, command.deleteCustomer("a", true), at(LATER + 2));
+    await executed(store, command.restoreCustomer("a"), at(LATER + 3));
     assert.deepEqual([await tankCounts(store, "a"), await stateOf(store, ["one", "two"])], [[1], ["live", "deleted"]]);
   });
 
@@ -205,14 +207,14 @@ export function customerOrderConformance(engine: Engine): void {
     const { store } = await engine.open(t);
     await putCustomers(store, customer("a"), customer("b"));
     await putTanks(store, tank("one", "a", { assigned_device_id: "d1" }), tank("two", "a", { assigned_device_id: "d2" }));
-    await carriedOut(store, order.deleteCustomer("a", true), at(NEW_YEAR + 1));
+    await executed(store, command.deleteCustomer("a", true), at(NEW_YEAR + 1));
     await putTanks(store, tank("other", "b", { assigned_device_id: "d1" }));
-    const { error: refused, detail } = await refusalOf(store, order.restoreCustomer("a"), at(LATER));
+    const { error: refused, detail } = await errorOf(store, command.restoreCustomer("a"), at(LATER));
     assert.equal(refused, "device_in_use");
     assert.match(detail, /d1.*other/);
     assert.deepEqual(await tankCounts(store, "a"), ["deleted"]);
-    await carriedOut(store, order.changeTank("other", { assigned_device_id: "d3" }), at(LATER));
-    await carriedOut(store, order.restoreCustomer("a"), at(LATER));
+    await executed(store, command.changeTank("other", { assigned_device_id: "d3" }), at(LATER));
+    await executed(store, command.restoreCustomer("a"), at(LATER));
     assert.deepEqual(await tankCounts(store, "a", "b"), [2, 1]);
     assert.deepEqual((await checked(store)).findings, []);
   });
@@ -222,9 +224,9 @@ export function customerOrderConformance(engine: Engine): void {
     await putCustomers(store, customer("a"));
     const impossible = ["a\u0000b", "\ud800", "x".repeat(600)];
     for (const text of impossible) {
-      const { error: refused, errors } = await refusalOf(
+      const { error: refused, errors } = await errorOf(
         store,
-        order.createCustomer("x", { id: text, email: "a@b.example", name: text }),
+        command.createCustomer("x", { id: text, email: "a@b.example", name: text }),
         at(LATER),
       );
       assert.deepEqual([refused, errors?.map(({ field }) => field)], ["body_invalid", ["id", "name"]]);

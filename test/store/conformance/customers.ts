@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import { NO_ACCESS, UNRESTRICTED } from "../../../src/domain/key.ts";
-import type { Engine } from "./engine.ts";
-import { customer, customersOf, DAY, NEW_YEAR, putCustomers, sightOf } from "./objects.ts";
+import type { Engine } from "../engines.ts";
+import { customer, customersOf, DAY, NEW_YEAR, putCustomers, scopeOf } from "./objects.ts";
 
 export function customerConformance(engine: Engine): void {
   test("a customer is answered whole, by id and in the list", async (t) => {
@@ -58,10 +58,10 @@ export function customerConformance(engine: Engine): void {
     await putCustomers(store, a, b);
     assert.deepEqual(await store.importCustomers([{ remove: "a" }, { remove: "a" }]), ["changed", "unchanged"]);
     assert.equal(await store.customerById("a", UNRESTRICTED), "deleted");
-    assert.equal(await store.customerById("a", sightOf("a")), "deleted");
+    assert.equal(await store.customerById("a", scopeOf("a")), "deleted");
     assert.deepEqual(await customersOf(store), { data: [{ ...b, tank_count: 0 }], totalItems: 1 });
     assert.deepEqual(await customersOf(store, { email: a.email }), { data: [{ ...b, tank_count: 0 }], totalItems: 1 });
-    assert.deepEqual(await customersOf(store, {}, sightOf("a")), { data: [], totalItems: 0 });
+    assert.deepEqual(await customersOf(store, {}, scopeOf("a")), { data: [], totalItems: 0 });
     assert.deepEqual(await putCustomers(store, a), ["changed"]);
     assert.deepEqual(await store.customerById("a", UNRESTRICTED), { ...a, tank_count: 0 });
     assert.equal((await customersOf(store)).totalItems, 2);
@@ -88,17 +88,17 @@ export function customerConformance(engine: Engine): void {
     const { store } = await engine.open(t);
     const [a, b] = [customer("a"), customer("b")];
     await putCustomers(store, a, b);
-    assert.deepEqual(await store.customerById("a", sightOf("a")), { ...a, tank_count: 0 });
-    assert.equal(await store.customerById("b", sightOf("a")), undefined);
+    assert.deepEqual(await store.customerById("a", scopeOf("a")), { ...a, tank_count: 0 });
+    assert.equal(await store.customerById("b", scopeOf("a")), undefined);
     assert.equal(await store.customerById("a", NO_ACCESS), undefined);
     const own = { data: [{ ...a, tank_count: 0 }], totalItems: 1 };
     const none = { data: [], totalItems: 0 };
-    assert.deepEqual(await customersOf(store, {}, sightOf("a")), own);
-    assert.deepEqual(await customersOf(store, { email: a.email }, sightOf("a")), own);
-    assert.deepEqual(await customersOf(store, { from: NEW_YEAR, to: NEW_YEAR }, sightOf("a")), own);
-    assert.deepEqual(await customersOf(store, { from: NEW_YEAR + 1 }, sightOf("a")), none);
-    assert.deepEqual(await customersOf(store, { email: "other@customers.example" }, sightOf("a")), none);
-    assert.deepEqual(await customersOf(store, { page: 2 }, sightOf("a")), { data: [], totalItems: 1 });
+    assert.deepEqual(await customersOf(store, {}, scopeOf("a")), own);
+    assert.deepEqual(await customersOf(store, { email: a.email }, scopeOf("a")), own);
+    assert.deepEqual(await customersOf(store, { from: NEW_YEAR, to: NEW_YEAR }, scopeOf("a")), own);
+    assert.deepEqual(await customersOf(store, { from: NEW_YEAR + 1 }, scopeOf("a")), none);
+    assert.deepEqual(await customersOf(store, { email: "other@customers.example" }, scopeOf("a")), none);
+    assert.deepEqual(await customersOf(store, { page: 2 }, scopeOf("a")), { data: [], totalItems: 1 });
     assert.deepEqual(await customersOf(store, {}, NO_ACCESS), none);
   });
 

@@ -4,10 +4,10 @@ import { FLEET_STATES, type FleetEntry, type FleetQuery, marginOf } from "../../
 import type { Store } from "../../../src/domain/store.ts";
 import { NO_LOCATION } from "../../../src/domain/tank.ts";
 import { type Random, seeded } from "../../../src/simulate/random.ts";
-import { deliver, deliverFills } from "../../support/arrivals.ts";
-import { at, carriedOut, order, tankFields } from "../../support/orders.ts";
+import { at, command, executed, tankFields } from "../../support/commands.ts";
+import { ingest, ingestFills } from "../../support/readings.ts";
 import { putReadings } from "../../support/records.ts";
-import type { Engine } from "./engine.ts";
+import type { Engine } from "../engines.ts";
 import { checked, customer, DAY, NEW_YEAR, putCustomers, putTanks, tank, WHOLE_FLEET } from "./objects.ts";
 
 const asked = (question: Partial<FleetQuery> = {}): FleetQuery => ({ ...WHOLE_FLEET, ...question });
@@ -83,7 +83,7 @@ export function fleetConformance(engine: Engine): void {
     const ids = Array.from({ length: 1800 }, (_, i) => `t${i}`);
     await withTanks(store, ...ids);
     const fills = ids.flatMap((id, i) => (i % 9 === 0 ? [] : [{ tank: id, at: i, fill: ((i * 7919) % 1000) / 10 }]));
-    await deliver(store, ...fills);
+    await ingest(store, ...fills);
     const entries = ids.map((id): FleetEntry => {
       const own = fills.find(({ tank: of }) => of === id);
       return { tank: tank(id, "a"), latest: own === undefined ? null : { created_at: own.at, fill_percentage: own.fill } };
@@ -136,7 +136,7 @@ export function fleetConformance(engine: Engine): void {
     await read(store, "one", [200, 30]);
     await read(store, "one", ...Array.from({ length: 500 }, (_, i) => [300 + i, 70 + (i % 10)] as const));
     assert.deepEqual((await latest())[1], ["one", 799, 79], "many at once");
-    await deliverFills(store, "device of two", [[900, 90]]);
+    await ingestFills(store, "device of two", [[900, 90]]);
     assert.deepEqual(await latest(), [
       ["one", 799, 79],
       ["two", 900, 90],
@@ -154,20 +154,20 @@ export function fleetConformance(engine: Engine): void {
       assert.deepEqual(await idsOf(store), ids);
       assert.deepEqual((await checked(store)).findings, []);
     };
-    const carry = (given: Parameters<typeof carriedOut>[1]) => carriedOut(store, given, at(NEW_YEAR));
-    await step(carry(order.changeTank("one", { min_fill_alert_percentage: 60 })), "one", "two");
+    const carry = (given: Parameters<typeof executed>[1]) => executed(store, given, at(NEW_YEAR));
+    await step(carry(command.changeTank("one", { min_fill_alert_percentage: 60 })), "one", "two");
     await step(putTanks(store, tank("one", "a", { min_fill_alert_percentage: 10 })), "two", "one");
-    await step(carry(order.deleteTank("two")), "one");
+    await step(carry(command.deleteTank("two")), "one");
     await step(read(store, "two", [200, 5]), "one");
-    await step(carry(order.restoreTank("two")), "two", "one");
+    await step(carry(command.restoreTank("two")), "two", "one");
     await step(store.importTanks([{ remove: "one" }]), "two");
     await step(putTanks(store, tank("one", "a", { min_fill_alert_percentage: 90 })), "one", "two");
-    await step(carry(order.deleteCustomer("a", true)));
-    await step(carry(order.restoreCustomer("a")), "one", "two");
-    await step(carry(order.changeTank("two", { owner_id: "b", location: { city: "Ulm" } })), "one", "two");
+    await step(carry(command.deleteCustomer("a", true)));
+    await step(carry(command.restoreCustomer("a")), "one", "two");
+    await step(carry(command.changeTank("two", { owner_id: "b", location: { city: "Ulm" } })), "one", "two");
     assert.deepEqual([await idsOf(store, { owner_id: "a" }), await idsOf(store, { owner_id: "b" })], [["one"], ["two"]]);
     assert.deepEqual(await idsOf(store, { city: "Ulm" }), ["two"]);
-    await step(carry(order.createTank("three", tankFields("b", "new"))), "one", "two", "three");
+    await step(carry(command.createTank("three", tankFields("b", "new"))), "one", "two", "three");
     assert.deepEqual((await store.fleetPage(asked({ owner_id: "b", city: "Ulm" }))).data[0]?.tank.location.city, "Ulm");
   });
 

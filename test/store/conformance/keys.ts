@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { addKey, at, order, refusalOf, replaceKey, revokeKey } from "../../support/orders.ts";
-import type { Engine } from "./engine.ts";
+import { at, command, createKey, errorOf, revokeKey, rotateKey } from "../../support/commands.ts";
+import type { Engine } from "../engines.ts";
 import { customer, DAY, key, NEW_YEAR, putCustomers } from "./objects.ts";
 
 const known = <T extends object>(one: T) => ({ ...one, customer_deleted: false });
@@ -14,7 +14,7 @@ export function keyConformance(engine: Engine): void {
     const full = key("full", { customer_id: "a", rate: 2.5, role: "ingest", expires_at: NEW_YEAR + 1 });
     const sender = key("sender", { device_id: "device", role: "ingest" });
     for (const one of [bare, full, sender]) {
-      await addKey(store, one, `hash of ${one.id}`);
+      await createKey(store, one, `hash of ${one.id}`);
       assert.deepEqual(await store.keyByHash(`hash of ${one.id}`), known(one));
     }
     for (const hash of ["", "bare", "HASH OF BARE", "hash of bare ", "hash of"]) {
@@ -25,7 +25,7 @@ export function keyConformance(engine: Engine): void {
   test("a key works in every store on the database from the moment it is made, and ends in all at once", async (t) => {
     const { store, reopen } = await engine.open(t);
     const other = await reopen();
-    await addKey(store, key("k"), "hash");
+    await createKey(store, key("k"), "hash");
     assert.deepEqual(await other.keyByHash("hash"), known(key("k")));
     await revokeKey(other, "k", NEW_YEAR + 5);
     assert.equal((await store.keyByHash("hash"))?.revoked_at, NEW_YEAR + 5);
@@ -34,7 +34,7 @@ export function keyConformance(engine: Engine): void {
   test("the list of keys is newest first, then by id", async (t) => {
     const { store } = await engine.open(t);
     const keys = [key("b"), key("old", { created_at: 0 }), key("new", { created_at: NEW_YEAR + 1 }), key("a")];
-    for (const one of keys) await addKey(store, one, `hash of ${one.id}`);
+    for (const one of keys) await createKey(store, one, `hash of ${one.id}`);
     assert.deepEqual(
       (await store.keyList()).map(({ id }) => id),
       ["new", "b", "a", "old"],
@@ -45,8 +45,8 @@ export function keyConformance(engine: Engine): void {
   test("replacing a key adds a successor like it and ends the old one, in one step", async (t) => {
     const { store } = await engine.open(t);
     const old = key("old", { name: "the gateway's", role: "ingest", device_id: "d", rate: 5, expires_at: NEW_YEAR + 10 * DAY });
-    await addKey(store, old, "old hash");
-    const shown = await replaceKey(store, "old", { overlap: DAY, newId: "next", hash: "next hash" }, NEW_YEAR + 2 * DAY);
+    await createKey(store, old, "old hash");
+    const shown = await rotateKey(store, "old", { overlap: DAY, newId: "next", hash: "next hash" }, NEW_YEAR + 2 * DAY);
     assert.equal(shown.object["id"], "next");
     const next = { ...old, id: "next", created_at: NEW_YEAR + 2 * DAY, expires_at: NEW_YEAR + 12 * DAY };
     assert.deepEqual(await store.keyByHash("next hash"), known(next), "it lives as long as the old one did");
@@ -57,10 +57,10 @@ export function keyConformance(engine: Engine): void {
 
   test("an overlap never makes the old key live longer", async (t) => {
     const { store } = await engine.open(t);
-    await addKey(store, key("short", { expires_at: NEW_YEAR + 5 }), "short hash");
-    await addKey(store, key("endless"), "endless hash");
+    await createKey(store, key("short", { expires_at: NEW_YEAR + 5 }), "short hash");
+    await createKey(store, key("endless"), "endless hash");
     for (const id of ["short", "endless"]) {
-      await replaceKey(store, id, { overlap: DAY, newId: `after ${id}`, hash: `after ${id}` }, NEW_YEAR + 1);
+      await rotateKey(store, id, { overlap: DAY, newId: `after ${id}`, hash: `after ${id}` }, NEW_YEAR + 1);
     }
     assert.equal((await store.keyByHash("short hash"))?.expires_at, NEW_YEAR + 5);
     assert.equal((await store.keyByHash("endless hash"))?.expires_at, NEW_YEAR + 1 + DAY);
@@ -69,13 +69,13 @@ export function keyConformance(engine: Engine): void {
 
   test("a successor that has an id or a secret of another key is none, and the old key stays as it was", async (t) => {
     const { store } = await engine.open(t);
-    await addKey(store, key("old"), "old hash");
-    await addKey(store, key("other"), "other hash");
+    await createKey(store, key("old"), "old hash");
+    await createKey(store, key("other"), "other hash");
     for (const successor of [
       { overlap: 0, newId: "other", hash: "next hash" },
       { overlap: 0, newId: "next", hash: "other hash" },
     ]) {
-      await assert.rejects(replaceKey(store, "old", successor, NEW_YEAR + 1));
+      await assert.rejects(rotateKey(store, "old", successor, NEW_YEAR + 1));
     }
     assert.deepEqual(await store.keyByHash("old hash"), known(key("old")));
     assert.equal((await store.keyList()).length, 2);
@@ -84,11 +84,11 @@ export function keyConformance(engine: Engine): void {
   test("a key that was replaced or revoked, has ended, or never was, is not replaced", async (t) => {
     const { store } = await engine.open(t);
     await putCustomers(store, customer("a"));
-    for (const id of ["replaced", "revoked"]) await addKey(store, key(id), `${id} hash`);
-    await addKey(store, key("ended", { expires_at: NEW_YEAR + 1 }), "ended hash");
-    await addKey(store, key("without a customer", { customer_id: "a" }), "without a customer hash");
+    for (const id of ["replaced", "revoked"]) await createKey(store, key(id), `${id} hash`);
+    await createKey(store, key("ended", { expires_at: NEW_YEAR + 1 }), "ended hash");
+    await createKey(store, key("without a customer", { customer_id: "a" }), "without a customer hash");
     await store.importCustomers([{ remove: "a" }]);
-    await replaceKey(store, "replaced", { overlap: 10, newId: "next", hash: "next hash" }, NEW_YEAR);
+    await rotateKey(store, "replaced", { overlap: 10, newId: "next", hash: "next hash" }, NEW_YEAR);
     await revokeKey(store, "revoked", NEW_YEAR);
     const refusals = {
       replaced: "state_conflict",
@@ -98,8 +98,8 @@ export function keyConformance(engine: Engine): void {
       nobody: "key_unknown",
     };
     for (const [id, code] of Object.entries(refusals)) {
-      const order = { type: "rotate_key", id, overlap: 0, newId: `after ${id}`, hash: `after ${id}` } as const;
-      assert.equal((await refusalOf(store, order, at(NEW_YEAR + 1))).error, code, id);
+      const given = command.rotateKey(id, 0, `after ${id}`, `after ${id}`);
+      assert.equal((await errorOf(store, given, at(NEW_YEAR + 1))).error, code, id);
       assert.equal(await store.keyByHash(`after ${id}`), undefined, id);
     }
     assert.equal((await store.keyByHash("replaced hash"))?.expires_at, NEW_YEAR + 10);
@@ -107,11 +107,11 @@ export function keyConformance(engine: Engine): void {
 
   test("a key is revoked once; revoking it again keeps the first instant", async (t) => {
     const { store } = await engine.open(t);
-    await addKey(store, key("k"), "hash");
-    await addKey(store, key("other"), "other hash");
+    await createKey(store, key("k"), "hash");
+    await createKey(store, key("other"), "other hash");
     await revokeKey(store, "k", NEW_YEAR + 5);
     await revokeKey(store, "k", NEW_YEAR + 9);
-    assert.equal((await refusalOf(store, { type: "revoke_key", id: "nobody" }, at(NEW_YEAR))).error, "key_unknown");
+    assert.equal((await errorOf(store, { type: "revoke_key", id: "nobody" }, at(NEW_YEAR))).error, "key_unknown");
     assert.equal((await store.keyByHash("hash"))?.revoked_at, NEW_YEAR + 5);
     assert.equal((await store.keyByHash("other hash"))?.revoked_at, null);
   });
@@ -119,9 +119,9 @@ export function keyConformance(engine: Engine): void {
   test("a key tells whether its customer is deleted, and again when it is restored", async (t) => {
     const { store } = await engine.open(t);
     await putCustomers(store, customer("a"), customer("b"));
-    await addKey(store, key("a's", { customer_id: "a" }), "a");
-    await addKey(store, key("b's", { customer_id: "b" }), "b");
-    await addKey(store, key("operator's"), "all");
+    await createKey(store, key("a's", { customer_id: "a" }), "a");
+    await createKey(store, key("b's", { customer_id: "b" }), "b");
+    await createKey(store, key("operator's"), "all");
     const deleted = async () =>
       Promise.all(["a", "b", "all"].map(async (hash) => (await store.keyByHash(hash))?.customer_deleted));
     assert.deepEqual(await deleted(), [false, false, false]);
@@ -137,9 +137,9 @@ export function keyConformance(engine: Engine): void {
 
   test("two keys never share a secret or an id", async (t) => {
     const { store } = await engine.open(t);
-    await addKey(store, key("k"), "hash");
-    await assert.rejects(addKey(store, key("k2"), "hash"));
-    await assert.rejects(addKey(store, key("k"), "hash 2"));
+    await createKey(store, key("k"), "hash");
+    await assert.rejects(createKey(store, key("k2"), "hash"));
+    await assert.rejects(createKey(store, key("k"), "hash 2"));
     assert.deepEqual(await store.keyList(), [known(key("k"))]);
   });
 
@@ -147,7 +147,8 @@ export function keyConformance(engine: Engine): void {
     const { store } = await engine.open(t);
     await store.importCustomers([{ customer: customer("gone"), deleted: true }]);
     for (const customer_id of ["nobody", "gone"]) {
-      const { error: refused, errors } = await refusalOf(store, order.addKey(key("k", { customer_id }), "hash"), at(NEW_YEAR));
+      const given = command.createKey(key("k", { customer_id }), "hash");
+      const { error: refused, errors } = await errorOf(store, given, at(NEW_YEAR));
       assert.deepEqual([refused, errors?.map(({ field }) => field)], ["body_invalid", ["customer_id"]], customer_id);
     }
     assert.deepEqual(await store.keyList(), []);

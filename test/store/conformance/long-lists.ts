@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import type { Store } from "../../../src/domain/store.ts";
-import type { Engine } from "./engine.ts";
+import type { Engine } from "../engines.ts";
 import { customer, customersOf, NEW_YEAR, putCustomers } from "./objects.ts";
 
 const EMAIL = "office@customers.example";

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import test from "node:test";
 import type { Store } from "../../../src/domain/store.ts";
 import { putReadings } from "../../support/records.ts";
-import type { Engine } from "./engine.ts";
+import type { Engine } from "../engines.ts";
 import { checked, customer, putCustomers, putTanks, readingsOf, tank } from "./objects.ts";
 
 /** Readings lie at even instants from 0 on, so that odd ones are free. */

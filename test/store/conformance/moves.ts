@@ -2,10 +2,10 @@ import assert from "node:assert/strict";
 import test from "node:test";
 import { UNRESTRICTED } from "../../../src/domain/key.ts";
 import type { Store } from "../../../src/domain/store.ts";
-import { deliver, deliverFills } from "../../support/arrivals.ts";
-import { at, carriedOut, order } from "../../support/orders.ts";
-import type { Engine } from "./engine.ts";
-import { checked, customer, fillsOf, putCustomers, putTanks, tank, WHOLE, waitingOf } from "./objects.ts";
+import { at, command, executed } from "../../support/commands.ts";
+import { ingest, ingestFills } from "../../support/readings.ts";
+import type { Engine } from "../engines.ts";
+import { checked, customer, fillsOf, pendingCounts, putCustomers, putTanks, tank, WHOLE } from "./objects.ts";
 
 /** Tanks "one" with device d1, "two" with d2, "three" with d3. */
 async function withTanks(store: Store): Promise<void> {
@@ -15,9 +15,9 @@ async function withTanks(store: Store): Promise<void> {
 
 const instantsOf = async (store: Store, tankId: string) => (await fillsOf(store, tankId)).map(([instant]) => instant);
 const give = (store: Store, id: string, device: string, now: number, swap = false) =>
-  carriedOut(store, order.changeTank(id, { assigned_device_id: device }, { swap }), at(now));
+  executed(store, command.changeTank(id, { assigned_device_id: device }, { swap }), at(now));
 const send = (store: Store, device: string, ...instants: number[]) =>
-  deliverFills(
+  ingestFills(
     store,
     device,
     instants.map((instant) => [instant, 50]),
@@ -64,7 +64,7 @@ export function moveConformance(engine: Engine): void {
         [99, 100],
       ],
     );
-    await carriedOut(store, order.putDevice("d2", { tank_id: "two" }, { swap: true }), at(200));
+    await executed(store, command.putDevice("d2", { tank_id: "two" }, { swap: true }), at(200));
     await send(store, "d1", 97, 102, 200);
     await send(store, "d2", 96, 103, 201);
     assert.deepEqual(
@@ -113,7 +113,7 @@ export function moveConformance(engine: Engine): void {
       [80, "d2", "d1", "spare", "d1"],
     ] as const) {
       const sent = devices.map((device, i) => ({ device, at: instant, fill: 50 + i }));
-      told.push(await deliver(store, ...sent));
+      told.push(await ingest(store, ...sent));
     }
     assert.deepEqual(told, [
       ["new", "changed", "new"],
@@ -141,14 +141,14 @@ export function moveConformance(engine: Engine): void {
     const { store } = await engine.open(t);
     await withTanks(store);
     await send(store, "d1", 10);
-    await carriedOut(store, order.deleteTank("one"), at(100));
+    await executed(store, command.deleteTank("one"), at(100));
     assert.deepEqual(await send(store, "d1", 20, 100, 150), ["new", "waiting", "waiting"]);
     assert.equal(await store.telemetryPage("one", WHOLE, UNRESTRICTED), "deleted");
-    assert.deepEqual(await waitingOf(store, "d1"), [2, 0]);
-    await carriedOut(store, order.restoreTank("one"), at(200));
+    assert.deepEqual(await pendingCounts(store, "d1"), [2, 0]);
+    await executed(store, command.restoreTank("one"), at(200));
     assert.deepEqual(await instantsOf(store, "one"), [10, 20, 100, 150]);
     assert.deepEqual(
-      [await send(store, "d1", 30, 160, 210), await waitingOf(store, "d1")],
+      [await send(store, "d1", 30, 160, 210), await pendingCounts(store, "d1")],
       [
         ["new", "new", "new"],
         [0, 0],
@@ -160,9 +160,9 @@ export function moveConformance(engine: Engine): void {
   test("a device of a deleted tank goes to another, and the tank comes back with a new one", async (t) => {
     const { store } = await engine.open(t);
     await withTanks(store);
-    await carriedOut(store, order.deleteTank("one"), at(100));
+    await executed(store, command.deleteTank("one"), at(100));
     await give(store, "two", "d1", 200);
-    await carriedOut(store, order.restoreTank("one", { assigned_device_id: "new" }), at(300));
+    await executed(store, command.restoreTank("one", { assigned_device_id: "new" }), at(300));
     await send(store, "d1", 50, 150, 250, 350);
     await send(store, "new", 51, 351);
     await send(store, "d2", 199, 200);
@@ -173,15 +173,15 @@ export function moveConformance(engine: Engine): void {
         [150, 199, 250, 350],
       ],
     );
-    assert.deepEqual(await waitingOf(store, "d2"), [1, 0]);
+    assert.deepEqual(await pendingCounts(store, "d2"), [1, 0]);
   });
 
   test("tanks that go along with their owner, and come back with it, have all that was sent meanwhile", async (t) => {
     const { store } = await engine.open(t);
     await withTanks(store);
-    await carriedOut(store, order.deleteCustomer("a", true), at(100));
+    await executed(store, command.deleteCustomer("a", true), at(100));
     for (const device of ["d1", "d2", "d3"]) assert.deepEqual(await send(store, device, 99, 150), ["new", "waiting"]);
-    await carriedOut(store, order.restoreCustomer("a"), at(200));
+    await executed(store, command.restoreCustomer("a"), at(200));
     for (const id of ["one", "two", "three"]) assert.deepEqual(await instantsOf(store, id), [99, 150]);
     assert.deepEqual((await checked(store)).findings, []);
   });

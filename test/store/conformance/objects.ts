@@ -78,7 +78,7 @@ export const putTanks = (store: Store, ...tanks: Tank[]) =>
 const live = (one: Customer): CustomerRecord => ({ customer: one, deleted: false });
 
 export const WHOLE: PageQuery = { from: undefined, to: undefined, page: 1, size: 100 };
-export const sightOf = (customerId: string): Scope => ({ customerId });
+export const scopeOf = (customerId: string): Scope => ({ customerId });
 
 export const customersOf = (store: Store, question: Partial<CustomerQuery> = {}, sight: Scope = UNRESTRICTED) =>
   store.customerPage({ ...WHOLE, email: undefined, ...question }, sight);
@@ -87,7 +87,7 @@ export const tanksOf = (store: Store, question: Partial<PageQuery> = {}, sight: 
   store.tankPage({ ...WHOLE, ...question }, sight);
 
 /** Every question that an operator may ask. */
-export const overviewOf = (store: Store): Readonly<Record<string, () => Promise<unknown>>> => ({
+export const managementQueries = (store: Store): Readonly<Record<string, () => Promise<unknown>>> => ({
   managedCustomer: () => store.managedCustomer("a"),
   customerSearch: () => store.customerSearch({ ...WHOLE, deleted: false, name: "c", email: undefined }),
   deletedCustomerSearch: () => store.customerSearch({ ...WHOLE, deleted: true, name: undefined, email: "o" }),
@@ -142,7 +142,7 @@ export async function fillsOf(store: Store, tankId: string): Promise<[at: number
 }
 
 /** How many readings of a device wait, and how many had to go; undefined where nobody has heard of it. */
-export async function waitingOf(store: Store, device: string): Promise<[waiting: number, dropped: number] | undefined> {
+export async function pendingCounts(store: Store, device: string): Promise<[waiting: number, dropped: number] | undefined> {
   const found = await store.managedDevice(device);
   return found && [found.waiting, found.dropped];
 }

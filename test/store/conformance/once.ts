@@ -2,12 +2,12 @@ import assert from "node:assert/strict";
 import test from "node:test";
 import { type Command, IDEMPOTENCY_MS } from "../../../src/domain/commands/command.ts";
 import type { Store } from "../../../src/domain/store.ts";
-import { addKey, at, order, tankFields } from "../../support/orders.ts";
-import type { Engine } from "./engine.ts";
+import { at, command, createKey, tankFields } from "../../support/commands.ts";
+import type { Engine } from "../engines.ts";
 import { checked, customer, customersOf, key, NEW_YEAR, putCustomers, WHOLE_LOG } from "./objects.ts";
 
 const FIELDS = { email: "a@b.example", name: "Anna" };
-const make = (newId: string): Command => order.createCustomer(newId, FIELDS);
+const make = (newId: string): Command => command.createCustomer(newId, FIELDS);
 
 /** Which customer is resource, or why it is refused, and whether it had been done before. */
 async function carried(store: Store, given: Command, context: ReturnType<typeof at>, keyOfSender: string, asked = "this") {
@@ -20,7 +20,7 @@ export function onceConformance(engine: Engine): void {
     const { store, reopen } = await engine.open(t);
     const first = await store.execute(make("one"), at(NEW_YEAR), { key: "k", fingerprint: "this" });
     assert.ok(!("error" in first));
-    await store.execute(order.changeCustomer("one", { name: "Changed" }), at(NEW_YEAR + 1));
+    await store.execute(command.changeCustomer("one", { name: "Changed" }), at(NEW_YEAR + 1));
     const again = await (await reopen()).execute(make("two"), at(NEW_YEAR + 2), { key: "k", fingerprint: "this" });
     assert.deepEqual(again, { resource: first.resource, replayed: true });
     assert.equal(await store.managedCustomer("two"), undefined);
@@ -55,7 +55,7 @@ export function onceConformance(engine: Engine): void {
 
   test("what was refused is not remembered: put right, it is done", async (t) => {
     const { store } = await engine.open(t);
-    const tank = order.createTank("one", tankFields("a", "d1"));
+    const tank = command.createTank("one", tankFields("a", "d1"));
     assert.equal(await carried(store, tank, at(NEW_YEAR), "k"), "body_invalid");
     await putCustomers(store, customer("a"));
     assert.deepEqual(await carried(store, tank, at(NEW_YEAR), "k"), ["one", false]);
@@ -76,9 +76,9 @@ export function onceConformance(engine: Engine): void {
 
   test("a key that was made is resource again, and its secret is not what is remembered", async (t) => {
     const { store } = await engine.open(t);
-    await addKey(store, key("other"), "other");
-    assert.deepEqual(await carried(store, order.addKey(key("k1"), "hash 1"), at(NEW_YEAR), "k"), ["k1", false]);
-    assert.deepEqual(await carried(store, order.addKey(key("k2"), "hash 2"), at(NEW_YEAR), "k"), ["k1", true]);
+    await createKey(store, key("other"), "other");
+    assert.deepEqual(await carried(store, command.createKey(key("k1"), "hash 1"), at(NEW_YEAR), "k"), ["k1", false]);
+    assert.deepEqual(await carried(store, command.createKey(key("k2"), "hash 2"), at(NEW_YEAR), "k"), ["k1", true]);
     assert.equal(await store.keyByHash("hash 2"), undefined);
     assert.equal((await store.keyByHash("hash 1"))?.id, "k1");
   });

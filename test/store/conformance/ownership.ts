@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import { UNRESTRICTED } from "../../../src/domain/key.ts";
-import type { Engine } from "./engine.ts";
-import { customer, putCustomers, putTanks, sightOf, tank, tankCounts, tanksOf } from "./objects.ts";
+import type { Engine } from "../engines.ts";
+import { customer, putCustomers, putTanks, scopeOf, tank, tankCounts, tanksOf } from "./objects.ts";
 
 export function ownershipConformance(engine: Engine): void {
   test("tank_count follows every creation, move, deletion and restoration", async (t) => {
@@ -31,7 +31,7 @@ export function ownershipConformance(engine: Engine): void {
       ["a", 1],
       ["b", 1],
     ] as const) {
-      assert.equal((await tanksOf(store, {}, sightOf(owner))).totalItems, count);
+      assert.equal((await tanksOf(store, {}, scopeOf(owner))).totalItems, count);
     }
   });
 

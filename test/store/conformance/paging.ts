@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import test from "node:test";
 import { PAGE_NUMBER } from "../../../src/domain/page.ts";
 import { putReadings } from "../../support/records.ts";
-import type { Engine } from "./engine.ts";
-import { customer, customersOf, NEW_YEAR, putCustomers, putTanks, readingsOf, sightOf, tank, tanksOf } from "./objects.ts";
+import type { Engine } from "../engines.ts";
+import { customer, customersOf, NEW_YEAR, putCustomers, putTanks, readingsOf, scopeOf, tank, tanksOf } from "./objects.ts";
 
 /** In UTF-16 the astral ones sort before U+E000 and U+FFFD; in bytes, after. */
 const IDS = ["0", "A", "Z", "a", "a ", "a0", "aa", "z", "~", "\u00e9", "e\u0301", "\ue000", "\ufffd", "\u{10000}", "😀"];
@@ -20,7 +20,7 @@ export function pagingConformance(engine: Engine): void {
       "customers of one e-mail": (page: number, size: number) =>
         customersOf(store, { page, size, email: "office@customers.example" }),
       tanks: (page: number, size: number) => tanksOf(store, { page, size }),
-      "tanks of one owner": (page: number, size: number) => tanksOf(store, { page, size }, sightOf("a")),
+      "tanks of one owner": (page: number, size: number) => tanksOf(store, { page, size }, scopeOf("a")),
     };
     for (const [name, list] of Object.entries(lists)) {
       for (const size of [1, 4, 100]) {
@@ -57,7 +57,7 @@ export function pagingConformance(engine: Engine): void {
           await customersOf(store, range),
           await customersOf(store, { ...range, email }),
           await tanksOf(store, range),
-          await tanksOf(store, range, sightOf("c0")),
+          await tanksOf(store, range, scopeOf("c0")),
           await readingsOf(store, "t0", range),
         ];
         for (const { data, totalItems } of answers) {
@@ -85,7 +85,7 @@ export function pagingConformance(engine: Engine): void {
         const question = { ...range, page, size: 2 };
         assert.deepEqual(await customersOf(store, question), { data: [], totalItems: 3 });
         assert.deepEqual(await tanksOf(store, question), { data: [], totalItems: 3 });
-        assert.deepEqual(await tanksOf(store, question, sightOf("a")), { data: [], totalItems: 3 });
+        assert.deepEqual(await tanksOf(store, question, scopeOf("a")), { data: [], totalItems: 3 });
         assert.deepEqual(await readingsOf(store, "one", question), { data: [], totalItems: 3 });
       }
     }

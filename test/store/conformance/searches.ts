@@ -5,8 +5,8 @@ import type { Page, PageQuery } from "../../../src/domain/page.ts";
 import type { Store } from "../../../src/domain/store.ts";
 import { NO_LOCATION, type Tank } from "../../../src/domain/tank.ts";
 import { type Random, seeded } from "../../../src/simulate/random.ts";
-import { at, carriedOut, order } from "../../support/orders.ts";
-import type { Engine } from "./engine.ts";
+import { at, command, executed } from "../../support/commands.ts";
+import type { Engine } from "../engines.ts";
 import { customer, NEW_YEAR, putCustomers, putTanks, tank, WHOLE } from "./objects.ts";
 
 const customers = (search: Partial<CustomerSearch> = {}): CustomerSearch => ({
@@ -150,7 +150,7 @@ export function searchConformance(engine: Engine): void {
     const { store } = await engine.open(t);
     await putCustomers(store, customer("a", { name: "Anna" }), customer("b", { name: "Ben" }));
     await putTanks(store, tank("one", "a", { name: "Hall" }), tank("two", "b", { name: "Hall" }));
-    await carriedOut(store, order.deleteCustomer("a", true), at(NEW_YEAR));
+    await executed(store, command.deleteCustomer("a", true), at(NEW_YEAR));
     assert.deepEqual([await foundCustomers(store, {}), await foundCustomers(store, { deleted: true })], [["b"], ["a"]]);
     assert.deepEqual([await foundTanks(store, {}), await foundTanks(store, { deleted: true })], [["two"], ["one"]]);
     assert.deepEqual(await foundTanks(store, { deleted: true, name: "ha", owner_id: "a" }), ["one"]);
@@ -161,7 +161,7 @@ export function searchConformance(engine: Engine): void {
     assert.deepEqual((await store.tankSearch(tanks({ deleted: true }))).data, [
       { tank: tank("one", "a", { name: "Hall" }), deleted: true, shape: null },
     ]);
-    await carriedOut(store, order.restoreCustomer("a"), at(NEW_YEAR + 1));
+    await executed(store, command.restoreCustomer("a"), at(NEW_YEAR + 1));
     assert.deepEqual([await foundCustomers(store, { deleted: true }), await foundTanks(store, { deleted: true })], [[], []]);
   });
 

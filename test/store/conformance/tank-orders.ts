@@ -5,9 +5,9 @@ import { UNRESTRICTED } from "../../../src/domain/key.ts";
 import { tankResource } from "../../../src/domain/resource.ts";
 import type { Store } from "../../../src/domain/store.ts";
 import { NO_LOCATION } from "../../../src/domain/tank.ts";
-import { at, carriedOut, order, refusalOf, tankFields } from "../../support/orders.ts";
+import { at, command, errorOf, executed, tankFields } from "../../support/commands.ts";
 import { putReadings } from "../../support/records.ts";
-import type { Engine } from "./engine.ts";
+import type { Engine } from "../engines.ts";
 import {
   checked,
   customer,
@@ -16,7 +16,7 @@ import {
   NEW_YEAR,
   putCustomers,
   putTanks,
-  sightOf,
+  scopeOf,
   tank,
   tankCounts,
   tanksOf,
@@ -49,7 +49,7 @@ export function tankOrderConformance(engine: Engine): void {
     const { store } = await engine.open(t);
     await putCustomers(store, customer("a"));
     const more = { location: { city: "Ulm", latitude: 48.4 }, custom_id: "H3", use_case: "residential", shape: SHAPE };
-    const shown = await carriedOut(store, order.createTank("tank_new", tankFields("a", "d1", more)), at(NEW_YEAR));
+    const shown = await executed(store, command.createTank("tank_new", tankFields("a", "d1", more)), at(NEW_YEAR));
     const managed = await store.managedTank("tank_new");
     assert.deepEqual(managed && withReleasedField(tankResource(managed)), shown, "and has the same tag when it is read");
     const made = tank("tank_new", "a", {
@@ -60,7 +60,7 @@ export function tankOrderConformance(engine: Engine): void {
       use_case: "residential",
     });
     assert.deepEqual(managed, { tank: made, deleted: false, shape: SHAPE });
-    assert.deepEqual((await tanksOf(store, { from: NEW_YEAR, to: NEW_YEAR }, sightOf("a"))).data, [made]);
+    assert.deepEqual((await tanksOf(store, { from: NEW_YEAR, to: NEW_YEAR }, scopeOf("a"))).data, [made]);
     assert.deepEqual(await tankCounts(store, "a"), [1]);
     assert.deepEqual([...(await putReadings(store, "tank_new", [[1, 50]]))], [0]);
     assert.equal(await store.managedTank("nobody"), undefined);
@@ -70,11 +70,11 @@ export function tankOrderConformance(engine: Engine): void {
   test("a change of owner moves the tank between lists and counts", async (t) => {
     const { store } = await engine.open(t);
     await withTanks(store);
-    await carriedOut(store, order.changeTank("one", { owner_id: "b", name: "New" }), at(LATER));
+    await executed(store, command.changeTank("one", { owner_id: "b", name: "New" }), at(LATER));
     const changed = tank("one", "b", { assigned_device_id: "d1", name: "New", updated_at: LATER });
     assert.deepEqual(await store.tankById("one", UNRESTRICTED), changed);
     assert.deepEqual(await tankCounts(store, "a", "b"), [0, 2]);
-    assert.equal((await tanksOf(store, {}, sightOf("a"))).totalItems, 0);
+    assert.equal((await tanksOf(store, {}, scopeOf("a"))).totalItems, 0);
     assert.deepEqual((await checked(store)).findings, []);
   });
 
@@ -84,13 +84,13 @@ export function tankOrderConformance(engine: Engine): void {
     const before = await store.managedTank("one");
     const entries = await auditTotal(store);
     for (const fields of [{}, { name: "Tank one" }, { location: {} }, { shape: null }, { assigned_device_id: "d1" }]) {
-      await carriedOut(store, order.changeTank("one", fields), at(LATER));
+      await executed(store, command.changeTank("one", fields), at(LATER));
     }
     assert.deepEqual([await store.managedTank("one"), await auditTotal(store)], [before, entries]);
-    await carriedOut(store, order.changeTank("one", { shape: SHAPE }), at(LATER));
+    await executed(store, command.changeTank("one", { shape: SHAPE }), at(LATER));
     assert.deepEqual(await store.managedTank("one"), { ...before, shape: SHAPE });
     assert.equal(await auditTotal(store), entries + 1);
-    await carriedOut(store, order.changeTank("one", { shape: SHAPE }), at(LATER));
+    await executed(store, command.changeTank("one", { shape: SHAPE }), at(LATER));
     assert.equal(await auditTotal(store), entries + 1);
     assert.equal((await store.managedTank("two"))?.shape, null);
   });
@@ -98,7 +98,7 @@ export function tankOrderConformance(engine: Engine): void {
   test("an import of a tank leaves its shape alone", async (t) => {
     const { store } = await engine.open(t);
     await withTanks(store);
-    await carriedOut(store, order.changeTank("one", { shape: SHAPE }), at(LATER));
+    await executed(store, command.changeTank("one", { shape: SHAPE }), at(LATER));
     await putTanks(store, tank("one", "a", { assigned_device_id: "d1", name: "Imported" }));
     await store.importTanks([{ remove: "one" }]);
     await putTanks(store, tank("one", "a", { assigned_device_id: "d1" }));
@@ -110,7 +110,7 @@ export function tankOrderConformance(engine: Engine): void {
     await withTanks(store);
     let last = NEW_YEAR;
     for (const [i, now] of [NEW_YEAR, NEW_YEAR - DAY, LATER, LATER].entries()) {
-      await carriedOut(store, order.changeTank("one", { capacity: i + 1 }), at(now));
+      await executed(store, command.changeTank("one", { capacity: i + 1 }), at(now));
       const updated_at = (await store.managedTank("one"))?.tank.updated_at ?? 0;
       assert.equal(updated_at, Math.max(now, last + 1));
       last = updated_at;
@@ -125,27 +125,27 @@ export function tankOrderConformance(engine: Engine): void {
     const before = [await store.managedTank("one"), await store.managedTank("two"), await auditTotal(store)];
     const wrong = { owner_id: "left", capacity: -1, location: { latitude: 91 }, shape: { kind: "egg" }, colour: "red" };
     const refusals = [
-      [order.createTank("x", {}), "body_invalid"],
-      [order.createTank("x", tankFields("nobody", "new")), "body_invalid"],
-      [order.createTank("x", tankFields("a", "d1")), "device_in_use"],
-      [order.createTank("x", tankFields("a", "new", { id: "gone" })), "id_taken"],
-      [order.changeTank("nobody", {}), "tank_unknown"],
-      [order.changeTank("gone", {}), "state_conflict"],
-      [order.changeTank("one", wrong), "body_invalid"],
-      [order.changeTank("one", null), "body_invalid"],
-      [order.changeTank("one", { assigned_device_id: "d2" }), "device_in_use"],
-      [order.changeTank("one", { name: "New" }, { ifMatch: '"old"' }), "precondition_failed"],
-      [order.deleteTank("nobody"), "tank_unknown"],
-      [order.deleteTank("one", '"old"'), "precondition_failed"],
-      [order.restoreTank("nobody"), "tank_unknown"],
-      [order.restoreTank("gone", { assigned_device_id: "d1" }), "device_in_use"],
-      [order.restoreTank("gone", { name: "New" }), "body_invalid"],
-      [order.restoreTank("gone", {}, '"old"'), "precondition_failed"],
+      [command.createTank("x", {}), "body_invalid"],
+      [command.createTank("x", tankFields("nobody", "new")), "body_invalid"],
+      [command.createTank("x", tankFields("a", "d1")), "device_in_use"],
+      [command.createTank("x", tankFields("a", "new", { id: "gone" })), "id_taken"],
+      [command.changeTank("nobody", {}), "tank_unknown"],
+      [command.changeTank("gone", {}), "state_conflict"],
+      [command.changeTank("one", wrong), "body_invalid"],
+      [command.changeTank("one", null), "body_invalid"],
+      [command.changeTank("one", { assigned_device_id: "d2" }), "device_in_use"],
+      [command.changeTank("one", { name: "New" }, { ifMatch: '"old"' }), "precondition_failed"],
+      [command.deleteTank("nobody"), "tank_unknown"],
+      [command.deleteTank("one", '"old"'), "precondition_failed"],
+      [command.restoreTank("nobody"), "tank_unknown"],
+      [command.restoreTank("gone", { assigned_device_id: "d1" }), "device_in_use"],
+      [command.restoreTank("gone", { name: "New" }), "body_invalid"],
+      [command.restoreTank("gone", {}, '"old"'), "precondition_failed"],
     ] as const;
     for (const [given, code] of refusals) {
-      assert.equal((await refusalOf(store, given, at(LATER))).error, code, JSON.stringify(given));
+      assert.equal((await errorOf(store, given, at(LATER))).error, code, JSON.stringify(given));
     }
-    const { errors } = await refusalOf(store, order.changeTank("one", wrong), at(LATER));
+    const { errors } = await errorOf(store, command.changeTank("one", wrong), at(LATER));
     assert.deepEqual(errors?.map(({ field }) => field).toSorted(), [
       "capacity",
       "colour",
@@ -160,7 +160,7 @@ export function tankOrderConformance(engine: Engine): void {
   test("a swap exchanges the devices of two tanks, in one step", async (t) => {
     const { store } = await engine.open(t);
     await withTanks(store);
-    await carriedOut(store, order.changeTank("one", { assigned_device_id: "d2" }, { swap: true }), at(LATER));
+    await executed(store, command.changeTank("one", { assigned_device_id: "d2" }, { swap: true }), at(LATER));
     const devices = async () => [(await store.managedTank("one"))?.tank, (await store.managedTank("two"))?.tank];
     assert.deepEqual(await devices(), [
       tank("one", "a", { assigned_device_id: "d2", updated_at: LATER }),
@@ -170,7 +170,7 @@ export function tankOrderConformance(engine: Engine): void {
       [(await store.managedDevice("d1"))?.device.tank_id, (await store.managedDevice("d2"))?.device.tank_id],
       ["two", "one"],
     );
-    await carriedOut(store, order.changeTank("one", { assigned_device_id: "free" }, { swap: true }), at(LATER + 1));
+    await executed(store, command.changeTank("one", { assigned_device_id: "free" }, { swap: true }), at(LATER + 1));
     assert.equal((await store.managedDevice("d2"))?.device.tank_id, null, "nothing to swap with: the old one is free");
     assert.deepEqual((await checked(store)).findings, []);
   });
@@ -180,19 +180,19 @@ export function tankOrderConformance(engine: Engine): void {
     await withTanks(store);
     await putReadings(store, "one", [[1, 50]]);
     const before = await store.managedTank("one");
-    const { object } = await carriedOut(store, order.deleteTank("one"), at(LATER));
+    const { object } = await executed(store, command.deleteTank("one"), at(LATER));
     assert.equal(object["deleted"], true);
     assert.equal(await store.tankById("one", UNRESTRICTED), "deleted");
     assert.deepEqual(await store.managedTank("one"), { ...before, deleted: true });
     assert.deepEqual([await tankCounts(store, "a"), (await tanksOf(store)).totalItems], [[0], 1]);
     assert.equal((await store.managedDevice("d1"))?.device.tank_id, null);
     const entries = await auditTotal(store);
-    await carriedOut(store, order.deleteTank("one"), at(LATER));
+    await executed(store, command.deleteTank("one"), at(LATER));
     assert.equal(await auditTotal(store), entries);
-    await carriedOut(store, order.restoreTank("one"), at(LATER + 1));
+    await executed(store, command.restoreTank("one"), at(LATER + 1));
     assert.deepEqual(await store.managedTank("one"), before);
     assert.deepEqual([await tankCounts(store, "a"), await fillsOf(store, "one")], [[1], [[1, 50]]]);
-    await carriedOut(store, order.restoreTank("one"), at(LATER + 2));
+    await executed(store, command.restoreTank("one"), at(LATER + 2));
     assert.equal(await auditTotal(store), entries + 1);
     assert.deepEqual((await checked(store)).findings, []);
   });
@@ -202,8 +202,8 @@ export function tankOrderConformance(engine: Engine): void {
     const other = await reopen();
     await withTanks(store);
     const orders = [
-      order.changeTank("one", { assigned_device_id: "new" }),
-      order.changeTank("two", { assigned_device_id: "new" }),
+      command.changeTank("one", { assigned_device_id: "new" }),
+      command.changeTank("two", { assigned_device_id: "new" }),
     ];
     const carried = await Promise.all([store, other].map((mine, i) => mine.execute(orders[i] as (typeof orders)[0], at(LATER))));
     const words = carried.map((one) => ("error" in one ? one.error : "done"));
@@ -216,7 +216,7 @@ export function tankOrderConformance(engine: Engine): void {
     await withTanks(store);
     for (const text of ["a\u0000b", "\ud800", "x".repeat(600)]) {
       const fields = { owner_id: text, assigned_device_id: text, location: { city: text } };
-      const { error: refused, errors } = await refusalOf(store, order.changeTank("one", fields), at(LATER));
+      const { error: refused, errors } = await errorOf(store, command.changeTank("one", fields), at(LATER));
       assert.equal(refused, "body_invalid");
       assert.deepEqual([...new Set(errors?.map(({ field }) => field))].toSorted(), [
         "assigned_device_id",

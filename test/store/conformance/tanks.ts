@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import { NO_ACCESS, UNRESTRICTED } from "../../../src/domain/key.ts";
-import type { Engine } from "./engine.ts";
-import { customer, NEW_YEAR, putCustomers, putTanks, sightOf, tank, tanksOf } from "./objects.ts";
+import type { Engine } from "../engines.ts";
+import { customer, NEW_YEAR, putCustomers, putTanks, scopeOf, tank, tanksOf } from "./objects.ts";
 
 export function tankConformance(engine: Engine): void {
   test("a tank is answered whole, by id and in the list", async (t) => {
@@ -30,7 +30,7 @@ export function tankConformance(engine: Engine): void {
       use_case: "industrial",
     });
     assert.deepEqual(await putTanks(store, bare, full), ["new", "new"]);
-    for (const sight of [UNRESTRICTED, sightOf("a")]) {
+    for (const sight of [UNRESTRICTED, scopeOf("a")]) {
       assert.deepEqual(await store.tankById("bare", sight), bare);
       assert.deepEqual(await store.tankById("full", sight), full);
       assert.deepEqual(await tanksOf(store, {}, sight), { data: [full, bare], totalItems: 2 });
@@ -74,13 +74,13 @@ export function tankConformance(engine: Engine): void {
     await putTanks(store, one, two);
     assert.deepEqual(await store.importTanks([{ remove: "one" }, { remove: "one" }]), ["changed", "unchanged"]);
     assert.equal(await store.tankById("one", UNRESTRICTED), "deleted");
-    assert.equal(await store.tankById("one", sightOf("a")), "deleted");
-    assert.equal(await store.tankById("one", sightOf("b")), undefined);
-    for (const sight of [UNRESTRICTED, sightOf("a")]) {
+    assert.equal(await store.tankById("one", scopeOf("a")), "deleted");
+    assert.equal(await store.tankById("one", scopeOf("b")), undefined);
+    for (const sight of [UNRESTRICTED, scopeOf("a")]) {
       assert.deepEqual(await tanksOf(store, {}, sight), { data: [two], totalItems: 1 });
     }
     assert.deepEqual(await putTanks(store, one), ["changed"]);
-    assert.deepEqual(await store.tankById("one", sightOf("a")), one);
+    assert.deepEqual(await store.tankById("one", scopeOf("a")), one);
     assert.equal((await tanksOf(store)).totalItems, 2);
   });
 
@@ -104,14 +104,14 @@ export function tankConformance(engine: Engine): void {
     await putCustomers(store, customer("a"), customer("b"), customer("none"));
     const [one, two] = [tank("one", "a"), tank("two", "b")];
     await putTanks(store, one, two);
-    assert.deepEqual(await store.tankById("one", sightOf("a")), one);
-    assert.equal(await store.tankById("two", sightOf("a")), undefined);
+    assert.deepEqual(await store.tankById("one", scopeOf("a")), one);
+    assert.equal(await store.tankById("two", scopeOf("a")), undefined);
     assert.equal(await store.tankById("one", NO_ACCESS), undefined);
-    assert.deepEqual(await tanksOf(store, {}, sightOf("a")), { data: [one], totalItems: 1 });
-    assert.deepEqual(await tanksOf(store, { from: NEW_YEAR, to: NEW_YEAR }, sightOf("a")), { data: [one], totalItems: 1 });
-    assert.deepEqual(await tanksOf(store, { to: NEW_YEAR - 1 }, sightOf("a")), { data: [], totalItems: 0 });
+    assert.deepEqual(await tanksOf(store, {}, scopeOf("a")), { data: [one], totalItems: 1 });
+    assert.deepEqual(await tanksOf(store, { from: NEW_YEAR, to: NEW_YEAR }, scopeOf("a")), { data: [one], totalItems: 1 });
+    assert.deepEqual(await tanksOf(store, { to: NEW_YEAR - 1 }, scopeOf("a")), { data: [], totalItems: 0 });
     for (const id of ["none", "never", ""]) {
-      assert.deepEqual(await tanksOf(store, {}, sightOf(id)), { data: [], totalItems: 0 });
+      assert.deepEqual(await tanksOf(store, {}, scopeOf(id)), { data: [], totalItems: 0 });
     }
   });
 }

@@ -3,10 +3,10 @@ import test from "node:test";
 import { NO_ACCESS, UNRESTRICTED } from "../../../src/domain/key.ts";
 import { READING_OUTCOMES } from "../../../src/domain/reading.ts";
 import type { Store } from "../../../src/domain/store.ts";
-import { deliver, outcomeNames } from "../../support/arrivals.ts";
+import { ingest, outcomeNames } from "../../support/readings.ts";
 import { putReadings } from "../../support/records.ts";
-import type { Engine } from "./engine.ts";
-import { customer, NEW_YEAR, putCustomers, putTanks, reading, readingsOf, sightOf, tank, WHOLE } from "./objects.ts";
+import type { Engine } from "../engines.ts";
+import { customer, NEW_YEAR, putCustomers, putTanks, reading, readingsOf, scopeOf, tank, WHOLE } from "./objects.ts";
 
 const words = (outcomes: Uint8Array) => Array.from(outcomes, (code) => READING_OUTCOMES[code]);
 
@@ -20,7 +20,7 @@ export function telemetryConformance(engine: Engine): void {
   test("each reading is told to be new, changed, unchanged, or of an unknown tank", async (t) => {
     const { store } = await engine.open(t);
     await withTanks(store);
-    const told = await deliver(
+    const told = await ingest(
       store,
       { tank: "one", at: 10, fill: 1 },
       { tank: "nobody", at: 10, fill: 1 },
@@ -115,12 +115,12 @@ export function telemetryConformance(engine: Engine): void {
     await withTanks(store);
     await putReadings(store, "one", [[1, 50]]);
     assert.equal(await store.telemetryPage("nobody", WHOLE, UNRESTRICTED), undefined);
-    assert.equal(await store.telemetryPage("one", WHOLE, sightOf("b")), undefined);
+    assert.equal(await store.telemetryPage("one", WHOLE, scopeOf("b")), undefined);
     assert.equal(await store.telemetryPage("one", WHOLE, NO_ACCESS), undefined);
-    assert.deepEqual(await readingsOf(store, "one", {}, sightOf("a")), { data: [reading(1, 50)], totalItems: 1 });
+    assert.deepEqual(await readingsOf(store, "one", {}, scopeOf("a")), { data: [reading(1, 50)], totalItems: 1 });
     await putTanks(store, tank("one", "b"));
-    assert.equal(await store.telemetryPage("one", WHOLE, sightOf("a")), undefined);
-    assert.equal((await readingsOf(store, "one", {}, sightOf("b"))).totalItems, 1);
+    assert.equal(await store.telemetryPage("one", WHOLE, scopeOf("a")), undefined);
+    assert.equal((await readingsOf(store, "one", {}, scopeOf("b"))).totalItems, 1);
   });
 
   test("a deleted tank keeps and takes readings unseen, and shows them when restored", async (t) => {
@@ -129,8 +129,8 @@ export function telemetryConformance(engine: Engine): void {
     await putReadings(store, "one", [[1, 50]]);
     await store.importTanks([{ remove: "one" }]);
     assert.equal(await store.telemetryPage("one", WHOLE, UNRESTRICTED), "deleted");
-    assert.equal(await store.telemetryPage("one", WHOLE, sightOf("a")), "deleted");
-    assert.equal(await store.telemetryPage("one", WHOLE, sightOf("b")), undefined);
+    assert.equal(await store.telemetryPage("one", WHOLE, scopeOf("a")), "deleted");
+    assert.equal(await store.telemetryPage("one", WHOLE, scopeOf("b")), undefined);
     assert.deepEqual(
       words(
         await putReadings(store, "one", [

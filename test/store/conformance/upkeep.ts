@@ -4,11 +4,11 @@ import test from "node:test";
 import { UNRESTRICTED } from "../../../src/domain/key.ts";
 import type { Store } from "../../../src/domain/store.ts";
 import { emptySummary } from "../../../src/ingest/import.ts";
-import { deliver } from "../../support/arrivals.ts";
-import { linesOf, takeLines } from "../../support/carry.ts";
-import { addKey, at, carriedOut, order } from "../../support/orders.ts";
+import { at, command, createKey, executed } from "../../support/commands.ts";
+import { exportedLines, importLines } from "../../support/exports.ts";
+import { ingest } from "../../support/readings.ts";
 import { putReadings } from "../../support/records.ts";
-import type { Engine } from "./engine.ts";
+import type { Engine } from "../engines.ts";
 import {
   checked,
   customer,
@@ -16,8 +16,8 @@ import {
   everything,
   fillsOf,
   key,
+  managementQueries,
   NEW_YEAR,
-  overviewOf,
   putCustomers,
   putTanks,
   reading,
@@ -39,31 +39,31 @@ async function fill(store: Store): Promise<void> {
     [20, 2],
   ]);
   await putReadings(store, "lost", [[5, 0.5]]);
-  await addKey(store, key("k", { customer_id: "a" }), "hash");
+  await createKey(store, key("k", { customer_id: "a" }), "hash");
 }
 
 /** Devices that moved and that wait, with profile and shape; and something that was done once. */
 async function fillBeside(store: Store): Promise<void> {
   const shape = { kind: "upright", height: 2, unit: "m", sensor_height: 2 };
-  await carriedOut(store, order.putDevice("d1", { tank_id: "one", profile: "elsys", shape }), at(100));
-  await carriedOut(store, order.putDevice("d1", { tank_id: "two" }, { swap: true }), at(200));
-  await deliver(store, { device: "d2", at: 1, fill: 5 }, { device: "d2", at: 2, payload: { distance: 5 } });
-  await carriedOut(store, order.createCustomer("once", { email: "a@b.example", name: "A" }), at(300), ONCE);
+  await executed(store, command.putDevice("d1", { tank_id: "one", profile: "elsys", shape }), at(100));
+  await executed(store, command.putDevice("d1", { tank_id: "two" }, { swap: true }), at(200));
+  await ingest(store, { device: "d2", at: 1, fill: 5 }, { device: "d2", at: 2, payload: { distance: 5 } });
+  await executed(store, command.createCustomer("once", { email: "a@b.example", name: "A" }), at(300), ONCE);
 }
 
 const ONCE = { key: "k", fingerprint: "this" };
 
 /** What an operator sees, and what becomes of a backlog, of a device that is assigned, and of what arrives twice. */
 async function expectBeside(store: Store, like: Store): Promise<void> {
-  for (const [name, ask] of Object.entries(overviewOf(store))) {
-    assert.deepEqual(await ask(), await overviewOf(like)[name]?.(), name);
+  for (const [name, ask] of Object.entries(managementQueries(store))) {
+    assert.deepEqual(await ask(), await managementQueries(like)[name]?.(), name);
   }
-  const told = await deliver(store, { device: "d1", at: 199, payload: { distance: 500 } }, { device: "d1", at: 200, fill: 6 });
+  const told = await ingest(store, { device: "d1", at: 199, payload: { distance: 500 } }, { device: "d1", at: 200, fill: 6 });
   assert.deepEqual(told, ["new", "new"]);
   assert.deepEqual((await readingsOf(store, "one", { from: 199 })).data, [reading(199, 75)]);
-  await carriedOut(store, order.putDevice("d2", { tank_id: "empty" }), at(400));
+  await executed(store, command.putDevice("d2", { tank_id: "empty" }), at(400));
   assert.deepEqual(await fillsOf(store, "empty"), [[1, 5]]);
-  const again = await store.execute(order.createCustomer("twice", { email: "a@b.example", name: "A" }), at(400), ONCE);
+  const again = await store.execute(command.createCustomer("twice", { email: "a@b.example", name: "A" }), at(400), ONCE);
   assert.ok("replayed" in again && again.replayed);
   assert.deepEqual((await checked(store)).findings, []);
 }
@@ -76,7 +76,7 @@ export function upkeepConformance(engine: Engine): void {
     assert.equal(await store.isEmpty(), true);
     await store.importCustomers([{ customer: customer("a"), deleted: true }]);
     assert.equal(await store.isEmpty(), false);
-    await addKey(keyed, key("k"), "hash");
+    await createKey(keyed, key("k"), "hash");
     assert.equal(await keyed.isEmpty(), false);
   });
 
@@ -114,7 +114,7 @@ export function upkeepConformance(engine: Engine): void {
   test("an export holds everything, deleted objects too, in the order an import needs", async (t) => {
     const { store } = await engine.open(t);
     await fill(store);
-    await deliver(store, { device: "d2", at: 1, fill: 5 });
+    await ingest(store, { device: "d2", at: 1, fill: 5 });
     const records = await everything(store);
     const kinds = records.map(({ kind }) => kind);
     assert.deepEqual(
@@ -150,14 +150,14 @@ export function upkeepConformance(engine: Engine): void {
     const [{ store }, { store: copy }] = [await engine.open(t), await engine.open(t)];
     await fill(store);
     await fillBeside(store);
-    const lines = await linesOf(store);
-    const { summary, reasons } = await takeLines(copy, lines);
+    const lines = await exportedLines(store);
+    const { summary, reasons } = await importLines(copy, lines);
     assert.deepEqual([reasons, summary.read, summary.waiting], [[], lines.length, 2]);
-    assert.deepEqual((await linesOf(copy)).toSorted(), lines.toSorted());
+    assert.deepEqual((await exportedLines(copy)).toSorted(), lines.toSorted());
     const log = await copy.auditPage(WHOLE_LOG);
-    const again = await takeLines(copy, lines);
+    const again = await importLines(copy, lines);
     assert.deepEqual(again.summary, { ...emptySummary(), read: lines.length, unchanged: lines.length - 2, waiting: 2 });
-    assert.deepEqual((await linesOf(copy)).toSorted(), lines.toSorted());
+    assert.deepEqual((await exportedLines(copy)).toSorted(), lines.toSorted());
     assert.deepEqual(await copy.auditPage(WHOLE_LOG), log);
     assert.deepEqual((await checked(copy)).findings, []);
   });

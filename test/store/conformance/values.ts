@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import { UNRESTRICTED } from "../../../src/domain/key.ts";
-import { addKey } from "../../support/orders.ts";
+import { createKey } from "../../support/commands.ts";
 import { putReadings } from "../../support/records.ts";
-import type { Engine } from "./engine.ts";
-import { customer, customersOf, key, putCustomers, putTanks, reading, readingsOf, sightOf, tank, tanksOf } from "./objects.ts";
+import type { Engine } from "../engines.ts";
+import { customer, customersOf, key, putCustomers, putTanks, reading, readingsOf, scopeOf, tank, tanksOf } from "./objects.ts";
 
 const FIRST = Date.parse("0000-01-01T00:00:00.000Z");
 const LAST = Date.parse("9999-12-31T23:59:59.999Z");
@@ -52,7 +52,7 @@ export function valueConformance(engine: Engine): void {
       newestFirst,
     );
     assert.deepEqual(
-      (await tanksOf(store, {}, sightOf("c0"))).data.map(({ created_at }) => created_at),
+      (await tanksOf(store, {}, scopeOf("c0"))).data.map(({ created_at }) => created_at),
       newestFirst,
     );
     assert.deepEqual(
@@ -101,7 +101,7 @@ export function valueConformance(engine: Engine): void {
       const id = text.slice(0, 128);
       assert.deepEqual(await store.customerById(id, UNRESTRICTED), { ...customers[i], tank_count: 1 });
       assert.deepEqual((await customersOf(store, { email: text })).data, [{ ...customers[i], tank_count: 1 }]);
-      assert.deepEqual((await tanksOf(store, {}, sightOf(id))).data, [tanks[i]]);
+      assert.deepEqual((await tanksOf(store, {}, scopeOf(id))).data, [tanks[i]]);
       await putReadings(store, id, [[i, i]]);
       assert.deepEqual((await readingsOf(store, id)).data, [reading(i, i)]);
     }
@@ -124,7 +124,7 @@ export function valueConformance(engine: Engine): void {
   test("a key's name, rate and dates come back as they went in", async (t) => {
     const { store } = await engine.open(t);
     const extreme = key("k", { name: "😀".repeat(256), rate: 0.001, created_at: FIRST, expires_at: LAST });
-    await addKey(store, extreme, "hash");
+    await createKey(store, extreme, "hash");
     assert.deepEqual(await store.keyByHash("hash"), { ...extreme, customer_deleted: false });
   });
 }

@@ -1,8 +1,8 @@
 // A fleet large enough for every kind of number that is kept beside the data, and the answers that depend on them.
 
 import type { Store } from "../../../src/domain/store.ts";
-import { deliver, deliverFills } from "../../support/arrivals.ts";
-import { addKey, at, carriedOut, order } from "../../support/orders.ts";
+import { at, command, createKey, executed } from "../../support/commands.ts";
+import { ingest, ingestFills } from "../../support/readings.ts";
 import { putReadings } from "../../support/records.ts";
 import {
   customer,
@@ -11,7 +11,7 @@ import {
   putCustomers,
   putTanks,
   readingsOf,
-  sightOf,
+  scopeOf,
   tank,
   tankCounts,
   tanksOf,
@@ -42,8 +42,8 @@ export async function fill(store: Store, tanks: number, readings: number = READI
     "short",
     times(50, (i) => [i * 1000, i % 101]),
   );
-  await addKey(store, key("k", { customer_id: "c1" }), "hash");
-  await addKey(store, key("other"), "other hash");
+  await createKey(store, key("k", { customer_id: "c1" }), "hash");
+  await createKey(store, key("other"), "other hash");
   await fillBeside(store);
 }
 
@@ -51,14 +51,14 @@ export async function fill(store: Store, tanks: number, readings: number = READI
 async function fillBeside(store: Store): Promise<void> {
   const now = at(Date.now());
   await store.importTanks([{ tank: tank("gone", "c1", { created_at: 3 }), deleted: true }], now);
-  await deliverFills(store, "waits", [
+  await ingestFills(store, "waits", [
     [1, 10],
     [2, 20],
   ]);
-  await deliver(store, { device: "waits", at: 3, payload: { distance: 5 } }, { device: "strange", at: 1, fill: 5 });
-  await carriedOut(store, order.putDevice("waits", { profile: "elsys" }), now);
-  await carriedOut(store, order.putDevice("moved", { tank_id: "t1" }), now);
-  await carriedOut(store, order.putDevice("moved", { tank_id: "short", shape: SHAPE }, { swap: true }), at(now.at + 1));
+  await ingest(store, { device: "waits", at: 3, payload: { distance: 5 } }, { device: "strange", at: 1, fill: 5 });
+  await executed(store, command.putDevice("waits", { profile: "elsys" }), now);
+  await executed(store, command.putDevice("moved", { tank_id: "t1" }), now);
+  await executed(store, command.putDevice("moved", { tank_id: "short", shape: SHAPE }, { swap: true }), at(now.at + 1));
 }
 
 const SHAPE = { kind: "upright", height: 2, unit: "m" };
@@ -72,7 +72,7 @@ export async function answers(store: Store): Promise<unknown> {
         await customersOf(store, { page: Math.min(page, 4), ...range }),
         await customersOf(store, { page: Math.min(page, 4), ...range, email: EMAIL }),
         await tanksOf(store, { page, ...range }),
-        await tanksOf(store, { page, ...range }, sightOf("c0")),
+        await tanksOf(store, { page, ...range }, scopeOf("c0")),
       );
     }
   }

@@ -4,25 +4,25 @@ import { type IncomingBatch, type IngestResult, READING_OUTCOMES, type ReadingSo
 import type { Writes } from "../../src/domain/store.ts";
 
 /** `customerId`: the sender is bound to that customer. */
-export type Sent = ({ readonly tank: string } | { readonly device: string }) &
+export type SentReading = ({ readonly tank: string } | { readonly device: string }) &
   ({ readonly fill: number } | { readonly payload: object }) & { readonly at: number; readonly customerId?: string };
 
-export type Told = (typeof READING_OUTCOMES)[number] | { readonly rejected: string };
+export type OutcomeName = (typeof READING_OUTCOMES)[number] | { readonly rejected: string };
 
-export async function deliver(store: Pick<Writes, "ingest">, ...sent: Sent[]): Promise<Told[]> {
-  return outcomeNames(await store.ingest(arrivalsOf(sent)));
+export async function ingest(store: Pick<Writes, "ingest">, ...sent: SentReading[]): Promise<OutcomeName[]> {
+  return outcomeNames(await store.ingest(incomingBatch(sent)));
 }
 
 /** Of one device: `[instant, fill]` pairs. */
-export function deliverFills(
+export function ingestFills(
   store: Pick<Writes, "ingest">,
   device: string,
   readings: readonly (readonly [number, number])[],
-): Promise<Told[]> {
-  return deliver(store, ...readings.map(([at, fill]) => ({ device, at, fill })));
+): Promise<OutcomeName[]> {
+  return ingest(store, ...readings.map(([at, fill]) => ({ device, at, fill })));
 }
 
-export function arrivalsOf(sent: readonly Sent[]): IncomingBatch {
+export function incomingBatch(sent: readonly SentReading[]): IncomingBatch {
   const sources = new Map<string, { readonly place: number; readonly source: ReadingSource }>();
   const source = Uint32Array.from(sent, (one) => {
     const named = sourceOf(one);
@@ -40,12 +40,12 @@ export function arrivalsOf(sent: readonly Sent[]): IncomingBatch {
   };
 }
 
-function sourceOf(sent: Sent): ReadingSource {
+function sourceOf(sent: SentReading): ReadingSource {
   const { customerId = null } = sent;
   return "tank" in sent ? { kind: "tank", id: sent.tank, customerId } : { kind: "device", id: sent.device, customerId };
 }
 
-export function outcomeNames({ outcomes, reasons }: IngestResult): Told[] {
+export function outcomeNames({ outcomes, reasons }: IngestResult): OutcomeName[] {
   return Array.from(outcomes, (code, place) => {
     const word = READING_OUTCOMES[code] ?? "tank_unknown";
     return word === "rejected" ? { rejected: reasons.get(place) ?? "" } : word;

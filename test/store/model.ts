@@ -1,0 +1,498 @@
+// A store in memory, written to be obviously right: maps and arrays, filtered and sorted again for each query. What a command or
+// a record changes is decided by the pure rules of src/domain; everything that follows from it is done here in the simplest way.
+
+import { type AuditContext, type AuditEntry, auditCustomers, auditTanks } from "../../src/domain/audit.ts";
+import { type Change, type CustomerState, deviceMoves, isReshaped, type TankWithShape } from "../../src/domain/changes.ts";
+import {
+  type Command,
+  type CommandResult,
+  commandError,
+  IDEMPOTENCY_MS,
+  type IdempotencyKey,
+  isCommandError,
+  ReleasedReadings,
+  withReleased,
+} from "../../src/domain/commands/command.ts";
+import { planCommand } from "../../src/domain/commands/plan.ts";
+import type { Customer, CustomerWithCount } from "../../src/domain/customer.ts";
+import { type Device, type DeviceAssignment, unknownDevice } from "../../src/domain/device.ts";
+import { deviceKey } from "../../src/domain/id.ts";
+import { planCustomerImport, planDeviceImport, planTankImport } from "../../src/domain/import-plans.ts";
+import type { Instant } from "../../src/domain/instant.ts";
+import type { Key, Scope, StoredKey } from "../../src/domain/key.ts";
+import type { Lookups } from "../../src/domain/lookups.ts";
+import {
+  type AuditQuery,
+  type CustomerSearch,
+  type DeviceSearch,
+  type FleetEntry,
+  type FleetQuery,
+  marginOf,
+  type TankSearch,
+} from "../../src/domain/management-reads.ts";
+import type { Page, PageQuery } from "../../src/domain/page.ts";
+import {
+  batchOfPending,
+  type PendingReading,
+  placeReadings,
+  resolvedReadings,
+  withStoreOutcomes,
+} from "../../src/domain/placement.ts";
+import {
+  type IncomingBatch,
+  type IngestResult,
+  READING_OUTCOMES,
+  type Reading,
+  type ReadingBatch,
+} from "../../src/domain/reading.ts";
+import type { CustomerRecord, DeviceRecord, RecordOutcome, TankRecord } from "../../src/domain/records.ts";
+import type { ManagedCustomer, ManagedDevice, Resource } from "../../src/domain/resource.ts";
+import type { CustomerQuery, ExportRecord, Found, Store } from "../../src/domain/store.ts";
+import { MAX_PENDING } from "../../src/domain/store.ts";
+import type { Tank } from "../../src/domain/tank.ts";
+
+type Stored<S> = S & { readonly deletedAt: Instant | null };
+type StoredDevice = { readonly device: Device; readonly dropped: number };
+type SavedResult = { readonly fingerprint: string; readonly resource: Resource; readonly at: Instant };
+
+/** What a random run calls. */
+export type ModelledStore = Omit<Store, "ping" | "isEmpty" | "backup" | "check" | "scratchCopy" | "close" | "exportRecords">;
+
+export class ModelStore implements ModelledStore {
+  readonly #customers = new Map<string, Stored<CustomerState>>();
+  readonly #tanks = new Map<string, Stored<TankWithShape>>();
+  readonly #readings = new Map<string, Map<Instant, number>>();
+  readonly #devices = new Map<string, StoredDevice>();
+  readonly #assignments = new Map<string, DeviceAssignment[]>();
+  readonly #pending = new Map<string, Map<Instant, PendingReading>>();
+  readonly #keys = new Map<string, { readonly key: Key; readonly hash: string }>();
+  readonly #audit: AuditEntry[] = [];
+  readonly #results = new Map<string, SavedResult>();
+  /** Results of sorting, until the next write. */
+  readonly #sortedObjects = new Map<string, readonly (Customer | Tank)[]>();
+  readonly #sortedReadings = new Map<string, Reading[]>();
+
+  readonly #lookups: Lookups = {
+    customers: async (ids) => found(ids, (id) => this.#managedCustomer(id)),
+    tanks: async (ids) => found(ids, (id) => this.#tanks.get(id)),
+    tanksOfOwners: async (ids) => this.#tanksOf(ids, ({ deleted }) => !deleted),
+    tanksDeletedWith: async (ids) =>
+      this.#tanksOf(ids, ({ deletedAt, tank }) => {
+        return deletedAt !== null && deletedAt === this.#customers.get(tank.owner_id)?.deletedAt;
+      }),
+    devices: async (ids) => found(ids, (id) => this.#managedDevice(id)),
+    assignments: async (ids) => [...new Set(ids)].flatMap((id) => this.#assignments.get(id) ?? []),
+    keys: async (ids) => found(ids, (id) => this.#storedKey(id)),
+  };
+
+  // Writes
+
+  async importCustomers(records: readonly CustomerRecord[], context: AuditContext = IMPORT): Promise<RecordOutcome[]> {
+    const { outcomes, changes } = await planCustomerImport(this.#lookups, records);
+    this.#putCustomers(changes, context);
+    return outcomes;
+  }
+
+  async importTanks(records: readonly TankRecord[], context: AuditContext = IMPORT): Promise<RecordOutcome[]> {
+    const { outcomes, changes } = await planTankImport(this.#lookups, records);
+    await this.#release(this.#putTanks(changes, context));
+    return outcomes;
+  }
+
+  async importDevices(records: readonly DeviceRecord[], context: AuditContext = IMPORT): Promise<RecordOutcome[]> {
+    const { outcomes, devices, audit } = await planDeviceImport(this.#lookups, records);
+    for (const { device, dropped, assignments } of devices) {
+      this.#devices.set(device.id, { device, dropped });
+      this.#assignments.set(device.id, [...assignments]);
+    }
+    this.#log(audit, context);
+    await this.#release(devices.map(({ device }) => device.id));
+    return outcomes;
+  }
+
+  async updateLastSeen(seen: ReadonlyMap<string, Instant>): Promise<void> {
+    for (const [id, at] of seen) {
+      const known = this.#customers.get(id);
+      if (known === undefined) continue;
+      const last_seen_at = Math.max(known.customer.last_seen_at ?? at, at);
+      this.#customers.set(id, { ...known, customer: { ...known.customer, last_seen_at } });
+    }
+    this.#sortedObjects.clear();
+  }
+
+  async ingest(batch: IncomingBatch): Promise<IngestResult> {
+    const placement = await placeReadings(this.#lookups, batch);
+    const stored = this.#storeReadings(placement.readings);
+    for (const { device, created_at } of placement.superseded) this.#pending.get(device)?.delete(created_at);
+    for (const reading of placement.pending) {
+      this.#pendingOf(reading.device).set(reading.created_at, reading);
+      if (!this.#devices.has(reading.device)) {
+        this.#devices.set(reading.device, { device: unknownDevice(reading.device), dropped: 0 });
+      }
+    }
+    for (const device of new Set(placement.pending.map((reading) => reading.device))) {
+      const kept = [...this.#pendingOf(device).keys()].sort((a, b) => b - a);
+      for (const at of kept.slice(MAX_PENDING)) this.#drop(device, at);
+    }
+    return { outcomes: withStoreOutcomes(placement, stored), reasons: placement.reasons };
+  }
+
+  async execute(command: Command, context: AuditContext, key?: IdempotencyKey): Promise<CommandResult> {
+    const name = JSON.stringify([context.by, key?.key]);
+    const saved = key && this.#results.get(name);
+    if (saved !== undefined && saved.at > context.at - IDEMPOTENCY_MS) {
+      if (saved.fingerprint === key?.fingerprint) return { resource: saved.resource, replayed: true };
+      return commandError(
+        "idempotency_key_reused",
+        "This Idempotency-Key was used for another request within the last 24 hours.",
+      );
+    }
+    const plan = await planCommand(this.#lookups, command, context.at);
+    if (isCommandError(plan)) return plan;
+    this.#putCustomers(plan.customers, context);
+    const releasable = this.#putTanks(plan.tanks, context);
+    for (const { id, profile } of plan.profiles) {
+      const known = this.#devices.get(id) ?? { device: unknownDevice(id), dropped: 0 };
+      this.#devices.set(id, { ...known, device: { ...known.device, profile: asJson(profile) } });
+    }
+    for (const id of plan.pendingRemoved) {
+      this.#pending.delete(id);
+      const known = this.#devices.get(id);
+      if (known !== undefined) this.#devices.set(id, { ...known, dropped: 0 });
+    }
+    for (const id of plan.devicesRemoved) this.#devices.delete(id);
+    for (const { after, hash } of plan.keys) {
+      this.#keys.set(after.id, { key: after, hash: hash ?? this.#keys.get(after.id)?.hash ?? "" });
+    }
+    this.#log(plan.audit, context);
+    const released = await this.#release([...releasable, ...plan.profiles.map(({ id }) => id)]);
+    const resource = withReleased(plan.resource, released);
+    if (key !== undefined) this.#results.set(name, { fingerprint: key.fingerprint, resource, at: context.at });
+    return { resource, replayed: false };
+  }
+
+  #putCustomers(changes: readonly Change<CustomerState>[], context: AuditContext): void {
+    for (const { id, after } of changes) {
+      const deletedAt = after.deleted ? (this.#customers.get(id)?.deletedAt ?? context.at) : null;
+      this.#customers.set(id, { customer: after.customer, deleted: after.deleted, deletedAt });
+    }
+    this.#sortedObjects.clear();
+    this.#log(auditCustomers(changes), context);
+  }
+
+  /** Returns the devices that serve another tank now, and those of tanks with another shape. */
+  #putTanks(changes: readonly Change<TankWithShape>[], context: AuditContext): string[] {
+    for (const { id, after } of changes) {
+      const deletedAt = after.deleted ? (this.#tanks.get(id)?.deletedAt ?? context.at) : null;
+      this.#tanks.set(id, { tank: after.tank, deleted: after.deleted, shape: asJson(after.shape), deletedAt });
+    }
+    this.#sortedObjects.clear();
+    const moves = deviceMoves(changes, this.#devices, context.at);
+    for (const { device, ended } of moves) {
+      this.#devices.set(device.id, { device, dropped: this.#devices.get(device.id)?.dropped ?? 0 });
+      if (ended === undefined) continue;
+      const others = (this.#assignments.get(device.id) ?? []).filter(({ until }) => until !== ended.until);
+      this.#assignments.set(
+        device.id,
+        [...others, ended].sort((a, b) => a.until - b.until),
+      );
+    }
+    this.#log(auditTanks(changes), context);
+    const moved = moves.filter(({ device }) => device.tank_id !== null).map(({ device }) => device.id);
+    return [...moved, ...this.#devicesOf(changes.filter(isReshaped).map(({ id }) => id))];
+  }
+
+  #log(changes: readonly Omit<AuditEntry, "number" | "by" | "at">[], { by, at }: AuditContext): void {
+    for (const change of changes) {
+      const last = this.#audit.at(-1);
+      this.#audit.push({ ...change, number: this.#audit.length + 1, by, at: Math.max(at, last?.at ?? at) });
+    }
+  }
+
+  #storeReadings({ tankIds, tank, createdAt, fill }: ReadingBatch): Uint8Array {
+    return Uint8Array.from(tank, (index, i) => {
+      const [id, at, value] = [tankIds[index] as string, createdAt[i] as number, fill[i] as number];
+      if (!this.#tanks.has(id)) return READING_OUTCOMES.indexOf("tank_unknown");
+      const series = this.#readings.get(id) ?? new Map<Instant, number>();
+      this.#readings.set(id, series);
+      const known = series.get(at);
+      series.set(at, value);
+      if (known !== value) this.#sortedReadings.delete(id);
+      return READING_OUTCOMES.indexOf(known === undefined ? "new" : known === value ? "unchanged" : "changed");
+    });
+  }
+
+  async #release(deviceIds: readonly string[]): Promise<ReleasedReadings> {
+    const released = new ReleasedReadings();
+    for (const id of new Set(deviceIds)) {
+      const pending = [...(this.#pending.get(id)?.values() ?? [])].sort((a, b) => a.created_at - b.created_at);
+      const placement = await placeReadings(this.#lookups, batchOfPending(pending));
+      const outcomes = withStoreOutcomes(placement, this.#storeReadings(placement.readings));
+      for (const { created_at, isRejected } of resolvedReadings(pending, outcomes)) {
+        if (isRejected) this.#drop(id, created_at);
+        else this.#pending.get(id)?.delete(created_at);
+        released.add(created_at, isRejected);
+      }
+    }
+    return released;
+  }
+
+  #drop(id: string, at: Instant): void {
+    this.#pending.get(id)?.delete(at);
+    const known = this.#devices.get(id) as StoredDevice;
+    this.#devices.set(id, { ...known, dropped: known.dropped + 1 });
+  }
+
+  #pendingOf(device: string): Map<Instant, PendingReading> {
+    return cached(this.#pending, device, () => new Map<Instant, PendingReading>());
+  }
+
+  /** The devices that serve one of these tanks, or did. */
+  #devicesOf(tankIds: readonly string[]): string[] {
+    return [...this.#devices.values()].flatMap(({ device: { id, tank_id } }) => {
+      const served = [tank_id, ...(this.#assignments.get(id) ?? []).map(({ tankId }) => tankId)];
+      return served.some((tank) => tank !== null && tankIds.includes(tank)) ? [id] : [];
+    });
+  }
+
+  // Reads of /v1
+
+  async customerById(id: string, { customerId }: Scope): Promise<Found<CustomerWithCount>> {
+    const known = this.#managedCustomer(id);
+    if (known === undefined || (customerId !== null && customerId !== id)) return undefined;
+    return known.deleted ? "deleted" : known.customer;
+  }
+
+  async customerPage(query: CustomerQuery, { customerId }: Scope): Promise<Page<CustomerWithCount>> {
+    const inScope = this.customers(query.email).filter(({ id }) => customerId === null || customerId === id);
+    const { data, totalItems } = pageOf(inScope, query);
+    return { data: data.map((customer) => this.#counted(customer)), totalItems };
+  }
+
+  async tankById(id: string, { customerId }: Scope): Promise<Found<Tank>> {
+    const known = this.#tanks.get(id);
+    if (known === undefined || (customerId !== null && customerId !== known.tank.owner_id)) return undefined;
+    return known.deleted ? "deleted" : known.tank;
+  }
+
+  async tankPage(query: PageQuery, { customerId }: Scope): Promise<Page<Tank>> {
+    return pageOf(this.tanks(customerId ?? undefined), query);
+  }
+
+  async telemetryPage(tankId: string, query: PageQuery, scope: Scope): Promise<Found<Page<Reading>>> {
+    const tank = await this.tankById(tankId, scope);
+    return typeof tank === "object" ? pageOf(this.readings(tankId), query) : tank;
+  }
+
+  /** All live customers, newest first. */
+  customers(email?: string): readonly Customer[] {
+    return cached(this.#sortedObjects, `customers ${JSON.stringify(email)}`, () => {
+      if (email !== undefined) return this.customers().filter((customer) => customer.email === email);
+      return newestFirst([...this.#customers.values()].filter(({ deleted }) => !deleted).map(({ customer }) => customer));
+    }) as readonly Customer[];
+  }
+
+  tanks(owner?: string): readonly Tank[] {
+    return cached(this.#sortedObjects, `tanks ${JSON.stringify(owner)}`, () => {
+      if (owner !== undefined) return this.tanks().filter(({ owner_id }) => owner_id === owner);
+      return newestFirst([...this.#tanks.values()].filter(({ deleted }) => !deleted).map(({ tank }) => tank));
+    }) as readonly Tank[];
+  }
+
+  /** Newest first, whether or not the tank is deleted. */
+  readings(tankId: string): readonly Reading[] {
+    return cached(this.#sortedReadings, tankId, () =>
+      [...(this.#readings.get(tankId) ?? [])]
+        .sort(([a], [b]) => b - a)
+        .map(([created_at, fill_percentage]) => ({ created_at, fill_percentage })),
+    );
+  }
+
+  deletedCustomers(): Customer[] {
+    return [...this.#customers.values()].filter(({ deleted }) => deleted).map(({ customer }) => customer);
+  }
+
+  deletedTanks(): Tank[] {
+    return [...this.#tanks.values()].filter(({ deleted }) => deleted).map(({ tank }) => tank);
+  }
+
+  // Management reads
+
+  async managedCustomer(id: string): Promise<ManagedCustomer | undefined> {
+    return this.#managedCustomer(id);
+  }
+
+  async customerSearch(search: CustomerSearch): Promise<Page<ManagedCustomer>> {
+    const matching = [...this.#customers.values()].filter(
+      ({ customer, deleted }) =>
+        deleted === search.deleted && startsWith(customer.name, search.name) && startsWith(customer.email, search.email),
+    );
+    const { data, totalItems } = pageOf(newestFirst(matching.map(({ customer }) => customer)), search);
+    return { data: data.map(({ id }) => this.#managedCustomer(id) as ManagedCustomer), totalItems };
+  }
+
+  async managedTank(id: string): Promise<TankWithShape | undefined> {
+    return withoutDeletedAt(this.#tanks.get(id));
+  }
+
+  async tankSearch(search: TankSearch): Promise<Page<TankWithShape>> {
+    const { device_id, owner_id } = search;
+    const matching = [...this.#tanks.values()].filter(
+      ({ tank, deleted }) =>
+        deleted === search.deleted &&
+        startsWith(tank.name, search.name) &&
+        startsWith(tank.location.city, search.city) &&
+        startsWith(tank.custom_id, search.custom_id) &&
+        (owner_id === undefined || tank.owner_id === owner_id) &&
+        (device_id === undefined || deviceKey(tank.assigned_device_id) === deviceKey(device_id)),
+    );
+    const { data, totalItems } = pageOf(newestFirst(matching.map(({ tank }) => tank)), search);
+    return { data: data.map(({ id }) => withoutDeletedAt(this.#tanks.get(id)) as TankWithShape), totalItems };
+  }
+
+  async managedDevice(key: string): Promise<ManagedDevice | undefined> {
+    return this.#managedDevice(key);
+  }
+
+  async newestPending(key: string): Promise<PendingReading | undefined> {
+    return [...(this.#pending.get(key)?.values() ?? [])].sort((a, b) => b.created_at - a.created_at)[0];
+  }
+
+  async deviceSearch({ waiting, page, size }: DeviceSearch): Promise<Page<ManagedDevice>> {
+    const matching = [...this.#devices.keys()]
+      .map((id) => this.#managedDevice(id) as ManagedDevice)
+      .filter((device) => waiting === undefined || waiting === device.waiting > 0)
+      .sort((a, b) => compareBytes(a.device.id, b.device.id));
+    return { data: matching.slice((page - 1) * size, page * size), totalItems: matching.length };
+  }
+
+  async fleetPage({ state, silentSince, owner_id, city, page, size }: FleetQuery): Promise<Page<FleetEntry>> {
+    const stateOf = (margin: number | null) => (margin === null ? "unknown" : margin <= 0 ? "low" : "ok");
+    const matching = this.tanks()
+      .map((tank): FleetEntry => ({ tank, latest: this.readings(tank.id)[0] ?? null }))
+      .filter((entry) => state === undefined || stateOf(marginOf(entry)) === state)
+      .filter(({ latest }) => silentSince === undefined || latest === null || latest.created_at < silentSince)
+      .filter(({ tank }) => owner_id === undefined || tank.owner_id === owner_id)
+      .filter(({ tank }) => startsWith(tank.location.city, city))
+      .map((entry) => ({ entry, margin: marginOf(entry) ?? Number.POSITIVE_INFINITY }))
+      .sort((a, b) => (a.margin === b.margin ? compareBytes(a.entry.tank.id, b.entry.tank.id) : a.margin - b.margin));
+    const data = matching.slice((page - 1) * size, page * size).map(({ entry }) => entry);
+    return { data, totalItems: matching.length };
+  }
+
+  async auditPage({ by, object, id, from = -1e16, to = 1e16, page, size }: AuditQuery): Promise<Page<AuditEntry>> {
+    const matching = this.#audit
+      .filter((entry) => (by === undefined || entry.by === by) && (object === undefined || entry.object === object))
+      .filter((entry) => (id === undefined || entry.id === id) && entry.at >= from && entry.at <= to)
+      .reverse();
+    return { data: matching.slice((page - 1) * size, page * size), totalItems: matching.length };
+  }
+
+  async keyByHash(hash: string): Promise<StoredKey | undefined> {
+    const found = [...this.#keys.values()].find((stored) => stored.hash === hash);
+    return found && this.#storedKey(found.key.id);
+  }
+
+  async keyList(): Promise<StoredKey[]> {
+    return newestFirst([...this.#keys.values()].map(({ key }) => key)).map(({ id }) => this.#storedKey(id) as StoredKey);
+  }
+
+  /** In any order; all readings of a tank are one record. */
+  exportRecords(): ExportRecord[] {
+    const removed = [...this.#assignments.keys()].filter((id) => !this.#devices.has(id));
+    return [
+      ...Array.from(this.#customers.keys(), (id): ExportRecord => {
+        return { kind: "customer", ...(this.#managedCustomer(id) as ManagedCustomer) };
+      }),
+      ...Array.from(this.#tanks.values(), (tank): ExportRecord => {
+        return { kind: "tank", ...(withoutDeletedAt(tank) as TankWithShape) };
+      }),
+      ...Array.from(this.#devices.values(), ({ device, dropped }): ExportRecord => {
+        return { kind: "device", device, dropped, assignments: this.#assignments.get(device.id) ?? [] };
+      }),
+      ...removed.map((id): ExportRecord => {
+        const assignments = this.#assignments.get(id) ?? [];
+        const device = { ...unknownDevice(id), since: assignments.at(-1)?.until ?? unknownDevice(id).since };
+        return { kind: "device", device, dropped: 0, assignments };
+      }),
+      ...Array.from(this.#readings.keys(), (tankId): ExportRecord => {
+        return { kind: "readings", tankId, readings: this.readings(tankId).toReversed() };
+      }),
+      ...[...this.#pending.values()].flatMap((pending) =>
+        Array.from(pending.values(), (waiting): ExportRecord => ({ kind: "waiting", waiting })),
+      ),
+    ];
+  }
+
+  #managedCustomer(id: string): ManagedCustomer | undefined {
+    const known = this.#customers.get(id);
+    return known && { customer: this.#counted(known.customer), deleted: known.deleted };
+  }
+
+  #managedDevice(id: string): ManagedDevice | undefined {
+    const known = this.#devices.get(id);
+    return known && { device: known.device, waiting: this.#pending.get(id)?.size ?? 0, dropped: known.dropped };
+  }
+
+  #storedKey(id: string): StoredKey | undefined {
+    const known = this.#keys.get(id)?.key;
+    return known && { ...known, customer_deleted: this.#customers.get(known.customer_id ?? "")?.deleted ?? false };
+  }
+
+  #tanksOf(owners: readonly string[], matches: (tank: Stored<TankWithShape>) => boolean): TankWithShape[] {
+    const own = [...this.#tanks.values()].filter((state) => owners.includes(state.tank.owner_id) && matches(state));
+    return newestFirst(own.map(({ tank }) => tank))
+      .reverse()
+      .map(({ id }) => withoutDeletedAt(this.#tanks.get(id)) as TankWithShape);
+  }
+
+  #counted(customer: Customer): CustomerWithCount {
+    return { ...customer, tank_count: this.tanks(customer.id).length };
+  }
+}
+
+const IMPORT: AuditContext = { by: "import", at: 0 };
+
+function found<T>(ids: readonly string[], find: (id: string) => T | undefined): Map<string, T> {
+  return new Map(ids.map((id) => [id, find(id)] as const).filter((pair): pair is [string, T] => pair[1] !== undefined));
+}
+
+function withoutDeletedAt(stored: Stored<TankWithShape> | undefined): TankWithShape | undefined {
+  return stored && { tank: stored.tank, deleted: stored.deleted, shape: stored.shape };
+}
+
+function cached<T>(values: Map<string, T>, name: string, make: () => T): T {
+  const known = values.get(name) ?? make();
+  values.set(name, known);
+  return known;
+}
+
+/** As a value comes back that is stored as JSON. */
+const asJson = <T>(value: T): T => JSON.parse(JSON.stringify(value)) as T;
+
+const compareBytes = (a: string, b: string): number => Buffer.compare(Buffer.from(a), Buffer.from(b));
+
+type Listed = { readonly id: string; readonly created_at: Instant };
+
+/** By instant, then by the bytes of the id, descending. */
+function newestFirst<T extends Listed>(objects: readonly T[]): T[] {
+  // As latin1 the bytes of an id are letters, which compare as the bytes do.
+  const named = objects.map((object) => ({ object, bytes: Buffer.from(object.id).toString("latin1") }));
+  named.sort((a, b) => b.object.created_at - a.object.created_at || (a.bytes < b.bytes ? 1 : -1));
+  return named.map(({ object }) => object);
+}
+
+/** Of entries that are newest first. */
+function pageOf<T extends { readonly created_at: Instant }>(entries: readonly T[], query: PageQuery): Page<T> {
+  const { from, to, page, size } = query;
+  const isWithin = ({ created_at: at }: T): boolean => (from === undefined || at >= from) && (to === undefined || at <= to);
+  const within = from === undefined && to === undefined ? entries : entries.filter(isWithin);
+  return { data: within.slice((page - 1) * size, page * size), totalItems: within.length };
+}
+
+const lowercaseAscii = (text: string): string => text.replace(/[A-Z]/g, (letter) => letter.toLowerCase());
+
+/** In either case of A to Z; other letters as they are. */
+function startsWith(text: string | null, prefix: string | undefined): boolean {
+  return prefix === undefined || (text !== null && lowercaseAscii(text).startsWith(lowercaseAscii(prefix)));
+}

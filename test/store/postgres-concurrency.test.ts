@@ -1,0 +1,4 @@
+import { concurrency } from "./conformance.ts";
+import { postgresEngine } from "./engines.ts";
+
+concurrency(postgresEngine);

@@ -1,0 +1,4 @@
+import { randomRuns } from "./conformance.ts";
+import { postgresEngine } from "./engines.ts";
+
+randomRuns(postgresEngine);

@@ -1,0 +1,158 @@
+// Random commands of an operator: on few objects and devices, so that they meet; some of them invalid.
+
+import type { Command } from "../../../src/domain/commands/command.ts";
+import type { Random } from "../../../src/simulate/random.ts";
+import { command } from "../../support/commands.ts";
+import { key } from "../conformance/objects.ts";
+
+export const CUSTOMERS = ["cus-1", "cus-2", "Cus-2", "é", "\ufffd", "😀"];
+export const TANKS = ["t1", "t2", "t3", "t4", "T4", "t4 ", "\ue000", "\u{10000}"];
+/** Some differ in case only: an EUI-64 is one device then, another id is two. */
+export const DEVICES = ["d1", "d2", "d3", "D3", "0011223344aabbcc", "0011223344AABBCC", "ffeeddccbbaa0099", "d%_", "é1", "d9"];
+export const NAMES = ["Alpha", "alp", "ALPINE", "Ärger", "ärger", "b%r", "b_r", "b\\r", "bErn", "z\u{10ffff}x", "Zoo", "'; --"];
+export const EMAILS = ["many@x.example", "Many@x.example", "é@x.example", "e\u0301@x.example", "a%@x.example"];
+
+const SHAPES = [
+  null,
+  { kind: "upright", unit: "m", height: 2, sensor_height: 2.2 },
+  { kind: "rectangular", unit: "cm", height: 150 },
+  { kind: "horizontal_cylinder", unit: "m", diameter: 2 },
+  { kind: "upright", unit: "furlong", height: 2 },
+];
+const PROFILES = [
+  null,
+  "milesight-em500-udl",
+  "no-such-profile",
+  { value: "level", measures: "level", unit: "cm" },
+  { value: "p", measures: "percent" },
+];
+
+type Fields = Record<string, unknown>;
+type CommandContext = { readonly random: Random; readonly number: number; readonly ifMatch: string | undefined };
+
+/** Each field with a chance of its own. */
+function someOf(random: Random, fields: Record<string, () => unknown>): Fields {
+  const chosen = Object.entries(fields).filter(() => random.chance(0.5));
+  return Object.fromEntries(chosen.map(([name, value]) => [name, value()]));
+}
+
+const customerFields = (random: Random): Fields =>
+  someOf(random, {
+    name: () => random.pick([...NAMES, ""]),
+    email: () => random.pick(EMAILS),
+    phone: () => random.pick([null, "123"]),
+    is_verified: () => random.chance(0.5),
+  });
+
+const tankFields = (random: Random): Fields =>
+  someOf(random, {
+    name: () => random.pick(NAMES),
+    assigned_device_id: () => random.pick(DEVICES),
+    min_fill_alert_percentage: () => random.whole(0, 100),
+    owner_id: () => random.pick([...CUSTOMERS, ...CUSTOMERS, "nobody"]),
+    custom_id: () => random.pick([null, ...NAMES]),
+    location: () => ({ city: random.pick([null, ...NAMES]) }),
+    shape: () => random.pick(SHAPES),
+  });
+
+const newTankFields = (random: Random): Fields => ({
+  id: random.pick(TANKS),
+  name: "Tank",
+  assigned_device_id: random.pick(DEVICES),
+  capacity: 1000,
+  capacity_unit: "liters",
+  min_fill_alert_percentage: 20,
+  owner_id: random.pick(CUSTOMERS),
+  ...tankFields(random),
+});
+
+const recentKey = ({ random, number }: CommandContext): string => `key-${random.whole(Math.max(0, number - 30), number)}`;
+
+/** How often each kind of command is chosen, and how it is made. */
+const COMMANDS: Readonly<Record<Command["type"], readonly [weight: number, make: (context: CommandContext) => Command]>> = {
+  create_customer: [
+    2,
+    ({ random, number }) => {
+      const fields = { id: random.pick(CUSTOMERS), name: random.pick(NAMES), email: "a@b.example", ...customerFields(random) };
+      return { type: "create_customer", newId: `cus-${number}`, fields };
+    },
+  ],
+  change_customer: [
+    2,
+    ({ random, ifMatch }) => {
+      return { type: "change_customer", id: random.pick(CUSTOMERS), fields: customerFields(random), ifMatch };
+    },
+  ],
+  delete_customer: [
+    1,
+    ({ random, ifMatch }) => ({ type: "delete_customer", id: random.pick(CUSTOMERS), tanks: random.chance(0.6), ifMatch }),
+  ],
+  restore_customer: [
+    2,
+    ({ random, ifMatch }) => ({ type: "restore_customer", id: random.pick(CUSTOMERS), tanks: random.chance(0.6), ifMatch }),
+  ],
+  create_tank: [4, ({ random, number }) => ({ type: "create_tank", newId: `tank-${number}`, fields: newTankFields(random) })],
+  change_tank: [
+    5,
+    ({ random, ifMatch }) => {
+      return { type: "change_tank", id: random.pick(TANKS), fields: tankFields(random), ifMatch, swap: random.chance(0.5) };
+    },
+  ],
+  delete_tank: [1, ({ random, ifMatch }) => ({ type: "delete_tank", id: random.pick(TANKS), ifMatch })],
+  restore_tank: [
+    3,
+    ({ random, ifMatch }) => {
+      const fields = random.chance(0.5) ? undefined : { assigned_device_id: random.pick(DEVICES) };
+      return { type: "restore_tank", id: random.pick(TANKS), fields, ifMatch };
+    },
+  ],
+  put_device: [
+    6,
+    ({ random, ifMatch }) => {
+      const fields = someOf(random, {
+        tank_id: () => random.pick(TANKS),
+        profile: () => random.pick(PROFILES),
+        shape: () => random.pick(SHAPES),
+      });
+      return { type: "put_device", id: random.pick(DEVICES), fields, ifMatch, swap: random.chance(0.5) };
+    },
+  ],
+  remove_device: [1, ({ random, ifMatch }) => ({ type: "remove_device", id: random.pick(DEVICES), ifMatch })],
+  create_key: [
+    2,
+    ({ random, number }) => {
+      const fields = { customer_id: random.pick([null, ...CUSTOMERS]), expires_at: random.pick([null, 9e12]) };
+      return command.createKey(key(`key-${number}`, fields), `hash ${number}`);
+    },
+  ],
+  rotate_key: [
+    1,
+    (context) => {
+      const { number } = context;
+      return { type: "rotate_key", id: recentKey(context), overlap: 1000, newId: `key-${number}`, hash: `hash ${number}` };
+    },
+  ],
+  change_key: [
+    1,
+    (context) => ({ type: "change_key", id: recentKey(context), fields: { name: "other" }, ifMatch: context.ifMatch }),
+  ],
+  revoke_key: [1, (context) => ({ type: "revoke_key", id: recentKey(context) })],
+  provision: [
+    2,
+    ({ random, number }) => ({
+      type: "provision",
+      isDryRun: random.chance(0.2),
+      customers: [{ newId: `cus-${number}`, fields: { id: random.pick(CUSTOMERS), ...customerFields(random) } }],
+      tanks: [0, 1].map((i) => ({ newId: `tank-${number}-${i}`, fields: newTankFields(random) })),
+    }),
+  ],
+};
+
+export const COMMAND_TYPES = Object.keys(COMMANDS) as readonly Command["type"][];
+
+/** `number` makes new ids unique; `etags` are of objects that were returned recently. */
+export function randomCommand(random: Random, number: number, etags: readonly string[], types = COMMAND_TYPES): Command {
+  const makers = types.flatMap((type) => Array.from({ length: COMMANDS[type][0] }, () => COMMANDS[type][1]));
+  const ifMatch = random.chance(0.15) ? random.pick(["*", '"nonsense"', ...etags]) : undefined;
+  return random.pick(makers)({ random, number, ifMatch });
+}

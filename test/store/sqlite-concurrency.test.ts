@@ -1,0 +1,4 @@
+import { concurrency } from "./conformance.ts";
+import { sqliteEngine } from "./engines.ts";
+
+concurrency(sqliteEngine);

@@ -1,0 +1,4 @@
+import { randomRuns } from "./conformance.ts";
+import { sqliteEngine } from "./engines.ts";
+
+randomRuns(sqliteEngine);
