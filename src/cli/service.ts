@@ -1,7 +1,7 @@
 // Requests of commands and their responses, the same on the local database and on a running service.
 
 import type { FieldError } from "../domain/errors.ts";
-import { UNRESTRICTED } from "../domain/key.ts";
+import { localKey, UNRESTRICTED } from "../domain/key.ts";
 import type { Store } from "../domain/store.ts";
 import { isObject } from "../domain/validate.ts";
 import type { Caller } from "../http/auth.ts";
@@ -79,21 +79,7 @@ export function itemIn(response: ServiceResponse): Item {
 }
 
 /** Whoever can open the database may do everything. The audit log has them under this name. */
-const OPERATOR: Caller = {
-  key: {
-    id: "command line",
-    name: "command line",
-    role: "manage",
-    customer_id: null,
-    device_id: null,
-    rate: null,
-    created_at: 0,
-    expires_at: null,
-    revoked_at: null,
-    replaced_by: null,
-  },
-  scope: UNRESTRICTED,
-};
+const OPERATOR: Caller = { key: localKey("command line", "manage"), scope: UNRESTRICTED };
 
 export async function localService(store: Store): Promise<Service> {
   // Loaded late: calls with wrong usage and calls to a remote service do without the routes.

@@ -9,6 +9,7 @@ import {
   isWellFormedSecret,
   type Key,
   keyState,
+  localKey,
   NO_ACCESS,
   type Role,
   type Scope,
@@ -21,21 +22,7 @@ import { isFlood, type Limits, limitRate, type RateDecision } from "./limits.ts"
 export type Caller = { readonly key: Key; readonly scope: Scope };
 
 /** The caller of a route that needs no key. */
-export const ANONYMOUS: Caller = {
-  key: {
-    id: "",
-    name: "anonymous",
-    role: "read",
-    customer_id: "",
-    device_id: null,
-    rate: null,
-    created_at: 0,
-    expires_at: null,
-    revoked_at: null,
-    replaced_by: null,
-  },
-  scope: NO_ACCESS,
-};
+export const ANONYMOUS: Caller = { key: localKey("anonymous", "read"), scope: NO_ACCESS };
 
 export type RequiredRole = "none" | Role;
 
