@@ -10,6 +10,7 @@ import {
   type Key,
   keyState,
   NO_ACCESS,
+  NO_LIMITS,
   type Role,
   type Scope,
   type StoredKey,
@@ -22,18 +23,7 @@ export type Caller = { readonly key: Key; readonly scope: Scope };
 
 /** The caller of a route that needs no key. */
 export const ANONYMOUS: Caller = {
-  key: {
-    id: "",
-    name: "anonymous",
-    role: "read",
-    customer_id: "",
-    device_id: null,
-    rate: null,
-    created_at: 0,
-    expires_at: null,
-    revoked_at: null,
-    replaced_by: null,
-  },
+  key: { ...NO_LIMITS, id: "", name: "anonymous", customer_id: "" },
   scope: NO_ACCESS,
 };
 

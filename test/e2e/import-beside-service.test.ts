@@ -10,7 +10,7 @@ import { type Item, type List, list } from "./requests.ts";
 
 const CUSTOMERS = 60;
 const TANKS = 90;
-const READINGS = 40_000;
+const READINGS = 20_000;
 const MAX_RESPONSE_MS = 1500;
 
 /** The version is in every field of an object, and in the owner of a tank. */

@@ -1,10 +1,13 @@
 // HTTP requests to a running service, and the log lines that it writes.
 
 import assert from "node:assert/strict";
+import { once } from "node:events";
 import { Agent, request } from "node:http";
+import { connect as openSocket, type Socket } from "node:net";
 import { setTimeout as pause } from "node:timers/promises";
+import type { Lifetime } from "../support/service.ts";
 import { until } from "../support/until.ts";
-import type { Lifetime, RunningProgram, Service } from "./program.ts";
+import type { RunningProgram, Service } from "./program.ts";
 
 export type HttpResponse = { readonly status: number; readonly headers: Headers; readonly text: string };
 export type Item = Readonly<Record<string, unknown>>;
@@ -60,6 +63,29 @@ export async function waitForStatus(target: Target, key: string, status: number,
     assert.ok(elapsed < timeoutMs, `after ${Math.round(elapsed)} ms the status is still ${actual}, not ${status}`);
     await pause(20);
   }
+}
+
+/** A plain TCP connection. */
+export async function connectTo(life: Lifetime, { url }: Target): Promise<Socket> {
+  const { hostname, port } = new URL(url);
+  const socket = openSocket(Number(port), hostname);
+  life.after(() => socket.destroy());
+  await once(socket, "connect");
+  return socket;
+}
+
+/** Sends a request for two tanks except for its last byte. The returned function sends that, and resolves with the response. */
+export async function startRequest(life: Lifetime, target: Target, key: string): Promise<() => Promise<string>> {
+  const socket = await connectTo(life, target);
+  const type = "Content-Type: application/x-www-form-urlencoded";
+  const lines = ["GET /v1/tanks HTTP/1.1", "Host: x", "Connection: close", `X-API-Key: ${key}`, type, "Content-Length: 6"];
+  socket.write(`${lines.join("\r\n")}\r\n\r\nsize=`);
+  return async () => {
+    socket.write("2");
+    let text = "";
+    for await (const chunk of socket) text += chunk;
+    return text;
+  };
 }
 
 export type LogEntry = Readonly<Record<string, unknown>>;
