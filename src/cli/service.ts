@@ -1,10 +1,11 @@
 // Requests of commands and their responses, the same on the local database and on a running service.
 
 import type { FieldError } from "../domain/errors.ts";
-import { localKey, UNRESTRICTED } from "../domain/key.ts";
+import { NO_LIMITS, UNRESTRICTED } from "../domain/key.ts";
 import type { Store } from "../domain/store.ts";
 import { isObject } from "../domain/validate.ts";
 import type { Caller } from "../http/auth.ts";
+import type { LocalResponse } from "../http/dispatch.ts";
 import type { Method } from "../http/route.ts";
 import { clean } from "./output.ts";
 
@@ -23,13 +24,7 @@ export type ServiceRequest = {
   readonly unrepeatable?: true;
 };
 
-export type ServiceResponse = {
-  readonly status: number;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly body: unknown;
-  /** The underlying error of a local request. */
-  readonly cause?: unknown;
-};
+export type ServiceResponse = LocalResponse;
 
 /** The object in the response. Error responses are thrown as `Problem`, an unreachable service as `UserError`. */
 export type Service = (request: ServiceRequest) => Promise<Item>;
@@ -79,7 +74,10 @@ export function itemIn(response: ServiceResponse): Item {
 }
 
 /** Whoever can open the database may do everything. The audit log has them under this name. */
-const OPERATOR: Caller = { key: localKey("command line", "manage"), scope: UNRESTRICTED };
+const OPERATOR: Caller = {
+  key: { ...NO_LIMITS, id: "command line", name: "command line", role: "manage" },
+  scope: UNRESTRICTED,
+};
 
 export async function localService(store: Store): Promise<Service> {
   // Loaded late: calls with wrong usage and calls to a remote service do without the routes.

@@ -27,11 +27,17 @@ export type Key = {
   readonly replaced_by: string | null;
 };
 
-/** A key that is not stored, for callers without one. */
-export function localKey(name: string, role: Role): Key {
-  const unbound = { customer_id: null, device_id: null, rate: null };
-  return { id: name, name, role, ...unbound, created_at: 0, expires_at: null, revoked_at: null, replaced_by: null };
-}
+/** What a key has unless it is set. */
+export const NO_LIMITS = {
+  role: "read",
+  customer_id: null,
+  device_id: null,
+  rate: null,
+  created_at: 0,
+  expires_at: null,
+  revoked_at: null,
+  replaced_by: null,
+} satisfies Partial<Key>;
 
 /** With whether the customer it belongs to is deleted. */
 export type StoredKey = Key & { readonly customer_deleted: boolean };

@@ -9,8 +9,8 @@ import {
   isWellFormedSecret,
   type Key,
   keyState,
-  localKey,
   NO_ACCESS,
+  NO_LIMITS,
   type Role,
   type Scope,
   type StoredKey,
@@ -22,7 +22,10 @@ import { isFlood, type Limits, limitRate, type RateDecision } from "./limits.ts"
 export type Caller = { readonly key: Key; readonly scope: Scope };
 
 /** The caller of a route that needs no key. */
-export const ANONYMOUS: Caller = { key: localKey("anonymous", "read"), scope: NO_ACCESS };
+export const ANONYMOUS: Caller = {
+  key: { ...NO_LIMITS, id: "", name: "anonymous", customer_id: "" },
+  scope: NO_ACCESS,
+};
 
 export type RequiredRole = "none" | Role;
 

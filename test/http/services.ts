@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { type ErrorCode, RequestError } from "../../src/domain/errors.ts";
 import type { Event } from "../../src/domain/events.ts";
 import { type Clock, formatInstant } from "../../src/domain/instant.ts";
-import { array, integer, literal, nullableText, number, object, oneOf, text } from "../../src/domain/schema.ts";
+import { array, integer, literal, nullable, number, object, oneOf, text } from "../../src/domain/schema.ts";
 import type { Store } from "../../src/domain/store.ts";
 import { validated } from "../../src/domain/validate.ts";
 import { LastSeen } from "../../src/http/last-seen.ts";
@@ -180,7 +180,7 @@ export const LARGE_BYTES = 16 * 1024 * 1024;
 const Thing = object(
   {
     name: text({ minLength: 1, maxLength: 20 }),
-    place: object({ latitude: number({ minimum: -90, maximum: 90 }), note: nullableText() }, {}, ["note"]),
+    place: object({ latitude: number({ minimum: -90, maximum: 90 }), note: nullable(text()) }, {}, ["note"]),
     marks: array(integer({ minimum: 0 }), { maxItems: 3 }),
   },
   {},
@@ -194,9 +194,9 @@ const Echo = object({
   colour: text(),
   key_id: text(),
   role: oneOf(["read", "ingest", "manage"]),
-  customer_id: nullableText(),
-  idempotency_key: nullableText(),
-  if_match: nullableText(),
+  customer_id: nullable(text()),
+  idempotency_key: nullable(text()),
+  if_match: nullable(text()),
   body: {},
   items: array({}),
 });
