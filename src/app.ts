@@ -4,7 +4,7 @@ import type { AddressInfo } from "node:net";
 import type { Config } from "./config.ts";
 import type { Observe } from "./domain/events.ts";
 import type { Clock } from "./domain/instant.ts";
-import type { Reads, Store } from "./domain/store.ts";
+import type { Store } from "./domain/store.ts";
 import { listenError, numericHost, urlOf } from "./http/address.ts";
 import { LastSeen } from "./http/last-seen.ts";
 import { type Limits, localLimits } from "./http/limits.ts";
@@ -46,10 +46,7 @@ export async function startApp(options: AppOptions): Promise<App> {
   const { config, log, clock = Date.now, timeouts = REQUEST_TIMEOUTS } = options;
   const { metrics = openMetrics(), limits = localLimits(clock), socketDescriptor, worker = 1 } = options;
   const startedAt = performance.now();
-  const observe: Observe = (event) => {
-    metrics.observe(event);
-    log(event);
-  };
+  const observe = metrics.counting(log);
   const store = await openStore(config.databaseUrl, observe, config);
   const lastSeen = new LastSeen(store.updateLastSeen, clock, observe);
   const ingest = createIngest(store, clock);
@@ -67,7 +64,7 @@ export async function startApp(options: AppOptions): Promise<App> {
   try {
     const { rateLimit, corsOrigins, trustProxy } = config;
     server = await buildServer({
-      reads: timedReads(store, observe),
+      reads: store,
       services: { ingest: createHttpIngest(ingest, clock), management: new ManagementService(store, clock) },
       ...{ lastSeen, clock, observe, metrics, limits },
       ...{ version: VERSION, rateLimit, corsOrigins, trustProxy, timeouts },
@@ -103,32 +100,6 @@ export async function startApp(options: AppOptions): Promise<App> {
       stopping ??= stop();
       return stopping;
     },
-  };
-}
-
-/** The reading half of the store, with an event for the duration of each query. */
-function timedReads(store: Reads, observe: Observe): Reads {
-  function timed<A extends unknown[], T>(query: string, run: (...args: A) => Promise<T>): (...args: A) => Promise<T> {
-    return async (...args) => {
-      const startedAt = performance.now();
-      let ok = false;
-      try {
-        const result = await run(...args);
-        ok = true;
-        return result;
-      } finally {
-        observe({ kind: "query_completed", query, milliseconds: performance.now() - startedAt, ok });
-      }
-    };
-  }
-  return {
-    customerById: timed("customerById", store.customerById),
-    customerPage: timed("customerPage", store.customerPage),
-    tankById: timed("tankById", store.tankById),
-    tankPage: timed("tankPage", store.tankPage),
-    telemetryPage: timed("telemetryPage", store.telemetryPage),
-    keyByHash: timed("keyByHash", store.keyByHash),
-    ping: timed("ping", store.ping),
   };
 }
 

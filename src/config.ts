@@ -10,107 +10,76 @@ import { quoted } from "./domain/text.ts";
 
 export type TrustProxy = boolean | number | readonly string[];
 
-export type Config = {
-  readonly databaseUrl: string;
-  /** Streaming replicas of the database, for reading. */
-  readonly replicaUrls: readonly string[];
-  readonly replicaLagMs: number;
-  /** Connections of one process to the PostgreSQL primary. */
-  readonly connections: number;
-  readonly port: number;
-  readonly host: string;
-  /** Ports of the embedded MQTT endpoint, plain and with TLS; null is off. */
-  readonly mqttPort: number | null;
-  readonly mqttsPort: number | null;
-  /** PEM files of the certificate and its private key, for TLS. */
-  readonly mqttsCert: string | null;
-  readonly mqttsKey: string | null;
-  /** External MQTT broker to subscribe to, if any. */
-  readonly mqttUrl: string | null;
-  /** Processes that serve. */
-  readonly workers: number;
-  readonly logLevel: LogLevel;
-  readonly corsOrigins: readonly string[];
-  readonly trustProxy: TrustProxy;
-  /** Requests per second for a customer's key without a rate of its own; 0 turns all limits off. */
-  readonly rateLimit: number;
-  /** For commands that work on a running service. */
-  readonly key: string | null;
-};
-
 const LOG_LEVELS = ["fatal", "error", "warn", "info", "debug", "trace", "silent"] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
 
-type Entry<T> = { readonly fallback: T; read(text: string): T };
+/** `name` is that in the environment; a command's flag has the same name in lower case. */
+type Setting<N extends string, T> = { readonly name: N; readonly fallback: T; readonly read: (text: string) => T };
 
+function setting<const N extends string, T>(name: N, fallback: NoInfer<T>, read: (text: string) => T): Setting<N, T> {
+  return { name, fallback, read };
+}
+
+/** A setting that is null where it is not given. */
+function optional<const N extends string, T>(name: N, read: (text: string) => T): Setting<N, T | null> {
+  return { name, fallback: null, read };
+}
+
+const asGiven = (text: string): string => text;
 const portNumber = wholeNumber("a port number from 0 to 65535 (0 takes any free one)", 0, 65_535);
 
-/** Named as in the environment; a command's flag has the same name in lower case. */
-export const ENTRIES = {
-  DATABASE_URL: { fallback: "sqlite:data/tank-monitor.db", read: (text: string) => text },
-  DATABASE_REPLICA_URL: { fallback: [] as readonly string[], read: replicaUrls },
-  // Replicas are checked twice a second, so less than a second could not be measured.
-  DATABASE_REPLICA_LAG_MS: { fallback: 2000, read: wholeNumber("milliseconds from 1000 to 3600000", 1000, 3_600_000) },
-  DATABASE_CONNECTIONS: { fallback: 10, read: wholeNumber("a number of connections from 2 to 1000", 2, 1000) },
-  PORT: { fallback: 8080, read: portNumber },
-  HOST: { fallback: "127.0.0.1", read: (text: string) => text },
-  MQTT: { fallback: null as number | null, read: portNumber },
-  MQTTS: { fallback: null as number | null, read: portNumber },
-  MQTTS_CERT: { fallback: null as string | null, read: (text: string) => text },
-  MQTTS_KEY: { fallback: null as string | null, read: (text: string) => text },
-  MQTT_URL: { fallback: null as string | null, read: mqttUrl },
-  WORKERS: { fallback: 1, read: wholeNumber("a number of processes from 1 to 64", 1, 64) },
-  LOG_LEVEL: { fallback: "info" as LogLevel, read: logLevel },
-  CORS_ORIGINS: { fallback: [] as readonly string[], read: origins },
-  TRUST_PROXY: { fallback: false as TrustProxy, read: trustProxy },
-  RATE_LIMIT: { fallback: 100, read: wholeNumber("requests a second from 0 (no limits) to 1000000", 0, 1_000_000) },
-  TANK_MONITOR_KEY: { fallback: null as string | null, read: secretKey },
-} satisfies Record<string, Entry<unknown>>;
+export const SETTINGS = {
+  databaseUrl: setting("DATABASE_URL", "sqlite:data/tank-monitor.db", asGiven),
+  /** Streaming replicas of the database, for reading. */
+  replicaUrls: setting("DATABASE_REPLICA_URL", [], replicaUrls),
+  /** Replicas are checked twice a second, so less than a second could not be measured. */
+  replicaLagMs: setting("DATABASE_REPLICA_LAG_MS", 2000, wholeNumber("milliseconds from 1000 to 3600000", 1000, 3_600_000)),
+  /** Connections of one process to the PostgreSQL primary. */
+  connections: setting("DATABASE_CONNECTIONS", 10, wholeNumber("a number of connections from 2 to 1000", 2, 1000)),
+  port: setting("PORT", 8080, portNumber),
+  host: setting("HOST", "127.0.0.1", asGiven),
+  /** Ports of the embedded MQTT endpoint, plain and with TLS; null is off. */
+  mqttPort: optional("MQTT", portNumber),
+  mqttsPort: optional("MQTTS", portNumber),
+  /** PEM files of the certificate and its private key, for TLS. */
+  mqttsCert: optional("MQTTS_CERT", asGiven),
+  mqttsKey: optional("MQTTS_KEY", asGiven),
+  /** External MQTT broker to subscribe to. */
+  mqttUrl: optional("MQTT_URL", mqttUrl),
+  /** Processes that serve. */
+  workers: setting("WORKERS", 1, wholeNumber("a number of processes from 1 to 64", 1, 64)),
+  logLevel: setting("LOG_LEVEL", "info", logLevel),
+  corsOrigins: setting("CORS_ORIGINS", [], origins),
+  trustProxy: setting("TRUST_PROXY", false, trustProxy),
+  /** Requests per second for a customer's key without a rate of its own; 0 turns all limits off. */
+  rateLimit: setting("RATE_LIMIT", 100, wholeNumber("requests a second from 0 (no limits) to 1000000", 0, 1_000_000)),
+  /** For commands that work on a running service. */
+  key: optional("TANK_MONITOR_KEY", secretKey),
+};
+
+export type Config = { readonly [F in keyof typeof SETTINGS]: (typeof SETTINGS)[F]["fallback"] };
+export type ConfigName = (typeof SETTINGS)[keyof typeof SETTINGS]["name"];
+export type Given = Readonly<Record<string, string | undefined>>;
 
 /** The invalid value may contain a password, so the message does not repeat it. */
 class SecretError extends Error {}
 
-export type ConfigName = keyof typeof ENTRIES;
-export type Given = Readonly<Record<string, string | undefined>>;
-
 export function readConfig(flags: Given, environment: Given, envFile: Given): Config {
-  function value<N extends ConfigName>(name: N): (typeof ENTRIES)[N]["fallback"] {
-    for (const [source, where] of [
-      [flags, "flag"],
-      [environment, "environment"],
-      [envFile, ".env"],
-    ] as const) {
-      const text = source[name];
-      if (text === undefined || (text === "" && source !== flags)) continue;
-      try {
-        return ENTRIES[name].read(text) as (typeof ENTRIES)[N]["fallback"];
-      } catch (error) {
-        const label = where === "flag" ? `--${name.toLowerCase()}` : name;
-        const given = error instanceof SecretError ? "" : `, not ${quoted(text)}`;
-        throw new UserError(`${label} must be ${(error as Error).message}${given}`, 2);
-      }
+  function settingValue({ name, fallback, read }: Setting<string, unknown>): unknown {
+    const flag = flags[name];
+    const text = flag ?? (environment[name] || envFile[name] || undefined);
+    if (text === undefined) return fallback;
+    try {
+      return read(text);
+    } catch (error) {
+      const label = flag === undefined ? name : `--${name.toLowerCase()}`;
+      const given = error instanceof SecretError ? "" : `, not ${quoted(text)}`;
+      throw new UserError(`${label} must be ${(error as Error).message}${given}`, 2);
     }
-    return ENTRIES[name].fallback;
   }
-  return Object.freeze({
-    databaseUrl: value("DATABASE_URL"),
-    replicaUrls: value("DATABASE_REPLICA_URL"),
-    replicaLagMs: value("DATABASE_REPLICA_LAG_MS"),
-    connections: value("DATABASE_CONNECTIONS"),
-    port: value("PORT"),
-    host: value("HOST"),
-    mqttPort: value("MQTT"),
-    mqttsPort: value("MQTTS"),
-    mqttsCert: value("MQTTS_CERT"),
-    mqttsKey: value("MQTTS_KEY"),
-    mqttUrl: value("MQTT_URL"),
-    workers: value("WORKERS"),
-    logLevel: value("LOG_LEVEL"),
-    corsOrigins: value("CORS_ORIGINS"),
-    trustProxy: value("TRUST_PROXY"),
-    rateLimit: value("RATE_LIMIT"),
-    key: value("TANK_MONITOR_KEY"),
-  });
+  return Object.freeze(
+    Object.fromEntries(Object.entries(SETTINGS).map(([field, entry]) => [field, settingValue(entry)])),
+  ) as Config;
 }
 
 /** The `.env` of the working directory, where there is one. */

@@ -109,12 +109,13 @@ function unknownAction({ actions }: Group, word: string): string {
   return `no such action: ${quoted(word)}.${suggestion(word, names)} Use ${choice}`;
 }
 
-function groupHelp({ name, help, actions }: Group): string {
+function groupHelp({ name, actions }: Group): string {
   return `Usage: ${PROGRAM} ${name} ACTION [options]
 
 ${listed(actions)}
 
-${help}
+They work on the database (DATABASE_URL), or with --url URL on a running service. That needs a key with the
+role manage, in TANK_MONITOR_KEY or --key KEY.
 
 "${PROGRAM} ${name} ACTION --help" shows its options.`;
 }

@@ -39,9 +39,6 @@ export type ApiCommand = Pick<Command, "name" | "summary"> & {
   readonly execute: (input: Input) => Promise<number>;
 };
 
-export const GROUP_HELP = `They work on the database (DATABASE_URL), or with --url URL on a running service. That needs a key with the
-role manage, in TANK_MONITOR_KEY or --key KEY.`;
-
 export const JSON_OPTION: Option = { flag: "json", help: "print JSON" };
 
 const SERVICE_OPTIONS: readonly Option[] = [

@@ -36,25 +36,21 @@ Exit 0 if nothing is wrong, or if everything was repaired and a second check fin
 type Findings = { readonly found: number; readonly repaired: number };
 
 async function checkOnce(store: Store, isRepairing: boolean, isJson: boolean): Promise<Findings> {
-  const progress = new Progress("checking");
+  using progress = new Progress("checking");
   const count = { found: 0, repaired: 0 };
   const findings = store.check(isRepairing, (done, total) => progress.show(done, total));
-  try {
-    for (;;) {
-      const step = await findings.next();
-      progress.end();
-      if (step.done === true) {
-        const { customers, tanks, readings } = step.value;
-        const checked = `${counted(customers, "customer")}, ${counted(tanks, "tank")}, ${counted(readings, "reading")}`;
-        say(`checked ${checked}: ${summaryText(count, isRepairing)}`);
-        return count;
-      }
-      print(isJson ? JSON.stringify(step.value) : findingText(step.value));
-      count.found++;
-      if (step.value.repaired) count.repaired++;
-    }
-  } finally {
+  for (;;) {
+    const step = await findings.next();
     progress.end();
+    if (step.done === true) {
+      const { customers, tanks, readings } = step.value;
+      const checked = `${counted(customers, "customer")}, ${counted(tanks, "tank")}, ${counted(readings, "reading")}`;
+      say(`checked ${checked}: ${summaryText(count, isRepairing)}`);
+      return count;
+    }
+    print(isJson ? JSON.stringify(step.value) : findingText(step.value));
+    count.found++;
+    if (step.value.repaired) count.repaired++;
   }
 }
 

@@ -26,11 +26,10 @@ export type Command = {
   readonly run: (call: Call) => Promise<number>;
 };
 
-/** Commands with one name and an action: `customer create`, `customer list` … */
+/** Commands with one name and an action, all on the management API: `customer create`, `customer list` … */
 export type Group = {
   readonly name: string;
   readonly summary: string;
-  readonly help: string;
   readonly actions: readonly Command[];
 };
 

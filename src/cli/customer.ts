@@ -1,15 +1,6 @@
 // tank-monitor customer create|update|delete|restore|list|show
 
-import {
-  apiCommand,
-  createCommand,
-  GROUP_HELP,
-  JSON_OPTION,
-  listCommand,
-  report,
-  showCommand,
-  updateCommand,
-} from "./api-command.ts";
+import { apiCommand, createCommand, JSON_OPTION, listCommand, report, showCommand, updateCommand } from "./api-command.ts";
 import type { Group } from "./command.ts";
 import type { Field } from "./fields.ts";
 import { counted } from "./output.ts";
@@ -105,6 +96,5 @@ const show = showCommand({
 export const customer: Group = {
   name: "customer",
   summary: "create, change, delete, restore and list customers",
-  help: GROUP_HELP,
   actions: [create, update, remove, restore, list, show],
 };

@@ -64,7 +64,10 @@ async function recreateOutdated(ownFile: string | undefined, prepare: () => Prom
 /** Prints the welcome, and lets the devices send over HTTP until the returned function is called. */
 async function runDevices({ store, url }: App, databaseUrl: string): Promise<() => Promise<void>> {
   print(welcome(url, await freshKey(store, "read"), await examples(store), databaseUrl));
-  const fleet = demoFleet(await tanksWithReadings(store), SEED);
+  const fleet = demoFleet(
+    (await tanksWithReadings(store)).map(({ tank }) => tank),
+    SEED,
+  );
   const transport = httpTransport(httpClient(url, await freshKey(store, "ingest")));
   const [stop, abort] = [new AbortController(), new AbortController()];
   const sending = simulate({

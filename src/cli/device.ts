@@ -1,7 +1,7 @@
 // tank-monitor device assign|profile|waiting|list|show|forget
 
 import { isObject } from "../domain/validate.ts";
-import { apiCommand, GROUP_HELP, JSON_OPTION, listCommand, report, showCommand, textOrNull } from "./api-command.ts";
+import { apiCommand, JSON_OPTION, listCommand, report, showCommand, textOrNull } from "./api-command.ts";
 import type { Group } from "./command.ts";
 import type { Field } from "./fields.ts";
 import { type Column, counted } from "./output.ts";
@@ -147,6 +147,5 @@ late readings from that time are still stored. A device that never served a tank
 export const device: Group = {
   name: "device",
   summary: "assign devices to tanks, list pending readings",
-  help: GROUP_HELP,
   actions: [assign, profile, waiting, list, show, forget],
 };

@@ -59,24 +59,21 @@ async function writeFile(store: Store, file: string, isCsv: boolean): Promise<vo
 const CHUNK_CHARACTERS = 65_536;
 
 async function write(store: Store, out: Writable, isCsv: boolean): Promise<void> {
-  const progress = new Progress("exporting");
+  using progress = new Progress("exporting");
   let lines = 0;
   let chunk = isCsv ? "tank_id,created_at,fill_percentage\n" : "";
-  try {
-    for await (const record of store.exportRecords()) {
-      for (const line of isCsv ? csvLines(record) : exportLines(record)) {
-        chunk += `${line}\n`;
-        lines++;
-        if (chunk.length < CHUNK_CHARACTERS) continue;
-        if (!out.write(chunk)) await once(out, "drain");
-        chunk = "";
-        progress.show(0, 0, `${lines.toLocaleString("en")} lines`);
-      }
+  for await (const record of store.exportRecords()) {
+    for (const line of isCsv ? csvLines(record) : exportLines(record)) {
+      chunk += `${line}\n`;
+      lines++;
+      if (chunk.length < CHUNK_CHARACTERS) continue;
+      if (!out.write(chunk)) await once(out, "drain");
+      chunk = "";
+      progress.show(0, 0, `${lines.toLocaleString("en")} lines`);
     }
-    if (chunk !== "" && !out.write(chunk)) await once(out, "drain");
-  } finally {
-    progress.end();
   }
+  if (chunk !== "" && !out.write(chunk)) await once(out, "drain");
+  progress.end();
   say(`${lines} lines exported${isCsv ? "" : ', without keys and the audit log ("backup" has those)'}`);
 }
 

@@ -4,6 +4,7 @@
 import { readFileSync } from "node:fs";
 import type { ParseArgsOptionsConfig } from "node:util";
 import { type FieldError, UserError } from "../domain/errors.ts";
+import { isPossibleId } from "../domain/id.ts";
 import { quoted } from "../domain/text.ts";
 import { type Call, text } from "./command.ts";
 import { clean } from "./output.ts";
@@ -140,7 +141,7 @@ export function fieldAt<T extends { readonly path: string }>(fields: readonly T[
 
 /** An error response in the words of the command line: flags instead of fields and parameters. */
 export function userErrorFor(problem: Problem, call: Call, fields: readonly Field[]): UserError {
-  const exitCode = isWrongUsage(problem) ? 2 : 1;
+  const exitCode = isWrongUsage(problem, call, fields) ? 2 : 1;
   const { code, status, errors, param } = problem;
   if (errors.length > 0) return new UserError(errorList(errors, call, fields), exitCode);
   if (code.endsWith("_unknown") && status === 404 && code !== "route_unknown") {
@@ -152,11 +153,15 @@ export function userErrorFor(problem: Problem, call: Call, fields: readonly Fiel
   return new UserError(`${withFlagNames(detail, fields)}${advice(problem)}`, exitCode);
 }
 
-/** Ids of other objects: one that is not in the database is not wrong usage. */
-const REFERENCES = ["owner_id", "customer_id", "tank_id", "assigned_device_id"];
+const REFERENCES = ["owner_id", "customer_id", "tank_id"];
 
-function isWrongUsage({ status, errors }: Problem): boolean {
-  return status === 400 && (errors.length === 0 || !errors.every(({ field }) => REFERENCES.includes(field)));
+/** The id of another object that is well-formed, but not in the database, is not wrong usage. */
+function isWrongUsage({ status, errors }: Problem, call: Call, fields: readonly Field[]): boolean {
+  const isReference = ({ field: path }: FieldError): boolean => {
+    const field = fieldAt(fields, path);
+    return REFERENCES.includes(path) && field !== undefined && isPossibleId(given(call, field) ?? "");
+  };
+  return status === 400 && (errors.length === 0 || !errors.every(isReference));
 }
 
 function errorList(errors: readonly FieldError[], call: Call, fields: readonly Field[]): string {

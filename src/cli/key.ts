@@ -3,7 +3,7 @@
 import { UserError } from "../domain/errors.ts";
 import { MAX_RATE } from "../domain/key.ts";
 import { quoted } from "../domain/text.ts";
-import { apiCommand, GROUP_HELP, listCommand, textOrNull } from "./api-command.ts";
+import { apiCommand, listCommand, textOrNull } from "./api-command.ts";
 import { type Group, parseDurationFlag } from "./command.ts";
 import { clean, print, say } from "./output.ts";
 import { type Item, Problem, pathTo, type Service } from "./service.ts";
@@ -138,6 +138,5 @@ function rateText({ rate, customer_id }: Item): string {
 export const key: Group = {
   name: "key",
   summary: "create, list, rotate and revoke API keys",
-  help: GROUP_HELP,
   actions: [create, list, rotate, revoke],
 };

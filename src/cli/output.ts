@@ -104,7 +104,10 @@ const TERMINAL_INTERVAL_MS = 100;
 const LOG_INTERVAL_MS = 5000;
 const INITIAL_SILENCE_MS = 1000;
 
-/** Progress on stderr: a bar on a terminal, a line every few seconds elsewhere, nothing within the first second. */
+/**
+ * Progress on stderr: a bar on a terminal, a line every few seconds elsewhere, nothing within the first second. `using` clears
+ * it at the end of the block.
+ */
 export class Progress {
   readonly #title: string;
   readonly #stream = process.stderr;
@@ -133,6 +136,10 @@ export class Progress {
   end(): void {
     if (this.#isDrawn && this.#stream.isTTY) this.#stream.write("\r\x1b[2K");
     this.#isDrawn = false;
+  }
+
+  [Symbol.dispose](): void {
+    this.end();
   }
 }
 

@@ -90,17 +90,10 @@ async function send(
       signal: AbortSignal.timeout(TIMEOUT_MS),
       ...(body === undefined ? {} : { body: isLarge ? await compress(body) : body }),
     });
-    return responseOf(response, await response.text());
+    return { status: response.status, headers: Object.fromEntries(response.headers), body: parseJson(await response.text()) };
   } catch (error) {
     return connectionError(base, request, error);
   }
-}
-
-const KEPT_HEADERS = ["content-type", "retry-after", "location"];
-
-function responseOf({ status, headers }: Response, text: string): ServiceResponse {
-  const kept = KEPT_HEADERS.map((name) => [name, headers.get(name) ?? ""] as const);
-  return { status, headers: Object.fromEntries(kept), body: parseJson(text) };
 }
 
 function parseJson(text: string): unknown {

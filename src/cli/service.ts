@@ -1,10 +1,11 @@
 // Requests of commands and their responses, the same on the local database and on a running service.
 
 import type { FieldError } from "../domain/errors.ts";
-import { UNRESTRICTED } from "../domain/key.ts";
+import { NO_LIMITS, UNRESTRICTED } from "../domain/key.ts";
 import type { Store } from "../domain/store.ts";
 import { isObject } from "../domain/validate.ts";
 import type { Caller } from "../http/auth.ts";
+import type { LocalResponse } from "../http/dispatch.ts";
 import type { Method } from "../http/route.ts";
 import { clean } from "./output.ts";
 
@@ -23,13 +24,7 @@ export type ServiceRequest = {
   readonly unrepeatable?: true;
 };
 
-export type ServiceResponse = {
-  readonly status: number;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly body: unknown;
-  /** The underlying error of a local request. */
-  readonly cause?: unknown;
-};
+export type ServiceResponse = LocalResponse;
 
 /** The object in the response. Error responses are thrown as `Problem`, an unreachable service as `UserError`. */
 export type Service = (request: ServiceRequest) => Promise<Item>;
@@ -80,18 +75,7 @@ export function itemIn(response: ServiceResponse): Item {
 
 /** Whoever can open the database may do everything. The audit log has them under this name. */
 const OPERATOR: Caller = {
-  key: {
-    id: "command line",
-    name: "command line",
-    role: "manage",
-    customer_id: null,
-    device_id: null,
-    rate: null,
-    created_at: 0,
-    expires_at: null,
-    revoked_at: null,
-    replaced_by: null,
-  },
+  key: { ...NO_LIMITS, id: "command line", name: "command line", role: "manage" },
   scope: UNRESTRICTED,
 };
 

@@ -47,7 +47,9 @@ Exit 1 if a reading was rejected or not delivered, or the verification failed.`,
     json: { type: "boolean" },
   },
   async run(call) {
-    const options = simulationOptions(call);
+    const options = readOptions(call);
+    const error = errorIn(options);
+    if (error !== undefined) throw new UserError(`simulate: ${error}`, 2);
     const fleet = seededFleet(options.seed, options.tanks, options.makers);
     const manager = await managerFor(options);
     const reader = options.verify ? await readerFor(options, manager) : undefined;
@@ -83,9 +85,8 @@ async function readerFor({ url = "", readKey }: SimulationOptions, manager: Http
 }
 
 async function register(fleet: SeededFleet, manager: HttpClient): Promise<void> {
-  const progress = new Progress("registering tanks");
+  using progress = new Progress("registering tanks");
   await provision(fleet, manager, (done) => progress.show(done, fleet.size));
-  progress.end();
 }
 
 function transportFor({ url = "", mqtt, key, manageKey }: SimulationOptions): Transport | Promise<Transport> {
@@ -142,12 +143,8 @@ function endAfter(durationMs: number | undefined) {
 }
 
 async function verifyReadings(log: ReadingLog, fleet: Fleet, reader: HttpClient): Promise<Verification> {
-  const progress = new Progress("verifying");
-  try {
-    return await verify(log, fleet, reader, (tanks) => progress.show(tanks, fleet.size));
-  } finally {
-    progress.end();
-  }
+  using progress = new Progress("verifying");
+  return await verify(log, fleet, reader, (tanks) => progress.show(tanks, fleet.size));
 }
 
 function isSuccess({ rejected, undelivered }: Summary, verification: Verification | undefined): boolean {
@@ -177,21 +174,6 @@ function printSummary(summary: Partial<Summary>, verification: Verification | un
   for (const error of faults) say(error);
 }
 
-type SimulationOptions = {
-  /** Without a slash at its end. */
-  readonly url: string | undefined;
-  readonly mqtt: string | undefined;
-  readonly tanks: number;
-  readonly rate: number;
-  readonly seed: string;
-  readonly makers: readonly Maker[];
-  readonly durationMs: number | undefined;
-  readonly key: string | undefined;
-  readonly manageKey: string | undefined;
-  readonly readKey: string | undefined;
-  readonly verify: boolean;
-};
-
 const MAX_TANKS = 1_000_000;
 const MAX_RATE = 1_000_000;
 /** A tank has one reading per millisecond at most. */
@@ -200,9 +182,12 @@ const DAY_MS = 86_400_000;
 /** Timers take at most 24.8 days. */
 const MAX_DURATION_MS = 24 * DAY_MS;
 
-function simulationOptions(call: Call): SimulationOptions {
+type SimulationOptions = ReturnType<typeof readOptions>;
+
+function readOptions(call: Call) {
   const duration = text(call, "duration");
-  const options: SimulationOptions = {
+  return {
+    /** Without a slash at its end. */
     url: urlFlag(call, "url", /^https?:$/, "http://127.0.0.1:8080")?.replace(/\/+$/, ""),
     mqtt: urlFlag(call, "mqtt", /^(mqtts?|wss?):$/, "mqtt://127.0.0.1:1883"),
     tanks: numberFlag(call, "tanks", 10, 1, MAX_TANKS),
@@ -215,9 +200,6 @@ function simulationOptions(call: Call): SimulationOptions {
     readKey: keyFlag(call, "read-key"),
     verify: call.flags["verify"] === true,
   };
-  const error = errorIn(options);
-  if (error !== undefined) throw new UserError(`simulate: ${error}`, 2);
-  return options;
 }
 
 function errorIn({ url, mqtt, tanks, rate, durationMs = 0, key, manageKey, readKey, verify }: SimulationOptions) {

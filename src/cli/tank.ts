@@ -1,16 +1,7 @@
 // tank-monitor tank create|update|delete|restore|list|show, and tank-monitor fleet
 
 import { isObject } from "../domain/validate.ts";
-import {
-  apiCommand,
-  createCommand,
-  GROUP_HELP,
-  JSON_OPTION,
-  listCommand,
-  report,
-  showCommand,
-  updateCommand,
-} from "./api-command.ts";
+import { apiCommand, createCommand, JSON_OPTION, listCommand, report, showCommand, updateCommand } from "./api-command.ts";
 import type { Group } from "./command.ts";
 import { pendingNote, storedNote } from "./device.ts";
 import type { Field } from "./fields.ts";
@@ -128,7 +119,6 @@ const show = showCommand({ noun: "tank", help: "Show all fields of a tank, delet
 export const tank: Group = {
   name: "tank",
   summary: "create, change, delete, restore and list tanks",
-  help: GROUP_HELP,
   actions: [create, update, remove, restore, list, show],
 };
 

@@ -74,18 +74,18 @@ function deletedCustomers(drafts: readonly { readonly kind: CustomerKind }[], ra
 }
 
 function nameAndEmail(kind: CustomerKind, home: Town, used: Set<string>, random: Random): { name: string; email: string } {
-  const { families, language, businesses, factories, housing } = countryOf(home.country);
+  const { families, firstNames, mailboxes, businesses, factories, housing } = countryOf(home.country);
   const companies = { business: businesses, factory: factories, housing };
   let [family, first] = ["", ""];
   const name = unused(used, () => {
-    [family, first] = [random.pick(families), random.pick(language.firstNames)];
+    [family, first] = [random.pick(families), random.pick(firstNames)];
     const pattern = kind === "household" ? "{first} {family}" : random.pick(companies[kind]);
     return pattern.replace("{first}", first).replace("{family}", family).replace("{city}", home.city);
   });
   const email =
     kind === "household"
       ? `${emailPart(first)}.${emailPart(family)}@${random.pick(["mail", "post", "home"])}.example`
-      : `${random.pick(language.mailboxes)}@${emailPart(name)}.example`;
+      : `${random.pick(mailboxes)}@${emailPart(name)}.example`;
   return { name, email };
 }
 
@@ -132,12 +132,11 @@ function createTanks(count: number, customers: readonly DemoCustomer[], random: 
   return drafts.map(({ owner, created_at }, i) => {
     const town = townOf(owner, random);
     const country = countryOf(town.country);
-    const { unit = "liters" } = country;
+    const { unit } = country;
     const useCase = useCaseOf(owner.kind, random);
-    const location = locationNear(town, country, random);
-    const address =
-      country.numberFirst === true ? [location.street_number, location.street] : [location.street, location.street_number];
-    const name = owner.kind === "housing" ? address.join(" ") : random.pick(country.language.tankNames[useCase]);
+    const address = [random.pick(country.streets), String(random.whole(1, 140))];
+    if (country.numberFirst) address.reverse();
+    const name = owner.kind === "housing" ? address.join(" ") : random.pick(country.tankNames[useCase]);
     const tank: Tank = {
       id: `tank_demo${String(i + 1).padStart(3, "0")}`,
       assigned_device_id: unused(usedDevices, () => deviceId(random)),
@@ -145,7 +144,7 @@ function createTanks(count: number, customers: readonly DemoCustomer[], random: 
       capacity_unit: unit,
       created_at,
       custom_id: random.chance(0.4) ? `${random.pick(["T", "GT", "LPG"])}-${random.whole(1000, 9999)}` : null,
-      location: withGaps(location, random),
+      location: locationNear(town, country, random),
       min_fill_alert_percentage: random.chance(0.7) ? random.pick([15, 20, 25, 30]) : random.whole(10, 35),
       name: unused(usedNames.get(owner) ?? new Set(), (attempt) => (attempt === 1 ? name : `${name} (${attempt})`)),
       owner_id: owner.customer.id,
@@ -207,38 +206,20 @@ const CAPACITIES: Readonly<Record<CapacityUnit, Readonly<Record<UseCase, readonl
   },
 };
 
-type FullLocation = { readonly [Field in keyof Location]: NonNullable<Location[Field]> };
-
-function locationNear(town: Town, country: Country, random: Random): FullLocation {
-  return {
-    city: town.city,
-    country: town.country,
-    district: random.pick(town.districts),
-    latitude: roundedDegrees(random.normal(town.latitude, DISTANCE_FROM_TOWN)),
-    longitude: roundedDegrees(random.normal(town.longitude, DISTANCE_FROM_TOWN)),
-    postal_code: random.pick(town.postalCodes),
-    region: town.region,
-    street: random.pick(country.streets),
-    street_number: `${random.whole(1, 140)}${random.chance(0.1) ? random.pick(["a", "b", "c"]) : ""}`,
-  };
-}
-
-const roundedDegrees = (value: number): number => Math.round(value * 100_000) / 100_000;
-
 /** Real records are rarely complete. */
-function withGaps(location: FullLocation, random: Random): Location {
-  const hasCoordinates = random.chance(0.94);
-  const hasStreet = random.chance(0.93);
+function locationNear(town: Town, country: Country, random: Random): Location {
+  const sometimes = <T>(probability: number, value: T): T | null => (random.chance(probability) ? value : null);
+  const degrees = (center: number): number => Math.round(random.normal(center, DISTANCE_FROM_TOWN) * 100_000) / 100_000;
+  const coordinates = { latitude: degrees(town.latitude), longitude: degrees(town.longitude) };
+  const street_number = `${random.whole(1, 140)}${random.chance(0.1) ? random.pick(["a", "b", "c"]) : ""}`;
   return {
-    city: random.chance(0.98) ? location.city : null,
-    country: random.chance(0.99) ? location.country : null,
-    district: random.chance(0.6) ? location.district : null,
-    latitude: hasCoordinates ? location.latitude : null,
-    longitude: hasCoordinates ? location.longitude : null,
-    postal_code: random.chance(0.96) ? location.postal_code : null,
-    region: random.chance(0.9) ? location.region : null,
-    street: hasStreet ? location.street : null,
-    street_number: hasStreet && random.chance(0.96) ? location.street_number : null,
+    city: sometimes(0.98, town.city),
+    country: sometimes(0.99, town.country),
+    district: sometimes(0.6, random.pick(town.districts)),
+    ...(sometimes(0.94, coordinates) ?? { latitude: null, longitude: null }),
+    postal_code: sometimes(0.96, random.pick(town.postalCodes)),
+    region: sometimes(0.9, town.region),
+    ...(sometimes(0.93, { street: random.pick(country.streets), street_number }) ?? { street: null, street_number: null }),
   };
 }
 

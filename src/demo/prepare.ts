@@ -5,15 +5,14 @@ import { UserError } from "../domain/errors.ts";
 import type { Instant } from "../domain/instant.ts";
 import { UNRESTRICTED } from "../domain/key.ts";
 import { PAGE_SIZE } from "../domain/page.ts";
-import { incomingForTanks, type Reading, type ReadingBatch } from "../domain/reading.ts";
-import type { TankRecord } from "../domain/records.ts";
+import { incomingForTanks } from "../domain/reading.ts";
 import type { Reads, Store } from "../domain/store.ts";
 import type { Tank } from "../domain/tank.ts";
 import type { Fleet, SimulatedDevice } from "../simulate/fleet.ts";
 import { type Seed, seeded } from "../simulate/random.ts";
 import { type Maker, sensorOf, shapeFor } from "../simulate/sensors.ts";
 import { createFleet } from "./fleet.ts";
-import { catchUp, history, TankModel } from "./tank-model.ts";
+import { readingsSince, TankModel } from "./tank-model.ts";
 
 const FIRST_CUSTOMER = "cus_demo001";
 const LAST_TANK = "tank_demo500";
@@ -31,6 +30,8 @@ const MAKERS_BY_PREFIX: Readonly<Record<string, readonly Maker[]>> = {
 };
 
 type OnProgress = (done: number, total: number) => void;
+/** A tank, and the instant up to which it has readings. */
+type TankUntil = { readonly tank: Tank; readonly until: Instant };
 
 /** Refuses a database that contains anything but a demo. */
 export async function prepareDemo(store: Store, seed: Seed, now: Instant, onProgress: OnProgress): Promise<void> {
@@ -39,8 +40,8 @@ export async function prepareDemo(store: Store, seed: Seed, now: Instant, onProg
     throw new UserError("the database in DATABASE_URL contains data that is not from a demo. Use an empty database.");
   }
   const isComplete = (await store.tankById(LAST_TANK, UNRESTRICTED)) !== undefined;
-  if (!isComplete) await fill(store, seed, now, onProgress);
-  else await addMissedReadings(store, seed, now, onProgress);
+  if (isComplete) await addReadings(store, await tanksWithReadings(store), seed, now, onProgress);
+  else await fill(store, seed, now, onProgress);
   await registerDevices(store, seed, now);
 }
 
@@ -63,42 +64,35 @@ async function fill(store: Store, seed: Seed, now: Instant, onProgress: OnProgre
   // The last tank marks the fleet as complete, so it is written after everything else.
   for (const records of [tanks.slice(0, -1), tanks.slice(-1)]) {
     await store.importTanks(records);
-    const batches = history(records.map(tankOf), seed, now);
-    await ingestAll(store, batches, (done) => onProgress(done, records.length));
+    const added = records.map(({ tank }) => ({ tank, until: tank.created_at }));
+    await addReadings(store, added, seed, now, onProgress);
   }
 }
 
-function tankOf(record: TankRecord): Tank {
-  if ("remove" in record) throw new Error("a new fleet removes nothing");
-  return record.tank;
-}
-
-async function addMissedReadings(store: Store, seed: Seed, now: Instant, onProgress: OnProgress): Promise<void> {
-  const known = await tanksWithReadings(store);
-  const missed = known.map(({ tank, last }) => catchUp(tank, seed, last, now)).filter((batch) => batch.tank.length > 0);
-  await ingestAll(store, missed, (done) => onProgress(done, missed.length));
-}
-
-async function ingestAll(store: Store, batches: Iterable<ReadingBatch>, onProgress: (done: number) => void): Promise<void> {
+async function addReadings(
+  store: Store,
+  tanks: readonly TankUntil[],
+  seed: Seed,
+  now: Instant,
+  onProgress: OnProgress,
+): Promise<void> {
   const pending: Promise<unknown>[] = [];
-  let done = 0;
-  for (const batch of batches) {
-    pending.push(store.ingest(incomingForTanks(batch)));
+  for (const [i, { tank, until }] of tanks.entries()) {
+    const batch = readingsSince(until, tank, seed, now);
+    if (batch.fill.length > 0) pending.push(store.ingest(incomingForTanks(batch)));
     if (pending.length > CONCURRENT_BATCHES) await pending.shift();
-    onProgress(++done);
+    onProgress(i + 1, tanks.length);
   }
   await Promise.all(pending);
 }
 
-export type TankWithReading = { readonly tank: Tank; readonly last: Reading };
-
-/** Every live tank that has readings, with its newest one. */
-export async function tanksWithReadings(reads: Pick<Reads, "tankPage" | "telemetryPage">): Promise<TankWithReading[]> {
-  const known: TankWithReading[] = [];
+/** Every live tank that has readings, with the instant of its newest one. */
+export async function tanksWithReadings(reads: Pick<Reads, "tankPage" | "telemetryPage">): Promise<TankUntil[]> {
+  const known: TankUntil[] = [];
   for (const tank of await liveTanks(reads)) {
     const newest = await reads.telemetryPage(tank.id, { from: undefined, to: undefined, page: 1, size: 1 }, UNRESTRICTED);
     const last = newest === undefined || newest === "deleted" ? undefined : newest.data[0];
-    if (last !== undefined) known.push({ tank, last });
+    if (last !== undefined) known.push({ tank, until: last.created_at });
   }
   return known;
 }
@@ -121,12 +115,8 @@ export function deviceOf(tank: Tank, seed: Seed): SimulatedDevice {
   return { id, tankId: tank.id, maker, shape: shapeFor(litres, random) };
 }
 
-/** Each tank continues from its last reading. */
-export function demoFleet(known: readonly TankWithReading[], seed: Seed): Fleet {
-  const members = known.map(({ tank, last }) => ({
-    device: deviceOf(tank, seed),
-    model: new TankModel(tank, seed, { at: last.created_at, fill: last.fill_percentage }),
-  }));
+export function demoFleet(tanks: readonly Tank[], seed: Seed): Fleet {
+  const members = tanks.map((tank) => ({ device: deviceOf(tank, seed), model: new TankModel(tank, seed) }));
   const member = (number: number) => {
     const found = members[number];
     if (found === undefined) throw new Error(`no device ${number}`);
@@ -135,6 +125,6 @@ export function demoFleet(known: readonly TankWithReading[], seed: Seed): Fleet 
   return {
     size: members.length,
     device: (number) => member(number).device,
-    fillAt: (number, at) => member(number).model.readingAt(at)?.fill_percentage,
+    fillAt: (number, at) => member(number).model.fillAt(at),
   };
 }

@@ -3,20 +3,20 @@
 import { isDeepStrictEqual } from "node:util";
 import { type AuditedChange, differences } from "./audit.ts";
 import { type Change, type CustomerState, changesBetween, hasSameFields, type TankWithShape } from "./changes.ts";
-import { assignmentObjects, type DeviceAssignment, deviceObject, unknownDevice } from "./device.ts";
-import { DeviceUse } from "./device-use.ts";
+import { assignmentObjects, type DeviceAssignment, DeviceUse, deviceObject, unknownDevice } from "./device.ts";
 import { deviceKey } from "./id.ts";
 import type { Lookups } from "./lookups.ts";
-import type { CustomerRecord, DeviceRecord, DeviceWithHistory, RecordOutcome, TankRecord } from "./records.ts";
+import type { CustomerRecord, DeviceRecord, DeviceWithHistory, RecordOutcome, Removal, TankRecord } from "./records.ts";
 
-export type ImportPlan<S> = { readonly outcomes: RecordOutcome[]; readonly changes: Change<S>[] };
+type ImportPlan<S> = { readonly outcomes: RecordOutcome[]; readonly changes: Change<S>[] };
 
 export async function planCustomerImport(
   lookups: Lookups,
   records: readonly CustomerRecord[],
 ): Promise<ImportPlan<CustomerState>> {
-  const known = await lookups.customers(records.map(recordId));
-  return planImport<Exclude<CustomerRecord, { remove: string }>, CustomerState>(records, known, "customer", (record, before) => {
+  const known: ReadonlyMap<string, CustomerState> = await lookups.customers(records.map(objectId));
+  return planImport(records, objectId, known, (record, before) => {
+    if ("remove" in record) return removed(before, "customer");
     const last_seen_at = latest(record.customer.last_seen_at, before?.customer.last_seen_at ?? null);
     const after = { customer: { ...record.customer, last_seen_at }, deleted: record.deleted };
     const isSame = before !== undefined && before.deleted === after.deleted && hasSameFields(after.customer, before.customer);
@@ -26,57 +26,51 @@ export async function planCustomerImport(
 
 export async function planTankImport(lookups: Lookups, records: readonly TankRecord[]): Promise<ImportPlan<TankWithShape>> {
   const tanks = records.flatMap((record) => ("remove" in record ? [] : [record.tank]));
-  const known = await lookups.tanks(records.map(recordId));
+  const known = await lookups.tanks(records.map(objectId));
   const owners = await lookups.customers(tanks.map(({ owner_id }) => owner_id));
   const use = new DeviceUse(await lookups.devices(tanks.map(({ assigned_device_id }) => deviceKey(assigned_device_id))));
-  return planImport<Exclude<TankRecord, { remove: string }>, TankWithShape>(
-    records,
-    known,
-    "tank",
-    (record, before) => {
-      const { tank, deleted, shape = before?.shape ?? null } = record;
-      const isSame = before !== undefined && before.deleted === deleted && hasSameFields(tank, before.tank);
-      if (isSame && isDeepStrictEqual(shape, before.shape)) return "unchanged";
-      if (!owners.has(tank.owner_id)) return { rejected: "owner_id: there is no customer with this id" };
-      const other = deleted ? undefined : use.conflictOf(tank);
-      return other === undefined
-        ? { tank, deleted, shape }
-        : { rejected: `assigned_device_id: this device is already assigned to tank ${other}` };
-    },
-    (before, after) => {
-      if (before?.deleted === false) use.release(before.tank);
-      if (!after.deleted) use.assign(after.tank);
-    },
-  );
+  return planImport(records, objectId, known, (record, before) => {
+    const after = "remove" in record ? removed(before, "tank") : decide(record, before);
+    if (typeof after === "string" || "rejected" in after) return after;
+    if (before?.deleted === false) use.release(before.tank);
+    if (!after.deleted) use.assign(after.tank);
+    return after;
+  });
+
+  function decide(record: Exclude<TankRecord, Removal>, before: TankWithShape | undefined): TankWithShape | RecordOutcome {
+    const { tank, deleted, shape = before?.shape ?? null } = record;
+    const isSame = before !== undefined && before.deleted === deleted && hasSameFields(tank, before.tank);
+    if (isSame && isDeepStrictEqual(shape, before.shape)) return "unchanged";
+    if (!owners.has(tank.owner_id)) return { rejected: "owner_id: there is no customer with this id" };
+    const other = deleted ? undefined : use.conflictOf(tank);
+    if (other === undefined) return { tank, deleted, shape };
+    return { rejected: `assigned_device_id: this device is already assigned to tank ${other}` };
+  }
 }
 
-type Removal = { readonly remove: string };
-type ObjectRecord = CustomerRecord | TankRecord;
-
-function recordId(record: ObjectRecord): string {
+function objectId(record: CustomerRecord | TankRecord): string {
   if ("remove" in record) return record.remove;
   return "customer" in record ? record.customer.id : record.tank.id;
 }
 
-function planImport<R extends ObjectRecord, S extends { readonly deleted: boolean }>(
-  records: readonly (R | Removal)[],
+function removed<S extends { readonly deleted: boolean }>(before: S | undefined, kind: string): S | RecordOutcome {
+  if (before === undefined) return { rejected: `id: there is no ${kind} with this id to delete` };
+  return before.deleted ? "unchanged" : { ...before, deleted: true };
+}
+
+/** `decide` returns the new state of an object, or that nothing changes and why. */
+function planImport<R, S extends object>(
+  records: readonly R[],
+  idOf: (record: R) => string,
   known: ReadonlyMap<string, S>,
-  kind: string,
   decide: (record: R, before: S | undefined) => S | RecordOutcome,
-  changed: (before: S | undefined, after: S) => void = () => {},
 ): ImportPlan<S> {
   const states = new Map(known);
-  function removed(before: S | undefined): S | RecordOutcome {
-    if (before === undefined) return { rejected: `id: there is no ${kind} with this id to delete` };
-    return before.deleted ? "unchanged" : { ...before, deleted: true };
-  }
   const outcomes = records.map((record): RecordOutcome => {
-    const id = recordId(record);
-    const before = states.get(id);
-    const after = "remove" in record ? removed(before) : decide(record, before);
+    const before = states.get(idOf(record));
+    const after = decide(record, before);
     if (typeof after === "string" || "rejected" in after) return after;
-    changed(before, after);
-    states.set(id, after);
+    states.set(idOf(record), after);
     return before === undefined ? "new" : "changed";
   });
   return { outcomes, changes: changesBetween(known, states) };
@@ -100,18 +94,17 @@ export async function planDeviceImport(lookups: Lookups, records: readonly Devic
     records.map(({ id }) => id),
   );
   const tanks = await lookups.tanks(records.flatMap(({ assignments = [] }) => assignments.map(({ tankId }) => tankId)));
-  const states = new Map(known);
-  const outcomes = records.map((record): RecordOutcome => {
-    const before = states.get(record.id);
-    const unknown = record.assignments?.findIndex(({ tankId }) => !tanks.has(tankId)) ?? -1;
-    if (unknown !== -1) return { rejected: `services[${unknown}].tank_id: there is no tank with this id` };
-    const after = mergeRecord(record, before ?? newDevice(record.id));
-    if ("rejected" in after) return after;
-    if (isDeepStrictEqual(after, before)) return "unchanged";
-    states.set(record.id, after);
-    return before === undefined ? "new" : "changed";
-  });
-  const changes = changesBetween(known, states);
+  const { outcomes, changes } = planImport<DeviceRecord, DeviceWithHistory>(
+    records,
+    ({ id }) => id,
+    known,
+    (record, before) => {
+      const unknown = record.assignments?.findIndex(({ tankId }) => !tanks.has(tankId)) ?? -1;
+      if (unknown !== -1) return { rejected: `services[${unknown}].tank_id: there is no tank with this id` };
+      const after = mergeRecord(record, before ?? newDevice(record.id));
+      return isDeepStrictEqual(after, before) ? "unchanged" : after;
+    },
+  );
   return {
     outcomes,
     devices: changes.map(({ after }) => after),

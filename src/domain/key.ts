@@ -27,6 +27,18 @@ export type Key = {
   readonly replaced_by: string | null;
 };
 
+/** What a key has unless it is set. */
+export const NO_LIMITS = {
+  role: "read",
+  customer_id: null,
+  device_id: null,
+  rate: null,
+  created_at: 0,
+  expires_at: null,
+  revoked_at: null,
+  replaced_by: null,
+} satisfies Partial<Key>;
+
 /** With whether the customer it belongs to is deleted. */
 export type StoredKey = Key & { readonly customer_deleted: boolean };
 

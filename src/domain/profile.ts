@@ -25,39 +25,35 @@ type Conditions = {
 };
 
 /** `value` is the path of the measured value in the decoded payload: names or list indexes, separated by dots. */
-export type Profile = { readonly value: string } & Measured & Conditions;
+type Definition = { readonly value: string } & Measured & Partial<Conditions>;
+export type Profile = Definition & Conditions;
+
+function complete({ invalid = [], checks = [], unless = [], ...rest }: Definition): Profile {
+  return { ...rest, invalid, checks, unless };
+}
 
 // Profiles for the decoders that vendors and network servers publish. Decoders that differ only in unit have one profile each.
 const BUILTIN: Readonly<Record<string, Profile>> = {
   /** Milesight's own decoder. Its alarm frames have a tenth of the value in `distance`, so they are excluded. */
-  "milesight-em500-udl": {
+  "milesight-em500-udl": complete({
     value: "distance",
     measures: "distance",
     unit: "mm",
     invalid: [65535],
-    checks: [],
     unless: ["distance_alarm"],
-  },
+  }),
   /** The decoder in The Things Network's device repository. It is signed: the error code 65535 becomes -0.001. */
-  "milesight-em500-udl-metres": {
-    value: "distance",
-    measures: "distance",
-    unit: "m",
-    invalid: [-0.001, 65.535],
-    checks: [],
-    unless: [],
-  },
+  "milesight-em500-udl-metres": complete({ value: "distance", measures: "distance", unit: "m", invalid: [-0.001, 65.535] }),
   /** 0: no probe found; 20: closer than the 280 mm it can measure. */
-  "dragino-dds75-lb": {
+  "dragino-dds75-lb": complete({
     value: "Distance",
     measures: "distance",
     unit: "mm",
     invalid: [0, 20],
     checks: [{ path: "Sensor_flag", minimum: 1 }],
-    unless: [],
-  },
+  }),
   /** Mounted under the tank: `Distance` is the height of the liquid; it can measure 20 to 2000 mm. */
-  "dragino-dds20-lb": {
+  "dragino-dds20-lb": complete({
     value: "Distance",
     measures: "level",
     unit: "mm",
@@ -66,26 +62,16 @@ const BUILTIN: Readonly<Record<string, Profile>> = {
       { path: "Sensor_flag", minimum: 1 },
       { path: "Distance", minimum: 20, maximum: 2000 },
     ],
-    unless: [],
-  },
-  "decentlab-dl-mbx": {
+  }),
+  "decentlab-dl-mbx": complete({
     value: "distance.value",
     measures: "distance",
     unit: "mm",
-    invalid: [],
     checks: [{ path: "number_of_valid_samples.value", minimum: 1 }],
-    unless: [],
-  },
-  elsys: { value: "distance", measures: "distance", unit: "mm", invalid: [], checks: [], unless: [] },
+  }),
+  elsys: complete({ value: "distance", measures: "distance", unit: "mm" }),
   /** Mounted under the tank, through a gateway with the Theengs decoder. Quality 0 means no confidence in the level. */
-  mopeka: {
-    value: "lvl_cm",
-    measures: "level",
-    unit: "cm",
-    invalid: [],
-    checks: [{ path: "quality", minimum: 1 }],
-    unless: [],
-  },
+  mopeka: complete({ value: "lvl_cm", measures: "level", unit: "cm", checks: [{ path: "quality", minimum: 1 }] }),
 };
 
 export const PROFILE_NAMES: readonly string[] = Object.keys(BUILTIN);
@@ -149,13 +135,7 @@ export function profileOf(value: unknown): Profile {
   if (error !== undefined) throw new Error(error);
   const builtIn = typeof value === "string" ? profileNamed(value) : undefined;
   if (builtIn !== undefined) return builtIn;
-  const {
-    invalid = [],
-    checks = [],
-    unless = [],
-    ...rest
-  } = value as { readonly value: string } & Measured & Partial<Conditions>;
-  return { ...rest, invalid, checks, unless };
+  return complete(value as Definition);
 }
 
 function errorsInName(name: string, at: string): FieldError[] {

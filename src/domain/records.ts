@@ -6,7 +6,7 @@ import type { Instant } from "./instant.ts";
 import type { Shape } from "./shape.ts";
 import type { Tank } from "./tank.ts";
 
-type Removal = { readonly remove: string };
+export type Removal = { readonly remove: string };
 export type CustomerRecord = { readonly customer: Customer; readonly deleted: boolean } | Removal;
 /** Without `shape`, the tank keeps the one it has. */
 export type TankRecord = { readonly tank: Tank; readonly deleted: boolean; readonly shape?: Shape | null } | Removal;

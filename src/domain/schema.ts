@@ -45,9 +45,7 @@ export type ObjectSchema<P extends Properties = Properties, O extends keyof P = 
 };
 
 export const text = (keywords: Keywords = {}): Schema<string> => ({ type: "string", ...keywords });
-export const nullableText = (keywords: Keywords = {}): Schema<string | null> => ({ type: ["string", "null"], ...keywords });
 export const number = (keywords: Keywords = {}): Schema<number> => ({ type: "number", ...keywords });
-export const nullableNumber = (keywords: Keywords = {}): Schema<number | null> => ({ type: ["number", "null"], ...keywords });
 export const integer = (keywords: Keywords = {}): Schema<number> => ({ type: "integer", ...keywords });
 export const boolean = (keywords: Keywords = {}): Schema<boolean> => ({ type: "boolean", ...keywords });
 
@@ -60,12 +58,6 @@ export const literal = <T extends string | boolean>(value: T, keywords: Keywords
 export const oneOf = <const T extends string>(values: readonly T[], keywords: Keywords = {}): Schema<T> => ({
   type: "string",
   enum: values,
-  ...keywords,
-});
-
-export const oneOfOrNull = <const T extends string>(values: readonly T[], keywords: Keywords = {}): Schema<T | null> => ({
-  type: ["string", "null"],
-  enum: [...values, null],
   ...keywords,
 });
 
@@ -114,12 +106,9 @@ export const emailField = (description: string, example: string) =>
   text({ maxLength: TEXT_MAX_LENGTH, pattern: EMAIL_PATTERN, description, examples: [example] });
 
 export const nullableTextField = (description: string, example: string) =>
-  nullableText({ maxLength: TEXT_MAX_LENGTH, pattern: NO_CONTROL_CHARACTERS, description, examples: [example] });
+  nullable(text({ maxLength: TEXT_MAX_LENGTH, pattern: NO_CONTROL_CHARACTERS, description, examples: [example] }));
 
 export const nullableNumberField = (description: string, minimum: number, maximum: number, example: number) =>
-  nullableNumber({ minimum, maximum, description, examples: [example] });
+  nullable(number({ minimum, maximum, description, examples: [example] }));
 
 export const instantField = (description: string) => text({ format: "date-time", description, examples: [INSTANT_EXAMPLE] });
-
-export const nullableInstantField = (description: string) =>
-  nullableText({ format: "date-time", description, examples: [INSTANT_EXAMPLE] });

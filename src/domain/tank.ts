@@ -6,12 +6,12 @@ import {
   instantField,
   integer,
   literal,
+  nullable,
   nullableNumberField,
   nullableTextField,
   number,
   object,
   oneOf,
-  oneOfOrNull,
   type Static,
   textField,
 } from "./schema.ts";
@@ -38,17 +38,7 @@ export const Location = object(
 );
 export type Location = Readonly<Static<typeof Location>>;
 
-export const NO_LOCATION: Location = {
-  city: null,
-  country: null,
-  district: null,
-  latitude: null,
-  longitude: null,
-  postal_code: null,
-  region: null,
-  street: null,
-  street_number: null,
-};
+export const NO_LOCATION = Object.fromEntries(Object.keys(Location.properties).map((name) => [name, null])) as Location;
 
 export type Tank = {
   readonly id: string;
@@ -84,7 +74,7 @@ export const TankObject = object(
     name: textField("The tank's name", "Hall 3, north side"),
     owner_id: idField("Identifier of the owning customer", "cus_01kxa8w5s0v3m4q9t7r2n6c8d1"),
     updated_at: instantField("When a data field of the tank was last changed"),
-    use_case: oneOfOrNull(USE_CASES, { description: "What the tank is used for", examples: ["commercial"] }),
+    use_case: nullable(oneOf(USE_CASES, { description: "What the tank is used for", examples: ["commercial"] })),
   },
   { description: "A container with a capacity, an alert threshold, a location and a device" },
 );

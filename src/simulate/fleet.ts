@@ -36,8 +36,6 @@ export type SeededFleet = Fleet & {
 const TANKS_PER_CUSTOMER = 5;
 const CAPACITIES = [1200, 1775, 2700, 4850, 6400, 9100, 20_000];
 const NOISE = 0.05;
-/** Share of a refill cycle in which the level rises. */
-const REFILL_SHARE = 0.05;
 const HOUR = 3_600_000;
 
 export function seededFleet(seed: Seed, size: number, makers: readonly Maker[]): SeededFleet {
@@ -84,7 +82,5 @@ function fillInCycle(seed: Seed, number: number, at: Instant): number {
   const offset = random.next();
   const top = random.between(80, 90);
   const bottom = random.between(8, 25);
-  const part = (at / cycle + offset) % 1;
-  const used = part < 1 - REFILL_SHARE ? part / (1 - REFILL_SHARE) : (1 - part) / REFILL_SHARE;
-  return top - (top - bottom) * used;
+  return top - (top - bottom) * ((at / cycle + offset) % 1);
 }

@@ -51,6 +51,17 @@ export async function isReachable(url: string): Promise<boolean> {
   }
 }
 
+const CONCURRENT_CALLS = 8;
+
+/** Some at a time. */
+export async function forEachConcurrently<T>(items: Iterable<T>, work: (item: T) => Promise<void>): Promise<void> {
+  const remaining = Iterator.from(items);
+  const worker = async (): Promise<void> => {
+    for (const item of remaining) await work(item);
+  };
+  await Promise.all(Array.from({ length: CONCURRENT_CALLS }, worker));
+}
+
 export function unexpectedResponse({ status, body }: HttpResponse, doing: string): UserError {
   const detail = typeof body["detail"] === "string" ? body["detail"] : "no details given";
   const errors = Array.isArray(body["errors"]) ? ` ${JSON.stringify(body["errors"].slice(0, 3))}` : "";

@@ -2,7 +2,6 @@
 
 import { formatInstant, type Instant } from "../domain/instant.ts";
 import type { SimulatedDevice } from "./fleet.ts";
-import type { Random } from "./random.ts";
 import { distanceTo, fillAt, levelAt, sensorOf } from "./sensors.ts";
 
 /** A reading before it is sent. `value` is a level in millimetres, or a fill percentage for maker `own`. */
@@ -25,7 +24,7 @@ export function fillOf({ maker, shape }: SimulatedDevice, value: number): number
 }
 
 /** One message with all readings in the service's own format; one message per reading from a network server. */
-export function messagesOf(device: SimulatedDevice, measured: readonly MeasuredReading[], random: Random): Message[] {
+export function messagesOf(device: SimulatedDevice, measured: readonly MeasuredReading[]): Message[] {
   const { id, maker, shape } = device;
   const sensor = sensorOf(maker);
   const payload = (level: number) => sensor?.payload({ level, distance: distanceTo(shape, level) }) ?? {};
@@ -40,7 +39,7 @@ export function messagesOf(device: SimulatedDevice, measured: readonly MeasuredR
   const wrap = format === "chirpstack" ? chirpstackUplink : ttsUplink;
   return measured.map(({ number, at, value }) => {
     const uplink = { number, at, port, payload: payload(value) };
-    return { device: id, format, numbers: [number], text: JSON.stringify(wrap(device, uplink, random)) };
+    return { device: id, format, numbers: [number], text: JSON.stringify(wrap(device, uplink)) };
   });
 }
 
@@ -61,10 +60,10 @@ export function topicOf({ format, device }: Message): string {
 
 type Uplink = { readonly number: number; readonly at: Instant; readonly port: number; readonly payload: object };
 
-function chirpstackUplink({ id, maker }: SimulatedDevice, { at, number, port, payload }: Uplink, random: Random): object {
+function chirpstackUplink({ id, maker }: SimulatedDevice, { at, number, port, payload }: Uplink): object {
   return {
-    deduplicationId: uuid(random),
-    time: `${withNanoseconds(at, random)}+00:00`,
+    deduplicationId: `3ac7e3c4-4401-4b8d-9386-${number.toString(16).padStart(12, "0")}`,
+    time: `${withNanoseconds(at)}+00:00`,
     deviceInfo: {
       tenantName: "ChirpStack",
       applicationId: APPLICATION_ID,
@@ -82,14 +81,14 @@ function chirpstackUplink({ id, maker }: SimulatedDevice, { at, number, port, pa
     fPort: port,
     confirmed: false,
     object: payload,
-    rxInfo: [{ gatewayId: "0016c001f153a14c", rssi: random.whole(-118, -60), snr: random.whole(-8, 11) }],
+    rxInfo: [{ gatewayId: "0016c001f153a14c", rssi: -97, snr: 6.5 }],
     txInfo: { frequency: 868_100_000 },
   };
 }
 
 /** The Things Stack writes EUIs in upper case and gives each device a name. */
-function ttsUplink({ id }: SimulatedDevice, { at, number, port, payload }: Uplink, random: Random): object {
-  const received_at = `${withNanoseconds(at, random)}Z`;
+function ttsUplink({ id }: SimulatedDevice, { at, number, port, payload }: Uplink): object {
+  const received_at = `${withNanoseconds(at)}Z`;
   return {
     end_device_ids: {
       device_id: ttsName(id),
@@ -97,13 +96,12 @@ function ttsUplink({ id }: SimulatedDevice, { at, number, port, payload }: Uplin
       dev_eui: id.toUpperCase(),
       join_eui: "800000000000000C",
     },
-    correlation_ids: [`as:up:${uuid(random)}`],
     received_at,
     uplink_message: {
       f_port: port,
       f_cnt: number,
       decoded_payload: payload,
-      rx_metadata: [{ gateway_ids: { gateway_id: "gtw1" }, rssi: random.whole(-118, -60), snr: random.whole(-8, 11) }],
+      rx_metadata: [{ gateway_ids: { gateway_id: "gtw1" }, rssi: -97, snr: 6.5 }],
       settings: { data_rate: { lora: { bandwidth: 125_000, spreading_factor: 7 } }, frequency: "868300000" },
       received_at,
     },
@@ -113,11 +111,4 @@ function ttsUplink({ id }: SimulatedDevice, { at, number, port, payload }: Uplin
 const ttsName = (device: string): string => `eui-${device}`;
 
 /** Network servers report nanoseconds. */
-function withNanoseconds(at: Instant, random: Random): string {
-  return formatInstant(at).slice(0, -1) + String(random.whole(0, 999_999)).padStart(6, "0");
-}
-
-function uuid(random: Random): string {
-  const hex = Array.from({ length: 4 }, () => random.whole(0, 0xffffffff).toString(16).padStart(8, "0")).join("");
-  return [hex.slice(0, 8), hex.slice(8, 12), `4${hex.slice(13, 16)}`, `8${hex.slice(17, 20)}`, hex.slice(20)].join("-");
-}
+const withNanoseconds = (at: Instant): string => `${formatInstant(at).slice(0, -1)}456789`;

@@ -11,12 +11,10 @@ const CONNECTIONS = 4;
 const IN_FLIGHT_PER_CONNECTION = 25;
 const RETRY_DELAY_MS = 250;
 const CONNECT_TIMEOUT_MS = 10_000;
-/** Without an acknowledgement for this long, the connection is closed and opened again. */
-const ACKNOWLEDGE_TIMEOUT_MS = 30_000;
 /** CONNACK codes that a retry does not fix: bad user name or password, not authorized. */
 const CREDENTIAL_ERRORS: readonly unknown[] = [4, 5];
 
-/** Rejects if the broker is unreachable or does not accept the key. */
+/** Rejects if the broker is unreachable or does not accept the key. Without a key, the credentials in the address are used. */
 export async function mqttTransport(url: string, key: string | undefined): Promise<Transport> {
   const connections = Array.from({ length: CONNECTIONS }, () => new MqttConnection(url, key));
   const close = async (): Promise<void> => void (await Promise.all(connections.map((connection) => connection.close())));
@@ -77,7 +75,6 @@ class MqttConnection {
   readonly #pending = new Set<Settle>();
   #client: Promise<MqttClient> | undefined;
 
-  /** Without a key, the credentials in the address are used. */
   constructor(url: string, key: string | undefined) {
     this.#url = url;
     this.#key = key;
@@ -98,10 +95,8 @@ class MqttConnection {
   /** Resolves when the broker has acknowledged it. */
   publish(client: MqttClient, topic: string, payload: string, abort: AbortSignal): Promise<void> {
     return new Promise((resolve, reject) => {
-      const timer = setTimeout(() => client.end(true), ACKNOWLEDGE_TIMEOUT_MS);
       const onAbort = (): void => settle(new Error("aborted"));
       const settle: Settle = (error) => {
-        clearTimeout(timer);
         abort.removeEventListener("abort", onAbort);
         this.#pending.delete(settle);
         if (error) reject(error);

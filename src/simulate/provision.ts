@@ -2,10 +2,9 @@
 // registered stays as it is.
 
 import type { SeededFleet } from "./fleet.ts";
-import { type HttpClient, type HttpResponse, unexpectedResponse } from "./http.ts";
+import { forEachConcurrently, type HttpClient, type HttpResponse, unexpectedResponse } from "./http.ts";
 import { sensorOf } from "./sensors.ts";
 
-const CONCURRENCY = 8;
 const THRESHOLD = 20;
 
 /** A key does not tell its role; it is tried. */
@@ -21,12 +20,12 @@ async function isAllowed(send: HttpClient, path: string): Promise<boolean> {
 
 export async function provision(fleet: SeededFleet, send: HttpClient, onProgress: (tanks: number) => void): Promise<void> {
   let done = 0;
-  await forEachNumber(fleet.customers, async (number) => {
+  await forEachConcurrently(Array(fleet.customers).keys(), async (number) => {
     const { id, name, email } = fleet.customer(number);
     const response = await post(send, "/manage/v1/customers", { id, name, email, is_verified: true });
     assertExists(response, `registering customer ${id}`);
   });
-  await forEachNumber(fleet.size, async (number) => {
+  await forEachConcurrently(Array(fleet.size).keys(), async (number) => {
     await registerTank(fleet, number, send);
     onProgress(++done);
   });
@@ -57,12 +56,4 @@ function post(send: HttpClient, path: string, fields: object): Promise<HttpRespo
 /** The id is taken after an earlier simulation, or after an attempt whose response was lost. */
 function assertExists(response: HttpResponse, doing: string): void {
   if (response.status !== 201 && response.body["code"] !== "id_taken") throw unexpectedResponse(response, doing);
-}
-
-async function forEachNumber(count: number, work: (number: number) => Promise<void>): Promise<void> {
-  let next = 0;
-  const worker = async (): Promise<void> => {
-    while (next < count) await work(next++);
-  };
-  await Promise.all(Array.from({ length: CONCURRENCY }, worker));
 }

@@ -15,7 +15,6 @@ export type Random = {
 
 export function seeded(seed: Seed): Random {
   let state = hashOf(String(seed));
-  let spare: number | undefined;
 
   // mulberry32
   const next = (): number => {
@@ -23,19 +22,6 @@ export function seeded(seed: Seed): Random {
     let mixed = Math.imul(state ^ (state >>> 15), state | 1);
     mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
     return ((mixed ^ (mixed >>> 14)) >>> 0) / 0x1_0000_0000;
-  };
-
-  // The Box-Muller transform gives two values at a time; the second is kept for the next call.
-  const standardNormal = (): number => {
-    if (spare !== undefined) {
-      const value = spare;
-      spare = undefined;
-      return value;
-    }
-    const radius = Math.sqrt(-2 * Math.log(1 - next()));
-    const angle = 2 * Math.PI * next();
-    spare = radius * Math.sin(angle);
-    return radius * Math.cos(angle);
   };
 
   const whole = (low: number, high: number): number => low + Math.floor(next() * (high - low + 1));
@@ -50,7 +36,8 @@ export function seeded(seed: Seed): Random {
       return picked;
     },
     chance: (probability) => next() < probability,
-    normal: (mean, deviation) => mean + deviation * standardNormal(),
+    // The Box-Muller transform.
+    normal: (mean, deviation) => mean + deviation * Math.sqrt(-2 * Math.log(1 - next())) * Math.cos(2 * Math.PI * next()),
   };
 }
 

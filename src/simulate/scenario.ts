@@ -83,7 +83,7 @@ export class Scenario {
 
   #send(device: SimulatedDevice, readings: readonly MeasuredReading[]): Message[] {
     const inOrder = readings.length === 1 || this.#random.chance(IN_ORDER_PROBABILITY);
-    const messages = messagesOf(device, inOrder ? readings : shuffled(readings, this.#random), this.#random);
+    const messages = messagesOf(device, inOrder ? readings : shuffled(readings, this.#random));
     return messages.flatMap((message) => {
       if (this.#random.chance(DUPLICATES.immediate)) return [message, message];
       if (this.#random.chance(DUPLICATES.delayed)) this.#duplicateLater(message);

@@ -189,7 +189,7 @@ const LENGTHS = fc.record({
 const inBoth = ({ unit, other, places }: { unit: LengthUnit; other: LengthUnit; places: number }, digits: number) =>
   [decimal(digits * SIZE[other], places), decimal(digits * SIZE[unit], places)] as const;
 
-test("exactly full and exactly empty are 100 and 0 in any pair of units", () => {
+test("exactly full and exactly empty are 100 and 0 in any pair of units, and slightly outside is outside", () => {
   fc.assert(
     fc.property(LENGTHS, (lengths) => {
       const { unit, other, digits, more } = lengths;
@@ -198,26 +198,15 @@ test("exactly full and exactly empty are 100 and 0 in any pair of units", () => 
       const [, nearest] = inBoth(lengths, more);
       // Beyond what an operator may write, too: the arithmetic does not mind.
       const vessel: TankDimensions = { ...BARE, shape: { kind: "upright", height, unit, sensor_height } };
-      assert.deepEqual(interpret({ level }, { ...profileOf({ ...LEVEL, unit: other }) }, vessel), { fill: 100 });
-      const distance = profileOf({ ...DISTANCE, unit: other });
-      assert.deepEqual(interpret({ distance: nearest }, distance, vessel), { fill: 100 });
-      assert.deepEqual(interpret({ distance: farthest }, distance, vessel), { fill: 0 });
+      const byLevel = profileOf({ ...LEVEL, unit: other });
+      const byDistance = profileOf({ ...DISTANCE, unit: other });
+      assert.deepEqual(interpret({ level }, byLevel, vessel), { fill: 100 });
+      assert.deepEqual(interpret({ distance: nearest }, byDistance, vessel), { fill: 100 });
+      assert.deepEqual(interpret({ distance: farthest }, byDistance, vessel), { fill: 0 });
+      assert.ok("rejected" in interpret({ level: level * (1 + 1e-12) }, byLevel, vessel));
+      assert.ok("rejected" in interpret({ distance: farthest * (1 + 1e-12) }, byDistance, vessel));
     }),
     { numRuns: 5000 },
-  );
-});
-
-test("slightly outside is outside in any pair of units", () => {
-  fc.assert(
-    fc.property(LENGTHS, (lengths) => {
-      const { unit, other, digits, more } = lengths;
-      const [height, level] = inBoth(lengths, digits);
-      const [sensor_height, farthest] = inBoth(lengths, digits + more);
-      const vessel: TankDimensions = { ...BARE, shape: { kind: "upright", height, unit, sensor_height } };
-      const tooHigh = interpret({ level: level * (1 + 1e-12) }, profileOf({ ...LEVEL, unit: other }), vessel);
-      const tooFar = interpret({ distance: farthest * (1 + 1e-12) }, profileOf({ ...DISTANCE, unit: other }), vessel);
-      assert.ok("rejected" in tooHigh && "rejected" in tooFar);
-    }),
   );
 });
 
@@ -255,8 +244,8 @@ test("the largest and smallest capacity work", () => {
     for (const unit of VOLUME_UNITS) {
       const profile = profileOf({ ...VOLUME, unit });
       for (const volume of [0, 1, 1e300]) {
-        const told = interpret({ volume }, profile, { ...BARE, capacity });
-        assert.ok("rejected" in told || (told as { fill: number }).fill >= 0, JSON.stringify(told));
+        const result = interpret({ volume }, profile, { ...BARE, capacity });
+        assert.ok("rejected" in result || ("fill" in result && result.fill >= 0), JSON.stringify(result));
       }
     }
   }
@@ -264,36 +253,14 @@ test("the largest and smallest capacity work", () => {
 
 test("any payload gives a fill from 0 to 100 or a short reason", () => {
   const profiles = [null, DISTANCE, LEVEL, PERCENT, VOLUME, profileOf("mopeka"), profileOf("decentlab-dl-mbx")];
-  const key = fc.constantFrom(
-    "distance",
-    "level",
-    "fill",
-    "volume",
-    "value",
-    "lvl_cm",
-    "quality",
-    "fill_percentage",
-    "__proto__",
-  );
-  const { tree } = fc.letrec((tie) => ({
-    tree: fc.oneof(
-      { maxDepth: 3 },
-      fc.double(),
-      fc.integer(),
-      fc.string(),
-      fc.constant(null),
-      fc.boolean(),
-      tie("list"),
-      tie("object"),
-    ),
-    list: fc.array(tie("tree"), { maxLength: 3 }),
-    object: fc.dictionary(key, tie("tree")),
-  }));
+  const names = ["distance", "level", "fill", "volume", "value", "lvl_cm", "quality", "fill_percentage", "__proto__"];
+  const values = [fc.double(), fc.integer(), fc.string(), fc.constant(null), fc.boolean()];
+  const payloads = fc.anything({ key: fc.constantFrom(...names), values, maxDepth: 3 });
   fc.assert(
-    fc.property(tree, fc.constantFrom(...profiles), fc.constantFrom(BARE, UPRIGHT), (payload, profile, vessel) => {
-      const told = interpret(payload, profile, vessel);
-      if ("fill" in told) assert.ok(told.fill >= 0 && told.fill <= 100 && !Object.is(told.fill, -0));
-      else assert.ok(("pending" in told ? told.pending : told.rejected).length < 300);
+    fc.property(payloads, fc.constantFrom(...profiles), fc.constantFrom(BARE, UPRIGHT), (payload, profile, vessel) => {
+      const result = interpret(payload, profile, vessel);
+      if ("fill" in result) assert.ok(result.fill >= 0 && result.fill <= 100 && !Object.is(result.fill, -0));
+      else assert.ok(("pending" in result ? result.pending : result.rejected).length < 300);
     }),
     { numRuns: 2000 },
   );

@@ -14,8 +14,8 @@ const read = (profile: string, payload: string): Interpretation =>
 /** Each case: the payload, and its fill or the reason for rejection. */
 const check = (profile: string, cases: readonly (readonly [string, number | string])[]) => {
   for (const [payload, expected] of cases) {
-    const told = read(profile, payload);
-    assert.deepEqual(told, typeof expected === "number" ? { fill: expected } : { rejected: expected }, payload);
+    const result = read(profile, payload);
+    assert.deepEqual(result, typeof expected === "number" ? { fill: expected } : { rejected: expected }, payload);
   }
 };
 

@@ -110,8 +110,8 @@ test("a path is names with dots in between", () => {
   const good = ["distance", "distance.value", "history.0.distance", "Distance (mm)", "Füllstand", "__proto__.x", "a".repeat(200)];
   for (const value of good) check([[{ ...OWN, value }]]);
   for (const value of [".", ".a", "a.", "a..b", "a\u202eb"]) {
-    const [fault] = errorsOf({ ...OWN, value });
-    assert.match(fault ?? "", /^profile\.value: ".*" is not a path such as "distance\.value"$/);
+    const [error] = errorsOf({ ...OWN, value });
+    assert.match(error ?? "", /^profile\.value: ".*" is not a path such as "distance\.value"$/);
   }
   check([
     [{ ...OWN, value: "" }, "profile.value: must not be empty"],
@@ -133,15 +133,15 @@ test("error values are numbers", () => {
 });
 
 test("a check has a path and at least one bound", () => {
-  const check = (...checks: unknown[]) => ({ ...OWN, checks });
+  const withChecks = (...checks: unknown[]) => ({ ...OWN, checks });
   check([
-    [check({ path: "q" }), "profile.checks[0]: must have a minimum or a maximum"],
-    [check({ path: "q", minimum: 2, maximum: 1 }), "profile.checks[0]: minimum must not be above maximum"],
-    [check({ path: "q", minimum: "1" }), "profile.checks[0].minimum: must be a number"],
-    [check({ path: "q", minimum: null }), "profile.checks[0].minimum: must not be null"],
-    [check({ path: "a..b", minimum: 1 }), 'profile.checks[0].path: "a..b" is not a path such as "distance.value"'],
-    [check({ path: "q", min: 1 }), "profile.checks[0].min: is not a known field."],
-    [check({ path: "q", minimum: 1 }, "quality"), "profile.checks[1]: must be an object"],
-    [check(...Array(21).fill({ path: "q", minimum: 1 })), "profile.checks: must have at most 20 entries"],
+    [withChecks({ path: "q" }), "profile.checks[0]: must have a minimum or a maximum"],
+    [withChecks({ path: "q", minimum: 2, maximum: 1 }), "profile.checks[0]: minimum must not be above maximum"],
+    [withChecks({ path: "q", minimum: "1" }), "profile.checks[0].minimum: must be a number"],
+    [withChecks({ path: "q", minimum: null }), "profile.checks[0].minimum: must not be null"],
+    [withChecks({ path: "a..b", minimum: 1 }), 'profile.checks[0].path: "a..b" is not a path such as "distance.value"'],
+    [withChecks({ path: "q", min: 1 }), "profile.checks[0].min: is not a known field."],
+    [withChecks({ path: "q", minimum: 1 }, "quality"), "profile.checks[1]: must be an object"],
+    [withChecks(...Array(21).fill({ path: "q", minimum: 1 })), "profile.checks: must have at most 20 entries"],
   ]);
 });

@@ -4,8 +4,8 @@ import fc from "fast-check";
 import { type Customer, customerObject } from "../../src/domain/customer.ts";
 import { isCleanText } from "../../src/domain/id.ts";
 import { telemetryJson, telemetryObject } from "../../src/domain/reading.ts";
-import { CAPACITY_UNITS, type Location, type Tank, tankObject, USE_CASES } from "../../src/domain/tank.ts";
-import { decodeReading, decodeRecord } from "../../src/ingest/records.ts";
+import { CAPACITY_UNITS, NO_LOCATION, type Tank, tankObject, USE_CASES } from "../../src/domain/tank.ts";
+import { decodeRecord } from "../../src/ingest/records.ts";
 
 const CUSTOMER = { object: "customer", id: "c", created_at: "2026-01-01T00:00:00Z", email: "a@b", name: "C" };
 const TANK = {
@@ -40,52 +40,29 @@ const CLEAN = "must not contain control characters or broken Unicode";
 
 test("a line must be an object of a known kind", () => {
   const words = 'the line must be an object whose "object" is "customer", "tank", "device" or "telemetry"';
-  const others = [
-    null,
-    undefined,
-    1,
-    "customer",
-    true,
-    [],
-    [CUSTOMER],
-    {},
-    { object: "list" },
-    { object: ["customer"] },
-    { object: "Customer" },
-  ];
-  for (const value of others) assert.equal(reasonOf(value), words, JSON.stringify(value));
+  const kinds = ["list", ["customer"], "Customer"].map((object) => ({ object }));
+  for (const value of [null, undefined, 1, "customer", true, [], [CUSTOMER], {}, ...kinds])
+    assert.equal(reasonOf(value), words, JSON.stringify(value));
 });
 
 test("a customer needs few fields, and the others are empty", () => {
   const at = Date.parse("2026-01-01T00:00:00Z");
-  assert.deepEqual(decodeRecord(CUSTOMER), {
-    kind: "customer",
-    record: {
-      customer: {
-        id: "c",
-        created_at: at,
-        email: "a@b",
-        last_seen_at: null,
-        name: "C",
-        phone: null,
-        updated_at: at,
-        verified_at: null,
-      },
-      deleted: false,
-    },
-  });
+  const empty = { last_seen_at: null, phone: null, verified_at: null };
+  const customer = { id: "c", created_at: at, email: "a@b", name: "C", updated_at: at, ...empty };
+  assert.deepEqual(decodeRecord(CUSTOMER), { kind: "customer", record: { customer, deleted: false } });
 });
 
-test("required fields of a customer", () => {
-  for (const name of ["id", "created_at", "email", "name"]) {
-    assert.equal(reasonOf(without(CUSTOMER, name)), `${name}: is missing`);
-    assert.equal(reasonOf({ ...CUSTOMER, [name]: null }), `${name}: must not be null`);
+test("required fields", () => {
+  for (const line of [CUSTOMER, TANK, READING]) {
+    for (const name of Object.keys(line).filter((field) => field !== "object")) {
+      assert.match(reasonOf(without(line, name)) ?? "", new RegExp(`^${name}( or \\w+)?: (is missing|one of them is required)$`));
+      assert.equal(reasonOf({ ...line, [name]: null }), `${name}: must not be null`);
+    }
   }
 });
 
 test("rules for a customer's fields", () => {
   check(CUSTOMER, [
-    [{ id: 7 }, "id: must be a string"],
     [{ id: "" }, "id: must not be empty"],
     [{ id: "x".repeat(128) }, undefined],
     [{ id: "x".repeat(129) }, "id: must have at most 128 characters"],
@@ -100,22 +77,16 @@ test("rules for a customer's fields", () => {
     [{ name: "" }, "name: must not be empty"],
     [{ name: "x".repeat(512) }, undefined],
     [{ name: "x".repeat(513) }, "name: must have at most 512 characters"],
-    [{ name: "a\u0085b" }, `name: ${CLEAN}`],
-    [{ name: "\ud800" }, `name: ${CLEAN}`],
     [{ phone: null }, undefined],
     [{ phone: "" }, undefined],
     [{ phone: 112 }, "phone: must be a string"],
-    [{ created_at: "yesterday" }, `created_at: ${DATETIME}`],
     [{ created_at: "2026-02-30" }, `created_at: ${DATETIME}`],
     [{ created_at: 1763112600 }, "created_at: must be a string"],
     [{ created_at: "2026-01-01" }, undefined],
     [{ last_seen_at: null }, undefined],
-    [{ last_seen_at: "" }, `last_seen_at: ${DATETIME}`],
     [{ deleted: "yes" }, "deleted: must be true or false"],
     [{ deleted: null }, "deleted: must not be null"],
     [{ emial: "a@b" }, 'emial: is not a known field. Did you mean "email"?'],
-    [{ favourite_colour: 1 }, "favourite_colour: is not a known field."],
-    [{ constructor: 1 }, "constructor: is not a known field."],
   ]);
 });
 
@@ -150,13 +121,6 @@ test("tank_count is derived and not read", () => {
   assert.equal(reasonOf({ ...TANK, tank_count: 1 }), "tank_count: is not a known field.");
 });
 
-test("required fields of a tank", () => {
-  for (const name of Object.keys(TANK).filter((field) => field !== "object")) {
-    assert.equal(reasonOf(without(TANK, name)), `${name}: is missing`);
-    assert.equal(reasonOf({ ...TANK, [name]: null }), `${name}: must not be null`);
-  }
-});
-
 test("rules for a tank's fields", () => {
   check(TANK, [
     [{ capacity: 0 }, "capacity: must be above 0"],
@@ -186,11 +150,9 @@ test("rules for a tank's location", () => {
   check(TANK, [
     [{ location: {} }, undefined],
     [{ location: null }, "location: must not be null"],
-    [{ location: [] }, "location: must be an object"],
     [{ location: "here" }, "location: must be an object"],
     [{ location: { city: null } }, undefined],
     [{ location: { city: 7 } }, "location.city: must be a string"],
-    [{ location: { town: "x" } }, "location.town: is not a known field."],
     [{ location: { lattitude: 1 } }, 'location.lattitude: is not a known field. Did you mean "latitude"?'],
     [{ location: { latitude: 90, longitude: -180 } }, undefined],
     [{ location: { latitude: 90.1 } }, "location.latitude: must be from -90 to 90"],
@@ -213,23 +175,19 @@ test("rules for a reading", () => {
     [{ fill_percentage: 100 }, undefined],
     [{ fill_percentage: 100.00000000000001 }, "fill_percentage: must be from 0 to 100"],
     [{ fill_percentage: -0.1 }, "fill_percentage: must be from 0 to 100"],
-    [{ fill_percentage: null }, "fill_percentage: must not be null"],
     [{ fill_percentage: "50" }, "fill_percentage: must be a number"],
     [{ tank_id: "" }, "tank_id: must not be empty"],
     [{ created_at: "now" }, `created_at: ${DATETIME}`],
-    [{ id: "r" }, "id: is not a known field."],
-    [{ deleted: true }, "deleted: is not a known field."],
+    [{ customer_id: "c" }, 'unknown field "customer_id". Sensor values other than a percentage belong in "payload".'],
   ]);
-  for (const name of ["tank_id", "created_at", "fill_percentage"]) {
-    assert.equal(reasonOf(without(READING, name)), `${name}: is missing`);
-  }
 });
 
 test("a reading's instant is rounded down to the millisecond, and minus zero is zero", () => {
-  const decoded = decodeReading({ tank_id: "t", created_at: "1969-12-31T23:59:59.9999Z", fill_percentage: -0 });
+  const decoded = decodeRecord({ ...READING, created_at: "1969-12-31T23:59:59.9999Z", fill_percentage: -0 });
   assert.ok(decoded.kind === "telemetry");
-  assert.equal(decoded.record.reading.created_at, -1);
-  assert.ok(Object.is(decoded.record.reading.fill_percentage, 0));
+  const { createdAt, measurement } = decoded.record.reading;
+  assert.equal(createdAt, -1);
+  assert.ok("fill" in measurement && Object.is(measurement.fill, 0));
 });
 
 test("a line with id and deleted deletes; a complete line with deleted creates a deleted object", () => {
@@ -278,20 +236,8 @@ const customers: fc.Arbitrary<Customer> = fc
   })
   .map(({ dates: range, ...rest }) => ({ ...rest, ...range }));
 
-const locations: fc.Arbitrary<Location> = fc.record(
-  {
-    city: nullableText,
-    country: nullableText,
-    district: nullableText,
-    latitude: degrees(90),
-    longitude: degrees(180),
-    postal_code: nullableText,
-    region: nullableText,
-    street: nullableText,
-    street_number: nullableText,
-  },
-  { noNullPrototype: true },
-);
+const texts = Object.fromEntries(Object.keys(NO_LOCATION).map((name) => [name, nullableText]));
+const locations = fc.record({ ...texts, latitude: degrees(90), longitude: degrees(180) }, { noNullPrototype: true });
 
 const tanks: fc.Arbitrary<Tank> = fc
   .record({
@@ -301,7 +247,7 @@ const tanks: fc.Arbitrary<Tank> = fc
     capacity_unit: fc.constantFrom(...CAPACITY_UNITS),
     custom_id: nullableText,
     dates,
-    location: locations,
+    location: locations.map((location) => ({ ...NO_LOCATION, ...location })),
     min_fill_alert_percentage: fc.integer({ min: 0, max: 100 }),
     name: text,
     owner_id: id,
@@ -335,9 +281,9 @@ test("an exported reading is imported as the same reading", () => {
   const fill = fc.double({ min: 0, max: 100, noNaN: true }).map((value) => value + 0);
   fc.assert(
     fc.property(id, instant, fill, (tankId, created_at, fill_percentage) => {
-      const reading = { created_at, fill_percentage };
-      const line = { ...telemetryObject(reading), tank_id: tankId };
-      assert.deepEqual(decodeRecord(viaJson(line)), { kind: "telemetry", record: { tankId, reading } });
+      const line = { ...telemetryObject({ created_at, fill_percentage }), tank_id: tankId };
+      const reading = { source: { tankId }, createdAt: created_at, measurement: { fill: fill_percentage } };
+      assert.deepEqual(decodeRecord(viaJson(line)), { kind: "telemetry", record: { reading, customerId: null } });
     }),
     RUNS,
   );
@@ -356,27 +302,13 @@ test("telemetryJson is the JSON of the object, byte for byte", () => {
 });
 
 test("no JSON value makes decoding throw; a rejected one has a reason of one line", () => {
-  const names = [
-    "object",
-    "id",
-    "location",
-    "created_at",
-    "email",
-    "capacity",
-    "deleted",
-    "fill_percentage",
-    "__proto__",
-    "name",
-  ];
+  const names = [...Object.keys({ ...CUSTOMER, ...TANK, ...READING }), "location", "deleted", "__proto__"];
+  const objects = fc.oneof(
+    customers.map((one) => customerObject({ ...one, tank_count: 0 })),
+    tanks.map(tankObject),
+  );
   const nearlyValid = fc
-    .tuple(
-      fc.oneof(
-        customers.map((one) => customerObject({ ...one, tank_count: 0 })),
-        tanks.map(tankObject),
-      ),
-      fc.constantFrom(...names),
-      fc.jsonValue(),
-    )
+    .tuple(objects, fc.constantFrom(...names), fc.jsonValue())
     .map(([line, name, value]) =>
       JSON.parse(`${JSON.stringify(line).slice(0, -1)},${JSON.stringify(name)}:${JSON.stringify(value)}}`),
     );

@@ -3,7 +3,7 @@ import test from "node:test";
 import { type Device, EARLIEST } from "../../src/domain/device.ts";
 import { customerResource, deviceResource, keyResource, tankResource } from "../../src/domain/resource.ts";
 import type { Tank } from "../../src/domain/tank.ts";
-import { customer, DAY, key, NEW_YEAR, tank } from "../store/conformance/objects.ts";
+import { customer, key, NEW_YEAR, tank } from "../store/conformance/objects.ts";
 
 const CUSTOMER = { ...customer("a"), tank_count: 1 };
 const DEVICE: Device = { id: "d", tank_id: "one", since: EARLIEST, profile: null };
@@ -58,20 +58,4 @@ test("a device's ETag does not depend on pending readings", () => {
   assert.notEqual(shown(DEVICE, 0).etag, shown({ ...DEVICE, profile: "elsys" }, 0).etag);
   assert.notEqual(shown(DEVICE, 0).etag, shown({ ...DEVICE, tank_id: null }, 0).etag);
   assert.deepEqual([shown(DEVICE, 5).object["waiting"], shown(DEVICE, 5).object["dropped"]], [5, 5]);
-});
-
-test("a device that has served one tank only has no since", () => {
-  const since = (device: Device) => deviceResource({ device, waiting: 0, dropped: 0 }).object["since"];
-  assert.equal(since(DEVICE), null);
-  assert.equal(since({ ...DEVICE, since: NEW_YEAR }), "2026-01-01T00:00:00.000Z");
-});
-
-test("a key has its current state", () => {
-  const state = (fields: Parameters<typeof key>[1], customer_deleted = false) =>
-    keyResource({ ...key("k", fields), customer_deleted }, NEW_YEAR).object["state"];
-  assert.equal(state({}), "active");
-  assert.equal(state({ expires_at: NEW_YEAR }), "expired");
-  assert.equal(state({ expires_at: NEW_YEAR + DAY }), "active");
-  assert.equal(state({ revoked_at: NEW_YEAR }), "revoked");
-  assert.equal(state({}, true), "customer deleted");
 });

@@ -9,71 +9,36 @@ import {
   integer,
   literal,
   nullable,
-  nullableInstantField,
   nullableNumberField,
   nullableTextField,
   number,
   object,
   oneOf,
-  oneOfOrNull,
   partial,
   text,
   textField,
 } from "../../src/domain/schema.ts";
 import { errorInObject, errorsInObject, invalidBody, validated } from "../../src/domain/validate.ts";
 
-const Thing = object({
-  id: idField("", "x"),
-  name: textField("", "x"),
-  note: nullableTextField("", "x"),
-  since: instantField(""),
-  until: nullableInstantField(""),
-  share: nullableNumberField("", -1, 1, 0),
-  count: integer({ minimum: 0, maximum: 10 }),
-  isOn: boolean(),
-  kind: oneOf(["a", "b"]),
-  fixed: literal("thing"),
-});
-const VALID = {
-  id: "x",
-  name: "x",
-  note: null,
-  since: "2026-01-01",
-  until: null,
-  share: 0,
-  count: 1,
-  isOn: false,
-  kind: "a",
-  fixed: "thing",
-};
-
-test("a valid object has no error, and optional fields may be missing", () => {
-  assert.equal(errorInObject({ ...Thing, required: ["id"] }, VALID), undefined);
-  assert.equal(errorInObject({ ...Thing, required: ["id"] }, { id: "x" }), undefined);
-  assert.equal(errorInObject({ ...Thing, required: [] }, {}), undefined);
-});
-
-test("anything but an object is rejected", () => {
-  for (const value of [null, undefined, 1, "x", [], () => 1]) {
-    assert.equal(errorInObject({ ...Thing, required: [] }, value), "must be an object");
-  }
-});
-
-test("the first error is reported with its field, unknown fields first", () => {
-  assert.equal(errorInObject({ ...Thing, required: ["id", "name"] }, {}), "id: is missing");
-  assert.equal(
-    errorInObject({ ...Thing, required: ["id"] }, { ...VALID, naem: 1, id: 1 }),
-    'naem: is not a known field. Did you mean "name"?',
-  );
-  assert.equal(errorInObject({ ...Thing, required: ["id"] }, { ...VALID, id: undefined }), "id: is missing");
-});
-
-test("inherited properties are neither fields nor values", () => {
-  assert.equal(errorInObject({ ...Thing, required: [] }, { ...VALID, toString: 1 }), "toString: is not a known field.");
-  assert.equal(errorInObject({ ...Thing, required: [] }, JSON.parse('{"__proto__": 1}')), "__proto__: is not a known field.");
-});
+const Fields = partial(
+  object({
+    id: idField("", "x"),
+    name: textField("", "x"),
+    note: nullableTextField("", "x"),
+    since: instantField(""),
+    until: nullable(instantField("")),
+    share: nullableNumberField("", -1, 1, 0),
+    count: integer({ minimum: 0, maximum: 10 }),
+    isOn: boolean(),
+    kind: oneOf(["a", "b"]),
+    fixed: literal("thing"),
+  }),
+);
 
 test("each kind of field says what it must be", () => {
+  const valid = { id: "x", name: "x", since: "2026-01-01", count: 1, isOn: false, kind: "a", fixed: "thing" };
+  assert.equal(errorInObject(Fields, { ...valid, note: null, until: null, share: null }), undefined);
+  assert.equal(errorInObject(Fields, {}), undefined);
   const cases: [string, unknown, string][] = [
     ["id", 1, "must be a string"],
     ["id", "", "must not be empty"],
@@ -92,8 +57,13 @@ test("each kind of field says what it must be", () => {
     ["fixed", "other", 'must be "thing"'],
   ];
   for (const [field, value, message] of cases) {
-    assert.equal(errorInObject({ ...Thing, required: [] }, { ...VALID, [field]: value }), `${field}: ${message}`);
+    assert.equal(errorInObject(Fields, { ...valid, [field]: value }), `${field}: ${message}`);
   }
+});
+
+test("inherited properties are neither fields nor values", () => {
+  assert.equal(errorInObject(Fields, { toString: 1 }), "toString: is not a known field.");
+  assert.equal(errorInObject(Fields, JSON.parse('{"__proto__": 1}')), "__proto__: is not a known field.");
 });
 
 test("an unknown type in a schema throws", () => {
@@ -106,7 +76,7 @@ const Shape = object(
     name: textField("", "x"),
     top: Point,
     bottom: nullable(Point),
-    kind: oneOfOrNull(["a", "b"]),
+    kind: nullable(oneOf(["a", "b"])),
     points: array(Point, { minItems: 1, maxItems: 3 }),
     table: array(array(integer())),
   },
@@ -117,10 +87,10 @@ const POINT = { height: 1, volume: 2 };
 const SHAPE = { name: "x", top: POINT, points: [POINT] };
 const errorsOf = (value: unknown) => errorsInObject(Shape, value).map(({ field, message }) => `${field}: ${message}`);
 
-test("all errors are reported, each with its path", () => {
+test("all errors are reported, each with its path, unknown fields first", () => {
   assert.deepEqual(errorsOf(SHAPE), []);
   assert.deepEqual(errorsOf({ ...SHAPE, bottom: null, kind: null, table: [[1], []] }), []);
-  assert.deepEqual(errorsOf({}), ["name: is missing", "top: is missing", "points: is missing"]);
+  assert.deepEqual(errorsOf({ name: undefined }), ["name: is missing", "top: is missing", "points: is missing"]);
   assert.deepEqual(errorsOf({ ...SHAPE, naem: 1, name: "", kind: "c" }), [
     'naem: is not a known field. Did you mean "name"?',
     "name: must not be empty",
@@ -142,26 +112,17 @@ test("all errors are reported, each with its path", () => {
 });
 
 test("a value of another type or length is one error", () => {
-  for (const value of [null, undefined, 1, "x", []]) assert.deepEqual(errorsOf(value), [": must be an object"]);
+  for (const value of [null, undefined, 1, "x", [], () => 1]) assert.deepEqual(errorsOf(value), [": must be an object"]);
+  assert.equal(errorInObject(Shape, 1), "must be an object");
   assert.deepEqual(errorsOf({ ...SHAPE, top: null, points: {} }), ["top: must not be null", "points: must be a list"]);
-  assert.deepEqual(errorsOf({ ...SHAPE, top: [], points: [] }), [
-    "top: must be an object",
-    "points: must have at least 1 entries",
-  ]);
+  const few = ["top: must be an object", "points: must have at least 1 entries"];
+  assert.deepEqual(errorsOf({ ...SHAPE, top: [], points: [] }), few);
   assert.deepEqual(errorsOf({ ...SHAPE, points: [POINT, POINT, POINT, POINT] }), ["points: must have at most 3 entries"]);
-});
-
-test("errorInObject and errorsInObject apply the same rules", () => {
-  for (const [field, value] of Object.entries({ ...VALID, id: 1, name: "", since: "x", share: 2, count: 1.5, kind: "c" })) {
-    const first = errorInObject({ ...Thing, required: [] }, { [field]: value });
-    const all = errorsInObject(partial(Thing), { [field]: value }).map((error) => `${error.field}: ${error.message}`);
-    assert.deepEqual(all, first === undefined ? [] : [first]);
-  }
 });
 
 test("at most 50 errors are reported, and 100,000 take less than a second", () => {
   const flood = Object.fromEntries(Array.from({ length: 100_000 }, (_, i) => [`unknown field number ${i}`, i]));
-  const started = performance.now();
+  const started = process.cpuUsage();
   const { errors = [], message } = invalidBody(errorsInObject(Shape, flood));
   assert.equal(errors.length, 50);
   assert.match(
@@ -170,7 +131,7 @@ test("at most 50 errors are reported, and 100,000 take less than a second", () =
   );
   const list = errorsInObject(object({ list: array(text()) }), { list: Array.from({ length: 100_000 }, () => 1) });
   assert.equal(invalidBody(list).errors?.length, 50);
-  assert.ok(performance.now() - started < 1000);
+  assert.ok(process.cpuUsage(started).user < 1_000_000);
   assert.ok((errorsOf({ ...SHAPE, ["x".repeat(5000)]: 1 })[0] ?? "").length < 200);
 });
 
@@ -178,18 +139,13 @@ test("a validated value has the type of its schema, with optional fields", () =>
   const shape = validated(Shape, SHAPE);
   const height: number = shape.top.height;
   const kind: "a" | "b" | null | undefined = shape.kind;
-  assert.deepEqual([height, kind], [1, undefined]);
-  const patch = validated(partial(Shape), { name: "y" });
-  const name: string | undefined = patch.name;
-  assert.equal(name, "y");
+  const name: string | undefined = validated(partial(Shape), { name: "y" }).name;
+  assert.deepEqual([height, kind, name], [1, undefined, "y"]);
 });
 
 test("an invalid value throws an error with all field errors, and the message of the first", () => {
-  assert.throws(
-    () => validated(Shape, { ...SHAPE, name: 5 }),
-    (error) => error instanceof RequestError && error.code === "body_invalid" && error.message === "name: must be a string.",
-  );
   assert.throws(() => validated(Shape, 5), { message: "The body must be an object." });
+  assert.throws(() => validated(Shape, { ...SHAPE, name: 5 }), { code: "body_invalid", message: "name: must be a string." });
   assert.throws(
     () => validated(Shape, { ...SHAPE, naem: 1, name: 5 }),
     (error) =>
@@ -197,11 +153,4 @@ test("an invalid value throws an error with all field errors, and the message of
       error.errors?.length === 2 &&
       /Did you mean "name"\? The body has 2 errors/.test(error.message),
   );
-});
-
-test("errorInObject checks lists too", () => {
-  const Line = object({ points: array(Point) });
-  assert.equal(errorInObject(Line, { points: [POINT] }), undefined);
-  assert.equal(errorInObject(Line, { points: [POINT, 1] }), "points[1]: must be an object");
-  assert.equal(errorInObject(Line, { points: 1 }), "points: must be a list");
 });

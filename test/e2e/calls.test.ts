@@ -2,9 +2,9 @@
 
 import assert from "node:assert/strict";
 import { existsSync, mkdirSync } from "node:fs";
-import { before, suite, test } from "node:test";
+import { after, test } from "node:test";
 import { importLines, SMALL_FLEET } from "./fixtures.ts";
-import { suiteLifetime, type Workspace, workspace } from "./program.ts";
+import { workspace } from "./program.ts";
 
 type Call = readonly [words: string, message: RegExp];
 
@@ -50,6 +50,18 @@ const INVALID: readonly Call[] = [
   ["tank list --url http://ada:secret@127.0.0.1", /password/],
   ["tank list --url http://127.0.0.1:9", /TANK_MONITOR_KEY/],
   ["tank list --url http://127.0.0.1:9 --key tm_short", /mistyped or cut off/],
+  ["simulate", /--url.*--mqtt/],
+  ["simulate --url http://127.0.0.1:9", /key.*TANK_MONITOR_KEY/],
+  ["simulate --url nowhere --key x", /--url/],
+  ["simulate --mqtt http://127.0.0.1 --key x", /--mqtt/],
+  ["simulate --url http://127.0.0.1:9 --key x --tanks many", /--tanks.*"many"/],
+  ["simulate --url http://127.0.0.1:9 --key x --tanks 1.5", /--tanks/],
+  ["simulate --url http://127.0.0.1:9 --key x --rate 0", /--rate/],
+  ["simulate --url http://127.0.0.1:9 --key x --rate 5001", /--rate.*500 for each tank/],
+  ["simulate --url http://127.0.0.1:9 --key x --duration 30d", /--duration.*24d/],
+  ["simulate --url http://127.0.0.1:9 --key x --makers dragio", /"dragio".*dragino/],
+  ["simulate --url http://127.0.0.1:9 --key x --rate 5000 --duration 1d --verify", /5000000/],
+  ["simulate --mqtt mqtt://127.0.0.1:1 --key x --verify", /--url/],
 ];
 
 /** Exit 1: a valid call that fails. */
@@ -78,86 +90,70 @@ const COMMANDS = [
   ...["fleet", "customer", "tank", "device", "key", "audit", "provision"],
 ];
 
-suite("calls with an error", () => {
-  const life = suiteLifetime();
-  let here: Workspace;
+const here = workspace({ after });
+await importLines(here, SMALL_FLEET);
+mkdirSync(here.path("folder.d"));
 
-  before(async () => {
-    here = workspace(life);
-    await importLines(here, SMALL_FLEET);
-    mkdirSync(here.path("folder.d"));
-  });
-
-  for (const [calls, exitCode] of [
-    [INVALID, 2],
-    [FAILED, 1],
-  ] as const) {
-    for (const [words, message] of calls) {
-      test(`${words}: exit ${exitCode}`, async () => {
-        const { code, stdout, stderr } = await here.run(words.split(" "), { timeoutMs: 8000 });
-        assert.match(stderr, /^tank-monitor: (?!.*should not have happened)[^\n]+\n$/, "one line");
-        assert.match(stderr, message);
-        assert.deepEqual([stdout, code], ["", exitCode]);
-      });
-    }
-  }
-
-  test("in a process of its own, the exit code is the same", async () => {
-    for (const [words, exitCode] of [
-      ["key create", 2],
-      ["key revoke key_nothing", 1],
-      ["key list", 0],
-    ] as const) {
-      assert.equal((await here.spawn(words.split(" "))).code, exitCode);
-    }
-  });
-
-  test("no command: the help, exit 2; --help: exit 0", async () => {
-    const bare = await here.run([]);
-    assert.deepEqual([bare.code, /Usage: /.test(bare.stdout + bare.stderr)], [2, true]);
-    const names = [...bare.stdout.matchAll(/^ {2}(\w+) /gm)].map(([, name = ""]) => name);
-    assert.deepEqual(names.toSorted(), COMMANDS.toSorted());
-    const helps = await Promise.all([[], ...names.map((name) => [name])].map((words) => here.run([...words, "--help"])));
-    for (const { code, stdout, stderr } of helps) {
-      assert.deepEqual([code, stderr], [0, ""]);
-      assert.match(stdout, /Usage: npx tank-monitor/);
-    }
-  });
-
-  test("every action of a group has a help with an example", async () => {
-    const groups = await Promise.all(["customer", "tank", "device", "key"].map((name) => here.run([name, "--help"])));
-    const actions = groups.flatMap(({ stdout }) => {
-      const [, group = ""] = /^Usage: npx tank-monitor (\w+)/.exec(stdout) ?? [];
-      return [...stdout.matchAll(/^ {2}(\w+) /gm)].map(([, action = ""]) => [group, action]);
+for (const [calls, exitCode] of [
+  [INVALID, 2],
+  [FAILED, 1],
+] as const) {
+  for (const [words, message] of calls) {
+    test(`${words}: exit ${exitCode}`, async () => {
+      const { code, stdout, stderr } = await here.run(words.split(" "));
+      assert.match(stderr, /^tank-monitor: (?!.*should not have happened)[^\n]+\n$/, "one line");
+      assert.match(stderr, message);
+      assert.deepEqual([stdout, code], ["", exitCode]);
     });
-    assert.ok(actions.length >= 21, `${actions.length}`);
-    const helps = await Promise.all(actions.map((words) => here.run([...words, "--help"])));
-    for (const [i, { code, stdout, stderr }] of helps.entries()) {
-      const name = actions[i]?.join(" ") ?? "";
-      assert.deepEqual([code, stderr], [0, ""]);
-      assert.match(stdout, new RegExp(`^Usage: npx tank-monitor ${name} `));
-      assert.match(stdout, new RegExp(`^Example: npx tank-monitor ${name}`, "m"));
-      assert.match(stdout, /--url URL/);
-    }
-  });
+  }
+}
 
-  test("an invalid call creates no database", async (t) => {
-    const empty = workspace(t);
-    await Promise.all(
-      ["key revoke", "import", "backup", "tank update t1 --shape {", "provision"].map((words) => empty.run(words.split(" "))),
-    );
-    assert.equal(existsSync(empty.path("tanks.db")), false);
-  });
+test("in a process of its own, the exit code is the same", async () => {
+  const calls = ["key create", "key revoke key_nothing", "key list"].map((words) => here.spawn(words.split(" ")));
+  assert.deepEqual(
+    (await Promise.all(calls)).map(({ code }) => code),
+    [2, 1, 0],
+  );
 });
 
-test("a command that only reads creates no database, and says that there is none", async (t) => {
-  const here = workspace(t);
+test("no command: the help, exit 2; --help: exit 0", async () => {
+  const bare = await here.run([]);
+  assert.deepEqual([bare.code, /Usage: /.test(bare.stdout + bare.stderr)], [2, true]);
+  const names = [...bare.stdout.matchAll(/^ {2}(\w+) /gm)].map(([, name = ""]) => name);
+  assert.deepEqual(names.toSorted(), COMMANDS.toSorted());
+  for (const words of [[], ...names.map((name) => [name])]) {
+    const { code, stdout, stderr } = await here.run([...words, "--help"]);
+    assert.deepEqual([code, stderr], [0, ""]);
+    assert.match(stdout, /Usage: npx tank-monitor/);
+  }
+});
+
+test("every action of a group has a help with an example", async () => {
+  for (const group of ["customer", "tank", "device", "key"]) {
+    const { stdout: groupHelp } = await here.run([group, "--help"]);
+    const actions = Array.from(groupHelp.matchAll(/^ {2}(\w+) /gm), ([, action = ""]) => action);
+    assert.ok(actions.length >= 4, groupHelp);
+    for (const action of actions) {
+      const { code, stdout, stderr } = await here.run([group, action, "--help"]);
+      assert.deepEqual([code, stderr], [0, ""]);
+      assert.match(stdout, new RegExp(`^Usage: npx tank-monitor ${group} ${action} `));
+      assert.match(stdout, new RegExp(`^Example: npx tank-monitor ${group} ${action}`, "m"));
+      assert.match(stdout, /--url URL/);
+    }
+  }
+});
+
+test("neither an invalid call nor a command that only reads creates a database; the latter says that there is none", async (t) => {
+  const empty = workspace(t);
+  for (const words of ["key revoke", "import", "backup", "tank update t1 --shape {", "provision"]) {
+    assert.equal((await empty.run(words.split(" "))).code, 2);
+  }
   for (const words of ["fleet", "tank list", "audit", "check", "export", "key list", "device waiting", "backup x.db"]) {
-    const { code, stdout, stderr } = await here.run(words.split(" "));
+    const { code, stdout, stderr } = await empty.run(words.split(" "));
     assert.deepEqual([code, stdout], [1, ""], words);
     assert.match(stderr, /no database at \S+tanks\.db\. Run this in the folder.*DATABASE_URL/);
   }
-  assert.ok(!existsSync(here.path("tanks.db")));
-  assert.equal((await here.run(["key", "create", "--name", "first"])).code, 0);
-  assert.equal((await here.run(["key", "list"])).code, 0);
+  assert.ok(!existsSync(empty.path("tanks.db")));
+  assert.equal((await empty.run(["key", "create", "--name", "first"])).code, 0);
+  assert.equal((await empty.run(["key", "list"])).code, 0);
 });

@@ -1,26 +1,18 @@
 // Devices, their pending readings, and the audit log on the command line.
 
 import assert from "node:assert/strict";
-import { before, suite, test } from "node:test";
-import { type Cli, cliOnService, createKey, SMALL_FLEET } from "./fixtures.ts";
-import { type Service, suiteLifetime } from "./program.ts";
+import { after, suite, test } from "node:test";
+import { cliOnService, SMALL_FLEET } from "./fixtures.ts";
 import { list } from "./requests.ts";
 
 const EUI = "a84041c2f1827d3e";
 const SHAPE = JSON.stringify({ kind: "upright", height: 2, unit: "m", sensor_height: 2 });
 
+const cli = await cliOnService({ after }, SMALL_FLEET);
+
 suite("devices, on a running service", () => {
-  const life = suiteLifetime();
-  let cli: Cli & { readonly service: Service };
-  let key = "";
-
-  before(async () => {
-    cli = await cliOnService(life, SMALL_FLEET);
-    key = await createKey(cli.workspace, "--role", "manage");
-  });
-
   async function send(path: string, body: object): Promise<string> {
-    const headers = { "x-api-key": key, "content-type": "application/json" };
+    const headers = { "x-api-key": cli.key, "content-type": "application/json" };
     const response = await fetch(`${cli.service.url}${path}`, { method: "POST", headers, body: JSON.stringify(body) });
     const text = await response.text();
     assert.equal(response.status, 200, text);
@@ -61,7 +53,7 @@ suite("devices, on a running service", () => {
       taken_in: { readings: 3, rejected: 0, from: "2026-02-01T00:01:00.000Z", to: "2026-02-01T00:03:00.000Z" },
       replaced_device_id: null,
     });
-    const { data } = await list(cli.service, "/v1/tanks/a2/telemetry", key);
+    const { data } = await list(cli.service, "/v1/tanks/a2/telemetry", cli.key);
     assert.deepEqual(
       data.map(({ fill_percentage }) => fill_percentage),
       [25, 50, 75],
@@ -90,40 +82,26 @@ suite("devices, on a running service", () => {
     await cli.expectFailure(["device", "show", "stray"], /no such device: stray/);
   });
 
-  test("a replaced device is forgotten, and late readings still reach its former tank", async () => {
-    const late = (device_id: string, created_at: string) =>
-      send("/ingest/v1/readings", { device_id, created_at, fill_percentage: 50 });
-    for (const day of ["02", "03"]) await late("spare", `2026-02-${day}T00:00:00Z`);
+  test("a replaced device is forgotten, and where it served stays recorded", async () => {
+    for (const day of ["02", "03"]) {
+      await send("/ingest/v1/readings", { device_id: "spare", created_at: `2026-02-${day}T00:00:00Z`, fill_percentage: 50 });
+    }
     assert.match(
       (await cli.run(["device", "assign", "spare", "b1"])).stderr,
       /assigned to tank b1, replacing device device-a1; 2 pending readings stored, measured from 2026-02-02T00:00:00\.000Z to 2026-02-03/,
     );
     const { stderr } = await cli.run(["device", "forget", "device-a1"]);
     assert.match(stderr, /forgotten; its service at tank b1 until 20.*stays recorded/);
-    await late("device-a1", "2026-02-01T00:00:00Z");
-    const { data } = await list(cli.service, "/v1/tanks/a1/telemetry?created_at_gte=2026-02-01", key);
-    assert.deepEqual(
-      data.map(({ created_at }) => created_at),
-      ["2026-02-01T00:00:00.000Z"],
-    );
     assert.match((await cli.run(["tank", "update", "b1", "--name", "New"])).stderr, / updated\n/);
     assert.match((await cli.run(["tank", "update", "b1", "--name", "New"])).stderr, / unchanged\n/);
   });
 });
 
 suite("the audit log", () => {
-  const life = suiteLifetime();
-  let cli: Cli & { readonly service: Service };
-  let secret = "";
-
-  before(async () => {
-    cli = await cliOnService(life, SMALL_FLEET);
+  test("tells who did it, the id of the key or the command line, and from what to what; it has no secret", async () => {
     await cli.output("tank", "update", "a1", "--threshold", "35");
     await cli.workspace.run(["customer", "update", "ada", "--phone", ""]);
-    secret = (await cli.output("key", "create", "--name", "secret one")).trim();
-  });
-
-  test("tells who did it: the id of the key, or the command line; and from what to what", async () => {
+    const secret = (await cli.output("key", "create", "--name", "secret one")).trim();
     const [made, changed, first] = await cli.items("audit", "--limit", "3");
     const [key] = (await cli.items("key", "list")).filter(({ role }) => role === "manage");
     assert.deepEqual([made?.["type"], made?.["action"], made?.["by"]], ["key", "created", key?.["id"]]);
@@ -135,6 +113,9 @@ suite("the audit log", () => {
       table,
       /^WHEN +BY +ACTION +TYPE +ID +CHANGES\n\S+Z +key_\w+ \(\w+[^)]*\) +changed +tank +a1 +min_fill_alert_percentage 20 → 35\n$/,
     );
+    const all = `${await cli.output("audit")}${await cli.output("audit", "--json")}`;
+    assert.ok(all.includes("secret one"));
+    assert.ok(!all.includes(secret.slice(3)) && !all.includes("tm_"));
   });
 
   test("is searched by who, by what and by when", async () => {
@@ -146,20 +127,13 @@ suite("the audit log", () => {
     assert.deepEqual(await cli.items("audit", "--until", "2020-01-01"), []);
     const today = new Date().toISOString().slice(0, 10);
     assert.ok((await cli.items("audit", "--since", today)).length > 0);
-    assert.match((await cli.run(["audit", "--since", "1s", "--type", "device"])).stderr, /No such changes/);
+    assert.match((await cli.run(["audit", "--since", "1s", "--id", "nothing"])).stderr, /No such changes/);
     const [key] = (await cli.items("key", "list")).filter(({ role }) => role === "manage");
     const byName = await cli.items("audit", "--by", String(key?.["name"]));
     assert.deepEqual(byName, await cli.items("audit", "--by", String(key?.["id"])));
     assert.ok(byName.length > 0);
     await cli.expectFailure(["audit", "--by", "nobody"], /no such key: "nobody"/);
-    await cli.output("device", "profile", "A84041C2F1827D3E", "elsys");
-    assert.equal((await cli.items("audit", "--id", "A84041C2F1827D3E", "--type", "device")).length, 1);
+    assert.ok((await cli.items("audit", "--id", "A84041C2F1827D3E", "--type", "device")).length > 0);
     assert.match((await cli.run(["audit", "--id", "A84041C2F1827D3E"])).stderr, /lower case: --id a84041c2f1827d3e/);
-  });
-
-  test("has no secret in it", async () => {
-    const all = `${await cli.output("audit")}${await cli.output("audit", "--json")}`;
-    assert.ok(all.includes("secret one"));
-    assert.ok(!all.includes(secret.slice(3)) && !all.includes("tm_"));
   });
 });

@@ -2,29 +2,12 @@
 
 import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
-import { type ExitResult, type Lifetime, type RunOptions, type Service, type Workspace, workspace } from "./program.ts";
+import { customer, type Line, tank } from "../support/lines.ts";
+import type { Lifetime } from "../support/service.ts";
 
-export type Line = Readonly<Record<string, unknown>>;
+import { type Service, type Workspace, workspace } from "./program.ts";
 
-export function customer(id: string, fields: Line = {}): Line {
-  const created_at = "2026-01-01T00:00:00.000Z";
-  return { object: "customer", id, created_at, email: `${id}@customers.example`, name: `Customer ${id}`, ...fields };
-}
-
-export function tank(id: string, owner: string, fields: Line = {}): Line {
-  return {
-    object: "tank",
-    id,
-    owner_id: owner,
-    assigned_device_id: `device-${id}`,
-    capacity: 2700,
-    capacity_unit: "liters",
-    created_at: "2026-01-02T00:00:00.000Z",
-    min_fill_alert_percentage: 20,
-    name: `Tank ${id}`,
-    ...fields,
-  };
-}
+export { customer, type Line, tank };
 
 const FIRST_READING = Date.UTC(2026, 0, 3);
 
@@ -53,6 +36,17 @@ export const SMALL_FLEET: readonly Line[] = [
   reading("b1", 0, 12),
 ];
 
+/** With characters, numbers and instants that are easily damaged on the way through a file or a database. */
+export const DIFFICULT_FLEET: readonly Line[] = [
+  ...SMALL_FLEET,
+  customer("ünï·cøde 🛢", { email: "zoë@söhne.example", name: 'Zoë "the Tank" O\u2019Brien \\ Söhne\\N', phone: "\\." }),
+  customer("early", { created_at: "1969-12-31T23:59:59.999Z", updated_at: "2026-01-01T00:00:00.001Z" }),
+  tank("of,a\"strange'name\\t", "ünï·cøde 🛢", { capacity: 0.1, location: { latitude: -89.999999, longitude: 180 } }),
+  ...Array.from({ length: 300 }, (_, i) => reading("of,a\"strange'name\\t", i, i / 3)),
+  reading("scrapped", 5, 7),
+  { object: "telemetry", tank_id: "a2", created_at: "1970-01-01T00:00:00.000Z", fill_percentage: 0 },
+];
+
 /** One path of each endpoint of /v1, on that fleet. */
 export const FIVE_PATHS = ["/v1/customers", "/v1/customers/ada", "/v1/tanks", "/v1/tanks/a1", "/v1/tanks/a1/telemetry"];
 
@@ -78,13 +72,15 @@ export function* manyLines(count: number): Generator<Line> {
 
 export type Cli = {
   readonly workspace: Workspace;
-  readonly run: (words: readonly string[], more?: Partial<RunOptions>) => Promise<ExitResult>;
+  readonly run: Workspace["run"];
   /** What a command that must succeed prints on stdout. */
   readonly output: (...words: readonly string[]) => Promise<string>;
   /** The objects that it prints with --json, one per line. */
   readonly items: (...words: readonly string[]) => Promise<readonly Line[]>;
   readonly expectFailure: (words: readonly string[], message: RegExp, exitCode?: number) => Promise<void>;
 };
+
+type ServiceCli = Cli & { readonly service: Service; readonly key: string };
 
 /** Commands that open the database of a workspace with these lines. */
 export async function cliOnDatabase(life: Lifetime, lines: Iterable<Line>, env: Record<string, string> = {}): Promise<Cli> {
@@ -93,13 +89,14 @@ export async function cliOnDatabase(life: Lifetime, lines: Iterable<Line>, env: 
   return cli(here, here.run);
 }
 
-/** Commands that call a running service with these lines; they have no database of their own. */
-export async function cliOnService(life: Lifetime, lines: Iterable<Line>): Promise<Cli & { readonly service: Service }> {
+/** Commands that call a running service with these lines, with a manage key; they have no database of their own. */
+export async function cliOnService(life: Lifetime, lines: Iterable<Line>): Promise<ServiceCli> {
   const here = workspace(life);
   await importLines(here, lines);
   const service = await here.start();
-  const env = { TANK_MONITOR_KEY: await createKey(here, "--role", "manage"), DATABASE_URL: "sqlite:never.db" };
-  return { ...cli(here, (words, more) => here.run([...words, "--url", service.url], { ...more, env })), service };
+  const key = await createKey(here, "--role", "manage");
+  const env = { TANK_MONITOR_KEY: key, DATABASE_URL: "sqlite:never.db" };
+  return { ...cli(here, (words) => here.run([...words, "--url", service.url], { env })), service, key };
 }
 
 function cli(here: Workspace, run: Cli["run"]): Cli {

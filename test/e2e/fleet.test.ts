@@ -2,9 +2,8 @@
 
 import assert from "node:assert/strict";
 import { existsSync, writeFileSync } from "node:fs";
-import { before, suite, test } from "node:test";
+import { after, suite, test } from "node:test";
 import { type Cli, cliOnDatabase, cliOnService, customer, type Line, reading, SMALL_FLEET, tank } from "./fixtures.ts";
-import { suiteLifetime } from "./program.ts";
 
 const SHAPE = { kind: "upright", height: 2.1, unit: "m", sensor_height: 2.3 };
 const NEEDED = ["--capacity", "2700", "--unit", "liters", "--threshold", "20"];
@@ -28,13 +27,8 @@ async function createsShowsAndUpdates(cli: Cli): Promise<void> {
   assert.match(await cli.output("customer", "show", id), /^email +office@brenner\.example$[\s\S]*^phone +-$/m);
 }
 
-suite("on a running service", () => {
-  const life = suiteLifetime();
-  let cli: Cli;
-
-  before(async () => {
-    cli = await cliOnService(life, SMALL_FLEET);
-  });
+suite("on a running service", async () => {
+  const cli = await cliOnService({ after }, SMALL_FLEET);
 
   test("list filters tanks by name, city, custom id and owner, and customers by name and e-mail address", async () => {
     assert.deepEqual(ids(await cli.items("tank", "list", "--city", "wie")), ["a1"]);
@@ -127,7 +121,7 @@ test("a list of several pages has every customer once, newest first, up to --lim
   const COUNT = 350;
   const createdAt = (i: number): string => new Date(Date.UTC(2026, 0, 1, 0, 0, i)).toISOString();
   const customers = Array.from({ length: COUNT }, (_, i) => customer(`c${i}`, { created_at: createdAt(i) }));
-  const cli = await cliOnService(t, [...customers, tank("t1", "c7")]);
+  const cli = await cliOnDatabase(t, [...customers, tank("t1", "c7")]);
   const newestFirst = ids(customers).toReversed();
   assert.deepEqual(ids(await cli.items("customer", "list")), newestFirst);
   assert.deepEqual(ids(await cli.items("customer", "list", "--limit", "101")), newestFirst.slice(0, 101));
@@ -138,7 +132,7 @@ test("a list of several pages has every customer once, newest first, up to --lim
   assert.match(rows.find((row) => row.startsWith("c7 ")) ?? "", /^c7 +1 /);
 });
 
-suite("on the database", () => {
+suite("on the database", async () => {
   const FIVE_MINUTES_AGO = new Date(Date.now() - 5 * 60_000).toISOString();
   const latest = (tank_id: string, fill_percentage: number): Line => ({
     ...{ object: "telemetry", tank_id, created_at: FIVE_MINUTES_AGO, fill_percentage },
@@ -150,12 +144,7 @@ suite("on the database", () => {
     tank("lowest", "bob", { location: { city: "Graz" }, min_fill_alert_percentage: 50 }),
     ...[latest("fine", 80), latest("low", 20), latest("lowest", 12.25), reading("silent", 0, 55)],
   ];
-  const life = suiteLifetime();
-  let cli: Cli;
-
-  before(async () => {
-    cli = await cliOnDatabase(life, FLEET);
-  });
+  const cli = await cliOnDatabase({ after }, FLEET);
 
   test("a customer is created, shown and updated", () => createsShowsAndUpdates(cli));
 

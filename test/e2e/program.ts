@@ -5,16 +5,14 @@ import { type ChildProcess, fork, spawn } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { after } from "node:test";
 import { fileURLToPath } from "node:url";
+import type { Lifetime } from "../support/service.ts";
+import { until } from "../support/until.ts";
 import type { CommandResponse } from "./command-process.ts";
 
 export const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 export const LAUNCHER = join(ROOT, "bin", "tank-monitor.js");
 const COMPILE_CACHE = join(ROOT, "node_modules", ".cache", "compile");
-
-/** A test, or a suite that cleans up after itself. */
-export type Lifetime = { readonly after: (end: () => unknown) => void };
 
 export type ExitResult = {
   readonly code: number | null;
@@ -23,15 +21,16 @@ export type ExitResult = {
   readonly stderr: string;
 };
 
-export type RunOptions = {
+type CommandOptions = {
   readonly cwd: string;
   /** An undefined variable is not set. */
-  readonly env?: Readonly<Record<string, string | undefined>>;
+  readonly env: Readonly<Record<string, string | undefined>>;
+};
+
+type ProcessOptions = CommandOptions & {
   readonly input?: string;
   /** Runs the program: by default this Node and the launcher. */
   readonly program?: readonly [command: string, ...words: string[]];
-  /** A command that still runs then is killed. */
-  readonly timeoutMs?: number;
 };
 
 export type RunningProgram = {
@@ -71,55 +70,40 @@ function killNow(child: ChildProcess): void {
 }
 
 /** Starts a command without waiting for it. */
-function launch(words: readonly string[], { cwd, env = {}, input, program }: RunOptions): RunningProgram {
+function launch(words: readonly string[], { cwd, env, input = "", program }: ProcessOptions): RunningProgram {
   const [command, ...before] = program ?? [process.execPath, LAUNCHER];
   // A program that starts ours gets its own process group, so that both can be killed.
   const detached = program !== undefined;
   const child = spawn(command, [...before, ...words], { cwd, env: { ...inherited, ...env }, stdio: "pipe", detached });
   alive.set(child, detached);
   let watchdog: NodeJS.Timeout | undefined;
-  let stdout = "";
-  let stderr = "";
-  const listeners = new Set<() => void>();
-  const notify = (): void => {
-    for (const listener of listeners) listener();
-  };
-  child.stdout.setEncoding("utf8").on("data", (text: string) => {
-    stdout += text;
-    notify();
-  });
-  child.stderr.setEncoding("utf8").on("data", (text: string) => {
-    stderr += text;
-    notify();
-  });
+  const output = { stdout: "", stderr: "" };
+  for (const name of ["stdout", "stderr"] as const) {
+    child[name].setEncoding("utf8").on("data", (text: string) => {
+      output[name] += text;
+    });
+  }
   // A program may exit before it has read its input.
   child.stdin.on("error", () => {});
-  child.stdin.end(input ?? "");
-  const ended = new Promise<ExitResult>((resolve, reject) => {
+  child.stdin.end(input);
+  const exited = new Promise<ExitResult>((resolve, reject) => {
     child.on("error", reject);
     child.on("close", (code, signal) => {
       alive.delete(child);
       clearTimeout(watchdog);
-      resolve({ code, signal, stdout, stderr });
-      notify();
+      resolve({ code, signal, ...output });
     });
   });
 
   async function waitForOutput(pattern: RegExp, timeoutMs = TIMEOUT_MS): Promise<RegExpExecArray> {
-    const { promise, resolve, reject } = Promise.withResolvers<RegExpExecArray>();
-    const fail = (why: string): void => reject(new Error(`${why} without printing ${pattern}:\n${stdout}\n${stderr}`));
-    const look = (): void => {
-      const match = pattern.exec(stdout) ?? pattern.exec(stderr);
-      if (match !== null) resolve(match);
-      else if (!alive.has(child)) fail(`${words.join(" ")} exited`);
-    };
-    const timer = setTimeout(() => fail(`${words.join(" ")} took ${timeoutMs} ms`), timeoutMs);
-    listeners.add(look);
-    look();
-    return promise.finally(() => {
-      clearTimeout(timer);
-      listeners.delete(look);
-    });
+    const what = `${words.join(" ")} prints ${pattern}`;
+    const found = await until(
+      what,
+      () => pattern.exec(output.stdout) ?? pattern.exec(output.stderr) ?? (alive.has(child) ? undefined : "exited"),
+      timeoutMs,
+    ).catch(() => "took too long");
+    if (typeof found !== "string") return found;
+    throw new Error(`${what}: it ${found}\n${output.stdout}\n${output.stderr}`);
   }
 
   /** A program that ignores the signal is killed later, so that a test fails instead of hanging. */
@@ -128,27 +112,13 @@ function launch(words: readonly string[], { cwd, env = {}, input, program }: Run
     child.kill(signal);
     watchdog ??= setTimeout(() => killNow(child), STOP_MS);
   }
-  return { pid: child.pid ?? -1, stdout: () => stdout, stderr: () => stderr, waitForOutput, kill, exited: ended };
-}
-
-/** Runs a command in a process of its own to its end. */
-async function spawnCommand(words: readonly string[], options: RunOptions): Promise<ExitResult> {
-  const command = launch(words, options);
-  const timer = setTimeout(() => command.kill("SIGKILL"), options.timeoutMs ?? TIMEOUT_MS);
-  return command.exited.finally(() => clearTimeout(timer));
+  return { pid: child.pid ?? -1, stdout: () => output.stdout, stderr: () => output.stderr, waitForOutput, kill, exited };
 }
 
 let commandProcess: ChildProcess | undefined;
 let lastCommand: Promise<unknown> = Promise.resolve();
 
-/** Runs a command in the process that all commands of this test file share, after those before it. */
-function run(words: readonly string[], options: RunOptions): Promise<ExitResult> {
-  const result = lastCommand.then(() => runInSharedProcess(words, options));
-  lastCommand = result.catch(() => {});
-  return result;
-}
-
-async function runInSharedProcess(words: readonly string[], { cwd, env = {}, timeoutMs }: RunOptions): Promise<ExitResult> {
+async function runInSharedProcess(words: readonly string[], { cwd, env }: CommandOptions): Promise<ExitResult> {
   commandProcess ??= startCommandProcess();
   const child = commandProcess;
   const defined = Object.entries({ ...inherited, ...env }).filter(([, value]) => value !== undefined);
@@ -158,7 +128,7 @@ async function runInSharedProcess(words: readonly string[], { cwd, env = {}, tim
   const { promise, resolve, reject } = Promise.withResolvers<ExitResult>();
   const onMessage = (response: CommandResponse): void => resolve({ ...response, signal: null });
   const onExit = (): void => reject(new Error(`${words.join(" ")}: the shared process exited`));
-  const timer = setTimeout(() => killNow(child), timeoutMs ?? TIMEOUT_MS);
+  const timer = setTimeout(() => killNow(child), TIMEOUT_MS);
   child.once("message", onMessage).once("exit", onExit);
   return promise.finally(() => {
     clearTimeout(timer);
@@ -189,13 +159,13 @@ function stop(command: RunningProgram): Promise<ExitResult> {
 export type Workspace = {
   readonly folder: string;
   readonly path: (name: string) => string;
-  /** Runs a command to its end: in a shared process, or in one of its own where it needs another program or input. */
-  readonly run: (words: readonly string[], more?: Partial<RunOptions>) => Promise<ExitResult>;
+  /** Runs a command to its end in the process that all commands of this test file share, after those before it. */
+  readonly run: (words: readonly string[], more?: Partial<CommandOptions>) => Promise<ExitResult>;
   /** Runs a command to its end in a process of its own. */
-  readonly spawn: (words: readonly string[], more?: Partial<RunOptions>) => Promise<ExitResult>;
-  readonly launch: (words: readonly string[], more?: Partial<RunOptions>) => RunningProgram;
+  readonly spawn: (words: readonly string[], more?: Partial<ProcessOptions>) => Promise<ExitResult>;
+  readonly launch: (words: readonly string[], more?: Partial<ProcessOptions>) => RunningProgram;
   /** Starts a service, and waits until it listens. */
-  readonly start: (words?: readonly string[], more?: Partial<RunOptions>) => Promise<Service>;
+  readonly start: (words?: readonly string[], more?: Partial<ProcessOptions>) => Promise<Service>;
 };
 
 /** A folder to run the program in, with the database `tanks.db` and any free port. Removed, and its programs stopped, after the test. */
@@ -206,12 +176,12 @@ export function workspace(life: Lifetime, settings: Record<string, string> = {})
     await Promise.allSettled(launched.map(stop));
     rmSync(folder, { recursive: true, force: true });
   });
-  const optionsWith = ({ env, ...more }: Partial<RunOptions> = {}): RunOptions => ({
+  const optionsWith = ({ env, ...more }: Partial<ProcessOptions> = {}): ProcessOptions => ({
     cwd: folder,
     env: { DATABASE_URL: "sqlite:tanks.db", PORT: "0", ...settings, ...env },
     ...more,
   });
-  function launchHere(words: readonly string[], more?: Partial<RunOptions>): RunningProgram {
+  function launchHere(words: readonly string[], more?: Partial<ProcessOptions>): RunningProgram {
     const command = launch(words, optionsWith(more));
     launched.push(command);
     return command;
@@ -219,9 +189,16 @@ export function workspace(life: Lifetime, settings: Record<string, string> = {})
   return {
     folder,
     path: (name) => join(folder, name),
-    run: (words, more) =>
-      (more?.program ?? more?.input) === undefined ? run(words, optionsWith(more)) : spawnCommand(words, optionsWith(more)),
-    spawn: (words, more) => spawnCommand(words, optionsWith(more)),
+    run(words, more) {
+      const result = lastCommand.then(() => runInSharedProcess(words, optionsWith(more)));
+      lastCommand = result.catch(() => {});
+      return result;
+    },
+    spawn(words, more) {
+      const command = launchHere(words, more);
+      const timer = setTimeout(() => command.kill("SIGKILL"), TIMEOUT_MS);
+      return command.exited.finally(() => clearTimeout(timer));
+    },
     launch: launchHere,
     async start(words = ["serve"], more) {
       const command = launchHere(words, more);
@@ -229,13 +206,4 @@ export function workspace(life: Lifetime, settings: Record<string, string> = {})
       return { ...command, url, stop: () => stop(command) };
     },
   };
-}
-
-/** For what the tests of a suite share. */
-export function suiteLifetime(): Lifetime {
-  const ends: (() => unknown)[] = [];
-  after(async () => {
-    for (const end of ends) await end();
-  });
-  return { after: (end) => void ends.push(end) };
 }

@@ -2,9 +2,9 @@
 
 import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
-import { before, suite, test } from "node:test";
-import { type Cli, cliOnDatabase, cliOnService, SMALL_FLEET } from "./fixtures.ts";
-import { type ExitResult, suiteLifetime } from "./program.ts";
+import { after, suite, test } from "node:test";
+import { cliOnDatabase, cliOnService, SMALL_FLEET } from "./fixtures.ts";
+import type { ExitResult } from "./program.ts";
 
 const BOM = "\ufeff";
 /** As a German spreadsheet program writes it. */
@@ -16,15 +16,10 @@ const TANKS = [
   "hall-2,mueller,d-2,Hall 2,1e3,gallons,0,,,,industrial",
 ].join("\n");
 
-suite("provisioning, on a running service", () => {
-  const life = suiteLifetime();
-  let cli: Cli;
-
-  before(async () => {
-    cli = await cliOnService(life, SMALL_FLEET);
-    writeFileSync(cli.workspace.path("customers.csv"), CUSTOMERS);
-    writeFileSync(cli.workspace.path("tanks.csv"), TANKS);
-  });
+suite("provisioning, on a running service", async () => {
+  const cli = await cliOnService({ after }, SMALL_FLEET);
+  writeFileSync(cli.workspace.path("customers.csv"), CUSTOMERS);
+  writeFileSync(cli.workspace.path("tanks.csv"), TANKS);
 
   function provision(text: string, ...words: string[]): Promise<ExitResult> {
     writeFileSync(cli.workspace.path("x.csv"), text);
@@ -86,13 +81,9 @@ suite("provisioning, on a running service", () => {
     assert.equal((await cli.run(["tank", "show", "n1"])).code, 1);
   });
 });
-suite("provisioning, on the database", () => {
-  const life = suiteLifetime();
-  let cli: Cli;
 
-  before(async () => {
-    cli = await cliOnDatabase(life, SMALL_FLEET);
-  });
+suite("provisioning, on the database", async () => {
+  const cli = await cliOnDatabase({ after }, SMALL_FLEET);
 
   const INVALID: readonly [name: string, text: string | Buffer, message: RegExp][] = [
     [
@@ -118,10 +109,8 @@ suite("provisioning, on the database", () => {
     ["columns of both kinds", "id,email,city\nc,c@x,C\n", /x\.csv:1: columns of both customers and tanks/],
     ["columns of either kind", "id,name\nc,C\n", /x\.csv:1: these may be customers or tanks/],
     ["a column twice", "id,owner_id,city,location.city\na,b,c,d\n", /x\.csv:1: duplicate column "location\.city"/],
-    ["a short row", "id,email,name\nc,c@x\n", /x\.csv:2: 2 cells, but the header has 3 columns/],
     ["a quote that is never closed", 'id,email\nc,"c@x\n', /x\.csv:2: a quote is never closed/],
     ["a line break in a name", 'id,email,name\nok,o@x,Ok\nc,c@x,"C\nD"\ne,e,E\n', /x\.csv:3: name: .*\n {2}x\.csv:5: email: /],
-    ["a shape that is no JSON", "id,shape\na1,{round}\n", /x\.csv:2: shape: not valid JSON/],
     ["another encoding", Buffer.from("id,email,name\nc,c@x,M\xfcller\n", "latin1"), /x\.csv is not valid UTF-8/],
     ["nothing", "", /x\.csv: is empty/],
     ["too many rows", `id,email,name\n${"c,c@x,C\n".repeat(50_001)}`, /at most 50,000 rows.*50,001/],
@@ -136,7 +125,9 @@ suite("provisioning, on the database", () => {
   }
 
   test("reads stdin", async () => {
-    const { code, stdout, stderr } = await cli.run(["provision", "-"], { input: "id,email,name\nzoe,zoe@x.example,Zoe\n" });
+    const { code, stdout, stderr } = await cli.workspace.spawn(["provision", "-"], {
+      input: "id,email,name\nzoe,zoe@x.example,Zoe\n",
+    });
     assert.equal(code, 0, stderr);
     assert.match(stdout, /customers: 1 new/);
   });

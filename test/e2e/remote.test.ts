@@ -3,9 +3,10 @@
 import assert from "node:assert/strict";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import { before, suite, test } from "node:test";
-import { createKey, customer, importLines } from "./fixtures.ts";
-import { type ExitResult, type Lifetime, type Service, suiteLifetime, type Workspace, workspace } from "./program.ts";
+import { after, suite, test } from "node:test";
+import type { Lifetime } from "../support/service.ts";
+import { cliOnService, createKey, customer } from "./fixtures.ts";
+import type { ExitResult } from "./program.ts";
 import { list, waitForStatus } from "./requests.ts";
 
 type FixedResponse = { readonly status: number; readonly headers?: Record<string, string>; readonly body?: string };
@@ -21,27 +22,24 @@ const UNAVAILABLE: FixedResponse = {
 };
 const PAGE: FixedResponse = { status: 502, headers: { "content-type": "text/html" }, body: "<h1>Bad Gateway</h1>" };
 
+const customers = Array.from({ length: 320 }, (_, i) => customer(`c${i}`));
+const { workspace: here, service, key } = await cliOnService({ after }, customers);
+
 /** A proxy with one behaviour for each request in turn; the last one for all that follow. */
-async function proxy(life: Lifetime, service: Service | undefined, ...behaviours: readonly Behaviour[]): Promise<string> {
+async function proxy(life: Lifetime, ...behaviours: readonly Behaviour[]): Promise<string> {
   let count = 0;
   const server = createServer(async (request, response) => {
     const behaviour = behaviours[Math.min(count++, behaviours.length - 1)] ?? "pass";
     if (behaviour === "cut") request.socket.destroy();
     else if (typeof behaviour === "object") response.writeHead(behaviour.status, behaviour.headers).end(behaviour.body);
-    else
-      await pass(
-        `${service?.url}${request.url}`,
-        request,
-        response,
-        typeof behaviour === "string" ? behaviour : await behaviour(),
-      );
+    else await forward(request, response, typeof behaviour === "string" ? behaviour : await behaviour());
   });
   life.after(() => server.close());
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
-async function pass(url: string, request: IncomingMessage, response: ServerResponse, behaviour: Forwarding): Promise<void> {
+async function forward(request: IncomingMessage, response: ServerResponse, behaviour: Forwarding): Promise<void> {
   const chunks: Buffer[] = [];
   for await (const chunk of request) chunks.push(chunk as Buffer);
   const names = ["x-api-key", "content-type", "content-encoding", "idempotency-key"];
@@ -50,7 +48,7 @@ async function pass(url: string, request: IncomingMessage, response: ServerRespo
     return typeof value === "string" ? [[name, value] as [string, string]] : [];
   });
   const body = chunks.length === 0 ? undefined : Buffer.concat(chunks);
-  const upstream = await fetch(url, { method: request.method ?? "GET", headers, body });
+  const upstream = await fetch(`${service.url}${request.url}`, { method: request.method ?? "GET", headers, body });
   const text = await upstream.text();
   if (behaviour === "swallow") request.socket.destroy();
   else if (behaviour === "lose") response.writeHead(UNAVAILABLE.status, UNAVAILABLE.headers).end(UNAVAILABLE.body);
@@ -58,21 +56,6 @@ async function pass(url: string, request: IncomingMessage, response: ServerRespo
 }
 
 suite("commands on a running service", () => {
-  const life = suiteLifetime();
-  let here: Workspace;
-  let service: Service;
-  let key = "";
-
-  before(async () => {
-    here = workspace(life);
-    await importLines(
-      here,
-      Array.from({ length: 320 }, (_, i) => customer(`c${i}`)),
-    );
-    service = await here.start();
-    key = await createKey(here, "--role", "manage");
-  });
-
   const run = (url: string, words: readonly string[], secret = key): Promise<ExitResult> =>
     here.run([...words, "--url", url], { env: { TANK_MONITOR_KEY: secret, DATABASE_URL: "sqlite:never.db" } });
 
@@ -81,20 +64,20 @@ suite("commands on a running service", () => {
     (await list(service, `/manage/v1/customers?name=${encodeURIComponent(name)}`, key)).total_items;
 
   test("a request is retried while the database is unavailable", async (t) => {
-    const { code, stderr } = await run(await proxy(t, service, UNAVAILABLE, UNAVAILABLE, "pass"), [...CREATE, "Patient"]);
+    const { code, stderr } = await run(await proxy(t, UNAVAILABLE, UNAVAILABLE, "pass"), [...CREATE, "Patient"]);
     assert.equal(code, 0, stderr);
     assert.equal(await named("Patient"), 1);
   });
 
   test("a customer is not created twice when a response is lost", async (t) => {
-    const { code, stdout, stderr } = await run(await proxy(t, service, "lose", "swallow", "pass"), [...CREATE, "Only"]);
+    const { code, stdout, stderr } = await run(await proxy(t, "lose", "swallow", "pass"), [...CREATE, "Only"]);
     assert.equal(code, 0, stderr);
     assert.match(stdout, /^cus_\w+\n$/);
     assert.equal(await named("Only"), 1);
   });
 
   test("a key whose secret was lost on the way is reported by its id, to be revoked", async (t) => {
-    const { code, stdout, stderr } = await run(await proxy(t, service, "lose", "pass"), ["key", "create", "--name", "lost"]);
+    const { code, stdout, stderr } = await run(await proxy(t, "lose", "pass"), ["key", "create", "--name", "lost"]);
     assert.deepEqual([code, stdout], [1, ""]);
     assert.match(stderr, /^tank-monitor: key key_\w+ was created, but its secret was lost.*revoke it/);
   });
@@ -103,7 +86,7 @@ suite("commands on a running service", () => {
     await createKey(here, "--name", "to rotate");
     const { stdout } = await here.run(["key", "list", "--json", "--limit", "1"]);
     const { id } = JSON.parse(stdout) as { id: string };
-    const { code, stderr } = await run(await proxy(t, service, "swallow", "pass"), ["key", "rotate", id]);
+    const { code, stderr } = await run(await proxy(t, "swallow", "pass"), ["key", "rotate", id]);
     assert.equal(code, 1);
     assert.match(stderr, /closed the connection.*may have been made/);
   });
@@ -117,7 +100,7 @@ suite("commands on a running service", () => {
 
   test("customers created while pages are read do not shift them", async (t) => {
     let count = 0;
-    const url = await proxy(t, service, "pass", async () => {
+    const url = await proxy(t, "pass", async () => {
       assert.equal((await run(service.url, [...CREATE, `Customer new ${count++}`])).code, 0);
       return "pass";
     });
@@ -131,7 +114,7 @@ suite("commands on a running service", () => {
   });
 
   test("an error that persists is reported, with the time to wait", async (t) => {
-    const url = await proxy(t, undefined, { ...UNAVAILABLE, headers: { ...UNAVAILABLE.headers, "retry-after": "60" } });
+    const url = await proxy(t, { ...UNAVAILABLE, headers: { ...UNAVAILABLE.headers, "retry-after": "60" } });
     const { code, stderr } = await run(url, ["tank", "list"]);
     assert.equal(code, 1);
     assert.match(stderr, /^tank-monitor: The database cannot be reached right now\. .*60 s.*\n$/);
@@ -171,7 +154,7 @@ suite("commands on a running service", () => {
   ];
   for (const [name, behaviour, message] of INTERMEDIARIES) {
     test(`${name} is reported in one line`, async (t) => {
-      const { code, stdout, stderr } = await run(await proxy(t, undefined, behaviour), ["tank", "list"]);
+      const { code, stdout, stderr } = await run(await proxy(t, behaviour), ["tank", "list"]);
       assert.deepEqual([code, stdout], [1, ""]);
       assert.match(stderr, /^tank-monitor: [^\n]+\n$/);
       assert.match(stderr, message);

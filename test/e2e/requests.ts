@@ -1,10 +1,12 @@
 // HTTP requests to a running service, and the log lines that it writes.
 
 import assert from "node:assert/strict";
+import { once } from "node:events";
 import { Agent, request } from "node:http";
-import { setTimeout as pause } from "node:timers/promises";
+import { connect as openSocket, type Socket } from "node:net";
+import type { Lifetime } from "../support/service.ts";
 import { until } from "../support/until.ts";
-import type { Lifetime, RunningProgram, Service } from "./program.ts";
+import type { RunningProgram, Service } from "./program.ts";
 
 export type HttpResponse = { readonly status: number; readonly headers: Headers; readonly text: string };
 export type Item = Readonly<Record<string, unknown>>;
@@ -50,16 +52,30 @@ export function texts(target: Target, paths: readonly string[], key: string): Pr
   return Promise.all(paths.map(async (path) => (await get(target, path, key)).text));
 }
 
-/** Repeats a request until it has this status, and returns how many milliseconds that took. */
-export async function waitForStatus(target: Target, key: string, status: number, timeoutMs: number): Promise<number> {
-  const started = performance.now();
-  for (;;) {
-    const actual = await statusOf(target, key);
-    const elapsed = performance.now() - started;
-    if (actual === status) return elapsed;
-    assert.ok(elapsed < timeoutMs, `after ${Math.round(elapsed)} ms the status is still ${actual}, not ${status}`);
-    await pause(20);
-  }
+export const waitForStatus = (target: Target, key: string, status: number, timeoutMs: number): Promise<boolean> =>
+  until(`status ${status}`, async () => (await statusOf(target, key)) === status, timeoutMs);
+
+/** A plain TCP connection. */
+export async function connectTo(life: Lifetime, { url }: Target): Promise<Socket> {
+  const { hostname, port } = new URL(url);
+  const socket = openSocket(Number(port), hostname);
+  life.after(() => socket.destroy());
+  await once(socket, "connect");
+  return socket;
+}
+
+/** Sends a request for two tanks except for its last byte. The returned function sends that, and resolves with the response. */
+export async function startRequest(life: Lifetime, target: Target, key: string): Promise<() => Promise<string>> {
+  const socket = await connectTo(life, target);
+  const type = "Content-Type: application/x-www-form-urlencoded";
+  const lines = ["GET /v1/tanks HTTP/1.1", "Host: x", "Connection: close", `X-API-Key: ${key}`, type, "Content-Length: 6"];
+  socket.write(`${lines.join("\r\n")}\r\n\r\nsize=`);
+  return async () => {
+    socket.write("2");
+    let text = "";
+    for await (const chunk of socket) text += chunk;
+    return text;
+  };
 }
 
 export type LogEntry = Readonly<Record<string, unknown>>;

@@ -2,46 +2,20 @@
 
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
-import { before, suite, test } from "node:test";
-import { postgresDatabase } from "../support/postgres/database.ts";
+import { after, suite, test } from "node:test";
 import { until } from "../support/until.ts";
 import { createKey, importLines, SMALL_FLEET } from "./fixtures.ts";
-import { type Service, suiteLifetime, type Workspace, workspace } from "./program.ts";
-import { type Connection, connectToAll, get, logEntries, logEvents } from "./requests.ts";
+import { workspace } from "./program.ts";
+import { connectToAll, get, logEntries, logEvents } from "./requests.ts";
 
-/** A key in constant use, hence fresh in the memory of every worker, is rejected by all of them within a second of its revocation. */
-async function rejectsRevokedKey(here: Workspace, connections: readonly Connection[]): Promise<void> {
-  const { stdout, stderr } = await here.run(["key", "create", "--name", "to be revoked"]);
-  const [secret, [id = ""]] = [stdout.trim(), /key_\w+/.exec(stderr) ?? []];
-  for (const connection of connections) assert.equal((await connection.get("/v1/tanks", secret)).status, 200);
-  const rejectedAt = Promise.all(
-    connections.map(async (connection) => {
-      while ((await connection.get("/v1/tanks", secret)).status === 200);
-      return performance.now();
-    }),
-  );
-  await here.launch(["key", "revoke", id]).waitForOutput(/ revoked/);
-  const revokedAt = performance.now();
-  const milliseconds = (await rejectedAt).map((at) => Math.round(at - revokedAt));
-  assert.ok(Math.max(...milliseconds) < 1000, `${milliseconds}`);
-}
+const here = workspace({ after });
+await importLines(here, SMALL_FLEET);
+const key = await createKey(here);
+const manager = await createKey(here, "--role", "manage");
+const service = await here.start(["serve", "--workers", "2"]);
+const all = await connectToAll({ after }, service);
 
 suite("several workers", () => {
-  const life = suiteLifetime();
-  let here: Workspace;
-  let service: Service;
-  let key: string;
-  let manager: string;
-  let all: Connection[];
-
-  before(async () => {
-    here = workspace(life);
-    await importLines(here, SMALL_FLEET);
-    [key, manager] = await Promise.all([createKey(here), createKey(here, "--role", "manage")]);
-    service = await here.start(["serve", "--workers", "2"]);
-    all = await connectToAll(life, service);
-  });
-
   test("all respond at one address, which is logged once; each log line is complete and has its worker's number", async () => {
     const [listening, ...more] = logEvents(service, "listening");
     assert.deepEqual([listening?.["workers"], listening?.["url"], more], [2, service.url, []]);
@@ -78,7 +52,21 @@ suite("several workers", () => {
     for (const connection of all) assert.equal((await connection.get("/v1/tanks", key)).status, 200);
   });
 
-  test("a revoked key is rejected by each worker within a second", () => rejectsRevokedKey(here, all));
+  test("a revoked key in constant use is rejected by each worker within a second", async () => {
+    const { stdout, stderr } = await here.run(["key", "create", "--name", "to be revoked"]);
+    const [secret, [id = ""]] = [stdout.trim(), /key_\w+/.exec(stderr) ?? []];
+    for (const connection of all) assert.equal((await connection.get("/v1/tanks", secret)).status, 200);
+    const rejectedAt = Promise.all(
+      all.map(async (connection) => {
+        while ((await connection.get("/v1/tanks", secret)).status === 200);
+        return performance.now();
+      }),
+    );
+    await here.launch(["key", "revoke", id]).waitForOutput(/ revoked/);
+    const revokedAt = performance.now();
+    const milliseconds = (await rejectedAt).map((at) => Math.round(at - revokedAt));
+    assert.ok(Math.max(...milliseconds) < 1000, `${milliseconds}`);
+  });
 
   test("/metrics of each worker counts the requests of all", async () => {
     const count =
@@ -104,40 +92,12 @@ suite("several workers", () => {
   });
 });
 
-test("several workers on PostgreSQL: all respond, and a revoked key is rejected by each within a second", async (t) => {
-  const { url, closeFirst } = await postgresDatabase(t);
-  const life = { after: closeFirst };
-  const here = workspace(life, { DATABASE_URL: url });
-  await importLines(here, SMALL_FLEET);
-  await rejectsRevokedKey(here, await connectToAll(life, await here.start(["serve", "--workers", "2"])));
-});
-
-suite("starting several workers", { concurrency: 2 }, () => {
-  test("WORKERS has the effect of --workers, and the advice for an empty database is printed once", async (t) => {
-    const service = await workspace(t).start(["serve"], { env: { WORKERS: "3" } });
-    await service.waitForOutput(/The database is empty[\s\S]*\/docs/);
-    assert.equal((await get(service, "/readyz")).status, 200);
-    const { stderr, code } = await service.stop();
-    assert.equal(stderr.match(/The database is empty/g)?.length, 1);
-    assert.equal(stderr.match(/"event":"worker_started"/g)?.length, 3);
-    assert.equal(code, 0);
-  });
-
-  test("a port in use, a foreign address, an unusable database: one line and the exit code of a single process", async (t) => {
-    const here = workspace(t);
-    const { url } = await here.start();
-    const { port } = new URL(url);
-    for (const [words, env, message, exitCode] of [
-      [["--port", port], {}, new RegExp(`port ${port}.*in use`), 1],
-      [["--host", "203.0.113.7"], {}, /203\.0\.113\.7/, 1],
-      [[], { DATABASE_URL: "sqlite:." }, /cannot be (opened|created)/, 1],
-      [[], { DATABASE_URL: "mysql://root:hunter2@localhost/tanks" }, /DATABASE_URL/, 2],
-    ] as const) {
-      const { code, stdout, stderr } = await here.spawn(["serve", "--workers", "3", ...words], { env, timeoutMs: 30_000 });
-      assert.match(stderr, /^tank-monitor: [^\n]+\n$/);
-      assert.match(stderr, message);
-      assert.deepEqual([code, stdout], [exitCode, ""]);
-    }
-    assert.equal((await get({ url }, "/readyz")).status, 200);
-  });
+test("WORKERS has the effect of --workers, and the advice for an empty database is printed once", async (t) => {
+  const service = await workspace(t).start(["serve"], { env: { WORKERS: "2" } });
+  await service.waitForOutput(/The database is empty[\s\S]*\/docs/);
+  assert.equal((await get(service, "/readyz")).status, 200);
+  const { stderr, code } = await service.stop();
+  assert.equal(stderr.match(/The database is empty/g)?.length, 1);
+  assert.equal(stderr.match(/"event":"worker_started"/g)?.length, 2);
+  assert.equal(code, 0);
 });

@@ -1,13 +1,13 @@
-// SIGKILL at random moments, of the service, one of its workers or their parent; and broken connections.
+// SIGKILL at random moments, of the service, one of its workers or their supervisor; and broken connections.
 
 import assert from "node:assert/strict";
 import { setTimeout as pause } from "node:timers/promises";
-import type { Lifetime, Service } from "../e2e/program.ts";
+import type { Service } from "../e2e/program.ts";
 import { isRunning, workerPids } from "../e2e/requests.ts";
+import type { Lifetime } from "../support/service.ts";
 import { tcpProxy } from "../support/tcp-proxy.ts";
 import { until } from "../support/until.ts";
-import type { Engine } from "./scenario.ts";
-import { type Scenario, startScenario } from "./scenario.ts";
+import { type Engine, type Scenario, startScenario } from "./scenario.ts";
 
 export type Kills = {
   readonly engine: Engine;
@@ -15,9 +15,8 @@ export type Kills = {
   readonly times: number;
   /** Processes that serve requests: one, or workers of a supervisor. */
   readonly processes: 1 | 2;
-  /** Readings that are acknowledged before the next kill, at most. */
+  /** At most this many readings are acknowledged between two interruptions. */
   readonly calm: number;
-  readonly tell?: (killed: number) => void;
 };
 
 const CONNECTED_MS = 30_000;
@@ -27,14 +26,14 @@ const MOMENT_MS = 30;
 /** A start takes about as long. */
 const START_MS = 800;
 
-export async function surviveKills(life: Lifetime, { engine, seed, times, processes, calm, tell }: Kills): Promise<void> {
+export async function surviveKills(life: Lifetime, { engine, seed, times, processes, calm }: Kills): Promise<void> {
   const scenario = await startScenario(life, engine, seed);
   const more = { WORKERS: String(processes) };
   let service = await scenario.start(more);
   const stopSending = await scenario.send(service);
   for (let kill = 0; kill < times; kill++) {
     await scenario.ledger.untilAcknowledged(scenario.random.whole(1, calm));
-    if (scenario.random.of(0.5)) await pause(scenario.random.next() * MOMENT_MS);
+    if (scenario.random.chance(0.5)) await pause(scenario.random.next() * MOMENT_MS);
     if (processes > 1 && kill % 2 === 0) {
       await killWorker(service, scenario);
       await scenario.expectStored();
@@ -42,10 +41,9 @@ export async function surviveKills(life: Lifetime, { engine, seed, times, proces
       await killAll(service);
       await scenario.expectStored();
       await scenario.settle();
-      if (processes === 1 && scenario.random.of(0.3)) await killStarting(scenario);
+      if (processes === 1 && scenario.random.chance(0.3)) await killStarting(scenario);
       service = await scenario.start(more);
     }
-    tell?.(kill + 1);
   }
   await scenario.ledger.untilAcknowledged(1);
   await stopSending();
@@ -59,14 +57,14 @@ async function killAll(service: Service): Promise<void> {
   const workers = [...workerPids(service).values()];
   service.kill("SIGKILL");
   assert.equal((await service.exited).signal, "SIGKILL");
-  // Workers whose parent is gone stop by themselves, in order.
-  await until("the workers have ended", () => !workers.some(isRunning), START_TIMEOUT_MS);
+  // Workers without a supervisor stop by themselves.
+  await until("the workers have exited", () => !workers.some(isRunning), START_TIMEOUT_MS);
 }
 
 /** Mostly before it is ready. */
-async function killStarting({ random, launch }: Scenario): Promise<void> {
-  const starting = launch();
-  await pause(random.next() * START_MS);
+async function killStarting(scenario: Scenario): Promise<void> {
+  const starting = scenario.launch();
+  await pause(scenario.random.next() * START_MS);
   starting.kill("SIGKILL");
   await starting.exited;
 }
@@ -81,12 +79,12 @@ async function killWorker(service: Service, { random }: Scenario): Promise<void>
 
 /** Connections of MQTT clients break `times` times, each after up to `calm` acknowledged readings. */
 export async function surviveBrokenConnections(
-  t: Lifetime,
+  life: Lifetime,
   { engine, seed, times, calm }: Pick<Kills, "engine" | "seed" | "times" | "calm">,
 ): Promise<void> {
-  const scenario = await startScenario(t, engine, seed);
+  const scenario = await startScenario(life, engine, seed);
   const service = await scenario.start();
-  const proxy = await tcpProxy(t, `mqtt://127.0.0.1:${scenario.ports.mqtt}`);
+  const proxy = await tcpProxy(life, `mqtt://127.0.0.1:${scenario.ports.mqtt}`);
   const stopSending = await scenario.send(service, proxy.url);
   for (let broken = 0; broken < times; broken++) {
     await scenario.ledger.untilAcknowledged(scenario.random.whole(1, calm));

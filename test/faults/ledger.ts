@@ -1,10 +1,9 @@
-// What was sent, and what of it was acknowledged, held against what the service has stored.
+// What was sent, and what of it was acknowledged, compared with what the service has stored.
 
-/** `place` is the tank it belongs to; for a device that nobody knows, the device. Instants are milliseconds. */
-export type Reading = { readonly place: string; readonly at: number; readonly fill: number };
+import type { Reading, Source } from "./fleet.ts";
 
-/** By place and instant. */
-export type StoredReadings = ReadonlyMap<string, ReadonlyMap<number, number>>;
+/** Fills by source and instant. */
+export type StoredReadings = ReadonlyMap<Source, ReadonlyMap<number, number>>;
 
 /** One delivery of a reading, from its start until it can no longer be in flight. */
 type Attempt = { readonly fill: number; readonly begun: number; ended: number; isAcknowledged: boolean };
@@ -12,30 +11,25 @@ type Attempt = { readonly fill: number; readonly begun: number; ended: number; i
 export type Sending = {
   readonly acknowledged: () => void;
   /** It may be stored or not, and is no longer in flight. */
-  readonly refused: () => void;
+  readonly rejected: () => void;
   /** Unknown: it may be in flight until `settle`. */
   readonly broken: () => void;
 };
 
-const PATIENCE_MS = 60_000;
+const TIMEOUT_MS = 60_000;
 
 export class Ledger {
-  readonly #places = new Map<string, Map<number, Attempt[]>>();
+  readonly #sent = new Map<Source, Map<number, Attempt[]>>();
   readonly #awaited = new Set<{ readonly wanted: number; readonly resolve: () => void }>();
   #broken: (() => void)[] = [];
   /** Counts beginnings and ends, so that each is before or after every other. */
   #now = 0;
   #acknowledged = 0;
-  #news = 0;
+  #changes = 0;
 
-  /** Readings acknowledged so far, as often as they were. */
-  get acknowledged(): number {
-    return this.#acknowledged;
-  }
-
-  /** Of these, the ones that had not been acknowledged before with the same value. The others need not be written. */
-  get news(): number {
-    return this.#news;
+  /** Acknowledged readings that had not been acknowledged before with the same value. The others need not be written. */
+  get changes(): number {
+    return this.#changes;
   }
 
   get now(): number {
@@ -48,14 +42,9 @@ export class Ledger {
       this.#now++;
       for (const attempt of attempts) Object.assign(attempt, { ended: this.#now, isAcknowledged });
     };
-    const isNew = ({ place, at, fill }: Reading): boolean =>
-      this.#places
-        .get(place)
-        ?.get(at)
-        ?.some((before) => before.isAcknowledged && before.fill === fill) !== true;
     return {
       acknowledged: () => {
-        this.#news += readings.filter(isNew).length;
+        this.#changes += readings.filter((reading) => !this.#isAcknowledged(reading)).length;
         end(true);
         this.#acknowledged += readings.length;
         for (const awaited of this.#awaited) {
@@ -64,54 +53,58 @@ export class Ledger {
           awaited.resolve();
         }
       },
-      refused: () => end(false),
+      rejected: () => end(false),
       broken: () => this.#broken.push(() => end(false)),
     };
   }
 
-  /** Whoever could still write what was broken off is gone. */
+  /** To be called when nothing that was broken off can still be written. */
   settle(): void {
     for (const end of this.#broken.splice(0)) end();
   }
 
-  /** In the very moment of the acknowledgement that makes them so many more. */
+  /** Resolves in the moment of the acknowledgement that completes `more` readings. */
   untilAcknowledged(more: number): Promise<void> {
     const wanted = this.#acknowledged + more;
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     const fail = (): void => reject(new Error(`${this.#acknowledged} readings are acknowledged after a minute, not ${wanted}`));
-    const timer = setTimeout(fail, PATIENCE_MS);
+    const timer = setTimeout(fail, TIMEOUT_MS);
     this.#awaited.add({ wanted, resolve });
     return promise.finally(() => clearTimeout(timer));
   }
 
-  /** Instants of a place that were acknowledged, and those that were sent at all. */
-  counts(place: string): { readonly acknowledged: number; readonly sent: number } {
-    const instants = [...(this.#places.get(place)?.values() ?? [])];
+  /** Instants of a source that were acknowledged, and those that were sent at all. */
+  counts(source: Source): { readonly acknowledged: number; readonly sent: number } {
+    const instants = [...(this.#sent.get(source)?.values() ?? [])];
     const acknowledged = instants.filter((attempts) => attempts.some(({ isAcknowledged }) => isAcknowledged)).length;
     return { acknowledged, sent: instants.length };
   }
 
-  /** What is wrong with what is stored, where only what was acknowledged by then must be there. */
-  errorsIn(stored: StoredReadings, places: readonly string[], by = this.#now): string[] {
-    return places.flatMap((place) => {
-      const here = stored.get(place) ?? new Map<number, number>();
-      const sent = this.#places.get(place) ?? new Map<number, Attempt[]>();
-      const instants = new Set([...here.keys(), ...sent.keys()]);
-      return [...instants].flatMap((at) => {
+  /** What is wrong with what is stored. Only what was acknowledged by then must be there. */
+  errorsIn(stored: StoredReadings, sources: readonly Source[], by = this.#now): string[] {
+    return sources.flatMap((source) => {
+      const here = stored.get(source) ?? new Map<number, number>();
+      const sent = this.#sent.get(source) ?? new Map<number, Attempt[]>();
+      return [...new Set([...here.keys(), ...sent.keys()])].flatMap((at) => {
         const error = errorOf(here.get(at), sent.get(at) ?? [], by);
-        return error === undefined ? [] : [`${place} at ${new Date(at).toISOString()}: ${error}`];
+        return error === undefined ? [] : [`${source.tankId} at ${new Date(at).toISOString()}: ${error}`];
       });
     });
   }
 
-  #attempt({ place, at, fill }: Reading): Attempt {
+  #attempt({ source, at, fill }: Reading): Attempt {
     const attempt = { fill, begun: ++this.#now, ended: Number.POSITIVE_INFINITY, isAcknowledged: false };
-    const here = this.#places.get(place) ?? new Map<number, Attempt[]>();
-    this.#places.set(place, here);
-    const before = here.get(at);
-    if (before === undefined) here.set(at, [attempt]);
-    else before.push(attempt);
+    const sent = this.#sent.get(source) ?? new Map<number, Attempt[]>();
+    this.#sent.set(source, sent);
+    const attempts = sent.get(at) ?? [];
+    sent.set(at, attempts);
+    attempts.push(attempt);
     return attempt;
+  }
+
+  #isAcknowledged({ source, at, fill }: Reading): boolean {
+    const attempts = this.#sent.get(source)?.get(at) ?? [];
+    return attempts.some((attempt) => attempt.isAcknowledged && attempt.fill === fill);
   }
 }
 

@@ -12,8 +12,7 @@ import type { StopMode } from "../support/postgres/cluster.ts";
 import { ownPostgres } from "../support/postgres/server.ts";
 import { until } from "../support/until.ts";
 import type { DiskKind } from "./disks.ts";
-import type { Scenario } from "./scenario.ts";
-import { startScenario } from "./scenario.ts";
+import { type Scenario, startScenario } from "./scenario.ts";
 import { publishTo } from "./senders.ts";
 
 /** Resident memory in megabytes. */
@@ -29,7 +28,7 @@ type Outage = {
   /** `pid` is the process of the service. */
   readonly begin: (pid: number) => unknown;
   readonly end: (pid: number) => unknown;
-  /** Whether what is there can still be read. */
+  /** Whether stored readings can still be read. */
   readonly canRead: boolean;
   /** At least. */
   readonly seconds: number;
@@ -61,13 +60,13 @@ async function surviveOutage(t: TestContext, scenario: Scenario, outage: Outage)
   const stopPublishing = publishTo(t, broker, scenario);
   await ledger.untilAcknowledged(ACKNOWLEDGED);
   await outage.begin(service.pid);
-  const news = await untilSettled(scenario);
+  const changes = await untilSettled(scenario);
 
   const { unavailable, broken } = tally;
-  await expectRefused(scenario, service, outage);
+  await expectRejected(scenario, service, outage);
   const early = await sendLarge(scenario, service, WARM_UP, 0);
   const late = await sendLarge(scenario, service, WARM_UP * 2, outage.seconds);
-  assert.equal(ledger.news, news, "nothing new is acknowledged meanwhile");
+  assert.equal(ledger.changes, changes, "nothing new is acknowledged meanwhile");
   assert.ok(tally.unavailable > unavailable && tally.broken > broken, "though HTTP and MQTT senders have tried");
   t.diagnostic(
     `${tally.unavailable - unavailable} requests rejected; at most ${Math.round(early)} MB, then ${Math.round(late)} MB`,
@@ -75,8 +74,8 @@ async function surviveOutage(t: TestContext, scenario: Scenario, outage: Outage)
   assert.ok(late < early + GARBAGE_MB, `${late} MB instead of ${early}`);
 
   await outage.end(service.pid);
-  const last = scenario.message(1);
-  await until("readings are accepted again", async () => (await last.send(service)).status === 200, BACK_MS);
+  const sendLast = scenario.message(1);
+  await until("readings are accepted again", async () => (await sendLast(service)).status === 200, BACK_MS);
   await ledger.untilAcknowledged(ACKNOWLEDGED);
   await Promise.all([stopSending(), stopPublishing()]);
   ledger.settle();
@@ -92,65 +91,52 @@ async function surviveOutage(t: TestContext, scenario: Scenario, outage: Outage)
 
 /** Resolves with the readings that are stored by then. */
 async function untilSettled({ ledger, tally }: Scenario): Promise<number> {
-  let news = ledger.news;
+  let changes = ledger.changes;
   let since = tally.unavailable;
   await until(
     "everything is rejected",
     () => {
-      if (ledger.news === news) return tally.unavailable > since + SETTLED;
-      news = ledger.news;
+      if (ledger.changes === changes) return tally.unavailable > since + SETTLED;
+      changes = ledger.changes;
       since = tally.unavailable;
       return false;
     },
     SETTLED_MS,
   );
-  return news;
+  return changes;
 }
 
-async function expectRefused(scenario: Scenario, service: Service, { canRead }: Outage): Promise<void> {
-  const { status, headers, text } = await scenario.message(1).send(service);
+async function expectRejected(scenario: Scenario, service: Service, { canRead }: Outage): Promise<void> {
+  const { status, headers, text } = await scenario.message(1)(service);
   assert.equal(status, 503, text);
   assert.equal(headers.get("retry-after"), "1");
   assert.equal((JSON.parse(text) as { readonly code: string }).code, "store_unavailable");
-  assert.equal((await get(service, "/v1/tanks", scenario.manage)).status, canRead ? 200 : 503);
+  assert.equal((await get(service, "/v1/tanks", scenario.manageKey)).status, canRead ? 200 : 503);
   assert.equal((await get(service, "/readyz")).status, canRead ? 200 : 503);
   assert.equal((await get(service, "/healthz")).status, 200);
 }
 
 /** Large messages, each rejected, beside what the senders do. Resolves with the peak memory of the service. */
 async function sendLarge(scenario: Scenario, service: Service, times: number, seconds: number): Promise<number> {
-  const message = scenario.message(LARGE);
+  const send = scenario.message(LARGE);
   const begun = performance.now();
   let max = 0;
   for (let sent = 0; sent < times || performance.now() - begun < seconds * 1000; sent++) {
-    assert.equal((await message.send(service)).status, 503);
+    assert.equal((await send(service)).status, 503);
     max = Math.max(max, memoryOf(service.pid));
   }
   return max;
 }
 
 export async function surviveFullDisk(t: TestContext, kind: DiskKind, seed: string, seconds: number): Promise<void> {
-  const disk = await kind.open(t);
-  const database = { url: disk.databaseUrl, settled: async () => {} };
-  const scenario = await startScenario(t, { name: kind.name, open: async () => database }, seed);
-  await surviveOutage(t, scenario, {
-    begin: disk.fill,
-    end: disk.free,
-    canRead: true,
-    seconds,
-    event: "writes",
-  });
+  const { databaseUrl: url, fill: begin, free: end } = await kind.open(t);
+  const scenario = await startScenario(t, { name: kind.name, open: async () => ({ url, life: t }) }, seed);
+  await surviveOutage(t, scenario, { begin, end, canRead: true, seconds, event: "writes" });
 }
 
 export async function survivePostgresAway(t: TestContext, mode: StopMode, seed: string, seconds: number): Promise<void> {
   const server = await ownPostgres(t);
-  const database = { url: server.url, settled: async () => {} };
-  const scenario = await startScenario(t, { name: "PostgreSQL", open: async () => database }, seed);
-  await surviveOutage(t, scenario, {
-    begin: () => server.stop(mode),
-    end: server.start,
-    canRead: false,
-    seconds,
-    event: "store",
-  });
+  const scenario = await startScenario(t, { name: "PostgreSQL", open: async () => ({ url: server.url, life: t }) }, seed);
+  const [begin, end] = [() => server.stop(mode), () => server.start()];
+  await surviveOutage(t, scenario, { begin, end, canRead: false, seconds, event: "store" });
 }

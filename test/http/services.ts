@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { type ErrorCode, RequestError } from "../../src/domain/errors.ts";
 import type { Event } from "../../src/domain/events.ts";
 import { type Clock, formatInstant } from "../../src/domain/instant.ts";
-import { array, integer, literal, nullableText, number, object, oneOf, text } from "../../src/domain/schema.ts";
+import { array, integer, literal, nullable, number, object, oneOf, text } from "../../src/domain/schema.ts";
 import type { Store } from "../../src/domain/store.ts";
 import { validated } from "../../src/domain/validate.ts";
 import { LastSeen } from "../../src/http/last-seen.ts";
@@ -180,7 +180,7 @@ export const LARGE_BYTES = 16 * 1024 * 1024;
 const Thing = object(
   {
     name: text({ minLength: 1, maxLength: 20 }),
-    place: object({ latitude: number({ minimum: -90, maximum: 90 }), note: nullableText() }, {}, ["note"]),
+    place: object({ latitude: number({ minimum: -90, maximum: 90 }), note: nullable(text()) }, {}, ["note"]),
     marks: array(integer({ minimum: 0 }), { maxItems: 3 }),
   },
   {},
@@ -194,9 +194,9 @@ const Echo = object({
   colour: text(),
   key_id: text(),
   role: oneOf(["read", "ingest", "manage"]),
-  customer_id: nullableText(),
-  idempotency_key: nullableText(),
-  if_match: nullableText(),
+  customer_id: nullable(text()),
+  idempotency_key: nullable(text()),
+  if_match: nullable(text()),
   body: {},
   items: array({}),
 });
@@ -247,7 +247,7 @@ export const ECHO_ROUTES: readonly Route[] = [
   }),
   route({
     ...{ ...managed, method: "POST", path: "/manage/v1/things", operation: "createThing", summary: "Create a thing" },
-    ...{ parameters, headers: ["Idempotency-Key"], body, response: { ...response, statuses: [201], etag: true } },
+    ...{ parameters, headers: ["Idempotency-Key"], body, response: { ...response, status: 201, etag: true } },
     async handle(request) {
       validated(Thing, request.body);
       return new RouteResponse(201, echo(request), { location: "/manage/v1/things/1", etag: '"1"' });
@@ -266,7 +266,7 @@ export const ECHO_ROUTES: readonly Route[] = [
   route({
     ...{ ...managed, method: "PATCH", path: "/manage/v1/things/:id", operation: "changeThing", summary: "Change a thing" },
     ...{ parameters: { colour }, headers: ["If-Match"], body: { ...body, mediaTypes: PATCH_TYPES } },
-    ...{ response: { ...response, statuses: [200, 201] }, errors: ERROR_IDS },
+    ...{ response, errors: ERROR_IDS },
     async handle(request) {
       const code = ERROR_IDS.find((known) => known === request.id);
       if (code !== undefined) throw new RequestError(code, "As requested.");
@@ -275,8 +275,7 @@ export const ECHO_ROUTES: readonly Route[] = [
   }),
   route({
     ...{ ...managed, method: "DELETE", path: "/manage/v1/things/:id", operation: "deleteThing", summary: "Delete a thing" },
-    ...{ parameters: { colour }, response: { statuses: [204], description: "Deleted" } },
-    handle: async () => new RouteResponse(204),
+    ...{ parameters: { colour }, response, handle },
   }),
   route({
     ...{ ...managed, method: "POST", path: "/manage/v1/things/:id/restore", operation: "restoreThing" },

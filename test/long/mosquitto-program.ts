@@ -7,10 +7,9 @@ import test, { type TestContext } from "node:test";
 import mqtt from "mqtt";
 import type { Service } from "../e2e/program.ts";
 import { logEvents } from "../e2e/requests.ts";
-import { KNOWN, SOURCES } from "../faults/fleet.ts";
+import { FIRST_SOURCE, SOURCES } from "../faults/fleet.ts";
 import type { Sending } from "../faults/ledger.ts";
-import { SEED } from "../faults/random.ts";
-import { POSTGRES, type Scenario, SQLITE, startScenario } from "../faults/scenario.ts";
+import { POSTGRES, type Scenario, SEED, SQLITE, startScenario } from "../faults/scenario.ts";
 import { mqttMessage } from "../faults/senders.ts";
 import { freePort } from "../support/free-port.ts";
 import { withoutMosquitto as skip, startMosquitto } from "../support/mosquitto.ts";
@@ -22,30 +21,17 @@ const AT_ONCE = 100;
 const BAD = 40;
 const DRAIN_MS = 120_000;
 
-test(`mosquitto_pub sends the same ${LINES} readings twice to the embedded broker: each is stored once`, { skip }, async (t) => {
+test(`mosquitto_pub sends the same ${LINES} readings twice to the MQTT endpoint: each is stored once`, { skip }, async (t) => {
   const scenario = await startScenario(t, SQLITE, SEED);
   const service = await scenario.start();
-  const [{ place, deviceId }] = KNOWN;
-  const readings = scenario.measurements.fresh(LINES, place);
+  const { topic } = mqttMessage(FIRST_SOURCE, []);
+  const readings = scenario.measurements.fresh(LINES, FIRST_SOURCE);
   const lines = readings.map(({ at, fill }) => `{"created_at":"${new Date(at).toISOString()}","fill_percentage":${fill}}\n`);
   for (let time = 0; time < 2; time++) {
     const sending = scenario.ledger.begin(readings);
-    const words = [
-      "-h",
-      "127.0.0.1",
-      "-p",
-      String(scenario.ports.mqtt),
-      "-u",
-      "any",
-      "-P",
-      await scenario.key(service),
-      "-q",
-      "1",
-      "-l",
-    ];
-    const client = spawn("mosquitto_pub", [...words, "-t", `tanks/${deviceId}/readings`], {
-      stdio: ["pipe", "ignore", "inherit"],
-    });
+    const to = ["-h", "127.0.0.1", "-p", String(scenario.ports.mqtt), "-u", "any", "-P", await scenario.ingestKey(service)];
+    const stdio = ["pipe", "ignore", "inherit"] as const;
+    const client = spawn("mosquitto_pub", [...to, "-q", "1", "-l", "-t", topic], { stdio: [...stdio] });
     client.stdin.end(lines.join(""));
     assert.deepEqual(await once(client, "exit"), [0, null]);
     sending.acknowledged();
@@ -60,9 +46,10 @@ async function publishAll(t: TestContext, url: string, scenario: Scenario, halfw
   t.after(() => client.end(true));
   const sendings: Sending[] = [];
   const publish = async (): Promise<void> => {
-    const readings = measurements.some(1, random.pick(SOURCES).place);
+    const source = random.pick(SOURCES);
+    const readings = measurements.some(1, source);
     sendings.push(ledger.begin(readings));
-    const { topic, payload } = mqttMessage(random, readings);
+    const { topic, payload } = mqttMessage(source, readings);
     await client.publishAsync(topic, payload, { qos: 1 });
   };
   for (let sent = 0; sent < MESSAGES; sent += AT_ONCE) {
@@ -70,7 +57,7 @@ async function publishAll(t: TestContext, url: string, scenario: Scenario, halfw
     await Promise.all(Array.from({ length: AT_ONCE }, publish));
   }
   // The service that gets one of these logs it.
-  const topic = `tanks/${KNOWN[0].deviceId}/readings`;
+  const { topic } = mqttMessage(FIRST_SOURCE, []);
   for (let i = 0; i < BAD; i++) await client.publishAsync(topic, '{"fill_percentage":101}', { qos: 1 });
   return () => sendings.forEach((sending) => void sending.acknowledged());
 }

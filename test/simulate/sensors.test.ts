@@ -53,7 +53,7 @@ for (const maker of MAKERS) {
     for (const { device, capacity } of devicesOf(maker)) {
       for (const fill of FILLS) {
         const value = valueAt(device, fill);
-        const messages = messagesOf(device, [{ number: 7, at: AT, value }], seeded("x"));
+        const messages = messagesOf(device, [{ number: 7, at: AT, value }]);
         const [reading, ...more] = messages.flatMap(decode);
         assert.ok(reading !== undefined && more.length === 0);
         assert.deepEqual([reading.source, reading.createdAt], [{ deviceId: device.id }, AT]);
@@ -72,7 +72,7 @@ test("a backlog is one message in the service's own format, and one message per 
   for (const maker of MAKERS) {
     const device = seededFleet("makers", 1, [maker]).device(0);
     const backlog = [2, 0, 1].map((number) => ({ number, at: AT + number, value: 50 }));
-    const messages = messagesOf(device, backlog, seeded("x"));
+    const messages = messagesOf(device, backlog);
     const format = sensorOf(maker)?.format ?? "own";
     formats.add(format);
     assert.deepEqual(

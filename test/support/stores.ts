@@ -32,7 +32,8 @@ export function databaseFolder(life: Lifetime): DatabaseFolder {
     file,
     events,
     async open(other = file) {
-      const store = closedOnce(await openStore(`sqlite:${other}`, (event) => events.push(event)));
+      const observe = (event: Event) => event.kind !== "query_completed" && events.push(event);
+      const store = closedOnce(await openStore(`sqlite:${other}`, observe));
       opened.push(store);
       return store;
     },

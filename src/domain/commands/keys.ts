@@ -3,20 +3,10 @@
 import { type AuditedChange, differences } from "../audit.ts";
 import type { FieldError } from "../errors.ts";
 import { type Instant, instantOrNull, LAST_INSTANT, parseInstant } from "../instant.ts";
-import { type Key, keyState, MAX_RATE, ROLES, type StoredKey } from "../key.ts";
+import { type Key, keyState, MAX_RATE, NO_LIMITS, ROLES, type StoredKey } from "../key.ts";
 import { findOne, type Lookups } from "../lookups.ts";
 import { keyFields, keyResource } from "../resource.ts";
-import {
-  idField,
-  nullable,
-  nullableInstantField,
-  nullableNumber,
-  object,
-  oneOf,
-  partial,
-  type Static,
-  textField,
-} from "../schema.ts";
+import { idField, instantField, nullable, number, object, oneOf, partial, type Static, textField } from "../schema.ts";
 import { errorsInObject } from "../validate.ts";
 import {
   type ChangeSet,
@@ -34,8 +24,8 @@ import {
 
 const changeable = {
   name: textField("What the key is for", "dashboard"),
-  rate: nullableNumber({ exclusiveMinimum: 0, maximum: MAX_RATE, description: "Requests a second", examples: [50] }),
-  expires_at: nullableInstantField("When the key expires"),
+  rate: nullable(number({ exclusiveMinimum: 0, maximum: MAX_RATE, description: "Requests a second", examples: [50] })),
+  expires_at: nullable(instantField("When the key expires")),
 };
 
 export const KeyChangeObject = partial({ properties: changeable }, { description: "The fields to change" });
@@ -60,18 +50,7 @@ export async function createKey(lookups: Lookups, { newId, fields, hash }: Comma
   }
   if (errors.length > 0) return invalidFields(errors);
   const input = fields as KeyInput;
-  const key: Key = {
-    id: newId,
-    name: input.name,
-    role: input.role ?? "read",
-    customer_id: input.customer_id ?? null,
-    device_id: input.device_id ?? null,
-    rate: input.rate ?? null,
-    created_at: at,
-    expires_at: instantOrNull(input.expires_at),
-    revoked_at: null,
-    replaced_by: null,
-  };
+  const key = { ...NO_LIMITS, ...input, id: newId, created_at: at, expires_at: instantOrNull(input.expires_at) };
   return keyChangeSet({ before: undefined, after: key, hash }, "created", at);
 }
 

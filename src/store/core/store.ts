@@ -1,108 +1,119 @@
-// The store over an engine: every call fails with `store_unavailable` while the database is away, and losses and recoveries
-// are reported.
+// The store over an engine: every call fails with `store_unavailable` while the database is away, and losses, recoveries and
+// the duration of reads are reported.
 
 import type { AuditContext } from "../../domain/audit.ts";
-import { RequestError } from "../../domain/errors.ts";
+import { RequestError, storeUnavailable } from "../../domain/errors.ts";
 import type { Observe } from "../../domain/events.ts";
 import type { ManagementReads } from "../../domain/management-reads.ts";
 import type { IncomingBatch, IngestResult } from "../../domain/reading.ts";
 import type { Maintenance, Reads, Store } from "../../domain/store.ts";
 import type { WriteArgs, WriteName, WriteResult } from "./writes.ts";
 
-export type EngineReads = Reads & ManagementReads & Pick<Maintenance, "isEmpty">;
-type EngineMaintenance = Pick<Maintenance, "backup" | "exportRecords" | "check" | "scratchCopy">;
+type EngineReads = Reads & ManagementReads & Pick<Maintenance, "isEmpty">;
 
-export type Engine = {
+export type Engine = Pick<Maintenance, "backup" | "exportRecords" | "check" | "scratchCopy"> & {
   readonly reads: EngineReads;
   readonly write: <N extends WriteName>(name: N, ...args: WriteArgs<N>) => Promise<WriteResult<N>>;
   readonly ingest: (batch: IncomingBatch) => Promise<IngestResult>;
-  readonly maintenance: EngineMaintenance;
   /** A `RequestError` for errors that mean the database is away; others unchanged. */
   readonly translateError: (error: unknown) => unknown;
-  /** Throws while the engine knows that its database is away, and has reported it. */
-  readonly assertAvailable?: () => void;
   readonly close: () => Promise<void>;
 };
 
-export function storeOn(engine: Engine, health: StoreHealth): Store {
-  const { reads, write, maintenance, translateError, assertAvailable = () => {} } = engine;
+export function storeOn(engine: Engine, observe: Observe, health = new StoreHealth(observe)): Store {
+  const { write, translateError } = engine;
 
-  async function translated<T>(work: () => Promise<T>): Promise<T> {
+  /** `query` is the name under which the duration is reported. */
+  function watched<A extends unknown[], T>(of: Health, work: (...args: A) => Promise<T>, query?: string) {
+    return async (...args: A): Promise<T> => {
+      const startedAt = performance.now();
+      const { losses } = of;
+      let ok = false;
+      try {
+        if (health.lostFile !== undefined) throw storeUnavailable(new Error(health.lostFile));
+        const result = await work(...args);
+        // A call that began before the loss says nothing about a recovery.
+        if (losses === of.losses) of.recover();
+        ok = true;
+        return result;
+      } catch (error) {
+        const translated = translateError(error);
+        if (translated instanceof RequestError && health.lostFile === undefined) of.lose(reasonOf(translated));
+        throw translated;
+      } finally {
+        if (query !== undefined) observe({ kind: "query_completed", query, milliseconds: performance.now() - startedAt, ok });
+      }
+    };
+  }
+
+  async function translated<T>(work: Promise<T>): Promise<T> {
     try {
-      return await work();
+      return await work;
     } catch (error) {
       throw translateError(error);
     }
   }
 
-  function read<A extends unknown[], T>(query: (...args: A) => Promise<T>): (...args: A) => Promise<T> {
-    return async (...args) => {
-      assertAvailable();
-      return health.reads.watch(() => translated(() => query(...args)));
-    };
-  }
-
-  async function watchedWrite<T>(work: () => Promise<T>): Promise<T> {
-    assertAvailable();
-    return health.writes.watch(() => translated(work));
-  }
-
+  const reads = Object.entries(engine.reads).map(([name, read]) => [
+    name,
+    watched(health.reads, read as (...args: unknown[]) => Promise<unknown>, name),
+  ]);
   return {
-    customerById: read(reads.customerById),
-    customerPage: read(reads.customerPage),
-    tankById: read(reads.tankById),
-    tankPage: read(reads.tankPage),
-    telemetryPage: read(reads.telemetryPage),
-    keyByHash: read(reads.keyByHash),
-    ping: read(reads.ping),
-    managedCustomer: read(reads.managedCustomer),
-    customerSearch: read(reads.customerSearch),
-    managedTank: read(reads.managedTank),
-    tankSearch: read(reads.tankSearch),
-    managedDevice: read(reads.managedDevice),
-    newestPending: read(reads.newestPending),
-    deviceSearch: read(reads.deviceSearch),
-    fleetPage: read(reads.fleetPage),
-    auditPage: read(reads.auditPage),
-    keyList: read(reads.keyList),
-    isEmpty: read(reads.isEmpty),
-    importCustomers: (records, context = importContext()) => watchedWrite(() => write("importCustomers", records, context)),
-    importTanks: (records, context = importContext()) => watchedWrite(() => write("importTanks", records, context)),
-    importDevices: (records, context = importContext()) => watchedWrite(() => write("importDevices", records, context)),
-    execute: (command, context, key) => watchedWrite(() => write("execute", command, context, key)),
-    updateLastSeen: (seen) => watchedWrite(() => write("updateLastSeen", seen)),
-    ingest: (batch) => watchedWrite(() => engine.ingest(batch)),
+    ...(Object.fromEntries(reads) as EngineReads),
+    importCustomers: watched(health.writes, (records, context = importContext()) => write("importCustomers", records, context)),
+    importTanks: watched(health.writes, (records, context = importContext()) => write("importTanks", records, context)),
+    importDevices: watched(health.writes, (records, context = importContext()) => write("importDevices", records, context)),
+    execute: watched(health.writes, (command, context, key) => write("execute", command, context, key)),
+    updateLastSeen: watched(health.writes, (seen) => write("updateLastSeen", seen)),
+    ingest: watched(health.writes, engine.ingest),
     // A copy may fail because of its destination, which says nothing about the database.
-    backup: (file, progress) => translated(() => maintenance.backup(file, progress)),
-    scratchCopy: (progress) => translated(() => maintenance.scratchCopy(progress)),
-    exportRecords: maintenance.exportRecords,
-    check: maintenance.check,
+    backup: (file, progress) => translated(engine.backup(file, progress)),
+    scratchCopy: (progress) => translated(engine.scratchCopy(progress)),
+    exportRecords: engine.exportRecords,
+    check: engine.check,
     close: engine.close,
   };
 }
 
 const importContext = (): AuditContext => ({ by: "import", at: Date.now() });
 
-export type StoreHealth = { readonly reads: Health; readonly writes: Health };
+const reasonOf = ({ cause, message }: RequestError): string => (cause instanceof Error ? cause.message : message);
 
-export const storeHealth = (observe: Observe): StoreHealth => ({
-  reads: new Health(
-    (reason) => observe({ kind: "store_unavailable", reason }),
-    () => observe({ kind: "store_recovered" }),
-  ),
-  writes: new Health(
-    (reason) => observe({ kind: "writes_unavailable", reason }),
-    () => observe({ kind: "writes_recovered" }),
-  ),
-});
+/** What is known of the database, from calls and from the engine. */
+export class StoreHealth {
+  readonly reads: Health;
+  readonly writes: Health;
+  /** Why the database file is lost. Until it is back, all calls fail. */
+  #lostFile: string | undefined;
+
+  constructor(observe: Observe) {
+    this.reads = new Health(
+      (reason) => observe({ kind: "store_unavailable", reason }),
+      () => observe({ kind: "store_recovered" }),
+    );
+    this.writes = new Health(
+      (reason) => observe({ kind: "writes_unavailable", reason }),
+      () => observe({ kind: "writes_recovered" }),
+    );
+  }
+
+  get lostFile(): string | undefined {
+    return this.#lostFile;
+  }
+
+  set lostFile(reason: string | undefined) {
+    this.#lostFile = reason;
+    if (reason === undefined) this.reads.recover();
+    else this.reads.lose(reason);
+  }
+}
 
 /** Reports once when the database is lost, and once when it is back. */
 class Health {
   readonly #lost: (reason: string) => void;
   readonly #recovered: () => void;
   #isLost = false;
-  #isHeld = false;
-  #losses = 0;
+  losses = 0;
 
   constructor(lost: (reason: string) => void, recovered: () => void) {
     this.#lost = lost;
@@ -110,39 +121,15 @@ class Health {
   }
 
   lose(reason: string): void {
-    this.#losses++;
+    this.losses++;
     if (this.#isLost) return;
     this.#isLost = true;
     this.#lost(reason);
   }
 
-  /** Lost until released: results of calls that were already running do not count as a recovery. */
-  hold(reason: string): void {
-    this.#isHeld = true;
-    this.lose(reason);
-  }
-
-  release(): void {
-    this.#isHeld = false;
-    this.#recover();
-  }
-
-  #recover(): void {
-    if (!this.#isLost || this.#isHeld) return;
+  recover(): void {
+    if (!this.#isLost) return;
     this.#isLost = false;
     this.#recovered();
-  }
-
-  async watch<T>(work: () => Promise<T>): Promise<T> {
-    const losses = this.#losses;
-    try {
-      const result = await work();
-      // A call that began before the loss says nothing about a recovery.
-      if (losses === this.#losses) this.#recover();
-      return result;
-    } catch (error) {
-      if (error instanceof RequestError) this.lose(error.cause instanceof Error ? error.cause.message : error.message);
-      throw error;
-    }
   }
 }

@@ -3,6 +3,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import pg from "pg";
 import { RequestError, storeUnavailable } from "../../domain/errors.ts";
+import type { Prepare } from "../core/reads.ts";
 
 export type Value = string | number | boolean | null | Uint8Array | readonly (string | number | boolean | null | Uint8Array)[];
 export type Row = readonly unknown[];
@@ -28,6 +29,14 @@ export function statement(text: string): Statement {
   return { name: `s${statements}`, text };
 }
 
+/** Statements of the use cases that are written once for both engines. */
+export function prepareOn(db: Db): Prepare {
+  return (sql) => {
+    const prepared = statement(sql);
+    return (...values) => db.rows(prepared, values);
+  };
+}
+
 /** Time limits. The client waits a little longer for a result than the server. */
 const CONNECT_MS = 3000;
 const STATEMENT_MS = 10_000;
@@ -39,7 +48,9 @@ const IDLE_MS = 30_000;
  * statistics, the planner would choose scans that take a thousand times as long once the table has grown.
  */
 const DISABLED = ["seqscan", "bitmapscan", "hashjoin", "mergejoin", "material"].map((kind) => `-c enable_${kind}=off`).join(" ");
-const OPTIONS = `${DISABLED} -c join_collapse_limit=1 -c from_collapse_limit=1 -c plan_cache_mode=force_generic_plan -c jit=off`;
+const PLANNER = `${DISABLED} -c join_collapse_limit=1 -c from_collapse_limit=1 -c plan_cache_mode=force_generic_plan -c jit=off`;
+/** Whatever the database's default: a read of one statement then never loses against a write. */
+const OPTIONS = `${PLANNER} -c default_transaction_isolation=read\\ committed`;
 
 /** A bigint is an instant or a count: a double holds both. */
 const PARSERS: Readonly<Record<number, (text: string) => unknown>> = {
@@ -185,7 +196,7 @@ function codeOf(error: unknown): string | undefined {
 }
 
 /** The transaction lost against another one. */
-export function isConflict(error: unknown): boolean {
+function isConflict(error: unknown): boolean {
   return [SERIALIZATION_FAILURE, DEADLOCK].includes(codeOf(error) ?? "");
 }
 

@@ -2,13 +2,12 @@
 // their rank indexes need to know of the entries.
 
 import type { PageQuery } from "../../domain/page.ts";
+import type { RowPage } from "../core/reads.ts";
 import type { ListSegment } from "../core/transaction.ts";
 import { LIST_START, LISTS, type ListKind, seriesOf } from "../series/lists.ts";
 import { EARLIEST, LATEST, missingGroup, type Position, SEGMENT_MAX, SEGMENT_SIZE } from "../series/rank-index.ts";
-import { type Db, type Row, type Statement, statement, type Value } from "./connection.ts";
+import { type Db, type Statement, statement, type Value } from "./connection.ts";
 import { segmentAtInstant, segmentOfRank } from "./rank-index.ts";
-
-export type RowPage = { readonly rows: Row[]; readonly totalItems: number };
 
 /** FROM and WHERE of a list; `key` is the expression that its column is compared with. */
 export function entriesOf({ table, column }: ListKind, key: string): string {
@@ -43,7 +42,7 @@ export const LIVE_TANKS = {
 } as const;
 
 /** $1 series, $2 and $3 the bounds (the second exclusive), $4 entries skipped, $5 wanted, $6 key. */
-export function listPages(kind: ListKind, columns: string) {
+export const listPagesOn = (db: Db) => (kind: ListKind, columns: string) => {
   const entries = entriesOf(kind, "$6");
   const segmentBefore = (name: string, bound: string): string =>
     segmentAtInstant("lists", name, "$1", `SELECT ${bound} - 1 AS wanted WHERE ${bound} > ${EARLIEST}`);
@@ -70,7 +69,7 @@ export function listPages(kind: ListKind, columns: string) {
         ) AS entry
       ) ON true ORDER BY entry.created_at DESC, entry.id DESC`);
 
-  return async function page(db: Db, key: string | null, request: PageQuery): Promise<RowPage> {
+  return async (key: string | null, request: PageQuery): Promise<RowPage> => {
     const { from = EARLIEST, to, page, size } = request;
     const skipped = (page - 1) * size;
     const end = to === undefined ? LATEST : to + 1;
@@ -82,7 +81,7 @@ export function listPages(kind: ListKind, columns: string) {
     if (found.length === 0 && skipped < totalItems) throw missingGroup(0, [skipped]);
     return { rows: found, totalItems };
   };
-}
+};
 
 type SegmentStatements = { readonly oversized: Statement; readonly starts: Statement };
 

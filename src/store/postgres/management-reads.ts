@@ -24,28 +24,29 @@ import {
   tankOf,
   tankWithShape,
 } from "../columns.ts";
+import type { RowPage } from "../core/reads.ts";
 import { LISTS } from "../series/lists.ts";
 import { EARLIEST, LATEST } from "../series/rank-index.ts";
 import { type Db, type Row, type Statement, statement } from "./connection.ts";
 import { type Condition, filteredPage, isEqual, Parameters, pageOf, startsWith } from "./filter.ts";
 import { fleetSql } from "./fleet-page.ts";
-import { LIVE_TANKS, listPages, type RowPage } from "./list-pages.ts";
+import { LIVE_TANKS, listPagesOn } from "./list-pages.ts";
 import { deviceKeyOf } from "./schema.ts";
 
 export function managementReads(db: Db) {
   return { ...searches(db), ...deviceReads(db), ...auditReads(db), ...fleetReads(db) };
 }
 
-const customerPages = listPages(LISTS.customers, CUSTOMER_COLUMNS);
-const tankPages = listPages(LISTS.tanks, TANK_WITH_SHAPE_COLUMNS);
-const tanksOfOwner = listPages(LISTS.tanksOfOwner, TANK_WITH_SHAPE_COLUMNS);
-
 function searches(db: Db) {
+  const listPages = listPagesOn(db);
+  const customerPages = listPages(LISTS.customers, CUSTOMER_COLUMNS);
+  const tankPages = listPages(LISTS.tanks, TANK_WITH_SHAPE_COLUMNS);
+  const tanksOfOwner = listPages(LISTS.tanksOfOwner, TANK_WITH_SHAPE_COLUMNS);
   return {
     async customerSearch(search: CustomerSearch): Promise<Page<ManagedCustomer>> {
       const parameters = new Parameters();
       const conditions = customerConditions(search, parameters);
-      if (!search.deleted && conditions.length === 0) return listed(await customerPages(db, null, search), customerState);
+      if (!search.deleted && conditions.length === 0) return listed(await customerPages(null, search), customerState);
       const rows = await matching(db, { table: "customer", columns: CUSTOMER_COLUMNS }, parameters, conditions, search);
       return pageOf(rows, customerState);
     },
@@ -54,9 +55,9 @@ function searches(db: Db) {
       const { owner_id, deleted } = search;
       const parameters = new Parameters();
       const conditions = tankConditions(search, parameters);
-      if (!deleted && conditions.length === 0) return listed(await tankPages(db, null, search), tankWithShape);
+      if (!deleted && conditions.length === 0) return listed(await tankPages(null, search), tankWithShape);
       if (!deleted && conditions.length === 1 && owner_id !== undefined) {
-        return listed(await tanksOfOwner(db, owner_id, search), tankWithShape);
+        return listed(await tanksOfOwner(owner_id, search), tankWithShape);
       }
       const rows = await matching(db, { table: "tank", columns: TANK_WITH_SHAPE_COLUMNS }, parameters, conditions, search);
       return pageOf(rows, tankWithShape);

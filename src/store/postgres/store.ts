@@ -4,26 +4,28 @@ import pg from "pg";
 import { RequestError, UserError } from "../../domain/errors.ts";
 import type { Observe } from "../../domain/events.ts";
 import type { Progress, Store } from "../../domain/store.ts";
-import { type EngineReads, storeHealth, storeOn } from "../core/store.ts";
+import { primaryReads, publicReads } from "../core/reads.ts";
+import { type Engine, storeOn } from "../core/store.ts";
 import { runWrite, type WriteArgs, type WriteName } from "../core/writes.ts";
 import { backup, copyToTemporary } from "./backup.ts";
 import { checkDatabase } from "./check.ts";
 import {
   type Db,
-  isConflict,
   onPool,
   openPool,
   type PostgresSettings,
+  prepareOn,
   statement,
   translateError,
   tryConnection,
 } from "./connection.ts";
 import { exportDatabase } from "./export.ts";
+import { listPagesOn } from "./list-pages.ts";
 import { managementReads } from "./management-reads.ts";
 import { READ_CONNECTIONS, ReadConnections } from "./read-connections.ts";
-import { primaryReads, publicReads } from "./reads.ts";
 import { Replicas } from "./replicas.ts";
 import { createSchema } from "./schema.ts";
+import { telemetryReads } from "./telemetry-reads.ts";
 import { Writer } from "./writer.ts";
 
 const CURRENT_SCHEMA = statement("SELECT current_schema()");
@@ -76,39 +78,27 @@ function createStore(connections: Connections, observe: Observe, closeOthers: ()
   const { url, pool, unlimited, primary, replicas } = connections;
   const writer = new Writer(pool);
   const write = <N extends WriteName>(name: N, ...args: WriteArgs<N>) => writer.write((tx) => runWrite(tx, name, args));
-  return storeOn(
-    {
-      reads: retried({ ...publicReads(replicas), ...primaryReads(primary), ...managementReads(primary) }),
-      write,
-      ingest: (batch) => writer.ingest(batch),
-      maintenance: {
-        backup: (file, progress) => backup(unlimited, file, progress),
-        scratchCopy: (progress) => openScratchCopy(url, pool, progress, observe),
-        exportRecords: () => exportDatabase(pool),
-        check: (repair, progress) => checkDatabase(unlimited, repair ? write : undefined, progress),
-      },
-      translateError,
-      async close() {
-        await writer.close();
-        await closeOthers();
-        await pool.end();
-      },
+  const engine: Engine = {
+    reads: {
+      ...telemetryReads(replicas),
+      ...publicReads(prepareOn(replicas), listPagesOn(replicas)),
+      ...primaryReads(prepareOn(primary)),
+      ...managementReads(primary),
     },
-    storeHealth(observe),
-  );
-}
-
-/** A read that lost against a write is run again. */
-function retried(reads: EngineReads): EngineReads {
-  const functions = Object.entries(reads).map(([name, read]) => {
-    const run = read as (...args: readonly unknown[]) => Promise<unknown>;
-    const retry = (args: readonly unknown[]) => (error: unknown) => {
-      if (!isConflict(error)) throw error;
-      return run(...args);
-    };
-    return [name, (...args: readonly unknown[]) => run(...args).catch(retry(args))];
-  });
-  return Object.fromEntries(functions) as EngineReads;
+    write,
+    ingest: (batch) => writer.ingest(batch),
+    backup: (file, progress) => backup(unlimited, file, progress),
+    scratchCopy: (progress) => openScratchCopy(url, pool, progress, observe),
+    exportRecords: () => exportDatabase(pool),
+    check: (repair, progress) => checkDatabase(unlimited, repair ? write : undefined, progress),
+    translateError,
+    async close() {
+      await writer.close();
+      await closeOthers();
+      await pool.end();
+    },
+  };
+  return storeOn(engine, observe);
 }
 
 /** A store on temporary tables of one connection: the copy ends with the connection, whatever happens. */

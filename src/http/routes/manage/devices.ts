@@ -6,7 +6,7 @@ import { deviceKey, isPossibleId } from "../../../domain/id.ts";
 import { pendingFields } from "../../../domain/pending.ts";
 import { ProfileSchema } from "../../../domain/profile.ts";
 import { deviceResource, type Resource } from "../../../domain/resource.ts";
-import { idField, instantField, integer, literal, nullable, nullableNumber, object, ref, text } from "../../../domain/schema.ts";
+import { idField, instantField, integer, literal, nullable, number, object, ref, text } from "../../../domain/schema.ts";
 import { TankObject } from "../../../domain/tank.ts";
 import type { ManagementService } from "../../management.ts";
 import { flag, listJson, listSchema, PAGE_PARAMETERS } from "../../parameters.ts";
@@ -37,7 +37,7 @@ const Device = object(
 const NewestPending = object(
   {
     created_at: instantField("When it was measured"),
-    fill_percentage: nullableNumber({ description: "Its fill percentage, if it has one", examples: [63.4] }),
+    fill_percentage: nullable(number({ description: "Its fill percentage, if it has one", examples: [63.4] })),
     payload: nullable(text({ description: "Otherwise its payload as JSON; a long one is truncated", examples: ["{}"] })),
   },
   { description: "The pending reading that was measured last", examples: [null] },

@@ -3,7 +3,7 @@
 import type { Instant } from "../../../domain/instant.ts";
 import { FLEET_STATES, type FleetEntry, marginOf } from "../../../domain/management-reads.ts";
 import { telemetryObject } from "../../../domain/reading.ts";
-import { literal, nullableNumber, object, oneOf, ref } from "../../../domain/schema.ts";
+import { literal, nullable, number, object, oneOf, ref } from "../../../domain/schema.ts";
 import { tankObject } from "../../../domain/tank.ts";
 import { choice, duration, listJson, listSchema, PAGE_PARAMETERS, prefixFilter, textFilter } from "../../parameters.ts";
 import type { Route } from "../../route.ts";
@@ -17,8 +17,8 @@ export const schemas = {
         description: "low: at or below its threshold; unknown: it has no reading",
         examples: ["ok"],
       }),
-      margin: nullableNumber({ description: "Percentage points above the threshold; negative below it", examples: [43.4] }),
-      age_seconds: nullableNumber({ description: "Age of the latest reading in seconds", examples: [5400] }),
+      margin: nullable(number({ description: "Percentage points above the threshold; negative below it", examples: [43.4] })),
+      age_seconds: nullable(number({ description: "Age of the latest reading in seconds", examples: [5400] })),
       latest: { anyOf: [ref("Telemetry"), { type: "null" }] },
       tank: ref("Tank"),
     },

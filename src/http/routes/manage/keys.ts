@@ -4,18 +4,7 @@ import { KeyChangeObject, NewKey } from "../../../domain/commands/keys.ts";
 import { RequestError } from "../../../domain/errors.ts";
 import { KEY_STATES } from "../../../domain/key.ts";
 import { keyResource } from "../../../domain/resource.ts";
-import {
-  idField,
-  instantField,
-  literal,
-  nullable,
-  nullableInstantField,
-  nullableText,
-  object,
-  oneOf,
-  ref,
-  type Schema,
-} from "../../../domain/schema.ts";
+import { idField, instantField, literal, nullable, object, oneOf, ref, type Schema, text } from "../../../domain/schema.ts";
 import type { CreatedKey } from "../../management.ts";
 import { duration, listJson, listSchema, PAGE_PARAMETERS } from "../../parameters.ts";
 import type { Route, RouteResponse } from "../../route.ts";
@@ -39,16 +28,18 @@ const Key = object(
     rate,
     created_at: instantField("When the key was created"),
     expires_at: unset(expires_at),
-    revoked_at: unset(nullableInstantField("When the key was revoked")),
+    revoked_at: unset(nullable(instantField("When the key was revoked"))),
     replaced_by: unset(nullable(idField("The key that replaced it when it was rotated", ""))),
     state: oneOf(KEY_STATES, { description: "Whether it is active, or why not", examples: ["active"] }),
   },
   { description: "A key, without its secret" },
 );
-const secret = nullableText({
-  description: "The key itself, shown only once; null if the request is replayed",
-  examples: ["tm_4kB9vQ2mZt8xR1nLw7Hc5JyD3fG6sA0uQ9aZ"],
-});
+const secret = nullable(
+  text({
+    description: "The key itself, shown only once; null if the request is replayed",
+    examples: ["tm_4kB9vQ2mZt8xR1nLw7Hc5JyD3fG6sA0uQ9aZ"],
+  }),
+);
 
 export const schemas = {
   Key,
@@ -63,7 +54,7 @@ const created = {
   schema: ref("CreatedKey"),
   description: "The new key with its secret",
   etag: true,
-  statuses: [201],
+  status: 201,
 } as const;
 
 export const routes: readonly Route[] = [

@@ -1,0 +1,105 @@
+// Reads that cost little whatever the size of the database, written once over the statements of an engine.
+
+import type { TankWithShape } from "../../domain/changes.ts";
+import type { CustomerWithCount } from "../../domain/customer.ts";
+import type { Scope, StoredKey } from "../../domain/key.ts";
+import type { Page, PageQuery } from "../../domain/page.ts";
+import type { PendingReading } from "../../domain/placement.ts";
+import type { ManagedCustomer, ManagedDevice } from "../../domain/resource.ts";
+import type { CustomerQuery, Found } from "../../domain/store.ts";
+import type { Tank } from "../../domain/tank.ts";
+import {
+  CUSTOMER_COLUMNS,
+  customerOf,
+  customerState,
+  DEVICE_COLUMNS,
+  isDeleted,
+  KEY_COLUMNS,
+  KEY_TABLES,
+  keyOf,
+  managedDevice,
+  ownPage,
+  PENDING_COLUMNS,
+  pendingOf,
+  type Row,
+  TANK_COLUMNS,
+  TANK_WITH_SHAPE_COLUMNS,
+  tankOf,
+  tankWithShape,
+} from "../columns.ts";
+import { LISTS, type ListKind } from "../series/lists.ts";
+
+/** Prepares a statement with the parameters $1, $2, and so on. */
+export type Prepare = (sql: string) => (...values: (string | number)[]) => Promise<readonly Row[]>;
+export type RowPage = { readonly rows: readonly Row[]; readonly totalItems: number };
+/** Prepares the pages of a list. */
+export type ListPages = (kind: ListKind, columns: string) => (key: string | null, request: PageQuery) => Promise<RowPage>;
+
+const CUSTOMER = `SELECT ${CUSTOMER_COLUMNS} FROM customer WHERE id = $1`;
+
+/** Reads that may come from a replica. */
+export function publicReads(prepare: Prepare, listPages: ListPages) {
+  const customer = prepare(CUSTOMER);
+  const customers = listPages(LISTS.customers, CUSTOMER_COLUMNS);
+  const customersByEmail = listPages(LISTS.customersByEmail, CUSTOMER_COLUMNS);
+  const tank = prepare(`SELECT ${TANK_COLUMNS} FROM tank WHERE id = $1`);
+  const tanks = listPages(LISTS.tanks, TANK_COLUMNS);
+  const tanksOfOwner = listPages(LISTS.tanksOfOwner, TANK_COLUMNS);
+  return {
+    async customerById(id: string, { customerId }: Scope): Promise<Found<CustomerWithCount>> {
+      if (customerId !== null && customerId !== id) return undefined;
+      const [row] = await customer(id);
+      if (row === undefined) return undefined;
+      return isDeleted(row) ? "deleted" : customerOf(row);
+    },
+
+    async customerPage(request: CustomerQuery, { customerId }: Scope): Promise<Page<CustomerWithCount>> {
+      if (customerId !== null) return ownPage((await customer(customerId))[0], request);
+      const { email } = request;
+      const { rows, totalItems } = await (email === undefined ? customers(null, request) : customersByEmail(email, request));
+      return { data: rows.map(customerOf), totalItems };
+    },
+
+    async tankById(id: string, { customerId }: Scope): Promise<Found<Tank>> {
+      const [row] = await tank(id);
+      if (row === undefined) return undefined;
+      const found = tankOf(row);
+      if (customerId !== null && customerId !== found.owner_id) return undefined;
+      return isDeleted(row) ? "deleted" : found;
+    },
+
+    async tankPage(request: PageQuery, { customerId }: Scope): Promise<Page<Tank>> {
+      const { rows, totalItems } = await (customerId === null ? tanks(null, request) : tanksOfOwner(customerId, request));
+      return { data: rows.map(tankOf), totalItems };
+    },
+  };
+}
+
+/** Reads that must not be a moment old: of keys, and of what an operator has just changed. */
+export function primaryReads(prepare: Prepare) {
+  const customer = prepare(CUSTOMER);
+  const tank = prepare(`SELECT ${TANK_WITH_SHAPE_COLUMNS} FROM tank WHERE id = $1`);
+  const keyByHash = prepare(`SELECT ${KEY_COLUMNS} FROM ${KEY_TABLES} WHERE k.hash = $1`); // unique index on hash
+  const keys = prepare(`SELECT ${KEY_COLUMNS} FROM ${KEY_TABLES} ORDER BY k.created_at DESC, k.id DESC`);
+  const device = prepare(`SELECT ${DEVICE_COLUMNS} FROM device WHERE id = $1`);
+  const newestPending = prepare(
+    `SELECT ${PENDING_COLUMNS} FROM pending_reading WHERE device = $1 ORDER BY created_at DESC LIMIT 1`,
+  );
+  const isAnything = prepare(
+    "SELECT EXISTS (SELECT 1 FROM customer) OR EXISTS (SELECT 1 FROM api_key) OR EXISTS (SELECT 1 FROM device)",
+  );
+  // Unlike SELECT 1, this reads a page of the database.
+  const ping = prepare("SELECT id FROM customer ORDER BY id LIMIT 1");
+  return {
+    keyByHash: async (hash: string): Promise<StoredKey | undefined> => (await keyByHash(hash)).map(keyOf)[0],
+    keyList: async (): Promise<StoredKey[]> => (await keys()).map(keyOf),
+    managedCustomer: async (id: string): Promise<ManagedCustomer | undefined> => (await customer(id)).map(customerState)[0],
+    managedTank: async (id: string): Promise<TankWithShape | undefined> => (await tank(id)).map(tankWithShape)[0],
+    managedDevice: async (id: string): Promise<ManagedDevice | undefined> => (await device(id)).map(managedDevice)[0],
+    newestPending: async (id: string): Promise<PendingReading | undefined> => (await newestPending(id)).map(pendingOf)[0],
+    isEmpty: async (): Promise<boolean> => Number((await isAnything())[0]?.[0]) === 0,
+    async ping(): Promise<void> {
+      await ping();
+    },
+  };
+}
