@@ -36,6 +36,7 @@ const INVALID: readonly Call[] = [
   ["tank create --name x --owner ada", /--device, --capacity, --unit and --threshold are missing/],
   ["tank update a1 --capacity much", /--capacity.*number.*"much"/],
   ["tank update a1 --shape {", /--shape is not valid JSON/],
+  ["tank update a1 --device ", /--device.*must not be empty/],
   ["tank update a1 --latitude -91", /--latitude.*-90 to 90.*"-91"/],
   ["device assign d1", /TANK is missing/],
   ["device assign d1 a1 --profile guess", /--profile.*"guess"/],
