@@ -3,16 +3,7 @@
 
 import type { Page, PageQuery } from "../../domain/page.ts";
 import { prefixRange } from "../prefix-range.ts";
-import { type Db, type Row, type Statement, statement, type Value } from "./connection.ts";
-
-/** One statement for each combination of filters, prepared when it is first needed. */
-const statements = new Map<string, Statement>();
-
-function statementOf(text: string): Statement {
-  const known = statements.get(text) ?? statement(text);
-  statements.set(text, known);
-  return known;
-}
+import { type Db, type Row, statementOf, type Value } from "./connection.ts";
 
 /** Collects the values of a statement, and returns how each is named in it. */
 export class Parameters {

@@ -22,7 +22,7 @@ import { LISTS } from "../series/lists.ts";
 import { EARLIEST, LATEST } from "../series/rank-index.ts";
 import { fleetReads } from "./fleet-page.ts";
 import { listPages } from "./list-pages.ts";
-import { DEVICE_KEY } from "./schema.ts";
+import { deviceKeyOf } from "./schema.ts";
 import { type Condition, QueryCache, query, startsWith } from "./statements.ts";
 
 export function managementReads(db: DatabaseSync) {
@@ -84,7 +84,9 @@ function tankConditions({ name, city, custom_id, owner_id, device_id, deleted }:
 /** A live tank by the device that serves it, a deleted one by the device it had. */
 function hasDevice(device: string, deleted: boolean): Condition {
   const key = deviceKey(device);
-  return deleted ? [`${DEVICE_KEY} = ?`, key] : ["id = (SELECT tank FROM device WHERE device.id = ?)", key];
+  return deleted
+    ? [`${deviceKeyOf("assigned_device_id")} = ?`, key]
+    : ["id = (SELECT tank FROM device WHERE device.id = ?)", key];
 }
 
 function pageOf<T>({ rows, totalItems }: RowPage, toObject: (row: RowPage["rows"][number]) => T): Page<T> {

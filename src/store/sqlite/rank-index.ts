@@ -4,7 +4,7 @@
 import type { DatabaseSync, SQLInputValue } from "node:sqlite";
 import type { RankTable, SeriesGroup, SeriesPosition } from "../core/transaction.ts";
 import { comparePositions, type Group, lastIndexWhere, missingGroup, type Position } from "../series/rank-index.ts";
-import { query, type Row, upsert } from "./statements.ts";
+import { type QueryCache, query, type Row, upsert } from "./statements.ts";
 
 type RankColumns = {
   readonly table: string;
@@ -185,16 +185,16 @@ export function rankIndexWrites(db: DatabaseSync, kind: RankTable, seriesKey: (s
   };
 }
 
-/** A group, and the position it is stored under. One that cannot be read has no nodes. */
-export function storedGroups(db: DatabaseSync, kind: RankTable) {
+/** All groups of a series, with the positions they are stored under. One that cannot be read has no nodes. */
+export function storedGroups(queries: QueryCache, kind: RankTable, name: string): (Group & { readonly key: Position })[] {
   const { table, series, key, nodes } = TABLES[kind];
   const order = `level, ${key.join(", ")}`;
-  const all = query(db, `SELECT ${order}, offsets, ${nodes.join(", ")} FROM ${table} WHERE ${series} = ? ORDER BY ${order}`);
-  return (of: SQLInputValue): (Group & { readonly key: Position })[] =>
-    all.all(of).map(([level, ...row]) => ({
-      ...readGroup([level as number, ...row.slice(key.length)]),
-      key: row.slice(0, key.length) as Position,
-    }));
+  const of = kind === "readings" ? "(SELECT pk FROM tank WHERE id = ?)" : "?";
+  const sql = `SELECT ${order}, offsets, ${nodes.join(", ")} FROM ${table} WHERE ${series} = ${of} ORDER BY ${order}`;
+  return queries.rows(sql, [name]).map(([level, ...row]) => ({
+    ...readGroup([level as number, ...row.slice(key.length)]),
+    key: row.slice(0, key.length) as Position,
+  }));
 }
 
 function readGroup(row: Row): Group {

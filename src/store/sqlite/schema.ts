@@ -186,9 +186,9 @@ const SCHEMA = `
   CREATE INDEX idempotency_by_time ON idempotency (at);
 `;
 
-/** \`deviceKey\` of a tank's device. */
-export const DEVICE_KEY = `iif(length(assigned_device_id) = 16 AND assigned_device_id NOT GLOB '*[^0-9A-Fa-f]*',
-    lower(assigned_device_id), assigned_device_id)`;
+/** `deviceKey` of a column. */
+export const deviceKeyOf = (column: string): string =>
+  `iif(length(${column}) = 16 AND ${column} NOT GLOB '*[^0-9A-Fa-f]*', lower(${column}), ${column})`;
 
 /** "TNKM": marks a file as ours. */
 const APPLICATION_ID = 0x544e4b4d;

@@ -168,7 +168,7 @@ const OF_OBJECTS: readonly Damage[] = [
     name: "rank index nodes of no tank",
     do: "INSERT INTO reading_index (tank, level, start, starts, offsets) VALUES (999999, 0, 1, x'', x'')",
     where: "table reading_index",
-    what: /^1 rows belong to no tank$/,
+    what: /^rows of 1 tanks belong to no tank \(999999\)$/,
   },
   {
     name: "rank index nodes of no list",
@@ -308,13 +308,13 @@ export const UNREPAIRABLE: readonly Damage[] = [
     name: "readings of no tank",
     do: "INSERT INTO block (tank, start, data) VALUES (999999, 1, x'')",
     where: "table block",
-    what: /1 rows belong to no tank: restore a backup/,
+    what: /^rows of 1 tanks belong to no tank \(999999\): restore a backup/,
   },
   {
     name: "a head of no tank",
     do: "INSERT INTO head (tank) VALUES (999999)",
     where: "table head",
-    what: /1 rows belong to no tank: restore/,
+    what: /^rows of 1 tanks belong to no tank \(999999\): restore/,
   },
   {
     name: "a device that serves two tanks",
