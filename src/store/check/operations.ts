@@ -19,6 +19,7 @@ import {
   TANK_COLUMNS,
   tankOf,
 } from "../columns.ts";
+import { type Dialect, prefixed } from "../core/dialect.ts";
 import type { RankTable } from "../core/transaction.ts";
 import type { FleetRow } from "../fleet-row.ts";
 import { LIST_END, LISTS, type ListKind, seriesOf } from "../series/lists.ts";
@@ -32,12 +33,8 @@ type Value = string | number;
 
 /** What differs between the engines. */
 export interface CheckEngine {
-  /** Runs a statement with the parameters $1, $2, and so on. */
+  readonly dialect: Dialect;
   rows(sql: string, ...values: Value[]): Promise<readonly Row[]>;
-  /** In SQL: whether the row of a table is live. */
-  isLive(table: string): string;
-  /** In SQL: `deviceKey` of a column. */
-  deviceKeyOf(column: string): string;
   /** The column of `tank` that rows of readings refer to. */
   readonly tankKey: string;
   /** Total, in_blocks, start and data of a tank's head; the latest reading beside it; threshold to heard of the fleet. */
@@ -87,12 +84,6 @@ export type DeviceRow = {
 
 const MAX_OBJECTS = 500;
 const BATCH = 2000;
-const prefixed = (table: string, columns: string): string =>
-  columns
-    .split(", ")
-    .map((column) => `${table}.${column}`)
-    .join(", ");
-
 function customerRow([ownedTanks, ...columns]: Row): CustomerRow {
   return { customer: customerOf(columns), deletedFlag: columns.at(-1), ownedTanks: Number(ownedTanks) };
 }
@@ -157,7 +148,8 @@ function referenceChecks({ rows, tablesOfTanks }: CheckEngine) {
 }
 
 function objectChecks(engine: CheckEngine) {
-  const { rows, isLive, deviceKeyOf, tankKey, headColumns, headJoins, blocks } = engine;
+  const { rows, tankKey, headColumns, headJoins, blocks } = engine;
+  const { isLive, deviceKeyOf } = engine.dialect;
   const ownedTanks = `(SELECT count(*) FROM tank WHERE ${isLive("tank")} AND tank.owner_id = customer.id)`; // tank_by_owner
   const customers = `SELECT ${ownedTanks}, ${CUSTOMER_COLUMNS} FROM customer`;
   // All by primary keys. Joined: PostgreSQL might run EXISTS here by reading a whole table.
@@ -166,7 +158,7 @@ function objectChecks(engine: CheckEngine) {
       ${prefixed("tank", TANK_COLUMNS)}
     FROM tank ${headJoins}
     LEFT JOIN device ON device.id = ${deviceKeyOf("tank.assigned_device_id")}
-    LEFT JOIN tank AS served ON ${isServed(engine)}
+    LEFT JOIN tank AS served ON ${isServed(engine.dialect)}
     LEFT JOIN customer ON customer.id = tank.owner_id`;
   const after = (table: string): string => `WHERE ${table}.id > $1 ORDER BY ${table}.id LIMIT ${MAX_OBJECTS}`;
   return {
@@ -197,13 +189,14 @@ function objectChecks(engine: CheckEngine) {
 }
 
 /** The tank that the device says it serves is live and names the device. */
-const isServed = ({ isLive, deviceKeyOf }: CheckEngine): string =>
+const isServed = ({ isLive, deviceKeyOf }: Dialect): string =>
   `served.id = device.tank AND ${isLive("served")} AND ${deviceKeyOf("served.assigned_device_id")} = device.id`;
 
 function deviceChecks(engine: CheckEngine) {
-  const { rows, isLive, deviceKeyOf } = engine;
+  const { rows } = engine;
+  const { isLive, deviceKeyOf } = engine.dialect;
   const counted = "(SELECT count(*) FROM pending_reading WHERE pending_reading.device = device.id)";
-  const isAssigned = `EXISTS (SELECT 1 FROM tank AS served WHERE ${isServed(engine)})`;
+  const isAssigned = `EXISTS (SELECT 1 FROM tank AS served WHERE ${isServed(engine.dialect)})`;
   return {
     /** Live tanks that name a device which an older live tank names, too. */
     async sharedDevices() {
@@ -261,7 +254,8 @@ function deviceChecks(engine: CheckEngine) {
 }
 
 function otherChecks(engine: CheckEngine) {
-  const { rows, isLive } = engine;
+  const { rows } = engine;
+  const { isLive } = engine.dialect;
   return {
     /** With whether the customer of each exists. */
     async allKeys(): Promise<{ readonly key: StoredKey; readonly hasCustomer: boolean }[]> {

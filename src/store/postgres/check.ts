@@ -6,7 +6,7 @@ import { checkAll, type Repair } from "../check/check.ts";
 import { checkOperationsOn, type RepairOperations } from "../check/operations.ts";
 import { type Db, statementOf, transaction, translateError } from "./connection.ts";
 import { rankIndexOperations } from "./rank-index.ts";
-import { deviceKeyOf } from "./schema.ts";
+import { DIALECT } from "./schema.ts";
 
 /** Without `repair` nothing is changed. */
 export async function* checkDatabase(
@@ -28,8 +28,7 @@ export async function* checkDatabase(
 export function checkOperations(db: Db): RepairOperations {
   return checkOperationsOn({
     rows: (sql, ...values) => db.rows(statementOf(sql), values),
-    isLive: (table) => `NOT ${table}.deleted`,
-    deviceKeyOf,
+    dialect: DIALECT,
     tankKey: "tank.id",
     headColumns: `head.total, head.in_blocks, head.start, head.data, head.at, head.fill,
       head.threshold, head.at, head.fill, head.urgency, head.heard`,

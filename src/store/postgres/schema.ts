@@ -6,6 +6,7 @@
 import { hash } from "node:crypto";
 import type pg from "pg";
 import { UserError } from "../../domain/errors.ts";
+import type { Dialect } from "../core/dialect.ts";
 import { EARLIEST } from "../series/rank-index.ts";
 import { statement, transaction } from "./connection.ts";
 
@@ -15,7 +16,7 @@ const SCHEMA = `
     created_at bigint NOT NULL,
     email text COLLATE "C" NOT NULL,
     last_seen_at bigint,
-    name text NOT NULL,
+    name text COLLATE "C" NOT NULL,
     phone text,
     updated_at bigint NOT NULL,
     verified_at bigint,
@@ -25,7 +26,7 @@ const SCHEMA = `
   );
   CREATE INDEX customer_by_creation ON customer (created_at, id) WHERE NOT deleted;
   CREATE INDEX customer_by_email ON customer (email, created_at, id) WHERE NOT deleted;
-  CREATE INDEX customer_by_name ON customer (lower(name COLLATE "C")) WHERE NOT deleted;
+  CREATE INDEX customer_by_name ON customer (lower(name)) WHERE NOT deleted;
   CREATE INDEX customer_by_any_case_email ON customer (lower(email)) WHERE NOT deleted;
   CREATE INDEX customer_deleted ON customer (created_at, id) WHERE deleted;
 
@@ -35,13 +36,13 @@ const SCHEMA = `
     capacity double precision NOT NULL,
     capacity_unit text NOT NULL,
     created_at bigint NOT NULL,
-    custom_id text,
+    custom_id text COLLATE "C",
     min_fill_alert_percentage integer NOT NULL,
-    name text NOT NULL,
+    name text COLLATE "C" NOT NULL,
     owner_id text COLLATE "C" NOT NULL REFERENCES customer (id),
     updated_at bigint NOT NULL,
     use_case text,
-    city text,
+    city text COLLATE "C",
     country text,
     district text,
     latitude double precision,
@@ -57,9 +58,9 @@ const SCHEMA = `
   CREATE INDEX tank_by_creation ON tank (created_at, id) WHERE NOT deleted;
   CREATE INDEX tank_by_owner ON tank (owner_id, created_at, id) WHERE NOT deleted;
   CREATE UNIQUE INDEX tank_by_device ON tank (assigned_device_id) WHERE NOT deleted;
-  CREATE INDEX tank_by_name ON tank (lower(name COLLATE "C")) WHERE NOT deleted;
-  CREATE INDEX tank_by_city ON tank (lower(city COLLATE "C")) WHERE NOT deleted;
-  CREATE INDEX tank_by_custom_id ON tank (lower(custom_id COLLATE "C")) WHERE NOT deleted;
+  CREATE INDEX tank_by_name ON tank (lower(name)) WHERE NOT deleted;
+  CREATE INDEX tank_by_city ON tank (lower(city)) WHERE NOT deleted;
+  CREATE INDEX tank_by_custom_id ON tank (lower(custom_id)) WHERE NOT deleted;
   CREATE INDEX tank_deleted ON tank (created_at, id) WHERE deleted;
 
   -- The newest readings of a tank, packed; the number of all its readings, and of those in blocks; its latest reading. Of live
@@ -201,9 +202,14 @@ export const TABLES = [
   "idempotency",
 ] as const;
 
-/** `deviceKey` of a column. */
-export const deviceKeyOf = (column: string): string =>
-  `CASE WHEN ${column} ~ '^[0-9A-Fa-f]{16}$' THEN lower(${column}) ELSE ${column} END`;
+export const DIALECT: Dialect = {
+  isLive: (table) => `NOT ${table}.deleted`,
+  isDeleted: (table) => `${table}.deleted`,
+  deviceKeyOf: (column) => `CASE WHEN ${column} ~ '^[0-9A-Fa-f]{16}$' THEN lower(${column}) ELSE ${column} END`,
+  // As a range: an ORDER BY of a column that is equal for all rows is dropped.
+  equals: (column, value) => `${column} >= ${value} AND ${column} <= ${value}`,
+  fence: "OFFSET 0",
+};
 
 const FINGERPRINT = hash("sha256", SCHEMA, "hex").slice(0, 16);
 const MARK = "CREATE TABLE tank_monitor (fingerprint text NOT NULL)";

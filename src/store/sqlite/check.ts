@@ -7,7 +7,7 @@ import { repairable, unrepairable } from "../check/inconsistency.ts";
 import { checkOperationsOn, type RepairOperations } from "../check/operations.ts";
 import { isConstraintError, isDamaged, openReader, translateError } from "./connection.ts";
 import { storedGroups } from "./rank-index.ts";
-import { deviceKeyOf } from "./schema.ts";
+import { DIALECT } from "./schema.ts";
 import { QueryCache, query } from "./statements.ts";
 import type { StoreThread } from "./thread.ts";
 
@@ -63,8 +63,7 @@ export function checkOperations(db: DatabaseSync): RepairOperations {
 
   return checkOperationsOn({
     rows: async (sql, ...values) => queries.rows(sql, values),
-    isLive: (table) => `${table}.deleted = 0`,
-    deviceKeyOf,
+    dialect: DIALECT,
     tankKey: "tank.pk",
     headColumns: `head.total, NULL, head.start, head.data, NULL, NULL,
       fleet.threshold, fleet.at, fleet.fill, fleet.urgency, fleet.heard`,

@@ -3,6 +3,7 @@
 import { hash } from "node:crypto";
 import type { DatabaseSync } from "node:sqlite";
 import { UserError } from "../../domain/errors.ts";
+import type { Dialect } from "../core/dialect.ts";
 import { EARLIEST } from "../series/rank-index.ts";
 import { retryWhileBusy } from "./connection.ts";
 
@@ -186,9 +187,13 @@ const SCHEMA = `
   CREATE INDEX idempotency_by_time ON idempotency (at);
 `;
 
-/** `deviceKey` of a column. */
-export const deviceKeyOf = (column: string): string =>
-  `iif(length(${column}) = 16 AND ${column} NOT GLOB '*[^0-9A-Fa-f]*', lower(${column}), ${column})`;
+export const DIALECT: Dialect = {
+  isLive: (table) => `${table}.deleted = 0`,
+  isDeleted: (table) => `${table}.deleted = 1`,
+  deviceKeyOf: (column) => `iif(length(${column}) = 16 AND ${column} NOT GLOB '*[^0-9A-Fa-f]*', lower(${column}), ${column})`,
+  equals: (column, value) => `${column} = ${value}`,
+  fence: "",
+};
 
 /** "TNKM": marks a file as ours. */
 const APPLICATION_ID = 0x544e4b4d;
