@@ -3,8 +3,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { type AuditedChange, differences } from "./audit.ts";
 import { type Change, type CustomerState, changesBetween, hasSameFields, type TankWithShape } from "./changes.ts";
-import { assignmentObjects, type DeviceAssignment, deviceObject, unknownDevice } from "./device.ts";
-import { DeviceUse } from "./device-use.ts";
+import { assignmentObjects, type DeviceAssignment, DeviceUse, deviceObject, unknownDevice } from "./device.ts";
 import { deviceKey } from "./id.ts";
 import type { Lookups } from "./lookups.ts";
 import type { CustomerRecord, DeviceRecord, DeviceWithHistory, RecordOutcome, Removal, TankRecord } from "./records.ts";

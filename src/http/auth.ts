@@ -47,12 +47,10 @@ function requireRole({ role }: Key, required: Role): void {
 const CACHED_MS = 500;
 const MAX_CACHED_KEYS = 10_000;
 
-type AuthenticatedCaller = {
-  readonly key: StoredKey;
-  readonly scope: Scope;
-  /** Requests per second; null where the key is not limited. */
-  readonly rate: number | null;
-};
+/** `rate`: requests per second; null where the key is not limited. */
+type AuthenticatedCaller = Caller & { readonly rate: number | null };
+
+type CachedCaller = { readonly caller: AuthenticatedCaller; readonly since: Instant; readonly until: Instant };
 
 /** Keys by their secrets. */
 export class KeyRing {
@@ -60,8 +58,8 @@ export class KeyRing {
   readonly #clock: Clock;
   readonly #limits: Limits;
   readonly #customerRate: number;
-  /** By the secret itself: hashing it would cost more than everything else here. Unknown keys are never cached. */
-  readonly #cached = new Map<string, { readonly caller: AuthenticatedCaller; readonly since: Instant }>();
+  /** Active keys, by the secret itself: hashing it would cost more than everything else here. */
+  readonly #cached = new Map<string, CachedCaller>();
 
   /** `customerRate`: the rate limit of customers' keys; 0 turns all limits off. */
   constructor(reads: Pick<Reads, "keyByHash">, clock: Clock, limits: Limits, customerRate: number) {
@@ -76,26 +74,27 @@ export class KeyRing {
     const now = this.#clock();
     const cached = this.#cached.get(secret);
     // The first comparison fails where the clock was set back.
-    const isFresh = cached !== undefined && now >= cached.since && now < cached.since + CACHED_MS;
-    const caller = isFresh ? cached.caller : await this.#load(secret, client, now);
-    requireActive(caller.key, now);
+    const isFresh = cached !== undefined && now >= cached.since && now < cached.until;
+    const { caller } = isFresh ? cached : await this.#load(secret, client, now);
     requireRole(caller.key, required);
     return caller;
   }
 
-  async #load(secret: string, client: { readonly ip: string }, now: Instant): Promise<AuthenticatedCaller> {
+  async #load(secret: string, client: { readonly ip: string }, now: Instant): Promise<CachedCaller> {
+    this.#cached.delete(secret);
     const isWellFormed = isWellFormedSecret(secret);
     const key = isWellFormed ? await this.#reads.keyByHash(hashSecret(secret)) : undefined;
     if (key === undefined) {
-      this.#cached.delete(secret);
       if (this.#customerRate !== 0 && (await isFlood(this.#limits, client.ip))) throw wrongKeysThrottled();
       const malformed = "The value of X-API-Key is not a valid key. It may be mistyped or cut off.";
       throw new RequestError("key_invalid", isWellFormed ? "There is no such key." : malformed);
     }
+    requireActive(key, now);
     const caller = { key, scope: { customerId: key.role === "manage" ? null : key.customer_id }, rate: this.#rateOf(key) };
+    const cached = { caller, since: now, until: Math.min(now + CACHED_MS, key.expires_at ?? Number.POSITIVE_INFINITY) };
     if (this.#cached.size >= MAX_CACHED_KEYS) this.#cached.clear();
-    this.#cached.set(secret, { caller, since: now });
-    return caller;
+    this.#cached.set(secret, cached);
+    return cached;
   }
 
   #rateOf({ rate, customer_id }: Key): number | null {

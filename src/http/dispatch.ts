@@ -22,7 +22,7 @@ export type LocalRequest = {
 export type LocalResponse = {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
-  /** The parsed JSON, or a problem; undefined where there is no body. */
+  /** The parsed JSON, or a problem. */
   readonly body: unknown;
   /** The cause of an error, which the service would log. */
   readonly cause?: unknown;
@@ -41,7 +41,7 @@ export async function dispatch(
 ): Promise<LocalResponse> {
   try {
     const { status, headers, mediaType, text } = await handle(routes, environment, request);
-    return { status, headers, body: text === undefined || mediaType !== JSON_TYPE ? text : JSON.parse(text) };
+    return { status, headers, body: mediaType === JSON_TYPE ? JSON.parse(text) : text };
   } catch (error) {
     if (!(error instanceof RequestError)) throw error;
     const problem: unknown = JSON.parse(JSON.stringify(problemOf(error, REQUEST_ID)));

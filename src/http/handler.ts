@@ -67,7 +67,8 @@ function createHandler(route: Route, { reads, metrics, services }: Dependencies,
     const reservation = budget.reservation(key.id);
     try {
       // One chain, so that no variable here keeps the content in memory until the response is sent.
-      sendResponse(reply, responseOf(route, await contentOf(request, route, reservation).then(handle)));
+      const { status, headers, mediaType, text } = responseOf(route, await contentOf(request, route, reservation).then(handle));
+      sendUncached(reply.code(status).headers(headers), mediaType, text);
     } finally {
       reservation.release();
     }
@@ -115,13 +116,12 @@ export type ResponseText = {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly mediaType: string;
-  /** undefined: no body. */
-  readonly text: string | undefined;
+  readonly text: string;
 };
 
 export function responseOf({ response }: Route, result: RouteResponse | object | string): ResponseText {
   const { status, headers, body } = result instanceof RouteResponse ? result : new RouteResponse(200, result);
-  const { mediaType = JSON_TYPE } = "schema" in response ? response : {};
+  const { mediaType = JSON_TYPE } = response;
   return { status, headers, mediaType, text: typeof body === "object" ? JSON.stringify(body) : body };
 }
 
@@ -144,12 +144,6 @@ export function isKnownTag({ headers }: FastifyRequest, etag: string): boolean {
   const header = headers["if-none-match"];
   if (header === undefined) return false;
   return header === etag || header.split(",").some((tag) => tag.trim() === "*" || tag.trim().replace(/^W\//, "") === etag);
-}
-
-function sendResponse(reply: FastifyReply, { status, headers, mediaType, text }: ResponseText): void {
-  reply.code(status).headers(headers);
-  if (text !== undefined) sendUncached(reply, mediaType, text);
-  else reply.header("cache-control", "no-store").send();
 }
 
 function sendUncached(reply: FastifyReply, mediaType: string, body: string): void {

@@ -4,7 +4,7 @@ import type { Observe } from "../domain/events.ts";
 import type { Clock, Instant } from "../domain/instant.ts";
 import type { Writes } from "../domain/store.ts";
 
-const WRITE_EVERY_MS = 60_000;
+const MINUTE_MS = 60_000;
 const FLUSH_EVERY_MS = 500;
 /** Pause after a failed write. */
 const RETRY_MS = 5000;
@@ -13,8 +13,10 @@ export class LastSeen {
   readonly #update: Writes["updateLastSeen"];
   readonly #clock: Clock;
   readonly #observe: Observe;
-  readonly #written = new Map<string, Instant>();
   readonly #timer: NodeJS.Timeout;
+  /** Customers seen within the last minute. */
+  readonly #recent = new Map<string, Instant>();
+  /** Those of them that are not written yet. */
   #pending = new Map<string, Instant>();
   #flushing: Promise<void> = Promise.resolve();
   #retryAt = 0;
@@ -23,44 +25,39 @@ export class LastSeen {
     this.#update = update;
     this.#clock = clock;
     this.#observe = observe;
-    this.#timer = setInterval(() => this.#flush(), FLUSH_EVERY_MS);
-    this.#timer.unref();
+    this.#timer = setInterval(() => this.#scheduleFlush(), FLUSH_EVERY_MS).unref();
   }
 
   note(customerId: string): void {
     const now = this.#clock();
-    const written = this.#written.get(customerId);
-    if (written === undefined || Math.abs(now - written) >= WRITE_EVERY_MS) this.#pending.set(customerId, now);
+    const last = this.#recent.get(customerId);
+    if (last !== undefined && Math.abs(now - last) < MINUTE_MS) return;
+    this.#recent.set(customerId, now);
+    this.#pending.set(customerId, now);
   }
 
   async stop(): Promise<void> {
     clearInterval(this.#timer);
-    this.#flush();
+    this.#scheduleFlush();
     await this.#flushing;
   }
 
-  #flush(): void {
+  #scheduleFlush(): void {
+    this.#flushing = this.#flushing.then(() => this.#flush());
+  }
+
+  async #flush(): Promise<void> {
     if (this.#pending.size === 0 || performance.now() < this.#retryAt) return;
     const seen = this.#pending;
     this.#pending = new Map();
-    for (const [id, at] of seen) this.#written.set(id, at);
-    this.#removeOld();
-    this.#flushing = this.#flushing.then(async () => {
-      try {
-        await this.#update(seen);
-      } catch (error) {
-        this.#observe({ kind: "last_seen_delayed", error });
-        this.#retryAt = performance.now() + RETRY_MS;
-        for (const [id, at] of seen) {
-          this.#written.delete(id);
-          if (!this.#pending.has(id)) this.#pending.set(id, at);
-        }
-      }
-    });
-  }
-
-  #removeOld(): void {
-    const before = this.#clock() - WRITE_EVERY_MS;
-    for (const [id, at] of this.#written) if (at <= before) this.#written.delete(id);
+    const before = this.#clock() - MINUTE_MS;
+    for (const [id, at] of this.#recent) if (at <= before) this.#recent.delete(id);
+    try {
+      await this.#update(seen);
+    } catch (error) {
+      this.#observe({ kind: "last_seen_delayed", error });
+      this.#retryAt = performance.now() + RETRY_MS;
+      this.#pending = new Map([...seen, ...this.#pending]);
+    }
   }
 }

@@ -75,7 +75,7 @@ const HEADERS = {
 };
 const REQUEST_ID = { "X-Request-Id": { $ref: "#/components/headers/RequestId" } };
 const ETAG = { ETag: { $ref: "#/components/headers/ETag" } };
-const VERSION = { ETag: { $ref: "#/components/headers/Version" } };
+const VERSION_TAG = { ETag: { $ref: "#/components/headers/Version" } };
 const LOCATION = { Location: { $ref: "#/components/headers/Location" } };
 const NOT_MODIFIED = {
   description: "Nothing has changed since the response with this ETag",
@@ -143,7 +143,7 @@ function operationOf(route: Route, shared: Shared): Json {
     }),
     ...(body === undefined ? {} : { requestBody: requestBody(body, shared) }),
     responses: {
-      ...successes(route, shared),
+      ...success(route, shared),
       ...(isCacheable(route) ? { 304: { $ref: "#/components/responses/NotModified" } } : {}),
       ...errorResponses(route, shared),
     },
@@ -229,20 +229,13 @@ function exampleOf(schema: Schema): unknown {
   return items === undefined ? (schema.minimum ?? false) : [exampleOf(items)];
 }
 
-function successes(route: Route, shared: Shared): Json {
+function success(route: Route, shared: Shared): Json {
   const { response } = route;
-  const success = (status: number): Json => {
-    if (!("schema" in response)) return { description: response.description, headers: REQUEST_ID };
-    const etag = isCacheable(route) ? ETAG : response.etag === true ? VERSION : {};
-    return {
-      description: response.description,
-      headers: { ...REQUEST_ID, ...etag, ...(status === 201 ? LOCATION : {}) },
-      content: {
-        [response.mediaType ?? JSON_TYPE]: { schema: opened(response.schema), examples: examplesOf(response, shared) },
-      },
-    };
-  };
-  return Object.fromEntries((response.statuses ?? [200]).map((status) => [status, success(status)]));
+  const { status = 200, mediaType = JSON_TYPE, description } = response;
+  const etag = isCacheable(route) ? ETAG : response.etag === true ? VERSION_TAG : {};
+  const headers = { ...REQUEST_ID, ...etag, ...(status === 201 ? LOCATION : {}) };
+  const media = { schema: opened(response.schema), examples: examplesOf(response, shared) };
+  return { [status]: { description, headers, content: { [mediaType]: media } } };
 }
 
 function errorGroupsOf(route: Route): readonly ErrorGroup[] {
@@ -299,7 +292,7 @@ function openResponseSchemas(routes: readonly Route[], schemas: Readonly<Record<
       visit(schemas[name]);
     }
   };
-  for (const { response } of routes) visit("schema" in response ? response.schema : {});
+  for (const { response } of routes) visit(response.schema);
   return Object.fromEntries(
     Object.entries(schemas).map(([name, schema]) => [name, inResponses.has(name) ? opened(schema) : schema]),
   );

@@ -73,9 +73,7 @@ export type JsonBodyRule = LimitedBody & {
 export type BodyRule = JsonBodyRule | ReadingsBodyRule;
 
 /** JSON with the status 200 by default. `etag`: the response has an ETag that If-Match accepts. */
-type ResponseRule =
-  | (Documented & { readonly mediaType?: string; readonly statuses?: readonly (200 | 201)[]; readonly etag?: true })
-  | { readonly statuses: readonly [204]; readonly description: string };
+type ResponseRule = Documented & { readonly mediaType?: string; readonly status?: 201; readonly etag?: true };
 
 export type Route<S extends ParameterSet = ParameterSet> = {
   /** GET (with HEAD) by default. */
@@ -102,11 +100,11 @@ export type Route<S extends ParameterSet = ParameterSet> = {
 
 /** A response that needs a status or headers of its own. */
 export class RouteResponse {
-  readonly status: 200 | 201 | 204;
-  readonly body: object | string | undefined;
+  readonly status: 200 | 201;
+  readonly body: object | string;
   readonly headers: Readonly<Record<string, string>>;
 
-  constructor(status: 200 | 201 | 204, body?: object | string, headers: Readonly<Record<string, string>> = {}) {
+  constructor(status: 200 | 201, body: object | string, headers: Readonly<Record<string, string>> = {}) {
     this.status = status;
     this.body = body;
     this.headers = headers;

@@ -4,10 +4,9 @@
 import type { Clock } from "../domain/instant.ts";
 import type { CustomerRecord, DeviceRecord, TankRecord } from "../domain/records.ts";
 import type { Writes } from "../domain/store.ts";
-import { csvRowDecoder, type DecodedLine, type DeviceReading, decodeJsonLine, type LineDecoder } from "./import-formats.ts";
-import { createIngest, type IncomingReading, type Ingest, type ReadingResult } from "./ingest.ts";
+import { createIngest, type Ingest, type ReadingResult } from "./ingest.ts";
 import { type Line, readLines } from "./lines.ts";
-import type { ReadingRecord } from "./records.ts";
+import { csvRowDecoder, type DecodedRecord, decodeJsonLine, type LineDecoder, type ReadingRecord } from "./records.ts";
 
 export type ImportSummary = { read: number; new: number; changed: number; unchanged: number; rejected: number; waiting: number };
 export const emptySummary = (): ImportSummary => ({ read: 0, new: 0, changed: 0, unchanged: 0, rejected: 0, waiting: 0 });
@@ -16,18 +15,16 @@ export type ImportFormat = "ndjson" | "csv";
 
 type ImportWrites = Pick<Writes, "importCustomers" | "importTanks" | "importDevices" | "ingest">;
 type LineResult = "new" | "changed" | "unchanged" | "waiting" | { readonly rejected: string };
-type TextLine = { readonly number: number; readonly text: string };
 type Records = {
   readonly customer: CustomerRecord;
   readonly tank: TankRecord;
   readonly device: DeviceRecord;
   readonly telemetry: ReadingRecord;
-  readonly device_reading: DeviceReading;
   readonly rejected: string;
 };
 /** Consecutive lines of one kind, written together. */
 type Batch = {
-  [K in keyof Records]: { readonly kind: K; readonly lines: TextLine[]; readonly records: Records[K][] };
+  [K in keyof Records]: { readonly kind: K; readonly lines: Line[]; readonly records: Records[K][] };
 }[keyof Records];
 
 /** Batches are short, so that other writes get their turn in between. Readings cost less when written together. */
@@ -42,9 +39,6 @@ export class Import {
   readonly #writes: ImportWrites;
   readonly #ingest: Ingest;
   readonly #onRejected: (line: RejectedLine) => void;
-  readonly #inProgress: Promise<void>[] = [];
-  #batch: Batch | undefined;
-  #characters = 0;
 
   constructor(writes: ImportWrites, onRejected: (line: RejectedLine) => void, clock: Clock = Date.now) {
     this.#writes = writes;
@@ -52,80 +46,64 @@ export class Import {
     this.#onRejected = onRejected;
   }
 
-  async run(source: AsyncIterable<Buffer>, format: ImportFormat): Promise<void> {
-    let decode: LineDecoder | undefined = format === "ndjson" ? decodeJsonLine : undefined;
-    try {
-      for await (const group of readLines(source)) {
-        for (const line of group) {
-          if (decode !== undefined) this.#add(line, decode);
-          else decode = this.#readHeader(line);
-          // Checked here too: an await for every line would be slow.
-          if (this.#inProgress.length > MAX_BATCHES_IN_PROGRESS) await this.#waitUntilInProgress(MAX_BATCHES_IN_PROGRESS);
-        }
-      }
-      this.#send();
-      await this.#waitUntilInProgress(0);
-    } finally {
-      await Promise.allSettled(this.#inProgress);
-    }
-  }
-
-  /** Without a valid header every line of the file is rejected. */
-  #readHeader(line: Line): LineDecoder {
-    const decoder = "text" in line ? csvRowDecoder(line.text) : { error: line.unreadable };
-    if (typeof decoder === "function") return decoder;
-    const reject: LineDecoder = () => ({ kind: "rejected", reason: decoder.error });
-    this.#add(line, reject);
-    return reject;
-  }
-
-  #add(line: Line, decode: LineDecoder): void {
-    if ("text" in line && line.text.trim() === "") return;
-    this.summary.read++;
-    const text = "text" in line ? line.text : "";
-    const decoded: DecodedLine = "text" in line ? decode(text) : { kind: "rejected", reason: line.unreadable };
-    const maxLines = decoded.kind === "telemetry" ? MAX_BATCH_READINGS : MAX_BATCH_LINES;
-    let batch = this.#batch;
-    if (batch?.kind !== decoded.kind || batch.lines.length >= maxLines || this.#characters > MAX_BATCH_CHARACTERS) {
-      this.#send();
-      batch = { kind: decoded.kind, lines: [], records: [] } as Batch;
-      this.#batch = batch;
-      this.#characters = 0;
-    }
-    this.#characters += text.length;
-    batch.lines.push({ number: line.number, text });
-    (batch.records as unknown[]).push(decoded.kind === "rejected" ? decoded.reason : decoded.record);
-  }
-
   /** Batches are written and reported in the order of the file. */
-  #send(): void {
-    const batch = this.#batch;
-    if (batch === undefined) return;
-    this.#batch = undefined;
-    const previous = this.#inProgress.at(-1);
-    const reported = Promise.all([this.#write(batch), previous]).then(([results]) => this.#report(batch, results));
-    // An error surfaces where the batch is awaited; until then it must not count as unhandled.
-    reported.catch(() => {});
-    this.#inProgress.push(reported);
+  async run(source: AsyncIterable<Buffer>, format: ImportFormat): Promise<void> {
+    const inProgress: Promise<void>[] = [];
+    try {
+      for await (const batch of this.#batches(source, format)) {
+        const previous = inProgress.at(-1);
+        const reported = Promise.all([this.#write(batch), previous]).then(([results]) => this.#report(batch, results));
+        // An error surfaces where the batch is awaited; until then it must not count as unhandled.
+        reported.catch(() => {});
+        inProgress.push(reported);
+        if (inProgress.length > MAX_BATCHES_IN_PROGRESS) await inProgress.shift();
+      }
+      await Promise.all(inProgress);
+    } finally {
+      await Promise.allSettled(inProgress);
+    }
   }
 
-  async #waitUntilInProgress(limit: number): Promise<void> {
-    while (this.#inProgress.length > limit) {
-      await this.#inProgress[0];
-      this.#inProgress.shift();
+  async *#batches(source: AsyncIterable<Buffer>, format: ImportFormat): AsyncGenerator<Batch> {
+    let decode: LineDecoder | undefined = format === "ndjson" ? decodeJsonLine : undefined;
+    let batch: Batch | undefined;
+    let characters = 0;
+    for await (const lines of readLines(source)) {
+      for (const line of lines) {
+        if (decode === undefined) {
+          const decoder = "text" in line ? csvRowDecoder(line.text) : { error: line.unreadable };
+          const isHeader = typeof decoder === "function";
+          // Without a valid header every line of the file is rejected.
+          decode = isHeader ? decoder : () => ({ kind: "rejected", reason: decoder.error });
+          if (isHeader) continue;
+        }
+        const text = textOf(line);
+        if ("text" in line && text.trim() === "") continue;
+        this.summary.read++;
+        const decoded: DecodedRecord = "text" in line ? decode(text) : { kind: "rejected", reason: line.unreadable };
+        const maxLines = decoded.kind === "telemetry" ? MAX_BATCH_READINGS : MAX_BATCH_LINES;
+        if (batch?.kind !== decoded.kind || batch.lines.length >= maxLines || characters > MAX_BATCH_CHARACTERS) {
+          if (batch !== undefined) yield batch;
+          batch = { kind: decoded.kind, lines: [], records: [] } as Batch;
+          characters = 0;
+        }
+        characters += text.length;
+        batch.lines.push(line);
+        (batch.records as unknown[]).push(decoded.kind === "rejected" ? decoded.reason : decoded.record);
+      }
     }
+    if (batch !== undefined) yield batch;
   }
 
   #report({ lines }: Batch, results: readonly LineResult[]): void {
-    results.forEach((result, i) => {
-      if (typeof result === "string") {
-        this.summary[result]++;
-        return;
+    for (const [i, line] of lines.entries()) {
+      const result = results[i] ?? { rejected: "" };
+      if (typeof result === "string") this.summary[result]++;
+      else {
+        this.summary.rejected++;
+        this.#onRejected({ line: line.number, reason: result.rejected, text: textOf(line) });
       }
-      this.summary.rejected++;
-      const { number = 0, text = "" } = lines[i] ?? {};
-      this.#onRejected({ line: number, reason: result.rejected, text });
-    });
+    }
   }
 
   async #write(batch: Batch): Promise<LineResult[]> {
@@ -137,19 +115,16 @@ export class Import {
       case "device":
         return this.#writes.importDevices(batch.records);
       case "telemetry":
-        return (await this.#ingest(batch.records.map(toIncoming), { customerId: null, deviceId: null })).map(toLineResult);
-      case "device_reading":
-        return this.#ingestDeviceReadings(batch.records);
+        return this.#ingestReadings(batch.records);
       case "rejected":
         return batch.records.map((rejected) => ({ rejected }));
     }
   }
 
   /** Each with the customer its sender was bound to when it became pending. */
-  async #ingestDeviceReadings(records: readonly DeviceReading[]): Promise<LineResult[]> {
+  async #ingestReadings(records: readonly ReadingRecord[]): Promise<LineResult[]> {
     const results: LineResult[] = [];
-    const byCustomer = Map.groupBy(records.entries(), ([, { customerId }]) => customerId);
-    for (const [customerId, entries] of byCustomer) {
+    for (const [customerId, entries] of Map.groupBy(records.entries(), ([, record]) => record.customerId)) {
       const readings = entries.map(([, { reading }]) => reading);
       const ingested = await this.#ingest(readings, { customerId, deviceId: null, wasPending: true });
       entries.forEach(([index], i) => {
@@ -160,9 +135,7 @@ export class Import {
   }
 }
 
-function toIncoming({ tankId, reading }: ReadingRecord): IncomingReading {
-  return { source: { tankId }, createdAt: reading.created_at, measurement: { fill: reading.fill_percentage } };
-}
+const textOf = (line: Line): string => ("text" in line ? line.text : "");
 
 const LINE_RESULTS = { stored: "new", replaced: "changed", duplicate: "unchanged", waiting: "waiting" } as const;
 

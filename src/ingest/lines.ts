@@ -33,21 +33,18 @@ export async function* readLines(source: AsyncIterable<Buffer>): AsyncGenerator<
     }
     if (lines.length > 0) yield lines;
   }
-  if (rest.length > 0) yield [toLine(++number, isUtf8(rest) ? rest.toString("utf8") : undefined)];
+  if (rest.length > 0) yield [toLine(++number, decodedLine(rest))];
 }
 
 /** Undefined for a line that is not UTF-8. Decoding a whole block at once is several times faster than line by line. */
 function split(block: Buffer): (string | undefined)[] {
   if (isUtf8(block)) return block.toString("utf8").split("\n");
-  const lines: (string | undefined)[] = [];
-  for (let start = 0; start <= block.length; ) {
-    const newline = block.indexOf(NEWLINE, start);
-    const end = newline === -1 ? block.length : newline;
-    const line = block.subarray(start, end);
-    lines.push(isUtf8(line) ? line.toString("utf8") : undefined);
-    start = end + 1;
-  }
-  return lines;
+  const lines = block.toString("latin1").split("\n");
+  return lines.map((line) => decodedLine(Buffer.from(line, "latin1")));
+}
+
+function decodedLine(bytes: Buffer): string | undefined {
+  return isUtf8(bytes) ? bytes.toString("utf8") : undefined;
 }
 
 function toLine(number: number, line: string | undefined): Line {

@@ -1,5 +1,5 @@
-// The lines of import and export files: objects as in the API, plus fields that only the operator has. Decoding turns a parsed
-// line into a record, or says what is wrong with it.
+// The lines of import and export files: objects as in the API, plus fields that only the operator has; and CSV for readings.
+// Decoding turns a line into a record, or says what is wrong with it.
 
 import { type Customer, CustomerObject, customerObject } from "../domain/customer.ts";
 import { assignmentObjects, type DeviceAssignment, deviceObject, EARLIEST } from "../domain/device.ts";
@@ -7,7 +7,7 @@ import { deviceKey, isPossibleId } from "../domain/id.ts";
 import { formatInstant, type Instant, instantOf, instantOrNull, UPDATED_BEFORE_CREATED } from "../domain/instant.ts";
 import type { PendingReading } from "../domain/placement.ts";
 import { errorsInProfile, profileOf } from "../domain/profile.ts";
-import { type Reading, TelemetryObject, telemetryObject } from "../domain/reading.ts";
+import { telemetryObject } from "../domain/reading.ts";
 import type { CustomerRecord, DeviceRecord, TankRecord } from "../domain/records.ts";
 import {
   array,
@@ -24,9 +24,13 @@ import {
 import { errorsInShape, shapeOf } from "../domain/shape.ts";
 import type { ExportRecord } from "../domain/store.ts";
 import { Location, NO_LOCATION, TankObject, tankObject } from "../domain/tank.ts";
-import { errorInObject, firstError } from "../domain/validate.ts";
+import { quoted } from "../domain/text.ts";
+import { errorInObject, firstError, type JsonObject } from "../domain/validate.ts";
+import { BatchContext, decodeIncomingReading, idError } from "./decode.ts";
+import type { IncomingReading } from "./ingest.ts";
 
-export type ReadingRecord = { readonly tankId: string; readonly reading: Reading };
+/** `customerId`: of a reading that was pending when it was exported, the customer its sender was bound to. */
+export type ReadingRecord = { readonly reading: IncomingReading; readonly customerId: string | null };
 
 export type DecodedRecord =
   | { readonly kind: "customer"; readonly record: CustomerRecord }
@@ -35,12 +39,24 @@ export type DecodedRecord =
   | { readonly kind: "telemetry"; readonly record: ReadingRecord }
   | { readonly kind: "rejected"; readonly reason: string };
 
+export type LineDecoder = (text: string) => DecodedRecord;
+
 const rejected = (reason: string): DecodedRecord => ({ kind: "rejected", reason });
+
+export function decodeJsonLine(text: string): DecodedRecord {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (error) {
+    return rejected(`the line is not valid JSON: ${(error as Error).message.replace(/\p{Cc}/gu, "\ufffd")}`);
+  }
+  return decodeRecord(value);
+}
 
 export function decodeRecord(value: unknown): DecodedRecord {
   if (typeof value === "object" && value !== null && "object" in value) {
     const kind = value.object;
-    if (kind === "telemetry") return decodeReading(value);
+    if (kind === "telemetry") return decodeTelemetry(value);
     if (kind === "device") return decodeDevice(value);
     if ((kind === "customer" || kind === "tank") && isRemoval(value)) return decodeRemoval(kind, value.id);
     if (kind === "customer") return decodeCustomer(value);
@@ -59,15 +75,22 @@ function decodeRemoval(kind: "customer" | "tank", id: unknown): DecodedRecord {
   return { kind, record: { remove: id } };
 }
 
-const TelemetryLine = object({ ...TelemetryObject.properties, tank_id: TankObject.properties.id }, {}, ["object"]);
+/** A reading of a tank, or one that names its device, as exported while it was pending. */
+function decodeTelemetry(value: object): DecodedRecord {
+  const { object: _telemetry, ...line } = value as JsonObject;
+  if (!Object.hasOwn(line, "device_id")) return decodeReading(line, null);
+  const { customer_id = null, ...fields } = line;
+  const error = customer_id === null ? undefined : idError("customer_id", customer_id);
+  return error === undefined ? decodeReading(fields, customer_id as string | null) : rejected(error.rejected);
+}
 
-export function decodeReading(value: unknown): DecodedRecord {
-  const error = errorInObject(TelemetryLine, value);
-  if (error !== undefined) return rejected(error);
-  const line = value as Static<typeof TelemetryLine>;
-  // Adding 0 turns -0 into 0.
-  const reading = { created_at: instantOf(line.created_at), fill_percentage: line.fill_percentage + 0 };
-  return { kind: "telemetry", record: { tankId: line.tank_id, reading } };
+const CONTEXT = new BatchContext(0);
+
+function decodeReading(fields: JsonObject, customerId: string | null): DecodedRecord {
+  // The time of receipt says nothing here: a file may be imported long after its readings were measured.
+  if (fields["created_at"] === undefined) return rejected("created_at: is missing");
+  const reading = decodeIncomingReading(fields, CONTEXT);
+  return "rejected" in reading ? rejected(reading.rejected) : { kind: "telemetry", record: { reading, customerId } };
 }
 
 const CustomerLine = object({ ...CustomerObject.properties, deleted: boolean() }, {}, [
@@ -187,6 +210,47 @@ function decodeDevice(value: object): DecodedRecord {
 function assignmentsOf(device: string, services: NonNullable<Static<typeof DeviceLine>["services"]>): DeviceAssignment[] {
   const byEnd = new Map(services.map((service) => [instantOf(service.until), service.tank_id]));
   return [...byEnd].map(([until, tankId]) => ({ device, until, tankId })).sort((a, b) => a.until - b.until);
+}
+
+const COLUMNS = ["tank_id", "created_at", "fill_percentage"] as const;
+
+/** The decoder for the rows below this header, or what is wrong with the header. */
+export function csvRowDecoder(header: string): LineDecoder | { readonly error: string } {
+  const names = splitCsvRow(header)?.map((name) => name.trim().toLowerCase()) ?? [];
+  const [tank, time, fill] = COLUMNS.map((column) => names.indexOf(column)) as [number, number, number];
+  if (names.length !== COLUMNS.length || Math.min(tank, time, fill) < 0) {
+    const isProvisioning = names.some((name) => name === "email" || name === "owner_id");
+    const hint = isProvisioning ? '. To import customers and tanks from CSV files, use "npx tank-monitor provision"' : "";
+    return { error: `the first line of a CSV file must be the header ${COLUMNS.join(",")}, not ${quoted(header)}${hint}` };
+  }
+  return (row) => {
+    const cells = splitCsvRow(row);
+    if (cells === undefined) return rejected("the row has an unclosed or misplaced quote");
+    if (cells.length !== COLUMNS.length) {
+      return rejected(`a row must have ${COLUMNS.length} columns, this one has ${cells.length}`);
+    }
+    const fill_percentage = parseDecimal(cells[fill] ?? "");
+    return decodeReading({ tank_id: cells[tank], created_at: cells[time], fill_percentage }, null);
+  };
+}
+
+/** Text that is not a plain decimal number stays text, and is rejected as such. */
+function parseDecimal(text: string): number | string {
+  return /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/.test(text.trim()) ? Number(text) : text;
+}
+
+/** RFC 4180 within one line, since ids and numbers have no line breaks. Undefined where the quotes are wrong. */
+function splitCsvRow(row: string): string[] | undefined {
+  if (!row.includes('"')) return row.split(",");
+  const cell = /(?:"([^"]*(?:""[^"]*)*)"|([^",]*)),/y;
+  const text = `${row},`;
+  const cells: string[] = [];
+  while (cell.lastIndex < text.length) {
+    const match = cell.exec(text);
+    if (match === null) return undefined;
+    cells.push(match[1]?.replaceAll('""', '"') ?? match[2] ?? "");
+  }
+  return cells;
 }
 
 export function* exportLines(record: ExportRecord): Generator<string> {

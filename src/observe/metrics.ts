@@ -6,7 +6,8 @@ import type { Event, Observe } from "../domain/events.ts";
 import { type Metric, type MetricsReport, prometheusText } from "./report.ts";
 
 export type MetricsCollector = {
-  readonly observe: Observe;
+  /** Counts events on their way to the log. */
+  readonly counting: (log: Observe) => Observe;
   readonly text: () => Promise<string>;
   /** The same as values, to be added to those of other processes. */
   readonly report: () => Promise<MetricsReport>;
@@ -44,7 +45,7 @@ export function openMetrics(worker?: number): MetricsCollector {
   const droppedClients = counter("mqtt_clients_dropped", "MQTT clients that were disconnected", "reason");
   const failedMessages = counter("mqtt_failures", "MQTT messages that failed with an internal error");
 
-  function observe(event: Event): void {
+  function count(event: Event): void {
     switch (event.kind) {
       case "request_completed": {
         const route = event.route ?? "(none)";
@@ -79,7 +80,11 @@ export function openMetrics(worker?: number): MetricsCollector {
     return [...(await registry.getMetricsAsJSON()), requests.metric(), queries.metric()];
   }
 
-  return { observe, text: async () => prometheusText([await report()]), report, close: stopProcessMetrics };
+  const counting = (log: Observe) => (event: Event) => {
+    count(event);
+    log(event);
+  };
+  return { counting, text: async () => prometheusText([await report()]), report, close: stopProcessMetrics };
 }
 
 const LAG_RESOLUTION_MS = 10;

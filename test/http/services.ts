@@ -247,7 +247,7 @@ export const ECHO_ROUTES: readonly Route[] = [
   }),
   route({
     ...{ ...managed, method: "POST", path: "/manage/v1/things", operation: "createThing", summary: "Create a thing" },
-    ...{ parameters, headers: ["Idempotency-Key"], body, response: { ...response, statuses: [201], etag: true } },
+    ...{ parameters, headers: ["Idempotency-Key"], body, response: { ...response, status: 201, etag: true } },
     async handle(request) {
       validated(Thing, request.body);
       return new RouteResponse(201, echo(request), { location: "/manage/v1/things/1", etag: '"1"' });
@@ -266,7 +266,7 @@ export const ECHO_ROUTES: readonly Route[] = [
   route({
     ...{ ...managed, method: "PATCH", path: "/manage/v1/things/:id", operation: "changeThing", summary: "Change a thing" },
     ...{ parameters: { colour }, headers: ["If-Match"], body: { ...body, mediaTypes: PATCH_TYPES } },
-    ...{ response: { ...response, statuses: [200, 201] }, errors: ERROR_IDS },
+    ...{ response, errors: ERROR_IDS },
     async handle(request) {
       const code = ERROR_IDS.find((known) => known === request.id);
       if (code !== undefined) throw new RequestError(code, "As requested.");
@@ -275,8 +275,7 @@ export const ECHO_ROUTES: readonly Route[] = [
   }),
   route({
     ...{ ...managed, method: "DELETE", path: "/manage/v1/things/:id", operation: "deleteThing", summary: "Delete a thing" },
-    ...{ parameters: { colour }, response: { statuses: [204], description: "Deleted" } },
-    handle: async () => new RouteResponse(204),
+    ...{ parameters: { colour }, response, handle },
   }),
   route({
     ...{ ...managed, method: "POST", path: "/manage/v1/things/:id/restore", operation: "restoreThing" },

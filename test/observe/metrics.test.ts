@@ -30,10 +30,12 @@ test("a histogram has the same text as prom-client's", async () => {
   );
 });
 
+const ignore = () => {};
+
 function complete(metrics: MetricsCollector, status: number, times: number): void {
   const request = { requestId: "r", method: "GET", path: "/v1/tanks", route: "/v1/tanks", code: null, keyId: null };
   for (let i = 0; i < times; i++)
-    metrics.observe({ kind: "request_completed", ...request, address: "::1", status, milliseconds: 2 });
+    metrics.counting(ignore)({ kind: "request_completed", ...request, address: "::1", status, milliseconds: 2 });
 }
 
 async function sampleOf(reports: WorkerReports, series: string): Promise<number | undefined> {
@@ -80,13 +82,14 @@ test("counters and histograms include workers that have exited, gauges do not", 
 test("rejected readings and MQTT clients are counted", async (t) => {
   const metrics = openMetrics();
   t.after(() => metrics.close());
+  const observe = metrics.counting(ignore);
   const address = "127.0.0.1";
   const topic = "tanks/d1/readings";
-  metrics.observe({ kind: "readings_rejected", endpoint: "mqtt", keyId: "key_1", topic, device: "d1", count: 3, reason: "…" });
-  metrics.observe({ kind: "readings_rejected", endpoint: "mqtt_url", keyId: null, topic, device: null, count: 1, reason: "…" });
-  metrics.observe({ kind: "mqtt_client_rejected", code: "key_invalid", address });
-  metrics.observe({ kind: "mqtt_client_dropped", reason: "too_slow", address });
-  metrics.observe({ kind: "mqtt_failed", error: new Error("…") });
+  observe({ kind: "readings_rejected", endpoint: "mqtt", keyId: "key_1", topic, device: "d1", count: 3, reason: "…" });
+  observe({ kind: "readings_rejected", endpoint: "mqtt_url", keyId: null, topic, device: null, count: 1, reason: "…" });
+  observe({ kind: "mqtt_client_rejected", code: "key_invalid", address });
+  observe({ kind: "mqtt_client_dropped", reason: "too_slow", address });
+  observe({ kind: "mqtt_failed", error: new Error("…") });
   const text = await metrics.text();
   for (const line of [
     'tank_monitor_readings_rejected_total{endpoint="mqtt"} 3',

@@ -2,7 +2,7 @@
 
 import { isDeepStrictEqual } from "node:util";
 import { hasSameFields, type TankWithShape } from "../changes.ts";
-import { DeviceUse } from "../device-use.ts";
+import { DeviceUse } from "../device.ts";
 import type { FieldError } from "../errors.ts";
 import { deviceKey } from "../id.ts";
 import { type Instant, laterThan } from "../instant.ts";

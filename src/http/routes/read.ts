@@ -4,32 +4,25 @@ import { CustomerObject, customerObject } from "../../domain/customer.ts";
 import { RequestError } from "../../domain/errors.ts";
 import { isPossibleId } from "../../domain/id.ts";
 import { TelemetryObject, telemetryJson } from "../../domain/reading.ts";
-import { anyOf, literal, object, ref } from "../../domain/schema.ts";
+import { anyOf, literal, object, ref, type Schema } from "../../domain/schema.ts";
 import { TankObject, tankObject } from "../../domain/tank.ts";
 import { EMAIL, LIST_PARAMETERS, listJson, listSchema, pageQuery } from "../parameters.ts";
 import { type Route, route } from "../route.ts";
 
+/** What remains of a deleted object. */
+const deletedSchema = (name: "customer" | "tank", id: Schema<string>) =>
+  object(
+    { id: { ...id, description: `Identifier of the deleted ${name}` }, object: literal(name), deleted: literal(true) },
+    { description: `A deleted ${name}` },
+  );
+
 export const schemas = {
   Customer: CustomerObject,
   CustomerList: listSchema(ref("Customer"), "One page of customers"),
-  DeletedCustomer: object(
-    {
-      id: { ...CustomerObject.properties.id, description: "Identifier of the deleted customer" },
-      object: literal("customer"),
-      deleted: literal(true),
-    },
-    { description: "A deleted customer" },
-  ),
+  DeletedCustomer: deletedSchema("customer", CustomerObject.properties.id),
   Tank: TankObject,
   TankList: listSchema(ref("Tank"), "One page of tanks"),
-  DeletedTank: object(
-    {
-      id: { ...TankObject.properties.id, description: "Identifier of the deleted tank" },
-      object: literal("tank"),
-      deleted: literal(true),
-    },
-    { description: "A deleted tank" },
-  ),
+  DeletedTank: deletedSchema("tank", TankObject.properties.id),
   Telemetry: TelemetryObject,
   TelemetryList: listSchema(ref("Telemetry"), "One page of a tank's readings"),
 };

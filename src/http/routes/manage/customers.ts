@@ -47,7 +47,7 @@ export const routes: readonly Route[] = [
     description: "Creates a customer, with a new id if none is given. An id that was ever used cannot be used again.",
     headers: ["Idempotency-Key"],
     body: jsonBody(ref("NewCustomer"), "The customer", { name: "Brenner Gas GmbH", email: "office@brenner-gas.example" }),
-    response: { ...one("The new customer"), statuses: [201] },
+    response: { ...one("The new customer"), status: 201 },
     errors: ["id_taken"],
     handle(request) {
       const newId = request.services.management.newId("cus");

@@ -54,7 +54,7 @@ const created = {
   schema: ref("CreatedKey"),
   description: "The new key with its secret",
   etag: true,
-  statuses: [201],
+  status: 201,
 } as const;
 
 export const routes: readonly Route[] = [

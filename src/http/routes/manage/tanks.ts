@@ -91,7 +91,7 @@ export const routes: readonly Route[] = [
     description: "Creates a tank, with a new id if none is given. Pending readings of its device are stored.",
     headers: ["Idempotency-Key"],
     body: jsonBody(ref("NewTank"), "The tank", newTankExample),
-    response: { ...changed("The new tank"), statuses: [201] },
+    response: { ...changed("The new tank"), status: 201 },
     errors: ["id_taken", "device_in_use"],
     handle(request) {
       const newId = request.services.management.newId("tank");

@@ -1,8 +1,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import fc from "fast-check";
-import { csvRowDecoder } from "../../src/ingest/import-formats.ts";
-import type { DecodedRecord } from "../../src/ingest/records.ts";
+import { csvRowDecoder, type DecodedRecord } from "../../src/ingest/records.ts";
 
 const HEADER = "tank_id,created_at,fill_percentage";
 const AT = Date.parse("2026-01-01T00:00:00Z");
@@ -13,9 +12,9 @@ function decoder(header = HEADER): (row: string) => DecodedRecord {
   return result;
 }
 
-const reading = (tankId: string, fill_percentage = 50, created_at = AT): DecodedRecord => ({
+const reading = (tankId: string, fill = 50): DecodedRecord => ({
   kind: "telemetry",
-  record: { tankId, reading: { created_at, fill_percentage } },
+  record: { reading: { source: { tankId }, createdAt: AT, measurement: { fill } }, customerId: null },
 });
 const reasonOf = (decoded: DecodedRecord) => (decoded.kind === "rejected" ? decoded.reason : undefined);
 
