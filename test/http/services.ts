@@ -9,7 +9,7 @@ import type { Event } from "../../src/domain/events.ts";
 import { type Clock, formatInstant } from "../../src/domain/instant.ts";
 import { array, integer, literal, nullable, number, object, oneOf, text } from "../../src/domain/schema.ts";
 import type { Store } from "../../src/domain/store.ts";
-import { validated } from "../../src/domain/validate.ts";
+import { errorsInObject, invalidBody } from "../../src/domain/validate.ts";
 import { LastSeen } from "../../src/http/last-seen.ts";
 import { localLimits } from "../../src/http/limits.ts";
 import { ManagementService } from "../../src/http/management.ts";
@@ -29,7 +29,7 @@ import { createIngest } from "../../src/ingest/ingest.ts";
 import { openMetrics } from "../../src/observe/metrics.ts";
 import { openStore } from "../../src/store/open.ts";
 import { heldClock } from "../support/clock.ts";
-import { type KeyWish, makeKey } from "../support/keys.ts";
+import { createKey, type KeyOptions } from "../support/keys.ts";
 import { customerRecord, putReadings, tankRecord } from "../support/records.ts";
 import { type Lifetime, type Service, startService, temporaryFolder } from "../support/service.ts";
 import { expectStatus, type JsonClient, type JsonResponse, jsonClient } from "./client.ts";
@@ -249,7 +249,8 @@ export const ECHO_ROUTES: readonly Route[] = [
     ...{ ...managed, method: "POST", path: "/manage/v1/things", operation: "createThing", summary: "Create a thing" },
     ...{ parameters, headers: ["Idempotency-Key"], body, response: { ...response, status: 201, etag: true } },
     async handle(request) {
-      validated(Thing, request.body);
+      const errors = errorsInObject(Thing, request.body);
+      if (errors.length > 0) throw invalidBody(errors);
       return new RouteResponse(201, echo(request), { location: "/manage/v1/things/1", etag: '"1"' });
     },
   }),
@@ -303,7 +304,7 @@ export type EchoService = {
   readonly parts: ServerOptions;
   readonly store: Store;
   /** Creates a key, by default with the role `manage`, and returns its secret. */
-  readonly key: (options?: Partial<KeyWish>) => Promise<string>;
+  readonly key: (options?: KeyOptions) => Promise<string>;
 };
 
 type EchoOptions = {
@@ -336,7 +337,6 @@ export async function startEcho(life: Lifetime, options: EchoOptions = {}): Prom
     metrics.close();
   });
   const { port } = server.server.address() as AddressInfo;
-  const defaults = { name: "test", role: "manage", customerId: null, deviceId: null, rate: null, lifetime: null } as const;
-  const key = async (given: Partial<KeyWish> = {}) => (await makeKey(store, clock, { ...defaults, ...given })).secret;
+  const key = (given?: KeyOptions) => createKey(store, clock, { role: "manage", ...given });
   return { url: `http://127.0.0.1:${port}`, events, parts, store, key };
 }
