@@ -100,11 +100,10 @@ function withValues({ flags }: Command, words: readonly string[]): string[] {
 
 const asksForHelp = (word: string): boolean => word === "--help" || word === "-h" || word === "help";
 const see = (name = ""): string => `See ${[PROGRAM, name, "--help"].filter((word) => word !== "").join(" ")}`;
-const namesOf = (commands: readonly { readonly name: string }[]): string[] => commands.map(({ name }) => name);
 
 function unknownAction({ actions }: Group, word: string): string {
-  const names = namesOf(actions);
-  const choice = `${names.slice(0, -1).join(", ")} or ${names.at(-1)}.`;
+  const names = actions.map((action) => action.name);
+  const choice = `${new Intl.ListFormat("en-GB", { type: "disjunction" }).format(names)}.`;
   if (word === "" || word.startsWith("-")) return `an action is missing. Use ${choice}`;
   return `no such action: ${quoted(word)}.${suggestion(word, names)} Use ${choice}`;
 }

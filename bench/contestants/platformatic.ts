@@ -2,6 +2,7 @@
 
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
+import { from as copyFrom } from "pg-copy-streams";
 import { log } from "../bench.ts";
 import { fingerprintOf } from "../dataset/cache.ts";
 import type { Plan } from "../dataset/plans.ts";
@@ -10,7 +11,7 @@ import { stop } from "../processes.ts";
 import { type Contestant, PAGE_SIZE } from "./contestant.ts";
 import { install } from "./packages.ts";
 import type { Postgres } from "./postgres.ts";
-import { copyStream, withClient } from "./postgres-client.ts";
+import { withClient } from "./postgres-client.ts";
 import { startProgram } from "./program.ts";
 
 const PACKAGES = { fastify: "5.12.8", "@platformatic/sql-mapper": "3.67.0", "@platformatic/sql-openapi": "3.67.0" };
@@ -46,7 +47,7 @@ export async function startPlatformatic(postgres: Postgres, plan: Plan): Promise
 
 async function createData(url: string, plan: Plan): Promise<void> {
   log(`${plan.name} is being created for Platformatic`);
-  const copy = await copyStream("COPY readings FROM STDIN");
+  const copy = copyFrom("COPY readings FROM STDIN");
   await withClient(url, async (client) => {
     await client.query(TABLE);
     await pipeline(Readable.from(rows(plan)), client.query(copy));

@@ -1,10 +1,6 @@
 // Direct access to PostgreSQL.
 
-import { Client, type Submittable } from "pg";
-import { install, load } from "./packages.ts";
-
-/** `rowCount` is set when it has finished. */
-export type Copy = NodeJS.WritableStream & Submittable & { readonly rowCount: number };
+import { Client } from "pg";
 
 export async function withClient<T>(url: string, work: (client: Client) => Promise<T>): Promise<T> {
   const client = new Client({ connectionString: url });
@@ -14,9 +10,4 @@ export async function withClient<T>(url: string, work: (client: Client) => Promi
   } finally {
     await client.end();
   }
-}
-
-export async function copyStream(sql: string): Promise<Copy> {
-  const folder = await install("copy", { "pg-copy-streams": "7.0.0" });
-  return (await load<{ readonly from: (sql: string) => Copy }>(folder, "pg-copy-streams")).from(sql);
 }

@@ -26,7 +26,7 @@ export async function createOnce(
 ): Promise<void> {
   const mark = `${path}.stamp`;
   if (existsSync(path) && existsSync(mark) && readFileSync(mark, "utf8") === fingerprint) return;
-  const unfinished = `${path}.making`;
+  const unfinished = `${path}.unfinished`;
   // An SQLite database has up to three files.
   for (const old of [mark, unfinished, path, ...[unfinished, path].flatMap((file) => [`${file}-wal`, `${file}-shm`])]) {
     rmSync(old, { recursive: true, force: true });

@@ -23,8 +23,8 @@ const initialCount = (tank: number): number => 33 + ((tank * 79) % 128);
 export type IdKind = "tank" | "device";
 
 /** Of every tank, by its number. */
-export function idsOf(tanks: number, named: IdKind): string[] {
-  return fleet(tanks, 0).tanks.map(({ id }) => (named === "tank" ? id : `device-${id}`));
+export function idsOf(tanks: number, idKind: IdKind): string[] {
+  return fleet(tanks, 0).tanks.map(({ id }) => (idKind === "tank" ? id : `device-${id}`));
 }
 
 export type LiveReading = PlannedReading & { readonly tank: number };
@@ -47,16 +47,16 @@ export function initialReadings(tanks: number): LiveReading[] {
 
 /** Allocates numbers of readings, each once. */
 export class ReadingNumbers {
-  #taken = 0;
+  #allocated = 0;
 
-  get taken(): number {
-    return this.#taken;
+  get allocated(): number {
+    return this.#allocated;
   }
 
   /** Returns the first of `count` numbers. */
-  take(count: number): number {
-    this.#taken += count;
-    return this.#taken - count;
+  allocate(count: number): number {
+    this.#allocated += count;
+    return this.#allocated - count;
   }
 }
 

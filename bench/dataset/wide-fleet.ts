@@ -13,7 +13,7 @@ const TOWNS = 500;
 const TANKS_PER_WRITE = 2000;
 const READINGS_PER_WRITE = 20_000;
 const HOUR = 3_600_000;
-/** When all but a few were last withReading, and when those few were. */
+/** When all tanks but a few had their latest reading, and when those few had it. */
 export const RECENT = Date.parse("2026-01-01T00:00:00Z");
 export const SILENT = RECENT - 30 * 24 * HOUR;
 
@@ -54,7 +54,7 @@ function hash(number: number): number {
 export async function wideDatabase(bench: Bench, engine: Engine, tanks: number): Promise<string> {
   const name = `wide_${tanks}`;
   const fingerprint = fingerprintOf("bench/dataset/wide-fleet.ts", "src/store/fleet-row.ts", ...schemaOf(engine));
-  const make = async (url: string): Promise<void> => {
+  const create = async (url: string): Promise<void> => {
     log(`${name} is being created for Tank Monitor on ${ENGINE_NAMES[engine]}`);
     const store = await openStore(url, () => {});
     try {
@@ -63,9 +63,9 @@ export async function wideDatabase(bench: Bench, engine: Engine, tanks: number):
       await store.close();
     }
   };
-  if (engine === "postgres") return (await bench.postgres()).databaseOnce(`bench_${name}`, fingerprint, make);
+  if (engine === "postgres") return (await bench.postgres()).databaseOnce(`bench_${name}`, fingerprint, create);
   const file = join(cacheFolder("data"), `${name}.db`);
-  await createOnce(file, fingerprint, (unfinished) => make(`sqlite:${unfinished}`));
+  await createOnce(file, fingerprint, (unfinished) => create(`sqlite:${unfinished}`));
   return `sqlite:${file}`;
 }
 

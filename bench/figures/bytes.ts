@@ -13,15 +13,15 @@ const rowName = (engine: Engine, order: Order): string => (order === "tank" ? `b
 
 export const bytes: Figure = {
   name: "bytes",
-  about: "bytes on disk a reading, rank index included",
+  about: "bytes on disk per reading, rank index included",
   rows: ENGINES.flatMap((engine): Row[] => [
     {
       name: rowName(engine, "tank"),
-      label: `bytes on disk a reading, ${ENGINE_NAMES[engine]}`,
+      label: `bytes on disk per reading, ${ENGINE_NAMES[engine]}`,
       unit: "bytes",
       aim: { atMost: MAX_BYTES[engine] },
     },
-    { name: rowName(engine, "time"), label: `… imported in the order of time, ${ENGINE_NAMES[engine]}`, unit: "bytes" },
+    { name: rowName(engine, "time"), label: `… imported in time order, ${ENGINE_NAMES[engine]}`, unit: "bytes" },
   ]),
   async run(bench) {
     const rows: Measured[] = [];

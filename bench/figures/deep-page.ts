@@ -41,24 +41,28 @@ async function onEngine(bench: Bench, engine: Engine): Promise<Measured[]> {
   using connection = await Connection.open(service);
   const range = await checkedRange(service, connection, tank);
   const paths = {
-    first: service.path(tank.id, 1),
-    last: service.path(tank.id, lastPage(tank)),
-    "first of range": `${range.path}&page=1`,
-    "last of range": `${range.path}&page=${range.lastPage}`,
+    "first page": service.path(tank.id, 1),
+    "last page": service.path(tank.id, lastPage(tank)),
+    "first page of range": `${range.path}&page=1`,
+    "last page of range": `${range.path}&page=${range.lastPage}`,
   };
   log(`deep-page: ${service.name}, one connection`);
   const turn = (path: string) => () => latency(connection, [path], bench.scale.samples);
   for (const path of Object.values(paths)) await turn(path)();
   const turns = Object.fromEntries(Object.entries(paths).map(([name, path]) => [name, turn(path)]));
-  const seen = await alternate(bench.scale.rounds, turns as Record<keyof typeof paths, () => Promise<number>>, inMilliseconds);
+  const results = await alternate(bench.scale.rounds, turns as Record<keyof typeof paths, () => Promise<number>>, inMilliseconds);
   const raw = (...names: (keyof typeof paths)[]): RawValues[] =>
-    names.map((name) => ({ label: `${name} page, median of a round`, unit: "ms", values: seen[name] }));
+    names.map((name) => ({ label: `${name}, median of a round`, unit: "ms", values: results[name] }));
   return [
-    { row: `deep-page-${engine}`, ...ratioOf(seen.last, seen.first), raw: [...raw("first", "last"), ...inProcess] },
+    {
+      row: `deep-page-${engine}`,
+      ...ratioOf(results["last page"], results["first page"]),
+      raw: [...raw("first page", "last page"), ...inProcess],
+    },
     {
       row: `deep-range-${engine}`,
-      ...ratioOf(seen["last of range"], seen["first of range"]),
-      raw: raw("first of range", "last of range"),
+      ...ratioOf(results["last page of range"], results["first page of range"]),
+      raw: raw("first page of range", "last page of range"),
     },
   ];
 }

@@ -26,22 +26,22 @@ const silentHours = (): number => Math.floor((Date.now() - (RECENT + SILENT) / 2
 const isSilent = ({ latest }: WideTank): boolean => latest === undefined || latest.at < RECENT;
 
 const QUERIES: readonly FleetQuery[] = [
-  { name: "fleet-first", label: "the first page", parameters: () => "", matches: () => true },
+  { name: "fleet-first", label: "first page", parameters: () => "", matches: () => true },
   {
     name: "fleet-middle",
-    label: "a page in the middle",
+    label: "page in the middle",
     parameters: (tanks) => `?page=${tanks / PAGE_SIZE / 2}`,
     matches: () => true,
   },
-  { name: "fleet-low", label: "those that are low", parameters: () => "?state=low", matches: isLow },
-  { name: "fleet-silent", label: "those that are silent", parameters: () => `?silent_for=${silentHours()}h`, matches: isSilent },
+  { name: "fleet-low", label: "low tanks", parameters: () => "?state=low", matches: isLow },
+  { name: "fleet-silent", label: "silent tanks", parameters: () => `?silent_for=${silentHours()}h`, matches: isSilent },
   {
     name: "fleet-owner",
-    label: "those of one customer",
+    label: "tanks of one customer",
     parameters: () => `?owner_id=${OWNER}`,
     matches: ({ owner }) => owner === OWNER,
   },
-  { name: "fleet-town", label: "those in one town", parameters: () => `?city=${TOWN}`, matches: ({ town }) => town === TOWN },
+  { name: "fleet-town", label: "tanks in one town", parameters: () => `?city=${TOWN}`, matches: ({ town }) => town === TOWN },
 ];
 const SIZES: Readonly<Record<Engine, string>> = { sqlite: "1,000,000", postgres: "100,000" };
 
@@ -52,7 +52,7 @@ export const fleetPages: Figure = {
     QUERIES.map(
       ({ name, label }): Row => ({
         name: `${name}-${engine}`,
-        label: `the fleet, ${label}: of ${SIZES[engine]} tanks ÷ of 1,000, ${ENGINE_NAMES[engine]}`,
+        label: `fleet, ${label}: ${SIZES[engine]} tanks ÷ 1,000, ${ENGINE_NAMES[engine]}`,
         unit: "",
       }),
     ),
@@ -101,13 +101,13 @@ async function measure({ scale }: Bench, engine: Engine, query: FleetQuery, { la
       latency(connection, [`${PATH}${query.parameters(tanks)}`], scale.samples / 5);
   const turns = { large: turn(large), small: turn(small) };
   for (const warmUp of Object.values(turns)) await warmUp();
-  const seen = await alternate(scale.rounds, turns, inMilliseconds);
+  const results = await alternate(scale.rounds, turns, inMilliseconds);
   const raw = ([side, values]: readonly [Side, readonly number[]]) => ({
     label: `${side.tanks.toLocaleString("en")} tanks, median of a round`,
     unit: "ms",
     values,
   });
-  return { row, ...ratioOf(seen.large, seen.small), raw: [raw([large, seen.large]), raw([small, seen.small])] };
+  return { row, ...ratioOf(results.large, results.small), raw: [raw([large, results.large]), raw([small, results.small])] };
 }
 
 async function checkTotal({ connection, tanks }: Side, { parameters, matches }: FleetQuery): Promise<void> {

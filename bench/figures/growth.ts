@@ -32,8 +32,8 @@ export const growth: Figure = {
     for (const [i, plan] of plans.entries()) turns[plan.name] = stack.use(await turnOf(bench, plan, urls[i] ?? "")).turn;
     log("growth: one connection, pages of every kind");
     for (const turn of Object.values(turns)) await turn();
-    const seen = await alternate(scale.rounds, turns, inMilliseconds);
-    const times = plans.map(({ name }) => seen[name] ?? []);
+    const results = await alternate(scale.rounds, turns, inMilliseconds);
+    const times = plans.map(({ name }) => results[name] ?? []);
     const raw = plans.map(({ name }, i) => ({ label: `${name}, median of a round`, unit: "ms", values: times[i] ?? [] }));
     const rows = times.slice(1).map((over, i): Measured => {
       const factor = Math.round((scale.growth[i + 1] ?? 0) / (scale.growth[0] ?? 1));

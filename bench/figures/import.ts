@@ -17,7 +17,7 @@ type Kind = {
 
 const KINDS: readonly Kind[] = [
   { name: "import", label: "bulk import of CSV in tank order", order: "tank", format: "csv", aim: 0.5 },
-  { name: "import-time-order", label: "… of CSV in the order of time, tanks interleaved", order: "time", format: "csv" },
+  { name: "import-time-order", label: "… of CSV in time order, tanks interleaved", order: "time", format: "csv" },
   { name: "import-ndjson", label: "… of newline-delimited JSON in tank order", order: "tank", format: "ndjson" },
 ];
 
@@ -54,7 +54,7 @@ async function measure({ scale }: Bench, target: ImportTarget, { name, order, fo
   const row = `${name}-${target.engine}`;
   log(`${row}: ${readings.toLocaleString("en")} readings`);
   const own = OWN_LOAD[target.engine];
-  const seen = await alternate(
+  const results = await alternate(
     scale.importRounds,
     {
       import: async () => readings / (await timedImport(target, ours)),
@@ -62,6 +62,6 @@ async function measure({ scale }: Bench, target: ImportTarget, { name, order, fo
     },
     (rate) => `${Math.round(rate).toLocaleString("en")} readings/s`,
   );
-  const raw = Object.entries(seen).map(([label, values]) => ({ label, unit: "readings/s", values }));
-  return { row, ...ratioOf(seen["import"] ?? [], seen[own] ?? []), raw };
+  const raw = Object.entries(results).map(([label, values]) => ({ label, unit: "readings/s", values }));
+  return { row, ...ratioOf(results["import"] ?? [], results[own] ?? []), raw };
 }

@@ -11,14 +11,14 @@ import { alternate, ratioOf } from "../measure/sampling.ts";
 import type { Batches } from "../programs/send-batches.ts";
 import type { Upserts } from "../programs/upsert-postgres.ts";
 
-type Kind = { readonly name: string; readonly label: string; readonly named: IdKind; readonly clients: number };
+type Kind = { readonly name: string; readonly label: string; readonly idKind: IdKind; readonly clients: number };
 
 const READINGS = 1000;
 const MIN_RATIO = 0.4;
 const KINDS: readonly Kind[] = [
-  { name: "ingest-http", label: "HTTP batches of 1,000 readings by tank, 4 clients", named: "tank", clients: 4 },
-  { name: "ingest-http-device", label: "… by device, 4 clients", named: "device", clients: 4 },
-  { name: "ingest-http-one", label: "… by tank, 1 client", named: "tank", clients: 1 },
+  { name: "ingest-http", label: "HTTP batches of 1,000 readings by tank, 4 clients", idKind: "tank", clients: 4 },
+  { name: "ingest-http-device", label: "… by device, 4 clients", idKind: "device", clients: 4 },
+  { name: "ingest-http-one", label: "… by tank, 1 client", idKind: "tank", clients: 1 },
 ];
 const OWN_INSERT: Readonly<Record<Engine, string>> = { sqlite: "prepared upserts", postgres: "upserts of arrays" };
 
@@ -56,14 +56,14 @@ async function onEngine(bench: Bench, engine: Engine): Promise<Measured[]> {
   const batch = { batches, readings: READINGS };
   const rows: Measured[] = [];
   for (const kind of KINDS) {
-    const { named, clients } = kind;
+    const { idKind, clients } = kind;
     const turns = {
-      ours: () => sender.run({ ...batch, named, clients, first: sent.take(batches * READINGS) }),
-      theirs: () => inserter.run({ ...batch, clients, first: inserted.take(batches * READINGS) }),
+      ours: () => sender.run({ ...batch, idKind, clients, first: sent.allocate(batches * READINGS) }),
+      theirs: () => inserter.run({ ...batch, clients, first: inserted.allocate(batches * READINGS) }),
     };
     rows.push(await measure(bench, `${kind.name}-${engine}`, turns, OWN_INSERT[engine]));
   }
-  await verifyStored(service, tanks, sent.taken);
+  await verifyStored(service, tanks, sent.allocated);
   return rows;
 }
 
@@ -79,12 +79,12 @@ async function measure(
   log(`${row}: ${readings.toLocaleString("en")} readings a round, beside ${theirName}`);
   for (const turn of Object.values(turns)) await turn();
   const rate = ({ seconds }: RunTime): number => readings / seconds;
-  const seen = await alternate(scale.rounds, turns, (one) => `${Math.round(rate(one)).toLocaleString("en")} readings/s`);
-  const [ours, theirs] = [seen.ours.map(rate), seen.theirs.map(rate)];
+  const results = await alternate(scale.rounds, turns, (one) => `${Math.round(rate(one)).toLocaleString("en")} readings/s`);
+  const [ours, theirs] = [results.ours.map(rate), results.theirs.map(rate)];
   const raw = [
     { label: "over HTTP", unit: "readings/s", values: ours },
     { label: theirName, unit: "readings/s", values: theirs },
-    { label: "the sender, busy", unit: "of a processor", values: seen.ours.map(({ busy }) => busy) },
+    { label: "CPU of the sender", unit: "cores", values: results.ours.map(({ busy }) => busy) },
   ];
   return { row, ...ratioOf(ours, theirs), raw };
 }

@@ -13,21 +13,21 @@ import type { Messages } from "../programs/send-messages.ts";
 
 const CONNECTIONS = 100;
 /** Unacknowledged messages per connection. */
-const UNDER_WAY = [10, 1] as const;
+const IN_FLIGHT = [10, 1] as const;
 
 /** The options that `bin/tank-monitor.js` starts the service with. */
 const SERVICE_NODE_OPTIONS = ["--max-semi-space-size=8", "--v8-pool-size=1"];
 
-const rowName = (engine: Engine, underWay: number): string => `ingest-mqtt-${underWay}-${engine}`;
+const rowName = (engine: Engine, inFlight: number): string => `ingest-mqtt-${inFlight}-${engine}`;
 
 export const ingestMqtt: Figure = {
   name: "ingest-mqtt",
-  about: "MQTT single readings as a share of the same broker without a store",
+  about: "MQTT single readings as a share of the same MQTT endpoint without a store",
   rows: ENGINES.flatMap((engine) =>
-    UNDER_WAY.map(
-      (underWay): Row => ({
-        name: rowName(engine, underWay),
-        label: `MQTT single readings, ${CONNECTIONS} connections with ${underWay} under way, as a share of storing none, ${ENGINE_NAMES[engine]}`,
+    IN_FLIGHT.map(
+      (inFlight): Row => ({
+        name: rowName(engine, inFlight),
+        label: `MQTT single readings, ${CONNECTIONS} connections with ${inFlight} in flight, as a share of storing nothing, ${ENGINE_NAMES[engine]}`,
         unit: "",
         aim: { atLeast: 0.5 },
       }),
@@ -46,22 +46,22 @@ async function onEngine(bench: Bench, engine: Engine): Promise<Measured[]> {
   const key = createKey(database.url, "ingest");
   await using service = await startWithMqtt(engine, database.url);
   await using end = new AsyncDisposableStack();
-  const idle = await startProgram("idle-broker", [], SERVICE_NODE_OPTIONS);
-  end.defer(() => stop(idle.child));
+  const discarding = await startProgram("discarding-endpoint", [], SERVICE_NODE_OPTIONS);
+  end.defer(() => stop(discarding.child));
   const senderTo = async (url: string) =>
     end.use(await startBenchProgram<Messages, RunTime>("send-messages", [url, key, String(tanks)]));
-  const [stored, acknowledged] = [await senderTo(service.mqttUrl), await senderTo(idle.url)];
+  const [stored, acknowledged] = [await senderTo(service.mqttUrl), await senderTo(discarding.url)];
   const numbers = new ReadingNumbers();
   const rows: Measured[] = [];
-  for (const underWay of UNDER_WAY) {
-    const run = { messages, connections: CONNECTIONS, underWay };
+  for (const inFlight of IN_FLIGHT) {
+    const run = { messages, connections: CONNECTIONS, inFlight };
     const turns = {
-      stored: () => stored.run({ ...run, first: numbers.take(messages) }),
+      stored: () => stored.run({ ...run, first: numbers.allocate(messages) }),
       acknowledged: () => acknowledged.run({ ...run, first: 0 }),
     };
-    rows.push(await measure(bench, rowName(engine, underWay), turns));
+    rows.push(await measure(bench, rowName(engine, inFlight), turns));
   }
-  await verifyStored(service, tanks, numbers.taken);
+  await verifyStored(service, tanks, numbers.allocated);
   return rows;
 }
 
@@ -75,14 +75,14 @@ async function measure(
   log(`${row}: ${scale.messages.toLocaleString("en")} messages a round`);
   for (const turn of Object.values(turns)) await turn();
   const rate = ({ seconds }: RunTime): number => scale.messages / seconds;
-  const seen = await alternate(scale.rounds, turns, (one) => `${Math.round(rate(one)).toLocaleString("en")} messages/s`);
+  const results = await alternate(scale.rounds, turns, (one) => `${Math.round(rate(one)).toLocaleString("en")} messages/s`);
   const raw = (label: string, spent: readonly RunTime[]) => [
     { label, unit: "messages/s", values: spent.map(rate) },
-    { label: `${label}: the sender, busy`, unit: "of a processor", values: spent.map(({ busy }) => busy) },
+    { label: `${label}: CPU of the sender`, unit: "cores", values: spent.map(({ busy }) => busy) },
   ];
   return {
     row,
-    ...ratioOf(seen.stored.map(rate), seen.acknowledged.map(rate)),
-    raw: [...raw("stored and acknowledged", seen.stored), ...raw("acknowledged alone", seen.acknowledged)],
+    ...ratioOf(results.stored.map(rate), results.acknowledged.map(rate)),
+    raw: [...raw("stored and acknowledged", results.stored), ...raw("acknowledged only", results.acknowledged)],
   };
 }

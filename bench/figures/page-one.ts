@@ -14,8 +14,8 @@ export const pageOne: Figure = {
   name: "page-one",
   about: "page 1 on SQLite against a bare Fastify with the same bytes; memory",
   rows: [
-    { name: "page-one", label: "page 1, embedded, as a share of bare Fastify", unit: "", aim: { atLeast: 0.6 } },
-    { name: "memory", label: "most memory under that load", unit: "MB", aim: { atMost: 150 } },
+    { name: "page-one", label: "page 1, SQLite, as a share of bare Fastify", unit: "", aim: { atLeast: 0.6 } },
+    { name: "memory", label: "peak memory under that load", unit: "MB", aim: { atMost: 150 } },
   ],
   async run(bench) {
     const { tanks } = scaleFleet(bench.scale);

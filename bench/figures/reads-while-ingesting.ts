@@ -15,23 +15,23 @@ import type { Messages } from "../programs/send-messages.ts";
 /** Per second, of all clients together. */
 const READS = 500;
 const READINGS = 2000;
-const HTTP = { named: "device", readings: 100, clients: 4 } as const;
-const MQTT = { connections: 100, underWay: 10 } as const;
+const HTTP = { idKind: "device", readings: 100, clients: 4 } as const;
+const MQTT = { connections: 100, inFlight: 10 } as const;
 /** The share of the planned readings that must be ingested for a valid round. */
 const MIN_SHARE = 0.8;
 
 const PROTOCOLS = ["http", "mqtt"] as const;
 type Protocol = (typeof PROTOCOLS)[number];
 const LABELS: Readonly<Record<Protocol, string>> = {
-  http: "p99 of reads while 2,000 readings/s come in over HTTP ÷ idle",
-  mqtt: "… while 2,000 readings/s come in over MQTT ÷ idle",
+  http: "p99 of reads while 2,000 readings/s are ingested over HTTP ÷ idle",
+  mqtt: "… while 2,000 readings/s are ingested over MQTT ÷ idle",
 };
 
 const rowName = (protocol: Protocol, engine: Engine): string => `reads-while-${protocol}-${engine}`;
 
 export const readsWhileIngesting: Figure = {
   name: "reads-while-ingesting",
-  about: "p99 of reads while 2,000 readings/s come in, against the idle service",
+  about: "p99 of reads while 2,000 readings/s are ingested, against the idle service",
   rows: ENGINES.flatMap((engine) =>
     PROTOCOLS.map(
       (protocol): Row => ({
@@ -69,8 +69,8 @@ async function onEngine(bench: Bench, engine: Engine): Promise<Measured[]> {
   const batches = { batches: (READINGS / HTTP.readings) * seconds, rate: READINGS / HTTP.readings };
   const messages = { messages: READINGS * seconds, rate: READINGS };
   const senders: Readonly<Record<Protocol, () => Promise<() => Promise<RunTime>>>> = {
-    http: () => http.prepare({ ...HTTP, ...batches, first: numbers.take(READINGS * seconds) }),
-    mqtt: () => mqtt.prepare({ ...MQTT, ...messages, first: numbers.take(READINGS * seconds) }),
+    http: () => http.prepare({ ...HTTP, ...batches, first: numbers.allocate(READINGS * seconds) }),
+    mqtt: () => mqtt.prepare({ ...MQTT, ...messages, first: numbers.allocate(READINGS * seconds) }),
   };
   const reads = { rate: READS, seconds };
   async function whileIngesting(protocol: Protocol): Promise<ReadResult> {
@@ -78,7 +78,7 @@ async function onEngine(bench: Bench, engine: Engine): Promise<Measured[]> {
     const [sent, times] = await Promise.all([both[0](), both[1]()]);
     const ingestRate = (READINGS * seconds) / sent.seconds;
     if (ingestRate < MIN_SHARE * READINGS)
-      throw new Error(`only ${Math.round(ingestRate)} readings a second came in over ${protocol}`);
+      throw new Error(`only ${Math.round(ingestRate)} readings a second were ingested over ${protocol}`);
     return { ...times, ingestRate };
   }
   const turns = {
@@ -88,8 +88,8 @@ async function onEngine(bench: Bench, engine: Engine): Promise<Measured[]> {
   };
   log(`reads-while-ingesting: ${service.name}, ${READS} reads a second`);
   for (const turn of Object.values(turns)) await turn();
-  const seen = await alternate(scale.rounds, turns, ({ p50, p99 }) => `p50 ${p50.toFixed(2)} ms, p99 ${p99.toFixed(2)} ms`);
-  return PROTOCOLS.map((protocol) => ({ row: rowName(protocol, engine), ...compared(seen.idle, seen[protocol]) }));
+  const results = await alternate(scale.rounds, turns, ({ p50, p99 }) => `p50 ${p50.toFixed(2)} ms, p99 ${p99.toFixed(2)} ms`);
+  return PROTOCOLS.map((protocol) => ({ row: rowName(protocol, engine), ...compared(results.idle, results[protocol]) }));
 }
 
 function compared(idle: readonly ReadResult[], busy: readonly ReadResult[]): Omit<Measured, "row"> {
@@ -98,6 +98,6 @@ function compared(idle: readonly ReadResult[], busy: readonly ReadResult[]): Omi
     { label: `${label}, median`, unit: "ms", values: turns.map(({ p50 }) => p50) },
     { label: `${label}, 99th percentile`, unit: "ms", values: p99(turns) },
   ];
-  const came = { label: "came in meanwhile", unit: "readings/s", values: busy.map(({ ingestRate }) => ingestRate) };
-  return { ...ratioOf(p99(busy), p99(idle)), raw: [...raw("idle", idle), ...raw("while readings come in", busy), came] };
+  const ingested = { label: "ingested meanwhile", unit: "readings/s", values: busy.map(({ ingestRate }) => ingestRate) };
+  return { ...ratioOf(p99(busy), p99(idle)), raw: [...raw("idle", idle), ...raw("while readings are ingested", busy), ingested] };
 }

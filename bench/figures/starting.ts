@@ -10,8 +10,8 @@ import { median } from "../measure/sampling.ts";
 
 export const starting: Figure = {
   name: "start",
-  about: "start to first answer",
-  rows: [{ name: "start", label: "start to first answer", unit: "ms", aim: { atMost: 1000 } }],
+  about: "start to first response",
+  rows: [{ name: "start", label: "start to first response", unit: "ms", aim: { atMost: 1000 } }],
   async run(bench) {
     const plan = scaleFleet(bench.scale);
     const url = await databaseOf(bench, "sqlite", plan);
@@ -31,7 +31,7 @@ export const starting: Figure = {
           row: "start",
           value: median(times),
           spread: [Math.min(...times), Math.max(...times)],
-          raw: [{ label: "start to first answer", unit: "ms", values: times }],
+          raw: [{ label: "start to first response", unit: "ms", values: times }],
         },
       ],
     };

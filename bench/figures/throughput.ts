@@ -27,12 +27,12 @@ export async function compareUnderLoad({ scale }: Bench, { row, ours, theirs, ta
       seconds,
     );
   for (const contestant of [ours, theirs]) await turn(contestant, scale.warmUpSeconds)();
-  const seen = await alternate(
+  const results = await alternate(
     scale.rounds,
     { ours: turn(ours, scale.seconds), theirs: turn(theirs, scale.seconds) },
     ({ requests, p50 }) => `${requests.toFixed(0)} requests/s, median ${p50.toFixed(1)} ms`,
   );
-  const weights = await Promise.all([ours, theirs].map((contestant) => bodyBytes(contestant, tanks[0], page)));
+  const sizes = await Promise.all([ours, theirs].map((contestant) => bodyBytes(contestant, tanks[0], page)));
   const rates = (loads: readonly Load[]) => loads.map(({ requests }) => requests);
   const raw = ([contestant, loads]: readonly [Contestant, readonly Load[]]) => [
     { label: contestant.name, unit: "requests/s", values: rates(loads) },
@@ -41,11 +41,11 @@ export async function compareUnderLoad({ scale }: Bench, { row, ours, theirs, ta
   ];
   return {
     row,
-    ...ratioOf(rates(seen.ours), rates(seen.theirs)),
+    ...ratioOf(rates(results.ours), rates(results.theirs)),
     raw: [
-      ...raw([ours, seen.ours]),
-      ...raw([theirs, seen.theirs]),
-      { label: `a page of ${ours.name} · of ${theirs.name}`, unit: "bytes", values: weights },
+      ...raw([ours, results.ours]),
+      ...raw([theirs, results.theirs]),
+      { label: `a page of ${ours.name} · of ${theirs.name}`, unit: "bytes", values: sizes },
     ],
   };
 }

@@ -55,7 +55,7 @@ export class Connection implements Disposable {
     const started = performance.now();
     const { status, body } = await this.get(path);
     const took = performance.now() - started;
-    if (status !== 200) throw new Error(`${path} was answered with ${status}: ${body.slice(0, 200)}`);
+    if (status !== 200) throw new Error(`${path} got ${status}: ${body.slice(0, 200)}`);
     return took;
   }
 

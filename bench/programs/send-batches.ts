@@ -6,7 +6,7 @@ import { Connection } from "../measure/connection.ts";
 import { atRate, immediately, runScheduled } from "../measure/schedule.ts";
 
 export type Batches = {
-  readonly named: IdKind;
+  readonly idKind: IdKind;
   /** The number of the first reading. */
   readonly first: number;
   readonly batches: number;
@@ -22,18 +22,18 @@ const PATH = "/ingest/v1/readings";
 
 const [url = "", key = "", count = ""] = process.argv.slice(2);
 const tanks = Number(count);
-const names = { tank: idsOf(tanks, "tank"), device: idsOf(tanks, "device") };
+const ids = { tank: idsOf(tanks, "tank"), device: idsOf(tanks, "device") };
 
-function batchFrom(first: number, readings: number, named: IdKind): Buffer {
+function batchFrom(first: number, readings: number, idKind: IdKind): Buffer {
   const batch = liveReadings(tanks, first, readings).map(({ tank, createdAt, fill }) => {
     const created_at = new Date(createdAt).toISOString();
-    return { [`${named}_id`]: names[named][tank], created_at, fill_percentage: fill };
+    return { [`${idKind}_id`]: ids[idKind][tank], created_at, fill_percentage: fill };
   });
   return Buffer.from(JSON.stringify(batch));
 }
 
-serveRuns<Batches, RunTime>(async ({ named, first, batches, readings, clients, rate }) => {
-  const bodies = Array.from({ length: batches }, (_, i) => batchFrom(first + i * readings, readings, named));
+serveRuns<Batches, RunTime>(async ({ idKind, first, batches, readings, clients, rate }) => {
+  const bodies = Array.from({ length: batches }, (_, i) => batchFrom(first + i * readings, readings, idKind));
   const expected = JSON.stringify({ object: "results", results: Array.from({ length: readings }, () => ({ status: "stored" })) });
   const end = new DisposableStack();
   const connections: Connection[] = [];
@@ -43,7 +43,7 @@ serveRuns<Batches, RunTime>(async ({ named, first, batches, readings, clients, r
     return await timeRun(() =>
       runScheduled(connections, batches, rate === undefined ? immediately : atRate(rate), async (connection, i) => {
         const { status, body } = await connection.post(PATH, bodies[i] as Buffer);
-        if (status !== 200 || body !== expected) throw new Error(`a batch was answered with ${status}: ${body.slice(0, 300)}`);
+        if (status !== 200 || body !== expected) throw new Error(`a batch got ${status}: ${body.slice(0, 300)}`);
       }),
     );
   };

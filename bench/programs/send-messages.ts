@@ -1,4 +1,4 @@
-// send-messages.ts URL KEY TANKS: takes turns at sending readings over MQTT, one a message, from many connections.
+// send-messages.ts URL KEY TANKS: sends readings over MQTT, one per message, over many connections.
 
 import { setTimeout as pause } from "node:timers/promises";
 import { idsOf, type LiveReading, liveReadings } from "../dataset/live-readings.ts";
@@ -10,8 +10,8 @@ export type Messages = {
   readonly first: number;
   readonly messages: number;
   readonly connections: number;
-  /** Of one connection, not yet acknowledged. */
-  readonly underWay: number;
+  /** Unacknowledged messages per connection. */
+  readonly inFlight: number;
   /** Messages a second, of all connections together; without it, as fast as they are acknowledged. */
   readonly rate?: number;
 };
@@ -27,7 +27,7 @@ function messageOf({ tank, createdAt, fill }: LiveReading): Message {
   return { topic: `tanks/${devices[tank]}/readings`, payload };
 }
 
-/** Message i goes over connection i, and so on around. */
+/** Message i goes over connection i modulo their number. */
 async function release(publishers: readonly Publisher[], messages: number, rate: number): Promise<void> {
   const started = performance.now();
   for (let released = 0; released < messages; ) {
@@ -37,13 +37,13 @@ async function release(publishers: readonly Publisher[], messages: number, rate:
   }
 }
 
-serveRuns<Messages, RunTime>(async ({ first, messages, connections, underWay, rate }) => {
-  const made = liveReadings(tanks, first, messages).map(messageOf);
+serveRuns<Messages, RunTime>(async ({ first, messages, connections, inFlight, rate }) => {
+  const prepared = liveReadings(tanks, first, messages).map(messageOf);
   const end = new DisposableStack();
   const publishers: Publisher[] = [];
   for (let i = 0; i < connections; i++) {
-    const own = made.filter((_, n) => n % connections === i);
-    publishers.push(end.use(await Publisher.open(url, key, own, underWay)));
+    const own = prepared.filter((_, n) => n % connections === i);
+    publishers.push(end.use(await Publisher.open(url, key, own, inFlight)));
   }
   return async () => {
     using _end = end;

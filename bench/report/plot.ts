@@ -10,7 +10,7 @@ const LABEL_GAP = 15;
 
 const TITLES: Readonly<Record<Panel, readonly [string, string]>> = {
   readings: ["The last page, as a tank grows", "readings of the tank"],
-  page: ["A page, the deeper it lies", "page number, 10 readings a page; the last one ends the tank"],
+  page: ["A page, by its depth", "page number, 10 readings per page; the last one is the last of the tank"],
 };
 
 const LINES = ["Tank Monitor on SQLite", "Tank Monitor on PostgreSQL", "PocketBase", "Platformatic"] as const;

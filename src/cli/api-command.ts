@@ -111,7 +111,7 @@ function requireArguments({ name, arguments: given }: Call, takes: readonly stri
 function requireFlags(call: Call, required: readonly string[]): void {
   const missing = required.filter((flag) => text(call, flag) === undefined).map((flag) => `--${flag}`);
   if (missing.length === 0) return;
-  const list = [missing.slice(0, -1).join(", "), ...missing.slice(-1)].filter((part) => part !== "").join(" and ");
+  const list = new Intl.ListFormat("en-GB").format(missing);
   const is = missing.length === 1 ? "is" : "are";
   throw new UserError(`${call.name}: ${list} ${is} missing. See npx tank-monitor ${call.name} --help`, 2);
 }
@@ -126,8 +126,8 @@ export function report(call: Call, object: Item, message: string): number {
 type Definition = Omit<ApiCommand, "name" | "summary" | "execute" | "takes"> & {
   readonly noun: string;
   readonly summary?: string;
-  /** More to say about the result. */
-  readonly outcome?: (object: Item, service: Service) => string | Promise<string>;
+  /** More to say about the result; `before` is the object before the change. */
+  readonly outcome?: (object: Item, service: Service, before: Item) => string | Promise<string>;
 };
 
 const none = (): string => "";
@@ -143,7 +143,8 @@ export function createCommand({ noun, outcome = none, ...rest }: Definition): Co
     async execute({ call, body, service }) {
       const created = await service({ method: "POST", path: pathTo(`${noun}s`), body, creates: true });
       if (call.flags["json"] !== true) print(clean(String(created["id"])));
-      return report(call, created, `${noun} ${created["id"]} (${created["name"]}) created${await outcome(created, service)}`);
+      const more = await outcome(created, service, {});
+      return report(call, created, `${noun} ${created["id"]} (${created["name"]}) created${more}`);
     },
   });
 }
@@ -163,7 +164,24 @@ export function updateCommand({ noun, outcome = none, ...rest }: Definition): Co
       const after = await service({ method: "PATCH", path, query, body });
       const isSame = Object.keys(before).every((name) => JSON.stringify(before[name]) === JSON.stringify(after[name]));
       const word = isSame ? "unchanged" : "updated";
-      return report(call, after, `${noun} ${id} (${after["name"]}) ${word}${await outcome(after, service)}`);
+      return report(call, after, `${noun} ${id} (${after["name"]}) ${word}${await outcome(after, service, before)}`);
+    },
+  });
+}
+
+type StateChange = Definition & { readonly name: "delete" | "restore"; readonly summary: string };
+
+export function stateCommand({ noun, outcome = none, ...rest }: StateChange): Command {
+  return apiCommand({
+    options: [JSON_OPTION],
+    ...rest,
+    takes: [noun],
+    async execute({ call, id, query, body, service }) {
+      const path = pathTo(`${noun}s`, id);
+      const before = await service({ method: "GET", path });
+      const restoration = { method: "POST", path: `${path}/restore`, query, body: rest.body && body } as const;
+      const after = await service(rest.name === "delete" ? { method: "DELETE", path, query } : restoration);
+      return report(call, after, `${noun} ${id} (${after["name"]}) ${rest.name}d${await outcome(after, service, before)}`);
     },
   });
 }

@@ -1,6 +1,6 @@
 // tank-monitor check
 
-import type { Finding, Store } from "../domain/store.ts";
+import type { Store } from "../domain/store.ts";
 import { type Command, configOf, withStore } from "./command.ts";
 import { counted, Progress, print, say } from "./output.ts";
 
@@ -48,14 +48,11 @@ async function checkOnce(store: Store, isRepairing: boolean, isJson: boolean): P
       say(`checked ${checked}: ${summaryText(count, isRepairing)}`);
       return count;
     }
-    print(isJson ? JSON.stringify(step.value) : findingText(step.value));
+    const { where, what, repaired } = step.value;
+    print(isJson ? JSON.stringify(step.value) : `${where}: ${what}${repaired ? " (repaired)" : ""}`);
     count.found++;
-    if (step.value.repaired) count.repaired++;
+    if (repaired) count.repaired++;
   }
-}
-
-function findingText({ where, what, repaired }: Finding): string {
-  return `${where}: ${what}${repaired ? " (repaired)" : ""}`;
 }
 
 function summaryText({ found, repaired }: Findings, isRepairing: boolean): string {

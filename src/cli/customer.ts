@@ -1,10 +1,9 @@
 // tank-monitor customer create|update|delete|restore|list|show
 
-import { apiCommand, createCommand, JSON_OPTION, listCommand, report, showCommand, updateCommand } from "./api-command.ts";
+import { createCommand, listCommand, showCommand, stateCommand, updateCommand } from "./api-command.ts";
 import type { Group } from "./command.ts";
 import type { Field } from "./fields.ts";
 import { counted } from "./output.ts";
-import { pathTo } from "./service.ts";
 
 const FIELDS: readonly Field[] = [
   { flag: "name", path: "name", value: "NAME", help: "full name or company name" },
@@ -33,38 +32,26 @@ const update = updateCommand({
   body: [...FIELDS, NOT_VERIFIED],
 });
 
-const remove = apiCommand({
+const remove = stateCommand({
+  noun: "customer",
   name: "delete",
   summary: "delete a customer; its keys stop working",
   help: `Delete a customer. Its keys stop working. A customer with tanks is deleted only with --tanks.
 "customer restore" undoes all of it.`,
   example: "customer delete cus_… --tanks",
-  takes: ["customer"],
   query: [{ flag: "tanks", path: "tanks", help: "delete the customer's tanks too" }],
-  options: [JSON_OPTION],
-  async execute({ call, id, query, service }) {
-    const path = pathTo("customers", id);
-    const { tank_count } = await service({ method: "GET", path });
-    const customer = await service({ method: "DELETE", path, query });
-    const tanks = Number(tank_count) > 0 ? `, with ${counted(Number(tank_count), "tank")}` : "";
-    return report(call, customer, `customer ${id} (${customer["name"]}) deleted${tanks}`);
-  },
+  outcome: (_, __, { tank_count }) => (Number(tank_count) > 0 ? `, with ${counted(Number(tank_count), "tank")}` : ""),
 });
 
-const restore = apiCommand({
+const restore = stateCommand({
+  noun: "customer",
   name: "restore",
   summary: "restore a deleted customer",
   help: `Restore a deleted customer and the tanks deleted with it. If a device of one of them serves another tank by now, use
 --no-tanks, then "tank list --deleted --owner ID" and "tank restore TANK --device DEVICE" for each of them.`,
   example: "customer restore cus_…",
-  takes: ["customer"],
   query: [{ flag: "no-tanks", path: "tanks", sends: false, help: "leave the customer's tanks deleted" }],
-  options: [JSON_OPTION],
-  async execute({ call, id, query, service }) {
-    const customer = await service({ method: "POST", path: pathTo("customers", id, "restore"), query });
-    const tanks = counted(Number(customer["tank_count"]), "tank");
-    return report(call, customer, `customer ${id} (${customer["name"]}) restored, with ${tanks}`);
-  },
+  outcome: ({ tank_count }) => `, with ${counted(Number(tank_count), "tank")}`,
 });
 
 const list = listCommand({

@@ -112,10 +112,12 @@ export function parseNumber(value: string): number | string {
   return Number.isFinite(number) ? number : value;
 }
 
-/** For a number with a decimal comma: `, with a decimal point: 47.99`. */
-export function decimalPointHint(value: string, message: string): string {
-  const isMeant = /^must be a number/.test(message) && /^[+-]?\d+,\d+$/.test(value);
-  return isMeant ? `, with a decimal point: ${value.replace(",", ".")}` : "";
+/** An error message with the invalid value, and a hint where that is a number with a decimal comma. */
+export function withValue(message: string, value: string | undefined): string {
+  if (value === undefined) return message;
+  const hasComma = /^must be a number/.test(message) && /^[+-]?\d+,\d+$/.test(value);
+  const hint = hasComma ? `, with a decimal point: ${value.replace(",", ".")}` : "";
+  return `${message}${hint}${message.includes(quoted(value)) ? "" : ` (given: ${quoted(value)})`}`;
 }
 
 function parseJson(field: Field, value: string): unknown {
@@ -175,8 +177,7 @@ function errorLine({ field: path, message }: FieldError, call: Call, fields: rea
   if (field === undefined) return clean(`${path === "" ? "" : `${path}: `}${message}`);
   const value = path === field.path && field.kind !== "json" ? given(call, field) : undefined;
   const inside = path.slice(field.path.length).replace(/^\./, "");
-  const line = `${labelOf(field)}${inside === "" ? "" : ` (${inside})`}: ${message}${decimalPointHint(value ?? "", message)}`;
-  return clean(value === undefined || message.includes(quoted(value)) ? line : `${line} (given: ${quoted(value)})`);
+  return clean(`${labelOf(field)}${inside === "" ? "" : ` (${inside})`}: ${withValue(message, value)}`);
 }
 
 function withFlagNames(detail: string, fields: readonly Field[]): string {

@@ -3,7 +3,7 @@
 import { accessSync, closeSync, constants, createReadStream, openSync, rmSync, statSync, writeSync } from "node:fs";
 import { UserError } from "../domain/errors.ts";
 import type { Store } from "../domain/store.ts";
-import { emptySummary, Import, type ImportFormat, type ImportSummary, type RejectedLine } from "../ingest/import.ts";
+import { emptySummary, Import, type ImportSummary, type RejectedLine } from "../ingest/import.ts";
 import { type Command, configOf, withStore } from "./command.ts";
 import { Progress, print, say } from "./output.ts";
 
@@ -86,7 +86,7 @@ async function importFile(store: Store, file: string): Promise<ImportSummary> {
     }
   }
   try {
-    await task.run(source(), formatOf(file));
+    await task.run(source(), file.toLowerCase().endsWith(".csv") ? "csv" : "ndjson");
   } catch (error) {
     say(`tank-monitor: import stopped after about ${task.summary.read} lines of ${file}. It can be run again safely`);
     throw error;
@@ -95,10 +95,6 @@ async function importFile(store: Store, file: string): Promise<ImportSummary> {
     rejects.close();
   }
   return task.summary;
-}
-
-function formatOf(file: string): ImportFormat {
-  return file.toLowerCase().endsWith(".csv") ? "csv" : "ndjson";
 }
 
 function summaryText({ read, new: created, changed, unchanged, rejected, waiting }: ImportSummary, isDryRun: boolean): string {

@@ -3,11 +3,10 @@
 import { isUtf8 } from "node:buffer";
 import { readFileSync } from "node:fs";
 import { type FieldError, UserError } from "../domain/errors.ts";
-import { quoted } from "../domain/text.ts";
 import { isObject } from "../domain/validate.ts";
 import { apiCommand } from "./api-command.ts";
 import type { Call } from "./command.ts";
-import { decimalPointHint, fieldAt } from "./fields.ts";
+import { fieldAt, withValue } from "./fields.ts";
 import { clean, print, say } from "./output.ts";
 import { type CsvColumn, type Kind, parseCsv, parseHeader, parseRow } from "./provision-csv.ts";
 import { type Item, Problem, pathTo, type Service } from "./service.ts";
@@ -162,9 +161,8 @@ class ProvisionInput {
     if (origin === undefined) return field === "" ? message : `${field}: ${message}`;
     const { path, column, cell } = cellOf(origin, field);
     const name = column === undefined ? path : `${column.title}${path.slice(column.path.length)}`;
-    const value = column?.path === path ? cell : "";
-    const given = value === "" || message.includes(quoted(value)) ? "" : ` (given: ${quoted(value)})`;
-    return `${origin.position}: ${name === "" ? "" : `${name}: `}${message}${decimalPointHint(value, message)}${given}`;
+    const value = column?.path === path && cell !== "" ? cell : undefined;
+    return `${origin.position}: ${name === "" ? "" : `${name}: `}${withValue(message, value)}`;
   }
 }
 

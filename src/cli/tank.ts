@@ -1,7 +1,7 @@
 // tank-monitor tank create|update|delete|restore|list|show, and tank-monitor fleet
 
 import { isObject } from "../domain/validate.ts";
-import { apiCommand, createCommand, JSON_OPTION, listCommand, report, showCommand, updateCommand } from "./api-command.ts";
+import { createCommand, listCommand, showCommand, stateCommand, updateCommand } from "./api-command.ts";
 import type { Group } from "./command.ts";
 import { pendingNote, storedNote } from "./device.ts";
 import type { Field } from "./fields.ts";
@@ -55,32 +55,23 @@ const update = updateCommand({
   },
 });
 
-const remove = apiCommand({
+const remove = stateCommand({
+  noun: "tank",
   name: "delete",
   summary: "delete a tank and free its device",
   help: 'Delete a tank and free its device. Its readings are kept for "tank restore".',
   example: "tank delete tank_…",
-  takes: ["tank"],
-  options: [JSON_OPTION],
-  async execute({ call, id, service }) {
-    const tank = await service({ method: "DELETE", path: pathTo("tanks", id) });
-    return report(call, tank, `tank ${id} (${tank["name"]}) deleted`);
-  },
 });
 
-const restore = apiCommand({
+const restore = stateCommand({
+  noun: "tank",
   name: "restore",
   summary: "restore a deleted tank with its readings",
   example: "tank restore tank_…",
-  takes: ["tank"],
   body: [
     { flag: "device", path: "assigned_device_id", value: "ID", help: "another device, if its own serves another tank by now" },
   ],
-  options: [JSON_OPTION],
-  async execute({ call, id, body, service }) {
-    const tank = await service({ method: "POST", path: pathTo("tanks", id, "restore"), body });
-    return report(call, tank, `tank ${id} (${tank["name"]}) restored${storedNote(tank)}`);
-  },
+  outcome: storedNote,
 });
 
 const list = listCommand({

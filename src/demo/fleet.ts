@@ -17,63 +17,78 @@ const MIN_AGE_OF_FULL_HISTORY = YEAR + DAY;
 /** About two kilometres, in degrees. */
 const DISTANCE_FROM_TOWN = 0.02;
 
-type CustomerKind = "household" | "business" | "factory" | "housing";
-type DemoCustomer = {
-  readonly customer: Customer;
-  readonly deleted: boolean;
-  readonly kind: CustomerKind;
-  readonly home: Town;
-};
-type DemoTank = { readonly tank: Tank; readonly deleted: boolean };
-
+type Kind = "household" | "business" | "factory" | "housing";
+type DemoCustomer = { readonly customer: Customer; deleted: boolean; readonly kind: Kind; readonly home: Town };
 type DemoFleet = {
   readonly customers: { readonly customer: Customer; readonly deleted: boolean }[];
-  readonly tanks: DemoTank[];
+  readonly tanks: { readonly tank: Tank; readonly deleted: boolean }[];
+};
+
+/** Relative chances of owning more than one tank. */
+const MORE_TANKS_WEIGHT: Readonly<Record<Kind, number>> = { household: 1, business: 6, factory: 15, housing: 60 };
+/** What the tanks of a kind are mostly and sometimes used for. */
+const USE_CASES: Readonly<Record<Kind, readonly [UseCase, UseCase]>> = {
+  household: ["residential", "residential"],
+  business: ["commercial", "commercial"],
+  factory: ["industrial", "commercial"],
+  housing: ["residential", "commercial"],
+};
+const CAPACITIES: Readonly<Record<CapacityUnit, Readonly<Record<UseCase, readonly number[]>>>> = {
+  liters: {
+    residential: [1200, 1775, 2700, 2700, 4850, 4850, 6400],
+    commercial: [4850, 6400, 6400, 9100, 12_500],
+    industrial: [20_000, 30_000, 33_000, 50_000, 65_000, 120_000],
+  },
+  gallons: {
+    residential: [120, 250, 320, 500, 500, 1000],
+    commercial: [500, 1000, 1000, 1450, 1990],
+    industrial: [6500, 12_000, 18_000, 30_000],
+  },
 };
 
 /** Both lists are oldest first. */
 export function createFleet(seed: Seed, now: Instant): DemoFleet {
-  const customers = createCustomers(CUSTOMERS, seeded(`${seed}/customers`), now);
-  const tanks = createTanks(TANKS, customers, seeded(`${seed}/tanks`), now);
+  const customers = createCustomers(seeded(`${seed}/customers`), now);
+  const tanks = createTanks(customers, seeded(`${seed}/tanks`), now);
   return { customers: customers.map(({ customer, deleted }) => ({ customer, deleted })), tanks };
 }
 
 /** Sorted by date before ids are given, so that ids rise with creation dates. */
-function createCustomers(count: number, random: Random, now: Instant): DemoCustomer[] {
+function createCustomers(random: Random, now: Instant): DemoCustomer[] {
   const { min, max } = CUSTOMER_AGE;
-  const dates = Array.from({ length: count }, () => Math.floor(now - random.between(min, max)));
-  dates.sort((a, b) => a - b);
-  const drafts = dates.map((created_at) => ({ created_at, kind: customerKind(random) }));
-  const deleted = deletedCustomers(drafts, random);
+  const dates = Array.from({ length: CUSTOMERS }, () => Math.floor(now - random.between(min, max)));
   const usedNames = new Set<string>();
-  return drafts.map(({ created_at, kind }, i) => {
-    const home = random.pick(TOWNS);
-    const customer: Customer = {
-      id: `cus_demo${String(i + 1).padStart(3, "0")}`,
-      ...nameAndEmail(kind, home, usedNames, random),
-      phone: random.chance(0.85) ? home.phone.replace(/#/g, () => String(random.whole(0, 9))) : null,
-      ...customerDates(created_at, random, now),
-    };
-    return { customer, deleted: deleted.has(i), kind, home };
-  });
+  const customers = dates
+    .sort((a, b) => a - b)
+    .map((created_at, i): DemoCustomer => {
+      const home = random.pick(TOWNS);
+      const kind = customerKind(random);
+      const customer = {
+        id: `cus_demo${String(i + 1).padStart(3, "0")}`,
+        ...nameAndEmail(kind, home, usedNames, random),
+        phone: random.chance(0.85) ? home.phone.replace(/#/g, () => String(random.whole(0, 9))) : null,
+        ...customerDates(created_at, random, now),
+      };
+      return { customer, deleted: false, kind, home };
+    });
+  // Never the first, which examples use.
+  const households = customers.filter(({ kind }, i) => kind === "household" && i > 0);
+  for (let deleted = 0; deleted < DELETED_CUSTOMERS; ) {
+    const chosen = random.pick(households);
+    if (!chosen.deleted) deleted++;
+    chosen.deleted = true;
+  }
+  return customers;
 }
 
-function customerKind(random: Random): CustomerKind {
+function customerKind(random: Random): Kind {
   const draw = random.next();
   if (draw < 0.62) return "household";
   if (draw < 0.86) return "business";
   return draw < 0.95 ? "factory" : "housing";
 }
 
-/** Only households are deleted, and never the first customer, which examples use. */
-function deletedCustomers(drafts: readonly { readonly kind: CustomerKind }[], random: Random): Set<number> {
-  const candidates = drafts.flatMap(({ kind }, i) => (kind === "household" && i > 0 ? [i] : []));
-  const deleted = new Set<number>();
-  while (deleted.size < Math.min(DELETED_CUSTOMERS, candidates.length)) deleted.add(random.pick(candidates));
-  return deleted;
-}
-
-function nameAndEmail(kind: CustomerKind, home: Town, used: Set<string>, random: Random): { name: string; email: string } {
+function nameAndEmail(kind: Kind, home: Town, used: Set<string>, random: Random): { name: string; email: string } {
   const { families, firstNames, mailboxes, businesses, factories, housing } = countryOf(home.country);
   const companies = { business: businesses, factory: factories, housing };
   let [family, first] = ["", ""];
@@ -123,25 +138,26 @@ function customerDates(created_at: Instant, random: Random, now: Instant): Custo
   return { created_at, verified_at, last_seen_at, updated_at };
 }
 
-function createTanks(count: number, customers: readonly DemoCustomer[], random: Random, now: Instant): DemoTank[] {
-  const drafts = ownersOf(count, customers, random).map((owner) => ({ owner, created_at: createdAt(owner, random, now) }));
+function createTanks(customers: readonly DemoCustomer[], random: Random, now: Instant): DemoFleet["tanks"] {
+  const drafts = ownersOf(customers, random).map((owner) => ({ owner, created_at: createdAt(owner, random, now) }));
   drafts.sort((a, b) => a.created_at - b.created_at);
-  const deleted = deletedTanks(drafts, random);
+  const deleted = new Set(drafts.flatMap(({ owner }, i) => (owner.deleted ? [i] : [])));
+  // Never the first, which examples use.
+  while (deleted.size < DELETED_TANKS) deleted.add(random.whole(1, TANKS - 1));
   const usedDevices = new Set<string>();
   const usedNames = new Map(customers.map((owner) => [owner, new Set<string>()]));
   return drafts.map(({ owner, created_at }, i) => {
     const town = townOf(owner, random);
     const country = countryOf(town.country);
-    const { unit } = country;
-    const useCase = useCaseOf(owner.kind, random);
+    const useCase = USE_CASES[owner.kind][random.chance(0.85) ? 0 : 1];
     const address = [random.pick(country.streets), String(random.whole(1, 140))];
     if (country.numberFirst) address.reverse();
     const name = owner.kind === "housing" ? address.join(" ") : random.pick(country.tankNames[useCase]);
     const tank: Tank = {
       id: `tank_demo${String(i + 1).padStart(3, "0")}`,
       assigned_device_id: unused(usedDevices, () => deviceId(random)),
-      capacity: random.pick(CAPACITIES[unit][useCase]),
-      capacity_unit: unit,
+      capacity: random.pick(CAPACITIES[country.unit][useCase]),
+      capacity_unit: country.unit,
       created_at,
       custom_id: random.chance(0.4) ? `${random.pick(["T", "GT", "LPG"])}-${random.whole(1000, 9999)}` : null,
       location: locationNear(town, country, random),
@@ -155,15 +171,12 @@ function createTanks(count: number, customers: readonly DemoCustomer[], random: 
   });
 }
 
-/** Relative chances of owning more than one tank. */
-const MORE_TANKS_WEIGHT: Readonly<Record<CustomerKind, number>> = { household: 1, business: 6, factory: 15, housing: 60 };
-
-function ownersOf(count: number, customers: readonly DemoCustomer[], random: Random): DemoCustomer[] {
+function ownersOf(customers: readonly DemoCustomer[], random: Random): DemoCustomer[] {
   const owners = customers.filter((customer) => customer.kind === "housing" || !random.chance(0.07));
   const weighted = owners.flatMap((owner) =>
     owner.deleted ? [] : Array.from({ length: MORE_TANKS_WEIGHT[owner.kind] }, () => owner),
   );
-  while (owners.length < count) owners.push(random.pick(weighted));
+  while (owners.length < TANKS) owners.push(random.pick(weighted));
   return owners;
 }
 
@@ -174,37 +187,10 @@ function createdAt(owner: DemoCustomer, random: Random, now: Instant): Instant {
   return Math.floor(random.between(from, to));
 }
 
-/** Never the first tank, which examples use. */
-function deletedTanks(drafts: readonly { readonly owner: DemoCustomer }[], random: Random): Set<number> {
-  const deleted = new Set(drafts.flatMap(({ owner }, i) => (owner.deleted ? [i] : [])));
-  while (deleted.size < DELETED_TANKS) deleted.add(random.whole(1, drafts.length - 1));
-  return deleted;
-}
-
 function townOf(owner: DemoCustomer, random: Random): Town {
   if (owner.kind === "household" || random.chance(0.75)) return owner.home;
   return random.pick(TOWNS.filter((town) => town.country === owner.home.country));
 }
-
-function useCaseOf(kind: CustomerKind, random: Random): UseCase {
-  if (kind === "household") return "residential";
-  if (kind === "business") return "commercial";
-  if (kind === "factory") return random.chance(0.85) ? "industrial" : "commercial";
-  return random.chance(0.85) ? "residential" : "commercial";
-}
-
-const CAPACITIES: Readonly<Record<CapacityUnit, Readonly<Record<UseCase, readonly number[]>>>> = {
-  liters: {
-    residential: [1200, 1775, 2700, 2700, 4850, 4850, 6400],
-    commercial: [4850, 6400, 6400, 9100, 12_500],
-    industrial: [20_000, 30_000, 33_000, 50_000, 65_000, 120_000],
-  },
-  gallons: {
-    residential: [120, 250, 320, 500, 500, 1000],
-    commercial: [500, 1000, 1000, 1450, 1990],
-    industrial: [6500, 12_000, 18_000, 30_000],
-  },
-};
 
 /** Real records are rarely complete. */
 function locationNear(town: Town, country: Country, random: Random): Location {

@@ -22,17 +22,15 @@ export type AuditContext = { readonly by: string; readonly at: Instant };
 export type AuditEntry = AuditedChange & AuditContext & { readonly number: number };
 
 export function auditCustomers(changes: readonly Change<CustomerState>[]): AuditedChange[] {
-  const fields = (state: CustomerState | undefined) => (state === undefined ? {} : customerFields(state));
-  return changes.flatMap(({ id, before, after }) => auditedChange("customer", id, before, after, fields));
+  return changes.flatMap((change) => auditedChange("customer", change, customerFields));
 }
 
 /** Changes of the shape are entries of their own: it is not a field of `/v1`. */
 export function auditTanks(changes: readonly Change<TankWithShape>[]): AuditedChange[] {
-  const fields = (state: TankState | undefined) => (state === undefined ? {} : tankFields(state));
   const shapes = changes.filter(isReshaped).map(({ id, before, after }): AuditedChange => {
     return { object: "tank", id, action: "changed", changes: { shape: { from: before?.shape ?? null, to: after.shape } } };
   });
-  return [...changes.flatMap(({ id, before, after }) => auditedChange("tank", id, before, after, fields)), ...shapes];
+  return [...changes.flatMap((change) => auditedChange("tank", change, tankFields)), ...shapes];
 }
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -54,12 +52,10 @@ function tankFields({ tank }: TankState): Fields {
 
 function auditedChange<S extends { readonly deleted: boolean }>(
   object: AuditedChange["object"],
-  id: string,
-  before: S | undefined,
-  after: S,
-  fields: (state: S | undefined) => Fields,
+  { id, before, after }: Change<S>,
+  fieldsOf: (state: S) => Fields,
 ): AuditedChange[] {
-  const changes = differences(fields(before), fields(after));
+  const changes = differences(before === undefined ? {} : fieldsOf(before), fieldsOf(after));
   if (before === undefined) return [{ object, id, action: "created", changes }];
   if (before.deleted !== after.deleted) return [{ object, id, action: after.deleted ? "deleted" : "restored", changes }];
   return Object.keys(changes).length === 0 ? [] : [{ object, id, action: "changed", changes }];

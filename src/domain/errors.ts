@@ -1,4 +1,4 @@
-// The catalogue of everything that can be refused, or can go wrong, in front of a caller. Statuses are not known here.
+// The catalogue of errors that a caller may get. HTTP statuses are not known here.
 
 export const ERROR_TITLES = {
   parameter_unknown: "Unknown parameter",
@@ -46,9 +46,9 @@ export type ErrorCode = keyof typeof ERROR_TITLES;
 export type FieldError = { readonly field: string; readonly message: string };
 
 type ErrorDetails = {
-  /** The parameter at fault. */
+  /** The invalid parameter. */
   readonly param?: string;
-  /** The fields at fault. */
+  /** The invalid fields. */
   readonly errors?: readonly FieldError[];
   /** Seconds after which trying again makes sense. */
   readonly retryAfter?: number;
@@ -56,7 +56,7 @@ type ErrorDetails = {
   readonly cause?: unknown;
 };
 
-/** A refusal: `message` is written for the caller, `cause` for the operator. */
+/** `message` is written for the caller, `cause` for the operator. */
 export class RequestError extends Error {
   readonly code: ErrorCode;
   readonly param: string | undefined;
@@ -79,7 +79,7 @@ export function storeUnavailable(cause: unknown): RequestError {
   });
 }
 
-/** Something the person at the command line or in the configuration can mend; shown as one line, without a stack. */
+/** An error that the person at the command line can correct; shown as one line, without a stack. */
 export class UserError extends Error {
   /** 2 where the call itself is wrong, 1 where it failed. */
   readonly exitCode: 1 | 2;

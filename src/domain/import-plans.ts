@@ -3,8 +3,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { type AuditedChange, differences } from "./audit.ts";
 import { type Change, type CustomerState, changesBetween, hasSameFields, type TankWithShape } from "./changes.ts";
-import { assignmentObjects, type DeviceAssignment, deviceObject, unknownDevice } from "./device.ts";
-import { DeviceUse } from "./device-use.ts";
+import { assignmentObjects, type DeviceAssignment, DeviceUse, deviceObject, unknownDevice } from "./device.ts";
 import { deviceKey } from "./id.ts";
 import type { Lookups } from "./lookups.ts";
 import type { CustomerRecord, DeviceRecord, DeviceWithHistory, RecordOutcome, Removal, TankRecord } from "./records.ts";
@@ -90,22 +89,14 @@ export type DeviceImportPlan = {
 
 /** A device's past is only added to, so that importing an old file loses no assignment. */
 export async function planDeviceImport(lookups: Lookups, records: readonly DeviceRecord[]): Promise<DeviceImportPlan> {
-  const known = await loadDevices(
-    lookups,
-    records.map(({ id }) => id),
-  );
+  const known = await loadDevices(lookups, records);
   const tanks = await lookups.tanks(records.flatMap(({ assignments = [] }) => assignments.map(({ tankId }) => tankId)));
-  const { outcomes, changes } = planImport<DeviceRecord, DeviceWithHistory>(
-    records,
-    ({ id }) => id,
-    known,
-    (record, before) => {
-      const unknown = record.assignments?.findIndex(({ tankId }) => !tanks.has(tankId)) ?? -1;
-      if (unknown !== -1) return { rejected: `services[${unknown}].tank_id: there is no tank with this id` };
-      const after = mergeRecord(record, before ?? newDevice(record.id));
-      return isDeepStrictEqual(after, before) ? "unchanged" : after;
-    },
-  );
+  const { outcomes, changes } = planImport(records, deviceId, known, (record, before) => {
+    const unknown = record.assignments?.findIndex(({ tankId }) => !tanks.has(tankId)) ?? -1;
+    if (unknown !== -1) return { rejected: `services[${unknown}].tank_id: there is no tank with this id` };
+    const after = mergeRecord(record, before ?? newDevice(record.id));
+    return isDeepStrictEqual(after, before) ? "unchanged" : after;
+  });
   return {
     outcomes,
     devices: changes.map(({ after }) => after),
@@ -113,7 +104,8 @@ export async function planDeviceImport(lookups: Lookups, records: readonly Devic
   };
 }
 
-async function loadDevices(lookups: Lookups, ids: readonly string[]): Promise<Map<string, DeviceWithHistory>> {
+async function loadDevices(lookups: Lookups, records: readonly DeviceRecord[]): Promise<Map<string, DeviceWithHistory>> {
+  const ids = records.map(deviceId);
   const devices = await lookups.devices(ids);
   const assignments = Map.groupBy(await lookups.assignments(ids), ({ device }) => device);
   return new Map(
@@ -121,6 +113,7 @@ async function loadDevices(lookups: Lookups, ids: readonly string[]): Promise<Ma
   );
 }
 
+const deviceId = ({ id }: DeviceRecord): string => id;
 const newDevice = (id: string): DeviceWithHistory => ({ device: unknownDevice(id), dropped: 0, assignments: [] });
 
 function mergeRecord(record: DeviceRecord, before: DeviceWithHistory): DeviceWithHistory | { readonly rejected: string } {

@@ -64,12 +64,12 @@ export interface ManagementReads {
   tankSearch(search: TankSearch): Promise<Page<TankWithShape>>;
   /** By its key. */
   managedDevice(key: string): Promise<ManagedDevice | undefined>;
-  /** Of its readings that wait, the one measured last. */
+  /** The pending reading of the device that was measured last. */
   newestPending(key: string): Promise<PendingReading | undefined>;
   deviceSearch(search: DeviceSearch): Promise<Page<ManagedDevice>>;
   /** The smallest margin first, then by id; those without a reading last. */
-  fleetPage(question: FleetQuery): Promise<Page<FleetEntry>>;
-  auditPage(question: AuditQuery): Promise<Page<AuditEntry>>;
+  fleetPage(query: FleetQuery): Promise<Page<FleetEntry>>;
+  auditPage(query: AuditQuery): Promise<Page<AuditEntry>>;
   /** Newest first, then by id. */
   keyList(): Promise<StoredKey[]>;
 }

@@ -29,7 +29,7 @@ export interface Reads {
   tankPage(query: PageQuery, scope: Scope): Promise<Page<Tank>>;
   telemetryPage(tankId: string, query: PageQuery, scope: Scope): Promise<Found<Page<Reading>>>;
   keyByHash(hash: string): Promise<StoredKey | undefined>;
-  /** Resolves if the database answers. */
+  /** Resolves if the database responds. */
   ping(): Promise<void>;
 }
 

@@ -4,7 +4,7 @@
 import { type FieldError, RequestError } from "./errors.ts";
 import { isCleanText, isLongerThan } from "./id.ts";
 import { parseInstant } from "./instant.ts";
-import { EMAIL_PATTERN, type ObjectSchema, type Schema, type Static } from "./schema.ts";
+import { EMAIL_PATTERN, type Schema } from "./schema.ts";
 import { printable, suggestion } from "./text.ts";
 
 export type JsonObject = Readonly<Record<string, unknown>>;
@@ -21,9 +21,7 @@ const MAX_SUGGESTIONS = 10;
 
 /** The first error, as `field: message`. */
 export function errorInObject(schema: ObjectRules, value: unknown): string | undefined {
-  const errors = new Errors(1);
-  errors.checkObject(schema, value, "");
-  return firstError(errors.list);
+  return firstError([...fieldErrors(schema, value, "").take(1)]);
 }
 
 export function firstError([first]: readonly FieldError[]): string | undefined {
@@ -37,16 +35,7 @@ export function hasError(errors: readonly FieldError[], path: string): boolean {
 
 /** All errors up to the reported number, and one more. `at` is the path of the object itself. */
 export function errorsInObject(schema: ObjectRules, value: unknown, at = ""): FieldError[] {
-  const errors = new Errors(MAX_REPORTED_ERRORS + 1);
-  errors.checkObject(schema, value, at);
-  return errors.list;
-}
-
-/** The value, now known to match the schema. Throws a `RequestError` with all errors otherwise. */
-export function validated<S extends ObjectSchema>(schema: S, value: unknown): Static<S> {
-  const errors = errorsInObject(schema, value);
-  if (errors.length > 0) throw invalidBody(errors);
-  return value as Static<S>;
+  return [...fieldErrors(schema, value, at).take(MAX_REPORTED_ERRORS + 1)];
 }
 
 export function invalidBody(errors: readonly FieldError[], limit = MAX_REPORTED_ERRORS): RequestError {
@@ -60,51 +49,33 @@ function errorCount(count: number, limit: number): string {
   return count > 1 ? ` The body has ${count} errors: see "errors".` : "";
 }
 
-class Errors {
-  readonly list: FieldError[] = [];
-  readonly #limit: number;
-
-  constructor(limit: number) {
-    this.#limit = limit;
+function* fieldErrors({ properties = {}, required = [] }: ObjectRules, value: unknown, path: string): Generator<FieldError> {
+  if (!isObject(value)) {
+    yield { field: path, message: "must be an object" };
+    return;
   }
-
-  checkObject({ properties = {}, required = [] }: ObjectRules, value: unknown, path: string): void {
-    if (!isObject(value)) {
-      this.#add(path, "must be an object");
-      return;
-    }
-    for (const name of Object.keys(value)) {
-      if (Object.hasOwn(properties, name)) continue;
-      if (this.list.length >= this.#limit) return;
-      const hint = this.list.length < MAX_SUGGESTIONS ? suggestion(name, Object.keys(properties)) : "";
-      this.#add(fieldPath(path, printable(name)), `is not a known field.${hint}`);
-    }
-    for (const [name, field] of Object.entries(properties)) {
-      const given = value[name];
-      if (given !== undefined) this.#checkField(field, given, fieldPath(path, name));
-      else if (required.includes(name)) this.#add(fieldPath(path, name), "is missing");
-    }
+  const names = Object.keys(properties);
+  const unknown = Object.keys(value).filter((name) => !Object.hasOwn(properties, name));
+  for (const [i, name] of unknown.entries()) {
+    const hint = i < MAX_SUGGESTIONS ? suggestion(name, names) : "";
+    yield { field: fieldPath(path, printable(name)), message: `is not a known field.${hint}` };
   }
-
-  #checkField(schema: Schema, value: unknown, path: string): void {
-    if (this.list.length >= this.#limit) return;
-    if (schema.properties !== undefined && value !== null) this.checkObject(schema, value, path);
-    else if (schema.items !== undefined && value !== null) this.#checkList(schema, schema.items, value, path);
-    else {
-      const message = errorInValue(schema, value);
-      if (message !== undefined) this.#add(path, message);
-    }
+  for (const [name, field] of Object.entries(properties)) {
+    const given = value[name];
+    if (given !== undefined) yield* valueErrors(field, given, fieldPath(path, name));
+    else if (required.includes(name)) yield { field: fieldPath(path, name), message: "is missing" };
   }
+}
 
-  #checkList({ minItems = 0, maxItems = Number.POSITIVE_INFINITY }: Schema, items: Schema, value: unknown, path: string): void {
-    if (!Array.isArray(value)) this.#add(path, "must be a list");
-    else if (value.length < minItems) this.#add(path, `must have at least ${minItems} entries`);
-    else if (value.length > maxItems) this.#add(path, `must have at most ${maxItems} entries`);
-    else for (const [i, item] of value.entries()) this.#checkField(items, item, `${path}[${i}]`);
+function* valueErrors(schema: Schema, value: unknown, path: string): Generator<FieldError> {
+  if (schema.properties !== undefined && value !== null) {
+    yield* fieldErrors(schema, value, path);
+    return;
   }
-
-  #add(field: string, message: string): void {
-    if (this.list.length < this.#limit) this.list.push({ field, message });
+  const message = errorInValue(schema, value);
+  if (message !== undefined) yield { field: path, message };
+  else if (schema.items !== undefined && Array.isArray(value)) {
+    for (const [i, item] of value.entries()) yield* valueErrors(schema.items, item, `${path}[${i}]`);
   }
 }
 
@@ -117,10 +88,17 @@ function errorInValue(schema: Schema, value: unknown): string | undefined {
   if (schema.enum !== undefined) {
     return schema.enum.includes(value) ? undefined : `must be one of ${schema.enum.filter((one) => one !== null).join(", ")}`;
   }
+  if (schema.items !== undefined) return errorInList(schema, value);
   if (types.includes("string")) return errorInText(schema, value);
   if (types.includes("number") || types.includes("integer")) return errorInNumber(schema, value, types.includes("integer"));
   if (types.includes("boolean")) return typeof value === "boolean" ? undefined : "must be true or false";
   throw new Error(`no validation for a field of type ${types.join("|")}`);
+}
+
+function errorInList({ minItems = 0, maxItems = Number.POSITIVE_INFINITY }: Schema, value: unknown): string | undefined {
+  if (!Array.isArray(value)) return "must be a list";
+  if (value.length < minItems) return `must have at least ${minItems} entries`;
+  return value.length > maxItems ? `must have at most ${maxItems} entries` : undefined;
 }
 
 function errorInText(schema: Schema, value: unknown): string | undefined {

@@ -7,8 +7,7 @@ import { UserError } from "../domain/errors.ts";
 import { type Message, topicOf } from "./messages.ts";
 import type { Transport } from "./simulation.ts";
 
-const CONNECTIONS = 4;
-const IN_FLIGHT_PER_CONNECTION = 25;
+const IN_FLIGHT = 100;
 const RETRY_DELAY_MS = 250;
 const CONNECT_TIMEOUT_MS = 10_000;
 /** CONNACK codes that a retry does not fix: bad user name or password, not authorized. */
@@ -16,26 +15,20 @@ const CREDENTIAL_ERRORS: readonly unknown[] = [4, 5];
 
 /** Rejects if the broker is unreachable or does not accept the key. Without a key, the credentials in the address are used. */
 export async function mqttTransport(url: string, key: string | undefined): Promise<Transport> {
-  const connections = Array.from({ length: CONNECTIONS }, () => new MqttConnection(url, key));
-  const close = async (): Promise<void> => void (await Promise.all(connections.map((connection) => connection.close())));
+  const connection = new MqttConnection(url, key);
   try {
-    await Promise.all(connections.map((connection) => connection.open()));
+    await connection.open();
   } catch (error) {
-    await close();
     throw error instanceof UserError ? error : new UserError(`the broker cannot be reached: ${(error as Error).message}`);
   }
-  let next = 0;
   return {
-    concurrency: CONNECTIONS * IN_FLIGHT_PER_CONNECTION,
+    concurrency: IN_FLIGHT,
     batchSize: 1,
     async deliver(messages, onResend, abort) {
-      for (const message of messages) {
-        const connection = connections[next++ % CONNECTIONS];
-        if (connection !== undefined) await publishUntilAcknowledged(connection, message, onResend, abort);
-      }
+      for (const message of messages) await publishUntilAcknowledged(connection, message, onResend, abort);
       return messages.flatMap(({ numbers }) => numbers.map(() => ({ status: "acknowledged" }) as const));
     },
-    close,
+    close: () => connection.close(),
   };
 }
 
@@ -45,24 +38,18 @@ async function publishUntilAcknowledged(
   onResend: (readings: number) => void,
   abort: AbortSignal,
 ): Promise<void> {
-  const [topic, payload] = [topicOf(message), payloadOf(message)];
   for (let isSent = false; ; ) {
     try {
       const client = await connection.open();
       if (isSent) onResend(message.numbers.length);
       isSent = true;
-      await connection.publish(client, topic, payload, abort);
+      await connection.publish(client, message, abort);
       return;
     } catch (error) {
       if (abort.aborted || error instanceof UserError) throw error;
     }
     await sleep(RETRY_DELAY_MS, undefined, { signal: abort });
   }
-}
-
-function payloadOf(message: Message): string {
-  if (message.format !== "own") return message.text;
-  return JSON.stringify(message.readings.length === 1 ? message.readings[0] : message.readings);
 }
 
 type Settle = (error: Error | null | undefined) => void;
@@ -82,46 +69,16 @@ class MqttConnection {
 
   /** One attempt, shared by all concurrent callers. Rejects with a UserError if the credentials are not accepted. */
   open(): Promise<MqttClient> {
-    if (this.#client === undefined) {
-      const client = this.#connect(() => {
-        if (this.#client === client) this.#client = undefined;
-        for (const settle of [...this.#pending]) settle(new Error(CONNECTION_CLOSED));
-      });
-      this.#client = client;
-    }
+    this.#client ??= this.#connect();
     return this.#client;
   }
 
-  /** Resolves when the broker has acknowledged it. */
-  publish(client: MqttClient, topic: string, payload: string, abort: AbortSignal): Promise<void> {
-    return new Promise((resolve, reject) => {
-      const onAbort = (): void => settle(new Error("aborted"));
-      const settle: Settle = (error) => {
-        abort.removeEventListener("abort", onAbort);
-        this.#pending.delete(settle);
-        if (error) reject(error);
-        else resolve();
-      };
-      this.#pending.add(settle);
-      abort.addEventListener("abort", onAbort);
-      // A client that is not connected would queue it for a reconnect that never happens.
-      if (client.connected && !abort.aborted) client.publish(topic, payload, { qos: 1 }, settle);
-      else settle(new Error(CONNECTION_CLOSED));
-    });
-  }
-
-  async close(): Promise<void> {
-    const client = await this.#client?.catch(() => undefined);
-    if (client !== undefined) await new Promise<void>((resolve) => client.end(true, {}, () => resolve()));
-  }
-
-  async #connect(onClose: () => void): Promise<MqttClient> {
+  async #connect(): Promise<MqttClient> {
     const { connect } = await import("mqtt");
     const client = connect(this.#url, {
       ...(this.#key === undefined ? {} : { username: "simulate", password: this.#key }),
       clientId: `simulate-${randomUUID()}`,
       protocolVersion: 4,
-      clean: true,
       reconnectPeriod: 0,
       connectTimeout: CONNECT_TIMEOUT_MS,
     });
@@ -135,10 +92,39 @@ class MqttConnection {
       client.once("close", () => {
         reject(new Error(CONNECTION_CLOSED));
         client.end(true);
-        onClose();
+        this.#client = undefined;
+        for (const settle of [...this.#pending]) settle(new Error(CONNECTION_CLOSED));
       });
     });
   }
+
+  /** Resolves when the broker has acknowledged it. */
+  publish(client: MqttClient, message: Message, abort: AbortSignal): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const onAbort = (): void => settle(new Error("aborted"));
+      const settle: Settle = (error) => {
+        abort.removeEventListener("abort", onAbort);
+        this.#pending.delete(settle);
+        if (error) reject(error);
+        else resolve();
+      };
+      this.#pending.add(settle);
+      abort.addEventListener("abort", onAbort);
+      // A client that is not connected would queue it for a reconnect that never happens.
+      if (client.connected && !abort.aborted) client.publish(topicOf(message), payloadOf(message), { qos: 1 }, settle);
+      else settle(new Error(CONNECTION_CLOSED));
+    });
+  }
+
+  async close(): Promise<void> {
+    const client = await this.#client?.catch(() => undefined);
+    await client?.endAsync(true);
+  }
+}
+
+function payloadOf(message: Message): string {
+  if (message.format !== "own") return message.text;
+  return JSON.stringify(message.readings.length === 1 ? message.readings[0] : message.readings);
 }
 
 const CONNECTION_CLOSED = "the connection was closed";

@@ -1,23 +1,17 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import fc from "fast-check";
+import { affectedDevices, type Change, deviceMoves, type TankState } from "../../src/domain/changes.ts";
 import { type Device, type DeviceAssignment, EARLIEST, moveDevice, tankAt, unknownDevice } from "../../src/domain/device.ts";
 import { deviceKey } from "../../src/domain/id.ts";
+import { device, storedTank } from "./lookups.ts";
 
 test("an EUI-64 is the same device in either case; any other id is as it is written", () => {
   assert.equal(deviceKey("A84041C2F1827D3E"), "a84041c2f1827d3e");
   assert.equal(deviceKey("a84041C2F1827d3E"), "a84041c2f1827d3e");
   assert.equal(deviceKey("0000000000000000"), "0000000000000000");
-  const others = [
-    "A84041C2F1827D3",
-    "A84041C2F1827D3E0",
-    "A8-40-41-C2-F1-82-7D-3E",
-    "A84041C2F1827D3G",
-    "Device",
-    " A84041C2F1827D3E",
-    "",
-  ];
-  for (const id of others) assert.equal(deviceKey(id), id);
+  const almost = ["A84041C2F1827D3", "A84041C2F1827D3E0", "A8-40-41-C2-F1-82-7D-3E", "A84041C2F1827D3G", " A84041C2F1827D3E"];
+  for (const id of [...almost, "Device", ""]) assert.equal(deviceKey(id), id);
 });
 
 /** At `at` the device was assigned to this tank, or to none. */
@@ -101,4 +95,83 @@ test("the instant of a move belongs to the new tank", () => {
 test("a move keeps the profile", () => {
   const device: Device = { id: "d", tank_id: "A", since: EARLIEST, profile: "elsys" };
   for (const to of ["A", "B", null]) assert.equal(moveDevice(device, to, 5).device.profile, "elsys");
+});
+
+// Devices follow the tanks that name them
+
+const EUI = "A84041C2F1827D3E";
+const DEVICES = ["d1", "d2", EUI, "D1"];
+const TANKS = ["t1", "t2", "t3", "t4"];
+
+const state = (id: string, assigned_device_id: string, deleted = false): TankState =>
+  storedTank(id, "owner", { assigned_device_id }, deleted);
+
+/** Each tank has a device of its own, in either case of letters; a deleted one may have any. */
+const fleet = fc
+  .tuple(
+    fc.shuffledSubarray(DEVICES, { minLength: DEVICES.length }),
+    fc.array(fc.record({ deleted: fc.boolean(), old: fc.constantFrom(...DEVICES), lower: fc.boolean() }), {
+      minLength: TANKS.length,
+      maxLength: TANKS.length,
+    }),
+  )
+  .map(([devices, kinds]) =>
+    TANKS.map((id, i) => {
+      const { deleted = false, old = "d1", lower = false } = kinds[i] ?? {};
+      const device = deleted ? old : (devices[i] ?? "d1");
+      return state(id, lower && device === EUI ? EUI.toLowerCase() : device, deleted);
+    }),
+  );
+
+function movesOf(changes: readonly Change<TankState>[], devices: readonly Device[], at: number) {
+  return deviceMoves(changes, new Map(devices.map((known) => [known.id, { device: known }])), at);
+}
+
+/** The tank of each device, by the tanks. */
+function assigned(tanks: readonly TankState[]): Map<string, string> {
+  const live = tanks.filter(({ deleted }) => !deleted);
+  return new Map(live.map(({ tank: { assigned_device_id, id } }) => [deviceKey(assigned_device_id), id]));
+}
+
+test("after any change of several tanks, every device serves the tank that names it, and no other device moves", () => {
+  fc.assert(
+    fc.property(fleet, fleet, fc.subarray(TANKS), fc.boolean(), (before, after, created, hasUnknown) => {
+      // The devices of tanks that are created may be unknown.
+      const old = before.filter(({ tank: { id } }) => !created.includes(id));
+      const [was, will] = [assigned(old), assigned(after)];
+      const keys = [...new Set(DEVICES.map(deviceKey))];
+      const known = keys.filter((key) => was.has(key) || !hasUnknown).map((key) => device(key, was.get(key) ?? null));
+      const changes = after.map(
+        (now): Change<TankState> => ({ id: now.tank.id, before: old.find(({ tank: { id } }) => id === now.tank.id), after: now }),
+      );
+      const moves = movesOf(changes, known, 10);
+      const now = new Map([...known, ...moves.map((move) => move.device)].map(({ id, tank_id }) => [id, tank_id]));
+      for (const key of keys) assert.equal(now.get(key) ?? null, will.get(key) ?? null, key);
+      for (const {
+        device: { id, since },
+        ended,
+      } of moves) {
+        assert.ok(affectedDevices(changes).includes(id), "only affected devices move");
+        const from = was.get(id);
+        assert.deepEqual(ended, from === undefined ? undefined : { device: id, until: 10, tankId: from });
+        assert.equal(since, from === undefined ? EARLIEST : 10);
+        assert.ok(from !== (will.get(id) ?? null) || !known.some((one) => one.id === id), "a device that stays does not move");
+      }
+    }),
+    { numRuns: 1000 },
+  );
+});
+
+test("another spelling of the same EUI-64 moves nothing", () => {
+  const key = EUI.toLowerCase();
+  const changes = [{ id: "t1", before: state("t1", EUI), after: state("t1", key) }];
+  assert.deepEqual(affectedDevices(changes), [key]);
+  assert.deepEqual(movesOf(changes, [device(key, "t1")], 5), []);
+});
+
+test("a tank that gives up a device which serves another tank leaves it there", () => {
+  const known = [device("d1", "t1")];
+  const changes = [{ id: "t2", before: state("t2", "d1"), after: state("t2", "d2") }];
+  assert.deepEqual(movesOf(changes, known, 5), [{ device: device("d2", "t2"), ended: undefined }]);
+  assert.deepEqual(movesOf([{ id: "t2", before: state("t2", "d1"), after: state("t2", "d1", true) }], known, 5), []);
 });

@@ -1,10 +1,12 @@
 // Lookups in memory, for planning without a database.
 
 import type { TankWithShape } from "../../src/domain/changes.ts";
-import type { Device, DeviceAssignment } from "../../src/domain/device.ts";
+import { type Device, type DeviceAssignment, EARLIEST } from "../../src/domain/device.ts";
 import type { StoredKey } from "../../src/domain/key.ts";
 import type { Lookups } from "../../src/domain/lookups.ts";
 import type { ManagedCustomer } from "../../src/domain/resource.ts";
+import type { Tank } from "../../src/domain/tank.ts";
+import { tank } from "../store/conformance/objects.ts";
 
 export type StoredObjects = {
   readonly customers?: readonly ManagedCustomer[];
@@ -35,3 +37,17 @@ export function lookupsOf(known: StoredObjects): Lookups {
 function byId<T>(all: readonly T[], ids: readonly string[], idOf: (one: T) => string): Map<string, T> {
   return new Map(all.filter((one) => ids.includes(idOf(one))).map((one) => [idOf(one), one]));
 }
+
+export const storedTank = (id: string, owner: string, fields: Partial<Tank> = {}, deleted = false): TankWithShape => ({
+  tank: tank(id, owner, fields),
+  deleted,
+  shape: null,
+});
+
+export const device = (id: string, tank_id: string | null, more: Partial<Device> = {}): Device => ({
+  id,
+  tank_id,
+  since: EARLIEST,
+  profile: null,
+  ...more,
+});

@@ -36,6 +36,7 @@ const INVALID: readonly Call[] = [
   ["tank create --name x --owner ada", /--device, --capacity, --unit and --threshold are missing/],
   ["tank update a1 --capacity much", /--capacity.*number.*"much"/],
   ["tank update a1 --shape {", /--shape is not valid JSON/],
+  ["tank update a1 --device ", /--device.*must not be empty/],
   ["tank update a1 --latitude -91", /--latitude.*-90 to 90.*"-91"/],
   ["device assign d1", /TANK is missing/],
   ["device assign d1 a1 --profile guess", /--profile.*"guess"/],
@@ -50,6 +51,18 @@ const INVALID: readonly Call[] = [
   ["tank list --url http://ada:secret@127.0.0.1", /password/],
   ["tank list --url http://127.0.0.1:9", /TANK_MONITOR_KEY/],
   ["tank list --url http://127.0.0.1:9 --key tm_short", /mistyped or cut off/],
+  ["simulate", /--url.*--mqtt/],
+  ["simulate --url http://127.0.0.1:9", /key.*TANK_MONITOR_KEY/],
+  ["simulate --url nowhere --key x", /--url/],
+  ["simulate --mqtt http://127.0.0.1 --key x", /--mqtt/],
+  ["simulate --url http://127.0.0.1:9 --key x --tanks many", /--tanks.*"many"/],
+  ["simulate --url http://127.0.0.1:9 --key x --tanks 1.5", /--tanks/],
+  ["simulate --url http://127.0.0.1:9 --key x --rate 0", /--rate/],
+  ["simulate --url http://127.0.0.1:9 --key x --rate 5001", /--rate.*500 for each tank/],
+  ["simulate --url http://127.0.0.1:9 --key x --duration 30d", /--duration.*24d/],
+  ["simulate --url http://127.0.0.1:9 --key x --makers dragio", /"dragio".*dragino/],
+  ["simulate --url http://127.0.0.1:9 --key x --rate 5000 --duration 1d --verify", /5000000/],
+  ["simulate --mqtt mqtt://127.0.0.1:1 --key x --verify", /--url/],
 ];
 
 /** Exit 1: a valid call that fails. */

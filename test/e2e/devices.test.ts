@@ -82,22 +82,16 @@ suite("devices, on a running service", () => {
     await cli.expectFailure(["device", "show", "stray"], /no such device: stray/);
   });
 
-  test("a replaced device is forgotten, and late readings still reach its former tank", async () => {
-    const late = (device_id: string, created_at: string) =>
-      send("/ingest/v1/readings", { device_id, created_at, fill_percentage: 50 });
-    for (const day of ["02", "03"]) await late("spare", `2026-02-${day}T00:00:00Z`);
+  test("a replaced device is forgotten, and where it served stays recorded", async () => {
+    for (const day of ["02", "03"]) {
+      await send("/ingest/v1/readings", { device_id: "spare", created_at: `2026-02-${day}T00:00:00Z`, fill_percentage: 50 });
+    }
     assert.match(
       (await cli.run(["device", "assign", "spare", "b1"])).stderr,
       /assigned to tank b1, replacing device device-a1; 2 pending readings stored, measured from 2026-02-02T00:00:00\.000Z to 2026-02-03/,
     );
     const { stderr } = await cli.run(["device", "forget", "device-a1"]);
     assert.match(stderr, /forgotten; its service at tank b1 until 20.*stays recorded/);
-    await late("device-a1", "2026-02-01T00:00:00Z");
-    const { data } = await list(cli.service, "/v1/tanks/a1/telemetry?created_at_gte=2026-02-01", cli.key);
-    assert.deepEqual(
-      data.map(({ created_at }) => created_at),
-      ["2026-02-01T00:00:00.000Z"],
-    );
     assert.match((await cli.run(["tank", "update", "b1", "--name", "New"])).stderr, / updated\n/);
     assert.match((await cli.run(["tank", "update", "b1", "--name", "New"])).stderr, / unchanged\n/);
   });

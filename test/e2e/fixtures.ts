@@ -2,30 +2,12 @@
 
 import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
+import { customer, type Line, tank } from "../support/lines.ts";
 import type { Lifetime } from "../support/service.ts";
+
 import { type Service, type Workspace, workspace } from "./program.ts";
 
-export type Line = Readonly<Record<string, unknown>>;
-
-export function customer(id: string, fields: Line = {}): Line {
-  const created_at = "2026-01-01T00:00:00.000Z";
-  return { object: "customer", id, created_at, email: `${id}@customers.example`, name: `Customer ${id}`, ...fields };
-}
-
-export function tank(id: string, owner: string, fields: Line = {}): Line {
-  return {
-    object: "tank",
-    id,
-    owner_id: owner,
-    assigned_device_id: `device-${id}`,
-    capacity: 2700,
-    capacity_unit: "liters",
-    created_at: "2026-01-02T00:00:00.000Z",
-    min_fill_alert_percentage: 20,
-    name: `Tank ${id}`,
-    ...fields,
-  };
-}
+export { customer, type Line, tank };
 
 const FIRST_READING = Date.UTC(2026, 0, 3);
 

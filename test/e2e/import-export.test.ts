@@ -11,59 +11,41 @@ import * as fixtures from "./fixtures.ts";
 import { importDespiteKills } from "./killed-import.ts";
 import { LAUNCHER, workspace } from "./program.ts";
 
-const { customer, DIFFICULT_FLEET, importLines, jsonLines, manyLines, ndjson, reading, SMALL_FLEET, tank } = fixtures;
+const { customer, DIFFICULT_FLEET, importLines, jsonLines, manyLines, ndjson, SMALL_FLEET, tank } = fixtures;
 
 suite("an import", () => {
-  test("the summary counts lines read, new, changed, unchanged and rejected", async (t) => {
+  test("the summary counts lines; --dry-run predicts it, changes nothing, and leaves nothing behind", async (t) => {
     const here = workspace(t);
     writeFileSync(here.path("fleet.ndjson"), ndjson(SMALL_FLEET));
     const first = await here.run(["import", "fleet.ndjson"]);
-    assert.equal(first.stdout, "11 read: 11 new, 0 changed, 0 unchanged, 0 rejected\n");
-    assert.equal(first.code, 0);
+    assert.deepEqual([first.code, first.stdout], [0, "11 read: 11 new, 0 changed, 0 unchanged, 0 rejected\n"]);
 
-    const again = await here.run(["import", "fleet.ndjson", "--json"]);
-    assert.equal(again.stdout, '{"read":11,"new":0,"changed":0,"unchanged":11,"rejected":0,"waiting":0}\n');
-    assert.equal(again.code, 0);
-
-    writeFileSync(
-      here.path("changes.ndjson"),
-      ndjson([customer("ada", { name: "Ada" }), reading("b1", 0, 13), reading("b1", 1, 9)]),
-    );
-    const changed = await here.run(["import", "changes.ndjson", "--json"]);
-    assert.equal(changed.stdout, '{"read":3,"new":1,"changed":2,"unchanged":0,"rejected":0,"waiting":0}\n');
+    const changes = [customer("ada", { name: "Ada" }), customer("carl"), tank("c1", "carl"), ...SMALL_FLEET.slice(3)];
+    writeFileSync(here.path("changes.ndjson"), ndjson(changes));
+    const before = await here.run(["export"]);
+    const files = readdirSync(here.folder).sort();
+    const dry = await here.run(["import", "changes.ndjson", "--dry-run", "--json"]);
+    assert.equal(dry.stdout, '{"read":11,"new":2,"changed":1,"unchanged":8,"rejected":0,"waiting":0}\n');
+    assert.equal(dry.code, 0);
+    assert.deepEqual(readdirSync(here.folder).sort(), files);
+    assert.equal((await here.run(["export"])).stdout, before.stdout);
+    assert.equal((await here.run(["import", "changes.ndjson", "--json"])).stdout, dry.stdout);
+    assert.notEqual((await here.run(["export"])).stdout, before.stdout);
   });
 
   test("rejected lines are reported with number and reason, and kept in a file; the rest is imported: exit 1", async (t) => {
     const here = workspace(t);
-    const lines = [
-      JSON.stringify(customer("ada")),
-      "{not json",
-      JSON.stringify(tank("a1", "nobody")),
-      "",
-      JSON.stringify(tank("a1", "ada")),
-      JSON.stringify(reading("a1", 0, 101)),
-      JSON.stringify(reading("nowhere", 0, 50)),
-      JSON.stringify(reading("a1", 1, 50)),
-    ];
+    const lines = ["{not json", JSON.stringify(customer("ada")), "", JSON.stringify(tank("a1", "nobody"))];
     writeFileSync(here.path("mixed.ndjson"), lines.join("\n"));
     const { code, stdout, stderr } = await here.run(["import", "mixed.ndjson", "--json"]);
     assert.equal(code, 1);
-    assert.equal(stdout, '{"read":7,"new":3,"changed":0,"unchanged":0,"rejected":4,"waiting":0}\n');
-    for (const [number, word] of [
-      [2, "JSON"],
-      [3, "owner_id"],
-      [6, "fill_percentage"],
-      [7, "tank_id"],
-    ]) {
-      assert.match(stderr, new RegExp(`^mixed\\.ndjson:${number}: .*${word}`, "m"));
-    }
-    const rejects = readFileSync(here.path("mixed.ndjson.rejects.ndjson"), "utf8").trimEnd().split("\n");
-    const parsed = rejects.map((line) => JSON.parse(line) as { line: number; reason: string; text: string });
+    assert.equal(stdout, '{"read":3,"new":1,"changed":0,"unchanged":0,"rejected":2,"waiting":0}\n');
+    assert.match(stderr, /^mixed\.ndjson:1: .*JSON[\s\S]*^mixed\.ndjson:4: .*owner_id/m);
+    const rejects = jsonLines(readFileSync(here.path("mixed.ndjson.rejects.ndjson"), "utf8"));
     assert.deepEqual(
-      parsed.map(({ line, text }) => [line, text]),
-      [2, 3, 6, 7].map((number) => [number, lines[number - 1]]),
+      rejects.map(({ line, text, reason }) => [line, text, typeof reason]),
+      [1, 4].map((number) => [number, lines[number - 1], "string"]),
     );
-    for (const { reason } of parsed) assert.ok(reason.length > 0);
 
     writeFileSync(here.path("mixed.ndjson"), ndjson([customer("ada")]));
     assert.equal((await here.run(["import", "mixed.ndjson"])).code, 0);
@@ -93,25 +75,6 @@ suite("an import", () => {
     const out = await here.run(["export", "--csv"]);
     assert.match(out.stdout, /^tank_id,created_at,fill_percentage\n(.+\n){5}$/);
     assert.match(out.stdout, /^c1,2026-02-01T00:00:00\.000Z,55\.5$/m);
-  });
-
-  test("--dry-run counts what would happen, changes nothing, and leaves nothing behind", async (t) => {
-    const here = workspace(t);
-    await importLines(here, SMALL_FLEET);
-    const wish = [customer("ada", { name: "Ada" }), customer("carl"), tank("c1", "carl"), ...SMALL_FLEET.slice(3)];
-    writeFileSync(here.path("wish.ndjson"), ndjson(wish));
-    const before = await here.run(["export"]);
-    const files = readdirSync(here.folder).sort();
-
-    const dry = await here.run(["import", "wish.ndjson", "--dry-run", "--json"]);
-    assert.equal(dry.stdout, '{"read":11,"new":2,"changed":1,"unchanged":8,"rejected":0,"waiting":0}\n');
-    assert.equal(dry.code, 0);
-    assert.deepEqual(readdirSync(here.folder).sort(), files);
-    assert.equal((await here.run(["export"])).stdout, before.stdout);
-
-    const real = await here.run(["import", "wish.ndjson", "--json"]);
-    assert.equal(real.stdout, dry.stdout, "the dry run predicted it");
-    assert.notEqual((await here.run(["export"])).stdout, before.stdout);
   });
 
   test("--dry-run stopped with Ctrl-C leaves nothing behind either", async (t) => {

@@ -5,7 +5,6 @@ import { type ChildProcess, fork, spawn } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { after } from "node:test";
 import { fileURLToPath } from "node:url";
 import type { Lifetime } from "../support/service.ts";
 import { until } from "../support/until.ts";
@@ -207,13 +206,4 @@ export function workspace(life: Lifetime, settings: Record<string, string> = {})
       return { ...command, url, stop: () => stop(command) };
     },
   };
-}
-
-/** For what the tests of a suite share. */
-export function suiteLifetime(): Lifetime {
-  const ends: (() => unknown)[] = [];
-  after(async () => {
-    for (const end of ends) await end();
-  });
-  return { after: (end) => void ends.push(end) };
 }

@@ -4,7 +4,6 @@ import assert from "node:assert/strict";
 import { once } from "node:events";
 import { Agent, request } from "node:http";
 import { connect as openSocket, type Socket } from "node:net";
-import { setTimeout as pause } from "node:timers/promises";
 import type { Lifetime } from "../support/service.ts";
 import { until } from "../support/until.ts";
 import type { RunningProgram, Service } from "./program.ts";
@@ -53,17 +52,8 @@ export function texts(target: Target, paths: readonly string[], key: string): Pr
   return Promise.all(paths.map(async (path) => (await get(target, path, key)).text));
 }
 
-/** Repeats a request until it has this status, and returns how many milliseconds that took. */
-export async function waitForStatus(target: Target, key: string, status: number, timeoutMs: number): Promise<number> {
-  const started = performance.now();
-  for (;;) {
-    const actual = await statusOf(target, key);
-    const elapsed = performance.now() - started;
-    if (actual === status) return elapsed;
-    assert.ok(elapsed < timeoutMs, `after ${Math.round(elapsed)} ms the status is still ${actual}, not ${status}`);
-    await pause(20);
-  }
-}
+export const waitForStatus = (target: Target, key: string, status: number, timeoutMs: number): Promise<boolean> =>
+  until(`status ${status}`, async () => (await statusOf(target, key)) === status, timeoutMs);
 
 /** A plain TCP connection. */
 export async function connectTo(life: Lifetime, { url }: Target): Promise<Socket> {

@@ -70,18 +70,6 @@ suite("settings", { concurrency: 2 }, () => {
     assert.deepEqual([existsSync(here.path("of-file.db")), existsSync(here.path("tanks.db"))], [true, true]);
   });
 
-  test("LOG_LEVEL and CORS_ORIGINS take effect", async (t) => {
-    const port = await freePort();
-    const env = { LOG_LEVEL: "warn", CORS_ORIGINS: "https://app.example.com", PORT: `${port}` };
-    const quiet = workspace(t).launch(["serve"], { env });
-    await quiet.waitForOutput(/The database is empty/);
-    const origin = "https://app.example.com";
-    const { headers } = await get({ url: `http://127.0.0.1:${port}` }, "/healthz", undefined, { origin });
-    assert.equal(headers.get("access-control-allow-origin"), origin);
-    quiet.kill("SIGTERM");
-    assert.doesNotMatch((await quiet.exited).stderr, /"event"/);
-  });
-
   test("an invalid setting is one line that names it, exit 2, also with workers", async (t) => {
     const here = workspace(t);
     for (const [name, value, WORKERS] of [

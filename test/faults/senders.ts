@@ -32,12 +32,12 @@ export type Sender = {
   readonly abandon: () => void;
 };
 
-const inJson = ({ at, fill }: Reading) => ({ created_at: new Date(at).toISOString(), fill_percentage: fill });
+export const readingJson = ({ at, fill }: Reading) => ({ created_at: new Date(at).toISOString(), fill_percentage: fill });
 
 /** Readings of one source. */
 export const mqttMessage = (source: Source, readings: readonly Reading[]) => ({
   topic: `tanks/${source.deviceId}/readings`,
-  payload: JSON.stringify(readings.map(inJson)),
+  payload: JSON.stringify(readings.map(readingJson)),
 });
 
 const HTTP_TIMEOUT_MS = 20_000;
@@ -64,7 +64,7 @@ export function httpSender({ ledger, measurements, tally, random }: Load, url: s
     const byTank = random.chance(0.5);
     const body = readings.map((reading) => {
       const { isKnown, tankId, deviceId } = reading.source;
-      return { ...(byTank && isKnown ? { tank_id: tankId } : { device_id: deviceId }), ...inJson(reading) };
+      return { ...(byTank && isKnown ? { tank_id: tankId } : { device_id: deviceId }), ...readingJson(reading) };
     });
     const signal = AbortSignal.any([abandoned.signal, AbortSignal.timeout(HTTP_TIMEOUT_MS)]);
     const headers = { "x-api-key": key, "content-type": "application/json" };

@@ -9,7 +9,7 @@ import type { Event } from "../../src/domain/events.ts";
 import { type Clock, formatInstant } from "../../src/domain/instant.ts";
 import { array, integer, nullable, number, object, text } from "../../src/domain/schema.ts";
 import type { Store } from "../../src/domain/store.ts";
-import { validated } from "../../src/domain/validate.ts";
+import { errorsInObject, invalidBody } from "../../src/domain/validate.ts";
 import { LastSeen } from "../../src/http/last-seen.ts";
 import { localLimits } from "../../src/http/limits.ts";
 import { ManagementService } from "../../src/http/management.ts";
@@ -233,7 +233,8 @@ export const ECHO_ROUTES: readonly Route[] = [
     ...{ ...managed, method: "POST", path: "/manage/v1/things", operation: "createThing", summary: "Create a thing" },
     ...{ parameters, headers: ["Idempotency-Key"], body, response: { ...response, status: 201, etag: true } },
     async handle(request) {
-      validated(Thing, request.body);
+      const errors = errorsInObject(Thing, request.body);
+      if (errors.length > 0) throw invalidBody(errors);
       return new RouteResponse(201, echo(request), { location: "/manage/v1/things/1", etag: '"1"' });
     },
   }),

@@ -16,52 +16,41 @@ export const withoutMosquitto = PROGRAMS.every((program) => spawnSync(program, [
   ? false
   : "mosquitto is not installed";
 
-export class Mosquitto {
+export type Mosquitto = {
   readonly url: string;
-  readonly #settings: string;
-  #process: ChildProcess | undefined;
+  readonly start: () => Promise<void>;
+  /** With SIGTERM, so that it saves its sessions. */
+  readonly stop: () => Promise<void>;
+};
 
-  constructor(folder: string, port: number) {
-    this.url = `mqtt://127.0.0.1:${port}`;
-    this.#settings = join(folder, "mosquitto.conf");
-    const lines = [
-      `listener ${port} 127.0.0.1`,
-      "allow_anonymous true",
-      "user root",
-      "persistence true",
-      `persistence_location ${folder}/`,
-      "max_inflight_messages 1000",
-      "max_queued_messages 0",
-    ];
-    writeFileSync(this.#settings, lines.join("\n"));
-  }
+export async function startMosquitto(life: Lifetime): Promise<Mosquitto> {
+  const folder = temporaryFolder(life);
+  const port = await freePort();
+  const url = `mqtt://127.0.0.1:${port}`;
+  const settings = join(folder, "mosquitto.conf");
+  const limits = ["max_inflight_messages 1000", "max_queued_messages 0"];
+  const storage = ["user root", "persistence true", `persistence_location ${folder}/`];
+  writeFileSync(settings, [`listener ${port} 127.0.0.1`, "allow_anonymous true", ...storage, ...limits].join("\n"));
+  let running: ChildProcess | undefined;
 
-  async start(): Promise<void> {
-    this.#process = spawn("mosquitto", ["-c", this.#settings], { stdio: "ignore" });
+  async function start(): Promise<void> {
+    running = spawn("mosquitto", ["-c", settings], { stdio: "ignore" });
     await until("mosquitto listens", async () => {
-      const client = mqtt.connect(this.url, { reconnectPeriod: 0 });
-      const isUp = await new Promise<boolean>((resolve) => {
-        client.once("connect", () => resolve(true));
-        client.once("error", () => resolve(false));
-      });
-      client.end(true);
-      return isUp;
+      const client = mqtt.connect(url, { reconnectPeriod: 0 });
+      const { promise, resolve } = Promise.withResolvers<boolean>();
+      client.once("connect", () => resolve(true)).once("error", () => resolve(false));
+      return promise.finally(() => client.end(true));
     });
   }
 
-  /** With SIGTERM, so that it saves its sessions. */
-  async stop(): Promise<void> {
-    const ended = this.#process;
-    this.#process = undefined;
-    if (ended === undefined) return;
-    ended.kill("SIGTERM");
-    await once(ended, "exit");
+  async function stop(): Promise<void> {
+    const exited = running === undefined ? undefined : once(running, "exit");
+    running?.kill("SIGTERM");
+    running = undefined;
+    await exited;
   }
-}
 
-export async function startMosquitto(life: Lifetime): Promise<Mosquitto> {
-  const mosquitto = new Mosquitto(temporaryFolder(life), await freePort());
-  await mosquitto.start();
-  life.after(() => mosquitto.stop());
-  return mosquitto;
+  await start();
+  life.after(stop);
+  return { url, start, stop };
 }

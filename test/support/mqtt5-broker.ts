@@ -8,16 +8,20 @@ import type { Lifetime } from "./service.ts";
 type Filter = { readonly group: string | undefined; readonly filter: string; readonly qos: number };
 type Queued = { readonly topic: string; readonly payload: string | Buffer; readonly qos: 0 | 1 };
 
-type Session = {
+class Session {
   readonly clientId: string;
-  readonly filters: Map<string, Filter>;
-  readonly queue: Queued[];
-  readonly inFlight: Map<number, Queued>;
-  nextId: number;
-  receiveMaximum: number;
-  version: number;
+  readonly filters = new Map<string, Filter>();
+  readonly queue: Queued[] = [];
+  readonly inFlight = new Map<number, Queued>();
+  nextId = 1;
+  receiveMaximum = 65_535;
+  version = 5;
   socket: Socket | undefined;
-};
+
+  constructor(clientId: string) {
+    this.clientId = clientId;
+  }
+}
 
 /** How it treats clients that connect. `closing`: it closes the connection without a CONNACK. */
 type Behaviour = "normal" | "closing" | "mqtt 3.1.1 only" | "unauthorized";
@@ -112,7 +116,7 @@ export class Mqtt5Broker {
       return undefined;
     }
     const known = clean ? undefined : this.#sessions.get(clientId);
-    const session = known ?? newSession(clientId);
+    const session = known ?? new Session(clientId);
     Object.assign(session, { socket, version, receiveMaximum: properties?.receiveMaximum ?? 65_535 });
     this.#sessions.set(clientId, session);
     const { sharedSubscriptionAvailable } = this;
@@ -171,17 +175,6 @@ export class Mqtt5Broker {
     socket?.write(generate(packet, { protocolVersion: version }));
   }
 }
-
-const newSession = (clientId: string): Session => ({
-  clientId,
-  filters: new Map(),
-  queue: [],
-  inFlight: new Map(),
-  nextId: 1,
-  receiveMaximum: 65_535,
-  version: 5,
-  socket: undefined,
-});
 
 /** `+` is any one level; the tests use no other wildcard. */
 function matches(filter: string, topic: string): boolean {

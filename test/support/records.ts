@@ -3,35 +3,16 @@
 import type { CustomerRecord, TankRecord } from "../../src/domain/records.ts";
 import type { Writes } from "../../src/domain/store.ts";
 import { decodeRecord } from "../../src/ingest/records.ts";
+import { customer, type Line, tank } from "./lines.ts";
 
-type Fields = Readonly<Record<string, unknown>>;
-
-export function customerRecord(id: string, fields: Fields = {}): CustomerRecord {
-  const line = {
-    object: "customer",
-    id,
-    created_at: "2026-01-01T00:00:00Z",
-    email: `${id}@customers.example`,
-    name: `Customer ${id}`,
-  };
-  const decoded = decodeRecord({ ...line, ...fields });
+export function customerRecord(id: string, fields: Line = {}): CustomerRecord {
+  const decoded = decodeRecord(customer(id, fields));
   if (decoded.kind !== "customer") throw new Error(`not a customer: ${JSON.stringify(decoded)}`);
   return decoded.record;
 }
 
-export function tankRecord(id: string, owner: string, fields: Fields = {}): TankRecord {
-  const line = {
-    object: "tank",
-    id,
-    owner_id: owner,
-    assigned_device_id: `device-${id}`,
-    capacity: 2700,
-    capacity_unit: "liters",
-    created_at: "2026-01-02T00:00:00Z",
-    min_fill_alert_percentage: 20,
-    name: `Tank ${id}`,
-  };
-  const decoded = decodeRecord({ ...line, ...fields });
+export function tankRecord(id: string, owner: string, fields: Line = {}): TankRecord {
+  const decoded = decodeRecord(tank(id, owner, fields));
   if (decoded.kind !== "tank") throw new Error(`not a tank: ${JSON.stringify(decoded)}`);
   return decoded.record;
 }

@@ -2,8 +2,7 @@ import assert from "node:assert/strict";
 import { PassThrough } from "node:stream";
 import { finished } from "node:stream/promises";
 import test from "node:test";
-import { RestartDelay } from "../../src/workers/supervisor.ts";
-import { forwardLines } from "../../src/workers/worker-process.ts";
+import { forwardLines, RestartDelay } from "../../src/workers/supervisor.ts";
 
 test("a worker is restarted at once, then after a delay that doubles up to ten seconds, until one has run for ten seconds", () => {
   const delay = new RestartDelay();

@@ -2,8 +2,8 @@
 // error, nothing is changed.
 
 import { auditCustomers, auditTanks } from "../audit.ts";
-import { changesBetween, type TankWithShape } from "../changes.ts";
-import { DeviceUse } from "../device-use.ts";
+import { type Change, changesBetween, type TankWithShape } from "../changes.ts";
+import { DeviceUse } from "../device.ts";
 import type { FieldError } from "../errors.ts";
 import { deviceKey } from "../id.ts";
 import type { Instant } from "../instant.ts";
@@ -27,7 +27,6 @@ import { changedTank, mergeTank, NewTank, newTank, TankChange, type TankInput, t
 const MAX_ERRORS = 1000;
 const MAX_CHANGES = 100;
 
-type Counts = { new: number; changed: number; unchanged: number };
 type Fleet = {
   readonly customers: Map<string, ManagedCustomer>;
   readonly tanks: Map<string, TankWithShape>;
@@ -52,13 +51,13 @@ export async function provision(lookups: Lookups, { customers, tanks, isDryRun }
     customers: changesBetween(before.customers, plan.fleet.customers),
     tanks: changesBetween(before.tanks, plan.fleet.tanks),
   };
-  const report = { ...plan.counts, ...reportedChanges({ customers, tanks }, changes) };
+  const counts = { customers: countsOf(customers, changes.customers), tanks: countsOf(tanks, changes.tanks) };
+  const report = { ...counts, ...reportedChanges({ customers, tanks }, changes) };
   const resource = { object: { object: "provisioning", dry_run: isDryRun, ...report }, etag: "" };
   return changeSet(resource, isDryRun ? {} : changes);
 }
 
 class ProvisionPlan {
-  readonly counts = { customers: noCounts(), tanks: noCounts() };
   readonly fleet: Fleet;
   readonly #use: DeviceUse;
   readonly #at: Instant;
@@ -71,31 +70,17 @@ class ProvisionPlan {
     this.#at = at;
   }
 
-  putCustomer(row: ProvisionRow): readonly FieldError[] {
-    const errors = this.#customerErrors(row);
-    if (errors.length > 0) this.#invalidCustomers.add(idIn(row.fields) ?? row.newId);
-    return errors;
-  }
-
-  #customerErrors({ newId, fields }: ProvisionRow): readonly FieldError[] {
-    const { customers } = this.fleet;
-    const input = fields as CustomerInput;
-    const before = customers.get(input?.id ?? newId);
-    if (before === undefined) {
-      const errors = customerErrors(NewCustomer, fields);
-      if (errors.length > 0) return errors;
-      const customer = newCustomer(input, newId, this.#at);
-      customers.set(customer.id, { customer, deleted: false });
-      this.counts.customers.new++;
-      return [];
+  putCustomer({ newId, fields }: ProvisionRow): readonly FieldError[] {
+    const { id = newId, ...change } = (fields ?? {}) as CustomerInput;
+    const before = this.fleet.customers.get(id);
+    const isDeleted = before?.deleted === true;
+    const errors = before === undefined ? customerErrors(NewCustomer, fields) : customerErrors(CustomerChange, change);
+    if (isDeleted || errors.length > 0) {
+      this.#invalidCustomers.add(id);
+      return isDeleted ? [{ field: "id", message: "this customer is deleted: restore it first" }] : errors;
     }
-    if (before.deleted) return [{ field: "id", message: "this customer is deleted: restore it first" }];
-    const { id, ...change } = input;
-    const errors = customerErrors(CustomerChange, change);
-    if (errors.length > 0) return errors;
-    const after = changedCustomer(before, change, this.#at);
-    this.counts.customers[after === before ? "unchanged" : "changed"]++;
-    customers.set(before.customer.id, after);
+    const created = { customer: newCustomer(change, id, this.#at), deleted: false };
+    this.fleet.customers.set(id, before === undefined ? created : changedCustomer(before, change, this.#at));
     return [];
   }
 
@@ -123,7 +108,6 @@ class ProvisionPlan {
     if (before !== undefined) this.#use.release(before.tank);
     this.#use.assign(after.tank);
     tanks.set(after.tank.id, after);
-    this.counts.tanks[before === undefined ? "new" : after === before ? "unchanged" : "changed"]++;
     return [];
   }
 
@@ -139,7 +123,11 @@ class ProvisionPlan {
   }
 }
 
-const noCounts = (): Counts => ({ new: 0, changed: 0, unchanged: 0 });
+/** No two rows have one id, so that each of them is one change or none. */
+function countsOf(rows: readonly ProvisionRow[], changes: readonly Change<unknown>[]) {
+  const created = changes.filter(({ before }) => before === undefined).length;
+  return { new: created, changed: changes.length - created, unchanged: rows.length - changes.length };
+}
 
 /** Of two rows with one id, one would undo the other. */
 function repeatedIds(rows: readonly ProvisionRow[], kind: string): FieldError[] {

@@ -2,7 +2,7 @@
 
 import { isDeepStrictEqual } from "node:util";
 import { hasSameFields, type TankWithShape } from "../changes.ts";
-import { DeviceUse } from "../device-use.ts";
+import { DeviceUse } from "../device.ts";
 import type { FieldError } from "../errors.ts";
 import { deviceKey } from "../id.ts";
 import { type Instant, laterThan } from "../instant.ts";
@@ -160,10 +160,7 @@ export async function deviceConflict(
   tanks: readonly TankWithShape[],
   hint: string,
 ): Promise<CommandError | undefined> {
-  const use = await deviceUseOf(
-    lookups,
-    tanks.map(({ tank }) => tank),
-  );
+  const use = await deviceUseOf(lookups, tanks);
   const inUse = tanks.flatMap(({ tank }) => {
     const other = use.conflictOf(tank);
     if (other !== undefined) return [`${tank.assigned_device_id} of tank ${tank.id} (now assigned to tank ${other})`];
@@ -187,13 +184,13 @@ async function ownerErrors(lookups: Lookups, fields: unknown): Promise<FieldErro
   return typeof owner_id === "string" ? customerReferenceErrors("owner_id", await findOne(lookups.customers, owner_id)) : [];
 }
 
-async function deviceUseOf(lookups: Lookups, tanks: readonly Tank[]): Promise<DeviceUse> {
-  return new DeviceUse(await lookups.devices(tanks.map(({ assigned_device_id }) => deviceKey(assigned_device_id))));
+async function deviceUseOf(lookups: Lookups, tanks: readonly { readonly tank: Tank }[]): Promise<DeviceUse> {
+  return new DeviceUse(await lookups.devices(tanks.map(({ tank }) => deviceKey(tank.assigned_device_id))));
 }
 
 /** The other live tank that the tank's device is assigned to. */
 async function otherTankOfDevice(lookups: Lookups, tank: Tank): Promise<TankWithShape | undefined> {
-  const otherId = (await deviceUseOf(lookups, [tank])).conflictOf(tank);
+  const otherId = (await deviceUseOf(lookups, [{ tank }])).conflictOf(tank);
   return otherId === undefined ? undefined : findOne(lookups.tanks, otherId);
 }
 

@@ -3,7 +3,8 @@ import test from "node:test";
 import { formatInstant } from "../../../src/domain/instant.ts";
 import { DAY, NEW_YEAR } from "../../store/conformance/objects.ts";
 import { command } from "../../support/commands.ts";
-import { ANNA, assertErrors, device, errorOf, invalidFieldsOf, NOW, objectAfter, planned, STORED } from "./planned.ts";
+import { device } from "../lookups.ts";
+import { ANNA, assertErrors, errorOf, invalidFieldsOf, NOW, objectAfter, planned, STORED } from "./planned.ts";
 
 const REQUIRED = { email: "a@b.example", name: "Anna" };
 const create = (fields: object) => command.createCustomer("cus_new", { ...REQUIRED, ...fields });

@@ -1,16 +1,14 @@
 // Plans commands on objects in memory.
 
 import assert from "node:assert/strict";
-import type { TankWithShape } from "../../../src/domain/changes.ts";
 import { type ChangeSet, type Command, type CommandError, isCommandError } from "../../../src/domain/commands/command.ts";
 import { planCommand } from "../../../src/domain/commands/plan.ts";
-import { type Device, EARLIEST } from "../../../src/domain/device.ts";
 import type { StoredKey } from "../../../src/domain/key.ts";
 import type { ManagedCustomer, Resource } from "../../../src/domain/resource.ts";
 import type { Shape } from "../../../src/domain/shape.ts";
-import { NO_LOCATION, type Tank } from "../../../src/domain/tank.ts";
-import { customer, key, NEW_YEAR, tank } from "../../store/conformance/objects.ts";
-import { lookupsOf, type StoredObjects } from "../lookups.ts";
+import { NO_LOCATION } from "../../../src/domain/tank.ts";
+import { customer, key, NEW_YEAR } from "../../store/conformance/objects.ts";
+import { device, lookupsOf, type StoredObjects, storedTank } from "../lookups.ts";
 
 export const NOW = NEW_YEAR + 1000;
 export const EUI = "A84041C2F1827D3E";
@@ -20,23 +18,10 @@ const managed = (id: string, more: Partial<ManagedCustomer["customer"]> = {}, de
   customer: { ...customer(id, more), tank_count: more.tank_count ?? 0 },
   deleted,
 });
-const stored = (id: string, owner: string, fields: Partial<Tank> = {}, deleted = false): TankWithShape => ({
-  tank: tank(id, owner, fields),
-  deleted,
-  shape: null,
-});
 const storedKey = (id: string, more: Partial<StoredKey> = {}): StoredKey => ({ ...key(id), customer_deleted: false, ...more });
-export const device = (id: string, tank_id: string | null, more: Partial<Device> = {}): Device => ({
-  id,
-  tank_id,
-  since: EARLIEST,
-  profile: null,
-  ...more,
-});
-
 export const ANNA = managed("anna", { email: "anna@b.example", phone: "1", verified_at: NEW_YEAR, tank_count: 2 });
-export const ONE = stored("one", "anna", { location: { ...NO_LOCATION, city: "Ulm" } });
-export const OLD = stored("old", "anna", {}, true);
+export const ONE = storedTank("one", "anna", { location: { ...NO_LOCATION, city: "Ulm" } });
+export const OLD = storedTank("old", "anna", {}, true);
 export const FREE = device("free", null, { profile: "elsys" });
 export const PLAIN = storedKey("plain");
 
@@ -45,10 +30,10 @@ export const STORED: StoredObjects = {
   customers: [ANNA, managed("ben"), managed("gone", {}, true)],
   tanks: [
     ONE,
-    { ...stored("two", "anna", { assigned_device_id: EUI }), shape: SHAPE },
+    { ...storedTank("two", "anna", { assigned_device_id: EUI }), shape: SHAPE },
     OLD,
-    stored("along", "gone", {}, true),
-    stored("orphan", "gone", {}, true),
+    storedTank("along", "gone", {}, true),
+    storedTank("orphan", "gone", {}, true),
   ],
   deletedWithOwner: ["along"],
   devices: [device("device of one", "one"), device(EUI.toLowerCase(), "two", { since: NEW_YEAR }), FREE],

@@ -4,7 +4,8 @@ import { formatInstant } from "../../../src/domain/instant.ts";
 import { NO_LOCATION } from "../../../src/domain/tank.ts";
 import { DAY, NEW_YEAR } from "../../store/conformance/objects.ts";
 import { command, tankFields } from "../../support/commands.ts";
-import { device, EUI, errorOf, invalidFieldsOf, NOW, OLD, ONE, objectAfter, planned, SHAPE, STORED } from "./planned.ts";
+import { device } from "../lookups.ts";
+import { EUI, errorOf, invalidFieldsOf, NOW, OLD, ONE, objectAfter, planned, SHAPE, STORED } from "./planned.ts";
 
 test("a tank has the fields it is created with; the rest is empty", async () => {
   const { resource, tanks } = await planned(command.createTank("tank_new", tankFields("anna", "new device")));

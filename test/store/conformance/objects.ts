@@ -7,7 +7,7 @@ import type { AuditQuery, FleetQuery, TankSearch } from "../../../src/domain/man
 import type { PageQuery } from "../../../src/domain/page.ts";
 import type { Reading } from "../../../src/domain/reading.ts";
 import type { CustomerRecord, TankRecord } from "../../../src/domain/records.ts";
-import type { CheckTotals, CustomerQuery, ExportRecord, Finding, Store } from "../../../src/domain/store.ts";
+import type { CheckTotals, CustomerQuery, ExportRecord, Finding, Store, Writes } from "../../../src/domain/store.ts";
 import type { Tank } from "../../../src/domain/tank.ts";
 
 export const DAY = 86_400_000;
@@ -71,8 +71,8 @@ export function key(id: string, fields: Partial<Key> = {}): Key {
   };
 }
 
-export const putCustomers = (store: Store, ...customers: Customer[]) => store.importCustomers(customers.map(live));
-export const putTanks = (store: Store, ...tanks: Tank[]) =>
+export const putCustomers = (store: Writes, ...customers: Customer[]) => store.importCustomers(customers.map(live));
+export const putTanks = (store: Writes, ...tanks: Tank[]) =>
   store.importTanks(tanks.map((one): TankRecord => ({ tank: one, deleted: false })));
 
 const live = (one: Customer): CustomerRecord => ({ customer: one, deleted: false });
@@ -109,7 +109,7 @@ export const managementQueries = (store: Store): Readonly<Record<string, () => P
   auditBy: () => store.auditPage({ ...WHOLE_LOG, by: "import" }),
 });
 
-const NO_TANK_SEARCH: TankSearch = {
+export const NO_TANK_SEARCH: TankSearch = {
   ...WHOLE,
   deleted: false,
   name: undefined,

@@ -1,8 +1,7 @@
 // A database of a test's own on the shared server, and stores on it.
 
 import { randomBytes } from "node:crypto";
-import { createReadStream } from "node:fs";
-import { createInterface } from "node:readline";
+import { readFileSync } from "node:fs";
 import { finished } from "node:stream/promises";
 import { Client, type QueryResultRow } from "pg";
 import { from as copyFrom } from "pg-copy-streams";
@@ -79,7 +78,7 @@ export async function restoredFrom(file: string, life: Lifetime): Promise<Databa
   await client.connect();
   let script = "";
   let copy: ReturnType<typeof copyFrom> | undefined;
-  for await (const line of createInterface({ input: createReadStream(file) })) {
+  for (const line of readFileSync(file, "utf8").split("\n")) {
     if (copy !== undefined && line === "\\.") {
       copy.end();
       await finished(copy);
