@@ -16,7 +16,7 @@ test("the same seed and instant give the same fleet, another seed another", () =
   assert.notDeepEqual(other.tanks, tanks);
 });
 
-for (const seed of ["demo", "another", 3, 4, 5]) {
+for (const seed of ["demo", "another"]) {
   const { customers, tanks } = createFleet(seed, NOW);
 
   test(`seed ${seed}: 200 customers and 500 tanks, a few deleted, some never verified or seen`, () => {

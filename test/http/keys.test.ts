@@ -7,7 +7,7 @@ import { formatInstant } from "../../src/domain/instant.ts";
 import { newSecret } from "../../src/domain/key.ts";
 import { openStore } from "../../src/store/open.ts";
 import { heldClock } from "../support/clock.ts";
-import { endKey, turnKey } from "../support/keys.ts";
+import { revokeKey, rotateKey } from "../support/keys.ts";
 import { customerRecord } from "../support/records.ts";
 import type { Service } from "../support/service.ts";
 import { until } from "../support/until.ts";
@@ -104,7 +104,7 @@ describe("a key", () => {
 
   it("that is rotated works beside its successor during the overlap", async () => {
     const old = await fleet.key({ name: "to rotate", customerId: BRENNER });
-    const { secret } = await turnKey(fleet.store, held.clock, await idOf(fleet, "to rotate"), HOUR);
+    const secret = await rotateKey(fleet.store, held.clock, await idOf(fleet, "to rotate"), HOUR);
     held.forward(HOUR - 1);
     for (const key of [old, secret]) assert.equal(list(await call(PATH, key)).total_items, 2);
     held.forward(1);
@@ -128,9 +128,9 @@ describe("a key", () => {
   it("that is revoked, here or by another process, is rejected within a second", async () => {
     const [here, elsewhere] = [await live.key({ name: "revoked here" }), await live.key({ name: "revoked elsewhere" })];
     const [id, otherId] = [await idOf(live, "revoked here"), await idOf(live, "revoked elsewhere")];
-    await expectRevokedSoon(here, () => endKey(live.store, Date.now, id));
+    await expectRevokedSoon(here, () => revokeKey(live.store, Date.now, id));
     const other = await openStore(`sqlite:${live.databaseFile}`, () => {});
-    await expectRevokedSoon(elsewhere, () => endKey(other, Date.now, otherId)).finally(() => other.close());
+    await expectRevokedSoon(elsewhere, () => revokeKey(other, Date.now, otherId)).finally(() => other.close());
   });
 
   it("whose customer is deleted is rejected within a second", async () => {

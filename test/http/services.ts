@@ -29,7 +29,7 @@ import { createIngest } from "../../src/ingest/ingest.ts";
 import { openMetrics } from "../../src/observe/metrics.ts";
 import { openStore } from "../../src/store/open.ts";
 import { heldClock } from "../support/clock.ts";
-import { type KeyWish, makeKey } from "../support/keys.ts";
+import { createKey, type KeyOptions } from "../support/keys.ts";
 import { customerRecord, putReadings, tankRecord } from "../support/records.ts";
 import { type Lifetime, type Service, startService, temporaryFolder } from "../support/service.ts";
 import { expectStatus, type JsonClient, type JsonResponse, jsonClient } from "./client.ts";
@@ -288,7 +288,7 @@ export type EchoService = {
   readonly parts: ServerOptions;
   readonly store: Store;
   /** Creates a key, by default with the role `manage`, and returns its secret. */
-  readonly key: (options?: Partial<KeyWish>) => Promise<string>;
+  readonly key: (options?: KeyOptions) => Promise<string>;
 };
 
 type EchoOptions = {
@@ -321,7 +321,6 @@ export async function startEcho(life: Lifetime, options: EchoOptions = {}): Prom
     metrics.close();
   });
   const { port } = server.server.address() as AddressInfo;
-  const defaults = { name: "test", role: "manage", customerId: null, deviceId: null, rate: null, lifetime: null } as const;
-  const key = async (given: Partial<KeyWish> = {}) => (await makeKey(store, clock, { ...defaults, ...given })).secret;
+  const key = (given?: KeyOptions) => createKey(store, clock, { role: "manage", ...given });
   return { url: `http://127.0.0.1:${port}`, events, parts, store, key };
 }
