@@ -30,7 +30,7 @@ export function customerValues(customer: Customer): Scalar[] {
   return CUSTOMER_FIELDS.map((field) => customer[field]);
 }
 
-/** In the order of `tankValues`; without the id. */
+/** In the order of `tankValues`; without the id and the shape. */
 export const TANK_FIELDS = [
   "assigned_device_id",
   "capacity",
@@ -107,8 +107,10 @@ export function tankOf(row: Row): Tank {
   };
 }
 
-export function tankValues({ location, ...tank }: Tank): Scalar[] {
-  return [...TANK_FIELDS.map((field) => tank[field]), ...LOCATION_FIELDS.map((field) => location[field])];
+/** With the shape. */
+export function tankValues({ tank, shape }: TankWithShape): Scalar[] {
+  const location = LOCATION_FIELDS.map((field) => tank.location[field]);
+  return [...TANK_FIELDS.map((field) => tank[field]), ...location, shape === null ? null : JSON.stringify(shape)];
 }
 
 export function isDeleted(row: Row): boolean {

@@ -150,7 +150,6 @@ test("a .env that cannot be read is one clear line", (t) => {
 const page = readFileSync(new URL("../../docs/configuration.md", import.meta.url), "utf8");
 const settings = new Map<string, unknown>(Object.values(SETTINGS).map(({ name, fallback }) => [name, fallback]));
 /** Read by simulate only. */
-const SIMULATE_ONLY = "TANK_MONITOR_MANAGE_KEY";
 
 /** The rows of the page's tables whose first cell is the name of a variable. */
 const rows = page
@@ -171,7 +170,7 @@ test("every entry of the configuration is described, once, and nothing else is",
 test("the page names no variable that does not exist", () => {
   const named = [...page.matchAll(/`([A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+)`/g)].map(([, name = ""]) => name);
   assert.ok(named.length > 0);
-  for (const name of named) assert.ok(settings.has(name) || name === SIMULATE_ONLY, name);
+  for (const name of named) assert.ok(settings.has(name), name);
 });
 
 test("the page has the default of each entry", () => {

@@ -83,13 +83,13 @@ suite("a service with a prepared demo", async () => {
   test("everything that its devices send is stored as it was measured", async () => {
     const known = await tanksWithReadings(service.store);
     const fleet = demoFleet(
-      known.map(({ tank }) => tank),
+      known.slice(0, 50).map(({ tank }) => tank),
       "demo",
     );
     const transport = httpTransport(httpClient(service.url, await service.key({ role: "ingest" })));
-    const { summary, log } = await runSimulation({ fleet, transport, count: 500, rate: 1000 });
-    assert.deepEqual([summary.stored, summary.rejected, summary.waiting, summary.replaced], [500, 0, 0, 0], `${summary.reasons}`);
-    const found = await verify(log, fleet, httpClient(service.url, await service.key()), () => {});
-    assert.deepEqual([found.readings, found.faults], [500, []]);
+    const { summary, tally } = await runSimulation({ fleet, transport, count: 200, rate: 1000 });
+    assert.deepEqual([summary.stored, summary.rejected, summary.waiting, summary.replaced], [200, 0, 0, 0], `${summary.reasons}`);
+    const found = await verify(tally, fleet, httpClient(service.url, await service.key()), () => {});
+    assert.deepEqual([found.readings, found.faults], [200, []]);
   });
 });

@@ -102,9 +102,9 @@ suite("the audit log", () => {
     await cli.output("tank", "update", "a1", "--threshold", "35");
     await cli.workspace.run(["customer", "update", "ada", "--phone", ""]);
     const secret = (await cli.output("key", "create", "--name", "secret one")).trim();
-    const [made, changed, first] = await cli.items("audit", "--limit", "3");
+    const [created, changed, first] = await cli.items("audit", "--limit", "3");
     const [key] = (await cli.items("key", "list")).filter(({ role }) => role === "manage");
-    assert.deepEqual([made?.["type"], made?.["action"], made?.["by"]], ["key", "created", key?.["id"]]);
+    assert.deepEqual([created?.["type"], created?.["action"], created?.["by"]], ["key", "created", key?.["id"]]);
     assert.deepEqual([changed?.["type"], changed?.["by"], changed?.["id"]], ["customer", "command line", "ada"]);
     assert.deepEqual(changed?.["changes"], { phone: { from: "+43 1 234", to: null } });
     assert.deepEqual(first?.["changes"], { min_fill_alert_percentage: { from: 20, to: 35 } });

@@ -105,11 +105,11 @@ suite("an export", () => {
     assert.equal((await here.run(["export", "readings.csv"])).code, 0);
 
     const other = { env: { DATABASE_URL: "sqlite:other.db" } };
-    const taken = await here.run(["import", "whole.ndjson", "--json"], other);
+    const imported = await here.run(["import", "whole.ndjson", "--json"], other);
     // A device that serves a tank is created with it, so its own line changes nothing.
     const [devices, read] = [4, DIFFICULT_FLEET.length + 4];
     const counts = { read, new: read - devices, changed: 0, unchanged: devices, rejected: 0, waiting: 0 };
-    assert.equal(taken.stdout, `${JSON.stringify(counts)}\n`);
+    assert.equal(imported.stdout, `${JSON.stringify(counts)}\n`);
     const [lines, csv] = await Promise.all([here.run(["export"], other), here.run(["export", "-", "--csv"], other)]);
     assert.equal(lines.stdout, readFileSync(here.path("whole.ndjson"), "utf8"));
     assert.equal(csv.stdout, readFileSync(here.path("readings.csv"), "utf8"));
@@ -127,8 +127,8 @@ suite("an export", () => {
     const unread = { object: "telemetry", device_id: "stranger", created_at: "2026-01-02T00:00:00.000Z", payload: { a: [1] } };
     const given = [...SMALL_FLEET, tank("a1", "ada", { assigned_device_id: "dev-a1", shape }), device, waits, unread];
     writeFileSync(here.path("given.ndjson"), ndjson(given));
-    const taken = await here.run(["import", "given.ndjson"]);
-    assert.match(taken.stdout, / 0 rejected, 2 pending for a tank, a profile or a shape\n$/, taken.stderr);
+    const imported = await here.run(["import", "given.ndjson"]);
+    assert.match(imported.stdout, / 0 rejected, 2 pending for a tank, a profile or a shape\n$/, imported.stderr);
     const exported = await here.run(["export", "whole.ndjson"]);
     assert.match(exported.stderr, /lines exported, without keys and the audit log \("backup" has those\)\n$/);
     const whole = readFileSync(here.path("whole.ndjson"), "utf8");

@@ -68,8 +68,8 @@ suite("PostgreSQL", { concurrency: 2 }, () => {
   test("two workers on one database give the same responses, and each rejects a rotated key within a second", async (t) => {
     const here = await postgresWorkspace(t);
     await importLines(here, SMALL_FLEET);
-    const made = await here.run(["key", "create", "--name", "mine", "--customer", "ada", "--expires", "90d"]);
-    const [key, [id = ""]] = [made.stdout.trim(), /key_\w+/.exec(made.stderr) ?? []];
+    const created = await here.run(["key", "create", "--name", "mine", "--customer", "ada", "--expires", "90d"]);
+    const [key, [id = ""]] = [created.stdout.trim(), /key_\w+/.exec(created.stderr) ?? []];
     const service = await here.start(["serve", "--workers", "2"]);
     const workers = await connectToAll({ after: here.database.closeFirst }, service);
     await importLines(here, [reading("a1", 9, 1)], "later.ndjson");
@@ -87,8 +87,8 @@ suite("PostgreSQL", { concurrency: 2 }, () => {
     await importLines(here, DIFFICULT_FLEET);
     const key = await createKey(here);
     const responses = await texts(await here.start(), FIVE_PATHS, key);
-    const made = await here.run(["backup", "copy.sql"]);
-    assert.deepEqual([made.code, made.stdout], [0, ""], made.stderr);
+    const backup = await here.run(["backup", "copy.sql"]);
+    assert.deepEqual([backup.code, backup.stdout], [0, ""], backup.stderr);
     await importLines(here, [reading("a1", 9, 1)], "later.ndjson");
 
     const there = await postgresWorkspace(t, await restoredFrom(here.path("copy.sql"), t));

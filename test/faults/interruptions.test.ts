@@ -13,14 +13,14 @@ for (const { name, processes, times } of [
   { name: "a worker, and the supervisor", processes: 2, times: 2 },
 ] as const) {
   test(`kill -9 of ${name} under load loses nothing that was acknowledged, seed ${SEED}`, async (t) => {
-    await surviveKills(t, { engine: SQLITE, seed: `${SEED} ${name}`, times, processes, calm: 500 });
+    await surviveKills(t, { engine: SQLITE, seed: `${SEED} ${name}`, times, processes, maxReadings: 500 });
   });
 }
 
-const CALM = 200;
+const MAX_READINGS = 200;
 
 test(`clients of the MQTT endpoint whose connections break send again, seed ${SEED}`, async (t) => {
-  await surviveBrokenConnections(t, { engine: SQLITE, seed: SEED, times: 5, calm: CALM });
+  await surviveBrokenConnections(t, { engine: SQLITE, seed: SEED, times: 5, maxReadings: MAX_READINGS });
 });
 
 test(`an external broker drops its connections, and the service is killed: all of it is stored once, seed ${SEED}`, async (t) => {
@@ -31,7 +31,7 @@ test(`an external broker drops its connections, and the service is killed: all o
   await until("the service has subscribed", () => broker.subscribed.length === 3, 30_000);
   const stopPublishing = publishTo(t, broker, scenario);
   for (const event of ["drop", "drop", "kill", "drop"]) {
-    await scenario.ledger.untilAcknowledged(scenario.random.whole(1, CALM));
+    await scenario.ledger.untilAcknowledged(scenario.random.whole(1, MAX_READINGS));
     if (event === "drop") {
       broker.drop();
       continue;

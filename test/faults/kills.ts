@@ -16,7 +16,7 @@ export type Kills = {
   /** Processes that serve requests: one, or workers of a supervisor. */
   readonly processes: 1 | 2;
   /** At most this many readings are acknowledged between two interruptions. */
-  readonly calm: number;
+  readonly maxReadings: number;
 };
 
 const CONNECTED_MS = 30_000;
@@ -26,13 +26,13 @@ const MOMENT_MS = 30;
 /** A start takes about as long. */
 const START_MS = 800;
 
-export async function surviveKills(life: Lifetime, { engine, seed, times, processes, calm }: Kills): Promise<void> {
+export async function surviveKills(life: Lifetime, { engine, seed, times, processes, maxReadings }: Kills): Promise<void> {
   const scenario = await startScenario(life, engine, seed);
   const more = { WORKERS: String(processes) };
   let service = await scenario.start(more);
   const stopSending = await scenario.send(service);
   for (let kill = 0; kill < times; kill++) {
-    await scenario.ledger.untilAcknowledged(scenario.random.whole(1, calm));
+    await scenario.ledger.untilAcknowledged(scenario.random.whole(1, maxReadings));
     if (scenario.random.chance(0.5)) await pause(scenario.random.next() * MOMENT_MS);
     if (processes > 1 && kill % 2 === 0) {
       await killWorker(service, scenario);
@@ -77,17 +77,17 @@ async function killWorker(service: Service, { random }: Scenario): Promise<void>
   await until("a replacement", () => workerPids(service).get(number) !== victim, START_TIMEOUT_MS);
 }
 
-/** Connections of MQTT clients break `times` times, each after up to `calm` acknowledged readings. */
+/** Connections of MQTT clients break `times` times, each after up to `maxReadings` acknowledged readings. */
 export async function surviveBrokenConnections(
   life: Lifetime,
-  { engine, seed, times, calm }: Pick<Kills, "engine" | "seed" | "times" | "calm">,
+  { engine, seed, times, maxReadings }: Pick<Kills, "engine" | "seed" | "times" | "maxReadings">,
 ): Promise<void> {
   const scenario = await startScenario(life, engine, seed);
   const service = await scenario.start();
   const proxy = await tcpProxy(life, `mqtt://127.0.0.1:${scenario.ports.mqtt}`);
   const stopSending = await scenario.send(service, proxy.url);
   for (let broken = 0; broken < times; broken++) {
-    await scenario.ledger.untilAcknowledged(scenario.random.whole(1, calm));
+    await scenario.ledger.untilAcknowledged(scenario.random.whole(1, maxReadings));
     await until("there is a connection to break", proxy.disconnect, CONNECTED_MS);
   }
   await stopSending();

@@ -49,46 +49,6 @@ test("lines are numbered from one, with any line ends, and with or without a las
   assert.deepEqual(await read("\n"), [{ number: 1, text: "" }]);
 });
 
-test("a byte order mark is removed from the first line only", async () => {
-  assert.deepEqual(texts(await read("\ufeffa\n\ufeffb\n")), ["a", "\ufeffb"]);
-  const [first, ...rest] = Buffer.from("\ufeffa\n");
-  assert.deepEqual(texts(await read(Buffer.of(first ?? 0), Buffer.from(rest))), ["a"]);
-});
-
-test("a carriage return inside a line, or a second one, stays", async () => {
-  assert.deepEqual(texts(await read("a\rb\nc\r\r\n")), ["a\rb", "c\r"]);
-});
-
-test("a line that is not UTF-8 is unreadable, and the ones around it are read", async () => {
-  const broken = Buffer.concat([Buffer.from("a\n"), Buffer.of(0xc3, 0x28, 10), Buffer.from("é\n"), Buffer.of(0xff)]);
-  assert.deepEqual(texts(await read(broken)), ["a", NOT_UTF8, "é", NOT_UTF8]);
-  assert.deepEqual(texts(await read(Buffer.from("\u00e9\n").subarray(0, 1), "\n")), [NOT_UTF8]);
-});
-
-test("a character may be split between chunks", async () => {
-  const bytes = Buffer.from("😀é\n😀");
-  assert.deepEqual(texts(await read(...[...bytes].map((byte) => Buffer.of(byte)))), ["😀é", "😀"]);
-});
-
-test("a line of the maximum length is read, a longer one is unreadable, and the next one is read", async () => {
-  const longest = "x".repeat(MAX_LINE_BYTES);
-  assert.deepEqual(texts(await read(`a\n${longest}\nb\n`)), ["a", longest, "b"]);
-  assert.deepEqual(texts(await read(`a\n${longest}x\nb\n`)), ["a", TOO_LONG, "b"]);
-  assert.deepEqual(texts(await read("a\n", longest, "x", longest, longest, "\nb")), ["a", TOO_LONG, "b"]);
-  assert.deepEqual(texts(await read(longest, longest)), [TOO_LONG]);
-  assert.deepEqual(
-    (await read(longest, longest, "\n", "b")).map(({ number }) => number),
-    [1, 2],
-  );
-});
-
-test("whether a line is too long depends on its bytes, not on how they arrive", async () => {
-  const long = Buffer.from(`${"é".repeat(MAX_LINE_BYTES / 2 + 1)}\nb\n`);
-  const small = Array.from({ length: Math.ceil(long.length / 65_536) }, (_, i) => long.subarray(i * 65_536, (i + 1) * 65_536));
-  assert.deepEqual(texts(await read(...small)), [TOO_LONG, "b"], "in pieces");
-  assert.deepEqual(texts(await read(long)), [TOO_LONG, "b"], "at once");
-});
-
 test("any bytes, cut into any chunks, are the lines of a naive split", async () => {
   const byte = fc.oneof(
     { weight: 6, arbitrary: fc.constantFrom(0x61, 0x0a, 0x0d, 0xc3, 0xa9, 0xef, 0xbb, 0xbf) },

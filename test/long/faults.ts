@@ -8,7 +8,7 @@ import { POSTGRES, SEED, SQLITE } from "../faults/scenario.ts";
 
 const DATABASES = 10;
 const KILLS = 20;
-const CALM = 4000;
+const MAX_READINGS = 4000;
 const AWAY_SECONDS = 30;
 const BREAKS = 200;
 
@@ -18,7 +18,7 @@ for (const engine of [SQLITE, POSTGRES]) {
     const processes = i % 2 === 0 ? 1 : 2;
     const what = processes === 1 ? "one process" : "workers and their supervisor";
     test(`${engine.name}, ${what}: ${KILLS} times kill -9, seed ${seed}`, async (t) => {
-      await surviveKills(t, { engine, seed, times: KILLS, processes, calm: CALM });
+      await surviveKills(t, { engine, seed, times: KILLS, processes, maxReadings: MAX_READINGS });
     });
   }
 }
@@ -37,6 +37,6 @@ for (const how of ["fast", "kill"] as const) {
 
 for (const engine of [SQLITE, POSTGRES]) {
   test(`${engine.name}: connections to the MQTT endpoint break ${BREAKS} times, seed ${SEED}`, async (t) => {
-    await surviveBrokenConnections(t, { engine, seed: SEED, times: BREAKS, calm: 300 });
+    await surviveBrokenConnections(t, { engine, seed: SEED, times: BREAKS, maxReadings: 300 });
   });
 }

@@ -33,22 +33,22 @@ function subscribe(t: TestContext, url: string, clientId = "tank-monitor-0") {
 }
 
 const MESSAGES = 20_000;
-/** Every message is told from the others by its fill. */
+/** Every message has its own fill. */
 const FILLS = range(MESSAGES).map((id) => id / 1000);
 
-/** Publishes all of them, a hundred at a time, with something going wrong twice on the way. */
-async function publishAll(t: TestContext, { url }: Mosquitto, fault: (i: number) => Promise<void>): Promise<void> {
+/** Publishes all of them, a hundred at a time, interrupted twice. */
+async function publishAll(t: TestContext, { url }: Mosquitto, interrupt: (i: number) => Promise<void>): Promise<void> {
   const publisher = mqtt.connect(url, { clean: false, clientId: "gateway", reconnectPeriod: 100 });
   publisher.on("error", () => {});
   t.after(() => publisher.end(true));
-  let faults = Promise.resolve();
+  let interruptions = Promise.resolve();
   for (let at = 0; at < MESSAGES; at += 100) {
-    if (at === MESSAGES / 4) faults = fault(0);
-    if (at === MESSAGES / 2) faults = faults.then(() => fault(1));
+    if (at === MESSAGES / 4) interruptions = interrupt(0);
+    if (at === MESSAGES / 2) interruptions = interruptions.then(() => interrupt(1));
     const hundred = FILLS.slice(at, at + 100);
     await Promise.all(hundred.map((fill, i) => publisher.publishAsync(`tanks/d${i}/readings`, reading(fill), { qos: 1 })));
   }
-  await faults;
+  await interruptions;
 }
 
 async function expectAllStored(...ingests: FakeIngest[]): Promise<void> {
@@ -63,7 +63,7 @@ test("two processes share what Mosquitto has, through broken connections and a s
   const mosquitto = await startMosquitto(t);
   const proxy = await tcpProxy(t, mosquitto.url);
   const both = ["tank-monitor-0", "tank-monitor-1"].map((clientId) => subscribe(t, proxy.url, clientId));
-  await until("both are connected", () => both.every((made) => eventsOf(made, "broker_connected").length > 0));
+  await until("both are connected", () => both.every((one) => eventsOf(one, "broker_connected").length > 0));
   const ingests = both.map(({ ingest }) => ingest);
   await publishAll(t, mosquitto, async (i) => {
     const ingest = ingests[i];
@@ -82,17 +82,17 @@ test("two processes share what Mosquitto has, through broken connections and a s
 
 test("one process that shares with nobody loses nothing while Mosquitto restarts", { skip }, async (t) => {
   const mosquitto = await startMosquitto(t);
-  const made = subscribe(t, `${mosquitto.url}?shared=no`);
-  await until("it is connected", () => eventsOf(made, "broker_connected").length > 0);
+  const subscriber = subscribe(t, `${mosquitto.url}?shared=no`);
+  await until("it is connected", () => eventsOf(subscriber, "broker_connected").length > 0);
   await publishAll(t, mosquitto, async () => {
-    made.ingest.failWith = unavailable;
+    subscriber.ingest.failWith = unavailable;
     await mosquitto.stop();
     await sleep(300);
     await mosquitto.start();
     await sleep(500);
-    made.ingest.failWith = () => undefined;
+    subscriber.ingest.failWith = () => undefined;
   });
-  await expectAllStored(made.ingest);
+  await expectAllStored(subscriber.ingest);
 });
 
 test("what Mosquitto has kept for a process that was killed comes when it is back", { skip }, async (t) => {
@@ -103,7 +103,7 @@ test("what Mosquitto has kept for a process that was killed comes when it is bac
   const publisher = await mqtt.connectAsync(mosquitto.url);
   t.after(() => publisher.end(true));
   await Promise.all(range(50).map((fill) => publisher.publishAsync("tanks/d1/readings", reading(fill), { qos: 1 })));
-  await until("the store was asked", () => first.ingest.calls.length > 0);
+  await until("the store was called", () => first.ingest.calls.length > 0);
   await first.external.stop();
   assert.deepEqual(first.ingest.stored, []);
   const second = subscribe(t, mosquitto.url);
@@ -111,7 +111,7 @@ test("what Mosquitto has kept for a process that was killed comes when it is bac
   assert.deepEqual(new Set(second.ingest.fills), new Set(range(50)));
 });
 
-test("Mosquitto's own clients publish to the endpoint broker, and are refused what they may not", { skip }, async (t) => {
+test("Mosquitto's own clients publish to the endpoint, and are rejected where they may not", { skip }, async (t) => {
   const endpoint = await startEndpoint(t);
   const run = async (program: string, ...words: string[]) => {
     const child = spawn(program, ["-h", "127.0.0.1", "-p", String(endpoint.port), "-u", "any", ...words], {
@@ -127,17 +127,8 @@ test("Mosquitto's own clients publish to the endpoint broker, and are refused wh
     return { code, output };
   };
   for (const qos of ["0", "1", "2"]) {
-    const { code, output } = await run(
-      "mosquitto_pub",
-      "-P",
-      "good",
-      "-q",
-      qos,
-      "-t",
-      "tanks/d1/readings",
-      "-m",
-      reading(Number(qos)),
-    );
+    const message = ["-q", qos, "-t", "tanks/d1/readings", "-m", reading(Number(qos))];
+    const { code, output } = await run("mosquitto_pub", "-P", "good", ...message);
     assert.equal(code, 0, output);
   }
   await until("all are stored", () => endpoint.ingest.stored.length === 3);

@@ -1,123 +1,69 @@
-// Simulated devices that send over MQTT: to a broker of this test, and to the service's own.
+// Simulated devices that send over MQTT: to the embedded endpoint alone, and to the whole service.
 
 import assert from "node:assert/strict";
 import { renameSync } from "node:fs";
-import { type AddressInfo, createServer, type Socket } from "node:net";
 import test, { type TestContext } from "node:test";
-import { generate, type Packet, parser } from "mqtt-packet";
-import { createMqttMessage, decodeMqttMessage } from "../../src/ingest/decode.ts";
 import { type Fleet, seededFleet } from "../../src/simulate/fleet.ts";
 import { mqttTransport } from "../../src/simulate/mqtt.ts";
-import type { ReadingLog } from "../../src/simulate/results.ts";
+import type { Tally } from "../../src/simulate/results.ts";
 import { MAKERS } from "../../src/simulate/sensors.ts";
+import { ANYONE, eventsOf, startEndpoint, type TestEndpoint } from "../ingest/mqtt/endpoint.ts";
+import { type FakeIngest, unavailable } from "../ingest/mqtt/fake-ingest.ts";
 import { type Service, startService } from "../support/service.ts";
 import { until } from "../support/until.ts";
 import { runSimulation, sendTo, verified } from "./support.ts";
 
 const fleet = seededFleet("mqtt", 30, MAKERS);
+const urlOf = ({ port }: TestEndpoint): string => `mqtt://127.0.0.1:${port}`;
 
-type BrokerOptions = {
-  /** How often it closes a connection instead of acknowledging. */
-  readonly disconnects?: number;
-  readonly isSilent?: boolean;
-  readonly accepts?: (key: string) => boolean;
-};
-
-/** Decodes every publish as the service does, and acknowledges it. */
-async function startBroker(t: TestContext, { disconnects = 0, isSilent = false, accepts = () => true }: BrokerOptions = {}) {
-  const received = new Map<string, Set<number>>();
-  const sockets = new Set<Socket>();
-  let [remaining, published, rejected] = [disconnects, 0, 0];
-
-  function handle(packet: Packet, socket: Socket): void {
-    if (packet.cmd === "connect") {
-      const returnCode = accepts(String(packet.password)) ? 0 : 4;
-      socket.write(generate({ cmd: "connack", returnCode, sessionPresent: false }));
-    }
-    if (packet.cmd !== "publish") return;
-    assert.equal(packet.qos, 1);
-    if (isSilent) return;
-    if (remaining > 0 && published++ % 50 === 20) {
-      remaining--;
-      socket.destroy();
-      return;
-    }
-    for (const reading of decodeMqttMessage(createMqttMessage(packet.topic, Buffer.from(packet.payload), Date.now()))) {
-      if ("rejected" in reading) rejected++;
-      else {
-        const device = "deviceId" in reading.source ? reading.source.deviceId : "";
-        received.set(device, (received.get(device) ?? new Set()).add(reading.createdAt));
-      }
-    }
-    socket.write(generate({ cmd: "puback", messageId: packet.messageId ?? 0 }));
-  }
-
-  const server = createServer((socket) => {
-    sockets.add(socket);
-    const packets = parser().on("packet", (packet) => {
-      if (!socket.destroyed) handle(packet, socket);
-    });
-    socket.on("data", (bytes) => packets.parse(Buffer.from(bytes)));
-    socket.on("error", () => {});
-  });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  t.after(() => {
-    for (const socket of sockets) socket.destroy();
-    server.close();
-  });
-  const url = `mqtt://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  return { url, received, rejected: () => rejected, disconnects: () => disconnects - remaining };
-}
-
-async function connect(t: TestContext, url: string) {
-  const transport = await mqttTransport(url, "secret");
+async function connect(t: TestContext) {
+  const endpoint = await startEndpoint(t);
+  endpoint.keys.set("secret", ANYONE);
+  const transport = await mqttTransport(urlOf(endpoint), "secret");
   t.after(() => transport.close());
-  return transport;
+  return { ...endpoint, transport };
 }
 
-function assertAllReceived(received: ReadonlyMap<string, ReadonlySet<number>>, log: ReadingLog, fleet: Fleet): void {
-  for (const [device, entries] of log.byDevice()) {
+function assertAllReceived({ stored }: FakeIngest, tally: Tally, fleet: Fleet): void {
+  const received = Map.groupBy(stored, ({ source }) => ("deviceId" in source ? source.deviceId : ""));
+  for (const [device, entries] of tally.byDevice()) {
     assert.ok(entries.every(({ isStored }) => isStored));
-    const instants = [...(received.get(fleet.device(device).id) ?? [])].sort();
-    assert.deepEqual(
-      instants,
-      entries.map(({ at }) => at),
-      `device ${device}`,
-    );
+    const instants = new Set(received.get(fleet.device(device).id)?.map(({ createdAt }) => createdAt));
+    assert.deepEqual(instants, new Set(entries.map(({ at }) => at)), `device ${device}`);
   }
 }
 
 test("readings of every maker are published on its topic, and can be decoded", async (t) => {
-  const { url, received, rejected } = await startBroker(t, { accepts: (key) => key === "secret" });
-  const { summary, log } = await runSimulation({ fleet, transport: await connect(t, url), count: 900 });
-  assert.equal(rejected(), 0);
+  const { transport, ingest, events } = await connect(t);
+  const { summary, tally } = await runSimulation({ fleet, transport, count: 900 });
+  assert.deepEqual(eventsOf({ events }, "readings_rejected"), []);
   assert.deepEqual([summary.measured, summary.acknowledged, summary.undelivered], [900, summary.sent, 0]);
   assert.deepEqual([summary.stored, summary.duplicate], [0, 0], "a broker reports no status");
-  assertAllReceived(received, log, fleet);
+  assertAllReceived(ingest, tally, fleet);
 });
 
 test("nothing is lost when a broker closes connections: unacknowledged messages are published again", async (t) => {
-  const { url, received, disconnects } = await startBroker(t, { disconnects: 8 });
-  const { summary, log } = await runSimulation({ fleet, transport: await connect(t, url), count: 2000, rate: 2000 });
-  assert.equal(disconnects(), 8);
-  assert.ok(summary.resent >= 8, `${summary.resent} sent again`);
+  const { transport, ingest, events } = await connect(t);
+  let calls = 0;
+  ingest.failWith = () => (++calls % 3 === 0 && calls <= 9 ? unavailable() : undefined);
+  const { summary, tally } = await runSimulation({ fleet, transport, count: 2000, rate: 2000 });
+  assert.ok(eventsOf({ events }, "mqtt_client_dropped").length >= 2);
+  assert.ok(summary.resent >= 2, `${summary.resent} sent again`);
   assert.deepEqual([summary.acknowledged, summary.undelivered], [summary.sent, 0]);
-  assertAllReceived(received, log, fleet);
+  assertAllReceived(ingest, tally, fleet);
 });
 
 test("a wrong key or an unreachable broker is reported at once", async (t) => {
-  const { url } = await startBroker(t, { accepts: () => false });
+  const url = urlOf(await startEndpoint(t));
   await assert.rejects(mqttTransport(url, "wrong"), { message: /does not accept the key/ });
   await assert.rejects(mqttTransport(url, undefined), { message: /requires a key/ });
   await assert.rejects(mqttTransport("mqtt://127.0.0.1:1", "key"), { message: /cannot be reached/ });
 });
 
 test("a key that is revoked meanwhile ends the simulation", async (t) => {
-  let isValid = true;
-  const { url } = await startBroker(t, { disconnects: 4, accepts: () => isValid });
-  const transport = await connect(t, url);
+  const { transport, keys } = await connect(t);
   const onMeasured = (number: number): void => {
-    isValid = number < 5;
+    if (number === 5) keys.set("secret", "key_revoked");
   };
   await assert.rejects(runSimulation({ fleet, transport, count: 1e6, rate: 500, onMeasured }), {
     message: /does not accept the key/,
@@ -125,18 +71,15 @@ test("a key that is revoked meanwhile ends the simulation", async (t) => {
 });
 
 test("messages that are never acknowledged are given up in the end, and counted", async (t) => {
-  const { url } = await startBroker(t, { isSilent: true });
-  const abort = AbortSignal.timeout(300);
-  const { summary } = await runSimulation({ fleet, transport: await connect(t, url), count: 50, abort });
+  const { transport, ingest } = await connect(t);
+  const resume = ingest.hold();
+  const { summary } = await runSimulation({ fleet, transport, count: 50, abort: AbortSignal.timeout(300) });
+  resume();
   assert.deepEqual([summary.measured, summary.acknowledged], [50, 0]);
   assert.ok(summary.undelivered >= 50, `${summary.undelivered}`);
 });
 
-function mqttUrl({ events }: Service): string {
-  const url = events.flatMap((event) => (event.kind === "mqtt_listening" ? [event.url] : []))[0];
-  assert.ok(url !== undefined);
-  return url;
-}
+const mqttUrl = (service: Service): string => eventsOf(service, "mqtt_listening")[0]?.url ?? "";
 
 test("everything that the service acknowledges is stored, also when its database is unavailable meanwhile", async (t) => {
   const service = await startService(t, { environment: { MQTT: "0" } });

@@ -76,8 +76,3 @@ export const createKey = (store: Executes, key: Key, hash: string): Promise<Reso
 
 export const revokeKey = (store: Executes, id: string, now: Instant): Promise<Resource> =>
   executed(store, command.revokeKey(id), at(now));
-
-type Successor = { readonly overlap: number; readonly newId: string; readonly hash: string };
-
-export const rotateKey = (store: Executes, id: string, { overlap, newId, hash }: Successor, now: Instant): Promise<Resource> =>
-  executed(store, command.rotateKey(id, overlap, newId, hash), at(now));

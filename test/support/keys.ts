@@ -1,45 +1,37 @@
-// Keys for tests, created, rotated and revoked through the management service.
+// Keys for tests, created, rotated and revoked through the management service. Created and rotated keys are returned as secrets.
 
 import assert from "node:assert/strict";
-import type { Clock } from "../../src/domain/instant.ts";
-import { formatInstant } from "../../src/domain/instant.ts";
-import { hashSecret, type Key, type Role } from "../../src/domain/key.ts";
+import { type Clock, formatInstant } from "../../src/domain/instant.ts";
+import type { Role } from "../../src/domain/key.ts";
 import type { Store } from "../../src/domain/store.ts";
 import { ManagementService } from "../../src/http/management.ts";
 
-export type KeyWish = {
-  readonly name: string;
-  readonly role: Role;
-  readonly customerId: string | null;
-  readonly deviceId: string | null;
-  readonly rate: number | null;
-  /** Milliseconds from now; null never expires. */
-  readonly lifetime: number | null;
+/** By default a read key for all customers that never expires, without a rate limit. */
+export type KeyOptions = {
+  readonly name?: string;
+  readonly role?: Role;
+  readonly customerId?: string | null;
+  readonly deviceId?: string | null;
+  readonly rate?: number | null;
+  /** Milliseconds from now. */
+  readonly lifetime?: number;
 };
 
-type Made = { readonly key: Key; readonly secret: string };
-
-export async function makeKey(store: Store, clock: Clock, wish: KeyWish): Promise<Made> {
-  const { name, role, customerId: customer_id, deviceId: device_id, rate, lifetime } = wish;
-  const expires_at = lifetime === null ? null : formatInstant(clock() + lifetime);
-  return told(
-    store,
-    await new ManagementService(store, clock).createKey({ name, role, customer_id, device_id, rate, expires_at }, "test"),
-  );
-}
-
-export async function turnKey(store: Store, clock: Clock, id: string, overlap: number): Promise<Made> {
-  return told(store, await new ManagementService(store, clock).rotateKey(id, overlap, "test"));
-}
-
-export async function endKey(store: Store, clock: Clock, id: string): Promise<void> {
-  await new ManagementService(store, clock).execute({ type: "revoke_key", id }, "test");
-}
-
-async function told(store: Store, { secret }: { readonly secret: string | null }): Promise<Made> {
+export async function createKey(store: Store, clock: Clock, options: KeyOptions = {}): Promise<string> {
+  const { name = "test", role = "read", customerId = null, deviceId = null, rate = null, lifetime } = options;
+  const expires_at = lifetime === undefined ? null : formatInstant(clock() + lifetime);
+  const fields = { name, role, customer_id: customerId, device_id: deviceId, rate, expires_at };
+  const { secret } = await new ManagementService(store, clock).createKey(fields, "test");
   assert.ok(secret !== null);
-  const known = await store.keyByHash(hashSecret(secret));
-  assert.ok(known !== undefined);
-  const { customer_deleted: _, ...key } = known;
-  return { key, secret };
+  return secret;
+}
+
+export async function rotateKey(store: Store, clock: Clock, id: string, overlap: number): Promise<string> {
+  const { secret } = await new ManagementService(store, clock).rotateKey(id, overlap, "test");
+  assert.ok(secret !== null);
+  return secret;
+}
+
+export async function revokeKey(store: Store, clock: Clock, id: string): Promise<void> {
+  await new ManagementService(store, clock).execute({ type: "revoke_key", id }, "test");
 }

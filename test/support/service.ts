@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { type App, type AppOptions, startApp } from "../../src/app.ts";
 import { readConfig } from "../../src/config.ts";
 import type { Event } from "../../src/domain/events.ts";
-import { type KeyWish, makeKey } from "./keys.ts";
+import { createKey, type KeyOptions } from "./keys.ts";
 
 /** A test, or a suite that cleans up after itself. */
 export type Lifetime = { after(end: () => unknown): void };
@@ -20,7 +20,7 @@ export function temporaryFolder(life: Lifetime): string {
 export type Service = App & {
   readonly events: Event[];
   /** Creates a key and returns its secret. */
-  readonly key: (wish?: Partial<KeyWish>) => Promise<string>;
+  readonly key: (options?: KeyOptions) => Promise<string>;
   readonly folder: string;
   readonly databaseFile: string;
 };
@@ -44,17 +44,6 @@ export async function startService(life: Lifetime, { environment = {}, clock, ti
     events,
     folder,
     databaseFile,
-    async key(wish = {}) {
-      const whole = {
-        name: "test",
-        role: "read",
-        customerId: null,
-        deviceId: null,
-        rate: null,
-        lifetime: null,
-        ...wish,
-      } as const;
-      return (await makeKey(app.store, clock ?? Date.now, whole)).secret;
-    },
+    key: (options) => createKey(app.store, clock ?? Date.now, options),
   };
 }

@@ -56,11 +56,10 @@ export async function writeTanks(
   const devices = await lookupsOn(tx).devices(affectedDevices(changes));
   const moves = deviceMoves(changes, devices, context.at);
   if (moves.length > 0) await tx.moveDevices(moves);
-  const shapes = new Map(changes.filter(isReshaped).map(({ id, after }) => [id, after.shape]));
-  if (shapes.size > 0) await tx.setShapes(shapes);
   await tx.appendAudit(auditTanks(changes), context);
   const moved = moves.filter(({ device }) => device.tank_id !== null).map(({ device }) => device.id);
-  return shapes.size === 0 ? moved : [...moved, ...(await tx.devicesWithPendingFor([...shapes.keys()]))];
+  const reshaped = changes.filter(isReshaped).map(({ id }) => id);
+  return reshaped.length === 0 ? moved : [...moved, ...(await tx.devicesWithPendingFor(reshaped))];
 }
 
 function tankCountDeltas(changes: readonly Change<TankState>[]): Map<string, number> {

@@ -2,7 +2,7 @@
 // written over it, once for both engines. SQLite has one writer, so that its locks do nothing.
 
 import type { AuditContext, AuditedChange } from "../../domain/audit.ts";
-import type { Change, CustomerState, TankState } from "../../domain/changes.ts";
+import type { Change, CustomerState, TankWithShape } from "../../domain/changes.ts";
 import type { IdempotencyKey, KeyChange } from "../../domain/commands/command.ts";
 import type { Device, DeviceMove } from "../../domain/device.ts";
 import type { Instant } from "../../domain/instant.ts";
@@ -11,7 +11,6 @@ import type { PendingReading, ResolvedReading } from "../../domain/placement.ts"
 import type { ReadingSource } from "../../domain/reading.ts";
 import type { DeviceWithHistory } from "../../domain/records.ts";
 import type { Resource } from "../../domain/resource.ts";
-import type { Shape } from "../../domain/shape.ts";
 import type { ListKind } from "../series/lists.ts";
 import type { Append, BatchColumns, Head, HeadUpdate, StoredBlock } from "../series/merge.ts";
 import type { Group, Position } from "../series/rank-index.ts";
@@ -34,8 +33,7 @@ export interface StoreTransaction extends Lookups {
 
   putCustomers(changes: readonly Change<CustomerState>[], at: Instant): Promise<void>;
   /** New tanks get an empty head. */
-  putTanks(changes: readonly Change<TankState>[], at: Instant): Promise<void>;
-  setShapes(shapes: ReadonlyMap<string, Shape | null>): Promise<void>;
+  putTanks(changes: readonly Change<TankWithShape>[], at: Instant): Promise<void>;
   addTankCounts(deltas: ReadonlyMap<string, number>): Promise<void>;
   /** The thresholds that the fleet is sorted by; null removes a tank from the fleet. */
   setThresholds(thresholds: ReadonlyMap<string, number | null>): Promise<void>;

@@ -1,14 +1,13 @@
 // The operations of a transaction, many rows per statement.
 
 import type { AuditContext, AuditedChange } from "../../domain/audit.ts";
-import { type Change, type CustomerState, releasesDevice, type TankState } from "../../domain/changes.ts";
+import { type Change, type CustomerState, releasesDevice, type TankWithShape } from "../../domain/changes.ts";
 import type { IdempotencyKey, KeyChange } from "../../domain/commands/command.ts";
 import type { Device, DeviceMove } from "../../domain/device.ts";
 import type { Instant } from "../../domain/instant.ts";
 import type { PendingReading, ResolvedReading } from "../../domain/placement.ts";
 import type { DeviceWithHistory } from "../../domain/records.ts";
 import type { Resource } from "../../domain/resource.ts";
-import type { Shape } from "../../domain/shape.ts";
 import { MAX_PENDING } from "../../domain/store.ts";
 import type { RepairTransaction } from "../check/check.ts";
 import {
@@ -97,11 +96,10 @@ function lookups(db: Db) {
 }
 
 const PUT_CUSTOMERS = upsert("customer", ["id", ...CUSTOMER_FIELDS, "deleted", "deleted_at"]);
-const PUT_TANKS = upsert("tank", ["id", ...TANK_FIELDS, ...LOCATION_FIELDS, "deleted", "deleted_at"]);
+const PUT_TANKS = upsert("tank", ["id", ...TANK_FIELDS, ...LOCATION_FIELDS, "shape", "deleted", "deleted_at"]);
 /** tank_by_device is unique among live tanks. */
 const RELEASE_DEVICES = statement("UPDATE tank SET deleted = true WHERE id = ANY ($1::text[])");
 const ADD_HEADS = statement("INSERT INTO head (tank) SELECT unnest($1::text[])");
-const SET_SHAPE = statement("UPDATE tank SET shape = $2 WHERE id = $1");
 const ADD_TANK_COUNTS = statement(`
   UPDATE customer SET tank_count = tank_count + owned.delta
   FROM unnest($1::text[], $2::integer[]) AS owned (id, delta) WHERE ${isLookedUp("customer.id", "owned.id")}`);
@@ -134,20 +132,16 @@ function objectWrites(db: Db) {
       await db.rows(PUT_CUSTOMERS, columnsOf(rows));
     },
 
-    async putTanks(changes: readonly Change<TankState>[], at: Instant): Promise<void> {
+    async putTanks(changes: readonly Change<TankWithShape>[], at: Instant): Promise<void> {
       const released = changes.filter(releasesDevice).map(({ id }) => id);
       if (released.length > 0) await db.rows(RELEASE_DEVICES, [released]);
       const rows = changes.map((change) => {
-        const { tank, deleted } = change.after;
-        return [change.id, ...tankValues(tank), deleted, deletedAt(change, at)];
+        const { id, after } = change;
+        return [id, ...tankValues(after), after.deleted, deletedAt(change, at)];
       });
       await db.rows(PUT_TANKS, columnsOf(rows));
       const created = changes.filter(({ before }) => before === undefined).map(({ id }) => id);
       if (created.length > 0) await db.rows(ADD_HEADS, [created]);
-    },
-
-    async setShapes(shapes: ReadonlyMap<string, Shape | null>): Promise<void> {
-      for (const [id, shape] of shapes) await db.rows(SET_SHAPE, [id, jsonOrNull(shape)]);
     },
 
     async addTankCounts(deltas: ReadonlyMap<string, number>): Promise<void> {

@@ -3,14 +3,13 @@
 
 import type { DatabaseSync } from "node:sqlite";
 import type { AuditContext, AuditedChange } from "../../domain/audit.ts";
-import { type Change, type CustomerState, releasesDevice, type TankState } from "../../domain/changes.ts";
+import { type Change, type CustomerState, releasesDevice, type TankWithShape } from "../../domain/changes.ts";
 import type { IdempotencyKey, KeyChange } from "../../domain/commands/command.ts";
 import type { Device, DeviceMove } from "../../domain/device.ts";
 import type { Instant } from "../../domain/instant.ts";
 import type { PendingReading, ResolvedReading } from "../../domain/placement.ts";
 import type { DeviceWithHistory } from "../../domain/records.ts";
 import type { Resource } from "../../domain/resource.ts";
-import type { Shape } from "../../domain/shape.ts";
 import { MAX_PENDING } from "../../domain/store.ts";
 import type { RepairTransaction } from "../check/check.ts";
 import type { RepairOperations } from "../check/operations.ts";
@@ -101,13 +100,12 @@ function lookups(db: DatabaseSync) {
 
 function objectWrites(db: DatabaseSync) {
   const putCustomer = upsert(db, "customer", ["id", ...CUSTOMER_FIELDS, "deleted", "deleted_at"]);
-  const putTank = upsert(db, "tank", ["id", ...TANK_FIELDS, ...LOCATION_FIELDS, "deleted", "deleted_at"]);
+  const putTank = upsert(db, "tank", ["id", ...TANK_FIELDS, ...LOCATION_FIELDS, "shape", "deleted", "deleted_at"]);
   const customerDeletedAt = query(db, "SELECT deleted_at FROM customer WHERE id = ?");
   const tankDeletedAt = query(db, "SELECT deleted_at FROM tank WHERE id = ?");
   // tank_by_device is unique among live tanks.
   const releaseDevice = db.prepare("UPDATE tank SET deleted = 1 WHERE id = ?");
   const addHead = db.prepare("INSERT INTO head (tank) SELECT pk FROM tank WHERE id = ?");
-  const setShape = db.prepare("UPDATE tank SET shape = ? WHERE id = ?");
   const addTankCount = db.prepare("UPDATE customer SET tank_count = tank_count + ? WHERE id = ?");
   const headOf = query(db, "SELECT h.data FROM tank t JOIN head h ON h.tank = t.pk WHERE t.id = ?");
   const putFleet = upsert(db, "fleet", ["tank", "threshold", "at", "fill", "urgency", "heard"]);
@@ -129,20 +127,15 @@ function objectWrites(db: DatabaseSync) {
       }
     },
 
-    putTanks(changes: readonly Change<TankState>[], at: Instant): void {
+    putTanks(changes: readonly Change<TankWithShape>[], at: Instant): void {
       const deletedAt = new Map(
         changes.filter(({ before }) => before?.deleted === true).map(({ id }) => [id, tankDeletedAt.get(id)?.[0]]),
       );
       for (const { id } of changes.filter(releasesDevice)) releaseDevice.run(id);
       for (const { id, before, after } of changes) {
-        const { tank, deleted } = after;
-        putTank.run(id, ...tankValues(tank), Number(deleted), deleted ? (deletedAt.get(id) ?? at) : null);
+        putTank.run(id, ...tankValues(after), Number(after.deleted), after.deleted ? (deletedAt.get(id) ?? at) : null);
         if (before === undefined) addHead.run(id);
       }
-    },
-
-    setShapes(shapes: ReadonlyMap<string, Shape | null>): void {
-      for (const [id, shape] of shapes) setShape.run(jsonOrNull(shape), id);
     },
 
     addTankCounts(deltas: ReadonlyMap<string, number>): void {

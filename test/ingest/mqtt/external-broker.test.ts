@@ -138,16 +138,6 @@ test("a message of an earlier connection is stored, but not acknowledged on the 
   assert.deepEqual(broker.acknowledged, [reading(2)]);
 });
 
-test("messages published while nobody is connected are delivered to the next process with the same client id", async (t) => {
-  const { broker, external, ingest } = await subscribe(t);
-  await external.stop();
-  assert.deepEqual(broker.disconnects, ["tank-monitor-0"]);
-  for (const fill of range(5)) broker.publish(TOPIC, reading(fill));
-  const second = start(t, broker);
-  await acknowledged(broker, 5);
-  assert.deepEqual([ingest.fills, second.ingest.fills], [[], range(5)]);
-});
-
 test("stopping stores and acknowledges messages in progress, and leaves the rest with the broker", async (t) => {
   const subscriber = await subscribe(t);
   const { broker, external, ingest } = subscriber;

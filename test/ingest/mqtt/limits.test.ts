@@ -38,30 +38,19 @@ test("a message may be as large as the limit, and no larger", async (t) => {
   assert.deepEqual(dropReasons(endpoint), ["packet_too_large"]);
 });
 
-test("an oversized packet is refused by its header, before the rest has arrived", async (t) => {
+test("an oversized packet is refused by its header; before a client is connected, anything but a small CONNECT", async (t) => {
   const endpoint = await startEndpoint(t);
-  for (const bytes of [
-    fixedHeader(PUBLISH, 1_048_576),
-    fixedHeader(SUBSCRIBE, 1024),
-    Buffer.from([PUBLISH, 0xff, 0xff, 0xff, 0xff]),
-  ]) {
-    const client = await new RawClient(t, endpoint).connect();
-    client.socket.write(bytes);
-    await client.closed();
-    assert.equal(dropReasons(endpoint).at(-1), "packet_too_large");
-  }
-  await expectService(t, endpoint);
-});
-
-test("before it is connected, a client can send a small CONNECT and nothing else", async (t) => {
-  const endpoint = await startEndpoint(t);
-  for (const [bytes, reason] of [
-    [fixedHeader(CONNECT, 16_384), "packet_too_large"],
-    [fixedHeader(PUBLISH, 100), "protocol"],
-    [generate(publish(1, reading(1))), "protocol"],
-    [Buffer.from("GET / HTTP/1.1\r\n\r\n"), "protocol"],
+  for (const [isConnected, bytes, reason] of [
+    [true, fixedHeader(PUBLISH, 1_048_576), "packet_too_large"],
+    [true, fixedHeader(SUBSCRIBE, 1024), "packet_too_large"],
+    [true, Buffer.from([PUBLISH, 0xff, 0xff, 0xff, 0xff]), "packet_too_large"],
+    [false, fixedHeader(CONNECT, 16_384), "packet_too_large"],
+    [false, fixedHeader(PUBLISH, 100), "protocol"],
+    [false, generate(publish(1, reading(1))), "protocol"],
+    [false, Buffer.from("GET / HTTP/1.1\r\n\r\n"), "protocol"],
   ] as const) {
     const client = new RawClient(t, endpoint);
+    if (isConnected) await client.connect();
     client.socket.write(bytes);
     await client.closed();
     assert.equal(dropReasons(endpoint).at(-1), reason);
@@ -103,22 +92,12 @@ test("a client that stalls before or within a packet, or trickles it, is disconn
   assert.equal(idle.isClosed, false);
 });
 
-test("a client without keep-alive that is silent for very long is disconnected, one that pings is not", async (t) => {
-  const endpoint = await startEndpoint(t, { silentMs: 1000 });
-  const [silent, lively] = [await new RawClient(t, endpoint).connect(), await new RawClient(t, endpoint).connect()];
-  const timer = setInterval(() => lively.send({ cmd: "pingreq" }), 100);
-  t.after(() => clearInterval(timer));
-  await silent.closed();
-  assert.deepEqual(dropReasons(endpoint), ["too_slow"]);
-  assert.equal(lively.isClosed, false);
-});
-
 test("a slow store is not held against a client", async (t) => {
   const endpoint = await startEndpoint(t, { packetMs: 200, inFlight: 10 });
   const client = await new RawClient(t, endpoint).connect();
   const resume = endpoint.ingest.hold();
   client.send(...range(2000).map((id) => publish(id, reading(1))));
-  await sleep(1500);
+  await sleep(1100);
   assert.equal(client.isClosed, false);
   resume();
   await client.received("puback", 2000);
@@ -239,14 +218,14 @@ test("control packets of one client are limited per second, and a client that ne
     { cmd: "pubrel", messageId: 1 },
     { cmd: "subscribe", messageId: 1, subscriptions: [{ topic: "#", qos: 0 }] },
   ];
-  for (const packet of packets) {
+  const flood = async (packet: Packet): Promise<void> => {
     const client = await new RawClient(t, endpoint).connect();
     const started = performance.now();
     client.send(...range(1000).map(() => packet));
     await until("two limits' worth are answered", () => client.packets.length > 40);
     assert.ok(client.packets.length <= 1 + 20 * (2 + (performance.now() - started) / 500));
-    client.socket.destroy();
-  }
+  };
+  await Promise.all(packets.map(flood));
   const unread = openSocket(endpoint.port, "127.0.0.1");
   t.after(() => unread.destroy());
   unread.on("error", () => {});
@@ -297,7 +276,7 @@ test("random bytes, before or after connecting, end no more than their connectio
       client.socket.end(bytes);
       await client.closed();
     }),
-    { numRuns: 200 },
+    { numRuns: 60 },
   );
   await expectService(t, endpoint);
 });

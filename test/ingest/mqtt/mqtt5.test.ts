@@ -117,20 +117,6 @@ test("while a client's messages are held, its pings are answered; at its byte li
   await until("all are stored", () => endpoint.ingest.stored.length === 1015, 20_000);
 });
 
-test("mqtt.js stays connected while its messages are held for longer than its keep-alive", async (t) => {
-  const endpoint = await startEndpoint(t);
-  const resume = endpoint.ingest.hold();
-  const client = await connectClient(t, endpoint, { ...V5, keepalive: 1 });
-  const published = client.publishAsync(TOPIC, reading(1), { qos: 1 });
-  let pings = 0;
-  client.on("packetreceive", ({ cmd }) => {
-    if (cmd === "pingresp") pings++;
-  });
-  await until("two pings were answered", () => pings >= 2);
-  resume();
-  await published;
-});
-
 test("while the store is unavailable nothing is acknowledged, and the client is told that the server is busy", async (t) => {
   const endpoint = await startEndpoint(t);
   endpoint.ingest.failWith = unavailable;

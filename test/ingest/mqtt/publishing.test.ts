@@ -54,16 +54,6 @@ test("messages of QoS 0 are stored even if their sender leaves while they are he
   assert.deepEqual(endpoint.ingest.fills.toSorted(), [...fills, ...fills].toSorted());
 });
 
-test("a list of readings is one message", async (t) => {
-  const endpoint = await startEndpoint(t);
-  const client = await connectClient(t, endpoint);
-  const list = range(10_000).map((i) => ({ fill_percentage: i / 100, created_at: new Date(i * 60_000).toISOString() }));
-  await client.publishAsync(TOPIC, JSON.stringify(list), { qos: 1 });
-  assert.equal(endpoint.ingest.stored.length, 10_000);
-  const expected = { source: { deviceId: "d1" }, createdAt: 120_000, measurement: { fill: 0.02 } };
-  assert.deepEqual(endpoint.ingest.stored[1], expected);
-});
-
 test("while the store is unavailable clients are disconnected, send again, and nothing is lost", async (t) => {
   const endpoint = await startEndpoint(t);
   const client = await connectClient(t, endpoint, { reconnectPeriod: 50, clean: false, clientId: "sender" });
@@ -170,14 +160,6 @@ test("a reported topic is cut, has its keys masked, and no control characters", 
     const event = eventsOf(endpoint, "readings_rejected").at(-1);
     assert.deepEqual([event?.topic, event?.device], [shownTopic, device]);
   }
-});
-
-test("other messages of network servers are acknowledged and ignored", async (t) => {
-  const endpoint = await startEndpoint(t);
-  const client = await connectClient(t, endpoint);
-  await client.publishAsync("application/1/device/24e124713b493604/event/join", "{}", { qos: 1 });
-  await client.publishAsync("v3/app@ttn/devices/d/join", "{}", { qos: 1 });
-  assert.deepEqual([eventsOf(endpoint, "readings_rejected"), endpoint.ingest.calls], [[], []]);
 });
 
 test("a message that causes an unexpected error is not acknowledged; those stored with it are", async (t) => {

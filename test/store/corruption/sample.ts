@@ -1,0 +1,129 @@
+// A database with every kind of derived data, the reads that depend on it, and what a check must report.
+
+import assert from "node:assert/strict";
+import type { Finding, Store } from "../../../src/domain/store.ts";
+import { at, command, createKey, executed } from "../../support/commands.ts";
+import { ingest, ingestFills } from "../../support/readings.ts";
+import { putReadings } from "../../support/records.ts";
+import {
+  checked,
+  customer,
+  customersOf,
+  key,
+  putCustomers,
+  putTanks,
+  readingsOf,
+  scopeOf,
+  tank,
+  tankCounts,
+  tanksOf,
+  WHOLE_FLEET,
+} from "../conformance/objects.ts";
+
+export type Corruption = {
+  readonly name: string;
+  readonly sql: string;
+  /** All places where it is reported. */
+  readonly where: readonly string[];
+  readonly what: RegExp;
+};
+
+const EMAIL = "many@customers.example";
+/** Of the tank "long": 132 blocks, hence two levels of the rank index. */
+export const READINGS = 17_000;
+const times = <T>(count: number, make: (i: number) => T): T[] => Array.from({ length: count }, (_, i) => make(i));
+
+/**
+ * The lists of 400 customers and of the 300 tanks of "c0" have a rank index. The tank "short" has a head and no blocks, "gone" is
+ * deleted; the devices "waits" and "strange" serve no tank; "moved" has served "t1", and serves "short".
+ */
+export async function fill(store: Store): Promise<void> {
+  await putCustomers(store, ...times(400, (i) => customer(`c${i}`, { email: EMAIL, created_at: i })));
+  await putTanks(store, tank("long", "c1", { created_at: 1 }), tank("short", "c2", { created_at: 2 }));
+  await putTanks(store, ...times(300, (i) => tank(`t${i}`, "c0", { created_at: i })));
+  for (const [id, count] of [
+    ["long", READINGS],
+    ["short", 50],
+  ] as const) {
+    await putReadings(
+      store,
+      id,
+      times(count, (i) => [i * 1000, i % 101]),
+    );
+  }
+  await createKey(store, key("k", { customer_id: "c1" }), "hash");
+  await createKey(store, key("other"), "other hash");
+  const now = at(Date.now());
+  await store.importTanks([{ tank: tank("gone", "c1", { created_at: 3 }), deleted: true }], now);
+  await ingestFills(store, "waits", [
+    [1, 10],
+    [2, 20],
+  ]);
+  await ingest(store, { device: "waits", at: 3, payload: { distance: 5 } }, { device: "strange", at: 1, fill: 5 });
+  await executed(store, command.putDevice("waits", { profile: "elsys" }), now);
+  await executed(store, command.putDevice("moved", { tank_id: "t1" }), now);
+  const shape = { kind: "upright", height: 2, unit: "m" };
+  await executed(store, command.putDevice("moved", { tank_id: "short", shape }, { swap: true }), at(now.at + 1));
+}
+
+/** Pages and totals that wrong derived data would make wrong. */
+export async function sampleReads(store: Store): Promise<unknown> {
+  const found: unknown[] = [await tankCounts(store, "c0", "c1", "c2")];
+  for (const page of [1, 3]) {
+    for (const range of [{}, { from: 130, to: 4000 }]) {
+      found.push(
+        await customersOf(store, { page, ...range }),
+        await customersOf(store, { page, ...range, email: EMAIL }),
+        await tanksOf(store, { page, ...range }),
+        await tanksOf(store, { page, ...range }, scopeOf("c0")),
+      );
+    }
+  }
+  for (const page of [1, 2, 85, 169, 170]) found.push(await readingsOf(store, "long", { page }));
+  for (const from of [0, 500, 127_000, 128_000, 9_000_000, 16_900_000]) {
+    found.push(await readingsOf(store, "long", { from, page: 2 }), await readingsOf(store, "long", { to: from, size: 7 }));
+  }
+  found.push(
+    await readingsOf(store, "short"),
+    await store.fleetPage({ ...WHOLE_FLEET, state: "low" }),
+    await store.fleetPage({ ...WHOLE_FLEET, silentSince: 1e12, owner_id: "c1" }),
+    await store.deviceSearch({ page: 1, size: 100, waiting: undefined }),
+    await store.deviceSearch({ page: 1, size: 100, waiting: true }),
+    await store.managedDevice("device of long"),
+    await store.managedDevice("waits"),
+  );
+  return found;
+}
+
+/** Reported in these places only; a repair corrects all of it, and reads are as before. */
+export async function expectRepair(
+  store: Store,
+  { where, what }: Pick<Corruption, "where" | "what">,
+  reads: unknown,
+): Promise<void> {
+  const { findings } = await checked(store);
+  expectFindings(findings, where, what);
+  assert.ok(findings.every(({ repaired }) => !repaired));
+  assert.deepEqual(
+    (await checked(store, true)).findings,
+    findings.map((finding) => ({ ...finding, repaired: true })),
+    "a check changes nothing",
+  );
+  assert.deepEqual((await checked(store)).findings, []);
+  assert.deepEqual(await sampleReads(store), reads);
+}
+
+/** Reported once in each of these places, and again after a repair. */
+export async function expectReport(store: Store, { where, what }: Pick<Corruption, "where" | "what">): Promise<void> {
+  for (const repair of [false, true]) {
+    const { findings } = await checked(store, repair);
+    expectFindings(findings, where, what);
+    assert.equal(findings.length, where.length, JSON.stringify(findings));
+    assert.ok(findings.every(({ repaired }) => !repaired));
+  }
+}
+
+function expectFindings(findings: readonly Finding[], where: readonly string[], what: RegExp): void {
+  assert.deepEqual([...new Set(findings.map((finding) => finding.where))].toSorted(), where.toSorted(), JSON.stringify(findings));
+  assert.match(findings.map((finding) => finding.what).join("\n"), new RegExp(what, "m"));
+}

@@ -1,0 +1,209 @@
+// Corruptions of a SQLite database: rank indexes, heads, blocks, counts and references.
+
+import type { DatabaseSync } from "node:sqlite";
+import type { Group } from "../../../src/store/series/rank-index.ts";
+import { PackedGroup, packGroup } from "../../../src/store/sqlite/rank-index.ts";
+import { query } from "../../../src/store/sqlite/statements.ts";
+import type { Corruption } from "./sample.ts";
+
+export type SqliteCorruption = Omit<Corruption, "sql"> & { readonly corrupt: string | ((db: DatabaseSync) => void) };
+type Row = readonly [name: string, corrupt: SqliteCorruption["corrupt"], where: string, what: RegExp];
+const corruptions = (rows: readonly Row[]): SqliteCorruption[] =>
+  rows.map(([name, corrupt, where, what]) => ({ name, corrupt, where: [where], what }));
+
+const LONG = "(SELECT pk FROM tank WHERE id = 'long')";
+const SHORT = "(SELECT pk FROM tank WHERE id = 'short')";
+const LISTS: readonly [series: string, where: string][] = [
+  ["customer", "list of all customers"],
+  ["customer email many@customers.example", "list of customers with the e-mail many@customers.example"],
+  ["tank", "list of all tanks"],
+  ["tank owner_id c0", "list of the tanks of customer c0"],
+];
+
+/** The start of a block of "long". */
+const blockStart = (offset: number): string =>
+  `(SELECT start FROM block WHERE tank = ${LONG} ORDER BY start LIMIT 1 OFFSET ${offset})`;
+const SWAP_BLOCKS = `CREATE TEMP TABLE two AS SELECT pk, data FROM block WHERE tank = ${LONG} ORDER BY start LIMIT 2 OFFSET 7;
+  UPDATE block SET data = (SELECT data FROM two WHERE two.pk <> block.pk) WHERE pk IN (SELECT pk FROM two)`;
+
+type IndexTable = { readonly table: string; readonly series: string; readonly order: string; readonly nodes: readonly string[] };
+const READING_INDEX: IndexTable = { table: "reading_index", series: "tank", order: "start DESC", nodes: ["starts"] };
+const LIST_INDEX: IndexTable = {
+  table: "list_index",
+  series: "series",
+  order: "created_at DESC, id DESC",
+  nodes: ["created_ats", "ids"],
+};
+
+/** Adds to the last offset in the last group of a level. */
+const withWrongOffset =
+  ({ table, series, order, nodes }: IndexTable, name: string, level: number) =>
+  (db: DatabaseSync): void => {
+    const last = `SELECT pk, level, offsets, ${nodes.join(", ")} FROM ${table} WHERE ${series} = ${name} AND level = ${level}
+      ORDER BY ${order} LIMIT 1`;
+    const [pk, ...row] = query(db, last).get() ?? [];
+    const group: Group = new PackedGroup(row).unpack();
+    const values = packGroup({ ...group, offsets: group.offsets.with(-1, (group.offsets.at(-1) ?? 0) + 3) });
+    const columns = ["offsets", ...nodes].map((column) => `${column} = ?`).join(", ");
+    db.prepare(`UPDATE ${table} SET ${columns} WHERE pk = ?`).run(...values, pk as number);
+  };
+
+/** Changes rows without changing the index. */
+export function behindIndex(db: DatabaseSync, index: string, sql: string): void {
+  db.enableDefensive(false);
+  db.exec("PRAGMA writable_schema = ON");
+  const row = db.prepare("SELECT type, name, tbl_name, rootpage, sql FROM sqlite_schema WHERE name = ?").get(index) ?? {};
+  db.prepare("DELETE FROM sqlite_schema WHERE name = ?").run(index);
+  db.exec(`PRAGMA writable_schema = RESET; ${sql}; PRAGMA writable_schema = ON`);
+  db.prepare("INSERT INTO sqlite_schema (type, name, tbl_name, rootpage, sql) VALUES (?, ?, ?, ?, ?)").run(...Object.values(row));
+  db.exec("PRAGMA writable_schema = RESET");
+}
+
+export const REPAIRABLE = corruptions([
+  [
+    "a total too high",
+    `UPDATE head SET total = total + 1 WHERE tank = ${LONG}`,
+    "tank long",
+    /^it has 17000 readings, the total says 17001$/,
+  ],
+  ...[0, 1].map((level): Row => {
+    const what = new RegExp(`^the node of level ${level} at 1970-01-01T[\\d:]+.000Z should have offset (\\d+), it has \\d+$`);
+    return [`a wrong offset of level ${level}`, withWrongOffset(READING_INDEX, LONG, level), "tank long", what];
+  }),
+  [
+    "no rank index of readings",
+    `DELETE FROM reading_index WHERE tank = ${LONG}`,
+    "tank long",
+    /level 0 of its rank index should have 132 nodes, it has 0/,
+  ],
+  [
+    "a group stored under another key",
+    `UPDATE reading_index SET start = start + 1 WHERE tank = ${LONG} AND level = 0 AND start = ${blockStart(64)}`,
+    "tank long",
+    /^a group of level 0 of its rank index is stored under 1970-01-01T02:16:32.001Z, but begins at 1970-01-01T02:16:32.000Z$/,
+  ],
+  [
+    "a group cut off",
+    `UPDATE reading_index SET offsets = substr(offsets, 1, 80) WHERE tank = ${LONG} AND level = 0 AND start = ${blockStart(64)}`,
+    "tank long",
+    /should have 132 nodes, it has 64, the first missing one at 1970-01-01T02:16:32.000Z$/,
+  ],
+  [
+    "a rank index of a tank without blocks",
+    `INSERT INTO reading_index (tank, level, start, starts, offsets) SELECT ${SHORT}, level, start, starts, offsets
+      FROM reading_index WHERE tank = ${LONG} AND level = 1`,
+    "tank short",
+    /its rank index should not have level 1/,
+  ],
+  ["two blocks in each other's place", SWAP_BLOCKS, "tank long", /should be in order|should end before/],
+  [
+    "a block that begins late",
+    `UPDATE block SET start = start + 1500 WHERE tank = ${LONG} AND start = ${blockStart(4)}`,
+    "tank long",
+    /should end before/,
+  ],
+  [
+    "a head that begins in the last block",
+    `UPDATE head SET start = start - 5000 WHERE tank = ${LONG}`,
+    "tank long",
+    /should end before/,
+  ],
+  ["a head that begins late", `UPDATE head SET start = 0 WHERE tank = ${SHORT}`, "tank short", /should begin at/],
+  [
+    "a wrong tank_count",
+    "UPDATE customer SET tank_count = 301 WHERE id = 'c0'",
+    "customer c0",
+    /^it has 300 tanks, tank_count says 301$/,
+  ],
+  [
+    "a rank index of no tank",
+    "INSERT INTO reading_index (tank, level, start, starts, offsets) VALUES (999999, 0, 1, x'', x'')",
+    "table reading_index",
+    /^rows of 1 tanks belong to no tank \(999999\)$/,
+  ],
+  [
+    "a rank index of no list",
+    "INSERT INTO list_index (series, level, created_at, id, created_ats, ids, offsets) VALUES ('tank colour red', 0, 1, '', x'', '[]', x'')",
+    'list "tank colour red"',
+    /there is no such list, but it has a rank index/,
+  ],
+  [
+    "a rank index of a short list",
+    `INSERT INTO list_index (series, level, created_at, id, created_ats, ids, offsets)
+      SELECT 'tank owner_id c1', level, created_at, id, created_ats, ids, offsets FROM list_index WHERE series = 'customer'`,
+    "list of the tanks of customer c1",
+    /should have offset 1, it has 128/,
+  ],
+  ...LISTS.flatMap(([series, where]): Row[] => [
+    [
+      `${where}: a wrong offset`,
+      withWrongOffset(LIST_INDEX, `'${series}'`, 0),
+      where,
+      /^the node of level 0 at 1970-.* should have offset \d+, it has \d+$/,
+    ],
+    [
+      `${where}: no rank index`,
+      `DELETE FROM list_index WHERE series = '${series}'`,
+      where,
+      /its \d+ entries should have a rank index, they have none/,
+    ],
+  ]),
+  ...[
+    "ids = 'x' || ids",
+    "ids = 'null'",
+    "ids = json_remove(ids, '$[1]')",
+    "ids = json_set(ids, '$[1]', NULL)",
+    "ids = json_set(ids, '$[1]', json('{}'))",
+    "offsets = substr(offsets, 1, 8)",
+    "created_ats = substr(created_ats, 1, 12)",
+    "created_ats = x''",
+  ].map((sql): Row => {
+    const update = `UPDATE list_index SET ${sql} WHERE series = 'customer'`;
+    return [`an unreadable rank index: ${sql}`, update, "list of all customers", /^its rank index should not have level 0$/];
+  }),
+  [
+    "an index that misses a row",
+    (db) => behindIndex(db, "customer_by_email", "UPDATE customer SET pk = 9999 WHERE id = 'c9'"),
+    "the database",
+    /index customer_by_email/,
+  ],
+]);
+
+export const TWO_TANKS_OF_ONE_DEVICE =
+  "UPDATE tank SET assigned_device_id = 'moved' WHERE id = 'long'; DELETE FROM device WHERE id = 'device of long'";
+
+/** Cannot be derived from other data. */
+export const UNREPAIRABLE = corruptions([
+  [
+    "an unreadable block",
+    `UPDATE block SET data = x'07070707' WHERE tank = ${LONG} AND start = ${blockStart(3)}`,
+    "tank long",
+    /cannot be read: restore a backup/,
+  ],
+  ["an unreadable head", `UPDATE head SET data = x'ff' WHERE tank = ${SHORT}`, "tank short", /cannot be read: restore a backup/],
+  [
+    "a tank of an unknown customer",
+    "UPDATE tank SET owner_id = 'nobody' WHERE id = 'long'; UPDATE customer SET tank_count = 0 WHERE id = 'c1'",
+    "tank long",
+    /owner_id: there is no customer nobody: import/,
+  ],
+  [
+    "a block of no tank",
+    "INSERT INTO block (tank, start, data) VALUES (999999, 1, x'')",
+    "table block",
+    /^rows of 1 tanks belong to no tank \(999999\): restore a backup/,
+  ],
+  ["a head of no tank", "INSERT INTO head (tank) VALUES (999999)", "table head", /^rows of 1 tanks belong to no tank \(999999\): restore/],
+  [
+    "a device that serves two tanks",
+    `DROP INDEX tank_by_device; ${TWO_TANKS_OF_ONE_DEVICE}`,
+    "device moved",
+    /should serve one tank, but long and short name it: assign/,
+  ],
+  [
+    "a key of an unknown customer",
+    "UPDATE api_key SET customer_id = 'nobody' WHERE id = 'k'",
+    "key k",
+    /customer_id: there is no customer nobody/,
+  ],
+]);

@@ -1,0 +1,118 @@
+// A SQLite database is corrupted, one thing at a time: the check reports it, repairs what can be derived, and says what to do
+// about the rest.
+
+import assert from "node:assert/strict";
+import { closeSync, copyFileSync, openSync, writeSync } from "node:fs";
+import { DatabaseSync } from "node:sqlite";
+import { after, before, suite, type TestContext, test } from "node:test";
+import type { Store } from "../../src/domain/store.ts";
+import { databaseFolder } from "../support/stores.ts";
+import { checked, readingsOf } from "./conformance/objects.ts";
+import { expectRepair, expectReport, fill, READINGS, sampleReads } from "./corruption/sample.ts";
+import { FLEET_CORRUPTIONS, REPAIRABLE as SHARED_REPAIRABLE, UNREPAIRABLE as SHARED_UNREPAIRABLE } from "./corruption/shared.ts";
+import { behindIndex, REPAIRABLE, type SqliteCorruption, TWO_TANKS_OF_ONE_DEVICE, UNREPAIRABLE } from "./corruption/sqlite.ts";
+
+suite("a corrupted SQLite database", () => {
+  const sound = databaseFolder({ after });
+  let reads: unknown;
+
+  before(async () => {
+    const store = await sound.open();
+    await fill(store);
+    reads = await sampleReads(store);
+    assert.deepEqual((await checked(store)).findings, []);
+    await store.close();
+  });
+
+  /** A corrupted copy. */
+  async function corrupted(t: TestContext, corrupt: SqliteCorruption["corrupt"]): Promise<Store> {
+    const { file, open } = databaseFolder(t);
+    copyFileSync(sound.file, file);
+    const db = new DatabaseSync(file, { enableForeignKeyConstraints: false });
+    if (typeof corrupt === "string") db.exec(corrupt);
+    else corrupt(db);
+    db.close();
+    return open();
+  }
+
+  const shared = [...FLEET_CORRUPTIONS.sqlite, ...SHARED_REPAIRABLE].map(({ sql, ...rest }) => ({ ...rest, corrupt: sql }));
+  for (const corruption of [...REPAIRABLE, ...shared]) {
+    test(`is repaired: ${corruption.name}`, async (t) => {
+      await expectRepair(await corrupted(t, corruption.corrupt), corruption, reads);
+    });
+  }
+  const sharedUnrepairable = SHARED_UNREPAIRABLE.map(({ sql, ...rest }) => ({ ...rest, corrupt: sql }));
+  for (const corruption of [...UNREPAIRABLE, ...sharedUnrepairable]) {
+    test(`is reported: ${corruption.name}`, async (t) => {
+      await expectReport(await corrupted(t, corruption.corrupt), corruption);
+    });
+  }
+
+  test("a missing head is created again, and its readings are reported as lost", async (t) => {
+    const store = await corrupted(t, "DELETE FROM head WHERE tank IN (SELECT pk FROM tank WHERE id IN ('long', 'short'))");
+    const { findings } = await checked(store, true);
+    assert.ok(findings.every(({ repaired }) => repaired));
+    for (const id of ["long", "short"]) {
+      const what = findings.filter(({ where }) => where === `tank ${id}`).map((finding) => finding.what);
+      assert.match(what.join("\n"), /its head is missing; up to 192 of its newest readings may be lost\n.*the fleet says/s);
+    }
+    assert.deepEqual((await checked(store)).findings, []);
+    assert.deepEqual(await readingsOf(store, "short"), { data: [], totalItems: 0 });
+    const { totalItems, data } = await readingsOf(store, "long");
+    assert.ok(totalItems < READINGS && totalItems >= READINGS - 160);
+    assert.equal(data[0]?.created_at, (totalItems - 1) * 1000);
+  });
+
+  test("a missing block is reported by the total and the rank index, and a repair keeps the rest", async (t) => {
+    const store = await corrupted(t, "DELETE FROM block WHERE pk = (SELECT pk FROM block ORDER BY start LIMIT 1 OFFSET 10)");
+    const { findings } = await checked(store, true);
+    assert.match(findings[0]?.what ?? "", /it has 16872 readings, the total says 17000/);
+    assert.ok(findings.every(({ where, repaired }) => where === "tank long" && repaired));
+    assert.deepEqual((await checked(store)).findings, []);
+    assert.equal((await readingsOf(store, "long", { from: 1_281_000 })).totalItems, READINGS - 1281 - 127);
+  });
+
+  test("an invalid deletion mark is reported, and counts are of what is not deleted", async (t) => {
+    const store = await corrupted(t, "UPDATE tank SET deleted = 2 WHERE id = 't7'");
+    const { findings } = await checked(store, true);
+    assert.deepEqual(
+      findings.map(({ where, repaired }) => `${where} ${repaired}`),
+      [
+        "customer c0 true",
+        "tank t7 false",
+        "device device of t7 true",
+        "list of all tanks true",
+        "list of the tanks of customer c0 true",
+      ],
+    );
+    assert.deepEqual(
+      (await checked(store)).findings.map(({ what }) => what),
+      ["deleted: should be 0 or 1, it is 2; correct it and import it again"],
+    );
+  });
+
+  test("an index that cannot be rebuilt is left, and the reason is reported", async (t) => {
+    const store = await corrupted(t, (db) => behindIndex(db, "tank_by_device", TWO_TANKS_OF_ONE_DEVICE));
+    const { findings } = await checked(store, true);
+    assert.deepEqual(new Set(findings.map(({ where }) => where)), new Set(["the database", "device moved"]));
+    assert.ok(findings.every(({ repaired }) => !repaired));
+  });
+
+  test("a file with an overwritten page is reported, and nothing is written to it", async (t) => {
+    const store = await corrupted(t, (db) => {
+      const [page] = Object.values(db.prepare("SELECT rootpage FROM sqlite_schema WHERE name = 'tank_by_owner'").get() ?? {});
+      const { file } = db.prepare("SELECT file FROM pragma_database_list").get() ?? {};
+      const descriptor = openSync(String(file), "r+");
+      writeSync(descriptor, Buffer.alloc(2000, 0x5a), 0, 2000, (Number(page) - 1) * 4096);
+      closeSync(descriptor);
+    });
+    for (const repair of [false, true]) {
+      const { findings } = await checked(store, repair);
+      assert.ok(findings.length > 0);
+      for (const { where, what, repaired } of findings) {
+        assert.deepEqual([where, repaired], ["the database", false]);
+        assert.match(what, /: restore a backup$/);
+      }
+    }
+  });
+});

@@ -1,0 +1,69 @@
+// The database file is moved away or replaced, or locked by another program, while a store is in use.
+
+import assert from "node:assert/strict";
+import { copyFileSync, renameSync } from "node:fs";
+import { DatabaseSync } from "node:sqlite";
+import test from "node:test";
+import { setTimeout } from "node:timers/promises";
+import { isUnavailable, succeeds } from "../support/postgres/database.ts";
+import { putReadings } from "../support/records.ts";
+import { databaseFolder } from "../support/stores.ts";
+import { until } from "../support/until.ts";
+import { customer, customersOf, everything, putCustomers, readingsOf } from "./conformance/objects.ts";
+import { fillForCalls, maintenanceCalls, readCalls, writeCalls } from "./store-calls.ts";
+
+test("while the file is moved away every call fails with store_unavailable, and everything works when it is back", async (t) => {
+  const folder = databaseFolder(t);
+  const store = await folder.open();
+  await fillForCalls(store);
+  const before = await everything(store);
+  renameSync(folder.file, `${folder.file}.moved`);
+  await until("the loss", async () => !(await succeeds(store.ping())));
+  const { check: _, ...maintenance } = maintenanceCalls(store, folder.path);
+  const calls = { ...readCalls(store), ...writeCalls(store, "lost"), ...maintenance };
+  for (const [name, call] of Object.entries(calls)) await assert.rejects(call, isUnavailable, name);
+  const eventKinds = () => folder.events.map(({ kind }) => kind);
+  assert.deepEqual(eventKinds(), ["store_unavailable"]);
+
+  renameSync(`${folder.file}.moved`, folder.file);
+  await until("the recovery", () => succeeds(store.ping()));
+  assert.deepEqual(eventKinds(), ["store_unavailable", "store_recovered"]);
+  assert.deepEqual(await everything(store), before);
+  assert.deepEqual(await putCustomers(store, customer("b")), ["new"]);
+  await store.close();
+  assert.equal((await customersOf(await folder.open())).totalItems, 2);
+});
+
+test("a file that replaced the one in use is not read", async (t) => {
+  const folder = databaseFolder(t);
+  const store = await folder.open();
+  await fillForCalls(store);
+  copyFileSync(folder.file, `${folder.file}.copy`);
+  renameSync(`${folder.file}.copy`, folder.file);
+  await until("the loss", async () => !(await succeeds(store.ping())));
+  await assert.rejects(putCustomers(store, customer("lost")), isUnavailable);
+  assert.match(JSON.stringify(folder.events), /was replaced while in use; restart to serve the new file/);
+});
+
+test("while another program holds the write lock, reads go on and a write waits", async (t) => {
+  const folder = databaseFolder(t);
+  const store = await folder.open();
+  await fillForCalls(store);
+  const holder = new DatabaseSync(folder.file);
+  t.after(() => holder.close());
+  holder.exec("BEGIN IMMEDIATE; UPDATE customer SET name = 'Held'");
+  let isWritten = false;
+  const writing = putReadings(store, "one", [[2, 40]]).then(() => (isWritten = true));
+  for (let i = 0; i < 20; i++) {
+    const started = performance.now();
+    assert.equal((await readingsOf(store, "one")).totalItems, 1);
+    assert.equal((await customersOf(store)).data[0]?.name, "Customer a");
+    assert.ok(performance.now() - started < 200, "a read waited for the writer");
+    await setTimeout(10);
+  }
+  assert.equal(isWritten, false);
+  holder.exec("COMMIT");
+  await writing;
+  assert.equal((await readingsOf(store, "one")).totalItems, 2);
+  assert.equal((await customersOf(store)).data[0]?.name, "Held");
+});
