@@ -150,7 +150,6 @@ test("a .env that cannot be read is one clear line", (t) => {
 const page = readFileSync(new URL("../../docs/configuration.md", import.meta.url), "utf8");
 const settings = new Map<string, unknown>(Object.values(SETTINGS).map(({ name, fallback }) => [name, fallback]));
 /** Read by simulate only. */
-const SIMULATE_ONLY = "TANK_MONITOR_MANAGE_KEY";
 
 /** The rows of the page's tables whose first cell is the name of a variable. */
 const rows = page
@@ -171,13 +170,13 @@ test("every entry of the configuration is described, once, and nothing else is",
 test("the page names no variable that does not exist", () => {
   const named = [...page.matchAll(/`([A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+)`/g)].map(([, name = ""]) => name);
   assert.ok(named.length > 0);
-  for (const name of named) assert.ok(settings.has(name) || name === SIMULATE_ONLY, name);
+  for (const name of named) assert.ok(settings.has(name), name);
 });
 
 test("the page has the default of each entry", () => {
   for (const { name, rest } of rows) {
     const fallback = settings.get(name);
-    const words = fallback === null || Array.isArray(fallback) ? "none" : `\`${fallback}\``;
-    assert.ok(rest.includes(words), `${name}: no cell of its row is ${words}`);
+    const text = fallback === null || Array.isArray(fallback) ? "none" : `\`${fallback}\``;
+    assert.ok(rest.includes(text), `${name}: no cell of its row is ${text}`);
   }
 });
