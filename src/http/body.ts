@@ -131,19 +131,25 @@ export async function gunzip(bytes: Buffer, maxBytes: number, reservation: Reser
 }
 
 /** Chunks are copied into one buffer, because every small chunk by itself costs some hundred bytes more. */
-async function collect(
+function collect(
   stream: Readable,
   maxBytes: number,
   tooLarge: () => RequestError,
   reservation: Reservation | undefined,
 ): Promise<Buffer> {
+  const { promise, resolve, reject } = Promise.withResolvers<Buffer>();
   let bytes = Buffer.alloc(0);
   let size = 0;
-  for await (const chunk of stream.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
+  function onData(chunk: Buffer): void {
     const start = size;
     size += chunk.length;
-    if (size > maxBytes) throw tooLarge();
-    reservation?.reserve(chunk.length);
+    try {
+      if (size > maxBytes) throw tooLarge();
+      reservation?.reserve(chunk.length);
+    } catch (error) {
+      onError(error);
+      return;
+    }
     if (size > bytes.length) {
       const larger = Buffer.allocUnsafe(Math.min(maxBytes, Math.max(size, 2 * bytes.length)));
       bytes.copy(larger, 0, 0, start);
@@ -151,7 +157,20 @@ async function collect(
     }
     chunk.copy(bytes, start);
   }
-  return bytes.subarray(0, size);
+  function onEnd(): void {
+    stopListening();
+    resolve(bytes.subarray(0, size));
+  }
+  function onError(error: unknown): void {
+    stopListening();
+    reject(error);
+  }
+  /** The stream outlives the use of its bytes, and would keep them in memory. */
+  function stopListening(): void {
+    stream.off("data", onData).off("end", onEnd).off("error", onError);
+  }
+  stream.on("data", onData).on("end", onEnd).on("error", onError);
+  return promise;
 }
 
 const BYTE_ORDER_MARK = Buffer.from("\ufeff");

@@ -211,13 +211,15 @@ function compile(document: Document): Contract {
   const local = (schema: unknown): Schema =>
     JSON.parse(JSON.stringify(closed(schema)).replaceAll('"#/components/schemas/', '"interface#/$defs/'));
   ajv.addSchema({ $id: "interface", $defs: local(document.components.schemas) });
-  const compiled = new Map<Schema, ValidateFunction>();
+  /** By the text of the schema: many operations have equal ones. */
+  const compiled = new Map<string, ValidateFunction>();
 
   function validator(schema: Schema): ValidateFunction {
-    const known = compiled.get(schema);
+    const text = JSON.stringify(schema);
+    const known = compiled.get(text);
     if (known !== undefined) return known;
     const validate = ajv.compile(local(schema));
-    compiled.set(schema, validate);
+    compiled.set(text, validate);
     return validate;
   }
 

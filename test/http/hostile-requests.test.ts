@@ -14,7 +14,6 @@ import {
   type Response,
   readAll,
   request,
-  send,
 } from "./client.ts";
 import { HALL_READINGS, startFleet } from "./services.ts";
 
@@ -48,26 +47,18 @@ function cases(name: string, table: readonly (readonly [what: string, bytes: str
 
 cases("a malformed request line", [
   ["NUL in the path", get("/v1/tanks/\0"), 400],
-  ["NUL in the query", get("/v1/tanks?size=\0"), 400],
   ["NUL in the method", lines("G\0T /v1/tanks HTTP/1.1"), 400],
   ["bytes above 127", get("/v1/tanks/\u00e9"), [400, 404]],
-  ["a tab", get("/v1/tanks\t"), 400],
   ["a blank in the path", get("/v1/tanks /x"), 400],
   ["a bare carriage return", lines("GET /v1/tanks\r HTTP/1.1"), 400],
   ["no path", lines("GET HTTP/1.1"), 400],
-  ["two blanks", lines("GET  /v1/tanks HTTP/1.1"), [200, 400]],
   ["HTTP/0.9", "GET /v1/tanks\r\n\r\n", [400, 401]],
   ["HTTP/1.2", lines("GET /v1/tanks HTTP/1.2"), 400],
-  ["HTTP/9.9", lines("GET /v1/tanks HTTP/9.9"), 400],
-  ["HTTP/1", lines("GET /v1/tanks HTTP/1"), 400],
   ["http/1.1", lines("GET /v1/tanks http/1.1"), 400],
-  ["ICE/1.0", lines("GET /v1/tanks ICE/1.0"), 400],
   ["the preface of HTTP/2", "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", 400],
-  ["a response", "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n", 400],
   ["an asterisk as the path", lines("GET * HTTP/1.1"), [400, 404]],
   ["an authority as the path", lines("GET here:80 HTTP/1.1"), [400, 404]],
   ["a query of 100 KB", get(`/v1/tanks?x=${"a".repeat(100_000)}`), 414],
-  ["a path of 100 KB", get(`/v1/tanks/${"a".repeat(100_000)}`), 414],
   ["a query of 17 KB, in one piece", get(`/v1/tanks?x=${"a".repeat(17_000)}`), 414],
   ["a fragment", get("/v1/tanks#/../../x"), [200, 400, 404]],
   ["an absolute URL, which is allowed", lines("GET http://here/v1/tanks?size=1 HTTP/1.1"), 200],
@@ -81,25 +72,19 @@ const numbered = (count: number, header: (i: number) => string) => Array.from({ 
 
 cases("malformed headers", [
   ["two hosts", get("/v1/tanks", "Host: there"), 400],
-  ["two equal hosts", get("/v1/tanks", "Host: here"), 400],
   ["no host", `GET /v1/tanks HTTP/1.1\r\n${KEY}\r\nConnection: close\r\n\r\n`, 400],
-  ["no host and no key", "GET /v1/tanks HTTP/1.1\r\nConnection: close\r\n\r\n", 400],
   ["no host in HTTP/1.0, which is allowed", `GET /v1/tanks HTTP/1.0\r\n${KEY}\r\n\r\n`, 200],
   ["two keys", get("/v1/tanks", KEY), 401],
   ["two keys, one of them wrong", get("/v1/tanks", "X-Api-Key: tm_x"), 401],
   ["NUL in a name", get("/v1/tanks", "X-\0: 1"), 400],
   ["NUL in a value", get("/v1/tanks", "X-A: a\0b"), 400],
-  ["control characters in a value", get("/v1/tanks", "X-A: \x01\x7f"), 400],
   ["no colon", get("/v1/tanks", "X-A"), 400],
   ["no name", get("/v1/tanks", ": 1"), 400],
   ["a blank before the colon", get("/v1/tanks", "X-A : 1"), 400],
   ["a folded line", get("/v1/tanks", "X-A: 1\r\n 2"), 400],
   ["a bare line feed", get("/v1/tanks", "X-A: 1\nX-B: 2"), 400],
-  ["a bare carriage return", get("/v1/tanks", "X-A: 1\rX-B: 2"), 400],
   ["3,000 headers", get("/v1/tanks", ...numbered(3000, (i) => `X-${i}: 1`)), 431],
-  ["1,500 short headers", get("/v1/tanks", ...numbered(1500, () => "a: 1")), 431],
   ["a value of 100 KB", get("/v1/tanks", `X-A: ${"a".repeat(100_000)}`), 431],
-  ["a name of 100 KB", get("/v1/tanks", `${"a".repeat(100_000)}: 1`), 431],
   ["a value of 17 KB", get("/v1/tanks", `X-A: ${"a".repeat(17_000)}`), 431],
   ["names of object properties, which are ignored", get("/v1/tanks", "__proto__: 1", "constructor: 1", "toString: 1"), 200],
   ["upgrade, range and trailers, which are ignored", get("/v1/tanks", "Upgrade: websocket", "Range: bytes=0-1", "TE: x"), 200],
@@ -127,20 +112,14 @@ cases("a malformed body", [
   ["a length and chunks", withBody("Content-Length: 6\r\nTransfer-Encoding: chunked", "0\r\n\r\n"), 400],
   ["chunks and a length", withBody("Transfer-Encoding: chunked\r\nContent-Length: 6", "size=2"), 400],
   ["two lengths", withBody("Content-Length: 6\r\nContent-Length: 7", "size=2"), 400],
-  ["two equal lengths", withBody("Content-Length: 6\r\nContent-Length: 6", "size=2"), 400],
   ["a negative length", withBody("Content-Length: -6", "size=2"), 400],
   ["a hexadecimal length", withBody("Content-Length: 0x6", "size=2"), 400],
   ["a length beyond 64 bits", withBody("Content-Length: 99999999999999999999", "size=2"), 400],
-  ["a list of lengths", withBody("Content-Length: 6, 6", "size=2"), 400],
-  ["a length with a blank", withBody("Content-Length: 6 6", "size=2"), 400],
   ["an unknown transfer encoding", withBody("Transfer-Encoding: gzip", "size=2"), 400],
   ["chunked not as the last encoding", withBody("Transfer-Encoding: chunked, gzip", "0\r\n\r\n"), 400],
-  ["an encoding with tabs", withBody("Transfer-Encoding: \tchunked\t, x", "0\r\n\r\n"), 400],
   ["a chunk of size zz", chunked("zz\r\nsize=2\r\n0\r\n\r\n"), 400],
-  ["a chunk of size -1", chunked("-1\r\nsize=2\r\n0\r\n\r\n"), 400],
   ["a chunk size beyond 64 bits", chunked(`${"F".repeat(17)}\r\nsize=2`), 400],
   ["a chunk longer than its size", chunked("2\r\nsize=2\r\n0\r\n\r\n"), 400],
-  ["NUL in a chunk size", chunked("6\0\r\nsize=2\r\n0\r\n\r\n"), 400],
   ["a chunk extension of 100 KB", chunked(`6;${"a".repeat(100_000)}\r\nsize=2\r\n0\r\n\r\n`), [400, 413, 431]],
 ]);
 
@@ -167,9 +146,7 @@ describe("a body that does not arrive", () => {
 
 cases("garbage", [
   ["TLS", Buffer.from("16030100a5010000a10303", "hex"), 400],
-  ["SSH", "SSH-2.0-OpenSSH_9.6\r\n", 400],
   ["all bytes", Buffer.from(Array.from({ length: 256 }, (_, i) => i)), 400],
-  ["XML", "<?xml version='1.0'?>\r\n\r\n", 400],
   ["braces", "{".repeat(20_000), 400],
 ]);
 
@@ -246,25 +223,14 @@ it("hostile forms are rejected with a short response", async () => {
   }
 });
 
-describe("the documentation page", () => {
-  it("serves no other files", async () => {
-    for (const path of [
-      ...["%00", "a%00b", "../../package.json", "..%2f..%2fpackage.json", "%2e%2e/%2e%2e/package.json", "..%5c..%5cpackage.json"],
-      ...["/etc/passwd", ".env", "%zz", "%ff", "a".repeat(5000), "a/".repeat(2000), "../../v1/tanks", "../json/x"],
-    ]) {
-      const responses = await exchange(fleet, get(`/docs/static/${path}`));
-      await expectHarmless(fleet, responses);
-      const [status = 0] = responses.map((response) => response.status);
-      assert.ok(status >= 400 && status < 500, `${path.slice(0, 50)} ${status}`);
-    }
-  });
-
-  it("survives any range", async () => {
-    const { text } = await send(fleet, "/docs");
-    const asset = /href="\.?\/?(?:docs\/)?(static\/[^"]+\.css)"/.exec(text)?.[1] ?? "static/swagger-ui.css";
-    for (const range of ["bytes=99999999-", "bytes=5-1", "bytes=-0", "x=1-2", `bytes=${"0-1,".repeat(500)}0-1`]) {
-      const { status } = await send(fleet, `/docs/${asset}`, { headers: { range } });
-      assert.ok(status < 500, `${range.slice(0, 20)} ${status}`);
-    }
-  });
+it("the documentation page serves no other files", async () => {
+  for (const path of [
+    ...["%00", "a%00b", "../../package.json", "..%2f..%2fpackage.json", "%2e%2e/%2e%2e/package.json", "..%5c..%5cpackage.json"],
+    ...["/etc/passwd", ".env", "%zz", "%ff", "a".repeat(5000), "a/".repeat(2000), "../../v1/tanks", "../json/x"],
+  ]) {
+    const responses = await exchange(fleet, get(`/docs/static/${path}`));
+    await expectHarmless(fleet, responses);
+    const [status = 0] = responses.map((response) => response.status);
+    assert.ok(status >= 400 && status < 500, `${path.slice(0, 50)} ${status}`);
+  }
 });

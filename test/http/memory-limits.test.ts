@@ -1,7 +1,7 @@
 // Bodies that are cheap to send and expensive to read are rejected early, and all bodies share a memory budget.
 
 import assert from "node:assert/strict";
-import { once } from "node:events";
+import type { Socket } from "node:net";
 import { after, describe, it } from "node:test";
 import { gzipSync } from "node:zlib";
 import { RequestError } from "../../src/domain/errors.ts";
@@ -9,7 +9,7 @@ import { BodyBudget } from "../../src/http/body.ts";
 import { customerRecord, tankRecord } from "../support/records.ts";
 import { startService } from "../support/service.ts";
 import { until } from "../support/until.ts";
-import { type JsonClient, type JsonResponse, jsonClient, openSocket } from "./client.ts";
+import { type JsonResponse, jsonClient, openSocket } from "./client.ts";
 
 const PATH = "/ingest/v1/readings";
 const NDJSON = { "content-type": "application/x-ndjson" };
@@ -88,44 +88,17 @@ describe("an expensive body", () => {
 
   it("in provisioning gets the first field errors, and how many are shown", async () => {
     const path = "/manage/v1/provision?dry_run=true";
-    const names = Array.from({ length: 400_000 }, (_, i) => `"xxxxxxxxxx${i.toString(36)}":0`);
+    const names = Array.from({ length: 100_000 }, (_, i) => `"xxxxxxxxxx${i.toString(36)}":0`);
     const body = `{"tanks":[{"shape":{"kind":"upright",${names.join(",")}}}]}`;
-    const response = await quickly(() => manage("POST", path, body), 6 * LIMIT_MS);
+    const response = await quickly(() => manage("POST", path, body), 3 * LIMIT_MS);
     assert.equal(response.status, 400);
     assert.ok((response.body["errors"] as unknown[]).length < 100);
     const many = await manage("POST", path, { customers: Array.from({ length: 2000 }, () => ({ nmae: "x" })) });
     assert.match(String(many.body["detail"]), /The body has more than 1000 errors: see "errors" for the first 1000\.$/);
   });
-
-  it("of nested arrays is rejected by every route", async () => {
-    for (const levels of [65, 5000, 100_000]) {
-      const deep = `{"name":${"[".repeat(levels)}${"]".repeat(levels)}}`;
-      for (const [client, method, path, headers] of [
-        [manage, "POST", "/manage/v1/customers", {}],
-        [manage, "POST", "/manage/v1/customers", { "idempotency-key": `k${levels}` }],
-        [manage, "PATCH", "/manage/v1/devices/d1", {}],
-        [manage, "PATCH", "/manage/v1/tanks/t1", {}],
-        [manage, "POST", "/manage/v1/provision", {}],
-        [manage, "POST", "/manage/v1/keys", {}],
-        [send, "POST", "/ingest/v1/chirpstack", {}],
-        [send, "POST", "/ingest/v1/tts", {}],
-      ] as [JsonClient, string, string, Record<string, string>][]) {
-        const { status, body } = await client(method, path, deep, headers);
-        assert.deepEqual([status, body["code"]], [400, "body_invalid"], `${method} ${path}`);
-      }
-    }
-    assert.equal((await manage("GET", "/manage/v1/fleet")).status, 200);
-  });
 });
 
-it("a payload has at most 16 KiB, and is rejected by itself", async () => {
-  const large = { a: Array.from({ length: 100_000 }, () => ({})) };
-  const readings = [
-    { device_id: "d1", payload: large },
-    { tank_id: "t1", created_at: "2026-01-01", fill_percentage: 5 },
-  ];
-  const sent = reasons(await sendGzip(JSON.stringify(readings)));
-  assert.deepEqual(sent, ["payload: must have at most 16384 bytes as JSON, this one has 300007", "stored"]);
+it("a payload in a webhook has at most 16 KiB", async () => {
   const payload = { a: "x".repeat(20_000) };
   for (const [path, body, reason] of [
     ["chirpstack", { deviceInfo: { devEui: "0101010101010101" }, fPort: 1, object: payload }, /^object: /],
@@ -190,18 +163,13 @@ describe("the memory budget of bodies", () => {
     const other = jsonClient(service, await service.key({ role: "ingest" }));
     const head = `POST ${PATH} HTTP/1.1\r\nhost: x\r\nx-api-key: ${key}\r\ncontent-type: application/json\r\ncontent-length: 8000000\r\n\r\n`;
     const unfinished = head + " ".repeat(7_999_000);
-    const holders = await Promise.all(
-      Array.from({ length: 16 }, async () => {
-        const socket = openSocket(service);
-        socket.on("error", () => {});
-        await once(socket, "connect");
-        await new Promise((sent) => socket.write(unfinished, sent));
-        return socket;
-      }),
-    );
+    const holders: Socket[] = [];
     const rejected = await until(
       "the budget is used up",
       async () => {
+        const socket = openSocket(service);
+        holders.push(socket.on("error", () => {}));
+        await new Promise((sent) => socket.write(unfinished, sent));
         const response = await send("POST", PATH, body);
         return response.status === 503 ? response : undefined;
       },

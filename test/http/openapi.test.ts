@@ -38,12 +38,20 @@ function* schemasIn(value: unknown, where: string): Generator<[string, Schema]> 
 const components = () => Object.entries(document.components.schemas).flatMap(([name, schema]) => [...schemasIn(schema, name)]);
 const objects = () => components().filter(([, schema]) => schema["type"] === "object");
 
+/** Of responses and requests. */
 function media(): [string, Media][] {
-  return operations(document).flatMap(({ operationId, responses }) =>
-    Object.entries(responses).flatMap(([status, { content = {} }]) =>
-      Object.entries(content).map(([type, found]): [string, Media] => [`${operationId} ${status} ${type}`, found]),
+  return operations(document).flatMap(({ operationId, responses, requestBody }) =>
+    Object.entries({ ...responses, ...(requestBody === undefined ? {} : { request: requestBody }) }).flatMap(
+      ([status, { content = {} }]) =>
+        Object.entries(content).map(([type, found]): [string, Media] => [`${operationId} ${status} ${type}`, found]),
     ),
   );
+}
+
+function operation(id: string): Operation {
+  const found = operations(document).find(({ operationId }) => operationId === id);
+  assert.ok(found !== undefined, id);
+  return found;
 }
 
 describe("openapi.json", () => {
@@ -84,14 +92,34 @@ describe("openapi.json", () => {
   });
 
   it("states the required role of each operation", () => {
-    for (const operation of operations(document) as (Operation & { description: string; "x-required-role"?: string })[]) {
-      const role = operation["x-required-role"];
+    for (const one of operations(document) as (Operation & { description: string; "x-required-role"?: string })[]) {
+      const role = one["x-required-role"];
       const expected =
         role === undefined ? "No key is required." : role === "manage" ? "`manage`." : `\`${role}\` or \`manage\`.`;
-      assert.ok(operation.description.endsWith(expected), operation.operationId);
-      assert.equal(role === undefined, operation.security?.length === 0, operation.operationId);
+      assert.ok(one.description.endsWith(expected), one.operationId);
+      assert.equal(role === undefined, one.security?.length === 0, one.operationId);
     }
   });
+});
+
+it("operations have the headers, statuses and media types of their routes", () => {
+  const headers = (id: string) =>
+    Object.entries(operation(id).responses)
+      .filter(([status]) => status < "400")
+      .map(([status, { headers: names = {} }]) => [status, ...Object.keys(names)]);
+  assert.deepEqual(headers("createTank"), [["201", "X-Request-Id", "ETag", "Location"]]);
+  assert.deepEqual(headers("inspectTank"), [["200", "X-Request-Id", "ETag"]]);
+  assert.deepEqual(headers("searchTanks"), [["200", "X-Request-Id"]]);
+  const parameters = (id: string) => operation(id).parameters.map(({ in: place, name }) => `${place} ${name}`);
+  assert.deepEqual(parameters("createTank"), ["header Idempotency-Key"]);
+  assert.deepEqual(parameters("changeTank"), ["path id", "query swap", "header If-Match"]);
+  assert.ok("422" in operation("createTank").responses && "412" in operation("changeTank").responses);
+  assert.ok(!("412" in operation("searchTanks").responses));
+  const types = (id: string) => Object.keys(operation(id).requestBody?.content ?? {});
+  assert.deepEqual(types("changeTank"), ["application/merge-patch+json", "application/json"]);
+  assert.deepEqual(types("sendReadings"), ["application/json", "application/x-ndjson"]);
+  const required = ["restoreTank", "createTank", "rotateKey"].map((id) => operation(id).requestBody?.required);
+  assert.deepEqual(required, [false, true, undefined]);
 });
 
 describe("the schemas", () => {
@@ -100,7 +128,7 @@ describe("the schemas", () => {
     const names = new Set(closed.map(([where]) => where.split("/")[0]));
     const requests = ["NewReading", "NewCustomer", "CustomerChange", "NewTank", "TankChange", "TankRestoring", "DeviceChange"];
     assert.deepEqual([...names].sort(), [...requests, "NewKey", "KeyChange"].sort());
-    for (const [where, { schema }] of media()) {
+    for (const [where, { schema }] of media().filter(([name]) => !name.includes(" request "))) {
       for (const [inner, found] of schemasIn(schema, where)) assert.notEqual(found["additionalProperties"], false, inner);
     }
   });
@@ -118,7 +146,7 @@ describe("the schemas", () => {
 });
 
 describe("the examples", () => {
-  it("of responses are valid, and those of problems match the error catalogue", () => {
+  it("of requests and responses are valid, and those of problems match the error catalogue", () => {
     for (const [where, { schema, examples = {} }] of media()) {
       assert.ok(Object.keys(examples).length > 0, `${where} has examples`);
       const validate = validator(schema);
@@ -158,12 +186,12 @@ it("the parameters of /v1 are those of the interface, with their ranges and defa
     retrieveTank: ["id"],
     listTelemetry: ["id", ...common],
   };
-  for (const [operation, names] of Object.entries(expected)) {
-    const parameters = operations(document).find(({ operationId }) => operationId === operation)?.parameters ?? [];
+  for (const [id, names] of Object.entries(expected)) {
+    const { parameters } = operation(id);
     assert.deepEqual(
       parameters.map(({ name }) => name),
       names,
-      operation,
+      id,
     );
     for (const { name, schema } of parameters) {
       const { minimum, maximum, default: fallback } = schema;

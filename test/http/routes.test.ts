@@ -1,26 +1,16 @@
-// What holds for every route that writes or manages: responses, what the handler receives, roles, the OpenAPI document, and
-// the same routes dispatched without the network.
+// What holds for every route that writes or manages: responses, what the handler receives, and the same routes dispatched without
+// the network.
 
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { after, describe, it } from "node:test";
 import { promisify } from "node:util";
-import { createConfig, lintFromString } from "@redocly/openapi-core";
 import { UNRESTRICTED } from "../../src/domain/key.ts";
 import type { Caller } from "../../src/http/auth.ts";
 import { dispatch, type LocalRequest } from "../../src/http/dispatch.ts";
 import { customerRecord } from "../support/records.ts";
-import {
-  contract,
-  expectError,
-  type Operation,
-  operations,
-  type RequestOptions,
-  type Response,
-  request,
-  send,
-} from "./client.ts";
-import { ECHO_ROUTES, type Echoed, MAX_ITEMS, startEcho } from "./services.ts";
+import { expectError, type RequestOptions, type Response, request, send } from "./client.ts";
+import { ECHO_ROUTES, type Echoed, startEcho } from "./services.ts";
 
 const echo = await startEcho({ after });
 const key = await echo.key();
@@ -66,17 +56,6 @@ describe("a response", () => {
     ] as const) {
       const { headers } = await call(method, path, body === undefined ? {} : { body });
       assert.equal(headers["cache-control"], "no-store", `${method} ${path}`);
-    }
-  });
-
-  it("may be an error of the handler", async () => {
-    for (const [code, status] of [
-      ["tank_unknown", 404],
-      ["state_conflict", 409],
-      ["precondition_failed", 412],
-      ["idempotency_key_reused", 422],
-    ] as const) {
-      expectError(await patch(`/manage/v1/things/${code}`), status, code);
     }
   });
 });
@@ -127,100 +106,6 @@ describe("a handler receives", () => {
       expectError(await create(name), 400, "idempotency_key_invalid");
     }
     assert.equal(echoed(await patch("/manage/v1/things/1", { headers: { "idempotency-key": "" } })).idempotency_key, null);
-  });
-});
-
-describe("a route", () => {
-  it("requires its role", async () => {
-    for (const [method, path, allowed] of [
-      ["GET", "/manage/v1/things", ["manage"]],
-      ["PATCH", "/manage/v1/things/1", ["manage"]],
-      ["POST", "/ingest/v1/things", ["ingest", "manage"]],
-    ] as const) {
-      for (const role of ["read", "ingest", "manage"] as const) {
-        const body = method === "GET" ? {} : { body: "{}" };
-        const response = await call(method, path, { key: await echo.key({ role }), ...body });
-        if (allowed.some((one) => one === role)) assert.equal(response.status, 200);
-        else {
-          const { detail } = expectError(response, 403, "role_insufficient");
-          assert.match(detail, new RegExp(`the role "${allowed.join('" or "')}"`));
-        }
-      }
-    }
-    const bearer = { headers: { authorization: `Bearer ${key}` } };
-    expectError(await request(echo, "/manage/v1/things", bearer), 401, "key_missing");
-  });
-
-  it("is logged with its method and the id of the key, without the body", async () => {
-    const id = "look-here";
-    const headers = { ...JSON_HEADERS, "x-request-id": id };
-    await send(echo, "/manage/v1/things/1?colour=red", { method: "PATCH", key, body: '{"secret":"x"}', headers });
-    const found = echo.events.find((event) => event.kind === "request_completed" && event.requestId === id);
-    assert.ok(found?.kind === "request_completed");
-    assert.deepEqual([found.method, found.route, found.status], ["PATCH", "/manage/v1/things/:id", 200]);
-    assert.match(found.keyId ?? "", /^key_/);
-    assert.ok(!JSON.stringify(found).includes("secret"));
-  });
-});
-
-describe("the OpenAPI document of writes", async () => {
-  const { document, validator } = await contract(echo);
-  const operation = (name: string): Operation => {
-    const found = operations(document).find(({ operationId }) => operationId === name);
-    assert.ok(found !== undefined, name);
-    return found;
-  };
-
-  it("has every method of every path, and passes a strict linter", async () => {
-    assert.deepEqual(Object.keys(document.paths["/manage/v1/things/{id}"] ?? {}), ["get", "patch", "delete"]);
-    assert.equal(operations(document).length, ECHO_ROUTES.length);
-    const { text } = await send(echo, "/openapi.json");
-    // A fixed segment beside an id is intended here.
-    const rules = { "no-unused-components": "off", "no-ambiguous-paths": "off" } as const;
-    const config = await createConfig({ extends: ["recommended-strict"], rules });
-    const problems = await lintFromString({ source: text, absoluteRef: "openapi.json", config });
-    assert.deepEqual(
-      problems.map(({ ruleId, message }) => `${ruleId}: ${message}`),
-      [],
-    );
-  });
-
-  it("has the statuses and headers of each response", () => {
-    const successes = (name: string) =>
-      Object.entries(operation(name).responses)
-        .filter(([status]) => status < "400")
-        .map(([status, { headers = {} }]) => [status, ...Object.keys(headers)]);
-    assert.deepEqual(successes("createThing"), [["201", "X-Request-Id", "ETag", "Location"]]);
-    assert.deepEqual(successes("retrieveThing"), [["200", "X-Request-Id", "ETag"]]);
-    assert.deepEqual(successes("listThings"), [["200", "X-Request-Id"]]);
-  });
-
-  it("has the request headers of each route, and their errors", () => {
-    const names = (name: string) => operation(name).parameters.map(({ in: place, name: one }) => `${place} ${one}`);
-    assert.deepEqual(names("createThing"), ["header Idempotency-Key"]);
-    assert.deepEqual(names("changeThing"), ["path id", "query colour", "header If-Match"]);
-    assert.ok(operation("createThing").responses["422"] !== undefined);
-    assert.ok(operation("changeThing").responses["412"] !== undefined);
-    assert.equal(operation("listThings").responses["412"], undefined);
-  });
-
-  it("has request bodies with valid examples, and the maximum number of readings", () => {
-    const types = (name: string) => Object.keys(operation(name).requestBody?.content ?? {});
-    assert.deepEqual(types("changeThing"), ["application/merge-patch+json", "application/json"]);
-    assert.deepEqual(types("sendThings"), ["application/json", "application/x-ndjson"]);
-    const required = ["noteThing", "createThing", "restoreThing"].map((name) => operation(name).requestBody?.required);
-    assert.deepEqual(required, [false, true, undefined]);
-    for (const { operationId, requestBody } of operations(document)) {
-      for (const { schema, examples = {} } of Object.values(requestBody?.content ?? {})) {
-        assert.ok(Object.keys(examples).length > 0, operationId);
-        for (const { value } of Object.values(examples)) {
-          const validate = validator(schema);
-          assert.ok(validate(value), `${operationId}: ${JSON.stringify(validate.errors)}`);
-        }
-      }
-    }
-    const schema = operation("sendThings").requestBody?.content["application/json"]?.schema;
-    assert.equal((schema as { anyOf: { maxItems?: number }[] }).anyOf[1]?.maxItems, MAX_ITEMS);
   });
 });
 

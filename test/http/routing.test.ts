@@ -168,22 +168,24 @@ describe("a method that is not allowed", () => {
       assert.match(expectError(unknown, 405, "method_not_allowed").detail, new RegExp(`^FOO .* supports ${words}\\.$`));
       assert.equal(unknown.headers.allow, methods.join(", "));
     });
-
-    it(`with CORS, OPTIONS is allowed and preflights get the methods of the path: ${path}`, async () => {
-      const other = await request(echoWithCors, path, { method: "PROPFIND", headers: { origin: APP } });
-      assert.deepEqual([other.status, other.headers.allow], [405, [...methods, "OPTIONS"].join(", ")]);
-      const preflight = { "access-control-request-method": "PATCH", "access-control-request-headers": "if-match" };
-      const { status, headers } = await request(echoWithCors, path, {
-        method: "OPTIONS",
-        headers: { origin: APP, ...preflight },
-      });
-      assert.deepEqual([status, headers["access-control-allow-methods"]], [204, [...methods, "OPTIONS"].join(", ")]);
-      const allowed = String(headers["access-control-allow-headers"]).toLowerCase().split(", ");
-      for (const name of ["x-api-key", "content-type", "content-encoding", "idempotency-key", "if-match"]) {
-        assert.ok(allowed.includes(name), name);
-      }
-    });
   }
+
+  it("with CORS gets OPTIONS too, and preflights get the methods of the path", async () => {
+    const path = "/manage/v1/things/1";
+    const methods = "GET, HEAD, PATCH, DELETE, OPTIONS";
+    const other = await request(echoWithCors, path, { method: "PROPFIND", headers: { origin: APP } });
+    assert.deepEqual([other.status, other.headers.allow], [405, methods]);
+    const preflight = { "access-control-request-method": "PATCH", "access-control-request-headers": "if-match" };
+    const { status, headers } = await request(echoWithCors, path, {
+      method: "OPTIONS",
+      headers: { origin: APP, ...preflight },
+    });
+    assert.deepEqual([status, headers["access-control-allow-methods"]], [204, methods]);
+    const allowed = String(headers["access-control-allow-headers"]).toLowerCase().split(", ");
+    for (const name of ["x-api-key", "content-type", "content-encoding", "idempotency-key", "if-match"]) {
+      assert.ok(allowed.includes(name), name);
+    }
+  });
 });
 
 it("a write is checked for path, method, key, role, rate, parameters, media type, size, JSON, object, in this order", async () => {
@@ -242,22 +244,6 @@ describe("HEAD", () => {
 });
 
 describe("the OpenAPI document", () => {
-  const isWrite = (path: string) => path.startsWith("/manage/v1/") || path.startsWith("/ingest/v1/");
-
-  it("has the five read endpoints and those for operations, and each works", async () => {
-    const five = ["/v1/customers", "/v1/customers/{id}", "/v1/tanks", "/v1/tanks/{id}", "/v1/tanks/{id}/telemetry"];
-    const reads = Object.entries(document.paths).filter(([path]) => !isWrite(path));
-    assert.deepEqual(
-      reads.map(([path]) => path),
-      [...five, "/healthz", "/readyz", "/metrics"],
-    );
-    for (const [template, item] of reads) {
-      const path = template.replace("{id}", template.startsWith("/v1/tanks") ? "tank_hall" : BRENNER);
-      assert.equal((await request(fleet, path, { key: manage })).status, 200, path);
-      assert.deepEqual(Object.keys(item), ["get"]);
-    }
-  });
-
   it("has exactly the routes and methods that are mounted", async () => {
     const { routes: _, ...options } = echo.parts;
     const server = await buildServer(options);
@@ -294,17 +280,5 @@ describe("the OpenAPI document", () => {
         assert.equal(security?.length === 0, isOpen, path);
       }
     }
-  });
-
-  it("and its page need no key, and the page loads nothing from other hosts", async () => {
-    const json = await send(fleet, "/openapi.json");
-    assert.equal(json.status, 200);
-    assert.match(String(json.headers["content-type"]), /^application\/json(;|$)/);
-    const { status, headers } = await send(fleet, "/docs");
-    assert.equal(status, 200);
-    assert.match(String(headers["content-type"]), /^text\/html/);
-    const policy = String(headers["content-security-policy"]);
-    assert.match(policy, /default-src 'self'/);
-    assert.ok(!/https?:|\*|unsafe-eval|script-src[^;]*unsafe-inline/.test(policy), policy);
   });
 });

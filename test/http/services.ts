@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { type ErrorCode, RequestError } from "../../src/domain/errors.ts";
 import type { Event } from "../../src/domain/events.ts";
 import { type Clock, formatInstant } from "../../src/domain/instant.ts";
-import { array, integer, literal, nullable, number, object, oneOf, text } from "../../src/domain/schema.ts";
+import { array, integer, nullable, number, object, text } from "../../src/domain/schema.ts";
 import type { Store } from "../../src/domain/store.ts";
 import { errorsInObject, invalidBody } from "../../src/domain/validate.ts";
 import { LastSeen } from "../../src/http/last-seen.ts";
@@ -41,6 +41,17 @@ export const MOSER = "cus_moser";
 export const GONE = "cus_gone";
 
 export const HALL_READINGS = 25;
+export const HALL_LOCATION = {
+  city: "Freiburg",
+  country: "Germany",
+  district: "Wiehre",
+  latitude: 47.9883,
+  longitude: 7.8567,
+  postal_code: "79100",
+  region: "Baden-Württemberg",
+  street: "Lindenweg",
+  street_number: "12a",
+};
 const HOUR = 3_600_000;
 /** The newest reading of tank_hall. */
 export const NEWEST = Date.parse("2026-11-14T08:00:00.000Z");
@@ -73,17 +84,7 @@ export async function startFleet(life: Lifetime, options: Parameters<typeof star
       capacity: 2700.5,
       created_at: "2025-03-04T10:00:00Z",
       custom_id: "HALL-3",
-      location: {
-        city: "Freiburg",
-        country: "Germany",
-        district: "Wiehre",
-        latitude: 47.9883,
-        longitude: 7.8567,
-        postal_code: "79100",
-        region: "Baden-Württemberg",
-        street: "Lindenweg",
-        street_number: "12a",
-      },
+      location: HALL_LOCATION,
       name: "Hall 3, north side",
       updated_at: "2026-02-19T07:45:00Z",
       use_case: "commercial",
@@ -188,19 +189,6 @@ const Thing = object(
 );
 const THING = { name: "valve", place: { latitude: 47.9 }, marks: [1, 2] };
 
-const Echo = object({
-  object: literal("echo"),
-  id: text(),
-  colour: text(),
-  key_id: text(),
-  role: oneOf(["read", "ingest", "manage"]),
-  customer_id: nullable(text()),
-  idempotency_key: nullable(text()),
-  if_match: nullable(text()),
-  body: {},
-  items: array({}),
-});
-
 export type Echoed = {
   readonly id: string;
   readonly colour: string;
@@ -220,11 +208,7 @@ function echo({ id, parameters, key, headers, body = null, items }: RouteRequest
   return { object: "echo", id, colour, ...caller, idempotency_key: idempotencyKey, if_match: ifMatch, body, items };
 }
 
-const EXAMPLE = {
-  ...{ object: "echo", id: "", colour: "", key_id: "key_1", role: "manage", customer_id: null },
-  ...{ idempotency_key: null, if_match: null, body: null, items: [] },
-};
-const response = { mediaType: JSON_TYPE, schema: Echo, description: "What was given", examples: { echo: EXAMPLE } } as const;
+const response = { mediaType: JSON_TYPE, schema: { type: "object" }, description: "What was given", examples: { echo: {} } };
 const colour: Parameter<string> = {
   schema: text({ description: "A colour" }),
   fallback: "",

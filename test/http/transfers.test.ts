@@ -1,11 +1,9 @@
 // Requests on the wire: slow clients, pipelining, large bodies, bodies that are rejected before they arrive, 100 Continue.
 
 import assert from "node:assert/strict";
-import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
 import type { Socket } from "node:net";
 import { after, describe, it } from "node:test";
-import { promisify } from "node:util";
 import {
   exchange,
   expectError,
@@ -293,31 +291,5 @@ describe("Expect: 100-continue", () => {
       const [response, ...others] = await exchange(echo, post(path, more, EXPECT));
       assert.deepEqual([response?.status, response?.headers.connection, others], [status, "close", []]);
     }
-  });
-
-  it("works with curl, for megabytes and for errors", async (t) => {
-    try {
-      await promisify(execFile)("curl", ["--version"]);
-    } catch {
-      t.skip("there is no curl here");
-      return;
-    }
-    const common = ["-sS", "-X", "POST", "-H", EXPECT];
-    const call = spawn("curl", [
-      ...[...common, "-v", "-H", `X-API-Key: ${key}`, "-H", "Content-Type: application/json"],
-      ...["--data-binary", "@-", `${echo.url}/ingest/v1/loads`],
-    ]);
-    call.stdin.on("error", () => {});
-    call.stdin.end(load(5_000_000));
-    const output: Buffer[] = [];
-    call.stdout.on("data", (chunk: Buffer) => output.push(chunk));
-    call.stderr.on("data", (chunk: Buffer) => output.push(chunk));
-    await once(call, "close");
-    const text = Buffer.concat(output).toString();
-    assert.match(text, /HTTP\/1\.1 100 Continue/);
-    assert.match(text, /"body":5000000/);
-    const rejected = [...common, "-H", "X-API-Key: tm_x", "--data-binary", "x".repeat(100_000)];
-    const { stdout } = await promisify(execFile)("curl", [...rejected, `${echo.url}/ingest/v1/loads`]);
-    assert.match(stdout, /"code":"key_invalid"/);
   });
 });

@@ -119,7 +119,7 @@ export const REPAIRABLE = corruptions([
     "a rank index of no tank",
     "INSERT INTO reading_index (tank, level, start, starts, offsets) VALUES (999999, 0, 1, x'', x'')",
     "table reading_index",
-    /^1 rows belong to no tank$/,
+    /^rows of 1 tanks belong to no tank \(999999\)$/,
   ],
   [
     "a rank index of no list",
@@ -191,9 +191,9 @@ export const UNREPAIRABLE = corruptions([
     "a block of no tank",
     "INSERT INTO block (tank, start, data) VALUES (999999, 1, x'')",
     "table block",
-    /1 rows belong to no tank: restore a backup/,
+    /^rows of 1 tanks belong to no tank \(999999\): restore a backup/,
   ],
-  ["a head of no tank", "INSERT INTO head (tank) VALUES (999999)", "table head", /1 rows belong to no tank: restore/],
+  ["a head of no tank", "INSERT INTO head (tank) VALUES (999999)", "table head", /^rows of 1 tanks belong to no tank \(999999\): restore/],
   [
     "a device that serves two tanks",
     `DROP INDEX tank_by_device; ${TWO_TANKS_OF_ONE_DEVICE}`,
