@@ -5,43 +5,36 @@ import type { CheckTotals, Finding, Progress } from "../../domain/store.ts";
 import { checkAll, type RepairArgs, type RepairName } from "../check/check.ts";
 import { repairable, unrepairable } from "../check/inconsistency.ts";
 import { checkOperationsOn, type RepairOperations } from "../check/operations.ts";
-import { isConstraintError, isDamaged, openReader, translateError } from "./connection.ts";
+import { isConstraintError, isDamaged, withReader } from "./connection.ts";
 import { storedGroups } from "./rank-index.ts";
 import { DIALECT } from "./schema.ts";
 import { QueryCache, query } from "./statements.ts";
 import type { StoreThread } from "./thread.ts";
 
 /** Without `writer` nothing is repaired. */
-export async function* checkFile(
+export function checkFile(
   file: string,
   writer: StoreThread | undefined,
   progress: Progress,
 ): AsyncGenerator<Finding, CheckTotals, void> {
-  let db: DatabaseSync | undefined;
-  try {
-    const reader = openReader(file);
-    db = reader;
-    const operations = checkOperations(reader);
+  return withReader(file, (db) => {
+    const operations = checkOperations(db);
     const repair =
       writer && (<N extends RepairName>(name: N, ...args: RepairArgs<N>) => writer.call(name, args) as Promise<Finding[]>);
-    return yield* checkAll(
+    return checkAll(
       async (work) => {
-        reader.exec("BEGIN");
+        db.exec("BEGIN");
         try {
           return await work(operations);
         } finally {
           // In a damaged file COMMIT may fail.
-          if (reader.isTransaction) reader.exec("ROLLBACK");
+          if (db.isTransaction) db.exec("ROLLBACK");
         }
       },
       repair,
       progress,
     );
-  } catch (error) {
-    throw translateError(error);
-  } finally {
-    db?.close();
-  }
+  });
 }
 
 const MAX_MESSAGES = 10;

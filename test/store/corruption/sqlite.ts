@@ -193,7 +193,12 @@ export const UNREPAIRABLE = corruptions([
     "table block",
     /^rows of 1 tanks belong to no tank \(999999\): restore a backup/,
   ],
-  ["a head of no tank", "INSERT INTO head (tank) VALUES (999999)", "table head", /^rows of 1 tanks belong to no tank \(999999\): restore/],
+  [
+    "a head of no tank",
+    "INSERT INTO head (tank) VALUES (999999)",
+    "table head",
+    /^rows of 1 tanks belong to no tank \(999999\): restore/,
+  ],
   [
     "a device that serves two tanks",
     `DROP INDEX tank_by_device; ${TWO_TANKS_OF_ONE_DEVICE}`,
