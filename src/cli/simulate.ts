@@ -96,11 +96,13 @@ function transportFor({ url = "", mqtt, key, manageKey }: SimulationOptions): Tr
 
 async function runSimulation(options: SimulationOptions, fleet: Fleet, tally: Tally): Promise<void> {
   const { seed, rate, tanks, durationMs, mqtt } = options;
+  await using cleanup = new AsyncDisposableStack();
   const transport = await transportFor(options);
-  const ending = endAfter(durationMs);
+  cleanup.defer(() => transport.close());
+  using ending = endAfter(durationMs);
   const counts = (): string => countsText(mqtt === undefined ? tally.summary() : knownOverMqtt(tally.summary()));
-  const progress = new Progress("so far:");
-  const timer = setInterval(() => {
+  using progress = new Progress("so far:");
+  using _timer = setInterval(() => {
     progress.show(0, 0, counts());
     if (tally.isLogFull) ending.stop();
   }, PROGRESS_INTERVAL_MS);
@@ -111,11 +113,6 @@ async function runSimulation(options: SimulationOptions, fleet: Fleet, tally: Ta
     progress.end();
     say(counts());
     throw error;
-  } finally {
-    progress.end();
-    clearInterval(timer);
-    ending.dispose();
-    await transport.close();
   }
 }
 
@@ -134,7 +131,7 @@ function endAfter(durationMs: number | undefined) {
   return {
     signals: { stop: stopping.signal, abort: aborting.signal },
     stop,
-    dispose(): void {
+    [Symbol.dispose](): void {
       for (const timer of timers) clearTimeout(timer);
       for (const signal of SIGNALS) process.off(signal, onSignal);
     },
