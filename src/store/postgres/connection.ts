@@ -70,17 +70,6 @@ const types = {
     PARSERS[oid] ?? pg.types.getTypeParser(oid, format as "text")) as typeof pg.types.getTypeParser,
 };
 
-/** Connects once, or throws the reason. */
-export async function tryConnection(url: string): Promise<void> {
-  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: CONNECT_MS });
-  client.on("error", () => {});
-  try {
-    await client.connect();
-  } finally {
-    await client.end();
-  }
-}
-
 export type ConnectionOptions = {
   /** The schema of the tables. */
   readonly schema?: string;
