@@ -85,7 +85,10 @@ export class KeyRing {
     const isWellFormed = isWellFormedSecret(secret);
     const key = isWellFormed ? await this.#reads.keyByHash(hashSecret(secret)) : undefined;
     if (key === undefined) {
-      if (this.#customerRate !== 0 && (await isFlood(this.#limits, client.ip))) throw wrongKeysThrottled();
+      if (this.#customerRate !== 0 && (await isFlood(this.#limits, client.ip))) {
+        const detail = "Too many wrong keys from this address. Retry after the time in Retry-After.";
+        throw new RequestError("keys_throttled", detail, { retryAfter: 1 });
+      }
       const malformed = "The value of X-API-Key is not a valid key. It may be mistyped or cut off.";
       throw new RequestError("key_invalid", isWellFormed ? "There is no such key." : malformed);
     }
@@ -110,42 +113,26 @@ function requireActive(key: StoredKey, now: Instant): void {
   throw new RequestError("key_revoked", "This key has been revoked. Ask the operator for a new one.");
 }
 
-function wrongKeysThrottled(): RequestError {
-  return new RequestError("keys_throttled", "Too many wrong keys from this address. Retry after the time in Retry-After.", {
-    retryAfter: 1,
-  });
-}
-
 /** `bearer`: the key may also be sent as a bearer token. */
 type Access = { readonly requiredRole: RequiredRole; readonly bearer?: true };
 
+export type Admit = (request: FastifyRequest, reply: FastifyReply, access: Access) => Promise<void>;
+
 /** Checks the key of a request, its role and its rate limit, and sets `request.caller`. */
-export class Admission {
-  readonly #keys: KeyRing;
-  readonly #limits: Limits;
-  readonly #lastSeen: LastSeen;
-
-  constructor(keys: KeyRing, limits: Limits, lastSeen: LastSeen) {
-    this.#keys = keys;
-    this.#limits = limits;
-    this.#lastSeen = lastSeen;
-  }
-
-  async admit(request: FastifyRequest, reply: FastifyReply, { requiredRole, bearer }: Access): Promise<void> {
+export function createAdmission(keys: KeyRing, limits: Limits, lastSeen: LastSeen): Admit {
+  return async (request, reply, { requiredRole, bearer }) => {
     if (requiredRole === "none") return;
-    const caller = await this.#keys.authenticate(secretIn(request, bearer), request, requiredRole);
+    const caller = await keys.authenticate(secretIn(request, bearer), request, requiredRole);
     request.caller = caller;
     const { key, rate } = caller;
     if (rate !== null) {
-      const { allowed, retryAfter, headers } = await limitRate(this.#limits, key.id, rate);
+      const { allowed, retryAfter, headers } = await limitRate(limits, key.id, rate);
       reply.headers(headers);
-      if (!allowed) {
-        const detail = "This key is over its rate limit. Retry after the time in Retry-After.";
-        throw new RequestError("rate_limited", detail, { retryAfter });
-      }
+      const detail = "This key is over its rate limit. Retry after the time in Retry-After.";
+      if (!allowed) throw new RequestError("rate_limited", detail, { retryAfter });
     }
-    if (key.customer_id !== null) this.#lastSeen.note(key.customer_id);
-  }
+    if (key.customer_id !== null) lastSeen.note(key.customer_id);
+  };
 }
 
 function secretIn({ headers }: FastifyRequest, bearer = false): string {
