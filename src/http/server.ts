@@ -9,7 +9,7 @@ import { type ErrorCode, RequestError } from "../domain/errors.ts";
 import type { Observe } from "../domain/events.ts";
 import type { Clock } from "../domain/instant.ts";
 import type { Reads } from "../domain/store.ts";
-import { type Caller, createAdmission, KeyRing } from "./auth.ts";
+import { type Caller, createAdmission, createAuthentication } from "./auth.ts";
 import { BodyBudget, deferContinue, normalizeContentType, readFormBodies } from "./body.ts";
 import { registerDocumentation } from "./documentation.ts";
 import { registerRoute, sendError } from "./handler.ts";
@@ -65,8 +65,8 @@ const CORS = {
 export async function buildServer(options: ServerOptions): Promise<FastifyInstance> {
   const { reads, metrics, services, corsOrigins, routes = ROUTES } = options;
   const paths = new KnownPaths(corsOrigins.length > 0);
-  const keys = new KeyRing(reads, options.clock, options.limits, options.rateLimit);
-  const admit = createAdmission(keys, options.limits, options.lastSeen);
+  const authenticate = createAuthentication(reads, options.clock, options.limits, options.rateLimit);
+  const admit = createAdmission(authenticate, options.limits, options.lastSeen);
   const app = createFastify(options, paths);
   readFormBodies(app);
   addErrorHandlers(app, paths, options.observe);
