@@ -15,7 +15,6 @@ import { registerDocumentation } from "./documentation.ts";
 import { registerRoute, sendError } from "./handler.ts";
 import type { LastSeen } from "./last-seen.ts";
 import type { Limits } from "./limits.ts";
-import { openapiDocument } from "./openapi.ts";
 import { KnownPaths, loggedPath, routableUrl } from "./paths.ts";
 import { connectionErrorHandler, problemBody, problemHeaders, requestErrorOf, STATUS } from "./problems.ts";
 import type { Metrics, Route, Services } from "./route.ts";
@@ -74,7 +73,7 @@ export async function buildServer(options: ServerOptions): Promise<FastifyInstan
   addHooks(app, options, paths);
   const budget = new BodyBudget(MAX_BODY_MEMORY_BYTES);
   for (const route of routes) registerRoute(app, route, admit, { reads, metrics, services }, budget);
-  registerDocumentation(app, openapiDocument(routes, options.version));
+  registerDocumentation(app, async () => (await import("./openapi.ts")).openapiDocument(routes, options.version));
   return app;
 }
 
