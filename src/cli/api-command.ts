@@ -64,13 +64,11 @@ export function apiCommand(definition: ApiCommand): Command {
       requireFlags(call, required);
       const [id = ""] = call.arguments;
       const input = { call, id, body: bodyFrom(call, body), query: queryFrom(call, query) };
-      const { service, close } = serviceFor(call, mayCreate === true);
+      await using connection = serviceFor(call, mayCreate === true);
       try {
-        return await definition.execute({ ...input, service });
+        return await definition.execute({ ...input, service: connection.service });
       } catch (error) {
         throw error instanceof Problem ? userErrorFor(error, call, fields) : error;
-      } finally {
-        await close();
       }
     },
   };
@@ -82,7 +80,7 @@ function serviceFor(call: Call, mayCreate: boolean) {
   const key = text(call, "key");
   if (url !== undefined) {
     const send = sendToService(url, key ?? config.key);
-    return { service: async (request: ServiceRequest) => itemIn(await send(request)), close: async () => {} };
+    return { service: async (request: ServiceRequest) => itemIn(await send(request)), [Symbol.asyncDispose]: async () => {} };
   }
   if (key !== undefined) throw new UserError("--key needs --url, the running service it is for", 2);
   let opened: ReturnType<typeof open> | undefined;
@@ -95,7 +93,7 @@ function serviceFor(call: Call, mayCreate: boolean) {
       opened ??= open();
       return (await opened).service(request);
     },
-    close: async () => (await opened?.catch(() => undefined))?.store.close(),
+    [Symbol.asyncDispose]: async () => (await opened?.catch(() => undefined))?.store.close(),
   };
 }
 

@@ -29,7 +29,7 @@ With MQTT_URL, the service subscribes to your own broker. All settings: docs/con
     } else {
       await serveUntilStopped(config, async ({ store, url }) => {
         if (await store.isEmpty()) say(nextSteps(url));
-        return undefined;
+        return async () => {};
       });
     }
     return 0;
@@ -37,48 +37,39 @@ With MQTT_URL, the service subscribes to your own broker. All settings: docs/con
 };
 
 /** Runs once the service listens. The function it returns runs before the service stops. */
-type Ready = (app: App) => Promise<(() => Promise<void>) | undefined>;
+type Ready = (app: App) => Promise<() => Promise<void>>;
 
 /** Returns after an orderly stop. Further signals change nothing. */
 export async function serveUntilStopped(config: Config, ready: Ready): Promise<void> {
+  await using cleanup = new AsyncDisposableStack();
   const log = openLog(config.logLevel);
+  cleanup.defer(log.close);
   const signalled = nextSignal();
   // Loaded late: other commands, and the parent of several workers, do without the server's 25 MB.
   const { startApp } = await import("../app.ts");
-  try {
-    const app = await startApp({ config, log: log.observe });
-    let finish: (() => Promise<void>) | undefined;
-    try {
-      finish = await ready(app);
-      log.observe({ kind: "stopping", signal: await signalled });
-    } finally {
-      await finish?.();
-      await app.stop();
-    }
-  } finally {
-    await log.close();
-  }
+  const app = await startApp({ config, log: log.observe });
+  cleanup.defer(() => app.stop());
+  cleanup.defer(await ready(app));
+  log.observe({ kind: "stopping", signal: await signalled });
 }
 
 /** The same with several processes. A signal may come before all of them have started. */
 async function superviseUntilStopped(config: Config): Promise<void> {
+  await using cleanup = new AsyncDisposableStack();
   const log = openLog(config.logLevel);
+  cleanup.defer(log.close);
   const signalled = nextSignal();
   const supervisor = new Supervisor(config, log);
   try {
-    try {
-      const started = supervisor.start().then(({ isEmpty, url }) => {
-        if (isEmpty) say(nextSteps(url));
-        return signalled;
-      });
-      log.observe({ kind: "stopping", signal: await Promise.race([signalled, started]) });
-    } finally {
-      await supervisor.stop();
-    }
-    log.observe({ kind: "stopped" });
+    const started = supervisor.start().then(({ isEmpty, url }) => {
+      if (isEmpty) say(nextSteps(url));
+      return signalled;
+    });
+    log.observe({ kind: "stopping", signal: await Promise.race([signalled, started]) });
   } finally {
-    await log.close();
+    await supervisor.stop();
   }
+  log.observe({ kind: "stopped" });
 }
 
 /** From here on, signals no longer end the process by themselves. */

@@ -7,7 +7,7 @@ import { type Fleet, type SeededFleet, seededFleet } from "../simulate/fleet.ts"
 import { type HttpClient, httpClient, httpTransport, isReachable } from "../simulate/http.ts";
 import { mqttTransport } from "../simulate/mqtt.ts";
 import { canManage, canRead, provision } from "../simulate/provision.ts";
-import { READING_LOG_LIMIT, ReadingLog, type Summary, Tally, type Verification, verify } from "../simulate/results.ts";
+import { READING_LOG_LIMIT, type Summary, Tally, type Verification, verify } from "../simulate/results.ts";
 import { MAKERS, type Maker } from "../simulate/sensors.ts";
 import { simulate as run, type Transport } from "../simulate/simulation.ts";
 import { type Call, type Command, parseDurationFlag, text, valueFlags } from "./command.ts";
@@ -56,9 +56,10 @@ Exit 1 if a reading was rejected or not delivered, or the verification failed.`,
     if (manager === undefined)
       say("No manage key: tanks are not registered, and readings of devices without a tank stay pending.");
     else await register(fleet, manager);
-    const log = reader === undefined ? undefined : new ReadingLog();
-    const summary = await runSimulation(options, fleet, log);
-    const verification = reader === undefined || log === undefined ? undefined : await verifyReadings(log, fleet, reader);
+    const tally = new Tally(options.verify);
+    await runSimulation(options, fleet, tally);
+    const summary = tally.summary();
+    const verification = reader === undefined ? undefined : await verifyReadings(tally, fleet, reader);
     const known = options.mqtt === undefined ? summary : knownOverMqtt(summary);
     if (call.flags["json"] === true) print(JSON.stringify({ ...known, ...(verification && { verification }) }));
     else printSummary(known, verification);
@@ -93,30 +94,25 @@ function transportFor({ url = "", mqtt, key, manageKey }: SimulationOptions): Tr
   return mqtt === undefined ? httpTransport(httpClient(url, key ?? manageKey ?? "")) : mqttTransport(mqtt, key ?? manageKey);
 }
 
-async function runSimulation(options: SimulationOptions, fleet: Fleet, log: ReadingLog | undefined): Promise<Summary> {
+async function runSimulation(options: SimulationOptions, fleet: Fleet, tally: Tally): Promise<void> {
   const { seed, rate, tanks, durationMs, mqtt } = options;
+  await using cleanup = new AsyncDisposableStack();
   const transport = await transportFor(options);
-  const tally = new Tally(log);
-  const ending = endAfter(durationMs);
+  cleanup.defer(() => transport.close());
+  using ending = endAfter(durationMs);
   const counts = (): string => countsText(mqtt === undefined ? tally.summary() : knownOverMqtt(tally.summary()));
-  const progress = new Progress("so far:");
-  const timer = setInterval(() => {
+  using progress = new Progress("so far:");
+  using _timer = setInterval(() => {
     progress.show(0, 0, counts());
-    if (log?.isFull) ending.stop();
+    if (tally.isLogFull) ending.stop();
   }, PROGRESS_INTERVAL_MS);
   say(`${tanks} devices send ${rate} readings per second over ${mqtt === undefined ? "HTTP" : "MQTT"}. Press Ctrl-C to stop.`);
   try {
     await run({ fleet, seed, transport, rate, clock: Date.now, observer: tally, ...ending.signals });
-    return tally.summary();
   } catch (error) {
     progress.end();
     say(counts());
     throw error;
-  } finally {
-    progress.end();
-    clearInterval(timer);
-    ending.dispose();
-    await transport.close();
   }
 }
 
@@ -135,16 +131,16 @@ function endAfter(durationMs: number | undefined) {
   return {
     signals: { stop: stopping.signal, abort: aborting.signal },
     stop,
-    dispose(): void {
+    [Symbol.dispose](): void {
       for (const timer of timers) clearTimeout(timer);
       for (const signal of SIGNALS) process.off(signal, onSignal);
     },
   };
 }
 
-async function verifyReadings(log: ReadingLog, fleet: Fleet, reader: HttpClient): Promise<Verification> {
+async function verifyReadings(tally: Tally, fleet: Fleet, reader: HttpClient): Promise<Verification> {
   using progress = new Progress("verifying");
-  return await verify(log, fleet, reader, (tanks) => progress.show(tanks, fleet.size));
+  return await verify(tally, fleet, reader, (tanks) => progress.show(tanks, fleet.size));
 }
 
 function isSuccess({ rejected, undelivered }: Summary, verification: Verification | undefined): boolean {

@@ -209,8 +209,7 @@ function locationNear(town: Town, country: Country, random: Random): Location {
   };
 }
 
-/** An EUI-64 with the prefix of a maker. */
+/** An EUI-64 with the prefix of a radio module that many makers use. */
 function deviceId(random: Random): string {
-  const digits = Array.from({ length: 10 }, () => random.whole(0, 15).toString(16)).join("");
-  return random.pick(["a84041", "70b3d5", "0004a3"]) + digits;
+  return `0004a3${random.whole(0, 0xff_ffff_ffff).toString(16).padStart(10, "0")}`;
 }

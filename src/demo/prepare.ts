@@ -10,9 +10,9 @@ import type { Reads, Store } from "../domain/store.ts";
 import type { Tank } from "../domain/tank.ts";
 import type { Fleet, SimulatedDevice } from "../simulate/fleet.ts";
 import { type Seed, seeded } from "../simulate/random.ts";
-import { type Maker, sensorOf, shapeFor } from "../simulate/sensors.ts";
+import { MAKERS, sensorOf, shapeFor } from "../simulate/sensors.ts";
 import { createFleet } from "./fleet.ts";
-import { readingsSince, TankModel } from "./tank-model.ts";
+import { readingsSince, tankModel } from "./tank-model.ts";
 
 const FIRST_CUSTOMER = "cus_demo001";
 const LAST_TANK = "tank_demo500";
@@ -21,13 +21,6 @@ const CONCURRENT_BATCHES = 4;
 /** The actor in the audit log. */
 const ACTOR = "demo";
 const LITRES_PER_GALLON = 3.785411784;
-
-/** Makers by EUI prefix; the last prefix is that of a radio module that many makers use. */
-const MAKERS_BY_PREFIX: Readonly<Record<string, readonly Maker[]>> = {
-  a84041: ["dragino"],
-  "70b3d5": ["decentlab"],
-  "0004a3": ["own", "milesight", "milesight-tts", "elsys", "mopeka"],
-};
 
 type OnProgress = (done: number, total: number) => void;
 /** A tank, and the instant up to which it has readings. */
@@ -109,14 +102,13 @@ async function liveTanks(reads: Pick<Reads, "tankPage">): Promise<Tank[]> {
 /** Depends only on the seed and the tank, so that a restarted demo finds the same devices. */
 export function deviceOf(tank: Tank, seed: Seed): SimulatedDevice {
   const random = seeded(`${seed}/${tank.id}/device`);
-  const id = tank.assigned_device_id;
-  const maker = random.pick(MAKERS_BY_PREFIX[id.slice(0, 6)] ?? (["own"] as const));
+  const maker = random.pick(MAKERS);
   const litres = tank.capacity * (tank.capacity_unit === "gallons" ? LITRES_PER_GALLON : 1);
-  return { id, tankId: tank.id, maker, shape: shapeFor(litres, random) };
+  return { id: tank.assigned_device_id, tankId: tank.id, maker, shape: shapeFor(litres, random) };
 }
 
 export function demoFleet(tanks: readonly Tank[], seed: Seed): Fleet {
-  const members = tanks.map((tank) => ({ device: deviceOf(tank, seed), model: new TankModel(tank, seed) }));
+  const members = tanks.map((tank) => ({ device: deviceOf(tank, seed), model: tankModel(tank, seed) }));
   const member = (number: number) => {
     const found = members[number];
     if (found === undefined) throw new Error(`no device ${number}`);

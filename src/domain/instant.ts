@@ -17,15 +17,8 @@ export function isInstant(value: number): boolean {
 /** `instant` is rounded down to the millisecond; `finer` says whether that lost digits. */
 export type ParsedInstant = { readonly instant: Instant; readonly finer: boolean };
 
-/** Imported lines are validated and then decoded, so each text is parsed twice in a row. */
-let lastText = "";
-let lastParsed: ParsedInstant | undefined;
-
 export function parseInstant(text: string): ParsedInstant | undefined {
-  if (text === lastText) return lastParsed;
-  lastParsed = parseCanonical(text) ?? parseAny(text);
-  lastText = text;
-  return lastParsed;
+  return parseCanonical(text) ?? parseAny(text);
 }
 
 /** Fast path for our own format, `2026-11-14T09:30:00.000Z`, on a cached day. */

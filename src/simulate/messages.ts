@@ -64,46 +64,28 @@ function chirpstackUplink({ id, maker }: SimulatedDevice, { at, number, port, pa
   return {
     deduplicationId: `3ac7e3c4-4401-4b8d-9386-${number.toString(16).padStart(12, "0")}`,
     time: `${withNanoseconds(at)}+00:00`,
-    deviceInfo: {
-      tenantName: "ChirpStack",
-      applicationId: APPLICATION_ID,
-      applicationName: APPLICATION_NAME,
-      deviceProfileName: maker,
-      deviceName: `tank ${id.slice(-6)}`,
-      deviceClassEnabled: "CLASS_A",
-      devEui: id,
-      tags: {},
-    },
-    devAddr: `00${id.slice(-6)}`,
-    adr: true,
-    dr: 5,
+    deviceInfo: { applicationId: APPLICATION_ID, applicationName: APPLICATION_NAME, deviceProfileName: maker, devEui: id },
     fCnt: number,
     fPort: port,
-    confirmed: false,
     object: payload,
     rxInfo: [{ gatewayId: "0016c001f153a14c", rssi: -97, snr: 6.5 }],
-    txInfo: { frequency: 868_100_000 },
   };
 }
 
 /** The Things Stack writes EUIs in upper case and gives each device a name. */
 function ttsUplink({ id }: SimulatedDevice, { at, number, port, payload }: Uplink): object {
-  const received_at = `${withNanoseconds(at)}Z`;
   return {
     end_device_ids: {
       device_id: ttsName(id),
       application_ids: { application_id: APPLICATION_NAME },
       dev_eui: id.toUpperCase(),
-      join_eui: "800000000000000C",
     },
-    received_at,
+    received_at: `${withNanoseconds(at)}Z`,
     uplink_message: {
       f_port: port,
       f_cnt: number,
       decoded_payload: payload,
       rx_metadata: [{ gateway_ids: { gateway_id: "gtw1" }, rssi: -97, snr: 6.5 }],
-      settings: { data_rate: { lora: { bandwidth: 125_000, spreading_factor: 7 } }, frequency: "868300000" },
-      received_at,
     },
   };
 }

@@ -29,18 +29,30 @@ const noReadings = () => ({
   undelivered: 0,
 });
 
+/** `isStored`: the service must have it. It may or may not have others: sent but unacknowledged, or pending. */
+type LogEntry = { readonly device: number; readonly at: Instant; readonly fill: number; isStored: boolean };
+
+export const READING_LOG_LIMIT = 5_000_000;
+
 export class Tally implements Observer {
-  readonly #log: ReadingLog | undefined;
+  readonly #keepsLog: boolean;
+  /** Every reading by its number. */
+  readonly #log: LogEntry[] = [];
   readonly #counts = noReadings();
   readonly #reasons = new Set<string>();
 
-  constructor(log?: ReadingLog) {
-    this.#log = log;
+  /** A log is needed to verify the readings later. */
+  constructor(keepsLog = false) {
+    this.#keepsLog = keepsLog;
+  }
+
+  get isLogFull(): boolean {
+    return this.#log.length >= READING_LOG_LIMIT;
   }
 
   measured(_number: number, device: number, at: Instant, fill: number): void {
     this.#counts.measured++;
-    this.#log?.add(device, at, fill);
+    if (this.#keepsLog) this.#log.push({ device, at, fill, isStored: false });
   }
 
   sent(readings: number): void {
@@ -59,39 +71,17 @@ export class Tally implements Observer {
     this.#counts.acknowledged++;
     if (status !== "acknowledged") this.#counts[status]++;
     if (status === "rejected" && this.#reasons.size < MAX_REASONS) this.#reasons.add(reason);
-    if (status !== "waiting" && status !== "rejected") this.#log?.markStored(number);
+    const entry = this.#log[number];
+    if (entry !== undefined && status !== "waiting" && status !== "rejected") entry.isStored = true;
   }
 
   summary(): Summary {
     return { ...this.#counts, reasons: [...this.#reasons] };
   }
-}
 
-export const READING_LOG_LIMIT = 5_000_000;
-
-/** `isStored`: the service must have it. It may or may not have others: sent but unacknowledged, or pending. */
-type LogEntry = { readonly device: number; readonly at: Instant; readonly fill: number; isStored: boolean };
-
-/** Every reading of a simulation by its number. */
-export class ReadingLog {
-  readonly #entries: LogEntry[] = [];
-
-  get isFull(): boolean {
-    return this.#entries.length >= READING_LOG_LIMIT;
-  }
-
-  add(device: number, at: Instant, fill: number): void {
-    this.#entries.push({ device, at, fill, isStored: false });
-  }
-
-  markStored(number: number): void {
-    const entry = this.#entries[number];
-    if (entry !== undefined) entry.isStored = true;
-  }
-
-  /** The readings of each device that has any, oldest first: a device's instants rise with its numbers. */
+  /** The logged readings of each device that has any, oldest first: a device's instants rise with its numbers. */
   byDevice(): Map<number, readonly LogEntry[]> {
-    return Map.groupBy(this.#entries, ({ device }) => device);
+    return Map.groupBy(this.#log, ({ device }) => device);
   }
 }
 
@@ -118,14 +108,14 @@ type Difference = "missing" | "different" | "strange";
 
 /** Compares the log with the telemetry of the service. */
 export async function verify(
-  log: ReadingLog,
+  tally: Tally,
   fleet: Fleet,
   send: HttpClient,
   onProgress: (tanks: number) => void,
 ): Promise<Verification> {
   const counts = { tanks: 0, readings: 0, missing: 0, different: 0, strange: 0 };
   const faults: string[] = [];
-  await forEachConcurrently(log.byDevice(), async ([device, entries]) => {
+  await forEachConcurrently(tally.byDevice(), async ([device, entries]) => {
     const { tankId } = fleet.device(device);
     const stored = await fetchTelemetry(send, tankId, entries);
     counts.readings += stored.length;

@@ -39,14 +39,7 @@ const SENSORS = {
     format: "chirpstack",
     euiPrefix: "a84041",
     port: 2,
-    payload: ({ distance }) => ({
-      Node_type: "DDS75-LB",
-      Bat: 3.41,
-      Distance: distance,
-      Interrupt_flag: 0,
-      TempC_DS18B20: "11.50",
-      Sensor_flag: 1,
-    }),
+    payload: ({ distance }) => ({ Node_type: "DDS75-LB", Bat: 3.41, Distance: distance, Sensor_flag: 1 }),
   },
   decentlab: {
     profile: "decentlab-dl-mbx",
@@ -54,11 +47,8 @@ const SENSORS = {
     euiPrefix: "70b3d5",
     port: 1,
     payload: ({ distance }) => ({
-      protocol_version: 2,
-      device_id: 303,
       distance: { displayName: "Distance", value: distance, unit: "mm" },
       number_of_valid_samples: { displayName: "Number of valid samples", value: 10 },
-      battery_voltage: { displayName: "Battery voltage", value: 2.993, unit: "V" },
     }),
   },
   elsys: {
@@ -73,15 +63,7 @@ const SENSORS = {
     format: "own",
     euiPrefix: "",
     port: 0,
-    payload: ({ level }) => ({
-      brand: "Mopeka/Lippert",
-      model: "Pro Check (Universal)/BottleCheck Sensor",
-      model_id: "M1017",
-      tempc: 12,
-      lvl_cm: level / 10,
-      batt: 96,
-      quality: 3,
-    }),
+    payload: ({ level }) => ({ model_id: "M1017", tempc: 12, lvl_cm: level / 10, batt: 96, quality: 3 }),
   },
 } as const satisfies Readonly<Record<string, Sensor>>;
 
@@ -115,22 +97,10 @@ export function shapeFor(litres: number, random: Random): Shape {
     return { kind: "horizontal_cylinder", heads: "flat", unit: "m", diameter: metres(diameter), sensor_height };
   }
   const height = Math.round(Math.cbrt(mm3 * 2));
-  const sensorHeight = height + SENSOR_CLEARANCE_MM;
-  if (draw < 0.9) return { kind: "upright", unit: "m", height: metres(height), sensor_height: metres(sensorHeight) };
-  return {
-    kind: "strapping_table",
-    unit: "cm",
-    points: [0, 0.1, 0.5, 0.9, 1].map(
-      (part) => [Math.round(height * part) / 10, Math.round(litres * volumeBelow(part))] as const,
-    ),
-    sensor_height: sensorHeight / 10,
-  };
+  return { kind: "upright", unit: "m", height: metres(height), sensor_height: metres(height + SENSOR_CLEARANCE_MM) };
 }
 
 const metres = (millimetres: number): number => millimetres / 1000;
-
-/** The share of the volume below a share of the height, in a tank that is narrower at both ends. */
-const volumeBelow = (part: number): number => part * part * (3 - 2 * part);
 
 /** The level at that fill, rounded down to the millimetre. */
 export function levelAt(shape: Shape, fill: number): number {

@@ -56,58 +56,26 @@ export const LOCATION_FIELDS = [
 ] as const;
 export const TANK_COLUMNS = `id, ${TANK_FIELDS.join(", ")}, ${LOCATION_FIELDS.join(", ")}, deleted`;
 
-type TankRow = readonly [
-  id: string,
-  assigned_device_id: string,
-  capacity: number,
-  capacity_unit: Tank["capacity_unit"],
-  created_at: number,
-  custom_id: string | null,
-  min_fill_alert_percentage: number,
-  name: string,
-  owner_id: string,
-  updated_at: number,
-  use_case: Tank["use_case"],
-  city: string | null,
-  country: string | null,
-  district: string | null,
-  latitude: number | null,
-  longitude: number | null,
-  postal_code: string | null,
-  region: string | null,
-  street: string | null,
-  street_number: string | null,
-];
-
 export function tankOf(row: Row): Tank {
-  const values = row as unknown as TankRow;
+  const [id, assigned_device_id, capacity, capacity_unit, created_at, custom_id, min_fill_alert_percentage, ...others] = row;
+  const [name, owner_id, updated_at, use_case, ...place] = others;
+  const [city, country, district, latitude, longitude, postal_code, region, street, street_number] = place;
   return {
-    id: values[0],
-    assigned_device_id: values[1],
-    capacity: values[2],
-    capacity_unit: values[3],
-    created_at: values[4],
-    custom_id: values[5],
-    location: {
-      city: values[11],
-      country: values[12],
-      district: values[13],
-      latitude: values[14],
-      longitude: values[15],
-      postal_code: values[16],
-      region: values[17],
-      street: values[18],
-      street_number: values[19],
-    },
-    min_fill_alert_percentage: values[6],
-    name: values[7],
-    owner_id: values[8],
-    updated_at: values[9],
-    use_case: values[10],
-  };
+    id,
+    assigned_device_id,
+    capacity,
+    capacity_unit,
+    created_at,
+    custom_id,
+    location: { city, country, district, latitude, longitude, postal_code, region, street, street_number },
+    min_fill_alert_percentage,
+    name,
+    owner_id,
+    updated_at,
+    use_case,
+  } as Tank;
 }
 
-/** With the shape. */
 export function tankValues({ tank, shape }: TankWithShape): Scalar[] {
   const location = LOCATION_FIELDS.map((field) => tank.location[field]);
   return [...TANK_FIELDS.map((field) => tank[field]), ...location, shape === null ? null : JSON.stringify(shape)];

@@ -176,7 +176,7 @@ test("the page names no variable that does not exist", () => {
 test("the page has the default of each entry", () => {
   for (const { name, rest } of rows) {
     const fallback = settings.get(name);
-    const words = fallback === null || Array.isArray(fallback) ? "none" : `\`${fallback}\``;
-    assert.ok(rest.includes(words), `${name}: no cell of its row is ${words}`);
+    const text = fallback === null || Array.isArray(fallback) ? "none" : `\`${fallback}\``;
+    assert.ok(rest.includes(text), `${name}: no cell of its row is ${text}`);
   }
 });

@@ -87,9 +87,9 @@ suite("a service with a prepared demo", async () => {
       "demo",
     );
     const transport = httpTransport(httpClient(service.url, await service.key({ role: "ingest" })));
-    const { summary, log } = await runSimulation({ fleet, transport, count: 200, rate: 1000 });
+    const { summary, tally } = await runSimulation({ fleet, transport, count: 200, rate: 1000 });
     assert.deepEqual([summary.stored, summary.rejected, summary.waiting, summary.replaced], [200, 0, 0, 0], `${summary.reasons}`);
-    const found = await verify(log, fleet, httpClient(service.url, await service.key()), () => {});
+    const found = await verify(tally, fleet, httpClient(service.url, await service.key()), () => {});
     assert.deepEqual([found.readings, found.faults], [200, []]);
   });
 });

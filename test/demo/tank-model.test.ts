@@ -80,13 +80,6 @@ test("homes use far more in winter than in summer, industry about the same", () 
   assert.ok(ratio("industrial") > 0.9 && ratio("industrial") < 1.4, `${ratio("industrial")}`);
 });
 
-test("in winter a fill lasts about three to ten weeks", () => {
-  for (const { tank, batch } of fullYears.slice(0, 100)) {
-    const days = 80 / (usedIn(batch, [11, 0, 1]) / 90);
-    assert.ok(days > 18 && days < 110, `${tank.id} ${days} days`);
-  }
-});
-
 test("some tanks are below their threshold at the end, but not most", () => {
   const low = histories.filter(({ tank, batch }) => (batch.fill.at(-1) ?? 100) < tank.min_fill_alert_percentage).length;
   assert.ok(low >= 15 && low <= 125, `${low} are low`);

@@ -76,22 +76,6 @@ test("with a clock that goes back no assignment is lost, and the last move holds
   );
 });
 
-test("the first assignment covers all earlier instants", () => {
-  const { device, past } = afterMoves([{ at: 5, tank: "A" }]);
-  assert.deepEqual([device, past], [{ id: "d", tank_id: "A", since: EARLIEST, profile: null }, []]);
-});
-
-test("the instant of a move belongs to the new tank", () => {
-  const { device, past } = afterMoves([
-    { at: 5, tank: "A" },
-    { at: 9, tank: "B" },
-  ]);
-  assert.deepEqual(
-    [8, 9].map((at) => tankAt(device, past, at)),
-    ["A", "B"],
-  );
-});
-
 test("a move keeps the profile", () => {
   const device: Device = { id: "d", tank_id: "A", since: EARLIEST, profile: "elsys" };
   for (const to of ["A", "B", null]) assert.equal(moveDevice(device, to, 5).device.profile, "elsys");

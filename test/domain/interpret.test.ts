@@ -98,7 +98,7 @@ test("a path leads through objects and lists, along their own properties alone",
   assert.deepEqual(at("0", [7]), { fill: 7 });
   assert.deepEqual(at("0", { 0: 7 }), { fill: 7 });
   assert.deepEqual(at("__proto__.fill", JSON.parse('{"__proto__": {"fill": 9}}')), { fill: 9 });
-  const dead: [string, unknown][] = [
+  const missing: [string, unknown][] = [
     ["list.length", { list: [1, 2] }],
     ["list.2", { list: [1, 2] }],
     ["list.-1", { list: [1, 2] }],
@@ -112,7 +112,8 @@ test("a path leads through objects and lists, along their own properties alone",
     ["a.b", { "a.b": 5 }],
     ["a.b.c", { a: { b: null } }],
   ];
-  for (const [path, payload] of dead) assert.deepEqual(at(path, payload), { rejected: `${path}: is missing from the payload` });
+  for (const [path, payload] of missing)
+    assert.deepEqual(at(path, payload), { rejected: `${path}: is missing from the payload` });
 });
 
 test("error values, failed checks and other frames are rejected", () => {
@@ -131,8 +132,8 @@ test("error values, failed checks and other frames are rejected", () => {
     [{ distance: 1250, quality: null }, "quality: must be a number, not null"],
     [{ distance: 1250, alarm: false }, "alarm: the profile excludes payloads with this field"],
   ];
-  for (const vessel of [UPRIGHT, BARE]) {
-    for (const [payload, rejected] of cases) assert.deepEqual(interpret(payload, profile, vessel), { rejected });
+  for (const dimensions of [UPRIGHT, BARE]) {
+    for (const [payload, rejected] of cases) assert.deepEqual(interpret(payload, profile, dimensions), { rejected });
   }
   for (const payload of [{ distance: 1250 }, { distance: 1250, quality: 1 }, { distance: 1250, quality: 3 }]) {
     assert.deepEqual(interpret(payload, profile, UPRIGHT), { fill: 50 });
@@ -140,13 +141,13 @@ test("error values, failed checks and other frames are rejected", () => {
 });
 
 test("a reading stays pending until the tank has the shape it needs", () => {
-  const blind = tank({ kind: "upright", height: 2.1, unit: "m" });
+  const withoutSensor = tank({ kind: "upright", height: 2.1, unit: "m" });
   assert.deepEqual(interpret({ distance: 1250 }, DISTANCE, BARE), { pending: "the tank has no shape" });
   assert.deepEqual(interpret({ level: 105 }, LEVEL, BARE), { pending: "the tank has no shape" });
-  assert.deepEqual(interpret({ distance: 1250 }, DISTANCE, blind), {
+  assert.deepEqual(interpret({ distance: 1250 }, DISTANCE, withoutSensor), {
     pending: "the tank's shape has no sensor_height, which is needed to read a distance",
   });
-  assert.deepEqual(interpret({ level: 105 }, LEVEL, blind), { fill: 50 });
+  assert.deepEqual(interpret({ level: 105 }, LEVEL, withoutSensor), { fill: 50 });
 });
 
 test("a value outside the tank is rejected with the range, never clamped", () => {
@@ -170,7 +171,8 @@ test("a value outside the tank is rejected with the range, never clamped", () =>
     [{ volume: 2700.1 }, VOLUME, BARE, "volume: 2700.1 liters is outside the tank's 0 to 2700 liters"],
     [{ volume: -1 }, VOLUME, BARE, "volume: -1 liters is outside the tank's 0 to 2700 liters"],
   ];
-  for (const [payload, profile, vessel, rejected] of cases) assert.deepEqual(interpret(payload, profile, vessel), { rejected });
+  for (const [payload, profile, dimensions, rejected] of cases)
+    assert.deepEqual(interpret(payload, profile, dimensions), { rejected });
   for (const distance of [1e308, 1e305, 1e300]) assert.ok("rejected" in interpret({ distance }, DISTANCE, UPRIGHT));
 });
 
@@ -197,14 +199,14 @@ test("exactly full and exactly empty are 100 and 0 in any pair of units, and sli
       const [sensor_height, farthest] = inBoth(lengths, digits + more);
       const [, nearest] = inBoth(lengths, more);
       // Beyond what an operator may write, too: the arithmetic does not mind.
-      const vessel: TankDimensions = { ...BARE, shape: { kind: "upright", height, unit, sensor_height } };
+      const dimensions: TankDimensions = { ...BARE, shape: { kind: "upright", height, unit, sensor_height } };
       const byLevel = profileOf({ ...LEVEL, unit: other });
       const byDistance = profileOf({ ...DISTANCE, unit: other });
-      assert.deepEqual(interpret({ level }, byLevel, vessel), { fill: 100 });
-      assert.deepEqual(interpret({ distance: nearest }, byDistance, vessel), { fill: 100 });
-      assert.deepEqual(interpret({ distance: farthest }, byDistance, vessel), { fill: 0 });
-      assert.ok("rejected" in interpret({ level: level * (1 + 1e-12) }, byLevel, vessel));
-      assert.ok("rejected" in interpret({ distance: farthest * (1 + 1e-12) }, byDistance, vessel));
+      assert.deepEqual(interpret({ level }, byLevel, dimensions), { fill: 100 });
+      assert.deepEqual(interpret({ distance: nearest }, byDistance, dimensions), { fill: 100 });
+      assert.deepEqual(interpret({ distance: farthest }, byDistance, dimensions), { fill: 0 });
+      assert.ok("rejected" in interpret({ level: level * (1 + 1e-12) }, byLevel, dimensions));
+      assert.ok("rejected" in interpret({ distance: farthest * (1 + 1e-12) }, byDistance, dimensions));
     }),
     { numRuns: 5000 },
   );
@@ -223,9 +225,9 @@ test("exactly the capacity is 100 in any pair of units, and slightly more is rej
         const capacity = Number(`${digits * CONTENT[unit]}e-10`);
         const volume = Number(`${digits * CONTENT[capacity_unit]}e-10`);
         const profile = profileOf({ ...VOLUME, unit });
-        const vessel = { shape: null, capacity, capacity_unit };
-        assert.deepEqual(interpret({ volume }, profile, vessel), { fill: 100 });
-        assert.ok("rejected" in interpret({ volume: volume * (1 + 1e-12) }, profile, vessel));
+        const dimensions = { shape: null, capacity, capacity_unit };
+        assert.deepEqual(interpret({ volume }, profile, dimensions), { fill: 100 });
+        assert.ok("rejected" in interpret({ volume: volume * (1 + 1e-12) }, profile, dimensions));
       },
     ),
     { numRuns: 2000 },
@@ -257,8 +259,8 @@ test("any payload gives a fill from 0 to 100 or a short reason", () => {
   const values = [fc.double(), fc.integer(), fc.string(), fc.constant(null), fc.boolean()];
   const payloads = fc.anything({ key: fc.constantFrom(...names), values, maxDepth: 3 });
   fc.assert(
-    fc.property(payloads, fc.constantFrom(...profiles), fc.constantFrom(BARE, UPRIGHT), (payload, profile, vessel) => {
-      const result = interpret(payload, profile, vessel);
+    fc.property(payloads, fc.constantFrom(...profiles), fc.constantFrom(BARE, UPRIGHT), (payload, profile, dimensions) => {
+      const result = interpret(payload, profile, dimensions);
       if ("fill" in result) assert.ok(result.fill >= 0 && result.fill <= 100 && !Object.is(result.fill, -0));
       else assert.ok(("pending" in result ? result.pending : result.rejected).length < 300);
     }),

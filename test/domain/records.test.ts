@@ -39,10 +39,10 @@ const DATETIME = 'must be a datetime such as "2026-11-14T09:30:00Z"';
 const CLEAN = "must not contain control characters or broken Unicode";
 
 test("a line must be an object of a known kind", () => {
-  const words = 'the line must be an object whose "object" is "customer", "tank", "device" or "telemetry"';
+  const reason = 'the line must be an object whose "object" is "customer", "tank", "device" or "telemetry"';
   const kinds = ["list", ["customer"], "Customer"].map((object) => ({ object }));
   for (const value of [null, undefined, 1, "customer", true, [], [CUSTOMER], {}, ...kinds])
-    assert.equal(reasonOf(value), words, JSON.stringify(value));
+    assert.equal(reasonOf(value), reason, JSON.stringify(value));
 });
 
 test("a customer needs few fields, and the others are empty", () => {
@@ -91,15 +91,15 @@ test("rules for a customer's fields", () => {
 });
 
 test("is_verified is true if and only if verified_at is set", () => {
-  const words = "is_verified: must be true if and only if verified_at is set";
+  const reason = "is_verified: must be true if and only if verified_at is set";
   check(CUSTOMER, [
     [{ is_verified: true, verified_at: "2026-01-01" }, undefined],
     [{ is_verified: false, verified_at: null }, undefined],
     [{ is_verified: false }, undefined],
     [{ verified_at: "2026-01-01" }, undefined],
-    [{ is_verified: true }, words],
-    [{ is_verified: true, verified_at: null }, words],
-    [{ is_verified: false, verified_at: "2026-01-01" }, words],
+    [{ is_verified: true }, reason],
+    [{ is_verified: true, verified_at: null }, reason],
+    [{ is_verified: false, verified_at: "2026-01-01" }, reason],
     [{ is_verified: 1 }, "is_verified: must be true or false"],
   ]);
 });

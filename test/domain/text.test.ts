@@ -41,15 +41,8 @@ test("text from outside is quoted short, on one line, and without control charac
 });
 
 test("durations have one unit", () => {
-  assert.equal(parseDuration("45s"), 45_000);
-  assert.equal(parseDuration("30m"), 30 * 60_000);
-  assert.equal(parseDuration("24h"), 86_400_000);
-  assert.equal(parseDuration("90d"), 90 * 86_400_000);
-  assert.equal(parseDuration("0s"), 0);
-  assert.equal(parseDuration("999999d"), 999_999 * 86_400_000);
-});
-
-test("everything else is not a duration", () => {
+  const seconds = { "45s": 45, "30m": 1800, "24h": 86_400, "90d": 90 * 86_400, "0s": 0, "999999d": 999_999 * 86_400 };
+  for (const [text, expected] of Object.entries(seconds)) assert.equal(parseDuration(text), expected * 1000);
   const others = ["", "d", "90", "90 d", "-1d", "1.5h", "1h30m", "90D", "1w", "1y", "1000000d", "٣d", "90d\n", "constructor"];
   for (const text of others) assert.equal(parseDuration(text), undefined, JSON.stringify(text));
 });

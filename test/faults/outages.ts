@@ -45,7 +45,7 @@ const SETTLED_MS = 30_000;
 const BACK_MS = 10_000;
 /** Readings in a message, and messages after which the memory has the size it needs. */
 const LARGE = 5000;
-const WARM_UP = 40;
+const WARM_UP = 20;
 /** Little room for garbage, so that growth is a leak. */
 const SMALL_HEAP = "--max-old-space-size=96";
 /** What garbage may add. */

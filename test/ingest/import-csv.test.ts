@@ -97,13 +97,7 @@ test("a row with an unclosed or misplaced quote is rejected, however long it is"
   }
 });
 
-test("quoted cells may contain commas and quotes, and ids keep their spaces", () => {
-  assert.deepEqual(decoder()('"t,1",2026-01-01,50'), reading("t,1"));
-  assert.deepEqual(decoder()('"say ""hi""",2026-01-01,50'), reading('say "hi"'));
-  assert.deepEqual(decoder()(" t ,2026-01-01,50"), reading(" t "));
-});
-
-test("any id and fill survive quoting, where required or everywhere", () => {
+test("any id and fill survive quoting, where required or everywhere, and ids keep their spaces", () => {
   const id = fc.string({ unit: fc.constantFrom("a", ",", '"', " ", "é", "😀", "'"), minLength: 1, maxLength: 20 });
   const fill = fc.double({ min: 0, max: 100, noNaN: true }).map((value) => value + 0);
   fc.assert(

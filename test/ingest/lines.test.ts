@@ -49,18 +49,6 @@ test("lines are numbered from one, with any line ends, and with or without a las
   assert.deepEqual(await read("\n"), [{ number: 1, text: "" }]);
 });
 
-test("a line of the maximum length is read, a longer one is unreadable, and the next one is read", async () => {
-  const longest = "x".repeat(MAX_LINE_BYTES);
-  assert.deepEqual(texts(await read(`a\n${longest}\nb\n`)), ["a", longest, "b"]);
-  assert.deepEqual(texts(await read(`a\n${longest}x\nb\n`)), ["a", TOO_LONG, "b"]);
-  assert.deepEqual(texts(await read("a\n", longest, "x", longest, longest, "\nb")), ["a", TOO_LONG, "b"]);
-  assert.deepEqual(texts(await read(longest, longest)), [TOO_LONG]);
-  assert.deepEqual(
-    (await read(longest, longest, "\n", "b")).map(({ number }) => number),
-    [1, 2],
-  );
-});
-
 test("any bytes, cut into any chunks, are the lines of a naive split", async () => {
   const byte = fc.oneof(
     { weight: 6, arbitrary: fc.constantFrom(0x61, 0x0a, 0x0d, 0xc3, 0xa9, 0xef, 0xbb, 0xbf) },

@@ -104,21 +104,21 @@ test("each difference between what was measured and what is stored is found", as
   const manager = httpClient(service.url, await service.key({ role: "manage" }));
   const fleet = seededFleet("verify", 3, ["own", "dragino", "elsys"]);
   await provision(fleet, manager, () => {});
-  const { log } = await runSimulation({ fleet, transport: httpTransport(manager), count: 120, rate: 1000 });
+  const { tally } = await runSimulation({ fleet, transport: httpTransport(manager), count: 120, rate: 1000 });
   const expectDifferences = async (missing: number, different: number, strange: number, message = /^/) => {
-    const { faults, ...counts } = await verify(log, fleet, manager, () => {});
+    const { faults, ...counts } = await verify(tally, fleet, manager, () => {});
     assert.deepEqual([counts.missing, counts.different, counts.strange], [missing, different, strange]);
     assert.match(faults[0] ?? "", message);
   };
   await expectDifferences(0, 0, 0);
-  const entries = log.byDevice().get(0) ?? [];
+  const entries = tally.byDevice().get(0) ?? [];
   const [first, second, last] = [entries[0], entries[1], entries.at(-1)];
   assert.ok(entries.length > 30 && first !== undefined && second !== undefined && last !== undefined);
   const { tankId } = fleet.device(0);
 
-  log.add(0, last.at + 1, 50);
+  tally.measured(120, 0, last.at + 1, 50);
   await expectDifferences(0, 0, 0);
-  log.markStored(120);
+  tally.result(120, { status: "stored" });
   await expectDifferences(1, 0, 0, /: 50 was acknowledged but is not stored$/);
 
   await putReadings(service.store, tankId, [[last.at, last.fill + 0.05]]);

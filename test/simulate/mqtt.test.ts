@@ -5,7 +5,7 @@ import { renameSync } from "node:fs";
 import test, { type TestContext } from "node:test";
 import { type Fleet, seededFleet } from "../../src/simulate/fleet.ts";
 import { mqttTransport } from "../../src/simulate/mqtt.ts";
-import type { ReadingLog } from "../../src/simulate/results.ts";
+import type { Tally } from "../../src/simulate/results.ts";
 import { MAKERS } from "../../src/simulate/sensors.ts";
 import { ANYONE, eventsOf, startEndpoint, type TestEndpoint } from "../ingest/mqtt/endpoint.ts";
 import { type FakeIngest, unavailable } from "../ingest/mqtt/fake-ingest.ts";
@@ -24,9 +24,9 @@ async function connect(t: TestContext) {
   return { ...endpoint, transport };
 }
 
-function assertAllReceived({ stored }: FakeIngest, log: ReadingLog, fleet: Fleet): void {
+function assertAllReceived({ stored }: FakeIngest, tally: Tally, fleet: Fleet): void {
   const received = Map.groupBy(stored, ({ source }) => ("deviceId" in source ? source.deviceId : ""));
-  for (const [device, entries] of log.byDevice()) {
+  for (const [device, entries] of tally.byDevice()) {
     assert.ok(entries.every(({ isStored }) => isStored));
     const instants = new Set(received.get(fleet.device(device).id)?.map(({ createdAt }) => createdAt));
     assert.deepEqual(instants, new Set(entries.map(({ at }) => at)), `device ${device}`);
@@ -35,22 +35,22 @@ function assertAllReceived({ stored }: FakeIngest, log: ReadingLog, fleet: Fleet
 
 test("readings of every maker are published on its topic, and can be decoded", async (t) => {
   const { transport, ingest, events } = await connect(t);
-  const { summary, log } = await runSimulation({ fleet, transport, count: 900 });
+  const { summary, tally } = await runSimulation({ fleet, transport, count: 900 });
   assert.deepEqual(eventsOf({ events }, "readings_rejected"), []);
   assert.deepEqual([summary.measured, summary.acknowledged, summary.undelivered], [900, summary.sent, 0]);
   assert.deepEqual([summary.stored, summary.duplicate], [0, 0], "a broker reports no status");
-  assertAllReceived(ingest, log, fleet);
+  assertAllReceived(ingest, tally, fleet);
 });
 
 test("nothing is lost when a broker closes connections: unacknowledged messages are published again", async (t) => {
   const { transport, ingest, events } = await connect(t);
   let calls = 0;
   ingest.failWith = () => (++calls % 3 === 0 && calls <= 9 ? unavailable() : undefined);
-  const { summary, log } = await runSimulation({ fleet, transport, count: 2000, rate: 2000 });
+  const { summary, tally } = await runSimulation({ fleet, transport, count: 2000, rate: 2000 });
   assert.ok(eventsOf({ events }, "mqtt_client_dropped").length >= 2);
   assert.ok(summary.resent >= 2, `${summary.resent} sent again`);
   assert.deepEqual([summary.acknowledged, summary.undelivered], [summary.sent, 0]);
-  assertAllReceived(ingest, log, fleet);
+  assertAllReceived(ingest, tally, fleet);
 });
 
 test("a wrong key or an unreachable broker is reported at once", async (t) => {

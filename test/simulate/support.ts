@@ -4,7 +4,7 @@ import type { Clock } from "../../src/domain/instant.ts";
 import { type Fleet, seededFleet } from "../../src/simulate/fleet.ts";
 import { httpClient, httpTransport } from "../../src/simulate/http.ts";
 import { provision } from "../../src/simulate/provision.ts";
-import { ReadingLog, type Summary, Tally, type Verification, verify } from "../../src/simulate/results.ts";
+import { type Summary, Tally, type Verification, verify } from "../../src/simulate/results.ts";
 import { MAKERS, type Maker } from "../../src/simulate/sensors.ts";
 import { simulate, type Transport } from "../../src/simulate/simulation.ts";
 import type { Service } from "../support/service.ts";
@@ -21,11 +21,10 @@ type Run = {
   readonly onResent?: () => void;
 };
 
-export async function runSimulation(run: Run): Promise<{ readonly summary: Summary; readonly log: ReadingLog }> {
+export async function runSimulation(run: Run): Promise<{ readonly summary: Summary; readonly tally: Tally }> {
   const { fleet, transport, count, seed = "test", clock = Date.now, rate = 5000, abort = new AbortController().signal } = run;
   const stop = new AbortController();
-  const log = new ReadingLog();
-  const tally = new Tally(log);
+  const tally = new Tally(true);
   const observer = {
     measured(number: number, device: number, at: number, fill: number) {
       tally.measured(number, device, at, fill);
@@ -41,7 +40,7 @@ export async function runSimulation(run: Run): Promise<{ readonly summary: Summa
     undelivered: tally.undelivered.bind(tally),
   };
   await simulate({ fleet, seed, transport, rate, clock, observer, stop: stop.signal, abort });
-  return { summary: tally.summary(), log };
+  return { summary: tally.summary(), tally };
 }
 
 type ServiceRun = Partial<Omit<Run, "fleet" | "transport" | "abort">> & {
@@ -60,8 +59,8 @@ export async function sendTo(service: Service, run: ServiceRun = {}): Promise<Su
   if (registered) await provision(fleet, manager, () => {});
   const key = await service.key({ role: "ingest" });
   const transport = connect === undefined ? httpTransport(httpClient(service.url, key)) : await connect(key);
-  const { summary, log } = await runSimulation({ fleet, transport, count, seed, ...rest }).finally(() => transport.close());
-  return { ...summary, verification: await verify(log, fleet, manager, () => {}) };
+  const { summary, tally } = await runSimulation({ fleet, transport, count, seed, ...rest }).finally(() => transport.close());
+  return { ...summary, verification: await verify(tally, fleet, manager, () => {}) };
 }
 
 export const verified = (readings: number, tanks: number): Verification => ({

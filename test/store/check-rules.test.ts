@@ -57,14 +57,14 @@ test("a segment with another number of entries shows in the nodes after it", () 
   const groups = groupsOf(segments);
   for (const place of [0, 1, 63, 333, 698]) {
     const grown = segments.with(place, { at: segments[place]?.at ?? ORIGIN, count: 129 });
-    assert.match(checkRankIndex(groups, grown, ORIGIN)[0]?.message ?? "", /should have offset \d+, it has \d+/);
+    assert.match(checkRankIndex(groups, grown, ORIGIN)[0]?.message ?? "", /level [01] of its rank index is wrong/);
   }
 });
 
 test("a group that is too large is a fault", () => {
   const segments = segmentsOf(Array.from({ length: GROUP_MAX + 1 }, () => 1));
   const group = { level: 0, key: ORIGIN, at: segments.map(({ at }) => at), offsets: segments.map((_, i) => i) };
-  assert.match(checkRankIndex([group], segments, ORIGIN)[0]?.message ?? "", /group of level 0 at the start has more than 128/);
+  assert.match(checkRankIndex([group], segments, ORIGIN)[0]?.message ?? "", /level 0 of its rank index is wrong/);
   const smaller = { ...group, at: group.at.slice(0, -1), offsets: group.offsets.slice(0, -1) };
   assert.deepEqual(checkRankIndex([smaller], segments.slice(0, -1), ORIGIN), []);
 });
@@ -72,8 +72,8 @@ test("a group that is too large is a fault", () => {
 test("an extra node is reported, also for an empty series", () => {
   const segments = segmentsOf([128, 128, 128]);
   const more = groupsOf(segments).map((group) => ({ ...group, at: [...group.at, [9000]], offsets: [...group.offsets, 384] }));
-  assert.match(checkRankIndex(more, segments, ORIGIN)[0]?.message ?? "", /should have 3 nodes, it has 4$/);
-  assert.match(checkRankIndex(groupsOf(segments), [], ORIGIN)[0]?.message ?? "", /its rank index should not have level 0/);
+  assert.match(checkRankIndex(more, segments, ORIGIN)[0]?.message ?? "", /level 0 of its rank index is wrong/);
+  assert.match(checkRankIndex(groupsOf(segments), [], ORIGIN)[0]?.message ?? "", /level 0 of its rank index is wrong/);
 });
 
 test("a whole level that is missing or too many is a fault", () => {
@@ -85,29 +85,23 @@ test("a whole level that is missing or too many is a fault", () => {
     const without = groups.filter((one) => one.level !== level);
     assert.match(
       checkRankIndex(without, segments, ORIGIN)[0]?.message ?? "",
-      new RegExp(`level ${level} of its rank index should have \\d+ nodes, it has 0`),
+      new RegExp(`level ${level} of its rank index is wrong`),
     );
   }
   const more = [...groups, { level: top + 1, key: ORIGIN, at: [ORIGIN], offsets: [0] }];
-  assert.match(checkRankIndex(more, segments, ORIGIN)[0]?.message ?? "", /its rank index should not have level 3/);
+  assert.match(checkRankIndex(more, segments, ORIGIN)[0]?.message ?? "", /level 3 of its rank index is wrong/);
 });
 
 test("nodes out of order are reported, even if their offsets fit", () => {
   const segments = segmentsOf([128, 128, 128, 128]);
   const [first, second, third, ...rest] = segments as [Segment, Segment, Segment, ...Segment[]];
   const found = [first, third, { ...second, count: 256 }, ...rest];
-  assert.match(
-    checkRankIndex(groupsOf(found), found, ORIGIN)[0]?.message ?? "",
-    /level 0 of its rank index should be in order, the node at .* is not/,
-  );
+  assert.match(checkRankIndex(groupsOf(found), found, ORIGIN)[0]?.message ?? "", /level 0 of its rank index is wrong/);
 });
 
 test("a first node that is not at the start is reported", () => {
   const segments = segmentsOf([128, 128]).slice(1);
-  assert.match(
-    checkRankIndex(groupsOf(segments), segments, ORIGIN)[0]?.message ?? "",
-    /should begin at the start, it begins at 1970/,
-  );
+  assert.match(checkRankIndex(groupsOf(segments), segments, ORIGIN)[0]?.message ?? "", /level 0 of its rank index is wrong/);
 });
 
 const readings = (length: number, step = 1000): Columns => ({

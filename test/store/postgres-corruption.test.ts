@@ -19,9 +19,9 @@ const REPAIRABLE: readonly [sql: string, where: string, what: RegExp][] = [
   ...[0, 1].map((level): [string, string, RegExp] => [
     `UPDATE reading_index SET offsets[3] = offsets[3] + 1 WHERE tank = 'long' AND level = ${level} AND start = (${LAST} ${level})`,
     "tank long",
-    level === 0 ? /the node of level 0 at .* should have offset \d+, it has \d+/ : /level 1 of its rank index|node of level 1/,
+    new RegExp(`level ${level} of its rank index is wrong`),
   ]),
-  ["DELETE FROM reading_index WHERE tank = 'long'", "tank long", /level 0 of its rank index should have 132 nodes, it has 0/],
+  ["DELETE FROM reading_index WHERE tank = 'long'", "tank long", /level 0 of its rank index is wrong/],
   [`UPDATE block SET start = start + 1500 WHERE tank = 'long' AND start = ${NINTH}`, "tank long", /should end before/],
   ["UPDATE head SET start = start - 5000 WHERE tank = 'long'", "tank long", /should end before/],
   [
@@ -30,18 +30,18 @@ const REPAIRABLE: readonly [sql: string, where: string, what: RegExp][] = [
     /rows of 1 tanks belong to no tank \(nobody\)/,
   ],
   ["UPDATE customer SET tank_count = 0 WHERE id = 'c0'", "customer c0", /it has 300 tanks, tank_count says 0/],
+  [`UPDATE reading_index SET start = start + 1 ${IN_LAST_GROUP}`, "tank long", /level 0 of its rank index is wrong/],
+  [`UPDATE reading_index SET offsets = offsets[2:] ${IN_LAST_GROUP}`, "tank long", /level 0 of its rank index is wrong/],
   [
-    `UPDATE reading_index SET start = start + 1 ${IN_LAST_GROUP}`,
-    "tank long",
-    /a group of level 0 of its rank index is stored under .*, but begins at/,
+    "UPDATE list_index SET offsets[2] = 9 WHERE series = 'customer'",
+    "list of all customers",
+    /level 0 of its rank index is wrong/,
   ],
-  [`UPDATE reading_index SET offsets = offsets[2:] ${IN_LAST_GROUP}`, "tank long", /should have 132 nodes, it has/],
-  ["UPDATE list_index SET offsets[2] = 9 WHERE series = 'customer'", "list of all customers", /should have offset 128, it has 9/],
   ...["ids[2] = NULL", "created_ats[2] = NULL", "offsets[2] = NULL", "ids = ids[2:]", "offsets = ARRAY[offsets]"].map(
     (change): [string, string, RegExp] => [
       `UPDATE list_index SET ${change} WHERE series = 'customer'`,
       "list of all customers",
-      /its rank index should not have level 0/,
+      /level 0 of its rank index is wrong/,
     ],
   ),
   [

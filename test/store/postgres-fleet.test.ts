@@ -5,8 +5,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { FLEET_STATES, type FleetQuery } from "../../src/domain/management-reads.ts";
 import { seeded } from "../../src/simulate/random.ts";
-import { onPool, openPool } from "../../src/store/postgres/connection.ts";
-import { Parameters } from "../../src/store/postgres/filter.ts";
+import { Parameters } from "../../src/store/core/dialect.ts";
+import { onPool, openPool, statementOf } from "../../src/store/postgres/connection.ts";
 import { fleetSql } from "../../src/store/postgres/fleet-page.ts";
 import { openedOn, postgresDatabase } from "../support/postgres/database.ts";
 import { putReadings } from "../support/records.ts";
@@ -45,7 +45,7 @@ test("what a filter leaves of the fleet is the same, fetched or looked through",
 
   const rowsOf = (question: FleetQuery, fetched?: number) => {
     const parameters = new Parameters();
-    return parameters.rows(onPool(pool), fleetSql(question, parameters, fetched));
+    return onPool(pool).rows(statementOf(fleetSql(question, parameters, fetched)), parameters.values);
   };
   let found = 0;
   for (const question of QUESTIONS) {

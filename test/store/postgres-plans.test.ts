@@ -1,19 +1,21 @@
-// How PostgreSQL walks the store's own statements: one a question, prepared, by an index whatever the
-// statistics say, and everything about telemetry by its tank.
+// How PostgreSQL executes the statements of the store: one prepared statement a read, by the indexes made for it, whatever the
+// statistics say; everything about telemetry by its tank.
 
 import assert from "node:assert/strict";
 import { after, before, suite, test } from "node:test";
 import { UNRESTRICTED } from "../../src/domain/key.ts";
+import type { AuditQuery, CustomerSearch, FleetQuery, TankSearch } from "../../src/domain/management-reads.ts";
 import { Import } from "../../src/ingest/import.ts";
-import { createKey } from "../support/commands.ts";
+import { at, command, createKey, executed } from "../support/commands.ts";
 import { openedOn, postgresDatabase } from "../support/postgres/database.ts";
 import { below, isWork, type Node, planOf, poolOn, type Statement, statementsDuring } from "../support/postgres/statements.ts";
-import { ingest } from "../support/readings.ts";
+import { ingest, type SentReading } from "../support/readings.ts";
 import { putReadings } from "../support/records.ts";
 import {
   customer,
   customersOf,
   key,
+  NO_TANK_SEARCH,
   putCustomers,
   putTanks,
   readingsOf,
@@ -21,79 +23,145 @@ import {
   tank,
   tanksOf,
   WHOLE,
+  WHOLE_FLEET,
+  WHOLE_LOG,
 } from "./conformance/objects.ts";
-
-const EMAIL = "office@customers.example";
-const FAR = { page: 4 };
-const ITS_PARTS = { from: 5, to: 9_000_000 };
 
 const database = await postgresDatabase({ after });
 const { store } = await openedOn({ after: database.closeFirst }, database.url);
 const empty = await postgresDatabase({ after });
 await openedOn({ after: empty.closeFirst }, empty.url);
-
 const STATISTICS = { "of tables that were small": poolOn(database), none: poolOn(empty) };
 
-const QUESTIONS: Record<string, () => Promise<unknown>> = {
+const EMAIL = "office@customers.example";
+const FAR = { page: 4 };
+const RANGE = { from: 5, to: 9_000_000 };
+type Reads = Readonly<Record<string, () => Promise<unknown>>>;
+
+const READS: Reads = {
   customerById: () => store.customerById("a", UNRESTRICTED),
   "customerPage, near": () => customersOf(store),
   "customerPage, far": () => customersOf(store, FAR),
-  "customerPage of an e-mail, near": () => customersOf(store, { email: EMAIL, ...ITS_PARTS }),
+  "customerPage of an e-mail, near": () => customersOf(store, { email: EMAIL, ...RANGE }),
   "customerPage of an e-mail, far": () => customersOf(store, { email: EMAIL, ...FAR }),
   "customerPage of a customer's key": () => customersOf(store, {}, scopeOf("a")),
   tankById: () => store.tankById("one", UNRESTRICTED),
-  "tankPage, near": () => tanksOf(store, ITS_PARTS),
+  "tankPage, near": () => tanksOf(store, RANGE),
   "tankPage, far": () => tanksOf(store, FAR),
   "tankPage of an owner, near": () => tanksOf(store, {}, scopeOf("a")),
   "tankPage of an owner, far": () => tanksOf(store, FAR, scopeOf("a")),
   "telemetryPage, newest": () => readingsOf(store, "one", { size: 10 }),
   "telemetryPage, far": () => readingsOf(store, "one", FAR),
-  "telemetryPage in a range": () => readingsOf(store, "one", ITS_PARTS),
+  "telemetryPage in a range": () => readingsOf(store, "one", RANGE),
   "telemetryPage of an unknown tank": () => store.telemetryPage("none", WHOLE, UNRESTRICTED),
   keyByHash: () => store.keyByHash("hash"),
+};
+/** They list all keys, or read one row. */
+const READS_WITHOUT_INDEX: Reads = {
   keyList: () => store.keyList(),
   isEmpty: () => store.isEmpty(),
   ping: () => store.ping(),
 };
 
-const SPREAD = ["telemetry", "block", "reading_index"];
+const customers = (search: Partial<CustomerSearch>) => () =>
+  store.customerSearch({ ...WHOLE, deleted: false, name: undefined, email: undefined, ...search });
+const tanks = (search: Partial<TankSearch>) => () => store.tankSearch({ ...NO_TANK_SEARCH, ...search });
+const fleet = (query: Partial<FleetQuery>) => () => store.fleetPage({ ...WHOLE_FLEET, ...query });
+const devices = (waiting: boolean | undefined) => () => store.deviceSearch({ page: 1, size: 10, waiting });
+const audit = (query: Partial<AuditQuery>) => () => store.auditPage({ ...WHOLE_LOG, ...query });
 
-/** Every table is reached by an index, the telemetry tables by the tank. A sort has to do with what was asked for alone. */
-function checkPlan(plan: Node, text: string): void {
-  const told = `${text}\n${JSON.stringify(plan, null, 1)}`;
-  for (const node of below(plan)) {
-    const { "Node Type": type, "Relation Name": relation, "Index Cond": condition = "" } = node;
-    if (type === "ModifyTable") {
-      if (SPREAD.includes(relation ?? ""))
-        assert.deepEqual(node["Conflict Arbiter Indexes"] ?? [`${relation}_pkey`], [`${relation}_pkey`], told);
-    } else if (relation !== undefined) {
-      assert.match(type, /^Index (Only )?Scan$/, told);
-      if (SPREAD.includes(relation)) assert.match(condition, /\btank (=|>=) /, told);
-    }
-    if (type.endsWith("Sort")) assert.ok(below(node).some(isBounded), told);
+/** Each read with the indexes it uses, beside primary keys. */
+const MANAGEMENT_READS: Readonly<Record<string, readonly [run: () => Promise<unknown>, indexes: readonly string[]]>> = {
+  managedCustomer: [() => store.managedCustomer("a"), []],
+  managedTank: [() => store.managedTank("one"), []],
+  managedDevice: [() => store.managedDevice("device"), []],
+  newestPending: [() => store.newestPending("device"), []],
+  "customers, all": [customers({}), ["customer_by_creation"]],
+  "customers by name": [customers({ name: "A" }), ["customer_by_name"]],
+  "customers by e-mail": [customers({ email: "A" }), ["customer_by_any_case_email"]],
+  "customers by both, in a range": [customers({ email: "A", name: "B", from: 1, to: 2 }), ["customer_by_any_case_email"]],
+  "deleted customers": [customers({ deleted: true, name: "B", from: 1 }), ["customer_deleted"]],
+  "tanks, all": [tanks({}), ["tank_by_creation"]],
+  "tanks by name": [tanks({ name: "A" }), ["tank_by_name"]],
+  "tanks by city": [tanks({ city: "A" }), ["tank_by_city"]],
+  "tanks by custom_id": [tanks({ custom_id: "A" }), ["tank_by_custom_id"]],
+  "tanks of an owner": [tanks({ owner_id: "a" }), ["tank_by_owner"]],
+  "tanks of an owner by name": [tanks({ owner_id: "a", name: "A" }), ["tank_by_owner"]],
+  "tanks of a device": [tanks({ device_id: "d" }), []],
+  "tanks by everything": [tanks({ name: "A", city: "A", custom_id: "A", owner_id: "a", from: 1, to: 2 }), ["tank_by_custom_id"]],
+  "deleted tanks": [tanks({ deleted: true, device_id: "d", to: 1 }), ["tank_deleted"]],
+  "devices, all": [devices(undefined), ["device_free", "tank_by_creation"]],
+  "devices with pending readings": [devices(true), ["device_pending"]],
+  "devices without pending readings": [devices(false), ["device_free", "device_pending", "tank_by_creation"]],
+  "the fleet": [fleet({}), ["fleet_by_urgency", "tank_by_creation"]],
+  "the fleet, low": [fleet({ state: "low" }), ["fleet_by_urgency"]],
+  "the fleet, ok": [fleet({ state: "ok" }), ["fleet_by_urgency", "tank_by_creation"]],
+  "the fleet, unknown": [fleet({ state: "unknown" }), ["fleet_by_urgency"]],
+  "the fleet, silent": [fleet({ silentSince: 5 }), ["fleet_by_heard", "fleet_by_urgency"]],
+  "the fleet, silent and low": [fleet({ silentSince: 5, state: "low" }), ["fleet_by_heard", "fleet_by_urgency"]],
+  "the fleet of an owner": [fleet({ owner_id: "a" }), ["fleet_by_urgency", "tank_by_owner"]],
+  "the fleet of a city": [fleet({ city: "A" }), ["fleet_by_urgency", "tank_by_city"]],
+  "the fleet of both, low": [fleet({ owner_id: "a", city: "A", state: "low" }), ["fleet_by_urgency", "tank_by_owner"]],
+  "the audit log": [audit({}), []],
+  "the audit log in a range": [audit({ from: 1, to: 2 }), ["audit_by_time"]],
+  "the audit log of a caller": [audit({ by: "a", object: "tank", from: 1 }), ["audit_by_who"]],
+  "the audit log of a kind": [audit({ object: "tank" }), ["audit_by_object"]],
+  "the audit log of an object": [audit({ id: "one", by: "a" }), ["audit_by_id"]],
+};
+
+const TELEMETRY_TABLES = ["head", "block", "reading_index"];
+
+/** Every table is read by an index, or by the place of a row. */
+function checkScans(plan: Node, description: string): void {
+  for (const { "Node Type": type, "Relation Name": relation } of below(plan)) {
+    if (relation !== undefined && type !== "ModifyTable") assert.match(type, /^(Index( Only)?|Tid) Scan$/, description);
   }
 }
 
-/** What it gives is no more than a page, than was handed in, or than a few rows for each of that. */
+/** Telemetry is read by its tank; only what is bounded is sorted. */
+function checkPlan(plan: Node, text: string): void {
+  const description = `${text}\n${JSON.stringify(plan, null, 1)}`;
+  checkScans(plan, description);
+  for (const node of below(plan)) {
+    const { "Node Type": type, "Relation Name": relation = "", "Index Cond": condition = "" } = node;
+    if (type === "ModifyTable") {
+      const arbiters = node["Conflict Arbiter Indexes"] ?? [`${relation}_pkey`];
+      if (TELEMETRY_TABLES.includes(relation)) assert.deepEqual(arbiters, [`${relation}_pkey`], description);
+    } else if (["block", "reading_index"].includes(relation)) assert.match(condition, /\btank (=|>=) /, description);
+    if (type.endsWith("Sort")) assert.ok(below(node).some(isBounded), description);
+  }
+}
+
+/** It returns at most a page, or a few rows for each parameter. */
 function isBounded({ "Node Type": type, "Index Cond": condition = "" }: Node): boolean {
   return type === "Limit" || type === "Function Scan" || / = ANY /.test(condition);
 }
 
+const indexesIn = (plan: Node): string[] => [
+  ...new Set(below(plan).flatMap(({ "Index Name": name = "" }) => (/^$|_pkey$/.test(name) ? [] : [name]))),
+];
+
 /** Readings that are appended, late, both together, and so many that blocks and groups are split. */
-async function acceptAll(): Promise<void> {
-  const many = Array.from({ length: 15_000 }, (_, i) => [i * 1000, i % 100] as const);
-  await putReadings(store, "one", many);
+async function ingestByTank(): Promise<void> {
+  const readings = (count: number, step: number, shift: number) =>
+    Array.from({ length: count }, (_, i) => [i * step + shift, i % 100] as const);
+  await putReadings(store, "one", readings(15_000, 1000, 0));
   await putReadings(store, "one", [[20_000_000, 5]]);
-  await putReadings(
-    store,
-    "one",
-    Array.from({ length: 5000 }, (_, i) => [i * 100 + 1, 7] as const),
-  );
+  await putReadings(store, "one", readings(5000, 100, 1));
   await ingest(store, { tank: "one", at: 30_000_000, fill: 5 }, { tank: "two", at: 0, fill: 0 });
 }
 
-suite("the statements of the store", () => {
-  let accepted: Statement[] = [];
+/** Readings of a known device, of an unknown one, too many of them, and of a tank by its owner's key. */
+async function ingestByDevice(): Promise<void> {
+  const unknown = Array.from({ length: 1200 }, (_, i): SentReading => ({ device: "unknown", at: i * 1000, fill: 50 }));
+  const bound: SentReading = { tank: "two", at: 2000, payload: { fill_percentage: 7 }, customerId: "a" };
+  await ingest(store, { device: "device of one", at: 0, fill: 50 }, bound, ...unknown);
+}
+
+suite("the statements of the store on PostgreSQL", () => {
+  let byTank: Statement[] = [];
+  let byDevice: Statement[] = [];
+  let release: Statement[] = [];
 
   before(async () => {
     await putCustomers(store, customer("a"));
@@ -101,52 +169,69 @@ suite("the statements of the store", () => {
     await createKey(store, key("k"), "hash");
     // Statistics that were true once: of tables with next to nothing in them.
     await database.query("ANALYZE");
-    accepted = await statementsDuring(acceptAll);
+    byTank = await statementsDuring(ingestByTank);
+    byDevice = await statementsDuring(ingestByDevice);
+    release = await statementsDuring(() => executed(store, command.putDevice("unknown", { tank_id: "two" }), at(5)));
   });
 
-  for (const [name, ask] of Object.entries(QUESTIONS)) {
-    test(`${name}: one statement, prepared`, async () => {
-      const statements = await statementsDuring(ask);
-      assert.equal(statements.length, 1, statements.map(({ text }) => text).join("\n"));
-      assert.ok(statements[0]?.name, "it has a name");
-    });
-  }
+  test("every read is one prepared statement", async () => {
+    const management = Object.entries(MANAGEMENT_READS).map(([name, [run]]) => [name, run] as const);
+    for (const [name, run] of [...Object.entries(READS), ...Object.entries(READS_WITHOUT_INDEX), ...management]) {
+      const statements = await statementsDuring(run);
+      assert.equal(statements.length, 1, `${name}: ${statements.map(({ text }) => text).join("\n")}`);
+      assert.ok(statements[0]?.name, name);
+    }
+  });
 
-  test("the statements of a write are prepared, but for the transaction's own and COPY", () => {
-    for (const { name, text } of accepted.filter(isWork)) assert.ok(name, text);
+  test("the statements of a write are prepared, except for those of the transaction and COPY", () => {
+    for (const { name, text } of [...byTank, ...byDevice, ...release].filter(isWork)) assert.ok(name, text);
   });
 
   for (const [statistics, pool] of Object.entries(STATISTICS)) {
-    test(`every question goes by an index; statistics: ${statistics}`, async () => {
-      for (const [name, ask] of Object.entries(QUESTIONS)) {
-        // What lists every key, asks whether there is any, or has one row is no walk of a table that grows.
-        if (["keyList", "isEmpty", "ping"].includes(name)) continue;
-        for (const statement of await statementsDuring(ask)) {
+    test(`every read uses its indexes; statistics: ${statistics}`, async () => {
+      for (const [name, run] of Object.entries(READS)) {
+        for (const statement of await statementsDuring(run)) {
           const plan = await planOf(pool, statement);
           checkPlan(plan, statement.text);
           if (name.startsWith("telemetry")) assert.ok(!below(plan).some((node) => node["Node Type"].endsWith("Sort")), name);
         }
       }
+      for (const [name, [run, indexes]] of Object.entries(MANAGEMENT_READS)) {
+        for (const statement of await statementsDuring(run)) {
+          const plan = await planOf(pool, statement);
+          const description = `${name}: ${statement.text}\n${JSON.stringify(plan, null, 1)}`;
+          checkScans(plan, description);
+          assert.deepEqual(indexesIn(plan).toSorted(), indexes, description);
+        }
+      }
     });
 
-    test(`readings are taken in by the tank's indexes; statistics: ${statistics}`, async () => {
-      const texts = new Map(accepted.filter(isWork).map((statement) => [statement.text, statement]));
+    test(`readings are written by indexes; statistics: ${statistics}`, async () => {
+      const texts = new Map(byTank.filter(isWork).map((statement) => [statement.text, statement]));
       for (const [text, statement] of texts) {
         checkPlan(await planOf(pool, statement), text);
-        assert.match(text, /\btank\b/, "it carries the tank");
+        assert.match(text, /\btank\b/);
       }
       assert.equal(texts.size, 8, [...texts.keys()].join("\n"));
+      for (const statement of [...byDevice, ...release].filter(isWork)) checkScans(await planOf(pool, statement), statement.text);
     });
   }
 
-  test("the blocks of a transaction are written by one statement, however many they are", async () => {
+  test("pending readings take three statements; readings of tanks that are appended take one in all", async () => {
+    const texts = byDevice.filter(isWork).map(({ text }) => text);
+    const pending = texts.filter((text) => /\bpending(_reading)?\b/.test(text) && /INSERT|DELETE/.test(text));
+    assert.equal(pending.length, 3, texts.join("\n"));
+    const statements = await statementsDuring(() => putReadings(store, "one", [[9e7, 5]]));
+    assert.equal(statements.filter(isWork).length, 1, statements.map(({ text }) => text).join("\n"));
+  });
+
+  test("the blocks of a transaction are written by one statement", async () => {
     const csv = Array.from({ length: 3000 }, (_, i) => `two,${new Date(i * 60_000).toISOString()},${i % 100}\n`);
     async function* file() {
       yield Buffer.from(`tank_id,created_at,fill_percentage\n${csv.join("")}`);
     }
     const imported = await statementsDuring(() => new Import(store, ({ reason }) => assert.fail(reason)).run(file(), "csv"));
-    const count = (of: RegExp): number => imported.filter(({ text }) => of.test(text)).length;
+    const count = (pattern: RegExp): number => imported.filter(({ text }) => pattern.test(text)).length;
     assert.deepEqual([count(/INSERT INTO block/), count(/^COMMIT/)], [1, 1]);
-    assert.equal((await readingsOf(store, "two")).totalItems, 3000);
   });
 });

@@ -2,6 +2,7 @@
 // loop, while other batches are stored, or within a few milliseconds under load. Batches are stored, and their messages settled,
 // in the order of arrival.
 
+import { setTimeout as sleep } from "node:timers/promises";
 import { RequestError } from "../../domain/errors.ts";
 import type { MqttEndpointKind, Observe } from "../../domain/events.ts";
 import { printable } from "../../domain/text.ts";
@@ -44,6 +45,7 @@ const MAX_BATCHES = 2;
 const BUSY_MESSAGES = 4;
 const LARGE_BATCH = 32;
 const BATCH_DELAY_MS = 5;
+const IDLE_TIMEOUT_MS = 5000;
 const NOT_SETTLED: MessageResult = { error: new Error("not settled") };
 
 export class Batcher {
@@ -72,10 +74,11 @@ export class Batcher {
     this.#next();
   }
 
-  /** Resolves when every message that was added is settled. */
+  /** Resolves when every message that was added is settled, or after a limited time. */
   async idle(): Promise<void> {
     this.#whenIdle = Promise.withResolvers();
-    if (this.#unsettled > 0) await this.#whenIdle.promise;
+    if (this.#unsettled === 0) return;
+    await Promise.race([this.#whenIdle.promise, sleep(IDLE_TIMEOUT_MS, undefined, { ref: false })]);
   }
 
   #next(): void {

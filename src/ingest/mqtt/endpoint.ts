@@ -2,7 +2,6 @@
 // after they are stored. It only accepts publishes: no subscriptions, retained messages, wills or sessions.
 
 import { type AddressInfo, createServer, type Server, type Socket } from "node:net";
-import { setTimeout as sleep } from "node:timers/promises";
 import { createServer as createTlsServer } from "node:tls";
 import type { Observe } from "../../domain/events.ts";
 import type { Clock } from "../../domain/instant.ts";
@@ -29,7 +28,6 @@ export type Listener = {
 };
 
 const SWEEP_MS = 500;
-const STOP_TIMEOUT_MS = 5000;
 
 export class MqttEndpoint {
   readonly #shared: ConnectionDependencies;
@@ -66,7 +64,7 @@ export class MqttEndpoint {
     const closed = this.#servers.map((server) => new Promise((resolve) => server.close(resolve)));
     clearInterval(this.#sweeper);
     for (const connection of connections) connection.stopReading();
-    await Promise.race([batcher.idle(), sleep(STOP_TIMEOUT_MS, undefined, { ref: false })]);
+    await batcher.idle();
     for (const connection of [...connections]) connection.disconnect(ReasonCode.serverShuttingDown);
     await Promise.all(closed);
   }

@@ -84,7 +84,6 @@ const SOURCE: MessageSource = { keyId: null, sender: async () => ({ customerId: 
 const SHARE_GROUP = "tank-monitor";
 const CONNECT_TIMEOUT_MS = 10_000;
 const CLOSE_TIMEOUT_MS = 1000;
-const STOP_TIMEOUT_MS = 5000;
 const KEEP_ALIVE_SECONDS = 30;
 /** For this long the broker keeps our messages while we are disconnected. */
 const SESSION_SECONDS = 86_400;
@@ -133,7 +132,7 @@ export class ExternalBroker {
   async stop(): Promise<void> {
     this.#stopping.abort();
     clearTimeout(this.#resendTimer);
-    await Promise.race([this.#batcher.idle(), sleep(STOP_TIMEOUT_MS, undefined, { ref: false })]);
+    await this.#batcher.idle();
     this.#close("stopped");
     await this.#running;
   }

@@ -9,13 +9,13 @@ import type { StoreTransaction } from "../core/transaction.ts";
 import { LIST_START, type ListKind, listOf } from "../series/lists.ts";
 import { reorderReadings, splitHead } from "../series/merge.ts";
 import { EARLIEST, RankIndex, type Segment } from "../series/rank-index.ts";
-import { type CheckResult, findingsOf, repairable } from "./inconsistency.ts";
+import { type CheckResult, findingsOf, repairable, unrepairable } from "./inconsistency.ts";
 import { type CheckedTank, checkAudit, checkCustomer, checkDevices, checkKeys, checkTanks, isLive, latestOf } from "./objects.ts";
-import type { CheckReads, RepairOperations } from "./operations.ts";
+import type { RepairOperations } from "./operations.ts";
 import { checkListIndex, segmentStarts } from "./rank-index.ts";
 
 /** Runs reads in one snapshot. */
-export type Snapshot = <T>(work: (reads: CheckReads) => Promise<T>) => Promise<T>;
+export type Snapshot = <T>(work: (reads: RepairOperations) => Promise<T>) => Promise<T>;
 /** Runs a repair in one transaction. */
 export type Repair = <N extends RepairName>(name: N, ...args: RepairArgs<N>) => Promise<Finding[]>;
 
@@ -31,7 +31,7 @@ export async function* checkAll(
   const isDamaged = database.found.some(({ isRepairable }) => !isRepairable);
   yield* await report([database], isDamaged ? undefined : repair && (() => repair("repairDatabase")));
   if (isDamaged) return totals;
-  yield* await report(await snapshot((reads) => reads.danglingRows()), repair && (() => repair("repairReferences")));
+  yield* await report(await snapshot(checkReferences), repair && (() => repair("repairReferences")));
 
   const total = await snapshot((reads) => reads.objectCount());
   for (let after = ""; ; ) {
@@ -60,7 +60,7 @@ export async function* checkAll(
     await setImmediate();
   }
   yield* await report(await snapshot(checkDevices), repair && (() => repair("repairDevices")));
-  yield* await report(checkKeys(await snapshot((reads) => reads.allKeys())), undefined);
+  yield* await report(await snapshot(checkKeys), undefined);
   yield* await report([await snapshot(checkAudit)], undefined);
   for (const series of await snapshot((reads) => reads.indexedLists())) {
     yield* await report([await snapshot((reads) => checkList(reads, series))], repair && (() => repair("repairList", series)));
@@ -75,14 +75,22 @@ async function report(results: readonly CheckResult[], repair: (() => Promise<Fi
   return results.flatMap((result) => findingsOf(result));
 }
 
-async function checkDatabase(reads: CheckReads): Promise<CheckResult> {
+async function checkDatabase(reads: RepairOperations): Promise<CheckResult> {
   return { where: "the database", found: await reads.databaseErrors() };
+}
+
+async function checkReferences(reads: RepairOperations): Promise<CheckResult[]> {
+  return (await reads.danglingRows()).map(({ table, isDerived, tanks, first }) => {
+    const message = `rows of ${tanks} tanks belong to no tank (${first})`;
+    const hint = "restore a backup, or export what can be read into a new database";
+    return { where: `table ${table}`, found: isDerived ? repairable(message) : unrepairable(`${message}: ${hint}`) };
+  });
 }
 
 /** A snapshot checks tanks with at most this many readings in all, or one tank. */
 const MAX_READINGS = 1_000_000;
 
-async function checkSomeTanks(reads: CheckReads, after: string): Promise<CheckedTank[]> {
+async function checkSomeTanks(reads: RepairOperations, after: string): Promise<CheckedTank[]> {
   let readings = 0;
   const rows = (await reads.tanksAfter(after)).filter(({ head }, i) => {
     readings += head?.total ?? 0;
@@ -91,7 +99,7 @@ async function checkSomeTanks(reads: CheckReads, after: string): Promise<Checked
   return checkTanks(reads, rows);
 }
 
-async function checkList(reads: CheckReads, series: string): Promise<CheckResult> {
+async function checkList(reads: RepairOperations, series: string): Promise<CheckResult> {
   const groups = (await reads.storedGroups("lists", [series])).get(series) ?? [];
   const list = listOf(series);
   if (list === undefined) {
@@ -125,7 +133,7 @@ export const REPAIRS = {
   async repairReferences(tx: RepairTransaction): Promise<Finding[]> {
     const operations = tx.repairs();
     return repairAndCheck(
-      () => operations.danglingRows(),
+      () => checkReferences(operations),
       () => operations.removeDanglingRows(),
     );
   },
@@ -157,11 +165,7 @@ export const REPAIRS = {
     const operations = tx.repairs();
     return repairAndCheck(
       () => checkDevices(operations),
-      async () => {
-        await operations.unassignDevices((await operations.misassignedDevices()).map(({ id }) => id));
-        await operations.addDevices(await operations.unknownPendingDevices());
-        await operations.recountPending((await operations.wrongPendingCounts()).map(({ id }) => id));
-      },
+      () => operations.repairDevices(),
     );
   },
 
@@ -222,7 +226,7 @@ async function rebuildReadings(
   operations: RepairOperations,
   { tank, head }: CheckedTank["row"],
 ): Promise<void> {
-  const rows = (await operations.blocksOf([tank.id])).get(tank.id) ?? [];
+  const rows = (await operations.blocksOf(tank.id, tank.id)).get(tank.id) ?? [];
   const columns = reorderReadings([...rows, ...(head === undefined ? [] : [head])].map(({ data }) => data));
   const { blocks, head: rebuilt } = splitHead(columns, EARLIEST);
   const total = columns.instants.length;

@@ -3,7 +3,7 @@
 import { errorInCustomer } from "../../domain/customer.ts";
 import { deviceKey } from "../../domain/id.ts";
 import { displayInstant } from "../../domain/instant.ts";
-import { errorInKey, type StoredKey } from "../../domain/key.ts";
+import { errorInKey } from "../../domain/key.ts";
 import type { PendingReading } from "../../domain/placement.ts";
 import { errorsInProfile } from "../../domain/profile.ts";
 import type { Reading } from "../../domain/reading.ts";
@@ -15,7 +15,7 @@ import { lastReading } from "../series/block.ts";
 import type { Head } from "../series/merge.ts";
 import { EARLIEST } from "../series/rank-index.ts";
 import { type CheckResult, Inconsistencies, type Inconsistency, repairable, unrepairable } from "./inconsistency.ts";
-import type { CheckReads, CustomerRow, TankRow } from "./operations.ts";
+import type { CustomerRow, DeviceRow, RepairOperations, TankRow } from "./operations.ts";
 import { checkRankIndex, type StoredGroup } from "./rank-index.ts";
 import { type BlockRow, type CheckedReadings, checkReadings } from "./readings.ts";
 
@@ -40,20 +40,24 @@ export const isLive = ({ deletedFlag }: TankRow): boolean => Number(deletedFlag)
 
 export type CheckedTank = CheckResult & { readonly row: TankRow; readonly readings: CheckedReadings };
 
-export async function checkTanks(reads: CheckReads, rows: readonly TankRow[]): Promise<CheckedTank[]> {
+/** `rows` are all tanks from the first to the last of them, by id. */
+export async function checkTanks(reads: RepairOperations, rows: readonly TankRow[]): Promise<CheckedTank[]> {
   const ids = rows.map(({ tank }) => tank.id);
-  const blocks = await reads.blocksOf(ids);
+  const blocks = await reads.blocksOf(ids[0] ?? "", ids.at(-1) ?? "");
   const groups = await reads.storedGroups("readings", ids);
   return rows.map((row) => checkTank(row, blocks.get(row.tank.id) ?? [], groups.get(row.tank.id) ?? []));
 }
 
 function checkTank(row: TankRow, blocks: readonly BlockRow[], groups: readonly StoredGroup[]): CheckedTank {
-  const { tank, head, deletedFlag } = row;
+  const { tank, head, deletedFlag, hasOwner } = row;
   const readings = checkReadings(head, blocks);
   const { segments } = readings;
   const inBlocks = segments?.reduce((sum, { count }) => sum + count, 0);
-  const wrongInBlocks = head?.inBlocks !== undefined && inBlocks !== undefined && head.inBlocks !== inBlocks;
+  const wrongInBlocks = head != null && head.inBlocks !== null && inBlocks !== undefined && head.inBlocks !== inBlocks;
   const found = [
+    ...(hasOwner
+      ? []
+      : unrepairable(`owner_id: there is no customer ${tank.owner_id}: import that customer, or restore a backup`)),
     ...objectErrors(errorInTank(tank), deletedFlag),
     ...shapeErrors(row.shape),
     ...readings.found,
@@ -114,39 +118,40 @@ function shapeErrors(shape: string | null): Inconsistency[] {
   return error === undefined ? [] : unrepairable(`${error.field}: ${error.message}; set its shape again`);
 }
 
-export async function checkDevices(reads: CheckReads): Promise<CheckResult[]> {
+export async function checkDevices(reads: RepairOperations): Promise<CheckResult[]> {
   const results: CheckResult[] = [];
-  const report = (device: string, found: Inconsistency[]): void => void results.push({ where: `device ${device}`, found });
+  const report = (device: string, found: Inconsistency[]): void => {
+    if (found.length > 0) results.push({ where: `device ${device}`, found });
+  };
   for (const { device, tanks } of await reads.sharedDevices()) {
-    const message = `it should serve one tank, but ${tanks.join(" and ")} name it: assign another device to one of them`;
-    report(device, unrepairable(message));
+    report(device, unrepairable(`it should serve one tank, but ${tanks} name it: assign another device to one of them`));
   }
-  for (const { id, tank, tankDevice } of await reads.misassignedDevices()) {
-    const actual = tankDevice === null ? "which is not a live tank" : `which has device ${tankDevice}`;
-    report(id, repairable(`it serves tank ${tank}, ${actual}`));
-  }
-  for (const { id, stored, counted } of await reads.wrongPendingCounts()) {
-    report(id, repairable(`it has ${counted} pending readings, its count says ${stored}`));
-  }
-  for (const id of await reads.unknownPendingDevices()) report(id, repairable("it has pending readings, but is unknown"));
+  for await (const device of reads.devices()) report(device.id, deviceErrors(device));
   for (const { device, tankId, until } of await reads.assignmentsOfUnknownTanks()) {
     const message = `it served tank ${tankId} until ${displayInstant(until)}, which does not exist: restore a backup`;
     report(device, unrepairable(message));
   }
-  for await (const [id, profile] of reads.profiles()) {
-    const found = profileErrors(profile);
-    if (found.length > 0) report(id, found);
-  }
   const pending = new Map<string, Inconsistencies>();
-  for await (const reading of reads.allPending()) {
+  for await (const { reading, isKnown } of reads.pendingReadings()) {
     const message = pendingError(reading);
-    if (message === undefined) continue;
+    if (isKnown && message === undefined) continue;
     const found = pending.get(reading.device) ?? new Inconsistencies();
-    found.add("pending", false, () => message);
+    if (!isKnown && !pending.has(reading.device)) found.add("unknown", true, () => "it has pending readings, but is unknown");
+    if (message !== undefined) found.add("pending", false, () => message);
     pending.set(reading.device, found);
   }
   for (const [device, found] of pending) report(device, found.list());
   return results;
+}
+
+function deviceErrors({ id, tank, tankDevice, pending, counted, profile }: DeviceRow): Inconsistency[] {
+  const isMisassigned = tank !== null && (tankDevice === null || deviceKey(tankDevice) !== id);
+  const actual = tankDevice === null ? "which is not a live tank" : `which has device ${tankDevice}`;
+  return [
+    ...(isMisassigned ? repairable(`it serves tank ${tank}, ${actual}`) : []),
+    ...(pending === counted ? [] : repairable(`it has ${counted} pending readings, its count says ${pending}`)),
+    ...(profile === null ? [] : profileErrors(profile)),
+  ];
 }
 
 function profileErrors(profile: string): Inconsistency[] {
@@ -163,17 +168,24 @@ function pendingError({ created_at, fill, payload }: PendingReading): string | u
   return `its pending reading of ${displayInstant(created_at)} ${problem}: restore a backup, or delete the device with its pending readings`;
 }
 
-export function checkKeys(keys: readonly StoredKey[]): CheckResult[] {
-  const ids = new Set(keys.map(({ id }) => id));
-  return keys.flatMap((key) => {
+export async function checkKeys(reads: RepairOperations): Promise<CheckResult[]> {
+  const keys = await reads.allKeys();
+  const ids = new Set(keys.map(({ key }) => key.id));
+  return keys.flatMap(({ key, hasCustomer }) => {
     const isLost = key.replaced_by !== null && !ids.has(key.replaced_by);
     const error = errorInKey(key) ?? (isLost ? `its successor ${key.replaced_by} does not exist` : undefined);
-    return error === undefined ? [] : [{ where: `key ${key.id}`, found: unrepairable(`${error}; revoke it and create another`) }];
+    const found = [
+      ...(error === undefined ? [] : unrepairable(`${error}; revoke it and create another`)),
+      ...(hasCustomer
+        ? []
+        : unrepairable(`customer_id: there is no customer ${key.customer_id}: import that customer, or revoke the key`)),
+    ];
+    return found.length === 0 ? [] : [{ where: `key ${key.id}`, found }];
   });
 }
 
 /** Entries are numbered from 1 without gaps. */
-export async function checkAudit(reads: CheckReads): Promise<CheckResult> {
+export async function checkAudit(reads: RepairOperations): Promise<CheckResult> {
   const { count, first, last } = await reads.auditNumbers();
   const isComplete = count === 0 || (first === 1 && last === count);
   const unreadable: number[] = [];

@@ -1,18 +1,55 @@
-// What an engine reads and writes for checks and repairs.
+// Reads and writes of checks and repairs, in SQL that both engines run.
 
 import type { CustomerWithCount } from "../../domain/customer.ts";
 import type { DeviceAssignment } from "../../domain/device.ts";
 import type { StoredKey } from "../../domain/key.ts";
 import type { PendingReading } from "../../domain/placement.ts";
 import type { Tank } from "../../domain/tank.ts";
+import {
+  ASSIGNMENT_COLUMNS,
+  assignmentOf,
+  CUSTOMER_COLUMNS,
+  customerOf,
+  KEY_COLUMNS,
+  KEY_TABLES,
+  keyOf,
+  PENDING_COLUMNS,
+  pendingOf,
+  type Row,
+  TANK_COLUMNS,
+  tankOf,
+} from "../columns.ts";
+import { type Dialect, prefixed } from "../core/dialect.ts";
 import type { RankTable } from "../core/transaction.ts";
 import type { FleetRow } from "../fleet-row.ts";
-import type { ListKind } from "../series/lists.ts";
+import { LIST_END, LISTS, type ListKind, seriesOf } from "../series/lists.ts";
 import type { Head } from "../series/merge.ts";
-import type { Position } from "../series/rank-index.ts";
-import type { CheckResult, Inconsistency } from "./inconsistency.ts";
+import { EARLIEST, type Position, SEGMENT_MAX } from "../series/rank-index.ts";
+import type { Inconsistency } from "./inconsistency.ts";
 import type { StoredGroup } from "./rank-index.ts";
 import type { BlockRow } from "./readings.ts";
+
+type Value = string | number;
+
+/** What differs between the engines. */
+export interface CheckEngine {
+  readonly dialect: Dialect;
+  rows(sql: string, ...values: Value[]): Promise<readonly Row[]>;
+  /** The column of `tank` that rows of readings refer to. */
+  readonly tankKey: string;
+  /** Total, in_blocks, start and data of a tank's head; the latest reading beside it; threshold to heard of the fleet. */
+  readonly headColumns: string;
+  readonly headJoins: string;
+  /** Tank id, start and data of the blocks of the tanks from $1 to $2, in this order. */
+  readonly blocks: string;
+  /** Tables whose column `tank` refers to a tank; derived ones can be repaired. */
+  readonly tablesOfTanks: readonly { readonly table: string; readonly key: string; readonly isDerived: boolean }[];
+  /** The groups of each series that has some, by level and key. */
+  storedGroups(table: RankTable, series: readonly string[]): Promise<ReadonlyMap<string, readonly StoredGroup[]>>;
+  /** Damage of the database itself. */
+  databaseErrors(): Promise<Inconsistency[]>;
+  rebuildDatabaseIndexes(): Promise<void>;
+}
 
 /** `deletedFlag` is the stored value, which should be a boolean, or 0 or 1. */
 export type CustomerRow = { readonly customer: CustomerWithCount; readonly deletedFlag: unknown; readonly ownedTanks: number };
@@ -20,65 +57,256 @@ export type CustomerRow = { readonly customer: CustomerWithCount; readonly delet
 export type TankRow = {
   readonly tank: Tank;
   readonly deletedFlag: unknown;
+  readonly hasOwner: boolean;
   /** JSON. */
   readonly shape: string | null;
   /** `inBlocks`: where the engine stores how many readings are in blocks. */
-  readonly head: (Head & { readonly inBlocks?: number }) | undefined;
+  readonly head: (Head & { readonly inBlocks: number | null }) | undefined;
   readonly fleet: (FleetRow & { readonly threshold: number }) | undefined;
   /** The latest reading as stored beside the head, where the engine does so for deleted tanks, too. */
-  readonly latest?: Pick<FleetRow, "at" | "fill">;
+  readonly latest: Pick<FleetRow, "at" | "fill"> | undefined;
   /** The tank that the tank's device says it serves; undefined if the device is unknown. */
   readonly deviceTank: string | null | undefined;
   /** That tank is live and names the device as well. */
   readonly isDeviceElsewhere: boolean;
 };
 
-export interface CheckReads {
-  /** Damage of the database itself. */
-  databaseErrors(): Promise<Inconsistency[]>;
-  /** Rows that refer to rows that do not exist. */
-  danglingRows(): Promise<CheckResult[]>;
-  objectCount(): Promise<number>;
-  /** The next few by id; none at the end. */
-  customersAfter(id: string): Promise<readonly CustomerRow[]>;
-  customer(id: string): Promise<CustomerRow | undefined>;
-  tanksAfter(id: string): Promise<readonly TankRow[]>;
-  tank(id: string): Promise<TankRow | undefined>;
-  /** The blocks of each tank that has some, by start. */
-  blocksOf(tankIds: readonly string[]): Promise<ReadonlyMap<string, readonly BlockRow[]>>;
-  /** The groups of each series that has some, by level and key. */
-  storedGroups(table: RankTable, series: readonly string[]): Promise<ReadonlyMap<string, readonly StoredGroup[]>>;
-  /** Live tanks that name a device which an older live tank names, too. */
-  sharedDevices(): Promise<readonly { readonly device: string; readonly tanks: readonly [string, string] }[]>;
-  /** Devices whose tank is not live (`tankDevice` null) or names another device. */
-  misassignedDevices(): Promise<readonly { readonly id: string; readonly tank: string; readonly tankDevice: string | null }[]>;
-  wrongPendingCounts(): Promise<readonly { readonly id: string; readonly stored: number; readonly counted: number }[]>;
-  /** Ids of devices that have pending readings, but no row. */
-  unknownPendingDevices(): Promise<readonly string[]>;
-  assignmentsOfUnknownTanks(): Promise<readonly DeviceAssignment[]>;
-  /** Ids and JSON. */
-  profiles(): AsyncIterable<readonly [string, string]>;
-  allPending(): AsyncIterable<PendingReading>;
-  allKeys(): Promise<readonly StoredKey[]>;
-  auditNumbers(): Promise<{ readonly count: number; readonly first: number; readonly last: number }>;
-  /** Numbers and JSON. */
-  auditChanges(): AsyncIterable<readonly [number, string]>;
-  /** Lists that have a rank index, or should. */
-  indexedLists(): Promise<readonly string[]>;
-  /** The number of entries from each position to the next, the last one to the end. */
-  segmentCounts(kind: ListKind, key: string | null, starts: readonly Position[]): Promise<readonly number[]>;
+/** `tankDevice` is null unless its tank is live. */
+export type DeviceRow = {
+  readonly id: string;
+  readonly tank: string | null;
+  readonly tankDevice: string | null;
+  readonly pending: number;
+  readonly counted: number;
+  /** JSON. */
+  readonly profile: string | null;
+};
+
+const MAX_OBJECTS = 500;
+const BATCH = 2000;
+function customerRow([ownedTanks, ...columns]: Row): CustomerRow {
+  return { customer: customerOf(columns), deletedFlag: columns.at(-1), ownedTanks: Number(ownedTanks) };
 }
 
-export interface RepairOperations extends CheckReads {
-  rebuildDatabaseIndexes(): Promise<void>;
-  /** Those that are derived from other data. */
-  removeDanglingRows(): Promise<void>;
-  recountTanks(customerId: string): Promise<void>;
-  ensureHead(tankId: string): Promise<void>;
-  removeBlocks(tankId: string): Promise<void>;
-  /** Unless another live tank names the device, too. */
-  assignDevice(deviceKey: string, tankId: string): Promise<void>;
-  unassignDevices(ids: readonly string[]): Promise<void>;
-  addDevices(ids: readonly string[]): Promise<void>;
-  recountPending(ids: readonly string[]): Promise<void>;
+function tankRow(row: Row): TankRow {
+  const [total, inBlocks, start, data, latestAt, latestFill, threshold, at, fill, urgency, heard, ...others] = row;
+  const [device, deviceTank, isElsewhere, hasOwner, shape, ...columns] = others;
+  const isInFleet = [threshold, urgency, heard].some((value) => value !== null);
+  return {
+    tank: tankOf(columns),
+    deletedFlag: columns.at(-1),
+    hasOwner: Number(hasOwner) === 1,
+    shape: shape as string | null,
+    head: start === null ? undefined : ({ total, inBlocks, start, data } as TankRow["head"]),
+    latest: latestAt === null ? undefined : ({ at: latestAt, fill: latestFill } as TankRow["latest"]),
+    fleet: isInFleet ? ({ threshold, at, fill, urgency, heard } as TankRow["fleet"]) : undefined,
+    deviceTank: device === null ? undefined : (deviceTank as string | null),
+    isDeviceElsewhere: Number(isElsewhere) === 1,
+  };
+}
+
+export type RepairOperations = ReturnType<typeof checkOperationsOn>;
+
+export function checkOperationsOn(engine: CheckEngine) {
+  const { storedGroups, databaseErrors, rebuildDatabaseIndexes } = engine;
+  return {
+    storedGroups,
+    databaseErrors,
+    rebuildDatabaseIndexes,
+    ...referenceChecks(engine),
+    ...objectChecks(engine),
+    ...deviceChecks(engine),
+    ...otherChecks(engine),
+  };
+}
+
+function referenceChecks({ rows, tablesOfTanks }: CheckEngine) {
+  /** Each value of the column, which is the first of an index, one lookup each. */
+  const unknownTanks = (table: string, key: string): string => `
+    WITH RECURSIVE own (id) AS (
+      SELECT min(tank) FROM ${table}
+      UNION ALL SELECT (SELECT min(tank) FROM ${table} WHERE tank > own.id) FROM own WHERE own.id IS NOT NULL
+    )
+    SELECT id FROM own WHERE id IS NOT NULL AND NOT EXISTS (SELECT 1 FROM tank WHERE ${key} = own.id)`;
+  return {
+    /** Tables with rows of tanks that do not exist. */
+    async danglingRows() {
+      const found: { readonly table: string; readonly isDerived: boolean; readonly tanks: number; readonly first: unknown }[] =
+        [];
+      for (const { table, key, isDerived } of tablesOfTanks) {
+        const [[tanks, first] = []] = await rows(`SELECT count(*), min(id) FROM (${unknownTanks(table, key)}) AS found`);
+        if (Number(tanks) > 0) found.push({ table, isDerived, tanks: Number(tanks), first });
+      }
+      return found;
+    },
+    async removeDanglingRows(): Promise<void> {
+      for (const { table, key, isDerived } of tablesOfTanks) {
+        if (isDerived) await rows(`DELETE FROM ${table} WHERE tank IN (${unknownTanks(table, key)})`);
+      }
+    },
+  };
+}
+
+function objectChecks(engine: CheckEngine) {
+  const { rows, tankKey, headColumns, headJoins, blocks } = engine;
+  const { isLive, deviceKeyOf } = engine.dialect;
+  const ownedTanks = `(SELECT count(*) FROM tank WHERE ${isLive("tank")} AND tank.owner_id = customer.id)`; // tank_by_owner
+  const customers = `SELECT ${ownedTanks}, ${CUSTOMER_COLUMNS} FROM customer`;
+  // All by primary keys. Joined: PostgreSQL might run EXISTS here by reading a whole table.
+  const tanks = `
+    SELECT ${headColumns}, device.id, device.tank, served.id IS NOT NULL, customer.id IS NOT NULL, tank.shape,
+      ${prefixed("tank", TANK_COLUMNS)}
+    FROM tank ${headJoins}
+    LEFT JOIN device ON device.id = ${deviceKeyOf("tank.assigned_device_id")}
+    LEFT JOIN tank AS served ON ${isServed(engine.dialect)}
+    LEFT JOIN customer ON customer.id = tank.owner_id`;
+  const after = (table: string): string => `WHERE ${table}.id > $1 ORDER BY ${table}.id LIMIT ${MAX_OBJECTS}`;
+  return {
+    async objectCount(): Promise<number> {
+      return Number((await rows("SELECT (SELECT count(*) FROM customer) + (SELECT count(*) FROM tank)"))[0]?.[0]);
+    },
+    /** The next few by id; none at the end. */
+    customersAfter: async (id: string) => (await rows(`${customers} ${after("customer")}`, id)).map(customerRow),
+    customer: async (id: string) => (await rows(`${customers} WHERE customer.id = $1`, id)).map(customerRow)[0],
+    tanksAfter: async (id: string) => (await rows(`${tanks} ${after("tank")}`, id)).map(tankRow),
+    tank: async (id: string) => (await rows(`${tanks} WHERE tank.id = $1`, id)).map(tankRow)[0],
+    /** The blocks of each tank that has some, by start. */
+    async blocksOf(first: string, last: string): Promise<Map<string, BlockRow[]>> {
+      const found = (await rows(blocks, first, last)) as readonly (readonly [string, number, Uint8Array])[];
+      const byTank = Map.groupBy(found, ([tankId]) => tankId);
+      return new Map(Array.from(byTank, ([tankId, own]) => [tankId, own.map(([, start, data]) => ({ start, data }))]));
+    },
+    async recountTanks(customerId: string): Promise<void> {
+      await rows(`UPDATE customer SET tank_count = ${ownedTanks} WHERE id = $1`, customerId);
+    },
+    async ensureHead(tankId: string): Promise<void> {
+      await rows(`INSERT INTO head (tank) SELECT ${tankKey} FROM tank WHERE tank.id = $1 ON CONFLICT DO NOTHING`, tankId);
+    },
+    async removeBlocks(tankId: string): Promise<void> {
+      await rows(`DELETE FROM block WHERE tank = (SELECT ${tankKey} FROM tank WHERE tank.id = $1)`, tankId);
+    },
+  };
+}
+
+/** The tank that the device says it serves is live and names the device. */
+const isServed = ({ isLive, deviceKeyOf }: Dialect): string =>
+  `served.id = device.tank AND ${isLive("served")} AND ${deviceKeyOf("served.assigned_device_id")} = device.id`;
+
+function deviceChecks(engine: CheckEngine) {
+  const { rows } = engine;
+  const { isLive, deviceKeyOf } = engine.dialect;
+  const counted = "(SELECT count(*) FROM pending_reading WHERE pending_reading.device = device.id)";
+  const isAssigned = `EXISTS (SELECT 1 FROM tank AS served WHERE ${isServed(engine.dialect)})`;
+  return {
+    /** Live tanks that name a device which an older live tank names, too. */
+    async sharedDevices() {
+      // Compared with true, so that SQLite uses no index: one that is damaged may be why there are two.
+      const found = await rows(`
+        SELECT device_key, oldest, id FROM (
+          SELECT device_key, id, first_value(id) OVER same AS oldest, row_number() OVER same AS place
+          FROM (
+            SELECT ${deviceKeyOf("assigned_device_id")} AS device_key, created_at, id FROM tank WHERE (${isLive("tank")}) = true
+          ) AS live
+          WINDOW same AS (PARTITION BY device_key ORDER BY created_at, id)
+        ) AS named WHERE place > 1`);
+      return found.map(([device, oldest, other]) => ({ device: String(device), tanks: `${oldest} and ${other}` }));
+    },
+    async *devices(): AsyncGenerator<DeviceRow> {
+      const all = `
+        SELECT device.id, device.tank, tank.assigned_device_id, device.pending, ${counted}, device.profile
+        FROM device LEFT JOIN tank ON tank.id = device.tank AND ${isLive("tank")}
+        WHERE device.id > $1 ORDER BY device.id`;
+      for await (const [id, tank, tankDevice, pending, count, profile] of inBatches(engine, all, "")) {
+        yield { id, tank, tankDevice, pending, counted: Number(count), profile } as DeviceRow;
+      }
+    },
+    /** With whether their device is known. */
+    async *pendingReadings(): AsyncGenerator<{ readonly reading: PendingReading; readonly isKnown: boolean }> {
+      const all = `
+        SELECT ${prefixed("pending_reading", PENDING_COLUMNS)}, device.id
+        FROM pending_reading LEFT JOIN device ON device.id = pending_reading.device
+        WHERE (pending_reading.device, created_at) > ($1, $2) ORDER BY pending_reading.device, created_at`;
+      for await (const row of inBatches(engine, all, "", EARLIEST))
+        yield { reading: pendingOf(row), isKnown: row.at(-1) !== null };
+    },
+    async assignmentsOfUnknownTanks(): Promise<DeviceAssignment[]> {
+      const found = await rows(`
+        SELECT ${ASSIGNMENT_COLUMNS} FROM device_assignment
+        WHERE NOT EXISTS (SELECT 1 FROM tank WHERE tank.id = device_assignment.tank) ORDER BY device, until`);
+      return found.map(assignmentOf);
+    },
+    /** Unless another live tank names the device, too. */
+    async assignDevice(deviceKey: string, tankId: string): Promise<void> {
+      const assign = `
+        INSERT INTO device (id, tank) VALUES ($1, $2)
+        ON CONFLICT (id) DO UPDATE SET tank = excluded.tank WHERE NOT ${isAssigned}`;
+      await rows(assign, deviceKey, tankId);
+    },
+    /** Devices that serve the wrong tank serve none; unknown ones with pending readings are added; these are counted. */
+    async repairDevices(): Promise<void> {
+      await rows(`UPDATE device SET tank = NULL WHERE tank IS NOT NULL AND NOT ${isAssigned}`);
+      await rows(`
+        INSERT INTO device (id) SELECT DISTINCT device FROM pending_reading
+        WHERE NOT EXISTS (SELECT 1 FROM device WHERE device.id = pending_reading.device)`);
+      await rows(`UPDATE device SET pending = ${counted} WHERE pending <> ${counted}`);
+    },
+  };
+}
+
+function otherChecks(engine: CheckEngine) {
+  const { rows } = engine;
+  const { isLive } = engine.dialect;
+  return {
+    /** With whether the customer of each exists. */
+    async allKeys(): Promise<{ readonly key: StoredKey; readonly hasCustomer: boolean }[]> {
+      const found = await rows(`SELECT ${KEY_COLUMNS}, c.id FROM ${KEY_TABLES}`);
+      return found.map((row) => {
+        const key = keyOf(row);
+        return { key, hasCustomer: key.customer_id === null || row.at(-1) !== null };
+      });
+    },
+    async auditNumbers() {
+      const [row = []] = await rows("SELECT count(*), coalesce(min(number), 1), coalesce(max(number), 0) FROM audit");
+      const [count = 0, first = 1, last = 0] = row.map(Number);
+      return { count, first, last };
+    },
+    /** Numbers and JSON. */
+    auditChanges: () =>
+      inBatches<readonly [number, string]>(engine, "SELECT number, changes FROM audit WHERE number > $1 ORDER BY number", 0),
+    /** Lists that have a rank index, or should. */
+    async indexedLists(): Promise<Set<string>> {
+      const series = new Set<string>();
+      for (const kind of Object.values(LISTS) as ListKind[]) {
+        const { table, column } = kind;
+        const long = `SELECT ${column} FROM ${table} WHERE ${isLive(table)} GROUP BY ${column} HAVING count(*) > ${SEGMENT_MAX}`;
+        const keys = column === null ? [null] : (await rows(long)).map(([key]) => String(key));
+        for (const key of keys) series.add(seriesOf(kind, key));
+      }
+      for (const [stored] of await rows("SELECT DISTINCT series FROM list_index")) series.add(String(stored));
+      return series;
+    },
+    /** The number of entries from each position to the next, the last one to the end. */
+    async segmentCounts({ table, column }: ListKind, key: string | null, starts: readonly Position[]): Promise<number[]> {
+      const entries = `FROM ${table} WHERE ${isLive(table)} ${column === null ? "" : `AND ${column} = $5`}`;
+      const count = `SELECT count(*) ${entries} AND (created_at, id) >= ($1, $2) AND (created_at, id) < ($3, $4)`;
+      const counts: number[] = [];
+      for (const [i, start] of starts.entries()) {
+        const range = [...start, ...(starts[i + 1] ?? LIST_END)];
+        const [row] = await rows(count, ...range, ...(key === null ? [] : [key]));
+        counts.push(Number(row?.[0]));
+      }
+      return counts;
+    },
+  };
+}
+
+/** Each batch begins after the first columns of the last row. */
+async function* inBatches<R extends Row>({ rows }: CheckEngine, sql: string, ...start: Value[]): AsyncGenerator<R> {
+  for (let after = start; ; ) {
+    const batch = await rows(`${sql} LIMIT ${BATCH}`, ...after);
+    yield* batch as readonly R[];
+    const last = batch.at(-1);
+    if (last === undefined) return;
+    after = last.slice(0, start.length) as Value[];
+  }
 }

@@ -1,16 +1,14 @@
 // Keeps the rank indexes of lists, in the transaction that changes their entries, after the entries are written.
 
-import { LIST_END, LIST_START, type ListEntry, type ListKind, type ListMove, seriesOf } from "../series/lists.ts";
+import { type EntryChange, LIST_END, LIST_START, type ListKind, seriesOf } from "../series/lists.ts";
 import { RankIndex, SEGMENT_MAX, SEGMENT_SIZE } from "../series/rank-index.ts";
 import { loadIndexes, saveIndexes } from "./rank-indexes.ts";
 import type { ListSegment, StoreTransaction } from "./transaction.ts";
 
 type FoundListSegment = ListSegment & { readonly series: string; readonly rank: number };
 
-export async function updateList(tx: StoreTransaction, kind: ListKind, moves: readonly ListMove[]): Promise<void> {
-  const change = (entry: ListEntry | undefined, delta: number) =>
-    entry === undefined ? [] : [{ series: seriesOf(kind, entry.key), key: entry.key, at: entry.at, delta }];
-  const changes = moves.flatMap(({ removed, added }) => [...change(removed, -1), ...change(added, 1)]);
+export async function updateList(tx: StoreTransaction, kind: ListKind, entries: readonly EntryChange[]): Promise<void> {
+  const changes = entries.map((entry) => ({ series: seriesOf(kind, entry.key), ...entry }));
   if (changes.length === 0) return;
   const indexes = await loadIndexes(tx, "lists", changes);
   for (const { series, at, delta } of changes) indexes.get(series)?.grow(at, delta);

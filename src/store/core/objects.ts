@@ -11,7 +11,7 @@ import {
   type TankState,
   type TankWithShape,
 } from "../../domain/changes.ts";
-import { customerMove, LISTS, tankMove } from "../series/lists.ts";
+import { entryChanges, LISTS, type ListedChange } from "../series/lists.ts";
 import { updateList } from "./lists.ts";
 import { lookupsOn } from "./lookups.ts";
 import type { StoreTransaction } from "./transaction.ts";
@@ -26,13 +26,8 @@ export async function writeCustomers(
 ): Promise<void> {
   if (changes.length === 0) return;
   await tx.putCustomers(changes, context.at);
-  for (const kind of CUSTOMER_LISTS) {
-    await updateList(
-      tx,
-      kind,
-      changes.map((change) => customerMove(kind, change)),
-    );
-  }
+  const listed = changes.map(({ before, after }) => ({ before: liveCustomer(before), after: liveCustomer(after) }));
+  for (const kind of CUSTOMER_LISTS) await updateList(tx, kind, entryChanges(kind, listed));
   await tx.appendAudit(auditCustomers(changes), context);
 }
 
@@ -44,14 +39,9 @@ export async function writeTanks(
 ): Promise<string[]> {
   if (changes.length === 0) return [];
   await tx.putTanks(changes, context.at);
-  for (const kind of TANK_LISTS) {
-    await updateList(
-      tx,
-      kind,
-      changes.map((change) => tankMove(kind, change)),
-    );
-  }
-  await tx.addTankCounts(tankCountDeltas(changes));
+  const listed = changes.map(({ before, after }) => ({ before: liveTank(before), after: liveTank(after) }));
+  for (const kind of TANK_LISTS) await updateList(tx, kind, entryChanges(kind, listed));
+  await tx.addTankCounts(tankCountDeltas(listed));
   await tx.setThresholds(changedThresholds(changes));
   const devices = await lookupsOn(tx).devices(affectedDevices(changes));
   const moves = deviceMoves(changes, devices, context.at);
@@ -62,15 +52,13 @@ export async function writeTanks(
   return reshaped.length === 0 ? moved : [...moved, ...(await tx.devicesWithPendingFor(reshaped))];
 }
 
-function tankCountDeltas(changes: readonly Change<TankState>[]): Map<string, number> {
+const liveCustomer = (state: CustomerState | undefined) => (state?.deleted === false ? state.customer : undefined);
+const liveTank = (state: TankState | undefined) => (state?.deleted === false ? state.tank : undefined);
+
+function tankCountDeltas(changes: readonly ListedChange[]): Map<string, number> {
   const deltas = new Map<string, number>();
-  const add = (owner: string | null | undefined, delta: number): void => {
-    if (owner != null) deltas.set(owner, (deltas.get(owner) ?? 0) + delta);
-  };
-  for (const change of changes) {
-    const { removed, added } = tankMove(LISTS.tanksOfOwner, change);
-    add(removed?.key, -1);
-    add(added?.key, 1);
+  for (const { key, delta } of entryChanges(LISTS.tanksOfOwner, changes)) {
+    deltas.set(String(key), (deltas.get(String(key)) ?? 0) + delta);
   }
   return new Map([...deltas].filter(([, delta]) => delta !== 0));
 }

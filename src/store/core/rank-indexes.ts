@@ -1,7 +1,13 @@
-// Loads and saves the parts of rank indexes that a write needs.
+// The tables of rank indexes; loads and saves the parts that a write needs.
 
 import { RankIndex } from "../series/rank-index.ts";
 import type { RankTable, SeriesPosition, StoreTransaction } from "./transaction.ts";
+
+/** Columns of the tables of groups: the first position of a group, and the positions of its nodes. */
+export const RANK_TABLES = {
+  readings: { table: "reading_index", series: "tank", key: ["start"], nodes: ["starts"] },
+  lists: { table: "list_index", series: "series", key: ["created_at", "id"], nodes: ["created_ats", "ids"] },
+} as const;
 
 /** By series, with the paths to these positions. */
 export async function loadIndexes(

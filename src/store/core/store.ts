@@ -87,14 +87,8 @@ export class StoreHealth {
   #lostFile: string | undefined;
 
   constructor(observe: Observe) {
-    this.reads = new Health(
-      (reason) => observe({ kind: "store_unavailable", reason }),
-      () => observe({ kind: "store_recovered" }),
-    );
-    this.writes = new Health(
-      (reason) => observe({ kind: "writes_unavailable", reason }),
-      () => observe({ kind: "writes_recovered" }),
-    );
+    this.reads = new Health(observe, "store_unavailable", "store_recovered");
+    this.writes = new Health(observe, "writes_unavailable", "writes_recovered");
   }
 
   get lostFile(): string | undefined {
@@ -108,14 +102,19 @@ export class StoreHealth {
   }
 }
 
+type Lost = "store_unavailable" | "writes_unavailable";
+type Recovered = "store_recovered" | "writes_recovered";
+
 /** Reports once when the database is lost, and once when it is back. */
 class Health {
-  readonly #lost: (reason: string) => void;
-  readonly #recovered: () => void;
+  readonly #observe: Observe;
+  readonly #lost: Lost;
+  readonly #recovered: Recovered;
   #isLost = false;
   losses = 0;
 
-  constructor(lost: (reason: string) => void, recovered: () => void) {
+  constructor(observe: Observe, lost: Lost, recovered: Recovered) {
+    this.#observe = observe;
     this.#lost = lost;
     this.#recovered = recovered;
   }
@@ -124,12 +123,12 @@ class Health {
     this.losses++;
     if (this.#isLost) return;
     this.#isLost = true;
-    this.#lost(reason);
+    this.#observe({ kind: this.#lost, reason });
   }
 
   recover(): void {
     if (!this.#isLost) return;
     this.#isLost = false;
-    this.#recovered();
+    this.#observe({ kind: this.#recovered });
   }
 }

@@ -29,10 +29,18 @@ export function statement(text: string): Statement {
   return { name: `s${statements}`, text };
 }
 
+const statementsByText = new Map<string, Statement>();
+/** For texts that depend on the request: one statement for each. */
+export function statementOf(text: string): Statement {
+  const known = statementsByText.get(text) ?? statement(text);
+  statementsByText.set(text, known);
+  return known;
+}
+
 /** Statements of the use cases that are written once for both engines. */
 export function prepareOn(db: Db): Prepare {
   return (sql) => {
-    const prepared = statement(sql);
+    const prepared = statementOf(sql);
     return (...values) => db.rows(prepared, values);
   };
 }
@@ -61,17 +69,6 @@ const types = {
   getTypeParser: ((oid: number, format?: "text" | "binary") =>
     PARSERS[oid] ?? pg.types.getTypeParser(oid, format as "text")) as typeof pg.types.getTypeParser,
 };
-
-/** Connects once, or throws the reason. */
-export async function tryConnection(url: string): Promise<void> {
-  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: CONNECT_MS });
-  client.on("error", () => {});
-  try {
-    await client.connect();
-  } finally {
-    await client.end();
-  }
-}
 
 export type ConnectionOptions = {
   /** The schema of the tables. */

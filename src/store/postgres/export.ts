@@ -2,24 +2,13 @@
 
 import type pg from "pg";
 import type { ExportRecord } from "../../domain/store.ts";
-import { CUSTOMER_COLUMNS, DEVICE_COLUMNS, PENDING_COLUMNS, TANK_WITH_SHAPE_COLUMNS } from "../columns.ts";
-import { type ExportQueries, exportRecords } from "../core/export.ts";
+import { exportRecords } from "../core/export.ts";
 import { type Row, translateError } from "./connection.ts";
 
-const ASSIGNMENTS = "json_agg(json_build_array(until, tank) ORDER BY until)::text";
-
-/** All in the order of a primary key. */
-const QUERIES: ExportQueries = {
-  customers: `SELECT ${CUSTOMER_COLUMNS} FROM customer ORDER BY id`,
-  tanks: `SELECT ${TANK_WITH_SHAPE_COLUMNS} FROM tank ORDER BY id`,
-  devices: `SELECT ${DEVICE_COLUMNS}, (SELECT ${ASSIGNMENTS} FROM device_assignment AS past WHERE past.device = device.id)
-    FROM device ORDER BY id`,
-  removedDevices: `SELECT device, ${ASSIGNMENTS} FROM device_assignment
-    WHERE NOT EXISTS (SELECT FROM device WHERE device.id = device_assignment.device) GROUP BY device ORDER BY device`,
-  readings: `SELECT tank, data FROM (
-      SELECT tank, start, data FROM block UNION ALL SELECT tank, start, data FROM head WHERE total > 0 ORDER BY tank, start
-    ) AS part`,
-  pending: `SELECT ${PENDING_COLUMNS} FROM pending_reading ORDER BY device, created_at`,
+const SQL = {
+  key: "id",
+  tankId: "part.tank",
+  assignments: "json_agg(json_build_array(until, tank) ORDER BY until)::text",
 };
 
 const ROWS_PER_FETCH = 500;
@@ -33,7 +22,7 @@ export async function* exportDatabase(pool: pg.Pool): AsyncGenerator<ExportRecor
     await client.query("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY");
     // The reader may take its time.
     await client.query("SET LOCAL idle_in_transaction_session_timeout = 0");
-    yield* exportRecords((sql) => rowsOf(connected, sql), QUERIES);
+    yield* exportRecords((sql) => rowsOf(connected, sql), SQL);
   } catch (error) {
     isBroken = true;
     throw translateError(error);

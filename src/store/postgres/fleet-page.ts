@@ -3,9 +3,10 @@
 
 import type { FleetQuery, FleetState } from "../../domain/management-reads.ts";
 import { TANK_COLUMNS } from "../columns.ts";
+import { type Condition, type Parameters, startsWith, where } from "../core/dialect.ts";
 import { heardAt, UNKNOWN_URGENCY } from "../fleet-row.ts";
-import { type Condition, isEqual, type Parameters, startsWith, where } from "./filter.ts";
 import { LIVE_TANKS } from "./list-pages.ts";
+import { DIALECT } from "./schema.ts";
 
 const urgency = (holds: string): Condition => ({ holds, order: "urgency" }); // fleet_by_urgency
 const STATES: Readonly<Record<FleetState, Condition>> = {
@@ -36,12 +37,12 @@ const MAX_SORTED = 100_000;
 
 export function fleetSql(request: FleetQuery, parameters: Parameters, maxSorted = MAX_SORTED): string {
   const { state, silentSince, owner_id, city, page, size } = request;
-  const limits = `LIMIT ${parameters.add(size, "bigint")} OFFSET ${parameters.add((page - 1) * size, "bigint")}`;
+  const limits = `LIMIT ${parameters.add(size)} OFFSET ${parameters.add((page - 1) * size)}`;
   const ofState = state === undefined ? [] : [STATES[state]];
   const silence = silentSince === undefined ? undefined : silenceOf(silentSince, parameters);
   const ofTank: Condition[] = [];
-  if (owner_id !== undefined) ofTank.push(isEqual("owner_id", parameters.add(owner_id, "text"))); // tank_by_owner
-  if (city !== undefined) ofTank.push(startsWith(parameters, `lower(city COLLATE "C")`, city)); // tank_by_city
+  if (owner_id !== undefined) ofTank.push({ holds: DIALECT.equals("owner_id", parameters.add(owner_id)), order: "owner_id" }); // tank_by_owner
+  if (city !== undefined) ofTank.push(startsWith(parameters, "city", city)); // tank_by_city
   const [lookup, ...others] = ofTank;
   if (lookup !== undefined) {
     const ofFleet = [...(silence === undefined ? [] : [silence.exact]), ...ofState];
@@ -93,7 +94,7 @@ function filteredText(matches: Matches, ofState: readonly Condition[], limits: s
 type Silence = { readonly quarters: Condition; readonly exact: Condition; readonly parts: readonly Condition[] };
 
 function silenceOf(since: number, parameters: Parameters): Silence {
-  const [heard, at] = [parameters.add(heardAt(since), "bigint"), parameters.add(since, "bigint")];
+  const [heard, at] = [parameters.add(heardAt(since)), parameters.add(since)];
   const condition = (holds: string): Condition => ({ holds, order: "heard" }); // fleet_by_heard
   return {
     quarters: condition(`heard <= ${heard}`),

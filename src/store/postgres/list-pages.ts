@@ -10,11 +10,11 @@ import { type Db, type Statement, statement, type Value } from "./connection.ts"
 import { segmentAtInstant, segmentOfRank } from "./rank-index.ts";
 
 /** FROM and WHERE of a list; `key` is the expression that its column is compared with. */
-export function entriesOf({ table, column }: ListKind, key: string): string {
+function entriesOf({ table, column }: ListKind, key: string): string {
   return `FROM ${table} WHERE NOT ${table}.deleted${column === null ? "" : ` AND ${table}.${column} = ${key}`}`;
 }
 
-export function listKey({ column }: ListKind, key: string | null): Value[] {
+function listKey({ column }: ListKind, key: string | null): Value[] {
   return column === null ? [] : [key];
 }
 

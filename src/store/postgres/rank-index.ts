@@ -2,29 +2,12 @@
 // them; writes load the groups of many series at once.
 
 import type { StoredGroup } from "../check/rank-index.ts";
+import { RANK_TABLES } from "../core/rank-indexes.ts";
 import type { RankTable, SeriesGroup, SeriesPosition } from "../core/transaction.ts";
 import type { Group, Position } from "../series/rank-index.ts";
 import { type Db, type Row, statement, type Value } from "./connection.ts";
 
-type RankColumns = {
-  readonly table: string;
-  readonly series: string;
-  /** The first position of a group: an instant, and an id where entries may share one. */
-  readonly key: readonly string[];
-  readonly nodes: readonly string[];
-  readonly types: readonly string[];
-};
-
-const TABLES: Readonly<Record<RankTable, RankColumns>> = {
-  readings: { table: "reading_index", series: "tank", key: ["start"], nodes: ["starts"], types: ["bigint"] },
-  lists: {
-    table: "list_index",
-    series: "series",
-    key: ["created_at", "id"],
-    nodes: ["created_ats", "ids"],
-    types: ["bigint", "text"],
-  },
-};
+type RankColumns = (typeof RANK_TABLES)[RankTable];
 
 /**
  * A recursive query `name (level, rank, wanted, position…)` that descends to the segment of the entry with `wanted` entries
@@ -37,11 +20,11 @@ export function segmentOfRank(kind: RankTable, name: string, series: string, req
 
 /** The same, to the last segment that begins at the instant `wanted` or before it. */
 export function segmentAtInstant(kind: RankTable, name: string, series: string, request: string): string {
-  return descend(kind, name, series, request, TABLES[kind].nodes[0] as string, "");
+  return descend(kind, name, series, request, RANK_TABLES[kind].nodes[0] as string, "");
 }
 
 function descend(kind: RankTable, name: string, of: string, request: string, searched: string, remaining: string): string {
-  const { table, series, key, nodes } = TABLES[kind];
+  const { table, series, key, nodes } = RANK_TABLES[kind];
   const group = `SELECT level, offsets, ${nodes.join(", ")} FROM ${table} WHERE ${series} = ${of}`;
   const node = (above: string): string =>
     `CROSS JOIN LATERAL (SELECT greatest(1, width_bucket(${above}.wanted, own.${searched})) AS number OFFSET 0) AS node`;
@@ -75,7 +58,8 @@ function groupOf({ nodes }: RankColumns, [, level, offsets, ...columns]: Row): G
 }
 
 function statementsOf(columns: RankColumns) {
-  const { table, series, key, nodes, types } = columns;
+  const { table, series, key, nodes } = columns;
+  const types = ["bigint", "text"].slice(0, key.length);
   const identity = [series, "level", ...key];
   const content = ["offsets", ...nodes];
   const of = (alias: string, names: readonly string[]): string => names.map((name) => `${alias}.${name}`).join(", ");
@@ -113,12 +97,12 @@ function statementsOf(columns: RankColumns) {
   };
 }
 
-const STATEMENTS = { readings: statementsOf(TABLES.readings), lists: statementsOf(TABLES.lists) };
+const STATEMENTS = { readings: statementsOf(RANK_TABLES.readings), lists: statementsOf(RANK_TABLES.lists) };
 
 export function rankIndexOperations(db: Db) {
   return {
     async rankGroups(table: RankTable, positions: readonly SeriesPosition[]): Promise<SeriesGroup[]> {
-      const columns = TABLES[table];
+      const columns = RANK_TABLES[table];
       const parts = columns.key.map((_, part) => positions.map(({ at }) => at[part] as number | string));
       const rows = await db.rows(STATEMENTS[table].pathGroups, [positions.map(({ series }) => series), ...parts]);
       return rows.map((row) => ({ series: String(row[0]), group: groupOf(columns, row) }));
@@ -126,7 +110,7 @@ export function rankIndexOperations(db: Db) {
 
     async putRankGroups(table: RankTable, groups: readonly SeriesGroup[]): Promise<void> {
       if (groups.length === 0) return;
-      const parts = TABLES[table].key.map((_, part) => part);
+      const parts = RANK_TABLES[table].key.map((_, part) => part);
       const keys = parts.map((part) => groups.map(({ group }) => group.at[0]?.[part] as number | string));
       const nodes = parts.map((part) => groups.map(({ group }) => arrayText(group.at.map((at) => at[part] as number | string))));
       const values: Value[] = [groups.map(({ series }) => series), groups.map(({ group }) => group.level), ...keys];
@@ -138,7 +122,7 @@ export function rankIndexOperations(db: Db) {
     },
 
     async storedGroups(table: RankTable, series: readonly string[]): Promise<Map<string, StoredGroup[]>> {
-      const columns = TABLES[table];
+      const columns = RANK_TABLES[table];
       const rows = await db.rows(STATEMENTS[table].all, [series]);
       const keyOf = (row: Row): Position => row.slice(3 + columns.nodes.length) as unknown as Position;
       const bySeries = Map.groupBy(rows, ([name]) => String(name));

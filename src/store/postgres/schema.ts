@@ -6,62 +6,24 @@
 import { hash } from "node:crypto";
 import type pg from "pg";
 import { UserError } from "../../domain/errors.ts";
+import type { Dialect } from "../core/dialect.ts";
+import { type ColumnTypes, commonTables } from "../core/schema.ts";
 import { EARLIEST } from "../series/rank-index.ts";
 import { statement, transaction } from "./connection.ts";
 
-const SCHEMA = `
-  CREATE TABLE customer (
-    id text COLLATE "C" PRIMARY KEY,
-    created_at bigint NOT NULL,
-    email text COLLATE "C" NOT NULL,
-    last_seen_at bigint,
-    name text NOT NULL,
-    phone text,
-    updated_at bigint NOT NULL,
-    verified_at bigint,
-    tank_count integer NOT NULL DEFAULT 0,
-    deleted boolean NOT NULL,
-    deleted_at bigint
-  );
-  CREATE INDEX customer_by_creation ON customer (created_at, id) WHERE NOT deleted;
-  CREATE INDEX customer_by_email ON customer (email, created_at, id) WHERE NOT deleted;
-  CREATE INDEX customer_by_name ON customer (lower(name COLLATE "C")) WHERE NOT deleted;
-  CREATE INDEX customer_by_any_case_email ON customer (lower(email)) WHERE NOT deleted;
-  CREATE INDEX customer_deleted ON customer (created_at, id) WHERE deleted;
+const TYPES: ColumnTypes = {
+  id: 'id text COLLATE "C" PRIMARY KEY',
+  text: 'text COLLATE "C"',
+  integer: "bigint",
+  real: "double precision",
+  flag: "boolean NOT NULL DEFAULT false",
+  isLive: "NOT deleted",
+  isDeleted: "deleted",
+  table: "",
+  keyedTable: "",
+};
 
-  CREATE TABLE tank (
-    id text COLLATE "C" PRIMARY KEY,
-    assigned_device_id text COLLATE "C" NOT NULL,
-    capacity double precision NOT NULL,
-    capacity_unit text NOT NULL,
-    created_at bigint NOT NULL,
-    custom_id text,
-    min_fill_alert_percentage integer NOT NULL,
-    name text NOT NULL,
-    owner_id text COLLATE "C" NOT NULL REFERENCES customer (id),
-    updated_at bigint NOT NULL,
-    use_case text,
-    city text,
-    country text,
-    district text,
-    latitude double precision,
-    longitude double precision,
-    postal_code text,
-    region text,
-    street text,
-    street_number text,
-    shape text, -- JSON
-    deleted boolean NOT NULL,
-    deleted_at bigint
-  );
-  CREATE INDEX tank_by_creation ON tank (created_at, id) WHERE NOT deleted;
-  CREATE INDEX tank_by_owner ON tank (owner_id, created_at, id) WHERE NOT deleted;
-  CREATE UNIQUE INDEX tank_by_device ON tank (assigned_device_id) WHERE NOT deleted;
-  CREATE INDEX tank_by_name ON tank (lower(name COLLATE "C")) WHERE NOT deleted;
-  CREATE INDEX tank_by_city ON tank (lower(city COLLATE "C")) WHERE NOT deleted;
-  CREATE INDEX tank_by_custom_id ON tank (lower(custom_id COLLATE "C")) WHERE NOT deleted;
-  CREATE INDEX tank_deleted ON tank (created_at, id) WHERE deleted;
-
+const SCHEMA = `${commonTables(TYPES)}
   -- The newest readings of a tank, packed; the number of all its readings, and of those in blocks; its latest reading. Of live
   -- tanks also what the fleet is sorted by: the indexed columns are coarse, so that few readings change an index: the margin
   -- above the threshold in steps, and the quarter day of the latest reading. Half of each page is left free, so that the new
@@ -113,97 +75,19 @@ const SCHEMA = `
     offsets bigint[] NOT NULL,
     PRIMARY KEY (series, level, created_at, id)
   ) WITH (toast_tuple_target = 8160);
-
-  CREATE TABLE api_key (
-    id text COLLATE "C" PRIMARY KEY,
-    hash text COLLATE "C" NOT NULL UNIQUE,
-    name text NOT NULL,
-    role text NOT NULL,
-    customer_id text COLLATE "C" REFERENCES customer (id),
-    device_id text,
-    rate double precision,
-    created_at bigint NOT NULL,
-    expires_at bigint,
-    revoked_at bigint,
-    replaced_by text
-  );
-
-  -- Every device that serves a tank, has a profile, or has sent a reading. pending counts its rows in pending_reading.
-  CREATE TABLE device (
-    id text COLLATE "C" PRIMARY KEY,
-    tank text COLLATE "C",
-    since bigint NOT NULL DEFAULT ${EARLIEST},
-    profile text, -- JSON
-    pending integer NOT NULL DEFAULT 0,
-    dropped bigint NOT NULL DEFAULT 0
-  );
-  CREATE INDEX device_pending ON device (id) WHERE pending > 0;
-  CREATE INDEX device_free ON device (id) WHERE tank IS NULL;
-
-  -- Past assignments: the device served the tank until then.
-  CREATE TABLE device_assignment (
-    device text COLLATE "C" NOT NULL,
-    until bigint NOT NULL,
-    tank text COLLATE "C" NOT NULL,
-    PRIMARY KEY (device, until)
-  );
-
-  -- Readings of devices without a tank, or without a profile that can interpret them. Either fill or payload (JSON) is set.
-  CREATE TABLE pending_reading (
-    device text COLLATE "C" NOT NULL,
-    created_at bigint NOT NULL,
-    fill double precision,
-    payload text,
-    customer_id text COLLATE "C",
-    PRIMARY KEY (device, created_at)
-  );
-
-  -- Numbered without gaps, by writers that hold the lock of the lists.
-  CREATE TABLE audit (
-    number bigint PRIMARY KEY,
-    at bigint NOT NULL,
-    who text COLLATE "C" NOT NULL,
-    object text COLLATE "C" NOT NULL,
-    id text COLLATE "C" NOT NULL,
-    action text NOT NULL,
-    changes text NOT NULL
-  );
-  CREATE INDEX audit_by_time ON audit (at);
-  CREATE INDEX audit_by_object ON audit (object, id);
-  CREATE INDEX audit_by_id ON audit (id);
-  CREATE INDEX audit_by_who ON audit (who);
-
-  -- Results of commands with an idempotency key.
-  CREATE TABLE idempotency (
-    who text COLLATE "C" NOT NULL,
-    key text COLLATE "C" NOT NULL,
-    at bigint NOT NULL,
-    fingerprint text NOT NULL,
-    resource text NOT NULL,
-    PRIMARY KEY (who, key)
-  );
-  CREATE INDEX idempotency_by_time ON idempotency (at);
 `;
 
 /** In the order in which their contents can be restored. */
-export const TABLES = [
-  "customer",
-  "tank",
-  "head",
-  "block",
-  "reading_index",
-  "list_index",
-  "api_key",
-  "device",
-  "device_assignment",
-  "pending_reading",
-  "audit",
-  "idempotency",
-] as const;
+export const TABLES = Array.from(SCHEMA.matchAll(/CREATE TABLE (\w+)/g), ([, name]) => name as string);
 
-/** `deviceKey` of a column. */
-export const deviceKeyOf = (column: string): string =>
-  `CASE WHEN ${column} ~ '^[0-9A-Fa-f]{16}$' THEN lower(${column}) ELSE ${column} END`;
+export const DIALECT: Dialect = {
+  isLive: (table) => `NOT ${table}.deleted`,
+  isDeleted: (table) => `${table}.deleted`,
+  deviceKeyOf: (column) => `CASE WHEN ${column} ~ '^[0-9A-Fa-f]{16}$' THEN lower(${column}) ELSE ${column} END`,
+  // As a range: an ORDER BY of a column that is equal for all rows is dropped.
+  equals: (column, value) => `${column} >= ${value} AND ${column} <= ${value}`,
+  fence: "OFFSET 0",
+};
 
 const FINGERPRINT = hash("sha256", SCHEMA, "hex").slice(0, 16);
 const MARK = "CREATE TABLE tank_monitor (fingerprint text NOT NULL)";

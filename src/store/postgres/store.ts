@@ -1,7 +1,7 @@
 // The store for more than one machine: PostgreSQL through `pg`. Any number of processes may share a database.
 
-import pg from "pg";
-import { RequestError, UserError } from "../../domain/errors.ts";
+import type pg from "pg";
+import { UserError } from "../../domain/errors.ts";
 import type { Observe } from "../../domain/events.ts";
 import type { Progress, Store } from "../../domain/store.ts";
 import { primaryReads, publicReads } from "../core/reads.ts";
@@ -9,16 +9,7 @@ import { type Engine, storeOn } from "../core/store.ts";
 import { runWrite, type WriteArgs, type WriteName } from "../core/writes.ts";
 import { backup, copyToTemporary } from "./backup.ts";
 import { checkDatabase } from "./check.ts";
-import {
-  type Db,
-  onPool,
-  openPool,
-  type PostgresSettings,
-  prepareOn,
-  statement,
-  translateError,
-  tryConnection,
-} from "./connection.ts";
+import { type Db, onPool, openPool, type PostgresSettings, prepareOn, statement, translateError } from "./connection.ts";
 import { exportDatabase } from "./export.ts";
 import { listPagesOn } from "./list-pages.ts";
 import { managementReads } from "./management-reads.ts";
@@ -34,18 +25,12 @@ export async function openPostgres(url: string, settings: PostgresSettings, obse
   if (!URL.canParse(url)) {
     throw new UserError("DATABASE_URL is not a URL: escape special characters in its password (%40 for @)", 2);
   }
-  try {
-    await tryConnection(url);
-  } catch (error) {
-    throw cannotOpen(error as Error, url);
-  }
   const unlimited = openPool(url, 1, { isUnlimited: true, canCopy: true });
   try {
     await createSchema(unlimited);
   } catch (error) {
     await unlimited.end();
-    const isOfServer = error instanceof pg.DatabaseError || translateError(error) instanceof RequestError;
-    throw isOfServer ? cannotOpen(error as Error, url) : error;
+    throw error instanceof UserError ? error : cannotOpen(error as Error, url);
   }
   const readConnections = Math.min(READ_CONNECTIONS, Math.floor(settings.connections / 2));
   const pool = openPool(url, settings.connections - readConnections);

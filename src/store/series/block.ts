@@ -14,6 +14,7 @@
 // All little-endian. An empty block has no bytes.
 
 import type { Reading } from "../../domain/reading.ts";
+import { lastIndexWhere } from "./rank-index.ts";
 
 const PACKED = 1;
 const WIDE_INSTANTS = 2;
@@ -72,14 +73,7 @@ export class Block {
 
   /** How many readings are before the instant. */
   countBefore(instant: number): number {
-    let low = 0;
-    let high = this.length;
-    while (low < high) {
-      const middle = (low + high) >>> 1;
-      if (this.instant(middle) < instant) low = middle + 1;
-      else high = middle;
-    }
-    return low;
+    return lastIndexWhere(this.length, (i) => this.instant(i) < instant) + 1;
   }
 }
 

@@ -1,7 +1,6 @@
 // The lists of objects: all customers, customers with one e-mail, all tanks, tanks of one owner. A list is ordered by
 // (created_at, id) and holds live objects. A list of more than 256 entries has a rank index.
 
-import type { Change, CustomerState, TankState } from "../../domain/changes.ts";
 import { EARLIEST, LATEST, type Position } from "./rank-index.ts";
 
 export type ListKind = {
@@ -36,34 +35,18 @@ export function listOf(series: string): { readonly kind: ListKind; readonly key:
   return undefined;
 }
 
-/** An object's place in a list; `key` is the value of the list's column. */
-export type ListEntry = { readonly key: string | null; readonly at: readonly [created_at: number, id: string] };
-/** What a change means to a list: an entry that is removed, one that is added, or neither. */
-export type ListMove = { readonly removed: ListEntry | undefined; readonly added: ListEntry | undefined };
+type Listed = { readonly id: string; readonly created_at: number; readonly email?: string; readonly owner_id?: string };
+/** An object before and after it is changed; undefined while it is not live. */
+export type ListedChange = { readonly before: Listed | undefined; readonly after: Listed | undefined };
+/** An entry that is added to a list (1) or removed from it (-1); `key` is the value of the list's column. */
+export type EntryChange = { readonly key: string | null; readonly at: Position; readonly delta: 1 | -1 };
 
-export function customerMove({ column }: ListKind, { before, after }: Change<CustomerState>): ListMove {
-  const entry = ({ customer: { created_at, id, email } }: CustomerState): ListEntry => ({
-    key: column === null ? null : email,
-    at: [created_at, id],
+export function entryChanges({ column }: ListKind, changes: readonly ListedChange[]): EntryChange[] {
+  const keyOf = (object: Listed): string | null => (column === null ? null : (object[column] ?? null));
+  const entry = (object: Listed | undefined, delta: 1 | -1): EntryChange[] =>
+    object === undefined ? [] : [{ key: keyOf(object), at: [object.created_at, object.id], delta }];
+  return changes.flatMap(({ before, after }) => {
+    const isMoved = before?.created_at !== after?.created_at || (before && keyOf(before)) !== (after && keyOf(after));
+    return isMoved ? [...entry(before, -1), ...entry(after, 1)] : [];
   });
-  return moveOf(before, after, entry);
-}
-
-export function tankMove({ column }: ListKind, { before, after }: Change<TankState>): ListMove {
-  const entry = ({ tank: { created_at, id, owner_id } }: TankState): ListEntry => ({
-    key: column === null ? null : owner_id,
-    at: [created_at, id],
-  });
-  return moveOf(before, after, entry);
-}
-
-function moveOf<S extends { readonly deleted: boolean }>(
-  before: S | undefined,
-  after: S,
-  entry: (state: S) => ListEntry,
-): ListMove {
-  const removed = before === undefined || before.deleted ? undefined : entry(before);
-  const added = after.deleted ? undefined : entry(after);
-  const stays = removed !== undefined && added !== undefined && removed.key === added.key && removed.at[0] === added.at[0];
-  return stays ? { removed: undefined, added: undefined } : { removed, added };
 }

@@ -4,7 +4,7 @@
 
 import { READING_OUTCOMES, type ReadingBatch } from "../../domain/reading.ts";
 import { Block, type Columns, columnsOf, packBlock, packHead, type RowWidth, rowsSize, rowWidth, writeRows } from "./block.ts";
-import { LATEST, type RankIndex, SEGMENT_MAX, SEGMENT_SIZE } from "./rank-index.ts";
+import { LATEST, lastIndexWhere, type RankIndex, SEGMENT_MAX, SEGMENT_SIZE } from "./rank-index.ts";
 
 /** What stays in a head after a split; more than a first page of the usual size. */
 export const HEAD_MIN = 32;
@@ -98,14 +98,7 @@ export function instantsNeeded(head: Head, batch: ReadingBatch, positions: Uint3
 
 /** How many of the positions are before the instant. */
 function countBefore({ createdAt }: ReadingBatch, positions: Uint32Array, instant: number): number {
-  let low = 0;
-  let high = positions.length;
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if ((createdAt[positions[middle] as number] as number) < instant) low = middle + 1;
-    else high = middle;
-  }
-  return low;
+  return lastIndexWhere(positions.length, (i) => (createdAt[positions[i] as number] as number) < instant) + 1;
 }
 
 type LateReadings = { readonly start: number; readonly rank: number; readonly positions: Uint32Array };

@@ -62,6 +62,22 @@ export function openReader(file: string): DatabaseSync {
   return db;
 }
 
+/** On a connection of its own, which is closed when the results have been read. */
+export async function* withReader<T, R>(
+  file: string,
+  read: (db: DatabaseSync) => AsyncGenerator<T, R, void>,
+): AsyncGenerator<T, R, void> {
+  let db: DatabaseSync | undefined;
+  try {
+    db = openReader(file);
+    return yield* read(db);
+  } catch (error) {
+    throw translateError(error);
+  } finally {
+    db?.close();
+  }
+}
+
 function expectPragma(db: DatabaseSync, name: string, value: string, expected: string | number = value): void {
   db.exec(`PRAGMA ${name} = ${value}`);
   const got = db.prepare(`PRAGMA ${name}`).get()?.[name];

@@ -5,10 +5,13 @@ import type { FleetEntry, FleetQuery, FleetState } from "../../domain/management
 import type { Page } from "../../domain/page.ts";
 import type { Tank } from "../../domain/tank.ts";
 import { TANK_COLUMNS, tankOf } from "../columns.ts";
+import { prefixRange } from "../core/dialect.ts";
 import { heardAt, UNKNOWN_URGENCY } from "../fleet-row.ts";
 import { LISTS } from "../series/lists.ts";
 import { listPages } from "./list-pages.ts";
-import { type Condition, type QueryCache, query, type Row, startsWith } from "./statements.ts";
+import { type QueryCache, query, type Row } from "./statements.ts";
+
+type Condition = readonly [sql: string, ...values: (string | number)[]];
 
 const ORDER = "ORDER BY f.urgency, f.fill - f.threshold, f.tank LIMIT ? OFFSET ?";
 /** Up to this many matches are fetched and sorted; of more, the most urgent tanks are scanned until the page is full. */
@@ -99,7 +102,7 @@ export function fleetReads(db: DatabaseSync, queries: QueryCache) {
       const skipped = (page - 1) * size;
       const ofTank: Condition[] = [];
       if (owner_id !== undefined) ofTank.push(["t.owner_id = ?", owner_id]);
-      if (city !== undefined) ofTank.push(startsWith("t.city", city));
+      if (city !== undefined) ofTank.push(isInCity(city));
       if (ofTank.length > 0) {
         const silent: readonly Condition[] = silentSince === undefined ? [] : [["f.at < ?", silentSince]];
         return amongTanks(ofTank, [...silent, ...(state === undefined ? [] : [hasState(state)])], skipped, size);
@@ -111,6 +114,12 @@ export function fleetReads(db: DatabaseSync, queries: QueryCache) {
       return { data: entries(BY_URGENCY, [hasState(state, urgency)], size, remaining), totalItems };
     },
   };
+}
+
+/** By tank_by_city. */
+function isInCity(prefix: string): Condition {
+  const { from, to } = prefixRange(prefix);
+  return ["lower(t.city) >= ? AND lower(t.city) < ?", from, to];
 }
 
 const where = (conditions: readonly Condition[]): string =>

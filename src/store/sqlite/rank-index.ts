@@ -1,91 +1,64 @@
-// Rank indexes in SQLite: one row per group, with its offsets and instants as little-endian doubles and its ids, where entries
+// Rank indexes in SQLite: one row per group, with its offsets and instants as doubles of the machine and its ids, where entries
 // may share an instant, as a JSON array.
 
 import type { DatabaseSync, SQLInputValue } from "node:sqlite";
+import { RANK_TABLES } from "../core/rank-indexes.ts";
 import type { RankTable, SeriesGroup, SeriesPosition } from "../core/transaction.ts";
 import { comparePositions, type Group, lastIndexWhere, missingGroup, type Position } from "../series/rank-index.ts";
-import { query, type Row, upsert } from "./statements.ts";
+import { type QueryCache, query, type Row, upsert } from "./statements.ts";
 
-type RankColumns = {
-  readonly table: string;
-  readonly series: string;
-  /** The first position of a group. */
-  readonly key: readonly string[];
-  readonly nodes: readonly string[];
-};
-
-const TABLES: Readonly<Record<RankTable, RankColumns>> = {
-  readings: { table: "reading_index", series: "tank", key: ["start"], nodes: ["starts"] },
-  lists: { table: "list_index", series: "series", key: ["created_at", "id"], nodes: ["created_ats", "ids"] },
-};
-
-const DOUBLE = 8;
-
-/** A group as it is stored; unpacked only as far as it is read. */
+/** A group as it is stored; its ids are unpacked only if they are needed. */
 export class PackedGroup {
   readonly level: number;
-  readonly length: number;
-  readonly #offsets: DataView;
-  readonly #instants: DataView;
+  readonly offsets: Float64Array;
+  readonly instants: Float64Array;
   readonly #ids: string | undefined;
 
   /** Columns: level, offsets, instants, ids. */
   constructor(row: Row) {
     const [level, offsets, instants, ids] = row as readonly [number, Uint8Array, Uint8Array, string | undefined];
+    if (instants.length === 0 || instants.length % DOUBLE !== 0 || offsets.length !== instants.length) throw damaged();
     this.level = level;
-    this.length = instants.byteLength / DOUBLE;
-    if (!Number.isInteger(this.length) || this.length === 0 || offsets.byteLength !== instants.byteLength) throw damaged();
-    this.#offsets = viewOf(offsets);
-    this.#instants = viewOf(instants);
+    this.offsets = doublesOf(offsets);
+    this.instants = doublesOf(instants);
     this.#ids = ids;
   }
 
-  offset(index: number): number {
-    return this.#offsets.getFloat64(index * DOUBLE, true);
-  }
-
-  instant(index: number): number {
-    return this.#instants.getFloat64(index * DOUBLE, true);
-  }
-
   at(index: number): Position {
-    const ids = this.#readIds();
-    return ids === undefined ? [this.instant(index)] : [this.instant(index), ids[index] as string];
+    return [this.instants[index] as number, ...this.#readIds().slice(index, index + 1)];
   }
 
   unpack(): Group {
     const ids = this.#readIds();
-    const indexes = Array.from({ length: this.length }, (_, i) => i);
-    return {
-      level: this.level,
-      at: indexes.map((i) => (ids === undefined ? [this.instant(i)] : [this.instant(i), ids[i] as string])),
-      offsets: indexes.map((i) => this.offset(i)),
-    };
+    const at = Array.from(this.instants, (instant, i) => [instant, ...ids.slice(i, i + 1)]);
+    return { level: this.level, at, offsets: [...this.offsets] };
   }
 
-  #readIds(): string[] | undefined {
-    if (this.#ids === undefined) return undefined;
+  /** None where entries cannot share an instant. */
+  #readIds(): string[] {
+    if (this.#ids === undefined) return [];
     const ids: unknown = JSON.parse(this.#ids);
-    if (!Array.isArray(ids) || ids.length !== this.length || !ids.every((id) => typeof id === "string")) throw damaged();
+    const isReadable = Array.isArray(ids) && ids.length === this.instants.length && ids.every((id) => typeof id === "string");
+    if (!isReadable) throw damaged();
     return ids;
   }
+}
+
+const DOUBLE = Float64Array.BYTES_PER_ELEMENT;
+
+function doublesOf(bytes: Uint8Array): Float64Array {
+  return new Float64Array(bytes.buffer, bytes.byteOffset, bytes.length / DOUBLE);
 }
 
 /** Columns: offsets, instants, ids. */
 export function packGroup({ at, offsets }: Group): SQLInputValue[] {
   const hasIds = (at[0]?.length ?? 0) > 1;
-  const instants = packDoubles(at.map(([instant]) => Number(instant)));
-  return [packDoubles(offsets), instants, ...(hasIds ? [JSON.stringify(at.map(([, id]) => id))] : [])];
-}
-
-function packDoubles(numbers: readonly number[]): Uint8Array {
-  const view = new DataView(new ArrayBuffer(numbers.length * DOUBLE));
-  for (const [i, number] of numbers.entries()) view.setFloat64(i * DOUBLE, number, true);
-  return new Uint8Array(view.buffer);
-}
-
-function viewOf(bytes: Uint8Array): DataView {
-  return new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const pack = (numbers: readonly number[]): Uint8Array => new Uint8Array(Float64Array.from(numbers).buffer);
+  return [
+    pack(offsets),
+    pack(at.map(([instant]) => Number(instant))),
+    ...(hasIds ? [JSON.stringify(at.map(([, id]) => id))] : []),
+  ];
 }
 
 function damaged(): Error {
@@ -97,7 +70,7 @@ export type RankedSegment = { readonly at: Position; readonly rank: number };
 
 /** Reads one kind of rank index. All statements use the table's unique index on series, level and position. */
 export function rankIndexReads(db: DatabaseSync, kind: RankTable) {
-  const { table, series, key, nodes } = TABLES[kind];
+  const { table, series, key, nodes } = RANK_TABLES[kind];
   const columns = `SELECT level, offsets, ${nodes.join(", ")} FROM ${table} WHERE ${series} = ?`;
   const rootRow = query(db, `${columns} ORDER BY level DESC LIMIT 1`);
   const groupRow = query(db, `${columns} AND level = ? AND ${key.map((column) => `${column} = ?`).join(" AND ")}`);
@@ -119,7 +92,7 @@ export function rankIndexReads(db: DatabaseSync, kind: RankTable) {
     for (let group = root; ; ) {
       const index = Math.max(0, search(group, rank));
       const at = group.at(index);
-      rank += group.offset(index);
+      rank += group.offsets[index] as number;
       if (group.level === 0) return { at, rank };
       group = child(of, group.level - 1, at);
     }
@@ -130,16 +103,18 @@ export function rankIndexReads(db: DatabaseSync, kind: RankTable) {
     child,
     /** The last segment that begins before the instant. */
     segmentBefore: (of: SQLInputValue, root: PackedGroup, instant: number): RankedSegment =>
-      descend(of, root, (group) => lastIndexWhere(group.length, (i) => group.instant(i) < instant)),
+      descend(of, root, (group) => lastIndexWhere(group.instants.length, (i) => (group.instants[i] as number) < instant)),
     /** The segment of the entry with `wanted` entries before it; the last one if there are fewer. */
     segmentOfRank: (of: SQLInputValue, root: PackedGroup, wanted: number): RankedSegment =>
-      descend(of, root, (group, rank) => lastIndexWhere(group.length, (i) => rank + group.offset(i) <= wanted)),
+      descend(of, root, (group, rank) =>
+        lastIndexWhere(group.offsets.length, (i) => rank + (group.offsets[i] as number) <= wanted),
+      ),
   };
 }
 
 /** \`seriesKey\` translates the name of a series to the value of its column. */
 export function rankIndexWrites(db: DatabaseSync, kind: RankTable, seriesKey: (series: string) => SQLInputValue) {
-  const { table, series: column, key, nodes } = TABLES[kind];
+  const { table, series: column, key, nodes } = RANK_TABLES[kind];
   const reads = rankIndexReads(db, kind);
   const put = upsert(db, table, [column, "level", ...key, "offsets", ...nodes], 2 + key.length);
   const clear = db.prepare(`DELETE FROM ${table} WHERE ${column} = ?`);
@@ -185,16 +160,16 @@ export function rankIndexWrites(db: DatabaseSync, kind: RankTable, seriesKey: (s
   };
 }
 
-/** A group, and the position it is stored under. One that cannot be read has no nodes. */
-export function storedGroups(db: DatabaseSync, kind: RankTable) {
-  const { table, series, key, nodes } = TABLES[kind];
+/** All groups of a series, with the positions they are stored under. One that cannot be read has no nodes. */
+export function storedGroups(queries: QueryCache, kind: RankTable, name: string): (Group & { readonly key: Position })[] {
+  const { table, series, key, nodes } = RANK_TABLES[kind];
   const order = `level, ${key.join(", ")}`;
-  const all = query(db, `SELECT ${order}, offsets, ${nodes.join(", ")} FROM ${table} WHERE ${series} = ? ORDER BY ${order}`);
-  return (of: SQLInputValue): (Group & { readonly key: Position })[] =>
-    all.all(of).map(([level, ...row]) => ({
-      ...readGroup([level as number, ...row.slice(key.length)]),
-      key: row.slice(0, key.length) as Position,
-    }));
+  const of = kind === "readings" ? "(SELECT pk FROM tank WHERE id = ?)" : "?";
+  const sql = `SELECT ${order}, offsets, ${nodes.join(", ")} FROM ${table} WHERE ${series} = ${of} ORDER BY ${order}`;
+  return queries.rows(sql, [name]).map(([level, ...row]) => ({
+    ...readGroup([level as number, ...row.slice(key.length)]),
+    key: row.slice(0, key.length) as Position,
+  }));
 }
 
 function readGroup(row: Row): Group {

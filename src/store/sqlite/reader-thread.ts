@@ -11,13 +11,14 @@ if (parentPort !== null) {
   const port = parentPort;
   const db = retryWhileBusy(() => openReader((workerData as { file: string }).file));
   const reads = retryWhileBusy(() => managementReads(db));
+  let last = Promise.resolve();
 
   /** Each call reads one snapshot. */
-  function reply({ id, name, args }: Call): Reply {
+  async function reply({ id, name, args }: Call): Promise<Reply> {
     try {
       db.exec("BEGIN");
       const read = reads[name as keyof ManagementReadTable] as (...args: readonly unknown[]) => unknown;
-      return { id, value: read(...args) };
+      return { id, value: await read(...args) };
     } catch (error) {
       return failedReply(id, error);
     } finally {
@@ -26,12 +27,17 @@ if (parentPort !== null) {
     }
   }
 
-  port.on("message", (message: Call | "close") => {
+  async function receive(message: Call | "close"): Promise<void> {
     if (message !== "close") {
-      port.postMessage(reply(message));
+      port.postMessage(await reply(message));
       return;
     }
     db.close();
     port.close();
+  }
+
+  // One after the other.
+  port.on("message", (message: Call | "close") => {
+    last = last.then(() => receive(message));
   });
 }

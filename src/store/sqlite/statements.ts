@@ -1,7 +1,6 @@
 // Prepared statements that return rows as arrays: half the cost of rows as objects.
 
 import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite";
-import { prefixRange } from "../prefix-range.ts";
 
 export type Row = readonly SQLInputValue[];
 
@@ -50,14 +49,6 @@ export function upsert(db: DatabaseSync, table: string, columns: readonly string
     `INSERT INTO ${table} (${columns.join(", ")}) VALUES (${columns.map(() => "?").join(", ")})
      ON CONFLICT (${columns.slice(0, keys).join(", ")}) DO UPDATE SET ${updates.join(", ")}`,
   );
-}
-
-export type Condition = readonly [sql: string, ...values: (string | number)[]];
-
-/** Uses an index on lower(column). */
-export function startsWith(column: string, text: string): Condition {
-  const { from, to } = prefixRange(text);
-  return [`lower(${column}) >= ? AND lower(${column}) < ?`, from, to];
 }
 
 /** The functions of `T`, with their results instead of promises of them. */

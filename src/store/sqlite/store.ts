@@ -43,7 +43,7 @@ export async function openSqlite(file: string, observe: Observe): Promise<Store>
 
   function threaded<N extends keyof ManagementReadTable>(name: N) {
     return (...args: Parameters<ManagementReadTable[N]>) =>
-      reader.call(name, args) as Promise<ReturnType<ManagementReadTable[N]>>;
+      reader.call(name, args) as Promise<Awaited<ReturnType<ManagementReadTable[N]>>>;
   }
 
   const engine: Engine = {

@@ -36,7 +36,7 @@ import {
 import type { SavedResult, StoreTransaction } from "../core/transaction.ts";
 import { lastReading } from "../series/block.ts";
 import { checkOperations } from "./check.ts";
-import { listWrites } from "./list-writes.ts";
+import { listWrites } from "./list-pages.ts";
 import { promised, query, type Row, type Synchronous, upsert } from "./statements.ts";
 import { fleetColumns, telemetryWrites } from "./telemetry-writes.ts";
 

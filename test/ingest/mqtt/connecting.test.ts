@@ -5,7 +5,6 @@ import { once } from "node:events";
 import test from "node:test";
 import type { ErrorCode } from "../../../src/domain/errors.ts";
 import { MqttEndpoint } from "../../../src/ingest/mqtt/endpoint.ts";
-import { heldClock } from "../../support/clock.ts";
 import { TEST_CERTIFICATE } from "./certificate.ts";
 import {
   ANYONE,
@@ -100,11 +99,9 @@ test("idle clients of revoked keys are disconnected within about a second, other
 });
 
 test("messages of a revoked key are neither stored nor acknowledged", async (t) => {
-  const { clock, forward } = heldClock();
-  const endpoint = await startEndpoint(t, {}, { clock });
+  const endpoint = await startEndpoint(t);
   const client = await new RawClient(t, endpoint).connect();
   endpoint.keys.set("good", "key_revoked");
-  forward(500);
   client.send(publish(1, reading(1)));
   await client.closed();
   assert.deepEqual([client.acknowledged, endpoint.ingest.stored], [[], []]);
@@ -173,13 +170,14 @@ test("retained messages are readings like any other, wills are ignored, and no s
   assert.deepEqual(endpoint.ingest.fills, [1, 2]);
 });
 
-test("a client that is silent for one and a half keep-alive intervals is disconnected, one that pings is not", async (t) => {
-  const endpoint = await startEndpoint(t);
-  const silent = await new RawClient(t, endpoint).connect("good", 1);
+test("a client that is silent for one and a half keep-alive intervals, or very long, is disconnected; one that pings is not", async (t) => {
+  const endpoint = await startEndpoint(t, { silentMs: 1000 });
   const started = performance.now();
+  const silent = [await new RawClient(t, endpoint).connect("good", 1), await new RawClient(t, endpoint).connect()];
   const lively = await connectClient(t, endpoint, { keepalive: 1 });
-  await silent.closed();
+  await Promise.all(silent.map((client) => client.closed()));
   assert.ok(performance.now() - started > 1000);
+  assert.deepEqual(dropReasons(endpoint), ["too_slow", "too_slow"]);
   assert.equal(lively.connected, true);
 });
 
@@ -197,7 +195,7 @@ test("messages sent before the connection is accepted are stored if it is, and d
 });
 
 test("with TLS, clients connect with mqtts and plain ones do not", async (t) => {
-  const endpoint = await startEndpoint(t, { connectMs: 500 }, { tls: TEST_CERTIFICATE });
+  const endpoint = await startEndpoint(t, { connectMs: 500 }, TEST_CERTIFICATE);
   assert.equal(eventsOf(endpoint, "mqtt_listening")[0]?.url, `mqtts://127.0.0.1:${endpoint.port}`);
   for (const protocolVersion of [4, 5] as const) {
     const client = await connectClient(t, endpoint, { protocolVersion, protocol: "mqtts", ca: TEST_CERTIFICATE.cert });

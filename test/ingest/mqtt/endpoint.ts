@@ -5,7 +5,6 @@ import mqtt, { type IClientOptions, type MqttClient } from "mqtt";
 import { generate, type IConnectPacket, type IPublishPacket, type Packet, parser } from "mqtt-packet";
 import { type ErrorCode, RequestError } from "../../../src/domain/errors.ts";
 import type { Event } from "../../../src/domain/events.ts";
-import type { Clock } from "../../../src/domain/instant.ts";
 import type { Sender } from "../../../src/ingest/ingest.ts";
 import { type Listener, MqttEndpoint } from "../../../src/ingest/mqtt/endpoint.ts";
 import type { AuthenticatedKey, EndpointLimits, TakeToken } from "../../../src/ingest/mqtt/sessions.ts";
@@ -26,12 +25,10 @@ export type TestEndpoint = {
   readonly tokens: Map<string, TakeToken>;
 };
 
-type Options = { readonly clock?: Clock; readonly tls?: NonNullable<Listener["tls"]> };
-
 export async function startEndpoint(
   life: Lifetime,
   limits: Partial<EndpointLimits> = {},
-  { clock = Date.now, ...secure }: Options = {},
+  tls?: NonNullable<Listener["tls"]>,
 ): Promise<TestEndpoint> {
   const ingest = new FakeIngest();
   const events: Event[] = [];
@@ -43,8 +40,8 @@ export async function startEndpoint(
     return { keyId: `id of ${secret}`, sender: known, takeToken: tokens.get(secret) ?? (() => 0) };
   };
   const observe = (event: Event): void => void events.push(event);
-  const endpoint = new MqttEndpoint({ ingest: ingest.handle, authenticate, observe, clock, limits });
-  const { port } = await endpoint.listen({ host: "127.0.0.1", port: 0, ...secure });
+  const endpoint = new MqttEndpoint({ ingest: ingest.handle, authenticate, observe, clock: Date.now, limits });
+  const { port } = await endpoint.listen({ host: "127.0.0.1", port: 0, ...(tls && { tls }) });
   const stop = () => endpoint.stop();
   life.after(stop);
   return { port, stop, ingest, events, keys, tokens };
@@ -145,7 +142,7 @@ export const publish = (messageId: number, payload: string | Buffer, more: Parti
 });
 
 export const range = (count: number): number[] => Array.from({ length: count }, (_, i) => i + 1);
-export const sleep = (milliseconds: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, milliseconds));
+export { setTimeout as sleep } from "node:timers/promises";
 
 /** A message of another client is stored and acknowledged. */
 export async function expectService(life: Lifetime, endpoint: TestEndpoint, password = "good"): Promise<void> {

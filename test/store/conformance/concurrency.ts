@@ -6,7 +6,7 @@ import { setImmediate } from "node:timers/promises";
 import { deviceKey } from "../../../src/domain/id.ts";
 import type { Store } from "../../../src/domain/store.ts";
 import { type Random, seeded } from "../../../src/simulate/random.ts";
-import { createKey } from "../../support/commands.ts";
+import { at, command, createKey, executed } from "../../support/commands.ts";
 import { ingest, type SentReading } from "../../support/readings.ts";
 import { putReadings } from "../../support/records.ts";
 import { type Script, startScript } from "../../support/script.ts";
@@ -56,8 +56,8 @@ function measuredBetween(random: Random, from: number, to: number, each: number)
   const devices = [...new Set(DEVICES.map(deviceKey))];
   return devices.flatMap((device, i) =>
     times(each, () => {
-      const at = from + Math.floor(random.between(0, to - from) / devices.length) * devices.length + i;
-      return { device, at, fill: (at * 7919) % 101 };
+      const instant = from + Math.floor(random.between(0, to - from) / devices.length) * devices.length + i;
+      return { device, at: instant, fill: (instant * 7919) % 101 };
     }),
   );
 }
@@ -97,10 +97,10 @@ export async function deliverWhileMoving(engine: Engine, life: Lifetime, seed: s
     const [own = [], ...shares] = batchesOf(random, sent, 1 + scripts.length);
     const moving = async (): Promise<void> => {
       for (let i = 0; i < 4; i++) {
-        const command = randomCommand(random, round * 10 + i, [], MOVES);
-        const context = { by: "operator", at: round * ROUND_MS };
-        const [result, expected] = [await store.execute(command, context), await model.execute(command, context)];
-        assert.equal("error" in result && result.error, "error" in expected && expected.error, JSON.stringify(command));
+        const move = randomCommand(random, round * 10 + i, undefined, MOVES);
+        const context = at(round * ROUND_MS);
+        const [result, expected] = [await store.execute(move, context), await model.execute(move, context)];
+        assert.equal("error" in result && result.error, "error" in expected && expected.error, JSON.stringify(move));
       }
     };
     const delivering = scripts.map((script, i) => deliver(script, shares[i] ?? []));
@@ -140,7 +140,7 @@ export async function deliverUntilKilled(engine: Engine, life: Lifetime, seed: s
   await putTanks(again, tank("second", "a", { assigned_device_id: "free" }));
   const readings = (await everything(again)).flatMap((record) => (record.kind === "readings" ? record.readings : []));
   const there = new Set(readings.map(({ created_at }) => created_at));
-  const kept = batches.filter((batch) => batch.some(({ at }) => there.has(at)));
+  const kept = batches.filter((batch) => batch.some((reading) => there.has(reading.at)));
   assert.deepEqual(kept, batches.slice(0, kept.length), "the first batches are there");
   assert.ok(kept.length >= acknowledged, `${acknowledged} were acknowledged, ${kept.length} are there`);
   assert.equal(there.size, kept.flat().length, "each of them complete");
@@ -201,6 +201,25 @@ export function concurrencyConformance(engine: Engine): void {
 
   test(`readings end in the tank they were measured in, though devices move while they arrive (seed ${seed})`, async (t) => {
     await deliverWhileMoving(engine, t, seed, 8);
+  });
+
+  test("a reading that arrives while its device is assigned is stored in the tank, and never stays pending", async (t) => {
+    const { store, reopen } = await engine.open(t);
+    const [sender, other] = [await reopen(), await reopen()];
+    const ids = times(40, (i) => `${i}`);
+    await putCustomers(store, customer("a"));
+    await putTanks(store, ...ids.map((id) => tank(`t${id}`, "a")));
+    for (const id of ids) {
+      await Promise.all([
+        ingest(sender, { device: `d${id}`, at: 1, fill: 5 }),
+        executed(store, command.putDevice(`d${id}`, { tank_id: `t${id}` }), at(NEW_YEAR)),
+        ingest(other, { device: `d${id}`, at: 2, fill: 6 }),
+      ]);
+    }
+    for (const id of ids) {
+      assert.deepEqual([await pendingCounts(store, `d${id}`), (await fillsOf(store, `t${id}`)).length], [[0, 0], 2], id);
+    }
+    assert.deepEqual((await checked(store)).findings, []);
   });
 
   test(`readings acknowledged to a process that is killed are stored (seed ${seed})`, async (t) => {

@@ -67,33 +67,33 @@ export const REPAIRABLE = corruptions([
     /^it has 17000 readings, the total says 17001$/,
   ],
   ...[0, 1].map((level): Row => {
-    const what = new RegExp(`^the node of level ${level} at 1970-01-01T[\\d:]+.000Z should have offset (\\d+), it has \\d+$`);
+    const what = new RegExp(`^level ${level} of its rank index is wrong$`);
     return [`a wrong offset of level ${level}`, withWrongOffset(READING_INDEX, LONG, level), "tank long", what];
   }),
   [
     "no rank index of readings",
     `DELETE FROM reading_index WHERE tank = ${LONG}`,
     "tank long",
-    /level 0 of its rank index should have 132 nodes, it has 0/,
+    /^level 0 of its rank index is wrong$/,
   ],
   [
     "a group stored under another key",
     `UPDATE reading_index SET start = start + 1 WHERE tank = ${LONG} AND level = 0 AND start = ${blockStart(64)}`,
     "tank long",
-    /^a group of level 0 of its rank index is stored under 1970-01-01T02:16:32.001Z, but begins at 1970-01-01T02:16:32.000Z$/,
+    /^level 0 of its rank index is wrong$/,
   ],
   [
     "a group cut off",
     `UPDATE reading_index SET offsets = substr(offsets, 1, 80) WHERE tank = ${LONG} AND level = 0 AND start = ${blockStart(64)}`,
     "tank long",
-    /should have 132 nodes, it has 64, the first missing one at 1970-01-01T02:16:32.000Z$/,
+    /^level 0 of its rank index is wrong$/,
   ],
   [
     "a rank index of a tank without blocks",
     `INSERT INTO reading_index (tank, level, start, starts, offsets) SELECT ${SHORT}, level, start, starts, offsets
       FROM reading_index WHERE tank = ${LONG} AND level = 1`,
     "tank short",
-    /its rank index should not have level 1/,
+    /^level 1 of its rank index is wrong$/,
   ],
   ["two blocks in each other's place", SWAP_BLOCKS, "tank long", /should be in order|should end before/],
   [
@@ -119,7 +119,7 @@ export const REPAIRABLE = corruptions([
     "a rank index of no tank",
     "INSERT INTO reading_index (tank, level, start, starts, offsets) VALUES (999999, 0, 1, x'', x'')",
     "table reading_index",
-    /^1 rows belong to no tank$/,
+    /^rows of 1 tanks belong to no tank \(999999\)$/,
   ],
   [
     "a rank index of no list",
@@ -132,15 +132,10 @@ export const REPAIRABLE = corruptions([
     `INSERT INTO list_index (series, level, created_at, id, created_ats, ids, offsets)
       SELECT 'tank owner_id c1', level, created_at, id, created_ats, ids, offsets FROM list_index WHERE series = 'customer'`,
     "list of the tanks of customer c1",
-    /should have offset 1, it has 128/,
+    /^level 0 of its rank index is wrong$/,
   ],
   ...LISTS.flatMap(([series, where]): Row[] => [
-    [
-      `${where}: a wrong offset`,
-      withWrongOffset(LIST_INDEX, `'${series}'`, 0),
-      where,
-      /^the node of level 0 at 1970-.* should have offset \d+, it has \d+$/,
-    ],
+    [`${where}: a wrong offset`, withWrongOffset(LIST_INDEX, `'${series}'`, 0), where, /^level 0 of its rank index is wrong$/],
     [
       `${where}: no rank index`,
       `DELETE FROM list_index WHERE series = '${series}'`,
@@ -159,7 +154,7 @@ export const REPAIRABLE = corruptions([
     "created_ats = x''",
   ].map((sql): Row => {
     const update = `UPDATE list_index SET ${sql} WHERE series = 'customer'`;
-    return [`an unreadable rank index: ${sql}`, update, "list of all customers", /^its rank index should not have level 0$/];
+    return [`an unreadable rank index: ${sql}`, update, "list of all customers", /^level 0 of its rank index is wrong$/];
   }),
   [
     "an index that misses a row",
@@ -191,9 +186,14 @@ export const UNREPAIRABLE = corruptions([
     "a block of no tank",
     "INSERT INTO block (tank, start, data) VALUES (999999, 1, x'')",
     "table block",
-    /1 rows belong to no tank: restore a backup/,
+    /^rows of 1 tanks belong to no tank \(999999\): restore a backup/,
   ],
-  ["a head of no tank", "INSERT INTO head (tank) VALUES (999999)", "table head", /1 rows belong to no tank: restore/],
+  [
+    "a head of no tank",
+    "INSERT INTO head (tank) VALUES (999999)",
+    "table head",
+    /^rows of 1 tanks belong to no tank \(999999\): restore/,
+  ],
   [
     "a device that serves two tanks",
     `DROP INDEX tank_by_device; ${TWO_TANKS_OF_ONE_DEVICE}`,

@@ -150,9 +150,14 @@ const COMMANDS: Readonly<Record<Command["type"], readonly [weight: number, make:
 
 export const COMMAND_TYPES = Object.keys(COMMANDS) as readonly Command["type"][];
 
-/** `number` makes new ids unique; `etags` are of objects that were returned recently. */
-export function randomCommand(random: Random, number: number, etags: readonly string[], types = COMMAND_TYPES): Command {
+/** `number` makes new ids unique; `etags` are of objects that were returned recently; without them there is no If-Match. */
+export function randomCommand(
+  random: Random,
+  number: number,
+  etags: readonly string[] | undefined,
+  types = COMMAND_TYPES,
+): Command {
   const makers = types.flatMap((type) => Array.from({ length: COMMANDS[type][0] }, () => COMMANDS[type][1]));
-  const ifMatch = random.chance(0.15) ? random.pick(["*", '"nonsense"', ...etags]) : undefined;
+  const ifMatch = etags !== undefined && random.chance(0.15) ? random.pick(["*", '"nonsense"', ...etags]) : undefined;
   return random.pick(makers)({ random, number, ifMatch });
 }

@@ -1,0 +1,56 @@
+// What differs in SQL that both engines run. Parameters are $1, $2, and so on.
+
+export interface Dialect {
+  isLive(table: string): string;
+  isDeleted(table: string): string;
+  /** `deviceKey` of a column. */
+  deviceKeyOf(column: string): string;
+  equals(column: string, value: string): string;
+  /** Ends a subquery that must be run as it stands, by the index of its ORDER BY. */
+  readonly fence: string;
+}
+
+/** Collects the values of a statement, and returns how each is named in it. */
+export class Parameters {
+  readonly values: (string | number)[] = [];
+
+  add(value: string | number): string {
+    this.values.push(value);
+    return `$${this.values.length}`;
+  }
+}
+
+/** `order` is that of the condition's index. */
+export type Condition = { readonly holds: string; readonly order: string };
+
+/** Ignores the case of A to Z. By an index on lower(column). */
+export function startsWith(parameters: Parameters, column: string, prefix: string): Condition {
+  const { from, to } = prefixRange(prefix);
+  const order = `lower(${column})`;
+  return { holds: `${order} >= ${parameters.add(from)} AND ${order} < ${parameters.add(to)}`, order };
+}
+
+export const where = (conditions: readonly Pick<Condition, "holds">[]): string =>
+  conditions.length === 0 ? "" : `WHERE ${conditions.map(({ holds }) => holds).join(" AND ")}`;
+
+export const prefixed = (table: string, columns: string): string =>
+  columns
+    .split(", ")
+    .map((column) => `${table}.${column}`)
+    .join(", ");
+
+const LAST_POINT = 0x10ffff;
+const SURROGATES = { first: 0xd800, after: 0xe000 } as const;
+
+/** Strings with a prefix, as a range in an index on lower(column): from `from` to `to`, exclusive. Only A to Z are lowercased. */
+export function prefixRange(start: string): { readonly from: string; readonly to: string } {
+  const from = start.replaceAll(/[A-Z]/g, (letter) => letter.toLowerCase());
+  const points = Array.from(from, (character) => character.codePointAt(0) ?? 0);
+  for (let point = points.pop(); point !== undefined; point = points.pop()) {
+    if (point === LAST_POINT) continue;
+    const next = point + 1 === SURROGATES.first ? SURROGATES.after : point + 1;
+    return { from, to: String.fromCodePoint(...points, next) };
+  }
+  // Nothing sorts after the last character: longer than any string that is stored.
+  return { from, to: String.fromCodePoint(LAST_POINT).repeat(1000) };
+}

@@ -1,0 +1,215 @@
+// Searches, the device list and the audit log: one statement each, hence one snapshot. What a filter matches is counted and
+// sorted: one condition is looked up in an index, the others are tested on what is found there.
+
+import type { AuditEntry } from "../../domain/audit.ts";
+import type { TankWithShape } from "../../domain/changes.ts";
+import { deviceKey } from "../../domain/id.ts";
+import type { AuditQuery, CustomerSearch, DeviceSearch, TankSearch } from "../../domain/management-reads.ts";
+import type { Page, PageQuery } from "../../domain/page.ts";
+import type { ManagedCustomer, ManagedDevice } from "../../domain/resource.ts";
+import {
+  AUDIT_COLUMNS,
+  auditEntryOf,
+  CUSTOMER_COLUMNS,
+  customerState,
+  DEVICE_COLUMNS,
+  managedDevice,
+  type Row,
+  TANK_WITH_SHAPE_COLUMNS,
+  tankWithShape,
+} from "../columns.ts";
+import { LISTS } from "../series/lists.ts";
+import { EARLIEST, LATEST } from "../series/rank-index.ts";
+import { type Condition, type Dialect, Parameters, prefixed, startsWith, where } from "./dialect.ts";
+import type { ListPages, RowPage } from "./reads.ts";
+
+export type ManagementEngine = {
+  readonly dialect: Dialect;
+  readonly rows: (sql: string, values: readonly (string | number)[]) => Promise<readonly Row[]>;
+  readonly listPages: ListPages;
+  /** The number of live tanks: an expression, and what has to be in front of a statement that uses it. */
+  readonly liveTanks: (parameters: Parameters) => { readonly query: string; readonly count: string };
+};
+
+export function managementReadsOn(engine: ManagementEngine) {
+  return { ...searches(engine), ...deviceReads(engine), ...auditReads(engine) };
+}
+
+/** Each row has the number of all matches and the columns. A page without entries is one row with the number only. */
+export function pageOf<T>(rows: readonly Row[], toObject: (columns: Row) => T): Page<T> {
+  const found = rows.map(([, ...columns]) => columns).filter(([id]) => id !== null);
+  return { data: found.map(toObject), totalItems: Math.max(0, Number(rows[0]?.[0] ?? 0)) };
+}
+
+const listed = <T>({ rows, totalItems }: RowPage, toObject: (row: Row) => T): Page<T> => ({
+  data: rows.map(toObject),
+  totalItems,
+});
+
+const limits = (parameters: Parameters, { page, size }: Pick<PageQuery, "page" | "size">): string =>
+  `LIMIT ${parameters.add(size)} OFFSET ${parameters.add((page - 1) * size)}`;
+
+function inRange(parameters: Parameters, column: string, { from = EARLIEST, to = LATEST }: PageQuery): Condition {
+  return { holds: `${column} >= ${parameters.add(from)} AND ${column} <= ${parameters.add(to)}`, order: column };
+}
+
+type FilteredList = {
+  readonly table: string;
+  readonly columns: string;
+  /** The last of them is the key. Descending. */
+  readonly order: readonly string[];
+  /** The condition of the partial indexes. */
+  readonly base: string;
+};
+
+function filteredPage(
+  { rows, dialect }: ManagementEngine,
+  { table, columns, order, base }: FilteredList,
+  parameters: Parameters,
+  [lookup, ...others]: readonly [Condition, ...Condition[]],
+  request: PageQuery,
+): Promise<readonly Row[]> {
+  const key = order.at(-1);
+  const sorted = (alias: string): string => order.map((column) => `${alias}.${column} DESC`).join(", ");
+  const sql = `
+    WITH found AS MATERIALIZED (
+      SELECT ${order.join(", ")} FROM (
+        SELECT * FROM ${table} WHERE ${base} AND ${lookup.holds} ORDER BY ${lookup.order} ${dialect.fence}
+      ) AS candidate ${where(others)}
+    )
+    SELECT counted.total, ${prefixed("entry", columns)} FROM (SELECT count(*) AS total FROM found) AS counted
+    LEFT JOIN (SELECT * FROM found ORDER BY ${sorted("found")} ${limits(parameters, request)}) AS page ON true
+    LEFT JOIN ${table} AS entry ON entry.${key} = page.${key} ORDER BY ${sorted("page")}`;
+  return rows(sql, parameters.values);
+}
+
+function searches(engine: ManagementEngine) {
+  const { dialect, listPages } = engine;
+  const customers = listPages(LISTS.customers, CUSTOMER_COLUMNS);
+  const tanks = listPages(LISTS.tanks, TANK_WITH_SHAPE_COLUMNS);
+  const tanksOfOwner = listPages(LISTS.tanksOfOwner, TANK_WITH_SHAPE_COLUMNS);
+
+  /** Among deleted objects the range is looked up, by customer_deleted or tank_deleted. */
+  function matching(
+    table: "customer" | "tank",
+    columns: string,
+    parameters: Parameters,
+    conditions: readonly Condition[],
+    search: PageQuery & { readonly deleted: boolean },
+  ): Promise<readonly Row[]> {
+    const range = inRange(parameters, "created_at", search);
+    const [first = range, ...others] = conditions;
+    const all = search.deleted ? ([range, ...conditions] as const) : ([first, ...others, range] as const);
+    const base = search.deleted ? dialect.isDeleted(table) : dialect.isLive(table);
+    return filteredPage(engine, { table, columns, order: ["created_at", "id"], base }, parameters, all, search);
+  }
+
+  return {
+    async customerSearch(search: CustomerSearch): Promise<Page<ManagedCustomer>> {
+      const { email, name, deleted } = search;
+      const parameters = new Parameters();
+      // The most selective condition comes first: it is looked up.
+      const conditions: Condition[] = [];
+      if (email !== undefined) conditions.push(startsWith(parameters, "email", email)); // customer_by_any_case_email
+      if (name !== undefined) conditions.push(startsWith(parameters, "name", name)); // customer_by_name
+      if (!deleted && conditions.length === 0) return listed(await customers(null, search), customerState);
+      return pageOf(await matching("customer", CUSTOMER_COLUMNS, parameters, conditions, search), customerState);
+    },
+
+    async tankSearch(search: TankSearch): Promise<Page<TankWithShape>> {
+      const { owner_id, deleted } = search;
+      const parameters = new Parameters();
+      const conditions = tankConditions(dialect, search, parameters);
+      if (!deleted && conditions.length === 0) return listed(await tanks(null, search), tankWithShape);
+      if (!deleted && conditions.length === 1 && owner_id !== undefined) {
+        return listed(await tanksOfOwner(owner_id, search), tankWithShape);
+      }
+      return pageOf(await matching("tank", TANK_WITH_SHAPE_COLUMNS, parameters, conditions, search), tankWithShape);
+    },
+  };
+}
+
+function tankConditions({ equals, deviceKeyOf }: Dialect, search: TankSearch, parameters: Parameters): Condition[] {
+  const { device_id, custom_id, owner_id, name, city, deleted } = search;
+  const conditions: Condition[] = [];
+  if (device_id !== undefined) {
+    // A live tank by the device that serves it, a deleted one by the device it had.
+    const key = parameters.add(deviceKey(device_id));
+    const [column, value] = deleted
+      ? [deviceKeyOf("assigned_device_id"), key]
+      : ["id", `(SELECT device.tank FROM device WHERE device.id = ${key})`];
+    conditions.push({ holds: equals(column, value), order: column });
+  }
+  if (custom_id !== undefined) conditions.push(startsWith(parameters, "custom_id", custom_id)); // tank_by_custom_id
+  if (owner_id !== undefined) conditions.push({ holds: equals("owner_id", parameters.add(owner_id)), order: "owner_id" }); // tank_by_owner
+  if (name !== undefined) conditions.push(startsWith(parameters, "name", name)); // tank_by_name
+  if (city !== undefined) conditions.push(startsWith(parameters, "city", city)); // tank_by_city
+  return conditions;
+}
+
+function deviceReads({ rows, liveTanks }: ManagementEngine) {
+  return {
+    async deviceSearch(search: DeviceSearch): Promise<Page<ManagedDevice>> {
+      const { waiting } = search;
+      const parameters = new Parameters();
+      const pending = "(SELECT count(*) FROM device WHERE pending > 0)"; // device_pending
+      const tanks = waiting === true ? { query: "", count: "" } : liveTanks(parameters);
+      // Every live tank has one device: only the other devices are counted.
+      const all = `${tanks.count} + (SELECT count(*) FROM device WHERE tank IS NULL)`; // device_free
+      const count = waiting === undefined ? all : waiting ? pending : `${all} - ${pending}`;
+      const condition = waiting === undefined ? "" : `WHERE pending ${waiting ? ">" : "="} 0`;
+      const sql = `
+        ${tanks.query} SELECT counted.total, ${prefixed("entry", DEVICE_COLUMNS)} FROM (SELECT ${count} AS total) AS counted
+        LEFT JOIN (SELECT id FROM device ${condition} ORDER BY id ${limits(parameters, search)}) AS page ON true
+        LEFT JOIN device AS entry ON entry.id = page.id ORDER BY page.id`;
+      return pageOf(await rows(sql, parameters.values), managedDevice);
+    },
+  };
+}
+
+/** Entries are numbered without gaps and never go back in time: a page without filters is found by its number. */
+function auditReads(engine: ManagementEngine) {
+  const { rows, dialect } = engine;
+
+  /** The first or last number of the entries of one instant, by audit_by_time. */
+  const numberAt = (which: "min" | "max", instant: string): string =>
+    `(SELECT ${which}(number) FROM (SELECT number FROM audit WHERE at = (${instant}) ${dialect.fence}) AS entry)`;
+
+  function unfiltered({ from, to, page, size }: AuditQuery): Promise<readonly Row[]> {
+    const parameters = new Parameters();
+    const lower =
+      from === undefined ? "1" : numberAt("min", `SELECT at FROM audit WHERE at >= ${parameters.add(from)} ORDER BY at LIMIT 1`);
+    const upper =
+      to === undefined
+        ? "(SELECT number FROM audit ORDER BY number DESC LIMIT 1)"
+        : numberAt("max", `SELECT at FROM audit WHERE at <= ${parameters.add(to)} ORDER BY at DESC LIMIT 1`);
+    const newest = `bounds.upper - ${parameters.add((page - 1) * size)}`;
+    const sql = `
+      WITH bounds AS MATERIALIZED (SELECT ${lower} AS lower, ${upper} AS upper)
+      SELECT bounds.upper - bounds.lower + 1, ${prefixed("entry", AUDIT_COLUMNS)} FROM bounds
+      LEFT JOIN audit AS entry ON entry.number <= ${newest} AND entry.number > ${newest} - ${parameters.add(size)}
+        AND entry.number >= bounds.lower ORDER BY entry.number DESC`;
+    return rows(sql, parameters.values);
+  }
+
+  function filtered(request: AuditQuery): Promise<readonly Row[]> {
+    const parameters = new Parameters();
+    const range = inRange(parameters, "at", request);
+    // audit_by_id, audit_by_who, audit_by_object
+    const given = { id: request.id, who: request.by, object: request.object };
+    const conditions = Object.entries(given).flatMap(([column, value]): Condition[] =>
+      value === undefined ? [] : [{ holds: dialect.equals(column, parameters.add(value)), order: column }],
+    );
+    const [lookup = range, ...others] = conditions;
+    const list = { table: "audit", columns: AUDIT_COLUMNS, order: ["number"], base: "true" };
+    return filteredPage(engine, list, parameters, [lookup, ...others, range], request);
+  }
+
+  return {
+    async auditPage(request: AuditQuery): Promise<Page<AuditEntry>> {
+      const { by, object, id } = request;
+      const isFiltered = by !== undefined || object !== undefined || id !== undefined;
+      return pageOf(await (isFiltered ? filtered(request) : unfiltered(request)), auditEntryOf);
+    },
+  };
+}
