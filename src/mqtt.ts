@@ -62,8 +62,7 @@ async function openEndpoint(dependencies: MqttDependencies): Promise<Mqtt | unde
 
 function readCertificate({ mqttsCert, mqttsKey }: Config): NonNullable<Listener["tls"]> {
   const tls = { cert: readPem("MQTTS_CERT", mqttsCert), key: readPem("MQTTS_KEY", mqttsKey) };
-  const problem = "MQTTS_CERT and MQTTS_KEY are not a certificate and its private key in PEM format";
-  attempt(problem, () => createSecureContext(tls));
+  attempt("MQTTS_CERT and MQTTS_KEY are not a certificate and its private key in PEM format", () => createSecureContext(tls));
   return tls;
 }
 

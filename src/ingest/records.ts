@@ -253,27 +253,23 @@ function splitCsvRow(row: string): string[] | undefined {
   return cells;
 }
 
-export function* exportLines(record: ExportRecord): Generator<string> {
+export function exportLines(record: ExportRecord): readonly string[] {
   switch (record.kind) {
     case "customer":
-      yield JSON.stringify({ ...customerObject(record.customer), ...(record.deleted ? { deleted: true } : {}) });
-      return;
+      return [JSON.stringify({ ...customerObject(record.customer), ...(record.deleted && { deleted: true }) })];
     case "tank":
-      yield JSON.stringify({ ...tankObject(record.tank), shape: record.shape, ...(record.deleted ? { deleted: true } : {}) });
-      return;
+      return [JSON.stringify({ ...tankObject(record.tank), shape: record.shape, ...(record.deleted && { deleted: true }) })];
     case "device": {
       const services = assignmentObjects(record.assignments);
-      yield JSON.stringify({ ...deviceObject(record.device), dropped: record.dropped, services });
-      return;
+      return [JSON.stringify({ ...deviceObject(record.device), dropped: record.dropped, services })];
     }
     case "readings":
-      for (const reading of record.readings) {
+      return record.readings.map((reading) => {
         const { object, ...rest } = telemetryObject(reading);
-        yield JSON.stringify({ object, tank_id: record.tankId, ...rest });
-      }
-      return;
+        return JSON.stringify({ object, tank_id: record.tankId, ...rest });
+      });
     case "waiting":
-      yield pendingLine(record.waiting);
+      return [pendingLine(record.waiting)];
   }
 }
 

@@ -15,9 +15,8 @@ type PendingTokens = { readonly request: TokenRequest; readonly resolve: (left: 
 
 /** The message channel to the supervisor, which keeps the rate limits and adds up the metrics. */
 class SupervisorChannel implements Limits {
-  readonly config: Promise<Config>;
-  readonly stopRequested: Promise<undefined>;
-  readonly requestStop: () => void;
+  readonly config = Promise.withResolvers<Config>();
+  readonly stop = Promise.withResolvers<undefined>();
   readonly #report: () => Promise<MetricsReport>;
   #queued: PendingTokens[] = [];
   /** Sent, and not yet responded to. */
@@ -25,16 +24,8 @@ class SupervisorChannel implements Limits {
   #allReports: PromiseWithResolvers<readonly MetricsReport[]> | undefined;
 
   constructor(report: () => Promise<MetricsReport>) {
-    const config = Promise.withResolvers<Config>();
-    const stop = Promise.withResolvers<undefined>();
-    this.config = config.promise;
-    this.stopRequested = stop.promise;
-    this.requestStop = () => stop.resolve(undefined);
     this.#report = report;
-    process.on("message", (message: ToWorker) => {
-      if (message.kind === "start") config.resolve(message.config);
-      else this.#handle(message);
-    });
+    process.on("message", (message: ToWorker) => this.#handle(message));
     process.on("disconnect", () => this.#handleDisconnect());
   }
 
@@ -69,8 +60,11 @@ class SupervisorChannel implements Limits {
     if (process.connected) process.disconnect?.();
   }
 
-  #handle(message: Exclude<ToWorker, { kind: "start" }>): void {
+  #handle(message: ToWorker): void {
     switch (message.kind) {
+      case "start":
+        this.config.resolve(message.config);
+        return;
       case "tokens":
         for (const [i, { resolve }] of this.#sent.entries()) resolve(message.left[i] ?? 0);
         this.#sent = [];
@@ -84,7 +78,7 @@ class SupervisorChannel implements Limits {
         this.#allReports = undefined;
         return;
       case "stop":
-        this.requestStop();
+        this.stop.resolve(undefined);
         return;
     }
   }
@@ -103,7 +97,7 @@ class SupervisorChannel implements Limits {
 
   /** Without a supervisor this process stops; requests in progress are completed without limits. */
   #handleDisconnect(): void {
-    this.requestStop();
+    this.stop.resolve(undefined);
     allowAll(this.#sent);
     this.#sent = [];
     this.#sendQueued();
@@ -132,7 +126,7 @@ async function serve(config: Config): Promise<void> {
     const app = await startApp({ config, log: observe, worker, ...shared });
     try {
       await supervisor.send({ kind: "listening", url: app.url, database, isEmpty: await app.store.isEmpty() });
-      await supervisor.stopRequested;
+      await supervisor.stop.promise;
     } finally {
       await app.stop();
     }
@@ -145,10 +139,10 @@ async function serve(config: Config): Promise<void> {
 const worker = Number(process.argv[2]);
 const metrics = openMetrics(worker);
 const supervisor = new SupervisorChannel(metrics.report);
-for (const signal of ["SIGTERM", "SIGINT"]) process.on(signal, supervisor.requestStop);
+for (const signal of ["SIGTERM", "SIGINT"]) process.on(signal, () => supervisor.stop.resolve(undefined));
 
 try {
-  const config = await Promise.race([supervisor.config, supervisor.stopRequested]);
+  const config = await Promise.race([supervisor.config.promise, supervisor.stop.promise]);
   if (config !== undefined) await serve(config);
 } catch (error) {
   const fatal = describeFatalError(error);

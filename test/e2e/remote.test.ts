@@ -20,7 +20,6 @@ const UNAVAILABLE: FixedResponse = {
   headers: { "content-type": "application/problem+json", "retry-after": "0" },
   body: JSON.stringify({ code: "store_unavailable", detail: "The database cannot be reached right now.", status: 503 }),
 };
-const PAGE: FixedResponse = { status: 502, headers: { "content-type": "text/html" }, body: "<h1>Bad Gateway</h1>" };
 
 const customers = Array.from({ length: 320 }, (_, i) => customer(`c${i}`));
 const { workspace: here, service, key } = await cliOnService({ after }, customers);
@@ -141,15 +140,12 @@ suite("commands on a running service", () => {
     assert.equal(code, 0, stderr);
   });
 
+  const html = (status: number): FixedResponse => ({ status, headers: { "content-type": "text/html" }, body: "<h1>Hello</h1>" });
   const INTERMEDIARIES: readonly [name: string, behaviour: Behaviour, message: RegExp][] = [
-    ["a proxy's page", PAGE, /proxy.*HTTP 502 with "text\/html" instead of JSON/],
-    ["another site", { status: 200, headers: { "content-type": "text/html" }, body: "<p>hello" }, /HTTP 200.*Is --url right\?/],
+    ["a proxy's page", html(502), /proxy.*HTTP 502 with "text\/html" instead of JSON/],
+    ["another site", html(200), /HTTP 200.*Is --url right\?/],
     ["another interface", { status: 200, headers: { "content-type": "application/json" }, body: "{}" }, /not a list/],
-    [
-      "a redirect",
-      { status: 301, headers: { location: "https://tanks.example.com/" } },
-      /"https:\/\/tanks\.example\.com\/".*--url/,
-    ],
+    ["a redirect", { status: 301, headers: { location: "https://x.example/" } }, /"https:\/\/x\.example\/".*--url/],
     ["a broken connection", "cut", /closed the connection/],
   ];
   for (const [name, behaviour, message] of INTERMEDIARIES) {

@@ -78,15 +78,13 @@ export async function startRequest(life: Lifetime, target: Target, key: string):
   };
 }
 
-export type LogEntry = Readonly<Record<string, unknown>>;
-
 /** Complete log lines; messages for people are skipped. */
-export function logEntries({ stderr }: Pick<RunningProgram, "stderr">): LogEntry[] {
+export function logEntries({ stderr }: Pick<RunningProgram, "stderr">): Item[] {
   const lines = stderr().split("\n").slice(0, -1);
-  return lines.flatMap((line) => (line.startsWith("{") ? [JSON.parse(line) as LogEntry] : []));
+  return lines.flatMap((line) => (line.startsWith("{") ? [JSON.parse(line) as Item] : []));
 }
 
-export const logEvents = (service: Pick<RunningProgram, "stderr">, event: string): LogEntry[] =>
+export const logEvents = (service: Pick<RunningProgram, "stderr">, event: string): Item[] =>
   logEntries(service).filter((entry) => entry["event"] === event);
 
 /** The process id of each worker, the latest by number. */

@@ -9,7 +9,7 @@ import { gzipSync } from "node:zlib";
 import { until } from "../support/until.ts";
 import { createKey, FIVE_PATHS, importLines, reading, SMALL_FLEET } from "./fixtures.ts";
 import { type Service, workspace } from "./program.ts";
-import { connectTo, get, item, type LogEntry, list, logEntries, logEvents, startRequest, statusOf } from "./requests.ts";
+import { connectTo, get, type Item, item, list, logEntries, logEvents, startRequest, statusOf } from "./requests.ts";
 
 const here = workspace({ after });
 await importLines(here, SMALL_FLEET);
@@ -98,7 +98,7 @@ suite("a stopping service", () => {
 });
 
 /** Sends a request with its own id, and returns its log line. */
-async function logged(service: Service, path: string, key?: string): Promise<LogEntry> {
+async function logged(service: Service, path: string, key?: string): Promise<Item> {
   const id = `request-${Math.random().toString(36).slice(2)}`;
   await get(service, path, key, { "x-request-id": id });
   await service.waitForOutput(new RegExp(`${id}.*\n`), 5000);

@@ -19,8 +19,7 @@ export type Kills = {
   readonly maxReadings: number;
 };
 
-const CONNECTED_MS = 30_000;
-const START_TIMEOUT_MS = 30_000;
+const TIMEOUT_MS = 30_000;
 /** A kill comes right after an acknowledgement, which must not have been too early, or up to this much later. */
 const MOMENT_MS = 30;
 /** A start takes about as long. */
@@ -58,7 +57,7 @@ async function killAll(service: Service): Promise<void> {
   service.kill("SIGKILL");
   assert.equal((await service.exited).signal, "SIGKILL");
   // Workers without a supervisor stop by themselves.
-  await until("the workers have exited", () => !workers.some(isRunning), START_TIMEOUT_MS);
+  await until("the workers have exited", () => !workers.some(isRunning), TIMEOUT_MS);
 }
 
 /** Mostly before it is ready. */
@@ -74,7 +73,7 @@ async function killWorker(service: Service, { random }: Scenario): Promise<void>
   const number = random.pick([1, 2]);
   const victim = before.get(number) ?? assert.fail(`there is no worker ${number}`);
   process.kill(victim, "SIGKILL");
-  await until("a replacement", () => workerPids(service).get(number) !== victim, START_TIMEOUT_MS);
+  await until("a replacement", () => workerPids(service).get(number) !== victim, TIMEOUT_MS);
 }
 
 /** Connections of MQTT clients break `times` times, each after up to `maxReadings` acknowledged readings. */
@@ -88,7 +87,7 @@ export async function surviveBrokenConnections(
   const stopSending = await scenario.send(service, proxy.url);
   for (let broken = 0; broken < times; broken++) {
     await scenario.ledger.untilAcknowledged(scenario.random.whole(1, maxReadings));
-    await until("there is a connection to break", proxy.disconnect, CONNECTED_MS);
+    await until("there is a connection to break", proxy.disconnect, TIMEOUT_MS);
   }
   await stopSending();
   assert.ok(scenario.tally.broken >= times, `${scenario.tally.broken} connections broke`);

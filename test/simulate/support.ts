@@ -18,7 +18,6 @@ type Run = {
   readonly rate?: number;
   readonly abort?: AbortSignal;
   readonly onMeasured?: (number: number) => void;
-  readonly onResent?: () => void;
 };
 
 export async function runSimulation(run: Run): Promise<{ readonly summary: Summary; readonly tally: Tally }> {
@@ -32,10 +31,7 @@ export async function runSimulation(run: Run): Promise<{ readonly summary: Summa
       if (number + 1 >= count) stop.abort();
     },
     sent: tally.sent.bind(tally),
-    resent(readings: number) {
-      tally.resent(readings);
-      run.onResent?.();
-    },
+    resent: tally.resent.bind(tally),
     result: tally.result.bind(tally),
     undelivered: tally.undelivered.bind(tally),
   };

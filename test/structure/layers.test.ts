@@ -48,3 +48,14 @@ test(`no file is longer than ${MAX_LINES} lines`, () => {
     [],
   );
 });
+
+test("docs/architecture.md names only files that exist", () => {
+  const text = readFileSync(new URL("../../docs/architecture.md", import.meta.url), "utf8");
+  const names = [...new Set(text.match(/[\w/-]+\.ts\b/g))];
+  const exists = (end: string): boolean => files.some(({ name }) => `/src/${name}`.endsWith(`/${end}`));
+  assert.ok(names.length > 30, `${names}`);
+  assert.deepEqual(
+    names.filter((name) => !exists(name)),
+    [],
+  );
+});
