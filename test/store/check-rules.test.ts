@@ -23,20 +23,20 @@ const counts = fc.oneof(
   fc.array(fc.integer({ min: 1, max: 256 }), { minLength: 600, maxLength: 1200, size: "max" }),
 );
 
-/** The group with its node at `place` made another. */
-const DAMAGE: Record<string, (group: StoredGroup, place: number) => StoredGroup[]> = {
+/** Changes the group at its node `place`. */
+const CORRUPTIONS: Record<string, (group: StoredGroup, place: number) => StoredGroup[]> = {
   "is gone": () => [],
   "is of another level": (group) => [{ ...group, level: group.level + 1 }],
   "is below all levels": (group) => [{ ...group, level: -1 }],
   "is kept under another key": (group) => [{ ...group, key: [Number(group.key[0]) + 1] }],
-  "stands twice": (group) => [group, { ...group, key: [Number(group.key[0]) + 1] }],
+  "is stored twice": (group) => [group, { ...group, key: [Number(group.key[0]) + 1] }],
   "misses a node": (group, place) => [{ ...group, at: group.at.toSpliced(place, 1), offsets: group.offsets.toSpliced(place, 1) }],
   "has a node elsewhere": (group, place) => [{ ...group, at: group.at.with(place, [Number(group.at[place]?.[0]) + 1]) }],
   "counts wrong": (group, place) => [{ ...group, offsets: group.offsets.with(place, (group.offsets[place] ?? 0) + 1) }],
   "cannot be read": (group) => [{ ...group, at: [], offsets: [] }],
 };
 
-for (const [name, damage] of Object.entries(DAMAGE)) {
+for (const [name, corrupt] of Object.entries(CORRUPTIONS)) {
   test(`a group of a rank index that ${name} is reported`, () => {
     fc.assert(
       fc.property(counts, fc.nat(), (list, seed) => {
@@ -44,7 +44,7 @@ for (const [name, damage] of Object.entries(DAMAGE)) {
         const sound = groupsOf(segments);
         fc.pre(sound.length > 0);
         const chosen = sound[seed % sound.length] as StoredGroup;
-        const broken = sound.flatMap((group) => (group === chosen ? damage(group, seed % group.at.length) : [group]));
+        const broken = sound.flatMap((group) => (group === chosen ? corrupt(group, seed % group.at.length) : [group]));
         assert.notDeepEqual(checkRankIndex(broken, segments, ORIGIN), []);
       }),
       { numRuns: 50 },
@@ -61,7 +61,7 @@ test("a segment with another number of entries shows in the nodes after it", () 
   }
 });
 
-test("a group that is too large is a fault", () => {
+test("a group that is too large is reported", () => {
   const segments = segmentsOf(Array.from({ length: GROUP_MAX + 1 }, () => 1));
   const group = { level: 0, key: ORIGIN, at: segments.map(({ at }) => at), offsets: segments.map((_, i) => i) };
   assert.match(checkRankIndex([group], segments, ORIGIN)[0]?.message ?? "", /level 0 of its rank index is wrong/);
@@ -76,7 +76,7 @@ test("an extra node is reported, also for an empty series", () => {
   assert.match(checkRankIndex(groupsOf(segments), [], ORIGIN)[0]?.message ?? "", /level 0 of its rank index is wrong/);
 });
 
-test("a whole level that is missing or too many is a fault", () => {
+test("a missing or extra level is reported", () => {
   const segments = segmentsOf(Array.from({ length: 8500 }, () => 128));
   const groups = groupsOf(segments);
   const top = Math.max(...groups.map(({ level }) => level));
@@ -114,16 +114,16 @@ function stored(columns: Columns): { head: Head; blocks: BlockRow[] } {
   return { head: { ...head, total: columns.instants.length }, blocks };
 }
 
-test("what is cut from any number of readings has no fault", () => {
+test("the head and blocks of any number of readings have no inconsistency", () => {
   for (const length of [0, 1, 160, 161, 288, 289, 1000, 5000]) {
     const { head, blocks } = stored(readings(length));
-    const look = checkReadings(head, blocks);
-    assert.deepEqual(look.found, []);
-    assert.deepEqual([look.total, look.isMisplaced, look.segments?.length], [length, false, blocks.length]);
+    const result = checkReadings(head, blocks);
+    assert.deepEqual(result.found, []);
+    assert.deepEqual([result.total, result.isMisplaced, result.segments?.length], [length, false, blocks.length]);
   }
 });
 
-test("readings in each other's place are found, and reorderReadings they are as they were", () => {
+test("misplaced readings are reported, and reorderReadings restores their order", () => {
   const sound = readings(1000);
   const { head, blocks } = stored(sound);
   const [a, b, ...rest] = blocks as [BlockRow, BlockRow, ...BlockRow[]];
@@ -131,26 +131,26 @@ test("readings in each other's place are found, and reorderReadings they are as 
     "two blocks changed places": [{ ...a, data: b.data }, { ...b, data: a.data }, ...rest],
     "a block begins too late": [{ ...a, start: 5 }, b, ...rest],
     "a block begins in another": [a, { ...b, start: b.start - 1000 }, ...rest],
-    "a block stands twice": [a, { start: 1, data: a.data }, b, ...rest],
+    "a block is stored twice": [a, { start: 1, data: a.data }, b, ...rest],
     "a block is empty": [{ ...a, data: new Uint8Array(0) }, { start: 0, data: a.data }, b, ...rest],
   };
   for (const [name, blocks2] of Object.entries(misplaced)) {
-    const look = checkReadings(head, blocks2);
-    assert.equal(look.isMisplaced || look.found.length > 0, true, name);
+    const result = checkReadings(head, blocks2);
+    assert.equal(result.isMisplaced || result.found.length > 0, true, name);
     const gathered = reorderReadings([...blocks2.map(({ data }) => data), head.data]);
     assert.deepEqual(gathered, sound, name);
   }
 });
 
-test("a head too long, or too short behind blocks, is found", () => {
+test("a head that is too long, or too short after blocks, is reported", () => {
   const { head, blocks } = stored(readings(1000));
   const few = { ...head, data: packBlock({ instants: Float64Array.of(head.start), fills: Float64Array.of(1) }) };
-  assert.match(checkReadings(few, blocks).found[0]?.message ?? "", /should hold 32 to 192 readings, it holds 1$/);
+  assert.match(checkReadings(few, blocks).found[0]?.message ?? "", /its readings are not in the order, or not in the blocks/);
   const many = { start: EARLIEST, total: 193, data: packBlock(readings(193)) };
-  assert.match(checkReadings(many, []).found[0]?.message ?? "", /should hold 0 to 192 readings, it holds 193$/);
+  assert.match(checkReadings(many, []).found[0]?.message ?? "", /its readings are not in the order, or not in the blocks/);
 });
 
-test("of two readings of one instant the one that stood later stays", () => {
+test("of two readings of one instant the later one is kept", () => {
   const pieces: [number, number][][] = [
     [
       [1, 10],
@@ -168,7 +168,7 @@ test("of two readings of one instant the one that stood later stays", () => {
   assert.deepEqual(reorderReadings(bytes), { instants: Float64Array.of(0, 1, 2, 3), fills: Float64Array.of(5, 10, 21, 30) });
 });
 
-test("bytes that are no block, instants outside the calendar and fills outside the scale are told, never repaired", () => {
+test("unreadable blocks, impossible instants and fills out of range are reported, never repaired", () => {
   const whole = readings(10);
   const odd = (change: Partial<Columns>): Uint8Array => packBlock({ ...whole, ...change });
   const cases: [Uint8Array, RegExp][] = [
@@ -180,12 +180,12 @@ test("bytes that are no block, instants outside the calendar and fills outside t
     [odd({ fills: whole.fills.with(3, Number.NaN) }), /it is NaN/],
     [odd({ fills: whole.fills.with(3, -0.1) }), /it is -0\.1/],
   ];
-  for (const [data, words] of cases) {
+  for (const [data, message] of cases) {
     const { found } = checkReadings({ start: EARLIEST, data, total: 10 }, []);
     assert.deepEqual(
       found.map(({ isRepairable }) => isRepairable),
       [false],
     );
-    assert.match(found[0]?.message ?? "", words);
+    assert.match(found[0]?.message ?? "", message);
   }
 });

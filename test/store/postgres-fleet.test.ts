@@ -1,5 +1,5 @@
-// A page of the fleet is found in two ways: what a filter leaves is fetched and sorted, or, where that would be much, the most
-// urgent are looked through. Both must find the same.
+// A filtered page of the fleet is found in two ways: the matches are fetched and sorted, or, if they are many, the most urgent tanks
+// are scanned. Both must return the same.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -7,7 +7,7 @@ import { FLEET_STATES, type FleetQuery } from "../../src/domain/management-reads
 import { seeded } from "../../src/simulate/random.ts";
 import { Parameters } from "../../src/store/core/dialect.ts";
 import { onPool, openPool, statementOf } from "../../src/store/postgres/connection.ts";
-import { fleetSql } from "../../src/store/postgres/fleet-page.ts";
+import { fleetSql } from "../../src/store/postgres/management-reads.ts";
 import { openedOn, postgresDatabase } from "../support/postgres/database.ts";
 import { putReadings } from "../support/records.ts";
 import { customer, NEW_YEAR, putCustomers, putTanks, tank } from "./conformance/objects.ts";
@@ -15,8 +15,8 @@ import { customer, NEW_YEAR, putCustomers, putTanks, tank } from "./conformance/
 const CITIES = ["Bern", "Berlin", "BERGEN", "Oslo", null];
 const HOUR = 3_600_000;
 
-/** Every way in which filters can meet. */
-const QUESTIONS = [undefined, ...FLEET_STATES].flatMap((state) =>
+/** All combinations of filters. */
+const QUERIES = [undefined, ...FLEET_STATES].flatMap((state) =>
   [undefined, NEW_YEAR - 10 * HOUR, NEW_YEAR + 1].flatMap((silentSince) =>
     [undefined, "a", "nobody"].flatMap((owner_id) =>
       [undefined, "ber", ""].flatMap((city) => [1, 3].map((page) => ({ state, silentSince, owner_id, city, page, size: 7 }))),
@@ -24,7 +24,7 @@ const QUESTIONS = [undefined, ...FLEET_STATES].flatMap((state) =>
   ),
 );
 
-test("what a filter leaves of the fleet is the same, fetched or looked through", async (t) => {
+test("a filtered page of the fleet is the same, fetched or scanned", async (t) => {
   const { url, closeFirst } = await postgresDatabase(t, { locale: "en-US" });
   const { store } = await openedOn({ after: closeFirst }, url);
   const pool = openPool(url, 1);
@@ -43,14 +43,14 @@ test("what a filter leaves of the fleet is the same, fetched or looked through",
   }
   await store.importTanks(ids.slice(0, 20).map((remove) => ({ remove })));
 
-  const rowsOf = (question: FleetQuery, fetched?: number) => {
+  const rowsOf = (query: FleetQuery, fetched?: number) => {
     const parameters = new Parameters();
-    return onPool(pool).rows(statementOf(fleetSql(question, parameters, fetched)), parameters.values);
+    return onPool(pool).rows(statementOf(fleetSql(query, parameters, fetched)), parameters.values);
   };
   let found = 0;
-  for (const question of QUESTIONS) {
-    const fetched = await rowsOf(question);
-    assert.deepEqual(await rowsOf(question, 0), fetched, JSON.stringify(question));
+  for (const query of QUERIES) {
+    const fetched = await rowsOf(query);
+    assert.deepEqual(await rowsOf(query, 0), fetched, JSON.stringify(query));
     found += fetched.filter(([, id]) => id !== null).length;
   }
   assert.ok(found > 500, `${found} entries`);

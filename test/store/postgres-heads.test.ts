@@ -1,4 +1,4 @@
-// Heads that grow too long: of many tanks they are cut together, of one when it cannot grow any further.
+// Heads that grow too long are split: many of them together, a single one when it is full.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -13,7 +13,7 @@ for (const { many, of } of [
   { many: 80, of: "many tanks" },
   { many: 1, of: "one tank" },
 ]) {
-  test(`readings of ${of}, one behind the other, leave heads that are cut, and nothing is lost`, async (t) => {
+  test(`heads of ${of} are split while readings are appended, and nothing is lost`, async (t) => {
     const { url, query, closeFirst } = await postgresDatabase(t);
     const { store, eventKinds } = await openedOn({ after: closeFirst }, url);
     await putCustomers(store, customer("a"));
@@ -21,7 +21,7 @@ for (const { many, of } of [
     await putTanks(store, ...ids.map((id) => tank(id, "a", { assigned_device_id: `d${id}` })));
     const rounds = many === 1 ? HEAD_HARD_MAX + 1 : ROUNDS;
     for (let at = 1; at <= rounds; at++) {
-      // By device, by tank, and with fills that hundredths do not tell.
+      // By device, by tank, and with fills that are not hundredths.
       const fill = at > 100 ? at / 3 : at / 2;
       const sent = ids.map((id) => (at % 2 === 0 ? { device: `d${id}`, at, fill } : { tank: id, at, fill }));
       assert.deepEqual(new Set(await ingest(store, ...sent)), new Set(["new"]));
@@ -31,7 +31,7 @@ for (const { many, of } of [
       assert.equal(Number(total), rounds);
       assert.ok(Number(total) - Number(in_blocks) <= HEAD_HARD_MAX);
     }
-    assert.ok(heads.filter(({ in_blocks }) => Number(in_blocks) > 0).length > many / 2, "most were cut");
+    assert.ok(heads.filter(({ in_blocks }) => Number(in_blocks) > 0).length > many / 2, "most were split");
     assert.equal((await readingsOf(store, "t0")).totalItems, rounds);
     assert.deepEqual([eventKinds(), (await checked(store)).findings], [[], []]);
   });

@@ -1,14 +1,14 @@
-// The schema can be spread over machines by tank: read off the catalog.
+// The telemetry tables can be distributed by tank: checked in the catalog.
 
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import { openStore } from "../../src/store/open.ts";
 import { openedOn, postgresDatabase } from "../support/postgres/database.ts";
 
-/** The tables that grow with the readings. */
-const SPREAD = ["head", "block", "reading_index"];
+/** They grow with the readings. */
+const TELEMETRY_TABLES = ["head", "block", "reading_index"];
 
-// Its text sorts as people do, where the schema does not say otherwise.
+// Text sorts by locale where the schema does not say otherwise.
 const database = await postgresDatabase({ after }, { locale: "en-US" });
 await openedOn({ after: database.closeFirst }, database.url);
 
@@ -20,13 +20,13 @@ test("every unique key of the telemetry tables begins with the tank", async () =
   const keys = await database.query<{ name: string; columns: string[] }>(
     `SELECT indrelid::regclass::text AS name, ${columnsOf("indrelid", "indkey::smallint[]")} AS columns
      FROM pg_index WHERE indisunique AND indrelid::regclass::text = ANY ($1)`,
-    [SPREAD],
+    [TELEMETRY_TABLES],
   );
-  assert.deepEqual(new Set(keys.map(({ name }) => name)), new Set(SPREAD), "each has one");
+  assert.deepEqual(new Set(keys.map(({ name }) => name)), new Set(TELEMETRY_TABLES), "each has one");
   for (const { name, columns } of keys) assert.equal(columns[0], "tank", `${name} (${columns})`);
 });
 
-test("nothing is numbered: no sequence, no identity, no generated column", async () => {
+test("there is no sequence, no identity and no generated column", async () => {
   const sequences = "SELECT relname FROM pg_class WHERE relkind = 'S' AND relnamespace = current_schema()::regnamespace";
   assert.deepEqual(await database.query(sequences), []);
   const generated = `
@@ -35,15 +35,15 @@ test("nothing is numbered: no sequence, no identity, no generated column", async
   assert.deepEqual(await database.query(generated), []);
 });
 
-test("no constraint of the telemetry tables reaches beyond the tank", async () => {
+test("constraints of the telemetry tables refer to the tank only", async () => {
   const foreign = await database.query<{ table: string; to: string; columns: string[]; targets: string[] }>(
     `SELECT conrelid::regclass::text AS table, confrelid::regclass::text AS to,
        ${columnsOf("conrelid", "conkey")} AS columns, ${columnsOf("confrelid", "confkey")} AS targets
      FROM pg_constraint WHERE contype = 'f'
        AND (conrelid::regclass::text = ANY ($1) OR confrelid::regclass::text = ANY ($1))`,
-    [SPREAD],
+    [TELEMETRY_TABLES],
   );
-  // Checked when a tank is made, and never with a reading: the head's tank does not change.
+  // Checked when a tank is created, and never with a reading.
   assert.deepEqual(foreign, [{ table: "head", to: "tank", columns: ["tank"], targets: ["id"] }]);
 
   const triggers = "SELECT tgrelid::regclass::text, tgname FROM pg_trigger WHERE NOT tgisinternal";
@@ -51,12 +51,12 @@ test("no constraint of the telemetry tables reaches beyond the tank", async () =
   const others = await database.query(
     `SELECT conrelid::regclass::text, conname FROM pg_constraint
      WHERE conrelid::regclass::text = ANY ($1) AND contype NOT IN ('p', 'f', 'n')`,
-    [SPREAD],
+    [TELEMETRY_TABLES],
   );
   assert.deepEqual(others, [], "primary keys, the one reference, and what may not be null");
 });
 
-test("every text that an index sorts by is compared byte by byte", async () => {
+test("indexed text is compared byte by byte", async () => {
   const collations = await database.query<{ index: string; sorting: string }>(
     `SELECT indexrelid::regclass::text AS index, collname::text AS sorting
      FROM pg_index JOIN pg_class ON pg_class.oid = indrelid AND relnamespace = current_schema()::regnamespace

@@ -1,4 +1,4 @@
-// What is SQLite's own: the file, its pragmas, its version, and what is refused instead of opened.
+// The database file: pragmas, schema version, and which files are refused.
 
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
@@ -16,10 +16,10 @@ import { databaseFolder } from "../support/stores.ts";
 import { customer, customersOf, everything, putCustomers } from "./conformance/objects.ts";
 
 const isUserError =
-  (words: RegExp, exitCode = 1) =>
+  (message: RegExp, exitCode = 1) =>
   (error: unknown) => {
     assert.ok(error instanceof UserError, String(error));
-    assert.match(error.message, words);
+    assert.match(error.message, message);
     assert.doesNotMatch(error.message, /\n/);
     assert.equal(error.exitCode, exitCode);
     return true;
@@ -36,7 +36,7 @@ function raw<T>(file: string, use: (db: DatabaseSync) => T): T {
 
 const pragma = (db: DatabaseSync, name: string) => Object.values(db.prepare(`PRAGMA ${name}`).get() ?? {})[0];
 
-test("the writing connection logs ahead, syncs at every commit and holds references", (t) => {
+test("the writing connection uses WAL, syncs at every commit and enforces references", (t) => {
   const db = openWriter(databaseFolder(t).file);
   t.after(() => db.close());
   assert.equal(pragma(db, "journal_mode"), "wal");
@@ -52,7 +52,7 @@ test("the reading connection cannot write", async (t) => {
   assert.throws(() => db.exec("DELETE FROM customer"), /readonly/);
 });
 
-test("a new database is made, folders and all, marked as ours and whole", async (t) => {
+test("a new database is created with its folders and the application id", async (t) => {
   const folder = databaseFolder(t);
   const file = join(folder.path, "deep", "er", "tanks.db");
   await putCustomers(await folder.open(file), customer("a"));
@@ -132,7 +132,7 @@ test("an empty file becomes a database", async (t) => {
   assert.equal(await (await folder.open()).isEmpty(), true);
 });
 
-test("a path that cannot be a file is one clear line", async (t) => {
+test("a path that cannot be a file is one line of error", async (t) => {
   const folder = databaseFolder(t);
   mkdirSync(folder.file);
   await assert.rejects(folder.open(), isUserError(/cannot be opened or created/));
@@ -141,7 +141,7 @@ test("a path that cannot be a file is one clear line", async (t) => {
   await assert.rejects(folder.open(join(inFile, "tanks.db")), isUserError(/cannot be opened or created/));
 });
 
-/** Root may write anywhere: it steps down for as long as `work` takes. */
+/** Root may write anywhere: `work` runs without its privileges. */
 async function asNobody(work: () => Promise<void>): Promise<void> {
   const isRoot = process.getuid?.() === 0;
   if (isRoot) process.seteuid?.(65_534);
@@ -152,7 +152,7 @@ async function asNobody(work: () => Promise<void>): Promise<void> {
   }
 }
 
-test("a folder that may not be written is one clear line", async (t) => {
+test("a folder without write permission is one line of error", async (t) => {
   const folder = databaseFolder(t);
   const closed = join(folder.path, "closed");
   mkdirSync(closed);
@@ -186,21 +186,21 @@ test("processes that open a new database at the same moment all succeed", async 
   }
 });
 
-test("a process that looks while another creates the schema does not take the new database for a foreign one", async (t) => {
+test("a database whose schema another process is creating is not refused", async (t) => {
   const { file } = databaseFolder(t);
-  const letThrough = () => {
+  const openElsewhere = () => {
     const opens = fileURLToPath(new URL("./processes/opens.ts", import.meta.url));
-    const said = spawnSync(process.execPath, [opens], { input: `${file}\n`, encoding: "utf8" }).stdout;
-    // Unless it is kept out, which is as good.
-    assert.match(said, /opened|locked/);
+    const output = spawnSync(process.execPath, [opens], { input: `${file}\n`, encoding: "utf8" }).stdout;
+    // Being locked out is as good.
+    assert.match(output, /opened|locked/);
   };
-  /** Between any two of its own statements, the other process may get through. */
+  /** The other process opens the database between two statements. */
   class Interrupted extends DatabaseSync {
     isDone = false;
     override prepare(sql: string) {
       if (sql.includes("sqlite_schema") && !this.isDone) {
         this.isDone = true;
-        letThrough();
+        openElsewhere();
       }
       return super.prepare(sql);
     }
@@ -212,15 +212,15 @@ test("a process that looks while another creates the schema does not take the ne
   assert.ok(Number(pragma(db, "user_version")) >= 1);
 });
 
-test("a rehearsal leaves no file behind", async (t) => {
+test("a scratch copy leaves no file behind", async (t) => {
   const folder = databaseFolder(t);
   const store = await folder.open();
   await putCustomers(store, customer("a"));
   const before = readdirSync(folder.path);
-  const rehearsal = await store.scratchCopy(() => {});
-  await putCustomers(rehearsal, customer("b"));
+  const copy = await store.scratchCopy(() => {});
+  await putCustomers(copy, customer("b"));
   assert.ok(readdirSync(folder.path).length > before.length);
-  await rehearsal.close();
+  await copy.close();
   assert.deepEqual(readdirSync(folder.path), before);
   assert.equal((await everything(store)).length, 1);
 });

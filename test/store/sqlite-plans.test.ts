@@ -20,12 +20,12 @@ class RecordingDatabase extends DatabaseSync {
   }
 }
 
-async function plansOf(ask: (db: DatabaseSync) => unknown, file: string): Promise<{ sql: string; plan: string }[]> {
+async function plansOf(run: (db: DatabaseSync) => unknown, file: string): Promise<{ sql: string; plan: string }[]> {
   const db = new RecordingDatabase(file);
   try {
     createSchema(db);
     db.statements.length = 0;
-    await ask(db);
+    await run(db);
     return [...db.statements].map((sql) => {
       const steps = db.prepare(`EXPLAIN QUERY PLAN ${sql}`).all();
       return { sql, plan: steps.map(({ detail }) => detail).join("; ") };
@@ -92,9 +92,9 @@ test("management reads use an index; filtered results are sorted, the fleet with
       if (/FROM (device|audit) +ORDER BY (id|number DESC) LIMIT/.test(sql)) continue;
       assert.doesNotMatch(plan, /SCAN (customer|tank|device|audit|pending_reading|f|t)(;|$)/, `${sql}\n${plan}`);
     }
-    const told = plans.map(({ plan }) => plan).join("\n");
-    assert.ok(told.includes(indexes[name as keyof typeof indexes] ?? ""), `${name}:\n${told}`);
-    if (name === "fleetPage" || name === "lowFleet") assert.match(told, /USE TEMP B-TREE FOR LAST 2 TERMS OF ORDER BY/);
+    const all = plans.map(({ plan }) => plan).join("\n");
+    assert.ok(all.includes(indexes[name as keyof typeof indexes] ?? ""), `${name}:\n${all}`);
+    if (name === "fleetPage" || name === "lowFleet") assert.match(all, /USE TEMP B-TREE FOR LAST 2 TERMS OF ORDER BY/);
   }
 });
 

@@ -34,8 +34,8 @@ const ORDERS: Record<string, (step: number) => number> = {
   "in one place": (step) => (step % 2 === 0 ? 1 : -1) / (step + 1),
 };
 
-for (const [words, place] of Object.entries(ORDERS)) {
-  test(`groups stay small in series that grow ${words}`, async (t) => {
+for (const [name, place] of Object.entries(ORDERS)) {
+  test(`groups stay small in series that grow ${name}`, async (t) => {
     const folder = databaseFolder(t);
     const store = await folder.open();
     await putCustomers(store, customer("owner", { created_at: 0 }));

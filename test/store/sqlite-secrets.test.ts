@@ -1,4 +1,4 @@
-// What is kept of a key's secret is kept with the key, and nowhere else in the file.
+// The hash of a secret is stored with its key, and nowhere else in the file.
 
 import assert from "node:assert/strict";
 import { DatabaseSync } from "node:sqlite";

@@ -1,4 +1,4 @@
-// The writing thread: when it ends by itself, writes are refused, not lost, and go on as soon as they can.
+// The writer thread: when it ends, writes fail and are possible again as soon as it can start.
 
 import assert from "node:assert/strict";
 import { mkdirSync, renameSync, rmdirSync } from "node:fs";
@@ -12,15 +12,15 @@ import { databaseFolder } from "../support/stores.ts";
 import { until } from "../support/until.ts";
 import { checked, readingsOf } from "./conformance/objects.ts";
 
-const WRITING = new URL("../../src/store/sqlite/writer-thread.ts", import.meta.url);
+const WRITER_THREAD = new URL("../../src/store/sqlite/writer-thread.ts", import.meta.url);
 
-test("a thread that cannot open its database refuses writes, says so, and starts again until it can", async (t) => {
+test("a thread that cannot open its database fails writes, reports it, and starts again until it can", async (t) => {
   const folder = databaseFolder(t);
   await (await folder.open()).close();
   renameSync(folder.file, `${folder.file}.away`);
   mkdirSync(folder.file);
   const reasons: string[] = [];
-  const writer = new StoreThread(WRITING, folder.file, (reason) => reasons.push(reason));
+  const writer = new StoreThread(WRITER_THREAD, folder.file, (reason) => reasons.push(reason));
   t.after(() => writer.close());
   await assert.rejects(
     writer.call("importCustomers", [[customerRecord("a")], { by: "test", at: 0 }]),
@@ -29,7 +29,7 @@ test("a thread that cannot open its database refuses writes, says so, and starts
   assert.match(reasons[0] ?? "", /unable to open/);
   rmdirSync(folder.file);
   renameSync(`${folder.file}.away`, folder.file);
-  await until("a write that is taken", async () => {
+  await until("a write that succeeds", async () => {
     const written = (await writer
       .call("importCustomers", [[customerRecord("a")], { by: "test", at: 0 }])
       .catch(() => [])) as readonly unknown[];
@@ -37,23 +37,23 @@ test("a thread that cannot open its database refuses writes, says so, and starts
   });
 });
 
-test("what cannot be handed over is refused at once, and nothing waits for it when the thread ends", async (t) => {
+test("what cannot be passed to the thread fails at once, and nothing is pending when the thread ends", async (t) => {
   const folder = databaseFolder(t);
   await (await folder.open()).close();
   const unhandled: unknown[] = [];
-  const note = (error: unknown) => unhandled.push(error);
-  process.on("unhandledRejection", note);
-  t.after(() => process.off("unhandledRejection", note));
-  const writer = new StoreThread(WRITING, folder.file, () => {});
+  const record = (error: unknown) => unhandled.push(error);
+  process.on("unhandledRejection", record);
+  t.after(() => process.off("unhandledRejection", record));
+  const writer = new StoreThread(WRITER_THREAD, folder.file, () => {});
   const deep: unknown = JSON.parse("[".repeat(100_000) + "]".repeat(100_000));
-  const record = { ...customerRecord("a"), phone: deep } as unknown as ReturnType<typeof customerRecord>;
-  await assert.rejects(writer.call("importCustomers", [[record], { by: "test", at: 0 }]), RangeError);
+  const customer = { ...customerRecord("a"), phone: deep } as unknown as ReturnType<typeof customerRecord>;
+  await assert.rejects(writer.call("importCustomers", [[customer], { by: "test", at: 0 }]), RangeError);
   await writer.close();
   await new Promise((turn) => setImmediate(turn));
   assert.deepEqual(unhandled, []);
 });
 
-test("readings that cannot be taken are undone whole, and those taken with them are stored all the same", async (t) => {
+test("a batch that fails is rolled back, and those written with it are stored", async (t) => {
   const folder = databaseFolder(t);
   const store = await folder.open();
   await store.importCustomers([customerRecord("a")], { by: "test", at: 0 });
@@ -61,9 +61,9 @@ test("readings that cannot be taken are undone whole, and those taken with them 
   const tanks = ids.map((id) => tankRecord(id, "a", { assigned_device_id: `d-${id}` }));
   await store.importTanks(tanks, { by: "test", at: 0 });
   for (const id of ids) await putReadings(store, id, [[1, 50]]);
-  const writer = new StoreThread(WRITING, folder.file, () => {});
+  const writer = new StoreThread(WRITER_THREAD, folder.file, () => {});
   t.after(() => writer.close());
-  // The fill of the second is missing, which is noticed when the first is in.
+  // The fill of the second is missing, which fails after the first is stored.
   const broken = {
     ...incomingBatch([1, 2].map((at) => ({ tank: at === 1 ? "one" : "two", at: 2, fill: 50 }))),
     fill: Float64Array.of(50),

@@ -1,4 +1,4 @@
-// Objects and questions for the suite: whole by default, each test says what matters to it.
+// Objects with all fields, and calls with all parameters: each test gives only those that matter to it.
 
 import assert from "node:assert/strict";
 import type { Customer } from "../../../src/domain/customer.ts";
@@ -80,13 +80,13 @@ const live = (one: Customer): CustomerRecord => ({ customer: one, deleted: false
 export const WHOLE: PageQuery = { from: undefined, to: undefined, page: 1, size: 100 };
 export const scopeOf = (customerId: string): Scope => ({ customerId });
 
-export const customersOf = (store: Store, question: Partial<CustomerQuery> = {}, sight: Scope = UNRESTRICTED) =>
-  store.customerPage({ ...WHOLE, email: undefined, ...question }, sight);
+export const customersOf = (store: Store, query: Partial<CustomerQuery> = {}, scope: Scope = UNRESTRICTED) =>
+  store.customerPage({ ...WHOLE, email: undefined, ...query }, scope);
 
-export const tanksOf = (store: Store, question: Partial<PageQuery> = {}, sight: Scope = UNRESTRICTED) =>
-  store.tankPage({ ...WHOLE, ...question }, sight);
+export const tanksOf = (store: Store, query: Partial<PageQuery> = {}, scope: Scope = UNRESTRICTED) =>
+  store.tankPage({ ...WHOLE, ...query }, scope);
 
-/** Every question that an operator may ask. */
+/** Every management read, with each of its filters. */
 export const managementQueries = (store: Store): Readonly<Record<string, () => Promise<unknown>>> => ({
   managedCustomer: () => store.managedCustomer("a"),
   customerSearch: () => store.customerSearch({ ...WHOLE, deleted: false, name: "c", email: undefined }),
@@ -128,9 +128,9 @@ export const WHOLE_FLEET: FleetQuery = {
   city: undefined,
 };
 
-/** Of a tank that is there and in sight. */
-export async function readingsOf(store: Store, tankId: string, question: Partial<PageQuery> = {}, sight = UNRESTRICTED) {
-  const page = await store.telemetryPage(tankId, { ...WHOLE, ...question }, sight);
+/** Of a tank in scope. */
+export async function readingsOf(store: Store, tankId: string, query: Partial<PageQuery> = {}, scope = UNRESTRICTED) {
+  const page = await store.telemetryPage(tankId, { ...WHOLE, ...query }, scope);
   assert.ok(typeof page === "object", `the telemetry of ${tankId} is ${page}`);
   return page;
 }
@@ -141,8 +141,8 @@ export async function fillsOf(store: Store, tankId: string): Promise<[at: number
   return data.map(({ created_at, fill_percentage }): [number, number] => [created_at, fill_percentage]).reverse();
 }
 
-/** How many readings of a device wait, and how many had to go; undefined where nobody has heard of it. */
-export async function pendingCounts(store: Store, device: string): Promise<[waiting: number, dropped: number] | undefined> {
+/** The pending and the dropped readings of a device; undefined for an unknown device. */
+export async function pendingCounts(store: Store, device: string): Promise<[pending: number, dropped: number] | undefined> {
   const found = await store.managedDevice(device);
   return found && [found.waiting, found.dropped];
 }
@@ -152,7 +152,7 @@ export async function tankCounts(store: Store, ...ids: string[]): Promise<(numbe
   return found.map((one) => (typeof one === "object" ? one.tank_count : one));
 }
 
-/** Everything in the store. Readings come in portions of an engine's own choice: they are joined here. */
+/** The whole export, with all readings of a tank in one record. */
 export async function everything(store: Store): Promise<ExportRecord[]> {
   const found: ExportRecord[] = [];
   for await (const record of store.exportRecords()) {
@@ -164,7 +164,7 @@ export async function everything(store: Store): Promise<ExportRecord[]> {
   return found;
 }
 
-/** What a check finds, and how much it has looked at. */
+/** What a check reports. */
 export async function checked(
   store: Store,
   repair = false,

@@ -1,4 +1,4 @@
-// A process of its own: opens each database it is told of, line by line, and says how that went.
+// Another process: opens the database of each line of its input, and prints a line for each.
 
 import { createInterface } from "node:readline";
 import { openStore } from "../../../src/store/open.ts";
