@@ -52,55 +52,49 @@ type AuthenticatedCaller = Caller & { readonly rate: number | null };
 
 type CachedCaller = { readonly caller: AuthenticatedCaller; readonly since: Instant; readonly until: Instant };
 
-/** Keys by their secrets. */
-export class KeyRing {
-  readonly #reads: Pick<Reads, "keyByHash">;
-  readonly #clock: Clock;
-  readonly #limits: Limits;
-  readonly #customerRate: number;
+/** Who sends a secret from an address; throws where the key is not active or lacks the role. */
+type Authenticate = (secret: string, client: { readonly ip: string }, required: Role) => Promise<AuthenticatedCaller>;
+
+/** `customerRate`: the rate limit of customers' keys; 0 turns all limits off. Wrong keys from one address are throttled. */
+export function createAuthentication(
+  reads: Pick<Reads, "keyByHash">,
+  clock: Clock,
+  limits: Limits,
+  customerRate: number,
+): Authenticate {
   /** Active keys, by the secret itself: hashing it would cost more than everything else here. */
-  readonly #cached = new Map<string, CachedCaller>();
+  const cache = new Map<string, CachedCaller>();
 
-  /** `customerRate`: the rate limit of customers' keys; 0 turns all limits off. */
-  constructor(reads: Pick<Reads, "keyByHash">, clock: Clock, limits: Limits, customerRate: number) {
-    this.#reads = reads;
-    this.#clock = clock;
-    this.#limits = limits;
-    this.#customerRate = customerRate;
-  }
-
-  /** Wrong keys from one address are throttled. */
-  async authenticate(secret: string, client: { readonly ip: string }, required: Role): Promise<AuthenticatedCaller> {
-    const now = this.#clock();
-    const cached = this.#cached.get(secret);
-    // The first comparison fails where the clock was set back.
-    const isFresh = cached !== undefined && now >= cached.since && now < cached.until;
-    const { caller } = isFresh ? cached : await this.#load(secret, client, now);
-    requireRole(caller.key, required);
-    return caller;
-  }
-
-  async #load(secret: string, client: { readonly ip: string }, now: Instant): Promise<CachedCaller> {
-    this.#cached.delete(secret);
+  async function load(secret: string, client: { readonly ip: string }, now: Instant): Promise<CachedCaller> {
+    cache.delete(secret);
     const isWellFormed = isWellFormedSecret(secret);
-    const key = isWellFormed ? await this.#reads.keyByHash(hashSecret(secret)) : undefined;
+    const key = isWellFormed ? await reads.keyByHash(hashSecret(secret)) : undefined;
     if (key === undefined) {
-      if (this.#customerRate !== 0 && (await isFlood(this.#limits, client.ip))) throw wrongKeysThrottled();
+      if (customerRate !== 0 && (await isFlood(limits, client.ip))) {
+        const detail = "Too many wrong keys from this address. Retry after the time in Retry-After.";
+        throw new RequestError("keys_throttled", detail, { retryAfter: 1 });
+      }
       const malformed = "The value of X-API-Key is not a valid key. It may be mistyped or cut off.";
       throw new RequestError("key_invalid", isWellFormed ? "There is no such key." : malformed);
     }
     requireActive(key, now);
-    const caller = { key, scope: { customerId: key.role === "manage" ? null : key.customer_id }, rate: this.#rateOf(key) };
+    const rate = customerRate === 0 ? null : (key.rate ?? (key.customer_id === null ? null : customerRate));
+    const caller = { key, scope: { customerId: key.role === "manage" ? null : key.customer_id }, rate };
     const cached = { caller, since: now, until: Math.min(now + CACHED_MS, key.expires_at ?? Number.POSITIVE_INFINITY) };
-    if (this.#cached.size >= MAX_CACHED_KEYS) this.#cached.clear();
-    this.#cached.set(secret, cached);
+    if (cache.size >= MAX_CACHED_KEYS) cache.clear();
+    cache.set(secret, cached);
     return cached;
   }
 
-  #rateOf({ rate, customer_id }: Key): number | null {
-    if (this.#customerRate === 0) return null;
-    return rate ?? (customer_id === null ? null : this.#customerRate);
-  }
+  return async (secret, client, required) => {
+    const now = clock();
+    const cached = cache.get(secret);
+    // The first comparison fails where the clock was set back.
+    const isFresh = cached !== undefined && now >= cached.since && now < cached.until;
+    const { caller } = isFresh ? cached : await load(secret, client, now);
+    requireRole(caller.key, required);
+    return caller;
+  };
 }
 
 function requireActive(key: StoredKey, now: Instant): void {
@@ -110,42 +104,26 @@ function requireActive(key: StoredKey, now: Instant): void {
   throw new RequestError("key_revoked", "This key has been revoked. Ask the operator for a new one.");
 }
 
-function wrongKeysThrottled(): RequestError {
-  return new RequestError("keys_throttled", "Too many wrong keys from this address. Retry after the time in Retry-After.", {
-    retryAfter: 1,
-  });
-}
-
 /** `bearer`: the key may also be sent as a bearer token. */
 type Access = { readonly requiredRole: RequiredRole; readonly bearer?: true };
 
+export type Admit = (request: FastifyRequest, reply: FastifyReply, access: Access) => Promise<void>;
+
 /** Checks the key of a request, its role and its rate limit, and sets `request.caller`. */
-export class Admission {
-  readonly #keys: KeyRing;
-  readonly #limits: Limits;
-  readonly #lastSeen: LastSeen;
-
-  constructor(keys: KeyRing, limits: Limits, lastSeen: LastSeen) {
-    this.#keys = keys;
-    this.#limits = limits;
-    this.#lastSeen = lastSeen;
-  }
-
-  async admit(request: FastifyRequest, reply: FastifyReply, { requiredRole, bearer }: Access): Promise<void> {
+export function createAdmission(authenticate: Authenticate, limits: Limits, lastSeen: LastSeen): Admit {
+  return async (request, reply, { requiredRole, bearer }) => {
     if (requiredRole === "none") return;
-    const caller = await this.#keys.authenticate(secretIn(request, bearer), request, requiredRole);
+    const caller = await authenticate(secretIn(request, bearer), request, requiredRole);
     request.caller = caller;
     const { key, rate } = caller;
     if (rate !== null) {
-      const { allowed, retryAfter, headers } = await limitRate(this.#limits, key.id, rate);
+      const { allowed, retryAfter, headers } = await limitRate(limits, key.id, rate);
       reply.headers(headers);
-      if (!allowed) {
-        const detail = "This key is over its rate limit. Retry after the time in Retry-After.";
-        throw new RequestError("rate_limited", detail, { retryAfter });
-      }
+      const detail = "This key is over its rate limit. Retry after the time in Retry-After.";
+      if (!allowed) throw new RequestError("rate_limited", detail, { retryAfter });
     }
-    if (key.customer_id !== null) this.#lastSeen.note(key.customer_id);
-  }
+    if (key.customer_id !== null) lastSeen.note(key.customer_id);
+  };
 }
 
 function secretIn({ headers }: FastifyRequest, bearer = false): string {
@@ -161,10 +139,10 @@ const TIMER_MARGIN_MS = 5;
 
 /** Checks the keys of MQTT clients as those of requests, and counts a message as a request. */
 export function ingestAuthentication(reads: Pick<Reads, "keyByHash">, clock: Clock, limits: Limits, customerRate: number) {
-  const keys = new KeyRing(reads, clock, limits, customerRate);
+  const authenticate = createAuthentication(reads, clock, limits, customerRate);
   const delayOf = ({ allowed, retryAfter }: RateDecision) => (allowed ? 0 : retryAfter * 1000 + TIMER_MARGIN_MS);
   return async (secret: string, address: string) => {
-    const { key, rate } = await keys.authenticate(secret, { ip: address }, "ingest");
+    const { key, rate } = await authenticate(secret, { ip: address }, "ingest");
     const takeToken = () => {
       if (rate === null) return 0;
       const decision = limitRate(limits, key.id, rate);

@@ -1,5 +1,5 @@
-// GET /openapi.json, and Swagger UI at /docs, which loads nothing from other hosts. A document is read and compressed once, when
-// it is first requested.
+// GET /openapi.json, and Swagger UI at /docs, which loads nothing from other hosts. A document is created and compressed once,
+// when it is first requested.
 
 import { readFile } from "node:fs/promises";
 import { promisify } from "node:util";
@@ -52,9 +52,8 @@ const ICON = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><rect 
 const CONTENT_SECURITY_POLICY =
   "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; object-src 'none'; base-uri 'none'; frame-ancestors 'none'; form-action 'none'";
 
-export function registerDocumentation(app: FastifyInstance, document: object): void {
-  const text = JSON.stringify(document);
-  serve(app, OPENAPI_PATH, JSON_TYPE, async () => Buffer.from(text));
+export function registerDocumentation(app: FastifyInstance, openapiDocument: () => Promise<object>): void {
+  serve(app, OPENAPI_PATH, JSON_TYPE, async () => Buffer.from(JSON.stringify(await openapiDocument())));
   serve(app, DOCS_PATH, "text/html; charset=utf-8", async () => Buffer.from(PAGE));
   serve(app, `${FILES_PATH}/start.js`, "text/javascript", async () => Buffer.from(START));
   serve(app, `${FILES_PATH}/icon.svg`, "image/svg+xml", async () => Buffer.from(ICON));

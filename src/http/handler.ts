@@ -4,7 +4,7 @@ import { hash } from "node:crypto";
 import { Readable } from "node:stream";
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteHandlerMethod } from "fastify";
 import { RequestError } from "../domain/errors.ts";
-import { type Admission, ANONYMOUS } from "./auth.ts";
+import { type Admit, ANONYMOUS } from "./auth.ts";
 import { type BodyBudget, isStillSending, type Reservation, whileDraining } from "./body.ts";
 import { readContent } from "./content.ts";
 import { NO_PARAMETERS, type ParameterReader, type ParameterSet, parameterReader } from "./parameters.ts";
@@ -32,14 +32,14 @@ declare module "fastify" {
 export function registerRoute(
   app: FastifyInstance,
   route: Route,
-  admission: Admission,
+  admit: Admit,
   dependencies: Dependencies,
   budget: BodyBudget,
 ): void {
   const { path, body } = route;
   const onRequest = (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
     request.routePath = path;
-    return admission.admit(request, reply, route);
+    return admit(request, reply, route);
   };
   const handler = createHandler(route, dependencies, budget);
   app.route({ method: methodOf(route), url: path, onRequest, config: { body }, handler });

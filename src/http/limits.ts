@@ -11,41 +11,35 @@ export type Limits = {
   readonly take: (kind: BucketKind, name: string, rate: number, burst: number) => number | Promise<number>;
 };
 
+type Bucket = { tokens: number; at: Instant };
+const MAX_BUCKETS: Readonly<Record<BucketKind, number>> = { key: 100_000, address: 10_000 };
+
 /** Buckets in this process's memory. */
 export function localLimits(clock: Clock): { readonly take: (...args: Parameters<Limits["take"]>) => number } {
-  const buckets: Readonly<Record<BucketKind, Buckets>> = { key: new Buckets(100_000), address: new Buckets(10_000) };
-  return { take: (kind, name, rate, burst) => buckets[kind].take(name, rate, burst, clock()) };
-}
+  const buckets = { key: new Map<string, Bucket>(), address: new Map<string, Bucket>() };
 
-type Bucket = { tokens: number; at: Instant };
-
-class Buckets {
-  readonly #buckets = new Map<string, Bucket>();
-  readonly #capacity: number;
-
-  constructor(capacity: number) {
-    this.#capacity = capacity;
-  }
-
-  take(name: string, rate: number, burst: number, now: Instant): number {
-    const bucket = this.#bucket(name, burst, now);
-    const elapsed = Math.max(0, now - bucket.at);
-    bucket.tokens = Math.min(burst, bucket.tokens + (elapsed / 1000) * rate);
-    bucket.at = now;
-    if (bucket.tokens < 1) return bucket.tokens - 1;
-    bucket.tokens -= 1;
-    return bucket.tokens;
-  }
-
-  #bucket(name: string, burst: number, now: Instant): Bucket {
-    const known = this.#buckets.get(name);
+  function bucketOf(kind: BucketKind, name: string, burst: number, now: Instant): Bucket {
+    const known = buckets[kind].get(name);
     if (known !== undefined) return known;
     // Evicts the oldest. A new bucket is full, so an eviction never limits anybody.
-    if (this.#buckets.size >= this.#capacity) this.#buckets.delete(this.#buckets.keys().next().value ?? "");
+    if (buckets[kind].size >= MAX_BUCKETS[kind]) buckets[kind].delete(buckets[kind].keys().next().value ?? "");
     const bucket = { tokens: burst, at: now };
-    this.#buckets.set(name, bucket);
+    buckets[kind].set(name, bucket);
     return bucket;
   }
+
+  return {
+    take(kind, name, rate, burst) {
+      const now = clock();
+      const bucket = bucketOf(kind, name, burst, now);
+      const elapsed = Math.max(0, now - bucket.at);
+      bucket.tokens = Math.min(burst, bucket.tokens + (elapsed / 1000) * rate);
+      bucket.at = now;
+      if (bucket.tokens < 1) return bucket.tokens - 1;
+      bucket.tokens -= 1;
+      return bucket.tokens;
+    },
+  };
 }
 
 /** A bucket holds the requests of two seconds. */

@@ -83,8 +83,7 @@ const NOT_MODIFIED = {
 };
 
 export function openapiDocument(routes: readonly Route[], version: string): Json {
-  const responses: Shared["responses"] = routes.some(isCacheable) ? { NotModified: NOT_MODIFIED } : {};
-  const shared: Shared = { parameters: sharedParameters(routes), responses, examples: {} };
+  const shared: Shared = { parameters: sharedParameters(routes), responses: { NotModified: NOT_MODIFIED }, examples: {} };
   const paths = pathsOf(routes, shared);
   const document = {
     openapi: "3.1.0",
@@ -97,7 +96,7 @@ export function openapiDocument(routes: readonly Route[], version: string): Json
       license: { name: "MIT", identifier: "MIT" },
     },
     servers: [{ url: "/", description: "This service" }],
-    tags: TAGS.filter(({ name }) => routes.some(({ tag }) => tag === name)),
+    tags: TAGS,
     security: [{ key: [] }],
     paths,
     components: {

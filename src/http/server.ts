@@ -9,13 +9,12 @@ import { type ErrorCode, RequestError } from "../domain/errors.ts";
 import type { Observe } from "../domain/events.ts";
 import type { Clock } from "../domain/instant.ts";
 import type { Reads } from "../domain/store.ts";
-import { Admission, type Caller, KeyRing } from "./auth.ts";
+import { type Caller, createAdmission, createAuthentication } from "./auth.ts";
 import { BodyBudget, deferContinue, normalizeContentType, readFormBodies } from "./body.ts";
 import { registerDocumentation } from "./documentation.ts";
 import { registerRoute, sendError } from "./handler.ts";
 import type { LastSeen } from "./last-seen.ts";
 import type { Limits } from "./limits.ts";
-import { openapiDocument } from "./openapi.ts";
 import { KnownPaths, loggedPath, routableUrl } from "./paths.ts";
 import { connectionErrorHandler, problemBody, problemHeaders, requestErrorOf, STATUS } from "./problems.ts";
 import type { Metrics, Route, Services } from "./route.ts";
@@ -65,16 +64,16 @@ const CORS = {
 export async function buildServer(options: ServerOptions): Promise<FastifyInstance> {
   const { reads, metrics, services, corsOrigins, routes = ROUTES } = options;
   const paths = new KnownPaths(corsOrigins.length > 0);
-  const keys = new KeyRing(reads, options.clock, options.limits, options.rateLimit);
-  const admission = new Admission(keys, options.limits, options.lastSeen);
+  const authenticate = createAuthentication(reads, options.clock, options.limits, options.rateLimit);
+  const admit = createAdmission(authenticate, options.limits, options.lastSeen);
   const app = createFastify(options, paths);
   readFormBodies(app);
   addErrorHandlers(app, paths, options.observe);
   if (corsOrigins.length > 0) await app.register(cors, { ...CORS, origin: [...corsOrigins] });
   addHooks(app, options, paths);
   const budget = new BodyBudget(MAX_BODY_MEMORY_BYTES);
-  for (const route of routes) registerRoute(app, route, admission, { reads, metrics, services }, budget);
-  registerDocumentation(app, openapiDocument(routes, options.version));
+  for (const route of routes) registerRoute(app, route, admit, { reads, metrics, services }, budget);
+  registerDocumentation(app, async () => (await import("./openapi.ts")).openapiDocument(routes, options.version));
   return app;
 }
 
