@@ -1,14 +1,14 @@
 // The command line: finds the command, parses its arguments and runs it.
 
 import { parseArgs } from "node:util";
-import type { Command, Group } from "./cli/command.ts";
+import type { CliCommand, CommandGroup } from "./cli/command.ts";
 import { print, say } from "./cli/output.ts";
 import { describeFatalError, UserError } from "./domain/errors.ts";
 import { quoted, suggestion } from "./domain/text.ts";
 import { VERSION } from "./version.ts";
 
 /** Loaded on demand, so that the service does not hold the others in memory. */
-const COMMANDS: Readonly<Record<string, () => Promise<Command | Group>>> = {
+const COMMANDS: Readonly<Record<string, () => Promise<CliCommand | CommandGroup>>> = {
   serve: async () => (await import("./cli/serve.ts")).serve,
   demo: async () => (await import("./cli/demo.ts")).demo,
   fleet: async () => (await import("./cli/tank.ts")).fleet,
@@ -56,7 +56,7 @@ async function main(words: readonly string[]): Promise<number> {
   return run(action, `${name} ${word}`, more);
 }
 
-async function run(command: Command, name: string, words: readonly string[]): Promise<number> {
+async function run(command: CliCommand, name: string, words: readonly string[]): Promise<number> {
   const { values, positionals } = parse(command, name, words);
   if (values["help"] === true) return printed(`Usage: ${PROGRAM} ${name} ${command.usage}\n\n${command.help}`);
   const extra = positionals[command.maxArguments];
@@ -64,7 +64,7 @@ async function run(command: Command, name: string, words: readonly string[]): Pr
   return command.run({ name, arguments: positionals, flags: values as Record<string, string | boolean | undefined> });
 }
 
-function parse(command: Command, name: string, words: readonly string[]) {
+function parse(command: CliCommand, name: string, words: readonly string[]) {
   try {
     return parseArgs({
       args: withValues(command, words),
@@ -87,7 +87,7 @@ function parse(command: Command, name: string, words: readonly string[]) {
 }
 
 /** `--latitude -33.9`: a negative number after a flag that takes a value is its value. */
-function withValues({ flags }: Command, words: readonly string[]): string[] {
+function withValues({ flags }: CliCommand, words: readonly string[]): string[] {
   const joined: string[] = [];
   for (const word of words) {
     const before = joined.at(-1) ?? "";
@@ -101,14 +101,14 @@ function withValues({ flags }: Command, words: readonly string[]): string[] {
 const asksForHelp = (word: string): boolean => word === "--help" || word === "-h" || word === "help";
 const see = (name = ""): string => `See ${[PROGRAM, name, "--help"].filter((word) => word !== "").join(" ")}`;
 
-function unknownAction({ actions }: Group, word: string): string {
+function unknownAction({ actions }: CommandGroup, word: string): string {
   const names = actions.map((action) => action.name);
   const choice = `${new Intl.ListFormat("en-GB", { type: "disjunction" }).format(names)}.`;
   if (word === "" || word.startsWith("-")) return `an action is missing. Use ${choice}`;
   return `no such action: ${quoted(word)}.${suggestion(word, names)} Use ${choice}`;
 }
 
-function groupHelp({ name, actions }: Group): string {
+function groupHelp({ name, actions }: CommandGroup): string {
   return `Usage: ${PROGRAM} ${name} ACTION [options]
 
 ${listed(actions)}

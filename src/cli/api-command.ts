@@ -5,23 +5,32 @@ import { once } from "node:events";
 import { UserError } from "../domain/errors.ts";
 import { quoted } from "../domain/text.ts";
 import { isObject } from "../domain/validate.ts";
-import { type Call, type Command, configOf, openDatabase, text } from "./command.ts";
+import { type CliCall, type CliCommand, configOf, openDatabase, text } from "./command.ts";
 import { bodyFrom, type Field, flagHelp, flagsOf, flagUsage, type Option, queryFrom, userErrorFor } from "./fields.ts";
 import { type Column, clean, print, say, Table } from "./output.ts";
 import { sendToService } from "./remote.ts";
-import { type Item, itemIn, localService, Problem, pathTo, type Query, type Service, type ServiceRequest } from "./service.ts";
+import {
+  type Item,
+  itemIn,
+  localService,
+  Problem,
+  pathTo,
+  type QueryParameters,
+  type Service,
+  type ServiceRequest,
+} from "./service.ts";
 
 type Input = {
-  readonly call: Call;
+  readonly call: CliCall;
   /** The first argument. */
   readonly id: string;
   readonly body: Record<string, unknown>;
-  readonly query: Query;
+  readonly query: QueryParameters;
   /** The database is opened with the first request. */
   readonly service: Service;
 };
 
-export type ApiCommand = Pick<Command, "name" | "summary"> & {
+export type ApiCommand = Pick<CliCommand, "name" | "summary"> & {
   /** The summary by default. */
   readonly help?: string;
   /** Without the program's name. */
@@ -46,7 +55,7 @@ const SERVICE_OPTIONS: readonly Option[] = [
   { flag: "key", value: "KEY", help: "its key, with the role manage; better in TANK_MONITOR_KEY, which other users cannot see" },
 ];
 
-export function apiCommand(definition: ApiCommand): Command {
+export function apiCommand(definition: ApiCommand): CliCommand {
   const { name, summary, example, takes = [], body = [], query = [], options = [], required = [], mayCreate } = definition;
   const help = definition.help ?? `${summary.charAt(0).toUpperCase()}${summary.slice(1)}.`;
   const fields = [...body, ...query];
@@ -74,7 +83,7 @@ export function apiCommand(definition: ApiCommand): Command {
   };
 }
 
-function serviceFor(call: Call, mayCreate: boolean) {
+function serviceFor(call: CliCall, mayCreate: boolean) {
   const config = configOf(call);
   const url = text(call, "url");
   const key = text(call, "key");
@@ -99,14 +108,14 @@ function serviceFor(call: Call, mayCreate: boolean) {
 
 const LISTED_NOUNS = ["customer", "tank", "device", "key"];
 
-function requireArguments({ name, arguments: given }: Call, takes: readonly string[]): void {
+function requireArguments({ name, arguments: given }: CliCall, takes: readonly string[]): void {
   const noun = takes.find((word, i) => given[i] === undefined || (given[i] === "" && LISTED_NOUNS.includes(word)));
   if (noun === undefined) return;
   const hint = LISTED_NOUNS.includes(noun) ? `an id from "npx tank-monitor ${noun} list"` : `see npx tank-monitor ${name} --help`;
   throw new UserError(`${name}: ${noun.toUpperCase()} is missing: ${hint}`, 2);
 }
 
-function requireFlags(call: Call, required: readonly string[]): void {
+function requireFlags(call: CliCall, required: readonly string[]): void {
   const missing = required.filter((flag) => text(call, flag) === undefined).map((flag) => `--${flag}`);
   if (missing.length === 0) return;
   const list = new Intl.ListFormat("en-GB").format(missing);
@@ -115,13 +124,13 @@ function requireFlags(call: Call, required: readonly string[]): void {
 }
 
 /** With --json the object, else what was done. */
-export function report(call: Call, object: Item, message: string): number {
+export function report(call: CliCall, object: Item, message: string): number {
   if (call.flags["json"] === true) print(JSON.stringify(object));
   else say(clean(message));
   return 0;
 }
 
-type Definition = Omit<ApiCommand, "name" | "summary" | "execute" | "takes"> & {
+type ResourceCommand = Omit<ApiCommand, "name" | "summary" | "execute" | "takes"> & {
   readonly noun: string;
   readonly summary?: string;
   /** More to say about the result; `before` is the object before the change. */
@@ -131,7 +140,7 @@ type Definition = Omit<ApiCommand, "name" | "summary" | "execute" | "takes"> & {
 const none = (): string => "";
 
 /** Prints the id of the new object, alone, for use in scripts. */
-export function createCommand({ noun, outcome = none, ...rest }: Definition): Command {
+export function createCommand({ noun, outcome = none, ...rest }: ResourceCommand): CliCommand {
   return apiCommand({
     name: "create",
     summary: `create a ${noun} and print its id`,
@@ -147,7 +156,7 @@ export function createCommand({ noun, outcome = none, ...rest }: Definition): Co
   });
 }
 
-export function updateCommand({ noun, outcome = none, ...rest }: Definition): Command {
+export function updateCommand({ noun, outcome = none, ...rest }: ResourceCommand): CliCommand {
   return apiCommand({
     name: "update",
     summary: `change a ${noun}`,
@@ -167,9 +176,9 @@ export function updateCommand({ noun, outcome = none, ...rest }: Definition): Co
   });
 }
 
-type StateChange = Definition & { readonly name: "delete" | "restore"; readonly summary: string };
+type StateChange = ResourceCommand & { readonly name: "delete" | "restore"; readonly summary: string };
 
-export function stateCommand({ noun, outcome = none, ...rest }: StateChange): Command {
+export function stateCommand({ noun, outcome = none, ...rest }: StateChange): CliCommand {
   return apiCommand({
     options: [JSON_OPTION],
     ...rest,
@@ -184,7 +193,7 @@ export function stateCommand({ noun, outcome = none, ...rest }: StateChange): Co
   });
 }
 
-export function showCommand({ noun, ...rest }: Definition): Command {
+export function showCommand({ noun, ...rest }: ResourceCommand): CliCommand {
   return apiCommand({
     name: "show",
     summary: `show all fields of a ${noun}`,
@@ -214,7 +223,7 @@ export type List = {
   /** The last part of the path: `customers`. */
   readonly of: string;
   readonly columns: readonly Column<Item>[];
-  readonly filter?: Query;
+  readonly filter?: QueryParameters;
   /** Said where nothing is found. */
   readonly empty: string;
   /** Newest first, so that `created_at_lte` keeps the pages stable while objects are created. */
@@ -229,7 +238,7 @@ export const LIST_OPTIONS: readonly Option[] = [
   { flag: "json", help: "print one JSON object per line" },
 ];
 
-export function listCommand(definition: Omit<ApiCommand, "execute" | "takes" | "options"> & List): Command {
+export function listCommand(definition: Omit<ApiCommand, "execute" | "takes" | "options"> & List): CliCommand {
   return apiCommand({
     ...definition,
     options: LIST_OPTIONS,
@@ -238,7 +247,7 @@ export function listCommand(definition: Omit<ApiCommand, "execute" | "takes" | "
 }
 
 /** Prints a list page by page, as it comes. */
-export async function printList(service: Service, call: Call, query: Query, list: List): Promise<number> {
+export async function printList(service: Service, call: CliCall, query: QueryParameters, list: List): Promise<number> {
   const limit = limitOf(call);
   const isJson = call.flags["json"] === true;
   const table = new Table(list.columns);
@@ -255,7 +264,7 @@ export async function printList(service: Service, call: Call, query: Query, list
   return 0;
 }
 
-function limitOf(call: Call): number {
+function limitOf(call: CliCall): number {
   const given = text(call, "limit");
   if (given === undefined) return Number.POSITIVE_INFINITY;
   if (/^[1-9]\d{0,8}$/.test(given)) return Number(given);
@@ -264,7 +273,7 @@ function limitOf(call: Call): number {
 
 export async function* pages(
   service: Service,
-  query: Query,
+  query: QueryParameters,
   { of, isDated }: Pick<List, "of" | "isDated">,
 ): AsyncGenerator<readonly Item[]> {
   let created_at_lte = query["created_at_lte"];

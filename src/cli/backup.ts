@@ -3,10 +3,10 @@
 import { existsSync, renameSync, rmSync } from "node:fs";
 import { dirname } from "node:path";
 import { RequestError, UserError } from "../domain/errors.ts";
-import { type Command, configOf, withStore } from "./command.ts";
-import { Progress, say } from "./output.ts";
+import { type CliCommand, configOf, withStore } from "./command.ts";
+import { ProgressBar, say } from "./output.ts";
 
-export const backup: Command = {
+export const backup: CliCommand = {
   name: "backup",
   summary: "copy the database while the service runs",
   usage: "FILE",
@@ -22,7 +22,7 @@ To restore: stop the service, put FILE in the place of the database, remove the 
     const folder = dirname(file);
     if (!existsSync(folder)) throw new UserError(`cannot write ${file}: no such folder: ${folder}`);
     const partial = `${file}.partial-${process.pid}`;
-    const progress = new Progress("backup");
+    const progress = new ProgressBar("backup");
     try {
       await withStore(configOf(call), (store) => store.backup(partial, (done, total) => progress.show(done, total)));
       renameSync(partial, file);

@@ -1,10 +1,10 @@
 // tank-monitor check
 
 import type { Store } from "../domain/store.ts";
-import { type Command, configOf, withStore } from "./command.ts";
-import { counted, Progress, print, say } from "./output.ts";
+import { type CliCommand, configOf, withStore } from "./command.ts";
+import { counted, ProgressBar, print, say } from "./output.ts";
 
-export const check: Command = {
+export const check: CliCommand = {
   name: "check",
   summary: "verify the database, and repair derived data",
   usage: "[--repair] [--json]",
@@ -36,7 +36,7 @@ Exit 0 if nothing is wrong, or if everything was repaired and a second check fin
 type Findings = { readonly found: number; readonly repaired: number };
 
 async function checkOnce(store: Store, isRepairing: boolean, isJson: boolean): Promise<Findings> {
-  using progress = new Progress("checking");
+  using progress = new ProgressBar("checking");
   const count = { found: 0, repaired: 0 };
   const findings = store.check(isRepairing, (done, total) => progress.show(done, total));
   for (;;) {

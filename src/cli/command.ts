@@ -8,14 +8,14 @@ import type { Store } from "../domain/store.ts";
 import { quoted } from "../domain/text.ts";
 import { missingFile, openStore } from "../store/open.ts";
 
-export type Call = {
+export type CliCall = {
   /** As typed: `customer create`. */
   readonly name: string;
   readonly arguments: readonly string[];
   readonly flags: Readonly<Record<string, string | boolean | undefined>>;
 };
 
-export type Command = {
+export type CliCommand = {
   readonly name: string;
   readonly summary: string;
   /** What follows the name. */
@@ -23,14 +23,14 @@ export type Command = {
   readonly help: string;
   readonly maxArguments: number;
   readonly flags: ParseArgsOptionsConfig;
-  readonly run: (call: Call) => Promise<number>;
+  readonly run: (call: CliCall) => Promise<number>;
 };
 
 /** Commands with one name and an action, all on the management API: `customer create`, `customer list` … */
-export type Group = {
+export type CommandGroup = {
   readonly name: string;
   readonly summary: string;
-  readonly actions: readonly Command[];
+  readonly actions: readonly CliCommand[];
 };
 
 /** Flags that take a value. */
@@ -39,7 +39,7 @@ export function valueFlags(...names: readonly string[]): ParseArgsOptionsConfig 
 }
 
 /** The value of a flag that takes one. */
-export function text(call: Call, flag: string): string | undefined {
+export function text(call: CliCall, flag: string): string | undefined {
   const value = call.flags[flag];
   return typeof value === "string" ? value : undefined;
 }
@@ -51,7 +51,7 @@ export function parseDurationFlag(given: string, flag: string): number {
 }
 
 /** Flags named like a setting override it. `fallbacks` apply where a setting has no value. */
-export function configOf(call: Call, names: readonly ConfigName[] = [], fallbacks: Given = {}): Config {
+export function configOf(call: CliCall, names: readonly ConfigName[] = [], fallbacks: Given = {}): Config {
   const flags = Object.fromEntries(names.map((name) => [name, text(call, name.toLowerCase())]));
   const set = Object.entries(readEnvFile()).filter(([, value]) => value !== "");
   return readConfig(flags, process.env, { ...fallbacks, ...Object.fromEntries(set) });

@@ -1,7 +1,7 @@
 // tank-monitor customer create|update|delete|restore|list|show
 
 import { createCommand, listCommand, showCommand, stateCommand, updateCommand } from "./api-command.ts";
-import type { Group } from "./command.ts";
+import type { CommandGroup } from "./command.ts";
 import type { Field } from "./fields.ts";
 import { counted } from "./output.ts";
 
@@ -80,7 +80,7 @@ const show = showCommand({
   example: "customer show cus_…",
 });
 
-export const customer: Group = {
+export const customer: CommandGroup = {
   name: "customer",
   summary: "create, change, delete, restore and list customers",
   actions: [create, update, remove, restore, list, show],

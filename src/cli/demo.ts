@@ -11,8 +11,8 @@ import { ManagementService } from "../http/management.ts";
 import { httpClient, httpTransport } from "../simulate/http.ts";
 import { Tally } from "../simulate/results.ts";
 import { simulate } from "../simulate/simulation.ts";
-import { type Command, configOf, valueFlags, withStore } from "./command.ts";
-import { Progress, print, say } from "./output.ts";
+import { type CliCommand, configOf, valueFlags, withStore } from "./command.ts";
+import { ProgressBar, print, say } from "./output.ts";
 import { serveUntilStopped } from "./serve.ts";
 
 const SEED = "tank-monitor demo";
@@ -25,7 +25,7 @@ const ROUND_SECONDS = 100;
 /** How long a stop waits for requests in progress. */
 const STOP_MS = 300;
 
-export const demo: Command = {
+export const demo: CliCommand = {
   name: "demo",
   summary: "run the service with a simulated fleet",
   usage: "[--port PORT] [--host ADDRESS]",
@@ -39,7 +39,7 @@ It prints the address, a key and commands to paste.`,
     const config = configOf(call, ["PORT", "HOST"], { DATABASE_URL: `sqlite:${OWN_DATABASE}`, LOG_LEVEL: "warn" });
     const isOwn = [process.env, readEnvFile()].every(({ DATABASE_URL = "" }) => DATABASE_URL === "");
     say("Creating the fleet: 200 customers, 500 tanks, a year of readings …");
-    const progress = new Progress("readings");
+    const progress = new ProgressBar("readings");
     const prepare = (store: Store) => prepareDemo(store, SEED, Date.now(), (done, total) => progress.show(done, total));
     await recreateOutdated(isOwn ? OWN_DATABASE : undefined, () => withStore(config, prepare, true));
     progress.end();

@@ -2,7 +2,7 @@
 
 import { isObject } from "../domain/validate.ts";
 import { apiCommand, JSON_OPTION, listCommand, report, showCommand, textOrNull } from "./api-command.ts";
-import type { Group } from "./command.ts";
+import type { CommandGroup } from "./command.ts";
 import type { Field } from "./fields.ts";
 import { type Column, counted } from "./output.ts";
 import { type Item, pathTo } from "./service.ts";
@@ -144,7 +144,7 @@ late readings from that time are still stored. A device that never served a tank
   },
 });
 
-export const device: Group = {
+export const device: CommandGroup = {
   name: "device",
   summary: "assign devices to tanks, list pending readings",
   actions: [assign, profile, waiting, list, show, forget],

@@ -7,10 +7,10 @@ import { UserError } from "../domain/errors.ts";
 import { formatInstant } from "../domain/instant.ts";
 import type { ExportRecord, Store } from "../domain/store.ts";
 import { exportLines } from "../ingest/records.ts";
-import { type Command, configOf, withStore } from "./command.ts";
-import { Progress, say } from "./output.ts";
+import { type CliCommand, configOf, withStore } from "./command.ts";
+import { ProgressBar, say } from "./output.ts";
 
-export const exportCommand: Command = {
+export const exportCommand: CliCommand = {
   name: "export",
   summary: "export everything as newline-delimited JSON, or readings as CSV",
   usage: "[FILE] [--csv] [--force]",
@@ -59,7 +59,7 @@ async function writeFile(store: Store, file: string, isCsv: boolean): Promise<vo
 const CHUNK_CHARACTERS = 65_536;
 
 async function write(store: Store, out: Writable, isCsv: boolean): Promise<void> {
-  using progress = new Progress("exporting");
+  using progress = new ProgressBar("exporting");
   let lines = 0;
   let chunk = isCsv ? "tank_id,created_at,fill_percentage\n" : "";
   for await (const record of store.exportRecords()) {

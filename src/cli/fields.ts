@@ -6,7 +6,7 @@ import type { ParseArgsOptionsConfig } from "node:util";
 import { type FieldError, UserError } from "../domain/errors.ts";
 import { isPossibleId } from "../domain/id.ts";
 import { quoted } from "../domain/text.ts";
-import { type Call, text } from "./command.ts";
+import { type CliCall, text } from "./command.ts";
 import { clean } from "./output.ts";
 import type { Problem } from "./service.ts";
 
@@ -59,7 +59,7 @@ export function flagUsage(options: readonly Option[], required: readonly string[
   return [...words(needed), ...rest].join(" ");
 }
 
-function given(call: Call, { flag, position }: Field): string | undefined {
+function given(call: CliCall, { flag, position }: Field): string | undefined {
   return position === undefined ? text(call, flag) : call.arguments[position];
 }
 
@@ -68,7 +68,7 @@ function labelOf({ flag, position, value = "" }: Field): string {
 }
 
 /** The object that the given flags describe. */
-export function bodyFrom(call: Call, fields: readonly Field[]): Record<string, unknown> {
+export function bodyFrom(call: CliCall, fields: readonly Field[]): Record<string, unknown> {
   const body: Record<string, unknown> = {};
   const switches = new Map<string, Field>();
   for (const field of fields) {
@@ -85,7 +85,7 @@ export function bodyFrom(call: Call, fields: readonly Field[]): Record<string, u
   return body;
 }
 
-export function queryFrom(call: Call, fields: readonly Field[]): Record<string, string> {
+export function queryFrom(call: CliCall, fields: readonly Field[]): Record<string, string> {
   return Object.fromEntries(Object.entries(bodyFrom(call, fields)).map(([name, value]) => [name, String(value)]));
 }
 
@@ -142,7 +142,7 @@ export function fieldAt<T extends { readonly path: string }>(fields: readonly T[
 }
 
 /** An error response in the words of the command line: flags instead of fields and parameters. */
-export function userErrorFor(problem: Problem, call: Call, fields: readonly Field[]): UserError {
+export function userErrorFor(problem: Problem, call: CliCall, fields: readonly Field[]): UserError {
   const exitCode = isWrongUsage(problem, call, fields) ? 2 : 1;
   const { code, status, errors, param } = problem;
   if (errors.length > 0) return new UserError(errorList(errors, call, fields), exitCode);
@@ -158,7 +158,7 @@ export function userErrorFor(problem: Problem, call: Call, fields: readonly Fiel
 const REFERENCES = ["owner_id", "customer_id", "tank_id"];
 
 /** The id of another object that is well-formed, but not in the database, is not wrong usage. */
-function isWrongUsage({ status, errors }: Problem, call: Call, fields: readonly Field[]): boolean {
+function isWrongUsage({ status, errors }: Problem, call: CliCall, fields: readonly Field[]): boolean {
   const isReference = ({ field: path }: FieldError): boolean => {
     const field = fieldAt(fields, path);
     return REFERENCES.includes(path) && field !== undefined && isPossibleId(given(call, field) ?? "");
@@ -166,13 +166,13 @@ function isWrongUsage({ status, errors }: Problem, call: Call, fields: readonly 
   return status === 400 && (errors.length === 0 || !errors.every(isReference));
 }
 
-function errorList(errors: readonly FieldError[], call: Call, fields: readonly Field[]): string {
+function errorList(errors: readonly FieldError[], call: CliCall, fields: readonly Field[]): string {
   const lines = errors.map((error) => errorLine(error, call, fields));
   if (lines.length === 1) return `${call.name}: ${lines[0]}`;
   return `${call.name}: ${lines.length} errors\n${lines.map((line) => `  ${line}`).join("\n")}`;
 }
 
-function errorLine({ field: path, message }: FieldError, call: Call, fields: readonly Field[]): string {
+function errorLine({ field: path, message }: FieldError, call: CliCall, fields: readonly Field[]): string {
   const field = fieldAt(fields, path);
   if (field === undefined) return clean(`${path === "" ? "" : `${path}: `}${message}`);
   const value = path === field.path && field.kind !== "json" ? given(call, field) : undefined;

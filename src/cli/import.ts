@@ -4,10 +4,10 @@ import { accessSync, closeSync, constants, createReadStream, openSync, rmSync, s
 import { UserError } from "../domain/errors.ts";
 import type { Store } from "../domain/store.ts";
 import { emptySummary, Import, type ImportSummary, type RejectedLine } from "../ingest/import.ts";
-import { type Command, configOf, withStore } from "./command.ts";
-import { Progress, print, say } from "./output.ts";
+import { type CliCommand, configOf, withStore } from "./command.ts";
+import { ProgressBar, print, say } from "./output.ts";
 
-export const importCommand: Command = {
+export const importCommand: CliCommand = {
   name: "import",
   summary: "import customers, tanks, devices and readings from files",
   usage: "FILE… [--dry-run] [--json]",
@@ -49,7 +49,7 @@ function requireReadable(file: string): void {
 async function importIntoCopy(store: Store, files: readonly string[]): Promise<ImportSummary> {
   // An orderly exit removes the copy.
   for (const signal of ["SIGINT", "SIGTERM"]) process.once(signal, () => process.exit(130));
-  const progress = new Progress("copying the database");
+  const progress = new ProgressBar("copying the database");
   const copy = await store.scratchCopy((done, total) => progress.show(done, total));
   progress.end();
   try {
@@ -69,7 +69,7 @@ async function importAll(store: Store, files: readonly string[]): Promise<Import
 }
 
 async function importFile(store: Store, file: string): Promise<ImportSummary> {
-  const progress = new Progress(file === "-" ? "stdin" : file);
+  const progress = new ProgressBar(file === "-" ? "stdin" : file);
   const rejects = new Rejects(file);
   const task = new Import(store, (reject: RejectedLine) => {
     progress.end();

@@ -4,7 +4,7 @@ import { UserError } from "../domain/errors.ts";
 import { MAX_RATE } from "../domain/key.ts";
 import { quoted } from "../domain/text.ts";
 import { apiCommand, listCommand, textOrNull } from "./api-command.ts";
-import { type Group, parseDurationFlag } from "./command.ts";
+import { type CommandGroup, parseDurationFlag } from "./command.ts";
 import { clean, print, say } from "./output.ts";
 import { type Item, Problem, pathTo, type Service } from "./service.ts";
 
@@ -135,7 +135,7 @@ function rateText({ rate, customer_id }: Item): string {
   return customer_id === null ? "none" : "default";
 }
 
-export const key: Group = {
+export const key: CommandGroup = {
   name: "key",
   summary: "create, list, rotate and revoke API keys",
   actions: [create, list, rotate, revoke],

@@ -1,10 +1,10 @@
 // tank-monitor openapi
 
 import { VERSION } from "../version.ts";
-import type { Command } from "./command.ts";
+import type { CliCommand } from "./command.ts";
 import { print } from "./output.ts";
 
-export const openapi: Command = {
+export const openapi: CliCommand = {
   name: "openapi",
   summary: "print the OpenAPI document",
   usage: "",

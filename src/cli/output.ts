@@ -108,7 +108,7 @@ const INITIAL_SILENCE_MS = 1000;
  * Progress on stderr: a bar on a terminal, a line every few seconds elsewhere, nothing within the first second. `using` clears
  * it at the end of the block.
  */
-export class Progress {
+export class ProgressBar {
   readonly #title: string;
   readonly #stream = process.stderr;
   readonly #startedAt = performance.now();

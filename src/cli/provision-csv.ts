@@ -8,14 +8,14 @@ import { Location } from "../domain/tank.ts";
 import { quoted, suggestion } from "../domain/text.ts";
 import { parseNumber, setPath } from "./fields.ts";
 
-type Row = {
+type CsvRow = {
   /** The line it starts on, from 1. */
   readonly line: number;
   readonly cells: readonly string[];
 };
 export type CsvFile = {
   /** Without empty rows. */
-  readonly rows: readonly Row[];
+  readonly rows: readonly CsvRow[];
   /** Nothing after this line could be read. */
   readonly error?: { readonly line: number; readonly message: string };
 };
@@ -29,7 +29,7 @@ const QUOTE_ERRORS: Readonly<Record<string, string>> = {
 /** RFC 4180 with any line ending, a byte order mark, and a semicolon as the separator if the header has one. */
 export function parseCsv(file: string): CsvFile {
   const text = file.replace(/\r\n?/g, "\n");
-  const rows: Row[] = [];
+  const rows: CsvRow[] = [];
   let lines = 0;
   const onRecord = ({ record, info }: { readonly record: string[]; readonly info: Info }): null => {
     if (record.some((cell) => cell !== "")) rows.push({ line: lines + 1, cells: record });
@@ -62,14 +62,14 @@ function separatorOf(text: string): "," | ";" {
 }
 
 const KINDS = ["customers", "tanks"] as const;
-export type Kind = (typeof KINDS)[number];
+export type CsvKind = (typeof KINDS)[number];
 type CellType = "text" | "number" | "boolean" | "json";
 export type CsvColumn = { readonly title: string; readonly path: string; readonly type: CellType };
-export type Header = { readonly kind: Kind; readonly columns: readonly CsvColumn[] };
+export type Header = { readonly kind: CsvKind; readonly columns: readonly CsvColumn[] };
 type Errors = { readonly errors: readonly string[] };
 
 /** Names of the interface. Fields of a location may go without `location.`. */
-const COLUMNS: Readonly<Record<Kind, ReadonlyMap<string, Omit<CsvColumn, "title">>>> = {
+const COLUMNS: Readonly<Record<CsvKind, ReadonlyMap<string, Omit<CsvColumn, "title">>>> = {
   customers: new Map(columnsOf(NewCustomer.properties, "")),
   tanks: new Map([
     ...columnsOf(NewTank.properties, "").filter(([name]) => name !== "location"),
@@ -105,7 +105,7 @@ function cellType({ type = [] }: Schema): CellType {
 export function parseHeader(cells: readonly string[]): Header | Errors {
   const names = cells.map((cell) => cell.trim().toLowerCase());
   const titles = names.slice(0, names.findLastIndex((name) => name !== "") + 1);
-  const unknownIn = (kind: Kind): number => titles.filter((title) => !COLUMNS[kind].has(title)).length;
+  const unknownIn = (kind: CsvKind): number => titles.filter((title) => !COLUMNS[kind].has(title)).length;
   const fewestUnknown = Math.min(...KINDS.map(unknownIn));
   const kinds = KINDS.filter((kind) => unknownIn(kind) === fewestUnknown);
   const [kind] = kinds;
@@ -122,17 +122,17 @@ export function parseHeader(cells: readonly string[]): Header | Errors {
   return { kind, columns };
 }
 
-function unknownColumns(titles: readonly string[], kinds: readonly Kind[]): string[] {
+function unknownColumns(titles: readonly string[], kinds: readonly CsvKind[]): string[] {
   const unknown = titles.filter((title) => kinds.every((kind) => !COLUMNS[kind].has(title)));
   if (unknown.length === 0) return ["columns of both customers and tanks; a file has one or the other"];
-  const names = (kind: Kind) => [...COLUMNS[kind].keys()].filter((name) => !name.startsWith("location."));
+  const names = (kind: CsvKind) => [...COLUMNS[kind].keys()].filter((name) => !name.startsWith("location."));
   return [
     ...unknown.map((title) => unknownColumn(title, kinds)),
     ...kinds.map((kind) => `the columns of ${kind} are ${names(kind).join(", ")}`),
   ];
 }
 
-function unknownColumn(title: string, kinds: readonly Kind[]): string {
+function unknownColumn(title: string, kinds: readonly CsvKind[]): string {
   if (title === "") return "a column has no name";
   const known = kinds.flatMap((kind) => [...COLUMNS[kind].keys()]);
   const meant = SYNONYMS.get(title);

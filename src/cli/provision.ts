@@ -5,10 +5,10 @@ import { readFileSync } from "node:fs";
 import { type FieldError, UserError } from "../domain/errors.ts";
 import { isObject } from "../domain/validate.ts";
 import { apiCommand } from "./api-command.ts";
-import type { Call } from "./command.ts";
+import type { CliCall } from "./command.ts";
 import { fieldAt, withValue } from "./fields.ts";
 import { clean, print, say } from "./output.ts";
-import { type CsvColumn, type Kind, parseCsv, parseHeader, parseRow } from "./provision-csv.ts";
+import { type CsvColumn, type CsvKind, parseCsv, parseHeader, parseRow } from "./provision-csv.ts";
 import { type Item, Problem, pathTo, type Service } from "./service.ts";
 
 const MAX_ROWS = 50_000;
@@ -46,7 +46,7 @@ everything is written, or nothing. The first ${MAX_CHANGES_SHOWN} changed fields
   },
 });
 
-async function send(service: Service, call: Call, input: ProvisionInput): Promise<number> {
+async function send(service: Service, call: CliCall, input: ProvisionInput): Promise<number> {
   if (input.count > MANY_ROWS) say(`checking ${input.count.toLocaleString("en")} rows …`);
   const { customers, tanks } = input;
   // Rows that could be read are checked even if others could not, so that all errors show at once.
@@ -108,7 +108,7 @@ class ProvisionInput {
   /** Each with its file and line. */
   readonly errors: string[] = [];
   hasUnreadFile = false;
-  readonly #origins: Readonly<Record<Kind, Origin[]>> = { customers: [], tanks: [] };
+  readonly #origins: Readonly<Record<CsvKind, Origin[]>> = { customers: [], tanks: [] };
 
   get count(): number {
     return this.customers.length + this.tanks.length;

@@ -4,10 +4,10 @@ import type { App } from "../app.ts";
 import type { Config } from "../config.ts";
 import { openLog } from "../observe/log.ts";
 import { Supervisor } from "../workers/supervisor.ts";
-import { type Command, configOf, valueFlags } from "./command.ts";
+import { type CliCommand, configOf, valueFlags } from "./command.ts";
 import { say } from "./output.ts";
 
-export const serve: Command = {
+export const serve: CliCommand = {
   name: "serve",
   summary: "run the service",
   usage: "[--port PORT] [--host ADDRESS] [--mqtt PORT] [--mqtts PORT] [--workers N]",

@@ -10,13 +10,13 @@ import type { Method } from "../http/route.ts";
 import { clean } from "./output.ts";
 
 export type Item = Readonly<Record<string, unknown>>;
-export type Query = Readonly<Record<string, string | undefined>>;
+export type QueryParameters = Readonly<Record<string, string | undefined>>;
 
 export type ServiceRequest = {
   readonly method: Method;
   /** As `pathTo` writes it. */
   readonly path: string;
-  readonly query?: Query;
+  readonly query?: QueryParameters;
   readonly body?: unknown;
   /** Creates something: sent with an idempotency key, so that a retry does not create it twice. */
   readonly creates?: true;

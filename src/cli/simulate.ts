@@ -10,15 +10,15 @@ import { canManage, canRead, provision } from "../simulate/provision.ts";
 import { READING_LOG_LIMIT, type Summary, Tally, type Verification, verify } from "../simulate/results.ts";
 import { MAKERS, type Maker } from "../simulate/sensors.ts";
 import { simulate as run, type Transport } from "../simulate/simulation.ts";
-import { type Call, type Command, parseDurationFlag, text, valueFlags } from "./command.ts";
-import { Progress, print, say } from "./output.ts";
+import { type CliCall, type CliCommand, parseDurationFlag, text, valueFlags } from "./command.ts";
+import { ProgressBar, print, say } from "./output.ts";
 
 const PROGRESS_INTERVAL_MS = 1000;
 /** How long readings in transit at the end may take. */
 const DELIVERY_TIMEOUT_MS = 30_000;
 const SIGNALS = ["SIGINT", "SIGTERM"] as const;
 
-export const simulate: Command = {
+export const simulate: CliCommand = {
   name: "simulate",
   summary: "send readings of simulated devices to a service",
   usage: "--url URL | --mqtt URL [--tanks N] [--rate R] [--seed S] [--duration DURATION] [options]",
@@ -86,7 +86,7 @@ async function readerFor({ url = "", readKey }: SimulationOptions, manager: Http
 }
 
 async function register(fleet: SeededFleet, manager: HttpClient): Promise<void> {
-  using progress = new Progress("registering tanks");
+  using progress = new ProgressBar("registering tanks");
   await provision(fleet, manager, (done) => progress.show(done, fleet.size));
 }
 
@@ -101,7 +101,7 @@ async function runSimulation(options: SimulationOptions, fleet: Fleet, tally: Ta
   cleanup.defer(() => transport.close());
   using ending = endAfter(durationMs);
   const counts = (): string => countsText(mqtt === undefined ? tally.summary() : knownOverMqtt(tally.summary()));
-  using progress = new Progress("so far:");
+  using progress = new ProgressBar("so far:");
   using _timer = setInterval(() => {
     progress.show(0, 0, counts());
     if (tally.isLogFull) ending.stop();
@@ -139,7 +139,7 @@ function endAfter(durationMs: number | undefined) {
 }
 
 async function verifyReadings(tally: Tally, fleet: Fleet, reader: HttpClient): Promise<Verification> {
-  using progress = new Progress("verifying");
+  using progress = new ProgressBar("verifying");
   return await verify(tally, fleet, reader, (tanks) => progress.show(tanks, fleet.size));
 }
 
@@ -180,7 +180,7 @@ const MAX_DURATION_MS = 24 * DAY_MS;
 
 type SimulationOptions = ReturnType<typeof readOptions>;
 
-function readOptions(call: Call) {
+function readOptions(call: CliCall) {
   const duration = text(call, "duration");
   return {
     /** Without a slash at its end. */
@@ -218,13 +218,13 @@ function errorIn({ url, mqtt, tanks, rate, durationMs = 0, key, manageKey, readK
 }
 
 /** URLs may contain a password, so a wrong one is not repeated. */
-function urlFlag(call: Call, flag: string, protocol: RegExp, example: string): string | undefined {
+function urlFlag(call: CliCall, flag: string, protocol: RegExp, example: string): string | undefined {
   const given = text(call, flag);
   if (given === undefined || (URL.canParse(given) && protocol.test(new URL(given).protocol))) return given;
   throw new UserError(`--${flag} must be a URL such as ${example}`, 2);
 }
 
-function numberFlag(call: Call, flag: string, fallback: number, min: number, max: number): number {
+function numberFlag(call: CliCall, flag: string, fallback: number, min: number, max: number): number {
   const given = text(call, flag);
   if (given === undefined) return fallback;
   const value = /^\d{1,7}(\.\d{1,3})?$/.test(given) ? Number(given) : Number.NaN;
@@ -232,7 +232,7 @@ function numberFlag(call: Call, flag: string, fallback: number, min: number, max
   throw new UserError(`--${flag} must be a number from ${min} to ${max}, not ${quoted(given)}`, 2);
 }
 
-function makersFlag(call: Call): readonly Maker[] {
+function makersFlag(call: CliCall): readonly Maker[] {
   const given = text(call, "makers");
   if (given === undefined) return MAKERS;
   return given.split(",").map((word) => {
@@ -246,7 +246,7 @@ function makersFlag(call: Call): readonly Maker[] {
 }
 
 /** `--manage-key`, or TANK_MONITOR_MANAGE_KEY, which other users of the machine cannot see. */
-function keyFlag(call: Call, flag: string): string | undefined {
+function keyFlag(call: CliCall, flag: string): string | undefined {
   const name = `TANK_MONITOR_${flag.toUpperCase().replace("-", "_")}`;
   const given = text(call, flag) ?? (process.env[name] || readEnvFile()[name]);
   return given === "" ? undefined : given;

@@ -2,7 +2,7 @@
 
 import { isObject } from "../domain/validate.ts";
 import { createCommand, listCommand, showCommand, stateCommand, updateCommand } from "./api-command.ts";
-import type { Group } from "./command.ts";
+import type { CommandGroup } from "./command.ts";
 import { pendingNote, storedNote } from "./device.ts";
 import type { Field } from "./fields.ts";
 import { type Item, pathTo } from "./service.ts";
@@ -107,7 +107,7 @@ function cityOf({ location }: Item): string | null {
 
 const show = showCommand({ noun: "tank", help: "Show all fields of a tank, deleted or not.", example: "tank show tank_…" });
 
-export const tank: Group = {
+export const tank: CommandGroup = {
   name: "tank",
   summary: "create, change, delete, restore and list tanks",
   actions: [create, update, remove, restore, list, show],

@@ -27,9 +27,9 @@ export function auditCustomers(changes: readonly Change<CustomerState>[]): Audit
 
 /** Changes of the shape are entries of their own: it is not a field of `/v1`. */
 export function auditTanks(changes: readonly Change<TankWithShape>[]): AuditedChange[] {
-  const shapes = changes.filter(isReshaped).map(({ id, before, after }): AuditedChange => {
-    return { object: "tank", id, action: "changed", changes: { shape: { from: before?.shape ?? null, to: after.shape } } };
-  });
+  const shapes = changes
+    .filter(isReshaped)
+    .flatMap(({ id, before, after }) => auditFields("tank", id, { shape: before?.shape }, { shape: after.shape }));
   return [...changes.flatMap((change) => auditedChange("tank", change, tankFields)), ...shapes];
 }
 
@@ -55,9 +55,15 @@ function auditedChange<S extends { readonly deleted: boolean }>(
   { id, before, after }: Change<S>,
   fieldsOf: (state: S) => Fields,
 ): AuditedChange[] {
-  const changes = differences(before === undefined ? {} : fieldsOf(before), fieldsOf(after));
-  if (before === undefined) return [{ object, id, action: "created", changes }];
-  if (before.deleted !== after.deleted) return [{ object, id, action: after.deleted ? "deleted" : "restored", changes }];
+  const [old, now] = [before === undefined ? {} : fieldsOf(before), fieldsOf(after)];
+  if (before === undefined) return [{ object, id, action: "created", changes: differences(old, now) }];
+  if (before.deleted === after.deleted) return auditFields(object, id, old, now);
+  return [{ object, id, action: after.deleted ? "deleted" : "restored", changes: differences(old, now) }];
+}
+
+/** An entry if some of the fields differ. */
+export function auditFields(object: AuditedChange["object"], id: string, before: Fields, after: Fields): AuditedChange[] {
+  const changes = differences(before, after);
   return Object.keys(changes).length === 0 ? [] : [{ object, id, action: "changed", changes }];
 }
 

@@ -1,7 +1,7 @@
 // What an import changes: each record is decided on what the records before it left. Nothing is written here.
 
 import { isDeepStrictEqual } from "node:util";
-import { type AuditedChange, differences } from "./audit.ts";
+import { type AuditedChange, auditFields } from "./audit.ts";
 import { type Change, type CustomerState, changesBetween, hasSameFields, type TankWithShape } from "./changes.ts";
 import { assignmentObjects, type DeviceAssignment, DeviceUse, deviceObject, unknownDevice } from "./device.ts";
 import { deviceKey } from "./id.ts";
@@ -100,7 +100,9 @@ export async function planDeviceImport(lookups: Lookups, records: readonly Devic
   return {
     outcomes,
     devices: changes.map(({ after }) => after),
-    audit: changes.flatMap(({ id, before, after }) => auditDevice(id, before ?? newDevice(id), after)),
+    audit: changes.flatMap(({ id, before = newDevice(id), after }) =>
+      auditFields("device", id, auditedFields(before), auditedFields(after)),
+    ),
   };
 }
 
@@ -136,11 +138,6 @@ function mergeRecord(record: DeviceRecord, before: DeviceWithHistory): DeviceWit
 function mergeAssignments(known: readonly DeviceAssignment[], added: readonly DeviceAssignment[]): DeviceAssignment[] {
   const byEnd = new Map([...known, ...added].map((assignment) => [assignment.until, assignment]));
   return [...byEnd.values()].sort((a, b) => a.until - b.until);
-}
-
-function auditDevice(id: string, before: DeviceWithHistory, after: DeviceWithHistory): AuditedChange[] {
-  const changes = differences(auditedFields(before), auditedFields(after));
-  return Object.keys(changes).length === 0 ? [] : [{ object: "device", id, action: "changed", changes }];
 }
 
 function auditedFields({ device, assignments }: DeviceWithHistory): Readonly<Record<string, unknown>> {

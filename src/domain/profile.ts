@@ -25,10 +25,10 @@ type Conditions = {
 };
 
 /** `value` is the path of the measured value in the decoded payload: names or list indexes, separated by dots. */
-type Definition = { readonly value: string } & Measured & Partial<Conditions>;
-export type Profile = Definition & Conditions;
+type ProfileDefinition = { readonly value: string } & Measured & Partial<Conditions>;
+export type Profile = ProfileDefinition & Conditions;
 
-function complete({ invalid = [], checks = [], unless = [], ...rest }: Definition): Profile {
+function complete({ invalid = [], checks = [], unless = [], ...rest }: ProfileDefinition): Profile {
   return { ...rest, invalid, checks, unless };
 }
 
@@ -135,7 +135,7 @@ export function profileOf(value: unknown): Profile {
   if (error !== undefined) throw new Error(error);
   const builtIn = typeof value === "string" ? profileNamed(value) : undefined;
   if (builtIn !== undefined) return builtIn;
-  return complete(value as Definition);
+  return complete(value as ProfileDefinition);
 }
 
 function errorsInName(name: string, at: string): FieldError[] {

@@ -22,8 +22,16 @@ const REPAIRABLE: readonly [sql: string, where: string, what: RegExp][] = [
     new RegExp(`level ${level} of its rank index is wrong`),
   ]),
   ["DELETE FROM reading_index WHERE tank = 'long'", "tank long", /level 0 of its rank index is wrong/],
-  [`UPDATE block SET start = start + 1500 WHERE tank = 'long' AND start = ${NINTH}`, "tank long", /should end before/],
-  ["UPDATE head SET start = start - 5000 WHERE tank = 'long'", "tank long", /should end before/],
+  [
+    `UPDATE block SET start = start + 1500 WHERE tank = 'long' AND start = ${NINTH}`,
+    "tank long",
+    /its readings are not in the order, or not in the blocks/,
+  ],
+  [
+    "UPDATE head SET start = start - 5000 WHERE tank = 'long'",
+    "tank long",
+    /its readings are not in the order, or not in the blocks/,
+  ],
   [
     "INSERT INTO reading_index VALUES ('nobody', 0, 1, '{1}', '{0}')",
     "table reading_index",

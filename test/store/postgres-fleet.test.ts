@@ -7,7 +7,7 @@ import { FLEET_STATES, type FleetQuery } from "../../src/domain/management-reads
 import { seeded } from "../../src/simulate/random.ts";
 import { Parameters } from "../../src/store/core/dialect.ts";
 import { onPool, openPool, statementOf } from "../../src/store/postgres/connection.ts";
-import { fleetSql } from "../../src/store/postgres/fleet-page.ts";
+import { fleetSql } from "../../src/store/postgres/management-reads.ts";
 import { openedOn, postgresDatabase } from "../support/postgres/database.ts";
 import { putReadings } from "../support/records.ts";
 import { customer, NEW_YEAR, putCustomers, putTanks, tank } from "./conformance/objects.ts";

@@ -1,6 +1,6 @@
 // Commands on devices: which tank one serves, and how its payloads are interpreted.
 
-import { differences } from "../audit.ts";
+import { auditFields, differences } from "../audit.ts";
 import type { TankWithShape } from "../changes.ts";
 import { type Device, type ProfileChoice, unknownDevice } from "../device.ts";
 import type { FieldError } from "../errors.ts";
@@ -54,14 +54,13 @@ export async function putDevice(lookups: Lookups, { id, fields, ifMatch, swap }:
   const device: Device = { ...before, tank_id: tank?.tank.id ?? before.tank_id, profile };
   const { object, etag } = withReleasedField(deviceResource({ device, waiting, dropped: 0 }));
   const resource = { object: { ...object, replaced_device_id: replacedDevice(key, tank) }, etag };
-  const changes = differences({ profile: before.profile }, { profile });
-  const isChanged = Object.keys(changes).length > 0;
+  const audit = auditFields("device", key, { profile: before.profile }, { profile });
   const isNew = known === undefined && move === undefined;
   return {
     ...(move ?? changeSet(resource, {})),
     resource,
-    profiles: isChanged || isNew ? [{ id: key, profile }] : [],
-    audit: [...(move?.audit ?? []), ...(isChanged ? [{ object: "device", id: key, action: "changed", changes } as const] : [])],
+    profiles: audit.length > 0 || isNew ? [{ id: key, profile }] : [],
+    audit,
   };
 }
 

@@ -27,13 +27,13 @@ import { changedTank, mergeTank, NewTank, newTank, TankChange, type TankInput, t
 const MAX_ERRORS = 1000;
 const MAX_CHANGES = 100;
 
-type Fleet = {
+type KnownObjects = {
   readonly customers: Map<string, ManagedCustomer>;
   readonly tanks: Map<string, TankWithShape>;
 };
 
 export async function provision(lookups: Lookups, { customers, tanks, isDryRun }: Commands["provision"], at: Instant): Planned {
-  const before = await loadFleet(lookups, customers, tanks);
+  const before = await loadKnown(lookups, customers, tanks);
   const devices = textsOf(tanks, "assigned_device_id").map(deviceKey);
   const plan = new ProvisionPlan(before, new DeviceUse(await lookups.devices(devices)), at);
   const errors = [...repeatedIds(customers, "customers"), ...repeatedIds(tanks, "tanks")];
@@ -48,8 +48,8 @@ export async function provision(lookups: Lookups, { customers, tanks, isDryRun }
   }
   if (errors.length > 0) return invalidFields(errors, MAX_ERRORS);
   const changes = {
-    customers: changesBetween(before.customers, plan.fleet.customers),
-    tanks: changesBetween(before.tanks, plan.fleet.tanks),
+    customers: changesBetween(before.customers, plan.objects.customers),
+    tanks: changesBetween(before.tanks, plan.objects.tanks),
   };
   const counts = { customers: countsOf(customers, changes.customers), tanks: countsOf(tanks, changes.tanks) };
   const report = { ...counts, ...reportedChanges({ customers, tanks }, changes) };
@@ -58,21 +58,21 @@ export async function provision(lookups: Lookups, { customers, tanks, isDryRun }
 }
 
 class ProvisionPlan {
-  readonly fleet: Fleet;
+  readonly objects: KnownObjects;
   readonly #use: DeviceUse;
   readonly #at: Instant;
   /** Ids of customers whose own rows have errors: tanks that refer to them are not reported again. */
   readonly #invalidCustomers = new Set<string>();
 
-  constructor({ customers, tanks }: Fleet, use: DeviceUse, at: Instant) {
-    this.fleet = { customers: new Map(customers), tanks: new Map(tanks) };
+  constructor({ customers, tanks }: KnownObjects, use: DeviceUse, at: Instant) {
+    this.objects = { customers: new Map(customers), tanks: new Map(tanks) };
     this.#use = use;
     this.#at = at;
   }
 
   putCustomer({ newId, fields }: ProvisionRow): readonly FieldError[] {
     const { id = newId, ...change } = (fields ?? {}) as CustomerInput;
-    const before = this.fleet.customers.get(id);
+    const before = this.objects.customers.get(id);
     const isDeleted = before?.deleted === true;
     const errors = before === undefined ? customerErrors(NewCustomer, fields) : customerErrors(CustomerChange, change);
     if (isDeleted || errors.length > 0) {
@@ -80,7 +80,7 @@ class ProvisionPlan {
       return isDeleted ? [{ field: "id", message: "this customer is deleted: restore it first" }] : errors;
     }
     const created = { customer: newCustomer(change, id, this.#at), deleted: false };
-    this.fleet.customers.set(id, before === undefined ? created : changedCustomer(before, change, this.#at));
+    this.objects.customers.set(id, before === undefined ? created : changedCustomer(before, change, this.#at));
     return [];
   }
 
@@ -88,14 +88,14 @@ class ProvisionPlan {
   releaseDevices(rows: readonly ProvisionRow[]): void {
     for (const { fields } of rows) {
       const { id = "", assigned_device_id } = (fields ?? {}) as TankInput;
-      const before = this.fleet.tanks.get(id)?.tank;
+      const before = this.objects.tanks.get(id)?.tank;
       if (before === undefined || typeof assigned_device_id !== "string") continue;
       if (deviceKey(assigned_device_id) !== deviceKey(before.assigned_device_id)) this.#use.release(before);
     }
   }
 
   putTank({ newId, fields }: ProvisionRow): readonly FieldError[] {
-    const { tanks } = this.fleet;
+    const { tanks } = this.objects;
     const input = fields as TankInput;
     const before = tanks.get(input?.id ?? newId);
     if (before?.deleted === true) return [{ field: "id", message: "this tank is deleted: restore it first" }];
@@ -115,7 +115,7 @@ class ProvisionPlan {
   #referenceErrors(id: string, { owner_id, assigned_device_id }: TankInput): FieldError[] {
     const errors: FieldError[] = [];
     if (typeof owner_id === "string" && !this.#invalidCustomers.has(owner_id)) {
-      errors.push(...customerReferenceErrors("owner_id", this.fleet.customers.get(owner_id)));
+      errors.push(...customerReferenceErrors("owner_id", this.objects.customers.get(owner_id)));
     }
     const other = typeof assigned_device_id === "string" ? this.#use.conflictOf({ id, assigned_device_id }) : undefined;
     if (other !== undefined) errors.push({ field: "assigned_device_id", message: `is already assigned to tank ${other}` });
@@ -171,7 +171,11 @@ function textsOf(rows: readonly ProvisionRow[], field: string): string[] {
     .filter((value) => typeof value === "string");
 }
 
-async function loadFleet(lookups: Lookups, customers: readonly ProvisionRow[], tanks: readonly ProvisionRow[]): Promise<Fleet> {
+async function loadKnown(
+  lookups: Lookups,
+  customers: readonly ProvisionRow[],
+  tanks: readonly ProvisionRow[],
+): Promise<KnownObjects> {
   const known = await lookups.tanks(textsOf(tanks, "id"));
   const owners = Array.from(known.values(), ({ tank }) => tank.owner_id);
   const ids = [...textsOf(customers, "id"), ...textsOf(tanks, "owner_id"), ...owners];

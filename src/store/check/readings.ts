@@ -27,11 +27,6 @@ export function checkReadings(head: Head | undefined, blocks: readonly BlockRow[
   let newest = Number.NEGATIVE_INFINITY;
   let total = 0;
 
-  function misplaced(kind: string, message: () => string): void {
-    isMisplaced = true;
-    found.add(kind, true, message);
-  }
-
   function checkBlock({ start, data }: BlockRow, end: number, name: string, min: number, max: number): number {
     const block = readBlock(data);
     if (block === undefined) {
@@ -40,21 +35,11 @@ export function checkReadings(head: Head | undefined, blocks: readonly BlockRow[
       return 0;
     }
     const { length } = block;
-    if (length < min || length > max)
-      misplaced("size", () => `${name} should hold ${min} to ${max} readings, it holds ${length}`);
+    isMisplaced ||= length < min || length > max;
     for (let i = 0; i < length; i++) {
       const instant = block.instant(i);
       const fill = block.fill(i);
-      if (instant <= newest) {
-        const before = newest;
-        misplaced("order", () => `${name} should be in order, it has ${displayInstant(instant)} after ${displayInstant(before)}`);
-      }
-      if (instant < start || instant >= end) {
-        misplaced(
-          "place",
-          () => `${name} should end before ${displayStart(end)}, it has a reading of ${displayInstant(instant)}`,
-        );
-      }
+      isMisplaced ||= instant <= newest || instant < start || instant >= end;
       if (!(fill >= FILL.minimum && fill <= FILL.maximum)) found.add("fill", false, () => invalidFill(instant, fill));
       newest = instant;
     }
@@ -69,9 +54,9 @@ export function checkReadings(head: Head | undefined, blocks: readonly BlockRow[
   });
   const min = segments.length > 0 ? HEAD_MIN : 0;
   if (head !== undefined) checkBlock(head, LATEST, `the head from ${displayStart(head.start)}`, min, HEAD_HARD_MAX);
-  const start = blocks[0]?.start ?? head?.start ?? EARLIEST;
-  if (start !== EARLIEST) {
-    misplaced("start", () => `its readings should begin at ${displayStart(EARLIEST)}, they begin at ${displayStart(start)}`);
+  isMisplaced ||= (blocks[0]?.start ?? head?.start) !== EARLIEST;
+  if (isMisplaced && head !== undefined) {
+    found.add("place", true, () => "its readings are not in the order, or not in the blocks, that they should be in");
   }
   if (head === undefined) {
     found.add("head", isReadable, () => `its head is missing; up to ${HEAD_HARD_MAX} of its newest readings may be lost`);

@@ -1,9 +1,15 @@
 // All writes by name, except for readings, which engines combine. SQLite runs them in its writer thread, PostgreSQL in a
 // transaction of its own.
 
+import type { AuditContext } from "../../domain/audit.ts";
+import { planCustomerImport, planDeviceImport, planTankImport } from "../../domain/import-plans.ts";
+import type { CustomerRecord, DeviceRecord, RecordOutcome, TankRecord } from "../../domain/records.ts";
 import { REPAIRS, type RepairTransaction } from "../check/check.ts";
 import { executeCommand } from "./commands.ts";
-import { importCustomers, importDevices, importTanks } from "./imports.ts";
+import { releasePending } from "./ingest.ts";
+import { lookupsOn } from "./lookups.ts";
+import { writeCustomers, writeTanks } from "./objects.ts";
+import type { StoreTransaction } from "./transaction.ts";
 
 const WRITES = {
   importCustomers,
@@ -23,4 +29,44 @@ export type WriteResult<N extends WriteName> = Awaited<ReturnType<WriteTable[N]>
 export function runWrite<N extends WriteName>(tx: RepairTransaction, name: N, args: WriteArgs<N>): Promise<WriteResult<N>> {
   const write = WRITES[name] as unknown as (tx: RepairTransaction, ...args: WriteArgs<N>) => Promise<WriteResult<N>>;
   return write(tx, ...args);
+}
+
+async function importCustomers(
+  tx: StoreTransaction,
+  records: readonly CustomerRecord[],
+  context: AuditContext,
+): Promise<RecordOutcome[]> {
+  await tx.lockLists();
+  const { outcomes, changes } = await planCustomerImport(lookupsOn(tx), records);
+  await writeCustomers(tx, changes, context);
+  return outcomes;
+}
+
+async function importTanks(
+  tx: StoreTransaction,
+  records: readonly TankRecord[],
+  context: AuditContext,
+): Promise<RecordOutcome[]> {
+  await tx.lockLists();
+  await tx.lockDevices("exclusive");
+  const { outcomes, changes } = await planTankImport(lookupsOn(tx), records);
+  await releasePending(tx, await writeTanks(tx, changes, context));
+  return outcomes;
+}
+
+async function importDevices(
+  tx: StoreTransaction,
+  records: readonly DeviceRecord[],
+  context: AuditContext,
+): Promise<RecordOutcome[]> {
+  await tx.lockLists();
+  await tx.lockDevices("exclusive");
+  const { outcomes, devices, audit } = await planDeviceImport(lookupsOn(tx), records);
+  if (devices.length > 0) await tx.putDevices(devices);
+  await tx.appendAudit(audit, context);
+  await releasePending(
+    tx,
+    devices.map(({ device }) => device.id),
+  );
+  return outcomes;
 }

@@ -1,12 +1,17 @@
-// Searches, the device list, the fleet and the audit log: they may read very many rows, so they run in a thread of their own.
+// Searches, the device list, the audit log and the fleet: they may read very many rows, so they run in a thread of their own.
 
 import type { DatabaseSync } from "node:sqlite";
+import type { FleetEntry, FleetQuery, FleetState } from "../../domain/management-reads.ts";
+import type { Page } from "../../domain/page.ts";
+import type { Tank } from "../../domain/tank.ts";
+import { TANK_COLUMNS, tankOf } from "../columns.ts";
+import { prefixRange } from "../core/dialect.ts";
 import { managementReadsOn } from "../core/management-reads.ts";
+import { heardAt, UNKNOWN_URGENCY } from "../fleet-row.ts";
 import { LISTS } from "../series/lists.ts";
-import { fleetReads } from "./fleet-page.ts";
 import { listPages } from "./list-pages.ts";
 import { DIALECT } from "./schema.ts";
-import { QueryCache } from "./statements.ts";
+import { QueryCache, query, type Row } from "./statements.ts";
 
 export function managementReads(db: DatabaseSync) {
   const queries = new QueryCache(db);
@@ -20,5 +25,125 @@ export function managementReads(db: DatabaseSync) {
     },
     liveTanks: (parameters) => ({ query: "", count: parameters.add(tanks.total(null)) }),
   });
-  return { ...reads, ...fleetReads(db, queries) };
+  return { ...reads, ...fleetReads(db, queries, () => tanks.total(null)) };
+}
+
+type Condition = readonly [sql: string, ...values: (string | number)[]];
+
+const ORDER = "ORDER BY f.urgency, f.fill - f.threshold, f.tank LIMIT ? OFFSET ?";
+/** Up to this many matches are fetched and sorted; of more, the most urgent tanks are scanned until the page is full. */
+const MAX_SORTED = 50_000;
+/** To skip more than this, whole urgencies are skipped by their counts. */
+const DEEP_PAGE = 1000;
+
+/** Low and ok share the urgency 0: only there the margins themselves are compared. */
+const STATES: Readonly<Record<FleetState | "any", { readonly from: number; readonly to: number; readonly condition: string }>> = {
+  any: { from: Number.MIN_SAFE_INTEGER, to: UNKNOWN_URGENCY, condition: "true" },
+  low: { from: Number.MIN_SAFE_INTEGER, to: 0, condition: "f.fill <= f.threshold" },
+  ok: { from: 0, to: UNKNOWN_URGENCY - 1, condition: "f.fill > f.threshold" },
+  unknown: { from: UNKNOWN_URGENCY, to: UNKNOWN_URGENCY, condition: "true" },
+};
+
+/** Tanks in the state, from an urgency on. */
+function hasState(state: FleetState | undefined, since = Number.MIN_SAFE_INTEGER): Condition {
+  const { from, to, condition } = STATES[state ?? "any"];
+  return [`f.urgency BETWEEN ? AND ? AND ${condition}`, Math.max(from, since), to];
+}
+
+const BY_URGENCY = "fleet f INDEXED BY fleet_by_urgency";
+
+/** Most urgent first: by the index that fits the filters, so that pages are quick among a million tanks. */
+function fleetReads(db: DatabaseSync, queries: QueryCache, liveTanks: () => number) {
+  const tankById = query(db, `SELECT ${TANK_COLUMNS} FROM tank WHERE id = ?`);
+  const countsByUrgency = query(db, "SELECT urgency, count(*) FROM fleet WHERE urgency BETWEEN ? AND ? GROUP BY urgency"); // fleet_by_urgency
+
+  function count(table: string, ...conditions: readonly Condition[]): number {
+    return queries.number(`SELECT count(*) FROM ${table}${where(conditions)}`, valuesOf(conditions));
+  }
+
+  function entries(table: string, conditions: readonly Condition[], size: number, skipped: number): FleetEntry[] {
+    const sql = `SELECT f.tank, f.at, f.fill FROM ${table}${where(conditions)} ${ORDER}`;
+    return queries
+      .rows(sql, [...valuesOf(conditions), size, skipped])
+      .map((row) => entryOf(row, tankOf(tankById.get(row[0] ?? null) ?? [])));
+  }
+
+  /** Filtered by owner or city: by the indexes of the tanks. */
+  function amongTanks(
+    ofTank: readonly Condition[],
+    ofFleet: readonly Condition[],
+    skipped: number,
+    size: number,
+  ): Page<FleetEntry> {
+    const live: readonly Condition[] = [["t.deleted = 0"], ...ofTank];
+    const found = count("tank t", ...live);
+    const table =
+      found <= MAX_SORTED ? "tank t CROSS JOIN fleet f ON f.tank = t.id" : `${BY_URGENCY} CROSS JOIN tank t ON t.id = f.tank`;
+    const all = [...live, ...ofFleet];
+    return { data: entries(table, all, size, skipped), totalItems: ofFleet.length === 0 ? found : count(table, ...all) };
+  }
+
+  function amongSilent(since: number, state: FleetState | undefined, skipped: number, size: number): Page<FleetEntry> {
+    const before = count("fleet f", ["f.heard < ?", heardAt(since)]); // fleet_by_heard
+    const table = before <= MAX_SORTED ? "fleet f INDEXED BY fleet_by_heard" : BY_URGENCY;
+    const all: readonly Condition[] = [["f.heard <= ? AND f.at < ?", heardAt(since), since], hasState(state)];
+    const totalItems =
+      state === undefined ? before + count("fleet f", ["f.heard = ? AND f.at < ?", heardAt(since), since]) : count(table, ...all);
+    return { data: entries(table, all, size, skipped), totalItems };
+  }
+
+  function totalOf(state: FleetState | undefined): number {
+    const unknown = (): number => count("fleet f", hasState("unknown"));
+    const low = (): number => count("fleet f", ["f.urgency < 0"]) + count("fleet f", hasState("low", 0));
+    if (state === undefined) return liveTanks();
+    if (state === "low") return low();
+    return state === "unknown" ? unknown() : liveTanks() - low() - unknown();
+  }
+
+  /** The urgency at which a page begins, and how many tanks of that urgency are skipped. */
+  function startOf(state: FleetState | undefined, skipped: number): { readonly urgency: number; readonly remaining: number } {
+    let [urgency, remaining] = [Number.MIN_SAFE_INTEGER, skipped];
+    if (skipped < DEEP_PAGE) return { urgency, remaining };
+    const { from, to } = STATES[state ?? "any"];
+    for (const [group, size] of countsByUrgency.all(from, to) as unknown as (readonly [number, number])[]) {
+      urgency = group;
+      const own = group === 0 ? count("fleet f", ["f.urgency = 0"], hasState(state)) : size;
+      if (remaining < own) break;
+      remaining -= own;
+    }
+    return { urgency, remaining };
+  }
+
+  return {
+    fleetPage({ state, silentSince, owner_id, city, page, size }: FleetQuery): Page<FleetEntry> {
+      const skipped = (page - 1) * size;
+      const ofTank: Condition[] = [];
+      if (owner_id !== undefined) ofTank.push(["t.owner_id = ?", owner_id]);
+      if (city !== undefined) ofTank.push(isInCity(city));
+      if (ofTank.length > 0) {
+        const silent: readonly Condition[] = silentSince === undefined ? [] : [["f.at < ?", silentSince]];
+        return amongTanks(ofTank, [...silent, ...(state === undefined ? [] : [hasState(state)])], skipped, size);
+      }
+      if (silentSince !== undefined) return amongSilent(silentSince, state, skipped, size);
+      const totalItems = totalOf(state);
+      if (skipped > 0 && skipped >= totalItems) return { data: [], totalItems };
+      const { urgency, remaining } = startOf(state, skipped);
+      return { data: entries(BY_URGENCY, [hasState(state, urgency)], size, remaining), totalItems };
+    },
+  };
+}
+
+/** By tank_by_city. */
+function isInCity(prefix: string): Condition {
+  const { from, to } = prefixRange(prefix);
+  return ["lower(t.city) >= ? AND lower(t.city) < ?", from, to];
+}
+
+const where = (conditions: readonly Condition[]): string =>
+  conditions.length === 0 ? "" : ` WHERE ${conditions.map(([sql]) => sql).join(" AND ")}`;
+
+const valuesOf = (conditions: readonly Condition[]): (string | number)[] => conditions.flatMap(([, ...values]) => values);
+
+function entryOf([, at, fill]: Row, tank: Tank): FleetEntry {
+  return { tank, latest: fill === null ? null : { created_at: Number(at), fill_percentage: Number(fill) } };
 }

@@ -62,9 +62,7 @@ export function promised<T extends object>(operations: Synchronous<T>): T {
     name,
     (...args: readonly unknown[]) => {
       try {
-        const result = (operation as (...args: readonly unknown[]) => unknown)(...args);
-        const isStream = typeof result === "object" && result !== null && Symbol.asyncIterator in result;
-        return isStream ? result : Promise.resolve(result);
+        return Promise.resolve((operation as (...args: readonly unknown[]) => unknown)(...args));
       } catch (error) {
         return Promise.reject(error);
       }

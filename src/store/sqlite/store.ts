@@ -7,7 +7,8 @@ import { backup, type DatabaseSync } from "node:sqlite";
 import { UserError } from "../../domain/errors.ts";
 import type { Observe } from "../../domain/events.ts";
 import type { IngestResult } from "../../domain/reading.ts";
-import type { Progress, Store } from "../../domain/store.ts";
+import type { ExportRecord, Progress, Store } from "../../domain/store.ts";
+import { exportRecords } from "../core/export.ts";
 import { type Engine, StoreHealth, storeOn } from "../core/store.ts";
 import type { WriteResult } from "../core/writes.ts";
 import { checkFile } from "./check.ts";
@@ -19,12 +20,13 @@ import {
   openWriter,
   retryWhileBusy,
   translateError,
+  withReader,
 } from "./connection.ts";
-import { exportFile } from "./export.ts";
 import { watchFile } from "./file-watch.ts";
 import type { ManagementReadTable } from "./reader-thread.ts";
 import { readsOn } from "./reads.ts";
 import { createSchema, refuseForeign } from "./schema.ts";
+import { query } from "./statements.ts";
 import { StoreThread } from "./thread.ts";
 
 const WRITER = new URL("./writer-thread.ts", import.meta.url);
@@ -124,6 +126,20 @@ async function copy(file: string, to: string, progress: Progress): Promise<void>
   } finally {
     db.close();
   }
+}
+
+const EXPORT_SQL = {
+  key: "pk",
+  tankId: "(SELECT id FROM tank WHERE pk = part.tank)",
+  assignments: "json_group_array(json_array(until, tank) ORDER BY until)",
+};
+
+/** The snapshot stays open for as long as the reader takes. */
+function exportFile(file: string): AsyncGenerator<ExportRecord> {
+  return withReader(file, (db) => {
+    db.exec("BEGIN");
+    return exportRecords((sql) => query(db, sql).iterate(), EXPORT_SQL);
+  });
 }
 
 function removeDatabase(file: string): void {
