@@ -10,7 +10,6 @@ import { verify } from "../../src/simulate/results.ts";
 import { Scenario } from "../../src/simulate/scenario.ts";
 import { MAKERS } from "../../src/simulate/sensors.ts";
 import { runSimulation } from "../simulate/support.ts";
-import { customerRecord } from "../support/records.ts";
 import { startService } from "../support/service.ts";
 
 const NOW = Date.parse("2026-11-14T09:30:00Z");
@@ -53,15 +52,6 @@ test("fills change little within minutes", () => {
       `${id} ${steps}`,
     );
   }
-});
-
-test("a database with other data is left alone", async (t) => {
-  const { store } = await startService(t);
-  await store.importCustomers([customerRecord("cus_real")]);
-  await assert.rejects(
-    prepareDemo(store, "demo", NOW, () => {}),
-    { message: /not from a demo/ },
-  );
 });
 
 suite("a service with a prepared demo", async () => {

@@ -1,7 +1,6 @@
-// Simulated devices that send over MQTT: to the embedded endpoint alone, and to the whole service.
+// Simulated devices that send to the embedded MQTT endpoint.
 
 import assert from "node:assert/strict";
-import { renameSync } from "node:fs";
 import test, { type TestContext } from "node:test";
 import { type Fleet, seededFleet } from "../../src/simulate/fleet.ts";
 import { mqttTransport } from "../../src/simulate/mqtt.ts";
@@ -9,9 +8,7 @@ import type { Tally } from "../../src/simulate/results.ts";
 import { MAKERS } from "../../src/simulate/sensors.ts";
 import { ANYONE, eventsOf, startEndpoint, type TestEndpoint } from "../ingest/mqtt/endpoint.ts";
 import { type FakeIngest, unavailable } from "../ingest/mqtt/fake-ingest.ts";
-import { type Service, startService } from "../support/service.ts";
-import { until } from "../support/until.ts";
-import { runSimulation, sendTo, verified } from "./support.ts";
+import { runSimulation } from "./support.ts";
 
 const fleet = seededFleet("mqtt", 30, MAKERS);
 const urlOf = ({ port }: TestEndpoint): string => `mqtt://127.0.0.1:${port}`;
@@ -77,29 +74,4 @@ test("messages that are never acknowledged are given up in the end, and counted"
   resume();
   assert.deepEqual([summary.measured, summary.acknowledged], [50, 0]);
   assert.ok(summary.undelivered >= 50, `${summary.undelivered}`);
-});
-
-const mqttUrl = (service: Service): string => eventsOf(service, "mqtt_listening")[0]?.url ?? "";
-
-test("everything that the service acknowledges is stored, also when its database is unavailable meanwhile", async (t) => {
-  const service = await startService(t, { environment: { MQTT: "0" } });
-  const elsewhere = `${service.databaseFile}.elsewhere`;
-  let interrupted: Promise<void> | undefined;
-  const interrupt = async (): Promise<void> => {
-    renameSync(service.databaseFile, elsewhere);
-    await until("the store is unavailable", () => service.events.some(({ kind }) => kind === "store_unavailable"));
-    renameSync(elsewhere, service.databaseFile);
-  };
-  const { verification, ...summary } = await sendTo(service, {
-    count: 900,
-    rate: 500,
-    connect: (key) => mqttTransport(mqttUrl(service), key),
-    onMeasured(number) {
-      if (number === 300) interrupted = interrupt();
-    },
-  });
-  assert.ok(interrupted !== undefined);
-  await interrupted;
-  assert.deepEqual([summary.acknowledged, summary.undelivered], [summary.sent, 0]);
-  assert.deepEqual(verification, verified(900, 10));
 });

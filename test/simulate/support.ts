@@ -5,7 +5,7 @@ import { type Fleet, seededFleet } from "../../src/simulate/fleet.ts";
 import { httpClient, httpTransport } from "../../src/simulate/http.ts";
 import { provision } from "../../src/simulate/provision.ts";
 import { type Summary, Tally, type Verification, verify } from "../../src/simulate/results.ts";
-import { MAKERS, type Maker } from "../../src/simulate/sensors.ts";
+import { MAKERS } from "../../src/simulate/sensors.ts";
 import { simulate, type Transport } from "../../src/simulate/simulation.ts";
 import type { Service } from "../support/service.ts";
 
@@ -13,7 +13,6 @@ type Run = {
   readonly fleet: Fleet;
   readonly transport: Transport;
   readonly count: number;
-  readonly seed?: string;
   readonly clock?: Clock;
   readonly rate?: number;
   readonly abort?: AbortSignal;
@@ -21,7 +20,7 @@ type Run = {
 };
 
 export async function runSimulation(run: Run): Promise<{ readonly summary: Summary; readonly tally: Tally }> {
-  const { fleet, transport, count, seed = "test", clock = Date.now, rate = 5000, abort = new AbortController().signal } = run;
+  const { fleet, transport, count, clock = Date.now, rate = 5000, abort = new AbortController().signal } = run;
   const stop = new AbortController();
   const tally = new Tally(true);
   const observer = {
@@ -35,27 +34,20 @@ export async function runSimulation(run: Run): Promise<{ readonly summary: Summa
     result: tally.result.bind(tally),
     undelivered: tally.undelivered.bind(tally),
   };
-  await simulate({ fleet, seed, transport, rate, clock, observer, stop: stop.signal, abort });
+  await simulate({ fleet, seed: "test", transport, rate, clock, observer, stop: stop.signal, abort });
   return { summary: tally.summary(), tally };
 }
 
-type ServiceRun = Partial<Omit<Run, "fleet" | "transport" | "abort">> & {
-  readonly tanks?: number;
-  readonly makers?: readonly Maker[];
-  readonly registered?: boolean;
-  /** HTTP by default. */
-  readonly connect?: (ingestKey: string) => Promise<Transport>;
-};
-
 /** Sends to a running service, and verifies its telemetry afterwards. */
-export async function sendTo(service: Service, run: ServiceRun = {}): Promise<Summary & { readonly verification: Verification }> {
-  const { tanks = 10, makers = MAKERS, count = 500, seed = "test", registered = true, connect, ...rest } = run;
+export async function sendTo(
+  service: Service,
+  { tanks = 10, count, clock = Date.now }: { readonly tanks?: number; readonly count: number; readonly clock?: Clock },
+): Promise<Summary & { readonly verification: Verification }> {
   const manager = httpClient(service.url, await service.key({ role: "manage" }));
-  const fleet = seededFleet(seed, tanks, makers);
-  if (registered) await provision(fleet, manager, () => {});
-  const key = await service.key({ role: "ingest" });
-  const transport = connect === undefined ? httpTransport(httpClient(service.url, key)) : await connect(key);
-  const { summary, tally } = await runSimulation({ fleet, transport, count, seed, ...rest }).finally(() => transport.close());
+  const fleet = seededFleet("test", tanks, MAKERS);
+  await provision(fleet, manager, () => {});
+  const transport = httpTransport(httpClient(service.url, await service.key({ role: "ingest" })));
+  const { summary, tally } = await runSimulation({ fleet, transport, count, clock });
   return { ...summary, verification: await verify(tally, fleet, manager, () => {}) };
 }
 

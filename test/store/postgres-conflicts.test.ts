@@ -154,16 +154,18 @@ suite("conflicts on PostgreSQL", { concurrency: 4 }, () => {
       assert.deepEqual([await pendingCounts(store, "d"), await fillsOf(store, "one")], [[1, 0], [[1, 5]]]);
       assert.deepEqual(eventKinds(), []);
     });
-
-    test(`a read that fails with ${sqlstate} is retried`, { todo: "the store retries writes only" }, async (t) => {
-      const { store, eventKinds, database } = await opened(t);
-      await database.query(failFirst(sqlstate, 1));
-      await database.query("ALTER TABLE customer RENAME TO customers");
-      await database.query("CREATE VIEW customer AS SELECT * FROM customers WHERE fail_first()");
-      assert.equal((await customersOf(store)).totalItems, 1);
-      assert.deepEqual(eventKinds(), []);
-    });
   }
+
+  test("a read is read committed, whatever the default of the database, so that it never fails because of a write", async (t) => {
+    const { database } = await opened(t);
+    const isolation = "current_setting('transaction_isolation')";
+    await database.query("ALTER TABLE customer RENAME TO customers");
+    await database.query(`CREATE VIEW customer AS SELECT * FROM customers WHERE ${isolation} = 'read committed'`);
+    const name = new URL(database.url).pathname.slice(1);
+    await database.query(`ALTER DATABASE ${name} SET default_transaction_isolation = serializable`);
+    const { store } = await openedOn({ after: database.closeFirst }, database.url);
+    assert.equal((await customersOf(store)).totalItems, 1);
+  });
 
   test("after a real deadlock the readings are stored", async (t) => {
     const { store, eventKinds, database } = await opened(t);
