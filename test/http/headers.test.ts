@@ -55,11 +55,6 @@ describe("an ETag", () => {
     assert.notEqual(response.headers.etag, tag);
   });
 
-  it("of a deleted object gives 304 too", async () => {
-    const tag = await etag("/v1/tanks/tank_scrapped");
-    assert.equal((await call("/v1/tanks/tank_scrapped", { "if-none-match": tag })).status, 304);
-  });
-
   it("does not hide an error", async () => {
     const headers = { "if-none-match": "*" };
     expectError(await request(fleet, "/v1/tanks", { headers }), 401, "key_missing");
@@ -173,17 +168,7 @@ describe("CORS_ORIGINS with two origins", () => {
   });
 
   it("allows no other origin, though the request itself succeeds: browsers enforce origins", async () => {
-    for (const origin of [
-      "https://evil.example",
-      "https://app.example.com.evil.example",
-      "https://APP.example.com",
-      "http://app.example.com",
-      "https://app.example.com:444",
-      "null",
-      "*",
-      "",
-      undefined,
-    ]) {
+    for (const origin of ["https://evil.example", `${APP}.evil.example`, "https://APP.example.com", "null", "*", undefined]) {
       const { status, headers } = await listTanks(restricted, origin);
       assert.deepEqual(
         [status, headers["access-control-allow-origin"], headers.vary],

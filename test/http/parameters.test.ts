@@ -1,9 +1,7 @@
 // Query and form parameters: names, repetition, page and size, datetime bounds, and forms in the body of a GET.
 
 import assert from "node:assert/strict";
-import { execFile } from "node:child_process";
 import { after, describe, it } from "node:test";
-import { promisify } from "node:util";
 import { customerRecord, putReadings, tankRecord } from "../support/records.ts";
 import { expectError, list, request } from "./client.ts";
 import { BRENNER, ENDPOINTS, startFleet } from "./services.ts";
@@ -54,16 +52,8 @@ for (const path of LISTS) {
     });
 
     it("an unknown name gets a suggestion, or the list of names", async () => {
-      for (const [typo, meant] of [
-        ["sise", "size"],
-        ["Size", "size"],
-        ["pages", "page"],
-        ["created_at_get", "created_at_gte"],
-        ["created_at_lt", "created_at_lte"],
-      ] as const) {
-        const { detail } = expectError(await call(`${path}?${typo}=1`), 400, "parameter_unknown", typo);
-        assert.match(detail, new RegExp(`"${typo}".*Did you mean "${meant}"\\?`));
-      }
+      const typo = expectError(await call(`${path}?created_at_get=1`), 400, "parameter_unknown", "created_at_get");
+      assert.match(typo.detail, /"created_at_get".*Did you mean "created_at_gte"\?/);
       const { detail } = expectError(await call(`${path}?wombat=1`), 400, "parameter_unknown", "wombat");
       for (const known of ["created_at_gte", "created_at_lte", "page", "size"]) assert.ok(detail.includes(known), detail);
     });
@@ -225,22 +215,5 @@ describe("the body of a GET", () => {
       const headers = { "content-type": type, "transfer-encoding": "chunked" };
       assert.equal((await request(fleet, "/v1/tanks", { key, headers, body: "" })).status, 200, type);
     }
-  });
-
-  it("works with curl: -G and -X GET give the same bytes, and without them the error says what to add", async (t) => {
-    const url = `${fleet.url}/v1/tanks`;
-    const curl = async (...words: string[]) =>
-      (await promisify(execFile)("curl", ["-sS", "-H", `X-API-Key: ${key}`, ...words])).stdout;
-    try {
-      await curl("--version");
-    } catch {
-      t.skip("there is no curl here");
-      return;
-    }
-    const inQuery = await curl("-G", url, "-d", "size=2", "-d", "created_at_lte=2025-05-02T02:00:00+02:00");
-    const inBody = await curl("-X", "GET", url, "-d", "size=2", "-d", "created_at_lte=2025-05-02T02:00:00+02:00");
-    assert.equal(inBody, inQuery);
-    assert.equal(JSON.parse(inBody).total_items, 3);
-    assert.match(await curl(url, "-d", "size=2"), /With curl, add -G/);
   });
 });

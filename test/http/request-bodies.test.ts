@@ -3,8 +3,8 @@
 import assert from "node:assert/strict";
 import { after, describe, it } from "node:test";
 import { brotliCompressSync, deflateSync, gzipSync } from "node:zlib";
-import { expectError, type RequestOptions, type Response, request } from "./client.ts";
-import { type Echoed, LARGE_BYTES, MAX_BYTES, MAX_ITEMS, startEcho } from "./services.ts";
+import { expectError, type RequestOptions, request } from "./client.ts";
+import { echoed, LARGE_BYTES, MAX_BYTES, MAX_ITEMS, startEcho } from "./services.ts";
 
 const echo = await startEcho({ after });
 const key = await echo.key();
@@ -20,10 +20,6 @@ const post = (path: string, body: Body, headers: Headers = {}, method = "POST") 
 const create = (body: Body, headers: Headers = {}) => post("/manage/v1/things", body, headers);
 const change = (body: Body, headers: Headers = {}) => post("/manage/v1/things/1", body, headers, "PATCH");
 const sendThings = (body: Body, type = "application/json") => post("/ingest/v1/things", body, { "content-type": type });
-const echoed = ({ status, text }: Response): Echoed => {
-  assert.ok(status === 200 || status === 201, text);
-  return JSON.parse(text) as Echoed;
-};
 
 describe("a JSON body", () => {
   it("reaches the route as it is, with or without a byte order mark and blanks", async () => {
@@ -198,7 +194,7 @@ describe("a compressed body", () => {
   });
 
   it("that expands a thousandfold uses little memory", async () => {
-    const member = gzipSync(Buffer.alloc(16 * 1024 * 1024));
+    const member = gzipSync(Buffer.alloc(LARGE_BYTES));
     const bomb = Buffer.concat(Array.from({ length: 64 }, () => member));
     assert.ok(bomb.length < LARGE_BYTES / 10);
     const before = process.resourceUsage().maxRSS;

@@ -10,7 +10,7 @@ import type { Caller } from "../../src/http/auth.ts";
 import { dispatch, type LocalRequest } from "../../src/http/dispatch.ts";
 import { customerRecord } from "../support/records.ts";
 import { expectError, type RequestOptions, type Response, request, send } from "./client.ts";
-import { ECHO_ROUTES, type Echoed, startEcho } from "./services.ts";
+import { ECHO_ROUTES, echoed, startEcho } from "./services.ts";
 
 const echo = await startEcho({ after });
 const key = await echo.key();
@@ -24,10 +24,6 @@ const JSON_HEADERS = { "content-type": "application/json" };
 const call = (method: string, path: string, options: RequestOptions = {}) =>
   request(echo, path, { method, key, ...options, headers: { ...JSON_HEADERS, ...options.headers } });
 const patch = (path: string, options: RequestOptions = {}) => call("PATCH", path, { body: "{}", ...options });
-const echoed = ({ status, text }: Response): Echoed => {
-  assert.ok(status === 200 || status === 201, text);
-  return JSON.parse(text) as Echoed;
-};
 
 describe("a response", () => {
   it("of 201 has Location and ETag", async () => {

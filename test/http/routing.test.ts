@@ -128,22 +128,10 @@ describe("a method that is not allowed", () => {
     }
   });
 
-  it("is 405 on the paths for operations", async () => {
-    for (const path of ["/healthz", "/readyz", "/metrics", "/openapi.json", "/docs"]) {
-      for (const method of ["POST", "DELETE", "OPTIONS"]) {
-        const response = await request(fleet, path, { method });
-        expectError(response, 405, "method_not_allowed");
-        assert.equal(response.headers.allow, "GET, HEAD");
-      }
-    }
-  });
-
   it("gets the hint to add -G to curl if it is a POST, even without a key", async () => {
-    for (const { path } of ENDPOINTS.filter(({ isList }) => isList)) {
-      for (const options of [{ key, body: "size=2" }, { body: "size=2" }, {}]) {
-        const response = await request(fleet, path, { method: "POST", ...options });
-        assert.match(expectError(response, 405, "method_not_allowed").detail, /With curl, add -G/);
-      }
+    for (const options of [{ key, body: "size=2" }, { body: "size=2" }, {}]) {
+      const response = await request(fleet, "/v1/tanks", { method: "POST", ...options });
+      assert.match(expectError(response, 405, "method_not_allowed").detail, /With curl, add -G/);
     }
   });
 

@@ -1,6 +1,7 @@
 // Services for HTTP tests: one with a small fleet, one to manage, and one with routes that return what they
 // were given.
 
+import assert from "node:assert/strict";
 import { once } from "node:events";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
@@ -32,7 +33,7 @@ import { heldClock } from "../support/clock.ts";
 import { createKey, type KeyOptions } from "../support/keys.ts";
 import { customerRecord, putReadings, tankRecord } from "../support/records.ts";
 import { type Lifetime, type Service, startService, temporaryFolder } from "../support/service.ts";
-import { expectStatus, type JsonClient, type JsonResponse, jsonClient } from "./client.ts";
+import { expectStatus, type JsonClient, type JsonResponse, jsonClient, type Response } from "./client.ts";
 
 // Two customers and a deleted one, live and deleted tanks, readings.
 
@@ -176,7 +177,7 @@ export const idsIn = ({ body }: JsonResponse): unknown[] => (body["data"] as { i
 export const MAX_BYTES = 65_536;
 export const MAX_ITEMS = 100;
 /** The limit of /ingest/v1/loads. */
-export const LARGE_BYTES = 16 * 1024 * 1024;
+export const LARGE_BYTES = 4 * 1024 * 1024;
 
 const Thing = object(
   {
@@ -189,23 +190,17 @@ const Thing = object(
 );
 const THING = { name: "valve", place: { latitude: 47.9 }, marks: [1, 2] };
 
-export type Echoed = {
-  readonly id: string;
-  readonly colour: string;
-  readonly key_id: string;
-  readonly role: string;
-  readonly customer_id: string | null;
-  readonly idempotency_key: string | null;
-  readonly if_match: string | null;
-  readonly body: unknown;
-  readonly items: readonly ({ readonly value: unknown } | { readonly unreadable: string })[];
-};
-
-function echo({ id, parameters, key, headers, body = null, items }: RouteRequest): object {
+function echo({ id, parameters, key, headers, body = null, items }: RouteRequest) {
   const { colour = "" } = parameters as { colour?: string };
   const { idempotencyKey = null, ifMatch = null } = headers;
   const caller = { key_id: key.id, role: key.role, customer_id: key.customer_id };
   return { object: "echo", id, colour, ...caller, idempotency_key: idempotencyKey, if_match: ifMatch, body, items };
+}
+
+/** What a route of the echo service was given. */
+export function echoed({ status, text: given }: Response): ReturnType<typeof echo> {
+  assert.ok(status === 200 || status === 201, given);
+  return JSON.parse(given) as ReturnType<typeof echo>;
 }
 
 const response = { mediaType: JSON_TYPE, schema: { type: "object" }, description: "What was given", examples: { echo: {} } };

@@ -8,7 +8,6 @@ import {
   exchange,
   expectError,
   expectHarmless,
-  type Item,
   object,
   openSocket,
   parseResponses,
@@ -107,16 +106,6 @@ describe("a slow client gets 408 and is disconnected", { concurrency: true }, ()
   });
 });
 
-it("a hundred slow clients do not delay others", async () => {
-  const sockets = Array.from({ length: 100 }, () => openSocket(fleet));
-  const received = sockets.map((socket) => readAll(socket));
-  for (const socket of sockets) socket.write("GET /v1/ta");
-  const started = performance.now();
-  assert.equal((await send(fleet, "/v1/tanks", { key: fleet.operator })).status, 200);
-  assert.ok(performance.now() - started < HEADERS_MS, "before any of them is disconnected");
-  for (const bytes of await Promise.all(received)) assert.deepEqual(statuses(parseResponses(bytes)), [408]);
-});
-
 describe("pipelined requests", () => {
   const PATHS = [
     ...["/v1/tanks/tank_hall", "/v1/customers/cus_moser", "/v1/tanks?size=1", "/v1/tanks/tank_nothing", "/nothing"],
@@ -143,20 +132,6 @@ describe("pipelined requests", () => {
         );
       }
     }
-  });
-
-  it("may have bodies", async () => {
-    const sizes = Array.from({ length: 20 }, (_, i) => i + 1);
-    const bytes = sizes.map((size, i) => {
-      const body = `size=${size}`;
-      const headers = `Content-Type: application/x-www-form-urlencoded\r\nContent-Length: ${body.length}\r\n${end(i, 20)}`;
-      return numbered("/v1/tanks/tank_hall/telemetry", i, headers) + body;
-    });
-    const responses = await exchange(fleet, bytes.join(""));
-    assert.deepEqual(
-      responses.map(({ text }) => (JSON.parse(text) as Item)["size"]),
-      sizes,
-    );
   });
 
   it("cannot be hidden in the body of another", async () => {
@@ -235,7 +210,7 @@ describe("a large body", () => {
   });
 
   it("that is rejected for another reason still gets its response", async () => {
-    const body = Buffer.alloc(20_000_000, 0x20);
+    const body = Buffer.alloc(LARGE_BYTES + 1_000_000, 0x20);
     for (const [path, headers, status] of [
       ["/ingest/v1/loads", { "x-api-key": "tm_x" }, 401],
       ["/manage/v1/things", {}, 403],
