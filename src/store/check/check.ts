@@ -171,7 +171,7 @@ export const REPAIRS = {
   }),
 };
 
-export type RepairName = keyof typeof REPAIRS;
+type RepairName = keyof typeof REPAIRS;
 
 /** The head is locked. */
 async function rebuildTank(tx: StoreTransaction, operations: RepairOperations, { row, readings }: CheckedTank): Promise<void> {
