@@ -1,6 +1,6 @@
 // The audit log: who changed what and when, with the values before and after.
 
-import { type Change, type CustomerState, isReshaped, type TankState, type TankWithShape } from "./changes.ts";
+import { type Change, type CustomerState, isReshaped, type TankWithShape } from "./changes.ts";
 import { customerObject } from "./customer.ts";
 import type { Instant } from "./instant.ts";
 import { tankObject } from "./tank.ts";
@@ -44,7 +44,7 @@ function customerFields({ customer }: CustomerState): Fields {
   return fields;
 }
 
-function tankFields({ tank }: TankState): Fields {
+function tankFields({ tank }: TankWithShape): Fields {
   const { object, id, updated_at, location, ...fields } = tankObject(tank);
   const locationFields = Object.entries(location).map(([name, value]) => [`location.${name}`, value] as const);
   return { ...fields, ...Object.fromEntries(locationFields) };

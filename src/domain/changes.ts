@@ -9,9 +9,8 @@ import type { Shape } from "./shape.ts";
 import type { Tank } from "./tank.ts";
 
 export type CustomerState = { readonly customer: Customer; readonly deleted: boolean };
-export type TankState = { readonly tank: Tank; readonly deleted: boolean };
 /** The shape is not part of the public interface. */
-export type TankWithShape = TankState & { readonly shape: Shape | null };
+export type TankWithShape = { readonly tank: Tank; readonly deleted: boolean; readonly shape: Shape | null };
 
 /** `before` is undefined for an object that is created. */
 export type Change<S> = { readonly id: string; readonly before: S | undefined; readonly after: S };
@@ -28,24 +27,24 @@ export function isReshaped({ before, after }: Change<TankWithShape>): boolean {
 }
 
 /** The live tank gives up its device. Devices are released before any is assigned, so that tanks can exchange them. */
-export function releasesDevice({ before, after }: Change<TankState>): boolean {
+export function releasesDevice({ before, after }: Change<TankWithShape>): boolean {
   if (before === undefined || before.deleted) return false;
   return after.deleted || before.tank.assigned_device_id !== after.tank.assigned_device_id;
 }
 
 /** The key of the device that serves the tank; a deleted tank has none. */
-function deviceOf(state: TankState | undefined): string | undefined {
+function deviceOf(state: TankWithShape | undefined): string | undefined {
   return state === undefined || state.deleted ? undefined : deviceKey(state.tank.assigned_device_id);
 }
 
 /** The keys of all devices that these changes release or assign. */
-export function affectedDevices(changes: readonly Change<TankState>[]): string[] {
+export function affectedDevices(changes: readonly Change<TankWithShape>[]): string[] {
   const keys = changes.flatMap(({ before, after }) => [deviceOf(before), deviceOf(after)]);
   return [...new Set(keys)].filter((key) => key !== undefined);
 }
 
 export function deviceMoves(
-  changes: readonly Change<TankState>[],
+  changes: readonly Change<TankWithShape>[],
   devices: ReadonlyMap<string, { readonly device: Device }>,
   at: Instant,
 ): DeviceMove[] {

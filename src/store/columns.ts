@@ -1,7 +1,7 @@
 // Rows as objects: both engines select the same columns in the same order. `deleted` comes last, as a number or a boolean.
 
 import type { AuditEntry } from "../domain/audit.ts";
-import type { CustomerState, TankState, TankWithShape } from "../domain/changes.ts";
+import type { CustomerState, TankWithShape } from "../domain/changes.ts";
 import type { Customer, CustomerWithCount } from "../domain/customer.ts";
 import { type Device, type DeviceAssignment, EARLIEST, type ProfileChoice, unknownDevice } from "../domain/device.ts";
 import type { StoredKey } from "../domain/key.ts";
@@ -89,11 +89,14 @@ export const customerState = (row: Row): CustomerState & { readonly customer: Cu
   customer: customerOf(row),
   deleted: isDeleted(row),
 });
-const tankState = (row: Row): TankState => ({ tank: tankOf(row), deleted: isDeleted(row) });
 
 /** `shape` comes before `deleted`. */
 export const TANK_WITH_SHAPE_COLUMNS = `id, ${TANK_FIELDS.join(", ")}, ${LOCATION_FIELDS.join(", ")}, shape, deleted`;
-export const tankWithShape = (row: Row): TankWithShape => ({ ...tankState(row), shape: jsonOrNull(row.at(-2)) as Shape | null });
+export const tankWithShape = (row: Row): TankWithShape => ({
+  tank: tankOf(row),
+  deleted: isDeleted(row),
+  shape: jsonOrNull(row.at(-2)) as Shape | null,
+});
 
 export const DEVICE_COLUMNS = "id, tank, since, profile, pending, dropped";
 function deviceOf([id, tank_id, since, profile]: Row): Device {

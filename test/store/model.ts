@@ -16,19 +16,17 @@ import {
 import { planCommand } from "../../src/domain/commands/plan.ts";
 import type { Customer, CustomerWithCount } from "../../src/domain/customer.ts";
 import { type Device, type DeviceAssignment, unknownDevice } from "../../src/domain/device.ts";
-import { deviceKey } from "../../src/domain/id.ts";
 import { planCustomerImport, planDeviceImport, planTankImport } from "../../src/domain/import-plans.ts";
 import type { Instant } from "../../src/domain/instant.ts";
 import type { Key, Scope, StoredKey } from "../../src/domain/key.ts";
 import type { Lookups } from "../../src/domain/lookups.ts";
-import {
-  type AuditQuery,
-  type CustomerSearch,
-  type DeviceSearch,
-  type FleetEntry,
-  type FleetQuery,
-  marginOf,
-  type TankSearch,
+import type {
+  AuditQuery,
+  CustomerSearch,
+  DeviceSearch,
+  FleetEntry,
+  FleetQuery,
+  TankSearch,
 } from "../../src/domain/management-reads.ts";
 import type { Page, PageQuery } from "../../src/domain/page.ts";
 import {
@@ -50,6 +48,18 @@ import type { ManagedCustomer, ManagedDevice, Resource } from "../../src/domain/
 import type { CustomerQuery, ExportRecord, Found, Store } from "../../src/domain/store.ts";
 import { MAX_PENDING } from "../../src/domain/store.ts";
 import type { Tank } from "../../src/domain/tank.ts";
+import {
+  asJson,
+  cached,
+  found,
+  matchingAudit,
+  matchingCustomers,
+  matchingDevices,
+  matchingFleet,
+  matchingTanks,
+  newestFirst,
+  pageOf,
+} from "./model-lists.ts";
 
 type Stored<S> = S & { readonly deletedAt: Instant | null };
 type StoredDevice = { readonly device: Device; readonly dropped: number };
@@ -323,11 +333,7 @@ export class ModelStore implements ModelledStore {
   }
 
   async customerSearch(search: CustomerSearch): Promise<Page<ManagedCustomer>> {
-    const matching = [...this.#customers.values()].filter(
-      ({ customer, deleted }) =>
-        deleted === search.deleted && startsWith(customer.name, search.name) && startsWith(customer.email, search.email),
-    );
-    const { data, totalItems } = pageOf(newestFirst(matching.map(({ customer }) => customer)), search);
+    const { data, totalItems } = matchingCustomers([...this.#customers.values()], search);
     return { data: data.map(({ id }) => this.#managedCustomer(id) as ManagedCustomer), totalItems };
   }
 
@@ -336,17 +342,7 @@ export class ModelStore implements ModelledStore {
   }
 
   async tankSearch(search: TankSearch): Promise<Page<TankWithShape>> {
-    const { device_id, owner_id } = search;
-    const matching = [...this.#tanks.values()].filter(
-      ({ tank, deleted }) =>
-        deleted === search.deleted &&
-        startsWith(tank.name, search.name) &&
-        startsWith(tank.location.city, search.city) &&
-        startsWith(tank.custom_id, search.custom_id) &&
-        (owner_id === undefined || tank.owner_id === owner_id) &&
-        (device_id === undefined || deviceKey(tank.assigned_device_id) === deviceKey(device_id)),
-    );
-    const { data, totalItems } = pageOf(newestFirst(matching.map(({ tank }) => tank)), search);
+    const { data, totalItems } = matchingTanks([...this.#tanks.values()], search);
     return { data: data.map(({ id }) => withoutDeletedAt(this.#tanks.get(id)) as TankWithShape), totalItems };
   }
 
@@ -358,34 +354,18 @@ export class ModelStore implements ModelledStore {
     return [...(this.#pending.get(key)?.values() ?? [])].sort((a, b) => b.created_at - a.created_at)[0];
   }
 
-  async deviceSearch({ waiting, page, size }: DeviceSearch): Promise<Page<ManagedDevice>> {
-    const matching = [...this.#devices.keys()]
-      .map((id) => this.#managedDevice(id) as ManagedDevice)
-      .filter((device) => waiting === undefined || waiting === device.waiting > 0)
-      .sort((a, b) => compareBytes(a.device.id, b.device.id));
-    return { data: matching.slice((page - 1) * size, page * size), totalItems: matching.length };
+  async deviceSearch(search: DeviceSearch): Promise<Page<ManagedDevice>> {
+    const devices = [...this.#devices.keys()].map((id) => this.#managedDevice(id) as ManagedDevice);
+    return matchingDevices(devices, search);
   }
 
-  async fleetPage({ state, silentSince, owner_id, city, page, size }: FleetQuery): Promise<Page<FleetEntry>> {
-    const stateOf = (margin: number | null) => (margin === null ? "unknown" : margin <= 0 ? "low" : "ok");
-    const matching = this.tanks()
-      .map((tank): FleetEntry => ({ tank, latest: this.readings(tank.id)[0] ?? null }))
-      .filter((entry) => state === undefined || stateOf(marginOf(entry)) === state)
-      .filter(({ latest }) => silentSince === undefined || latest === null || latest.created_at < silentSince)
-      .filter(({ tank }) => owner_id === undefined || tank.owner_id === owner_id)
-      .filter(({ tank }) => startsWith(tank.location.city, city))
-      .map((entry) => ({ entry, margin: marginOf(entry) ?? Number.POSITIVE_INFINITY }))
-      .sort((a, b) => (a.margin === b.margin ? compareBytes(a.entry.tank.id, b.entry.tank.id) : a.margin - b.margin));
-    const data = matching.slice((page - 1) * size, page * size).map(({ entry }) => entry);
-    return { data, totalItems: matching.length };
+  async fleetPage(query: FleetQuery): Promise<Page<FleetEntry>> {
+    const entries = this.tanks().map((tank): FleetEntry => ({ tank, latest: this.readings(tank.id)[0] ?? null }));
+    return matchingFleet(entries, query);
   }
 
-  async auditPage({ by, object, id, from = -1e16, to = 1e16, page, size }: AuditQuery): Promise<Page<AuditEntry>> {
-    const matching = this.#audit
-      .filter((entry) => (by === undefined || entry.by === by) && (object === undefined || entry.object === object))
-      .filter((entry) => (id === undefined || entry.id === id) && entry.at >= from && entry.at <= to)
-      .reverse();
-    return { data: matching.slice((page - 1) * size, page * size), totalItems: matching.length };
+  async auditPage(query: AuditQuery): Promise<Page<AuditEntry>> {
+    return matchingAudit(this.#audit, query);
   }
 
   async keyByHash(hash: string): Promise<StoredKey | undefined> {
@@ -453,46 +433,6 @@ export class ModelStore implements ModelledStore {
 
 const IMPORT: AuditContext = { by: "import", at: 0 };
 
-function found<T>(ids: readonly string[], find: (id: string) => T | undefined): Map<string, T> {
-  return new Map(ids.map((id) => [id, find(id)] as const).filter((pair): pair is [string, T] => pair[1] !== undefined));
-}
-
 function withoutDeletedAt(stored: Stored<TankWithShape> | undefined): TankWithShape | undefined {
   return stored && { tank: stored.tank, deleted: stored.deleted, shape: stored.shape };
-}
-
-function cached<T>(values: Map<string, T>, name: string, make: () => T): T {
-  const known = values.get(name) ?? make();
-  values.set(name, known);
-  return known;
-}
-
-/** As a value comes back that is stored as JSON. */
-const asJson = <T>(value: T): T => JSON.parse(JSON.stringify(value)) as T;
-
-const compareBytes = (a: string, b: string): number => Buffer.compare(Buffer.from(a), Buffer.from(b));
-
-type Listed = { readonly id: string; readonly created_at: Instant };
-
-/** By instant, then by the bytes of the id, descending. */
-function newestFirst<T extends Listed>(objects: readonly T[]): T[] {
-  // As latin1 the bytes of an id are letters, which compare as the bytes do.
-  const named = objects.map((object) => ({ object, bytes: Buffer.from(object.id).toString("latin1") }));
-  named.sort((a, b) => b.object.created_at - a.object.created_at || (a.bytes < b.bytes ? 1 : -1));
-  return named.map(({ object }) => object);
-}
-
-/** Of entries that are newest first. */
-function pageOf<T extends { readonly created_at: Instant }>(entries: readonly T[], query: PageQuery): Page<T> {
-  const { from, to, page, size } = query;
-  const isWithin = ({ created_at: at }: T): boolean => (from === undefined || at >= from) && (to === undefined || at <= to);
-  const within = from === undefined && to === undefined ? entries : entries.filter(isWithin);
-  return { data: within.slice((page - 1) * size, page * size), totalItems: within.length };
-}
-
-const lowercaseAscii = (text: string): string => text.replace(/[A-Z]/g, (letter) => letter.toLowerCase());
-
-/** In either case of A to Z; other letters as they are. */
-function startsWith(text: string | null, prefix: string | undefined): boolean {
-  return prefix === undefined || (text !== null && lowercaseAscii(text).startsWith(lowercaseAscii(prefix)));
 }

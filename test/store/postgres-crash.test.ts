@@ -1,5 +1,5 @@
-// The server dies while readings and tanks are written: each write is there whole or not at all, and none that was
-// acknowledged is lost.
+// The server is killed while readings and tanks are written: each write is stored completely or not at all, and no acknowledged
+// one is lost.
 
 import assert from "node:assert/strict";
 import test from "node:test";
@@ -12,7 +12,7 @@ import { until } from "../support/until.ts";
 import { customer, everything, putCustomers, putTanks, readingsOf, tank, tankCounts } from "./conformance/objects.ts";
 
 const TANKS = ["one", "two", "three"];
-/** Of each tank in one write: enough to open a block, which is copied in, with most of them. */
+/** Of each tank in one write: enough for most writes to create a block. */
 const READINGS = 100;
 const SPAN = 1000;
 
@@ -46,13 +46,13 @@ async function written(store: Store): Promise<{ ids: Set<string>; counts: Map<nu
 
 const ROUNDS = ["kill", "immediate", "kill", "fast", "kill"] as const;
 
-test("writes under way when the server dies are whole or not there, and no acknowledged one is lost", async (t) => {
+test("writes in progress when the server is killed are stored completely or not at all, and no acknowledged one is lost", async (t) => {
   const server = await ownPostgres(t);
   const { store } = await openedOn(t, server.url);
   await putCustomers(store, customer("a"));
   await putTanks(store, ...TANKS.map((id) => tank(id, "a")));
   const acknowledged = { writes: new Set<number>(), tanks: new Set<string>() };
-  let refused = 0;
+  let failed = 0;
   let isOver = false;
   t.after(() => {
     isOver = true;
@@ -68,7 +68,7 @@ test("writes under way when the server dies are whole or not there, and no ackno
         acknowledged.tanks.add(`extra-${n}`);
       } catch (error) {
         assert.ok(isUnavailable(error), String(error));
-        refused += 1;
+        failed += 1;
         await pause(10);
       }
     }
@@ -86,11 +86,11 @@ test("writes under way when the server dies are whole or not there, and no ackno
   }
   isOver = true;
   await writers;
-  t.diagnostic(`${acknowledged.writes.size} writes acknowledged, ${refused} refused`);
-  assert.ok(refused >= ROUNDS.length, "each time a write was under way");
+  t.diagnostic(`${acknowledged.writes.size} writes acknowledged, ${failed} failed`);
+  assert.ok(failed >= ROUNDS.length, "each time a write was in progress");
 
   const { ids, counts } = await written(store);
-  for (const [n, count] of counts) assert.equal(count, TANKS.length * READINGS, `write ${n} is there in part`);
+  for (const [n, count] of counts) assert.equal(count, TANKS.length * READINGS, `write ${n} is stored in part`);
   for (const n of acknowledged.writes) assert.ok(counts.has(n), `write ${n} was acknowledged and is lost`);
 
   for (const id of acknowledged.tanks) assert.ok(ids.has(id), `${id} was acknowledged and is lost`);
@@ -114,7 +114,7 @@ test("writes under way when the server dies are whole or not there, and no ackno
   }
 });
 
-test("a write whose commit never reached the server is refused, and is not there", async (t) => {
+test("a write whose commit does not reach the server fails, and is not stored", async (t) => {
   const server = await ownPostgres(t);
   const proxy = await tcpProxy(t, server.url);
   const { store } = await openedOn(t, proxy.url);
@@ -126,7 +126,7 @@ test("a write whose commit never reached the server is refused, and is not there
     () => putTanks(store, tank("lost", "a")),
     () => putCustomers(store, customer("b")),
   ]) {
-    // Not the one in READ COMMITTED: this is the end of a statement.
+    // With its terminator: not the COMMITTED of the isolation level.
     proxy.disconnectBefore("COMMIT\0");
     await assert.rejects(attempt, isUnavailable);
   }

@@ -17,7 +17,7 @@ import { checkListIndex, segmentStarts } from "./rank-index.ts";
 /** Runs reads in one snapshot. */
 export type Snapshot = <T>(work: (reads: RepairOperations) => Promise<T>) => Promise<T>;
 /** Runs a repair in one transaction. */
-export type Repair = <N extends RepairName>(name: N, ...args: RepairArgs<N>) => Promise<Finding[]>;
+export type Repair = (name: RepairName, id?: string) => Promise<Finding[]>;
 
 /** Without `repair` nothing is changed. */
 export async function* checkAll(
@@ -28,9 +28,8 @@ export async function* checkAll(
   const totals = { customers: 0, tanks: 0, readings: 0 };
   const database = await snapshot(checkDatabase);
   // In a damaged database other results mean nothing, and nothing should be written to it.
-  const isDamaged = database.found.some(({ isRepairable }) => !isRepairable);
-  yield* await report([database], isDamaged ? undefined : repair && (() => repair("repairDatabase")));
-  if (isDamaged) return totals;
+  yield* await report(database, isDamaged(database) ? undefined : repair && (() => repair("repairDatabase")));
+  if (isDamaged(database)) return totals;
   yield* await report(await snapshot(checkReferences), repair && (() => repair("repairReferences")));
 
   const total = await snapshot((reads) => reads.objectCount());
@@ -63,20 +62,24 @@ export async function* checkAll(
   yield* await report(await snapshot(checkKeys), undefined);
   yield* await report([await snapshot(checkAudit)], undefined);
   for (const series of await snapshot((reads) => reads.indexedLists())) {
-    yield* await report([await snapshot((reads) => checkList(reads, series))], repair && (() => repair("repairList", series)));
+    yield* await report(await snapshot((reads) => checkList(reads, series)), repair && (() => repair("repairList", series)));
     await setImmediate();
   }
   return totals;
 }
 
+const hasRepairable = (results: readonly CheckResult[]): boolean =>
+  results.some(({ found }) => found.some(({ isRepairable }) => isRepairable));
+const isDamaged = (results: readonly CheckResult[]): boolean =>
+  results.some(({ found }) => found.some(({ isRepairable }) => !isRepairable));
+
 async function report(results: readonly CheckResult[], repair: (() => Promise<Finding[]>) | undefined): Promise<Finding[]> {
-  const isRepairable = results.some(({ found }) => found.some((inconsistency) => inconsistency.isRepairable));
-  if (isRepairable && repair !== undefined) return repair();
+  if (repair !== undefined && hasRepairable(results)) return repair();
   return results.flatMap((result) => findingsOf(result));
 }
 
-async function checkDatabase(reads: RepairOperations): Promise<CheckResult> {
-  return { where: "the database", found: await reads.databaseErrors() };
+async function checkDatabase(reads: RepairOperations): Promise<CheckResult[]> {
+  return [{ where: "the database", found: await reads.databaseErrors() }];
 }
 
 async function checkReferences(reads: RepairOperations): Promise<CheckResult[]> {
@@ -99,18 +102,16 @@ async function checkSomeTanks(reads: RepairOperations, after: string): Promise<C
   return checkTanks(reads, rows);
 }
 
-async function checkList(reads: RepairOperations, series: string): Promise<CheckResult> {
+async function checkList(reads: RepairOperations, series: string): Promise<CheckResult[]> {
   const groups = (await reads.storedGroups("lists", [series])).get(series) ?? [];
   const list = listOf(series);
   if (list === undefined) {
-    return {
-      where: `list "${series}"`,
-      found: groups.length === 0 ? [] : repairable("there is no such list, but it has a rank index"),
-    };
+    const found = groups.length === 0 ? [] : repairable("there is no such list, but it has a rank index");
+    return [{ where: `list "${series}"`, found }];
   }
   const { kind, key } = list;
   const counts = await reads.segmentCounts(kind, key, groups.length === 0 ? [LIST_START] : segmentStarts(groups));
-  return { where: nameOf(kind, key), found: checkListIndex(groups, counts) };
+  return [{ where: nameOf(kind, key), found: checkListIndex(groups, counts) }];
 }
 
 function nameOf({ table, column }: ListKind, key: string | null): string {
@@ -120,89 +121,57 @@ function nameOf({ table, column }: ListKind, key: string | null): string {
 
 export type RepairTransaction = StoreTransaction & { readonly repairs: () => RepairOperations };
 
-/** Repairs by name. Each checks again, repairs, and reports what it found and whether it is repaired. */
+type Lock = (tx: StoreTransaction, id: string) => Promise<unknown>;
+const lockNothing: Lock = async () => {};
+const lockLists: Lock = (tx) => tx.lockLists();
+const lockDevices: Lock = (tx) => tx.lockLists().then(() => tx.lockDevices("exclusive"));
+const lockTank: Lock = (tx, id) => lockDevices(tx, id).then(() => tx.lockHeads([id], true));
+
+/** Checks again, repairs, and reports what it found and whether it is repaired. */
+function repairOf<R extends CheckResult>(
+  lock: Lock,
+  check: (reads: RepairOperations, id: string) => Promise<R[]>,
+  repair: (operations: RepairOperations, id: string, tx: StoreTransaction, before: readonly R[]) => Promise<void>,
+) {
+  return async (tx: RepairTransaction, id = ""): Promise<Finding[]> => {
+    await lock(tx, id);
+    const operations = tx.repairs();
+    const before = await check(operations, id);
+    if (!hasRepairable(before)) return before.flatMap((result) => findingsOf(result));
+    await repair(operations, id, tx, before);
+    const after = Map.groupBy(await check(operations, id), ({ where }) => where);
+    const remaining = (where: string) => (after.get(where) ?? []).flatMap(({ found }) => found);
+    return before.flatMap((result) => findingsOf(result, remaining(result.where)));
+  };
+}
+
+/** By name. */
 export const REPAIRS = {
-  async repairDatabase(tx: RepairTransaction): Promise<Finding[]> {
-    const operations = tx.repairs();
-    const check = async () => [await checkDatabase(operations)];
-    return repairAndCheck(check, async ([before]) => {
-      if (before?.found.every(({ isRepairable }) => isRepairable)) await operations.rebuildDatabaseIndexes();
-    });
-  },
-
-  async repairReferences(tx: RepairTransaction): Promise<Finding[]> {
-    const operations = tx.repairs();
-    return repairAndCheck(
-      () => checkReferences(operations),
-      () => operations.removeDanglingRows(),
-    );
-  },
-
-  async repairCustomer(tx: RepairTransaction, id: string): Promise<Finding[]> {
-    await tx.lockLists();
-    const operations = tx.repairs();
-    const check = async () => [await operations.customer(id)].flatMap((row) => (row === undefined ? [] : [checkCustomer(row)]));
-    return repairAndCheck(check, () => operations.recountTanks(id));
-  },
-
-  async repairTank(tx: RepairTransaction, id: string): Promise<Finding[]> {
-    await tx.lockLists();
-    await tx.lockDevices("exclusive");
-    await tx.lockHeads([id], true);
-    const operations = tx.repairs();
-    const check = async () => {
-      const row = await operations.tank(id);
-      return row === undefined ? [] : checkTanks(operations, [row]);
-    };
-    return repairAndCheck(check, async ([before]) => {
-      if (before !== undefined) await rebuildTank(tx, operations, before);
-    });
-  },
-
-  async repairDevices(tx: RepairTransaction): Promise<Finding[]> {
-    await tx.lockLists();
-    await tx.lockDevices("exclusive");
-    const operations = tx.repairs();
-    return repairAndCheck(
-      () => checkDevices(operations),
-      () => operations.repairDevices(),
-    );
-  },
-
-  async repairList(tx: RepairTransaction, series: string): Promise<Finding[]> {
-    await tx.lockLists();
-    const operations = tx.repairs();
-    return repairAndCheck(
-      async () => [await checkList(operations, series)],
-      async () => {
-        const list = listOf(series);
-        if (list === undefined) await tx.removeRankIndex("lists", series);
-        else await rebuildListIndex(tx, list.kind, list.key);
-      },
-    );
-  },
+  repairDatabase: repairOf(lockNothing, checkDatabase, async (operations, _id, _tx, before) => {
+    if (!isDamaged(before)) await operations.rebuildDatabaseIndexes();
+  }),
+  repairReferences: repairOf(lockNothing, checkReferences, (operations) => operations.removeDanglingRows()),
+  repairCustomer: repairOf(
+    lockLists,
+    async (reads, id) => (await reads.customer(id)).map(checkCustomer),
+    (operations, id) => operations.recountTanks(id),
+  ),
+  repairTank: repairOf(
+    lockTank,
+    async (reads, id) => checkTanks(reads, await reads.tank(id)),
+    async (operations, _id, tx, before) => {
+      for (const tank of before) await rebuildTank(tx, operations, tank);
+    },
+  ),
+  repairDevices: repairOf(lockDevices, checkDevices, (operations) => operations.repairDevices()),
+  repairList: repairOf(lockLists, checkList, async (_operations, series, tx) => {
+    const list = listOf(series);
+    if (list === undefined) await tx.removeRankIndex("lists", series);
+    else await rebuildListIndex(tx, list.kind, list.key);
+  }),
 };
 
-type RepairTable = typeof REPAIRS;
-export type RepairName = keyof RepairTable;
-export type RepairArgs<N extends RepairName> = Parameters<RepairTable[N]> extends [unknown, ...infer A] ? A : never;
-
-async function repairAndCheck<R extends CheckResult>(
-  check: () => Promise<R[]>,
-  repair: (before: readonly R[]) => Promise<void>,
-): Promise<Finding[]> {
-  const before = await check();
-  if (!before.some(({ found }) => found.some(({ isRepairable }) => isRepairable)))
-    return before.flatMap((result) => findingsOf(result));
-  await repair(before);
-  const after = Map.groupBy(await check(), ({ where }) => where);
-  return before.flatMap((result) =>
-    findingsOf(
-      result,
-      (after.get(result.where) ?? []).flatMap(({ found }) => found),
-    ),
-  );
-}
+type RepairName = keyof typeof REPAIRS;
 
 /** The head is locked. */
 async function rebuildTank(tx: StoreTransaction, operations: RepairOperations, { row, readings }: CheckedTank): Promise<void> {

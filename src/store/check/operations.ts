@@ -167,9 +167,10 @@ function objectChecks(engine: CheckEngine) {
     },
     /** The next few by id; none at the end. */
     customersAfter: async (id: string) => (await rows(`${customers} ${after("customer")}`, id)).map(customerRow),
-    customer: async (id: string) => (await rows(`${customers} WHERE customer.id = $1`, id)).map(customerRow)[0],
+    /** One, or none. */
+    customer: async (id: string) => (await rows(`${customers} WHERE customer.id = $1`, id)).map(customerRow),
     tanksAfter: async (id: string) => (await rows(`${tanks} ${after("tank")}`, id)).map(tankRow),
-    tank: async (id: string) => (await rows(`${tanks} WHERE tank.id = $1`, id)).map(tankRow)[0],
+    tank: async (id: string) => (await rows(`${tanks} WHERE tank.id = $1`, id)).map(tankRow),
     /** The blocks of each tank that has some, by start. */
     async blocksOf(first: string, last: string): Promise<Map<string, BlockRow[]>> {
       const found = (await rows(blocks, first, last)) as readonly (readonly [string, number, Uint8Array])[];

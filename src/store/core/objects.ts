@@ -8,7 +8,6 @@ import {
   type CustomerState,
   deviceMoves,
   isReshaped,
-  type TankState,
   type TankWithShape,
 } from "../../domain/changes.ts";
 import { entryChanges, LISTS, type ListedChange } from "../series/lists.ts";
@@ -53,7 +52,7 @@ export async function writeTanks(
 }
 
 const liveCustomer = (state: CustomerState | undefined) => (state?.deleted === false ? state.customer : undefined);
-const liveTank = (state: TankState | undefined) => (state?.deleted === false ? state.tank : undefined);
+const liveTank = (state: TankWithShape | undefined) => (state?.deleted === false ? state.tank : undefined);
 
 function tankCountDeltas(changes: readonly ListedChange[]): Map<string, number> {
   const deltas = new Map<string, number>();
@@ -63,8 +62,8 @@ function tankCountDeltas(changes: readonly ListedChange[]): Map<string, number> 
   return new Map([...deltas].filter(([, delta]) => delta !== 0));
 }
 
-function changedThresholds(changes: readonly Change<TankState>[]): Map<string, number | null> {
-  const thresholdOf = ({ tank, deleted }: TankState): number | null => (deleted ? null : tank.min_fill_alert_percentage);
+function changedThresholds(changes: readonly Change<TankWithShape>[]): Map<string, number | null> {
+  const thresholdOf = ({ tank, deleted }: TankWithShape): number | null => (deleted ? null : tank.min_fill_alert_percentage);
   const changed = changes.filter(({ before, after }) => before === undefined || thresholdOf(before) !== thresholdOf(after));
   return new Map(changed.map(({ id, after }) => [id, thresholdOf(after)]));
 }

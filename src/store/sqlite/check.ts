@@ -2,7 +2,7 @@
 
 import type { DatabaseSync } from "node:sqlite";
 import type { CheckTotals, Finding, Progress } from "../../domain/store.ts";
-import { checkAll, type RepairArgs, type RepairName } from "../check/check.ts";
+import { checkAll, type Repair } from "../check/check.ts";
 import { repairable, unrepairable } from "../check/inconsistency.ts";
 import { checkOperationsOn, type RepairOperations } from "../check/operations.ts";
 import { isConstraintError, isDamaged, withReader } from "./connection.ts";
@@ -19,8 +19,7 @@ export function checkFile(
 ): AsyncGenerator<Finding, CheckTotals, void> {
   return withReader(file, (db) => {
     const operations = checkOperations(db);
-    const repair =
-      writer && (<N extends RepairName>(name: N, ...args: RepairArgs<N>) => writer.call(name, args) as Promise<Finding[]>);
+    const repair: Repair | undefined = writer && ((name, ...id) => writer.call(name, id) as Promise<Finding[]>);
     return checkAll(
       async (work) => {
         db.exec("BEGIN");

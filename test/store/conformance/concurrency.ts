@@ -174,7 +174,7 @@ export async function writeAtOnce(engine: Engine, life: Lifetime, seed: string, 
 
 const EMAIL = "many@customers.example";
 
-/** Writes in tens until told to stop: whatever a reader counts is a multiple of ten. */
+/** Writes in tens until done: whatever a reader counts is a multiple of ten. */
 async function writeInTens(store: Store, isDone: () => boolean): Promise<number> {
   let round = 0;
   for (; !isDone(); round++) {

@@ -320,7 +320,7 @@ function importMany({ random, model, now, size }: StepContext): Step {
 type Lists<T> = { readonly live: readonly T[]; readonly deleted: readonly T[]; readonly most: number; readonly bulk: number };
 type Removal = { readonly remove: string };
 
-/** Objects are created, deleted, restored, moved to another list, dated anew, or sent again. Above `most`, more go than come. */
+/** Objects are created, deleted, restored, moved to another list, given another date, or sent again. Above `most`, more go than come. */
 function changeMany<T extends Customer | Tank, R>(
   random: Random,
   { live, deleted, most, bulk }: Lists<T>,

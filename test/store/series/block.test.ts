@@ -5,7 +5,7 @@ import { Block, packBlock, packHead, readingsOf } from "../../../src/store/serie
 import { blockOf, columnsOf, FIRST_INSTANT, instant, LAST_INSTANT, type Pair, pairsOf, series } from "./arbitraries.ts";
 
 /** `deepEqual` of node:assert/strict tells -0 from 0 and takes NaN as itself: bit for bit, as far as numbers go. */
-test("any readings come back as they were", () => {
+test("unpacking returns the packed readings", () => {
   fc.assert(fc.property(series(300), (pairs) => assert.deepEqual(pairsOf(blockOf(pairs)), pairs)));
 });
 
@@ -107,7 +107,7 @@ test("no bytes are no readings", () => {
   assert.deepEqual([block.length, block.countBefore(LAST_INSTANT)], [0, 0]);
 });
 
-test("bytes that are cut short, or packed in a way that is not known, are refused", () => {
+test("truncated bytes and unknown packings are errors", () => {
   const cannot = { message: "a block of readings is damaged" };
   fc.assert(
     fc.property(series(40), fc.nat(255), fc.integer({ min: 1, max: 5 }), (pairs, packing, lost) => {

@@ -45,18 +45,18 @@ test("readings are merged in as if they had come one by one", () => {
       for (const [id, own] of byTank(batch)) {
         const model = new Map(before);
         const places = [...own].toSorted((a, b) => a - b);
-        const words = places.map((place) => {
+        const expected = places.map((place) => {
           const [at, fill] = (sent[place] as Sent).pair;
           const was = model.get(at);
           model.set(at, fill);
           return was === undefined ? "new" : was === fill ? "unchanged" : "changed";
         });
         const merged = mergeInto(blockOf(before), batch, own, outcomes);
-        const told = places.map((place) => READING_OUTCOMES[outcomes[place] as number]);
-        assert.deepEqual(told, words, id);
+        const found = places.map((place) => READING_OUTCOMES[outcomes[place] as number]);
+        assert.deepEqual(found, expected, id);
         assert.equal(
           merged === undefined,
-          words.every((word) => word === "unchanged"),
+          expected.every((outcome) => outcome === "unchanged"),
         );
         assert.deepEqual(
           merged === undefined ? before : pairsIn(merged),

@@ -1,0 +1,119 @@
+// Filters, orders and pages of the model: arrays that are filtered, sorted and cut for each query.
+
+import type { AuditEntry } from "../../src/domain/audit.ts";
+import type { CustomerState, TankWithShape } from "../../src/domain/changes.ts";
+import type { Customer } from "../../src/domain/customer.ts";
+import { deviceKey } from "../../src/domain/id.ts";
+import type { Instant } from "../../src/domain/instant.ts";
+import {
+  type AuditQuery,
+  type CustomerSearch,
+  type DeviceSearch,
+  type FleetEntry,
+  type FleetQuery,
+  marginOf,
+  type TankSearch,
+} from "../../src/domain/management-reads.ts";
+import type { Page, PageQuery } from "../../src/domain/page.ts";
+import type { ManagedDevice } from "../../src/domain/resource.ts";
+import type { Tank } from "../../src/domain/tank.ts";
+
+export function found<T>(ids: readonly string[], find: (id: string) => T | undefined): Map<string, T> {
+  return new Map(ids.map((id) => [id, find(id)] as const).filter((pair): pair is [string, T] => pair[1] !== undefined));
+}
+
+export function cached<T>(values: Map<string, T>, name: string, make: () => T): T {
+  const known = values.get(name) ?? make();
+  values.set(name, known);
+  return known;
+}
+
+/** As a value comes back that is stored as JSON. */
+export const asJson = <T>(value: T): T => JSON.parse(JSON.stringify(value)) as T;
+
+const compareBytes = (a: string, b: string): number => Buffer.compare(Buffer.from(a), Buffer.from(b));
+
+type Listed = { readonly id: string; readonly created_at: Instant };
+
+/** By instant, then by the bytes of the id, descending. */
+export function newestFirst<T extends Listed>(objects: readonly T[]): T[] {
+  // As latin1 the bytes of an id are letters, which compare as the bytes do.
+  const named = objects.map((object) => ({ object, bytes: Buffer.from(object.id).toString("latin1") }));
+  named.sort((a, b) => b.object.created_at - a.object.created_at || (a.bytes < b.bytes ? 1 : -1));
+  return named.map(({ object }) => object);
+}
+
+/** Of entries that are newest first. */
+export function pageOf<T extends { readonly created_at: Instant }>(entries: readonly T[], query: PageQuery): Page<T> {
+  const { from, to, page, size } = query;
+  const isWithin = ({ created_at: at }: T): boolean => (from === undefined || at >= from) && (to === undefined || at <= to);
+  const within = from === undefined && to === undefined ? entries : entries.filter(isWithin);
+  return { data: within.slice((page - 1) * size, page * size), totalItems: within.length };
+}
+
+const lowercaseAscii = (text: string): string => text.replace(/[A-Z]/g, (letter) => letter.toLowerCase());
+
+/** In either case of A to Z; other letters as they are. */
+function startsWith(text: string | null, prefix: string | undefined): boolean {
+  return prefix === undefined || (text !== null && lowercaseAscii(text).startsWith(lowercaseAscii(prefix)));
+}
+
+const cutPage = <T>(matching: readonly T[], { page, size }: Pick<PageQuery, "page" | "size">): Page<T> => ({
+  data: matching.slice((page - 1) * size, page * size),
+  totalItems: matching.length,
+});
+
+export function matchingCustomers(states: readonly CustomerState[], search: CustomerSearch): Page<Customer> {
+  const matching = states.filter(
+    ({ customer, deleted }) =>
+      deleted === search.deleted && startsWith(customer.name, search.name) && startsWith(customer.email, search.email),
+  );
+  return pageOf(newestFirst(matching.map(({ customer }) => customer)), search);
+}
+
+export function matchingTanks(states: readonly TankWithShape[], search: TankSearch): Page<Tank> {
+  const { device_id, owner_id } = search;
+  const matching = states.filter(
+    ({ tank, deleted }) =>
+      deleted === search.deleted &&
+      startsWith(tank.name, search.name) &&
+      startsWith(tank.location.city, search.city) &&
+      startsWith(tank.custom_id, search.custom_id) &&
+      (owner_id === undefined || tank.owner_id === owner_id) &&
+      (device_id === undefined || deviceKey(tank.assigned_device_id) === deviceKey(device_id)),
+  );
+  return pageOf(newestFirst(matching.map(({ tank }) => tank)), search);
+}
+
+export function matchingDevices(devices: readonly ManagedDevice[], search: DeviceSearch): Page<ManagedDevice> {
+  const matching = devices.filter(({ waiting }) => search.waiting === undefined || search.waiting === waiting > 0);
+  return cutPage(
+    matching.toSorted((a, b) => compareBytes(a.device.id, b.device.id)),
+    search,
+  );
+}
+
+export function matchingFleet(entries: readonly FleetEntry[], query: FleetQuery): Page<FleetEntry> {
+  const { state, silentSince, owner_id, city } = query;
+  const stateOf = (margin: number | null) => (margin === null ? "unknown" : margin <= 0 ? "low" : "ok");
+  const matching = entries
+    .filter((entry) => state === undefined || stateOf(marginOf(entry)) === state)
+    .filter(({ latest }) => silentSince === undefined || latest === null || latest.created_at < silentSince)
+    .filter(({ tank }) => owner_id === undefined || tank.owner_id === owner_id)
+    .filter(({ tank }) => startsWith(tank.location.city, city))
+    .map((entry) => ({ entry, margin: marginOf(entry) ?? Number.POSITIVE_INFINITY }))
+    .sort((a, b) => (a.margin === b.margin ? compareBytes(a.entry.tank.id, b.entry.tank.id) : a.margin - b.margin));
+  return cutPage(
+    matching.map(({ entry }) => entry),
+    query,
+  );
+}
+
+/** `entries` are oldest first. */
+export function matchingAudit(entries: readonly AuditEntry[], query: AuditQuery): Page<AuditEntry> {
+  const { by, object, id, from = -1e16, to = 1e16 } = query;
+  const matching = entries
+    .filter((entry) => (by === undefined || entry.by === by) && (object === undefined || entry.object === object))
+    .filter((entry) => (id === undefined || entry.id === id) && entry.at >= from && entry.at <= to);
+  return cutPage(matching.toReversed(), query);
+}
