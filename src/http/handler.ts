@@ -2,6 +2,7 @@
 
 import { hash } from "node:crypto";
 import { Readable } from "node:stream";
+import { finished } from "node:stream/promises";
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteHandlerMethod } from "fastify";
 import { RequestError } from "../domain/errors.ts";
 import { type Admit, ANONYMOUS } from "./auth.ts";
@@ -154,8 +155,11 @@ function sendUncached(reply: FastifyReply, mediaType: string, body: string): voi
 export function sendError({ raw, method }: FastifyRequest, reply: FastifyReply, body: string): FastifyReply {
   if (!isStillSending(raw)) return reply.send(body);
   if (method === "HEAD") {
-    raw.resume();
-    return reply.send(body);
+    // Ends with its headers, so it is sent after the request.
+    finished(raw.resume())
+      .catch(() => {})
+      .finally(() => reply.send(body));
+    return reply;
   }
   return reply.header("content-length", Buffer.byteLength(body)).send(Readable.from(whileDraining(raw, body)));
 }

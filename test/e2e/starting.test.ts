@@ -100,7 +100,7 @@ test("a database of another program, of a newer version, or no database at all i
     ["newer.db", /newer\.db.*another version/],
   ] as const) {
     const before = readFileSync(here.path(name));
-    failsWith(await here.spawn(["serve"], { env: { DATABASE_URL: `sqlite:${name}` } }), message);
+    failsWith(await here.run(["serve"], { env: { DATABASE_URL: `sqlite:${name}` } }), message);
     assert.ok(readFileSync(here.path(name)).equals(before), `${name} is unchanged`);
   }
   for (const words of [["serve"], ["serve", "--workers", "2"]]) {
@@ -144,7 +144,7 @@ suite("a PostgreSQL URL with an error is one line that says why, without the pas
 
   test("serve exits too, and tables of another program are left unchanged", async (t) => {
     const here = workspace(t);
-    failsWith(await here.spawn(["serve"], { env: { DATABASE_URL: foreign.url } }), /of another program/);
+    failsWith(await here.run(["serve"], { env: { DATABASE_URL: foreign.url } }), /of another program/);
     const tables = "SELECT relname FROM pg_class WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace";
     assert.deepEqual(await foreign.query(tables), [{ relname: "customer" }]);
   });

@@ -12,6 +12,7 @@ import { putReadings } from "../../support/records.ts";
 import type { Engine } from "../engines.ts";
 import { ModelStore } from "../model.ts";
 import {
+  checked,
   customer,
   DAY,
   key,
@@ -113,18 +114,26 @@ export function auditConformance(engine: Engine): void {
     );
   });
 
-  test("of changes through several stores at once, each begins where the one before it ended", async (t) => {
+  test("of writes through several stores at once it is numbered without gaps, and each change begins where the one before ended", async (t) => {
     const { store, reopen } = await engine.open(t);
     const stores = [store, await reopen()];
     await putCustomers(store, customer("a"));
     await Promise.all(
-      Array.from({ length: 40 }, (_, i) =>
-        executed(stores[i % 2] as Store, command.changeCustomer("a", { phone: String(i) }), at(NEW_YEAR + i)),
-      ),
+      Array.from({ length: 40 }, async (_, i) => {
+        const mine = stores[i % 2] as Store;
+        const change = executed(mine, command.changeCustomer("a", { phone: String(i) }), at(NEW_YEAR + i));
+        await Promise.all([change, putCustomers(mine, customer(`c${i}`))]);
+      }),
     );
-    const phones = (await logOf(store)).flatMap(({ changes }) => (changes["phone"] === undefined ? [] : [changes["phone"]]));
+    const log = await logOf(store);
+    assert.deepEqual(
+      log.map(({ number }) => number),
+      Array.from({ length: 81 }, (_, i) => i + 1),
+    );
+    const phones = log.flatMap(({ changes, id }) => (id === "a" && changes["phone"] !== undefined ? [changes["phone"]] : []));
     assert.equal(phones.length, 40);
     for (const [i, { from }] of phones.entries()) assert.equal(from, i === 0 ? null : phones[i - 1]?.to);
+    assert.deepEqual((await checked(store)).findings, []);
   });
 }
 
