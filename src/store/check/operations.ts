@@ -19,7 +19,7 @@ import {
   TANK_COLUMNS,
   tankOf,
 } from "../columns.ts";
-import { type Dialect, prefixed } from "../core/dialect.ts";
+import { type Dialect, entriesOf, listKey, prefixed } from "../core/dialect.ts";
 import type { RankTable } from "../core/transaction.ts";
 import type { FleetRow } from "../fleet-row.ts";
 import { LIST_END, LISTS, type ListKind, seriesOf } from "../series/lists.ts";
@@ -287,13 +287,13 @@ function otherChecks(engine: CheckEngine) {
       return series;
     },
     /** The number of entries from each position to the next, the last one to the end. */
-    async segmentCounts({ table, column }: ListKind, key: string | null, starts: readonly Position[]): Promise<number[]> {
-      const entries = `FROM ${table} WHERE ${isLive(table)} ${column === null ? "" : `AND ${column} = $5`}`;
+    async segmentCounts(kind: ListKind, key: string | null, starts: readonly Position[]): Promise<number[]> {
+      const entries = entriesOf(engine.dialect, kind, "$5");
       const count = `SELECT count(*) ${entries} AND (created_at, id) >= ($1, $2) AND (created_at, id) < ($3, $4)`;
       const counts: number[] = [];
       for (const [i, start] of starts.entries()) {
         const range = [...start, ...(starts[i + 1] ?? LIST_END)];
-        const [row] = await rows(count, ...range, ...(key === null ? [] : [key]));
+        const [row] = await rows(count, ...range, ...listKey(kind, key));
         counts.push(Number(row?.[0]));
       }
       return counts;

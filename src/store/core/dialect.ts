@@ -1,5 +1,7 @@
 // What differs in SQL that both engines run. Parameters are $1, $2, and so on.
 
+import type { ListKind } from "../series/lists.ts";
+
 export interface Dialect {
   isLive(table: string): string;
   isDeleted(table: string): string;
@@ -32,6 +34,14 @@ export function startsWith(parameters: Parameters, column: string, prefix: strin
 
 export const where = (conditions: readonly Pick<Condition, "holds">[]): string =>
   conditions.length === 0 ? "" : `WHERE ${conditions.map(({ holds }) => holds).join(" AND ")}`;
+
+/** FROM and WHERE of a list; `key` is the expression that its column is compared with, if it has one. */
+export function entriesOf({ isLive }: Dialect, { table, column }: ListKind, key: string): string {
+  return `FROM ${table} WHERE ${isLive(table)}${column === null ? "" : ` AND ${table}.${column} = ${key}`}`;
+}
+
+/** The value of that expression. */
+export const listKey = ({ column }: ListKind, key: string | null): string[] => (column === null ? [] : [String(key)]);
 
 export const prefixed = (table: string, columns: string): string =>
   columns

@@ -2,21 +2,14 @@
 // their rank indexes need to know of the entries.
 
 import type { PageQuery } from "../../domain/page.ts";
+import { entriesOf, listKey } from "../core/dialect.ts";
 import type { RowPage } from "../core/reads.ts";
 import type { ListSegment } from "../core/transaction.ts";
 import { LIST_START, LISTS, type ListKind, seriesOf } from "../series/lists.ts";
 import { EARLIEST, LATEST, missingGroup, type Position, SEGMENT_MAX, SEGMENT_SIZE } from "../series/rank-index.ts";
-import { type Db, type Statement, statement, type Value } from "./connection.ts";
+import { type Db, type Statement, statement } from "./connection.ts";
 import { segmentAtInstant, segmentOfRank } from "./rank-index.ts";
-
-/** FROM and WHERE of a list; `key` is the expression that its column is compared with. */
-function entriesOf({ table, column }: ListKind, key: string): string {
-  return `FROM ${table} WHERE NOT ${table}.deleted${column === null ? "" : ` AND ${table}.${column} = ${key}`}`;
-}
-
-function listKey({ column }: ListKind, key: string | null): Value[] {
-  return column === null ? [] : [key];
-}
+import { DIALECT } from "./schema.ts";
 
 /**
  * How many entries are before the instant, given `segment`, a query for the last segment that begins before it. They are read
@@ -38,12 +31,12 @@ function rankOf(entries: string, instant: string, segment: string): string {
 /** The number of live tanks, as parts of a statement: a recursive query, and an expression that uses it. */
 export const LIVE_TANKS = {
   query: segmentAtInstant("lists", "last_segment", `'${seriesOf(LISTS.tanks, null)}'`, `SELECT ${LATEST} - 1 AS wanted`),
-  count: rankOf(entriesOf(LISTS.tanks, ""), String(LATEST), "last_segment"),
+  count: rankOf(entriesOf(DIALECT, LISTS.tanks, ""), String(LATEST), "last_segment"),
 } as const;
 
 /** $1 series, $2 and $3 the bounds (the second exclusive), $4 entries skipped, $5 wanted, $6 key. */
 export const listPagesOn = (db: Db) => (kind: ListKind, columns: string) => {
-  const entries = entriesOf(kind, "$6");
+  const entries = entriesOf(DIALECT, kind, "$6");
   const segmentBefore = (name: string, bound: string): string =>
     segmentAtInstant("lists", name, "$1", `SELECT ${bound} - 1 AS wanted WHERE ${bound} > ${EARLIEST}`);
   const [from, to] = ["$2::bigint", "$3::bigint"];
@@ -94,14 +87,14 @@ const SEGMENT_STATEMENTS = new Map<ListKind, SegmentStatements>(
           WITH ORDINALITY AS segment (key, created_at, id, end_created_at, end_id, number)
         WHERE (
           SELECT count(*) FROM (
-            SELECT ${entriesOf(kind, "segment.key")} AND (created_at, id) >= (segment.created_at, segment.id)
+            SELECT ${entriesOf(DIALECT, kind, "segment.key")} AND (created_at, id) >= (segment.created_at, segment.id)
               AND (created_at, id) < (segment.end_created_at, segment.end_id) LIMIT ${SEGMENT_MAX + 1}
           ) AS few
         ) > ${SEGMENT_MAX}`),
       starts: statement(`
         SELECT created_at, id, total FROM (
           SELECT created_at, id, row_number() OVER (ORDER BY created_at, id) - 1 AS number, count(*) OVER () AS total
-          ${entriesOf(kind, "$5")} AND (created_at, id) >= ($1, $2) AND (created_at, id) < ($3, $4)
+          ${entriesOf(DIALECT, kind, "$5")} AND (created_at, id) >= ($1, $2) AND (created_at, id) < ($3, $4)
         ) AS entry WHERE number % ${SEGMENT_SIZE} = 0 ORDER BY number`),
     },
   ]),

@@ -3,24 +3,17 @@
 
 import type { DatabaseSync } from "node:sqlite";
 import type { PageQuery } from "../../domain/page.ts";
+import { entriesOf, listKey } from "../core/dialect.ts";
 import type { RowPage } from "../core/reads.ts";
 import type { ListSegment } from "../core/transaction.ts";
 import { LISTS, type ListKind, seriesOf } from "../series/lists.ts";
 import { EARLIEST, LATEST, type Position, SEGMENT_MAX, SEGMENT_SIZE } from "../series/rank-index.ts";
 import { rankIndexReads } from "./rank-index.ts";
+import { DIALECT } from "./schema.ts";
 import { query, type Row } from "./statements.ts";
 
-/** FROM and WHERE of a list; takes `listKey`. */
-function entriesOf({ table, column }: ListKind): string {
-  return `FROM ${table} WHERE deleted = 0${column === null ? "" : ` AND ${column} = ?`}`;
-}
-
-function listKey({ column }: ListKind, key: string | null): Row {
-  return column === null ? [] : [key];
-}
-
 export function listPages(db: DatabaseSync, kind: ListKind, columns: string) {
-  const entries = entriesOf(kind);
+  const entries = entriesOf(DIALECT, kind, "?");
   const index = rankIndexReads(db, "lists");
   const count = query(db, `SELECT count(*) ${entries} AND created_at BETWEEN ? AND ?`);
   const countFrom = query(db, `SELECT count(*) ${entries} AND (created_at, id) >= (?, ?) AND created_at < ?`);
@@ -74,8 +67,11 @@ export function listWrites(db: DatabaseSync) {
     Object.values(LISTS).map((kind: ListKind) => [
       kind,
       {
-        count: query(db, `SELECT count(*) FROM (SELECT 1 ${entriesOf(kind)} AND ${RANGE} LIMIT ${SEGMENT_MAX + 1})`),
-        entries: query(db, `SELECT created_at, id ${entriesOf(kind)} AND ${RANGE} ORDER BY created_at, id`),
+        count: query(
+          db,
+          `SELECT count(*) FROM (SELECT 1 ${entriesOf(DIALECT, kind, "?")} AND ${RANGE} LIMIT ${SEGMENT_MAX + 1})`,
+        ),
+        entries: query(db, `SELECT created_at, id ${entriesOf(DIALECT, kind, "?")} AND ${RANGE} ORDER BY created_at, id`),
       },
     ]),
   );
