@@ -379,7 +379,7 @@ export class ModelStore implements ModelledStore {
 
   /** In any order; all readings of a tank are one record. */
   exportRecords(): ExportRecord[] {
-    const removed = [...this.#assignments.keys()].filter((id) => !this.#devices.has(id));
+    const removed = [...this.#assignments].filter(([id, past]) => past.length > 0 && !this.#devices.has(id));
     return [
       ...Array.from(this.#customers.keys(), (id): ExportRecord => {
         return { kind: "customer", ...(this.#managedCustomer(id) as ManagedCustomer) };
@@ -390,8 +390,7 @@ export class ModelStore implements ModelledStore {
       ...Array.from(this.#devices.values(), ({ device, dropped }): ExportRecord => {
         return { kind: "device", device, dropped, assignments: this.#assignments.get(device.id) ?? [] };
       }),
-      ...removed.map((id): ExportRecord => {
-        const assignments = this.#assignments.get(id) ?? [];
+      ...removed.map(([id, assignments]): ExportRecord => {
         const device = { ...unknownDevice(id), since: assignments.at(-1)?.until ?? unknownDevice(id).since };
         return { kind: "device", device, dropped: 0, assignments };
       }),
