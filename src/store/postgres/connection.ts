@@ -108,6 +108,17 @@ export function openPool(url: string, connections: number, options: ConnectionOp
   return pool;
 }
 
+/** Connects once, or throws the reason. A pool would leave a connection open that fails for want of a password. */
+export async function tryConnection(url: string): Promise<void> {
+  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: CONNECT_MS });
+  client.on("error", () => {});
+  try {
+    await client.connect();
+  } finally {
+    await client.end();
+  }
+}
+
 /** Options in the URL would replace ours: they are put in front of them. */
 function withOptions(url: string, ours: string): { readonly connectionString: string; readonly options: string } {
   const parts = new URL(url);

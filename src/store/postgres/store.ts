@@ -9,7 +9,16 @@ import { type Engine, storeOn } from "../core/store.ts";
 import { runWrite, type WriteArgs, type WriteName } from "../core/writes.ts";
 import { backup, copyToTemporary } from "./backup.ts";
 import { checkDatabase } from "./check.ts";
-import { type Db, onPool, openPool, type PostgresSettings, prepareOn, statement, translateError } from "./connection.ts";
+import {
+  type Db,
+  onPool,
+  openPool,
+  type PostgresSettings,
+  prepareOn,
+  statement,
+  translateError,
+  tryConnection,
+} from "./connection.ts";
 import { exportDatabase } from "./export.ts";
 import { listPagesOn } from "./list-pages.ts";
 import { managementReads } from "./management-reads.ts";
@@ -27,6 +36,7 @@ export async function openPostgres(url: string, settings: PostgresSettings, obse
   }
   const unlimited = openPool(url, 1, { isUnlimited: true, canCopy: true });
   try {
+    await tryConnection(url);
     await createSchema(unlimited);
   } catch (error) {
     await unlimited.end();
