@@ -11,7 +11,7 @@ import { JSON_TYPE } from "./route.ts";
 const OPENAPI_PATH = "/openapi.json";
 const DOCS_PATH = "/docs";
 const FILES_PATH = `${DOCS_PATH}/static`;
-/** Only the files of this package are used, not its plugin. */
+/** Only its files are used, not its plugin. swagger-ui-dist has them too, but installs a package that reports its use. */
 const SWAGGER_UI = import.meta.resolve("@fastify/swagger-ui/static/index.html");
 
 const PAGE = `<!DOCTYPE html>
