@@ -50,12 +50,12 @@ const MOVES = [
   "restore_customer",
 ] as const;
 
-/** Of every device between two instants; no two devices measure at the same one. */
+/** Of every device from `from` until before `to`; no two devices measure at the same instant. */
 function measuredBetween(random: Random, from: number, to: number, each: number): SentReading[] {
   const devices = [...new Set(DEVICES.map(deviceKey))];
   return devices.flatMap((device, i) =>
     times(each, () => {
-      const instant = from + Math.floor(random.between(0, to - from) / devices.length) * devices.length + i;
+      const instant = from + random.whole(0, Math.floor((to - from) / devices.length) - 1) * devices.length + i;
       return { device, at: instant, fill: (instant * 7919) % 101 };
     }),
   );
