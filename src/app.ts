@@ -46,7 +46,7 @@ export async function startApp(options: AppOptions): Promise<App> {
   const { config, log, clock = Date.now, timeouts = REQUEST_TIMEOUTS } = options;
   const { metrics = openMetrics(), limits = localLimits(clock), socketDescriptor, worker = 1 } = options;
   const startedAt = performance.now();
-  const observe = metrics.counting(log);
+  const observe = metrics.withCounters(log);
   const store = await openStore(config.databaseUrl, observe, config);
   const lastSeen = new LastSeen(store.updateLastSeen, clock, observe);
   const ingest = createIngest(store, clock);

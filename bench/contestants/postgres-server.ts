@@ -6,7 +6,7 @@ import { existsSync, mkdirSync, openSync, readFileSync, rmSync, writeFileSync } 
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { freePort } from "../../test/support/free-port.ts";
-import { giveTo, type Programs, programsFor, serverUser } from "../../test/support/postgres/programs.ts";
+import { changeOwner, type Programs, programsFor, serverUser } from "../../test/support/postgres/programs.ts";
 import { CACHE, cacheFolder, log } from "../bench.ts";
 import { output, start, stop } from "../processes.ts";
 import { withClient } from "./postgres-client.ts";
@@ -46,7 +46,7 @@ async function initialize({ initdb, user }: Programs, folder: string): Promise<s
   mkdirSync(folder, { mode: 0o700 });
   const password = randomBytes(18).toString("hex");
   writeFileSync(secret, password, { mode: 0o600 });
-  for (const path of [folder, secret]) giveTo(user, path);
+  for (const path of [folder, secret]) changeOwner(user, path);
   const words = ["-D", folder, "-U", "postgres", "-A", "scram-sha-256", `--pwfile=${secret}`, "-E", "UTF8", "--locale=C"];
   await output(initdb, words, { cwd: folder, ...user });
   return password;

@@ -280,7 +280,8 @@ export async function* pages(
   for (let page = 1; ; page++) {
     const request = { ...query, created_at_lte, page: String(page), size: String(PAGE_SIZE) };
     const { data, total_pages } = await service({ method: "GET", path: pathTo(of), query: request });
-    if (!Array.isArray(data) || !data.every(isObject)) throw new UserError("the response is not a list of Tank Monitor");
+    if (!Array.isArray(data) || !data.every(isObject))
+      throw new UserError("the response is not a list as Tank Monitor sends it: is --url right?");
     if (data.length > 0) yield data;
     if (data.length < PAGE_SIZE || page >= Number(total_pages)) return;
     const newest = data[0]?.["created_at"];

@@ -1,7 +1,7 @@
 // Requests of commands and their responses, the same on the local database and on a running service.
 
 import type { FieldError } from "../domain/errors.ts";
-import { NO_LIMITS, UNRESTRICTED } from "../domain/key.ts";
+import { KEY_DEFAULTS, UNRESTRICTED } from "../domain/key.ts";
 import type { Store } from "../domain/store.ts";
 import { isObject } from "../domain/validate.ts";
 import type { Caller } from "../http/auth.ts";
@@ -75,7 +75,7 @@ export function itemIn(response: ServiceResponse): Item {
 
 /** Whoever can open the database may do everything. The audit log has them under this name. */
 const OPERATOR: Caller = {
-  key: { ...NO_LIMITS, id: "command line", name: "command line", role: "manage" },
+  key: { ...KEY_DEFAULTS, id: "command line", name: "command line", role: "manage" },
   scope: UNRESTRICTED,
 };
 

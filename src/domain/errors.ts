@@ -102,5 +102,5 @@ export function describeFatalError(error: unknown): FatalError {
     return { message: `${error.message} (${error.cause instanceof Error ? error.cause.message : error.code})`, exitCode: 1 };
   }
   const trace = error instanceof Error ? error.stack : error;
-  return { message: `this should not have happened. Please report it with what follows.\n${trace}`, exitCode: 1 };
+  return { message: `internal error. Please report it with this trace:\n${trace}`, exitCode: 1 };
 }

@@ -28,7 +28,7 @@ export type Key = {
 };
 
 /** What a key has unless it is set. */
-export const NO_LIMITS = {
+export const KEY_DEFAULTS = {
   role: "read",
   customer_id: null,
   device_id: null,

@@ -179,7 +179,7 @@ function columnsOf(batch: IncomingBatch, placed: readonly Placed[]): Pick<Placem
 }
 
 /** The outcomes of the whole incoming batch, once its readings are stored. */
-export function withStoreOutcomes({ positions, outcomes }: Placement, stored: Uint8Array): Uint8Array {
+export function setStoreOutcomes({ positions, outcomes }: Placement, stored: Uint8Array): Uint8Array {
   stored.forEach((outcome, i) => {
     outcomes[positions[i] as number] = outcome;
   });

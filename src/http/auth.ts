@@ -7,23 +7,23 @@ import {
   bindingOf,
   hashSecret,
   isWellFormedSecret,
+  KEY_DEFAULTS,
   type Key,
   keyState,
   NO_ACCESS,
-  NO_LIMITS,
   type Role,
   type Scope,
   type StoredKey,
 } from "../domain/key.ts";
 import type { Reads } from "../domain/store.ts";
 import type { LastSeen } from "./last-seen.ts";
-import { isFlood, type Limits, limitRate, type RateDecision } from "./limits.ts";
+import { exceedsWrongKeyLimit, type Limits, limitRate, type RateDecision } from "./limits.ts";
 
 export type Caller = { readonly key: Key; readonly scope: Scope };
 
 /** The caller of a route that needs no key. */
 export const ANONYMOUS: Caller = {
-  key: { ...NO_LIMITS, id: "", name: "anonymous", customer_id: "" },
+  key: { ...KEY_DEFAULTS, id: "", name: "anonymous", customer_id: "" },
   scope: NO_ACCESS,
 };
 
@@ -70,7 +70,7 @@ export function createAuthentication(
     const isWellFormed = isWellFormedSecret(secret);
     const key = isWellFormed ? await reads.keyByHash(hashSecret(secret)) : undefined;
     if (key === undefined) {
-      if (customerRate !== 0 && (await isFlood(limits, client.ip))) {
+      if (customerRate !== 0 && (await exceedsWrongKeyLimit(limits, client.ip))) {
         const detail = "Too many wrong keys from this address. Retry after the time in Retry-After.";
         throw new RequestError("keys_throttled", detail, { retryAfter: 1 });
       }

@@ -70,6 +70,6 @@ const WRONG_KEYS_PER_SECOND = 1;
 const WRONG_KEYS_BURST = 30;
 
 /** Wrong keys from one address: 30 at once, then one per second. A valid key from the same address is not affected. */
-export async function isFlood(limits: Limits, address: string): Promise<boolean> {
+export async function exceedsWrongKeyLimit(limits: Limits, address: string): Promise<boolean> {
   return (await limits.take("address", address, WRONG_KEYS_PER_SECOND, WRONG_KEYS_BURST)) < 0;
 }

@@ -144,7 +144,7 @@ function decodeFields(source: Source, item: JsonObject, context: BatchContext): 
   const time = item["created_at"];
   const measurement = parseMeasurement(source, item["fill_percentage"], item["payload"]);
   const reading = toReading(source, measurement, parseTime("created_at", time, context.receivedAt));
-  if (time !== undefined || "rejected" in reading || context.mayOmitTime(source)) return reading;
+  if (time !== undefined || "rejected" in reading || context.claimUndated(source)) return reading;
   return rejected("created_at: is required for all but one of the readings of the same tank or device that are sent together");
 }
 
@@ -185,7 +185,7 @@ export class BatchContext {
   }
 
   /** True once for each source: two readings without a time would have the same one, and only one would be kept. */
-  mayOmitTime(source: Source): boolean {
+  claimUndated(source: Source): boolean {
     const key = "tankId" in source ? `tank ${source.tankId}` : `device ${source.deviceId}`;
     const before = this.#undated.size;
     return this.#undated.add(key).size > before;

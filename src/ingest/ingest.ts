@@ -27,7 +27,7 @@ export type ReadingResult = "stored" | "duplicate" | "replaced" | "waiting" | Re
 
 /**
  * Resolves with one result per reading, in order, once they are durable: acknowledge only then. Rejects with a
- * `store_unavailable` error where nothing was stored or nobody knows; sending again is safe, since duplicates are recognised.
+ * `store_unavailable` error where nothing was stored or the outcome is unknown; sending again is safe, since duplicates are recognised.
  */
 export type Ingest = (readings: readonly (IncomingReading | Rejected)[], sender: Sender) => Promise<ReadingResult[]>;
 

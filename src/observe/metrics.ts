@@ -7,7 +7,7 @@ import { type Metric, type MetricsReport, prometheusText } from "./report.ts";
 
 export type MetricsCollector = {
   /** Counts events on their way to the log. */
-  readonly counting: (log: Observe) => Observe;
+  readonly withCounters: (log: Observe) => Observe;
   readonly text: () => Promise<string>;
   /** The same as values, to be added to those of other processes. */
   readonly report: () => Promise<MetricsReport>;
@@ -80,11 +80,11 @@ export function openMetrics(worker?: number): MetricsCollector {
     return [...(await registry.getMetricsAsJSON()), requests.metric(), queries.metric()];
   }
 
-  const counting = (log: Observe) => (event: Event) => {
+  const withCounters = (log: Observe) => (event: Event) => {
     count(event);
     log(event);
   };
-  return { counting, text: async () => prometheusText([await report()]), report, close: stopProcessMetrics };
+  return { withCounters, text: async () => prometheusText([await report()]), report, close: stopProcessMetrics };
 }
 
 const LAG_RESOLUTION_MS = 10;

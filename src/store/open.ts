@@ -32,7 +32,7 @@ export async function openStore(url: string, observe: Observe, settings: Postgre
   );
 }
 
-/** The file of an embedded database that is still to be made. */
+/** The file of an embedded database that does not exist yet. */
 export function missingFile(url: string): string | undefined {
   const file = fileIn(url);
   return file === "" || file.startsWith("//") || existsSync(file) ? undefined : resolve(file);

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import test from "node:test";
 import fc from "fast-check";
-import { hashSecret, isWellFormedSecret, keyState, NO_LIMITS, newSecret, type StoredKey } from "../../src/domain/key.ts";
+import { hashSecret, isWellFormedSecret, KEY_DEFAULTS, keyState, newSecret, type StoredKey } from "../../src/domain/key.ts";
 
 const BASE62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 const secrets = fc.infiniteStream(fc.nat({ max: 61 })).map((stream) => newSecret(() => stream.next().value as number));
@@ -61,7 +61,7 @@ test("the hash of a secret is its SHA-256", () => {
 });
 
 test("a key is active until it is revoked, expires or loses its customer", () => {
-  const key: StoredKey = { ...NO_LIMITS, id: "k", name: "k", customer_deleted: false };
+  const key: StoredKey = { ...KEY_DEFAULTS, id: "k", name: "k", customer_deleted: false };
   assert.equal(keyState(key, 1000), "active");
   assert.equal(keyState({ ...key, expires_at: 1001 }, 1000), "active");
   assert.equal(keyState({ ...key, expires_at: 1000 }, 1000), "expired");

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import test from "node:test";
 import fc from "fast-check";
 import type { Lookups } from "../../src/domain/lookups.ts";
-import { batchOfPending, type Placement, placeReadings, withStoreOutcomes } from "../../src/domain/placement.ts";
+import { batchOfPending, type Placement, placeReadings, setStoreOutcomes } from "../../src/domain/placement.ts";
 import { READING_OUTCOMES } from "../../src/domain/reading.ts";
 import type { Shape } from "../../src/domain/shape.ts";
 import { incomingBatch, type SentReading } from "../support/readings.ts";
@@ -141,7 +141,7 @@ test("the outcomes of stored readings are those of their positions in the batch"
     { device: "elsys", at: 1, payload: { distance: "no" } },
     { device: "d", at: 11, fill: 6 },
   ]);
-  const outcomes = Array.from(withStoreOutcomes(placement, Uint8Array.of(0, 1)), (code) => READING_OUTCOMES[code]);
+  const outcomes = Array.from(setStoreOutcomes(placement, Uint8Array.of(0, 1)), (code) => READING_OUTCOMES[code]);
   assert.deepEqual(outcomes, ["waiting", "new", "rejected", "changed"]);
 });
 

@@ -2,7 +2,7 @@
 
 import test from "node:test";
 import { LIMITED_FILES } from "./disks.ts";
-import { surviveFullDisk, survivePostgresAway } from "./outages.ts";
+import { surviveFullDisk, survivePostgresOutage } from "./outages.ts";
 import { SEED } from "./scenario.ts";
 
 const { skip } = LIMITED_FILES;
@@ -11,4 +11,4 @@ test(`the disk is full for a while: nothing is lost, nothing is acknowledged ear
 );
 
 test(`PostgreSQL is stopped for a while: nothing is lost, nothing is acknowledged early, seed ${SEED}`, (t) =>
-  survivePostgresAway(t, "kill", SEED, 1));
+  survivePostgresOutage(t, "kill", SEED, 1));

@@ -42,7 +42,7 @@ const TOPICS = 3;
 /** 503 responses in a row after which nothing sent before can still be stored. */
 const SETTLED = 50;
 const SETTLED_MS = 30_000;
-const BACK_MS = 10_000;
+const RECOVERY_MS = 10_000;
 /** Readings in a message, and messages after which the memory has the size it needs. */
 const LARGE = 5000;
 const WARM_UP = 20;
@@ -75,7 +75,7 @@ async function surviveOutage(t: TestContext, scenario: Scenario, outage: Outage)
 
   await outage.end(service.pid);
   const sendLast = scenario.message(1);
-  await until("readings are accepted again", async () => (await sendLast(service)).status === 200, BACK_MS);
+  await until("readings are accepted again", async () => (await sendLast(service)).status === 200, RECOVERY_MS);
   await ledger.untilAcknowledged(ACKNOWLEDGED);
   await Promise.all([stopSending(), stopPublishing()]);
   ledger.settle();
@@ -134,7 +134,7 @@ export async function surviveFullDisk(t: TestContext, kind: DiskKind, seed: stri
   await surviveOutage(t, scenario, { begin, end, canRead: true, seconds, event: "writes" });
 }
 
-export async function survivePostgresAway(t: TestContext, mode: StopMode, seed: string, seconds: number): Promise<void> {
+export async function survivePostgresOutage(t: TestContext, mode: StopMode, seed: string, seconds: number): Promise<void> {
   const server = await ownPostgres(t);
   const scenario = await startScenario(t, { name: "PostgreSQL", open: async () => ({ url: server.url, life: t }) }, seed);
   const [begin, end] = [() => server.stop(mode), () => server.start()];

@@ -3,12 +3,12 @@
 import assert from "node:assert/strict";
 import { DatabaseSync } from "node:sqlite";
 import { after, describe, it } from "node:test";
-import { heldClock } from "../support/clock.ts";
+import { manualClock } from "../support/clock.ts";
 import { startService } from "../support/service.ts";
 import { contract, expectError, list, object, operations, type RequestOptions, request } from "./client.ts";
 import { ENDPOINTS, type Endpoint, startFleet } from "./services.ts";
 
-const { clock } = heldClock();
+const { clock } = manualClock();
 const fleet = await startFleet({ after }, { clock });
 const key = fleet.operator;
 const ingest = await fleet.key({ role: "ingest", rate: 1 });

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { after, it } from "node:test";
 import { gzipSync } from "node:zlib";
-import { heldClock } from "../support/clock.ts";
+import { manualClock } from "../support/clock.ts";
 import { customerRecord, tankRecord } from "../support/records.ts";
 import { startService } from "../support/service.ts";
 import { expectStatus, type JsonResponse, jsonClient } from "./client.ts";
@@ -11,7 +11,7 @@ import { expectStatus, type JsonResponse, jsonClient } from "./client.ts";
 const NOW = Date.parse("2026-11-14T09:30:00Z");
 const PATH = "/ingest/v1/readings";
 
-const service = await startService({ after }, { clock: heldClock(NOW).clock });
+const service = await startService({ after }, { clock: manualClock(NOW).clock });
 const send = jsonClient(service, await service.key({ role: "ingest" }));
 const manage = jsonClient(service, await service.key({ role: "manage" }));
 await service.store.importCustomers([customerRecord("c1"), customerRecord("c2")]);

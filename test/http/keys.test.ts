@@ -6,7 +6,7 @@ import { after, describe, it } from "node:test";
 import { formatInstant } from "../../src/domain/instant.ts";
 import { newSecret } from "../../src/domain/key.ts";
 import { openStore } from "../../src/store/open.ts";
-import { heldClock } from "../support/clock.ts";
+import { manualClock } from "../support/clock.ts";
 import { revokeKey, rotateKey } from "../support/keys.ts";
 import { customerRecord } from "../support/records.ts";
 import type { Service } from "../support/service.ts";
@@ -16,7 +16,7 @@ import { BRENNER, ENDPOINTS, GONE, HALL_READINGS, MOSER, startFleet } from "./se
 
 const HOUR = 3_600_000;
 const PATH = "/v1/tanks";
-const held = heldClock();
+const held = manualClock();
 const fleet = await startFleet({ after }, { clock: held.clock, environment: { RATE_LIMIT: "0" } });
 /** With the real clock, for what happens within a second. */
 const live = await startFleet({ after }, { environment: { RATE_LIMIT: "0" } });

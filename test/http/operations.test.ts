@@ -2,11 +2,11 @@
 
 import assert from "node:assert/strict";
 import { after, describe, it } from "node:test";
-import { heldClock } from "../support/clock.ts";
+import { manualClock } from "../support/clock.ts";
 import { contract, exchange, expectError, request, statuses } from "./client.ts";
 import { startFleet } from "./services.ts";
 
-const fleet = await startFleet({ after }, { clock: heldClock().clock });
+const fleet = await startFleet({ after }, { clock: manualClock().clock });
 const manage = await fleet.key({ role: "manage" });
 const limited = await fleet.key({ rate: 1 });
 const key = fleet.operator;

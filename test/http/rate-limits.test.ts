@@ -3,11 +3,11 @@
 import assert from "node:assert/strict";
 import { after, describe, it } from "node:test";
 import { newSecret } from "../../src/domain/key.ts";
-import { heldClock } from "../support/clock.ts";
+import { manualClock } from "../support/clock.ts";
 import { expectError, type RequestOptions, type Response, request, send } from "./client.ts";
 import { BRENNER, type Fleet, startFleet } from "./services.ts";
 
-const held = heldClock();
+const held = manualClock();
 const start = (environment = {}) => startFleet({ after }, { clock: held.clock, environment });
 const fleet = await start();
 const custom = await start({ RATE_LIMIT: "3", TRUST_PROXY: "true" });

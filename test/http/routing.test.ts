@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { METHODS } from "node:http";
 import { after, describe, it } from "node:test";
 import { buildServer } from "../../src/http/server.ts";
-import { heldClock } from "../support/clock.ts";
+import { manualClock } from "../support/clock.ts";
 import { customerRecord, putReadings, tankRecord } from "../support/records.ts";
 import {
   contract,
@@ -29,7 +29,7 @@ const key = fleet.operator;
 const manage = await fleet.key({ role: "manage" });
 const call = (path: string) => request(fleet, path, { key });
 const APP = "https://app.example.com";
-const echo = await startEcho({ after }, { clock: heldClock().clock });
+const echo = await startEcho({ after }, { clock: manualClock().clock });
 const echoWithCors = await startEcho({ after }, { corsOrigins: [APP] });
 
 describe("an id in a path", async () => {

@@ -29,7 +29,7 @@ import { createHttpIngest } from "../../src/ingest/decode.ts";
 import { createIngest } from "../../src/ingest/ingest.ts";
 import { openMetrics } from "../../src/observe/metrics.ts";
 import { openStore } from "../../src/store/open.ts";
-import { heldClock } from "../support/clock.ts";
+import { manualClock } from "../support/clock.ts";
 import { createKey, type KeyOptions } from "../support/keys.ts";
 import { customerRecord, putReadings, tankRecord } from "../support/records.ts";
 import { type Lifetime, type Service, startService, temporaryFolder } from "../support/service.ts";
@@ -150,7 +150,7 @@ export const CUSTOMER = { name: "Brenner Gas GmbH", email: "office@brenner-gas.e
 const TANK = { name: "Hall 3", capacity: 2700, capacity_unit: "liters", min_fill_alert_percentage: 20 };
 
 export async function startManaged(life: Lifetime): Promise<Managed> {
-  const { clock, forward } = heldClock();
+  const { clock, forward } = manualClock();
   const service = await startService(life, { clock });
   const manage = jsonClient(service, await service.key({ role: "manage", name: "office" }));
   const [key] = await service.store.keyList();

@@ -23,7 +23,7 @@ const HEADERS_MS = 300;
 const fleet = await startFleet({ after }, { timeouts: { headersMs: HEADERS_MS, requestMs: 600 } });
 const echo = await startEcho({ after }, { timeouts: { headersMs: 30_000, requestMs: 60_000 } });
 /** With short timeouts. */
-const hasty = await startEcho({ after }, { timeouts: { headersMs: 500, requestMs: 1000 } });
+const shortTimeouts = await startEcho({ after }, { timeouts: { headersMs: 500, requestMs: 1000 } });
 const key = await echo.key({ role: "ingest" });
 
 const get = `GET /v1/tanks HTTP/1.1\r\nHost: here\r\nX-API-Key: ${fleet.operator}\r\n`;
@@ -33,7 +33,7 @@ const postWith =
   (path: string, ...headers: string[]) =>
     `POST ${path} HTTP/1.1\r\n${["Host: here", `X-API-Key: ${secret}`, "Content-Type: application/json", ...headers].join("\r\n")}\r\n\r\n`;
 const post = postWith(key);
-const postHasty = postWith(await hasty.key({ role: "ingest" }));
+const postWithShortTimeouts = postWith(await shortTimeouts.key({ role: "ingest" }));
 const JSON_HEADERS = { "content-type": "application/json" };
 const load = (characters: number) => JSON.stringify("x".repeat(characters));
 
@@ -48,7 +48,7 @@ function trickle(socket: Socket, bytes: string): void {
   socket.on("close", () => clearInterval(timer));
 }
 
-async function converse(service: { url: string }, write: (socket: Socket) => void): Promise<Response[]> {
+async function sendAndReceive(service: { url: string }, write: (socket: Socket) => void): Promise<Response[]> {
   const socket = openSocket(service);
   const received = readAll(socket);
   await once(socket, "connect");
@@ -78,30 +78,30 @@ describe("a slow client gets 408 and is disconnected", { concurrency: true }, ()
   };
   for (const [name, write] of Object.entries(cases)) {
     it(name, async () => {
-      const responses = await converse(fleet, write);
+      const responses = await sendAndReceive(fleet, write);
       assert.deepEqual(statuses(responses), [408]);
       await expectHarmless(fleet, responses);
     });
   }
 
   it("also after a first request", async () => {
-    assert.deepEqual(statuses(await converse(fleet, (socket) => socket.write(`${get}\r\n${get}`))), [200, 408]);
+    assert.deepEqual(statuses(await sendAndReceive(fleet, (socket) => socket.write(`${get}\r\n${get}`))), [200, 408]);
   });
 
   it("also when it posts JSON: stopped, byte by byte, or in chunks", async () => {
     const path = "/ingest/v1/things";
     const slow: ((socket: Socket) => void)[] = [
-      (socket) => socket.write(`${postHasty(path, "Content-Length: 10")}[1,`),
+      (socket) => socket.write(`${postWithShortTimeouts(path, "Content-Length: 10")}[1,`),
       (socket) => {
-        socket.write(postHasty(path, "Content-Length: 5000"));
+        socket.write(postWithShortTimeouts(path, "Content-Length: 5000"));
         trickle(socket, " ");
       },
       (socket) => {
-        socket.write(postHasty(path, "Transfer-Encoding: chunked"));
+        socket.write(postWithShortTimeouts(path, "Transfer-Encoding: chunked"));
         trickle(socket, "1\r\n \r\n");
       },
     ];
-    const all = await Promise.all(slow.map((write) => converse(hasty, write)));
+    const all = await Promise.all(slow.map((write) => sendAndReceive(shortTimeouts, write)));
     assert.deepEqual(all.map(statuses), [[408], [408], [408]]);
   });
 });
@@ -118,7 +118,7 @@ describe("pipelined requests", () => {
   const FIFTY = Array.from({ length: 50 }, (_, i) => numbered(path(i), i, end(i, 50))).join("");
 
   it("are answered in order, in whatever pieces they arrive", async () => {
-    const pieces = await converse(fleet, (socket) => {
+    const pieces = await sendAndReceive(fleet, (socket) => {
       for (let i = 0; i < FIFTY.length; i += 37) socket.write(FIFTY.slice(i, i + 37));
     });
     for (const responses of [await exchange(fleet, FIFTY), pieces]) {
@@ -202,10 +202,10 @@ describe("a large body", () => {
   });
 
   it("that is rejected and not finished in time gets no second response", async () => {
-    const announced = `${postHasty("/ingest/v1/things", `Content-Length: ${MAX_BYTES + 1}`)}[`;
+    const announced = `${postWithShortTimeouts("/ingest/v1/things", `Content-Length: ${MAX_BYTES + 1}`)}[`;
     const size16 = (MAX_BYTES + 1).toString(16);
-    const chunks = `${postHasty("/ingest/v1/things", "Transfer-Encoding: chunked")}${size16}\r\n${" ".repeat(MAX_BYTES + 1)}`;
-    const all = await Promise.all([exchange(hasty, announced), exchange(hasty, chunks)]);
+    const chunks = `${postWithShortTimeouts("/ingest/v1/things", "Transfer-Encoding: chunked")}${size16}\r\n${" ".repeat(MAX_BYTES + 1)}`;
+    const all = await Promise.all([exchange(shortTimeouts, announced), exchange(shortTimeouts, chunks)]);
     assert.deepEqual(all.map(statuses), [[413], [413]]);
   });
 
@@ -228,7 +228,7 @@ describe("a large body", () => {
 
 describe("a small body", () => {
   it("may arrive byte by byte", async () => {
-    const responses = await converse(echo, (socket) => {
+    const responses = await sendAndReceive(echo, (socket) => {
       const bytes = `${post("/ingest/v1/things", "Content-Length: 10", "Connection: close")}{"a":"ü"}`;
       for (const byte of Buffer.from(bytes)) socket.write(Buffer.of(byte));
     });

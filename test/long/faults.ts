@@ -3,13 +3,13 @@
 import test from "node:test";
 import { LIMITED_FILES, SMALL_DISK } from "../faults/disks.ts";
 import { surviveBrokenConnections, surviveKills } from "../faults/kills.ts";
-import { surviveFullDisk, survivePostgresAway } from "../faults/outages.ts";
+import { surviveFullDisk, survivePostgresOutage } from "../faults/outages.ts";
 import { POSTGRES, SEED, SQLITE } from "../faults/scenario.ts";
 
 const DATABASES = 10;
 const KILLS = 20;
 const MAX_READINGS = 4000;
-const AWAY_SECONDS = 30;
+const OUTAGE_SECONDS = 30;
 const BREAKS = 200;
 
 for (const engine of [SQLITE, POSTGRES]) {
@@ -24,14 +24,14 @@ for (const engine of [SQLITE, POSTGRES]) {
 }
 
 for (const kind of [LIMITED_FILES, SMALL_DISK]) {
-  test(`full for ${AWAY_SECONDS} s: ${kind.name}, seed ${SEED}`, { skip: kind.skip }, async (t) => {
-    await surviveFullDisk(t, kind, SEED, AWAY_SECONDS);
+  test(`full for ${OUTAGE_SECONDS} s: ${kind.name}, seed ${SEED}`, { skip: kind.skip }, async (t) => {
+    await surviveFullDisk(t, kind, SEED, OUTAGE_SECONDS);
   });
 }
 
 for (const how of ["fast", "kill"] as const) {
-  test(`PostgreSQL is stopped (${how}) for ${AWAY_SECONDS} s, seed ${SEED}`, async (t) => {
-    await survivePostgresAway(t, how, SEED, AWAY_SECONDS);
+  test(`PostgreSQL is stopped (${how}) for ${OUTAGE_SECONDS} s, seed ${SEED}`, async (t) => {
+    await survivePostgresOutage(t, how, SEED, OUTAGE_SECONDS);
   });
 }
 

@@ -35,7 +35,7 @@ const ignore = () => {};
 function complete(metrics: MetricsCollector, status: number, times: number): void {
   const request = { requestId: "r", method: "GET", path: "/v1/tanks", route: "/v1/tanks", code: null, keyId: null };
   for (let i = 0; i < times; i++)
-    metrics.counting(ignore)({ kind: "request_completed", ...request, address: "::1", status, milliseconds: 2 });
+    metrics.withCounters(ignore)({ kind: "request_completed", ...request, address: "::1", status, milliseconds: 2 });
 }
 
 async function sampleOf(reports: WorkerReports, series: string): Promise<number | undefined> {
@@ -82,7 +82,7 @@ test("counters and histograms include workers that have exited, gauges do not", 
 test("rejected readings and MQTT clients are counted", async (t) => {
   const metrics = openMetrics();
   t.after(() => metrics.close());
-  const observe = metrics.counting(ignore);
+  const observe = metrics.withCounters(ignore);
   const address = "127.0.0.1";
   const topic = "tanks/d1/readings";
   observe({ kind: "readings_rejected", endpoint: "mqtt", keyId: "key_1", topic, device: "d1", count: 3, reason: "…" });

@@ -34,7 +34,7 @@ import {
   type PendingReading,
   placeReadings,
   resolvedReadings,
-  withStoreOutcomes,
+  setStoreOutcomes,
 } from "../../src/domain/placement.ts";
 import {
   type IncomingBatch,
@@ -144,7 +144,7 @@ export class ModelStore implements ModelledStore {
       const kept = [...this.#pendingOf(device).keys()].sort((a, b) => b - a);
       for (const at of kept.slice(MAX_PENDING)) this.#drop(device, at);
     }
-    return { outcomes: withStoreOutcomes(placement, stored), reasons: placement.reasons };
+    return { outcomes: setStoreOutcomes(placement, stored), reasons: placement.reasons };
   }
 
   async execute(command: Command, context: AuditContext, key?: IdempotencyKey): Promise<CommandResult> {
@@ -237,7 +237,7 @@ export class ModelStore implements ModelledStore {
     for (const id of new Set(deviceIds)) {
       const pending = [...(this.#pending.get(id)?.values() ?? [])].sort((a, b) => a.created_at - b.created_at);
       const placement = await placeReadings(this.#lookups, batchOfPending(pending));
-      const outcomes = withStoreOutcomes(placement, this.#storeReadings(placement.readings));
+      const outcomes = setStoreOutcomes(placement, this.#storeReadings(placement.readings));
       for (const { created_at, isRejected } of resolvedReadings(pending, outcomes)) {
         if (isRejected) this.#drop(id, created_at);
         else this.#pending.get(id)?.delete(created_at);

@@ -2,9 +2,9 @@
 
 import type { Clock, Instant } from "../../src/domain/instant.ts";
 
-export type HeldClock = { readonly clock: Clock; readonly forward: (milliseconds: number) => Instant };
+export type ManualClock = { readonly clock: Clock; readonly forward: (milliseconds: number) => Instant };
 
-export function heldClock(start = Date.parse("2026-11-14T09:30:00.000Z")): HeldClock {
+export function manualClock(start = Date.parse("2026-11-14T09:30:00.000Z")): ManualClock {
   let now = start;
   return {
     clock: () => now,

@@ -3,7 +3,7 @@
 import { type AuditedChange, differences } from "../audit.ts";
 import type { FieldError } from "../errors.ts";
 import { type Instant, instantOrNull, LAST_INSTANT, parseInstant } from "../instant.ts";
-import { type Key, keyState, MAX_RATE, NO_LIMITS, ROLES, type StoredKey } from "../key.ts";
+import { KEY_DEFAULTS, type Key, keyState, MAX_RATE, ROLES, type StoredKey } from "../key.ts";
 import { findOne, type Lookups } from "../lookups.ts";
 import { keyFields, keyResource } from "../resource.ts";
 import { idField, instantField, nullable, number, object, oneOf, partial, type Static, textField } from "../schema.ts";
@@ -50,7 +50,7 @@ export async function createKey(lookups: Lookups, { newId, fields, hash }: Comma
   }
   if (errors.length > 0) return invalidFields(errors);
   const input = fields as KeyInput;
-  const key = { ...NO_LIMITS, ...input, id: newId, created_at: at, expires_at: instantOrNull(input.expires_at) };
+  const key = { ...KEY_DEFAULTS, ...input, id: newId, created_at: at, expires_at: instantOrNull(input.expires_at) };
   return keyChangeSet({ before: undefined, after: key, hash }, "created", at);
 }
 

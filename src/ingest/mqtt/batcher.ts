@@ -9,7 +9,7 @@ import { printable } from "../../domain/text.ts";
 import { decodeMqttMessage, type MqttMessage } from "../decode.ts";
 import type { IncomingReading, Ingest, ReadingResult, Rejected, Sender } from "../ingest.ts";
 
-/** `error`: nothing of the message was stored, or nobody knows. It must not be acknowledged. */
+/** `error`: nothing of the message was stored, or the outcome is unknown. It must not be acknowledged. */
 export type MessageResult = { readonly results: readonly ReadingResult[] } | { readonly error: unknown };
 
 /** Messages of one source are ingested together. */

@@ -165,7 +165,7 @@ export class Connection implements Client {
     else if (size > (isPublish ? publishBytes : isConnecting ? connectBytes : controlBytes)) this.close("packet_too_large");
     else if (this.#input.length < size) {
       const isTooLargeToHold = isPublish && this.#held.length === 0 && !this.#mayHold();
-      if (isTooLargeToHold && this.#reservedBytes === 0 && this.#mayBegin(size)) this.#reservedBytes = size;
+      if (isTooLargeToHold && this.#reservedBytes === 0 && this.#tryBegin(size)) this.#reservedBytes = size;
     } else {
       const bytes = this.#input.take(size);
       if (isConnecting) this.#connect(bytes);
@@ -235,7 +235,7 @@ export class Connection implements Client {
 
   #ingestHeld(): void {
     for (let next = this.#held[0]; next !== undefined; next = this.#held[0]) {
-      if (this.#reservedBytes === 0 && !this.#mayBegin(next.length)) return;
+      if (this.#reservedBytes === 0 && !this.#tryBegin(next.length)) return;
       this.#reservedBytes = 0;
       this.#held.shift();
       this.#heldBytes -= next.length;
@@ -244,16 +244,16 @@ export class Connection implements Client {
   }
 
   /** Reserves what one more message in flight needs. Otherwise `#schedule` is called when it is worth trying again. */
-  #mayBegin(bytes: number): boolean {
+  #tryBegin(bytes: number): boolean {
     if (this.#inFlight >= this.#limits.inFlight && this.#phase !== "leaving") return false;
-    if (!this.#hasToken() || this.#session?.memory.reserve(bytes + MESSAGE_OVERHEAD, this.#schedule) !== true) return false;
+    if (!this.#tryTakeToken() || this.#session?.memory.reserve(bytes + MESSAGE_OVERHEAD, this.#schedule) !== true) return false;
     this.#token = "none";
     this.#inFlight++;
     return true;
   }
 
   /** Whether the key's rate limit allows the next message now. */
-  #hasToken(): boolean {
+  #tryTakeToken(): boolean {
     if (this.#token === "none") {
       const delay = this.#session?.key.takeToken() ?? 0;
       this.#token = delay === 0 ? "available" : "requested";

@@ -11,11 +11,11 @@ import { reorderReadings, splitHead } from "../series/merge.ts";
 import { EARLIEST, RankIndex, type Segment } from "../series/rank-index.ts";
 import { type CheckResult, findingsOf, repairable, unrepairable } from "./inconsistency.ts";
 import { type CheckedTank, checkAudit, checkCustomer, checkDevices, checkKeys, checkTanks, isLive, latestOf } from "./objects.ts";
-import type { RepairOperations } from "./operations.ts";
+import type { CheckOperations } from "./operations.ts";
 import { checkListIndex, segmentStarts } from "./rank-index.ts";
 
 /** Runs reads in one snapshot. */
-export type Snapshot = <T>(work: (reads: RepairOperations) => Promise<T>) => Promise<T>;
+export type Snapshot = <T>(work: (reads: CheckOperations) => Promise<T>) => Promise<T>;
 /** Runs a repair in one transaction. */
 export type Repair = (name: RepairName, id?: string) => Promise<Finding[]>;
 
@@ -28,8 +28,8 @@ export async function* checkAll(
   const totals = { customers: 0, tanks: 0, readings: 0 };
   const database = await snapshot(checkDatabase);
   // In a damaged database other results mean nothing, and nothing should be written to it.
-  yield* await report(database, isDamaged(database) ? undefined : repair && (() => repair("repairDatabase")));
-  if (isDamaged(database)) return totals;
+  yield* await report(database, hasUnrepairable(database) ? undefined : repair && (() => repair("repairDatabase")));
+  if (hasUnrepairable(database)) return totals;
   yield* await report(await snapshot(checkReferences), repair && (() => repair("repairReferences")));
 
   const total = await snapshot((reads) => reads.objectCount());
@@ -70,7 +70,7 @@ export async function* checkAll(
 
 const hasRepairable = (results: readonly CheckResult[]): boolean =>
   results.some(({ found }) => found.some(({ isRepairable }) => isRepairable));
-const isDamaged = (results: readonly CheckResult[]): boolean =>
+const hasUnrepairable = (results: readonly CheckResult[]): boolean =>
   results.some(({ found }) => found.some(({ isRepairable }) => !isRepairable));
 
 async function report(results: readonly CheckResult[], repair: (() => Promise<Finding[]>) | undefined): Promise<Finding[]> {
@@ -78,11 +78,11 @@ async function report(results: readonly CheckResult[], repair: (() => Promise<Fi
   return results.flatMap((result) => findingsOf(result));
 }
 
-async function checkDatabase(reads: RepairOperations): Promise<CheckResult[]> {
+async function checkDatabase(reads: CheckOperations): Promise<CheckResult[]> {
   return [{ where: "the database", found: await reads.databaseErrors() }];
 }
 
-async function checkReferences(reads: RepairOperations): Promise<CheckResult[]> {
+async function checkReferences(reads: CheckOperations): Promise<CheckResult[]> {
   return (await reads.danglingRows()).map(({ table, isDerived, tanks, first }) => {
     const message = `rows of ${tanks} tanks belong to no tank (${first})`;
     const hint = "restore a backup, or export what can be read into a new database";
@@ -93,7 +93,7 @@ async function checkReferences(reads: RepairOperations): Promise<CheckResult[]> 
 /** A snapshot checks tanks with at most this many readings in all, or one tank. */
 const MAX_READINGS = 1_000_000;
 
-async function checkSomeTanks(reads: RepairOperations, after: string): Promise<CheckedTank[]> {
+async function checkSomeTanks(reads: CheckOperations, after: string): Promise<CheckedTank[]> {
   let readings = 0;
   const rows = (await reads.tanksAfter(after)).filter(({ head }, i) => {
     readings += head?.total ?? 0;
@@ -102,7 +102,7 @@ async function checkSomeTanks(reads: RepairOperations, after: string): Promise<C
   return checkTanks(reads, rows);
 }
 
-async function checkList(reads: RepairOperations, series: string): Promise<CheckResult[]> {
+async function checkList(reads: CheckOperations, series: string): Promise<CheckResult[]> {
   const groups = (await reads.storedGroups("lists", [series])).get(series) ?? [];
   const list = listOf(series);
   if (list === undefined) {
@@ -119,7 +119,7 @@ function nameOf({ table, column }: ListKind, key: string | null): string {
   return column === "email" ? `list of customers with the e-mail ${key}` : `list of the tanks of customer ${key}`;
 }
 
-export type RepairTransaction = StoreTransaction & { readonly repairs: () => RepairOperations };
+export type EngineTransaction = StoreTransaction & { readonly repairs: () => CheckOperations };
 
 type Lock = (tx: StoreTransaction, id: string) => Promise<unknown>;
 const lockNothing: Lock = async () => {};
@@ -130,10 +130,10 @@ const lockTank: Lock = (tx, id) => lockDevices(tx, id).then(() => tx.lockHeads([
 /** Checks again, repairs, and reports what it found and whether it is repaired. */
 function repairOf<R extends CheckResult>(
   lock: Lock,
-  check: (reads: RepairOperations, id: string) => Promise<R[]>,
-  repair: (operations: RepairOperations, id: string, tx: StoreTransaction, before: readonly R[]) => Promise<void>,
+  check: (reads: CheckOperations, id: string) => Promise<R[]>,
+  repair: (operations: CheckOperations, id: string, tx: StoreTransaction, before: readonly R[]) => Promise<void>,
 ) {
-  return async (tx: RepairTransaction, id = ""): Promise<Finding[]> => {
+  return async (tx: EngineTransaction, id = ""): Promise<Finding[]> => {
     await lock(tx, id);
     const operations = tx.repairs();
     const before = await check(operations, id);
@@ -148,7 +148,7 @@ function repairOf<R extends CheckResult>(
 /** By name. */
 export const REPAIRS = {
   repairDatabase: repairOf(lockNothing, checkDatabase, async (operations, _id, _tx, before) => {
-    if (!isDamaged(before)) await operations.rebuildDatabaseIndexes();
+    if (!hasUnrepairable(before)) await operations.rebuildDatabaseIndexes();
   }),
   repairReferences: repairOf(lockNothing, checkReferences, (operations) => operations.removeDanglingRows()),
   repairCustomer: repairOf(
@@ -174,7 +174,7 @@ export const REPAIRS = {
 type RepairName = keyof typeof REPAIRS;
 
 /** The head is locked. */
-async function rebuildTank(tx: StoreTransaction, operations: RepairOperations, { row, readings }: CheckedTank): Promise<void> {
+async function rebuildTank(tx: StoreTransaction, operations: CheckOperations, { row, readings }: CheckedTank): Promise<void> {
   const { tank, head } = row;
   if (readings.segments !== undefined) {
     if (head === undefined || readings.isMisplaced) await rebuildReadings(tx, operations, row);
@@ -192,7 +192,7 @@ async function rebuildTank(tx: StoreTransaction, operations: RepairOperations, {
 
 async function rebuildReadings(
   tx: StoreTransaction,
-  operations: RepairOperations,
+  operations: CheckOperations,
   { tank, head }: CheckedTank["row"],
 ): Promise<void> {
   const rows = (await operations.blocksOf(tank.id, tank.id)).get(tank.id) ?? [];

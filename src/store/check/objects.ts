@@ -15,7 +15,7 @@ import { lastReading } from "../series/block.ts";
 import type { Head } from "../series/merge.ts";
 import { EARLIEST } from "../series/rank-index.ts";
 import { type CheckResult, Inconsistencies, type Inconsistency, repairable, unrepairable } from "./inconsistency.ts";
-import type { CustomerRow, DeviceRow, RepairOperations, TankRow } from "./operations.ts";
+import type { CheckOperations, CustomerRow, DeviceRow, TankRow } from "./operations.ts";
 import { checkRankIndex, type StoredGroup } from "./rank-index.ts";
 import { type BlockRow, type CheckedReadings, checkReadings } from "./readings.ts";
 
@@ -41,7 +41,7 @@ export const isLive = ({ deletedFlag }: TankRow): boolean => Number(deletedFlag)
 export type CheckedTank = CheckResult & { readonly row: TankRow; readonly readings: CheckedReadings };
 
 /** `rows` are all tanks from the first to the last of them, by id. */
-export async function checkTanks(reads: RepairOperations, rows: readonly TankRow[]): Promise<CheckedTank[]> {
+export async function checkTanks(reads: CheckOperations, rows: readonly TankRow[]): Promise<CheckedTank[]> {
   const ids = rows.map(({ tank }) => tank.id);
   const blocks = await reads.blocksOf(ids[0] ?? "", ids.at(-1) ?? "");
   const groups = await reads.storedGroups("readings", ids);
@@ -118,7 +118,7 @@ function shapeErrors(shape: string | null): Inconsistency[] {
   return error === undefined ? [] : unrepairable(`${error.field}: ${error.message}; set its shape again`);
 }
 
-export async function checkDevices(reads: RepairOperations): Promise<CheckResult[]> {
+export async function checkDevices(reads: CheckOperations): Promise<CheckResult[]> {
   const results: CheckResult[] = [];
   const report = (device: string, found: Inconsistency[]): void => {
     if (found.length > 0) results.push({ where: `device ${device}`, found });
@@ -168,7 +168,7 @@ function pendingError({ created_at, fill, payload }: PendingReading): string | u
   return `its pending reading of ${displayInstant(created_at)} ${problem}: restore a backup, or delete the device with its pending readings`;
 }
 
-export async function checkKeys(reads: RepairOperations): Promise<CheckResult[]> {
+export async function checkKeys(reads: CheckOperations): Promise<CheckResult[]> {
   const keys = await reads.allKeys();
   const ids = new Set(keys.map(({ key }) => key.id));
   return keys.flatMap(({ key, hasCustomer }) => {
@@ -185,7 +185,7 @@ export async function checkKeys(reads: RepairOperations): Promise<CheckResult[]>
 }
 
 /** Entries are numbered from 1 without gaps. */
-export async function checkAudit(reads: RepairOperations): Promise<CheckResult> {
+export async function checkAudit(reads: CheckOperations): Promise<CheckResult> {
   const { count, first, last } = await reads.auditNumbers();
   const isComplete = count === 0 || (first === 1 && last === count);
   const unreadable: number[] = [];

@@ -105,7 +105,7 @@ function tankRow(row: Row): TankRow {
   };
 }
 
-export type RepairOperations = ReturnType<typeof checkOperationsOn>;
+export type CheckOperations = ReturnType<typeof checkOperationsOn>;
 
 export function checkOperationsOn(engine: CheckEngine) {
   const { storedGroups, databaseErrors, rebuildDatabaseIndexes } = engine;

@@ -2,7 +2,7 @@
 
 import { ReleasedReadings } from "../../domain/commands/command.ts";
 import type { Lookups } from "../../domain/lookups.ts";
-import { batchOfPending, type Placement, placeReadings, resolvedReadings, withStoreOutcomes } from "../../domain/placement.ts";
+import { batchOfPending, type Placement, placeReadings, resolvedReadings, setStoreOutcomes } from "../../domain/placement.ts";
 import { type IncomingBatch, type IngestResult, READING_OUTCOMES, type ReadingSource } from "../../domain/reading.ts";
 import { MAX_PENDING } from "../../domain/store.ts";
 import { type Append, positionsById } from "../series/merge.ts";
@@ -47,7 +47,7 @@ async function ingestLocked(tx: StoreTransaction, batch: IncomingBatch, appendFi
   }
   if (placement.pending.length > 0) await tx.addPending(placement.pending);
   return {
-    outcomes: withStoreOutcomes(placement, stored.outcomes),
+    outcomes: setStoreOutcomes(placement, stored.outcomes),
     reasons: placement.reasons,
     longHeads: [...longHeads, ...stored.longHeads],
   };
@@ -83,7 +83,7 @@ export async function releasePending(tx: StoreTransaction, deviceIds: readonly s
     const placement = await placeReadings(lookupsOn(tx), batchOfPending(pending));
     const stored = await storeReadings(tx, placement.readings, { append: false });
     if (stored === "busy") throw new Error("heads that are waited for cannot be busy");
-    const resolved = resolvedReadings(pending, withStoreOutcomes(placement, stored.outcomes));
+    const resolved = resolvedReadings(pending, setStoreOutcomes(placement, stored.outcomes));
     if (resolved.length > 0) await tx.resolvePending(resolved);
     for (const { created_at, isRejected } of resolved) released.add(created_at, isRejected);
   }

@@ -38,7 +38,7 @@ export type ListPages = (kind: ListKind, columns: string) => (key: string | null
 const CUSTOMER = `SELECT ${CUSTOMER_COLUMNS} FROM customer WHERE id = $1`;
 
 /** Reads that may come from a replica. */
-export function publicReads(prepare: Prepare, listPages: ListPages) {
+export function replicaReads(prepare: Prepare, listPages: ListPages) {
   const customer = prepare(CUSTOMER);
   const customers = listPages(LISTS.customers, CUSTOMER_COLUMNS);
   const customersByEmail = listPages(LISTS.customersByEmail, CUSTOMER_COLUMNS);

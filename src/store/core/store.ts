@@ -1,4 +1,4 @@
-// The store over an engine: every call fails with `store_unavailable` while the database is away, and losses, recoveries and
+// The store over an engine: every call fails with `store_unavailable` while the database is unavailable, and losses, recoveries and
 // the duration of reads are reported.
 
 import type { AuditContext } from "../../domain/audit.ts";
@@ -15,7 +15,7 @@ export type Engine = Pick<Maintenance, "backup" | "exportRecords" | "check" | "s
   readonly reads: EngineReads;
   readonly write: <N extends WriteName>(name: N, ...args: WriteArgs<N>) => Promise<WriteResult<N>>;
   readonly ingest: (batch: IncomingBatch) => Promise<IngestResult>;
-  /** A `RequestError` for errors that mean the database is away; others unchanged. */
+  /** A `RequestError` for errors that mean the database is unavailable; others unchanged. */
   readonly translateError: (error: unknown) => unknown;
   readonly close: () => Promise<void>;
 };

@@ -4,7 +4,7 @@
 import type { AuditContext } from "../../domain/audit.ts";
 import { planCustomerImport, planDeviceImport, planTankImport } from "../../domain/import-plans.ts";
 import type { CustomerRecord, DeviceRecord, RecordOutcome, TankRecord } from "../../domain/records.ts";
-import { REPAIRS, type RepairTransaction } from "../check/check.ts";
+import { type EngineTransaction, REPAIRS } from "../check/check.ts";
 import { executeCommand } from "./commands.ts";
 import { releasePending } from "./ingest.ts";
 import { lookupsOn } from "./lookups.ts";
@@ -16,7 +16,7 @@ const WRITES = {
   importTanks,
   importDevices,
   execute: executeCommand,
-  updateLastSeen: (tx: RepairTransaction, seen: ReadonlyMap<string, number>) => tx.updateLastSeen(seen),
+  updateLastSeen: (tx: EngineTransaction, seen: ReadonlyMap<string, number>) => tx.updateLastSeen(seen),
   ...REPAIRS,
 };
 
@@ -26,8 +26,8 @@ export type WriteArgs<N extends WriteName> = Parameters<WriteTable[N]> extends [
 export type WriteResult<N extends WriteName> = Awaited<ReturnType<WriteTable[N]>>;
 
 /** Calls a write that is only known by its name. */
-export function runWrite<N extends WriteName>(tx: RepairTransaction, name: N, args: WriteArgs<N>): Promise<WriteResult<N>> {
-  const write = WRITES[name] as unknown as (tx: RepairTransaction, ...args: WriteArgs<N>) => Promise<WriteResult<N>>;
+export function runWrite<N extends WriteName>(tx: EngineTransaction, name: N, args: WriteArgs<N>): Promise<WriteResult<N>> {
+  const write = WRITES[name] as unknown as (tx: EngineTransaction, ...args: WriteArgs<N>) => Promise<WriteResult<N>>;
   return write(tx, ...args);
 }
 

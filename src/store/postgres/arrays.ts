@@ -52,7 +52,7 @@ export function byteas(values: readonly Uint8Array[]): Uint8Array {
   });
 }
 
-/** Elements that are written in offset: `put` writes one of the size that `sizeOf` returns. */
+/** Elements that are written in place: `put` writes one of the size that `sizeOf` returns. */
 export function writtenByteas<T>(
   values: readonly T[],
   sizeOf: (value: T) => number,

@@ -3,7 +3,7 @@
 import type pg from "pg";
 import type { CheckTotals, Finding, Progress } from "../../domain/store.ts";
 import { checkAll, type Repair } from "../check/check.ts";
-import { checkOperationsOn, type RepairOperations } from "../check/operations.ts";
+import { type CheckOperations, checkOperationsOn } from "../check/operations.ts";
 import { type Db, statementOf, transaction, translateError } from "./connection.ts";
 import { rankIndexOperations } from "./rank-index.ts";
 import { DIALECT } from "./schema.ts";
@@ -25,7 +25,7 @@ export async function* checkDatabase(
   }
 }
 
-export function checkOperations(db: Db): RepairOperations {
+export function checkOperations(db: Db): CheckOperations {
   return checkOperationsOn({
     rows: (sql, ...values) => db.rows(statementOf(sql), values),
     dialect: DIALECT,

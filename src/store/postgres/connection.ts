@@ -108,7 +108,7 @@ export function openPool(url: string, connections: number, options: ConnectionOp
   return pool;
 }
 
-/** Connects once, or throws the reason. A pool would leave a connection open that fails for want of a password. */
+/** Connects once, or throws the reason. A pool would leave a connection open that fails because the password is missing. */
 export async function tryConnection(url: string): Promise<void> {
   const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: CONNECT_MS });
   client.on("error", () => {});
@@ -222,7 +222,7 @@ const NETWORK = /^E(CONN|PIPE|TIMEDOUT|HOST|NET|AI|NOTFOUND|ACCES|PERM)/;
 /** Errors of the driver itself have no code. */
 const DRIVER = /connection terminated|connection ended|timeout|not queryable|unexpectedly|Cannot use a pool after calling end/i;
 
-/** `store_unavailable` while the server is away; other errors are bugs and stay as they are. */
+/** `store_unavailable` while the server is unavailable; other errors are bugs and stay as they are. */
 export function translateError(error: unknown): unknown {
   if (error instanceof RequestError || !(error instanceof Error)) return error;
   const code = codeOf(error) ?? (error instanceof AggregateError ? codeOf(error.errors[0]) : undefined);

@@ -4,7 +4,7 @@ import type pg from "pg";
 import { UserError } from "../../domain/errors.ts";
 import type { Observe } from "../../domain/events.ts";
 import type { Progress, Store } from "../../domain/store.ts";
-import { primaryReads, publicReads } from "../core/reads.ts";
+import { primaryReads, replicaReads } from "../core/reads.ts";
 import { type Engine, storeOn } from "../core/store.ts";
 import { runWrite, type WriteArgs, type WriteName } from "../core/writes.ts";
 import { backup, copyToTemporary } from "./backup.ts";
@@ -76,7 +76,7 @@ function createStore(connections: Connections, observe: Observe, closeOthers: ()
   const engine: Engine = {
     reads: {
       ...telemetryReads(replicas),
-      ...publicReads(prepareOn(replicas), listPagesOn(replicas)),
+      ...replicaReads(prepareOn(replicas), listPagesOn(replicas)),
       ...primaryReads(prepareOn(primary)),
       ...managementReads(primary),
     },

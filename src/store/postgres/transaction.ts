@@ -9,7 +9,7 @@ import type { PendingReading, ResolvedReading } from "../../domain/placement.ts"
 import type { DeviceWithHistory } from "../../domain/records.ts";
 import type { Resource } from "../../domain/resource.ts";
 import { MAX_PENDING } from "../../domain/store.ts";
-import type { RepairTransaction } from "../check/check.ts";
+import type { EngineTransaction } from "../check/check.ts";
 import {
   ASSIGNMENT_COLUMNS,
   AUDIT_COLUMNS,
@@ -46,7 +46,7 @@ const LOCK_DEVICES = {
   shared: statement("SELECT pg_advisory_xact_lock_shared(5522219043)"),
 };
 
-export function transactionOn(db: Db): RepairTransaction {
+export function transactionOn(db: Db): EngineTransaction {
   const { storedGroups: _, ...rankIndexes } = rankIndexOperations(db);
   return {
     async lockLists() {

@@ -3,7 +3,7 @@
 
 import type pg from "pg";
 import type { IncomingBatch, IngestResult, ReadingSource } from "../../domain/reading.ts";
-import type { RepairTransaction } from "../check/check.ts";
+import type { EngineTransaction } from "../check/check.ts";
 import { type IngestedBatch, ingestBatch } from "../core/ingest.ts";
 import { splitLongHeads } from "../core/telemetry.ts";
 import { transaction } from "./connection.ts";
@@ -26,7 +26,7 @@ export class Writer {
     this.#pool = pool;
   }
 
-  write<T>(work: (tx: RepairTransaction) => Promise<T>): Promise<T> {
+  write<T>(work: (tx: EngineTransaction) => Promise<T>): Promise<T> {
     return new Promise((resolve) => {
       const run = async (): Promise<void> => {
         const result = transaction(this.#pool, (db) => work(transactionOn(db)));

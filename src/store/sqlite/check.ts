@@ -4,7 +4,7 @@ import type { DatabaseSync } from "node:sqlite";
 import type { CheckTotals, Finding, Progress } from "../../domain/store.ts";
 import { checkAll, type Repair } from "../check/check.ts";
 import { repairable, unrepairable } from "../check/inconsistency.ts";
-import { checkOperationsOn, type RepairOperations } from "../check/operations.ts";
+import { type CheckOperations, checkOperationsOn } from "../check/operations.ts";
 import { isConstraintError, isDamaged, withReader } from "./connection.ts";
 import { storedGroups } from "./rank-index.ts";
 import { DIALECT } from "./schema.ts";
@@ -40,7 +40,7 @@ const MAX_MESSAGES = 10;
 /** Indexes can be rebuilt from their tables, unless a table breaks a unique index. */
 const INDEX_MESSAGE = /^(row \d+ missing from index|wrong # of entries in index)/;
 
-export function checkOperations(db: DatabaseSync): RepairOperations {
+export function checkOperations(db: DatabaseSync): CheckOperations {
   const queries = new QueryCache(db);
 
   function integrityMessages(): string[] {

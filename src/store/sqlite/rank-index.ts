@@ -112,7 +112,7 @@ export function rankIndexReads(db: DatabaseSync, kind: RankTable) {
   };
 }
 
-/** \`seriesKey\` translates the name of a series to the value of its column. */
+/** `seriesKey` translates the name of a series to the value of its column. */
 export function rankIndexWrites(db: DatabaseSync, kind: RankTable, seriesKey: (series: string) => SQLInputValue) {
   const { table, series: column, key, nodes } = RANK_TABLES[kind];
   const reads = rankIndexReads(db, kind);

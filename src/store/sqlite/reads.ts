@@ -1,7 +1,7 @@
 // Reads of the serving thread, which cost little whatever the size of the database.
 
 import type { DatabaseSync, StatementSync } from "node:sqlite";
-import { primaryReads, publicReads } from "../core/reads.ts";
+import { primaryReads, replicaReads } from "../core/reads.ts";
 import { listPages } from "./list-pages.ts";
 import { query } from "./statements.ts";
 import { telemetryReads } from "./telemetry-reads.ts";
@@ -13,13 +13,13 @@ export function readsOn(db: DatabaseSync) {
     const prepared = query(db, sql);
     return (...values) => snapshot.read(() => prepared.all(...values));
   };
-  const pages: Parameters<typeof publicReads>[1] = (kind, columns) => {
+  const pages: Parameters<typeof replicaReads>[1] = (kind, columns) => {
     const { page } = listPages(db, kind, columns);
     return (...args) => snapshot.read(page, ...args);
   };
   return {
     telemetryPage: (...args: Parameters<typeof telemetryPage>) => snapshot.read(telemetryPage, ...args),
-    ...publicReads(prepare, pages),
+    ...replicaReads(prepare, pages),
     ...primaryReads(prepare),
   };
 }

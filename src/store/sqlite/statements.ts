@@ -56,7 +56,7 @@ export type Synchronous<T> = {
   readonly [N in keyof T]: T[N] extends (...args: infer A) => Promise<infer R> ? (...args: A) => R : T[N];
 };
 
-/** SQLite answers at once: its operations return promises only because those of other engines do. */
+/** SQLite is synchronous: its operations return promises only because those of other engines do. */
 export function promised<T extends object>(operations: Synchronous<T>): T {
   const functions = Object.entries(operations).map(([name, operation]) => [
     name,

@@ -32,7 +32,7 @@ const UPDATE_LATEST = `
 /** A tank without a reading is left out: an empty head cannot be appended to. */
 const UPDATE_LATEST_AND_INDEXES = `
   UPDATE fleet SET at = ?3, fill = ?4, heard = ?5, urgency = ${URGENCY} WHERE tank = ?1 AND at < ?2 AND fill IS NOT NULL`;
-/** \`||\` makes a text of two blobs, with the same bytes. The first byte is the layout. */
+/** `||` makes a text of two blobs, with the same bytes. The first byte is the layout. */
 const APPEND = `
   UPDATE head SET total = total + ?2, data = CAST(data || ?3 AS BLOB)
   WHERE tank = (SELECT pk FROM tank WHERE id = ?1) AND substr(data, 1, 1) = ?4 AND length(data) <= ?5`;
@@ -56,9 +56,9 @@ export function telemetryWrites(db: DatabaseSync, pause: () => void) {
     readings: rankIndexWrites(db, "readings", keyOf),
     lists: rankIndexWrites(db, "lists", (series) => series),
   };
-  const isUpdated = (statement: StatementSync, ...values: SQLInputValue[]): boolean => statement.run(...values).changes === 1;
+  const update = (statement: StatementSync, ...values: SQLInputValue[]): boolean => statement.run(...values).changes === 1;
 
-  function isAppended(by: ReadingSource["kind"], batch: BatchColumns, candidate: Append): boolean {
+  function tryAppend(by: ReadingSource["kind"], batch: BatchColumns, candidate: Append): boolean {
     const { id, positions } = candidate;
     const [first, last] = [positions[0] as number, positions.at(-1) as number];
     const lastAt = batch.createdAt[last] as number;
@@ -66,18 +66,18 @@ export function telemetryWrites(db: DatabaseSync, pause: () => void) {
     const tankId = by === "tank" ? id : currentTank.get(id, firstAt)?.[0];
     if (typeof tankId !== "string") return false;
     const latest = [tankId, firstAt, lastAt, batch.fill[last] as number, heardAt(lastAt)];
-    if (!isUpdated(updateLatest, ...latest) && !isUpdated(updateLatestAndIndexes, ...latest)) return false;
+    if (!update(updateLatest, ...latest) && !update(updateLatestAndIndexes, ...latest)) return false;
     const bytes = new Uint8Array(appendSize(candidate));
     writeAppend(new DataView(bytes.buffer), 0, batch, candidate);
     // If the head has no room the readings are merged, and are the latest in any case.
-    return isUpdated(append, tankId, positions.length, bytes.subarray(1), bytes.subarray(0, 1), maxHeadSize(candidate));
+    return update(append, tankId, positions.length, bytes.subarray(1), bytes.subarray(0, 1), maxHeadSize(candidate));
   }
 
   return {
     append(by: ReadingSource["kind"], batch: BatchColumns, appends: readonly Append[]): AppendResult {
       const appended = appends.filter((candidate) => {
         pause();
-        return isAppended(by, batch, candidate);
+        return tryAppend(by, batch, candidate);
       });
       return { appended, longHeads: [] };
     },

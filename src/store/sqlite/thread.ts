@@ -92,7 +92,7 @@ export class StoreThread {
   }
 }
 
-/** In the thread: the reply to a call that failed, and whether it did because the database is away. */
+/** In the thread: the reply to a call that failed, and whether it did because the database is unavailable. */
 export function failedReply(id: number, error: unknown): Reply {
   const translated = translateError(error);
   const unavailable = translated instanceof RequestError;

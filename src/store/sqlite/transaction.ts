@@ -1,4 +1,4 @@
-// The operations of a transaction on the writing connection. SQLite answers at once: the promises are resolved already, so
+// The operations of a transaction on the writing connection. SQLite is synchronous: the promises are resolved already, so
 // that nothing else runs between the steps of a transaction.
 
 import type { DatabaseSync } from "node:sqlite";
@@ -11,8 +11,8 @@ import type { PendingReading, ResolvedReading } from "../../domain/placement.ts"
 import type { DeviceWithHistory } from "../../domain/records.ts";
 import type { Resource } from "../../domain/resource.ts";
 import { MAX_PENDING } from "../../domain/store.ts";
-import type { RepairTransaction } from "../check/check.ts";
-import type { RepairOperations } from "../check/operations.ts";
+import type { EngineTransaction } from "../check/check.ts";
+import type { CheckOperations } from "../check/operations.ts";
 import {
   ASSIGNMENT_COLUMNS,
   assignmentOf,
@@ -41,7 +41,7 @@ import { promised, query, type Row, type Synchronous, upsert } from "./statement
 import { fleetColumns, telemetryWrites } from "./telemetry-writes.ts";
 
 /** `pause` is called between tanks. */
-export function transactionOn(db: DatabaseSync, pause: () => void): RepairTransaction {
+export function transactionOn(db: DatabaseSync, pause: () => void): EngineTransaction {
   const operations = {
     ...lookups(db),
     ...objectWrites(db),
@@ -54,7 +54,7 @@ export function transactionOn(db: DatabaseSync, pause: () => void): RepairTransa
     lockLists: () => {},
     lockDevices: () => {},
   } as Synchronous<StoreTransaction>;
-  let repairs: RepairOperations | undefined;
+  let repairs: CheckOperations | undefined;
   return {
     ...promised(operations),
     repairs() {

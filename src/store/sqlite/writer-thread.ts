@@ -5,7 +5,7 @@ import type { DatabaseSync } from "node:sqlite";
 import { parentPort, workerData } from "node:worker_threads";
 import { RequestError } from "../../domain/errors.ts";
 import type { IncomingBatch, IngestResult } from "../../domain/reading.ts";
-import type { RepairTransaction } from "../check/check.ts";
+import type { EngineTransaction } from "../check/check.ts";
 import { ingestBatch } from "../core/ingest.ts";
 import { runWrite, type WriteArgs, type WriteName } from "../core/writes.ts";
 import { openWriter, retryWhileBusy, translateError } from "./connection.ts";
@@ -18,7 +18,7 @@ const TRANSACTION_MS = 150;
 
 class WriterThread {
   readonly #db: DatabaseSync;
-  readonly #tx: RepairTransaction;
+  readonly #tx: EngineTransaction;
   readonly #throttle = new WriteThrottle();
   readonly #queue: Call[] = [];
   #isRunning = false;
@@ -103,7 +103,7 @@ class WriterThread {
     return { id, value: { outcomes, reasons } satisfies IngestResult };
   }
 
-  /** A write that fails is undone alone; an error that means the database is away fails the whole group. */
+  /** A write that fails is undone alone; an error that means the database is unavailable fails the whole group. */
   async #writeIsolated(call: Call): Promise<Reply> {
     this.#db.exec("SAVEPOINT one_write");
     try {

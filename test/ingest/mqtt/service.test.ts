@@ -9,7 +9,7 @@ import { readConfig } from "../../../src/config.ts";
 import { UserError } from "../../../src/domain/errors.ts";
 import { localLimits } from "../../../src/http/limits.ts";
 import { type Mqtt, openMqtt } from "../../../src/mqtt.ts";
-import { heldClock } from "../../support/clock.ts";
+import { manualClock } from "../../support/clock.ts";
 import { Mqtt5Broker } from "../../support/mqtt5-broker.ts";
 import { type Lifetime, startService, temporaryFolder } from "../../support/service.ts";
 import { until } from "../../support/until.ts";
@@ -18,7 +18,7 @@ import { eventsOf, publish, RawClient, range, reading, sleep } from "./endpoint.
 import { FakeIngest } from "./fake-ingest.ts";
 
 test("messages and requests count together for a key's rate; messages beyond it are held, other keys are not affected", async (t) => {
-  const { clock, forward } = heldClock();
+  const { clock, forward } = manualClock();
   const service = await startService(t, { clock, environment: { MQTT: "0", HOST: "127.0.0.1" } });
   const port = Number(new URL(eventsOf(service, "mqtt_listening")[0]?.url ?? "").port);
   const limited = await service.key({ role: "ingest", rate: 5 });

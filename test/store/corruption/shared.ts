@@ -2,7 +2,7 @@
 
 import type { Corruption } from "./sample.ts";
 
-const FLEET_SAYS = /^its latest reading is \d+ at 1970-01-01T[\d:.]+Z with threshold 20, the fleet says /;
+const FLEET_MISMATCH = /^its latest reading is \d+ at 1970-01-01T[\d:.]+Z with threshold 20, the fleet says /;
 
 type Row = readonly [name: string, sql: string, where: string, what: RegExp];
 const corruptions = (rows: readonly Row[]): Corruption[] =>
@@ -49,7 +49,7 @@ export const FLEET_CORRUPTIONS = {
 
 export const REPAIRABLE = corruptions([
   ...["fill = 7", "fill = NULL", "at = at - 1000", "urgency = 99", "heard = 99", "threshold = 21"].map((change): Row => {
-    return [`fleet: ${change}`, `UPDATE fleet SET ${change} WHERE tank = 'long'`, "tank long", FLEET_SAYS];
+    return [`fleet: ${change}`, `UPDATE fleet SET ${change} WHERE tank = 'long'`, "tank long", FLEET_MISMATCH];
   }),
   [
     "a device unknown",

@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { Client } from "pg";
 import { freePort } from "../free-port.ts";
-import { giveTo, type Programs } from "./programs.ts";
+import { changeOwner, type Programs } from "./programs.ts";
 
 /** `fast` ends sessions and writes a checkpoint; `immediate` leaves recovery to the next start; `kill` is SIGKILL. */
 export type StopMode = "fast" | "immediate" | "kill";
@@ -42,7 +42,7 @@ export type InitialData = { readonly path: string; readonly passwordFile: string
 export async function initialData(programs: Programs, folder: string): Promise<InitialData> {
   const data = { path: join(folder, "initial"), passwordFile: join(folder, "password") };
   writeFileSync(data.passwordFile, randomBytes(12).toString("hex"), { mode: 0o600 });
-  giveTo(programs.user, data.passwordFile);
+  changeOwner(programs.user, data.passwordFile);
   const logFile = join(folder, "initdb.log");
   const options = ["--no-sync", "--no-instructions", "--username=postgres", "--auth=scram-sha-256", "--wal-segsize=1"];
   const where = [`--pwfile=${data.passwordFile}`, "--encoding=UTF8", "--locale=C", "-D", data.path];
@@ -74,7 +74,7 @@ export class Cluster {
   static async create(programs: Programs, folder: string, initial: InitialData): Promise<Cluster> {
     const cluster = new Cluster(programs, folder, "server", readFileSync(initial.passwordFile, "utf8"));
     copyFolder(initial.path, cluster.#data);
-    giveTo(programs.user, cluster.#data);
+    changeOwner(programs.user, cluster.#data);
     await cluster.#startOnFreePort();
     return cluster;
   }
@@ -100,7 +100,7 @@ export class Cluster {
     const settings = `primary_conninfo = '${primary}'\nprimary_slot_name = '${name}'\n`;
     appendFileSync(join(replica.#data, "postgresql.auto.conf"), settings);
     writeFileSync(join(replica.#data, "standby.signal"), "", { mode: 0o600 });
-    giveTo(this.#programs.user, replica.#data);
+    changeOwner(this.#programs.user, replica.#data);
     await replica.#startOnFreePort();
     return replica;
   }

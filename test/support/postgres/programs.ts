@@ -6,7 +6,7 @@ import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { dirname, join, relative } from "node:path";
 
-/** PostgreSQL refuses to run as root, who becomes nobody for it. Everybody else stays who they are. */
+/** PostgreSQL refuses to run as root: root runs it as the user nobody, others as themselves. */
 export type User = { readonly uid?: number; readonly gid?: number };
 
 export type Programs = { readonly initdb: string; readonly postgres: string; readonly user: User };
@@ -17,12 +17,12 @@ export function serverUser(): User {
   return { uid: number("-u"), gid: number("-g") };
 }
 
-/** A temporary folder of the user's own. Root's may lie where nobody else can go. */
+/** A temporary folder of this user. That of root may be unreadable for others. */
 export function folderOf(user: User): string {
   const place = [tmpdir(), "/tmp"].find((candidate) => user.uid === undefined || canEnter(candidate, user));
   if (place === undefined) throw new Error(`${tmpdir()} cannot be entered by PostgreSQL's user`);
   const folder = mkdtempSync(join(place, "tank-monitor-postgres-"));
-  giveTo(user, folder);
+  changeOwner(user, folder);
   return folder;
 }
 
@@ -73,11 +73,11 @@ function copyOf(native: string, folder: string, user: User): string {
   rmSync(copy, { recursive: true, force: true });
   cpSync(native, copy, { recursive: true, verbatimSymlinks: true });
   makeLinks(copy);
-  giveTo(user, copy);
+  changeOwner(user, copy);
   return copy;
 }
 
-/** The library links, which npm cannot pack. The package's install script makes them, where install scripts are let run. */
+/** The library links, which npm cannot pack. The package's install script creates them, if install scripts are allowed. */
 function makeLinks(native: string): void {
   const list = join(native, "pg-symlinks.json");
   if (!existsSync(list)) return;
@@ -88,8 +88,8 @@ function makeLinks(native: string): void {
   }
 }
 
-/** What root has made becomes the user's, a folder with all that is in it. */
-export function giveTo({ uid, gid }: User, path: string): void {
+/** Recursive for a folder. */
+export function changeOwner({ uid, gid }: User, path: string): void {
   if (uid === undefined || gid === undefined) return;
   lchownSync(path, uid, gid);
   if (!lstatSync(path).isDirectory()) return;
