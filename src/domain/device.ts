@@ -1,11 +1,8 @@
 // Devices: their profiles, and which tank each was assigned to when.
 
 import { deviceKey } from "./id.ts";
-import { formatInstant, type Instant } from "./instant.ts";
+import { EARLIEST, formatInstant, type Instant } from "./instant.ts";
 import type { Profile } from "./profile.ts";
-
-/** Before every instant. */
-export const EARLIEST: Instant = Number.MIN_SAFE_INTEGER;
 
 export type Device = {
   /** As returned by `deviceKey`. */

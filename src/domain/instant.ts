@@ -6,6 +6,8 @@ export type Clock = () => Instant;
 
 const DAY = 86_400_000;
 const FIRST = Date.parse("0000-01-01T00:00:00.000Z");
+/** Before every instant. */
+export const EARLIEST: Instant = Number.MIN_SAFE_INTEGER;
 export const LAST_INSTANT = Date.parse("9999-12-31T23:59:59.999Z");
 
 const DATETIME = /^(\d{4}-\d\d-\d\d)(?:[Tt](\d\d):(\d\d):(\d\d)(?:\.(\d+))?([Zz]|[+\- ]\d\d:\d\d)?)?$/;

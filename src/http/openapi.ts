@@ -18,7 +18,7 @@ import {
 import { SCHEMAS } from "./routes.ts";
 
 type Json = Readonly<Record<string, unknown>>;
-type Documented = { readonly schema: Schema; readonly examples?: Json };
+type SchemaWithExamples = { readonly schema: Schema; readonly examples?: Json };
 
 const TAGS: readonly { readonly name: Route["tag"]; readonly description: string }[] = [
   { name: "Customers", description: "Account holders who own tanks" },
@@ -202,7 +202,7 @@ function readingsContent({ schema, maxItems, examples = {} }: ReadingsBodyRule):
 const valuesOf = (examples: Json): Json => Object.fromEntries(Object.entries(examples).map(([name, value]) => [name, { value }]));
 
 /** By default one example of each named schema, which all operations share. */
-function examplesOf({ schema, examples }: Documented, shared: Shared): Json {
+function examplesOf({ schema, examples }: SchemaWithExamples, shared: Shared): Json {
   if (examples !== undefined) return valuesOf(examples);
   const derived = (schema.anyOf ?? [schema]).map((one): [string, Json] => {
     const name = nameIn(one);

@@ -2,9 +2,9 @@
 // Decoding turns a line into a record, or says what is wrong with it.
 
 import { type Customer, CustomerObject, customerObject } from "../domain/customer.ts";
-import { assignmentObjects, type DeviceAssignment, deviceObject, EARLIEST } from "../domain/device.ts";
+import { assignmentObjects, type DeviceAssignment, deviceObject } from "../domain/device.ts";
 import { deviceKey, isPossibleId } from "../domain/id.ts";
-import { formatInstant, type Instant, instantOf, instantOrNull, UPDATED_BEFORE_CREATED } from "../domain/instant.ts";
+import { EARLIEST, formatInstant, type Instant, instantOf, instantOrNull, UPDATED_BEFORE_CREATED } from "../domain/instant.ts";
 import type { PendingReading } from "../domain/placement.ts";
 import { errorsInProfile, profileOf } from "../domain/profile.ts";
 import { telemetryObject } from "../domain/reading.ts";

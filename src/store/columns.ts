@@ -3,7 +3,8 @@
 import type { AuditEntry } from "../domain/audit.ts";
 import type { CustomerState, TankWithShape } from "../domain/changes.ts";
 import type { Customer, CustomerWithCount } from "../domain/customer.ts";
-import { type Device, type DeviceAssignment, EARLIEST, type ProfileChoice, unknownDevice } from "../domain/device.ts";
+import { type Device, type DeviceAssignment, type ProfileChoice, unknownDevice } from "../domain/device.ts";
+import { EARLIEST } from "../domain/instant.ts";
 import type { StoredKey } from "../domain/key.ts";
 import type { Page } from "../domain/page.ts";
 import type { PendingReading } from "../domain/placement.ts";

@@ -1,6 +1,6 @@
 // What the fleet stores of a live tank: its latest reading, and the coarse columns that are indexed. The same on both engines.
 
-import { EARLIEST } from "../domain/device.ts";
+import { EARLIEST } from "../domain/instant.ts";
 import type { Reading } from "../domain/reading.ts";
 
 export const QUARTER_DAY = 6 * 3_600_000;

@@ -2,8 +2,9 @@ import assert from "node:assert/strict";
 import test from "node:test";
 import fc from "fast-check";
 import { affectedDevices, type Change, deviceMoves, type TankWithShape } from "../../src/domain/changes.ts";
-import { type Device, type DeviceAssignment, EARLIEST, moveDevice, tankAt, unknownDevice } from "../../src/domain/device.ts";
+import { type Device, type DeviceAssignment, moveDevice, tankAt, unknownDevice } from "../../src/domain/device.ts";
 import { deviceKey } from "../../src/domain/id.ts";
+import { EARLIEST } from "../../src/domain/instant.ts";
 import { device, storedTank } from "./lookups.ts";
 
 test("an EUI-64 is the same device in either case; any other id is as it is written", () => {

@@ -1,7 +1,8 @@
 // Lookups in memory, for planning without a database.
 
 import type { TankWithShape } from "../../src/domain/changes.ts";
-import { type Device, type DeviceAssignment, EARLIEST } from "../../src/domain/device.ts";
+import type { Device, DeviceAssignment } from "../../src/domain/device.ts";
+import { EARLIEST } from "../../src/domain/instant.ts";
 import type { StoredKey } from "../../src/domain/key.ts";
 import type { Lookups } from "../../src/domain/lookups.ts";
 import type { ManagedCustomer } from "../../src/domain/resource.ts";

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { type Device, EARLIEST } from "../../src/domain/device.ts";
+import type { Device } from "../../src/domain/device.ts";
+import { EARLIEST } from "../../src/domain/instant.ts";
 import { customerResource, deviceResource, keyResource, tankResource } from "../../src/domain/resource.ts";
 import type { Tank } from "../../src/domain/tank.ts";
 import { customer, key, NEW_YEAR, tank } from "../store/conformance/objects.ts";

@@ -3,11 +3,12 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import fc from "fast-check";
+import { EARLIEST } from "../../src/domain/instant.ts";
 import { checkRankIndex, type StoredGroup } from "../../src/store/check/rank-index.ts";
 import { type BlockRow, checkReadings } from "../../src/store/check/readings.ts";
 import { type Columns, packBlock } from "../../src/store/series/block.ts";
 import { type Head, reorderReadings, splitHead } from "../../src/store/series/merge.ts";
-import { EARLIEST, GROUP_MAX, RankIndex, type Segment } from "../../src/store/series/rank-index.ts";
+import { GROUP_MAX, RankIndex, type Segment } from "../../src/store/series/rank-index.ts";
 
 const ORIGIN = [EARLIEST];
 

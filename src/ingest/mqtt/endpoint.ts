@@ -9,11 +9,11 @@ import type { Ingest } from "../ingest.ts";
 import { Batcher } from "./batcher.ts";
 import { Connection, type ConnectionDependencies } from "./connection.ts";
 import { ReasonCode } from "./protocol.ts";
-import { type Authenticate, DEFAULT_LIMITS, type EndpointLimits, Sessions } from "./sessions.ts";
+import { type AuthenticateClient, DEFAULT_LIMITS, type EndpointLimits, Sessions } from "./sessions.ts";
 
 export type EndpointDependencies = {
   readonly ingest: Ingest;
-  readonly authenticate: Authenticate;
+  readonly authenticate: AuthenticateClient;
   readonly observe: Observe;
   readonly clock: Clock;
   readonly limits?: Partial<EndpointLimits>;

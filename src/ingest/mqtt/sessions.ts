@@ -40,7 +40,7 @@ export type TakeToken = () => number | Promise<number>;
 export type AuthenticatedKey = { readonly keyId: string; readonly sender: Sender; readonly takeToken: TakeToken };
 
 /** Looks up the key of a client at an address; may cache it briefly. Rejects with a `RequestError` if it is not accepted. */
-export type Authenticate = (secret: string, address: string) => Promise<AuthenticatedKey>;
+export type AuthenticateClient = (secret: string, address: string) => Promise<AuthenticatedKey>;
 
 /** A connected client, as seen from here. */
 export type Client = {
@@ -63,14 +63,14 @@ const KEYS_PER_SWEEP = 500;
 const KEY_MEMORY_DIVISOR = 4;
 
 export class Sessions {
-  readonly #authenticate: Authenticate;
+  readonly #authenticate: AuthenticateClient;
   readonly #limits: EndpointLimits;
   readonly #observe: Observe;
   readonly #memory: MemoryBudget;
   /** By secret; those swept longest ago come first. */
   readonly #sessions = new Map<string, KeySession>();
 
-  constructor(authenticate: Authenticate, limits: EndpointLimits, observe: Observe) {
+  constructor(authenticate: AuthenticateClient, limits: EndpointLimits, observe: Observe) {
     this.#authenticate = authenticate;
     this.#limits = limits;
     this.#observe = observe;

@@ -3,12 +3,13 @@
 
 import { setImmediate } from "node:timers/promises";
 import { deviceKey } from "../../domain/id.ts";
+import { EARLIEST } from "../../domain/instant.ts";
 import type { CheckTotals, Finding, Progress } from "../../domain/store.ts";
 import { rebuildListIndex } from "../core/lists.ts";
 import type { StoreTransaction } from "../core/transaction.ts";
 import { LIST_START, type ListKind, listOf } from "../series/lists.ts";
 import { reorderReadings, splitHead } from "../series/merge.ts";
-import { EARLIEST, RankIndex, type Segment } from "../series/rank-index.ts";
+import { RankIndex, type Segment } from "../series/rank-index.ts";
 import { type CheckResult, findingsOf, repairable, unrepairable } from "./inconsistency.ts";
 import { type CheckedTank, checkAudit, checkCustomer, checkDevices, checkKeys, checkTanks, isLive, latestOf } from "./objects.ts";
 import type { CheckOperations } from "./operations.ts";

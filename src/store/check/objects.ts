@@ -2,7 +2,7 @@
 
 import { errorInCustomer } from "../../domain/customer.ts";
 import { deviceKey } from "../../domain/id.ts";
-import { displayInstant } from "../../domain/instant.ts";
+import { displayInstant, EARLIEST } from "../../domain/instant.ts";
 import { errorInKey } from "../../domain/key.ts";
 import type { PendingReading } from "../../domain/placement.ts";
 import { errorsInProfile } from "../../domain/profile.ts";
@@ -13,7 +13,6 @@ import { isObject } from "../../domain/validate.ts";
 import { type FleetRow, fleetRow } from "../fleet-row.ts";
 import { lastReading } from "../series/block.ts";
 import type { Head } from "../series/merge.ts";
-import { EARLIEST } from "../series/rank-index.ts";
 import { type CheckResult, Inconsistencies, type Inconsistency, repairable, unrepairable } from "./inconsistency.ts";
 import type { CheckOperations, CustomerRow, DeviceRow, TankRow } from "./operations.ts";
 import { checkRankIndex, type StoredGroup } from "./rank-index.ts";

@@ -2,6 +2,7 @@
 
 import type { CustomerWithCount } from "../../domain/customer.ts";
 import type { DeviceAssignment } from "../../domain/device.ts";
+import { EARLIEST } from "../../domain/instant.ts";
 import type { StoredKey } from "../../domain/key.ts";
 import type { PendingReading } from "../../domain/placement.ts";
 import type { Tank } from "../../domain/tank.ts";
@@ -24,17 +25,17 @@ import type { RankTable } from "../core/transaction.ts";
 import type { FleetRow } from "../fleet-row.ts";
 import { LIST_END, LISTS, type ListKind, seriesOf } from "../series/lists.ts";
 import type { Head } from "../series/merge.ts";
-import { EARLIEST, type Position, SEGMENT_MAX } from "../series/rank-index.ts";
+import { type Position, SEGMENT_MAX } from "../series/rank-index.ts";
 import type { Inconsistency } from "./inconsistency.ts";
 import type { StoredGroup } from "./rank-index.ts";
 import type { BlockRow } from "./readings.ts";
 
-type Value = string | number;
+type PositionValue = string | number;
 
 /** What differs between the engines. */
 export interface CheckEngine {
   readonly dialect: Dialect;
-  rows(sql: string, ...values: Value[]): Promise<readonly Row[]>;
+  rows(sql: string, ...values: PositionValue[]): Promise<readonly Row[]>;
   /** The column of `tank` that rows of readings refer to. */
   readonly tankKey: string;
   /** Total, in_blocks, start and data of a tank's head; the latest reading beside it; threshold to heard of the fleet. */
@@ -302,12 +303,12 @@ function otherChecks(engine: CheckEngine) {
 }
 
 /** Each batch begins after the first columns of the last row. */
-async function* inBatches<R extends Row>({ rows }: CheckEngine, sql: string, ...start: Value[]): AsyncGenerator<R> {
+async function* inBatches<R extends Row>({ rows }: CheckEngine, sql: string, ...start: PositionValue[]): AsyncGenerator<R> {
   for (let after = start; ; ) {
     const batch = await rows(`${sql} LIMIT ${BATCH}`, ...after);
     yield* batch as readonly R[];
     const last = batch.at(-1);
     if (last === undefined) return;
-    after = last.slice(0, start.length) as Value[];
+    after = last.slice(0, start.length) as PositionValue[];
   }
 }

@@ -1,10 +1,10 @@
 // Checks a tank's head and blocks.
 
-import { displayInstant, isInstant } from "../../domain/instant.ts";
+import { displayInstant, EARLIEST, isInstant } from "../../domain/instant.ts";
 import { FILL } from "../../domain/reading.ts";
 import { Block } from "../series/block.ts";
 import { HEAD_HARD_MAX, HEAD_MIN, type Head } from "../series/merge.ts";
-import { EARLIEST, LATEST, SEGMENT_MAX, SEGMENT_SIZE, type Segment } from "../series/rank-index.ts";
+import { LATEST, SEGMENT_MAX, SEGMENT_SIZE, type Segment } from "../series/rank-index.ts";
 import { Inconsistencies, type Inconsistency } from "./inconsistency.ts";
 
 export type BlockRow = { readonly start: number; readonly data: Uint8Array };

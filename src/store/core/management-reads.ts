@@ -4,6 +4,7 @@
 import type { AuditEntry } from "../../domain/audit.ts";
 import type { TankWithShape } from "../../domain/changes.ts";
 import { deviceKey } from "../../domain/id.ts";
+import { EARLIEST } from "../../domain/instant.ts";
 import type { AuditQuery, CustomerSearch, DeviceSearch, TankSearch } from "../../domain/management-reads.ts";
 import type { Page, PageQuery } from "../../domain/page.ts";
 import type { ManagedCustomer, ManagedDevice } from "../../domain/resource.ts";
@@ -19,7 +20,7 @@ import {
   tankWithShape,
 } from "../columns.ts";
 import { LISTS } from "../series/lists.ts";
-import { EARLIEST, LATEST } from "../series/rank-index.ts";
+import { LATEST } from "../series/rank-index.ts";
 import { type Condition, type Dialect, Parameters, prefixed, startsWith, where } from "./dialect.ts";
 import type { ListPages, RowPage } from "./reads.ts";
 

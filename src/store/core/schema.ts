@@ -1,6 +1,6 @@
 // The tables that both engines have in common. Those of readings and rank indexes differ, and are in the engines.
 
-import { EARLIEST } from "../series/rank-index.ts";
+import { EARLIEST } from "../../domain/instant.ts";
 
 export type ColumnTypes = {
   /** The column `id` of customers, tanks and keys, which other rows refer to. */

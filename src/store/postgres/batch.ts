@@ -1,6 +1,7 @@
 // Statements that write many rows at once: one array per column.
 
-import { type Row, type Statement, statement, type Value } from "./connection.ts";
+import type { Row } from "../columns.ts";
+import { type Statement, statement, type Value } from "./connection.ts";
 
 /** Columns that are not text. */
 const TYPES: Readonly<Record<string, string>> = {

@@ -3,10 +3,10 @@
 import { setTimeout as delay } from "node:timers/promises";
 import pg from "pg";
 import { RequestError, storeUnavailable } from "../../domain/errors.ts";
+import type { Row } from "../columns.ts";
 import type { Prepare } from "../core/reads.ts";
 
 export type Value = string | number | boolean | null | Uint8Array | readonly (string | number | boolean | null | Uint8Array)[];
-export type Row = readonly unknown[];
 
 /** A statement that the server prepares once per connection. */
 export type Statement = { readonly name: string; readonly text: string };

@@ -2,8 +2,9 @@
 
 import type pg from "pg";
 import type { ExportRecord } from "../../domain/store.ts";
+import type { Row } from "../columns.ts";
 import { exportRecords } from "../core/export.ts";
-import { type Row, translateError } from "./connection.ts";
+import { translateError } from "./connection.ts";
 
 const SQL = {
   key: "id",

@@ -2,10 +2,11 @@
 // them; writes load the groups of many series at once.
 
 import type { StoredGroup } from "../check/rank-index.ts";
+import type { Row } from "../columns.ts";
 import { RANK_TABLES } from "../core/rank-indexes.ts";
 import type { RankTable, SeriesGroup, SeriesPosition } from "../core/transaction.ts";
 import type { Group, Position } from "../series/rank-index.ts";
-import { type Db, type Row, statement, type Value } from "./connection.ts";
+import { type Db, statement, type Value } from "./connection.ts";
 
 type RankColumns = (typeof RANK_TABLES)[RankTable];
 

@@ -3,7 +3,8 @@
 
 import { Socket } from "node:net";
 import pg from "pg";
-import { type ConnectionOptions, clientConfig, type Db, type Row, type Statement, type Value } from "./connection.ts";
+import type { Row } from "../columns.ts";
+import { type ConnectionOptions, clientConfig, type Db, type Statement, type Value } from "./connection.ts";
 
 /** The most connections of a process that are for reads. */
 export const READ_CONNECTIONS = 4;

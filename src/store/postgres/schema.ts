@@ -6,9 +6,9 @@
 import { hash } from "node:crypto";
 import type pg from "pg";
 import { UserError } from "../../domain/errors.ts";
+import { EARLIEST } from "../../domain/instant.ts";
 import type { Dialect } from "../core/dialect.ts";
 import { type ColumnTypes, commonTables } from "../core/schema.ts";
-import { EARLIEST } from "../series/rank-index.ts";
 import { statement, transaction } from "./connection.ts";
 
 const TYPES: ColumnTypes = {

@@ -1,13 +1,14 @@
 // Pages of a tank's readings. One statement brings the head and the few blocks that the page may be in; the exact readings are
 // found in them here.
 
+import { EARLIEST } from "../../domain/instant.ts";
 import type { Scope } from "../../domain/key.ts";
 import type { Page, PageQuery } from "../../domain/page.ts";
 import type { Reading } from "../../domain/reading.ts";
 import type { Found } from "../../domain/store.ts";
 import { Block, readingsOf } from "../series/block.ts";
 import { HEAD_MIN } from "../series/merge.ts";
-import { EARLIEST, LATEST, missingGroup, SEGMENT_MAX, SEGMENT_SIZE } from "../series/rank-index.ts";
+import { LATEST, missingGroup, SEGMENT_MAX, SEGMENT_SIZE } from "../series/rank-index.ts";
 import { type Db, statement } from "./connection.ts";
 import { segmentAtInstant, segmentOfRank } from "./rank-index.ts";
 

@@ -1,5 +1,6 @@
 // Writes of readings: heads with the latest reading of each tank, and blocks.
 
+import { EARLIEST } from "../../domain/instant.ts";
 import type { ReadingSource } from "../../domain/reading.ts";
 import type { AppendResult, BlockKey } from "../core/transaction.ts";
 import { QUARTER_DAY, UNKNOWN_URGENCY, urgencyIn } from "../fleet-row.ts";
@@ -15,7 +16,6 @@ import {
   type StoredBlock,
   writeAppend,
 } from "../series/merge.ts";
-import { EARLIEST } from "../series/rank-index.ts";
 import { bigints, byteas, doubles, texts, writtenByteas } from "./arrays.ts";
 import { isLookedUp } from "./batch.ts";
 import { type Db, isLockNotAvailable, type Statement, statement } from "./connection.ts";

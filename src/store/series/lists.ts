@@ -1,7 +1,8 @@
 // The lists of objects: all customers, customers with one e-mail, all tanks, tanks of one owner. A list is ordered by
 // (created_at, id) and holds live objects. A list of more than 256 entries has a rank index.
 
-import { EARLIEST, LATEST, type Position } from "./rank-index.ts";
+import { EARLIEST } from "../../domain/instant.ts";
+import { LATEST, type Position } from "./rank-index.ts";
 
 export type ListKind = {
   readonly table: "customer" | "tank";

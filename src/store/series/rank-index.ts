@@ -8,8 +8,7 @@
 // entry one group per level. The first node of a level is before every position. A level is added when the one below grows
 // past one group.
 
-/** Before and after every instant that can be stored. */
-export const EARLIEST = Number.MIN_SAFE_INTEGER;
+/** After every instant that can be stored. */
 export const LATEST = Number.MAX_SAFE_INTEGER;
 
 /** Entries of a segment after a split, and the most it may have before the next one. */

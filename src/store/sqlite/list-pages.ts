@@ -2,15 +2,16 @@
 // need to know of the entries.
 
 import type { DatabaseSync } from "node:sqlite";
+import { EARLIEST } from "../../domain/instant.ts";
 import type { PageQuery } from "../../domain/page.ts";
 import { entriesOf, listKey } from "../core/dialect.ts";
 import type { RowPage } from "../core/reads.ts";
 import type { ListSegment } from "../core/transaction.ts";
 import { LISTS, type ListKind, seriesOf } from "../series/lists.ts";
-import { EARLIEST, LATEST, type Position, SEGMENT_MAX, SEGMENT_SIZE } from "../series/rank-index.ts";
+import { LATEST, type Position, SEGMENT_MAX, SEGMENT_SIZE } from "../series/rank-index.ts";
 import { rankIndexReads } from "./rank-index.ts";
 import { DIALECT } from "./schema.ts";
-import { query, type Row } from "./statements.ts";
+import { query, type SqliteRow } from "./statements.ts";
 
 export function listPages(db: DatabaseSync, kind: ListKind, columns: string) {
   const entries = entriesOf(DIALECT, kind, "?");
@@ -40,7 +41,7 @@ export function listPages(db: DatabaseSync, kind: ListKind, columns: string) {
       if (root === undefined) return near(Number(count.get(...values, from, to)?.[0]));
       const rankOf = (instant: number): number => {
         const { at, rank } = index.segmentBefore(series, root, instant);
-        return rank + Number(countFrom.get(...values, ...(at as Row), instant)?.[0]);
+        return rank + Number(countFrom.get(...values, ...(at as SqliteRow), instant)?.[0]);
       };
       const lower = from === EARLIEST ? 0 : rankOf(from);
       const upper = rankOf(to === LATEST ? LATEST : to + 1);
@@ -50,7 +51,7 @@ export function listPages(db: DatabaseSync, kind: ListKind, columns: string) {
       const start = Math.max(lower, end - size);
       if (start >= end) return { rows: [], totalItems };
       const { at, rank } = index.segmentOfRank(series, root, start);
-      return { rows: rowsFrom.all(...values, ...(at as Row), end - start, start - rank).reverse(), totalItems };
+      return { rows: rowsFrom.all(...values, ...(at as SqliteRow), end - start, start - rank).reverse(), totalItems };
     },
 
     /** The number of all entries. */
@@ -76,10 +77,10 @@ export function listWrites(db: DatabaseSync) {
     ]),
   );
   const queriesOf = (kind: ListKind) => queries.get(kind) as NonNullable<ReturnType<typeof queries.get>>;
-  const valuesOf = (kind: ListKind, { key, at, end }: ListSegment): Row => [
+  const valuesOf = (kind: ListKind, { key, at, end }: ListSegment): SqliteRow => [
     ...listKey(kind, key),
-    ...(at as Row),
-    ...(end as Row),
+    ...(at as SqliteRow),
+    ...(end as SqliteRow),
   ];
 
   return {

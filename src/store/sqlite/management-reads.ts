@@ -11,7 +11,7 @@ import { heardAt, UNKNOWN_URGENCY } from "../fleet-row.ts";
 import { LISTS } from "../series/lists.ts";
 import { listPages } from "./list-pages.ts";
 import { DIALECT } from "./schema.ts";
-import { QueryCache, query, type Row } from "./statements.ts";
+import { QueryCache, query, type SqliteRow } from "./statements.ts";
 
 export function managementReads(db: DatabaseSync) {
   const queries = new QueryCache(db);
@@ -28,7 +28,7 @@ export function managementReads(db: DatabaseSync) {
   return { ...reads, ...fleetReads(db, queries, () => tanks.total(null)) };
 }
 
-type Condition = readonly [sql: string, ...values: (string | number)[]];
+type BoundCondition = readonly [sql: string, ...values: (string | number)[]];
 
 const ORDER = "ORDER BY f.urgency, f.fill - f.threshold, f.tank LIMIT ? OFFSET ?";
 /** Up to this many matches are fetched and sorted; of more, the most urgent tanks are scanned until the page is full. */
@@ -45,7 +45,7 @@ const STATES: Readonly<Record<FleetState | "any", { readonly from: number; reado
 };
 
 /** Tanks in the state, from an urgency on. */
-function hasState(state: FleetState | undefined, since = Number.MIN_SAFE_INTEGER): Condition {
+function hasState(state: FleetState | undefined, since = Number.MIN_SAFE_INTEGER): BoundCondition {
   const { from, to, condition } = STATES[state ?? "any"];
   return [`f.urgency BETWEEN ? AND ? AND ${condition}`, Math.max(from, since), to];
 }
@@ -57,11 +57,11 @@ function fleetReads(db: DatabaseSync, queries: QueryCache, liveTanks: () => numb
   const tankById = query(db, `SELECT ${TANK_COLUMNS} FROM tank WHERE id = ?`);
   const countsByUrgency = query(db, "SELECT urgency, count(*) FROM fleet WHERE urgency BETWEEN ? AND ? GROUP BY urgency"); // fleet_by_urgency
 
-  function count(table: string, ...conditions: readonly Condition[]): number {
+  function count(table: string, ...conditions: readonly BoundCondition[]): number {
     return queries.number(`SELECT count(*) FROM ${table}${where(conditions)}`, valuesOf(conditions));
   }
 
-  function entries(table: string, conditions: readonly Condition[], size: number, skipped: number): FleetEntry[] {
+  function entries(table: string, conditions: readonly BoundCondition[], size: number, skipped: number): FleetEntry[] {
     const sql = `SELECT f.tank, f.at, f.fill FROM ${table}${where(conditions)} ${ORDER}`;
     return queries
       .rows(sql, [...valuesOf(conditions), size, skipped])
@@ -70,12 +70,12 @@ function fleetReads(db: DatabaseSync, queries: QueryCache, liveTanks: () => numb
 
   /** Filtered by owner or city: by the indexes of the tanks. */
   function amongTanks(
-    ofTank: readonly Condition[],
-    ofFleet: readonly Condition[],
+    ofTank: readonly BoundCondition[],
+    ofFleet: readonly BoundCondition[],
     skipped: number,
     size: number,
   ): Page<FleetEntry> {
-    const live: readonly Condition[] = [["t.deleted = 0"], ...ofTank];
+    const live: readonly BoundCondition[] = [["t.deleted = 0"], ...ofTank];
     const found = count("tank t", ...live);
     const table =
       found <= MAX_SORTED ? "tank t CROSS JOIN fleet f ON f.tank = t.id" : `${BY_URGENCY} CROSS JOIN tank t ON t.id = f.tank`;
@@ -86,7 +86,7 @@ function fleetReads(db: DatabaseSync, queries: QueryCache, liveTanks: () => numb
   function amongSilent(since: number, state: FleetState | undefined, skipped: number, size: number): Page<FleetEntry> {
     const before = count("fleet f", ["f.heard < ?", heardAt(since)]); // fleet_by_heard
     const table = before <= MAX_SORTED ? "fleet f INDEXED BY fleet_by_heard" : BY_URGENCY;
-    const all: readonly Condition[] = [["f.heard <= ? AND f.at < ?", heardAt(since), since], hasState(state)];
+    const all: readonly BoundCondition[] = [["f.heard <= ? AND f.at < ?", heardAt(since), since], hasState(state)];
     const totalItems =
       state === undefined ? before + count("fleet f", ["f.heard = ? AND f.at < ?", heardAt(since), since]) : count(table, ...all);
     return { data: entries(table, all, size, skipped), totalItems };
@@ -117,11 +117,11 @@ function fleetReads(db: DatabaseSync, queries: QueryCache, liveTanks: () => numb
   return {
     fleetPage({ state, silentSince, owner_id, city, page, size }: FleetQuery): Page<FleetEntry> {
       const skipped = (page - 1) * size;
-      const ofTank: Condition[] = [];
+      const ofTank: BoundCondition[] = [];
       if (owner_id !== undefined) ofTank.push(["t.owner_id = ?", owner_id]);
       if (city !== undefined) ofTank.push(isInCity(city));
       if (ofTank.length > 0) {
-        const silent: readonly Condition[] = silentSince === undefined ? [] : [["f.at < ?", silentSince]];
+        const silent: readonly BoundCondition[] = silentSince === undefined ? [] : [["f.at < ?", silentSince]];
         return amongTanks(ofTank, [...silent, ...(state === undefined ? [] : [hasState(state)])], skipped, size);
       }
       if (silentSince !== undefined) return amongSilent(silentSince, state, skipped, size);
@@ -134,16 +134,16 @@ function fleetReads(db: DatabaseSync, queries: QueryCache, liveTanks: () => numb
 }
 
 /** By tank_by_city. */
-function isInCity(prefix: string): Condition {
+function isInCity(prefix: string): BoundCondition {
   const { from, to } = prefixRange(prefix);
   return ["lower(t.city) >= ? AND lower(t.city) < ?", from, to];
 }
 
-const where = (conditions: readonly Condition[]): string =>
+const where = (conditions: readonly BoundCondition[]): string =>
   conditions.length === 0 ? "" : ` WHERE ${conditions.map(([sql]) => sql).join(" AND ")}`;
 
-const valuesOf = (conditions: readonly Condition[]): (string | number)[] => conditions.flatMap(([, ...values]) => values);
+const valuesOf = (conditions: readonly BoundCondition[]): (string | number)[] => conditions.flatMap(([, ...values]) => values);
 
-function entryOf([, at, fill]: Row, tank: Tank): FleetEntry {
+function entryOf([, at, fill]: SqliteRow, tank: Tank): FleetEntry {
   return { tank, latest: fill === null ? null : { created_at: Number(at), fill_percentage: Number(fill) } };
 }

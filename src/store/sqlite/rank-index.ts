@@ -5,7 +5,7 @@ import type { DatabaseSync, SQLInputValue } from "node:sqlite";
 import { RANK_TABLES } from "../core/rank-indexes.ts";
 import type { RankTable, SeriesGroup, SeriesPosition } from "../core/transaction.ts";
 import { comparePositions, type Group, lastIndexWhere, missingGroup, type Position } from "../series/rank-index.ts";
-import { type QueryCache, query, type Row, upsert } from "./statements.ts";
+import { type QueryCache, query, type SqliteRow, upsert } from "./statements.ts";
 
 /** A group as it is stored; its ids are unpacked only if they are needed. */
 export class PackedGroup {
@@ -15,7 +15,7 @@ export class PackedGroup {
   readonly #ids: string | undefined;
 
   /** Columns: level, offsets, instants, ids. */
-  constructor(row: Row) {
+  constructor(row: SqliteRow) {
     const [level, offsets, instants, ids] = row as readonly [number, Uint8Array, Uint8Array, string | undefined];
     if (instants.length === 0 || instants.length % DOUBLE !== 0 || offsets.length !== instants.length) throw damaged();
     this.level = level;
@@ -82,7 +82,7 @@ export function rankIndexReads(db: DatabaseSync, kind: RankTable) {
   }
 
   function child(of: SQLInputValue, level: number, at: Position): PackedGroup {
-    const row = groupRow.get(of, level, ...(at as Row));
+    const row = groupRow.get(of, level, ...(at as SqliteRow));
     if (row === undefined) throw missingGroup(level, at);
     return new PackedGroup(row);
   }
@@ -150,7 +150,7 @@ export function rankIndexWrites(db: DatabaseSync, kind: RankTable, seriesKey: (s
 
     putRankGroups(groups: readonly SeriesGroup[]): void {
       for (const { series, group } of groups) {
-        put.run(seriesKey(series), group.level, ...(group.at[0] as Row), ...packGroup(group));
+        put.run(seriesKey(series), group.level, ...(group.at[0] as SqliteRow), ...packGroup(group));
       }
     },
 
@@ -172,7 +172,7 @@ export function storedGroups(queries: QueryCache, kind: RankTable, name: string)
   }));
 }
 
-function readGroup(row: Row): Group {
+function readGroup(row: SqliteRow): Group {
   try {
     return new PackedGroup(row).unpack();
   } catch {

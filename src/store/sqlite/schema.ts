@@ -3,9 +3,9 @@
 import { hash } from "node:crypto";
 import type { DatabaseSync } from "node:sqlite";
 import { UserError } from "../../domain/errors.ts";
+import { EARLIEST } from "../../domain/instant.ts";
 import type { Dialect } from "../core/dialect.ts";
 import { type ColumnTypes, commonTables } from "../core/schema.ts";
-import { EARLIEST } from "../series/rank-index.ts";
 import { retryWhileBusy } from "./connection.ts";
 
 const TYPES: ColumnTypes = {

@@ -2,13 +2,13 @@
 
 import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite";
 
-export type Row = readonly SQLInputValue[];
+export type SqliteRow = readonly SQLInputValue[];
 
 /** The declared types of node:sqlite know rows as objects only. */
 export interface Query {
-  get(...values: Row): Row | undefined;
-  all(...values: Row): Row[];
-  iterate(...values: Row): Iterable<Row>;
+  get(...values: SqliteRow): SqliteRow | undefined;
+  all(...values: SqliteRow): SqliteRow[];
+  iterate(...values: SqliteRow): Iterable<SqliteRow>;
 }
 
 /** Parameters are ?, or $1, $2 and so on. */
@@ -27,11 +27,11 @@ export class QueryCache {
     this.#db = db;
   }
 
-  rows(sql: string, values: Row): Row[] {
+  rows(sql: string, values: SqliteRow): SqliteRow[] {
     return this.#query(sql).all(...values);
   }
 
-  number(sql: string, values: Row): number {
+  number(sql: string, values: SqliteRow): number {
     return Number(this.#query(sql).get(...values)?.[0]);
   }
 

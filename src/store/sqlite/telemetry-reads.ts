@@ -1,12 +1,13 @@
 // Pages of a tank's readings.
 
 import type { DatabaseSync } from "node:sqlite";
+import { EARLIEST } from "../../domain/instant.ts";
 import type { Scope } from "../../domain/key.ts";
 import type { Page, PageQuery } from "../../domain/page.ts";
 import type { Reading } from "../../domain/reading.ts";
 import type { Found } from "../../domain/store.ts";
 import { Block, readingsOf } from "../series/block.ts";
-import { EARLIEST, missingGroup, type Position, SEGMENT_SIZE } from "../series/rank-index.ts";
+import { missingGroup, type Position, SEGMENT_SIZE } from "../series/rank-index.ts";
 import { type PackedGroup, type RankedSegment, rankIndexReads } from "./rank-index.ts";
 import { type Query, query } from "./statements.ts";
 

@@ -37,7 +37,7 @@ import type { SavedResult, StoreTransaction } from "../core/transaction.ts";
 import { lastReading } from "../series/block.ts";
 import { checkOperations } from "./check.ts";
 import { listWrites } from "./list-pages.ts";
-import { promised, query, type Row, type Synchronous, upsert } from "./statements.ts";
+import { promised, query, type SqliteRow, type Synchronous, upsert } from "./statements.ts";
 import { fleetColumns, telemetryWrites } from "./telemetry-writes.ts";
 
 /** `pause` is called between tanks. */
@@ -65,7 +65,7 @@ export function transactionOn(db: DatabaseSync, pause: () => void): EngineTransa
 }
 
 function lookups(db: DatabaseSync) {
-  const byId = <T>(sql: string, toObject: (row: Row) => T) => {
+  const byId = <T>(sql: string, toObject: (row: SqliteRow) => T) => {
     const rowOf = query(db, sql);
     return (ids: readonly string[]): Map<string, T> => {
       const found = new Map<string, T>();

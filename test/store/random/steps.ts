@@ -4,8 +4,8 @@
 import type { AuditContext } from "../../../src/domain/audit.ts";
 import type { CommandResult } from "../../../src/domain/commands/command.ts";
 import type { Customer } from "../../../src/domain/customer.ts";
-import { EARLIEST } from "../../../src/domain/device.ts";
 import { deviceKey } from "../../../src/domain/id.ts";
+import { EARLIEST } from "../../../src/domain/instant.ts";
 import type { IncomingBatch, ReadingSource } from "../../../src/domain/reading.ts";
 import type { CustomerRecord, DeviceRecord, TankRecord } from "../../../src/domain/records.ts";
 import type { Writes } from "../../../src/domain/store.ts";

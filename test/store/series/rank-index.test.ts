@@ -3,10 +3,10 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import fc from "fast-check";
+import { EARLIEST } from "../../../src/domain/instant.ts";
 import { checkRankIndex } from "../../../src/store/check/rank-index.ts";
 import {
   comparePositions,
-  EARLIEST,
   GROUP_MAX,
   GROUP_SIZE,
   type Group,
