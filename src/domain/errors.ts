@@ -79,6 +79,9 @@ export function storeUnavailable(cause: unknown): RequestError {
   });
 }
 
+/** Stored data is damaged: bytes on disk are not what was written. Other data is not affected. */
+export class DamageError extends Error {}
+
 /** An error that the person at the command line can correct; shown as one line, without a stack. */
 export class UserError extends Error {
   /** 2 where the call itself is wrong, 1 where it failed. */

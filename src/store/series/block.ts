@@ -13,6 +13,7 @@
 //
 // All little-endian. An empty block has no bytes.
 
+import { DamageError } from "../../domain/errors.ts";
 import type { Reading } from "../../domain/reading.ts";
 import { lastIndexWhere } from "./rank-index.ts";
 
@@ -50,7 +51,7 @@ export class Block {
     const header = this.#isRows ? 1 : COLUMN_HEADER;
     this.length = bytes.byteLength === 0 ? 0 : (bytes.byteLength - header) / (instantBytes + fillBytes);
     const isKnown = (flags & ~(WIDE_INSTANTS | WIDE_FILLS | ROW_LAYOUT)) === PACKED && !(this.#isRows && this.#wideInstants);
-    if (!isKnown || !Number.isInteger(this.length) || this.length < 0) throw new Error("a block of readings is damaged");
+    if (!isKnown || !Number.isInteger(this.length) || this.length < 0) throw new DamageError("a block of readings is damaged");
     this.#first = this.length === 0 || this.#isRows ? 0 : this.#view.getFloat64(1, true);
     this.#fillsAt = this.#isRows ? header + instantBytes : header + this.length * instantBytes;
     this.#fillStep = this.#isRows ? instantBytes + fillBytes : fillBytes;

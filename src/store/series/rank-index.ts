@@ -8,6 +8,8 @@
 // entry one group per level. The first node of a level is before every position. A level is added when the one below grows
 // past one group.
 
+import { DamageError } from "../../domain/errors.ts";
+
 /** After every instant that can be stored. */
 export const LATEST = Number.MAX_SAFE_INTEGER;
 
@@ -29,9 +31,9 @@ export type Group = { readonly level: number; readonly at: Position[]; readonly 
 export type FoundSegment = { readonly at: Position; readonly end: Position | undefined; readonly rank: number };
 
 /** Only damage to the database can cause this. */
-export function missingGroup(level: number, at: Position): Error {
+export function missingGroup(level: number, at: Position): DamageError {
   const where = `level ${level}, at ${at.join(" ")}`;
-  return new Error(`the rank index is damaged (${where}): "tank-monitor check --repair" rebuilds it`);
+  return new DamageError(`the rank index is damaged (${where}): "tank-monitor check --repair" rebuilds it`);
 }
 
 /** Strings are compared by their UTF-8 bytes, as the databases do. */
