@@ -11,7 +11,7 @@ import type { Clock } from "../domain/instant.ts";
 import type { Reads } from "../domain/store.ts";
 import { type Caller, createAdmission, createAuthentication } from "./auth.ts";
 import { BodyBudget, deferContinue, normalizeContentType, readFormBodies } from "./body.ts";
-import { ConnectionLimit, isProxyAddress, type TrustProxy } from "./connection-limit.ts";
+import { ConnectionLimit, isProxyAddress, type TrustProxy, trustedProxies } from "./connection-limit.ts";
 import { CONNECTION_DEFAULTS, type ConnectionRules, manageConnections } from "./connections.ts";
 import { registerDocumentation } from "./documentation.ts";
 import { registerRoute, sendError } from "./handler.ts";
@@ -83,7 +83,7 @@ export async function buildServer(options: ServerOptions): Promise<FastifyInstan
 function createFastify({ trustProxy, connections, timeouts, observe }: ServerOptions, paths: KnownPaths): FastifyInstance {
   const app = Fastify({
     logger: false,
-    trustProxy: trusted(trustProxy),
+    trustProxy: trustedProxies(trustProxy),
     genReqId: requestIds(),
     forceCloseConnections: "idle",
     return503OnClosing: false,
@@ -178,12 +178,6 @@ function addErrorHandlers(app: FastifyInstance, paths: KnownPaths, observe: Obse
   app.setNotFoundHandler((request, reply) => {
     respond(paths.error(request.method, request.raw.url), request, reply);
   });
-}
-
-/** Fastify accepts a number of hops only as a function. */
-function trusted(proxy: TrustProxy): false | string[] | ((address: string, hop: number) => boolean) {
-  if (typeof proxy === "number") return (_address, hop) => hop < proxy;
-  return proxy === false ? false : [...proxy];
 }
 
 /** The client's own id where it is valid; otherwise a random prefix of the process and a counter. */
