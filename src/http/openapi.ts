@@ -46,6 +46,7 @@ const WITH_KEY: ErrorGroup = {
     "rate_limited",
     "keys_throttled",
     "store_unavailable",
+    "data_damaged",
   ],
 };
 const WITH_PARAMETERS: ErrorGroup = {

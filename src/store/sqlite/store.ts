@@ -13,6 +13,7 @@ import { type Engine, StoreHealth, storeOn } from "../core/store.ts";
 import type { WriteResult } from "../core/writes.ts";
 import { checkFile } from "./check.ts";
 import {
+  isDamaged,
   isFileError,
   isNotADatabase,
   isSqliteError,
@@ -87,6 +88,7 @@ function openDatabase(file: string): DatabaseSync {
     return retryWhileBusy(() => openReader(file));
   } catch (error) {
     if (isNotADatabase(error)) throw new UserError(`${file} is not a database. Name another file in DATABASE_URL.`);
+    if (isDamaged(error)) throw new UserError(`${file} is damaged (${(error as Error).message}). Restore a backup.`);
     if (!isSqliteError(error) && !isFileError(error)) throw error;
     const reason = error instanceof Error ? error.message : "";
     throw new UserError(`${file} cannot be opened or created (${reason}). Check the path, its permissions and the disk.`);
