@@ -320,7 +320,7 @@ export class Connection implements Client {
       this.#qos2.delete(messageId);
       this.#finish(qos);
     }
-    if (reply === "data_damaged") this.#requestResend();
+    if (reply === "data_damaged") this.#requestResend(qos);
     else if (typeof reply === "string") this.close(reply);
     else if (qos > 0) {
       const properties = reply.reason === undefined ? {} : reasonProperties(reply.reason, this.#maxReasonBytes);
@@ -329,8 +329,8 @@ export class Connection implements Client {
   }
 
   /** A client sends a message again when it reconnects, and not before. Until then others of its messages are acknowledged. */
-  #requestResend(): void {
-    this.#resendTimer ??= setTimeout(() => this.close("data_damaged"), this.#limits.resendMs);
+  #requestResend(qos: number): void {
+    if (qos > 0) this.#resendTimer ??= setTimeout(() => this.close("data_damaged"), this.#limits.resendMs);
   }
 
   #finish(qos: number): void {
