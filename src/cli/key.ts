@@ -1,7 +1,7 @@
 // tank-monitor key create|list|rotate|revoke
 
 import { UserError } from "../domain/errors.ts";
-import { MAX_RATE } from "../domain/key.ts";
+import { MAX_RATE, MIN_RATE } from "../domain/key.ts";
 import { quoted } from "../domain/text.ts";
 import { apiCommand, listCommand, textOrNull } from "./api-command.ts";
 import { type CommandGroup, parseDurationFlag } from "./command.ts";
@@ -51,8 +51,8 @@ const create = apiCommand({
 
 function parseRate(given: string): number {
   const rate = /^\d{1,7}(\.\d{1,3})?$/.test(given) ? Number(given) : 0;
-  if (rate > 0 && rate <= MAX_RATE) return rate;
-  throw new UserError(`--rate must be requests per second above 0, at most ${MAX_RATE}, not ${quoted(given)}`, 2);
+  if (rate >= MIN_RATE && rate <= MAX_RATE) return rate;
+  throw new UserError(`--rate must be requests per second from ${MIN_RATE} to ${MAX_RATE}, not ${quoted(given)}`, 2);
 }
 
 /** A key may be created before its device has sent anything, but a mistyped id would never work. */
