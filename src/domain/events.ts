@@ -35,6 +35,8 @@ export type Event =
   | { readonly kind: "request_failed"; readonly requestId: string; readonly error: unknown }
   /** The connection sent something that is not an HTTP request. */
   | { readonly kind: "connection_rejected"; readonly code: ErrorCode; readonly status: number }
+  /** The address has too many connections, or all have; or the client sent many requests without reading responses. */
+  | { readonly kind: "connection_dropped"; readonly reason: "too_many" | "too_slow"; readonly address: string }
   | { readonly kind: "query_completed"; readonly query: string; readonly milliseconds: number; readonly ok: boolean }
   | {
       readonly kind: "listening";

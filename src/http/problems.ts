@@ -147,7 +147,8 @@ type ConnectionError = { readonly code?: string; readonly rawPacket?: unknown; r
 /** Responds once to a malformed connection and closes it. The HTTP parser knows only some methods; `paths` knows the rest. */
 export function connectionErrorHandler(observe: Observe, paths: KnownPaths): (error: ConnectionError, socket: Socket) => void {
   return (error, socket) => {
-    if (error.code === "ECONNRESET" || !socket.writable || isDraining(socket)) {
+    // A client that does not read what was sent before would not read this either.
+    if (error.code === "ECONNRESET" || !socket.writable || socket.writableLength > 0 || isDraining(socket)) {
       socket.destroy();
       return;
     }

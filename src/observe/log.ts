@@ -66,6 +66,7 @@ function fieldsOf(event: OtherEvent): Record<string, unknown> {
 const MESSAGES: Readonly<Record<OtherEvent["kind"], readonly [level: Level, message: string]>> = {
   request_failed: ["error", "a request failed with an internal error"],
   connection_rejected: ["info", "a connection did not send a valid HTTP request"],
+  connection_dropped: ["info", "a connection was closed"],
   query_completed: ["trace", "a store query completed"],
   listening: ["info", "listening on {url}"],
   worker_started: ["info", "worker {worker} is ready"],
@@ -92,6 +93,7 @@ const MESSAGES: Readonly<Record<OtherEvent["kind"], readonly [level: Level, mess
 /** Events that clients can cause as often as they like. */
 const LIMITED: ReadonlySet<Event["kind"]> = new Set([
   "data_damaged",
+  "connection_dropped",
   "readings_rejected",
   "mqtt_client_rejected",
   "mqtt_client_dropped",

@@ -1,6 +1,6 @@
 // Opens connections, sets their pragmas, and classifies SQLite's errors.
 
-import { mkdirSync } from "node:fs";
+import { closeSync, mkdirSync, openSync } from "node:fs";
 import { dirname } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { DamageError, dataDamaged, RequestError, storeUnavailable, UserError } from "../../domain/errors.ts";
@@ -8,6 +8,7 @@ import { DamageError, dataDamaged, RequestError, storeUnavailable, UserError } f
 /** The one writing connection of a process. Creates a missing file; `check` runs before anything is changed. */
 export function openWriter(file: string, check: (db: DatabaseSync) => void = () => {}): DatabaseSync {
   mkdirSync(dirname(file), { recursive: true });
+  createPrivateFile(file);
   const db = new DatabaseSync(file, { enableForeignKeyConstraints: true, timeout: 0 });
   try {
     retryWhileBusy(() => check(db));
@@ -17,6 +18,15 @@ export function openWriter(file: string, check: (db: DatabaseSync) => void = () 
     throw error;
   }
   return db;
+}
+
+/** Only its owner may read what this process creates; SQLite gives the -wal and -shm files the same mode. */
+export function createPrivateFile(file: string): void {
+  try {
+    closeSync(openSync(file, "wx", 0o600));
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
+  }
 }
 
 function setUp(db: DatabaseSync): void {
