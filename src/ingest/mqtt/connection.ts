@@ -74,6 +74,7 @@ export class Connection implements Client {
   /** Messages of QoS 1 and 2 received and not yet finished, held ones included. */
   #unacknowledged = 0;
   readonly #qos2 = new Map<number, "ingesting" | "stored">();
+  #resendTimer: NodeJS.Timeout | undefined;
   #token: "none" | "requested" | "available" = "none";
   /** Since the last sweep. */
   #controlPackets = 0;
@@ -319,11 +320,17 @@ export class Connection implements Client {
       this.#qos2.delete(messageId);
       this.#finish(qos);
     }
-    if (typeof reply === "string") this.close(reply);
+    if (reply === "data_damaged") this.#requestResend(qos);
+    else if (typeof reply === "string") this.close(reply);
     else if (qos > 0) {
       const properties = reply.reason === undefined ? {} : reasonProperties(reply.reason, this.#maxReasonBytes);
       this.#send({ cmd: qos === 1 ? "puback" : "pubrec", messageId, reasonCode: reply.code, ...properties });
     }
+  }
+
+  /** A client sends a message again when it reconnects, and not before. Until then others of its messages are acknowledged. */
+  #requestResend(qos: number): void {
+    if (qos > 0) this.#resendTimer ??= setTimeout(() => this.close("data_damaged"), this.#limits.resendMs);
   }
 
   #finish(qos: number): void {
@@ -396,6 +403,7 @@ export class Connection implements Client {
   #end(): void {
     if (this.#phase === "ended") return;
     this.#phase = "ended";
+    clearTimeout(this.#resendTimer);
     if (this.#reservedBytes > 0) this.#release(this.#reservedBytes);
     this.#held.length = 0;
     this.#input.clear();

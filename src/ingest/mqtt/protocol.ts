@@ -1,7 +1,7 @@
 // MQTT 3.1.1 and 5 as far as the endpoint needs it: incoming bytes cut into packets, reason codes, and replies.
 
 import { type IConnackPacket, type IConnectPacket, type Packet, parser } from "mqtt-packet";
-import { type ErrorCode, RequestError } from "../../domain/errors.ts";
+import { type ErrorCode, hasCode, RequestError } from "../../domain/errors.ts";
 import type { MqttDisconnectReason } from "../../domain/events.ts";
 import { deviceKey } from "../../domain/id.ts";
 import type { MqttMessage } from "../decode.ts";
@@ -39,6 +39,7 @@ export const DISCONNECT_CODES: Readonly<Record<MqttDisconnectReason, number>> = 
   too_many: 0x97,
   key: 0x87,
   store_unavailable: 0x89,
+  data_damaged: 0x83,
   failed: 0x80,
 };
 
@@ -234,6 +235,7 @@ export type Acknowledgement = { readonly code: number; readonly reason?: string 
 export function replyTo(message: MqttMessage, sender: Sender, result: MessageResult): Acknowledgement | MqttDisconnectReason {
   if ("error" in result) {
     if (isUnavailable(result.error)) return "store_unavailable";
+    if (hasCode(result.error, "data_damaged")) return "data_damaged";
     return isKeyError(result.error) ? "key" : "failed";
   }
   const { topic } = message;
