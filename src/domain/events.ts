@@ -15,6 +15,7 @@ export type MqttDisconnectReason =
   | "too_many"
   | "key"
   | "store_unavailable"
+  | "data_damaged"
   | "failed";
 
 export type Event =
@@ -56,6 +57,8 @@ export type Event =
     }
   | { readonly kind: "store_unavailable" | "writes_unavailable"; readonly reason: string }
   | { readonly kind: "store_recovered" | "writes_recovered" }
+  /** `object`: a tank, a customer or a device with its id, or the name of the query. */
+  | { readonly kind: "data_damaged"; readonly object: string; readonly reason: string }
   | { readonly kind: "replica_unavailable"; readonly replica: string; readonly reason: string }
   | { readonly kind: "replica_recovered"; readonly replica: string }
   | { readonly kind: "last_seen_delayed"; readonly error: unknown }
