@@ -127,7 +127,7 @@ describe("the schemas", () => {
     const closed = objects().filter(([, schema]) => schema["additionalProperties"] === false);
     const names = new Set(closed.map(([where]) => where.split("/")[0]));
     const requests = ["NewReading", "NewCustomer", "CustomerChange", "NewTank", "TankChange", "TankRestoring", "DeviceChange"];
-    assert.deepEqual([...names].sort(), [...requests, "NewKey", "KeyChange"].sort());
+    assert.deepEqual([...names].sort(), [...requests, "NewTankWithProfile", "NewKey", "KeyChange"].sort());
     for (const [where, { schema }] of media().filter(([name]) => !name.includes(" request "))) {
       for (const [inner, found] of schemasIn(schema, where)) assert.notEqual(found["additionalProperties"], false, inner);
     }

@@ -4,8 +4,9 @@ import { array, boolean, integer, literal, object, ref, text } from "../../../do
 import { invalidBody } from "../../../domain/validate.ts";
 import { flag } from "../../parameters.ts";
 import { type Route, RouteResponse } from "../../route.ts";
+import { profileOrNull } from "./devices.ts";
 import { idempotencyKeyOf, jsonBody, manageRoute, REPLAYED } from "./shared.ts";
-import { newTankExample } from "./tanks.ts";
+import { newTankExample, schemas as tankSchemas } from "./tanks.ts";
 
 const PATH = "/manage/v1/provision";
 const MAX_ROWS = 50_000;
@@ -29,6 +30,11 @@ export const schemas = {
     },
     { description: "The result of a provisioning" },
   ),
+  NewTankWithProfile: {
+    ...tankSchemas.NewTank,
+    properties: { ...tankSchemas.NewTank.properties, profile: profileOrNull },
+    description: "A tank to create or change, and the profile of its device",
+  },
   ProvisionedChange: object(
     {
       row: text({ description: "The position in the request", examples: ["tanks[0]"] }),
@@ -42,7 +48,7 @@ export const schemas = {
 };
 
 const rows = (name: string) => array(ref(name), { maxItems: MAX_ROWS, description: "An existing id changes the object" });
-const Provision = object({ customers: rows("NewCustomer"), tanks: rows("NewTank") }, {}, ["customers", "tanks"]);
+const Provision = object({ customers: rows("NewCustomer"), tanks: rows("NewTankWithProfile") }, {}, ["customers", "tanks"]);
 const example = {
   customers: [{ id: newTankExample.owner_id, name: "Brenner Gas GmbH", email: "office@brenner-gas.example" }],
   tanks: [newTankExample],
