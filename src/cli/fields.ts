@@ -116,8 +116,8 @@ export function jsonOrName(value: string): unknown {
 }
 
 /** A plain decimal number, or the text itself. */
-export function parseNumber(value: string): number | string {
-  const number = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/.test(value) ? Number(value) : Number.NaN;
+function parseNumber(value: string): number | string {
+  const number = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?$/.test(value) ? Number(value) : Number.NaN;
   return Number.isFinite(number) ? number : value;
 }
 

@@ -15,7 +15,12 @@ const create = apiCommand({
   example: 'key create --name "gateway north" --role ingest',
   body: [
     { flag: "name", path: "name", value: "NAME", help: "what the key is for" },
-    { flag: "role", path: "role", value: "ROLE", help: "read (default): /v1; ingest: send readings; manage: everything" },
+    {
+      flag: "role",
+      path: "role",
+      value: "ROLE",
+      help: "read (default): /v1, /insight/v1; ingest: send readings; manage: everything",
+    },
     { flag: "customer", path: "customer_id", value: "ID", help: "restrict the key to this customer" },
     { flag: "device", path: "device_id", value: "ID", help: "restrict an ingest key to this device" },
     {
@@ -116,7 +121,7 @@ const list = listCommand({
   name: "list",
   summary: "list keys, newest first, without their secrets",
   example: "key list",
-  of: "keys",
+  path: pathTo("keys"),
   empty: 'No keys yet. Create one: npx tank-monitor key create --name "first"',
   columns: [
     { title: "ID", cell: ({ id }) => String(id) },

@@ -33,7 +33,7 @@ function numberIn(text: string, mark: DecimalMark): number | null {
   return Number.isFinite(value) ? value : null;
 }
 
-const PLAIN = /^[+-]?(?:\d+\.?\d*|\.\d+)$/;
+const PLAIN = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)$/;
 
 /** Text that is not a number in any language is returned as it is. */
 export function parseDecimal(cell: string, { separator, decimal }: CsvFormat): number | string | { readonly error: string } {

@@ -149,9 +149,9 @@ export type Created = {
 export const CUSTOMER = { name: "Brenner Gas GmbH", email: "office@brenner-gas.example" };
 const TANK = { name: "Hall 3", capacity: 2700, capacity_unit: "liters", min_fill_alert_percentage: 20 };
 
-export async function startManaged(life: Lifetime): Promise<Managed> {
+export async function startManaged(life: Lifetime, environment: Record<string, string> = {}): Promise<Managed> {
   const { clock, forward } = manualClock();
-  const service = await startService(life, { clock });
+  const service = await startService(life, { clock, environment });
   const manage = jsonClient(service, await service.key({ role: "manage", name: "office" }));
   const [key] = await service.store.keyList();
   let count = 0;

@@ -14,6 +14,7 @@ import type { WriteResult } from "../core/writes.ts";
 import { checkFile } from "./check.ts";
 import {
   createPrivateFile,
+  isDamaged,
   isFileError,
   isNotADatabase,
   isSqliteError,
@@ -23,7 +24,7 @@ import {
   translateError,
   withReader,
 } from "./connection.ts";
-import { watchFile } from "./file-watch.ts";
+import { watchFiles } from "./file-watch.ts";
 import type { ManagementReadTable } from "./reader-thread.ts";
 import { readsOn } from "./reads.ts";
 import { createSchema, noDatabase, refuseForeign } from "./schema.ts";
@@ -41,7 +42,8 @@ export async function openSqlite(file: string, observe: Observe, mayCreate: bool
   // Started at once: the last connection to close empties the log, also if nothing was written.
   writer.start();
   const reader = new StoreThread(READER, file, (reason) => health.reads.lose(reason));
-  const stopWatching = await watchFile(file, (lost) => {
+  const reads = retryWhileBusy(() => readsOn(db));
+  const stopWatching = watchFiles(file, (lost) => {
     health.lostFile = lost;
   });
 
@@ -52,7 +54,7 @@ export async function openSqlite(file: string, observe: Observe, mayCreate: bool
 
   const engine: Engine = {
     reads: {
-      ...retryWhileBusy(() => readsOn(db)),
+      ...reads,
       customerSearch: threaded("customerSearch"),
       tankSearch: threaded("tankSearch"),
       deviceSearch: threaded("deviceSearch"),
@@ -89,6 +91,7 @@ function openDatabase(file: string, mayCreate: boolean): DatabaseSync {
     return retryWhileBusy(() => openReader(file));
   } catch (error) {
     if (isNotADatabase(error)) throw new UserError(`${file} is not a database. Name another file in DATABASE_URL.`);
+    if (isDamaged(error)) throw new UserError(`${file} is damaged (${(error as Error).message}). Restore a backup.`);
     if (!isSqliteError(error) && !isFileError(error)) throw error;
     const reason = error instanceof Error ? error.message : "";
     throw new UserError(`${file} cannot be opened or created (${reason}). Check the path, its permissions and the disk.`);
