@@ -26,6 +26,8 @@ export const DEFAULT_LIMITS = {
   packetMs: 30_000,
   /** Without any packet, for clients that set no keep-alive: a sensor may report once a day, and somewhat late. */
   silentMs: 90_000_000,
+  /** A client whose message could not be stored, because data of its tank is damaged, is asked to send it again after this long. */
+  resendMs: 30_000,
   connections: 10_000,
   /** Clients at once of a key that is bound to a device, and of any other. */
   clientsPerDeviceKey: 10,
