@@ -131,7 +131,7 @@ export function valuesFor(schema: Schema, name: string, document: Document): fc.
 }
 
 export function validValues(schema: Rules, name: string, document: Document): fc.Arbitrary<unknown> {
-  const { $ref, anyOf, examples, type } = schema;
+  const { $ref, anyOf, examples = [], type, format } = schema;
   if ($ref !== undefined) {
     return validValues((document.components.schemas[$ref.split("/").at(-1) ?? ""] ?? {}) as Rules, name, document);
   }
@@ -139,12 +139,12 @@ export function validValues(schema: Rules, name: string, document: Document): fc
   if (schema.enum !== undefined) return fc.constantFrom(...schema.enum);
   if (anyOf !== undefined) return fc.oneof(...anyOf.map((one) => validValues(one, name, document)));
   const byType = [type ?? "object"].flat().map((one) => validOfType(one, schema, name, document));
-  const known = examples === undefined || examples.length === 0 || name in KINDS || name === "id" ? [] : [examples];
-  return fc.oneof(...byType, ...known.map((all) => fc.constantFrom(...all)));
+  const isIdOrTime = name === "id" || name in KINDS || format === "date-time";
+  return fc.oneof(...byType, ...(isIdOrTime ? [] : examples.map((example) => fc.constant(example))));
 }
 
 function validOfType(type: Type, schema: Rules, name: string, document: Document): fc.Arbitrary<unknown> {
-  const { minimum, maximum, exclusiveMinimum, items, properties = {}, required = [] } = schema;
+  const { minimum, maximum, exclusiveMinimum, items, properties = {}, required = [], examples = [] } = schema;
   switch (type) {
     case "null":
       return fc.constant(null);
@@ -155,18 +155,16 @@ function validOfType(type: Type, schema: Rules, name: string, document: Document
         fc.integer({ min: minimum ?? -1000, max: Math.min(maximum ?? 1000, (minimum ?? 0) + 100) }),
         fc.constantFrom(minimum ?? 0, maximum ?? 2 ** 31),
       );
-    case "number":
+    case "number": {
+      const [example = 1000] = examples.filter((one) => typeof one === "number");
+      const bounds = { min: minimum ?? exclusiveMinimum ?? 0, max: maximum ?? 2 * example };
       return fc.oneof(
-        fc.double({
-          min: Math.max(minimum ?? 0.001, exclusiveMinimum ?? -180),
-          max: maximum ?? 1e6,
-          noNaN: true,
-          minExcluded: true,
-        }),
-        fc.integer({ min: Math.max(1, minimum ?? 1), max: Math.min(maximum ?? 5000, 5000) }),
+        fc.double({ ...bounds, noNaN: true, minExcluded: true }),
+        fc.integer({ min: 1, max: Math.ceil(bounds.max) }),
       );
+    }
     case "array":
-      return fc.array(items === undefined ? hostileValue : valuesFor(items as Schema, name, document), { maxLength: 3 });
+      return fc.array(items === undefined ? hostileValue : valuesFor(items as Schema, name, document), { maxLength: 2 });
     case "object":
       return objects(properties, required, document);
     case "string":
