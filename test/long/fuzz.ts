@@ -2,5 +2,5 @@
 
 import { fuzzTest } from "../http/fuzz/run.ts";
 
-fuzzTest("sqlite", 500_000);
-fuzzTest("postgres", 500_000);
+fuzzTest("sqlite", 500_000, true);
+fuzzTest("postgres", 500_000, true);

@@ -187,11 +187,20 @@ function headerValues(name: string): fc.Arbitrary<unknown> {
   return mostly(fc.constant(CURRENT_ETAG), headerText, 8);
 }
 
-const KINDS: Readonly<Record<string, Kind>> = { customers: "customer", tanks: "tank", devices: "device", keys: "key" };
+const KINDS: Readonly<Record<string, Kind>> = {
+  customers: "customer",
+  tanks: "tank",
+  fleet: "tank",
+  devices: "device",
+  keys: "key",
+};
 
 function idsFor(template: string): fc.Arbitrary<GeneratedRequest["id"]> {
   const kind = KINDS[/\/(\w+)\/\{id\}/.exec(template)?.[1] ?? ""];
-  if (kind === undefined) return fc.constant("");
+  if (kind === undefined) {
+    if (template.includes("{id}")) throw new Error(`no ids are known for ${template}`);
+    return fc.constant("");
+  }
   const raw = fc.constantFrom(...RAW_IDS).map((text) => ({ raw: text }));
   const other = fc.oneof(raw, hostileText, ...Object.values(KINDS).map((one) => reference(one)));
   return mostly(reference(kind, template.endsWith("/restore") ? 30 : 2), other, 9);
