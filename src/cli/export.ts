@@ -1,13 +1,13 @@
 // tank-monitor export [FILE]
 
-import { once } from "node:events";
-import { createWriteStream, realpathSync, renameSync, rmSync, statSync } from "node:fs";
-import type { Writable } from "node:stream";
+import { createWriteStream, realpathSync, statSync } from "node:fs";
+import { pipeline } from "node:stream/promises";
 import { UserError } from "../domain/errors.ts";
 import { formatInstant } from "../domain/instant.ts";
 import type { ExportRecord, Store } from "../domain/store.ts";
 import { exportLines } from "../ingest/records.ts";
 import { type CliCommand, configOf, withStore } from "./command.ts";
+import { requireOtherFile, writeWhole } from "./files.ts";
 import { ProgressBar, say } from "./output.ts";
 
 export const exportCommand: CliCommand = {
@@ -24,33 +24,35 @@ keys and the audit log; "backup" does. Without FILE, or with -, it goes to stdou
   flags: { csv: { type: "boolean" }, force: { type: "boolean" } },
   async run(call) {
     const [file = "-"] = call.arguments;
+    const config = configOf(call);
+    if (file !== "-") requireOtherFile(file, config.databaseUrl);
     if (call.flags["force"] !== true && file !== "-" && statSync(file, { throwIfNoEntry: false })?.isFile() === true) {
       throw new UserError(`${file} already exists; --force overwrites it`);
     }
     const isCsv = call.flags["csv"] === true || file.toLowerCase().endsWith(".csv");
-    await withStore(configOf(call), (store) =>
-      file === "-" ? write(store, process.stdout, isCsv) : writeFile(store, file, isCsv),
+    let lines = 0;
+    const counted = (count: number): void => {
+      lines = count;
+    };
+    await withStore(config, (store) =>
+      file === "-"
+        ? pipeline(chunks(store, isCsv, counted), process.stdout, { end: false })
+        : writeFile(file, chunks(store, isCsv, counted)),
     );
+    say(`${lines} lines exported${isCsv ? "" : ', without keys and the audit log ("backup" has those)'}`);
     return 0;
   },
 };
 
 /** A file appears once it is complete. A link is followed; a pipe or device is written directly. */
-async function writeFile(store: Store, file: string, isCsv: boolean): Promise<void> {
+async function writeFile(file: string, contents: AsyncIterable<string>): Promise<void> {
   const stats = statSync(file, { throwIfNoEntry: false });
-  const target = stats === undefined ? file : realpathSync(file);
-  const isRegular = stats?.isFile() ?? true;
-  const partial = isRegular ? `${target}.partial` : target;
-  const stream = createWriteStream(partial, { flush: isRegular });
   try {
-    await once(stream, "open");
-    await write(store, stream, isCsv);
-    stream.end();
-    await once(stream, "close");
-    if (isRegular) renameSync(partial, target);
+    if (stats !== undefined && !stats.isFile()) return await pipeline(contents, createWriteStream(file));
+    await writeWhole(stats === undefined ? file : realpathSync(file), (partial) =>
+      pipeline(contents, createWriteStream(partial, { flags: "wx", mode: 0o600, flush: true })),
+    );
   } catch (error) {
-    stream.destroy();
-    if (isRegular) rmSync(partial, { force: true });
     if (!(error instanceof Error && "syscall" in error)) throw error;
     throw new UserError(`cannot write ${file}: ${error.message}`);
   }
@@ -58,7 +60,7 @@ async function writeFile(store: Store, file: string, isCsv: boolean): Promise<vo
 
 const CHUNK_CHARACTERS = 65_536;
 
-async function write(store: Store, out: Writable, isCsv: boolean): Promise<void> {
+async function* chunks(store: Store, isCsv: boolean, counted: (lines: number) => void): AsyncGenerator<string> {
   using progress = new ProgressBar("exporting");
   let lines = 0;
   let chunk = isCsv ? "tank_id,created_at,fill_percentage\n" : "";
@@ -67,14 +69,13 @@ async function write(store: Store, out: Writable, isCsv: boolean): Promise<void>
       chunk += `${line}\n`;
       lines++;
       if (chunk.length < CHUNK_CHARACTERS) continue;
-      if (!out.write(chunk)) await once(out, "drain");
+      yield chunk;
       chunk = "";
       progress.show(0, 0, `${lines.toLocaleString("en")} lines`);
     }
   }
-  if (chunk !== "" && !out.write(chunk)) await once(out, "drain");
-  progress.end();
-  say(`${lines} lines exported${isCsv ? "" : ', without keys and the audit log ("backup" has those)'}`);
+  yield chunk;
+  counted(lines);
 }
 
 function* csvLines(record: ExportRecord): Generator<string> {

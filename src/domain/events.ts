@@ -1,5 +1,5 @@
 // Everything an operator may want to know, as one closed union. The log and the metrics decide what to show of it.
-// No event carries a secret, a query string or a body.
+// No event carries a query string or a body. Where a client put a secret into a path, an id or a name, the log masks it.
 
 import type { ErrorCode } from "./errors.ts";
 
@@ -15,6 +15,7 @@ export type MqttDisconnectReason =
   | "too_many"
   | "key"
   | "store_unavailable"
+  | "data_damaged"
   | "failed";
 
 export type Event =
@@ -34,6 +35,8 @@ export type Event =
   | { readonly kind: "request_failed"; readonly requestId: string; readonly error: unknown }
   /** The connection sent something that is not an HTTP request. */
   | { readonly kind: "connection_rejected"; readonly code: ErrorCode; readonly status: number }
+  /** The address has too many connections, or all have; or the client sent many requests without reading responses. */
+  | { readonly kind: "connection_dropped"; readonly reason: "too_many" | "too_slow"; readonly address: string }
   | { readonly kind: "query_completed"; readonly query: string; readonly milliseconds: number; readonly ok: boolean }
   | {
       readonly kind: "listening";
@@ -54,6 +57,8 @@ export type Event =
     }
   | { readonly kind: "store_unavailable" | "writes_unavailable"; readonly reason: string }
   | { readonly kind: "store_recovered" | "writes_recovered" }
+  /** `object`: a tank, a customer or a device with its id, or the name of the query. */
+  | { readonly kind: "data_damaged"; readonly object: string; readonly reason: string }
   | { readonly kind: "replica_unavailable"; readonly replica: string; readonly reason: string }
   | { readonly kind: "replica_recovered"; readonly replica: string }
   | { readonly kind: "last_seen_delayed"; readonly error: unknown }
@@ -63,7 +68,7 @@ export type Event =
       readonly endpoint: MqttEndpointKind;
       /** The client's key; null for an external broker, which does not name the publisher. */
       readonly keyId: string | null;
-      /** Shortened, and without secrets or invisible characters. */
+      /** Shortened, and without invisible characters. */
       readonly topic: string;
       readonly device: string | null;
       readonly count: number;

@@ -7,7 +7,8 @@ import { errorInInstants, type Instant } from "./instant.ts";
 export const ROLES = ["read", "ingest", "manage"] as const;
 export type Role = (typeof ROLES)[number];
 
-/** The highest rate limit of a key, in requests per second. */
+/** The lowest and the highest rate limit of a key, in requests per second. */
+export const MIN_RATE = 0.001;
 export const MAX_RATE = 1_000_000;
 
 export type Key = {
@@ -77,6 +78,15 @@ export function isWellFormedSecret(secret: string): boolean {
 
 export function hashSecret(secret: string): string {
   return hash("sha256", secret, "hex");
+}
+
+/** With any of its characters percent-encoded, and whole or in part. */
+const ANY_SECRET = /(?:t|%74)(?:m|%6d)(?:_|%5f)(?:[0-9a-z]|%[3-7][0-9a-f]){8,}/gi;
+
+/** The text without secrets, which clients put anywhere by mistake. */
+export function maskSecrets(text: string): string {
+  // Nearly all texts have neither, and a search is faster than the expression.
+  return text.includes(PREFIX) || text.includes("%") ? text.replace(ANY_SECRET, `${PREFIX}…`) : text;
 }
 
 function checksum(text: string): string {

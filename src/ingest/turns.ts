@@ -1,11 +1,12 @@
 // Readings of all senders, one sender after the other: many readings of one sender are decoded and stored in slices, and those of
 // others in between.
 
+import { hasCode } from "../domain/errors.ts";
 import { FairQueue, Turns } from "../domain/fair-queue.ts";
 import type { IncomingReading, Ingest, ReadingResult, Rejected, Sender } from "./ingest.ts";
 
 /** Readings that are decoded when they are needed. A list of readings is one. */
-export type ReadingSlices = {
+type ReadingSlices = {
   readonly length: number;
   readonly slice: (from: number, to: number) => readonly (IncomingReading | Rejected)[];
 };
@@ -30,19 +31,20 @@ export function inTurns(ingest: Ingest): IngestInTurns {
     if (length <= SLICE_READINGS) return store.run(key, length, () => ingest(readings.slice(0, length), sender));
     const slices = await turns.run(key, decodedSlices(readings));
     const results = new Array<ReadingResult>(length);
-    let hasFailed = false;
+    let failure: unknown;
     async function storeSlice(slice: Slice): Promise<void> {
-      if (hasFailed) return;
+      // Damaged data concerns some tanks only.
+      if (failure !== undefined && !hasCode(failure, "data_damaged")) return;
       try {
         await turns.next(key);
         const stored = await ingest(slice.readings, sender);
         for (const [i, result] of stored.entries()) results[slice.positions[i] as number] = result;
       } catch (error) {
-        hasFailed = true;
-        throw error;
+        failure = error;
       }
     }
     await Promise.all(slices.map((slice) => store.run(key, slice.positions.length, () => storeSlice(slice))));
+    if (failure !== undefined) throw failure;
     return results;
   };
 }

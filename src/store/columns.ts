@@ -4,6 +4,7 @@ import type { AuditEntry } from "../domain/audit.ts";
 import type { CustomerState, TankWithShape } from "../domain/changes.ts";
 import type { Customer, CustomerWithCount } from "../domain/customer.ts";
 import { type Device, type DeviceAssignment, type ProfileChoice, unknownDevice } from "../domain/device.ts";
+import type { FleetEntry } from "../domain/fleet.ts";
 import { EARLIEST } from "../domain/instant.ts";
 import type { StoredKey } from "../domain/key.ts";
 import type { Page } from "../domain/page.ts";
@@ -98,6 +99,12 @@ export const tankWithShape = (row: Row): TankWithShape => ({
   deleted: isDeleted(row),
   shape: jsonOrNull(row.at(-2)) as Shape | null,
 });
+
+/** A tank, then the instant and the fill of its latest reading. */
+export function fleetEntryOf(row: Row): FleetEntry {
+  const [at, fill] = row.slice(-2);
+  return { tank: tankOf(row), latest: fill === null ? null : { created_at: Number(at), fill_percentage: Number(fill) } };
+}
 
 export const DEVICE_COLUMNS = "id, tank, since, profile, pending, dropped";
 function deviceOf([id, tank_id, since, profile]: Row): Device {

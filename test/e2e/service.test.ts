@@ -91,6 +91,24 @@ suite("a stopping service", () => {
     assert.match(stderr, /"event":"stopped".*\n$/);
   });
 
+  test("sends the whole response to a slow reader", async (t) => {
+    const service = await here.start();
+    const path = "/docs/static/swagger-ui-bundle.js";
+    const { text } = await get(service, path, undefined, { "accept-encoding": "identity" });
+    const socket = (await connectTo(t, service)).pause();
+    const count = 20;
+    socket.write(`GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`.repeat(count));
+    await until("the first response has begun", () => socket.readableLength > 0 || socket.bytesRead > 0);
+    await get(service, "/healthz");
+    service.kill("SIGTERM");
+    await service.waitForOutput(/"event":"stopping"/);
+    await pause(500);
+    socket.resume();
+    await once(socket, "close");
+    assert.ok(socket.bytesRead > count * text.length, `received ${socket.bytesRead} of ${count * text.length} bytes`);
+    assert.equal((await service.exited).code, 0);
+  });
+
   test("can be stopped as soon as it listens", async () => {
     const stopped = [1, 2].map(async () => (await here.start()).stop());
     for (const { code, signal } of await Promise.all(stopped)) assert.deepEqual([code, signal], [0, null]);
@@ -132,11 +150,13 @@ suite("the log", () => {
     const secret = "query-string-content";
     assert.equal(await statusOf(service, key, "/v1/customers?email=ada%40customers.example"), 200);
     assert.equal(await statusOf(service, key, `/v1/customers?${secret}=1`), 400);
-    const inPaths = [`/v1/tanks/${key}`, `/v1/tanks/${key}/telemetry`, `/${key}`];
+    const encoded = `%74m%5F${key.slice(3, 20)}%${Buffer.from(key.slice(20, 21)).toString("hex")}${key.slice(21)}`;
+    const inPaths = [`/v1/tanks/${key}`, `/v1/tanks/${key}/telemetry`, `/${key}`, `/v1/tanks/${encoded}`, `/key=${encoded}`];
     const inQueries = ["api_key", "key", "X-API-Key"].map((name) => `/v1/tanks?${name}=${key}`);
     for (const path of [...inPaths, ...inQueries]) await get(service, path);
     for (const sent of [key, manager]) await get(service, "/metrics", undefined, { authorization: `Bearer ${sent}` });
     await get(service, "/v1/tanks", `${key}, ${manager}`);
+    for (const id of [key, `apikey=${key}`]) await get(service, "/v1/tanks", key, { "x-request-id": id });
     await get(service, "/v1/tanks", key, { cookie: `k=${key}`, referer: `http://x/?k=${key}`, "user-agent": key });
     for (const malformed of [
       `GET /v1/tanks?k=${key} HTTP/9.9\r\nX-API-Key: ${key}\r\n\r\n`,
@@ -148,7 +168,7 @@ suite("the log", () => {
     const { stderr, stdout } = await service.stop();
     assert.match(stderr, /"event":"query_completed"/, "trace is on");
     assert.ok(logEvents(service, "request").length >= 12);
-    for (const hidden of [key.slice(3), manager.slice(3), secret, "customers.example"]) {
+    for (const hidden of [key.slice(3, 20), key.slice(21), manager.slice(3), secret, "customers.example"]) {
       assert.ok(!`${stdout}${stderr}`.includes(hidden), `${hidden.slice(0, 4)}… is in the log`);
     }
   });

@@ -3,7 +3,7 @@
 // and settled in the order of arrival.
 
 import { setTimeout as sleep } from "node:timers/promises";
-import { RequestError } from "../../domain/errors.ts";
+import { hasCode, RequestError } from "../../domain/errors.ts";
 import type { MqttEndpointKind, Observe } from "../../domain/events.ts";
 import { RoundRobin } from "../../domain/fair-queue.ts";
 import { printable } from "../../domain/text.ts";
@@ -131,7 +131,7 @@ export class Batcher {
     return batch;
   }
 
-  /** A message that makes ingestion fail must not fail the others: after an unexpected error each is tried alone. */
+  /** A message that makes ingestion fail must not fail the others: after an unexpected error, or damage, each is tried alone. */
   async #store(source: MessageSource, messages: readonly DecodedMessage[]): Promise<void> {
     const readings = messages.flatMap((decoded) => decoded.readings);
     try {
@@ -145,9 +145,10 @@ export class Batcher {
       }
     } catch (error) {
       for (const decoded of messages) decoded.result = { error };
-      if (error instanceof RequestError) return;
-      this.#observe({ kind: "mqtt_failed", error });
-      if (messages.length > 1) for (const decoded of messages) await this.#store(source, [decoded]);
+      const isDamaged = hasCode(error, "data_damaged");
+      if (error instanceof RequestError && !isDamaged) return;
+      if (!isDamaged) this.#observe({ kind: "mqtt_failed", error });
+      if (messages.length > 1) await Promise.all(messages.map((decoded) => this.#store(source, [decoded])));
     }
   }
 
@@ -183,14 +184,11 @@ export function reportRejected(
     kind: "readings_rejected",
     endpoint,
     keyId: source.keyId,
-    topic: shown(topic),
-    device: message.topic !== undefined && "device" in message.topic ? shown(message.topic.device) : null,
+    topic: printable(topic, MAX_SHOWN_LENGTH),
+    device: message.topic !== undefined && "device" in message.topic ? printable(message.topic.device, MAX_SHOWN_LENGTH) : null,
     count: reasons.length,
     reason,
   });
 }
 
 const MAX_SHOWN_LENGTH = 256;
-
-/** Without keys: somebody may put one where the device id belongs. */
-const shown = (text: string): string => printable(text.replace(/tm_[0-9A-Za-z]{8,}/g, "tm_…"), MAX_SHOWN_LENGTH);
