@@ -168,6 +168,23 @@ test("incomplete messages of one key are completed one after the other, and leav
   await Promise.all(clients.map((client) => client.received("puback")));
 });
 
+test("messages of a key are not stored behind all that another key has sent before", async (t) => {
+  const endpoint = await startEndpoint(t);
+  endpoint.keys.set("other", { ...ANYONE, keyId: "other" });
+  const resume = endpoint.ingest.hold();
+  const clients = await Promise.all(range(15).map(() => new RawClient(t, endpoint).connect()));
+  for (const client of clients) client.send(large(1, 1_000_000));
+  await until("readings are ingested", () => endpoint.ingest.calls.length > 0);
+  const other = await new RawClient(t, endpoint).connect("other");
+  other.send(publish(1, reading(1)));
+  other.send({ cmd: "pingreq" });
+  await other.received("pingresp");
+  resume();
+  await Promise.all([...clients, other].map((client) => client.received("puback")));
+  const keys = endpoint.ingest.calls.map(({ sender }) => sender.keyId);
+  assert.ok(keys.indexOf("other") < keys.length - 2, keys.join(" "));
+});
+
 test("large messages are stored a few at a time", async (t) => {
   const endpoint = await startEndpoint(t);
   const resume = endpoint.ingest.hold();
@@ -194,7 +211,7 @@ test("clients are limited in total, and a key may have again as many when one ha
 
 test("clients of one key are limited, those of a key bound to a device more so", async (t) => {
   const endpoint = await startEndpoint(t, { clientsPerDeviceKey: 3, clientsPerKey: 5 });
-  endpoint.keys.set("of d1", { customerId: null, deviceId: "d1" });
+  endpoint.keys.set("of d1", { ...ANYONE, deviceId: "d1" });
   for (const [password, limit] of [
     ["of d1", 3],
     ["good", 5],
