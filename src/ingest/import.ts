@@ -125,7 +125,7 @@ export class Import {
     const results: LineResult[] = [];
     for (const [customerId, entries] of Map.groupBy(records.entries(), ([, record]) => record.customerId)) {
       const readings = entries.map(([, { reading }]) => reading);
-      const ingested = await this.#ingest(readings, { customerId, deviceId: null, wasPending: true });
+      const ingested = await this.#ingest(readings, { keyId: null, customerId, deviceId: null, wasPending: true });
       entries.forEach(([index], i) => {
         results[index] = toLineResult(ingested[i] ?? { rejected: "" });
       });
