@@ -71,14 +71,7 @@ const RANGE = statement(`
   ), ${PAGE_SEGMENT}
   ${HEAD_ROW} UNION ALL ${PAGE_BLOCKS} UNION ALL ${boundBlock("lower")} UNION ALL ${boundBlock("upper")}`);
 
-type PageRow = readonly [
-  kind: string,
-  rank: number,
-  data: Uint8Array,
-  deleted: boolean,
-  inBlocks: number,
-  start: number,
-];
+type PageRow = readonly [kind: string, rank: number, data: Uint8Array, deleted: boolean, inBlocks: number, start: number];
 
 export function telemetryReads(db: Db) {
   /** The newest few are in the head. */
