@@ -153,7 +153,10 @@ export class OutageLog {
 
   log(event: OtherEvent): void {
     const [, name, state] = OUTAGE.exec(event.kind) ?? [];
-    if (name === undefined) return this.#log(event);
+    if (name === undefined) {
+      this.#log(event);
+      return;
+    }
     const isKnown = this.#ends.has(name);
     clearTimeout(this.#ends.get(name)?.timer);
     this.#ends.set(name, undefined);
