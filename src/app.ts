@@ -12,6 +12,7 @@ import { ManagementService } from "./http/management.ts";
 import { buildServer, type ServerOptions } from "./http/server.ts";
 import { createHttpIngest } from "./ingest/decode.ts";
 import { createIngest } from "./ingest/ingest.ts";
+import { inTurns } from "./ingest/turns.ts";
 import { type Mqtt, openMqtt } from "./mqtt.ts";
 import { type MetricsCollector, openMetrics } from "./observe/metrics.ts";
 import { openStore } from "./store/open.ts";
@@ -49,7 +50,7 @@ export async function startApp(options: AppOptions): Promise<App> {
   const observe = metrics.withCounters(log);
   const store = await openStore(config.databaseUrl, observe, config);
   const lastSeen = new LastSeen(store.updateLastSeen, clock, observe);
-  const ingest = createIngest(store, clock);
+  const ingest = inTurns(createIngest(store, clock));
   let server: Awaited<ReturnType<typeof buildServer>> | undefined;
   let mqtt: Mqtt | undefined;
 

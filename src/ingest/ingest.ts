@@ -1,7 +1,7 @@
 // The path of every reading, whichever endpoint received it: decoded by the endpoint, checked here, stored with its batch in one
 // transaction, and reported to the sender once that transaction is durable.
 
-import { hasCode, storeUnavailable } from "../domain/errors.ts";
+import { hasCode } from "../domain/errors.ts";
 import { deviceKey } from "../domain/id.ts";
 import { type Clock, formatInstant, type Instant } from "../domain/instant.ts";
 import type { KeyBinding } from "../domain/key.ts";
@@ -35,18 +35,13 @@ export type Ingest = (readings: readonly (IncomingReading | Rejected)[], sender:
 /** How far the clock of a device may be ahead of ours. */
 const MAX_AHEAD_MS = 10 * 60_000;
 const MIN_INSTANT: Instant = 0;
-/** Bounds memory while the store is slow or unavailable. */
-const MAX_READINGS_IN_PROGRESS = 100_000;
 
 export function createIngest(writes: Pick<Writes, "ingest">, clock: Clock): Ingest {
-  let inProgress = 0;
   return async (readings, sender) => {
     const now = clock();
     const checked = readings.map((reading) => ("rejected" in reading ? reading : (errorIn(reading, sender, now) ?? reading)));
     const valid = checked.filter((reading): reading is IncomingReading => !("rejected" in reading));
     if (valid.length === 0) return checked as Rejected[];
-    if (inProgress > MAX_READINGS_IN_PROGRESS) throw storeUnavailable(new Error(`${inProgress} readings are being stored`));
-    inProgress += valid.length;
     try {
       const { outcomes, reasons } = await writes.ingest(toBatch(valid, sender));
       let index = 0;
@@ -54,8 +49,6 @@ export function createIngest(writes: Pick<Writes, "ingest">, clock: Clock): Inge
     } catch (error) {
       if (hasCode(error, "data_damaged")) await ingestBySource(writes, valid, sender);
       throw error;
-    } finally {
-      inProgress -= valid.length;
     }
   };
 }
