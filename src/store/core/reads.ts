@@ -79,7 +79,7 @@ export function replicaReads(prepare: Prepare, listPages: ListPages) {
 }
 
 /** Reads that must not be a moment old: of keys, of what an operator has just changed, and of the fleet. */
-export function primaryReads(prepare: Prepare) {
+export function primaryReads(prepare: Prepare, tables: readonly string[]) {
   const customer = prepare(CUSTOMER);
   const tank = prepare(`SELECT ${TANK_WITH_SHAPE_COLUMNS} FROM tank WHERE id = $1`);
   const keyByHash = prepare(`SELECT ${KEY_COLUMNS} FROM ${KEY_TABLES} WHERE k.hash = $1`); // unique index on hash
@@ -94,8 +94,10 @@ export function primaryReads(prepare: Prepare) {
   const isAnything = prepare(
     "SELECT EXISTS (SELECT 1 FROM customer) OR EXISTS (SELECT 1 FROM api_key) OR EXISTS (SELECT 1 FROM device)",
   );
-  // Unlike SELECT 1, this reads a page of the database.
-  const ping = prepare("SELECT id FROM customer ORDER BY id LIMIT 1");
+  // Unlike SELECT 1, this reads a page of the database, and fails if a table is missing.
+  const ping = prepare(
+    `SELECT id FROM customer WHERE NOT EXISTS (SELECT 1 FROM ${tables.join(", ")} WHERE 1 = 0) ORDER BY id LIMIT 1`,
+  );
   return {
     keyByHash: async (hash: string): Promise<StoredKey | undefined> => (await keyByHash(hash)).map(keyOf)[0],
     keyList: async (): Promise<StoredKey[]> => (await keys()).map(keyOf),
