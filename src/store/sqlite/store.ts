@@ -60,6 +60,7 @@ export async function openSqlite(file: string, observe: Observe, mayCreate: bool
       deviceSearch: threaded("deviceSearch"),
       fleetPage: threaded("fleetPage"),
       auditPage: threaded("auditPage"),
+      checkProvision: threaded("checkProvision"),
     },
     write: (name, ...args) => writer.call(name, args) as Promise<WriteResult<typeof name>>,
     ingest: (batch) => writer.call("ingest", [batch]) as Promise<IngestResult>,
