@@ -3,7 +3,7 @@
 
 import { hasCode } from "../domain/errors.ts";
 import { deviceKey } from "../domain/id.ts";
-import { type Clock, formatInstant, type Instant } from "../domain/instant.ts";
+import { type Clock, formatInstant, type Instant, MAX_AHEAD_MS } from "../domain/instant.ts";
 import type { KeyBinding } from "../domain/key.ts";
 import { type IncomingBatch, READING_OUTCOMES, type ReadingSource } from "../domain/reading.ts";
 import type { Writes } from "../domain/store.ts";
@@ -32,8 +32,6 @@ export type ReadingResult = "stored" | "duplicate" | "replaced" | "waiting" | Re
  */
 export type Ingest = (readings: readonly (IncomingReading | Rejected)[], sender: Sender) => Promise<ReadingResult[]>;
 
-/** How far the clock of a device may be ahead of ours. */
-const MAX_AHEAD_MS = 10 * 60_000;
 const MIN_INSTANT: Instant = 0;
 
 export function createIngest(writes: Pick<Writes, "ingest">, clock: Clock): Ingest {
@@ -43,11 +41,11 @@ export function createIngest(writes: Pick<Writes, "ingest">, clock: Clock): Inge
     const valid = checked.filter((reading): reading is IncomingReading => !("rejected" in reading));
     if (valid.length === 0) return checked as Rejected[];
     try {
-      const { outcomes, reasons } = await writes.ingest(toBatch(valid, sender));
+      const { outcomes, reasons } = await writes.ingest(toBatch(valid, sender, now));
       let index = 0;
       return checked.map((reading) => ("rejected" in reading ? reading : toResult(outcomes[index] ?? 0, reasons.get(index++))));
     } catch (error) {
-      if (hasCode(error, "data_damaged")) await ingestBySource(writes, valid, sender);
+      if (hasCode(error, "data_damaged")) await ingestBySource(writes, valid, sender, now);
       throw error;
     }
   };
@@ -58,10 +56,11 @@ async function ingestBySource(
   writes: Pick<Writes, "ingest">,
   readings: readonly IncomingReading[],
   sender: Sender,
+  now: Instant,
 ): Promise<void> {
   const bySource = Map.groupBy(readings, ({ source }) => JSON.stringify(source));
   if (bySource.size === 1) return;
-  await Promise.allSettled(Array.from(bySource.values(), (own) => writes.ingest(toBatch(own, sender))));
+  await Promise.allSettled(Array.from(bySource.values(), (own) => writes.ingest(toBatch(own, sender, now))));
 }
 
 function errorIn({ source, createdAt }: IncomingReading, { deviceId }: Sender, now: Instant): Rejected | undefined {
@@ -74,7 +73,8 @@ function errorIn({ source, createdAt }: IncomingReading, { deviceId }: Sender, n
   return isOwn ? undefined : { rejected: `device_id: this key may only send readings of device ${deviceId}` };
 }
 
-function toBatch(readings: readonly IncomingReading[], { customerId, wasPending = false }: Sender): IncomingBatch {
+function toBatch(readings: readonly IncomingReading[], sender: Sender, receivedAt: Instant): IncomingBatch {
+  const { customerId, wasPending = false } = sender;
   const indexes = { tank: new Map<string, number>(), device: new Map<string, number>() };
   const sources: ReadingSource[] = [];
   const payloads = new Map<number, string>();
@@ -94,7 +94,7 @@ function toBatch(readings: readonly IncomingReading[], { customerId, wasPending 
     fill[i] = "fill" in measurement ? measurement.fill : Number.NaN;
     if ("payload" in measurement) payloads.set(i, measurement.payload);
   });
-  return { sources, source, createdAt, fill, payloads };
+  return { sources, source, createdAt, fill, payloads, receivedAt };
 }
 
 const RESULTS = { new: "stored", changed: "replaced", unchanged: "duplicate", waiting: "waiting" } as const;
