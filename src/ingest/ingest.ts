@@ -2,6 +2,7 @@
 // transaction, and reported to the sender once that transaction is durable.
 
 import { hasCode, storeUnavailable } from "../domain/errors.ts";
+import type { IngestSource, Observe } from "../domain/events.ts";
 import { deviceKey } from "../domain/id.ts";
 import { type Clock, formatInstant, type Instant } from "../domain/instant.ts";
 import type { KeyBinding } from "../domain/key.ts";
@@ -69,6 +70,17 @@ async function ingestBySource(
   const bySource = Map.groupBy(readings, ({ source }) => JSON.stringify(source));
   if (bySource.size === 1) return;
   await Promise.allSettled(Array.from(bySource.values(), (own) => writes.ingest(toBatch(own, sender))));
+}
+
+/** Reports how many readings were stored, once they are durable, and how many were rejected. */
+export function observedIngest(ingest: Ingest, source: IngestSource, observe: Observe): Ingest {
+  return async (readings, sender) => {
+    const results = await ingest(readings, sender);
+    const stored = results.filter((result) => result === "stored" || result === "replaced").length;
+    const rejected = results.filter((result) => typeof result === "object").length;
+    observe({ kind: "readings_ingested", source, stored, rejected });
+    return results;
+  };
 }
 
 function errorIn({ source, createdAt }: IncomingReading, { deviceId }: Sender, now: Instant): Rejected | undefined {

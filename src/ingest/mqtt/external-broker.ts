@@ -242,6 +242,7 @@ export class ExternalBroker {
     if (bytes.length > this.#limits.messageBytes) {
       const message = createMqttMessage(topic, Buffer.alloc(0), clock());
       reportRejected(observe, "mqtt_url", { topic, message, source: SOURCE }, [TOO_LARGE]);
+      observe({ kind: "readings_ingested", source: "mqtt_url", stored: 0, rejected: 1 });
       acknowledge();
       return;
     }
