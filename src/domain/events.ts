@@ -1,5 +1,5 @@
 // Everything an operator may want to know, as one closed union. The log and the metrics decide what to show of it.
-// No event carries a secret, a query string or a body.
+// No event carries a query string or a body. Where a client put a secret into a path, an id or a name, the log masks it.
 
 import type { ErrorCode } from "./errors.ts";
 
@@ -74,7 +74,7 @@ export type Event =
       readonly endpoint: MqttEndpointKind;
       /** The client's key; null for an external broker, which does not name the publisher. */
       readonly keyId: string | null;
-      /** Shortened, and without secrets or invisible characters. */
+      /** Shortened, and without invisible characters. */
       readonly topic: string;
       readonly device: string | null;
       readonly count: number;

@@ -1,6 +1,6 @@
 // How many connections one client address may have, for the HTTP server and the embedded MQTT endpoint.
 
-import { BlockList, isIPv6, type Socket } from "node:net";
+import { BlockList, isIP, type Socket } from "node:net";
 
 /** Which proxies to believe about the client's address: none, so many of them, or those at these addresses. */
 export type TrustProxy = false | number | readonly string[];
@@ -40,9 +40,10 @@ export class ConnectionLimit {
 
 const MAPPED_IPV4 = "::ffff:";
 
-/** What one client can send from: an IPv4 address, or the first 64 bits of an IPv6 address. */
+/** What one client can send from: an IPv4 address, or the first 64 bits of an IPv6 address. Proxies may send other texts. */
 export function networkOf(address: string): string {
-  if (!isIPv6(address)) return address;
+  const version = isIP(address);
+  if (version !== 6) return version === 4 ? address : "";
   if (address.startsWith(MAPPED_IPV4) && address.includes(".")) return address.slice(MAPPED_IPV4.length);
   const [start = "", end] = address.split("::");
   const groups = start.split(":");
@@ -61,14 +62,29 @@ const NAMED_RANGES: Readonly<Record<string, readonly string[]>> = {
 /** Loopback and proxies, which carry the connections of many clients. With a number of hops, every connection is a proxy's. */
 export function isProxyAddress(trustProxy: TrustProxy): (address: string) => boolean {
   if (typeof trustProxy === "number" && trustProxy > 0) return () => true;
-  const list = new BlockList();
-  const ranges = ["loopback", ...(typeof trustProxy === "object" ? trustProxy : [])];
-  for (const range of ranges.flatMap((name) => NAMED_RANGES[name] ?? [name])) {
-    const [address = "", length] = range.split("/");
-    const family = familyOf(address);
-    list.addSubnet(address, Number(length ?? (family === "ipv6" ? 128 : 32)), family);
-  }
-  return (address) => list.check(address, familyOf(address));
+  return isWithin(["loopback", ...(typeof trustProxy === "object" ? trustProxy : [])]);
 }
 
-const familyOf = (address: string): "ipv4" | "ipv6" => (isIPv6(address) ? "ipv6" : "ipv4");
+/** More than any chain of proxies has: clients choose how many addresses X-Forwarded-For has. */
+const MAX_HOPS = 50;
+
+/** Whether to believe the proxy at an address, that many hops away, about the address before it. */
+export function trustedProxies(trustProxy: TrustProxy): false | ((address: string, hop: number) => boolean) {
+  if (trustProxy === false) return false;
+  if (typeof trustProxy === "number") return (_address, hop) => hop < trustProxy;
+  const isTrusted = isWithin(trustProxy);
+  return (address, hop) => hop < MAX_HOPS && isTrusted(address);
+}
+
+function isWithin(ranges: readonly string[]): (address: string) => boolean {
+  const list = new BlockList();
+  for (const range of ranges.flatMap((name) => NAMED_RANGES[name] ?? [name])) {
+    const [address = "", length] = range.split("/");
+    const version = isIP(address);
+    list.addSubnet(address, Number(length ?? (version === 6 ? 128 : 32)), version === 6 ? "ipv6" : "ipv4");
+  }
+  return (address) => {
+    const version = isIP(address);
+    return version !== 0 && list.check(address, version === 6 ? "ipv6" : "ipv4");
+  };
+}

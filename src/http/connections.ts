@@ -16,7 +16,7 @@ export type ConnectionRules = {
 export const CONNECTION_DEFAULTS = { max: 10_000, stalledMs: 20_000 };
 
 /** Of pipelined requests. */
-const MAX_UNSENT_RESPONSES = 100;
+const MAX_UNSENT_RESPONSES = 50;
 
 /** `unsent`: responses not yet sent. `bytesRead`: those of all requests that have been responded to. */
 type Connection = { unsent: number; bytesRead: number };

@@ -11,7 +11,7 @@ import type { Clock } from "../domain/instant.ts";
 import type { Reads } from "../domain/store.ts";
 import { type Caller, createAdmission, createAuthentication } from "./auth.ts";
 import { BodyBudget, deferContinue, normalizeContentType, readFormBodies } from "./body.ts";
-import { ConnectionLimit, isProxyAddress, type TrustProxy } from "./connection-limit.ts";
+import { ConnectionLimit, isProxyAddress, type TrustProxy, trustedProxies } from "./connection-limit.ts";
 import { CONNECTION_DEFAULTS, type ConnectionRules, manageConnections } from "./connections.ts";
 import { registerDocumentation } from "./documentation.ts";
 import { registerRoute, sendError } from "./handler.ts";
@@ -52,7 +52,8 @@ const MAX_HEADER_BYTES = 16_384;
 const MAX_HEADERS = 100;
 /** Of all requests together. */
 const MAX_BODY_MEMORY_BYTES = 134_217_728;
-const VALID_REQUEST_ID = /^(?!tm_)[A-Za-z0-9._:/+=-]{1,128}$/;
+/** A key is not an id, and would be masked in the log. */
+const VALID_REQUEST_ID = /^(?!.*tm_)[A-Za-z0-9._:/+=-]{1,128}$/;
 
 const CORS = {
   exposedHeaders: "ETag, X-Request-Id, RateLimit, RateLimit-Policy, Retry-After, WWW-Authenticate",
@@ -83,7 +84,7 @@ export async function buildServer(options: ServerOptions): Promise<FastifyInstan
 function createFastify({ trustProxy, connections, timeouts, observe }: ServerOptions, paths: KnownPaths): FastifyInstance {
   const app = Fastify({
     logger: false,
-    trustProxy: trusted(trustProxy),
+    trustProxy: trustedProxies(trustProxy),
     genReqId: requestIds(),
     forceCloseConnections: "idle",
     return503OnClosing: false,
@@ -178,12 +179,6 @@ function addErrorHandlers(app: FastifyInstance, paths: KnownPaths, observe: Obse
   app.setNotFoundHandler((request, reply) => {
     respond(paths.error(request.method, request.raw.url), request, reply);
   });
-}
-
-/** Fastify accepts a number of hops only as a function. */
-function trusted(proxy: TrustProxy): false | string[] | ((address: string, hop: number) => boolean) {
-  if (typeof proxy === "number") return (_address, hop) => hop < proxy;
-  return proxy === false ? false : [...proxy];
 }
 
 /** The client's own id where it is valid; otherwise a random prefix of the process and a counter. */

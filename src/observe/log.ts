@@ -1,8 +1,9 @@
-// The log: one JSON line per event on stderr. It only sees events, hence no secrets.
+// The log: one JSON line per event on stderr. It only sees events, and masks the secrets of keys wherever they are.
 
 import { pino } from "pino";
 import type { Event, Observe } from "../domain/events.ts";
 import { formatInstant } from "../domain/instant.ts";
+import { maskSecrets } from "../domain/key.ts";
 
 export type Log = {
   readonly observe: Observe;
@@ -17,12 +18,13 @@ export function openLog(level: string, worker?: number): Log {
   const output = openLogOutput();
   const base = worker === undefined ? null : { worker };
   const workerField = worker === undefined ? "" : `"worker":${worker},`;
-  const logger = pino({ level, base, timestamp: () => `,"time":"${formatInstant(Date.now())}"` }, output);
+  const write = (line: string): void => output.write(maskSecrets(line));
+  const logger = pino({ level, base, timestamp: () => `,"time":"${formatInstant(Date.now())}"` }, { write });
   const limiter = new LineLimiter();
   return {
     observe(event) {
       if (event.kind === "request_completed") {
-        if (logger.isLevelEnabled(requestLevel(event))) output.write(requestLine(event, workerField));
+        if (logger.isLevelEnabled(requestLevel(event))) write(requestLine(event, workerField));
         return;
       }
       const [usual, message] = MESSAGES[event.kind];

@@ -18,7 +18,7 @@ export type MetricsCollector = {
 };
 
 /** By protocol. Clients of MQTT are counted once they are authenticated. */
-export type ConnectedClients = { readonly http: number; readonly mqtt: number };
+type ConnectedClients = { readonly http: number; readonly mqtt: number };
 
 const REQUEST_BUCKETS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5];
 const QUERY_BUCKETS = [0.00001, 0.000025, 0.00005, 0.0001, 0.00025, 0.0005, 0.001, 0.005, 0.025, 0.1, 1];

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { execFileSync } from "node:child_process";
+import { execFileSync, spawnSync } from "node:child_process";
 import { closeSync, constants, openSync, readFileSync, readSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { suite, test } from "node:test";
@@ -8,6 +8,8 @@ import { temporaryFolder } from "../support/service.ts";
 import { until } from "../support/until.ts";
 
 const numbered = (count: number, text = ""): string[] => Array.from({ length: count }, (_, i) => `${i}${text}\n`);
+
+const REJECTED = { kind: "readings_rejected", endpoint: "mqtt", keyId: null, count: 1 };
 
 /** A line without its end, of 1 KiB. */
 const LONG = "x".repeat(1024);
@@ -71,6 +73,31 @@ suite("log output", () => {
     assert.ok(milliseconds < 5000, `${milliseconds} ms`);
     closeSync(reader);
   });
+});
+
+test("keys are masked in every field of every event", () => {
+  const secret = "tm_0aZ0aZ0aZ0aZ0aZ0aZ0aZ0aZ0aZ0aZ0aZ0aZ";
+  const request = {
+    kind: "request_completed",
+    requestId: `apikey=${secret}`,
+    method: "GET",
+    path: `/tanks/tm%5f${secret.slice(3)}`,
+  };
+  const events = [
+    { ...request, route: null, status: 404, code: null, keyId: null, address: secret, milliseconds: 1 },
+    { ...REJECTED, topic: `tanks/${secret}/readings`, device: secret, reason: `unknown field "${secret}"` },
+    { kind: "request_failed", requestId: "r-1", error: `Error: ${secret}` },
+  ];
+  const log = JSON.stringify(new URL("../../src/observe/log.ts", import.meta.url).href);
+  const script = `import { openLog } from ${log}; const log = openLog("trace"); for (const event of ${JSON.stringify(events)}) log.observe(event); await log.close();`;
+  const { stderr } = spawnSync(process.execPath, ["--input-type=module", "-e", script], { encoding: "utf8" });
+  const lines = stderr.trimEnd().split("\n");
+  assert.deepEqual(
+    lines.map((line) => JSON.parse(line).event),
+    ["request", "readings_rejected", "request_failed"],
+  );
+  assert.equal(stderr.match(/tm_…/g)?.length, 7, stderr);
+  assert.doesNotMatch(stderr, /0aZ/);
 });
 
 test("ten lines of one event are logged in ten seconds; the next one has the number of those suppressed", () => {

@@ -140,9 +140,9 @@ export async function deleteTank(lookups: Lookups, { id, ifMatch }: Commands["de
 export async function restoreTank(lookups: Lookups, { id, fields, ifMatch }: Commands["restore_tank"], at: Instant): Planned {
   const before = existing("tank", await findOne(lookups.tanks, id), ifMatch, tankResource);
   if (isCommandError(before)) return before;
-  if (!before.deleted) return changeSet(withReleasedField(tankResource(before)), {});
   const errors = errorsInObject(TankRestoring, fields ?? {});
   if (errors.length > 0) return invalidFields(errors);
+  if (!before.deleted) return changeSet(withReleasedField(tankResource(before)), {});
   const owner = await findOne(lookups.customers, before.tank.owner_id);
   if (owner?.deleted === true) {
     const hint = "Restore that customer first; with tanks=false, without its tanks.";

@@ -183,14 +183,11 @@ export function reportRejected(
     kind: "readings_rejected",
     endpoint,
     keyId: source.keyId,
-    topic: shown(topic),
-    device: message.topic !== undefined && "device" in message.topic ? shown(message.topic.device) : null,
+    topic: printable(topic, MAX_SHOWN_LENGTH),
+    device: message.topic !== undefined && "device" in message.topic ? printable(message.topic.device, MAX_SHOWN_LENGTH) : null,
     count: reasons.length,
     reason,
   });
 }
 
 const MAX_SHOWN_LENGTH = 256;
-
-/** Without keys: somebody may put one where the device id belongs. */
-const shown = (text: string): string => printable(text.replace(/tm_[0-9A-Za-z]{8,}/g, "tm_…"), MAX_SHOWN_LENGTH);

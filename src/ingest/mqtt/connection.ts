@@ -3,7 +3,6 @@
 
 import { randomUUID } from "node:crypto";
 import type { Socket } from "node:net";
-import { setTimeout as sleep } from "node:timers/promises";
 import { generate, type IConnectPacket, type Packet } from "mqtt-packet";
 import type { MqttDisconnectReason, Observe } from "../../domain/events.ts";
 import type { Clock } from "../../domain/instant.ts";
@@ -26,7 +25,7 @@ import {
   replyToControl,
   replyVersion,
 } from "./protocol.ts";
-import type { Client, EndpointLimits, KeySession, Sessions } from "./sessions.ts";
+import { type Client, type EndpointLimits, type KeySession, RateToken, type Sessions } from "./sessions.ts";
 
 /** What all connections of an endpoint share. */
 export type ConnectionDependencies = {
@@ -48,9 +47,6 @@ const SECOND_MS = 1000;
 const KEEP_ALIVE_TOLERANCE = 1.5;
 const PINGS_PER_KEEP_ALIVE = 4;
 const FLUSH_MS = 1000;
-const RETRY_TOKEN_MS = 1000;
-/** At most, however low the key's rate is: it may be raised meanwhile. */
-const MAX_TOKEN_WAIT_MS = 60_000;
 
 export class Connection implements Client {
   readonly address: string;
@@ -75,7 +71,7 @@ export class Connection implements Client {
   #unacknowledged = 0;
   readonly #qos2 = new Map<number, "ingesting" | "stored">();
   #resendTimer: NodeJS.Timeout | undefined;
-  #token: "none" | "requested" | "available" = "none";
+  readonly #token = new RateToken();
   /** Since the last sweep. */
   #controlPackets = 0;
   #isScheduled = false;
@@ -262,27 +258,11 @@ export class Connection implements Client {
   /** Reserves what one more message in flight needs. Otherwise `#schedule` is called when it is worth trying again. */
   #tryBegin(bytes: number): boolean {
     if (this.#inFlight >= this.#limits.inFlight && this.#phase !== "leaving") return false;
-    if (!this.#tryTakeToken() || this.#session?.memory.reserve(bytes + MESSAGE_OVERHEAD, this.#schedule) !== true) return false;
-    this.#token = "none";
+    if (this.#session === undefined || !this.#token.request(this.#session.key.takeToken, this.#schedule)) return false;
+    if (!this.#session.memory.reserve(bytes + MESSAGE_OVERHEAD, this.#schedule)) return false;
+    this.#token.use();
     this.#inFlight++;
     return true;
-  }
-
-  /** Whether the key's rate limit allows the next message now. */
-  #tryTakeToken(): boolean {
-    if (this.#token === "none") {
-      const delay = this.#session?.key.takeToken() ?? 0;
-      this.#token = delay === 0 ? "available" : "requested";
-      if (delay !== 0) void this.#awaitToken(delay);
-    }
-    return this.#token === "available";
-  }
-
-  async #awaitToken(requested: number | Promise<number>): Promise<void> {
-    const delay = await Promise.resolve(requested).catch(() => RETRY_TOKEN_MS);
-    if (delay > 0) await sleep(Math.min(delay, MAX_TOKEN_WAIT_MS), undefined, { ref: false });
-    this.#token = delay === 0 ? "available" : "none";
-    this.#schedule();
   }
 
   #ingest(bytes: Buffer): void {

@@ -24,7 +24,7 @@ import {
   translateError,
   withReader,
 } from "./connection.ts";
-import { watchFile } from "./file-watch.ts";
+import { watchFiles } from "./file-watch.ts";
 import type { ManagementReadTable } from "./reader-thread.ts";
 import { readsOn } from "./reads.ts";
 import { createSchema, noDatabase, refuseForeign } from "./schema.ts";
@@ -42,7 +42,8 @@ export async function openSqlite(file: string, observe: Observe, mayCreate: bool
   // Started at once: the last connection to close empties the log, also if nothing was written.
   writer.start();
   const reader = new StoreThread(READER, file, (reason) => health.reads.lose(reason));
-  const stopWatching = await watchFile(file, (lost) => {
+  const reads = retryWhileBusy(() => readsOn(db));
+  const stopWatching = watchFiles(file, (lost) => {
     health.lostFile = lost;
   });
 
@@ -53,7 +54,7 @@ export async function openSqlite(file: string, observe: Observe, mayCreate: bool
 
   const engine: Engine = {
     reads: {
-      ...retryWhileBusy(() => readsOn(db)),
+      ...reads,
       customerSearch: threaded("customerSearch"),
       tankSearch: threaded("tankSearch"),
       deviceSearch: threaded("deviceSearch"),

@@ -3,12 +3,13 @@
 
 import type { DatabaseSync } from "node:sqlite";
 import { parentPort, workerData } from "node:worker_threads";
-import { hasCode, RequestError } from "../../domain/errors.ts";
+import { hasCode, RequestError, storeUnavailable } from "../../domain/errors.ts";
 import type { IncomingBatch, IngestResult } from "../../domain/reading.ts";
 import type { EngineTransaction } from "../check/check.ts";
 import { ingestBatch } from "../core/ingest.ts";
 import { runWrite, type WriteArgs, type WriteName } from "../core/writes.ts";
 import { openWriter, retryWhileBusy, translateError } from "./connection.ts";
+import { OpenFiles } from "./file-watch.ts";
 import { type Call, failedReply, type Reply } from "./thread.ts";
 import { transactionOn } from "./transaction.ts";
 import { WriteThrottle } from "./write-throttle.ts";
@@ -19,6 +20,7 @@ const TRANSACTION_MS = 150;
 class WriterThread {
   readonly #db: DatabaseSync;
   readonly #tx: EngineTransaction;
+  readonly #files: OpenFiles;
   readonly #throttle = new WriteThrottle();
   readonly #queue: Call[] = [];
   #isRunning = false;
@@ -27,6 +29,7 @@ class WriterThread {
   constructor(file: string) {
     this.#db = openWriter(file);
     this.#tx = retryWhileBusy(() => transactionOn(this.#db, this.#throttle.pause));
+    this.#files = new OpenFiles(file);
   }
 
   receive(message: Call | "close"): void {
@@ -66,6 +69,8 @@ class WriterThread {
         replies.push(reply);
       }
       this.#db.exec("COMMIT");
+      const lost = this.#files.lossReason();
+      if (lost !== undefined) throw storeUnavailable(new Error(lost));
     } catch (error) {
       this.#rollBack();
       const translated = translateError(error);

@@ -12,7 +12,7 @@ import type { ManagementService } from "../../management.ts";
 import { flag, listJson, listSchema, PAGE_PARAMETERS } from "../../parameters.ts";
 import type { Route } from "../../route.ts";
 import { jsonBody, manageRoute, patchBody, ReleasedReadings, resourceResponse } from "./shared.ts";
-import { SWAP, shapeOrNull } from "./tanks.ts";
+import { changedShape, SWAP } from "./tanks.ts";
 
 const PATH = "/manage/v1/devices";
 const profile = { anyOf: [ref("Profile"), { type: "null" }] };
@@ -81,7 +81,7 @@ export const schemas = {
   DeviceList: listSchema(ref("Device"), "One page of devices"),
   Profile: ProfileSchema,
   /** The profile and the shape have their own validation. */
-  DeviceChange: { ...DeviceChange, properties: { ...DeviceChange.properties, profile, shape: shapeOrNull } },
+  DeviceChange: { ...DeviceChange, properties: { ...DeviceChange.properties, profile, shape: changedShape } },
 };
 
 const changeExample = {
