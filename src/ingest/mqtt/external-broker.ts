@@ -216,8 +216,10 @@ export class ExternalBroker {
     const servername = isIP(host) === 0 ? { servername: host } : {};
     const socket = protocol === "mqtt" ? connectTcp({ host, port }) : connectTls({ host, port, ...servername });
     const stream: Duplex = limitPackets(socket, this.#limits.packetBytes, ({ topic, qos, messageId }) => {
-      const message = createMqttMessage(topic, Buffer.alloc(0), this.#dependencies.clock());
-      reportRejected(this.#dependencies.observe, "mqtt_url", { topic, message, source: SOURCE }, [TOO_LARGE]);
+      const { observe, clock } = this.#dependencies;
+      const message = createMqttMessage(topic, Buffer.alloc(0), clock());
+      reportRejected(observe, "mqtt_url", { topic, message, source: SOURCE }, [TOO_LARGE]);
+      observe({ kind: "readings_ingested", source: "mqtt_url", stored: 0, rejected: 1 });
       // Otherwise the broker would send it again on every connection.
       if (qos > 0) this.#acknowledge(stream, messageId);
     });
@@ -279,16 +281,6 @@ export class ExternalBroker {
   #receive(client: MqttClient, { topic, payload, qos, messageId = 0 }: IPublishPacket): void {
     if (this.#stopping.signal.aborted) return;
     const bytes = typeof payload === "string" ? Buffer.from(payload) : payload;
-<<<<<<< HEAD
-    if (bytes.length > this.#limits.messageBytes) {
-      const message = createMqttMessage(topic, Buffer.alloc(0), clock());
-      reportRejected(observe, "mqtt_url", { topic, message, source: SOURCE }, [TOO_LARGE]);
-      observe({ kind: "readings_ingested", source: "mqtt_url", stored: 0, rejected: 1 });
-      acknowledge();
-      return;
-    }
-=======
->>>>>>> main
     this.#messages++;
     this.#bytes += bytes.length;
     this.#batcher.add({
