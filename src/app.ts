@@ -12,7 +12,8 @@ import { type Limits, localLimits } from "./http/limits.ts";
 import { ManagementService } from "./http/management.ts";
 import { buildServer, type ServerOptions } from "./http/server.ts";
 import { createHttpIngest } from "./ingest/decode.ts";
-import { createIngest, observedIngest } from "./ingest/ingest.ts";
+import { createIngest } from "./ingest/ingest.ts";
+import { ingestFrom, inTurns } from "./ingest/turns.ts";
 import { type Mqtt, openMqtt } from "./mqtt.ts";
 import { fleetMetrics } from "./observe/fleet-metrics.ts";
 import { type MetricsCollector, openMetrics } from "./observe/metrics.ts";
@@ -51,7 +52,7 @@ export async function startApp(options: AppOptions): Promise<App> {
   const observe = metrics.withCounters(log);
   const store = await openStore(config.databaseUrl, observe, config);
   const lastSeen = new LastSeen(store.updateLastSeen, clock, observe);
-  const ingest = createIngest(store, clock);
+  const ingest = inTurns(createIngest(store, clock, observe));
   const fleetReport = fleetMetrics(store, clock);
   let server: Awaited<ReturnType<typeof buildServer>> | undefined;
   let mqtt: Mqtt | undefined;
@@ -69,7 +70,7 @@ export async function startApp(options: AppOptions): Promise<App> {
     server = await buildServer({
       reads: store,
       services: {
-        ingest: createHttpIngest(observedIngest(ingest, "http", observe), clock),
+        ingest: createHttpIngest(ingestFrom("http", ingest), clock),
         management: new ManagementService(store, clock),
       },
       metrics: { text: async () => metrics.text(await fleetReport()) },

@@ -13,14 +13,14 @@ import type { Reads } from "./domain/store.ts";
 import { listenError, numericHost } from "./http/address.ts";
 import { ingestAuthentication } from "./http/auth.ts";
 import type { Limits } from "./http/limits.ts";
-import { type Ingest, observedIngest } from "./ingest/ingest.ts";
 import type { Listener, MqttEndpoint } from "./ingest/mqtt/endpoint.ts";
 import type { BrokerIdentity, ExternalBroker } from "./ingest/mqtt/external-broker.ts";
+import { type IngestInTurns, ingestFrom } from "./ingest/turns.ts";
 
 export type MqttDependencies = {
   readonly config: Config;
   readonly reads: Pick<Reads, "keyByHash">;
-  readonly ingest: Ingest;
+  readonly ingest: IngestInTurns;
   readonly limits: Limits;
   readonly observe: Observe;
   readonly clock: Clock;
@@ -52,7 +52,7 @@ async function openEndpoint(dependencies: MqttDependencies): Promise<MqttEndpoin
   const tls = mqttsPort === null ? undefined : readCertificate(config);
   const { MqttEndpoint: Endpoint } = await import("./ingest/mqtt/endpoint.ts");
   const authenticate = ingestAuthentication(reads, clock, limits, config.rateLimit);
-  const endpoint = new Endpoint({ ingest: observedIngest(ingest, "mqtt", observe), observe, clock, authenticate });
+  const endpoint = new Endpoint({ ingest: ingestFrom("mqtt", ingest), observe, clock, authenticate });
   const listen = async (port: number, setting: string, secure: Pick<Listener, "tls">): Promise<void> => {
     try {
       await endpoint.listen({ host: await numericHost(host), port, ...secure });
@@ -92,7 +92,7 @@ async function openExternalBroker(dependencies: MqttDependencies): Promise<Exter
   const broker = new Broker({
     url: config.mqttUrl,
     identity: identityOf(config, worker),
-    ingest: observedIngest(ingest, "mqtt_url", observe),
+    ingest: ingestFrom("mqtt_url", ingest),
     observe,
     clock,
   });

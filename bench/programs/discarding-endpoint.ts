@@ -4,7 +4,11 @@ import { MqttEndpoint } from "../../src/ingest/mqtt/endpoint.ts";
 
 const endpoint = new MqttEndpoint({
   ingest: async (readings) => readings.map((reading) => ("rejected" in reading ? reading : "stored")),
-  authenticate: async () => ({ keyId: "key_1", sender: { customerId: null, deviceId: null }, takeToken: () => 0 }),
+  authenticate: async () => ({
+    keyId: "key_1",
+    sender: { keyId: "bench", customerId: null, deviceId: null },
+    takeToken: () => 0,
+  }),
   observe: () => {},
   clock: Date.now,
 });

@@ -43,11 +43,13 @@ export const KEY_DEFAULTS = {
 /** With whether the customer it belongs to is deleted. */
 export type StoredKey = Key & { readonly customer_deleted: boolean };
 
-/** The customer and the device a key can send readings for; null for any. */
-export type KeyBinding = { readonly customerId: string | null; readonly deviceId: string | null };
+/** The customer and the device a key can send readings for; null for any. Readings without a key have the `keyId` null. */
+export type KeyBinding = { readonly keyId: string | null; readonly customerId: string | null; readonly deviceId: string | null };
 
-export function bindingOf({ role, customer_id, device_id }: Key): KeyBinding {
-  return role === "manage" ? { customerId: null, deviceId: null } : { customerId: customer_id, deviceId: device_id };
+export function bindingOf({ id: keyId, role, customer_id, device_id }: Key): KeyBinding {
+  return role === "manage"
+    ? { keyId, customerId: null, deviceId: null }
+    : { keyId, customerId: customer_id, deviceId: device_id };
 }
 
 /** The customers, tanks and readings that a caller can access: all, or those of one customer. */

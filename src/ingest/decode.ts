@@ -7,7 +7,8 @@ import { type Clock, type Instant, parseInstant } from "../domain/instant.ts";
 import { FILL } from "../domain/reading.ts";
 import { quoted, suggestion } from "../domain/text.ts";
 import { isObject, type JsonObject, MAX_JSON_DEPTH, measureJson, TOO_DEEP } from "../domain/validate.ts";
-import type { IncomingReading, Ingest, ReadingResult, Rejected, Sender } from "./ingest.ts";
+import type { IncomingReading, ReadingResult, Rejected, Sender } from "./ingest.ts";
+import type { IngestInTurns } from "./turns.ts";
 
 type Source = IncomingReading["source"];
 type Measurement = IncomingReading["measurement"];
@@ -84,13 +85,13 @@ export function decodeMqttMessage({ topic, text, receivedAt }: MqttMessage): Dec
 type HttpItem = { readonly value: unknown } | { readonly unreadable: string };
 
 /** Readings over HTTP: from the values in a request body to one result per reading. */
-export function createHttpIngest(ingest: Ingest, clock: Clock) {
+export function createHttpIngest(ingest: IngestInTurns, clock: Clock) {
   return {
     readings(items: readonly HttpItem[], sender: Sender): Promise<ReadingResult[]> {
       const context = new BatchContext(clock());
       const decode = (item: HttpItem) =>
         "value" in item ? decodeIncomingReading(item.value, context) : rejected(item.unreadable);
-      return ingest(items.map(decode), sender);
+      return ingest({ length: items.length, slice: (from, to) => items.slice(from, to).map(decode) }, sender);
     },
     chirpstack: (message: unknown, sender: Sender): Promise<ReadingResult[]> =>
       ingest(decodeChirpstack(message, clock()), sender),

@@ -24,6 +24,8 @@ const INVALID: readonly Call[] = [
   ["key crate --name x", /"crate".*"create"/],
   ["key revoke", /KEY is missing/],
   ["import", /FILE is missing/],
+  ["import - --timezone Europe/Berlin", /--timezone.*CSV/],
+  ["import - --decimal-comma --decimal-point", /contradict/],
   ["backup", /FILE is missing/],
   ["serve --port 70000", /--port.*"70000"/],
   ["serve --workers 0", /--workers.*"0"/],

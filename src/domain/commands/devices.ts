@@ -65,7 +65,7 @@ export async function putDevice(lookups: Lookups, { id, fields, ifMatch, swap }:
 }
 
 /** A built-in profile is stored by its name, so that corrections of it take effect. */
-function completeProfile(profile: ProfileChoice | null): ProfileChoice | null {
+export function completeProfile(profile: ProfileChoice | null): ProfileChoice | null {
   return typeof profile === "string" || profile === null ? profile : profileOf(profile);
 }
 

@@ -8,6 +8,7 @@ import type { MqttDisconnectReason, Observe } from "../../domain/events.ts";
 import type { Clock } from "../../domain/instant.ts";
 import { createMqttMessage } from "../decode.ts";
 import type { Batcher, MessageResult } from "./batcher.ts";
+import { Deadlines } from "./deadlines.ts";
 import {
   type Acknowledgement,
   acceptedConnack,
@@ -17,6 +18,7 @@ import {
   type MqttVersion,
   PacketBuffer,
   PacketType,
+  propertiesSize,
   publishError,
   ReasonCode,
   reasonProperties,
@@ -43,10 +45,9 @@ type Phase = "connecting" | "authenticating" | "open" | "leaving" | "ended";
 /** Roughly the memory of a message besides its bytes. */
 const MESSAGE_OVERHEAD = 512;
 const TCP_KEEP_ALIVE_MS = 60_000;
-const SECOND_MS = 1000;
-const KEEP_ALIVE_TOLERANCE = 1.5;
-const PINGS_PER_KEEP_ALIVE = 4;
 const FLUSH_MS = 1000;
+/** A control packet counts as one for each of these: the more topics or properties it has, the longer it takes. */
+const CONTROL_UNIT_BYTES = 64;
 
 export class Connection implements Client {
   readonly address: string;
@@ -72,28 +73,23 @@ export class Connection implements Client {
   readonly #qos2 = new Map<number, "ingesting" | "stored">();
   #resendTimer: NodeJS.Timeout | undefined;
   readonly #token = new RateToken();
-  /** Since the last sweep. */
-  #controlPackets = 0;
+  /** Of control packets since the last sweep. */
+  #controlCost = 0;
   #isScheduled = false;
   #isCorked = false;
-  #receivedAt = performance.now();
-  #packetSince: number | undefined;
-  #pausedSince: number | undefined;
-  #silentMs: number;
-  #keepAliveMs = Number.POSITIVE_INFINITY;
-  #pingedAt = 0;
+  readonly #deadlines: Deadlines;
 
   constructor(socket: Socket, shared: ConnectionDependencies) {
     this.address = socket.remoteAddress ?? "";
     this.#socket = socket;
     this.#shared = shared;
     this.#limits = shared.limits;
-    this.#silentMs = shared.limits.connectMs;
+    this.#deadlines = new Deadlines(shared.limits);
     shared.connections.add(this);
     socket.setNoDelay(true);
     socket.setKeepAlive(true, TCP_KEEP_ALIVE_MS);
     socket.on("data", (chunk: Buffer) => {
-      if (this.#phase === "open") this.#receivedAt = performance.now();
+      if (this.#phase === "open") this.#deadlines.received();
       this.#input.append(chunk);
       this.#process();
     });
@@ -104,6 +100,7 @@ export class Connection implements Client {
 
   /** Closes the connection for a reason that the operator is told; a client of MQTT 5 is told too. */
   close(reason: MqttDisconnectReason, code: number = DISCONNECT_CODES[reason]): void {
+    if (this.#phase === "leaving" && reason === "key") this.#end();
     if (this.#phase === "ended" || this.#phase === "leaving") return;
     this.#shared.observe({ kind: "mqtt_client_dropped", reason, address: this.address });
     this.disconnect(code);
@@ -125,22 +122,12 @@ export class Connection implements Client {
 
   /** Called every half second. Closes the connection if it takes too long. */
   sweep(now: number): void {
-    const { controlPackets, packetMs } = this.#limits;
-    if (this.#controlPackets >= controlPackets) this.#schedule();
-    this.#controlPackets = 0;
-    if (this.#pausedSince !== undefined) this.#keepAlive(now);
-    const isSilent = now - this.#receivedAt > this.#silentMs || now - (this.#packetSince ?? now) > packetMs;
-    const isUnread = this.#socket.writableNeedDrain && now - (this.#pausedSince ?? now) > packetMs;
-    if (this.#pausedSince === undefined ? isSilent : isUnread) {
+    if (this.#controlCost >= this.#limits.controlPackets) this.#schedule();
+    this.#controlCost = 0;
+    if (this.#phase === "open" && this.#deadlines.isPingDue(now)) this.#send({ cmd: "pingresp" });
+    if (this.#deadlines.isExceeded(now, this.#socket.writableNeedDrain)) {
       this.close(this.#phase === "authenticating" ? "store_unavailable" : "too_slow");
     }
-  }
-
-  /** The pings of a client that is not read are behind its messages: unanswered, they would make it give up the connection. */
-  #keepAlive(now: number): void {
-    if (this.#phase !== "open" || now - this.#pingedAt < this.#keepAliveMs / PINGS_PER_KEEP_ALIVE) return;
-    this.#pingedAt = now;
-    this.#send({ cmd: "pingresp" });
   }
 
   /** Continues after something that was waited for, once for everything that happened in this turn. */
@@ -188,7 +175,7 @@ export class Connection implements Client {
 
   /** Nothing is read while the client does not read our replies, or has sent too many control packets. */
   #isBlocked(): boolean {
-    return this.#socket.writableNeedDrain || this.#controlPackets >= this.#limits.controlPackets;
+    return this.#socket.writableNeedDrain || this.#controlCost >= this.#limits.controlPackets;
   }
 
   #mayHold(): boolean {
@@ -228,18 +215,21 @@ export class Connection implements Client {
     }
     this.#session = session;
     this.#clientId = clientId;
-    const keepAliveMs = (packet.keepalive ?? 0) * SECOND_MS;
-    this.#silentMs = keepAliveMs * KEEP_ALIVE_TOLERANCE || this.#limits.silentMs;
-    this.#keepAliveMs = keepAliveMs || Number.POSITIVE_INFINITY;
-    this.#receivedAt = performance.now();
+    this.#deadlines.connected(packet.keepalive ?? 0);
     this.#phase = "open";
     this.#send(acceptedConnack(packet, clientId, this.#limits));
     this.#process();
   }
 
   #hold(bytes: Buffer, qos: number): void {
+    // Many small properties would take long to parse.
+    if (this.#version === 5 && propertiesSize(bytes) > this.#limits.controlBytes) {
+      this.close("packet_too_large");
+      return;
+    }
     if (qos > 0) this.#unacknowledged++;
-    this.#held.push(bytes);
+    // A copy where it has to wait: a small packet would keep all that arrived with it in memory.
+    this.#held.push(this.#held.length === 0 ? bytes : Buffer.from(bytes));
     this.#heldBytes += bytes.length;
     const isExceeded = this.#version === 5 && this.#unacknowledged > this.#limits.inFlight;
     if (isExceeded) this.close("protocol", ReasonCode.receiveMaximumExceeded);
@@ -333,7 +323,7 @@ export class Connection implements Client {
     if (isRelease) {
       this.#qos2.delete(packet.messageId ?? 0);
       this.#finish(2);
-    } else this.#controlPackets++;
+    } else this.#controlCost += Math.ceil(bytes.length / CONTROL_UNIT_BYTES);
     const reply = replyToControl(packet, this.#version, isRelease);
     if (typeof reply === "number") this.close("protocol", reply);
     else this.#send(reply);
@@ -356,28 +346,22 @@ export class Connection implements Client {
   /** Pauses or resumes the socket, and notes when the packet that is being received began. */
   #updateReading(hasConsumed: boolean): void {
     const isPaused = this.#isBlocked() || (this.#reservedBytes === 0 && !this.#mayHold());
-    const isChanged = isPaused !== (this.#pausedSince !== undefined);
-    if (isChanged && isPaused) {
-      this.#pausedSince = performance.now();
-      this.#socket.pause();
-    } else if (isChanged) {
-      this.#pausedSince = undefined;
-      this.#receivedAt = performance.now();
-      this.#socket.resume();
-    }
-    if (this.#input.length === 0) this.#packetSince = undefined;
-    else if (isChanged || hasConsumed) this.#packetSince = performance.now();
-    else this.#packetSince ??= performance.now();
+    const isChanged = this.#deadlines.pause(isPaused);
+    if (isChanged && isPaused) this.#socket.pause();
+    else if (isChanged) this.#socket.resume();
+    this.#deadlines.notePacket(this.#input.length > 0, isChanged || hasConsumed);
   }
 
   /** The client is gone. Messages that it sent before are still ingested. */
   #leave(): void {
     if (this.#phase === "ended" || this.#phase === "leaving") return;
-    const isOpen = this.#phase === "open";
     this.#phase = "leaving";
     this.#input.clear();
-    if (isOpen) this.#schedule();
-    else this.#end();
+    if (this.#session === undefined) this.#end();
+    else {
+      this.#shared.sessions.leave(this.#session, this.#clientId, this);
+      this.#schedule();
+    }
   }
 
   #end(): void {

@@ -91,7 +91,7 @@ export type ExternalBrokerDependencies = {
 };
 
 /** The broker decides who may publish what. */
-const SOURCE: MessageSource = { keyId: null, sender: async () => ({ customerId: null, deviceId: null }) };
+const SOURCE: MessageSource = { keyId: null, sender: async () => ({ keyId: null, customerId: null, deviceId: null }) };
 const SHARE_GROUP = "tank-monitor";
 const CONNECT_TIMEOUT_MS = 10_000;
 const CLOSE_TIMEOUT_MS = 1000;

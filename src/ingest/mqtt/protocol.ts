@@ -48,16 +48,34 @@ type FixedHeader = { readonly type: number; readonly qos: number; readonly size:
 
 /** The header of the packet that begins at `start`; undefined while it is incomplete. A malformed length counts as infinite. */
 export function fixedHeader(bytes: Buffer, start: number, end: number): FixedHeader | undefined {
+  const length = variableInteger(bytes, start + 1, end);
+  if (length === undefined) return undefined;
   const first = bytes[start] ?? 0;
-  let length = 0;
+  const headerSize = 1 + length.size;
+  return { type: first >> 4, qos: (first >> 1) & 3, size: headerSize + length.value, headerSize };
+}
+
+function variableInteger(
+  bytes: Buffer,
+  start: number,
+  end: number,
+): { readonly value: number; readonly size: number } | undefined {
+  let value = 0;
   for (let i = 0; i < 4; i++) {
-    const at = start + 1 + i;
-    if (at >= end) return undefined;
-    const byte = bytes[at] ?? 0;
-    length += (byte & 127) * 128 ** i;
-    if (byte < 128) return { type: first >> 4, qos: (first >> 1) & 3, size: 2 + i + length, headerSize: 2 + i };
+    if (start + i >= end) return undefined;
+    const byte = bytes[start + i] ?? 0;
+    value += (byte & 127) * 128 ** i;
+    if (byte < 128) return { value, size: i + 1 };
   }
-  return { type: first >> 4, qos: 0, size: Number.POSITIVE_INFINITY, headerSize: 5 };
+  return { value: Number.POSITIVE_INFINITY, size: 4 };
+}
+
+/** The size of the properties of a whole PUBLISH of MQTT 5. Whether they are well-formed is left to the parser. */
+export function propertiesSize(publish: Buffer): number {
+  const { headerSize = 0, qos = 0 } = fixedHeader(publish, 0, publish.length) ?? {};
+  const topicSize = 2 + (publish[headerSize] ?? 0) * 256 + (publish[headerSize + 1] ?? 0);
+  const start = headerSize + topicSize + (qos > 0 ? 2 : 0);
+  return variableInteger(publish, start, publish.length)?.value ?? 0;
 }
 
 const EMPTY: Buffer = Buffer.alloc(0);

@@ -12,7 +12,7 @@ import type { Lifetime } from "../../support/service.ts";
 import { until } from "../../support/until.ts";
 import { FakeIngest } from "./fake-ingest.ts";
 
-export const ANYONE: Sender = { customerId: null, deviceId: null };
+export const ANYONE: Sender = { keyId: "key_1", customerId: null, deviceId: null };
 
 export type TestEndpoint = {
   readonly port: number;

@@ -131,7 +131,7 @@ test("messages of many clients are stored in a few batches of limited size, each
 test("messages of different keys are stored with the binding of each", async (t) => {
   const endpoint = await startEndpoint(t);
   const fillsOf = { d1: [1, 2, 3], d2: [4], any: [5, 6] };
-  for (const device of ["d1", "d2"]) endpoint.keys.set(`of ${device}`, { customerId: null, deviceId: device });
+  for (const device of ["d1", "d2"]) endpoint.keys.set(`of ${device}`, { ...ANYONE, deviceId: device });
   const [one, two, any] = await Promise.all(["of d1", "of d2", "good"].map((key) => new RawClient(t, endpoint).connect(key)));
   assert.ok(one && two && any);
   const other = { topic: "tanks/d2/readings" };

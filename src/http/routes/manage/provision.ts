@@ -6,6 +6,7 @@ import { array, boolean, integer, literal, object, partial, ref, text } from "..
 import { invalidBody, isObject } from "../../../domain/validate.ts";
 import { flag } from "../../parameters.ts";
 import { type Route, RouteResponse } from "../../route.ts";
+import { profileOrNull } from "./devices.ts";
 import { idempotencyKeyOf, jsonBody, manageRoute, REPLAYED } from "./shared.ts";
 import { changedShape, newTankExample } from "./tanks.ts";
 
@@ -23,7 +24,11 @@ const row = (name: string) => `A ${name} to create or change; one that is create
 
 export const schemas = {
   CustomerRow: partial(NewCustomer, { description: row("customer") }),
-  TankRow: partial({ properties: { ...NewTank.properties, shape: changedShape } }, { description: row("tank") }),
+  /** `profile`: of the device that serves the tank. */
+  TankRow: partial(
+    { properties: { ...NewTank.properties, shape: changedShape, profile: profileOrNull } },
+    { description: row("tank") },
+  ),
   Provisioning: object(
     {
       object: literal("provisioning", { description: "Always `provisioning`" }),
