@@ -13,14 +13,14 @@ import type { Reads } from "./domain/store.ts";
 import { listenError, numericHost } from "./http/address.ts";
 import { ingestAuthentication } from "./http/auth.ts";
 import type { Limits } from "./http/limits.ts";
+import { type Ingest, ingestFrom } from "./ingest/ingest.ts";
 import type { Listener, MqttEndpoint } from "./ingest/mqtt/endpoint.ts";
 import type { BrokerIdentity, ExternalBroker } from "./ingest/mqtt/external-broker.ts";
-import { type IngestInTurns, ingestFrom } from "./ingest/turns.ts";
 
 export type MqttDependencies = {
   readonly config: Config;
   readonly reads: Pick<Reads, "keyByHash">;
-  readonly ingest: IngestInTurns;
+  readonly ingest: Ingest;
   readonly limits: Limits;
   readonly observe: Observe;
   readonly clock: Clock;

@@ -78,6 +78,11 @@ export function createIngest(writes: Pick<Writes, "ingest">, clock: Clock, obser
   };
 }
 
+/** The same for readings that arrive there. */
+export function ingestFrom<R>(source: IngestSource, ingest: (readings: R, sender: Sender) => Promise<ReadingResult[]>) {
+  return (readings: R, sender: Sender): Promise<ReadingResult[]> => ingest(readings, { ...sender, source });
+}
+
 function errorIn({ source, createdAt }: IncomingReading, { deviceId }: Sender, now: Instant): Rejected | undefined {
   if (createdAt < MIN_INSTANT) return { rejected: `created_at: must not be before ${formatInstant(MIN_INSTANT)}` };
   if (createdAt > now + MAX_AHEAD_MS) {

@@ -2,7 +2,6 @@
 // others in between.
 
 import { hasCode } from "../domain/errors.ts";
-import type { IngestSource } from "../domain/events.ts";
 import { FairQueue, Turns } from "../domain/fair-queue.ts";
 import type { IncomingReading, Ingest, ReadingResult, Rejected, Sender } from "./ingest.ts";
 
@@ -48,11 +47,6 @@ export function inTurns(ingest: Ingest): IngestInTurns {
     if (failure !== undefined) throw failure;
     return results;
   };
-}
-
-/** The same for readings that arrive there. */
-export function ingestFrom(source: IngestSource, ingest: IngestInTurns): IngestInTurns {
-  return (readings, sender) => ingest(readings, { ...sender, source });
 }
 
 type Slice = { readonly positions: readonly number[]; readonly readings: readonly (IncomingReading | Rejected)[] };
