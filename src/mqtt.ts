@@ -3,6 +3,7 @@
 
 import { hash, randomUUID } from "node:crypto";
 import { readFileSync } from "node:fs";
+import type { Socket } from "node:net";
 import { hostname } from "node:os";
 import { createSecureContext } from "node:tls";
 import type { Config } from "./config.ts";
@@ -12,6 +13,7 @@ import type { Clock } from "./domain/instant.ts";
 import type { Reads } from "./domain/store.ts";
 import { listenError, numericHost } from "./http/address.ts";
 import { ingestAuthentication } from "./http/auth.ts";
+import { ConnectionLimit, isProxyAddress } from "./http/connection-limit.ts";
 import type { Limits } from "./http/limits.ts";
 import { type Ingest, ingestFrom } from "./ingest/ingest.ts";
 import type { Listener, MqttEndpoint } from "./ingest/mqtt/endpoint.ts";
@@ -52,7 +54,9 @@ async function openEndpoint(dependencies: MqttDependencies): Promise<MqttEndpoin
   const tls = mqttsPort === null ? undefined : readCertificate(config);
   const { MqttEndpoint: Endpoint } = await import("./ingest/mqtt/endpoint.ts");
   const authenticate = ingestAuthentication(reads, clock, limits, config.rateLimit);
-  const endpoint = new Endpoint({ ingest: ingestFrom("mqtt", ingest), observe, clock, authenticate });
+  const limit = new ConnectionLimit(isProxyAddress(config.trustProxy));
+  const admit = (socket: Socket): boolean => limit.admit(socket);
+  const endpoint = new Endpoint({ ingest: ingestFrom("mqtt", ingest), observe, clock, authenticate, admit });
   const listen = async (port: number, setting: string, secure: Pick<Listener, "tls">): Promise<void> => {
     try {
       await endpoint.listen({ host: await numericHost(host), port, ...secure });

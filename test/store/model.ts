@@ -86,6 +86,8 @@ export class ModelStore implements ModelledStore {
       }),
     devices: async (ids) => found(ids, (id) => this.#managedDevice(id)),
     assignments: async (ids) => [...new Set(ids)].flatMap((id) => this.#assignments.get(id) ?? []),
+    devicesWithPending: async (limit) =>
+      Math.min(limit, [...this.#pending.values()].filter((readings) => readings.size > 0).length),
     keys: async (ids) => found(ids, (id) => this.#storedKey(id)),
   };
 

@@ -8,7 +8,7 @@ import type pg from "pg";
 import { UserError } from "../../domain/errors.ts";
 import { EARLIEST } from "../../domain/instant.ts";
 import type { Dialect } from "../core/dialect.ts";
-import { type ColumnTypes, commonTables } from "../core/schema.ts";
+import { type ColumnTypes, commonTables, missingTable, tablesIn } from "../core/schema.ts";
 import { statement, transaction } from "./connection.ts";
 
 const TYPES: ColumnTypes = {
@@ -77,8 +77,7 @@ const SCHEMA = `${commonTables(TYPES)}
   ) WITH (toast_tuple_target = 8160);
 `;
 
-/** In the order in which their contents can be restored. */
-export const TABLES = Array.from(SCHEMA.matchAll(/CREATE TABLE (\w+)/g), ([, name]) => name as string);
+export const TABLES = tablesIn(SCHEMA);
 
 export const DIALECT: Dialect = {
   isLive: (table) => `NOT ${table}.deleted`,
@@ -99,6 +98,7 @@ export const SCHEMA_SCRIPT = `${MARK};\nINSERT INTO tank_monitor VALUES ('${FING
 const LOCK = statement("SELECT pg_advisory_xact_lock(5522219041)");
 const IS_OURS = statement("SELECT to_regclass('tank_monitor') IS NOT NULL");
 const FOREIGN = statement("SELECT name FROM unnest($1::text[]) AS name WHERE to_regclass(name) IS NOT NULL LIMIT 1");
+const MISSING = statement("SELECT name FROM unnest($1::text[]) AS name WHERE to_regclass(name) IS NULL LIMIT 1");
 const STORED_FINGERPRINT = statement("SELECT to_jsonb(tank_monitor) ->> 'fingerprint' FROM tank_monitor");
 
 /** Creates the schema in an empty database, if it may; throws if the database belongs to another program or has another schema. */
@@ -107,7 +107,11 @@ export async function createSchema(pool: pg.Pool, mayCreate: boolean): Promise<v
     await db.client.query("SET LOCAL lock_timeout = 0");
     await db.rows(LOCK);
     if ((await db.rows(IS_OURS))[0]?.[0] === true) {
-      if ((await db.rows(STORED_FINGERPRINT))[0]?.[0] === FINGERPRINT) return;
+      if ((await db.rows(STORED_FINGERPRINT))[0]?.[0] === FINGERPRINT) {
+        const [missing] = await db.rows(MISSING, [TABLES]);
+        if (missing !== undefined) throw missingTable(missing[0]);
+        return;
+      }
       throw new UserError(
         "the database was created by another version of Tank Monitor. Export it with that version and import the export into an empty database.",
         1,
