@@ -48,6 +48,11 @@ export class MqttEndpoint {
     this.#admit = admit;
   }
 
+  /** Those that are authenticated. */
+  get clients(): number {
+    return this.#shared.sessions.clients;
+  }
+
   /** Rejects with the system's error if it cannot listen. */
   async listen({ host, port, tls }: Listener): Promise<{ readonly port: number }> {
     const { observe } = this.#shared;
