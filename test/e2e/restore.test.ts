@@ -207,6 +207,12 @@ suite("a restored PostgreSQL database", () => {
     assert.equal((await there.run(["backup", "copy.db"], sqlite)).code, 0);
     writeFileSync(there.path("copy.sql"), script);
 
+    const empty = await postgres(t);
+    writeFileSync(empty.path("copy.sql"), script);
+    assert.match(
+      (await empty.run(["restore", "copy.sql"])).stderr,
+      /^database restored from copy\.sql: 5 customers, 5 tanks, 306 readings\n$/,
+    );
     await refused(there, ["short.sql"], /short\.sql is (incomplete|damaged)/);
     await refused(there, ["other.sql"], /other\.sql was created by another version of Tank Monitor/);
     await refused(there, ["letter.sql"], /letter\.sql is not a backup of a PostgreSQL database/);
@@ -215,12 +221,15 @@ suite("a restored PostgreSQL database", () => {
     assert.deepEqual([wrong.code, wrong.stderr], [1, "tank-monitor: wrong.sql has errors; nothing was restored\n"]);
     assert.match(wrong.stdout, /customer ada: /);
     assert.deepEqual(await there.database.query("SELECT relname FROM pg_class WHERE relnamespace = 'public'::regnamespace"), []);
+    await there.run(["key", "create", "--name", "x"]);
+    await there.database.query("ALTER TABLE api_key RENAME TO lost");
+    await refused(there, ["copy.sql"], /the database is not empty/);
     const fromOther = await there.run(["restore", "copy.sql"], sqlite);
     assert.match(fromOther.stderr, /tanks\.db is not empty/);
 
-    const restored = await there.run(["restore", "copy.sql"]);
+    const restored = await there.run(["restore", "copy.sql", "--force"]);
     assert.equal(restored.code, 0, restored.stderr);
-    assert.match(restored.stderr, /^database restored from copy\.sql: 5 customers, 5 tanks, 306 readings\n$/);
+    assert.match(restored.stderr, /^database restored from copy\.sql: 5 customers, 5 tanks, 306 readings; what was there/);
     assert.equal(await exported(there), await exported(here));
   });
 });

@@ -3,7 +3,7 @@ import { execFileSync, spawnSync } from "node:child_process";
 import { closeSync, constants, openSync, readFileSync, readSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { suite, test } from "node:test";
-import { LineLimiter, openLogOutput } from "../../src/observe/log.ts";
+import { LineLimiter, OutageLog, openLogOutput } from "../../src/observe/log.ts";
 import { temporaryFolder } from "../support/service.ts";
 import { until } from "../support/until.ts";
 
@@ -108,4 +108,28 @@ test("ten lines of one event are logged in ten seconds; the next one has the num
   assert.equal(limiter.admit("other", 1000), 0, "each event has its own limit");
   assert.equal(limiter.admit("one", 10_000), 990);
   assert.equal(limiter.admit("one", 10_001), 0);
+});
+
+test("an outage that comes and goes is logged once, and its end once it has lasted ten seconds, or when the log is closed", (t) => {
+  t.mock.timers.enable({ apis: ["setTimeout"] });
+  const logged: string[] = [];
+  const outages = new OutageLog(({ kind }) => logged.push(kind));
+  const unavailable = (kind: "store_unavailable" | "writes_unavailable") => outages.log({ kind, reason: "disk full" });
+  for (let i = 0; i < 50; i++) {
+    unavailable("writes_unavailable");
+    t.mock.timers.tick(5000);
+    outages.log({ kind: "writes_recovered" });
+    t.mock.timers.tick(9999);
+  }
+  unavailable("store_unavailable");
+  assert.deepEqual(logged, ["writes_unavailable", "store_unavailable"]);
+  t.mock.timers.tick(1);
+  assert.deepEqual(logged, ["writes_unavailable", "store_unavailable", "writes_recovered"]);
+  unavailable("writes_unavailable");
+  outages.log({ kind: "stopped" });
+  outages.log({ kind: "store_recovered" });
+  outages.close();
+  assert.deepEqual(logged.slice(3), ["writes_unavailable", "stopped", "store_recovered"]);
+  t.mock.timers.tick(20_000);
+  assert.equal(logged.length, 6);
 });

@@ -3,11 +3,12 @@
 
 import { randomUUID } from "node:crypto";
 import type { Socket } from "node:net";
-import { generate, type IConnectPacket, type Packet } from "mqtt-packet";
+import type { IConnectPacket, Packet } from "mqtt-packet";
 import type { MqttDisconnectReason, Observe } from "../../domain/events.ts";
 import type { Clock } from "../../domain/instant.ts";
 import { createMqttMessage } from "../decode.ts";
 import type { Batcher, MessageResult } from "./batcher.ts";
+import type { Connections } from "./connections.ts";
 import { Deadlines } from "./deadlines.ts";
 import {
   type Acknowledgement,
@@ -21,6 +22,7 @@ import {
   propertiesSize,
   publishError,
   ReasonCode,
+  ReplyWriter,
   reasonProperties,
   refusedConnack,
   replyTo,
@@ -36,7 +38,7 @@ export type ConnectionDependencies = {
   readonly batcher: Batcher;
   readonly observe: Observe;
   readonly clock: Clock;
-  readonly connections: Set<Connection>;
+  readonly connections: Connections<Connection>;
 };
 
 /** `leaving`: the client is gone, held messages are still ingested. */
@@ -52,6 +54,7 @@ const CONTROL_UNIT_BYTES = 64;
 export class Connection implements Client {
   readonly address: string;
   readonly #socket: Socket;
+  readonly #replies: ReplyWriter;
   readonly #shared: ConnectionDependencies;
   readonly #limits: EndpointLimits;
   readonly #input = new PacketBuffer();
@@ -76,16 +79,16 @@ export class Connection implements Client {
   /** Of control packets since the last sweep. */
   #controlCost = 0;
   #isScheduled = false;
-  #isCorked = false;
   readonly #deadlines: Deadlines;
 
   constructor(socket: Socket, shared: ConnectionDependencies) {
     this.address = socket.remoteAddress ?? "";
     this.#socket = socket;
+    this.#replies = new ReplyWriter(socket);
     this.#shared = shared;
     this.#limits = shared.limits;
     this.#deadlines = new Deadlines(shared.limits);
-    shared.connections.add(this);
+    shared.connections.open(this);
     socket.setNoDelay(true);
     socket.setKeepAlive(true, TCP_KEEP_ALIVE_MS);
     socket.on("data", (chunk: Buffer) => {
@@ -95,7 +98,17 @@ export class Connection implements Client {
     });
     socket.on("drain", this.#schedule);
     socket.on("error", () => {});
-    socket.on("close", () => this.#leave());
+    socket.on("close", () => {
+      shared.connections.close(this);
+      this.#leave();
+    });
+  }
+
+  /** Closes a connection that is not a client's in favour of another. */
+  drop(): void {
+    this.#shared.connections.close(this);
+    this.#shared.observe({ kind: "mqtt_client_dropped", reason: "too_many", address: this.address });
+    this.#socket.destroy();
   }
 
   /** Closes the connection for a reason that the operator is told; a client of MQTT 5 is told too. */
@@ -211,6 +224,12 @@ export class Connection implements Client {
     }
     if (this.#phase !== "authenticating") {
       sessions.disconnect(session, clientId, this);
+      return;
+    }
+    if (!this.#shared.connections.accept(this)) {
+      sessions.disconnect(session, clientId, this);
+      this.#send(refusedConnack("too_many"));
+      this.close("too_many");
       return;
     }
     this.#session = session;
@@ -329,18 +348,8 @@ export class Connection implements Client {
     else this.#send(reply);
   }
 
-  /** Replies of one turn are written together. */
   #send(packet: Packet): void {
-    if (this.#phase === "ended" || !this.#socket.writable) return;
-    if (!this.#isCorked) {
-      this.#isCorked = true;
-      this.#socket.cork();
-      process.nextTick(() => {
-        this.#isCorked = false;
-        this.#socket.uncork();
-      });
-    }
-    this.#socket.write(generate(packet, { protocolVersion: this.#version }));
+    if (this.#phase !== "ended") this.#replies.send(packet, this.#version);
   }
 
   /** Pauses or resumes the socket, and notes when the packet that is being received began. */
@@ -356,6 +365,7 @@ export class Connection implements Client {
   #leave(): void {
     if (this.#phase === "ended" || this.#phase === "leaving") return;
     this.#phase = "leaving";
+    this.#shared.connections.close(this);
     this.#input.clear();
     if (this.#session === undefined) this.#end();
     else {
@@ -371,7 +381,7 @@ export class Connection implements Client {
     if (this.#reservedBytes > 0) this.#release(this.#reservedBytes);
     this.#held.length = 0;
     this.#input.clear();
-    this.#shared.connections.delete(this);
+    this.#shared.connections.end(this);
     if (this.#session !== undefined) this.#shared.sessions.disconnect(this.#session, this.#clientId, this);
     if (this.#socket.destroyed) return;
     // The last reply is still sent. Input is discarded: unread, it would reset the connection before that.

@@ -218,9 +218,10 @@ export function isLockNotAvailable(error: unknown): boolean {
 
 /**
  * Classes and codes that say nothing about the statement: connection, authentication, lost transaction, resources, operator
- * intervention, system; a read-only server, as after a failover; a lock that was held too long; a missing database.
+ * intervention, system; a read-only server, as after a failover; a lock that was held too long; a missing database, schema, table
+ * or column, or no permission for it.
  */
-const UNAVAILABLE = /^(08|28|40|53|57|58|XX|25006|55P03|3D000)/;
+const UNAVAILABLE = /^(08|28|40|53|57|58|XX|25006|55P03|3D000|3F000|42P01|42703|42501)/;
 const NETWORK = /^E(CONN|PIPE|TIMEDOUT|HOST|NET|AI|NOTFOUND|ACCES|PERM)/;
 /** data_corrupted and index_corrupted. */
 const DAMAGED = /^XX00[12]$/;

@@ -10,7 +10,7 @@ import { checkAll, requireConsistent } from "../check/check.ts";
 import { BACKUP_TITLE } from "./backup.ts";
 import { checkOperations } from "./check.ts";
 import { type DbTransaction, openPool, statement, transaction } from "./connection.ts";
-import { hasSchema, SCHEMA_SCRIPT, TABLES } from "./schema.ts";
+import { hasSchema, missingTableName, SCHEMA_SCRIPT, TABLES } from "./schema.ts";
 import { findServer, serverUrls } from "./servers.ts";
 
 /** Sessions of services and other commands. A service always has one. */
@@ -41,7 +41,8 @@ async function restore(db: DbTransaction, backup: string, { force, progress, onF
   if (Number((await db.rows(OTHERS))[0]?.[0]) > 0) {
     throw new UserError("the database is in use. Stop the service, and other commands, first");
   }
-  if (isThere && !force && (await db.rows(IS_ANYTHING))[0]?.[0] === true) {
+  const isEmpty = async () => (await missingTableName(db)) === undefined && (await db.rows(IS_ANYTHING))[0]?.[0] === false;
+  if (isThere && !force && !(await isEmpty())) {
     throw new UserError("the database is not empty; --force replaces it, and keeps it");
   }
   const kept = isThere ? await keep(db) : undefined;
@@ -63,8 +64,8 @@ async function restore(db: DbTransaction, backup: string, { force, progress, onF
 /** Moves all tables to a schema of their own. */
 async function keep({ client }: DbTransaction): Promise<string> {
   const name = `before_restore_${new Date().toISOString().replaceAll(/\W/g, "").toLowerCase()}`;
-  const moves = ["tank_monitor", ...TABLES].map((table) => `ALTER TABLE ${table} SET SCHEMA ${name};`);
-  await client.query(`CREATE SCHEMA ${name}; ALTER VIEW fleet SET SCHEMA ${name}; ${moves.join(" ")}`);
+  const moves = ["tank_monitor", ...TABLES].map((table) => `ALTER TABLE IF EXISTS ${table} SET SCHEMA ${name};`);
+  await client.query(`CREATE SCHEMA ${name}; ALTER VIEW IF EXISTS fleet SET SCHEMA ${name}; ${moves.join(" ")}`);
   return `schema ${name}`;
 }
 

@@ -23,7 +23,7 @@ import { listPagesOn } from "./list-pages.ts";
 import { managementReads } from "./management-reads.ts";
 import { READ_CONNECTIONS, ReadConnections } from "./read-connections.ts";
 import { Replicas } from "./replicas.ts";
-import { createSchema } from "./schema.ts";
+import { createSchema, TABLES } from "./schema.ts";
 import { cannotOpen, findServer, ServerSearch, serverUrls } from "./servers.ts";
 import { telemetryReads } from "./telemetry-reads.ts";
 import { Writer } from "./writer.ts";
@@ -87,7 +87,7 @@ function createStore(connections: Connections, observe: Observe, closeOthers: ()
     reads: {
       ...telemetryReads(replicas),
       ...replicaReads(prepareOn(replicas), listPagesOn(replicas)),
-      ...primaryReads(prepareOn(primary)),
+      ...primaryReads(prepareOn(primary), TABLES),
       ...managementReads(primary),
     },
     write,

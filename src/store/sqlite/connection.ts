@@ -108,6 +108,9 @@ const CONSTRAINT = 19;
 const NOT_A_DATABASE = 26;
 const UNAVAILABLE = new Set([BUSY, LOCKED, READONLY, IO_ERROR, FULL, CANT_OPEN, NOT_A_DATABASE]);
 
+/** Somebody has dropped or renamed it. */
+const MISSING = /^no such (table|column)/;
+
 /** SQLite's primary result code, or undefined for other errors. */
 function sqliteCode(error: unknown): number | undefined {
   if (!(error instanceof Error) || !("errcode" in error) || typeof error.errcode !== "number") return undefined;
@@ -126,10 +129,11 @@ export const isConstraintError = (error: unknown): boolean => sqliteCode(error) 
 export const isNotADatabase = (error: unknown): boolean => sqliteCode(error) === NOT_A_DATABASE;
 export const isSqliteError = (error: unknown): boolean => sqliteCode(error) !== undefined;
 
-/** `store_unavailable` for errors of disk, lock or file, `data_damaged` for damage; other errors are bugs and stay as they are. */
+/** `store_unavailable` for errors of disk, lock, file or schema, `data_damaged` for damage; other errors are bugs and stay as they are. */
 export function translateError(error: unknown): unknown {
   if (error instanceof RequestError) return error;
   if (error instanceof DamageError || isDamaged(error)) return dataDamaged(error);
   const code = sqliteCode(error);
-  return code !== undefined && UNAVAILABLE.has(code) ? storeUnavailable(error) : error;
+  const isUnavailable = code !== undefined && (UNAVAILABLE.has(code) || MISSING.test((error as Error).message));
+  return isUnavailable ? storeUnavailable(error) : error;
 }

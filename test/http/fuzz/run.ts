@@ -78,8 +78,11 @@ export async function sendRandomRequests(life: Lifetime, { requests, seed, envir
     if (sender.customerId === null) return;
     const request = `${path} ${options.body}`;
     const ids = [...text.matchAll(/cus_[0-9a-z]{26}/g)].flat().filter((id) => !request.includes(id));
-    const owners = isJson && path.startsWith("/v1/") ? await ownersIn(body, path, service.store) : [];
-    for (const id of [...ids, ...owners]) assert.equal(id, sender.customerId, "of another customer");
+    const telemetryOf = status === 200 ? /^\/v1\/tanks\/([^/?]+)\/telemetry/.exec(path)?.[1] : undefined;
+    const tank = telemetryOf === undefined ? {} : { object: "tank", id: decodeURIComponent(telemetryOf) };
+    for (const id of [...ids, ...(await ownersIn([body, tank], service.store))]) {
+      assert.equal(id, sender.customerId, "an object of another customer");
+    }
   }
 
   /** What a management operation accepts is what it documents. Readings are validated one by one. */
@@ -164,15 +167,14 @@ function count(counts: Counts, operation: string, status: number): void {
 
 type Lookup = Pick<ManagementReads, "managedTank">;
 
-/** The customers to whom the objects in a response of /v1 belong. */
-async function ownersIn(body: Item, path: string, store: Lookup): Promise<unknown[]> {
-  const ownerOf = async (tankId: string) => (await store.managedTank(tankId))?.tank.owner_id;
-  const items = (body["data"] ?? [body]) as Item[];
-  const telemetryOf = /^\/v1\/tanks\/([^/?]+)\/telemetry/.exec(path)?.[1];
-  if (telemetryOf !== undefined) return [await ownerOf(decodeURIComponent(telemetryOf))];
-  return Promise.all(
-    items.map(async ({ object, id, owner_id }) => (object === "customer" ? id : (owner_id ?? (await ownerOf(`${id}`))))),
-  );
+/** The customers to whom the objects in a response belong. */
+async function ownersIn(value: unknown, store: Lookup): Promise<unknown[]> {
+  if (typeof value !== "object" || value === null) return [];
+  const { object, id, owner_id } = value as Item;
+  const owners = await Promise.all(Object.values(value).map((inner) => ownersIn(inner, store)));
+  if (object === "customer") return [id];
+  // A deleted tank has no owner_id.
+  return object === "tank" ? [owner_id ?? (await store.managedTank(`${id}`))?.tank.owner_id] : owners.flat();
 }
 
 function describeRequest(path: string, { method, headers = {}, body = "" }: RequestOptions): string {
