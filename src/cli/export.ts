@@ -16,7 +16,8 @@ export const exportCommand: CliCommand = {
   usage: "[FILE] [--csv] [--force]",
   help: `Export customers, tanks with their shapes, devices with their profiles and former tanks, readings and pending readings,
 including deleted objects, as lines for "import". The export is consistent, and the service keeps running. It does not contain
-keys and the audit log; "backup" does. Without FILE, or with -, it goes to stdout. FILE appears once it is complete.
+keys and the audit log; "backup" does. Without FILE, or with -, it goes to stdout. FILE appears once it is complete. Whatever is
+damaged is left out and printed on stderr, and the exit code is 1.
 
   --csv     only the readings of tanks, as CSV; also if FILE ends in .csv
   --force   overwrite FILE`,
@@ -28,15 +29,16 @@ keys and the audit log; "backup" does. Without FILE, or with -, it goes to stdou
       throw new UserError(`${file} already exists; --force overwrites it`);
     }
     const isCsv = call.flags["csv"] === true || file.toLowerCase().endsWith(".csv");
-    await withStore(configOf(call), (store) =>
+    const damaged = await withStore(configOf(call), (store) =>
       file === "-" ? write(store, process.stdout, isCsv) : writeFile(store, file, isCsv),
     );
-    return 0;
+    if (damaged > 0) say('The database is damaged, and the export is not complete: restore a backup, or see "check".');
+    return damaged > 0 ? 1 : 0;
   },
 };
 
 /** A file appears once it is complete. A link is followed; a pipe or device is written directly. */
-async function writeFile(store: Store, file: string, isCsv: boolean): Promise<void> {
+async function writeFile(store: Store, file: string, isCsv: boolean): Promise<number> {
   const stats = statSync(file, { throwIfNoEntry: false });
   const target = stats === undefined ? file : realpathSync(file);
   const isRegular = stats?.isFile() ?? true;
@@ -44,10 +46,11 @@ async function writeFile(store: Store, file: string, isCsv: boolean): Promise<vo
   const stream = createWriteStream(partial, { flush: isRegular });
   try {
     await once(stream, "open");
-    await write(store, stream, isCsv);
+    const damaged = await write(store, stream, isCsv);
     stream.end();
     await once(stream, "close");
     if (isRegular) renameSync(partial, target);
+    return damaged;
   } catch (error) {
     stream.destroy();
     if (isRegular) rmSync(partial, { force: true });
@@ -58,11 +61,17 @@ async function writeFile(store: Store, file: string, isCsv: boolean): Promise<vo
 
 const CHUNK_CHARACTERS = 65_536;
 
-async function write(store: Store, out: Writable, isCsv: boolean): Promise<void> {
+/** Returns how many damaged things were left out. */
+async function write(store: Store, out: Writable, isCsv: boolean): Promise<number> {
   using progress = new ProgressBar("exporting");
   let lines = 0;
+  let damaged = 0;
   let chunk = isCsv ? "tank_id,created_at,fill_percentage\n" : "";
   for await (const record of store.exportRecords()) {
+    if (record.kind === "damaged") {
+      damaged++;
+      say(`left out: ${record.what}`);
+    }
     for (const line of isCsv ? csvLines(record) : exportLines(record)) {
       chunk += `${line}\n`;
       lines++;
@@ -75,6 +84,7 @@ async function write(store: Store, out: Writable, isCsv: boolean): Promise<void>
   if (chunk !== "" && !out.write(chunk)) await once(out, "drain");
   progress.end();
   say(`${lines} lines exported${isCsv ? "" : ', without keys and the audit log ("backup" has those)'}`);
+  return damaged;
 }
 
 function* csvLines(record: ExportRecord): Generator<string> {

@@ -51,7 +51,7 @@ suite("check", () => {
     assert.equal(code, 1);
     assert.match(stdout, /^customer bob: .* \(repaired\)\ntank b1: capacity: must be above 0; correct it and import it again\n$/);
     assert.match(stderr, /: 2 errors, 1 repaired\n$/);
-    await importLines(here, [fixtures.tank("b1", "bob", { capacity: 5 })], "right.ndjson");
+    await importLines(here, [fixtures.tank("b1", "bob", { capacity: 5, shape: null })], "right.ndjson");
     assert.equal((await here.run(["check"])).code, 0);
   });
 
@@ -63,8 +63,9 @@ suite("check", () => {
     const service = await here.start();
     const path = `/v1/tanks/t/telemetry?created_at_gte=${reading("t", 1, 0)["created_at"]}`;
     corrupt(here, "UPDATE head SET total = 7; DELETE FROM reading_index");
-    assert.equal((await list(service, "/v1/tanks/t/telemetry", key)).total_items, 7);
-    assert.equal((await get(service, path, key)).status, 500, "rather no response than a wrong one");
+    for (const page of ["/v1/tanks/t/telemetry", path]) {
+      assert.ok((await get(service, page, key)).status >= 500, "rather no response than a wrong one");
+    }
     assert.equal((await here.run(["check", "--repair"])).code, 0);
     assert.equal((await list(service, path, key)).total_items, 999);
 
@@ -79,7 +80,7 @@ suite("check", () => {
       assert.deepEqual([code, stdout], [0, ""], stderr);
     }
     assert.equal((await importing).code, 0);
-    assert.match((await service.stop()).stderr, /the rank index is damaged .* check --repair/);
+    assert.match((await service.stop()).stderr, /tank t: the head from \S+ is damaged/);
   });
 });
 

@@ -89,12 +89,12 @@ test("a corrupted PostgreSQL database", async (t) => {
 
   // Each is reported together with those before it.
   const reported: Corruption[] = [
-    { name: "a block of no tank", sql: "INSERT INTO block VALUES ('nobody', 1, '')", where: ["table block"], what: /nobody/ },
+    { name: "a block of no tank", sql: "INSERT INTO block VALUES ('nobody', 1, '', 0)", where: ["table block"], what: /nobody/ },
     {
       name: "an unreadable block",
       sql: `UPDATE block SET data = '\\x0707' WHERE tank = 'short' OR start = ${NINTH}`,
       where: ["tank long"],
-      what: /cannot be read: restore a backup/,
+      what: /is damaged: restore a backup/,
     },
   ];
   for (const { name, sql, where, what } of [...reported, ...SHARED_UNREPAIRABLE]) {

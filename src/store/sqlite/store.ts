@@ -25,7 +25,7 @@ import {
 import { watchFile } from "./file-watch.ts";
 import type { ManagementReadTable } from "./reader-thread.ts";
 import { readsOn } from "./reads.ts";
-import { createSchema, refuseForeign } from "./schema.ts";
+import { createSchema, DIALECT, refuseForeign } from "./schema.ts";
 import { query } from "./statements.ts";
 import { StoreThread } from "./thread.ts";
 
@@ -131,7 +131,8 @@ async function copy(file: string, to: string, progress: Progress): Promise<void>
 const EXPORT_SQL = {
   key: "pk",
   tankId: "(SELECT id FROM tank WHERE pk = part.tank)",
-  assignments: "json_group_array(json_array(until, tank) ORDER BY until)",
+  assignments: "json_group_array(json_array(until, tank, checksum) ORDER BY until)",
+  dialect: DIALECT,
 };
 
 /** The snapshot stays open for as long as the reader takes. */
