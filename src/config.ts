@@ -8,7 +8,7 @@ import { UserError } from "./domain/errors.ts";
 import { isWellFormedSecret } from "./domain/key.ts";
 import { quoted } from "./domain/text.ts";
 
-export type TrustProxy = boolean | number | readonly string[];
+export type TrustProxy = false | number | readonly string[];
 
 const LOG_LEVELS = ["fatal", "error", "warn", "info", "debug", "trace", "silent"] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
@@ -127,21 +127,22 @@ function logLevel(text: string): LogLevel {
 }
 
 function origins(text: string): readonly string[] {
+  if (text.trim() === "*") return ["*"];
   const list = text.split(",").map((origin) => origin.trim());
   for (const origin of list) {
-    if (origin !== "*" && (!URL.canParse(origin) || new URL(origin).origin !== origin)) {
-      throw new Error('"*" or origins such as https://app.example.com, separated by commas');
+    if (origin.includes("*") || !URL.canParse(origin) || new URL(origin).origin !== origin) {
+      throw new Error('"*" by itself, or whole origins such as https://app.example.com, separated by commas');
     }
   }
   return list;
 }
 
 function trustProxy(text: string): TrustProxy {
-  if (text === "true" || text === "false") return text === "true";
+  if (text === "false") return false;
   if (/^\d{1,2}$/.test(text)) return Number(text);
   const list = text.split(",").map((address) => address.trim());
   if (!list.every((address) => NAMED_RANGES.includes(address) || isAddressRange(address))) {
-    throw new Error("true, false, a number of hops, or addresses such as 10.0.0.0/8, separated by commas");
+    throw new Error("false, a number of hops (1 for one proxy), or addresses of proxies such as 10.0.0.0/8, separated by commas");
   }
   return list;
 }

@@ -24,7 +24,7 @@ export type MqttDependencies = {
   readonly limits: Limits;
   readonly observe: Observe;
   readonly clock: Clock;
-  /** Of several processes the first has the embedded endpoint; each is a client of the external broker. */
+  /** Of several processes the first has the embedded endpoint; each is a client of the external broker, where they can share its messages. */
   readonly worker: number;
 };
 
@@ -95,5 +95,5 @@ async function openExternalBroker(dependencies: MqttDependencies): Promise<Mqtt 
 function identityOf({ databaseUrl, host, port }: Config, worker: number): BrokerIdentity {
   const isPersistent = port !== 0;
   const name = isPersistent ? hash("sha256", JSON.stringify([hostname(), host, port, databaseUrl]), "hex") : randomUUID();
-  return { clientId: `tank-monitor-${name.replaceAll("-", "").slice(0, 12)}-${worker}`, isPersistent };
+  return { clientId: `tank-monitor-${name.replaceAll("-", "").slice(0, 12)}-${worker}`, isPersistent, isFirst: worker === 1 };
 }

@@ -8,7 +8,7 @@ import type { Figure, Measured, Row } from "../figure.ts";
 import { Connection } from "../measure/connection.ts";
 import { alternate, inMilliseconds, latency, ratioOf } from "../measure/sampling.ts";
 
-const PATH = "/manage/v1/fleet";
+const PATH = "/insight/v1/fleet";
 const HOUR = 3_600_000;
 const [OWNER, TOWN] = [wideTank(0).owner, wideTank(0).town];
 

@@ -52,7 +52,11 @@ export const JSON_OPTION: Option = { flag: "json", help: "print JSON" };
 
 const SERVICE_OPTIONS: readonly Option[] = [
   { flag: "url", value: "URL", help: "a running service instead of the database" },
-  { flag: "key", value: "KEY", help: "its key, with the role manage; better in TANK_MONITOR_KEY, which other users cannot see" },
+  {
+    flag: "key",
+    value: "KEY",
+    help: "its key: role manage, or read for fleet; better in TANK_MONITOR_KEY, which other users cannot see",
+  },
 ];
 
 export function apiCommand(definition: ApiCommand): CliCommand {
@@ -220,8 +224,7 @@ function linesOf(object: Item, prefix: string): [name: string, value: string][] 
 }
 
 export type List = {
-  /** The last part of the path: `customers`. */
-  readonly of: string;
+  readonly path: string;
   readonly columns: readonly Column<Item>[];
   readonly filter?: QueryParameters;
   /** Said where nothing is found. */
@@ -274,12 +277,12 @@ function limitOf(call: CliCall): number {
 export async function* pages(
   service: Service,
   query: QueryParameters,
-  { of, isDated }: Pick<List, "of" | "isDated">,
+  { path, isDated }: Pick<List, "path" | "isDated">,
 ): AsyncGenerator<readonly Item[]> {
   let created_at_lte = query["created_at_lte"];
   for (let page = 1; ; page++) {
     const request = { ...query, created_at_lte, page: String(page), size: String(PAGE_SIZE) };
-    const { data, total_pages } = await service({ method: "GET", path: pathTo(of), query: request });
+    const { data, total_pages } = await service({ method: "GET", path, query: request });
     if (!Array.isArray(data) || !data.every(isObject))
       throw new UserError("the response is not a list as Tank Monitor sends it: is --url right?");
     if (data.length > 0) yield data;

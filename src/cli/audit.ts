@@ -6,7 +6,7 @@ import { parseDuration, parseInstant } from "../domain/instant.ts";
 import { quoted } from "../domain/text.ts";
 import { isObject } from "../domain/validate.ts";
 import { apiCommand, LIST_OPTIONS, type List, pages, printList } from "./api-command.ts";
-import type { Service } from "./service.ts";
+import { pathTo, type Service } from "./service.ts";
 
 export const audit = apiCommand({
   name: "audit",
@@ -41,7 +41,7 @@ type KeyNames = ReadonlyMap<string, string>;
 
 function auditList(keys: KeyNames, hint: string): List {
   return {
-    of: "audit",
+    path: pathTo("audit"),
     isDated: true,
     empty: `No such changes.${hint}`,
     columns: [
@@ -57,7 +57,7 @@ function auditList(keys: KeyNames, hint: string): List {
 
 async function keyNames(service: Service): Promise<KeyNames> {
   const names = new Map<string, string>();
-  for await (const page of pages(service, {}, { of: "keys" })) {
+  for await (const page of pages(service, {}, { path: pathTo("keys") })) {
     for (const { id, name } of page) names.set(String(id), String(name));
   }
   return names;

@@ -1,9 +1,9 @@
 // tank-monitor backup FILE
 
-import { existsSync, renameSync, rmSync } from "node:fs";
-import { dirname } from "node:path";
+import { existsSync } from "node:fs";
 import { RequestError, UserError } from "../domain/errors.ts";
 import { type CliCommand, configOf, withStore } from "./command.ts";
+import { requireOtherFile, writeWhole } from "./files.ts";
 import { ProgressBar, say } from "./output.ts";
 
 export const backup: CliCommand = {
@@ -18,21 +18,20 @@ To restore: stop the service, put FILE in the place of the database, remove the 
   async run(call) {
     const [file] = call.arguments;
     if (file === undefined) throw new UserError("backup: FILE is missing", 2);
+    const config = configOf(call);
+    requireOtherFile(file, config.databaseUrl);
     if (existsSync(file)) throw new UserError(`${file} already exists; backup does not overwrite files`);
-    const folder = dirname(file);
-    if (!existsSync(folder)) throw new UserError(`cannot write ${file}: no such folder: ${folder}`);
-    const partial = `${file}.partial-${process.pid}`;
     const progress = new ProgressBar("backup");
     try {
-      await withStore(configOf(call), (store) => store.backup(partial, (done, total) => progress.show(done, total)));
-      renameSync(partial, file);
+      await withStore(config, (store) =>
+        writeWhole(file, (partial) => store.backup(partial, (done, total) => progress.show(done, total))),
+      );
     } catch (error) {
       if (!(error instanceof RequestError)) throw error;
       const { cause } = error;
       throw new UserError(`cannot write ${file}: ${cause instanceof Error ? cause.message : error.message}`);
     } finally {
       progress.end();
-      for (const suffix of ["", "-wal", "-shm", "-journal"]) rmSync(partial + suffix, { force: true });
     }
     say(`database copied to ${file}`);
     return 0;

@@ -6,7 +6,7 @@ import { UserError } from "../domain/errors.ts";
 import { parseDuration } from "../domain/instant.ts";
 import type { Store } from "../domain/store.ts";
 import { quoted } from "../domain/text.ts";
-import { missingFile, openStore } from "../store/open.ts";
+import { openStore } from "../store/open.ts";
 
 export type CliCall = {
   /** As typed: `customer create`. */
@@ -57,14 +57,10 @@ export function configOf(call: CliCall, names: readonly ConfigName[] = [], fallb
   return readConfig(flags, process.env, { ...fallbacks, ...Object.fromEntries(set) });
 }
 
-/** Only commands that write the first data create an embedded database: for others a missing file means the wrong folder. */
+/** Only commands that write the first data create a database: for others a missing one means the wrong folder. */
 export async function openDatabase(config: Config, mayCreate: boolean): Promise<Store> {
-  const missing = mayCreate ? undefined : missingFile(config.databaseUrl);
-  if (missing !== undefined) {
-    throw new UserError(`no database at ${missing}. Run this in the folder of the service, or set DATABASE_URL`);
-  }
   // Commands need current data, so they do not read from replicas.
-  return openStore(config.databaseUrl, () => {}, { ...config, replicaUrls: [] });
+  return openStore(config.databaseUrl, () => {}, { ...config, replicaUrls: [] }, mayCreate);
 }
 
 export async function withStore<T>(config: Config, work: (store: Store) => Promise<T>, mayCreate = false): Promise<T> {

@@ -4,6 +4,7 @@ import { createCommand, listCommand, showCommand, stateCommand, updateCommand } 
 import type { CommandGroup } from "./command.ts";
 import type { Field } from "./fields.ts";
 import { counted } from "./output.ts";
+import { pathTo } from "./service.ts";
 
 const FIELDS: readonly Field[] = [
   { flag: "name", path: "name", value: "NAME", help: "full name or company name" },
@@ -63,7 +64,7 @@ const list = listCommand({
     { flag: "email", path: "email", value: "TEXT", help: "whose e-mail address starts with TEXT" },
     { flag: "deleted", path: "deleted", help: "deleted customers instead" },
   ],
-  of: "customers",
+  path: pathTo("customers"),
   isDated: true,
   empty: "No customers found.",
   columns: [

@@ -107,7 +107,7 @@ const waiting = listCommand({
   help: `List devices with pending readings: how many are pending, how many were dropped because more did not fit, and what they
 need. "device assign" gives a device a tank, "device profile" a profile.`,
   example: "device waiting",
-  of: "devices",
+  path: pathTo("devices"),
   filter: { waiting: "true" },
   empty: "No pending readings.",
   columns: [COLUMNS.id, COLUMNS.waiting, COLUMNS.dropped, COLUMNS.needs, COLUMNS.profile, COLUMNS.tank],
@@ -118,7 +118,7 @@ const list = listCommand({
   summary: "list devices by id",
   help: "List every device that serves a tank, has a profile, or has sent something.",
   example: "device list",
-  of: "devices",
+  path: pathTo("devices"),
   empty: "No devices found.",
   columns: [COLUMNS.id, COLUMNS.profile, COLUMNS.waiting, COLUMNS.since, COLUMNS.tank],
 });

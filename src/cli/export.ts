@@ -1,13 +1,13 @@
 // tank-monitor export [FILE]
 
-import { once } from "node:events";
-import { createWriteStream, realpathSync, renameSync, rmSync, statSync } from "node:fs";
-import type { Writable } from "node:stream";
+import { createWriteStream, realpathSync, statSync } from "node:fs";
+import { pipeline } from "node:stream/promises";
 import { UserError } from "../domain/errors.ts";
 import { formatInstant } from "../domain/instant.ts";
 import type { ExportRecord, Store } from "../domain/store.ts";
 import { exportLines } from "../ingest/records.ts";
 import { type CliCommand, configOf, withStore } from "./command.ts";
+import { requireOtherFile, writeWhole } from "./files.ts";
 import { ProgressBar, say } from "./output.ts";
 
 export const exportCommand: CliCommand = {
@@ -25,35 +25,34 @@ damaged is left out and printed on stderr, and the exit code is 1.
   flags: { csv: { type: "boolean" }, force: { type: "boolean" } },
   async run(call) {
     const [file = "-"] = call.arguments;
+    const config = configOf(call);
+    if (file !== "-") requireOtherFile(file, config.databaseUrl);
     if (call.flags["force"] !== true && file !== "-" && statSync(file, { throwIfNoEntry: false })?.isFile() === true) {
       throw new UserError(`${file} already exists; --force overwrites it`);
     }
     const isCsv = call.flags["csv"] === true || file.toLowerCase().endsWith(".csv");
-    const damaged = await withStore(configOf(call), (store) =>
-      file === "-" ? write(store, process.stdout, isCsv) : writeFile(store, file, isCsv),
+    const counts = { lines: 0, damaged: 0 };
+    await withStore(config, (store) =>
+      file === "-"
+        ? pipeline(chunks(store, isCsv, counts), process.stdout, { end: false })
+        : writeFile(file, chunks(store, isCsv, counts)),
     );
-    if (damaged > 0) say('The database is damaged, and the export is not complete: restore a backup, or see "check".');
-    return damaged > 0 ? 1 : 0;
+    say(`${counts.lines} lines exported${isCsv ? "" : ', without keys and the audit log ("backup" has those)'}`);
+    if (counts.damaged === 0) return 0;
+    say("the export is not complete, since the database is damaged: restore a backup");
+    return 1;
   },
 };
 
 /** A file appears once it is complete. A link is followed; a pipe or device is written directly. */
-async function writeFile(store: Store, file: string, isCsv: boolean): Promise<number> {
+async function writeFile(file: string, contents: AsyncIterable<string>): Promise<void> {
   const stats = statSync(file, { throwIfNoEntry: false });
-  const target = stats === undefined ? file : realpathSync(file);
-  const isRegular = stats?.isFile() ?? true;
-  const partial = isRegular ? `${target}.partial` : target;
-  const stream = createWriteStream(partial, { flush: isRegular });
   try {
-    await once(stream, "open");
-    const damaged = await write(store, stream, isCsv);
-    stream.end();
-    await once(stream, "close");
-    if (isRegular) renameSync(partial, target);
-    return damaged;
+    if (stats !== undefined && !stats.isFile()) return await pipeline(contents, createWriteStream(file));
+    await writeWhole(stats === undefined ? file : realpathSync(file), (partial) =>
+      pipeline(contents, createWriteStream(partial, { flags: "wx", mode: 0o600, flush: true })),
+    );
   } catch (error) {
-    stream.destroy();
-    if (isRegular) rmSync(partial, { force: true });
     if (!(error instanceof Error && "syscall" in error)) throw error;
     throw new UserError(`cannot write ${file}: ${error.message}`);
   }
@@ -61,30 +60,26 @@ async function writeFile(store: Store, file: string, isCsv: boolean): Promise<nu
 
 const CHUNK_CHARACTERS = 65_536;
 
-/** Returns how many damaged things were left out. */
-async function write(store: Store, out: Writable, isCsv: boolean): Promise<number> {
+type Counts = { lines: number; damaged: number };
+
+async function* chunks(store: Store, isCsv: boolean, counts: Counts): AsyncGenerator<string> {
   using progress = new ProgressBar("exporting");
-  let lines = 0;
-  let damaged = 0;
   let chunk = isCsv ? "tank_id,created_at,fill_percentage\n" : "";
   for await (const record of store.exportRecords()) {
     if (record.kind === "damaged") {
-      damaged++;
+      counts.damaged++;
       say(`left out: ${record.what}`);
     }
     for (const line of isCsv ? csvLines(record) : exportLines(record)) {
       chunk += `${line}\n`;
-      lines++;
+      counts.lines++;
       if (chunk.length < CHUNK_CHARACTERS) continue;
-      if (!out.write(chunk)) await once(out, "drain");
+      yield chunk;
       chunk = "";
-      progress.show(0, 0, `${lines.toLocaleString("en")} lines`);
+      progress.show(0, 0, `${counts.lines.toLocaleString("en")} lines`);
     }
   }
-  if (chunk !== "" && !out.write(chunk)) await once(out, "drain");
-  progress.end();
-  say(`${lines} lines exported${isCsv ? "" : ', without keys and the audit log ("backup" has those)'}`);
-  return damaged;
+  yield chunk;
 }
 
 function* csvLines(record: ExportRecord): Generator<string> {

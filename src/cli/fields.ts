@@ -108,7 +108,7 @@ function parseField(field: Field, value: string): unknown {
 
 /** A plain decimal number, or the text itself. */
 export function parseNumber(value: string): number | string {
-  const number = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/.test(value) ? Number(value) : Number.NaN;
+  const number = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?$/.test(value) ? Number(value) : Number.NaN;
   return Number.isFinite(number) ? number : value;
 }
 

@@ -141,7 +141,7 @@ class Rejects {
   #write(line: string): void {
     if (this.#isUnwritable) return;
     try {
-      this.#descriptor ??= openSync(this.#file, "w");
+      this.#descriptor ??= openSync(this.#file, "w", 0o600);
       writeSync(this.#descriptor, line);
     } catch (error) {
       this.#isUnwritable = true;

@@ -1,7 +1,7 @@
 // tank-monitor key create|list|rotate|revoke
 
 import { UserError } from "../domain/errors.ts";
-import { MAX_RATE } from "../domain/key.ts";
+import { MAX_RATE, MIN_RATE } from "../domain/key.ts";
 import { quoted } from "../domain/text.ts";
 import { apiCommand, listCommand, textOrNull } from "./api-command.ts";
 import { type CommandGroup, parseDurationFlag } from "./command.ts";
@@ -15,7 +15,12 @@ const create = apiCommand({
   example: 'key create --name "gateway north" --role ingest',
   body: [
     { flag: "name", path: "name", value: "NAME", help: "what the key is for" },
-    { flag: "role", path: "role", value: "ROLE", help: "read (default): /v1; ingest: send readings; manage: everything" },
+    {
+      flag: "role",
+      path: "role",
+      value: "ROLE",
+      help: "read (default): /v1, /insight/v1; ingest: send readings; manage: everything",
+    },
     { flag: "customer", path: "customer_id", value: "ID", help: "restrict the key to this customer" },
     { flag: "device", path: "device_id", value: "ID", help: "restrict an ingest key to this device" },
     {
@@ -51,8 +56,8 @@ const create = apiCommand({
 
 function parseRate(given: string): number {
   const rate = /^\d{1,7}(\.\d{1,3})?$/.test(given) ? Number(given) : 0;
-  if (rate > 0 && rate <= MAX_RATE) return rate;
-  throw new UserError(`--rate must be requests per second above 0, at most ${MAX_RATE}, not ${quoted(given)}`, 2);
+  if (rate >= MIN_RATE && rate <= MAX_RATE) return rate;
+  throw new UserError(`--rate must be requests per second from ${MIN_RATE} to ${MAX_RATE}, not ${quoted(given)}`, 2);
 }
 
 /** A key may be created before its device has sent anything, but a mistyped id would never work. */
@@ -116,7 +121,7 @@ const list = listCommand({
   name: "list",
   summary: "list keys, newest first, without their secrets",
   example: "key list",
-  of: "keys",
+  path: pathTo("keys"),
   empty: 'No keys yet. Create one: npx tank-monitor key create --name "first"',
   columns: [
     { title: "ID", cell: ({ id }) => String(id) },

@@ -38,7 +38,7 @@ function baseUrl(given: string): string {
 /** Messages never repeat the key. */
 function checkedKey(key: string | null): string {
   if (key === null || key === "") {
-    throw new UserError("a running service needs a key with the role manage: set TANK_MONITOR_KEY, or use --key", 2);
+    throw new UserError("a running service needs a key: set TANK_MONITOR_KEY, or use --key", 2);
   }
   if (!isWellFormedSecret(key)) throw new UserError("the key for --url is mistyped or cut off", 2);
   return key;

@@ -86,7 +86,7 @@ const list = listCommand({
     { flag: "device", path: "device_id", value: "ID", help: "with this device" },
     { flag: "deleted", path: "deleted", help: "deleted tanks instead" },
   ],
-  of: "tanks",
+  path: pathTo("tanks"),
   isDated: true,
   empty: "No tanks found.",
   columns: [
@@ -117,20 +117,22 @@ export const fleet = listCommand({
   name: "fleet",
   summary: "list tanks with their latest reading, most urgent first",
   help: `List tanks with their latest reading, most urgent first, those without a reading last. MARGIN is the fill above the tank's
-threshold in percentage points, negative below it. AGE is the age of the latest reading.`,
+threshold in percentage points, negative below it. ROOM is what fits into the tank. AGE is the age of the latest reading.`,
   example: "fleet --state low --limit 20",
   query: [
     { flag: "state", path: "state", value: "STATE", help: "low: at or below the threshold; ok; unknown: no reading" },
+    { flag: "sort", path: "sort", value: "ORDER", help: "urgency (default) or silent: the oldest latest reading first" },
     { flag: "silent", path: "silent_for", value: "DURATION", help: "without a reading for this long, such as 24h" },
     { flag: "owner", path: "owner_id", value: "ID", help: "of this customer" },
     { flag: "city", path: "city", value: "TEXT", help: "in a city that starts with TEXT" },
   ],
-  of: "fleet",
+  path: "/insight/v1/fleet",
   empty: "No tanks found.",
   json: (entry) => ({ id: tankIn(entry)["id"], ...entry }),
   columns: [
     { title: "MARGIN", cell: ({ margin }) => decimal(margin), alignRight: true },
     { title: "FILL", cell: ({ latest }) => percent(isObject(latest) ? latest["fill_percentage"] : null), alignRight: true },
+    { title: "ROOM", cell: ({ room }) => roomText(room), alignRight: true },
     { title: "AGE", cell: ({ age_seconds }) => age(age_seconds), alignRight: true },
     { title: "NAME", cell: (entry) => String(tankIn(entry)["name"]), maxWidth: 40 },
     { title: "CITY", cell: (entry) => cityOf(tankIn(entry)), maxWidth: 24 },
@@ -141,6 +143,9 @@ threshold in percentage points, negative below it. AGE is the age of the latest 
 const tankIn = ({ tank }: Item): Item => (isObject(tank) ? tank : {});
 
 const decimal = (value: unknown): string | null => (typeof value === "number" ? value.toFixed(1) : null);
+
+const roomText = (room: unknown): string | null =>
+  isObject(room) ? `${Math.floor(Number(room["volume"]))} ${room["unit"]}` : null;
 
 function percent(value: unknown): string | null {
   const number = decimal(value);

@@ -37,6 +37,7 @@ export const ERROR_TITLES = {
   keys_throttled: "Too many wrong keys",
   internal: "Internal error",
   store_unavailable: "Database unavailable",
+  data_damaged: "Damaged data",
   overloaded: "Overloaded",
 } as const;
 
@@ -78,6 +79,16 @@ export function storeUnavailable(cause: unknown): RequestError {
     cause,
   });
 }
+
+export function dataDamaged(cause: unknown): RequestError {
+  return new RequestError("data_damaged", "Stored data of this object is damaged. The operator has to restore it.", {
+    retryAfter: 60,
+    cause,
+  });
+}
+
+export const hasCode = (error: unknown, code: ErrorCode): error is RequestError =>
+  error instanceof RequestError && error.code === code;
 
 /** Stored data is damaged: bytes on disk are not what was written. Other data is not affected. */
 export class DamageError extends Error {}

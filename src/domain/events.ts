@@ -15,6 +15,7 @@ export type MqttDisconnectReason =
   | "too_many"
   | "key"
   | "store_unavailable"
+  | "data_damaged"
   | "failed";
 
 export type Event =
@@ -34,6 +35,8 @@ export type Event =
   | { readonly kind: "request_failed"; readonly requestId: string; readonly error: unknown }
   /** The connection sent something that is not an HTTP request. */
   | { readonly kind: "connection_rejected"; readonly code: ErrorCode; readonly status: number }
+  /** The address has too many connections, or all have; or the client sent many requests without reading responses. */
+  | { readonly kind: "connection_dropped"; readonly reason: "too_many" | "too_slow"; readonly address: string }
   | { readonly kind: "query_completed"; readonly query: string; readonly milliseconds: number; readonly ok: boolean }
   | {
       readonly kind: "listening";
@@ -54,6 +57,8 @@ export type Event =
     }
   | { readonly kind: "store_unavailable" | "writes_unavailable"; readonly reason: string }
   | { readonly kind: "store_recovered" | "writes_recovered" }
+  /** `object`: a tank, a customer or a device with its id, or the name of the query. */
+  | { readonly kind: "data_damaged"; readonly object: string; readonly reason: string }
   | { readonly kind: "replica_unavailable"; readonly replica: string; readonly reason: string }
   | { readonly kind: "replica_recovered"; readonly replica: string }
   | { readonly kind: "last_seen_delayed"; readonly error: unknown }

@@ -7,7 +7,8 @@ import { errorInInstants, type Instant } from "./instant.ts";
 export const ROLES = ["read", "ingest", "manage"] as const;
 export type Role = (typeof ROLES)[number];
 
-/** The highest rate limit of a key, in requests per second. */
+/** The lowest and the highest rate limit of a key, in requests per second. */
+export const MIN_RATE = 0.001;
 export const MAX_RATE = 1_000_000;
 
 export type Key = {

@@ -7,6 +7,7 @@
 import type { AuditContext } from "./audit.ts";
 import type { Command, CommandResult, IdempotencyKey } from "./commands/command.ts";
 import type { CustomerWithCount } from "./customer.ts";
+import type { FleetReads } from "./fleet.ts";
 import type { Instant } from "./instant.ts";
 import type { Scope, StoredKey } from "./key.ts";
 import type { ManagementReads } from "./management-reads.ts";
@@ -22,7 +23,7 @@ export type Found<T> = T | "deleted" | undefined;
 
 export type CustomerQuery = PageQuery & { readonly email: string | undefined };
 
-export interface Reads {
+export interface Reads extends FleetReads {
   customerById(id: string, scope: Scope): Promise<Found<CustomerWithCount>>;
   customerPage(query: CustomerQuery, scope: Scope): Promise<Page<CustomerWithCount>>;
   tankById(id: string, scope: Scope): Promise<Found<Tank>>;

@@ -54,12 +54,15 @@ function acceptedMediaType(contentType: string, rule: BodyRule): string {
     );
   }
   for (const parameter of parameters) {
-    const charset = /^charset\s*=\s*"?([^"]*)"?$/.exec(parameter)?.[1];
-    if (charset === undefined || charset === "utf-8" || charset === "utf8") continue;
+    const [attribute = "", ...value] = parameter.split("=");
+    const charset = value.join("=").trim();
+    if (attribute.trim() !== "charset" || UTF_8.includes(charset)) continue;
     throw unsupported(`A body here must be in UTF-8, not ${quoted(charset)}.`);
   }
   return name;
 }
+
+const UTF_8 = ["utf-8", "utf8", '"utf-8"', '"utf8"'];
 
 function isGzip(contentEncoding: string | undefined): boolean {
   const encoding = contentEncoding?.trim().toLowerCase() ?? "";

@@ -1,6 +1,7 @@
 // Rate limits: a token bucket per key, and one per address that sends wrong keys.
 
 import type { Clock, Instant } from "../domain/instant.ts";
+import { networkOf } from "./connection-limit.ts";
 
 /** Kept apart, so that a flood of addresses evicts no key's bucket. */
 type BucketKind = "key" | "address";
@@ -71,5 +72,5 @@ const WRONG_KEYS_BURST = 30;
 
 /** Wrong keys from one address: 30 at once, then one per second. A valid key from the same address is not affected. */
 export async function exceedsWrongKeyLimit(limits: Limits, address: string): Promise<boolean> {
-  return (await limits.take("address", address, WRONG_KEYS_PER_SECOND, WRONG_KEYS_BURST)) < 0;
+  return (await limits.take("address", networkOf(address), WRONG_KEYS_PER_SECOND, WRONG_KEYS_BURST)) < 0;
 }

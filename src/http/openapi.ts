@@ -24,6 +24,7 @@ const TAGS: readonly { readonly name: Route["tag"]; readonly description: string
   { name: "Customers", description: "Account holders who own tanks" },
   { name: "Tanks", description: "Containers with a capacity, an alert threshold, a location and a device" },
   { name: "Telemetry", description: "Fill readings of a tank" },
+  { name: "Insight", description: "Which tank needs a delivery next, and how much fits into it" },
   { name: "Ingestion", description: "Readings from devices and gateways" },
   { name: "Management", description: "For the operator: create, change and delete customers, tanks, devices and keys" },
   { name: "Operations", description: "For those who run the service" },
@@ -46,6 +47,7 @@ const WITH_KEY: ErrorGroup = {
     "rate_limited",
     "keys_throttled",
     "store_unavailable",
+    "data_damaged",
   ],
 };
 const WITH_PARAMETERS: ErrorGroup = {

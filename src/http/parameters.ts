@@ -61,9 +61,13 @@ export const flag = <T extends boolean | undefined>(description: string, fallbac
   read: (text) => (text === "true" || text === "false" ? { value: text === "true" } : { must: "true or false" }),
 });
 
-export const choice = <T extends string>(values: readonly T[], description: string): Parameter<T | undefined> => ({
-  schema: oneOf(values, { description }),
-  fallback: undefined,
+export const choice = <T extends string, F extends T | undefined>(
+  values: readonly T[],
+  description: string,
+  fallback: F,
+): Parameter<T | F> => ({
+  schema: oneOf(values, { description, ...(fallback !== undefined && { default: fallback }) }),
+  fallback,
   read(text) {
     const value = values.find((known) => known === text);
     return value === undefined ? { must: `one of ${values.join(", ")}` } : { value };

@@ -54,6 +54,7 @@ const ERRORS: Readonly<Record<ErrorCode, readonly [status: number, detail: strin
   headers_too_large: [431, "A request may have at most 100 headers."],
   internal: [500, "An internal error occurred. The operator can look it up by the request id."],
   store_unavailable: [503, "The database cannot be reached right now. Try again shortly."],
+  data_damaged: [503, "Stored data of this object is damaged. The operator has to restore it."],
   overloaded: [503, "The service is receiving too much data. Nothing was stored; retry shortly."],
 };
 
@@ -146,7 +147,8 @@ type ConnectionError = { readonly code?: string; readonly rawPacket?: unknown; r
 /** Responds once to a malformed connection and closes it. The HTTP parser knows only some methods; `paths` knows the rest. */
 export function connectionErrorHandler(observe: Observe, paths: KnownPaths): (error: ConnectionError, socket: Socket) => void {
   return (error, socket) => {
-    if (error.code === "ECONNRESET" || !socket.writable || isDraining(socket)) {
+    // A client that does not read what was sent before would not read this either.
+    if (error.code === "ECONNRESET" || !socket.writable || socket.writableLength > 0 || isDraining(socket)) {
       socket.destroy();
       return;
     }

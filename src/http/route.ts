@@ -83,7 +83,7 @@ export type Route<S extends ParameterSet = ParameterSet> = {
   readonly operation: string;
   readonly summary: string;
   readonly description: string;
-  readonly tag: "Customers" | "Tanks" | "Telemetry" | "Ingestion" | "Management" | "Operations";
+  readonly tag: "Customers" | "Tanks" | "Telemetry" | "Insight" | "Ingestion" | "Management" | "Operations";
   readonly requiredRole: RequiredRole;
   /** The key may also be sent as a bearer token. */
   readonly bearer?: true;

@@ -11,6 +11,8 @@ import type { Clock } from "../domain/instant.ts";
 import type { Reads } from "../domain/store.ts";
 import { type Caller, createAdmission, createAuthentication } from "./auth.ts";
 import { BodyBudget, deferContinue, normalizeContentType, readFormBodies } from "./body.ts";
+import { ConnectionLimit, isProxyAddress, type TrustProxy, trustedProxies } from "./connection-limit.ts";
+import { CONNECTION_DEFAULTS, type ConnectionRules, manageConnections } from "./connections.ts";
 import { registerDocumentation } from "./documentation.ts";
 import { registerRoute, sendError } from "./handler.ts";
 import type { LastSeen } from "./last-seen.ts";
@@ -40,7 +42,8 @@ export type ServerOptions = {
   readonly version: string;
   readonly rateLimit: number;
   readonly corsOrigins: readonly string[];
-  readonly trustProxy: boolean | number | readonly string[];
+  readonly trustProxy: TrustProxy;
+  readonly connections?: Partial<ConnectionRules>;
   /** Time for a request to arrive: its headers, and all of it. */
   readonly timeouts: { readonly headersMs: number; readonly requestMs: number };
 };
@@ -77,10 +80,10 @@ export async function buildServer(options: ServerOptions): Promise<FastifyInstan
   return app;
 }
 
-function createFastify({ trustProxy, timeouts, observe }: ServerOptions, paths: KnownPaths): FastifyInstance {
+function createFastify({ trustProxy, connections, timeouts, observe }: ServerOptions, paths: KnownPaths): FastifyInstance {
   const app = Fastify({
     logger: false,
-    trustProxy: trusted(trustProxy),
+    trustProxy: trustedProxies(trustProxy),
     genReqId: requestIds(),
     forceCloseConnections: "idle",
     return503OnClosing: false,
@@ -105,6 +108,8 @@ function createFastify({ trustProxy, timeouts, observe }: ServerOptions, paths: 
   // The number of headers is checked below; Node would silently drop those over its own limit.
   app.server.maxHeadersCount = 0;
   deferContinue(app.server);
+  const limit = new ConnectionLimit(isProxyAddress(trustProxy));
+  manageConnections(app.server, { ...CONNECTION_DEFAULTS, limit, ...connections }, observe);
   return app;
 }
 
@@ -173,12 +178,6 @@ function addErrorHandlers(app: FastifyInstance, paths: KnownPaths, observe: Obse
   app.setNotFoundHandler((request, reply) => {
     respond(paths.error(request.method, request.raw.url), request, reply);
   });
-}
-
-/** Fastify accepts a number of hops only as a function. */
-function trusted(proxy: ServerOptions["trustProxy"]): boolean | string[] | ((address: string, hop: number) => boolean) {
-  if (typeof proxy === "number") return (_address, hop) => hop < proxy;
-  return typeof proxy === "boolean" ? proxy : [...proxy];
 }
 
 /** The client's own id where it is valid; otherwise a random prefix of the process and a counter. */

@@ -1,7 +1,7 @@
 // The path of every reading, whichever endpoint received it: decoded by the endpoint, checked here, stored with its batch in one
 // transaction, and reported to the sender once that transaction is durable.
 
-import { storeUnavailable } from "../domain/errors.ts";
+import { hasCode, storeUnavailable } from "../domain/errors.ts";
 import { deviceKey } from "../domain/id.ts";
 import { type Clock, formatInstant, type Instant } from "../domain/instant.ts";
 import type { KeyBinding } from "../domain/key.ts";
@@ -27,7 +27,8 @@ export type ReadingResult = "stored" | "duplicate" | "replaced" | "waiting" | Re
 
 /**
  * Resolves with one result per reading, in order, once they are durable: acknowledge only then. Rejects with a
- * `store_unavailable` error where nothing was stored or the outcome is unknown; sending again is safe, since duplicates are recognised.
+ * `store_unavailable` error where nothing was stored or the outcome is unknown, and with `data_damaged` where readings of some
+ * sources were not stored. Sending again is safe, since duplicates are recognised.
  */
 export type Ingest = (readings: readonly (IncomingReading | Rejected)[], sender: Sender) => Promise<ReadingResult[]>;
 
@@ -50,10 +51,24 @@ export function createIngest(writes: Pick<Writes, "ingest">, clock: Clock): Inge
       const { outcomes, reasons } = await writes.ingest(toBatch(valid, sender));
       let index = 0;
       return checked.map((reading) => ("rejected" in reading ? reading : toResult(outcomes[index] ?? 0, reasons.get(index++))));
+    } catch (error) {
+      if (hasCode(error, "data_damaged")) await ingestBySource(writes, valid, sender);
+      throw error;
     } finally {
       inProgress -= valid.length;
     }
   };
+}
+
+/** Data of one tank is damaged: readings of the others are stored, each source on its own. */
+async function ingestBySource(
+  writes: Pick<Writes, "ingest">,
+  readings: readonly IncomingReading[],
+  sender: Sender,
+): Promise<void> {
+  const bySource = Map.groupBy(readings, ({ source }) => JSON.stringify(source));
+  if (bySource.size === 1) return;
+  await Promise.allSettled(Array.from(bySource.values(), (own) => writes.ingest(toBatch(own, sender))));
 }
 
 function errorIn({ source, createdAt }: IncomingReading, { deviceId }: Sender, now: Instant): Rejected | undefined {

@@ -236,7 +236,7 @@ export function csvRowDecoder(header: string): LineDecoder | { readonly error: s
 
 /** Text that is not a plain decimal number stays text, and is rejected as such. */
 function parseDecimal(text: string): number | string {
-  return /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/.test(text.trim()) ? Number(text) : text;
+  return /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?$/.test(text.trim()) ? Number(text) : text;
 }
 
 /** RFC 4180 within one line, since ids and numbers have no line breaks. Undefined where the quotes are wrong. */

@@ -66,6 +66,7 @@ function fieldsOf(event: OtherEvent): Record<string, unknown> {
 const MESSAGES: Readonly<Record<OtherEvent["kind"], readonly [level: Level, message: string]>> = {
   request_failed: ["error", "a request failed with an internal error"],
   connection_rejected: ["info", "a connection did not send a valid HTTP request"],
+  connection_dropped: ["info", "a connection was closed"],
   query_completed: ["trace", "a store query completed"],
   listening: ["info", "listening on {url}"],
   worker_started: ["info", "worker {worker} is ready"],
@@ -74,6 +75,7 @@ const MESSAGES: Readonly<Record<OtherEvent["kind"], readonly [level: Level, mess
   store_recovered: ["info", "the database is available again"],
   writes_unavailable: ["error", "the database cannot be written; reads continue"],
   writes_recovered: ["info", "the database can be written again"],
+  data_damaged: ["error", 'stored data is damaged ({object}); run "tank-monitor check", and restore a backup'],
   replica_unavailable: ["warn", "a replica is not used; its queries go to the primary"],
   replica_recovered: ["info", "a replica is used"],
   last_seen_delayed: ["warn", "last_seen_at could not be written; retrying"],
@@ -90,6 +92,8 @@ const MESSAGES: Readonly<Record<OtherEvent["kind"], readonly [level: Level, mess
 
 /** Events that clients can cause as often as they like. */
 const LIMITED: ReadonlySet<Event["kind"]> = new Set([
+  "data_damaged",
+  "connection_dropped",
   "readings_rejected",
   "mqtt_client_rejected",
   "mqtt_client_dropped",

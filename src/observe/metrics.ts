@@ -40,6 +40,11 @@ export function openMetrics(worker?: number): MetricsCollector {
   const authFailures = counter("auth_failures", "Requests with a missing or invalid key, or an insufficient role", "code");
   const rateLimited = counter("rate_limited", "Rate-limited requests", "code");
   const rejectedConnections = counter("connections_rejected", "Connections without a valid HTTP request", "code");
+  const droppedConnections = counter(
+    "connections_dropped",
+    "Connections over a limit, and those that read no response",
+    "reason",
+  );
   const rejectedReadings = counter("readings_rejected", "Readings rejected over MQTT", "endpoint");
   const rejectedClients = counter("mqtt_clients_rejected", "MQTT clients that could not log in", "code");
   const droppedClients = counter("mqtt_clients_dropped", "MQTT clients that were disconnected", "reason");
@@ -60,6 +65,9 @@ export function openMetrics(worker?: number): MetricsCollector {
         return;
       case "connection_rejected":
         rejectedConnections.inc({ code: event.code });
+        return;
+      case "connection_dropped":
+        droppedConnections.inc({ reason: event.reason });
         return;
       case "readings_rejected":
         rejectedReadings.inc({ endpoint: event.endpoint }, event.count);

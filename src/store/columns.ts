@@ -10,6 +10,7 @@ import type { CustomerState, TankWithShape } from "../domain/changes.ts";
 import type { Customer, CustomerWithCount } from "../domain/customer.ts";
 import { type Device, type DeviceAssignment, type ProfileChoice, unknownDevice } from "../domain/device.ts";
 import { DamageError } from "../domain/errors.ts";
+import type { FleetEntry } from "../domain/fleet.ts";
 import { deviceKey } from "../domain/id.ts";
 import { displayInstant, EARLIEST } from "../domain/instant.ts";
 import type { StoredKey } from "../domain/key.ts";
@@ -135,6 +136,12 @@ export function storedTank(row: Row): Stored<TankWithShape> {
   const columns = row.slice(0, -1);
   if (row.at(-1) === checksumOf(columns)) return tankWithShape(columns);
   return { ...tankWithShape(columns.with(-2, null)), damage: `tank ${row[0]} is damaged` };
+}
+
+/** A tank, then the instant and the fill of its latest reading. */
+export function fleetEntryOf(row: Row): FleetEntry {
+  const [at, fill] = row.slice(-2);
+  return { tank: tankOf(row), latest: fill === null ? null : { created_at: Number(at), fill_percentage: Number(fill) } };
 }
 
 export const DEVICE_COLUMNS = "id, tank, since, profile, pending, dropped";

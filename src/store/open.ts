@@ -1,6 +1,5 @@
 // Opens the store that a URL names, and loads only its engine.
 
-import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { UserError } from "../domain/errors.ts";
 import type { Observe } from "../domain/events.ts";
@@ -12,10 +11,16 @@ const POSTGRES = /^postgres(ql)?:\/\//;
 
 const DEFAULTS: PostgresSettings = { connections: 10, replicaUrls: [], replicaLagMs: 2000 };
 
-export async function openStore(url: string, observe: Observe, settings: PostgresSettings = DEFAULTS): Promise<Store> {
+/** Without `mayCreate`, a database that does not exist or is empty is refused. */
+export async function openStore(
+  url: string,
+  observe: Observe,
+  settings: PostgresSettings = DEFAULTS,
+  mayCreate = true,
+): Promise<Store> {
   if (POSTGRES.test(url)) {
     const { openPostgres } = await import("./postgres/store.ts");
-    return openPostgres(url, settings, observe);
+    return openPostgres(url, settings, observe, mayCreate);
   }
   const file = fileIn(url);
   if (file.startsWith("//")) throw new UserError(`DATABASE_URL has the file right after sqlite:, without slashes of its own`, 2);
@@ -24,7 +29,7 @@ export async function openStore(url: string, observe: Observe, settings: Postgre
   }
   if (file !== "") {
     const { openSqlite } = await import("./sqlite/store.ts");
-    return openSqlite(resolve(file), observe);
+    return openSqlite(resolve(file), observe, mayCreate);
   }
   throw new UserError(
     `DATABASE_URL must be sqlite:FILE, such as sqlite:data/tank-monitor.db, or postgres://USER:PASSWORD@HOST/DATABASE, not ${schemeOf(url)}`,
@@ -32,10 +37,10 @@ export async function openStore(url: string, observe: Observe, settings: Postgre
   );
 }
 
-/** The file of an embedded database that does not exist yet. */
-export function missingFile(url: string): string | undefined {
+/** The files of an embedded database, the main one first; none for other databases. */
+export function databaseFiles(url: string): readonly string[] {
   const file = fileIn(url);
-  return file === "" || file.startsWith("//") || existsSync(file) ? undefined : resolve(file);
+  return file === "" ? [] : ["", "-wal", "-shm", "-journal"].map((suffix) => resolve(file) + suffix);
 }
 
 function fileIn(url: string): string {

@@ -3,7 +3,18 @@
 import assert from "node:assert/strict";
 import { existsSync, writeFileSync } from "node:fs";
 import { after, suite, test } from "node:test";
-import { type Cli, cliOnDatabase, cliOnService, customer, type Line, reading, SMALL_FLEET, tank } from "./fixtures.ts";
+import {
+  type Cli,
+  cliOnDatabase,
+  cliOnService,
+  createKey,
+  customer,
+  jsonLines,
+  type Line,
+  reading,
+  SMALL_FLEET,
+  tank,
+} from "./fixtures.ts";
 
 const SHAPE = { kind: "upright", height: 2.1, unit: "m", sensor_height: 2.3 };
 const NEEDED = ["--capacity", "2700", "--unit", "liters", "--threshold", "20"];
@@ -40,6 +51,18 @@ suite("on a running service", async () => {
     assert.deepEqual(ids(await cli.items("customer", "list", "--email", "BOB@")), ["bob"]);
     const { code, stdout, stderr } = await cli.run(["customer", "list", "--name", "nobody & co"]);
     assert.deepEqual([code, stdout, stderr.includes("No customers found")], [0, "", true]);
+  });
+
+  test("fleet works with a read key, which sees the tanks of its customer only", async () => {
+    const fleetOf = async (...words: readonly string[]) => {
+      const key = await createKey(cli.workspace, ...words);
+      const env = { TANK_MONITOR_KEY: key, DATABASE_URL: "sqlite:never.db" };
+      const { code, stdout, stderr } = await cli.workspace.run(["fleet", "--json", "--url", cli.service.url], { env });
+      assert.equal(code, 0, stderr);
+      return ids(jsonLines(stdout));
+    };
+    assert.deepEqual(await fleetOf(), ["b1", "a1", "a2"]);
+    assert.deepEqual(await fleetOf("--customer", "ada"), ["a1", "a2"]);
   });
 
   test("a customer: create prints the id alone, show prints all fields, update changes the given ones", () =>
@@ -167,15 +190,16 @@ suite("on the database", async () => {
     assert.deepEqual(await filtered("--state", "low"), ["lowest", "low"]);
     assert.deepEqual(await filtered("--state", "unknown"), ["unheard"]);
     assert.deepEqual(await filtered("--silent", "24h"), ["silent", "unheard"]);
+    assert.deepEqual(await filtered("--sort", "silent", "--limit", "2"), ["unheard", "silent"]);
     assert.deepEqual(await filtered("--owner", "ada"), ["low", "fine"]);
     assert.deepEqual(await filtered("--city", "graz", "--limit", "1"), ["lowest"]);
   });
 
   test("fleet as a table has aligned columns, also with wide characters", async () => {
     const [titles = "", ...rows] = (await cli.output("fleet")).trimEnd().split("\n");
-    assert.match(titles, /^MARGIN +FILL +AGE +NAME +CITY +TANK$/);
-    assert.match(rows[0] ?? "", /^ -37\.8 +12\.3 % +\d+ min +Tank lowest +Graz +lowest$/);
-    assert.match(rows[4] ?? "", /^ +- +- +- +Tank unheard +- +unheard$/);
+    assert.match(titles, /^MARGIN +FILL +ROOM +AGE +NAME +CITY +TANK$/);
+    assert.match(rows[0] ?? "", /^ -37\.8 +12\.3 % +2369 liters +\d+ min +Tank lowest +Graz +lowest$/);
+    assert.match(rows[4] ?? "", /^ +- +- +- +- +Tank unheard +- +unheard$/);
     const column = titles.indexOf("CITY");
     assert.equal(rows[0]?.indexOf("Graz"), column);
     // Four of the characters before it take two columns each.

@@ -91,6 +91,24 @@ suite("a stopping service", () => {
     assert.match(stderr, /"event":"stopped".*\n$/);
   });
 
+  test("sends the whole response to a slow reader", async (t) => {
+    const service = await here.start();
+    const path = "/docs/static/swagger-ui-bundle.js";
+    const { text } = await get(service, path, undefined, { "accept-encoding": "identity" });
+    const socket = (await connectTo(t, service)).pause();
+    const count = 20;
+    socket.write(`GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`.repeat(count));
+    await until("the first response has begun", () => socket.readableLength > 0 || socket.bytesRead > 0);
+    await get(service, "/healthz");
+    service.kill("SIGTERM");
+    await service.waitForOutput(/"event":"stopping"/);
+    await pause(500);
+    socket.resume();
+    await once(socket, "close");
+    assert.ok(socket.bytesRead > count * text.length, `received ${socket.bytesRead} of ${count * text.length} bytes`);
+    assert.equal((await service.exited).code, 0);
+  });
+
   test("can be stopped as soon as it listens", async () => {
     const stopped = [1, 2].map(async () => (await here.start()).stop());
     for (const { code, signal } of await Promise.all(stopped)) assert.deepEqual([code, signal], [0, null]);

@@ -3,10 +3,11 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { after, suite, test } from "node:test";
+import { Mqtt5Broker } from "../support/mqtt5-broker.ts";
 import { until } from "../support/until.ts";
 import { createKey, importLines, SMALL_FLEET } from "./fixtures.ts";
 import { workspace } from "./program.ts";
-import { connectToAll, get, logEntries, logEvents } from "./requests.ts";
+import { connectToAll, get, list, logEntries, logEvents } from "./requests.ts";
 
 const here = workspace({ after });
 await importLines(here, SMALL_FLEET);
@@ -100,4 +101,25 @@ test("WORKERS has the effect of --workers, and the advice for an empty database 
   assert.equal(stderr.match(/The database is empty/g)?.length, 1);
   assert.equal(stderr.match(/"event":"worker_started"/g)?.length, 2);
   assert.equal(code, 0);
+});
+
+test("each message of an external broker is stored once, whether the workers can share the messages or not", async (t) => {
+  for (const [query, subscribers] of [
+    ["", 2],
+    ["?protocol=3.1.1", 1],
+  ] as const) {
+    const broker = await new Mqtt5Broker().listen(t);
+    const here = workspace(t, { MQTT_URL: `mqtt://127.0.0.1:${broker.port}${query}` });
+    await importLines(here, SMALL_FLEET);
+    const service = await here.start(["serve", "--workers", "2"]);
+    await until("it has subscribed", () => logEvents(service, "broker_connected").length === subscribers);
+    for (let count = 1; count <= 20; count++) {
+      broker.publish("tanks/device-a1/readings", `{"fill_percentage":${count}}`);
+      await until("it is acknowledged", () => broker.acknowledged.length >= count);
+    }
+    const telemetry = await list(service, "/v1/tanks/a1/telemetry", await createKey(here));
+    assert.deepEqual([telemetry.total_items, broker.acknowledged.length], [23, 20]);
+    assert.equal(logEvents(service, "broker_connected").length, subscribers);
+    await service.stop();
+  }
 });

@@ -11,9 +11,11 @@ import {
   list,
   openSocket,
   parseResponses,
+  type RequestOptions,
   type Response,
   readAll,
   request,
+  send,
 } from "./client.ts";
 import { HALL_READINGS, startFleet } from "./services.ts";
 
@@ -209,6 +211,64 @@ describe("injected text", () => {
       await expectStatuses(get("/v1/tanks/tank_hall", `Content-Type: ${injected}`), [200]);
     }
   });
+});
+
+/** Of CPU time, which does not depend on the load of the machine. Most requests need a hundredth of it. */
+const MAX_CPU_MS = 150;
+
+it("15 KB of the same in a header, a path or a parameter take little time", async (t) => {
+  const service = await startFleet(t, { environment: { TRUST_PROXY: "loopback", CORS_ORIGINS: "https://a.example" } });
+  const read = { key: service.operator };
+  const json = { method: "POST", key: await service.key({ role: "manage" }), body: "{}" };
+  const all = (text: string, end = "") => text.repeat(Math.floor(15_000 / text.length)) + end;
+  const cases: [what: string, path: string, options: RequestOptions, status: number][] = [];
+  function add(path: string, status: number, options: RequestOptions, header: string, ...values: string[]): void {
+    for (const value of values) {
+      const headers = { "content-type": "application/json", [header]: value };
+      cases.push([`${header}: ${value.slice(0, 60)}…`, path, { ...options, headers }, status]);
+    }
+  }
+  const customers = "/manage/v1/customers";
+  const types = [all(" ", '""x'), `"${all(" ")}`, all("="), all(" =", "x"), all('"')].map((charset) => `; charset=${charset}`);
+  add(customers, 415, json, "content-type", ...types.map((type) => `application/json${type}`), all("a/"), all(" ", "x"));
+  add(customers, 415, json, "content-encoding", all("gzip,"), all(" ", "x"), all(";"));
+  add(customers, 400, json, "idempotency-key", all(" ", "x"), all("a"));
+  const tank = "/v1/tanks/tank_hall";
+  add(tank, 200, read, "if-none-match", all('"'), all('"a",'), all("W/"), all(" ", "x"), all(","));
+  add(tank, 200, read, "x-forwarded-for", all("::1,"), all("127.0.0.1,"), all(":"), all("1:"), all("1."), all(" ", "x"));
+  add(tank, 200, read, "x-request-id", all("a"), all("tm_"), all(" ", "x"));
+  add(tank, 200, read, "origin", all("https://"), all("*"), all(" ", "x"));
+  add(tank, 200, read, "cookie", all("a=1; "), all(" ", "x"));
+  add("/metrics", 401, {}, "authorization", `Bearer${all(" ")}`, `Bearer ${all("a ")}`, all("Bearer "));
+  add("/docs", 200, {}, "accept-encoding", all(","), all(";"), all("br;q=0.", "1"), `br;q=0.${all("0", "x")}`, all(" ", "x"));
+  add(
+    "/manage/v1/customers/cus_moser",
+    412,
+    { ...json, method: "PATCH" },
+    "if-match",
+    all('"'),
+    all('"a",'),
+    all("W/"),
+    all(" "),
+  );
+  for (const text of ["%41", "%2e", "%2f", "a/", "//", "%25", "tm_", "é", "."]) {
+    const path = all(text.replace("é", "%C3%A9"));
+    cases.push([`path ${text}`, `/v1/tanks/x${path}`, read, 404], [`docs ${text}`, `/docs/static/${path}`, {}, 404]);
+  }
+  for (const text of ["0", "1", "9", ".", ":", "+", "%20", "a=1&", "&", "=", "-", "T"]) {
+    for (const name of ["created_at_gte=2026-11-01T00:00:00.", "size=", "page=1"]) {
+      cases.push([`${name}${text}`, `/v1/tanks?${name}${all(text, "x")}`, read, 400]);
+    }
+  }
+  await send(service, tank, read);
+  for (const [what, path, options, status] of cases) {
+    const started = process.cpuUsage();
+    const response = await send(service, path, options);
+    const { user, system } = process.cpuUsage(started);
+    const took = (user + system) / 1000;
+    assert.ok(took < MAX_CPU_MS, `${what} took ${Math.round(took)} ms`);
+    assert.equal(response.status, status, `${what} ${response.text}`);
+  }
 });
 
 it("hostile forms are rejected with a short response", async () => {

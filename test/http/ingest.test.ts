@@ -140,7 +140,7 @@ it("requires an ingest or manage key and POST, and an ingest key may do nothing 
   expectStatus(await jsonClient(service, "nonsense")("POST", PATH, []), 401, "key_invalid");
   const response = await send("GET", PATH);
   assert.deepEqual([response.status, response.headers.allow], [405, "POST"]);
-  for (const path of ["/v1/tanks", "/manage/v1/fleet", "/metrics"]) expectStatus(await send("GET", path), 403);
+  for (const path of ["/v1/tanks", "/insight/v1/fleet", "/metrics"]) expectStatus(await send("GET", path), 403);
 });
 
 it("interprets ChirpStack uplinks by the profile of the device, and ignores other events", async () => {

@@ -173,7 +173,7 @@ describe("a key", () => {
   });
 
   it("with invalid fields gets all errors at once", async () => {
-    const wrong = { role: "manage", customer_id: "nobody", device_id: "d", rate: 0, expires_at: "2020-01-01" };
+    const wrong = { role: "manage", customer_id: "nobody", device_id: "d", rate: 4e-7, expires_at: "2020-01-01" };
     const response = await manage("POST", KEYS, wrong);
     expectStatus(response, 400, "body_invalid");
     const found = new Set(fieldErrors(response).map((error) => error.split(" ", 1)[0]));

@@ -10,7 +10,7 @@ import { BRENNER, type Fleet, startFleet } from "./services.ts";
 const held = manualClock();
 const start = (environment = {}) => startFleet({ after }, { clock: held.clock, environment });
 const fleet = await start();
-const custom = await start({ RATE_LIMIT: "3", TRUST_PROXY: "true" });
+const custom = await start({ RATE_LIMIT: "3", TRUST_PROXY: "1" });
 const unlimited = await start({ RATE_LIMIT: "0" });
 const PATH = "/v1/tanks/tank_hall";
 
@@ -139,5 +139,18 @@ describe("wrong keys from one address", () => {
     expectError(await request(custom, PATH, from("203.0.113.8")), 401, "key_invalid");
     await flood(fleet, from("203.0.113.7"));
     expectError(await request(fleet, PATH, from("203.0.113.8")), 429, "keys_throttled");
+  });
+
+  it("are counted by the address that the proxy has added, whatever the client sends", async () => {
+    let count = 0;
+    const spoofed = () => from(`198.51.100.${count++ % 250}, 203.0.113.9`);
+    for (let i = 0; i < COUNT; i++) await send(custom, PATH, spoofed());
+    expectError(await request(custom, PATH, spoofed()), 429, "keys_throttled");
+  });
+
+  it("are counted by the first 64 bits of an IPv6 address", async () => {
+    await flood(custom, from("2001:db8:1:2::1"));
+    expectError(await request(custom, PATH, from("2001:db8:1:2:3:4:5:6")), 429, "keys_throttled");
+    expectError(await request(custom, PATH, from("2001:db8:1:3::1")), 401, "key_invalid");
   });
 });

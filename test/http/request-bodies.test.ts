@@ -86,7 +86,7 @@ describe("a JSON body", () => {
       const { detail } = expectError(await create(VALID, { "content-type": type }), 415, "media_type_unsupported");
       assert.match(detail, /must be application\/json;/);
     }
-    for (const charset of ["iso-8859-1", "utf-16", "us-ascii", "", '"utf-8x"']) {
+    for (const charset of ["iso-8859-1", "utf-16", "us-ascii", "", '"utf-8x"', '"utf-8', '""x', "utf-8 x", "utf-8="]) {
       const response = await create(VALID, { "content-type": `application/json; charset=${charset}` });
       assert.match(expectError(response, 415, "media_type_unsupported").detail, /UTF-8/);
     }

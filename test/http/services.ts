@@ -149,9 +149,9 @@ export type Created = {
 export const CUSTOMER = { name: "Brenner Gas GmbH", email: "office@brenner-gas.example" };
 const TANK = { name: "Hall 3", capacity: 2700, capacity_unit: "liters", min_fill_alert_percentage: 20 };
 
-export async function startManaged(life: Lifetime): Promise<Managed> {
+export async function startManaged(life: Lifetime, environment: Record<string, string> = {}): Promise<Managed> {
   const { clock, forward } = manualClock();
-  const service = await startService(life, { clock });
+  const service = await startService(life, { clock, environment });
   const manage = jsonClient(service, await service.key({ role: "manage", name: "office" }));
   const [key] = await service.store.keyList();
   let count = 0;
@@ -289,11 +289,12 @@ export type EchoService = {
 type EchoOptions = {
   readonly corsOrigins?: readonly string[];
   readonly timeouts?: ServerOptions["timeouts"];
+  readonly connections?: ServerOptions["connections"];
   readonly clock?: Clock;
 };
 
 export async function startEcho(life: Lifetime, options: EchoOptions = {}): Promise<EchoService> {
-  const { corsOrigins = [], timeouts = { headersMs: 5000, requestMs: 10_000 }, clock = Date.now } = options;
+  const { corsOrigins = [], connections = {}, timeouts = { headersMs: 5000, requestMs: 10_000 }, clock = Date.now } = options;
   const events: Event[] = [];
   const observe = (event: Event) => events.push(event);
   const store = await openStore(`sqlite:${join(temporaryFolder(life), "echo.db")}`, observe);
@@ -301,9 +302,9 @@ export async function startEcho(life: Lifetime, options: EchoOptions = {}): Prom
   const metrics = openMetrics();
   const ingest = createHttpIngest(createIngest(store, clock), clock);
   const services = { ingest, management: new ManagementService(store, clock) };
-  const parts = {
+  const parts: ServerOptions = {
     ...{ reads: store, services, lastSeen, clock, observe, metrics, limits: localLimits(clock), routes: ECHO_ROUTES },
-    ...{ version: "0.0.0", rateLimit: 100, corsOrigins, trustProxy: false, timeouts },
+    ...{ version: "0.0.0", rateLimit: 100, corsOrigins, trustProxy: false, timeouts, connections },
   };
   const server = await buildServer(parts);
   await server.listen({ host: "127.0.0.1", port: 0 });

@@ -47,6 +47,15 @@ test("any other header is rejected with the one that is required", () => {
   }
 });
 
+test("a long row takes time in proportion to its length", () => {
+  for (const cell of ["1", "0.", " ", '"', '""', "e", "."]) {
+    const started = process.cpuUsage();
+    assert.notEqual(reasonOf(decoder()(`t,2026-01-01,${cell.repeat(200_000)}x`)), undefined);
+    const { user, system } = process.cpuUsage(started);
+    assert.ok(user + system < 1_000_000, `${cell} took ${user + system} µs`);
+  }
+});
+
 test("numbers in any plain decimal form are accepted", () => {
   const forms: [string, number][] = [
     ["50", 50],

@@ -4,9 +4,11 @@ import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import test, { type TestContext } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
 import mqtt from "mqtt";
-import type { Service } from "../e2e/program.ts";
-import { logEvents } from "../e2e/requests.ts";
+import { createKey, importLines, SMALL_FLEET } from "../e2e/fixtures.ts";
+import { type Service, workspace } from "../e2e/program.ts";
+import { list, logEvents } from "../e2e/requests.ts";
 import { FIRST_SOURCE, SOURCES } from "../faults/fleet.ts";
 import type { Sending } from "../faults/ledger.ts";
 import { POSTGRES, type Scenario, SEED, SQLITE, startScenario } from "../faults/scenario.ts";
@@ -85,3 +87,31 @@ for (const engine of [SQLITE, POSTGRES]) {
     await scenario.expectAllStored(service);
   });
 }
+
+test("two workers store each message that Mosquitto delivers once, whether they share the messages or not", {
+  skip,
+}, async (t) => {
+  for (const [query, subscribers] of [
+    ["", 2],
+    ["?shared=no", 1],
+    ["?protocol=3.1.1", 1],
+  ] as const) {
+    const { url } = await startMosquitto(t);
+    const here = workspace(t, { MQTT_URL: `${url}${query}`, PORT: String(await freePort()) });
+    await importLines(here, SMALL_FLEET);
+    const service = await here.start(["serve", "--workers", "2"]);
+    await until("it has subscribed", () => logEvents(service, "broker_connected").length === subscribers);
+    const client = await mqtt.connectAsync(url);
+    t.after(() => client.end(true));
+    for (let fill = 1; fill <= 50; fill++) {
+      await client.publishAsync("tanks/device-a1/readings", `{"fill_percentage":${fill}}`, { qos: 1 });
+      await sleep(20);
+    }
+    const key = await createKey(here);
+    const stored = async () => (await list(service, "/v1/tanks/a1/telemetry", key)).total_items - 3;
+    await until("all are stored", async () => (await stored()) >= 50);
+    await sleep(500);
+    assert.equal(await stored(), 50);
+    await service.stop();
+  }
+});

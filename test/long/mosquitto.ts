@@ -20,7 +20,7 @@ function subscribe(t: TestContext, url: string, clientId = "tank-monitor-0") {
   const events: Event[] = [];
   const external = new ExternalBroker({
     url,
-    identity: { clientId, isPersistent: true },
+    identity: { clientId, isPersistent: true, isFirst: true },
     ingest: ingest.handle,
     observe: (event) => events.push(event),
     clock: Date.now,

@@ -3,17 +3,10 @@
 import type { AuditEntry } from "../../src/domain/audit.ts";
 import type { CustomerState, TankWithShape } from "../../src/domain/changes.ts";
 import type { Customer } from "../../src/domain/customer.ts";
+import { type FleetEntry, type FleetQuery, marginOf } from "../../src/domain/fleet.ts";
 import { deviceKey } from "../../src/domain/id.ts";
 import type { Instant } from "../../src/domain/instant.ts";
-import {
-  type AuditQuery,
-  type CustomerSearch,
-  type DeviceSearch,
-  type FleetEntry,
-  type FleetQuery,
-  marginOf,
-  type TankSearch,
-} from "../../src/domain/management-reads.ts";
+import type { AuditQuery, CustomerSearch, DeviceSearch, TankSearch } from "../../src/domain/management-reads.ts";
 import type { Page, PageQuery } from "../../src/domain/page.ts";
 import type { ManagedDevice } from "../../src/domain/resource.ts";
 import type { Tank } from "../../src/domain/tank.ts";
@@ -94,15 +87,17 @@ export function matchingDevices(devices: readonly ManagedDevice[], search: Devic
 }
 
 export function matchingFleet(entries: readonly FleetEntry[], query: FleetQuery): Page<FleetEntry> {
-  const { state, silentSince, owner_id, city } = query;
+  const { sort, state, silentSince, owner_id, city } = query;
+  const rankOf = (entry: FleetEntry): number =>
+    sort === "silent" ? (entry.latest?.created_at ?? Number.NEGATIVE_INFINITY) : (marginOf(entry) ?? Number.POSITIVE_INFINITY);
   const stateOf = (margin: number | null) => (margin === null ? "unknown" : margin <= 0 ? "low" : "ok");
   const matching = entries
     .filter((entry) => state === undefined || stateOf(marginOf(entry)) === state)
     .filter(({ latest }) => silentSince === undefined || latest === null || latest.created_at < silentSince)
     .filter(({ tank }) => owner_id === undefined || tank.owner_id === owner_id)
     .filter(({ tank }) => startsWith(tank.location.city, city))
-    .map((entry) => ({ entry, margin: marginOf(entry) ?? Number.POSITIVE_INFINITY }))
-    .sort((a, b) => (a.margin === b.margin ? compareBytes(a.entry.tank.id, b.entry.tank.id) : a.margin - b.margin));
+    .map((entry) => ({ entry, rank: rankOf(entry) }))
+    .sort((a, b) => (a.rank === b.rank ? compareBytes(a.entry.tank.id, b.entry.tank.id) : a.rank - b.rank));
   return cutPage(
     matching.map(({ entry }) => entry),
     query,

@@ -16,18 +16,12 @@ import {
 import { planCommand } from "../../src/domain/commands/plan.ts";
 import type { Customer, CustomerWithCount } from "../../src/domain/customer.ts";
 import { type Device, type DeviceAssignment, unknownDevice } from "../../src/domain/device.ts";
+import type { FleetEntry, FleetQuery } from "../../src/domain/fleet.ts";
 import { planCustomerImport, planDeviceImport, planTankImport } from "../../src/domain/import-plans.ts";
 import type { Instant } from "../../src/domain/instant.ts";
 import type { Key, Scope, StoredKey } from "../../src/domain/key.ts";
 import type { Lookups } from "../../src/domain/lookups.ts";
-import type {
-  AuditQuery,
-  CustomerSearch,
-  DeviceSearch,
-  FleetEntry,
-  FleetQuery,
-  TankSearch,
-} from "../../src/domain/management-reads.ts";
+import type { AuditQuery, CustomerSearch, DeviceSearch, TankSearch } from "../../src/domain/management-reads.ts";
 import type { Page, PageQuery } from "../../src/domain/page.ts";
 import {
   batchOfPending,
@@ -362,6 +356,11 @@ export class ModelStore implements ModelledStore {
   async fleetPage(query: FleetQuery): Promise<Page<FleetEntry>> {
     const entries = this.tanks().map((tank): FleetEntry => ({ tank, latest: this.readings(tank.id)[0] ?? null }));
     return matchingFleet(entries, query);
+  }
+
+  async fleetEntry(id: string, scope: Scope): Promise<Found<FleetEntry>> {
+    const tank = await this.tankById(id, scope);
+    return typeof tank === "object" ? { tank, latest: this.readings(id)[0] ?? null } : tank;
   }
 
   async auditPage(query: AuditQuery): Promise<Page<AuditEntry>> {

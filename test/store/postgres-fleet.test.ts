@@ -3,7 +3,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { FLEET_STATES, type FleetQuery } from "../../src/domain/management-reads.ts";
+import { FLEET_SORTS, FLEET_STATES, type FleetQuery } from "../../src/domain/fleet.ts";
 import { seeded } from "../../src/simulate/random.ts";
 import { Parameters } from "../../src/store/core/dialect.ts";
 import { onPool, openPool, statementOf } from "../../src/store/postgres/connection.ts";
@@ -19,7 +19,11 @@ const HOUR = 3_600_000;
 const QUERIES = [undefined, ...FLEET_STATES].flatMap((state) =>
   [undefined, NEW_YEAR - 10 * HOUR, NEW_YEAR + 1].flatMap((silentSince) =>
     [undefined, "a", "nobody"].flatMap((owner_id) =>
-      [undefined, "ber", ""].flatMap((city) => [1, 3].map((page) => ({ state, silentSince, owner_id, city, page, size: 7 }))),
+      [undefined, "ber", ""].flatMap((city) =>
+        FLEET_SORTS.slice(1).flatMap((sort) =>
+          [1, 3].map((page) => ({ sort, state, silentSince, owner_id, city, page, size: 7 })),
+        ),
+      ),
     ),
   ),
 );

@@ -3,8 +3,9 @@
 
 import assert from "node:assert/strict";
 import { after, before, suite, test } from "node:test";
+import type { FleetQuery } from "../../src/domain/fleet.ts";
 import { UNRESTRICTED } from "../../src/domain/key.ts";
-import type { AuditQuery, CustomerSearch, FleetQuery, TankSearch } from "../../src/domain/management-reads.ts";
+import type { AuditQuery, CustomerSearch, TankSearch } from "../../src/domain/management-reads.ts";
 import { Import } from "../../src/ingest/import.ts";
 import { at, command, createKey, executed } from "../support/commands.ts";
 import { openedOn, postgresDatabase } from "../support/postgres/database.ts";
@@ -93,12 +94,14 @@ const MANAGEMENT_READS: Readonly<Record<string, readonly [run: () => Promise<unk
   "devices, all": [devices(undefined), ["device_free", "tank_by_creation"]],
   "devices with pending readings": [devices(true), ["device_pending"]],
   "devices without pending readings": [devices(false), ["device_free", "device_pending", "tank_by_creation"]],
+  fleetEntry: [() => store.fleetEntry("one", UNRESTRICTED), []],
   "the fleet": [fleet({}), ["fleet_by_urgency", "tank_by_creation"]],
   "the fleet, low": [fleet({ state: "low" }), ["fleet_by_urgency"]],
   "the fleet, ok": [fleet({ state: "ok" }), ["fleet_by_urgency", "tank_by_creation"]],
   "the fleet, unknown": [fleet({ state: "unknown" }), ["fleet_by_urgency"]],
   "the fleet, silent": [fleet({ silentSince: 5 }), ["fleet_by_heard", "fleet_by_urgency"]],
   "the fleet, silent and low": [fleet({ silentSince: 5, state: "low" }), ["fleet_by_heard", "fleet_by_urgency"]],
+  "the fleet by silence": [fleet({ sort: "silent" }), ["fleet_by_heard", "tank_by_creation"]],
   "the fleet of an owner": [fleet({ owner_id: "a" }), ["fleet_by_urgency", "tank_by_owner"]],
   "the fleet of a city": [fleet({ city: "A" }), ["fleet_by_urgency", "tank_by_city"]],
   "the fleet of both, low": [fleet({ owner_id: "a", city: "A", state: "low" }), ["fleet_by_urgency", "tank_by_owner"]],

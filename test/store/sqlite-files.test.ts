@@ -207,7 +207,7 @@ test("a database whose schema another process is creating is not refused", async
   }
   const db = new Interrupted(file);
   t.after(() => db.close());
-  refuseForeign(db, file);
+  refuseForeign(db, file, true);
   createSchema(db);
   assert.ok(Number(pragma(db, "user_version")) >= 1);
 });

@@ -67,3 +67,26 @@ test("while another program holds the write lock, reads go on and a write waits"
   assert.equal((await readingsOf(store, "one")).totalItems, 2);
   assert.equal((await customersOf(store)).data[0]?.name, "Held");
 });
+
+for (const suffix of ["-wal", "-shm", ""]) {
+  test(`nothing is acknowledged once tank-monitor.db${suffix} is gone, and what was acknowledged before is kept`, async (t) => {
+    const folder = databaseFolder(t);
+    const store = await folder.open();
+    await fillForCalls(store);
+    await putReadings(store, "one", [[2, 40]]);
+    const lost = `${folder.file}${suffix}`;
+    const moved = `${folder.path}/moved`;
+    renameSync(lost, moved);
+    await assert.rejects(putReadings(store, "one", [[3, 30]]), isUnavailable);
+    const reasons = () => folder.events.map((event) => ("reason" in event ? event.reason : ""));
+    assert.match(
+      reasons()[0] ?? "",
+      suffix === "" ? /cannot be found/ : /was removed or replaced while in use; stop the service/,
+    );
+    await until("reads are refused", async () => !(await succeeds(store.ping())));
+    if (suffix === "") renameSync(moved, lost);
+    await store.close();
+    const { data } = await readingsOf(await folder.open(), "one");
+    assert.ok(data.some((one) => one.created_at === 2 && one.fill_percentage === 40));
+  });
+}

@@ -8,6 +8,9 @@ import type { Lifetime } from "./service.ts";
 type Filter = { readonly group: string | undefined; readonly filter: string; readonly qos: number };
 type Queued = { readonly topic: string; readonly payload: string | Buffer; readonly qos: 0 | 1 };
 
+const SESSION_TAKEN_OVER = 0x8e;
+const NO_SUBSCRIPTION = 0x11;
+
 class Session {
   readonly clientId: string;
   readonly filters = new Map<string, Filter>();
@@ -23,8 +26,8 @@ class Session {
   }
 }
 
-/** How it treats clients that connect. `closing`: it closes the connection without a CONNACK. */
-type Behaviour = "normal" | "closing" | "mqtt 3.1.1 only" | "unauthorized";
+/** `closing`: it closes a new connection without a CONNACK. `no suback`: it never confirms a subscription. */
+type Behaviour = "normal" | "closing" | "mqtt 3.1.1 only" | "unauthorized" | "no suback";
 
 export class Mqtt5Broker {
   readonly connects: IConnectPacket[] = [];
@@ -39,7 +42,7 @@ export class Mqtt5Broker {
   denied: readonly string[] = [];
   sharedSubscriptionAvailable = true;
   port = 0;
-  readonly #server: Server = createServer((socket) => this.#serve(socket));
+  readonly #server: Server = createServer((socket) => this.serve(socket));
   readonly #sessions = new Map<string, Session>();
   readonly #sockets = new Set<Socket>();
   #turn = 0;
@@ -68,6 +71,11 @@ export class Mqtt5Broker {
     }
   }
 
+  /** Sends the bytes on every connection, and resolves when they are written. */
+  async write(bytes: Buffer): Promise<void> {
+    await Promise.all([...this.#sockets].map((socket) => new Promise((resolve) => socket.write(bytes, resolve))));
+  }
+
   /** All connections break; sessions stay. */
   drop(): void {
     for (const socket of this.#sockets) socket.destroy();
@@ -86,7 +94,8 @@ export class Mqtt5Broker {
     await new Promise((resolve) => this.#server.close(resolve));
   }
 
-  #serve(socket: Socket): void {
+  /** Serves a connection, of its own server or of another. */
+  serve(socket: Socket): void {
     this.#sockets.add(socket);
     const reader = parser();
     let session: Session | undefined;
@@ -117,6 +126,8 @@ export class Mqtt5Broker {
     }
     const known = clean ? undefined : this.#sessions.get(clientId);
     const session = known ?? new Session(clientId);
+    this.#reply(session, { cmd: "disconnect", reasonCode: SESSION_TAKEN_OVER });
+    session.socket?.end();
     Object.assign(session, { socket, version, receiveMaximum: properties?.receiveMaximum ?? 65_535 });
     this.#sessions.set(clientId, session);
     const { sharedSubscriptionAvailable } = this;
@@ -131,7 +142,11 @@ export class Mqtt5Broker {
   }
 
   #receive(session: Session, packet: Packet): void {
-    if (packet.cmd === "subscribe") this.#subscribe(session, packet);
+    if (packet.cmd === "subscribe" && this.behaviour !== "no suback") this.#subscribe(session, packet);
+    if (packet.cmd === "unsubscribe") {
+      const granted = packet.unsubscriptions.map((topic) => (session.filters.delete(topic) ? 0 : NO_SUBSCRIPTION));
+      this.#reply(session, { cmd: "unsuback", messageId: packet.messageId ?? 0, granted });
+    }
     if (packet.cmd === "pingreq") this.#reply(session, { cmd: "pingresp" });
     if (packet.cmd === "disconnect") this.disconnects.push(session.clientId);
     if (packet.cmd !== "puback") return;

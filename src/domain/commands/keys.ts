@@ -3,7 +3,7 @@
 import { type AuditedChange, differences } from "../audit.ts";
 import type { FieldError } from "../errors.ts";
 import { type Instant, instantOrNull, LAST_INSTANT, parseInstant } from "../instant.ts";
-import { KEY_DEFAULTS, type Key, keyState, MAX_RATE, ROLES, type StoredKey } from "../key.ts";
+import { KEY_DEFAULTS, type Key, keyState, MAX_RATE, MIN_RATE, ROLES, type StoredKey } from "../key.ts";
 import { findOne, type Lookups } from "../lookups.ts";
 import { keyFields, keyResource } from "../resource.ts";
 import { idField, instantField, nullable, number, object, oneOf, partial, type Static, textField } from "../schema.ts";
@@ -24,7 +24,7 @@ import {
 
 const changeable = {
   name: textField("What the key is for", "dashboard"),
-  rate: nullable(number({ exclusiveMinimum: 0, maximum: MAX_RATE, description: "Requests a second", examples: [50] })),
+  rate: nullable(number({ minimum: MIN_RATE, maximum: MAX_RATE, description: "Requests a second", examples: [50] })),
   expires_at: nullable(instantField("When the key expires")),
 };
 

@@ -26,7 +26,7 @@ export const routes: readonly Route[] = [
     requiredRole: "none",
     parameters: "ignored",
     response: { schema: status("ready"), description: "The service is ready" },
-    errors: ["store_unavailable"],
+    errors: ["store_unavailable", "data_damaged"],
     async handle({ reads }) {
       await reads.ping();
       return { status: "ready" };

@@ -3,7 +3,7 @@
 // in the order of arrival.
 
 import { setTimeout as sleep } from "node:timers/promises";
-import { RequestError } from "../../domain/errors.ts";
+import { hasCode, RequestError } from "../../domain/errors.ts";
 import type { MqttEndpointKind, Observe } from "../../domain/events.ts";
 import { printable } from "../../domain/text.ts";
 import { decodeMqttMessage, type MqttMessage } from "../decode.ts";
@@ -130,7 +130,7 @@ export class Batcher {
     return batch;
   }
 
-  /** A message that makes ingestion fail must not fail the others: after an unexpected error each is tried alone. */
+  /** A message that makes ingestion fail must not fail the others: after an unexpected error, or damage, each is tried alone. */
   async #store(source: MessageSource, messages: readonly DecodedMessage[]): Promise<void> {
     const readings = messages.flatMap((decoded) => decoded.readings);
     try {
@@ -144,9 +144,10 @@ export class Batcher {
       }
     } catch (error) {
       for (const decoded of messages) decoded.result = { error };
-      if (error instanceof RequestError) return;
-      this.#observe({ kind: "mqtt_failed", error });
-      if (messages.length > 1) for (const decoded of messages) await this.#store(source, [decoded]);
+      const isDamaged = hasCode(error, "data_damaged");
+      if (error instanceof RequestError && !isDamaged) return;
+      if (!isDamaged) this.#observe({ kind: "mqtt_failed", error });
+      if (messages.length > 1) await Promise.all(messages.map((decoded) => this.#store(source, [decoded])));
     }
   }
 

@@ -3,7 +3,6 @@
 
 import { randomUUID } from "node:crypto";
 import type { Socket } from "node:net";
-import { setTimeout as sleep } from "node:timers/promises";
 import { generate, type IConnectPacket, type Packet } from "mqtt-packet";
 import type { MqttDisconnectReason, Observe } from "../../domain/events.ts";
 import type { Clock } from "../../domain/instant.ts";
@@ -26,7 +25,7 @@ import {
   replyToControl,
   replyVersion,
 } from "./protocol.ts";
-import type { Client, EndpointLimits, KeySession, Sessions } from "./sessions.ts";
+import { type Client, type EndpointLimits, type KeySession, RateToken, type Sessions } from "./sessions.ts";
 
 /** What all connections of an endpoint share. */
 export type ConnectionDependencies = {
@@ -46,8 +45,8 @@ const MESSAGE_OVERHEAD = 512;
 const TCP_KEEP_ALIVE_MS = 60_000;
 const SECOND_MS = 1000;
 const KEEP_ALIVE_TOLERANCE = 1.5;
+const PINGS_PER_KEEP_ALIVE = 4;
 const FLUSH_MS = 1000;
-const RETRY_TOKEN_MS = 1000;
 
 export class Connection implements Client {
   readonly address: string;
@@ -71,7 +70,8 @@ export class Connection implements Client {
   /** Messages of QoS 1 and 2 received and not yet finished, held ones included. */
   #unacknowledged = 0;
   readonly #qos2 = new Map<number, "ingesting" | "stored">();
-  #token: "none" | "requested" | "available" = "none";
+  #resendTimer: NodeJS.Timeout | undefined;
+  readonly #token = new RateToken();
   /** Since the last sweep. */
   #controlPackets = 0;
   #isScheduled = false;
@@ -80,6 +80,8 @@ export class Connection implements Client {
   #packetSince: number | undefined;
   #pausedSince: number | undefined;
   #silentMs: number;
+  #keepAliveMs = Number.POSITIVE_INFINITY;
+  #pingedAt = 0;
 
   constructor(socket: Socket, shared: ConnectionDependencies) {
     this.address = socket.remoteAddress ?? "";
@@ -126,11 +128,19 @@ export class Connection implements Client {
     const { controlPackets, packetMs } = this.#limits;
     if (this.#controlPackets >= controlPackets) this.#schedule();
     this.#controlPackets = 0;
+    if (this.#pausedSince !== undefined) this.#keepAlive(now);
     const isSilent = now - this.#receivedAt > this.#silentMs || now - (this.#packetSince ?? now) > packetMs;
     const isUnread = this.#socket.writableNeedDrain && now - (this.#pausedSince ?? now) > packetMs;
     if (this.#pausedSince === undefined ? isSilent : isUnread) {
       this.close(this.#phase === "authenticating" ? "store_unavailable" : "too_slow");
     }
+  }
+
+  /** The pings of a client that is not read are behind its messages: unanswered, they would make it give up the connection. */
+  #keepAlive(now: number): void {
+    if (this.#phase !== "open" || now - this.#pingedAt < this.#keepAliveMs / PINGS_PER_KEEP_ALIVE) return;
+    this.#pingedAt = now;
+    this.#send({ cmd: "pingresp" });
   }
 
   /** Continues after something that was waited for, once for everything that happened in this turn. */
@@ -218,7 +228,9 @@ export class Connection implements Client {
     }
     this.#session = session;
     this.#clientId = clientId;
-    this.#silentMs = (packet.keepalive ?? 0) * SECOND_MS * KEEP_ALIVE_TOLERANCE || this.#limits.silentMs;
+    const keepAliveMs = (packet.keepalive ?? 0) * SECOND_MS;
+    this.#silentMs = keepAliveMs * KEEP_ALIVE_TOLERANCE || this.#limits.silentMs;
+    this.#keepAliveMs = keepAliveMs || Number.POSITIVE_INFINITY;
     this.#receivedAt = performance.now();
     this.#phase = "open";
     this.#send(acceptedConnack(packet, clientId, this.#limits));
@@ -246,27 +258,11 @@ export class Connection implements Client {
   /** Reserves what one more message in flight needs. Otherwise `#schedule` is called when it is worth trying again. */
   #tryBegin(bytes: number): boolean {
     if (this.#inFlight >= this.#limits.inFlight && this.#phase !== "leaving") return false;
-    if (!this.#tryTakeToken() || this.#session?.memory.reserve(bytes + MESSAGE_OVERHEAD, this.#schedule) !== true) return false;
-    this.#token = "none";
+    if (this.#session === undefined || !this.#token.request(this.#session.key.takeToken, this.#schedule)) return false;
+    if (!this.#session.memory.reserve(bytes + MESSAGE_OVERHEAD, this.#schedule)) return false;
+    this.#token.use();
     this.#inFlight++;
     return true;
-  }
-
-  /** Whether the key's rate limit allows the next message now. */
-  #tryTakeToken(): boolean {
-    if (this.#token === "none") {
-      const delay = this.#session?.key.takeToken() ?? 0;
-      this.#token = delay === 0 ? "available" : "requested";
-      if (delay !== 0) void this.#awaitToken(delay);
-    }
-    return this.#token === "available";
-  }
-
-  async #awaitToken(requested: number | Promise<number>): Promise<void> {
-    const delay = await Promise.resolve(requested).catch(() => RETRY_TOKEN_MS);
-    if (delay > 0) await sleep(delay, undefined, { ref: false });
-    this.#token = delay === 0 ? "available" : "none";
-    this.#schedule();
   }
 
   #ingest(bytes: Buffer): void {
@@ -304,11 +300,17 @@ export class Connection implements Client {
       this.#qos2.delete(messageId);
       this.#finish(qos);
     }
-    if (typeof reply === "string") this.close(reply);
+    if (reply === "data_damaged") this.#requestResend(qos);
+    else if (typeof reply === "string") this.close(reply);
     else if (qos > 0) {
       const properties = reply.reason === undefined ? {} : reasonProperties(reply.reason, this.#maxReasonBytes);
       this.#send({ cmd: qos === 1 ? "puback" : "pubrec", messageId, reasonCode: reply.code, ...properties });
     }
+  }
+
+  /** A client sends a message again when it reconnects, and not before. Until then others of its messages are acknowledged. */
+  #requestResend(qos: number): void {
+    if (qos > 0) this.#resendTimer ??= setTimeout(() => this.close("data_damaged"), this.#limits.resendMs);
   }
 
   #finish(qos: number): void {
@@ -381,6 +383,7 @@ export class Connection implements Client {
   #end(): void {
     if (this.#phase === "ended") return;
     this.#phase = "ended";
+    clearTimeout(this.#resendTimer);
     if (this.#reservedBytes > 0) this.#release(this.#reservedBytes);
     this.#held.length = 0;
     this.#input.clear();

@@ -1,8 +1,11 @@
 // Readings from an external broker (`MQTT_URL`). A message is acknowledged after it is stored; until then it stays with the broker.
 // While the store is unavailable nothing is acknowledged, and the same readings are tried until they are stored.
 
+import { connect as connectTcp, isIP } from "node:net";
+import type { Duplex } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
-import mqtt, { type IClientOptions, type IConnackPacket, type IPublishPacket, type MqttClient } from "mqtt";
+import { connect as connectTls } from "node:tls";
+import { type IClientOptions, type IConnackPacket, type IPublishPacket, MqttClient } from "mqtt";
 import { generate } from "mqtt-packet";
 import { UserError } from "../../domain/errors.ts";
 import type { Observe } from "../../domain/events.ts";
@@ -10,6 +13,7 @@ import type { Clock } from "../../domain/instant.ts";
 import { createMqttMessage, TOPIC_FILTERS } from "../decode.ts";
 import type { Ingest, Rejected } from "../ingest.ts";
 import { Batcher, isUnavailable, type MessageSource, reportRejected } from "./batcher.ts";
+import { limitPackets } from "./packet-limit.ts";
 
 const DEFAULT_PORTS = { "mqtt:": 1883, "mqtts:": 8883 } as const;
 
@@ -56,9 +60,13 @@ export type ExternalBrokerLimits = Readonly<typeof LIMITS>;
 const LIMITS = {
   /** Messages that the broker may send before the first of them is acknowledged. */
   receiveMaximum: 1000,
-  messageBytes: 1_048_576,
+  /** Of a packet. */
+  packetBytes: 1_048_576,
   /** Of messages in progress. */
   memoryBytes: 67_108_864,
+  /** For the broker to confirm the subscriptions. */
+  subscribeMs: 20_000,
+  keepAliveSeconds: 30,
   /** Before the next attempt to connect, at first and at most. */
   minReconnectMs: 500,
   maxReconnectMs: 30_000,
@@ -66,8 +74,11 @@ const LIMITS = {
   resendMs: 30_000,
 };
 
-/** With a persistent client id the broker keeps, across restarts, what was not acknowledged. */
-export type BrokerIdentity = { readonly clientId: string; readonly isPersistent: boolean };
+/**
+ * With a persistent client id the broker keeps, across restarts, what was not acknowledged. Of several processes of a service only
+ * the first subscribes where messages cannot be shared: each would get, and store, all of them.
+ */
+export type BrokerIdentity = { readonly clientId: string; readonly isPersistent: boolean; readonly isFirst: boolean };
 
 export type ExternalBrokerDependencies = {
   /** `MQTT_URL`. */
@@ -84,12 +95,12 @@ const SOURCE: MessageSource = { keyId: null, sender: async () => ({ customerId: 
 const SHARE_GROUP = "tank-monitor";
 const CONNECT_TIMEOUT_MS = 10_000;
 const CLOSE_TIMEOUT_MS = 1000;
-const KEEP_ALIVE_SECONDS = 30;
 /** For this long the broker keeps our messages while we are disconnected. */
 const SESSION_SECONDS = 86_400;
 const MIN_RETRY_MS = 100;
 const MAX_RETRY_MS = 2000;
-const TOO_LARGE: Rejected = { rejected: "the message is larger than 1 MiB" };
+const TOO_LARGE: Rejected = { rejected: "the message is larger than 1 MiB; set this limit in the broker, too" };
+const SESSION_TAKEN_OVER = 0x8e;
 const PROTOCOL_HINT = "; if it supports MQTT 3.1.1 only, add ?protocol=3.1.1 to MQTT_URL";
 /** mqtt.js acknowledges a message when it was handled, unless handling failed: this makes it leave the acknowledgement to us. */
 const ACKNOWLEDGED_LATER = new Error("acknowledged later");
@@ -101,6 +112,7 @@ export class ExternalBroker {
   readonly #batcher: Batcher;
   readonly #stopping = new AbortController();
   #running: Promise<void> = Promise.resolve();
+  #isShared: boolean;
   #client: MqttClient | undefined;
   /** Of the current connection. The first reason for its end explains those that follow. */
   #isAccepted = false;
@@ -119,6 +131,7 @@ export class ExternalBroker {
     this.#dependencies = dependencies;
     this.#limits = { ...LIMITS, ...dependencies.limits };
     this.#address = parseBrokerUrl(dependencies.url);
+    this.#isShared = this.#address.isShared;
     this.#reconnectMs = this.#limits.minReconnectMs;
     this.#batcher = new Batcher("mqtt_url", (readings, sender) => this.#ingest(readings, sender), dependencies.observe);
   }
@@ -139,9 +152,9 @@ export class ExternalBroker {
 
   async #run(): Promise<void> {
     const broker = formatBrokerAddress(this.#address);
-    while (!this.#stopping.signal.aborted) {
+    while (!this.#stopping.signal.aborted && this.#isNeeded()) {
       const reason = await this.#connect();
-      if (this.#stopping.signal.aborted) return;
+      if (this.#stopping.signal.aborted || !this.#isNeeded()) return;
       if (reason !== this.#reported) this.#dependencies.observe({ kind: "broker_disconnected", broker, reason });
       this.#reported = reason;
       await this.#sleep(this.#reconnectMs);
@@ -149,11 +162,15 @@ export class ExternalBroker {
     }
   }
 
+  #isNeeded(): boolean {
+    return this.#isShared || this.#dependencies.identity.isFirst;
+  }
+
   /** Resolves when the connection has ended, with the reason. */
   async #connect(): Promise<string> {
     this.#isAccepted = false;
     this.#endReason = undefined;
-    const client = mqtt.connect(this.#clientOptions());
+    const client = new MqttClient(() => this.#openStream(), this.#clientOptions());
     this.#client = client;
     client.handleMessage = (packet, done) => this.#handleMessage(client, packet, done);
     client.on("connect", (packet) => void this.#subscribe(client, packet));
@@ -161,7 +178,8 @@ export class ExternalBroker {
       this.#endReason ??= error.message || String("code" in error ? error.code : error);
     });
     client.on("disconnect", ({ reasonCode = 0 }) => {
-      this.#endReason ??= `the broker closed the connection with reason code ${reasonCode}`;
+      const explanation = reasonCode === SESSION_TAKEN_OVER ? ": another client has the same client id" : "";
+      this.#endReason ??= `the broker closed the connection with reason code ${reasonCode}${explanation}`;
     });
     client.connect();
     await new Promise<void>((resolve) => client.once("close", () => resolve()));
@@ -176,7 +194,7 @@ export class ExternalBroker {
   #clientOptions(): IClientOptions {
     const { isShared: _, username, password, ...address } = this.#address;
     const { clientId, isPersistent } = this.#dependencies.identity;
-    const { receiveMaximum, messageBytes: maximumPacketSize } = this.#limits;
+    const { receiveMaximum, packetBytes: maximumPacketSize, keepAliveSeconds: keepalive } = this.#limits;
     const sessionExpiryInterval = isPersistent ? SESSION_SECONDS : 0;
     return {
       ...address,
@@ -184,7 +202,7 @@ export class ExternalBroker {
       ...(password !== undefined && { password }),
       clientId,
       clean: !isPersistent,
-      keepalive: KEEP_ALIVE_SECONDS,
+      keepalive,
       connectTimeout: CONNECT_TIMEOUT_MS,
       manualConnect: true,
       reconnectPeriod: 0,
@@ -193,13 +211,42 @@ export class ExternalBroker {
     };
   }
 
-  async #subscribe(client: MqttClient, { properties }: IConnackPacket): Promise<void> {
+  #openStream(): Duplex {
+    const { protocol, host, port } = this.#address;
+    const servername = isIP(host) === 0 ? { servername: host } : {};
+    const socket = protocol === "mqtt" ? connectTcp({ host, port }) : connectTls({ host, port, ...servername });
+    const stream: Duplex = limitPackets(socket, this.#limits.packetBytes, ({ topic, qos, messageId }) => {
+      const message = createMqttMessage(topic, Buffer.alloc(0), this.#dependencies.clock());
+      reportRejected(this.#dependencies.observe, "mqtt_url", { topic, message, source: SOURCE }, [TOO_LARGE]);
+      // Otherwise the broker would send it again on every connection.
+      if (qos > 0) this.#acknowledge(stream, messageId);
+    });
+    stream.on("error", (error) => {
+      this.#endReason ??= error.message;
+    });
+    return stream;
+  }
+
+  #acknowledge(stream: Pick<Duplex, "write">, messageId: number): void {
+    const { protocolVersion } = this.#address;
+    stream.write(generate({ cmd: "puback", messageId, reasonCode: 0 }, { protocolVersion }));
+  }
+
+  async #subscribe(client: MqttClient, { properties, sessionPresent }: IConnackPacket): Promise<void> {
     this.#isAccepted = true;
-    const isShared = this.#address.isShared && properties?.sharedSubscriptionAvailable !== false;
-    const prefix = isShared ? `$share/${SHARE_GROUP}/` : "";
-    const results = await Promise.allSettled(
-      TOPIC_FILTERS.map((filter) => client.subscribeAsync(`${prefix}${filter}`, { qos: 1 })),
-    );
+    this.#isShared = this.#address.isShared && properties?.sharedSubscriptionAvailable !== false;
+    const shared = TOPIC_FILTERS.map((filter) => `$share/${SHARE_GROUP}/${filter}`);
+    const [filters, others] = this.#isShared ? [shared, TOPIC_FILTERS] : [TOPIC_FILTERS, shared];
+    if (!this.#isNeeded()) {
+      this.#close("the broker has no shared subscriptions: the first process receives all messages");
+      return;
+    }
+    const timer = setTimeout(() => this.#close("the broker did not confirm our subscriptions"), this.#limits.subscribeMs);
+    client.once("close", () => clearTimeout(timer));
+    // A session may have the subscriptions of an earlier MQTT_URL: with both, each message would arrive twice.
+    if (sessionPresent) client.unsubscribe([...others], () => {});
+    const results = await Promise.allSettled(filters.map((filter) => client.subscribeAsync(filter, { qos: 1 })));
+    clearTimeout(timer);
     if (!client.connected) return;
     const notGranted = TOPIC_FILTERS.filter((_filter, i) => results[i]?.status === "rejected");
     if (notGranted.length === TOPIC_FILTERS.length) {
@@ -229,33 +276,21 @@ export class ExternalBroker {
     else next();
   }
 
-  #receive(client: MqttClient, { topic, payload, qos, messageId }: IPublishPacket): void {
+  #receive(client: MqttClient, { topic, payload, qos, messageId = 0 }: IPublishPacket): void {
     if (this.#stopping.signal.aborted) return;
-    const { clock, observe } = this.#dependencies;
-    const acknowledge = (): void => {
-      // On this connection only: on another the same id may belong to another message.
-      if (qos !== 1 || !client.connected) return;
-      const { protocolVersion } = this.#address;
-      client.stream.write(generate({ cmd: "puback", messageId, reasonCode: 0 }, { protocolVersion }));
-    };
     const bytes = typeof payload === "string" ? Buffer.from(payload) : payload;
-    if (bytes.length > this.#limits.messageBytes) {
-      const message = createMqttMessage(topic, Buffer.alloc(0), clock());
-      reportRejected(observe, "mqtt_url", { topic, message, source: SOURCE }, [TOO_LARGE]);
-      acknowledge();
-      return;
-    }
     this.#messages++;
     this.#bytes += bytes.length;
     this.#batcher.add({
       topic,
-      message: createMqttMessage(topic, bytes, clock()),
+      message: createMqttMessage(topic, bytes, this.#dependencies.clock()),
       source: SOURCE,
       settle: (result) => {
         this.#messages--;
         this.#bytes -= bytes.length;
         if ("error" in result) this.#requestResend();
-        else acknowledge();
+        // On this connection only: on another the same id may belong to another message.
+        else if (qos === 1 && client.connected) this.#acknowledge(client.stream, messageId);
         if (!this.#isFull()) for (const next of this.#whenNotFull.splice(0)) next();
       },
     });

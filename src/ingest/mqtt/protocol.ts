@@ -1,7 +1,7 @@
 // MQTT 3.1.1 and 5 as far as the endpoint needs it: incoming bytes cut into packets, reason codes, and replies.
 
 import { type IConnackPacket, type IConnectPacket, type Packet, parser } from "mqtt-packet";
-import { type ErrorCode, RequestError } from "../../domain/errors.ts";
+import { type ErrorCode, hasCode, RequestError } from "../../domain/errors.ts";
 import type { MqttDisconnectReason } from "../../domain/events.ts";
 import { deviceKey } from "../../domain/id.ts";
 import type { MqttMessage } from "../decode.ts";
@@ -39,11 +39,26 @@ export const DISCONNECT_CODES: Readonly<Record<MqttDisconnectReason, number>> = 
   too_many: 0x97,
   key: 0x87,
   store_unavailable: 0x89,
+  data_damaged: 0x83,
   failed: 0x80,
 };
 
-/** `size`: of the whole packet, in bytes. */
-type FixedHeader = { readonly type: number; readonly qos: number; readonly size: number };
+/** `size`: of the whole packet, in bytes; `headerSize`: of the fixed header in it. */
+type FixedHeader = { readonly type: number; readonly qos: number; readonly size: number; readonly headerSize: number };
+
+/** The header of the packet that begins at `start`; undefined while it is incomplete. A malformed length counts as infinite. */
+export function fixedHeader(bytes: Buffer, start: number, end: number): FixedHeader | undefined {
+  const first = bytes[start] ?? 0;
+  let length = 0;
+  for (let i = 0; i < 4; i++) {
+    const at = start + 1 + i;
+    if (at >= end) return undefined;
+    const byte = bytes[at] ?? 0;
+    length += (byte & 127) * 128 ** i;
+    if (byte < 128) return { type: first >> 4, qos: (first >> 1) & 3, size: 2 + i + length, headerSize: 2 + i };
+  }
+  return { type: first >> 4, qos: 0, size: Number.POSITIVE_INFINITY, headerSize: 5 };
+}
 
 const EMPTY: Buffer = Buffer.alloc(0);
 
@@ -77,18 +92,8 @@ export class PacketBuffer {
     this.#end += chunk.length;
   }
 
-  /** The header of the next packet; undefined while it is incomplete. A malformed length counts as infinite. */
   header(): FixedHeader | undefined {
-    const first = this.#bytes[this.#start] ?? 0;
-    let length = 0;
-    for (let i = 0; i < 4; i++) {
-      const at = this.#start + 1 + i;
-      if (at >= this.#end) return undefined;
-      const byte = this.#bytes[at] ?? 0;
-      length += (byte & 127) * 128 ** i;
-      if (byte < 128) return { type: first >> 4, qos: (first >> 1) & 3, size: 2 + i + length };
-    }
-    return { type: first >> 4, qos: 0, size: Number.POSITIVE_INFINITY };
+    return fixedHeader(this.#bytes, this.#start, this.#end);
   }
 
   /** Removes and returns the next `size` bytes, without copying them. */
@@ -230,6 +235,7 @@ export type Acknowledgement = { readonly code: number; readonly reason?: string 
 export function replyTo(message: MqttMessage, sender: Sender, result: MessageResult): Acknowledgement | MqttDisconnectReason {
   if ("error" in result) {
     if (isUnavailable(result.error)) return "store_unavailable";
+    if (hasCode(result.error, "data_damaged")) return "data_damaged";
     return isKeyError(result.error) ? "key" : "failed";
   }
   const { topic } = message;

@@ -1,6 +1,7 @@
 // The keys of connected clients, and what they may use. Clients authenticate with an ingest key as the password. A key is looked up
 // again for each batch of its messages, and regularly while its clients are idle, so that revoking it disconnects them.
 
+import { setTimeout as sleep } from "node:timers/promises";
 import { type ErrorCode, RequestError } from "../../domain/errors.ts";
 import type { MqttDisconnectReason, Observe } from "../../domain/events.ts";
 import type { Sender } from "../ingest.ts";
@@ -26,6 +27,8 @@ export const DEFAULT_LIMITS = {
   packetMs: 30_000,
   /** Without any packet, for clients that set no keep-alive: a sensor may report once a day, and somewhat late. */
   silentMs: 90_000_000,
+  /** A client whose message could not be stored, because data of its tank is damaged, is asked to send it again after this long. */
+  resendMs: 30_000,
   connections: 10_000,
   /** Clients at once of a key that is bound to a device, and of any other. */
   clientsPerDeviceKey: 10,
@@ -172,5 +175,35 @@ class MemoryBudget {
     const waiting = this.#waiting;
     this.#waiting = new Set();
     for (const retry of waiting) retry();
+  }
+}
+
+const RETRY_TOKEN_MS = 1000;
+/** However low the key's rate is: it may be raised meanwhile. */
+const MAX_TOKEN_WAIT_MS = 60_000;
+
+/** The token of a key's rate limit for the next message of one client. */
+export class RateToken {
+  #state: "none" | "requested" | "available" = "none";
+
+  /** Whether there is one. If not, it is requested, and `retry` is called when it is worth trying again. */
+  request(take: TakeToken, retry: () => void): boolean {
+    if (this.#state === "none") {
+      const delay = take();
+      this.#state = delay === 0 ? "available" : "requested";
+      if (delay !== 0) void this.#await(delay, retry);
+    }
+    return this.#state === "available";
+  }
+
+  use(): void {
+    this.#state = "none";
+  }
+
+  async #await(requested: number | Promise<number>, retry: () => void): Promise<void> {
+    const delay = await Promise.resolve(requested).catch(() => RETRY_TOKEN_MS);
+    if (delay > 0) await sleep(Math.min(delay, MAX_TOKEN_WAIT_MS), undefined, { ref: false });
+    this.#state = delay === 0 ? "available" : "none";
+    retry();
   }
 }

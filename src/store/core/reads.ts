@@ -2,6 +2,7 @@
 
 import type { TankWithShape } from "../../domain/changes.ts";
 import type { CustomerWithCount } from "../../domain/customer.ts";
+import type { FleetEntry } from "../../domain/fleet.ts";
 import type { Scope, StoredKey } from "../../domain/key.ts";
 import type { Page, PageQuery } from "../../domain/page.ts";
 import type { PendingReading } from "../../domain/placement.ts";
@@ -13,6 +14,7 @@ import {
   customerOf,
   customerState,
   DEVICE_COLUMNS,
+  fleetEntryOf,
   isDeleted,
   KEY_COLUMNS,
   KEY_TABLES,
@@ -28,6 +30,7 @@ import {
   tankWithShape,
 } from "../columns.ts";
 import { LISTS, type ListKind } from "../series/lists.ts";
+import { prefixed } from "./dialect.ts";
 
 /** Prepares a statement with the parameters $1, $2, and so on. */
 export type Prepare = (sql: string) => (...values: (string | number)[]) => Promise<readonly Row[]>;
@@ -75,12 +78,15 @@ export function replicaReads(prepare: Prepare, listPages: ListPages) {
   };
 }
 
-/** Reads that must not be a moment old: of keys, and of what an operator has just changed. */
+/** Reads that must not be a moment old: of keys, of what an operator has just changed, and of the fleet. */
 export function primaryReads(prepare: Prepare) {
   const customer = prepare(CUSTOMER);
   const tank = prepare(`SELECT ${TANK_WITH_SHAPE_COLUMNS} FROM tank WHERE id = $1`);
   const keyByHash = prepare(`SELECT ${KEY_COLUMNS} FROM ${KEY_TABLES} WHERE k.hash = $1`); // unique index on hash
   const keys = prepare(`SELECT ${KEY_COLUMNS} FROM ${KEY_TABLES} ORDER BY k.created_at DESC, k.id DESC`);
+  const fleetEntry = prepare(
+    `SELECT ${prefixed("tank", TANK_COLUMNS)}, fleet.at, fleet.fill FROM tank LEFT JOIN fleet ON fleet.tank = tank.id WHERE tank.id = $1`,
+  );
   const device = prepare(`SELECT ${DEVICE_COLUMNS} FROM device WHERE id = $1`);
   const newestPending = prepare(
     `SELECT ${PENDING_COLUMNS} FROM pending_reading WHERE device = $1 ORDER BY created_at DESC LIMIT 1`,
@@ -95,6 +101,13 @@ export function primaryReads(prepare: Prepare) {
     keyList: async (): Promise<StoredKey[]> => (await keys()).map(keyOf),
     managedCustomer: async (id: string): Promise<ManagedCustomer | undefined> => (await customer(id)).map(customerState)[0],
     managedTank: async (id: string): Promise<TankWithShape | undefined> => (await tank(id)).map(tankWithShape)[0],
+    async fleetEntry(id: string, { customerId }: Scope): Promise<Found<FleetEntry>> {
+      const [row] = await fleetEntry(id);
+      if (row === undefined) return undefined;
+      const entry = fleetEntryOf(row);
+      if (customerId !== null && customerId !== entry.tank.owner_id) return undefined;
+      return isDeleted(row.slice(0, -2)) ? "deleted" : entry;
+    },
     managedDevice: async (id: string): Promise<ManagedDevice | undefined> => (await device(id)).map(managedDevice)[0],
     newestPending: async (id: string): Promise<PendingReading | undefined> => (await newestPending(id)).map(pendingOf)[0],
     isEmpty: async (): Promise<boolean> => Number((await isAnything())[0]?.[0]) === 0,

@@ -2,7 +2,7 @@
 // the duration of reads are reported.
 
 import type { AuditContext } from "../../domain/audit.ts";
-import { RequestError, storeUnavailable } from "../../domain/errors.ts";
+import { hasCode, type RequestError, storeUnavailable } from "../../domain/errors.ts";
 import type { Observe } from "../../domain/events.ts";
 import type { ManagementReads } from "../../domain/management-reads.ts";
 import type { IncomingBatch, IngestResult } from "../../domain/reading.ts";
@@ -15,7 +15,7 @@ export type Engine = Pick<Maintenance, "backup" | "exportRecords" | "check" | "s
   readonly reads: EngineReads;
   readonly write: <N extends WriteName>(name: N, ...args: WriteArgs<N>) => Promise<WriteResult<N>>;
   readonly ingest: (batch: IncomingBatch) => Promise<IngestResult>;
-  /** A `RequestError` for errors that mean the database is unavailable; others unchanged. */
+  /** A `RequestError` for errors that mean that the database is unavailable or damaged; others unchanged. */
   readonly translateError: (error: unknown) => unknown;
   readonly close: () => Promise<void>;
 };
@@ -23,8 +23,7 @@ export type Engine = Pick<Maintenance, "backup" | "exportRecords" | "check" | "s
 export function storeOn(engine: Engine, observe: Observe, health = new StoreHealth(observe)): Store {
   const { write, translateError } = engine;
 
-  /** `query` is the name under which the duration is reported. */
-  function watched<A extends unknown[], T>(of: Health, work: (...args: A) => Promise<T>, query?: string) {
+  function watched<A extends unknown[], T>(of: Health, name: string, work: (...args: A) => Promise<T>) {
     return async (...args: A): Promise<T> => {
       const startedAt = performance.now();
       const { losses } = of;
@@ -38,10 +37,15 @@ export function storeOn(engine: Engine, observe: Observe, health = new StoreHeal
         return result;
       } catch (error) {
         const translated = translateError(error);
-        if (translated instanceof RequestError && health.lostFile === undefined) of.lose(reasonOf(translated));
+        if (hasCode(translated, "store_unavailable") && health.lostFile === undefined) of.lose(reasonOf(translated));
+        if (hasCode(translated, "data_damaged")) {
+          observe({ kind: "data_damaged", object: objectOf(name, args), reason: reasonOf(translated) });
+        }
         throw translated;
       } finally {
-        if (query !== undefined) observe({ kind: "query_completed", query, milliseconds: performance.now() - startedAt, ok });
+        if (of === health.reads) {
+          observe({ kind: "query_completed", query: name, milliseconds: performance.now() - startedAt, ok });
+        }
       }
     };
   }
@@ -56,16 +60,22 @@ export function storeOn(engine: Engine, observe: Observe, health = new StoreHeal
 
   const reads = Object.entries(engine.reads).map(([name, read]) => [
     name,
-    watched(health.reads, read as (...args: unknown[]) => Promise<unknown>, name),
+    watched(health.reads, name, read as (...args: unknown[]) => Promise<unknown>),
   ]);
   return {
     ...(Object.fromEntries(reads) as EngineReads),
-    importCustomers: watched(health.writes, (records, context = importContext()) => write("importCustomers", records, context)),
-    importTanks: watched(health.writes, (records, context = importContext()) => write("importTanks", records, context)),
-    importDevices: watched(health.writes, (records, context = importContext()) => write("importDevices", records, context)),
-    execute: watched(health.writes, (command, context, key) => write("execute", command, context, key)),
-    updateLastSeen: watched(health.writes, (seen) => write("updateLastSeen", seen)),
-    ingest: watched(health.writes, engine.ingest),
+    importCustomers: watched(health.writes, "importCustomers", (records, context = importContext()) =>
+      write("importCustomers", records, context),
+    ),
+    importTanks: watched(health.writes, "importTanks", (records, context = importContext()) =>
+      write("importTanks", records, context),
+    ),
+    importDevices: watched(health.writes, "importDevices", (records, context = importContext()) =>
+      write("importDevices", records, context),
+    ),
+    execute: watched(health.writes, "execute", (command, context, key) => write("execute", command, context, key)),
+    updateLastSeen: watched(health.writes, "updateLastSeen", (seen) => write("updateLastSeen", seen)),
+    ingest: watched(health.writes, "ingest", engine.ingest),
     // A copy may fail because of its destination, which says nothing about the database.
     backup: (file, progress) => translated(engine.backup(file, progress)),
     scratchCopy: (progress) => translated(engine.scratchCopy(progress)),
@@ -76,6 +86,26 @@ export function storeOn(engine: Engine, observe: Observe, health = new StoreHeal
 }
 
 const importContext = (): AuditContext => ({ by: "import", at: Date.now() });
+
+const OBJECTS: Readonly<Record<string, string>> = {
+  customerById: "customer",
+  managedCustomer: "customer",
+  managedDevice: "device",
+  managedTank: "tank",
+  newestPending: "device",
+  tankById: "tank",
+  telemetryPage: "tank",
+};
+
+/** What a call is about, for the operator. */
+function objectOf(name: string, [first]: readonly unknown[]): string {
+  if (name === "ingest") {
+    const [source, ...others] = (first as IncomingBatch).sources;
+    return others.length > 0 ? `${others.length + 1} tanks or devices` : `${source?.kind} ${source?.id}`;
+  }
+  const object = OBJECTS[name];
+  return object === undefined ? name : `${object} ${first}`;
+}
 
 const reasonOf = ({ cause, message }: RequestError): string => (cause instanceof Error ? cause.message : message);
 

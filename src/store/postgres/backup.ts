@@ -43,12 +43,12 @@ async function write({ client }: DbTransaction, file: string, progress: Progress
     }
     progress(total, total);
   }
-  await pipeline(script, createWriteStream(file));
+  await pipeline(script, createWriteStream(file, { flags: "wx", mode: 0o600, flush: true }));
 }
 
 /** Copies everything into temporary tables of a connection: only it sees them, and they end with it. */
 export async function copyToTemporary(pool: pg.Pool, schema: string, progress: Progress): Promise<void> {
-  await createSchema(pool);
+  await createSchema(pool, true);
   await transaction(
     pool,
     async ({ client }) => {

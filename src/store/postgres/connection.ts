@@ -2,7 +2,7 @@
 
 import { setTimeout as delay } from "node:timers/promises";
 import pg from "pg";
-import { RequestError, storeUnavailable } from "../../domain/errors.ts";
+import { DamageError, dataDamaged, RequestError, storeUnavailable } from "../../domain/errors.ts";
 import type { Row } from "../columns.ts";
 import type { Prepare } from "../core/reads.ts";
 
@@ -219,13 +219,16 @@ export function isLockNotAvailable(error: unknown): boolean {
  */
 const UNAVAILABLE = /^(08|28|40|53|57|58|XX|25006|55P03|3D000)/;
 const NETWORK = /^E(CONN|PIPE|TIMEDOUT|HOST|NET|AI|NOTFOUND|ACCES|PERM)/;
+/** data_corrupted and index_corrupted. */
+const DAMAGED = /^XX00[12]$/;
 /** Errors of the driver itself have no code. */
 const DRIVER = /connection terminated|connection ended|timeout|not queryable|unexpectedly|Cannot use a pool after calling end/i;
 
-/** `store_unavailable` while the server is unavailable; other errors are bugs and stay as they are. */
+/** `store_unavailable` while the server is unavailable, `data_damaged` for damage; other errors are bugs and stay as they are. */
 export function translateError(error: unknown): unknown {
   if (error instanceof RequestError || !(error instanceof Error)) return error;
   const code = codeOf(error) ?? (error instanceof AggregateError ? codeOf(error.errors[0]) : undefined);
+  if (error instanceof DamageError || DAMAGED.test(code ?? "")) return dataDamaged(error);
   const isUnavailable = code === undefined ? DRIVER.test(error.message) : UNAVAILABLE.test(code) || NETWORK.test(code);
   return isUnavailable ? storeUnavailable(error) : error;
 }

@@ -1,8 +1,8 @@
 // Searches, the device list, the audit log and the fleet, each in one statement.
 
-import type { FleetEntry, FleetQuery, FleetState } from "../../domain/management-reads.ts";
+import type { FleetEntry, FleetQuery, FleetSort, FleetState } from "../../domain/fleet.ts";
 import type { Page } from "../../domain/page.ts";
-import { type Row, TANK_COLUMNS, tankOf } from "../columns.ts";
+import { fleetEntryOf, TANK_COLUMNS } from "../columns.ts";
 import { type Condition, Parameters, startsWith, where } from "../core/dialect.ts";
 import { managementReadsOn, pageOf } from "../core/management-reads.ts";
 import { heardAt, UNKNOWN_URGENCY } from "../fleet-row.ts";
@@ -26,11 +26,6 @@ export function managementReads(db: Db) {
   };
 }
 
-function fleetEntryOf(row: Row): FleetEntry {
-  const [at, fill] = row.slice(-2);
-  return { tank: tankOf(row), latest: fill === null ? null : { created_at: Number(at), fill_percentage: Number(fill) } };
-}
-
 const urgency = (holds: string): Condition => ({ holds, order: "urgency" }); // fleet_by_urgency
 const STATES: Readonly<Record<FleetState, Condition>> = {
   low: urgency("urgency <= 0 AND fill - threshold <= 0"),
@@ -52,15 +47,21 @@ const COUNTS: Readonly<Record<FleetState | "all", string>> = {
   unknown: UNKNOWN,
 };
 
-/** Tanks of one urgency are sorted by their margins. */
-const orderOf = (alias: string): string => `${alias}.urgency, ${alias}.fill - ${alias}.threshold, ${alias}.tank`;
+/** The coarse column, which its index has in order, then the exact value. */
+type Order = { readonly column: string; readonly exact: (alias: string) => string };
+const BY_URGENCY: Order = { column: "urgency", exact: (alias) => `${alias}.fill - ${alias}.threshold` };
+const BY_SILENCE: Order = { column: "heard", exact: (alias) => `${alias}.at` };
+const ORDERS: Readonly<Record<FleetSort, Order>> = { urgency: BY_URGENCY, margin: BY_URGENCY, silent: BY_SILENCE };
 
-/** Up to this many matches are fetched and sorted; of more, the most urgent tanks are scanned until the page is full. */
+const orderOf = ({ column, exact }: Order, alias: string): string => `${alias}.${column}, ${exact(alias)}, ${alias}.tank`;
+
+/** Up to this many matches are fetched and sorted; of more, all tanks are scanned in order until the page is full. */
 const MAX_SORTED = 100_000;
 
 /** The filters decide which index is used, so that the first pages are quick among a million tanks. */
 export function fleetSql(request: FleetQuery, parameters: Parameters, maxSorted = MAX_SORTED): string {
-  const { state, silentSince, owner_id, city, page, size } = request;
+  const { sort, state, silentSince, owner_id, city, page, size } = request;
+  const order = ORDERS[sort];
   const limits = `LIMIT ${parameters.add(size)} OFFSET ${parameters.add((page - 1) * size)}`;
   const ofState = state === undefined ? [] : [STATES[state]];
   const silence = silentSince === undefined ? undefined : silenceOf(silentSince, parameters);
@@ -70,25 +71,26 @@ export function fleetSql(request: FleetQuery, parameters: Parameters, maxSorted 
   const [lookup, ...others] = ofTank;
   if (lookup !== undefined) {
     const ofFleet = [...(silence === undefined ? [] : [silence.exact]), ...ofState];
-    return filteredText(amongTanks(lookup, others, ofFleet), ofState, limits, maxSorted);
+    return filteredText(amongTanks(lookup, others, ofFleet), order, ofState, limits, maxSorted);
   }
-  if (silence !== undefined) return filteredText(amongFleet(silence, ofState), ofState, limits, maxSorted);
-  return pageText(LIVE_TANKS.query, COUNTS[state ?? "all"], `SELECT * FROM ${mostUrgent(ofState)} ${sorted("fleet", limits)}`);
+  if (silence !== undefined) return filteredText(amongFleet(silence, ofState), order, ofState, limits, maxSorted);
+  const entries = `SELECT * FROM ${inOrder(order, ofState)} ${sorted(order, "fleet", limits)}`;
+  return pageText(LIVE_TANKS.query, COUNTS[state ?? "all"], order, entries);
 }
 
-const sorted = (alias: string, limits: string): string => `ORDER BY ${orderOf(alias)} ${limits}`;
+const sorted = (order: Order, alias: string, limits: string): string => `ORDER BY ${orderOf(order, alias)} ${limits}`;
 
-/** By fleet_by_urgency, as far as rows are read. */
-const mostUrgent = (conditions: readonly Pick<Condition, "holds">[]): string =>
-  `(SELECT * FROM fleet ${where(conditions)} ORDER BY urgency OFFSET 0) AS fleet`;
+/** By fleet_by_urgency or fleet_by_heard, as far as rows are read. */
+const inOrder = ({ column }: Order, conditions: readonly Pick<Condition, "holds">[]): string =>
+  `(SELECT * FROM fleet ${where(conditions)} ORDER BY ${column} OFFSET 0) AS fleet`;
 
 /** `page` selects rows of the fleet. */
-function pageText(before: string, count: string, page: string): string {
+function pageText(before: string, count: string, order: Order, page: string): string {
   return `
     WITH RECURSIVE ${before}
     SELECT counted.total, tank.*, page.at, page.fill FROM (SELECT ${count} AS total) AS counted LEFT JOIN (
       (${page}) AS page CROSS JOIN LATERAL (SELECT ${TANK_COLUMNS} FROM tank WHERE id = page.tank OFFSET 0) AS tank
-    ) ON true ORDER BY ${orderOf("page")}`;
+    ) ON true ORDER BY ${orderOf(order, "page")}`;
 }
 
 type Matches = {
@@ -97,20 +99,22 @@ type Matches = {
   /** The matches among these; and their number, without fetching them. */
   readonly found: string;
   readonly count: string;
-  /** How the matches are recognised among the most urgent tanks. */
+  /** How the matches are recognised among all tanks. */
   readonly filter: string;
 };
 
 const IS_FEW = "(SELECT few.are FROM few)";
 
-function filteredText(matches: Matches, ofState: readonly Condition[], limits: string, maxSorted: number): string {
+function filteredText(matches: Matches, order: Order, ofState: readonly Condition[], limits: string, maxSorted: number): string {
   const { some, found, count, filter } = matches;
-  const many = `SELECT fleet.* FROM ${mostUrgent([{ holds: `NOT ${IS_FEW}` }, ...ofState])} ${filter} ${sorted("fleet", limits)}`;
+  const all = inOrder(order, [{ holds: `NOT ${IS_FEW}` }, ...ofState]);
+  const many = `SELECT fleet.* FROM ${all} ${filter} ${sorted(order, "fleet", limits)}`;
   return pageText(
     `few AS MATERIALIZED (SELECT count(*) <= ${maxSorted} AS are FROM (${some} LIMIT ${maxSorted + 1}) AS candidate),
       found AS MATERIALIZED (${found})`,
     `CASE WHEN ${IS_FEW} THEN (SELECT count(*) FROM found) ELSE (${count}) END`,
-    `(SELECT * FROM found ${sorted("found", limits)}) UNION ALL (${many})`,
+    order,
+    `(SELECT * FROM found ${sorted(order, "found", limits)}) UNION ALL (${many})`,
   );
 }
 

@@ -103,8 +103,8 @@ const IS_OURS = statement("SELECT to_regclass('tank_monitor') IS NOT NULL");
 const FOREIGN = statement("SELECT name FROM unnest($1::text[]) AS name WHERE to_regclass(name) IS NOT NULL LIMIT 1");
 const STORED_FINGERPRINT = statement("SELECT to_jsonb(tank_monitor) ->> 'fingerprint' FROM tank_monitor");
 
-/** Creates the schema in an empty database; throws if the database belongs to another program or has another schema. */
-export async function createSchema(pool: pg.Pool): Promise<void> {
+/** Creates the schema in an empty database, if it may; throws if the database belongs to another program or has another schema. */
+export async function createSchema(pool: pg.Pool, mayCreate: boolean): Promise<void> {
   await transaction(pool, async (db) => {
     await db.client.query("SET LOCAL lock_timeout = 0");
     await db.rows(LOCK);
@@ -120,6 +120,7 @@ export async function createSchema(pool: pg.Pool): Promise<void> {
     if (foreign !== undefined) {
       throw new UserError(`the database has a table "${foreign[0]}" of another program. Name another database in DATABASE_URL.`);
     }
+    if (!mayCreate) throw new UserError("the database in DATABASE_URL is empty. Name that of the service in DATABASE_URL.");
     await db.client.query(SCHEMA_SCRIPT);
   });
 }

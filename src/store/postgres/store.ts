@@ -30,14 +30,19 @@ import { Writer } from "./writer.ts";
 
 const CURRENT_SCHEMA = statement("SELECT current_schema()");
 
-export async function openPostgres(url: string, settings: PostgresSettings, observe: Observe): Promise<Store> {
+export async function openPostgres(
+  url: string,
+  settings: PostgresSettings,
+  observe: Observe,
+  mayCreate: boolean,
+): Promise<Store> {
   if (!URL.canParse(url)) {
     throw new UserError("DATABASE_URL is not a URL: escape special characters in its password (%40 for @)", 2);
   }
   const unlimited = openPool(url, 1, { isUnlimited: true, canCopy: true });
   try {
     await tryConnection(url);
-    await createSchema(unlimited);
+    await createSchema(unlimited, mayCreate);
   } catch (error) {
     await unlimited.end();
     throw error instanceof UserError ? error : cannotOpen(error as Error, url);

@@ -2,11 +2,12 @@
 // transaction.
 
 import type pg from "pg";
+import { hasCode } from "../../domain/errors.ts";
 import type { IncomingBatch, IngestResult, ReadingSource } from "../../domain/reading.ts";
 import type { EngineTransaction } from "../check/check.ts";
 import { type IngestedBatch, ingestBatch } from "../core/ingest.ts";
 import { splitLongHeads } from "../core/telemetry.ts";
-import { transaction } from "./connection.ts";
+import { transaction, translateError } from "./connection.ts";
 import { transactionOn } from "./transaction.ts";
 
 const MAX_READINGS_TOGETHER = 20_000;
@@ -71,12 +72,26 @@ export class Writer {
       this.#queue.shift();
     }
     const result = this.#ingest(joinBatches(jobs.map(({ batch }) => batch)));
+    const error: unknown = await result.then(
+      () => undefined,
+      (reason) => reason,
+    );
+    // Some other error is of one batch: it must not fail the others.
+    if (error !== undefined && jobs.length > 1 && !hasCode(translateError(error), "store_unavailable")) {
+      for (const job of jobs) await this.#ingestAlone(job);
+      return;
+    }
     let from = 0;
     for (const { batch, settle } of jobs) {
       const [start, end] = [from, from + batch.source.length];
       settle(result.then((whole) => sliceResult(whole, start, end)));
       from = end;
     }
+  }
+
+  async #ingestAlone({ batch, settle }: IngestJob): Promise<void> {
+    const result = this.#ingest(batch);
+    settle(result);
     await result.catch(() => {});
   }
 

@@ -1,13 +1,14 @@
 // Opens connections, sets their pragmas, and classifies SQLite's errors.
 
-import { mkdirSync } from "node:fs";
+import { closeSync, mkdirSync, openSync } from "node:fs";
 import { dirname } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { RequestError, storeUnavailable, UserError } from "../../domain/errors.ts";
+import { DamageError, dataDamaged, RequestError, storeUnavailable, UserError } from "../../domain/errors.ts";
 
 /** The one writing connection of a process. Creates a missing file; `check` runs before anything is changed. */
 export function openWriter(file: string, check: (db: DatabaseSync) => void = () => {}): DatabaseSync {
   mkdirSync(dirname(file), { recursive: true });
+  createPrivateFile(file);
   const db = new DatabaseSync(file, { enableForeignKeyConstraints: true, timeout: 0 });
   try {
     retryWhileBusy(() => check(db));
@@ -17,6 +18,15 @@ export function openWriter(file: string, check: (db: DatabaseSync) => void = () 
     throw error;
   }
   return db;
+}
+
+/** Only its owner may read what this process creates; SQLite gives the -wal and -shm files the same mode. */
+export function createPrivateFile(file: string): void {
+  try {
+    closeSync(openSync(file, "wx", 0o600));
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
+  }
 }
 
 function setUp(db: DatabaseSync): void {
@@ -93,7 +103,7 @@ const FULL = 13;
 const CANT_OPEN = 14;
 const CONSTRAINT = 19;
 const NOT_A_DATABASE = 26;
-const UNAVAILABLE = new Set([BUSY, LOCKED, READONLY, IO_ERROR, CORRUPT, FULL, CANT_OPEN, NOT_A_DATABASE]);
+const UNAVAILABLE = new Set([BUSY, LOCKED, READONLY, IO_ERROR, FULL, CANT_OPEN, NOT_A_DATABASE]);
 
 /** SQLite's primary result code, or undefined for other errors. */
 function sqliteCode(error: unknown): number | undefined {
@@ -113,9 +123,10 @@ export const isConstraintError = (error: unknown): boolean => sqliteCode(error) 
 export const isNotADatabase = (error: unknown): boolean => sqliteCode(error) === NOT_A_DATABASE;
 export const isSqliteError = (error: unknown): boolean => sqliteCode(error) !== undefined;
 
-/** `store_unavailable` for errors of disk, lock or file; other errors are bugs and stay as they are. */
+/** `store_unavailable` for errors of disk, lock or file, `data_damaged` for damage; other errors are bugs and stay as they are. */
 export function translateError(error: unknown): unknown {
   if (error instanceof RequestError) return error;
+  if (error instanceof DamageError || isDamaged(error)) return dataDamaged(error);
   const code = sqliteCode(error);
   return code !== undefined && UNAVAILABLE.has(code) ? storeUnavailable(error) : error;
 }

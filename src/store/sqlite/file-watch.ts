@@ -1,33 +1,94 @@
-// Watches whether the database file is still the one that was opened. SQLite continues to read and write a file that was moved
-// away; what is acknowledged then is lost to the operator.
+// Watches whether the files of the database are still those that were opened, and whole. SQLite continues to read and write files
+// that were moved away or removed, and to read pages in memory of one that was overwritten; what is acknowledged then is lost to
+// the operator.
 
-import { stat } from "node:fs/promises";
+import { type Stats, statSync } from "node:fs";
+import { isDamaged, isNotADatabase, openReader } from "./connection.ts";
 
 const CHECK_INTERVAL_MS = 500;
 
-/** `changed` gets the reason when the file is lost, and undefined when it is back. Returns the function that stops watching. */
-export async function watchFile(file: string, changed: (lost: string | undefined) => void): Promise<() => void> {
-  let inode: number | undefined;
-  let lost: string | undefined;
+/** The files of an open database. While a connection is open SQLite neither removes nor replaces any of them. */
+export class OpenFiles {
+  readonly #file: string;
+  readonly #inodes = new Map<string, number>();
 
-  async function lossReason(): Promise<string | undefined> {
-    try {
-      const { ino } = await stat(file);
-      inode ??= ino;
-      return ino === inode ? undefined : `${file} was replaced while in use; restart to serve the new file`;
-    } catch (error) {
-      return `${file} cannot be found: ${(error as Error).message}`;
-    }
+  /** A connection must have read. */
+  constructor(file: string) {
+    this.#file = file;
+    this.lossReason();
   }
 
-  async function check(): Promise<void> {
+  /** Why what is written now would be lost. */
+  lossReason(): string | undefined {
+    for (const file of [this.#file, `${this.#file}-wal`, `${this.#file}-shm`]) {
+      const found = statusOf(file);
+      const inode = typeof found === "string" ? found : found.ino;
+      const known = this.#inodes.get(file);
+      if (typeof inode === "number" && known === undefined) this.#inodes.set(file, inode);
+      else if (inode !== known) return this.#describe(file, inode);
+    }
+    return undefined;
+  }
+
+  #describe(file: string, inode: number | string): string {
+    if (file !== this.#file) return `${file} was removed or replaced while in use; stop the service normally, and start it again`;
+    if (typeof inode === "string") return `${file} cannot be found: ${inode}`;
+    return `${file} was replaced while in use; restart to serve the new file`;
+  }
+}
+
+/** Or why it cannot be found. */
+function statusOf(file: string): Stats | string {
+  try {
+    return statSync(file);
+  } catch (error) {
+    return (error as Error).message;
+  }
+}
+
+/** `changed` gets the reason when the database is lost, and undefined when it is back. Returns the function that stops watching. */
+export function watchFiles(file: string, changed: (lost: string | undefined) => void): () => void {
+  const files = new OpenFiles(file);
+  let lost: string | undefined;
+  let checkedAt: number | undefined;
+  let knownSize = 0;
+
+  function damageReason(): string | undefined {
+    const found = statusOf(file);
+    if (typeof found === "string") return undefined;
+    const { mtimeMs, size } = found;
+    if (mtimeMs === checkedAt && lost === undefined) return undefined;
+    checkedAt = mtimeMs;
+    // SQLite would remove the log of an empty file.
+    const damage = size === 0 ? "it is empty" : damageIn(file, size < knownSize ? size : undefined);
+    if (damage === undefined) knownSize = size;
+    return damage && `${file} is damaged (${damage}); stop the service and restore a backup`;
+  }
+
+  function check(): void {
     const before = lost;
-    lost = await lossReason();
+    lost = files.lossReason() ?? damageReason();
     if (lost !== before) changed(lost);
   }
 
-  await check();
-  const timer = setInterval(() => void check(), CHECK_INTERVAL_MS);
+  check();
+  const timer = setInterval(check, CHECK_INTERVAL_MS);
   timer.unref();
   return () => clearInterval(timer);
+}
+
+/** Reads the first page on a new connection, which has nothing in memory. A file that has shrunk has its size in `shrunkTo`. */
+function damageIn(file: string, shrunkTo: number | undefined): string | undefined {
+  try {
+    const db = openReader(file);
+    try {
+      db.prepare("SELECT count(*) FROM sqlite_schema").get();
+      const { bytes } = db.prepare("SELECT page_count * page_size AS bytes FROM pragma_page_count, pragma_page_size").get() ?? {};
+      return shrunkTo !== undefined && Number(bytes) > shrunkTo ? `it has been cut off at ${shrunkTo} bytes` : undefined;
+    } finally {
+      db.close();
+    }
+  } catch (error) {
+    return isDamaged(error) || isNotADatabase(error) ? (error as Error).message : undefined;
+  }
 }

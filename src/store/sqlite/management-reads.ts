@@ -1,17 +1,16 @@
 // Searches, the device list, the audit log and the fleet: they may read very many rows, so they run in a thread of their own.
 
 import type { DatabaseSync } from "node:sqlite";
-import type { FleetEntry, FleetQuery, FleetState } from "../../domain/management-reads.ts";
+import type { FleetEntry, FleetQuery, FleetSort, FleetState } from "../../domain/fleet.ts";
 import type { Page } from "../../domain/page.ts";
-import type { Tank } from "../../domain/tank.ts";
-import { TANK_COLUMNS, tankOf } from "../columns.ts";
+import { fleetEntryOf, TANK_COLUMNS } from "../columns.ts";
 import { prefixRange } from "../core/dialect.ts";
 import { managementReadsOn } from "../core/management-reads.ts";
 import { heardAt, UNKNOWN_URGENCY } from "../fleet-row.ts";
 import { LISTS } from "../series/lists.ts";
 import { listPages } from "./list-pages.ts";
 import { DIALECT } from "./schema.ts";
-import { QueryCache, query, type SqliteRow } from "./statements.ts";
+import { QueryCache, query } from "./statements.ts";
 
 export function managementReads(db: DatabaseSync) {
   const queries = new QueryCache(db);
@@ -30,10 +29,15 @@ export function managementReads(db: DatabaseSync) {
 
 type BoundCondition = readonly [sql: string, ...values: (string | number)[]];
 
-const ORDER = "ORDER BY f.urgency, f.fill - f.threshold, f.tank LIMIT ? OFFSET ?";
-/** Up to this many matches are fetched and sorted; of more, the most urgent tanks are scanned until the page is full. */
+/** The coarse column, which its index has in order, then the exact value. */
+const BY_URGENCY = { column: "urgency", fleet: "fleet f INDEXED BY fleet_by_urgency", order: "f.urgency, f.fill - f.threshold" };
+const BY_SILENCE = { column: "heard", fleet: "fleet f INDEXED BY fleet_by_heard", order: "f.heard, f.at" };
+type Order = typeof BY_URGENCY;
+const ORDERS: Readonly<Record<FleetSort, Order>> = { urgency: BY_URGENCY, margin: BY_URGENCY, silent: BY_SILENCE };
+
+/** Up to this many matches are fetched and sorted; of more, all tanks are scanned in order until the page is full. */
 const MAX_SORTED = 50_000;
-/** To skip more than this, whole urgencies are skipped by their counts. */
+/** To skip more than this, whole urgencies or quarter days are skipped by their counts. */
 const DEEP_PAGE = 1000;
 
 /** Low and ok share the urgency 0: only there the margins themselves are compared. */
@@ -50,46 +54,58 @@ function hasState(state: FleetState | undefined, since = Number.MIN_SAFE_INTEGER
   return [`f.urgency BETWEEN ? AND ? AND ${condition}`, Math.max(from, since), to];
 }
 
-const BY_URGENCY = "fleet f INDEXED BY fleet_by_urgency";
-
-/** Most urgent first: by the index that fits the filters, so that pages are quick among a million tanks. */
+/** By the index that fits the filters, so that pages are quick among a million tanks. */
 function fleetReads(db: DatabaseSync, queries: QueryCache, liveTanks: () => number) {
   const tankById = query(db, `SELECT ${TANK_COLUMNS} FROM tank WHERE id = ?`);
   const countsByUrgency = query(db, "SELECT urgency, count(*) FROM fleet WHERE urgency BETWEEN ? AND ? GROUP BY urgency"); // fleet_by_urgency
+  const countsByHeard = query(db, "SELECT heard, count(*) FROM fleet GROUP BY heard"); // fleet_by_heard
 
   function count(table: string, ...conditions: readonly BoundCondition[]): number {
     return queries.number(`SELECT count(*) FROM ${table}${where(conditions)}`, valuesOf(conditions));
   }
 
-  function entries(table: string, conditions: readonly BoundCondition[], size: number, skipped: number): FleetEntry[] {
-    const sql = `SELECT f.tank, f.at, f.fill FROM ${table}${where(conditions)} ${ORDER}`;
+  function entries(
+    table: string,
+    conditions: readonly BoundCondition[],
+    { order }: Order,
+    size: number,
+    skipped: number,
+  ): FleetEntry[] {
+    const sql = `SELECT f.tank, f.at, f.fill FROM ${table}${where(conditions)} ORDER BY ${order}, f.tank LIMIT ? OFFSET ?`;
     return queries
       .rows(sql, [...valuesOf(conditions), size, skipped])
-      .map((row) => entryOf(row, tankOf(tankById.get(row[0] ?? null) ?? [])));
+      .map(([id = null, ...latest]) => fleetEntryOf([...(tankById.get(id) ?? []), ...latest]));
   }
 
   /** Filtered by owner or city: by the indexes of the tanks. */
   function amongTanks(
     ofTank: readonly BoundCondition[],
     ofFleet: readonly BoundCondition[],
-    skipped: number,
+    order: Order,
     size: number,
+    skipped: number,
   ): Page<FleetEntry> {
     const live: readonly BoundCondition[] = [["t.deleted = 0"], ...ofTank];
     const found = count("tank t", ...live);
     const table =
-      found <= MAX_SORTED ? "tank t CROSS JOIN fleet f ON f.tank = t.id" : `${BY_URGENCY} CROSS JOIN tank t ON t.id = f.tank`;
+      found <= MAX_SORTED ? "tank t CROSS JOIN fleet f ON f.tank = t.id" : `${order.fleet} CROSS JOIN tank t ON t.id = f.tank`;
     const all = [...live, ...ofFleet];
-    return { data: entries(table, all, size, skipped), totalItems: ofFleet.length === 0 ? found : count(table, ...all) };
+    return { data: entries(table, all, order, size, skipped), totalItems: ofFleet.length === 0 ? found : count(table, ...all) };
   }
 
-  function amongSilent(since: number, state: FleetState | undefined, skipped: number, size: number): Page<FleetEntry> {
+  function amongSilent(
+    since: number,
+    state: FleetState | undefined,
+    order: Order,
+    size: number,
+    skipped: number,
+  ): Page<FleetEntry> {
     const before = count("fleet f", ["f.heard < ?", heardAt(since)]); // fleet_by_heard
-    const table = before <= MAX_SORTED ? "fleet f INDEXED BY fleet_by_heard" : BY_URGENCY;
+    const { fleet } = before <= MAX_SORTED ? BY_SILENCE : order;
     const all: readonly BoundCondition[] = [["f.heard <= ? AND f.at < ?", heardAt(since), since], hasState(state)];
     const totalItems =
-      state === undefined ? before + count("fleet f", ["f.heard = ? AND f.at < ?", heardAt(since), since]) : count(table, ...all);
-    return { data: entries(table, all, size, skipped), totalItems };
+      state === undefined ? before + count("fleet f", ["f.heard = ? AND f.at < ?", heardAt(since), since]) : count(fleet, ...all);
+    return { data: entries(fleet, all, order, size, skipped), totalItems };
   }
 
   function totalOf(state: FleetState | undefined): number {
@@ -100,35 +116,39 @@ function fleetReads(db: DatabaseSync, queries: QueryCache, liveTanks: () => numb
     return state === "unknown" ? unknown() : liveTanks() - low() - unknown();
   }
 
-  /** The urgency at which a page begins, and how many tanks of that urgency are skipped. */
-  function startOf(state: FleetState | undefined, skipped: number): { readonly urgency: number; readonly remaining: number } {
-    let [urgency, remaining] = [Number.MIN_SAFE_INTEGER, skipped];
-    if (skipped < DEEP_PAGE) return { urgency, remaining };
+  /** The conditions of a page's first entry, from its coarse column on, and how many of the tanks that meet them are skipped. */
+  function startOf({ column }: Order, state: FleetState | undefined, skipped: number) {
+    const isUrgency = column === "urgency";
+    if (skipped < DEEP_PAGE || !(isUrgency || state === undefined)) return { conditions: [hasState(state)], remaining: skipped };
     const { from, to } = STATES[state ?? "any"];
-    for (const [group, size] of countsByUrgency.all(from, to) as unknown as (readonly [number, number])[]) {
-      urgency = group;
-      const own = group === 0 ? count("fleet f", ["f.urgency = 0"], hasState(state)) : size;
+    const groups = isUrgency ? countsByUrgency.all(from, to) : countsByHeard.all();
+    let [start, remaining] = [0, skipped];
+    for (const [group, size] of groups as unknown as (readonly [number, number])[]) {
+      start = group;
+      const own = isUrgency && group === 0 ? count("fleet f", ["f.urgency = 0"], hasState(state)) : size;
       if (remaining < own) break;
       remaining -= own;
     }
-    return { urgency, remaining };
+    const condition: BoundCondition = isUrgency ? hasState(state, start) : ["f.heard >= ?", start];
+    return { conditions: [condition], remaining };
   }
 
   return {
-    fleetPage({ state, silentSince, owner_id, city, page, size }: FleetQuery): Page<FleetEntry> {
+    fleetPage({ sort, state, silentSince, owner_id, city, page, size }: FleetQuery): Page<FleetEntry> {
       const skipped = (page - 1) * size;
+      const order = ORDERS[sort];
       const ofTank: BoundCondition[] = [];
       if (owner_id !== undefined) ofTank.push(["t.owner_id = ?", owner_id]);
       if (city !== undefined) ofTank.push(isInCity(city));
       if (ofTank.length > 0) {
         const silent: readonly BoundCondition[] = silentSince === undefined ? [] : [["f.at < ?", silentSince]];
-        return amongTanks(ofTank, [...silent, ...(state === undefined ? [] : [hasState(state)])], skipped, size);
+        return amongTanks(ofTank, [...silent, ...(state === undefined ? [] : [hasState(state)])], order, size, skipped);
       }
-      if (silentSince !== undefined) return amongSilent(silentSince, state, skipped, size);
+      if (silentSince !== undefined) return amongSilent(silentSince, state, order, size, skipped);
       const totalItems = totalOf(state);
       if (skipped > 0 && skipped >= totalItems) return { data: [], totalItems };
-      const { urgency, remaining } = startOf(state, skipped);
-      return { data: entries(BY_URGENCY, [hasState(state, urgency)], size, remaining), totalItems };
+      const { conditions, remaining } = startOf(order, state, skipped);
+      return { data: entries(order.fleet, conditions, order, size, remaining), totalItems };
     },
   };
 }
@@ -143,7 +163,3 @@ const where = (conditions: readonly BoundCondition[]): string =>
   conditions.length === 0 ? "" : ` WHERE ${conditions.map(([sql]) => sql).join(" AND ")}`;
 
 const valuesOf = (conditions: readonly BoundCondition[]): (string | number)[] => conditions.flatMap(([, ...values]) => values);
-
-function entryOf([, at, fill]: SqliteRow, tank: Tank): FleetEntry {
-  return { tank, latest: fill === null ? null : { created_at: Number(at), fill_percentage: Number(fill) } };
-}

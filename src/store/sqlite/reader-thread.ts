@@ -22,8 +22,8 @@ if (parentPort !== null) {
     } catch (error) {
       return failedReply(id, error);
     } finally {
-      // After some errors SQLite has ended the transaction itself.
-      if (db.isTransaction) db.exec("COMMIT");
+      // After some errors SQLite has ended the transaction itself; in a damaged file COMMIT may fail.
+      if (db.isTransaction) db.exec("ROLLBACK");
     }
   }
 

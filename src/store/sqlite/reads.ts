@@ -44,7 +44,8 @@ class SharedSnapshot {
   constructor(db: DatabaseSync) {
     this.#db = db;
     this.#begin = db.prepare("BEGIN");
-    this.#end = db.prepare("COMMIT");
+    // In a damaged file COMMIT may fail.
+    this.#end = db.prepare("ROLLBACK");
   }
 
   read<A extends unknown[], T>(read: (...args: A) => T, ...args: A): Promise<T> {

@@ -109,9 +109,10 @@ export function createSchema(db: DatabaseSync): void {
 /** One statement, hence one moment: another process may be creating the database right now. */
 const MARKS = `SELECT application_id AS application, (SELECT count(*) FROM sqlite_schema) AS tables FROM pragma_application_id`;
 
-/** Throws if the file belongs to another program or has another schema. Only reads. */
-export function refuseForeign(db: DatabaseSync, file: string): void {
+/** Throws if the file belongs to another program or has another schema, or is empty and may not be filled. Only reads. */
+export function refuseForeign(db: DatabaseSync, file: string, mayCreate: boolean): void {
   const { application, tables } = db.prepare(MARKS).get() ?? {};
+  if (tables === 0 && !mayCreate) throw noDatabase(`${file}: the file is empty`);
   if (application !== APPLICATION_ID && tables !== 0) {
     throw new UserError(`${file} is a SQLite database of another program. Name another file in DATABASE_URL.`);
   }
@@ -123,6 +124,10 @@ export function refuseForeign(db: DatabaseSync, file: string): void {
       "schema_mismatch",
     );
   }
+}
+
+export function noDatabase(where: string): UserError {
+  return new UserError(`no database at ${where}. Run this in the folder of the service, or set DATABASE_URL`);
 }
 
 function versionOf(db: DatabaseSync): number {

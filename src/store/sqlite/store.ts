@@ -2,7 +2,7 @@
 // writer thread, and reads that may be long to the reader thread.
 
 import { randomBytes } from "node:crypto";
-import { rmSync } from "node:fs";
+import { existsSync, rmSync } from "node:fs";
 import { backup, type DatabaseSync } from "node:sqlite";
 import { UserError } from "../../domain/errors.ts";
 import type { Observe } from "../../domain/events.ts";
@@ -13,6 +13,8 @@ import { type Engine, StoreHealth, storeOn } from "../core/store.ts";
 import type { WriteResult } from "../core/writes.ts";
 import { checkFile } from "./check.ts";
 import {
+  createPrivateFile,
+  isDamaged,
   isFileError,
   isNotADatabase,
   isSqliteError,
@@ -22,24 +24,26 @@ import {
   translateError,
   withReader,
 } from "./connection.ts";
-import { watchFile } from "./file-watch.ts";
+import { watchFiles } from "./file-watch.ts";
 import type { ManagementReadTable } from "./reader-thread.ts";
 import { readsOn } from "./reads.ts";
-import { createSchema, DIALECT, refuseForeign } from "./schema.ts";
+import { createSchema, DIALECT, noDatabase, refuseForeign } from "./schema.ts";
 import { query } from "./statements.ts";
 import { StoreThread } from "./thread.ts";
 
 const WRITER = new URL("./writer-thread.ts", import.meta.url);
 const READER = new URL("./reader-thread.ts", import.meta.url);
 
-export async function openSqlite(file: string, observe: Observe): Promise<Store> {
-  const db = openDatabase(file);
+export async function openSqlite(file: string, observe: Observe, mayCreate: boolean): Promise<Store> {
+  if (!mayCreate && !existsSync(file)) throw noDatabase(file);
+  const db = openDatabase(file, mayCreate);
   const health = new StoreHealth(observe);
   const writer = new StoreThread(WRITER, file, (reason) => health.writes.lose(reason));
   // Started at once: the last connection to close empties the log, also if nothing was written.
   writer.start();
   const reader = new StoreThread(READER, file, (reason) => health.reads.lose(reason));
-  const stopWatching = await watchFile(file, (lost) => {
+  const reads = retryWhileBusy(() => readsOn(db));
+  const stopWatching = watchFiles(file, (lost) => {
     health.lostFile = lost;
   });
 
@@ -50,7 +54,7 @@ export async function openSqlite(file: string, observe: Observe): Promise<Store>
 
   const engine: Engine = {
     reads: {
-      ...retryWhileBusy(() => readsOn(db)),
+      ...reads,
       customerSearch: threaded("customerSearch"),
       tankSearch: threaded("tankSearch"),
       deviceSearch: threaded("deviceSearch"),
@@ -74,11 +78,11 @@ export async function openSqlite(file: string, observe: Observe): Promise<Store>
   return storeOn(engine, observe, health);
 }
 
-/** Creates the file if it is missing. Whatever prevents that is reported to the operator in one line. */
-function openDatabase(file: string): DatabaseSync {
+/** Whatever prevents it is reported to the operator in one line. */
+function openDatabase(file: string, mayCreate: boolean): DatabaseSync {
   try {
     // Another process may be creating or closing the database at this moment.
-    const writer = retryWhileBusy(() => openWriter(file, (db) => refuseForeign(db, file)));
+    const writer = retryWhileBusy(() => openWriter(file, (db) => refuseForeign(db, file, mayCreate)));
     try {
       createSchema(writer);
     } finally {
@@ -87,6 +91,7 @@ function openDatabase(file: string): DatabaseSync {
     return retryWhileBusy(() => openReader(file));
   } catch (error) {
     if (isNotADatabase(error)) throw new UserError(`${file} is not a database. Name another file in DATABASE_URL.`);
+    if (isDamaged(error)) throw new UserError(`${file} is damaged (${(error as Error).message}). Restore a backup.`);
     if (!isSqliteError(error) && !isFileError(error)) throw error;
     const reason = error instanceof Error ? error.message : "";
     throw new UserError(`${file} cannot be opened or created (${reason}). Check the path, its permissions and the disk.`);
@@ -99,7 +104,7 @@ async function openCopy(file: string, progress: Progress, observe: Observe): Pro
   process.once("exit", remove);
   try {
     await copy(file, to, progress);
-    const store = await openSqlite(to, observe);
+    const store = await openSqlite(to, observe, false);
     return {
       ...store,
       async close() {
@@ -119,6 +124,7 @@ async function copy(file: string, to: string, progress: Progress): Promise<void>
   try {
     db.exec("BEGIN");
     db.prepare("SELECT count(*) FROM sqlite_schema").get();
+    createPrivateFile(to);
     await backup(db, to, {
       rate: 2000,
       progress: ({ totalPages, remainingPages }) => progress(totalPages - remainingPages, totalPages),

@@ -1,13 +1,13 @@
 // A thread of the store, seen from the serving thread: sends calls and resolves them with their replies.
 
 import { Worker } from "node:worker_threads";
-import { RequestError, storeUnavailable } from "../../domain/errors.ts";
+import { dataDamaged, type ErrorCode, RequestError, storeUnavailable } from "../../domain/errors.ts";
 import { translateError } from "./connection.ts";
 
 export type Call = { readonly id: number; readonly name: string; readonly args: readonly unknown[] };
 export type Reply =
   | { readonly id: number; readonly value: unknown }
-  | { readonly id: number; readonly error: unknown; readonly unavailable: boolean };
+  | { readonly id: number; readonly error: unknown; readonly code: ErrorCode | undefined };
 
 type PendingCall = { readonly resolve: (value: unknown) => void; readonly reject: (error: unknown) => void };
 
@@ -75,7 +75,7 @@ export class StoreThread {
     const call = this.#calls.get(reply.id);
     this.#calls.delete(reply.id);
     if ("value" in reply) call?.resolve(reply.value);
-    else call?.reject(reply.unavailable ? storeUnavailable(reply.error) : reply.error);
+    else call?.reject(errorOf(reply));
   }
 
   /** If a thread ends by itself its calls fail, and after a moment the next call starts another one. */
@@ -92,9 +92,16 @@ export class StoreThread {
   }
 }
 
-/** In the thread: the reply to a call that failed, and whether it did because the database is unavailable. */
-export function failedReply(id: number, error: unknown): Reply {
+type FailedReply = Extract<Reply, { readonly error: unknown }>;
+
+/** In the thread: the reply to a call that failed. A message keeps neither the class of an error nor its code. */
+export function failedReply(id: number, error: unknown): FailedReply {
   const translated = translateError(error);
-  const unavailable = translated instanceof RequestError;
-  return { id, error: unavailable ? translated.cause : error, unavailable };
+  if (!(translated instanceof RequestError)) return { id, error, code: undefined };
+  return { id, error: translated.cause, code: translated.code };
+}
+
+function errorOf({ error, code }: FailedReply): unknown {
+  if (code === undefined) return error;
+  return code === "data_damaged" ? dataDamaged(error) : storeUnavailable(error);
 }

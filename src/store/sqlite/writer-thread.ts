@@ -3,12 +3,13 @@
 
 import type { DatabaseSync } from "node:sqlite";
 import { parentPort, workerData } from "node:worker_threads";
-import { RequestError } from "../../domain/errors.ts";
+import { hasCode, RequestError, storeUnavailable } from "../../domain/errors.ts";
 import type { IncomingBatch, IngestResult } from "../../domain/reading.ts";
 import type { EngineTransaction } from "../check/check.ts";
 import { ingestBatch } from "../core/ingest.ts";
 import { runWrite, type WriteArgs, type WriteName } from "../core/writes.ts";
 import { openWriter, retryWhileBusy, translateError } from "./connection.ts";
+import { OpenFiles } from "./file-watch.ts";
 import { type Call, failedReply, type Reply } from "./thread.ts";
 import { transactionOn } from "./transaction.ts";
 import { WriteThrottle } from "./write-throttle.ts";
@@ -19,6 +20,7 @@ const TRANSACTION_MS = 150;
 class WriterThread {
   readonly #db: DatabaseSync;
   readonly #tx: EngineTransaction;
+  readonly #files: OpenFiles;
   readonly #throttle = new WriteThrottle();
   readonly #queue: Call[] = [];
   #isRunning = false;
@@ -27,6 +29,7 @@ class WriterThread {
   constructor(file: string) {
     this.#db = openWriter(file);
     this.#tx = retryWhileBusy(() => transactionOn(this.#db, this.#throttle.pause));
+    this.#files = new OpenFiles(file);
   }
 
   receive(message: Call | "close"): void {
@@ -49,16 +52,16 @@ class WriterThread {
   /**
    * A savepoint keeps a copy of every page that a write changes. Readings, which change many and hardly ever fail, go without
    * at first; if one fails or has to be retried, the group is rolled back and run again with a savepoint for each write
-   * (`isolated`).
+   * (`isolated`). The group is limited to `size` writes.
    */
-  async #commitGroup(isolated: boolean): Promise<void> {
+  async #commitGroup(isolated: boolean, size = Number.POSITIVE_INFINITY): Promise<void> {
     const calls: Call[] = [];
     const replies: Reply[] = [];
     const started = performance.now();
     try {
       retryWhileBusy(() => this.#db.exec("BEGIN IMMEDIATE"));
       this.#throttle.beginTransaction();
-      while (this.#queue.length > 0 && performance.now() - started < TRANSACTION_MS) {
+      while (this.#queue.length > 0 && calls.length < size && performance.now() - started < TRANSACTION_MS) {
         const call = this.#queue.shift() as Call;
         calls.push(call);
         const reply = call.name === "ingest" && !isolated ? await this.#ingest(call, true) : await this.#writeIsolated(call);
@@ -66,9 +69,13 @@ class WriterThread {
         replies.push(reply);
       }
       this.#db.exec("COMMIT");
+      const lost = this.#files.lossReason();
+      if (lost !== undefined) throw storeUnavailable(new Error(lost));
     } catch (error) {
       this.#rollBack();
-      if (!isolated && !(translateError(error) instanceof RequestError)) return this.#retryIsolated(calls);
+      const translated = translateError(error);
+      if (hasCode(translated, "data_damaged") && calls.length > 1) return this.#retryWithoutLast(calls, isolated, error);
+      if (!isolated && !(translated instanceof RequestError)) return this.#retryIsolated(calls);
       for (const { id } of calls.length > 0 ? calls : this.#queue.splice(0)) parentPort?.postMessage(failedReply(id, error));
       return;
     }
@@ -80,6 +87,15 @@ class WriterThread {
     this.#rollBack();
     this.#queue.unshift(...calls);
     return this.#commitGroup(true);
+  }
+
+  /** After a read of a damaged page SQLite refuses all that follows in the transaction, also behind a savepoint. */
+  #retryWithoutLast(calls: readonly Call[], isolated: boolean, error: unknown): Promise<void> {
+    const others = calls.slice(0, -1);
+    const { id } = calls.at(-1) as Call;
+    parentPort?.postMessage(failedReply(id, error));
+    this.#queue.unshift(...others);
+    return this.#commitGroup(isolated, others.length);
   }
 
   #rollBack(): void {
@@ -103,7 +119,7 @@ class WriterThread {
     return { id, value: { outcomes, reasons } satisfies IngestResult };
   }
 
-  /** A write that fails is undone alone; an error that means the database is unavailable fails the whole group. */
+  /** A write that fails is undone alone, unless the database is unavailable or damaged. */
   async #writeIsolated(call: Call): Promise<Reply> {
     this.#db.exec("SAVEPOINT one_write");
     try {

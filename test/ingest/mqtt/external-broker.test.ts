@@ -1,58 +1,18 @@
 // Readings from an external broker.
 
 import assert from "node:assert/strict";
+import { once } from "node:events";
+import type { AddressInfo } from "node:net";
 import test from "node:test";
+import { createServer, setDefaultCACertificates } from "node:tls";
 import { UserError } from "../../../src/domain/errors.ts";
-import type { Event } from "../../../src/domain/events.ts";
-import {
-  ExternalBroker,
-  type ExternalBrokerLimits,
-  formatBrokerAddress,
-  parseBrokerUrl,
-} from "../../../src/ingest/mqtt/external-broker.ts";
+import { formatBrokerAddress, parseBrokerUrl } from "../../../src/ingest/mqtt/external-broker.ts";
 import { Mqtt5Broker } from "../../support/mqtt5-broker.ts";
-import type { Lifetime } from "../../support/service.ts";
 import { until } from "../../support/until.ts";
+import { TEST_CERTIFICATE } from "./certificate.ts";
 import { eventsOf, range, reading, sleep } from "./endpoint.ts";
-import { FakeIngest, fillOf, unavailable } from "./fake-ingest.ts";
-
-type Subscriber = { readonly external: ExternalBroker; readonly ingest: FakeIngest; readonly events: Event[] };
-type Options = { readonly query?: string; readonly user?: string; readonly limits?: Partial<ExternalBrokerLimits> };
-
-const QUICK: Partial<ExternalBrokerLimits> = { minReconnectMs: 20, maxReconnectMs: 100, resendMs: 100 };
-const TOPIC = "tanks/d1/readings";
-const FILTERS = ["tanks/+/readings", "application/+/device/+/event/up", "v3/+/devices/+/up"];
-
-function start(life: Lifetime, { port }: Mqtt5Broker, { query = "", user = "", limits }: Options = {}): Subscriber {
-  const ingest = new FakeIngest();
-  const events: Event[] = [];
-  const external = new ExternalBroker({
-    url: `mqtt://${user}127.0.0.1:${port}${query}`,
-    identity: { clientId: "tank-monitor-0", isPersistent: true },
-    ingest: ingest.handle,
-    observe: (event) => events.push(event),
-    clock: Date.now,
-    limits: { ...QUICK, ...limits },
-  });
-  external.start();
-  life.after(() => external.stop());
-  return { external, ingest, events };
-}
-
-const connected = (subscriber: Subscriber, times = 1): Promise<boolean> =>
-  until("it is connected", () => eventsOf(subscriber, "broker_connected").length >= times);
-
-async function subscribe(life: Lifetime, options?: Options): Promise<Subscriber & { readonly broker: Mqtt5Broker }> {
-  const broker = await new Mqtt5Broker().listen(life);
-  const subscriber = start(life, broker, options);
-  await connected(subscriber);
-  return { ...subscriber, broker };
-}
-
-const ingesting = ({ ingest }: Subscriber): Promise<boolean> => until("readings are ingested", () => ingest.calls.length > 0);
-const acknowledged = ({ acknowledged: payloads }: Mqtt5Broker, count: number): Promise<boolean> =>
-  until(`${count} messages are acknowledged`, () => payloads.length === count, 10_000);
-const endReasons = (subscriber: Subscriber): string[] => eventsOf(subscriber, "broker_disconnected").map(({ reason }) => reason);
+import { fillOf, unavailable } from "./fake-ingest.ts";
+import { acknowledged, connected, endReasons, FILTERS, ingesting, start, subscribe, TOPIC } from "./subscriber.ts";
 
 test("it connects with the credentials of MQTT_URL, subscribes to all topics, shared, and stores readings", async (t) => {
   const { broker, ingest, events } = await subscribe(t, { user: "app%40ttn:s%2Fcret@", query: "/?protocol=5" });
@@ -265,7 +225,42 @@ test("a broker that grants none of the topics is reported and tried again", asyn
   await connected(subscriber);
 });
 
-test("with ?protocol=3.1.1 it subscribes without sharing, and a message that is too large is rejected", async (t) => {
+test("a broker that does not confirm the subscriptions is reported and tried again", async (t) => {
+  const broker = await new Mqtt5Broker().listen(t);
+  broker.behaviour = "no suback";
+  const subscriber = start(t, broker, { limits: { subscribeMs: 400 } });
+  await until("it is reported", () => endReasons(subscriber).length === 1);
+  assert.equal(endReasons(subscriber)[0], "the broker did not confirm our subscriptions");
+  broker.behaviour = "normal";
+  await connected(subscriber);
+  await sleep(500);
+  assert.equal(endReasons(subscriber).length, 1, "the connection stays");
+});
+
+test("another client with the same client id is named as the reason", async (t) => {
+  const broker = await new Mqtt5Broker().listen(t);
+  const [first, second] = [start(t, broker), start(t, broker)];
+  const reasons = () => [first, second].flatMap(endReasons);
+  await until("it is reported", () => reasons().length > 0);
+  assert.match(reasons()[0] ?? "", /reason code 142: another client has the same client id/);
+});
+
+test("the certificate of an mqtts broker is verified", async (t) => {
+  const broker = await new Mqtt5Broker().listen(t);
+  const server = createServer(TEST_CERTIFICATE, (socket) => void broker.serve(socket)).listen(0, "127.0.0.1");
+  await once(server, "listening");
+  t.after(() => server.close());
+  const secure = { port: (server.address() as AddressInfo).port };
+  const subscriber = start(t, secure, { protocol: "mqtts" });
+  await until("it is reported", () => endReasons(subscriber).length === 1);
+  assert.match(endReasons(subscriber)[0] ?? "", /self-signed certificate/);
+  setDefaultCACertificates([TEST_CERTIFICATE.cert]);
+  await connected(subscriber);
+  broker.publish(TOPIC, reading(1));
+  await acknowledged(broker, 1);
+});
+
+test("with ?protocol=3.1.1 it subscribes without sharing", async (t) => {
   const broker = await new Mqtt5Broker().listen(t);
   broker.behaviour = "mqtt 3.1.1 only";
   broker.denied = FILTERS.slice(0, 2);
@@ -275,12 +270,9 @@ test("with ?protocol=3.1.1 it subscribes without sharing, and a message that is 
   assert.deepEqual(eventsOf(subscriber, "broker_connected")[0]?.notGranted, broker.denied);
   const uplink = { end_device_ids: { device_id: "d" }, uplink_message: { f_port: 1, decoded_payload: { fill_percentage: 4 } } };
   const topic = "v3/app@ttn/devices/d/up";
-  broker.publish(topic, `${JSON.stringify(uplink)}${" ".repeat(1_048_576)}`);
   for (const qos of [0, 1] as const) broker.publish(topic, JSON.stringify(uplink), qos);
-  await acknowledged(broker, 2);
+  await acknowledged(broker, 1);
   assert.deepEqual(subscriber.ingest.fills.length, 2);
-  const rejected = eventsOf(subscriber, "readings_rejected").map(({ device, keyId, reason }) => [device, keyId, reason]);
-  assert.deepEqual(rejected, [["d", null, "the message is larger than 1 MiB"]]);
 });
 
 test("without shared subscriptions, or with ?shared=no, it subscribes to the plain topics", async (t) => {

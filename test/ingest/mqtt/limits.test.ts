@@ -267,6 +267,20 @@ test("messages beyond a key's rate are held, none is lost, and other keys are no
   assert.deepEqual(client.acknowledged, range(5));
 });
 
+test("a very low rate does not make a held message ask for a token all the time", async (t) => {
+  const endpoint = await startEndpoint(t);
+  let requests = 0;
+  endpoint.tokens.set("good", () => {
+    requests++;
+    return 2 ** 31;
+  });
+  const client = await new RawClient(t, endpoint).connect();
+  client.send(publish(1, reading(1)));
+  await until("a token is requested", () => requests > 0);
+  await sleep(100);
+  assert.equal(requests, 1);
+});
+
 test("random bytes, before or after connecting, end no more than their connection", async (t) => {
   const endpoint = await startEndpoint(t);
   await fc.assert(

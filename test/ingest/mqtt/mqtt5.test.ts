@@ -117,6 +117,19 @@ test("while a client's messages are held, its pings are answered; at its byte li
   await until("all are stored", () => endpoint.ingest.stored.length === 1015, 20_000);
 });
 
+test("a client that is not read because of what it sent has its pings answered all the same", async (t) => {
+  const endpoint = await startEndpoint(t, { heldBytes: 1000 });
+  const resume = endpoint.ingest.hold();
+  const [client, idle] = await Promise.all([1, 1].map((keepalive) => new RawClient(t, endpoint, 5).connect("good", keepalive)));
+  assert.ok(client && idle);
+  client.send(...range(3000).map((id) => publish(0, reading(id / 30), { qos: 0 })), { cmd: "pingreq" });
+  await client.received("pingresp", 2);
+  const others = idle.packets.filter(({ cmd }) => cmd === "pingresp");
+  assert.deepEqual([client.isClosed, others], [false, []]);
+  resume();
+  await until("all are stored", () => endpoint.ingest.stored.length === 3000);
+});
+
 test("while the store is unavailable nothing is acknowledged, and the client is told that the server is busy", async (t) => {
   const endpoint = await startEndpoint(t);
   endpoint.ingest.failWith = unavailable;

@@ -2,6 +2,7 @@
 
 import assert from "node:assert/strict";
 import test from "node:test";
+import { RequestError } from "../../../src/domain/errors.ts";
 import { until } from "../../support/until.ts";
 import {
   ANYONE,
@@ -67,6 +68,24 @@ test("while the store is unavailable clients are disconnected, send again, and n
   endpoint.ingest.failWith = () => undefined;
   await Promise.all(sent);
   assert.deepEqual(new Set(endpoint.ingest.fills), new Set(range(20)));
+  assert.deepEqual(eventsOf(endpoint, "mqtt_failed"), []);
+});
+
+test("a client whose tank is damaged is disconnected after a while to send again; its other messages are acknowledged", async (t) => {
+  const endpoint = await startEndpoint(t, { resendMs: 300 });
+  endpoint.ingest.failWith = ({ readings }) =>
+    readings.some((one) => "measurement" in one && fillOf(one) === 13) ? new RequestError("data_damaged", "damaged") : undefined;
+  const client = await new RawClient(t, endpoint).connect();
+  client.send(publish(0, reading(13), { qos: 0 }), ...range(20).map((id) => publish(id + 1, reading(id))));
+  await client.received("puback", 19);
+  client.send(publish(30, reading(30)));
+  await client.received("puback", 20);
+  assert.equal(client.isClosed, false);
+  await client.closed();
+  const stored = range(20).filter((id) => id !== 13);
+  assert.deepEqual(client.acknowledged, [...stored.map((id) => id + 1), 30]);
+  assert.deepEqual(endpoint.ingest.fills, [...stored, 30]);
+  assert.deepEqual(dropReasons(endpoint), ["data_damaged"]);
   assert.deepEqual(eventsOf(endpoint, "mqtt_failed"), []);
 });
 

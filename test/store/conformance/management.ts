@@ -2,8 +2,9 @@
 
 import assert from "node:assert/strict";
 import test from "node:test";
+import { FLEET_STATES, marginOf } from "../../../src/domain/fleet.ts";
 import { formatInstant } from "../../../src/domain/instant.ts";
-import { FLEET_STATES, marginOf } from "../../../src/domain/management-reads.ts";
+import { UNRESTRICTED } from "../../../src/domain/key.ts";
 import type { Store } from "../../../src/domain/store.ts";
 import { NO_LOCATION } from "../../../src/domain/tank.ts";
 import { at, command, executed, OPERATOR, tankFields } from "../../support/commands.ts";
@@ -20,6 +21,7 @@ import {
   NO_TANK_SEARCH,
   putCustomers,
   putTanks,
+  scopeOf,
   tank,
   WHOLE,
   WHOLE_FLEET,
@@ -204,20 +206,42 @@ export function fleetConformance(engine: Engine): void {
     const tanks = Array.from({ length: 1800 }, (_, i) => {
       return tank(`t${i}`, i % 3 === 0 ? "b" : "a", { location: { ...NO_LOCATION, city: i % 5 === 0 ? "Ulm" : "Bonn" } });
     });
-    const readings = tanks.flatMap(({ id }, i) => (i % 9 === 0 ? [] : [{ tank: id, at: i, fill: ((i * 7919) % 1000) / 10 }]));
+    const readings = tanks.flatMap(({ id }, i) =>
+      i % 9 === 0 ? [] : [{ tank: id, at: i * 60_000, fill: ((i * 7919) % 1000) / 10 }],
+    );
     for (const one of [store, model]) {
       await putCustomers(one, customer("a"), customer("b"));
       await putTanks(one, ...tanks);
       await ingest(one, ...readings);
     }
+    const sorts = ["margin", "silent"] as const;
     for (const state of [undefined, ...FLEET_STATES]) {
-      for (const filter of [{}, { owner_id: "a" }, { city: "u" }, { silentSince: 900 }]) {
-        for (const page of [1, 2, 5, 9, 10, 11, 12, 18, 19]) {
-          const query = { ...WHOLE_FLEET, ...filter, state, page };
-          assert.deepEqual(await store.fleetPage(query), await model.fleetPage(query), JSON.stringify(query));
+      for (const filter of [{}, { owner_id: "a" }, { city: "u" }, { silentSince: 900 * 60_000 }]) {
+        for (const [i, page] of [1, 2, 5, 9, 10, 11, 12, 18, 19].entries()) {
+          for (const sort of i < 4 ? sorts : [sorts[i % 2] ?? "margin"]) {
+            const query = { ...WHOLE_FLEET, ...filter, sort, state, page };
+            assert.deepEqual(await store.fleetPage(query), await model.fleetPage(query), JSON.stringify(query));
+          }
         }
       }
     }
+  });
+
+  test("one entry of the fleet is found within the scope; a deleted tank is not in the fleet", async (t) => {
+    const { store } = await engine.open(t);
+    await putCustomers(store, customer("a"), customer("b"));
+    const [own, sold] = [tank("own", "a"), tank("sold", "a")];
+    await putTanks(store, own, sold);
+    assert.deepEqual(await store.fleetEntry("own", UNRESTRICTED), { tank: own, latest: null });
+    await ingest(store, { tank: "own", at: 5, fill: 40.5 });
+    await store.importTanks([{ remove: "sold" }]);
+    const latest = { created_at: 5, fill_percentage: 40.5 };
+    for (const scope of [UNRESTRICTED, scopeOf("a")]) {
+      assert.deepEqual(await store.fleetEntry("own", scope), { tank: own, latest });
+      assert.equal(await store.fleetEntry("sold", scope), "deleted");
+      assert.equal(await store.fleetEntry("nothing", scope), undefined);
+    }
+    for (const id of ["own", "sold"]) assert.equal(await store.fleetEntry(id, scopeOf("b")), undefined);
   });
 }
 

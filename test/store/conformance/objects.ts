@@ -2,8 +2,9 @@
 
 import assert from "node:assert/strict";
 import type { Customer } from "../../../src/domain/customer.ts";
+import type { FleetQuery } from "../../../src/domain/fleet.ts";
 import { type Key, type Scope, UNRESTRICTED } from "../../../src/domain/key.ts";
-import type { AuditQuery, FleetQuery, TankSearch } from "../../../src/domain/management-reads.ts";
+import type { AuditQuery, TankSearch } from "../../../src/domain/management-reads.ts";
 import type { PageQuery } from "../../../src/domain/page.ts";
 import type { Reading } from "../../../src/domain/reading.ts";
 import type { CustomerRecord, TankRecord } from "../../../src/domain/records.ts";
@@ -102,8 +103,10 @@ export const managementQueries = (store: Store): Readonly<Record<string, () => P
   fleetPage: () => store.fleetPage(WHOLE_FLEET),
   lowFleet: () => store.fleetPage({ ...WHOLE_FLEET, state: "low" }),
   silentFleet: () => store.fleetPage({ ...WHOLE_FLEET, silentSince: 5 }),
+  fleetBySilence: () => store.fleetPage({ ...WHOLE_FLEET, sort: "silent" }),
   fleetOfOwner: () => store.fleetPage({ ...WHOLE_FLEET, owner_id: "a", state: "ok" }),
   fleetOfCity: () => store.fleetPage({ ...WHOLE_FLEET, city: "u" }),
+  fleetEntry: () => store.fleetEntry("one", UNRESTRICTED),
   auditPage: () => store.auditPage(WHOLE_LOG),
   auditOfObject: () => store.auditPage({ ...WHOLE_LOG, object: "tank", id: "one", from: 0 }),
   auditBy: () => store.auditPage({ ...WHOLE_LOG, by: "import" }),
@@ -122,6 +125,7 @@ export const WHOLE_LOG: AuditQuery = { ...WHOLE, by: undefined, object: undefine
 export const WHOLE_FLEET: FleetQuery = {
   page: 1,
   size: 100,
+  sort: "urgency",
   state: undefined,
   silentSince: undefined,
   owner_id: undefined,

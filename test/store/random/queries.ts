@@ -1,8 +1,8 @@
 // Random reads, for a store and the model alike.
 
+import { FLEET_SORTS, FLEET_STATES } from "../../../src/domain/fleet.ts";
 import { deviceKey } from "../../../src/domain/id.ts";
 import { NO_ACCESS, type Scope, UNRESTRICTED } from "../../../src/domain/key.ts";
-import { FLEET_STATES } from "../../../src/domain/management-reads.ts";
 import { PAGE_NUMBER, type PageQuery } from "../../../src/domain/page.ts";
 import type { Random } from "../../../src/simulate/random.ts";
 import { scopeOf, WHOLE, WHOLE_FLEET, WHOLE_LOG } from "../conformance/objects.ts";
@@ -84,6 +84,7 @@ export function randomQueries(random: Random, model: ModelStore, now: number): Q
   };
   const fleet = {
     ...page(),
+    sort: random.pick(FLEET_SORTS),
     state: maybe(() => random.pick(FLEET_STATES)),
     silentSince: maybe(() => now - random.whole(0, 1e8)),
     owner_id: maybe(() => customerId),
@@ -104,6 +105,7 @@ export function randomQueries(random: Random, model: ModelStore, now: number): Q
     query("tankById", [tankId, scope], (store) => store.tankById(tankId, scope)),
     query("customerSearch", customers, (store) => store.customerSearch(customers)),
     query("tankSearch", tanks, (store) => store.tankSearch(tanks)),
+    query("fleetEntry", tankId, (store) => store.fleetEntry(tankId, scope)),
     query("fleetPage", fleet, (store) => store.fleetPage(fleet)),
     query("deviceSearch", devices, (store) => store.deviceSearch(devices)),
     query("auditPage", audit, (store) => store.auditPage(audit)),

@@ -40,7 +40,7 @@ export const routes: readonly Route[] = [
     parameters: {
       ...LIST_PARAMETERS,
       by: textFilter("Only actions with this key"),
-      type: choice(AUDITED_OBJECTS, "Only actions on objects of this type"),
+      type: choice(AUDITED_OBJECTS, "Only actions on objects of this type", undefined),
       id: textFilter("Only actions on the object with this id"),
     },
     response: { schema: ref("AuditList"), description: "One page of the audit log" },

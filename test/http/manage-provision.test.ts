@@ -1,4 +1,4 @@
-// /manage/v1/fleet, audit and provision.
+// /manage/v1/audit and provision.
 
 import assert from "node:assert/strict";
 import { after, describe, it } from "node:test";
@@ -9,47 +9,6 @@ const { manage, forward, now, create, keyId } = await startManaged({ after });
 const PROVISION = "/manage/v1/provision";
 const CUSTOMERS = "/manage/v1/customers";
 const TANKS = "/manage/v1/tanks";
-
-// First, while there are no other tanks.
-it("the fleet is sorted by urgency, with margin and age; filters and totals are exact", async () => {
-  for (const id of ["f1", "f2"]) expectStatus(await manage("POST", CUSTOMERS, { ...CUSTOMER, id }), 201);
-  const readAt = now();
-  for (const [id, min_fill_alert_percentage, fill, city] of [
-    ["ok", 20, 70.25, "Bonn"],
-    ["low", 20, 5.5, "Köln"],
-    ["edge", 20, 20, "Bonn"],
-    ["never", 20, null, "Bonn"],
-    ["worst", 90, 40, "Bremen"],
-  ] as const) {
-    const tank = { id, name: id, owner_id: id === "worst" ? "f2" : "f1", assigned_device_id: id, location: { city } };
-    const fields = { ...tank, capacity: 2700, capacity_unit: "liters", min_fill_alert_percentage };
-    expectStatus(await manage("POST", TANKS, fields), 201);
-    if (fill !== null) expectStatus(await manage("POST", "/ingest/v1/readings", { tank_id: id, fill_percentage: fill }), 200);
-  }
-  forward(90_000);
-  expectStatus(await manage("POST", "/ingest/v1/readings", { tank_id: "ok", fill_percentage: 70 }), 200);
-  for (const [query, expected, total] of [
-    ["", ["worst", "low", "edge", "ok", "never"], 5],
-    ["?state=low", ["worst", "low", "edge"], 3],
-    ["?state=ok", ["ok"], 1],
-    ["?state=unknown", ["never"], 1],
-    ["?silent_for=60s", ["worst", "low", "edge", "never"], 4],
-    ["?silent_for=90s", ["never"], 1],
-    ["?city=b&owner_id=f1", ["edge", "ok", "never"], 3],
-    ["?size=2&page=2", ["edge", "ok"], 5],
-  ] as const) {
-    const { body } = await manage("GET", `/manage/v1/fleet${query}`);
-    const found = (body["data"] as { tank: { id: string } }[]).map(({ tank }) => tank.id);
-    assert.deepEqual([found, body["total_items"]], [expected, total], query);
-  }
-  const [first] = (await manage("GET", "/manage/v1/fleet?state=low")).body["data"] as Item[];
-  const { tank, ...rest } = first ?? {};
-  const latest = { object: "telemetry", created_at: readAt, fill_percentage: 40 };
-  assert.deepEqual(rest, { object: "fleet_tank", state: "low", margin: -50, age_seconds: 90, latest });
-  assert.equal((tank as { object: string }).object, "tank");
-  expectStatus(await manage("GET", "/manage/v1/fleet?state=full"), 400, "parameter_invalid");
-  expectStatus(await manage("GET", "/manage/v1/fleet?silent_for=long"), 400, "parameter_invalid");
-});
 
 it("the audit log says who changed what, from what to what, and when", async () => {
   const { tank } = await create();

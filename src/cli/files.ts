@@ -1,0 +1,42 @@
+// Files that commands write: private, complete before they appear, and never those of the database.
+
+import { randomBytes } from "node:crypto";
+import { chmodSync, existsSync, realpathSync, renameSync, rmSync, statSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
+import { UserError } from "../domain/errors.ts";
+import { databaseFiles } from "../store/open.ts";
+
+/** Refuses files of the database, also under other names: through links, or in a folder with two paths. */
+export function requireOtherFile(file: string, databaseUrl: string): void {
+  const folder = dirname(file);
+  if (!existsSync(folder)) throw new UserError(`cannot write ${file}: no such folder: ${folder}`);
+  const isSame = databaseFiles(databaseUrl).some((own) => realPath(own) === realPath(file) || inodeOf(own) === inodeOf(file));
+  if (isSame) throw new UserError(`${file} is a file of the database itself; name another file`);
+}
+
+/** Of a file that may not exist yet. */
+function realPath(file: string): string {
+  try {
+    return realpathSync(file);
+  } catch {
+    return dirname(file) === file ? file : join(realPath(dirname(file)), basename(file));
+  }
+}
+
+function inodeOf(file: string): string | symbol {
+  const stats = statSync(file, { bigint: true, throwIfNoEntry: false });
+  return stats === undefined ? Symbol() : `${stats.dev} ${stats.ino}`;
+}
+
+/** `file` appears, or is replaced, once `write` has written all of it to another path. An existing file keeps its mode. */
+export async function writeWhole(file: string, write: (partial: string) => Promise<void>): Promise<void> {
+  const partial = `${file}.partial-${randomBytes(4).toString("hex")}`;
+  try {
+    await write(partial);
+    const existing = statSync(file, { throwIfNoEntry: false });
+    if (existing !== undefined) chmodSync(partial, existing.mode & 0o777);
+    renameSync(partial, file);
+  } finally {
+    for (const suffix of ["", "-wal", "-shm", "-journal"]) rmSync(partial + suffix, { force: true });
+  }
+}

@@ -1,0 +1,90 @@
+// How many connections one client address may have, for the HTTP server and the embedded MQTT endpoint.
+
+import { BlockList, isIP, type Socket } from "node:net";
+
+/** Which proxies to believe about the client's address: none, so many of them, or those at these addresses. */
+export type TrustProxy = false | number | readonly string[];
+
+const MAX_PER_ADDRESS = 1000;
+
+/** Counts the connections of one server by client address. */
+export class ConnectionLimit {
+  readonly #isExempt: (address: string) => boolean;
+  readonly #max: number;
+  readonly #counts = new Map<string, number>();
+
+  constructor(isExempt: (address: string) => boolean, max = MAX_PER_ADDRESS) {
+    this.#isExempt = isExempt;
+    this.#max = max;
+  }
+
+  /** Counts the connection until it closes. False where its address has too many already: close it. */
+  admit(socket: Socket): boolean {
+    const address = socket.remoteAddress;
+    // Without an address it is closed already.
+    if (address === undefined || this.#isExempt(address)) return true;
+    const network = networkOf(address);
+    const count = this.#counts.get(network) ?? 0;
+    if (count >= this.#max) return false;
+    this.#counts.set(network, count + 1);
+    socket.once("close", () => this.#release(network));
+    return true;
+  }
+
+  #release(network: string): void {
+    const count = (this.#counts.get(network) ?? 0) - 1;
+    if (count > 0) this.#counts.set(network, count);
+    else this.#counts.delete(network);
+  }
+}
+
+const MAPPED_IPV4 = "::ffff:";
+
+/** What one client can send from: an IPv4 address, or the first 64 bits of an IPv6 address. Proxies may send other texts. */
+export function networkOf(address: string): string {
+  const version = isIP(address);
+  if (version !== 6) return version === 4 ? address : "";
+  if (address.startsWith(MAPPED_IPV4) && address.includes(".")) return address.slice(MAPPED_IPV4.length);
+  const [start = "", end] = address.split("::");
+  const groups = start.split(":");
+  const last = end?.split(":") ?? [];
+  const zeros = new Array<string>(Math.max(0, 8 - groups.length - last.length)).fill("0");
+  return [...groups, ...zeros, ...last].slice(0, 4).join(":");
+}
+
+/** The names that TRUST_PROXY may have for ranges of addresses. */
+const NAMED_RANGES: Readonly<Record<string, readonly string[]>> = {
+  loopback: ["127.0.0.0/8", "::1"],
+  linklocal: ["169.254.0.0/16", "fe80::/10"],
+  uniquelocal: ["10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "fc00::/7"],
+};
+
+/** Loopback and proxies, which carry the connections of many clients. With a number of hops, every connection is a proxy's. */
+export function isProxyAddress(trustProxy: TrustProxy): (address: string) => boolean {
+  if (typeof trustProxy === "number" && trustProxy > 0) return () => true;
+  return isWithin(["loopback", ...(typeof trustProxy === "object" ? trustProxy : [])]);
+}
+
+/** More than any chain of proxies has: clients choose how many addresses X-Forwarded-For has. */
+const MAX_HOPS = 50;
+
+/** Whether to believe the proxy at an address, that many hops away, about the address before it. */
+export function trustedProxies(trustProxy: TrustProxy): false | ((address: string, hop: number) => boolean) {
+  if (trustProxy === false) return false;
+  if (typeof trustProxy === "number") return (_address, hop) => hop < trustProxy;
+  const isTrusted = isWithin(trustProxy);
+  return (address, hop) => hop < MAX_HOPS && isTrusted(address);
+}
+
+function isWithin(ranges: readonly string[]): (address: string) => boolean {
+  const list = new BlockList();
+  for (const range of ranges.flatMap((name) => NAMED_RANGES[name] ?? [name])) {
+    const [address = "", length] = range.split("/");
+    const version = isIP(address);
+    list.addSubnet(address, Number(length ?? (version === 6 ? 128 : 32)), version === 6 ? "ipv6" : "ipv4");
+  }
+  return (address) => {
+    const version = isIP(address);
+    return version !== 0 && list.check(address, version === 6 ? "ipv6" : "ipv4");
+  };
+}

@@ -1,0 +1,68 @@
+// The connections of the HTTP server: how many there may be, what each may hold, and which are closed.
+
+import type { Server } from "node:http";
+import type { Socket } from "node:net";
+import type { Observe } from "../domain/events.ts";
+import type { ConnectionLimit } from "./connection-limit.ts";
+
+export type ConnectionRules = {
+  /** Of all addresses together. */
+  readonly max: number;
+  readonly limit: ConnectionLimit;
+  /** A response of which the system has accepted nothing for this long is given up. */
+  readonly stalledMs: number;
+};
+
+export const CONNECTION_DEFAULTS = { max: 10_000, stalledMs: 20_000 };
+
+/** Of pipelined requests. */
+const MAX_UNSENT_RESPONSES = 50;
+
+/** `unsent`: responses not yet sent. `bytesRead`: those of all requests that have been responded to. */
+type Connection = { unsent: number; bytesRead: number };
+
+export function manageConnections(server: Server, { max, limit, stalledMs }: ConnectionRules, observe: Observe): void {
+  const connections = new Map<Socket, Connection>();
+  const dropped = (reason: "too_many" | "too_slow", address = ""): void =>
+    observe({ kind: "connection_dropped", reason, address });
+  function drop(socket: Socket, reason: "too_many" | "too_slow"): void {
+    dropped(reason, socket.remoteAddress);
+    socket.resetAndDestroy();
+  }
+
+  server.maxConnections = max;
+  server.on("drop", (data) => dropped("too_many", data?.remoteAddress));
+  server.on("connection", (socket: Socket) => {
+    if (!limit.admit(socket)) {
+      drop(socket, "too_many");
+      return;
+    }
+    connections.set(socket, { unsent: 0, bytesRead: 0 });
+    socket.once("close", () => connections.delete(socket));
+  });
+
+  server.prependListener("request", ({ socket }, response) => {
+    const connection = connections.get(socket);
+    if (connection === undefined) return;
+    connection.unsent++;
+    // Node stops reading while responses are unsent, but only after all requests of a packet.
+    if (connection.unsent > MAX_UNSENT_RESPONSES && !socket.destroyed) drop(socket, "too_many");
+    response.once("close", () => {
+      connection.unsent--;
+      connection.bytesRead = socket.bytesRead;
+    });
+  });
+
+  // A timeout of Node is time without progress in either direction. Without a listener Node would close the connection.
+  server.setTimeout(stalledMs, (socket: Socket) => {
+    if (connections.get(socket)?.unsent === 0) socket.destroy();
+    else if (socket.writableLength > 0) drop(socket, "too_slow");
+  });
+
+  /** Replaces that of Node, which also closes connections whose response is complete but not yet sent. */
+  server.closeIdleConnections = () => {
+    for (const [socket, { unsent, bytesRead }] of connections) {
+      if (unsent === 0 && socket.bytesRead === bytesRead) socket.destroy();
+    }
+  };
+}

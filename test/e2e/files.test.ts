@@ -1,0 +1,148 @@
+// The files that commands create, and those that they must not touch.
+
+import assert from "node:assert/strict";
+import { chmodSync, linkSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from "node:fs";
+import { after, suite, test } from "node:test";
+import { postgresDatabase } from "../support/postgres/database.ts";
+import * as fixtures from "./fixtures.ts";
+import { LAUNCHER, type Workspace, workspace } from "./program.ts";
+
+const { customer, importLines, SMALL_FLEET } = fixtures;
+
+const modeOf = (file: string): string => (statSync(file).mode & 0o777).toString(8);
+
+/** As an operator with an open umask sees it. */
+const OPEN_UMASK = ["bash", "-c", `umask 000; exec "$0" "$@"`, process.execPath, LAUNCHER] as const;
+
+function openly(here: Workspace): Workspace["spawn"] {
+  return (words, more) => here.spawn(words, { ...more, program: OPEN_UMASK });
+}
+
+suite("files are private", () => {
+  test("a new database, backup, export and list of rejected lines have mode 600, whatever the umask", async (t) => {
+    const here = workspace(t);
+    const spawn = openly(here);
+    writeFileSync(here.path("fleet.ndjson"), `${fixtures.ndjson(SMALL_FLEET)}{}\n`);
+    assert.equal((await spawn(["import", "fleet.ndjson"])).code, 1);
+    const service = await here.start(["serve"], { program: OPEN_UMASK });
+    for (const words of [
+      ["backup", "copy.db"],
+      ["export", "all.ndjson"],
+      ["export", "readings.csv"],
+    ]) {
+      assert.equal((await spawn(words)).code, 0, words.join(" "));
+    }
+    const files = readdirSync(here.folder).filter((name) => name !== "fleet.ndjson");
+    assert.deepEqual(files.sort(), [
+      "all.ndjson",
+      "copy.db",
+      "fleet.ndjson.rejects.ndjson",
+      "readings.csv",
+      "tanks.db",
+      "tanks.db-shm",
+      "tanks.db-wal",
+    ]);
+    for (const name of files) assert.equal(modeOf(here.path(name)), "600", name);
+    await service.stop();
+  });
+
+  test("a file that exists keeps its mode", async (t) => {
+    const here = workspace(t);
+    await importLines(here, SMALL_FLEET);
+    writeFileSync(here.path("shared.ndjson"), "");
+    for (const name of ["tanks.db", "shared.ndjson"]) chmodSync(here.path(name), 0o640);
+    await importLines(here, [customer("eve")], "more.ndjson");
+    assert.equal((await here.run(["export", "shared.ndjson", "--force"])).code, 0);
+    for (const name of ["tanks.db", "shared.ndjson"]) assert.equal(modeOf(here.path(name)), "640", name);
+  });
+
+  test("a backup of PostgreSQL has mode 600 too", async (t) => {
+    const { url, closeFirst } = await postgresDatabase(t);
+    const here = workspace({ after: closeFirst }, { DATABASE_URL: url });
+    await importLines(here, SMALL_FLEET);
+    assert.equal((await openly(here)(["backup", "copy.sql"])).code, 0);
+    assert.equal(modeOf(here.path("copy.sql")), "600");
+  });
+});
+
+suite("the database is never overwritten", async () => {
+  const here = workspace({ after });
+  await importLines(here, SMALL_FLEET);
+  mkdirSync(here.path("sub"));
+  symlinkSync(here.path("tanks.db"), here.path("symbolic.db"));
+  linkSync(here.path("tanks.db"), here.path("hard.db"));
+  symlinkSync(here.folder, here.path("sub/folder"));
+  const before = readFileSync(here.path("tanks.db"));
+
+  for (const file of [
+    "tanks.db",
+    "./sub/../tanks.db",
+    "symbolic.db",
+    "hard.db",
+    "sub/folder/tanks.db",
+    "tanks.db-wal",
+    "tanks.db-shm",
+    "tanks.db-journal",
+  ]) {
+    test(`export --force and backup refuse ${file}`, async () => {
+      for (const words of [
+        ["export", file, "--force"],
+        ["backup", file],
+      ]) {
+        const { code, stdout, stderr } = await here.run(words);
+        assert.deepEqual([code, stdout], [1, ""], words.join(" "));
+        assert.equal(stderr, `tank-monitor: ${file} is a file of the database itself; name another file\n`);
+      }
+      assert.ok(readFileSync(here.path("tanks.db")).equals(before));
+    });
+  }
+});
+
+test("a failed export leaves the file that it would replace as it was, and nothing else", async (t) => {
+  const here = workspace(t);
+  await importLines(here, SMALL_FLEET);
+  writeFileSync(here.path("kept.ndjson"), "precious");
+  writeFileSync(here.path("tanks.db"), readFileSync(here.path("tanks.db")).fill(7, 8192));
+  const before = readdirSync(here.folder);
+  const { code } = await here.run(["export", "kept.ndjson", "--force"]);
+  assert.equal(code, 1);
+  assert.equal(readFileSync(here.path("kept.ndjson"), "utf8"), "precious");
+  assert.deepEqual(readdirSync(here.folder), before);
+});
+
+suite("a command that needs data does not create a database", () => {
+  const READING = [
+    "fleet",
+    "tank list",
+    "audit",
+    "check",
+    "check --repair",
+    "export",
+    "key list",
+    "device waiting",
+    "backup x.db",
+  ];
+
+  test("in an empty file", async (t) => {
+    const here = workspace(t);
+    writeFileSync(here.path("tanks.db"), "");
+    for (const words of READING) {
+      const { code, stdout, stderr } = await here.run(words.split(" "));
+      assert.deepEqual([code, stdout], [1, ""], words);
+      assert.match(stderr, /no database at \S+tanks\.db: the file is empty\. Run this in the folder.*DATABASE_URL/);
+    }
+    assert.deepEqual(readdirSync(here.folder), ["tanks.db"]);
+    assert.equal(statSync(here.path("tanks.db")).size, 0);
+  });
+
+  test("in an empty PostgreSQL database", async (t) => {
+    const { url, query, closeFirst } = await postgresDatabase(t);
+    const here = workspace({ after: closeFirst }, { DATABASE_URL: url });
+    for (const words of READING) {
+      const { code, stdout, stderr } = await here.run(words.split(" "));
+      assert.deepEqual([code, stdout], [1, ""], words);
+      assert.match(stderr, /the database in DATABASE_URL is empty/);
+    }
+    assert.deepEqual(await query("SELECT relname FROM pg_class WHERE relnamespace = 'public'::regnamespace"), []);
+  });
+});

@@ -1,0 +1,157 @@
+// Connections: how many there may be, and what happens to those that read no responses.
+
+import assert from "node:assert/strict";
+import { connect, type Socket } from "node:net";
+import { describe, it } from "node:test";
+import { setTimeout as delay } from "node:timers/promises";
+import { ConnectionLimit, isProxyAddress, networkOf } from "../../src/http/connection-limit.ts";
+import type { Lifetime } from "../support/service.ts";
+import { until } from "../support/until.ts";
+import { openSocket, readAll, send } from "./client.ts";
+import { type EchoService, startEcho } from "./services.ts";
+
+const FILE = "/docs/static/swagger-ui-bundle.js";
+const REQUEST = `GET ${FILE} HTTP/1.1\r\nHost: here\r\n\r\n`;
+
+/** Opens a connection that the service accepts, and sends a request on it. */
+async function open(life: Lifetime, { url }: EchoService, localAddress = "127.0.0.1"): Promise<Socket> {
+  const { hostname, port } = new URL(url);
+  const socket = connect({ host: hostname, port: Number(port), localAddress }).on("error", () => {});
+  life.after(() => socket.destroy());
+  socket.write("GET / HTTP/1.1\r\nHost: here\r\n\r\n");
+  await new Promise((resolve) => socket.once("data", resolve).once("close", resolve));
+  return socket.resume();
+}
+
+const drops = ({ events }: EchoService): string[] =>
+  events.flatMap((event) => (event.kind === "connection_dropped" ? [`${event.reason} ${event.address}`] : []));
+
+describe("the number of connections is limited", () => {
+  it("in all", async (t) => {
+    const echo = await startEcho(t, { connections: { max: 2 } });
+    const [first, second, third] = [await open(t, echo), await open(t, echo), await open(t, echo)];
+    assert.deepEqual([first.destroyed, second.destroyed, third.destroyed], [false, false, true]);
+    assert.deepEqual(drops(echo), ["too_many 127.0.0.1"]);
+    first.destroy();
+    await until("a closed connection is not counted", async () => !(await open(t, echo)).destroyed);
+  });
+
+  it("per address, but for those that are exempt", async (t) => {
+    const limit = new ConnectionLimit((address) => address === "127.0.0.9", 2);
+    const echo = await startEcho(t, { connections: { limit } });
+    const isOpen = async (address: string) => !(await open(t, echo, address)).destroyed;
+    const first = await open(t, echo, "127.0.0.2");
+    assert.deepEqual([first.destroyed, await isOpen("127.0.0.2"), await isOpen("127.0.0.2")], [false, true, false]);
+    assert.deepEqual([await isOpen("127.0.0.3"), await isOpen("127.0.0.2")], [true, false]);
+    assert.deepEqual([await isOpen("127.0.0.9"), await isOpen("127.0.0.9"), await isOpen("127.0.0.9")], [true, true, true]);
+    first.destroy();
+    await until("a closed connection is not counted", () => isOpen("127.0.0.2"));
+    assert.equal(await isOpen("127.0.0.2"), false);
+    assert.equal(new Set(drops(echo)).size, 1);
+  });
+});
+
+it("an IPv6 client is known by the first 64 bits of its address", () => {
+  for (const [address, network] of [
+    ["192.0.2.7", "192.0.2.7"],
+    ["::ffff:192.0.2.7", "192.0.2.7"],
+    ["2001:db8::1", "2001:db8:0:0"],
+    ["2001:db8::2", "2001:db8:0:0"],
+    ["2001:db8:1:2:3:4:5:6", "2001:db8:1:2"],
+    ["2001:db8:1:2::", "2001:db8:1:2"],
+    ["2001::1:2:3:4:5", "2001:0:0:1"],
+    ["unknown", ""],
+  ] as const) {
+    assert.equal(networkOf(address), network);
+  }
+  assert.equal(networkOf("::1"), networkOf("::2"));
+});
+
+it("loopback and trusted proxies are exempt", () => {
+  const exempt = (trusted: Parameters<typeof isProxyAddress>[0]) => {
+    const addresses = [
+      "127.0.0.5",
+      "::1",
+      "::ffff:127.0.0.1",
+      "10.1.2.3",
+      "::ffff:10.1.2.3",
+      "fd00::5",
+      "192.0.2.7",
+      "2001:db8::1",
+    ];
+    return addresses.filter(isProxyAddress(trusted));
+  };
+  const loopback = ["127.0.0.5", "::1", "::ffff:127.0.0.1"];
+  assert.deepEqual(exempt(false), loopback);
+  assert.deepEqual(exempt(0), loopback);
+  assert.deepEqual(exempt(["10.0.0.0/8"]), [...loopback, "10.1.2.3", "::ffff:10.1.2.3"]);
+  assert.deepEqual(exempt(["uniquelocal"]), [...loopback, "10.1.2.3", "::ffff:10.1.2.3", "fd00::5"]);
+  assert.deepEqual(exempt(["192.0.2.7", "2001:db8::/32"]), [...loopback, "192.0.2.7", "2001:db8::1"]);
+  assert.equal(exempt(1).length, 8);
+});
+
+/** A megabyte at a time. */
+function readSlowly(socket: Socket): void {
+  let received = 0;
+  socket.on("data", ({ length }) => {
+    received += length;
+    if (received < 1_000_000) return;
+    received = 0;
+    socket.pause();
+    setTimeout(() => socket.resume(), 50);
+  });
+  socket.resume();
+}
+
+describe("a client that does not read", () => {
+  const STALLED_MS = 400;
+  /** Far more than the system buffers. */
+  const MANY = REQUEST.repeat(50);
+
+  it("is disconnected once nothing was sent for a while; one that reads slowly is not", async (t) => {
+    const echo = await startEcho(t, { connections: { stalledMs: STALLED_MS } });
+    const { text } = await send(echo, FILE);
+    assert.ok(text.length > 1_000_000);
+    const [silent, slow] = [openSocket(echo).pause(), openSocket(echo).pause()];
+    t.after(() => slow.destroy());
+    for (const socket of [silent, slow]) socket.on("error", () => {}).write(MANY);
+    readSlowly(slow);
+    await until("the silent client is disconnected", () => drops(echo).length > 0, 20 * STALLED_MS);
+    await delay(2 * STALLED_MS);
+    assert.deepEqual([drops(echo), slow.closed], [["too_slow 127.0.0.1"], false]);
+    await new Promise((resolve) => silent.resume().on("close", resolve));
+  });
+
+  it("is disconnected at once with more than 50 requests", async (t) => {
+    const echo = await startEcho(t);
+    const socket = openSocket(echo).pause();
+    socket.on("error", () => {}).write(MANY + REQUEST);
+    await until("it is disconnected", () => drops(echo).length > 0);
+    assert.deepEqual(drops(echo), ["too_many 127.0.0.1"]);
+    socket.destroy();
+  });
+
+  it("gets no response to what is not HTTP", async (t) => {
+    const echo = await startEcho(t);
+    const socket = openSocket(echo).pause();
+    socket.on("error", () => {}).write(`${MANY.slice(0, -REQUEST.length)}garbage`);
+    await until("it is disconnected", async () => {
+      socket.write("x");
+      return socket.destroyed;
+    });
+  });
+});
+
+it("a request that takes longer than a response may stall is completed", async (t) => {
+  const stalledMs = 200;
+  const echo = await startEcho(t, { connections: { stalledMs } });
+  const key = await echo.key({ role: "ingest" });
+  const socket = openSocket(echo);
+  const received = readAll(socket);
+  const headers = `Host: here\r\nX-API-Key: ${key}\r\nContent-Type: application/json\r\nConnection: close`;
+  socket.write(`POST /ingest/v1/loads HTTP/1.1\r\n${headers}\r\nContent-Length: 3\r\n\r\n"`);
+  await delay(3 * stalledMs);
+  socket.write('x"');
+  assert.match((await received).toString(), /^HTTP\/1\.1 200 /);
+  assert.deepEqual(drops(echo), []);
+});

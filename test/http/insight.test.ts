@@ -1,0 +1,147 @@
+// /insight/v1: the fleet, and one tank of it.
+
+import assert from "node:assert/strict";
+import { after, before, describe, it } from "node:test";
+import { expectError, expectStatus, type Item, object, request, withoutRequestId } from "./client.ts";
+import { CUSTOMER, startManaged } from "./services.ts";
+
+const service = await startManaged({ after }, { RATE_LIMIT: "0" });
+const { manage, forward, now } = service;
+const FLEET = "/insight/v1/fleet";
+const keys = { operator: "", f1: "", f2: "" };
+const call = (path: string, key: string) => request(service, path, { key });
+const fleet = async (query: string, key = keys.operator) => object(await call(`${FLEET}${query}`, key));
+const tankIds = ({ data }: Item): string[] => (data as { tank: { id: string } }[]).map(({ tank }) => tank.id);
+let readAt = "";
+
+before(async () => {
+  for (const id of ["f1", "f2"]) expectStatus(await manage("POST", "/manage/v1/customers", { ...CUSTOMER, id }), 201);
+  readAt = now();
+  for (const [id, min_fill_alert_percentage, fill, city] of [
+    ["ok", 20, 70.25, "Bonn"],
+    ["low", 20, 5.5, "Köln"],
+    ["edge", 20, 20, "Bonn"],
+    ["never", 20, null, "Bonn"],
+    ["worst", 90, 40.7, "Bremen"],
+    ["sold", 20, 50, "Bonn"],
+  ] as const) {
+    const tank = { id, name: id, owner_id: id === "worst" ? "f2" : "f1", assigned_device_id: id, location: { city } };
+    const fields = { ...tank, capacity: 2700, capacity_unit: "gallons", min_fill_alert_percentage };
+    expectStatus(await manage("POST", "/manage/v1/tanks", fields), 201);
+    if (fill !== null) expectStatus(await manage("POST", "/ingest/v1/readings", { tank_id: id, fill_percentage: fill }), 200);
+  }
+  expectStatus(await manage("DELETE", "/manage/v1/tanks/sold"), 200);
+  forward(90_000);
+  expectStatus(await manage("POST", "/ingest/v1/readings", { tank_id: "ok", fill_percentage: 70 }), 200);
+  keys.operator = await service.key();
+  keys.f1 = await service.key({ customerId: "f1" });
+  keys.f2 = await service.key({ customerId: "f2" });
+});
+
+describe("the fleet", () => {
+  it("is sorted by urgency or by silence; filters and totals are exact", async () => {
+    for (const [query, expected, total] of [
+      ["", ["worst", "low", "edge", "ok", "never"], 5],
+      ["?sort=urgency", ["worst", "low", "edge", "ok", "never"], 5],
+      ["?sort=margin", ["worst", "low", "edge", "ok", "never"], 5],
+      ["?sort=silent", ["never", "edge", "low", "worst", "ok"], 5],
+      ["?sort=silent&state=low", ["edge", "low", "worst"], 3],
+      ["?state=low", ["worst", "low", "edge"], 3],
+      ["?state=ok", ["ok"], 1],
+      ["?state=unknown", ["never"], 1],
+      ["?silent_for=60s", ["worst", "low", "edge", "never"], 4],
+      ["?silent_for=90s", ["never"], 1],
+      ["?city=b&owner_id=f1", ["edge", "ok", "never"], 3],
+      ["?owner_id=nobody", [], 0],
+      ["?size=2&page=2", ["edge", "ok"], 5],
+    ] as const) {
+      const page = await fleet(query);
+      assert.deepEqual([tankIds(page), page["total_items"]], [expected, total], query);
+    }
+  });
+
+  it("says of each tank its margin, the age of its reading, what is in it and what fits into it; and when that was so", async () => {
+    const { data, as_of, ...envelope } = await fleet("?state=low");
+    assert.deepEqual(envelope, { object: "list", page: 1, size: 10, total_pages: 1, total_items: 3 });
+    assert.equal(as_of, now());
+    const { tank, ...rest } = (data as Item[])[0] ?? {};
+    assert.deepEqual(rest, {
+      object: "fleet_tank",
+      state: "low",
+      margin: -49.3,
+      age_seconds: 90,
+      remaining: { volume: 1098.9, unit: "gallons" },
+      room: { volume: 1601.1, unit: "gallons" },
+      latest: { object: "telemetry", created_at: readAt, fill_percentage: 40.7 },
+    });
+    assert.deepEqual(tank, object(await call("/v1/tanks/worst", keys.operator)));
+    const [never] = (await fleet("?state=unknown"))["data"] as Item[];
+    const { tank: _, ...unknown } = never ?? {};
+    const none = { margin: null, age_seconds: null, remaining: null, room: null, latest: null };
+    assert.deepEqual(unknown, { object: "fleet_tank", state: "unknown", ...none });
+  });
+
+  it("rejects wrong parameters", async () => {
+    for (const [query, param] of [
+      ["state=full", "state"],
+      ["silent_for=long", "silent_for"],
+      ["sort=name", "sort"],
+      ["size=101", "size"],
+    ] as const) {
+      expectError(await call(`${FLEET}?${query}`, keys.operator), 400, "parameter_invalid", param);
+    }
+    expectError(await call(`${FLEET}?silent=24h`, keys.operator), 400, "parameter_unknown", "silent");
+    expectError(await call("/insight/v1/tanks/ok?size=1", keys.operator), 400, "parameter_unknown", "size");
+  });
+
+  it("of a customer's key has only that customer's tanks; a filter by another customer finds what an unknown id finds", async () => {
+    for (const [query, expected] of [
+      ["", ["low", "edge", "ok", "never"]],
+      ["?sort=silent", ["never", "edge", "low", "ok"]],
+      ["?owner_id=f1&state=low", ["low", "edge"]],
+      ["?city=br", []],
+    ] as const) {
+      const page = await fleet(query, keys.f1);
+      assert.deepEqual([tankIds(page), page["total_items"]], [expected, expected.length], query);
+    }
+    for (const query of ["", "&state=low", "&city=b", "&silent_for=1s", "&page=2", "&sort=silent"]) {
+      const responses = ["f2", "nobody", "' OR 1=1"].map((owner) =>
+        call(`${FLEET}?owner_id=${encodeURIComponent(owner)}${query}`, keys.f1),
+      );
+      const [other, ...unknown] = (await Promise.all(responses)).map(withoutRequestId);
+      assert.equal((other as { status: number }).status, 200);
+      for (const one of unknown) assert.deepEqual(one, other, query);
+    }
+    assert.deepEqual(tankIds(await fleet("", keys.f2)), ["worst"]);
+  });
+
+  it("is not cached: ages change", async () => {
+    assert.equal((await call(FLEET, keys.operator)).headers["cache-control"], "no-store");
+  });
+});
+
+describe("one tank of the fleet", () => {
+  const path = (id: string) => `/insight/v1/tanks/${id}`;
+
+  it("is the entry of the list, for the operator and its owner", async () => {
+    const [entry] = (await fleet("?state=low"))["data"] as Item[];
+    for (const key of [keys.operator, keys.f2]) assert.deepEqual(object(await call(path("worst"), key)), entry);
+    assert.equal(object(await call(path("never"), keys.f1))["state"], "unknown");
+  });
+
+  it("that is deleted is gone, to its owner and the operator", async () => {
+    for (const key of [keys.operator, keys.f1]) expectError(await call(path("sold"), key), 404, "tank_deleted");
+  });
+
+  it("of another customer is as unknown as one that does not exist", async () => {
+    for (const [id, key] of [
+      ["worst", keys.f1],
+      ["sold", keys.f2],
+    ] as const) {
+      const [other, unknown] = [await call(path(id), key), await call(path("nothing"), key)];
+      expectError(other, 404, "tank_unknown");
+      assert.deepEqual(withoutRequestId(other), withoutRequestId(unknown));
+    }
+    expectError(await call(path("%00"), keys.operator), 404, "tank_unknown");
+  });
+});
