@@ -77,12 +77,7 @@ suite("a corrupted SQLite database", () => {
     const { findings } = await checked(store, true);
     assert.deepEqual(
       findings.map(({ where, repaired }) => `${where} ${repaired}`),
-      [
-        "customer c0 true",
-        "tank t7 false",
-        "list of all tanks true",
-        "list of the tanks of customer c0 true",
-      ],
+      ["customer c0 true", "tank t7 false", "list of all tanks true", "list of the tanks of customer c0 true"],
     );
     assert.deepEqual(
       (await checked(store)).findings.map(({ what }) => what),

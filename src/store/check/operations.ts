@@ -333,8 +333,7 @@ async function* inBatches<R extends Row>({ rows }: CheckEngine, sql: string, ...
   for (let after = start; ; ) {
     const batch = await rows(`${sql} LIMIT ${BATCH}`, ...after);
     yield* batch as readonly R[];
-    const last = batch.at(-1);
-    if (last === undefined) return;
-    after = last.slice(0, start.length) as PositionValue[];
+    if (batch.length < BATCH) return;
+    after = (batch.at(-1) as R).slice(0, start.length) as PositionValue[];
   }
 }

@@ -29,7 +29,7 @@ const HEAD_QUERY = `
 const PAGE_SEGMENT = segmentOfRank("readings", "segment", "$1", "SELECT first AS wanted FROM page WHERE first < past");
 
 const PAGE_BLOCKS = `
-  SELECT 'page', found.rank, block.data, NULL, NULL, NULL, block.start, block.checksum
+  SELECT 'page', found.rank, block.data, NULL, NULL, found.start, block.start, block.checksum
   FROM (SELECT page.past, segment.rank, segment.start FROM page JOIN segment ON segment.level = 0) AS found
   CROSS JOIN LATERAL (
     SELECT start, data, checksum FROM block WHERE tank = $1 AND start >= found.start
@@ -79,6 +79,7 @@ type PageRow = readonly [
   data: Uint8Array,
   deleted: boolean,
   owner: string,
+  /** Of a block of the page: where the first of them begins. */
   inBlocks: number,
   start: number,
   checksum: number,
@@ -121,7 +122,9 @@ export function telemetryReads(db: Db) {
     const first = Math.max(lower, past - size);
     const newest = readingsOf(head, first - inBlocks, past - inBlocks);
     const blocks = rows.filter(([kind]) => kind === "page").sort((a, b) => a[6] - b[6]);
-    let rank = blocks[0]?.[1] ?? 0;
+    const [oldest] = blocks;
+    if (oldest !== undefined && oldest[6] !== oldest[5]) throw missingGroup(0, [oldest[5]]);
+    let rank = oldest?.[1] ?? 0;
     const older = blocks.map((row) => {
       const block = blockOf(tankId, row);
       const part = readingsOf(block, first - rank, past - rank);

@@ -8,7 +8,7 @@ import { type CheckOperations, checkOperationsOn } from "../check/operations.ts"
 import { isConstraintError, isDamaged, withReader } from "./connection.ts";
 import { storedGroups } from "./rank-index.ts";
 import { DIALECT } from "./schema.ts";
-import { QueryCache, query } from "./statements.ts";
+import { QueryCache, query, tolerantQuery } from "./statements.ts";
 import type { StoreThread } from "./thread.ts";
 
 /** Without `writer` nothing is repaired. */
@@ -41,7 +41,7 @@ const MAX_MESSAGES = 10;
 const INDEX_MESSAGE = /^(row \d+ missing from index|wrong # of entries in index)/;
 
 export function checkOperations(db: DatabaseSync): CheckOperations {
-  const queries = new QueryCache(db);
+  const queries = new QueryCache(db, tolerantQuery);
 
   function integrityMessages(): string[] {
     try {

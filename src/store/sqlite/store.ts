@@ -28,7 +28,7 @@ import { watchFiles } from "./file-watch.ts";
 import type { ManagementReadTable } from "./reader-thread.ts";
 import { readsOn } from "./reads.ts";
 import { createSchema, DIALECT, noDatabase, refuseForeign } from "./schema.ts";
-import { query } from "./statements.ts";
+import { tolerantQuery } from "./statements.ts";
 import { StoreThread } from "./thread.ts";
 
 const WRITER = new URL("./writer-thread.ts", import.meta.url);
@@ -145,7 +145,7 @@ const EXPORT_SQL = {
 function exportFile(file: string): AsyncGenerator<ExportRecord> {
   return withReader(file, (db) => {
     db.exec("BEGIN");
-    return exportRecords((sql) => query(db, sql).iterate(), EXPORT_SQL);
+    return exportRecords((sql) => tolerantQuery(db, sql).iterate(), EXPORT_SQL);
   });
 }
 

@@ -66,13 +66,13 @@ export function telemetryReads(db: DatabaseSync) {
       const newest = readingsOf(this.#head, from - this.#inBlocks, to - this.#inBlocks);
       const end = Math.min(to, this.#inBlocks);
       if (from >= end) return newest;
-      const { at, rank } = this.#segmentOf(from);
+      const { at, rank, next } = this.#segmentOf(from);
       const first = this.#block(blockAt, at);
       const oldest = readingsOf(first, from - rank, end - rank);
       const remaining = end - rank - first.length;
       if (remaining <= 0) return [...newest, ...oldest];
       // A block holds at least 128 readings and a page at most 100: two blocks hold any page.
-      const second = this.#block(blockAfter, at);
+      const second = next === undefined ? this.#block(blockAfter, at) : this.#block(blockAt, [next]);
       return [...newest, ...readingsOf(second, 0, remaining), ...oldest];
     }
 
