@@ -55,6 +55,36 @@ suite("check", () => {
     assert.equal((await here.run(["check"])).code, 0);
   });
 
+  test("damage is reported and never repaired; an export leaves it out, and an import of the whole object replaces it", async (t) => {
+    const here = workspace(t);
+    await importLines(here, SMALL_FLEET);
+    const sound = (await here.run(["export"])).stdout;
+    // A fill of hundredths becomes another one, within the rules.
+    corrupt(here, "UPDATE head SET data = CAST(substr(data, 1, 7) || x'0100' || substr(data, 10) AS BLOB) WHERE total = 3");
+    corrupt(here, "UPDATE customer SET name = 'Adb' WHERE id = 'ada'; UPDATE tank SET capacity = 7 WHERE id = 'b1'");
+    const damaged =
+      /^customer ada: .*checksum.*\ntank a1: the head from the start, of \d+ bytes, is damaged: restore a backup\ntank b1: .*checksum.*\n$/;
+    for (const words of [["check"], ["check", "--repair"]]) {
+      const { code, stdout } = await here.run(words);
+      assert.equal(code, 1);
+      assert.match(stdout, damaged);
+    }
+    const { code, stdout, stderr } = await here.run(["export"]);
+    assert.equal(code, 1);
+    const left = sound
+      .split("\n")
+      .filter((line) => !/"id":"(ada|b1)","object":"(customer|tank)"|"tank_id":"a1","created_at"/.test(line));
+    assert.deepEqual(stdout.split("\n"), left);
+    assert.match(
+      stderr,
+      /^left out: customer ada is damaged\nleft out: tank b1 is damaged\nleft out: tank a1: the head from the start is damaged\n/,
+    );
+
+    const lines = fixtures.jsonLines(sound).filter(({ object }) => object === "customer" || object === "tank");
+    await importLines(here, lines, "again.ndjson");
+    assert.match((await here.run(["check"])).stdout, /^tank a1: [^\n]*\n$/);
+  });
+
   test("a running service sees a repair, and check finds no errors while it runs and an import writes", async (t) => {
     const here = workspace(t);
     const readings = Array.from({ length: 1000 }, (_, i) => reading("t", i, i % 101));

@@ -2,7 +2,7 @@
 // repeats a run.
 
 import test from "node:test";
-import { flipBitsOfFile, flipBitsOfPostgres, flipBitsOfSqlite } from "../store/corruption/flips.ts";
+import { flipBitsOfFile, flipBitsOfPostgres, flipBitsOfSqlite } from "../store/corruption/bit-flips.ts";
 
 const seed = process.env["TEST_SEED"] ?? `${Date.now() % 1_000_000}`;
 

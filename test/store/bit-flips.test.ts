@@ -2,7 +2,7 @@
 // run; test/long has longer ones.
 
 import test from "node:test";
-import { flipBitsOfFile, flipBitsOfPostgres, flipBitsOfSqlite } from "./corruption/flips.ts";
+import { flipBitsOfFile, flipBitsOfPostgres, flipBitsOfSqlite } from "./corruption/bit-flips.ts";
 
 const seed = process.env["TEST_SEED"] ?? `${Date.now() % 1_000_000}`;
 

@@ -6,7 +6,7 @@ import test from "node:test";
 import { openStore } from "../../src/store/open.ts";
 import { postgresDatabase, TEMPLATE_LOCALE } from "../support/postgres/database.ts";
 import { checked, readingsOf } from "./conformance/objects.ts";
-import { type Corruption, expectRepair, fill, sampleReads } from "./corruption/sample.ts";
+import { type Corruption, DAMAGED_ROWS, expectDamageKept, expectRepair, fill, sampleReads } from "./corruption/sample.ts";
 import { FLEET_CORRUPTIONS, REPAIRABLE as SHARED_REPAIRABLE, UNREPAIRABLE as SHARED_UNREPAIRABLE } from "./corruption/shared.ts";
 
 const LAST = "SELECT max(start) FROM reading_index WHERE tank = 'long' AND level =";
@@ -86,6 +86,11 @@ test("a corrupted PostgreSQL database", async (t) => {
     }
     await checked(store, true);
     assert.deepEqual(await sampleReads(store), reads);
+  });
+
+  await t.test("damaged rows are reported until the whole of them is replaced", async () => {
+    await query(DAMAGED_ROWS.sql);
+    await expectDamageKept(store);
   });
 
   // Each is reported together with those before it.

@@ -8,7 +8,7 @@ import { after, before, suite, type TestContext, test } from "node:test";
 import type { Store } from "../../src/domain/store.ts";
 import { databaseFolder } from "../support/stores.ts";
 import { checked, readingsOf } from "./conformance/objects.ts";
-import { expectRepair, expectReport, fill, READINGS, sampleReads } from "./corruption/sample.ts";
+import { DAMAGED_ROWS, expectDamageKept, expectRepair, expectReport, fill, READINGS, sampleReads } from "./corruption/sample.ts";
 import { FLEET_CORRUPTIONS, REPAIRABLE as SHARED_REPAIRABLE, UNREPAIRABLE as SHARED_UNREPAIRABLE } from "./corruption/shared.ts";
 import { behindIndex, REPAIRABLE, type SqliteCorruption, TWO_TANKS_OF_ONE_DEVICE, UNREPAIRABLE } from "./corruption/sqlite.ts";
 
@@ -47,6 +47,10 @@ suite("a corrupted SQLite database", () => {
       await expectReport(await corrupted(t, corruption.corrupt), corruption);
     });
   }
+
+  test("damaged rows are reported until the whole of them is replaced", async (t) => {
+    await expectDamageKept(await corrupted(t, DAMAGED_ROWS.sql));
+  });
 
   test("a missing head is created again, and its readings are reported as lost", async (t) => {
     const store = await corrupted(t, "DELETE FROM head WHERE tank IN (SELECT pk FROM tank WHERE id IN ('long', 'short'))");
