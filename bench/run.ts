@@ -10,6 +10,7 @@ import type { Figure } from "./figure.ts";
 import { bytes } from "./figures/bytes.ts";
 import { deepPage } from "./figures/deep-page.ts";
 import { depth } from "./figures/depth.ts";
+import { fairness } from "./figures/fairness.ts";
 import { fleetPages } from "./figures/fleet.ts";
 import { growth } from "./figures/growth.ts";
 import { importing } from "./figures/import.ts";
@@ -37,6 +38,7 @@ const FIGURES: readonly Figure[] = [
   ingestHttp,
   ingestMqtt,
   readsWhileIngesting,
+  fairness,
   fleetPages,
   depth,
 ];

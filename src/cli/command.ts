@@ -6,6 +6,7 @@ import { UserError } from "../domain/errors.ts";
 import { parseDuration } from "../domain/instant.ts";
 import type { Store } from "../domain/store.ts";
 import { quoted } from "../domain/text.ts";
+import type { DecimalMark } from "../ingest/csv.ts";
 import { openStore } from "../store/open.ts";
 
 export type CliCall = {
@@ -48,6 +49,13 @@ export function parseDurationFlag(given: string, flag: string): number {
   const milliseconds = parseDuration(given);
   if (milliseconds !== undefined) return milliseconds;
   throw new UserError(`--${flag} must be a duration such as 90d, 24h, 30m or 45s, not ${quoted(given)}`, 2);
+}
+
+/** How numbers in CSV files are written, if the flags say so. */
+export function decimalMark({ flags, name }: CliCall): DecimalMark | undefined {
+  const marks = (["comma", "point"] as const).filter((mark) => flags[`decimal-${mark}`] === true);
+  if (marks.length > 1) throw new UserError(`${name}: --decimal-comma and --decimal-point contradict each other`, 2);
+  return marks[0];
 }
 
 /** Flags named like a setting override it. `fallbacks` apply where a setting has no value. */

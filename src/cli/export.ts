@@ -5,6 +5,7 @@ import { pipeline } from "node:stream/promises";
 import { UserError } from "../domain/errors.ts";
 import { formatInstant } from "../domain/instant.ts";
 import type { ExportRecord, Store } from "../domain/store.ts";
+import { csvCell } from "../ingest/csv.ts";
 import { exportLines } from "../ingest/records.ts";
 import { type CliCommand, configOf, withStore } from "./command.ts";
 import { requireOtherFile, writeWhole } from "./files.ts";
@@ -84,6 +85,6 @@ async function* chunks(store: Store, isCsv: boolean, counts: Counts): AsyncGener
 
 function* csvLines(record: ExportRecord): Generator<string> {
   if (record.kind !== "readings") return;
-  const tank = /[",]|^\s|\s$/.test(record.tankId) ? `"${record.tankId.replaceAll('"', '""')}"` : record.tankId;
+  const tank = csvCell(record.tankId);
   for (const { created_at, fill_percentage } of record.readings) yield `${tank},${formatInstant(created_at)},${fill_percentage}`;
 }

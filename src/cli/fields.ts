@@ -102,12 +102,21 @@ function parseField(field: Field, value: string): unknown {
   if (value === "" && field.clearable === true) return null;
   if (field.kind === "number") return parseNumber(value);
   if (field.kind !== "json") return value;
-  if (value.startsWith("@")) return parseJson(field, readText(value.slice(1)));
-  return /^\s*[{[]/.test(value) ? parseJson(field, value) : value;
+  try {
+    return jsonOrName(value);
+  } catch (error) {
+    throw error instanceof UserError ? error : new UserError(`${labelOf(field)} is ${(error as Error).message}`, 2);
+  }
+}
+
+/** JSON, `@FILE` with JSON in it, or a name that stands for it. */
+export function jsonOrName(value: string): unknown {
+  if (value.startsWith("@")) return parseJson(readText(value.slice(1)));
+  return /^\s*(?:[{[]|null$)/.test(value) ? parseJson(value) : value;
 }
 
 /** A plain decimal number, or the text itself. */
-export function parseNumber(value: string): number | string {
+function parseNumber(value: string): number | string {
   const number = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?$/.test(value) ? Number(value) : Number.NaN;
   return Number.isFinite(number) ? number : value;
 }
@@ -120,11 +129,11 @@ export function withValue(message: string, value: string | undefined): string {
   return `${message}${hint}${message.includes(quoted(value)) ? "" : ` (given: ${quoted(value)})`}`;
 }
 
-function parseJson(field: Field, value: string): unknown {
+function parseJson(value: string): unknown {
   try {
     return JSON.parse(value);
   } catch (error) {
-    throw new UserError(`${labelOf(field)} is not valid JSON: ${quoted((error as Error).message)}`, 2);
+    throw new Error(`not valid JSON: ${quoted((error as Error).message)}`);
   }
 }
 

@@ -1,75 +1,98 @@
 // tank-monitor import FILE…
 
-import { accessSync, closeSync, constants, createReadStream, openSync, rmSync, statSync, writeSync } from "node:fs";
+import { closeSync, createReadStream, openSync, rmSync, statSync, writeSync } from "node:fs";
 import { UserError } from "../domain/errors.ts";
 import type { Store } from "../domain/store.ts";
+import { quoted } from "../domain/text.ts";
+import { errorInFormat } from "../ingest/csv.ts";
+import type { CsvOptions } from "../ingest/csv-readings.ts";
 import { emptySummary, Import, type ImportSummary, type RejectedLine } from "../ingest/import.ts";
-import { type CliCommand, configOf, withStore } from "./command.ts";
-import { ProgressBar, print, say } from "./output.ts";
+import { type CliCall, type CliCommand, configOf, decimalMark, text, withStore } from "./command.ts";
+import { requireReadable } from "./files.ts";
+import { counted, ProgressBar, print, say } from "./output.ts";
 
 export const importCommand: CliCommand = {
   name: "import",
   summary: "import customers, tanks, devices and readings from files",
-  usage: "FILE… [--dry-run] [--json]",
-  help: `Import newline-delimited JSON in the shapes of the interface, and readings from *.csv with the header
-tank_id,created_at,fill_percentage; - is stdin (JSON). Objects and readings that exist are replaced where they differ. An
+  usage: "FILE… [--dry-run] [--timezone ZONE] [--decimal-comma | --decimal-point] [--json]",
+  help: `Import newline-delimited JSON in the shapes of the interface, and readings from *.csv and *.tsv with the header
+tank_id,created_at,fill_percentage, separated by commas, semicolons or tabs; - is stdin (JSON). Objects and readings that exist are replaced where they differ. An
 interrupted import can be run again. Rejected lines are reported and written to FILE.rejects.ndjson with the reason; the
 others are imported.
 
-  --dry-run   try everything on a copy of the database, and change nothing
-  --json      print the summary as JSON
+  --dry-run         try everything on a copy of the database, and change nothing
+  --timezone ZONE   of times in CSV files that have no offset, such as 2026-11-01 08:00; UTC by default
+  --decimal-comma   numbers in CSV files are written as 1.200,5
+  --decimal-point   numbers in CSV files are written as 1,200.5
+  --json            print the summary as JSON
 
 Exit 1 if a line was rejected.`,
   maxArguments: Number.POSITIVE_INFINITY,
-  flags: { "dry-run": { type: "boolean" }, json: { type: "boolean" } },
+  flags: {
+    "dry-run": { type: "boolean" },
+    timezone: { type: "string" },
+    "decimal-comma": { type: "boolean" },
+    "decimal-point": { type: "boolean" },
+    json: { type: "boolean" },
+  },
   async run(call) {
     const files = call.arguments;
     if (files.length === 0) throw new UserError("import: FILE is missing: name at least one file, or - for stdin", 2);
     for (const file of files) requireReadable(file);
+    let assumedUtc = 0;
+    const csv = { decimal: decimalMark(call), timezone: timezoneOf(call), onAssumedUtc: () => assumedUtc++ };
+    if (!files.some(isCsv) && (csv.decimal ?? csv.timezone) !== undefined) {
+      throw new UserError("import: --timezone, --decimal-comma and --decimal-point are for CSV files (*.csv, *.tsv)", 2);
+    }
     const isDryRun = call.flags["dry-run"] === true;
-    const work = (store: Store) => (isDryRun ? importIntoCopy(store, files) : importAll(store, files));
+    const work = (store: Store) => (isDryRun ? importIntoCopy(store, files, csv) : importAll(store, files, csv));
     const summary = await withStore(configOf(call), work, true);
+    if (assumedUtc > 0) {
+      const were = assumedUtc === 1 ? "was" : "were";
+      say(`${counted(assumedUtc, "instant")} had no offset and ${were} read as UTC; --timezone names another zone`);
+    }
     print(call.flags["json"] === true ? JSON.stringify(summary) : summaryText(summary, isDryRun));
     return summary.rejected === 0 ? 0 : 1;
   },
 };
 
-function requireReadable(file: string): void {
-  if (file === "-") return;
-  const stats = statSync(file, { throwIfNoEntry: false });
-  if (stats === undefined) throw new UserError(`no such file: ${file}`);
-  if (stats.isDirectory()) throw new UserError(`${file} is a folder; name the files in it`);
+const isCsv = (file: string): boolean => /\.[ct]sv$/i.test(file);
+
+function timezoneOf(call: CliCall): string | undefined {
+  const timezone = text(call, "timezone");
+  if (timezone === undefined) return undefined;
   try {
-    accessSync(file, constants.R_OK);
+    return Temporal.Now.zonedDateTimeISO(timezone).timeZoneId;
   } catch {
-    throw new UserError(`no permission to read ${file}`);
+    throw new UserError(`--timezone must be a time zone such as Europe/Berlin, not ${quoted(timezone)}`, 2);
   }
 }
 
-async function importIntoCopy(store: Store, files: readonly string[]): Promise<ImportSummary> {
+async function importIntoCopy(store: Store, files: readonly string[], csv: CsvOptions): Promise<ImportSummary> {
   // An orderly exit removes the copy.
   for (const signal of ["SIGINT", "SIGTERM"]) process.once(signal, () => process.exit(130));
   const progress = new ProgressBar("copying the database");
   const copy = await store.scratchCopy((done, total) => progress.show(done, total));
   progress.end();
   try {
-    return await importAll(copy, files);
+    return await importAll(copy, files, csv);
   } finally {
     await copy.close();
   }
 }
 
-async function importAll(store: Store, files: readonly string[]): Promise<ImportSummary> {
+async function importAll(store: Store, files: readonly string[], csv: CsvOptions): Promise<ImportSummary> {
   const total = emptySummary();
   for (const file of files) {
-    const summary = await importFile(store, file);
+    const summary = await importFile(store, file, csv);
     for (const name of Object.keys(total) as (keyof ImportSummary)[]) total[name] += summary[name];
   }
   return total;
 }
 
-async function importFile(store: Store, file: string): Promise<ImportSummary> {
-  const progress = new ProgressBar(file === "-" ? "stdin" : file);
+async function importFile(store: Store, file: string, csv: CsvOptions): Promise<ImportSummary> {
+  const name = file === "-" ? "stdin" : file;
+  const progress = new ProgressBar(name);
   const rejects = new Rejects(file);
   const task = new Import(store, (reject: RejectedLine) => {
     progress.end();
@@ -80,16 +103,20 @@ async function importFile(store: Store, file: string): Promise<ImportSummary> {
   async function* source(): AsyncGenerator<Buffer> {
     const stream = file === "-" ? process.stdin : createReadStream(file, { highWaterMark: 262_144 });
     for await (const chunk of stream) {
+      const error = done === 0 ? errorInFormat(chunk) : undefined;
+      if (error !== undefined) throw new UserError(error);
       done += chunk.length;
       progress.show(done, size, `${task.summary.read.toLocaleString("en")} lines`);
       yield chunk;
     }
   }
   try {
-    await task.run(source(), file.toLowerCase().endsWith(".csv") ? "csv" : "ndjson");
+    await task.run(source(), isCsv(file) ? "csv" : "ndjson", csv);
   } catch (error) {
-    say(`tank-monitor: import stopped after about ${task.summary.read} lines of ${file}. It can be run again safely`);
-    throw error;
+    if (task.summary.read > 0) {
+      say(`tank-monitor: import stopped after about ${task.summary.read} lines of ${name}. It can be run again safely`);
+    }
+    throw error instanceof UserError ? new UserError(`${name}: ${error.message}`) : error;
   } finally {
     progress.end();
     rejects.close();

@@ -6,7 +6,8 @@ import { NewTank } from "../domain/commands/tanks.ts";
 import type { Schema } from "../domain/schema.ts";
 import { Location } from "../domain/tank.ts";
 import { quoted, suggestion } from "../domain/text.ts";
-import { parseNumber, setPath } from "./fields.ts";
+import { type CsvFormat, parseDecimal, type Separator, separatorIn } from "../ingest/csv.ts";
+import { jsonOrName, setPath } from "./fields.ts";
 
 type CsvRow = {
   /** The line it starts on, from 1. */
@@ -14,21 +15,24 @@ type CsvRow = {
   readonly cells: readonly string[];
 };
 export type CsvFile = {
+  readonly separator: Separator;
   /** Without empty rows. */
   readonly rows: readonly CsvRow[];
   /** Nothing after this line could be read. */
   readonly error?: { readonly line: number; readonly message: string };
 };
 
+const MAX_HEADER_CHARACTERS = 65_536;
 const QUOTE_ERRORS: Readonly<Record<string, string>> = {
   INVALID_OPENING_QUOTE: "a quote inside an unquoted cell",
   CSV_INVALID_CLOSING_QUOTE: "text after a closing quote",
   CSV_QUOTE_NOT_CLOSED: "a quote is never closed",
 };
 
-/** RFC 4180 with any line ending, a byte order mark, and a semicolon as the separator if the header has one. */
+/** RFC 4180 with any line ending, a byte order mark, and the separator that the header has. */
 export function parseCsv(file: string): CsvFile {
   const text = file.replace(/\r\n?/g, "\n");
+  const separator = separatorIn(text.slice(0, MAX_HEADER_CHARACTERS).split("\n", 1)[0] ?? "");
   const rows: CsvRow[] = [];
   let lines = 0;
   const onRecord = ({ record, info }: { readonly record: string[]; readonly info: Info }): null => {
@@ -39,26 +43,17 @@ export function parseCsv(file: string): CsvFile {
   try {
     parse(text, {
       bom: true,
-      delimiter: separatorOf(text),
+      delimiter: separator,
       record_delimiter: "\n",
       relax_column_count: true,
       info: true,
       on_record: onRecord as never,
     });
-    return { rows };
+    return { separator, rows };
   } catch (error) {
     if (!(error instanceof CsvError)) throw error;
-    return { rows, error: { line: lines + 1, message: QUOTE_ERRORS[error.code] ?? error.message } };
+    return { separator, rows, error: { line: lines + 1, message: QUOTE_ERRORS[error.code] ?? error.message } };
   }
-}
-
-/** Only the header decides, and only what is outside of quotes in it. */
-function separatorOf(text: string): "," | ";" {
-  const [header = ""] = text
-    .slice(0, 65_536)
-    .replaceAll(/"[^"]*"/g, "")
-    .split("\n", 1);
-  return header.includes(";") ? ";" : ",";
 }
 
 const KINDS = ["customers", "tanks"] as const;
@@ -76,6 +71,7 @@ const COLUMNS: Readonly<Record<CsvKind, ReadonlyMap<string, Omit<CsvColumn, "tit
     ...columnsOf(Location.properties, "location."),
     ...columnsOf(Location.properties, "location.").map(([name, column]) => [name.slice("location.".length), column] as const),
     ["shape", { path: "shape", type: "json" }],
+    ["profile", { path: "profile", type: "json" }],
   ]),
 };
 
@@ -143,7 +139,7 @@ function unknownColumn(title: string, kinds: readonly CsvKind[]): string {
 type ParsedRow = { readonly object: Readonly<Record<string, unknown>>; readonly errors: readonly string[] };
 
 /** Empty cells are left out. What is not a number is sent as text: the service rejects it with a better message. */
-export function parseRow(cells: readonly string[], columns: readonly CsvColumn[]): ParsedRow {
+export function parseRow(cells: readonly string[], columns: readonly CsvColumn[], format: CsvFormat): ParsedRow {
   const object: Record<string, unknown> = {};
   const errors: string[] = [];
   if (cells.length < columns.length || cells.slice(columns.length).some((cell) => cell !== "")) {
@@ -152,20 +148,23 @@ export function parseRow(cells: readonly string[], columns: readonly CsvColumn[]
   columns.forEach(({ title, path, type }, i) => {
     const cell = cells[i] ?? "";
     if (cell === "") return;
-    const value = parseCell(cell, type);
-    if (value === undefined) errors.push(`${title}: not valid JSON (given: ${quoted(cell)})`);
-    else setPath(object, path, value);
+    const parsed = parseCell(cell, type, format);
+    if ("error" in parsed) errors.push(`${title}: ${parsed.error}`);
+    else setPath(object, path, parsed.value);
   });
   return { object, errors };
 }
 
-function parseCell(cell: string, type: CellType): unknown {
-  if (type === "number") return parseNumber(cell);
-  if (type === "boolean" && /^(true|false)$/i.test(cell)) return cell.toLowerCase() === "true";
-  if (type !== "json") return cell;
+function parseCell(cell: string, type: CellType, format: CsvFormat): { readonly value: unknown } | { readonly error: string } {
+  if (type === "boolean" && /^(true|false)$/i.test(cell)) return { value: cell.toLowerCase() === "true" };
+  if (type === "number") {
+    const value = parseDecimal(cell, format);
+    return { value: typeof value === "object" ? cell : value };
+  }
+  if (type !== "json") return { value: cell };
   try {
-    return JSON.parse(cell);
-  } catch {
-    return undefined;
+    return { value: jsonOrName(cell) };
+  } catch (error) {
+    return { error: (error as Error).message };
   }
 }

@@ -4,8 +4,9 @@ import { isUtf8 } from "node:buffer";
 import { readFileSync } from "node:fs";
 import { type FieldError, UserError } from "../domain/errors.ts";
 import { isObject } from "../domain/validate.ts";
+import { type CsvFormat, type DecimalMark, errorInFormat, NOT_UTF8, parseDecimal } from "../ingest/csv.ts";
 import { apiCommand } from "./api-command.ts";
-import type { CliCall } from "./command.ts";
+import { type CliCall, decimalMark } from "./command.ts";
 import { fieldAt, withValue } from "./fields.ts";
 import { clean, print, say } from "./output.ts";
 import { type CsvColumn, type CsvKind, parseCsv, parseHeader, parseRow } from "./provision-csv.ts";
@@ -24,18 +25,21 @@ export const provision = apiCommand({
 its columns, which tell customers from tanks:
   customers  id,email,name,phone,is_verified,verified_at
   tanks      id,owner_id,assigned_device_id,name,capacity,capacity_unit,min_fill_alert_percentage,custom_id,use_case,city,
-             country,district,latitude,longitude,postal_code,region,street,street_number,shape (JSON)
+             country,district,latitude,longitude,postal_code,region,street,street_number,shape,profile
+Columns are separated by commas, semicolons or tabs. shape is JSON or @FILE; profile, of the tank's device, also a name.
 A row with a known id changes that object. Empty cells and missing columns change nothing. All files are checked first; then
 everything is written, or nothing. The first ${MAX_CHANGES_SHOWN} changed fields are shown; --json has 100. Exit 1 if a file has errors.`,
   example: "provision customers.csv tanks.csv --dry-run",
   takes: ["file…"],
   options: [
     { flag: "dry-run", help: "check, show what would change, and write nothing" },
+    { flag: "decimal-comma", help: "numbers are written as 1.200,5" },
+    { flag: "decimal-point", help: "numbers are written as 1,200.5" },
     { flag: "json", help: "print the summary as JSON" },
   ],
   mayCreate: true,
   async execute({ call, service }) {
-    const input = new ProvisionInput();
+    const input = new ProvisionInput(decimalMark(call));
     for (const file of call.arguments) input.add(file);
     if (input.count > MAX_ROWS) {
       const [max, count] = [MAX_ROWS, input.count].map((number) => number.toLocaleString("en"));
@@ -96,6 +100,7 @@ type Origin = {
   readonly position: string;
   readonly columns: readonly CsvColumn[];
   readonly cells: readonly string[];
+  readonly format: CsvFormat;
   readonly isMalformed: boolean;
 };
 
@@ -110,13 +115,19 @@ class ProvisionInput {
   hasUnreadFile = false;
   readonly #origins: Readonly<Record<CsvKind, Origin[]>> = { customers: [], tanks: [] };
 
+  readonly #decimal: DecimalMark | undefined;
+
+  constructor(decimal: DecimalMark | undefined) {
+    this.#decimal = decimal;
+  }
+
   get count(): number {
     return this.customers.length + this.tanks.length;
   }
 
   add(file: string): void {
     const name = file === "-" ? "stdin" : file;
-    const { rows, error } = parseCsv(readUtf8(file, name));
+    const { separator, rows, error } = parseCsv(readUtf8(file, name));
     const [first, ...rest] = rows;
     const header = first === undefined ? { errors: [] } : parseHeader(first.cells);
     if (error !== undefined) this.errors.push(`${name}:${error.line}: ${error.message}`);
@@ -127,12 +138,13 @@ class ProvisionInput {
       return;
     }
     const { kind, columns } = header;
+    const format = { separator, decimal: this.#decimal };
     for (const { line, cells } of rest) {
       const position = `${name}:${line}`;
-      const { object, errors } = parseRow(cells, columns);
+      const { object, errors } = parseRow(cells, columns, format);
       this.errors.push(...errors.map((message) => `${position}: ${message}`));
       this[kind].push(object);
-      this.#origins[kind].push({ position, columns, cells, isMalformed: errors.length > 0 });
+      this.#origins[kind].push({ position, columns, cells, format, isMalformed: errors.length > 0 });
     }
   }
 
@@ -162,6 +174,8 @@ class ProvisionInput {
     const { path, column, cell } = cellOf(origin, field);
     const name = column === undefined ? path : `${column.title}${path.slice(column.path.length)}`;
     const value = column?.path === path && cell !== "" ? cell : undefined;
+    const number = column?.type === "number" && value !== undefined ? parseDecimal(value, origin.format) : undefined;
+    if (typeof number === "object") return `${origin.position}: ${name}: ${number.error}`;
     return `${origin.position}: ${name === "" ? "" : `${name}: `}${withValue(message, value)}`;
   }
 }
@@ -176,7 +190,9 @@ function cellOf({ columns, cells }: Origin, field: string) {
 /** Other encodings, which some spreadsheets still write, would lose every umlaut. */
 function readUtf8(file: string, name: string): string {
   const bytes = readBytes(file, name);
-  if (!isUtf8(bytes)) throw new UserError(`${name} is not valid UTF-8. Save it as "CSV UTF-8"`);
+  const error = errorInFormat(bytes);
+  if (error !== undefined) throw new UserError(`${name}: ${error}`);
+  if (!isUtf8(bytes)) throw new UserError(`${name} ${NOT_UTF8}`);
   return bytes.toString("utf8");
 }
 

@@ -81,16 +81,18 @@ const OPERATOR: Caller = {
 
 export async function localService(store: Store): Promise<Service> {
   // Loaded late: calls with wrong usage and calls to a remote service do without the routes.
-  const [{ dispatch }, { ROUTES }, { ManagementService }, { createIngest }, { createHttpIngest }] = await Promise.all([
-    import("../http/dispatch.ts"),
-    import("../http/routes.ts"),
-    import("../http/management.ts"),
-    import("../ingest/ingest.ts"),
-    import("../ingest/decode.ts"),
-  ]);
+  const [{ dispatch }, { ROUTES }, { ManagementService }, { createIngest }, { inTurns }, { createHttpIngest }] =
+    await Promise.all([
+      import("../http/dispatch.ts"),
+      import("../http/routes.ts"),
+      import("../http/management.ts"),
+      import("../ingest/ingest.ts"),
+      import("../ingest/turns.ts"),
+      import("../ingest/decode.ts"),
+    ]);
   const clock = Date.now;
   const services = {
-    ingest: createHttpIngest(createIngest(store, clock), clock),
+    ingest: createHttpIngest(inTurns(createIngest(store, clock)), clock),
     management: new ManagementService(store, clock),
   };
   const environment = { reads: store, metrics: { text: async () => "" }, services, caller: OPERATOR };

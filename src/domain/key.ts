@@ -4,7 +4,7 @@ import { hash, randomInt } from "node:crypto";
 import { crc32 } from "node:zlib";
 import { errorInInstants, type Instant } from "./instant.ts";
 
-export const ROLES = ["read", "ingest", "manage"] as const;
+export const ROLES = ["read", "ingest", "manage", "metrics"] as const;
 export type Role = (typeof ROLES)[number];
 
 /** The lowest and the highest rate limit of a key, in requests per second. */
@@ -43,11 +43,13 @@ export const KEY_DEFAULTS = {
 /** With whether the customer it belongs to is deleted. */
 export type StoredKey = Key & { readonly customer_deleted: boolean };
 
-/** The customer and the device a key can send readings for; null for any. */
-export type KeyBinding = { readonly customerId: string | null; readonly deviceId: string | null };
+/** The customer and the device a key can send readings for; null for any. Readings without a key have the `keyId` null. */
+export type KeyBinding = { readonly keyId: string | null; readonly customerId: string | null; readonly deviceId: string | null };
 
-export function bindingOf({ role, customer_id, device_id }: Key): KeyBinding {
-  return role === "manage" ? { customerId: null, deviceId: null } : { customerId: customer_id, deviceId: device_id };
+export function bindingOf({ id: keyId, role, customer_id, device_id }: Key): KeyBinding {
+  return role === "manage"
+    ? { keyId, customerId: null, deviceId: null }
+    : { keyId, customerId: customer_id, deviceId: device_id };
 }
 
 /** The customers, tanks and readings that a caller can access: all, or those of one customer. */
@@ -76,6 +78,15 @@ export function isWellFormedSecret(secret: string): boolean {
 
 export function hashSecret(secret: string): string {
   return hash("sha256", secret, "hex");
+}
+
+/** With any of its characters percent-encoded, and whole or in part. */
+const ANY_SECRET = /(?:t|%74)(?:m|%6d)(?:_|%5f)(?:[0-9a-z]|%[3-7][0-9a-f]){8,}/gi;
+
+/** The text without secrets, which clients put anywhere by mistake. */
+export function maskSecrets(text: string): string {
+  // Nearly all texts have neither, and a search is faster than the expression.
+  return text.includes(PREFIX) || text.includes("%") ? text.replace(ANY_SECRET, `${PREFIX}…`) : text;
 }
 
 function checksum(text: string): string {

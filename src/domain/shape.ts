@@ -1,7 +1,7 @@
 // The shape of a tank as the operator describes it, and the fill that a level of the surface means in it.
 
 import type { FieldError } from "./errors.ts";
-import { anyOf, array, literal, number, object, oneOf, type Schema } from "./schema.ts";
+import { anyOf, array, literal, nullable, number, object, oneOf, partial, type Schema } from "./schema.ts";
 import { inUnit, LENGTH_UNITS, type LengthUnit, percentOf } from "./units.ts";
 import { errorsInObject, firstError, hasError, isObject } from "./validate.ts";
 
@@ -70,6 +70,16 @@ const SCHEMAS = {
 };
 
 export const ShapeSchema: Schema = anyOf(...Object.values(SCHEMAS));
+
+const { kind: _, ...changeable } = Object.assign({}, ...Object.values(SCHEMAS).map(({ properties }) => properties)) as Record<
+  string,
+  Schema
+>;
+/** A merge patch of the existing shape; see `mergeShape`. */
+export const ShapeChange = partial(
+  { properties: Object.fromEntries(Object.entries(changeable).map(([name, schema]) => [name, nullable(schema)])) },
+  { description: "Fields of the existing shape to change; `null` removes an optional one" },
+);
 
 /** All errors by field; `at` is the path of the shape itself. */
 export function errorsInShape(value: unknown, at = "shape"): FieldError[] {

@@ -2,9 +2,9 @@
 // supports the fields defined in `schema.ts`, and objects and lists of them.
 
 import { type FieldError, RequestError } from "./errors.ts";
-import { isCleanText, isLongerThan } from "./id.ts";
+import { isCleanText, isLongerThan, NO_DOT_SEGMENT } from "./id.ts";
 import { parseInstant } from "./instant.ts";
-import { EMAIL_PATTERN, type Schema } from "./schema.ts";
+import { EMAIL_PATTERN, NEW_ID_PATTERN, type Schema } from "./schema.ts";
 import { printable, suggestion } from "./text.ts";
 
 export type JsonObject = Readonly<Record<string, unknown>>;
@@ -112,7 +112,8 @@ function errorInText(schema: Schema, value: unknown): string | undefined {
   }
   if (!isCleanText(value)) return "must not contain control characters or broken Unicode";
   if (schema.pattern === undefined || new RegExp(schema.pattern, "u").test(value)) return undefined;
-  return schema.pattern === EMAIL_PATTERN ? "must be an email address" : `must match ${schema.pattern}`;
+  if (schema.pattern === EMAIL_PATTERN) return "must be an email address";
+  return schema.pattern === NEW_ID_PATTERN ? NO_DOT_SEGMENT : `must match ${schema.pattern}`;
 }
 
 function errorInNumber(schema: Schema, value: unknown, isInteger: boolean): string | undefined {
@@ -132,7 +133,16 @@ export const MAX_JSON_DEPTH = 64;
 export const TOO_DEEP = `must not be nested deeper than ${MAX_JSON_DEPTH} levels`;
 
 /** `entries` are those of the list if the text is one, 1 otherwise. */
-type JsonSize = { readonly values: number; readonly levels: number; readonly entries: number };
+type JsonSize = {
+  readonly values: number;
+  readonly levels: number;
+  readonly entries: number;
+  /** The number of values of the entry that has most of them. */
+  readonly longestEntry: number;
+  /** Commas between entries, at least some kilobytes apart: the text can be parsed in pieces between them. */
+  readonly cuts: readonly Cut[];
+};
+type Cut = { readonly at: number; readonly entriesBefore: number };
 
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
@@ -144,9 +154,26 @@ const OBJECT = 0x7b;
 const IS_STRUCTURAL = new Uint8Array(256);
 for (const byte of [QUOTE, COMMA, LIST, LIST + 2, OBJECT, OBJECT + 2]) IS_STRUCTURAL[byte] = 1;
 
+const CUT_BYTES = 8192;
+const STEP_BYTES = 131_072;
+
 /** Of UTF-8. Stops at the first value or level that exceeds its limit. */
 export function measureJson(bytes: Uint8Array, maxValues: number): JsonSize {
+  const measuring = measureJsonInSteps(bytes, maxValues);
+  for (;;) {
+    const { done, value } = measuring.next();
+    if (done === true) return value;
+  }
+}
+
+/** A step takes about half a millisecond. */
+export function* measureJsonInSteps(bytes: Uint8Array, maxValues: number): Generator<undefined, JsonSize> {
   const { length } = bytes;
+  const cuts: Cut[] = [];
+  let lastCut = 0;
+  let entryStart = 0;
+  let longestEntry = 0;
+  let nextStep = STEP_BYTES;
   let values = 0;
   let levels = 0;
   let deepest = 0;
@@ -154,10 +181,22 @@ export function measureJson(bytes: Uint8Array, maxValues: number): JsonSize {
   let isList = false;
   for (let at = 0; at < length; at++) {
     const byte = bytes[at] as number;
+    if (at >= nextStep) {
+      nextStep = at + STEP_BYTES;
+      yield;
+    }
     if (IS_STRUCTURAL[byte] === 0) continue;
     if (byte === QUOTE) at = endOfString(bytes, at);
     else if (byte === COMMA) {
-      if (levels === 1 && isList) entries++;
+      if (levels === 1 && isList) {
+        if (values - entryStart > longestEntry) longestEntry = values - entryStart;
+        entryStart = values;
+        if (at - lastCut >= CUT_BYTES) {
+          lastCut = at;
+          cuts.push({ at, entriesBefore: entries });
+        }
+        entries++;
+      }
       if (++values > maxValues) break;
     } else if (byte === LIST || byte === OBJECT) {
       if (deepest === 0) isList = byte === LIST;
@@ -165,7 +204,7 @@ export function measureJson(bytes: Uint8Array, maxValues: number): JsonSize {
       if (++values > maxValues || deepest > MAX_JSON_DEPTH) break;
     } else levels--;
   }
-  return { values, levels: deepest, entries };
+  return { values, levels: deepest, entries, longestEntry: Math.max(longestEntry, values - entryStart), cuts };
 }
 
 /** The position of the closing quote. */

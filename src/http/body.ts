@@ -10,6 +10,7 @@ import { finished } from "node:stream/promises";
 import { createGunzip } from "node:zlib";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { RequestError } from "../domain/errors.ts";
+import { Turns } from "../domain/fair-queue.ts";
 import type { BodyRule } from "./route.ts";
 
 declare module "fastify" {
@@ -93,7 +94,12 @@ export async function* whileDraining(request: IncomingMessage, text: string): As
   const { socket } = request;
   draining.add(socket);
   yield text;
-  await finished(request.resume()).catch(() => {});
+  // One chunk in each turn of the event loop, so that other requests are served in between.
+  request.on("data", () => {
+    request.pause();
+    setImmediate(() => request.resume());
+  });
+  await finished(request).catch(() => {});
   draining.delete(socket);
 }
 
@@ -130,7 +136,10 @@ export async function gunzip(bytes: Buffer, maxBytes: number, reservation: Reser
   }
 }
 
-/** Chunks are copied into one buffer, because every small chunk by itself costs some hundred bytes more. */
+/**
+ * Chunks are copied into one buffer, because every small chunk by itself costs some hundred bytes more. Those of a large body are
+ * read in turn.
+ */
 function collect(
   stream: Readable,
   maxBytes: number,
@@ -156,6 +165,9 @@ function collect(
       bytes = larger;
     }
     chunk.copy(bytes, start);
+    if (reservation === undefined || size <= SMALL_BODY_BYTES) return;
+    stream.pause();
+    reservation.nextTurn().then(() => stream.resume());
   }
   function onEnd(): void {
     stopListening();
@@ -187,13 +199,20 @@ export const bodyTooLarge = (detail: string): RequestError => new RequestError("
 const SMALL_BODY_BYTES = 65_536;
 /** Part of the budget that only small bodies can use. */
 const RESERVED_FOR_SMALL = 1 / 8;
-/** Part of the budget for all bodies of one key. A single body is accepted whatever its size. */
-const MAX_PART_PER_KEY = { small: 1 / 2, large: 1 / 4 };
+/**
+ * For several bodies of one key, as a multiple of what remains free: half or a quarter of the budget for a single key, less for each
+ * of many, and something always remains for the next one. One body of a key is accepted whatever its size.
+ */
+const MAX_PER_FREE = { small: 1, large: 1 / 3 };
 
-/** The bytes of one request. */
+/** What one request uses: bytes of the budget, and turns of the serving thread. */
 export type Reservation = {
   /** Throws `overloaded` where the budget does not allow it. */
   readonly reserve: (bytes: number) => void;
+  /** Resolves when it is the turn of its key. */
+  readonly nextTurn: () => Promise<void>;
+  /** Takes the steps of long work, each when it is the turn of its key. */
+  readonly inTurns: <T>(steps: Iterator<unknown, T>) => Promise<T>;
   readonly release: () => void;
 };
 
@@ -204,6 +223,7 @@ export type Reservation = {
 export class BodyBudget {
   readonly #maxBytes: number;
   readonly #bytesByKey = new Map<string, number>();
+  readonly #turns = new Turns();
   #bytes = 0;
 
   constructor(maxBytes: number) {
@@ -214,14 +234,15 @@ export class BodyBudget {
     let own = 0;
     return {
       reserve: (bytes) => {
-        if (!this.#fits(key, own, bytes)) {
-          throw new RequestError("overloaded", "The service is receiving too much data. Nothing was stored; retry shortly.", {
-            retryAfter: 1,
-          });
+        const refused = this.#refusal(key, own, bytes);
+        if (refused !== undefined) {
+          throw new RequestError("overloaded", `${refused} Nothing was stored; retry shortly.`, { retryAfter: 1 });
         }
         this.#add(key, bytes);
         own += bytes;
       },
+      nextTurn: () => this.#turns.next(key),
+      inTurns: (steps) => this.#turns.run(key, steps),
       release: () => {
         this.#add(key, -own);
         own = 0;
@@ -229,11 +250,13 @@ export class BodyBudget {
     };
   }
 
-  #fits(key: string, own: number, bytes: number): boolean {
+  #refusal(key: string, own: number, bytes: number): string | undefined {
     const isSmall = own + bytes <= SMALL_BODY_BYTES;
-    if (this.#bytes + bytes > this.#maxBytes * (isSmall ? 1 : 1 - RESERVED_FOR_SMALL)) return false;
+    const free = this.#maxBytes * (isSmall ? 1 : 1 - RESERVED_FOR_SMALL) - this.#bytes - bytes;
     const ofKey = this.#bytesByKey.get(key) ?? 0;
-    return ofKey === own || ofKey + bytes <= this.#maxBytes * (isSmall ? MAX_PART_PER_KEY.small : MAX_PART_PER_KEY.large);
+    const isWithinShare = ofKey === own || ofKey + bytes <= free * (isSmall ? MAX_PER_FREE.small : MAX_PER_FREE.large);
+    if (!isWithinShare) return "This key is sending too much at a time.";
+    return free < 0 ? "The service is receiving too much data." : undefined;
   }
 
   #add(key: string, bytes: number): void {

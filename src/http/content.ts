@@ -4,7 +4,7 @@
 import type { IncomingMessage } from "node:http";
 import { RequestError } from "../domain/errors.ts";
 import { printable, quoted } from "../domain/text.ts";
-import { invalidBody, MAX_JSON_DEPTH, measureJson, TOO_DEEP } from "../domain/validate.ts";
+import { invalidBody, MAX_JSON_DEPTH, measureJson, measureJsonInSteps, TOO_DEEP } from "../domain/validate.ts";
 import { bodyTooLarge, gunzip, type Reservation, readBytes, sendContinue, stripBom } from "./body.ts";
 import {
   type BodyRule,
@@ -34,10 +34,19 @@ export async function readContent(
   sendContinue(raw);
   const received = await readBytes(raw, rule.maxBytes, tooLarge, reservation);
   if (received.length === 0) return emptyContent(rule);
-  const bytes = isCompressed ? await gunzip(received, rule.maxBytes, reservation) : received;
-  if (rule.kind === "readings" && NDJSON_TYPES.includes(mediaType)) return parseLines(bytes, rule, reservation);
-  reserveValues(checkStructure(bytes, rule), reservation);
-  return contentOfValue(parseJson(stripBom(bytes).toString(), rule), rule);
+  const bytes = stripBom(isCompressed ? await gunzip(received, rule.maxBytes, reservation) : received);
+  const isLines = rule.kind === "readings" && NDJSON_TYPES.includes(mediaType);
+  return reservation.inTurns(isLines ? collect(parseLines(bytes, rule, reservation)) : parseValue(bytes, rule, reservation));
+}
+
+type Steps<T> = Generator<undefined, T>;
+
+function* parseValue(bytes: Buffer, rule: BodyRule, reservation: Reservation): Steps<Content> {
+  const size = yield* measureJsonInSteps(bytes, maxValues(rule));
+  checkSize(size, rule);
+  reserveParsed(size, rule, reservation);
+  if (rule.kind === "json" || size.cuts.length === 0) return contentOfValue(parseJson(bytes.toString(), rule), rule);
+  return yield* collect(parsePieces(bytes, size));
 }
 
 function acceptedTypes(rule: BodyRule): readonly string[] {
@@ -75,17 +84,25 @@ const unsupported = (detail: string): RequestError => new RequestError("media_ty
 
 /** More than any reasonable body of the largest size has. */
 const maxValues = ({ maxBytes }: BodyRule): number => maxBytes / 16;
-/** Parsed values are held until the store has responded. */
-const reserveValues = (values: number, reservation: Reservation): void => reservation.reserve(values * 32);
+/** More than a reading with the longest payload has. One reading is parsed at once. */
+const MAX_VALUES_OF_READING = 10_000;
+/** Parsed values, and readings on their way to the store, are held until it has responded. */
+const VALUE_BYTES = 32;
+const READING_BYTES = 1024;
 
-/** The number of values in the body. */
-function checkStructure(bytes: Buffer, rule: BodyRule): number {
-  const max = maxValues(rule);
-  const { values, levels, entries } = measureJson(bytes, max);
+type Size = ReturnType<typeof measureJson>;
+
+function reserveParsed({ values, entries }: Pick<Size, "values" | "entries">, rule: BodyRule, reservation: Reservation): void {
+  reservation.reserve(values * VALUE_BYTES + (rule.kind === "readings" ? entries * READING_BYTES : 0));
+}
+
+function checkSize({ values, levels, entries, longestEntry }: Size, rule: BodyRule): void {
   if (levels > MAX_JSON_DEPTH) throw invalidBody([{ field: "", message: TOO_DEEP }]);
   if (rule.kind === "readings" && entries > rule.maxItems) throw tooManyReadings(rule.maxItems);
-  if (values > max) throw tooManyValues(max);
-  return values;
+  if (values > maxValues(rule)) throw tooManyValues(maxValues(rule));
+  if (rule.kind === "readings" && longestEntry > MAX_VALUES_OF_READING) {
+    throw bodyTooLarge(`A reading may have at most ${MAX_VALUES_OF_READING} values.`);
+  }
 }
 
 export function emptyContent(rule: BodyRule): Content {
@@ -108,23 +125,64 @@ function parseJson(text: string, rule: BodyRule): unknown {
     return JSON.parse(text);
   } catch (error) {
     const hint = rule.kind === "readings" ? ` One object per line is ${NDJSON_TYPES[0]}.` : "";
-    throw new RequestError("body_malformed", `The body is not JSON: ${printable((error as Error).message, 200)}.${hint}`);
+    throw bodyMalformed(`${printable((error as Error).message, 200)}.${hint}`);
   }
 }
 
-/** A malformed line is rejected by itself. */
-function parseLines(bytes: Buffer, rule: ReadingsBodyRule, reservation: Reservation): Content {
+const bodyMalformed = (reason: string): RequestError => new RequestError("body_malformed", `The body is not JSON: ${reason}`);
+
+const STEP_MS = 0.5;
+
+function* collect(parts: Iterable<readonly ReadingItem[]>): Steps<Content> {
   const items: ReadingItem[] = [];
+  let started = performance.now();
+  for (const part of parts) {
+    items.push(...part);
+    if (performance.now() - started < STEP_MS) continue;
+    yield;
+    started = performance.now();
+  }
+  return { body: undefined, items };
+}
+
+/** The entries of a list, some at a time: those between two cuts. */
+function* parsePieces(bytes: Buffer, { cuts }: Size): Generator<ReadingItem[]> {
+  let from = 0;
+  let entriesBefore = 0;
+  for (const { at, entriesBefore: next } of [...cuts, { at: bytes.length, entriesBefore: 0 }]) {
+    // Each piece with a further entry in place of the rest, so that it is JSON only if the whole list is.
+    const text = `${from === 0 ? "" : "[0,"}${bytes.toString("utf8", from, at)}${at === bytes.length ? "" : ",0]"}`;
+    const values = parsePiece(text, entriesBefore);
+    yield values.slice(from === 0 ? 0 : 1, at === bytes.length ? undefined : -1).map((value) => ({ value }));
+    from = at + 1;
+    entriesBefore = next;
+  }
+}
+
+function parsePiece(text: string, entriesBefore: number): unknown[] {
+  try {
+    const values: unknown = JSON.parse(text);
+    if (Array.isArray(values)) return values;
+  } catch (error) {
+    const [reason = ""] = (error as Error).message.split(" at position ");
+    throw bodyMalformed(`${printable(reason, 200)}, after reading ${entriesBefore}.`);
+  }
+  throw bodyMalformed("it is not a list.");
+}
+
+/** A malformed line is rejected by itself. */
+function* parseLines(bytes: Buffer, rule: ReadingsBodyRule, reservation: Reservation): Generator<ReadingItem[]> {
+  let entries = 0;
   let remaining = maxValues(rule);
-  for (const { line, number } of linesOf(stripBom(bytes))) {
-    if (items.length === rule.maxItems) throw tooManyReadings(rule.maxItems);
-    const { values, levels } = measureJson(line, remaining);
+  for (const { line, number } of linesOf(bytes)) {
+    if (entries++ === rule.maxItems) throw tooManyReadings(rule.maxItems);
+    const { values, levels } = measureJson(line, Math.min(remaining, MAX_VALUES_OF_READING));
     remaining -= values;
     if (remaining < 0) throw tooManyValues(maxValues(rule));
-    items.push(levels > MAX_JSON_DEPTH ? { unreadable: TOO_DEEP } : parseLine(line.toString(), number));
+    reserveParsed({ values, entries: 1 }, rule, reservation);
+    if (values > MAX_VALUES_OF_READING) yield [{ unreadable: `must have at most ${MAX_VALUES_OF_READING} values` }];
+    else yield [levels > MAX_JSON_DEPTH ? { unreadable: TOO_DEEP } : parseLine(line.toString(), number)];
   }
-  reserveValues(maxValues(rule) - remaining, reservation);
-  return { body: undefined, items };
 }
 
 function parseLine(line: string, number: number): ReadingItem {

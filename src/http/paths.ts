@@ -16,11 +16,9 @@ export function queryOf(url = ""): string {
 
 const MAX_LOGGED_LENGTH = 256;
 
-/** Masks keys, which some clients put into the path by mistake. */
 export function loggedPath(url: string): string {
   const path = pathOf(url);
-  const short = path.length > MAX_LOGGED_LENGTH ? `${path.slice(0, MAX_LOGGED_LENGTH)}…` : path;
-  return short.includes("tm_") ? short.replace(/tm_[0-9A-Za-z]{8,}/g, "tm_…") : short;
+  return path.length > MAX_LOGGED_LENGTH ? `${path.slice(0, MAX_LOGGED_LENGTH)}…` : path;
 }
 
 const malformed = new WeakSet<object>();

@@ -52,7 +52,8 @@ const MAX_HEADER_BYTES = 16_384;
 const MAX_HEADERS = 100;
 /** Of all requests together. */
 const MAX_BODY_MEMORY_BYTES = 134_217_728;
-const VALID_REQUEST_ID = /^(?!tm_)[A-Za-z0-9._:/+=-]{1,128}$/;
+/** A key is not an id, and would be masked in the log. */
+const VALID_REQUEST_ID = /^(?!.*tm_)[A-Za-z0-9._:/+=-]{1,128}$/;
 
 const CORS = {
   exposedHeaders: "ETag, X-Request-Id, RateLimit, RateLimit-Policy, Retry-After, WWW-Authenticate",

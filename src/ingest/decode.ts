@@ -2,12 +2,13 @@
 // topic names the format and the device. A message may have 10,000 readings, so the checks are written by hand.
 
 import { isUtf8 } from "node:buffer";
-import { deviceKey, ID_MAX_LENGTH, isLongerThan, isPossibleId } from "../domain/id.ts";
+import { deviceKey, ID_MAX_LENGTH, isDotSegment, isLongerThan, isPossibleId, NO_DOT_SEGMENT } from "../domain/id.ts";
 import { type Clock, type Instant, parseInstant } from "../domain/instant.ts";
 import { FILL } from "../domain/reading.ts";
 import { quoted, suggestion } from "../domain/text.ts";
 import { isObject, type JsonObject, MAX_JSON_DEPTH, measureJson, TOO_DEEP } from "../domain/validate.ts";
-import type { IncomingReading, Ingest, ReadingResult, Rejected, Sender } from "./ingest.ts";
+import type { IncomingReading, ReadingResult, Rejected, Sender } from "./ingest.ts";
+import type { IngestInTurns } from "./turns.ts";
 
 type Source = IncomingReading["source"];
 type Measurement = IncomingReading["measurement"];
@@ -84,13 +85,13 @@ export function decodeMqttMessage({ topic, text, receivedAt }: MqttMessage): Dec
 type HttpItem = { readonly value: unknown } | { readonly unreadable: string };
 
 /** Readings over HTTP: from the values in a request body to one result per reading. */
-export function createHttpIngest(ingest: Ingest, clock: Clock) {
+export function createHttpIngest(ingest: IngestInTurns, clock: Clock) {
   return {
     readings(items: readonly HttpItem[], sender: Sender): Promise<ReadingResult[]> {
       const context = new BatchContext(clock());
       const decode = (item: HttpItem) =>
         "value" in item ? decodeIncomingReading(item.value, context) : rejected(item.unreadable);
-      return ingest(items.map(decode), sender);
+      return ingest({ length: items.length, slice: (from, to) => items.slice(from, to).map(decode) }, sender);
     },
     chirpstack: (message: unknown, sender: Sender): Promise<ReadingResult[]> =>
       ingest(decodeChirpstack(message, clock()), sender),
@@ -300,7 +301,8 @@ function toReading(
 const rejected = (reason: string): Rejected => ({ rejected: reason });
 
 export function idError(name: string, value: unknown): Rejected | undefined {
-  if (typeof value === "string" && isPossibleId(value)) return undefined;
+  if (typeof value === "string" && isPossibleId(value))
+    return isDotSegment(value) ? rejected(`${name}: ${NO_DOT_SEGMENT}`) : undefined;
   if (value === undefined) return rejected(`${name}: is missing`);
   if (value === null) return rejected(`${name}: must not be null`);
   if (typeof value !== "string") return rejected(`${name}: must be a string`);

@@ -1,12 +1,14 @@
 // Imports a file: lines → records → batches of one kind → store. Every batch is durable by itself, so an import can be
 // interrupted anywhere and run again.
 
+import { UserError } from "../domain/errors.ts";
 import type { Clock } from "../domain/instant.ts";
 import type { CustomerRecord, DeviceRecord, TankRecord } from "../domain/records.ts";
 import type { Writes } from "../domain/store.ts";
+import { type CsvOptions, csvRowDecoder } from "./csv-readings.ts";
 import { createIngest, type Ingest, type ReadingResult } from "./ingest.ts";
 import { type Line, readLines } from "./lines.ts";
-import { csvRowDecoder, type DecodedRecord, decodeJsonLine, type LineDecoder, type ReadingRecord } from "./records.ts";
+import { type DecodedRecord, decodeJsonLine, type LineDecoder, type ReadingRecord } from "./records.ts";
 
 export type ImportSummary = { read: number; new: number; changed: number; unchanged: number; rejected: number; waiting: number };
 export const emptySummary = (): ImportSummary => ({ read: 0, new: 0, changed: 0, unchanged: 0, rejected: 0, waiting: 0 });
@@ -47,10 +49,10 @@ export class Import {
   }
 
   /** Batches are written and reported in the order of the file. */
-  async run(source: AsyncIterable<Buffer>, format: ImportFormat): Promise<void> {
+  async run(source: AsyncIterable<Buffer>, format: ImportFormat, csv: CsvOptions = {}): Promise<void> {
     const inProgress: Promise<void>[] = [];
     try {
-      for await (const batch of this.#batches(source, format)) {
+      for await (const batch of this.#batches(source, format, csv)) {
         const previous = inProgress.at(-1);
         const reported = Promise.all([this.#write(batch), previous]).then(([results]) => this.#report(batch, results));
         // An error surfaces where the batch is awaited; until then it must not count as unhandled.
@@ -64,21 +66,18 @@ export class Import {
     }
   }
 
-  async *#batches(source: AsyncIterable<Buffer>, format: ImportFormat): AsyncGenerator<Batch> {
-    let decode: LineDecoder | undefined = format === "ndjson" ? decodeJsonLine : undefined;
+  async *#batches(source: AsyncIterable<Buffer>, format: ImportFormat, csv: CsvOptions): AsyncGenerator<Batch> {
+    let decode = format === "ndjson" ? decodeJsonLine : undefined;
     let batch: Batch | undefined;
     let characters = 0;
     for await (const lines of readLines(source)) {
       for (const line of lines) {
-        if (decode === undefined) {
-          const decoder = "text" in line ? csvRowDecoder(line.text) : { error: line.unreadable };
-          const isHeader = typeof decoder === "function";
-          // Without a valid header every line of the file is rejected.
-          decode = isHeader ? decoder : () => ({ kind: "rejected", reason: decoder.error });
-          if (isHeader) continue;
-        }
         const text = textOf(line);
         if ("text" in line && text.trim() === "") continue;
+        if (decode === undefined) {
+          decode = csvDecoder(line, csv);
+          continue;
+        }
         this.summary.read++;
         const decoded: DecodedRecord = "text" in line ? decode(text) : { kind: "rejected", reason: line.unreadable };
         const maxLines = decoded.kind === "telemetry" ? MAX_BATCH_READINGS : MAX_BATCH_LINES;
@@ -126,13 +125,20 @@ export class Import {
     const results: LineResult[] = [];
     for (const [customerId, entries] of Map.groupBy(records.entries(), ([, record]) => record.customerId)) {
       const readings = entries.map(([, { reading }]) => reading);
-      const ingested = await this.#ingest(readings, { customerId, deviceId: null, wasPending: true });
+      const ingested = await this.#ingest(readings, { keyId: null, customerId, deviceId: null, wasPending: true });
       entries.forEach(([index], i) => {
         results[index] = toLineResult(ingested[i] ?? { rejected: "" });
       });
     }
     return results;
   }
+}
+
+/** Without a valid header no line of the file can be read. */
+function csvDecoder(header: Line, options: CsvOptions): LineDecoder {
+  const decoder = "text" in header ? csvRowDecoder(header.text, options) : { error: header.unreadable };
+  if (typeof decoder === "function") return decoder;
+  throw new UserError(decoder.error);
 }
 
 const textOf = (line: Line): string => ("text" in line ? line.text : "");

@@ -1,6 +1,7 @@
 // Splits a stream of bytes into lines, with bounded memory for files of any size and lines of any length.
 
 import { isUtf8 } from "node:buffer";
+import { NOT_UTF8 } from "./csv.ts";
 
 export const MAX_LINE_BYTES = 1_048_576;
 
@@ -9,7 +10,6 @@ export type Line = { readonly number: number; readonly text: string } | { readon
 const NEWLINE = 10;
 const EMPTY: Buffer = Buffer.alloc(0);
 const TOO_LONG = `the line is longer than ${MAX_LINE_BYTES} bytes`;
-const NOT_UTF8 = "the line is not valid UTF-8";
 
 /** Groups of lines as they arrive, without line ends and without a byte order mark at the start. */
 export async function* readLines(source: AsyncIterable<Buffer>): AsyncGenerator<Line[]> {
@@ -48,7 +48,7 @@ function decodedLine(bytes: Buffer): string | undefined {
 }
 
 function toLine(number: number, line: string | undefined): Line {
-  if (line === undefined) return { number, unreadable: NOT_UTF8 };
+  if (line === undefined) return { number, unreadable: `the line ${NOT_UTF8}` };
   // A UTF-16 unit is at most three bytes of UTF-8, so most lines need no counting.
   if (line.length * 3 > MAX_LINE_BYTES && Buffer.byteLength(line) > MAX_LINE_BYTES) return { number, unreadable: TOO_LONG };
   const text = line.endsWith("\r") ? line.slice(0, -1) : line;

@@ -1,4 +1,4 @@
-// The lines of import and export files: objects as in the API, plus fields that only the operator has; and CSV for readings.
+// The lines of import and export files: objects as in the API, plus fields that only the operator has.
 // Decoding turns a line into a record, or says what is wrong with it.
 
 import { type Customer, CustomerObject, customerObject } from "../domain/customer.ts";
@@ -24,7 +24,6 @@ import {
 import { errorsInShape, shapeOf } from "../domain/shape.ts";
 import type { ExportRecord } from "../domain/store.ts";
 import { Location, NO_LOCATION, TankObject, tankObject } from "../domain/tank.ts";
-import { quoted } from "../domain/text.ts";
 import { errorInObject, firstError, type JsonObject } from "../domain/validate.ts";
 import { BatchContext, decodeIncomingReading, idError } from "./decode.ts";
 import type { IncomingReading } from "./ingest.ts";
@@ -41,7 +40,7 @@ export type DecodedRecord =
 
 export type LineDecoder = (text: string) => DecodedRecord;
 
-const rejected = (reason: string): DecodedRecord => ({ kind: "rejected", reason });
+export const rejected = (reason: string): DecodedRecord => ({ kind: "rejected", reason });
 
 export function decodeJsonLine(text: string): DecodedRecord {
   let value: unknown;
@@ -86,7 +85,7 @@ function decodeTelemetry(value: object): DecodedRecord {
 
 const CONTEXT = new BatchContext(0);
 
-function decodeReading(fields: JsonObject, customerId: string | null): DecodedRecord {
+export function decodeReading(fields: JsonObject, customerId: string | null): DecodedRecord {
   // The time of receipt says nothing here: a file may be imported long after its readings were measured.
   if (fields["created_at"] === undefined) return rejected("created_at: is missing");
   const reading = decodeIncomingReading(fields, CONTEXT);
@@ -210,47 +209,6 @@ function decodeDevice(value: object): DecodedRecord {
 function assignmentsOf(device: string, services: NonNullable<Static<typeof DeviceLine>["services"]>): DeviceAssignment[] {
   const byEnd = new Map(services.map((service) => [instantOf(service.until), service.tank_id]));
   return [...byEnd].map(([until, tankId]) => ({ device, until, tankId })).sort((a, b) => a.until - b.until);
-}
-
-const COLUMNS = ["tank_id", "created_at", "fill_percentage"] as const;
-
-/** The decoder for the rows below this header, or what is wrong with the header. */
-export function csvRowDecoder(header: string): LineDecoder | { readonly error: string } {
-  const names = splitCsvRow(header)?.map((name) => name.trim().toLowerCase()) ?? [];
-  const [tank, time, fill] = COLUMNS.map((column) => names.indexOf(column)) as [number, number, number];
-  if (names.length !== COLUMNS.length || Math.min(tank, time, fill) < 0) {
-    const isProvisioning = names.some((name) => name === "email" || name === "owner_id");
-    const hint = isProvisioning ? '. To import customers and tanks from CSV files, use "npx tank-monitor provision"' : "";
-    return { error: `the first line of a CSV file must be the header ${COLUMNS.join(",")}, not ${quoted(header)}${hint}` };
-  }
-  return (row) => {
-    const cells = splitCsvRow(row);
-    if (cells === undefined) return rejected("the row has an unclosed or misplaced quote");
-    if (cells.length !== COLUMNS.length) {
-      return rejected(`a row must have ${COLUMNS.length} columns, this one has ${cells.length}`);
-    }
-    const fill_percentage = parseDecimal(cells[fill] ?? "");
-    return decodeReading({ tank_id: cells[tank], created_at: cells[time], fill_percentage }, null);
-  };
-}
-
-/** Text that is not a plain decimal number stays text, and is rejected as such. */
-function parseDecimal(text: string): number | string {
-  return /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?$/.test(text.trim()) ? Number(text) : text;
-}
-
-/** RFC 4180 within one line, since ids and numbers have no line breaks. Undefined where the quotes are wrong. */
-function splitCsvRow(row: string): string[] | undefined {
-  if (!row.includes('"')) return row.split(",");
-  const cell = /(?:"([^"]*(?:""[^"]*)*)"|([^",]*)),/y;
-  const text = `${row},`;
-  const cells: string[] = [];
-  while (cell.lastIndex < text.length) {
-    const match = cell.exec(text);
-    if (match === null) return undefined;
-    cells.push(match[1]?.replaceAll('""', '"') ?? match[2] ?? "");
-  }
-  return cells;
 }
 
 export function exportLines(record: ExportRecord): readonly string[] {

@@ -1,8 +1,9 @@
-// The log: one JSON line per event on stderr. It only sees events, hence no secrets.
+// The log: one JSON line per event on stderr. It only sees events, and masks the secrets of keys wherever they are.
 
 import { pino } from "pino";
 import type { Event, Observe } from "../domain/events.ts";
 import { formatInstant } from "../domain/instant.ts";
+import { maskSecrets } from "../domain/key.ts";
 
 export type Log = {
   readonly observe: Observe;
@@ -17,25 +18,32 @@ export function openLog(level: string, worker?: number): Log {
   const output = openLogOutput();
   const base = worker === undefined ? null : { worker };
   const workerField = worker === undefined ? "" : `"worker":${worker},`;
-  const logger = pino({ level, base, timestamp: () => `,"time":"${formatInstant(Date.now())}"` }, output);
+  const write = (line: string): void => output.write(maskSecrets(line));
+  const logger = pino({ level, base, timestamp: () => `,"time":"${formatInstant(Date.now())}"` }, { write });
   const limiter = new LineLimiter();
+  const outages = new OutageLog(logEvent);
+
+  function logEvent(event: OtherEvent): void {
+    const [usual, message] = MESSAGES[event.kind];
+    const level = event.kind === "worker_exited" && event.isClean ? "info" : usual;
+    if (!logger.isLevelEnabled(level)) return;
+    const suppressed = LIMITED.has(event.kind) ? limiter.admit(event.kind, performance.now()) : 0;
+    if (suppressed === undefined) return;
+    const fields = fieldsOf(event);
+    const text = message.replace(/\{(\w+)\}/g, (_, name: string) => String(fields[name]));
+    logger[level]({ ...fields, ...(suppressed > 0 && { suppressed }) }, text);
+  }
+
   return {
     observe(event) {
-      if (event.kind === "request_completed") {
-        if (logger.isLevelEnabled(requestLevel(event))) output.write(requestLine(event, workerField));
-        return;
-      }
-      const [usual, message] = MESSAGES[event.kind];
-      const level = event.kind === "worker_exited" && event.isClean ? "info" : usual;
-      if (!logger.isLevelEnabled(level)) return;
-      const suppressed = LIMITED.has(event.kind) ? limiter.admit(event.kind, performance.now()) : 0;
-      if (suppressed === undefined) return;
-      const fields = fieldsOf(event);
-      const text = message.replace(/\{(\w+)\}/g, (_, name: string) => String(fields[name]));
-      logger[level]({ ...fields, ...(suppressed > 0 && { suppressed }) }, text);
+      if (event.kind !== "request_completed") outages.log(event);
+      else if (logger.isLevelEnabled(requestLevel(event))) write(requestLine(event, workerField));
     },
     writeLines: output.write,
-    close: output.close,
+    close() {
+      outages.close();
+      return output.close();
+    },
   };
 }
 
@@ -68,6 +76,8 @@ const MESSAGES: Readonly<Record<OtherEvent["kind"], readonly [level: Level, mess
   connection_rejected: ["info", "a connection did not send a valid HTTP request"],
   connection_dropped: ["info", "a connection was closed"],
   query_completed: ["trace", "a store query completed"],
+  write_completed: ["trace", "a store write completed"],
+  readings_ingested: ["trace", "readings were ingested"],
   listening: ["info", "listening on {url}"],
   worker_started: ["info", "worker {worker} is ready"],
   worker_exited: ["error", "worker {worker} exited: {reason}"],
@@ -124,6 +134,50 @@ export class LineLimiter {
     const { suppressed } = window;
     window.suppressed = 0;
     return suppressed;
+  }
+}
+
+const OUTAGE = /^(store|writes)_(unavailable|recovered)$/;
+const RECOVERED_MS = 10_000;
+
+/**
+ * An outage is logged when it begins, and its end when it has lasted: on a full disk small writes still succeed, and the two would
+ * alternate. Other events pass.
+ */
+export class OutageLog {
+  readonly #log: (event: OtherEvent) => void;
+  /** The ends of the outages that were logged, where they seem to be over. */
+  readonly #ends = new Map<string, { readonly timer: NodeJS.Timeout; readonly log: () => void } | undefined>();
+
+  constructor(log: (event: OtherEvent) => void) {
+    this.#log = log;
+  }
+
+  log(event: OtherEvent): void {
+    const [, name, state] = OUTAGE.exec(event.kind) ?? [];
+    if (name === undefined) {
+      this.#log(event);
+      return;
+    }
+    const isKnown = this.#ends.has(name);
+    clearTimeout(this.#ends.get(name)?.timer);
+    this.#ends.set(name, undefined);
+    if (state === "unavailable") {
+      if (!isKnown) this.#log(event);
+      return;
+    }
+    const log = (): void => {
+      this.#ends.delete(name);
+      this.#log(event);
+    };
+    this.#ends.set(name, { timer: setTimeout(log, RECOVERED_MS).unref(), log });
+  }
+
+  close(): void {
+    for (const end of [...this.#ends.values()]) {
+      clearTimeout(end?.timer);
+      end?.log();
+    }
   }
 }
 

@@ -77,6 +77,45 @@ suite("an import", () => {
     assert.match(out.stdout, /^c1,2026-02-01T00:00:00\.000Z,55\.5$/m);
   });
 
+  test("readings of a German logger: semicolons, decimal commas, local times, and the time zone to read them in", async (t) => {
+    const here = workspace(t);
+    await importLines(here, SMALL_FLEET);
+    const rows = ["a1;2026-07-01 08:00;50,5", "a1;01.07.2026 09:00;51", "a1;2026-07-01 10:00:30Z;52,25"];
+    writeFileSync(here.path("x.csv"), ["tank_id;created_at;fill_percentage", ...rows, ""].join("\r\n"));
+    const utc = await here.run(["import", "x.csv", "--dry-run"]);
+    assert.equal(utc.stdout, "3 read: 3 new, 0 changed, 0 unchanged, 0 rejected (dry run: nothing was changed)\n");
+    assert.equal(utc.stderr, "2 instants had no offset and were read as UTC; --timezone names another zone\n");
+    const berlin = await here.run(["import", "x.csv", "--timezone", "Europe/Berlin"]);
+    assert.deepEqual([berlin.code, berlin.stderr], [0, ""]);
+    const { stdout } = await here.run(["export", "--csv"]);
+    const expected = ["2026-07-01T06:00:00.000Z,50.5", "2026-07-01T07:00:00.000Z,51", "2026-07-01T10:00:30.000Z,52.25"];
+    for (const reading of expected) assert.ok(stdout.includes(`\na1,${reading}\n`), stdout);
+    const unknown = await here.run(["import", "x.csv", "--timezone", "Berlin"]);
+    assert.deepEqual(
+      [unknown.code, unknown.stderr],
+      [2, 'tank-monitor: --timezone must be a time zone such as Europe/Berlin, not "Berlin"\n'],
+    );
+  });
+
+  test("a file with another header, of Excel, or in UTF-16 is refused in one line; what was imported before stays", async (t) => {
+    const here = workspace(t);
+    await importLines(here, SMALL_FLEET);
+    const files: readonly (readonly [name: string, content: string | Buffer, message: RegExp])[] = [
+      ["a.csv", "tank;time;fill\na1;2026-07-01;5\na1;2026-07-02;5\n", /the first line of a CSV file must be the header tank_id,/],
+      ["b.csv", Buffer.from("PK\x03\x04\x14\0"), /this is an Excel file, .*: save the sheet as "CSV UTF-8"/],
+      ["c.xlsx", Buffer.from("PK\x03\x04\x14\0"), /this is an Excel file, .*: save the sheet as "CSV UTF-8"/],
+      ["d.xls", Buffer.from("d0cf11e0a1b11ae1", "hex"), /this is an Excel file: save the sheet as "CSV UTF-8"/],
+      ["e.csv", Buffer.from("\ufefftank_id\tcreated_at\n", "utf16le"), /this is UTF-16 text: save the file as UTF-8/],
+    ];
+    for (const [name, content, message] of files) {
+      writeFileSync(here.path(name), content);
+      const { code, stdout, stderr } = await here.run(["import", "fleet.ndjson", name]);
+      assert.deepEqual([code, stdout], [1, ""]);
+      assert.match(stderr, new RegExp(`^tank-monitor: ${name}: ${message.source}[^\n]*\n$`));
+      assert.equal(existsSync(here.path(`${name}.rejects.ndjson`)), false);
+    }
+  });
+
   test("--dry-run stopped with Ctrl-C leaves nothing behind either", async (t) => {
     const here = workspace(t);
     writeFileSync(here.path("many.ndjson"), ndjson(manyLines(40_000)));
@@ -115,6 +154,19 @@ suite("an export", () => {
     assert.equal(csv.stdout, readFileSync(here.path("readings.csv"), "utf8"));
     const again = await here.run(["import", "readings.csv", "--json"], other);
     assert.match(again.stdout, /"new":0,"changed":0,"unchanged":306,"rejected":0/);
+  });
+
+  test("ids that a spreadsheet would execute are exported as text, and imported as they were", async (t) => {
+    const here = workspace(t);
+    const ids = ["=cmd|' /C calc'!A0", "'=1", "+1+1", "-5", "@x", "a;=1"];
+    await importLines(here, [customer("c"), ...ids.flatMap((id) => [tank(id, "c"), fixtures.reading(id, 1, 50)])]);
+    const { stdout } = await here.run(["export", "readings.csv"]);
+    assert.equal(stdout, "");
+    const rows = readFileSync(here.path("readings.csv"), "utf8").trimEnd().split("\n").slice(1);
+    const cells = rows.map((row) => row.slice(0, row.indexOf(",2026")));
+    assert.deepEqual(cells.sort(), ['"a;=1"', "''=1", "'+1+1", "'=cmd|' /C calc'!A0", "'@x", "-5"].sort());
+    const again = await here.run(["import", "readings.csv", "--json"]);
+    assert.match(again.stdout, /"new":0,"changed":0,"unchanged":6,"rejected":0/);
   });
 
   test("an export has deleted objects, shapes, profiles, former tanks of devices and pending readings, and says what is missing", async (t) => {

@@ -60,6 +60,68 @@ suite("provisioning, on a running service", async () => {
     assert.deepEqual([tank?.["min_fill_alert_percentage"], tank?.["owner_id"]], [32, "bob"]);
   });
 
+  test("a German sheet: decimal commas are numbers, a point that may separate thousands needs a flag", async () => {
+    const sheet = (capacity: string) =>
+      `${BOM}id;owner_id;assigned_device_id;name;capacity;capacity_unit;min_fill_alert_percentage;latitude\r\nde-1;ada;de-1;Halle;${capacity};liters;20;47,993\r\n`;
+    const refused = await provision(sheet("1.200"));
+    assert.deepEqual([refused.code, refused.stdout], [1, ""]);
+    assert.equal(
+      refused.stderr,
+      "tank-monitor: nothing was written: x.csv:2: capacity: 1.200 may be 1200 or 1.2; say --decimal-comma or --decimal-point\n",
+    );
+    for (const [capacity, flags, value] of [
+      ["1,5", [], 1.5],
+      ["1.200", ["--decimal-comma"], 1200],
+      ["1.200,5", [], 1200.5],
+    ] as const) {
+      const { code, stderr } = await provision(sheet(capacity), ...flags);
+      assert.equal(code, 0, stderr);
+      const [tank] = await cli.items("tank", "show", "de-1");
+      assert.partialDeepStrictEqual(tank, { capacity: value, location: { latitude: 47.993 } });
+    }
+    const tabs = await provision("id\tcapacity\nde-1\t1.200\n", "--decimal-point");
+    assert.match(tabs.stdout, /capacity 1200\.5 → 1\.2\n/);
+    const both = await provision(sheet("1"), "--decimal-point", "--decimal-comma");
+    assert.deepEqual(
+      [both.code, both.stderr],
+      [2, "tank-monitor: provision: --decimal-comma and --decimal-point contradict each other\n"],
+    );
+  });
+
+  test("shape and profile take the same text as the flags: JSON, @FILE, or the name of a profile", async () => {
+    writeFileSync(cli.workspace.path("round.json"), '{"kind":"horizontal_cylinder","diameter":1.25,"heads":"flat","unit":"m"}');
+    const own = '"{""value"":""level"",""measures"":""level"",""unit"":""cm""}"';
+    const rows = ["id,profile,shape", "a1,milesight-em500-udl,@round.json", `b1,${own},`];
+    const dry = await provision(rows.join("\n"), "--dry-run");
+    assert.match(dry.stdout, /x\.csv:2: a1: profile null → "milesight-em500-udl"\n/);
+    assert.match(dry.stdout, /tanks: 0 new, 2 changed, 0 unchanged \(dry run/);
+    const [before] = await cli.items("device", "show", "device-a1");
+    assert.equal(before?.["profile"], null, "a dry run changes nothing");
+    assert.equal((await provision(rows.join("\n"))).code, 0);
+    const [tank] = await cli.items("tank", "show", "a1");
+    assert.partialDeepStrictEqual(tank, { shape: { diameter: 1.25 } });
+    const profileOf = async (device: string) => (await cli.items("device", "show", device))[0]?.["profile"];
+    assert.equal(await profileOf("device-a1"), "milesight-em500-udl");
+    assert.partialDeepStrictEqual(await profileOf("device-b1"), { value: "level", unit: "cm" });
+    assert.match((await provision(rows.join("\n"))).stdout, /tanks: 0 new, 0 changed, 2 unchanged\n$/);
+    assert.match(await cli.output("audit", "--type", "device", "--limit", "2"), /device-a1 +profile "milesight-em500-udl"/);
+
+    const created = "id,owner_id,assigned_device_id,name,capacity,capacity_unit,min_fill_alert_percentage,profile";
+    assert.equal((await provision(`${created}\np1,ada,new-device,P,1,liters,20,elsys\n`)).code, 0);
+    const [device] = await cli.items("device", "show", "new-device");
+    assert.deepEqual([device?.["profile"], device?.["tank_id"]], ["elsys", "p1"]);
+
+    for (const [cell, message] of [
+      ["dragno", /x\.csv:2: profile: .*"dragno"/],
+      ["{value}", /x\.csv:2: profile: not valid JSON/],
+      ["@nothing.json", /x\.csv:2: profile: .*nothing\.json/],
+    ] as const) {
+      const { code, stderr } = await provision(`id,profile\na1,${cell}\n`);
+      assert.equal(code, 1);
+      assert.match(stderr, message);
+    }
+  });
+
   test("one error and nothing is written; each error has its file, line and column", async () => {
     const lines = [
       "id,owner_id,assigned_device_id,name,capacity,capacity_unit,min_fill_alert_percentage,latitude,shape",
@@ -73,7 +135,7 @@ suite("provisioning, on a running service", async () => {
     for (const line of [
       /^ {2}x\.csv:3: owner_id: .*"nobody"/m,
       /^ {2}x\.csv:4: capacity_unit: .*"litres"/m,
-      /^ {2}x\.csv:4: latitude: must be a number, with a decimal point: 47\.99 \(given: "47,99"\)/m,
+      /^ {2}x\.csv:4: latitude: "47,99" is not a number with a decimal point; --decimal-comma reads it as 47\.99$/m,
       /^ {2}x\.csv:5: shape\.unit: is missing/m,
     ]) {
       assert.match(stderr, line);
@@ -111,7 +173,14 @@ suite("provisioning, on the database", async () => {
     ["a column twice", "id,owner_id,city,location.city\na,b,c,d\n", /x\.csv:1: duplicate column "location\.city"/],
     ["a quote that is never closed", 'id,email\nc,"c@x\n', /x\.csv:2: a quote is never closed/],
     ["a line break in a name", 'id,email,name\nok,o@x,Ok\nc,c@x,"C\nD"\ne,e,E\n', /x\.csv:3: name: .*\n {2}x\.csv:5: email: /],
-    ["another encoding", Buffer.from("id,email,name\nc,c@x,M\xfcller\n", "latin1"), /x\.csv is not valid UTF-8/],
+    [
+      "another encoding",
+      Buffer.from("id,email,name\nc,c@x,M\xfcller\n", "latin1"),
+      /x\.csv is not valid UTF-8: save the file as UTF-8 \(in Excel: "CSV UTF-8"\)/,
+    ],
+    ["UTF-16", Buffer.from("\ufeffid\temail\n", "utf16le"), /x\.csv: this is UTF-16 text: save the file as UTF-8/],
+    ["a new Excel file", Buffer.from("PK\x03\x04\x14\0"), /x\.csv: this is an Excel file.*: save the sheet as "CSV UTF-8"/],
+    ["an old Excel file", Buffer.from("d0cf11e0a1b11ae1", "hex"), /x\.csv: this is an Excel file: save the sheet as "CSV UTF-8"/],
     ["nothing", "", /x\.csv: is empty/],
     ["too many rows", `id,email,name\n${"c,c@x,C\n".repeat(50_001)}`, /at most 50,000 rows.*50,001/],
   ];

@@ -150,11 +150,13 @@ suite("the log", () => {
     const secret = "query-string-content";
     assert.equal(await statusOf(service, key, "/v1/customers?email=ada%40customers.example"), 200);
     assert.equal(await statusOf(service, key, `/v1/customers?${secret}=1`), 400);
-    const inPaths = [`/v1/tanks/${key}`, `/v1/tanks/${key}/telemetry`, `/${key}`];
+    const encoded = `%74m%5F${key.slice(3, 20)}%${Buffer.from(key.slice(20, 21)).toString("hex")}${key.slice(21)}`;
+    const inPaths = [`/v1/tanks/${key}`, `/v1/tanks/${key}/telemetry`, `/${key}`, `/v1/tanks/${encoded}`, `/key=${encoded}`];
     const inQueries = ["api_key", "key", "X-API-Key"].map((name) => `/v1/tanks?${name}=${key}`);
     for (const path of [...inPaths, ...inQueries]) await get(service, path);
     for (const sent of [key, manager]) await get(service, "/metrics", undefined, { authorization: `Bearer ${sent}` });
     await get(service, "/v1/tanks", `${key}, ${manager}`);
+    for (const id of [key, `apikey=${key}`]) await get(service, "/v1/tanks", key, { "x-request-id": id });
     await get(service, "/v1/tanks", key, { cookie: `k=${key}`, referer: `http://x/?k=${key}`, "user-agent": key });
     for (const malformed of [
       `GET /v1/tanks?k=${key} HTTP/9.9\r\nX-API-Key: ${key}\r\n\r\n`,
@@ -166,7 +168,7 @@ suite("the log", () => {
     const { stderr, stdout } = await service.stop();
     assert.match(stderr, /"event":"query_completed"/, "trace is on");
     assert.ok(logEvents(service, "request").length >= 12);
-    for (const hidden of [key.slice(3), manager.slice(3), secret, "customers.example"]) {
+    for (const hidden of [key.slice(3, 20), key.slice(21), manager.slice(3), secret, "customers.example"]) {
       assert.ok(!`${stdout}${stderr}`.includes(hidden), `${hidden.slice(0, 4)}… is in the log`);
     }
   });

@@ -225,7 +225,8 @@ function compile(document: Document): Contract {
 
   function expectValid(schema: Schema, value: unknown, where: string): void {
     const validate = validator(schema);
-    assert.ok(validate(value), `${where}: ${ajv.errorsText(validate.errors)}\n${JSON.stringify(value)?.slice(0, 2000)}`);
+    if (validate(value)) return;
+    assert.fail(`${where}: ${ajv.errorsText(validate.errors)}\n${JSON.stringify(value)?.slice(0, 2000)}`);
   }
 
   const check: Contract["check"] = ({ method, path, status, headers, text }) => {

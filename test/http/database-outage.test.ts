@@ -2,11 +2,15 @@
 
 import assert from "node:assert/strict";
 import { renameSync } from "node:fs";
+import { DatabaseSync } from "node:sqlite";
 import { after, before, describe, it } from "node:test";
+import { UserError } from "../../src/domain/errors.ts";
 import { newSecret } from "../../src/domain/key.ts";
+import { openStore } from "../../src/store/open.ts";
+import { postgresDatabase } from "../support/postgres/database.ts";
 import { ownPostgres } from "../support/postgres/server.ts";
 import { until } from "../support/until.ts";
-import { expectError, type Response, request } from "./client.ts";
+import { expectError, jsonClient, type Response, request } from "./client.ts";
 import { BRENNER, ENDPOINTS, type Fleet, startFleet } from "./services.ts";
 
 const RECOVERY_MS = 2000;
@@ -113,3 +117,37 @@ it("while PostgreSQL is killed and started again, clients see 200 and 503, and n
   assert.equal(storeEvents(fleet).at(-1), "store_recovered");
   assert.ok(!fleet.events.some(({ kind }) => kind === "request_failed"));
 });
+
+for (const engine of ["SQLite", "PostgreSQL"]) {
+  it(`${engine}: while a table is missing, what needs it and /readyz are 503, and a start says what is missing`, async (t) => {
+    const database = engine === "PostgreSQL" ? await postgresDatabase(t) : undefined;
+    const life = database === undefined ? t : { after: database.closeFirst };
+    const environment = { RATE_LIMIT: "0", ...(database && { DATABASE_URL: database.url }) };
+    const fleet = await startFleet(life, { environment });
+    async function run(sql: string): Promise<void> {
+      if (database !== undefined) return void (await database.query(sql));
+      const db = new DatabaseSync(fleet.databaseFile, { timeout: 5000 });
+      db.exec(sql);
+      db.close();
+    }
+    const key = fleet.operator;
+    const path = "/v1/tanks/tank_hall/telemetry";
+    await run("ALTER TABLE head RENAME TO gone");
+    for (let i = 0; i < 10; i++) {
+      expectUnavailable(await request(fleet, path, { key }), ["head"]);
+      assert.equal((await request(fleet, "/v1/customers", { key })).status, 200);
+    }
+    expectUnavailable(await request(fleet, "/readyz"), ["head"]);
+    const send = jsonClient(fleet, await fleet.key({ role: "ingest" }));
+    const sent = await send("POST", "/ingest/v1/readings", { tank_id: "tank_hall", fill_percentage: 1 });
+    assert.equal(sent.body["code"], "store_unavailable");
+    const reopened = openStore(database?.url ?? `sqlite:${fleet.databaseFile}`, () => {});
+    await assert.rejects(reopened, (error) => error instanceof UserError && /has no table "head": /.test(error.message));
+    assert.ok(!fleet.events.some(({ kind }) => kind === "request_failed"));
+
+    await run("ALTER TABLE gone RENAME TO head");
+    await until("/readyz is 200", async () => (await readiness(fleet)) === 200);
+    assert.equal((await request(fleet, path, { key })).status, 200);
+    assert.equal((await send("POST", "/ingest/v1/readings", { tank_id: "tank_hall", fill_percentage: 1 })).status, 200);
+  });
+}

@@ -97,6 +97,42 @@ it("accepts gzip and up to 10,000 readings", async () => {
   expectStatus(await send("POST", PATH, many), 413, "body_too_large");
 });
 
+it("a long list is parsed in pieces, and rejected as a whole if it is not JSON", async () => {
+  const { tank } = await createTank();
+  const reading = (i: number) => ({
+    tank_id: tank,
+    created_at: new Date(i * 1000).toISOString(),
+    fill_percentage: 1,
+    payload: null,
+  });
+  const entries = Array.from({ length: 400 }, (_, i) => JSON.stringify(reading(i)));
+  const many = entries.join(",");
+  const spaces = " ".repeat(20_000);
+  for (const body of [
+    `[${many},]`,
+    `[${many}`,
+    `[${many},,${many}]`,
+    `[${many},${spaces},${many}]`,
+    `[${spaces},${many}]`,
+    `[${many}],[${many}]`,
+    `[${many}}`,
+    `1[${many}]`,
+    `[${many},{"tank_id":"a}]`,
+  ]) {
+    const { detail } = expectStatus(await send("POST", PATH, body), 400, "body_malformed");
+    assert.match(String(detail), /^The body is not JSON: .*\.$/, `${body.slice(0, 20)}…${body.slice(-20)}`);
+  }
+  const malformed = await send("POST", PATH, `[${many},{"tank_id":x}]`);
+  assert.match(String(malformed.body["detail"]), /Unexpected token 'x'.*, after reading (2\d\d|3\d\d)\.$/);
+  const sent = await send("POST", PATH, `\ufeff [${many}${spaces},{},${many} , [1,2],"a,b" \n] `);
+  assert.deepEqual(
+    results(sent).map(({ reason }) => reason?.slice(0, 22)),
+    [...entries, "{}", ...entries, "[1,2]", "a"].map((entry) =>
+      entry === "{}" ? "tank_id or device_id: " : entry.length > 9 ? "fill_percentage and pa" : "must be an object",
+    ),
+  );
+});
+
 it("keeps readings of an unknown device until it has a tank", async () => {
   const reading = (hour: number) => ({ device_id: "new", created_at: `2026-11-01T0${hour}:00:00Z`, fill_percentage: hour });
   const sent = await send("POST", PATH, [reading(1), reading(2), reading(1)]);

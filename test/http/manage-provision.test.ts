@@ -72,7 +72,8 @@ describe("provisioning", () => {
     const again = expectStatus(await manage("POST", PROVISION, { customers, tanks }), 200);
     assert.deepEqual(again["customers"], { new: 0, changed: 0, unchanged: 2 });
     expectStatus(await manage("POST", PROVISION, { tnaks: [] }), 400, "body_invalid");
-    expectStatus(await manage("POST", PROVISION, []), 400, "body_invalid");
+    for (const body of [[], null, 1, "{}"])
+      expectStatus(await manage("POST", PROVISION, JSON.stringify(body)), 400, "body_invalid");
   });
 
   it("happens once per Idempotency-Key, which a dry run does not use", async () => {

@@ -79,6 +79,15 @@ describe("an expensive body", () => {
     assert.deepEqual([heavy.status, heavy.body["detail"]], [413, "A body here may have at most 524288 values."]);
   });
 
+  it("of one reading is rejected from 10,000 values on", async () => {
+    const payload = `{"device_id":"d1","payload":{"a":${array("1", 10_001)}}}`;
+    for (const body of [payload, `[{},${payload},{}]`]) {
+      const response = await sendGzip(body);
+      assert.deepEqual([response.status, response.body["detail"]], [413, "A reading may have at most 10000 values."]);
+    }
+    assert.deepEqual(reasons(await sendGzip(`${payload}\n{}`, NDJSON))[0], "must have at most 10000 values");
+  });
+
   it("of 10,000 unknown names gets at most ten suggestions", async () => {
     const items = Array.from({ length: 10_000 }, (_, i) => `{"fill_percentag${i}":1}`);
     const rejected = reasons(await sendGzip(`[${items.join(",")}]`));
@@ -140,10 +149,10 @@ describe("the memory budget of bodies", () => {
     budget.reservation("single").reserve(96 * MEGABYTE);
     assert.throws(() => budget.reservation("single").reserve(MEGABYTE), RequestError);
     const crowded = new BodyBudget(128 * MEGABYTE);
-    crowded.reservation("many").reserve(30 * MEGABYTE);
+    crowded.reservation("many").reserve(26 * MEGABYTE);
     crowded.reservation("many").reserve(2 * MEGABYTE);
     assert.throws(() => crowded.reservation("many").reserve(MEGABYTE), RequestError);
-    for (let i = 0; i < 32 * 16; i++) crowded.reservation("many").reserve(SMALL);
+    for (let i = 0; i < 36 * 16; i++) crowded.reservation("many").reserve(SMALL);
     assert.throws(() => crowded.reservation("many").reserve(SMALL), RequestError);
     crowded.reservation("other").reserve(30 * MEGABYTE);
   });
@@ -154,8 +163,26 @@ describe("the memory budget of bodies", () => {
     const large = budget.reservation("large");
     large.reserve(SMALL);
     assert.throws(() => large.reserve(1), RequestError);
-    for (let i = 0; i < 255; i++) budget.reservation("small").reserve(SMALL);
+    for (let i = 0; i < 255; i++) budget.reservation(`small ${i}`).reserve(SMALL);
     assert.throws(() => budget.reservation("another").reserve(SMALL), RequestError);
+  });
+
+  it("keys that use what they can leave something for the next one", () => {
+    const budget = new BodyBudget(128 * MEGABYTE);
+    const useAll = (key: string, bytes: number) => {
+      for (let used = 0; ; used += bytes) {
+        try {
+          budget.reservation(key).reserve(bytes);
+        } catch {
+          return used;
+        }
+      }
+    };
+    const used = Array.from({ length: 10 }, (_, i) => useAll(`large ${i}`, MEGABYTE));
+    assert.equal(used[0], 28 * MEGABYTE);
+    assert.ok(Math.min(...used) >= MEGABYTE, used.join(" "));
+    for (let i = 0; i < 5; i++) assert.ok(useAll(`small ${i}`, SMALL) >= 4 * SMALL);
+    budget.reservation("next").reserve(SMALL);
   });
 
   it("rejects further bodies of a key that has used it, not those of others, until it is released", async () => {

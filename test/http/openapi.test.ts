@@ -127,14 +127,26 @@ describe("the schemas", () => {
     const closed = objects().filter(([, schema]) => schema["additionalProperties"] === false);
     const names = new Set(closed.map(([where]) => where.split("/")[0]));
     const requests = ["NewReading", "NewCustomer", "CustomerChange", "NewTank", "TankChange", "TankRestoring", "DeviceChange"];
-    assert.deepEqual([...names].sort(), [...requests, "NewKey", "KeyChange"].sort());
+    assert.deepEqual([...names].sort(), [...requests, "CustomerRow", "TankRow", "ShapeChange", "NewKey", "KeyChange"].sort());
     for (const [where, { schema }] of media().filter(([name]) => !name.includes(" request "))) {
       for (const [inner, found] of schemasIn(schema, where)) assert.notEqual(found["additionalProperties"], false, inner);
     }
   });
 
+  it("of changes allow a part of an object, and of its shape", () => {
+    const accepts = (id: string, value: object) =>
+      validator(operation(id).requestBody?.content["application/json"]?.schema ?? {})(value);
+    const tank = { id: "t1", name: "Hall 3", shape: { height: 2.2, sensor_height: null } };
+    assert.ok(accepts("provision", { customers: [{ id: "c1", name: "Brenner" }], tanks: [tank] }));
+    for (const id of ["changeTank", "changeDevice", "putDevice"]) {
+      assert.ok(accepts(id, { shape: tank.shape }), id);
+      assert.ok(!accepts(id, { shape: { hieght: 2.2 } }), id);
+    }
+    assert.ok(!accepts("createTank", tank));
+  });
+
   it("of responses require every field, except those that are only sometimes present", () => {
-    const isRequest = /^(New|Shape|Profile|TankRestoring|\w+Change\b)/;
+    const isRequest = /^(New|Shape|Profile|TankRestoring|\w+(Change|Row)\b)/;
     const sometimes: Record<string, string[]> = { Problem: ["param", "errors"], "Results/properties/results/items": ["reason"] };
     const isOptional = (where: string, name: string) => isRequest.test(where) || sometimes[where]?.includes(name) === true;
     for (const [where, schema] of objects()) {

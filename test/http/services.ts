@@ -27,6 +27,7 @@ import {
 import { buildServer, type ServerOptions } from "../../src/http/server.ts";
 import { createHttpIngest } from "../../src/ingest/decode.ts";
 import { createIngest } from "../../src/ingest/ingest.ts";
+import { inTurns } from "../../src/ingest/turns.ts";
 import { openMetrics } from "../../src/observe/metrics.ts";
 import { openStore } from "../../src/store/open.ts";
 import { manualClock } from "../support/clock.ts";
@@ -300,7 +301,7 @@ export async function startEcho(life: Lifetime, options: EchoOptions = {}): Prom
   const store = await openStore(`sqlite:${join(temporaryFolder(life), "echo.db")}`, observe);
   const lastSeen = new LastSeen(store.updateLastSeen, clock, observe);
   const metrics = openMetrics();
-  const ingest = createHttpIngest(createIngest(store, clock), clock);
+  const ingest = createHttpIngest(inTurns(createIngest(store, clock)), clock);
   const services = { ingest, management: new ManagementService(store, clock) };
   const parts: ServerOptions = {
     ...{ reads: store, services, lastSeen, clock, observe, metrics, limits: localLimits(clock), routes: ECHO_ROUTES },

@@ -1,13 +1,14 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import fc from "fast-check";
-import { csvRowDecoder, type DecodedRecord } from "../../src/ingest/records.ts";
+import { type CsvOptions, csvRowDecoder } from "../../src/ingest/csv-readings.ts";
+import type { DecodedRecord } from "../../src/ingest/records.ts";
 
 const HEADER = "tank_id,created_at,fill_percentage";
 const AT = Date.parse("2026-01-01T00:00:00Z");
 
-function decoder(header = HEADER): (row: string) => DecodedRecord {
-  const result = csvRowDecoder(header);
+function decoder(header = HEADER, options: CsvOptions = {}): (row: string) => DecodedRecord {
+  const result = csvRowDecoder(header, options);
   assert.ok(typeof result === "function", JSON.stringify(result));
   return result;
 }
@@ -33,14 +34,7 @@ test("the header of a customer or tank file is rejected with a pointer to provis
 });
 
 test("any other header is rejected with the one that is required", () => {
-  for (const header of [
-    "",
-    "t,2026-01-01,50",
-    "tank_id,created_at",
-    `${HEADER},unit`,
-    "tank_id,tank_id,created_at",
-    HEADER.replaceAll(",", ";"),
-  ]) {
+  for (const header of ["", "t,2026-01-01,50", "tank_id,created_at", `${HEADER},unit`, "tank_id,tank_id,created_at"]) {
     const result = csvRowDecoder(header);
     assert.ok(typeof result === "object", header);
     assert.equal(result.error, `the first line of a CSV file must be the header ${HEADER}, not ${JSON.stringify(header)}`);
@@ -117,4 +111,94 @@ test("any id and fill survive quoting, where required or everywhere, and ids kee
     }),
     { numRuns: 1000 },
   );
+});
+
+test("columns may be separated by semicolons or tabs, with decimal commas", () => {
+  const rows = { ";": ["t;2026-01-01;50,5", '"t";"2026-01-01";"50,5"'], "\t": ["t\t2026-01-01\t50,5", '"t"\t2026-01-01\t50.5'] };
+  for (const [separator, texts] of Object.entries(rows)) {
+    const decode = decoder(HEADER.replaceAll(",", separator));
+    for (const row of texts) assert.deepEqual(decode(row), reading("t", 50.5), row);
+    assert.deepEqual(decode(['"a,;""b"', "2026-01-01", "50"].join(separator)), reading('a,;"b'));
+    assert.equal(
+      reasonOf(decode(["t", "2026-01-01", "1.200"].join(separator))),
+      "fill_percentage: 1.200 may be 1200 or 1.2; say --decimal-comma or --decimal-point",
+    );
+  }
+  const semicolons = HEADER.replaceAll(",", ";");
+  assert.deepEqual(decoder(semicolons, { decimal: "point" })("t;2026-01-01;1.200"), reading("t", 1.2));
+  assert.equal(
+    reasonOf(decoder(semicolons, { decimal: "comma" })("t;2026-01-01;1.200")),
+    "fill_percentage: must be from 0 to 100",
+  );
+});
+
+function instantOf(decoded: DecodedRecord): string {
+  if (decoded.kind === "rejected") return decoded.reason;
+  assert.ok(decoded.kind === "telemetry");
+  return new Date(decoded.record.reading.createdAt).toISOString();
+}
+
+test("times are read as spreadsheets and loggers write them; those without an offset are UTC, and counted", () => {
+  let assumed = 0;
+  const decode = decoder(HEADER, { onAssumedUtc: () => assumed++ });
+  const local = {
+    "2026-11-01 08:00": "2026-11-01T08:00:00.000Z",
+    "2026-11-01 08:00:30": "2026-11-01T08:00:30.000Z",
+    "2026-11-01 08:00:30.25": "2026-11-01T08:00:30.250Z",
+    "2026-11-01T08:00": "2026-11-01T08:00:00.000Z",
+    "2026-11-01T08:00:30": "2026-11-01T08:00:30.000Z",
+    " 2026-11-01 8:05 ": "2026-11-01T08:05:00.000Z",
+    "2026-11-01": "2026-11-01T00:00:00.000Z",
+    "01.11.2026 08:00": "2026-11-01T08:00:00.000Z",
+    "1.11.2026 08:00:30": "2026-11-01T08:00:30.000Z",
+    "01.11.2026": "2026-11-01T00:00:00.000Z",
+  };
+  for (const [text, instant] of Object.entries(local)) assert.equal(instantOf(decode(`t,${text},50`)), instant, text);
+  assert.equal(assumed, Object.keys(local).length);
+  const offset = {
+    "2026-11-01 08:00Z": "2026-11-01T08:00:00.000Z",
+    "2026-11-01 08:00+02:00": "2026-11-01T06:00:00.000Z",
+    "2026-11-01 08:00:30 -01:30": "2026-11-01T09:30:30.000Z",
+    "01.11.2026 08:00 +01:00": "2026-11-01T07:00:00.000Z",
+    "2026-11-01T08:00:00.000Z": "2026-11-01T08:00:00.000Z",
+  };
+  for (const [text, instant] of Object.entries(offset)) assert.equal(instantOf(decode(`t,${text},50`)), instant, text);
+  assert.equal(assumed, Object.keys(local).length);
+  for (const text of [
+    "11/01/2026 08:00",
+    "2026-02-30 08:00",
+    "31.02.2026",
+    "2026-11-01 24:00",
+    "2026-11-01 08",
+    "08:00",
+    "01.11.26 08:00",
+    "20261101",
+  ]) {
+    assert.match(instantOf(decode(`t,${text},50`)), /^created_at: must be a datetime such as/, text);
+  }
+});
+
+test("a time zone applies to times without an offset; those that clocks skip or repeat are rejected", () => {
+  const decode = decoder(HEADER, { timezone: "Europe/Berlin", onAssumedUtc: () => assert.fail("not UTC") });
+  const times = {
+    "2026-11-01 08:00": "2026-11-01T07:00:00.000Z",
+    "2026-07-01 08:00": "2026-07-01T06:00:00.000Z",
+    "2026-07-01": "2026-06-30T22:00:00.000Z",
+    "2026-07-01 08:00Z": "2026-07-01T08:00:00.000Z",
+    "2026-07-01T08:00:00.000Z": "2026-07-01T08:00:00.000Z",
+    "2026-07-01 08:00+00:00": "2026-07-01T08:00:00.000Z",
+    "2026-10-25 01:59:59": "2026-10-24T23:59:59.000Z",
+    "2026-10-25 03:00": "2026-10-25T02:00:00.000Z",
+    "2026-10-25 02:30:00+02:00": "2026-10-25T00:30:00.000Z",
+    "2026-10-25 02:30":
+      "created_at: 2026-10-25 02:30 exists twice in Europe/Berlin: add the offset, 2026-10-25T02:30:00+02:00 or 2026-10-25T02:30:00+01:00",
+    "2026-03-29 02:30": "created_at: 2026-03-29 02:30 does not exist in Europe/Berlin: clocks skip it",
+    "2026-02-30 08:00": 'created_at: must be a datetime such as "2026-11-14T09:30:00Z"',
+  };
+  for (const [text, expected] of Object.entries(times)) assert.equal(instantOf(decode(`t,${text},50`)), expected, text);
+});
+
+test("an apostrophe that an export put in front of a formula is removed", () => {
+  assert.deepEqual(decoder()("'=1+1,2026-01-01,50"), reading("=1+1"));
+  assert.deepEqual(decoder()("'tank,2026-01-01,50"), reading("'tank"));
 });

@@ -15,7 +15,7 @@ async function read(...parts: (Buffer | string)[]): Promise<Line[]> {
 
 const texts = (lines: readonly Line[]) => lines.map((line) => ("text" in line ? line.text : `! ${line.unreadable}`));
 const TOO_LONG = `! the line is longer than ${MAX_LINE_BYTES} bytes`;
-const NOT_UTF8 = "! the line is not valid UTF-8";
+const NOT_UTF8 = '! the line is not valid UTF-8: save the file as UTF-8 (in Excel: "CSV UTF-8")';
 
 /** All bytes at once, cut at every newline; what follows the last one is a line if there is anything. */
 function naiveLines(bytes: Buffer): string[] {

@@ -1,13 +1,15 @@
 import assert from "node:assert/strict";
-import { execFileSync } from "node:child_process";
+import { execFileSync, spawnSync } from "node:child_process";
 import { closeSync, constants, openSync, readFileSync, readSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { suite, test } from "node:test";
-import { LineLimiter, openLogOutput } from "../../src/observe/log.ts";
+import { LineLimiter, OutageLog, openLogOutput } from "../../src/observe/log.ts";
 import { temporaryFolder } from "../support/service.ts";
 import { until } from "../support/until.ts";
 
 const numbered = (count: number, text = ""): string[] => Array.from({ length: count }, (_, i) => `${i}${text}\n`);
+
+const REJECTED = { kind: "readings_rejected", endpoint: "mqtt", keyId: null, count: 1 };
 
 /** A line without its end, of 1 KiB. */
 const LONG = "x".repeat(1024);
@@ -73,6 +75,31 @@ suite("log output", () => {
   });
 });
 
+test("keys are masked in every field of every event", () => {
+  const secret = "tm_0aZ0aZ0aZ0aZ0aZ0aZ0aZ0aZ0aZ0aZ0aZ0aZ";
+  const request = {
+    kind: "request_completed",
+    requestId: `apikey=${secret}`,
+    method: "GET",
+    path: `/tanks/tm%5f${secret.slice(3)}`,
+  };
+  const events = [
+    { ...request, route: null, status: 404, code: null, keyId: null, address: secret, milliseconds: 1 },
+    { ...REJECTED, topic: `tanks/${secret}/readings`, device: secret, reason: `unknown field "${secret}"` },
+    { kind: "request_failed", requestId: "r-1", error: `Error: ${secret}` },
+  ];
+  const log = JSON.stringify(new URL("../../src/observe/log.ts", import.meta.url).href);
+  const script = `import { openLog } from ${log}; const log = openLog("trace"); for (const event of ${JSON.stringify(events)}) log.observe(event); await log.close();`;
+  const { stderr } = spawnSync(process.execPath, ["--input-type=module", "-e", script], { encoding: "utf8" });
+  const lines = stderr.trimEnd().split("\n");
+  assert.deepEqual(
+    lines.map((line) => JSON.parse(line).event),
+    ["request", "readings_rejected", "request_failed"],
+  );
+  assert.equal(stderr.match(/tm_…/g)?.length, 7, stderr);
+  assert.doesNotMatch(stderr, /0aZ/);
+});
+
 test("ten lines of one event are logged in ten seconds; the next one has the number of those suppressed", () => {
   const limiter = new LineLimiter();
   const admitted = Array.from({ length: 1000 }, (_, i) => limiter.admit("one", i));
@@ -81,4 +108,28 @@ test("ten lines of one event are logged in ten seconds; the next one has the num
   assert.equal(limiter.admit("other", 1000), 0, "each event has its own limit");
   assert.equal(limiter.admit("one", 10_000), 990);
   assert.equal(limiter.admit("one", 10_001), 0);
+});
+
+test("an outage that comes and goes is logged once, and its end once it has lasted ten seconds, or when the log is closed", (t) => {
+  t.mock.timers.enable({ apis: ["setTimeout"] });
+  const logged: string[] = [];
+  const outages = new OutageLog(({ kind }) => logged.push(kind));
+  const unavailable = (kind: "store_unavailable" | "writes_unavailable") => outages.log({ kind, reason: "disk full" });
+  for (let i = 0; i < 50; i++) {
+    unavailable("writes_unavailable");
+    t.mock.timers.tick(5000);
+    outages.log({ kind: "writes_recovered" });
+    t.mock.timers.tick(9999);
+  }
+  unavailable("store_unavailable");
+  assert.deepEqual(logged, ["writes_unavailable", "store_unavailable"]);
+  t.mock.timers.tick(1);
+  assert.deepEqual(logged, ["writes_unavailable", "store_unavailable", "writes_recovered"]);
+  unavailable("writes_unavailable");
+  outages.log({ kind: "stopped" });
+  outages.log({ kind: "store_recovered" });
+  outages.close();
+  assert.deepEqual(logged.slice(3), ["writes_unavailable", "stopped", "store_recovered"]);
+  t.mock.timers.tick(20_000);
+  assert.equal(logged.length, 6);
 });

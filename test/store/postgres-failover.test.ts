@@ -9,9 +9,11 @@ import { ownPostgres } from "../support/postgres/server.ts";
 import { putReadings } from "../support/records.ts";
 import { tcpProxy } from "../support/tcp-proxy.ts";
 import { until } from "../support/until.ts";
-import { customer, everything, putCustomers, putTanks, readingsOf, tank } from "./conformance/objects.ts";
+import { checked, customer, everything, putCustomers, putTanks, readingsOf, tank } from "./conformance/objects.ts";
 
 const RECOVERY_MS = 2000;
+/** A promotion, and the search for it. */
+const FAILOVER_MS = 10_000;
 
 async function filled(store: Store): Promise<void> {
   await putCustomers(store, customer("a"));
@@ -61,6 +63,34 @@ suite("a failover", { concurrency: 2 }, () => {
     assert.deepEqual(await putCustomers(store, customer("b")), ["new"]);
     assert.equal((await readingsOf(store, "one")).totalItems, 2);
     assert.deepEqual(eventKinds(), ["store_recovered", "store_unavailable", "writes_recovered", "writes_unavailable"]);
+  });
+
+  test("between the servers of one URL: the one that accepts writes is used, before and after", async (t) => {
+    const primary = await ownPostgres(t);
+    const replica = await primary.replica();
+    const hosts = [replica, primary].map(({ url }) => new URL(url).host);
+    const both = primary.url.replace(hosts[1] ?? "", hosts.join(","));
+    const { store, eventKinds } = await openedOn(t, `${both}?target_session_attrs=read-write`);
+    await filled(store);
+    const [written] = (await query(primary, POSITION)) as [{ at: string }];
+    await until("the replica has it all", async () => (await query(replica, hasReplayed(written.at))).length > 0);
+
+    await primary.stop("kill");
+    await assert.rejects(readingsOf(store, "one"), isUnavailable);
+    await assert.rejects(putReadings(store, "one", [[2, 40]]), isUnavailable);
+    await query(replica, "SELECT pg_promote()");
+    await until("writing is back", () => succeeds(putReadings(store, "one", [[2, 40]])), FAILOVER_MS);
+    await until("reading is back", () => succeeds(store.ping()), FAILOVER_MS);
+    assert.equal((await readingsOf(store, "one")).totalItems, 2);
+    assert.deepEqual((await checked(store)).findings, []);
+    assert.deepEqual(eventKinds(), ["store_recovered", "store_unavailable", "writes_recovered", "writes_unavailable"]);
+    await (await store.scratchCopy(() => {})).close();
+
+    await replica.stop("kill");
+    const [one = "", two = ""] = hosts;
+    const reasons = new RegExp(`the database ${one}/postgres cannot be opened \\(.*\\); the database ${two}/postgres cannot be`);
+    await assert.rejects(openedOn(t, both), reasons);
+    await assert.rejects(openedOn(t, `${both}?target_session_attrs=standby`), /must lead to the primary/);
   });
 
   test("from a server that became read-only and keeps its connections: writes go to the new one, then reads", async (t) => {

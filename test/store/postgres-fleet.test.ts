@@ -31,7 +31,7 @@ const QUERIES = [undefined, ...FLEET_STATES].flatMap((state) =>
 test("a filtered page of the fleet is the same, fetched or scanned", async (t) => {
   const { url, closeFirst } = await postgresDatabase(t, { locale: "en-US" });
   const { store } = await openedOn({ after: closeFirst }, url);
-  const pool = openPool(url, 1);
+  const pool = openPool(url, 1, { schema: "public" });
   closeFirst(() => pool.end());
   const random = seeded("fleet");
   await putCustomers(store, customer("a"), customer("b"));

@@ -33,7 +33,7 @@ test("options in the URL neither lead a scratch copy to the real tables nor chan
   assert.equal((await customersOf(copy)).totalItems, 1);
   assert.deepEqual(await everything(store), []);
 
-  const pool = openPool(url, 1);
+  const pool = openPool(url, 1, { schema: "public" });
   life.after(() => pool.end());
   const shown = async (setting: string) => (await pool.query({ text: `SHOW ${setting}`, rowMode: "array" })).rows[0];
   assert.deepEqual(await shown("enable_seqscan"), ["off"]);

@@ -1,14 +1,15 @@
 // Creates or changes many customers and tanks at once. Every row is checked on what the rows before it left; if one has an
 // error, nothing is changed.
 
-import { auditCustomers, auditTanks } from "../audit.ts";
+import { type AuditedChange, auditCustomers, auditFields, auditTanks } from "../audit.ts";
 import { type Change, changesBetween, type TankWithShape } from "../changes.ts";
-import { DeviceUse } from "../device.ts";
+import { DeviceUse, type ProfileChoice } from "../device.ts";
 import type { FieldError } from "../errors.ts";
 import { deviceKey } from "../id.ts";
 import type { Instant } from "../instant.ts";
 import type { Lookups } from "../lookups.ts";
-import type { ManagedCustomer } from "../resource.ts";
+import { errorsInProfile } from "../profile.ts";
+import type { ManagedCustomer, ManagedDevice } from "../resource.ts";
 import { quoted } from "../text.ts";
 import { isObject } from "../validate.ts";
 import {
@@ -22,6 +23,7 @@ import {
   type ProvisionRow,
 } from "./command.ts";
 import { CustomerChange, type CustomerInput, changedCustomer, customerErrors, NewCustomer, newCustomer } from "./customers.ts";
+import { completeProfile } from "./devices.ts";
 import { changedTank, mergeTank, NewTank, newTank, TankChange, type TankInput, tankErrors, withMergedShape } from "./tanks.ts";
 
 const MAX_ERRORS = 1000;
@@ -34,8 +36,9 @@ type KnownObjects = {
 
 export async function provision(lookups: Lookups, { customers, tanks, isDryRun }: Commands["provision"], at: Instant): Planned {
   const before = await loadKnown(lookups, customers, tanks);
-  const devices = textsOf(tanks, "assigned_device_id").map(deviceKey);
-  const plan = new ProvisionPlan(before, new DeviceUse(await lookups.devices(devices)), at);
+  const assigned = Array.from(before.tanks.values(), ({ tank }) => tank.assigned_device_id);
+  const devices = await lookups.devices([...textsOf(tanks, "assigned_device_id"), ...assigned].map(deviceKey));
+  const plan = new ProvisionPlan(before, new DeviceUse(devices), at);
   const errors = [...repeatedIds(customers, "customers"), ...repeatedIds(tanks, "tanks")];
   for (const [i, row] of customers.entries()) {
     if (errors.length > MAX_ERRORS) break;
@@ -51,14 +54,43 @@ export async function provision(lookups: Lookups, { customers, tanks, isDryRun }
     customers: changesBetween(before.customers, plan.objects.customers),
     tanks: changesBetween(before.tanks, plan.objects.tanks),
   };
-  const counts = { customers: countsOf(customers, changes.customers), tanks: countsOf(tanks, changes.tanks) };
-  const report = { ...counts, ...reportedChanges({ customers, tanks }, changes) };
+  const profiles = changedProfiles(plan.profiles, devices);
+  const counts = { customers: countsOf(customers, changes.customers), tanks: countsOf(tanks, changes.tanks, profiles) };
+  const report = { ...counts, ...reportedChanges({ customers, tanks }, changes, profiles) };
   const resource = { object: { object: "provisioning", dry_run: isDryRun, ...report }, etag: "" };
-  return changeSet(resource, isDryRun ? {} : changes);
+  return changeSet(
+    resource,
+    isDryRun ? {} : { ...changes, profiles: profiles.map(({ device }) => device), audit: profiles.map(({ audit }) => audit) },
+  );
+}
+
+/** `profile`: of the device that serves the tank. */
+type TankRow = TankInput & { readonly profile?: ProfileChoice | null };
+type NewProfile = { readonly tankId: string; readonly profile: ProfileChoice | null };
+type ChangedProfile = {
+  readonly tankId: string;
+  readonly device: { readonly id: string; readonly profile: ProfileChoice | null };
+  readonly audit: AuditedChange;
+};
+
+function changedProfiles(
+  profiles: ReadonlyMap<string, NewProfile>,
+  devices: ReadonlyMap<string, ManagedDevice>,
+): ChangedProfile[] {
+  return [...profiles].flatMap(([id, { tankId, profile }]) => {
+    const before = devices.get(id)?.device.profile ?? null;
+    return auditFields("device", id, { profile: before }, { profile }).map((audit) => ({
+      tankId,
+      device: { id, profile },
+      audit,
+    }));
+  });
 }
 
 class ProvisionPlan {
   readonly objects: KnownObjects;
+  /** By device. */
+  readonly profiles = new Map<string, NewProfile>();
   readonly #use: DeviceUse;
   readonly #at: Instant;
   /** Ids of customers whose own rows have errors: tanks that refer to them are not reported again. */
@@ -96,18 +128,22 @@ class ProvisionPlan {
 
   putTank({ newId, fields }: ProvisionRow): readonly FieldError[] {
     const { tanks } = this.objects;
-    const input = fields as TankInput;
-    const before = tanks.get(input?.id ?? newId);
+    if (!isObject(fields)) return tankErrors(NewTank, fields);
+    const { profile, ...input } = fields as TankRow;
+    const before = tanks.get(input.id ?? newId);
     if (before?.deleted === true) return [{ field: "id", message: "this tank is deleted: restore it first" }];
-    const { id: _, ...change } = (withMergedShape(before?.shape ?? null, input) ?? {}) as TankInput;
-    const errors = before === undefined ? tankErrors(NewTank, fields) : tankErrors(TankChange, change);
-    errors.push(...this.#referenceErrors(before?.tank.id ?? input?.id ?? newId, { ...before?.tank, ...change }));
+    const { id: _, ...change } = withMergedShape(before?.shape ?? null, input) as TankInput;
+    const errors = before === undefined ? tankErrors(NewTank, input) : tankErrors(TankChange, change);
+    if (profile !== undefined && profile !== null) errors.push(...errorsInProfile(profile, "profile"));
+    errors.push(...this.#referenceErrors(before?.tank.id ?? input.id ?? newId, { ...before?.tank, ...change }));
     if (errors.length > 0) return errors;
     const after =
       before === undefined ? newTank(input, newId, this.#at) : changedTank(before, mergeTank(before, change), this.#at);
     if (before !== undefined) this.#use.release(before.tank);
     this.#use.assign(after.tank);
     tanks.set(after.tank.id, after);
+    const device = deviceKey(after.tank.assigned_device_id);
+    if (profile !== undefined) this.profiles.set(device, { tankId: after.tank.id, profile: completeProfile(profile) });
     return [];
   }
 
@@ -124,9 +160,10 @@ class ProvisionPlan {
 }
 
 /** No two rows have one id, so that each of them is one change or none. */
-function countsOf(rows: readonly ProvisionRow[], changes: readonly Change<unknown>[]) {
+function countsOf(rows: readonly ProvisionRow[], changes: readonly Change<unknown>[], profiles: readonly ChangedProfile[] = []) {
   const created = changes.filter(({ before }) => before === undefined).length;
-  return { new: created, changed: changes.length - created, unchanged: rows.length - changes.length };
+  const all = new Set([...changes.map(({ id }) => id), ...profiles.map(({ tankId }) => tankId)]).size;
+  return { new: created, changed: all - created, unchanged: rows.length - all };
 }
 
 /** Of two rows with one id, one would undo the other. */
@@ -151,9 +188,17 @@ function atRow(errors: readonly FieldError[], row: string): FieldError[] {
 }
 
 /** Field by field, for objects that existed before, in the order of the rows. */
-function reportedChanges(rows: Provision, { customers, tanks }: Pick<ChangeSet, "customers" | "tanks">) {
-  const known = tanks.filter(({ before }) => before !== undefined);
-  const changed = [...auditCustomers(customers), ...auditTanks(known)].filter(({ action }) => action === "changed");
+function reportedChanges(
+  rows: Provision,
+  { customers, tanks }: Pick<ChangeSet, "customers" | "tanks">,
+  profiles: readonly ChangedProfile[],
+) {
+  const created = new Set(tanks.filter(({ before }) => before === undefined).map(({ id }) => id));
+  const ofTanks = [
+    ...auditTanks(tanks),
+    ...profiles.map(({ tankId, audit }): AuditedChange => ({ ...audit, object: "tank", id: tankId })),
+  ].filter(({ id }) => !created.has(id));
+  const changed = [...auditCustomers(customers), ...ofTanks].filter(({ action }) => action === "changed");
   const byId = Map.groupBy(changed, ({ object, id }) => `${object}s ${id}`);
   const changes = (["customers", "tanks"] as const).flatMap((kind) =>
     rows[kind].flatMap(({ fields }, i) =>

@@ -8,7 +8,7 @@ import { deviceKey } from "../id.ts";
 import { type Instant, laterThan } from "../instant.ts";
 import { findOne, type Lookups } from "../lookups.ts";
 import { tankResource } from "../resource.ts";
-import { object, partial, type Static } from "../schema.ts";
+import { NEW_ID_PATTERN, object, partial, type Static } from "../schema.ts";
 import { errorsInShape, mergeShape, type Shape, shapeOf } from "../shape.ts";
 import { Location, NO_LOCATION, type Tank, TankObject } from "../tank.ts";
 import { errorsInObject, isObject } from "../validate.ts";
@@ -26,12 +26,17 @@ import {
   withReleasedField,
 } from "./command.ts";
 
-const { id: idSchema, object: _object, created_at: _created, updated_at: _updated, ...rest } = TankObject.properties;
+const { id: existingId, object: _object, created_at: _created, updated_at: _updated, ...rest } = TankObject.properties;
 const LocationChange = partial(Location, { description: "The fields of the location to change" });
-const changeable = { ...rest, location: LocationChange };
+const id = { ...existingId, pattern: NEW_ID_PATTERN };
+const changeable = {
+  ...rest,
+  assigned_device_id: { ...rest.assigned_device_id, pattern: NEW_ID_PATTERN },
+  location: LocationChange,
+};
 
 export const TankChange = partial({ properties: changeable }, { description: "The fields to change" });
-export const NewTank = object({ id: idSchema, ...changeable }, { description: "A tank to create" }, [
+export const NewTank = object({ id, ...changeable }, { description: "A tank to create" }, [
   "id",
   "custom_id",
   "location",
@@ -140,9 +145,9 @@ export async function deleteTank(lookups: Lookups, { id, ifMatch }: Commands["de
 export async function restoreTank(lookups: Lookups, { id, fields, ifMatch }: Commands["restore_tank"], at: Instant): Planned {
   const before = existing("tank", await findOne(lookups.tanks, id), ifMatch, tankResource);
   if (isCommandError(before)) return before;
-  if (!before.deleted) return changeSet(withReleasedField(tankResource(before)), {});
   const errors = errorsInObject(TankRestoring, fields ?? {});
   if (errors.length > 0) return invalidFields(errors);
+  if (!before.deleted) return changeSet(withReleasedField(tankResource(before)), {});
   const owner = await findOne(lookups.customers, before.tank.owner_id);
   if (owner?.deleted === true) {
     const hint = "Restore that customer first; with tanks=false, without its tanks.";

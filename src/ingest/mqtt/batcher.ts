@@ -1,10 +1,11 @@
 // Messages of all clients are ingested in batches, so that many of them share a commit: those that arrive in one turn of the event
-// loop, while other batches are stored, or within a few milliseconds under load. Batches are stored, and their messages settled,
-// in the order of arrival.
+// loop, while other batches are stored, or within a few milliseconds under load. Keys take turns; the messages of one key are stored
+// and settled in the order of arrival.
 
 import { setTimeout as sleep } from "node:timers/promises";
 import { hasCode, RequestError } from "../../domain/errors.ts";
 import type { MqttEndpointKind, Observe } from "../../domain/events.ts";
+import { RoundRobin } from "../../domain/fair-queue.ts";
 import { printable } from "../../domain/text.ts";
 import { decodeMqttMessage, type MqttMessage } from "../decode.ts";
 import type { IncomingReading, Ingest, ReadingResult, Rejected, Sender } from "../ingest.ts";
@@ -52,7 +53,7 @@ export class Batcher {
   readonly #endpoint: MqttEndpointKind;
   readonly #ingest: Ingest;
   readonly #observe: Observe;
-  #waiting: PendingMessage[] = [];
+  readonly #waiting = new RoundRobin<PendingMessage>();
   #unsettled = 0;
   #isStarting = false;
   #batches = 0;
@@ -69,7 +70,7 @@ export class Batcher {
   }
 
   add(message: PendingMessage): void {
-    this.#waiting.push(message);
+    this.#waiting.add(message.source.keyId ?? "", message);
     this.#unsettled++;
     this.#next();
   }
@@ -82,7 +83,7 @@ export class Batcher {
   }
 
   #next(): void {
-    if (this.#isStarting || this.#batches >= MAX_BATCHES || this.#waiting.length === 0) return;
+    if (this.#isStarting || this.#batches >= MAX_BATCHES || this.#waiting.size === 0) return;
     const delay = this.#delay();
     if (delay > 0) {
       this.#timer ??= setTimeout(() => {
@@ -96,7 +97,7 @@ export class Batcher {
   }
 
   #delay(): number {
-    if (this.#unsettled < BUSY_MESSAGES || this.#waiting.length >= LARGE_BATCH) return 0;
+    if (this.#unsettled < BUSY_MESSAGES || this.#waiting.size >= LARGE_BATCH) return 0;
     return this.#startedAt + BATCH_DELAY_MS - performance.now();
   }
 
@@ -119,14 +120,14 @@ export class Batcher {
     const batch: DecodedMessage[] = [];
     let readings = 0;
     let length = 0;
-    for (const pending of this.#waiting) {
-      if (readings >= BATCH_READINGS || length >= BATCH_LENGTH) break;
+    while (readings < BATCH_READINGS && length < BATCH_LENGTH) {
+      const pending = this.#waiting.take()?.item;
+      if (pending === undefined) break;
       const decoded = { pending, readings: decodeMqttMessage(pending.message), result: NOT_SETTLED };
       readings += decoded.readings.length;
       length += typeof pending.message.text === "string" ? pending.message.text.length : 0;
       batch.push(decoded);
     }
-    this.#waiting = this.#waiting.slice(batch.length);
     return batch;
   }
 
@@ -183,14 +184,11 @@ export function reportRejected(
     kind: "readings_rejected",
     endpoint,
     keyId: source.keyId,
-    topic: shown(topic),
-    device: message.topic !== undefined && "device" in message.topic ? shown(message.topic.device) : null,
+    topic: printable(topic, MAX_SHOWN_LENGTH),
+    device: message.topic !== undefined && "device" in message.topic ? printable(message.topic.device, MAX_SHOWN_LENGTH) : null,
     count: reasons.length,
     reason,
   });
 }
 
 const MAX_SHOWN_LENGTH = 256;
-
-/** Without keys: somebody may put one where the device id belongs. */
-const shown = (text: string): string => printable(text.replace(/tm_[0-9A-Za-z]{8,}/g, "tm_…"), MAX_SHOWN_LENGTH);

@@ -1,6 +1,7 @@
 // MQTT 3.1.1 and 5 as far as the endpoint needs it: incoming bytes cut into packets, reason codes, and replies.
 
-import { type IConnackPacket, type IConnectPacket, type Packet, parser } from "mqtt-packet";
+import type { Socket } from "node:net";
+import { generate, type IConnackPacket, type IConnectPacket, type Packet, parser } from "mqtt-packet";
 import { type ErrorCode, hasCode, RequestError } from "../../domain/errors.ts";
 import type { MqttDisconnectReason } from "../../domain/events.ts";
 import { deviceKey } from "../../domain/id.ts";
@@ -48,16 +49,34 @@ type FixedHeader = { readonly type: number; readonly qos: number; readonly size:
 
 /** The header of the packet that begins at `start`; undefined while it is incomplete. A malformed length counts as infinite. */
 export function fixedHeader(bytes: Buffer, start: number, end: number): FixedHeader | undefined {
+  const length = variableInteger(bytes, start + 1, end);
+  if (length === undefined) return undefined;
   const first = bytes[start] ?? 0;
-  let length = 0;
+  const headerSize = 1 + length.size;
+  return { type: first >> 4, qos: (first >> 1) & 3, size: headerSize + length.value, headerSize };
+}
+
+function variableInteger(
+  bytes: Buffer,
+  start: number,
+  end: number,
+): { readonly value: number; readonly size: number } | undefined {
+  let value = 0;
   for (let i = 0; i < 4; i++) {
-    const at = start + 1 + i;
-    if (at >= end) return undefined;
-    const byte = bytes[at] ?? 0;
-    length += (byte & 127) * 128 ** i;
-    if (byte < 128) return { type: first >> 4, qos: (first >> 1) & 3, size: 2 + i + length, headerSize: 2 + i };
+    if (start + i >= end) return undefined;
+    const byte = bytes[start + i] ?? 0;
+    value += (byte & 127) * 128 ** i;
+    if (byte < 128) return { value, size: i + 1 };
   }
-  return { type: first >> 4, qos: 0, size: Number.POSITIVE_INFINITY, headerSize: 5 };
+  return { value: Number.POSITIVE_INFINITY, size: 4 };
+}
+
+/** The size of the properties of a whole PUBLISH of MQTT 5. Whether they are well-formed is left to the parser. */
+export function propertiesSize(publish: Buffer): number {
+  const { headerSize = 0, qos = 0 } = fixedHeader(publish, 0, publish.length) ?? {};
+  const topicSize = 2 + (publish[headerSize] ?? 0) * 256 + (publish[headerSize + 1] ?? 0);
+  const start = headerSize + topicSize + (qos > 0 ? 2 : 0);
+  return variableInteger(publish, start, publish.length)?.value ?? 0;
 }
 
 const EMPTY: Buffer = Buffer.alloc(0);
@@ -128,6 +147,29 @@ export function createPacketReader(): (bytes: Buffer) => Packet | undefined {
     }
     return packet;
   };
+}
+
+/** Replies of one turn of the event loop are written together. */
+export class ReplyWriter {
+  readonly #socket: Socket;
+  #isCorked = false;
+
+  constructor(socket: Socket) {
+    this.#socket = socket;
+  }
+
+  send(packet: Packet, protocolVersion: MqttVersion): void {
+    if (!this.#socket.writable) return;
+    if (!this.#isCorked) {
+      this.#isCorked = true;
+      this.#socket.cork();
+      process.nextTick(() => {
+        this.#isCorked = false;
+        this.#socket.uncork();
+      });
+    }
+    this.#socket.write(generate(packet, { protocolVersion }));
+  }
 }
 
 /** The form of the reply to a CONNECT with an unknown protocol version; undefined for one that is malformed otherwise. */

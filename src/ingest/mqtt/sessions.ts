@@ -11,15 +11,15 @@ import { type ConnectError, isKeyError, ReasonCode } from "./protocol.ts";
 export type EndpointLimits = Readonly<typeof DEFAULT_LIMITS>;
 
 export const DEFAULT_LIMITS = {
-  /** Sizes of packets: PUBLISH, CONNECT, and any other. */
+  /** Sizes of packets: PUBLISH, CONNECT, and any other, or the properties of a PUBLISH. */
   publishBytes: 1_048_576,
-  connectBytes: 16_384,
+  connectBytes: 4096,
   controlBytes: 1024,
   /** Messages of one client in progress; the Receive Maximum of MQTT 5. */
   inFlight: 100,
   /** Received bytes of one client that may not be ingested yet: with more of them its socket is paused. */
   heldBytes: 32_768,
-  /** Packets of one client in half a second that are neither publishes nor belong to one. */
+  /** Packets of one client in half a second that are neither publishes nor belong to one. Large ones count several times. */
   controlPackets: 50,
   /** For a client to connect. */
   connectMs: 10_000,
@@ -29,7 +29,9 @@ export const DEFAULT_LIMITS = {
   silentMs: 90_000_000,
   /** A client whose message could not be stored, because data of its tank is damaged, is asked to send it again after this long. */
   resendMs: 30_000,
-  connections: 10_000,
+  /** Clients at once, and connections that are not clients yet; of these there may be more while there are fewer clients. */
+  clients: 10_000,
+  connecting: 1000,
   /** Clients at once of a key that is bound to a device, and of any other. */
   clientsPerDeviceKey: 10,
   clientsPerKey: 5000,
@@ -52,11 +54,12 @@ export type Client = {
   readonly disconnect: (reasonCode: number) => void;
 };
 
-/** One key, with all its connected clients by their client id. */
+/** One key, with all its connected clients by their client id, and those that are gone while messages of theirs are held. */
 export type KeySession = MessageSource & {
   readonly secret: string;
   key: AuthenticatedKey;
   readonly clients: Map<string, Client>;
+  readonly leaving: Set<Client>;
   readonly memory: MemoryBudget;
 };
 
@@ -80,6 +83,11 @@ export class Sessions {
     this.#memory = new MemoryBudget(limits.memoryBytes);
   }
 
+  /** The number of connected clients. */
+  get clients(): number {
+    return this.#sessions.values().reduce((sum, { clients }) => sum + clients.size, 0);
+  }
+
   /** A client with the id of another client of the same key replaces it. */
   async connect(secret: string, clientId: string, client: Client): Promise<KeySession | ConnectError> {
     const { address } = client;
@@ -89,7 +97,7 @@ export class Sessions {
       const session = this.#sessions.get(secret) ?? this.#newSession(secret, address, key);
       const replaced = session.clients.get(clientId);
       const limit = key.sender.deviceId === null ? this.#limits.clientsPerKey : this.#limits.clientsPerDeviceKey;
-      if (session.clients.size >= limit && replaced === undefined) {
+      if (session.clients.size + session.leaving.size >= limit && replaced === undefined) {
         this.#observe({ kind: "mqtt_client_dropped", reason: "too_many", address });
         return "too_many";
       }
@@ -110,9 +118,17 @@ export class Sessions {
     return code;
   }
 
+  /** Its client id is free again. */
+  leave(session: KeySession, clientId: string, client: Client): void {
+    if (session.clients.get(clientId) === client) session.clients.delete(clientId);
+    session.leaving.add(client);
+  }
+
   disconnect(session: KeySession, clientId: string, client: Client): void {
     if (session.clients.get(clientId) === client) session.clients.delete(clientId);
-    if (session.clients.size === 0 && this.#sessions.get(session.secret) === session) this.#sessions.delete(session.secret);
+    session.leaving.delete(client);
+    if (session.clients.size + session.leaving.size === 0 && this.#sessions.get(session.secret) === session)
+      this.#sessions.delete(session.secret);
   }
 
   /** Looks up some of the keys, in turn. */
@@ -130,13 +146,14 @@ export class Sessions {
       keyId: key.keyId,
       key,
       clients: new Map(),
+      leaving: new Set(),
       memory: new MemoryBudget(Math.floor(this.#limits.memoryBytes / KEY_MEMORY_DIVISOR), this.#memory),
       sender: async () => {
         try {
           session.key = await this.#authenticate(secret, address);
           return session.key.sender;
         } catch (error) {
-          if (isKeyError(error)) for (const client of [...session.clients.values()]) client.close("key");
+          if (isKeyError(error)) for (const client of [...session.clients.values(), ...session.leaving]) client.close("key");
           throw error;
         }
       },

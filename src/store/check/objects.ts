@@ -1,6 +1,7 @@
 // Checks customers, tanks, devices, keys and the audit log.
 
 import { errorInCustomer } from "../../domain/customer.ts";
+import { isAhead, unknownDevice } from "../../domain/device.ts";
 import { deviceKey } from "../../domain/id.ts";
 import { displayInstant, EARLIEST } from "../../domain/instant.ts";
 import { errorInKey } from "../../domain/key.ts";
@@ -11,6 +12,7 @@ import type { Reading } from "../../domain/reading.ts";
 import { errorsInShape } from "../../domain/shape.ts";
 import { errorInTank } from "../../domain/tank.ts";
 import { isObject } from "../../domain/validate.ts";
+import type { StoreTransaction } from "../core/transaction.ts";
 import { type FleetRow, fleetRow } from "../fleet-row.ts";
 import { lastReading } from "../series/block.ts";
 import type { BlockRow } from "../series/checksum.ts";
@@ -164,22 +166,41 @@ async function isTankDamaged(reads: CheckOperations, { tank }: DeviceRow): Promi
   return (await reads.tank(String(tank))).some(({ isDamaged }) => isDamaged);
 }
 
-/** Devices that serve the wrong tank serve none. */
-export async function repairDevices(operations: CheckOperations): Promise<void> {
-  const wrong: string[] = [];
-  for await (const device of operations.devices()) {
-    if (isMisassigned(device) && !(await isTankDamaged(operations, device))) wrong.push(device.id);
+/** Devices that serve the wrong tank serve none; moves in the future become moves of now. */
+export async function repairDevices(operations: CheckOperations, tx: StoreTransaction): Promise<void> {
+  const devices = await Array.fromAsync(operations.devices());
+  for (const device of devices) {
+    if (isMisassigned(device) && !(await isTankDamaged(operations, device))) await operations.releaseDevice(device.id);
+    if (isMovedAhead(device)) await moveToNow(operations, tx, device.id);
   }
-  for (const id of wrong) await operations.releaseDevice(id);
   await operations.recountPending();
 }
 
+const isMovedAhead = ({ since, isDamaged }: DeviceRow): boolean => !isDamaged && isAhead(since, Date.now());
+
+/** The first move in the future is between what was and what is. */
+async function moveToNow(operations: CheckOperations, tx: StoreTransaction, id: string): Promise<void> {
+  const now = Date.now();
+  const { device, dropped } = (await tx.devices([id])).get(id) ?? { device: unknownDevice(id), dropped: 0 };
+  const past = await tx.assignments([id]);
+  if (past.some(({ damage }) => damage !== undefined)) return;
+  const [first] = past.filter(({ until }) => isAhead(until, now));
+  if (first !== undefined) {
+    await operations.removeAssignments(id, first.until);
+    await tx.putAssignments([{ ...first, until: now }]);
+  }
+  await tx.putDevices([{ device: { ...device, since: now }, dropped }]);
+}
+
 function deviceErrors(device: DeviceRow, isWrongTank: boolean): Inconsistency[] {
-  const { tank, tankDevice, pending, counted, profile, isDamaged } = device;
+  const { tank, tankDevice, pending, counted, profile, since, isDamaged } = device;
   const actual = tankDevice === null ? "which is not a live tank" : `which has device ${tankDevice}`;
   return [
     ...(isWrongTank ? repairable(`it serves tank ${tank}, ${actual}`) : []),
     ...(pending === counted ? [] : repairable(`it has ${counted} pending readings, its count says ${pending}`)),
+    ...(isMovedAhead(device)
+      ? repairable(`it was moved at ${displayInstant(since)}, which is in the future: the clock was ahead`)
+      : []),
     ...withDamage(isDamaged, profile === null ? [] : profileErrors(profile)),
   ];
 }

@@ -2,7 +2,7 @@
 
 import type { CustomerWithCount } from "../../domain/customer.ts";
 import { type DeviceAssignment, unknownDevice } from "../../domain/device.ts";
-import { EARLIEST } from "../../domain/instant.ts";
+import { EARLIEST, type Instant } from "../../domain/instant.ts";
 import type { StoredKey } from "../../domain/key.ts";
 import type { Stored } from "../../domain/lookups.ts";
 import type { PendingReading } from "../../domain/placement.ts";
@@ -91,6 +91,7 @@ export type DeviceRow = {
   /** JSON. */
   readonly profile: string | null;
   readonly isDamaged: boolean;
+  readonly since: Instant;
 };
 
 const MAX_OBJECTS = 500;
@@ -234,9 +235,10 @@ function deviceChecks(engine: CheckEngine) {
         FROM device LEFT JOIN tank ON tank.id = device.tank AND ${isLive("tank")}
         WHERE device.id > $1 ORDER BY device.id`;
       for await (const row of inBatches(engine, all, "")) {
-        const [id, tank, , profile, pending] = row;
+        const [id, tank, since, profile, pending] = row;
         const isDamaged = storedDevice(row.slice(0, -2)).damage !== undefined;
-        yield { id, tank, tankDevice: row.at(-2), pending, counted: Number(row.at(-1)), profile, isDamaged } as DeviceRow;
+        const count = Number(row.at(-1));
+        yield { id, tank, tankDevice: row.at(-2), pending, counted: count, profile, isDamaged, since } as DeviceRow;
       }
     },
     /** With whether their device is known. */
@@ -266,6 +268,10 @@ function deviceChecks(engine: CheckEngine) {
     },
     async releaseDevice(id: string): Promise<void> {
       await rows("UPDATE device SET tank = NULL WHERE id = $1", id);
+    },
+    /** Those that end at the instant or later. */
+    async removeAssignments(device: string, from: Instant): Promise<void> {
+      await rows("DELETE FROM device_assignment WHERE device = $1 AND until >= $2", device, from);
     },
     /** Adds unknown devices that have pending readings, and counts these. */
     async recountPending(): Promise<void> {

@@ -21,6 +21,7 @@ export function lookupsOn(tx: Lookups, withDamaged = false): Lookups {
     tanksDeletedWith: cleaned(tx.tanksDeletedWith),
     devices: cleaned(tx.devices),
     assignments: cleaned(tx.assignments),
+    devicesWithPending: tx.devicesWithPending,
     keys: cleaned(tx.keys),
   };
 }

@@ -1,6 +1,7 @@
 // The tables that both engines have in common. Those of readings and rank indexes differ, and are in the engines. What is
 // exported and cannot be derived from other rows has a checksum (../columns.ts).
 
+import { UserError } from "../../domain/errors.ts";
 import { EARLIEST } from "../../domain/instant.ts";
 
 export type ColumnTypes = {
@@ -149,3 +150,10 @@ export function commonTables({ id, text, integer, real, flag, isLive, isDeleted,
   CREATE INDEX idempotency_by_time ON idempotency (at);
 `;
 }
+
+/** In the order in which their contents can be restored. */
+export const tablesIn = (schema: string): string[] =>
+  Array.from(schema.matchAll(/CREATE TABLE (\w+)/g), ([, name]) => name as string);
+
+export const missingTable = (name: unknown): UserError =>
+  new UserError(`the database has no table "${name}": it was dropped or renamed. Rename it back, or restore a backup.`);

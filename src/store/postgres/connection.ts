@@ -46,7 +46,7 @@ export function prepareOn(db: Db): Prepare {
 }
 
 /** Time limits. The client waits a little longer for a result than the server. */
-const CONNECT_MS = 3000;
+export const CONNECT_MS = 3000;
 const STATEMENT_MS = 10_000;
 const LOCK_MS = 8000;
 const IDLE_MS = 30_000;
@@ -70,9 +70,12 @@ const types = {
     PARSERS[oid] ?? pg.types.getTypeParser(oid, format as "text")) as typeof pg.types.getTypeParser,
 };
 
+/** The schema of temporary tables, which end with their connection. */
+export const TEMPORARY = "pg_temp";
+
 export type ConnectionOptions = {
-  /** The schema of the tables. */
-  readonly schema?: string;
+  /** The schema of the tables. No other is searched, whatever the settings of role and database. */
+  readonly schema: string;
   /** For connecting, and for each result. */
   readonly timeoutMs?: number;
   /** No limit for statements, as for a copy of everything. */
@@ -81,9 +84,9 @@ export type ConnectionOptions = {
   readonly canCopy?: boolean;
 };
 
-export function clientConfig(url: string, { schema, timeoutMs, isUnlimited = false }: ConnectionOptions = {}): pg.ClientConfig {
+export function clientConfig(url: string, { schema, timeoutMs, isUnlimited = false }: ConnectionOptions): pg.ClientConfig {
   return {
-    ...withOptions(url, schema === undefined ? OPTIONS : `${OPTIONS} -c search_path=${schema}`),
+    ...withOptions(url, `${OPTIONS} -c search_path=${searchPath(schema)}`),
     types,
     connectionTimeoutMillis: timeoutMs ?? CONNECT_MS,
     ...(!isUnlimited && { statement_timeout: STATEMENT_MS, query_timeout: timeoutMs ?? STATEMENT_MS + 2000 }),
@@ -96,9 +99,9 @@ export function clientConfig(url: string, { schema, timeoutMs, isUnlimited = fal
 }
 
 /** Connections for transactions. */
-export function openPool(url: string, connections: number, options: ConnectionOptions = {}): pg.Pool {
+export function openPool(url: string, connections: number, options: ConnectionOptions): pg.Pool {
   // Temporary tables end with their connection.
-  const idleTimeoutMillis = options.schema === "pg_temp" ? 0 : IDLE_MS;
+  const idleTimeoutMillis = options.schema === TEMPORARY ? 0 : IDLE_MS;
   const config = { ...clientConfig(url, options), max: connections, idleTimeoutMillis };
   // The types of `pg` do not know `pipeline` yet.
   const pool = new pg.Pool({ ...config, pipeline: options.canCopy !== true } as pg.PoolConfig);
@@ -108,15 +111,15 @@ export function openPool(url: string, connections: number, options: ConnectionOp
   return pool;
 }
 
-/** Connects once, or throws the reason. A pool would leave a connection open that fails because the password is missing. */
-export async function tryConnection(url: string): Promise<void> {
-  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: CONNECT_MS });
-  client.on("error", () => {});
-  try {
-    await client.connect();
-  } finally {
-    await client.end();
-  }
+/** New connections of the pool lead to this server. */
+export function redirectPool(pool: pg.Pool, url: string): void {
+  pool.options.connectionString = withOptions(url, "").connectionString;
+}
+
+/** Without `pg_temp`, temporary tables would come first. In options a backslash precedes spaces and backslashes. */
+function searchPath(schema: string): string {
+  if (schema === TEMPORARY) return schema;
+  return `"${schema.replaceAll('"', '""')}",pg_temp`.replaceAll(/[\\\s]/g, "\\$&");
 }
 
 /** Options in the URL would replace ours: they are put in front of them. */
@@ -215,9 +218,10 @@ export function isLockNotAvailable(error: unknown): boolean {
 
 /**
  * Classes and codes that say nothing about the statement: connection, authentication, lost transaction, resources, operator
- * intervention, system; a read-only server, as after a failover; a lock that was held too long; a missing database.
+ * intervention, system; a read-only server, as after a failover; a lock that was held too long; a missing database, schema, table
+ * or column, or no permission for it.
  */
-const UNAVAILABLE = /^(08|28|40|53|57|58|XX|25006|55P03|3D000)/;
+const UNAVAILABLE = /^(08|28|40|53|57|58|XX|25006|55P03|3D000|3F000|42P01|42703|42501)/;
 const NETWORK = /^E(CONN|PIPE|TIMEDOUT|HOST|NET|AI|NOTFOUND|ACCES|PERM)/;
 /** data_corrupted and index_corrupted. */
 const DAMAGED = /^XX00[12]$/;

@@ -11,8 +11,10 @@ export const READ_CONNECTIONS = 4;
 
 export class ReadConnections implements Db {
   readonly #connections: ReadConnection[];
+  readonly #options: ConnectionOptions;
 
-  constructor(url: string, count: number, options: ConnectionOptions = {}) {
+  constructor(url: string, count: number, options: ConnectionOptions) {
+    this.#options = options;
     this.#connections = Array.from({ length: count }, () => new ReadConnection(clientConfig(url, options)));
   }
 
@@ -24,8 +26,11 @@ export class ReadConnections implements Db {
   }
 
   /** Later reads use new connections, which may lead to another server. */
-  renew(): void {
-    for (const connection of this.#connections) void connection.close();
+  renew(url?: string): void {
+    for (const connection of this.#connections) {
+      if (url !== undefined) connection.config = clientConfig(url, this.#options);
+      void connection.close();
+    }
   }
 
   async close(): Promise<void> {
@@ -40,12 +45,12 @@ type Connected = { readonly client: pg.Client; readonly socket: Socket };
 
 /** One connection, opened when it is needed, and again when it was lost. */
 class ReadConnection {
-  readonly #config: pg.ClientConfig;
+  config: pg.ClientConfig;
   #connected: Promise<Connected> | undefined;
   running = 0;
 
   constructor(config: pg.ClientConfig) {
-    this.#config = config;
+    this.config = config;
   }
 
   /** A read whose connection is lost is run once more, on a new one. */
@@ -92,7 +97,7 @@ class ReadConnection {
       if (this.#connected === connecting) this.#connected = undefined;
     };
     // The types of `pg` do not know `pipeline` yet.
-    const client = new pg.Client({ ...this.#config, stream: () => socket, pipeline: true } as pg.ClientConfig);
+    const client = new pg.Client({ ...this.config, stream: () => socket, pipeline: true } as pg.ClientConfig);
     client.on("error", forget);
     client.on("end", forget);
     const connecting = client.connect().then(

@@ -35,12 +35,13 @@ export class Replicas {
   #turn = 0;
   #checking: Promise<void> | undefined;
 
-  constructor(primary: Db, { replicaUrls, replicaLagMs, connections }: PostgresSettings, observe: Observe) {
+  constructor(primary: Db, settings: PostgresSettings, schema: string, observe: Observe) {
+    const { replicaUrls, replicaLagMs, connections } = settings;
     this.#primary = primary;
     this.#lagMs = replicaLagMs;
     this.#observe = observe;
     this.#replicas = replicaUrls.map((url) => ({
-      db: new ReadConnections(url, Math.min(READ_CONNECTIONS, connections), { timeoutMs: TIMEOUT_MS }),
+      db: new ReadConnections(url, Math.min(READ_CONNECTIONS, connections), { schema, timeoutMs: TIMEOUT_MS }),
       name: new URL(url).host,
       unavailable: "not checked yet",
     }));

@@ -1,6 +1,6 @@
 // Opens connections, sets their pragmas, and classifies SQLite's errors.
 
-import { closeSync, mkdirSync, openSync } from "node:fs";
+import { closeSync, mkdirSync, openSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { DamageError, dataDamaged, RequestError, storeUnavailable, UserError } from "../../domain/errors.ts";
@@ -9,10 +9,13 @@ import { DamageError, dataDamaged, RequestError, storeUnavailable, UserError } f
 export function openWriter(file: string, check: (db: DatabaseSync) => void = () => {}): DatabaseSync {
   mkdirSync(dirname(file), { recursive: true });
   createPrivateFile(file);
+  const { ino } = statSync(file);
   const db = new DatabaseSync(file, { enableForeignKeyConstraints: true, timeout: 0 });
   try {
     retryWhileBusy(() => check(db));
     retryWhileBusy(() => setUp(db));
+    // A backup may have been restored while this waited for the lock.
+    if (statSync(file).ino !== ino) throw new UserError(`${file} was replaced at this moment. Try again.`);
   } catch (error) {
     db.close();
     throw error;
@@ -105,13 +108,16 @@ const CONSTRAINT = 19;
 const NOT_A_DATABASE = 26;
 const UNAVAILABLE = new Set([BUSY, LOCKED, READONLY, IO_ERROR, FULL, CANT_OPEN, NOT_A_DATABASE]);
 
+/** Somebody has dropped or renamed it. */
+const MISSING = /^no such (table|column)/;
+
 /** SQLite's primary result code, or undefined for other errors. */
 function sqliteCode(error: unknown): number | undefined {
   if (!(error instanceof Error) || !("errcode" in error) || typeof error.errcode !== "number") return undefined;
   return error.errcode & 0xff;
 }
 
-const isBusy = (error: unknown): boolean => sqliteCode(error) === BUSY;
+export const isBusy = (error: unknown): boolean => sqliteCode(error) === BUSY;
 /** An error of the file system, such as a folder that cannot be created. */
 export function isFileError(error: unknown): boolean {
   return error instanceof Error && "syscall" in error;
@@ -126,10 +132,11 @@ export const isConstraintError = (error: unknown): boolean => sqliteCode(error) 
 export const isNotADatabase = (error: unknown): boolean => sqliteCode(error) === NOT_A_DATABASE;
 export const isSqliteError = (error: unknown): boolean => sqliteCode(error) !== undefined;
 
-/** `store_unavailable` for errors of disk, lock or file, `data_damaged` for damage; other errors are bugs and stay as they are. */
+/** `store_unavailable` for errors of disk, lock, file or schema, `data_damaged` for damage; other errors are bugs and stay as they are. */
 export function translateError(error: unknown): unknown {
   if (error instanceof RequestError) return error;
   if (error instanceof DamageError || isDamaged(error) || isOutOfRange(error)) return dataDamaged(error);
   const code = sqliteCode(error);
-  return code !== undefined && UNAVAILABLE.has(code) ? storeUnavailable(error) : error;
+  const isUnavailable = code !== undefined && (UNAVAILABLE.has(code) || MISSING.test((error as Error).message));
+  return isUnavailable ? storeUnavailable(error) : error;
 }

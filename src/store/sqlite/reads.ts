@@ -3,6 +3,7 @@
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import { primaryReads, replicaReads } from "../core/reads.ts";
 import { listPages } from "./list-pages.ts";
+import { TABLES } from "./schema.ts";
 import { query } from "./statements.ts";
 import { telemetryReads } from "./telemetry-reads.ts";
 
@@ -20,7 +21,7 @@ export function readsOn(db: DatabaseSync) {
   return {
     telemetryPage: (...args: Parameters<typeof telemetryPage>) => snapshot.read(telemetryPage, ...args),
     ...replicaReads(prepare, pages),
-    ...primaryReads(prepare),
+    ...primaryReads(prepare, TABLES),
   };
 }
 

@@ -5,7 +5,7 @@ import type { DatabaseSync } from "node:sqlite";
 import { UserError } from "../../domain/errors.ts";
 import { EARLIEST } from "../../domain/instant.ts";
 import type { Dialect } from "../core/dialect.ts";
-import { type ColumnTypes, commonTables } from "../core/schema.ts";
+import { type ColumnTypes, commonTables, missingTable, tablesIn } from "../core/schema.ts";
 import { retryWhileBusy } from "./connection.ts";
 
 const TYPES: ColumnTypes = {
@@ -86,6 +86,8 @@ export const DIALECT: Dialect = {
   fence: "",
 };
 
+export const TABLES = tablesIn(SCHEMA);
+
 /** "TNKM": marks a file as ours. */
 const APPLICATION_ID = 0x544e4b4d;
 /** Identifies the schema, as a positive 31-bit number. */
@@ -124,6 +126,15 @@ export function refuseForeign(db: DatabaseSync, file: string, mayCreate: boolean
       "schema_mismatch",
     );
   }
+  if (version === 0) return;
+  const found = new Set(
+    db
+      .prepare("SELECT name FROM sqlite_schema WHERE type = 'table'")
+      .all()
+      .map(({ name }) => name),
+  );
+  const missing = TABLES.find((name) => !found.has(name));
+  if (missing !== undefined) throw missingTable(missing);
 }
 
 export function noDatabase(where: string): UserError {

@@ -12,22 +12,14 @@ import { missingGroup, type Position, SEGMENT_SIZE } from "../series/rank-index.
 import { type PackedGroup, type RankedSegment, rankIndexReads } from "./rank-index.ts";
 import { type Query, query } from "./statements.ts";
 
-type HeadColumns = readonly [
-  tank: number,
-  deleted: 0 | 1,
-  owner: string,
-  total: number,
-  start: number,
-  data: Uint8Array,
-  checksum: number,
-];
+type HeadColumns = readonly [tank: number, deleted: 0 | 1, total: number, start: number, data: Uint8Array, checksum: number];
 
 export function telemetryReads(db: DatabaseSync) {
   // By the unique index of tank on id, then by primary key.
   const headOf = query(
     db,
-    `SELECT t.pk, t.deleted, t.owner_id, h.total, h.start, h.data, h.checksum
-     FROM tank t JOIN head h ON h.tank = t.pk WHERE t.id = ?`,
+    `SELECT t.pk, t.deleted, h.total, h.start, h.data, h.checksum FROM tank t JOIN head h ON h.tank = t.pk
+     WHERE t.id = ? AND t.owner_id = coalesce(?, t.owner_id)`,
   );
   // Both by block_by_start.
   const blockAt = query(db, "SELECT start, data, checksum FROM block WHERE tank = ? AND start = ?");
@@ -45,7 +37,7 @@ export function telemetryReads(db: DatabaseSync) {
     #segment: RankedSegment | undefined;
     #root: PackedGroup | undefined;
 
-    constructor(id: string, [tank, , , total, start, data, checksum]: HeadColumns) {
+    constructor(id: string, [tank, , total, start, data, checksum]: HeadColumns) {
       this.#id = id;
       this.#tank = tank;
       this.total = total;
@@ -97,8 +89,8 @@ export function telemetryReads(db: DatabaseSync) {
 
   return {
     telemetryPage(tankId: string, { from, to, page, size }: PageQuery, { customerId }: Scope): Found<Page<Reading>> {
-      const row = headOf.get(tankId) as HeadColumns | undefined;
-      if (row === undefined || (customerId !== null && customerId !== row[2])) return undefined;
+      const row = headOf.get(tankId, customerId) as HeadColumns | undefined;
+      if (row === undefined) return undefined;
       if (row[1] === 1) return "deleted";
       const telemetry = new Telemetry(tankId, row);
       const lower = from === undefined ? 0 : telemetry.rankOf(from);

@@ -93,6 +93,7 @@ function lookups(db: DatabaseSync) {
        AND deleted_at = (SELECT deleted_at FROM customer WHERE id = ?1) ORDER BY created_at, id`,
   );
   const assignments = query(db, `SELECT ${STORED_ASSIGNMENT_COLUMNS} FROM device_assignment WHERE device = ? ORDER BY until`);
+  const devicesWithPending = query(db, "SELECT count(*) FROM (SELECT 1 FROM device WHERE pending > 0 LIMIT ?)"); // device_pending
   return {
     customers: byId(`SELECT ${STORED_CUSTOMER_COLUMNS} FROM customer WHERE id = ?`, storedCustomer),
     tanks: byId(`SELECT ${STORED_TANK_COLUMNS} FROM tank WHERE id = ?`, storedTank),
@@ -100,6 +101,7 @@ function lookups(db: DatabaseSync) {
     tanksDeletedWith: (ids: readonly string[]) => ids.flatMap((id) => deletedWith.all(id).map(storedTank)),
     devices: byId(`SELECT ${STORED_DEVICE_COLUMNS} FROM device WHERE id = ?`, storedDevice),
     assignments: (ids: readonly string[]) => ids.flatMap((id) => assignments.all(id).map(storedAssignment)),
+    devicesWithPending: (limit: number) => Number(devicesWithPending.get(limit)?.[0]),
     keys: byId(`SELECT ${KEY_COLUMNS} FROM ${KEY_TABLES} WHERE k.id = ?`, keyOf),
   };
 }

@@ -115,10 +115,10 @@ test("while keys cannot be looked up, clients stay connected; then the key's cur
   endpoint.keys.set("good", "store_unavailable");
   await client.received("pingresp", 6);
   assert.equal(client.isClosed, false);
-  endpoint.keys.set("good", { customerId: "cus_1", deviceId: null });
+  endpoint.keys.set("good", { ...ANYONE, customerId: "cus_1" });
   client.send(publish(1, reading(1)));
   await client.received("puback");
-  assert.deepEqual(endpoint.ingest.calls[0]?.sender, { customerId: "cus_1", deviceId: null });
+  assert.deepEqual(endpoint.ingest.calls[0]?.sender, { ...ANYONE, customerId: "cus_1" });
 });
 
 test("a client with the same id and key replaces another; with another key it does not", async (t) => {
@@ -211,7 +211,13 @@ test("with TLS, clients connect with mqtts and plain ones do not", async (t) => 
 test("a port in use is an error of the system", async (t) => {
   const endpoint = await startEndpoint(t);
   const authenticate = async () => ({ keyId: "key_1", sender: ANYONE, takeToken: () => 0 });
-  const second = new MqttEndpoint({ ingest: endpoint.ingest.handle, authenticate, observe: () => {}, clock: Date.now });
+  const second = new MqttEndpoint({
+    ingest: endpoint.ingest.handle,
+    authenticate,
+    observe: () => {},
+    clock: Date.now,
+    admit: () => true,
+  });
   await assert.rejects(second.listen({ host: "127.0.0.1", port: endpoint.port }), { code: "EADDRINUSE" });
   await second.stop();
 });

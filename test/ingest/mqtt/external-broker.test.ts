@@ -25,7 +25,7 @@ test("it connects with the credentials of MQTT_URL, subscribes to all topics, sh
   broker.publish(TOPIC, reading(12.5));
   await acknowledged(broker, 1);
   assert.deepEqual(ingest.stored[0]?.source, { deviceId: "d1" });
-  assert.deepEqual(ingest.calls[0]?.sender, { customerId: null, deviceId: null });
+  assert.deepEqual(ingest.calls[0]?.sender, { keyId: null, customerId: null, deviceId: null });
   assert.deepEqual(events, [{ kind: "broker_connected", broker: `127.0.0.1:${broker.port}`, notGranted: [] }]);
 });
 

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import { until } from "../../support/until.ts";
-import { connectClient, connectPacket, eventsOf, publish, RawClient, range, reading, startEndpoint } from "./endpoint.ts";
+import { ANYONE, connectClient, connectPacket, eventsOf, publish, RawClient, range, reading, startEndpoint } from "./endpoint.ts";
 import { unavailable } from "./fake-ingest.ts";
 
 const TOPIC = "tanks/d1/readings";
@@ -41,7 +41,7 @@ test("mqtt.js publishes with QoS 0, 1 and 2", async (t) => {
 
 test("a message that cannot be stored is acknowledged with the reason", async (t) => {
   const endpoint = await startEndpoint(t);
-  endpoint.keys.set("of d1", { customerId: null, deviceId: "d1" });
+  endpoint.keys.set("of d1", { ...ANYONE, deviceId: "d1" });
   const [any, bound] = await Promise.all([
     connectClient(t, endpoint, V5),
     connectClient(t, endpoint, { ...V5, password: "of d1" }),

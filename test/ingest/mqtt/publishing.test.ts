@@ -131,7 +131,7 @@ test("messages of many clients are stored in a few batches of limited size, each
 test("messages of different keys are stored with the binding of each", async (t) => {
   const endpoint = await startEndpoint(t);
   const fillsOf = { d1: [1, 2, 3], d2: [4], any: [5, 6] };
-  for (const device of ["d1", "d2"]) endpoint.keys.set(`of ${device}`, { customerId: null, deviceId: device });
+  for (const device of ["d1", "d2"]) endpoint.keys.set(`of ${device}`, { ...ANYONE, deviceId: device });
   const [one, two, any] = await Promise.all(["of d1", "of d2", "good"].map((key) => new RawClient(t, endpoint).connect(key)));
   assert.ok(one && two && any);
   const other = { topic: "tanks/d2/readings" };
@@ -164,16 +164,12 @@ test("a message that can never be stored is acknowledged, and reported to the op
   assert.deepEqual(endpoint.ingest.fills, [1]);
 });
 
-test("a reported topic is cut, has its keys masked, and no control characters", async (t) => {
+test("a reported topic is cut, and has no control characters", async (t) => {
   const endpoint = await startEndpoint(t);
   const client = await connectClient(t, endpoint);
-  const secret = `tm_${"0aZ".repeat(12)}`;
   for (const [topic, shownTopic, device] of [
-    [`tanks/${secret}/readings`, "tanks/tm_…/readings", "tm_…"],
-    [`${secret}/x`, "tm_…/x", null],
     ["tanks/\u009b31m\u202eno/readings", "tanks/\ufffd31m\ufffdno/readings", "\ufffd31m\ufffdno"],
     ["x".repeat(1000), `${"x".repeat(256)}…`, null],
-    [`${"x".repeat(250)}${secret}`, `${"x".repeat(250)}tm_…`, null],
   ] as const) {
     await client.publishAsync(topic, "no JSON", { qos: 1 });
     const event = eventsOf(endpoint, "readings_rejected").at(-1);

@@ -44,7 +44,7 @@ export const below = (node: Node): Node[] => [node, ...(node.Plans ?? []).flatMa
 
 /** With the settings of the store's own connections. */
 export function poolOn({ url, closeFirst }: Database): pg.Pool {
-  const pool = openPool(url, 1);
+  const pool = openPool(url, 1, { schema: "public" });
   closeFirst(() => pool.end());
   return pool;
 }

@@ -12,10 +12,10 @@ import type { ManagementService } from "../../management.ts";
 import { flag, listJson, listSchema, PAGE_PARAMETERS } from "../../parameters.ts";
 import type { Route } from "../../route.ts";
 import { jsonBody, manageRoute, patchBody, ReleasedReadings, resourceResponse } from "./shared.ts";
-import { SWAP, shapeOrNull } from "./tanks.ts";
+import { changedShape, SWAP } from "./tanks.ts";
 
 const PATH = "/manage/v1/devices";
-const profile = { anyOf: [ref("Profile"), { type: "null" }] };
+export const profileOrNull = { anyOf: [ref("Profile"), { type: "null" }] };
 const tankId = (description: string) => ({ ...TankObject.properties.id, description });
 
 const Device = object(
@@ -24,7 +24,7 @@ const Device = object(
     object: literal("device", { description: "Always `device`" }),
     tank_id: nullable(tankId("The tank it serves; null if none")),
     since: nullable(instantField("Since when; null if it has served no other tank")),
-    profile,
+    profile: profileOrNull,
     waiting: integer({ minimum: 0, description: "Number of pending readings, which need a tank or a profile", examples: [0] }),
     dropped: integer({
       minimum: 0,
@@ -81,7 +81,7 @@ export const schemas = {
   DeviceList: listSchema(ref("Device"), "One page of devices"),
   Profile: ProfileSchema,
   /** The profile and the shape have their own validation. */
-  DeviceChange: { ...DeviceChange, properties: { ...DeviceChange.properties, profile, shape: shapeOrNull } },
+  DeviceChange: { ...DeviceChange, properties: { ...DeviceChange.properties, profile: profileOrNull, shape: changedShape } },
 };
 
 const changeExample = {

@@ -1,11 +1,14 @@
 // POST /manage/v1/provision
 
-import { array, boolean, integer, literal, object, ref, text } from "../../../domain/schema.ts";
-import { invalidBody } from "../../../domain/validate.ts";
+import { NewCustomer } from "../../../domain/commands/customers.ts";
+import { NewTank } from "../../../domain/commands/tanks.ts";
+import { array, boolean, integer, literal, object, partial, ref, text } from "../../../domain/schema.ts";
+import { invalidBody, isObject } from "../../../domain/validate.ts";
 import { flag } from "../../parameters.ts";
 import { type Route, RouteResponse } from "../../route.ts";
+import { profileOrNull } from "./devices.ts";
 import { idempotencyKeyOf, jsonBody, manageRoute, REPLAYED } from "./shared.ts";
-import { newTankExample } from "./tanks.ts";
+import { changedShape, newTankExample } from "./tanks.ts";
 
 const PATH = "/manage/v1/provision";
 const MAX_ROWS = 50_000;
@@ -17,7 +20,15 @@ const Count = object({
   unchanged: integer({ minimum: 0 }),
 });
 
+const row = (name: string) => `A ${name} to create or change; one that is created has the fields of a new one`;
+
 export const schemas = {
+  CustomerRow: partial(NewCustomer, { description: row("customer") }),
+  /** `profile`: of the device that serves the tank. */
+  TankRow: partial(
+    { properties: { ...NewTank.properties, shape: changedShape, profile: profileOrNull } },
+    { description: row("tank") },
+  ),
   Provisioning: object(
     {
       object: literal("provisioning", { description: "Always `provisioning`" }),
@@ -42,7 +53,7 @@ export const schemas = {
 };
 
 const rows = (name: string) => array(ref(name), { maxItems: MAX_ROWS, description: "An existing id changes the object" });
-const Provision = object({ customers: rows("NewCustomer"), tanks: rows("NewTank") }, {}, ["customers", "tanks"]);
+const Provision = object({ customers: rows("CustomerRow"), tanks: rows("TankRow") }, {}, ["customers", "tanks"]);
 const example = {
   customers: [{ id: newTankExample.owner_id, name: "Brenner Gas GmbH", email: "office@brenner-gas.example" }],
   tanks: [newTankExample],
@@ -75,9 +86,9 @@ export const routes: readonly Route[] = [
 ];
 
 function rowsIn(body: unknown): { readonly customers: readonly unknown[]; readonly tanks: readonly unknown[] } {
-  const { customers = [], tanks = [], ...rest } = (typeof body === "object" ? (body ?? {}) : {}) as Record<string, unknown>;
+  if (!isObject(body)) throw invalidBody([{ field: "", message: "must be an object" }]);
+  const { customers = [], tanks = [], ...rest } = body;
   const errors = Object.keys(rest).map((field) => ({ field, message: "is not a known field" }));
-  if (Array.isArray(body) || typeof body !== "object") errors.push({ field: "", message: "must be an object" });
   for (const [field, value] of Object.entries({ customers, tanks })) {
     if (!Array.isArray(value)) errors.push({ field, message: "must be a list" });
   }

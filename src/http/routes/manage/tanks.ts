@@ -3,8 +3,8 @@
 import { NewTank, TankChange, TankRestoring } from "../../../domain/commands/tanks.ts";
 import { isPossibleId } from "../../../domain/id.ts";
 import { tankResource } from "../../../domain/resource.ts";
-import { boolean, object, ref } from "../../../domain/schema.ts";
-import { ShapeSchema } from "../../../domain/shape.ts";
+import { anyOf, boolean, object, ref } from "../../../domain/schema.ts";
+import { ShapeChange, ShapeSchema } from "../../../domain/shape.ts";
 import { TankObject } from "../../../domain/tank.ts";
 import { flag, LIST_PARAMETERS, listJson, listSchema, pageQuery, prefixFilter, textFilter } from "../../parameters.ts";
 import type { Route } from "../../route.ts";
@@ -22,12 +22,8 @@ import {
 
 const PATH = "/manage/v1/tanks";
 
-export const shapeOrNull = { anyOf: [ref("Shape"), { type: "null" }] };
-/** The shape has its own validation. */
-const withShape = (schema: typeof NewTank | typeof TankChange) => ({
-  ...schema,
-  properties: { ...schema.properties, shape: shapeOrNull },
-});
+const shapeOrNull = anyOf(ref("Shape"), { type: "null" });
+export const changedShape = anyOf(ref("Shape"), ref("ShapeChange"), { type: "null" });
 const ManagedTank = object(
   {
     ...TankObject.properties,
@@ -45,8 +41,10 @@ export const schemas = {
   ),
   ManagedTankList: listSchema(ref("ManagedTank"), "One page of tanks"),
   Shape: ShapeSchema,
-  NewTank: withShape(NewTank),
-  TankChange: withShape(TankChange),
+  ShapeChange,
+  // The shape has its own validation.
+  NewTank: { ...NewTank, properties: { ...NewTank.properties, shape: shapeOrNull } },
+  TankChange: { ...TankChange, properties: { ...TankChange.properties, shape: changedShape } },
   TankRestoring,
 };
 

@@ -1,0 +1,110 @@
+// What one key that sends as much as it can costs the others: their reads, and their readings.
+
+import { type Bench, ENGINE_NAMES, ENGINES, type Engine, log } from "../bench.ts";
+import { createKey, startTankMonitor } from "../contestants/tank-monitor.ts";
+import { ReadingNumbers } from "../dataset/live-readings.ts";
+import { temporaryFleet } from "../dataset/running-fleet.ts";
+import type { Figure, Measured, Row } from "../figure.ts";
+import { startBenchProgram } from "../measure/bench-program.ts";
+import { alternate, median, ratioOf } from "../measure/sampling.ts";
+import type { Flood, FloodResult } from "../programs/flood.ts";
+import type { Reads, ReadTimes } from "../programs/read-at-rate.ts";
+import type { Singles, SingleTimes } from "../programs/send-at-rate.ts";
+
+/** Per second, of the others. */
+const READS = 500;
+const SINGLES = 50;
+const FLOOD = { clients: 30, readings: 10_000 } as const;
+/** Readings that a run of the flood may send. */
+const FLOOD_READINGS = 1_000_000;
+
+const rowName = (what: string, engine: Engine): string => `fairness-${what}-${engine}`;
+
+export const fairness: Figure = {
+  name: "fairness",
+  about: "p99 of others' reads and readings while one key sends 30 bodies of 10,000 readings at a time",
+  rows: ENGINES.flatMap((engine): Row[] => [
+    {
+      name: rowName("reads", engine),
+      label: `p99 of reads while one key sends 30 bodies of 10,000 readings at a time ÷ idle, ${ENGINE_NAMES[engine]}`,
+      unit: "",
+      aim: { atMost: 2 },
+    },
+    {
+      name: rowName("refused", engine),
+      label: `… readings of another key that were refused meanwhile, ${ENGINE_NAMES[engine]}`,
+      unit: "",
+      aim: { atMost: 0 },
+    },
+    { name: rowName("singles", engine), label: `… p99 of single readings of another key, ${ENGINE_NAMES[engine]}`, unit: "ms" },
+  ]),
+  async run(bench) {
+    const rows: Measured[] = [];
+    for (const engine of bench.engines) rows.push(...(await onEngine(bench, engine)));
+    return { rows };
+  },
+};
+
+type Turn = { readonly reads: ReadTimes; readonly singles: SingleTimes; readonly flood: FloodResult };
+
+async function onEngine(bench: Bench, engine: Engine): Promise<Measured[]> {
+  const { scale } = bench;
+  await using database = await temporaryFleet(bench, engine);
+  const [floodKey, otherKey] = [createKey(database.url, "ingest"), createKey(database.url, "ingest")];
+  await using service = await startTankMonitor(engine, database.url);
+  const words = (secret: string) => [service.url, secret, String(scale.tanks)];
+  await using reader = await startBenchProgram<Reads, ReadTimes>("read-at-rate", words(service.headers["x-api-key"] ?? ""));
+  await using sender = await startBenchProgram<Singles, SingleTimes>("send-at-rate", words(otherKey));
+  await using flooder = await startBenchProgram<Flood, FloodResult>("flood", words(floodKey));
+  const seconds = scale.mixedSeconds;
+  const numbers = new ReadingNumbers();
+  async function turn(withFlood: boolean): Promise<Turn> {
+    const flood = withFlood ? await flooder.prepare({ ...FLOOD, seconds, first: numbers.allocate(FLOOD_READINGS) }) : undefined;
+    const reads = await reader.prepare({ rate: READS, seconds });
+    const singles = await sender.prepare({ rate: SINGLES, seconds, first: numbers.allocate(SINGLES * seconds) });
+    const flooding = flood?.() ?? Promise.resolve({ accepted: 0, refused: 0 });
+    const [readTimes, singleTimes, floodResult] = await Promise.all([reads(), singles(), flooding]);
+    return { reads: readTimes, singles: singleTimes, flood: floodResult };
+  }
+  log(`fairness: ${service.name}, ${READS} reads and ${SINGLES} single readings a second`);
+  const turns = { idle: () => turn(false), flooded: () => turn(true) };
+  for (const one of Object.values(turns)) await one();
+  const { idle, flooded } = await alternate(scale.rounds, turns, described);
+  return rowsOf(engine, idle, flooded);
+}
+
+const described = ({ reads, singles, flood }: Turn): string =>
+  `reads p50 ${reads.p50.toFixed(2)}, p99 ${reads.p99.toFixed(2)} ms; ` +
+  `single readings p50 ${singles.p50.toFixed(1)}, p99 ${singles.p99.toFixed(1)} ms, ${singles.refused} refused; ` +
+  `flood ${flood.accepted} bodies accepted, ${flood.refused} refused`;
+
+function rowsOf(engine: Engine, idle: readonly Turn[], flooded: readonly Turn[]): Measured[] {
+  const p99 = (turns: readonly Turn[]): number[] => turns.map(({ reads }) => reads.p99);
+  const singles = (turns: readonly Turn[]): number[] => turns.map((turn) => turn.singles.p99);
+  const refused = flooded.map((turn) => turn.singles.refused);
+  const bodies = flooded.map(({ flood }) => flood.accepted);
+  return [
+    {
+      row: rowName("reads", engine),
+      ...ratioOf(p99(flooded), p99(idle)),
+      raw: [
+        { label: "idle, 99th percentile", unit: "ms", values: p99(idle) },
+        { label: "while one key floods, 99th percentile", unit: "ms", values: p99(flooded) },
+        { label: "accepted bodies of 10,000 meanwhile", unit: "bodies", values: bodies },
+      ],
+    },
+    {
+      row: rowName("refused", engine),
+      value: Math.max(...refused),
+      raw: [{ label: "refused single readings", unit: "readings", values: refused }],
+    },
+    {
+      row: rowName("singles", engine),
+      value: median(singles(flooded)),
+      raw: [
+        { label: "idle, 99th percentile", unit: "ms", values: singles(idle) },
+        { label: "while one key floods, 99th percentile", unit: "ms", values: singles(flooded) },
+      ],
+    },
+  ];
+}

@@ -1,0 +1,124 @@
+// Work of several keys in turn, so that a key with much work does not keep the others waiting.
+
+/** Items of several keys, taken from one key after the other; those of one key in the order they were added. */
+export class RoundRobin<T> {
+  readonly #items = new Map<string, T[]>();
+  #size = 0;
+
+  get size(): number {
+    return this.#size;
+  }
+
+  add(key: string, item: T): void {
+    this.#size++;
+    const items = this.#items.get(key);
+    if (items === undefined) this.#items.set(key, [item]);
+    else items.push(item);
+  }
+
+  /** It will be the next of its key. */
+  putBack(key: string, item: T): void {
+    this.#size++;
+    const items = this.#items.get(key);
+    if (items === undefined) this.#items.set(key, [item]);
+    else items.unshift(item);
+  }
+
+  take(): { readonly key: string; readonly item: T } | undefined {
+    const [first] = this.#items;
+    if (first === undefined) return undefined;
+    this.#size--;
+    const [key, items] = first;
+    const item = items.shift() as T;
+    this.#items.delete(key);
+    if (items.length > 0) this.#items.set(key, items);
+    return { key, item };
+  }
+}
+
+type Job = { readonly size: number; readonly run: () => Promise<unknown> };
+
+/** Runs jobs while those that run have less than `capacity` together. */
+export class FairQueue {
+  readonly #capacity: number;
+  readonly #waiting = new RoundRobin<Job>();
+  #running = 0;
+
+  constructor(capacity: number) {
+    this.#capacity = capacity;
+  }
+
+  run<T>(key: string, size: number, work: () => Promise<T>): Promise<T> {
+    return new Promise((resolve) => {
+      const run = (): Promise<unknown> => {
+        const result = work();
+        resolve(result);
+        return result;
+      };
+      this.#waiting.add(key, { size, run });
+      this.#startNext();
+    });
+  }
+
+  #startNext(): void {
+    while (this.#running < this.#capacity) {
+      const next = this.#waiting.take();
+      if (next === undefined) return;
+      const { size, run } = next.item;
+      const end = (): void => {
+        this.#running -= size;
+        this.#startNext();
+      };
+      this.#running += size;
+      run().then(end, end);
+    }
+  }
+}
+
+type Task = { readonly takeStep: () => boolean };
+
+/** Long work of the serving thread in short steps, one in each turn of the event loop, so that requests are served in between. */
+export class Turns {
+  readonly #waiting = new RoundRobin<Task>();
+  #isScheduled = false;
+
+  /** Resolves at the next turn of the key. */
+  next(key: string): Promise<void> {
+    return this.run(key, [undefined].values());
+  }
+
+  /** The first step is taken at once: most work has only one. */
+  async run<T>(key: string, steps: Iterator<unknown, T>): Promise<T> {
+    const first = steps.next();
+    if (first.done === true) return first.value;
+    return new Promise((resolve, reject) => {
+      const takeStep = (): boolean => {
+        try {
+          const { done, value } = steps.next();
+          if (done === true) resolve(value);
+          return done === true;
+        } catch (error) {
+          reject(error);
+          return true;
+        }
+      };
+      this.#waiting.add(key, { takeStep });
+      this.#schedule();
+    });
+  }
+
+  #schedule(): void {
+    if (this.#isScheduled) return;
+    this.#isScheduled = true;
+    setImmediate(() => this.#takeStep());
+  }
+
+  #takeStep(): void {
+    this.#isScheduled = false;
+    const next = this.#waiting.take();
+    if (next === undefined) return;
+    const { key, item } = next;
+    if (!item.takeStep()) this.#waiting.putBack(key, item);
+    this.#schedule();
+  }
+}

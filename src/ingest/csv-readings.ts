@@ -1,0 +1,112 @@
+// Readings in CSV files: the header, rows, and times as spreadsheets and loggers write them.
+
+import { quoted } from "../domain/text.ts";
+import { type CsvFormat, cellText, type DecimalMark, parseDecimal, type Separator, separatorIn } from "./csv.ts";
+import { decodeReading, type LineDecoder, rejected } from "./records.ts";
+
+export type CsvOptions = {
+  readonly decimal?: DecimalMark;
+  /** Of times without an offset; UTC by default. */
+  readonly timezone?: string;
+  /** Called for each time that has no offset and is read as UTC. */
+  readonly onAssumedUtc?: () => void;
+};
+
+const COLUMNS = ["tank_id", "created_at", "fill_percentage"] as const;
+
+/** The decoder for the rows below this header, or what is wrong with the header. */
+export function csvRowDecoder(header: string, options: CsvOptions = {}): LineDecoder | { readonly error: string } {
+  const format: CsvFormat = { separator: separatorIn(header), decimal: options.decimal };
+  const { separator } = format;
+  const names = splitRow(header, separator)?.map((name) => name.trim().toLowerCase()) ?? [];
+  const [tank, time, fill] = COLUMNS.map((column) => names.indexOf(column)) as [number, number, number];
+  if (names.length !== COLUMNS.length || Math.min(tank, time, fill) < 0) {
+    const isProvisioning = names.some((name) => name === "email" || name === "owner_id");
+    const hint = isProvisioning ? '. To import customers and tanks from CSV files, use "npx tank-monitor provision"' : "";
+    return { error: `the first line of a CSV file must be the header ${COLUMNS.join(",")}, not ${quoted(header)}${hint}` };
+  }
+  const toIso = isoTimes(options);
+  return (row) => {
+    const cells = splitRow(row, separator);
+    if (cells === undefined) return rejected("the row has an unclosed or misplaced quote");
+    if (cells.length !== COLUMNS.length) {
+      return rejected(`a row must have ${COLUMNS.length} columns, this one has ${cells.length}`);
+    }
+    const fill_percentage = parseDecimal(cells[fill] ?? "", format);
+    if (typeof fill_percentage === "object") return rejected(`fill_percentage: ${fill_percentage.error}`);
+    const created_at = toIso(cells[time] ?? "");
+    if (typeof created_at === "object") return rejected(`created_at: ${created_at.error}`);
+    return decodeReading({ tank_id: cellText(cells[tank] ?? ""), created_at, fill_percentage }, null);
+  };
+}
+
+/** RFC 4180 within one line, since ids and numbers have no line breaks. Undefined where the quotes are wrong. */
+function splitRow(row: string, separator: Separator): string[] | undefined {
+  if (!row.includes('"')) return row.split(separator);
+  const cell = CELLS[separator];
+  cell.lastIndex = 0;
+  const text = `${row}${separator}`;
+  const cells: string[] = [];
+  while (cell.lastIndex < text.length) {
+    const match = cell.exec(text);
+    if (match === null) return undefined;
+    cells.push(match[1]?.replaceAll('""', '"') ?? match[2] ?? "");
+  }
+  return cells;
+}
+
+const cellPattern = (separator: Separator): RegExp =>
+  new RegExp(`(?:"([^"]*(?:""[^"]*)*)"|([^"${separator}]*))${separator}`, "y");
+const CELLS: Readonly<Record<Separator, RegExp>> = { ",": cellPattern(","), ";": cellPattern(";"), "\t": cellPattern("\t") };
+
+/** `2026-11-01 08:00`, with T, seconds and an offset if there are any; the date also as `01.11.2026`. */
+const TIME =
+  /^(?:(\d{4}-\d\d-\d\d)|(\d\d?)\.(\d\d?)\.(\d{4}))(?:[Tt ](\d\d?):(\d\d)(?::(\d\d(?:\.\d+)?))? ?(Z|z|[+-]\d\d:\d\d)?)?$/;
+const MAX_CACHED_MINUTES = 20_000;
+
+/** Times as `parseInstant` takes them. Those without an offset are in the time zone of the options. */
+function isoTimes({ timezone, onAssumedUtc = () => {} }: CsvOptions): (cell: string) => string | { readonly error: string } {
+  const offsets = new Map<string, string | { readonly error: string }>();
+
+  function offsetAt(minute: string, zone: string): string | { readonly error: string } {
+    const cached = offsets.get(minute);
+    if (cached !== undefined) return cached;
+    if (offsets.size >= MAX_CACHED_MINUTES) offsets.clear();
+    const offset = zoneOffset(minute, zone);
+    offsets.set(minute, offset);
+    return offset;
+  }
+
+  return (cell) => {
+    // Our own format.
+    if (cell.length === 24 && cell.endsWith("Z")) return cell;
+    const parts = TIME.exec(cell.trim());
+    if (parts === null) return cell;
+    const [, iso, day = "", month = "", year, hour = "0", minutes = "00", seconds = "00", given] = parts;
+    const date = iso ?? `${year}-${month.padStart(2, "0")}-${day.padStart(2, "0")}`;
+    const minute = `${date}T${hour.padStart(2, "0")}:${minutes}`;
+    if (given === undefined && timezone === undefined) onAssumedUtc();
+    const offset = given ?? (timezone === undefined ? "Z" : offsetAt(minute, timezone));
+    return typeof offset === "string" ? `${minute}:${seconds}${offset}` : offset;
+  };
+}
+
+/** Local times that clocks skip or repeat cannot be known for sure: two readings could get one instant, and one would be lost. */
+function zoneOffset(minute: string, zone: string): string | { readonly error: string } {
+  let local: Temporal.PlainDateTime;
+  try {
+    local = Temporal.PlainDateTime.from(minute);
+  } catch {
+    // Rejected with the message for all invalid times.
+    return "";
+  }
+  const [earlier, later] = (["earlier", "later"] as const).map((disambiguation) =>
+    local.toZonedDateTime(zone, { disambiguation }),
+  ) as [Temporal.ZonedDateTime, Temporal.ZonedDateTime];
+  if (earlier.equals(later)) return earlier.offset;
+  const shown = minute.replace("T", " ");
+  if (!earlier.toPlainDateTime().equals(local)) return { error: `${shown} does not exist in ${zone}: clocks skip it` };
+  return {
+    error: `${shown} exists twice in ${zone}: add the offset, ${minute}:00${earlier.offset} or ${minute}:00${later.offset}`,
+  };
+}

@@ -1,0 +1,111 @@
+// What a caller without a valid key, or with one that is bound to a customer or a device, learns from each route. Which role may
+// use which route is in keys.test.ts.
+
+import assert from "node:assert/strict";
+import { after, describe, it } from "node:test";
+import { newSecret } from "../../src/domain/key.ts";
+import { SUFFICIENT_ROLES } from "../../src/http/auth.ts";
+import { methodOf, queryParametersOf, type Route } from "../../src/http/route.ts";
+import { ROUTES } from "../../src/http/routes.ts";
+import { manualClock } from "../support/clock.ts";
+import { revokeKey } from "../support/keys.ts";
+import { tankRecord } from "../support/records.ts";
+import { expectError, type RequestOptions, type Response, request, withoutRequestId } from "./client.ts";
+import { BRENNER, GONE, MOSER, startFleet } from "./services.ts";
+
+const { clock, forward } = manualClock();
+const fleet = await startFleet({ after }, { clock, environment: { RATE_LIMIT: "0" } });
+
+const call = (route: Route, id: string, options: RequestOptions, query = ""): Promise<Response> =>
+  request(fleet, route.path.replace(":id", encodeURIComponent(id)) + query, { method: methodOf(route), ...options });
+
+it("without a valid key, every route that needs one gives the same error, whatever else is sent", async () => {
+  const revoked = await fleet.key({ role: "manage", name: "revoked" });
+  const [{ id: revokedId = "" } = {}] = (await fleet.store.keyList()).filter(({ name }) => name === "revoked");
+  await revokeKey(fleet.store, clock, revokedId);
+  const expired = await fleet.key({ role: "manage", lifetime: 1 });
+  forward(1);
+  const keys = [
+    [undefined, "key_missing"],
+    ["wrong", "key_invalid"],
+    [newSecret(), "key_invalid"],
+    [revoked, "key_revoked"],
+    [expired, "key_expired"],
+  ] as const;
+  for (const [key, code] of keys) {
+    const responses = new Set<string>();
+    for (const route of ROUTES.filter(({ requiredRole }) => requiredRole !== "none")) {
+      for (const [id, query, body] of [
+        ["tank_hall", "", undefined],
+        ["nothing", "?colour=red", "{"],
+      ] as const) {
+        const options = { ...(key === undefined ? {} : { key }), ...(body === undefined ? {} : { body }) };
+        const response = await call(route, id, options, query);
+        expectError(response, 401, code);
+        responses.add(JSON.stringify(withoutRequestId(response)));
+      }
+    }
+    assert.equal(responses.size, 1, code);
+  }
+});
+
+/** What identifies objects of Brenner, and of others. All are tried wherever a route takes an id. */
+const OWN_DEVICE = "a84041c2f1827d3e";
+const OTHER_DEVICE = "a84041c2f1827d40";
+const OWN = [BRENNER, "tank_hall", OWN_DEVICE, "office@brenner-gas.example"];
+const OTHERS = [MOSER, GONE, "tank_mill", "tank_sold", OTHER_DEVICE, "cus_moser@customers.example"];
+await fleet.store.importTanks([tankRecord("tank_barn", MOSER, { assigned_device_id: OTHER_DEVICE })]);
+
+type Ask = (id: string, key: string) => Promise<Response>;
+
+/** The requests of a route that take an id: in the path, in a parameter, in the body. */
+function requestsWithId(route: Route): Ask[] {
+  const json = { "content-type": "application/json" };
+  const texts = Object.entries(queryParametersOf(route) ?? {}).filter(
+    ([, { schema }]) => schema.type === "string" && schema.format === undefined,
+  );
+  const bodies = Object.values(route.body?.examples ?? {}).map((example) => JSON.stringify(example));
+  if (route.body?.kind === "readings") bodies.push(JSON.stringify({ tank_id: OWN_DEVICE, fill_percentage: 1 }));
+  return [
+    ...(route.path.includes(":id") ? [(id: string, key: string) => call(route, id, { key })] : []),
+    ...texts.map(
+      ([name]): Ask =>
+        (id, key) =>
+          call(route, "", { key }, `?${name}=${id}`),
+    ),
+    ...bodies.map(
+      (body): Ask =>
+        (id, key) => {
+          return call(route, "", { key, headers: json, body: body.replace(new RegExp(OWN_DEVICE, "i"), id) });
+        },
+    ),
+  ];
+}
+
+const comparable = (response: Response, id: string): object =>
+  withoutRequestId({ ...response, text: response.text.replaceAll(id, "…") });
+
+describe("a bound key cannot tell objects of others from those that do not exist", () => {
+  const bindings = [
+    { role: "read", customerId: BRENNER },
+    { role: "ingest", customerId: BRENNER },
+    { role: "ingest", deviceId: OWN_DEVICE },
+  ] as const;
+  for (const binding of bindings) {
+    const routes = ROUTES.filter(({ requiredRole }) => SUFFICIENT_ROLES[requiredRole].includes(binding.role));
+    for (const route of routes.filter((one) => requestsWithId(one).length > 0)) {
+      it(`${route.operation} with ${Object.values(binding).join(" and ")}`, async () => {
+        const key = await fleet.key(binding);
+        const seen: object[] = [];
+        for (const ask of requestsWithId(route)) {
+          for (const id of OTHERS) {
+            const unknown = "f".repeat(id.length);
+            assert.deepEqual(comparable(await ask(id, key), id), comparable(await ask(unknown, key), unknown), id);
+          }
+          for (const id of OWN) seen.push(comparable(await ask(id, key), id));
+        }
+        assert.ok(new Set(seen.map((one) => JSON.stringify(one))).size > 1, "but it sees its own");
+      });
+    }
+  }
+});

@@ -1,0 +1,88 @@
+// One key that sends or asks for as much as it can must not keep the others from being served.
+
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { postgresDatabase } from "../support/postgres/database.ts";
+import { customerRecord, tankRecord } from "../support/records.ts";
+import { type Lifetime, type Service, startService } from "../support/service.ts";
+import { expectStatus, type JsonClient, jsonClient } from "./client.ts";
+
+const PATH = "/ingest/v1/readings";
+const MAX_READINGS = 10_000;
+const TANKS = 100;
+
+const ENGINES: Readonly<Record<string, (life: Lifetime) => Promise<Record<string, string>>>> = {
+  sqlite: async () => ({}),
+  postgres: async (life) => ({ DATABASE_URL: (await postgresDatabase(life)).url }),
+};
+
+async function startFleet(life: Lifetime, environment: Record<string, string>): Promise<Service> {
+  const service = await startService(life, { environment });
+  await service.store.importCustomers([customerRecord("c1")]);
+  const tanks = Array.from({ length: TANKS }, (_, i) => tankRecord(`t${i}`, "c1", { assigned_device_id: `d${i}` }));
+  await service.store.importTanks(tanks);
+  return service;
+}
+
+const sender = async (service: Service): Promise<JsonClient> => jsonClient(service, await service.key({ role: "ingest" }));
+
+/** Body `n`, with other readings than the others have. */
+function largeBody(n: number): string {
+  const reading = (_: unknown, i: number) => {
+    const created_at = new Date((n * MAX_READINGS + i) * 1000).toISOString();
+    return { device_id: `d${i % TANKS}`, created_at, fill_percentage: i % 100 };
+  };
+  return JSON.stringify(Array.from({ length: MAX_READINGS }, reading));
+}
+
+/** Calls again and again until the promise is settled. */
+async function during(busy: Promise<unknown>, call: (i: number) => Promise<void>): Promise<number> {
+  let isBusy = true;
+  const end = () => {
+    isBusy = false;
+  };
+  busy.then(end, end);
+  let calls = 0;
+  for (; isBusy; calls++) await call(calls);
+  return calls;
+}
+
+for (const [engine, environmentOf] of Object.entries(ENGINES)) {
+  describe(`while one key sends 12 bodies of 10,000 readings at a time, on ${engine}`, () => {
+    it("it gets 503 for what exceeds its share, and every reading of another key is stored", async (t) => {
+      const service = await startFleet(t, await environmentOf(t));
+      const [flooding, other] = [await sender(service), await sender(service)];
+      const bodies = Array.from({ length: 5 }, (_, n) => largeBody(n));
+      const flood = Promise.all(Array.from({ length: 12 }, (_, i) => flooding("POST", PATH, bodies[i % 5])));
+      const stored = await during(flood, async (i) => {
+        const reading = { tank_id: `t${i % TANKS}`, created_at: new Date(-1 + 1e12 + i).toISOString(), fill_percentage: 1 };
+        const { status, body } = await other("POST", PATH, reading);
+        assert.deepEqual([status, body["results"]], [200, [{ status: "stored" }]]);
+      });
+      const accepted = (await flood).filter(({ status }) => status === 200);
+      const refused = (await flood).filter(({ status }) => status !== 200);
+      assert.ok(stored >= 3, `${stored} readings of the other key`);
+      assert.ok(accepted.length >= 2 && refused.length > 0, `${accepted.length} accepted, ${refused.length} refused`);
+      for (const response of refused) {
+        expectStatus(response, 503, "overloaded");
+        assert.equal(response.body["detail"], "This key is sending too much at a time. Nothing was stored; retry shortly.");
+        assert.equal(response.headers["retry-after"], "1");
+      }
+      const results = accepted.flatMap(({ body }) => body["results"] as { readonly status: string }[]);
+      assert.ok(results.every(({ status }) => status === "stored" || status === "duplicate"));
+      expectStatus(await flooding("POST", PATH, largeBody(5)), 200);
+    });
+  });
+}
+
+it("a body that takes long to parse does not keep others waiting", async (t) => {
+  const service = await startFleet(t, {});
+  const read = jsonClient(service, await service.key({ role: "read" }));
+  const names = (n: number) => Object.fromEntries(Array.from({ length: 40 }, (_, i) => [`name_${n}_${i}`, i]));
+  const slow = (await sender(service))("POST", PATH, JSON.stringify(Array.from({ length: 3000 }, (_, n) => names(n))));
+  const reads = await during(slow, async () => {
+    expectStatus(await read("GET", "/v1/tanks/t1"), 200);
+  });
+  expectStatus(await slow, 200);
+  assert.ok(reads > 20, `${reads} reads meanwhile`);
+});

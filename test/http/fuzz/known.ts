@@ -1,0 +1,103 @@
+// What random requests refer to: objects and keys, created at the start of a round or learned from responses.
+
+import { formatInstant } from "../../../src/domain/instant.ts";
+import { newSecret, type Role } from "../../../src/domain/key.ts";
+import type { ManualClock } from "../../support/clock.ts";
+import type { Service } from "../../support/service.ts";
+import { expectStatus, type Item, jsonClient } from "../client.ts";
+import type { Reference } from "./values.ts";
+
+const MAX_IDS = 64;
+const MAX_ETAGS = 1000;
+/** The name of keys that requests are sent with, so that none changes them. */
+const RESERVED = "reserved";
+
+/** A key; its role is `none` where it does not work. */
+export type SenderKey = { readonly secret: string; readonly role: Role | "none"; readonly customerId: string | null };
+
+const withoutQuery = (path: string): string => path.split("?", 1)[0] ?? "";
+
+export class KnownObjects {
+  readonly #ids = new Map<string, string[]>();
+  readonly #etags = new Map<string, string>();
+  /** Keys that requests have created, some of them expired or revoked by now. */
+  readonly keys: SenderKey[] = [];
+
+  id({ kind, isDeleted, index }: Reference): string {
+    const deleted = isDeleted ? this.#ids.get(`deleted ${kind}`) : undefined;
+    const ids = deleted ?? this.#ids.get(kind) ?? [];
+    return ids[index % ids.length] ?? "none";
+  }
+
+  etagOf(path: string): string {
+    return this.#etags.get(path) ?? this.#etags.get(withoutQuery(path)) ?? "*";
+  }
+
+  learn(path: string, etag: string | undefined, body: unknown): void {
+    if (this.#etags.size > MAX_ETAGS) this.#etags.clear();
+    if (etag !== undefined) for (const known of [path, withoutQuery(path)]) this.#etags.set(known, etag);
+    this.#learnFrom(body);
+  }
+
+  #learnFrom(value: unknown): void {
+    if (typeof value !== "object" || value === null) return;
+    const { object, id, deleted, name, secret, role, customer_id, assigned_device_id } = value as Item;
+    if (typeof id === "string" && name !== RESERVED) this.#add(`${object}`, id, deleted === true);
+    if (typeof assigned_device_id === "string") this.#add("device", assigned_device_id, false);
+    if (typeof secret === "string" && name !== RESERVED) {
+      this.keys.push({ secret, role: role as Role, customerId: customer_id as string | null });
+      if (this.keys.length > MAX_IDS) this.keys.shift();
+    }
+    for (const inner of Object.values(value)) this.#learnFrom(inner);
+  }
+
+  #add(kind: string, id: string, isDeleted: boolean): void {
+    const [to, from] = isDeleted ? [`deleted ${kind}`, kind] : [kind, `deleted ${kind}`];
+    const others = this.#ids.get(from) ?? [];
+    if (others.includes(id)) others.splice(others.indexOf(id), 1);
+    const ids = this.#ids.get(to) ?? [];
+    this.#ids.set(to, ids);
+    if (ids.includes(id)) return;
+    ids.push(id);
+    if (ids.length > MAX_IDS) ids.shift();
+  }
+}
+
+/** It must not contain the id of the customer, which others may not see. */
+const deviceOf = (customerId: string, n: number): string => `${customerId.replace("cus", "dev")}-${n}`;
+
+/** Creates two customers with tanks, and returns keys of every role, scope and state. */
+export async function startRound(
+  service: Service,
+  { clock, forward }: ManualClock,
+  roles: readonly string[],
+  known: KnownObjects,
+): Promise<SenderKey[]> {
+  const manage = jsonClient(service, await service.key({ role: "manage", name: RESERVED }));
+  async function create(path: string, fields: object): Promise<Item> {
+    const body = expectStatus(await manage("POST", `/manage/v1/${path}`, fields), 201);
+    known.learn("", undefined, body);
+    return body;
+  }
+  async function key(fields: object): Promise<SenderKey & { readonly id: string }> {
+    const created = await create("keys", { name: RESERVED, ...fields });
+    const { id, secret, role, customer_id } = created as { id: string; secret: string; role: Role; customer_id: string | null };
+    return { id, secret, role, customerId: customer_id };
+  }
+  const customers: string[] = [];
+  for (const name of ["Brenner", "Moser"]) {
+    const { id } = await create("customers", { name, email: "office@brenner-gas.example" });
+    customers.push(`${id}`);
+    const fields = { name, owner_id: id, capacity: 2700, capacity_unit: "liters", min_fill_alert_percentage: 20 };
+    for (const n of [1, 2]) await create("tanks", { ...fields, assigned_device_id: deviceOf(`${id}`, n) });
+  }
+  const bound = customers.flatMap((customer_id) => [{ customer_id }, { role: "ingest", customer_id }]);
+  const active = [...roles.map((role) => ({ role })), ...bound, { role: "ingest", device_id: deviceOf(`${customers[0]}`, 1) }];
+  const keys = await Promise.all(active.map(key));
+  const revoked = await key({ role: "manage" });
+  expectStatus(await manage("DELETE", `/manage/v1/keys/${revoked.id}`), 200);
+  const expired = await key({ role: "manage", expires_at: formatInstant(clock() + 1) });
+  forward(1);
+  const wrong = [newSecret(), "wrong", ""].map((secret) => ({ secret, customerId: null }));
+  return [...keys, ...[revoked, expired, ...wrong].map((one) => ({ ...one, role: "none" as const }))];
+}

@@ -1,0 +1,79 @@
+// Readings of several senders, in turn.
+
+import assert from "node:assert/strict";
+import { it } from "node:test";
+import type { IncomingReading, Sender } from "../../src/ingest/ingest.ts";
+import { inTurns } from "../../src/ingest/turns.ts";
+import { until } from "../support/until.ts";
+import { FakeIngest, unavailable } from "./mqtt/fake-ingest.ts";
+
+const sender = (keyId: string | null): Sender => ({ keyId, customerId: null, deviceId: null });
+
+const reading = (deviceId: string, createdAt: number): IncomingReading => ({
+  source: { deviceId },
+  createdAt,
+  measurement: { fill: 50 },
+});
+
+/** In turn of ten devices. */
+const readings = (count: number): IncomingReading[] => Array.from({ length: count }, (_, i) => reading(`d${i % 10}`, i));
+
+it("a reading is stored before the rest of many of another key", async () => {
+  const fake = new FakeIngest();
+  const release = fake.hold();
+  const ingest = inTurns(fake.handle);
+  const many = ingest(readings(10_000), sender("many"));
+  await until("the first are being stored", () => Promise.resolve(fake.calls.length === 2));
+  const others = ["a", "b", null].map((keyId) => ingest([reading("other", 1)], sender(keyId)));
+  release();
+  assert.deepEqual(await Promise.all(others), [["stored"], ["stored"], ["stored"]]);
+  assert.equal((await many).length, 10_000);
+  const order = fake.calls.map((call) => call.sender.keyId);
+  assert.deepEqual(order.slice(0, 2), ["many", "many"]);
+  assert.ok(order.lastIndexOf("b") < 6 && order.lastIndexOf(null) < 7, order.join(" "));
+});
+
+it("there is one result per reading in the order given, and readings of a device are stored in the order given", async () => {
+  const fake = new FakeIngest();
+  const given = readings(5000).map((one, i) => (i % 7 === 0 ? { rejected: `number ${i}` } : one));
+  const results = await inTurns(fake.handle)(given, sender("a"));
+  assert.deepEqual(
+    results,
+    given.map((one) => ("rejected" in one ? one : "stored")),
+  );
+  const instants = fake.stored
+    .filter(({ source }) => "deviceId" in source && source.deviceId === "d3")
+    .map((one) => one.createdAt);
+  assert.deepEqual(
+    instants,
+    instants.toSorted((a, b) => a - b),
+  );
+  assert.equal(fake.stored.length, given.filter((one) => !("rejected" in one)).length);
+  // All of a device with the first of them.
+  assert.ok(
+    fake.calls.every((call) => new Set(call.readings.map((one) => "source" in one && JSON.stringify(one.source))).size < 5),
+  );
+});
+
+it("keeps the order where tanks and devices are mixed, since both may mean the same tank", async () => {
+  const fake = new FakeIngest();
+  const given = Array.from({ length: 3000 }, (_, i) => ({
+    ...reading("d1", i),
+    source: i % 2 === 0 ? { tankId: "t1" } : { deviceId: "d1" },
+  }));
+  await inTurns(fake.handle)(given, sender("a"));
+  assert.deepEqual(
+    fake.stored.map(({ createdAt }) => createdAt),
+    given.map(({ createdAt }) => createdAt),
+  );
+});
+
+it("stops after a slice that failed", async () => {
+  const fake = new FakeIngest();
+  fake.failWith = unavailable;
+  const ingest = inTurns(fake.handle);
+  await assert.rejects(ingest(readings(10_000), sender("a")), { code: "store_unavailable" });
+  assert.ok(fake.calls.length <= 3, `${fake.calls.length} slices`);
+  fake.failWith = () => undefined;
+  assert.deepEqual(await ingest(readings(2), sender("a")), ["stored", "stored"]);
+});
