@@ -11,6 +11,7 @@ const endpoint = new MqttEndpoint({
   }),
   observe: () => {},
   clock: Date.now,
+  admit: () => true,
 });
 const { port } = await endpoint.listen({ host: "127.0.0.1", port: 0 });
 console.log(`mqtt://127.0.0.1:${port}`);

@@ -5,6 +5,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
 import { gzip } from "node:zlib";
 import { UserError } from "../domain/errors.ts";
+import { isDotSegment } from "../domain/id.ts";
 import { isWellFormedSecret } from "../domain/key.ts";
 import { quoted } from "../domain/text.ts";
 import { clean } from "./output.ts";
@@ -48,6 +49,9 @@ function checkedKey(key: string | null): string {
 class ConnectionLost extends UserError {}
 
 async function sendWithRetries(endpoint: Endpoint, request: ServiceRequest): Promise<ServiceResponse> {
+  if (request.path.split("/").some(isDotSegment)) {
+    throw new UserError('the id "." or ".." cannot be part of a URL. Run this command on the database, without --url');
+  }
   const body = request.body === undefined ? undefined : JSON.stringify(request.body);
   const headers = request.creates === true ? { "idempotency-key": randomUUID() } : {};
   for (let attempt = 1; ; attempt++) {

@@ -26,6 +26,10 @@ export function isPossibleId(text: string): boolean {
   return text !== "" && !isLongerThan(text, ID_MAX_LENGTH) && isCleanText(text);
 }
 
+/** Clients resolve these in a URL as relative paths, however they are encoded. New objects cannot have them as ids. */
+export const isDotSegment = (text: string): boolean => text === "." || text === "..";
+export const NO_DOT_SEGMENT = 'must not be "." or ".."';
+
 /** The id under which a device is stored. Network servers and people write an EUI-64 in either case: it becomes lower case. */
 export function deviceKey(id: string): string {
   return EUI_64.test(id) ? id.toLowerCase() : id;

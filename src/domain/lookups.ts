@@ -15,6 +15,8 @@ export interface Lookups {
   devices(ids: readonly string[]): Promise<ReadonlyMap<string, ManagedDevice>>;
   /** Past assignments of these devices, oldest first. */
   assignments(deviceIds: readonly string[]): Promise<readonly DeviceAssignment[]>;
+  /** How many devices have pending readings, counted up to `limit`. Nobody else adds one until the transaction ends. */
+  devicesWithPending(limit: number): Promise<number>;
   keys(ids: readonly string[]): Promise<ReadonlyMap<string, StoredKey>>;
 }
 

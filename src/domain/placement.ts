@@ -3,11 +3,15 @@
 
 import type { TankWithShape } from "./changes.ts";
 import { type Device, type DeviceAssignment, tankAt, unknownDevice } from "./device.ts";
+import type { Instant } from "./instant.ts";
 import { interpret } from "./interpret.ts";
 import type { Lookups } from "./lookups.ts";
 import { profileNamed } from "./profile.ts";
 import { type IncomingBatch, READING_OUTCOMES, type ReadingBatch, type ReadingSource } from "./reading.ts";
 import type { ManagedDevice } from "./resource.ts";
+
+/** While this many devices have pending readings, those of further unknown devices are rejected. */
+export const MAX_DEVICES_WITH_PENDING = 10_000;
 
 /** A reading that is kept until its device has a tank, and a profile where it needs one. Either `fill` or `payload` is set. */
 export type PendingReading = {
@@ -65,9 +69,12 @@ export async function placeReadings(lookups: Lookups, batch: IncomingBatch, only
       if (source.kind === "device" && (context.devices.get(source.id)?.waiting ?? 0) > 0) {
         superseded.push({ device: source.id, created_at: batch.createdAt[position] as number });
       }
-    } else if ("pending" in result) {
+    } else if ("pending" in result && context.newDevices.admits(source)) {
       outcomes[position] = WAITING;
       pending.push(result.pending);
+    } else if ("pending" in result) {
+      outcomes[position] = REJECTED;
+      reasons.set(position, TOO_MANY_DEVICES);
     } else {
       outcomes[position] = "rejected" in result ? REJECTED : TANK_UNKNOWN;
       if ("rejected" in result) reasons.set(position, result.rejected);
@@ -86,9 +93,11 @@ function isUnboundTank({ kind, customerId }: ReadingSource): boolean {
 
 type PlacementContext = {
   readonly devices: ReadonlyMap<string, ManagedDevice>;
+  readonly newDevices: NewDevices;
   readonly assignments: ReadonlyMap<string, readonly DeviceAssignment[]>;
   /** Only the tanks of which more than the id is needed. */
   readonly tanks: ReadonlyMap<string, TankWithShape>;
+  readonly receivedAt: Instant | undefined;
 };
 
 async function loadContext(lookups: Lookups, batch: IncomingBatch, positions: Uint32Array): Promise<PlacementContext> {
@@ -99,26 +108,53 @@ async function loadContext(lookups: Lookups, batch: IncomingBatch, positions: Ui
     const known = devices.get(sourceAt(batch, position).id);
     if (known !== undefined && (batch.createdAt[position] as number) < known.device.since) moved.add(known.device.id);
   }
+  const isNew = (source: ReadingSource | undefined): boolean =>
+    source?.kind === "device" && source.customerId === null && !devices.has(source.id);
+  const before = sources.some(isNew) ? await lookups.devicesWithPending(MAX_DEVICES_WITH_PENDING) : 0;
+  const newDevices = new NewDevices(devices, MAX_DEVICES_WITH_PENDING - before);
   const past = moved.size === 0 ? [] : await lookups.assignments([...moved]);
   const assignments = Map.groupBy(past, ({ device }) => device);
+  const { receivedAt } = batch;
   const tankIds = new Set<string>();
   for (const position of positions) {
     const source = sourceAt(batch, position);
     if (source.customerId === null && !batch.payloads.has(position)) continue;
-    const tankId = tankOf(source, batch.createdAt[position] as number, { devices, assignments });
+    const tankId = tankOf(source, batch.createdAt[position] as number, { devices, assignments, receivedAt });
     if (tankId !== null) tankIds.add(tankId);
   }
   const tanks = tankIds.size === 0 ? new Map<string, TankWithShape>() : await lookups.tanks([...tankIds]);
-  return { devices, assignments, tanks };
+  return { devices, newDevices, assignments, tanks, receivedAt };
+}
+
+const TOO_MANY_DEVICES = `device_id: this device is unknown, and ${MAX_DEVICES_WITH_PENDING.toLocaleString("en")} devices have pending readings already; assign it to a tank first`;
+
+/** Unknown devices whose readings may become pending. */
+class NewDevices {
+  readonly #known: ReadonlyMap<string, unknown>;
+  readonly #max: number;
+  readonly #admitted = new Set<string>();
+
+  constructor(known: ReadonlyMap<string, unknown>, max: number) {
+    this.#known = known;
+    this.#max = max;
+  }
+
+  /** What was pending in another database is kept. */
+  admits({ id, wasPending }: ReadingSource): boolean {
+    if (this.#known.has(id) || this.#admitted.has(id) || wasPending === true) return true;
+    if (this.#admitted.size >= this.#max) return false;
+    this.#admitted.add(id);
+    return true;
+  }
 }
 
 /** The tank of a source at an instant; null where its device served none. */
 function tankOf(
   { kind, id }: ReadingSource,
   at: number,
-  { devices, assignments }: Omit<PlacementContext, "tanks">,
+  { devices, assignments, receivedAt }: Pick<PlacementContext, "devices" | "assignments" | "receivedAt">,
 ): string | null {
-  return kind === "tank" ? id : tankAt(devices.get(id)?.device ?? unknownDevice(id), assignments.get(id) ?? [], at);
+  return kind === "tank" ? id : tankAt(devices.get(id)?.device ?? unknownDevice(id), assignments.get(id) ?? [], at, receivedAt);
 }
 
 type Placed = { readonly position: number; readonly tankId: string; readonly fill: number };

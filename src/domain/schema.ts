@@ -94,6 +94,8 @@ export const anyOf = (...schemas: readonly Schema[]): Schema => ({ anyOf: schema
 const TEXT_MAX_LENGTH = 512;
 const NO_CONTROL_CHARACTERS = "^[^\\u0000-\\u001f\\u007f-\\u009f]*$";
 export const EMAIL_PATTERN = "^[^\\s@]+@[^\\s@]+$";
+/** Of the id of a new object: see `isDotSegment`. */
+export const NEW_ID_PATTERN = "^(?!\\.\\.?$)[^\\u0000-\\u001f\\u007f-\\u009f]*$";
 const INSTANT_EXAMPLE = "2026-11-14T09:30:00.000Z";
 
 export const idField = (description: string, example: string) =>

@@ -2,9 +2,9 @@
 // supports the fields defined in `schema.ts`, and objects and lists of them.
 
 import { type FieldError, RequestError } from "./errors.ts";
-import { isCleanText, isLongerThan } from "./id.ts";
+import { isCleanText, isLongerThan, NO_DOT_SEGMENT } from "./id.ts";
 import { parseInstant } from "./instant.ts";
-import { EMAIL_PATTERN, type Schema } from "./schema.ts";
+import { EMAIL_PATTERN, NEW_ID_PATTERN, type Schema } from "./schema.ts";
 import { printable, suggestion } from "./text.ts";
 
 export type JsonObject = Readonly<Record<string, unknown>>;
@@ -112,7 +112,8 @@ function errorInText(schema: Schema, value: unknown): string | undefined {
   }
   if (!isCleanText(value)) return "must not contain control characters or broken Unicode";
   if (schema.pattern === undefined || new RegExp(schema.pattern, "u").test(value)) return undefined;
-  return schema.pattern === EMAIL_PATTERN ? "must be an email address" : `must match ${schema.pattern}`;
+  if (schema.pattern === EMAIL_PATTERN) return "must be an email address";
+  return schema.pattern === NEW_ID_PATTERN ? NO_DOT_SEGMENT : `must match ${schema.pattern}`;
 }
 
 function errorInNumber(schema: Schema, value: unknown, isInteger: boolean): string | undefined {

@@ -2,7 +2,7 @@
 // topic names the format and the device. A message may have 10,000 readings, so the checks are written by hand.
 
 import { isUtf8 } from "node:buffer";
-import { deviceKey, ID_MAX_LENGTH, isLongerThan, isPossibleId } from "../domain/id.ts";
+import { deviceKey, ID_MAX_LENGTH, isDotSegment, isLongerThan, isPossibleId, NO_DOT_SEGMENT } from "../domain/id.ts";
 import { type Clock, type Instant, parseInstant } from "../domain/instant.ts";
 import { FILL } from "../domain/reading.ts";
 import { quoted, suggestion } from "../domain/text.ts";
@@ -301,7 +301,8 @@ function toReading(
 const rejected = (reason: string): Rejected => ({ rejected: reason });
 
 export function idError(name: string, value: unknown): Rejected | undefined {
-  if (typeof value === "string" && isPossibleId(value)) return undefined;
+  if (typeof value === "string" && isPossibleId(value))
+    return isDotSegment(value) ? rejected(`${name}: ${NO_DOT_SEGMENT}`) : undefined;
   if (value === undefined) return rejected(`${name}: is missing`);
   if (value === null) return rejected(`${name}: must not be null`);
   if (typeof value !== "string") return rejected(`${name}: must be a string`);

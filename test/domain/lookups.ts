@@ -31,6 +31,7 @@ export function lookupsOf(known: StoredObjects): Lookups {
     tanksDeletedWith: async (ids) => ofOwners(ids).filter(({ tank }) => deletedWithOwner.includes(tank.id)),
     devices: async (ids) => byId(managed, ids, ({ device }) => device.id),
     assignments: async (ids) => assignments.filter(({ device }) => ids.includes(device)),
+    devicesWithPending: async (limit) => Math.min(limit, managed.filter((one) => one.waiting > 0).length),
     keys: async (ids) => byId(keys, ids, ({ id }) => id),
   };
 }

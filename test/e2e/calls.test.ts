@@ -17,6 +17,7 @@ const INVALID: readonly Call[] = [
   ["key create --name x --expires soon", /--expires.*90d.*"soon"/],
   ["key create --name x --colour red", /--colour/],
   ["key create --name x --role manage --customer ada", /--customer.*manage.*"ada"/],
+  ["key create --name x --role metrics --customer ada", /--customer.*metrics.*"ada"/],
   ["key create --name x --rate 0", /--rate must be requests per second from 0.001 to 1000000, not/],
   ["key create --name x --rate 1000000.001", /--rate.*"1000000.001"/],
   ["key create --name x --device d1", /--device.*ingest.*"d1"/],

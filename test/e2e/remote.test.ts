@@ -5,7 +5,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import type { AddressInfo } from "node:net";
 import { after, suite, test } from "node:test";
 import type { Lifetime } from "../support/service.ts";
-import { cliOnService, createKey, customer } from "./fixtures.ts";
+import { cliOnService, createKey, customer, importLines } from "./fixtures.ts";
 import type { ExitResult } from "./program.ts";
 import { list, waitForStatus } from "./requests.ts";
 
@@ -61,6 +61,13 @@ suite("commands on a running service", () => {
   const CREATE = ["customer", "create", "--email", "new@x.example", "--name"];
   const named = async (name: string): Promise<number> =>
     (await list(service, `/manage/v1/customers?name=${encodeURIComponent(name)}`, key)).total_items;
+
+  test('a device that was imported with the id ".." is removed from the database, not by a URL', async () => {
+    await importLines(here, [{ object: "device", id: "..", profile: "elsys" }]);
+    const { code, stderr } = await run(service.url, ["device", "forget", ".."]);
+    assert.deepEqual([code, /cannot be part of a URL. Run this command on the database, without --url/.test(stderr)], [1, true]);
+    assert.equal((await here.run(["device", "forget", ".."])).code, 0);
+  });
 
   test("a request is retried while the database is unavailable", async (t) => {
     const { code, stderr } = await run(await proxy(t, UNAVAILABLE, UNAVAILABLE, "pass"), [...CREATE, "Patient"]);

@@ -3,7 +3,7 @@
 
 import assert from "node:assert/strict";
 import { after, describe, it } from "node:test";
-import { expectStatus, jsonClient } from "./client.ts";
+import { expectStatus, type JsonResponse, jsonClient } from "./client.ts";
 import { CUSTOMER, fieldErrors, idsIn, startManaged } from "./services.ts";
 
 const service = await startManaged({ after });
@@ -291,6 +291,22 @@ describe("a device", () => {
     assert.ok(idsIn(await manage("GET", `${DEVICES}?size=100&waiting=false`)).includes(id));
   });
 
+  it('cannot be "." or "..", nor can a customer or tank: URLs with them lead elsewhere', async () => {
+    const { tank, fields } = await create();
+    for (const id of [".", ".."]) {
+      const errors = (response: JsonResponse) =>
+        assert.match(fieldErrors(response).join(), /^(id|assigned_device_id) must not be "." or "\.\."$/);
+      errors(await manage("POST", CUSTOMERS, { ...CUSTOMER, id }));
+      errors(await manage("POST", TANKS, { ...fields, id, assigned_device_id: "x" }));
+      errors(await manage("POST", TANKS, { ...fields, assigned_device_id: id }));
+      errors(await manage("PATCH", `${TANKS}/${tank}`, { assigned_device_id: id }));
+      const encoded = id.replaceAll(".", "%2E");
+      expectStatus(await manage("PUT", `${DEVICES}/${encoded}`, { profile: "elsys" }), 404, "device_unknown");
+      const sent = expectStatus(await manage("POST", "/ingest/v1/readings", { device_id: id, fill_percentage: 1 }), 200);
+      assert.match(JSON.stringify(sent), /device_id: must not be/);
+    }
+  });
+
   it("shows its newest pending reading and what it is waiting for", async () => {
     const { tank, device } = await create();
     const id = `${device}-2`;
@@ -310,4 +326,17 @@ describe("a device", () => {
     }
     assert.deepEqual(await fills(tank), [75]);
   });
+});
+
+it("a device moved while the clock was ahead sends for its new tank as soon as the clock is right", async () => {
+  const [former, next] = [await create(), await create()];
+  const year = 365 * 24 * HOUR;
+  forward(year);
+  expectStatus(await manage("PUT", `/manage/v1/devices/${former.device}?swap=true`, { tank_id: next.tank }), 200);
+  forward(-year);
+  const send = jsonClient(service, await service.key({ role: "ingest" }));
+  const body = { device_id: former.device, fill_percentage: 17 };
+  expectStatus(await send("POST", "/ingest/v1/readings", body), 200);
+  const totals = [former, next].map(async ({ tank }) => (await manage("GET", `/v1/tanks/${tank}/telemetry`)).body["total_items"]);
+  assert.deepEqual(await Promise.all(totals), [0, 1]);
 });

@@ -6,7 +6,7 @@ import type { FieldError } from "../errors.ts";
 import { type Instant, instantOrNull, laterThan } from "../instant.ts";
 import { findOne, type Lookups } from "../lookups.ts";
 import { customerResource, type ManagedCustomer } from "../resource.ts";
-import { object, partial, type Static } from "../schema.ts";
+import { NEW_ID_PATTERN, object, partial, type Static } from "../schema.ts";
 import { errorsInObject } from "../validate.ts";
 import {
   type Commands,
@@ -20,11 +20,12 @@ import {
 } from "./command.ts";
 import { deviceConflict } from "./tanks.ts";
 
-const { id: idSchema, email, name, phone, verified_at, is_verified } = CustomerObject.properties;
+const { id: existingId, email, name, phone, verified_at, is_verified } = CustomerObject.properties;
 const changeable = { email, name, phone, verified_at, is_verified };
+const id = { ...existingId, pattern: NEW_ID_PATTERN };
 
 export const CustomerChange = partial({ properties: changeable }, { description: "The fields to change" });
-export const NewCustomer = object({ id: idSchema, ...changeable }, { description: "A customer to create" }, [
+export const NewCustomer = object({ id, ...changeable }, { description: "A customer to create" }, [
   "id",
   "phone",
   "verified_at",

@@ -4,7 +4,7 @@ import { auditFields, differences } from "../audit.ts";
 import type { TankWithShape } from "../changes.ts";
 import { type Device, type ProfileChoice, unknownDevice } from "../device.ts";
 import type { FieldError } from "../errors.ts";
-import { deviceKey, isPossibleId } from "../id.ts";
+import { deviceKey, isDotSegment, isPossibleId } from "../id.ts";
 import { formatInstant, type Instant } from "../instant.ts";
 import { findOne, type Lookups } from "../lookups.ts";
 import { errorsInProfile, profileOf } from "../profile.ts";
@@ -36,8 +36,10 @@ type DeviceInput = { readonly tank_id?: string; readonly profile?: ProfileChoice
 /** Fields that are left out stay as they are. `shape` is that of the tank which the device serves afterwards. */
 export async function putDevice(lookups: Lookups, { id, fields, ifMatch, swap }: Commands["put_device"], at: Instant): Planned {
   const key = deviceKey(id);
-  if (!isPossibleId(key)) return commandError("device_unknown", "No device can have this id.");
-  const known = await findOne(lookups.devices, key);
+  const known = isPossibleId(key) ? await findOne(lookups.devices, key) : undefined;
+  if (known === undefined && (!isPossibleId(key) || isDotSegment(key))) {
+    return commandError("device_unknown", "No device can have this id.");
+  }
   const { device: before, waiting } = known ?? { device: unknownDevice(key), waiting: 0 };
   // An unknown device has no version that the client could have read.
   const expected = known === undefined && ifMatch !== undefined ? NO_ETAG : ifMatch;

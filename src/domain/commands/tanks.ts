@@ -8,7 +8,7 @@ import { deviceKey } from "../id.ts";
 import { type Instant, laterThan } from "../instant.ts";
 import { findOne, type Lookups } from "../lookups.ts";
 import { tankResource } from "../resource.ts";
-import { object, partial, type Static } from "../schema.ts";
+import { NEW_ID_PATTERN, object, partial, type Static } from "../schema.ts";
 import { errorsInShape, mergeShape, type Shape, shapeOf } from "../shape.ts";
 import { Location, NO_LOCATION, type Tank, TankObject } from "../tank.ts";
 import { errorsInObject, isObject } from "../validate.ts";
@@ -26,12 +26,17 @@ import {
   withReleasedField,
 } from "./command.ts";
 
-const { id: idSchema, object: _object, created_at: _created, updated_at: _updated, ...rest } = TankObject.properties;
+const { id: existingId, object: _object, created_at: _created, updated_at: _updated, ...rest } = TankObject.properties;
 const LocationChange = partial(Location, { description: "The fields of the location to change" });
-const changeable = { ...rest, location: LocationChange };
+const id = { ...existingId, pattern: NEW_ID_PATTERN };
+const changeable = {
+  ...rest,
+  assigned_device_id: { ...rest.assigned_device_id, pattern: NEW_ID_PATTERN },
+  location: LocationChange,
+};
 
 export const TankChange = partial({ properties: changeable }, { description: "The fields to change" });
-export const NewTank = object({ id: idSchema, ...changeable }, { description: "A tank to create" }, [
+export const NewTank = object({ id, ...changeable }, { description: "A tank to create" }, [
   "id",
   "custom_id",
   "location",

@@ -3,12 +3,14 @@
 
 import { randomUUID } from "node:crypto";
 import type { Socket } from "node:net";
-import { generate, type IConnectPacket, type Packet } from "mqtt-packet";
+import type { IConnectPacket, Packet } from "mqtt-packet";
 import type { MqttDisconnectReason, Observe } from "../../domain/events.ts";
 import type { Clock } from "../../domain/instant.ts";
 import { createMqttMessage } from "../decode.ts";
 import type { Batcher, MessageResult } from "./batcher.ts";
+import type { Connections } from "./connections.ts";
 import { Deadlines } from "./deadlines.ts";
+import { InFlight } from "./in-flight.ts";
 import {
   type Acknowledgement,
   acceptedConnack,
@@ -21,6 +23,7 @@ import {
   propertiesSize,
   publishError,
   ReasonCode,
+  ReplyWriter,
   reasonProperties,
   refusedConnack,
   replyTo,
@@ -28,15 +31,17 @@ import {
   replyVersion,
 } from "./protocol.ts";
 import { type Client, type EndpointLimits, type KeySession, RateToken, type Sessions } from "./sessions.ts";
+import type { TurnLimit } from "./turn-limit.ts";
 
 /** What all connections of an endpoint share. */
 export type ConnectionDependencies = {
   readonly limits: EndpointLimits;
   readonly sessions: Sessions;
   readonly batcher: Batcher;
+  readonly turns: TurnLimit;
   readonly observe: Observe;
   readonly clock: Clock;
-  readonly connections: Set<Connection>;
+  readonly connections: Connections<Connection>;
 };
 
 /** `leaving`: the client is gone, held messages are still ingested. */
@@ -52,6 +57,7 @@ const CONTROL_UNIT_BYTES = 64;
 export class Connection implements Client {
   readonly address: string;
   readonly #socket: Socket;
+  readonly #replies: ReplyWriter;
   readonly #shared: ConnectionDependencies;
   readonly #limits: EndpointLimits;
   readonly #input = new PacketBuffer();
@@ -66,26 +72,25 @@ export class Connection implements Client {
   #heldBytes = 0;
   /** Bytes reserved for an incomplete PUBLISH that is too large to be held. It is the only one then. */
   #reservedBytes = 0;
-  /** Messages being ingested, and those of QoS 2 until they are released. */
-  #inFlight = 0;
-  /** Messages of QoS 1 and 2 received and not yet finished, held ones included. */
-  #unacknowledged = 0;
-  readonly #qos2 = new Map<number, "ingesting" | "stored">();
+  readonly #inFlight: InFlight;
   #resendTimer: NodeJS.Timeout | undefined;
   readonly #token = new RateToken();
   /** Of control packets since the last sweep. */
   #controlCost = 0;
   #isScheduled = false;
-  #isCorked = false;
+  /** Until its next turn. */
+  #isDeferred = false;
   readonly #deadlines: Deadlines;
 
   constructor(socket: Socket, shared: ConnectionDependencies) {
     this.address = socket.remoteAddress ?? "";
     this.#socket = socket;
+    this.#replies = new ReplyWriter(socket);
     this.#shared = shared;
     this.#limits = shared.limits;
+    this.#inFlight = new InFlight(shared.limits.inFlight);
     this.#deadlines = new Deadlines(shared.limits);
-    shared.connections.add(this);
+    shared.connections.open(this);
     socket.setNoDelay(true);
     socket.setKeepAlive(true, TCP_KEEP_ALIVE_MS);
     socket.on("data", (chunk: Buffer) => {
@@ -95,7 +100,17 @@ export class Connection implements Client {
     });
     socket.on("drain", this.#schedule);
     socket.on("error", () => {});
-    socket.on("close", () => this.#leave());
+    socket.on("close", () => {
+      shared.connections.close(this);
+      this.#leave();
+    });
+  }
+
+  /** Closes a connection that is not a client's in favour of another. */
+  drop(): void {
+    this.#shared.connections.close(this);
+    this.#shared.observe({ kind: "mqtt_client_dropped", reason: "too_many", address: this.address });
+    this.#socket.destroy();
   }
 
   /** Closes the connection for a reason that the operator is told; a client of MQTT 5 is told too. */
@@ -149,12 +164,23 @@ export class Connection implements Client {
     if (this.#phase === "leaving" && this.#held.length === 0) this.#end();
   }
 
+  /** Whether to leave the rest for a later turn of the event loop. */
+  #isTurnOver(): boolean {
+    if (this.#isDeferred || !this.#shared.turns.isOver()) return this.#isDeferred;
+    this.#isDeferred = true;
+    this.#shared.turns.defer(this.#session?.keyId ?? this.address, () => {
+      this.#isDeferred = false;
+      this.#process();
+    });
+    return true;
+  }
+
   /** Reads the next packet of the input; false if there is none that may be read now. */
   #readPacket(): boolean {
     const isConnecting = this.#phase === "connecting";
     if ((!isConnecting && this.#phase !== "open") || this.#isBlocked()) return false;
     const header = this.#input.header();
-    if (header === undefined) return false;
+    if (header === undefined || this.#isTurnOver()) return false;
     const { type, size, qos } = header;
     const { publishBytes, connectBytes, controlBytes } = this.#limits;
     const isPublish = type === PacketType.publish;
@@ -213,6 +239,12 @@ export class Connection implements Client {
       sessions.disconnect(session, clientId, this);
       return;
     }
+    if (!this.#shared.connections.accept(this)) {
+      sessions.disconnect(session, clientId, this);
+      this.#send(refusedConnack("too_many"));
+      this.close("too_many");
+      return;
+    }
     this.#session = session;
     this.#clientId = clientId;
     this.#deadlines.connected(packet.keepalive ?? 0);
@@ -227,17 +259,16 @@ export class Connection implements Client {
       this.close("packet_too_large");
       return;
     }
-    if (qos > 0) this.#unacknowledged++;
+    this.#inFlight.receive(qos);
     // A copy where it has to wait: a small packet would keep all that arrived with it in memory.
     this.#held.push(this.#held.length === 0 ? bytes : Buffer.from(bytes));
     this.#heldBytes += bytes.length;
-    const isExceeded = this.#version === 5 && this.#unacknowledged > this.#limits.inFlight;
-    if (isExceeded) this.close("protocol", ReasonCode.receiveMaximumExceeded);
+    if (this.#version === 5 && this.#inFlight.isExceeded) this.close("protocol", ReasonCode.receiveMaximumExceeded);
   }
 
   #ingestHeld(): void {
     for (let next = this.#held[0]; next !== undefined; next = this.#held[0]) {
-      if (this.#reservedBytes === 0 && !this.#tryBegin(next.length)) return;
+      if (this.#isTurnOver() || (this.#reservedBytes === 0 && !this.#tryBegin(next.length))) return;
       this.#reservedBytes = 0;
       this.#held.shift();
       this.#heldBytes -= next.length;
@@ -247,11 +278,11 @@ export class Connection implements Client {
 
   /** Reserves what one more message in flight needs. Otherwise `#schedule` is called when it is worth trying again. */
   #tryBegin(bytes: number): boolean {
-    if (this.#inFlight >= this.#limits.inFlight && this.#phase !== "leaving") return false;
+    if (this.#inFlight.isFull && this.#phase !== "leaving") return false;
     if (this.#session === undefined || !this.#token.request(this.#session.key.takeToken, this.#schedule)) return false;
     if (!this.#session.memory.reserve(bytes + MESSAGE_OVERHEAD, this.#schedule)) return false;
     this.#token.use();
-    this.#inFlight++;
+    this.#inFlight.begin();
     return true;
   }
 
@@ -264,14 +295,13 @@ export class Connection implements Client {
       return;
     }
     const { topic, payload, qos, messageId = 0 } = packet;
-    const sentAgain = qos === 2 ? this.#qos2.get(messageId) : undefined;
+    const sentAgain = this.#inFlight.identify(qos, messageId);
     if (sentAgain !== undefined) {
       this.#release(bytes.length);
-      this.#finish(qos);
+      this.#inFlight.finish(qos);
       if (sentAgain === "stored") this.#send({ cmd: "pubrec", messageId, reasonCode: ReasonCode.success });
       return;
     }
-    if (qos === 2) this.#qos2.set(messageId, "ingesting");
     const { batcher, clock } = this.#shared;
     const source = this.#session;
     const message = createMqttMessage(topic, typeof payload === "string" ? Buffer.from(payload) : payload, clock());
@@ -285,11 +315,7 @@ export class Connection implements Client {
 
   #acknowledge(qos: number, messageId: number, reply: Acknowledgement | MqttDisconnectReason): void {
     const isRejected = typeof reply === "string" || (reply.code !== ReasonCode.success && this.#version === 5);
-    if (qos === 2 && !isRejected) this.#qos2.set(messageId, "stored");
-    else {
-      this.#qos2.delete(messageId);
-      this.#finish(qos);
-    }
+    this.#inFlight.settle(qos, messageId, !isRejected);
     if (reply === "data_damaged") this.#requestResend(qos);
     else if (typeof reply === "string") this.close(reply);
     else if (qos > 0) {
@@ -303,11 +329,6 @@ export class Connection implements Client {
     if (qos > 0) this.#resendTimer ??= setTimeout(() => this.close("data_damaged"), this.#limits.resendMs);
   }
 
-  #finish(qos: number): void {
-    this.#inFlight--;
-    if (qos > 0) this.#unacknowledged--;
-  }
-
   #release(bytes: number): void {
     this.#session?.memory.release(bytes + MESSAGE_OVERHEAD);
   }
@@ -319,33 +340,20 @@ export class Connection implements Client {
       return;
     }
     const packet = this.#parse(bytes);
-    const isRelease = packet?.cmd === "pubrel" && this.#qos2.get(packet.messageId ?? 0) === "stored";
-    if (isRelease) {
-      this.#qos2.delete(packet.messageId ?? 0);
-      this.#finish(2);
-    } else this.#controlCost += Math.ceil(bytes.length / CONTROL_UNIT_BYTES);
+    const isRelease = packet?.cmd === "pubrel" && this.#inFlight.release(packet.messageId ?? 0);
+    if (!isRelease) this.#controlCost += Math.ceil(bytes.length / CONTROL_UNIT_BYTES);
     const reply = replyToControl(packet, this.#version, isRelease);
     if (typeof reply === "number") this.close("protocol", reply);
     else this.#send(reply);
   }
 
-  /** Replies of one turn are written together. */
   #send(packet: Packet): void {
-    if (this.#phase === "ended" || !this.#socket.writable) return;
-    if (!this.#isCorked) {
-      this.#isCorked = true;
-      this.#socket.cork();
-      process.nextTick(() => {
-        this.#isCorked = false;
-        this.#socket.uncork();
-      });
-    }
-    this.#socket.write(generate(packet, { protocolVersion: this.#version }));
+    if (this.#phase !== "ended") this.#replies.send(packet, this.#version);
   }
 
   /** Pauses or resumes the socket, and notes when the packet that is being received began. */
   #updateReading(hasConsumed: boolean): void {
-    const isPaused = this.#isBlocked() || (this.#reservedBytes === 0 && !this.#mayHold());
+    const isPaused = this.#isDeferred || this.#isBlocked() || (this.#reservedBytes === 0 && !this.#mayHold());
     const isChanged = this.#deadlines.pause(isPaused);
     if (isChanged && isPaused) this.#socket.pause();
     else if (isChanged) this.#socket.resume();
@@ -356,6 +364,7 @@ export class Connection implements Client {
   #leave(): void {
     if (this.#phase === "ended" || this.#phase === "leaving") return;
     this.#phase = "leaving";
+    this.#shared.connections.close(this);
     this.#input.clear();
     if (this.#session === undefined) this.#end();
     else {
@@ -371,7 +380,7 @@ export class Connection implements Client {
     if (this.#reservedBytes > 0) this.#release(this.#reservedBytes);
     this.#held.length = 0;
     this.#input.clear();
-    this.#shared.connections.delete(this);
+    this.#shared.connections.end(this);
     if (this.#session !== undefined) this.#shared.sessions.disconnect(this.#session, this.#clientId, this);
     if (this.#socket.destroyed) return;
     // The last reply is still sent. Input is discarded: unread, it would reset the connection before that.

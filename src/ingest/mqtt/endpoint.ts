@@ -2,20 +2,24 @@
 // after they are stored. It only accepts publishes: no subscriptions, retained messages, wills or sessions.
 
 import { type AddressInfo, createServer, type Server, type Socket } from "node:net";
-import { createServer as createTlsServer } from "node:tls";
+import { createSecureContext, TLSSocket } from "node:tls";
 import type { Observe } from "../../domain/events.ts";
 import type { Clock } from "../../domain/instant.ts";
 import type { Ingest } from "../ingest.ts";
 import { Batcher } from "./batcher.ts";
 import { Connection, type ConnectionDependencies } from "./connection.ts";
+import { Connections } from "./connections.ts";
 import { ReasonCode } from "./protocol.ts";
 import { type AuthenticateClient, DEFAULT_LIMITS, type EndpointLimits, Sessions } from "./sessions.ts";
+import { TurnLimit } from "./turn-limit.ts";
 
 export type EndpointDependencies = {
   readonly ingest: Ingest;
   readonly authenticate: AuthenticateClient;
   readonly observe: Observe;
   readonly clock: Clock;
+  /** Whether a connection from its address is accepted; counts it until it closes. */
+  readonly admit: (socket: Socket) => boolean;
   readonly limits?: Partial<EndpointLimits>;
 };
 
@@ -31,14 +35,22 @@ const SWEEP_MS = 500;
 
 export class MqttEndpoint {
   readonly #shared: ConnectionDependencies;
+  readonly #admit: EndpointDependencies["admit"];
   readonly #servers: Server[] = [];
   #sweeper: NodeJS.Timeout | undefined;
 
-  constructor({ ingest, authenticate, observe, clock, limits: given }: EndpointDependencies) {
+  constructor({ ingest, authenticate, observe, clock, admit, limits: given }: EndpointDependencies) {
     const limits = { ...DEFAULT_LIMITS, ...given };
     const sessions = new Sessions(authenticate, limits, observe);
     const batcher = new Batcher("mqtt", ingest, observe);
-    this.#shared = { limits, sessions, batcher, observe, clock, connections: new Set() };
+    const connections = new Connections<Connection>(limits);
+    this.#shared = { limits, sessions, batcher, turns: new TurnLimit(), observe, clock, connections };
+    this.#admit = admit;
+  }
+
+  /** Those that are authenticated. */
+  get clients(): number {
+    return this.#shared.sessions.clients;
   }
 
   /** Rejects with the system's error if it cannot listen. */
@@ -63,34 +75,28 @@ export class MqttEndpoint {
     const { connections, batcher } = this.#shared;
     const closed = this.#servers.map((server) => new Promise((resolve) => server.close(resolve)));
     clearInterval(this.#sweeper);
-    for (const connection of connections) connection.stopReading();
+    for (const connection of connections.all) connection.stopReading();
     await batcher.idle();
-    for (const connection of [...connections]) connection.disconnect(ReasonCode.serverShuttingDown);
+    for (const connection of [...connections.all]) connection.disconnect(ReasonCode.serverShuttingDown);
     await Promise.all(closed);
   }
 
+  /** The deadline to connect includes the TLS handshake. */
   #createServer(tls: Listener["tls"]): Server {
-    const { limits, connections, observe } = this.#shared;
-    const tooMany = (address = ""): void => observe({ kind: "mqtt_client_dropped", reason: "too_many", address });
-    const accept = (socket: Socket): void => {
-      if (connections.size < limits.connections) new Connection(socket, this.#shared);
-      else {
-        socket.destroy();
-        tooMany(socket.remoteAddress);
+    const secureContext = tls && createSecureContext(tls);
+    return createServer((socket) => {
+      if (!this.#admit(socket)) {
+        this.#shared.observe({ kind: "mqtt_client_dropped", reason: "too_many", address: socket.remoteAddress ?? "" });
+        socket.resetAndDestroy();
+        return;
       }
-    };
-    const handshakeTimeout = limits.connectMs;
-    const server = tls === undefined ? createServer(accept) : createTlsServer({ ...tls, handshakeTimeout }, accept);
-    // Includes sockets whose TLS handshake is not complete.
-    server.maxConnections = limits.connections;
-    server.on("tlsClientError", (_error: Error, socket: Socket) => socket.destroy());
-    server.on("drop", (data) => tooMany(data?.remoteAddress));
-    return server;
+      new Connection(secureContext ? new TLSSocket(socket, { isServer: true, secureContext }) : socket, this.#shared);
+    });
   }
 
   #sweep(): void {
     this.#shared.sessions.sweep();
     const now = performance.now();
-    for (const connection of this.#shared.connections) connection.sweep(now);
+    for (const connection of this.#shared.connections.all) connection.sweep(now);
   }
 }

@@ -1,6 +1,7 @@
 // MQTT 3.1.1 and 5 as far as the endpoint needs it: incoming bytes cut into packets, reason codes, and replies.
 
-import { type IConnackPacket, type IConnectPacket, type Packet, parser } from "mqtt-packet";
+import type { Socket } from "node:net";
+import { generate, type IConnackPacket, type IConnectPacket, type Packet, parser } from "mqtt-packet";
 import { type ErrorCode, hasCode, RequestError } from "../../domain/errors.ts";
 import type { MqttDisconnectReason } from "../../domain/events.ts";
 import { deviceKey } from "../../domain/id.ts";
@@ -146,6 +147,29 @@ export function createPacketReader(): (bytes: Buffer) => Packet | undefined {
     }
     return packet;
   };
+}
+
+/** Replies of one turn of the event loop are written together. */
+export class ReplyWriter {
+  readonly #socket: Socket;
+  #isCorked = false;
+
+  constructor(socket: Socket) {
+    this.#socket = socket;
+  }
+
+  send(packet: Packet, protocolVersion: MqttVersion): void {
+    if (!this.#socket.writable) return;
+    if (!this.#isCorked) {
+      this.#isCorked = true;
+      this.#socket.cork();
+      process.nextTick(() => {
+        this.#isCorked = false;
+        this.#socket.uncork();
+      });
+    }
+    this.#socket.write(generate(packet, { protocolVersion }));
+  }
 }
 
 /** The form of the reply to a CONNECT with an unknown protocol version; undefined for one that is malformed otherwise. */

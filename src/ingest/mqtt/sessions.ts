@@ -29,7 +29,9 @@ export const DEFAULT_LIMITS = {
   silentMs: 90_000_000,
   /** A client whose message could not be stored, because data of its tank is damaged, is asked to send it again after this long. */
   resendMs: 30_000,
-  connections: 10_000,
+  /** Clients at once, and connections that are not clients yet; of these there may be more while there are fewer clients. */
+  clients: 10_000,
+  connecting: 1000,
   /** Clients at once of a key that is bound to a device, and of any other. */
   clientsPerDeviceKey: 10,
   clientsPerKey: 5000,
@@ -79,6 +81,11 @@ export class Sessions {
     this.#limits = limits;
     this.#observe = observe;
     this.#memory = new MemoryBudget(limits.memoryBytes);
+  }
+
+  /** The number of connected clients. */
+  get clients(): number {
+    return this.#sessions.values().reduce((sum, { clients }) => sum + clients.size, 0);
   }
 
   /** A client with the id of another client of the same key replaces it. */

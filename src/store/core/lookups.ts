@@ -15,6 +15,7 @@ export function lookupsOn(tx: Lookups): Lookups {
     tanksDeletedWith: cleaned(tx.tanksDeletedWith),
     devices: cleaned(tx.devices),
     assignments: cleaned(tx.assignments),
+    devicesWithPending: tx.devicesWithPending,
     keys: cleaned(tx.keys),
   };
 }

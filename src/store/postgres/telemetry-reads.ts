@@ -12,31 +12,31 @@ import { LATEST, missingGroup, SEGMENT_MAX, SEGMENT_SIZE } from "../series/rank-
 import { type Db, statement } from "./connection.ts";
 import { segmentAtInstant, segmentOfRank } from "./rank-index.ts";
 
-/** By primary keys. */
+/** $1 tank, $2 owner, or NULL for any. By primary keys. */
 const HEAD = statement(`
-  SELECT tank.deleted, tank.owner_id, head.total, head.data
-  FROM tank JOIN head ON head.tank = tank.id WHERE tank.id = $1`);
+  SELECT tank.deleted, head.total, head.data
+  FROM tank JOIN head ON head.tank = tank.id WHERE tank.id = $1 AND tank.owner_id = coalesce($2, tank.owner_id)`);
 
 const HEAD_QUERY = `
   own_head AS (
-    SELECT tank.deleted, tank.owner_id, head.total, head.in_blocks, head.start, head.data
-    FROM tank JOIN head ON head.tank = $1 WHERE tank.id = $1
+    SELECT tank.deleted, head.total, head.in_blocks, head.start, head.data
+    FROM tank JOIN head ON head.tank = $1 WHERE tank.id = $1 AND tank.owner_id = coalesce($4, tank.owner_id)
   )`;
 
 /** The segment of rank `page.first`, if the page begins in a block. */
 const PAGE_SEGMENT = segmentOfRank("readings", "segment", "$1", "SELECT first AS wanted FROM page WHERE first < past");
 
 const PAGE_BLOCKS = `
-  SELECT 'page', found.rank, block.data, NULL, NULL, NULL, block.start
+  SELECT 'page', found.rank, block.data, NULL, NULL, block.start
   FROM (SELECT page.past, segment.rank, segment.start FROM page JOIN segment ON segment.level = 0) AS found
   CROSS JOIN LATERAL (
     SELECT start, data FROM block WHERE tank = $1 AND start >= found.start
     ORDER BY start LIMIT (found.past - found.rank + ${SEGMENT_SIZE - 1}) / ${SEGMENT_SIZE}
   ) AS block`;
 
-const HEAD_ROW = "SELECT 'head' AS kind, total AS rank, data, deleted, owner_id, in_blocks, start FROM own_head";
+const HEAD_ROW = "SELECT 'head' AS kind, total AS rank, data, deleted, in_blocks, start FROM own_head";
 
-/** $1 tank, $2 readings skipped, $3 wanted. Rows: the head, and the blocks of the page. By primary keys. */
+/** $1 tank, $2 readings skipped, $3 wanted, $4 owner, or NULL for any. Rows: the head, and the blocks of the page. By primary keys. */
 const PAGE = statement(`
   WITH RECURSIVE ${HEAD_QUERY}, page AS (
     SELECT greatest(0, total - $2::bigint - $3::bigint) AS first, least(in_blocks, total - $2::bigint) AS past FROM own_head
@@ -53,56 +53,49 @@ const boundSegment = (name: string, bound: string): string =>
   );
 
 const boundBlock = (name: string): string => `
-  SELECT '${name}', segment.rank, block.data, NULL, NULL, NULL, block.start
+  SELECT '${name}', segment.rank, block.data, NULL, NULL, block.start
   FROM ${name} AS segment
   CROSS JOIN LATERAL (SELECT start, data FROM block WHERE tank = $1 AND start = segment.start OFFSET 0) AS block
   WHERE segment.level = 0`;
 
 /**
- * $1 tank, $2 skipped, $3 wanted, $4 and $5 the bounds, the second exclusive. Rows as above, and the blocks of the bounds;
+ * $1 to $4 as above, $5 and $6 the bounds, the second exclusive. Rows as above, and the blocks of the bounds;
  * more blocks for the page, since the place of a bound inside its block is only known once that is unpacked.
  */
 const RANGE = statement(`
-  WITH RECURSIVE ${HEAD_QUERY}, ${boundSegment("lower", "$4::bigint")}, ${boundSegment("upper", "$5::bigint")}, page AS (
-    SELECT greatest(0, coalesce(upper.rank, CASE WHEN $5::bigint = ${LATEST} THEN own_head.total ELSE own_head.in_blocks END)
+  WITH RECURSIVE ${HEAD_QUERY}, ${boundSegment("lower", "$5::bigint")}, ${boundSegment("upper", "$6::bigint")}, page AS (
+    SELECT greatest(0, coalesce(upper.rank, CASE WHEN $6::bigint = ${LATEST} THEN own_head.total ELSE own_head.in_blocks END)
         - $2::bigint - $3::bigint) AS first,
       least(own_head.in_blocks, coalesce(upper.rank + ${SEGMENT_MAX}, own_head.total) - $2::bigint) AS past
     FROM own_head LEFT JOIN upper ON upper.level = 0
   ), ${PAGE_SEGMENT}
   ${HEAD_ROW} UNION ALL ${PAGE_BLOCKS} UNION ALL ${boundBlock("lower")} UNION ALL ${boundBlock("upper")}`);
 
-type PageRow = readonly [
-  kind: string,
-  rank: number,
-  data: Uint8Array,
-  deleted: boolean,
-  owner: string,
-  inBlocks: number,
-  start: number,
-];
+type PageRow = readonly [kind: string, rank: number, data: Uint8Array, deleted: boolean, inBlocks: number, start: number];
 
 export function telemetryReads(db: Db) {
   /** The newest few are in the head. */
   async function newest(tankId: string, count: number, skipped: number, scope: Scope): Promise<Found<Page<Reading>>> {
-    const [row] = await db.rows(HEAD, [tankId]);
-    const state = stateOf(row?.[0], row?.[1], scope);
-    if (state !== "live") return state;
-    const [, , total, data] = row as [boolean, string, number, Uint8Array];
+    const [row] = await db.rows(HEAD, [tankId, scope.customerId]);
+    if (row === undefined) return undefined;
+    const [isDeleted, total, data] = row as [boolean, number, Uint8Array];
+    if (isDeleted) return "deleted";
     const head = new Block(data);
     return { data: readingsOf(head, head.length - skipped - count, head.length - skipped), totalItems: total };
   }
 
-  async function page(tankId: string, request: PageQuery, scope: Scope): Promise<Found<Page<Reading>>> {
+  async function page(tankId: string, request: PageQuery, { customerId }: Scope): Promise<Found<Page<Reading>>> {
     const { from = EARLIEST, to, page, size } = request;
     const end = to === undefined ? LATEST : to + 1;
     const skipped = (page - 1) * size;
     const isUnbounded = from === EARLIEST && end === LATEST;
-    const query = isUnbounded ? db.rows(PAGE, [tankId, skipped, size]) : db.rows(RANGE, [tankId, skipped, size, from, end]);
+    const values = [tankId, skipped, size, customerId];
+    const query = isUnbounded ? db.rows(PAGE, values) : db.rows(RANGE, [...values, from, end]);
     const rows = (await query) as unknown as PageRow[];
     const headRow = rows.find(([kind]) => kind === "head");
-    const state = stateOf(headRow?.[3], headRow?.[4], scope);
-    if (state !== "live") return state;
-    const [, total, data, , , inBlocks, start] = headRow as PageRow;
+    if (headRow === undefined) return undefined;
+    const [, total, data, isDeleted, inBlocks, start] = headRow;
+    if (isDeleted) return "deleted";
     const head = new Block(data);
     const rankOf = (bound: number, kind: string): number => {
       if (bound >= start) return inBlocks + head.countBefore(bound);
@@ -115,7 +108,7 @@ export function telemetryReads(db: Db) {
     const past = upper - skipped;
     const first = Math.max(lower, past - size);
     const newest = readingsOf(head, first - inBlocks, past - inBlocks);
-    const blocks = rows.filter(([kind]) => kind === "page").sort((a, b) => a[6] - b[6]);
+    const blocks = rows.filter(([kind]) => kind === "page").sort((a, b) => a[5] - b[5]);
     let rank = blocks[0]?.[1] ?? 0;
     const older = blocks.map(([, , bytes]) => {
       const block = new Block(bytes);
@@ -136,9 +129,4 @@ export function telemetryReads(db: Db) {
       return page(tankId, request, scope);
     },
   };
-}
-
-function stateOf(deleted: unknown, owner: unknown, { customerId }: Scope): "live" | "deleted" | undefined {
-  if (deleted === undefined || (customerId !== null && customerId !== owner)) return undefined;
-  return deleted === true ? "deleted" : "live";
 }

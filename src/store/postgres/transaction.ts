@@ -80,6 +80,9 @@ const TANKS_DELETED_WITH = statement(`
 const DEVICES = statement(`SELECT ${DEVICE_COLUMNS} FROM device WHERE id = ANY ($1::text[])`);
 const ASSIGNMENTS = statement(`
   SELECT ${ASSIGNMENT_COLUMNS} FROM device_assignment WHERE device = ANY ($1::text[]) ORDER BY device, until`);
+/** Unknown devices of all processes are added one after the other, so that the number of devices is exact. */
+const LOCK_UNKNOWN_DEVICES = statement("SELECT pg_advisory_xact_lock(5522219044)");
+const DEVICES_WITH_PENDING = statement("SELECT count(*) FROM (SELECT FROM device WHERE pending > 0 LIMIT $1) AS counted"); // device_pending
 const KEYS = statement(`SELECT ${KEY_COLUMNS} FROM ${KEY_TABLES} WHERE k.id = ANY ($1::text[])`);
 
 function lookups(db: Db) {
@@ -91,6 +94,10 @@ function lookups(db: Db) {
     tanksDeletedWith: async (ids: Ids) => (await db.rows(TANKS_DELETED_WITH, [ids])).map(tankWithShape),
     devices: async (ids: Ids) => byId(ids, await db.rows(DEVICES, [ids]), managedDevice),
     assignments: async (ids: Ids) => (await db.rows(ASSIGNMENTS, [ids])).map(assignmentOf),
+    async devicesWithPending(limit: number) {
+      await db.rows(LOCK_UNKNOWN_DEVICES, []);
+      return Number((await db.rows(DEVICES_WITH_PENDING, [limit]))[0]?.[0]);
+    },
     keys: async (ids: Ids) => byId(ids, await db.rows(KEYS, [ids]), keyOf),
   };
 }

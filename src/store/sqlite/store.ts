@@ -59,6 +59,7 @@ export async function openSqlite(file: string, observe: Observe, mayCreate: bool
       tankSearch: threaded("tankSearch"),
       deviceSearch: threaded("deviceSearch"),
       fleetPage: threaded("fleetPage"),
+      fleetCounts: threaded("fleetCounts"),
       auditPage: threaded("auditPage"),
     },
     write: (name, ...args) => writer.call(name, args) as Promise<WriteResult<typeof name>>,

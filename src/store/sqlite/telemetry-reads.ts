@@ -11,13 +11,14 @@ import { missingGroup, type Position, SEGMENT_SIZE } from "../series/rank-index.
 import { type PackedGroup, type RankedSegment, rankIndexReads } from "./rank-index.ts";
 import { type Query, query } from "./statements.ts";
 
-type HeadRow = readonly [tank: number, deleted: 0 | 1, owner: string, total: number, start: number, data: Uint8Array];
+type HeadRow = readonly [tank: number, deleted: 0 | 1, total: number, start: number, data: Uint8Array];
 
 export function telemetryReads(db: DatabaseSync) {
   // By the unique index of tank on id, then by primary key.
   const headOf = query(
     db,
-    "SELECT t.pk, t.deleted, t.owner_id, h.total, h.start, h.data FROM tank t JOIN head h ON h.tank = t.pk WHERE t.id = ?",
+    `SELECT t.pk, t.deleted, h.total, h.start, h.data FROM tank t JOIN head h ON h.tank = t.pk
+     WHERE t.id = ? AND t.owner_id = coalesce(?, t.owner_id)`,
   );
   // Both by block_by_start.
   const blockAt = query(db, "SELECT data FROM block WHERE tank = ? AND start = ?");
@@ -34,7 +35,7 @@ export function telemetryReads(db: DatabaseSync) {
     #segment: RankedSegment | undefined;
     #root: PackedGroup | undefined;
 
-    constructor([tank, , , total, start, data]: HeadRow) {
+    constructor([tank, , total, start, data]: HeadRow) {
       this.#tank = tank;
       this.total = total;
       this.#start = start;
@@ -84,8 +85,8 @@ export function telemetryReads(db: DatabaseSync) {
 
   return {
     telemetryPage(tankId: string, { from, to, page, size }: PageQuery, { customerId }: Scope): Found<Page<Reading>> {
-      const row = headOf.get(tankId) as HeadRow | undefined;
-      if (row === undefined || (customerId !== null && customerId !== row[2])) return undefined;
+      const row = headOf.get(tankId, customerId) as HeadRow | undefined;
+      if (row === undefined) return undefined;
       if (row[1] === 1) return "deleted";
       const telemetry = new Telemetry(row);
       const lower = from === undefined ? 0 : telemetry.rankOf(from);

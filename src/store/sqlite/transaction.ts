@@ -87,6 +87,7 @@ function lookups(db: DatabaseSync) {
        AND deleted_at = (SELECT deleted_at FROM customer WHERE id = ?1) ORDER BY created_at, id`,
   );
   const assignments = query(db, `SELECT ${ASSIGNMENT_COLUMNS} FROM device_assignment WHERE device = ? ORDER BY until`);
+  const devicesWithPending = query(db, "SELECT count(*) FROM (SELECT 1 FROM device WHERE pending > 0 LIMIT ?)"); // device_pending
   return {
     customers: byId(`SELECT ${CUSTOMER_COLUMNS} FROM customer WHERE id = ?`, customerState),
     tanks: byId(`SELECT ${TANK_WITH_SHAPE_COLUMNS} FROM tank WHERE id = ?`, tankWithShape),
@@ -94,6 +95,7 @@ function lookups(db: DatabaseSync) {
     tanksDeletedWith: (ids: readonly string[]) => ids.flatMap((id) => deletedWith.all(id).map(tankWithShape)),
     devices: byId(`SELECT ${DEVICE_COLUMNS} FROM device WHERE id = ?`, managedDevice),
     assignments: (ids: readonly string[]) => ids.flatMap((id) => assignments.all(id).map(assignmentOf)),
+    devicesWithPending: (limit: number) => Number(devicesWithPending.get(limit)?.[0]),
     keys: byId(`SELECT ${KEY_COLUMNS} FROM ${KEY_TABLES} WHERE k.id = ?`, keyOf),
   };
 }

@@ -211,7 +211,13 @@ test("with TLS, clients connect with mqtts and plain ones do not", async (t) => 
 test("a port in use is an error of the system", async (t) => {
   const endpoint = await startEndpoint(t);
   const authenticate = async () => ({ keyId: "key_1", sender: ANYONE, takeToken: () => 0 });
-  const second = new MqttEndpoint({ ingest: endpoint.ingest.handle, authenticate, observe: () => {}, clock: Date.now });
+  const second = new MqttEndpoint({
+    ingest: endpoint.ingest.handle,
+    authenticate,
+    observe: () => {},
+    clock: Date.now,
+    admit: () => true,
+  });
   await assert.rejects(second.listen({ host: "127.0.0.1", port: endpoint.port }), { code: "EADDRINUSE" });
   await second.stop();
 });

@@ -6,7 +6,7 @@ import { generate, type IConnectPacket, type IPublishPacket, type Packet, parser
 import { type ErrorCode, RequestError } from "../../../src/domain/errors.ts";
 import type { Event } from "../../../src/domain/events.ts";
 import type { Sender } from "../../../src/ingest/ingest.ts";
-import { type Listener, MqttEndpoint } from "../../../src/ingest/mqtt/endpoint.ts";
+import { type EndpointDependencies, type Listener, MqttEndpoint } from "../../../src/ingest/mqtt/endpoint.ts";
 import type { AuthenticatedKey, EndpointLimits, TakeToken } from "../../../src/ingest/mqtt/sessions.ts";
 import type { Lifetime } from "../../support/service.ts";
 import { until } from "../../support/until.ts";
@@ -29,6 +29,7 @@ export async function startEndpoint(
   life: Lifetime,
   limits: Partial<EndpointLimits> = {},
   tls?: NonNullable<Listener["tls"]>,
+  admit: EndpointDependencies["admit"] = () => true,
 ): Promise<TestEndpoint> {
   const ingest = new FakeIngest();
   const events: Event[] = [];
@@ -40,7 +41,7 @@ export async function startEndpoint(
     return { keyId: `id of ${secret}`, sender: known, takeToken: tokens.get(secret) ?? (() => 0) };
   };
   const observe = (event: Event): void => void events.push(event);
-  const endpoint = new MqttEndpoint({ ingest: ingest.handle, authenticate, observe, clock: Date.now, limits });
+  const endpoint = new MqttEndpoint({ ingest: ingest.handle, authenticate, observe, clock: Date.now, admit, limits });
   const { port } = await endpoint.listen({ host: "127.0.0.1", port: 0, ...(tls && { tls }) });
   const stop = () => endpoint.stop();
   life.after(stop);

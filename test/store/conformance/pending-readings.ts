@@ -1,9 +1,10 @@
 import assert from "node:assert/strict";
 import test from "node:test";
+import { MAX_DEVICES_WITH_PENDING } from "../../../src/domain/placement.ts";
 import { MAX_PENDING, type Store } from "../../../src/domain/store.ts";
 import { seeded } from "../../../src/simulate/random.ts";
 import { at, command, executed } from "../../support/commands.ts";
-import { ingest, ingestFills } from "../../support/readings.ts";
+import { ingest, ingestFills, type OutcomeName } from "../../support/readings.ts";
 import type { Engine } from "../engines.ts";
 import { shuffled } from "../random/steps.ts";
 import { checked, customer, fillsOf, NEW_YEAR, pendingCounts, putCustomers, putTanks, readingsOf, tank } from "./objects.ts";
@@ -37,6 +38,38 @@ export function pendingReadingConformance(engine: Engine): void {
         assert.deepEqual([totalItems, (await readingsOf(store, `tank of ${device}`)).totalItems], [MAX_PENDING, MAX_PENDING]);
       }
     }
+    assert.deepEqual((await checked(store)).findings, []);
+  });
+
+  test("readings of unknown devices are rejected while too many devices have pending ones, and others are not", async (t) => {
+    const { store, reopen } = await engine.open(t);
+    await assign(store, "known");
+    const unknown = (from: number, to: number) =>
+      Array.from({ length: to - from }, (_, i) => ({ device: `unknown ${from + i}`, at: 1000, fill: 5 }));
+    const counts = (outcomes: readonly OutcomeName[]) => [
+      outcomes.filter((outcome) => outcome === "waiting").length,
+      outcomes.filter((outcome) => typeof outcome === "object").length,
+    ];
+    await ingest(store, ...unknown(0, MAX_DEVICES_WITH_PENDING - 3));
+    // Six more of two processes at the same time, where three fit.
+    const other = await reopen();
+    const both = await Promise.all([ingest(store, ...unknown(30_000, 30_003)), ingest(other, ...unknown(40_000, 40_003))]);
+    assert.deepEqual(counts(both.flat()), [3, 3]);
+    const { totalItems } = await store.deviceSearch({ waiting: true, page: 1, size: 1 });
+    assert.equal(totalItems, MAX_DEVICES_WITH_PENDING);
+    const [rejected] = await ingest(store, { device: "one more", at: 1000, fill: 5 });
+    assert.deepEqual(rejected, {
+      rejected: "device_id: this device is unknown, and 10,000 devices have pending readings already; assign it to a tank first",
+    });
+    const mixed = [
+      { device: "known", at: 1000, fill: 5 },
+      { device: "unknown 0", at: 2000, fill: 5 },
+      ...unknown(20_000, 20_002),
+    ];
+    assert.deepEqual(counts(await ingest(store, ...mixed)), [1, 2]);
+    assert.deepEqual(await fillsOf(store, "tank of known"), [[1000, 5]]);
+    await executed(store, command.removeDevice("unknown 0"), at(NEW_YEAR));
+    assert.deepEqual(counts(await ingest(store, ...unknown(20_000, 20_002))), [1, 1]);
     assert.deepEqual((await checked(store)).findings, []);
   });
 

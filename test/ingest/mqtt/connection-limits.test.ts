@@ -1,0 +1,129 @@
+// How many connections and clients the embedded endpoint has, and whom it drops.
+
+import assert from "node:assert/strict";
+import type { Socket } from "node:net";
+import test from "node:test";
+import { until } from "../../support/until.ts";
+import { TEST_CERTIFICATE } from "./certificate.ts";
+import {
+  ANYONE,
+  connectClient,
+  connectPacket,
+  dropReasons,
+  expectService,
+  publish,
+  RawClient,
+  range,
+  reading,
+  startEndpoint,
+} from "./endpoint.ts";
+
+test("clients are limited in total; one too many is told so, and may connect when another has left", async (t) => {
+  const endpoint = await startEndpoint(t, { clients: 3 });
+  const clients = await Promise.all(range(3).map(() => new RawClient(t, endpoint).connect()));
+  for (const version of [4, 5] as const) {
+    const [connack] = await (await new RawClient(t, endpoint, version).connect()).received("connack");
+    assert.equal(version === 4 ? connack?.returnCode : connack?.reasonCode, version === 4 ? 3 : 0x97);
+  }
+  assert.deepEqual(dropReasons(endpoint), ["too_many", "too_many"]);
+  const same = connectPacket("good", { clientId: "same" });
+  clients[0]?.socket.destroy();
+  for (const _ of range(2)) {
+    await until("another may connect", async () => {
+      const client = new RawClient(t, endpoint);
+      client.send(same);
+      return (await client.received("connack"))[0]?.returnCode === 0;
+    });
+  }
+});
+
+test("connections that send nothing keep nobody from connecting, with TLS neither", async (t) => {
+  for (const tls of [undefined, TEST_CERTIFICATE]) {
+    const endpoint = await startEndpoint(t, { clients: 10, connecting: 5 }, tls);
+    const options = tls === undefined ? {} : ({ protocol: "mqtts", ca: tls.cert } as const);
+    const silent = range(50).map(() => new RawClient(t, endpoint));
+    await until("the oldest are dropped", () => dropReasons(endpoint).length === 40);
+    const clients = await Promise.all(range(9).map(() => connectClient(t, endpoint, options)));
+    assert.deepEqual([silent[39]?.isClosed, silent[49]?.isClosed], [true, false], "the newest remain");
+    assert.ok(clients.every(({ connected }) => connected));
+    assert.equal(new Set(dropReasons(endpoint)).size, 1);
+    await clients[0]?.publishAsync("tanks/d1/readings", reading(1), { qos: 1 });
+  }
+});
+
+test("a flood of wrong keys keeps nobody from connecting, and each gets its return code", async (t) => {
+  const endpoint = await startEndpoint(t, { clients: 10, connecting: 5 });
+  const messages = range(2000).map((id) => publish(id, reading(1)));
+  const clients = range(5).map(() => new RawClient(t, endpoint));
+  for (const client of clients) client.send(connectPacket("bad"), ...messages);
+  for (const client of clients) assert.equal((await client.received("connack"))[0]?.returnCode, 4);
+  await expectService(t, endpoint);
+  await Promise.all(clients.map((client) => client.closed()));
+});
+
+test("a connection from an address that has too many is reset; one that ends is no longer counted", async (t) => {
+  for (const tls of [undefined, TEST_CERTIFICATE]) {
+    const open = new Set<Socket>();
+    const admit = (socket: Socket): boolean => {
+      if (open.size >= 2) return false;
+      open.add(socket);
+      socket.once("close", () => open.delete(socket));
+      return true;
+    };
+    const endpoint = await startEndpoint(t, {}, tls, admit);
+    const first = range(2).map(() => new RawClient(t, endpoint));
+    await until("both are counted", () => open.size === 2);
+    await new RawClient(t, endpoint).closed();
+    assert.deepEqual(dropReasons(endpoint), ["too_many"]);
+    first[0]?.socket.destroy();
+    first[1]?.socket.end("GET / HTTP/1.1\r\n\r\n");
+    await until("neither is counted", () => open.size === 0);
+    await connectClient(t, endpoint, tls === undefined ? {} : { protocol: "mqtts", ca: tls.cert });
+  }
+});
+
+test("clients of one key are limited, those of a key bound to a device more so", async (t) => {
+  const endpoint = await startEndpoint(t, { clientsPerDeviceKey: 3, clientsPerKey: 5 });
+  endpoint.keys.set("of d1", { ...ANYONE, deviceId: "d1" });
+  for (const [password, limit] of [
+    ["of d1", 3],
+    ["good", 5],
+  ] as const) {
+    const enter = async (id: number): Promise<number | undefined> => {
+      const client = new RawClient(t, endpoint, 5);
+      client.send(connectPacket(password, { clientId: `client ${id}`, protocolVersion: 5 }));
+      return (await client.received("connack"))[0]?.reasonCode;
+    };
+    for (const id of range(limit)) assert.equal(await enter(id), 0);
+    assert.equal(await enter(limit + 1), 0x97);
+    assert.equal(dropReasons(endpoint).at(-1), "too_many");
+    assert.equal(await enter(1), 0, "it replaces the other with this id");
+  }
+});
+
+test("clients that are gone count while messages of theirs are held", async (t) => {
+  const endpoint = await startEndpoint(t, { clientsPerDeviceKey: 3 });
+  const bound = { ...ANYONE, deviceId: "d1" };
+  endpoint.keys.set("of d1", bound);
+  let isLimited = true;
+  endpoint.tokens.set("of d1", () => (isLimited ? 100 : 0));
+  const send = async (): Promise<number | undefined> => {
+    const client = new RawClient(t, endpoint);
+    const message = publish(0, reading(1), { qos: 0 });
+    client.send(connectPacket("of d1", { clientId: "same" }), message, message, { cmd: "disconnect" });
+    await client.closed();
+    return (await client.received("connack"))[0]?.returnCode;
+  };
+  for (const _ of range(3)) assert.equal(await send(), 0);
+  assert.equal(await send(), 3);
+  isLimited = false;
+  await until("all are stored", () => endpoint.ingest.stored.length === 6);
+  assert.equal(await send(), 0);
+  isLimited = true;
+  const connected = await new RawClient(t, endpoint).connect("of d1");
+  for (const _ of range(2)) assert.equal(await send(), 0);
+  endpoint.keys.set("of d1", "key_revoked");
+  await connected.closed();
+  endpoint.keys.set("of d1", bound);
+  for (const _ of range(3)) assert.equal(await send(), 0, "the messages of the revoked key are dropped");
+});
