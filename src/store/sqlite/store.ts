@@ -61,6 +61,7 @@ export async function openSqlite(file: string, observe: Observe, mayCreate: bool
       fleetPage: threaded("fleetPage"),
       fleetCounts: threaded("fleetCounts"),
       auditPage: threaded("auditPage"),
+      checkProvision: threaded("checkProvision"),
     },
     write: (name, ...args) => writer.call(name, args) as Promise<WriteResult<typeof name>>,
     ingest: (batch) => writer.call("ingest", [batch]) as Promise<IngestResult>,
