@@ -3,6 +3,8 @@
 
 import assert from "node:assert/strict";
 import { existsSync } from "node:fs";
+import { createServer, request } from "node:http";
+import type { AddressInfo } from "node:net";
 import { delimiter, join } from "node:path";
 import { test } from "node:test";
 import npmChromium from "@sparticuz/chromium";
@@ -38,10 +40,7 @@ type Watched = { readonly page: Page; readonly requests: string[]; readonly erro
 const REPORT_VIOLATIONS = `document.addEventListener("securitypolicyviolation", ({ violatedDirective, blockedURI }) =>
   console.error("violation of " + violatedDirective + " by " + blockedURI));`;
 
-async function openPage(life: Lifetime): Promise<Watched | undefined> {
-  const browser = await openBrowser();
-  if (browser === undefined) return undefined;
-  life.after(() => browser.close());
+async function openPage(browser: Browser): Promise<Watched> {
   const page = await browser.newPage({ viewport: { width: 1280, height: 1000 } });
   const requests: string[] = [];
   const errors: string[] = [];
@@ -64,15 +63,43 @@ async function authorize(page: Page, key: string): Promise<void> {
   await dialogue.getByRole("button", { name: "Close" }).last().click();
 }
 
+/** Serves the service under a prefix, as reverse proxies do, and nothing elsewhere. */
+async function proxyWithPrefix(life: Lifetime, url: string, prefix: string): Promise<string> {
+  const server = createServer((incoming, response) => {
+    if (incoming.url?.startsWith(`${prefix}/`) !== true) {
+      response.writeHead(404).end();
+      return;
+    }
+    const path = incoming.url.slice(prefix.length);
+    const forwarded = request(`${url}${path}`, { method: incoming.method, headers: incoming.headers }, (received) => {
+      response.writeHead(received.statusCode ?? 0, received.headers);
+      received.pipe(response);
+    });
+    incoming.pipe(forwarded);
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  life.after(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}${prefix}`;
+}
+
 test("a reader of the documentation page enters a key, sends a request, and sees the response; no request leaves the host", async (t) => {
-  const watched = await openPage(t);
-  if (watched === undefined) {
+  const browser = await openBrowser();
+  if (browser === undefined) {
     assert.equal(process.env["CI"], undefined, NO_BROWSER);
     return t.skip(NO_BROWSER);
   }
+  t.after(() => browser.close());
   const { service, key } = await cliOnService(t, SMALL_FLEET);
-  const { page, requests, errors } = watched;
-  await page.goto(`${service.url}/docs`);
+  await tryItOut(browser, service.url, "/docs", key);
+  await tryItOut(browser, await proxyWithPrefix(t, service.url, "/tanks"), "/docs/", key);
+});
+
+async function tryItOut(browser: Browser, url: string, path: string, key: string): Promise<void> {
+  const { page, requests, errors } = await openPage(browser);
+  await page.goto(`${url}${path}`);
   await authorize(page, key);
 
   const operation = page.locator("#operations-Tanks-listTanks");
@@ -83,14 +110,14 @@ test("a reader of the documentation page enters a key, sends a request, and sees
   assert.match(await response.locator(".response-col_status").innerText(), /^200/);
 
   assert.deepEqual(
-    requests.filter((url) => !url.startsWith(`${service.url}/`) && !url.startsWith("data:")),
+    requests.filter((sent) => !sent.startsWith(`${url}/`) && !sent.startsWith("data:")),
     [],
     "requests that left the host",
   );
   assert.ok(
-    requests.some((url) => url.startsWith(`${service.url}/v1/tanks`)),
+    requests.some((sent) => sent.startsWith(`${url}/v1/tanks`)),
     "the request was sent",
   );
   assert.deepEqual(errors, []);
   assert.match(await response.innerText(), /"id": "a2"[\s\S]*"total_items": 3/, "the tanks, without any parameter");
-});
+}
