@@ -1,6 +1,7 @@
 // The composition root: opens, wires, starts and stops the parts of the service in order.
 
 import type { AddressInfo } from "node:net";
+import { promisify } from "node:util";
 import type { Config } from "./config.ts";
 import type { Observe } from "./domain/events.ts";
 import type { Clock } from "./domain/instant.ts";
@@ -11,9 +12,10 @@ import { type Limits, localLimits } from "./http/limits.ts";
 import { ManagementService } from "./http/management.ts";
 import { buildServer, type ServerOptions } from "./http/server.ts";
 import { createHttpIngest } from "./ingest/decode.ts";
-import { createIngest } from "./ingest/ingest.ts";
+import { createIngest, ingestFrom } from "./ingest/ingest.ts";
 import { inTurns } from "./ingest/turns.ts";
 import { type Mqtt, openMqtt } from "./mqtt.ts";
+import { fleetMetrics } from "./observe/fleet-metrics.ts";
 import { type MetricsCollector, openMetrics } from "./observe/metrics.ts";
 import { openStore } from "./store/open.ts";
 import { VERSION } from "./version.ts";
@@ -50,7 +52,8 @@ export async function startApp(options: AppOptions): Promise<App> {
   const observe = metrics.withCounters(log);
   const store = await openStore(config.databaseUrl, observe, config);
   const lastSeen = new LastSeen(store.updateLastSeen, clock, observe);
-  const ingest = inTurns(createIngest(store, clock));
+  const ingest = inTurns(createIngest(store, clock, observe));
+  const fleetReport = fleetMetrics(store, clock);
   let server: Awaited<ReturnType<typeof buildServer>> | undefined;
   let mqtt: Mqtt | undefined;
 
@@ -66,8 +69,12 @@ export async function startApp(options: AppOptions): Promise<App> {
     const { rateLimit, corsOrigins, trustProxy } = config;
     server = await buildServer({
       reads: store,
-      services: { ingest: createHttpIngest(ingest, clock), management: new ManagementService(store, clock) },
-      ...{ lastSeen, clock, observe, metrics, limits },
+      services: {
+        ingest: createHttpIngest(ingestFrom("http", ingest), clock),
+        management: new ManagementService(store, clock),
+      },
+      metrics: { text: async () => metrics.text(await fleetReport()) },
+      ...{ lastSeen, clock, observe, limits },
       ...{ version: VERSION, rateLimit, corsOrigins, trustProxy, timeouts },
     });
     const address = { port: config.port, host: await numericHost(config.host) };
@@ -79,6 +86,9 @@ export async function startApp(options: AppOptions): Promise<App> {
   }
 
   const { server: httpServer } = server;
+  const httpClients = promisify(httpServer.getConnections.bind(httpServer));
+  const mqttClients = mqtt.clients;
+  metrics.watchClients(async () => ({ http: await httpClients(), mqtt: mqttClients() }));
   const url = urlOf(httpServer.address() as AddressInfo);
   const milliseconds = Math.round(performance.now() - startedAt);
   observe({ kind: "listening", url, database: withoutPassword(config.databaseUrl), workers: 1, milliseconds });

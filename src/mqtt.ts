@@ -15,9 +15,9 @@ import { listenError, numericHost } from "./http/address.ts";
 import { ingestAuthentication } from "./http/auth.ts";
 import { ConnectionLimit, isProxyAddress } from "./http/connection-limit.ts";
 import type { Limits } from "./http/limits.ts";
-import type { Ingest } from "./ingest/ingest.ts";
-import type { Listener } from "./ingest/mqtt/endpoint.ts";
-import type { BrokerIdentity } from "./ingest/mqtt/external-broker.ts";
+import { type Ingest, ingestFrom } from "./ingest/ingest.ts";
+import type { Listener, MqttEndpoint } from "./ingest/mqtt/endpoint.ts";
+import type { BrokerIdentity, ExternalBroker } from "./ingest/mqtt/external-broker.ts";
 
 export type MqttDependencies = {
   readonly config: Config;
@@ -30,27 +30,33 @@ export type MqttDependencies = {
   readonly worker: number;
 };
 
-export type Mqtt = { readonly stop: () => Promise<void> };
+export type Mqtt = {
+  /** The number of clients of the embedded endpoint. */
+  readonly clients: () => number;
+  readonly stop: () => Promise<void>;
+};
 
 export async function openMqtt(dependencies: MqttDependencies): Promise<Mqtt> {
-  const opened = [await openEndpoint(dependencies), await openExternalBroker(dependencies)].filter((one) => one !== undefined);
+  const endpoint = await openEndpoint(dependencies);
+  const broker = await openExternalBroker(dependencies);
   return {
+    clients: () => endpoint?.clients ?? 0,
     async stop() {
-      await Promise.all(opened.map((one) => one.stop()));
+      await Promise.all([endpoint?.stop(), broker?.stop()]);
     },
   };
 }
 
-async function openEndpoint(dependencies: MqttDependencies): Promise<Mqtt | undefined> {
+async function openEndpoint(dependencies: MqttDependencies): Promise<MqttEndpoint | undefined> {
   const { config, worker, reads, limits, ingest, observe, clock } = dependencies;
   const { mqttPort, mqttsPort, host } = config;
   if ((mqttPort === null && mqttsPort === null) || worker !== 1) return undefined;
   const tls = mqttsPort === null ? undefined : readCertificate(config);
-  const { MqttEndpoint } = await import("./ingest/mqtt/endpoint.ts");
+  const { MqttEndpoint: Endpoint } = await import("./ingest/mqtt/endpoint.ts");
   const authenticate = ingestAuthentication(reads, clock, limits, config.rateLimit);
   const limit = new ConnectionLimit(isProxyAddress(config.trustProxy));
   const admit = (socket: Socket): boolean => limit.admit(socket);
-  const endpoint = new MqttEndpoint({ ingest, observe, clock, authenticate, admit });
+  const endpoint = new Endpoint({ ingest: ingestFrom("mqtt", ingest), observe, clock, authenticate, admit });
   const listen = async (port: number, setting: string, secure: Pick<Listener, "tls">): Promise<void> => {
     try {
       await endpoint.listen({ host: await numericHost(host), port, ...secure });
@@ -83,11 +89,17 @@ function attempt<T>(problem: string, action: () => T): T {
   }
 }
 
-async function openExternalBroker(dependencies: MqttDependencies): Promise<Mqtt | undefined> {
+async function openExternalBroker(dependencies: MqttDependencies): Promise<ExternalBroker | undefined> {
   const { config, worker, ingest, observe, clock } = dependencies;
   if (config.mqttUrl === null) return undefined;
-  const { ExternalBroker } = await import("./ingest/mqtt/external-broker.ts");
-  const broker = new ExternalBroker({ url: config.mqttUrl, identity: identityOf(config, worker), ingest, observe, clock });
+  const { ExternalBroker: Broker } = await import("./ingest/mqtt/external-broker.ts");
+  const broker = new Broker({
+    url: config.mqttUrl,
+    identity: identityOf(config, worker),
+    ingest: ingestFrom("mqtt_url", ingest),
+    observe,
+    clock,
+  });
   broker.start();
   return broker;
 }

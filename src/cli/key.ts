@@ -19,7 +19,7 @@ const create = apiCommand({
       flag: "role",
       path: "role",
       value: "ROLE",
-      help: "read (default): /v1, /insight/v1; ingest: send readings; manage: everything",
+      help: "read (default): /v1, /insight/v1; ingest: send readings; metrics: /metrics; manage: everything",
     },
     { flag: "customer", path: "customer_id", value: "ID", help: "restrict the key to this customer" },
     { flag: "device", path: "device_id", value: "ID", help: "restrict an ingest key to this device" },
@@ -42,8 +42,8 @@ const create = apiCommand({
   mayCreate: true,
   async execute({ body: { expires_at: lifetimeMs, ...fields }, service }) {
     const { role, customer_id } = fields;
-    if (role === "manage" && customer_id !== undefined) {
-      throw new UserError(`key create: --customer is not for the role manage (given: ${quoted(String(customer_id))})`, 2);
+    if ((role === "manage" || role === "metrics") && customer_id !== undefined) {
+      throw new UserError(`key create: --customer is not for the role ${role} (given: ${quoted(String(customer_id))})`, 2);
     }
     const expires_at = typeof lifetimeMs === "number" ? new Date(Date.now() + lifetimeMs).toISOString() : undefined;
     const body = { ...fields, ...(expires_at !== undefined && { expires_at }) };
@@ -127,12 +127,16 @@ const list = listCommand({
     { title: "ID", cell: ({ id }) => String(id) },
     { title: "ROLE", cell: ({ role }) => String(role) },
     { title: "STATE", cell: ({ state }) => String(state) },
-    { title: "SEES", cell: ({ customer_id, device_id }) => textOrNull(customer_id) ?? textOrNull(device_id) ?? "everything" },
+    { title: "SEES", cell: seenBy },
     { title: "RATE", cell: rateText, alignRight: true },
     { title: "EXPIRES", cell: ({ expires_at }) => textOrNull(expires_at) ?? "never" },
     { title: "NAME", cell: ({ name }) => String(name), maxWidth: 60 },
   ],
 });
+
+function seenBy({ role, customer_id, device_id }: Item): string {
+  return textOrNull(customer_id) ?? textOrNull(device_id) ?? (role === "metrics" ? "metrics" : "everything");
+}
 
 /** Where none is set, keys of customers have the default rate of the service, other keys none. */
 function rateText({ rate, customer_id }: Item): string {

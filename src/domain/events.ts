@@ -3,8 +3,10 @@
 
 import type { ErrorCode } from "./errors.ts";
 
-/** Where readings arrived: the embedded MQTT endpoint (`--mqtt`), or an external broker (`MQTT_URL`). */
-export type MqttEndpointKind = "mqtt" | "mqtt_url";
+/** Where readings arrived: over HTTP, at the embedded MQTT endpoint (`--mqtt`), or from an external broker (`MQTT_URL`). */
+export const INGEST_SOURCES = ["http", "mqtt", "mqtt_url"] as const;
+export type IngestSource = (typeof INGEST_SOURCES)[number];
+export type MqttEndpointKind = Exclude<IngestSource, "http">;
 
 /** Why the embedded endpoint closed a client's connection. */
 export type MqttDisconnectReason =
@@ -37,6 +39,8 @@ export type Event =
   | { readonly kind: "connection_rejected"; readonly code: ErrorCode; readonly status: number }
   /** The address has too many connections, or all have; or the client sent many requests without reading responses. */
   | { readonly kind: "connection_dropped"; readonly reason: "too_many" | "too_slow"; readonly address: string }
+  /** A write is completed when it is durable. */
+  | { readonly kind: "write_completed"; readonly write: string; readonly milliseconds: number; readonly ok: boolean }
   | { readonly kind: "query_completed"; readonly query: string; readonly milliseconds: number; readonly ok: boolean }
   | {
       readonly kind: "listening";
@@ -62,6 +66,8 @@ export type Event =
   | { readonly kind: "replica_unavailable"; readonly replica: string; readonly reason: string }
   | { readonly kind: "replica_recovered"; readonly replica: string }
   | { readonly kind: "last_seen_delayed"; readonly error: unknown }
+  /** `stored`: new readings and those that replaced another value. */
+  | { readonly kind: "readings_ingested"; readonly source: IngestSource; readonly stored: number; readonly rejected: number }
   /** Some readings of one message: `count` of them, with the reason for the first. */
   | {
       readonly kind: "readings_rejected";

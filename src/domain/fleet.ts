@@ -30,8 +30,22 @@ export type FleetQuery = Pick<PageQuery, "page" | "size"> & {
   readonly city: string | undefined;
 };
 
+/** After which a tank that has sent readings counts as silent. */
+export const SILENT_AFTER_MS = 48 * 3_600_000;
+
+/**
+ * Live tanks, each in one state. Unknown: without a reading; low: at its threshold or below it, also if silent; silent: without a
+ * reading since an instant.
+ */
+export const TANK_STATES = ["low", "ok", "silent", "unknown"] as const;
+export type FleetCounts = {
+  readonly tanks: Readonly<Record<(typeof TANK_STATES)[number], number>>;
+  readonly pendingReadings: number;
+};
+
 export interface FleetReads {
   fleetPage(query: FleetQuery): Promise<Page<FleetEntry>>;
+  fleetCounts(silentSince: Instant): Promise<FleetCounts>;
   /** `undefined`: there is no such tank, or it is out of scope. */
   fleetEntry(id: string, scope: Scope): Promise<FleetEntry | "deleted" | undefined>;
 }

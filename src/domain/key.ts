@@ -4,7 +4,7 @@ import { hash, randomInt } from "node:crypto";
 import { crc32 } from "node:zlib";
 import { errorInInstants, type Instant } from "./instant.ts";
 
-export const ROLES = ["read", "ingest", "manage"] as const;
+export const ROLES = ["read", "ingest", "manage", "metrics"] as const;
 export type Role = (typeof ROLES)[number];
 
 /** The lowest and the highest rate limit of a key, in requests per second. */

@@ -35,6 +35,7 @@ export const SUFFICIENT_ROLES: Readonly<Record<RequiredRole, readonly Role[]>> =
   read: ["read", "manage"],
   ingest: ["ingest", "manage"],
   manage: ["manage"],
+  metrics: ["metrics", "manage"],
 };
 
 function requireRole({ role }: Key, required: Role): void {

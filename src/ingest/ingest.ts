@@ -2,8 +2,9 @@
 // transaction, and reported to the sender once that transaction is durable.
 
 import { hasCode } from "../domain/errors.ts";
+import type { IngestSource, Observe } from "../domain/events.ts";
 import { deviceKey } from "../domain/id.ts";
-import { type Clock, formatInstant, type Instant } from "../domain/instant.ts";
+import { type Clock, formatInstant, type Instant, MAX_AHEAD_MS } from "../domain/instant.ts";
 import type { KeyBinding } from "../domain/key.ts";
 import { type IncomingBatch, READING_OUTCOMES, type ReadingSource } from "../domain/reading.ts";
 import type { Writes } from "../domain/store.ts";
@@ -20,8 +21,11 @@ export type IncomingReading = {
 /** With the reason, for the sender. */
 export type Rejected = { readonly rejected: string };
 
-/** What the key allows. `wasPending`: the readings were pending in another database, and stay so if they cannot be interpreted. */
-export type Sender = KeyBinding & { readonly wasPending?: boolean };
+/**
+ * What the key allows. `wasPending`: the readings were pending in another database, and stay so if they cannot be interpreted.
+ * `source`: where they arrived, for the metrics.
+ */
+export type Sender = KeyBinding & { readonly wasPending?: boolean; readonly source?: IngestSource };
 
 export type ReadingResult = "stored" | "duplicate" | "replaced" | "waiting" | Rejected;
 
@@ -32,36 +36,49 @@ export type ReadingResult = "stored" | "duplicate" | "replaced" | "waiting" | Re
  */
 export type Ingest = (readings: readonly (IncomingReading | Rejected)[], sender: Sender) => Promise<ReadingResult[]>;
 
-/** How far the clock of a device may be ahead of ours. */
-const MAX_AHEAD_MS = 10 * 60_000;
 const MIN_INSTANT: Instant = 0;
 
-export function createIngest(writes: Pick<Writes, "ingest">, clock: Clock): Ingest {
+export function createIngest(writes: Pick<Writes, "ingest">, clock: Clock, observe: Observe = () => {}): Ingest {
+  async function store(readings: readonly IncomingReading[], sender: Sender): Promise<ReadingResult[]> {
+    const { outcomes, reasons } = await writes.ingest(toBatch(readings, sender, clock()));
+    return readings.map((_, i) => toResult(outcomes[i] ?? 0, reasons.get(i)));
+  }
+
+  function report(results: readonly ReadingResult[], { source }: Sender): void {
+    if (source === undefined) return;
+    const stored = results.filter((result) => result === "stored" || result === "replaced").length;
+    const rejected = results.filter((result) => typeof result === "object").length;
+    observe({ kind: "readings_ingested", source, stored, rejected });
+  }
+
+  /** Data of one tank is damaged: readings of the others are stored, each source on its own. */
+  async function storeBySource(readings: readonly IncomingReading[], sender: Sender): Promise<void> {
+    const bySource = Map.groupBy(readings, ({ source }) => JSON.stringify(source));
+    if (bySource.size === 1) return;
+    const stored = Array.from(bySource.values(), (own) => store(own, sender).then((results) => report(results, sender)));
+    await Promise.allSettled(stored);
+  }
+
   return async (readings, sender) => {
     const now = clock();
     const checked = readings.map((reading) => ("rejected" in reading ? reading : (errorIn(reading, sender, now) ?? reading)));
     const valid = checked.filter((reading): reading is IncomingReading => !("rejected" in reading));
-    if (valid.length === 0) return checked as Rejected[];
     try {
-      const { outcomes, reasons } = await writes.ingest(toBatch(valid, sender));
+      const stored = valid.length === 0 ? [] : await store(valid, sender);
       let index = 0;
-      return checked.map((reading) => ("rejected" in reading ? reading : toResult(outcomes[index] ?? 0, reasons.get(index++))));
+      const results = checked.map((reading) => ("rejected" in reading ? reading : (stored[index++] as ReadingResult)));
+      report(results, sender);
+      return results;
     } catch (error) {
-      if (hasCode(error, "data_damaged")) await ingestBySource(writes, valid, sender);
+      if (hasCode(error, "data_damaged")) await storeBySource(valid, sender);
       throw error;
     }
   };
 }
 
-/** Data of one tank is damaged: readings of the others are stored, each source on its own. */
-async function ingestBySource(
-  writes: Pick<Writes, "ingest">,
-  readings: readonly IncomingReading[],
-  sender: Sender,
-): Promise<void> {
-  const bySource = Map.groupBy(readings, ({ source }) => JSON.stringify(source));
-  if (bySource.size === 1) return;
-  await Promise.allSettled(Array.from(bySource.values(), (own) => writes.ingest(toBatch(own, sender))));
+/** The same for readings that arrive there. */
+export function ingestFrom<R>(source: IngestSource, ingest: (readings: R, sender: Sender) => Promise<ReadingResult[]>) {
+  return (readings: R, sender: Sender): Promise<ReadingResult[]> => ingest(readings, { ...sender, source });
 }
 
 function errorIn({ source, createdAt }: IncomingReading, { deviceId }: Sender, now: Instant): Rejected | undefined {
@@ -74,7 +91,8 @@ function errorIn({ source, createdAt }: IncomingReading, { deviceId }: Sender, n
   return isOwn ? undefined : { rejected: `device_id: this key may only send readings of device ${deviceId}` };
 }
 
-function toBatch(readings: readonly IncomingReading[], { customerId, wasPending = false }: Sender): IncomingBatch {
+function toBatch(readings: readonly IncomingReading[], sender: Sender, receivedAt: Instant): IncomingBatch {
+  const { customerId, wasPending = false } = sender;
   const indexes = { tank: new Map<string, number>(), device: new Map<string, number>() };
   const sources: ReadingSource[] = [];
   const payloads = new Map<number, string>();
@@ -94,7 +112,7 @@ function toBatch(readings: readonly IncomingReading[], { customerId, wasPending 
     fill[i] = "fill" in measurement ? measurement.fill : Number.NaN;
     if ("payload" in measurement) payloads.set(i, measurement.payload);
   });
-  return { sources, source, createdAt, fill, payloads };
+  return { sources, source, createdAt, fill, payloads, receivedAt };
 }
 
 const RESULTS = { new: "stored", changed: "replaced", unchanged: "duplicate", waiting: "waiting" } as const;

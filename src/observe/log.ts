@@ -76,6 +76,8 @@ const MESSAGES: Readonly<Record<OtherEvent["kind"], readonly [level: Level, mess
   connection_rejected: ["info", "a connection did not send a valid HTTP request"],
   connection_dropped: ["info", "a connection was closed"],
   query_completed: ["trace", "a store query completed"],
+  write_completed: ["trace", "a store write completed"],
+  readings_ingested: ["trace", "readings were ingested"],
   listening: ["info", "listening on {url}"],
   worker_started: ["info", "worker {worker} is ready"],
   worker_exited: ["error", "worker {worker} exited: {reason}"],

@@ -2,20 +2,27 @@
 
 import { monitorEventLoopDelay } from "node:perf_hooks";
 import { Counter, Gauge, Registry } from "prom-client";
-import type { Event, Observe } from "../domain/events.ts";
+import { type Event, INGEST_SOURCES, type Observe } from "../domain/events.ts";
 import { type Metric, type MetricsReport, prometheusText } from "./report.ts";
 
 export type MetricsCollector = {
   /** Counts events on their way to the log. */
   readonly withCounters: (log: Observe) => Observe;
-  readonly text: () => Promise<string>;
+  /** `count` is called for every scrape. */
+  readonly watchClients: (count: () => Promise<ConnectedClients>) => void;
+  /** The metrics of all processes, and of `more`. */
+  readonly text: (more?: MetricsReport) => Promise<string>;
   /** The same as values, to be added to those of other processes. */
   readonly report: () => Promise<MetricsReport>;
   readonly close: () => void;
 };
 
+/** By protocol. Clients of MQTT are counted once they are authenticated. */
+type ConnectedClients = { readonly http: number; readonly mqtt: number };
+
 const REQUEST_BUCKETS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5];
 const QUERY_BUCKETS = [0.00001, 0.000025, 0.00005, 0.0001, 0.00025, 0.0005, 0.001, 0.005, 0.025, 0.1, 1];
+const WRITE_BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 /** Clients choose the method, and must not be able to create labels. */
 const METHODS = new Set(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]);
 
@@ -35,6 +42,12 @@ export function openMetrics(worker?: number): MetricsCollector {
     labelNames: ["query", "ok"],
     buckets: QUERY_BUCKETS,
   });
+  const writes = new DurationHistogram({
+    name: "tank_monitor_write_duration_seconds",
+    help: "Time until a write to the store is durable",
+    labelNames: ["write", "ok"],
+    buckets: WRITE_BUCKETS,
+  });
   const counter = (name: string, help: string, ...labelNames: string[]) =>
     new Counter({ name: `tank_monitor_${name}_total`, help, labelNames, registers: [registry] });
   const authFailures = counter("auth_failures", "Requests with a missing or invalid key, or an insufficient role", "code");
@@ -45,10 +58,28 @@ export function openMetrics(worker?: number): MetricsCollector {
     "Connections over a limit, and those that read no response",
     "reason",
   );
-  const rejectedReadings = counter("readings_rejected", "Readings rejected over MQTT", "endpoint");
+  const storedReadings = counter(
+    "readings_stored",
+    "Readings stored, new or with a changed value, by where they arrived",
+    "source",
+  );
+  const rejectedReadings = counter("readings_rejected", "Readings rejected, by where they arrived", "source");
+  // From 0 on, so that the first readings count as an increase.
+  for (const source of INGEST_SOURCES) for (const readings of [storedReadings, rejectedReadings]) readings.inc({ source }, 0);
   const rejectedClients = counter("mqtt_clients_rejected", "MQTT clients that could not log in", "code");
   const droppedClients = counter("mqtt_clients_dropped", "MQTT clients that were disconnected", "reason");
   const failedMessages = counter("mqtt_failures", "MQTT messages that failed with an internal error");
+
+  let clients = async (): Promise<ConnectedClients> => ({ http: 0, mqtt: 0 });
+  new Gauge({
+    name: "tank_monitor_clients_connected",
+    help: "Connected clients, by protocol",
+    labelNames: ["protocol"],
+    registers: [registry],
+    async collect() {
+      for (const [protocol, value] of Object.entries(await clients())) this.set({ protocol }, value);
+    },
+  });
 
   function count(event: Event): void {
     switch (event.kind) {
@@ -69,8 +100,12 @@ export function openMetrics(worker?: number): MetricsCollector {
       case "connection_dropped":
         droppedConnections.inc({ reason: event.reason });
         return;
-      case "readings_rejected":
-        rejectedReadings.inc({ endpoint: event.endpoint }, event.count);
+      case "write_completed":
+        writes.observe(event.milliseconds / 1000, [event.write, String(event.ok)]);
+        return;
+      case "readings_ingested":
+        storedReadings.inc({ source: event.source }, event.stored);
+        rejectedReadings.inc({ source: event.source }, event.rejected);
         return;
       case "mqtt_client_rejected":
         rejectedClients.inc({ code: event.code });
@@ -85,18 +120,25 @@ export function openMetrics(worker?: number): MetricsCollector {
   }
 
   async function report(): Promise<MetricsReport> {
-    return [...(await registry.getMetricsAsJSON()), requests.metric(), queries.metric()];
+    return [...(await registry.getMetricsAsJSON()), requests.metric(), queries.metric(), writes.metric()];
   }
 
   const withCounters = (log: Observe) => (event: Event) => {
     count(event);
     log(event);
   };
-  return { withCounters, text: async () => prometheusText([await report()]), report, close: stopProcessMetrics };
+  return {
+    withCounters,
+    watchClients(count) {
+      clients = count;
+    },
+    text: async (more = []) => prometheusText([await report(), more]),
+    report,
+    close: stopProcessMetrics,
+  };
 }
 
 const LAG_RESOLUTION_MS = 10;
-const QUANTILES = [0.5, 0.99, 1];
 
 /** Returns the function that stops measuring. */
 function addProcessMetrics(registry: Registry, labels: Readonly<Record<string, number>>): () => void {
@@ -104,19 +146,6 @@ function addProcessMetrics(registry: Registry, labels: Readonly<Record<string, n
   const registers = [registry];
   const delay = monitorEventLoopDelay({ resolution: LAG_RESOLUTION_MS });
   delay.enable();
-  new Gauge({
-    name: "tank_monitor_event_loop_lag_seconds",
-    help: "Event loop lag since the last scrape, by quantile (1 is the maximum)",
-    labelNames: ["quantile", ...labelNames],
-    registers,
-    collect() {
-      for (const quantile of QUANTILES) {
-        const seconds = delay.count === 0 ? 0 : (delay.percentile(quantile * 100) / 1e6 - LAG_RESOLUTION_MS) / 1000;
-        this.set({ quantile, ...labels }, Math.max(0, seconds));
-      }
-      delay.reset();
-    },
-  });
   const gauge = (name: string, help: string, value: () => number) =>
     new Gauge({
       name,
@@ -127,8 +156,19 @@ function addProcessMetrics(registry: Registry, labels: Readonly<Record<string, n
         this.set(labels, value());
       },
     });
+  const lag = (percentile: number): number =>
+    delay.count === 0 ? 0 : Math.max(0, delay.percentile(percentile) / 1e6 - LAG_RESOLUTION_MS) / 1000;
+  gauge("nodejs_eventloop_lag_p50_seconds", "Median event loop lag since the last scrape", () => lag(50));
+  gauge("nodejs_eventloop_lag_p99_seconds", "99th percentile of the event loop lag since the last scrape", () => lag(99));
+  gauge("nodejs_eventloop_lag_max_seconds", "Maximum event loop lag since the last scrape", () => {
+    const longest = lag(100);
+    // Gauges are read in this order.
+    delay.reset();
+    return longest;
+  });
   gauge("process_resident_memory_bytes", "Resident memory", () => process.memoryUsage.rss());
-  gauge("process_uptime_seconds", "Time since the start of the process", () => process.uptime());
+  const startedAt = Date.now() / 1000 - process.uptime();
+  gauge("process_start_time_seconds", "Start of the process, in seconds since 1970", () => startedAt);
   new Counter({
     name: "process_cpu_seconds_total",
     help: "Processor time used, user and system",

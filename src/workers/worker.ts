@@ -120,7 +120,10 @@ async function serve(config: Config): Promise<void> {
     if (event.kind === "listening") database = event.database;
     else if (event.kind !== "stopped") log.observe(event);
   }
-  const sharedMetrics = { ...metrics, text: async () => prometheusText(await supervisor.allReports()) };
+  const sharedMetrics = {
+    ...metrics,
+    text: async (more: MetricsReport = []) => prometheusText([...(await supervisor.allReports()), more]),
+  };
   const shared = { metrics: sharedMetrics, limits: supervisor, socketDescriptor: SOCKET_DESCRIPTOR };
   try {
     const app = await startApp({ config, log: observe, worker, ...shared });

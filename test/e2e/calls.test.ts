@@ -17,6 +17,7 @@ const INVALID: readonly Call[] = [
   ["key create --name x --expires soon", /--expires.*90d.*"soon"/],
   ["key create --name x --colour red", /--colour/],
   ["key create --name x --role manage --customer ada", /--customer.*manage.*"ada"/],
+  ["key create --name x --role metrics --customer ada", /--customer.*metrics.*"ada"/],
   ["key create --name x --rate 0", /--rate must be requests per second from 0.001 to 1000000, not/],
   ["key create --name x --rate 1000000.001", /--rate.*"1000000.001"/],
   ["key create --name x --device d1", /--device.*ingest.*"d1"/],
@@ -26,6 +27,7 @@ const INVALID: readonly Call[] = [
   ["import - --timezone Europe/Berlin", /--timezone.*CSV/],
   ["import - --decimal-comma --decimal-point", /contradict/],
   ["backup", /FILE is missing/],
+  ["restore", /FILE is missing/],
   ["serve --port 70000", /--port.*"70000"/],
   ["serve --workers 0", /--workers.*"0"/],
   ["serve 9000", /9000/],
@@ -75,6 +77,9 @@ const FAILED: readonly Call[] = [
   ["import nothing.ndjson", /nothing\.ndjson/],
   ["import folder.d", /folder/],
   ["backup no/such/folder/b.db", /no such folder: no\/such\/folder/],
+  ["restore nothing.db", /no such file: nothing\.db/],
+  ["restore folder.d", /folder/],
+  ["restore tanks.db", /tanks\.db is a file of the database itself/],
   ["export no/such/folder/x.ndjson", /x\.ndjson/],
   ["customer show nobody", /no such customer: nobody/],
   ["customer update gone --name x", /deleted/],
@@ -89,7 +94,7 @@ const FAILED: readonly Call[] = [
 ];
 
 const COMMANDS = [
-  ...["serve", "demo", "import", "export", "backup", "check", "openapi", "simulate"],
+  ...["serve", "demo", "import", "export", "backup", "restore", "check", "openapi", "simulate"],
   ...["fleet", "customer", "tank", "device", "key", "audit", "provision"],
 ];
 

@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { after, suite, test } from "node:test";
 import { Mqtt5Broker } from "../support/mqtt5-broker.ts";
+import { metricErrors } from "../support/prometheus.ts";
 import { until } from "../support/until.ts";
 import { createKey, importLines, SMALL_FLEET } from "./fixtures.ts";
 import { workspace } from "./program.ts";
@@ -83,6 +84,21 @@ suite("several workers", () => {
       for (const worker of [1, 2])
         assert.match(text, new RegExp(`^process_resident_memory_bytes\\{worker="${worker}"\\} \\d+$`, "m"));
       assert.equal(text.match(/^# TYPE tank_monitor_request_duration_seconds /gm)?.length, 1);
+    }
+  });
+
+  test("/metrics of each worker has what is counted in the database once", async () => {
+    for (const connection of all) {
+      const { text } = await connection.get("/metrics", await createKey(here, "--role", "metrics"));
+      const tanks = Array.from(text.matchAll(/^tank_monitor_tanks\{state="(\w+)"\} (\d+)$/gm), ([, state, count]) => [
+        state,
+        count,
+      ]);
+      const expected = { low: "1", ok: "0", silent: "1", unknown: "1" };
+      assert.deepEqual(Object.fromEntries(tanks), expected);
+      assert.equal(tanks.length, 4);
+      assert.match(text, /^tank_monitor_pending_readings 0$/m);
+      assert.deepEqual(metricErrors(text), []);
     }
   });
 

@@ -127,6 +127,8 @@ for (const [engine, start] of [
       assert.deepEqual(await totals(service, key), expected(damaged, READINGS + 3));
     });
 
+    const stored = eventsOf(service, "readings_ingested").reduce((sum, event) => sum + event.stored, 0);
+    assert.equal(stored, 3 * (TANKS - damaged.length), "all that is stored is counted");
     assert.equal((await request(service, "/readyz")).status, 200);
     const kinds = new Set(service.events.map(({ kind }) => kind));
     for (const kind of ["store_unavailable", "writes_unavailable", "request_failed", "mqtt_failed"] as const) {

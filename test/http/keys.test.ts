@@ -125,7 +125,7 @@ const GROUPS: readonly (readonly [path: RegExp, roles: readonly Role[]])[] = [
   [/^\/insight\/v1\//, ["read", "manage"]],
   [/^\/ingest\/v1\//, ["ingest", "manage"]],
   [/^\/manage\/v1\//, ["manage"]],
-  [/^\/metrics$/, ["manage"]],
+  [/^\/metrics$/, ["metrics", "manage"]],
   [/^\/(healthz|readyz)$/, ROLES],
 ];
 
@@ -133,7 +133,7 @@ describe("a key with the role", () => {
   for (const role of ROLES) {
     it(`${role} may use the endpoints of its groups, and no other, with or without a customer`, async () => {
       const { document } = await contract(fleet);
-      const customers = role === "manage" ? [null] : [null, BRENNER];
+      const customers = role === "manage" || role === "metrics" ? [null] : [null, BRENNER];
       const used = new Set<RegExp>();
       for (const customerId of customers) {
         const key = await fleet.key({ role, customerId });

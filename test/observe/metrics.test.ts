@@ -4,6 +4,7 @@ import fc from "fast-check";
 import { Histogram, Registry } from "prom-client";
 import { DurationHistogram, type MetricsCollector, openMetrics } from "../../src/observe/metrics.ts";
 import { prometheusText, WorkerReports } from "../../src/observe/report.ts";
+import { metricErrors } from "../support/prometheus.ts";
 
 const shape = { name: "seconds", help: "Duration", labelNames: ["route", "status"], buckets: [0.001, 0.25, 1] };
 
@@ -79,25 +80,54 @@ test("counters and histograms include workers that have exited, gauges do not", 
   assert.equal(await sampleOf(reports, bucket), 12);
 });
 
-test("rejected readings and MQTT clients are counted", async (t) => {
+test("readings and MQTT clients are counted", async (t) => {
   const metrics = openMetrics();
   t.after(() => metrics.close());
   const observe = metrics.withCounters(ignore);
   const address = "127.0.0.1";
-  const topic = "tanks/d1/readings";
-  observe({ kind: "readings_rejected", endpoint: "mqtt", keyId: "key_1", topic, device: "d1", count: 3, reason: "…" });
-  observe({ kind: "readings_rejected", endpoint: "mqtt_url", keyId: null, topic, device: null, count: 1, reason: "…" });
+  observe({ kind: "readings_ingested", source: "mqtt", stored: 5, rejected: 3 });
+  observe({ kind: "readings_ingested", source: "mqtt_url", stored: 2, rejected: 1 });
+  observe({ kind: "readings_ingested", source: "mqtt_url", stored: 4, rejected: 0 });
   observe({ kind: "mqtt_client_rejected", code: "key_invalid", address });
   observe({ kind: "mqtt_client_dropped", reason: "too_slow", address });
   observe({ kind: "mqtt_failed", error: new Error("…") });
   const text = await metrics.text();
   for (const line of [
-    'tank_monitor_readings_rejected_total{endpoint="mqtt"} 3',
-    'tank_monitor_readings_rejected_total{endpoint="mqtt_url"} 1',
+    'tank_monitor_readings_stored_total{source="http"} 0',
+    'tank_monitor_readings_stored_total{source="mqtt"} 5',
+    'tank_monitor_readings_stored_total{source="mqtt_url"} 6',
+    'tank_monitor_readings_rejected_total{source="http"} 0',
+    'tank_monitor_readings_rejected_total{source="mqtt"} 3',
+    'tank_monitor_readings_rejected_total{source="mqtt_url"} 1',
     'tank_monitor_mqtt_clients_rejected_total{code="key_invalid"} 1',
     'tank_monitor_mqtt_clients_dropped_total{reason="too_slow"} 1',
     "tank_monitor_mqtt_failures_total 1",
   ]) {
     assert.ok(text.includes(`${line}\n`), line);
+  }
+});
+
+test("the rules for metrics find what promtool finds", () => {
+  const valid = "# HELP a_total Text\n# TYPE a_total counter\na_total 1\n";
+  assert.deepEqual(metricErrors(valid), []);
+  for (const [text, error] of [
+    [valid + valid, "a_total: occurs twice"],
+    ["# HELP a_total Text\na_total 1\n", "a_total: no type"],
+    ["# HELP a_total \n# TYPE a_total counter\na_total 1\n", "a_total: no help text"],
+    ["# HELP aB Text\n# TYPE aB gauge\naB 1\n", "aB: not in snake_case, or with a colon"],
+    ["# HELP a:b Text\n# TYPE a:b gauge\na:b 1\n", "a:b: not in snake_case, or with a colon"],
+    ["# HELP a Text\n# TYPE a counter\na 1\n", 'a: counters, and only these, end in "_total"'],
+    ["# HELP a_total Text\n# TYPE a_total gauge\na_total 1\n", 'a_total: counters, and only these, end in "_total"'],
+    ["# HELP a_count Text\n# TYPE a_count gauge\na_count 1\n", "a_count: a reserved ending"],
+    ["# HELP a_milliseconds Text\n# TYPE a_milliseconds gauge\na_milliseconds 1\n", "a_milliseconds: not in a base unit"],
+    ["# HELP a_gauge Text\n# TYPE a_gauge gauge\na_gauge 1\n", "a_gauge: the type is part of the name"],
+    ['# HELP a Text\n# TYPE a gauge\na{aB="1"} 1\n', "a: a label not in snake_case"],
+    ["# HELP a Text\n# TYPE a gauge\na ?\n", "a: a value that is not a number"],
+    ['# HELP a Text\n# TYPE a gauge\na{le="1"} 1\n', 'a: a label "le"'],
+    ['# HELP a Text\n# TYPE a gauge\na{quantile="1"} 1\n', 'a: a label "quantile"'],
+    ["# HELP a Text\n# TYPE a gauge\nb 1\n", "a: samples of another name"],
+    ["# HELP a Text\n# TYPE a histogram\na_bucket 1\na_sum 1\na_count 1\n", "a: samples of another name"],
+  ] as const) {
+    assert.ok(metricErrors(text).includes(error), `${error}: ${metricErrors(text)}`);
   }
 });

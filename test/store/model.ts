@@ -16,7 +16,7 @@ import {
 import { planCommand } from "../../src/domain/commands/plan.ts";
 import type { Customer, CustomerWithCount } from "../../src/domain/customer.ts";
 import { type Device, type DeviceAssignment, unknownDevice } from "../../src/domain/device.ts";
-import type { FleetEntry, FleetQuery } from "../../src/domain/fleet.ts";
+import type { FleetCounts, FleetEntry, FleetQuery } from "../../src/domain/fleet.ts";
 import { planCustomerImport, planDeviceImport, planTankImport } from "../../src/domain/import-plans.ts";
 import type { Instant } from "../../src/domain/instant.ts";
 import type { Key, Scope, StoredKey } from "../../src/domain/key.ts";
@@ -60,7 +60,10 @@ type StoredDevice = { readonly device: Device; readonly dropped: number };
 type SavedResult = { readonly fingerprint: string; readonly resource: Resource; readonly at: Instant };
 
 /** What a random run calls. */
-export type ModelledStore = Omit<Store, "ping" | "isEmpty" | "backup" | "check" | "scratchCopy" | "close" | "exportRecords">;
+export type ModelledStore = Omit<
+  Store,
+  "checkProvision" | "ping" | "isEmpty" | "backup" | "check" | "scratchCopy" | "close" | "exportRecords"
+>;
 
 export class ModelStore implements ModelledStore {
   readonly #customers = new Map<string, Stored<CustomerState>>();
@@ -358,6 +361,18 @@ export class ModelStore implements ModelledStore {
   async fleetPage(query: FleetQuery): Promise<Page<FleetEntry>> {
     const entries = this.tanks().map((tank): FleetEntry => ({ tank, latest: this.readings(tank.id)[0] ?? null }));
     return matchingFleet(entries, query);
+  }
+
+  async fleetCounts(silentSince: Instant): Promise<FleetCounts> {
+    const tanks = { low: 0, ok: 0, silent: 0, unknown: 0 };
+    for (const tank of this.tanks()) {
+      const [latest] = this.readings(tank.id);
+      if (latest === undefined) tanks.unknown++;
+      else if (latest.fill_percentage <= tank.min_fill_alert_percentage) tanks.low++;
+      else if (latest.created_at < silentSince) tanks.silent++;
+      else tanks.ok++;
+    }
+    return { tanks, pendingReadings: [...this.#pending.values()].reduce((sum, { size }) => sum + size, 0) };
   }
 
   async fleetEntry(id: string, scope: Scope): Promise<Found<FleetEntry>> {

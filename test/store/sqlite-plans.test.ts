@@ -77,6 +77,7 @@ test("management reads use an index; filtered results are sorted, the fleet with
     lowFleet: "fleet_by_urgency (urgency>? AND urgency<?)",
     silentFleet: "fleet_by_heard (heard<?)",
     fleetBySilence: "fleet_by_heard",
+    fleetCounts: "fleet_by_heard",
     fleetOfOwner: "tank_by_owner (owner_id=?)",
     fleetOfCity: "tank_by_city (<expr>>? AND <expr><?)",
     auditOfObject: "audit_by_object (object=? AND id=?)",

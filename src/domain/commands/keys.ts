@@ -57,8 +57,9 @@ export async function createKey(lookups: Lookups, { newId, fields, hash }: Comma
 function bindingErrors(fields: unknown): FieldError[] {
   const { role = "read", customer_id = null, device_id = null } = (fields ?? {}) as Partial<KeyInput>;
   const errors: FieldError[] = [];
-  if (role === "manage" && customer_id !== null) {
-    errors.push({ field: "customer_id", message: "is not allowed for a key with the role manage, which sees everything" });
+  if (customer_id !== null && (role === "manage" || role === "metrics")) {
+    const sees = role === "manage" ? "everything" : "no customer";
+    errors.push({ field: "customer_id", message: `is not allowed for a key with the role ${role}, which sees ${sees}` });
   }
   if (device_id !== null && (role !== "ingest" || customer_id !== null)) {
     errors.push({ field: "device_id", message: "is only for a key with the role ingest and without customer_id" });

@@ -38,7 +38,7 @@ export const routes: readonly Route[] = [
     summary: "Metrics for Prometheus",
     description: "The key is sent in X-API-Key or as a bearer token.",
     tag: "Operations",
-    requiredRole: "manage",
+    requiredRole: "metrics",
     bearer: true,
     parameters: "ignored",
     response: {

@@ -10,6 +10,7 @@ import { createMqttMessage } from "../decode.ts";
 import type { Batcher, MessageResult } from "./batcher.ts";
 import type { Connections } from "./connections.ts";
 import { Deadlines } from "./deadlines.ts";
+import { InFlight } from "./in-flight.ts";
 import {
   type Acknowledgement,
   acceptedConnack,
@@ -30,12 +31,14 @@ import {
   replyVersion,
 } from "./protocol.ts";
 import { type Client, type EndpointLimits, type KeySession, RateToken, type Sessions } from "./sessions.ts";
+import type { TurnLimit } from "./turn-limit.ts";
 
 /** What all connections of an endpoint share. */
 export type ConnectionDependencies = {
   readonly limits: EndpointLimits;
   readonly sessions: Sessions;
   readonly batcher: Batcher;
+  readonly turns: TurnLimit;
   readonly observe: Observe;
   readonly clock: Clock;
   readonly connections: Connections<Connection>;
@@ -69,16 +72,14 @@ export class Connection implements Client {
   #heldBytes = 0;
   /** Bytes reserved for an incomplete PUBLISH that is too large to be held. It is the only one then. */
   #reservedBytes = 0;
-  /** Messages being ingested, and those of QoS 2 until they are released. */
-  #inFlight = 0;
-  /** Messages of QoS 1 and 2 received and not yet finished, held ones included. */
-  #unacknowledged = 0;
-  readonly #qos2 = new Map<number, "ingesting" | "stored">();
+  readonly #inFlight: InFlight;
   #resendTimer: NodeJS.Timeout | undefined;
   readonly #token = new RateToken();
   /** Of control packets since the last sweep. */
   #controlCost = 0;
   #isScheduled = false;
+  /** Until its next turn. */
+  #isDeferred = false;
   readonly #deadlines: Deadlines;
 
   constructor(socket: Socket, shared: ConnectionDependencies) {
@@ -87,6 +88,7 @@ export class Connection implements Client {
     this.#replies = new ReplyWriter(socket);
     this.#shared = shared;
     this.#limits = shared.limits;
+    this.#inFlight = new InFlight(shared.limits.inFlight);
     this.#deadlines = new Deadlines(shared.limits);
     shared.connections.open(this);
     socket.setNoDelay(true);
@@ -162,12 +164,23 @@ export class Connection implements Client {
     if (this.#phase === "leaving" && this.#held.length === 0) this.#end();
   }
 
+  /** Whether to leave the rest for a later turn of the event loop. */
+  #isTurnOver(): boolean {
+    if (this.#isDeferred || !this.#shared.turns.isOver()) return this.#isDeferred;
+    this.#isDeferred = true;
+    this.#shared.turns.defer(this.#session?.keyId ?? this.address, () => {
+      this.#isDeferred = false;
+      this.#process();
+    });
+    return true;
+  }
+
   /** Reads the next packet of the input; false if there is none that may be read now. */
   #readPacket(): boolean {
     const isConnecting = this.#phase === "connecting";
     if ((!isConnecting && this.#phase !== "open") || this.#isBlocked()) return false;
     const header = this.#input.header();
-    if (header === undefined) return false;
+    if (header === undefined || this.#isTurnOver()) return false;
     const { type, size, qos } = header;
     const { publishBytes, connectBytes, controlBytes } = this.#limits;
     const isPublish = type === PacketType.publish;
@@ -246,17 +259,16 @@ export class Connection implements Client {
       this.close("packet_too_large");
       return;
     }
-    if (qos > 0) this.#unacknowledged++;
+    this.#inFlight.receive(qos);
     // A copy where it has to wait: a small packet would keep all that arrived with it in memory.
     this.#held.push(this.#held.length === 0 ? bytes : Buffer.from(bytes));
     this.#heldBytes += bytes.length;
-    const isExceeded = this.#version === 5 && this.#unacknowledged > this.#limits.inFlight;
-    if (isExceeded) this.close("protocol", ReasonCode.receiveMaximumExceeded);
+    if (this.#version === 5 && this.#inFlight.isExceeded) this.close("protocol", ReasonCode.receiveMaximumExceeded);
   }
 
   #ingestHeld(): void {
     for (let next = this.#held[0]; next !== undefined; next = this.#held[0]) {
-      if (this.#reservedBytes === 0 && !this.#tryBegin(next.length)) return;
+      if (this.#isTurnOver() || (this.#reservedBytes === 0 && !this.#tryBegin(next.length))) return;
       this.#reservedBytes = 0;
       this.#held.shift();
       this.#heldBytes -= next.length;
@@ -266,11 +278,11 @@ export class Connection implements Client {
 
   /** Reserves what one more message in flight needs. Otherwise `#schedule` is called when it is worth trying again. */
   #tryBegin(bytes: number): boolean {
-    if (this.#inFlight >= this.#limits.inFlight && this.#phase !== "leaving") return false;
+    if (this.#inFlight.isFull && this.#phase !== "leaving") return false;
     if (this.#session === undefined || !this.#token.request(this.#session.key.takeToken, this.#schedule)) return false;
     if (!this.#session.memory.reserve(bytes + MESSAGE_OVERHEAD, this.#schedule)) return false;
     this.#token.use();
-    this.#inFlight++;
+    this.#inFlight.begin();
     return true;
   }
 
@@ -283,14 +295,13 @@ export class Connection implements Client {
       return;
     }
     const { topic, payload, qos, messageId = 0 } = packet;
-    const sentAgain = qos === 2 ? this.#qos2.get(messageId) : undefined;
+    const sentAgain = this.#inFlight.identify(qos, messageId);
     if (sentAgain !== undefined) {
       this.#release(bytes.length);
-      this.#finish(qos);
+      this.#inFlight.finish(qos);
       if (sentAgain === "stored") this.#send({ cmd: "pubrec", messageId, reasonCode: ReasonCode.success });
       return;
     }
-    if (qos === 2) this.#qos2.set(messageId, "ingesting");
     const { batcher, clock } = this.#shared;
     const source = this.#session;
     const message = createMqttMessage(topic, typeof payload === "string" ? Buffer.from(payload) : payload, clock());
@@ -304,11 +315,7 @@ export class Connection implements Client {
 
   #acknowledge(qos: number, messageId: number, reply: Acknowledgement | MqttDisconnectReason): void {
     const isRejected = typeof reply === "string" || (reply.code !== ReasonCode.success && this.#version === 5);
-    if (qos === 2 && !isRejected) this.#qos2.set(messageId, "stored");
-    else {
-      this.#qos2.delete(messageId);
-      this.#finish(qos);
-    }
+    this.#inFlight.settle(qos, messageId, !isRejected);
     if (reply === "data_damaged") this.#requestResend(qos);
     else if (typeof reply === "string") this.close(reply);
     else if (qos > 0) {
@@ -322,11 +329,6 @@ export class Connection implements Client {
     if (qos > 0) this.#resendTimer ??= setTimeout(() => this.close("data_damaged"), this.#limits.resendMs);
   }
 
-  #finish(qos: number): void {
-    this.#inFlight--;
-    if (qos > 0) this.#unacknowledged--;
-  }
-
   #release(bytes: number): void {
     this.#session?.memory.release(bytes + MESSAGE_OVERHEAD);
   }
@@ -338,11 +340,8 @@ export class Connection implements Client {
       return;
     }
     const packet = this.#parse(bytes);
-    const isRelease = packet?.cmd === "pubrel" && this.#qos2.get(packet.messageId ?? 0) === "stored";
-    if (isRelease) {
-      this.#qos2.delete(packet.messageId ?? 0);
-      this.#finish(2);
-    } else this.#controlCost += Math.ceil(bytes.length / CONTROL_UNIT_BYTES);
+    const isRelease = packet?.cmd === "pubrel" && this.#inFlight.release(packet.messageId ?? 0);
+    if (!isRelease) this.#controlCost += Math.ceil(bytes.length / CONTROL_UNIT_BYTES);
     const reply = replyToControl(packet, this.#version, isRelease);
     if (typeof reply === "number") this.close("protocol", reply);
     else this.#send(reply);
@@ -354,7 +353,7 @@ export class Connection implements Client {
 
   /** Pauses or resumes the socket, and notes when the packet that is being received began. */
   #updateReading(hasConsumed: boolean): void {
-    const isPaused = this.#isBlocked() || (this.#reservedBytes === 0 && !this.#mayHold());
+    const isPaused = this.#isDeferred || this.#isBlocked() || (this.#reservedBytes === 0 && !this.#mayHold());
     const isChanged = this.#deadlines.pause(isPaused);
     if (isChanged && isPaused) this.#socket.pause();
     else if (isChanged) this.#socket.resume();

@@ -11,6 +11,7 @@ import { Connection, type ConnectionDependencies } from "./connection.ts";
 import { Connections } from "./connections.ts";
 import { ReasonCode } from "./protocol.ts";
 import { type AuthenticateClient, DEFAULT_LIMITS, type EndpointLimits, Sessions } from "./sessions.ts";
+import { TurnLimit } from "./turn-limit.ts";
 
 export type EndpointDependencies = {
   readonly ingest: Ingest;
@@ -43,8 +44,13 @@ export class MqttEndpoint {
     const sessions = new Sessions(authenticate, limits, observe);
     const batcher = new Batcher("mqtt", ingest, observe);
     const connections = new Connections<Connection>(limits);
-    this.#shared = { limits, sessions, batcher, observe, clock, connections };
+    this.#shared = { limits, sessions, batcher, turns: new TurnLimit(), observe, clock, connections };
     this.#admit = admit;
+  }
+
+  /** Those that are authenticated. */
+  get clients(): number {
+    return this.#shared.sessions.clients;
   }
 
   /** Rejects with the system's error if it cannot listen. */

@@ -216,8 +216,10 @@ export class ExternalBroker {
     const servername = isIP(host) === 0 ? { servername: host } : {};
     const socket = protocol === "mqtt" ? connectTcp({ host, port }) : connectTls({ host, port, ...servername });
     const stream: Duplex = limitPackets(socket, this.#limits.packetBytes, ({ topic, qos, messageId }) => {
-      const message = createMqttMessage(topic, Buffer.alloc(0), this.#dependencies.clock());
-      reportRejected(this.#dependencies.observe, "mqtt_url", { topic, message, source: SOURCE }, [TOO_LARGE]);
+      const { observe, clock } = this.#dependencies;
+      const message = createMqttMessage(topic, Buffer.alloc(0), clock());
+      reportRejected(observe, "mqtt_url", { topic, message, source: SOURCE }, [TOO_LARGE]);
+      observe({ kind: "readings_ingested", source: "mqtt_url", stored: 0, rejected: 1 });
       // Otherwise the broker would send it again on every connection.
       if (qos > 0) this.#acknowledge(stream, messageId);
     });

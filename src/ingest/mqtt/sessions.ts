@@ -83,6 +83,11 @@ export class Sessions {
     this.#memory = new MemoryBudget(limits.memoryBytes);
   }
 
+  /** The number of connected clients. */
+  get clients(): number {
+    return this.#sessions.values().reduce((sum, { clients }) => sum + clients.size, 0);
+  }
+
   /** A client with the id of another client of the same key replaces it. */
   async connect(secret: string, clientId: string, client: Client): Promise<KeySession | ConnectError> {
     const { address } = client;

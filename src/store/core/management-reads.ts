@@ -1,10 +1,11 @@
-// Searches, the device list and the audit log: one statement each, hence one snapshot. What a filter matches is counted and
+// Searches, the device list, the audit log and counts of the fleet: one statement each, hence one snapshot. What a filter matches is counted and
 // sorted: one condition is looked up in an index, the others are tested on what is found there.
 
 import type { AuditEntry } from "../../domain/audit.ts";
 import type { TankWithShape } from "../../domain/changes.ts";
+import type { FleetCounts } from "../../domain/fleet.ts";
 import { deviceKey } from "../../domain/id.ts";
-import { EARLIEST } from "../../domain/instant.ts";
+import { EARLIEST, type Instant } from "../../domain/instant.ts";
 import type { AuditQuery, CustomerSearch, DeviceSearch, TankSearch } from "../../domain/management-reads.ts";
 import type { Page, PageQuery } from "../../domain/page.ts";
 import type { ManagedCustomer, ManagedDevice } from "../../domain/resource.ts";
@@ -19,6 +20,7 @@ import {
   TANK_WITH_SHAPE_COLUMNS,
   tankWithShape,
 } from "../columns.ts";
+import { heardAt, UNKNOWN_URGENCY } from "../fleet-row.ts";
 import { LISTS } from "../series/lists.ts";
 import { LATEST } from "../series/rank-index.ts";
 import { type Condition, type Dialect, Parameters, prefixed, startsWith, where } from "./dialect.ts";
@@ -33,7 +35,7 @@ export type ManagementEngine = {
 };
 
 export function managementReadsOn(engine: ManagementEngine) {
-  return { ...searches(engine), ...deviceReads(engine), ...auditReads(engine) };
+  return { ...searches(engine), ...deviceReads(engine), ...fleetCountsOn(engine), ...auditReads(engine) };
 }
 
 /** Each row has the number of all matches and the columns. A page without entries is one row with the number only. */
@@ -164,6 +166,32 @@ function deviceReads({ rows, liveTanks }: ManagementEngine) {
         LEFT JOIN (SELECT id FROM device ${condition} ORDER BY id ${limits(parameters, search)}) AS page ON true
         LEFT JOIN device AS entry ON entry.id = page.id ORDER BY page.id`;
       return pageOf(await rows(sql, parameters.values), managedDevice);
+    },
+  };
+}
+
+function fleetCountsOn({ rows, liveTanks }: ManagementEngine) {
+  return {
+    /** Only low tanks, and those of one quarter day, are looked at one by one; the others are counted by an index. */
+    async fleetCounts(silentSince: Instant): Promise<FleetCounts> {
+      const parameters = new Parameters();
+      const [heard, since] = [parameters.add(heardAt(silentSince)), parameters.add(silentSince)];
+      const live = liveTanks(parameters);
+      const count = (condition: string): string => `(SELECT count(*) FROM fleet WHERE ${condition})`;
+      // fleet_by_urgency, fleet_by_heard, device_pending
+      const sql = `
+        ${live.query} SELECT ${live.count}, ${count(`urgency = ${UNKNOWN_URGENCY}`)},
+          ${count(`heard < ${heard}`)} + ${count(`heard = ${heard} AND at < ${since}`)}, low.total, low.silent,
+          (SELECT coalesce(sum(pending), 0) FROM device WHERE pending > 0)
+        FROM (
+          SELECT count(*) AS total, count(CASE WHEN at < ${since} THEN 1 END) AS silent
+          FROM fleet WHERE urgency <= 0 AND fill - threshold <= 0
+        ) AS low`;
+      const [all = 0, unknown = 0, silent = 0, low = 0, lowAndSilent = 0, pendingReadings = 0] =
+        (await rows(sql, parameters.values))[0]?.map(Number) ?? [];
+      // Those without a reading count as silent, too.
+      const onlySilent = silent - unknown - lowAndSilent;
+      return { tanks: { low, ok: all - unknown - low - onlySilent, silent: onlySilent, unknown }, pendingReadings };
     },
   };
 }

@@ -1,5 +1,5 @@
 // The store over an engine: every call fails with `store_unavailable` while the database is unavailable, and losses, recoveries and
-// the duration of reads are reported.
+// the duration of calls are reported.
 
 import type { AuditContext } from "../../domain/audit.ts";
 import { hasCode, type RequestError, storeUnavailable } from "../../domain/errors.ts";
@@ -43,9 +43,9 @@ export function storeOn(engine: Engine, observe: Observe, health = new StoreHeal
         }
         throw translated;
       } finally {
-        if (of === health.reads) {
-          observe({ kind: "query_completed", query: name, milliseconds: performance.now() - startedAt, ok });
-        }
+        const milliseconds = performance.now() - startedAt;
+        if (of === health.reads) observe({ kind: "query_completed", query: name, milliseconds, ok });
+        else observe({ kind: "write_completed", write: name, milliseconds, ok });
       }
     };
   }

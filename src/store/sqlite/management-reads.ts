@@ -35,8 +35,10 @@ const BY_SILENCE = { column: "heard", fleet: "fleet f INDEXED BY fleet_by_heard"
 type Order = typeof BY_URGENCY;
 const ORDERS: Readonly<Record<FleetSort, Order>> = { urgency: BY_URGENCY, margin: BY_URGENCY, silent: BY_SILENCE };
 
-/** Up to this many matches are fetched and sorted; of more, all tanks are scanned in order until the page is full. */
+/** Up to this many silent tanks are fetched and sorted; of more, all tanks are scanned in order until the page is full. */
 const MAX_SORTED = 50_000;
+/** To read a tank in order takes this many times as long as to fetch it. */
+const SCAN_COST = 8;
 /** To skip more than this, whole urgencies or quarter days are skipped by their counts. */
 const DEEP_PAGE = 1000;
 
@@ -87,10 +89,14 @@ function fleetReads(db: DatabaseSync, queries: QueryCache, liveTanks: () => numb
   ): Page<FleetEntry> {
     const live: readonly BoundCondition[] = [["t.deleted = 0"], ...ofTank];
     const found = count("tank t", ...live);
-    const table =
-      found <= MAX_SORTED ? "tank t CROSS JOIN fleet f ON f.tank = t.id" : `${order.fleet} CROSS JOIN tank t ON t.id = f.tank`;
+    const fetched = "tank t CROSS JOIN fleet f ON f.tank = t.id";
     const all = [...live, ...ofFleet];
-    return { data: entries(table, all, order, size, skipped), totalItems: ofFleet.length === 0 ? found : count(table, ...all) };
+    if (ofFleet.length > 0) return { data: entries(fetched, all, order, size, skipped), totalItems: count(fetched, ...all) };
+    // Of all tanks in order, one in `liveTanks() / found` is a match. Those of one quarter day are read and sorted together.
+    const scanned = ((skipped + size) * liveTanks()) / found;
+    const isScanned = order === BY_URGENCY && scanned * SCAN_COST < found;
+    const table = isScanned ? `${order.fleet} CROSS JOIN tank t ON t.id = f.tank` : fetched;
+    return { data: entries(table, all, order, size, skipped), totalItems: found };
   }
 
   function amongSilent(

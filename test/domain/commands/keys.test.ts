@@ -25,6 +25,8 @@ test("all errors of a key are reported at once", async () => {
     [{ customer_id: "gone" }, "customer_id"],
     [{ expires_at: formatInstant(NOW) }, "expires_at"],
     [{ role: "manage", customer_id: "anna" }, "customer_id"],
+    [{ role: "metrics", customer_id: "anna" }, "customer_id"],
+    [{ role: "metrics", device_id: "d" }, "device_id"],
     [{ role: "manage", device_id: "d" }, "device_id"],
     [{ role: "read", device_id: "d" }, "device_id"],
     [{ role: "ingest", device_id: "d", customer_id: "anna" }, "device_id"],
@@ -32,7 +34,12 @@ test("all errors of a key are reported at once", async () => {
   ] as const) {
     assert.deepEqual(await invalidFieldsOf(create(fields)), invalid);
   }
-  for (const fields of [{ role: "manage" }, { role: "ingest", device_id: "d" }, { role: "read", customer_id: "anna" }]) {
+  for (const fields of [
+    { role: "manage" },
+    { role: "metrics" },
+    { role: "ingest", device_id: "d" },
+    { role: "read", customer_id: "anna" },
+  ]) {
     await planned(create(fields));
   }
 });

@@ -196,6 +196,20 @@ test("large messages are stored a few at a time", async (t) => {
   assert.ok(endpoint.ingest.calls.every(({ readings }) => readings.length <= 3));
 });
 
+test("however many messages arrive at once, they are handled in short turns", async (t) => {
+  const endpoint = await startEndpoint(t);
+  const clients = await Promise.all(range(200).map(() => new RawClient(t, endpoint).connect()));
+  const flood = Buffer.concat(Array(100).fill(generate(publish(0, "", { topic: "x", qos: 0 }))));
+  for (const { socket } of clients) socket.write(flood);
+  let longest = 0;
+  for (let last = process.threadCpuUsage(); endpoint.events.length < 200 * 100; last = process.threadCpuUsage()) {
+    await new Promise(setImmediate);
+    const { user, system } = process.threadCpuUsage(last);
+    longest = Math.max(longest, user + system);
+  }
+  assert.ok(longest < 60_000, `${longest} µs`);
+});
+
 test("control packets of one client are limited per second, and a client that never reads is no burden", async (t) => {
   const endpoint = await startEndpoint(t, { controlPackets: 20 });
   const packets: Packet[] = [

@@ -216,7 +216,7 @@ export function fleetConformance(engine: Engine): void {
     }
     const sorts = ["margin", "silent"] as const;
     for (const state of [undefined, ...FLEET_STATES]) {
-      for (const filter of [{}, { owner_id: "a" }, { city: "u" }, { silentSince: 900 * 60_000 }]) {
+      for (const filter of [{}, { owner_id: "a" }, { owner_id: "a", size: 10 }, { city: "u" }, { silentSince: 900 * 60_000 }]) {
         for (const [i, page] of [1, 2, 5, 9, 10, 11, 12, 18, 19].entries()) {
           for (const sort of i < 4 ? sorts : [sorts[i % 2] ?? "margin"]) {
             const query = { ...WHOLE_FLEET, ...filter, sort, state, page };
@@ -225,6 +225,34 @@ export function fleetConformance(engine: Engine): void {
         }
       }
     }
+  });
+
+  test("tanks are counted by state: low also if silent, silent to the millisecond, unknown without a reading", async (t) => {
+    const { store } = await engine.open(t);
+    await putCustomers(store, customer("a"));
+    const since = NEW_YEAR + 12_345;
+    const QUARTER_DAY = 6 * 3_600_000;
+    const latest = {
+      unknown: [],
+      ok: [[since, 20.000000000000004]],
+      later: [[since + 2 * QUARTER_DAY, 100]],
+      silent: [[since - 1, 21]],
+      older: [[since - 9 * QUARTER_DAY, 90]],
+      low: [[since + 1, 20]],
+      "low and silent": [[since - 1, 20]],
+      "low and older": [[since - 2 * QUARTER_DAY, 0]],
+      sold: [[since, 10]],
+    } as const;
+    await putTanks(store, ...Object.keys(latest).map((id) => tank(id, "a")));
+    for (const [id, readings] of Object.entries(latest)) await putReadings(store, id, readings);
+    await store.importTanks([{ remove: "sold" }]);
+    await ingestFills(store, "no tank", [
+      [1, 5],
+      [2, 6],
+    ]);
+    await ingestFills(store, "no tank either", [[1, 5]]);
+    const tanks = { low: 3, ok: 2, silent: 2, unknown: 1 };
+    assert.deepEqual(await store.fleetCounts(since), { tanks, pendingReadings: 3 });
   });
 
   test("one entry of the fleet is found within the scope; a deleted tank is not in the fleet", async (t) => {

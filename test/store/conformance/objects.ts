@@ -106,6 +106,7 @@ export const managementQueries = (store: Store): Readonly<Record<string, () => P
   fleetBySilence: () => store.fleetPage({ ...WHOLE_FLEET, sort: "silent" }),
   fleetOfOwner: () => store.fleetPage({ ...WHOLE_FLEET, owner_id: "a", state: "ok" }),
   fleetOfCity: () => store.fleetPage({ ...WHOLE_FLEET, city: "u" }),
+  fleetCounts: () => store.fleetCounts(5),
   fleetEntry: () => store.fleetEntry("one", UNRESTRICTED),
   auditPage: () => store.auditPage(WHOLE_LOG),
   auditOfObject: () => store.auditPage({ ...WHOLE_LOG, object: "tank", id: "one", from: 0 }),

@@ -82,6 +82,7 @@ export function randomQueries(random: Random, model: ModelStore, now: number): Q
     owner_id: maybe(() => customerId),
     device_id: maybe(() => random.pick(DEVICES)),
   };
+  const silentSince = now - random.whole(0, 1e8);
   const fleet = {
     ...page(),
     sort: random.pick(FLEET_SORTS),
@@ -106,6 +107,7 @@ export function randomQueries(random: Random, model: ModelStore, now: number): Q
     query("customerSearch", customers, (store) => store.customerSearch(customers)),
     query("tankSearch", tanks, (store) => store.tankSearch(tanks)),
     query("fleetEntry", tankId, (store) => store.fleetEntry(tankId, scope)),
+    query("fleetCounts", silentSince, (store) => store.fleetCounts(silentSince)),
     query("fleetPage", fleet, (store) => store.fleetPage(fleet)),
     query("deviceSearch", devices, (store) => store.deviceSearch(devices)),
     query("auditPage", audit, (store) => store.auditPage(audit)),
