@@ -6,11 +6,11 @@ import { existsSync } from "node:fs";
 import { createServer, request } from "node:http";
 import type { AddressInfo } from "node:net";
 import { delimiter, join } from "node:path";
-import { test } from "node:test";
+import { type TestContext, test } from "node:test";
 import npmChromium from "@sparticuz/chromium";
-import { type Browser, chromium, type Page } from "playwright-core";
+import { type Browser, chromium, type Locator, type Page } from "playwright-core";
 import type { Lifetime } from "../support/service.ts";
-import { cliOnService, SMALL_FLEET } from "./fixtures.ts";
+import { cliOnService, customer, type Line, SMALL_FLEET, tank } from "./fixtures.ts";
 
 const NAMES = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome"];
 /** These would switch off what is tested. */
@@ -40,7 +40,10 @@ type Watched = { readonly page: Page; readonly requests: string[]; readonly erro
 const REPORT_VIOLATIONS = `document.addEventListener("securitypolicyviolation", ({ violatedDirective, blockedURI }) =>
   console.error("violation of " + violatedDirective + " by " + blockedURI));`;
 
-async function openPage(browser: Browser): Promise<Watched> {
+async function openPage(life: Lifetime): Promise<Watched | undefined> {
+  const browser = await openBrowser();
+  if (browser === undefined) return undefined;
+  life.after(() => browser.close());
   const page = await browser.newPage({ viewport: { width: 1280, height: 1000 } });
   const requests: string[] = [];
   const errors: string[] = [];
@@ -85,28 +88,43 @@ async function proxyWithPrefix(life: Lifetime, url: string, prefix: string): Pro
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}${prefix}`;
 }
 
-test("a reader of the documentation page enters a key, sends a request, and sees the response; no request leaves the host", async (t) => {
-  const browser = await openBrowser();
-  if (browser === undefined) {
+/** The page with a key, on a service with these lines; undefined where there is no browser. */
+async function openDocumentation(t: TestContext, lines: readonly Line[], path = "/docs", prefix = "") {
+  const watched = await openPage(t);
+  if (watched === undefined) {
     assert.equal(process.env["CI"], undefined, NO_BROWSER);
-    return t.skip(NO_BROWSER);
+    t.skip(NO_BROWSER);
+    return undefined;
   }
-  t.after(() => browser.close());
-  const { service, key } = await cliOnService(t, SMALL_FLEET);
-  await tryItOut(browser, service.url, "/docs", key);
-  await tryItOut(browser, await proxyWithPrefix(t, service.url, "/tanks"), "/docs/", key);
+  const { service, key } = await cliOnService(t, lines);
+  const url = prefix === "" ? service.url : await proxyWithPrefix(t, service.url, prefix);
+  await watched.page.goto(url + path);
+  await authorize(watched.page, key);
+  return { ...watched, url, key };
+}
+
+/** Sends the request of an operation from the page, and returns where its response is shown. */
+async function execute(page: Page, operation: string): Promise<Locator> {
+  const block = page.locator(`#operations-${operation}`);
+  await block.locator(".opblock-summary-control").click();
+  await block.getByRole("button", { name: "Execute" }).click();
+  const response = block.locator(".live-responses-table .response").first();
+  await response.waitFor();
+  return response;
+}
+
+test("a reader of the documentation page enters a key, sends a request, and sees the response; no request leaves the host", async (t) => {
+  await tryItOut(await openDocumentation(t, SMALL_FLEET));
 });
 
-async function tryItOut(browser: Browser, url: string, path: string, key: string): Promise<void> {
-  const { page, requests, errors } = await openPage(browser);
-  await page.goto(`${url}${path}`);
-  await authorize(page, key);
+test("so does one behind a proxy that adds a prefix to all paths", async (t) => {
+  await tryItOut(await openDocumentation(t, SMALL_FLEET, "/docs/", "/tanks"));
+});
 
-  const operation = page.locator("#operations-Tanks-listTanks");
-  await operation.locator(".opblock-summary-control").click();
-  await operation.getByRole("button", { name: "Execute" }).click();
-  const response = operation.locator(".live-responses-table .response").first();
-  await response.waitFor();
+async function tryItOut(opened: Awaited<ReturnType<typeof openDocumentation>>): Promise<void> {
+  if (opened === undefined) return;
+  const { page, requests, errors, url } = opened;
+  const response = await execute(page, "Tanks-listTanks");
   assert.match(await response.locator(".response-col_status").innerText(), /^200/);
 
   assert.deepEqual(
@@ -121,3 +139,38 @@ async function tryItOut(browser: Browser, url: string, path: string, key: string
   assert.deepEqual(errors, []);
   assert.match(await response.innerText(), /"id": "a2"[\s\S]*"total_items": 3/, "the tanks, without any parameter");
 }
+
+/** Each would run a script where a name is shown as HTML, or where a URL of the service is rendered as a page. */
+const INJECTIONS = [
+  "<img src=x onerror=window.injected=1>",
+  "<svg onload=window.injected=1>",
+  "</script><script>window.injected=1</script>",
+  "<iframe srcdoc='<script>parent.injected=1</script>'>",
+  "javascript:window.injected=1",
+  '![x](x" onerror="window.injected=1)',
+  "{{constructor.constructor('window.injected=1')()}}",
+];
+
+test("names that contain scripts are shown as text, in the documentation page and in responses opened as pages", async (t) => {
+  const lines = INJECTIONS.flatMap((name, i) => [
+    customer(`c${i}`, { name }),
+    tank(`t${i}`, `c${i}`, { name, custom_id: name, assigned_device_id: name, location: { city: name } }),
+  ]);
+  const opened = await openDocumentation(t, lines);
+  if (opened === undefined) return;
+  const { page, errors, url, key } = opened;
+  const injected = () => page.evaluate("window.injected");
+  for (const operation of ["Customers-listCustomers", "Tanks-listTanks"]) {
+    const text = await (await execute(page, operation)).innerText();
+    for (const name of INJECTIONS) assert.ok(text.includes(JSON.stringify(name)), `${operation} shows ${name}\n${text}`);
+  }
+  assert.deepEqual([await injected(), errors], [undefined, []]);
+
+  await page.setExtraHTTPHeaders({ "x-api-key": key });
+  const asParameters = INJECTIONS.slice(0, 3).map((name) => `/v1/tanks?${encodeURIComponent(name)}`);
+  for (const path of ["/v1/tanks", `/${INJECTIONS[0]}`, ...asParameters]) {
+    const response = await page.goto(url + path);
+    assert.equal(response?.headers()["x-content-type-options"], "nosniff", path);
+    assert.equal(await injected(), undefined, path);
+  }
+});
