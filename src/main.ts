@@ -21,6 +21,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<CliCommand | CommandGroup>
   import: async () => (await import("./cli/import.ts")).importCommand,
   export: async () => (await import("./cli/export.ts")).exportCommand,
   backup: async () => (await import("./cli/backup.ts")).backup,
+  restore: async () => (await import("./cli/restore.ts")).restore,
   check: async () => (await import("./cli/check.ts")).check,
   simulate: async () => (await import("./cli/simulate.ts")).simulate,
   openapi: async () => (await import("./cli/openapi.ts")).openapi,

@@ -11,8 +11,7 @@ export const backup: CliCommand = {
   summary: "copy the database while the service runs",
   usage: "FILE",
   help: `Write a consistent copy of the database to FILE, which must not exist yet and appears once it is complete.
-To restore: stop the service, put FILE in the place of the database, remove the database's -wal and
--shm files, start the service. docs/operations.md has it step by step.`,
+"restore FILE" puts it in the place of the database.`,
   maxArguments: 1,
   flags: {},
   async run(call) {

@@ -1,10 +1,23 @@
-// Files that commands write: private, complete before they appear, and never those of the database.
+// Files that commands read and write. New ones are complete before they appear, and never those of the database.
 
 import { randomBytes } from "node:crypto";
-import { chmodSync, existsSync, realpathSync, renameSync, rmSync, statSync } from "node:fs";
+import { accessSync, chmodSync, constants, existsSync, realpathSync, renameSync, rmSync, statSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { UserError } from "../domain/errors.ts";
 import { databaseFiles } from "../store/open.ts";
+
+/** `-` is stdin. */
+export function requireReadable(file: string): void {
+  if (file === "-") return;
+  const stats = statSync(file, { throwIfNoEntry: false });
+  if (stats === undefined) throw new UserError(`no such file: ${file}`);
+  if (stats.isDirectory()) throw new UserError(`${file} is a folder; name the files in it`);
+  try {
+    accessSync(file, constants.R_OK);
+  } catch {
+    throw new UserError(`no permission to read ${file}`);
+  }
+}
 
 /** Refuses files of the database, also under other names: through links, or in a folder with two paths. */
 export function requireOtherFile(file: string, databaseUrl: string): void {

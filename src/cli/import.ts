@@ -1,6 +1,6 @@
 // tank-monitor import FILE…
 
-import { accessSync, closeSync, constants, createReadStream, openSync, rmSync, statSync, writeSync } from "node:fs";
+import { closeSync, createReadStream, openSync, rmSync, statSync, writeSync } from "node:fs";
 import { UserError } from "../domain/errors.ts";
 import type { Store } from "../domain/store.ts";
 import { quoted } from "../domain/text.ts";
@@ -8,6 +8,7 @@ import { errorInFormat } from "../ingest/csv.ts";
 import type { CsvOptions } from "../ingest/csv-readings.ts";
 import { emptySummary, Import, type ImportSummary, type RejectedLine } from "../ingest/import.ts";
 import { type CliCall, type CliCommand, configOf, decimalMark, text, withStore } from "./command.ts";
+import { requireReadable } from "./files.ts";
 import { counted, ProgressBar, print, say } from "./output.ts";
 
 export const importCommand: CliCommand = {
@@ -64,18 +65,6 @@ function timezoneOf(call: CliCall): string | undefined {
     return Temporal.Now.zonedDateTimeISO(timezone).timeZoneId;
   } catch {
     throw new UserError(`--timezone must be a time zone such as Europe/Berlin, not ${quoted(timezone)}`, 2);
-  }
-}
-
-function requireReadable(file: string): void {
-  if (file === "-") return;
-  const stats = statSync(file, { throwIfNoEntry: false });
-  if (stats === undefined) throw new UserError(`no such file: ${file}`);
-  if (stats.isDirectory()) throw new UserError(`${file} is a folder; name the files in it`);
-  try {
-    accessSync(file, constants.R_OK);
-  } catch {
-    throw new UserError(`no permission to read ${file}`);
   }
 }
 

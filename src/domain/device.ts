@@ -1,7 +1,7 @@
 // Devices: their profiles, and which tank each was assigned to when.
 
 import { deviceKey } from "./id.ts";
-import { EARLIEST, formatInstant, type Instant } from "./instant.ts";
+import { EARLIEST, formatInstant, type Instant, MAX_AHEAD_MS } from "./instant.ts";
 import type { Profile } from "./profile.ts";
 
 export type Device = {
@@ -22,11 +22,22 @@ export type DeviceAssignment = { readonly device: string; readonly until: Instan
 
 export const unknownDevice = (id: string): Device => ({ id, tank_id: null, since: EARLIEST, profile: null });
 
-/** The tank that the device was assigned to at an instant; `past` is in order. */
-export function tankAt({ tank_id, since }: Device, past: readonly DeviceAssignment[], at: Instant): string | null {
-  if (at >= since) return tank_id;
+/**
+ * The tank that the device was assigned to at an instant; `past` is in order. If the clock was ahead when the device was moved, the
+ * recorded instant of the move is still to come: what was measured just before it is received belongs to the current tank.
+ */
+export function tankAt(
+  { tank_id, since }: Device,
+  past: readonly DeviceAssignment[],
+  at: Instant,
+  receivedAt: Instant = Number.POSITIVE_INFINITY,
+): string | null {
+  if (at >= since || (isAhead(since, receivedAt) && at >= receivedAt - MAX_AHEAD_MS)) return tank_id;
   return past.find(({ until }) => at < until)?.tankId ?? tank_id;
 }
+
+/** Whether an instant at which a device was moved cannot be right. */
+export const isAhead = (since: Instant, now: Instant): boolean => since > now + MAX_AHEAD_MS;
 
 export type DeviceMove = { readonly device: Device; readonly ended: DeviceAssignment | undefined };
 

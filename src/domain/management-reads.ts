@@ -1,7 +1,8 @@
 // Reads for operators: searches, devices with pending readings, and the audit log.
 
-import type { AuditEntry } from "./audit.ts";
+import type { AuditContext, AuditEntry } from "./audit.ts";
 import type { TankWithShape } from "./changes.ts";
+import type { CheckedProvision, CommandResult, IdempotencyKey, Provision } from "./commands/command.ts";
 import type { StoredKey } from "./key.ts";
 import type { Page, PageQuery } from "./page.ts";
 import type { PendingReading } from "./placement.ts";
@@ -44,6 +45,8 @@ export interface ManagementReads {
   newestPending(key: string): Promise<PendingReading | undefined>;
   deviceSearch(search: DeviceSearch): Promise<Page<ManagedDevice>>;
   auditPage(query: AuditQuery): Promise<Page<AuditEntry>>;
+  /** The result of an earlier provisioning with the same idempotency key, or what this one would do. */
+  checkProvision(rows: Provision, context: AuditContext, key?: IdempotencyKey): Promise<CheckedProvision | CommandResult>;
   /** Newest first, then by id. */
   keyList(): Promise<StoredKey[]>;
 }

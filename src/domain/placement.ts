@@ -3,6 +3,7 @@
 
 import type { TankWithShape } from "./changes.ts";
 import { type Device, type DeviceAssignment, tankAt, unknownDevice } from "./device.ts";
+import type { Instant } from "./instant.ts";
 import { interpret } from "./interpret.ts";
 import type { Lookups } from "./lookups.ts";
 import { profileNamed } from "./profile.ts";
@@ -96,6 +97,7 @@ type PlacementContext = {
   readonly assignments: ReadonlyMap<string, readonly DeviceAssignment[]>;
   /** Only the tanks of which more than the id is needed. */
   readonly tanks: ReadonlyMap<string, TankWithShape>;
+  readonly receivedAt: Instant | undefined;
 };
 
 async function loadContext(lookups: Lookups, batch: IncomingBatch, positions: Uint32Array): Promise<PlacementContext> {
@@ -112,15 +114,16 @@ async function loadContext(lookups: Lookups, batch: IncomingBatch, positions: Ui
   const newDevices = new NewDevices(devices, MAX_DEVICES_WITH_PENDING - before);
   const past = moved.size === 0 ? [] : await lookups.assignments([...moved]);
   const assignments = Map.groupBy(past, ({ device }) => device);
+  const { receivedAt } = batch;
   const tankIds = new Set<string>();
   for (const position of positions) {
     const source = sourceAt(batch, position);
     if (source.customerId === null && !batch.payloads.has(position)) continue;
-    const tankId = tankOf(source, batch.createdAt[position] as number, { devices, assignments });
+    const tankId = tankOf(source, batch.createdAt[position] as number, { devices, assignments, receivedAt });
     if (tankId !== null) tankIds.add(tankId);
   }
   const tanks = tankIds.size === 0 ? new Map<string, TankWithShape>() : await lookups.tanks([...tankIds]);
-  return { devices, newDevices, assignments, tanks };
+  return { devices, newDevices, assignments, tanks, receivedAt };
 }
 
 const TOO_MANY_DEVICES = `device_id: this device is unknown, and ${MAX_DEVICES_WITH_PENDING.toLocaleString("en")} devices have pending readings already; assign it to a tank first`;
@@ -149,9 +152,9 @@ class NewDevices {
 function tankOf(
   { kind, id }: ReadingSource,
   at: number,
-  { devices, assignments }: Pick<PlacementContext, "devices" | "assignments">,
+  { devices, assignments, receivedAt }: Pick<PlacementContext, "devices" | "assignments" | "receivedAt">,
 ): string | null {
-  return kind === "tank" ? id : tankAt(devices.get(id)?.device ?? unknownDevice(id), assignments.get(id) ?? [], at);
+  return kind === "tank" ? id : tankAt(devices.get(id)?.device ?? unknownDevice(id), assignments.get(id) ?? [], at, receivedAt);
 }
 
 type Placed = { readonly position: number; readonly tankId: string; readonly fill: number };

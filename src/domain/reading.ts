@@ -73,6 +73,8 @@ export type IncomingBatch = {
   readonly fill: Float64Array;
   /** The payloads of devices, as JSON, by position in the batch. */
   readonly payloads: ReadonlyMap<number, string>;
+  /** Where they have just arrived. */
+  readonly receivedAt?: Instant;
 };
 
 /** Readings of tanks from a sender that is not bound to a customer. */

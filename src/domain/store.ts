@@ -62,6 +62,16 @@ export type ExportRecord =
 
 export type Progress = (done: number, total: number) => void;
 
+export type RestoreOptions = {
+  /** Replaces a database that is not empty. */
+  readonly force: boolean;
+  readonly progress: Progress;
+  /** Gets each error of the backup, which is then not restored. */
+  readonly onFinding: (finding: Finding) => void;
+};
+/** `kept`: where the database that was replaced is now. */
+export type Restored = { readonly totals: CheckTotals; readonly kept: string | undefined };
+
 /** For the command line. */
 export interface Maintenance {
   isEmpty(): Promise<boolean>;

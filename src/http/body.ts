@@ -223,6 +223,8 @@ export type Reservation = {
 export class BodyBudget {
   readonly #maxBytes: number;
   readonly #bytesByKey = new Map<string, number>();
+  /** Keys that got no more for a large body while they held this much: until they hold less, others are refused at once. */
+  readonly #exhausted = new Map<string, number>();
   readonly #turns = new Turns();
   #bytes = 0;
 
@@ -255,13 +257,18 @@ export class BodyBudget {
     const free = this.#maxBytes * (isSmall ? 1 : 1 - RESERVED_FOR_SMALL) - this.#bytes - bytes;
     const ofKey = this.#bytesByKey.get(key) ?? 0;
     const isWithinShare = ofKey === own || ofKey + bytes <= free * (isSmall ? MAX_PER_FREE.small : MAX_PER_FREE.large);
-    if (!isWithinShare) return "This key is sending too much at a time.";
+    const others = ofKey - own;
+    if (!isWithinShare || (!isSmall && others >= (this.#exhausted.get(key) ?? Number.POSITIVE_INFINITY))) {
+      if (!isSmall) this.#exhausted.set(key, others);
+      return "This key is sending too much at a time.";
+    }
     return free < 0 ? "The service is receiving too much data." : undefined;
   }
 
   #add(key: string, bytes: number): void {
     this.#bytes += bytes;
     const ofKey = (this.#bytesByKey.get(key) ?? 0) + bytes;
+    if (ofKey < (this.#exhausted.get(key) ?? 0)) this.#exhausted.delete(key);
     if (ofKey === 0) this.#bytesByKey.delete(key);
     else this.#bytesByKey.set(key, ofKey);
   }

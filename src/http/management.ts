@@ -1,8 +1,16 @@
 // What an operator does, over HTTP or from the command line. The one place where commands are executed and a CommandError
 // becomes a RequestError.
 
-import { type Command, type IdempotencyKey, isCommandError } from "../domain/commands/command.ts";
-import { RequestError } from "../domain/errors.ts";
+import {
+  type Command,
+  type CommandError,
+  type Commands,
+  type IdempotencyKey,
+  isCommandError,
+  type Provision,
+  type ProvisionRow,
+} from "../domain/commands/command.ts";
+import { hasCode, RequestError } from "../domain/errors.ts";
 import { newId } from "../domain/id.ts";
 import type { Clock } from "../domain/instant.ts";
 import { hashSecret, newSecret } from "../domain/key.ts";
@@ -36,7 +44,34 @@ export class ManagementService {
   async execute(command: Command, by: string, idempotencyKey?: IdempotencyKey): Promise<Executed> {
     const result = await this.#store.execute(command, { by, at: this.clock() }, idempotencyKey);
     if (!isCommandError(result)) return result;
-    throw new RequestError(result.error, result.detail, result.errors === undefined ? {} : { errors: result.errors });
+    throw errorOf(result);
+  }
+
+  /** All rows are checked first. Many are then written in parts, so that readings are stored in between. */
+  async provision(rows: Provision, isDryRun: boolean, by: string, idempotencyKey?: IdempotencyKey): Promise<Executed> {
+    if (rows.customers.length + rows.tanks.length <= ROWS_TOGETHER) {
+      return this.execute({ type: "provision", ...rows, isDryRun }, by, idempotencyKey);
+    }
+    const checked = await this.#store.checkProvision(rows, { by, at: this.clock() }, idempotencyKey);
+    if (isCommandError(checked)) throw errorOf(checked);
+    if ("replayed" in checked) return checked;
+    const { resource, deviceChanges } = checked;
+    if (isDryRun) return { resource, replayed: false };
+    for (const part of partsOf(rows, deviceChanges)) await this.#writePart({ ...part, isDryRun }, by);
+    // The last part has no rows: it saves the result of all.
+    const result = { ...resource.object, dry_run: false };
+    return this.#writePart({ customers: [], tanks: [], isDryRun, result }, by, idempotencyKey);
+  }
+
+  /** The rows are valid, unless something else has changed meanwhile. */
+  async #writePart(part: Commands["provision"], by: string, idempotencyKey?: IdempotencyKey): Promise<Executed> {
+    try {
+      return await this.execute({ type: "provision", ...part }, by, idempotencyKey);
+    } catch (error) {
+      if (!hasCode(error, "body_invalid")) throw error;
+      const detail = `Another change made a row invalid after the first rows were written (${error.errors?.[0]?.message}). Send the request again.`;
+      throw new RequestError("state_conflict", detail);
+    }
   }
 
   async createKey(fields: unknown, by: string, idempotencyKey?: IdempotencyKey): Promise<CreatedKey> {
@@ -53,3 +88,25 @@ export class ManagementService {
     return { ...(await this.execute(command, by)), secret };
   }
 }
+
+const errorOf = ({ error, detail, errors }: CommandError): RequestError =>
+  new RequestError(error, detail, errors === undefined ? {} : { errors });
+
+/** Written in one transaction: for so long readings have to wait. */
+const ROWS_TOGETHER = 1000;
+
+/** Customers before their tanks, and tanks that get another device before those that may get the old one. */
+function partsOf({ customers, tanks }: Provision, deviceChanges: readonly number[]): Provision[] {
+  const isFirst = new Set(deviceChanges);
+  const first = tanks.filter((_, i) => isFirst.has(i));
+  return [
+    ...chunksOf(customers).map((part) => ({ customers: part, tanks: [] })),
+    ...(first.length === 0 ? [] : [{ customers: [], tanks: first }]),
+    ...chunksOf(tanks.filter((_, i) => !isFirst.has(i))).map((part) => ({ customers: [], tanks: part })),
+  ];
+}
+
+const chunksOf = (rows: readonly ProvisionRow[]): ProvisionRow[][] =>
+  Array.from({ length: Math.ceil(rows.length / ROWS_TOGETHER) }, (_, i) =>
+    rows.slice(i * ROWS_TOGETHER, (i + 1) * ROWS_TOGETHER),
+  );

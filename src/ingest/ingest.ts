@@ -4,7 +4,7 @@
 import { hasCode } from "../domain/errors.ts";
 import type { IngestSource, Observe } from "../domain/events.ts";
 import { deviceKey } from "../domain/id.ts";
-import { type Clock, formatInstant, type Instant } from "../domain/instant.ts";
+import { type Clock, formatInstant, type Instant, MAX_AHEAD_MS } from "../domain/instant.ts";
 import type { KeyBinding } from "../domain/key.ts";
 import { type IncomingBatch, READING_OUTCOMES, type ReadingSource } from "../domain/reading.ts";
 import type { Writes } from "../domain/store.ts";
@@ -36,13 +36,11 @@ export type ReadingResult = "stored" | "duplicate" | "replaced" | "waiting" | Re
  */
 export type Ingest = (readings: readonly (IncomingReading | Rejected)[], sender: Sender) => Promise<ReadingResult[]>;
 
-/** How far the clock of a device may be ahead of ours. */
-const MAX_AHEAD_MS = 10 * 60_000;
 const MIN_INSTANT: Instant = 0;
 
 export function createIngest(writes: Pick<Writes, "ingest">, clock: Clock, observe: Observe = () => {}): Ingest {
   async function store(readings: readonly IncomingReading[], sender: Sender): Promise<ReadingResult[]> {
-    const { outcomes, reasons } = await writes.ingest(toBatch(readings, sender));
+    const { outcomes, reasons } = await writes.ingest(toBatch(readings, sender, clock()));
     return readings.map((_, i) => toResult(outcomes[i] ?? 0, reasons.get(i)));
   }
 
@@ -93,7 +91,8 @@ function errorIn({ source, createdAt }: IncomingReading, { deviceId }: Sender, n
   return isOwn ? undefined : { rejected: `device_id: this key may only send readings of device ${deviceId}` };
 }
 
-function toBatch(readings: readonly IncomingReading[], { customerId, wasPending = false }: Sender): IncomingBatch {
+function toBatch(readings: readonly IncomingReading[], sender: Sender, receivedAt: Instant): IncomingBatch {
+  const { customerId, wasPending = false } = sender;
   const indexes = { tank: new Map<string, number>(), device: new Map<string, number>() };
   const sources: ReadingSource[] = [];
   const payloads = new Map<number, string>();
@@ -113,7 +112,7 @@ function toBatch(readings: readonly IncomingReading[], { customerId, wasPending 
     fill[i] = "fill" in measurement ? measurement.fill : Number.NaN;
     if ("payload" in measurement) payloads.set(i, measurement.payload);
   });
-  return { sources, source, createdAt, fill, payloads };
+  return { sources, source, createdAt, fill, payloads, receivedAt };
 }
 
 const RESULTS = { new: "stored", changed: "replaced", unchanged: "duplicate", waiting: "waiting" } as const;

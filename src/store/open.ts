@@ -3,7 +3,7 @@
 import { resolve } from "node:path";
 import { UserError } from "../domain/errors.ts";
 import type { Observe } from "../domain/events.ts";
-import type { Store } from "../domain/store.ts";
+import type { Restored, RestoreOptions, Store } from "../domain/store.ts";
 import type { PostgresSettings } from "./postgres/connection.ts";
 
 const SQLITE = "sqlite:";
@@ -22,15 +22,29 @@ export async function openStore(
     const { openPostgres } = await import("./postgres/store.ts");
     return openPostgres(url, settings, observe, mayCreate);
   }
-  const file = fileIn(url);
-  if (file.startsWith("//")) throw new UserError(`DATABASE_URL has the file right after sqlite:, without slashes of its own`, 2);
-  if (file !== "" && settings.replicaUrls.length > 0) {
+  const file = requiredFile(url);
+  if (settings.replicaUrls.length > 0) {
     throw new UserError("DATABASE_REPLICA_URL must be left out: DATABASE_URL names a SQLite file, which has no replicas", 2);
   }
-  if (file !== "") {
-    const { openSqlite } = await import("./sqlite/store.ts");
-    return openSqlite(resolve(file), observe, mayCreate);
+  const { openSqlite } = await import("./sqlite/store.ts");
+  return openSqlite(file, observe, mayCreate);
+}
+
+/** Replaces the database by a backup that has no errors. What was there is kept. */
+export async function restoreStore(url: string, backup: string, options: RestoreOptions): Promise<Restored> {
+  if (POSTGRES.test(url)) {
+    const { restorePostgres } = await import("./postgres/restore.ts");
+    return restorePostgres(url, backup, options);
   }
+  const { restoreSqlite } = await import("./sqlite/restore.ts");
+  return restoreSqlite(requiredFile(url), backup, options);
+}
+
+/** The path of an embedded database. */
+function requiredFile(url: string): string {
+  const file = fileIn(url);
+  if (file.startsWith("//")) throw new UserError(`DATABASE_URL has the file right after sqlite:, without slashes of its own`, 2);
+  if (file !== "") return resolve(file);
   throw new UserError(
     `DATABASE_URL must be sqlite:FILE, such as sqlite:data/tank-monitor.db, or postgres://USER:PASSWORD@HOST/DATABASE, not ${schemeOf(url)}`,
     2,

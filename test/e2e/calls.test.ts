@@ -27,6 +27,7 @@ const INVALID: readonly Call[] = [
   ["import - --timezone Europe/Berlin", /--timezone.*CSV/],
   ["import - --decimal-comma --decimal-point", /contradict/],
   ["backup", /FILE is missing/],
+  ["restore", /FILE is missing/],
   ["serve --port 70000", /--port.*"70000"/],
   ["serve --workers 0", /--workers.*"0"/],
   ["serve 9000", /9000/],
@@ -76,6 +77,9 @@ const FAILED: readonly Call[] = [
   ["import nothing.ndjson", /nothing\.ndjson/],
   ["import folder.d", /folder/],
   ["backup no/such/folder/b.db", /no such folder: no\/such\/folder/],
+  ["restore nothing.db", /no such file: nothing\.db/],
+  ["restore folder.d", /folder/],
+  ["restore tanks.db", /tanks\.db is a file of the database itself/],
   ["export no/such/folder/x.ndjson", /x\.ndjson/],
   ["customer show nobody", /no such customer: nobody/],
   ["customer update gone --name x", /deleted/],
@@ -90,7 +94,7 @@ const FAILED: readonly Call[] = [
 ];
 
 const COMMANDS = [
-  ...["serve", "demo", "import", "export", "backup", "check", "openapi", "simulate"],
+  ...["serve", "demo", "import", "export", "backup", "restore", "check", "openapi", "simulate"],
   ...["fleet", "customer", "tank", "device", "key", "audit", "provision"],
 ];
 

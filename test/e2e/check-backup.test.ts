@@ -1,16 +1,16 @@
 // check and backup.
 
 import assert from "node:assert/strict";
-import { copyFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { readdirSync, writeFileSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 import { suite, test } from "node:test";
 import { until } from "../support/until.ts";
 import * as fixtures from "./fixtures.ts";
 import { pagesOf } from "./killed-import.ts";
 import { type Workspace, workspace } from "./program.ts";
-import { get, list, texts } from "./requests.ts";
+import { get, list } from "./requests.ts";
 
-const { createKey, FIVE_PATHS, importLines, manyLines, ndjson, reading, SMALL_FLEET } = fixtures;
+const { createKey, importLines, manyLines, ndjson, reading, SMALL_FLEET } = fixtures;
 
 function corrupt({ path }: Workspace, sql: string): void {
   const db = new DatabaseSync(path("tanks.db"), { timeout: 5000, enableForeignKeyConstraints: false });
@@ -102,29 +102,5 @@ suite("a backup", () => {
     assert.equal(checked.code, 0, checked.stdout);
     t.diagnostic(checked.stderr);
     assert.ok((await list(await here.start(["serve"], copy), "/v1/customers", key)).total_items > 0);
-  });
-
-  test("a backup put in place as backup --help says restores its state, after a crash too", async (t) => {
-    const here = workspace(t);
-    const { stdout: help } = await here.run(["backup", "--help"]);
-    for (const step of [/stop the service/, /in the place of the database/, /-wal and\s+-shm/, /start the service/]) {
-      assert.match(help, step);
-    }
-    await importLines(here, SMALL_FLEET);
-    const key = await createKey(here);
-    const first = await here.start();
-    const before = await texts(first, FIVE_PATHS, key);
-    assert.equal((await here.run(["backup", "copy.db"])).code, 0);
-    const again = await here.run(["backup", "copy.db"]);
-    assert.equal(again.code, 1);
-    assert.match(again.stderr, /^tank-monitor: copy\.db [^\n]+\n$/, "a file is not overwritten");
-    await importLines(here, [reading("a1", 9, 1)], "later.ndjson");
-    assert.notDeepEqual(await texts(first, FIVE_PATHS, key), before);
-    first.kill("SIGKILL");
-    await first.exited;
-
-    copyFileSync(here.path("copy.db"), here.path("tanks.db"));
-    for (const end of ["-wal", "-shm"]) rmSync(here.path(`tanks.db${end}`), { force: true });
-    assert.deepEqual(await texts(await here.start(), FIVE_PATHS, key), before);
   });
 });

@@ -62,7 +62,7 @@ for (const [engine, environmentOf] of Object.entries(ENGINES)) {
       const accepted = (await flood).filter(({ status }) => status === 200);
       const refused = (await flood).filter(({ status }) => status !== 200);
       assert.ok(stored >= 3, `${stored} readings of the other key`);
-      assert.ok(accepted.length >= 2 && refused.length > 0, `${accepted.length} accepted, ${refused.length} refused`);
+      assert.ok(accepted.length > 0 && refused.length > 0, `${accepted.length} accepted, ${refused.length} refused`);
       for (const response of refused) {
         expectStatus(response, 503, "overloaded");
         assert.equal(response.body["detail"], "This key is sending too much at a time. Nothing was stored; retry shortly.");
@@ -71,6 +71,52 @@ for (const [engine, environmentOf] of Object.entries(ENGINES)) {
       const results = accepted.flatMap(({ body }) => body["results"] as { readonly status: string }[]);
       assert.ok(results.every(({ status }) => status === "stored" || status === "duplicate"));
       expectStatus(await flooding("POST", PATH, largeBody(5)), 200);
+    });
+  });
+}
+
+for (const [engine, environmentOf] of Object.entries(ENGINES)) {
+  describe(`while many rows are provisioned, on ${engine}`, () => {
+    it("readings are stored; the rows are checked first, and written in parts that fit together", async (t) => {
+      const service = await startFleet(t, await environmentOf(t));
+      const manage = jsonClient(service, await service.key({ role: "manage" }));
+      const [provision, key] = ["/manage/v1/provision", { "idempotency-key": "many" }];
+      const fields = { owner_id: "new 1", capacity: 100, capacity_unit: "liters", min_fill_alert_percentage: 10, name: "New" };
+      const customers = Array.from({ length: 1200 }, (_, i) => ({ id: `new ${i}`, name: "New", email: `${i}@x.example` }));
+      const created = Array.from({ length: 1800 }, (_, i) => ({ ...fields, id: `n${i}`, assigned_device_id: `new ${i}` }));
+      // Two tanks exchange their devices, and the first of the new ones gets a device that is released by the last row.
+      const released = { ...created[0], assigned_device_id: "d5" };
+      const changed = [
+        { id: "t1", assigned_device_id: "d2" },
+        ...created.slice(1),
+        { id: "t2", assigned_device_id: "d1" },
+        { id: "t5", assigned_device_id: "other", name: "Renamed" },
+      ];
+      const rows = { customers, tanks: [released, ...changed] };
+      const wrong = { ...rows, tanks: [...rows.tanks, { ...fields, id: "wrong", owner_id: "nobody", assigned_device_id: "x" }] };
+      const rejected = await manage("POST", provision, wrong);
+      expectStatus(rejected, 400, "body_invalid");
+      assert.deepEqual(rejected.body["errors"], [{ field: "tanks[1803].owner_id", message: "no such customer" }]);
+      expectStatus(await manage("GET", "/manage/v1/customers/new%201"), 404);
+      const dry = expectStatus(await manage("POST", `${provision}?dry_run=true`, rows), 200);
+      const provisioned = manage("POST", provision, rows, key);
+      const other = await sender(service);
+      const stored = await during(provisioned, async (i) => {
+        const reading = { tank_id: "t3", created_at: new Date(1e12 + i).toISOString(), fill_percentage: 1 };
+        expectStatus(await other("POST", PATH, reading), 200);
+      });
+      assert.ok(stored >= 4, `${stored} readings meanwhile`);
+      const result = expectStatus(await provisioned, 200);
+      assert.deepEqual(result["customers"], { new: 1200, changed: 0, unchanged: 0 });
+      assert.deepEqual(result["tanks"], { new: 1800, changed: 3, unchanged: 0 });
+      assert.deepEqual(result, { ...dry, dry_run: false });
+      const again = await manage("POST", provision, rows, key);
+      assert.deepEqual([again.headers["idempotency-replayed"], again.body], ["true", result]);
+      const unchanged = expectStatus(await manage("POST", provision, rows), 200);
+      assert.deepEqual(unchanged["tanks"], { new: 0, changed: 0, unchanged: 1803 });
+      for (const [tank, device] of Object.entries({ t1: "d2", t2: "d1", n0: "d5", t5: "other", n1799: "new 1799" })) {
+        assert.equal((await manage("GET", `/manage/v1/tanks/${tank}`)).body["assigned_device_id"], device);
+      }
     });
   });
 }

@@ -327,3 +327,16 @@ describe("a device", () => {
     assert.deepEqual(await fills(tank), [75]);
   });
 });
+
+it("a device moved while the clock was ahead sends for its new tank as soon as the clock is right", async () => {
+  const [former, next] = [await create(), await create()];
+  const year = 365 * 24 * HOUR;
+  forward(year);
+  expectStatus(await manage("PUT", `/manage/v1/devices/${former.device}?swap=true`, { tank_id: next.tank }), 200);
+  forward(-year);
+  const send = jsonClient(service, await service.key({ role: "ingest" }));
+  const body = { device_id: former.device, fill_percentage: 17 };
+  expectStatus(await send("POST", "/ingest/v1/readings", body), 200);
+  const totals = [former, next].map(async ({ tank }) => (await manage("GET", `/v1/tanks/${tank}/telemetry`)).body["total_items"]);
+  assert.deepEqual(await Promise.all(totals), [0, 1]);
+});

@@ -60,7 +60,10 @@ type StoredDevice = { readonly device: Device; readonly dropped: number };
 type SavedResult = { readonly fingerprint: string; readonly resource: Resource; readonly at: Instant };
 
 /** What a random run calls. */
-export type ModelledStore = Omit<Store, "ping" | "isEmpty" | "backup" | "check" | "scratchCopy" | "close" | "exportRecords">;
+export type ModelledStore = Omit<
+  Store,
+  "checkProvision" | "ping" | "isEmpty" | "backup" | "check" | "scratchCopy" | "close" | "exportRecords"
+>;
 
 export class ModelStore implements ModelledStore {
   readonly #customers = new Map<string, Stored<CustomerState>>();

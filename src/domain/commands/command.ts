@@ -35,7 +35,8 @@ export type Commands = {
   /** The old key stays valid for `overlap` milliseconds. */
   readonly rotate_key: { readonly id: string; readonly overlap: number; readonly newId: string; readonly hash: string };
   readonly revoke_key: Target;
-  readonly provision: Provision & { readonly isDryRun: boolean };
+  /** `result` replaces the one of these rows where they are the last of several parts. */
+  readonly provision: Provision & { readonly isDryRun: boolean; readonly result?: object };
 };
 
 export type CommandOf<T extends keyof Commands> = { readonly type: T } & Commands[T];
@@ -44,6 +45,13 @@ export type Command = { [T in keyof Commands]: CommandOf<T> }[keyof Commands];
 /** `newId` is used for a row without an id. */
 export type ProvisionRow = { readonly newId: string; readonly fields: unknown };
 export type Provision = { readonly customers: readonly ProvisionRow[]; readonly tanks: readonly ProvisionRow[] };
+
+/** What a provisioning would do. */
+export type CheckedProvision = {
+  readonly resource: Resource;
+  /** Rows of tanks that get another device. They may exchange devices, so they are changed together, before others get theirs. */
+  readonly deviceChanges: readonly number[];
+};
 
 /** The value of an If-Match header, if there was one. */
 export type IfMatch = string | undefined;

@@ -1,6 +1,7 @@
 // Creates or changes many customers and tanks at once. Every row is checked on what the rows before it left; if one has an
 // error, nothing is changed.
 
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { type AuditedChange, auditCustomers, auditFields, auditTanks } from "../audit.ts";
 import { type Change, changesBetween, type TankWithShape } from "../changes.ts";
 import { DeviceUse, type ProfileChoice } from "../device.ts";
@@ -9,15 +10,18 @@ import { deviceKey } from "../id.ts";
 import type { Instant } from "../instant.ts";
 import type { Lookups } from "../lookups.ts";
 import { errorsInProfile } from "../profile.ts";
-import type { ManagedCustomer, ManagedDevice } from "../resource.ts";
+import type { ManagedCustomer, ManagedDevice, Resource } from "../resource.ts";
 import { quoted } from "../text.ts";
 import { isObject } from "../validate.ts";
 import {
   type ChangeSet,
+  type CheckedProvision,
+  type CommandError,
   type Commands,
   changeSet,
   customerReferenceErrors,
   invalidFields,
+  isCommandError,
   type Planned,
   type Provision,
   type ProvisionRow,
@@ -34,7 +38,34 @@ type KnownObjects = {
   readonly tanks: Map<string, TankWithShape>;
 };
 
-export async function provision(lookups: Lookups, { customers, tanks, isDryRun }: Commands["provision"], at: Instant): Planned {
+export async function provision(lookups: Lookups, command: Commands["provision"], at: Instant): Planned {
+  const { isDryRun, result } = command;
+  const planned = await planRows(lookups, command, at);
+  if (isCommandError(planned)) return planned;
+  const { changes, profiles, report } = planned;
+  return changeSet(
+    provisioned(result ?? { dry_run: isDryRun, ...report }),
+    isDryRun ? {} : { ...changes, profiles: profiles.map(({ device }) => device), audit: profiles.map(({ audit }) => audit) },
+  );
+}
+
+export async function checkProvision(lookups: Lookups, rows: Provision, at: Instant): Promise<CheckedProvision | CommandError> {
+  const planned = await planRows(lookups, rows, at);
+  if (isCommandError(planned)) return planned;
+  const moved = planned.changes.tanks.filter(
+    ({ before, after }) => before !== undefined && before.tank.assigned_device_id !== after.tank.assigned_device_id,
+  );
+  const ids = new Set(moved.map(({ id }) => id));
+  const deviceChanges = [...rows.tanks.keys()].filter((i) => ids.has(idIn(rows.tanks[i]?.fields) ?? ""));
+  return { resource: provisioned({ dry_run: true, ...planned.report }), deviceChanges };
+}
+
+const provisioned = (result: object): Resource => ({ object: { object: "provisioning", ...result }, etag: "" });
+
+/** Checked before the thread does something else: it may be the one that serves requests. */
+const ROWS_AT_ONCE = 200;
+
+async function planRows(lookups: Lookups, { customers, tanks }: Provision, at: Instant) {
   const before = await loadKnown(lookups, customers, tanks);
   const assigned = Array.from(before.tanks.values(), ({ tank }) => tank.assigned_device_id);
   const devices = await lookups.devices([...textsOf(tanks, "assigned_device_id"), ...assigned].map(deviceKey));
@@ -42,11 +73,13 @@ export async function provision(lookups: Lookups, { customers, tanks, isDryRun }
   const errors = [...repeatedIds(customers, "customers"), ...repeatedIds(tanks, "tanks")];
   for (const [i, row] of customers.entries()) {
     if (errors.length > MAX_ERRORS) break;
+    if (i % ROWS_AT_ONCE === ROWS_AT_ONCE - 1) await nextTurn();
     errors.push(...atRow(plan.putCustomer(row), `customers[${i}]`));
   }
   plan.releaseDevices(tanks);
   for (const [i, row] of tanks.entries()) {
     if (errors.length > MAX_ERRORS) break;
+    if (i % ROWS_AT_ONCE === ROWS_AT_ONCE - 1) await nextTurn();
     errors.push(...atRow(plan.putTank(row), `tanks[${i}]`));
   }
   if (errors.length > 0) return invalidFields(errors, MAX_ERRORS);
@@ -56,12 +89,7 @@ export async function provision(lookups: Lookups, { customers, tanks, isDryRun }
   };
   const profiles = changedProfiles(plan.profiles, devices);
   const counts = { customers: countsOf(customers, changes.customers), tanks: countsOf(tanks, changes.tanks, profiles) };
-  const report = { ...counts, ...reportedChanges({ customers, tanks }, changes, profiles) };
-  const resource = { object: { object: "provisioning", dry_run: isDryRun, ...report }, etag: "" };
-  return changeSet(
-    resource,
-    isDryRun ? {} : { ...changes, profiles: profiles.map(({ device }) => device), audit: profiles.map(({ audit }) => audit) },
-  );
+  return { changes, profiles, report: { ...counts, ...reportedChanges({ customers, tanks }, changes, profiles) } };
 }
 
 /** `profile`: of the device that serves the tank. */

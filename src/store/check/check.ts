@@ -2,6 +2,7 @@
 // first.
 
 import { setImmediate } from "node:timers/promises";
+import { UserError } from "../../domain/errors.ts";
 import { deviceKey } from "../../domain/id.ts";
 import { EARLIEST } from "../../domain/instant.ts";
 import type { CheckTotals, Finding, Progress } from "../../domain/store.ts";
@@ -67,6 +68,20 @@ export async function* checkAll(
     await setImmediate();
   }
   return totals;
+}
+
+/** Throws if a backup has errors. */
+export async function requireConsistent(
+  findings: AsyncGenerator<Finding, CheckTotals, void>,
+  backup: string,
+  onFinding: (finding: Finding) => void,
+): Promise<CheckTotals> {
+  for (let count = 0; ; count++) {
+    const step = await findings.next();
+    if (step.done !== true) onFinding(step.value);
+    else if (count === 0) return step.value;
+    else throw new UserError(`${backup} has errors; nothing was restored`);
+  }
 }
 
 const hasRepairable = (results: readonly CheckResult[]): boolean =>

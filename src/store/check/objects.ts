@@ -1,6 +1,7 @@
 // Checks customers, tanks, devices, keys and the audit log.
 
 import { errorInCustomer } from "../../domain/customer.ts";
+import { isAhead } from "../../domain/device.ts";
 import { deviceKey } from "../../domain/id.ts";
 import { displayInstant, EARLIEST } from "../../domain/instant.ts";
 import { errorInKey } from "../../domain/key.ts";
@@ -143,12 +144,15 @@ export async function checkDevices(reads: CheckOperations): Promise<CheckResult[
   return results;
 }
 
-function deviceErrors({ id, tank, tankDevice, pending, counted, profile }: DeviceRow): Inconsistency[] {
+function deviceErrors({ id, tank, tankDevice, pending, counted, profile, since }: DeviceRow): Inconsistency[] {
   const isMisassigned = tank !== null && (tankDevice === null || deviceKey(tankDevice) !== id);
   const actual = tankDevice === null ? "which is not a live tank" : `which has device ${tankDevice}`;
   return [
     ...(isMisassigned ? repairable(`it serves tank ${tank}, ${actual}`) : []),
     ...(pending === counted ? [] : repairable(`it has ${counted} pending readings, its count says ${pending}`)),
+    ...(isAhead(since, Date.now())
+      ? repairable(`it was moved at ${displayInstant(since)}, which is in the future: the clock was ahead`)
+      : []),
     ...(profile === null ? [] : profileErrors(profile)),
   ];
 }

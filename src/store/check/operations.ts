@@ -2,7 +2,7 @@
 
 import type { CustomerWithCount } from "../../domain/customer.ts";
 import type { DeviceAssignment } from "../../domain/device.ts";
-import { EARLIEST } from "../../domain/instant.ts";
+import { EARLIEST, type Instant, MAX_AHEAD_MS } from "../../domain/instant.ts";
 import type { StoredKey } from "../../domain/key.ts";
 import type { PendingReading } from "../../domain/placement.ts";
 import type { Tank } from "../../domain/tank.ts";
@@ -81,6 +81,7 @@ export type DeviceRow = {
   readonly counted: number;
   /** JSON. */
   readonly profile: string | null;
+  readonly since: Instant;
 };
 
 const MAX_OBJECTS = 500;
@@ -215,11 +216,11 @@ function deviceChecks(engine: CheckEngine) {
     },
     async *devices(): AsyncGenerator<DeviceRow> {
       const all = `
-        SELECT device.id, device.tank, tank.assigned_device_id, device.pending, ${counted}, device.profile
+        SELECT device.id, device.tank, tank.assigned_device_id, device.pending, ${counted}, device.profile, device.since
         FROM device LEFT JOIN tank ON tank.id = device.tank AND ${isLive("tank")}
         WHERE device.id > $1 ORDER BY device.id`;
-      for await (const [id, tank, tankDevice, pending, count, profile] of inBatches(engine, all, "")) {
-        yield { id, tank, tankDevice, pending, counted: Number(count), profile } as DeviceRow;
+      for await (const [id, tank, tankDevice, pending, count, profile, since] of inBatches(engine, all, "")) {
+        yield { id, tank, tankDevice, pending, counted: Number(count), profile, since } as DeviceRow;
       }
     },
     /** With whether their device is known. */
@@ -244,8 +245,20 @@ function deviceChecks(engine: CheckEngine) {
         ON CONFLICT (id) DO UPDATE SET tank = excluded.tank WHERE NOT ${isAssigned}`;
       await rows(assign, deviceKey, tankId);
     },
-    /** Devices that serve the wrong tank serve none; unknown ones with pending readings are added; these are counted. */
+    /**
+     * Devices that serve the wrong tank serve none; unknown ones with pending readings are added; these are counted. Moves in the
+     * future become moves of now: the first is between what was and what is.
+     */
     async repairDevices(): Promise<void> {
+      const now = Date.now();
+      const limit = now + MAX_AHEAD_MS;
+      await rows(
+        `DELETE FROM device_assignment WHERE until > $1 AND EXISTS (SELECT 1 FROM device_assignment AS earlier
+           WHERE earlier.device = device_assignment.device AND earlier.until > $1 AND earlier.until < device_assignment.until)`,
+        limit,
+      );
+      await rows("UPDATE device_assignment SET until = $1 WHERE until > $2", now, limit);
+      await rows("UPDATE device SET since = $1 WHERE since > $2", now, limit);
       await rows(`UPDATE device SET tank = NULL WHERE tank IS NOT NULL AND NOT ${isAssigned}`);
       await rows(`
         INSERT INTO device (id) SELECT DISTINCT device FROM pending_reading

@@ -4,16 +4,19 @@
 import type { AuditContext } from "../../domain/audit.ts";
 import {
   type ChangeSet,
+  type CheckedProvision,
   type Command,
   type CommandResult,
   commandError,
   IDEMPOTENCY_MS,
   type IdempotencyKey,
   isCommandError,
+  type Provision,
   type ReleasedReadings,
   withReleased,
 } from "../../domain/commands/command.ts";
 import { planCommand } from "../../domain/commands/plan.ts";
+import { checkProvision } from "../../domain/commands/provision.ts";
 import { releasePending } from "./ingest.ts";
 import { lookupsOn } from "./lookups.ts";
 import { writeCustomers, writeTanks } from "./objects.ts";
@@ -27,17 +30,36 @@ export async function executeCommand(
 ): Promise<CommandResult> {
   await tx.lockLists();
   await tx.lockDevices("exclusive");
-  const expired = context.at - IDEMPOTENCY_MS;
-  const saved = idempotencyKey && (await tx.savedResult(context.by, idempotencyKey.key, expired));
-  if (saved !== undefined) {
-    if (saved.fingerprint === idempotencyKey?.fingerprint) return { resource: saved.resource, replayed: true };
-    return commandError("idempotency_key_reused", "This Idempotency-Key was used for another request within the last 24 hours.");
-  }
+  const saved = await savedResult(tx, context, idempotencyKey);
+  if (saved !== undefined) return saved;
   const plan = await planCommand(lookupsOn(tx), command, context.at);
   if (isCommandError(plan)) return plan;
   const resource = withReleased(plan.resource, await storeChanges(tx, plan, context));
-  if (idempotencyKey !== undefined) await tx.saveResult(idempotencyKey, context, resource, expired);
+  if (idempotencyKey !== undefined) await tx.saveResult(idempotencyKey, context, resource, context.at - IDEMPOTENCY_MS);
   return { resource, replayed: false };
+}
+
+/** Reads only. */
+export async function checkProvisionOnce(
+  tx: StoreTransaction,
+  rows: Provision,
+  context: AuditContext,
+  idempotencyKey?: IdempotencyKey,
+): Promise<CheckedProvision | CommandResult> {
+  return (await savedResult(tx, context, idempotencyKey)) ?? checkProvision(lookupsOn(tx), rows, context.at);
+}
+
+/** The result of an earlier command with the same idempotency key. */
+async function savedResult(
+  tx: StoreTransaction,
+  { by, at }: AuditContext,
+  idempotencyKey: IdempotencyKey | undefined,
+): Promise<CommandResult | undefined> {
+  if (idempotencyKey === undefined) return undefined;
+  const saved = await tx.savedResult(by, idempotencyKey.key, at - IDEMPOTENCY_MS);
+  if (saved === undefined) return undefined;
+  if (saved.fingerprint === idempotencyKey.fingerprint) return { resource: saved.resource, replayed: true };
+  return commandError("idempotency_key_reused", "This Idempotency-Key was used for another request within the last 24 hours.");
 }
 
 async function storeChanges(tx: StoreTransaction, plan: ChangeSet, context: AuditContext): Promise<ReleasedReadings> {

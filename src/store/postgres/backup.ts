@@ -9,6 +9,9 @@ import type { Progress } from "../../domain/store.ts";
 import { type DbTransaction, transaction } from "./connection.ts";
 import { createSchema, SCHEMA_SCRIPT, TABLES } from "./schema.ts";
 
+/** The first line of a backup. */
+export const BACKUP_TITLE =
+  "-- A copy of a Tank Monitor database, to restore into an empty one: psql -1 -v ON_ERROR_STOP=1 -d DATABASE -f FILE";
 const SIZE = `SELECT coalesce(sum(pg_table_size(name::regclass)), 0)::float8 FROM unnest($1::text[]) AS name`;
 
 /** One snapshot; others can read and write meanwhile. */
@@ -29,7 +32,7 @@ async function write({ client }: DbTransaction, file: string, progress: Progress
   const total = rows[0]?.[0] ?? 0;
   let done = 0;
   async function* script(): AsyncGenerator<string | Buffer> {
-    yield `-- A copy of a Tank Monitor database, to restore into an empty one: psql -1 -v ON_ERROR_STOP=1 -d DATABASE -f FILE\n\n`;
+    yield `${BACKUP_TITLE}\n\n`;
     yield SCHEMA_SCRIPT;
     for (const table of TABLES) {
       yield `\nCOPY ${table} FROM stdin;\n`;

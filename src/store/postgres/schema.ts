@@ -9,7 +9,7 @@ import { UserError } from "../../domain/errors.ts";
 import { EARLIEST } from "../../domain/instant.ts";
 import type { Dialect } from "../core/dialect.ts";
 import { type ColumnTypes, commonTables, missingTable, tablesIn } from "../core/schema.ts";
-import { statement, transaction } from "./connection.ts";
+import { type DbTransaction, statement, transaction } from "./connection.ts";
 
 const TYPES: ColumnTypes = {
   id: 'id text COLLATE "C" PRIMARY KEY',
@@ -104,25 +104,35 @@ const STORED_FINGERPRINT = statement("SELECT to_jsonb(tank_monitor) ->> 'fingerp
 /** Creates the schema in an empty database, if it may; throws if the database belongs to another program or has another schema. */
 export async function createSchema(pool: pg.Pool, mayCreate: boolean): Promise<void> {
   await transaction(pool, async (db) => {
-    await db.client.query("SET LOCAL lock_timeout = 0");
-    await db.rows(LOCK);
-    if ((await db.rows(IS_OURS))[0]?.[0] === true) {
-      if ((await db.rows(STORED_FINGERPRINT))[0]?.[0] === FINGERPRINT) {
-        const [missing] = await db.rows(MISSING, [TABLES]);
-        if (missing !== undefined) throw missingTable(missing[0]);
-        return;
-      }
-      throw new UserError(
-        "the database was created by another version of Tank Monitor. Export it with that version and import the export into an empty database.",
-        1,
-        "schema_mismatch",
-      );
-    }
-    const [foreign] = await db.rows(FOREIGN, [TABLES]);
-    if (foreign !== undefined) {
-      throw new UserError(`the database has a table "${foreign[0]}" of another program. Name another database in DATABASE_URL.`);
+    if (await hasSchema(db)) {
+      const missing = await missingTableName(db);
+      if (missing !== undefined) throw missingTable(missing);
+      return;
     }
     if (!mayCreate) throw new UserError("the database in DATABASE_URL is empty. Name that of the service in DATABASE_URL.");
     await db.client.query(SCHEMA_SCRIPT);
   });
+}
+
+/** A table that somebody has dropped or renamed. */
+export async function missingTableName(db: DbTransaction): Promise<string | undefined> {
+  const [missing] = await db.rows(MISSING, [TABLES]);
+  return missing && String(missing[0]);
+}
+
+/** False for an empty database. Until the end of the transaction no other process creates or restores it. */
+export async function hasSchema(db: DbTransaction): Promise<boolean> {
+  await db.client.query("SET LOCAL lock_timeout = 0");
+  await db.rows(LOCK);
+  if ((await db.rows(IS_OURS))[0]?.[0] === true) {
+    if ((await db.rows(STORED_FINGERPRINT))[0]?.[0] === FINGERPRINT) return true;
+    throw new UserError(
+      "the database was created by another version of Tank Monitor. Export it with that version and import the export into an empty database.",
+      1,
+      "schema_mismatch",
+    );
+  }
+  const [foreign] = await db.rows(FOREIGN, [TABLES]);
+  if (foreign === undefined) return false;
+  throw new UserError(`the database has a table "${foreign[0]}" of another program. Name another database in DATABASE_URL.`);
 }

@@ -3,6 +3,7 @@
 import type pg from "pg";
 import type { Observe } from "../../domain/events.ts";
 import type { Progress, Store } from "../../domain/store.ts";
+import { checkProvisionOnce } from "../core/commands.ts";
 import { primaryReads, replicaReads } from "../core/reads.ts";
 import { type Engine, storeOn } from "../core/store.ts";
 import { runWrite, type WriteArgs, type WriteName } from "../core/writes.ts";
@@ -16,6 +17,7 @@ import {
   prepareOn,
   redirectPool,
   TEMPORARY,
+  transaction,
   translateError,
 } from "./connection.ts";
 import { exportDatabase } from "./export.ts";
@@ -26,6 +28,7 @@ import { Replicas } from "./replicas.ts";
 import { createSchema, TABLES } from "./schema.ts";
 import { cannotOpen, findServer, ServerSearch, serverUrls } from "./servers.ts";
 import { telemetryReads } from "./telemetry-reads.ts";
+import { transactionOn } from "./transaction.ts";
 import { Writer } from "./writer.ts";
 
 export async function openPostgres(
@@ -89,6 +92,7 @@ function createStore(connections: Connections, observe: Observe, closeOthers: ()
       ...replicaReads(prepareOn(replicas), listPagesOn(replicas)),
       ...primaryReads(prepareOn(primary), TABLES),
       ...managementReads(primary),
+      checkProvision: (...args) => transaction(pool, (db) => checkProvisionOnce(transactionOn(db), ...args)),
     },
     write,
     ingest: (batch) => writer.ingest(batch),

@@ -135,7 +135,7 @@ function joinBatches(batches: readonly IncomingBatch[]): IncomingBatch {
     joined.fill.set(batch.fill, offset);
     offset += batch.source.length;
   }
-  return { sources, payloads, ...joined };
+  return { ...only, sources, payloads, ...joined };
 }
 
 function sliceResult({ outcomes, reasons }: IngestResult, from: number, to: number): IngestResult {

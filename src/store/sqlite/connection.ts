@@ -1,6 +1,6 @@
 // Opens connections, sets their pragmas, and classifies SQLite's errors.
 
-import { closeSync, mkdirSync, openSync } from "node:fs";
+import { closeSync, mkdirSync, openSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { DamageError, dataDamaged, RequestError, storeUnavailable, UserError } from "../../domain/errors.ts";
@@ -9,10 +9,13 @@ import { DamageError, dataDamaged, RequestError, storeUnavailable, UserError } f
 export function openWriter(file: string, check: (db: DatabaseSync) => void = () => {}): DatabaseSync {
   mkdirSync(dirname(file), { recursive: true });
   createPrivateFile(file);
+  const { ino } = statSync(file);
   const db = new DatabaseSync(file, { enableForeignKeyConstraints: true, timeout: 0 });
   try {
     retryWhileBusy(() => check(db));
     retryWhileBusy(() => setUp(db));
+    // A backup may have been restored while this waited for the lock.
+    if (statSync(file).ino !== ino) throw new UserError(`${file} was replaced at this moment. Try again.`);
   } catch (error) {
     db.close();
     throw error;
@@ -114,7 +117,7 @@ function sqliteCode(error: unknown): number | undefined {
   return error.errcode & 0xff;
 }
 
-const isBusy = (error: unknown): boolean => sqliteCode(error) === BUSY;
+export const isBusy = (error: unknown): boolean => sqliteCode(error) === BUSY;
 /** An error of the file system, such as a folder that cannot be created. */
 export function isFileError(error: unknown): boolean {
   return error instanceof Error && "syscall" in error;

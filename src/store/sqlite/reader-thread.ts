@@ -1,16 +1,34 @@
 // The thread for management reads, so that a long one delays nobody else.
 
+import type { DatabaseSync } from "node:sqlite";
 import { parentPort, workerData } from "node:worker_threads";
+import type { AuditContext } from "../../domain/audit.ts";
+import type { IdempotencyKey, Provision } from "../../domain/commands/command.ts";
+import { checkProvisionOnce } from "../core/commands.ts";
 import { openReader, retryWhileBusy } from "./connection.ts";
 import { managementReads } from "./management-reads.ts";
 import { type Call, failedReply, type Reply } from "./thread.ts";
+import { transactionOn } from "./transaction.ts";
 
-export type ManagementReadTable = ReturnType<typeof managementReads>;
+export type ManagementReadTable = ReturnType<typeof threadReads>;
+
+function threadReads(db: DatabaseSync) {
+  return {
+    ...managementReads(db),
+    checkProvision: (rows: Provision, context: AuditContext, key?: IdempotencyKey) =>
+      checkProvisionOnce(
+        transactionOn(db, () => {}),
+        rows,
+        context,
+        key,
+      ),
+  };
+}
 
 if (parentPort !== null) {
   const port = parentPort;
   const db = retryWhileBusy(() => openReader((workerData as { file: string }).file));
-  const reads = retryWhileBusy(() => managementReads(db));
+  const reads = retryWhileBusy(() => threadReads(db));
   let last = Promise.resolve();
 
   /** Each call reads one snapshot. */

@@ -61,6 +61,7 @@ export async function openSqlite(file: string, observe: Observe, mayCreate: bool
       fleetPage: threaded("fleetPage"),
       fleetCounts: threaded("fleetCounts"),
       auditPage: threaded("auditPage"),
+      checkProvision: threaded("checkProvision"),
     },
     write: (name, ...args) => writer.call(name, args) as Promise<WriteResult<typeof name>>,
     ingest: (batch) => writer.call("ingest", [batch]) as Promise<IngestResult>,
@@ -86,10 +87,11 @@ function openDatabase(file: string, mayCreate: boolean): DatabaseSync {
     const writer = retryWhileBusy(() => openWriter(file, (db) => refuseForeign(db, file, mayCreate)));
     try {
       createSchema(writer);
+      // Opened before the other is closed, so that the file cannot be replaced in between.
+      return retryWhileBusy(() => openReader(file));
     } finally {
       writer.close();
     }
-    return retryWhileBusy(() => openReader(file));
   } catch (error) {
     if (isNotADatabase(error)) throw new UserError(`${file} is not a database. Name another file in DATABASE_URL.`);
     if (isDamaged(error)) throw new UserError(`${file} is damaged (${(error as Error).message}). Restore a backup.`);
@@ -149,6 +151,6 @@ function exportFile(file: string): AsyncGenerator<ExportRecord> {
   });
 }
 
-function removeDatabase(file: string): void {
+export function removeDatabase(file: string): void {
   for (const suffix of ["", "-wal", "-shm"]) rmSync(file + suffix, { force: true });
 }

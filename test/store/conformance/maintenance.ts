@@ -6,8 +6,8 @@ import test from "node:test";
 import { UNRESTRICTED } from "../../../src/domain/key.ts";
 import type { Store } from "../../../src/domain/store.ts";
 import { seeded } from "../../../src/simulate/random.ts";
-import { createKey } from "../../support/commands.ts";
-import { ingestFills } from "../../support/readings.ts";
+import { at, command, createKey, executed } from "../../support/commands.ts";
+import { incomingBatch, ingestFills } from "../../support/readings.ts";
 import { putReadings } from "../../support/records.ts";
 import type { Engine } from "../engines.ts";
 import { ModelStore } from "../model.ts";
@@ -45,6 +45,36 @@ export function maintenanceConformance(engine: Engine): void {
     assert.equal(await store.isEmpty(), false);
     await createKey(keyed, key("k"), "hash");
     assert.equal(await keyed.isEmpty(), false);
+  });
+
+  test("a device that was moved while the clock was ahead: new readings are the new tank's, and a repair corrects the move", async (t) => {
+    const { store } = await engine.open(t);
+    await putCustomers(store, customer("a"));
+    await putTanks(store, ...["one", "two", "three"].map((id) => tank(id, "a", { assigned_device_id: `d-${id}` })));
+    const now = Date.now();
+    const [hour, year] = [3_600_000, 365 * 86_400_000];
+    for (const [id, ahead] of [
+      ["two", year],
+      ["three", year + hour],
+    ] as const) {
+      await executed(store, command.putDevice("d-one", { tank_id: id }, { swap: true }), at(now + ahead));
+    }
+    const send = (instant: number, fill: number) =>
+      store.ingest({ ...incomingBatch([{ device: "d-one", at: instant, fill }]), receivedAt: now });
+    await send(now, 1);
+    await send(now - hour, 2);
+    const fills = async (id: string) => (await readingsOf(store, id)).data.map((one) => one.fill_percentage);
+    const all = async () => [await fills("one"), await fills("two"), await fills("three")];
+    assert.deepEqual(await all(), [[2], [], [1]], "late readings may be from before the move");
+
+    const { findings } = await checked(store);
+    const moved = findings.filter(({ where }) => where === "device d-one").map(({ what }) => what);
+    assert.match(moved.join("\n"), /^it was moved at .*, which is in the future: the clock was ahead$/);
+    await checked(store, true);
+    assert.deepEqual((await checked(store)).findings, []);
+    await send(now - 2 * hour, 3);
+    await ingestFills(store, "d-one", [[Date.now(), 4]]);
+    assert.deepEqual(await all(), [[2, 3], [], [4, 1]]);
   });
 
   test("closing finishes the writes handed over before", async (t) => {

@@ -63,7 +63,8 @@ export const routes: readonly Route[] = [
   manageRoute("POST", PATH, {
     operation: "provision",
     summary: "Create or change many customers and tanks",
-    description: `Up to ${MAX_ROWS} in total, customers before tanks. All are validated before any is written, and all are written or none. An id may occur only once.`,
+    description: `Up to ${MAX_ROWS} in total, customers before tanks. All are validated before any is written. Up to 1,000 are written in one transaction, more in several: if one fails, send the request again. An id may occur only once.`,
+    errors: ["state_conflict"],
     parameters: { dry_run: flag("Validates only, and writes nothing", false) },
     headers: ["Idempotency-Key"],
     body: { ...jsonBody(Provision, "The customers and the tanks", example), maxBytes: MAX_BODY_BYTES },
@@ -72,14 +73,12 @@ export const routes: readonly Route[] = [
       const { services, body, key, parameters } = request;
       const { management } = services;
       const { customers, tanks } = rowsIn(body);
-      const command = {
-        type: "provision",
+      const rows = {
         customers: customers.map((fields) => ({ newId: management.newId("cus"), fields })),
         tanks: tanks.map((fields) => ({ newId: management.newId("tank"), fields })),
-        isDryRun: parameters.dry_run,
-      } as const;
+      };
       const idempotencyKey = parameters.dry_run ? undefined : idempotencyKeyOf(PATH, request);
-      const { resource, replayed } = await management.execute(command, key.id, idempotencyKey);
+      const { resource, replayed } = await management.provision(rows, parameters.dry_run, key.id, idempotencyKey);
       return new RouteResponse(200, resource.object, replayed ? REPLAYED : {});
     },
   }),

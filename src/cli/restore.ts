@@ -1,0 +1,48 @@
+// tank-monitor restore FILE
+
+import { UserError } from "../domain/errors.ts";
+import type { Finding } from "../domain/store.ts";
+import { restoreStore } from "../store/open.ts";
+import { type CliCommand, configOf } from "./command.ts";
+import { requireOtherFile, requireReadable } from "./files.ts";
+import { counted, ProgressBar, print, say } from "./output.ts";
+
+export const restore: CliCommand = {
+  name: "restore",
+  summary: "replace the database by a backup",
+  usage: "FILE [--force]",
+  help: `Replace the database by FILE, which "backup" has written. Stop the service first: a database in use is refused. FILE is
+copied and checked, as "check" does; if it has an error, nothing changes. The copy of a SQLite database needs as much free
+space.
+
+  --force   replace a database that is not empty. It is kept: a SQLite file beside it as DATABASE.before-restore-TIME,
+            tables of PostgreSQL in the schema before_restore_TIME. Delete it when you no longer need it`,
+  maxArguments: 1,
+  flags: { force: { type: "boolean" } },
+  async run(call) {
+    const [file] = call.arguments;
+    if (file === undefined || file === "-") throw new UserError("restore: FILE is missing", 2);
+    const { databaseUrl } = configOf(call);
+    requireReadable(file);
+    requireOtherFile(file, databaseUrl);
+    // An orderly exit removes the copy.
+    for (const signal of ["SIGINT", "SIGTERM"]) process.once(signal, () => process.exit(130));
+    using progress = new ProgressBar("restoring");
+    const options = {
+      force: call.flags["force"] === true,
+      progress: (done: number, total: number) => progress.show(done, total),
+      onFinding: ({ where, what }: Finding) => {
+        progress.end();
+        print(`${where}: ${what}`);
+      },
+    };
+    const { totals, kept } = await restoreStore(databaseUrl, file, options).catch((error) => {
+      throw "syscall" in error ? new UserError(`nothing was restored: ${error.message}`) : error;
+    });
+    progress.end();
+    const { customers, tanks, readings } = totals;
+    const restored = `${counted(customers, "customer")}, ${counted(tanks, "tank")}, ${counted(readings, "reading")}`;
+    say(`database restored from ${file}: ${restored}${kept === undefined ? "" : `; what was there is kept as ${kept}`}`);
+    return 0;
+  },
+};

@@ -1,0 +1,111 @@
+// Replaces the database file by a backup: copied beside it, checked, then renamed.
+
+import { randomBytes } from "node:crypto";
+import { chmodSync, existsSync, linkSync, mkdirSync, realpathSync, renameSync, rmSync, statSync } from "node:fs";
+import { copyFile, open } from "node:fs/promises";
+import { dirname } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { UserError } from "../../domain/errors.ts";
+import type { CheckTotals, Restored, RestoreOptions } from "../../domain/store.ts";
+import { requireConsistent } from "../check/check.ts";
+import { isBusy, isDamaged, isNotADatabase } from "./connection.ts";
+import { refuseForeign } from "./schema.ts";
+import { openSqlite, removeDatabase } from "./store.ts";
+
+export async function restoreSqlite(file: string, backup: string, options: RestoreOptions): Promise<Restored> {
+  if (existsSync(`${backup}-wal`)) {
+    throw new UserError(`${backup} is in use, or was not closed: its -wal file is there. Copy it with "npx tank-monitor backup"`);
+  }
+  const target = existsSync(file) ? realpathSync(file) : file;
+  if (!options.force && !(await isReplaceable(target)))
+    throw new UserError(`${file} is not empty; --force replaces it, and keeps it`);
+  using _lock = lockDatabase(target);
+  const copy = `${target}.restore-${randomBytes(4).toString("hex")}`;
+  const remove = (): void => removeDatabase(copy);
+  process.once("exit", remove);
+  try {
+    mkdirSync(dirname(target), { recursive: true });
+    await copyFile(backup, copy);
+    chmodSync(copy, (statSync(target, { throwIfNoEntry: false })?.mode ?? 0o600) & 0o777);
+    const totals = await check(copy, backup, options);
+    await sync(copy);
+    const kept = keep(target);
+    renameSync(copy, target);
+    await sync(dirname(target));
+    return { totals, kept };
+  } finally {
+    remove();
+    process.off("exit", remove);
+  }
+}
+
+/** Or does not exist. */
+const isZeroBytes = (file: string): boolean => (statSync(file, { throwIfNoEntry: false })?.size ?? 0) === 0;
+
+async function isReplaceable(file: string): Promise<boolean> {
+  if (isZeroBytes(file)) return !existsSync(`${file}-wal`);
+  try {
+    const store = await openSqlite(file, () => {}, false);
+    return await store.isEmpty().finally(store.close);
+  } catch (error) {
+    // A damaged file, or one of another program or version, may have data.
+    if (error instanceof UserError) return false;
+    throw error;
+  }
+}
+
+/** A connection that keeps all others out until it is closed; none if there is no file, or one that SQLite cannot read. */
+function lockDatabase(file: string): DatabaseSync | undefined {
+  // SQLite would remove the log of an empty file.
+  if (isZeroBytes(file)) return undefined;
+  const db = new DatabaseSync(file, { timeout: 0 });
+  try {
+    // Leaves WAL mode, which needs that no other connection is open, and moves what is in the log to the database.
+    db.exec("PRAGMA journal_mode = DELETE");
+    db.exec("BEGIN EXCLUSIVE");
+    const { journal_mode } = db.prepare("PRAGMA journal_mode").get() ?? {};
+    if (journal_mode !== "delete") throw inUse(file);
+    return db;
+  } catch (error) {
+    db.close();
+    if (isDamaged(error) || isNotADatabase(error)) return undefined;
+    throw isBusy(error) ? inUse(file) : error;
+  }
+}
+
+function inUse(file: string): UserError {
+  return new UserError(`${file} is in use. Stop the service, and other commands, first`);
+}
+
+async function check(copy: string, backup: string, { progress, onFinding }: RestoreOptions): Promise<CheckTotals> {
+  refuseOther(copy, backup);
+  const store = await openSqlite(copy, () => {}, false);
+  return requireConsistent(store.check(false, progress), backup, onFinding).finally(store.close);
+}
+
+function refuseOther(copy: string, backup: string): void {
+  const db = new DatabaseSync(copy);
+  try {
+    refuseForeign(db, backup, false);
+  } catch (error) {
+    if (error instanceof UserError && error.code === "schema_mismatch") throw error;
+    throw new UserError(`${backup} is not a backup of a SQLite database of Tank Monitor`);
+  } finally {
+    db.close();
+  }
+}
+
+/** Gives the file another name beside its own. A log that is left belongs to it, and would damage the new file. */
+function keep(file: string): string | undefined {
+  if (!existsSync(file)) return undefined;
+  const kept = `${file}.before-restore-${new Date().toISOString().replaceAll(/\W/g, "")}`;
+  linkSync(file, kept);
+  if (existsSync(`${file}-wal`)) renameSync(`${file}-wal`, `${kept}-wal`);
+  rmSync(`${file}-shm`, { force: true });
+  return kept;
+}
+
+async function sync(path: string): Promise<void> {
+  const handle = await open(path);
+  await handle.sync().finally(() => handle.close());
+}
