@@ -1,16 +1,17 @@
 // tank-monitor demo
 
-import { rmSync } from "node:fs";
+import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import type { App } from "../app.ts";
 import { readEnvFile } from "../config.ts";
 import { demoFleet, prepareDemo, tanksWithReadings } from "../demo/prepare.ts";
 import { describeFatalError, UserError } from "../domain/errors.ts";
-import { type Role, UNRESTRICTED } from "../domain/key.ts";
+import { hashSecret, keyState, type Role, UNRESTRICTED } from "../domain/key.ts";
 import type { Store } from "../domain/store.ts";
 import { ManagementService } from "../http/management.ts";
 import { httpClient, httpTransport } from "../simulate/http.ts";
 import { Tally } from "../simulate/results.ts";
 import { simulate } from "../simulate/simulation.ts";
+import { databaseFiles } from "../store/open.ts";
 import { type CliCommand, configOf, valueFlags, withStore } from "./command.ts";
 import { ProgressBar, print, say } from "./output.ts";
 import { serveUntilStopped } from "./serve.ts";
@@ -32,7 +33,7 @@ export const demo: CliCommand = {
   help: `Create 200 customers and 500 tanks with a year of readings, serve them, and let new readings arrive. The demo has its own
 database, data/demo.db, and creates it again if another version of Tank Monitor created it; DATABASE_URL is used only if that
 database is empty or from an earlier demo.
-It prints the address, a key and commands to paste.`,
+It prints the address, a key and commands to paste. The key stays the same: it is kept in DATABASE.key, which only you can read.`,
   maxArguments: 0,
   flags: valueFlags("port", "host"),
   async run(call) {
@@ -63,7 +64,7 @@ async function recreateOutdated(ownFile: string | undefined, prepare: () => Prom
 
 /** Prints the welcome, and lets the devices send over HTTP until the returned function is called. */
 async function runDevices({ store, url }: App, databaseUrl: string): Promise<() => Promise<void>> {
-  print(welcome(url, await freshKey(store, "read"), await examples(store), databaseUrl));
+  print(welcome(url, await keptKey(store, databaseUrl), await examples(store), databaseUrl));
   const fleet = demoFleet(
     (await tanksWithReadings(store)).map(({ tank }) => tank),
     SEED,
@@ -86,6 +87,20 @@ async function runDevices({ store, url }: App, databaseUrl: string): Promise<() 
     await sending;
     clearTimeout(timer);
   };
+}
+
+/** The same key at every start: beside a SQLite database, in a file that only its owner can read. */
+async function keptKey(store: Store, databaseUrl: string): Promise<string> {
+  const [database] = databaseFiles(databaseUrl);
+  if (database === undefined) return freshKey(store, "read");
+  const file = `${database}.key`;
+  const secret = existsSync(file) ? readFileSync(file, "utf8").trim() : "";
+  const known = await store.keyByHash(hashSecret(secret));
+  if (known?.role === "read" && keyState(known, Date.now()) === "active") return secret;
+  const fresh = await freshKey(store, "read");
+  rmSync(file, { force: true });
+  writeFileSync(file, `${fresh}\n`, { mode: 0o600 });
+  return fresh;
 }
 
 /** Replaces the key of an earlier run, whose secret nobody knows any more. */
@@ -115,6 +130,7 @@ function welcome(url: string, key: string, { customer, tank }: Examples, databas
     "/v1/tanks?size=2",
     `/v1/tanks/${tank}`,
     `/v1/tanks/${tank}/telemetry?size=5`,
+    "/insight/v1/fleet?size=3",
   ];
   return `
 Tank Monitor is running with a simulated fleet.

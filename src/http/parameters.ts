@@ -3,7 +3,7 @@
 
 import { RequestError } from "../domain/errors.ts";
 import { isCleanText, isLongerThan } from "../domain/id.ts";
-import { type Instant, parseDuration, parseInstant } from "../domain/instant.ts";
+import { formatInstant, type Instant, parseDuration, parseInstant } from "../domain/instant.ts";
 import { PAGE_NUMBER, PAGE_SIZE, type Page, type PageQuery } from "../domain/page.ts";
 import { array, boolean, integer, literal, object, oneOf, type Schema, text as textSchema } from "../domain/schema.ts";
 import { quoted, suggestion } from "../domain/text.ts";
@@ -106,14 +106,16 @@ export function pageQuery(values: ParameterValues<typeof LIST_PARAMETERS>): Page
   return { from: values.created_at_gte, to: values.created_at_lte, page: values.page, size: values.size };
 }
 
-/** The list envelope as JSON text, from items that are rendered one by one. */
+/** The list envelope as JSON text, from items that are rendered one by one. `asOf`: when the list was read, if it says so. */
 export function listJson<T>(
   { data, totalItems }: Page<T>,
   { page, size }: Pick<PageQuery, "page" | "size">,
   itemJson: (item: T) => string,
+  asOf?: Instant,
 ): string {
   const totals = `"total_pages":${Math.ceil(totalItems / size)},"total_items":${totalItems}`;
-  return `{"object":"list","data":[${data.map(itemJson).join()}],"page":${page},"size":${size},${totals}}`;
+  const time = asOf === undefined ? "" : `,"as_of":"${formatInstant(asOf)}"`;
+  return `{"object":"list","data":[${data.map(itemJson).join()}],"page":${page},"size":${size},${totals}${time}}`;
 }
 
 const count = (description: string, minimum: number, example: number) => integer({ minimum, description, examples: [example] });

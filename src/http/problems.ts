@@ -194,6 +194,7 @@ function rawResponse(error: RequestError, requestId: string, allow: { readonly a
     ...problemHeaders(error),
     "content-length": String(Buffer.byteLength(body)),
     "x-request-id": requestId,
+    "x-content-type-options": "nosniff",
     ...allow,
     connection: "close",
   };

@@ -127,7 +127,7 @@ function addHooks(app: FastifyInstance, { corsOrigins, observe }: ServerOptions,
     const { raw, method } = request;
     const contentType = raw.headers["content-type"];
     if (contentType !== undefined) normalizeContentType(request, contentType);
-    reply.header("x-request-id", request.id);
+    reply.header("x-request-id", request.id).header("x-content-type-options", "nosniff");
     const error = malformedRequest(raw);
     if (error !== undefined) done(error);
     else if (method === "OPTIONS" && corsOrigins.length > 0 && paths.isKnown(raw.url)) {

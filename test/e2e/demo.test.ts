@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
-import { existsSync, mkdirSync, readFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, statSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 import { after, test } from "node:test";
 import { promisify } from "node:util";
@@ -16,6 +16,7 @@ const ENDPOINTS = [
   /^\/v1\/tanks$/,
   /^\/v1\/tanks\/[^/]+$/,
   /^\/v1\/tanks\/[^/]+\/telemetry$/,
+  /^\/insight\/v1\/fleet$/,
 ];
 
 type Demo = RunningProgram & { readonly url: string; readonly key: string; readonly lines: readonly string[] };
@@ -25,7 +26,7 @@ const here = workspace({ after });
 /** Starts a demo and reads its first output. */
 async function startDemo(): Promise<Demo> {
   const demo = here.launch(["demo"], OWN_DATABASE);
-  const [text] = await demo.waitForOutput(/[\s\S]*?(?:^\s*curl .*\n[\s\S]*?){5}/m);
+  const [text] = await demo.waitForOutput(/[\s\S]*?(?:^\s*curl .*\n[\s\S]*?){6}/m);
   const [url = ""] = /http:\/\/[\w.:[\]]+/.exec(text) ?? [];
   const [key = ""] = /tm_[0-9A-Za-z]{36}/.exec(text) ?? [];
   return { ...demo, url, key, lines: Array.from(text.matchAll(/^\s*(curl .*)$/gm), ([, line = ""]) => line) };
@@ -54,7 +55,7 @@ test("in an empty folder the demo prints a curl line for each endpoint, has a ye
   const demo = await startDemo();
   assert.match(demo.stdout(), /^DATABASE_URL=sqlite:\S+ npx tank-monitor fleet --limit 10$/m);
   const paths = demo.lines.map((line) => new URL(/http:[^\s'"]+/.exec(line)?.[0] ?? "").pathname);
-  assert.equal(paths.length, 5);
+  assert.equal(paths.length, 6);
   for (const endpoint of ENDPOINTS) assert.equal(paths.filter((path) => endpoint.test(path)).length, 1, `${endpoint}`);
   for (const line of demo.lines) await expectObject(line);
   assert.equal(existsSync(here.path("data/demo.db")), true);
@@ -82,7 +83,9 @@ test("in an empty folder the demo prints a curl line for each endpoint, has a ye
   assert.ok(performance.now() - signalled < 3000, "Ctrl-C stops it within 3 s");
   assert.doesNotMatch(stderr, /stopped sending|"level"/, "without an error");
 
+  assert.equal(statSync(here.path("data/demo.db.key")).mode & 0o777, 0o600);
   const again = await startDemo();
+  assert.equal(again.key, demo.key, "the key is kept");
   assert.deepEqual(await allTanks(again), tanks, "restarted, it has the same fleet");
   for (const line of again.lines) await expectObject(line);
 });

@@ -3,12 +3,14 @@
 
 import assert from "node:assert/strict";
 import { existsSync } from "node:fs";
+import { createServer, request } from "node:http";
+import type { AddressInfo } from "node:net";
 import { delimiter, join } from "node:path";
-import { test } from "node:test";
+import { type TestContext, test } from "node:test";
 import npmChromium from "@sparticuz/chromium";
-import { type Browser, chromium, type Page } from "playwright-core";
+import { type Browser, chromium, type Locator, type Page } from "playwright-core";
 import type { Lifetime } from "../support/service.ts";
-import { cliOnService, SMALL_FLEET } from "./fixtures.ts";
+import { cliOnService, customer, type Line, SMALL_FLEET, tank } from "./fixtures.ts";
 
 const NAMES = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome"];
 /** These would switch off what is tested. */
@@ -64,33 +66,111 @@ async function authorize(page: Page, key: string): Promise<void> {
   await dialogue.getByRole("button", { name: "Close" }).last().click();
 }
 
-test("a reader of the documentation page enters a key, sends a request, and sees the response; no request leaves the host", async (t) => {
+/** Serves the service under a prefix, as reverse proxies do, and nothing elsewhere. */
+async function proxyWithPrefix(life: Lifetime, url: string, prefix: string): Promise<string> {
+  const server = createServer((incoming, response) => {
+    if (incoming.url?.startsWith(`${prefix}/`) !== true) {
+      response.writeHead(404).end();
+      return;
+    }
+    const path = incoming.url.slice(prefix.length);
+    const forwarded = request(`${url}${path}`, { method: incoming.method, headers: incoming.headers }, (received) => {
+      response.writeHead(received.statusCode ?? 0, received.headers);
+      received.pipe(response);
+    });
+    incoming.pipe(forwarded);
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  life.after(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}${prefix}`;
+}
+
+/** The page with a key, on a service with these lines; undefined where there is no browser. */
+async function openDocumentation(t: TestContext, lines: readonly Line[], path = "/docs", prefix = "") {
   const watched = await openPage(t);
   if (watched === undefined) {
     assert.equal(process.env["CI"], undefined, NO_BROWSER);
-    return t.skip(NO_BROWSER);
+    t.skip(NO_BROWSER);
+    return undefined;
   }
-  const { service, key } = await cliOnService(t, SMALL_FLEET);
-  const { page, requests, errors } = watched;
-  await page.goto(`${service.url}/docs`);
-  await authorize(page, key);
+  const { service, key } = await cliOnService(t, lines);
+  const url = prefix === "" ? service.url : await proxyWithPrefix(t, service.url, prefix);
+  await watched.page.goto(url + path);
+  await authorize(watched.page, key);
+  return { ...watched, url, key };
+}
 
-  const operation = page.locator("#operations-Tanks-listTanks");
-  await operation.locator(".opblock-summary-control").click();
-  await operation.getByRole("button", { name: "Execute" }).click();
-  const response = operation.locator(".live-responses-table .response").first();
+/** Sends the request of an operation from the page, and returns where its response is shown. */
+async function execute(page: Page, operation: string): Promise<Locator> {
+  const block = page.locator(`#operations-${operation}`);
+  await block.locator(".opblock-summary-control").click();
+  await block.getByRole("button", { name: "Execute" }).click();
+  const response = block.locator(".live-responses-table .response").first();
   await response.waitFor();
+  return response;
+}
+
+test("a reader of the documentation page enters a key, sends a request, and sees the response; no request leaves the host", async (t) => {
+  await tryItOut(await openDocumentation(t, SMALL_FLEET));
+});
+
+test("so does one behind a proxy that adds a prefix to all paths", async (t) => {
+  await tryItOut(await openDocumentation(t, SMALL_FLEET, "/docs/", "/tanks"));
+});
+
+async function tryItOut(opened: Awaited<ReturnType<typeof openDocumentation>>): Promise<void> {
+  if (opened === undefined) return;
+  const { page, requests, errors, url } = opened;
+  const response = await execute(page, "Tanks-listTanks");
   assert.match(await response.locator(".response-col_status").innerText(), /^200/);
 
   assert.deepEqual(
-    requests.filter((url) => !url.startsWith(`${service.url}/`) && !url.startsWith("data:")),
+    requests.filter((sent) => !sent.startsWith(`${url}/`) && !sent.startsWith("data:")),
     [],
     "requests that left the host",
   );
   assert.ok(
-    requests.some((url) => url.startsWith(`${service.url}/v1/tanks`)),
+    requests.some((sent) => sent.startsWith(`${url}/v1/tanks`)),
     "the request was sent",
   );
   assert.deepEqual(errors, []);
   assert.match(await response.innerText(), /"id": "a2"[\s\S]*"total_items": 3/, "the tanks, without any parameter");
+}
+
+/** Each would run a script where a name is shown as HTML, or where a URL of the service is rendered as a page. */
+const INJECTIONS = [
+  "<img src=x onerror=window.injected=1>",
+  "<svg onload=window.injected=1>",
+  "</script><script>window.injected=1</script>",
+  "<iframe srcdoc='<script>parent.injected=1</script>'>",
+  "javascript:window.injected=1",
+  '![x](x" onerror="window.injected=1)',
+  "{{constructor.constructor('window.injected=1')()}}",
+];
+
+test("names that contain scripts are shown as text, in the documentation page and in responses opened as pages", async (t) => {
+  const lines = INJECTIONS.flatMap((name, i) => [
+    customer(`c${i}`, { name }),
+    tank(`t${i}`, `c${i}`, { name, custom_id: name, assigned_device_id: name, location: { city: name } }),
+  ]);
+  const opened = await openDocumentation(t, lines);
+  if (opened === undefined) return;
+  const { page, errors, url, key } = opened;
+  const injected = () => page.evaluate("window.injected");
+  for (const operation of ["Customers-listCustomers", "Tanks-listTanks"]) {
+    const text = await (await execute(page, operation)).innerText();
+    for (const name of INJECTIONS) assert.ok(text.includes(JSON.stringify(name)), `${operation} shows ${name}\n${text}`);
+  }
+  assert.deepEqual([await injected(), errors], [undefined, []]);
+
+  await page.setExtraHTTPHeaders({ "x-api-key": key });
+  const asParameters = INJECTIONS.slice(0, 3).map((name) => `/v1/tanks?${encodeURIComponent(name)}`);
+  for (const path of ["/v1/tanks", `/${INJECTIONS[0]}`, ...asParameters]) {
+    const response = await page.goto(url + path);
+    assert.equal(response?.headers()["x-content-type-options"], "nosniff", path);
+    assert.equal(await injected(), undefined, path);
+  }
 });

@@ -232,6 +232,7 @@ function compile(document: Document): Contract {
   const check: Contract["check"] = ({ method, path, status, headers, text }) => {
     const where = `${method} ${path.slice(0, 200)} → ${status}`;
     assert.match(String(headers["x-request-id"]), /^[A-Za-z0-9._:/+=-]{1,128}$/, `${where} has a request id`);
+    assert.equal(headers["x-content-type-options"], "nosniff", `${where} is not interpreted as another type`);
     if (method === "HEAD" || status === 204 || status === 304) {
       assert.equal(text, "", `${where} has no body`);
       return;

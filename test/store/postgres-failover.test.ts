@@ -93,6 +93,40 @@ suite("a failover", { concurrency: 2 }, () => {
     await assert.rejects(openedOn(t, `${both}?target_session_attrs=standby`), /must lead to the primary/);
   });
 
+  test("to a replica that lacks the last writes: what it has is consistent, and the rest can be sent again", async (t) => {
+    const primary = await ownPostgres(t);
+    const replica = await primary.replica();
+    const hosts = [primary, replica].map(({ url }) => new URL(url).host);
+    const { store } = await openedOn(t, primary.url.replace(hosts[0] ?? "", hosts.join(",")));
+    await filled(store);
+    await putTanks(store, tank("two", "a"));
+    const batch = (i: number) => Array.from({ length: 20 }, (_, k) => [i * 1000 + k, 50] as const);
+    let acknowledged = 0;
+    let isOver = false;
+    const writing = (async () => {
+      for (let i = 1; !isOver; i++) {
+        const stored = [putReadings(store, "one", batch(i)), putReadings(store, "two", batch(i))];
+        if (!(await succeeds(Promise.all(stored)))) return;
+        acknowledged = i;
+      }
+    })();
+    await until("half of the readings", () => acknowledged >= 20);
+    await query(replica, "ALTER SYSTEM SET primary_conninfo = ''");
+    await query(replica, "SELECT pg_reload_conf()");
+    await until("all of the readings", () => acknowledged >= 40);
+    await primary.stop("kill");
+    isOver = true;
+    await writing;
+    await query(replica, "SELECT pg_promote()");
+    await until("writing is back", () => succeeds(putCustomers(store, customer("b"))), FAILOVER_MS);
+    const { totalItems } = await readingsOf(store, "two");
+    assert.ok(totalItems < acknowledged * 20, `${totalItems} readings of ${acknowledged * 20} acknowledged ones`);
+    assert.deepEqual((await checked(store)).findings, []);
+    for (let i = 1; i <= acknowledged; i++) await putReadings(store, "two", batch(i));
+    assert.equal((await readingsOf(store, "two")).totalItems, acknowledged * 20);
+    assert.deepEqual((await checked(store)).findings, []);
+  });
+
   test("from a server that became read-only and keeps its connections: writes go to the new one, then reads", async (t) => {
     const primary = await ownPostgres(t);
     const replica = await primary.replica();

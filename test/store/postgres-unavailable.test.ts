@@ -2,6 +2,7 @@
 
 import assert from "node:assert/strict";
 import test from "node:test";
+import { Client } from "pg";
 import type { StopMode } from "../support/postgres/cluster.ts";
 import { isUnavailable, openedOn, succeeds } from "../support/postgres/database.ts";
 import { type OwnPostgres, ownPostgres } from "../support/postgres/server.ts";
@@ -44,4 +45,46 @@ async function stopAndStart(life: Lifetime, server: OwnPostgres, how: StopMode):
 test("while the server is stopped every call soon fails with store_unavailable, and everything works after its start", async (t) => {
   const server = await ownPostgres(t);
   for (const how of ["fast", "immediate", "kill"] as const) await t.test(how, (life) => stopAndStart(life, server, how));
+});
+
+/** Connects until the server accepts no more, and ends the connections of the store meanwhile. */
+async function takeAllConnections(life: Lifetime, url: string): Promise<() => Promise<void>> {
+  const taken: Client[] = [];
+  const release = async (): Promise<void> => void (await Promise.all(taken.splice(0).map((client) => client.end())));
+  life.after(release);
+  for (let refusals = 0; refusals < 3; ) {
+    const client = new Client({ connectionString: url });
+    client.on("error", () => {});
+    try {
+      await client.connect();
+      taken.push(client);
+      await client.query("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'tank-monitor'");
+    } catch {
+      refusals++;
+    }
+  }
+  return release;
+}
+
+test("while others have taken all connections, calls fail and a start says why; everything works when they are free", async (t) => {
+  const server = await ownPostgres(t);
+  const admin = new Client({ connectionString: server.url });
+  await admin.connect();
+  await admin.query("ALTER SYSTEM SET max_connections = 12");
+  await admin.end();
+  await server.stop("fast");
+  await server.start();
+  const { store, eventKinds } = await openedOn(t, server.url);
+  await fillForCalls(store);
+  const before = await everything(store);
+  const release = await takeAllConnections(t, server.url);
+  const calls = { ...readCalls(store), ...writeCalls(store, "lost") };
+  for (const [name, call] of Object.entries(calls)) await assert.rejects(call, isUnavailable, name);
+  assert.deepEqual(eventKinds(), ["store_unavailable", "writes_unavailable"]);
+  await assert.rejects(openedOn(t, server.url), /cannot be opened \(sorry, too many clients already\)\. Check DATABASE_URL/);
+
+  await release();
+  await until("the recovery", () => succeeds(store.ping()), RECOVERY_MS);
+  assert.deepEqual(await everything(store), before);
+  for (const [name, call] of Object.entries(writeCalls(store, "later"))) await assert.doesNotReject(call, name);
 });

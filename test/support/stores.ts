@@ -32,13 +32,16 @@ export function databaseFolder(life: Lifetime): DatabaseFolder {
     file,
     events,
     async open(other = file) {
-      const observe = (event: Event) => event.kind !== "query_completed" && events.push(event);
+      const observe = (event: Event) => !isDuration(event) && events.push(event);
       const store = closedOnce(await openStore(`sqlite:${other}`, observe));
       opened.push(store);
       return store;
     },
   };
 }
+
+/** Of one call: there is one for each. */
+export const isDuration = ({ kind }: Event): boolean => kind === "query_completed" || kind === "write_completed";
 
 /** An empty store. */
 export function emptyStore(life: Lifetime): Promise<Store> {

@@ -11,7 +11,7 @@ import {
   volumesOf,
 } from "../../domain/fleet.ts";
 import { isPossibleId } from "../../domain/id.ts";
-import { formatInstant, type Instant } from "../../domain/instant.ts";
+import type { Instant } from "../../domain/instant.ts";
 import type { Scope } from "../../domain/key.ts";
 import type { Page } from "../../domain/page.ts";
 import { telemetryObject } from "../../domain/reading.ts";
@@ -52,7 +52,7 @@ export const schemas = {
     { description: "A tank and how urgently it needs a delivery" },
   ),
   FleetList: object(
-    { ...list.properties, as_of: instantField("When this was so") },
+    { ...list.properties, as_of: instantField("When the fleet was read") },
     { description: "One page of the fleet, and when it was read" },
   ),
 };
@@ -88,8 +88,7 @@ export const routes: readonly Route[] = [
       const { silent_for, ...rest } = parameters;
       const silentSince = silent_for === undefined ? undefined : now - silent_for;
       const page = await fleetPage(reads, { ...rest, silentSince }, scope);
-      const json = listJson(page, parameters, (entry) => JSON.stringify(fleetObject(entry, now)));
-      return `${json.slice(0, -1)},"as_of":"${formatInstant(now)}"}`;
+      return listJson(page, parameters, (entry) => JSON.stringify(fleetObject(entry, now)), now);
     },
   }),
   route({

@@ -10,6 +10,7 @@ import type { Event } from "../../../src/domain/events.ts";
 import type { Store } from "../../../src/domain/store.ts";
 import { openStore } from "../../../src/store/open.ts";
 import type { Lifetime } from "../service.ts";
+import { isDuration } from "../stores.ts";
 import { sharedServer } from "./server.ts";
 
 export type Database = {
@@ -111,7 +112,7 @@ type Settings = NonNullable<Parameters<typeof openStore>[2]>;
 export async function openedOn(life: Lifetime, url: string, settings: Partial<Settings> = {}): Promise<Opened> {
   const events: Event[] = [];
   const all = { connections: 10, replicaUrls: [], replicaLagMs: 2000, ...settings };
-  const store = await openStore(url, (event) => event.kind !== "query_completed" && events.push(event), all);
+  const store = await openStore(url, (event) => !isDuration(event) && events.push(event), all);
   life.after(() => store.close());
   return { store, events, eventKinds: () => events.map(({ kind }) => kind).sort() };
 }
