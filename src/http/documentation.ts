@@ -6,6 +6,7 @@ import { promisify } from "node:util";
 import { brotliCompress, constants, gzip } from "node:zlib";
 import type { FastifyInstance } from "fastify";
 import { etagOf, isKnownTag } from "./handler.ts";
+import { pathOf } from "./paths.ts";
 import { JSON_TYPE } from "./route.ts";
 
 const OPENAPI_PATH = "/openapi.json";
@@ -14,26 +15,28 @@ const FILES_PATH = `${DOCS_PATH}/static`;
 /** Only its files are used, not its plugin. swagger-ui-dist has them too, but installs a package that reports its use. */
 const SWAGGER_UI = import.meta.resolve("@fastify/swagger-ui/static/index.html");
 
+/** URLs in the page are relative, so that it works behind a proxy that adds a prefix to all paths. */
+const RELATIVE_FILES = FILES_PATH.slice(1);
 const PAGE = `<!DOCTYPE html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
 <title>Tank Monitor: interface</title>
-<link rel="icon" type="image/svg+xml" href="${FILES_PATH}/icon.svg">
-<link rel="stylesheet" href="${FILES_PATH}/swagger-ui.css">
-<link rel="stylesheet" href="${FILES_PATH}/index.css">
+<link rel="icon" type="image/svg+xml" href="${RELATIVE_FILES}/icon.svg">
+<link rel="stylesheet" href="${RELATIVE_FILES}/swagger-ui.css">
+<link rel="stylesheet" href="${RELATIVE_FILES}/index.css">
 </head>
 <body>
 <div id="swagger-ui"></div>
-<script src="${FILES_PATH}/swagger-ui-bundle.js"></script>
-<script src="${FILES_PATH}/start.js"></script>
+<script src="${RELATIVE_FILES}/swagger-ui-bundle.js"></script>
+<script src="${RELATIVE_FILES}/start.js"></script>
 </body>
 </html>
 `;
 
 /** BaseLayout has no input for documents of other hosts. */
 const START = `SwaggerUIBundle({
-  url: "${OPENAPI_PATH}",
+  url: "${OPENAPI_PATH.slice(1)}",
   dom_id: "#swagger-ui",
   deepLinking: true,
   presets: [SwaggerUIBundle.presets.apis],
@@ -83,6 +86,8 @@ function serve(app: FastifyInstance, path: string, mediaType: string, read: () =
   };
   app.get(path, async (request, reply) => {
     request.routePath = path;
+    // Relative URLs in the page would lead elsewhere.
+    if (pathOf(request.raw.url).endsWith("/")) return reply.redirect(`../${path.slice(path.lastIndexOf("/") + 1)}`, 301);
     const encoding = acceptedEncoding(request.headers["accept-encoding"]);
     encoded[encoding] ??= encode(encoding);
     const { bytes, etag } = await encoded[encoding];

@@ -97,7 +97,7 @@ export function openapiDocument(routes: readonly Route[], version: string): Json
         "How full is every tank, and which one needs a truck next? All operations under /v1 are reads. List parameters are sent in the query string, or as a form body of the same GET. New fields may be added to responses at any time.",
       license: { name: "MIT", identifier: "MIT" },
     },
-    servers: [{ url: "/", description: "This service" }],
+    servers: [{ url: ".", description: "This service" }],
     tags: TAGS,
     security: [{ key: [] }],
     paths,

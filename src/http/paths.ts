@@ -3,7 +3,7 @@
 import { RequestError } from "../domain/errors.ts";
 
 /** Also of the absolute form that proxies use. */
-function pathOf(url = ""): string {
+export function pathOf(url = ""): string {
   const local = url.startsWith("/") ? url : url.replace(/^[a-z]+:\/\/[^/?]*/i, "");
   const mark = local.indexOf("?");
   return mark === -1 ? local : local.slice(0, mark);

@@ -3,6 +3,8 @@
 
 import assert from "node:assert/strict";
 import { existsSync } from "node:fs";
+import { createServer, request } from "node:http";
+import type { AddressInfo } from "node:net";
 import { delimiter, join } from "node:path";
 import { type TestContext, test } from "node:test";
 import npmChromium from "@sparticuz/chromium";
@@ -64,8 +66,30 @@ async function authorize(page: Page, key: string): Promise<void> {
   await dialogue.getByRole("button", { name: "Close" }).last().click();
 }
 
+/** Serves the service under a prefix, as reverse proxies do, and nothing elsewhere. */
+async function proxyWithPrefix(life: Lifetime, url: string, prefix: string): Promise<string> {
+  const server = createServer((incoming, response) => {
+    if (incoming.url?.startsWith(`${prefix}/`) !== true) {
+      response.writeHead(404).end();
+      return;
+    }
+    const path = incoming.url.slice(prefix.length);
+    const forwarded = request(`${url}${path}`, { method: incoming.method, headers: incoming.headers }, (received) => {
+      response.writeHead(received.statusCode ?? 0, received.headers);
+      received.pipe(response);
+    });
+    incoming.pipe(forwarded);
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  life.after(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}${prefix}`;
+}
+
 /** The page with a key, on a service with these lines; undefined where there is no browser. */
-async function openDocumentation(t: TestContext, lines: readonly Line[]) {
+async function openDocumentation(t: TestContext, lines: readonly Line[], path = "/docs", prefix = "") {
   const watched = await openPage(t);
   if (watched === undefined) {
     assert.equal(process.env["CI"], undefined, NO_BROWSER);
@@ -73,9 +97,10 @@ async function openDocumentation(t: TestContext, lines: readonly Line[]) {
     return undefined;
   }
   const { service, key } = await cliOnService(t, lines);
-  await watched.page.goto(`${service.url}/docs`);
+  const url = prefix === "" ? service.url : await proxyWithPrefix(t, service.url, prefix);
+  await watched.page.goto(url + path);
   await authorize(watched.page, key);
-  return { ...watched, service, key };
+  return { ...watched, url, key };
 }
 
 /** Sends the request of an operation from the page, and returns where its response is shown. */
@@ -89,24 +114,31 @@ async function execute(page: Page, operation: string): Promise<Locator> {
 }
 
 test("a reader of the documentation page enters a key, sends a request, and sees the response; no request leaves the host", async (t) => {
-  const opened = await openDocumentation(t, SMALL_FLEET);
+  await tryItOut(await openDocumentation(t, SMALL_FLEET));
+});
+
+test("so does one behind a proxy that adds a prefix to all paths", async (t) => {
+  await tryItOut(await openDocumentation(t, SMALL_FLEET, "/docs/", "/tanks"));
+});
+
+async function tryItOut(opened: Awaited<ReturnType<typeof openDocumentation>>): Promise<void> {
   if (opened === undefined) return;
-  const { page, requests, errors, service } = opened;
+  const { page, requests, errors, url } = opened;
   const response = await execute(page, "Tanks-listTanks");
   assert.match(await response.locator(".response-col_status").innerText(), /^200/);
 
   assert.deepEqual(
-    requests.filter((url) => !url.startsWith(`${service.url}/`) && !url.startsWith("data:")),
+    requests.filter((sent) => !sent.startsWith(`${url}/`) && !sent.startsWith("data:")),
     [],
     "requests that left the host",
   );
   assert.ok(
-    requests.some((url) => url.startsWith(`${service.url}/v1/tanks`)),
+    requests.some((sent) => sent.startsWith(`${url}/v1/tanks`)),
     "the request was sent",
   );
   assert.deepEqual(errors, []);
   assert.match(await response.innerText(), /"id": "a2"[\s\S]*"total_items": 3/, "the tanks, without any parameter");
-});
+}
 
 /** Each would run a script where a name is shown as HTML, or where a URL of the service is rendered as a page. */
 const INJECTIONS = [
@@ -126,7 +158,7 @@ test("names that contain scripts are shown as text, in the documentation page an
   ]);
   const opened = await openDocumentation(t, lines);
   if (opened === undefined) return;
-  const { page, errors, service, key } = opened;
+  const { page, errors, url, key } = opened;
   const injected = () => page.evaluate("window.injected");
   for (const operation of ["Customers-listCustomers", "Tanks-listTanks"]) {
     const text = await (await execute(page, operation)).innerText();
@@ -137,7 +169,7 @@ test("names that contain scripts are shown as text, in the documentation page an
   await page.setExtraHTTPHeaders({ "x-api-key": key });
   const asParameters = INJECTIONS.slice(0, 3).map((name) => `/v1/tanks?${encodeURIComponent(name)}`);
   for (const path of ["/v1/tanks", `/${INJECTIONS[0]}`, ...asParameters]) {
-    const response = await page.goto(service.url + path);
+    const response = await page.goto(url + path);
     assert.equal(response?.headers()["x-content-type-options"], "nosniff", path);
     assert.equal(await injected(), undefined, path);
   }
