@@ -36,7 +36,7 @@ type DecodedMessage = {
 
 /** Readings and characters after which a batch is full: the message that reaches either limit is its last. */
 const BATCH_READINGS = 250;
-const BATCH_LENGTH = 2_097_152;
+const BATCH_LENGTH = 262_144;
 /** While one batch is stored, the next is decoded and handed over, so that the store never waits for us. */
 const MAX_BATCHES = 2;
 /**
