@@ -8,7 +8,7 @@ import type { ExportRecord, Store } from "../domain/store.ts";
 import { csvCell } from "../ingest/csv.ts";
 import { exportLines } from "../ingest/records.ts";
 import { type CliCommand, configOf, withStore } from "./command.ts";
-import { requireOtherFile, writeWhole } from "./files.ts";
+import { cannotWrite, requireOtherFile, writeWhole } from "./files.ts";
 import { ProgressBar, say } from "./output.ts";
 
 export const exportCommand: CliCommand = {
@@ -54,8 +54,7 @@ async function writeFile(file: string, contents: AsyncIterable<string>): Promise
       pipeline(contents, createWriteStream(partial, { flags: "wx", mode: 0o600, flush: true })),
     );
   } catch (error) {
-    if (!(error instanceof Error && "syscall" in error)) throw error;
-    throw new UserError(`cannot write ${file}: ${error.message}`);
+    throw cannotWrite(file, error);
   }
 }
 
