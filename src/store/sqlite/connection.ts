@@ -123,6 +123,9 @@ export function isFileError(error: unknown): boolean {
   return error instanceof Error && "syscall" in error;
 }
 
+/** A stored integer is larger than any that is written. */
+const isOutOfRange = (error: unknown): boolean =>
+  error instanceof RangeError && "code" in error && error.code === "ERR_OUT_OF_RANGE";
 /** The file is damaged. */
 export const isDamaged = (error: unknown): boolean => sqliteCode(error) === CORRUPT;
 export const isConstraintError = (error: unknown): boolean => sqliteCode(error) === CONSTRAINT;
@@ -132,7 +135,7 @@ export const isSqliteError = (error: unknown): boolean => sqliteCode(error) !== 
 /** `store_unavailable` for errors of disk, lock, file or schema, `data_damaged` for damage; other errors are bugs and stay as they are. */
 export function translateError(error: unknown): unknown {
   if (error instanceof RequestError) return error;
-  if (error instanceof DamageError || isDamaged(error)) return dataDamaged(error);
+  if (error instanceof DamageError || isDamaged(error) || isOutOfRange(error)) return dataDamaged(error);
   const code = sqliteCode(error);
   const isUnavailable = code !== undefined && (UNAVAILABLE.has(code) || MISSING.test((error as Error).message));
   return isUnavailable ? storeUnavailable(error) : error;
