@@ -50,6 +50,8 @@ export type ServerOptions = {
 
 const MAX_HEADER_BYTES = 16_384;
 const MAX_HEADERS = 100;
+/** Often, so that few of many slow clients time out at once. */
+const CHECK_CONNECTIONS_MS = 100;
 /** Of all requests together. */
 const MAX_BODY_MEMORY_BYTES = 134_217_728;
 /** A key is not an id, and would be masked in the log. */
@@ -93,7 +95,7 @@ function createFastify({ trustProxy, connections, timeouts, observe }: ServerOpt
       maxHeaderSize: MAX_HEADER_BYTES,
       headersTimeout: timeouts.headersMs,
       requestTimeout: timeouts.requestMs,
-      connectionsCheckingInterval: Math.min(1000, timeouts.headersMs / 2),
+      connectionsCheckingInterval: CHECK_CONNECTIONS_MS,
       requireHostHeader: false,
     },
     routerOptions: {
