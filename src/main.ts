@@ -43,7 +43,8 @@ docs/configuration.md lists them.`;
 
 async function main(words: readonly string[]): Promise<number> {
   const [name, ...rest] = words;
-  if (name === "--version") return printed(VERSION);
+  if (name !== undefined && ["--version", "-v", "version"].includes(name)) return printed(VERSION);
+  if (name === "help" && rest.length > 0) return main([...rest, "--help"]);
   if (name === undefined || asksForHelp(name)) return printed(await generalHelp(), name === undefined ? 2 : 0);
   const load = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined;
   if (load === undefined)
@@ -121,7 +122,8 @@ role manage, in TANK_MONITOR_KEY or --key KEY.
 }
 
 function listed(commands: readonly { readonly name: string; readonly summary: string }[]): string {
-  return commands.map(({ name, summary }) => `  ${name.padEnd(10)}${summary}`).join("\n");
+  const width = Math.max(...commands.map(({ name }) => name.length));
+  return commands.map(({ name, summary }) => `  ${name.padEnd(width)}  ${summary}`).join("\n");
 }
 
 function printed(words: string, exitCode = 0): number {

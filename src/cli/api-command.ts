@@ -5,7 +5,7 @@ import { once } from "node:events";
 import { UserError } from "../domain/errors.ts";
 import { quoted } from "../domain/text.ts";
 import { isObject } from "../domain/validate.ts";
-import { type CliCall, type CliCommand, configOf, openDatabase, text } from "./command.ts";
+import { type CliCall, type CliCommand, configOf, dryRunConfig, openDatabase, text } from "./command.ts";
 import { bodyFrom, type Field, flagHelp, flagsOf, flagUsage, type Option, queryFrom, userErrorFor } from "./fields.ts";
 import { type Column, clean, print, say, Table } from "./output.ts";
 import { sendToService } from "./remote.ts";
@@ -98,7 +98,7 @@ function serviceFor(call: CliCall, mayCreate: boolean) {
   if (key !== undefined) throw new UserError("--key needs --url, the running service it is for", 2);
   let opened: ReturnType<typeof open> | undefined;
   async function open() {
-    const store = await openDatabase(config, mayCreate);
+    const store = await openDatabase(call.flags["dry-run"] === true ? dryRunConfig(config) : config, mayCreate);
     return { store, service: await localService(store) };
   }
   return {

@@ -3,7 +3,7 @@
 import { existsSync } from "node:fs";
 import { RequestError, UserError } from "../domain/errors.ts";
 import { type CliCommand, configOf, withStore } from "./command.ts";
-import { requireOtherFile, writeWhole } from "./files.ts";
+import { cannotWrite, requireOtherFile, writeWhole } from "./files.ts";
 import { ProgressBar, say } from "./output.ts";
 
 export const backup: CliCommand = {
@@ -26,9 +26,7 @@ export const backup: CliCommand = {
         writeWhole(file, (partial) => store.backup(partial, (done, total) => progress.show(done, total))),
       );
     } catch (error) {
-      if (!(error instanceof RequestError)) throw error;
-      const { cause } = error;
-      throw new UserError(`cannot write ${file}: ${cause instanceof Error ? cause.message : error.message}`);
+      throw cannotWrite(file, error instanceof RequestError ? error.cause : error);
     } finally {
       progress.end();
     }

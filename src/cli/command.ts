@@ -1,5 +1,8 @@
 // A command, the call it is run with, and the database it works on. Exit codes: 0 done, 1 failed, 2 wrong usage.
 
+import { existsSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import type { ParseArgsOptionsConfig } from "node:util";
 import { type Config, type ConfigName, type Given, readConfig, readEnvFile } from "../config.ts";
 import { UserError } from "../domain/errors.ts";
@@ -7,7 +10,7 @@ import { parseDuration } from "../domain/instant.ts";
 import type { Store } from "../domain/store.ts";
 import { quoted } from "../domain/text.ts";
 import type { DecimalMark } from "../ingest/csv.ts";
-import { openStore } from "../store/open.ts";
+import { databaseFiles, openStore } from "../store/open.ts";
 
 export type CliCall = {
   /** As typed: `customer create`. */
@@ -63,6 +66,15 @@ export function configOf(call: CliCall, names: readonly ConfigName[] = [], fallb
   const flags = Object.fromEntries(names.map((name) => [name, text(call, name.toLowerCase())]));
   const set = Object.entries(readEnvFile()).filter(([, value]) => value !== "");
   return readConfig(flags, process.env, { ...fallbacks, ...Object.fromEntries(set) });
+}
+
+/** A dry run on a SQLite database that does not exist yet uses one in a temporary folder, which is removed at the exit. */
+export function dryRunConfig(config: Config): Config {
+  const [file] = databaseFiles(config.databaseUrl);
+  if (file === undefined || existsSync(file)) return config;
+  const folder = mkdtempSync(join(tmpdir(), "tank-monitor-"));
+  process.once("exit", () => rmSync(folder, { recursive: true, force: true }));
+  return { ...config, databaseUrl: `sqlite:${join(folder, "dry-run.db")}` };
 }
 
 /** Only commands that write the first data create a database: for others a missing one means the wrong folder. */

@@ -8,7 +8,7 @@ import type { ExportRecord, Store } from "../domain/store.ts";
 import { csvCell } from "../ingest/csv.ts";
 import { exportLines } from "../ingest/records.ts";
 import { type CliCommand, configOf, withStore } from "./command.ts";
-import { requireOtherFile, writeWhole } from "./files.ts";
+import { cannotWrite, requireOtherFile, writeWhole } from "./files.ts";
 import { ProgressBar, say } from "./output.ts";
 
 export const exportCommand: CliCommand = {
@@ -17,7 +17,8 @@ export const exportCommand: CliCommand = {
   usage: "[FILE] [--csv] [--force]",
   help: `Export customers, tanks with their shapes, devices with their profiles and former tanks, readings and pending readings,
 including deleted objects, as lines for "import". The export is consistent, and the service keeps running. It does not contain
-keys and the audit log; "backup" does. Without FILE, or with -, it goes to stdout. FILE appears once it is complete.
+keys and the audit log; "backup" does. Without FILE, or with -, it goes to stdout. FILE appears once it is complete. Whatever is
+damaged is left out and printed on stderr, and the exit code is 1.
 
   --csv     only the readings of tanks, as CSV; also if FILE ends in .csv
   --force   overwrite FILE`,
@@ -31,17 +32,16 @@ keys and the audit log; "backup" does. Without FILE, or with -, it goes to stdou
       throw new UserError(`${file} already exists; --force overwrites it`);
     }
     const isCsv = call.flags["csv"] === true || file.toLowerCase().endsWith(".csv");
-    let lines = 0;
-    const counted = (count: number): void => {
-      lines = count;
-    };
+    const counts = { lines: 0, damaged: 0 };
     await withStore(config, (store) =>
       file === "-"
-        ? pipeline(chunks(store, isCsv, counted), process.stdout, { end: false })
-        : writeFile(file, chunks(store, isCsv, counted)),
+        ? pipeline(chunks(store, isCsv, counts), process.stdout, { end: false })
+        : writeFile(file, chunks(store, isCsv, counts)),
     );
-    say(`${lines} lines exported${isCsv ? "" : ', without keys and the audit log ("backup" has those)'}`);
-    return 0;
+    say(`${counts.lines} lines exported${isCsv ? "" : ', without keys and the audit log ("backup" has those)'}`);
+    if (counts.damaged === 0) return 0;
+    say("the export is not complete, since the database is damaged: restore a backup");
+    return 1;
   },
 };
 
@@ -54,29 +54,32 @@ async function writeFile(file: string, contents: AsyncIterable<string>): Promise
       pipeline(contents, createWriteStream(partial, { flags: "wx", mode: 0o600, flush: true })),
     );
   } catch (error) {
-    if (!(error instanceof Error && "syscall" in error)) throw error;
-    throw new UserError(`cannot write ${file}: ${error.message}`);
+    throw cannotWrite(file, error);
   }
 }
 
 const CHUNK_CHARACTERS = 65_536;
 
-async function* chunks(store: Store, isCsv: boolean, counted: (lines: number) => void): AsyncGenerator<string> {
+type Counts = { lines: number; damaged: number };
+
+async function* chunks(store: Store, isCsv: boolean, counts: Counts): AsyncGenerator<string> {
   using progress = new ProgressBar("exporting");
-  let lines = 0;
   let chunk = isCsv ? "tank_id,created_at,fill_percentage\n" : "";
   for await (const record of store.exportRecords()) {
+    if (record.kind === "damaged") {
+      counts.damaged++;
+      say(`left out: ${record.what}`);
+    }
     for (const line of isCsv ? csvLines(record) : exportLines(record)) {
       chunk += `${line}\n`;
-      lines++;
+      counts.lines++;
       if (chunk.length < CHUNK_CHARACTERS) continue;
       yield chunk;
       chunk = "";
-      progress.show(0, 0, `${lines.toLocaleString("en")} lines`);
+      progress.show(0, 0, `${counts.lines.toLocaleString("en")} lines`);
     }
   }
   yield chunk;
-  counted(lines);
 }
 
 function* csvLines(record: ExportRecord): Generator<string> {

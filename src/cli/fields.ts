@@ -7,6 +7,7 @@ import { type FieldError, UserError } from "../domain/errors.ts";
 import { isPossibleId } from "../domain/id.ts";
 import { quoted } from "../domain/text.ts";
 import { type CliCall, text } from "./command.ts";
+import { requireReadable } from "./files.ts";
 import { clean } from "./output.ts";
 import type { Problem } from "./service.ts";
 
@@ -138,6 +139,7 @@ function parseJson(value: string): unknown {
 }
 
 function readText(file: string): string {
+  requireReadable(file);
   try {
     return readFileSync(file, "utf8").replace(/^\ufeff/, "");
   } catch (error) {

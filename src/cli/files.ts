@@ -22,6 +22,9 @@ export function requireReadable(file: string): void {
 /** Refuses files of the database, also under other names: through links, or in a folder with two paths. */
 export function requireOtherFile(file: string, databaseUrl: string): void {
   const folder = dirname(file);
+  if (statSync(file, { throwIfNoEntry: false })?.isDirectory() === true) {
+    throw new UserError(`${file} is a folder; name a file in it`);
+  }
   if (!existsSync(folder)) throw new UserError(`cannot write ${file}: no such folder: ${folder}`);
   const isSame = databaseFiles(databaseUrl).some((own) => realPath(own) === realPath(file) || inodeOf(own) === inodeOf(file));
   if (isSame) throw new UserError(`${file} is a file of the database itself; name another file`);
@@ -39,6 +42,13 @@ function realPath(file: string): string {
 function inodeOf(file: string): string | symbol {
   const stats = statSync(file, { bigint: true, throwIfNoEntry: false });
   return stats === undefined ? Symbol() : `${stats.dev} ${stats.ino}`;
+}
+
+/** An error of the file system in one line; others unchanged. */
+export function cannotWrite(file: string, error: unknown): unknown {
+  if (!(error instanceof Error && "syscall" in error)) return error;
+  // Without the path, which may be that of a temporary file.
+  return new UserError(`cannot write ${file}: ${error.message.replace(/, \w+(?: '.*)?$/, "")}`);
 }
 
 /** `file` appears, or is replaced, once `write` has written all of it to another path. An existing file keeps its mode. */

@@ -7,7 +7,7 @@ import { quoted } from "../domain/text.ts";
 import { errorInFormat } from "../ingest/csv.ts";
 import type { CsvOptions } from "../ingest/csv-readings.ts";
 import { emptySummary, Import, type ImportSummary, type RejectedLine } from "../ingest/import.ts";
-import { type CliCall, type CliCommand, configOf, decimalMark, text, withStore } from "./command.ts";
+import { type CliCall, type CliCommand, configOf, decimalMark, dryRunConfig, text, withStore } from "./command.ts";
 import { requireReadable } from "./files.ts";
 import { counted, ProgressBar, print, say } from "./output.ts";
 
@@ -46,7 +46,8 @@ Exit 1 if a line was rejected.`,
     }
     const isDryRun = call.flags["dry-run"] === true;
     const work = (store: Store) => (isDryRun ? importIntoCopy(store, files, csv) : importAll(store, files, csv));
-    const summary = await withStore(configOf(call), work, true);
+    const config = configOf(call);
+    const summary = await withStore(isDryRun ? dryRunConfig(config) : config, work, true);
     if (assumedUtc > 0) {
       const were = assumedUtc === 1 ? "was" : "were";
       say(`${counted(assumedUtc, "instant")} had no offset and ${were} read as UTC; --timezone names another zone`);

@@ -8,6 +8,7 @@ import { type CsvFormat, type DecimalMark, errorInFormat, NOT_UTF8, parseDecimal
 import { apiCommand } from "./api-command.ts";
 import { type CliCall, decimalMark } from "./command.ts";
 import { fieldAt, withValue } from "./fields.ts";
+import { requireReadable } from "./files.ts";
 import { clean, print, say } from "./output.ts";
 import { type CsvColumn, type CsvKind, parseCsv, parseHeader, parseRow } from "./provision-csv.ts";
 import { type Item, Problem, pathTo, type Service } from "./service.ts";
@@ -28,7 +29,7 @@ its columns, which tell customers from tanks:
              country,district,latitude,longitude,postal_code,region,street,street_number,shape,profile
 Columns are separated by commas, semicolons or tabs. shape is JSON or @FILE; profile, of the tank's device, also a name.
 A row with a known id changes that object. Empty cells and missing columns change nothing. All files are checked first; then
-they are written, a thousand rows at a time. The first ${MAX_CHANGES_SHOWN} changed fields are shown; --json has 100. Exit 1 if a file has errors.`,
+they are written, more than 1,000 in several transactions. The first ${MAX_CHANGES_SHOWN} changed fields are shown; --json has 100. Exit 1 if a file has errors.`,
   example: "provision customers.csv tanks.csv --dry-run",
   takes: ["file…"],
   options: [
@@ -197,11 +198,10 @@ function readUtf8(file: string, name: string): string {
 }
 
 function readBytes(file: string, name: string): Buffer {
+  requireReadable(file);
   try {
     return readFileSync(file === "-" ? 0 : file);
   } catch (error) {
-    const { code, message } = error as NodeJS.ErrnoException;
-    if (code === "ENOENT") throw new UserError(`no such file: ${name}`);
-    throw new UserError(code === "EISDIR" ? `${name} is a folder; name the files in it` : `cannot read ${name}: ${message}`);
+    throw new UserError(`cannot read ${name}: ${(error as Error).message}`);
   }
 }

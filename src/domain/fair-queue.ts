@@ -51,7 +51,7 @@ export class FairQueue {
   run<T>(key: string, size: number, work: () => Promise<T>): Promise<T> {
     return new Promise((resolve) => {
       const run = (): Promise<unknown> => {
-        const result = work();
+        const result = Promise.try(work);
         resolve(result);
         return result;
       };

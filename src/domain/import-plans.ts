@@ -5,8 +5,9 @@ import { type AuditedChange, auditFields } from "./audit.ts";
 import { type Change, type CustomerState, changesBetween, hasSameFields, type TankWithShape } from "./changes.ts";
 import { assignmentObjects, type DeviceAssignment, DeviceUse, deviceObject, unknownDevice } from "./device.ts";
 import { deviceKey } from "./id.ts";
-import type { Lookups } from "./lookups.ts";
+import type { Lookups, Stored } from "./lookups.ts";
 import type { CustomerRecord, DeviceRecord, DeviceWithHistory, RecordOutcome, Removal, TankRecord } from "./records.ts";
+import type { ManagedDevice } from "./resource.ts";
 
 type ImportPlan<S> = { readonly outcomes: RecordOutcome[]; readonly changes: Change<S>[] };
 
@@ -14,12 +15,13 @@ export async function planCustomerImport(
   lookups: Lookups,
   records: readonly CustomerRecord[],
 ): Promise<ImportPlan<CustomerState>> {
-  const known: ReadonlyMap<string, CustomerState> = await lookups.customers(records.map(objectId));
+  const known: ReadonlyMap<string, Stored<CustomerState>> = await lookups.customers(records.map(objectId));
   return planImport(records, objectId, known, (record, before) => {
     if ("remove" in record) return removed(before, "customer");
-    const last_seen_at = latest(record.customer.last_seen_at, before?.customer.last_seen_at ?? null);
+    const kept = before?.damage === undefined ? before : undefined;
+    const last_seen_at = latest(record.customer.last_seen_at, kept?.customer.last_seen_at ?? null);
     const after = { customer: { ...record.customer, last_seen_at }, deleted: record.deleted };
-    const isSame = before !== undefined && before.deleted === after.deleted && hasSameFields(after.customer, before.customer);
+    const isSame = kept !== undefined && kept.deleted === after.deleted && hasSameFields(after.customer, kept.customer);
     return isSame ? "unchanged" : after;
   });
 }
@@ -37,9 +39,14 @@ export async function planTankImport(lookups: Lookups, records: readonly TankRec
     return after;
   });
 
-  function decide(record: Exclude<TankRecord, Removal>, before: TankWithShape | undefined): TankWithShape | RecordOutcome {
+  function decide(
+    record: Exclude<TankRecord, Removal>,
+    before: Stored<TankWithShape> | undefined,
+  ): TankWithShape | RecordOutcome {
     const { tank, deleted, shape = before?.shape ?? null } = record;
-    const isSame = before !== undefined && before.deleted === deleted && hasSameFields(tank, before.tank);
+    const isDamaged = before?.damage !== undefined;
+    if (isDamaged && record.shape === undefined) return { rejected: `shape: is missing, and needed because ${before?.damage}` };
+    const isSame = before !== undefined && !isDamaged && before.deleted === deleted && hasSameFields(tank, before.tank);
     if (isSame && isDeepStrictEqual(shape, before.shape)) return "unchanged";
     if (!owners.has(tank.owner_id)) return { rejected: "owner_id: there is no customer with this id" };
     const other = deleted ? undefined : use.conflictOf(tank);
@@ -53,8 +60,9 @@ function objectId(record: CustomerRecord | TankRecord): string {
   return "customer" in record ? record.customer.id : record.tank.id;
 }
 
-function removed<S extends { readonly deleted: boolean }>(before: S | undefined, kind: string): S | RecordOutcome {
+function removed<S extends { readonly deleted: boolean }>(before: Stored<S> | undefined, kind: string): S | RecordOutcome {
   if (before === undefined) return { rejected: `id: there is no ${kind} with this id to delete` };
+  if (before.damage !== undefined) return { rejected: `id: ${before.damage}; import it with all its fields first` };
   return before.deleted ? "unchanged" : { ...before, deleted: true };
 }
 
@@ -62,10 +70,10 @@ function removed<S extends { readonly deleted: boolean }>(before: S | undefined,
 function planImport<R, S extends object>(
   records: readonly R[],
   idOf: (record: R) => string,
-  known: ReadonlyMap<string, S>,
-  decide: (record: R, before: S | undefined) => S | RecordOutcome,
+  known: ReadonlyMap<string, Stored<S>>,
+  decide: (record: R, before: Stored<S> | undefined) => S | RecordOutcome,
 ): ImportPlan<S> {
-  const states = new Map(known);
+  const states = new Map<string, Stored<S>>(known);
   const outcomes = records.map((record): RecordOutcome => {
     const before = states.get(idOf(record));
     const after = decide(record, before);
@@ -94,6 +102,9 @@ export async function planDeviceImport(lookups: Lookups, records: readonly Devic
   const { outcomes, changes } = planImport(records, deviceId, known, (record, before) => {
     const unknown = record.assignments?.findIndex(({ tankId }) => !tanks.has(tankId)) ?? -1;
     if (unknown !== -1) return { rejected: `services[${unknown}].tank_id: there is no tank with this id` };
+    if (before?.damage !== undefined && isPartial(record)) {
+      return { rejected: `id: ${before.damage}; import it with all its fields: profile, since, dropped and services` };
+    }
     const after = mergeRecord(record, before ?? newDevice(record.id));
     return isDeepStrictEqual(after, before) ? "unchanged" : after;
   });
@@ -106,14 +117,25 @@ export async function planDeviceImport(lookups: Lookups, records: readonly Devic
   };
 }
 
-async function loadDevices(lookups: Lookups, records: readonly DeviceRecord[]): Promise<Map<string, DeviceWithHistory>> {
+/** Of a damaged device only the tank is known. */
+async function loadDevices(lookups: Lookups, records: readonly DeviceRecord[]): Promise<Map<string, Stored<DeviceWithHistory>>> {
   const ids = records.map(deviceId);
-  const devices = await lookups.devices(ids);
+  const found = await lookups.devices(ids);
   const assignments = Map.groupBy(await lookups.assignments(ids), ({ device }) => device);
-  return new Map(
-    Array.from(devices, ([id, { device, dropped }]) => [id, { device, dropped, assignments: assignments.get(id) ?? [] }]),
-  );
+  const stored = ([id, { device, dropped, damage: own }]: [string, Stored<ManagedDevice>]): [
+    string,
+    Stored<DeviceWithHistory>,
+  ] => {
+    const past = assignments.get(id) ?? [];
+    const damage = own ?? past.find((assignment) => assignment.damage !== undefined)?.damage;
+    if (damage === undefined) return [id, { device, dropped, assignments: past }];
+    return [id, { ...newDevice(id), device: { ...unknownDevice(id), tank_id: device.tank_id }, damage }];
+  };
+  return new Map(Array.from(found, stored));
 }
+
+const isPartial = ({ since, profile, dropped, assignments }: DeviceRecord): boolean =>
+  [since, profile, dropped, assignments].includes(undefined);
 
 const deviceId = ({ id }: DeviceRecord): string => id;
 const newDevice = (id: string): DeviceWithHistory => ({ device: unknownDevice(id), dropped: 0, assignments: [] });

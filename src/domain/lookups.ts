@@ -5,16 +5,19 @@ import type { DeviceAssignment } from "./device.ts";
 import type { StoredKey } from "./key.ts";
 import type { ManagedCustomer, ManagedDevice } from "./resource.ts";
 
+/** `damage` says that what is stored is not what was written. A shape or profile is then left out. */
+export type Stored<T> = T & { readonly damage?: string | undefined };
+
 export interface Lookups {
-  customers(ids: readonly string[]): Promise<ReadonlyMap<string, ManagedCustomer>>;
-  tanks(ids: readonly string[]): Promise<ReadonlyMap<string, TankWithShape>>;
+  customers(ids: readonly string[]): Promise<ReadonlyMap<string, Stored<ManagedCustomer>>>;
+  tanks(ids: readonly string[]): Promise<ReadonlyMap<string, Stored<TankWithShape>>>;
   /** The live tanks of these customers. */
-  tanksOfOwners(ids: readonly string[]): Promise<readonly TankWithShape[]>;
+  tanksOfOwners(ids: readonly string[]): Promise<readonly Stored<TankWithShape>[]>;
   /** The tanks that were deleted together with these customers. */
-  tanksDeletedWith(ids: readonly string[]): Promise<readonly TankWithShape[]>;
-  devices(ids: readonly string[]): Promise<ReadonlyMap<string, ManagedDevice>>;
+  tanksDeletedWith(ids: readonly string[]): Promise<readonly Stored<TankWithShape>[]>;
+  devices(ids: readonly string[]): Promise<ReadonlyMap<string, Stored<ManagedDevice>>>;
   /** Past assignments of these devices, oldest first. */
-  assignments(deviceIds: readonly string[]): Promise<readonly DeviceAssignment[]>;
+  assignments(deviceIds: readonly string[]): Promise<readonly Stored<DeviceAssignment>[]>;
   /** How many devices have pending readings, counted up to `limit`. Nobody else adds one until the transaction ends. */
   devicesWithPending(limit: number): Promise<number>;
   keys(ids: readonly string[]): Promise<ReadonlyMap<string, StoredKey>>;

@@ -58,7 +58,9 @@ export type ExportRecord =
   | { readonly kind: "tank"; readonly tank: Tank; readonly deleted: boolean; readonly shape: Shape | null }
   | ({ readonly kind: "device" } & DeviceWithHistory)
   | { readonly kind: "readings"; readonly tankId: string; readonly readings: readonly Reading[] }
-  | { readonly kind: "waiting"; readonly waiting: PendingReading };
+  | { readonly kind: "waiting"; readonly waiting: PendingReading }
+  /** Something that is damaged, and left out. */
+  | { readonly kind: "damaged"; readonly what: string };
 
 export type Progress = (done: number, total: number) => void;
 

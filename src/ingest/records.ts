@@ -228,6 +228,8 @@ export function exportLines(record: ExportRecord): readonly string[] {
       });
     case "waiting":
       return [pendingLine(record.waiting)];
+    case "damaged":
+      return [];
   }
 }
 

@@ -1,16 +1,24 @@
 // Rows as objects: both engines select the same columns in the same order. `deleted` comes last, as a number or a boolean.
+//
+// Rows that are exported have a checksum of the exported columns, but for those that `check` compares with other rows: the
+// number of a customer's tanks, the tank of a device. What is changed without reading the row is a term of the sum:
+// `last_seen_at` of a customer, `dropped` of a device.
 
+import { crc32 } from "node:zlib";
 import type { AuditEntry } from "../domain/audit.ts";
 import type { CustomerState, TankWithShape } from "../domain/changes.ts";
 import type { Customer, CustomerWithCount } from "../domain/customer.ts";
 import { type Device, type DeviceAssignment, type ProfileChoice, unknownDevice } from "../domain/device.ts";
+import { DamageError } from "../domain/errors.ts";
 import type { FleetEntry } from "../domain/fleet.ts";
-import { EARLIEST } from "../domain/instant.ts";
+import { deviceKey } from "../domain/id.ts";
+import { displayInstant, EARLIEST } from "../domain/instant.ts";
 import type { StoredKey } from "../domain/key.ts";
+import type { Stored } from "../domain/lookups.ts";
 import type { Page } from "../domain/page.ts";
 import type { PendingReading } from "../domain/placement.ts";
 import type { DeviceWithHistory } from "../domain/records.ts";
-import type { ManagedDevice } from "../domain/resource.ts";
+import type { ManagedCustomer, ManagedDevice } from "../domain/resource.ts";
 import type { Shape } from "../domain/shape.ts";
 import type { CustomerQuery } from "../domain/store.ts";
 import type { Tank } from "../domain/tank.ts";
@@ -18,6 +26,11 @@ import { LATEST } from "./series/rank-index.ts";
 
 export type Row = readonly unknown[];
 type Scalar = string | number | null;
+
+/** A boolean counts as a number: engines differ in it. */
+function checksumOf(values: Row): number {
+  return crc32(JSON.stringify(values.map((value) => (typeof value === "boolean" ? Number(value) : value))));
+}
 
 /** In the order of `customerValues`; without the id and `tank_count`. */
 export const CUSTOMER_FIELDS = ["created_at", "email", "last_seen_at", "name", "phone", "updated_at", "verified_at"] as const;
@@ -87,7 +100,20 @@ export function isDeleted(row: Row): boolean {
   return Number(row.at(-1)) === 1;
 }
 
-export const customerState = (row: Row): CustomerState & { readonly customer: CustomerWithCount } => ({
+/** With the checksum. */
+export const STORED_CUSTOMER_COLUMNS = `${CUSTOMER_COLUMNS}, checksum`;
+
+export function customerChecksum({ customer, deleted }: CustomerState): number {
+  const { id, last_seen_at } = customer;
+  return checksumOf([id, ...customerValues({ ...customer, last_seen_at: null }), deleted]) + (last_seen_at ?? 0);
+}
+
+export function storedCustomer(row: Row): Stored<ManagedCustomer> {
+  const state = customerState(row.slice(0, -1));
+  return row.at(-1) === customerChecksum(state) ? state : { ...state, damage: `customer ${state.customer.id} is damaged` };
+}
+
+export const customerState = (row: Row): ManagedCustomer => ({
   customer: customerOf(row),
   deleted: isDeleted(row),
 });
@@ -99,6 +125,18 @@ export const tankWithShape = (row: Row): TankWithShape => ({
   deleted: isDeleted(row),
   shape: jsonOrNull(row.at(-2)) as Shape | null,
 });
+
+export const STORED_TANK_COLUMNS = `${TANK_WITH_SHAPE_COLUMNS}, checksum`;
+
+export function tankChecksum(state: TankWithShape): number {
+  return checksumOf([state.tank.id, ...tankValues(state), state.deleted]);
+}
+
+export function storedTank(row: Row): Stored<TankWithShape> {
+  const columns = row.slice(0, -1);
+  if (row.at(-1) === checksumOf(columns)) return tankWithShape(columns);
+  return { ...tankWithShape(columns.with(-2, null)), damage: `tank ${row[0]} is damaged` };
+}
 
 /** A tank, then the instant and the fill of its latest reading. */
 export function fleetEntryOf(row: Row): FleetEntry {
@@ -116,31 +154,77 @@ export const managedDevice = (row: Row): ManagedDevice => ({
   dropped: Number(row[5]),
 });
 
-export const ASSIGNMENT_COLUMNS = "device, until, tank";
-export const assignmentOf = ([device, until, tankId]: Row): DeviceAssignment => ({ device, until, tankId }) as DeviceAssignment;
+export const STORED_DEVICE_COLUMNS = `${DEVICE_COLUMNS}, checksum`;
+export const storedProfile = (profile: ProfileChoice | null): string | null =>
+  profile === null ? null : JSON.stringify(profile);
 
-/** For exports. The last column has the past assignments as JSON: pairs of until and tank. */
-export function deviceWithHistory(row: Row): DeviceWithHistory {
-  const { device, dropped } = managedDevice(row);
-  return { device, dropped, assignments: assignmentsOf(device.id, row.at(-1)) };
+export function deviceChecksum({ id, since, profile }: Device, dropped: number): number {
+  return checksumOf([id, since, storedProfile(profile)]) + dropped;
+}
+
+export function storedDevice(row: Row): Stored<ManagedDevice> {
+  const [id, , since, profile, , dropped, checksum] = row;
+  if (checksum === checksumOf([id, since, profile]) + Number(dropped)) return managedDevice(row);
+  return { ...managedDevice(row.with(3, null)), damage: `device ${id} is damaged` };
+}
+
+const ASSIGNMENT_COLUMNS = "device, until, tank";
+export const STORED_ASSIGNMENT_COLUMNS = `${ASSIGNMENT_COLUMNS}, checksum`;
+
+export const assignmentChecksum = ({ device, until, tankId }: DeviceAssignment): number => checksumOf([device, until, tankId]);
+
+export function storedAssignment([device, until, tankId, checksum]: Row): Stored<DeviceAssignment> {
+  const assignment = { device, until, tankId } as DeviceAssignment;
+  if (checksum === assignmentChecksum(assignment)) return assignment;
+  return { ...assignment, damage: `device ${device}: its assignment until ${displayInstant(assignment.until)} is damaged` };
+}
+
+/**
+ * For exports: the columns of a device, the device that its tank names, and the past assignments as JSON: until, tank and
+ * checksum of each.
+ */
+export function deviceWithHistory(row: Row): Stored<DeviceWithHistory> {
+  const { device, dropped, damage } = storedDevice(row.slice(0, -2));
+  const { assignments, damage: other } = assignmentsOf(device.id, row.at(-1));
+  const named = row.at(-2);
+  const isServing = device.tank_id === null || (typeof named === "string" && deviceKey(named) === device.id);
+  return { device, dropped, assignments, damage: damage ?? other ?? (isServing ? undefined : `device ${device.id} is damaged`) };
 }
 /** A removed device that has past assignments is exported as one that serves no tank. */
-export function removedDevice([id, pairs]: Row): DeviceWithHistory {
-  const assignments = assignmentsOf(String(id), pairs);
-  return {
-    device: { ...unknownDevice(String(id)), since: assignments.at(-1)?.until ?? EARLIEST },
-    dropped: 0,
-    assignments,
-  };
+export function removedDevice([id, past]: Row): Stored<DeviceWithHistory> {
+  const { assignments, damage } = assignmentsOf(String(id), past);
+  const since = assignments.at(-1)?.until ?? EARLIEST;
+  return { device: { ...unknownDevice(String(id)), since }, dropped: 0, assignments, damage };
 }
-function assignmentsOf(device: string, pairs: unknown): DeviceAssignment[] {
-  const ends = (jsonOrNull(pairs) ?? []) as readonly (readonly [number, string])[];
-  return ends.map(([until, tankId]) => ({ device, until, tankId }));
+function assignmentsOf(device: string, past: unknown): Stored<Pick<DeviceWithHistory, "assignments">> {
+  const assignments = ((jsonOrNull(past) ?? []) as readonly Row[]).map((row) => storedAssignment([device, ...row]));
+  return { assignments, damage: assignments.find(({ damage }) => damage !== undefined)?.damage };
 }
 
 export const PENDING_COLUMNS = "device, created_at, fill, payload, customer_id";
+export const STORED_PENDING_COLUMNS = `${PENDING_COLUMNS}, checksum`;
 export const pendingOf = ([device, created_at, fill, payload, customer_id]: Row): PendingReading =>
   ({ device, created_at, fill, payload, customer_id }) as PendingReading;
+
+/** In the order of `STORED_PENDING_COLUMNS`. */
+export function pendingValues({ device, created_at, fill, payload, customer_id }: PendingReading): Scalar[] {
+  const values = [device, created_at, fill, payload, customer_id];
+  return [...values, checksumOf(values)];
+}
+
+/** For writes that release it. */
+export function intactPending(row: Row): PendingReading {
+  const { damage, ...reading } = storedPending(row);
+  if (damage !== undefined) throw new DamageError(damage);
+  return reading;
+}
+
+export function storedPending(row: Row): Stored<PendingReading> {
+  const reading = pendingOf(row);
+  if (row[5] === checksumOf(row.slice(0, 5))) return reading;
+  const { device, created_at } = reading;
+  return { ...reading, damage: `device ${device}: its pending reading of ${displayInstant(created_at)} is damaged` };
+}
 
 export const KEY_COLUMNS = `k.id, k.name, k.role, k.customer_id, k.device_id, k.rate, k.created_at, k.expires_at, k.revoked_at,
   k.replaced_by, c.deleted`;
@@ -157,7 +241,12 @@ export function auditEntryOf([number, at, by, object, id, action, changes]: Row)
 }
 
 function jsonOrNull(text: unknown): unknown {
-  return typeof text === "string" ? JSON.parse(text) : null;
+  if (typeof text !== "string") return null;
+  try {
+    return JSON.parse(text);
+  } catch (cause) {
+    throw new DamageError("a stored shape, profile or list of assignments cannot be read", { cause });
+  }
 }
 
 /** The customer list of a key that is bound to a customer: that customer, if the filters include it. */

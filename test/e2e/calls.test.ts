@@ -1,9 +1,9 @@
 // Calls with an error: one line on stderr, nothing on stdout, and the exit code.
 
 import assert from "node:assert/strict";
-import { existsSync, mkdirSync } from "node:fs";
+import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { after, test } from "node:test";
-import { importLines, SMALL_FLEET } from "./fixtures.ts";
+import { importLines, ndjson, SMALL_FLEET } from "./fixtures.ts";
 import { workspace } from "./program.ts";
 
 type Call = readonly [words: string, message: RegExp];
@@ -76,6 +76,12 @@ const FAILED: readonly Call[] = [
   ["key revoke key_nothing", /no such key: key_nothing/],
   ["import nothing.ndjson", /nothing\.ndjson/],
   ["import folder.d", /folder/],
+  ["import unreadable.csv", /no permission to read unreadable\.csv|unreadable\.csv: the first line/],
+  ["backup folder.d", /folder\.d is a folder/],
+  ["backup /proc/b.db", /cannot write \/proc\/b\.db: ENOENT: no such file or directory$/m],
+  ["export folder.d", /folder\.d is a folder/],
+  ["export /proc/x.ndjson", /cannot write \/proc\/x\.ndjson: ENOENT: no such file or directory$/m],
+  ["provision folder.d", /folder\.d is a folder/],
   ["backup no/such/folder/b.db", /no such folder: no\/such\/folder/],
   ["restore nothing.db", /no such file: nothing\.db/],
   ["restore folder.d", /folder/],
@@ -101,6 +107,7 @@ const COMMANDS = [
 const here = workspace({ after });
 await importLines(here, SMALL_FLEET);
 mkdirSync(here.path("folder.d"));
+writeFileSync(here.path("unreadable.csv"), "?", { mode: 0o000 });
 
 for (const [calls, exitCode] of [
   [INVALID, 2],
@@ -136,6 +143,11 @@ test("no command: the help, exit 2; --help: exit 0", async () => {
   }
 });
 
+test("help COMMAND is COMMAND --help, and the version has the usual names", async () => {
+  assert.deepEqual(await here.run(["help", "key", "create"]), await here.run(["key", "create", "--help"]));
+  for (const word of ["--version", "-v", "version"]) assert.match((await here.run([word])).stdout, /^\d+\.\d+\.\d+\n$/);
+});
+
 test("every action of a group has a help with an example", async () => {
   for (const group of ["customer", "tank", "device", "key"]) {
     const { stdout: groupHelp } = await here.run([group, "--help"]);
@@ -151,7 +163,7 @@ test("every action of a group has a help with an example", async () => {
   }
 });
 
-test("neither an invalid call nor a command that only reads creates a database; the latter says that there is none", async (t) => {
+test("neither an invalid call, a command that only reads nor a dry run creates a database; the latter says that there is none", async (t) => {
   const empty = workspace(t);
   for (const words of ["key revoke", "import", "backup", "tank update t1 --shape {", "provision"]) {
     assert.equal((await empty.run(words.split(" "))).code, 2);
@@ -160,6 +172,16 @@ test("neither an invalid call nor a command that only reads creates a database; 
     const { code, stdout, stderr } = await empty.run(words.split(" "));
     assert.deepEqual([code, stdout], [1, ""], words);
     assert.match(stderr, /no database at \S+tanks\.db\. Run this in the folder.*DATABASE_URL/);
+  }
+  writeFileSync(empty.path("c.csv"), "id,name,email\nc,C,c@x.example\n");
+  writeFileSync(empty.path("c.ndjson"), ndjson(SMALL_FLEET));
+  for (const [words, summary] of [
+    ["provision c.csv --dry-run", /customers: 1 new/],
+    ["import c.ndjson --dry-run", /11 new/],
+  ] as const) {
+    const { code, stdout, stderr } = await empty.run(words.split(" "));
+    assert.equal(code, 0, stderr);
+    assert.match(stdout, summary);
   }
   assert.ok(!existsSync(empty.path("tanks.db")));
   assert.equal((await empty.run(["key", "create", "--name", "first"])).code, 0);

@@ -46,19 +46,26 @@ export const SMALL_DISK: DiskKind = {
   name: "a small disk",
   skip: process.platform !== "linux" || spawnSync("unshare", ["--mount", "mount", "-t", "tmpfs", "none", tmpdir()]).status !== 0,
   async open(life) {
-    const folder = mkdtempSync(join(tmpdir(), "tank-monitor-disk-"));
-    const holder = spawn("sh", ["-c", HOLD, "sh", folder], { stdio: ["pipe", "pipe", "inherit"], detached: true });
-    const ended = once(holder, "exit");
-    life.after(async () => {
-      holder.stdin.end();
-      await ended;
-    });
-    await Promise.race([once(holder.stdout, "data"), ended]);
-    assert.equal(holder.exitCode, null, "the disk is mounted");
-    const ballast = join(folder, "ballast");
-    return { databaseUrl: `sqlite:${join(folder, "tanks.db")}`, fill: () => fillUp(ballast), free: () => rmSync(ballast) };
+    const { folder, fill, free } = await mountSmallDisk(life);
+    return { databaseUrl: `sqlite:${join(folder, "tanks.db")}`, fill, free };
   },
 };
+
+type SmallDisk = { readonly folder: string; readonly fill: () => void; readonly free: () => void };
+
+export async function mountSmallDisk(life: Lifetime): Promise<SmallDisk> {
+  const folder = mkdtempSync(join(tmpdir(), "tank-monitor-disk-"));
+  const holder = spawn("sh", ["-c", HOLD, "sh", folder], { stdio: ["pipe", "pipe", "inherit"], detached: true });
+  const ended = once(holder, "exit");
+  life.after(async () => {
+    holder.stdin.end();
+    await ended;
+  });
+  await Promise.race([once(holder.stdout, "data"), ended]);
+  assert.equal(holder.exitCode, null, "the disk is mounted");
+  const ballast = join(folder, "ballast");
+  return { folder, fill: () => fillUp(ballast), free: () => rmSync(ballast) };
+}
 
 /** To the last byte. */
 function fillUp(file: string): void {

@@ -3,15 +3,18 @@
 
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { readFileSync } from "node:fs";
+import { cpSync, readFileSync, rmSync, symlinkSync } from "node:fs";
+import { join } from "node:path";
 import type { TestContext } from "node:test";
+import { Client } from "pg";
 import type { Service } from "../e2e/program.ts";
 import { get } from "../e2e/requests.ts";
 import { Mqtt5Broker } from "../support/mqtt5-broker.ts";
 import type { StopMode } from "../support/postgres/cluster.ts";
+import { changeOwner, serverUser } from "../support/postgres/programs.ts";
 import { ownPostgres } from "../support/postgres/server.ts";
 import { until } from "../support/until.ts";
-import type { DiskKind } from "./disks.ts";
+import { type DiskKind, mountSmallDisk } from "./disks.ts";
 import { type Scenario, startScenario } from "./scenario.ts";
 import { publishTo } from "./senders.ts";
 
@@ -140,5 +143,41 @@ export async function survivePostgresOutage(t: TestContext, mode: StopMode, seed
   const server = await ownPostgres(t);
   const scenario = await startScenario(t, { name: "PostgreSQL", open: async () => ({ url: server.url, life: t }) }, seed);
   const [begin, end] = [() => server.stop(mode), () => server.start()];
+  await surviveOutage(t, scenario, { begin, end, canRead: false, seconds, event: "store" });
+}
+
+/** The log of a PostgreSQL server is on a disk of its own, which is full: the server stops. */
+export async function survivePostgresFullLog(t: TestContext, seed: string, seconds: number): Promise<void> {
+  const server = await ownPostgres(t);
+  const disk = await mountSmallDisk(t);
+  async function configure(settings: Readonly<Record<string, string>>): Promise<string> {
+    const client = new Client({ connectionString: server.url });
+    await client.connect();
+    for (const [name, value] of Object.entries(settings)) await client.query(`ALTER SYSTEM SET ${name} = '${value}'`);
+    await client.query("SELECT pg_reload_conf()");
+    const { rows } = await client.query<{ data_directory: string }>("SHOW data_directory");
+    await client.end();
+    return rows[0]?.data_directory ?? "";
+  }
+  const data = await configure({ min_wal_size: "2MB", max_wal_size: "4MB" });
+  await server.stop("fast");
+  const [log, moved] = [join(data, "pg_wal"), join(disk.folder, "pg_wal")];
+  cpSync(log, moved, { recursive: true });
+  rmSync(log, { recursive: true });
+  symlinkSync(moved, log);
+  changeOwner(serverUser(), disk.folder);
+  await server.start();
+  const scenario = await startScenario(t, { name: "PostgreSQL", open: async () => ({ url: server.url, life: t }) }, seed);
+  /** Segments of the log that are no longer needed are kept instead of used again. */
+  async function begin(): Promise<void> {
+    await configure({ wal_keep_size: "1GB" });
+    disk.fill();
+  }
+  async function end(): Promise<void> {
+    disk.free();
+    await server.stop("kill");
+    await server.start();
+    await configure({ wal_keep_size: "0" });
+  }
   await surviveOutage(t, scenario, { begin, end, canRead: false, seconds, event: "store" });
 }

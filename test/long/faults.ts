@@ -3,7 +3,7 @@
 import test from "node:test";
 import { LIMITED_FILES, SMALL_DISK } from "../faults/disks.ts";
 import { surviveBrokenConnections, surviveKills } from "../faults/kills.ts";
-import { surviveFullDisk, survivePostgresOutage } from "../faults/outages.ts";
+import { surviveFullDisk, survivePostgresFullLog, survivePostgresOutage } from "../faults/outages.ts";
 import { POSTGRES, SEED, SQLITE } from "../faults/scenario.ts";
 
 const DATABASES = 10;
@@ -34,6 +34,10 @@ for (const how of ["fast", "kill"] as const) {
     await survivePostgresOutage(t, how, SEED, OUTAGE_SECONDS);
   });
 }
+
+test(`the disk of PostgreSQL's log is full for ${OUTAGE_SECONDS} s, seed ${SEED}`, { skip: SMALL_DISK.skip }, async (t) => {
+  await survivePostgresFullLog(t, SEED, OUTAGE_SECONDS);
+});
 
 for (const engine of [SQLITE, POSTGRES]) {
   test(`${engine.name}: connections to the MQTT endpoint break ${BREAKS} times, seed ${SEED}`, async (t) => {

@@ -5,9 +5,10 @@ import test from "node:test";
 import fc from "fast-check";
 import { EARLIEST } from "../../src/domain/instant.ts";
 import { checkRankIndex, type StoredGroup } from "../../src/store/check/rank-index.ts";
-import { type BlockRow, checkReadings } from "../../src/store/check/readings.ts";
-import { type Columns, packBlock } from "../../src/store/series/block.ts";
-import { type Head, reorderReadings, splitHead } from "../../src/store/series/merge.ts";
+import { checkReadings } from "../../src/store/check/readings.ts";
+import { Block, type Columns, packBlock } from "../../src/store/series/block.ts";
+import { type BlockRow, blockChecksum, type HeadRow, headChecksum } from "../../src/store/series/checksum.ts";
+import { reorderReadings, splitHead } from "../../src/store/series/merge.ts";
 import { GROUP_MAX, RankIndex, type Segment } from "../../src/store/series/rank-index.ts";
 
 const ORIGIN = [EARLIEST];
@@ -110,15 +111,20 @@ const readings = (length: number, step = 1000): Columns => ({
   fills: Float64Array.from({ length }, (_, i) => i % 101),
 });
 
-function stored(columns: Columns): { head: Head; blocks: BlockRow[] } {
+const TANK = "t";
+const headRow = (head: Omit<HeadRow, "checksum">): HeadRow => ({ ...head, checksum: headChecksum(TANK, head) });
+const blockRow = (block: Omit<BlockRow, "checksum">): BlockRow => ({ ...block, checksum: blockChecksum(TANK, block) });
+const bytesOf = ({ data }: { readonly data: Uint8Array }): Block => new Block(data);
+
+function stored(columns: Columns): { head: HeadRow; blocks: BlockRow[] } {
   const { head, blocks } = splitHead(columns, EARLIEST);
-  return { head: { ...head, total: columns.instants.length }, blocks };
+  return { head: headRow({ ...head, total: columns.instants.length }), blocks: blocks.map(blockRow) };
 }
 
 test("the head and blocks of any number of readings have no inconsistency", () => {
   for (const length of [0, 1, 160, 161, 288, 289, 1000, 5000]) {
     const { head, blocks } = stored(readings(length));
-    const result = checkReadings(head, blocks);
+    const result = checkReadings(TANK, head, blocks);
     assert.deepEqual(result.found, []);
     assert.deepEqual([result.total, result.isMisplaced, result.segments?.length], [length, false, blocks.length]);
   }
@@ -129,26 +135,30 @@ test("misplaced readings are reported, and reorderReadings restores their order"
   const { head, blocks } = stored(sound);
   const [a, b, ...rest] = blocks as [BlockRow, BlockRow, ...BlockRow[]];
   const misplaced: Record<string, BlockRow[]> = {
-    "two blocks changed places": [{ ...a, data: b.data }, { ...b, data: a.data }, ...rest],
+    "two blocks changed places": [{ ...b, start: a.start }, { ...a, start: b.start }, ...rest],
     "a block begins too late": [{ ...a, start: 5 }, b, ...rest],
     "a block begins in another": [a, { ...b, start: b.start - 1000 }, ...rest],
-    "a block is stored twice": [a, { start: 1, data: a.data }, b, ...rest],
-    "a block is empty": [{ ...a, data: new Uint8Array(0) }, { start: 0, data: a.data }, b, ...rest],
+    "a block is stored twice": [a, { ...a, start: 1 }, b, ...rest],
+    "a block is empty": [blockRow({ ...a, data: new Uint8Array(0) }), { ...a, start: 0 }, b, ...rest],
   };
   for (const [name, blocks2] of Object.entries(misplaced)) {
-    const result = checkReadings(head, blocks2);
-    assert.equal(result.isMisplaced || result.found.length > 0, true, name);
-    const gathered = reorderReadings([...blocks2.map(({ data }) => data), head.data]);
+    const result = checkReadings(TANK, head, blocks2);
+    assert.ok(result.isMisplaced, name);
+    assert.ok(result.found.length > 0 && result.found.every(({ isRepairable }) => isRepairable), name);
+    const gathered = reorderReadings([...blocks2, head].map(bytesOf));
     assert.deepEqual(gathered, sound, name);
   }
 });
 
 test("a head that is too long, or too short after blocks, is reported", () => {
   const { head, blocks } = stored(readings(1000));
-  const few = { ...head, data: packBlock({ instants: Float64Array.of(head.start), fills: Float64Array.of(1) }) };
-  assert.match(checkReadings(few, blocks).found[0]?.message ?? "", /its readings are not in the order, or not in the blocks/);
-  const many = { start: EARLIEST, total: 193, data: packBlock(readings(193)) };
-  assert.match(checkReadings(many, []).found[0]?.message ?? "", /its readings are not in the order, or not in the blocks/);
+  const few = headRow({ ...head, data: packBlock({ instants: Float64Array.of(head.start), fills: Float64Array.of(1) }) });
+  assert.match(
+    checkReadings(TANK, few, blocks).found[0]?.message ?? "",
+    /its readings are not in the order, or not in the blocks/,
+  );
+  const many = headRow({ start: EARLIEST, total: 193, data: packBlock(readings(193)) });
+  assert.match(checkReadings(TANK, many, []).found[0]?.message ?? "", /its readings are not in the order, or not in the blocks/);
 });
 
 test("of two readings of one instant the later one is kept", () => {
@@ -163,26 +173,29 @@ test("of two readings of one instant the later one is kept", () => {
     ],
     [[0, 5]],
   ];
-  const bytes = pieces.map((pairs) =>
-    packBlock({ instants: Float64Array.from(pairs, ([at]) => at), fills: Float64Array.from(pairs, ([, fill]) => fill) }),
+  const blocks = pieces.map(
+    (pairs) =>
+      new Block(
+        packBlock({ instants: Float64Array.from(pairs, ([at]) => at), fills: Float64Array.from(pairs, ([, fill]) => fill) }),
+      ),
   );
-  assert.deepEqual(reorderReadings(bytes), { instants: Float64Array.of(0, 1, 2, 3), fills: Float64Array.of(5, 10, 21, 30) });
+  assert.deepEqual(reorderReadings(blocks), { instants: Float64Array.of(0, 1, 2, 3), fills: Float64Array.of(5, 10, 21, 30) });
 });
 
 test("unreadable blocks, impossible instants and fills out of range are reported, never repaired", () => {
   const whole = readings(10);
   const odd = (change: Partial<Columns>): Uint8Array => packBlock({ ...whole, ...change });
   const cases: [Uint8Array, RegExp][] = [
-    [new Uint8Array(20).fill(7), /cannot be read: restore a backup/],
-    [odd({}).slice(0, -1), /cannot be read: restore a backup/],
-    [odd({ instants: whole.instants.map((at) => at + 3e14) }), /cannot be read: restore a backup/],
-    [odd({ instants: whole.instants.map((at) => at + 0.5) }), /cannot be read: restore a backup/],
+    [new Uint8Array(20).fill(7), /is damaged: restore a backup/],
+    [odd({}).slice(0, -1), /is damaged: restore a backup/],
+    [odd({ instants: whole.instants.map((at) => at + 3e14) }), /is damaged: restore a backup/],
+    [odd({ instants: whole.instants.map((at) => at + 0.5) }), /is damaged: restore a backup/],
     [odd({ fills: whole.fills.map((fill) => fill + 95) }), /should be 0 to 100, it is 101: .*\(and 3 more like it\)/],
     [odd({ fills: whole.fills.with(3, Number.NaN) }), /it is NaN/],
     [odd({ fills: whole.fills.with(3, -0.1) }), /it is -0\.1/],
   ];
   for (const [data, message] of cases) {
-    const { found } = checkReadings({ start: EARLIEST, data, total: 10 }, []);
+    const { found } = checkReadings(TANK, headRow({ start: EARLIEST, data, total: 10 }), []);
     assert.deepEqual(
       found.map(({ isRepairable }) => isRepairable),
       [false],

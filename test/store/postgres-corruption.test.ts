@@ -6,7 +6,7 @@ import test from "node:test";
 import { openStore } from "../../src/store/open.ts";
 import { postgresDatabase, TEMPLATE_LOCALE } from "../support/postgres/database.ts";
 import { checked, readingsOf } from "./conformance/objects.ts";
-import { type Corruption, expectRepair, fill, sampleReads } from "./corruption/sample.ts";
+import { type Corruption, DAMAGED_ROWS, expectDamageKept, expectRepair, fill, sampleReads } from "./corruption/sample.ts";
 import { FLEET_CORRUPTIONS, REPAIRABLE as SHARED_REPAIRABLE, UNREPAIRABLE as SHARED_UNREPAIRABLE } from "./corruption/shared.ts";
 
 const LAST = "SELECT max(start) FROM reading_index WHERE tank = 'long' AND level =";
@@ -88,14 +88,19 @@ test("a corrupted PostgreSQL database", async (t) => {
     assert.deepEqual(await sampleReads(store), reads);
   });
 
+  await t.test("damaged rows are reported until the whole of them is replaced", async () => {
+    await query(DAMAGED_ROWS.sql);
+    await expectDamageKept(store);
+  });
+
   // Each is reported together with those before it.
   const reported: Corruption[] = [
-    { name: "a block of no tank", sql: "INSERT INTO block VALUES ('nobody', 1, '')", where: ["table block"], what: /nobody/ },
+    { name: "a block of no tank", sql: "INSERT INTO block VALUES ('nobody', 1, '', 0)", where: ["table block"], what: /nobody/ },
     {
       name: "an unreadable block",
       sql: `UPDATE block SET data = '\\x0707' WHERE tank = 'short' OR start = ${NINTH}`,
       where: ["tank long"],
-      what: /cannot be read: restore a backup/,
+      what: /is damaged: restore a backup/,
     },
   ];
   for (const { name, sql, where, what } of [...reported, ...SHARED_UNREPAIRABLE]) {

@@ -5,10 +5,12 @@ import assert from "node:assert/strict";
 import { closeSync, copyFileSync, openSync, writeSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 import { after, before, suite, type TestContext, test } from "node:test";
+import type { RequestError } from "../../src/domain/errors.ts";
 import type { Store } from "../../src/domain/store.ts";
+import { translateError } from "../../src/store/sqlite/connection.ts";
 import { databaseFolder } from "../support/stores.ts";
 import { checked, readingsOf } from "./conformance/objects.ts";
-import { expectRepair, expectReport, fill, READINGS, sampleReads } from "./corruption/sample.ts";
+import { DAMAGED_ROWS, expectDamageKept, expectRepair, expectReport, fill, READINGS, sampleReads } from "./corruption/sample.ts";
 import { FLEET_CORRUPTIONS, REPAIRABLE as SHARED_REPAIRABLE, UNREPAIRABLE as SHARED_UNREPAIRABLE } from "./corruption/shared.ts";
 import { behindIndex, REPAIRABLE, type SqliteCorruption, TWO_TANKS_OF_ONE_DEVICE, UNREPAIRABLE } from "./corruption/sqlite.ts";
 
@@ -48,6 +50,10 @@ suite("a corrupted SQLite database", () => {
     });
   }
 
+  test("damaged rows are reported until the whole of them is replaced", async (t) => {
+    await expectDamageKept(await corrupted(t, DAMAGED_ROWS.sql));
+  });
+
   test("a missing head is created again, and its readings are reported as lost", async (t) => {
     const store = await corrupted(t, "DELETE FROM head WHERE tank IN (SELECT pk FROM tank WHERE id IN ('long', 'short'))");
     const { findings } = await checked(store, true);
@@ -77,13 +83,7 @@ suite("a corrupted SQLite database", () => {
     const { findings } = await checked(store, true);
     assert.deepEqual(
       findings.map(({ where, repaired }) => `${where} ${repaired}`),
-      [
-        "customer c0 true",
-        "tank t7 false",
-        "device device of t7 true",
-        "list of all tanks true",
-        "list of the tanks of customer c0 true",
-      ],
+      ["customer c0 true", "tank t7 false", "list of all tanks true", "list of the tanks of customer c0 true"],
     );
     assert.deepEqual(
       (await checked(store)).findings.map(({ what }) => what),
@@ -94,7 +94,7 @@ suite("a corrupted SQLite database", () => {
   test("an index that cannot be rebuilt is left, and the reason is reported", async (t) => {
     const store = await corrupted(t, (db) => behindIndex(db, "tank_by_device", TWO_TANKS_OF_ONE_DEVICE));
     const { findings } = await checked(store, true);
-    assert.deepEqual(new Set(findings.map(({ where }) => where)), new Set(["the database", "device moved"]));
+    assert.deepEqual(new Set(findings.map(({ where }) => where)), new Set(["the database", "device moved", "tank long"]));
     assert.ok(findings.every(({ repaired }) => !repaired));
   });
 
@@ -115,4 +115,13 @@ suite("a corrupted SQLite database", () => {
       }
     }
   });
+});
+
+test("a sector that the disk cannot read is damage, one that it cannot write an outage", () => {
+  // Result codes of https://sqlite.org/rescode.html: SQLITE_IOERR_READ and SQLITE_IOERR_WRITE.
+  const codes = [266, 778].map((errcode) => translateError(Object.assign(new Error("disk I/O error"), { errcode })));
+  assert.deepEqual(
+    codes.map((error) => (error as RequestError).code),
+    ["data_damaged", "store_unavailable"],
+  );
 });

@@ -8,6 +8,7 @@ import type { MqttDisconnectReason, Observe } from "../../domain/events.ts";
 import type { Clock } from "../../domain/instant.ts";
 import { createMqttMessage } from "../decode.ts";
 import type { Batcher, MessageResult } from "./batcher.ts";
+import { BufferedBytes, RateToken } from "./budgets.ts";
 import type { Connections } from "./connections.ts";
 import { Deadlines } from "./deadlines.ts";
 import { InFlight } from "./in-flight.ts";
@@ -30,7 +31,7 @@ import {
   replyToControl,
   replyVersion,
 } from "./protocol.ts";
-import { type Client, type EndpointLimits, type KeySession, RateToken, type Sessions } from "./sessions.ts";
+import type { Client, EndpointLimits, KeySession, Sessions } from "./sessions.ts";
 import type { TurnLimit } from "./turn-limit.ts";
 
 /** What all connections of an endpoint share. */
@@ -49,8 +50,8 @@ type Phase = "connecting" | "authenticating" | "open" | "leaving" | "ended";
 
 /** Roughly the memory of a message besides its bytes. */
 const MESSAGE_OVERHEAD = 512;
+const HELD_OVERHEAD = 128;
 const TCP_KEEP_ALIVE_MS = 60_000;
-const FLUSH_MS = 1000;
 /** A control packet counts as one for each of these: the more topics or properties it has, the longer it takes. */
 const CONTROL_UNIT_BYTES = 64;
 
@@ -70,6 +71,7 @@ export class Connection implements Client {
   /** Whole PUBLISH packets that may not be ingested yet. */
   readonly #held: Buffer[] = [];
   #heldBytes = 0;
+  readonly #buffered = new BufferedBytes();
   /** Bytes reserved for an incomplete PUBLISH that is too large to be held. It is the only one then. */
   #reservedBytes = 0;
   readonly #inFlight: InFlight;
@@ -137,7 +139,7 @@ export class Connection implements Client {
 
   /** Called every half second. Closes the connection if it takes too long. */
   sweep(now: number): void {
-    if (this.#controlCost >= this.#limits.controlPackets) this.#schedule();
+    if (this.#deadlines.isPaused) this.#schedule();
     this.#controlCost = 0;
     if (this.#phase === "open" && this.#deadlines.isPingDue(now)) this.#send({ cmd: "pingresp" });
     if (this.#deadlines.isExceeded(now, this.#socket.writableNeedDrain)) {
@@ -160,7 +162,7 @@ export class Connection implements Client {
     do this.#ingestHeld();
     while (this.#readPacket());
     if (this.#phase === "ended") return;
-    this.#updateReading(this.#input.length !== before);
+    this.updateReading(this.#input.length !== before);
     if (this.#phase === "leaving" && this.#held.length === 0) this.#end();
   }
 
@@ -189,7 +191,7 @@ export class Connection implements Client {
     else if (this.#input.length < size) {
       const isTooLargeToHold = isPublish && this.#held.length === 0 && !this.#mayHold();
       if (isTooLargeToHold && this.#reservedBytes === 0 && this.#tryBegin(size)) this.#reservedBytes = size;
-    } else {
+    } else if (!isPublish || this.#held.length === 0 || this.#mayHold(size)) {
       const bytes = this.#input.take(size);
       if (isConnecting) this.#connect(bytes);
       else if (isPublish) this.#hold(bytes, qos);
@@ -204,8 +206,8 @@ export class Connection implements Client {
     return this.#socket.writableNeedDrain || this.#controlCost >= this.#limits.controlPackets;
   }
 
-  #mayHold(): boolean {
-    return this.#heldBytes + this.#input.length < this.#limits.heldBytes;
+  #mayHold(bytes = this.#input.length): boolean {
+    return this.#heldBytes + bytes < this.#limits.heldBytes && this.#session?.buffer.isFull !== true;
   }
 
   #connect(bytes: Buffer): void {
@@ -239,7 +241,8 @@ export class Connection implements Client {
       sessions.disconnect(session, clientId, this);
       return;
     }
-    if (!this.#shared.connections.accept(this)) {
+    const hasTooMuch = this.#input.length > 0 && session.buffer.isFull;
+    if (hasTooMuch || !this.#shared.connections.accept(this)) {
       sessions.disconnect(session, clientId, this);
       this.#send(refusedConnack("too_many"));
       this.close("too_many");
@@ -262,7 +265,7 @@ export class Connection implements Client {
     this.#inFlight.receive(qos);
     // A copy where it has to wait: a small packet would keep all that arrived with it in memory.
     this.#held.push(this.#held.length === 0 ? bytes : Buffer.from(bytes));
-    this.#heldBytes += bytes.length;
+    this.#heldBytes += bytes.length + HELD_OVERHEAD;
     if (this.#version === 5 && this.#inFlight.isExceeded) this.close("protocol", ReasonCode.receiveMaximumExceeded);
   }
 
@@ -271,7 +274,7 @@ export class Connection implements Client {
       if (this.#isTurnOver() || (this.#reservedBytes === 0 && !this.#tryBegin(next.length))) return;
       this.#reservedBytes = 0;
       this.#held.shift();
-      this.#heldBytes -= next.length;
+      this.#heldBytes -= next.length + HELD_OVERHEAD;
       this.#ingest(next);
     }
   }
@@ -352,7 +355,8 @@ export class Connection implements Client {
   }
 
   /** Pauses or resumes the socket, and notes when the packet that is being received began. */
-  #updateReading(hasConsumed: boolean): void {
+  updateReading(hasConsumed = false): void {
+    this.#buffered.set(this.#heldBytes + (this.#reservedBytes === 0 ? this.#input.length : 0), this.#session?.buffer);
     const isPaused = this.#isDeferred || this.#isBlocked() || (this.#reservedBytes === 0 && !this.#mayHold());
     const isChanged = this.#deadlines.pause(isPaused);
     if (isChanged && isPaused) this.#socket.pause();
@@ -381,13 +385,8 @@ export class Connection implements Client {
     this.#held.length = 0;
     this.#input.clear();
     this.#shared.connections.end(this);
+    this.#buffered.set(0, this.#session?.buffer);
     if (this.#session !== undefined) this.#shared.sessions.disconnect(this.#session, this.#clientId, this);
-    if (this.#socket.destroyed) return;
-    // The last reply is still sent. Input is discarded: unread, it would reset the connection before that.
-    this.#socket.removeAllListeners("data");
-    this.#socket.resume();
-    this.#socket.end();
-    const timer = setTimeout(() => this.#socket.destroy(), FLUSH_MS);
-    this.#socket.once("close", () => clearTimeout(timer));
+    this.#replies.end();
   }
 }

@@ -1,11 +1,11 @@
 // The keys of connected clients, and what they may use. Clients authenticate with an ingest key as the password. A key is looked up
 // again for each batch of its messages, and regularly while its clients are idle, so that revoking it disconnects them.
 
-import { setTimeout as sleep } from "node:timers/promises";
 import { type ErrorCode, RequestError } from "../../domain/errors.ts";
 import type { MqttDisconnectReason, Observe } from "../../domain/events.ts";
 import type { Sender } from "../ingest.ts";
 import type { MessageSource } from "./batcher.ts";
+import { BufferShare, type BufferUse, KeyMemory, MemoryBudget, type TakeToken } from "./budgets.ts";
 import { type ConnectError, isKeyError, ReasonCode } from "./protocol.ts";
 
 export type EndpointLimits = Readonly<typeof DEFAULT_LIMITS>;
@@ -17,8 +17,9 @@ export const DEFAULT_LIMITS = {
   controlBytes: 1024,
   /** Messages of one client in progress; the Receive Maximum of MQTT 5. */
   inFlight: 100,
-  /** Received bytes of one client that may not be ingested yet: with more of them its socket is paused. */
+  /** Received bytes that may not be ingested yet: with more of them, of one client or of all, sockets are paused. */
   heldBytes: 32_768,
+  bufferBytes: 33_554_432,
   /** Packets of one client in half a second that are neither publishes nor belong to one. Large ones count several times. */
   controlPackets: 50,
   /** For a client to connect. */
@@ -35,12 +36,9 @@ export const DEFAULT_LIMITS = {
   /** Clients at once of a key that is bound to a device, and of any other. */
   clientsPerDeviceKey: 10,
   clientsPerKey: 5000,
-  /** Of messages of all clients in progress. One key may use a quarter of it, which must be more than a message. */
+  /** Of messages of all clients in progress. */
   memoryBytes: 67_108_864,
 };
-
-/** Takes a token of a key's rate limit and returns 0, or returns the milliseconds after which to try again. */
-export type TakeToken = () => number | Promise<number>;
 
 export type AuthenticatedKey = { readonly keyId: string; readonly sender: Sender; readonly takeToken: TakeToken };
 
@@ -52,6 +50,8 @@ export type Client = {
   readonly address: string;
   readonly close: (reason: MqttDisconnectReason) => void;
   readonly disconnect: (reasonCode: number) => void;
+  /** Pauses it where it may not send more now. */
+  readonly updateReading: () => void;
 };
 
 /** One key, with all its connected clients by their client id, and those that are gone while messages of theirs are held. */
@@ -60,19 +60,19 @@ export type KeySession = MessageSource & {
   key: AuthenticatedKey;
   readonly clients: Map<string, Client>;
   readonly leaving: Set<Client>;
-  readonly memory: MemoryBudget;
+  readonly memory: KeyMemory;
+  readonly buffer: BufferShare;
 };
 
 /** Idle keys looked up per sweep: ten thousand of them cannot keep the store busy. */
 const KEYS_PER_SWEEP = 500;
-/** One key may use a quarter of the memory for messages. */
-const KEY_MEMORY_DIVISOR = 4;
 
 export class Sessions {
   readonly #authenticate: AuthenticateClient;
   readonly #limits: EndpointLimits;
   readonly #observe: Observe;
   readonly #memory: MemoryBudget;
+  readonly #buffer: BufferUse;
   /** By secret; those swept longest ago come first. */
   readonly #sessions = new Map<string, KeySession>();
 
@@ -81,6 +81,7 @@ export class Sessions {
     this.#limits = limits;
     this.#observe = observe;
     this.#memory = new MemoryBudget(limits.memoryBytes);
+    this.#buffer = { max: limits.bufferBytes, used: 0 };
   }
 
   /** The number of connected clients. */
@@ -147,7 +148,10 @@ export class Sessions {
       key,
       clients: new Map(),
       leaving: new Set(),
-      memory: new MemoryBudget(Math.floor(this.#limits.memoryBytes / KEY_MEMORY_DIVISOR), this.#memory),
+      memory: new KeyMemory(this.#memory),
+      buffer: new BufferShare(this.#buffer, () => {
+        for (const client of session.clients.values()) client.updateReading();
+      }),
       sender: async () => {
         try {
           session.key = await this.#authenticate(secret, address);
@@ -159,68 +163,5 @@ export class Sessions {
       },
     };
     return session;
-  }
-}
-
-/** Memory for messages in progress: of all clients, and of one key as a part of that. */
-class MemoryBudget {
-  readonly #limit: number;
-  readonly #parent: MemoryBudget | undefined;
-  #used = 0;
-  #waiting = new Set<() => void>();
-
-  constructor(limit: number, parent?: MemoryBudget) {
-    this.#limit = limit;
-    this.#parent = parent;
-  }
-
-  /** Returns whether the bytes are reserved; if not, `retry` is called when some were released. */
-  reserve(bytes: number, retry: () => void): boolean {
-    if (this.#used + bytes > this.#limit) {
-      this.#waiting.add(retry);
-      return false;
-    }
-    if (this.#parent?.reserve(bytes, retry) === false) return false;
-    this.#used += bytes;
-    return true;
-  }
-
-  release(bytes: number): void {
-    this.#used -= bytes;
-    this.#parent?.release(bytes);
-    if (this.#waiting.size === 0) return;
-    const waiting = this.#waiting;
-    this.#waiting = new Set();
-    for (const retry of waiting) retry();
-  }
-}
-
-const RETRY_TOKEN_MS = 1000;
-/** However low the key's rate is: it may be raised meanwhile. */
-const MAX_TOKEN_WAIT_MS = 60_000;
-
-/** The token of a key's rate limit for the next message of one client. */
-export class RateToken {
-  #state: "none" | "requested" | "available" = "none";
-
-  /** Whether there is one. If not, it is requested, and `retry` is called when it is worth trying again. */
-  request(take: TakeToken, retry: () => void): boolean {
-    if (this.#state === "none") {
-      const delay = take();
-      this.#state = delay === 0 ? "available" : "requested";
-      if (delay !== 0) void this.#await(delay, retry);
-    }
-    return this.#state === "available";
-  }
-
-  use(): void {
-    this.#state = "none";
-  }
-
-  async #await(requested: number | Promise<number>, retry: () => void): Promise<void> {
-    const delay = await Promise.resolve(requested).catch(() => RETRY_TOKEN_MS);
-    if (delay > 0) await sleep(Math.min(delay, MAX_TOKEN_WAIT_MS), undefined, { ref: false });
-    this.#state = delay === 0 ? "available" : "none";
-    retry();
   }
 }

@@ -8,11 +8,22 @@ import { EARLIEST } from "../../domain/instant.ts";
 import type { CheckTotals, Finding, Progress } from "../../domain/store.ts";
 import { rebuildListIndex } from "../core/lists.ts";
 import type { StoreTransaction } from "../core/transaction.ts";
+import { Block } from "../series/block.ts";
 import { LIST_START, type ListKind, listOf } from "../series/lists.ts";
 import { reorderReadings, splitHead } from "../series/merge.ts";
 import { RankIndex, type Segment } from "../series/rank-index.ts";
 import { type CheckResult, findingsOf, repairable, unrepairable } from "./inconsistency.ts";
-import { type CheckedTank, checkAudit, checkCustomer, checkDevices, checkKeys, checkTanks, isLive, latestOf } from "./objects.ts";
+import {
+  type CheckedTank,
+  checkAudit,
+  checkCustomer,
+  checkDevices,
+  checkKeys,
+  checkTanks,
+  isHeadDamaged,
+  isLive,
+  repairDevices,
+} from "./objects.ts";
 import type { CheckOperations } from "./operations.ts";
 import { checkListIndex, segmentStarts } from "./rank-index.ts";
 
@@ -179,7 +190,7 @@ export const REPAIRS = {
       for (const tank of before) await rebuildTank(tx, operations, tank);
     },
   ),
-  repairDevices: repairOf(lockDevices, checkDevices, (operations) => operations.repairDevices()),
+  repairDevices: repairOf(lockDevices, checkDevices, (operations, _id, tx) => repairDevices(operations, tx)),
   repairList: repairOf(lockLists, checkList, async (_operations, series, tx) => {
     const list = listOf(series);
     if (list === undefined) await tx.removeRankIndex("lists", series);
@@ -200,7 +211,8 @@ async function rebuildTank(tx: StoreTransaction, operations: CheckOperations, { 
       await rebuildReadingIndex(tx, tank.id, readings.segments);
     }
   }
-  if (latestOf(head) !== "unreadable") {
+  if (row.isDamaged) return;
+  if (!isHeadDamaged(row, readings)) {
     await tx.setThresholds(new Map([[tank.id, isLive(row) ? tank.min_fill_alert_percentage : null]]));
   }
   if (isLive(row)) await operations.assignDevice(deviceKey(tank.assigned_device_id), tank.id);
@@ -212,7 +224,7 @@ async function rebuildReadings(
   { tank, head }: CheckedTank["row"],
 ): Promise<void> {
   const rows = (await operations.blocksOf(tank.id, tank.id)).get(tank.id) ?? [];
-  const columns = reorderReadings([...rows, ...(head === undefined ? [] : [head])].map(({ data }) => data));
+  const columns = reorderReadings([...rows, ...(head === undefined ? [] : [head])].map(({ data }) => new Block(data)));
   const { blocks, head: rebuilt } = splitHead(columns, EARLIEST);
   const total = columns.instants.length;
   await operations.removeBlocks(tank.id);

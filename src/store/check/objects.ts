@@ -1,30 +1,42 @@
 // Checks customers, tanks, devices, keys and the audit log.
 
 import { errorInCustomer } from "../../domain/customer.ts";
-import { isAhead } from "../../domain/device.ts";
+import { isAhead, unknownDevice } from "../../domain/device.ts";
 import { deviceKey } from "../../domain/id.ts";
 import { displayInstant, EARLIEST } from "../../domain/instant.ts";
 import { errorInKey } from "../../domain/key.ts";
+import type { Stored } from "../../domain/lookups.ts";
 import type { PendingReading } from "../../domain/placement.ts";
 import { errorsInProfile } from "../../domain/profile.ts";
 import type { Reading } from "../../domain/reading.ts";
 import { errorsInShape } from "../../domain/shape.ts";
 import { errorInTank } from "../../domain/tank.ts";
 import { isObject } from "../../domain/validate.ts";
+import type { StoreTransaction } from "../core/transaction.ts";
 import { type FleetRow, fleetRow } from "../fleet-row.ts";
 import { lastReading } from "../series/block.ts";
-import type { Head } from "../series/merge.ts";
+import type { BlockRow } from "../series/checksum.ts";
 import { type CheckResult, Inconsistencies, type Inconsistency, repairable, unrepairable } from "./inconsistency.ts";
 import type { CheckOperations, CustomerRow, DeviceRow, TankRow } from "./operations.ts";
 import { checkRankIndex, type StoredGroup } from "./rank-index.ts";
-import { type BlockRow, type CheckedReadings, checkReadings } from "./readings.ts";
+import { type CheckedReadings, checkReadings } from "./readings.ts";
 
 const MAX_ENTRIES_LISTED = 5;
 
-export function checkCustomer({ customer, deletedFlag, ownedTanks }: CustomerRow): CheckResult {
+const DAMAGED = "what is stored is not what was written (its checksum is wrong)";
+
+export function checkCustomer({ customer, isDamaged, deletedFlag, ownedTanks }: CustomerRow): CheckResult {
   const { id, tank_count } = customer;
   const count = tank_count === ownedTanks ? [] : repairable(`it has ${ownedTanks} tanks, tank_count says ${tank_count}`);
-  return { where: `customer ${id}`, found: [...objectErrors(errorInCustomer(customer), deletedFlag), ...count] };
+  return {
+    where: `customer ${id}`,
+    found: [...withDamage(isDamaged, objectErrors(errorInCustomer(customer), deletedFlag)), ...count],
+  };
+}
+
+/** Damage is reported unless a rule says more about it. */
+function withDamage(isDamaged: boolean, errors: readonly Inconsistency[]): readonly Inconsistency[] {
+  return isDamaged && errors.length === 0 ? unrepairable(`${DAMAGED}: restore a backup, or import it again`) : errors;
 }
 
 /** What the rules of the interface say of a stored object. */
@@ -49,31 +61,33 @@ export async function checkTanks(reads: CheckOperations, rows: readonly TankRow[
 }
 
 function checkTank(row: TankRow, blocks: readonly BlockRow[], groups: readonly StoredGroup[]): CheckedTank {
-  const { tank, head, deletedFlag, hasOwner } = row;
-  const readings = checkReadings(head, blocks);
+  const { tank, head, deletedFlag, hasOwner, isDamaged } = row;
+  const readings = checkReadings(tank.id, head, blocks);
   const { segments } = readings;
   const inBlocks = segments?.reduce((sum, { count }) => sum + count, 0);
   const wrongInBlocks = head != null && head.inBlocks !== null && inBlocks !== undefined && head.inBlocks !== inBlocks;
   const found = [
-    ...(hasOwner
-      ? []
-      : unrepairable(`owner_id: there is no customer ${tank.owner_id}: import that customer, or restore a backup`)),
-    ...objectErrors(errorInTank(tank), deletedFlag),
-    ...shapeErrors(row.shape),
+    ...withDamage(isDamaged, [
+      ...(hasOwner
+        ? []
+        : unrepairable(`owner_id: there is no customer ${tank.owner_id}: import that customer, or restore a backup`)),
+      ...objectErrors(errorInTank(tank), deletedFlag),
+      ...shapeErrors(row.shape),
+    ]),
     ...readings.found,
     ...(wrongInBlocks ? repairable(`it has ${inBlocks} readings in blocks, the head says ${head?.inBlocks}`) : []),
     ...(segments === undefined ? [] : checkRankIndex(groups, segments, [EARLIEST])),
-    // Without a valid flag it is unknown whether the tank belongs to the fleet.
-    ...(isFlag(deletedFlag) ? [...fleetErrors(row), ...assignmentErrors(row)] : []),
+    // Of a damaged tank it is unknown whether it belongs to the fleet, and which device serves it.
+    ...(isFlag(deletedFlag) && !isDamaged ? [...fleetErrors(row, readings), ...assignmentErrors(row)] : []),
   ];
   return { where: `tank ${tank.id}`, found, row, readings };
 }
 
 /** Whether the latest reading and the threshold that the fleet has are those of the tank. */
-function fleetErrors(row: TankRow): Inconsistency[] {
+function fleetErrors(row: TankRow, readings: CheckedReadings): Inconsistency[] {
   const { tank, head, fleet } = row;
-  const latest = latestOf(head);
-  if (latest === "unreadable") return [];
+  if (isHeadDamaged(row, readings)) return [];
+  const latest = readings.head && lastReading(readings.head);
   if (!isLive(row)) {
     if (fleet !== undefined) return repairable("it is deleted, but still in the fleet");
     const isStored = row.latest === undefined || head === undefined || hasReading(row.latest, latest);
@@ -94,12 +108,8 @@ function hasReading({ at, fill }: Pick<FleetRow, "at" | "fill">, latest: Reading
   return at === (latest?.created_at ?? EARLIEST) && fill === (latest?.fill_percentage ?? null);
 }
 
-export function latestOf(head: Head | undefined): Reading | undefined | "unreadable" {
-  try {
-    return head === undefined ? undefined : lastReading(head.data);
-  } catch {
-    return "unreadable";
-  }
+export function isHeadDamaged({ head }: TankRow, readings: CheckedReadings): boolean {
+  return head !== undefined && readings.head === undefined;
 }
 
 function assignmentErrors(row: TankRow): Inconsistency[] {
@@ -126,10 +136,14 @@ export async function checkDevices(reads: CheckOperations): Promise<CheckResult[
   for (const { device, tanks } of await reads.sharedDevices()) {
     report(device, unrepairable(`it should serve one tank, but ${tanks} name it: assign another device to one of them`));
   }
-  for await (const device of reads.devices()) report(device.id, deviceErrors(device));
-  for (const { device, tankId, until } of await reads.assignmentsOfUnknownTanks()) {
-    const message = `it served tank ${tankId} until ${displayInstant(until)}, which does not exist: restore a backup`;
-    report(device, unrepairable(message));
+  for await (const device of reads.devices()) {
+    report(device.id, deviceErrors(device, isMisassigned(device) && !(await isTankDamaged(reads, device))));
+  }
+  for await (const { assignment, hasTank } of reads.assignments()) {
+    const { device, tankId, until, damage } = assignment;
+    const problem = damage === undefined ? "which does not exist" : `but ${DAMAGED}`;
+    const message = `it served tank ${tankId} until ${displayInstant(until)}, ${problem}: restore a backup`;
+    if (!hasTank || damage !== undefined) report(device, unrepairable(message));
   }
   const pending = new Map<string, Inconsistencies>();
   for await (const { reading, isKnown } of reads.pendingReadings()) {
@@ -144,16 +158,50 @@ export async function checkDevices(reads: CheckOperations): Promise<CheckResult[
   return results;
 }
 
-function deviceErrors({ id, tank, tankDevice, pending, counted, profile, since }: DeviceRow): Inconsistency[] {
-  const isMisassigned = tank !== null && (tankDevice === null || deviceKey(tankDevice) !== id);
+const isMisassigned = ({ id, tank, tankDevice }: DeviceRow): boolean =>
+  tank !== null && (tankDevice === null || deviceKey(tankDevice) !== id);
+
+/** Then it is the tank that is wrong. */
+async function isTankDamaged(reads: CheckOperations, { tank }: DeviceRow): Promise<boolean> {
+  return (await reads.tank(String(tank))).some(({ isDamaged }) => isDamaged);
+}
+
+/** Devices that serve the wrong tank serve none; moves in the future become moves of now. */
+export async function repairDevices(operations: CheckOperations, tx: StoreTransaction): Promise<void> {
+  const devices = await Array.fromAsync(operations.devices());
+  for (const device of devices) {
+    if (isMisassigned(device) && !(await isTankDamaged(operations, device))) await operations.releaseDevice(device.id);
+    if (isMovedAhead(device)) await moveToNow(operations, tx, device.id);
+  }
+  await operations.recountPending();
+}
+
+const isMovedAhead = ({ since, isDamaged }: DeviceRow): boolean => !isDamaged && isAhead(since, Date.now());
+
+/** The first move in the future is between what was and what is. */
+async function moveToNow(operations: CheckOperations, tx: StoreTransaction, id: string): Promise<void> {
+  const now = Date.now();
+  const { device, dropped } = (await tx.devices([id])).get(id) ?? { device: unknownDevice(id), dropped: 0 };
+  const past = await tx.assignments([id]);
+  if (past.some(({ damage }) => damage !== undefined)) return;
+  const [first] = past.filter(({ until }) => isAhead(until, now));
+  if (first !== undefined) {
+    await operations.removeAssignments(id, first.until);
+    await tx.putAssignments([{ ...first, until: now }]);
+  }
+  await tx.putDevices([{ device: { ...device, since: now }, dropped }]);
+}
+
+function deviceErrors(device: DeviceRow, isWrongTank: boolean): Inconsistency[] {
+  const { tank, tankDevice, pending, counted, profile, since, isDamaged } = device;
   const actual = tankDevice === null ? "which is not a live tank" : `which has device ${tankDevice}`;
   return [
-    ...(isMisassigned ? repairable(`it serves tank ${tank}, ${actual}`) : []),
+    ...(isWrongTank ? repairable(`it serves tank ${tank}, ${actual}`) : []),
     ...(pending === counted ? [] : repairable(`it has ${counted} pending readings, its count says ${pending}`)),
-    ...(isAhead(since, Date.now())
+    ...(isMovedAhead(device)
       ? repairable(`it was moved at ${displayInstant(since)}, which is in the future: the clock was ahead`)
       : []),
-    ...(profile === null ? [] : profileErrors(profile)),
+    ...withDamage(isDamaged, profile === null ? [] : profileErrors(profile)),
   ];
 }
 
@@ -164,10 +212,11 @@ function profileErrors(profile: string): Inconsistency[] {
   return error === undefined ? [] : unrepairable(`${error.field}: ${error.message}; set its profile again`);
 }
 
-function pendingError({ created_at, fill, payload }: PendingReading): string | undefined {
-  if (payload === null && fill !== null) return undefined;
-  if (payload !== null && isObject(parse(payload)?.value)) return undefined;
-  const problem = payload === null ? "has neither a fill nor a payload" : "has a payload that cannot be read";
+function pendingError({ created_at, fill, payload, damage }: Stored<PendingReading>): string | undefined {
+  const isReadable = payload === null ? fill !== null : isObject(parse(payload)?.value);
+  if (isReadable && damage === undefined) return undefined;
+  const unreadable = payload === null ? "has neither a fill nor a payload" : "has a payload that cannot be read";
+  const problem = isReadable ? "is damaged: its checksum is wrong" : unreadable;
   return `its pending reading of ${displayInstant(created_at)} ${problem}: restore a backup, or delete the device with its pending readings`;
 }
 

@@ -1,34 +1,37 @@
 // Reads and writes of checks and repairs, in SQL that both engines run.
 
 import type { CustomerWithCount } from "../../domain/customer.ts";
-import type { DeviceAssignment } from "../../domain/device.ts";
-import { EARLIEST, type Instant, MAX_AHEAD_MS } from "../../domain/instant.ts";
+import { type DeviceAssignment, unknownDevice } from "../../domain/device.ts";
+import { EARLIEST, type Instant } from "../../domain/instant.ts";
 import type { StoredKey } from "../../domain/key.ts";
+import type { Stored } from "../../domain/lookups.ts";
 import type { PendingReading } from "../../domain/placement.ts";
 import type { Tank } from "../../domain/tank.ts";
 import {
-  ASSIGNMENT_COLUMNS,
-  assignmentOf,
-  CUSTOMER_COLUMNS,
-  customerOf,
+  deviceChecksum,
   KEY_COLUMNS,
   KEY_TABLES,
   keyOf,
-  PENDING_COLUMNS,
-  pendingOf,
   type Row,
-  TANK_COLUMNS,
-  tankOf,
+  STORED_ASSIGNMENT_COLUMNS,
+  STORED_CUSTOMER_COLUMNS,
+  STORED_DEVICE_COLUMNS,
+  STORED_PENDING_COLUMNS,
+  STORED_TANK_COLUMNS,
+  storedAssignment,
+  storedCustomer,
+  storedDevice,
+  storedPending,
+  storedTank,
 } from "../columns.ts";
 import { type Dialect, entriesOf, listKey, prefixed } from "../core/dialect.ts";
 import type { RankTable } from "../core/transaction.ts";
 import type { FleetRow } from "../fleet-row.ts";
+import { type BlockRow, EMPTY_HEAD, type HeadRow, headChecksum } from "../series/checksum.ts";
 import { LIST_END, LISTS, type ListKind, seriesOf } from "../series/lists.ts";
-import type { Head } from "../series/merge.ts";
 import { type Position, SEGMENT_MAX } from "../series/rank-index.ts";
 import type { Inconsistency } from "./inconsistency.ts";
 import type { StoredGroup } from "./rank-index.ts";
-import type { BlockRow } from "./readings.ts";
 
 type PositionValue = string | number;
 
@@ -38,10 +41,10 @@ export interface CheckEngine {
   rows(sql: string, ...values: PositionValue[]): Promise<readonly Row[]>;
   /** The column of `tank` that rows of readings refer to. */
   readonly tankKey: string;
-  /** Total, in_blocks, start and data of a tank's head; the latest reading beside it; threshold to heard of the fleet. */
+  /** Total, in_blocks, start, data and checksum of a tank's head; the latest reading beside it; threshold to heard of the fleet. */
   readonly headColumns: string;
   readonly headJoins: string;
-  /** Tank id, start and data of the blocks of the tanks from $1 to $2, in this order. */
+  /** Tank id, start, data and checksum of the blocks of the tanks from $1 to $2, in this order. */
   readonly blocks: string;
   /** Tables whose column `tank` refers to a tank; derived ones can be repaired. */
   readonly tablesOfTanks: readonly { readonly table: string; readonly key: string; readonly isDerived: boolean }[];
@@ -52,17 +55,23 @@ export interface CheckEngine {
   rebuildDatabaseIndexes(): Promise<void>;
 }
 
-/** `deletedFlag` is the stored value, which should be a boolean, or 0 or 1. */
-export type CustomerRow = { readonly customer: CustomerWithCount; readonly deletedFlag: unknown; readonly ownedTanks: number };
+/** `deletedFlag` is the stored value, which should be a boolean, or 0 or 1. `isDamaged`: the checksum is wrong. */
+export type CustomerRow = {
+  readonly customer: CustomerWithCount;
+  readonly isDamaged: boolean;
+  readonly deletedFlag: unknown;
+  readonly ownedTanks: number;
+};
 
 export type TankRow = {
   readonly tank: Tank;
+  readonly isDamaged: boolean;
   readonly deletedFlag: unknown;
   readonly hasOwner: boolean;
   /** JSON. */
   readonly shape: string | null;
   /** `inBlocks`: where the engine stores how many readings are in blocks. */
-  readonly head: (Head & { readonly inBlocks: number | null }) | undefined;
+  readonly head: (HeadRow & { readonly inBlocks: number | null }) | undefined;
   readonly fleet: (FleetRow & { readonly threshold: number }) | undefined;
   /** The latest reading as stored beside the head, where the engine does so for deleted tanks, too. */
   readonly latest: Pick<FleetRow, "at" | "fill"> | undefined;
@@ -81,25 +90,29 @@ export type DeviceRow = {
   readonly counted: number;
   /** JSON. */
   readonly profile: string | null;
+  readonly isDamaged: boolean;
   readonly since: Instant;
 };
 
 const MAX_OBJECTS = 500;
 const BATCH = 2000;
 function customerRow([ownedTanks, ...columns]: Row): CustomerRow {
-  return { customer: customerOf(columns), deletedFlag: columns.at(-1), ownedTanks: Number(ownedTanks) };
+  const { customer, damage } = storedCustomer(columns);
+  return { customer, isDamaged: damage !== undefined, deletedFlag: columns.at(-2), ownedTanks: Number(ownedTanks) };
 }
 
 function tankRow(row: Row): TankRow {
-  const [total, inBlocks, start, data, latestAt, latestFill, threshold, at, fill, urgency, heard, ...others] = row;
-  const [device, deviceTank, isElsewhere, hasOwner, shape, ...columns] = others;
+  const [total, inBlocks, start, data, checksum, latestAt, latestFill, threshold, at, fill, urgency, heard, ...others] = row;
+  const [device, deviceTank, isElsewhere, hasOwner, ...columns] = others;
+  const { tank, damage } = storedTank(columns);
   const isInFleet = [threshold, urgency, heard].some((value) => value !== null);
   return {
-    tank: tankOf(columns),
-    deletedFlag: columns.at(-1),
+    tank,
+    isDamaged: damage !== undefined,
+    deletedFlag: columns.at(-2),
     hasOwner: Number(hasOwner) === 1,
-    shape: shape as string | null,
-    head: start === null ? undefined : ({ total, inBlocks, start, data } as TankRow["head"]),
+    shape: columns.at(-3) as string | null,
+    head: start === null ? undefined : ({ total, inBlocks, start, data, checksum } as TankRow["head"]),
     latest: latestAt === null ? undefined : ({ at: latestAt, fill: latestFill } as TankRow["latest"]),
     fleet: isInFleet ? ({ threshold, at, fill, urgency, heard } as TankRow["fleet"]) : undefined,
     deviceTank: device === null ? undefined : (deviceTank as string | null),
@@ -153,11 +166,11 @@ function objectChecks(engine: CheckEngine) {
   const { rows, tankKey, headColumns, headJoins, blocks } = engine;
   const { isLive, deviceKeyOf } = engine.dialect;
   const ownedTanks = `(SELECT count(*) FROM tank WHERE ${isLive("tank")} AND tank.owner_id = customer.id)`; // tank_by_owner
-  const customers = `SELECT ${ownedTanks}, ${CUSTOMER_COLUMNS} FROM customer`;
+  const customers = `SELECT ${ownedTanks}, ${STORED_CUSTOMER_COLUMNS} FROM customer`;
   // All by primary keys. Joined: PostgreSQL might run EXISTS here by reading a whole table.
   const tanks = `
-    SELECT ${headColumns}, device.id, device.tank, served.id IS NOT NULL, customer.id IS NOT NULL, tank.shape,
-      ${prefixed("tank", TANK_COLUMNS)}
+    SELECT ${headColumns}, device.id, device.tank, served.id IS NOT NULL, customer.id IS NOT NULL,
+      ${prefixed("tank", STORED_TANK_COLUMNS)}
     FROM tank ${headJoins}
     LEFT JOIN device ON device.id = ${deviceKeyOf("tank.assigned_device_id")}
     LEFT JOIN tank AS served ON ${isServed(engine.dialect)}
@@ -175,15 +188,17 @@ function objectChecks(engine: CheckEngine) {
     tank: async (id: string) => (await rows(`${tanks} WHERE tank.id = $1`, id)).map(tankRow),
     /** The blocks of each tank that has some, by start. */
     async blocksOf(first: string, last: string): Promise<Map<string, BlockRow[]>> {
-      const found = (await rows(blocks, first, last)) as readonly (readonly [string, number, Uint8Array])[];
+      const found = (await rows(blocks, first, last)) as readonly (readonly [string, number, Uint8Array, number])[];
       const byTank = Map.groupBy(found, ([tankId]) => tankId);
-      return new Map(Array.from(byTank, ([tankId, own]) => [tankId, own.map(([, start, data]) => ({ start, data }))]));
+      const blockOf = ([, start, data, checksum]: (typeof found)[number]): BlockRow => ({ start, data, checksum });
+      return new Map(Array.from(byTank, ([tankId, own]) => [tankId, own.map(blockOf)]));
     },
     async recountTanks(customerId: string): Promise<void> {
       await rows(`UPDATE customer SET tank_count = ${ownedTanks} WHERE id = $1`, customerId);
     },
     async ensureHead(tankId: string): Promise<void> {
-      await rows(`INSERT INTO head (tank) SELECT ${tankKey} FROM tank WHERE tank.id = $1 ON CONFLICT DO NOTHING`, tankId);
+      const add = `INSERT INTO head (tank, checksum) SELECT ${tankKey}, $2 FROM tank WHERE tank.id = $1 ON CONFLICT DO NOTHING`;
+      await rows(add, tankId, headChecksum(tankId, EMPTY_HEAD));
     },
     async removeBlocks(tankId: string): Promise<void> {
       await rows(`DELETE FROM block WHERE tank = (SELECT ${tankKey} FROM tank WHERE tank.id = $1)`, tankId);
@@ -216,53 +231,57 @@ function deviceChecks(engine: CheckEngine) {
     },
     async *devices(): AsyncGenerator<DeviceRow> {
       const all = `
-        SELECT device.id, device.tank, tank.assigned_device_id, device.pending, ${counted}, device.profile, device.since
+        SELECT ${prefixed("device", STORED_DEVICE_COLUMNS)}, tank.assigned_device_id, ${counted}
         FROM device LEFT JOIN tank ON tank.id = device.tank AND ${isLive("tank")}
         WHERE device.id > $1 ORDER BY device.id`;
-      for await (const [id, tank, tankDevice, pending, count, profile, since] of inBatches(engine, all, "")) {
-        yield { id, tank, tankDevice, pending, counted: Number(count), profile, since } as DeviceRow;
+      for await (const row of inBatches(engine, all, "")) {
+        const [id, tank, since, profile, pending] = row;
+        const isDamaged = storedDevice(row.slice(0, -2)).damage !== undefined;
+        const count = Number(row.at(-1));
+        yield { id, tank, tankDevice: row.at(-2), pending, counted: count, profile, isDamaged, since } as DeviceRow;
       }
     },
     /** With whether their device is known. */
-    async *pendingReadings(): AsyncGenerator<{ readonly reading: PendingReading; readonly isKnown: boolean }> {
+    async *pendingReadings(): AsyncGenerator<{ readonly reading: Stored<PendingReading>; readonly isKnown: boolean }> {
       const all = `
-        SELECT ${prefixed("pending_reading", PENDING_COLUMNS)}, device.id
+        SELECT ${prefixed("pending_reading", STORED_PENDING_COLUMNS)}, device.id
         FROM pending_reading LEFT JOIN device ON device.id = pending_reading.device
         WHERE (pending_reading.device, created_at) > ($1, $2) ORDER BY pending_reading.device, created_at`;
       for await (const row of inBatches(engine, all, "", EARLIEST))
-        yield { reading: pendingOf(row), isKnown: row.at(-1) !== null };
+        yield { reading: storedPending(row), isKnown: row.at(-1) !== null };
     },
-    async assignmentsOfUnknownTanks(): Promise<DeviceAssignment[]> {
-      const found = await rows(`
-        SELECT ${ASSIGNMENT_COLUMNS} FROM device_assignment
-        WHERE NOT EXISTS (SELECT 1 FROM tank WHERE tank.id = device_assignment.tank) ORDER BY device, until`);
-      return found.map(assignmentOf);
+    /** With whether their tank exists. */
+    async *assignments(): AsyncGenerator<{ readonly assignment: Stored<DeviceAssignment>; readonly hasTank: boolean }> {
+      const all = `
+        SELECT ${prefixed("device_assignment", STORED_ASSIGNMENT_COLUMNS)}, tank.id
+        FROM device_assignment LEFT JOIN tank ON tank.id = device_assignment.tank
+        WHERE (device, until) > ($1, $2) ORDER BY device, until`;
+      for await (const row of inBatches(engine, all, "", EARLIEST))
+        yield { assignment: storedAssignment(row), hasTank: row.at(-1) !== null };
     },
     /** Unless another live tank names the device, too. */
     async assignDevice(deviceKey: string, tankId: string): Promise<void> {
       const assign = `
-        INSERT INTO device (id, tank) VALUES ($1, $2)
+        INSERT INTO device (id, tank, checksum) VALUES ($1, $2, $3)
         ON CONFLICT (id) DO UPDATE SET tank = excluded.tank WHERE NOT ${isAssigned}`;
-      await rows(assign, deviceKey, tankId);
+      await rows(assign, deviceKey, tankId, deviceChecksum(unknownDevice(deviceKey), 0));
     },
-    /**
-     * Devices that serve the wrong tank serve none; unknown ones with pending readings are added; these are counted. Moves in the
-     * future become moves of now: the first is between what was and what is.
-     */
-    async repairDevices(): Promise<void> {
-      const now = Date.now();
-      const limit = now + MAX_AHEAD_MS;
-      await rows(
-        `DELETE FROM device_assignment WHERE until > $1 AND EXISTS (SELECT 1 FROM device_assignment AS earlier
-           WHERE earlier.device = device_assignment.device AND earlier.until > $1 AND earlier.until < device_assignment.until)`,
-        limit,
-      );
-      await rows("UPDATE device_assignment SET until = $1 WHERE until > $2", now, limit);
-      await rows("UPDATE device SET since = $1 WHERE since > $2", now, limit);
-      await rows(`UPDATE device SET tank = NULL WHERE tank IS NOT NULL AND NOT ${isAssigned}`);
-      await rows(`
-        INSERT INTO device (id) SELECT DISTINCT device FROM pending_reading
+    async releaseDevice(id: string): Promise<void> {
+      await rows("UPDATE device SET tank = NULL WHERE id = $1", id);
+    },
+    /** Those that end at the instant or later. */
+    async removeAssignments(device: string, from: Instant): Promise<void> {
+      await rows("DELETE FROM device_assignment WHERE device = $1 AND until >= $2", device, from);
+    },
+    /** Adds unknown devices that have pending readings, and counts these. */
+    async recountPending(): Promise<void> {
+      const unknown = await rows(`
+        SELECT DISTINCT device FROM pending_reading
         WHERE NOT EXISTS (SELECT 1 FROM device WHERE device.id = pending_reading.device)`);
+      for (const [device] of unknown) {
+        const id = String(device);
+        await rows("INSERT INTO device (id, checksum) VALUES ($1, $2)", id, deviceChecksum(unknownDevice(id), 0));
+      }
       await rows(`UPDATE device SET pending = ${counted} WHERE pending <> ${counted}`);
     },
   };
@@ -320,8 +339,7 @@ async function* inBatches<R extends Row>({ rows }: CheckEngine, sql: string, ...
   for (let after = start; ; ) {
     const batch = await rows(`${sql} LIMIT ${BATCH}`, ...after);
     yield* batch as readonly R[];
-    const last = batch.at(-1);
-    if (last === undefined) return;
-    after = last.slice(0, start.length) as PositionValue[];
+    if (batch.length < BATCH) return;
+    after = (batch.at(-1) as R).slice(0, start.length) as PositionValue[];
   }
 }

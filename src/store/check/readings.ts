@@ -3,67 +3,79 @@
 import { displayInstant, EARLIEST, isInstant } from "../../domain/instant.ts";
 import { FILL } from "../../domain/reading.ts";
 import { Block } from "../series/block.ts";
-import { HEAD_HARD_MAX, HEAD_MIN, type Head } from "../series/merge.ts";
+import { type BlockRow, displayBlock, displayHead, type HeadRow, isIntactBlock, isIntactHead } from "../series/checksum.ts";
+import { HEAD_HARD_MAX, HEAD_MIN } from "../series/merge.ts";
 import { LATEST, SEGMENT_MAX, SEGMENT_SIZE, type Segment } from "../series/rank-index.ts";
 import { Inconsistencies, type Inconsistency } from "./inconsistency.ts";
-
-export type BlockRow = { readonly start: number; readonly data: Uint8Array };
 
 export type CheckedReadings = {
   readonly found: readonly Inconsistency[];
   readonly total: number;
-  /** Undefined if not all blocks can be read. */
+  /** Undefined if it is missing or damaged. */
+  readonly head: Block | undefined;
+  /** Undefined if something is damaged. */
   readonly segments: readonly Segment[] | undefined;
   /** Readings are in the wrong place: head and blocks must be rebuilt. */
   readonly isMisplaced: boolean;
 };
 
 /** `blocks` by their start. */
-export function checkReadings(head: Head | undefined, blocks: readonly BlockRow[]): CheckedReadings {
+export function checkReadings(tankId: string, head: HeadRow | undefined, blocks: readonly BlockRow[]): CheckedReadings {
   const found = new Inconsistencies();
   const segments: Segment[] = [];
   let isMisplaced = head === undefined;
-  let isReadable = true;
+  let isIntact = true;
   let newest = Number.NEGATIVE_INFINITY;
   let total = 0;
 
-  function checkBlock({ start, data }: BlockRow, end: number, name: string, min: number, max: number): number {
-    const block = readBlock(data);
-    if (block === undefined) {
-      isReadable = false;
-      found.add("unreadable", false, () => `${name}, of ${data.length} bytes, cannot be read: restore a backup`);
-      return 0;
-    }
+  /** Bytes are intact if their checksum is right with the start or total that they should have: that can be rebuilt. */
+  function unpack(row: BlockRow, name: string, isIntactAt: (start: number, block: Block) => boolean): Block | undefined {
+    const block = readBlock(row.data);
+    const first = block === undefined || block.length === 0 ? EARLIEST : block.instant(0);
+    if (block !== undefined && [row.start, first, EARLIEST].some((start) => isIntactAt(start, block))) return block;
+    isIntact = false;
+    found.add("damaged", false, () => `${name}, of ${row.data.length} bytes, is damaged: restore a backup`);
+    return undefined;
+  }
+
+  /** `isFirst`: nothing is before it. */
+  function checkBlock(block: Block, start: number, end: number, isFirst: boolean, min: number, max: number): void {
     const { length } = block;
-    isMisplaced ||= length < min || length > max;
+    isMisplaced ||= length < min || length > max || start !== (isFirst ? EARLIEST : block.instant(0));
     for (let i = 0; i < length; i++) {
       const instant = block.instant(i);
       const fill = block.fill(i);
-      isMisplaced ||= instant <= newest || instant < start || instant >= end;
+      isMisplaced ||= instant <= newest || instant >= end;
       if (!(fill >= FILL.minimum && fill <= FILL.maximum)) found.add("fill", false, () => invalidFill(instant, fill));
       newest = instant;
     }
     total += length;
-    return length;
   }
 
-  blocks.forEach((block, i) => {
-    const end = blocks[i + 1]?.start ?? head?.start ?? LATEST;
-    const count = checkBlock(block, end, `the block from ${displayStart(block.start)}`, SEGMENT_SIZE, SEGMENT_MAX);
-    segments.push({ at: [block.start], count });
+  blocks.forEach((row, i) => {
+    const block = unpack(row, displayBlock(row.start), (start) => isIntactBlock(tankId, { ...row, start }));
+    if (block === undefined) return;
+    checkBlock(block, row.start, blocks[i + 1]?.start ?? head?.start ?? LATEST, i === 0, SEGMENT_SIZE, SEGMENT_MAX);
+    segments.push({ at: [row.start], count: block.length });
   });
-  const min = segments.length > 0 ? HEAD_MIN : 0;
-  if (head !== undefined) checkBlock(head, LATEST, `the head from ${displayStart(head.start)}`, min, HEAD_HARD_MAX);
-  isMisplaced ||= (blocks[0]?.start ?? head?.start) !== EARLIEST;
+  const block =
+    head &&
+    unpack(head, displayHead(head.start), (start, { length }) =>
+      [head.total, total + length].some((count) => isIntactHead(tankId, { ...head, start, total: count })),
+    );
+  if (block !== undefined && head !== undefined) {
+    const isFirst = blocks.length === 0;
+    checkBlock(block, head.start, LATEST, isFirst, isFirst ? 0 : HEAD_MIN, HEAD_HARD_MAX);
+  }
   if (isMisplaced && head !== undefined) {
     found.add("place", true, () => "its readings are not in the order, or not in the blocks, that they should be in");
   }
   if (head === undefined) {
-    found.add("head", isReadable, () => `its head is missing; up to ${HEAD_HARD_MAX} of its newest readings may be lost`);
-  } else if (isReadable && head.total !== total) {
+    found.add("head", isIntact, () => `its head is missing; up to ${HEAD_HARD_MAX} of its newest readings may be lost`);
+  } else if (isIntact && head.total !== total) {
     found.add("total", true, () => `it has ${total} readings, the total says ${head.total}`);
   }
-  return { found: found.list(), total, segments: isReadable ? segments : undefined, isMisplaced };
+  return { found: found.list(), total, head: block, segments: isIntact ? segments : undefined, isMisplaced };
 }
 
 function invalidFill(instant: number, fill: number): string {
@@ -80,8 +92,4 @@ function readBlock(data: Uint8Array): Block | undefined {
   } catch {
     return undefined;
   }
-}
-
-function displayStart(instant: number): string {
-  return instant === EARLIEST ? "the start" : instant === LATEST ? "the end" : displayInstant(instant);
 }

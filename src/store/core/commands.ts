@@ -19,7 +19,7 @@ import { planCommand } from "../../domain/commands/plan.ts";
 import { checkProvision } from "../../domain/commands/provision.ts";
 import { releasePending } from "./ingest.ts";
 import { lookupsOn } from "./lookups.ts";
-import { writeCustomers, writeTanks } from "./objects.ts";
+import { writeCustomers, writeProfiles, writeTanks } from "./objects.ts";
 import type { StoreTransaction } from "./transaction.ts";
 
 export async function executeCommand(
@@ -66,7 +66,7 @@ async function storeChanges(tx: StoreTransaction, plan: ChangeSet, context: Audi
   const { customers, tanks, profiles, pendingRemoved, devicesRemoved, keys, audit } = plan;
   await writeCustomers(tx, customers, context);
   const releasable = await writeTanks(tx, tanks, context);
-  if (profiles.length > 0) await tx.setProfiles(profiles);
+  await writeProfiles(tx, profiles);
   if (pendingRemoved.length > 0) await tx.removePending(pendingRemoved);
   if (devicesRemoved.length > 0) await tx.removeDevices(devicesRemoved);
   if (keys.length > 0) await tx.putKeys(keys);

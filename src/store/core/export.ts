@@ -1,19 +1,23 @@
 // Everything in the database, in the order an import needs. Nothing is sorted: all in the order of an index.
 
+import { DamageError } from "../../domain/errors.ts";
+import type { Stored } from "../../domain/lookups.ts";
 import type { ExportRecord } from "../../domain/store.ts";
 import {
-  CUSTOMER_COLUMNS,
-  customerState,
-  DEVICE_COLUMNS,
   deviceWithHistory,
-  PENDING_COLUMNS,
-  pendingOf,
   type Row,
   removedDevice,
-  TANK_WITH_SHAPE_COLUMNS,
-  tankWithShape,
+  STORED_CUSTOMER_COLUMNS,
+  STORED_DEVICE_COLUMNS,
+  STORED_PENDING_COLUMNS,
+  STORED_TANK_COLUMNS,
+  storedCustomer,
+  storedPending,
+  storedTank,
 } from "../columns.ts";
-import { Block, readingsOf } from "../series/block.ts";
+import { readingsOf } from "../series/block.ts";
+import { type BlockRow, type HeadRow, openBlock, openHead } from "../series/checksum.ts";
+import { type Dialect, prefixed } from "./dialect.ts";
 
 /** Columns and expressions that differ between the engines. */
 type ExportSql = {
@@ -21,35 +25,53 @@ type ExportSql = {
   readonly key: string;
   /** The id of a tank, by the column `tank` of its readings. */
   readonly tankId: string;
-  /** Until and tank of past assignments, as a JSON array. */
+  /** Until, tank and checksum of past assignments, as a JSON array. */
   readonly assignments: string;
+  readonly dialect: Dialect;
 };
 
-/** `rows` streams the rows of a query from one snapshot. */
+/** `rows` streams the rows of a query from one snapshot. What is damaged is left out, and reported in its place. */
 export async function* exportRecords(
   rows: (sql: string) => AsyncIterable<Row> | Iterable<Row>,
-  { key, tankId, assignments }: ExportSql,
+  { key, tankId, assignments, dialect }: ExportSql,
 ): AsyncGenerator<ExportRecord> {
-  for await (const row of rows(`SELECT ${CUSTOMER_COLUMNS} FROM customer ORDER BY ${key}`)) {
-    yield { kind: "customer", ...customerState(row) };
+  for await (const row of rows(`SELECT ${STORED_CUSTOMER_COLUMNS} FROM customer ORDER BY ${key}`)) {
+    yield intact(storedCustomer(row), (customer) => ({ kind: "customer", ...customer }));
   }
-  for await (const row of rows(`SELECT ${TANK_WITH_SHAPE_COLUMNS} FROM tank ORDER BY ${key}`)) {
-    yield { kind: "tank", ...tankWithShape(row) };
+  for await (const row of rows(`SELECT ${STORED_TANK_COLUMNS} FROM tank ORDER BY ${key}`)) {
+    yield intact(storedTank(row), (tank) => ({ kind: "tank", ...tank }));
   }
   const past = `(SELECT ${assignments} FROM device_assignment AS past WHERE past.device = device.id)`;
-  for await (const row of rows(`SELECT ${DEVICE_COLUMNS}, ${past} FROM device ORDER BY id`)) {
-    yield { kind: "device", ...deviceWithHistory(row) };
-  }
+  const devices = `SELECT ${prefixed("device", STORED_DEVICE_COLUMNS)}, tank.assigned_device_id, ${past}
+    FROM device LEFT JOIN tank ON tank.id = device.tank AND ${dialect.isLive("tank")} ORDER BY device.id`;
+  for await (const row of rows(devices)) yield intact(deviceWithHistory(row), (device) => ({ kind: "device", ...device }));
   const removed = `SELECT device, ${assignments} FROM device_assignment
     WHERE NOT EXISTS (SELECT 1 FROM device WHERE device.id = device_assignment.device) GROUP BY device ORDER BY device`;
-  for await (const row of rows(removed)) yield { kind: "device", ...removedDevice(row) };
-  const readings = `SELECT ${tankId}, part.data FROM (
-      SELECT tank, start, data FROM block UNION ALL SELECT tank, start, data FROM head WHERE total > 0 ORDER BY tank, start
+  for await (const row of rows(removed)) yield intact(removedDevice(row), (device) => ({ kind: "device", ...device }));
+  const readings = `SELECT ${tankId}, part.total, part.start, part.data, part.checksum FROM (
+      SELECT tank, NULL AS total, start, data, checksum FROM block
+      UNION ALL SELECT tank, total, start, data, checksum FROM head ORDER BY tank, start
     ) AS part`;
-  for await (const row of rows(readings)) {
-    const [id, data] = row as readonly [string, Uint8Array];
-    yield { kind: "readings", tankId: id, readings: readingsOf(new Block(data)).reverse() };
+  for await (const row of rows(readings)) yield* readingsRecords(row);
+  const pending = `SELECT ${STORED_PENDING_COLUMNS} FROM pending_reading ORDER BY device, created_at`;
+  for await (const row of rows(pending)) yield intact(storedPending(row), (waiting) => ({ kind: "waiting", waiting }));
+}
+
+function intact<T>(found: Stored<T>, record: (found: T) => ExportRecord): ExportRecord {
+  const { damage, ...rest } = found;
+  return damage === undefined ? record(rest as T) : { kind: "damaged", what: damage };
+}
+
+/** One of a block or of a head, which has a total; none of an empty head. */
+function readingsRecords(row: Row): ExportRecord[] {
+  const [id, total, start, data, checksum] = row;
+  const tankId = String(id);
+  try {
+    const stored = { total, start, data, checksum };
+    const block = total === null ? openBlock(tankId, stored as BlockRow) : openHead(tankId, stored as HeadRow).block;
+    return block.length === 0 ? [] : [{ kind: "readings", tankId, readings: readingsOf(block).reverse() }];
+  } catch (error) {
+    if (!(error instanceof DamageError)) throw error;
+    return [{ kind: "damaged", what: error.message }];
   }
-  const pending = `SELECT ${PENDING_COLUMNS} FROM pending_reading ORDER BY device, created_at`;
-  for await (const row of rows(pending)) yield { kind: "waiting", waiting: pendingOf(row) };
 }

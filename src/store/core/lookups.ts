@@ -1,13 +1,19 @@
-// Lookups for the rules: repeated ids are asked for once, and ids that no object can have are not asked for at all.
+// Lookups for the rules: repeated ids are asked for once, and ids that no object can have are not asked for at all. Damaged
+// objects are errors, so that nothing is decided on them or written with a new checksum.
 
+import { DamageError } from "../../domain/errors.ts";
 import { isPossibleId } from "../../domain/id.ts";
-import type { Lookups } from "../../domain/lookups.ts";
+import type { Lookups, Stored } from "../../domain/lookups.ts";
 
-export function lookupsOn(tx: Lookups): Lookups {
+/** `withDamaged`: for imports, which replace damaged objects. */
+export function lookupsOn(tx: Lookups, withDamaged = false): Lookups {
   const cleaned =
-    <T>(lookup: (ids: readonly string[]) => Promise<T>) =>
-    (ids: readonly string[]): Promise<T> =>
-      lookup([...new Set(ids)].filter(isPossibleId));
+    <T extends { values(): Iterable<Stored<object>> }>(lookup: (ids: readonly string[]) => Promise<T>) =>
+    async (ids: readonly string[]): Promise<T> => {
+      const found = await lookup([...new Set(ids)].filter(isPossibleId));
+      if (!withDamaged) for (const { damage } of found.values()) if (damage !== undefined) throw new DamageError(damage);
+      return found;
+    };
   return {
     customers: cleaned(tx.customers),
     tanks: cleaned(tx.tanks),

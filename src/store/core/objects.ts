@@ -10,10 +10,12 @@ import {
   isReshaped,
   type TankWithShape,
 } from "../../domain/changes.ts";
+import type { ChangeSet } from "../../domain/commands/command.ts";
+import { type DeviceAssignment, unknownDevice } from "../../domain/device.ts";
 import { entryChanges, LISTS, type ListedChange } from "../series/lists.ts";
 import { updateList } from "./lists.ts";
 import { lookupsOn } from "./lookups.ts";
-import type { StoreTransaction } from "./transaction.ts";
+import type { CountedDevice, StoreTransaction } from "./transaction.ts";
 
 const CUSTOMER_LISTS = [LISTS.customers, LISTS.customersByEmail];
 const TANK_LISTS = [LISTS.tanks, LISTS.tanksOfOwner];
@@ -44,11 +46,35 @@ export async function writeTanks(
   await tx.setThresholds(changedThresholds(changes));
   const devices = await lookupsOn(tx).devices(affectedDevices(changes));
   const moves = deviceMoves(changes, devices, context.at);
-  if (moves.length > 0) await tx.moveDevices(moves);
+  await writeDevices(
+    tx,
+    moves.map(({ device }) => ({ device, dropped: devices.get(device.id)?.dropped ?? 0 })),
+    moves.flatMap(({ ended }) => ended ?? []),
+  );
   await tx.appendAudit(auditTanks(changes), context);
   const moved = moves.filter(({ device }) => device.tank_id !== null).map(({ device }) => device.id);
   const reshaped = changes.filter(isReshaped).map(({ id }) => id);
   return reshaped.length === 0 ? moved : [...moved, ...(await tx.devicesWithPendingFor(reshaped))];
+}
+
+/** After moves of the same command. */
+export async function writeProfiles(tx: StoreTransaction, profiles: ChangeSet["profiles"]): Promise<void> {
+  if (profiles.length === 0) return;
+  const known = await lookupsOn(tx).devices(profiles.map(({ id }) => id));
+  const devices = profiles.map(({ id, profile }) => {
+    const { device, dropped } = known.get(id) ?? { device: unknownDevice(id), dropped: 0 };
+    return { device: { ...device, profile }, dropped };
+  });
+  await writeDevices(tx, devices, []);
+}
+
+export async function writeDevices(
+  tx: StoreTransaction,
+  devices: readonly CountedDevice[],
+  assignments: readonly DeviceAssignment[],
+): Promise<void> {
+  if (devices.length > 0) await tx.putDevices(devices);
+  if (assignments.length > 0) await tx.putAssignments(assignments);
 }
 
 const liveCustomer = (state: CustomerState | undefined) => (state?.deleted === false ? state.customer : undefined);

@@ -1,4 +1,5 @@
-// The tables that both engines have in common. Those of readings and rank indexes differ, and are in the engines.
+// The tables that both engines have in common. Those of readings and rank indexes differ, and are in the engines. What is
+// exported and cannot be derived from other rows has a checksum (../columns.ts).
 
 import { UserError } from "../../domain/errors.ts";
 import { EARLIEST } from "../../domain/instant.ts";
@@ -32,7 +33,8 @@ export function commonTables({ id, text, integer, real, flag, isLive, isDeleted,
     verified_at ${integer},
     tank_count ${integer} NOT NULL DEFAULT 0,
     deleted ${flag},
-    deleted_at ${integer}
+    deleted_at ${integer},
+    checksum ${integer} NOT NULL
   ) ${table};
   CREATE INDEX customer_by_creation ON customer (created_at, id) WHERE ${isLive};
   CREATE INDEX customer_by_email ON customer (email, created_at, id) WHERE ${isLive};
@@ -63,7 +65,8 @@ export function commonTables({ id, text, integer, real, flag, isLive, isDeleted,
     street_number ${text},
     shape ${text}, -- JSON
     deleted ${flag},
-    deleted_at ${integer}
+    deleted_at ${integer},
+    checksum ${integer} NOT NULL
   ) ${table};
   CREATE INDEX tank_by_creation ON tank (created_at, id) WHERE ${isLive};
   CREATE INDEX tank_by_owner ON tank (owner_id, created_at, id) WHERE ${isLive};
@@ -94,7 +97,8 @@ export function commonTables({ id, text, integer, real, flag, isLive, isDeleted,
     since ${integer} NOT NULL DEFAULT ${EARLIEST},
     profile ${text}, -- JSON
     pending ${integer} NOT NULL DEFAULT 0,
-    dropped ${integer} NOT NULL DEFAULT 0
+    dropped ${integer} NOT NULL DEFAULT 0,
+    checksum ${integer} NOT NULL
   ) ${keyedTable};
   CREATE INDEX device_pending ON device (id) WHERE pending > 0;
   CREATE INDEX device_free ON device (id) WHERE tank IS NULL;
@@ -104,6 +108,7 @@ export function commonTables({ id, text, integer, real, flag, isLive, isDeleted,
     device ${text} NOT NULL,
     until ${integer} NOT NULL,
     tank ${text} NOT NULL,
+    checksum ${integer} NOT NULL,
     PRIMARY KEY (device, until)
   ) ${keyedTable};
 
@@ -114,6 +119,7 @@ export function commonTables({ id, text, integer, real, flag, isLive, isDeleted,
     fill ${real},
     payload ${text},
     customer_id ${text},
+    checksum ${integer} NOT NULL,
     PRIMARY KEY (device, created_at)
   ) ${keyedTable};
 

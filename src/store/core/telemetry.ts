@@ -1,10 +1,11 @@
 // Stores readings of tanks: appends where it can, merges the rest.
 
 import { READING_OUTCOMES, type ReadingBatch, type ReadingSource } from "../../domain/reading.ts";
+import type { Block } from "../series/block.ts";
+import { type HeadRow, isIntactHead, openBlock, openHead } from "../series/checksum.ts";
 import {
   appendsOf,
   type BatchColumns,
-  type Head,
   instantsNeeded,
   lateReadings,
   mergeReadings,
@@ -62,11 +63,15 @@ async function mergeAll(
   tx: StoreTransaction,
   batch: ReadingBatch,
   positions: ReadonlyMap<string, Uint32Array>,
-  heads: ReadonlyMap<string, Head>,
+  heads: ReadonlyMap<string, HeadRow>,
   outcomes: Uint8Array,
 ): Promise<void> {
   for (const [tankId, own] of positions) if (!heads.has(tankId)) for (const position of own) outcomes[position] = TANK_UNKNOWN;
-  const tanks = Array.from(heads, ([tankId, head]) => ({ tankId, head, positions: positions.get(tankId) as Uint32Array }));
+  const tanks = Array.from(heads, ([tankId, row]) => ({
+    tankId,
+    head: openHead(tankId, row),
+    positions: positions.get(tankId) as Uint32Array,
+  }));
   const needed = tanks.flatMap(({ tankId, head, positions: own }) =>
     instantsNeeded(head, batch, own).map((instant) => ({ series: tankId, at: [instant] })),
   );
@@ -75,10 +80,10 @@ async function mergeAll(
   const late = tanks.flatMap(({ tankId, head, positions: own }) =>
     Array.from(lateReadings(head, indexOf(tankId), batch, own), ({ start }) => ({ tankId, start })),
   );
-  const blocks = late.length === 0 ? undefined : await tx.blocks(late);
+  const blocks = await tx.blocks(late);
   const updates = new Map<string, TelemetryUpdate>();
   for (const { tankId, head, positions: own } of tanks) {
-    const blockAt = (start: number): Uint8Array => blocks?.get({ tankId, start }) ?? new Uint8Array(0);
+    const blockAt = (start: number): Block => openBlock(tankId, blocks.get({ tankId, start }));
     const update = mergeReadings(head, indexOf(tankId), blockAt, batch, own, outcomes);
     if (update !== undefined) updates.set(tankId, update);
   }
@@ -95,8 +100,9 @@ export async function splitLongHeads(tx: StoreTransaction, tankIds: readonly str
     Array.from(heads.keys(), (series) => ({ series, at: [LATEST] })),
   );
   const updates = new Map<string, TelemetryUpdate>();
-  for (const [tankId, head] of heads) {
-    const update = splitLongHead(head, indexes.get(tankId) as RankIndex);
+  for (const [tankId, row] of heads) {
+    // A damaged one is left alone, and the others are split.
+    const update = isIntactHead(tankId, row) ? splitLongHead(openHead(tankId, row), indexes.get(tankId) as RankIndex) : undefined;
     if (update !== undefined) updates.set(tankId, update);
   }
   await writeUpdates(tx, updates, indexes);

@@ -4,15 +4,15 @@
 import type { AuditContext, AuditedChange } from "../../domain/audit.ts";
 import type { Change, CustomerState, TankWithShape } from "../../domain/changes.ts";
 import type { IdempotencyKey, KeyChange } from "../../domain/commands/command.ts";
-import type { Device, DeviceMove } from "../../domain/device.ts";
+import type { DeviceAssignment } from "../../domain/device.ts";
 import type { Instant } from "../../domain/instant.ts";
 import type { Lookups } from "../../domain/lookups.ts";
 import type { PendingReading, ResolvedReading } from "../../domain/placement.ts";
 import type { ReadingSource } from "../../domain/reading.ts";
-import type { DeviceWithHistory } from "../../domain/records.ts";
-import type { Resource } from "../../domain/resource.ts";
+import type { ManagedDevice, Resource } from "../../domain/resource.ts";
+import type { BlockRow, HeadRow } from "../series/checksum.ts";
 import type { ListKind } from "../series/lists.ts";
-import type { Append, BatchColumns, Head, HeadUpdate, StoredBlock } from "../series/merge.ts";
+import type { Append, BatchColumns, HeadUpdate, StoredBlock } from "../series/merge.ts";
 import type { Group, Position } from "../series/rank-index.ts";
 
 /** The two tables of rank index groups: by tank, and by name of a list. */
@@ -42,9 +42,8 @@ export interface StoreTransaction extends Lookups {
 
   // Devices and pending readings
 
-  moveDevices(moves: readonly DeviceMove[]): Promise<void>;
-  putDevices(devices: readonly DeviceWithHistory[]): Promise<void>;
-  setProfiles(devices: readonly Pick<Device, "id" | "profile">[]): Promise<void>;
+  putDevices(devices: readonly CountedDevice[]): Promise<void>;
+  putAssignments(assignments: readonly DeviceAssignment[]): Promise<void>;
   removeDevices(ids: readonly string[]): Promise<void>;
   /** Devices with pending readings that may belong to one of these tanks. */
   devicesWithPendingFor(tankIds: readonly string[]): Promise<string[]>;
@@ -63,8 +62,8 @@ export interface StoreTransaction extends Lookups {
    */
   append(by: ReadingSource["kind"], batch: BatchColumns, appends: readonly Append[]): Promise<AppendResult>;
   /** "busy": another transaction holds one of them, and `wait` is false. */
-  lockHeads(tankIds: readonly string[], wait: boolean): Promise<ReadonlyMap<string, Head> | "busy">;
-  blocks(wanted: readonly BlockKey[]): Promise<{ readonly get: (key: BlockKey) => Uint8Array }>;
+  lockHeads(tankIds: readonly string[], wait: boolean): Promise<ReadonlyMap<string, HeadRow> | "busy">;
+  blocks(wanted: readonly BlockKey[]): Promise<{ readonly get: (key: BlockKey) => BlockRow }>;
   /** Updates the latest reading of each tank, too. */
   writeHeads(heads: ReadonlyMap<string, HeadUpdate>): Promise<void>;
   writeBlocks(blocks: readonly (StoredBlock & { readonly tankId: string })[]): Promise<void>;
@@ -89,6 +88,8 @@ export interface StoreTransaction extends Lookups {
   saveResult(key: IdempotencyKey, context: AuditContext, resource: Resource, expired: Instant): Promise<void>;
 }
 
+/** The number of its pending readings is kept with them. */
+export type CountedDevice = Pick<ManagedDevice, "device" | "dropped">;
 export type BlockKey = { readonly tankId: string; readonly start: number };
 /** `longHeads`: tanks whose heads should be split soon. */
 export type AppendResult = { readonly appended: readonly Append[]; readonly longHeads: readonly string[] };

@@ -8,7 +8,7 @@ import { type EngineTransaction, REPAIRS } from "../check/check.ts";
 import { executeCommand } from "./commands.ts";
 import { releasePending } from "./ingest.ts";
 import { lookupsOn } from "./lookups.ts";
-import { writeCustomers, writeTanks } from "./objects.ts";
+import { writeCustomers, writeDevices, writeTanks } from "./objects.ts";
 import type { StoreTransaction } from "./transaction.ts";
 
 const WRITES = {
@@ -37,7 +37,7 @@ async function importCustomers(
   context: AuditContext,
 ): Promise<RecordOutcome[]> {
   await tx.lockLists();
-  const { outcomes, changes } = await planCustomerImport(lookupsOn(tx), records);
+  const { outcomes, changes } = await planCustomerImport(lookupsOn(tx, true), records);
   await writeCustomers(tx, changes, context);
   return outcomes;
 }
@@ -49,7 +49,7 @@ async function importTanks(
 ): Promise<RecordOutcome[]> {
   await tx.lockLists();
   await tx.lockDevices("exclusive");
-  const { outcomes, changes } = await planTankImport(lookupsOn(tx), records);
+  const { outcomes, changes } = await planTankImport(lookupsOn(tx, true), records);
   await releasePending(tx, await writeTanks(tx, changes, context));
   return outcomes;
 }
@@ -61,8 +61,12 @@ async function importDevices(
 ): Promise<RecordOutcome[]> {
   await tx.lockLists();
   await tx.lockDevices("exclusive");
-  const { outcomes, devices, audit } = await planDeviceImport(lookupsOn(tx), records);
-  if (devices.length > 0) await tx.putDevices(devices);
+  const { outcomes, devices, audit } = await planDeviceImport(lookupsOn(tx, true), records);
+  await writeDevices(
+    tx,
+    devices,
+    devices.flatMap(({ assignments }) => assignments),
+  );
   await tx.appendAudit(audit, context);
   await releasePending(
     tx,

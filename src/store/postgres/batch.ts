@@ -6,6 +6,7 @@ import { type Statement, statement, type Value } from "./connection.ts";
 /** Columns that are not text. */
 const TYPES: Readonly<Record<string, string>> = {
   capacity: "double precision",
+  checksum: "bigint",
   created_at: "bigint",
   deleted: "boolean",
   deleted_at: "bigint",

@@ -30,10 +30,10 @@ export function checkOperations(db: Db): CheckOperations {
     rows: (sql, ...values) => db.rows(statementOf(sql), values),
     dialect: DIALECT,
     tankKey: "tank.id",
-    headColumns: `head.total, head.in_blocks, head.start, head.data, head.at, head.fill,
+    headColumns: `head.total, head.in_blocks, head.start, head.data, head.checksum, head.at, head.fill,
       head.threshold, head.at, head.fill, head.urgency, head.heard`,
     headJoins: "LEFT JOIN head ON head.tank = tank.id",
-    blocks: "SELECT tank, start, data FROM block WHERE tank >= $1 AND tank <= $2 ORDER BY tank, start",
+    blocks: "SELECT tank, start, data, checksum FROM block WHERE tank >= $1 AND tank <= $2 ORDER BY tank, start",
     // A head has a foreign key.
     tablesOfTanks: [
       { table: "block", key: "tank.id", isDerived: false },

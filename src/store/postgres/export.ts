@@ -5,11 +5,13 @@ import type { ExportRecord } from "../../domain/store.ts";
 import type { Row } from "../columns.ts";
 import { exportRecords } from "../core/export.ts";
 import { translateError } from "./connection.ts";
+import { DIALECT } from "./schema.ts";
 
 const SQL = {
   key: "id",
   tankId: "part.tank",
-  assignments: "json_agg(json_build_array(until, tank) ORDER BY until)::text",
+  assignments: "json_agg(json_build_array(until, tank, checksum) ORDER BY until)::text",
+  dialect: DIALECT,
 };
 
 const ROWS_PER_FETCH = 500;

@@ -34,6 +34,7 @@ const SCHEMA = `${commonTables(TYPES)}
     in_blocks bigint NOT NULL DEFAULT 0,
     start bigint NOT NULL DEFAULT ${EARLIEST},
     data bytea NOT NULL DEFAULT '',
+    checksum bigint NOT NULL,
     at bigint NOT NULL DEFAULT ${EARLIEST},
     fill double precision,
     threshold integer,
@@ -51,6 +52,7 @@ const SCHEMA = `${commonTables(TYPES)}
     tank text COLLATE "C" NOT NULL,
     start bigint NOT NULL,
     data bytea NOT NULL,
+    checksum bigint NOT NULL,
     PRIMARY KEY (tank, start)
   ) WITH (toast_tuple_target = 8160);
   ALTER TABLE block ALTER COLUMN data SET STORAGE PLAIN;

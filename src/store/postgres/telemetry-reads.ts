@@ -1,12 +1,14 @@
 // Pages of a tank's readings. One statement brings the head and the few blocks that the page may be in; the exact readings are
 // found in them here.
 
+import { DamageError } from "../../domain/errors.ts";
 import { EARLIEST } from "../../domain/instant.ts";
 import type { Scope } from "../../domain/key.ts";
 import type { Page, PageQuery } from "../../domain/page.ts";
 import type { Reading } from "../../domain/reading.ts";
 import type { Found } from "../../domain/store.ts";
-import { Block, readingsOf } from "../series/block.ts";
+import { type Block, readingsOf } from "../series/block.ts";
+import { openBlock, openHead } from "../series/checksum.ts";
 import { HEAD_MIN } from "../series/merge.ts";
 import { LATEST, missingGroup, SEGMENT_MAX, SEGMENT_SIZE } from "../series/rank-index.ts";
 import { type Db, statement } from "./connection.ts";
@@ -14,12 +16,12 @@ import { segmentAtInstant, segmentOfRank } from "./rank-index.ts";
 
 /** $1 tank, $2 owner, or NULL for any. By primary keys. */
 const HEAD = statement(`
-  SELECT tank.deleted, head.total, head.data
+  SELECT tank.deleted, head.total, head.start, head.data, head.checksum
   FROM tank JOIN head ON head.tank = tank.id WHERE tank.id = $1 AND tank.owner_id = coalesce($2, tank.owner_id)`);
 
 const HEAD_QUERY = `
   own_head AS (
-    SELECT tank.deleted, head.total, head.in_blocks, head.start, head.data
+    SELECT tank.deleted, head.total, head.in_blocks, head.start, head.data, head.checksum
     FROM tank JOIN head ON head.tank = $1 WHERE tank.id = $1 AND tank.owner_id = coalesce($4, tank.owner_id)
   )`;
 
@@ -27,14 +29,14 @@ const HEAD_QUERY = `
 const PAGE_SEGMENT = segmentOfRank("readings", "segment", "$1", "SELECT first AS wanted FROM page WHERE first < past");
 
 const PAGE_BLOCKS = `
-  SELECT 'page', found.rank, block.data, NULL, NULL, block.start
+  SELECT 'page', found.rank, block.data, NULL, found.start, block.start, block.checksum
   FROM (SELECT page.past, segment.rank, segment.start FROM page JOIN segment ON segment.level = 0) AS found
   CROSS JOIN LATERAL (
-    SELECT start, data FROM block WHERE tank = $1 AND start >= found.start
+    SELECT start, data, checksum FROM block WHERE tank = $1 AND start >= found.start
     ORDER BY start LIMIT (found.past - found.rank + ${SEGMENT_SIZE - 1}) / ${SEGMENT_SIZE}
   ) AS block`;
 
-const HEAD_ROW = "SELECT 'head' AS kind, total AS rank, data, deleted, in_blocks, start FROM own_head";
+const HEAD_ROW = "SELECT 'head' AS kind, total AS rank, data, deleted, in_blocks, start, checksum FROM own_head";
 
 /** $1 tank, $2 readings skipped, $3 wanted, $4 owner, or NULL for any. Rows: the head, and the blocks of the page. By primary keys. */
 const PAGE = statement(`
@@ -53,9 +55,9 @@ const boundSegment = (name: string, bound: string): string =>
   );
 
 const boundBlock = (name: string): string => `
-  SELECT '${name}', segment.rank, block.data, NULL, NULL, block.start
+  SELECT '${name}', segment.rank, block.data, NULL, NULL, block.start, block.checksum
   FROM ${name} AS segment
-  CROSS JOIN LATERAL (SELECT start, data FROM block WHERE tank = $1 AND start = segment.start OFFSET 0) AS block
+  CROSS JOIN LATERAL (SELECT start, data, checksum FROM block WHERE tank = $1 AND start = segment.start OFFSET 0) AS block
   WHERE segment.level = 0`;
 
 /**
@@ -71,16 +73,25 @@ const RANGE = statement(`
   ), ${PAGE_SEGMENT}
   ${HEAD_ROW} UNION ALL ${PAGE_BLOCKS} UNION ALL ${boundBlock("lower")} UNION ALL ${boundBlock("upper")}`);
 
-type PageRow = readonly [kind: string, rank: number, data: Uint8Array, deleted: boolean, inBlocks: number, start: number];
+type PageRow = readonly [
+  kind: string,
+  rank: number,
+  data: Uint8Array,
+  deleted: boolean,
+  /** Of a block of the page: where the first of them begins. */
+  inBlocks: number,
+  start: number,
+  checksum: number,
+];
 
 export function telemetryReads(db: Db) {
   /** The newest few are in the head. */
   async function newest(tankId: string, count: number, skipped: number, scope: Scope): Promise<Found<Page<Reading>>> {
     const [row] = await db.rows(HEAD, [tankId, scope.customerId]);
     if (row === undefined) return undefined;
-    const [isDeleted, total, data] = row as [boolean, number, Uint8Array];
+    const [isDeleted, total, start, data, checksum] = row as [boolean, number, number, Uint8Array, number];
     if (isDeleted) return "deleted";
-    const head = new Block(data);
+    const { block: head } = openHead(tankId, { total, start, data, checksum });
     return { data: readingsOf(head, head.length - skipped - count, head.length - skipped), totalItems: total };
   }
 
@@ -94,14 +105,15 @@ export function telemetryReads(db: Db) {
     const rows = (await query) as unknown as PageRow[];
     const headRow = rows.find(([kind]) => kind === "head");
     if (headRow === undefined) return undefined;
-    const [, total, data, isDeleted, inBlocks, start] = headRow;
+    const [, total, data, isDeleted, inBlocks, start, checksum] = headRow;
     if (isDeleted) return "deleted";
-    const head = new Block(data);
+    const { block: head } = openHead(tankId, { total, start, data, checksum });
+    if (total - inBlocks !== head.length) throw new DamageError(`tank ${tankId}: the count of its readings is damaged`);
     const rankOf = (bound: number, kind: string): number => {
       if (bound >= start) return inBlocks + head.countBefore(bound);
       const row = rows.find((other) => other[0] === kind);
       if (row === undefined) throw missingGroup(0, [bound]);
-      return row[1] + new Block(row[2]).countBefore(bound);
+      return row[1] + blockOf(tankId, row).countBefore(bound);
     };
     const lower = from === EARLIEST ? 0 : rankOf(from, "lower");
     const upper = end === LATEST ? total : rankOf(end, "upper");
@@ -109,9 +121,11 @@ export function telemetryReads(db: Db) {
     const first = Math.max(lower, past - size);
     const newest = readingsOf(head, first - inBlocks, past - inBlocks);
     const blocks = rows.filter(([kind]) => kind === "page").sort((a, b) => a[5] - b[5]);
-    let rank = blocks[0]?.[1] ?? 0;
-    const older = blocks.map(([, , bytes]) => {
-      const block = new Block(bytes);
+    const [oldest] = blocks;
+    if (oldest !== undefined && oldest[5] !== oldest[4]) throw missingGroup(0, [oldest[4]]);
+    let rank = oldest?.[1] ?? 0;
+    const older = blocks.map((row) => {
+      const block = blockOf(tankId, row);
       const part = readingsOf(block, first - rank, past - rank);
       rank += block.length;
       return part;
@@ -129,4 +143,8 @@ export function telemetryReads(db: Db) {
       return page(tankId, request, scope);
     },
   };
+}
+
+function blockOf(tankId: string, [, , data, , , start, checksum]: PageRow): Block {
+  return openBlock(tankId, { start, data, checksum });
 }

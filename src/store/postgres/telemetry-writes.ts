@@ -4,14 +4,14 @@ import { EARLIEST } from "../../domain/instant.ts";
 import type { ReadingSource } from "../../domain/reading.ts";
 import type { AppendResult, BlockKey } from "../core/transaction.ts";
 import { QUARTER_DAY, UNKNOWN_URGENCY, urgencyIn } from "../fleet-row.ts";
-import { lastReading } from "../series/block.ts";
+import { Block, lastReading } from "../series/block.ts";
+import { type BlockRow, blockChecksum, type HeadRow, headChecksum } from "../series/checksum.ts";
 import {
   type Append,
   appendSize,
   type BatchColumns,
   HEAD_HARD_MAX,
   HEAD_MAX,
-  type Head,
   type HeadUpdate,
   type StoredBlock,
   writeAppend,
@@ -26,8 +26,8 @@ export const coarseColumns = (at: string, fill: string, threshold: string): stri
     ELSE ${urgencyIn(`${fill} - ${threshold}`)} END,
   heard = CASE WHEN ${threshold} IS NOT NULL THEN floor(${at}::double precision / ${QUARTER_DAY}) END`;
 
-const NEW_READINGS = `unnest($1::text[], $2::bigint[], $3::bigint[], $4::bigint[], $5::double precision[], $6::bytea[])
-  WITH ORDINALITY AS new (id, count, first, last, fill, data, number)`;
+const NEW_READINGS = `unnest($1::text[], $2::bigint[], $3::bigint[], $4::bigint[], $5::double precision[], $6::bytea[],
+  $7::bigint[]) WITH ORDINALITY AS new (id, count, first, last, fill, data, checksum, number)`;
 const WITH_TANK: Readonly<Record<ReadingSource["kind"], string>> = {
   tank: `SELECT new.*, id AS tank FROM ${NEW_READINGS}`,
   device: `SELECT new.*, current.tank FROM ${NEW_READINGS}
@@ -38,7 +38,8 @@ const WITH_TANK: Readonly<Record<ReadingSource["kind"], string>> = {
 const appendStatement = (by: ReadingSource["kind"]): Statement =>
   statement(`
   WITH appended AS (
-    UPDATE head SET total = total + new.count, data = head.data || substring(new.data FROM 2), at = new.last, fill = new.fill,
+    UPDATE head SET total = total + new.count, data = head.data || substring(new.data FROM 2),
+      checksum = head.checksum + new.checksum, at = new.last, fill = new.fill,
       ${coarseColumns("new.last", "new.fill", "threshold")}
     FROM (${WITH_TANK[by]} ORDER BY tank OFFSET 0) AS new
     WHERE ${isLookedUp("head.tank", "new.tank")} AND at < new.first AND total - in_blocks + new.count <= ${HEAD_HARD_MAX}
@@ -48,24 +49,24 @@ const appendStatement = (by: ReadingSource["kind"]): Statement =>
   SELECT coalesce(array_agg(number), '{}'), coalesce(array_agg(tank) FILTER (WHERE length > ${HEAD_MAX}), '{}') FROM appended`);
 const APPEND = { tank: appendStatement("tank"), device: appendStatement("device") };
 
-const LOCK_HEADS = "SELECT tank, total, start, data FROM head WHERE tank = ANY ($1::text[]) ORDER BY tank FOR UPDATE";
+const LOCK_HEADS = "SELECT tank, total, start, data, checksum FROM head WHERE tank = ANY ($1::text[]) ORDER BY tank FOR UPDATE";
 const LOCK_AND_WAIT = statement(LOCK_HEADS);
 const LOCK_OR_FAIL = statement(`${LOCK_HEADS} NOWAIT`);
 
 const BLOCKS = statement(`
-  SELECT block.tank, block.start, block.data FROM unnest($1::text[], $2::bigint[]) AS wanted (tank, start)
+  SELECT block.tank, block.start, block.data, block.checksum FROM unnest($1::text[], $2::bigint[]) AS wanted (tank, start)
   CROSS JOIN LATERAL (SELECT * FROM block WHERE tank = wanted.tank AND start = wanted.start OFFSET 0) AS block`);
 
 const WRITE_HEADS = statement(`
-  UPDATE head SET total = new.total, in_blocks = new.in_blocks, start = new.start, data = new.data, at = new.at,
-    fill = new.fill, ${coarseColumns("new.at", "new.fill", "threshold")}
-  FROM unnest($1::text[], $2::bigint[], $3::bigint[], $4::bigint[], $5::bytea[], $6::bigint[], $7::double precision[])
-    AS new (tank, total, in_blocks, start, data, at, fill)
+  UPDATE head SET total = new.total, in_blocks = new.in_blocks, start = new.start, data = new.data,
+    checksum = new.checksum, at = new.at, fill = new.fill, ${coarseColumns("new.at", "new.fill", "threshold")}
+  FROM unnest($1::text[], $2::bigint[], $3::bigint[], $4::bigint[], $5::bytea[], $6::bigint[], $7::bigint[],
+    $8::double precision[]) AS new (tank, total, in_blocks, start, data, checksum, at, fill)
   WHERE ${isLookedUp("head.tank", "new.tank")}`);
 
 const WRITE_BLOCKS = statement(`
-  INSERT INTO block (tank, start, data) SELECT * FROM unnest($1::text[], $2::bigint[], $3::bytea[])
-  ON CONFLICT (tank, start) DO UPDATE SET data = excluded.data`);
+  INSERT INTO block (tank, start, data, checksum) SELECT * FROM unnest($1::text[], $2::bigint[], $3::bytea[], $4::bigint[])
+  ON CONFLICT (tank, start) DO UPDATE SET data = excluded.data, checksum = excluded.checksum`);
 const MAX_BLOCKS_PER_STATEMENT = 10_000;
 
 export function telemetryWrites(db: Db) {
@@ -73,46 +74,50 @@ export function telemetryWrites(db: Db) {
     async append(by: ReadingSource["kind"], batch: BatchColumns, appends: readonly Append[]): Promise<AppendResult> {
       const at = (i: number, column: Float64Array): number[] =>
         appends.map(({ positions }) => column[positions.at(i) as number] as number);
+      const checksums: number[] = [];
+      const data = writtenByteas(appends, appendSize, (view, append, offset) => {
+        checksums.push(writeAppend(view, offset, batch, append));
+      });
       const [row] = await db.rows(APPEND[by], [
         texts(appends.map(({ id }) => id)),
         bigints(appends.map(({ positions }) => positions.length)),
         bigints(at(0, batch.createdAt)),
         bigints(at(-1, batch.createdAt)),
         doubles(at(-1, batch.fill)),
-        writtenByteas(appends, appendSize, (view, append, offset) => writeAppend(view, offset, batch, append)),
+        data,
+        bigints(checksums),
       ]);
       const [numbers, longHeads] = row as unknown as readonly [readonly number[], readonly string[]];
       return { appended: numbers.map((number) => appends[number - 1] as Append), longHeads };
     },
 
-    async lockHeads(tankIds: readonly string[], wait: boolean): Promise<Map<string, Head> | "busy"> {
+    async lockHeads(tankIds: readonly string[], wait: boolean): Promise<Map<string, HeadRow> | "busy"> {
       const rows = await db.rows(wait ? LOCK_AND_WAIT : LOCK_OR_FAIL, [texts(tankIds)]).catch((error: unknown) => {
         if (!wait && isLockNotAvailable(error)) return "busy" as const;
         throw error;
       });
       if (rows === "busy") return rows;
-      const heads = rows as unknown as (readonly [string, number, number, Uint8Array])[];
-      return new Map(heads.map(([tankId, total, start, data]) => [tankId, { total, start, data }]));
+      const heads = rows as unknown as (readonly [string, number, number, Uint8Array, number])[];
+      return new Map(heads.map(([tankId, total, start, data, checksum]) => [tankId, { total, start, data, checksum }]));
     },
 
     async blocks(wanted: readonly BlockKey[]) {
-      const rows = (await db.rows(BLOCKS, [
-        wanted.map(({ tankId }) => tankId),
-        wanted.map(({ start }) => start),
-      ])) as unknown as (readonly [string, number, Uint8Array])[];
-      const found = new Map(rows.map(([tankId, start, data]) => [`${start} ${tankId}`, data]));
-      return { get: ({ tankId, start }: BlockKey): Uint8Array => found.get(`${start} ${tankId}`) as Uint8Array };
+      const keys = [wanted.map(({ tankId }) => tankId), wanted.map(({ start }) => start)];
+      const rows = wanted.length === 0 ? [] : await db.rows(BLOCKS, keys);
+      const found = new Map(rows.map(([tankId, start, data, checksum]) => [`${start} ${tankId}`, { data, checksum }]));
+      return { get: ({ tankId, start }: BlockKey): BlockRow => ({ start, ...found.get(`${start} ${tankId}`) }) as BlockRow };
     },
 
     async writeHeads(heads: ReadonlyMap<string, HeadUpdate>): Promise<void> {
       const updates = [...heads.values()];
-      const latest = updates.map(({ data }) => lastReading(data));
+      const latest = updates.map(({ data }) => lastReading(new Block(data)));
       await db.rows(WRITE_HEADS, [
         texts([...heads.keys()]),
         bigints(updates.map(({ total }) => total)),
         bigints(updates.map(({ inBlocks }) => inBlocks)),
         bigints(updates.map(({ start }) => start)),
         byteas(updates.map(({ data }) => data)),
+        bigints(Array.from(heads, ([tankId, head]) => headChecksum(tankId, head))),
         bigints(latest.map((reading) => reading?.created_at ?? EARLIEST)),
         latest.map((reading) => reading?.fill_percentage ?? null),
       ]);
@@ -125,6 +130,7 @@ export function telemetryWrites(db: Db) {
           texts(some.map(({ tankId }) => tankId)),
           bigints(some.map(({ start }) => start)),
           byteas(some.map(({ data }) => data)),
+          bigints(some.map(({ tankId, ...block }) => blockChecksum(tankId, block))),
         ]);
       }
     },

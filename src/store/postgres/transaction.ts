@@ -3,35 +3,41 @@
 import type { AuditContext, AuditedChange } from "../../domain/audit.ts";
 import { type Change, type CustomerState, releasesDevice, type TankWithShape } from "../../domain/changes.ts";
 import type { IdempotencyKey, KeyChange } from "../../domain/commands/command.ts";
-import type { Device, DeviceMove } from "../../domain/device.ts";
+import { type DeviceAssignment, unknownDevice } from "../../domain/device.ts";
 import type { Instant } from "../../domain/instant.ts";
 import type { PendingReading, ResolvedReading } from "../../domain/placement.ts";
-import type { DeviceWithHistory } from "../../domain/records.ts";
 import type { Resource } from "../../domain/resource.ts";
 import { MAX_PENDING } from "../../domain/store.ts";
 import type { EngineTransaction } from "../check/check.ts";
 import {
-  ASSIGNMENT_COLUMNS,
   AUDIT_COLUMNS,
-  assignmentOf,
-  CUSTOMER_COLUMNS,
+  assignmentChecksum,
   CUSTOMER_FIELDS,
-  customerState,
+  customerChecksum,
   customerValues,
-  DEVICE_COLUMNS,
+  deviceChecksum,
+  intactPending,
   KEY_COLUMNS,
   KEY_TABLES,
   keyOf,
   LOCATION_FIELDS,
-  managedDevice,
-  PENDING_COLUMNS,
-  pendingOf,
+  pendingValues,
+  STORED_ASSIGNMENT_COLUMNS,
+  STORED_CUSTOMER_COLUMNS,
+  STORED_DEVICE_COLUMNS,
+  STORED_PENDING_COLUMNS,
+  STORED_TANK_COLUMNS,
+  storedAssignment,
+  storedCustomer,
+  storedDevice,
+  storedProfile,
+  storedTank,
   TANK_FIELDS,
-  TANK_WITH_SHAPE_COLUMNS,
+  tankChecksum,
   tankValues,
-  tankWithShape,
 } from "../columns.ts";
-import type { SavedResult } from "../core/transaction.ts";
+import type { CountedDevice, SavedResult } from "../core/transaction.ts";
+import { EMPTY_HEAD, headChecksum } from "../series/checksum.ts";
 import { byId, columnsOf, isLookedUp, upsert } from "./batch.ts";
 import { checkOperations } from "./check.ts";
 import { type Db, statement } from "./connection.ts";
@@ -69,17 +75,19 @@ export function transactionOn(db: Db): EngineTransaction {
 }
 
 /** Locked, since `last_seen_at` is updated without the lock of the lists. */
-const CUSTOMERS = statement(`SELECT ${CUSTOMER_COLUMNS} FROM customer WHERE id = ANY ($1::text[]) ORDER BY id FOR NO KEY UPDATE`);
-const TANKS = statement(`SELECT ${TANK_WITH_SHAPE_COLUMNS} FROM tank WHERE id = ANY ($1::text[])`);
+const CUSTOMERS = statement(
+  `SELECT ${STORED_CUSTOMER_COLUMNS} FROM customer WHERE id = ANY ($1::text[]) ORDER BY id FOR NO KEY UPDATE`,
+);
+const TANKS = statement(`SELECT ${STORED_TANK_COLUMNS} FROM tank WHERE id = ANY ($1::text[])`);
 const TANKS_OF_OWNERS = statement(`
-  SELECT ${TANK_WITH_SHAPE_COLUMNS} FROM tank WHERE owner_id = ANY ($1::text[]) AND NOT deleted ORDER BY created_at, id`); // tank_by_owner
+  SELECT ${STORED_TANK_COLUMNS} FROM tank WHERE owner_id = ANY ($1::text[]) AND NOT deleted ORDER BY created_at, id`); // tank_by_owner
 const TANKS_DELETED_WITH = statement(`
-  SELECT ${TANK_WITH_SHAPE_COLUMNS} FROM tank WHERE deleted AND owner_id = ANY ($1::text[])
+  SELECT ${STORED_TANK_COLUMNS} FROM tank WHERE deleted AND owner_id = ANY ($1::text[])
     AND deleted_at = (SELECT deleted_at FROM customer WHERE customer.id = tank.owner_id)
   ORDER BY created_at, id`); // tank_deleted
-const DEVICES = statement(`SELECT ${DEVICE_COLUMNS} FROM device WHERE id = ANY ($1::text[])`);
+const DEVICES = statement(`SELECT ${STORED_DEVICE_COLUMNS} FROM device WHERE id = ANY ($1::text[])`);
 const ASSIGNMENTS = statement(`
-  SELECT ${ASSIGNMENT_COLUMNS} FROM device_assignment WHERE device = ANY ($1::text[]) ORDER BY device, until`);
+  SELECT ${STORED_ASSIGNMENT_COLUMNS} FROM device_assignment WHERE device = ANY ($1::text[]) ORDER BY device, until`);
 /** Unknown devices of all processes are added one after the other, so that the number of devices is exact. */
 const LOCK_UNKNOWN_DEVICES = statement("SELECT pg_advisory_xact_lock(5522219044)");
 const DEVICES_WITH_PENDING = statement("SELECT count(*) FROM (SELECT FROM device WHERE pending > 0 LIMIT $1) AS counted"); // device_pending
@@ -88,12 +96,12 @@ const KEYS = statement(`SELECT ${KEY_COLUMNS} FROM ${KEY_TABLES} WHERE k.id = AN
 function lookups(db: Db) {
   type Ids = readonly string[];
   return {
-    customers: async (ids: Ids) => byId(ids, await db.rows(CUSTOMERS, [ids]), customerState),
-    tanks: async (ids: Ids) => byId(ids, await db.rows(TANKS, [ids]), tankWithShape),
-    tanksOfOwners: async (ids: Ids) => (await db.rows(TANKS_OF_OWNERS, [ids])).map(tankWithShape),
-    tanksDeletedWith: async (ids: Ids) => (await db.rows(TANKS_DELETED_WITH, [ids])).map(tankWithShape),
-    devices: async (ids: Ids) => byId(ids, await db.rows(DEVICES, [ids]), managedDevice),
-    assignments: async (ids: Ids) => (await db.rows(ASSIGNMENTS, [ids])).map(assignmentOf),
+    customers: async (ids: Ids) => byId(ids, await db.rows(CUSTOMERS, [ids]), storedCustomer),
+    tanks: async (ids: Ids) => byId(ids, await db.rows(TANKS, [ids]), storedTank),
+    tanksOfOwners: async (ids: Ids) => (await db.rows(TANKS_OF_OWNERS, [ids])).map(storedTank),
+    tanksDeletedWith: async (ids: Ids) => (await db.rows(TANKS_DELETED_WITH, [ids])).map(storedTank),
+    devices: async (ids: Ids) => byId(ids, await db.rows(DEVICES, [ids]), storedDevice),
+    assignments: async (ids: Ids) => (await db.rows(ASSIGNMENTS, [ids])).map(storedAssignment),
     async devicesWithPending(limit: number) {
       await db.rows(LOCK_UNKNOWN_DEVICES, []);
       return Number((await db.rows(DEVICES_WITH_PENDING, [limit]))[0]?.[0]);
@@ -102,11 +110,11 @@ function lookups(db: Db) {
   };
 }
 
-const PUT_CUSTOMERS = upsert("customer", ["id", ...CUSTOMER_FIELDS, "deleted", "deleted_at"]);
-const PUT_TANKS = upsert("tank", ["id", ...TANK_FIELDS, ...LOCATION_FIELDS, "shape", "deleted", "deleted_at"]);
+const PUT_CUSTOMERS = upsert("customer", ["id", ...CUSTOMER_FIELDS, "deleted", "checksum", "deleted_at"]);
+const PUT_TANKS = upsert("tank", ["id", ...TANK_FIELDS, ...LOCATION_FIELDS, "shape", "deleted", "checksum", "deleted_at"]);
 /** tank_by_device is unique among live tanks. */
 const RELEASE_DEVICES = statement("UPDATE tank SET deleted = true WHERE id = ANY ($1::text[])");
-const ADD_HEADS = statement("INSERT INTO head (tank) SELECT unnest($1::text[])");
+const ADD_HEADS = statement("INSERT INTO head (tank, checksum) SELECT * FROM unnest($1::text[], $2::bigint[])");
 const ADD_TANK_COUNTS = statement(`
   UPDATE customer SET tank_count = tank_count + owned.delta
   FROM unnest($1::text[], $2::integer[]) AS owned (id, delta) WHERE ${isLookedUp("customer.id", "owned.id")}`);
@@ -114,8 +122,9 @@ const SET_THRESHOLDS = statement(`
   UPDATE head SET threshold = new.threshold, ${coarseColumns("at", "fill", "new.threshold")}
   FROM unnest($1::text[], $2::integer[]) AS new (tank, threshold) WHERE ${isLookedUp("head.tank", "new.tank")}`);
 const UPDATE_LAST_SEEN = statement(`
-  UPDATE customer SET last_seen_at = greatest(last_seen_at, seen.at)
-  FROM (SELECT * FROM unnest($1::text[], $2::bigint[]) AS seen (id, at) ORDER BY id) AS seen WHERE customer.id = seen.id`);
+  UPDATE customer SET last_seen_at = seen.at, checksum = checksum + seen.at - coalesce(last_seen_at, 0)
+  FROM (SELECT * FROM unnest($1::text[], $2::bigint[]) AS seen (id, at) ORDER BY id) AS seen
+  WHERE customer.id = seen.id AND (last_seen_at IS NULL OR last_seen_at < seen.at)`);
 const INSERT_KEY = statement(
   `INSERT INTO api_key (id, hash, name, role, customer_id, device_id, rate, created_at, expires_at, revoked_at, replaced_by)
    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`,
@@ -133,8 +142,8 @@ function objectWrites(db: Db) {
   return {
     async putCustomers(changes: readonly Change<CustomerState>[], at: Instant): Promise<void> {
       const rows = changes.map((change) => {
-        const { customer, deleted } = change.after;
-        return [change.id, ...customerValues(customer), deleted, deletedAt(change, at)];
+        const { id, after } = change;
+        return [id, ...customerValues(after.customer), after.deleted, customerChecksum(after), deletedAt(change, at)];
       });
       await db.rows(PUT_CUSTOMERS, columnsOf(rows));
     },
@@ -144,11 +153,11 @@ function objectWrites(db: Db) {
       if (released.length > 0) await db.rows(RELEASE_DEVICES, [released]);
       const rows = changes.map((change) => {
         const { id, after } = change;
-        return [id, ...tankValues(after), after.deleted, deletedAt(change, at)];
+        return [id, ...tankValues(after), after.deleted, tankChecksum(after), deletedAt(change, at)];
       });
       await db.rows(PUT_TANKS, columnsOf(rows));
       const created = changes.filter(({ before }) => before === undefined).map(({ id }) => id);
-      if (created.length > 0) await db.rows(ADD_HEADS, [created]);
+      if (created.length > 0) await db.rows(ADD_HEADS, [created, created.map((id) => headChecksum(id, EMPTY_HEAD))]);
     },
 
     async addTankCounts(deltas: ReadonlyMap<string, number>): Promise<void> {
@@ -178,31 +187,26 @@ function objectWrites(db: Db) {
   };
 }
 
-const MOVE_DEVICES = upsert("device", ["id", "tank", "since"]);
-const PUT_DEVICES = upsert("device", ["id", "since", "profile", "dropped"]);
-const SET_PROFILES = upsert("device", ["id", "profile"]);
+const PUT_DEVICES = upsert("device", ["id", "tank", "since", "profile", "dropped", "checksum"]);
 const REMOVE_DEVICES = statement("DELETE FROM device WHERE id = ANY ($1::text[])");
-const PUT_ASSIGNMENTS = upsert("device_assignment", ["device", "until", "tank"], 2);
+const PUT_ASSIGNMENTS = upsert("device_assignment", ["device", "until", "tank", "checksum"], 2);
 
 function deviceWrites(db: Db) {
-  async function putAssignments(assignments: DeviceWithHistory["assignments"]): Promise<void> {
-    const rows = assignments.map(({ device, until, tankId }) => [device, until, tankId]);
-    if (rows.length > 0) await db.rows(PUT_ASSIGNMENTS, columnsOf(rows));
-  }
   return {
-    async moveDevices(moves: readonly DeviceMove[]): Promise<void> {
-      await db.rows(MOVE_DEVICES, columnsOf(moves.map(({ device: { id, tank_id, since } }) => [id, tank_id, since])));
-      await putAssignments(moves.flatMap(({ ended }) => ended ?? []));
-    },
-
-    async putDevices(devices: readonly DeviceWithHistory[]): Promise<void> {
-      const rows = devices.map(({ device: { id, since, profile }, dropped }) => [id, since, jsonOrNull(profile), dropped]);
+    async putDevices(devices: readonly CountedDevice[]): Promise<void> {
+      const rows = devices.map(({ device, dropped }) => {
+        const { id, tank_id, since, profile } = device;
+        return [id, tank_id, since, storedProfile(profile), dropped, deviceChecksum(device, dropped)];
+      });
       await db.rows(PUT_DEVICES, columnsOf(rows));
-      await putAssignments(devices.flatMap(({ assignments }) => assignments));
     },
 
-    async setProfiles(devices: readonly Pick<Device, "id" | "profile">[]): Promise<void> {
-      await db.rows(SET_PROFILES, columnsOf(devices.map(({ id, profile }) => [id, jsonOrNull(profile)])));
+    async putAssignments(assignments: readonly DeviceAssignment[]): Promise<void> {
+      const rows = assignments.map((assignment) => {
+        const { device, until, tankId } = assignment;
+        return [device, until, tankId, assignmentChecksum(assignment)];
+      });
+      await db.rows(PUT_ASSIGNMENTS, columnsOf(rows));
     },
 
     async removeDevices(ids: readonly string[]): Promise<void> {
@@ -213,12 +217,13 @@ function deviceWrites(db: Db) {
 
 /** Adds unknown devices, and locks the rows of all in the order given. */
 const LOCK_DEVICE_ROWS = statement(`
-  INSERT INTO device (id) SELECT unnest($1::text[]) ON CONFLICT (id) DO UPDATE SET pending = device.pending`);
+  INSERT INTO device (id, checksum) SELECT * FROM unnest($1::text[], $2::bigint[])
+  ON CONFLICT (id) DO UPDATE SET pending = device.pending`);
 const ADD_PENDING = statement(`
-  INSERT INTO pending_reading (${PENDING_COLUMNS})
-  SELECT * FROM unnest($1::text[], $2::bigint[], $3::double precision[], $4::text[], $5::text[])
-  ON CONFLICT (device, created_at) DO UPDATE
-  SET fill = excluded.fill, payload = excluded.payload, customer_id = excluded.customer_id`);
+  INSERT INTO pending_reading (${STORED_PENDING_COLUMNS})
+  SELECT * FROM unnest($1::text[], $2::bigint[], $3::double precision[], $4::text[], $5::text[], $6::bigint[])
+  ON CONFLICT (device, created_at) DO UPDATE SET fill = excluded.fill, payload = excluded.payload,
+    customer_id = excluded.customer_id, checksum = excluded.checksum`);
 const REMOVE_PENDING = statement(`
   DELETE FROM pending_reading WHERE ctid = ANY (ARRAY(
     SELECT own.ctid FROM unnest($1::text[], $2::bigint[]) AS resolved (device, created_at)
@@ -238,39 +243,36 @@ const TRIM_AND_COUNT = statement(`
       ) AS own WHERE counted.total > ${MAX_PENDING}
     ))
   )
-  INSERT INTO device (id, pending, dropped)
-  SELECT id, least(total, ${MAX_PENDING}), rejected + greatest(0, total - ${MAX_PENDING}) FROM counted
-  ON CONFLICT (id) DO UPDATE SET pending = excluded.pending, dropped = device.dropped + excluded.dropped`);
+  UPDATE device SET pending = least(total, ${MAX_PENDING}), dropped = dropped + more, checksum = checksum + more
+  FROM (SELECT *, rejected + greatest(0, total - ${MAX_PENDING}) AS more FROM counted) AS own
+  WHERE ${isLookedUp("device.id", "own.id")}`);
 const REMOVE_ALL_PENDING = statement("DELETE FROM pending_reading WHERE device = ANY ($1::text[])");
-const RESET_COUNTS = statement("UPDATE device SET pending = 0, dropped = 0 WHERE id = ANY ($1::text[])");
+const RESET_COUNTS = statement(
+  "UPDATE device SET pending = 0, dropped = 0, checksum = checksum - dropped WHERE id = ANY ($1::text[])",
+);
 const PENDING_OF_DEVICES = statement(`
-  SELECT ${PENDING_COLUMNS} FROM pending_reading WHERE device = ANY ($1::text[]) ORDER BY device, created_at`);
+  SELECT ${STORED_PENDING_COLUMNS} FROM pending_reading WHERE device = ANY ($1::text[]) ORDER BY device, created_at`);
 const DEVICES_WITH_PENDING_FOR = statement(`
   SELECT id FROM device WHERE pending > 0 AND (tank = ANY ($1::text[]) OR EXISTS (
     SELECT FROM device_assignment AS past WHERE past.device = device.id AND past.tank = ANY ($1::text[])
   ))`); // device_pending
 
 function pendingWrites(db: Db) {
+  const lockDeviceRows = (ids: readonly string[]) =>
+    db.rows(LOCK_DEVICE_ROWS, [ids, ids.map((id) => deviceChecksum(unknownDevice(id), 0))]);
   return {
     devicesWithPendingFor: async (tankIds: readonly string[]): Promise<string[]> =>
       (await db.rows(DEVICES_WITH_PENDING_FOR, [tankIds])).map(([id]) => String(id)),
 
     pendingReadings: async (deviceIds: readonly string[]): Promise<PendingReading[]> =>
-      (await db.rows(PENDING_OF_DEVICES, [deviceIds])).map(pendingOf),
+      (await db.rows(PENDING_OF_DEVICES, [deviceIds])).map(intactPending),
 
     async addPending(readings: readonly PendingReading[]): Promise<void> {
       // Of readings of one device and instant, the last one counts.
       const last = [...new Map(readings.map((reading) => [`${reading.created_at} ${reading.device}`, reading])).values()];
       const devices = [...new Set(last.map(({ device }) => device))].sort();
-      await db.rows(LOCK_DEVICE_ROWS, [devices]);
-      const rows = last.map(({ device, created_at, fill, payload, customer_id }) => [
-        device,
-        created_at,
-        fill,
-        payload,
-        customer_id,
-      ]);
-      await db.rows(ADD_PENDING, columnsOf(rows));
+      await lockDeviceRows(devices);
+      await db.rows(ADD_PENDING, columnsOf(last.map(pendingValues)));
       await db.rows(TRIM_AND_COUNT, [devices, devices.map(() => 0)]);
     },
 
@@ -278,7 +280,7 @@ function pendingWrites(db: Db) {
       const rejected = new Map(readings.map(({ device }) => [device, 0]));
       for (const { device, isRejected } of readings) if (isRejected) rejected.set(device, (rejected.get(device) ?? 0) + 1);
       const devices = [...rejected.keys()].sort();
-      await db.rows(LOCK_DEVICE_ROWS, [devices]);
+      await lockDeviceRows(devices);
       await db.rows(REMOVE_PENDING, [readings.map(({ device }) => device), readings.map(({ created_at }) => created_at)]);
       await db.rows(TRIM_AND_COUNT, [devices, devices.map((device) => rejected.get(device) ?? 0)]);
     },
@@ -334,8 +336,4 @@ function idempotencyWrites(db: Db) {
       await db.rows(SAVE_RESULT, [by, key, at, fingerprint, JSON.stringify(resource)]);
     },
   };
-}
-
-function jsonOrNull(value: unknown): string | null {
-  return value === null ? null : JSON.stringify(value);
 }

@@ -31,6 +31,7 @@ const ROW_INSTANT_BYTES = 6;
 export type Columns = { readonly instants: Float64Array; readonly fills: Float64Array };
 
 export class Block {
+  readonly bytes: Uint8Array;
   readonly length: number;
   readonly #view: DataView;
   readonly #first: number;
@@ -41,6 +42,7 @@ export class Block {
   readonly #fillStep: number;
 
   constructor(bytes: Uint8Array) {
+    this.bytes = bytes;
     this.#view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
     const flags = bytes.byteLength === 0 ? PACKED : this.#view.getUint8(0);
     this.#isRows = (flags & ROW_LAYOUT) !== 0;
@@ -87,9 +89,8 @@ export function readingsOf(block: Block, from = 0, to = block.length): Reading[]
   return readings;
 }
 
-/** The newest reading of a packed block; undefined if it is empty. */
-export function lastReading(data: Uint8Array): Reading | undefined {
-  const block = new Block(data);
+/** The newest reading of a block; undefined if it is empty. */
+export function lastReading(block: Block): Reading | undefined {
   return readingsOf(block, block.length - 1)[0];
 }
 
@@ -149,6 +150,12 @@ export function rowWidth({ instants, fills }: Columns, positions: Uint32Array): 
 
 const rowSize = (width: RowWidth): number => ROW_INSTANT_BYTES + (width === "wide" ? 8 : 2);
 export const rowsSize = (width: RowWidth, count: number): number => 1 + count * rowSize(width);
+
+/** By the layout byte; undefined for another layout. */
+export function rowSizeOf(layout: number): number | undefined {
+  if ((layout & ~WIDE_FILLS) !== (PACKED | ROW_LAYOUT)) return undefined;
+  return rowSize(layout & WIDE_FILLS ? "wide" : "narrow");
+}
 
 /** Writes a head of these readings at an offset of `view`. */
 export function writeRows(

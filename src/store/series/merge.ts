@@ -3,7 +3,18 @@
 // is split. Nothing is loaded or stored here.
 
 import { READING_OUTCOMES, type ReadingBatch } from "../../domain/reading.ts";
-import { Block, type Columns, columnsOf, packBlock, packHead, type RowWidth, rowsSize, rowWidth, writeRows } from "./block.ts";
+import {
+  type Block,
+  type Columns,
+  columnsOf,
+  packBlock,
+  packHead,
+  type RowWidth,
+  rowsSize,
+  rowWidth,
+  writeRows,
+} from "./block.ts";
+import { appendChecksum, type Head } from "./checksum.ts";
 import { LATEST, lastIndexWhere, type RankIndex, SEGMENT_MAX, SEGMENT_SIZE } from "./rank-index.ts";
 
 /** What stays in a head after a split; more than a first page of the usual size. */
@@ -17,10 +28,8 @@ const NEW = READING_OUTCOMES.indexOf("new");
 const CHANGED = READING_OUTCOMES.indexOf("changed");
 const UNCHANGED = READING_OUTCOMES.indexOf("unchanged");
 
-/** The newest readings of a tank, and the number of all. */
-export type Head = { readonly total: number; readonly start: number; readonly data: Uint8Array };
-/** `inBlocks`: how many of the readings are in blocks. */
-export type HeadUpdate = Head & { readonly inBlocks: number };
+/** A head to store. `inBlocks`: how many of all readings are in blocks. */
+export type HeadUpdate = { readonly total: number; readonly inBlocks: number; readonly start: number; readonly data: Uint8Array };
 /** A block to store. `start` is at its first reading, or before it. */
 export type StoredBlock = { readonly start: number; readonly count: number; readonly data: Uint8Array };
 export type TelemetryUpdate = { readonly head: HeadUpdate; readonly blocks: readonly StoredBlock[] };
@@ -83,8 +92,11 @@ export const appendSize = ({ positions, width }: Append): number => rowsSize(wid
 /** The longest head, in bytes, that the append does not make too long. */
 export const maxHeadSize = ({ positions, width }: Append): number => rowsSize(width, HEAD_MAX - positions.length);
 
-export function writeAppend(view: DataView, offset: number, { createdAt, fill }: BatchColumns, append: Append): void {
-  writeRows(view, offset, { instants: createdAt, fills: fill }, append.positions, append.width);
+/** Packs it at the offset; returns what it adds to the checksum of the head. */
+export function writeAppend(view: DataView, offset: number, { createdAt, fill }: BatchColumns, append: Append): number {
+  const { positions, width } = append;
+  writeRows(view, offset, { instants: createdAt, fills: fill }, positions, width);
+  return appendChecksum(view, offset, appendSize(append), positions.length);
 }
 
 /** The instants whose paths in the rank index a merge needs. */
@@ -92,7 +104,7 @@ export function instantsNeeded(head: Head, batch: ReadingBatch, positions: Uint3
   const late = countBefore(batch, positions, head.start);
   const instants = Array.from(positions.subarray(0, late), (position) => batch.createdAt[position] as number);
   // A block split off the head becomes the last segment.
-  const maySplit = new Block(head.data).length + positions.length - late > HEAD_MAX;
+  const maySplit = head.block.length + positions.length - late > HEAD_MAX;
   return maySplit ? [...instants, LATEST] : instants;
 }
 
@@ -123,7 +135,7 @@ export function* lateReadings(
 export function mergeReadings(
   head: Head,
   index: RankIndex,
-  blockAt: (start: number) => Uint8Array,
+  blockAt: (start: number) => Block,
   batch: ReadingBatch,
   positions: Uint32Array,
   outcomes: Uint8Array,
@@ -133,7 +145,7 @@ export function mergeReadings(
   let merged = 0;
   for (const late of lateReadings(head, index, batch, positions)) {
     merged += late.positions.length;
-    const block = new Block(blockAt(late.start));
+    const block = blockAt(late.start);
     const columns = mergeInto(block, batch, late.positions, outcomes);
     if (columns === undefined) continue;
     const parts = splitBlock(columns, late.start);
@@ -143,24 +155,24 @@ export function mergeReadings(
     blocks.push(...parts);
     added += delta;
   }
-  const block = new Block(head.data);
+  const { block, start } = head;
   const inBlocks = head.total - block.length + added;
   const columns = mergeInto(block, batch, positions.subarray(merged), outcomes);
   if (columns === undefined) {
-    return blocks.length === 0 ? undefined : { head: { ...head, total: head.total + added, inBlocks }, blocks };
+    const update = { total: head.total + added, inBlocks, start, data: block.bytes };
+    return blocks.length === 0 ? undefined : { head: update, blocks };
   }
-  const split = splitHead(columns, head.start);
+  const split = splitHead(columns, start);
   insertSegments(index, split.blocks, inBlocks);
   return { head: headUpdate(inBlocks + columns.instants.length, split.head), blocks: [...blocks, ...split.blocks] };
 }
 
 /** Splits a head that has grown too long; undefined if it has not. The index must have the path to its end. */
-export function splitLongHead(head: Head, index: RankIndex): TelemetryUpdate | undefined {
-  const block = new Block(head.data);
+export function splitLongHead({ total, start, block }: Head, index: RankIndex): TelemetryUpdate | undefined {
   if (block.length <= HEAD_MAX) return undefined;
-  const split = splitHead(columnsOf(block), head.start);
-  insertSegments(index, split.blocks, head.total - block.length);
-  return { head: headUpdate(head.total, split.head), blocks: split.blocks };
+  const split = splitHead(columnsOf(block), start);
+  insertSegments(index, split.blocks, total - block.length);
+  return { head: headUpdate(total, split.head), blocks: split.blocks };
 }
 
 function headUpdate(total: number, { start, count, data }: StoredBlock): HeadUpdate {
@@ -230,8 +242,8 @@ function part(readings: Columns, from: number, to: number, start: number, pack =
 }
 
 /** All readings of blocks that are out of order or overlap, by instant; of two for one instant, the later one. */
-export function reorderReadings(blocks: Iterable<Uint8Array>): Columns {
-  const parts = Array.from(blocks, (data) => columnsOf(new Block(data)));
+export function reorderReadings(blocks: readonly Block[]): Columns {
+  const parts = blocks.map(columnsOf);
   const length = parts.reduce((sum, { instants }) => sum + instants.length, 0);
   const [instants, fills] = [new Float64Array(length), new Float64Array(length)];
   let offset = 0;

@@ -8,7 +8,7 @@ import { type CheckOperations, checkOperationsOn } from "../check/operations.ts"
 import { isConstraintError, isDamaged, withReader } from "./connection.ts";
 import { storedGroups } from "./rank-index.ts";
 import { DIALECT } from "./schema.ts";
-import { QueryCache, query } from "./statements.ts";
+import { QueryCache, query, tolerantQuery } from "./statements.ts";
 import type { StoreThread } from "./thread.ts";
 
 /** Without `writer` nothing is repaired. */
@@ -41,7 +41,7 @@ const MAX_MESSAGES = 10;
 const INDEX_MESSAGE = /^(row \d+ missing from index|wrong # of entries in index)/;
 
 export function checkOperations(db: DatabaseSync): CheckOperations {
-  const queries = new QueryCache(db);
+  const queries = new QueryCache(db, tolerantQuery);
 
   function integrityMessages(): string[] {
     try {
@@ -57,11 +57,11 @@ export function checkOperations(db: DatabaseSync): CheckOperations {
     rows: async (sql, ...values) => queries.rows(sql, values),
     dialect: DIALECT,
     tankKey: "tank.pk",
-    headColumns: `head.total, NULL, head.start, head.data, NULL, NULL,
+    headColumns: `head.total, NULL, head.start, head.data, head.checksum, NULL, NULL,
       fleet.threshold, fleet.at, fleet.fill, fleet.urgency, fleet.heard`,
     headJoins: "LEFT JOIN head ON head.tank = tank.pk LEFT JOIN fleet ON fleet.tank = tank.id",
     // By sqlite_autoindex_tank_1 and block_by_start.
-    blocks: `SELECT tank.id, start, data FROM tank CROSS JOIN block ON block.tank = tank.pk
+    blocks: `SELECT tank.id, block.start, block.data, block.checksum FROM tank CROSS JOIN block ON block.tank = tank.pk
       WHERE tank.id >= $1 AND tank.id <= $2 ORDER BY tank.id, start`,
     tablesOfTanks: [
       { table: "head", key: "tank.pk", isDerived: false },

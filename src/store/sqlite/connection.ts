@@ -108,6 +108,9 @@ const CONSTRAINT = 19;
 const NOT_A_DATABASE = 26;
 const UNAVAILABLE = new Set([BUSY, LOCKED, READONLY, IO_ERROR, FULL, CANT_OPEN, NOT_A_DATABASE]);
 
+/** An extended result code: https://sqlite.org/rescode.html#ioerr_read */
+const READ_ERROR = 266;
+
 /** Somebody has dropped or renamed it. */
 const MISSING = /^no such (table|column)/;
 
@@ -123,8 +126,12 @@ export function isFileError(error: unknown): boolean {
   return error instanceof Error && "syscall" in error;
 }
 
-/** The file is damaged. */
-export const isDamaged = (error: unknown): boolean => sqliteCode(error) === CORRUPT;
+/** A stored integer is larger than any that is written. */
+const isOutOfRange = (error: unknown): boolean =>
+  error instanceof RangeError && "code" in error && error.code === "ERR_OUT_OF_RANGE";
+/** The file is damaged, or the disk cannot read a part of it. */
+export const isDamaged = (error: unknown): boolean =>
+  sqliteCode(error) === CORRUPT || (error instanceof Error && "errcode" in error && error.errcode === READ_ERROR);
 export const isConstraintError = (error: unknown): boolean => sqliteCode(error) === CONSTRAINT;
 export const isNotADatabase = (error: unknown): boolean => sqliteCode(error) === NOT_A_DATABASE;
 export const isSqliteError = (error: unknown): boolean => sqliteCode(error) !== undefined;
@@ -132,7 +139,7 @@ export const isSqliteError = (error: unknown): boolean => sqliteCode(error) !== 
 /** `store_unavailable` for errors of disk, lock, file or schema, `data_damaged` for damage; other errors are bugs and stay as they are. */
 export function translateError(error: unknown): unknown {
   if (error instanceof RequestError) return error;
-  if (error instanceof DamageError || isDamaged(error)) return dataDamaged(error);
+  if (error instanceof DamageError || isDamaged(error) || isOutOfRange(error)) return dataDamaged(error);
   const code = sqliteCode(error);
   const isUnavailable = code !== undefined && (UNAVAILABLE.has(code) || MISSING.test((error as Error).message));
   return isUnavailable ? storeUnavailable(error) : error;

@@ -2,6 +2,7 @@
 // may share an instant, as a JSON array.
 
 import type { DatabaseSync, SQLInputValue } from "node:sqlite";
+import { DamageError } from "../../domain/errors.ts";
 import { RANK_TABLES } from "../core/rank-indexes.ts";
 import type { RankTable, SeriesGroup, SeriesPosition } from "../core/transaction.ts";
 import { comparePositions, type Group, lastIndexWhere, missingGroup, type Position } from "../series/rank-index.ts";
@@ -61,12 +62,12 @@ export function packGroup({ at, offsets }: Group): SQLInputValue[] {
   ];
 }
 
-function damaged(): Error {
-  return new Error('a row of a rank index is damaged: "tank-monitor check --repair" rebuilds it');
+function damaged(): DamageError {
+  return new DamageError('a row of a rank index is damaged: "tank-monitor check --repair" rebuilds it');
 }
 
-/** Where a segment begins, and how many entries are before it. */
-export type RankedSegment = { readonly at: Position; readonly rank: number };
+/** Where a segment begins, and how many entries are before it. `next`: the first instant of the next one of its group. */
+export type RankedSegment = { readonly at: Position; readonly rank: number; readonly next: number | undefined };
 
 /** Reads one kind of rank index. All statements use the table's unique index on series, level and position. */
 export function rankIndexReads(db: DatabaseSync, kind: RankTable) {
@@ -93,7 +94,7 @@ export function rankIndexReads(db: DatabaseSync, kind: RankTable) {
       const index = Math.max(0, search(group, rank));
       const at = group.at(index);
       rank += group.offsets[index] as number;
-      if (group.level === 0) return { at, rank };
+      if (group.level === 0) return { at, rank, next: group.instants[index + 1] };
       group = child(of, group.level - 1, at);
     }
   }

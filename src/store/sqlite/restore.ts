@@ -8,7 +8,7 @@ import { DatabaseSync } from "node:sqlite";
 import { UserError } from "../../domain/errors.ts";
 import type { CheckTotals, Restored, RestoreOptions } from "../../domain/store.ts";
 import { requireConsistent } from "../check/check.ts";
-import { isBusy, isDamaged, isNotADatabase } from "./connection.ts";
+import { isBusy, isDamaged, isNotADatabase, isSqliteError } from "./connection.ts";
 import { refuseForeign } from "./schema.ts";
 import { openSqlite, removeDatabase } from "./store.ts";
 
@@ -69,7 +69,10 @@ function lockDatabase(file: string): DatabaseSync | undefined {
   } catch (error) {
     db.close();
     if (isDamaged(error) || isNotADatabase(error)) return undefined;
-    throw isBusy(error) ? inUse(file) : error;
+    if (isBusy(error)) throw inUse(file);
+    throw isSqliteError(error)
+      ? new UserError(`${file} cannot be opened (${(error as Error).message}). Check its permissions`)
+      : error;
   }
 }
 

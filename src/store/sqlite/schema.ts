@@ -27,7 +27,8 @@ const SCHEMA = `${commonTables(TYPES)}
     tank INTEGER PRIMARY KEY REFERENCES tank (pk),
     total INTEGER NOT NULL DEFAULT 0,
     start INTEGER NOT NULL DEFAULT ${EARLIEST},
-    data BLOB NOT NULL DEFAULT x''
+    data BLOB NOT NULL DEFAULT x'',
+    checksum INTEGER NOT NULL
   ) STRICT;
 
   -- Older readings, 128 to 256 per row. Keyed by rowid: large rows in an index make a tall, thin tree.
@@ -35,7 +36,8 @@ const SCHEMA = `${commonTables(TYPES)}
     pk INTEGER PRIMARY KEY,
     tank INTEGER NOT NULL REFERENCES tank (pk),
     start INTEGER NOT NULL,
-    data BLOB NOT NULL
+    data BLOB NOT NULL,
+    checksum INTEGER NOT NULL
   ) STRICT;
   CREATE UNIQUE INDEX block_by_start ON block (tank, start);
 

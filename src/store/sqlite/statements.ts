@@ -18,13 +18,29 @@ export function query(db: DatabaseSync, sql: string): Query {
   return statement as unknown as Query;
 }
 
+/** Reads any integer, also one that no number can be and only a damaged file has: that becomes the nearest number. */
+export function tolerantQuery(db: DatabaseSync, sql: string): Query {
+  const exact = query(db, sql);
+  (exact as unknown as StatementSync).setReadBigInts(true);
+  const withNumbers = (row: SqliteRow): SqliteRow => row.map((value) => (typeof value === "bigint" ? Number(value) : value));
+  return {
+    get: (...values) => exact.all(...values).map(withNumbers)[0],
+    all: (...values) => exact.all(...values).map(withNumbers),
+    *iterate(...values) {
+      for (const row of exact.iterate(...values)) yield withNumbers(row);
+    },
+  };
+}
+
 /** For SQL that depends on the request: each text is prepared once. */
 export class QueryCache {
   readonly #db: DatabaseSync;
+  readonly #prepare: typeof query;
   readonly #queries = new Map<string, Query>();
 
-  constructor(db: DatabaseSync) {
+  constructor(db: DatabaseSync, prepare = query) {
     this.#db = db;
+    this.#prepare = prepare;
   }
 
   rows(sql: string, values: SqliteRow): SqliteRow[] {
@@ -36,7 +52,7 @@ export class QueryCache {
   }
 
   #query(sql: string): Query {
-    const known = this.#queries.get(sql) ?? query(this.#db, sql);
+    const known = this.#queries.get(sql) ?? this.#prepare(this.#db, sql);
     this.#queries.set(sql, known);
     return known;
   }

@@ -27,8 +27,8 @@ import {
 import { watchFiles } from "./file-watch.ts";
 import type { ManagementReadTable } from "./reader-thread.ts";
 import { readsOn } from "./reads.ts";
-import { createSchema, noDatabase, refuseForeign } from "./schema.ts";
-import { query } from "./statements.ts";
+import { createSchema, DIALECT, noDatabase, refuseForeign } from "./schema.ts";
+import { tolerantQuery } from "./statements.ts";
 import { StoreThread } from "./thread.ts";
 
 const WRITER = new URL("./writer-thread.ts", import.meta.url);
@@ -140,14 +140,15 @@ async function copy(file: string, to: string, progress: Progress): Promise<void>
 const EXPORT_SQL = {
   key: "pk",
   tankId: "(SELECT id FROM tank WHERE pk = part.tank)",
-  assignments: "json_group_array(json_array(until, tank) ORDER BY until)",
+  assignments: "json_group_array(json_array(until, tank, checksum) ORDER BY until)",
+  dialect: DIALECT,
 };
 
 /** The snapshot stays open for as long as the reader takes. */
 function exportFile(file: string): AsyncGenerator<ExportRecord> {
   return withReader(file, (db) => {
     db.exec("BEGIN");
-    return exportRecords((sql) => query(db, sql).iterate(), EXPORT_SQL);
+    return exportRecords((sql) => tolerantQuery(db, sql).iterate(), EXPORT_SQL);
   });
 }
 

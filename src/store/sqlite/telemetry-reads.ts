@@ -6,28 +6,30 @@ import type { Scope } from "../../domain/key.ts";
 import type { Page, PageQuery } from "../../domain/page.ts";
 import type { Reading } from "../../domain/reading.ts";
 import type { Found } from "../../domain/store.ts";
-import { Block, readingsOf } from "../series/block.ts";
+import { type Block, readingsOf } from "../series/block.ts";
+import { type BlockRow, openBlock, openHead } from "../series/checksum.ts";
 import { missingGroup, type Position, SEGMENT_SIZE } from "../series/rank-index.ts";
 import { type PackedGroup, type RankedSegment, rankIndexReads } from "./rank-index.ts";
 import { type Query, query } from "./statements.ts";
 
-type HeadRow = readonly [tank: number, deleted: 0 | 1, total: number, start: number, data: Uint8Array];
+type HeadColumns = readonly [tank: number, deleted: 0 | 1, total: number, start: number, data: Uint8Array, checksum: number];
 
 export function telemetryReads(db: DatabaseSync) {
   // By the unique index of tank on id, then by primary key.
   const headOf = query(
     db,
-    `SELECT t.pk, t.deleted, h.total, h.start, h.data FROM tank t JOIN head h ON h.tank = t.pk
+    `SELECT t.pk, t.deleted, h.total, h.start, h.data, h.checksum FROM tank t JOIN head h ON h.tank = t.pk
      WHERE t.id = ? AND t.owner_id = coalesce(?, t.owner_id)`,
   );
   // Both by block_by_start.
-  const blockAt = query(db, "SELECT data FROM block WHERE tank = ? AND start = ?");
-  const blockAfter = query(db, "SELECT data FROM block WHERE tank = ? AND start > ? ORDER BY start LIMIT 1");
+  const blockAt = query(db, "SELECT start, data, checksum FROM block WHERE tank = ? AND start = ?");
+  const blockAfter = query(db, "SELECT start, data, checksum FROM block WHERE tank = ? AND start > ? ORDER BY start LIMIT 1");
   const index = rankIndexReads(db, "readings");
 
   /** The readings of one tank, by rank: reading 0 is the oldest. */
   class Telemetry {
     readonly total: number;
+    readonly #id: string;
     readonly #tank: number;
     readonly #start: number;
     readonly #head: Block;
@@ -35,11 +37,12 @@ export function telemetryReads(db: DatabaseSync) {
     #segment: RankedSegment | undefined;
     #root: PackedGroup | undefined;
 
-    constructor([tank, , total, start, data]: HeadRow) {
+    constructor(id: string, [tank, , total, start, data, checksum]: HeadColumns) {
+      this.#id = id;
       this.#tank = tank;
       this.total = total;
       this.#start = start;
-      this.#head = new Block(data);
+      this.#head = openHead(id, { total, start, data, checksum }).block;
       this.#inBlocks = total - this.#head.length;
     }
 
@@ -55,13 +58,13 @@ export function telemetryReads(db: DatabaseSync) {
       const newest = readingsOf(this.#head, from - this.#inBlocks, to - this.#inBlocks);
       const end = Math.min(to, this.#inBlocks);
       if (from >= end) return newest;
-      const { at, rank } = this.#segmentOf(from);
+      const { at, rank, next } = this.#segmentOf(from);
       const first = this.#block(blockAt, at);
       const oldest = readingsOf(first, from - rank, end - rank);
       const remaining = end - rank - first.length;
       if (remaining <= 0) return [...newest, ...oldest];
       // A block holds at least 128 readings and a page at most 100: two blocks hold any page.
-      const second = this.#block(blockAfter, at);
+      const second = next === undefined ? this.#block(blockAfter, at) : this.#block(blockAt, [next]);
       return [...newest, ...readingsOf(second, 0, remaining), ...oldest];
     }
 
@@ -72,8 +75,9 @@ export function telemetryReads(db: DatabaseSync) {
       return index.segmentOfRank(this.#tank, this.#indexRoot(), rank);
     }
 
-    #block(wanted: Query, [start]: Position): Block {
-      return new Block(wanted.get(this.#tank, start as number)?.[0] as Uint8Array);
+    #block(wanted: Query, [at]: Position): Block {
+      const [start = at, data, checksum] = wanted.get(this.#tank, at as number) ?? [];
+      return openBlock(this.#id, { start, data, checksum } as BlockRow);
     }
 
     #indexRoot(): PackedGroup {
@@ -85,10 +89,10 @@ export function telemetryReads(db: DatabaseSync) {
 
   return {
     telemetryPage(tankId: string, { from, to, page, size }: PageQuery, { customerId }: Scope): Found<Page<Reading>> {
-      const row = headOf.get(tankId, customerId) as HeadRow | undefined;
+      const row = headOf.get(tankId, customerId) as HeadColumns | undefined;
       if (row === undefined) return undefined;
       if (row[1] === 1) return "deleted";
-      const telemetry = new Telemetry(row);
+      const telemetry = new Telemetry(tankId, row);
       const lower = from === undefined ? 0 : telemetry.rankOf(from);
       const upper = to === undefined ? telemetry.total : telemetry.rankOf(to + 1);
       const end = upper - (page - 1) * size;

@@ -4,12 +4,12 @@ import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite";
 import type { Reading, ReadingSource } from "../../domain/reading.ts";
 import type { AppendResult, BlockKey, RankTable, SeriesGroup, SeriesPosition } from "../core/transaction.ts";
 import { fleetRow, heardAt, urgencyIn } from "../fleet-row.ts";
-import { lastReading } from "../series/block.ts";
+import { Block, lastReading } from "../series/block.ts";
+import { type BlockRow, blockChecksum, type HeadRow, headChecksum } from "../series/checksum.ts";
 import {
   type Append,
   appendSize,
   type BatchColumns,
-  type Head,
   type HeadUpdate,
   maxHeadSize,
   type StoredBlock,
@@ -17,6 +17,17 @@ import {
 } from "../series/merge.ts";
 import { rankIndexWrites } from "./rank-index.ts";
 import { query, upsert } from "./statements.ts";
+
+/** The head of a tank, by the unique index of tank on id. */
+export function headReads(db: DatabaseSync): (tankId: string) => HeadRow | undefined {
+  const headOf = query(db, "SELECT h.total, h.start, h.data, h.checksum FROM tank t JOIN head h ON h.tank = t.pk WHERE t.id = ?");
+  return (tankId) => {
+    const row = headOf.get(tankId);
+    if (row === undefined) return undefined;
+    const [total, start, data, checksum] = row;
+    return { total, start, data, checksum } as HeadRow;
+  };
+}
 
 /** Columns: at, fill, urgency, heard. */
 export function fleetColumns(threshold: number, latest: Reading | undefined): SQLInputValue[] {
@@ -34,7 +45,7 @@ const UPDATE_LATEST_AND_INDEXES = `
   UPDATE fleet SET at = ?3, fill = ?4, heard = ?5, urgency = ${URGENCY} WHERE tank = ?1 AND at < ?2 AND fill IS NOT NULL`;
 /** `||` makes a text of two blobs, with the same bytes. The first byte is the layout. */
 const APPEND = `
-  UPDATE head SET total = total + ?2, data = CAST(data || ?3 AS BLOB)
+  UPDATE head SET total = total + ?2, data = CAST(data || ?3 AS BLOB), checksum = checksum + ?6
   WHERE tank = (SELECT pk FROM tank WHERE id = ?1) AND substr(data, 1, 1) = ?4 AND length(data) <= ?5`;
 
 export function telemetryWrites(db: DatabaseSync, pause: () => void) {
@@ -43,10 +54,10 @@ export function telemetryWrites(db: DatabaseSync, pause: () => void) {
   const append = db.prepare(APPEND);
   const currentTank = query(db, "SELECT tank FROM device WHERE id = ? AND since <= ? AND pending = 0");
   const tankKey = query(db, "SELECT pk FROM tank WHERE id = ?");
-  const headOf = query(db, "SELECT h.total, h.start, h.data FROM tank t JOIN head h ON h.tank = t.pk WHERE t.id = ?");
-  const blockOf = query(db, "SELECT data FROM block WHERE tank = ? AND start = ?"); // block_by_start
-  const writeHead = db.prepare("UPDATE head SET total = ?, start = ?, data = ? WHERE tank = ?");
-  const putBlock = upsert(db, "block", ["tank", "start", "data"], 2);
+  const storedHead = headReads(db);
+  const blockOf = query(db, "SELECT data, checksum FROM block WHERE tank = ? AND start = ?"); // block_by_start
+  const writeHead = db.prepare("UPDATE head SET total = ?, start = ?, data = ?, checksum = ? WHERE tank = ?");
+  const putBlock = upsert(db, "block", ["tank", "start", "data", "checksum"], 2);
   const thresholdOf = query(db, "SELECT threshold FROM fleet WHERE tank = ?");
   const setLatest = db.prepare(
     "UPDATE fleet SET at = ?2, fill = ?3, urgency = ?4, heard = ?5 WHERE tank = ?1 AND (at, fill) IS NOT (?2, ?3)",
@@ -68,9 +79,10 @@ export function telemetryWrites(db: DatabaseSync, pause: () => void) {
     const latest = [tankId, firstAt, lastAt, batch.fill[last] as number, heardAt(lastAt)];
     if (!update(updateLatest, ...latest) && !update(updateLatestAndIndexes, ...latest)) return false;
     const bytes = new Uint8Array(appendSize(candidate));
-    writeAppend(new DataView(bytes.buffer), 0, batch, candidate);
+    const checksum = writeAppend(new DataView(bytes.buffer), 0, batch, candidate);
+    const [layout, rows] = [bytes.subarray(0, 1), bytes.subarray(1)];
     // If the head has no room the readings are merged, and are the latest in any case.
-    return update(append, tankId, positions.length, bytes.subarray(1), bytes.subarray(0, 1), maxHeadSize(candidate));
+    return update(append, tankId, positions.length, rows, layout, maxHeadSize(candidate), checksum);
   }
 
   return {
@@ -82,30 +94,36 @@ export function telemetryWrites(db: DatabaseSync, pause: () => void) {
       return { appended, longHeads: [] };
     },
 
-    lockHeads(tankIds: readonly string[]): Map<string, Head> {
-      const heads = new Map<string, Head>();
+    lockHeads(tankIds: readonly string[]): Map<string, HeadRow> {
+      const heads = new Map<string, HeadRow>();
       for (const id of tankIds) {
-        const row = headOf.get(id) as readonly [number, number, Uint8Array] | undefined;
-        if (row !== undefined) heads.set(id, { total: row[0], start: row[1], data: row[2] });
+        const head = storedHead(id);
+        if (head !== undefined) heads.set(id, head);
       }
       return heads;
     },
 
     blocks: () => ({
-      get: ({ tankId, start }: BlockKey): Uint8Array => blockOf.get(keyOf(tankId), start)?.[0] as Uint8Array,
+      get({ tankId, start }: BlockKey): BlockRow {
+        const [data, checksum] = blockOf.get(keyOf(tankId), start) ?? [];
+        return { start, data, checksum } as BlockRow;
+      },
     }),
 
     writeHeads(heads: ReadonlyMap<string, HeadUpdate>): void {
-      for (const [tankId, { total, start, data }] of heads) {
+      for (const [tankId, head] of heads) {
         pause();
-        writeHead.run(total, start, data, keyOf(tankId));
+        writeHead.run(head.total, head.start, head.data, headChecksum(tankId, head), keyOf(tankId));
         const threshold = thresholdOf.get(tankId)?.[0];
-        if (threshold !== undefined) setLatest.run(tankId, ...fleetColumns(Number(threshold), lastReading(data)));
+        const latest = lastReading(new Block(head.data));
+        if (threshold !== undefined) setLatest.run(tankId, ...fleetColumns(Number(threshold), latest));
       }
     },
 
     writeBlocks(blocks: readonly (StoredBlock & { readonly tankId: string })[]): void {
-      for (const { tankId, start, data } of blocks) putBlock.run(keyOf(tankId), start, data);
+      for (const { tankId, ...block } of blocks) {
+        putBlock.run(keyOf(tankId), block.start, block.data, blockChecksum(tankId, block));
+      }
     },
 
     rankGroups: (table: RankTable, positions: readonly SeriesPosition[]): SeriesGroup[] => indexes[table].rankGroups(positions),

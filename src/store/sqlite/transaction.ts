@@ -5,40 +5,46 @@ import type { DatabaseSync } from "node:sqlite";
 import type { AuditContext, AuditedChange } from "../../domain/audit.ts";
 import { type Change, type CustomerState, releasesDevice, type TankWithShape } from "../../domain/changes.ts";
 import type { IdempotencyKey, KeyChange } from "../../domain/commands/command.ts";
-import type { Device, DeviceMove } from "../../domain/device.ts";
+import { type DeviceAssignment, unknownDevice } from "../../domain/device.ts";
 import type { Instant } from "../../domain/instant.ts";
 import type { PendingReading, ResolvedReading } from "../../domain/placement.ts";
-import type { DeviceWithHistory } from "../../domain/records.ts";
 import type { Resource } from "../../domain/resource.ts";
 import { MAX_PENDING } from "../../domain/store.ts";
 import type { EngineTransaction } from "../check/check.ts";
 import type { CheckOperations } from "../check/operations.ts";
 import {
-  ASSIGNMENT_COLUMNS,
-  assignmentOf,
-  CUSTOMER_COLUMNS,
+  assignmentChecksum,
   CUSTOMER_FIELDS,
-  customerState,
+  customerChecksum,
   customerValues,
-  DEVICE_COLUMNS,
+  deviceChecksum,
+  intactPending,
   KEY_COLUMNS,
   KEY_TABLES,
   keyOf,
   LOCATION_FIELDS,
-  managedDevice,
-  PENDING_COLUMNS,
-  pendingOf,
+  pendingValues,
+  STORED_ASSIGNMENT_COLUMNS,
+  STORED_CUSTOMER_COLUMNS,
+  STORED_DEVICE_COLUMNS,
+  STORED_PENDING_COLUMNS,
+  STORED_TANK_COLUMNS,
+  storedAssignment,
+  storedCustomer,
+  storedDevice,
+  storedProfile,
+  storedTank,
   TANK_FIELDS,
-  TANK_WITH_SHAPE_COLUMNS,
+  tankChecksum,
   tankValues,
-  tankWithShape,
 } from "../columns.ts";
-import type { SavedResult, StoreTransaction } from "../core/transaction.ts";
+import type { CountedDevice, SavedResult, StoreTransaction } from "../core/transaction.ts";
 import { lastReading } from "../series/block.ts";
+import { EMPTY_HEAD, headChecksum, openHead } from "../series/checksum.ts";
 import { checkOperations } from "./check.ts";
 import { listWrites } from "./list-pages.ts";
 import { promised, query, type SqliteRow, type Synchronous, upsert } from "./statements.ts";
-import { fleetColumns, telemetryWrites } from "./telemetry-writes.ts";
+import { fleetColumns, headReads, telemetryWrites } from "./telemetry-writes.ts";
 
 /** `pause` is called between tanks. */
 export function transactionOn(db: DatabaseSync, pause: () => void): EngineTransaction {
@@ -78,41 +84,44 @@ function lookups(db: DatabaseSync) {
   };
   const ofOwner = query(
     db,
-    `SELECT ${TANK_WITH_SHAPE_COLUMNS} FROM tank WHERE owner_id = ? AND deleted = 0 ORDER BY created_at, id`, // tank_by_owner
+    `SELECT ${STORED_TANK_COLUMNS} FROM tank WHERE owner_id = ? AND deleted = 0 ORDER BY created_at, id`, // tank_by_owner
   );
   // Deleted tanks are few: owner_id has no index among them.
   const deletedWith = query(
     db,
-    `SELECT ${TANK_WITH_SHAPE_COLUMNS} FROM tank WHERE owner_id = ?1 AND deleted = 1
+    `SELECT ${STORED_TANK_COLUMNS} FROM tank WHERE owner_id = ?1 AND deleted = 1
        AND deleted_at = (SELECT deleted_at FROM customer WHERE id = ?1) ORDER BY created_at, id`,
   );
-  const assignments = query(db, `SELECT ${ASSIGNMENT_COLUMNS} FROM device_assignment WHERE device = ? ORDER BY until`);
+  const assignments = query(db, `SELECT ${STORED_ASSIGNMENT_COLUMNS} FROM device_assignment WHERE device = ? ORDER BY until`);
   const devicesWithPending = query(db, "SELECT count(*) FROM (SELECT 1 FROM device WHERE pending > 0 LIMIT ?)"); // device_pending
   return {
-    customers: byId(`SELECT ${CUSTOMER_COLUMNS} FROM customer WHERE id = ?`, customerState),
-    tanks: byId(`SELECT ${TANK_WITH_SHAPE_COLUMNS} FROM tank WHERE id = ?`, tankWithShape),
-    tanksOfOwners: (ids: readonly string[]) => ids.flatMap((id) => ofOwner.all(id).map(tankWithShape)),
-    tanksDeletedWith: (ids: readonly string[]) => ids.flatMap((id) => deletedWith.all(id).map(tankWithShape)),
-    devices: byId(`SELECT ${DEVICE_COLUMNS} FROM device WHERE id = ?`, managedDevice),
-    assignments: (ids: readonly string[]) => ids.flatMap((id) => assignments.all(id).map(assignmentOf)),
+    customers: byId(`SELECT ${STORED_CUSTOMER_COLUMNS} FROM customer WHERE id = ?`, storedCustomer),
+    tanks: byId(`SELECT ${STORED_TANK_COLUMNS} FROM tank WHERE id = ?`, storedTank),
+    tanksOfOwners: (ids: readonly string[]) => ids.flatMap((id) => ofOwner.all(id).map(storedTank)),
+    tanksDeletedWith: (ids: readonly string[]) => ids.flatMap((id) => deletedWith.all(id).map(storedTank)),
+    devices: byId(`SELECT ${STORED_DEVICE_COLUMNS} FROM device WHERE id = ?`, storedDevice),
+    assignments: (ids: readonly string[]) => ids.flatMap((id) => assignments.all(id).map(storedAssignment)),
     devicesWithPending: (limit: number) => Number(devicesWithPending.get(limit)?.[0]),
     keys: byId(`SELECT ${KEY_COLUMNS} FROM ${KEY_TABLES} WHERE k.id = ?`, keyOf),
   };
 }
 
 function objectWrites(db: DatabaseSync) {
-  const putCustomer = upsert(db, "customer", ["id", ...CUSTOMER_FIELDS, "deleted", "deleted_at"]);
-  const putTank = upsert(db, "tank", ["id", ...TANK_FIELDS, ...LOCATION_FIELDS, "shape", "deleted", "deleted_at"]);
+  const putCustomer = upsert(db, "customer", ["id", ...CUSTOMER_FIELDS, "deleted", "checksum", "deleted_at"]);
+  const putTank = upsert(db, "tank", ["id", ...TANK_FIELDS, ...LOCATION_FIELDS, "shape", "deleted", "checksum", "deleted_at"]);
   const customerDeletedAt = query(db, "SELECT deleted_at FROM customer WHERE id = ?");
   const tankDeletedAt = query(db, "SELECT deleted_at FROM tank WHERE id = ?");
   // tank_by_device is unique among live tanks.
   const releaseDevice = db.prepare("UPDATE tank SET deleted = 1 WHERE id = ?");
-  const addHead = db.prepare("INSERT INTO head (tank) SELECT pk FROM tank WHERE id = ?");
+  const addHead = db.prepare("INSERT INTO head (tank, checksum) SELECT pk, ?2 FROM tank WHERE id = ?1");
   const addTankCount = db.prepare("UPDATE customer SET tank_count = tank_count + ? WHERE id = ?");
-  const headOf = query(db, "SELECT h.data FROM tank t JOIN head h ON h.tank = t.pk WHERE t.id = ?");
+  const storedHead = headReads(db);
   const putFleet = upsert(db, "fleet", ["tank", "threshold", "at", "fill", "urgency", "heard"]);
   const removeFleet = db.prepare("DELETE FROM fleet WHERE tank = ?");
-  const updateLastSeen = db.prepare("UPDATE customer SET last_seen_at = max(coalesce(last_seen_at, ?1), ?1) WHERE id = ?2");
+  const updateLastSeen = db.prepare(
+    `UPDATE customer SET last_seen_at = ?1, checksum = checksum + ?1 - coalesce(last_seen_at, 0)
+     WHERE id = ?2 AND (last_seen_at IS NULL OR last_seen_at < ?1)`,
+  );
   const insertKey = db.prepare(
     `INSERT INTO api_key (id, hash, name, role, customer_id, device_id, rate, created_at, expires_at, revoked_at, replaced_by)
      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
@@ -125,7 +134,8 @@ function objectWrites(db: DatabaseSync) {
     putCustomers(changes: readonly Change<CustomerState>[], at: Instant): void {
       for (const { id, before, after } of changes) {
         const known = before?.deleted === true ? customerDeletedAt.get(id)?.[0] : undefined;
-        putCustomer.run(id, ...customerValues(after.customer), Number(after.deleted), after.deleted ? (known ?? at) : null);
+        const state = [...customerValues(after.customer), Number(after.deleted), customerChecksum(after)];
+        putCustomer.run(id, ...state, after.deleted ? (known ?? at) : null);
       }
     },
 
@@ -135,8 +145,9 @@ function objectWrites(db: DatabaseSync) {
       );
       for (const { id } of changes.filter(releasesDevice)) releaseDevice.run(id);
       for (const { id, before, after } of changes) {
-        putTank.run(id, ...tankValues(after), Number(after.deleted), after.deleted ? (deletedAt.get(id) ?? at) : null);
-        if (before === undefined) addHead.run(id);
+        const state = [...tankValues(after), Number(after.deleted), tankChecksum(after)];
+        putTank.run(id, ...state, after.deleted ? (deletedAt.get(id) ?? at) : null);
+        if (before === undefined) addHead.run(id, headChecksum(id, EMPTY_HEAD));
       }
     },
 
@@ -146,9 +157,9 @@ function objectWrites(db: DatabaseSync) {
 
     setThresholds(thresholds: ReadonlyMap<string, number | null>): void {
       for (const [id, threshold] of thresholds) {
-        const head = headOf.get(id)?.[0] as Uint8Array | undefined;
+        const head = threshold === null ? undefined : storedHead(id);
         if (threshold === null) removeFleet.run(id);
-        else putFleet.run(id, threshold, ...fleetColumns(threshold, head && lastReading(head)));
+        else putFleet.run(id, threshold, ...fleetColumns(threshold, head && lastReading(openHead(id, head).block)));
       }
     },
 
@@ -167,28 +178,21 @@ function objectWrites(db: DatabaseSync) {
 }
 
 function deviceWrites(db: DatabaseSync) {
-  const move = upsert(db, "device", ["id", "tank", "since"]);
-  const put = upsert(db, "device", ["id", "since", "profile", "dropped"]);
-  const setProfile = upsert(db, "device", ["id", "profile"]);
+  const put = upsert(db, "device", ["id", "tank", "since", "profile", "dropped", "checksum"]);
   const remove = db.prepare("DELETE FROM device WHERE id = ?");
-  const putAssignment = upsert(db, "device_assignment", ["device", "until", "tank"], 2);
+  const putAssignment = upsert(db, "device_assignment", ["device", "until", "tank", "checksum"], 2);
   return {
-    moveDevices(moves: readonly DeviceMove[]): void {
-      for (const { device, ended } of moves) {
-        move.run(device.id, device.tank_id, device.since);
-        if (ended !== undefined) putAssignment.run(ended.device, ended.until, ended.tankId);
+    putDevices(devices: readonly CountedDevice[]): void {
+      for (const { device, dropped } of devices) {
+        const { id, tank_id, since, profile } = device;
+        put.run(id, tank_id, since, storedProfile(profile), dropped, deviceChecksum(device, dropped));
       }
     },
 
-    putDevices(devices: readonly DeviceWithHistory[]): void {
-      for (const { device, dropped, assignments } of devices) {
-        put.run(device.id, device.since, jsonOrNull(device.profile), dropped);
-        for (const { until, tankId } of assignments) putAssignment.run(device.id, until, tankId);
+    putAssignments(assignments: readonly DeviceAssignment[]): void {
+      for (const assignment of assignments) {
+        putAssignment.run(assignment.device, assignment.until, assignment.tankId, assignmentChecksum(assignment));
       }
-    },
-
-    setProfiles(devices: readonly Pick<Device, "id" | "profile">[]): void {
-      for (const { id, profile } of devices) setProfile.run(id, jsonOrNull(profile));
     },
 
     removeDevices(ids: readonly string[]): void {
@@ -199,45 +203,48 @@ function deviceWrites(db: DatabaseSync) {
 
 /** The count of each device is kept with its pending readings. */
 function pendingWrites(db: DatabaseSync) {
-  const ofDevice = query(db, `SELECT ${PENDING_COLUMNS} FROM pending_reading WHERE device = ? ORDER BY created_at`);
+  const ofDevice = query(db, `SELECT ${STORED_PENDING_COLUMNS} FROM pending_reading WHERE device = ? ORDER BY created_at`);
   const ofTank = query(
     db,
     `SELECT id FROM device WHERE pending > 0 AND (tank = ?1
        OR EXISTS (SELECT 1 FROM device_assignment WHERE device_assignment.device = device.id AND device_assignment.tank = ?1))`, // device_pending
   );
-  const add = upsert(db, "pending_reading", PENDING_COLUMNS.split(", "), 2);
+  const add = upsert(db, "pending_reading", STORED_PENDING_COLUMNS.split(", "), 2);
   const remove = db.prepare("DELETE FROM pending_reading WHERE device = ? AND created_at = ?");
   const removeAll = db.prepare("DELETE FROM pending_reading WHERE device = ?");
-  const resetCounts = db.prepare("UPDATE device SET pending = 0, dropped = 0 WHERE id = ?");
+  const resetCounts = db.prepare("UPDATE device SET pending = 0, dropped = 0, checksum = checksum - dropped WHERE id = ?");
   const trim = db.prepare(
     `DELETE FROM pending_reading WHERE device = ?1 AND created_at <
        (SELECT created_at FROM pending_reading WHERE device = ?1 ORDER BY created_at DESC LIMIT 1 OFFSET ${MAX_PENDING - 1})`,
   );
   const count = db.prepare(
-    `INSERT INTO device (id, pending, dropped) VALUES (?1, (SELECT count(*) FROM pending_reading WHERE device = ?1), ?2)
-     ON CONFLICT (id) DO UPDATE SET pending = excluded.pending, dropped = dropped + excluded.dropped`,
+    `INSERT INTO device (id, pending, dropped, checksum)
+     VALUES (?1, (SELECT count(*) FROM pending_reading WHERE device = ?1), ?2, ?3)
+     ON CONFLICT (id) DO UPDATE SET pending = excluded.pending, dropped = dropped + excluded.dropped,
+       checksum = checksum + excluded.dropped`,
   );
+  const countPending = (device: string, dropped: number): void => {
+    count.run(device, dropped, deviceChecksum(unknownDevice(device), dropped));
+  };
 
   return {
     devicesWithPendingFor: (tankIds: readonly string[]): string[] =>
       tankIds.flatMap((id) => ofTank.all(id).map(([device]) => String(device))),
 
     pendingReadings: (deviceIds: readonly string[]): PendingReading[] =>
-      deviceIds.flatMap((id) => ofDevice.all(id).map(pendingOf)),
+      deviceIds.flatMap((id) => ofDevice.all(id).map(intactPending)),
 
     addPending(readings: readonly PendingReading[]): void {
-      for (const { device, created_at, fill, payload, customer_id } of readings) {
-        add.run(device, created_at, fill, payload, customer_id);
-      }
+      for (const reading of readings) add.run(...pendingValues(reading));
       for (const device of new Set(readings.map((reading) => reading.device))) {
-        count.run(device, Number(trim.run(device).changes));
+        countPending(device, Number(trim.run(device).changes));
       }
     },
 
     resolvePending(readings: readonly ResolvedReading[]): void {
       for (const { device, created_at } of readings) remove.run(device, created_at);
       for (const [device, own] of Map.groupBy(readings, (reading) => reading.device)) {
-        count.run(device, own.filter(({ isRejected }) => isRejected).length);
+        countPending(device, own.filter(({ isRejected }) => isRejected).length);
       }
     },
 
@@ -285,8 +292,4 @@ function idempotencyWrites(db: DatabaseSync) {
       save.run(by, key, at, fingerprint, JSON.stringify(resource));
     },
   };
-}
-
-function jsonOrNull(value: unknown): string | null {
-  return value === null ? null : JSON.stringify(value);
 }

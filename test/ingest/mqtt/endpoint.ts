@@ -6,8 +6,9 @@ import { generate, type IConnectPacket, type IPublishPacket, type Packet, parser
 import { type ErrorCode, RequestError } from "../../../src/domain/errors.ts";
 import type { Event } from "../../../src/domain/events.ts";
 import type { Sender } from "../../../src/ingest/ingest.ts";
+import type { TakeToken } from "../../../src/ingest/mqtt/budgets.ts";
 import { type EndpointDependencies, type Listener, MqttEndpoint } from "../../../src/ingest/mqtt/endpoint.ts";
-import type { AuthenticatedKey, EndpointLimits, TakeToken } from "../../../src/ingest/mqtt/sessions.ts";
+import type { AuthenticatedKey, EndpointLimits } from "../../../src/ingest/mqtt/sessions.ts";
 import type { Lifetime } from "../../support/service.ts";
 import { until } from "../../support/until.ts";
 import { FakeIngest } from "./fake-ingest.ts";

@@ -168,6 +168,20 @@ test("incomplete messages of one key are completed one after the other, and leav
   await Promise.all(clients.map((client) => client.received("puback")));
 });
 
+test("large messages of several keys that never arrive completely leave memory for small ones", async (t) => {
+  const bytes = generate(large(1, 100_000));
+  const endpoint = await startEndpoint(t, { memoryBytes: 8 * (bytes.length + 512) });
+  const keys = range(8).map((i) => `key ${i}`);
+  for (const key of keys) endpoint.keys.set(key, ANYONE);
+  const clients = await Promise.all([...keys, ...keys].map((key) => new RawClient(t, endpoint).connect(key)));
+  for (const { socket } of clients) socket.write(bytes.subarray(0, 99_000));
+  await sleep(200);
+  await expectService(t, endpoint);
+  assert.deepEqual(endpoint.ingest.fills, [50]);
+  for (const { socket } of clients) socket.write(bytes.subarray(99_000));
+  await Promise.all(clients.map((client) => client.received("puback")));
+});
+
 test("messages of a key are not stored behind all that another key has sent before", async (t) => {
   const endpoint = await startEndpoint(t);
   endpoint.keys.set("other", { ...ANYONE, keyId: "other" });
@@ -294,6 +308,32 @@ test("messages beyond a key's rate are held, none is lost, and other keys are no
   tokens = 3;
   await client.received("puback", 5);
   assert.deepEqual(client.acknowledged, range(5));
+});
+
+test("clients of a key that has sent too much are not read until it is stored; those of other keys are", async (t) => {
+  const endpoint = await startEndpoint(t, { bufferBytes: 100_000 });
+  let isLimited = true;
+  for (const key of ["limited", "other"]) endpoint.keys.set(key, ANYONE);
+  endpoint.tokens.set("limited", () => (isLimited ? 200 : 0));
+  const clients = await Promise.all(range(5).map(() => new RawClient(t, endpoint).connect("limited")));
+  const messages = range(500).map((id) => publish(0, reading(id / 5), { qos: 0 }));
+  for (const client of clients.slice(1)) client.send(...messages);
+  const late = () => {
+    const client = new RawClient(t, endpoint, 5);
+    client.send(connectPacket("limited", { protocolVersion: 5 }), publish(1, reading(1)));
+    return client.received("connack");
+  };
+  await until("a client with even more is refused", async () => (await late())[0]?.reasonCode === 0x97);
+  clients[0]?.send({ cmd: "pingreq" });
+  const other = await new RawClient(t, endpoint).connect("other");
+  other.send({ cmd: "pingreq" }, publish(1, reading(1)));
+  await other.received("puback");
+  await other.received("pingresp");
+  assert.equal(clients[0]?.packets.length, 1);
+  isLimited = false;
+  await clients[0]?.received("pingresp");
+  await until("all are stored", () => endpoint.ingest.stored.length >= 4 * 500);
+  assert.equal((await late())[0]?.reasonCode, 0);
 });
 
 test("a very low rate does not make a held message ask for a token all the time", async (t) => {

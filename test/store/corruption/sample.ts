@@ -1,6 +1,7 @@
 // A database with every kind of derived data, the reads that depend on it, and what a check must report.
 
 import assert from "node:assert/strict";
+import { EARLIEST } from "../../../src/domain/instant.ts";
 import type { Finding, Store } from "../../../src/domain/store.ts";
 import { at, command, createKey, executed } from "../../support/commands.ts";
 import { ingest, ingestFills } from "../../support/readings.ts";
@@ -121,6 +122,47 @@ export async function expectReport(store: Store, { where, what }: Pick<Corruptio
     assert.equal(findings.length, where.length, JSON.stringify(findings));
     assert.ok(findings.every(({ repaired }) => !repaired));
   }
+}
+
+/** With the places where they are reported. */
+export const DAMAGED_ROWS = {
+  sql: `UPDATE customer SET phone = '1' WHERE id = 'c5'; UPDATE tank SET capacity = 2701 WHERE id = 'short';
+    UPDATE device SET dropped = 1 WHERE id = 'waits'; UPDATE device_assignment SET until = until + 1 WHERE device = 'moved';
+    UPDATE pending_reading SET fill = 11 WHERE device = 'strange'; UPDATE head SET checksum = checksum + 1 WHERE total = 50`,
+  where: ["customer c5", "device moved", "device strange", "device waits", "tank short"],
+} as const;
+
+/** No write gives damaged rows a new checksum, unless it replaces the whole of them. */
+export async function expectDamageKept(store: Store): Promise<void> {
+  const places = async () => [...new Set((await checked(store, true)).findings.map(({ where }) => where))].toSorted();
+  assert.deepEqual(await places(), DAMAGED_ROWS.where);
+  const now = at(Date.now());
+  await store.updateLastSeen(new Map([["c5", now.at]]));
+  assert.deepEqual(await ingest(store, { tank: "short", at: 60_000_000, fill: 5 }), ["new"], "appended without reading the head");
+  for (const write of [
+    () => store.execute(command.changeCustomer("c5", { name: "C" }), now),
+    () => store.execute(command.changeTank("short", { name: "T" }), now),
+    () => store.execute(command.putDevice("waits", { profile: "mopeka" }), now),
+    () => store.execute(command.putDevice("strange", { tank_id: "t9" }, { swap: true }), now),
+    () => ingest(store, { device: "waits", at: 4, fill: 40 }),
+    () => ingest(store, { device: "moved", at: 5, fill: 50 }),
+    () => ingest(store, { tank: "short", at: 1, fill: 5 }),
+    () => readingsOf(store, "short"),
+  ]) {
+    await assert.rejects(write, { code: "data_damaged" }, String(write));
+  }
+  assert.deepEqual(await places(), DAMAGED_ROWS.where);
+
+  const short = { tank: tank("short", "c2", { created_at: 2, assigned_device_id: "moved" }), deleted: false };
+  const waits = { id: "waits", tank_id: null, since: undefined, profile: null, dropped: 0, assignments: [] };
+  assert.match(JSON.stringify(await store.importTanks([short])), /shape: is missing, and needed because tank short is damaged/);
+  assert.match(JSON.stringify(await store.importDevices([waits])), /device waits is damaged; import it with all its fields/);
+  const c5 = { customer: customer("c5", { email: EMAIL, created_at: 5 }), deleted: false };
+  assert.deepEqual(await store.importCustomers([c5]), ["changed"]);
+  assert.deepEqual(await store.importTanks([{ ...short, shape: null }]), ["changed"]);
+  assert.deepEqual(await store.importDevices([{ ...waits, since: EARLIEST }]), ["changed"]);
+  await executed(store, command.removeDevice("strange"), now);
+  assert.deepEqual(await places(), ["device moved", "tank short"]);
 }
 
 function expectFindings(findings: readonly Finding[], where: readonly string[], what: RegExp): void {

@@ -7,9 +7,9 @@ import { query } from "../../../src/store/sqlite/statements.ts";
 import type { Corruption } from "./sample.ts";
 
 export type SqliteCorruption = Omit<Corruption, "sql"> & { readonly corrupt: string | ((db: DatabaseSync) => void) };
-type Row = readonly [name: string, corrupt: SqliteCorruption["corrupt"], where: string, what: RegExp];
+type Row = readonly [name: string, corrupt: SqliteCorruption["corrupt"], where: string | readonly string[], what: RegExp];
 const corruptions = (rows: readonly Row[]): SqliteCorruption[] =>
-  rows.map(([name, corrupt, where, what]) => ({ name, corrupt, where: [where], what }));
+  rows.map(([name, corrupt, where, what]) => ({ name, corrupt, where: [where].flat(), what }));
 
 const LONG = "(SELECT pk FROM tank WHERE id = 'long')";
 const SHORT = "(SELECT pk FROM tank WHERE id = 'short')";
@@ -23,8 +23,8 @@ const LISTS: readonly [series: string, where: string][] = [
 /** The start of a block of "long". */
 const blockStart = (offset: number): string =>
   `(SELECT start FROM block WHERE tank = ${LONG} ORDER BY start LIMIT 1 OFFSET ${offset})`;
-const SWAP_BLOCKS = `CREATE TEMP TABLE two AS SELECT pk, data FROM block WHERE tank = ${LONG} ORDER BY start LIMIT 2 OFFSET 7;
-  UPDATE block SET data = (SELECT data FROM two WHERE two.pk <> block.pk) WHERE pk IN (SELECT pk FROM two)`;
+const SWAP_BLOCKS = `CREATE TEMP TABLE two AS SELECT pk, data, checksum FROM block WHERE tank = ${LONG} ORDER BY start LIMIT 2 OFFSET 7;
+  UPDATE block SET (data, checksum) = (SELECT data, checksum FROM two WHERE two.pk <> block.pk) WHERE pk IN (SELECT pk FROM two)`;
 
 type IndexTable = { readonly table: string; readonly series: string; readonly order: string; readonly nodes: readonly string[] };
 const READING_INDEX: IndexTable = { table: "reading_index", series: "tank", order: "start DESC", nodes: ["starts"] };
@@ -178,9 +178,9 @@ export const UNREPAIRABLE = corruptions([
     "an unreadable block",
     `UPDATE block SET data = x'07070707' WHERE tank = ${LONG} AND start = ${blockStart(3)}`,
     "tank long",
-    /cannot be read: restore a backup/,
+    /is damaged: restore a backup/,
   ],
-  ["an unreadable head", `UPDATE head SET data = x'ff' WHERE tank = ${SHORT}`, "tank short", /cannot be read: restore a backup/],
+  ["an unreadable head", `UPDATE head SET data = x'ff' WHERE tank = ${SHORT}`, "tank short", /is damaged: restore a backup/],
   [
     "a tank of an unknown customer",
     "UPDATE tank SET owner_id = 'nobody' WHERE id = 'long'; UPDATE customer SET tank_count = 0 WHERE id = 'c1'",
@@ -189,20 +189,20 @@ export const UNREPAIRABLE = corruptions([
   ],
   [
     "a block of no tank",
-    "INSERT INTO block (tank, start, data) VALUES (999999, 1, x'')",
+    "INSERT INTO block (tank, start, data, checksum) VALUES (999999, 1, x'', 0)",
     "table block",
     /^rows of 1 tanks belong to no tank \(999999\): restore a backup/,
   ],
   [
     "a head of no tank",
-    "INSERT INTO head (tank) VALUES (999999)",
+    "INSERT INTO head (tank, checksum) VALUES (999999, 0)",
     "table head",
     /^rows of 1 tanks belong to no tank \(999999\): restore/,
   ],
   [
     "a device that serves two tanks",
     `DROP INDEX tank_by_device; ${TWO_TANKS_OF_ONE_DEVICE}`,
-    "device moved",
+    ["device moved", "tank long"],
     /should serve one tank, but long and short name it: assign/,
   ],
   [
