@@ -193,6 +193,9 @@ function readUtf8(file: string, name: string): string {
   const bytes = readBytes(file, name);
   const error = errorInFormat(bytes);
   if (error !== undefined) throw new UserError(`${name}: ${error}`);
+  if (/^\s*[[{]/.test(bytes.toString("latin1", 0, 100))) {
+    throw new UserError(`${name}: this is JSON, not CSV. "import" reads JSON, with one object per line`);
+  }
   if (!isUtf8(bytes)) throw new UserError(`${name} ${NOT_UTF8}`);
   return bytes.toString("utf8");
 }

@@ -12,12 +12,15 @@ export function openWriter(file: string, check: (db: DatabaseSync) => void = () 
   const { ino } = statSync(file);
   const db = new DatabaseSync(file, { enableForeignKeyConstraints: true, timeout: 0 });
   try {
-    retryWhileBusy(() => check(db));
-    retryWhileBusy(() => setUp(db));
-    // A backup may have been restored while this waited for the lock.
-    if (statSync(file).ino !== ino) throw new UserError(`${file} was replaced at this moment. Try again.`);
+    for (const step of [check, setUp]) {
+      retryWhileBusy(() => step(db));
+      // A backup may have been restored while this waited for the lock.
+      if (statSync(file).ino === ino) continue;
+      db.close();
+      return openWriter(file, check);
+    }
   } catch (error) {
-    db.close();
+    if (db.isOpen) db.close();
     throw error;
   }
   return db;
