@@ -99,7 +99,10 @@ export class FairQueue {
 
 type Task = { readonly takeStep: () => boolean };
 
-/** Long work of the serving thread in short steps, one in each turn of the event loop, so that requests are served in between. */
+/** Between two steps. */
+const PAUSE_MS = 1;
+
+/** Long work of the serving thread in short steps with pauses, so that requests are served in between. */
 export class Turns {
   readonly #waiting = new RoundRobin<Task>();
   #isScheduled = false;
@@ -132,7 +135,7 @@ export class Turns {
   #schedule(): void {
     if (this.#isScheduled) return;
     this.#isScheduled = true;
-    setImmediate(() => this.#takeStep());
+    setTimeout(() => this.#takeStep(), PAUSE_MS);
   }
 
   #takeStep(): void {
