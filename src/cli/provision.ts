@@ -29,7 +29,7 @@ its columns, which tell customers from tanks:
              country,district,latitude,longitude,postal_code,region,street,street_number,shape,profile
 Columns are separated by commas, semicolons or tabs. shape is JSON or @FILE; profile, of the tank's device, also a name.
 A row with a known id changes that object. Empty cells and missing columns change nothing. All files are checked first; then
-they are written, a thousand rows at a time. The first ${MAX_CHANGES_SHOWN} changed fields are shown; --json has 100. Exit 1 if a file has errors.`,
+they are written, more than 1,000 in several transactions. The first ${MAX_CHANGES_SHOWN} changed fields are shown; --json has 100. Exit 1 if a file has errors.`,
   example: "provision customers.csv tanks.csv --dry-run",
   takes: ["file…"],
   options: [
@@ -193,6 +193,9 @@ function readUtf8(file: string, name: string): string {
   const bytes = readBytes(file, name);
   const error = errorInFormat(bytes);
   if (error !== undefined) throw new UserError(`${name}: ${error}`);
+  if (/^\s*[[{]/.test(bytes.toString("latin1", 0, 100))) {
+    throw new UserError(`${name}: this is JSON, not CSV. "import" reads JSON, with one object per line`);
+  }
   if (!isUtf8(bytes)) throw new UserError(`${name} ${NOT_UTF8}`);
   return bytes.toString("utf8");
 }

@@ -28,9 +28,9 @@ export function firstError([first]: readonly FieldError[]): string | undefined {
   return first && (first.field === "" ? first.message : `${first.field}: ${first.message}`);
 }
 
-/** Whether one of the errors is about the field or, if it is a list, its entries. */
+/** Whether an error is about the field or, if it is a list, its entries; it may be where there are more than are reported. */
 export function hasError(errors: readonly FieldError[], path: string): boolean {
-  return errors.some(({ field }) => field === path || field.startsWith(`${path}[`));
+  return errors.length > MAX_REPORTED_ERRORS || errors.some(({ field }) => field === path || field.startsWith(`${path}[`));
 }
 
 /** All errors up to the reported number, and one more. `at` is the path of the object itself. */

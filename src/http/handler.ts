@@ -5,6 +5,7 @@ import { Readable } from "node:stream";
 import { finished } from "node:stream/promises";
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteHandlerMethod } from "fastify";
 import { RequestError } from "../domain/errors.ts";
+import type { FairQueue } from "../domain/fair-queue.ts";
 import { type Admit, ANONYMOUS } from "./auth.ts";
 import { type BodyBudget, isStillSending, type Reservation, whileDraining } from "./body.ts";
 import { readContent } from "./content.ts";
@@ -36,17 +37,23 @@ export function registerRoute(
   admit: Admit,
   dependencies: Dependencies,
   budget: BodyBudget,
+  longReads: FairQueue,
 ): void {
   const { path, body } = route;
   const onRequest = (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
     request.routePath = path;
     return admit(request, reply, route);
   };
-  const handler = createHandler(route, dependencies, budget);
+  const handler = createHandler(route, dependencies, budget, longReads);
   app.route({ method: methodOf(route), url: path, onRequest, config: { body }, handler });
 }
 
-function createHandler(route: Route, { reads, metrics, services }: Dependencies, budget: BodyBudget): RouteHandlerMethod {
+function createHandler(
+  route: Route,
+  { reads, metrics, services }: Dependencies,
+  budget: BodyBudget,
+  longReads: FairQueue,
+): RouteHandlerMethod {
   const readParameters = parameterReaderOf(route);
   const isRead = isCacheable(route);
   return async (request, reply) => {
@@ -55,8 +62,10 @@ function createHandler(route: Route, { reads, metrics, services }: Dependencies,
     const parameters = readParameters(queryOf(request.raw.url), form);
     const { key, scope } = request.caller ?? ANONYMOUS;
     const id = (request.params as { readonly id?: string }).id ?? "";
-    const handle = ({ headers, body, items }: RequestContent) =>
+    const handleNow = ({ headers, body, items }: RequestContent) =>
       route.handle({ reads, metrics, services, key, scope, id, parameters, headers, body, items });
+    const handle: typeof handleNow = (content) =>
+      route.isLongRead === true ? longReads.run(key.id, 1, () => handleNow(content)) : handleNow(content);
     if (isRead) {
       const result = await handle(NO_CONTENT);
       const text = typeof result === "string" ? result : JSON.stringify(result);

@@ -11,6 +11,7 @@ import {
   type ProvisionRow,
 } from "../domain/commands/command.ts";
 import { hasCode, RequestError } from "../domain/errors.ts";
+import { FairQueue } from "../domain/fair-queue.ts";
 import { newId } from "../domain/id.ts";
 import type { Clock } from "../domain/instant.ts";
 import { hashSecret, newSecret } from "../domain/key.ts";
@@ -25,11 +26,15 @@ export type Executed = { readonly resource: Resource; readonly replayed: boolean
 /** The secret is shown once: null where the creation is replayed. */
 export type CreatedKey = Executed & { readonly secret: string | null };
 
+/** Commands that the store has at a time: others, and readings, wait behind them. */
+const MAX_COMMANDS = 4;
+
 /** `by`: the id of the key that the audit log names. */
 export class ManagementService {
   readonly clock: Clock;
   readonly reads: ManagementReads;
   readonly #store: ManagementStore;
+  readonly #commands = new FairQueue(MAX_COMMANDS);
 
   constructor(store: ManagementStore, clock: Clock) {
     this.clock = clock;
@@ -42,7 +47,7 @@ export class ManagementService {
   }
 
   async execute(command: Command, by: string, idempotencyKey?: IdempotencyKey): Promise<Executed> {
-    const result = await this.#store.execute(command, { by, at: this.clock() }, idempotencyKey);
+    const result = await this.#commands.run(by, 1, () => this.#store.execute(command, { by, at: this.clock() }, idempotencyKey));
     if (!isCommandError(result)) return result;
     throw errorOf(result);
   }
@@ -92,8 +97,10 @@ export class ManagementService {
 const errorOf = ({ error, detail, errors }: CommandError): RequestError =>
   new RequestError(error, detail, errors === undefined ? {} : { errors });
 
-/** Written in one transaction: for so long readings have to wait. */
+/** Up to this many rows are written in one transaction. */
 const ROWS_TOGETHER = 1000;
+/** Of more than that, in one transaction: for so long readings have to wait. */
+const PART_ROWS = 250;
 
 /** Customers before their tanks, and tanks that get another device before those that may get the old one. */
 function partsOf({ customers, tanks }: Provision, deviceChanges: readonly number[]): Provision[] {
@@ -107,6 +114,4 @@ function partsOf({ customers, tanks }: Provision, deviceChanges: readonly number
 }
 
 const chunksOf = (rows: readonly ProvisionRow[]): ProvisionRow[][] =>
-  Array.from({ length: Math.ceil(rows.length / ROWS_TOGETHER) }, (_, i) =>
-    rows.slice(i * ROWS_TOGETHER, (i + 1) * ROWS_TOGETHER),
-  );
+  Array.from({ length: Math.ceil(rows.length / PART_ROWS) }, (_, i) => rows.slice(i * PART_ROWS, (i + 1) * PART_ROWS));

@@ -90,6 +90,8 @@ export type Route<S extends ParameterSet = ParameterSet> = {
   /** None by default. */
   readonly parameters?: S | "ignored";
   readonly headers?: readonly ("Idempotency-Key" | "If-Match")[];
+  /** It may read very many rows: a few such requests run at a time, one key after the other. */
+  readonly isLongRead?: true;
   readonly body?: BodyRule;
   readonly response: ResponseRule;
   /** Besides those that every route of its kind can respond with. */

@@ -7,6 +7,7 @@ import cors from "@fastify/cors";
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify";
 import { type ErrorCode, RequestError } from "../domain/errors.ts";
 import type { Observe } from "../domain/events.ts";
+import { FairQueue } from "../domain/fair-queue.ts";
 import type { Clock } from "../domain/instant.ts";
 import type { Reads } from "../domain/store.ts";
 import { type Caller, createAdmission, createAuthentication } from "./auth.ts";
@@ -50,6 +51,8 @@ export type ServerOptions = {
 
 const MAX_HEADER_BYTES = 16_384;
 const MAX_HEADERS = 100;
+/** At a time, so that other reads find a free connection to the database. */
+const MAX_LONG_READS = 2;
 /** Of all requests together. */
 const MAX_BODY_MEMORY_BYTES = 134_217_728;
 /** A key is not an id, and would be masked in the log. */
@@ -76,7 +79,8 @@ export async function buildServer(options: ServerOptions): Promise<FastifyInstan
   if (corsOrigins.length > 0) await app.register(cors, { ...CORS, origin: [...corsOrigins] });
   addHooks(app, options, paths);
   const budget = new BodyBudget(MAX_BODY_MEMORY_BYTES);
-  for (const route of routes) registerRoute(app, route, admit, { reads, metrics, services }, budget);
+  const longReads = new FairQueue(MAX_LONG_READS);
+  for (const route of routes) registerRoute(app, route, admit, { reads, metrics, services }, budget, longReads);
   registerDocumentation(app, async () => (await import("./openapi.ts")).openapiDocument(routes, options.version));
   return app;
 }

@@ -47,7 +47,8 @@ export function decodeJsonLine(text: string): DecodedRecord {
   try {
     value = JSON.parse(text);
   } catch (error) {
-    return rejected(`the line is not valid JSON: ${(error as Error).message.replace(/\p{Cc}/gu, "\ufffd")}`);
+    const hint = /^\s*[[{]\s*$/.test(text) ? "; a file has one object per line, without a list around them" : "";
+    return rejected(`the line is not valid JSON${hint}: ${(error as Error).message.replace(/\p{Cc}/gu, "\ufffd")}`);
   }
   return decodeRecord(value);
 }

@@ -316,3 +316,11 @@ test("the table of fills in docs/devices.md is correct", () => {
     shapes.map((one) => heights.map((height) => fillAtLevel(one, Number(height))?.toFixed(2))),
   );
 });
+
+test("a definition with more errors than are reported is rejected, whatever its other fields are", () => {
+  const invalid = Array.from({ length: 60 }, () => "x");
+  for (const other of [{ checks: {} }, { checks: [1] }, { unless: 1 }, { unless: [1] }]) {
+    const errors = errorsInProfile({ value: "distance", measures: "percent", invalid, ...other });
+    assert.equal(errors[0]?.field, "profile.invalid[0]");
+  }
+});

@@ -267,3 +267,11 @@ test("a horizontal cylinder is half full in the middle, and symmetrical", () => 
     }),
   );
 });
+
+test("a shape with more errors than are reported is rejected, whatever its other fields are", () => {
+  const unknown = Object.fromEntries(Array.from({ length: 60 }, (_, i) => [`x${i}`, 1]));
+  for (const points of [5, null, "x", {}, [1], [[1, "x"], null]]) {
+    const errors = errorsInShape({ kind: "strapping_table", unit: "m", ...unknown, points });
+    assert.equal(errors[0]?.field, "shape.x0");
+  }
+});

@@ -106,8 +106,9 @@ suite("PostgreSQL", { concurrency: 2 }, () => {
     await cli.output("tank", "update", "a1", "--owner", "eve", "--device", "device-b1", "--swap");
     await cli.output("customer", "delete", "eve", "--tanks");
     await cli.output("customer", "restore", "eve");
-    writeFileSync(cli.workspace.path("x.csv"), "id,min_fill_alert_percentage\na1,90\nb1,5\n");
+    writeFileSync(cli.workspace.path("x.csv"), "id,min_fill_alert_percentage,profile\na1,90,elsys\nb1,5,\n");
     assert.match(await cli.output("provision", "x.csv"), /tanks: 0 new, 2 changed, 0 unchanged\n$/);
+    assert.equal((await cli.items("device", "show", "device-b1"))[0]?.["profile"], "elsys");
 
     const fleet = await cli.items("fleet");
     assert.deepEqual(

@@ -181,6 +181,7 @@ suite("provisioning, on the database", async () => {
     ["UTF-16", Buffer.from("\ufeffid\temail\n", "utf16le"), /x\.csv: this is UTF-16 text: save the file as UTF-8/],
     ["a new Excel file", Buffer.from("PK\x03\x04\x14\0"), /x\.csv: this is an Excel file.*: save the sheet as "CSV UTF-8"/],
     ["an old Excel file", Buffer.from("d0cf11e0a1b11ae1", "hex"), /x\.csv: this is an Excel file: save the sheet as "CSV UTF-8"/],
+    ["JSON", '[\n  {"object":"customer"}\n]', /x\.csv: this is JSON, not CSV\. "import" reads JSON/],
     ["nothing", "", /x\.csv: is empty/],
     ["too many rows", `id,email,name\n${"c,c@x,C\n".repeat(50_001)}`, /at most 50,000 rows.*50,001/],
   ];

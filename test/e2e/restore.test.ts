@@ -1,9 +1,10 @@
 // restore: a backup takes the place of the database, if nothing uses it and the backup has no errors.
 
 import assert from "node:assert/strict";
-import { existsSync, readdirSync, readFileSync, statSync, truncateSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, renameSync, statSync, truncateSync, writeFileSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 import { suite, test } from "node:test";
+import { setTimeout as delay } from "node:timers/promises";
 import { postgresDatabase } from "../support/postgres/database.ts";
 import { until } from "../support/until.ts";
 import * as fixtures from "./fixtures.ts";
@@ -138,14 +139,35 @@ suite("a restored SQLite database", () => {
     for (const name of ["foreign.db", "letter.db", "empty.db"]) {
       await refused(here, [name, "--force"], new RegExp(`${name} is not a backup of a SQLite database of Tank Monitor`));
     }
+    const folder = await here.run(["restore", "wrong.db", "--force"], { env: { DATABASE_URL: "sqlite:." } });
+    assert.match(folder.stderr, /^tank-monitor: \S+ cannot be opened \(unable to open database file\)[^\n]+\n$/);
     await refused(here, ["open.db", "--force"], /open\.db is in use, or was not closed/);
     assert.deepEqual(readdirSync(here.folder), before);
     assert.equal(await exported(here), whole);
   });
 
+  test("is what a command finds that waited for the restore", async (t) => {
+    const here = workspace(t);
+    for (const name of ["old", "tanks"]) {
+      const env = { DATABASE_URL: `sqlite:${name}.db` };
+      assert.equal((await here.run(["key", "create", "--name", name], { env })).code, 0);
+    }
+    renameSync(here.path("tanks.db"), here.path("new.db"));
+    renameSync(here.path("old.db"), here.path("tanks.db"));
+    const lock = new DatabaseSync(here.path("tanks.db"));
+    lock.exec("PRAGMA journal_mode = DELETE; BEGIN EXCLUSIVE");
+    const listing = here.spawn(["key", "list"]);
+    await delay(1500);
+    renameSync(here.path("new.db"), here.path("tanks.db"));
+    lock.close();
+    const { code, stdout, stderr } = await listing;
+    assert.equal(code, 0, stderr);
+    assert.match(stdout, / tanks\n$/);
+  });
+
   test("is complete or not there at all when the command is killed", async (t) => {
     const here = workspace(t);
-    await importLines(here, manyLines(20_000), "many.ndjson");
+    await importLines(here, manyLines(5000), "many.ndjson");
     assert.equal((await here.run(["backup", "copy.db"])).code, 0);
     const whole = await exported(here);
     await importLines(here, [reading("tank-1", 100_000, 1)], "later.ndjson");

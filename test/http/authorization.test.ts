@@ -10,7 +10,7 @@ import { ROUTES } from "../../src/http/routes.ts";
 import { manualClock } from "../support/clock.ts";
 import { revokeKey } from "../support/keys.ts";
 import { tankRecord } from "../support/records.ts";
-import { expectError, type RequestOptions, type Response, request, withoutRequestId } from "./client.ts";
+import { exchange, expectError, type RequestOptions, type Response, request, withoutRequestId } from "./client.ts";
 import { BRENNER, GONE, MOSER, startFleet } from "./services.ts";
 
 const { clock, forward } = manualClock();
@@ -46,6 +46,33 @@ it("without a valid key, every route that needs one gives the same error, whatev
       }
     }
     assert.equal(responses.size, 1, code);
+  }
+});
+
+it("no spelling of a path evades the key", async () => {
+  const spellings = [
+    ...[
+      "//v1/customers",
+      "/v1//customers",
+      "/./v1/customers",
+      "/v1/customers/",
+      "/v1/customers//",
+      "/v1/customers/.",
+      "/V1/CUSTOMERS",
+    ],
+    ...["/v1%2fcustomers", "/%76%31/customers", "/v1/customers%00", "/v1/customers%20", "/v1/customers;x=1", "/v1\\customers"],
+    ...["/docs/../v1/customers", "/docs/%2e%2e/v1/customers", "/docs/static/../../v1/customers", "/openapi.json/../v1/customers"],
+    ...["/healthz/../v1/customers", "/healthz/..;/v1/customers", "/healthz%2f..%2fv1%2fcustomers", "//metrics", "/metrics%2f"],
+    ...["http://here/v1/customers", "http://here//v1/customers", "*", "/manage/v1/keys?x=/healthz", "/manage/v1/keys#/healthz"],
+  ];
+  for (const path of spellings) {
+    for (const method of ["GET", "get", "OPTIONS"]) {
+      const responses = await exchange(fleet, `${method} ${path} HTTP/1.1\r\nHost: here\r\nConnection: close\r\n\r\n`);
+      assert.ok(
+        responses.every(({ status }) => [400, 401, 404, 405].includes(status)),
+        `${method} ${path}`,
+      );
+    }
   }
 });
 

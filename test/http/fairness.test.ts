@@ -121,6 +121,45 @@ for (const [engine, environmentOf] of Object.entries(ENGINES)) {
   });
 }
 
+for (const [engine, environmentOf] of Object.entries(ENGINES)) {
+  it(`searches of one key do not keep those of another waiting, on ${engine}`, async (t) => {
+    const service = await startFleet(t, await environmentOf(t));
+    const manager = async () => jsonClient(service, await service.key({ role: "manage" }));
+    const [flooding, other] = [await manager(), await manager()];
+    for (const path of ["/manage/v1/tanks?name=tank&size=100", "/insight/v1/fleet?size=100", "/manage/v1/audit?size=100"]) {
+      let completed = 0;
+      const flood = Array.from({ length: 60 }, async () => {
+        expectStatus(await flooding("GET", path), 200);
+        completed++;
+      });
+      await Promise.race(flood);
+      expectStatus(await other("GET", path), 200);
+      assert.ok(completed < 40, `${completed} of 60 came before`);
+      await Promise.all(flood);
+    }
+  });
+}
+
+for (const [engine, environmentOf] of Object.entries(ENGINES)) {
+  it(`changes of one key do not keep changes and readings of others waiting, on ${engine}`, async (t) => {
+    const service = await startFleet(t, await environmentOf(t));
+    const manager = async () => jsonClient(service, await service.key({ role: "manage" }));
+    const [flooding, other, sending] = [await manager(), await manager(), await sender(service)];
+    let completed = 0;
+    const flood = Array.from({ length: 80 }, async (_, i) => {
+      expectStatus(await flooding("PATCH", `/manage/v1/tanks/t${i}`, { name: "Renamed" }), 200);
+      completed++;
+    });
+    await Promise.race(flood);
+    await Promise.all([
+      other("PATCH", "/manage/v1/tanks/t90", { name: "Renamed" }).then((response) => expectStatus(response, 200)),
+      sending("POST", PATH, { tank_id: "t1", fill_percentage: 1 }).then((response) => expectStatus(response, 200)),
+    ]);
+    assert.ok(completed < 60, `${completed} of 80 came before`);
+    await Promise.all(flood);
+  });
+}
+
 it("a body that takes long to parse does not keep others waiting", async (t) => {
   const service = await startFleet(t, {});
   const read = jsonClient(service, await service.key({ role: "read" }));

@@ -242,7 +242,9 @@ describe("a tank", () => {
     expectStatus(await manage("POST", `${TANKS}/${tank}/restore`), 409, "device_in_use");
     expectStatus(await manage("POST", `${TANKS}/${tank}/restore`, { assigned_device_id: `${device}-2` }), 200);
     expectStatus(await manage("POST", `${TANKS}/${tank}/restore`), 200);
-    expectStatus(await manage("POST", `${TANKS}/${tank}/restore`, { assigned_device_id: null }), 400, "body_invalid");
+    for (const body of [{ assigned_device_id: null }, null]) {
+      expectStatus(await manage("POST", `${TANKS}/${tank}/restore`, body), 400, "body_invalid");
+    }
     assert.equal((await getDevice(`${device}-2`))["tank_id"], tank);
     assert.deepEqual(await fills(tank), [50]);
   });

@@ -2,6 +2,7 @@
 
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
+import { DatabaseSync } from "node:sqlite";
 import { after, describe, it } from "node:test";
 import { eventsOf, publish, RawClient, reading } from "../ingest/mqtt/endpoint.ts";
 import { manualClock } from "../support/clock.ts";
@@ -226,4 +227,21 @@ it("/metrics counts the readings and clients of MQTT", async (t) => {
   ]) {
     assert.ok(text.includes(`${line}\n`), `${line}\n${text}`);
   }
+});
+
+it("/metrics lacks what the database cannot count, and has the rest", async (t) => {
+  const service = await startFleet(t);
+  const key = await service.key({ role: "metrics" });
+  const database = new DatabaseSync(service.databaseFile);
+  const rename = (from: string, to: string) => database.exec(`ALTER TABLE ${from} RENAME TO ${to}`);
+  const hasTanks = async () => {
+    const { status, text } = await request(service, "/metrics", { key });
+    assert.deepEqual([status, text.includes("process_cpu_seconds_total")], [200, true]);
+    return text.includes("tank_monitor_tanks{");
+  };
+  rename("fleet", "lost");
+  assert.equal(await hasTanks(), false);
+  rename("lost", "fleet");
+  database.close();
+  await until("tanks are counted again", hasTanks);
 });

@@ -253,6 +253,14 @@ test("lines that are too long or not UTF-8 are rejected, and the others imported
   ]);
 });
 
+test("a list of JSON objects is rejected with what a file should have", async (t) => {
+  const { rejects } = await importText(await emptyStore(t), `[\n${customer("a")},\n]\n`);
+  assert.match(
+    rejects[0]?.reason ?? "",
+    /^the line is not valid JSON; a file has one object per line, without a list around them: /,
+  );
+});
+
 test("CSV readings are counted like others, and blank rows are skipped", async (t) => {
   const store = await emptyStore(t);
   await importText(store, file(customer("a"), tank("one", "a")));

@@ -2,6 +2,8 @@
 // old data that it was read from.
 
 import assert from "node:assert/strict";
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { after, suite, test } from "node:test";
 import { setTimeout as pause } from "node:timers/promises";
 import { Client } from "pg";
@@ -190,6 +192,54 @@ suite("replicas", () => {
     const now = await addReading(it);
     await until("reads are current", async () => (await total(it)) === now, LAG_MS + CHECK_INTERVAL_MS);
   });
+
+  /** Both replicas are damaged on disk, until the test ends: the page with the head of the tank. */
+  async function damage(t: Lifetime, change: (page: Buffer, head: Buffer) => void): Promise<void> {
+    const [found] = await query(primary, "SELECT pg_relation_filepath('head') AS file, data FROM head WHERE tank = 'one'");
+    for (const replica of replicas) {
+      const [setting] = await query(replica, "SHOW data_directory");
+      const file = join(String(setting?.["data_directory"]), String(found?.["file"]));
+      await replica.stop("fast");
+      const sound = readFileSync(file);
+      const page = Buffer.from(sound);
+      change(page, found?.["data"] as Buffer);
+      writeFileSync(file, page);
+      await replica.start();
+      t.after(async () => {
+        await replica.stop("immediate");
+        writeFileSync(file, sound);
+        await replica.start();
+      });
+    }
+  }
+
+  for (const [name, change, ignored] of [
+    ["that PostgreSQL finds", (page: Buffer) => page.fill(0x5a), "off"],
+    ["that PostgreSQL does not find", (page: Buffer, head: Buffer) => page.writeUInt8(0xff, page.lastIndexOf(head)), "on"],
+  ] as const) {
+    test(`what is damaged on replicas, ${name}, is read from the primary and reported`, async (t) => {
+      const it = await opened(t, HOUR_MS);
+      const now = await addReading(it);
+      await query(primary, "CHECKPOINT");
+      for (const replica of replicas) {
+        await query(replica, `ALTER SYSTEM SET ignore_checksum_failure = ${ignored}`);
+        const newest = `SELECT FROM head WHERE tank = 'one' AND total = ${now}`;
+        await until("it has replayed everything", async () => (await query(replica, newest)).length === 1);
+        await until("it has replayed the checkpoint", async () => {
+          const [written] = await query(primary, "SELECT checkpoint_lsn AS at FROM pg_control_checkpoint()");
+          const after = `SELECT FROM pg_last_wal_replay_lsn() AS replayed WHERE replayed > '${written?.["at"]}'`;
+          return (await query(replica, after)).length === 1;
+        });
+      }
+      await damage(t, change);
+      const isReported = () => it.events.some((event) => event.kind === "data_damaged" && /replica/.test(event.object));
+      await until("a replica is read", async () => {
+        assert.deepEqual([...(await totals(it))], [now]);
+        return isReported();
+      });
+      assert.ok(!it.events.some((event) => event.kind === "data_damaged" && /tank/.test(event.object)));
+    });
+  }
 
   test("a replica that was promoted is not used any more", async (t) => {
     const it = await opened(t, HOUR_MS);

@@ -5,7 +5,9 @@ import assert from "node:assert/strict";
 import { closeSync, copyFileSync, openSync, writeSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 import { after, before, suite, type TestContext, test } from "node:test";
+import type { RequestError } from "../../src/domain/errors.ts";
 import type { Store } from "../../src/domain/store.ts";
+import { translateError } from "../../src/store/sqlite/connection.ts";
 import { databaseFolder } from "../support/stores.ts";
 import { checked, readingsOf } from "./conformance/objects.ts";
 import { DAMAGED_ROWS, expectDamageKept, expectRepair, expectReport, fill, READINGS, sampleReads } from "./corruption/sample.ts";
@@ -113,4 +115,13 @@ suite("a corrupted SQLite database", () => {
       }
     }
   });
+});
+
+test("a sector that the disk cannot read is damage, one that it cannot write an outage", () => {
+  // Result codes of https://sqlite.org/rescode.html: SQLITE_IOERR_READ and SQLITE_IOERR_WRITE.
+  const codes = [266, 778].map((errcode) => translateError(Object.assign(new Error("disk I/O error"), { errcode })));
+  assert.deepEqual(
+    codes.map((error) => (error as RequestError).code),
+    ["data_damaged", "store_unavailable"],
+  );
 });

@@ -1,7 +1,7 @@
 // The database file is moved away or replaced, or locked by another program, while a store is in use.
 
 import assert from "node:assert/strict";
-import { copyFileSync, renameSync } from "node:fs";
+import { copyFileSync, renameSync, statSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 import test from "node:test";
 import { setTimeout } from "node:timers/promises";
@@ -78,6 +78,10 @@ for (const suffix of ["-wal", "-shm", ""]) {
     const moved = `${folder.path}/moved`;
     renameSync(lost, moved);
     await assert.rejects(putReadings(store, "one", [[3, 30]]), isUnavailable);
+    const logSize = () => statSync(suffix === "-wal" ? moved : `${folder.file}-wal`).size;
+    const logged = logSize();
+    await assert.rejects(putReadings(store, "one", [[4, 20]]), isUnavailable);
+    assert.equal(logSize(), logged, "nothing more is written");
     const reasons = () => folder.events.map((event) => ("reason" in event ? event.reason : ""));
     assert.match(
       reasons()[0] ?? "",

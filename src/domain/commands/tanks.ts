@@ -142,10 +142,11 @@ export async function deleteTank(lookups: Lookups, { id, ifMatch }: Commands["de
   return changeSet(tankResource(after), before.deleted ? {} : { tanks: [{ id, before, after }] });
 }
 
-export async function restoreTank(lookups: Lookups, { id, fields, ifMatch }: Commands["restore_tank"], at: Instant): Planned {
+export async function restoreTank(lookups: Lookups, command: Commands["restore_tank"], at: Instant): Planned {
+  const { id, fields = {}, ifMatch } = command;
   const before = existing("tank", await findOne(lookups.tanks, id), ifMatch, tankResource);
   if (isCommandError(before)) return before;
-  const errors = errorsInObject(TankRestoring, fields ?? {});
+  const errors = errorsInObject(TankRestoring, fields);
   if (errors.length > 0) return invalidFields(errors);
   if (!before.deleted) return changeSet(withReleasedField(tankResource(before)), {});
   const owner = await findOne(lookups.customers, before.tank.owner_id);
@@ -153,7 +154,7 @@ export async function restoreTank(lookups: Lookups, { id, fields, ifMatch }: Com
     const hint = "Restore that customer first; with tanks=false, without its tanks.";
     return commandError("state_conflict", `The owner of this tank, ${owner.customer.id}, is deleted. ${hint}`);
   }
-  const after = { ...changedTank(before, mergeTank(before, (fields ?? {}) as TankInput), at), deleted: false };
+  const after = { ...changedTank(before, mergeTank(before, fields as TankInput), at), deleted: false };
   const hint = "Restore with another assigned_device_id, or assign another device to that tank first.";
   const conflict = await deviceConflict(lookups, [after], hint);
   return conflict ?? changeSet(withReleasedField(tankResource(after)), { tanks: [{ id, before, after }] });

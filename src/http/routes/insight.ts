@@ -61,6 +61,7 @@ export const routes: readonly Route[] = [
   route({
     path: "/insight/v1/fleet",
     operation: "listFleet",
+    isLongRead: true,
     summary: "List tanks by urgency",
     description:
       "Tanks with their latest reading, the distance to their threshold, what is in them and what fits into them, the most urgent first.",

@@ -52,7 +52,6 @@ type Phase = "connecting" | "authenticating" | "open" | "leaving" | "ended";
 const MESSAGE_OVERHEAD = 512;
 const HELD_OVERHEAD = 128;
 const TCP_KEEP_ALIVE_MS = 60_000;
-const FLUSH_MS = 1000;
 /** A control packet counts as one for each of these: the more topics or properties it has, the longer it takes. */
 const CONTROL_UNIT_BYTES = 64;
 
@@ -388,12 +387,6 @@ export class Connection implements Client {
     this.#shared.connections.end(this);
     this.#buffered.set(0, this.#session?.buffer);
     if (this.#session !== undefined) this.#shared.sessions.disconnect(this.#session, this.#clientId, this);
-    if (this.#socket.destroyed) return;
-    // The last reply is still sent. Input is discarded: unread, it would reset the connection before that.
-    this.#socket.removeAllListeners("data");
-    this.#socket.resume();
-    this.#socket.end();
-    const timer = setTimeout(() => this.#socket.destroy(), FLUSH_MS);
-    this.#socket.once("close", () => clearTimeout(timer));
+    this.#replies.end();
   }
 }

@@ -149,6 +149,9 @@ export function createPacketReader(): (bytes: Buffer) => Packet | undefined {
   };
 }
 
+const FLUSH_MS = 1000;
+const MAX_DISCARDED_BYTES = 1_048_576;
+
 /** Replies of one turn of the event loop are written together. */
 export class ReplyWriter {
   readonly #socket: Socket;
@@ -169,6 +172,22 @@ export class ReplyWriter {
       });
     }
     this.#socket.write(generate(packet, { protocolVersion }));
+  }
+
+  /** The last reply is still sent. Some input is discarded: unread, it would reset the connection before that. */
+  end(): void {
+    const socket = this.#socket;
+    if (socket.destroyed) return;
+    let discarded = 0;
+    socket.removeAllListeners("data");
+    socket.on("data", ({ length }: Buffer) => {
+      discarded += length;
+      if (discarded > MAX_DISCARDED_BYTES) socket.destroy();
+    });
+    socket.resume();
+    socket.end();
+    const timer = setTimeout(() => socket.destroy(), FLUSH_MS);
+    socket.once("close", () => clearTimeout(timer));
   }
 }
 

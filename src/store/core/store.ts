@@ -2,6 +2,7 @@
 // the duration of calls are reported.
 
 import type { AuditContext } from "../../domain/audit.ts";
+import type { Command } from "../../domain/commands/command.ts";
 import { hasCode, type RequestError, storeUnavailable } from "../../domain/errors.ts";
 import type { Observe } from "../../domain/events.ts";
 import type { ManagementReads } from "../../domain/management-reads.ts";
@@ -102,6 +103,10 @@ function objectOf(name: string, [first]: readonly unknown[]): string {
   if (name === "ingest") {
     const [source, ...others] = (first as IncomingBatch).sources;
     return others.length > 0 ? `${others.length + 1} tanks or devices` : `${source?.kind} ${source?.id}`;
+  }
+  if (name === "execute") {
+    const { type, id = "" } = first as Command & { readonly id?: string };
+    return `${type} ${id}`.trimEnd();
   }
   const object = OBJECTS[name];
   return object === undefined ? name : `${object} ${first}`;

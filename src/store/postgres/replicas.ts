@@ -3,6 +3,7 @@
 // The lag is measured by the log: the primary's position is recorded twice a second, and a replica that has not replayed a
 // position recorded two seconds ago is more than two seconds behind. This needs no synchronised clocks, and no writes.
 
+import { hasCode } from "../../domain/errors.ts";
 import type { Observe } from "../../domain/events.ts";
 import { type Db, type PostgresSettings, statement, translateError } from "./connection.ts";
 import { READ_CONNECTIONS, ReadConnections } from "./read-connections.ts";
@@ -65,8 +66,12 @@ export class Replicas {
     try {
       return await replica.db.rows(query, values);
     } catch (error) {
-      // The replica may be away, or have cancelled the read to replay its log: the primary can run it.
-      if (translateError(error) !== error) this.#mark(replica, (error as Error).message);
+      // The replica may be away or damaged, or have cancelled the read to replay its log: the primary can run it.
+      const { message } = error as Error;
+      const translated = translateError(error);
+      if (hasCode(translated, "data_damaged")) {
+        this.#observe({ kind: "data_damaged", object: `replica ${replica.name}`, reason: message });
+      } else if (translated !== error) this.#mark(replica, message);
       return this.#primary.rows(query, values);
     }
   }

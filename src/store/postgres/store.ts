@@ -1,6 +1,7 @@
 // The store for more than one machine: PostgreSQL through `pg`. Any number of processes may share a database.
 
 import type pg from "pg";
+import { DamageError } from "../../domain/errors.ts";
 import type { Observe } from "../../domain/events.ts";
 import type { Progress, Store } from "../../domain/store.ts";
 import { checkProvisionOnce } from "../core/commands.ts";
@@ -88,8 +89,7 @@ function createStore(connections: Connections, observe: Observe, closeOthers: ()
   const write = <N extends WriteName>(name: N, ...args: WriteArgs<N>) => writer.write((tx) => runWrite(tx, name, args));
   const engine: Engine = {
     reads: {
-      ...telemetryReads(replicas),
-      ...replicaReads(prepareOn(replicas), listPagesOn(replicas)),
+      ...(replicas === primary ? sharedReads(primary) : withPrimary(sharedReads(replicas), sharedReads(primary), observe)),
       ...primaryReads(prepareOn(primary), TABLES),
       ...managementReads(primary),
       checkProvision: (...args) => transaction(pool, (db) => checkProvisionOnce(transactionOn(db), ...args)),
@@ -108,6 +108,24 @@ function createStore(connections: Connections, observe: Observe, closeOthers: ()
     },
   };
   return storeOn(engine, observe);
+}
+
+/** Reads that may come from a replica. */
+const sharedReads = (db: Db) => ({ ...telemetryReads(db), ...replicaReads(prepareOn(db), listPagesOn(db)) });
+
+/** What a replica returned may be damaged on its own disk only: it is read from the primary then. */
+function withPrimary<T extends object>(fromReplicas: T, fromPrimary: T, observe: Observe): T {
+  type Read = (...args: readonly unknown[]) => Promise<unknown>;
+  const reads = Object.entries(fromReplicas as Record<string, Read>).map(([name, read]) => [
+    name,
+    (...args: readonly unknown[]) =>
+      read(...args).catch((error: unknown) => {
+        if (!(error instanceof DamageError)) throw error;
+        observe({ kind: "data_damaged", object: "a replica", reason: error.message });
+        return (fromPrimary as Record<string, Read>)[name]?.(...args);
+      }),
+  ]);
+  return Object.fromEntries(reads) as T;
 }
 
 /** A store on temporary tables of one connection: the copy ends with the connection, whatever happens. */

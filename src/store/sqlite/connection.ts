@@ -12,12 +12,15 @@ export function openWriter(file: string, check: (db: DatabaseSync) => void = () 
   const { ino } = statSync(file);
   const db = new DatabaseSync(file, { enableForeignKeyConstraints: true, timeout: 0 });
   try {
-    retryWhileBusy(() => check(db));
-    retryWhileBusy(() => setUp(db));
-    // A backup may have been restored while this waited for the lock.
-    if (statSync(file).ino !== ino) throw new UserError(`${file} was replaced at this moment. Try again.`);
+    for (const step of [check, setUp]) {
+      retryWhileBusy(() => step(db));
+      // A backup may have been restored while this waited for the lock.
+      if (statSync(file).ino === ino) continue;
+      db.close();
+      return openWriter(file, check);
+    }
   } catch (error) {
-    db.close();
+    if (db.isOpen) db.close();
     throw error;
   }
   return db;
@@ -108,6 +111,9 @@ const CONSTRAINT = 19;
 const NOT_A_DATABASE = 26;
 const UNAVAILABLE = new Set([BUSY, LOCKED, READONLY, IO_ERROR, FULL, CANT_OPEN, NOT_A_DATABASE]);
 
+/** An extended result code: https://sqlite.org/rescode.html#ioerr_read */
+const READ_ERROR = 266;
+
 /** Somebody has dropped or renamed it. */
 const MISSING = /^no such (table|column)/;
 
@@ -126,8 +132,9 @@ export function isFileError(error: unknown): boolean {
 /** A stored integer is larger than any that is written. */
 const isOutOfRange = (error: unknown): boolean =>
   error instanceof RangeError && "code" in error && error.code === "ERR_OUT_OF_RANGE";
-/** The file is damaged. */
-export const isDamaged = (error: unknown): boolean => sqliteCode(error) === CORRUPT;
+/** The file is damaged, or the disk cannot read a part of it. */
+export const isDamaged = (error: unknown): boolean =>
+  sqliteCode(error) === CORRUPT || (error instanceof Error && "errcode" in error && error.errcode === READ_ERROR);
 export const isConstraintError = (error: unknown): boolean => sqliteCode(error) === CONSTRAINT;
 export const isNotADatabase = (error: unknown): boolean => sqliteCode(error) === NOT_A_DATABASE;
 export const isSqliteError = (error: unknown): boolean => sqliteCode(error) !== undefined;

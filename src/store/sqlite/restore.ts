@@ -58,8 +58,9 @@ async function isReplaceable(file: string): Promise<boolean> {
 function lockDatabase(file: string): DatabaseSync | undefined {
   // SQLite would remove the log of an empty file.
   if (isZeroBytes(file)) return undefined;
-  const db = new DatabaseSync(file, { timeout: 0 });
+  let db: DatabaseSync | undefined;
   try {
+    db = new DatabaseSync(file, { timeout: 0 });
     // Leaves WAL mode, which needs that no other connection is open, and moves what is in the log to the database.
     db.exec("PRAGMA journal_mode = DELETE");
     db.exec("BEGIN EXCLUSIVE");
@@ -67,12 +68,11 @@ function lockDatabase(file: string): DatabaseSync | undefined {
     if (journal_mode !== "delete") throw inUse(file);
     return db;
   } catch (error) {
-    db.close();
+    db?.close();
     if (isDamaged(error) || isNotADatabase(error)) return undefined;
     if (isBusy(error)) throw inUse(file);
-    throw isSqliteError(error)
-      ? new UserError(`${file} cannot be opened (${(error as Error).message}). Check its permissions`)
-      : error;
+    if (!isSqliteError(error)) throw error;
+    throw new UserError(`${file} cannot be opened (${(error as Error).message}). Check the path and its permissions.`);
   }
 }
 

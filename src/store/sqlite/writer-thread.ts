@@ -21,6 +21,8 @@ class WriterThread {
   readonly #db: DatabaseSync;
   readonly #tx: EngineTransaction;
   readonly #files: OpenFiles;
+  /** Other processes may use the files that are at the path now: nothing more is written to those that were. */
+  #lost: string | undefined;
   readonly #throttle = new WriteThrottle();
   readonly #queue: Call[] = [];
   #isRunning = false;
@@ -59,6 +61,7 @@ class WriterThread {
     const replies: Reply[] = [];
     const started = performance.now();
     try {
+      if (this.#lost !== undefined) this.#requireFiles();
       retryWhileBusy(() => this.#db.exec("BEGIN IMMEDIATE"));
       this.#throttle.beginTransaction();
       while (this.#queue.length > 0 && calls.length < size && performance.now() - started < TRANSACTION_MS) {
@@ -69,8 +72,7 @@ class WriterThread {
         replies.push(reply);
       }
       this.#db.exec("COMMIT");
-      const lost = this.#files.lossReason();
-      if (lost !== undefined) throw storeUnavailable(new Error(lost));
+      this.#requireFiles();
     } catch (error) {
       this.#rollBack();
       const translated = translateError(error);
@@ -81,6 +83,11 @@ class WriterThread {
     }
     for (const reply of replies) parentPort?.postMessage(reply);
     this.#throttle.endTransaction();
+  }
+
+  #requireFiles(): void {
+    this.#lost = this.#files.lossReason();
+    if (this.#lost !== undefined) throw storeUnavailable(new Error(this.#lost));
   }
 
   #retryIsolated(calls: readonly Call[]): Promise<void> {

@@ -1,8 +1,10 @@
 // How many connections and clients the embedded endpoint has, and whom it drops.
 
 import assert from "node:assert/strict";
-import type { Socket } from "node:net";
+import { once } from "node:events";
+import { connect, type Socket } from "node:net";
 import test from "node:test";
+import { generate } from "mqtt-packet";
 import { until } from "../../support/until.ts";
 import { TEST_CERTIFICATE } from "./certificate.ts";
 import {
@@ -59,6 +61,19 @@ test("a flood of wrong keys keeps nobody from connecting, and each gets its retu
   for (const client of clients) assert.equal((await client.received("connack"))[0]?.returnCode, 4);
   await expectService(t, endpoint);
   await Promise.all(clients.map((client) => client.closed()));
+});
+
+test("a client that is refused and goes on sending is not read for long", async (t) => {
+  const endpoint = await startEndpoint(t);
+  const socket = connect({ port: endpoint.port, host: "127.0.0.1", allowHalfOpen: true });
+  t.after(() => socket.destroy());
+  socket.on("error", () => {});
+  socket.resume();
+  socket.write(generate(connectPacket("bad")));
+  await once(socket, "end");
+  const bytes = Buffer.alloc(1_000_000);
+  while (!socket.destroyed) await new Promise((resolve) => socket.write(bytes, resolve));
+  assert.ok(socket.bytesWritten < 20 * bytes.length, `${socket.bytesWritten} bytes`);
 });
 
 test("a connection from an address that has too many is reset; one that ends is no longer counted", async (t) => {

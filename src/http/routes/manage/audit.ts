@@ -35,6 +35,7 @@ export const schemas = {
 export const routes: readonly Route[] = [
   manageRoute("GET", "/manage/v1/audit", {
     operation: "listAudit",
+    isLongRead: true,
     summary: "List the audit log",
     description: "Who changed what, newest first.",
     parameters: {

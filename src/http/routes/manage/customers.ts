@@ -27,6 +27,7 @@ const one = (description: string) => ({ schema: ref("ManagedCustomer"), descript
 export const routes: readonly Route[] = [
   manageRoute("GET", PATH, {
     operation: "searchCustomers",
+    isLongRead: true,
     summary: "Search customers",
     description: "Customers by creation date, newest first. Deleted ones are listed separately.",
     parameters: {

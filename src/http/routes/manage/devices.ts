@@ -93,6 +93,7 @@ const changeExample = {
 export const routes: readonly Route[] = [
   manageRoute("GET", PATH, {
     operation: "listDevices",
+    isLongRead: true,
     summary: "List devices",
     description: "Devices by id; with `waiting=true`, those with pending readings.",
     parameters: { ...PAGE_PARAMETERS, waiting: flag("Those with pending readings, or those without", undefined) },

@@ -66,6 +66,7 @@ export const SWAP = flag("If the device serves another tank, the two tanks excha
 export const routes: readonly Route[] = [
   manageRoute("GET", PATH, {
     operation: "searchTanks",
+    isLongRead: true,
     summary: "Search tanks",
     description: "Tanks by creation date, newest first. Deleted ones are listed separately.",
     parameters: {

@@ -1,0 +1,48 @@
+// docs/security.md names tests that exist, and what it says about connections and dependencies is so.
+
+import assert from "node:assert/strict";
+import { existsSync, globSync, readFileSync } from "node:fs";
+import test from "node:test";
+
+const ROOT = new URL("../../", import.meta.url);
+const read = (file: string): string => readFileSync(new URL(file, ROOT), "utf8");
+
+test("docs/security.md names only tests that exist, and one for each promise", () => {
+  const page = read("docs/security.md");
+  const named = [...page.matchAll(/`(test\/[\w/.-]+\.ts)`(?: "([^"]+)")?/g)].map(([, file = "", title = ""]) => ({
+    file,
+    title,
+  }));
+  assert.ok(named.length > 40);
+  const missing = named.filter(({ file, title }) => !existsSync(new URL(file, ROOT)) || !read(file).includes(title));
+  assert.deepEqual(missing, []);
+  const promises = page.split("\n").filter((line) => /^\| (?!promise|-)/.test(line));
+  assert.deepEqual(
+    promises.filter((line) => !/`test\/[^`]+`[^|]*\|$/.test(line)),
+    [],
+  );
+});
+
+/** Ways to open a connection. */
+const OUTGOING =
+  /\bfetch\(|(?:from|import\() ?"(?:mqtt|pg)"|import \{[^}]*\b(?:request|get|connect|createConnection)\b[^}]*\} from "node:(?:https?|http2|net|tls)"/;
+
+test("connections are opened only to configured addresses", () => {
+  const files = globSync("src/**/*.ts", { cwd: ROOT }).map((file) => file.replaceAll("\\", "/"));
+  const opening = files.filter((file) => OUTGOING.test(read(file)) && !file.startsWith("src/store/postgres/"));
+  // The broker of MQTT_URL, the service of --url, and simulated devices.
+  const expected = ["src/cli/remote.ts", "src/ingest/mqtt/external-broker.ts", "src/simulate/http.ts", "src/simulate/mqtt.ts"];
+  assert.deepEqual(opening.sort(), expected);
+});
+
+test("dependencies are pinned", () => {
+  const { dependencies, devDependencies, optionalDependencies } = JSON.parse(read("package.json"));
+  const versions = Object.values<string>({ ...dependencies, ...devDependencies, ...optionalDependencies });
+  for (const version of versions) assert.match(version, /^\d+\.\d+\.\d+(-[\w.]+)?$/);
+  type Package = { readonly integrity?: string; readonly dev?: boolean; readonly hasInstallScript?: boolean };
+  const { "": _, ...packages } = JSON.parse(read("package-lock.json")).packages as Record<string, Package>;
+  for (const [name, { integrity, dev, hasInstallScript }] of Object.entries(packages)) {
+    assert.match(integrity ?? "", /^sha512-/, name);
+    assert.ok(dev === true || hasInstallScript !== true, name);
+  }
+});
