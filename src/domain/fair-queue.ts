@@ -3,13 +3,20 @@
 /** Items of several keys, taken from one key after the other; those of one key in the order they were added. */
 export class RoundRobin<T> {
   readonly #items = new Map<string, T[]>();
+  readonly #paused = new Map<string, T[]>();
   #size = 0;
 
+  /** Without those of paused keys. */
   get size(): number {
     return this.#size;
   }
 
   add(key: string, item: T): void {
+    const paused = this.#paused.get(key);
+    if (paused !== undefined) {
+      paused.push(item);
+      return;
+    }
     this.#size++;
     const items = this.#items.get(key);
     if (items === undefined) this.#items.set(key, [item]);
@@ -22,6 +29,21 @@ export class RoundRobin<T> {
     const items = this.#items.get(key);
     if (items === undefined) this.#items.set(key, [item]);
     else items.unshift(item);
+  }
+
+  /** Until it is resumed, no item of the key is taken. */
+  pause(key: string): void {
+    const items = this.#items.get(key) ?? [];
+    this.#items.delete(key);
+    this.#size -= items.length;
+    this.#paused.set(key, items);
+  }
+
+  resume(key: string): void {
+    const items = this.#paused.get(key) ?? [];
+    this.#paused.delete(key);
+    this.#size += items.length;
+    if (items.length > 0) this.#items.set(key, items);
   }
 
   take(): { readonly key: string; readonly item: T } | undefined {

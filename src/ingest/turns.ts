@@ -17,7 +17,7 @@ export type IngestInTurns = (readings: ReadingSlices, sender: Sender) => Promise
 /** Decoded at a time, and stored at a time. */
 const SLICE_READINGS = 1000;
 /** Readings that the store has at a time: those of others wait behind them. */
-const MAX_IN_STORE = 2000;
+const MAX_IN_STORE = 4000;
 /** The sender of readings without a key. */
 const NO_KEY = "";
 

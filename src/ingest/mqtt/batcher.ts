@@ -34,10 +34,13 @@ type DecodedMessage = {
   result: MessageResult;
 };
 
+/** Batches of one key in progress. They are settled in their order. */
+type Lane = { batches: number; settled: Promise<void> };
+
 /** Readings and characters after which a batch is full: the message that reaches either limit is its last. */
 const BATCH_READINGS = 250;
-const BATCH_LENGTH = 2_097_152;
-/** While one batch is stored, the next is decoded and handed over, so that the store never waits for us. */
+const BATCH_LENGTH = 262_144;
+/** Of one key. While one batch is stored, the next is decoded and handed over, so that the store never waits for us. */
 const MAX_BATCHES = 2;
 /**
  * With at least `BUSY_MESSAGES` unsettled messages a batch starts no sooner than `BATCH_DELAY_MS` after the one before, unless it
@@ -56,11 +59,9 @@ export class Batcher {
   readonly #waiting = new RoundRobin<PendingMessage>();
   #unsettled = 0;
   #isStarting = false;
-  #batches = 0;
+  readonly #lanes = new Map<string, Lane>();
   #startedAt = Number.NEGATIVE_INFINITY;
   #timer: NodeJS.Timeout | undefined;
-  /** Resolves when all batches so far are settled. */
-  #settled = Promise.resolve();
   #whenIdle: PromiseWithResolvers<void> | undefined;
 
   constructor(endpoint: MqttEndpointKind, ingest: Ingest, observe: Observe) {
@@ -70,7 +71,7 @@ export class Batcher {
   }
 
   add(message: PendingMessage): void {
-    this.#waiting.add(message.source.keyId ?? "", message);
+    this.#waiting.add(keyOf(message), message);
     this.#unsettled++;
     this.#next();
   }
@@ -83,7 +84,7 @@ export class Batcher {
   }
 
   #next(): void {
-    if (this.#isStarting || this.#batches >= MAX_BATCHES || this.#waiting.size === 0) return;
+    if (this.#isStarting || this.#waiting.size === 0) return;
     const delay = this.#delay();
     if (delay > 0) {
       this.#timer ??= setTimeout(() => {
@@ -104,20 +105,29 @@ export class Batcher {
   #run(): void {
     this.#isStarting = false;
     this.#startedAt = performance.now();
-    this.#batches++;
-    const batch = this.#takeBatch();
-    const groups = Map.groupBy(batch, ({ pending }) => pending.source);
-    const stored = Array.from(groups, ([source, messages]) => this.#store(source, messages));
-    this.#settled = Promise.all([this.#settled, ...stored]).then(() => {
-      this.#batches--;
-      this.#settle(batch);
-      this.#next();
-    });
+    const batches = Map.groupBy(this.#takeMessages(), ({ pending }) => keyOf(pending));
+    for (const [key, batch] of batches) this.#start(key, batch);
     this.#next();
   }
 
-  #takeBatch(): DecodedMessage[] {
-    const batch: DecodedMessage[] = [];
+  #start(key: string, batch: readonly DecodedMessage[]): void {
+    const [first] = batch;
+    if (first === undefined) return;
+    const lane = this.#lanes.get(key) ?? { batches: 0, settled: Promise.resolve() };
+    this.#lanes.set(key, lane);
+    lane.batches++;
+    if (lane.batches === MAX_BATCHES) this.#waiting.pause(key);
+    lane.settled = Promise.all([lane.settled, this.#store(first.pending.source, batch)]).then(() => {
+      if (lane.batches === MAX_BATCHES) this.#waiting.resume(key);
+      lane.batches--;
+      if (lane.batches === 0) this.#lanes.delete(key);
+      this.#settle(batch);
+      this.#next();
+    });
+  }
+
+  #takeMessages(): DecodedMessage[] {
+    const taken: DecodedMessage[] = [];
     let readings = 0;
     let length = 0;
     while (readings < BATCH_READINGS && length < BATCH_LENGTH) {
@@ -126,9 +136,9 @@ export class Batcher {
       const decoded = { pending, readings: decodeMqttMessage(pending.message), result: NOT_SETTLED };
       readings += decoded.readings.length;
       length += typeof pending.message.text === "string" ? pending.message.text.length : 0;
-      batch.push(decoded);
+      taken.push(decoded);
     }
-    return batch;
+    return taken;
   }
 
   /** A message that makes ingestion fail must not fail the others: after an unexpected error, or damage, each is tried alone. */
@@ -165,6 +175,8 @@ export class Batcher {
     if (this.#unsettled === 0) this.#whenIdle?.resolve();
   }
 }
+
+const keyOf = ({ source }: PendingMessage): string => source.keyId ?? "";
 
 export function isUnavailable(error: unknown): boolean {
   return error instanceof RequestError && error.code === "store_unavailable";

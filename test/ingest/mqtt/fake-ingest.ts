@@ -12,19 +12,21 @@ export class FakeIngest {
   /** Called before anything is stored; an error it returns is thrown. */
   failWith: (call: Call) => unknown = () => undefined;
   #held: Promise<void> | undefined;
+  #isHeld: (call: Call) => boolean = () => true;
 
   readonly handle: Ingest = async (readings, sender) => {
     const call = { readings, sender };
     this.calls.push(call);
-    await this.#held;
+    if (this.#isHeld(call)) await this.#held;
     if (this.delayMs > 0) await new Promise((resolve) => setTimeout(resolve, this.delayMs));
     const error = this.failWith(call);
     if (error !== undefined) throw error;
     return readings.map((reading) => this.#store(reading, sender));
   };
 
-  /** Nothing is stored until the returned function is called. */
-  hold(): () => void {
+  /** Nothing is stored, or nothing of some calls, until the returned function is called. */
+  hold(isHeld: (call: Call) => boolean = () => true): () => void {
+    this.#isHeld = isHeld;
     const { promise, resolve } = Promise.withResolvers<void>();
     this.#held = promise;
     return resolve;

@@ -128,6 +128,32 @@ test("messages of many clients are stored in a few batches of limited size, each
   }
 });
 
+test("while messages of some keys take long to store, those of another do not wait for them", async (t) => {
+  const endpoint = await startEndpoint(t);
+  for (const key of ["a", "b", "c", "quick"]) endpoint.keys.set(key, { ...ANYONE, deviceId: key });
+  const resume = endpoint.ingest.hold(({ sender }) => sender.deviceId !== "quick");
+  const [quick, ...slow] = await Promise.all(["quick", "a", "b", "c"].map((key) => new RawClient(t, endpoint).connect(key)));
+  for (const [i, client] of slow.entries()) {
+    const topic = `tanks/${"abc"[i]}/readings`;
+    for (const id of range(50)) {
+      client.send(publish(id, reading(id), { topic }));
+      if (id % 10 === 0) await sleep(10);
+    }
+  }
+  quick?.send(...range(20).map((id) => publish(id, reading(id), { topic: "tanks/quick/readings" })));
+  await quick?.received("puback", 20);
+  assert.deepEqual(quick?.acknowledged, range(20));
+  assert.deepEqual(
+    slow.map(({ acknowledged }) => acknowledged),
+    [[], [], []],
+  );
+  resume();
+  for (const client of slow) {
+    await client.received("puback", 50);
+    assert.deepEqual(client.acknowledged, range(50));
+  }
+});
+
 test("messages of different keys are stored with the binding of each", async (t) => {
   const endpoint = await startEndpoint(t);
   const fillsOf = { d1: [1, 2, 3], d2: [4], any: [5, 6] };
