@@ -8,6 +8,7 @@ import { type Bench, cacheFolder, ENGINES, type Engine, log, ROOT } from "./benc
 import { type Postgres, startPostgres } from "./contestants/postgres.ts";
 import type { Figure } from "./figure.ts";
 import { bytes } from "./figures/bytes.ts";
+import { connections } from "./figures/connections.ts";
 import { deepPage } from "./figures/deep-page.ts";
 import { depth } from "./figures/depth.ts";
 import { fairness } from "./figures/fairness.ts";
@@ -39,6 +40,7 @@ const FIGURES: readonly Figure[] = [
   ingestMqtt,
   readsWhileIngesting,
   fairness,
+  connections,
   fleetPages,
   depth,
 ];

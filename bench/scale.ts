@@ -31,6 +31,8 @@ export type Scale = {
   readonly messages: number;
   /** Reading and ingesting at the same time, per round. */
   readonly mixedSeconds: number;
+  /** Held open beside reads: with those of the reads, just under the limit of the service. */
+  readonly connections: number;
   /** Tanks in the large fleet, and in the small one it is compared with. */
   readonly largeFleet: Readonly<Record<Engine, number>>;
   readonly smallFleet: number;
@@ -53,6 +55,7 @@ const USUAL: Scale = {
   batches: 200,
   messages: 50_000,
   mixedSeconds: 10,
+  connections: 9900,
   largeFleet: { sqlite: 1_000_000, postgres: 100_000 },
   smallFleet: 1000,
 };
@@ -77,6 +80,7 @@ export const SCALES: Readonly<Record<Scale["name"], Scale>> = {
     batches: 10,
     messages: 2000,
     mixedSeconds: 2,
+    connections: 500,
     largeFleet: { sqlite: 10_000, postgres: 5000 },
     smallFleet: 100,
   },

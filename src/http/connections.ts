@@ -54,9 +54,12 @@ export function manageConnections(server: Server, { max, limit, stalledMs }: Con
   });
 
   // A timeout of Node is time without progress in either direction. Without a listener Node would close the connection.
+  const later = taskQueue();
   server.setTimeout(stalledMs, (socket: Socket) => {
-    if (connections.get(socket)?.unsent === 0) socket.destroy();
-    else if (socket.writableLength > 0) drop(socket, "too_slow");
+    later(() => {
+      if (connections.get(socket)?.unsent === 0) socket.destroy();
+      else if (socket.writableLength > 0) drop(socket, "too_slow");
+    });
   });
 
   /** Replaces that of Node, which also closes connections whose response is complete but not yet sent. */
@@ -64,5 +67,19 @@ export function manageConnections(server: Server, { max, limit, stalledMs }: Con
     for (const [socket, { unsent, bytesRead }] of connections) {
       if (unsent === 0 && socket.bytesRead === bytesRead) socket.destroy();
     }
+  };
+}
+
+const TASKS_PER_TURN = 20;
+
+/** Thousands of connections may time out at once: some are handled per turn of the event loop, so that requests do not wait for all. */
+export function taskQueue(): (task: () => void) => void {
+  const tasks: (() => void)[] = [];
+  function runSome(): void {
+    for (const task of tasks.splice(0, TASKS_PER_TURN)) task();
+    if (tasks.length > 0) setImmediate(runSome);
+  }
+  return (task) => {
+    if (tasks.push(task) === 1) setImmediate(runSome);
   };
 }

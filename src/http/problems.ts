@@ -8,6 +8,7 @@ import { ERROR_TITLES, type ErrorCode, RequestError } from "../domain/errors.ts"
 import type { Observe } from "../domain/events.ts";
 import { array, integer, object, oneOf, text } from "../domain/schema.ts";
 import { isDraining } from "./body.ts";
+import { taskQueue } from "./connections.ts";
 import type { KnownPaths } from "./paths.ts";
 
 /** The status of each error, and an example of its detail. */
@@ -146,7 +147,8 @@ type ConnectionError = { readonly code?: string; readonly rawPacket?: unknown; r
 
 /** Responds once to a malformed connection and closes it. The HTTP parser knows only some methods; `paths` knows the rest. */
 export function connectionErrorHandler(observe: Observe, paths: KnownPaths): (error: ConnectionError, socket: Socket) => void {
-  return (error, socket) => {
+  const later = taskQueue();
+  function handle(error: ConnectionError, socket: Socket): void {
     // A client that does not read what was sent before would not read this either.
     if (error.code === "ECONNRESET" || !socket.writable || socket.writableLength > 0 || isDraining(socket)) {
       socket.destroy();
@@ -156,9 +158,16 @@ export function connectionErrorHandler(observe: Observe, paths: KnownPaths): (er
     const rejection = unknown === undefined ? connectionErrorOf(error) : paths.error(unknown.method, unknown.url);
     observe({ kind: "connection_rejected", code: rejection.code, status: STATUS[rejection.code] });
     const allow = rejection.code === "method_not_allowed" ? { allow: paths.allowed(unknown?.url) } : {};
-    socket.end(rawResponse(rejection, randomUUID(), allow), () => socket.destroy());
+    const [head, body] = rawResponse(rejection, randomUUID(), allow);
+    socket.end(packetOf(error).startsWith("HEAD ") ? head : head + body, () => socket.destroy());
+  }
+  return (error, socket) => {
+    if (error.code === TIMEOUT) later(() => handle(error, socket));
+    else handle(error, socket);
   };
 }
+
+const TIMEOUT = "ERR_HTTP_REQUEST_TIMEOUT";
 
 /** The request line, where the HTTP parser does not know the method. */
 function unknownMethod(error: ConnectionError): { readonly method: string; readonly url: string } | undefined {
@@ -172,7 +181,7 @@ function unknownMethod(error: ConnectionError): { readonly method: string; reado
 
 function connectionErrorOf(error: ConnectionError): RequestError {
   switch (error.code) {
-    case "ERR_HTTP_REQUEST_TIMEOUT":
+    case TIMEOUT:
       return new RequestError("request_timeout", "The request did not arrive in time.");
     case "HPE_HEADER_OVERFLOW": {
       // Blames the URL where it takes half of the space.
@@ -187,7 +196,7 @@ function connectionErrorOf(error: ConnectionError): RequestError {
 
 const packetOf = ({ rawPacket }: ConnectionError): string => (Buffer.isBuffer(rawPacket) ? rawPacket.toString("latin1") : "");
 
-function rawResponse(error: RequestError, requestId: string, allow: { readonly allow?: string }): string {
+function rawResponse(error: RequestError, requestId: string, allow: { readonly allow?: string }): [head: string, body: string] {
   const body = problemBody(error, requestId);
   const status = STATUS[error.code];
   const headers = {
@@ -199,5 +208,5 @@ function rawResponse(error: RequestError, requestId: string, allow: { readonly a
     connection: "close",
   };
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
-  return `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ""}\r\n${lines.join("")}\r\n${body}`;
+  return [`HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ""}\r\n${lines.join("")}\r\n`, body];
 }

@@ -51,6 +51,8 @@ export type ServerOptions = {
 
 const MAX_HEADER_BYTES = 16_384;
 const MAX_HEADERS = 100;
+/** Often, so that few of many slow clients time out at once. */
+const CHECK_CONNECTIONS_MS = 100;
 /** At a time, so that other reads find a free connection to the database. */
 const MAX_LONG_READS = 2;
 /** Of all requests together. */
@@ -97,7 +99,7 @@ function createFastify({ trustProxy, connections, timeouts, observe }: ServerOpt
       maxHeaderSize: MAX_HEADER_BYTES,
       headersTimeout: timeouts.headersMs,
       requestTimeout: timeouts.requestMs,
-      connectionsCheckingInterval: Math.min(1000, timeouts.headersMs / 2),
+      connectionsCheckingInterval: CHECK_CONNECTIONS_MS,
       requireHostHeader: false,
     },
     routerOptions: {
