@@ -1,16 +1,19 @@
-// What ten thousand connections that do nothing, or next to nothing, cost the requests of others. The engine does not matter.
+// What ten thousand connections that do nothing, or next to nothing, cost the requests and messages of others. The engine does not matter.
 
 import { type Bench, log } from "../bench.ts";
 import { createKey, startWithMqtt } from "../contestants/tank-monitor.ts";
+import { ReadingNumbers } from "../dataset/live-readings.ts";
 import { temporaryFleet } from "../dataset/running-fleet.ts";
 import type { Figure, Measured, Row } from "../figure.ts";
 import { startBenchProgram } from "../measure/bench-program.ts";
 import { alternate, ratioOf } from "../measure/sampling.ts";
 import type { Holding, HoldResult } from "../programs/hold-connections.ts";
+import type { Publishes, PublishTimes } from "../programs/publish-at-rate.ts";
 import type { Reads, ReadTimes } from "../programs/read-at-rate.ts";
 
 /** Per second, of the others. */
 const READS = 500;
+const MESSAGES = 50;
 /** A key may have 5,000 MQTT clients. */
 const KEYS = 3;
 
@@ -25,27 +28,25 @@ const KINDS: readonly Kind[] = [
 ];
 
 const rowName = (name: string): string => `connections-${name}`;
+const messagesRowName = (name: string): string => `connections-${name}-messages`;
 
 export const connections: Figure = {
   name: "connections",
-  about: "p99 of reads beside ten thousand idle, slow or silent connections",
-  rows: KINDS.map(
-    ({ name, label }): Row => ({
-      name: rowName(name),
-      label: `p99 of reads beside 9,900 ${label} ÷ none, SQLite`,
-      unit: "",
-      aim: { atMost: 2 },
-    }),
-  ),
+  about: "p99 of reads and MQTT messages beside ten thousand idle, slow or silent connections",
+  rows: KINDS.flatMap(({ name, label }): Row[] => [
+    { name: rowName(name), label: `p99 of reads beside 9,900 ${label} ÷ none, SQLite`, unit: "", aim: { atMost: 2 } },
+    { name: messagesRowName(name), label: "… p99 of MQTT messages ÷ none, SQLite", unit: "", aim: { atMost: 2 } },
+  ]),
   async run(bench) {
     if (!bench.engines.includes("sqlite")) {
-      return { rows: KINDS.map(({ name }) => ({ row: rowName(name), missing: "measured on SQLite only" })) };
+      const names = KINDS.flatMap(({ name }) => [rowName(name), messagesRowName(name)]);
+      return { rows: names.map((row) => ({ row, missing: "measured on SQLite only" })) };
     }
     return { rows: await measure(bench) };
   },
 };
 
-type Turn = ReadTimes & HoldResult;
+type Turn = { readonly reads: ReadTimes; readonly messages: PublishTimes; readonly reopened: number };
 
 async function measure(bench: Bench): Promise<Measured[]> {
   const { scale } = bench;
@@ -56,38 +57,39 @@ async function measure(bench: Bench): Promise<Measured[]> {
   await using reader = await startBenchProgram<Reads, ReadTimes>("read-at-rate", [service.url, secret, String(scale.tanks)]);
   const words = [service.url, service.mqttUrl, ...keys];
   await using holder = await startBenchProgram<Holding, HoldResult>("hold-connections", words);
+  const messageWords = [service.mqttUrl, createKey(database.url, "ingest"), String(scale.tanks)];
+  await using publisher = await startBenchProgram<Publishes, PublishTimes>("publish-at-rate", messageWords);
   const seconds = scale.mixedSeconds;
-  const reads = { rate: READS, seconds };
-  async function beside({ protocol, state }: Kind): Promise<Turn> {
-    const hold = await holder.prepare({ protocol, state, connections: scale.connections, seconds });
-    const read = await reader.prepare(reads);
-    const [held, times] = await Promise.all([hold(), read()]);
-    return { ...times, ...held };
+  const numbers = new ReadingNumbers();
+  async function turn(kind?: Kind): Promise<Turn> {
+    const hold = kind && (await holder.prepare({ ...kind, connections: scale.connections, seconds }));
+    const read = await reader.prepare({ rate: READS, seconds });
+    const publish = await publisher.prepare({ rate: MESSAGES, seconds, first: numbers.allocate(MESSAGES * seconds) });
+    const [held, reads, messages] = await Promise.all([hold?.(), read(), publish()]);
+    return { reads, messages, reopened: held?.reopened ?? 0 };
   }
   const rows: Measured[] = [];
   for (const kind of KINDS) {
-    log(`connections: ${READS} reads a second beside ${scale.connections} ${kind.label}`);
-    const turns = {
-      none: async (): Promise<Turn> => ({ ...(await reader.run(reads)), reopened: 0 }),
-      beside: () => beside(kind),
-    };
-    for (const turn of Object.values(turns)) await turn();
+    log(`connections: ${READS} reads and ${MESSAGES} messages a second beside ${scale.connections} ${kind.label}`);
+    const turns = { none: () => turn(), beside: () => turn(kind) };
+    for (const one of Object.values(turns)) await one();
     const { none, beside: held } = await alternate(scale.rounds, turns, described);
-    rows.push({ row: rowName(kind.name), ...compared(none, held) });
+    rows.push({ row: rowName(kind.name), ...compared(none, held, ({ reads }) => reads.p99) });
+    rows.push({ row: messagesRowName(kind.name), ...compared(none, held, ({ messages }) => messages.p99) });
   }
   return rows;
 }
 
-const described = ({ p50, p99, reopened }: Turn): string =>
-  `p50 ${p50.toFixed(2)} ms, p99 ${p99.toFixed(2)} ms, ${reopened} connections reopened`;
+const described = ({ reads, messages, reopened }: Turn): string =>
+  `reads p50 ${reads.p50.toFixed(2)}, p99 ${reads.p99.toFixed(2)} ms; ` +
+  `messages p50 ${messages.p50.toFixed(2)}, p99 ${messages.p99.toFixed(2)} ms; ${reopened} connections reopened`;
 
-function compared(none: readonly Turn[], held: readonly Turn[]): Omit<Measured, "row"> {
-  const p99 = (turns: readonly Turn[]): number[] => turns.map((turn) => turn.p99);
+function compared(none: readonly Turn[], held: readonly Turn[], p99: (turn: Turn) => number): Omit<Measured, "row"> {
   return {
-    ...ratioOf(p99(held), p99(none)),
+    ...ratioOf(held.map(p99), none.map(p99)),
     raw: [
-      { label: "without connections, 99th percentile", unit: "ms", values: p99(none) },
-      { label: "beside connections, 99th percentile", unit: "ms", values: p99(held) },
+      { label: "without connections, 99th percentile", unit: "ms", values: none.map(p99) },
+      { label: "beside connections, 99th percentile", unit: "ms", values: held.map(p99) },
       { label: "connections reopened meanwhile", unit: "connections", values: held.map(({ reopened }) => reopened) },
     ],
   };

@@ -99,7 +99,7 @@ export async function* whileDraining(request: IncomingMessage, text: string): As
     request.pause();
     setImmediate(() => request.resume());
   });
-  await finished(request).catch(() => {});
+  await finished(request.resume()).catch(() => {});
   draining.delete(socket);
 }
 
@@ -136,6 +136,8 @@ export async function gunzip(bytes: Buffer, maxBytes: number, reservation: Reser
   }
 }
 
+const READ_AT_ONCE_BYTES = 262_144;
+
 /**
  * Chunks are copied into one buffer, because every small chunk by itself costs some hundred bytes more. Those of a large body are
  * read in turn.
@@ -165,7 +167,7 @@ function collect(
       bytes = larger;
     }
     chunk.copy(bytes, start);
-    if (reservation === undefined || size <= SMALL_BODY_BYTES) return;
+    if (reservation === undefined || size <= READ_AT_ONCE_BYTES) return;
     stream.pause();
     reservation.nextTurn().then(() => stream.resume());
   }

@@ -158,7 +158,8 @@ export function connectionErrorHandler(observe: Observe, paths: KnownPaths): (er
     const rejection = unknown === undefined ? connectionErrorOf(error) : paths.error(unknown.method, unknown.url);
     observe({ kind: "connection_rejected", code: rejection.code, status: STATUS[rejection.code] });
     const allow = rejection.code === "method_not_allowed" ? { allow: paths.allowed(unknown?.url) } : {};
-    socket.end(rawResponse(rejection, randomUUID(), allow), () => socket.destroy());
+    const [head, body] = rawResponse(rejection, randomUUID(), allow);
+    socket.end(packetOf(error).startsWith("HEAD ") ? head : head + body, () => socket.destroy());
   }
   return (error, socket) => {
     if (error.code === TIMEOUT) later(() => handle(error, socket));
@@ -195,7 +196,7 @@ function connectionErrorOf(error: ConnectionError): RequestError {
 
 const packetOf = ({ rawPacket }: ConnectionError): string => (Buffer.isBuffer(rawPacket) ? rawPacket.toString("latin1") : "");
 
-function rawResponse(error: RequestError, requestId: string, allow: { readonly allow?: string }): string {
+function rawResponse(error: RequestError, requestId: string, allow: { readonly allow?: string }): [head: string, body: string] {
   const body = problemBody(error, requestId);
   const status = STATUS[error.code];
   const headers = {
@@ -207,5 +208,5 @@ function rawResponse(error: RequestError, requestId: string, allow: { readonly a
     connection: "close",
   };
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
-  return `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ""}\r\n${lines.join("")}\r\n${body}`;
+  return [`HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ""}\r\n${lines.join("")}\r\n`, body];
 }

@@ -107,6 +107,22 @@ it("a header of 100 KB in a packet after the request line is 431, not 414", asyn
   assert.equal(responses[0]?.status, 431);
 });
 
+it("a HEAD that is not accepted gets no body", async () => {
+  for (const [path, header, status] of [
+    [`/v1/tanks?x=${"a".repeat(17_000)}`, "X-A: 1", 414],
+    ["/v1/tanks", `X-A: ${"a".repeat(17_000)}`, 431],
+    ["/v1/tanks", "X-A : 1", 400],
+  ] as const) {
+    const socket = openSocket(fleet);
+    socket.write(lines(`HEAD ${path} HTTP/1.1`, header));
+    const responses = parseResponses(await readAll(socket), true);
+    assert.deepEqual(
+      responses.map((response) => response.status),
+      [status],
+    );
+  }
+});
+
 const withBody = (header: string, body: string) => get("/v1/tanks", FORM, header) + body;
 const chunked = (body: string) => withBody("Transfer-Encoding: chunked", body);
 

@@ -5,7 +5,7 @@ import { chmodSync, existsSync, linkSync, mkdirSync, realpathSync, renameSync, r
 import { copyFile, open } from "node:fs/promises";
 import { dirname } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { UserError } from "../../domain/errors.ts";
+import { RequestError, UserError } from "../../domain/errors.ts";
 import type { CheckTotals, Restored, RestoreOptions } from "../../domain/store.ts";
 import { requireConsistent } from "../check/check.ts";
 import { isBusy, isDamaged, isNotADatabase, isSqliteError } from "./connection.ts";
@@ -28,10 +28,11 @@ export async function restoreSqlite(file: string, backup: string, options: Resto
     await copyFile(backup, copy);
     chmodSync(copy, (statSync(target, { throwIfNoEntry: false })?.mode ?? 0o600) & 0o777);
     const totals = await check(copy, backup, options);
-    await sync(copy);
+    await sync(copy, "r+");
     const kept = keep(target);
     renameSync(copy, target);
-    await sync(dirname(target));
+    // Windows cannot sync a folder.
+    if (process.platform !== "win32") await sync(dirname(target), "r");
     return { totals, kept };
   } finally {
     remove();
@@ -49,7 +50,7 @@ async function isReplaceable(file: string): Promise<boolean> {
     return await store.isEmpty().finally(store.close);
   } catch (error) {
     // A damaged file, or one of another program or version, may have data.
-    if (error instanceof UserError) return false;
+    if (error instanceof UserError || error instanceof RequestError) return false;
     throw error;
   }
 }
@@ -108,7 +109,7 @@ function keep(file: string): string | undefined {
   return kept;
 }
 
-async function sync(path: string): Promise<void> {
-  const handle = await open(path);
+async function sync(path: string, flags: string): Promise<void> {
+  const handle = await open(path, flags);
   await handle.sync().finally(() => handle.close());
 }
