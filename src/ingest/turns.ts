@@ -29,53 +29,62 @@ export function inTurns(ingest: Ingest): IngestInTurns {
     const key = sender.keyId ?? NO_KEY;
     const { length } = readings;
     if (length <= SLICE_READINGS) return store.run(key, length, () => ingest(readings.slice(0, length), sender));
-    const slices = await turns.run(key, decodedSlices(readings));
+    const { decoded, slices } = await turns.run(key, decodeInSlices(readings));
     const results = new Array<ReadingResult>(length);
     let failure: unknown;
-    async function storeSlice(slice: Slice): Promise<void> {
+    async function storeSlice(positions: readonly number[]): Promise<void> {
       // Damaged data concerns some tanks only.
       if (failure !== undefined && !hasCode(failure, "data_damaged")) return;
       try {
         await turns.next(key);
-        const stored = await ingest(slice.readings, sender);
-        for (const [i, result] of stored.entries()) results[slice.positions[i] as number] = result;
+        const stored = await ingest(
+          positions.map((position) => decoded[position] as IncomingReading),
+          sender,
+        );
+        for (const [i, result] of stored.entries()) results[positions[i] as number] = result;
       } catch (error) {
         failure = error;
       }
     }
-    await Promise.all(slices.map((slice) => store.run(key, slice.positions.length, () => storeSlice(slice))));
+    await Promise.all(slices.map((positions) => store.run(key, positions.length, () => storeSlice(positions))));
     if (failure !== undefined) throw failure;
     return results;
   };
 }
 
-type Slice = { readonly positions: readonly number[]; readonly readings: readonly (IncomingReading | Rejected)[] };
-
-function* decodedSlices(slices: ReadingSlices): Generator<undefined, Slice[]> {
-  const readings: (IncomingReading | Rejected)[] = [];
-  for (let from = 0; from < slices.length; from += SLICE_READINGS) {
-    readings.push(...slices.slice(from, from + SLICE_READINGS));
-    yield;
-  }
-  const positions = storingOrder(readings);
-  return Array.from({ length: Math.ceil(positions.length / SLICE_READINGS) }, (_, i) => {
-    const own = positions.slice(i * SLICE_READINGS, (i + 1) * SLICE_READINGS);
-    return { positions: own, readings: own.map((position) => readings[position] as IncomingReading) };
-  });
-}
+type Decoded = {
+  readonly decoded: readonly (IncomingReading | Rejected)[];
+  /** The positions of the readings that are stored together. */
+  readonly slices: readonly (readonly number[])[];
+};
 
 /**
  * Readings of one tank or device stay together where possible: storing several of them costs little more than one. Not where tanks and
  * devices are mixed, because of two readings of one tank the later one counts.
  */
-function storingOrder(readings: readonly (IncomingReading | Rejected)[]): number[] {
-  const sources = readings.map((reading) => ("rejected" in reading ? undefined : reading.source));
-  const idOf = (source: IncomingReading["source"]): string => ("tankId" in source ? source.tankId : source.deviceId);
-  const kinds = new Set(sources.map((source) => source && "tankId" in source));
-  const isMixed = kinds.has(true) && kinds.has(false);
-  const groups = Map.groupBy(sources.keys(), (position) => {
-    const source = sources[position];
-    return isMixed || source === undefined ? "" : idOf(source);
-  });
-  return [...groups.values()].flat();
+function* decodeInSlices(readings: ReadingSlices): Generator<undefined, Decoded> {
+  const decoded: (IncomingReading | Rejected)[] = [];
+  const bySource = new Map<string, number[]>();
+  const kinds = new Set<"tank" | "device">();
+  for (let from = 0; from < readings.length; from += SLICE_READINGS) {
+    for (const reading of readings.slice(from, from + SLICE_READINGS)) {
+      const position = decoded.push(reading) - 1;
+      const [kind, id] = sourceOf(reading);
+      if (kind !== undefined) kinds.add(kind);
+      const positions = bySource.get(id);
+      if (positions === undefined) bySource.set(id, [position]);
+      else positions.push(position);
+    }
+    yield;
+  }
+  const order = kinds.size > 1 ? [...decoded.keys()] : [...bySource.values()].flat();
+  const count = Math.ceil(order.length / SLICE_READINGS);
+  const slices = Array.from({ length: count }, (_, i) => order.slice(i * SLICE_READINGS, (i + 1) * SLICE_READINGS));
+  return { decoded, slices };
+}
+
+function sourceOf(reading: IncomingReading | Rejected): readonly [kind: "tank" | "device" | undefined, id: string] {
+  if ("rejected" in reading) return [undefined, ""];
+  const { source } = reading;
+  return "tankId" in source ? ["tank", source.tankId] : ["device", source.deviceId];
 }
