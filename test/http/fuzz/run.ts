@@ -78,8 +78,9 @@ export async function sendRandomRequests(life: Lifetime, { requests, seed, envir
     if (isJson) expectValidBody(generated);
     known.learn(path, headers.etag, body);
     if (sender.customerId === null) return;
+    // In an object, any text may be the id of a customer.
     const request = `${path} ${options.body}`;
-    const ids = [...text.matchAll(/cus_[0-9a-z]{26}/g)].flat().filter((id) => !request.includes(id));
+    const ids = isJson ? [] : [...text.matchAll(/cus_[0-9a-z]{26}/g)].flat().filter((id) => !request.includes(id));
     const telemetryOf = status === 200 ? /^\/v1\/tanks\/([^/?]+)\/telemetry/.exec(path)?.[1] : undefined;
     const tank = telemetryOf === undefined ? {} : { object: "tank", id: decodeURIComponent(telemetryOf) };
     for (const id of [...ids, ...(await ownersIn([body, tank], service.store))]) {
