@@ -137,14 +137,15 @@ export class Connection implements Client {
     this.#input.clear();
   }
 
-  /** Called every half second. Closes the connection if it takes too long. */
-  sweep(now: number): void {
+  /** Called every half second. Closes the connection if it takes too long and may be closed now; returns whether it does. */
+  sweep(now: number, mayClose: boolean): boolean {
     if (this.#deadlines.isPaused) this.#schedule();
     this.#controlCost = 0;
     if (this.#phase === "open" && this.#deadlines.isPingDue(now)) this.#send({ cmd: "pingresp" });
-    if (this.#deadlines.isExceeded(now, this.#socket.writableNeedDrain)) {
-      this.close(this.#phase === "authenticating" ? "store_unavailable" : "too_slow");
-    }
+    const isReading = mayClose && this.#phase !== "leaving";
+    const isTooSlow = isReading && this.#deadlines.isExceeded(now, this.#socket.writableNeedDrain);
+    if (isTooSlow) this.close(this.#phase === "authenticating" ? "store_unavailable" : "too_slow");
+    return isTooSlow;
   }
 
   /** Continues after something that was waited for, once for everything that happened in this turn. */

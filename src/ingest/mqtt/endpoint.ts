@@ -32,7 +32,8 @@ export type Listener = {
 };
 
 const SWEEP_MS = 500;
-const SWEPT_AT_A_TIME = 250;
+/** Of connections that take too long: thousands may have been opened at the same time. */
+const CLOSED_PER_SWEEP = 250;
 
 export class MqttEndpoint {
   readonly #shared: ConnectionDependencies;
@@ -97,14 +98,8 @@ export class MqttEndpoint {
 
   #sweep(): void {
     this.#shared.sessions.sweep();
-    this.#sweepConnections([...this.#shared.connections.all]);
-  }
-
-  /** Some in each turn of the event loop: thousands may be closed at once. */
-  #sweepConnections(connections: readonly Connection[]): void {
     const now = performance.now();
-    for (const connection of connections.slice(0, SWEPT_AT_A_TIME)) connection.sweep(now);
-    const rest = connections.slice(SWEPT_AT_A_TIME);
-    if (rest.length > 0) setImmediate(() => this.#sweepConnections(rest));
+    let closed = 0;
+    for (const connection of this.#shared.connections.all) if (connection.sweep(now, closed < CLOSED_PER_SWEEP)) closed++;
   }
 }

@@ -116,12 +116,13 @@ export class ServerSearch {
 
   async #search(): Promise<void> {
     while (this.#lost.size > 0) {
-      const url = await findServer(this.#urls).then(
-        (found) => found.url,
-        () => this.#current,
-      );
-      if (url !== this.#current && this.#lost.size > 0) this.#moved(url);
-      this.#current = url;
+      // The one in use comes first: a former primary may be back, and accept writes, too.
+      const others = this.#urls.filter((url) => url !== this.#current);
+      const found = await findServer([this.#current, ...others]).catch(() => undefined);
+      if (found !== undefined && found.url !== this.#current && this.#lost.size > 0) {
+        this.#current = found.url;
+        this.#moved(found.url);
+      }
       await sleep(SEARCH_INTERVAL_MS);
     }
   }

@@ -130,7 +130,7 @@ export function telemetryWrites(db: Db) {
           texts(some.map(({ tankId }) => tankId)),
           bigints(some.map(({ start }) => start)),
           byteas(some.map(({ data }) => data)),
-          bigints(some.map(({ tankId, ...block }) => blockChecksum(tankId, block))),
+          bigints(some.map((block) => blockChecksum(block.tankId, block))),
         ]);
       }
     },

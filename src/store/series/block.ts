@@ -41,9 +41,10 @@ export class Block {
   readonly #fillsAt: number;
   readonly #fillStep: number;
 
-  constructor(bytes: Uint8Array) {
+  /** `view` is of the bytes. */
+  constructor(bytes: Uint8Array, view = viewOf(bytes)) {
     this.bytes = bytes;
-    this.#view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+    this.#view = view;
     const flags = bytes.byteLength === 0 ? PACKED : this.#view.getUint8(0);
     this.#isRows = (flags & ROW_LAYOUT) !== 0;
     this.#wideInstants = (flags & WIDE_INSTANTS) !== 0;
@@ -79,6 +80,8 @@ export class Block {
     return lastIndexWhere(this.length, (i) => this.instant(i) < instant) + 1;
   }
 }
+
+export const viewOf = ({ buffer, byteOffset, byteLength }: Uint8Array): DataView => new DataView(buffer, byteOffset, byteLength);
 
 /** Readings `from` to `to` (exclusive) of the block, clamped to it, newest first. */
 export function readingsOf(block: Block, from = 0, to = block.length): Reading[] {
@@ -151,10 +154,10 @@ export function rowWidth({ instants, fills }: Columns, positions: Uint32Array): 
 const rowSize = (width: RowWidth): number => ROW_INSTANT_BYTES + (width === "wide" ? 8 : 2);
 export const rowsSize = (width: RowWidth, count: number): number => 1 + count * rowSize(width);
 
-/** By the layout byte; undefined for another layout. */
-export function rowSizeOf(layout: number): number | undefined {
-  if ((layout & ~WIDE_FILLS) !== (PACKED | ROW_LAYOUT)) return undefined;
-  return rowSize(layout & WIDE_FILLS ? "wide" : "narrow");
+/** By the layout byte, which an empty head does not have; undefined for another layout. */
+export function rowSizeOf(layout: number | undefined): number | undefined {
+  if (layout === (PACKED | ROW_LAYOUT)) return rowSize("narrow");
+  return layout === (PACKED | ROW_LAYOUT | WIDE_FILLS) ? rowSize("wide") : undefined;
 }
 
 /** Writes a head of these readings at an offset of `view`. */

@@ -5,7 +5,7 @@
 import { crc32 } from "node:zlib";
 import { DamageError } from "../../domain/errors.ts";
 import { displayInstant, EARLIEST } from "../../domain/instant.ts";
-import { Block, rowSizeOf } from "./block.ts";
+import { Block, rowSizeOf, viewOf } from "./block.ts";
 
 type PackedBlock = { readonly start: number; readonly data: Uint8Array };
 type PackedHead = PackedBlock & { readonly total: number };
@@ -18,10 +18,9 @@ export type Head = { readonly total: number; readonly start: number; readonly bl
 /** Of a new tank. */
 export const EMPTY_HEAD: PackedHead = { total: 0, start: EARLIEST, data: new Uint8Array(0) };
 
-export function headChecksum(tankId: string, { total, start, data }: PackedHead): number {
-  const step = data.length === 0 ? undefined : rowSizeOf(data[0] as number);
+export function headChecksum(tankId: string, { total, start, data }: PackedHead, view = viewOf(data)): number {
+  const step = rowSizeOf(data[0]);
   const isRows = step !== undefined && data.length % step === 1;
-  const view = new DataView(data.buffer, data.byteOffset, data.byteLength);
   return placeChecksum(tankId, start) + total + (isRows ? rowsChecksum(view, 0, data.length) : crc32(data));
 }
 
@@ -41,19 +40,20 @@ export function appendChecksum(view: DataView, offset: number, size: number, cou
 function rowsChecksum(view: DataView, offset: number, size: number): number {
   const layout = view.getUint8(offset);
   const step = rowSizeOf(layout) as number;
+  const end = offset + size;
   let sum = 0;
-  for (let at = offset + 1; at < offset + size; at += step) {
-    let hash = mix(mix(layout, view.getUint32(at, true)), view.getUint32(at + 4, true));
-    if (step > 8) hash = mix(mix(hash, view.getUint32(at + 8, true)), view.getUint16(at + 12, true));
+  for (let at = offset + 1; at < end; at += step) {
+    let hash = mix(layout, view.getUint32(at, true), view.getUint32(at + 4, true));
+    if (step > 8) hash = mix(hash, view.getUint32(at + 8, true), view.getUint16(at + 12, true));
     sum += hash >>> 0;
   }
   return sum;
 }
 
-/** Another word always gives another hash, and so does another hash before it. */
-function mix(hash: number, word: number): number {
-  const product = Math.imul(hash ^ word, 0x85ebca6b);
-  return product ^ (product >>> 15);
+/** If one of the three is another number, the result is another one, too. */
+function mix(hash: number, first: number, second: number): number {
+  const mixed = Math.imul(hash ^ first, 0x85ebca6b) ^ second;
+  return Math.imul(mixed ^ (mixed >>> 15), 0xc2b2ae35);
 }
 
 /** SQLite may return another type, or no row at all, from a damaged file. */
@@ -65,8 +65,11 @@ export const isIntactBlock = (tankId: string, block: BlockRow): boolean =>
 
 /** Stored readings are unpacked here only: they are what was written, or an error. */
 export function openHead(tankId: string, head: HeadRow): Head {
-  if (!isIntactHead(tankId, head)) throw new DamageError(`tank ${tankId}: ${displayHead(head.start)} is damaged`);
-  return { total: head.total, start: head.start, block: new Block(head.data) };
+  const { total, start, data, checksum } = head;
+  const view = isStored(head) ? viewOf(data) : undefined;
+  const isIntact = view !== undefined && headChecksum(tankId, head, view) === checksum;
+  if (!isIntact) throw new DamageError(`tank ${tankId}: ${displayHead(start)} is damaged`);
+  return { total, start, block: new Block(data, view) };
 }
 
 export function openBlock(tankId: string, block: BlockRow): Block {

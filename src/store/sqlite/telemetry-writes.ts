@@ -121,8 +121,8 @@ export function telemetryWrites(db: DatabaseSync, pause: () => void) {
     },
 
     writeBlocks(blocks: readonly (StoredBlock & { readonly tankId: string })[]): void {
-      for (const { tankId, ...block } of blocks) {
-        putBlock.run(keyOf(tankId), block.start, block.data, blockChecksum(tankId, block));
+      for (const block of blocks) {
+        putBlock.run(keyOf(block.tankId), block.start, block.data, blockChecksum(block.tankId, block));
       }
     },
 

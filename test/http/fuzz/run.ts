@@ -17,10 +17,12 @@ import { Offset, Reference } from "./values.ts";
 
 const REQUESTS_PER_ROUND = 250;
 const HOUR = 3_600_000;
+/** So early that a long run ends before today: `check` reports what is in the future. */
+const START = Date.parse("2025-01-01T00:00:00.000Z");
 /** A request that takes longer hangs. */
 const MAX_MILLISECONDS = 30_000;
 /** An operation that succeeds less often is no longer tested. */
-const MIN_SUCCESS_RATE = 0.05;
+const MIN_SUCCESS_RATE = 0.02;
 
 type Options = { readonly requests: number; readonly seed: number; readonly environment: Record<string, string> };
 
@@ -29,7 +31,7 @@ type Counts = Map<string, Map<number, number>>;
 
 /** Fails with the smallest request whose response is not as documented. */
 export async function sendRandomRequests(life: Lifetime, { requests, seed, environment }: Options): Promise<Counts> {
-  const time = manualClock();
+  const time = manualClock(START);
   const service = await startService(life, { clock: time.clock, environment });
   const { document, check, validator } = await contract(service);
   const [known, counts]: [KnownObjects, Counts] = [new KnownObjects(), new Map()];
@@ -76,8 +78,9 @@ export async function sendRandomRequests(life: Lifetime, { requests, seed, envir
     if (isJson) expectValidBody(generated);
     known.learn(path, headers.etag, body);
     if (sender.customerId === null) return;
+    // In an object, any text may be the id of a customer.
     const request = `${path} ${options.body}`;
-    const ids = [...text.matchAll(/cus_[0-9a-z]{26}/g)].flat().filter((id) => !request.includes(id));
+    const ids = isJson ? [] : [...text.matchAll(/cus_[0-9a-z]{26}/g)].flat().filter((id) => !request.includes(id));
     const telemetryOf = status === 200 ? /^\/v1\/tanks\/([^/?]+)\/telemetry/.exec(path)?.[1] : undefined;
     const tank = telemetryOf === undefined ? {} : { object: "tank", id: decodeURIComponent(telemetryOf) };
     for (const id of [...ids, ...(await ownersIn([body, tank], service.store))]) {

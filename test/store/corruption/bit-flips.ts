@@ -162,14 +162,12 @@ type Rows = {
 async function flipColumns(store: Store, rows: Rows, seed: string, count: number): Promise<void> {
   const random = seeded(seed);
   const sound = await contentsOf(store);
-  const tables = await Promise.all(
-    Object.entries(TABLES).map(async ([table, key]) => ({
-      table,
-      key,
-      types: await rows.types(table),
-      all: await rows.all(table),
-    })),
-  );
+  const tables = await Array.fromAsync(Object.entries(TABLES), async ([table, key]) => ({
+    table,
+    key,
+    types: await rows.types(table),
+    all: await rows.all(table),
+  }));
   for (let done = 0; done < count; ) {
     const { table, key, types, all } = random.pick(tables);
     const [column, type] = random.pick([...types]);
