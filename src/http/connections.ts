@@ -22,18 +22,27 @@ const MAX_UNSENT_RESPONSES = 50;
 type Connection = { unsent: number; bytesRead: number };
 
 export function manageConnections(server: Server, { max, limit, stalledMs }: ConnectionRules, observe: Observe): void {
+  /** In the order of their last response, or else of their opening. */
   const connections = new Map<Socket, Connection>();
-  const dropped = (reason: "too_many" | "too_slow", address = ""): void =>
-    observe({ kind: "connection_dropped", reason, address });
   function drop(socket: Socket, reason: "too_many" | "too_slow"): void {
-    dropped(reason, socket.remoteAddress);
+    connections.delete(socket);
+    observe({ kind: "connection_dropped", reason, address: socket.remoteAddress ?? "" });
     socket.resetAndDestroy();
   }
 
-  server.maxConnections = max;
-  server.on("drop", (data) => dropped("too_many", data?.remoteAddress));
+  /** Connections that do nothing keep nobody out: the one that has been idle longest is dropped for a new one. */
+  function hasPlace(): boolean {
+    if (connections.size < max) return true;
+    for (const [socket, { unsent }] of connections) {
+      if (unsent > 0) continue;
+      drop(socket, "too_many");
+      return true;
+    }
+    return false;
+  }
+
   server.on("connection", (socket: Socket) => {
-    if (!limit.admit(socket)) {
+    if (!limit.admit(socket) || !hasPlace()) {
       drop(socket, "too_many");
       return;
     }
@@ -50,6 +59,7 @@ export function manageConnections(server: Server, { max, limit, stalledMs }: Con
     response.once("close", () => {
       connection.unsent--;
       connection.bytesRead = socket.bytesRead;
+      if (connections.delete(socket)) connections.set(socket, connection);
     });
   });
 

@@ -13,12 +13,14 @@ import { type EchoService, startEcho } from "./services.ts";
 const FILE = "/docs/static/swagger-ui-bundle.js";
 const REQUEST = `GET ${FILE} HTTP/1.1\r\nHost: here\r\n\r\n`;
 
+const SHORT_REQUEST = "GET / HTTP/1.1\r\nHost: here\r\n\r\n";
+
 /** Opens a connection that the service accepts, and sends a request on it. */
 async function open(life: Lifetime, { url }: EchoService, localAddress = "127.0.0.1"): Promise<Socket> {
   const { hostname, port } = new URL(url);
   const socket = connect({ host: hostname, port: Number(port), localAddress }).on("error", () => {});
   life.after(() => socket.destroy());
-  socket.write("GET / HTTP/1.1\r\nHost: here\r\n\r\n");
+  socket.write(SHORT_REQUEST);
   await new Promise((resolve) => socket.once("data", resolve).once("close", resolve));
   return socket.resume();
 }
@@ -27,13 +29,35 @@ const drops = ({ events }: EchoService): string[] =>
   events.flatMap((event) => (event.kind === "connection_dropped" ? [`${event.reason} ${event.address}`] : []));
 
 describe("the number of connections is limited", () => {
-  it("in all", async (t) => {
+  it("in all: the one that has been idle longest is dropped for a new one", async (t) => {
     const echo = await startEcho(t, { connections: { max: 2 } });
-    const [first, second, third] = [await open(t, echo), await open(t, echo), await open(t, echo)];
-    assert.deepEqual([first.destroyed, second.destroyed, third.destroyed], [false, false, true]);
+    const [first, second] = [await open(t, echo), await open(t, echo)];
+    first.write(SHORT_REQUEST);
+    await new Promise((resolve) => first.once("data", resolve));
+    const third = await open(t, echo);
+    await until("it is closed", () => second.destroyed);
+    assert.deepEqual([first.destroyed, third.destroyed], [false, false]);
     assert.deepEqual(drops(echo), ["too_many 127.0.0.1"]);
-    first.destroy();
-    await until("a closed connection is not counted", async () => !(await open(t, echo)).destroyed);
+    // A closed connection is not counted.
+    await new Promise((resolve) => third.once("close", resolve).end());
+    const fourth = await open(t, echo);
+    assert.deepEqual([first.destroyed, fourth.destroyed, drops(echo).length], [false, false, 1]);
+  });
+
+  it("in all: a new one is dropped while all others have requests in progress", async (t) => {
+    const echo = await startEcho(t, { connections: { max: 2 } });
+    const headers = `Host: here\r\nX-API-Key: ${await echo.key()}\r\nContent-Type: application/json\r\nContent-Length: 9`;
+    const waiting = [await open(t, echo), await open(t, echo)];
+    for (const socket of waiting) {
+      socket.write(`POST /manage/v1/things HTTP/1.1\r\n${headers}\r\nExpect: 100-continue\r\n\r\n`);
+      const reply = await new Promise((resolve) => socket.once("data", resolve));
+      assert.match(`${reply}`, /^HTTP\/1.1 100/);
+    }
+    assert.equal((await open(t, echo)).destroyed, true);
+    assert.deepEqual(
+      waiting.map(({ destroyed }) => destroyed),
+      [false, false],
+    );
   });
 
   it("per address, but for those that are exempt", async (t) => {
