@@ -18,8 +18,17 @@ export const CONNECTION_DEFAULTS = { max: 10_000, stalledMs: 20_000 };
 /** Of pipelined requests. */
 const MAX_UNSENT_RESPONSES = 50;
 
-/** `unsent`: responses not yet sent. `bytesRead`: those of all requests that have been responded to. */
-type Connection = { unsent: number; bytesRead: number };
+const CHECKS_BEFORE_STALLED = 10;
+
+type Connection = {
+  /** Responses not yet sent. */
+  unsent: number;
+  /** The bytes of all requests that have been responded to. */
+  bytesRead: number;
+  /** Bytes that the system has accepted, and when it was last seen to accept some, or had nothing to accept. */
+  sent: number;
+  sentAt: number;
+};
 
 export function manageConnections(server: Server, { max, limit, stalledMs }: ConnectionRules, observe: Observe): void {
   /** In the order of their last response, or else of their opening. */
@@ -46,7 +55,7 @@ export function manageConnections(server: Server, { max, limit, stalledMs }: Con
       drop(socket, "too_many");
       return;
     }
-    connections.set(socket, { unsent: 0, bytesRead: 0 });
+    connections.set(socket, { unsent: 0, bytesRead: 0, sent: 0, sentAt: performance.now() });
     socket.once("close", () => connections.delete(socket));
   });
 
@@ -63,14 +72,22 @@ export function manageConnections(server: Server, { max, limit, stalledMs }: Con
     });
   });
 
-  // A timeout of Node is time without progress in either direction. Without a listener Node would close the connection.
+  // Those of connections that are idle for too long. Without a listener Node would close all of them in one turn.
   const later = taskQueue();
-  server.setTimeout(stalledMs, (socket: Socket) => {
-    later(() => {
-      if (connections.get(socket)?.unsent === 0) socket.destroy();
-      else if (socket.writableLength > 0) drop(socket, "too_slow");
-    });
-  });
+  server.on("timeout", (socket: Socket) => later(() => socket.destroy()));
+
+  const timer = setInterval(() => dropStalled(performance.now()), stalledMs / CHECKS_BEFORE_STALLED);
+  timer.unref();
+  server.once("close", () => clearInterval(timer));
+  function dropStalled(now: number): void {
+    for (const [socket, connection] of connections) {
+      const sent = socket.bytesWritten - socket.writableLength;
+      if (connection.unsent === 0 || socket.writableLength === 0 || sent !== connection.sent) {
+        connection.sent = sent;
+        connection.sentAt = now;
+      } else if (now - connection.sentAt >= stalledMs) later(() => drop(socket, "too_slow"));
+    }
+  }
 
   /** Replaces that of Node, which also closes connections whose response is complete but not yet sent. */
   server.closeIdleConnections = () => {
