@@ -8,8 +8,6 @@ import { UserError } from "./domain/errors.ts";
 import { isWellFormedSecret } from "./domain/key.ts";
 import { quoted } from "./domain/text.ts";
 
-export type TrustProxy = false | number | readonly string[];
-
 const LOG_LEVELS = ["fatal", "error", "warn", "info", "debug", "trace", "silent"] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
 
@@ -137,7 +135,7 @@ function origins(text: string): readonly string[] {
   return list;
 }
 
-function trustProxy(text: string): TrustProxy {
+function trustProxy(text: string): false | number | readonly string[] {
   if (text === "false") return false;
   if (/^\d{1,2}$/.test(text)) return Number(text);
   const list = text.split(",").map((address) => address.trim());

@@ -18,6 +18,7 @@ export const CONNECTION_DEFAULTS = { max: 10_000, stalledMs: 20_000 };
 /** Of pipelined requests. */
 const MAX_UNSENT_RESPONSES = 50;
 
+/** So often a connection is checked in the time after which it is stalled. */
 const CHECKS_BEFORE_STALLED = 10;
 
 type Connection = {
@@ -72,9 +73,14 @@ export function manageConnections(server: Server, { max, limit, stalledMs }: Con
     });
   });
 
-  // Those of connections that are idle for too long. Without a listener Node would close all of them in one turn.
+  // Connections that are idle for too long. Without a listener Node would close all of them in one turn.
   const later = taskQueue();
-  server.on("timeout", (socket: Socket) => later(() => socket.destroy()));
+  server.on("timeout", (socket: Socket) => {
+    later(() => {
+      // A request may have arrived meanwhile.
+      if (connections.get(socket)?.unsent === 0) socket.destroy();
+    });
+  });
 
   const timer = setInterval(() => dropStalled(performance.now()), stalledMs / CHECKS_BEFORE_STALLED);
   timer.unref();
