@@ -14,6 +14,8 @@ import type { Reads, ReadTimes } from "../programs/read-at-rate.ts";
 /** Per second, of the others. */
 const READS = 500;
 const MESSAGES = 50;
+/** The connections are closed, all at once, only after everything is measured. */
+const HELD_LONGER_S = 2;
 /** A key may have 5,000 MQTT clients. */
 const KEYS = 3;
 
@@ -62,7 +64,7 @@ async function measure(bench: Bench): Promise<Measured[]> {
   const seconds = scale.mixedSeconds;
   const numbers = new ReadingNumbers();
   async function turn(kind?: Kind): Promise<Turn> {
-    const hold = kind && (await holder.prepare({ ...kind, connections: scale.connections, seconds }));
+    const hold = kind && (await holder.prepare({ ...kind, connections: scale.connections, seconds: seconds + HELD_LONGER_S }));
     const read = await reader.prepare({ rate: READS, seconds });
     const publish = await publisher.prepare({ rate: MESSAGES, seconds, first: numbers.allocate(MESSAGES * seconds) });
     const [held, reads, messages] = await Promise.all([hold?.(), read(), publish()]);

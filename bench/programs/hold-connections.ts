@@ -19,7 +19,7 @@ export type HoldResult = { readonly reopened: number };
 /** A closed connection blocks its port for a minute, so there are several addresses to connect from. */
 const ADDRESSES = 20;
 const OPENED_AT_A_TIME = 100;
-const TICKS_PER_SECOND = 100;
+const TICKS_PER_SECOND = 1000;
 const SLOW_REQUEST = "GET /healthz HTTP/1.1\r\nHost: x\r\nX-Slow: ";
 const REQUEST = "GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n";
 
