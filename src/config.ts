@@ -5,6 +5,7 @@ import { readFileSync } from "node:fs";
 import { BlockList, isIPv4, isIPv6 } from "node:net";
 import { domainToASCII } from "node:url";
 import { parseEnv } from "node:util";
+import type { AlertSettings } from "./domain/alerts/evaluate.ts";
 import { UserError } from "./domain/errors.ts";
 import { parseDuration } from "./domain/instant.ts";
 import { isWellFormedSecret } from "./domain/key.ts";
@@ -94,6 +95,12 @@ export function readConfig(flags: Given, environment: Given, envFile: Given): Co
   return Object.freeze(
     Object.fromEntries(Object.entries(SETTINGS).map(([field, entry]) => [field, settingValue(entry)])),
   ) as Config;
+}
+
+/** What the store needs of it. */
+export function storeSettings({ connections, replicaUrls, replicaLagMs, ...config }: Config) {
+  const { alertMargin: margin, silentAfterMs: silentAfter, remindAfterMs: remindAfter } = config;
+  return { connections, replicaUrls, replicaLagMs, alerts: { margin, silentAfter, remindAfter } satisfies AlertSettings };
 }
 
 /** The `.env` of the working directory, where there is one. */
