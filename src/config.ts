@@ -8,6 +8,7 @@ import { parseEnv } from "node:util";
 import { UserError } from "./domain/errors.ts";
 import { parseDuration } from "./domain/instant.ts";
 import { isWellFormedSecret } from "./domain/key.ts";
+import type { Mailbox } from "./domain/mail/mail.ts";
 import { quoted } from "./domain/text.ts";
 
 const LOG_LEVELS = ["fatal", "error", "warn", "info", "debug", "trace", "silent"] as const;
@@ -148,8 +149,6 @@ function smtpUrl(text: string): string {
 }
 
 const SMTP_OPTIONS: ReadonlySet<string> = new Set(["requireTLS", "ignoreTLS"]);
-
-export type Mailbox = { readonly name: string | null; readonly address: string };
 
 /** The domain in ASCII, because not every mail server accepts others. */
 function mailbox(text: string): Mailbox {

@@ -18,6 +18,9 @@ export type Attempt = {
   readonly error: string | null;
 };
 
+/** `isPermanent`: no further attempt can succeed. A success has no error. */
+export type AttemptResult = { readonly status: number | null; readonly error: string | null; readonly isPermanent: boolean };
+
 export type Notification = {
   readonly id: string;
   /** Null: to a customer. */
