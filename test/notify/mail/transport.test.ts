@@ -113,6 +113,18 @@ test("a server that demands TLS, or does not offer it where it is required, is a
   assert.match(required.error ?? "", /^no TLS connection to the mail server/);
 });
 
+test("a password is sent over TLS only, except to loopback, unless the URL says otherwise", async (t) => {
+  const server = await startMailServer(t, { login: { user: "a", password: "b" } });
+  // Not recognised as loopback, though it leads there.
+  const url = withLogin(server, "a:b").replace("127.0.0.1", "[::ffff:127.0.0.1]");
+  const refused = await transportTo(t, url).send("msg_1", MAIL);
+  assert.match(refused.error ?? "", /^no TLS connection to the mail server/);
+  assert.deepEqual(await transportTo(t, `${url}?requireTLS=false`).send("msg_1", MAIL), SENT);
+  const offering = await startMailServer(t, { tls: "offered", login: { user: "a", password: "b" } });
+  const ignoring = `${withLogin(offering, "a:b").replace("127.0.0.1", "[::ffff:127.0.0.1]")}?requireTLS=false&ignoreTLS=true`;
+  assert.deepEqual(await transportTo(t, ignoring).send("msg_1", MAIL), SENT);
+});
+
 test("every delay of a server is bounded, and the next mail has a new connection", async (t) => {
   const server = await startMailServer(t);
   const transport = transportTo(t, server.url, { greeting: 200, inactivity: 200, total: 600 });
