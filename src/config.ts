@@ -4,6 +4,7 @@
 import { readFileSync } from "node:fs";
 import { isIPv4, isIPv6 } from "node:net";
 import { parseEnv } from "node:util";
+import { parseWebhookAllow } from "./domain/alerts/webhook-url.ts";
 import { UserError } from "./domain/errors.ts";
 import { isWellFormedSecret } from "./domain/key.ts";
 import { quoted } from "./domain/text.ts";
@@ -51,6 +52,8 @@ export const SETTINGS = {
   trustProxy: setting("TRUST_PROXY", false, trustProxy),
   /** Requests per second for a customer's key without a rate of its own; 0 turns all limits off. */
   rateLimit: setting("RATE_LIMIT", 100, wholeNumber("requests a second from 0 (no limits) to 1000000", 0, 1_000_000)),
+  /** Hosts and networks that webhooks may be sent to besides public addresses, also without TLS. */
+  webhookAllow: setting("WEBHOOK_ALLOW", [], parseWebhookAllow),
   /** For commands that work on a running service. */
   key: optional("TANK_MONITOR_KEY", secretKey),
 };

@@ -39,6 +39,7 @@ test("without settings the configuration has its defaults, and is frozen", () =>
     corsOrigins: [],
     trustProxy: false,
     rateLimit: 100,
+    webhookAllow: [],
     key: null,
   });
 });
@@ -82,6 +83,10 @@ test("valid values of each entry", () => {
     [{ TRUST_PROXY: "10.0.0.0/8, ::1,loopback" }, { trustProxy: ["10.0.0.0/8", "::1", "loopback"] }],
     [{ RATE_LIMIT: "0" }, { rateLimit: 0 }],
     [{ RATE_LIMIT: "1000000" }, { rateLimit: 1_000_000 }],
+    [
+      { WEBHOOK_ALLOW: "Hooks.internal., 10.0.0.0/8,[::1]" },
+      { webhookAllow: [{ host: "hooks.internal" }, { network: "10.0.0.0", length: 8 }, { network: "::1", length: 128 }] },
+    ],
   ];
   for (const [environment, expected] of cases) {
     assert.deepEqual(fromEnvironment(environment), { ...fromEnvironment({}), ...expected }, JSON.stringify(environment));
@@ -92,6 +97,22 @@ const BAD: Readonly<Record<string, readonly string[]>> = {
   PORT: ["http", "-1", "65536", "80.5", "0x50", " 80", "1e3", "99999999999"],
   WORKERS: ["0", "-1", "65", "1.5", "two", "auto"],
   RATE_LIMIT: ["many", "-1", "1000001", "1.5", "none"],
+  WEBHOOK_ALLOW: [
+    "10.0.0.0/33",
+    "10.0.0.0/8/8",
+    "10.0.0/8",
+    "2130706433",
+    "0x7f.1",
+    "a.example,",
+    "*.example",
+    "https://a.example",
+    "a.example:443",
+    "a.example/x",
+    "user@a.example",
+    "fe80::1%eth0",
+    "::1/129",
+    "a b",
+  ],
   LOG_LEVEL: ["inf", "loud", "warning!"],
   CORS_ORIGINS: [
     "a.example",
