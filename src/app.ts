@@ -2,7 +2,7 @@
 
 import type { AddressInfo } from "node:net";
 import { promisify } from "node:util";
-import type { Config } from "./config.ts";
+import { type Config, storeSettings } from "./config.ts";
 import type { Observe } from "./domain/events.ts";
 import type { Clock } from "./domain/instant.ts";
 import type { Store } from "./domain/store.ts";
@@ -50,7 +50,7 @@ export async function startApp(options: AppOptions): Promise<App> {
   const { metrics = openMetrics(), limits = localLimits(clock), socketDescriptor, worker = 1 } = options;
   const startedAt = performance.now();
   const observe = metrics.withCounters(log);
-  const store = await openStore(config.databaseUrl, observe, config);
+  const store = await openStore(config.databaseUrl, observe, storeSettings(config));
   const lastSeen = new LastSeen(store.updateLastSeen, clock, observe);
   const ingest = inTurns(createIngest(store, clock, observe));
   const fleetReport = fleetMetrics(store, clock);

@@ -5,6 +5,8 @@ import { readFileSync } from "node:fs";
 import { BlockList, isIPv4, isIPv6 } from "node:net";
 import { domainToASCII } from "node:url";
 import { parseEnv } from "node:util";
+import type { AlertSettings } from "./domain/alerts/evaluate.ts";
+import { parseWebhookAllow } from "./domain/alerts/webhook-url.ts";
 import { UserError } from "./domain/errors.ts";
 import { parseDuration } from "./domain/instant.ts";
 import { isWellFormedSecret } from "./domain/key.ts";
@@ -68,6 +70,8 @@ export const SETTINGS = {
   alertMargin: setting("ALERT_MARGIN", 3, alertMargin),
   /** Age of the newest reading at which a tank is silent, unless the tank has its own or sends rarely. */
   silentAfterMs: setting("SILENT_AFTER", 48 * HOUR, duration("a duration from 10m to 365d, such as 48h", 10 * MINUTE, 365 * DAY)),
+  /** Hosts and networks that webhooks may be sent to besides public addresses, also without TLS. */
+  webhookAllow: setting("WEBHOOK_ALLOW", [], parseWebhookAllow),
   /** For commands that work on a running service. */
   key: optional("TANK_MONITOR_KEY", secretKey),
 };
@@ -95,6 +99,12 @@ export function readConfig(flags: Given, environment: Given, envFile: Given): Co
   return Object.freeze(
     Object.fromEntries(Object.entries(SETTINGS).map(([field, entry]) => [field, settingValue(entry)])),
   ) as Config;
+}
+
+/** What the store needs of it. */
+export function storeSettings({ connections, replicaUrls, replicaLagMs, ...config }: Config) {
+  const { alertMargin: margin, silentAfterMs: silentAfter, remindAfterMs: remindAfter } = config;
+  return { connections, replicaUrls, replicaLagMs, alerts: { margin, silentAfter, remindAfter } satisfies AlertSettings };
 }
 
 /** The `.env` of the working directory, where there is one. */

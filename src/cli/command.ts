@@ -4,7 +4,7 @@ import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { ParseArgsOptionsConfig } from "node:util";
-import { type Config, type ConfigName, type Given, readConfig, readEnvFile } from "../config.ts";
+import { type Config, type ConfigName, type Given, readConfig, readEnvFile, storeSettings } from "../config.ts";
 import { UserError } from "../domain/errors.ts";
 import { parseDuration } from "../domain/instant.ts";
 import type { Store } from "../domain/store.ts";
@@ -80,7 +80,7 @@ export function dryRunConfig(config: Config): Config {
 /** Only commands that write the first data create a database: for others a missing one means the wrong folder. */
 export async function openDatabase(config: Config, mayCreate: boolean): Promise<Store> {
   // Commands need current data, so they do not read from replicas.
-  return openStore(config.databaseUrl, () => {}, { ...config, replicaUrls: [] }, mayCreate);
+  return openStore(config.databaseUrl, () => {}, { ...storeSettings(config), replicaUrls: [] }, mayCreate);
 }
 
 export async function withStore<T>(config: Config, work: (store: Store) => Promise<T>, mayCreate = false): Promise<T> {

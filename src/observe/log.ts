@@ -81,6 +81,7 @@ const MESSAGES: Readonly<Record<OtherEvent["kind"], readonly [level: Level, mess
   query_completed: ["trace", "a store query completed"],
   write_completed: ["trace", "a store write completed"],
   readings_ingested: ["trace", "readings were ingested"],
+  notifications_created: ["trace", "notifications were created"],
   listening: ["info", "listening on {url}"],
   worker_started: ["info", "worker {worker} is ready"],
   worker_exited: ["error", "worker {worker} exited: {reason}"],

@@ -102,7 +102,7 @@ test("management reads use an index; filtered results are sorted, the fleet with
 });
 
 test("readings are appended by primary keys only", async (t) => {
-  const plans = (await plansOf((db) => telemetryWrites(db, () => {}), databaseFolder(t).file)).filter(({ sql }) =>
+  const plans = (await plansOf((db) => telemetryWrites(db, () => {}, 3), databaseFolder(t).file)).filter(({ sql }) =>
     /UPDATE (fleet|head)/.test(sql),
   );
   assert.ok(plans.length >= 4);

@@ -18,9 +18,6 @@ export type Attempt = {
   readonly error: string | null;
 };
 
-/** `isPermanent`: no further attempt can succeed. A success has no error. */
-export type AttemptResult = { readonly status: number | null; readonly error: string | null; readonly isPermanent: boolean };
-
 export type Notification = {
   readonly id: string;
   /** Null: to a customer. */
@@ -34,6 +31,13 @@ export type Notification = {
   readonly next_attempt_at: Instant | null;
   readonly created_at: Instant;
   readonly attempts: readonly Attempt[];
+};
+
+/** `payload`: the bytes that are sent, or a mail as JSON. */
+export type NewNotification = Omit<Notification, "state" | "next_attempt_at" | "attempts"> & {
+  readonly destination: string;
+  readonly due_at: Instant;
+  readonly payload: string;
 };
 
 /** Where it goes: the id of a webhook channel, or "mail" for all mail, which shares one server. */

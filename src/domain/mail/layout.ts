@@ -103,9 +103,8 @@ const STYLE = {
   card: "margin:0 0 16px;padding:16px;background-color:#ffffff;border:1px solid #d1d5db;border-radius:8px;",
   name: "margin:0 0 8px;font-size:17px;line-height:1.3;font-weight:600;overflow-wrap:anywhere;",
   track: "height:8px;margin:0 0 8px;background-color:#e5e7eb;border-radius:4px;",
-  values: "width:100%;border-collapse:collapse;table-layout:fixed;",
-  label:
-    "width:36%;padding:3px 12px 3px 0;text-align:left;vertical-align:top;font-weight:normal;color:#4b5563;overflow-wrap:anywhere;",
+  values: "width:100%;border-collapse:collapse;",
+  label: "width:36%;padding:3px 12px 3px 0;text-align:left;vertical-align:top;font-weight:normal;color:#4b5563;",
   value: "padding:3px 0;vertical-align:top;overflow-wrap:anywhere;",
   button:
     "display:inline-block;padding:12px 20px;background-color:#1d4ed8;color:#ffffff;border-radius:6px;font-weight:600;text-decoration:none;",

@@ -10,9 +10,9 @@ import {
   type SMTPPoolSentMessageInfo,
   type Transporter,
 } from "nodemailer";
-import type { AttemptResult } from "../../domain/alerts/notification.ts";
 import type { Mail, Mailbox } from "../../domain/mail/mail.ts";
 import { printable } from "../../domain/text.ts";
+import { reasonOf } from "../connection-error.ts";
 
 /** More at a time would be refused by many servers. The caller's limit. */
 export const MAX_MAIL_CONNECTIONS = 5;
@@ -23,10 +23,14 @@ const MAX_MESSAGES_PER_CONNECTION = 100;
 
 /** What a mail server may be sent as a recipient; others could be read as several addresses, or as none. */
 const ADDRESS = /^[^\s@<>()[\]\\,;:"\p{Cc}\p{Cf}]{1,64}@[^\s@<>()[\]\\,;:"\p{Cc}\p{Cf}]{1,253}$/u;
+const UNUSABLE_ADDRESS = "mail cannot be sent to this address";
+
+/** `status`: of the reply; null without one. `isPermanent`: no further attempt can succeed. `error` is null if it was sent. */
+export type MailResult = { readonly status: number | null; readonly error: string | null; readonly isPermanent: boolean };
 
 export type MailTransport = {
   /** `id` is that of the notification. A mail that is sent twice has the same Message-ID, by which it can be recognised. */
-  send(id: string, mail: Mail): Promise<AttemptResult>;
+  send(id: string, mail: Mail): Promise<MailResult>;
   /** Mail that is being sent is broken off: wait for it first. */
   close(): void;
 };
@@ -37,9 +41,9 @@ export function openMailTransport(url: string, from: Mailbox, timeouts: Partial<
   const idle: Connection[] = [];
   let isClosed = false;
 
-  async function send(id: string, mail: Mail): Promise<AttemptResult> {
+  async function send(id: string, mail: Mail): Promise<MailResult> {
     if (isClosed) return failure(null, "the service is stopping");
-    if (!ADDRESS.test(mail.to)) return failure(null, "mail cannot be sent to this address", true);
+    if (!ADDRESS.test(mail.to)) return failure(null, UNUSABLE_ADDRESS, true);
     const connection = idle.pop() ?? connect();
     let timer: NodeJS.Timeout | undefined;
     const timedOut = new Promise<"timed out">((resolve) => {
@@ -137,7 +141,7 @@ function messageOf(id: string, { to, subject, text, html, headers }: Mail, from:
   };
 }
 
-const failure = (status: number | null, error: string, isPermanent = false): AttemptResult => ({ status, error, isPermanent });
+const failure = (status: number | null, error: string, isPermanent = false): MailResult => ({ status, error, isPermanent });
 
 const replyCode = (reply: string | undefined): number | undefined => {
   const [code] = /^\d{3}/.exec(reply ?? "") ?? [];
@@ -145,24 +149,22 @@ const replyCode = (reply: string | undefined): number | undefined => {
 };
 
 /** Only a reply to the recipient or the message ends the attempts: anything else can be repaired by whoever runs the service. */
-function failureOf(error: unknown, { auth }: ConnectionOptions): AttemptResult {
-  const { code, originalCode, command, response, message } = error as NodemailerError;
-  const reported = replyCode(response) ?? 0;
-  const status = reported >= 400 ? reported : null;
+function failureOf(error: unknown, { auth }: ConnectionOptions): MailResult {
+  const { code, originalCode, command, response } = error as NodemailerError;
+  const replied = replyCode(response) ?? 0;
+  const status = replied >= 400 ? replied : null;
   // A server may repeat what it was sent.
-  const secret = auth === undefined || auth.pass === "" ? undefined : auth.pass;
-  const readable = (text: string): string => printable(secret === undefined ? text : text.replaceAll(secret, "…"), 200);
-  const reply = response === undefined ? "" : `: ${readable(response)}`;
+  const text = auth === undefined || auth.pass === "" ? response : response?.replaceAll(auth.pass, "…");
+  const reply = status === null || text === undefined ? "" : `: ${printable(text, 200)}`;
   if (code === "EAUTH") return failure(status, "the mail server did not accept the user and password of SMTP_URL");
-  if (/CERT|ISSUER/.test(originalCode ?? ""))
-    return failure(status, `the certificate of the mail server is not trusted: ${readable(message)}`);
-  if (code === "ETLS") return failure(status, `no TLS connection to the mail server: ${readable(message)}`);
+  if (code === "ETLS" && originalCode === undefined) return failure(status, `the mail server did not start TLS${reply}`);
   if (status === 530) return failure(status, `the mail server demands TLS or a password${reply}`);
-  if (command === "RCPT TO")
-    return failure(status, `the mail server refused the recipient${reply}`, status !== null && status >= 500);
-  if (command === "DATA") return failure(status, `the mail server refused the mail${reply}`, status !== null && status >= 500);
-  if (command === "MAIL FROM") return failure(status, `the mail server refused the sender, MAIL_FROM${reply}`);
-  if (code === "ETIMEDOUT") return failure(status, "the mail server did not respond in time");
-  if (code === "EENVELOPE") return failure(status, "mail cannot be sent to this address", true);
-  return failure(status, `the mail server cannot be used: ${readable(message)}`);
+  if (status !== null && command === "RCPT TO")
+    return failure(status, `the mail server refused the recipient${reply}`, status >= 500);
+  if (status !== null && command === "DATA") return failure(status, `the mail server refused the mail${reply}`, status >= 500);
+  if (status !== null && command === "MAIL FROM") return failure(status, `the mail server refused the sender, MAIL_FROM${reply}`);
+  if (status !== null) return failure(status, `the mail server is not available${reply}`);
+  if (code === "ETIMEDOUT") return failure(null, "the mail server did not respond in time");
+  if (code === "EENVELOPE") return failure(null, UNUSABLE_ADDRESS, true);
+  return failure(null, `no connection to the mail server: ${reasonOf(originalCode ?? code)}`);
 }

@@ -28,6 +28,7 @@ export async function executeCommand(
   context: AuditContext,
   idempotencyKey?: IdempotencyKey,
 ): Promise<CommandResult> {
+  tx.alertChecks.setTime(context.at);
   await tx.lockLists();
   await tx.lockDevices("exclusive");
   const saved = await savedResult(tx, context, idempotencyKey);

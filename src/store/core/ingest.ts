@@ -20,6 +20,7 @@ export async function ingestBatch(
   batch: IncomingBatch,
   appendFirst: boolean,
 ): Promise<IngestedBatch | "retry"> {
+  tx.alertChecks.setTime(batch.receivedAt ?? Date.now());
   const hasDevices = batch.sources.some(({ kind }) => kind === "device");
   // On PostgreSQL the first step is sent right behind the lock.
   const locked = hasDevices ? tx.lockDevices("shared") : undefined;
@@ -41,6 +42,8 @@ async function ingestLocked(tx: StoreTransaction, batch: IncomingBatch, appendFi
   const append = appendFirst && !direct;
   const stored = await storeReadings(tx, placement.readings, { append, holdsHeads: appended.length > 0 });
   if (stored === "busy") return "retry";
+  // Evaluate alerts and enqueue notifications, when the transaction ends.
+  tx.alertChecks.add(stored.updatedTanks);
   // Keep what cannot be stored yet.
   if (placement.superseded.length > 0) {
     await tx.resolvePending(placement.superseded.map((reading) => ({ ...reading, isRejected: false })));
@@ -83,6 +86,7 @@ export async function releasePending(tx: StoreTransaction, deviceIds: readonly s
     const placement = await placeReadings(lookupsOn(tx), batchOfPending(pending));
     const stored = await storeReadings(tx, placement.readings, { append: false });
     if (stored === "busy") throw new Error("heads that are waited for cannot be busy");
+    tx.alertChecks.add(stored.updatedTanks);
     const resolved = resolvedReadings(pending, setStoreOutcomes(placement, stored.outcomes));
     if (resolved.length > 0) await tx.resolvePending(resolved);
     for (const { created_at, isRejected } of resolved) released.add(created_at, isRejected);

@@ -1,6 +1,7 @@
 // Stores changed customers and tanks, with everything that follows from them: lists, counts, the fleet, which device serves
 // which tank, and the audit log.
 
+import { isDeepStrictEqual } from "node:util";
 import { type AuditContext, auditCustomers, auditTanks } from "../../domain/audit.ts";
 import {
   affectedDevices,
@@ -39,11 +40,16 @@ export async function writeTanks(
   context: AuditContext,
 ): Promise<string[]> {
   if (changes.length === 0) return [];
+  const alerted = changes.filter(changesAlerts).map(({ id }) => id);
+  // All at once, as everyone locks heads.
+  if (alerted.length > 0) await tx.lockHeads(alerted.toSorted(), true);
   await tx.putTanks(changes, context.at);
   const listed = changes.map(({ before, after }) => ({ before: liveTank(before), after: liveTank(after) }));
   for (const kind of TANK_LISTS) await updateList(tx, kind, entryChanges(kind, listed));
   await tx.addTankCounts(tankCountDeltas(listed));
   await tx.setThresholds(changedThresholds(changes));
+  await tx.moveAlerts(newOwners(changes));
+  tx.alertChecks.add(alerted);
   const devices = await lookupsOn(tx).devices(affectedDevices(changes));
   const moves = deviceMoves(changes, devices, context.at);
   await writeDevices(
@@ -86,6 +92,18 @@ function tankCountDeltas(changes: readonly ListedChange[]): Map<string, number> 
     deltas.set(String(key), (deltas.get(String(key)) ?? 0) + delta);
   }
   return new Map([...deltas].filter(([, delta]) => delta !== 0));
+}
+
+/** Whether alerts of the tank may open or close, or belong to somebody else. */
+function changesAlerts({ before, after }: Change<TankWithShape>): boolean {
+  if (before === undefined) return false;
+  const fields = ({ tank, deleted }: TankWithShape) => [deleted, tank.min_fill_alert_percentage, tank.owner_id];
+  return !isDeepStrictEqual(fields(before), fields(after));
+}
+
+function newOwners(changes: readonly Change<TankWithShape>[]): Map<string, string> {
+  const moved = changes.filter(({ before, after }) => before !== undefined && before.tank.owner_id !== after.tank.owner_id);
+  return new Map(moved.map(({ id, after }) => [id, after.tank.owner_id]));
 }
 
 function changedThresholds(changes: readonly Change<TankWithShape>[]): Map<string, number | null> {

@@ -1,15 +1,22 @@
 // What an engine does within one transaction: lookups and batch operations, without rules. The use cases of this folder are
 // written over it, once for both engines. SQLite has one writer, so that its locks do nothing.
 
+import type { Alert } from "../../domain/alerts/alert.ts";
+import type { Channel } from "../../domain/alerts/channel.ts";
+import type { Evaluation, TankCondition } from "../../domain/alerts/evaluate.ts";
+import type { StoredEvent } from "../../domain/alerts/event.ts";
+import type { NewNotification, Notification, NotificationEvent } from "../../domain/alerts/notification.ts";
 import type { AuditContext, AuditedChange } from "../../domain/audit.ts";
 import type { Change, CustomerState, TankWithShape } from "../../domain/changes.ts";
 import type { IdempotencyKey, KeyChange } from "../../domain/commands/command.ts";
+import type { CustomerWithCount } from "../../domain/customer.ts";
 import type { DeviceAssignment } from "../../domain/device.ts";
 import type { Instant } from "../../domain/instant.ts";
 import type { Lookups } from "../../domain/lookups.ts";
 import type { PendingReading, ResolvedReading } from "../../domain/placement.ts";
 import type { ReadingSource } from "../../domain/reading.ts";
 import type { ManagedDevice, Resource } from "../../domain/resource.ts";
+import type { Tank } from "../../domain/tank.ts";
 import type { BlockRow, HeadRow } from "../series/checksum.ts";
 import type { ListKind } from "../series/lists.ts";
 import type { Append, BatchColumns, HeadUpdate, StoredBlock } from "../series/merge.ts";
@@ -22,7 +29,10 @@ export type SeriesGroup = { readonly series: string; readonly group: Group };
 export type ListSegment = { readonly key: string | null; readonly at: Position; readonly end: Position };
 
 export interface StoreTransaction extends Lookups {
-  // Locks. Everyone takes them in this order: lists, devices, heads by tank id, device rows by id.
+  /** Tanks whose alerts are evaluated before the transaction is committed. */
+  readonly alertChecks: AlertChecks;
+
+  // Locks. Everyone takes them in this order: lists, devices, heads by tank id, device rows by id, alerts.
 
   /** Held by all who change customers, tanks or the audit log. */
   lockLists(): Promise<void>;
@@ -79,6 +89,33 @@ export interface StoreTransaction extends Lookups {
   /** Every `SEGMENT_SIZE`th entry of a segment, from the first, and the number of all. */
   segmentStarts(kind: ListKind, segment: ListSegment): Promise<{ readonly starts: Position[]; readonly total: number }>;
 
+  // Alerts
+
+  /** Held by all who write alerts, events or notifications. */
+  lockAlerts(): Promise<void>;
+  /** Without the usual interval. Unknown tanks are left out. */
+  tankConditions(tankIds: readonly string[]): Promise<readonly TankCondition[]>;
+  setAlertStates(states: ReadonlyMap<string, Pick<Evaluation, "noticed" | "checkAt">>): Promise<void>;
+  /** Tanks whose alerts must be evaluated again by then, at most `limit`. Their heads are not locked. */
+  tanksToCheck(now: Instant, limit: number): Promise<readonly string[]>;
+  alerts(ids: readonly string[]): Promise<ReadonlyMap<string, Alert>>;
+  alertsNotClosed(tankIds: readonly string[]): Promise<readonly Alert[]>;
+  /** Deleted ones, too. Reads without locks. */
+  tanksWithOwners(tankIds: readonly string[]): Promise<ReadonlyMap<string, TankWithOwner>>;
+  putAlerts(alerts: readonly Alert[]): Promise<void>;
+  /** Alerts follow their tank to another owner. */
+  moveAlerts(ownerOf: ReadonlyMap<string, string>): Promise<void>;
+  /** Reserves this many sequence numbers; returns the first. */
+  nextSequences(count: number): Promise<number>;
+  addEvents(events: readonly StoredEvent[]): Promise<void>;
+
+  // Channels and notifications
+
+  /** All that are not disabled. */
+  channels(): Promise<readonly Channel[]>;
+  addNotifications(notifications: readonly NewNotification[]): Promise<void>;
+  planNotifications(planned: readonly PlannedNotification[]): Promise<void>;
+
   // Audit log, idempotency keys
 
   appendAudit(changes: readonly AuditedChange[], context: AuditContext): Promise<void>;
@@ -86,6 +123,53 @@ export interface StoreTransaction extends Lookups {
   savedResult(by: string, key: string, since: Instant): Promise<SavedResult | undefined>;
   /** Also removes some of the results saved before `expired`. */
   saveResult(key: IdempotencyKey, context: AuditContext, resource: Resource, expired: Instant): Promise<void>;
+}
+
+export type TankWithOwner = { readonly tank: Tank; readonly customer: CustomerWithCount };
+
+/** What is sent later: mail, which is grouped by recipient, and what a channel wants only after a delay. */
+export type PlannedNotification = Pick<Notification, "id" | "channel_id" | "customer_id" | "created_at"> & {
+  /** The id of the channel or of the customer. */
+  readonly recipient: string;
+  readonly event: NotificationEvent;
+  readonly sequence: number | null;
+  readonly alert_id: string;
+  readonly tank_id: string;
+  readonly due_at: Instant;
+};
+
+/** Collects the tanks whose alerts a transaction must evaluate, the time at which it does, and what it has made due itself. */
+export class AlertChecks {
+  readonly #tankIds = new Set<string>();
+  #at: Instant | undefined;
+  #created = 0;
+
+  /** Of several writes that share the transaction, the latest time counts. */
+  setTime(at: Instant): void {
+    this.#at = Math.max(at, this.#at ?? at);
+  }
+
+  add(tankIds: Iterable<string>): void {
+    for (const id of tankIds) this.#tankIds.add(id);
+  }
+
+  /** Notifications that the transaction has made due: after its commit they are sent. */
+  addCreated(count: number): void {
+    this.#created += count;
+  }
+
+  /** Sorted, as everyone locks heads. */
+  take(): { readonly tankIds: readonly string[]; readonly at: Instant; readonly created: number } {
+    const taken = { tankIds: [...this.#tankIds].sort(), at: this.#at ?? Date.now(), created: this.#created };
+    this.clear();
+    return taken;
+  }
+
+  clear(): void {
+    this.#tankIds.clear();
+    this.#at = undefined;
+    this.#created = 0;
+  }
 }
 
 /** The number of its pending readings is kept with them. */

@@ -47,6 +47,7 @@ async function importTanks(
   records: readonly TankRecord[],
   context: AuditContext,
 ): Promise<RecordOutcome[]> {
+  tx.alertChecks.setTime(context.at);
   await tx.lockLists();
   await tx.lockDevices("exclusive");
   const { outcomes, changes } = await planTankImport(lookupsOn(tx, true), records);
@@ -59,6 +60,7 @@ async function importDevices(
   records: readonly DeviceRecord[],
   context: AuditContext,
 ): Promise<RecordOutcome[]> {
+  tx.alertChecks.setTime(context.at);
   await tx.lockLists();
   await tx.lockDevices("exclusive");
   const { outcomes, devices, audit } = await planDeviceImport(lookupsOn(tx, true), records);

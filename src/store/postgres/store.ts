@@ -1,6 +1,7 @@
 // The store for more than one machine: PostgreSQL through `pg`. Any number of processes may share a database.
 
 import type pg from "pg";
+import type { AlertSettings } from "../../domain/alerts/evaluate.ts";
 import { DamageError } from "../../domain/errors.ts";
 import type { Observe } from "../../domain/events.ts";
 import type { Progress, Store } from "../../domain/store.ts";
@@ -34,7 +35,7 @@ import { Writer } from "./writer.ts";
 
 export async function openPostgres(
   databaseUrl: string,
-  settings: PostgresSettings,
+  settings: PostgresSettings & { readonly alerts: AlertSettings },
   observe: Observe,
   mayCreate: boolean,
 ): Promise<Store> {
@@ -51,7 +52,8 @@ export async function openPostgres(
   const pool = openPool(url, settings.connections - readConnections, { schema });
   const primary = new ReadConnections(url, readConnections, { schema });
   const replicas = new Replicas(primary, settings, schema, observe);
-  const connections = { url, schema, pool, unlimited, primary, replicas: replicas.db };
+  const { alerts } = settings;
+  const connections = { url, schema, pool, unlimited, primary, replicas: replicas.db, alerts };
   const search = new ServerSearch(urls, url, (found) => {
     connections.url = found;
     for (const other of [pool, unlimited]) redirectPool(other, found);
@@ -81,18 +83,19 @@ type Connections = {
   readonly primary: Db;
   /** For other reads. */
   readonly replicas: Db;
+  readonly alerts: AlertSettings;
 };
 
 function createStore(connections: Connections, observe: Observe, closeOthers: () => Promise<void>): Store {
-  const { pool, unlimited, primary, replicas } = connections;
-  const writer = new Writer(pool);
+  const { pool, unlimited, primary, replicas, alerts } = connections;
+  const writer = new Writer(pool, alerts, observe);
   const write = <N extends WriteName>(name: N, ...args: WriteArgs<N>) => writer.write((tx) => runWrite(tx, name, args));
   const engine: Engine = {
     reads: {
       ...(replicas === primary ? sharedReads(primary) : withPrimary(sharedReads(replicas), sharedReads(primary), observe)),
       ...primaryReads(prepareOn(primary), TABLES),
       ...managementReads(primary),
-      checkProvision: (...args) => transaction(pool, (db) => checkProvisionOnce(transactionOn(db), ...args)),
+      checkProvision: (...args) => transaction(pool, (db) => checkProvisionOnce(transactionOn(db, alerts), ...args)),
     },
     write,
     ingest: (batch) => writer.ingest(batch),
@@ -129,7 +132,7 @@ function withPrimary<T extends object>(fromReplicas: T, fromPrimary: T, observe:
 }
 
 /** A store on temporary tables of one connection: the copy ends with the connection, whatever happens. */
-async function openScratchCopy({ url, schema }: Connections, progress: Progress, observe: Observe): Promise<Store> {
+async function openScratchCopy({ url, schema, alerts }: Connections, progress: Progress, observe: Observe): Promise<Store> {
   const own = openPool(url, 1, { schema: TEMPORARY, isUnlimited: true });
   try {
     await copyToTemporary(own, schema, progress);
@@ -138,5 +141,6 @@ async function openScratchCopy({ url, schema }: Connections, progress: Progress,
     throw error;
   }
   const db = onPool(own);
-  return createStore({ url, schema: TEMPORARY, pool: own, unlimited: own, primary: db, replicas: db }, observe, async () => {});
+  const connections = { url, schema: TEMPORARY, pool: own, unlimited: own, primary: db, replicas: db, alerts };
+  return createStore(connections, observe, async () => {});
 }

@@ -1,5 +1,6 @@
 // The operations of a transaction, many rows per statement.
 
+import type { AlertSettings } from "../../domain/alerts/evaluate.ts";
 import type { AuditContext, AuditedChange } from "../../domain/audit.ts";
 import { type Change, type CustomerState, releasesDevice, type TankWithShape } from "../../domain/changes.ts";
 import type { IdempotencyKey, KeyChange } from "../../domain/commands/command.ts";
@@ -36,11 +37,12 @@ import {
   tankChecksum,
   tankValues,
 } from "../columns.ts";
-import type { CountedDevice, SavedResult } from "../core/transaction.ts";
+import { alertTables } from "../core/alert-tables.ts";
+import { AlertChecks, type CountedDevice, type SavedResult } from "../core/transaction.ts";
 import { EMPTY_HEAD, headChecksum } from "../series/checksum.ts";
 import { byId, columnsOf, isLookedUp, upsert } from "./batch.ts";
 import { checkOperations } from "./check.ts";
-import { type Db, statement } from "./connection.ts";
+import { type Db, prepareOn, statement } from "./connection.ts";
 import { listOperations } from "./list-pages.ts";
 import { rankIndexOperations } from "./rank-index.ts";
 import { coarseColumns, telemetryWrites } from "./telemetry-writes.ts";
@@ -52,7 +54,10 @@ const LOCK_DEVICES = {
   shared: statement("SELECT pg_advisory_xact_lock_shared(5522219043)"),
 };
 
-export function transactionOn(db: Db): EngineTransaction {
+/** Held until the end of the transaction, so that events become visible in the order of their sequence numbers. */
+const LOCK_ALERTS = statement("SELECT pg_advisory_xact_lock(5522219045)");
+
+export function transactionOn(db: Db, { margin }: AlertSettings): EngineTransaction {
   const { storedGroups: _, ...rankIndexes } = rankIndexOperations(db);
   return {
     async lockLists() {
@@ -65,7 +70,12 @@ export function transactionOn(db: Db): EngineTransaction {
     ...objectWrites(db),
     ...deviceWrites(db),
     ...pendingWrites(db),
-    ...telemetryWrites(db),
+    ...telemetryWrites(db, margin),
+    ...alertTables(prepareOn(db), "head"),
+    alertChecks: new AlertChecks(),
+    async lockAlerts() {
+      await db.rows(LOCK_ALERTS);
+    },
     ...rankIndexes,
     ...listOperations(db),
     ...auditWrites(db),
@@ -119,7 +129,9 @@ const ADD_TANK_COUNTS = statement(`
   UPDATE customer SET tank_count = tank_count + owned.delta
   FROM unnest($1::text[], $2::integer[]) AS owned (id, delta) WHERE ${isLookedUp("customer.id", "owned.id")}`);
 const SET_THRESHOLDS = statement(`
-  UPDATE head SET threshold = new.threshold, ${coarseColumns("at", "fill", "new.threshold")}
+  UPDATE head SET threshold = new.threshold, ${coarseColumns("at", "fill", "new.threshold")},
+    noticed = CASE WHEN new.threshold IS NULL THEN 0 ELSE noticed END,
+    check_at = CASE WHEN new.threshold IS NULL THEN NULL ELSE check_at END
   FROM unnest($1::text[], $2::integer[]) AS new (tank, threshold) WHERE ${isLookedUp("head.tank", "new.tank")}`);
 const UPDATE_LAST_SEEN = statement(`
   UPDATE customer SET last_seen_at = seen.at, checksum = checksum + seen.at - coalesce(last_seen_at, 0)

@@ -2,6 +2,7 @@
 // that nothing else runs between the steps of a transaction.
 
 import type { DatabaseSync } from "node:sqlite";
+import type { AlertSettings } from "../../domain/alerts/evaluate.ts";
 import type { AuditContext, AuditedChange } from "../../domain/audit.ts";
 import { type Change, type CustomerState, releasesDevice, type TankWithShape } from "../../domain/changes.ts";
 import type { IdempotencyKey, KeyChange } from "../../domain/commands/command.ts";
@@ -38,31 +39,43 @@ import {
   tankChecksum,
   tankValues,
 } from "../columns.ts";
-import type { CountedDevice, SavedResult, StoreTransaction } from "../core/transaction.ts";
+import { alertTables } from "../core/alert-tables.ts";
+import { AlertChecks, type CountedDevice, type SavedResult, type StoreTransaction } from "../core/transaction.ts";
 import { lastReading } from "../series/block.ts";
 import { EMPTY_HEAD, headChecksum, openHead } from "../series/checksum.ts";
 import { checkOperations } from "./check.ts";
 import { listWrites } from "./list-pages.ts";
-import { promised, query, type SqliteRow, type Synchronous, upsert } from "./statements.ts";
+import { promised, QueryCache, query, type SqliteRow, type Synchronous, upsert } from "./statements.ts";
 import { fleetColumns, headReads, telemetryWrites } from "./telemetry-writes.ts";
 
+type AlertTables = ReturnType<typeof alertTables>;
+
 /** `pause` is called between tanks. */
-export function transactionOn(db: DatabaseSync, pause: () => void): EngineTransaction {
+export function transactionOn(db: DatabaseSync, pause: () => void, { margin }: AlertSettings): EngineTransaction {
   const operations = {
     ...lookups(db),
     ...objectWrites(db),
     ...deviceWrites(db),
     ...pendingWrites(db),
-    ...telemetryWrites(db, pause),
+    ...telemetryWrites(db, pause, margin),
     ...listWrites(db),
     ...auditWrites(db),
     ...idempotencyWrites(db),
     lockLists: () => {},
     lockDevices: () => {},
-  } as Synchronous<StoreTransaction>;
+    lockAlerts: () => {},
+  } as Synchronous<Omit<StoreTransaction, "alertChecks" | keyof AlertTables>>;
+  const statements = new QueryCache(db);
   let repairs: CheckOperations | undefined;
   return {
     ...promised(operations),
+    ...alertTables(
+      (sql) =>
+        async (...values) =>
+          statements.rows(sql, values),
+      "fleet",
+    ),
+    alertChecks: new AlertChecks(),
     repairs() {
       repairs ??= checkOperations(db);
       return repairs;

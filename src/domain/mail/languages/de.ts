@@ -37,7 +37,7 @@ export const de: Phrases = {
       opened: (count, shown) => `${tanks(count, shown)} mit niedrigem Füllstand`,
       reminder: (count, shown) => `${tanks(count, shown)} mit weiterhin niedrigem Füllstand`,
       acknowledged: (count, shown) => alerts(count, shown, "zum Füllstand bestätigt"),
-      recovered: (count, shown) => `${tanks(count, shown)} ${have(count)} keinen niedrigen Füllstand mehr`,
+      recovered: (count, shown) => `${tanks(count, shown)} wieder über der Warnschwelle`,
       closed: (count, shown) => alerts(count, shown, "zum Füllstand geschlossen"),
     },
     silent: {

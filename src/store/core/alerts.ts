@@ -1,0 +1,254 @@
+// Alerts of tanks: evaluated at the end of each transaction that changes what they depend on, and written with their events and
+// notifications in the same transaction.
+
+import type { Alert, AlertKind, CloseReason } from "../../domain/alerts/alert.ts";
+import { type Channel, wants } from "../../domain/alerts/channel.ts";
+import {
+  type AlertSettings,
+  type ConditionChange,
+  closeReason,
+  type Evaluation,
+  evaluate,
+  medianInterval,
+  NOTICED,
+  type TankCondition,
+} from "../../domain/alerts/evaluate.ts";
+import { type AlertEvent, type AlertEventType, eventObject } from "../../domain/alerts/event.ts";
+import type { NewNotification } from "../../domain/alerts/notification.ts";
+import { newId } from "../../domain/id.ts";
+import type { Instant } from "../../domain/instant.ts";
+import type { Reading } from "../../domain/reading.ts";
+import { columnsOf } from "../series/block.ts";
+import { isIntactHead, openHead } from "../series/checksum.ts";
+import { entryChanges, LISTS } from "../series/lists.ts";
+import { updateList } from "./lists.ts";
+import type { PlannedNotification, StoreTransaction } from "./transaction.ts";
+
+const ALERT_LISTS = [LISTS.alerts, LISTS.alertsByState];
+
+/** The last step of every transaction. Returns how many notifications were created. */
+export async function finishTransaction(tx: StoreTransaction, settings: AlertSettings): Promise<number> {
+  const { tankIds, at, created } = tx.alertChecks.take();
+  return created + (await evaluateAlerts(tx, tankIds, settings, at));
+}
+
+/** Mail about what happens at the same time is sent together. */
+const COLLECT_MS = 5000;
+
+export type AlertChange = {
+  readonly before: Alert | undefined;
+  readonly after: Alert;
+  readonly type: AlertEventType;
+  readonly isNews: boolean;
+};
+
+/** Of tanks whose heads the transaction has locked. `silenceFrom` is given by the sweep only. */
+export async function evaluateAlerts(
+  tx: StoreTransaction,
+  tankIds: readonly string[],
+  settings: AlertSettings,
+  now: Instant,
+  silenceFrom?: Instant,
+): Promise<number> {
+  if (tankIds.length === 0) return 0;
+  const conditions = await withIntervals(tx, await tx.tankConditions(tankIds), silenceFrom !== undefined);
+  const evaluated = conditions.map((condition) => ({
+    condition,
+    evaluation: evaluate(condition, settings, now, silenceFrom),
+  }));
+  const changed = evaluated.filter(({ condition, evaluation }) => isStateChanged(condition, evaluation));
+  if (changed.length > 0) {
+    await tx.setAlertStates(new Map(changed.map(({ condition, evaluation }) => [condition.tankId, evaluation])));
+  }
+  const affected = evaluated.filter(
+    ({ condition, evaluation }) => !condition.isLive || evaluation.opened.length + evaluation.cleared.length > 0,
+  );
+  if (affected.length === 0) return 0;
+  await tx.lockAlerts();
+  const known = await tx.alertsNotClosed(affected.map(({ condition }) => condition.tankId));
+  const alerts = Map.groupBy(known, ({ tank_id }) => tank_id);
+  const changes = affected.flatMap(({ condition, evaluation }) =>
+    alertChanges(condition, evaluation, alerts.get(condition.tankId) ?? [], settings, now),
+  );
+  return writeAlerts(tx, changes, settings, now);
+}
+
+function isStateChanged({ isLive, noticed, checkAt }: TankCondition, after: Evaluation): boolean {
+  return isLive && (after.noticed !== noticed || after.checkAt !== checkAt);
+}
+
+/** The usual interval matters only to those that are, or may be, silent. */
+async function withIntervals(
+  tx: StoreTransaction,
+  conditions: readonly TankCondition[],
+  forAll: boolean,
+): Promise<readonly TankCondition[]> {
+  const wanted = conditions.filter(({ isLive, noticed }) => isLive && (forAll || (noticed & NOTICED.silent) !== 0));
+  if (wanted.length === 0) return conditions;
+  const heads = await tx.lockHeads(
+    wanted.map(({ tankId }) => tankId),
+    true,
+  );
+  if (heads === "busy") throw new Error("heads that are waited for cannot be busy");
+  return conditions.map((condition) => {
+    const head = heads.get(condition.tankId);
+    if (head === undefined || !isIntactHead(condition.tankId, head)) return condition;
+    const { instants } = columnsOf(openHead(condition.tankId, head).block);
+    return { ...condition, medianInterval: medianInterval(instants) };
+  });
+}
+
+function alertChanges(
+  condition: TankCondition,
+  { opened, cleared }: Evaluation,
+  alerts: readonly Alert[],
+  { margin }: AlertSettings,
+  now: Instant,
+): AlertChange[] {
+  const { tankId, isLive, latest, threshold } = condition;
+  const closed = (alert: Alert, close_reason: CloseReason, isNews: boolean): AlertChange => ({
+    before: alert,
+    after: { ...withLatest(alert, latest), state: "closed", closed_at: now, close_reason, updated_at: now },
+    type: "alert.closed",
+    isNews,
+  });
+  if (!isLive) return alerts.map((alert) => closed(alert, "tank_deleted", true));
+  if (latest === undefined) return [];
+  return [
+    ...cleared.flatMap(({ kind, isNews }) =>
+      alerts
+        .filter((alert) => alert.kind === kind)
+        .map((alert) => closed(alert, closeReason(alert, latest.fill_percentage, margin), isNews)),
+    ),
+    ...opened.map(
+      (change): AlertChange => ({
+        before: undefined,
+        after: newAlert(change, tankId, threshold, latest, now),
+        type: "alert.opened",
+        isNews: change.isNews,
+      }),
+    ),
+  ];
+}
+
+function newAlert({ kind }: ConditionChange, tank_id: string, threshold: number, latest: Reading, now: Instant): Alert {
+  return {
+    id: newId("alr", now),
+    kind,
+    state: "open",
+    tank_id,
+    owner_id: "",
+    opened_at: now,
+    acknowledged_at: null,
+    acknowledged_by: null,
+    closed_at: null,
+    close_reason: null,
+    threshold,
+    fill_percentage: latest.fill_percentage,
+    latest_fill_percentage: latest.fill_percentage,
+    latest_reading_at: latest.created_at,
+    note: null,
+    updated_at: now,
+  };
+}
+
+function withLatest(alert: Alert, latest: Reading | undefined): Alert {
+  if (latest === undefined) return alert;
+  return { ...alert, latest_fill_percentage: latest.fill_percentage, latest_reading_at: latest.created_at };
+}
+
+/** Writes alerts, their events, and what is sent of them. The transaction holds the lock of alerts. */
+export async function writeAlerts(
+  tx: StoreTransaction,
+  changes: readonly AlertChange[],
+  settings: AlertSettings,
+  now: Instant,
+): Promise<number> {
+  if (changes.length === 0) return 0;
+  const owners = await tx.tanksWithOwners(changes.map(({ after }) => after.tank_id));
+  const events = changes.flatMap(({ before, after, type, isNews }) => {
+    const owned = owners.get(after.tank_id);
+    if (owned === undefined) return [];
+    const alert = { ...after, owner_id: owned.tank.owner_id };
+    return [{ before, isNews, event: { type, at: now, alert, tank: owned.tank, customer: owned.customer } satisfies AlertEvent }];
+  });
+  await tx.putAlerts(events.map(({ event }) => event.alert));
+  const listed = events.map(({ before, event }) => ({ before: before && entryOf(before), after: entryOf(event.alert) }));
+  for (const kind of ALERT_LISTS) await updateList(tx, kind, entryChanges(kind, listed));
+  const first = await tx.nextSequences(events.length);
+  const numbered = events.map(({ event, isNews }, i) => ({
+    event,
+    isNews,
+    sequence: first + i,
+    payload: JSON.stringify(eventObject(event, first + i)),
+  }));
+  await tx.addEvents(
+    numbered.map(({ event, sequence, payload }) => ({ sequence, at: now, owner_id: event.tank.owner_id, payload })),
+  );
+  const news = numbered.filter(({ isNews }) => isNews);
+  const channels = news.length === 0 ? [] : await tx.channels();
+  const outgoing = news.map((item) => outgoingOf(item, channels, settings, now));
+  const notifications = outgoing.flatMap(({ notifications }) => notifications);
+  const planned = outgoing.flatMap(({ planned }) => planned);
+  if (notifications.length > 0) await tx.addNotifications(notifications);
+  if (planned.length > 0) await tx.planNotifications(planned);
+  return notifications.length;
+}
+
+const entryOf = ({ id, opened_at, state }: Alert) => ({ id, created_at: opened_at, state });
+
+type NumberedEvent = { readonly event: AlertEvent; readonly sequence: number; readonly payload: string };
+type Outgoing = { readonly notifications: readonly NewNotification[]; readonly planned: readonly PlannedNotification[] };
+
+/** Webhooks without a delay get the event at once; all else is planned. */
+function outgoingOf(
+  { event, sequence, payload }: NumberedEvent,
+  channels: readonly Channel[],
+  { remindAfter }: AlertSettings,
+  now: Instant,
+): Outgoing {
+  const { type, alert, tank } = event;
+  const wanting = channels.filter((channel) => wants(channel, type, alert.kind, tank.owner_id));
+  const isImmediate = (channel: Channel): boolean => channel.type === "webhook" && channel.delay === 0;
+  const notifications = wanting.filter(isImmediate).map(({ id }) => ({
+    id: newId("msg", now),
+    channel_id: id,
+    customer_id: null,
+    destination: id,
+    event: type,
+    alert_ids: [alert.id],
+    tank_id: tank.id,
+    due_at: now,
+    created_at: now,
+    payload,
+  }));
+  const item = { sequence, alert_id: alert.id, tank_id: tank.id, created_at: now };
+  const toChannels = wanting
+    .filter((channel) => !isImmediate(channel))
+    .map(({ id, type: channelType, delay }) => ({
+      ...item,
+      id: newId("msg", now),
+      recipient: id,
+      channel_id: id,
+      customer_id: null,
+      event: type,
+      due_at: now + Math.max(delay, channelType === "email" ? COLLECT_MS : 0),
+    }));
+  const toOwner = ownerMails(alert, type).map((mail) => ({
+    ...item,
+    id: newId("msg", now),
+    recipient: tank.owner_id,
+    channel_id: null,
+    customer_id: tank.owner_id,
+    event: mail,
+    due_at: now + (mail === "alert.reminder" ? remindAfter : COLLECT_MS),
+  }));
+  return { notifications, planned: [...toChannels, ...toOwner] };
+}
+
+/** The owner of a tank is told when it is low, reminded, and told when it has recovered. */
+function ownerMails({ kind, close_reason }: Alert, type: AlertEventType): PlannedNotification["event"][] {
+  if (kind !== ("low" satisfies AlertKind)) return [];
+  if (type === "alert.opened") return ["alert.opened", "alert.reminder"];
+  return type === "alert.closed" && close_reason === "recovered" ? ["alert.closed"] : [];
+}
