@@ -1,6 +1,7 @@
 // A customer: an account holder who owns tanks.
 
 import { errorInInstants, formatInstant, formatInstantOrNull, type Instant } from "./instant.ts";
+import { LANGUAGES, type Language } from "./mail/language.ts";
 import {
   boolean,
   emailField,
@@ -29,9 +30,6 @@ export type Customer = {
 };
 
 export type CustomerWithCount = Customer & { readonly tank_count: number };
-
-export const LANGUAGES = ["en", "de"] as const;
-export type Language = (typeof LANGUAGES)[number];
 
 /** What the owner of tanks wants of mail; not part of `/v1`. */
 export const NotificationSettings = object(
