@@ -33,7 +33,7 @@ export async function finishTransaction(tx: StoreTransaction, settings: AlertSet
 }
 
 /** Mail about what happens at the same time is sent together. */
-const COLLECT_MS = 5000;
+export const COLLECT_MS = 5000;
 
 export type AlertChange = {
   readonly before: Alert | undefined;
