@@ -1,14 +1,13 @@
 // Why a webhook got no response, in words for the operator. Messages of libraries are not repeated: they may contain anything.
 
-import { errors } from "undici";
-import { RefusedAddress } from "./checked-lookup.ts";
+import { ConnectionRefusal } from "./connect.ts";
 
 /** Undefined if we have ended it ourselves. */
 export function connectionError(error: Error): string | undefined {
-  if (error instanceof RefusedAddress) return error.message;
-  if (error instanceof errors.ClientDestroyedError || error instanceof errors.ClientClosedError) return undefined;
-  if (error instanceof errors.HTTPParserError) return "the response is not HTTP";
+  if (error instanceof ConnectionRefusal) return error.message;
+  if (error.name === "HTTPParserError") return "the response is not HTTP";
   const code = "code" in error && typeof error.code === "string" && /^\w{1,60}$/.test(error.code) ? error.code : "unknown error";
+  if (code === "UND_ERR_DESTROYED" || code === "UND_ERR_CLOSED") return undefined;
   return REASONS.find(([pattern]) => pattern.test(code))?.[1] ?? `connection failed (${code})`;
 }
 
