@@ -1,4 +1,5 @@
-// Why a webhook got no response, in words for the operator. Messages of libraries are not repeated: they may contain anything.
+// Why there was no connection or no response, in words for the operator. Messages of libraries are not repeated: they may contain
+// anything.
 
 import { ConnectionRefusal } from "./connect.ts";
 
@@ -6,8 +7,12 @@ import { ConnectionRefusal } from "./connect.ts";
 export function connectionError(error: Error): string | undefined {
   if (error instanceof ConnectionRefusal) return error.message;
   if (error.name === "HTTPParserError") return "the response is not HTTP";
-  const code = "code" in error && typeof error.code === "string" && /^\w{1,60}$/.test(error.code) ? error.code : "unknown error";
-  if (code === "UND_ERR_DESTROYED" || code === "UND_ERR_CLOSED") return undefined;
+  const code = "code" in error ? error.code : undefined;
+  return code === "UND_ERR_DESTROYED" || code === "UND_ERR_CLOSED" ? undefined : reasonOf(code);
+}
+
+export function reasonOf(errorCode: unknown): string {
+  const code = typeof errorCode === "string" && /^\w{1,60}$/.test(errorCode) ? errorCode : "unknown error";
   return REASONS.find(([pattern]) => pattern.test(code))?.[1] ?? `connection failed (${code})`;
 }
 

@@ -8,7 +8,7 @@ import { Webhook as Verifier } from "standardwebhooks";
 import { Pool } from "undici";
 import { newWebhookSecret } from "../../src/domain/alerts/webhook-signature.ts";
 import type { AttemptResult } from "../../src/notify/webhook.ts";
-import { TEST_CERTIFICATE } from "../ingest/mqtt/certificate.ts";
+import { TEST_CERTIFICATE } from "../support/certificate.ts";
 import { freePort } from "../support/free-port.ts";
 import { until } from "../support/until.ts";
 import {
