@@ -75,7 +75,7 @@ export class WebhookSender {
     };
   }
 
-  /** More than `MAX_CONCURRENT_WEBHOOKS` of a channel wait for each other, within their time. Does not reject. */
+  /** More than `MAX_CONCURRENT_WEBHOOKS` of a channel wait for each other, within their time. Errors are results, not rejections. */
   async send({ channelId, url, id, payload, secrets, signal }: Webhook): Promise<AttemptResult> {
     const { allow, version, clock } = this.#options;
     if (this.#isClosed || signal?.aborted) return failure(INTERRUPTED);
