@@ -4,7 +4,7 @@
 import type { Alert } from "../../domain/alerts/alert.ts";
 import type { Channel } from "../../domain/alerts/channel.ts";
 import type { Evaluation, TankCondition } from "../../domain/alerts/evaluate.ts";
-import type { StoredEvent } from "../../domain/alerts/event.ts";
+import type { AlertChange, StoredEvent } from "../../domain/alerts/event.ts";
 import type { Notification, NotificationEvent } from "../../domain/alerts/notification.ts";
 import type { AuditContext, AuditedChange } from "../../domain/audit.ts";
 import type { Change, CustomerState, TankWithShape } from "../../domain/changes.ts";
@@ -98,7 +98,6 @@ export interface StoreTransaction extends Lookups {
   setAlertStates(states: ReadonlyMap<string, Pick<Evaluation, "noticed" | "checkAt">>): Promise<void>;
   /** Tanks whose alerts must be evaluated again by then, at most `limit`. Their heads are not locked. */
   tanksToCheck(now: Instant, limit: number): Promise<readonly string[]>;
-  alerts(ids: readonly string[]): Promise<ReadonlyMap<string, Alert>>;
   alertsNotClosed(tankIds: readonly string[]): Promise<readonly Alert[]>;
   /** Deleted ones, too. Reads without locks. */
   tanksWithOwners(tankIds: readonly string[]): Promise<ReadonlyMap<string, TankWithOwner>>;
@@ -145,9 +144,10 @@ export type PlannedNotification = Pick<Notification, "id" | "channel_id" | "cust
   readonly due_at: Instant;
 };
 
-/** Collects the tanks whose alerts a transaction must evaluate, and the time at which it does. */
+/** Collects what a transaction does to alerts at its end: tanks to evaluate, changes that a command has planned, and the time. */
 export class AlertChecks {
   readonly #tankIds = new Set<string>();
+  #changes: AlertChange[] = [];
   #at: Instant | undefined;
 
   /** Of several writes that share the transaction, the latest time counts. */
@@ -159,15 +159,21 @@ export class AlertChecks {
     for (const id of tankIds) this.#tankIds.add(id);
   }
 
-  /** Sorted, as everyone locks heads. */
-  take(): { readonly tankIds: readonly string[]; readonly at: Instant } {
-    const taken = { tankIds: [...this.#tankIds].sort(), at: this.#at ?? Date.now() };
+  /** Of tanks that the transaction has locked, and that are not evaluated in it. */
+  addChanges(changes: readonly AlertChange[]): void {
+    this.#changes.push(...changes);
+  }
+
+  /** Tanks are sorted, as everyone locks heads. */
+  take(): { readonly tankIds: readonly string[]; readonly changes: readonly AlertChange[]; readonly at: Instant } {
+    const taken = { tankIds: [...this.#tankIds].sort(), changes: this.#changes, at: this.#at ?? Date.now() };
     this.clear();
     return taken;
   }
 
   clear(): void {
     this.#tankIds.clear();
+    this.#changes = [];
     this.#at = undefined;
   }
 }
