@@ -41,7 +41,14 @@ export async function acknowledgeAlert(lookups: Lookups, command: Commands["ackn
     return commandError("state_conflict", `Alert ${alert.id} is closed and cannot be acknowledged.`);
   }
   if (alert.state === "acknowledged") return changeSet(alertResource(alert), {});
-  const after: Alert = { ...alert, state: "acknowledged", acknowledged_at: at, acknowledged_by: command.by, note, updated_at: at };
+  const after: Alert = {
+    ...alert,
+    state: "acknowledged",
+    acknowledged_at: at,
+    acknowledged_by: command.by,
+    note,
+    updated_at: at,
+  };
   return alertChangeSet(alert, after, "acknowledged");
 }
 

@@ -40,7 +40,8 @@ export const EVENT_SEQUENCE = "event_sequence";
 export const REMOVED_SEQUENCE = "removed_event_sequence";
 
 function eventFeedOn(prepare: Prepare) {
-  const number = (name: string): string => `coalesce((SELECT CAST(value AS bigint) FROM service_state WHERE name = '${name}'), 0)`;
+  const number = (name: string): string =>
+    `coalesce((SELECT CAST(value AS bigint) FROM service_state WHERE name = '${name}'), 0)`;
   const pageOn = (condition: string) =>
     prepare(
       `SELECT state.last, state.removed, event.sequence, event.payload

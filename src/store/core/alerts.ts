@@ -14,6 +14,7 @@ import {
   type TankCondition,
 } from "../../domain/alerts/evaluate.ts";
 import { type AlertChange, type AlertEvent, type AlertEventType, eventObject } from "../../domain/alerts/event.ts";
+import type { NewNotification } from "../../domain/alerts/notification.ts";
 import { newId } from "../../domain/id.ts";
 import type { Instant } from "../../domain/instant.ts";
 import type { Reading } from "../../domain/reading.ts";
@@ -21,14 +22,14 @@ import { columnsOf } from "../series/block.ts";
 import { isIntactHead, openHead } from "../series/checksum.ts";
 import { entryChanges, LISTS } from "../series/lists.ts";
 import { updateList } from "./lists.ts";
-import type { NewNotification, PlannedNotification, StoreTransaction } from "./transaction.ts";
+import type { PlannedNotification, StoreTransaction } from "./transaction.ts";
 
 const ALERT_LISTS = [LISTS.alerts, LISTS.alertsByState];
 
 /** The last step of every transaction. Returns how many notifications were created. */
 export async function finishTransaction(tx: StoreTransaction, settings: AlertSettings): Promise<number> {
-  const { tankIds, changes, at } = tx.alertChecks.take();
-  const evaluated = await evaluateAlerts(tx, tankIds, settings, at);
+  const { tankIds, changes, at, created } = tx.alertChecks.take();
+  const evaluated = created + (await evaluateAlerts(tx, tankIds, settings, at));
   if (changes.length === 0) return evaluated;
   await tx.lockAlerts();
   return evaluated + (await writeAlerts(tx, changes, settings, at));

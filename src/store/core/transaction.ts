@@ -5,7 +5,7 @@ import type { Alert } from "../../domain/alerts/alert.ts";
 import type { Channel } from "../../domain/alerts/channel.ts";
 import type { Evaluation, TankCondition } from "../../domain/alerts/evaluate.ts";
 import type { AlertChange, StoredEvent } from "../../domain/alerts/event.ts";
-import type { Notification, NotificationEvent } from "../../domain/alerts/notification.ts";
+import type { NewNotification, Notification, NotificationEvent } from "../../domain/alerts/notification.ts";
 import type { AuditContext, AuditedChange } from "../../domain/audit.ts";
 import type { Change, CustomerState, TankWithShape } from "../../domain/changes.ts";
 import type { IdempotencyKey, KeyChange } from "../../domain/commands/command.ts";
@@ -126,13 +126,6 @@ export interface StoreTransaction extends Lookups {
 
 export type TankWithOwner = { readonly tank: Tank; readonly customer: CustomerWithCount };
 
-/** `payload`: the bytes that are sent, or a mail as JSON. */
-export type NewNotification = Omit<Notification, "state" | "next_attempt_at" | "attempts"> & {
-  readonly destination: string;
-  readonly due_at: Instant;
-  readonly payload: string;
-};
-
 /** What is sent later: mail, which is grouped by recipient, and what a channel wants only after a delay. */
 export type PlannedNotification = Pick<Notification, "id" | "channel_id" | "customer_id" | "created_at"> & {
   /** The id of the channel or of the customer. */
@@ -144,11 +137,22 @@ export type PlannedNotification = Pick<Notification, "id" | "channel_id" | "cust
   readonly due_at: Instant;
 };
 
-/** Collects what a transaction does to alerts at its end: tanks to evaluate, changes that a command has planned, and the time. */
+type TakenChecks = {
+  readonly tankIds: readonly string[];
+  readonly changes: readonly AlertChange[];
+  readonly at: Instant;
+  readonly created: number;
+};
+
+/**
+ * Collects what a transaction does to alerts at its end: tanks to evaluate, changes that a command has planned, the time at which
+ * it does, and how many notifications it has made due itself.
+ */
 export class AlertChecks {
   readonly #tankIds = new Set<string>();
   #changes: AlertChange[] = [];
   #at: Instant | undefined;
+  #created = 0;
 
   /** Of several writes that share the transaction, the latest time counts. */
   setTime(at: Instant): void {
@@ -164,9 +168,19 @@ export class AlertChecks {
     this.#changes.push(...changes);
   }
 
+  /** Notifications that the transaction has made due: after its commit they are sent. */
+  addCreated(count: number): void {
+    this.#created += count;
+  }
+
   /** Tanks are sorted, as everyone locks heads. */
-  take(): { readonly tankIds: readonly string[]; readonly changes: readonly AlertChange[]; readonly at: Instant } {
-    const taken = { tankIds: [...this.#tankIds].sort(), changes: this.#changes, at: this.#at ?? Date.now() };
+  take(): TakenChecks {
+    const taken = {
+      tankIds: [...this.#tankIds].sort(),
+      changes: this.#changes,
+      at: this.#at ?? Date.now(),
+      created: this.#created,
+    };
     this.clear();
     return taken;
   }
@@ -175,6 +189,7 @@ export class AlertChecks {
     this.#tankIds.clear();
     this.#changes = [];
     this.#at = undefined;
+    this.#created = 0;
   }
 }
 
