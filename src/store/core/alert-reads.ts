@@ -35,17 +35,13 @@ export function alertReads(prepare: Prepare) {
   };
 }
 
-/** Where the numbers are kept: the last that was used, and the highest one of an event that was removed. */
-export const EVENT_SEQUENCE = "event_sequence";
-export const REMOVED_SEQUENCE = "removed_event_sequence";
-
+/** Sequence numbers have no gaps, and the oldest events are removed first. */
 function eventFeedOn(prepare: Prepare) {
-  const number = (name: string): string =>
-    `coalesce((SELECT CAST(value AS bigint) FROM service_state WHERE name = '${name}'), 0)`;
+  const last = "coalesce((SELECT CAST(value AS bigint) FROM service_state WHERE name = 'event_sequence'), 0)";
+  const oldest = "(SELECT sequence FROM event ORDER BY sequence LIMIT 1)"; // primary key
   const pageOn = (condition: string) =>
     prepare(
-      `SELECT state.last, state.removed, event.sequence, event.payload
-       FROM (SELECT ${number(EVENT_SEQUENCE)} AS last, ${number(REMOVED_SEQUENCE)} AS removed) AS state
+      `SELECT bounds.last, bounds.oldest, event.sequence, event.payload FROM (SELECT ${last} AS last, ${oldest} AS oldest) AS bounds
        LEFT JOIN (SELECT sequence, payload FROM event WHERE ${condition} ORDER BY sequence LIMIT $2) AS event ON true
        ORDER BY event.sequence`,
     );
@@ -55,15 +51,17 @@ function eventFeedOn(prepare: Prepare) {
     async eventFeed({ after, size }: FeedQuery, { customerId }: Scope): Promise<FeedPage> {
       const reached = after ?? 0;
       const rows = await (customerId === null ? all(reached, size + 1) : own(reached, size + 1, customerId));
-      const [last = 0, removed = 0] = (rows[0] ?? []).map(Number);
+      const [used = 0, oldest = null] = rows[0] ?? [];
+      const newest = Number(used);
+      const removed = oldest === null ? newest : Number(oldest) - 1;
       const events = rows.filter(([, , sequence]) => sequence !== null).slice(0, size);
       const hasMore = rows.length > size;
       return {
         payloads: events.map(([, , , payload]) => String(payload)),
         // Whatever has a lower number than the last one used is visible.
-        nextAfter: hasMore ? Number(events.at(-1)?.[2]) : last,
+        nextAfter: hasMore ? Number(events.at(-1)?.[2]) : newest,
         hasMore,
-        isIncomplete: after !== undefined && (after < removed || after > last),
+        isIncomplete: after !== undefined && (after < removed || after > newest),
       };
     },
   };
