@@ -149,7 +149,7 @@ function alertReads(engine: Engine): void {
       const total = state === undefined ? 800 : 400;
       const pages = await Promise.all(Array.from({ length: 9 }, (_, i) => alertsOf(store, { state, page: i + 1 })));
       const all = pages.flatMap(({ data }) => data);
-      assert.deepEqual([all.length, new Set(ids(all)).size], [total, total], state);
+      assert.deepEqual([all.length, new Set(ids(all)).size], [total, total], `${state}`);
       assert.ok(all.every((one) => one.state === (state ?? one.state)));
       for (const page of pages) assert.equal(page.totalItems, total);
       assert.deepEqual(ids(all), ids(all.toSorted((x, y) => y.opened_at - x.opened_at || (x.id < y.id ? 1 : -1))));
