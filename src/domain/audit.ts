@@ -1,7 +1,7 @@
 // The audit log: who changed what and when, with the values before and after.
 
 import { type Change, type CustomerState, isReshaped, type TankWithShape } from "./changes.ts";
-import { customerObject } from "./customer.ts";
+import { customerObject, notificationSettingsObject } from "./customer.ts";
 import type { Instant } from "./instant.ts";
 import { tankObject } from "./tank.ts";
 
@@ -45,18 +45,22 @@ export function auditTanks(changes: readonly Change<TankWithShape>[]): AuditedCh
 type Fields = Readonly<Record<string, unknown>>;
 
 /** Without derived fields, and those that repeat the entry itself. */
-function customerFields({ customer }: CustomerState): Fields {
+function customerFields({ customer, notifications }: CustomerState): Fields {
   const { object, id, tank_count, last_seen_at, updated_at, is_verified, ...fields } = customerObject({
     ...customer,
     tank_count: 0,
   });
-  return fields;
+  return { ...fields, ...flattened("notifications", notificationSettingsObject(notifications)) };
 }
 
 function tankFields({ tank }: TankWithShape): Fields {
   const { object, id, updated_at, location, ...fields } = tankObject(tank);
-  const locationFields = Object.entries(location).map(([name, value]) => [`location.${name}`, value] as const);
-  return { ...fields, ...Object.fromEntries(locationFields) };
+  return { ...fields, ...flattened("location", location) };
+}
+
+/** `location.city` and so on. */
+function flattened(name: string, object: Fields): Fields {
+  return Object.fromEntries(Object.entries(object).map(([field, value]) => [`${name}.${field}`, value] as const));
 }
 
 function auditedChange<S extends { readonly deleted: boolean }>(

@@ -1,14 +1,19 @@
 // Customers and tanks before and after a change, and how devices follow the tanks that name them.
 
 import { isDeepStrictEqual } from "node:util";
-import type { Customer } from "./customer.ts";
+import type { Customer, NotificationSettings } from "./customer.ts";
 import { type Device, type DeviceMove, moveDevice, unknownDevice } from "./device.ts";
 import { deviceKey } from "./id.ts";
 import type { Instant } from "./instant.ts";
 import type { Shape } from "./shape.ts";
 import type { Tank } from "./tank.ts";
 
-export type CustomerState = { readonly customer: Customer; readonly deleted: boolean };
+/** The settings of mail are not part of the public interface. */
+export type CustomerState = {
+  readonly customer: Customer;
+  readonly deleted: boolean;
+  readonly notifications: NotificationSettings;
+};
 /** The shape is not part of the public interface. */
 export type TankWithShape = { readonly tank: Tank; readonly deleted: boolean; readonly shape: Shape | null };
 

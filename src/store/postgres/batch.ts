@@ -16,6 +16,7 @@ const TYPES: Readonly<Record<string, string>> = {
   longitude: "double precision",
   min_fill_alert_percentage: "integer",
   since: "bigint",
+  unsubscribed_at: "bigint",
   until: "bigint",
   updated_at: "bigint",
   verified_at: "bigint",
