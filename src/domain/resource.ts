@@ -2,8 +2,8 @@
 
 import { hash } from "node:crypto";
 import { type Alert, alertObject } from "./alerts/alert.ts";
-import type { CustomerState, TankWithShape, TankWithShape } from "./changes.ts";
-import { type CustomerWithCount, type CustomerWithCount, customerObject, customerObject, notificationSettingsObject } from "./customer.ts";
+import type { CustomerState, TankWithShape } from "./changes.ts";
+import { type CustomerWithCount, customerObject, notificationSettingsObject } from "./customer.ts";
 import { type Device, deviceObject } from "./device.ts";
 import { formatInstant, formatInstantOrNull } from "./instant.ts";
 import { type Key, keyState, type StoredKey } from "./key.ts";
