@@ -217,7 +217,7 @@ export function showCommand({ noun, ...rest }: ResourceCommand): CliCommand {
 
 function linesOf(object: Item, prefix: string): [name: string, value: string][] {
   return Object.entries(object).flatMap(([name, value]) => {
-    if (name === "location" && isObject(value)) return linesOf(value, `${name}.`);
+    if ((name === "location" || name === "alerts") && isObject(value)) return linesOf(value, `${name}.`);
     const isEmpty = value === null || value === "";
     return [[`${prefix}${name}`, isEmpty ? "-" : clean(typeof value === "string" ? value : JSON.stringify(value))]];
   });

@@ -1,7 +1,8 @@
 // Objects as the management API returns them: with fields that `/v1` does not have, and with an entity tag.
 
 import { hash } from "node:crypto";
-import type { TankWithShape } from "./changes.ts";
+import { tankAlertsObject } from "./alerts/tank-alerts.ts";
+import type { TankState } from "./changes.ts";
 import { type CustomerWithCount, customerObject } from "./customer.ts";
 import { type Device, deviceObject } from "./device.ts";
 import { formatInstant, formatInstantOrNull } from "./instant.ts";
@@ -20,8 +21,8 @@ export function customerResource({ customer, deleted }: ManagedCustomer): Resour
   return { object: { ...customerObject(customer), deleted }, etag: etagOf({ ...data, deleted }) };
 }
 
-export function tankResource({ tank, shape, deleted }: TankWithShape): Resource {
-  return withEtag({ ...tankObject(tank), shape, deleted });
+export function tankResource({ tank, shape, alerts, deleted }: TankState): Resource {
+  return withEtag({ ...tankObject(tank), shape, alerts: tankAlertsObject(alerts), deleted });
 }
 
 export function deviceResource({ device, waiting, dropped }: ManagedDevice): Resource {

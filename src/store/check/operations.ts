@@ -1,5 +1,6 @@
 // Reads and writes of checks and repairs, in SQL that both engines run.
 
+import type { TankAlerts } from "../../domain/alerts/tank-alerts.ts";
 import type { CustomerWithCount } from "../../domain/customer.ts";
 import { type DeviceAssignment, unknownDevice } from "../../domain/device.ts";
 import { EARLIEST, type Instant } from "../../domain/instant.ts";
@@ -70,6 +71,7 @@ export type TankRow = {
   readonly hasOwner: boolean;
   /** JSON. */
   readonly shape: string | null;
+  readonly alerts: TankAlerts;
   /** `inBlocks`: where the engine stores how many readings are in blocks. */
   readonly head: (HeadRow & { readonly inBlocks: number | null }) | undefined;
   readonly fleet: (FleetRow & { readonly threshold: number }) | undefined;
@@ -104,14 +106,15 @@ function customerRow([ownedTanks, ...columns]: Row): CustomerRow {
 function tankRow(row: Row): TankRow {
   const [total, inBlocks, start, data, checksum, latestAt, latestFill, threshold, at, fill, urgency, heard, ...others] = row;
   const [device, deviceTank, isElsewhere, hasOwner, ...columns] = others;
-  const { tank, damage } = storedTank(columns);
+  const { tank, alerts, damage } = storedTank(columns);
   const isInFleet = [threshold, urgency, heard].some((value) => value !== null);
   return {
     tank,
     isDamaged: damage !== undefined,
     deletedFlag: columns.at(-2),
     hasOwner: Number(hasOwner) === 1,
-    shape: columns.at(-3) as string | null,
+    shape: columns.at(-5) as string | null,
+    alerts,
     head: start === null ? undefined : ({ total, inBlocks, start, data, checksum } as TankRow["head"]),
     latest: latestAt === null ? undefined : ({ at: latestAt, fill: latestFill } as TankRow["latest"]),
     fleet: isInFleet ? ({ threshold, at, fill, urgency, heard } as TankRow["fleet"]) : undefined,
@@ -289,7 +292,6 @@ function deviceChecks(engine: CheckEngine) {
 
 function otherChecks(engine: CheckEngine) {
   const { rows } = engine;
-  const { isLive } = engine.dialect;
   return {
     /** With whether the customer of each exists. */
     async allKeys(): Promise<{ readonly key: StoredKey; readonly hasCustomer: boolean }[]> {
@@ -311,8 +313,9 @@ function otherChecks(engine: CheckEngine) {
     async indexedLists(): Promise<Set<string>> {
       const series = new Set<string>();
       for (const kind of Object.values(LISTS) as ListKind[]) {
-        const { table, column } = kind;
-        const long = `SELECT ${column} FROM ${table} WHERE ${isLive(table)} GROUP BY ${column} HAVING count(*) > ${SEGMENT_MAX}`;
+        const { column } = kind;
+        const entries = entriesOf(engine.dialect, { ...kind, column: null }, "");
+        const long = `SELECT ${column} ${entries} GROUP BY ${column} HAVING count(*) > ${SEGMENT_MAX}`;
         const keys = column === null ? [null] : (await rows(long)).map(([key]) => String(key));
         for (const key of keys) series.add(seriesOf(kind, key));
       }
