@@ -6,9 +6,11 @@ import { BlockList, isIPv4, isIPv6 } from "node:net";
 import { domainToASCII } from "node:url";
 import { parseEnv } from "node:util";
 import type { AlertSettings } from "./domain/alerts/evaluate.ts";
+import { parseWebhookAllow } from "./domain/alerts/webhook-url.ts";
 import { UserError } from "./domain/errors.ts";
 import { parseDuration } from "./domain/instant.ts";
 import { isWellFormedSecret } from "./domain/key.ts";
+import type { Mailbox } from "./domain/mail/mail.ts";
 import { quoted } from "./domain/text.ts";
 
 const LOG_LEVELS = ["fatal", "error", "warn", "info", "debug", "trace", "silent"] as const;
@@ -68,6 +70,8 @@ export const SETTINGS = {
   alertMargin: setting("ALERT_MARGIN", 3, alertMargin),
   /** Age of the newest reading at which a tank is silent, unless the tank has its own or sends rarely. */
   silentAfterMs: setting("SILENT_AFTER", 48 * HOUR, duration("a duration from 10m to 365d, such as 48h", 10 * MINUTE, 365 * DAY)),
+  /** Hosts and networks that webhooks may be sent to besides public addresses, also without TLS. */
+  webhookAllow: setting("WEBHOOK_ALLOW", [], parseWebhookAllow),
   /** For commands that work on a running service. */
   key: optional("TANK_MONITOR_KEY", secretKey),
 };
@@ -155,8 +159,6 @@ function smtpUrl(text: string): string {
 }
 
 const SMTP_OPTIONS: ReadonlySet<string> = new Set(["requireTLS", "ignoreTLS"]);
-
-export type Mailbox = { readonly name: string | null; readonly address: string };
 
 /** The domain in ASCII, because not every mail server accepts others. */
 function mailbox(text: string): Mailbox {

@@ -45,6 +45,7 @@ test("without settings the configuration has its defaults, and is frozen", () =>
     remindAfterMs: 3 * 86_400_000,
     alertMargin: 3,
     silentAfterMs: 48 * 3_600_000,
+    webhookAllow: [],
     key: null,
   });
 });
@@ -104,6 +105,10 @@ test("valid values of each entry", () => {
     [{ ALERT_MARGIN: "50" }, { alertMargin: 50 }],
     [{ SILENT_AFTER: "10m" }, { silentAfterMs: 600_000 }],
     [{ SILENT_AFTER: "365d" }, { silentAfterMs: 365 * 86_400_000 }],
+    [
+      { WEBHOOK_ALLOW: "Hooks.internal., 10.0.0.0/8,[::1]" },
+      { webhookAllow: [{ host: "hooks.internal" }, { network: "10.0.0.0", length: 8 }, { network: "::1", length: 128 }] },
+    ],
   ];
   for (const [environment, expected] of cases) {
     assert.deepEqual(fromEnvironment(environment), { ...fromEnvironment({}), ...expected }, JSON.stringify(environment));
@@ -114,6 +119,22 @@ const BAD: Readonly<Record<string, readonly string[]>> = {
   PORT: ["http", "-1", "65536", "80.5", "0x50", " 80", "1e3", "99999999999"],
   WORKERS: ["0", "-1", "65", "1.5", "two", "auto"],
   RATE_LIMIT: ["many", "-1", "1000001", "1.5", "none"],
+  WEBHOOK_ALLOW: [
+    "10.0.0.0/33",
+    "10.0.0.0/8/8",
+    "10.0.0/8",
+    "2130706433",
+    "0x7f.1",
+    "a.example,",
+    "*.example",
+    "https://a.example",
+    "a.example:443",
+    "a.example/x",
+    "user@a.example",
+    "fe80::1%eth0",
+    "::1/129",
+    "a b",
+  ],
   LOG_LEVEL: ["inf", "loud", "warning!"],
   CORS_ORIGINS: [
     "a.example",

@@ -33,6 +33,13 @@ export type Notification = {
   readonly attempts: readonly Attempt[];
 };
 
+/** `payload`: the bytes that are sent, or a mail as JSON. */
+export type NewNotification = Omit<Notification, "state" | "next_attempt_at" | "attempts"> & {
+  readonly destination: string;
+  readonly due_at: Instant;
+  readonly payload: string;
+};
+
 /** Where it goes: the id of a webhook channel, or "mail" for all mail, which shares one server. */
 export const MAIL_DESTINATION = "mail";
 

@@ -25,7 +25,7 @@ import {
   storedPending,
   storedTank,
 } from "../columns.ts";
-import { type Dialect, entriesOf, listKey, prefixed } from "../core/dialect.ts";
+import { type Dialect, entriesOf, isListed, listKey, prefixed } from "../core/dialect.ts";
 import type { RankTable } from "../core/transaction.ts";
 import type { FleetRow } from "../fleet-row.ts";
 import { type BlockRow, EMPTY_HEAD, type HeadRow, headChecksum } from "../series/checksum.ts";
@@ -313,9 +313,8 @@ function otherChecks(engine: CheckEngine) {
     async indexedLists(): Promise<Set<string>> {
       const series = new Set<string>();
       for (const kind of Object.values(LISTS) as ListKind[]) {
-        const { column } = kind;
-        const entries = entriesOf(engine.dialect, { ...kind, column: null }, "");
-        const long = `SELECT ${column} ${entries} GROUP BY ${column} HAVING count(*) > ${SEGMENT_MAX}`;
+        const { table, column } = kind;
+        const long = `SELECT ${column} FROM ${table} WHERE ${isListed(engine.dialect, table)} GROUP BY ${column} HAVING count(*) > ${SEGMENT_MAX}`;
         const keys = column === null ? [null] : (await rows(long)).map(([key]) => String(key));
         for (const key of keys) series.add(seriesOf(kind, key));
       }

@@ -4,11 +4,12 @@ import type { Alert } from "../../domain/alerts/alert.ts";
 import type { Channel } from "../../domain/alerts/channel.ts";
 import type { Evaluation, TankCondition } from "../../domain/alerts/evaluate.ts";
 import type { StoredEvent } from "../../domain/alerts/event.ts";
+import type { NewNotification } from "../../domain/alerts/notification.ts";
 import type { Instant } from "../../domain/instant.ts";
 import { CUSTOMER_COLUMNS, customerOf, isDeleted, type Row, TANK_COLUMNS, tankOf } from "../columns.ts";
 import { prefixed } from "./dialect.ts";
 import type { Prepare } from "./reads.ts";
-import type { NewNotification, PlannedNotification, TankWithOwner } from "./transaction.ts";
+import type { PlannedNotification, TankWithOwner } from "./transaction.ts";
 
 type Scalar = string | number | null;
 
@@ -134,6 +135,7 @@ const NOTIFICATION_FIELDS = [
   "state",
   "due_at",
   "created_at",
+  "pending_since",
   "payload",
   "attempts",
 ] as const;
@@ -273,7 +275,7 @@ export function alertTables(prepare: Prepare, fleet: "fleet" | "head") {
     async addNotifications(notifications: readonly NewNotification[]): Promise<void> {
       const rows = notifications.map((one) => [
         ...[one.id, one.channel_id, one.customer_id, one.destination, one.event, JSON.stringify(one.alert_ids), one.tank_id],
-        ...["pending", one.due_at, one.created_at, one.payload, "[]"],
+        ...["pending", one.due_at, one.created_at, one.created_at, one.payload, "[]"],
       ]);
       await insert("notification", NOTIFICATION_FIELDS, rows);
       const links = notifications.flatMap(({ id, alert_ids }) => alert_ids.map((alertId) => [alertId, id]));

@@ -14,6 +14,7 @@ import {
   type TankCondition,
 } from "../../domain/alerts/evaluate.ts";
 import { type AlertEvent, type AlertEventType, eventObject } from "../../domain/alerts/event.ts";
+import type { NewNotification } from "../../domain/alerts/notification.ts";
 import { newId } from "../../domain/id.ts";
 import type { Instant } from "../../domain/instant.ts";
 import type { Reading } from "../../domain/reading.ts";
@@ -21,14 +22,14 @@ import { columnsOf } from "../series/block.ts";
 import { isIntactHead, openHead } from "../series/checksum.ts";
 import { entryChanges, LISTS } from "../series/lists.ts";
 import { updateList } from "./lists.ts";
-import type { NewNotification, PlannedNotification, StoreTransaction } from "./transaction.ts";
+import type { PlannedNotification, StoreTransaction } from "./transaction.ts";
 
 const ALERT_LISTS = [LISTS.alerts, LISTS.alertsByState];
 
 /** The last step of every transaction. Returns how many notifications were created. */
-export function finishTransaction(tx: StoreTransaction, settings: AlertSettings): Promise<number> {
-  const { tankIds, at } = tx.alertChecks.take();
-  return evaluateAlerts(tx, tankIds, settings, at);
+export async function finishTransaction(tx: StoreTransaction, settings: AlertSettings): Promise<number> {
+  const { tankIds, at, created } = tx.alertChecks.take();
+  return created + (await evaluateAlerts(tx, tankIds, settings, at));
 }
 
 /** Mail about what happens at the same time is sent together. */

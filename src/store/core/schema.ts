@@ -223,6 +223,7 @@ export function commonTables({ id, text, integer, real, flag, isLive, isDeleted,
     due_at ${integer}, -- of the next attempt; while one is under way, the end of its lease
     lease ${text}, -- of the attempt under way
     created_at ${integer} NOT NULL,
+    pending_since ${integer} NOT NULL, -- since it was created or sent again: attempts and the time until it expires count from here
     ended_at ${integer},
     payload ${text} NOT NULL,
     attempts ${text} NOT NULL -- JSON

@@ -5,7 +5,7 @@ import type { Alert } from "../../domain/alerts/alert.ts";
 import type { Channel } from "../../domain/alerts/channel.ts";
 import type { Evaluation, TankCondition } from "../../domain/alerts/evaluate.ts";
 import type { StoredEvent } from "../../domain/alerts/event.ts";
-import type { Notification, NotificationEvent } from "../../domain/alerts/notification.ts";
+import type { NewNotification, Notification, NotificationEvent } from "../../domain/alerts/notification.ts";
 import type { AuditContext, AuditedChange } from "../../domain/audit.ts";
 import type { Change, CustomerState, TankState } from "../../domain/changes.ts";
 import type { IdempotencyKey, KeyChange } from "../../domain/commands/command.ts";
@@ -127,13 +127,6 @@ export interface StoreTransaction extends Lookups {
 
 export type TankWithOwner = { readonly tank: Tank; readonly customer: CustomerWithCount };
 
-/** `payload`: the bytes that are sent, or a mail as JSON. */
-export type NewNotification = Omit<Notification, "state" | "next_attempt_at" | "attempts"> & {
-  readonly destination: string;
-  readonly due_at: Instant;
-  readonly payload: string;
-};
-
 /** What is sent later: mail, which is grouped by recipient, and what a channel wants only after a delay. */
 export type PlannedNotification = Pick<Notification, "id" | "channel_id" | "customer_id" | "created_at"> & {
   /** The id of the channel or of the customer. */
@@ -145,10 +138,11 @@ export type PlannedNotification = Pick<Notification, "id" | "channel_id" | "cust
   readonly due_at: Instant;
 };
 
-/** Collects the tanks whose alerts a transaction must evaluate, and the time at which it does. */
+/** Collects the tanks whose alerts a transaction must evaluate, the time at which it does, and what it has made due itself. */
 export class AlertChecks {
   readonly #tankIds = new Set<string>();
   #at: Instant | undefined;
+  #created = 0;
 
   /** Of several writes that share the transaction, the latest time counts. */
   setTime(at: Instant): void {
@@ -159,9 +153,14 @@ export class AlertChecks {
     for (const id of tankIds) this.#tankIds.add(id);
   }
 
+  /** Notifications that the transaction has made due: after its commit they are sent. */
+  addCreated(count: number): void {
+    this.#created += count;
+  }
+
   /** Sorted, as everyone locks heads. */
-  take(): { readonly tankIds: readonly string[]; readonly at: Instant } {
-    const taken = { tankIds: [...this.#tankIds].sort(), at: this.#at ?? Date.now() };
+  take(): { readonly tankIds: readonly string[]; readonly at: Instant; readonly created: number } {
+    const taken = { tankIds: [...this.#tankIds].sort(), at: this.#at ?? Date.now(), created: this.#created };
     this.clear();
     return taken;
   }
@@ -169,6 +168,7 @@ export class AlertChecks {
   clear(): void {
     this.#tankIds.clear();
     this.#at = undefined;
+    this.#created = 0;
   }
 }
 
