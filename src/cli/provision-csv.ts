@@ -4,6 +4,7 @@ import { CsvError, type Info, parse } from "csv-parse/sync";
 import { TankAlertsObject } from "../domain/alerts/tank-alerts.ts";
 import { NewCustomer } from "../domain/commands/customers.ts";
 import { NewTank } from "../domain/commands/tanks.ts";
+import { NotificationSettings } from "../domain/customer.ts";
 import type { Schema } from "../domain/schema.ts";
 import { Location } from "../domain/tank.ts";
 import { quoted, suggestion } from "../domain/text.ts";
@@ -64,9 +65,12 @@ export type CsvColumn = { readonly title: string; readonly path: string; readonl
 export type Header = { readonly kind: CsvKind; readonly columns: readonly CsvColumn[] };
 type Errors = { readonly errors: readonly string[] };
 
-/** Names of the interface. Fields of a location and of alerts may go without `location.` and `alerts.`. */
+/** Names of the interface. Fields of a location, of `notifications` and of `alerts` may go without that name. */
 const COLUMNS: Readonly<Record<CsvKind, ReadonlyMap<string, Omit<CsvColumn, "title">>>> = {
-  customers: new Map(columnsOf(NewCustomer.properties, "")),
+  customers: new Map([
+    ...columnsOf(NewCustomer.properties, "").filter(([name]) => name !== "notifications"),
+    ...nestedColumns(NotificationSettings.properties, "notifications."),
+  ]),
   tanks: new Map([
     ...columnsOf(NewTank.properties, "").filter(([name]) => name !== "location"),
     ...nestedColumns(Location.properties, "location."),
@@ -93,7 +97,7 @@ function columnsOf(properties: Readonly<Record<string, Schema>>, prefix: string)
   );
 }
 
-/** With the prefix and without. */
+/** With the prefix, and without it. */
 function nestedColumns(properties: Readonly<Record<string, Schema>>, prefix: string) {
   const columns = columnsOf(properties, prefix);
   return [...columns, ...columns.map(([name, column]) => [name.slice(prefix.length), column] as const)];

@@ -2,7 +2,7 @@
 
 import { NO_TANK_ALERTS, type TankAlerts, tankAlertsObject } from "./alerts/tank-alerts.ts";
 import type { Change, CustomerState, TankState } from "./changes.ts";
-import { customerObject } from "./customer.ts";
+import { customerObject, notificationSettingsObject } from "./customer.ts";
 import type { Instant } from "./instant.ts";
 import { tankObject } from "./tank.ts";
 
@@ -36,25 +36,28 @@ export function auditTanks(changes: readonly Change<TankState>[]): AuditedChange
 }
 
 function alertFields(alerts: TankAlerts = NO_TANK_ALERTS): Fields {
-  const { silent_after, paused_until } = tankAlertsObject(alerts);
-  return { "alerts.silent_after": silent_after, "alerts.paused_until": paused_until };
+  return flattened("alerts", tankAlertsObject(alerts));
 }
 
 type Fields = Readonly<Record<string, unknown>>;
 
 /** Without derived fields, and those that repeat the entry itself. */
-function customerFields({ customer }: CustomerState): Fields {
+function customerFields({ customer, notifications }: CustomerState): Fields {
   const { object, id, tank_count, last_seen_at, updated_at, is_verified, ...fields } = customerObject({
     ...customer,
     tank_count: 0,
   });
-  return fields;
+  return { ...fields, ...flattened("notifications", notificationSettingsObject(notifications)) };
 }
 
 function tankFields({ tank }: TankState): Fields {
   const { object, id, updated_at, location, ...fields } = tankObject(tank);
-  const locationFields = Object.entries(location).map(([name, value]) => [`location.${name}`, value] as const);
-  return { ...fields, ...Object.fromEntries(locationFields) };
+  return { ...fields, ...flattened("location", location) };
+}
+
+/** `location.city` and so on. */
+function flattened(name: string, object: Fields): Fields {
+  return Object.fromEntries(Object.entries(object).map(([field, value]) => [`${name}.${field}`, value] as const));
 }
 
 function auditedChange<S extends { readonly deleted: boolean }>(

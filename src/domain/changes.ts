@@ -2,14 +2,19 @@
 
 import { isDeepStrictEqual } from "node:util";
 import type { TankAlerts } from "./alerts/tank-alerts.ts";
-import type { Customer } from "./customer.ts";
+import type { Customer, NotificationSettings } from "./customer.ts";
 import { type Device, type DeviceMove, moveDevice, unknownDevice } from "./device.ts";
 import { deviceKey } from "./id.ts";
 import type { Instant } from "./instant.ts";
 import type { Shape } from "./shape.ts";
 import type { Tank } from "./tank.ts";
 
-export type CustomerState = { readonly customer: Customer; readonly deleted: boolean };
+/** The settings of mail are not part of the public interface. */
+export type CustomerState = {
+  readonly customer: Customer;
+  readonly deleted: boolean;
+  readonly notifications: NotificationSettings;
+};
 /** The shape and the settings for alerts are not part of the public interface. */
 export type TankState = {
   readonly tank: Tank;

@@ -4,6 +4,7 @@ import { isDeepStrictEqual } from "node:util";
 import { NO_TANK_ALERTS } from "./alerts/tank-alerts.ts";
 import { type AuditedChange, auditFields } from "./audit.ts";
 import { type Change, type CustomerState, changesBetween, hasSameFields, type TankState } from "./changes.ts";
+import { DEFAULT_NOTIFICATION_SETTINGS } from "./customer.ts";
 import { assignmentObjects, type DeviceAssignment, DeviceUse, deviceObject, unknownDevice } from "./device.ts";
 import { deviceKey } from "./id.ts";
 import type { Lookups, Stored } from "./lookups.ts";
@@ -21,9 +22,13 @@ export async function planCustomerImport(
     if ("remove" in record) return removed(before, "customer");
     const kept = before?.damage === undefined ? before : undefined;
     const last_seen_at = latest(record.customer.last_seen_at, kept?.customer.last_seen_at ?? null);
-    const after = { customer: { ...record.customer, last_seen_at }, deleted: record.deleted };
+    if (before?.damage !== undefined && record.notifications === undefined) {
+      return { rejected: `notifications: is missing, and needed because ${before.damage}` };
+    }
+    const notifications = record.notifications ?? kept?.notifications ?? DEFAULT_NOTIFICATION_SETTINGS;
+    const after = { customer: { ...record.customer, last_seen_at }, deleted: record.deleted, notifications };
     const isSame = kept !== undefined && kept.deleted === after.deleted && hasSameFields(after.customer, kept.customer);
-    return isSame ? "unchanged" : after;
+    return isSame && hasSameFields(notifications, kept.notifications) ? "unchanged" : after;
   });
 }
 

@@ -8,7 +8,13 @@ import {
   type TankAlertsInput,
   tankAlertsObject,
 } from "../domain/alerts/tank-alerts.ts";
-import { type Customer, CustomerObject, customerObject } from "../domain/customer.ts";
+import {
+  type Customer,
+  CustomerObject,
+  customerObject,
+  NotificationSettings,
+  notificationSettingsObject,
+} from "../domain/customer.ts";
 import { assignmentObjects, type DeviceAssignment, deviceObject } from "../domain/device.ts";
 import { deviceKey, isPossibleId } from "../domain/id.ts";
 import { EARLIEST, formatInstant, type Instant, instantOf, instantOrNull, UPDATED_BEFORE_CREATED } from "../domain/instant.ts";
@@ -100,7 +106,7 @@ export function decodeReading(fields: JsonObject, customerId: string | null): De
   return "rejected" in reading ? rejected(reading.rejected) : { kind: "telemetry", record: { reading, customerId } };
 }
 
-const CustomerLine = object({ ...CustomerObject.properties, deleted: boolean() }, {}, [
+const CustomerLine = object({ ...CustomerObject.properties, notifications: NotificationSettings, deleted: boolean() }, {}, [
   "object",
   "is_verified",
   "last_seen_at",
@@ -108,6 +114,7 @@ const CustomerLine = object({ ...CustomerObject.properties, deleted: boolean() }
   "tank_count",
   "updated_at",
   "verified_at",
+  "notifications",
   "deleted",
 ]);
 
@@ -132,7 +139,10 @@ function decodeCustomer(value: object): DecodedRecord {
     updated_at: dates.updated_at,
     verified_at,
   };
-  return { kind: "customer", record: { customer, deleted: line.deleted === true } };
+  const { language = null, unsubscribed_at } = line.notifications ?? {};
+  const notifications = { language, unsubscribed_at: instantOrNull(unsubscribed_at) };
+  const given = line.notifications === undefined ? {} : { notifications };
+  return { kind: "customer", record: { customer, deleted: line.deleted === true, ...given } };
 }
 
 const TankLine = object({ ...TankObject.properties, location: partial(Location), deleted: boolean() }, {}, [
@@ -227,8 +237,10 @@ function assignmentsOf(device: string, services: NonNullable<Static<typeof Devic
 
 export function exportLines(record: ExportRecord): readonly string[] {
   switch (record.kind) {
-    case "customer":
-      return [JSON.stringify({ ...customerObject(record.customer), ...(record.deleted && { deleted: true }) })];
+    case "customer": {
+      const notifications = notificationSettingsObject(record.notifications);
+      return [JSON.stringify({ ...customerObject(record.customer), notifications, ...(record.deleted && { deleted: true }) })];
+    }
     case "tank": {
       const settings = { shape: record.shape, alerts: tankAlertsObject(record.alerts) };
       return [JSON.stringify({ ...tankObject(record.tank), ...settings, ...(record.deleted && { deleted: true }) })];

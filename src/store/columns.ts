@@ -8,7 +8,7 @@ import { crc32 } from "node:zlib";
 import type { TankAlerts } from "../domain/alerts/tank-alerts.ts";
 import type { AuditEntry } from "../domain/audit.ts";
 import type { CustomerState, TankState } from "../domain/changes.ts";
-import type { Customer, CustomerWithCount } from "../domain/customer.ts";
+import type { CustomerWithCount, NotificationSettings } from "../domain/customer.ts";
 import { type Device, type DeviceAssignment, type ProfileChoice, unknownDevice } from "../domain/device.ts";
 import { DamageError } from "../domain/errors.ts";
 import type { FleetEntry } from "../domain/fleet.ts";
@@ -33,17 +33,19 @@ function checksumOf(values: Row): number {
   return crc32(JSON.stringify(values.map((value) => (typeof value === "boolean" ? Number(value) : value))));
 }
 
+const PUBLIC_CUSTOMER_FIELDS = ["created_at", "email", "last_seen_at", "name", "phone", "updated_at", "verified_at"] as const;
+const NOTIFICATION_FIELDS = ["language", "unsubscribed_at"] as const;
 /** In the order of `customerValues`; without the id and `tank_count`. */
-export const CUSTOMER_FIELDS = ["created_at", "email", "last_seen_at", "name", "phone", "updated_at", "verified_at"] as const;
-export const CUSTOMER_COLUMNS = `id, ${CUSTOMER_FIELDS.join(", ")}, tank_count, deleted`;
+export const CUSTOMER_FIELDS = [...PUBLIC_CUSTOMER_FIELDS, ...NOTIFICATION_FIELDS];
+export const CUSTOMER_COLUMNS = `id, ${PUBLIC_CUSTOMER_FIELDS.join(", ")}, tank_count, ${NOTIFICATION_FIELDS.join(", ")}, deleted`;
 
 export function customerOf(row: Row): CustomerWithCount {
   const [id, created_at, email, last_seen_at, name, phone, updated_at, verified_at, tank_count] = row;
   return { id, created_at, email, last_seen_at, name, phone, updated_at, verified_at, tank_count } as CustomerWithCount;
 }
 
-export function customerValues(customer: Customer): Scalar[] {
-  return CUSTOMER_FIELDS.map((field) => customer[field]);
+export function customerValues({ customer, notifications }: CustomerState): Scalar[] {
+  return [...PUBLIC_CUSTOMER_FIELDS.map((field) => customer[field]), ...NOTIFICATION_FIELDS.map((field) => notifications[field])];
 }
 
 /** The first columns of `tankValues`, without the id. */
@@ -110,9 +112,10 @@ export function isDeleted(row: Row): boolean {
 /** With the checksum. */
 export const STORED_CUSTOMER_COLUMNS = `${CUSTOMER_COLUMNS}, checksum`;
 
-export function customerChecksum({ customer, deleted }: CustomerState): number {
-  const { id, last_seen_at } = customer;
-  return checksumOf([id, ...customerValues({ ...customer, last_seen_at: null }), deleted]) + (last_seen_at ?? 0);
+export function customerChecksum(state: CustomerState): number {
+  const { id, last_seen_at } = state.customer;
+  const values = customerValues({ ...state, customer: { ...state.customer, last_seen_at: null } });
+  return checksumOf([id, ...values, state.deleted]) + (last_seen_at ?? 0);
 }
 
 export function storedCustomer(row: Row): Stored<ManagedCustomer> {
@@ -120,10 +123,14 @@ export function storedCustomer(row: Row): Stored<ManagedCustomer> {
   return row.at(-1) === customerChecksum(state) ? state : { ...state, damage: `customer ${state.customer.id} is damaged` };
 }
 
-export const customerState = (row: Row): ManagedCustomer => ({
-  customer: customerOf(row),
-  deleted: isDeleted(row),
-});
+export function customerState(row: Row): ManagedCustomer {
+  const [language, unsubscribed_at] = row.slice(-3);
+  return {
+    customer: customerOf(row),
+    deleted: isDeleted(row),
+    notifications: { language, unsubscribed_at } as NotificationSettings,
+  };
+}
 
 /** The settings come before `deleted`. */
 export const TANK_STATE_COLUMNS = `id, ${TANK_VALUE_COLUMNS.join(", ")}, deleted`;

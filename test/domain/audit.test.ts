@@ -2,15 +2,19 @@ import assert from "node:assert/strict";
 import test from "node:test";
 import { NO_TANK_ALERTS } from "../../src/domain/alerts/tank-alerts.ts";
 import { auditCustomers, auditTanks, differences } from "../../src/domain/audit.ts";
+import { DEFAULT_NOTIFICATION_SETTINGS } from "../../src/domain/customer.ts";
 import { formatInstant } from "../../src/domain/instant.ts";
 import { NO_LOCATION } from "../../src/domain/tank.ts";
 import { customer, NEW_YEAR, tank } from "../store/conformance/objects.ts";
 
 const live = customer("a", { phone: "1" });
+const stateOf = (customer: typeof live, settings = {}) => ({
+  customer,
+  deleted: false,
+  notifications: { ...DEFAULT_NOTIFICATION_SETTINGS, ...settings },
+});
 const auditOf = (after: typeof live, before?: typeof live) =>
-  auditCustomers([
-    { id: "a", before: before && { customer: before, deleted: false }, after: { customer: after, deleted: false } },
-  ]);
+  auditCustomers([{ id: "a", before: before && stateOf(before), after: stateOf(after) }]);
 const tankOf = (fields: Parameters<typeof tank>[2] = {}) => ({
   tank: tank("one", "a", fields),
   deleted: false,
@@ -32,6 +36,16 @@ test("a change has the fields that differ, with both values", () => {
 
 test("last_seen_at and updated_at alone are no change", () => {
   assert.deepEqual(auditOf({ ...live, last_seen_at: 5, updated_at: NEW_YEAR + 1 }, live), []);
+});
+
+test("settings of mail are compared by field", () => {
+  const [entry] = auditCustomers([
+    { id: "a", before: stateOf(live, { language: "de" }), after: stateOf(live, { unsubscribed_at: NEW_YEAR }) },
+  ]);
+  assert.deepEqual(entry?.changes, {
+    "notifications.language": { from: "de", to: null },
+    "notifications.unsubscribed_at": { from: null, to: formatInstant(NEW_YEAR) },
+  });
 });
 
 test("a location is compared by field", () => {

@@ -183,7 +183,8 @@ export class ModelStore implements ModelledStore {
   #putCustomers(changes: readonly Change<CustomerState>[], context: AuditContext): void {
     for (const { id, after } of changes) {
       const deletedAt = after.deleted ? (this.#customers.get(id)?.deletedAt ?? context.at) : null;
-      this.#customers.set(id, { customer: after.customer, deleted: after.deleted, deletedAt });
+      const { customer, deleted, notifications } = after;
+      this.#customers.set(id, { customer, deleted, notifications, deletedAt });
     }
     this.#sortedObjects.clear();
     this.#log(auditCustomers(changes), context);
@@ -427,7 +428,7 @@ export class ModelStore implements ModelledStore {
 
   #managedCustomer(id: string): ManagedCustomer | undefined {
     const known = this.#customers.get(id);
-    return known && { customer: this.#counted(known.customer), deleted: known.deleted };
+    return known && { customer: this.#counted(known.customer), deleted: known.deleted, notifications: known.notifications };
   }
 
   #managedDevice(id: string): ManagedDevice | undefined {

@@ -139,8 +139,8 @@ class ProvisionPlan {
       this.#invalidCustomers.add(id);
       return isDeleted ? [{ field: "id", message: "this customer is deleted: restore it first" }] : errors;
     }
-    const created = { customer: newCustomer(change, id, this.#at), deleted: false };
-    this.objects.customers.set(id, before === undefined ? created : changedCustomer(before, change, this.#at));
+    const after = before === undefined ? newCustomer(change, id, this.#at) : changedCustomer(before, change, this.#at);
+    this.objects.customers.set(id, after);
     return [];
   }
 

@@ -26,12 +26,13 @@ const MAX_ENTRIES_LISTED = 5;
 
 const DAMAGED = "what is stored is not what was written (its checksum is wrong)";
 
-export function checkCustomer({ customer, isDamaged, deletedFlag, ownedTanks }: CustomerRow): CheckResult {
+export function checkCustomer(row: CustomerRow): CheckResult {
+  const { customer, notifications, isDamaged, deletedFlag, ownedTanks } = row;
   const { id, tank_count } = customer;
   const count = tank_count === ownedTanks ? [] : repairable(`it has ${ownedTanks} tanks, tank_count says ${tank_count}`);
   return {
     where: `customer ${id}`,
-    found: [...withDamage(isDamaged, objectErrors(errorInCustomer(customer), deletedFlag)), ...count],
+    found: [...withDamage(isDamaged, objectErrors(errorInCustomer(customer, notifications), deletedFlag)), ...count],
   };
 }
 

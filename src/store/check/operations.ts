@@ -1,7 +1,7 @@
 // Reads and writes of checks and repairs, in SQL that both engines run.
 
 import type { TankAlerts } from "../../domain/alerts/tank-alerts.ts";
-import type { CustomerWithCount } from "../../domain/customer.ts";
+import type { CustomerWithCount, NotificationSettings } from "../../domain/customer.ts";
 import { type DeviceAssignment, unknownDevice } from "../../domain/device.ts";
 import { EARLIEST, type Instant } from "../../domain/instant.ts";
 import type { StoredKey } from "../../domain/key.ts";
@@ -59,6 +59,7 @@ export interface CheckEngine {
 /** `deletedFlag` is the stored value, which should be a boolean, or 0 or 1. `isDamaged`: the checksum is wrong. */
 export type CustomerRow = {
   readonly customer: CustomerWithCount;
+  readonly notifications: NotificationSettings;
   readonly isDamaged: boolean;
   readonly deletedFlag: unknown;
   readonly ownedTanks: number;
@@ -99,8 +100,9 @@ export type DeviceRow = {
 const MAX_OBJECTS = 500;
 const BATCH = 2000;
 function customerRow([ownedTanks, ...columns]: Row): CustomerRow {
-  const { customer, damage } = storedCustomer(columns);
-  return { customer, isDamaged: damage !== undefined, deletedFlag: columns.at(-2), ownedTanks: Number(ownedTanks) };
+  const { customer, notifications, damage } = storedCustomer(columns);
+  const isDamaged = damage !== undefined;
+  return { customer, notifications, isDamaged, deletedFlag: columns.at(-2), ownedTanks: Number(ownedTanks) };
 }
 
 function tankRow(row: Row): TankRow {

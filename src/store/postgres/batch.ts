@@ -18,6 +18,7 @@ const TYPES: Readonly<Record<string, string>> = {
   paused_until: "bigint",
   silent_after: "bigint",
   since: "bigint",
+  unsubscribed_at: "bigint",
   until: "bigint",
   updated_at: "bigint",
   verified_at: "bigint",

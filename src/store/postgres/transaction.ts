@@ -154,7 +154,7 @@ function objectWrites(db: Db) {
     async putCustomers(changes: readonly Change<CustomerState>[], at: Instant): Promise<void> {
       const rows = changes.map((change) => {
         const { id, after } = change;
-        return [id, ...customerValues(after.customer), after.deleted, customerChecksum(after), deletedAt(change, at)];
+        return [id, ...customerValues(after), after.deleted, customerChecksum(after), deletedAt(change, at)];
       });
       await db.rows(PUT_CUSTOMERS, columnsOf(rows));
     },

@@ -146,7 +146,7 @@ function objectWrites(db: DatabaseSync) {
     putCustomers(changes: readonly Change<CustomerState>[], at: Instant): void {
       for (const { id, before, after } of changes) {
         const known = before?.deleted === true ? customerDeletedAt.get(id)?.[0] : undefined;
-        const state = [...customerValues(after.customer), Number(after.deleted), customerChecksum(after)];
+        const state = [...customerValues(after), Number(after.deleted), customerChecksum(after)];
         putCustomer.run(id, ...state, after.deleted ? (known ?? at) : null);
       }
     },

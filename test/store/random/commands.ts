@@ -49,6 +49,10 @@ const customerFields = (random: Random): Fields =>
     email: () => random.pick(EMAILS),
     phone: () => random.pick([null, "123"]),
     is_verified: () => random.chance(0.5),
+    notifications: () => ({
+      language: random.pick([null, "de"]),
+      unsubscribed_at: random.pick([null, "2026-01-02T00:00:00Z"]),
+    }),
   });
 
 const tankFields = (random: Random): Fields =>
