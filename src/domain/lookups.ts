@@ -1,7 +1,7 @@
 // What rules may look up while they decide, within the transaction that stores their decision. Unknown ids are left out.
 
 import type { Alert } from "./alerts/alert.ts";
-import type { TankWithShape } from "./changes.ts";
+import type { TankState } from "./changes.ts";
 import type { DeviceAssignment } from "./device.ts";
 import type { StoredKey } from "./key.ts";
 import type { ManagedCustomer, ManagedDevice } from "./resource.ts";
@@ -11,11 +11,11 @@ export type Stored<T> = T & { readonly damage?: string | undefined };
 
 export interface Lookups {
   customers(ids: readonly string[]): Promise<ReadonlyMap<string, Stored<ManagedCustomer>>>;
-  tanks(ids: readonly string[]): Promise<ReadonlyMap<string, Stored<TankWithShape>>>;
+  tanks(ids: readonly string[]): Promise<ReadonlyMap<string, Stored<TankState>>>;
   /** The live tanks of these customers. */
-  tanksOfOwners(ids: readonly string[]): Promise<readonly Stored<TankWithShape>[]>;
+  tanksOfOwners(ids: readonly string[]): Promise<readonly Stored<TankState>[]>;
   /** The tanks that were deleted together with these customers. */
-  tanksDeletedWith(ids: readonly string[]): Promise<readonly Stored<TankWithShape>[]>;
+  tanksDeletedWith(ids: readonly string[]): Promise<readonly Stored<TankState>[]>;
   devices(ids: readonly string[]): Promise<ReadonlyMap<string, Stored<ManagedDevice>>>;
   /** Past assignments of these devices, oldest first. */
   assignments(deviceIds: readonly string[]): Promise<readonly Stored<DeviceAssignment>[]>;

@@ -2,7 +2,8 @@
 
 import { hash } from "node:crypto";
 import { type Alert, alertObject } from "./alerts/alert.ts";
-import type { CustomerState, TankWithShape } from "./changes.ts";
+import { tankAlertsObject } from "./alerts/tank-alerts.ts";
+import type { CustomerState, TankState } from "./changes.ts";
 import { type CustomerWithCount, customerObject, notificationSettingsObject } from "./customer.ts";
 import { type Device, deviceObject } from "./device.ts";
 import { formatInstant, formatInstantOrNull } from "./instant.ts";
@@ -25,8 +26,8 @@ export function customerResource({ customer, deleted, ...settings }: ManagedCust
   };
 }
 
-export function tankResource({ tank, shape, deleted }: TankWithShape): Resource {
-  return withEtag({ ...tankObject(tank), shape, deleted });
+export function tankResource({ tank, shape, alerts, deleted }: TankState): Resource {
+  return withEtag({ ...tankObject(tank), shape, alerts: tankAlertsObject(alerts), deleted });
 }
 
 export function deviceResource({ device, waiting, dropped }: ManagedDevice): Resource {

@@ -3,7 +3,7 @@
 
 import type { AlertChange } from "../alerts/event.ts";
 import type { AuditedChange } from "../audit.ts";
-import type { Change, CustomerState, TankWithShape } from "../changes.ts";
+import type { Change, CustomerState, TankState } from "../changes.ts";
 import type { Device } from "../device.ts";
 import type { ErrorCode, FieldError } from "../errors.ts";
 import { formatInstant, type Instant } from "../instant.ts";
@@ -70,7 +70,7 @@ export type KeyChange = { readonly before: Key | undefined; readonly after: Key;
 export type ChangeSet = {
   readonly resource: Resource;
   readonly customers: readonly Change<CustomerState>[];
-  readonly tanks: readonly Change<TankWithShape>[];
+  readonly tanks: readonly Change<TankState>[];
   readonly profiles: readonly Pick<Device, "id" | "profile">[];
   /** Devices whose pending readings are removed. */
   readonly pendingRemoved: readonly string[];

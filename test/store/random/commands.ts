@@ -19,6 +19,13 @@ const SHAPES = [
   { kind: "horizontal_cylinder", unit: "m", diameter: 2 },
   { kind: "upright", unit: "furlong", height: 2 },
 ];
+const ALERTS = [
+  {},
+  { silent_after: "72h" },
+  { silent_after: "90m", paused_until: "2026-06-01T12:00:00Z" },
+  { silent_after: null, paused_until: null },
+  { silent_after: "9m" },
+];
 const PROFILES = [
   null,
   "milesight-em500-udl",
@@ -57,6 +64,7 @@ const tankFields = (random: Random): Fields =>
     custom_id: () => random.pick([null, ...NAMES]),
     location: () => ({ city: random.pick([null, ...NAMES]) }),
     shape: () => random.pick(SHAPES),
+    alerts: () => random.pick(ALERTS),
   });
 
 const newTankFields = (random: Random): Fields => ({
