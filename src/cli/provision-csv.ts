@@ -1,6 +1,7 @@
 // CSV files of customers or tanks: rows with their line numbers, and the objects of the interface that they describe.
 
 import { CsvError, type Info, parse } from "csv-parse/sync";
+import { TankAlertsObject } from "../domain/alerts/tank-alerts.ts";
 import { NewCustomer } from "../domain/commands/customers.ts";
 import { NewTank } from "../domain/commands/tanks.ts";
 import { NotificationSettings } from "../domain/customer.ts";
@@ -64,7 +65,7 @@ export type CsvColumn = { readonly title: string; readonly path: string; readonl
 export type Header = { readonly kind: CsvKind; readonly columns: readonly CsvColumn[] };
 type Errors = { readonly errors: readonly string[] };
 
-/** Names of the interface. Fields of a location and of `notifications` may go without that name. */
+/** Names of the interface. Fields of a location, of `notifications` and of `alerts` may go without that name. */
 const COLUMNS: Readonly<Record<CsvKind, ReadonlyMap<string, Omit<CsvColumn, "title">>>> = {
   customers: new Map([
     ...columnsOf(NewCustomer.properties, "").filter(([name]) => name !== "notifications"),
@@ -73,6 +74,7 @@ const COLUMNS: Readonly<Record<CsvKind, ReadonlyMap<string, Omit<CsvColumn, "tit
   tanks: new Map([
     ...columnsOf(NewTank.properties, "").filter(([name]) => name !== "location"),
     ...nestedColumns(Location.properties, "location."),
+    ...nestedColumns(TankAlertsObject.properties, "alerts."),
     ["shape", { path: "shape", type: "json" }],
     ["profile", { path: "profile", type: "json" }],
   ]),

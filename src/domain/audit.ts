@@ -1,12 +1,22 @@
 // The audit log: who changed what and when, with the values before and after.
 
-import { type Change, type CustomerState, isReshaped, type TankWithShape } from "./changes.ts";
+import { NO_TANK_ALERTS, type TankAlerts, tankAlertsObject } from "./alerts/tank-alerts.ts";
+import type { Change, CustomerState, TankState } from "./changes.ts";
 import { customerObject, notificationSettingsObject } from "./customer.ts";
 import type { Instant } from "./instant.ts";
 import { tankObject } from "./tank.ts";
 
-export const AUDITED_OBJECTS = ["customer", "tank", "device", "key"] as const;
-export const AUDITED_ACTIONS = ["created", "changed", "deleted", "restored", "rotated", "revoked"] as const;
+export const AUDITED_OBJECTS = ["customer", "tank", "device", "key", "alert"] as const;
+export const AUDITED_ACTIONS = [
+  "created",
+  "changed",
+  "deleted",
+  "restored",
+  "rotated",
+  "revoked",
+  "acknowledged",
+  "closed",
+] as const;
 
 /** `changes` has the fields that differ; never a secret. */
 export type AuditedChange = {
@@ -25,12 +35,17 @@ export function auditCustomers(changes: readonly Change<CustomerState>[]): Audit
   return changes.flatMap((change) => auditedChange("customer", change, customerFields));
 }
 
-/** Changes of the shape are entries of their own: it is not a field of `/v1`. */
-export function auditTanks(changes: readonly Change<TankWithShape>[]): AuditedChange[] {
-  const shapes = changes
-    .filter(isReshaped)
-    .flatMap(({ id, before, after }) => auditFields("tank", id, { shape: before?.shape }, { shape: after.shape }));
-  return [...changes.flatMap((change) => auditedChange("tank", change, tankFields)), ...shapes];
+/** Changes of the shape and of the settings for alerts are entries of their own: they are not fields of `/v1`. */
+export function auditTanks(changes: readonly Change<TankState>[]): AuditedChange[] {
+  const settings = changes.flatMap(({ id, before, after }) => [
+    ...auditFields("tank", id, { shape: before?.shape }, { shape: after.shape }),
+    ...auditFields("tank", id, alertFields(before?.alerts), alertFields(after.alerts)),
+  ]);
+  return [...changes.flatMap((change) => auditedChange("tank", change, tankFields)), ...settings];
+}
+
+function alertFields(alerts: TankAlerts = NO_TANK_ALERTS): Fields {
+  return flattened("alerts", tankAlertsObject(alerts));
 }
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -44,7 +59,7 @@ function customerFields({ customer, notifications }: CustomerState): Fields {
   return { ...fields, ...flattened("notifications", notificationSettingsObject(notifications)) };
 }
 
-function tankFields({ tank }: TankWithShape): Fields {
+function tankFields({ tank }: TankState): Fields {
   const { object, id, updated_at, location, ...fields } = tankObject(tank);
   return { ...fields, ...flattened("location", location) };
 }

@@ -1,8 +1,9 @@
 // What an import changes: each record is decided on what the records before it left. Nothing is written here.
 
 import { isDeepStrictEqual } from "node:util";
+import { NO_TANK_ALERTS } from "./alerts/tank-alerts.ts";
 import { type AuditedChange, auditFields } from "./audit.ts";
-import { type Change, type CustomerState, changesBetween, hasSameFields, type TankWithShape } from "./changes.ts";
+import { type Change, type CustomerState, changesBetween, hasSameFields, type TankState } from "./changes.ts";
 import { DEFAULT_NOTIFICATION_SETTINGS } from "./customer.ts";
 import { assignmentObjects, type DeviceAssignment, DeviceUse, deviceObject, unknownDevice } from "./device.ts";
 import { deviceKey } from "./id.ts";
@@ -31,7 +32,7 @@ export async function planCustomerImport(
   });
 }
 
-export async function planTankImport(lookups: Lookups, records: readonly TankRecord[]): Promise<ImportPlan<TankWithShape>> {
+export async function planTankImport(lookups: Lookups, records: readonly TankRecord[]): Promise<ImportPlan<TankState>> {
   const tanks = records.flatMap((record) => ("remove" in record ? [] : [record.tank]));
   const known = await lookups.tanks(records.map(objectId));
   const owners = await lookups.customers(tanks.map(({ owner_id }) => owner_id));
@@ -44,18 +45,16 @@ export async function planTankImport(lookups: Lookups, records: readonly TankRec
     return after;
   });
 
-  function decide(
-    record: Exclude<TankRecord, Removal>,
-    before: Stored<TankWithShape> | undefined,
-  ): TankWithShape | RecordOutcome {
-    const { tank, deleted, shape = before?.shape ?? null } = record;
+  function decide(record: Exclude<TankRecord, Removal>, before: Stored<TankState> | undefined): TankState | RecordOutcome {
     const isDamaged = before?.damage !== undefined;
     if (isDamaged && record.shape === undefined) return { rejected: `shape: is missing, and needed because ${before?.damage}` };
+    const kept = isDamaged ? undefined : before;
+    const { tank, deleted, shape = kept?.shape ?? null, alerts = kept?.alerts ?? NO_TANK_ALERTS } = record;
     const isSame = before !== undefined && !isDamaged && before.deleted === deleted && hasSameFields(tank, before.tank);
-    if (isSame && isDeepStrictEqual(shape, before.shape)) return "unchanged";
+    if (isSame && isDeepStrictEqual([shape, alerts], [before.shape, before.alerts])) return "unchanged";
     if (!owners.has(tank.owner_id)) return { rejected: "owner_id: there is no customer with this id" };
     const other = deleted ? undefined : use.conflictOf(tank);
-    if (other === undefined) return { tank, deleted, shape };
+    if (other === undefined) return { tank, deleted, shape, alerts };
     return { rejected: `assigned_device_id: this device is already assigned to tank ${other}` };
   }
 }

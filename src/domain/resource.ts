@@ -1,7 +1,9 @@
 // Objects as the management API returns them: with fields that `/v1` does not have, and with an entity tag.
 
 import { hash } from "node:crypto";
-import type { CustomerState, TankWithShape } from "./changes.ts";
+import { type Alert, alertObject } from "./alerts/alert.ts";
+import { tankAlertsObject } from "./alerts/tank-alerts.ts";
+import type { CustomerState, TankState } from "./changes.ts";
 import { type CustomerWithCount, customerObject, notificationSettingsObject } from "./customer.ts";
 import { type Device, deviceObject } from "./device.ts";
 import { formatInstant, formatInstantOrNull } from "./instant.ts";
@@ -24,8 +26,8 @@ export function customerResource({ customer, deleted, ...settings }: ManagedCust
   };
 }
 
-export function tankResource({ tank, shape, deleted }: TankWithShape): Resource {
-  return withEtag({ ...tankObject(tank), shape, deleted });
+export function tankResource({ tank, shape, alerts, deleted }: TankState): Resource {
+  return withEtag({ ...tankObject(tank), shape, alerts: tankAlertsObject(alerts), deleted });
 }
 
 export function deviceResource({ device, waiting, dropped }: ManagedDevice): Resource {
@@ -35,6 +37,12 @@ export function deviceResource({ device, waiting, dropped }: ManagedDevice): Res
 
 export function keyResource(key: StoredKey, now: number): Resource {
   return withEtag({ ...keyFields(key), state: keyState(key, now) });
+}
+
+/** Readings do not change the tag. */
+export function alertResource(alert: Alert): Resource {
+  const { latest_fill_percentage, latest_reading_at, ...data } = alertObject(alert);
+  return { object: alertObject(alert), etag: etagOf(data) };
 }
 
 export function keyFields(key: Key): Readonly<Record<string, unknown>> {

@@ -113,4 +113,10 @@ export const nullableTextField = (description: string, example: string) =>
 export const nullableNumberField = (description: string, minimum: number, maximum: number, example: number) =>
   nullable(number({ minimum, maximum, description, examples: [example] }));
 
+/** Of a duration: see `parseDuration`. */
+export const DURATION_PATTERN = "^[0-9]{1,6}[smhd]$";
+
+export const durationField = (description: string, example: string) =>
+  text({ pattern: DURATION_PATTERN, description, examples: [example] });
+
 export const instantField = (description: string) => text({ format: "date-time", description, examples: [INSTANT_EXAMPLE] });

@@ -4,7 +4,9 @@
 // - counts, the fleet, the audit log and device assignments are updated in the transaction that changes what they follow from,
 //   and pending readings are released in the transaction that makes them storable.
 
+import type { AlertReads } from "./alerts/reads.ts";
 import type { AuditContext } from "./audit.ts";
+import type { TankState } from "./changes.ts";
 import type { Command, CommandResult, IdempotencyKey } from "./commands/command.ts";
 import type { CustomerWithCount } from "./customer.ts";
 import type { FleetReads } from "./fleet.ts";
@@ -16,7 +18,6 @@ import type { PendingReading } from "./placement.ts";
 import type { IncomingBatch, IngestResult, Reading } from "./reading.ts";
 import type { CustomerRecord, DeviceRecord, DeviceWithHistory, RecordOutcome, TankRecord } from "./records.ts";
 import type { ManagedCustomer } from "./resource.ts";
-import type { Shape } from "./shape.ts";
 import type { Tank } from "./tank.ts";
 
 /** `undefined`: there is no such object, or it is out of scope. */
@@ -24,7 +25,7 @@ export type Found<T> = T | "deleted" | undefined;
 
 export type CustomerQuery = PageQuery & { readonly email: string | undefined };
 
-export interface Reads extends FleetReads {
+export interface Reads extends FleetReads, AlertReads {
   customerById(id: string, scope: Scope): Promise<Found<CustomerWithCount>>;
   customerPage(query: CustomerQuery, scope: Scope): Promise<Page<CustomerWithCount>>;
   tankById(id: string, scope: Scope): Promise<Found<Tank>>;
@@ -56,7 +57,7 @@ export type Finding = { readonly where: string; readonly what: string; readonly 
 export type CheckTotals = { readonly customers: number; readonly tanks: number; readonly readings: number };
 export type ExportRecord =
   | ({ readonly kind: "customer" } & ManagedCustomer)
-  | { readonly kind: "tank"; readonly tank: Tank; readonly deleted: boolean; readonly shape: Shape | null }
+  | ({ readonly kind: "tank" } & TankState)
   | ({ readonly kind: "device" } & DeviceWithHistory)
   | { readonly kind: "readings"; readonly tankId: string; readonly readings: readonly Reading[] }
   | { readonly kind: "waiting"; readonly waiting: PendingReading }

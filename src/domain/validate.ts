@@ -4,7 +4,7 @@
 import { type FieldError, RequestError } from "./errors.ts";
 import { isCleanText, isLongerThan, NO_DOT_SEGMENT } from "./id.ts";
 import { parseInstant } from "./instant.ts";
-import { EMAIL_PATTERN, NEW_ID_PATTERN, type Schema } from "./schema.ts";
+import { DURATION_PATTERN, EMAIL_PATTERN, NEW_ID_PATTERN, type Schema } from "./schema.ts";
 import { printable, suggestion } from "./text.ts";
 
 export type JsonObject = Readonly<Record<string, unknown>>;
@@ -112,6 +112,7 @@ function errorInText(schema: Schema, value: unknown): string | undefined {
   }
   if (!isCleanText(value)) return "must not contain control characters or broken Unicode";
   if (schema.pattern === undefined || new RegExp(schema.pattern, "u").test(value)) return undefined;
+  if (schema.pattern === DURATION_PATTERN) return "must be a duration such as 30m, 72h or 90d";
   if (schema.pattern === EMAIL_PATTERN) return "must be an email address";
   return schema.pattern === NEW_ID_PATTERN ? NO_DOT_SEGMENT : `must match ${schema.pattern}`;
 }

@@ -2,6 +2,13 @@
 // Decoding turns a line into a record, or says what is wrong with it.
 
 import {
+  errorsInTankAlerts,
+  mergeTankAlerts,
+  NO_TANK_ALERTS,
+  type TankAlertsInput,
+  tankAlertsObject,
+} from "../domain/alerts/tank-alerts.ts";
+import {
   type Customer,
   CustomerObject,
   customerObject,
@@ -148,8 +155,11 @@ const TankLine = object({ ...TankObject.properties, location: partial(Location),
 ]);
 
 function decodeTank(value: object): DecodedRecord {
-  const { shape, ...fields } = value as { shape?: unknown };
-  const error = errorInObject(TankLine, fields) ?? (isGiven(shape) ? firstError(errorsInShape(shape)) : undefined);
+  const { shape, alerts, ...fields } = value as { shape?: unknown; alerts?: unknown };
+  const error =
+    errorInObject(TankLine, fields) ??
+    (isGiven(shape) ? firstError(errorsInShape(shape)) : undefined) ??
+    (alerts === undefined ? undefined : firstError(errorsInTankAlerts(alerts)));
   if (error !== undefined) return rejected(error);
   const { object: _tank, deleted, ...line } = fields as Static<typeof TankLine>;
   const dates = parseDates(line);
@@ -162,7 +172,10 @@ function decodeTank(value: object): DecodedRecord {
     min_fill_alert_percentage: line.min_fill_alert_percentage + 0,
     use_case: line.use_case ?? null,
   };
-  const given = shape === undefined ? {} : { shape: shape === null ? null : shapeOf(shape) };
+  const given = {
+    ...(shape !== undefined && { shape: shape === null ? null : shapeOf(shape) }),
+    ...(alerts !== undefined && { alerts: mergeTankAlerts(NO_TANK_ALERTS, alerts as TankAlertsInput) }),
+  };
   return { kind: "tank", record: { tank, deleted: deleted === true, ...given } };
 }
 
@@ -228,8 +241,10 @@ export function exportLines(record: ExportRecord): readonly string[] {
       const notifications = notificationSettingsObject(record.notifications);
       return [JSON.stringify({ ...customerObject(record.customer), notifications, ...(record.deleted && { deleted: true }) })];
     }
-    case "tank":
-      return [JSON.stringify({ ...tankObject(record.tank), shape: record.shape, ...(record.deleted && { deleted: true }) })];
+    case "tank": {
+      const settings = { shape: record.shape, alerts: tankAlertsObject(record.alerts) };
+      return [JSON.stringify({ ...tankObject(record.tank), ...settings, ...(record.deleted && { deleted: true }) })];
+    }
     case "device": {
       const services = assignmentObjects(record.assignments);
       return [JSON.stringify({ ...deviceObject(record.device), dropped: record.dropped, services })];

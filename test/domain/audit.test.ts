@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
+import { NO_TANK_ALERTS } from "../../src/domain/alerts/tank-alerts.ts";
 import { auditCustomers, auditTanks, differences } from "../../src/domain/audit.ts";
 import { DEFAULT_NOTIFICATION_SETTINGS } from "../../src/domain/customer.ts";
 import { formatInstant } from "../../src/domain/instant.ts";
@@ -14,7 +15,12 @@ const stateOf = (customer: typeof live, settings = {}) => ({
 });
 const auditOf = (after: typeof live, before?: typeof live) =>
   auditCustomers([{ id: "a", before: before && stateOf(before), after: stateOf(after) }]);
-const tankOf = (fields: Parameters<typeof tank>[2] = {}) => ({ tank: tank("one", "a", fields), deleted: false, shape: null });
+const tankOf = (fields: Parameters<typeof tank>[2] = {}) => ({
+  tank: tank("one", "a", fields),
+  deleted: false,
+  shape: null,
+  alerts: NO_TANK_ALERTS,
+});
 
 test("a creation has all fields that are set", () => {
   const fields = { created_at: formatInstant(NEW_YEAR), email: live.email, name: live.name, phone: "1" };
@@ -73,6 +79,17 @@ test("a change of the shape is an entry of its own", () => {
   assert.deepEqual(auditTanks([{ id: "one", before: tankOf(), after: { ...tankOf(), shape } }]), [entry]);
   const [created, shaped] = auditTanks([{ id: "one", before: undefined, after: { ...tankOf(), shape } }]);
   assert.deepEqual([created?.action, shaped], ["created", entry]);
+});
+
+test("a change of the settings for alerts is an entry of its own, in the words of the interface", () => {
+  const after = { ...tankOf(), alerts: { silent_after: 72 * 3_600_000, paused_until: NEW_YEAR } };
+  const changes = {
+    "alerts.silent_after": { from: null, to: "72h" },
+    "alerts.paused_until": { from: null, to: formatInstant(NEW_YEAR) },
+  };
+  assert.deepEqual(auditTanks([{ id: "one", before: tankOf(), after }]), [
+    { object: "tank", id: "one", action: "changed", changes },
+  ]);
 });
 
 test("differences are of values, not of the order or identity of objects", () => {

@@ -1,6 +1,8 @@
 // Lookups in memory, for planning without a database.
 
-import type { TankWithShape } from "../../src/domain/changes.ts";
+import type { Alert } from "../../src/domain/alerts/alert.ts";
+import { NO_TANK_ALERTS } from "../../src/domain/alerts/tank-alerts.ts";
+import type { TankState } from "../../src/domain/changes.ts";
 import type { Device, DeviceAssignment } from "../../src/domain/device.ts";
 import { EARLIEST } from "../../src/domain/instant.ts";
 import type { StoredKey } from "../../src/domain/key.ts";
@@ -11,17 +13,19 @@ import { tank } from "../store/conformance/objects.ts";
 
 export type StoredObjects = {
   readonly customers?: readonly ManagedCustomer[];
-  readonly tanks?: readonly TankWithShape[];
+  readonly tanks?: readonly TankState[];
   /** The ids of tanks that were deleted together with their owners. */
   readonly deletedWithOwner?: readonly string[];
   readonly devices?: readonly Device[];
   readonly assignments?: readonly DeviceAssignment[];
   readonly waiting?: Readonly<Record<string, number>>;
   readonly keys?: readonly StoredKey[];
+  readonly alerts?: readonly Alert[];
 };
 
 export function lookupsOf(known: StoredObjects): Lookups {
   const { customers = [], tanks = [], deletedWithOwner = [], devices = [], assignments = [], waiting = {}, keys = [] } = known;
+  const { alerts = [] } = known;
   const ofOwners = (ids: readonly string[]) => tanks.filter(({ tank }) => ids.includes(tank.owner_id));
   const managed = devices.map((device) => ({ device, waiting: waiting[device.id] ?? 0, dropped: 0 }));
   return {
@@ -33,6 +37,7 @@ export function lookupsOf(known: StoredObjects): Lookups {
     assignments: async (ids) => assignments.filter(({ device }) => ids.includes(device)),
     devicesWithPending: async (limit) => Math.min(limit, managed.filter((one) => one.waiting > 0).length),
     keys: async (ids) => byId(keys, ids, ({ id }) => id),
+    alerts: async (ids) => byId(alerts, ids, ({ id }) => id),
   };
 }
 
@@ -40,10 +45,11 @@ function byId<T>(all: readonly T[], ids: readonly string[], idOf: (one: T) => st
   return new Map(all.filter((one) => ids.includes(idOf(one))).map((one) => [idOf(one), one]));
 }
 
-export const storedTank = (id: string, owner: string, fields: Partial<Tank> = {}, deleted = false): TankWithShape => ({
+export const storedTank = (id: string, owner: string, fields: Partial<Tank> = {}, deleted = false): TankState => ({
   tank: tank(id, owner, fields),
   deleted,
   shape: null,
+  alerts: NO_TANK_ALERTS,
 });
 
 export const device = (id: string, tank_id: string | null, more: Partial<Device> = {}): Device => ({

@@ -1,8 +1,9 @@
 // A store in memory, written to be obviously right: maps and arrays, filtered and sorted again for each query. What a command or
 // a record changes is decided by the pure rules of src/domain; everything that follows from it is done here in the simplest way.
 
+import type { AlertReads } from "../../src/domain/alerts/reads.ts";
 import { type AuditContext, type AuditEntry, auditCustomers, auditTanks } from "../../src/domain/audit.ts";
-import { type Change, type CustomerState, deviceMoves, isReshaped, type TankWithShape } from "../../src/domain/changes.ts";
+import { type Change, type CustomerState, deviceMoves, isReshaped, type TankState } from "../../src/domain/changes.ts";
 import {
   type Command,
   type CommandResult,
@@ -62,12 +63,12 @@ type SavedResult = { readonly fingerprint: string; readonly resource: Resource; 
 /** What a random run calls. */
 export type ModelledStore = Omit<
   Store,
-  "checkProvision" | "ping" | "isEmpty" | "backup" | "check" | "scratchCopy" | "close" | "exportRecords"
+  "checkProvision" | "ping" | "isEmpty" | "backup" | "check" | "scratchCopy" | "close" | "exportRecords" | keyof AlertReads
 >;
 
 export class ModelStore implements ModelledStore {
   readonly #customers = new Map<string, Stored<CustomerState>>();
-  readonly #tanks = new Map<string, Stored<TankWithShape>>();
+  readonly #tanks = new Map<string, Stored<TankState>>();
   readonly #readings = new Map<string, Map<Instant, number>>();
   readonly #devices = new Map<string, StoredDevice>();
   readonly #assignments = new Map<string, DeviceAssignment[]>();
@@ -92,6 +93,7 @@ export class ModelStore implements ModelledStore {
     devicesWithPending: async (limit) =>
       Math.min(limit, [...this.#pending.values()].filter((readings) => readings.size > 0).length),
     keys: async (ids) => found(ids, (id) => this.#storedKey(id)),
+    alerts: async () => new Map(),
   };
 
   // Writes
@@ -191,10 +193,16 @@ export class ModelStore implements ModelledStore {
   }
 
   /** Returns the devices that serve another tank now, and those of tanks with another shape. */
-  #putTanks(changes: readonly Change<TankWithShape>[], context: AuditContext): string[] {
+  #putTanks(changes: readonly Change<TankState>[], context: AuditContext): string[] {
     for (const { id, after } of changes) {
       const deletedAt = after.deleted ? (this.#tanks.get(id)?.deletedAt ?? context.at) : null;
-      this.#tanks.set(id, { tank: after.tank, deleted: after.deleted, shape: asJson(after.shape), deletedAt });
+      this.#tanks.set(id, {
+        tank: after.tank,
+        deleted: after.deleted,
+        shape: asJson(after.shape),
+        alerts: after.alerts,
+        deletedAt,
+      });
     }
     this.#sortedObjects.clear();
     const moves = deviceMoves(changes, this.#devices, context.at);
@@ -337,13 +345,13 @@ export class ModelStore implements ModelledStore {
     return { data: data.map(({ id }) => this.#managedCustomer(id) as ManagedCustomer), totalItems };
   }
 
-  async managedTank(id: string): Promise<TankWithShape | undefined> {
+  async managedTank(id: string): Promise<TankState | undefined> {
     return withoutDeletedAt(this.#tanks.get(id));
   }
 
-  async tankSearch(search: TankSearch): Promise<Page<TankWithShape>> {
+  async tankSearch(search: TankSearch): Promise<Page<TankState>> {
     const { data, totalItems } = matchingTanks([...this.#tanks.values()], search);
-    return { data: data.map(({ id }) => withoutDeletedAt(this.#tanks.get(id)) as TankWithShape), totalItems };
+    return { data: data.map(({ id }) => withoutDeletedAt(this.#tanks.get(id)) as TankState), totalItems };
   }
 
   async managedDevice(key: string): Promise<ManagedDevice | undefined> {
@@ -402,7 +410,7 @@ export class ModelStore implements ModelledStore {
         return { kind: "customer", ...(this.#managedCustomer(id) as ManagedCustomer) };
       }),
       ...Array.from(this.#tanks.values(), (tank): ExportRecord => {
-        return { kind: "tank", ...(withoutDeletedAt(tank) as TankWithShape) };
+        return { kind: "tank", ...(withoutDeletedAt(tank) as TankState) };
       }),
       ...Array.from(this.#devices.values(), ({ device, dropped }): ExportRecord => {
         return { kind: "device", device, dropped, assignments: this.#assignments.get(device.id) ?? [] };
@@ -435,11 +443,11 @@ export class ModelStore implements ModelledStore {
     return known && { ...known, customer_deleted: this.#customers.get(known.customer_id ?? "")?.deleted ?? false };
   }
 
-  #tanksOf(owners: readonly string[], matches: (tank: Stored<TankWithShape>) => boolean): TankWithShape[] {
+  #tanksOf(owners: readonly string[], matches: (tank: Stored<TankState>) => boolean): TankState[] {
     const own = [...this.#tanks.values()].filter((state) => owners.includes(state.tank.owner_id) && matches(state));
     return newestFirst(own.map(({ tank }) => tank))
       .reverse()
-      .map(({ id }) => withoutDeletedAt(this.#tanks.get(id)) as TankWithShape);
+      .map(({ id }) => withoutDeletedAt(this.#tanks.get(id)) as TankState);
   }
 
   #counted(customer: Customer): CustomerWithCount {
@@ -449,6 +457,6 @@ export class ModelStore implements ModelledStore {
 
 const IMPORT: AuditContext = { by: "import", at: 0 };
 
-function withoutDeletedAt(stored: Stored<TankWithShape> | undefined): TankWithShape | undefined {
-  return stored && { tank: stored.tank, deleted: stored.deleted, shape: stored.shape };
+function withoutDeletedAt(stored: Stored<TankState> | undefined): TankState | undefined {
+  return stored && { tank: stored.tank, deleted: stored.deleted, shape: stored.shape, alerts: stored.alerts };
 }

@@ -1,5 +1,6 @@
 // Checks customers, tanks, devices, keys and the audit log.
 
+import { errorInTankAlerts, type TankAlerts } from "../../domain/alerts/tank-alerts.ts";
 import { errorInCustomer } from "../../domain/customer.ts";
 import { isAhead, unknownDevice } from "../../domain/device.ts";
 import { deviceKey } from "../../domain/id.ts";
@@ -74,6 +75,7 @@ function checkTank(row: TankRow, blocks: readonly BlockRow[], groups: readonly S
         : unrepairable(`owner_id: there is no customer ${tank.owner_id}: import that customer, or restore a backup`)),
       ...objectErrors(errorInTank(tank), deletedFlag),
       ...shapeErrors(row.shape),
+      ...alertSettingErrors(row.alerts),
     ]),
     ...readings.found,
     ...(wrongInBlocks ? repairable(`it has ${inBlocks} readings in blocks, the head says ${head?.inBlocks}`) : []),
@@ -127,6 +129,11 @@ function shapeErrors(shape: string | null): Inconsistency[] {
   if (parsed === undefined) return unrepairable("its shape cannot be read: set it again");
   const [error] = errorsInShape(parsed.value);
   return error === undefined ? [] : unrepairable(`${error.field}: ${error.message}; set its shape again`);
+}
+
+function alertSettingErrors(alerts: TankAlerts): Inconsistency[] {
+  const error = errorInTankAlerts(alerts);
+  return error === undefined ? [] : unrepairable(`${error}; set it again`);
 }
 
 export async function checkDevices(reads: CheckOperations): Promise<CheckResult[]> {

@@ -1,5 +1,6 @@
 // Reads and writes of checks and repairs, in SQL that both engines run.
 
+import type { TankAlerts } from "../../domain/alerts/tank-alerts.ts";
 import type { CustomerWithCount, NotificationSettings } from "../../domain/customer.ts";
 import { type DeviceAssignment, unknownDevice } from "../../domain/device.ts";
 import { EARLIEST, type Instant } from "../../domain/instant.ts";
@@ -71,6 +72,7 @@ export type TankRow = {
   readonly hasOwner: boolean;
   /** JSON. */
   readonly shape: string | null;
+  readonly alerts: TankAlerts;
   /** `inBlocks`: where the engine stores how many readings are in blocks. */
   readonly head: (HeadRow & { readonly inBlocks: number | null }) | undefined;
   readonly fleet: (FleetRow & { readonly threshold: number }) | undefined;
@@ -106,14 +108,15 @@ function customerRow([ownedTanks, ...columns]: Row): CustomerRow {
 function tankRow(row: Row): TankRow {
   const [total, inBlocks, start, data, checksum, latestAt, latestFill, threshold, at, fill, urgency, heard, ...others] = row;
   const [device, deviceTank, isElsewhere, hasOwner, ...columns] = others;
-  const { tank, damage } = storedTank(columns);
+  const { tank, alerts, damage } = storedTank(columns);
   const isInFleet = [threshold, urgency, heard].some((value) => value !== null);
   return {
     tank,
     isDamaged: damage !== undefined,
     deletedFlag: columns.at(-2),
     hasOwner: Number(hasOwner) === 1,
-    shape: columns.at(-3) as string | null,
+    shape: columns.at(-5) as string | null,
+    alerts,
     head: start === null ? undefined : ({ total, inBlocks, start, data, checksum } as TankRow["head"]),
     latest: latestAt === null ? undefined : ({ at: latestAt, fill: latestFill } as TankRow["latest"]),
     fleet: isInFleet ? ({ threshold, at, fill, urgency, heard } as TankRow["fleet"]) : undefined,

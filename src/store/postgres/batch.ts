@@ -15,6 +15,8 @@ const TYPES: Readonly<Record<string, string>> = {
   latitude: "double precision",
   longitude: "double precision",
   min_fill_alert_percentage: "integer",
+  paused_until: "bigint",
+  silent_after: "bigint",
   since: "bigint",
   unsubscribed_at: "bigint",
   until: "bigint",

@@ -19,6 +19,13 @@ const SHAPES = [
   { kind: "horizontal_cylinder", unit: "m", diameter: 2 },
   { kind: "upright", unit: "furlong", height: 2 },
 ];
+const ALERTS = [
+  {},
+  { silent_after: "72h" },
+  { silent_after: "90m", paused_until: "2026-06-01T12:00:00Z" },
+  { silent_after: null, paused_until: null },
+  { silent_after: "9m" },
+];
 const PROFILES = [
   null,
   "milesight-em500-udl",
@@ -57,6 +64,7 @@ const tankFields = (random: Random): Fields =>
     custom_id: () => random.pick([null, ...NAMES]),
     location: () => ({ city: random.pick([null, ...NAMES]) }),
     shape: () => random.pick(SHAPES),
+    alerts: () => random.pick(ALERTS),
   });
 
 const newTankFields = (random: Random): Fields => ({
@@ -141,6 +149,9 @@ const COMMANDS: Readonly<Record<Command["type"], readonly [weight: number, make:
     (context) => ({ type: "change_key", id: recentKey(context), fields: { name: "other" }, ifMatch: context.ifMatch }),
   ],
   revoke_key: [1, (context) => ({ type: "revoke_key", id: recentKey(context) })],
+  // Ids of alerts are random: those that exist are in the tests of alerts.
+  acknowledge_alert: [1, ({ ifMatch }) => ({ type: "acknowledge_alert", id: "alr-none", fields: {}, by: "key", ifMatch })],
+  close_alert: [1, ({ ifMatch }) => ({ type: "close_alert", id: "alr-none", fields: {}, ifMatch })],
   provision: [
     2,
     ({ random, number }) => ({
