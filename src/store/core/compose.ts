@@ -6,6 +6,7 @@
 
 import type { Alert } from "../../domain/alerts/alert.ts";
 import type { Channel } from "../../domain/alerts/channel.ts";
+import type { ComposeSettings } from "../../domain/alerts/compose.ts";
 import { MAIL_DESTINATION, type NewNotification } from "../../domain/alerts/notification.ts";
 import { quietUntil } from "../../domain/alerts/quiet-hours.ts";
 import { newId } from "../../domain/id.ts";
@@ -27,15 +28,11 @@ import { COLLECT_MS } from "./alerts.ts";
 import type { DigestDraft } from "./planned-tables.ts";
 import type { PlannedNotification, StoreTransaction } from "./transaction.ts";
 
-/** `publicUrl`: where links in mail lead; without it no mail is composed. */
-export type ComposeSettings = { readonly publicUrl: string | null };
-
 /** What follows a mail to the same recipient waits this long. */
 const WINDOW_MS = 10 * 60_000;
 /** In one transaction. More of them are collected in a draft, in several transactions. */
 const MAX_ROWS = 500;
 
-/** One step, for one recipient. False: nothing is due. */
 export async function composeNotifications(tx: StoreTransaction, settings: ComposeSettings, now: Instant): Promise<boolean> {
   await tx.lockAlerts();
   const recipientId = await tx.firstDueRecipient(now);
@@ -167,7 +164,8 @@ async function relevantChanges(
   const decide = channel === undefined ? await ownerUpdates(tx, id, rows, now) : channelUpdates(channel);
   return [...Map.groupBy(rows, ({ alert_id }) => alert_id)].flatMap(([alertId, own]) => {
     const alert = alerts.get(alertId);
-    const update = alert && decide(alert, new Set(own.flatMap(({ event }) => UPDATES[event] ?? [])));
+    if (alert === undefined) return [];
+    const update = decide(alert, new Set(own.flatMap(({ event }) => UPDATES[event] ?? [])));
     return update === undefined ? [] : [{ alert, update }];
   });
 }
@@ -230,9 +228,10 @@ async function createMail(
   const items = Object.entries(draft).flatMap(([key, { top }]) =>
     top.flatMap(({ id }): AlertItem[] => {
       const alert = alerts.get(id);
-      const tank = alert && owned.get(alert.tank_id);
+      const tank = owned.get(alert?.tank_id ?? "");
+      if (alert === undefined || tank === undefined) return [];
       const update = key.slice(key.indexOf(" ") + 1) as AlertGroup["update"];
-      return tank === undefined ? [] : [{ ...tank, alert, update: update === "recovered" ? "closed" : update, link: null }];
+      return [{ ...tank, alert, update: update === "recovered" ? "closed" : update, link: null }];
     }),
   );
   const [first] = items;

@@ -22,6 +22,8 @@ export type DigestDraft = Readonly<Record<string, DraftedGroup>>;
 
 export const UNSUBSCRIBE_SECRET = "unsubscribe_secret";
 
+export type PlannedTables = ReturnType<typeof plannedTables>;
+
 export function plannedTables(prepare: Prepare) {
   /** `sql` is called with a list of the ids, as parameters from `first` on. */
   async function forIds<T extends string | number>(

@@ -21,6 +21,7 @@ import type { BlockRow, HeadRow } from "../series/checksum.ts";
 import type { ListKind } from "../series/lists.ts";
 import type { Append, BatchColumns, HeadUpdate, StoredBlock } from "../series/merge.ts";
 import type { Group, Position } from "../series/rank-index.ts";
+import type { PlannedTables } from "./planned-tables.ts";
 
 /** The two tables of rank index groups: by tank, and by name of a list. */
 export type RankTable = "readings" | "lists";
@@ -28,7 +29,7 @@ export type SeriesPosition = { readonly series: string; readonly at: Position };
 export type SeriesGroup = { readonly series: string; readonly group: Group };
 export type ListSegment = { readonly key: string | null; readonly at: Position; readonly end: Position };
 
-export interface StoreTransaction extends Lookups {
+export interface StoreTransaction extends Lookups, PlannedTables {
   /** Tanks whose alerts are evaluated before the transaction is committed. */
   readonly alertChecks: AlertChecks;
 

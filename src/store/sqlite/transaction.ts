@@ -39,6 +39,8 @@ import {
   tankValues,
 } from "../columns.ts";
 import { alertTables } from "../core/alert-tables.ts";
+import { type PlannedTables, plannedTables } from "../core/planned-tables.ts";
+import type { Prepare } from "../core/reads.ts";
 import { AlertChecks, type CountedDevice, type SavedResult, type StoreTransaction } from "../core/transaction.ts";
 import { lastReading } from "../series/block.ts";
 import { EMPTY_HEAD, headChecksum, openHead } from "../series/checksum.ts";
@@ -47,7 +49,7 @@ import { listWrites } from "./list-pages.ts";
 import { promised, QueryCache, query, type SqliteRow, type Synchronous, upsert } from "./statements.ts";
 import { fleetColumns, headReads, telemetryWrites } from "./telemetry-writes.ts";
 
-type AlertTables = ReturnType<typeof alertTables>;
+type AlertTables = ReturnType<typeof alertTables> & PlannedTables;
 
 /** `pause` is called between tanks. */
 export function transactionOn(db: DatabaseSync, pause: () => void, { margin }: AlertSettings): EngineTransaction {
@@ -65,15 +67,15 @@ export function transactionOn(db: DatabaseSync, pause: () => void, { margin }: A
     lockAlerts: () => {},
   } as Synchronous<Omit<StoreTransaction, "alertChecks" | keyof AlertTables>>;
   const statements = new QueryCache(db);
+  const prepare: Prepare =
+    (sql) =>
+    async (...values) =>
+      statements.rows(sql, values);
   let repairs: CheckOperations | undefined;
   return {
     ...promised(operations),
-    ...alertTables(
-      (sql) =>
-        async (...values) =>
-          statements.rows(sql, values),
-      "fleet",
-    ),
+    ...alertTables(prepare, "fleet"),
+    ...plannedTables(prepare),
     alertChecks: new AlertChecks(),
     repairs() {
       repairs ??= checkOperations(db);
