@@ -21,6 +21,8 @@ export const ERROR_TITLES = {
   tank_deleted: "Deleted tank",
   device_unknown: "Unknown device",
   key_unknown: "Unknown key",
+  channel_unknown: "Unknown channel",
+  notification_unknown: "Unknown notification",
   method_not_allowed: "Method not allowed",
   request_timeout: "Request timeout",
   device_in_use: "Device in use",

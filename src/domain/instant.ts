@@ -158,3 +158,10 @@ export function parseDuration(text: string): number | undefined {
   const unitMs = DURATION_UNITS[unit];
   return unitMs === undefined ? undefined : Number(count) * unitMs;
 }
+
+/** As `parseDuration` reads it, in the largest unit that leaves nothing over. Of whole seconds. */
+export function formatDuration(milliseconds: number): string {
+  const fitting = Object.entries(DURATION_UNITS).filter(([, unitMs]) => milliseconds % unitMs === 0);
+  const [unit, unitMs] = fitting.at(-1) ?? ["s", 1000];
+  return `${milliseconds / unitMs}${unit}`;
+}

@@ -1,6 +1,8 @@
 // Objects as the management API returns them: with fields that `/v1` does not have, and with an entity tag.
 
 import { hash } from "node:crypto";
+import { type Channel, channelObject } from "./alerts/channel.ts";
+import { type Notification, notificationObject } from "./alerts/notification.ts";
 import type { TankWithShape } from "./changes.ts";
 import { type CustomerWithCount, customerObject } from "./customer.ts";
 import { type Device, deviceObject } from "./device.ts";
@@ -31,6 +33,14 @@ export function deviceResource({ device, waiting, dropped }: ManagedDevice): Res
 
 export function keyResource(key: StoredKey, now: number): Resource {
   return withEtag({ ...keyFields(key), state: keyState(key, now) });
+}
+
+export function channelResource(channel: Channel): Resource {
+  return withEtag(channelObject(channel));
+}
+
+export function notificationResource(notification: Notification): Resource {
+  return withEtag(notificationObject(notification));
 }
 
 export function keyFields(key: Key): Readonly<Record<string, unknown>> {

@@ -15,6 +15,7 @@ import {
   type ReleasedReadings,
   withReleased,
 } from "../../domain/commands/command.ts";
+import type { Instant } from "../../domain/instant.ts";
 import { planCommand } from "../../domain/commands/plan.ts";
 import { checkProvision } from "../../domain/commands/provision.ts";
 import { releasePending } from "./ingest.ts";
@@ -33,12 +34,25 @@ export async function executeCommand(
   await tx.lockDevices("exclusive");
   const saved = await savedResult(tx, context, idempotencyKey);
   if (saved !== undefined) return saved;
+  if (ON_CHANNELS.has(command.type)) await tx.lockAlerts();
   const plan = await planCommand(lookupsOn(tx), command, context.at);
   if (isCommandError(plan)) return plan;
   const resource = withReleased(plan.resource, await storeChanges(tx, plan, context));
   if (idempotencyKey !== undefined) await tx.saveResult(idempotencyKey, context, resource, context.at - IDEMPOTENCY_MS);
   return { resource, replayed: false };
 }
+
+/** No channel is deleted while a notification for it is created. */
+const ON_CHANNELS: ReadonlySet<Command["type"]> = new Set([
+  "create_channel",
+  "change_channel",
+  "delete_channel",
+  "rotate_channel",
+  "test_channel",
+  "recover_channel",
+  "retry_notification",
+  "end_notifications",
+]);
 
 /** Reads only. */
 export async function checkProvisionOnce(
@@ -71,6 +85,16 @@ async function storeChanges(tx: StoreTransaction, plan: ChangeSet, context: Audi
   if (pendingRemoved.length > 0) await tx.removePending(pendingRemoved);
   if (devicesRemoved.length > 0) await tx.removeDevices(devicesRemoved);
   if (keys.length > 0) await tx.putKeys(keys);
+  await writeChannels(tx, plan, context.at);
   await tx.appendAudit(audit, context);
   return releasePending(tx, [...releasable, ...profiles.map(({ id }) => id)]);
+}
+
+async function writeChannels(tx: StoreTransaction, plan: ChangeSet, at: Instant): Promise<void> {
+  const { channels, notifications, notificationsRetried, notificationsEnded } = plan;
+  if (channels.length > 0) await tx.putChannels(channels);
+  if (notifications.length > 0) await tx.addNotifications(notifications);
+  if (notificationsRetried.length > 0) await tx.retryNotifications(notificationsRetried, at);
+  if (notificationsEnded.length > 0) await tx.endNotifications(notificationsEnded, at);
+  tx.alertChecks.addCreated(notifications.length + notificationsRetried.length);
 }

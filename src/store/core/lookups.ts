@@ -23,5 +23,10 @@ export function lookupsOn(tx: Lookups, withDamaged = false): Lookups {
     assignments: cleaned(tx.assignments),
     devicesWithPending: tx.devicesWithPending,
     keys: cleaned(tx.keys),
+    channelsById: cleaned(tx.channelsById),
+    channelCount: tx.channelCount,
+    notifications: cleaned(tx.notifications),
+    failedNotifications: tx.failedNotifications,
+    pendingNotifications: tx.pendingNotifications,
   };
 }
