@@ -92,6 +92,11 @@ export class ModelStore implements ModelledStore {
     devicesWithPending: async (limit) =>
       Math.min(limit, [...this.#pending.values()].filter((readings) => readings.size > 0).length),
     keys: async (ids) => found(ids, (id) => this.#storedKey(id)),
+    channelsById: async () => new Map(),
+    channelCount: async () => 0,
+    notifications: async () => new Map(),
+    failedNotifications: async () => [],
+    pendingNotifications: async () => [],
   };
 
   // Writes

@@ -32,9 +32,9 @@ import {
   type Planned,
 } from "./command.ts";
 
-export const MAX_CHANNELS = 1000;
-/** Pending notifications of a deleted channel that end in one transaction. */
-export const MAX_ENDED = 500;
+const MAX_CHANNELS = 1000;
+/** Pending notifications of a deleted channel that end with it; the sender ends the others. */
+const MAX_ENDED = 500;
 const MAX_DELAY_MS = 30 * 24 * 3_600_000;
 
 const ofWebhook = { url: webhookUrl, ...CHANNEL_SETTINGS };
@@ -107,7 +107,7 @@ export async function changeChannel(lookups: Lookups, command: Commands["change_
   return changeSet(channelResource(after), { channels: [change], audit: [auditOf(change, id, "changed")] });
 }
 
-/** Its pending notifications end, the first in the same transaction; its planned ones are removed. */
+/** Its pending notifications end; its planned ones are removed. */
 export async function deleteChannel(lookups: Lookups, { id, ifMatch }: Commands["delete_channel"]): Planned {
   const before = existing("channel", await findOne(lookups.channelsById, id), ifMatch, channelResource);
   if (isCommandError(before)) return before;

@@ -48,8 +48,6 @@ export type Commands = {
   /** Sends failed notifications again, some at a time: those that had failed by `failedBy`. */
   readonly recover_channel: { readonly id: string; readonly fields: unknown; readonly failedBy: Instant };
   readonly retry_notification: { readonly id: string };
-  /** Of a channel that is deleted, some at a time. */
-  readonly end_notifications: { readonly id: string };
   /** `result` replaces the one of these rows where they are the last of several parts. */
   readonly provision: Provision & { readonly isDryRun: boolean; readonly result?: object };
 };

@@ -4,10 +4,10 @@ import { type Channel, testEventObject } from "../alerts/channel.ts";
 import { MAIL_DESTINATION, type NewNotification, type Notification } from "../alerts/notification.ts";
 import { type Instant, instantOf } from "../instant.ts";
 import { findOne, type Lookups } from "../lookups.ts";
+import { channelTestMail } from "../mail/service-mail.ts";
 import { channelResource, notificationResource } from "../resource.ts";
 import { instantField, object } from "../schema.ts";
 import { errorsInObject } from "../validate.ts";
-import { MAX_ENDED } from "./channels.ts";
 import {
   type CommandError,
   type Commands,
@@ -44,7 +44,7 @@ function testNotification(channel: Channel, id: string, at: Instant): NewNotific
   return {
     ...{ id, channel_id: channel.id, customer_id: null, event: "channel.test", alert_ids: [], tank_id: null },
     ...{ destination: isWebhook ? channel.id : MAIL_DESTINATION, due_at: at, created_at: at },
-    payload: JSON.stringify(isWebhook ? testEventObject(channel, at) : channelTestMail(channel)),
+    payload: JSON.stringify(isWebhook ? testEventObject(channel, at) : channelTestMail({ to: channel.to ?? "", language: "en" }, channel)),
   };
 }
 
@@ -87,20 +87,9 @@ export async function retryNotification(lookups: Lookups, { id }: Commands["retr
   });
 }
 
-export async function endNotifications(lookups: Lookups, { id }: Commands["end_notifications"]): Planned {
-  if ((await findOne(lookups.channelsById, id)) !== undefined) return commandError("state_conflict", `Channel ${id} exists.`);
-  const notificationsEnded = await lookups.pendingNotifications(id, MAX_ENDED);
-  return changeSet({ object: { ended: notificationsEnded.length }, etag: "" }, { notificationsEnded });
-}
-
 /** What is sent to a disabled channel would wait until it is enabled. */
 async function activeChannel(lookups: Lookups, id: string): Promise<Channel | CommandError> {
   const channel = existing("channel", await findOne(lookups.channelsById, id), undefined, channelResource);
   if (isCommandError(channel) || channel.state === "active") return channel;
   return commandError("state_conflict", 'This channel is disabled. Enable it with {"state":"active"} first.');
-}
-
-/** Until mail is rendered elsewhere. */
-function channelTestMail({ to }: Channel): object {
-  return { to, subject: "Test", text: "Test", html: "<p>Test</p>", headers: {} };
 }

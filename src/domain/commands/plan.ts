@@ -7,7 +7,7 @@ import type { CommandOf, Commands, Planned } from "./command.ts";
 import { changeCustomer, createCustomer, deleteCustomer, restoreCustomer } from "./customers.ts";
 import { putDevice, removeDevice } from "./devices.ts";
 import { changeKey, createKey, revokeKey, rotateKey } from "./keys.ts";
-import { endNotifications, recoverChannel, retryNotification, testChannel } from "./notifications.ts";
+import { recoverChannel, retryNotification, testChannel } from "./notifications.ts";
 import { provision } from "./provision.ts";
 import { changeTank, createTank, deleteTank, restoreTank } from "./tanks.ts";
 
@@ -33,7 +33,6 @@ const PLANS: { readonly [T in keyof Commands]: (lookups: Lookups, command: Comma
   test_channel: testChannel,
   recover_channel: recoverChannel,
   retry_notification: retryNotification,
-  end_notifications: endNotifications,
   provision,
 };
 

@@ -34,25 +34,12 @@ export async function executeCommand(
   await tx.lockDevices("exclusive");
   const saved = await savedResult(tx, context, idempotencyKey);
   if (saved !== undefined) return saved;
-  if (ON_CHANNELS.has(command.type)) await tx.lockAlerts();
   const plan = await planCommand(lookupsOn(tx), command, context.at);
   if (isCommandError(plan)) return plan;
   const resource = withReleased(plan.resource, await storeChanges(tx, plan, context));
   if (idempotencyKey !== undefined) await tx.saveResult(idempotencyKey, context, resource, context.at - IDEMPOTENCY_MS);
   return { resource, replayed: false };
 }
-
-/** No channel is deleted while a notification for it is created. */
-const ON_CHANNELS: ReadonlySet<Command["type"]> = new Set([
-  "create_channel",
-  "change_channel",
-  "delete_channel",
-  "rotate_channel",
-  "test_channel",
-  "recover_channel",
-  "retry_notification",
-  "end_notifications",
-]);
 
 /** Reads only. */
 export async function checkProvisionOnce(
