@@ -24,7 +24,7 @@ import {
   storedPending,
   storedTank,
 } from "../columns.ts";
-import { type Dialect, entriesOf, listKey, prefixed } from "../core/dialect.ts";
+import { type Dialect, entriesOf, isListed, listKey, prefixed } from "../core/dialect.ts";
 import type { RankTable } from "../core/transaction.ts";
 import type { FleetRow } from "../fleet-row.ts";
 import { type BlockRow, EMPTY_HEAD, type HeadRow, headChecksum } from "../series/checksum.ts";
@@ -289,7 +289,6 @@ function deviceChecks(engine: CheckEngine) {
 
 function otherChecks(engine: CheckEngine) {
   const { rows } = engine;
-  const { isLive } = engine.dialect;
   return {
     /** With whether the customer of each exists. */
     async allKeys(): Promise<{ readonly key: StoredKey; readonly hasCustomer: boolean }[]> {
@@ -312,7 +311,7 @@ function otherChecks(engine: CheckEngine) {
       const series = new Set<string>();
       for (const kind of Object.values(LISTS) as ListKind[]) {
         const { table, column } = kind;
-        const long = `SELECT ${column} FROM ${table} WHERE ${isLive(table)} GROUP BY ${column} HAVING count(*) > ${SEGMENT_MAX}`;
+        const long = `SELECT ${column} FROM ${table} WHERE ${isListed(engine.dialect, table)} GROUP BY ${column} HAVING count(*) > ${SEGMENT_MAX}`;
         const keys = column === null ? [null] : (await rows(long)).map(([key]) => String(key));
         for (const key of keys) series.add(seriesOf(kind, key));
       }
