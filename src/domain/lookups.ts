@@ -29,7 +29,12 @@ export interface Lookups {
   channelCount(): Promise<number>;
   notifications(ids: readonly string[]): Promise<ReadonlyMap<string, Notification>>;
   /** Of a channel, created since then and failed by then; the oldest, at most `limit`. */
-  failedNotifications(channelId: string, since: Instant, failedBy: Instant, limit: number): Promise<readonly FailedNotification[]>;
+  failedNotifications(
+    channelId: string,
+    since: Instant,
+    failedBy: Instant,
+    limit: number,
+  ): Promise<readonly FailedNotification[]>;
   /** The ids of those of a channel that are pending, at most `limit`. */
   pendingNotifications(channelId: string, limit: number): Promise<readonly string[]>;
 }

@@ -1,6 +1,7 @@
 // A store in memory, written to be obviously right: maps and arrays, filtered and sorted again for each query. What a command or
 // a record changes is decided by the pure rules of src/domain; everything that follows from it is done here in the simplest way.
 
+import type { ChannelReads } from "../../src/domain/alerts/channel-reads.ts";
 import { type AuditContext, type AuditEntry, auditCustomers, auditTanks } from "../../src/domain/audit.ts";
 import { type Change, type CustomerState, deviceMoves, isReshaped, type TankWithShape } from "../../src/domain/changes.ts";
 import {
@@ -62,7 +63,7 @@ type SavedResult = { readonly fingerprint: string; readonly resource: Resource; 
 /** What a random run calls. */
 export type ModelledStore = Omit<
   Store,
-  "checkProvision" | "ping" | "isEmpty" | "backup" | "check" | "scratchCopy" | "close" | "exportRecords"
+  "checkProvision" | "ping" | "isEmpty" | "backup" | "check" | "scratchCopy" | "close" | "exportRecords" | keyof ChannelReads
 >;
 
 export class ModelStore implements ModelledStore {

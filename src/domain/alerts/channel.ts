@@ -151,7 +151,12 @@ export function channelObject(channel: Channel) {
 
 /** What a webhook gets as a test. It is not part of the feed: it has no sequence number. */
 export function testEventObject(channel: Channel, at: Instant) {
-  return { type: "channel.test", timestamp: formatInstant(at), sequence: null, data: { channel: channelObject(channel) } } as const;
+  return {
+    type: "channel.test",
+    timestamp: formatInstant(at),
+    sequence: null,
+    data: { channel: channelObject(channel) },
+  } as const;
 }
 
 /** Whether a channel wants an event; `ownerId` is that of the tank. */

@@ -50,9 +50,11 @@ export const NewEmailChannel = object({ type: ofType("email"), ...ofEmail }, { d
 ]);
 export const WebhookChannelChange = partial({ properties: { ...ofWebhook, state } }, { description: "Changes of a webhook" });
 export const EmailChannelChange = partial(
-  { properties: { ...ofEmail, state } },
-  { description: "Changes of an e-mail channel; `quiet_hours` are merged" },
+  { properties: { ...ofEmail, quiet_hours: nullable(partial(QuietHoursObject)), state } },
+  { description: "Changes of an e-mail channel" },
 );
+/** Once the quiet hours are merged. */
+const MergedEmailChannelChange = partial({ properties: { ...ofEmail, state } });
 /** For a body without a valid type. */
 const AnyChannel = object({ ...NewEmailChannel.properties, url: webhookUrl, type: oneOf(CHANNEL_TYPES) }, {}, [
   ...settings,
@@ -61,10 +63,10 @@ const AnyChannel = object({ ...NewEmailChannel.properties, url: webhookUrl, type
   "to",
 ]);
 
-type ChannelInput = Partial<Static<typeof WebhookChannelChange> & Static<typeof EmailChannelChange>>;
+type ChannelInput = Partial<Static<typeof WebhookChannelChange> & Static<typeof MergedEmailChannelChange>>;
 
 const CREATED = { webhook: NewWebhookChannel, email: NewEmailChannel };
-const CHANGED = { webhook: WebhookChannelChange, email: EmailChannelChange };
+const CHANGED = { webhook: WebhookChannelChange, email: MergedEmailChannelChange };
 const ONLY_FOR: Readonly<Record<string, string>> = { url: "webhooks", to: "e-mail channels", quiet_hours: "e-mail channels" };
 
 export async function createChannel(lookups: Lookups, command: Commands["create_channel"], at: Instant): Planned {

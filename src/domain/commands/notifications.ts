@@ -44,7 +44,9 @@ function testNotification(channel: Channel, id: string, at: Instant): NewNotific
   return {
     ...{ id, channel_id: channel.id, customer_id: null, event: "channel.test", alert_ids: [], tank_id: null },
     ...{ destination: isWebhook ? channel.id : MAIL_DESTINATION, due_at: at, created_at: at },
-    payload: JSON.stringify(isWebhook ? testEventObject(channel, at) : channelTestMail({ to: channel.to ?? "", language: "en" }, channel)),
+    payload: JSON.stringify(
+      isWebhook ? testEventObject(channel, at) : channelTestMail({ to: channel.to ?? "", language: "en" }, channel),
+    ),
   };
 }
 

@@ -15,9 +15,9 @@ import {
   type ReleasedReadings,
   withReleased,
 } from "../../domain/commands/command.ts";
-import type { Instant } from "../../domain/instant.ts";
 import { planCommand } from "../../domain/commands/plan.ts";
 import { checkProvision } from "../../domain/commands/provision.ts";
+import type { Instant } from "../../domain/instant.ts";
 import { releasePending } from "./ingest.ts";
 import { lookupsOn } from "./lookups.ts";
 import { writeCustomers, writeProfiles, writeTanks } from "./objects.ts";

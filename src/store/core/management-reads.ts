@@ -49,10 +49,10 @@ const listed = <T>({ rows, totalItems }: RowPage, toObject: (row: Row) => T): Pa
   totalItems,
 });
 
-const limits = (parameters: Parameters, { page, size }: Pick<PageQuery, "page" | "size">): string =>
+export const limits = (parameters: Parameters, { page, size }: Pick<PageQuery, "page" | "size">): string =>
   `LIMIT ${parameters.add(size)} OFFSET ${parameters.add((page - 1) * size)}`;
 
-function inRange(parameters: Parameters, column: string, { from = EARLIEST, to = LATEST }: PageQuery): Condition {
+export function inRange(parameters: Parameters, column: string, { from = EARLIEST, to = LATEST }: PageQuery): Condition {
   return { holds: `${column} >= ${parameters.add(from)} AND ${column} <= ${parameters.add(to)}`, order: column };
 }
 

@@ -67,6 +67,8 @@ export async function openSqlite(
       fleetPage: threaded("fleetPage"),
       fleetCounts: threaded("fleetCounts"),
       auditPage: threaded("auditPage"),
+      notificationPage: threaded("notificationPage"),
+      channelDeliveries: threaded("channelDeliveries"),
       checkProvision: threaded("checkProvision"),
     },
     write: (name, ...args) => writer.call(name, args) as Promise<WriteResult<typeof name>>,
