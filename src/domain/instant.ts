@@ -159,9 +159,9 @@ export function parseDuration(text: string): number | undefined {
   return unitMs === undefined ? undefined : Number(count) * unitMs;
 }
 
-/** As `parseDuration` reads it, in the largest unit that leaves nothing over. Of whole seconds. */
+/** In the largest unit that it is a whole number of; below a week in hours at most: 72h. */
 export function formatDuration(milliseconds: number): string {
-  const fitting = Object.entries(DURATION_UNITS).filter(([, unitMs]) => milliseconds % unitMs === 0);
-  const [unit, unitMs] = fitting.at(-1) ?? ["s", 1000];
-  return `${milliseconds / unitMs}${unit}`;
+  const units = Object.entries(DURATION_UNITS).filter(([unit]) => unit !== "d" || milliseconds >= 7 * DAY);
+  const [unit = "s", unitMs = 1000] = units.findLast(([, size]) => milliseconds >= size && milliseconds % size === 0) ?? [];
+  return `${Math.floor(milliseconds / unitMs)}${unit}`;
 }

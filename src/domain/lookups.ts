@@ -2,7 +2,7 @@
 
 import type { Channel } from "./alerts/channel.ts";
 import type { Notification } from "./alerts/notification.ts";
-import type { TankWithShape } from "./changes.ts";
+import type { TankState } from "./changes.ts";
 import type { DeviceAssignment } from "./device.ts";
 import type { Instant } from "./instant.ts";
 import type { StoredKey } from "./key.ts";
@@ -13,11 +13,11 @@ export type Stored<T> = T & { readonly damage?: string | undefined };
 
 export interface Lookups {
   customers(ids: readonly string[]): Promise<ReadonlyMap<string, Stored<ManagedCustomer>>>;
-  tanks(ids: readonly string[]): Promise<ReadonlyMap<string, Stored<TankWithShape>>>;
+  tanks(ids: readonly string[]): Promise<ReadonlyMap<string, Stored<TankState>>>;
   /** The live tanks of these customers. */
-  tanksOfOwners(ids: readonly string[]): Promise<readonly Stored<TankWithShape>[]>;
+  tanksOfOwners(ids: readonly string[]): Promise<readonly Stored<TankState>[]>;
   /** The tanks that were deleted together with these customers. */
-  tanksDeletedWith(ids: readonly string[]): Promise<readonly Stored<TankWithShape>[]>;
+  tanksDeletedWith(ids: readonly string[]): Promise<readonly Stored<TankState>[]>;
   devices(ids: readonly string[]): Promise<ReadonlyMap<string, Stored<ManagedDevice>>>;
   /** Past assignments of these devices, oldest first. */
   assignments(deviceIds: readonly string[]): Promise<readonly Stored<DeviceAssignment>[]>;

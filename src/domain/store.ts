@@ -5,6 +5,7 @@
 //   and pending readings are released in the transaction that makes them storable.
 
 import type { AuditContext } from "./audit.ts";
+import type { TankState } from "./changes.ts";
 import type { Command, CommandResult, IdempotencyKey } from "./commands/command.ts";
 import type { CustomerWithCount } from "./customer.ts";
 import type { FleetReads } from "./fleet.ts";
@@ -15,7 +16,7 @@ import type { Page, PageQuery } from "./page.ts";
 import type { PendingReading } from "./placement.ts";
 import type { IncomingBatch, IngestResult, Reading } from "./reading.ts";
 import type { CustomerRecord, DeviceRecord, DeviceWithHistory, RecordOutcome, TankRecord } from "./records.ts";
-import type { Shape } from "./shape.ts";
+import type { ManagedCustomer } from "./resource.ts";
 import type { Tank } from "./tank.ts";
 
 /** `undefined`: there is no such object, or it is out of scope. */
@@ -54,8 +55,8 @@ export type Finding = { readonly where: string; readonly what: string; readonly 
 /** What was checked. */
 export type CheckTotals = { readonly customers: number; readonly tanks: number; readonly readings: number };
 export type ExportRecord =
-  | { readonly kind: "customer"; readonly customer: CustomerWithCount; readonly deleted: boolean }
-  | { readonly kind: "tank"; readonly tank: Tank; readonly deleted: boolean; readonly shape: Shape | null }
+  | ({ readonly kind: "customer" } & ManagedCustomer)
+  | ({ readonly kind: "tank" } & TankState)
   | ({ readonly kind: "device" } & DeviceWithHistory)
   | { readonly kind: "readings"; readonly tankId: string; readonly readings: readonly Reading[] }
   | { readonly kind: "waiting"; readonly waiting: PendingReading }

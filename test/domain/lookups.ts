@@ -2,7 +2,8 @@
 
 import type { Channel } from "../../src/domain/alerts/channel.ts";
 import type { Notification } from "../../src/domain/alerts/notification.ts";
-import type { TankWithShape } from "../../src/domain/changes.ts";
+import { NO_TANK_ALERTS } from "../../src/domain/alerts/tank-alerts.ts";
+import type { TankState } from "../../src/domain/changes.ts";
 import type { Device, DeviceAssignment } from "../../src/domain/device.ts";
 import { EARLIEST } from "../../src/domain/instant.ts";
 import type { StoredKey } from "../../src/domain/key.ts";
@@ -13,7 +14,7 @@ import { tank } from "../store/conformance/objects.ts";
 
 export type StoredObjects = {
   readonly customers?: readonly ManagedCustomer[];
-  readonly tanks?: readonly TankWithShape[];
+  readonly tanks?: readonly TankState[];
   /** The ids of tanks that were deleted together with their owners. */
   readonly deletedWithOwner?: readonly string[];
   readonly devices?: readonly Device[];
@@ -57,10 +58,11 @@ function byId<T>(all: readonly T[], ids: readonly string[], idOf: (one: T) => st
   return new Map(all.filter((one) => ids.includes(idOf(one))).map((one) => [idOf(one), one]));
 }
 
-export const storedTank = (id: string, owner: string, fields: Partial<Tank> = {}, deleted = false): TankWithShape => ({
+export const storedTank = (id: string, owner: string, fields: Partial<Tank> = {}, deleted = false): TankState => ({
   tank: tank(id, owner, fields),
   deleted,
   shape: null,
+  alerts: NO_TANK_ALERTS,
 });
 
 export const device = (id: string, tank_id: string | null, more: Partial<Device> = {}): Device => ({

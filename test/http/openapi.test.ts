@@ -127,7 +127,10 @@ describe("the schemas", () => {
     const closed = objects().filter(([, schema]) => schema["additionalProperties"] === false);
     const names = new Set(closed.map(([where]) => where.split("/")[0]));
     const requests = ["NewReading", "NewCustomer", "CustomerChange", "NewTank", "TankChange", "TankRestoring", "DeviceChange"];
-    assert.deepEqual([...names].sort(), [...requests, "CustomerRow", "TankRow", "ShapeChange", "NewKey", "KeyChange"].sort());
+    assert.deepEqual(
+      [...names].sort(),
+      [...requests, "CustomerRow", "TankRow", "ShapeChange", "TankAlertsChange", "NewKey", "KeyChange"].sort(),
+    );
     for (const [where, { schema }] of media().filter(([name]) => !name.includes(" request "))) {
       for (const [inner, found] of schemasIn(schema, where)) assert.notEqual(found["additionalProperties"], false, inner);
     }
@@ -142,6 +145,8 @@ describe("the schemas", () => {
       assert.ok(accepts(id, { shape: tank.shape }), id);
       assert.ok(!accepts(id, { shape: { hieght: 2.2 } }), id);
     }
+    assert.ok(accepts("changeTank", { alerts: { silent_after: "72h" } }));
+    assert.ok(!accepts("changeTank", { alerts: { silent_after: "three days" } }));
     assert.ok(!accepts("createTank", tank));
   });
 

@@ -4,7 +4,7 @@ import { formatDuration, formatInstant, type Instant } from "../instant.ts";
 import {
   ADDRESS_PATTERN,
   array,
-  DURATION_PATTERN,
+  durationField,
   idField,
   instantField,
   literal,
@@ -91,11 +91,7 @@ export const CHANNEL_SETTINGS = {
   ),
   customer_id: nullable(idField("Only alerts of this customer's tanks; null: of all", "cus_01kxa8w5s0v3m4q9t7r2n6c8d1")),
   delay: nullable(
-    text({
-      pattern: DURATION_PATTERN,
-      description: "Send only what is still open and unacknowledged after this time, up to 30d; null: everything at once",
-      examples: ["4h"],
-    }),
+    durationField("Send only what is still open and unacknowledged after this time, up to 30d; null: everything at once", "4h"),
   ),
   description: nullableTextField("What it is for", "Dispatch"),
 };

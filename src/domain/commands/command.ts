@@ -5,7 +5,7 @@ import type { Channel } from "../alerts/channel.ts";
 import type { NewNotification } from "../alerts/notification.ts";
 import type { WebhookAllow } from "../alerts/webhook-url.ts";
 import type { AuditedChange } from "../audit.ts";
-import type { Change, CustomerState, TankWithShape } from "../changes.ts";
+import type { Change, CustomerState, TankState } from "../changes.ts";
 import type { Device } from "../device.ts";
 import type { ErrorCode, FieldError } from "../errors.ts";
 import { formatInstant, type Instant } from "../instant.ts";
@@ -86,7 +86,7 @@ export type ChannelChange = {
 export type ChangeSet = {
   readonly resource: Resource;
   readonly customers: readonly Change<CustomerState>[];
-  readonly tanks: readonly Change<TankWithShape>[];
+  readonly tanks: readonly Change<TankState>[];
   readonly profiles: readonly Pick<Device, "id" | "profile">[];
   /** Devices whose pending readings are removed. */
   readonly pendingRemoved: readonly string[];

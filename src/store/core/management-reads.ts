@@ -2,7 +2,7 @@
 // sorted: one condition is looked up in an index, the others are tested on what is found there.
 
 import type { AuditEntry } from "../../domain/audit.ts";
-import type { TankWithShape } from "../../domain/changes.ts";
+import type { TankState } from "../../domain/changes.ts";
 import type { FleetCounts } from "../../domain/fleet.ts";
 import { deviceKey } from "../../domain/id.ts";
 import { EARLIEST, type Instant } from "../../domain/instant.ts";
@@ -17,8 +17,8 @@ import {
   DEVICE_COLUMNS,
   managedDevice,
   type Row,
-  TANK_WITH_SHAPE_COLUMNS,
-  tankWithShape,
+  TANK_STATE_COLUMNS,
+  tankState,
 } from "../columns.ts";
 import { heardAt, UNKNOWN_URGENCY } from "../fleet-row.ts";
 import { LISTS } from "../series/lists.ts";
@@ -89,8 +89,8 @@ function filteredPage(
 function searches(engine: ManagementEngine) {
   const { dialect, listPages } = engine;
   const customers = listPages(LISTS.customers, CUSTOMER_COLUMNS);
-  const tanks = listPages(LISTS.tanks, TANK_WITH_SHAPE_COLUMNS);
-  const tanksOfOwner = listPages(LISTS.tanksOfOwner, TANK_WITH_SHAPE_COLUMNS);
+  const tanks = listPages(LISTS.tanks, TANK_STATE_COLUMNS);
+  const tanksOfOwner = listPages(LISTS.tanksOfOwner, TANK_STATE_COLUMNS);
 
   /** Among deleted objects the range is looked up, by customer_deleted or tank_deleted. */
   function matching(
@@ -119,15 +119,15 @@ function searches(engine: ManagementEngine) {
       return pageOf(await matching("customer", CUSTOMER_COLUMNS, parameters, conditions, search), customerState);
     },
 
-    async tankSearch(search: TankSearch): Promise<Page<TankWithShape>> {
+    async tankSearch(search: TankSearch): Promise<Page<TankState>> {
       const { owner_id, deleted } = search;
       const parameters = new Parameters();
       const conditions = tankConditions(dialect, search, parameters);
-      if (!deleted && conditions.length === 0) return listed(await tanks(null, search), tankWithShape);
+      if (!deleted && conditions.length === 0) return listed(await tanks(null, search), tankState);
       if (!deleted && conditions.length === 1 && owner_id !== undefined) {
-        return listed(await tanksOfOwner(owner_id, search), tankWithShape);
+        return listed(await tanksOfOwner(owner_id, search), tankState);
       }
-      return pageOf(await matching("tank", TANK_WITH_SHAPE_COLUMNS, parameters, conditions, search), tankWithShape);
+      return pageOf(await matching("tank", TANK_STATE_COLUMNS, parameters, conditions, search), tankState);
     },
   };
 }

@@ -7,7 +7,7 @@ import type { Evaluation, TankCondition } from "../../domain/alerts/evaluate.ts"
 import type { StoredEvent } from "../../domain/alerts/event.ts";
 import type { NewNotification, Notification, NotificationEvent } from "../../domain/alerts/notification.ts";
 import type { AuditContext, AuditedChange } from "../../domain/audit.ts";
-import type { Change, CustomerState, TankWithShape } from "../../domain/changes.ts";
+import type { Change, CustomerState, TankState } from "../../domain/changes.ts";
 import type { ChannelChange, IdempotencyKey, KeyChange } from "../../domain/commands/command.ts";
 import type { CustomerWithCount } from "../../domain/customer.ts";
 import type { DeviceAssignment } from "../../domain/device.ts";
@@ -43,7 +43,7 @@ export interface StoreTransaction extends Lookups {
 
   putCustomers(changes: readonly Change<CustomerState>[], at: Instant): Promise<void>;
   /** New tanks get an empty head. */
-  putTanks(changes: readonly Change<TankWithShape>[], at: Instant): Promise<void>;
+  putTanks(changes: readonly Change<TankState>[], at: Instant): Promise<void>;
   addTankCounts(deltas: ReadonlyMap<string, number>): Promise<void>;
   /** The thresholds that the fleet is sorted by; null removes a tank from the fleet. */
   setThresholds(thresholds: ReadonlyMap<string, number | null>): Promise<void>;

@@ -2,7 +2,7 @@
 
 import type { AlertSettings } from "../../domain/alerts/evaluate.ts";
 import type { AuditContext, AuditedChange } from "../../domain/audit.ts";
-import { type Change, type CustomerState, releasesDevice, type TankWithShape } from "../../domain/changes.ts";
+import { type Change, type CustomerState, releasesDevice, type TankState } from "../../domain/changes.ts";
 import type { IdempotencyKey, KeyChange } from "../../domain/commands/command.ts";
 import { type DeviceAssignment, unknownDevice } from "../../domain/device.ts";
 import type { Instant } from "../../domain/instant.ts";
@@ -21,7 +21,6 @@ import {
   KEY_COLUMNS,
   KEY_TABLES,
   keyOf,
-  LOCATION_FIELDS,
   pendingValues,
   STORED_ASSIGNMENT_COLUMNS,
   STORED_CUSTOMER_COLUMNS,
@@ -33,7 +32,7 @@ import {
   storedDevice,
   storedProfile,
   storedTank,
-  TANK_FIELDS,
+  TANK_VALUE_COLUMNS,
   tankChecksum,
   tankValues,
 } from "../columns.ts";
@@ -123,7 +122,7 @@ function lookups(db: Db) {
 }
 
 const PUT_CUSTOMERS = upsert("customer", ["id", ...CUSTOMER_FIELDS, "deleted", "checksum", "deleted_at"]);
-const PUT_TANKS = upsert("tank", ["id", ...TANK_FIELDS, ...LOCATION_FIELDS, "shape", "deleted", "checksum", "deleted_at"]);
+const PUT_TANKS = upsert("tank", ["id", ...TANK_VALUE_COLUMNS, "deleted", "checksum", "deleted_at"]);
 /** tank_by_device is unique among live tanks. */
 const RELEASE_DEVICES = statement("UPDATE tank SET deleted = true WHERE id = ANY ($1::text[])");
 const ADD_HEADS = statement("INSERT INTO head (tank, checksum) SELECT * FROM unnest($1::text[], $2::bigint[])");
@@ -157,12 +156,12 @@ function objectWrites(db: Db) {
     async putCustomers(changes: readonly Change<CustomerState>[], at: Instant): Promise<void> {
       const rows = changes.map((change) => {
         const { id, after } = change;
-        return [id, ...customerValues(after.customer), after.deleted, customerChecksum(after), deletedAt(change, at)];
+        return [id, ...customerValues(after), after.deleted, customerChecksum(after), deletedAt(change, at)];
       });
       await db.rows(PUT_CUSTOMERS, columnsOf(rows));
     },
 
-    async putTanks(changes: readonly Change<TankWithShape>[], at: Instant): Promise<void> {
+    async putTanks(changes: readonly Change<TankState>[], at: Instant): Promise<void> {
       const released = changes.filter(releasesDevice).map(({ id }) => id);
       if (released.length > 0) await db.rows(RELEASE_DEVICES, [released]);
       const rows = changes.map((change) => {

@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import { type ChangeSet, type Command, type CommandError, isCommandError } from "../../../src/domain/commands/command.ts";
 import { planCommand } from "../../../src/domain/commands/plan.ts";
+import { DEFAULT_NOTIFICATION_SETTINGS } from "../../../src/domain/customer.ts";
 import type { StoredKey } from "../../../src/domain/key.ts";
 import type { ManagedCustomer, Resource } from "../../../src/domain/resource.ts";
 import type { Shape } from "../../../src/domain/shape.ts";
@@ -17,6 +18,7 @@ export const SHAPE: Shape = { kind: "upright", height: 2, unit: "m", sensor_heig
 const managed = (id: string, more: Partial<ManagedCustomer["customer"]> = {}, deleted = false): ManagedCustomer => ({
   customer: { ...customer(id, more), tank_count: more.tank_count ?? 0 },
   deleted,
+  notifications: DEFAULT_NOTIFICATION_SETTINGS,
 });
 const storedKey = (id: string, more: Partial<StoredKey> = {}): StoredKey => ({ ...key(id), customer_deleted: false, ...more });
 export const ANNA = managed("anna", { email: "anna@b.example", phone: "1", verified_at: NEW_YEAR, tank_count: 2 });

@@ -19,6 +19,13 @@ const SHAPES = [
   { kind: "horizontal_cylinder", unit: "m", diameter: 2 },
   { kind: "upright", unit: "furlong", height: 2 },
 ];
+const ALERTS = [
+  {},
+  { silent_after: "72h" },
+  { silent_after: "90m", paused_until: "2026-06-01T12:00:00Z" },
+  { silent_after: null, paused_until: null },
+  { silent_after: "9m" },
+];
 const PROFILES = [
   null,
   "milesight-em500-udl",
@@ -42,6 +49,10 @@ const customerFields = (random: Random): Fields =>
     email: () => random.pick(EMAILS),
     phone: () => random.pick([null, "123"]),
     is_verified: () => random.chance(0.5),
+    notifications: () => ({
+      language: random.pick([null, "de"]),
+      unsubscribed_at: random.pick([null, "2026-01-02T00:00:00Z"]),
+    }),
   });
 
 const tankFields = (random: Random): Fields =>
@@ -53,6 +64,7 @@ const tankFields = (random: Random): Fields =>
     custom_id: () => random.pick([null, ...NAMES]),
     location: () => ({ city: random.pick([null, ...NAMES]) }),
     shape: () => random.pick(SHAPES),
+    alerts: () => random.pick(ALERTS),
   });
 
 const newTankFields = (random: Random): Fields => ({
