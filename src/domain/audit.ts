@@ -6,7 +6,7 @@ import { customerObject, notificationSettingsObject } from "./customer.ts";
 import type { Instant } from "./instant.ts";
 import { tankObject } from "./tank.ts";
 
-export const AUDITED_OBJECTS = ["customer", "tank", "device", "key", "channel", "notification"] as const;
+export const AUDITED_OBJECTS = ["customer", "tank", "device", "key", "alert", "channel", "notification"] as const;
 export const AUDITED_ACTIONS = [
   "created",
   "changed",
@@ -14,6 +14,8 @@ export const AUDITED_ACTIONS = [
   "restored",
   "rotated",
   "revoked",
+  "acknowledged",
+  "closed",
   "tested",
   "recovered",
   "retried",

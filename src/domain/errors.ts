@@ -21,6 +21,7 @@ export const ERROR_TITLES = {
   tank_deleted: "Deleted tank",
   device_unknown: "Unknown device",
   key_unknown: "Unknown key",
+  alert_unknown: "Unknown alert",
   channel_unknown: "Unknown channel",
   notification_unknown: "Unknown notification",
   method_not_allowed: "Method not allowed",

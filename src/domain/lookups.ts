@@ -1,5 +1,6 @@
 // What rules may look up while they decide, within the transaction that stores their decision. Unknown ids are left out.
 
+import type { Alert } from "./alerts/alert.ts";
 import type { Channel } from "./alerts/channel.ts";
 import type { Notification } from "./alerts/notification.ts";
 import type { TankState } from "./changes.ts";
@@ -24,6 +25,7 @@ export interface Lookups {
   /** How many devices have pending readings, counted up to `limit`. Nobody else adds one until the transaction ends. */
   devicesWithPending(limit: number): Promise<number>;
   keys(ids: readonly string[]): Promise<ReadonlyMap<string, StoredKey>>;
+  alerts(ids: readonly string[]): Promise<ReadonlyMap<string, Alert>>;
   /** Nobody else changes them until the transaction ends. */
   channelsById(ids: readonly string[]): Promise<ReadonlyMap<string, Channel>>;
   channelCount(): Promise<number>;

@@ -1,6 +1,7 @@
 // Objects as the management API returns them: with fields that `/v1` does not have, and with an entity tag.
 
 import { hash } from "node:crypto";
+import { type Alert, alertObject } from "./alerts/alert.ts";
 import { type Channel, channelObject } from "./alerts/channel.ts";
 import { type Notification, notificationObject } from "./alerts/notification.ts";
 import { tankAlertsObject } from "./alerts/tank-alerts.ts";
@@ -46,6 +47,12 @@ export function channelResource(channel: Channel): Resource {
 
 export function notificationResource(notification: Notification): Resource {
   return withEtag(notificationObject(notification));
+}
+
+/** Readings do not change the tag. */
+export function alertResource(alert: Alert): Resource {
+  const { latest_fill_percentage, latest_reading_at, ...data } = alertObject(alert);
+  return { object: alertObject(alert), etag: etagOf(data) };
 }
 
 export function keyFields(key: Key): Readonly<Record<string, unknown>> {

@@ -2,6 +2,7 @@
 // transaction. The rules know neither the database nor HTTP.
 
 import type { Channel } from "../alerts/channel.ts";
+import type { AlertChange } from "../alerts/event.ts";
 import type { NewNotification } from "../alerts/notification.ts";
 import type { WebhookAllow } from "../alerts/webhook-url.ts";
 import type { AuditedChange } from "../audit.ts";
@@ -38,6 +39,9 @@ export type Commands = {
   /** The old key stays valid for `overlap` milliseconds. */
   readonly rotate_key: { readonly id: string; readonly overlap: number; readonly newId: string; readonly hash: string };
   readonly revoke_key: Target;
+  /** `by`: who acknowledges it. */
+  readonly acknowledge_alert: FieldChange & { readonly by: string };
+  readonly close_alert: FieldChange;
   /** `secret`: of a webhook. */
   readonly create_channel: Creation & { readonly secret: string; readonly webhookAllow: WebhookAllow };
   readonly change_channel: FieldChange & { readonly webhookAllow: WebhookAllow };
@@ -92,6 +96,7 @@ export type ChangeSet = {
   readonly pendingRemoved: readonly string[];
   readonly devicesRemoved: readonly string[];
   readonly keys: readonly KeyChange[];
+  readonly alerts: readonly AlertChange[];
   readonly channels: readonly ChannelChange[];
   readonly notifications: readonly NewNotification[];
   /** Ids of notifications that are sent again, and of pending ones that are not sent any more. */
@@ -115,6 +120,7 @@ const NO_CHANGES = {
   pendingRemoved: [],
   devicesRemoved: [],
   keys: [],
+  alerts: [],
   channels: [],
   notifications: [],
   notificationsRetried: [],
@@ -146,7 +152,7 @@ export function customerReferenceErrors(field: string, customer: { readonly dele
 
 /** The object, unless there is none, or the client has read another version of it. */
 export function existing<T extends object>(
-  kind: "customer" | "tank" | "device" | "key" | "channel" | "notification",
+  kind: "customer" | "tank" | "device" | "key" | "alert" | "channel" | "notification",
   found: T | undefined,
   ifMatch: IfMatch,
   resourceOf: (found: T) => Resource,

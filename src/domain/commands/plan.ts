@@ -2,6 +2,7 @@
 
 import type { Instant } from "../instant.ts";
 import type { Lookups } from "../lookups.ts";
+import { acknowledgeAlert, closeAlert } from "./alerts.ts";
 import { changeChannel, createChannel, deleteChannel, rotateChannel } from "./channels.ts";
 import type { CommandOf, Commands, Planned } from "./command.ts";
 import { changeCustomer, createCustomer, deleteCustomer, restoreCustomer } from "./customers.ts";
@@ -26,6 +27,8 @@ const PLANS: { readonly [T in keyof Commands]: (lookups: Lookups, command: Comma
   change_key: changeKey,
   rotate_key: rotateKey,
   revoke_key: revokeKey,
+  acknowledge_alert: acknowledgeAlert,
+  close_alert: closeAlert,
   create_channel: createChannel,
   change_channel: changeChannel,
   delete_channel: deleteChannel,

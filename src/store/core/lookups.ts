@@ -4,6 +4,7 @@
 import { DamageError } from "../../domain/errors.ts";
 import { isPossibleId } from "../../domain/id.ts";
 import type { Lookups, Stored } from "../../domain/lookups.ts";
+import { lockedAlerts } from "./alerts.ts";
 import type { StoreTransaction } from "./transaction.ts";
 
 /** `withDamaged`: for imports, which replace damaged objects. */
@@ -24,6 +25,7 @@ export function lookupsOn(tx: StoreTransaction, withDamaged = false): Lookups {
     assignments: cleaned(tx.assignments),
     devicesWithPending: tx.devicesWithPending,
     keys: cleaned(tx.keys),
+    alerts: cleaned((ids) => lockedAlerts(tx, ids)),
     channelsById: cleaned(async (ids) => {
       // No channel is deleted while a notification for it is created.
       await tx.lockAlerts();

@@ -67,6 +67,7 @@ export async function openSqlite(
       fleetPage: threaded("fleetPage"),
       fleetCounts: threaded("fleetCounts"),
       auditPage: threaded("auditPage"),
+      alertPage: threaded("alertPage"),
       notificationPage: threaded("notificationPage"),
       channelDeliveries: threaded("channelDeliveries"),
       checkProvision: threaded("checkProvision"),
