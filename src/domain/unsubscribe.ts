@@ -28,5 +28,7 @@ export function isGenuineToken(token: string, secret: string, customer: Addresse
 }
 
 function codeOf(secret: string, { id, email }: Addressee): string {
-  return createHmac("sha256", secret).update(JSON.stringify(["unsubscribe", id, email])).digest("base64url");
+  return createHmac("sha256", secret)
+    .update(JSON.stringify(["unsubscribe", id, email]))
+    .digest("base64url");
 }

@@ -39,6 +39,7 @@ import {
   tankValues,
 } from "../columns.ts";
 import { alertTables } from "../core/alert-tables.ts";
+import { channelTables } from "../core/channel-tables.ts";
 import { type PlannedTables, plannedTables } from "../core/planned-tables.ts";
 import type { Prepare } from "../core/reads.ts";
 import { AlertChecks, type CountedDevice, type SavedResult, type StoreTransaction } from "../core/transaction.ts";
@@ -49,7 +50,7 @@ import { listWrites } from "./list-pages.ts";
 import { promised, QueryCache, query, type SqliteRow, type Synchronous, upsert } from "./statements.ts";
 import { fleetColumns, headReads, telemetryWrites } from "./telemetry-writes.ts";
 
-type AlertTables = ReturnType<typeof alertTables> & PlannedTables;
+type SharedTables = ReturnType<typeof alertTables> & ReturnType<typeof channelTables> & PlannedTables;
 
 /** `pause` is called between tanks. */
 export function transactionOn(db: DatabaseSync, pause: () => void, { margin }: AlertSettings): EngineTransaction {
@@ -65,7 +66,7 @@ export function transactionOn(db: DatabaseSync, pause: () => void, { margin }: A
     lockLists: () => {},
     lockDevices: () => {},
     lockAlerts: () => {},
-  } as Synchronous<Omit<StoreTransaction, "alertChecks" | keyof AlertTables>>;
+  } as Synchronous<Omit<StoreTransaction, "alertChecks" | keyof SharedTables>>;
   const statements = new QueryCache(db);
   const prepare: Prepare =
     (sql) =>
@@ -75,6 +76,7 @@ export function transactionOn(db: DatabaseSync, pause: () => void, { margin }: A
   return {
     ...promised(operations),
     ...alertTables(prepare, "fleet"),
+    ...channelTables(prepare),
     ...plannedTables(prepare),
     alertChecks: new AlertChecks(),
     repairs() {

@@ -3,7 +3,8 @@ import test from "node:test";
 import { languageOf, timezoneOf } from "../../../src/domain/mail/region.ts";
 
 test("German is the language of five countries, by code or name; all others, and none, get English", () => {
-  for (const country of ["DE", "at", "CH", "LI", "LU", "Germany", "Österreich", " schweiz "]) assert.equal(languageOf(country), "de");
+  for (const country of ["DE", "at", "CH", "LI", "LU", "Germany", "Österreich", " schweiz "])
+    assert.equal(languageOf(country), "de");
   for (const country of [null, "", "FR", "Denmark", "D\u0000E", "__proto__"]) assert.equal(languageOf(country), "en");
 });
 
