@@ -25,8 +25,7 @@ import { languageOf, timezoneOf } from "../../domain/mail/region.ts";
 import type { ManagedCustomer } from "../../domain/resource.ts";
 import { unsubscribeToken } from "../../domain/unsubscribe.ts";
 import { COLLECT_MS } from "./alerts.ts";
-import type { DigestDraft } from "./planned-tables.ts";
-import type { PlannedNotification, StoreTransaction } from "./transaction.ts";
+import type { DigestDraft, PlannedNotification, StoreTransaction } from "./transaction.ts";
 
 /** What follows a mail to the same recipient waits this long. */
 const WINDOW_MS = 10 * 60_000;

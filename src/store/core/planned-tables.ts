@@ -7,22 +7,12 @@ import { newUnsubscribeSecret } from "../../domain/unsubscribe.ts";
 import { CUSTOMER_COLUMNS, customerState, type Row } from "../columns.ts";
 import { CHANNEL_COLUMNS, channelOf, chunksOf, PLANNED_FIELDS } from "./alert-tables.ts";
 import type { Prepare } from "./reads.ts";
-import type { PlannedNotification } from "./transaction.ts";
+import type { DigestDraft, PlannedNotification } from "./transaction.ts";
 
 const plannedOf = (row: Row): PlannedNotification =>
   Object.fromEntries(PLANNED_FIELDS.map((name, i) => [name, row[i]])) as PlannedNotification;
 
-/** How many alerts there are of a group, and the most urgent of them, lowest urgency first. */
-export type DraftedGroup = {
-  readonly total: number;
-  readonly top: readonly { readonly id: string; readonly urgency: number }[];
-};
-/** By kind and update: `low opened`. */
-export type DigestDraft = Readonly<Record<string, DraftedGroup>>;
-
 export const UNSUBSCRIBE_SECRET = "unsubscribe_secret";
-
-export type PlannedTables = ReturnType<typeof plannedTables>;
 
 export function plannedTables(prepare: Prepare) {
   /** `sql` is called with a list of the ids, as parameters from `first` on. */
@@ -62,7 +52,6 @@ export function plannedTables(prepare: Prepare) {
       await forIds(ids, [until], (list) => `UPDATE planned_notification SET due_at = $1 WHERE id IN (${list})`);
     },
 
-    /** Reads without locks. */
     async recipientCustomer(id: string): Promise<ManagedCustomer | undefined> {
       return (await prepare(`SELECT ${CUSTOMER_COLUMNS} FROM customer WHERE id = $1`)(id)).map(customerState)[0];
     },
@@ -88,7 +77,6 @@ export function plannedTables(prepare: Prepare) {
       return new Map(rows.map(([sequence, payload]) => [Number(sequence), String(payload)]));
     },
 
-    /** Those of these alerts that the customer was sent a mail about. */
     async alertsToldTo(customerId: string, alertIds: readonly string[]): Promise<ReadonlySet<string>> {
       const rows = await forIds(alertIds, [customerId], (list) => `SELECT id FROM alert WHERE told = $1 AND id IN (${list})`);
       return new Set(rows.map(([id]) => String(id)));
@@ -98,7 +86,6 @@ export function plannedTables(prepare: Prepare) {
       await forIds(alertIds, [customerId], (list) => `UPDATE alert SET told = $1 WHERE id IN (${list})`);
     },
 
-    /** Those of these tanks whose alerts are paused. */
     async pausedTanks(tankIds: readonly string[], now: Instant): Promise<ReadonlySet<string>> {
       const rows = await forIds(tankIds, [now], (list) => `SELECT id FROM tank WHERE paused_until > $1 AND id IN (${list})`);
       return new Set(rows.map(([id]) => String(id)));
@@ -120,7 +107,6 @@ export function plannedTables(prepare: Prepare) {
       await prepare("DELETE FROM digest_draft WHERE recipient = $1")(recipient);
     },
 
-    /** Created when it is first needed. */
     async unsubscribeSecret(): Promise<string> {
       const [known] = await prepare("SELECT value FROM service_state WHERE name = $1")(UNSUBSCRIBE_SECRET);
       if (known !== undefined) return String(known[0]);

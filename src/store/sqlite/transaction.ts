@@ -40,7 +40,7 @@ import {
 } from "../columns.ts";
 import { alertTables } from "../core/alert-tables.ts";
 import { channelTables } from "../core/channel-tables.ts";
-import { type PlannedTables, plannedTables } from "../core/planned-tables.ts";
+import { plannedTables } from "../core/planned-tables.ts";
 import type { Prepare } from "../core/reads.ts";
 import { AlertChecks, type CountedDevice, type SavedResult, type StoreTransaction } from "../core/transaction.ts";
 import { lastReading } from "../series/block.ts";
@@ -50,7 +50,7 @@ import { listWrites } from "./list-pages.ts";
 import { promised, QueryCache, query, type SqliteRow, type Synchronous, upsert } from "./statements.ts";
 import { fleetColumns, headReads, telemetryWrites } from "./telemetry-writes.ts";
 
-type SharedTables = ReturnType<typeof alertTables> & ReturnType<typeof channelTables> & PlannedTables;
+type SharedTables = ReturnType<typeof alertTables> & ReturnType<typeof channelTables> & ReturnType<typeof plannedTables>;
 
 /** `pause` is called between tanks. */
 export function transactionOn(db: DatabaseSync, pause: () => void, { margin }: AlertSettings): EngineTransaction {
