@@ -103,7 +103,7 @@ export function openapiDocument(routes: readonly Route[], version: string): Json
     tags: TAGS,
     security: [{ key: [] }],
     paths,
-    webhooks: webhooks(exampleOf),
+    webhooks: opened(webhooks(exampleOf)),
     components: {
       securitySchemes: {
         key: { type: "apiKey", in: "header", name: "X-API-Key", description: "A key issued by the operator" },
@@ -302,7 +302,7 @@ function openResponseSchemas(routes: readonly Route[], schemas: Readonly<Record<
   );
 }
 
-const opened = (schema: Schema): unknown =>
+const opened = (schema: object): unknown =>
   JSON.parse(JSON.stringify(schema, (key, value) => (key === "additionalProperties" && value === false ? undefined : value)));
 
 const LINE_WIDTH = 130;

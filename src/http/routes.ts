@@ -7,9 +7,11 @@ import * as ingest from "./routes/ingest.ts";
 import * as insight from "./routes/insight.ts";
 import * as manageAlerts from "./routes/manage/alerts.ts";
 import * as audit from "./routes/manage/audit.ts";
+import * as channels from "./routes/manage/channels.ts";
 import * as customers from "./routes/manage/customers.ts";
 import * as devices from "./routes/manage/devices.ts";
 import * as keys from "./routes/manage/keys.ts";
+import * as notifications from "./routes/manage/notifications.ts";
 import * as provision from "./routes/manage/provision.ts";
 import * as tanks from "./routes/manage/tanks.ts";
 import * as operations from "./routes/operations.ts";
@@ -25,8 +27,10 @@ const MODULES: readonly RouteModule[] = [
   customers,
   tanks,
   devices,
-  manageAlerts,
   provision,
+  manageAlerts,
+  channels,
+  notifications,
   keys,
   audit,
   operations,

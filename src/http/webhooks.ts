@@ -1,8 +1,9 @@
 // What the service sends to webhooks, for the OpenAPI document. docs/webhooks.md explains how to receive it.
 
 import type { Alert } from "../domain/alerts/alert.ts";
-import { ALERT_EVENTS, type AlertEventType } from "../domain/alerts/event.ts";
-import { ref, type Schema, text } from "../domain/schema.ts";
+import { ChannelObject } from "../domain/alerts/channel.ts";
+import { ALERT_EVENTS, type AlertEventType, type EventType } from "../domain/alerts/event.ts";
+import { instantField, literal, object, ref, type Schema, text } from "../domain/schema.ts";
 import { JSON_TYPE } from "./route.ts";
 
 type Json = Readonly<Record<string, unknown>>;
@@ -55,12 +56,34 @@ const HEADERS = [
   ],
 ] as const;
 
-/** `exampleOf`: a value made of the examples in a schema. */
-export function webhooks(exampleOf: (schema: Schema) => unknown): Json {
-  return Object.fromEntries(ALERT_EVENTS.map((type) => [type, { post: operationOf(alertWebhook(type, exampleOf)) }]));
+const ChannelTestEvent = object(
+  {
+    type: literal("channel.test", { description: "Always `channel.test`" }),
+    timestamp: instantField("When somebody asked for it"),
+    sequence: { type: "null", description: "It is not part of the feed", examples: [null] },
+    data: object({ channel: ChannelObject }, { description: "The channel" }),
+  },
+  { description: "A test of a channel" },
+);
+
+/** A value made of the examples in a schema. */
+type ExampleOf = (schema: Schema) => unknown;
+
+export function webhooks(exampleOf: ExampleOf): Json {
+  const test: Webhook = {
+    operation: operationName("channel.test"),
+    summary: "A channel is tested",
+    description: "Somebody tests the channel. Respond as to any other event.",
+    schema: ChannelTestEvent,
+    example: exampleOf(ChannelTestEvent) as Json,
+  };
+  return Object.fromEntries([
+    ...ALERT_EVENTS.map((type) => [type, { post: operationOf(alertWebhook(type, exampleOf)) }]),
+    ["channel.test" satisfies EventType, { post: operationOf(test) }],
+  ]);
 }
 
-function alertWebhook(type: AlertEventType, exampleOf: (schema: Schema) => unknown): Webhook {
+function alertWebhook(type: AlertEventType, exampleOf: ExampleOf): Webhook {
   const schema = ref("AlertEvent");
   const event = exampleOf(schema) as Json & { readonly data: { readonly alert: Json } };
   const alert = { ...event.data.alert, ...ALERT_DETAILS[type] };

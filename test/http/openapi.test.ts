@@ -56,13 +56,13 @@ function operation(id: string): Operation {
 }
 
 describe("openapi.json", () => {
-  it("is what `tank-monitor openapi` prints and the service serves, under 300 KB", async () => {
+  it("is what `tank-monitor openapi` prints and the service serves, under 400 KB", async () => {
     const committed = readFileSync(new URL("openapi.json", ROOT), "utf8");
     const program = fileURLToPath(new URL("bin/tank-monitor.js", ROOT));
     const { stdout } = await promisify(execFile)(process.execPath, [program, "openapi"], { maxBuffer: 10_000_000 });
     assert.ok(committed === stdout, "it differs; run `tank-monitor openapi > openapi.json`");
     assert.deepEqual(JSON.parse(stdout), JSON.parse(served));
-    assert.ok(statSync(new URL("openapi.json", ROOT)).size < 300_000);
+    assert.ok(statSync(new URL("openapi.json", ROOT)).size < 400_000);
   });
 
   it("is served compressed, as the client accepts it", async () => {
