@@ -15,6 +15,7 @@ import { createHttpIngest } from "./ingest/decode.ts";
 import { createIngest, ingestFrom } from "./ingest/ingest.ts";
 import { inTurns } from "./ingest/turns.ts";
 import { type Mqtt, openMqtt } from "./mqtt.ts";
+import { Composer } from "./notify/compose.ts";
 import { fleetMetrics } from "./observe/fleet-metrics.ts";
 import { type MetricsCollector, openMetrics } from "./observe/metrics.ts";
 import { openStore } from "./store/open.ts";
@@ -56,10 +57,12 @@ export async function startApp(options: AppOptions): Promise<App> {
   const fleetReport = fleetMetrics(store, clock);
   let server: Awaited<ReturnType<typeof buildServer>> | undefined;
   let mqtt: Mqtt | undefined;
+  let composer: Composer | undefined;
 
   async function closeAll(): Promise<void> {
     await server?.close();
     await mqtt?.stop();
+    await composer?.stop();
     await lastSeen.stop();
     await store.close();
     metrics.close();
@@ -80,6 +83,7 @@ export async function startApp(options: AppOptions): Promise<App> {
     const address = { port: config.port, host: await numericHost(config.host) };
     await server.listen(socketDescriptor === undefined ? address : { ...address, ...{ fd: socketDescriptor } });
     mqtt = await openMqtt({ config, reads: store, ingest, limits, observe, clock, worker });
+    composer = new Composer({ store, settings: { publicUrl: config.publicUrl }, clock, observe });
   } catch (error) {
     await closeAll();
     throw listenError(error, config);

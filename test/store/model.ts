@@ -45,6 +45,7 @@ import type { ManagedCustomer, ManagedDevice, Resource } from "../../src/domain/
 import type { CustomerQuery, ExportRecord, Found, Store } from "../../src/domain/store.ts";
 import { MAX_PENDING } from "../../src/domain/store.ts";
 import type { Tank } from "../../src/domain/tank.ts";
+import type { RecipientReads } from "../../src/domain/verification.ts";
 import {
   asJson,
   cached,
@@ -76,6 +77,7 @@ export type ModelledStore = Omit<
   | keyof AlertReads
   | keyof ChannelReads
   | keyof ComposeReads
+  | keyof RecipientReads
   | keyof ComposeWrites
 >;
 
@@ -112,6 +114,8 @@ export class ModelStore implements ModelledStore {
     notifications: async () => new Map(),
     failedNotifications: async () => [],
     pendingNotifications: async () => [],
+    verification: async () => undefined,
+    verificationsSince: async () => [],
   };
 
   // Writes

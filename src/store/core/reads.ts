@@ -3,7 +3,6 @@
 import type { TankState } from "../../domain/changes.ts";
 import type { CustomerWithCount } from "../../domain/customer.ts";
 import type { FleetEntry } from "../../domain/fleet.ts";
-import type { Instant } from "../../domain/instant.ts";
 import type { Scope, StoredKey } from "../../domain/key.ts";
 import type { Page, PageQuery } from "../../domain/page.ts";
 import type { PendingReading } from "../../domain/placement.ts";
@@ -94,7 +93,6 @@ export function primaryReads(prepare: Prepare, tables: readonly string[]) {
   const newestPending = prepare(
     `SELECT ${PENDING_COLUMNS} FROM pending_reading WHERE device = $1 ORDER BY created_at DESC LIMIT 1`,
   );
-  const nextPlanned = prepare("SELECT due_at FROM planned_notification ORDER BY due_at, id LIMIT 1"); // planned_notification_due
   const isAnything = prepare(
     "SELECT EXISTS (SELECT 1 FROM customer) OR EXISTS (SELECT 1 FROM api_key) OR EXISTS (SELECT 1 FROM device)",
   );
@@ -114,7 +112,6 @@ export function primaryReads(prepare: Prepare, tables: readonly string[]) {
     },
     managedDevice: async (id: string): Promise<ManagedDevice | undefined> => (await device(id)).map(managedDevice)[0],
     newestPending: async (id: string): Promise<PendingReading | undefined> => (await newestPending(id)).map(pendingOf)[0],
-    nextPlannedAt: async (): Promise<Instant | null> => ((await nextPlanned())[0]?.[0] ?? null) as Instant | null,
     isEmpty: async (): Promise<boolean> => Number((await isAnything())[0]?.[0]) === 0,
     async ping(): Promise<void> {
       await ping();

@@ -17,6 +17,7 @@ import type { PendingReading, ResolvedReading } from "../../domain/placement.ts"
 import type { ReadingSource } from "../../domain/reading.ts";
 import type { ManagedCustomer, ManagedDevice, Resource } from "../../domain/resource.ts";
 import type { Tank } from "../../domain/tank.ts";
+import type { Verification } from "../../domain/verification.ts";
 import type { BlockRow, HeadRow } from "../series/checksum.ts";
 import type { ListKind } from "../series/lists.ts";
 import type { Append, BatchColumns, HeadUpdate, StoredBlock } from "../series/merge.ts";
@@ -145,6 +146,9 @@ export interface StoreTransaction extends Lookups {
   removeDigestDraft(recipient: string): Promise<void>;
   /** Created when it is first needed. */
   unsubscribeSecret(): Promise<string>;
+
+  /** Replaces all links that verify the address of the customer. */
+  putVerification(customerId: string, link: Verification | null): Promise<void>;
 
   // Audit log, idempotency keys
 

@@ -40,6 +40,7 @@ import { alertTables } from "../core/alert-tables.ts";
 import { channelTables } from "../core/channel-tables.ts";
 import { plannedTables } from "../core/planned-tables.ts";
 import { AlertChecks, type CountedDevice, type SavedResult } from "../core/transaction.ts";
+import { verificationTables } from "../core/verification-tables.ts";
 import { EMPTY_HEAD, headChecksum } from "../series/checksum.ts";
 import { byId, columnsOf, isLookedUp, upsert } from "./batch.ts";
 import { checkOperations } from "./check.ts";
@@ -75,6 +76,7 @@ export function transactionOn(db: Db, { margin }: AlertSettings): EngineTransact
     ...alertTables(prepareOn(db), "head"),
     ...channelTables(prepareOn(db)),
     ...plannedTables(prepareOn(db)),
+    ...verificationTables(prepareOn(db)),
     alertChecks: new AlertChecks(),
     async lockAlerts() {
       await db.rows(LOCK_ALERTS);

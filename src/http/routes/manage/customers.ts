@@ -89,6 +89,22 @@ export const routes: readonly Route[] = [
     errors: ["customer_unknown", "customer_has_tanks"],
     command: ({ id, parameters: { tanks }, headers: { ifMatch } }) => ({ type: "delete_customer", id, tanks, ifMatch }),
   }),
+  manageRoute("POST", `${PATH}/:id/verification`, {
+    operation: "requestVerification",
+    summary: "Verify an address",
+    description:
+      "Sends a link to the customer's e-mail address, valid for 7 days. Whoever uses it verifies the address. Earlier links are void. At most 5 an hour.",
+    headers: ["Idempotency-Key"],
+    response: { schema: ref("Notification"), description: "The notification with the link", status: 201 },
+    errors: ["customer_unknown", "state_conflict", "rate_limited"],
+    async handle(request) {
+      const { services, id, key } = request;
+      const idempotencyKey = idempotencyKeyOf(`${PATH}/${id}/verification`, request);
+      const { resource, replayed } = await services.management.requestVerification(id, key.id, idempotencyKey);
+      const location = `${NOTIFICATIONS}/${encodeURIComponent(String(resource.object["id"]))}`;
+      return new RouteResponse(201, resource.object, { location, ...(replayed ? REPLAYED : {}) });
+    },
+  }),
   commandRoute("POST", `${PATH}/:id/restore`, {
     operation: "restoreCustomer",
     summary: "Restore a customer",
