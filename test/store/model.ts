@@ -62,7 +62,7 @@ type SavedResult = { readonly fingerprint: string; readonly resource: Resource; 
 /** What a random run calls. */
 export type ModelledStore = Omit<
   Store,
-  "checkProvision" | "ping" | "isEmpty" | "backup" | "check" | "scratchCopy" | "close" | "exportRecords"
+  "checkProvision" | "sweepAlerts" | "ping" | "isEmpty" | "backup" | "check" | "scratchCopy" | "close" | "exportRecords"
 >;
 
 export class ModelStore implements ModelledStore {

@@ -28,8 +28,8 @@ const ALERT_LISTS = [LISTS.alerts, LISTS.alertsByState];
 
 /** The last step of every transaction. Returns how many notifications were created. */
 export async function finishTransaction(tx: StoreTransaction, settings: AlertSettings): Promise<number> {
-  const { tankIds, at, created } = tx.alertChecks.take();
-  return created + (await evaluateAlerts(tx, tankIds, settings, at));
+  const { tankIds, at, silenceFrom, created } = tx.alertChecks.take();
+  return created + (await evaluateAlerts(tx, tankIds, settings, at, silenceFrom));
 }
 
 /** Mail about what happens at the same time is sent together. */

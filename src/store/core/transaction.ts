@@ -98,6 +98,8 @@ export interface StoreTransaction extends Lookups {
   setAlertStates(states: ReadonlyMap<string, Pick<Evaluation, "noticed" | "checkAt">>): Promise<void>;
   /** Tanks whose alerts must be evaluated again by then, at most `limit`. Their heads are not locked. */
   tanksToCheck(now: Instant, limit: number): Promise<readonly string[]>;
+  /** The next live tanks by id, at most `limit`. */
+  fleetAfter(tankId: string, limit: number): Promise<readonly string[]>;
   alerts(ids: readonly string[]): Promise<ReadonlyMap<string, Alert>>;
   alertsNotClosed(tankIds: readonly string[]): Promise<readonly Alert[]>;
   /** Deleted ones, too. Reads without locks. */
@@ -105,6 +107,11 @@ export interface StoreTransaction extends Lookups {
   putAlerts(alerts: readonly Alert[]): Promise<void>;
   /** Alerts follow their tank to another owner. */
   moveAlerts(ownerOf: ReadonlyMap<string, string>): Promise<void>;
+  /** The time, by a clock that all processes on the database share. */
+  now(): Promise<Instant>;
+  serviceState(name: string): Promise<string | undefined>;
+  /** False if it is not `before` any more. Holds it until the transaction ends. */
+  replaceServiceState(name: string, before: string | undefined, after: string): Promise<boolean>;
   /** Reserves this many sequence numbers; returns the first. */
   nextSequences(count: number): Promise<number>;
   addEvents(events: readonly StoredEvent[]): Promise<void>;
@@ -138,9 +145,17 @@ export type PlannedNotification = Pick<Notification, "id" | "channel_id" | "cust
   readonly due_at: Instant;
 };
 
+type TakenChecks = {
+  readonly tankIds: readonly string[];
+  readonly at: Instant;
+  readonly silenceFrom: Instant | undefined;
+  readonly created: number;
+};
+
 /** Collects the tanks whose alerts a transaction must evaluate, the time at which it does, and what it has made due itself. */
 export class AlertChecks {
   readonly #tankIds = new Set<string>();
+  #silenceFrom: Instant | undefined;
   #at: Instant | undefined;
   #created = 0;
 
@@ -153,20 +168,27 @@ export class AlertChecks {
     for (const id of tankIds) this.#tankIds.add(id);
   }
 
+  /** The transaction is a sweep, in which silent alerts may open. */
+  setSilenceFrom(instant: Instant): void {
+    this.#silenceFrom = instant;
+  }
+
   /** Notifications that the transaction has made due: after its commit they are sent. */
   addCreated(count: number): void {
     this.#created += count;
   }
 
   /** Sorted, as everyone locks heads. */
-  take(): { readonly tankIds: readonly string[]; readonly at: Instant; readonly created: number } {
-    const taken = { tankIds: [...this.#tankIds].sort(), at: this.#at ?? Date.now(), created: this.#created };
+  take(): TakenChecks {
+    const [silenceFrom, created] = [this.#silenceFrom, this.#created];
+    const taken = { tankIds: [...this.#tankIds].sort(), at: this.#at ?? Date.now(), silenceFrom, created };
     this.clear();
     return taken;
   }
 
   clear(): void {
     this.#tankIds.clear();
+    this.#silenceFrom = undefined;
     this.#at = undefined;
     this.#created = 0;
   }

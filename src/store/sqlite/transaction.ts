@@ -63,6 +63,7 @@ export function transactionOn(db: DatabaseSync, pause: () => void, { margin }: A
     lockLists: () => {},
     lockDevices: () => {},
     lockAlerts: () => {},
+    now: () => Date.now(),
   } as Synchronous<Omit<StoreTransaction, "alertChecks" | keyof AlertTables>>;
   const statements = new QueryCache(db);
   let repairs: CheckOperations | undefined;
