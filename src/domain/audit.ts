@@ -6,8 +6,17 @@ import { customerObject, notificationSettingsObject } from "./customer.ts";
 import type { Instant } from "./instant.ts";
 import { tankObject } from "./tank.ts";
 
-export const AUDITED_OBJECTS = ["customer", "tank", "device", "key"] as const;
-export const AUDITED_ACTIONS = ["created", "changed", "deleted", "restored", "rotated", "revoked"] as const;
+export const AUDITED_OBJECTS = ["customer", "tank", "device", "key", "alert"] as const;
+export const AUDITED_ACTIONS = [
+  "created",
+  "changed",
+  "deleted",
+  "restored",
+  "rotated",
+  "revoked",
+  "acknowledged",
+  "closed",
+] as const;
 
 /** `changes` has the fields that differ; never a secret. */
 export type AuditedChange = {

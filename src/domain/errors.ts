@@ -21,6 +21,7 @@ export const ERROR_TITLES = {
   tank_deleted: "Deleted tank",
   device_unknown: "Unknown device",
   key_unknown: "Unknown key",
+  alert_unknown: "Unknown alert",
   method_not_allowed: "Method not allowed",
   request_timeout: "Request timeout",
   device_in_use: "Device in use",

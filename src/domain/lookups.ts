@@ -1,5 +1,6 @@
 // What rules may look up while they decide, within the transaction that stores their decision. Unknown ids are left out.
 
+import type { Alert } from "./alerts/alert.ts";
 import type { TankState } from "./changes.ts";
 import type { DeviceAssignment } from "./device.ts";
 import type { StoredKey } from "./key.ts";
@@ -21,6 +22,7 @@ export interface Lookups {
   /** How many devices have pending readings, counted up to `limit`. Nobody else adds one until the transaction ends. */
   devicesWithPending(limit: number): Promise<number>;
   keys(ids: readonly string[]): Promise<ReadonlyMap<string, StoredKey>>;
+  alerts(ids: readonly string[]): Promise<ReadonlyMap<string, Alert>>;
 }
 
 /** One object of a lookup, or undefined. */

@@ -1,6 +1,7 @@
 // Objects as the management API returns them: with fields that `/v1` does not have, and with an entity tag.
 
 import { hash } from "node:crypto";
+import { type Alert, alertObject } from "./alerts/alert.ts";
 import { tankAlertsObject } from "./alerts/tank-alerts.ts";
 import type { CustomerState, TankState } from "./changes.ts";
 import { type CustomerWithCount, customerObject, notificationSettingsObject } from "./customer.ts";
@@ -36,6 +37,12 @@ export function deviceResource({ device, waiting, dropped }: ManagedDevice): Res
 
 export function keyResource(key: StoredKey, now: number): Resource {
   return withEtag({ ...keyFields(key), state: keyState(key, now) });
+}
+
+/** Readings do not change the tag. */
+export function alertResource(alert: Alert): Resource {
+  const { latest_fill_percentage, latest_reading_at, ...data } = alertObject(alert);
+  return { object: alertObject(alert), etag: etagOf(data) };
 }
 
 export function keyFields(key: Key): Readonly<Record<string, unknown>> {

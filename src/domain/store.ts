@@ -4,6 +4,7 @@
 // - counts, the fleet, the audit log and device assignments are updated in the transaction that changes what they follow from,
 //   and pending readings are released in the transaction that makes them storable.
 
+import type { AlertReads } from "./alerts/reads.ts";
 import type { SweepWrites } from "./alerts/sweep.ts";
 import type { AuditContext } from "./audit.ts";
 import type { TankState } from "./changes.ts";
@@ -25,7 +26,7 @@ export type Found<T> = T | "deleted" | undefined;
 
 export type CustomerQuery = PageQuery & { readonly email: string | undefined };
 
-export interface Reads extends FleetReads {
+export interface Reads extends FleetReads, AlertReads {
   customerById(id: string, scope: Scope): Promise<Found<CustomerWithCount>>;
   customerPage(query: CustomerQuery, scope: Scope): Promise<Page<CustomerWithCount>>;
   tankById(id: string, scope: Scope): Promise<Found<Tank>>;

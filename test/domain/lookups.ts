@@ -1,5 +1,6 @@
 // Lookups in memory, for planning without a database.
 
+import type { Alert } from "../../src/domain/alerts/alert.ts";
 import { NO_TANK_ALERTS } from "../../src/domain/alerts/tank-alerts.ts";
 import type { TankState } from "../../src/domain/changes.ts";
 import type { Device, DeviceAssignment } from "../../src/domain/device.ts";
@@ -19,10 +20,12 @@ export type StoredObjects = {
   readonly assignments?: readonly DeviceAssignment[];
   readonly waiting?: Readonly<Record<string, number>>;
   readonly keys?: readonly StoredKey[];
+  readonly alerts?: readonly Alert[];
 };
 
 export function lookupsOf(known: StoredObjects): Lookups {
   const { customers = [], tanks = [], deletedWithOwner = [], devices = [], assignments = [], waiting = {}, keys = [] } = known;
+  const { alerts = [] } = known;
   const ofOwners = (ids: readonly string[]) => tanks.filter(({ tank }) => ids.includes(tank.owner_id));
   const managed = devices.map((device) => ({ device, waiting: waiting[device.id] ?? 0, dropped: 0 }));
   return {
@@ -34,6 +37,7 @@ export function lookupsOf(known: StoredObjects): Lookups {
     assignments: async (ids) => assignments.filter(({ device }) => ids.includes(device)),
     devicesWithPending: async (limit) => Math.min(limit, managed.filter((one) => one.waiting > 0).length),
     keys: async (ids) => byId(keys, ids, ({ id }) => id),
+    alerts: async (ids) => byId(alerts, ids, ({ id }) => id),
   };
 }
 

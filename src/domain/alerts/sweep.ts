@@ -42,7 +42,11 @@ export interface SweepWrites {
 }
 
 /** The state that the sweep begins with; undefined while it is another process's turn. */
-export function beginSweep(before: SweepState | undefined, now: Instant, { turn, settings }: SweepRequest): SweepState | undefined {
+export function beginSweep(
+  before: SweepState | undefined,
+  now: Instant,
+  { turn, settings }: SweepRequest,
+): SweepState | undefined {
   if (before === undefined) return { at: now, silenceFrom: null, allAfter: null, settings: sweptSettings(settings) };
   const passed = now - before.at;
   if (before.at !== turn && Math.abs(passed) < TURN_MS) return undefined;

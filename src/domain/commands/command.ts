@@ -1,6 +1,7 @@
 // Commands: what an operator changes. Each is planned by the rules of this folder, and its changes are stored, in one
 // transaction. The rules know neither the database nor HTTP.
 
+import type { AlertChange } from "../alerts/event.ts";
 import type { AuditedChange } from "../audit.ts";
 import type { Change, CustomerState, TankState } from "../changes.ts";
 import type { Device } from "../device.ts";
@@ -35,6 +36,9 @@ export type Commands = {
   /** The old key stays valid for `overlap` milliseconds. */
   readonly rotate_key: { readonly id: string; readonly overlap: number; readonly newId: string; readonly hash: string };
   readonly revoke_key: Target;
+  /** `by`: who acknowledges it. */
+  readonly acknowledge_alert: FieldChange & { readonly by: string };
+  readonly close_alert: FieldChange;
   /** `result` replaces the one of these rows where they are the last of several parts. */
   readonly provision: Provision & { readonly isDryRun: boolean; readonly result?: object };
 };
@@ -72,6 +76,7 @@ export type ChangeSet = {
   readonly pendingRemoved: readonly string[];
   readonly devicesRemoved: readonly string[];
   readonly keys: readonly KeyChange[];
+  readonly alerts: readonly AlertChange[];
   /** In addition to the entries for changed customers and tanks. */
   readonly audit: readonly AuditedChange[];
 };
@@ -90,6 +95,7 @@ const NO_CHANGES = {
   pendingRemoved: [],
   devicesRemoved: [],
   keys: [],
+  alerts: [],
   audit: [],
 };
 
@@ -117,7 +123,7 @@ export function customerReferenceErrors(field: string, customer: { readonly dele
 
 /** The object, unless there is none, or the client has read another version of it. */
 export function existing<T extends object>(
-  kind: "customer" | "tank" | "device" | "key",
+  kind: "customer" | "tank" | "device" | "key" | "alert",
   found: T | undefined,
   ifMatch: IfMatch,
   resourceOf: (found: T) => Resource,

@@ -2,6 +2,7 @@
 
 import type { Instant } from "../instant.ts";
 import type { Lookups } from "../lookups.ts";
+import { acknowledgeAlert, closeAlert } from "./alerts.ts";
 import type { CommandOf, Commands, Planned } from "./command.ts";
 import { changeCustomer, createCustomer, deleteCustomer, restoreCustomer } from "./customers.ts";
 import { putDevice, removeDevice } from "./devices.ts";
@@ -24,6 +25,8 @@ const PLANS: { readonly [T in keyof Commands]: (lookups: Lookups, command: Comma
   change_key: changeKey,
   rotate_key: rotateKey,
   revoke_key: revokeKey,
+  acknowledge_alert: acknowledgeAlert,
+  close_alert: closeAlert,
   provision,
 };
 

@@ -64,13 +64,14 @@ async function savedResult(
 }
 
 async function storeChanges(tx: StoreTransaction, plan: ChangeSet, context: AuditContext): Promise<ReleasedReadings> {
-  const { customers, tanks, profiles, pendingRemoved, devicesRemoved, keys, audit } = plan;
+  const { customers, tanks, profiles, pendingRemoved, devicesRemoved, keys, alerts, audit } = plan;
   await writeCustomers(tx, customers, context);
   const releasable = await writeTanks(tx, tanks, context);
   await writeProfiles(tx, profiles);
   if (pendingRemoved.length > 0) await tx.removePending(pendingRemoved);
   if (devicesRemoved.length > 0) await tx.removeDevices(devicesRemoved);
   if (keys.length > 0) await tx.putKeys(keys);
+  tx.alertChecks.addChanges(alerts);
   await tx.appendAudit(audit, context);
   return releasePending(tx, [...releasable, ...profiles.map(({ id }) => id)]);
 }

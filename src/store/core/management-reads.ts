@@ -44,7 +44,7 @@ export function pageOf<T>(rows: readonly Row[], toObject: (columns: Row) => T): 
   return { data: found.map(toObject), totalItems: Math.max(0, Number(rows[0]?.[0] ?? 0)) };
 }
 
-const listed = <T>({ rows, totalItems }: RowPage, toObject: (row: Row) => T): Page<T> => ({
+export const listed = <T>({ rows, totalItems }: RowPage, toObject: (row: Row) => T): Page<T> => ({
   data: rows.map(toObject),
   totalItems,
 });
@@ -52,20 +52,21 @@ const listed = <T>({ rows, totalItems }: RowPage, toObject: (row: Row) => T): Pa
 const limits = (parameters: Parameters, { page, size }: Pick<PageQuery, "page" | "size">): string =>
   `LIMIT ${parameters.add(size)} OFFSET ${parameters.add((page - 1) * size)}`;
 
-function inRange(parameters: Parameters, column: string, { from = EARLIEST, to = LATEST }: PageQuery): Condition {
+export function inRange(parameters: Parameters, column: string, { from = EARLIEST, to = LATEST }: PageQuery): Condition {
   return { holds: `${column} >= ${parameters.add(from)} AND ${column} <= ${parameters.add(to)}`, order: column };
 }
 
 type FilteredList = {
   readonly table: string;
-  readonly columns: string;
+  /** Of the table under this name. */
+  readonly columns: (entry: string) => string;
   /** The last of them is the key. Descending. */
   readonly order: readonly string[];
   /** The condition of the partial indexes. */
   readonly base: string;
 };
 
-function filteredPage(
+export function filteredPage(
   { rows, dialect }: ManagementEngine,
   { table, columns, order, base }: FilteredList,
   parameters: Parameters,
@@ -80,7 +81,7 @@ function filteredPage(
         SELECT * FROM ${table} WHERE ${base} AND ${lookup.holds} ORDER BY ${lookup.order} ${dialect.fence}
       ) AS candidate ${where(others)}
     )
-    SELECT counted.total, ${prefixed("entry", columns)} FROM (SELECT count(*) AS total FROM found) AS counted
+    SELECT counted.total, ${columns("entry")} FROM (SELECT count(*) AS total FROM found) AS counted
     LEFT JOIN (SELECT * FROM found ORDER BY ${sorted("found")} ${limits(parameters, request)}) AS page ON true
     LEFT JOIN ${table} AS entry ON entry.${key} = page.${key} ORDER BY ${sorted("page")}`;
   return rows(sql, parameters.values);
@@ -104,7 +105,8 @@ function searches(engine: ManagementEngine) {
     const [first = range, ...others] = conditions;
     const all = search.deleted ? ([range, ...conditions] as const) : ([first, ...others, range] as const);
     const base = search.deleted ? dialect.isDeleted(table) : dialect.isLive(table);
-    return filteredPage(engine, { table, columns, order: ["created_at", "id"], base }, parameters, all, search);
+    const list = { table, columns: (entry: string) => prefixed(entry, columns), order: ["created_at", "id"], base };
+    return filteredPage(engine, list, parameters, all, search);
   }
 
   return {
@@ -230,7 +232,8 @@ function auditReads(engine: ManagementEngine) {
       value === undefined ? [] : [{ holds: dialect.equals(column, parameters.add(value)), order: column }],
     );
     const [lookup = range, ...others] = conditions;
-    const list = { table: "audit", columns: AUDIT_COLUMNS, order: ["number"], base: "true" };
+    const columns = (entry: string): string => prefixed(entry, AUDIT_COLUMNS);
+    const list = { table: "audit", columns, order: ["number"], base: "true" };
     return filteredPage(engine, list, parameters, [lookup, ...others, range], request);
   }
 

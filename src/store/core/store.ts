@@ -90,6 +90,7 @@ export function storeOn(engine: Engine, observe: Observe, health = new StoreHeal
 const importContext = (): AuditContext => ({ by: "import", at: Date.now() });
 
 const OBJECTS: Readonly<Record<string, string>> = {
+  alertById: "alert",
   customerById: "customer",
   managedCustomer: "customer",
   managedDevice: "device",

@@ -4,7 +4,7 @@
 import type { Alert } from "../../domain/alerts/alert.ts";
 import type { Channel } from "../../domain/alerts/channel.ts";
 import type { Evaluation, TankCondition } from "../../domain/alerts/evaluate.ts";
-import type { StoredEvent } from "../../domain/alerts/event.ts";
+import type { AlertChange, StoredEvent } from "../../domain/alerts/event.ts";
 import type { NewNotification, Notification, NotificationEvent } from "../../domain/alerts/notification.ts";
 import type { AuditContext, AuditedChange } from "../../domain/audit.ts";
 import type { Change, CustomerState, TankState } from "../../domain/changes.ts";
@@ -100,7 +100,6 @@ export interface StoreTransaction extends Lookups {
   tanksToCheck(now: Instant, limit: number): Promise<readonly string[]>;
   /** The next live tanks by id, at most `limit`. */
   fleetAfter(tankId: string, limit: number): Promise<readonly string[]>;
-  alerts(ids: readonly string[]): Promise<ReadonlyMap<string, Alert>>;
   alertsNotClosed(tankIds: readonly string[]): Promise<readonly Alert[]>;
   /** Deleted ones, too. Reads without locks. */
   tanksWithOwners(tankIds: readonly string[]): Promise<ReadonlyMap<string, TankWithOwner>>;
@@ -147,14 +146,19 @@ export type PlannedNotification = Pick<Notification, "id" | "channel_id" | "cust
 
 type TakenChecks = {
   readonly tankIds: readonly string[];
+  readonly changes: readonly AlertChange[];
   readonly at: Instant;
   readonly silenceFrom: Instant | undefined;
   readonly created: number;
 };
 
-/** Collects the tanks whose alerts a transaction must evaluate, the time at which it does, and what it has made due itself. */
+/**
+ * Collects what a transaction does to alerts at its end: tanks to evaluate, changes that a command has planned, the time at which
+ * it does, and how many notifications it has made due itself.
+ */
 export class AlertChecks {
   readonly #tankIds = new Set<string>();
+  #changes: AlertChange[] = [];
   #silenceFrom: Instant | undefined;
   #at: Instant | undefined;
   #created = 0;
@@ -173,21 +177,32 @@ export class AlertChecks {
     this.#silenceFrom = instant;
   }
 
+  /** Of tanks that the transaction has locked, and that are not evaluated in it. */
+  addChanges(changes: readonly AlertChange[]): void {
+    this.#changes.push(...changes);
+  }
+
   /** Notifications that the transaction has made due: after its commit they are sent. */
   addCreated(count: number): void {
     this.#created += count;
   }
 
-  /** Sorted, as everyone locks heads. */
+  /** Tanks are sorted, as everyone locks heads. */
   take(): TakenChecks {
-    const [silenceFrom, created] = [this.#silenceFrom, this.#created];
-    const taken = { tankIds: [...this.#tankIds].sort(), at: this.#at ?? Date.now(), silenceFrom, created };
+    const taken = {
+      tankIds: [...this.#tankIds].sort(),
+      changes: this.#changes,
+      at: this.#at ?? Date.now(),
+      silenceFrom: this.#silenceFrom,
+      created: this.#created,
+    };
     this.clear();
     return taken;
   }
 
   clear(): void {
     this.#tankIds.clear();
+    this.#changes = [];
     this.#silenceFrom = undefined;
     this.#at = undefined;
     this.#created = 0;

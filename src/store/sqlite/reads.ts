@@ -1,6 +1,7 @@
 // Reads of the serving thread, which cost little whatever the size of the database.
 
 import type { DatabaseSync, StatementSync } from "node:sqlite";
+import { alertReads } from "../core/alert-reads.ts";
 import { primaryReads, replicaReads } from "../core/reads.ts";
 import { listPages } from "./list-pages.ts";
 import { TABLES } from "./schema.ts";
@@ -22,6 +23,7 @@ export function readsOn(db: DatabaseSync) {
     telemetryPage: (...args: Parameters<typeof telemetryPage>) => snapshot.read(telemetryPage, ...args),
     ...replicaReads(prepare, pages),
     ...primaryReads(prepare, TABLES),
+    ...alertReads(prepare),
   };
 }
 

@@ -67,6 +67,7 @@ export async function openSqlite(
       fleetPage: threaded("fleetPage"),
       fleetCounts: threaded("fleetCounts"),
       auditPage: threaded("auditPage"),
+      alertPage: threaded("alertPage"),
       checkProvision: threaded("checkProvision"),
     },
     write: (name, ...args) => writer.call(name, args) as Promise<WriteResult<typeof name>>,

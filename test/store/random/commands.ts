@@ -149,6 +149,9 @@ const COMMANDS: Readonly<Record<Command["type"], readonly [weight: number, make:
     (context) => ({ type: "change_key", id: recentKey(context), fields: { name: "other" }, ifMatch: context.ifMatch }),
   ],
   revoke_key: [1, (context) => ({ type: "revoke_key", id: recentKey(context) })],
+  // Ids of alerts are random: those that exist are in the tests of alerts.
+  acknowledge_alert: [1, ({ ifMatch }) => ({ type: "acknowledge_alert", id: "alr-none", fields: {}, by: "key", ifMatch })],
+  close_alert: [1, ({ ifMatch }) => ({ type: "close_alert", id: "alr-none", fields: {}, ifMatch })],
   provision: [
     2,
     ({ random, number }) => ({
