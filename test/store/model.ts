@@ -1,6 +1,7 @@
 // A store in memory, written to be obviously right: maps and arrays, filtered and sorted again for each query. What a command or
 // a record changes is decided by the pure rules of src/domain; everything that follows from it is done here in the simplest way.
 
+import type { ChannelReads } from "../../src/domain/alerts/channel-reads.ts";
 import type { AlertReads } from "../../src/domain/alerts/reads.ts";
 import type { SweepWrites } from "../../src/domain/alerts/sweep.ts";
 import { type AuditContext, type AuditEntry, auditCustomers, auditTanks } from "../../src/domain/audit.ts";
@@ -74,6 +75,7 @@ export type ModelledStore = Omit<
   | "exportRecords"
   | keyof AlertReads
   | keyof SweepWrites
+  | keyof ChannelReads
 >;
 
 export class ModelStore implements ModelledStore {
@@ -104,6 +106,11 @@ export class ModelStore implements ModelledStore {
       Math.min(limit, [...this.#pending.values()].filter((readings) => readings.size > 0).length),
     keys: async (ids) => found(ids, (id) => this.#storedKey(id)),
     alerts: async () => new Map(),
+    channelsById: async () => new Map(),
+    channelCount: async () => 0,
+    notifications: async () => new Map(),
+    failedNotifications: async () => [],
+    pendingNotifications: async () => [],
   };
 
   // Writes
