@@ -6,6 +6,7 @@
 
 import type { ComposeReads, ComposeWrites } from "./alerts/compose.ts";
 import type { AlertReads } from "./alerts/reads.ts";
+import type { SweepWrites } from "./alerts/sweep.ts";
 import type { AuditContext } from "./audit.ts";
 import type { TankState } from "./changes.ts";
 import type { Command, CommandResult, IdempotencyKey } from "./commands/command.ts";
@@ -96,6 +97,6 @@ export interface Maintenance {
   scratchCopy(progress: Progress): Promise<Store>;
 }
 
-export interface Store extends Reads, ManagementReads, ComposeReads, Writes, ComposeWrites, Maintenance {
+export interface Store extends Reads, ManagementReads, ComposeReads, Writes, SweepWrites, ComposeWrites, Maintenance {
   close(): Promise<void>;
 }

@@ -4,6 +4,7 @@
 import type { ChannelReads } from "../../src/domain/alerts/channel-reads.ts";
 import type { ComposeReads, ComposeWrites } from "../../src/domain/alerts/compose.ts";
 import type { AlertReads } from "../../src/domain/alerts/reads.ts";
+import type { SweepWrites } from "../../src/domain/alerts/sweep.ts";
 import { type AuditContext, type AuditEntry, auditCustomers, auditTanks } from "../../src/domain/audit.ts";
 import { type Change, type CustomerState, deviceMoves, isReshaped, type TankState } from "../../src/domain/changes.ts";
 import {
@@ -75,6 +76,7 @@ export type ModelledStore = Omit<
   | "close"
   | "exportRecords"
   | keyof AlertReads
+  | keyof SweepWrites
   | keyof ChannelReads
   | keyof ComposeReads
   | keyof RecipientReads

@@ -10,6 +10,7 @@ import { composeNotifications } from "./compose.ts";
 import { releasePending } from "./ingest.ts";
 import { lookupsOn } from "./lookups.ts";
 import { writeCustomers, writeDevices, writeTanks } from "./objects.ts";
+import { sweepAlerts } from "./sweep.ts";
 import type { StoreTransaction } from "./transaction.ts";
 
 const WRITES = {
@@ -18,6 +19,7 @@ const WRITES = {
   importDevices,
   execute: executeCommand,
   updateLastSeen: (tx: EngineTransaction, seen: ReadonlyMap<string, number>) => tx.updateLastSeen(seen),
+  sweepAlerts,
   composeNotifications,
   ...REPAIRS,
 };

@@ -6,9 +6,20 @@ import { isPossibleId } from "../../../domain/id.ts";
 import { customerResource } from "../../../domain/resource.ts";
 import { boolean, object, ref } from "../../../domain/schema.ts";
 import { flag, LIST_PARAMETERS, listJson, listSchema, pageQuery, prefixFilter } from "../../parameters.ts";
-import type { Route } from "../../route.ts";
+import { type Route, RouteResponse } from "../../route.ts";
 import { customerUnknown } from "../read.ts";
-import { commandRoute, create, jsonBody, MERGE_PATCH, manageRoute, patchBody, resourceResponse } from "./shared.ts";
+import { NOTIFICATIONS } from "./notifications.ts";
+import {
+  commandRoute,
+  create,
+  idempotencyKeyOf,
+  jsonBody,
+  MERGE_PATCH,
+  manageRoute,
+  patchBody,
+  REPLAYED,
+  resourceResponse,
+} from "./shared.ts";
 
 const PATH = "/manage/v1/customers";
 
