@@ -33,7 +33,7 @@ export const PAGES: Readonly<Record<Language, Readonly<Record<PageName, PageText
     },
     subscribed: {
       title: "Unsubscribe?",
-      text: "You will get no more e-mails about your tanks, also when one of them is low.",
+      text: "You will get no more e-mails about your tanks, not even when one of them is low.",
       button: "Unsubscribe",
     },
     unsubscribed: {
