@@ -2,8 +2,10 @@
 
 import type { Schema } from "../domain/schema.ts";
 import type { Route } from "./route.ts";
+import * as alerts from "./routes/alerts.ts";
 import * as ingest from "./routes/ingest.ts";
 import * as insight from "./routes/insight.ts";
+import * as manageAlerts from "./routes/manage/alerts.ts";
 import * as audit from "./routes/manage/audit.ts";
 import * as channels from "./routes/manage/channels.ts";
 import * as customers from "./routes/manage/customers.ts";
@@ -20,14 +22,16 @@ type RouteModule = { readonly routes: readonly Route[]; readonly schemas?: Reado
 const MODULES: readonly RouteModule[] = [
   read,
   insight,
+  alerts,
   ingest,
   customers,
   tanks,
   devices,
   provision,
-  keys,
+  manageAlerts,
   channels,
   notifications,
+  keys,
   audit,
   operations,
 ];
