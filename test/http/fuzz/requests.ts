@@ -193,6 +193,8 @@ const KINDS: Readonly<Record<string, Kind>> = {
   fleet: "tank",
   devices: "device",
   keys: "key",
+  channels: "channel",
+  notifications: "notification",
 };
 
 function idsFor(template: string): fc.Arbitrary<GeneratedRequest["id"]> {
