@@ -193,6 +193,7 @@ const KINDS: Readonly<Record<string, Kind>> = {
   fleet: "tank",
   devices: "device",
   keys: "key",
+  alerts: "alert",
   channels: "channel",
   notifications: "notification",
 };

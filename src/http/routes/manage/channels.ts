@@ -193,7 +193,7 @@ export const routes: readonly Route[] = [
     summary: "Send failed notifications again",
     description:
       "Sends all notifications of the channel again that were created since a time and have failed, with the same ids.",
-    body: jsonBody(ref("Recovery"), "Since when", { since: "2026-11-14T09:30:00Z" }),
+    body: jsonBody(ref("Recovery"), "Since when", { since: "2026-11-14T09:30:00.000Z" }),
     response: { schema: ref("ChannelRecovery"), description: "How many are sent again" },
     errors: ["channel_unknown", "state_conflict"],
     async handle({ services, id, key, body }) {
