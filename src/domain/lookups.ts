@@ -40,7 +40,6 @@ export interface Lookups {
   ): Promise<readonly FailedNotification[]>;
   /** The ids of those of a channel that are pending, at most `limit`. */
   pendingNotifications(channel: Pick<Channel, "id" | "type">, limit: number): Promise<readonly string[]>;
-  pendingNotifications(channelId: string, limit: number): Promise<readonly string[]>;
   verification(hash: string): Promise<Verification | undefined>;
   /** When the customer was sent links that verify the address, since then, oldest first. */
   verificationsSince(customerId: string, since: Instant): Promise<readonly Instant[]>;
