@@ -3,6 +3,7 @@
 
 import assert from "node:assert/strict";
 import { after, before, suite, test } from "node:test";
+import type { AlertQuery } from "../../src/domain/alerts/reads.ts";
 import type { FleetQuery } from "../../src/domain/fleet.ts";
 import { UNRESTRICTED } from "../../src/domain/key.ts";
 import type { AuditQuery, CustomerSearch, TankSearch } from "../../src/domain/management-reads.ts";
@@ -13,6 +14,7 @@ import { below, isWork, type Node, planOf, poolOn, type Statement, statementsDur
 import { ingest, type SentReading } from "../support/readings.ts";
 import { putReadings } from "../support/records.ts";
 import {
+  ALL_ALERTS,
   customer,
   customersOf,
   key,
@@ -69,6 +71,10 @@ const customers = (search: Partial<CustomerSearch>) => () =>
 const tanks = (search: Partial<TankSearch>) => () => store.tankSearch({ ...NO_TANK_SEARCH, ...search });
 const fleet = (query: Partial<FleetQuery>) => () => store.fleetPage({ ...WHOLE_FLEET, ...query });
 const devices = (waiting: boolean | undefined) => () => store.deviceSearch({ page: 1, size: 10, waiting });
+const alerts =
+  (query: Partial<AlertQuery>, scope = UNRESTRICTED) =>
+  () =>
+    store.alertPage({ ...ALL_ALERTS, ...query }, scope);
 const audit = (query: Partial<AuditQuery>) => () => store.auditPage({ ...WHOLE_LOG, ...query });
 
 /** Each read with the indexes it uses, beside primary keys. */
@@ -106,6 +112,16 @@ const MANAGEMENT_READS: Readonly<Record<string, readonly [run: () => Promise<unk
   "the fleet of an owner": [fleet({ owner_id: "a" }), ["fleet_by_urgency", "tank_by_owner"]],
   "the fleet of a city": [fleet({ city: "A" }), ["fleet_by_urgency", "tank_by_city"]],
   "the fleet of both, low": [fleet({ owner_id: "a", city: "A", state: "low" }), ["fleet_by_urgency", "tank_by_owner"]],
+  "one alert": [() => store.alertById("alr", UNRESTRICTED), []],
+  "alerts, all": [alerts({}), ["alert_by_creation"]],
+  "alerts in a state": [alerts({ state: "closed" }), ["alert_by_state"]],
+  "alerts in a state, of a kind": [alerts({ state: "open", kind: "low" }), ["alert_by_state"]],
+  "alerts of a kind": [alerts({ kind: "low" }), ["alert_by_kind"]],
+  "alerts of a tank": [alerts({ tank_id: "one", owner_id: "a", from: 1 }), ["alert_by_tank"]],
+  "alerts of a customer": [alerts({ kind: "low" }, scopeOf("a")), ["alert_by_owner"]],
+  "unclosed alerts of tanks": [() => store.unclosedAlerts(["one", "two"]), ["alert_not_closed"]],
+  "the feed": [() => store.eventFeed({ after: 1, size: 10 }, UNRESTRICTED), []],
+  "the feed of a customer": [() => store.eventFeed({ after: 1, size: 10 }, scopeOf("a")), ["event_by_owner"]],
   "the audit log": [audit({}), []],
   "the audit log in a range": [audit({ from: 1, to: 2 }), ["audit_by_time"]],
   "the audit log of a caller": [audit({ by: "a", object: "tank", from: 1 }), ["audit_by_who"]],

@@ -80,9 +80,8 @@ export function alertLists(engine: ManagementEngine) {
       if (kind === undefined && tank_id === undefined && owner_id === undefined) {
         return listed(await (state === undefined ? alerts(null, request) : alertsByState(state, request)), alertOf);
       }
-      // The first one is looked up: alert_by_tank, alert_by_owner, alert_by_state, alert_by_kind. A customer's own alerts are: what
-      // other tanks have must not show in the time it takes.
-      const given = customerId === null ? { tank_id, owner_id, state, kind } : { owner_id, tank_id, state, kind };
+      // The first one is looked up: alert_by_tank, alert_by_owner, alert_by_state, alert_by_kind.
+      const given = { tank_id, owner_id, state, kind };
       const parameters = new Parameters();
       const range = inRange(parameters, "created_at", request);
       const conditions = Object.entries(given).flatMap(([column, value]): Condition[] =>
