@@ -57,13 +57,13 @@ type SharedTables = ReturnType<typeof alertTables> &
   ReturnType<typeof verificationTables>;
 
 /** `pause` is called between tanks. */
-export function transactionOn(db: DatabaseSync, pause: () => void, { margin }: AlertSettings): EngineTransaction {
+export function transactionOn(db: DatabaseSync, pause: () => void, alertSettings: AlertSettings): EngineTransaction {
   const operations = {
     ...lookups(db),
     ...objectWrites(db),
     ...deviceWrites(db),
     ...pendingWrites(db),
-    ...telemetryWrites(db, pause, margin),
+    ...telemetryWrites(db, pause, alertSettings.margin),
     ...listWrites(db),
     ...auditWrites(db),
     ...idempotencyWrites(db),
@@ -71,7 +71,7 @@ export function transactionOn(db: DatabaseSync, pause: () => void, { margin }: A
     lockDevices: () => {},
     lockAlerts: () => {},
     now: () => Date.now(),
-  } as Synchronous<Omit<StoreTransaction, "alertChecks" | keyof SharedTables>>;
+  } as Synchronous<Omit<StoreTransaction, "alertChecks" | "alertSettings" | keyof SharedTables>>;
   const statements = new QueryCache(db);
   const prepare: Prepare =
     (sql) =>
@@ -85,6 +85,7 @@ export function transactionOn(db: DatabaseSync, pause: () => void, { margin }: A
     ...plannedTables(prepare),
     ...verificationTables(prepare),
     alertChecks: new AlertChecks(),
+    alertSettings,
     repairs() {
       repairs ??= checkOperations(db);
       return repairs;
