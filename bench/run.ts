@@ -7,6 +7,7 @@ import { parseArgs } from "node:util";
 import { type Bench, cacheFolder, ENGINES, type Engine, log, ROOT } from "./bench.ts";
 import { type Postgres, startPostgres } from "./contestants/postgres.ts";
 import type { Figure } from "./figure.ts";
+import { alerts } from "./figures/alerts.ts";
 import { bytes } from "./figures/bytes.ts";
 import { connections } from "./figures/connections.ts";
 import { deepPage } from "./figures/deep-page.ts";
@@ -42,6 +43,7 @@ const FIGURES: readonly Figure[] = [
   fairness,
   connections,
   fleetPages,
+  alerts,
   depth,
 ];
 

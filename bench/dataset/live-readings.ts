@@ -9,8 +9,46 @@ const STEP_MS = 60_000;
 /** Readings from one delivery to the next. */
 const DELIVERY = 360;
 
+/** So recent that people are notified of alerts, and none is in the future: for up to 3,600 readings of each tank. */
+export type Crossings = {
+  readonly begin: number;
+  /** Each so many readings a tank becomes low, or recovers; null: no tank is ever low. */
+  readonly every: number | null;
+};
+
+const RECENT_STEP_MS = 20_000;
+const RECENT_MS = 20 * 3_600_000;
+/** Well below and above the threshold of the fleet. */
+const [LOW_FILL, OK_FILL] = [5, 60];
+
+export const crossingsFromNow = (every: number | null): Crossings => ({ begin: Date.now() - RECENT_MS, every });
+
+/** Tanks change in turns: of as many readings of a fleet as it has tanks, the same number cross the threshold. */
+const isLow = (tank: number, k: number, { every }: Crossings): boolean =>
+  every !== null && Math.floor((k + tank) / every) % 2 !== 0;
+
+function recentReading(tank: number, k: number, crossings: Crossings): PlannedReading {
+  const level = (isLow(tank, k, crossings) ? LOW_FILL : OK_FILL) + (Math.abs(k + tank * 17) % 100) / 10;
+  return { createdAt: crossings.begin + k * RECENT_STEP_MS + (tank % 1000), fill: Math.round(level * 10) / 10 };
+}
+
+/** How many alerts the initial readings and `sent` ones open. */
+export function openedAlerts(tanks: number, sent: number, crossings: Crossings): number {
+  let opened = 0;
+  for (let tank = 0; tank < tanks; tank++) {
+    let wasLow = false;
+    for (let k = -1; k < ownReadings(tanks, sent, tank); k++) {
+      const isLowNow = isLow(tank, k, crossings);
+      if (isLowNow && !wasLow) opened++;
+      wasLow = isLowNow;
+    }
+  }
+  return opened;
+}
+
 /** Reading k of a tank, by the tank's number in the fleet. Negative ones are its initial readings. */
-function readingOf(tank: number, k: number): PlannedReading {
+function readingOf(tank: number, k: number, crossings?: Crossings): PlannedReading {
+  if (crossings !== undefined) return recentReading(tank, k, crossings);
   const sinceDelivery = (k + DELIVERY + tank * 17) % DELIVERY;
   const level = 95 - 80 * (sinceDelivery / DELIVERY);
   return { createdAt: BEGIN + k * STEP_MS + (tank % 1000), fill: Math.round(level * 10) / 10 };
@@ -30,18 +68,19 @@ export function idsOf(tanks: number, idKind: IdKind): string[] {
 export type LiveReading = PlannedReading & { readonly tank: number };
 
 /** Reading number n: one of every tank, then the next of every tank. */
-function liveReading(tanks: number, n: number): LiveReading {
+function liveReading(tanks: number, n: number, crossings?: Crossings): LiveReading {
   const tank = n % tanks;
-  return { tank, ...readingOf(tank, Math.floor(n / tanks)) };
+  return { tank, ...readingOf(tank, Math.floor(n / tanks), crossings) };
 }
 
 /** `count` readings from number `first` on. */
-export function liveReadings(tanks: number, first: number, count: number): LiveReading[] {
-  return Array.from({ length: count }, (_, i) => liveReading(tanks, first + i));
+export function liveReadings(tanks: number, first: number, count: number, crossings?: Crossings): LiveReading[] {
+  return Array.from({ length: count }, (_, i) => liveReading(tanks, first + i, crossings));
 }
 
-export function initialReadings(tanks: number): LiveReading[] {
-  const past = (tank: number) => Array.from({ length: initialCount(tank) }, (_, i) => ({ tank, ...readingOf(tank, -1 - i) }));
+export function initialReadings(tanks: number, crossings?: Crossings): LiveReading[] {
+  const past = (tank: number) =>
+    Array.from({ length: initialCount(tank) }, (_, i) => ({ tank, ...readingOf(tank, -1 - i, crossings) }));
   return Array.from({ length: tanks }, (_, tank) => past(tank)).flat();
 }
 
@@ -66,7 +105,12 @@ export function expectedFirstPage(
   sent: number,
   tank: number,
   size: number,
+  crossings?: Crossings,
 ): { total: number; readings: PlannedReading[] } {
-  const own = Math.ceil((sent - tank) / tanks);
-  return { total: initialCount(tank) + own, readings: Array.from({ length: size }, (_, i) => readingOf(tank, own - 1 - i)) };
+  const own = ownReadings(tanks, sent, tank);
+  const readings = Array.from({ length: size }, (_, i) => readingOf(tank, own - 1 - i, crossings));
+  return { total: initialCount(tank) + own, readings };
 }
+
+/** Of `sent` readings of the fleet, those of one tank. */
+const ownReadings = (tanks: number, sent: number, tank: number): number => Math.max(0, Math.ceil((sent - tank) / tanks));
