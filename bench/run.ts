@@ -19,6 +19,7 @@ import { importing } from "./figures/import.ts";
 import { ingestHttp } from "./figures/ingest-http.ts";
 import { ingestMqtt } from "./figures/ingest-mqtt.ts";
 import { lateReading } from "./figures/late-reading.ts";
+import { notifications } from "./figures/notifications.ts";
 import { pageOne } from "./figures/page-one.ts";
 import { platformatic, pocketbase } from "./figures/peers.ts";
 import { readsWhileIngesting } from "./figures/reads-while-ingesting.ts";
@@ -44,6 +45,7 @@ const FIGURES: readonly Figure[] = [
   connections,
   fleetPages,
   alerts,
+  notifications,
   depth,
 ];
 

@@ -29,6 +29,8 @@ export type Scale = {
   readonly batches: number;
   /** Of one reading each, over MQTT, per round. */
   readonly messages: number;
+  /** Per round. */
+  readonly webhooks: number;
   /** Reading and ingesting at the same time, per round. */
   readonly mixedSeconds: number;
   /** Held open beside reads: with those of the reads, just under the limit of the service. */
@@ -54,6 +56,7 @@ const USUAL: Scale = {
   writes: 400,
   batches: 200,
   messages: 50_000,
+  webhooks: 20_000,
   mixedSeconds: 10,
   connections: 9900,
   largeFleet: { sqlite: 1_000_000, postgres: 100_000 },
@@ -79,6 +82,7 @@ export const SCALES: Readonly<Record<Scale["name"], Scale>> = {
     writes: 40,
     batches: 10,
     messages: 2000,
+    webhooks: 2000,
     mixedSeconds: 2,
     connections: 500,
     largeFleet: { sqlite: 10_000, postgres: 5000 },
