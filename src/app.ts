@@ -2,7 +2,7 @@
 
 import type { AddressInfo } from "node:net";
 import { promisify } from "node:util";
-import { type Config, storeSettings } from "./config.ts";
+import { type Config, managementSettings, storeSettings } from "./config.ts";
 import type { Observe } from "./domain/events.ts";
 import type { Clock } from "./domain/instant.ts";
 import type { Store } from "./domain/store.ts";
@@ -71,7 +71,7 @@ export async function startApp(options: AppOptions): Promise<App> {
       reads: store,
       services: {
         ingest: createHttpIngest(ingestFrom("http", ingest), clock),
-        management: new ManagementService(store, clock),
+        management: new ManagementService(store, clock, managementSettings(config)),
       },
       metrics: { text: async () => metrics.text(await fleetReport()) },
       ...{ lastSeen, clock, observe, limits },

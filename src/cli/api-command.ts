@@ -99,7 +99,7 @@ function serviceFor(call: CliCall, mayCreate: boolean) {
   let opened: ReturnType<typeof open> | undefined;
   async function open() {
     const store = await openDatabase(call.flags["dry-run"] === true ? dryRunConfig(config) : config, mayCreate);
-    return { store, service: await localService(store) };
+    return { store, service: await localService(store, config) };
   }
   return {
     async service(request: ServiceRequest): Promise<Item> {

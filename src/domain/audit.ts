@@ -6,7 +6,7 @@ import { customerObject, notificationSettingsObject } from "./customer.ts";
 import type { Instant } from "./instant.ts";
 import { tankObject } from "./tank.ts";
 
-export const AUDITED_OBJECTS = ["customer", "tank", "device", "key", "alert"] as const;
+export const AUDITED_OBJECTS = ["customer", "tank", "device", "key", "alert", "channel", "notification"] as const;
 export const AUDITED_ACTIONS = [
   "created",
   "changed",
@@ -16,6 +16,9 @@ export const AUDITED_ACTIONS = [
   "revoked",
   "acknowledged",
   "closed",
+  "tested",
+  "recovered",
+  "retried",
 ] as const;
 
 /** `changes` has the fields that differ; never a secret. */

@@ -22,6 +22,8 @@ export const ERROR_TITLES = {
   device_unknown: "Unknown device",
   key_unknown: "Unknown key",
   alert_unknown: "Unknown alert",
+  channel_unknown: "Unknown channel",
+  notification_unknown: "Unknown notification",
   method_not_allowed: "Method not allowed",
   request_timeout: "Request timeout",
   device_in_use: "Device in use",

@@ -1,5 +1,6 @@
 // Reads for operators: searches, devices with pending readings, and the audit log.
 
+import type { ChannelReads } from "./alerts/channel-reads.ts";
 import type { AuditContext, AuditEntry } from "./audit.ts";
 import type { TankState } from "./changes.ts";
 import type { CheckedProvision, CommandResult, IdempotencyKey, Provision } from "./commands/command.ts";
@@ -34,7 +35,7 @@ export type AuditQuery = PageQuery & {
   readonly id: string | undefined;
 };
 
-export interface ManagementReads {
+export interface ManagementReads extends ChannelReads {
   managedCustomer(id: string): Promise<ManagedCustomer | undefined>;
   customerSearch(search: CustomerSearch): Promise<Page<ManagedCustomer>>;
   managedTank(id: string): Promise<TankState | undefined>;

@@ -2,6 +2,8 @@
 
 import { hash } from "node:crypto";
 import { type Alert, alertObject } from "./alerts/alert.ts";
+import { type Channel, channelObject } from "./alerts/channel.ts";
+import { type Notification, notificationObject } from "./alerts/notification.ts";
 import { tankAlertsObject } from "./alerts/tank-alerts.ts";
 import type { CustomerState, TankState } from "./changes.ts";
 import { type CustomerWithCount, customerObject, notificationSettingsObject } from "./customer.ts";
@@ -37,6 +39,14 @@ export function deviceResource({ device, waiting, dropped }: ManagedDevice): Res
 
 export function keyResource(key: StoredKey, now: number): Resource {
   return withEtag({ ...keyFields(key), state: keyState(key, now) });
+}
+
+export function channelResource(channel: Channel): Resource {
+  return withEtag(channelObject(channel));
+}
+
+export function notificationResource(notification: Notification): Resource {
+  return withEtag(notificationObject(notification));
 }
 
 /** Readings do not change the tag. */

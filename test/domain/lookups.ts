@@ -1,6 +1,8 @@
 // Lookups in memory, for planning without a database.
 
 import type { Alert } from "../../src/domain/alerts/alert.ts";
+import type { Channel } from "../../src/domain/alerts/channel.ts";
+import type { Notification } from "../../src/domain/alerts/notification.ts";
 import { NO_TANK_ALERTS } from "../../src/domain/alerts/tank-alerts.ts";
 import type { TankState } from "../../src/domain/changes.ts";
 import type { Device, DeviceAssignment } from "../../src/domain/device.ts";
@@ -21,11 +23,13 @@ export type StoredObjects = {
   readonly waiting?: Readonly<Record<string, number>>;
   readonly keys?: readonly StoredKey[];
   readonly alerts?: readonly Alert[];
+  readonly channels?: readonly Channel[];
+  readonly notifications?: readonly Notification[];
 };
 
 export function lookupsOf(known: StoredObjects): Lookups {
   const { customers = [], tanks = [], deletedWithOwner = [], devices = [], assignments = [], waiting = {}, keys = [] } = known;
-  const { alerts = [] } = known;
+  const { alerts = [], channels = [], notifications = [] } = known;
   const ofOwners = (ids: readonly string[]) => tanks.filter(({ tank }) => ids.includes(tank.owner_id));
   const managed = devices.map((device) => ({ device, waiting: waiting[device.id] ?? 0, dropped: 0 }));
   return {
@@ -38,6 +42,18 @@ export function lookupsOf(known: StoredObjects): Lookups {
     devicesWithPending: async (limit) => Math.min(limit, managed.filter((one) => one.waiting > 0).length),
     keys: async (ids) => byId(keys, ids, ({ id }) => id),
     alerts: async (ids) => byId(alerts, ids, ({ id }) => id),
+    channelsById: async (ids) => byId(channels, ids, ({ id }) => id),
+    channelCount: async () => channels.length,
+    notifications: async (ids) => byId(notifications, ids, ({ id }) => id),
+    failedNotifications: async (channelId, since, _failedBy, limit) =>
+      notifications
+        .filter(({ channel_id, created_at, state }) => channel_id === channelId && created_at >= since && state === "failed")
+        .slice(0, limit),
+    pendingNotifications: async (channelId, limit) =>
+      notifications
+        .filter(({ channel_id, state }) => channel_id === channelId && state === "pending")
+        .map(({ id }) => id)
+        .slice(0, limit),
   };
 }
 

@@ -1,6 +1,7 @@
 // A store in memory, written to be obviously right: maps and arrays, filtered and sorted again for each query. What a command or
 // a record changes is decided by the pure rules of src/domain; everything that follows from it is done here in the simplest way.
 
+import type { ChannelReads } from "../../src/domain/alerts/channel-reads.ts";
 import type { AlertReads } from "../../src/domain/alerts/reads.ts";
 import { type AuditContext, type AuditEntry, auditCustomers, auditTanks } from "../../src/domain/audit.ts";
 import { type Change, type CustomerState, deviceMoves, isReshaped, type TankState } from "../../src/domain/changes.ts";
@@ -63,7 +64,16 @@ type SavedResult = { readonly fingerprint: string; readonly resource: Resource; 
 /** What a random run calls. */
 export type ModelledStore = Omit<
   Store,
-  "checkProvision" | "ping" | "isEmpty" | "backup" | "check" | "scratchCopy" | "close" | "exportRecords" | keyof AlertReads
+  | "checkProvision"
+  | "ping"
+  | "isEmpty"
+  | "backup"
+  | "check"
+  | "scratchCopy"
+  | "close"
+  | "exportRecords"
+  | keyof AlertReads
+  | keyof ChannelReads
 >;
 
 export class ModelStore implements ModelledStore {
@@ -94,6 +104,11 @@ export class ModelStore implements ModelledStore {
       Math.min(limit, [...this.#pending.values()].filter((readings) => readings.size > 0).length),
     keys: async (ids) => found(ids, (id) => this.#storedKey(id)),
     alerts: async () => new Map(),
+    channelsById: async () => new Map(),
+    channelCount: async () => 0,
+    notifications: async () => new Map(),
+    failedNotifications: async () => [],
+    pendingNotifications: async () => [],
   };
 
   // Writes

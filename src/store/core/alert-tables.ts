@@ -16,7 +16,7 @@ type Scalar = string | number | null;
 /** Many rows go into few statements, of few sizes, so that each is prepared once. */
 const CHUNK_SIZES = [64, 8, 1] as const;
 
-function chunksOf<T>(items: readonly T[]): T[][] {
+export function chunksOf<T>(items: readonly T[]): T[][] {
   const chunks: T[][] = [];
   let from = 0;
   for (const size of CHUNK_SIZES) {

@@ -26,5 +26,14 @@ export function lookupsOn(tx: StoreTransaction, withDamaged = false): Lookups {
     devicesWithPending: tx.devicesWithPending,
     keys: cleaned(tx.keys),
     alerts: cleaned((ids) => lockedAlerts(tx, ids)),
+    channelsById: cleaned(async (ids) => {
+      // No channel is deleted while a notification for it is created.
+      await tx.lockAlerts();
+      return tx.channelsById(ids);
+    }),
+    channelCount: tx.channelCount,
+    notifications: cleaned(tx.notifications),
+    failedNotifications: tx.failedNotifications,
+    pendingNotifications: tx.pendingNotifications,
   };
 }

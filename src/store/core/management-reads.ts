@@ -49,7 +49,7 @@ export const listed = <T>({ rows, totalItems }: RowPage, toObject: (row: Row) =>
   totalItems,
 });
 
-const limits = (parameters: Parameters, { page, size }: Pick<PageQuery, "page" | "size">): string =>
+export const limits = (parameters: Parameters, { page, size }: Pick<PageQuery, "page" | "size">): string =>
   `LIMIT ${parameters.add(size)} OFFSET ${parameters.add((page - 1) * size)}`;
 
 export function inRange(parameters: Parameters, column: string, { from = EARLIEST, to = LATEST }: PageQuery): Condition {

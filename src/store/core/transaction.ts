@@ -8,7 +8,7 @@ import type { AlertChange, StoredEvent } from "../../domain/alerts/event.ts";
 import type { NewNotification, Notification, NotificationEvent } from "../../domain/alerts/notification.ts";
 import type { AuditContext, AuditedChange } from "../../domain/audit.ts";
 import type { Change, CustomerState, TankState } from "../../domain/changes.ts";
-import type { IdempotencyKey, KeyChange } from "../../domain/commands/command.ts";
+import type { ChannelChange, IdempotencyKey, KeyChange } from "../../domain/commands/command.ts";
 import type { CustomerWithCount } from "../../domain/customer.ts";
 import type { DeviceAssignment } from "../../domain/device.ts";
 import type { Instant } from "../../domain/instant.ts";
@@ -91,7 +91,7 @@ export interface StoreTransaction extends Lookups {
 
   // Alerts
 
-  /** Held by all who write alerts, events or notifications. */
+  /** Held by all who write alerts, events, channels or new notifications. */
   lockAlerts(): Promise<void>;
   /** Without the usual interval. Unknown tanks are left out. */
   tankConditions(tankIds: readonly string[]): Promise<readonly TankCondition[]>;
@@ -114,6 +114,12 @@ export interface StoreTransaction extends Lookups {
   channels(): Promise<readonly Channel[]>;
   addNotifications(notifications: readonly NewNotification[]): Promise<void>;
   planNotifications(planned: readonly PlannedNotification[]): Promise<void>;
+  /** With a deleted channel, what is planned for it is removed. */
+  putChannels(changes: readonly ChannelChange[]): Promise<void>;
+  /** They are pending again, and due at once. */
+  retryNotifications(ids: readonly string[], at: Instant): Promise<void>;
+  /** Those that are pending have failed, because their channel was deleted. */
+  endNotifications(ids: readonly string[], at: Instant): Promise<void>;
 
   // Audit log, idempotency keys
 

@@ -4,6 +4,7 @@ import type { FleetEntry, FleetQuery, FleetSort, FleetState } from "../../domain
 import type { Page } from "../../domain/page.ts";
 import { fleetEntryOf, TANK_COLUMNS } from "../columns.ts";
 import { alertLists } from "../core/alert-reads.ts";
+import { notificationReads } from "../core/channel-reads.ts";
 import { type Condition, Parameters, startsWith, where } from "../core/dialect.ts";
 import { type ManagementEngine, managementReadsOn, pageOf } from "../core/management-reads.ts";
 import { heardAt, UNKNOWN_URGENCY } from "../fleet-row.ts";
@@ -21,6 +22,7 @@ export function managementReads(db: Db) {
   return {
     ...managementReadsOn(engine),
     ...alertLists(engine),
+    ...notificationReads(engine),
 
     async fleetPage(request: FleetQuery): Promise<Page<FleetEntry>> {
       const parameters = new Parameters();

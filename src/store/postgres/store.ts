@@ -6,6 +6,7 @@ import { DamageError } from "../../domain/errors.ts";
 import type { Observe } from "../../domain/events.ts";
 import type { Progress, Store } from "../../domain/store.ts";
 import { alertReads } from "../core/alert-reads.ts";
+import { channelReads } from "../core/channel-reads.ts";
 import { checkProvisionOnce } from "../core/commands.ts";
 import { primaryReads, replicaReads } from "../core/reads.ts";
 import { type Engine, storeOn } from "../core/store.ts";
@@ -96,6 +97,7 @@ function createStore(connections: Connections, observe: Observe, closeOthers: ()
       ...(replicas === primary ? sharedReads(primary) : withPrimary(sharedReads(replicas), sharedReads(primary), observe)),
       ...primaryReads(prepareOn(primary), TABLES),
       ...alertReads(prepareOn(primary)),
+      ...channelReads(prepareOn(primary)),
       ...managementReads(primary),
       checkProvision: (...args) => transaction(pool, (db) => checkProvisionOnce(transactionOn(db, alerts), ...args)),
     },

@@ -37,6 +37,7 @@ import {
   tankValues,
 } from "../columns.ts";
 import { alertTables } from "../core/alert-tables.ts";
+import { channelTables } from "../core/channel-tables.ts";
 import { AlertChecks, type CountedDevice, type SavedResult } from "../core/transaction.ts";
 import { EMPTY_HEAD, headChecksum } from "../series/checksum.ts";
 import { byId, columnsOf, isLookedUp, upsert } from "./batch.ts";
@@ -71,6 +72,7 @@ export function transactionOn(db: Db, { margin }: AlertSettings): EngineTransact
     ...pendingWrites(db),
     ...telemetryWrites(db, margin),
     ...alertTables(prepareOn(db), "head"),
+    ...channelTables(prepareOn(db)),
     alertChecks: new AlertChecks(),
     async lockAlerts() {
       await db.rows(LOCK_ALERTS);

@@ -5,6 +5,7 @@ import type { FleetEntry, FleetQuery, FleetSort, FleetState } from "../../domain
 import type { Page } from "../../domain/page.ts";
 import { fleetEntryOf, TANK_COLUMNS } from "../columns.ts";
 import { alertLists } from "../core/alert-reads.ts";
+import { notificationReads } from "../core/channel-reads.ts";
 import { prefixRange } from "../core/dialect.ts";
 import { type ManagementEngine, managementReadsOn } from "../core/management-reads.ts";
 import { heardAt, UNKNOWN_URGENCY } from "../fleet-row.ts";
@@ -25,7 +26,12 @@ export function managementReads(db: DatabaseSync) {
     },
     liveTanks: (parameters) => ({ query: "", count: parameters.add(tanks.total(null)) }),
   };
-  return { ...managementReadsOn(engine), ...alertLists(engine), ...fleetReads(db, queries, () => tanks.total(null)) };
+  return {
+    ...managementReadsOn(engine),
+    ...alertLists(engine),
+    ...notificationReads(engine),
+    ...fleetReads(db, queries, () => tanks.total(null)),
+  };
 }
 
 type BoundCondition = readonly [sql: string, ...values: (string | number)[]];

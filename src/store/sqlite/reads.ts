@@ -2,6 +2,7 @@
 
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import { alertReads } from "../core/alert-reads.ts";
+import { channelReads } from "../core/channel-reads.ts";
 import { primaryReads, replicaReads } from "../core/reads.ts";
 import { listPages } from "./list-pages.ts";
 import { TABLES } from "./schema.ts";
@@ -24,6 +25,7 @@ export function readsOn(db: DatabaseSync) {
     ...replicaReads(prepare, pages),
     ...primaryReads(prepare, TABLES),
     ...alertReads(prepare),
+    ...channelReads(prepare),
   };
 }
 

@@ -68,6 +68,8 @@ export async function openSqlite(
       fleetCounts: threaded("fleetCounts"),
       auditPage: threaded("auditPage"),
       alertPage: threaded("alertPage"),
+      notificationPage: threaded("notificationPage"),
+      channelDeliveries: threaded("channelDeliveries"),
       checkProvision: threaded("checkProvision"),
     },
     write: (name, ...args) => writer.call(name, args) as Promise<WriteResult<typeof name>>,

@@ -39,6 +39,8 @@ import {
   tankValues,
 } from "../columns.ts";
 import { alertTables } from "../core/alert-tables.ts";
+import { channelTables } from "../core/channel-tables.ts";
+import type { Prepare } from "../core/reads.ts";
 import { AlertChecks, type CountedDevice, type SavedResult, type StoreTransaction } from "../core/transaction.ts";
 import { lastReading } from "../series/block.ts";
 import { EMPTY_HEAD, headChecksum, openHead } from "../series/checksum.ts";
@@ -47,7 +49,7 @@ import { listWrites } from "./list-pages.ts";
 import { promised, QueryCache, query, type SqliteRow, type Synchronous, upsert } from "./statements.ts";
 import { fleetColumns, headReads, telemetryWrites } from "./telemetry-writes.ts";
 
-type AlertTables = ReturnType<typeof alertTables>;
+type SharedTables = ReturnType<typeof alertTables> & ReturnType<typeof channelTables>;
 
 /** `pause` is called between tanks. */
 export function transactionOn(db: DatabaseSync, pause: () => void, { margin }: AlertSettings): EngineTransaction {
@@ -63,17 +65,17 @@ export function transactionOn(db: DatabaseSync, pause: () => void, { margin }: A
     lockLists: () => {},
     lockDevices: () => {},
     lockAlerts: () => {},
-  } as Synchronous<Omit<StoreTransaction, "alertChecks" | keyof AlertTables>>;
+  } as Synchronous<Omit<StoreTransaction, "alertChecks" | keyof SharedTables>>;
   const statements = new QueryCache(db);
+  const prepare: Prepare =
+    (sql) =>
+    async (...values) =>
+      statements.rows(sql, values);
   let repairs: CheckOperations | undefined;
   return {
     ...promised(operations),
-    ...alertTables(
-      (sql) =>
-        async (...values) =>
-          statements.rows(sql, values),
-      "fleet",
-    ),
+    ...alertTables(prepare, "fleet"),
+    ...channelTables(prepare),
     alertChecks: new AlertChecks(),
     repairs() {
       repairs ??= checkOperations(db);

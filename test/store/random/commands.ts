@@ -152,6 +152,28 @@ const COMMANDS: Readonly<Record<Command["type"], readonly [weight: number, make:
   // Ids of alerts are random: those that exist are in the tests of alerts.
   acknowledge_alert: [1, ({ ifMatch }) => ({ type: "acknowledge_alert", id: "alr-none", fields: {}, by: "key", ifMatch })],
   close_alert: [1, ({ ifMatch }) => ({ type: "close_alert", id: "alr-none", fields: {}, ifMatch })],
+  create_channel: [
+    1,
+    ({ random, number }) => {
+      const fields = {
+        type: random.pick(["webhook", "email", "pigeon"]),
+        ...someOf(random, {
+          url: () => random.pick(["https://hooks.example.com/tanks", "https://127.0.0.1/"]),
+          to: () => random.pick(EMAILS),
+          customer_id: () => random.pick([null, ...CUSTOMERS]),
+          delay: () => random.pick([null, "4h", "31d"]),
+        }),
+      };
+      return { type: "create_channel", newId: `chn-${number}`, fields, secret: "whsec_", webhookAllow: [] };
+    },
+  ],
+  // The model has no channels: what happens to them is in test/store/channels.test.ts.
+  change_channel: [1, ({ ifMatch }) => ({ type: "change_channel", id: "none", fields: {}, ifMatch, webhookAllow: [] })],
+  delete_channel: [1, ({ ifMatch }) => ({ type: "delete_channel", id: "none", ifMatch })],
+  rotate_channel: [1, () => ({ type: "rotate_channel", id: "none", overlap: 1000, secret: "whsec_" })],
+  test_channel: [1, ({ number }) => ({ type: "test_channel", id: "none", newId: `msg-${number}` })],
+  recover_channel: [1, () => ({ type: "recover_channel", id: "none", fields: {}, failedBy: 0 })],
+  retry_notification: [1, () => ({ type: "retry_notification", id: "none" })],
   provision: [
     2,
     ({ random, number }) => ({
