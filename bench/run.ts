@@ -7,6 +7,7 @@ import { parseArgs } from "node:util";
 import { type Bench, cacheFolder, ENGINES, type Engine, log, ROOT } from "./bench.ts";
 import { type Postgres, startPostgres } from "./contestants/postgres.ts";
 import type { Figure } from "./figure.ts";
+import { alertPages } from "./figures/alert-pages.ts";
 import { alerts } from "./figures/alerts.ts";
 import { bytes } from "./figures/bytes.ts";
 import { connections } from "./figures/connections.ts";
@@ -46,6 +47,7 @@ const FIGURES: readonly Figure[] = [
   fleetPages,
   alerts,
   notifications,
+  alertPages,
   depth,
 ];
 

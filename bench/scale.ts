@@ -31,6 +31,8 @@ export type Scale = {
   readonly messages: number;
   /** Per round. */
   readonly webhooks: number;
+  /** Closed ones, whose pages are read. */
+  readonly alerts: number;
   /** Reading and ingesting at the same time, per round. */
   readonly mixedSeconds: number;
   /** Held open beside reads: with those of the reads, just under the limit of the service. */
@@ -57,6 +59,7 @@ const USUAL: Scale = {
   batches: 200,
   messages: 50_000,
   webhooks: 20_000,
+  alerts: 1_000_000,
   mixedSeconds: 10,
   connections: 9900,
   largeFleet: { sqlite: 1_000_000, postgres: 100_000 },
@@ -83,6 +86,7 @@ export const SCALES: Readonly<Record<Scale["name"], Scale>> = {
     batches: 10,
     messages: 2000,
     webhooks: 2000,
+    alerts: 20_000,
     mixedSeconds: 2,
     connections: 500,
     largeFleet: { sqlite: 10_000, postgres: 5000 },
