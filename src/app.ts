@@ -2,6 +2,7 @@
 
 import type { AddressInfo } from "node:net";
 import { promisify } from "node:util";
+import { AlertSweep } from "./alerts/sweep.ts";
 import { type Config, managementSettings, storeSettings } from "./config.ts";
 import type { Observe } from "./domain/events.ts";
 import type { Clock } from "./domain/instant.ts";
@@ -56,11 +57,12 @@ export async function startApp(options: AppOptions): Promise<App> {
   const fleetReport = fleetMetrics(store, clock);
   let server: Awaited<ReturnType<typeof buildServer>> | undefined;
   let mqtt: Mqtt | undefined;
+  let sweep: AlertSweep | undefined;
 
   async function closeAll(): Promise<void> {
     await server?.close();
     await mqtt?.stop();
-    await lastSeen.stop();
+    await Promise.all([sweep?.stop(), lastSeen.stop()]);
     await store.close();
     metrics.close();
   }
@@ -80,6 +82,7 @@ export async function startApp(options: AppOptions): Promise<App> {
     const address = { port: config.port, host: await numericHost(config.host) };
     await server.listen(socketDescriptor === undefined ? address : { ...address, ...{ fd: socketDescriptor } });
     mqtt = await openMqtt({ config, reads: store, ingest, limits, observe, clock, worker });
+    sweep = new AlertSweep(store.sweepAlerts, storeSettings(config).alerts, observe, options.clock);
   } catch (error) {
     await closeAll();
     throw listenError(error, config);

@@ -5,6 +5,7 @@
 //   and pending readings are released in the transaction that makes them storable.
 
 import type { AlertReads } from "./alerts/reads.ts";
+import type { SweepWrites } from "./alerts/sweep.ts";
 import type { AuditContext } from "./audit.ts";
 import type { TankState } from "./changes.ts";
 import type { Command, CommandResult, IdempotencyKey } from "./commands/command.ts";
@@ -95,6 +96,6 @@ export interface Maintenance {
   scratchCopy(progress: Progress): Promise<Store>;
 }
 
-export interface Store extends Reads, ManagementReads, Writes, Maintenance {
+export interface Store extends Reads, ManagementReads, Writes, SweepWrites, Maintenance {
   close(): Promise<void>;
 }

@@ -3,6 +3,7 @@
 
 import type { ChannelReads } from "../../src/domain/alerts/channel-reads.ts";
 import type { AlertReads } from "../../src/domain/alerts/reads.ts";
+import type { SweepWrites } from "../../src/domain/alerts/sweep.ts";
 import { type AuditContext, type AuditEntry, auditCustomers, auditTanks } from "../../src/domain/audit.ts";
 import { type Change, type CustomerState, deviceMoves, isReshaped, type TankState } from "../../src/domain/changes.ts";
 import {
@@ -73,6 +74,7 @@ export type ModelledStore = Omit<
   | "close"
   | "exportRecords"
   | keyof AlertReads
+  | keyof SweepWrites
   | keyof ChannelReads
 >;
 

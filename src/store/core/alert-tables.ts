@@ -222,6 +222,11 @@ export function alertTables(prepare: Prepare, fleet: "fleet" | "head") {
       return (await prepare(sql)(now, limit)).map(([tank]) => String(tank));
     },
 
+    async fleetAfter(tankId: string, limit: number): Promise<readonly string[]> {
+      const sql = "SELECT tank FROM fleet WHERE tank > $1 ORDER BY tank LIMIT $2"; // primary key
+      return (await prepare(sql)(tankId, limit)).map(([tank]) => String(tank));
+    },
+
     async alerts(ids: readonly string[]): Promise<ReadonlyMap<string, Alert>> {
       const rows = await selectIn(ids, `SELECT ${ALERT_COLUMNS} FROM alert WHERE alert.id`);
       return new Map(rows.map(alertOf).map((alert) => [alert.id, alert]));
@@ -254,6 +259,19 @@ export function alertTables(prepare: Prepare, fleet: "fleet" | "head") {
     async moveAlerts(ownerOf: ReadonlyMap<string, string>): Promise<void> {
       const move = prepare("UPDATE alert SET owner_id = $2 WHERE tank_id = $1"); // alert_by_tank
       for (const [tankId, ownerId] of ownerOf) await move(tankId, ownerId);
+    },
+
+    async serviceState(name: string): Promise<string | undefined> {
+      const [row] = await prepare("SELECT value FROM service_state WHERE name = $1")(name);
+      return row && String(row[0]);
+    },
+
+    async replaceServiceState(name: string, before: string | undefined, after: string): Promise<boolean> {
+      const [replaced] = await prepare(
+        `INSERT INTO service_state (name, value) VALUES ($1, $2)
+         ON CONFLICT (name) DO UPDATE SET value = excluded.value WHERE service_state.value = $3 RETURNING name`,
+      )(name, after, before ?? null);
+      return replaced !== undefined;
     },
 
     async nextSequences(count: number): Promise<number> {

@@ -28,8 +28,8 @@ const ALERT_LISTS = [LISTS.alerts, LISTS.alertsByState];
 
 /** The last step of every transaction. Returns how many notifications were created. */
 export async function finishTransaction(tx: StoreTransaction, settings: AlertSettings): Promise<number> {
-  const { tankIds, changes, at, created } = tx.alertChecks.take();
-  const evaluated = created + (await evaluateAlerts(tx, tankIds, settings, at));
+  const { tankIds, changes, at, silenceFrom, created } = tx.alertChecks.take();
+  const evaluated = created + (await evaluateAlerts(tx, tankIds, settings, at, silenceFrom));
   if (changes.length === 0) return evaluated;
   await tx.lockAlerts();
   return evaluated + (await writeAlerts(tx, changes, settings, at));

@@ -76,6 +76,7 @@ export function storeOn(engine: Engine, observe: Observe, health = new StoreHeal
     ),
     execute: watched(health.writes, "execute", (command, context, key) => write("execute", command, context, key)),
     updateLastSeen: watched(health.writes, "updateLastSeen", (seen) => write("updateLastSeen", seen)),
+    sweepAlerts: watched(health.writes, "sweepAlerts", (request) => write("sweepAlerts", request)),
     ingest: watched(health.writes, "ingest", engine.ingest),
     // A copy may fail because of its destination, which says nothing about the database.
     backup: (file, progress) => translated(engine.backup(file, progress)),

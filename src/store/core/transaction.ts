@@ -98,12 +98,19 @@ export interface StoreTransaction extends Lookups {
   setAlertStates(states: ReadonlyMap<string, Pick<Evaluation, "noticed" | "checkAt">>): Promise<void>;
   /** Tanks whose alerts must be evaluated again by then, at most `limit`. Their heads are not locked. */
   tanksToCheck(now: Instant, limit: number): Promise<readonly string[]>;
+  /** The next live tanks by id, at most `limit`. */
+  fleetAfter(tankId: string, limit: number): Promise<readonly string[]>;
   alertsNotClosed(tankIds: readonly string[]): Promise<readonly Alert[]>;
   /** Deleted ones, too. Reads without locks. */
   tanksWithOwners(tankIds: readonly string[]): Promise<ReadonlyMap<string, TankWithOwner>>;
   putAlerts(alerts: readonly Alert[]): Promise<void>;
   /** Alerts follow their tank to another owner. */
   moveAlerts(ownerOf: ReadonlyMap<string, string>): Promise<void>;
+  /** The time, by a clock that all processes on the database share. */
+  now(): Promise<Instant>;
+  serviceState(name: string): Promise<string | undefined>;
+  /** False if it is not `before` any more. Holds it until the transaction ends. */
+  replaceServiceState(name: string, before: string | undefined, after: string): Promise<boolean>;
   /** Reserves this many sequence numbers; returns the first. */
   nextSequences(count: number): Promise<number>;
   addEvents(events: readonly StoredEvent[]): Promise<void>;
@@ -147,6 +154,7 @@ type TakenChecks = {
   readonly tankIds: readonly string[];
   readonly changes: readonly AlertChange[];
   readonly at: Instant;
+  readonly silenceFrom: Instant | undefined;
   readonly created: number;
 };
 
@@ -157,6 +165,7 @@ type TakenChecks = {
 export class AlertChecks {
   readonly #tankIds = new Set<string>();
   #changes: AlertChange[] = [];
+  #silenceFrom: Instant | undefined;
   #at: Instant | undefined;
   #created = 0;
 
@@ -167,6 +176,11 @@ export class AlertChecks {
 
   add(tankIds: Iterable<string>): void {
     for (const id of tankIds) this.#tankIds.add(id);
+  }
+
+  /** The transaction is a sweep, in which silent alerts may open. */
+  setSilenceFrom(instant: Instant): void {
+    this.#silenceFrom = instant;
   }
 
   /** Of tanks that the transaction has locked, and that are not evaluated in it. */
@@ -185,6 +199,7 @@ export class AlertChecks {
       tankIds: [...this.#tankIds].sort(),
       changes: this.#changes,
       at: this.#at ?? Date.now(),
+      silenceFrom: this.#silenceFrom,
       created: this.#created,
     };
     this.clear();
@@ -194,6 +209,7 @@ export class AlertChecks {
   clear(): void {
     this.#tankIds.clear();
     this.#changes = [];
+    this.#silenceFrom = undefined;
     this.#at = undefined;
     this.#created = 0;
   }

@@ -9,6 +9,7 @@ import { executeCommand } from "./commands.ts";
 import { releasePending } from "./ingest.ts";
 import { lookupsOn } from "./lookups.ts";
 import { writeCustomers, writeDevices, writeTanks } from "./objects.ts";
+import { sweepAlerts } from "./sweep.ts";
 import type { StoreTransaction } from "./transaction.ts";
 
 const WRITES = {
@@ -17,6 +18,7 @@ const WRITES = {
   importDevices,
   execute: executeCommand,
   updateLastSeen: (tx: EngineTransaction, seen: ReadonlyMap<string, number>) => tx.updateLastSeen(seen),
+  sweepAlerts,
   ...REPAIRS,
 };
 

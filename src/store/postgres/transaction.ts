@@ -54,6 +54,7 @@ const LOCK_DEVICES = {
   shared: statement("SELECT pg_advisory_xact_lock_shared(5522219043)"),
 };
 
+const NOW = statement("SELECT CAST(extract(epoch FROM clock_timestamp()) * 1000 AS bigint)");
 /** Held until the end of the transaction, so that events become visible in the order of their sequence numbers. */
 const LOCK_ALERTS = statement("SELECT pg_advisory_xact_lock(5522219045)");
 
@@ -77,6 +78,7 @@ export function transactionOn(db: Db, { margin }: AlertSettings): EngineTransact
     async lockAlerts() {
       await db.rows(LOCK_ALERTS);
     },
+    now: async () => Number((await db.rows(NOW))[0]?.[0]),
     ...rankIndexes,
     ...listOperations(db),
     ...auditWrites(db),

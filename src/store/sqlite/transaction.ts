@@ -65,6 +65,7 @@ export function transactionOn(db: DatabaseSync, pause: () => void, { margin }: A
     lockLists: () => {},
     lockDevices: () => {},
     lockAlerts: () => {},
+    now: () => Date.now(),
   } as Synchronous<Omit<StoreTransaction, "alertChecks" | keyof SharedTables>>;
   const statements = new QueryCache(db);
   const prepare: Prepare =
