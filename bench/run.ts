@@ -8,6 +8,7 @@ import { type Bench, cacheFolder, ENGINES, type Engine, log, ROOT } from "./benc
 import { type Postgres, startPostgres } from "./contestants/postgres.ts";
 import type { Figure } from "./figure.ts";
 import { alertPages } from "./figures/alert-pages.ts";
+import { alertSweep } from "./figures/alert-sweep.ts";
 import { alerts } from "./figures/alerts.ts";
 import { bytes } from "./figures/bytes.ts";
 import { connections } from "./figures/connections.ts";
@@ -47,6 +48,7 @@ const FIGURES: readonly Figure[] = [
   fleetPages,
   alerts,
   notifications,
+  alertSweep,
   alertPages,
   depth,
 ];

@@ -1,12 +1,10 @@
 // A database with very many closed alerts: they are written directly, and "check --repair" builds the rank indexes of their lists.
 
 import { join } from "node:path";
-import { DatabaseSync } from "node:sqlite";
 import { openStore } from "../../src/store/open.ts";
 import { type Bench, cacheFolder, ENGINE_NAMES, type Engine, log } from "../bench.ts";
-import { withClient } from "../contestants/postgres-client.ts";
 import { createOnce, fingerprintOf, schemaOf } from "./cache.ts";
-import { sqliteFile } from "./databases.ts";
+import { execute } from "./databases.ts";
 import { putTanks } from "./fill.ts";
 import { fleet } from "./plans.ts";
 
@@ -54,14 +52,4 @@ async function withStore(url: string, work: (store: Awaited<ReturnType<typeof op
   } finally {
     await store.close();
   }
-}
-
-async function execute(engine: Engine, url: string, sql: string): Promise<void> {
-  if (engine === "postgres") {
-    await withClient(url, (client) => client.query(sql));
-    return;
-  }
-  const db = new DatabaseSync(sqliteFile(url));
-  db.exec(sql);
-  db.close();
 }

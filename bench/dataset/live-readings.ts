@@ -1,35 +1,37 @@
-// Readings that are sent during a measurement: one per tank and minute, in order of time.
+// Readings that are sent during a measurement: one of each tank every few seconds, in order of time. They are recent, so that no tank
+// is silent, and never in the future.
 
 import { fleet } from "./plans.ts";
 import type { PlannedReading } from "./readings.ts";
 
-/** The end of the histories in readings.ts. */
-const BEGIN = Date.parse("2026-01-01T00:00:00Z");
-const STEP_MS = 60_000;
+const HOUR = 3_600_000;
+const STEP_MS = 4000;
+/** The same in all processes of a run. */
+process.env["BENCH_STARTED"] ??= String(Date.now());
+const BEGIN = Number(process.env["BENCH_STARTED"]) - 40 * HOUR;
 /** Readings from one delivery to the next. */
 const DELIVERY = 360;
 
-/** So recent that people are notified of alerts, and none is in the future: for up to 3,600 readings of each tank. */
+/** Readings for figures of alerts: so recent that people are notified. */
 export type Crossings = {
   readonly begin: number;
-  /** Each so many readings a tank becomes low, or recovers; null: no tank is ever low. */
+  /** Each tank becomes low, and recovers, with every so many readings; null: none is ever low. */
   readonly every: number | null;
 };
 
-const RECENT_STEP_MS = 20_000;
-const RECENT_MS = 20 * 3_600_000;
+export const crossingsFromNow = (every: number | null): Crossings => ({ begin: Date.now() - 20 * HOUR, every });
+
 /** Well below and above the threshold of the fleet. */
 const [LOW_FILL, OK_FILL] = [5, 60];
-
-export const crossingsFromNow = (every: number | null): Crossings => ({ begin: Date.now() - RECENT_MS, every });
 
 /** Tanks change in turns: of as many readings of a fleet as it has tanks, the same number cross the threshold. */
 const isLow = (tank: number, k: number, { every }: Crossings): boolean =>
   every !== null && Math.floor((k + tank) / every) % 2 !== 0;
 
-function recentReading(tank: number, k: number, crossings: Crossings): PlannedReading {
-  const level = (isLow(tank, k, crossings) ? LOW_FILL : OK_FILL) + (Math.abs(k + tank * 17) % 100) / 10;
-  return { createdAt: crossings.begin + k * RECENT_STEP_MS + (tank % 1000), fill: Math.round(level * 10) / 10 };
+function levelOf(tank: number, k: number, crossings: Crossings | undefined): number {
+  if (crossings !== undefined) return (isLow(tank, k, crossings) ? LOW_FILL : OK_FILL) + (Math.abs(k + tank * 17) % 100) / 10;
+  const sinceDelivery = (k + DELIVERY + tank * 17) % DELIVERY;
+  return 95 - 80 * (sinceDelivery / DELIVERY);
 }
 
 /** How many alerts the initial readings and `sent` ones open. */
@@ -48,10 +50,8 @@ export function openedAlerts(tanks: number, sent: number, crossings: Crossings):
 
 /** Reading k of a tank, by the tank's number in the fleet. Negative ones are its initial readings. */
 function readingOf(tank: number, k: number, crossings?: Crossings): PlannedReading {
-  if (crossings !== undefined) return recentReading(tank, k, crossings);
-  const sinceDelivery = (k + DELIVERY + tank * 17) % DELIVERY;
-  const level = 95 - 80 * (sinceDelivery / DELIVERY);
-  return { createdAt: BEGIN + k * STEP_MS + (tank % 1000), fill: Math.round(level * 10) / 10 };
+  const fill = Math.round(levelOf(tank, k, crossings) * 10) / 10;
+  return { createdAt: (crossings?.begin ?? BEGIN) + k * STEP_MS + (tank % 1000), fill };
 }
 
 /** Readings before the measurement. It varies by tank, so that heads have all lengths and are not all split at the same time. */
