@@ -91,6 +91,10 @@ export async function startRound(
     const fields = { name, owner_id: id, capacity: 2700, capacity_unit: "liters", min_fill_alert_percentage: 20 };
     for (const n of [1, 2]) await create("tanks", { ...fields, assigned_device_id: deviceOf(`${id}`, n) });
   }
+  // All tanks are low.
+  const low = customers.flatMap((id) => [1, 2].map((n) => ({ device_id: deviceOf(id, n), fill_percentage: 5 })));
+  expectStatus(await manage("POST", "/ingest/v1/readings", low), 200);
+  known.learn("", undefined, expectStatus(await manage("GET", "/insight/v1/alerts?state=open&size=100"), 200));
   const bound = customers.flatMap((customer_id) => [{ customer_id }, { role: "ingest", customer_id }]);
   const active = [...roles.map((role) => ({ role })), ...bound, { role: "ingest", device_id: deviceOf(`${customers[0]}`, 1) }];
   const keys = await Promise.all(active.map(key));

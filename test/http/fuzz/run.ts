@@ -176,6 +176,7 @@ async function ownersIn(value: unknown, store: Lookup): Promise<unknown[]> {
   const { object, id, owner_id } = value as Item;
   const owners = await Promise.all(Object.values(value).map((inner) => ownersIn(inner, store)));
   if (object === "customer") return [id];
+  if (object === "alert") return [owner_id];
   // A deleted tank has no owner_id.
   return object === "tank" ? [owner_id ?? (await store.managedTank(`${id}`))?.tank.owner_id] : owners.flat();
 }

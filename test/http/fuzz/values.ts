@@ -12,7 +12,7 @@ declare global {
   }
 }
 
-export type Kind = "customer" | "tank" | "device" | "key";
+export type Kind = "customer" | "tank" | "device" | "key" | "alert" | "channel" | "notification";
 
 /** The id of an object that an earlier request created or deleted. */
 export class Reference {
@@ -86,6 +86,8 @@ const KINDS: Readonly<Record<string, Kind>> = {
   devEui: "device",
   dev_eui: "device",
   by: "key",
+  alert_id: "alert",
+  channel_id: "channel",
 };
 
 export const reference = (kind: Kind, deletedWeight = 1): fc.Arbitrary<Reference> =>
