@@ -3,6 +3,9 @@
 
 import assert from "node:assert/strict";
 import { after, before, suite, test } from "node:test";
+import type { NotificationQuery } from "../../src/domain/alerts/channel-reads.ts";
+import type { AlertQuery } from "../../src/domain/alerts/reads.ts";
+import type { Command } from "../../src/domain/commands/command.ts";
 import type { FleetQuery } from "../../src/domain/fleet.ts";
 import { UNRESTRICTED } from "../../src/domain/key.ts";
 import type { AuditQuery, CustomerSearch, TankSearch } from "../../src/domain/management-reads.ts";
@@ -13,6 +16,8 @@ import { below, isWork, type Node, planOf, poolOn, type Statement, statementsDur
 import { ingest, type SentReading } from "../support/readings.ts";
 import { putReadings } from "../support/records.ts";
 import {
+  ALL_ALERTS,
+  ALL_NOTIFICATIONS,
   customer,
   customersOf,
   key,
@@ -57,9 +62,10 @@ const READS: Reads = {
   "telemetryPage of an unknown tank": () => store.telemetryPage("none", WHOLE, UNRESTRICTED),
   keyByHash: () => store.keyByHash("hash"),
 };
-/** They list all keys, or read one row. */
+/** They list all keys or channels, or read one row. */
 const READS_WITHOUT_INDEX: Reads = {
   keyList: () => store.keyList(),
+  channelList: () => store.channelList(),
   isEmpty: () => store.isEmpty(),
   ping: () => store.ping(),
 };
@@ -69,6 +75,11 @@ const customers = (search: Partial<CustomerSearch>) => () =>
 const tanks = (search: Partial<TankSearch>) => () => store.tankSearch({ ...NO_TANK_SEARCH, ...search });
 const fleet = (query: Partial<FleetQuery>) => () => store.fleetPage({ ...WHOLE_FLEET, ...query });
 const devices = (waiting: boolean | undefined) => () => store.deviceSearch({ page: 1, size: 10, waiting });
+const alerts =
+  (query: Partial<AlertQuery>, scope = UNRESTRICTED) =>
+  () =>
+    store.alertPage({ ...ALL_ALERTS, ...query }, scope);
+const notifications = (query: Partial<NotificationQuery>) => () => store.notificationPage({ ...ALL_NOTIFICATIONS, ...query });
 const audit = (query: Partial<AuditQuery>) => () => store.auditPage({ ...WHOLE_LOG, ...query });
 
 /** Each read with the indexes it uses, beside primary keys. */
@@ -106,11 +117,32 @@ const MANAGEMENT_READS: Readonly<Record<string, readonly [run: () => Promise<unk
   "the fleet of an owner": [fleet({ owner_id: "a" }), ["fleet_by_urgency", "tank_by_owner"]],
   "the fleet of a city": [fleet({ city: "A" }), ["fleet_by_urgency", "tank_by_city"]],
   "the fleet of both, low": [fleet({ owner_id: "a", city: "A", state: "low" }), ["fleet_by_urgency", "tank_by_owner"]],
+  "one alert": [() => store.alertById("alr", UNRESTRICTED), []],
+  "alerts, all": [alerts({}), ["alert_by_creation"]],
+  "alerts in a state": [alerts({ state: "closed" }), ["alert_by_state"]],
+  "alerts in a state, of a kind": [alerts({ state: "open", kind: "low" }), ["alert_by_state"]],
+  "alerts of a kind": [alerts({ kind: "low" }), ["alert_by_kind"]],
+  "alerts of a tank": [alerts({ tank_id: "one", owner_id: "a", from: 1 }), ["alert_by_tank"]],
+  "alerts of a customer": [alerts({ kind: "low" }, scopeOf("a")), ["alert_by_owner"]],
+  "unclosed alerts of tanks": [() => store.unclosedAlerts(["one", "two"]), ["alert_not_closed"]],
+  "the feed": [() => store.eventFeed({ after: 1, size: 10 }, UNRESTRICTED), []],
+  "the feed of a customer": [() => store.eventFeed({ after: 1, size: 10 }, scopeOf("a")), ["event_by_owner"]],
   "the audit log": [audit({}), []],
   "the audit log in a range": [audit({ from: 1, to: 2 }), ["audit_by_time"]],
   "the audit log of a caller": [audit({ by: "a", object: "tank", from: 1 }), ["audit_by_who"]],
   "the audit log of a kind": [audit({ object: "tank" }), ["audit_by_object"]],
   "the audit log of an object": [audit({ id: "one", by: "a" }), ["audit_by_id"]],
+  notificationById: [() => store.notificationById("msg"), []],
+  channelDeliveries: [
+    () => store.channelDeliveries({ id: "chn", type: "webhook" }),
+    ["notification_by_channel", "notification_due"],
+  ],
+  "notifications, all": [notifications({ from: 1 }), ["notification_by_creation"]],
+  "notifications of a channel": [notifications({ channel_id: "chn" }), ["notification_by_channel"]],
+  "notifications of a channel in a state": [notifications({ channel_id: "chn", state: "failed" }), ["notification_by_channel"]],
+  "notifications of a customer": [notifications({ customer_id: "a", from: 1, to: 2 }), ["notification_by_customer"]],
+  "notifications in a state": [notifications({ state: "failed" }), ["notification_by_state"]],
+  "notifications about an alert": [notifications({ alert_id: "alr", state: "failed" }), []],
 };
 
 const TELEMETRY_TABLES = ["head", "block", "reading_index"];
@@ -148,11 +180,11 @@ const indexesIn = (plan: Node): string[] => [
 /** Readings that are appended, late, both together, and so many that blocks and groups are split. */
 async function ingestByTank(): Promise<void> {
   const readings = (count: number, step: number, shift: number) =>
-    Array.from({ length: count }, (_, i) => [i * step + shift, i % 100] as const);
+    Array.from({ length: count }, (_, i) => [i * step + shift, 1 + (i % 99)] as const);
   await putReadings(store, "one", readings(15_000, 1000, 0));
   await putReadings(store, "one", [[20_000_000, 5]]);
   await putReadings(store, "one", readings(5000, 100, 1));
-  await ingest(store, { tank: "one", at: 30_000_000, fill: 5 }, { tank: "two", at: 0, fill: 0 });
+  await ingest(store, { tank: "one", at: 30_000_000, fill: 5 }, { tank: "two", at: 0, fill: 1 });
 }
 
 /** Readings of a known device, of an unknown one, too many of them, and of a tank by its owner's key. */
@@ -169,7 +201,9 @@ suite("the statements of the store on PostgreSQL", () => {
 
   before(async () => {
     await putCustomers(store, customer("a"));
-    await putTanks(store, tank("one", "a"), tank("two", "a"));
+    // Never low.
+    const threshold = { min_fill_alert_percentage: 0 };
+    await putTanks(store, tank("one", "a", threshold), tank("two", "a", threshold));
     await createKey(store, key("k"), "hash");
     // Statistics that were true once: of tables with next to nothing in them.
     await database.query("ANALYZE");
@@ -216,7 +250,8 @@ suite("the statements of the store on PostgreSQL", () => {
         checkPlan(await planOf(pool, statement), text);
         assert.match(text, /\btank\b/);
       }
-      assert.equal(texts.size, 8, [...texts.keys()].join("\n"));
+      // Two of them are about alerts: what they depend on, and when they are evaluated next.
+      assert.equal(texts.size, 10, [...texts.keys()].join("\n"));
       for (const statement of [...byDevice, ...release].filter(isWork)) checkScans(await planOf(pool, statement), statement.text);
     });
   }
@@ -227,6 +262,27 @@ suite("the statements of the store on PostgreSQL", () => {
     assert.equal(pending.length, 3, texts.join("\n"));
     const statements = await statementsDuring(() => putReadings(store, "one", [[9e7, 5]]));
     assert.equal(statements.filter(isWork).length, 1, statements.map(({ text }) => text).join("\n"));
+  });
+
+  test("commands on channels and notifications use indexes", async () => {
+    const webhook = { type: "webhook", url: "https://hooks.example.com/" };
+    const created = await statementsDuring(() =>
+      executed(store, { type: "create_channel", newId: "chn", fields: webhook, secret: "whsec_", webhookAllow: [] }, at(5)),
+    );
+    const commands: Command[] = [
+      { type: "test_channel", id: "chn", newId: "msg" },
+      { type: "change_channel", id: "chn", fields: { delay: "1h", url: "https://other.example.com/" }, webhookAllow: [] },
+      { type: "rotate_channel", id: "chn", overlap: 5, secret: "whsec_" },
+      { type: "delete_channel", id: "chn" },
+    ];
+    const changed: Statement[] = [];
+    for (const one of commands) changed.push(...(await statementsDuring(() => executed(store, one, at(5)))));
+    const isOfChannels = ({ text }: Statement): boolean => /\b(channel|notification|planned_notification)\b/.test(text);
+    const texts = new Map([...created, ...changed].filter(isOfChannels).map((statement) => [statement.text, statement]));
+    assert.ok(texts.size >= 9);
+    for (const [text, statement] of texts) {
+      for (const pool of Object.values(STATISTICS)) checkScans(await planOf(pool, statement), text);
+    }
   });
 
   test("the blocks of a transaction are written by one statement", async () => {

@@ -3,9 +3,10 @@
 
 import type { Alert } from "../../domain/alerts/alert.ts";
 import type { Channel } from "../../domain/alerts/channel.ts";
-import type { Evaluation, TankCondition } from "../../domain/alerts/evaluate.ts";
+import type { AlertSettings, Evaluation, TankCondition } from "../../domain/alerts/evaluate.ts";
 import type { AlertChange, StoredEvent } from "../../domain/alerts/event.ts";
 import type { NewNotification, Notification, NotificationEvent } from "../../domain/alerts/notification.ts";
+import type { Recheck } from "../../domain/alerts/sweep.ts";
 import type { AuditContext, AuditedChange } from "../../domain/audit.ts";
 import type { Change, CustomerState, TankState } from "../../domain/changes.ts";
 import type { ChannelChange, IdempotencyKey, KeyChange } from "../../domain/commands/command.ts";
@@ -31,6 +32,7 @@ export type ListSegment = { readonly key: string | null; readonly at: Position; 
 export interface StoreTransaction extends Lookups {
   /** Tanks whose alerts are evaluated before the transaction is committed. */
   readonly alertChecks: AlertChecks;
+  readonly alertSettings: AlertSettings;
 
   // Locks. Everyone takes them in this order: lists, devices, heads by tank id, device rows by id, alerts.
 
@@ -99,7 +101,7 @@ export interface StoreTransaction extends Lookups {
   /** Tanks whose alerts must be evaluated again by then, at most `limit`. Their heads are not locked. */
   tanksToCheck(now: Instant, limit: number): Promise<readonly string[]>;
   /** The next live tanks by id, at most `limit`. */
-  fleetAfter(tankId: string, limit: number): Promise<readonly string[]>;
+  fleetAfter(recheck: Recheck, limit: number): Promise<readonly string[]>;
   alertsNotClosed(tankIds: readonly string[]): Promise<readonly Alert[]>;
   /** Deleted ones, too. Reads without locks. */
   tanksWithOwners(tankIds: readonly string[]): Promise<ReadonlyMap<string, TankWithOwner>>;

@@ -58,7 +58,7 @@ const NOW = statement("SELECT CAST(extract(epoch FROM clock_timestamp()) * 1000 
 /** Held until the end of the transaction, so that events become visible in the order of their sequence numbers. */
 const LOCK_ALERTS = statement("SELECT pg_advisory_xact_lock(5522219045)");
 
-export function transactionOn(db: Db, { margin }: AlertSettings): EngineTransaction {
+export function transactionOn(db: Db, alertSettings: AlertSettings): EngineTransaction {
   const { storedGroups: _, ...rankIndexes } = rankIndexOperations(db);
   return {
     async lockLists() {
@@ -71,10 +71,11 @@ export function transactionOn(db: Db, { margin }: AlertSettings): EngineTransact
     ...objectWrites(db),
     ...deviceWrites(db),
     ...pendingWrites(db),
-    ...telemetryWrites(db, margin),
+    ...telemetryWrites(db, alertSettings.margin),
     ...alertTables(prepareOn(db), "head"),
     ...channelTables(prepareOn(db)),
     alertChecks: new AlertChecks(),
+    alertSettings,
     async lockAlerts() {
       await db.rows(LOCK_ALERTS);
     },

@@ -52,13 +52,13 @@ import { fleetColumns, headReads, telemetryWrites } from "./telemetry-writes.ts"
 type SharedTables = ReturnType<typeof alertTables> & ReturnType<typeof channelTables>;
 
 /** `pause` is called between tanks. */
-export function transactionOn(db: DatabaseSync, pause: () => void, { margin }: AlertSettings): EngineTransaction {
+export function transactionOn(db: DatabaseSync, pause: () => void, alertSettings: AlertSettings): EngineTransaction {
   const operations = {
     ...lookups(db),
     ...objectWrites(db),
     ...deviceWrites(db),
     ...pendingWrites(db),
-    ...telemetryWrites(db, pause, margin),
+    ...telemetryWrites(db, pause, alertSettings.margin),
     ...listWrites(db),
     ...auditWrites(db),
     ...idempotencyWrites(db),
@@ -66,7 +66,7 @@ export function transactionOn(db: DatabaseSync, pause: () => void, { margin }: A
     lockDevices: () => {},
     lockAlerts: () => {},
     now: () => Date.now(),
-  } as Synchronous<Omit<StoreTransaction, "alertChecks" | keyof SharedTables>>;
+  } as Synchronous<Omit<StoreTransaction, "alertChecks" | "alertSettings" | keyof SharedTables>>;
   const statements = new QueryCache(db);
   const prepare: Prepare =
     (sql) =>
@@ -78,6 +78,7 @@ export function transactionOn(db: DatabaseSync, pause: () => void, { margin }: A
     ...alertTables(prepare, "fleet"),
     ...channelTables(prepare),
     alertChecks: new AlertChecks(),
+    alertSettings,
     repairs() {
       repairs ??= checkOperations(db);
       return repairs;
