@@ -143,7 +143,7 @@ const NOTIFICATION_FIELDS = [
   "payload",
   "attempts",
 ] as const;
-const PLANNED_FIELDS = [
+export const PLANNED_FIELDS = [
   "id",
   "recipient",
   "channel_id",

@@ -38,7 +38,9 @@ import {
 } from "../columns.ts";
 import { alertTables } from "../core/alert-tables.ts";
 import { channelTables } from "../core/channel-tables.ts";
+import { plannedTables } from "../core/planned-tables.ts";
 import { AlertChecks, type CountedDevice, type SavedResult } from "../core/transaction.ts";
+import { verificationTables } from "../core/verification-tables.ts";
 import { EMPTY_HEAD, headChecksum } from "../series/checksum.ts";
 import { byId, columnsOf, isLookedUp, upsert } from "./batch.ts";
 import { checkOperations } from "./check.ts";
@@ -74,6 +76,8 @@ export function transactionOn(db: Db, alertSettings: AlertSettings): EngineTrans
     ...telemetryWrites(db, alertSettings.margin),
     ...alertTables(prepareOn(db), "head"),
     ...channelTables(prepareOn(db)),
+    ...plannedTables(prepareOn(db)),
+    ...verificationTables(prepareOn(db)),
     alertChecks: new AlertChecks(),
     alertSettings,
     async lockAlerts() {
