@@ -4,6 +4,7 @@
 // - counts, the fleet, the audit log and device assignments are updated in the transaction that changes what they follow from,
 //   and pending readings are released in the transaction that makes them storable.
 
+import type { DeliveryReads, DeliveryWrites } from "./alerts/delivery.ts";
 import type { AuditContext } from "./audit.ts";
 import type { Command, CommandResult, IdempotencyKey } from "./commands/command.ts";
 import type { CustomerWithCount } from "./customer.ts";
@@ -93,6 +94,6 @@ export interface Maintenance {
   scratchCopy(progress: Progress): Promise<Store>;
 }
 
-export interface Store extends Reads, ManagementReads, Writes, Maintenance {
+export interface Store extends Reads, ManagementReads, Writes, DeliveryReads, DeliveryWrites, Maintenance {
   close(): Promise<void>;
 }

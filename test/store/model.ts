@@ -14,6 +14,7 @@ import {
   withReleased,
 } from "../../src/domain/commands/command.ts";
 import { planCommand } from "../../src/domain/commands/plan.ts";
+import type { DeliveryReads, DeliveryWrites } from "../../src/domain/alerts/delivery.ts";
 import type { Customer, CustomerWithCount } from "../../src/domain/customer.ts";
 import { type Device, type DeviceAssignment, unknownDevice } from "../../src/domain/device.ts";
 import type { FleetCounts, FleetEntry, FleetQuery } from "../../src/domain/fleet.ts";
@@ -62,7 +63,16 @@ type SavedResult = { readonly fingerprint: string; readonly resource: Resource; 
 /** What a random run calls. */
 export type ModelledStore = Omit<
   Store,
-  "checkProvision" | "ping" | "isEmpty" | "backup" | "check" | "scratchCopy" | "close" | "exportRecords"
+  | keyof DeliveryReads
+  | keyof DeliveryWrites
+  | "checkProvision"
+  | "ping"
+  | "isEmpty"
+  | "backup"
+  | "check"
+  | "scratchCopy"
+  | "close"
+  | "exportRecords"
 >;
 
 export class ModelStore implements ModelledStore {

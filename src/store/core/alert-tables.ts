@@ -16,7 +16,7 @@ type Scalar = string | number | null;
 /** Many rows go into few statements, of few sizes, so that each is prepared once. */
 const CHUNK_SIZES = [64, 8, 1] as const;
 
-function chunksOf<T>(items: readonly T[]): T[][] {
+export function chunksOf<T>(items: readonly T[]): T[][] {
   const chunks: T[][] = [];
   let from = 0;
   for (const size of CHUNK_SIZES) {
@@ -26,7 +26,7 @@ function chunksOf<T>(items: readonly T[]): T[][] {
 }
 
 /** `($1, $2), ($3, $4)` and so on; with the casts of the columns, where they are not inferred. */
-function valueRows(rows: number, columns: number, types?: readonly string[]): string {
+export function valueRows(rows: number, columns: number, types?: readonly string[]): string {
   const value = (row: number, column: number): string => {
     const parameter = `$${row * columns + column + 1}`;
     return types === undefined ? parameter : `CAST(${parameter} AS ${types[column]})`;

@@ -38,6 +38,7 @@ import {
   tankValues,
 } from "../columns.ts";
 import { alertTables } from "../core/alert-tables.ts";
+import { notificationTables } from "../core/notification-tables.ts";
 import { AlertChecks, type CountedDevice, type SavedResult } from "../core/transaction.ts";
 import { EMPTY_HEAD, headChecksum } from "../series/checksum.ts";
 import { byId, columnsOf, isLookedUp, upsert } from "./batch.ts";
@@ -45,6 +46,7 @@ import { checkOperations } from "./check.ts";
 import { type Db, prepareOn, statement } from "./connection.ts";
 import { listOperations } from "./list-pages.ts";
 import { rankIndexOperations } from "./rank-index.ts";
+import { DIALECT } from "./schema.ts";
 import { coarseColumns, telemetryWrites } from "./telemetry-writes.ts";
 
 /** All writes of lists, of all processes, run one after the other: they are rare, and many touch the same few rows. */
@@ -72,6 +74,7 @@ export function transactionOn(db: Db, { margin }: AlertSettings): EngineTransact
     ...pendingWrites(db),
     ...telemetryWrites(db, margin),
     ...alertTables(prepareOn(db), "head"),
+    ...notificationTables(prepareOn(db), DIALECT),
     alertChecks: new AlertChecks(),
     async lockAlerts() {
       await db.rows(LOCK_ALERTS);

@@ -1,9 +1,10 @@
 // Reads of the serving thread, which cost little whatever the size of the database.
 
 import type { DatabaseSync, StatementSync } from "node:sqlite";
+import { pendingDestinationsOn } from "../core/notification-tables.ts";
 import { primaryReads, replicaReads } from "../core/reads.ts";
 import { listPages } from "./list-pages.ts";
-import { TABLES } from "./schema.ts";
+import { DIALECT, TABLES } from "./schema.ts";
 import { query } from "./statements.ts";
 import { telemetryReads } from "./telemetry-reads.ts";
 
@@ -22,6 +23,7 @@ export function readsOn(db: DatabaseSync) {
     telemetryPage: (...args: Parameters<typeof telemetryPage>) => snapshot.read(telemetryPage, ...args),
     ...replicaReads(prepare, pages),
     ...primaryReads(prepare, TABLES),
+    pendingDestinations: pendingDestinationsOn(prepare, DIALECT),
   };
 }
 

@@ -40,15 +40,18 @@ import {
   tankValues,
 } from "../columns.ts";
 import { alertTables } from "../core/alert-tables.ts";
+import { notificationTables } from "../core/notification-tables.ts";
+import type { Prepare } from "../core/reads.ts";
 import { AlertChecks, type CountedDevice, type SavedResult, type StoreTransaction } from "../core/transaction.ts";
 import { lastReading } from "../series/block.ts";
 import { EMPTY_HEAD, headChecksum, openHead } from "../series/checksum.ts";
 import { checkOperations } from "./check.ts";
 import { listWrites } from "./list-pages.ts";
+import { DIALECT } from "./schema.ts";
 import { promised, QueryCache, query, type SqliteRow, type Synchronous, upsert } from "./statements.ts";
 import { fleetColumns, headReads, telemetryWrites } from "./telemetry-writes.ts";
 
-type AlertTables = ReturnType<typeof alertTables>;
+type AlertTables = ReturnType<typeof alertTables> & ReturnType<typeof notificationTables>;
 
 /** `pause` is called between tanks. */
 export function transactionOn(db: DatabaseSync, pause: () => void, { margin }: AlertSettings): EngineTransaction {
@@ -66,15 +69,15 @@ export function transactionOn(db: DatabaseSync, pause: () => void, { margin }: A
     lockAlerts: () => {},
   } as Synchronous<Omit<StoreTransaction, "alertChecks" | keyof AlertTables>>;
   const statements = new QueryCache(db);
+  const prepare: Prepare =
+    (sql) =>
+    async (...values) =>
+      statements.rows(sql, values);
   let repairs: CheckOperations | undefined;
   return {
     ...promised(operations),
-    ...alertTables(
-      (sql) =>
-        async (...values) =>
-          statements.rows(sql, values),
-      "fleet",
-    ),
+    ...alertTables(prepare, "fleet"),
+    ...notificationTables(prepare, DIALECT),
     alertChecks: new AlertChecks(),
     repairs() {
       repairs ??= checkOperations(db);
