@@ -10,6 +10,7 @@ import { parseWebhookAllow } from "./domain/alerts/webhook-url.ts";
 import { UserError } from "./domain/errors.ts";
 import { parseDuration } from "./domain/instant.ts";
 import { isWellFormedSecret } from "./domain/key.ts";
+import type { Mailbox } from "./domain/mail/mail.ts";
 import { quoted } from "./domain/text.ts";
 
 const LOG_LEVELS = ["fatal", "error", "warn", "info", "debug", "trace", "silent"] as const;
@@ -158,8 +159,6 @@ function smtpUrl(text: string): string {
 }
 
 const SMTP_OPTIONS: ReadonlySet<string> = new Set(["requireTLS", "ignoreTLS"]);
-
-export type Mailbox = { readonly name: string | null; readonly address: string };
 
 /** The domain in ASCII, because not every mail server accepts others. */
 function mailbox(text: string): Mailbox {

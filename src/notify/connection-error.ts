@@ -1,4 +1,4 @@
-// Why a webhook got no response, in words for the operator. Messages of libraries are not repeated: they may contain anything.
+// Why there was no connection or no response, in words for the operator. Messages of libraries are not repeated: they may contain anything.
 
 import { errors } from "undici";
 import { RefusedAddress } from "./checked-lookup.ts";
@@ -8,7 +8,11 @@ export function connectionError(error: Error): string | undefined {
   if (error instanceof RefusedAddress) return error.message;
   if (error instanceof errors.ClientDestroyedError || error instanceof errors.ClientClosedError) return undefined;
   if (error instanceof errors.HTTPParserError) return "the response is not HTTP";
-  const code = "code" in error && typeof error.code === "string" && /^\w{1,60}$/.test(error.code) ? error.code : "unknown error";
+  return reasonOf("code" in error ? error.code : undefined);
+}
+
+export function reasonOf(errorCode: unknown): string {
+  const code = typeof errorCode === "string" && /^\w{1,60}$/.test(errorCode) ? errorCode : "unknown error";
   return REASONS.find(([pattern]) => pattern.test(code))?.[1] ?? `connection failed (${code})`;
 }
 

@@ -8,7 +8,7 @@ import type { TestContext } from "node:test";
 import { newWebhookSecret } from "../../src/domain/alerts/webhook-signature.ts";
 import { parseWebhookAllow } from "../../src/domain/alerts/webhook-url.ts";
 import { type Webhook, WebhookSender } from "../../src/notify/webhook.ts";
-import { TEST_CERTIFICATE } from "../ingest/mqtt/certificate.ts";
+import { TEST_CERTIFICATE } from "../support/certificate.ts";
 
 export type Received = { readonly request: IncomingMessage; readonly body: string };
 

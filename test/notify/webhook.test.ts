@@ -6,7 +6,7 @@ import { getCACertificates, setDefaultCACertificates } from "node:tls";
 import { Webhook as Verifier } from "standardwebhooks";
 import { newWebhookSecret } from "../../src/domain/alerts/webhook-signature.ts";
 import type { AttemptResult } from "../../src/notify/webhook.ts";
-import { TEST_CERTIFICATE } from "../ingest/mqtt/certificate.ts";
+import { TEST_CERTIFICATE } from "../support/certificate.ts";
 import { freePort } from "../support/free-port.ts";
 import { until } from "../support/until.ts";
 import {
