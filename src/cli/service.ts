@@ -94,6 +94,7 @@ export async function localService(store: Store): Promise<Service> {
   const services = {
     ingest: createHttpIngest(inTurns(createIngest(store, clock)), clock),
     management: new ManagementService(store, clock),
+    warnings: async () => [],
   };
   const environment = { reads: store, metrics: { text: async () => "" }, services, caller: OPERATOR };
   return async (request) => {

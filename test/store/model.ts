@@ -1,6 +1,7 @@
 // A store in memory, written to be obviously right: maps and arrays, filtered and sorted again for each query. What a command or
 // a record changes is decided by the pure rules of src/domain; everything that follows from it is done here in the simplest way.
 
+import type { DeliveryReads, DeliveryWrites } from "../../src/domain/alerts/delivery.ts";
 import { type AuditContext, type AuditEntry, auditCustomers, auditTanks } from "../../src/domain/audit.ts";
 import { type Change, type CustomerState, deviceMoves, isReshaped, type TankWithShape } from "../../src/domain/changes.ts";
 import {
@@ -14,7 +15,6 @@ import {
   withReleased,
 } from "../../src/domain/commands/command.ts";
 import { planCommand } from "../../src/domain/commands/plan.ts";
-import type { DeliveryReads, DeliveryWrites } from "../../src/domain/alerts/delivery.ts";
 import type { Customer, CustomerWithCount } from "../../src/domain/customer.ts";
 import { type Device, type DeviceAssignment, unknownDevice } from "../../src/domain/device.ts";
 import type { FleetCounts, FleetEntry, FleetQuery } from "../../src/domain/fleet.ts";

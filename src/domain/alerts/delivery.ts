@@ -78,7 +78,10 @@ export type RecordedDeliveries = {
 export const RECIPIENT_TYPES = ["webhook", "email", "customer"] as const satisfies readonly (ChannelType | "customer")[];
 export type RecipientType = (typeof RECIPIENT_TYPES)[number];
 
-export function recipientType({ destination, channel_id }: Pick<ClaimedNotification, "destination" | "channel_id">): RecipientType {
+export function recipientType({
+  destination,
+  channel_id,
+}: Pick<ClaimedNotification, "destination" | "channel_id">): RecipientType {
   if (destination !== MAIL_DESTINATION) return "webhook";
   return channel_id === null ? "customer" : "email";
 }
@@ -139,4 +142,29 @@ export interface DeliveryWrites {
   reviewPending(destinations: readonly string[], now: Instant): Promise<readonly RecipientType[]>;
   /** Events and ended notifications that have been kept long enough. Returns how many: a limited number. */
   removeOldNotifications(now: Instant): Promise<number>;
+}
+
+/** What an operator should know although the service is ready. */
+export type DeliveryWarning = {
+  readonly code: "mail_not_configured" | "channels_disabled" | "notifications_delayed";
+  readonly detail: string;
+};
+
+/** `missing`: the settings that mail needs and that are not set. */
+export function deliveryWarnings(counts: DeliveryCounts, missing: readonly string[], now: Instant): DeliveryWarning[] {
+  const { pending, oldestPendingAt, pendingMail, channelsDisabled } = counts;
+  const age = oldestPendingAt === null ? 0 : now - oldestPendingAt;
+  const warnings: (DeliveryWarning | false)[] = [
+    pendingMail > 0 &&
+      missing.length > 0 && {
+        code: "mail_not_configured",
+        detail: `Mail is pending and cannot be sent: set ${missing.join(", ")}.`,
+      },
+    channelsDisabled > 0 && { code: "channels_disabled", detail: `Disabled channels: ${channelsDisabled}.` },
+    age > BACKLOG_MS && {
+      code: "notifications_delayed",
+      detail: `Pending notifications: ${pending}, the oldest for ${Math.floor(age / MINUTE)} minutes.`,
+    },
+  ];
+  return warnings.filter((warning) => warning !== false);
 }

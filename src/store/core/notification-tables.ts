@@ -67,7 +67,9 @@ export function notificationTables(prepare: Prepare, { skipLocked, now }: Pick<D
          UPDATE notification SET due_at = ${time.sql} + ${LEASE_MS}, lease = $3 FROM due
          WHERE notification.id BETWEEN due.id AND due.id RETURNING ${CLAIMED_COLUMNS}`, // notification_due, primary key
       );
-      const claimed = await Promise.all(requests.map(({ destination, limit }) => claim(destination, limit, lease, ...time.values)));
+      const claimed = await Promise.all(
+        requests.map(({ destination, limit }) => claim(destination, limit, lease, ...time.values)),
+      );
       return claimed.flatMap((rows) => rows.map(claimedOf).sort((a, b) => (a.id < b.id ? -1 : 1)));
     },
 
@@ -116,7 +118,8 @@ export function notificationTables(prepare: Prepare, { skipLocked, now }: Pick<D
     },
 
     async disableChannel(channelId: string, reason: string, at: Instant): Promise<void> {
-      const sql = "UPDATE channel SET state = 'disabled', disabled_reason = $2, failing_since = NULL, updated_at = $3 WHERE id = $1";
+      const sql =
+        "UPDATE channel SET state = 'disabled', disabled_reason = $2, failing_since = NULL, updated_at = $3 WHERE id = $1";
       await prepare(sql)(channelId, reason, at);
     },
 
@@ -205,7 +208,9 @@ export async function deliveryCountsOn(rows: (sql: string) => Promise<readonly R
     alertsOpen: Object.fromEntries(ALERT_KINDS.map((kind) => [kind, opened.get(kind) ?? 0])) as DeliveryCounts["alertsOpen"],
     pending: pending.reduce((sum, [, count]) => sum + Number(count), 0),
     oldestPendingAt: oldest.length === 0 ? null : Math.min(...oldest),
-    pendingMail: pending.filter(([destination]) => destination === MAIL_DESTINATION).reduce((sum, [, count]) => sum + Number(count), 0),
+    pendingMail: pending
+      .filter(([destination]) => destination === MAIL_DESTINATION)
+      .reduce((sum, [, count]) => sum + Number(count), 0),
     channelsDisabled: Number(disabled?.[0]),
   };
 }

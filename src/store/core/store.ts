@@ -53,8 +53,7 @@ export function storeOn(engine: Engine, observe: Observe, health = new StoreHeal
   }
 
   /** A write as it is. */
-  const written = <N extends WriteName>(name: N) =>
-    watched(health.writes, name, (...args: WriteArgs<N>) => write(name, ...args));
+  const written = <N extends WriteName>(name: N) => watched(health.writes, name, (...args: WriteArgs<N>) => write(name, ...args));
 
   async function translated<T>(work: Promise<T>): Promise<T> {
     try {
