@@ -11,6 +11,8 @@ export interface Dialect {
   equals(column: string, value: string): string;
   /** Ends a subquery that must be run as it stands, by the index of its ORDER BY. */
   readonly fence: string;
+  /** After the name of a table: its rows are looked up in this index, where the engine would prefer another. */
+  indexedBy(index: string): string;
   /** Ends a query whose rows are then changed: leaves out those that another transaction is changing. */
   readonly skipLocked: string;
   /** The time, by the clock that all processes on the database share. `position` is that of its parameter, if it needs one. */

@@ -41,7 +41,7 @@ export function managementReadsOn(engine: ManagementEngine) {
     ...deviceReads(engine),
     ...fleetCountsOn(engine),
     ...auditReads(engine),
-    deliveryCounts: () => deliveryCountsOn((sql) => engine.rows(sql, [])),
+    deliveryCounts: () => deliveryCountsOn((sql) => engine.rows(sql, []), engine.dialect),
   };
 }
 

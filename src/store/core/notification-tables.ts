@@ -92,8 +92,8 @@ export function notificationTables(prepare: Prepare, { skipLocked, now }: Pick<D
           `UPDATE notification SET state = new.column3, due_at = ${time.sql} + new.column4, lease = NULL, attempts = new.column5,
              ended_at = CASE WHEN new.column4 IS NULL THEN ${time.sql} END
            FROM (VALUES ${valueRows(chunk.length, 5, ["text", "text", "text", "bigint", "text"])}) AS new
-           WHERE notification.id BETWEEN new.column1 AND new.column1 AND notification.lease = new.column2
-           RETURNING notification.id`,
+           WHERE notification.id BETWEEN new.column1 AND new.column1 AND coalesce(notification.lease, '') = new.column2
+           RETURNING notification.id`, // primary key
         )(...values.flat(), ...time.values);
         for (const [id] of rows) recorded.add(String(id));
       }
@@ -140,8 +140,12 @@ export function notificationTables(prepare: Prepare, { skipLocked, now }: Pick<D
     async advanceDue(destinations: readonly string[], at: Instant): Promise<void> {
       const time = now(at, 2);
       const advance = prepare(
-        `UPDATE notification SET due_at = ${time.sql}, lease = NULL
-         WHERE state = 'pending' AND destination = $1 AND due_at > ${time.sql} + ${MAX_DELAY_MS}`, // notification_due
+        `WITH late AS MATERIALIZED (
+           SELECT id FROM notification WHERE state = 'pending' AND destination = $1 AND due_at > ${time.sql} + ${MAX_DELAY_MS}
+           ORDER BY due_at LIMIT ${MAX_ENDED} ${skipLocked}
+         )
+         UPDATE notification SET due_at = ${time.sql}, lease = NULL FROM late
+         WHERE notification.id BETWEEN late.id AND late.id`, // notification_due
       );
       await Promise.all(destinations.map((destination) => advance(destination, ...time.values)));
     },
@@ -173,17 +177,19 @@ export function notificationTables(prepare: Prepare, { skipLocked, now }: Pick<D
 }
 
 /** By a skip scan: one step in an index for each destination, however many notifications it has. */
-export function pendingDestinationsOn(prepare: Prepare, { now }: Pick<Dialect, "now">) {
+export function pendingDestinationsOn(prepare: Prepare, { now, indexedBy }: Pick<Dialect, "now" | "indexedBy">) {
   const next = (after: string): string =>
-    `SELECT n.destination FROM notification AS n WHERE n.state = 'pending' ${after} ORDER BY n.destination LIMIT 1`; // notification_due
+    `SELECT n.destination FROM notification AS n ${indexedBy("notification_due")}
+     WHERE n.state = 'pending' ${after} ORDER BY n.destination LIMIT 1`;
   const sql = (time: string): string =>
     `WITH RECURSIVE pending (destination) AS (
        SELECT (${next("")}) UNION ALL
        SELECT (${next("AND n.destination > pending.destination")}) FROM pending WHERE pending.destination IS NOT NULL
      )
-     SELECT pending.destination, EXISTS (
-       SELECT 1 FROM notification AS n WHERE n.state = 'pending' AND n.destination = pending.destination AND n.due_at <= ${time}
-     ), channel.state FROM pending LEFT JOIN channel ON channel.id = pending.destination
+     SELECT pending.destination, (
+       SELECT n.due_at FROM notification AS n WHERE n.state = 'pending' AND n.destination = pending.destination
+       ORDER BY n.due_at LIMIT 1
+     ) <= ${time}, channel.state FROM pending LEFT JOIN channel ON channel.id = pending.destination
      WHERE pending.destination IS NOT NULL`;
   const query = prepare(sql(now(0, 1).sql));
   return async (at: Instant): Promise<PendingDestination[]> =>
@@ -195,22 +201,24 @@ export function pendingDestinationsOn(prepare: Prepare, { now }: Pick<Dialect, "
 }
 
 /** Counts open alerts and pending notifications, not those that have ended. */
-export async function deliveryCountsOn(rows: (sql: string) => Promise<readonly Row[]>): Promise<DeliveryCounts> {
-  const open = await rows("SELECT kind, count(*) FROM alert WHERE state = 'open' GROUP BY kind"); // alert_open
-  // notification_pending
+export async function deliveryCountsOn(
+  rows: (sql: string) => Promise<readonly Row[]>,
+  { indexedBy }: Pick<Dialect, "indexedBy">,
+): Promise<DeliveryCounts> {
+  const open = await rows(`SELECT kind, count(*) FROM alert ${indexedBy("alert_open")} WHERE state = 'open' GROUP BY kind`);
   const pending = await rows(
-    "SELECT destination, count(*), min(pending_since) FROM notification WHERE state = 'pending' GROUP BY destination",
+    `SELECT destination, count(*), min(pending_since) FROM notification ${indexedBy("notification_pending")}
+     WHERE state = 'pending' GROUP BY destination`,
   );
   const [disabled] = await rows("SELECT count(*) FROM channel WHERE state = 'disabled'");
   const opened = new Map(open.map(([kind, count]) => [kind, Number(count)]));
+  const counts = new Map(pending.map(([destination, count]) => [destination, Number(count)]));
   const oldest = pending.map(([, , since]) => Number(since));
   return {
     alertsOpen: Object.fromEntries(ALERT_KINDS.map((kind) => [kind, opened.get(kind) ?? 0])) as DeliveryCounts["alertsOpen"],
-    pending: pending.reduce((sum, [, count]) => sum + Number(count), 0),
+    pending: counts.values().reduce((sum, count) => sum + count, 0),
     oldestPendingAt: oldest.length === 0 ? null : Math.min(...oldest),
-    pendingMail: pending
-      .filter(([destination]) => destination === MAIL_DESTINATION)
-      .reduce((sum, [, count]) => sum + Number(count), 0),
+    pendingMail: counts.get(MAIL_DESTINATION) ?? 0,
     channelsDisabled: Number(disabled?.[0]),
   };
 }
