@@ -28,7 +28,7 @@ const ATTEMPT_MS = 15_000;
 const MAX_WAIT_MS = LEASE_MS - ATTEMPT_MS - 2000;
 const POLL_MS = 1000;
 /** Results are recorded together with those of this time, and after an error again. */
-const COLLECT_MS = 10;
+const COLLECT_MS = 20;
 const RETRY_MS = 1000;
 const MAX_RECORDED_TOGETHER = 512;
 /** Attempts at a time, in all. One half is for destinations that have none under way: slow ones cannot take it from others. */

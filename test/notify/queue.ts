@@ -122,7 +122,7 @@ export async function openQueue(t: TestContext, engine: (typeof ENGINES)[number]
     start(options = {}, store = opened.store) {
       const delivery = startDelivery({
         ...{ store, clock: Date.now, observe: (event) => events.push(event), isReporting: true, version: "1.2.3" },
-        ...{ mail: NO_MAIL, webhookAllow: parseWebhookAllow("127.0.0.1"), timeoutMs: 1000, upkeepMs: 100, ...options },
+        ...{ mail: NO_MAIL, webhookAllow: parseWebhookAllow("127.0.0.1"), upkeepMs: 100, ...options },
       });
       let stopping: Promise<void> | undefined;
       const stop = (milliseconds: number) => (stopping ??= delivery.stop(milliseconds));
