@@ -2,7 +2,8 @@
 
 import type { AddressInfo } from "node:net";
 import { promisify } from "node:util";
-import { type Config, storeSettings } from "./config.ts";
+import { AlertSweep } from "./alerts/sweep.ts";
+import { type Config, managementSettings, storeSettings } from "./config.ts";
 import type { Event, Observe } from "./domain/events.ts";
 import type { Clock } from "./domain/instant.ts";
 import type { Store } from "./domain/store.ts";
@@ -67,14 +68,14 @@ export async function startApp(options: AppOptions): Promise<App> {
   const notifications = deliveryReport(store, missingMailSettings(config), clock);
   let server: Awaited<ReturnType<typeof buildServer>> | undefined;
   let mqtt: Mqtt | undefined;
+  let sweep: AlertSweep | undefined;
 
   async function closeAll(): Promise<void> {
     // Beside the others, which take up to as long.
     const delivered = delivery?.stop(STOP_MS - RECORD_MS);
     await server?.close();
     await mqtt?.stop();
-    await lastSeen.stop();
-    await delivered;
+    await Promise.all([sweep?.stop(), lastSeen.stop(), delivered]);
     await store.close();
     metrics.close();
   }
@@ -85,7 +86,7 @@ export async function startApp(options: AppOptions): Promise<App> {
       reads: store,
       services: {
         ingest: createHttpIngest(ingestFrom("http", ingest), clock),
-        management: new ManagementService(store, clock),
+        management: new ManagementService(store, clock, managementSettings(config)),
         warnings: notifications.warnings,
       },
       metrics: { text: async () => metrics.text(await countedIn([fleetReport, notifications.metrics])) },
@@ -99,6 +100,7 @@ export async function startApp(options: AppOptions): Promise<App> {
       ...{ store, clock, observe, mail: config, webhookAllow: config.webhookAllow, version: VERSION },
       isReporting: worker === 1,
     });
+    sweep = new AlertSweep(store.sweepAlerts, storeSettings(config).alerts, observe, options.clock);
   } catch (error) {
     await closeAll();
     throw listenError(error, config);

@@ -101,6 +101,17 @@ export function readConfig(flags: Given, environment: Given, envFile: Given): Co
   ) as Config;
 }
 
+/** The settings without which no mail is sent, of those that are missing. */
+export function missingForMail({ smtpUrl, mailFrom, publicUrl }: Config): readonly string[] {
+  const needed = { SMTP_URL: smtpUrl, MAIL_FROM: mailFrom, PUBLIC_URL: publicUrl };
+  return Object.entries(needed).flatMap(([name, value]) => (value === null ? [name] : []));
+}
+
+/** What managing needs of it. */
+export function managementSettings(config: Config) {
+  return { webhookAllow: config.webhookAllow, missingForMail: missingForMail(config) };
+}
+
 /** What the store needs of it. */
 export function storeSettings({ connections, replicaUrls, replicaLagMs, ...config }: Config) {
   const { alertMargin: margin, silentAfterMs: silentAfter, remindAfterMs: remindAfter } = config;

@@ -99,7 +99,7 @@ function serviceFor(call: CliCall, mayCreate: boolean) {
   let opened: ReturnType<typeof open> | undefined;
   async function open() {
     const store = await openDatabase(call.flags["dry-run"] === true ? dryRunConfig(config) : config, mayCreate);
-    return { store, service: await localService(store) };
+    return { store, service: await localService(store, config) };
   }
   return {
     async service(request: ServiceRequest): Promise<Item> {
@@ -215,9 +215,12 @@ export function showCommand({ noun, ...rest }: ResourceCommand): CliCommand {
   });
 }
 
+/** Objects that are shown field by field. */
+const SHOWN_BY_FIELD = ["location", "alerts", "notifications"];
+
 function linesOf(object: Item, prefix: string): [name: string, value: string][] {
   return Object.entries(object).flatMap(([name, value]) => {
-    if (name === "location" && isObject(value)) return linesOf(value, `${name}.`);
+    if (SHOWN_BY_FIELD.includes(name) && isObject(value)) return linesOf(value, `${name}.`);
     const isEmpty = value === null || value === "";
     return [[`${prefix}${name}`, isEmpty ? "-" : clean(typeof value === "string" ? value : JSON.stringify(value))]];
   });

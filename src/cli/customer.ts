@@ -11,6 +11,14 @@ const FIELDS: readonly Field[] = [
   { flag: "email", path: "email", value: "ADDRESS", help: "e-mail address" },
   { flag: "phone", path: "phone", value: "NUMBER", help: "phone number", clearable: true },
   { flag: "verified", path: "is_verified", help: "the e-mail address is verified" },
+  { flag: "language", path: "notifications.language", value: "CODE", help: "of mail: en or de", clearable: true },
+  {
+    flag: "unsubscribed-at",
+    path: "notifications.unsubscribed_at",
+    value: "TIME",
+    help: 'since when no mail about alerts is wanted; "" resubscribes',
+    clearable: true,
+  },
 ];
 const NOT_VERIFIED: Field = {
   flag: "no-verified",

@@ -12,7 +12,7 @@ import type { Fleet, SimulatedDevice } from "../simulate/fleet.ts";
 import { type Seed, seeded } from "../simulate/random.ts";
 import { MAKERS, sensorOf, shapeFor } from "../simulate/sensors.ts";
 import { createFleet } from "./fleet.ts";
-import { readingsSince, tankModel } from "./tank-model.ts";
+import { busyTankModel, readingsSince, tankModel } from "./tank-model.ts";
 
 const FIRST_CUSTOMER = "cus_demo001";
 const LAST_TANK = "tank_demo500";
@@ -107,8 +107,14 @@ export function deviceOf(tank: Tank, seed: Seed): SimulatedDevice {
   return { id: tank.assigned_device_id, tankId: tank.id, maker, shape: shapeFor(litres, random) };
 }
 
+/** Some tanks are emptied and filled within minutes, so that alerts open and close while somebody watches. */
+const BUSY_TANKS = 4;
+
 export function demoFleet(tanks: readonly Tank[], seed: Seed): Fleet {
-  const members = tanks.map((tank) => ({ device: deviceOf(tank, seed), model: tankModel(tank, seed) }));
+  const members = tanks.map((tank, number) => ({
+    device: deviceOf(tank, seed),
+    model: number < BUSY_TANKS ? busyTankModel(tank, number / BUSY_TANKS) : tankModel(tank, seed),
+  }));
   const member = (number: number) => {
     const found = members[number];
     if (found === undefined) throw new Error(`no device ${number}`);

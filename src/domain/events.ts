@@ -68,6 +68,8 @@ export type Event =
   | { readonly kind: "replica_unavailable"; readonly replica: string; readonly reason: string }
   | { readonly kind: "replica_recovered"; readonly replica: string }
   | { readonly kind: "last_seen_delayed"; readonly error: unknown }
+  /** Tanks that have become silent, or whose pause has ended, could not be evaluated. */
+  | { readonly kind: "sweep_failed"; readonly error: unknown }
   /** `stored`: new readings and those that replaced another value. */
   | { readonly kind: "readings_ingested"; readonly source: IngestSource; readonly stored: number; readonly rejected: number }
   /** Some readings of one message: `count` of them, with the reason for the first. */

@@ -1,14 +1,14 @@
-// Why there was no connection or no response, in words for the operator. Messages of libraries are not repeated: they may contain anything.
+// Why there was no connection or no response, in words for the operator. Messages of libraries are not repeated: they may contain
+// anything.
 
-import { errors } from "undici";
-import { RefusedAddress } from "./checked-lookup.ts";
+import { ConnectionRefusal } from "./connect.ts";
 
 /** Undefined if we have ended it ourselves. */
 export function connectionError(error: Error): string | undefined {
-  if (error instanceof RefusedAddress) return error.message;
-  if (error instanceof errors.ClientDestroyedError || error instanceof errors.ClientClosedError) return undefined;
-  if (error instanceof errors.HTTPParserError) return "the response is not HTTP";
-  return reasonOf("code" in error ? error.code : undefined);
+  if (error instanceof ConnectionRefusal) return error.message;
+  if (error.name === "HTTPParserError") return "the response is not HTTP";
+  const code = "code" in error ? error.code : undefined;
+  return code === "UND_ERR_DESTROYED" || code === "UND_ERR_CLOSED" ? undefined : reasonOf(code);
 }
 
 export function reasonOf(errorCode: unknown): string {

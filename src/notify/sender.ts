@@ -208,7 +208,7 @@ export class Sender {
       destination.claimLimit = destination.transport.concurrency;
       this.#finish({ delivery, record: givenBack(notification) });
     } else if (notification.channel_id !== null && channel?.state !== "active") {
-      this.#finish({ delivery, record: givenUp(notification) });
+      this.#finish({ delivery, record: givenUp(notification, this.#options.clock()) });
     } else {
       destination.underWay++;
       const attempt = this.#attempt(destination, delivery).finally(() => {
@@ -291,7 +291,7 @@ export class Sender {
       return;
     }
     // The reply of a mail server may contain the address.
-    const reason = recipient === "webhook" ? (attempt?.error ?? "the channel is disabled or deleted") : null;
+    const reason = recipient === "webhook" ? (attempt?.error ?? null) : null;
     const outcome = state === "pending" ? "retried" : "failed";
     const host = hostOf(channel?.url ?? null);
     observe({ kind: "notification_failed", id, recipient, channelId, outcome, host, status: attempt?.status ?? null, reason });

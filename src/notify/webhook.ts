@@ -6,7 +6,7 @@ import type { ChannelSecrets } from "../domain/alerts/channel.ts";
 import { signatureHeaders } from "../domain/alerts/webhook-signature.ts";
 import { errorInWebhookUrl, type WebhookAllow } from "../domain/alerts/webhook-url.ts";
 import type { Clock } from "../domain/instant.ts";
-import { checkedLookup, type Resolve, systemResolve } from "./checked-lookup.ts";
+import { type Resolve, systemResolve, webhookConnector } from "./connect.ts";
 import { connectionError } from "./connection-error.ts";
 import { retryAfter } from "./retry-after.ts";
 
@@ -14,8 +14,6 @@ import { retryAfter } from "./retry-after.ts";
 export const MAX_CONCURRENT_WEBHOOKS = 16;
 /** Connecting, the request and the whole response. */
 export const WEBHOOK_TIMEOUT_MS = 15_000;
-/** Read and discarded, so that the connection can be used again. */
-const MAX_RESPONSE_BYTES = 64 * 1024;
 const MAX_HEADER_BYTES = 16 * 1024;
 /** Then its name is resolved again. */
 const MAX_REQUESTS_PER_CONNECTION = 1000;
@@ -66,9 +64,7 @@ export class WebhookSender {
     this.#timeoutMs = timeoutMs;
     this.#poolOptions = {
       connections: MAX_CONCURRENT_WEBHOOKS,
-      // Explicit, because an environment variable can turn verification off for the whole process.
-      connect: { lookup: checkedLookup(allow, resolve), rejectUnauthorized: true },
-      connectTimeout: timeoutMs,
+      connect: webhookConnector(allow, resolve, timeoutMs),
       // An attempt has one deadline for everything.
       headersTimeout: 0,
       bodyTimeout: 0,
@@ -79,7 +75,7 @@ export class WebhookSender {
     };
   }
 
-  /** More than `MAX_CONCURRENT_WEBHOOKS` of a channel wait for each other, within their time. Does not reject. */
+  /** More than `MAX_CONCURRENT_WEBHOOKS` of a channel wait for each other, within their time. Errors are results, not rejections. */
   async send({ channelId, url, id, payload, secrets, signal }: Webhook): Promise<AttemptResult> {
     const { allow, version, clock } = this.#options;
     if (this.#isClosed || signal?.aborted) return failure(INTERRUPTED);
@@ -119,7 +115,9 @@ export class WebhookSender {
         void pool.destroy();
       }
     };
-    pool.on("disconnect", removeIfUnused).on("connectionError", removeIfUnused);
+    // Later, because a request that was aborted still counts while its connection is closed.
+    const check = (): void => void setImmediate(removeIfUnused);
+    pool.on("disconnect", check).on("connectionError", check);
     return pool;
   }
 }
@@ -138,7 +136,6 @@ function attempt(
   const { promise, resolve } = Promise.withResolvers<AttemptResult>();
   let controller: Dispatcher.DispatchController | undefined;
   let response: AttemptResult | undefined;
-  let bytes = 0;
   let isEnded = false;
 
   function end(error: string): void {
@@ -165,10 +162,7 @@ function attempt(
     onResponseStart(_, status, headers) {
       if (status >= 200) response = resultOf(status, headers["retry-after"], clock);
     },
-    onResponseData(_, chunk) {
-      bytes += chunk.length;
-      if (bytes > MAX_RESPONSE_BYTES) abort("the response is too long");
-    },
+    onResponseData: () => undefined,
     onResponseEnd: () => end("no response"),
     onResponseError: (_, error) => end(connectionError(error) ?? INTERRUPTED),
   });

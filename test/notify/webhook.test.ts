@@ -3,7 +3,9 @@ import type { Socket } from "node:net";
 import test, { type TestContext } from "node:test";
 import { setTimeout as pause } from "node:timers/promises";
 import { getCACertificates, setDefaultCACertificates } from "node:tls";
+import { queryObjects } from "node:v8";
 import { Webhook as Verifier } from "standardwebhooks";
+import { Pool } from "undici";
 import { newWebhookSecret } from "../../src/domain/alerts/webhook-signature.ts";
 import type { AttemptResult } from "../../src/notify/webhook.ts";
 import { TEST_CERTIFICATE } from "../support/certificate.ts";
@@ -90,9 +92,12 @@ test("Retry-After of 429 and 503 is reported, in seconds and as a date, at most 
     ["9".repeat(400), 86_400_000],
     ["Mon, 16 Nov 2026 10:01:30 GMT", 90_000],
     ["Monday, 16-Nov-26 10:01:30 GMT", 90_000],
+    ["Mon Nov 16 10:01:30 2026", 90_000],
     ["Mon, 16 Nov 2026 09:00:00 GMT", 0],
     ["Sat, 16 Nov 2999 10:00:00 GMT", 86_400_000],
     ["soon", undefined],
+    ["Mon, 16 Nov 2026 10:01:30 PST", undefined],
+    ["2026-11-16T10:01:30Z", undefined],
     ["-5", undefined],
     ["1.5", undefined],
     ["", undefined],
@@ -123,6 +128,13 @@ test("a receiver that does not respond in time is an error, wherever it hangs", 
   }
 });
 
+test("a TLS handshake that hangs ends with the time", async (t) => {
+  const receiver = await rawReceiver(t, () => undefined);
+  const { result } = await timed(t, { ...receiver, url: receiver.url.replace("http", "https") });
+  assert.deepEqual(result, failed("no response within 0.4 seconds"));
+  await until("the connection is closed", () => receiver.sockets.size === 0);
+});
+
 test("a slow receiver is waited for, within the time", async (t) => {
   const receiver = await httpReceiver(t, (_, response) => void setTimeout(() => response.end(), 300));
   assert.deepEqual((await timed(t, receiver, 5000)).result, DELIVERED);
@@ -142,7 +154,7 @@ test("headers, or interim responses, that trickle without end do not extend the 
   }
 });
 
-test("the status counts even if the body never ends: it is read for as long as the time lasts, at most 64 KiB", async (t) => {
+test("the status counts even if the body never ends: it is waited for as long as the time lasts", async (t) => {
   const HEAD = "HTTP/1.1 200 OK\r\ncontent-length: 1000000000000\r\n\r\n";
   const hangs = await rawReceiver(t, (socket) => socket.write(HEAD));
   const trickles = await rawReceiver(t, (socket) => {
@@ -156,19 +168,54 @@ test("the status counts even if the body never ends: it is read for as long as t
     assert.ok(ms >= 390 && ms < 1400, `${ms}`);
     await until("the connection is closed", () => receiver.sockets.size === 0);
   }
-  const floods = await httpReceiver(t, (_, response) => {
-    response.writeHead(500);
-    const chunk = Buffer.alloc(16 * 1024);
-    const write = (): void => {
-      while (!response.destroyed && response.write(chunk));
-    };
-    response.on("drain", write);
-    write();
-  });
-  const { result, ms } = await timed(t, floods, 10_000);
-  assert.deepEqual(result, failed("the receiver responded with 500", 500));
-  assert.ok(ms < 2000, `${ms}`);
-  await until("the connection is closed", () => floods.sockets.size === 0);
+});
+
+/** Writes as fast as the other side reads. Returns how much that was. */
+function flood(socket: Socket, first: string, piece: string): () => number {
+  const chunk = piece.repeat(Math.ceil(16_384 / piece.length));
+  const write = (): void => {
+    while (!socket.destroyed && socket.write(chunk));
+  };
+  socket.on("drain", write);
+  socket.write(first);
+  write();
+  return () => socket.bytesWritten;
+}
+
+test("a response without end is cut off early, whatever it consists of", async (t) => {
+  const OK = "HTTP/1.1 200 OK\r\n";
+  for (const [first, piece, status] of [
+    [`${OK}content-length: 1000000000000\r\n\r\n`, "x", 200],
+    [`${OK}\r\n`, "x", 200],
+    [`${OK}transfer-encoding: chunked\r\n\r\n`, "1\r\nx\r\n", 200],
+    [`${OK}transfer-encoding: chunked\r\n\r\n1;`, "x", 200],
+    [`${OK}transfer-encoding: chunked\r\n\r\n0\r\n`, "x: y\r\n", 200],
+    ["HTTP/1.1 500 Bad\r\ncontent-length: 1000000000000\r\n\r\n", "x", 500],
+    ["", "\r\n", null],
+    ["", "HTTP/1.1 103 Early Hints\r\n\r\n", null],
+    ["HTTP/1.1 200 ", "x", null],
+  ] as const) {
+    let written = (): number => 0;
+    const receiver = await rawReceiver(t, (socket) => {
+      written = flood(socket, first, piece);
+    });
+    const { result, ms } = await timed(t, receiver, 10_000);
+    assert.equal(result.status, status, JSON.stringify(first + piece));
+    if (status === null) assert.equal(result.error, "the response is too long");
+    assert.ok(ms < 2000, `${ms}`);
+    await until("the connection is closed", () => receiver.sockets.size === 0);
+    assert.ok(written() < 16e6, `${written()} bytes`);
+  }
+});
+
+test("a long response within the limit is read, and its connection used again", async (t) => {
+  const receiver = await httpReceiver(t, (_, response) => response.end(Buffer.alloc(64 * 1024)));
+  const sender = openSender(t);
+  for (let i = 0; i < 10; i++) {
+    assert.deepEqual(await sender.send(webhook(receiver.url)), DELIVERED);
+    await pause(5);
+  }
+  assert.equal(receiver.connections(), 1);
 });
 
 test("a receiver that lies about the length of its body, or closes within it, has responded all the same", async (t) => {
@@ -311,4 +358,17 @@ test("a signal or close interrupts an attempt, and nothing is sent afterwards", 
   assert.deepEqual(await another, failed("interrupted"));
   assert.deepEqual(await sender.send(webhook(receiver.url)), failed("interrupted"));
   assert.equal(receiver.connections(), 2);
+});
+
+test("a channel whose connections are closed leaves nothing behind", async (t) => {
+  const receiver = await httpReceiver(t, (request, response) => {
+    if (request.url !== "/hang") response.setHeader("connection", "close").end();
+  });
+  const sender = openSender(t, { timeoutMs: 200 });
+  const pools = (): number => Number(queryObjects(Pool, { format: "count" }));
+  const before = pools();
+  for (const url of [receiver.url, receiver.url.replace(/\/hooks.*/, "/hang"), `http://127.0.0.1:${await freePort()}/`]) {
+    await Promise.all(Array.from({ length: 10 }, (_, i) => sender.send(webhook(url, { channelId: `chn_${i}` }))));
+  }
+  await until("they are removed", () => pools() <= before);
 });

@@ -34,7 +34,7 @@ test("connections are opened only to configured addresses and by webhooks", () =
   const expected = [
     "src/cli/remote.ts",
     "src/ingest/mqtt/external-broker.ts",
-    "src/notify/connection-error.ts",
+    "src/notify/connect.ts",
     "src/notify/mail/transport.ts",
     "src/notify/webhook.ts",
     "src/simulate/http.ts",

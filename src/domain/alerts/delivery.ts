@@ -110,11 +110,14 @@ export const givenBack = ({ id, lease, channel_id, attempts }: ClaimedNotificati
   ...{ id, lease, channel_id, attempts, state: "pending", delayMs: 0, health: null },
 });
 
-/** Without an attempt. */
-export const givenUp = (claimed: ClaimedNotification): DeliveryRecord => ({
+/** Instead of an attempt: says why there is none. */
+export const disabledAttempt = (at: Instant): Attempt => ({
+  ...{ at, status: null, duration_ms: 0, error: "The channel is disabled." },
+});
+
+export const givenUp = (claimed: ClaimedNotification, at: Instant): DeliveryRecord => ({
   ...givenBack(claimed),
-  state: "failed",
-  delayMs: null,
+  ...{ state: "failed", delayMs: null, attempts: [...claimed.attempts, disabledAttempt(at)] },
 });
 
 /** Of the whole service. */

@@ -1,7 +1,8 @@
 // A notification: one message to one recipient, with the attempts to send it. Its payload is fixed when it is created.
 
 import { formatInstant, formatInstantOrNull, type Instant } from "../instant.ts";
-import type { EventType } from "./event.ts";
+import { array, idField, instantField, integer, literal, nullable, object, oneOf, text } from "../schema.ts";
+import { EVENT_TYPES, type EventType } from "./event.ts";
 
 export const NOTIFICATION_STATES = ["pending", "delivered", "failed", "expired"] as const;
 export type NotificationState = (typeof NOTIFICATION_STATES)[number];
@@ -42,6 +43,37 @@ export type NewNotification = Omit<Notification, "state" | "next_attempt_at" | "
 
 /** Where it goes: the id of a webhook channel, or "mail" for all mail, which shares one server. */
 export const MAIL_DESTINATION = "mail";
+
+export const NotificationObject = object(
+  {
+    id: idField("Identifier of the notification; of a webhook also its `webhook-id`", "msg_01kxa8w5s0d2f4g6h8j0k2m4n6"),
+    object: literal("notification", { description: "Always `notification`" }),
+    channel_id: nullable(idField("The channel it is sent to; null: mail to a customer", "chn_01kxa8w5s0d2f4g6h8j0k2m4n6")),
+    customer_id: nullable({ ...idField("The customer it is sent to; null: to a channel", ""), examples: [null] }),
+    event: oneOf([...EVENT_TYPES, ...MAIL_EVENTS], { description: "What it is about", examples: ["alert.opened"] }),
+    alert_ids: array(idField("An alert", "alr_01kxa8w5s0d2f4g6h8j0k2m4n6"), { description: "The alerts it is about" }),
+    tank_id: nullable(idField("The tank, if it is about one", "tank_01kxa8w5s0d2f4g6h8j0k2m4n6")),
+    state: oneOf(NOTIFICATION_STATES, {
+      description: "pending: still to be sent; failed: given up after the last attempt; expired: not sent in time",
+      examples: ["delivered"],
+    }),
+    next_attempt_at: { ...nullable(instantField("When it is sent next")), examples: [null] },
+    created_at: instantField("When it was created"),
+    attempts: array(
+      object(
+        {
+          at: instantField("When it was sent"),
+          status: nullable(integer({ description: "The status of the HTTP response, or of the mail server", examples: [200] })),
+          duration_ms: integer({ minimum: 0, description: "How long it took, in milliseconds", examples: [41] }),
+          error: nullable(text({ description: "What went wrong", examples: [null] })),
+        },
+        { description: "An attempt to send it" },
+      ),
+      { description: "The attempts to send it, oldest first" },
+    ),
+  },
+  { description: "One message to one recipient" },
+);
 
 export function notificationObject(notification: Notification) {
   const { id, channel_id, customer_id, event, alert_ids, tank_id, state, next_attempt_at, created_at, attempts } = notification;

@@ -1,4 +1,4 @@
-// Mail about alerts: one mail for all changes that a recipient has to know, grouped by kind and change.
+// Mail about alerts: one mail for all changes that a recipient has to know, grouped by kind and update.
 
 import type { Alert, AlertKind } from "../alerts/alert.ts";
 import type { Customer } from "../customer.ts";
@@ -6,24 +6,24 @@ import type { Location, Tank } from "../tank.ts";
 import { type Language, type Wording, wordingOf } from "./language.ts";
 import { type Block, type Entry, plain, render } from "./layout.ts";
 import type { Mail } from "./mail.ts";
-import { ALERT_CHANGES, type AlertChange } from "./phrases.ts";
+import { ALERT_UPDATES, type AlertUpdate } from "./phrases.ts";
 
 /** Above this number of alerts of a kind, only the most urgent are listed, in short. */
 export const DIGEST_ABOVE = 20;
 
 /** `customer` owns the tank; `link` leads to the tank, where there is a page for it. */
 export type AlertItem = {
-  readonly change: "opened" | "reminder" | "acknowledged" | "closed";
+  readonly update: "opened" | "reminder" | "acknowledged" | "closed";
   readonly alert: Alert;
   readonly tank: Tank;
   readonly customer: Customer;
   readonly link: string | null;
 };
 
-/** Alerts with the same change. `total` is how many there are, `items` the most urgent of them, at least `DIGEST_ABOVE` or all. */
+/** Alerts with the same update. `total` is how many there are, `items` the most urgent of them, at least `DIGEST_ABOVE` or all. */
 export type AlertGroup = {
   readonly kind: AlertKind;
-  readonly change: AlertChange;
+  readonly update: AlertUpdate;
   readonly total: number;
   readonly items: readonly AlertItem[];
 };
@@ -63,23 +63,23 @@ export function channelName(id: string, description: string | null): string {
 
 /** Groups of alerts that are all known. */
 export function groupAlerts(items: readonly AlertItem[]): AlertGroup[] {
-  const groups = Map.groupBy(items, ({ change, alert }) => `${alert.kind} ${changeOf(change, alert)}`);
+  const groups = Map.groupBy(items, ({ update, alert }) => `${alert.kind} ${updateOf(update, alert)}`);
   return [...groups.values()].flatMap((group) => {
     const [first] = group;
     if (first === undefined) return [];
-    const { change, alert } = first;
-    return [{ kind: alert.kind, change: changeOf(change, alert), total: group.length, items: group }];
+    const { update, alert } = first;
+    return [{ kind: alert.kind, update: updateOf(update, alert), total: group.length, items: group }];
   });
 }
 
-function changeOf(change: AlertItem["change"], alert: Alert): AlertChange {
-  if (change !== "closed") return change;
+function updateOf(update: AlertItem["update"], alert: Alert): AlertUpdate {
+  if (update !== "closed") return update;
   return alert.close_reason === "recovered" ? "recovered" : "closed";
 }
 
-/** New alerts first; of one change, low tanks first. */
-function rankOf({ change, kind }: AlertGroup): number {
-  return ALERT_CHANGES.indexOf(change) * 2 + (kind === "low" ? 0 : 1);
+/** New alerts first; of one update, low tanks first. */
+function rankOf({ update, kind }: AlertGroup): number {
+  return ALERT_UPDATES.indexOf(update) * 2 + (kind === "low" ? 0 : 1);
 }
 
 function subjectOf(groups: readonly AlertGroup[], wording: Wording): string {
@@ -87,25 +87,25 @@ function subjectOf(groups: readonly AlertGroup[], wording: Wording): string {
   const [item] = first?.items ?? [];
   if (first !== undefined && item !== undefined && groups.length === 1 && first.total === 1) {
     const percent = wording.percent(item.alert.latest_fill_percentage);
-    return wording.phrases.subject[first.kind][first.change](nameOf(item.tank), percent);
+    return wording.phrases.subject[first.kind][first.update](nameOf(item.tank), percent);
   }
   return groups.map((group) => headlineOf(group, wording)).join(", ");
 }
 
-function headlineOf({ kind, change, total }: AlertGroup, { phrases, count }: Wording): string {
-  return phrases.count[kind][change](total, count(total));
+function headlineOf({ kind, update, total }: AlertGroup, { phrases, count }: Wording): string {
+  return phrases.count[kind][update](total, count(total));
 }
 
 function blocksOf(group: AlertGroup, isOneOfSeveral: boolean, audience: Recipient["type"], wording: Wording): Block[] {
-  const { kind, change, total } = group;
+  const { kind, update, total } = group;
   const { phrases, count } = wording;
   const isDigest = total > DIGEST_ABOVE;
   const listed = group.items.toSorted(byUrgency).slice(0, DIGEST_ABOVE);
   const blocks: Block[] = isOneOfSeveral ? [{ type: "heading", text: headlineOf(group, wording) }] : [];
-  const explanation = phrases.explanation[kind][change]?.(total);
+  const explanation = phrases.explanation[kind][update]?.(total);
   if (explanation !== undefined) blocks.push({ type: "paragraph", text: explanation });
   if (isDigest) blocks.push({ type: "paragraph", text: phrases.mostUrgent(count(listed.length)) });
-  for (const item of listed) blocks.push(entryOf(item, change, { audience, isDigest }, wording));
+  for (const item of listed) blocks.push(entryOf(item, update, { audience, isDigest }, wording));
   const left = total - listed.length;
   if (left > 0) blocks.push({ type: "paragraph", text: phrases.more(left, count(left)) });
   return blocks;
@@ -120,12 +120,12 @@ function byUrgency(a: AlertItem, b: AlertItem): number {
 
 type Form = { readonly audience: Recipient["type"]; readonly isDigest: boolean };
 
-function entryOf({ alert, tank, customer, link }: AlertItem, change: AlertChange, form: Form, wording: Wording): Entry {
+function entryOf({ alert, tank, customer, link }: AlertItem, update: AlertUpdate, form: Form, wording: Wording): Entry {
   const { phrases } = wording;
   const values: [string, string | null][] = [[phrases.where, addressLine(tank.location)]];
   if (!form.isDigest) values.push([phrases.reference, tank.custom_id]);
   values.push(...(alert.kind === "low" ? lowValues : silentValues)(alert, tank, form, wording));
-  if (change === "closed" && alert.closed_at !== null && alert.close_reason !== null) {
+  if (update === "closed" && alert.closed_at !== null && alert.close_reason !== null) {
     values.push([phrases.closed, phrases.closedBecause(wording.time(alert.closed_at), alert.close_reason)]);
   }
   if (form.audience === "operator") {

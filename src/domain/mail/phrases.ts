@@ -3,8 +3,8 @@
 import type { AlertKind, CloseReason } from "../alerts/alert.ts";
 
 /** `recovered`: closed because the condition has cleared; `closed`: for another reason. */
-export const ALERT_CHANGES = ["opened", "reminder", "acknowledged", "recovered", "closed"] as const;
-export type AlertChange = (typeof ALERT_CHANGES)[number];
+export const ALERT_UPDATES = ["opened", "reminder", "acknowledged", "recovered", "closed"] as const;
+export type AlertUpdate = (typeof ALERT_UPDATES)[number];
 
 /** For one tank, with its fill and name, in the subject. */
 type Subject = (name: string, percent: string) => string;
@@ -16,10 +16,10 @@ export type Phrases = {
   readonly dates: string;
   readonly numbers: string;
 
-  readonly subject: Readonly<Record<AlertKind, Readonly<Record<AlertChange, Subject>>>>;
-  readonly count: Readonly<Record<AlertKind, Readonly<Record<AlertChange, Counted>>>>;
+  readonly subject: Readonly<Record<AlertKind, Readonly<Record<AlertUpdate, Subject>>>>;
+  readonly count: Readonly<Record<AlertKind, Readonly<Record<AlertUpdate, Counted>>>>;
   /** What it means, and what to do. */
-  readonly explanation: Readonly<Record<AlertKind, Readonly<Partial<Record<AlertChange, (count: number) => string>>>>>;
+  readonly explanation: Readonly<Record<AlertKind, Readonly<Partial<Record<AlertUpdate, (count: number) => string>>>>>;
   readonly mostUrgent: (shown: string) => string;
   readonly more: Counted;
 

@@ -1,5 +1,6 @@
 // Checks customers, tanks, devices, keys and the audit log.
 
+import { errorInTankAlerts, type TankAlerts } from "../../domain/alerts/tank-alerts.ts";
 import { errorInCustomer } from "../../domain/customer.ts";
 import { isAhead, unknownDevice } from "../../domain/device.ts";
 import { deviceKey } from "../../domain/id.ts";
@@ -25,12 +26,13 @@ const MAX_ENTRIES_LISTED = 5;
 
 const DAMAGED = "what is stored is not what was written (its checksum is wrong)";
 
-export function checkCustomer({ customer, isDamaged, deletedFlag, ownedTanks }: CustomerRow): CheckResult {
+export function checkCustomer(row: CustomerRow): CheckResult {
+  const { customer, notifications, isDamaged, deletedFlag, ownedTanks } = row;
   const { id, tank_count } = customer;
   const count = tank_count === ownedTanks ? [] : repairable(`it has ${ownedTanks} tanks, tank_count says ${tank_count}`);
   return {
     where: `customer ${id}`,
-    found: [...withDamage(isDamaged, objectErrors(errorInCustomer(customer), deletedFlag)), ...count],
+    found: [...withDamage(isDamaged, objectErrors(errorInCustomer(customer, notifications), deletedFlag)), ...count],
   };
 }
 
@@ -73,6 +75,7 @@ function checkTank(row: TankRow, blocks: readonly BlockRow[], groups: readonly S
         : unrepairable(`owner_id: there is no customer ${tank.owner_id}: import that customer, or restore a backup`)),
       ...objectErrors(errorInTank(tank), deletedFlag),
       ...shapeErrors(row.shape),
+      ...alertSettingErrors(row.alerts),
     ]),
     ...readings.found,
     ...(wrongInBlocks ? repairable(`it has ${inBlocks} readings in blocks, the head says ${head?.inBlocks}`) : []),
@@ -126,6 +129,11 @@ function shapeErrors(shape: string | null): Inconsistency[] {
   if (parsed === undefined) return unrepairable("its shape cannot be read: set it again");
   const [error] = errorsInShape(parsed.value);
   return error === undefined ? [] : unrepairable(`${error.field}: ${error.message}; set its shape again`);
+}
+
+function alertSettingErrors(alerts: TankAlerts): Inconsistency[] {
+  const error = errorInTankAlerts(alerts);
+  return error === undefined ? [] : unrepairable(`${error}; set it again`);
 }
 
 export async function checkDevices(reads: CheckOperations): Promise<CheckResult[]> {

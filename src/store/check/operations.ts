@@ -1,6 +1,7 @@
 // Reads and writes of checks and repairs, in SQL that both engines run.
 
-import type { CustomerWithCount } from "../../domain/customer.ts";
+import type { TankAlerts } from "../../domain/alerts/tank-alerts.ts";
+import type { CustomerWithCount, NotificationSettings } from "../../domain/customer.ts";
 import { type DeviceAssignment, unknownDevice } from "../../domain/device.ts";
 import { EARLIEST, type Instant } from "../../domain/instant.ts";
 import type { StoredKey } from "../../domain/key.ts";
@@ -24,7 +25,7 @@ import {
   storedPending,
   storedTank,
 } from "../columns.ts";
-import { type Dialect, entriesOf, listKey, prefixed } from "../core/dialect.ts";
+import { type Dialect, entriesOf, isListed, listKey, prefixed } from "../core/dialect.ts";
 import type { RankTable } from "../core/transaction.ts";
 import type { FleetRow } from "../fleet-row.ts";
 import { type BlockRow, EMPTY_HEAD, type HeadRow, headChecksum } from "../series/checksum.ts";
@@ -58,6 +59,7 @@ export interface CheckEngine {
 /** `deletedFlag` is the stored value, which should be a boolean, or 0 or 1. `isDamaged`: the checksum is wrong. */
 export type CustomerRow = {
   readonly customer: CustomerWithCount;
+  readonly notifications: NotificationSettings;
   readonly isDamaged: boolean;
   readonly deletedFlag: unknown;
   readonly ownedTanks: number;
@@ -70,6 +72,7 @@ export type TankRow = {
   readonly hasOwner: boolean;
   /** JSON. */
   readonly shape: string | null;
+  readonly alerts: TankAlerts;
   /** `inBlocks`: where the engine stores how many readings are in blocks. */
   readonly head: (HeadRow & { readonly inBlocks: number | null }) | undefined;
   readonly fleet: (FleetRow & { readonly threshold: number }) | undefined;
@@ -97,21 +100,23 @@ export type DeviceRow = {
 const MAX_OBJECTS = 500;
 const BATCH = 2000;
 function customerRow([ownedTanks, ...columns]: Row): CustomerRow {
-  const { customer, damage } = storedCustomer(columns);
-  return { customer, isDamaged: damage !== undefined, deletedFlag: columns.at(-2), ownedTanks: Number(ownedTanks) };
+  const { customer, notifications, damage } = storedCustomer(columns);
+  const isDamaged = damage !== undefined;
+  return { customer, notifications, isDamaged, deletedFlag: columns.at(-2), ownedTanks: Number(ownedTanks) };
 }
 
 function tankRow(row: Row): TankRow {
   const [total, inBlocks, start, data, checksum, latestAt, latestFill, threshold, at, fill, urgency, heard, ...others] = row;
   const [device, deviceTank, isElsewhere, hasOwner, ...columns] = others;
-  const { tank, damage } = storedTank(columns);
+  const { tank, alerts, damage } = storedTank(columns);
   const isInFleet = [threshold, urgency, heard].some((value) => value !== null);
   return {
     tank,
     isDamaged: damage !== undefined,
     deletedFlag: columns.at(-2),
     hasOwner: Number(hasOwner) === 1,
-    shape: columns.at(-3) as string | null,
+    shape: columns.at(-5) as string | null,
+    alerts,
     head: start === null ? undefined : ({ total, inBlocks, start, data, checksum } as TankRow["head"]),
     latest: latestAt === null ? undefined : ({ at: latestAt, fill: latestFill } as TankRow["latest"]),
     fleet: isInFleet ? ({ threshold, at, fill, urgency, heard } as TankRow["fleet"]) : undefined,
@@ -289,7 +294,6 @@ function deviceChecks(engine: CheckEngine) {
 
 function otherChecks(engine: CheckEngine) {
   const { rows } = engine;
-  const { isLive } = engine.dialect;
   return {
     /** With whether the customer of each exists. */
     async allKeys(): Promise<{ readonly key: StoredKey; readonly hasCustomer: boolean }[]> {
@@ -312,7 +316,7 @@ function otherChecks(engine: CheckEngine) {
       const series = new Set<string>();
       for (const kind of Object.values(LISTS) as ListKind[]) {
         const { table, column } = kind;
-        const long = `SELECT ${column} FROM ${table} WHERE ${isLive(table)} GROUP BY ${column} HAVING count(*) > ${SEGMENT_MAX}`;
+        const long = `SELECT ${column} FROM ${table} WHERE ${isListed(engine.dialect, table)} GROUP BY ${column} HAVING count(*) > ${SEGMENT_MAX}`;
         const keys = column === null ? [null] : (await rows(long)).map(([key]) => String(key));
         for (const key of keys) series.add(seriesOf(kind, key));
       }

@@ -56,17 +56,19 @@ export const ALERT_FIELDS = [
   "updated_at",
 ] as const;
 
-/** Of an alert that is not closed, the latest reading is that of the tank. */
-const LATEST_COLUMNS = {
-  latest_fill: "CASE WHEN alert.state = 'closed' THEN alert.latest_fill ELSE coalesce(fleet.fill, alert.latest_fill) END",
-  latest_at: "CASE WHEN alert.state <> 'closed' AND fleet.fill IS NOT NULL THEN fleet.at ELSE alert.latest_at END",
-} as const;
-
-/** For FROM alert LEFT JOIN fleet. */
-export const ALERT_COLUMNS = ALERT_FIELDS.map((name) =>
-  name === "latest_fill" || name === "latest_at" ? LATEST_COLUMNS[name] : `alert.${name}`,
-).join(", ");
-export const ALERT_TABLES = "alert LEFT JOIN fleet ON fleet.tank = alert.tank_id";
+/** In the order of `ALERT_FIELDS`. Of an alert that is not closed, the latest reading is that of the tank. */
+export function alertColumns(alert: string): string {
+  const latest = (column: string, stored: string): string =>
+    `CASE WHEN ${alert}.state = 'closed' THEN ${alert}.${stored} ELSE coalesce(
+      (SELECT fleet.${column} FROM fleet WHERE fleet.tank = ${alert}.tank_id AND fleet.fill IS NOT NULL), ${alert}.${stored}
+    ) END AS ${stored}`;
+  const columns: Readonly<Record<string, string>> = {
+    latest_fill: latest("fill", "latest_fill"),
+    latest_at: latest("at", "latest_at"),
+  };
+  return ALERT_FIELDS.map((name) => columns[name] ?? `${alert}.${name}`).join(", ");
+}
+export const ALERT_COLUMNS = alertColumns("alert");
 
 export function alertOf(row: Row): Alert {
   const [id, kind, state, tank_id, owner_id, opened_at, acknowledged_at, acknowledged_by, closed_at, close_reason] = row;
@@ -220,13 +222,18 @@ export function alertTables(prepare: Prepare, fleet: "fleet" | "head") {
       return (await prepare(sql)(now, limit)).map(([tank]) => String(tank));
     },
 
+    async fleetAfter(tankId: string, limit: number): Promise<readonly string[]> {
+      const sql = "SELECT tank FROM fleet WHERE tank > $1 ORDER BY tank LIMIT $2"; // primary key
+      return (await prepare(sql)(tankId, limit)).map(([tank]) => String(tank));
+    },
+
     async alerts(ids: readonly string[]): Promise<ReadonlyMap<string, Alert>> {
-      const rows = await selectIn(ids, `SELECT ${ALERT_COLUMNS} FROM ${ALERT_TABLES} WHERE alert.id`);
+      const rows = await selectIn(ids, `SELECT ${ALERT_COLUMNS} FROM alert WHERE alert.id`);
       return new Map(rows.map(alertOf).map((alert) => [alert.id, alert]));
     },
 
     async alertsNotClosed(tankIds: readonly string[]): Promise<readonly Alert[]> {
-      const sql = `SELECT ${ALERT_COLUMNS} FROM ${ALERT_TABLES} WHERE alert.state <> 'closed' AND alert.tank_id`; // alert_not_closed
+      const sql = `SELECT ${ALERT_COLUMNS} FROM alert WHERE alert.state <> 'closed' AND alert.tank_id`; // alert_not_closed
       return (await selectIn(tankIds, sql)).map(alertOf);
     },
 
@@ -252,6 +259,19 @@ export function alertTables(prepare: Prepare, fleet: "fleet" | "head") {
     async moveAlerts(ownerOf: ReadonlyMap<string, string>): Promise<void> {
       const move = prepare("UPDATE alert SET owner_id = $2 WHERE tank_id = $1"); // alert_by_tank
       for (const [tankId, ownerId] of ownerOf) await move(tankId, ownerId);
+    },
+
+    async serviceState(name: string): Promise<string | undefined> {
+      const [row] = await prepare("SELECT value FROM service_state WHERE name = $1")(name);
+      return row && String(row[0]);
+    },
+
+    async replaceServiceState(name: string, before: string | undefined, after: string): Promise<boolean> {
+      const [replaced] = await prepare(
+        `INSERT INTO service_state (name, value) VALUES ($1, $2)
+         ON CONFLICT (name) DO UPDATE SET value = excluded.value WHERE service_state.value = $3 RETURNING name`,
+      )(name, after, before ?? null);
+      return replaced !== undefined;
     },
 
     async nextSequences(count: number): Promise<number> {

@@ -13,7 +13,7 @@ import {
   NOTICED,
   type TankCondition,
 } from "../../domain/alerts/evaluate.ts";
-import { type AlertEvent, type AlertEventType, eventObject } from "../../domain/alerts/event.ts";
+import { type AlertChange, type AlertEvent, type AlertEventType, eventObject } from "../../domain/alerts/event.ts";
 import type { NewNotification } from "../../domain/alerts/notification.ts";
 import { newId } from "../../domain/id.ts";
 import type { Instant } from "../../domain/instant.ts";
@@ -28,19 +28,23 @@ const ALERT_LISTS = [LISTS.alerts, LISTS.alertsByState];
 
 /** The last step of every transaction. Returns how many notifications were created. */
 export async function finishTransaction(tx: StoreTransaction, settings: AlertSettings): Promise<number> {
-  const { tankIds, at, created } = tx.alertChecks.take();
-  return created + (await evaluateAlerts(tx, tankIds, settings, at));
+  const { tankIds, changes, at, silenceFrom, created } = tx.alertChecks.take();
+  const evaluated = created + (await evaluateAlerts(tx, tankIds, settings, at, silenceFrom));
+  if (changes.length === 0) return evaluated;
+  await tx.lockAlerts();
+  return evaluated + (await writeAlerts(tx, changes, settings, at));
+}
+
+/** Nobody else changes these alerts until the transaction ends: their tanks are locked, then they are read again. */
+export async function lockedAlerts(tx: StoreTransaction, ids: readonly string[]): Promise<ReadonlyMap<string, Alert>> {
+  const tankIds = Array.from((await tx.alerts(ids)).values(), ({ tank_id }) => tank_id);
+  if (tankIds.length === 0) return new Map();
+  await tx.lockHeads([...new Set(tankIds)].sort(), true);
+  return tx.alerts(ids);
 }
 
 /** Mail about what happens at the same time is sent together. */
 const COLLECT_MS = 5000;
-
-export type AlertChange = {
-  readonly before: Alert | undefined;
-  readonly after: Alert;
-  readonly type: AlertEventType;
-  readonly isNews: boolean;
-};
 
 /** Of tanks whose heads the transaction has locked. `silenceFrom` is given by the sweep only. */
 export async function evaluateAlerts(

@@ -42,10 +42,12 @@ export function startsWith(parameters: Parameters, column: string, prefix: strin
 export const where = (conditions: readonly Pick<Condition, "holds">[]): string =>
   conditions.length === 0 ? "" : `WHERE ${conditions.map(({ holds }) => holds).join(" AND ")}`;
 
+/** Whether a row is an entry of lists: it is live. Alerts are never deleted. */
+export const isListed = ({ isLive }: Dialect, table: ListKind["table"]): string => (table === "alert" ? "1 = 1" : isLive(table));
+
 /** FROM and WHERE of a list; `key` is the expression that its column is compared with, if it has one. */
-export function entriesOf({ isLive }: Dialect, { table, column }: ListKind, key: string): string {
-  // Alerts are never deleted.
-  return `FROM ${table} WHERE ${table === "alert" ? "1 = 1" : isLive(table)}${column === null ? "" : ` AND ${table}.${column} = ${key}`}`;
+export function entriesOf(dialect: Dialect, { table, column }: ListKind, key: string): string {
+  return `FROM ${table} WHERE ${isListed(dialect, table)}${column === null ? "" : ` AND ${table}.${column} = ${key}`}`;
 }
 
 /** The value of that expression. */

@@ -7,6 +7,7 @@ import {
   type ClaimRequest,
   type DeliveryCounts,
   type DeliveryRecord,
+  disabledAttempt,
   LEASE_MS,
   MAIL_EXPIRES_MS,
   MAX_DELAY_MS,
@@ -14,10 +15,11 @@ import {
   type SendingChannel,
 } from "../../domain/alerts/delivery.ts";
 import { KEPT_MS } from "../../domain/alerts/event.ts";
-import { MAIL_DESTINATION } from "../../domain/alerts/notification.ts";
+import { type Attempt, MAIL_DESTINATION } from "../../domain/alerts/notification.ts";
 import type { Instant } from "../../domain/instant.ts";
 import type { Row } from "../columns.ts";
 import { chunksOf, valueRows } from "./alert-tables.ts";
+import { withAttempt } from "./channel-tables.ts";
 import type { Dialect } from "./dialect.ts";
 import type { Prepare } from "./reads.ts";
 
@@ -40,18 +42,20 @@ function sendingChannelOf([id, type, url, state, secret, previous_secret, previo
 }
 
 export function notificationTables(prepare: Prepare, { skipLocked, now }: Pick<Dialect, "skipLocked" | "now">) {
-  /** Ends pending notifications that `condition` finds and nobody is sending. */
-  async function end(state: string, condition: string, order: string, at: Instant, values: readonly (string | number)[]) {
-    const time = now(at, values.length + 1);
+  /** Ends pending notifications of a destination that `condition` finds and nobody is sending, with an attempt that says why. */
+  async function end(state: string, destination: string, attempt: Attempt | null, condition: string, order: string, at: Instant) {
+    const time = now(at, 3);
     return prepare(
       `WITH chosen AS MATERIALIZED (
-         SELECT id FROM notification WHERE state = 'pending' AND ${condition.replaceAll("{now}", time.sql)}
+         SELECT id FROM notification WHERE state = 'pending' AND destination = $1 ${condition.replace("{now}", time.sql)}
            AND (lease IS NULL OR due_at <= ${time.sql})
          ORDER BY ${order} LIMIT ${MAX_ENDED} ${skipLocked}
        )
-       UPDATE notification SET state = '${state}', due_at = NULL, lease = NULL, ended_at = ${time.sql} FROM chosen
-       WHERE notification.id BETWEEN chosen.id AND chosen.id RETURNING notification.destination, notification.channel_id`,
-    )(...values, ...time.values);
+       UPDATE notification SET state = '${state}', due_at = NULL, lease = NULL, ended_at = ${time.sql},
+         attempts = CASE WHEN CAST($2 AS text) IS NULL THEN attempts ELSE ${withAttempt("$2")} END
+       FROM chosen WHERE notification.id BETWEEN chosen.id AND chosen.id
+       RETURNING notification.destination, notification.channel_id`,
+    )(destination, attempt === null ? null : JSON.stringify(attempt), ...time.values);
   }
 
   return {
@@ -124,12 +128,12 @@ export function notificationTables(prepare: Prepare, { skipLocked, now }: Pick<D
     },
 
     async failPending(destination: string, at: Instant): Promise<number> {
-      return (await end("failed", "destination = $1", "due_at", at, [destination])).length; // notification_due
+      return (await end("failed", destination, disabledAttempt(at), "", "due_at", at)).length; // notification_due
     },
 
     async expireMail(at: Instant): Promise<readonly Pick<ClaimedNotification, "destination" | "channel_id">[]> {
-      const condition = `destination = $1 AND pending_since <= {now} - ${MAIL_EXPIRES_MS}`;
-      const rows = await end("expired", condition, "pending_since", at, [MAIL_DESTINATION]); // notification_pending
+      const condition = `AND pending_since <= {now} - ${MAIL_EXPIRES_MS}`;
+      const rows = await end("expired", MAIL_DESTINATION, null, condition, "pending_since", at); // notification_pending
       return rows.map(([destination, channelId]) => ({
         destination: String(destination),
         channel_id: channelId === null ? null : String(channelId),

@@ -9,7 +9,7 @@ import {
   type CustomerState,
   deviceMoves,
   isReshaped,
-  type TankWithShape,
+  type TankState,
 } from "../../domain/changes.ts";
 import type { ChangeSet } from "../../domain/commands/command.ts";
 import { type DeviceAssignment, unknownDevice } from "../../domain/device.ts";
@@ -36,7 +36,7 @@ export async function writeCustomers(
 /** Returns the devices whose pending readings may be storable now: of another tank, or of a tank with another shape. */
 export async function writeTanks(
   tx: StoreTransaction,
-  changes: readonly Change<TankWithShape>[],
+  changes: readonly Change<TankState>[],
   context: AuditContext,
 ): Promise<string[]> {
   if (changes.length === 0) return [];
@@ -84,7 +84,7 @@ export async function writeDevices(
 }
 
 const liveCustomer = (state: CustomerState | undefined) => (state?.deleted === false ? state.customer : undefined);
-const liveTank = (state: TankWithShape | undefined) => (state?.deleted === false ? state.tank : undefined);
+const liveTank = (state: TankState | undefined) => (state?.deleted === false ? state.tank : undefined);
 
 function tankCountDeltas(changes: readonly ListedChange[]): Map<string, number> {
   const deltas = new Map<string, number>();
@@ -95,19 +95,19 @@ function tankCountDeltas(changes: readonly ListedChange[]): Map<string, number> 
 }
 
 /** Whether alerts of the tank may open or close, or belong to somebody else. */
-function changesAlerts({ before, after }: Change<TankWithShape>): boolean {
+function changesAlerts({ before, after }: Change<TankState>): boolean {
   if (before === undefined) return false;
-  const fields = ({ tank, deleted }: TankWithShape) => [deleted, tank.min_fill_alert_percentage, tank.owner_id];
+  const fields = ({ tank, deleted, alerts }: TankState) => [deleted, tank.min_fill_alert_percentage, tank.owner_id, alerts];
   return !isDeepStrictEqual(fields(before), fields(after));
 }
 
-function newOwners(changes: readonly Change<TankWithShape>[]): Map<string, string> {
+function newOwners(changes: readonly Change<TankState>[]): Map<string, string> {
   const moved = changes.filter(({ before, after }) => before !== undefined && before.tank.owner_id !== after.tank.owner_id);
   return new Map(moved.map(({ id, after }) => [id, after.tank.owner_id]));
 }
 
-function changedThresholds(changes: readonly Change<TankWithShape>[]): Map<string, number | null> {
-  const thresholdOf = ({ tank, deleted }: TankWithShape): number | null => (deleted ? null : tank.min_fill_alert_percentage);
+function changedThresholds(changes: readonly Change<TankState>[]): Map<string, number | null> {
+  const thresholdOf = ({ tank, deleted }: TankState): number | null => (deleted ? null : tank.min_fill_alert_percentage);
   const changed = changes.filter(({ before, after }) => before === undefined || thresholdOf(before) !== thresholdOf(after));
   return new Map(changed.map(({ id, after }) => [id, thresholdOf(after)]));
 }

@@ -85,6 +85,7 @@ export function storeOn(engine: Engine, observe: Observe, health = new StoreHeal
     endPending: written("endPending"),
     reviewPending: written("reviewPending"),
     removeOldNotifications: written("removeOldNotifications"),
+    sweepAlerts: watched(health.writes, "sweepAlerts", (request) => write("sweepAlerts", request)),
     ingest: watched(health.writes, "ingest", engine.ingest),
     // A copy may fail because of its destination, which says nothing about the database.
     backup: (file, progress) => translated(engine.backup(file, progress)),
@@ -98,6 +99,7 @@ export function storeOn(engine: Engine, observe: Observe, health = new StoreHeal
 const importContext = (): AuditContext => ({ by: "import", at: Date.now() });
 
 const OBJECTS: Readonly<Record<string, string>> = {
+  alertById: "alert",
   customerById: "customer",
   managedCustomer: "customer",
   managedDevice: "device",

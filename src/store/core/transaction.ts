@@ -5,11 +5,11 @@ import type { Alert } from "../../domain/alerts/alert.ts";
 import type { Channel } from "../../domain/alerts/channel.ts";
 import type { ClaimedNotification, ClaimRequest, DeliveryRecord, SendingChannel } from "../../domain/alerts/delivery.ts";
 import type { Evaluation, TankCondition } from "../../domain/alerts/evaluate.ts";
-import type { StoredEvent } from "../../domain/alerts/event.ts";
+import type { AlertChange, StoredEvent } from "../../domain/alerts/event.ts";
 import type { NewNotification, Notification, NotificationEvent } from "../../domain/alerts/notification.ts";
 import type { AuditContext, AuditedChange } from "../../domain/audit.ts";
-import type { Change, CustomerState, TankWithShape } from "../../domain/changes.ts";
-import type { IdempotencyKey, KeyChange } from "../../domain/commands/command.ts";
+import type { Change, CustomerState, TankState } from "../../domain/changes.ts";
+import type { ChannelChange, IdempotencyKey, KeyChange } from "../../domain/commands/command.ts";
 import type { CustomerWithCount } from "../../domain/customer.ts";
 import type { DeviceAssignment } from "../../domain/device.ts";
 import type { Instant } from "../../domain/instant.ts";
@@ -44,7 +44,7 @@ export interface StoreTransaction extends Lookups {
 
   putCustomers(changes: readonly Change<CustomerState>[], at: Instant): Promise<void>;
   /** New tanks get an empty head. */
-  putTanks(changes: readonly Change<TankWithShape>[], at: Instant): Promise<void>;
+  putTanks(changes: readonly Change<TankState>[], at: Instant): Promise<void>;
   addTankCounts(deltas: ReadonlyMap<string, number>): Promise<void>;
   /** The thresholds that the fleet is sorted by; null removes a tank from the fleet. */
   setThresholds(thresholds: ReadonlyMap<string, number | null>): Promise<void>;
@@ -92,20 +92,26 @@ export interface StoreTransaction extends Lookups {
 
   // Alerts
 
-  /** Held by all who write alerts, events or notifications. */
+  /** Held by all who write alerts, events, channels or new notifications. */
   lockAlerts(): Promise<void>;
   /** Without the usual interval. Unknown tanks are left out. */
   tankConditions(tankIds: readonly string[]): Promise<readonly TankCondition[]>;
   setAlertStates(states: ReadonlyMap<string, Pick<Evaluation, "noticed" | "checkAt">>): Promise<void>;
   /** Tanks whose alerts must be evaluated again by then, at most `limit`. Their heads are not locked. */
   tanksToCheck(now: Instant, limit: number): Promise<readonly string[]>;
-  alerts(ids: readonly string[]): Promise<ReadonlyMap<string, Alert>>;
+  /** The next live tanks by id, at most `limit`. */
+  fleetAfter(tankId: string, limit: number): Promise<readonly string[]>;
   alertsNotClosed(tankIds: readonly string[]): Promise<readonly Alert[]>;
   /** Deleted ones, too. Reads without locks. */
   tanksWithOwners(tankIds: readonly string[]): Promise<ReadonlyMap<string, TankWithOwner>>;
   putAlerts(alerts: readonly Alert[]): Promise<void>;
   /** Alerts follow their tank to another owner. */
   moveAlerts(ownerOf: ReadonlyMap<string, string>): Promise<void>;
+  /** The time, by a clock that all processes on the database share. */
+  now(): Promise<Instant>;
+  serviceState(name: string): Promise<string | undefined>;
+  /** False if it is not `before` any more. Holds it until the transaction ends. */
+  replaceServiceState(name: string, before: string | undefined, after: string): Promise<boolean>;
   /** Reserves this many sequence numbers; returns the first. */
   nextSequences(count: number): Promise<number>;
   addEvents(events: readonly StoredEvent[]): Promise<void>;
@@ -133,6 +139,12 @@ export interface StoreTransaction extends Lookups {
   /** A limited number, which is returned. */
   removeOldEvents(now: Instant): Promise<number>;
   removeEndedNotifications(now: Instant): Promise<number>;
+  /** With a deleted channel, what is planned for it is removed. */
+  putChannels(changes: readonly ChannelChange[]): Promise<void>;
+  /** They are pending again, and due at once. */
+  retryNotifications(ids: readonly string[], at: Instant): Promise<void>;
+  /** Those that are pending have failed, because their channel was deleted. */
+  endNotifications(ids: readonly string[], at: Instant): Promise<void>;
 
   // Audit log, idempotency keys
 
@@ -156,9 +168,22 @@ export type PlannedNotification = Pick<Notification, "id" | "channel_id" | "cust
   readonly due_at: Instant;
 };
 
-/** Collects the tanks whose alerts a transaction must evaluate, the time at which it does, and what it has made due itself. */
+type TakenChecks = {
+  readonly tankIds: readonly string[];
+  readonly changes: readonly AlertChange[];
+  readonly at: Instant;
+  readonly silenceFrom: Instant | undefined;
+  readonly created: number;
+};
+
+/**
+ * Collects what a transaction does to alerts at its end: tanks to evaluate, changes that a command has planned, the time at which
+ * it does, and how many notifications it has made due itself.
+ */
 export class AlertChecks {
   readonly #tankIds = new Set<string>();
+  #changes: AlertChange[] = [];
+  #silenceFrom: Instant | undefined;
   #at: Instant | undefined;
   #created = 0;
 
@@ -171,20 +196,38 @@ export class AlertChecks {
     for (const id of tankIds) this.#tankIds.add(id);
   }
 
+  /** The transaction is a sweep, in which silent alerts may open. */
+  setSilenceFrom(instant: Instant): void {
+    this.#silenceFrom = instant;
+  }
+
+  /** Of tanks that the transaction has locked, and that are not evaluated in it. */
+  addChanges(changes: readonly AlertChange[]): void {
+    this.#changes.push(...changes);
+  }
+
   /** Notifications that the transaction has made due: after its commit they are sent. */
   addCreated(count: number): void {
     this.#created += count;
   }
 
-  /** Sorted, as everyone locks heads. */
-  take(): { readonly tankIds: readonly string[]; readonly at: Instant; readonly created: number } {
-    const taken = { tankIds: [...this.#tankIds].sort(), at: this.#at ?? Date.now(), created: this.#created };
+  /** Tanks are sorted, as everyone locks heads. */
+  take(): TakenChecks {
+    const taken = {
+      tankIds: [...this.#tankIds].sort(),
+      changes: this.#changes,
+      at: this.#at ?? Date.now(),
+      silenceFrom: this.#silenceFrom,
+      created: this.#created,
+    };
     this.clear();
     return taken;
   }
 
   clear(): void {
     this.#tankIds.clear();
+    this.#changes = [];
+    this.#silenceFrom = undefined;
     this.#at = undefined;
     this.#created = 0;
   }

@@ -10,6 +10,7 @@ import { claimNotifications, endPending, recordDeliveries, removeOldNotification
 import { releasePending } from "./ingest.ts";
 import { lookupsOn } from "./lookups.ts";
 import { writeCustomers, writeDevices, writeTanks } from "./objects.ts";
+import { sweepAlerts } from "./sweep.ts";
 import type { StoreTransaction } from "./transaction.ts";
 
 const WRITES = {
@@ -23,6 +24,7 @@ const WRITES = {
   endPending,
   reviewPending,
   removeOldNotifications,
+  sweepAlerts,
   ...REPAIRS,
 };
 

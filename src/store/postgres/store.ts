@@ -6,6 +6,8 @@ import { DamageError } from "../../domain/errors.ts";
 import type { Observe } from "../../domain/events.ts";
 import type { Progress, Store } from "../../domain/store.ts";
 import type { EngineTransaction } from "../check/check.ts";
+import { alertReads } from "../core/alert-reads.ts";
+import { channelReads } from "../core/channel-reads.ts";
 import { checkProvisionOnce } from "../core/commands.ts";
 import { pendingDestinationsOn } from "../core/notification-tables.ts";
 import { primaryReads, replicaReads } from "../core/reads.ts";
@@ -100,6 +102,8 @@ function createStore(connections: Connections, observe: Observe, closeOthers: ()
       ...(replicas === primary ? sharedReads(primary) : withPrimary(sharedReads(replicas), sharedReads(primary), observe)),
       ...primaryReads(prepareOn(primary), TABLES),
       pendingDestinations: pendingDestinationsOn(prepareOn(primary), DIALECT),
+      ...alertReads(prepareOn(primary)),
+      ...channelReads(prepareOn(primary)),
       ...managementReads(primary),
       checkProvision: (...args) => transaction(pool, (db) => checkProvisionOnce(transactionOn(db, alerts), ...args)),
     },

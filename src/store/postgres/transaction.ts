@@ -2,7 +2,7 @@
 
 import type { AlertSettings } from "../../domain/alerts/evaluate.ts";
 import type { AuditContext, AuditedChange } from "../../domain/audit.ts";
-import { type Change, type CustomerState, releasesDevice, type TankWithShape } from "../../domain/changes.ts";
+import { type Change, type CustomerState, releasesDevice, type TankState } from "../../domain/changes.ts";
 import type { IdempotencyKey, KeyChange } from "../../domain/commands/command.ts";
 import { type DeviceAssignment, unknownDevice } from "../../domain/device.ts";
 import type { Instant } from "../../domain/instant.ts";
@@ -21,7 +21,6 @@ import {
   KEY_COLUMNS,
   KEY_TABLES,
   keyOf,
-  LOCATION_FIELDS,
   pendingValues,
   STORED_ASSIGNMENT_COLUMNS,
   STORED_CUSTOMER_COLUMNS,
@@ -33,11 +32,12 @@ import {
   storedDevice,
   storedProfile,
   storedTank,
-  TANK_FIELDS,
+  TANK_VALUE_COLUMNS,
   tankChecksum,
   tankValues,
 } from "../columns.ts";
 import { alertTables } from "../core/alert-tables.ts";
+import { channelTables } from "../core/channel-tables.ts";
 import { notificationTables } from "../core/notification-tables.ts";
 import { AlertChecks, type CountedDevice, type SavedResult } from "../core/transaction.ts";
 import { EMPTY_HEAD, headChecksum } from "../series/checksum.ts";
@@ -56,6 +56,7 @@ const LOCK_DEVICES = {
   shared: statement("SELECT pg_advisory_xact_lock_shared(5522219043)"),
 };
 
+const NOW = statement("SELECT CAST(extract(epoch FROM clock_timestamp()) * 1000 AS bigint)");
 /** Held until the end of the transaction, so that events become visible in the order of their sequence numbers. */
 const LOCK_ALERTS = statement("SELECT pg_advisory_xact_lock(5522219045)");
 
@@ -75,10 +76,12 @@ export function transactionOn(db: Db, { margin }: AlertSettings): EngineTransact
     ...telemetryWrites(db, margin),
     ...alertTables(prepareOn(db), "head"),
     ...notificationTables(prepareOn(db), DIALECT),
+    ...channelTables(prepareOn(db)),
     alertChecks: new AlertChecks(),
     async lockAlerts() {
       await db.rows(LOCK_ALERTS);
     },
+    now: async () => Number((await db.rows(NOW))[0]?.[0]),
     ...rankIndexes,
     ...listOperations(db),
     ...auditWrites(db),
@@ -124,7 +127,7 @@ function lookups(db: Db) {
 }
 
 const PUT_CUSTOMERS = upsert("customer", ["id", ...CUSTOMER_FIELDS, "deleted", "checksum", "deleted_at"]);
-const PUT_TANKS = upsert("tank", ["id", ...TANK_FIELDS, ...LOCATION_FIELDS, "shape", "deleted", "checksum", "deleted_at"]);
+const PUT_TANKS = upsert("tank", ["id", ...TANK_VALUE_COLUMNS, "deleted", "checksum", "deleted_at"]);
 /** tank_by_device is unique among live tanks. */
 const RELEASE_DEVICES = statement("UPDATE tank SET deleted = true WHERE id = ANY ($1::text[])");
 const ADD_HEADS = statement("INSERT INTO head (tank, checksum) SELECT * FROM unnest($1::text[], $2::bigint[])");
@@ -158,12 +161,12 @@ function objectWrites(db: Db) {
     async putCustomers(changes: readonly Change<CustomerState>[], at: Instant): Promise<void> {
       const rows = changes.map((change) => {
         const { id, after } = change;
-        return [id, ...customerValues(after.customer), after.deleted, customerChecksum(after), deletedAt(change, at)];
+        return [id, ...customerValues(after), after.deleted, customerChecksum(after), deletedAt(change, at)];
       });
       await db.rows(PUT_CUSTOMERS, columnsOf(rows));
     },
 
-    async putTanks(changes: readonly Change<TankWithShape>[], at: Instant): Promise<void> {
+    async putTanks(changes: readonly Change<TankState>[], at: Instant): Promise<void> {
       const released = changes.filter(releasesDevice).map(({ id }) => id);
       if (released.length > 0) await db.rows(RELEASE_DEVICES, [released]);
       const rows = changes.map((change) => {

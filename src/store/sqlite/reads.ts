@@ -1,6 +1,8 @@
 // Reads of the serving thread, which cost little whatever the size of the database.
 
 import type { DatabaseSync, StatementSync } from "node:sqlite";
+import { alertReads } from "../core/alert-reads.ts";
+import { channelReads } from "../core/channel-reads.ts";
 import { pendingDestinationsOn } from "../core/notification-tables.ts";
 import { primaryReads, replicaReads } from "../core/reads.ts";
 import { listPages } from "./list-pages.ts";
@@ -24,6 +26,8 @@ export function readsOn(db: DatabaseSync) {
     ...replicaReads(prepare, pages),
     ...primaryReads(prepare, TABLES),
     pendingDestinations: pendingDestinationsOn(prepare, DIALECT),
+    ...alertReads(prepare),
+    ...channelReads(prepare),
   };
 }
 

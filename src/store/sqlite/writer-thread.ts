@@ -76,7 +76,7 @@ class WriterThread {
       while (this.#queue.length > 0 && calls.length < size && performance.now() - started < TRANSACTION_MS) {
         const call = this.#queue.shift() as Call;
         calls.push(call);
-        const reply = call.name === "ingest" && !isolated ? await this.#ingest(call, true) : await this.#writeIsolated(call);
+        const reply = call.name === "ingest" && !isolated ? await this.#ingest(call, true) : await this.#writeAlone(call);
         if (reply === "retry") return this.#retryIsolated(calls);
         replies.push(reply);
       }
@@ -150,6 +150,11 @@ class WriterThread {
     return { id, value: { outcomes, reasons } satisfies IngestResult };
   }
 
+  /** Alerts of readings before it are evaluated first: it may depend on them, and if it fails, it alone is undone. */
+  async #writeAlone(call: Call): Promise<Reply | "retry"> {
+    return (await this.#evaluateAlerts()) ? this.#writeIsolated(call) : "retry";
+  }
+
   /** A write that fails is undone alone, unless the database is unavailable or damaged. */
   async #writeIsolated(call: Call): Promise<Reply> {
     this.#db.exec("SAVEPOINT one_write");
@@ -161,6 +166,7 @@ class WriterThread {
     } catch (error) {
       if (translateError(error) instanceof RequestError) throw error;
       this.#db.exec("ROLLBACK TO one_write; RELEASE one_write");
+      this.#tx.alertChecks.clear();
       return failedReply(call.id, error);
     }
   }

@@ -67,10 +67,10 @@ test("local times are right across daylight saving, and an unknown time zone is 
 });
 
 test("a reminder and a recovery say so", () => {
-  const reminder = mailOf(toCustomer(), [itemOf({ change: "reminder", alert: { latest_fill_percentage: 12.04 } })]);
+  const reminder = mailOf(toCustomer(), [itemOf({ update: "reminder", alert: { latest_fill_percentage: 12.04 } })]);
   assert.equal(reminder.subject, "Reminder: tank still low, 12%: North depot");
   assert.match(reminder.text, /This tank is still at or below/);
-  const recovered = mailOf(toCustomer(), [itemOf({ change: "closed", alert: RECOVERED })]);
+  const recovered = mailOf(toCustomer(), [itemOf({ update: "closed", alert: RECOVERED })]);
   assert.equal(recovered.subject, "Tank no longer low, 82%: North depot");
   assert.match(recovered.text, /Fill: 82% \(2,214 liters of 2,700 liters\)/);
   assert.match(recovered.text, /Was low: 12 November 2026 at 23:15 CET to 14 November 2026 at 10:30 CET/);
@@ -78,7 +78,7 @@ test("a reminder and a recovery say so", () => {
 
 test("one mail covers several tanks, new alerts first, the most urgent first", () => {
   const items = [
-    itemOf({ change: "closed", alert: { ...RECOVERED, id: "alr_9" }, tank: { name: "Full" } }),
+    itemOf({ update: "closed", alert: { ...RECOVERED, id: "alr_9" }, tank: { name: "Full" } }),
     itemOf({ alert: { id: "alr_1", latest_fill_percentage: 18 }, tank: { name: "Second" } }),
     itemOf({ alert: { id: "alr_2", latest_fill_percentage: 30, threshold: 40 }, tank: { name: "First" } }),
     itemOf({ alert: { id: "alr_3", latest_fill_percentage: 20 }, tank: { name: "Third" } }),
@@ -115,18 +115,18 @@ test("an operator reads of silent tanks, of who acknowledged an alert and why on
   );
 
   const handled = { acknowledged_at: OPENED + HOUR, acknowledged_by: "key_7", note: "ordered" };
-  const acknowledged = mailOf(toOperator(), [itemOf({ change: "acknowledged", alert: { state: "acknowledged", ...handled } })]);
+  const acknowledged = mailOf(toOperator(), [itemOf({ update: "acknowledged", alert: { state: "acknowledged", ...handled } })]);
   assert.equal(acknowledged.subject, "Acknowledged: tank low, 18%: North depot");
   assert.match(acknowledged.text, /Acknowledged: 12 November 2026 at 23:15 UTC, by key_7\n {2}Note: ordered\n/);
 
   const closed = { state: "closed", closed_at: MEASURED, ...handled } as const;
-  const manual = mailOf(toOperator(), [itemOf({ change: "closed", alert: { ...closed, close_reason: "manual" } })]);
+  const manual = mailOf(toOperator(), [itemOf({ update: "closed", alert: { ...closed, close_reason: "manual" } })]);
   assert.equal(manual.subject, "Closed: low-fill alert of North depot");
   assert.match(manual.text, /Low since: 12 .*\n[\s\S]*Closed: 14 November 2026 at 09:30 UTC: closed by hand\n/);
 
   const recovered = mailOf(toOperator({ language: "de" }), [
-    itemOf({ change: "closed", alert: { ...silent, ...RECOVERED } }),
-    itemOf({ change: "closed", alert: { ...silent, ...RECOVERED, id: "alr_2" } }),
+    itemOf({ update: "closed", alert: { ...silent, ...RECOVERED } }),
+    itemOf({ update: "closed", alert: { ...silent, ...RECOVERED, id: "alr_2" } }),
   ]);
   assert.equal(recovered.subject, "2 Tanks wieder mit Messwerten");
 });

@@ -62,15 +62,15 @@ const CUSTOMER: Customer = {
 };
 
 type Changes = {
-  readonly change?: AlertItem["change"];
+  readonly update?: AlertItem["update"];
   readonly alert?: Partial<Alert>;
   readonly tank?: Partial<Tank>;
   readonly customer?: Partial<Customer>;
   readonly link?: string;
 };
 
-export const itemOf = ({ change = "opened", alert, tank, customer, link }: Changes = {}): AlertItem => ({
-  change,
+export const itemOf = ({ update = "opened", alert, tank, customer, link }: Changes = {}): AlertItem => ({
+  update,
   alert: { ...ALERT, ...alert },
   tank: { ...TANK, ...tank },
   customer: { ...CUSTOMER, ...customer },

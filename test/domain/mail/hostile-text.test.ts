@@ -45,7 +45,7 @@ function mailWith(text: string, recipient: Recipient): Mail {
     customer: { name: text, phone: text },
     alert: { note: text, acknowledged_at: 0, acknowledged_by: text },
   });
-  return alertMail(recipient, groupAlerts([item, { ...item, change: "reminder" }, { ...item, change: "closed" }]));
+  return alertMail(recipient, groupAlerts([item, { ...item, update: "reminder" }, { ...item, update: "closed" }]));
 }
 
 const tagsOf = (html: string): string[] => html.match(/<[^>]*>/g) ?? [];

@@ -138,7 +138,11 @@ export async function expectDamageKept(store: Store): Promise<void> {
   assert.deepEqual(await places(), DAMAGED_ROWS.where);
   const now = at(Date.now());
   await store.updateLastSeen(new Map([["c5", now.at]]));
-  assert.deepEqual(await ingest(store, { tank: "short", at: 60_000_000, fill: 5 }), ["new"], "appended without reading the head");
+  assert.deepEqual(
+    await ingest(store, { tank: "short", at: 60_000_000, fill: 50 }),
+    ["new"],
+    "appended without reading the head",
+  );
   for (const write of [
     () => store.execute(command.changeCustomer("c5", { name: "C" }), now),
     () => store.execute(command.changeTank("short", { name: "T" }), now),

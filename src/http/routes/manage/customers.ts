@@ -1,7 +1,7 @@
 // /manage/v1/customers
 
 import { CustomerChange, NewCustomer } from "../../../domain/commands/customers.ts";
-import { CustomerObject } from "../../../domain/customer.ts";
+import { CustomerObject, NotificationSettings } from "../../../domain/customer.ts";
 import { isPossibleId } from "../../../domain/id.ts";
 import { customerResource } from "../../../domain/resource.ts";
 import { boolean, object, ref } from "../../../domain/schema.ts";
@@ -14,7 +14,11 @@ const PATH = "/manage/v1/customers";
 
 export const schemas = {
   ManagedCustomer: object(
-    { ...CustomerObject.properties, deleted: boolean({ description: "Whether the customer is deleted", examples: [false] }) },
+    {
+      ...CustomerObject.properties,
+      notifications: NotificationSettings,
+      deleted: boolean({ description: "Whether the customer is deleted", examples: [false] }),
+    },
     { description: "A customer, as the operator sees it" },
   ),
   ManagedCustomerList: listSchema(ref("ManagedCustomer"), "One page of customers"),

@@ -1,0 +1,31 @@
+// Tanks with alerts, on a store.
+
+import assert from "node:assert/strict";
+import type { Alert } from "../../src/domain/alerts/alert.ts";
+import type { AlertQuery } from "../../src/domain/alerts/reads.ts";
+import { UNRESTRICTED } from "../../src/domain/key.ts";
+import type { Store } from "../../src/domain/store.ts";
+import { ingest } from "../support/readings.ts";
+import { customer, putCustomers, putTanks, tank, WHOLE } from "./conformance/objects.ts";
+
+export const ALL_ALERTS: AlertQuery = { ...WHOLE, state: undefined, kind: undefined, tank_id: undefined, owner_id: undefined };
+
+export const alertsOf = (store: Store, query: Partial<AlertQuery> = {}, scope = UNRESTRICTED) =>
+  store.alertPage({ ...ALL_ALERTS, ...query }, scope);
+
+/** Customers `a` and `b`, each with these tanks, whose threshold is 20. */
+export async function putFleet(store: Store, tanks: Readonly<Record<"a" | "b", readonly string[]>>): Promise<void> {
+  await putCustomers(store, customer("a"), customer("b"));
+  for (const owner of ["a", "b"] as const) await putTanks(store, ...tanks[owner].map((id) => tank(id, owner)));
+}
+
+/** A reading that is measured now. */
+export const measure = (store: Store, tankId: string, fill: number, at = Date.now()) => ingest(store, { tank: tankId, fill, at });
+
+/** Makes the tank low; returns its alert. */
+export async function openAlert(store: Store, tankId: string, at = Date.now()): Promise<Alert> {
+  await measure(store, tankId, 10, at);
+  const alert = (await store.unclosedAlerts([tankId])).find(({ kind }) => kind === "low");
+  assert.ok(alert !== undefined, `${tankId} has no alert`);
+  return alert;
+}
