@@ -3,7 +3,7 @@
 import type { AddressInfo } from "node:net";
 import { promisify } from "node:util";
 import { AlertSweep } from "./alerts/sweep.ts";
-import { type Config, managementSettings, storeSettings } from "./config.ts";
+import { type Config, managementSettings, missingForMail, storeSettings } from "./config.ts";
 import type { Event, Observe } from "./domain/events.ts";
 import type { Clock } from "./domain/instant.ts";
 import type { Store } from "./domain/store.ts";
@@ -16,7 +16,7 @@ import { createHttpIngest } from "./ingest/decode.ts";
 import { createIngest, ingestFrom } from "./ingest/ingest.ts";
 import { inTurns } from "./ingest/turns.ts";
 import { type Mqtt, openMqtt } from "./mqtt.ts";
-import { type Delivery, missingMailSettings, startDelivery } from "./notify/delivery.ts";
+import { type Delivery, startDelivery } from "./notify/delivery.ts";
 import { deliveryReport } from "./observe/delivery-report.ts";
 import { fleetMetrics } from "./observe/fleet-metrics.ts";
 import { type MetricsCollector, openMetrics } from "./observe/metrics.ts";
@@ -65,7 +65,7 @@ export async function startApp(options: AppOptions): Promise<App> {
   const lastSeen = new LastSeen(store.updateLastSeen, clock, observe);
   const ingest = inTurns(createIngest(store, clock, observe));
   const fleetReport = fleetMetrics(store, clock);
-  const notifications = deliveryReport(store, missingMailSettings(config), clock);
+  const notifications = deliveryReport(store, missingForMail(config), clock);
   let server: Awaited<ReturnType<typeof buildServer>> | undefined;
   let mqtt: Mqtt | undefined;
   let sweep: AlertSweep | undefined;
@@ -98,7 +98,7 @@ export async function startApp(options: AppOptions): Promise<App> {
     mqtt = await openMqtt({ config, reads: store, ingest, limits, observe, clock, worker });
     delivery = startDelivery({
       ...{ store, clock, observe, mail: config, webhookAllow: config.webhookAllow, version: VERSION },
-      isReporting: worker === 1,
+      ...{ missing: missingForMail(config), isReporting: worker === 1 },
     });
     sweep = new AlertSweep(store.sweepAlerts, storeSettings(config).alerts, observe, options.clock);
   } catch (error) {

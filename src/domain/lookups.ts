@@ -38,7 +38,7 @@ export interface Lookups {
     limit: number,
   ): Promise<readonly FailedNotification[]>;
   /** The ids of those of a channel that are pending, at most `limit`. */
-  pendingNotifications(channelId: string, limit: number): Promise<readonly string[]>;
+  pendingNotifications(channel: Pick<Channel, "id" | "type">, limit: number): Promise<readonly string[]>;
 }
 
 export type FailedNotification = Pick<Notification, "id" | "created_at">;

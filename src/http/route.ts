@@ -10,7 +10,7 @@ import type { ParameterSet, ParameterValues } from "./parameters.ts";
 
 export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 
-export type Warning = { readonly code: string; readonly detail: string };
+type Warning = { readonly code: string; readonly detail: string };
 
 export type Metrics = { readonly text: () => Promise<string> };
 

@@ -7,14 +7,9 @@ import { Sender, type Transport } from "./sender.ts";
 import { Upkeep, type UpkeepOptions } from "./upkeep.ts";
 import { MAX_CONCURRENT_WEBHOOKS, WebhookSender } from "./webhook.ts";
 
-export type MailSettings = {
-  readonly smtpUrl: string | null;
-  readonly mailFrom: Mailbox | null;
-  /** Where links lead. */
-  readonly publicUrl: string | null;
-};
+type MailSettings = { readonly smtpUrl: string | null; readonly mailFrom: Mailbox | null };
 
-export type DeliveryOptions = Omit<UpkeepOptions, "missing"> & {
+export type DeliveryOptions = UpkeepOptions & {
   readonly mail: MailSettings;
   readonly webhookAllow: WebhookAllow;
   readonly version: string;
@@ -29,19 +24,12 @@ export type Delivery = {
   readonly stop: (milliseconds: number) => Promise<void>;
 };
 
-/** Without all of them no mail is sent. */
-export function missingMailSettings({ smtpUrl, mailFrom, publicUrl }: MailSettings): string[] {
-  const settings = { SMTP_URL: smtpUrl, MAIL_FROM: mailFrom, PUBLIC_URL: publicUrl };
-  return Object.entries(settings).flatMap(([name, value]) => (value === null ? [name] : []));
-}
-
 export function startDelivery(options: DeliveryOptions): Delivery {
   const { store, clock, observe, mail: settings, webhookAllow: allow, version, timeoutMs } = options;
-  const missing = missingMailSettings(settings);
   const webhooks = new WebhookSender({ allow, version, clock, ...(timeoutMs === undefined ? {} : { timeoutMs }) });
-  const mail = openMail(settings, missing);
+  const mail = openMail(settings, options.missing);
   const sender = new Sender({ store, clock, observe, webhooks: webhookTransport(webhooks), mail: mail?.transport });
-  const upkeep = new Upkeep({ ...options, missing });
+  const upkeep = new Upkeep(options);
   return {
     wake: () => sender.wake(),
     async stop(milliseconds) {

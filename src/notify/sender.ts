@@ -37,7 +37,7 @@ const MAX_ATTEMPTS = 512;
 const MAX_CLAIMED = 512;
 const FAST_MS = 500;
 
-export type SendAttempt = (
+type SendAttempt = (
   notification: ClaimedNotification,
   channel: SendingChannel | undefined,
   signal: AbortSignal,

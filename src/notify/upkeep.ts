@@ -11,7 +11,7 @@ import { hasCode } from "../domain/errors.ts";
 import type { Observe } from "../domain/events.ts";
 import type { Clock } from "../domain/instant.ts";
 
-export const UPKEEP_MS = 60_000;
+const UPKEEP_MS = 60_000;
 
 export type UpkeepOptions = {
   readonly store: DeliveryReads & DeliveryWrites;

@@ -49,9 +49,9 @@ export function lookupsOf(known: StoredObjects): Lookups {
       notifications
         .filter(({ channel_id, created_at, state }) => channel_id === channelId && created_at >= since && state === "failed")
         .slice(0, limit),
-    pendingNotifications: async (channelId, limit) =>
+    pendingNotifications: async (channel, limit) =>
       notifications
-        .filter(({ channel_id, state }) => channel_id === channelId && state === "pending")
+        .filter(({ channel_id, state }) => channel_id === channel.id && state === "pending")
         .map(({ id }) => id)
         .slice(0, limit),
   };

@@ -159,6 +159,11 @@ describe("the schemas", () => {
       "TankRestoring",
       "DeviceChange",
       "AlertNote",
+      "NewWebhookChannel",
+      "NewEmailChannel",
+      "WebhookChannelChange",
+      "EmailChannelChange",
+      "Recovery",
     ];
     assert.deepEqual(
       [...names].sort(),

@@ -52,7 +52,7 @@ export type Queue = Opened & {
 };
 
 export const SECRET = newWebhookSecret();
-const NO_MAIL = { smtpUrl: null, mailFrom: null, publicUrl: null };
+const NO_MAIL = { smtpUrl: null, mailFrom: null };
 
 export async function openQueue(t: TestContext, engine: (typeof ENGINES)[number]): Promise<Queue> {
   const opened = await engine.open(t);
@@ -121,7 +121,7 @@ export async function openQueue(t: TestContext, engine: (typeof ENGINES)[number]
     },
     start(options = {}, store = opened.store) {
       const delivery = startDelivery({
-        ...{ store, clock: Date.now, observe: (event) => events.push(event), isReporting: true, version: "1.2.3" },
+        ...{ store, clock: Date.now, observe: (event) => events.push(event), isReporting: true, missing: [], version: "1.2.3" },
         ...{ mail: NO_MAIL, webhookAllow: parseWebhookAllow("127.0.0.1"), upkeepMs: 100, ...options },
       });
       let stopping: Promise<void> | undefined;

@@ -3,6 +3,8 @@
 
 import assert from "node:assert/strict";
 import { after, before, suite, test } from "node:test";
+import type { NotificationQuery } from "../../src/domain/alerts/channel-reads.ts";
+import type { Command } from "../../src/domain/commands/command.ts";
 import type { FleetQuery } from "../../src/domain/fleet.ts";
 import { UNRESTRICTED } from "../../src/domain/key.ts";
 import type { AuditQuery, CustomerSearch, TankSearch } from "../../src/domain/management-reads.ts";
@@ -13,6 +15,7 @@ import { below, isWork, type Node, planOf, poolOn, type Statement, statementsDur
 import { ingest, type SentReading } from "../support/readings.ts";
 import { putReadings } from "../support/records.ts";
 import {
+  ALL_NOTIFICATIONS,
   customer,
   customersOf,
   key,
@@ -57,9 +60,10 @@ const READS: Reads = {
   "telemetryPage of an unknown tank": () => store.telemetryPage("none", WHOLE, UNRESTRICTED),
   keyByHash: () => store.keyByHash("hash"),
 };
-/** They list all keys, or read one row. */
+/** They list all keys or channels, or read one row. */
 const READS_WITHOUT_INDEX: Reads = {
   keyList: () => store.keyList(),
+  channelList: () => store.channelList(),
   isEmpty: () => store.isEmpty(),
   ping: () => store.ping(),
 };
@@ -69,6 +73,7 @@ const customers = (search: Partial<CustomerSearch>) => () =>
 const tanks = (search: Partial<TankSearch>) => () => store.tankSearch({ ...NO_TANK_SEARCH, ...search });
 const fleet = (query: Partial<FleetQuery>) => () => store.fleetPage({ ...WHOLE_FLEET, ...query });
 const devices = (waiting: boolean | undefined) => () => store.deviceSearch({ page: 1, size: 10, waiting });
+const notifications = (query: Partial<NotificationQuery>) => () => store.notificationPage({ ...ALL_NOTIFICATIONS, ...query });
 const audit = (query: Partial<AuditQuery>) => () => store.auditPage({ ...WHOLE_LOG, ...query });
 
 /** Each read with the indexes it uses, beside primary keys. */
@@ -111,6 +116,17 @@ const MANAGEMENT_READS: Readonly<Record<string, readonly [run: () => Promise<unk
   "the audit log of a caller": [audit({ by: "a", object: "tank", from: 1 }), ["audit_by_who"]],
   "the audit log of a kind": [audit({ object: "tank" }), ["audit_by_object"]],
   "the audit log of an object": [audit({ id: "one", by: "a" }), ["audit_by_id"]],
+  notificationById: [() => store.notificationById("msg"), []],
+  channelDeliveries: [
+    () => store.channelDeliveries({ id: "chn", type: "webhook" }),
+    ["notification_by_channel", "notification_due"],
+  ],
+  "notifications, all": [notifications({ from: 1 }), ["notification_by_creation"]],
+  "notifications of a channel": [notifications({ channel_id: "chn" }), ["notification_by_channel"]],
+  "notifications of a channel in a state": [notifications({ channel_id: "chn", state: "failed" }), ["notification_by_channel"]],
+  "notifications of a customer": [notifications({ customer_id: "a", from: 1, to: 2 }), ["notification_by_customer"]],
+  "notifications in a state": [notifications({ state: "failed" }), ["notification_by_state"]],
+  "notifications about an alert": [notifications({ alert_id: "alr", state: "failed" }), []],
 };
 
 const TELEMETRY_TABLES = ["head", "block", "reading_index"];
@@ -227,6 +243,27 @@ suite("the statements of the store on PostgreSQL", () => {
     assert.equal(pending.length, 3, texts.join("\n"));
     const statements = await statementsDuring(() => putReadings(store, "one", [[9e7, 5]]));
     assert.equal(statements.filter(isWork).length, 1, statements.map(({ text }) => text).join("\n"));
+  });
+
+  test("commands on channels and notifications use indexes", async () => {
+    const webhook = { type: "webhook", url: "https://hooks.example.com/" };
+    const created = await statementsDuring(() =>
+      executed(store, { type: "create_channel", newId: "chn", fields: webhook, secret: "whsec_", webhookAllow: [] }, at(5)),
+    );
+    const commands: Command[] = [
+      { type: "test_channel", id: "chn", newId: "msg" },
+      { type: "change_channel", id: "chn", fields: { delay: "1h", url: "https://other.example.com/" }, webhookAllow: [] },
+      { type: "rotate_channel", id: "chn", overlap: 5, secret: "whsec_" },
+      { type: "delete_channel", id: "chn" },
+    ];
+    const changed: Statement[] = [];
+    for (const one of commands) changed.push(...(await statementsDuring(() => executed(store, one, at(5)))));
+    const isOfChannels = ({ text }: Statement): boolean => /\b(channel|notification|planned_notification)\b/.test(text);
+    const texts = new Map([...created, ...changed].filter(isOfChannels).map((statement) => [statement.text, statement]));
+    assert.ok(texts.size >= 9);
+    for (const [text, statement] of texts) {
+      for (const pool of Object.values(STATISTICS)) checkScans(await planOf(pool, statement), text);
+    }
   });
 
   test("the blocks of a transaction are written by one statement", async () => {

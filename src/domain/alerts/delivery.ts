@@ -18,7 +18,7 @@ export const MAIL_EXPIRES_MS = 24 * HOUR;
 /** A channel that fails for longer is disabled. */
 export const DISABLED_AFTER_MS = 5 * 24 * HOUR;
 /** A notification that is pending for longer is reported. */
-export const BACKLOG_MS = 10 * MINUTE;
+const BACKLOG_MS = 10 * MINUTE;
 
 export type ClaimedNotification = Pick<Notification, "id" | "channel_id" | "attempts"> & {
   readonly destination: string;

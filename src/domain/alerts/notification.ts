@@ -2,6 +2,7 @@
 
 import { formatInstant, formatInstantOrNull, type Instant } from "../instant.ts";
 import { array, idField, instantField, integer, literal, nullable, object, oneOf, text } from "../schema.ts";
+import type { Channel } from "./channel.ts";
 import { EVENT_TYPES, type EventType } from "./event.ts";
 
 export const NOTIFICATION_STATES = ["pending", "delivered", "failed", "expired"] as const;
@@ -43,6 +44,7 @@ export type NewNotification = Omit<Notification, "state" | "next_attempt_at" | "
 
 /** Where it goes: the id of a webhook channel, or "mail" for all mail, which shares one server. */
 export const MAIL_DESTINATION = "mail";
+export const destinationOf = ({ id, type }: Pick<Channel, "id" | "type">): string => (type === "webhook" ? id : MAIL_DESTINATION);
 
 export const NotificationObject = object(
   {

@@ -119,7 +119,7 @@ export async function deleteChannel(lookups: Lookups, { id, ifMatch }: Commands[
     { object: { id, object: object["object"], deleted: true }, etag },
     {
       channels: [change],
-      notificationsEnded: await lookups.pendingNotifications(id, MAX_ENDED),
+      notificationsEnded: await lookups.pendingNotifications(before, MAX_ENDED),
       audit: [auditOf(change, id, "deleted")],
     },
   );

@@ -1,7 +1,7 @@
 // Commands that send notifications: a test of a channel, what has failed, or one of them again.
 
 import { type Channel, testEventObject } from "../alerts/channel.ts";
-import { MAIL_DESTINATION, type NewNotification, type Notification } from "../alerts/notification.ts";
+import { destinationOf, type NewNotification, type Notification } from "../alerts/notification.ts";
 import { type Instant, instantOf } from "../instant.ts";
 import { findOne, type Lookups } from "../lookups.ts";
 import { channelTestMail } from "../mail/service-mail.ts";
@@ -43,7 +43,7 @@ function testNotification(channel: Channel, id: string, at: Instant): NewNotific
   const isWebhook = channel.type === "webhook";
   return {
     ...{ id, channel_id: channel.id, customer_id: null, event: "channel.test", alert_ids: [], tank_id: null },
-    ...{ destination: isWebhook ? channel.id : MAIL_DESTINATION, due_at: at, created_at: at },
+    ...{ destination: destinationOf(channel), due_at: at, created_at: at },
     payload: JSON.stringify(
       isWebhook ? testEventObject(channel, at) : channelTestMail({ to: channel.to ?? "", language: "en" }, channel),
     ),

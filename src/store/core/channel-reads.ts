@@ -1,8 +1,8 @@
 // Reads of channels and notifications, written once over the statements of an engine.
 
-import type { ChannelDeliveries, StoredChannel } from "../../domain/alerts/channel.ts";
+import type { Channel, ChannelDeliveries, StoredChannel } from "../../domain/alerts/channel.ts";
 import type { ChannelReads, NotificationQuery } from "../../domain/alerts/channel-reads.ts";
-import type { Attempt, Notification } from "../../domain/alerts/notification.ts";
+import { type Attempt, destinationOf, type Notification } from "../../domain/alerts/notification.ts";
 import type { Instant } from "../../domain/instant.ts";
 import type { Page } from "../../domain/page.ts";
 import { CHANNEL_COLUMNS, channelOf } from "./alert-tables.ts";
@@ -31,20 +31,26 @@ const RECENT = 100;
 export function notificationReads(engine: ManagementEngine) {
   const { rows, dialect } = engine;
   return {
-    async channelDeliveries(id: string): Promise<ChannelDeliveries> {
-      const counted = await rows(
-        "SELECT count(*) FROM notification WHERE state = 'pending' AND destination IN ($1, 'mail') AND channel_id = $1", // notification_due
-        [id],
-      );
+    async channelDeliveries(channel: Pick<Channel, "id" | "type">): Promise<ChannelDeliveries> {
       const parameters = new Parameters();
-      const recent = await rows(
-        `SELECT attempts FROM notification WHERE ${dialect.equals("channel_id", parameters.add(id))}
-         ORDER BY channel_id DESC, created_at DESC, id DESC LIMIT ${RECENT}`, // notification_by_channel
+      const [id, destination] = [parameters.add(channel.id), parameters.add(destinationOf(channel))];
+      // notification_due, notification_by_channel
+      const found = await rows(
+        `SELECT counted.total, recent.attempts FROM (
+           SELECT count(*) AS total FROM (
+             SELECT channel_id FROM notification WHERE state = 'pending' AND ${dialect.equals("destination", destination)}
+             ORDER BY destination, due_at ${dialect.fence}
+           ) AS pending WHERE channel_id = ${id}
+         ) AS counted
+         LEFT JOIN (
+           SELECT attempts FROM notification WHERE ${dialect.equals("channel_id", id)}
+           ORDER BY channel_id DESC, created_at DESC, id DESC LIMIT ${RECENT}
+         ) AS recent ON true`,
         parameters.values,
       );
-      const attempts = recent.flatMap(([text]) => JSON.parse(String(text)) as Attempt[]).sort((a, b) => b.at - a.at);
+      const attempts = found.flatMap(([, text]) => JSON.parse(String(text ?? "[]")) as Attempt[]).sort((a, b) => b.at - a.at);
       return {
-        pending: Number(counted[0]?.[0]),
+        pending: Number(found[0]?.[0]),
         last_delivered_at: attempts.find(({ error }) => error === null)?.at ?? null,
         last_error: attempts.find(({ error }) => error !== null)?.error ?? null,
       };
@@ -57,7 +63,7 @@ export function notificationReads(engine: ManagementEngine) {
       const found = await rows(
         `SELECT counted.total, ${prefixed("entry", NOTIFICATION_COLUMNS)} FROM (SELECT count(*) AS total FROM ${sql}) AS counted
          LEFT JOIN (SELECT found.id FROM ${sql} ORDER BY ${sorted} ${limits(parameters, query)}) AS page ON true
-         LEFT JOIN notification AS entry ON entry.id = page.id ORDER BY entry.created_at DESC, entry.id DESC`,
+         LEFT JOIN notification AS entry ON entry.id BETWEEN page.id AND page.id ORDER BY entry.created_at DESC, entry.id DESC`,
         parameters.values,
       );
       return pageOf(found, notificationOf);
@@ -74,10 +80,14 @@ function matching({ dialect }: ManagementEngine, query: NotificationQuery, param
     value === undefined ? [] : [{ holds: dialect.equals(column, parameters.add(value)), order: column }],
   );
   if (alert_id !== undefined) {
-    // An alert has few.
-    const links = `SELECT notification_id FROM notification_alert WHERE alert_id = ${parameters.add(alert_id)}`;
-    const all = `SELECT notification.* FROM (${links} ${dialect.fence}) AS link JOIN notification ON notification.id = link.notification_id`;
-    return { sql: `(SELECT * FROM (${all}) AS linked ${where([range, ...conditions])}) AS found`, order: ["created_at", "id"] };
+    // An alert has few. BETWEEN: PostgreSQL would scan a table that it believes to be small.
+    const links = `SELECT notification_id FROM notification_alert WHERE alert_id = ${parameters.add(alert_id)} ${dialect.fence}`;
+    const linked = `SELECT notification.* FROM (${links}) AS link
+      JOIN notification ON notification.id BETWEEN link.notification_id AND link.notification_id ${dialect.fence}`;
+    return {
+      sql: `(SELECT * FROM (${linked}) AS linked ${where([range, ...conditions])}) AS found`,
+      order: ["created_at", "id"],
+    };
   }
   const [lookup, ...others] = conditions;
   const order = [...(lookup === undefined ? [] : [lookup.order]), "created_at", "id"];

@@ -1,7 +1,7 @@
 // What commands read and write of channels and notifications, written once over the statements of an engine.
 
 import type { Channel } from "../../domain/alerts/channel.ts";
-import type { Attempt, Notification } from "../../domain/alerts/notification.ts";
+import { type Attempt, destinationOf, type Notification } from "../../domain/alerts/notification.ts";
 import type { ChannelChange } from "../../domain/commands/command.ts";
 import type { Instant } from "../../domain/instant.ts";
 import type { FailedNotification } from "../../domain/lookups.ts";
@@ -121,11 +121,11 @@ export function channelTables(prepare: Prepare) {
       return rows.map(([id, created_at]) => ({ id: String(id), created_at: Number(created_at) }));
     },
 
-    async pendingNotifications(channelId: string, limit: number): Promise<readonly string[]> {
+    async pendingNotifications(channel: Pick<Channel, "id" | "type">, limit: number): Promise<readonly string[]> {
       const rows = await prepare(
-        `SELECT id FROM notification
-         WHERE state = 'pending' AND destination IN ($1, 'mail') AND channel_id = $1 LIMIT $2`, // notification_due
-      )(channelId, limit);
+        `SELECT id FROM notification WHERE state = 'pending' AND destination BETWEEN $1 AND $1 AND channel_id = $2
+         ORDER BY destination, due_at LIMIT $3`, // notification_due
+      )(destinationOf(channel), channel.id, limit);
       return rows.map(([id]) => String(id));
     },
 

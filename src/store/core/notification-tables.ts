@@ -24,7 +24,7 @@ import type { Dialect } from "./dialect.ts";
 import type { Prepare } from "./reads.ts";
 
 /** Rows that one transaction ends or removes. */
-export const MAX_ENDED = 500;
+const MAX_ENDED = 500;
 
 const CLAIMED_FIELDS = ["id", "destination", "lease", "channel_id", "pending_since", "payload", "attempts"] as const;
 const CLAIMED_COLUMNS = CLAIMED_FIELDS.map((name) => `notification.${name}`).join(", ");

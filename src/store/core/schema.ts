@@ -231,10 +231,11 @@ export function commonTables({ id, text, integer, real, flag, isLive, isDeleted,
   ) ${table};
   CREATE INDEX notification_due ON notification (destination, due_at) WHERE state = 'pending';
   CREATE INDEX notification_pending ON notification (destination, pending_since) WHERE state = 'pending';
-  CREATE INDEX notification_by_creation ON notification (created_at, id);
-  CREATE INDEX notification_by_state ON notification (state, created_at, id);
-  CREATE INDEX notification_by_channel ON notification (channel_id, created_at, id);
-  CREATE INDEX notification_by_customer ON notification (customer_id, created_at, id);
+  -- The lists. Each has a condition, so that a notification is looked up by its primary key only, never by an id in one of these.
+  CREATE INDEX notification_by_creation ON notification (created_at, id) WHERE created_at IS NOT NULL;
+  CREATE INDEX notification_by_state ON notification (state, created_at, id) WHERE created_at IS NOT NULL;
+  CREATE INDEX notification_by_channel ON notification (channel_id, created_at, id) WHERE channel_id IS NOT NULL;
+  CREATE INDEX notification_by_customer ON notification (customer_id, created_at, id) WHERE customer_id IS NOT NULL;
   CREATE INDEX notification_ended ON notification (ended_at) WHERE ended_at IS NOT NULL;
 
   CREATE TABLE notification_alert (

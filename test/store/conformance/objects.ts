@@ -1,6 +1,7 @@
 // Objects with all fields, and calls with all parameters: each test gives only those that matter to it.
 
 import assert from "node:assert/strict";
+import type { NotificationQuery } from "../../../src/domain/alerts/channel-reads.ts";
 import type { Customer } from "../../../src/domain/customer.ts";
 import type { FleetQuery } from "../../../src/domain/fleet.ts";
 import { type Key, type Scope, UNRESTRICTED } from "../../../src/domain/key.ts";
@@ -111,6 +112,14 @@ export const managementQueries = (store: Store): Readonly<Record<string, () => P
   auditPage: () => store.auditPage(WHOLE_LOG),
   auditOfObject: () => store.auditPage({ ...WHOLE_LOG, object: "tank", id: "one", from: 0 }),
   auditBy: () => store.auditPage({ ...WHOLE_LOG, by: "import" }),
+  channelList: () => store.channelList(),
+  channelDeliveries: () => store.channelDeliveries({ id: "chn", type: "webhook" }),
+  notificationById: () => store.notificationById("msg"),
+  notificationPage: () => store.notificationPage(ALL_NOTIFICATIONS),
+  notificationsOfChannel: () => store.notificationPage({ ...ALL_NOTIFICATIONS, channel_id: "chn" }),
+  notificationsOfCustomer: () => store.notificationPage({ ...ALL_NOTIFICATIONS, customer_id: "a", state: "failed" }),
+  notificationsInState: () => store.notificationPage({ ...ALL_NOTIFICATIONS, state: "pending", from: 0 }),
+  notificationsOfAlert: () => store.notificationPage({ ...ALL_NOTIFICATIONS, alert_id: "alr", channel_id: "chn" }),
 });
 
 export const NO_TANK_SEARCH: TankSearch = {
@@ -121,6 +130,13 @@ export const NO_TANK_SEARCH: TankSearch = {
   custom_id: undefined,
   owner_id: undefined,
   device_id: undefined,
+};
+export const ALL_NOTIFICATIONS: NotificationQuery = {
+  ...WHOLE,
+  channel_id: undefined,
+  customer_id: undefined,
+  alert_id: undefined,
+  state: undefined,
 };
 export const WHOLE_LOG: AuditQuery = { ...WHOLE, by: undefined, object: undefined, id: undefined };
 export const WHOLE_FLEET: FleetQuery = {

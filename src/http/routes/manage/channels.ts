@@ -124,7 +124,7 @@ export const routes: readonly Route[] = [
     errors: ["channel_unknown"],
     async handle({ services: { management }, id }) {
       const channel = await channelById(management, id);
-      const { pending, last_delivered_at, last_error } = await management.reads.channelDeliveries(id);
+      const { pending, last_delivered_at, last_error } = await management.reads.channelDeliveries(channel);
       const { object, etag } = withProblem(management, channelResource(channel), channel.failing_since);
       const failing_since = formatInstantOrNull(channel.failing_since);
       const details = { failing_since, pending, last_delivered_at: formatInstantOrNull(last_delivered_at), last_error };
@@ -193,7 +193,7 @@ export const routes: readonly Route[] = [
     summary: "Send failed notifications again",
     description:
       "Sends all notifications of the channel again that were created since a time and have failed, with the same ids.",
-    body: jsonBody(ref("Recovery"), "Since when", { since: "2026-11-14T09:30:00Z" }),
+    body: jsonBody(ref("Recovery"), "Since when", { since: "2026-11-14T09:30:00.000Z" }),
     response: { schema: ref("ChannelRecovery"), description: "How many are sent again" },
     errors: ["channel_unknown", "state_conflict"],
     async handle({ services, id, key, body }) {
