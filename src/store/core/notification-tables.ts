@@ -184,7 +184,7 @@ export function notificationTables(prepare: Prepare, { skipLocked, now }: Pick<D
 export function pendingDestinationsOn(prepare: Prepare, { now, indexedBy }: Pick<Dialect, "now" | "indexedBy">) {
   const next = (after: string): string =>
     `SELECT n.destination FROM notification AS n ${indexedBy("notification_due")}
-     WHERE n.state = 'pending' ${after} ORDER BY n.destination LIMIT 1`;
+     WHERE n.state = 'pending' ${after} ORDER BY n.destination, n.due_at LIMIT 1`;
   const sql = (time: string): string =>
     `WITH RECURSIVE pending (destination) AS (
        SELECT (${next("")}) UNION ALL
@@ -204,25 +204,28 @@ export function pendingDestinationsOn(prepare: Prepare, { now, indexedBy }: Pick
     }));
 }
 
-/** Counts open alerts and pending notifications, not those that have ended. */
+/** Counts open alerts and pending notifications, not those that have ended. Each row has what it counts, of which, and how many. */
+const COUNTS = ({ indexedBy }: Pick<Dialect, "indexedBy">): string =>
+  `SELECT 'alert', kind, count(*), CAST(NULL AS bigint) FROM alert ${indexedBy("alert_open")} WHERE state = 'open' GROUP BY kind
+   UNION ALL SELECT 'notification', destination, count(*), min(pending_since)
+   FROM notification ${indexedBy("notification_pending")} WHERE state = 'pending' GROUP BY destination
+   UNION ALL SELECT 'channel', 'disabled', count(*), NULL
+   FROM (SELECT state FROM channel ORDER BY id) AS own WHERE state = 'disabled'`;
+
 export async function deliveryCountsOn(
   rows: (sql: string) => Promise<readonly Row[]>,
-  { indexedBy }: Pick<Dialect, "indexedBy">,
+  dialect: Pick<Dialect, "indexedBy">,
 ): Promise<DeliveryCounts> {
-  const open = await rows(`SELECT kind, count(*) FROM alert ${indexedBy("alert_open")} WHERE state = 'open' GROUP BY kind`);
-  const pending = await rows(
-    `SELECT destination, count(*), min(pending_since) FROM notification ${indexedBy("notification_pending")}
-     WHERE state = 'pending' GROUP BY destination`,
-  );
-  const [disabled] = await rows("SELECT count(*) FROM channel WHERE state = 'disabled'");
-  const opened = new Map(open.map(([kind, count]) => [kind, Number(count)]));
-  const counts = new Map(pending.map(([destination, count]) => [destination, Number(count)]));
-  const oldest = pending.map(([, , since]) => Number(since));
+  const counted = (await rows(COUNTS(dialect))).map(([what, name, count, oldest]) => ({
+    ...{ what, name: String(name), count: Number(count), oldest: Number(oldest) },
+  }));
+  const pending = counted.filter(({ what }) => what === "notification");
+  const countOf = (of: string, one: string): number => counted.find(({ what, name }) => what === of && name === one)?.count ?? 0;
   return {
-    alertsOpen: Object.fromEntries(ALERT_KINDS.map((kind) => [kind, opened.get(kind) ?? 0])) as DeliveryCounts["alertsOpen"],
-    pending: counts.values().reduce((sum, count) => sum + count, 0),
-    oldestPendingAt: oldest.length === 0 ? null : Math.min(...oldest),
-    pendingMail: counts.get(MAIL_DESTINATION) ?? 0,
-    channelsDisabled: Number(disabled?.[0]),
+    alertsOpen: Object.fromEntries(ALERT_KINDS.map((kind) => [kind, countOf("alert", kind)])) as DeliveryCounts["alertsOpen"],
+    pending: pending.reduce((sum, { count }) => sum + count, 0),
+    oldestPendingAt: pending.length === 0 ? null : Math.min(...pending.map(({ oldest }) => oldest)),
+    pendingMail: countOf("notification", MAIL_DESTINATION),
+    channelsDisabled: countOf("channel", "disabled"),
   };
 }
