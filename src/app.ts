@@ -16,6 +16,7 @@ import { createHttpIngest } from "./ingest/decode.ts";
 import { createIngest, ingestFrom } from "./ingest/ingest.ts";
 import { inTurns } from "./ingest/turns.ts";
 import { type Mqtt, openMqtt } from "./mqtt.ts";
+import { Composer } from "./notify/compose.ts";
 import { type Delivery, startDelivery } from "./notify/delivery.ts";
 import { deliveryReport } from "./observe/delivery-report.ts";
 import { fleetMetrics } from "./observe/fleet-metrics.ts";
@@ -69,13 +70,14 @@ export async function startApp(options: AppOptions): Promise<App> {
   let server: Awaited<ReturnType<typeof buildServer>> | undefined;
   let mqtt: Mqtt | undefined;
   let sweep: AlertSweep | undefined;
+  let composer: Composer | undefined;
 
   async function closeAll(): Promise<void> {
     // Beside the others, which take up to as long.
     const delivered = delivery?.stop(STOP_MS - RECORD_MS);
     await server?.close();
     await mqtt?.stop();
-    await Promise.all([sweep?.stop(), lastSeen.stop(), delivered]);
+    await Promise.all([composer?.stop(), sweep?.stop(), lastSeen.stop(), delivered]);
     await store.close();
     metrics.close();
   }
@@ -101,6 +103,7 @@ export async function startApp(options: AppOptions): Promise<App> {
       ...{ missing: missingForMail(config), isReporting: worker === 1 },
     });
     sweep = new AlertSweep(store.sweepAlerts, storeSettings(config).alerts, observe, options.clock);
+    composer = new Composer({ store, settings: { publicUrl: config.publicUrl }, clock, observe });
   } catch (error) {
     await closeAll();
     throw listenError(error, config);

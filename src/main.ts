@@ -15,6 +15,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<CliCommand | CommandGroup>
   customer: async () => (await import("./cli/customer.ts")).customer,
   tank: async () => (await import("./cli/tank.ts")).tank,
   device: async () => (await import("./cli/device.ts")).device,
+  alert: async () => (await import("./cli/alert.ts")).alert,
   key: async () => (await import("./cli/key.ts")).key,
   audit: async () => (await import("./cli/audit.ts")).audit,
   provision: async () => (await import("./cli/provision.ts")).provision,

@@ -91,6 +91,7 @@ export type Event =
   /** The external broker; `notGranted` are the topics it does not let us subscribe to. */
   | { readonly kind: "broker_connected"; readonly broker: string; readonly notGranted: readonly string[] }
   | { readonly kind: "broker_disconnected"; readonly broker: string; readonly reason: string }
+  | { readonly kind: "composing_failed"; readonly error: unknown }
   /** They are due at once. */
   | { readonly kind: "notifications_created"; readonly count: number }
   /** `recipient`: what kind of. No event has the address of a customer, or the path of a webhook. */

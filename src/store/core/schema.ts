@@ -20,6 +20,9 @@ export type ColumnTypes = {
   readonly keyedTable: string;
 };
 
+/** True for all. Its indexes are then not even considered for a lookup by id, which is in all of them. */
+export const ANY_ALERT = "kind <> ''";
+
 export function commonTables({ id, text, integer, real, flag, isLive, isDeleted, table, keyedTable }: ColumnTypes): string {
   return `
   CREATE TABLE customer (
@@ -170,13 +173,14 @@ export function commonTables({ id, text, integer, real, flag, isLive, isDeleted,
     latest_fill ${real} NOT NULL,
     latest_at ${integer} NOT NULL,
     note ${text},
-    updated_at ${integer} NOT NULL
+    updated_at ${integer} NOT NULL,
+    told ${text} -- the customer who was sent a mail about it
   ) ${table};
-  CREATE INDEX alert_by_creation ON alert (created_at, id);
-  CREATE INDEX alert_by_state ON alert (state, created_at, id);
-  CREATE INDEX alert_by_kind ON alert (kind, created_at, id);
-  CREATE INDEX alert_by_owner ON alert (owner_id, created_at, id);
-  CREATE INDEX alert_by_tank ON alert (tank_id, created_at, id);
+  CREATE INDEX alert_by_creation ON alert (created_at, id) WHERE ${ANY_ALERT};
+  CREATE INDEX alert_by_state ON alert (state, created_at, id) WHERE ${ANY_ALERT};
+  CREATE INDEX alert_by_kind ON alert (kind, created_at, id) WHERE ${ANY_ALERT};
+  CREATE INDEX alert_by_owner ON alert (owner_id, created_at, id) WHERE ${ANY_ALERT};
+  CREATE INDEX alert_by_tank ON alert (tank_id, created_at, id) WHERE ${ANY_ALERT};
   CREATE UNIQUE INDEX alert_not_closed ON alert (tank_id, kind) WHERE state <> 'closed';
   CREATE INDEX alert_open ON alert (kind) WHERE state = 'open';
 
@@ -260,6 +264,12 @@ export function commonTables({ id, text, integer, real, flag, isLive, isDeleted,
   ) ${table};
   CREATE INDEX planned_notification_due ON planned_notification (due_at, id);
   CREATE INDEX planned_notification_by_recipient ON planned_notification (recipient, due_at, id);
+
+  -- Many planned notifications of one recipient are collected here, some at a time, until they are one mail.
+  CREATE TABLE digest_draft (
+    recipient ${text} PRIMARY KEY,
+    content ${text} NOT NULL -- JSON
+  ) ${keyedTable};
 
   -- Links to confirm an e-mail address; only the hash of each token is stored.
   CREATE TABLE verification (

@@ -1,6 +1,7 @@
 // The store over an engine: every call fails with `store_unavailable` while the database is unavailable, and losses, recoveries and
 // the duration of calls are reported.
 
+import type { ComposeReads } from "../../domain/alerts/compose.ts";
 import type { DeliveryReads } from "../../domain/alerts/delivery.ts";
 import type { AuditContext } from "../../domain/audit.ts";
 import type { Command } from "../../domain/commands/command.ts";
@@ -11,7 +12,7 @@ import type { IncomingBatch, IngestResult } from "../../domain/reading.ts";
 import type { Maintenance, Reads, Store } from "../../domain/store.ts";
 import type { WriteArgs, WriteName, WriteResult } from "./writes.ts";
 
-type EngineReads = Reads & ManagementReads & DeliveryReads & Pick<Maintenance, "isEmpty">;
+type EngineReads = Reads & ManagementReads & ComposeReads & DeliveryReads & Pick<Maintenance, "isEmpty">;
 
 export type Engine = Pick<Maintenance, "backup" | "exportRecords" | "check" | "scratchCopy"> & {
   readonly reads: EngineReads;
@@ -86,6 +87,7 @@ export function storeOn(engine: Engine, observe: Observe, health = new StoreHeal
     reviewPending: written("reviewPending"),
     removeOldNotifications: written("removeOldNotifications"),
     sweepAlerts: watched(health.writes, "sweepAlerts", (request) => write("sweepAlerts", request)),
+    composeNotifications: written("composeNotifications"),
     ingest: watched(health.writes, "ingest", engine.ingest),
     // A copy may fail because of its destination, which says nothing about the database.
     backup: (file, progress) => translated(engine.backup(file, progress)),

@@ -6,6 +6,7 @@ import { planCustomerImport, planDeviceImport, planTankImport } from "../../doma
 import type { CustomerRecord, DeviceRecord, RecordOutcome, TankRecord } from "../../domain/records.ts";
 import { type EngineTransaction, REPAIRS } from "../check/check.ts";
 import { executeCommand } from "./commands.ts";
+import { composeNotifications } from "./compose.ts";
 import { claimNotifications, endPending, recordDeliveries, removeOldNotifications, reviewPending } from "./deliveries.ts";
 import { releasePending } from "./ingest.ts";
 import { lookupsOn } from "./lookups.ts";
@@ -25,6 +26,7 @@ const WRITES = {
   reviewPending,
   removeOldNotifications,
   sweepAlerts,
+  composeNotifications,
   ...REPAIRS,
 };
 

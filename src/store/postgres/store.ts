@@ -11,6 +11,7 @@ import { channelReads } from "../core/channel-reads.ts";
 import { checkProvisionOnce } from "../core/commands.ts";
 import { pendingDestinationsOn } from "../core/notification-tables.ts";
 import { primaryReads, replicaReads } from "../core/reads.ts";
+import { recipientReads } from "../core/recipient-reads.ts";
 import { type Engine, storeOn } from "../core/store.ts";
 import { runWrite, type WriteArgs, type WriteName, type WriteResult } from "../core/writes.ts";
 import { backup, copyToTemporary } from "./backup.ts";
@@ -104,6 +105,7 @@ function createStore(connections: Connections, observe: Observe, closeOthers: ()
       pendingDestinations: pendingDestinationsOn(prepareOn(primary), DIALECT),
       ...alertReads(prepareOn(primary)),
       ...channelReads(prepareOn(primary)),
+      ...recipientReads(prepareOn(primary)),
       ...managementReads(primary),
       checkProvision: (...args) => transaction(pool, (db) => checkProvisionOnce(transactionOn(db, alerts), ...args)),
     },

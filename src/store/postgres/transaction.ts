@@ -39,7 +39,9 @@ import {
 import { alertTables } from "../core/alert-tables.ts";
 import { channelTables } from "../core/channel-tables.ts";
 import { notificationTables } from "../core/notification-tables.ts";
+import { plannedTables } from "../core/planned-tables.ts";
 import { AlertChecks, type CountedDevice, type SavedResult } from "../core/transaction.ts";
+import { verificationTables } from "../core/verification-tables.ts";
 import { EMPTY_HEAD, headChecksum } from "../series/checksum.ts";
 import { byId, columnsOf, isLookedUp, upsert } from "./batch.ts";
 import { checkOperations } from "./check.ts";
@@ -60,7 +62,7 @@ const NOW = statement("SELECT CAST(extract(epoch FROM clock_timestamp()) * 1000 
 /** Held until the end of the transaction, so that events become visible in the order of their sequence numbers. */
 const LOCK_ALERTS = statement("SELECT pg_advisory_xact_lock(5522219045)");
 
-export function transactionOn(db: Db, { margin }: AlertSettings): EngineTransaction {
+export function transactionOn(db: Db, alertSettings: AlertSettings): EngineTransaction {
   const { storedGroups: _, ...rankIndexes } = rankIndexOperations(db);
   return {
     async lockLists() {
@@ -73,11 +75,14 @@ export function transactionOn(db: Db, { margin }: AlertSettings): EngineTransact
     ...objectWrites(db),
     ...deviceWrites(db),
     ...pendingWrites(db),
-    ...telemetryWrites(db, margin),
+    ...telemetryWrites(db, alertSettings.margin),
     ...alertTables(prepareOn(db), "head"),
     ...notificationTables(prepareOn(db), DIALECT),
     ...channelTables(prepareOn(db)),
+    ...plannedTables(prepareOn(db)),
+    ...verificationTables(prepareOn(db)),
     alertChecks: new AlertChecks(),
+    alertSettings,
     async lockAlerts() {
       await db.rows(LOCK_ALERTS);
     },

@@ -5,6 +5,7 @@ import { alertReads } from "../core/alert-reads.ts";
 import { channelReads } from "../core/channel-reads.ts";
 import { pendingDestinationsOn } from "../core/notification-tables.ts";
 import { primaryReads, replicaReads } from "../core/reads.ts";
+import { recipientReads } from "../core/recipient-reads.ts";
 import { listPages } from "./list-pages.ts";
 import { DIALECT, TABLES } from "./schema.ts";
 import { query } from "./statements.ts";
@@ -28,6 +29,7 @@ export function readsOn(db: DatabaseSync) {
     pendingDestinations: pendingDestinationsOn(prepare, DIALECT),
     ...alertReads(prepare),
     ...channelReads(prepare),
+    ...recipientReads(prepare),
   };
 }
 
