@@ -110,7 +110,7 @@ function serviceFor(call: CliCall, mayCreate: boolean) {
   };
 }
 
-const LISTED_NOUNS = ["customer", "tank", "device", "key"];
+const LISTED_NOUNS = ["customer", "tank", "device", "key", "channel", "notification"];
 
 function requireArguments({ name, arguments: given }: CliCall, takes: readonly string[]): void {
   const noun = takes.find((word, i) => given[i] === undefined || (given[i] === "" && LISTED_NOUNS.includes(word)));
@@ -207,12 +207,17 @@ export function showCommand({ noun, ...rest }: ResourceCommand): CliCommand {
     async execute({ call, id, service }) {
       const object = await service({ method: "GET", path: pathTo(`${noun}s`, id) });
       if (call.flags["json"] === true) return report(call, object, "");
-      const lines = linesOf(object, "");
-      const width = Math.max(...lines.map(([name]) => name.length));
-      print(lines.map(([name, value]) => `${name.padEnd(width)}  ${value}`).join("\n"));
+      printFields(object);
       return 0;
     },
   });
+}
+
+/** One line for each field. */
+export function printFields(object: Item): void {
+  const lines = linesOf(object, "");
+  const width = Math.max(...lines.map(([name]) => name.length));
+  print(lines.map(([name, value]) => `${name.padEnd(width)}  ${value}`).join("\n"));
 }
 
 /** Objects that are shown field by field. */
