@@ -6,8 +6,8 @@ import type { Alert, AlertState } from "../../src/domain/alerts/alert.ts";
 import { NO_ACCESS, UNRESTRICTED } from "../../src/domain/key.ts";
 import type { Store } from "../../src/domain/store.ts";
 import { at, command, executed } from "../support/commands.ts";
-import { ALL_ALERTS, alertsOf, measure, openAlert, putFleet } from "./alert-support.ts";
-import { scopeOf } from "./conformance/objects.ts";
+import { alertsOf, measure, openAlert, putFleet } from "./alert-support.ts";
+import { ALL_ALERTS, scopeOf } from "./conformance/objects.ts";
 import { type Engine, postgresEngine, sqliteEngine } from "./engines.ts";
 
 const TANKS = { a: ["a1", "a2"], b: ["b1"] } as const;

@@ -6,9 +6,7 @@ import type { AlertQuery } from "../../src/domain/alerts/reads.ts";
 import { UNRESTRICTED } from "../../src/domain/key.ts";
 import type { Store } from "../../src/domain/store.ts";
 import { ingest } from "../support/readings.ts";
-import { customer, putCustomers, putTanks, tank, WHOLE } from "./conformance/objects.ts";
-
-export const ALL_ALERTS: AlertQuery = { ...WHOLE, state: undefined, kind: undefined, tank_id: undefined, owner_id: undefined };
+import { ALL_ALERTS, customer, putCustomers, putTanks, tank } from "./conformance/objects.ts";
 
 export const alertsOf = (store: Store, query: Partial<AlertQuery> = {}, scope = UNRESTRICTED) =>
   store.alertPage({ ...ALL_ALERTS, ...query }, scope);

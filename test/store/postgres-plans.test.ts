@@ -4,6 +4,7 @@
 import assert from "node:assert/strict";
 import { after, before, suite, test } from "node:test";
 import type { NotificationQuery } from "../../src/domain/alerts/channel-reads.ts";
+import type { AlertQuery } from "../../src/domain/alerts/reads.ts";
 import type { Command } from "../../src/domain/commands/command.ts";
 import type { FleetQuery } from "../../src/domain/fleet.ts";
 import { UNRESTRICTED } from "../../src/domain/key.ts";
@@ -15,6 +16,7 @@ import { below, isWork, type Node, planOf, poolOn, type Statement, statementsDur
 import { ingest, type SentReading } from "../support/readings.ts";
 import { putReadings } from "../support/records.ts";
 import {
+  ALL_ALERTS,
   ALL_NOTIFICATIONS,
   customer,
   customersOf,
@@ -73,6 +75,10 @@ const customers = (search: Partial<CustomerSearch>) => () =>
 const tanks = (search: Partial<TankSearch>) => () => store.tankSearch({ ...NO_TANK_SEARCH, ...search });
 const fleet = (query: Partial<FleetQuery>) => () => store.fleetPage({ ...WHOLE_FLEET, ...query });
 const devices = (waiting: boolean | undefined) => () => store.deviceSearch({ page: 1, size: 10, waiting });
+const alerts =
+  (query: Partial<AlertQuery>, scope = UNRESTRICTED) =>
+  () =>
+    store.alertPage({ ...ALL_ALERTS, ...query }, scope);
 const notifications = (query: Partial<NotificationQuery>) => () => store.notificationPage({ ...ALL_NOTIFICATIONS, ...query });
 const audit = (query: Partial<AuditQuery>) => () => store.auditPage({ ...WHOLE_LOG, ...query });
 
@@ -111,6 +117,16 @@ const MANAGEMENT_READS: Readonly<Record<string, readonly [run: () => Promise<unk
   "the fleet of an owner": [fleet({ owner_id: "a" }), ["fleet_by_urgency", "tank_by_owner"]],
   "the fleet of a city": [fleet({ city: "A" }), ["fleet_by_urgency", "tank_by_city"]],
   "the fleet of both, low": [fleet({ owner_id: "a", city: "A", state: "low" }), ["fleet_by_urgency", "tank_by_owner"]],
+  "one alert": [() => store.alertById("alr", UNRESTRICTED), []],
+  "alerts, all": [alerts({}), ["alert_by_creation"]],
+  "alerts in a state": [alerts({ state: "closed" }), ["alert_by_state"]],
+  "alerts in a state, of a kind": [alerts({ state: "open", kind: "low" }), ["alert_by_state"]],
+  "alerts of a kind": [alerts({ kind: "low" }), ["alert_by_kind"]],
+  "alerts of a tank": [alerts({ tank_id: "one", owner_id: "a", from: 1 }), ["alert_by_tank"]],
+  "alerts of a customer": [alerts({ kind: "low" }, scopeOf("a")), ["alert_by_owner"]],
+  "unclosed alerts of tanks": [() => store.unclosedAlerts(["one", "two"]), ["alert_not_closed"]],
+  "the feed": [() => store.eventFeed({ after: 1, size: 10 }, UNRESTRICTED), []],
+  "the feed of a customer": [() => store.eventFeed({ after: 1, size: 10 }, scopeOf("a")), ["event_by_owner"]],
   "the audit log": [audit({}), []],
   "the audit log in a range": [audit({ from: 1, to: 2 }), ["audit_by_time"]],
   "the audit log of a caller": [audit({ by: "a", object: "tank", from: 1 }), ["audit_by_who"]],
@@ -164,11 +180,11 @@ const indexesIn = (plan: Node): string[] => [
 /** Readings that are appended, late, both together, and so many that blocks and groups are split. */
 async function ingestByTank(): Promise<void> {
   const readings = (count: number, step: number, shift: number) =>
-    Array.from({ length: count }, (_, i) => [i * step + shift, i % 100] as const);
+    Array.from({ length: count }, (_, i) => [i * step + shift, 1 + (i % 99)] as const);
   await putReadings(store, "one", readings(15_000, 1000, 0));
   await putReadings(store, "one", [[20_000_000, 5]]);
   await putReadings(store, "one", readings(5000, 100, 1));
-  await ingest(store, { tank: "one", at: 30_000_000, fill: 5 }, { tank: "two", at: 0, fill: 0 });
+  await ingest(store, { tank: "one", at: 30_000_000, fill: 5 }, { tank: "two", at: 0, fill: 1 });
 }
 
 /** Readings of a known device, of an unknown one, too many of them, and of a tank by its owner's key. */
@@ -185,7 +201,9 @@ suite("the statements of the store on PostgreSQL", () => {
 
   before(async () => {
     await putCustomers(store, customer("a"));
-    await putTanks(store, tank("one", "a"), tank("two", "a"));
+    // Never low.
+    const threshold = { min_fill_alert_percentage: 0 };
+    await putTanks(store, tank("one", "a", threshold), tank("two", "a", threshold));
     await createKey(store, key("k"), "hash");
     // Statistics that were true once: of tables with next to nothing in them.
     await database.query("ANALYZE");
@@ -232,7 +250,8 @@ suite("the statements of the store on PostgreSQL", () => {
         checkPlan(await planOf(pool, statement), text);
         assert.match(text, /\btank\b/);
       }
-      assert.equal(texts.size, 8, [...texts.keys()].join("\n"));
+      // Two of them are about alerts: what they depend on, and when they are evaluated next.
+      assert.equal(texts.size, 10, [...texts.keys()].join("\n"));
       for (const statement of [...byDevice, ...release].filter(isWork)) checkScans(await planOf(pool, statement), statement.text);
     });
   }

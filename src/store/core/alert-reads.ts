@@ -9,6 +9,7 @@ import { ALERT_COLUMNS, alertColumns, alertOf } from "./alert-tables.ts";
 import { type Condition, Parameters } from "./dialect.ts";
 import { filteredPage, inRange, listed, type ManagementEngine, pageOf } from "./management-reads.ts";
 import type { Prepare } from "./reads.ts";
+import { ANY_ALERT } from "./schema.ts";
 
 /** They cost little whatever the size of the database. */
 export function alertReads(prepare: Prepare) {
@@ -80,9 +81,8 @@ export function alertLists(engine: ManagementEngine) {
       if (kind === undefined && tank_id === undefined && owner_id === undefined) {
         return listed(await (state === undefined ? alerts(null, request) : alertsByState(state, request)), alertOf);
       }
-      // The first one is looked up: alert_by_tank, alert_by_owner, alert_by_state, alert_by_kind. A customer's own alerts are: what
-      // other tanks have must not show in the time it takes.
-      const given = customerId === null ? { tank_id, owner_id, state, kind } : { owner_id, tank_id, state, kind };
+      // The first one is looked up: alert_by_tank, alert_by_owner, alert_by_state, alert_by_kind.
+      const given = { tank_id, owner_id, state, kind };
       const parameters = new Parameters();
       const range = inRange(parameters, "created_at", request);
       const conditions = Object.entries(given).flatMap(([column, value]): Condition[] =>
@@ -90,7 +90,7 @@ export function alertLists(engine: ManagementEngine) {
       );
       const [first = range, ...others] = conditions;
       const lookup = { holds: `${first.holds} AND ${range.holds}`, order: `${first.order}, created_at` };
-      const list = { table: "alert", columns: alertColumns, order: ["created_at", "id"], base: "1 = 1" };
+      const list = { table: "alert", columns: alertColumns, order: ["created_at", "id"], base: ANY_ALERT };
       return pageOf(await filteredPage(engine, list, parameters, [lookup, ...others], request), alertOf);
     },
   };

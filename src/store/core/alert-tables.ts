@@ -9,6 +9,7 @@ import type { Instant } from "../../domain/instant.ts";
 import { CUSTOMER_COLUMNS, customerOf, isDeleted, type Row, TANK_COLUMNS, tankOf } from "../columns.ts";
 import { prefixed } from "./dialect.ts";
 import type { Prepare } from "./reads.ts";
+import { ANY_ALERT } from "./schema.ts";
 import type { PlannedNotification, TankWithOwner } from "./transaction.ts";
 
 type Scalar = string | number | null;
@@ -257,7 +258,7 @@ export function alertTables(prepare: Prepare, fleet: "fleet" | "head") {
     },
 
     async moveAlerts(ownerOf: ReadonlyMap<string, string>): Promise<void> {
-      const move = prepare("UPDATE alert SET owner_id = $2 WHERE tank_id = $1"); // alert_by_tank
+      const move = prepare(`UPDATE alert SET owner_id = $2 WHERE ${ANY_ALERT} AND tank_id = $1`); // alert_by_tank
       for (const [tankId, ownerId] of ownerOf) await move(tankId, ownerId);
     },
 

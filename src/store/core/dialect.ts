@@ -1,6 +1,7 @@
 // What differs in SQL that both engines run. Parameters are $1, $2, and so on.
 
 import type { ListKind } from "../series/lists.ts";
+import { ANY_ALERT } from "./schema.ts";
 
 export interface Dialect {
   isLive(table: string): string;
@@ -36,7 +37,8 @@ export const where = (conditions: readonly Pick<Condition, "holds">[]): string =
   conditions.length === 0 ? "" : `WHERE ${conditions.map(({ holds }) => holds).join(" AND ")}`;
 
 /** Whether a row is an entry of lists: it is live. Alerts are never deleted. */
-export const isListed = ({ isLive }: Dialect, table: ListKind["table"]): string => (table === "alert" ? "1 = 1" : isLive(table));
+export const isListed = ({ isLive }: Dialect, table: ListKind["table"]): string =>
+  table === "alert" ? `${table}.${ANY_ALERT}` : isLive(table);
 
 /** FROM and WHERE of a list; `key` is the expression that its column is compared with, if it has one. */
 export function entriesOf(dialect: Dialect, { table, column }: ListKind, key: string): string {

@@ -20,6 +20,9 @@ export type ColumnTypes = {
   readonly keyedTable: string;
 };
 
+/** True for all. Its indexes are then not even considered for a lookup by id, which is in all of them. */
+export const ANY_ALERT = "kind <> ''";
+
 export function commonTables({ id, text, integer, real, flag, isLive, isDeleted, table, keyedTable }: ColumnTypes): string {
   return `
   CREATE TABLE customer (
@@ -172,11 +175,11 @@ export function commonTables({ id, text, integer, real, flag, isLive, isDeleted,
     note ${text},
     updated_at ${integer} NOT NULL
   ) ${table};
-  CREATE INDEX alert_by_creation ON alert (created_at, id);
-  CREATE INDEX alert_by_state ON alert (state, created_at, id);
-  CREATE INDEX alert_by_kind ON alert (kind, created_at, id);
-  CREATE INDEX alert_by_owner ON alert (owner_id, created_at, id);
-  CREATE INDEX alert_by_tank ON alert (tank_id, created_at, id);
+  CREATE INDEX alert_by_creation ON alert (created_at, id) WHERE ${ANY_ALERT};
+  CREATE INDEX alert_by_state ON alert (state, created_at, id) WHERE ${ANY_ALERT};
+  CREATE INDEX alert_by_kind ON alert (kind, created_at, id) WHERE ${ANY_ALERT};
+  CREATE INDEX alert_by_owner ON alert (owner_id, created_at, id) WHERE ${ANY_ALERT};
+  CREATE INDEX alert_by_tank ON alert (tank_id, created_at, id) WHERE ${ANY_ALERT};
   CREATE UNIQUE INDEX alert_not_closed ON alert (tank_id, kind) WHERE state <> 'closed';
 
   -- The feed. An event becomes visible only after all with a lower sequence number: they are written under one lock.
