@@ -97,8 +97,7 @@ const change = apiCommand({
   takes: ["channel"],
   body: [
     ...SETTINGS,
-    { flag: "enable", path: "state", help: "enable it again", sends: "active" },
-    { flag: "disable", path: "state", help: "send nothing to it", sends: "disabled" },
+    { flag: "state", path: "state", value: "STATE", help: "active enables it again; disabled: nothing is sent to it" },
   ],
   options: [JSON_OPTION],
   async execute({ call, id, body, service }) {

@@ -28,7 +28,7 @@ export type Field = Option & {
   /** An empty value clears the field. */
   readonly clearable?: true;
   /** What a switch sends; true by default. */
-  readonly sends?: boolean | string;
+  readonly sends?: boolean;
   /** Throws where the value cannot be right. */
   readonly parse?: (given: string, flag: string) => unknown;
 };
@@ -196,7 +196,7 @@ function withFlagNames(detail: string, fields: readonly Field[]): string {
   const flagged = detail
     .replaceAll(/\b(tanks|swap)=true\b/g, "--$1")
     .replaceAll(/\btanks=false\b/g, "--no-tanks")
-    .replaceAll('with {"state":"active"} first', "first: npx tank-monitor channel change ID --enable")
+    .replaceAll('with {"state":"active"} first', "first: npx tank-monitor channel change ID --state active")
     .replaceAll(/\b(restore each tank), with another assigned_device_id\b/g, '$1 ("tank restore ID"), with another --device');
   return fields
     .filter(({ path }) => /^[a-z]+_[a-z_]+$/.test(path))
