@@ -16,6 +16,7 @@ import { createHttpIngest } from "./ingest/decode.ts";
 import { createIngest, ingestFrom } from "./ingest/ingest.ts";
 import { inTurns } from "./ingest/turns.ts";
 import { type Mqtt, openMqtt } from "./mqtt.ts";
+import { Composer } from "./notify/compose.ts";
 import { fleetMetrics } from "./observe/fleet-metrics.ts";
 import { type MetricsCollector, openMetrics } from "./observe/metrics.ts";
 import { openStore } from "./store/open.ts";
@@ -58,11 +59,12 @@ export async function startApp(options: AppOptions): Promise<App> {
   let server: Awaited<ReturnType<typeof buildServer>> | undefined;
   let mqtt: Mqtt | undefined;
   let sweep: AlertSweep | undefined;
+  let composer: Composer | undefined;
 
   async function closeAll(): Promise<void> {
     await server?.close();
     await mqtt?.stop();
-    await Promise.all([sweep?.stop(), lastSeen.stop()]);
+    await Promise.all([composer?.stop(), sweep?.stop(), lastSeen.stop()]);
     await store.close();
     metrics.close();
   }
@@ -83,6 +85,7 @@ export async function startApp(options: AppOptions): Promise<App> {
     await server.listen(socketDescriptor === undefined ? address : { ...address, ...{ fd: socketDescriptor } });
     mqtt = await openMqtt({ config, reads: store, ingest, limits, observe, clock, worker });
     sweep = new AlertSweep(store.sweepAlerts, storeSettings(config).alerts, observe, options.clock);
+    composer = new Composer({ store, settings: { publicUrl: config.publicUrl }, clock, observe });
   } catch (error) {
     await closeAll();
     throw listenError(error, config);

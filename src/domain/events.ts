@@ -89,6 +89,7 @@ export type Event =
   /** The external broker; `notGranted` are the topics it does not let us subscribe to. */
   | { readonly kind: "broker_connected"; readonly broker: string; readonly notGranted: readonly string[] }
   | { readonly kind: "broker_disconnected"; readonly broker: string; readonly reason: string }
+  | { readonly kind: "composing_failed"; readonly error: unknown }
   /** They are due at once. */
   | { readonly kind: "notifications_created"; readonly count: number }
   | { readonly kind: "stopping"; readonly signal: string }

@@ -81,6 +81,7 @@ const MESSAGES: Readonly<Record<OtherEvent["kind"], readonly [level: Level, mess
   query_completed: ["trace", "a store query completed"],
   write_completed: ["trace", "a store write completed"],
   readings_ingested: ["trace", "readings were ingested"],
+  composing_failed: ["error", "planned notifications could not be composed; retrying"],
   notifications_created: ["trace", "notifications were created"],
   listening: ["info", "listening on {url}"],
   worker_started: ["info", "worker {worker} is ready"],
@@ -113,6 +114,7 @@ const LIMITED: ReadonlySet<Event["kind"]> = new Set([
   "mqtt_client_rejected",
   "mqtt_client_dropped",
   "mqtt_failed",
+  "composing_failed",
 ]);
 const LINES_PER_WINDOW = 10;
 const WINDOW_MS = 10_000;

@@ -53,8 +53,9 @@ export type Evaluation = {
 };
 
 /**
- * `silenceFrom`: silence counts from here at the earliest, the end of our own downtime. Undefined: silent alerts do not open now,
- * but only in the sweep, which knows it.
+ * `silenceFrom` is given by the sweep: silence counts from here at the earliest, the end of our own downtime. Silent alerts open in
+ * the sweep only, which knows it. They close outside of it only, after a reading or another setting: passing time makes no reading
+ * younger, and a clock that is set back closes none.
  */
 export function evaluate(condition: TankCondition, settings: AlertSettings, now: Instant, silenceFrom?: Instant): Evaluation {
   const { isLive, threshold, latest, noticed, pausedUntil } = condition;
@@ -74,7 +75,7 @@ export function evaluate(condition: TankCondition, settings: AlertSettings, now:
     if (silenceFrom !== undefined && now >= silentAt && !isPaused) {
       opened.push({ kind: "silent", isNews: now - silentAt <= NEWS_MS });
     }
-  } else if (now - latest.created_at < limit) cleared.push({ kind: "silent", isNews: true });
+  } else if (silenceFrom === undefined && now - latest.created_at < limit) cleared.push({ kind: "silent", isNews: true });
   const after = opened.reduce((bits, { kind }) => bits | NOTICED[kind], noticed);
   const remaining = cleared.reduce((bits, { kind }) => bits & ~NOTICED[kind], after);
   return { opened, cleared, noticed: remaining, checkAt: nextCheck(condition, remaining, silentAt, now) };

@@ -13,13 +13,19 @@ const GAP_MS = 3_600_000;
 /** What an evaluation depends on, besides the tank. */
 type SweptSettings = Pick<AlertSettings, "margin" | "silentAfter">;
 
+/**
+ * Tanks after this id are still to come. `all`: as if each had changed, since settings have. `timed`: those that will be due some time,
+ * since that time was set while the clock was ahead.
+ */
+export type Recheck = { readonly after: string; readonly scope: "all" | "timed" };
+
 export type SweepState = {
   /** The time of the last sweep, of whichever process. */
   readonly at: Instant;
   /** Silence counts from here at the earliest: the end of the last gap; null if there was none. */
   readonly silenceFrom: Instant | null;
-  /** All tanks are being evaluated, and those after this id are still to come; null: only those that are due. */
-  readonly allAfter: string | null;
+  /** Not only tanks that are due are being evaluated; null: only those. */
+  readonly recheck: Recheck | null;
   readonly settings: SweptSettings | null;
 };
 
@@ -47,16 +53,15 @@ export function beginSweep(
   now: Instant,
   { turn, settings }: SweepRequest,
 ): SweepState | undefined {
-  if (before === undefined) return { at: now, silenceFrom: null, allAfter: null, settings: sweptSettings(settings) };
+  if (before === undefined) return { at: now, silenceFrom: null, recheck: null, settings: sweptSettings(settings) };
   const passed = now - before.at;
   if (before.at !== turn && Math.abs(passed) < TURN_MS) return undefined;
   const isChanged = settings !== undefined && before.settings !== null && !hasSameSettings(before.settings, settings);
-  // Times of checks that were set while the clock was ahead are too late.
-  const needsAll = isChanged || passed < -GAP_MS;
+  const isSetBack = passed < -GAP_MS;
   return {
     at: now,
     silenceFrom: Math.abs(passed) > GAP_MS ? now : before.silenceFrom,
-    allAfter: needsAll ? "" : before.allAfter,
+    recheck: isChanged || isSetBack ? { after: "", scope: isChanged ? "all" : "timed" } : before.recheck,
     settings: sweptSettings(settings) ?? before.settings,
   };
 }

@@ -17,6 +17,8 @@ import type { StoreTransaction } from "../core/transaction.ts";
 import { type FleetRow, fleetRow } from "../fleet-row.ts";
 import { lastReading } from "../series/block.ts";
 import type { BlockRow } from "../series/checksum.ts";
+import type { StoredAlerts } from "./alert-rows.ts";
+import { alertErrors } from "./alerts.ts";
 import { type CheckResult, Inconsistencies, type Inconsistency, repairable, unrepairable } from "./inconsistency.ts";
 import type { CheckOperations, CustomerRow, DeviceRow, TankRow } from "./operations.ts";
 import { checkRankIndex, type StoredGroup } from "./rank-index.ts";
@@ -59,15 +61,23 @@ export async function checkTanks(reads: CheckOperations, rows: readonly TankRow[
   const ids = rows.map(({ tank }) => tank.id);
   const blocks = await reads.blocksOf(ids[0] ?? "", ids.at(-1) ?? "");
   const groups = await reads.storedGroups("readings", ids);
-  return rows.map((row) => checkTank(row, blocks.get(row.tank.id) ?? [], groups.get(row.tank.id) ?? []));
+  const alerts = await reads.alertsOf(ids[0] ?? "", ids.at(-1) ?? "");
+  return rows.map((row) => checkTank(row, blocks.get(row.tank.id) ?? [], groups.get(row.tank.id) ?? [], alerts));
 }
 
-function checkTank(row: TankRow, blocks: readonly BlockRow[], groups: readonly StoredGroup[]): CheckedTank {
+function checkTank(
+  row: TankRow,
+  blocks: readonly BlockRow[],
+  groups: readonly StoredGroup[],
+  { of: alertsOf, margin }: StoredAlerts,
+): CheckedTank {
   const { tank, head, deletedFlag, hasOwner, isDamaged } = row;
   const readings = checkReadings(tank.id, head, blocks);
   const { segments } = readings;
   const inBlocks = segments?.reduce((sum, { count }) => sum + count, 0);
   const wrongInBlocks = head != null && head.inBlocks !== null && inBlocks !== undefined && head.inBlocks !== inBlocks;
+  const latest = readings.head && lastReading(readings.head);
+  const alerts = isHeadDamaged(row, readings) ? [] : alertErrors(row, isLive(row), latest, alertsOf(tank.id), margin);
   const found = [
     ...withDamage(isDamaged, [
       ...(hasOwner
@@ -81,7 +91,7 @@ function checkTank(row: TankRow, blocks: readonly BlockRow[], groups: readonly S
     ...(wrongInBlocks ? repairable(`it has ${inBlocks} readings in blocks, the head says ${head?.inBlocks}`) : []),
     ...(segments === undefined ? [] : checkRankIndex(groups, segments, [EARLIEST])),
     // Of a damaged tank it is unknown whether it belongs to the fleet, and which device serves it.
-    ...(isFlag(deletedFlag) && !isDamaged ? [...fleetErrors(row, readings), ...assignmentErrors(row)] : []),
+    ...(isFlag(deletedFlag) && !isDamaged ? [...fleetErrors(row, readings), ...assignmentErrors(row), ...alerts] : []),
   ];
   return { where: `tank ${tank.id}`, found, row, readings };
 }

@@ -31,6 +31,7 @@ import type { FleetRow } from "../fleet-row.ts";
 import { type BlockRow, EMPTY_HEAD, type HeadRow, headChecksum } from "../series/checksum.ts";
 import { LIST_END, LISTS, type ListKind, seriesOf } from "../series/lists.ts";
 import { type Position, SEGMENT_MAX } from "../series/rank-index.ts";
+import { alertOperations } from "./alert-rows.ts";
 import type { Inconsistency } from "./inconsistency.ts";
 import type { StoredGroup } from "./rank-index.ts";
 
@@ -42,7 +43,7 @@ export interface CheckEngine {
   rows(sql: string, ...values: PositionValue[]): Promise<readonly Row[]>;
   /** The column of `tank` that rows of readings refer to. */
   readonly tankKey: string;
-  /** Total, in_blocks, start, data and checksum of a tank's head; the latest reading beside it; threshold to heard of the fleet. */
+  /** Total, in_blocks, start, data and checksum of a tank's head; the latest reading beside it; threshold to check_at of the fleet. */
   readonly headColumns: string;
   readonly headJoins: string;
   /** Tank id, start, data and checksum of the blocks of the tanks from $1 to $2, in this order. */
@@ -75,7 +76,9 @@ export type TankRow = {
   readonly alerts: TankAlerts;
   /** `inBlocks`: where the engine stores how many readings are in blocks. */
   readonly head: (HeadRow & { readonly inBlocks: number | null }) | undefined;
-  readonly fleet: (FleetRow & { readonly threshold: number }) | undefined;
+  readonly fleet:
+    | (FleetRow & { readonly threshold: number; readonly noticed: number; readonly checkAt: Instant | null })
+    | undefined;
   /** The latest reading as stored beside the head, where the engine does so for deleted tanks, too. */
   readonly latest: Pick<FleetRow, "at" | "fill"> | undefined;
   /** The tank that the tank's device says it serves; undefined if the device is unknown. */
@@ -106,7 +109,23 @@ function customerRow([ownedTanks, ...columns]: Row): CustomerRow {
 }
 
 function tankRow(row: Row): TankRow {
-  const [total, inBlocks, start, data, checksum, latestAt, latestFill, threshold, at, fill, urgency, heard, ...others] = row;
+  const [
+    total,
+    inBlocks,
+    start,
+    data,
+    checksum,
+    latestAt,
+    latestFill,
+    threshold,
+    at,
+    fill,
+    urgency,
+    heard,
+    noticed,
+    checkAt,
+    ...others
+  ] = row;
   const [device, deviceTank, isElsewhere, hasOwner, ...columns] = others;
   const { tank, alerts, damage } = storedTank(columns);
   const isInFleet = [threshold, urgency, heard].some((value) => value !== null);
@@ -119,7 +138,7 @@ function tankRow(row: Row): TankRow {
     alerts,
     head: start === null ? undefined : ({ total, inBlocks, start, data, checksum } as TankRow["head"]),
     latest: latestAt === null ? undefined : ({ at: latestAt, fill: latestFill } as TankRow["latest"]),
-    fleet: isInFleet ? ({ threshold, at, fill, urgency, heard } as TankRow["fleet"]) : undefined,
+    fleet: isInFleet ? ({ threshold, at, fill, urgency, heard, noticed, checkAt } as TankRow["fleet"]) : undefined,
     deviceTank: device === null ? undefined : (deviceTank as string | null),
     isDeviceElsewhere: Number(isElsewhere) === 1,
   };
@@ -137,6 +156,7 @@ export function checkOperationsOn(engine: CheckEngine) {
     ...objectChecks(engine),
     ...deviceChecks(engine),
     ...otherChecks(engine),
+    ...alertOperations(engine),
   };
 }
 

@@ -5,6 +5,7 @@ import type { Channel } from "../../domain/alerts/channel.ts";
 import type { Evaluation, TankCondition } from "../../domain/alerts/evaluate.ts";
 import type { StoredEvent } from "../../domain/alerts/event.ts";
 import type { NewNotification } from "../../domain/alerts/notification.ts";
+import type { Recheck } from "../../domain/alerts/sweep.ts";
 import type { Instant } from "../../domain/instant.ts";
 import { CUSTOMER_COLUMNS, customerOf, isDeleted, type Row, TANK_COLUMNS, tankOf } from "../columns.ts";
 import { prefixed } from "./dialect.ts";
@@ -142,7 +143,7 @@ const NOTIFICATION_FIELDS = [
   "payload",
   "attempts",
 ] as const;
-const PLANNED_FIELDS = [
+export const PLANNED_FIELDS = [
   "id",
   "recipient",
   "channel_id",
@@ -223,9 +224,10 @@ export function alertTables(prepare: Prepare, fleet: "fleet" | "head") {
       return (await prepare(sql)(now, limit)).map(([tank]) => String(tank));
     },
 
-    async fleetAfter(tankId: string, limit: number): Promise<readonly string[]> {
-      const sql = "SELECT tank FROM fleet WHERE tank > $1 ORDER BY tank LIMIT $2"; // primary key
-      return (await prepare(sql)(tankId, limit)).map(([tank]) => String(tank));
+    async fleetAfter({ after, scope }: Recheck, limit: number): Promise<readonly string[]> {
+      const isTimed = scope === "timed" ? "AND check_at IS NOT NULL" : "";
+      const sql = `SELECT tank FROM fleet WHERE tank > $1 ${isTimed} ORDER BY tank LIMIT $2`; // primary key
+      return (await prepare(sql)(after, limit)).map(([tank]) => String(tank));
     },
 
     async alerts(ids: readonly string[]): Promise<ReadonlyMap<string, Alert>> {

@@ -18,7 +18,7 @@ import type { NewNotification } from "../../domain/alerts/notification.ts";
 import { newId } from "../../domain/id.ts";
 import type { Instant } from "../../domain/instant.ts";
 import type { Reading } from "../../domain/reading.ts";
-import { columnsOf } from "../series/block.ts";
+import { columnsOf, lastReading } from "../series/block.ts";
 import { isIntactHead, openHead } from "../series/checksum.ts";
 import { entryChanges, LISTS } from "../series/lists.ts";
 import { updateList } from "./lists.ts";
@@ -44,7 +44,7 @@ export async function lockedAlerts(tx: StoreTransaction, ids: readonly string[])
 }
 
 /** Mail about what happens at the same time is sent together. */
-const COLLECT_MS = 5000;
+export const COLLECT_MS = 5000;
 
 /** Of tanks whose heads the transaction has locked. `silenceFrom` is given by the sweep only. */
 export async function evaluateAlerts(
@@ -55,7 +55,7 @@ export async function evaluateAlerts(
   silenceFrom?: Instant,
 ): Promise<number> {
   if (tankIds.length === 0) return 0;
-  const conditions = await withIntervals(tx, await tx.tankConditions(tankIds), silenceFrom !== undefined);
+  const conditions = await withHeads(tx, await tx.tankConditions(tankIds), silenceFrom !== undefined);
   const evaluated = conditions.map((condition) => ({
     condition,
     evaluation: evaluate(condition, settings, now, silenceFrom),
@@ -81,13 +81,13 @@ function isStateChanged({ isLive, noticed, checkAt }: TankCondition, after: Eval
   return isLive && (after.noticed !== noticed || after.checkAt !== checkAt);
 }
 
-/** The usual interval matters only to those that are, or may be, silent. */
-async function withIntervals(
+/** The usual interval matters only to those that are, or may be, silent; the latest reading of a deleted tank is not in the fleet. */
+async function withHeads(
   tx: StoreTransaction,
   conditions: readonly TankCondition[],
   forAll: boolean,
 ): Promise<readonly TankCondition[]> {
-  const wanted = conditions.filter(({ isLive, noticed }) => isLive && (forAll || (noticed & NOTICED.silent) !== 0));
+  const wanted = conditions.filter(({ isLive, noticed }) => !isLive || forAll || (noticed & NOTICED.silent) !== 0);
   if (wanted.length === 0) return conditions;
   const heads = await tx.lockHeads(
     wanted.map(({ tankId }) => tankId),
@@ -97,8 +97,9 @@ async function withIntervals(
   return conditions.map((condition) => {
     const head = heads.get(condition.tankId);
     if (head === undefined || !isIntactHead(condition.tankId, head)) return condition;
-    const { instants } = columnsOf(openHead(condition.tankId, head).block);
-    return { ...condition, medianInterval: medianInterval(instants) };
+    const { block } = openHead(condition.tankId, head);
+    if (!condition.isLive) return { ...condition, latest: lastReading(block) };
+    return { ...condition, medianInterval: medianInterval(columnsOf(block).instants) };
   });
 }
 
@@ -124,14 +125,17 @@ function alertChanges(
         .filter((alert) => alert.kind === kind)
         .map((alert) => closed(alert, closeReason(alert, latest.fill_percentage, margin), isNews)),
     ),
-    ...opened.map(
-      (change): AlertChange => ({
-        before: undefined,
-        after: newAlert(change, tankId, threshold, latest, now),
-        type: "alert.opened",
-        isNews: change.isNews,
-      }),
-    ),
+    // In a damaged database an alert may be there already.
+    ...opened
+      .filter(({ kind }) => !alerts.some((alert) => alert.kind === kind))
+      .map(
+        (change): AlertChange => ({
+          before: undefined,
+          after: newAlert(change, tankId, threshold, latest, now),
+          type: "alert.opened",
+          isNews: change.isNews,
+        }),
+      ),
   ];
 }
 

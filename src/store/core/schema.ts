@@ -173,7 +173,8 @@ export function commonTables({ id, text, integer, real, flag, isLive, isDeleted,
     latest_fill ${real} NOT NULL,
     latest_at ${integer} NOT NULL,
     note ${text},
-    updated_at ${integer} NOT NULL
+    updated_at ${integer} NOT NULL,
+    told ${text} -- the customer who was sent a mail about it
   ) ${table};
   CREATE INDEX alert_by_creation ON alert (created_at, id) WHERE ${ANY_ALERT};
   CREATE INDEX alert_by_state ON alert (state, created_at, id) WHERE ${ANY_ALERT};
@@ -262,6 +263,12 @@ export function commonTables({ id, text, integer, real, flag, isLive, isDeleted,
   ) ${table};
   CREATE INDEX planned_notification_due ON planned_notification (due_at, id);
   CREATE INDEX planned_notification_by_recipient ON planned_notification (recipient, due_at, id);
+
+  -- Many planned notifications of one recipient are collected here, some at a time, until they are one mail.
+  CREATE TABLE digest_draft (
+    recipient ${text} PRIMARY KEY,
+    content ${text} NOT NULL -- JSON
+  ) ${keyedTable};
 
   -- Links to confirm an e-mail address; only the hash of each token is stored.
   CREATE TABLE verification (

@@ -13,19 +13,19 @@ export async function sweepAlerts(tx: StoreTransaction, request: SweepRequest): 
   const stored = await tx.serviceState(STATE);
   const state = beginSweep(stored === undefined ? undefined : (JSON.parse(stored) as SweepState), now, request);
   if (state === undefined) return NOT_OUR_TURN;
-  const { allAfter } = state;
-  const tankIds = allAfter === null ? await tx.tanksToCheck(now, MAX_TANKS) : await tx.fleetAfter(allAfter, MAX_TANKS);
-  const hasMore = tankIds.length === MAX_TANKS;
-  const remaining = allAfter === null || !hasMore ? null : (tankIds.at(-1) ?? null);
+  const { recheck } = state;
+  const tankIds = recheck === null ? await tx.tanksToCheck(now, MAX_TANKS) : await tx.fleetAfter(recheck, MAX_TANKS);
+  const last = tankIds.length === MAX_TANKS ? tankIds.at(-1) : undefined;
+  const remaining = recheck === null || last === undefined ? null : { ...recheck, after: last };
   // Of several processes that have come this far, one replaces the state.
-  const after = JSON.stringify({ ...state, allAfter: remaining } satisfies SweepState);
+  const after = JSON.stringify({ ...state, recheck: remaining } satisfies SweepState);
   if (!(await tx.replaceServiceState(STATE, stored, after))) return NOT_OUR_TURN;
   if (tankIds.length > 0) {
     await tx.lockHeads(tankIds.toSorted(), true);
     tx.alertChecks.setTime(now);
     tx.alertChecks.add(tankIds);
-    tx.alertChecks.setSilenceFrom(state.silenceFrom ?? EARLIEST);
+    if (recheck?.scope !== "all") tx.alertChecks.setSilenceFrom(state.silenceFrom ?? EARLIEST);
   }
-  // After all tanks, those that are due.
-  return { turn: now, hasMore: hasMore || allAfter !== null };
+  // After a recheck come those that are due.
+  return { turn: now, hasMore: last !== undefined || recheck !== null };
 }

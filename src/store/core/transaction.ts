@@ -3,9 +3,10 @@
 
 import type { Alert } from "../../domain/alerts/alert.ts";
 import type { Channel } from "../../domain/alerts/channel.ts";
-import type { Evaluation, TankCondition } from "../../domain/alerts/evaluate.ts";
+import type { AlertSettings, Evaluation, TankCondition } from "../../domain/alerts/evaluate.ts";
 import type { AlertChange, StoredEvent } from "../../domain/alerts/event.ts";
 import type { NewNotification, Notification, NotificationEvent } from "../../domain/alerts/notification.ts";
+import type { Recheck } from "../../domain/alerts/sweep.ts";
 import type { AuditContext, AuditedChange } from "../../domain/audit.ts";
 import type { Change, CustomerState, TankState } from "../../domain/changes.ts";
 import type { ChannelChange, IdempotencyKey, KeyChange } from "../../domain/commands/command.ts";
@@ -15,8 +16,9 @@ import type { Instant } from "../../domain/instant.ts";
 import type { Lookups } from "../../domain/lookups.ts";
 import type { PendingReading, ResolvedReading } from "../../domain/placement.ts";
 import type { ReadingSource } from "../../domain/reading.ts";
-import type { ManagedDevice, Resource } from "../../domain/resource.ts";
+import type { ManagedCustomer, ManagedDevice, Resource } from "../../domain/resource.ts";
 import type { Tank } from "../../domain/tank.ts";
+import type { Verification } from "../../domain/verification.ts";
 import type { BlockRow, HeadRow } from "../series/checksum.ts";
 import type { ListKind } from "../series/lists.ts";
 import type { Append, BatchColumns, HeadUpdate, StoredBlock } from "../series/merge.ts";
@@ -31,6 +33,7 @@ export type ListSegment = { readonly key: string | null; readonly at: Position; 
 export interface StoreTransaction extends Lookups {
   /** Tanks whose alerts are evaluated before the transaction is committed. */
   readonly alertChecks: AlertChecks;
+  readonly alertSettings: AlertSettings;
 
   // Locks. Everyone takes them in this order: lists, devices, heads by tank id, device rows by id, alerts.
 
@@ -99,7 +102,7 @@ export interface StoreTransaction extends Lookups {
   /** Tanks whose alerts must be evaluated again by then, at most `limit`. Their heads are not locked. */
   tanksToCheck(now: Instant, limit: number): Promise<readonly string[]>;
   /** The next live tanks by id, at most `limit`. */
-  fleetAfter(tankId: string, limit: number): Promise<readonly string[]>;
+  fleetAfter(recheck: Recheck, limit: number): Promise<readonly string[]>;
   alertsNotClosed(tankIds: readonly string[]): Promise<readonly Alert[]>;
   /** Deleted ones, too. Reads without locks. */
   tanksWithOwners(tankIds: readonly string[]): Promise<ReadonlyMap<string, TankWithOwner>>;
@@ -128,6 +131,34 @@ export interface StoreTransaction extends Lookups {
   /** Those that are pending have failed, because their channel was deleted. */
   endNotifications(ids: readonly string[], at: Instant): Promise<void>;
 
+  // Planned notifications
+
+  firstDueRecipient(now: Instant): Promise<string | undefined>;
+  /** By when they are due. */
+  plannedFor(recipient: string, dueBy: Instant, limit: number): Promise<readonly PlannedNotification[]>;
+  removePlanned(ids: readonly string[]): Promise<void>;
+  postponePlanned(ids: readonly string[], until: Instant): Promise<void>;
+  /** Both read without locks. */
+  recipientCustomer(id: string): Promise<ManagedCustomer | undefined>;
+  recipientChannel(id: string): Promise<Channel | undefined>;
+  /** When the newest mail about alerts to this recipient was created. */
+  lastMailAt(recipient: Pick<PlannedNotification, "channel_id" | "customer_id">): Promise<Instant | undefined>;
+  /** By sequence number. */
+  eventPayloads(sequences: readonly number[]): Promise<ReadonlyMap<number, string>>;
+  /** Those of these alerts that the customer was sent a mail about. */
+  alertsToldTo(customerId: string, alertIds: readonly string[]): Promise<ReadonlySet<string>>;
+  setAlertsTold(customerId: string, alertIds: readonly string[]): Promise<void>;
+  /** Those of these tanks whose alerts are paused. */
+  pausedTanks(tankIds: readonly string[], now: Instant): Promise<ReadonlySet<string>>;
+  digestDraft(recipient: string): Promise<DigestDraft | undefined>;
+  putDigestDraft(recipient: string, draft: DigestDraft): Promise<void>;
+  removeDigestDraft(recipient: string): Promise<void>;
+  /** Created when it is first needed. */
+  unsubscribeSecret(): Promise<string>;
+
+  /** Replaces all links that verify the address of the customer. */
+  putVerification(customerId: string, link: Verification | null): Promise<void>;
+
   // Audit log, idempotency keys
 
   appendAudit(changes: readonly AuditedChange[], context: AuditContext): Promise<void>;
@@ -149,6 +180,14 @@ export type PlannedNotification = Pick<Notification, "id" | "channel_id" | "cust
   readonly tank_id: string;
   readonly due_at: Instant;
 };
+
+/** How many alerts there are of a group, and the most urgent of them, lowest urgency first. */
+type DraftedGroup = {
+  readonly total: number;
+  readonly top: readonly { readonly id: string; readonly urgency: number }[];
+};
+/** By kind and update: `low opened`. */
+export type DigestDraft = Readonly<Record<string, DraftedGroup>>;
 
 type TakenChecks = {
   readonly tankIds: readonly string[];

@@ -6,6 +6,7 @@ import { planCustomerImport, planDeviceImport, planTankImport } from "../../doma
 import type { CustomerRecord, DeviceRecord, RecordOutcome, TankRecord } from "../../domain/records.ts";
 import { type EngineTransaction, REPAIRS } from "../check/check.ts";
 import { executeCommand } from "./commands.ts";
+import { composeNotifications } from "./compose.ts";
 import { releasePending } from "./ingest.ts";
 import { lookupsOn } from "./lookups.ts";
 import { writeCustomers, writeDevices, writeTanks } from "./objects.ts";
@@ -19,6 +20,7 @@ const WRITES = {
   execute: executeCommand,
   updateLastSeen: (tx: EngineTransaction, seen: ReadonlyMap<string, number>) => tx.updateLastSeen(seen),
   sweepAlerts,
+  composeNotifications,
   ...REPAIRS,
 };
 

@@ -9,6 +9,7 @@ import { alertReads } from "../core/alert-reads.ts";
 import { channelReads } from "../core/channel-reads.ts";
 import { checkProvisionOnce } from "../core/commands.ts";
 import { primaryReads, replicaReads } from "../core/reads.ts";
+import { recipientReads } from "../core/recipient-reads.ts";
 import { type Engine, storeOn } from "../core/store.ts";
 import { runWrite, type WriteArgs, type WriteName } from "../core/writes.ts";
 import { backup, copyToTemporary } from "./backup.ts";
@@ -98,6 +99,7 @@ function createStore(connections: Connections, observe: Observe, closeOthers: ()
       ...primaryReads(prepareOn(primary), TABLES),
       ...alertReads(prepareOn(primary)),
       ...channelReads(prepareOn(primary)),
+      ...recipientReads(prepareOn(primary)),
       ...managementReads(primary),
       checkProvision: (...args) => transaction(pool, (db) => checkProvisionOnce(transactionOn(db, alerts), ...args)),
     },

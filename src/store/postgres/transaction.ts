@@ -38,7 +38,9 @@ import {
 } from "../columns.ts";
 import { alertTables } from "../core/alert-tables.ts";
 import { channelTables } from "../core/channel-tables.ts";
+import { plannedTables } from "../core/planned-tables.ts";
 import { AlertChecks, type CountedDevice, type SavedResult } from "../core/transaction.ts";
+import { verificationTables } from "../core/verification-tables.ts";
 import { EMPTY_HEAD, headChecksum } from "../series/checksum.ts";
 import { byId, columnsOf, isLookedUp, upsert } from "./batch.ts";
 import { checkOperations } from "./check.ts";
@@ -58,7 +60,7 @@ const NOW = statement("SELECT CAST(extract(epoch FROM clock_timestamp()) * 1000 
 /** Held until the end of the transaction, so that events become visible in the order of their sequence numbers. */
 const LOCK_ALERTS = statement("SELECT pg_advisory_xact_lock(5522219045)");
 
-export function transactionOn(db: Db, { margin }: AlertSettings): EngineTransaction {
+export function transactionOn(db: Db, alertSettings: AlertSettings): EngineTransaction {
   const { storedGroups: _, ...rankIndexes } = rankIndexOperations(db);
   return {
     async lockLists() {
@@ -71,10 +73,13 @@ export function transactionOn(db: Db, { margin }: AlertSettings): EngineTransact
     ...objectWrites(db),
     ...deviceWrites(db),
     ...pendingWrites(db),
-    ...telemetryWrites(db, margin),
+    ...telemetryWrites(db, alertSettings.margin),
     ...alertTables(prepareOn(db), "head"),
     ...channelTables(prepareOn(db)),
+    ...plannedTables(prepareOn(db)),
+    ...verificationTables(prepareOn(db)),
     alertChecks: new AlertChecks(),
+    alertSettings,
     async lockAlerts() {
       await db.rows(LOCK_ALERTS);
     },

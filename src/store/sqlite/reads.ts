@@ -4,6 +4,7 @@ import type { DatabaseSync, StatementSync } from "node:sqlite";
 import { alertReads } from "../core/alert-reads.ts";
 import { channelReads } from "../core/channel-reads.ts";
 import { primaryReads, replicaReads } from "../core/reads.ts";
+import { recipientReads } from "../core/recipient-reads.ts";
 import { listPages } from "./list-pages.ts";
 import { TABLES } from "./schema.ts";
 import { query } from "./statements.ts";
@@ -26,6 +27,7 @@ export function readsOn(db: DatabaseSync) {
     ...primaryReads(prepare, TABLES),
     ...alertReads(prepare),
     ...channelReads(prepare),
+    ...recipientReads(prepare),
   };
 }
 

@@ -40,8 +40,10 @@ import {
 } from "../columns.ts";
 import { alertTables } from "../core/alert-tables.ts";
 import { channelTables } from "../core/channel-tables.ts";
+import { plannedTables } from "../core/planned-tables.ts";
 import type { Prepare } from "../core/reads.ts";
 import { AlertChecks, type CountedDevice, type SavedResult, type StoreTransaction } from "../core/transaction.ts";
+import { verificationTables } from "../core/verification-tables.ts";
 import { lastReading } from "../series/block.ts";
 import { EMPTY_HEAD, headChecksum, openHead } from "../series/checksum.ts";
 import { checkOperations } from "./check.ts";
@@ -49,16 +51,19 @@ import { listWrites } from "./list-pages.ts";
 import { promised, QueryCache, query, type SqliteRow, type Synchronous, upsert } from "./statements.ts";
 import { fleetColumns, headReads, telemetryWrites } from "./telemetry-writes.ts";
 
-type SharedTables = ReturnType<typeof alertTables> & ReturnType<typeof channelTables>;
+type SharedTables = ReturnType<typeof alertTables> &
+  ReturnType<typeof channelTables> &
+  ReturnType<typeof plannedTables> &
+  ReturnType<typeof verificationTables>;
 
 /** `pause` is called between tanks. */
-export function transactionOn(db: DatabaseSync, pause: () => void, { margin }: AlertSettings): EngineTransaction {
+export function transactionOn(db: DatabaseSync, pause: () => void, alertSettings: AlertSettings): EngineTransaction {
   const operations = {
     ...lookups(db),
     ...objectWrites(db),
     ...deviceWrites(db),
     ...pendingWrites(db),
-    ...telemetryWrites(db, pause, margin),
+    ...telemetryWrites(db, pause, alertSettings.margin),
     ...listWrites(db),
     ...auditWrites(db),
     ...idempotencyWrites(db),
@@ -66,7 +71,7 @@ export function transactionOn(db: DatabaseSync, pause: () => void, { margin }: A
     lockDevices: () => {},
     lockAlerts: () => {},
     now: () => Date.now(),
-  } as Synchronous<Omit<StoreTransaction, "alertChecks" | keyof SharedTables>>;
+  } as Synchronous<Omit<StoreTransaction, "alertChecks" | "alertSettings" | keyof SharedTables>>;
   const statements = new QueryCache(db);
   const prepare: Prepare =
     (sql) =>
@@ -77,7 +82,10 @@ export function transactionOn(db: DatabaseSync, pause: () => void, { margin }: A
     ...promised(operations),
     ...alertTables(prepare, "fleet"),
     ...channelTables(prepare),
+    ...plannedTables(prepare),
+    ...verificationTables(prepare),
     alertChecks: new AlertChecks(),
+    alertSettings,
     repairs() {
       repairs ??= checkOperations(db);
       return repairs;

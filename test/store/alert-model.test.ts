@@ -1,0 +1,7 @@
+// Alerts of random histories, on both engines, are those of the naive rules.
+
+import { suite } from "node:test";
+import { randomHistories } from "./alerts/suite.ts";
+import { postgresEngine, sqliteEngine } from "./engines.ts";
+
+for (const engine of [sqliteEngine, postgresEngine]) suite(`${engine.name}: alerts`, () => randomHistories(engine, 4, 30));

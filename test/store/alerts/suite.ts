@@ -1,0 +1,23 @@
+// Random histories as tests. The title has the seed; TEST_SEED repeats it.
+
+import { test } from "node:test";
+import fc from "fast-check";
+import type { Engine } from "../engines.ts";
+import { runHistory } from "./run.ts";
+import { histories } from "./steps.ts";
+
+export function randomHistories(engine: Engine, runs: number, length: number): void {
+  const seed = Number(process.env["TEST_SEED"] ?? Date.now() % 1_000_000);
+  test(`random histories give the alerts, events and notifications of the naive rules (seed ${seed})`, async (t) => {
+    const property = fc.asyncProperty(histories(length), async (steps) => {
+      const ends: (() => unknown)[] = [];
+      try {
+        await runHistory(engine, { after: (end) => ends.push(end) }, steps);
+      } finally {
+        for (const end of ends.toReversed()) await end();
+      }
+    });
+    t.diagnostic(`seed ${seed}`);
+    await fc.assert(property, { seed, numRuns: runs, endOnFailure: false, interruptAfterTimeLimit: 120_000 });
+  });
+}
