@@ -15,6 +15,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<CliCommand | CommandGroup>
   customer: async () => (await import("./cli/customer.ts")).customer,
   tank: async () => (await import("./cli/tank.ts")).tank,
   device: async () => (await import("./cli/device.ts")).device,
+  alert: async () => (await import("./cli/alert.ts")).alert,
   key: async () => (await import("./cli/key.ts")).key,
   channel: async () => (await import("./cli/channel.ts")).channel,
   notification: async () => (await import("./cli/notification.ts")).notification,
