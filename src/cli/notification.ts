@@ -10,7 +10,7 @@ const list = listCommand({
   summary: "list what was sent, or will be, newest first",
   example: "notification list --state failed --since 24h",
   path: pathTo("notifications"),
-  isDated: "created_at",
+  isDated: true,
   empty: "No such notifications.",
   query: [
     { flag: "channel", path: "channel_id", value: "ID", help: "to this channel" },
