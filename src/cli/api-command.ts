@@ -110,7 +110,7 @@ function serviceFor(call: CliCall, mayCreate: boolean) {
   };
 }
 
-const LISTED_NOUNS = ["customer", "tank", "device", "key", "alert"];
+const LISTED_NOUNS = ["customer", "tank", "device", "key", "alert", "channel", "notification"];
 
 function requireArguments({ name, arguments: given }: CliCall, takes: readonly string[]): void {
   const noun = takes.find((word, i) => given[i] === undefined || (given[i] === "" && LISTED_NOUNS.includes(word)));
@@ -210,12 +210,17 @@ export function showCommand({ noun, group = "manage", ...rest }: ShowCommand): C
     async execute({ call, id, service }) {
       const object = await service({ method: "GET", path: `/${group}/v1/${noun}s/${encodeURIComponent(id)}` });
       if (call.flags["json"] === true) return report(call, object, "");
-      const lines = linesOf(object, "");
-      const width = Math.max(...lines.map(([name]) => name.length));
-      print(lines.map(([name, value]) => `${name.padEnd(width)}  ${value}`).join("\n"));
+      printFields(object);
       return 0;
     },
   });
+}
+
+/** One line for each field. */
+export function printFields(object: Item): void {
+  const lines = linesOf(object, "");
+  const width = Math.max(...lines.map(([name]) => name.length));
+  print(lines.map(([name, value]) => `${name.padEnd(width)}  ${value}`).join("\n"));
 }
 
 /** Objects that are shown field by field. */
