@@ -17,7 +17,7 @@ const manage = jsonClient(service, await service.key({ role: "manage" }));
 const read = jsonClient(service, await service.key());
 const pathOf = (id: string): string => `/manage/v1/customers/${id}/verification`;
 
-async function addCustomer(id: string, fields: object = {}): Promise<void> {
+async function addCustomer(id: string, fields: Readonly<Record<string, unknown>> = {}): Promise<void> {
   await service.store.importCustomers([customerRecord(id, fields)]);
 }
 
