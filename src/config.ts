@@ -109,7 +109,8 @@ export function missingForMail({ smtpUrl, mailFrom, publicUrl }: Config): readon
 
 /** What managing needs of it. */
 export function managementSettings(config: Config) {
-  return { webhookAllow: config.webhookAllow, missingForMail: missingForMail(config) };
+  const { webhookAllow, publicUrl } = config;
+  return { webhookAllow, missingForMail: missingForMail(config), publicUrl };
 }
 
 /** What the store needs of it. */

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import type { ParseArgsOptionsConfig } from "node:util";
 import { type Config, type ConfigName, type Given, readConfig, readEnvFile, storeSettings } from "../config.ts";
 import { UserError } from "../domain/errors.ts";
-import { parseDuration } from "../domain/instant.ts";
+import { parseDuration, parseInstant } from "../domain/instant.ts";
 import type { Store } from "../domain/store.ts";
 import { quoted } from "../domain/text.ts";
 import type { DecimalMark } from "../ingest/csv.ts";
@@ -52,6 +52,23 @@ export function parseDurationFlag(given: string, flag: string): number {
   const milliseconds = parseDuration(given);
   if (milliseconds !== undefined) return milliseconds;
   throw new UserError(`--${flag} must be a duration such as 90d, 24h, 30m or 45s, not ${quoted(given)}`, 2);
+}
+
+/** The duration itself, checked. */
+export function durationText(given: string, flag: string): string {
+  parseDurationFlag(given, flag);
+  return given;
+}
+
+/** A datetime, from one or from how long ago. */
+export function parseWhen(given: string, flag: string): string {
+  const ago = parseDuration(given);
+  if (ago !== undefined) return new Date(Date.now() - ago).toISOString();
+  if (parseInstant(given) !== undefined) return given;
+  throw new UserError(
+    `--${flag} must be a datetime such as 2026-11-14T09:30:00Z, a date, or a time ago such as 24h or 7d, not ${quoted(given)}`,
+    2,
+  );
 }
 
 /** How numbers in CSV files are written, if the flags say so. */

@@ -8,6 +8,7 @@ import type { DeviceAssignment } from "./device.ts";
 import type { Instant } from "./instant.ts";
 import type { StoredKey } from "./key.ts";
 import type { ManagedCustomer, ManagedDevice } from "./resource.ts";
+import type { Verification } from "./verification.ts";
 
 /** `damage` says that what is stored is not what was written. A shape or profile is then left out. */
 export type Stored<T> = T & { readonly damage?: string | undefined };
@@ -39,6 +40,9 @@ export interface Lookups {
   ): Promise<readonly FailedNotification[]>;
   /** The ids of those of a channel that are pending, at most `limit`. */
   pendingNotifications(channel: Pick<Channel, "id" | "type">, limit: number): Promise<readonly string[]>;
+  verification(hash: string): Promise<Verification | undefined>;
+  /** When the customer was sent links that verify the address, since then, oldest first. */
+  verificationsSince(customerId: string, since: Instant): Promise<readonly Instant[]>;
 }
 
 export type FailedNotification = Pick<Notification, "id" | "created_at">;

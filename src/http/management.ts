@@ -21,6 +21,7 @@ import { hashSecret, newSecret } from "../domain/key.ts";
 import type { ManagementReads } from "../domain/management-reads.ts";
 import type { Resource } from "../domain/resource.ts";
 import type { Writes } from "../domain/store.ts";
+import { newVerificationToken } from "../domain/verification.ts";
 
 type ManagementStore = ManagementReads & Pick<Writes, "execute">;
 
@@ -36,8 +37,10 @@ export type ManagementSettings = {
   readonly webhookAllow: WebhookAllow;
   /** The settings that are missing to send mail. */
   readonly missingForMail: readonly string[];
+  /** Where links in mail lead. */
+  readonly publicUrl: string | null;
 };
-const NO_SETTINGS: ManagementSettings = { webhookAllow: [], missingForMail: [] };
+const NO_SETTINGS: ManagementSettings = { webhookAllow: [], missingForMail: [], publicUrl: null };
 
 /** Commands that the store has at a time: others, and readings, wait behind them. */
 const MAX_COMMANDS = 4;
@@ -65,6 +68,16 @@ export class ManagementService {
     const result = await this.#commands.run(by, 1, () => this.#store.execute(command, { by, at: this.clock() }, idempotencyKey));
     if (!isCommandError(result)) return result;
     throw errorOf(result);
+  }
+
+  /** Sends a link to the address of a customer. */
+  requestVerification(id: string, by: string, idempotencyKey?: IdempotencyKey): Promise<Executed> {
+    const { missingForMail, publicUrl } = this.settings;
+    if (publicUrl === null || missingForMail.length > 0) {
+      throw new RequestError("state_conflict", `The service cannot send mail: set ${missingForMail.join(", ")} first.`);
+    }
+    const command = { id, newId: this.newId("msg"), token: newVerificationToken(), publicUrl };
+    return this.execute({ type: "request_verification", ...command }, by, idempotencyKey);
   }
 
   /** All rows are checked first. Many are then written in parts, so that readings are stored in between. */
@@ -137,8 +150,7 @@ export class ManagementService {
   }
 }
 
-const errorOf = ({ error, detail, errors }: CommandError): RequestError =>
-  new RequestError(error, detail, errors === undefined ? {} : { errors });
+const errorOf = ({ error, detail, ...more }: CommandError): RequestError => new RequestError(error, detail, more);
 
 /** Up to this many rows are written in one transaction. */
 const ROWS_TOGETHER = 1000;

@@ -11,6 +11,7 @@ import type { StoredKey } from "../../src/domain/key.ts";
 import type { Lookups } from "../../src/domain/lookups.ts";
 import type { ManagedCustomer } from "../../src/domain/resource.ts";
 import type { Tank } from "../../src/domain/tank.ts";
+import type { Verification } from "../../src/domain/verification.ts";
 import { tank } from "../store/conformance/objects.ts";
 
 export type StoredObjects = {
@@ -25,11 +26,12 @@ export type StoredObjects = {
   readonly alerts?: readonly Alert[];
   readonly channels?: readonly Channel[];
   readonly notifications?: readonly Notification[];
+  readonly verifications?: readonly Verification[];
 };
 
 export function lookupsOf(known: StoredObjects): Lookups {
   const { customers = [], tanks = [], deletedWithOwner = [], devices = [], assignments = [], waiting = {}, keys = [] } = known;
-  const { alerts = [], channels = [], notifications = [] } = known;
+  const { alerts = [], channels = [], notifications = [], verifications = [] } = known;
   const ofOwners = (ids: readonly string[]) => tanks.filter(({ tank }) => ids.includes(tank.owner_id));
   const managed = devices.map((device) => ({ device, waiting: waiting[device.id] ?? 0, dropped: 0 }));
   return {
@@ -54,6 +56,13 @@ export function lookupsOf(known: StoredObjects): Lookups {
         .filter(({ channel_id, state }) => channel_id === channel.id && state === "pending")
         .map(({ id }) => id)
         .slice(0, limit),
+    verification: async (hash) => verifications.find((link) => link.hash === hash),
+    verificationsSince: async (customerId, since) =>
+      notifications
+        .filter(({ customer_id, created_at, event }) => {
+          return customer_id === customerId && created_at > since && event === "customer.verification";
+        })
+        .map(({ created_at }) => created_at),
   };
 }
 

@@ -2,6 +2,8 @@
 // a record changes is decided by the pure rules of src/domain; everything that follows from it is done here in the simplest way.
 
 import type { ChannelReads } from "../../src/domain/alerts/channel-reads.ts";
+import type { ComposeReads, ComposeWrites } from "../../src/domain/alerts/compose.ts";
+import type { DeliveryReads, DeliveryWrites } from "../../src/domain/alerts/delivery.ts";
 import type { AlertReads } from "../../src/domain/alerts/reads.ts";
 import type { SweepWrites } from "../../src/domain/alerts/sweep.ts";
 import { type AuditContext, type AuditEntry, auditCustomers, auditTanks } from "../../src/domain/audit.ts";
@@ -45,6 +47,7 @@ import type { ManagedCustomer, ManagedDevice, Resource } from "../../src/domain/
 import type { CustomerQuery, ExportRecord, Found, Store } from "../../src/domain/store.ts";
 import { MAX_PENDING } from "../../src/domain/store.ts";
 import type { Tank } from "../../src/domain/tank.ts";
+import type { RecipientReads } from "../../src/domain/verification.ts";
 import {
   asJson,
   cached,
@@ -65,6 +68,8 @@ type SavedResult = { readonly fingerprint: string; readonly resource: Resource; 
 /** What a random run calls. */
 export type ModelledStore = Omit<
   Store,
+  | keyof DeliveryReads
+  | keyof DeliveryWrites
   | "checkProvision"
   | "ping"
   | "isEmpty"
@@ -76,6 +81,9 @@ export type ModelledStore = Omit<
   | keyof AlertReads
   | keyof SweepWrites
   | keyof ChannelReads
+  | keyof ComposeReads
+  | keyof RecipientReads
+  | keyof ComposeWrites
 >;
 
 export class ModelStore implements ModelledStore {
@@ -111,6 +119,8 @@ export class ModelStore implements ModelledStore {
     notifications: async () => new Map(),
     failedNotifications: async () => [],
     pendingNotifications: async () => [],
+    verification: async () => undefined,
+    verificationsSince: async () => [],
   };
 
   // Writes

@@ -13,6 +13,7 @@ import { formatInstant, type Instant } from "../instant.ts";
 import type { Key } from "../key.ts";
 import type { Resource } from "../resource.ts";
 import { invalidBody } from "../validate.ts";
+import type { Verification } from "../verification.ts";
 
 type Target = { readonly id: string; readonly ifMatch?: IfMatch };
 /** `fields` are as the client sent them: all their errors are reported together with those that need a lookup. */
@@ -28,6 +29,15 @@ export type Commands = {
   readonly change_customer: FieldChange;
   readonly delete_customer: CustomerTarget;
   readonly restore_customer: CustomerTarget;
+  /** `token` is new; links lead to `publicUrl`. */
+  readonly request_verification: {
+    readonly id: string;
+    readonly newId: string;
+    readonly token: string;
+    readonly publicUrl: string;
+  };
+  /** `hash`: of the token. */
+  readonly verify_customer: { readonly hash: string };
   readonly create_tank: Creation;
   readonly change_tank: DeviceFieldChange;
   readonly delete_tank: Target;
@@ -102,13 +112,21 @@ export type ChangeSet = {
   /** Ids of notifications that are sent again, and of pending ones that are not sent any more. */
   readonly notificationsRetried: readonly string[];
   readonly notificationsEnded: readonly string[];
+  /** The only link that verifies the address of each customer from now on; null: none. */
+  readonly verifications: readonly { readonly customerId: string; readonly link: Verification | null }[];
   /** In addition to the entries for changed customers and tanks. */
   readonly audit: readonly AuditedChange[];
 };
 
 export type Planned = Promise<ChangeSet | CommandError>;
 
-export type CommandError = { readonly error: ErrorCode; readonly detail: string; readonly errors?: readonly FieldError[] };
+/** `retryAfter`: seconds after which trying again makes sense. */
+export type CommandError = {
+  readonly error: ErrorCode;
+  readonly detail: string;
+  readonly errors?: readonly FieldError[];
+  readonly retryAfter?: number;
+};
 
 /** `replayed`: the command was executed before with the same idempotency key; this is the result it had. */
 export type CommandResult = { readonly resource: Resource; readonly replayed: boolean } | CommandError;
@@ -125,6 +143,7 @@ const NO_CHANGES = {
   notifications: [],
   notificationsRetried: [],
   notificationsEnded: [],
+  verifications: [],
   audit: [],
 };
 

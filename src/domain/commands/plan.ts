@@ -11,12 +11,15 @@ import { changeKey, createKey, revokeKey, rotateKey } from "./keys.ts";
 import { recoverChannel, retryNotification, testChannel } from "./notifications.ts";
 import { provision } from "./provision.ts";
 import { changeTank, createTank, deleteTank, restoreTank } from "./tanks.ts";
+import { requestVerification, verifyCustomer } from "./verification.ts";
 
 const PLANS: { readonly [T in keyof Commands]: (lookups: Lookups, command: Commands[T], at: Instant) => Planned } = {
   create_customer: createCustomer,
   change_customer: changeCustomer,
   delete_customer: deleteCustomer,
   restore_customer: restoreCustomer,
+  request_verification: requestVerification,
+  verify_customer: verifyCustomer,
   create_tank: createTank,
   change_tank: changeTank,
   delete_tank: deleteTank,

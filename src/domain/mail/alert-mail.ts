@@ -72,7 +72,7 @@ export function groupAlerts(items: readonly AlertItem[]): AlertGroup[] {
   });
 }
 
-function updateOf(update: AlertItem["update"], alert: Alert): AlertUpdate {
+export function updateOf(update: AlertItem["update"], alert: Alert): AlertUpdate {
   if (update !== "closed") return update;
   return alert.close_reason === "recovered" ? "recovered" : "closed";
 }
@@ -111,11 +111,13 @@ function blocksOf(group: AlertGroup, isOneOfSeveral: boolean, audience: Recipien
   return blocks;
 }
 
-/** The lowest margin first, or the longest silent. */
-function byUrgency(a: AlertItem, b: AlertItem): number {
-  const urgency = ({ alert }: AlertItem): number =>
-    alert.kind === "low" ? alert.latest_fill_percentage - alert.threshold : alert.latest_reading_at;
-  return urgency(a) - urgency(b) || (a.alert.id < b.alert.id ? -1 : 1);
+/** Comparable within a kind. Lowest first: the lowest margin, or the longest silent. */
+export function urgencyOf({ kind, latest_fill_percentage, threshold, latest_reading_at }: Alert): number {
+  return kind === "low" ? latest_fill_percentage - threshold : latest_reading_at;
+}
+
+function byUrgency({ alert: a }: AlertItem, { alert: b }: AlertItem): number {
+  return urgencyOf(a) - urgencyOf(b) || (a.id < b.id ? -1 : 1);
 }
 
 type Form = { readonly audience: Recipient["type"]; readonly isDigest: boolean };

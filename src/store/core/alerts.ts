@@ -44,7 +44,7 @@ export async function lockedAlerts(tx: StoreTransaction, ids: readonly string[])
 }
 
 /** Mail about what happens at the same time is sent together. */
-const COLLECT_MS = 5000;
+export const COLLECT_MS = 5000;
 
 /** Of tanks whose heads the transaction has locked. `silenceFrom` is given by the sweep only. */
 export async function evaluateAlerts(

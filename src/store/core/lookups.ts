@@ -35,5 +35,7 @@ export function lookupsOn(tx: StoreTransaction, withDamaged = false): Lookups {
     notifications: cleaned(tx.notifications),
     failedNotifications: tx.failedNotifications,
     pendingNotifications: tx.pendingNotifications,
+    verification: tx.verification,
+    verificationsSince: tx.verificationsSince,
   };
 }

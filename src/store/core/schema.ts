@@ -173,7 +173,8 @@ export function commonTables({ id, text, integer, real, flag, isLive, isDeleted,
     latest_fill ${real} NOT NULL,
     latest_at ${integer} NOT NULL,
     note ${text},
-    updated_at ${integer} NOT NULL
+    updated_at ${integer} NOT NULL,
+    told ${text} -- the customer who was sent a mail about it
   ) ${table};
   CREATE INDEX alert_by_creation ON alert (created_at, id) WHERE ${ANY_ALERT};
   CREATE INDEX alert_by_state ON alert (state, created_at, id) WHERE ${ANY_ALERT};
@@ -181,6 +182,7 @@ export function commonTables({ id, text, integer, real, flag, isLive, isDeleted,
   CREATE INDEX alert_by_owner ON alert (owner_id, created_at, id) WHERE ${ANY_ALERT};
   CREATE INDEX alert_by_tank ON alert (tank_id, created_at, id) WHERE ${ANY_ALERT};
   CREATE UNIQUE INDEX alert_not_closed ON alert (tank_id, kind) WHERE state <> 'closed';
+  CREATE INDEX alert_open ON alert (kind) WHERE state = 'open';
 
   -- The feed. An event becomes visible only after all with a lower sequence number: they are written under one lock.
   CREATE TABLE event (
@@ -190,7 +192,6 @@ export function commonTables({ id, text, integer, real, flag, isLive, isDeleted,
     payload ${text} NOT NULL -- JSON
   ) ${table};
   CREATE INDEX event_by_owner ON event (owner_id, sequence);
-  CREATE INDEX event_by_time ON event (at);
 
   CREATE TABLE channel (
     ${id},
@@ -232,7 +233,7 @@ export function commonTables({ id, text, integer, real, flag, isLive, isDeleted,
     attempts ${text} NOT NULL -- JSON
   ) ${table};
   CREATE INDEX notification_due ON notification (destination, due_at) WHERE state = 'pending';
-  CREATE INDEX notification_pending ON notification (created_at) WHERE state = 'pending';
+  CREATE INDEX notification_pending ON notification (destination, pending_since) WHERE state = 'pending';
   -- The lists. Each has a condition, so that a notification is looked up by its primary key only, never by an id in one of these.
   CREATE INDEX notification_by_creation ON notification (created_at, id) WHERE created_at IS NOT NULL;
   CREATE INDEX notification_by_state ON notification (state, created_at, id) WHERE created_at IS NOT NULL;
@@ -262,6 +263,12 @@ export function commonTables({ id, text, integer, real, flag, isLive, isDeleted,
   ) ${table};
   CREATE INDEX planned_notification_due ON planned_notification (due_at, id);
   CREATE INDEX planned_notification_by_recipient ON planned_notification (recipient, due_at, id);
+
+  -- Many planned notifications of one recipient are collected here, some at a time, until they are one mail.
+  CREATE TABLE digest_draft (
+    recipient ${text} PRIMARY KEY,
+    content ${text} NOT NULL -- JSON
+  ) ${keyedTable};
 
   -- Links to confirm an e-mail address; only the hash of each token is stored.
   CREATE TABLE verification (

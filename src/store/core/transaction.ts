@@ -3,6 +3,7 @@
 
 import type { Alert } from "../../domain/alerts/alert.ts";
 import type { Channel } from "../../domain/alerts/channel.ts";
+import type { ClaimedNotification, ClaimRequest, DeliveryRecord, SendingChannel } from "../../domain/alerts/delivery.ts";
 import type { AlertSettings, Evaluation, TankCondition } from "../../domain/alerts/evaluate.ts";
 import type { AlertChange, StoredEvent } from "../../domain/alerts/event.ts";
 import type { NewNotification, Notification, NotificationEvent } from "../../domain/alerts/notification.ts";
@@ -16,8 +17,9 @@ import type { Instant } from "../../domain/instant.ts";
 import type { Lookups } from "../../domain/lookups.ts";
 import type { PendingReading, ResolvedReading } from "../../domain/placement.ts";
 import type { ReadingSource } from "../../domain/reading.ts";
-import type { ManagedDevice, Resource } from "../../domain/resource.ts";
+import type { ManagedCustomer, ManagedDevice, Resource } from "../../domain/resource.ts";
 import type { Tank } from "../../domain/tank.ts";
+import type { Verification } from "../../domain/verification.ts";
 import type { BlockRow, HeadRow } from "../series/checksum.ts";
 import type { ListKind } from "../series/lists.ts";
 import type { Append, BatchColumns, HeadUpdate, StoredBlock } from "../series/merge.ts";
@@ -123,12 +125,57 @@ export interface StoreTransaction extends Lookups {
   channels(): Promise<readonly Channel[]>;
   addNotifications(notifications: readonly NewNotification[]): Promise<void>;
   planNotifications(planned: readonly PlannedNotification[]): Promise<void>;
+  /** Due ones, oldest first; nobody else gets them until the lease ends. */
+  claimDue(requests: readonly ClaimRequest[], now: Instant): Promise<readonly ClaimedNotification[]>;
+  sendingChannels(ids: readonly string[]): Promise<ReadonlyMap<string, SendingChannel>>;
+  /** Returns the ids of those whose lease was still that of the record. */
+  putDeliveries(records: readonly DeliveryRecord[], now: Instant): Promise<ReadonlySet<string>>;
+  setWorking(channelIds: readonly string[]): Promise<void>;
+  /** Returns since when the channel fails, and the time; undefined if it is not active. */
+  setFailing(channelId: string, now: Instant): Promise<{ readonly since: Instant; readonly now: Instant } | undefined>;
+  disableChannel(channelId: string, reason: string, now: Instant): Promise<void>;
+  /** Pending ones that nobody is sending; a limited number, which is returned. */
+  failPending(destination: string, now: Instant): Promise<number>;
+  expireMail(now: Instant): Promise<readonly Pick<ClaimedNotification, "destination" | "channel_id">[]>;
+  /** Attempts that were planned by a clock that was ahead become due. */
+  advanceDue(destinations: readonly string[], now: Instant): Promise<void>;
+  /** A limited number, which is returned. */
+  removeOldEvents(now: Instant): Promise<number>;
+  removeEndedNotifications(now: Instant): Promise<number>;
   /** With a deleted channel, what is planned for it is removed. */
   putChannels(changes: readonly ChannelChange[]): Promise<void>;
   /** They are pending again, and due at once. */
   retryNotifications(ids: readonly string[], at: Instant): Promise<void>;
   /** Those that are pending have failed, because their channel was deleted. */
   endNotifications(ids: readonly string[], at: Instant): Promise<void>;
+
+  // Planned notifications
+
+  firstDueRecipient(now: Instant): Promise<string | undefined>;
+  /** By when they are due. */
+  plannedFor(recipient: string, dueBy: Instant, limit: number): Promise<readonly PlannedNotification[]>;
+  removePlanned(ids: readonly string[]): Promise<void>;
+  postponePlanned(ids: readonly string[], until: Instant): Promise<void>;
+  /** Both read without locks. */
+  recipientCustomer(id: string): Promise<ManagedCustomer | undefined>;
+  recipientChannel(id: string): Promise<Channel | undefined>;
+  /** When the newest mail about alerts to this recipient was created. */
+  lastMailAt(recipient: Pick<PlannedNotification, "channel_id" | "customer_id">): Promise<Instant | undefined>;
+  /** By sequence number. */
+  eventPayloads(sequences: readonly number[]): Promise<ReadonlyMap<number, string>>;
+  /** Those of these alerts that the customer was sent a mail about. */
+  alertsToldTo(customerId: string, alertIds: readonly string[]): Promise<ReadonlySet<string>>;
+  setAlertsTold(customerId: string, alertIds: readonly string[]): Promise<void>;
+  /** Those of these tanks whose alerts are paused. */
+  pausedTanks(tankIds: readonly string[], now: Instant): Promise<ReadonlySet<string>>;
+  digestDraft(recipient: string): Promise<DigestDraft | undefined>;
+  putDigestDraft(recipient: string, draft: DigestDraft): Promise<void>;
+  removeDigestDraft(recipient: string): Promise<void>;
+  /** Created when it is first needed. */
+  unsubscribeSecret(): Promise<string>;
+
+  /** Replaces all links that verify the address of the customer. */
+  putVerification(customerId: string, link: Verification | null): Promise<void>;
 
   // Audit log, idempotency keys
 
@@ -151,6 +198,14 @@ export type PlannedNotification = Pick<Notification, "id" | "channel_id" | "cust
   readonly tank_id: string;
   readonly due_at: Instant;
 };
+
+/** How many alerts there are of a group, and the most urgent of them, lowest urgency first. */
+type DraftedGroup = {
+  readonly total: number;
+  readonly top: readonly { readonly id: string; readonly urgency: number }[];
+};
+/** By kind and update: `low opened`. */
+export type DigestDraft = Readonly<Record<string, DraftedGroup>>;
 
 type TakenChecks = {
   readonly tankIds: readonly string[];

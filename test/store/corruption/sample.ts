@@ -1,6 +1,7 @@
 // A database with every kind of derived data, the reads that depend on it, and what a check must report.
 
 import assert from "node:assert/strict";
+import { DEFAULT_NOTIFICATION_SETTINGS } from "../../../src/domain/customer.ts";
 import { EARLIEST } from "../../../src/domain/instant.ts";
 import type { Finding, Store } from "../../../src/domain/store.ts";
 import { at, command, createKey, executed } from "../../support/commands.ts";
@@ -162,7 +163,8 @@ export async function expectDamageKept(store: Store): Promise<void> {
   assert.match(JSON.stringify(await store.importTanks([short])), /shape: is missing, and needed because tank short is damaged/);
   assert.match(JSON.stringify(await store.importDevices([waits])), /device waits is damaged; import it with all its fields/);
   const c5 = { customer: customer("c5", { email: EMAIL, created_at: 5 }), deleted: false };
-  assert.deepEqual(await store.importCustomers([c5]), ["changed"]);
+  assert.match(JSON.stringify(await store.importCustomers([c5])), /notifications: is missing, and needed because customer c5 is/);
+  assert.deepEqual(await store.importCustomers([{ ...c5, notifications: DEFAULT_NOTIFICATION_SETTINGS }]), ["changed"]);
   assert.deepEqual(await store.importTanks([{ ...short, shape: null }]), ["changed"]);
   assert.deepEqual(await store.importDevices([{ ...waits, since: EARLIEST }]), ["changed"]);
   await executed(store, command.removeDevice("strange"), now);

@@ -174,6 +174,18 @@ const COMMANDS: Readonly<Record<Command["type"], readonly [weight: number, make:
   test_channel: [1, ({ number }) => ({ type: "test_channel", id: "none", newId: `msg-${number}` })],
   recover_channel: [1, () => ({ type: "recover_channel", id: "none", fields: {}, failedBy: 0 })],
   retry_notification: [1, () => ({ type: "retry_notification", id: "none" })],
+  // Customers that there are none of: the model sends nothing.
+  request_verification: [
+    1,
+    ({ number }) => ({
+      type: "request_verification",
+      id: "none",
+      newId: `msg-${number}`,
+      token: "t",
+      publicUrl: "https://x.example",
+    }),
+  ],
+  verify_customer: [1, () => ({ type: "verify_customer", hash: "none" })],
   provision: [
     2,
     ({ random, number }) => ({
