@@ -257,6 +257,21 @@ function channels(engine: Engine): void {
     }
   });
 
+  test("no notification stays pending for a channel that is deleted while alerts open", async (t) => {
+    const { store, reopen } = await engine.open(t);
+    const other = await reopen();
+    const tanks = Array.from({ length: 12 }, (_, i) => `a${i}`);
+    await putFleet(store, { a: tanks, b: [] });
+    await executed(store, create("chn_a"), at(Date.now()));
+    const opened = tanks.map((id, i) => openAlert(i % 2 === 0 ? store : other, id));
+    await opened[3];
+    await executed(other, { type: "delete_channel", id: "chn_a" }, at(Date.now()));
+    await Promise.all(opened);
+    const { pending } = await store.channelDeliveries({ id: "chn_a", type: "webhook" });
+    assert.equal(pending, 0);
+    assert.ok((await pageOf(store, { channel_id: "chn_a", state: "failed" })).totalItems > 0);
+  });
+
   test("how the deliveries of a channel go", async (t) => {
     const { store, url } = await engine.open(t);
     await executed(store, create("chn_a"), at(NEW_YEAR));
