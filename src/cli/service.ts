@@ -95,6 +95,7 @@ export async function localService(store: Store, config: Config): Promise<Servic
   const services = {
     ingest: createHttpIngest(inTurns(createIngest(store, clock)), clock),
     management: new ManagementService(store, clock, managementSettings(config)),
+    warnings: async () => [],
   };
   const environment = { reads: store, metrics: { text: async () => "" }, services, caller: OPERATOR };
   return async (request) => {

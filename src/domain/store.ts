@@ -5,6 +5,7 @@
 //   and pending readings are released in the transaction that makes them storable.
 
 import type { ComposeReads, ComposeWrites } from "./alerts/compose.ts";
+import type { DeliveryReads, DeliveryWrites } from "./alerts/delivery.ts";
 import type { AlertReads } from "./alerts/reads.ts";
 import type { SweepWrites } from "./alerts/sweep.ts";
 import type { AuditContext } from "./audit.ts";
@@ -97,6 +98,8 @@ export interface Maintenance {
   scratchCopy(progress: Progress): Promise<Store>;
 }
 
-export interface Store extends Reads, ManagementReads, ComposeReads, Writes, SweepWrites, ComposeWrites, Maintenance {
+type AlertJobs = SweepWrites & ComposeReads & ComposeWrites & DeliveryReads & DeliveryWrites;
+
+export interface Store extends Reads, ManagementReads, Writes, AlertJobs, Maintenance {
   close(): Promise<void>;
 }

@@ -3,6 +3,7 @@
 
 import type { ChannelReads } from "../../src/domain/alerts/channel-reads.ts";
 import type { ComposeReads, ComposeWrites } from "../../src/domain/alerts/compose.ts";
+import type { DeliveryReads, DeliveryWrites } from "../../src/domain/alerts/delivery.ts";
 import type { AlertReads } from "../../src/domain/alerts/reads.ts";
 import type { SweepWrites } from "../../src/domain/alerts/sweep.ts";
 import { type AuditContext, type AuditEntry, auditCustomers, auditTanks } from "../../src/domain/audit.ts";
@@ -67,6 +68,8 @@ type SavedResult = { readonly fingerprint: string; readonly resource: Resource; 
 /** What a random run calls. */
 export type ModelledStore = Omit<
   Store,
+  | keyof DeliveryReads
+  | keyof DeliveryWrites
   | "checkProvision"
   | "ping"
   | "isEmpty"

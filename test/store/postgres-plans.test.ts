@@ -132,6 +132,8 @@ const MANAGEMENT_READS: Readonly<Record<string, readonly [run: () => Promise<unk
   "the audit log of a caller": [audit({ by: "a", object: "tank", from: 1 }), ["audit_by_who"]],
   "the audit log of a kind": [audit({ object: "tank" }), ["audit_by_object"]],
   "the audit log of an object": [audit({ id: "one", by: "a" }), ["audit_by_id"]],
+  pendingDestinations: [() => store.pendingDestinations(5), ["notification_due"]],
+  deliveryCounts: [() => store.deliveryCounts(), ["alert_open", "notification_pending"]],
   notificationById: [() => store.notificationById("msg"), []],
   channelDeliveries: [
     () => store.channelDeliveries({ id: "chn", type: "webhook" }),
@@ -282,6 +284,30 @@ suite("the statements of the store on PostgreSQL", () => {
     assert.ok(texts.size >= 9);
     for (const [text, statement] of texts) {
       for (const pool of Object.values(STATISTICS)) checkScans(await planOf(pool, statement), text);
+    }
+  });
+
+  test("the queue of notifications uses indexes", async () => {
+    const record = { id: "msg", lease: "lease", channel_id: "chn", attempts: [], delayMs: null };
+    const writes: readonly (readonly [write: () => Promise<unknown>, indexes: readonly string[]])[] = [
+      [() => store.claimNotifications([{ destination: "chn", limit: 16 }], 5), ["notification_due"]],
+      [() => store.recordDeliveries([{ ...record, state: "failed", health: "failing" }], 5), []],
+      [() => store.recordDeliveries([{ ...record, state: "delivered", health: "working" }], 5), []],
+      [() => store.endPending("chn", 5), ["notification_due"]],
+      [() => store.reviewPending(["chn"], 5), ["notification_due", "notification_pending"]],
+      [() => store.removeOldNotifications(5), ["event_by_time", "notification_ended"]],
+    ];
+    for (const [write, indexes] of writes) {
+      const statements = (await statementsDuring(write)).filter(isWork);
+      for (const [statistics, pool] of Object.entries(STATISTICS)) {
+        const plans: Node[] = [];
+        for (const statement of statements) {
+          const plan = await planOf(pool, statement);
+          checkScans(plan, `${statistics}: ${statement.text}`);
+          plans.push(plan);
+        }
+        assert.deepEqual([...new Set(plans.flatMap(indexesIn))].sort(), indexes, statements.map(({ text }) => text).join("\n"));
+      }
     }
   });
 

@@ -5,9 +5,12 @@ import assert from "node:assert/strict";
 import { DatabaseSync } from "node:sqlite";
 import test from "node:test";
 import type { Store } from "../../src/domain/store.ts";
+import { deliveryCountsOn, notificationTables, pendingDestinationsOn } from "../../src/store/core/notification-tables.ts";
+import type { Prepare } from "../../src/store/core/reads.ts";
 import { managementReads } from "../../src/store/sqlite/management-reads.ts";
 import { readsOn } from "../../src/store/sqlite/reads.ts";
-import { createSchema } from "../../src/store/sqlite/schema.ts";
+import { createSchema, DIALECT } from "../../src/store/sqlite/schema.ts";
+import { query } from "../../src/store/sqlite/statements.ts";
 import { telemetryWrites } from "../../src/store/sqlite/telemetry-writes.ts";
 import { databaseFolder } from "../support/stores.ts";
 import { managementQueries } from "./conformance/objects.ts";
@@ -36,11 +39,12 @@ async function plansOf(run: (db: DatabaseSync) => unknown, file: string): Promis
 }
 
 /**
- * The lists of all keys and channels, of which there are few; a page of the feed, which is sorted; whether there is anything; the
+ * The lists of all keys and channels, of which there are few; a page of the feed, which is sorted; the queue, which has a test
+ * of its own; whether there is anything; the
  * transaction itself.
  */
 const READS_WITHOUT_INDEX =
-  /ORDER BY k\.created_at|FROM channel ORDER BY|AS bounds|EXISTS \(SELECT 1 FROM customer\)|WHERE 1 = 0|^BEGIN$|^ROLLBACK$/;
+  /WITH RECURSIVE pending|ORDER BY k\.created_at|FROM channel ORDER BY|AS bounds|EXISTS \(SELECT 1 FROM customer\)|WHERE 1 = 0|^BEGIN$|^ROLLBACK$/;
 
 const INDEXES = [
   "customer_by_creation (created_at>? AND created_at<?)",
@@ -120,6 +124,45 @@ test("management reads use an index; filtered results are sorted, the fleet with
     assert.ok(all.includes(indexes[name as keyof typeof indexes] ?? ""), `${name}:\n${all}`);
     if (["fleetPage", "lowFleet", "fleetBySilence"].includes(name))
       assert.match(all, /USE TEMP B-TREE FOR LAST 2 TERMS OF ORDER BY/);
+  }
+});
+
+test("the queue of notifications uses indexes", async (t) => {
+  const { file } = databaseFolder(t);
+  const plans = await plansOf(async (db) => {
+    const prepare: Prepare = (sql) => {
+      const prepared = query(db, sql);
+      return async (...values) => prepared.all(...values);
+    };
+    const tables = notificationTables(prepare, DIALECT);
+    await tables.claimDue([{ destination: "chn", limit: 16 }], 5);
+    const record = { id: "msg", lease: "lease", channel_id: "chn", attempts: [], delayMs: null, health: null };
+    await tables.putDeliveries(
+      Array.from({ length: 8 }, () => ({ ...record, state: "failed" as const })),
+      5,
+    );
+    await tables.failPending("chn", 5);
+    await tables.expireMail(5);
+    await tables.advanceDue(["chn"], 5);
+    await tables.removeOldEvents(5);
+    await tables.removeEndedNotifications(5);
+    await pendingDestinationsOn(prepare, DIALECT)(5);
+    await deliveryCountsOn((sql) => prepare(sql)(), DIALECT);
+  }, file);
+  for (const { sql, plan } of plans) {
+    assert.doesNotMatch(plan, /SCAN (notification|event|n)\b(?! USING COVERING INDEX)|AUTOMATIC|B-TREE/, `${sql}\n${plan}`);
+  }
+  const all = plans.map(({ plan }) => plan).join("\n");
+  for (const index of [
+    "notification_due (destination=? AND due_at<?)",
+    "notification_due (destination=? AND due_at>?)",
+    "notification_due (destination>?)",
+    "notification_pending (destination=? AND pending_since<?)",
+    "notification_ended (ended_at<?)",
+    "event_by_time (at<?)",
+    "alert_open",
+  ]) {
+    assert.ok(all.includes(index), `${index} is not used:\n${all}`);
   }
 });
 

@@ -28,7 +28,7 @@ export function chunksOf<T>(items: readonly T[]): T[][] {
 }
 
 /** `($1, $2), ($3, $4)` and so on; with the casts of the columns, where they are not inferred. */
-function valueRows(rows: number, columns: number, types?: readonly string[]): string {
+export function valueRows(rows: number, columns: number, types?: readonly string[]): string {
   const value = (row: number, column: number): string => {
     const parameter = `$${row * columns + column + 1}`;
     return types === undefined ? parameter : `CAST(${parameter} AS ${types[column]})`;

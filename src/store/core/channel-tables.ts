@@ -50,6 +50,10 @@ const ROTATE = `UPDATE channel SET secret = $2, previous_until = $3,
 /** An attempt that says why a notification is not sent any more. */
 const DELETED = (at: Instant): Attempt => ({ at, status: null, duration_ms: 0, error: "The channel was deleted." });
 
+/** The column `attempts` with one more; `attempt` is a parameter. */
+export const withAttempt = (attempt: string): string =>
+  `CASE WHEN attempts = '[]' THEN '[' ELSE substr(attempts, 1, length(attempts) - 1) || ',' END || CAST(${attempt} AS text) || ']'`;
+
 export function channelTables(prepare: Prepare) {
   /** `sql` is called with how the ids and the values are named in it. */
   async function forIds(
@@ -136,12 +140,11 @@ export function channelTables(prepare: Prepare) {
     },
 
     async endNotifications(ids: readonly string[], at: Instant): Promise<void> {
-      const attempts = "CASE WHEN attempts = '[]' THEN '[' ELSE substr(attempts, 1, length(attempts) - 1) || ',' END";
       await forIds(
         ids,
         (all, now, attempt) =>
           `UPDATE notification SET state = 'failed', due_at = NULL, ended_at = ${now}, lease = NULL,
-             attempts = ${attempts} || CAST(${attempt} AS text) || ']'
+             attempts = ${withAttempt(attempt)}
            WHERE id IN (${all}) AND state = 'pending'`,
         at,
         JSON.stringify(DELETED(at)),

@@ -1,5 +1,6 @@
 // What differs in SQL that both engines run. Parameters are $1, $2, and so on.
 
+import type { Instant } from "../../domain/instant.ts";
 import type { ListKind } from "../series/lists.ts";
 import { ANY_ALERT } from "./schema.ts";
 
@@ -11,6 +12,12 @@ export interface Dialect {
   equals(column: string, value: string): string;
   /** Ends a subquery that must be run as it stands, by the index of its ORDER BY. */
   readonly fence: string;
+  /** After the name of a table: its rows are looked up in this index, where the engine would prefer another. */
+  indexedBy(index: string): string;
+  /** Ends a query whose rows are then changed: leaves out those that another transaction is changing. */
+  readonly skipLocked: string;
+  /** The time, by the clock that all processes on the database share. `position` is that of its parameter, if it needs one. */
+  now(instant: Instant, position: number): { readonly sql: string; readonly values: readonly Instant[] };
 }
 
 /** Collects the values of a statement, and returns how each is named in it. */

@@ -24,6 +24,7 @@ import { heardAt, UNKNOWN_URGENCY } from "../fleet-row.ts";
 import { LISTS } from "../series/lists.ts";
 import { LATEST } from "../series/rank-index.ts";
 import { type Condition, type Dialect, Parameters, prefixed, startsWith, where } from "./dialect.ts";
+import { deliveryCountsOn } from "./notification-tables.ts";
 import type { ListPages, RowPage } from "./reads.ts";
 
 export type ManagementEngine = {
@@ -35,7 +36,13 @@ export type ManagementEngine = {
 };
 
 export function managementReadsOn(engine: ManagementEngine) {
-  return { ...searches(engine), ...deviceReads(engine), ...fleetCountsOn(engine), ...auditReads(engine) };
+  return {
+    ...searches(engine),
+    ...deviceReads(engine),
+    ...fleetCountsOn(engine),
+    ...auditReads(engine),
+    deliveryCounts: () => deliveryCountsOn((sql) => engine.rows(sql, []), engine.dialect),
+  };
 }
 
 /** Each row has the number of all matches and the columns. A page without entries is one row with the number only. */

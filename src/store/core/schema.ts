@@ -182,6 +182,7 @@ export function commonTables({ id, text, integer, real, flag, isLive, isDeleted,
   CREATE INDEX alert_by_owner ON alert (owner_id, created_at, id) WHERE ${ANY_ALERT};
   CREATE INDEX alert_by_tank ON alert (tank_id, created_at, id) WHERE ${ANY_ALERT};
   CREATE UNIQUE INDEX alert_not_closed ON alert (tank_id, kind) WHERE state <> 'closed';
+  CREATE INDEX alert_open ON alert (kind) WHERE state = 'open';
 
   -- The feed. An event becomes visible only after all with a lower sequence number: they are written under one lock.
   CREATE TABLE event (
@@ -233,7 +234,7 @@ export function commonTables({ id, text, integer, real, flag, isLive, isDeleted,
     attempts ${text} NOT NULL -- JSON
   ) ${table};
   CREATE INDEX notification_due ON notification (destination, due_at) WHERE state = 'pending';
-  CREATE INDEX notification_pending ON notification (created_at) WHERE state = 'pending';
+  CREATE INDEX notification_pending ON notification (destination, pending_since) WHERE state = 'pending';
   -- The lists. Each has a condition, so that a notification is looked up by its primary key only, never by an id in one of these.
   CREATE INDEX notification_by_creation ON notification (created_at, id) WHERE created_at IS NOT NULL;
   CREATE INDEX notification_by_state ON notification (state, created_at, id) WHERE created_at IS NOT NULL;

@@ -2,6 +2,7 @@
 // the duration of calls are reported.
 
 import type { ComposeReads } from "../../domain/alerts/compose.ts";
+import type { DeliveryReads } from "../../domain/alerts/delivery.ts";
 import type { AuditContext } from "../../domain/audit.ts";
 import type { Command } from "../../domain/commands/command.ts";
 import { hasCode, type RequestError, storeUnavailable } from "../../domain/errors.ts";
@@ -11,7 +12,7 @@ import type { IncomingBatch, IngestResult } from "../../domain/reading.ts";
 import type { Maintenance, Reads, Store } from "../../domain/store.ts";
 import type { WriteArgs, WriteName, WriteResult } from "./writes.ts";
 
-type EngineReads = Reads & ManagementReads & ComposeReads & Pick<Maintenance, "isEmpty">;
+type EngineReads = Reads & ManagementReads & ComposeReads & DeliveryReads & Pick<Maintenance, "isEmpty">;
 
 export type Engine = Pick<Maintenance, "backup" | "exportRecords" | "check" | "scratchCopy"> & {
   readonly reads: EngineReads;
@@ -80,6 +81,11 @@ export function storeOn(engine: Engine, observe: Observe, health = new StoreHeal
     ),
     execute: watched(health.writes, "execute", (command, context, key) => write("execute", command, context, key)),
     updateLastSeen: watched(health.writes, "updateLastSeen", (seen) => write("updateLastSeen", seen)),
+    claimNotifications: written("claimNotifications"),
+    recordDeliveries: written("recordDeliveries"),
+    endPending: written("endPending"),
+    reviewPending: written("reviewPending"),
+    removeOldNotifications: written("removeOldNotifications"),
     sweepAlerts: watched(health.writes, "sweepAlerts", (request) => write("sweepAlerts", request)),
     composeNotifications: written("composeNotifications"),
     ingest: watched(health.writes, "ingest", engine.ingest),

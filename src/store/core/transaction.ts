@@ -3,6 +3,7 @@
 
 import type { Alert } from "../../domain/alerts/alert.ts";
 import type { Channel } from "../../domain/alerts/channel.ts";
+import type { ClaimedNotification, ClaimRequest, DeliveryRecord, SendingChannel } from "../../domain/alerts/delivery.ts";
 import type { AlertSettings, Evaluation, TankCondition } from "../../domain/alerts/evaluate.ts";
 import type { AlertChange, StoredEvent } from "../../domain/alerts/event.ts";
 import type { NewNotification, Notification, NotificationEvent } from "../../domain/alerts/notification.ts";
@@ -124,6 +125,23 @@ export interface StoreTransaction extends Lookups {
   channels(): Promise<readonly Channel[]>;
   addNotifications(notifications: readonly NewNotification[]): Promise<void>;
   planNotifications(planned: readonly PlannedNotification[]): Promise<void>;
+  /** Due ones, oldest first; nobody else gets them until the lease ends. */
+  claimDue(requests: readonly ClaimRequest[], now: Instant): Promise<readonly ClaimedNotification[]>;
+  sendingChannels(ids: readonly string[]): Promise<ReadonlyMap<string, SendingChannel>>;
+  /** Returns the ids of those whose lease was still that of the record. */
+  putDeliveries(records: readonly DeliveryRecord[], now: Instant): Promise<ReadonlySet<string>>;
+  setWorking(channelIds: readonly string[]): Promise<void>;
+  /** Returns since when the channel fails, and the time; undefined if it is not active. */
+  setFailing(channelId: string, now: Instant): Promise<{ readonly since: Instant; readonly now: Instant } | undefined>;
+  disableChannel(channelId: string, reason: string, now: Instant): Promise<void>;
+  /** Pending ones that nobody is sending; a limited number, which is returned. */
+  failPending(destination: string, now: Instant): Promise<number>;
+  expireMail(now: Instant): Promise<readonly Pick<ClaimedNotification, "destination" | "channel_id">[]>;
+  /** Attempts that were planned by a clock that was ahead become due. */
+  advanceDue(destinations: readonly string[], now: Instant): Promise<void>;
+  /** A limited number, which is returned. */
+  removeOldEvents(now: Instant): Promise<number>;
+  removeEndedNotifications(now: Instant): Promise<number>;
   /** With a deleted channel, what is planned for it is removed. */
   putChannels(changes: readonly ChannelChange[]): Promise<void>;
   /** They are pending again, and due at once. */

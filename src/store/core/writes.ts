@@ -7,6 +7,7 @@ import type { CustomerRecord, DeviceRecord, RecordOutcome, TankRecord } from "..
 import { type EngineTransaction, REPAIRS } from "../check/check.ts";
 import { executeCommand } from "./commands.ts";
 import { composeNotifications } from "./compose.ts";
+import { claimNotifications, endPending, recordDeliveries, removeOldNotifications, reviewPending } from "./deliveries.ts";
 import { releasePending } from "./ingest.ts";
 import { lookupsOn } from "./lookups.ts";
 import { writeCustomers, writeDevices, writeTanks } from "./objects.ts";
@@ -19,6 +20,11 @@ const WRITES = {
   importDevices,
   execute: executeCommand,
   updateLastSeen: (tx: EngineTransaction, seen: ReadonlyMap<string, number>) => tx.updateLastSeen(seen),
+  claimNotifications,
+  recordDeliveries,
+  endPending,
+  reviewPending,
+  removeOldNotifications,
   sweepAlerts,
   composeNotifications,
   ...REPAIRS,

@@ -91,6 +91,9 @@ export const DIALECT: Dialect = {
   // As a range: an ORDER BY of a column that is equal for all rows is dropped.
   equals: (column, value) => `${column} >= ${value} AND ${column} <= ${value}`,
   fence: "OFFSET 0",
+  indexedBy: () => "",
+  skipLocked: "FOR UPDATE SKIP LOCKED",
+  now: () => ({ sql: "CAST(extract(epoch FROM statement_timestamp()) * 1000 AS bigint)", values: [] }),
 };
 
 const FINGERPRINT = hash("sha256", SCHEMA, "hex").slice(0, 16);

@@ -5,13 +5,15 @@ import type { AlertSettings } from "../../domain/alerts/evaluate.ts";
 import { DamageError } from "../../domain/errors.ts";
 import type { Observe } from "../../domain/events.ts";
 import type { Progress, Store } from "../../domain/store.ts";
+import type { EngineTransaction } from "../check/check.ts";
 import { alertReads } from "../core/alert-reads.ts";
 import { channelReads } from "../core/channel-reads.ts";
 import { checkProvisionOnce } from "../core/commands.ts";
+import { pendingDestinationsOn } from "../core/notification-tables.ts";
 import { primaryReads, replicaReads } from "../core/reads.ts";
 import { recipientReads } from "../core/recipient-reads.ts";
 import { type Engine, storeOn } from "../core/store.ts";
-import { runWrite, type WriteArgs, type WriteName } from "../core/writes.ts";
+import { runWrite, type WriteArgs, type WriteName, type WriteResult } from "../core/writes.ts";
 import { backup, copyToTemporary } from "./backup.ts";
 import { checkDatabase } from "./check.ts";
 import {
@@ -30,7 +32,7 @@ import { listPagesOn } from "./list-pages.ts";
 import { managementReads } from "./management-reads.ts";
 import { READ_CONNECTIONS, ReadConnections } from "./read-connections.ts";
 import { Replicas } from "./replicas.ts";
-import { createSchema, TABLES } from "./schema.ts";
+import { createSchema, DIALECT, TABLES } from "./schema.ts";
 import { cannotOpen, findServer, ServerSearch, serverUrls } from "./servers.ts";
 import { telemetryReads } from "./telemetry-reads.ts";
 import { transactionOn } from "./transaction.ts";
@@ -92,11 +94,15 @@ type Connections = {
 function createStore(connections: Connections, observe: Observe, closeOthers: () => Promise<void>): Store {
   const { pool, unlimited, primary, replicas, alerts } = connections;
   const writer = new Writer(pool, alerts, observe);
-  const write = <N extends WriteName>(name: N, ...args: WriteArgs<N>) => writer.write((tx) => runWrite(tx, name, args));
+  function write<N extends WriteName>(name: N, ...args: WriteArgs<N>): Promise<WriteResult<N>> {
+    const work = (tx: EngineTransaction) => runWrite(tx, name, args);
+    return WRITES_OF_SENDER.has(name) ? writer.writeBeside(work) : writer.write(work);
+  }
   const engine: Engine = {
     reads: {
       ...(replicas === primary ? sharedReads(primary) : withPrimary(sharedReads(replicas), sharedReads(primary), observe)),
       ...primaryReads(prepareOn(primary), TABLES),
+      pendingDestinations: pendingDestinationsOn(prepareOn(primary), DIALECT),
       ...alertReads(prepareOn(primary)),
       ...channelReads(prepareOn(primary)),
       ...recipientReads(prepareOn(primary)),
@@ -118,6 +124,15 @@ function createStore(connections: Connections, observe: Observe, closeOthers: ()
   };
   return storeOn(engine, observe);
 }
+
+/** They lock nothing that readings or commands need, so that neither waits for the other. */
+const WRITES_OF_SENDER: ReadonlySet<WriteName> = new Set([
+  "claimNotifications",
+  "recordDeliveries",
+  "endPending",
+  "reviewPending",
+  "removeOldNotifications",
+]);
 
 /** Reads that may come from a replica. */
 const sharedReads = (db: Db) => ({ ...telemetryReads(db), ...replicaReads(prepareOn(db), listPagesOn(db)) });

@@ -38,6 +38,7 @@ import {
 } from "../columns.ts";
 import { alertTables } from "../core/alert-tables.ts";
 import { channelTables } from "../core/channel-tables.ts";
+import { notificationTables } from "../core/notification-tables.ts";
 import { plannedTables } from "../core/planned-tables.ts";
 import { AlertChecks, type CountedDevice, type SavedResult } from "../core/transaction.ts";
 import { verificationTables } from "../core/verification-tables.ts";
@@ -47,6 +48,7 @@ import { checkOperations } from "./check.ts";
 import { type Db, prepareOn, statement } from "./connection.ts";
 import { listOperations } from "./list-pages.ts";
 import { rankIndexOperations } from "./rank-index.ts";
+import { DIALECT } from "./schema.ts";
 import { coarseColumns, telemetryWrites } from "./telemetry-writes.ts";
 
 /** All writes of lists, of all processes, run one after the other: they are rare, and many touch the same few rows. */
@@ -75,6 +77,7 @@ export function transactionOn(db: Db, alertSettings: AlertSettings): EngineTrans
     ...pendingWrites(db),
     ...telemetryWrites(db, alertSettings.margin),
     ...alertTables(prepareOn(db), "head"),
+    ...notificationTables(prepareOn(db), DIALECT),
     ...channelTables(prepareOn(db)),
     ...plannedTables(prepareOn(db)),
     ...verificationTables(prepareOn(db)),

@@ -45,6 +45,11 @@ export class Writer {
     });
   }
 
+  /** At once, beside the writes of the queue. */
+  writeBeside<T>(work: (tx: EngineTransaction) => Promise<T>): Promise<T> {
+    return this.#transaction(work);
+  }
+
   ingest(batch: IncomingBatch): Promise<IngestResult> {
     return new Promise((resolve) => this.#enqueue({ batch, settle: resolve }));
   }

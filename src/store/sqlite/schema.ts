@@ -87,6 +87,9 @@ export const DIALECT: Dialect = {
   deviceKeyOf: (column) => `iif(length(${column}) = 16 AND ${column} NOT GLOB '*[^0-9A-Fa-f]*', lower(${column}), ${column})`,
   equals: (column, value) => `${column} = ${value}`,
   fence: "",
+  indexedBy: (index) => `INDEXED BY ${index}`,
+  skipLocked: "",
+  now: (instant, position) => ({ sql: `$${position}`, values: [instant] }),
 };
 
 export const TABLES = tablesIn(SCHEMA);

@@ -66,6 +66,7 @@ export async function openSqlite(
       deviceSearch: threaded("deviceSearch"),
       fleetPage: threaded("fleetPage"),
       fleetCounts: threaded("fleetCounts"),
+      deliveryCounts: threaded("deliveryCounts"),
       auditPage: threaded("auditPage"),
       alertPage: threaded("alertPage"),
       notificationPage: threaded("notificationPage"),

@@ -40,6 +40,7 @@ import {
 } from "../columns.ts";
 import { alertTables } from "../core/alert-tables.ts";
 import { channelTables } from "../core/channel-tables.ts";
+import { notificationTables } from "../core/notification-tables.ts";
 import { plannedTables } from "../core/planned-tables.ts";
 import type { Prepare } from "../core/reads.ts";
 import { AlertChecks, type CountedDevice, type SavedResult, type StoreTransaction } from "../core/transaction.ts";
@@ -48,10 +49,12 @@ import { lastReading } from "../series/block.ts";
 import { EMPTY_HEAD, headChecksum, openHead } from "../series/checksum.ts";
 import { checkOperations } from "./check.ts";
 import { listWrites } from "./list-pages.ts";
+import { DIALECT } from "./schema.ts";
 import { promised, QueryCache, query, type SqliteRow, type Synchronous, upsert } from "./statements.ts";
 import { fleetColumns, headReads, telemetryWrites } from "./telemetry-writes.ts";
 
 type SharedTables = ReturnType<typeof alertTables> &
+  ReturnType<typeof notificationTables> &
   ReturnType<typeof channelTables> &
   ReturnType<typeof plannedTables> &
   ReturnType<typeof verificationTables>;
@@ -81,6 +84,7 @@ export function transactionOn(db: DatabaseSync, pause: () => void, alertSettings
   return {
     ...promised(operations),
     ...alertTables(prepare, "fleet"),
+    ...notificationTables(prepare, DIALECT),
     ...channelTables(prepare),
     ...plannedTables(prepare),
     ...verificationTables(prepare),
