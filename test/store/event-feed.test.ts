@@ -7,7 +7,7 @@ import type { FeedPage } from "../../src/domain/alerts/reads.ts";
 import { UNRESTRICTED } from "../../src/domain/key.ts";
 import type { Store } from "../../src/domain/store.ts";
 import { at, command, executed } from "../support/commands.ts";
-import { ingest } from "../support/readings.ts";
+import { incomingBatch, ingest } from "../support/readings.ts";
 import { startScript } from "../support/script.ts";
 import { measure, openAlert, putFleet } from "./alert-support.ts";
 import { scopeOf } from "./conformance/objects.ts";
@@ -61,6 +61,34 @@ function eventFeed(engine: Engine): void {
     const last = await feed(store, 3, 2);
     assert.deepEqual([payloadsIn(last).map(({ sequence }) => sequence), last.nextAfter, last.hasMore], [[4, 5], 5, false]);
     assert.deepEqual(await feed(store, 5), { payloads: [], nextAfter: 5, hasMore: false, isIncomplete: false });
+  });
+
+  test("keeps events for 30 days, and says what a follower may have missed", async (t) => {
+    const { store } = await engine.open(t);
+    await putFleet(store, { a: ["a1", "a2", "a3"], b: [] });
+    const now = Date.now();
+    const day = 86_400_000;
+    // As if the clock had been set back before the third one.
+    for (const [id, openedAt] of [
+      ["a1", now - 31 * day],
+      ["a2", now - 29 * day],
+      ["a3", now - 31 * day],
+    ] as const) {
+      await store.ingest({ ...incomingBatch([{ tank: id, fill: 10, at: openedAt }]), receivedAt: openedAt });
+    }
+    const sequences = async (after?: number) => {
+      const page = await feed(store, after);
+      return [payloadsIn(page).map(({ sequence }) => sequence), page.nextAfter, page.isIncomplete];
+    };
+    assert.deepEqual(await sequences(0), [[1, 2, 3], 3, false]);
+    await store.removeOldNotifications(now);
+    assert.deepEqual(await sequences(), [[2, 3], 3, false]);
+    assert.deepEqual(await sequences(0), [[2, 3], 3, true]);
+    assert.deepEqual(await sequences(1), [[2, 3], 3, false]);
+    await store.removeOldNotifications(now + 30 * day);
+    assert.deepEqual(await sequences(), [[], 3, false]);
+    assert.deepEqual(await sequences(2), [[], 3, true]);
+    assert.deepEqual(await sequences(3), [[], 3, false]);
   });
 
   test("says that it is incomplete after a number that this database has not used, as after the restore of a backup", async (t) => {

@@ -295,7 +295,7 @@ suite("the statements of the store on PostgreSQL", () => {
       [() => store.recordDeliveries([{ ...record, state: "delivered", health: "working" }], 5), []],
       [() => store.endPending("chn", 5), ["notification_due"]],
       [() => store.reviewPending(["chn"], 5), ["notification_due", "notification_pending"]],
-      [() => store.removeOldNotifications(5), ["event_by_time", "notification_ended"]],
+      [() => store.removeOldNotifications(5), ["notification_ended"]],
     ];
     for (const [write, indexes] of writes) {
       const statements = (await statementsDuring(write)).filter(isWork);

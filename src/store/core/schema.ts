@@ -192,7 +192,6 @@ export function commonTables({ id, text, integer, real, flag, isLive, isDeleted,
     payload ${text} NOT NULL -- JSON
   ) ${table};
   CREATE INDEX event_by_owner ON event (owner_id, sequence);
-  CREATE INDEX event_by_time ON event (at);
 
   CREATE TABLE channel (
     ${id},
