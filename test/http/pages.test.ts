@@ -21,7 +21,7 @@ const customer = async (id: string) => (await store.managedCustomer(id)) ?? asse
 const unsubscribePath = (id: string, email = `${id}@customers.example`, key = secret) =>
   `/unsubscribe?token=${unsubscribeToken(key, { id, email })}`;
 
-async function addCustomer(id: string, fields: object = {}): Promise<void> {
+async function addCustomer(id: string, fields: Readonly<Record<string, unknown>> = {}): Promise<void> {
   await store.importCustomers([customerRecord(id, { email: `${id}@customers.example`, ...fields })]);
 }
 

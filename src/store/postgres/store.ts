@@ -125,13 +125,14 @@ function createStore(connections: Connections, observe: Observe, closeOthers: ()
   return storeOn(engine, observe);
 }
 
-/** They lock nothing that readings or commands need, so that neither waits for the other. */
+/** Readings and commands do not wait in line behind these. */
 const WRITES_OF_SENDER: ReadonlySet<WriteName> = new Set([
   "claimNotifications",
   "recordDeliveries",
   "endPending",
   "reviewPending",
   "removeOldNotifications",
+  "composeNotifications",
 ]);
 
 /** Reads that may come from a replica. */
