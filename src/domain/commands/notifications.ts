@@ -2,6 +2,7 @@
 
 import { type Channel, testEventObject } from "../alerts/channel.ts";
 import { destinationOf, type NewNotification, type Notification } from "../alerts/notification.ts";
+import { differences } from "../audit.ts";
 import { type Instant, instantOf } from "../instant.ts";
 import { findOne, type Lookups } from "../lookups.ts";
 import { channelTestMail } from "../mail/service-mail.ts";
@@ -78,7 +79,7 @@ export async function retryNotification(lookups: Lookups, { id }: Commands["retr
   const conflict = before.channel_id === null ? await customerConflict(lookups, before) : await channelConflict(lookups, before);
   if (conflict !== undefined) return conflict;
   const after: Notification = { ...before, state: "pending", next_attempt_at: at };
-  const changes = before.state === "pending" ? {} : { state: { from: before.state, to: after.state } };
+  const changes = differences({ state: before.state }, { state: after.state });
   return changeSet(notificationResource(after), {
     notificationsRetried: [id],
     audit: [{ object: "notification", id, action: "retried", changes }],
