@@ -22,7 +22,7 @@ for (const engine of ENGINES) {
       await queue.mail("office@example.com", { channel_id: channel });
       await queue.mail("owner@example.com", { customer_id: "cus_1" });
       const delivery = queue.start(mailTo(server.url));
-      await until("both are delivered", async () => (await queue.states())["delivered"] === 2);
+      await until("both are delivered", async () => (await queue.states())["delivered"] === 2, 15_000);
       assert.deepEqual(server.received.map(({ to }) => to[0]).sort(), ["office@example.com", "owner@example.com"]);
       server.behaviour = "refuse recipient";
       const refused = await queue.mail("nobody@example.com", { customer_id: "cus_1" });
