@@ -27,7 +27,7 @@ const TAGS: readonly { readonly name: Route["tag"] | "Webhooks"; readonly descri
   { name: "Telemetry", description: "Fill readings of a tank" },
   { name: "Insight", description: "Which tank needs a delivery next, how much fits into it, and which one needs attention" },
   { name: "Ingestion", description: "Readings from devices and gateways" },
-  { name: "Management", description: "For the operator: create, change and delete customers, tanks, devices and keys" },
+  { name: "Management", description: "For the operator: create, change and delete customers, tanks, devices, keys and channels" },
   { name: "Operations", description: "For those who run the service" },
   { name: "Webhooks", description: "What the service sends to your channels" },
 ];

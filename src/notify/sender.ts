@@ -13,6 +13,7 @@ import {
   givenUp,
   LEASE_MS,
   type PendingDestination,
+  type RecordedDeliveries,
   recipientType,
   recordOf,
   type SendingChannel,
@@ -92,6 +93,7 @@ export class Sender {
   #claimAgain = false;
   #results: Result[] = [];
   #recording: Promise<void> | undefined;
+  #ending: Promise<void> | undefined;
   #isStopping = false;
 
   constructor(options: Options) {
@@ -117,7 +119,7 @@ export class Sender {
     }
     await Promise.all(this.#attempts);
     clearTimeout(timer);
-    await this.#recording;
+    await Promise.all([this.#recording, this.#ending]);
   }
 
   async #claimAll(): Promise<void> {
@@ -149,7 +151,8 @@ export class Sender {
       }
       if (!this.#isStopping) this.#startAll();
     }
-    for (const { destination, isActive } of pending) if (!isActive) await this.#endPending(destination);
+    const inactive = pending.filter(({ isActive }) => !isActive);
+    if (inactive.length > 0) this.#ending ??= this.#endAll(inactive);
   }
 
   /** A destination whose queue is about to run dry, if anything is due there. */
@@ -242,7 +245,7 @@ export class Sender {
     destination.underWay--;
     if (this.#isStopping) return;
     if (this.#isFull) this.#startAll();
-    else if (this.#mayStart(destination)) this.#startNext(destination);
+    else while (this.#mayStart(destination)) this.#startNext(destination);
     if (destination.underWay === 0 && destination.waiting.length === 0) this.#destinations.delete(destination.name);
   }
 
@@ -255,23 +258,36 @@ export class Sender {
     do {
       await sleep(COLLECT_MS);
       const results = this.#results.splice(0, MAX_RECORDED_TOGETHER);
-      try {
-        await this.#record(results);
-      } catch (error) {
-        if (!hasCode(error, "store_unavailable")) this.#options.observe({ kind: "delivery_failed", error });
-        // Without a record they are sent again when their leases end.
-        if (this.#isStopping) break;
-        await sleep(RETRY_MS);
-        this.#results.unshift(...results);
-      }
+      const isRecorded = await this.#record(results);
+      if (isRecorded) continue;
+      // Without a record they are sent again when their leases end.
+      if (this.#isStopping) break;
+      this.#results.unshift(...results);
+      await sleep(RETRY_MS);
     } while (this.#results.length > 0);
     this.#recording = undefined;
   }
 
-  async #record(results: readonly Result[]): Promise<void> {
-    const { store, clock } = this.#options;
+  /** False while the database is unavailable. A result that cannot be recorded is left out: it does not hold up the others. */
+  async #record(results: readonly Result[]): Promise<boolean> {
+    const { store, clock, observe } = this.#options;
     const records = results.map(({ delivery, record }) => ({ ...record, lease: delivery.lease }));
-    const { recorded, disabled } = await store.recordDeliveries(records, clock());
+    try {
+      this.#recorded(results, await store.recordDeliveries(records, clock()));
+      return true;
+    } catch (error) {
+      if (hasCode(error, "store_unavailable")) return false;
+      if (results.length > 1) {
+        const middle = results.length >> 1;
+        return (await this.#record(results.slice(0, middle))) && (await this.#record(results.slice(middle)));
+      }
+      for (const { record } of results) this.#deliveries.delete(record.id);
+      observe({ kind: "delivery_failed", error });
+      return true;
+    }
+  }
+
+  #recorded(results: readonly Result[], { recorded, disabled }: RecordedDeliveries): void {
     for (const { delivery, record } of results) {
       this.#deliveries.delete(record.id);
       if (recorded.has(record.id)) this.#report(delivery, record);
@@ -301,13 +317,20 @@ export class Sender {
     this.#options.observe({ kind: "channel_disabled", channelId, type, host: hostOf(url), reason });
   }
 
-  /** Of a channel that is disabled or deleted. */
-  async #endPending(destination: string): Promise<void> {
+  /** Of channels that are disabled or deleted: beside the others, as there may be very many. */
+  async #endAll(inactive: readonly PendingDestination[]): Promise<void> {
     const { store, clock, observe } = this.#options;
-    for (let count = 1; count > 0 && !this.#isStopping; ) {
-      count = await store.endPending(destination, clock());
-      if (count > 0) observe({ kind: "notifications_ended", recipient: "webhook", outcome: "failed", count });
+    try {
+      for (const { destination } of inactive) {
+        for (let count = 1; count > 0 && !this.#isStopping; ) {
+          count = await store.endPending(destination, clock());
+          if (count > 0) observe({ kind: "notifications_ended", recipient: "webhook", outcome: "failed", count });
+        }
+      }
+    } catch (error) {
+      if (!hasCode(error, "store_unavailable")) observe({ kind: "delivery_failed", error });
     }
+    this.#ending = undefined;
   }
 }
 

@@ -49,7 +49,7 @@ export function customerValues({ customer, notifications }: CustomerState): Scal
 }
 
 /** The first columns of `tankValues`, without the id. */
-export const TANK_FIELDS = [
+const TANK_FIELDS = [
   "assigned_device_id",
   "capacity",
   "capacity_unit",
@@ -61,7 +61,7 @@ export const TANK_FIELDS = [
   "updated_at",
   "use_case",
 ] as const;
-export const LOCATION_FIELDS = [
+const LOCATION_FIELDS = [
   "city",
   "country",
   "district",

@@ -103,7 +103,7 @@ test("wrong usage is reported by flag", async () => {
   await expectFailure(["channel", "create", "--webhook", url, "--email", "a@b.example"], /either --webhook/, 2);
   await expectFailure(["channel", "create", "--email", "a@b.example", "--quiet-hours", "night"], /two times of day/, 2);
   const words = ["--webhook", "https://10.0.0.1/", "--event", "alert.opend", "--delay", "x", "--timezone", "Mars/Olympus"];
-  await expectFailure(["channel", "create", ...words], /4 errors\n.*--event.*--delay.*--webhook/s, 2);
+  await expectFailure(["channel", "create", ...words], /5 errors\n.*--event.*--delay.*--webhook/s, 2);
   await expectFailure(
     ["channel", "create", "--email", "a@b.example", "--quiet-hours", "21:00-07:00"],
     /--timezone: is missing/,

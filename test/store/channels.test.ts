@@ -2,6 +2,8 @@
 
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
+import pg from "pg";
 import type { Channel } from "../../src/domain/alerts/channel.ts";
 import type { NotificationQuery } from "../../src/domain/alerts/channel-reads.ts";
 import type { Notification } from "../../src/domain/alerts/notification.ts";
@@ -276,3 +278,26 @@ function channels(engine: Engine): void {
 }
 
 for (const engine of [sqliteEngine, postgresEngine]) suite(`${engine.name}: channels`, () => channels(engine));
+
+/** As all transactions that write alerts. */
+const LOCK_ALERTS = "SELECT pg_advisory_xact_lock(5522219045)";
+
+test("postgres: no notification stays pending that is created while its channel is deleted", async (t) => {
+  const { store, url } = await postgresEngine.open(t);
+  await executed(store, create("chn_a"), at(NEW_YEAR));
+  await executed(store, testOf("chn_a", "msg_a"), at(NEW_YEAR));
+  const client = new pg.Client(url);
+  await client.connect();
+  try {
+    const columns = "channel_id, destination, event, alert_ids, state, due_at, created_at, pending_since, payload, attempts";
+    await client.query(`BEGIN; ${LOCK_ALERTS};
+      INSERT INTO notification (id, ${columns}) SELECT 'msg_b', ${columns} FROM notification WHERE id = 'msg_a'`);
+    const deleted = executed(store, { type: "delete_channel", id: "chn_a" }, at(NEW_YEAR));
+    await sleep(300);
+    await client.query("COMMIT");
+    await deleted;
+  } finally {
+    await client.end();
+  }
+  assert.deepEqual(await idsOf(store, { state: "failed" }), ["msg_b", "msg_a"]);
+});

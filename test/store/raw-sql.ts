@@ -6,7 +6,7 @@ import pg from "pg";
 /** `url` is what `openStore` takes. */
 export async function runSql(url: string, sql: string): Promise<Record<string, unknown>[]> {
   if (url.startsWith("sqlite:")) {
-    const db = new DatabaseSync(url.slice("sqlite:".length));
+    const db = new DatabaseSync(url.slice("sqlite:".length), { timeout: 5000 });
     try {
       return db.prepare(sql).all();
     } finally {

@@ -150,6 +150,8 @@ test("the queue of notifications uses indexes", async (t) => {
     await deliveryCountsOn((sql) => prepare(sql)(), DIALECT);
   }, file);
   for (const { sql, plan } of plans) {
+    // The oldest of all, up to a limit.
+    if (/FROM event ORDER BY sequence LIMIT/.test(sql)) continue;
     assert.doesNotMatch(plan, /SCAN (notification|event|n)\b(?! USING COVERING INDEX)|AUTOMATIC|B-TREE/, `${sql}\n${plan}`);
   }
   const all = plans.map(({ plan }) => plan).join("\n");
@@ -159,7 +161,6 @@ test("the queue of notifications uses indexes", async (t) => {
     "notification_due (destination>?)",
     "notification_pending (destination=? AND pending_since<?)",
     "notification_ended (ended_at<?)",
-    "event_by_time (at<?)",
     "alert_open",
   ]) {
     assert.ok(all.includes(index), `${index} is not used:\n${all}`);

@@ -11,6 +11,8 @@ import { type Attempt, MAIL_DESTINATION, type Notification, type NotificationSta
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 export const LEASE_MS = 20_000;
+/** What is due within this time is due: the clock of the database may be a little behind that of the process which planned it. */
+export const MAX_CLOCK_SKEW_MS = 1000;
 /** No attempt is planned further ahead: what is due later was planned by a clock that was wrong. */
 export const MAX_DELAY_MS = 30 * HOUR;
 /** Mail that is pending for longer is not sent any more. */

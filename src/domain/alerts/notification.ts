@@ -9,7 +9,7 @@ export const NOTIFICATION_STATES = ["pending", "delivered", "failed", "expired"]
 export type NotificationState = (typeof NOTIFICATION_STATES)[number];
 
 /** What a mail may be about, besides the events of its alerts. */
-export const MAIL_EVENTS = ["alert.reminder", "alert.digest", "customer.verification", "channel.disabled"] as const;
+const MAIL_EVENTS = ["alert.reminder", "alert.digest", "customer.verification", "channel.disabled"] as const;
 export type NotificationEvent = EventType | (typeof MAIL_EVENTS)[number];
 
 /** `status`: that of the HTTP response, or the SMTP reply; null if there was none. */

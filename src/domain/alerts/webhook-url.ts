@@ -142,9 +142,15 @@ function isAllowedHost(host: string, allow: WebhookAllow): boolean {
   return allow.some((entry) => "host" in entry && entry.host === withoutDot(host));
 }
 
+/** Built once for each setting: it is checked before each webhook, and takes longer to build than to search. */
+const allowedNetworks = new WeakMap<WebhookAllow, Addresses>();
+
 function isInAllowedNetwork(address: string, allow: WebhookAllow): boolean {
-  const networks = allow.flatMap((entry) => ("network" in entry ? [`${entry.network}/${entry.length}`] : []));
-  return isIn(addresses(...networks), address);
+  const known = allowedNetworks.get(allow);
+  if (known !== undefined) return isIn(known, address);
+  const networks = addresses(...allow.flatMap((entry) => ("network" in entry ? [`${entry.network}/${entry.length}`] : [])));
+  allowedNetworks.set(allow, networks);
+  return isIn(networks, address);
 }
 
 /** From addresses, networks and ranges. */

@@ -75,18 +75,28 @@ export async function retryNotification(lookups: Lookups, { id }: Commands["retr
   const before = existing("notification", await findOne(lookups.notifications, id), undefined, notificationResource);
   if (isCommandError(before)) return before;
   if (before.state === "pending") return commandError("state_conflict", "This notification is pending: it will be sent anyway.");
-  if (before.channel_id !== null) {
-    const channel = await activeChannel(lookups, before.channel_id);
-    if (isCommandError(channel)) {
-      const isGone = channel.error === "channel_unknown";
-      return isGone ? commandError("state_conflict", "The channel of this notification was deleted.") : channel;
-    }
-  }
+  const conflict = before.channel_id === null ? await customerConflict(lookups, before) : await channelConflict(lookups, before);
+  if (conflict !== undefined) return conflict;
   const after: Notification = { ...before, state: "pending", next_attempt_at: at };
   return changeSet(notificationResource(after), {
     notificationsRetried: [id],
     audit: [{ object: "notification", id, action: "retried", changes: { state: { from: before.state, to: "pending" } } }],
   });
+}
+
+async function channelConflict(lookups: Lookups, { channel_id }: Notification): Promise<CommandError | undefined> {
+  const channel = await activeChannel(lookups, channel_id ?? "");
+  if (!isCommandError(channel)) return undefined;
+  const isGone = channel.error === "channel_unknown";
+  return isGone ? commandError("state_conflict", "The channel of this notification was deleted.") : channel;
+}
+
+/** Nobody gets mail about alerts who does not want it. */
+async function customerConflict(lookups: Lookups, { customer_id, event }: Notification): Promise<CommandError | undefined> {
+  const customer = await findOne(lookups.customers, customer_id ?? "");
+  if (customer === undefined || customer.deleted) return commandError("state_conflict", "This customer is deleted.");
+  if (event === "customer.verification" || customer.notifications.unsubscribed_at === null) return undefined;
+  return commandError("state_conflict", "This customer has unsubscribed from mail about alerts.");
 }
 
 /** What is sent to a disabled channel would wait until it is enabled. */

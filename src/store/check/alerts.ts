@@ -30,7 +30,7 @@ export function alertErrors(
   const isNoticed = (kind: AlertKind): boolean => (noticed & NOTICED[kind]) !== 0;
   const threshold = tank.min_fill_alert_percentage;
   const fill = latest?.fill_percentage;
-  const isLow = fill !== undefined && fill <= threshold;
+  const isUnalerted = fill !== undefined && fill <= threshold && !unclosed.includes("low");
   const hasRecovered = fill !== undefined && margin !== undefined && isRecovered(fill, threshold, margin);
   const { paused_until } = row.alerts;
   return [
@@ -41,7 +41,7 @@ export function alertErrors(
     ),
     ...((noticed & ~ALL_NOTICED) === 0 && (noticed === 0 || latest !== undefined) ? [] : repairable(`its marks are ${noticed}`)),
     ...(isNoticed("low") && hasRecovered ? repairable(`it is marked as low, but its fill is ${fill}`) : []),
-    ...(isLow && !isNoticed("low") && paused_until === null
+    ...(isUnalerted && !isNoticed("low") && paused_until === null
       ? repairable(`its fill is ${fill}, but it is not marked as low`)
       : []),
     ...(latest !== undefined && !isNoticed("silent") && checkAt === null

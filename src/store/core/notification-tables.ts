@@ -10,6 +10,7 @@ import {
   disabledAttempt,
   LEASE_MS,
   MAIL_EXPIRES_MS,
+  MAX_CLOCK_SKEW_MS,
   MAX_DELAY_MS,
   type PendingDestination,
   type SendingChannel,
@@ -65,10 +66,11 @@ export function notificationTables(prepare: Prepare, { skipLocked, now }: Pick<D
       const time = now(at, 4);
       const claim = prepare(
         `WITH due AS MATERIALIZED (
-           SELECT id FROM notification WHERE state = 'pending' AND destination = $1 AND due_at <= ${time.sql}
+           SELECT id FROM notification WHERE state = 'pending' AND destination = $1
+             AND due_at <= ${time.sql} + ${MAX_CLOCK_SKEW_MS}
            ORDER BY due_at LIMIT $2 ${skipLocked}
          )
-         UPDATE notification SET due_at = ${time.sql} + ${LEASE_MS}, lease = $3 FROM due
+         UPDATE notification SET due_at = ${time.sql} + ${LEASE_MS + MAX_CLOCK_SKEW_MS}, lease = $3 FROM due
          WHERE notification.id BETWEEN due.id AND due.id RETURNING ${CLAIMED_COLUMNS}`, // notification_due, primary key
       );
       const claimed = await Promise.all(
@@ -195,7 +197,7 @@ export function pendingDestinationsOn(prepare: Prepare, { now, indexedBy }: Pick
      SELECT pending.destination, (
        SELECT n.due_at FROM notification AS n WHERE n.state = 'pending' AND n.destination = pending.destination
        ORDER BY n.due_at LIMIT 1
-     ) <= ${time}, channel.state FROM pending LEFT JOIN channel ON channel.id = pending.destination
+     ) <= ${time} + ${MAX_CLOCK_SKEW_MS}, channel.state FROM pending LEFT JOIN channel ON channel.id = pending.destination
      WHERE pending.destination IS NOT NULL`;
   const query = prepare(sql(now(0, 1).sql));
   return async (at: Instant): Promise<PendingDestination[]> =>

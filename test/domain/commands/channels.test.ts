@@ -23,8 +23,13 @@ const notification = (id: string, more: Partial<Notification> = {}): Notificatio
   ...{ id, channel_id: "hook", customer_id: null, event: "alert.opened", alert_ids: ["alr"], tank_id: "one", state: "failed" },
   ...{ next_attempt_at: null, created_at: NOW - 1000, attempts: [], ...more },
 });
+/** Ben has unsubscribed. */
+const customers = (STORED.customers ?? []).map((one) =>
+  one.customer.id === "ben" ? { ...one, notifications: { ...one.notifications, unsubscribed_at: NOW } } : one,
+);
 const OBJECTS = {
   ...STORED,
+  customers,
   channels: [HOOK, MAIL, OFF],
   notifications: [
     notification("failed"),
@@ -34,6 +39,9 @@ const OBJECTS = {
     notification("of off", { channel_id: "off" }),
     notification("of none", { channel_id: "deleted" }),
     notification("of anna", { channel_id: null, customer_id: "anna", state: "expired" }),
+    notification("of gone", { channel_id: null, customer_id: "gone" }),
+    notification("of ben", { channel_id: null, customer_id: "ben" }),
+    notification("link of ben", { channel_id: null, customer_id: "ben", event: "customer.verification" }),
   ],
 };
 const planned = (command: Command) => plan(command, OBJECTS);
@@ -220,7 +228,7 @@ test("a test is a notification like others, due at once; to a disabled channel t
   assert.equal((await errorOf({ type: "test_channel", id: "off", newId: "msg" })).error, "state_conflict");
 });
 
-test("what has failed since a time is sent again, also one that was delivered or has expired", async () => {
+test("what has failed since a time is sent again; one of any state, unless nobody wants it any more", async () => {
   const recover = (id: string, fields: unknown): Command => ({ type: "recover_channel", id, fields, failedBy: NOW });
   const { notificationsRetried, resource } = await planned(recover("hook", { since: formatInstant(NOW - 1000) }));
   assert.deepEqual([notificationsRetried, resource.object], [["failed"], { recovered: 1, until: NOW - 1000 }]);
@@ -228,7 +236,7 @@ test("what has failed since a time is sent again, also one that was delivered or
     assert.equal((await errorOf(recover("hook", fields))).error, "body_invalid");
   }
   assert.equal((await errorOf(recover("off", { since: formatInstant(NOW) }))).error, "state_conflict");
-  for (const id of ["failed", "delivered", "of anna"]) {
+  for (const id of ["failed", "delivered", "of anna", "link of ben"]) {
     const retried = await planned({ type: "retry_notification", id });
     assert.deepEqual(retried.notificationsRetried, [id]);
     assert.deepEqual(
@@ -236,7 +244,7 @@ test("what has failed since a time is sent again, also one that was delivered or
       ["pending", formatInstant(NOW)],
     );
   }
-  for (const id of ["pending", "of off", "of none"]) {
+  for (const id of ["pending", "of off", "of none", "of gone", "of ben"]) {
     assert.equal((await errorOf({ type: "retry_notification", id })).error, "state_conflict", id);
   }
 });

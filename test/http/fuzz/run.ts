@@ -27,6 +27,14 @@ const MAX_MILLISECONDS = 30_000;
 /** An operation that succeeds less often is no longer tested. */
 const MIN_SUCCESS_RATE = 0.02;
 
+/** Webhooks arrive, mail does not: nothing listens there. */
+const SENDING = {
+  WEBHOOK_ALLOW: "127.0.0.1",
+  SMTP_URL: "smtp://127.0.0.1:1",
+  MAIL_FROM: "tanks@brenner-gas.example",
+  PUBLIC_URL: "https://tanks.brenner-gas.example",
+};
+
 type Options = { readonly requests: number; readonly seed: number; readonly environment: Record<string, string> };
 
 /** Responses by operation and status. */
@@ -36,7 +44,7 @@ type Counts = Map<string, Map<number, number>>;
 export async function sendRandomRequests(life: Lifetime, { requests, seed, environment }: Options): Promise<Counts> {
   const time = manualClock(START);
   const receiver = await webhookReceiver(life);
-  const service = await startService(life, { clock: time.clock, environment: { WEBHOOK_ALLOW: "127.0.0.1", ...environment } });
+  const service = await startService(life, { clock: time.clock, environment: { ...SENDING, ...environment } });
   const { document, check, validator } = await contract(service);
   const [known, counts]: [KnownObjects, Counts] = [new KnownObjects(), new Map()];
   known.learn("", undefined, { object: "receiver", id: receiver });

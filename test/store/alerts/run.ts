@@ -106,17 +106,27 @@ class AlertRun {
       case "sweep":
         return this.#sweep();
       case "run":
-        for (const end = this.#now + step.minutes * MINUTE; this.#now < end; ) {
-          this.#now = Math.min(end, this.#now + 59 * MINUTE);
-          await this.#sweep();
-        }
-        return;
+        return this.#runFor(step.minutes);
+      case "setBack":
+        this.#now += step.ahead * MINUTE;
+        await this.#sweep();
+        this.#now -= (step.ahead - 1) * MINUTE;
+        await this.#sweep();
+        return this.#runFor(step.minutes);
       case "jump":
         this.#now += step.minutes * MINUTE;
         return;
       case "reopen":
         await this.#store.close();
         this.#store = await this.#opened.reopen();
+    }
+  }
+
+  /** Swept as often as it matters. */
+  async #runFor(minutes: number): Promise<void> {
+    for (const end = this.#now + minutes * MINUTE; this.#now < end; ) {
+      this.#now = Math.min(end, this.#now + 59 * MINUTE);
+      await this.#sweep();
     }
   }
 

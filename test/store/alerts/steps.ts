@@ -9,7 +9,8 @@ export const DEVICES = ["d0", "d1", "d2", "d3", "free"];
 
 const tank = fc.constantFrom(...TANKS);
 const customer = fc.constantFrom(...CUSTOMERS);
-const device = fc.constantFrom(...DEVICES);
+/** One that serves no tank at first: its readings are pending until it does. */
+const device = fc.oneof(fc.constantFrom(...DEVICES), fc.constant("free"));
 /** Around the thresholds that follow, and their margins. */
 const fill = fc.constantFrom(0, 0.5, 4.99, 5, 7.99, 8, 19, 20, 20.5, 22.99, 23, 50, 99.9, 100);
 const threshold = fc.constantFrom(0, 5, 20, 50, 97, 100);
@@ -41,7 +42,7 @@ const step = fc.oneof(
   { weight: 1, arbitrary: fc.record({ do: fc.constant("deleteCustomer" as const), customer }) },
   { weight: 2, arbitrary: fc.record({ do: fc.constant("restoreCustomer" as const), customer }) },
   { weight: 2, arbitrary: fc.record({ do: fc.constant("owner" as const), tank, customer }) },
-  { weight: 2, arbitrary: fc.record({ do: fc.constant("device" as const), tank, device }) },
+  { weight: 4, arbitrary: fc.record({ do: fc.constant("device" as const), tank, device }) },
   { weight: 2, arbitrary: fc.record({ do: fc.constant("import" as const), tank, customer, threshold, deleted: fc.boolean() }) },
   { weight: 2, arbitrary: fc.record({ do: fc.constant("pause" as const), tank, hours: fc.option(fc.nat(100)) }) },
   {
@@ -54,6 +55,11 @@ const step = fc.oneof(
   /** As a service that runs: swept all the time. */
   { weight: 4, arbitrary: fc.record({ do: fc.constant("run" as const), minutes }) },
   { weight: 2, arbitrary: fc.record({ do: fc.constant("jump" as const), minutes: fc.integer({ min: -5000, max: 5000 }) }) },
+  /** The clock is ahead for a while, then set right, and the service runs on. */
+  {
+    weight: 2,
+    arbitrary: fc.record({ do: fc.constant("setBack" as const), ahead: fc.integer({ min: 61, max: 50_000 }), minutes }),
+  },
   { weight: 1, arbitrary: fc.record({ do: fc.constant("reopen" as const) }) },
 );
 

@@ -3,8 +3,19 @@
 import { test } from "node:test";
 import fc from "fast-check";
 import type { Engine } from "../engines.ts";
+import { ingestInProcesses, killWhileIngesting } from "./processes.ts";
 import { runHistory } from "./run.ts";
 import { histories } from "./steps.ts";
+
+export function alertProcesses(engine: Engine, runs: number): void {
+  const seed = Number(process.env["TEST_SEED"] ?? Date.now() % 1_000_000);
+  for (let i = 0; i < runs; i++) {
+    test(`a process that is killed while it ingests loses no transition (seed ${seed + i})`, (t) =>
+      killWhileIngesting(engine, t, `${seed + i}`));
+    test(`processes that ingest at once lose no transition (seed ${seed + i})`, (t) =>
+      ingestInProcesses(engine, t, `${seed + i}`));
+  }
+}
 
 export function randomHistories(engine: Engine, runs: number, length: number): void {
   const seed = Number(process.env["TEST_SEED"] ?? Date.now() % 1_000_000);
