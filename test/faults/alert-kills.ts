@@ -9,7 +9,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import { type Random, seeded } from "../../src/simulate/random.ts";
 import { createKey, customer, importLines, tank } from "../e2e/fixtures.ts";
 import { type Service, type Workspace, workspace } from "../e2e/program.ts";
-import { type Item, item, isRunning, list, workerPids } from "../e2e/requests.ts";
+import { type Item, isRunning, item, list, workerPids } from "../e2e/requests.ts";
 import { freePort } from "../support/free-port.ts";
 import type { Lifetime } from "../support/service.ts";
 import { until } from "../support/until.ts";
@@ -106,7 +106,10 @@ export async function keepAlertsThroughKills(givenLife: Lifetime, kills: AlertKi
   const { total_items } = await list(service, "/manage/v1/notifications?size=1", key);
   assert.equal(total_items, events.length, "one notification for each event");
   const idsBySequence = Map.groupBy(receiver.received, ({ sequence }) => sequence);
-  assert.deepEqual([...idsBySequence.keys()].sort((a, b) => a - b), events.map(({ sequence }) => sequence));
+  assert.deepEqual(
+    [...idsBySequence.keys()].sort((a, b) => a - b),
+    events.map(({ sequence }) => sequence),
+  );
   for (const [sequence, got] of idsBySequence) assert.equal(new Set(got.map(({ id }) => id)).size, 1, `ids of event ${sequence}`);
   assert.equal(receiver.concurrent.size, 0, `sent twice at the same time: ${[...receiver.concurrent]}`);
   const opened = await list(service, "/insight/v1/alerts?size=1", key);

@@ -2,6 +2,7 @@
 
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
+import { customer, NEW_YEAR, putCustomers } from "../store/conformance/objects.ts";
 import { startMailServer } from "../support/mail-server.ts";
 import { until } from "../support/until.ts";
 import { ENGINES, openQueue } from "./queue.ts";
@@ -61,6 +62,29 @@ for (const engine of ENGINES) {
       assert.equal(server.received.length, 0);
     });
 
+    test("an e-mail channel without settings is reported, even if no mail is pending", async (t) => {
+      const queue = await openQueue(t, engine);
+      await queue.channel(null, { type: "email", to: "office@example.com" });
+      queue.start({ missing: ["PUBLIC_URL"] });
+      await until("it is reported", () => queue.events.some(({ kind }) => kind === "mail_not_configured"));
+    });
+
+    test("the link of a verification is not stored any more once its mail has ended", async (t) => {
+      const queue = await openQueue(t, engine);
+      const server = await startMailServer(t);
+      const ids = [
+        await queue.mail("a@example.com", { customer_id: "a" }),
+        await queue.mail("b@example.com", { customer_id: "b" }),
+      ];
+      const [sent = "", expired = ""] = ids;
+      await queue.sql("UPDATE notification SET event = 'customer.verification'");
+      await queue.sql("UPDATE notification SET due_at = $1, pending_since = $2 WHERE id = $3", Date.now() + HOUR, 1, expired);
+      queue.start(mailTo(server.url));
+      await until("both have ended", async () => Object.keys(await queue.states()).join() === "delivered,expired");
+      for (const id of [sent, expired]) assert.equal((await queue.stored(id)).payload, "");
+      assert.match(server.received[0]?.raw ?? "", /It is low/);
+    });
+
     test("without settings mail stays pending and expires; that is reported once", async (t) => {
       const queue = await openQueue(t, engine);
       await queue.mail("owner@example.com", { customer_id: "cus_1" });
@@ -76,6 +100,29 @@ for (const engine of ENGINES) {
         { kind: "notifications_ended", recipient: "customer", outcome: "expired", count: 2 },
       ]);
     });
+  });
+
+  suite(`${engine.name}: mail to people who do not want it any more`, () => {
+    const DELETED = engine.name === "sqlite" ? 1 : true;
+    for (const [what, change, error] of [
+      ["have unsubscribed", "unsubscribed_at = 1", "The customer has unsubscribed."],
+      ["have another address", "email = 'new@example.com'", "The customer has another address."],
+      ["whose address is not verified", "verified_at = NULL", "The address is not verified."],
+      ["are deleted", `deleted = ${DELETED}`, "The customer is deleted."],
+    ] as const) {
+      test(`mail that has waited is not sent to customers who ${what}`, async (t) => {
+        const queue = await openQueue(t, engine);
+        const server = await startMailServer(t);
+        const own = customer("cus_1", { email: "owner@example.com", verified_at: NEW_YEAR });
+        await putCustomers(queue.store, own);
+        const waiting = await queue.mail("owner@example.com", { customer_id: "cus_1" });
+        await queue.sql(`UPDATE customer SET ${change}`);
+        queue.start(mailTo(server.url));
+        await until("it has failed", async () => (await queue.states())["failed"] === 1);
+        assert.equal((await queue.stored(waiting)).attempts[0]?.error, error);
+        assert.equal(server.received.length, 0);
+      });
+    }
   });
 
   suite(`${engine.name}: upkeep`, () => {

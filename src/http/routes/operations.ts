@@ -12,7 +12,7 @@ const Readiness = object(
       object({
         code: oneOf(["mail_not_configured", "channels_disabled", "notifications_delayed"], {
           description:
-            "mail_not_configured: mail is pending, but the settings for it are missing; channels_disabled: some channels are disabled; notifications_delayed: a notification has been pending for over 10 minutes",
+            "mail_not_configured: mail is pending or there are e-mail channels, but the settings for mail are missing; channels_disabled: some channels are disabled; notifications_delayed: a notification has been pending for over 10 minutes",
           examples: ["channels_disabled"],
         }),
         detail: text({ description: "For people", examples: ["Disabled channels: 1."] }),
