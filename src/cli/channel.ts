@@ -1,4 +1,4 @@
-// tank-monitor channel create|list|show|change|delete|test|rotate|recover
+// tank-monitor channel create|list|show|update|delete|test|rotate|recover
 
 import { setTimeout as sleep } from "node:timers/promises";
 import { UserError } from "../domain/errors.ts";
@@ -89,11 +89,11 @@ function printSecret(channel: Item, done: string): number {
   return 0;
 }
 
-const change = apiCommand({
-  name: "change",
+const update = apiCommand({
+  name: "update",
   summary: "change a channel, or enable it again",
   help: "Change a channel. Flags that are not given leave their setting as it is; an empty value clears it. The type cannot be changed.",
-  example: "channel change chn_… --delay 4h",
+  example: "channel update chn_… --delay 4h",
   takes: ["channel"],
   body: [
     ...SETTINGS,
@@ -102,10 +102,10 @@ const change = apiCommand({
   options: [JSON_OPTION],
   async execute({ call, id, body, service }) {
     if (Object.keys(body).length === 0) {
-      throw new UserError("channel change: nothing to change. Give a flag such as --delay DURATION", 2);
+      throw new UserError("channel update: nothing to change. Give a flag such as --delay DURATION", 2);
     }
     const channel = await service({ method: "PATCH", path: pathTo("channels", id), body });
-    return report(call, channel, `channel ${nameOf(channel)} changed, ${channel["state"]}`);
+    return report(call, channel, `channel ${nameOf(channel)} updated, ${channel["state"]}`);
   },
 });
 
@@ -221,5 +221,5 @@ const show = showCommand({ noun: "channel", example: "channel show chn_…" });
 export const channel: CommandGroup = {
   name: "channel",
   summary: "webhooks and e-mail addresses that are notified of alerts",
-  actions: [create, list, show, change, remove, test, rotate, recover],
+  actions: [create, list, show, update, remove, test, rotate, recover],
 };

@@ -38,7 +38,9 @@ damaged is left out and printed on stderr, and the exit code is 1.
         ? pipeline(chunks(store, isCsv, counts), process.stdout, { end: false })
         : writeFile(file, chunks(store, isCsv, counts)),
     );
-    say(`${counts.lines} lines exported${isCsv ? "" : ', without keys and the audit log ("backup" has those)'}`);
+    say(
+      `${counts.lines} lines exported${isCsv ? "" : ', without keys, channels, alerts and the audit log ("backup" has those)'}`,
+    );
     if (counts.damaged === 0) return 0;
     say("the export is not complete, since the database is damaged: restore a backup");
     return 1;

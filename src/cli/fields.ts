@@ -196,7 +196,7 @@ function withFlagNames(detail: string, fields: readonly Field[]): string {
   const flagged = detail
     .replaceAll(/\b(tanks|swap)=true\b/g, "--$1")
     .replaceAll(/\btanks=false\b/g, "--no-tanks")
-    .replaceAll('with {"state":"active"} first', "first: npx tank-monitor channel change ID --state active")
+    .replaceAll('with {"state":"active"} first', "first: npx tank-monitor channel update ID --state active")
     .replaceAll(/\b(restore each tank), with another assigned_device_id\b/g, '$1 ("tank restore ID"), with another --device');
   return fields
     .filter(({ path }) => /^[a-z]+_[a-z_]+$/.test(path))

@@ -67,7 +67,7 @@ const show = apiCommand({
 const retry = apiCommand({
   name: "retry",
   summary: "send a notification again",
-  help: "Send a notification again that was delivered, has failed or has expired, with the same id.",
+  help: "Send a notification again, with the same id. One that is pending does not wait for its next attempt.",
   example: "notification retry msg_…",
   takes: ["notification"],
   options: [JSON_OPTION],

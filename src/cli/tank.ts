@@ -116,8 +116,10 @@ alert then. A date without a time begins at midnight UTC.`,
   options: [JSON_OPTION],
   async execute({ call, id, body, service }) {
     const tank = await service({ method: "PATCH", path: pathTo("tanks", id), body });
-    const until = isObject(tank["alerts"]) ? tank["alerts"]["paused_until"] : null;
-    return report(call, tank, `tank ${id} (${tank["name"]}) opens no alert until ${until}`);
+    const until = isObject(tank["alerts"]) ? String(tank["alerts"]["paused_until"]) : "";
+    const isPast = Date.parse(until) <= Date.now();
+    const effect = isPast ? `is not paused: ${until} is in the past` : `opens no alert until ${until}`;
+    return report(call, tank, `tank ${id} (${tank["name"]}) ${effect}`);
   },
 });
 

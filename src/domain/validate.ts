@@ -97,7 +97,7 @@ function errorInValue(schema: Schema, value: unknown): string | undefined {
 
 function errorInList({ minItems = 0, maxItems = Number.POSITIVE_INFINITY }: Schema, value: unknown): string | undefined {
   if (!Array.isArray(value)) return "must be a list";
-  if (value.length < minItems) return `must have at least ${minItems} entries`;
+  if (value.length < minItems) return `must have at least ${minItems} ${minItems === 1 ? "entry" : "entries"}`;
   return value.length > maxItems ? `must have at most ${maxItems} entries` : undefined;
 }
 

@@ -7,6 +7,7 @@ import type { AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";
 import { after, test } from "node:test";
 import { Webhook } from "standardwebhooks";
+import { until } from "../support/until.ts";
 import { cliOnDatabase, SMALL_FLEET } from "./fixtures.ts";
 
 type Received = { readonly body: string; readonly headers: IncomingHttpHeaders };
@@ -75,10 +76,12 @@ test("a test that fails says why; the notification is shown with its attempts, e
   const [notification] = await items("notification", "list", "--channel", id);
   const shown = await output("notification", "show", String(notification?.["id"]));
   assert.match(shown, /event +channel\.test\n.*SENT +STATUS +MS +ERROR\n\S+ +500 +\d+ +.*500/s);
-  await expectFailure(["notification", "retry", String(notification?.["id"])], /is pending/);
-  await output("channel", "change", id, "--state", "disabled");
+  const before = received.length;
+  await output("notification", "retry", String(notification?.["id"]));
+  await until("it is sent again", () => received.length > before);
+  await output("channel", "update", id, "--state", "disabled");
   await expectFailure(["channel", "test", id], /disabled.*--state active/);
-  await output("channel", "change", id, "--state", "active");
+  await output("channel", "update", id, "--state", "active");
   assert.match((await run(["channel", "recover", id, "--since", "1h"])).stderr, /^\d notifications? of channel/);
   await output("channel", "delete", id);
   await expectFailure(["channel", "show", id], /no such channel: chn_\w+; see "npx tank-monitor channel list"/);

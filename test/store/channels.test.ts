@@ -178,7 +178,25 @@ function channels(engine: Engine): void {
     assert.deepEqual([Number(row?.["pending_since"]), row?.["ended_at"], row?.["lease"]], [NEW_YEAR + 30, null, null]);
     await executed(store, { type: "retry_notification", id: "msg_delivered" }, at(NEW_YEAR + 40));
     assert.equal((await store.notificationById("msg_delivered"))?.next_attempt_at, NEW_YEAR + 40);
-    assert.equal((await errorOf(store, { type: "retry_notification", id: "msg_1" }, at(NEW_YEAR + 40))).error, "state_conflict");
+  });
+
+  test("one that waits for its next attempt is sent at once; one that is being sent is left alone", async (t) => {
+    const { store, url } = await engine.open(t);
+    await executed(store, create("chn_a"), at(NEW_YEAR));
+    for (const id of ["msg_waiting", "msg_sent"]) await executed(store, testOf("chn_a", id), at(NEW_YEAR));
+    await runSql(url, `UPDATE notification SET due_at = ${NEW_YEAR + 9000}`);
+    await runSql(url, "UPDATE notification SET lease = 'other' WHERE id = 'msg_sent'");
+    for (const id of ["msg_waiting", "msg_sent"]) {
+      await executed(store, { type: "retry_notification", id }, at(NEW_YEAR + 50));
+    }
+    const rows = await runSql(url, "SELECT due_at, pending_since, lease FROM notification ORDER BY id DESC");
+    assert.deepEqual(
+      rows.map(({ due_at, pending_since, lease }) => [Number(due_at), Number(pending_since), lease]),
+      [
+        [NEW_YEAR + 50, NEW_YEAR, null],
+        [NEW_YEAR + 9000, NEW_YEAR, "other"],
+      ],
+    );
   });
 
   test("many failed notifications are sent again in parts, all of them, also those of one millisecond", async (t) => {

@@ -47,7 +47,7 @@ async function planned({ url }: Pick<Opened, "url">): Promise<number> {
 /** Everything that is due; returns the number of steps. */
 async function compose(store: Store, now: number): Promise<number> {
   let steps = 0;
-  while (await store.composeNotifications(SETTINGS, now)) steps++;
+  while ((await store.composeNotifications(SETTINGS, now)) !== "nothing_due") steps++;
   return steps;
 }
 
@@ -94,7 +94,7 @@ function composing(engine: Engine): void {
     const [first, second] = await mails(opened);
     assert.deepEqual([first?.event, first?.tankId, first?.alertIds.length], ["alert.opened", "t0", 1]);
     assert.deepEqual([second?.event, second?.tankId, second?.alertIds.length], ["alert.opened", null, 9]);
-    assert.equal(await store.composeNotifications(SETTINGS, NOON + HOUR), false);
+    assert.equal(await store.composeNotifications(SETTINGS, NOON + HOUR), "nothing_due");
   });
 
   test("tanks that are low at the same time are one mail", async (t) => {
@@ -152,12 +152,18 @@ function composing(engine: Engine): void {
     assert.deepEqual([await mails(opened), await planned(opened)], [[], 0]);
   });
 
-  test("without PUBLIC_URL no mail is composed", async (t) => {
+  test("without PUBLIC_URL customers get no mail, and channels do", async (t) => {
     const opened = await engine.open(t);
     await putOwner(opened.store, "a", ["t1"]);
+    await putMailChannel(opened.store);
     await measure(opened.store, 10, NOON, "t1");
-    while (await opened.store.composeNotifications({ publicUrl: null }, NOON + 6 * SECOND));
-    assert.deepEqual([await mails(opened), await planned(opened)], [[], 1]);
+    const step = () => opened.store.composeNotifications({ publicUrl: null }, NOON + 6 * SECOND);
+    assert.deepEqual([await step(), await step(), await step()].toSorted(), ["done", "not_configured", "nothing_due"]);
+    assert.deepEqual(
+      (await mails(opened)).map(({ to }) => to),
+      ["dispatch@operator.example"],
+    );
+    assert.equal(await planned(opened), 1, "the reminder");
   });
 
   test("an owner hears of a recovery only after hearing of the alert", async (t) => {
@@ -286,7 +292,7 @@ function composing(engine: Engine): void {
     await putMailChannel(store);
     await measure(store, 10, NOON, ...tanks.slice(5));
     await measure(store, 3, NOON, ...tanks.slice(0, 5));
-    assert.equal(await store.composeNotifications(SETTINGS, NOON + 6 * SECOND), true);
+    assert.equal(await store.composeNotifications(SETTINGS, NOON + 6 * SECOND), "done");
     await store.close();
     const other = await reopen();
     assert.equal(await compose(other, NOON + 7 * SECOND), 5, "500 of a recipient in a step");

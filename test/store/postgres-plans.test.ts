@@ -4,6 +4,7 @@
 import assert from "node:assert/strict";
 import { after, before, suite, test } from "node:test";
 import type { NotificationQuery } from "../../src/domain/alerts/channel-reads.ts";
+import { DEFAULT_ALERT_SETTINGS } from "../../src/domain/alerts/evaluate.ts";
 import type { AlertQuery } from "../../src/domain/alerts/reads.ts";
 import type { Command } from "../../src/domain/commands/command.ts";
 import type { FleetQuery } from "../../src/domain/fleet.ts";
@@ -36,7 +37,7 @@ import {
 const database = await postgresDatabase({ after });
 const { store } = await openedOn({ after: database.closeFirst }, database.url);
 const empty = await postgresDatabase({ after });
-await openedOn({ after: empty.closeFirst }, empty.url);
+const { store: other } = await openedOn({ after: empty.closeFirst }, empty.url);
 const STATISTICS = { "of tables that were small": poolOn(database), none: poolOn(empty) };
 
 const EMAIL = "office@customers.example";
@@ -196,10 +197,26 @@ async function ingestByDevice(): Promise<void> {
   await ingest(store, { device: "device of one", at: 0, fill: 50 }, bound, ...unknown);
 }
 
+/** Alerts that open, move to another owner and close, and sweeps of all kinds. */
+async function openAndClose(): Promise<void> {
+  const day = 86_400_000;
+  await putCustomers(other, customer("a"), customer("b"));
+  await putTanks(other, tank("one", "a"), tank("two", "a"));
+  await ingest(other, { tank: "one", at: 40_000_000, fill: 0 }, { tank: "two", at: 40_000_000, fill: 0 });
+  await executed(other, command.changeTank("one", { owner_id: "b" }), at(40_000_000));
+  await executed(other, command.changeTank("one", { alerts: { silent_after: "1h" } }), at(40_000_000));
+  await other.sweepAlerts({ at: 9 * day, settings: DEFAULT_ALERT_SETTINGS });
+  await other.sweepAlerts({ at: 20 * day, settings: { ...DEFAULT_ALERT_SETTINGS, margin: 5 } });
+  await other.sweepAlerts({ at: 9 * day });
+  await ingest(other, { tank: "one", at: 50_000_000, fill: 90 });
+  await executed(other, command.deleteTank("two"), at(60_000_000));
+}
+
 suite("the statements of the store on PostgreSQL", () => {
   let byTank: Statement[] = [];
   let byDevice: Statement[] = [];
   let release: Statement[] = [];
+  let alerting: Statement[] = [];
 
   before(async () => {
     await putCustomers(store, customer("a"));
@@ -212,6 +229,7 @@ suite("the statements of the store on PostgreSQL", () => {
     byTank = await statementsDuring(ingestByTank);
     byDevice = await statementsDuring(ingestByDevice);
     release = await statementsDuring(() => executed(store, command.putDevice("unknown", { tank_id: "two" }), at(5)));
+    alerting = await statementsDuring(openAndClose);
   });
 
   test("every read is one prepared statement", async () => {
@@ -244,6 +262,18 @@ suite("the statements of the store on PostgreSQL", () => {
           assert.deepEqual(indexesIn(plan).toSorted(), indexes, description);
         }
       }
+    });
+
+    test(`alerts are written by indexes; statistics: ${statistics}`, async () => {
+      const texts = new Map(alerting.filter(isWork).map((statement) => [statement.text, statement]));
+      const used = new Set<string>();
+      for (const [text, statement] of texts) {
+        const plan = await planOf(pool, statement);
+        // Channels are few, and all are read.
+        if (!/FROM channel/.test(text)) checkScans(plan, text);
+        for (const index of indexesIn(plan)) used.add(index);
+      }
+      for (const index of ["fleet_by_check", "alert_not_closed", "alert_by_tank"]) assert.ok(used.has(index), index);
     });
 
     test(`readings are written by indexes; statistics: ${statistics}`, async () => {

@@ -5,6 +5,7 @@ import assert from "node:assert/strict";
 import { DatabaseSync } from "node:sqlite";
 import test from "node:test";
 import type { Store } from "../../src/domain/store.ts";
+import { alertTables } from "../../src/store/core/alert-tables.ts";
 import { deliveryCountsOn, notificationTables, pendingDestinationsOn } from "../../src/store/core/notification-tables.ts";
 import type { Prepare } from "../../src/store/core/reads.ts";
 import { managementReads } from "../../src/store/sqlite/management-reads.ts";
@@ -163,6 +164,33 @@ test("the queue of notifications uses indexes", async (t) => {
     "notification_ended (ended_at<?)",
     "alert_open",
   ]) {
+    assert.ok(all.includes(index), `${index} is not used:\n${all}`);
+  }
+});
+
+test("the sweep, and what it evaluates, use indexes", async (t) => {
+  const { file } = databaseFolder(t);
+  const plans = await plansOf(async (db) => {
+    const prepare: Prepare = (sql) => {
+      const prepared = query(db, sql);
+      return async (...values) => prepared.all(...values);
+    };
+    const tables = alertTables(prepare, "fleet");
+    await tables.tanksToCheck(5, 500);
+    await tables.fleetAfter({ after: "", scope: "all" }, 500);
+    await tables.fleetAfter({ after: "", scope: "timed" }, 500);
+    await tables.tankConditions(["one"]);
+    await tables.setAlertStates(new Map([["one", { noticed: 0, checkAt: null }]]));
+    await tables.alertsNotClosed(["one"]);
+    await tables.tanksWithOwners(["one"]);
+    await tables.moveAlerts(new Map([["one", "a"]]));
+    await tables.serviceState("sweep");
+  }, file);
+  for (const { sql, plan } of plans) {
+    assert.doesNotMatch(plan, /SCAN (fleet|tank|alert|customer|service_state)\b|AUTOMATIC|B-TREE/, `${sql}\n${plan}`);
+  }
+  const all = plans.map(({ plan }) => plan).join("\n");
+  for (const index of ["fleet_by_check (check_at<?)", "fleet USING PRIMARY KEY (tank>?)", "alert_not_closed (tank_id=?)"]) {
     assert.ok(all.includes(index), `${index} is not used:\n${all}`);
   }
 });

@@ -9,7 +9,7 @@ export type AlertKind = (typeof ALERT_KINDS)[number];
 export const ALERT_STATES = ["open", "acknowledged", "closed"] as const;
 export type AlertState = (typeof ALERT_STATES)[number];
 
-export const CLOSE_REASONS = ["recovered", "threshold_changed", "tank_deleted", "manual"] as const;
+const CLOSE_REASONS = ["recovered", "threshold_changed", "tank_deleted", "manual"] as const;
 export type CloseReason = (typeof CLOSE_REASONS)[number];
 
 /** A tank has at most one alert of a kind that is not closed. */

@@ -17,7 +17,7 @@ const HOUR = 3_600_000;
 export const DEFAULT_ALERT_SETTINGS: AlertSettings = { margin: 3, silentAfter: 48 * HOUR, remindAfter: 72 * HOUR };
 
 /** What is older is not news: alerts change, but nobody is notified. */
-export const NEWS_MS = 24 * HOUR;
+const NEWS_MS = 24 * HOUR;
 /** A tank is not silent before this many of its usual intervals have passed. */
 const SILENT_INTERVALS = 3;
 

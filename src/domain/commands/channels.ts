@@ -76,10 +76,11 @@ export async function createChannel(lookups: Lookups, command: Commands["create_
   const schema = known === undefined ? AnyChannel : CREATED[known];
   const errors = await channelErrors(lookups, schema, fields, webhookAllow);
   if (known === undefined || errors.length > 0) return invalidFields(errors);
+  const after = changed(newChannel(newId, known, at), fields as ChannelInput);
+  if (neverSends(after)) return invalidFields([NEVER_SENDS]);
   if ((await lookups.channelCount()) >= MAX_CHANNELS) {
     return commandError("state_conflict", `There are ${MAX_CHANNELS} channels, and there cannot be more. Delete one first.`);
   }
-  const after = changed(newChannel(newId, known, at), fields as ChannelInput);
   const change = { before: undefined, after, secret: { value: known === "webhook" ? secret : null, previousUntil: null } };
   return changeSet(channelResource(after), { channels: [change], audit: [auditOf(change, newId, "created")] });
 }
@@ -101,6 +102,7 @@ export async function changeChannel(lookups: Lookups, command: Commands["change_
   const errors = await channelErrors(lookups, CHANGED[before.type], fields, webhookAllow);
   if (errors.length > 0) return invalidFields(errors);
   const wanted = changed(before, fields as ChannelInput);
+  if (neverSends(wanted)) return invalidFields([NEVER_SENDS]);
   const reason = wanted.state === "active" ? null : (before.disabled_reason ?? BY_HAND);
   const merged = { ...wanted, disabled_reason: reason };
   if (hasSameFields(merged, before)) return changeSet(channelResource(before), {});
@@ -142,6 +144,13 @@ function changed(before: Channel, fields: ChannelInput): Channel {
   const given = delay === undefined ? {} : { delay: delay === null ? 0 : (parseDuration(delay) ?? 0) };
   return { ...before, ...others, ...given };
 }
+
+/** A delay leaves only alerts that are still open. */
+const neverSends = ({ delay, events }: Channel): boolean => delay > 0 && events !== null && !events.includes("alert.opened");
+const NEVER_SENDS: FieldError = {
+  field: "events",
+  message: "must contain alert.opened, all that a channel with a delay is sent",
+};
 
 /** Part of them may be given, as in any merge patch. */
 function withMergedQuietHours({ quiet_hours }: Channel, fields: unknown): unknown {

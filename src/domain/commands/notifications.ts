@@ -2,6 +2,7 @@
 
 import { type Channel, testEventObject } from "../alerts/channel.ts";
 import { destinationOf, type NewNotification, type Notification } from "../alerts/notification.ts";
+import { differences } from "../audit.ts";
 import { type Instant, instantOf } from "../instant.ts";
 import { findOne, type Lookups } from "../lookups.ts";
 import { channelTestMail } from "../mail/service-mail.ts";
@@ -71,16 +72,17 @@ export async function recoverChannel(lookups: Lookups, command: Commands["recove
   );
 }
 
+/** One that is pending does not wait for its next attempt. */
 export async function retryNotification(lookups: Lookups, { id }: Commands["retry_notification"], at: Instant): Planned {
   const before = existing("notification", await findOne(lookups.notifications, id), undefined, notificationResource);
   if (isCommandError(before)) return before;
-  if (before.state === "pending") return commandError("state_conflict", "This notification is pending: it will be sent anyway.");
   const conflict = before.channel_id === null ? await customerConflict(lookups, before) : await channelConflict(lookups, before);
   if (conflict !== undefined) return conflict;
   const after: Notification = { ...before, state: "pending", next_attempt_at: at };
+  const changes = differences({ state: before.state }, { state: after.state });
   return changeSet(notificationResource(after), {
     notificationsRetried: [id],
-    audit: [{ object: "notification", id, action: "retried", changes: { state: { from: before.state, to: "pending" } } }],
+    audit: [{ object: "notification", id, action: "retried", changes }],
   });
 }
 

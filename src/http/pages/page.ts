@@ -73,7 +73,7 @@ const ENTITIES: Readonly<Record<string, string>> = { "&": "&amp;", "<": "&lt;", 
 const escaped = (text: string): string => text.replaceAll(/[&<>"']/g, (character) => ENTITIES[character] ?? "");
 
 /** The first one, which is English, where none is preferred. */
-export function acceptedLanguage(header = ""): Language {
+function acceptedLanguage(header = ""): Language {
   const ranges = header.split(",").map((part) => {
     const [tag = "", quality = ""] = part
       .trim()

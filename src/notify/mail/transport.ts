@@ -26,7 +26,7 @@ const ADDRESS = /^[^\s@<>()[\]\\,;:"\p{Cc}\p{Cf}]{1,64}@[^\s@<>()[\]\\,;:"\p{Cc}
 const UNUSABLE_ADDRESS = "mail cannot be sent to this address";
 
 /** `status`: of the reply; null without one. `isPermanent`: no further attempt can succeed. `error` is null if it was sent. */
-export type MailResult = { readonly status: number | null; readonly error: string | null; readonly isPermanent: boolean };
+type MailResult = { readonly status: number | null; readonly error: string | null; readonly isPermanent: boolean };
 
 export type MailTransport = {
   /** `id` is that of the notification. A mail that is sent twice has the same Message-ID, by which it can be recognised. */

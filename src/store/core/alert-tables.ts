@@ -39,7 +39,7 @@ export function valueRows(rows: number, columns: number, types?: readonly string
   }).join(", ");
 }
 
-export const ALERT_FIELDS = [
+const ALERT_FIELDS = [
   "id",
   "kind",
   "state",

@@ -166,7 +166,7 @@ function withLatest(alert: Alert, latest: Reading | undefined): Alert {
 }
 
 /** Writes alerts, their events, and what is sent of them. The transaction holds the lock of alerts. */
-export async function writeAlerts(
+async function writeAlerts(
   tx: StoreTransaction,
   changes: readonly AlertChange[],
   settings: AlertSettings,

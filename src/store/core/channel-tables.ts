@@ -129,12 +129,14 @@ export function channelTables(prepare: Prepare) {
       return rows.map(([id]) => String(id));
     },
 
+    /** What is pending and not being sent is due now; what had ended is pending, as if it were new. */
     async retryNotifications(ids: readonly string[], at: Instant): Promise<void> {
       await forIds(
         ids,
         (all, now) =>
-          `UPDATE notification SET state = 'pending', due_at = ${now}, pending_since = ${now}, ended_at = NULL, lease = NULL
-           WHERE id IN (${all}) AND state <> 'pending'`,
+          `UPDATE notification SET state = 'pending', due_at = ${now}, ended_at = NULL, lease = NULL,
+             pending_since = CASE WHEN state = 'pending' THEN pending_since ELSE ${now} END
+           WHERE id IN (${all}) AND (state <> 'pending' OR lease IS NULL AND due_at > ${now})`,
         at,
       );
     },

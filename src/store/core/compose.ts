@@ -6,7 +6,7 @@
 
 import type { Alert } from "../../domain/alerts/alert.ts";
 import type { Channel } from "../../domain/alerts/channel.ts";
-import type { ComposeSettings } from "../../domain/alerts/compose.ts";
+import type { ComposeSettings, ComposeStep } from "../../domain/alerts/compose.ts";
 import { MAIL_DESTINATION, type NewNotification } from "../../domain/alerts/notification.ts";
 import { quietUntil } from "../../domain/alerts/quiet-hours.ts";
 import { newId } from "../../domain/id.ts";
@@ -32,22 +32,23 @@ const WINDOW_MS = 10 * 60_000;
 /** In one transaction. More of them are collected in a draft, in several transactions. */
 const MAX_ROWS = 500;
 
-export async function composeNotifications(tx: StoreTransaction, settings: ComposeSettings, now: Instant): Promise<boolean> {
+export async function composeNotifications(tx: StoreTransaction, settings: ComposeSettings, now: Instant): Promise<ComposeStep> {
   await tx.lockAlerts();
   const recipientId = await tx.firstDueRecipient(now);
-  if (recipientId === undefined) return false;
+  if (recipientId === undefined) return "nothing_due";
   const planned = await tx.plannedFor(recipientId, now + COLLECT_MS, MAX_ROWS + 1);
   const rows = planned.slice(0, MAX_ROWS);
   const [first] = rows;
   const recipient = first && (await activeRecipient(tx, first));
+  const isNotConfigured = recipient?.customer !== undefined && settings.publicUrl === null;
   if (recipient?.channel?.type === "webhook") await createWebhooks(tx, recipient.channel, rows, now);
-  else if (recipient === undefined || settings.publicUrl === null) await dropMail(tx, recipientId, rows);
+  else if (recipient === undefined || isNotConfigured) await dropMail(tx, recipientId, rows);
   else {
     const heldUntil = await holdUntil(tx, recipient, rows, now);
     if (heldUntil !== undefined) await tx.postponePlanned(idsOf(rows), heldUntil);
-    else await collectMail(tx, recipient, rows, planned.length > rows.length, settings.publicUrl, now);
+    else await collectMail(tx, recipient, rows, planned.length > rows.length, settings, now);
   }
-  return true;
+  return isNotConfigured ? "not_configured" : "done";
 }
 
 /** Who is notified: a customer or a channel. */
@@ -123,7 +124,7 @@ async function collectMail(
   recipient: ActiveRecipient,
   rows: readonly PlannedNotification[],
   hasMore: boolean,
-  publicUrl: string,
+  settings: ComposeSettings,
   now: Instant,
 ): Promise<void> {
   const changes = await relevantChanges(tx, recipient, rows, now);
@@ -138,7 +139,7 @@ async function collectMail(
     return;
   }
   await tx.removeDigestDraft(recipient.id);
-  if (Object.keys(draft).length > 0) await createMail(tx, recipient, draft, publicUrl, now);
+  if (Object.keys(draft).length > 0) await createMail(tx, recipient, draft, settings, now);
 }
 
 type Update = AlertItem["update"];
@@ -218,7 +219,7 @@ async function createMail(
   tx: StoreTransaction,
   recipient: ActiveRecipient,
   draft: DigestDraft,
-  publicUrl: string,
+  settings: ComposeSettings,
   now: Instant,
 ): Promise<void> {
   const alerts = await tx.alerts(Object.values(draft).flatMap(({ top }) => top.map(({ id }) => id)));
@@ -235,7 +236,7 @@ async function createMail(
   const [first] = items;
   if (first === undefined) return;
   const groups = groupAlerts(items).map((group) => ({ ...group, total: draft[`${group.kind} ${group.update}`]?.total ?? 0 }));
-  const mail = alertMail(await addressee(tx, recipient, first, publicUrl), groups);
+  const mail = alertMail(await addressee(tx, recipient, first, settings), groups);
   const alertIds = [...alerts.keys()];
   await tx.addNotifications([
     {
@@ -265,7 +266,7 @@ async function addressee(
   tx: StoreTransaction,
   { customer, channel }: ActiveRecipient,
   { tank }: AlertItem,
-  publicUrl: string,
+  { publicUrl }: ComposeSettings,
 ): Promise<Recipient> {
   if (channel !== undefined) {
     const { id, to, description, quiet_hours } = channel;

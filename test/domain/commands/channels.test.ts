@@ -30,7 +30,7 @@ const customers = (STORED.customers ?? []).map((one) =>
 const OBJECTS = {
   ...STORED,
   customers,
-  channels: [HOOK, MAIL, OFF],
+  channels: [HOOK, MAIL, OFF, { ...HOOK, id: "delayed", delay: 60_000 }],
   notifications: [
     notification("failed"),
     notification("old", { created_at: NOW - DAY }),
@@ -103,6 +103,7 @@ test("all errors of a channel are reported at once, field by field", async () =>
     [{ type: "webhook", url: URL, events: ["alert.opened", "alert.opened"], kinds: "low" }, ["events[1]", "kinds"]],
     [{ type: "webhook", url: URL, customer_id: "nobody", delay: "soon" }, ["customer_id", "delay"]],
     [{ type: "webhook", url: URL, customer_id: "gone", delay: "31d" }, ["customer_id", "delay"]],
+    [{ type: "webhook", url: URL, events: ["alert.closed"], delay: "1h" }, ["events"]],
     [{ type: "webhook", url: URL, id: "mine", secret: "mine", state: "active" }, ["id", "secret", "state"]],
     [{ type: "email", to: "a@b.example", quiet_hours: { ...QUIET, to: "21:00" } }, ["quiet_hours.to"]],
     [
@@ -118,6 +119,16 @@ test("all errors of a channel are reported at once, field by field", async () =>
   const { to, ...others } = await messages(create({ type: "webhook", url: URL, events: ["alert.opend"], to: "x" }));
   assert.equal(to, "is only for e-mail channels");
   assert.match(others["events[0]"] ?? "", /^must be one of alert.opened, /);
+  assert.deepEqual(await messages(create({ type: "webhook", url: URL, kinds: [] })), { kinds: "must have at least 1 entry" });
+});
+
+test("a channel with a delay must want opened alerts, which are all that it is sent", async () => {
+  const events = ["alert.closed", "alert.acknowledged"];
+  await planned(create({ type: "webhook", url: URL, events, delay: "0s" }));
+  assert.deepEqual(await invalid(change("hook", { events, delay: "1h" })), ["events"]);
+  assert.deepEqual(await invalid(change("delayed", { events })), ["events"]);
+  await planned(change("delayed", { events, delay: null }));
+  await planned(change("delayed", { events: ["alert.opened"] }));
 });
 
 test("a recipient is one plain address", async () => {
@@ -236,7 +247,7 @@ test("what has failed since a time is sent again; one of any state, unless nobod
     assert.equal((await errorOf(recover("hook", fields))).error, "body_invalid");
   }
   assert.equal((await errorOf(recover("off", { since: formatInstant(NOW) }))).error, "state_conflict");
-  for (const id of ["failed", "delivered", "of anna", "link of ben"]) {
+  for (const id of ["failed", "delivered", "of anna", "link of ben", "pending"]) {
     const retried = await planned({ type: "retry_notification", id });
     assert.deepEqual(retried.notificationsRetried, [id]);
     assert.deepEqual(
@@ -244,7 +255,7 @@ test("what has failed since a time is sent again; one of any state, unless nobod
       ["pending", formatInstant(NOW)],
     );
   }
-  for (const id of ["pending", "of off", "of none", "of gone", "of ben"]) {
+  for (const id of ["of off", "of none", "of gone", "of ben"]) {
     assert.equal((await errorOf({ type: "retry_notification", id })).error, "state_conflict", id);
   }
 });

@@ -49,7 +49,7 @@ export const routes: readonly Route[] = [
   manageRoute("POST", `${NOTIFICATIONS}/:id/retry`, {
     operation: "retryNotification",
     summary: "Send a notification again",
-    description: "Sends a notification again that was delivered, has failed or has expired, with the same id.",
+    description: "Sends a notification again, with the same id. One that is pending does not wait for its next attempt.",
     response: { schema: ref("Notification"), description: "The notification" },
     errors: ["notification_unknown", "state_conflict"],
     async handle({ services, id, key }) {
