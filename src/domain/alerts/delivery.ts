@@ -135,6 +135,7 @@ export function unwantedBecause(
   { customer, notifications, deleted }: ManagedCustomer,
 ): string | undefined {
   if (deleted) return "The customer is deleted.";
+  if (payload === "") return "The mail is not stored any more.";
   if ((JSON.parse(payload) as Mail).to !== customer.email) return "The customer has another address.";
   if (event === "customer.verification") return undefined;
   if (customer.verified_at === null) return "The address is not verified.";
