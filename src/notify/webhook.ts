@@ -13,7 +13,7 @@ import { retryAfter } from "./retry-after.ts";
 /** For one channel. */
 export const MAX_CONCURRENT_WEBHOOKS = 16;
 /** Connecting, the request and the whole response. */
-const WEBHOOK_TIMEOUT_MS = 15_000;
+export const WEBHOOK_TIMEOUT_MS = 15_000;
 const MAX_HEADER_BYTES = 16 * 1024;
 /** Then its name is resolved again. */
 const MAX_REQUESTS_PER_CONNECTION = 1000;

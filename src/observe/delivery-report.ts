@@ -2,7 +2,7 @@
 // database.
 
 import { ALERT_KINDS } from "../domain/alerts/alert.ts";
-import { type DeliveryReads, type DeliveryWarning, deliveryWarnings } from "../domain/alerts/delivery.ts";
+import { DELIVERY_WARNINGS, type DeliveryReads, type DeliveryWarning, deliveryWarnings } from "../domain/alerts/delivery.ts";
 import type { Clock } from "../domain/instant.ts";
 import { cached } from "./cached.ts";
 import { gauge, type MetricsReport } from "./report.ts";
@@ -21,7 +21,9 @@ export function deliveryReport(
   const counts = cached(clock, () => reads.deliveryCounts());
 
   async function metrics(): Promise<MetricsReport> {
-    const { alertsOpen, pending, oldestPendingAt, channelsDisabled } = await counts();
+    const counted = await counts();
+    const { alertsOpen, pending, oldestPendingAt, channelsDisabled } = counted;
+    const codes = deliveryWarnings(counted, missing, clock()).map(({ code }) => code);
     const age = oldestPendingAt === null ? 0 : Math.max(0, (clock() - oldestPendingAt) / 1000);
     return [
       gauge(
@@ -32,6 +34,11 @@ export function deliveryReport(
       single("tank_monitor_notifications_pending", "Notifications that are still to be sent, or sent again", pending),
       single("tank_monitor_notification_oldest_pending_seconds", "Age of the oldest pending notification", age),
       single("tank_monitor_channels_disabled", "Channels that are disabled", channelsDisabled),
+      gauge(
+        "tank_monitor_warnings",
+        "1 for each warning of /readyz that holds, by code",
+        DELIVERY_WARNINGS.map((code) => ({ labels: { code }, value: codes.includes(code) ? 1 : 0 })),
+      ),
     ];
   }
 

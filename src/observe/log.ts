@@ -88,7 +88,7 @@ const MESSAGES: Readonly<Record<OtherEvent["kind"], readonly [level: Level, mess
   notification_failed: ["warn", "a notification could not be delivered ({outcome})"],
   notifications_ended: ["warn", "{count} notifications were not sent ({outcome})"],
   channel_disabled: ["error", "channel {channelId} was disabled: {reason}"],
-  mail_not_configured: ["error", "there is mail to send, and it cannot be sent: set {missing}"],
+  mail_not_configured: ["error", "mail cannot be sent: set {missing}"],
   notifications_delayed: ["error", "notifications are delayed: {pending} are pending, the oldest for {oldestSeconds} seconds"],
   notifications_caught_up: ["info", "notifications are no longer delayed"],
   delivery_failed: ["error", "sending notifications failed with an internal error; retrying"],

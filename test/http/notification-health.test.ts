@@ -56,4 +56,29 @@ test("alerts and notifications are in the metrics, and what is wrong in /readyz,
   );
   assert.match(warnings[0]?.detail ?? "", /SMTP_URL, MAIL_FROM, PUBLIC_URL/);
   assert.ok(!JSON.stringify(warnings).includes("office@"));
+  for (const { code } of warnings) assert.equal(after.get(`tank_monitor_warnings{code="${code}"}`), 1);
+});
+
+test("missing settings for mail are a warning once an e-mail channel or a customer is to get mail", async (t) => {
+  const codes = async (service: Managed) => (await warningsOf(service)).map(({ code }) => code);
+  const withChannel = await startManaged(t);
+  expectStatus(await withChannel.manage("POST", "/manage/v1/channels", { type: "email", to: "office@example.com" }), 201);
+  assert.deepEqual(await codes(withChannel), ["mail_not_configured"]);
+
+  const withCustomer = await startManaged(t, { SMTP_URL: "smtp://127.0.0.1:1", MAIL_FROM: "tanks@example.com" });
+  const { customer, tank } = await withCustomer.create();
+  const readLow = async (id: string, fill_percentage: number) => {
+    const reading = { tank_id: id, created_at: withCustomer.now(), fill_percentage };
+    expectStatus(await withCustomer.manage("POST", "/ingest/v1/readings", [reading]), 200);
+    withCustomer.forward(MINUTE);
+  };
+  await readLow(tank, 10);
+  assert.deepEqual(await codes(withCustomer), [], "the customer's address is not verified");
+  const change = { verified_at: withCustomer.now() };
+  expectStatus(await withCustomer.manage("PATCH", `/manage/v1/customers/${customer}`, change), 200);
+  await readLow(tank, 9);
+  assert.deepEqual(await codes(withCustomer), ["mail_not_configured"]);
+  const metrics = await samples(withCustomer);
+  assert.equal(metrics.get('tank_monitor_warnings{code="mail_not_configured"}'), 1);
+  assert.equal(metrics.get('tank_monitor_warnings{code="channels_disabled"}'), 0);
 });

@@ -34,7 +34,7 @@ for (const engine of ENGINES) {
       const receiver = await recordingReceiver(t);
       const [id = ""] = await queue.notify(await queue.channel(receiver.url));
       queue.start();
-      const { request, body } = await until("a webhook", () => receiver.received[0]);
+      const { request, body } = await until("a webhook", () => receiver.received[0], 15_000);
       assert.equal(request.headers["webhook-id"], id);
       new Webhook(SECRET).verify(body, request.headers as Record<string, string>);
       const { attempts, ...stored } = await inState(queue, id, "delivered");
@@ -55,7 +55,7 @@ for (const engine of ENGINES) {
       const previousSecret = newWebhookSecret();
       await queue.notify(await queue.channel(receiver.url, { previousSecret }));
       queue.start();
-      const { request, body } = await until("a webhook", () => receiver.received[0]);
+      const { request, body } = await until("a webhook", () => receiver.received[0], 15_000);
       for (const secret of [SECRET, previousSecret]) new Webhook(secret).verify(body, request.headers as Record<string, string>);
     });
 

@@ -134,7 +134,7 @@ const MANAGEMENT_READS: Readonly<Record<string, readonly [run: () => Promise<unk
   "the audit log of a kind": [audit({ object: "tank" }), ["audit_by_object"]],
   "the audit log of an object": [audit({ id: "one", by: "a" }), ["audit_by_id"]],
   pendingDestinations: [() => store.pendingDestinations(5), ["notification_due"]],
-  deliveryCounts: [() => store.deliveryCounts(), ["alert_open", "notification_pending"]],
+  deliveryCounts: [() => store.deliveryCounts(), ["alert_open", "notification_pending", "planned_notification_due"]],
   notificationById: [() => store.notificationById("msg"), []],
   channelDeliveries: [
     () => store.channelDeliveries({ id: "chn", type: "webhook" }),

@@ -148,9 +148,8 @@ export type DeliveryCounts = {
   readonly pending: number;
   /** When the oldest pending notification was created. */
   readonly oldestPendingAt: Instant | null;
-  readonly pendingMail: number;
-  /** Active e-mail channels. */
-  readonly mailChannels: number;
+  /** Mail is pending, or an e-mail channel or a customer is to get some. */
+  readonly isMailWanted: boolean;
   readonly channelsDisabled: number;
 };
 
@@ -171,18 +170,20 @@ export interface DeliveryWrites {
   removeOldNotifications(now: Instant): Promise<number>;
 }
 
+export const DELIVERY_WARNINGS = ["mail_not_configured", "channels_disabled", "notifications_delayed"] as const;
+
 /** What an operator should know although the service is ready. */
 export type DeliveryWarning = {
-  readonly code: "mail_not_configured" | "channels_disabled" | "notifications_delayed";
+  readonly code: (typeof DELIVERY_WARNINGS)[number];
   readonly detail: string;
 };
 
 /** `missing`: the settings that mail needs and that are not set. */
 export function deliveryWarnings(counts: DeliveryCounts, missing: readonly string[], now: Instant): DeliveryWarning[] {
-  const { pending, oldestPendingAt, pendingMail, mailChannels, channelsDisabled } = counts;
+  const { pending, oldestPendingAt, isMailWanted, channelsDisabled } = counts;
   const age = oldestPendingAt === null ? 0 : now - oldestPendingAt;
   const warnings: (DeliveryWarning | false)[] = [
-    pendingMail + mailChannels > 0 &&
+    isMailWanted &&
       missing.length > 0 && {
         code: "mail_not_configured",
         detail: `Mail cannot be sent: set ${missing.join(", ")}.`,

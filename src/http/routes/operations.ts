@@ -1,5 +1,6 @@
 // GET /healthz, GET /readyz, GET /metrics: for the machines and people that run the service.
 
+import { DELIVERY_WARNINGS } from "../../domain/alerts/delivery.ts";
 import { array, literal, object, oneOf, text } from "../../domain/schema.ts";
 import { type Route, route } from "../route.ts";
 
@@ -10,9 +11,9 @@ const Readiness = object(
     status: literal("ready"),
     warnings: array(
       object({
-        code: oneOf(["mail_not_configured", "channels_disabled", "notifications_delayed"], {
+        code: oneOf(DELIVERY_WARNINGS, {
           description:
-            "mail_not_configured: mail is pending or there are e-mail channels, but the settings for mail are missing; channels_disabled: some channels are disabled; notifications_delayed: a notification has been pending for over 10 minutes",
+            "mail_not_configured: somebody is to get mail, but settings for it are missing; channels_disabled: some channels are disabled; notifications_delayed: a notification has been pending for over 10 minutes",
           examples: ["channels_disabled"],
         }),
         detail: text({ description: "For people", examples: ["Disabled channels: 1."] }),

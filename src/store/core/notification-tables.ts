@@ -216,6 +216,9 @@ export function pendingDestinationsOn(prepare: Prepare, { now, indexedBy }: Pick
     }));
 }
 
+/** Enough to see whether customers get mail. */
+const SOME_PLANNED = 1000;
+
 /** Counts open alerts and pending notifications, not those that have ended. Each row has what it counts, of which, and how many. */
 const COUNTS = ({ indexedBy }: Pick<Dialect, "indexedBy">): string =>
   `SELECT 'alert', kind, count(*), CAST(NULL AS bigint) FROM alert ${indexedBy("alert_open")} WHERE state = 'open' GROUP BY kind
@@ -223,8 +226,11 @@ const COUNTS = ({ indexedBy }: Pick<Dialect, "indexedBy">): string =>
    FROM notification ${indexedBy("notification_pending")} WHERE state = 'pending' GROUP BY destination
    UNION ALL SELECT 'channel', 'disabled', count(*), NULL
    FROM (SELECT state FROM channel ORDER BY id) AS own WHERE state = 'disabled'
-   UNION ALL SELECT 'channel', 'email', count(*), NULL
-   FROM (SELECT state, type FROM channel ORDER BY id) AS own WHERE state = 'active' AND type = 'email'`;
+   UNION ALL SELECT 'mail', 'channel', count(*), NULL
+   FROM (SELECT type, state FROM channel ORDER BY id) AS own WHERE type = 'email' AND state = 'active'
+   UNION ALL SELECT 'mail', 'customer', count(*), NULL
+   FROM (SELECT customer_id FROM planned_notification ORDER BY due_at, id LIMIT ${SOME_PLANNED}) AS planned
+   JOIN customer ON customer.id = planned.customer_id WHERE verified_at IS NOT NULL AND unsubscribed_at IS NULL`;
 
 export async function deliveryCountsOn(
   rows: (sql: string) => Promise<readonly Row[]>,
@@ -239,8 +245,8 @@ export async function deliveryCountsOn(
     alertsOpen: Object.fromEntries(ALERT_KINDS.map((kind) => [kind, countOf("alert", kind)])) as DeliveryCounts["alertsOpen"],
     pending: pending.reduce((sum, { count }) => sum + count, 0),
     oldestPendingAt: pending.length === 0 ? null : Math.min(...pending.map(({ oldest }) => oldest)),
-    pendingMail: countOf("notification", MAIL_DESTINATION),
-    mailChannels: countOf("channel", "email"),
+    isMailWanted:
+      countOf("notification", MAIL_DESTINATION) > 0 || counted.some(({ what, count }) => what === "mail" && count > 0),
     channelsDisabled: countOf("channel", "disabled"),
   };
 }
