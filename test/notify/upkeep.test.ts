@@ -100,7 +100,7 @@ for (const engine of ENGINES) {
     for (const [what, change, error] of [
       ["have unsubscribed", "unsubscribed_at = 1", "The customer has unsubscribed."],
       ["have another address", "email = 'new@example.com'", "The customer has another address."],
-      ["whose address is not verified", "verified_at = NULL", "The address is not verified."],
+      ["have an address that is not verified", "verified_at = NULL", "The address is not verified."],
       ["are deleted", `deleted = ${DELETED}`, "The customer is deleted."],
     ] as const) {
       test(`mail that has waited is not sent to customers who ${what}`, async (t) => {
