@@ -52,6 +52,21 @@ for (const engine of ENGINES) {
       await until("it has expired", async () => (await queue.states())["expired"] === 1);
     });
 
+    test("mail that is over 24 hours old is not sent, even before it has expired", async (t) => {
+      const queue = await openQueue(t, engine);
+      const server = await startMailServer(t);
+      const channel = await queue.channel(null, { type: "email", to: "office@example.com" });
+      const { wake } = queue.start({ ...mailTo(server.url), upkeepMs: HOUR });
+      const first = await queue.mail("first@example.com", { channel_id: channel });
+      await until("it is delivered", async () => (await queue.stored(first)).state === "delivered");
+      const old = await queue.mail("old@example.com", { channel_id: channel });
+      await queue.age(DAY + 1000);
+      const last = await queue.mail("last@example.com", { channel_id: channel });
+      wake();
+      await until("the last one is delivered", async () => (await queue.stored(last)).state === "delivered");
+      assert.deepEqual([(await queue.stored(old)).state, server.received.length], ["pending", 2]);
+    });
+
     test("mail of a disabled channel fails", async (t) => {
       const queue = await openQueue(t, engine);
       const server = await startMailServer(t);

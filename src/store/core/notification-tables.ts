@@ -67,7 +67,7 @@ export function notificationTables(prepare: Prepare, { skipLocked, now }: Pick<D
   }
 
   return {
-    /** Oldest first. No other claim gets them until the lease ends. */
+    /** Oldest first, without mail that has to expire. No other claim gets them until the lease ends. */
     async claimDue(requests: readonly ClaimRequest[], at: Instant): Promise<readonly ClaimedNotification[]> {
       const lease = randomBytes(12).toString("base64url");
       const time = now(at, 4);
@@ -75,6 +75,7 @@ export function notificationTables(prepare: Prepare, { skipLocked, now }: Pick<D
         `WITH due AS MATERIALIZED (
            SELECT id FROM notification WHERE state = 'pending' AND destination = $1
              AND due_at <= ${time.sql} + ${MAX_CLOCK_SKEW_MS}
+             AND (destination <> '${MAIL_DESTINATION}' OR pending_since > ${time.sql} - ${MAIL_EXPIRES_MS})
            ORDER BY due_at LIMIT $2 ${skipLocked}
          )
          UPDATE notification SET due_at = ${time.sql} + ${LEASE_MS + MAX_CLOCK_SKEW_MS}, lease = $3 FROM due
