@@ -59,6 +59,8 @@ type Options = {
 type Delivery = {
   readonly notification: ClaimedNotification;
   readonly channel: SendingChannel | undefined;
+  /** Why it must not be sent. */
+  readonly unwanted: string | undefined;
   /** Replaced if it is claimed again, as after an outage of the database: it is not sent twice at a time. */
   lease: string;
   /** When it must have been started. */
@@ -139,13 +141,16 @@ export class Sender {
     const claimedAt = performance.now();
     if (wanted.length > 0 && !this.#isStopping) {
       const requests = wanted.map(({ name, claimLimit }) => ({ destination: name, limit: claimLimit }));
-      const { notifications, channels } = await store.claimNotifications(requests, clock());
+      const { notifications, channels, unwanted } = await store.claimNotifications(requests, clock());
       const claimed = Map.groupBy(notifications, ({ destination }) => destination);
       for (const destination of wanted) {
         const own = claimed.get(destination.name) ?? [];
         destination.claimedAt = claimedAt;
         destination.mayHaveMore = own.length >= destination.claimLimit;
-        for (const notification of own) this.#enqueue(destination, notification, channels.get(notification.channel_id ?? ""));
+        for (const notification of own) {
+          const channel = channels.get(notification.channel_id ?? "");
+          this.#enqueue(destination, { notification, channel, unwanted: unwanted.get(notification.id) });
+        }
         if (destination.waiting.length > 0) this.#destinations.set(destination.name, destination);
       }
       if (!this.#isStopping) this.#startAll();
@@ -170,8 +175,8 @@ export class Sender {
     return [known];
   }
 
-  #enqueue(destination: Destination, notification: ClaimedNotification, channel: SendingChannel | undefined): void {
-    const { id, lease } = notification;
+  #enqueue(destination: Destination, claimed: Pick<Delivery, "notification" | "channel" | "unwanted">): void {
+    const { id, lease } = claimed.notification;
     const startUntil = destination.claimedAt + MAX_WAIT_MS;
     const own = this.#deliveries.get(id);
     if (own !== undefined) {
@@ -179,7 +184,7 @@ export class Sender {
       own.startUntil = startUntil;
       return;
     }
-    const delivery = { notification, channel, lease, startUntil };
+    const delivery = { ...claimed, lease, startUntil };
     this.#deliveries.set(id, delivery);
     destination.waiting.push(delivery);
   }
@@ -205,10 +210,12 @@ export class Sender {
   #startNext(destination: Destination): void {
     const delivery = destination.waiting.shift();
     if (delivery === undefined) return;
-    const { notification, channel, startUntil } = delivery;
+    const { notification, channel, unwanted, startUntil } = delivery;
     if (performance.now() > startUntil) {
       destination.claimLimit = destination.transport.concurrency;
       this.#finish({ delivery, record: givenBack(notification) });
+    } else if (unwanted !== undefined) {
+      this.#finish({ delivery, record: givenUp(notification, this.#options.clock(), unwanted) });
     } else if (notification.channel_id !== null && channel?.state !== "active") {
       this.#finish({ delivery, record: givenUp(notification, this.#options.clock()) });
     } else {

@@ -9,6 +9,7 @@ import { httpClient, httpTransport } from "../../src/simulate/http.ts";
 import { verify } from "../../src/simulate/results.ts";
 import { Scenario } from "../../src/simulate/scenario.ts";
 import { MAKERS } from "../../src/simulate/sensors.ts";
+import { jsonClient } from "../http/client.ts";
 import { runSimulation } from "../simulate/support.ts";
 import { startService } from "../support/service.ts";
 
@@ -69,6 +70,15 @@ suite("a service with a prepared demo", async () => {
   const service = await startService({ after });
   const preparedAt = Date.now();
   before(() => prepareDemo(service.store, "demo", preparedAt, () => {}));
+
+  test("its customers are not real, and get no mail", async () => {
+    assert.equal((await service.store.deliveryCounts()).isMailWanted, false);
+    const { body } = await jsonClient(service, await service.key({ role: "manage" }))("GET", "/manage/v1/customers?size=100");
+    const settings = (body["data"] as { notifications: { unsubscribed_at: unknown } }[]).map(
+      ({ notifications }) => notifications,
+    );
+    assert.ok(settings.length > 90 && settings.every(({ unsubscribed_at }) => unsubscribed_at !== null));
+  });
 
   test("preparing it again changes neither devices nor tanks", async () => {
     const query = { from: undefined, to: undefined, page: 1, size: 100 };

@@ -2,6 +2,7 @@
 
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
+import { customer, NEW_YEAR, putCustomers } from "../store/conformance/objects.ts";
 import { startMailServer } from "../support/mail-server.ts";
 import { until } from "../support/until.ts";
 import { ENGINES, openQueue } from "./queue.ts";
@@ -51,6 +52,21 @@ for (const engine of ENGINES) {
       await until("it has expired", async () => (await queue.states())["expired"] === 1);
     });
 
+    test("mail that is over 24 hours old is not sent, even before it has expired", async (t) => {
+      const queue = await openQueue(t, engine);
+      const server = await startMailServer(t);
+      const channel = await queue.channel(null, { type: "email", to: "office@example.com" });
+      const { wake } = queue.start({ ...mailTo(server.url), upkeepMs: HOUR });
+      const first = await queue.mail("first@example.com", { channel_id: channel });
+      await until("it is delivered", async () => (await queue.stored(first)).state === "delivered");
+      const old = await queue.mail("old@example.com", { channel_id: channel });
+      await queue.age(DAY + 1000);
+      const last = await queue.mail("last@example.com", { channel_id: channel });
+      wake();
+      await until("the last one is delivered", async () => (await queue.stored(last)).state === "delivered");
+      assert.deepEqual([(await queue.stored(old)).state, server.received.length], ["pending", 2]);
+    });
+
     test("mail of a disabled channel fails", async (t) => {
       const queue = await openQueue(t, engine);
       const server = await startMailServer(t);
@@ -59,6 +75,22 @@ for (const engine of ENGINES) {
       queue.start(mailTo(server.url));
       await until("it has failed", async () => (await queue.states())["failed"] === 1);
       assert.equal(server.received.length, 0);
+    });
+
+    test("the link of a verification is not stored any more once its mail has ended", async (t) => {
+      const queue = await openQueue(t, engine);
+      const server = await startMailServer(t);
+      const ids = [
+        await queue.mail("a@example.com", { customer_id: "a" }),
+        await queue.mail("b@example.com", { customer_id: "b" }),
+      ];
+      const [sent = "", expired = ""] = ids;
+      await queue.sql("UPDATE notification SET event = 'customer.verification'");
+      await queue.sql("UPDATE notification SET due_at = $1, pending_since = $2 WHERE id = $3", Date.now() + HOUR, 1, expired);
+      queue.start(mailTo(server.url));
+      await until("both have ended", async () => Object.keys(await queue.states()).join() === "delivered,expired");
+      for (const id of [sent, expired]) assert.equal((await queue.stored(id)).payload, "");
+      assert.match(server.received[0]?.raw ?? "", /It is low/);
     });
 
     test("without settings mail stays pending and expires; that is reported once", async (t) => {
@@ -76,6 +108,29 @@ for (const engine of ENGINES) {
         { kind: "notifications_ended", recipient: "customer", outcome: "expired", count: 2 },
       ]);
     });
+  });
+
+  suite(`${engine.name}: mail to people who do not want it any more`, () => {
+    const DELETED = engine.name === "sqlite" ? 1 : true;
+    for (const [what, change, error] of [
+      ["have unsubscribed", "unsubscribed_at = 1", "The customer has unsubscribed."],
+      ["have another address", "email = 'new@example.com'", "The customer has another address."],
+      ["have an address that is not verified", "verified_at = NULL", "The address is not verified."],
+      ["are deleted", `deleted = ${DELETED}`, "The customer is deleted."],
+    ] as const) {
+      test(`mail that has waited is not sent to customers who ${what}`, async (t) => {
+        const queue = await openQueue(t, engine);
+        const server = await startMailServer(t);
+        const own = customer("cus_1", { email: "owner@example.com", verified_at: NEW_YEAR });
+        await putCustomers(queue.store, own);
+        const waiting = await queue.mail("owner@example.com", { customer_id: "cus_1" });
+        await queue.sql(`UPDATE customer SET ${change}`);
+        queue.start(mailTo(server.url));
+        await until("it has failed", async () => (await queue.states())["failed"] === 1);
+        assert.equal((await queue.stored(waiting)).attempts[0]?.error, error);
+        assert.equal(server.received.length, 0);
+      });
+    }
   });
 
   suite(`${engine.name}: upkeep`, () => {

@@ -8,12 +8,15 @@ import { connect } from "node:net";
 import { createInterface } from "node:readline";
 import test from "node:test";
 import { AlertObject } from "../../src/domain/alerts/alert.ts";
+import { ChannelObject } from "../../src/domain/alerts/channel.ts";
+import { EVENT_TYPES } from "../../src/domain/alerts/event.ts";
 import { newWebhookSecret } from "../../src/domain/alerts/webhook-signature.ts";
-import { errorsInObject } from "../../src/domain/validate.ts";
+import { errorsInObject, isObject } from "../../src/domain/validate.ts";
 import { WebhookSender } from "../../src/notify/webhook.ts";
 import { freePort } from "../support/free-port.ts";
 import { until } from "../support/until.ts";
 
+const OPENAPI = JSON.parse(readFileSync(new URL("../../openapi.json", import.meta.url), "utf8"));
 const page = readFileSync(new URL("../../docs/webhooks.md", import.meta.url), "utf8");
 const blocks = (language: string): string[] =>
   Array.from(page.matchAll(new RegExp(`^\`\`\`${language}\n(.*?)^\`\`\``, "gms")), ([, code = ""]) => code);
@@ -44,14 +47,27 @@ test("the receiver on the page verifies and prints an event, and refuses one wit
   assert.deepEqual(await printed, ["alert.opened Hall 3 19.5"]);
 });
 
-test("the alerts in the examples have the fields of an alert", () => {
-  const [opened = "", ...changes] = blocks("json");
-  const { alert } = JSON.parse(opened).data;
-  assert.equal(changes.length, 2);
-  for (const change of [{}, ...changes.map((text) => JSON.parse(text))]) {
-    assert.deepEqual(errorsInObject(AlertObject, { ...alert, ...change }), []);
+test("every event has an example, with the fields that the OpenAPI document describes", () => {
+  const examples = blocks("json").map((text) => JSON.parse(text));
+  assert.deepEqual(
+    examples.map(({ type }) => type),
+    EVENT_TYPES,
+  );
+  for (const example of examples) {
+    const { post } = OPENAPI.webhooks[example.type];
+    const documented = post.requestBody.content["application/json"].examples.example.value;
+    assert.deepEqual(fieldsOf(example), fieldsOf(documented), example.type);
+    const { alert, channel } = example.data;
+    assert.deepEqual(channel === undefined ? errorsInObject(AlertObject, alert) : errorsInObject(ChannelObject, channel), []);
   }
 });
+
+/** Names of all fields, also of objects within. */
+function fieldsOf(value: object, path = ""): string[] {
+  return Object.entries(value)
+    .flatMap(([name, inner]) => [`${path}${name}`, ...(isObject(inner) ? fieldsOf(inner, `${path}${name}.`) : [])])
+    .sort();
+}
 
 async function isListening(port: number): Promise<boolean> {
   const socket = connect(port, "127.0.0.1");

@@ -165,6 +165,23 @@ function alertSweep(engine: Engine): void {
     assert.deepEqual((await checked(store)).findings, []);
   });
 
+  test("one transaction writes a bounded number of notifications, however many channels there are", async (t) => {
+    const { store } = await engine.open(t);
+    await putFleet(store, { a: Array.from({ length: 250 }, (_, i) => `t${i}`), b: [] });
+    await receive(store, START, ...Array.from({ length: 250 }, (_, i) => ({ tank: `t${i}`, at: START, fill: 50 })));
+    const fields = { type: "webhook", url: "https://hooks.example.com/" };
+    for (let i = 0; i < 10; i++) {
+      const create = { type: "create_channel", newId: `chn_${i}`, fields, secret: "whsec_x", webhookAllow: [] } as const;
+      await executed(store, create, at(START));
+    }
+    const now = START + 2 * DAY + HOUR;
+    const { turn } = await store.sweepAlerts({ at: now });
+    assert.equal((await store.deliveryCounts()).pending, 1000);
+    assert.equal((await store.sweepAlerts({ at: now, turn })).hasMore, true);
+    assert.equal((await store.sweepAlerts({ at: now, turn })).hasMore, false);
+    assert.equal((await store.deliveryCounts()).pending, 2500);
+  });
+
   test("changed settings count for all tanks, once", async (t) => {
     const { url } = await engine.open(t);
     const loose = { ...DEFAULT_ALERT_SETTINGS, margin: 10, silentAfter: 90 * DAY };

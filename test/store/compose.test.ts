@@ -218,6 +218,19 @@ function composing(engine: Engine): void {
     assert.deepEqual(await mails(opened), []);
   });
 
+  test("mail that was sent while the clock was ahead holds up nothing after the clock was set back", async (t) => {
+    const opened = await engine.open(t);
+    await putOwner(opened.store, "a", ["t1", "t2", "t3"]);
+    await measure(opened.store, 10, NOON + DAY, "t1");
+    await compose(opened.store, NOON + DAY + 6 * SECOND);
+    await measure(opened.store, 10, NOON, "t2");
+    await compose(opened.store, NOON + 6 * SECOND);
+    await measure(opened.store, 10, NOON + MINUTE, "t3");
+    for (const minutes of [2, 11]) await compose(opened.store, NOON + minutes * MINUTE);
+    const expected = ["t2", "t3", "t1"].map((id) => `Tank low, 10%: Tank ${id}`);
+    assert.deepEqual(await subjects(opened), expected);
+  });
+
   test("quiet hours of a channel hold its mail, and nothing of it is lost", async (t) => {
     const opened = await engine.open(t);
     const { store } = opened;

@@ -4,6 +4,8 @@
 // the lease ends is claimed again, by any process: a notification may be sent twice, but with the same id.
 
 import type { Instant } from "../instant.ts";
+import type { Mail } from "../mail/mail.ts";
+import type { ManagedCustomer } from "../resource.ts";
 import type { AlertKind } from "./alert.ts";
 import type { Channel, ChannelSecrets, ChannelType } from "./channel.ts";
 import { type Attempt, MAIL_DESTINATION, type Notification, type NotificationState, retryDelay } from "./notification.ts";
@@ -22,7 +24,7 @@ export const DISABLED_AFTER_MS = 5 * 24 * HOUR;
 /** A notification that is pending for longer is reported. */
 const BACKLOG_MS = 10 * MINUTE;
 
-export type ClaimedNotification = Pick<Notification, "id" | "channel_id" | "attempts"> & {
+export type ClaimedNotification = Pick<Notification, "id" | "channel_id" | "customer_id" | "event" | "attempts"> & {
   readonly destination: string;
   readonly lease: string;
   /** Earlier attempts do not count. */
@@ -35,6 +37,8 @@ export type SendingChannel = Pick<Channel, "id" | "type" | "url" | "state"> & Ch
 
 export type Claim = {
   readonly notifications: readonly ClaimedNotification[];
+  /** Why the customer must not be sent it any more, by the id of the notification. */
+  readonly unwanted: ReadonlyMap<string, string>;
   /** By id. A channel that is missing has been deleted. */
   readonly channels: ReadonlyMap<string, SendingChannel>;
 };
@@ -113,14 +117,30 @@ export const givenBack = ({ id, lease, channel_id, attempts }: ClaimedNotificati
 });
 
 /** Instead of an attempt: says why there is none. */
-export const disabledAttempt = (at: Instant): Attempt => ({
-  ...{ at, status: null, duration_ms: 0, error: "The channel is disabled." },
+const noAttempt = (at: Instant, error: string): Attempt => ({ at, status: null, duration_ms: 0, error });
+const DISABLED = "The channel is disabled.";
+export const disabledAttempt = (at: Instant): Attempt => noAttempt(at, DISABLED);
+
+export const givenUp = (claimed: ClaimedNotification, at: Instant, why = DISABLED): DeliveryRecord => ({
+  ...givenBack(claimed),
+  ...{ state: "failed", delayMs: null, attempts: [...claimed.attempts, noAttempt(at, why)] },
 });
 
-export const givenUp = (claimed: ClaimedNotification, at: Instant): DeliveryRecord => ({
-  ...givenBack(claimed),
-  ...{ state: "failed", delayMs: null, attempts: [...claimed.attempts, disabledAttempt(at)] },
-});
+/**
+ * Why a mail must not be sent to the customer any more: it may have waited, or is sent again, and the address may be
+ * somebody else's by now.
+ */
+export function unwantedBecause(
+  { event, payload }: Pick<ClaimedNotification, "event" | "payload">,
+  { customer, notifications, deleted }: ManagedCustomer,
+): string | undefined {
+  if (deleted) return "The customer is deleted.";
+  if (payload === "") return "The mail is not stored any more.";
+  if ((JSON.parse(payload) as Mail).to !== customer.email) return "The customer has another address.";
+  if (event === "customer.verification") return undefined;
+  if (customer.verified_at === null) return "The address is not verified.";
+  return notifications.unsubscribed_at === null ? undefined : "The customer has unsubscribed.";
+}
 
 /** Of the whole service. */
 export type DeliveryCounts = {

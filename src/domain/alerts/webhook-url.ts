@@ -22,6 +22,8 @@ const NEVER = addresses(
   "fd00:ec2::/32", // metadata, AWS
   "fd20:ce::254", // metadata, Google
   "fd00:42::42", // metadata, Scaleway
+  "fd00:c1::a9fe:a9fe", // metadata, Oracle
+  "fe80::/10", // link-local: metadata of OpenStack
   "::2-::ffff:ffff", // IPv4-compatible
   "::ffff:0:0/96", // IPv4-mapped
   "::ffff:0:0:0/96", // IPv4-translated

@@ -94,9 +94,14 @@ async function channelConflict(lookups: Lookups, { channel_id }: Notification): 
 }
 
 /** Nobody gets mail about alerts who does not want it. */
-async function customerConflict(lookups: Lookups, { customer_id, event }: Notification): Promise<CommandError | undefined> {
+async function customerConflict(
+  lookups: Lookups,
+  { customer_id, event, state }: Notification,
+): Promise<CommandError | undefined> {
   const customer = await findOne(lookups.customers, customer_id ?? "");
   if (customer === undefined || customer.deleted) return commandError("state_conflict", "This customer is deleted.");
+  if (event === "customer.verification" && state !== "pending")
+    return commandError("state_conflict", "The link of this mail is not stored any more: send the customer another one.");
   if (event === "customer.verification" || customer.notifications.unsubscribed_at === null) return undefined;
   return commandError("state_conflict", "This customer has unsubscribed from mail about alerts.");
 }

@@ -83,9 +83,8 @@ async function holdUntil(
   [first]: readonly PlannedNotification[],
   now: Instant,
 ): Promise<Instant | undefined> {
-  const last = first && (await tx.lastMailAt(first));
-  // Never for longer than that, whatever the clock was.
-  const windowEnd = last === undefined ? now : Math.min(last, now) + WINDOW_MS;
+  const last = first && (await tx.lastMailAt(first, now));
+  const windowEnd = last === undefined ? now : last + WINDOW_MS;
   const quietEnd = channel?.quiet_hours && quietUntil(channel.quiet_hours, now);
   const end = Math.max(windowEnd, quietEnd ?? now);
   return end > now ? end : undefined;

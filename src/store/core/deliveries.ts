@@ -4,6 +4,7 @@ import type { Channel } from "../../domain/alerts/channel.ts";
 import {
   type ChannelHealth,
   type Claim,
+  type ClaimedNotification,
   type ClaimRequest,
   type DeliveryRecord,
   DISABLED_AFTER_MS,
@@ -11,6 +12,7 @@ import {
   type RecipientType,
   type RecordedDeliveries,
   recipientType,
+  unwantedBecause,
 } from "../../domain/alerts/delivery.ts";
 import { MAIL_DESTINATION } from "../../domain/alerts/notification.ts";
 import { newId } from "../../domain/id.ts";
@@ -21,7 +23,18 @@ import type { StoreTransaction } from "./transaction.ts";
 export async function claimNotifications(tx: StoreTransaction, requests: readonly ClaimRequest[], now: Instant): Promise<Claim> {
   const notifications = await tx.claimDue(requests, now);
   const channelIds = new Set(notifications.flatMap(({ channel_id }) => channel_id ?? []));
-  return { notifications, channels: await tx.sendingChannels([...channelIds]) };
+  return { notifications, channels: await tx.sendingChannels([...channelIds]), unwanted: await unwantedBy(tx, notifications) };
+}
+
+async function unwantedBy(tx: StoreTransaction, claimed: readonly ClaimedNotification[]): Promise<ReadonlyMap<string, string>> {
+  const unwanted = new Map<string, string>();
+  for (const notification of claimed) {
+    const { id, customer_id } = notification;
+    const customer = customer_id === null ? undefined : await tx.recipientCustomer(customer_id);
+    const why = customer && unwantedBecause(notification, customer);
+    if (why !== undefined) unwanted.set(id, why);
+  }
+  return unwanted;
 }
 
 export async function recordDeliveries(

@@ -27,12 +27,16 @@ import type { Prepare } from "./reads.ts";
 /** Rows that one transaction ends or removes. */
 const MAX_ENDED = 500;
 
-const CLAIMED_FIELDS = ["id", "destination", "lease", "channel_id", "pending_since", "payload", "attempts"] as const;
+const CLAIMED_FIELDS = [
+  ...["id", "destination", "lease", "channel_id", "customer_id", "event", "pending_since", "payload", "attempts"],
+] as const;
 const CLAIMED_COLUMNS = CLAIMED_FIELDS.map((name) => `notification.${name}`).join(", ");
 
-function claimedOf([id, destination, lease, channel_id, pending_since, payload, attempts]: Row): ClaimedNotification {
+function claimedOf([id, destination, lease, channel_id, customer_id, event, ...rest]: Row): ClaimedNotification {
+  const [pending_since, payload, attempts] = rest;
   return {
-    ...{ id, destination, lease, channel_id, pending_since, payload, attempts: JSON.parse(String(attempts)) },
+    ...{ id, destination, lease, channel_id, customer_id, event, pending_since, payload },
+    attempts: JSON.parse(String(attempts)),
   } as ClaimedNotification;
 }
 
@@ -41,6 +45,9 @@ const SENDING_COLUMNS = "id, type, url, state, secret, previous_secret, previous
 function sendingChannelOf([id, type, url, state, secret, previous_secret, previous_until]: Row): SendingChannel {
   return { id, type, url, state, secret, previous_secret, previous_until } as SendingChannel;
 }
+
+/** The link of a verification is for its recipient alone: it is removed with the rest of the mail when that has ended. */
+const ENDED_PAYLOAD = "CASE WHEN notification.event = 'customer.verification' THEN '' ELSE notification.payload END";
 
 export function notificationTables(prepare: Prepare, { skipLocked, now }: Pick<Dialect, "skipLocked" | "now">) {
   /** Ends pending notifications of a destination that `condition` finds and nobody is sending, with an attempt that says why. */
@@ -53,14 +60,14 @@ export function notificationTables(prepare: Prepare, { skipLocked, now }: Pick<D
          ORDER BY ${order} LIMIT ${MAX_ENDED} ${skipLocked}
        )
        UPDATE notification SET state = '${state}', due_at = NULL, lease = NULL, ended_at = ${time.sql},
-         attempts = CASE WHEN CAST($2 AS text) IS NULL THEN attempts ELSE ${withAttempt("$2")} END
+         payload = ${ENDED_PAYLOAD}, attempts = CASE WHEN CAST($2 AS text) IS NULL THEN attempts ELSE ${withAttempt("$2")} END
        FROM chosen WHERE notification.id BETWEEN chosen.id AND chosen.id
        RETURNING notification.destination, notification.channel_id`,
     )(destination, attempt === null ? null : JSON.stringify(attempt), ...time.values);
   }
 
   return {
-    /** Oldest first. No other claim gets them until the lease ends. */
+    /** Oldest first, without mail that has to expire. No other claim gets them until the lease ends. */
     async claimDue(requests: readonly ClaimRequest[], at: Instant): Promise<readonly ClaimedNotification[]> {
       const lease = randomBytes(12).toString("base64url");
       const time = now(at, 4);
@@ -68,6 +75,7 @@ export function notificationTables(prepare: Prepare, { skipLocked, now }: Pick<D
         `WITH due AS MATERIALIZED (
            SELECT id FROM notification WHERE state = 'pending' AND destination = $1
              AND due_at <= ${time.sql} + ${MAX_CLOCK_SKEW_MS}
+             AND (destination <> '${MAIL_DESTINATION}' OR pending_since > ${time.sql} - ${MAIL_EXPIRES_MS})
            ORDER BY due_at LIMIT $2 ${skipLocked}
          )
          UPDATE notification SET due_at = ${time.sql} + ${LEASE_MS + MAX_CLOCK_SKEW_MS}, lease = $3 FROM due
@@ -96,7 +104,8 @@ export function notificationTables(prepare: Prepare, { skipLocked, now }: Pick<D
         const time = now(at, chunk.length * 5 + 1);
         const rows = await prepare(
           `UPDATE notification SET state = new.column3, due_at = ${time.sql} + new.column4, lease = NULL, attempts = new.column5,
-             ended_at = CASE WHEN new.column4 IS NULL THEN ${time.sql} END
+             ended_at = CASE WHEN new.column4 IS NULL THEN ${time.sql} END,
+             payload = CASE WHEN new.column4 IS NULL THEN ${ENDED_PAYLOAD} ELSE notification.payload END
            FROM (VALUES ${valueRows(chunk.length, 5, ["text", "text", "text", "bigint", "text"])}) AS new
            WHERE notification.id BETWEEN new.column1 AND new.column1 AND coalesce(notification.lease, '') = new.column2
            RETURNING notification.id`, // primary key

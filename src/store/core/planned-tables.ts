@@ -60,15 +60,19 @@ export function plannedTables(prepare: Prepare) {
       return (await prepare(`SELECT ${CHANNEL_COLUMNS} FROM channel WHERE id = $1`)(id)).map(channelOf)[0];
     },
 
-    async lastMailAt(recipient: Pick<PlannedNotification, "channel_id" | "customer_id">): Promise<Instant | undefined> {
+    /** Not later than `now`: while the clock was ahead, mail may have been sent at a time that is still to come. */
+    async lastMailAt(
+      recipient: Pick<PlannedNotification, "channel_id" | "customer_id">,
+      now: Instant,
+    ): Promise<Instant | undefined> {
       const [column, id] =
         recipient.channel_id === null
           ? ["customer_id", recipient.customer_id] // notification_by_customer
           : ["channel_id", recipient.channel_id]; // notification_by_channel
       const [row] = await prepare(
-        `SELECT created_at FROM notification WHERE ${column} = $1 AND event LIKE 'alert.%'
+        `SELECT created_at FROM notification WHERE ${column} = $1 AND created_at <= $2 AND event LIKE 'alert.%'
          ORDER BY created_at DESC, id DESC LIMIT 1`,
-      )(id);
+      )(id, now);
       return row && Number(row[0]);
     },
 

@@ -4,7 +4,9 @@ import { beginSweep, type SweepRequest, type SweepResult, type SweepState } from
 import { EARLIEST } from "../../domain/instant.ts";
 import type { StoreTransaction } from "./transaction.ts";
 
+/** Tanks in one transaction, and what it writes for them: a notification for each channel. */
 const MAX_TANKS = 500;
+const MAX_NOTIFICATIONS = 1000;
 const STATE = "sweep";
 const NOT_OUR_TURN: SweepResult = { turn: undefined, hasMore: false };
 
@@ -14,8 +16,10 @@ export async function sweepAlerts(tx: StoreTransaction, request: SweepRequest): 
   const state = beginSweep(stored === undefined ? undefined : (JSON.parse(stored) as SweepState), now, request);
   if (state === undefined) return NOT_OUR_TURN;
   const { recheck } = state;
-  const tankIds = recheck === null ? await tx.tanksToCheck(now, MAX_TANKS) : await tx.fleetAfter(recheck, MAX_TANKS);
-  const last = tankIds.length === MAX_TANKS ? tankIds.at(-1) : undefined;
+  const forAll = (await tx.channels()).filter(({ customer_id }) => customer_id === null).length;
+  const limit = Math.max(1, Math.min(MAX_TANKS, Math.floor(MAX_NOTIFICATIONS / Math.max(1, forAll))));
+  const tankIds = recheck === null ? await tx.tanksToCheck(now, limit) : await tx.fleetAfter(recheck, limit);
+  const last = tankIds.length === limit ? tankIds.at(-1) : undefined;
   const remaining = recheck === null || last === undefined ? null : { ...recheck, after: last };
   // Of several processes that have come this far, one replaces the state.
   const after = JSON.stringify({ ...state, recheck: remaining } satisfies SweepState);

@@ -160,7 +160,7 @@ export interface StoreTransaction extends Lookups {
   recipientCustomer(id: string): Promise<ManagedCustomer | undefined>;
   recipientChannel(id: string): Promise<Channel | undefined>;
   /** When the newest mail about alerts to this recipient was created. */
-  lastMailAt(recipient: Pick<PlannedNotification, "channel_id" | "customer_id">): Promise<Instant | undefined>;
+  lastMailAt(recipient: Pick<PlannedNotification, "channel_id" | "customer_id">, now: Instant): Promise<Instant | undefined>;
   /** By sequence number. */
   eventPayloads(sequences: readonly number[]): Promise<ReadonlyMap<number, string>>;
   /** Those of these alerts that the customer was sent a mail about. */

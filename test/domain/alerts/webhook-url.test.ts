@@ -155,6 +155,8 @@ const NEVER = [
     "fd00:ec2::23",
     "fd20:ce::254",
     "fd00:42::42",
+    "fd00:c1::a9fe:a9fe",
+    "fe80::a9fe:a9fe",
     "::ffff:127.0.0.1",
     "::ffff:7f00:1",
   ],
