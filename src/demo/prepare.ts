@@ -109,7 +109,7 @@ export function deviceOf(tank: Tank, seed: Seed): SimulatedDevice {
 }
 
 /** Some tanks are emptied and filled within minutes, so that alerts open and close while somebody watches. */
-const BUSY_TANKS = 4;
+export const BUSY_TANKS = 4;
 
 export function demoFleet(tanks: readonly Tank[], seed: Seed): Fleet {
   const members = tanks.map((tank, number) => ({

@@ -13,7 +13,8 @@ export const alertsOf = (store: Store, query: Partial<AlertQuery> = {}, scope = 
 
 /** Customers `a` and `b`, each with these tanks, whose threshold is 20. */
 export async function putFleet(store: Store, tanks: Readonly<Record<"a" | "b", readonly string[]>>): Promise<void> {
-  await putCustomers(store, customer("a"), customer("b"));
+  const verified = { verified_at: 1 };
+  await putCustomers(store, customer("a", verified), customer("b", verified));
   for (const owner of ["a", "b"] as const) await putTanks(store, ...tanks[owner].map((id) => tank(id, owner)));
 }
 

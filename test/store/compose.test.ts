@@ -147,7 +147,7 @@ function composing(engine: Engine): void {
     await executed(store, command.deleteCustomer("deleted", true), at(NOON + SECOND));
     await compose(store, NOON + 6 * SECOND);
     assert.deepEqual(await mails(opened), []);
-    assert.equal(await planned(opened), 3, "reminders remain");
+    assert.equal(await planned(opened), 2, "reminders remain");
     await compose(store, NOON + 4 * DAY);
     assert.deepEqual([await mails(opened), await planned(opened)], [[], 0]);
   });
@@ -281,7 +281,7 @@ function composing(engine: Engine): void {
     await measure(store, 10, NOON, "t1");
     await runSql(opened.url, "UPDATE channel SET state = 'disabled'");
     await compose(store, NOON + 6 * SECOND);
-    assert.deepEqual([await mails(opened), await planned(opened)], [[], 1]);
+    assert.deepEqual([await mails(opened), await planned(opened)], [[], 0]);
   });
 
   test("more than 1,000 tanks that are low at once are one mail with their number and the most urgent, also after a crash", async (t) => {

@@ -16,7 +16,7 @@ import type { PlannedNotification, TankWithOwner } from "./transaction.ts";
 type Scalar = string | number | null;
 
 /** Many rows go into few statements, of few sizes, so that each is prepared once. */
-const CHUNK_SIZES = [64, 8, 1] as const;
+const CHUNK_SIZES = [64, 16, 4, 1] as const;
 
 export function chunksOf<T>(items: readonly T[]): T[][] {
   const chunks: T[][] = [];
@@ -165,20 +165,20 @@ export function alertTables(prepare: Prepare, fleet: "fleet" | "head") {
     rows: readonly (readonly Scalar[])[],
     end = "",
   ): Promise<void> {
-    for (const chunk of chunksOf(rows)) {
-      const sql = `INSERT INTO ${table} (${columns.join(", ")}) VALUES ${valueRows(chunk.length, columns.length)} ${end}`;
-      await prepare(sql)(...chunk.flat());
-    }
+    const inserted = chunksOf(rows).map((chunk) => {
+      const values = valueRows(chunk.length, columns.length);
+      return prepare(`INSERT INTO ${table} (${columns.join(", ")}) VALUES ${values} ${end}`)(...chunk.flat());
+    });
+    await Promise.all(inserted);
   }
 
   /** `sql` ends with a column: its value is one of `ids`. */
   async function selectIn(ids: readonly string[], sql: string, end = ""): Promise<Row[]> {
-    const rows: Row[] = [];
-    for (const chunk of chunksOf([...new Set(ids)])) {
+    const found = chunksOf([...new Set(ids)]).map((chunk) => {
       const list = chunk.map((_, i) => `$${i + 1}`).join(", ");
-      rows.push(...(await prepare(`${sql} IN (${list}) ${end}`)(...chunk)));
-    }
-    return rows;
+      return prepare(`${sql} IN (${list}) ${end}`)(...chunk);
+    });
+    return (await Promise.all(found)).flat();
   }
 
   const updates = ALERT_FIELDS.slice(1).map((name) => `${name} = excluded.${name}`);
@@ -210,13 +210,14 @@ export function alertTables(prepare: Prepare, fleet: "fleet" | "head") {
 
     async setAlertStates(states: ReadonlyMap<string, Pick<Evaluation, "noticed" | "checkAt">>): Promise<void> {
       const rows = Array.from(states, ([tankId, { noticed, checkAt }]) => [tankId, noticed, checkAt] as const);
-      for (const chunk of chunksOf(rows)) {
+      const updated = chunksOf(rows).map((chunk) => {
         const values = valueRows(chunk.length, 3, ["text", "integer", "bigint"]);
-        await prepare(
+        return prepare(
           `UPDATE ${fleet} SET noticed = new.column2, check_at = new.column3 FROM (VALUES ${values}) AS new
            WHERE ${fleet}.tank BETWEEN new.column1 AND new.column1`,
         )(...chunk.flat());
-      }
+      });
+      await Promise.all(updated);
     },
 
     async tanksToCheck(now: Instant, limit: number): Promise<readonly string[]> {

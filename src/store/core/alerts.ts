@@ -13,7 +13,7 @@ import {
   NOTICED,
   type TankCondition,
 } from "../../domain/alerts/evaluate.ts";
-import { type AlertChange, type AlertEvent, type AlertEventType, eventObject } from "../../domain/alerts/event.ts";
+import { type AlertChange, type AlertEvent, eventObject } from "../../domain/alerts/event.ts";
 import type { NewNotification } from "../../domain/alerts/notification.ts";
 import { newId } from "../../domain/id.ts";
 import type { Instant } from "../../domain/instant.ts";
@@ -22,7 +22,7 @@ import { columnsOf, lastReading } from "../series/block.ts";
 import { isIntactHead, openHead } from "../series/checksum.ts";
 import { entryChanges, LISTS } from "../series/lists.ts";
 import { updateList } from "./lists.ts";
-import type { PlannedNotification, StoreTransaction } from "./transaction.ts";
+import type { PlannedNotification, StoreTransaction, TankWithOwner } from "./transaction.ts";
 
 const ALERT_LISTS = [LISTS.alerts, LISTS.alertsByState];
 
@@ -61,15 +61,20 @@ export async function evaluateAlerts(
     evaluation: evaluate(condition, settings, now, silenceFrom),
   }));
   const changed = evaluated.filter(({ condition, evaluation }) => isStateChanged(condition, evaluation));
-  if (changed.length > 0) {
-    await tx.setAlertStates(new Map(changed.map(({ condition, evaluation }) => [condition.tankId, evaluation])));
-  }
+  const states = new Map(changed.map(({ condition, evaluation }) => [condition.tankId, evaluation]));
   const affected = evaluated.filter(
     ({ condition, evaluation }) => !condition.isLive || evaluation.opened.length + evaluation.cleared.length > 0,
   );
-  if (affected.length === 0) return 0;
-  await tx.lockAlerts();
-  const known = await tx.alertsNotClosed(affected.map(({ condition }) => condition.tankId));
+  if (affected.length === 0) {
+    await tx.setAlertStates(states);
+    return 0;
+  }
+  // An engine may send these together; they are executed in this order.
+  const [, known] = await Promise.all([
+    tx.lockAlerts(),
+    tx.alertsNotClosed(affected.map(({ condition }) => condition.tankId)),
+    tx.setAlertStates(states),
+  ]);
   const alerts = Map.groupBy(known, ({ tank_id }) => tank_id);
   const changes = affected.flatMap(({ condition, evaluation }) =>
     alertChanges(condition, evaluation, alerts.get(condition.tankId) ?? [], settings, now),
@@ -173,33 +178,28 @@ async function writeAlerts(
   now: Instant,
 ): Promise<number> {
   if (changes.length === 0) return 0;
-  const owners = await tx.tanksWithOwners(changes.map(({ after }) => after.tank_id));
-  const events = changes.flatMap(({ before, after, type, isNews }) => {
-    const owned = owners.get(after.tank_id);
-    if (owned === undefined) return [];
-    const alert = { ...after, owner_id: owned.tank.owner_id };
-    return [{ before, isNews, event: { type, at: now, alert, tank: owned.tank, customer: owned.customer } satisfies AlertEvent }];
+  const [owners, first, channels] = await Promise.all([
+    tx.tanksWithOwners(changes.map(({ after }) => after.tank_id)),
+    tx.nextSequences(changes.length),
+    tx.channels(),
+  ]);
+  const events = changes.map(({ before, after, type, isNews }, i) => {
+    const { tank, customer } = owners.get(after.tank_id) as TankWithOwner;
+    const event: AlertEvent = { type, at: now, alert: { ...after, owner_id: tank.owner_id }, tank, customer };
+    const sequence = first + i;
+    return { before, isNews, event, sequence, payload: JSON.stringify(eventObject(event, sequence)) };
   });
-  await tx.putAlerts(events.map(({ event }) => event.alert));
+  const outgoing = events.filter(({ isNews }) => isNews).map((item) => outgoingOf(item, channels, settings, now));
+  const notifications = outgoing.flatMap((one) => one.notifications);
+  // The statements do not depend on each other: an engine may send them together.
+  await Promise.all([
+    tx.putAlerts(events.map(({ event }) => event.alert)),
+    tx.addEvents(events.map(({ event, sequence, payload }) => ({ sequence, at: now, owner_id: event.tank.owner_id, payload }))),
+    tx.addNotifications(notifications),
+    tx.planNotifications(outgoing.flatMap(({ planned }) => planned)),
+  ]);
   const listed = events.map(({ before, event }) => ({ before: before && entryOf(before), after: entryOf(event.alert) }));
-  for (const kind of ALERT_LISTS) await updateList(tx, kind, entryChanges(kind, listed));
-  const first = await tx.nextSequences(events.length);
-  const numbered = events.map(({ event, isNews }, i) => ({
-    event,
-    isNews,
-    sequence: first + i,
-    payload: JSON.stringify(eventObject(event, first + i)),
-  }));
-  await tx.addEvents(
-    numbered.map(({ event, sequence, payload }) => ({ sequence, at: now, owner_id: event.tank.owner_id, payload })),
-  );
-  const news = numbered.filter(({ isNews }) => isNews);
-  const channels = news.length === 0 ? [] : await tx.channels();
-  const outgoing = news.map((item) => outgoingOf(item, channels, settings, now));
-  const notifications = outgoing.flatMap(({ notifications }) => notifications);
-  const planned = outgoing.flatMap(({ planned }) => planned);
-  if (notifications.length > 0) await tx.addNotifications(notifications);
-  if (planned.length > 0) await tx.planNotifications(planned);
+  await Promise.all(ALERT_LISTS.map((kind) => updateList(tx, kind, entryChanges(kind, listed))));
   return notifications.length;
 }
 
@@ -242,7 +242,7 @@ function outgoingOf(
       event: type,
       due_at: now + Math.max(delay, channelType === "email" ? COLLECT_MS : 0),
     }));
-  const toOwner = ownerMails(alert, type).map((mail) => ({
+  const toOwner = ownerMails(event).map((mail) => ({
     ...item,
     id: newId("msg", now),
     recipient: tank.owner_id,
@@ -254,9 +254,9 @@ function outgoingOf(
   return { notifications, planned: [...toChannels, ...toOwner] };
 }
 
-/** The owner of a tank is told when it is low, reminded, and told when it has recovered. */
-function ownerMails({ kind, close_reason }: Alert, type: AlertEventType): PlannedNotification["event"][] {
-  if (kind !== ("low" satisfies AlertKind)) return [];
+/** The owner of a tank is told when it is low, reminded, and told when it has recovered, at a verified address. */
+function ownerMails({ type, alert: { kind, close_reason }, customer }: AlertEvent): PlannedNotification["event"][] {
+  if (kind !== ("low" satisfies AlertKind) || customer.verified_at === null) return [];
   if (type === "alert.opened") return ["alert.opened", "alert.reminder"];
   return type === "alert.closed" && close_reason === "recovered" ? ["alert.closed"] : [];
 }

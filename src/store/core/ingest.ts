@@ -1,6 +1,7 @@
 // Ingests a batch of readings: one ordered list of steps, in one transaction, for both engines.
 
 import { ReleasedReadings } from "../../domain/commands/command.ts";
+import { deviceKey } from "../../domain/id.ts";
 import type { Lookups } from "../../domain/lookups.ts";
 import { batchOfPending, type Placement, placeReadings, resolvedReadings, setStoreOutcomes } from "../../domain/placement.ts";
 import { type IncomingBatch, type IngestResult, READING_OUTCOMES, type ReadingSource } from "../../domain/reading.ts";
@@ -71,9 +72,9 @@ async function appendByDevice(tx: StoreTransaction, { sources, source, createdAt
 }
 
 async function sharesTank(lookups: Lookups, placement: Placement, appended: readonly Append[]): Promise<boolean> {
-  const devices = await lookups.devices(appended.map(({ id }) => id));
-  const tanks = new Set(Array.from(devices.values(), ({ device }) => device.tank_id));
-  return placement.readings.tankIds.some((id) => tanks.has(id));
+  const devices = new Set(appended.map(({ id }) => id));
+  const tanks = await lookups.tanks(placement.readings.tankIds);
+  return [...tanks.values()].some(({ tank, deleted }) => !deleted && devices.has(deviceKey(tank.assigned_device_id)));
 }
 
 /** After a change of these devices or their tanks: stores their pending readings as far as possible. */
