@@ -92,7 +92,6 @@ export type Event =
   | { readonly kind: "broker_connected"; readonly broker: string; readonly notGranted: readonly string[] }
   | { readonly kind: "broker_disconnected"; readonly broker: string; readonly reason: string }
   | { readonly kind: "composing_failed"; readonly error: unknown }
-  | { readonly kind: "mail_dropped"; readonly missing: string }
   /** They are due at once. */
   | { readonly kind: "notifications_created"; readonly count: number }
   /** `recipient`: what kind of. No event has the address of a customer, or the path of a webhook. */

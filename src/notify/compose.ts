@@ -19,7 +19,6 @@ export class Composer {
   readonly #timer: NodeJS.Timeout;
   #running: Promise<void> | undefined;
   #isStopping = false;
-  #hasReported = false;
 
   constructor(options: ComposerOptions) {
     this.#options = options;
@@ -43,20 +42,10 @@ export class Composer {
       });
   }
 
-  /** Once. */
-  #reportNotConfigured(): void {
-    if (!this.#hasReported) this.#options.observe({ kind: "mail_dropped", missing: "PUBLIC_URL" });
-    this.#hasReported = true;
-  }
-
   async #composeDue(): Promise<void> {
     const { store, settings, clock } = this.#options;
     const next = await store.nextPlannedAt();
     if (next === null || next > clock()) return;
-    while (!this.#isStopping) {
-      const step = await store.composeNotifications(settings, clock());
-      if (step === "nothing_due") return;
-      if (step === "not_configured") this.#reportNotConfigured();
-    }
+    while (!this.#isStopping && (await store.composeNotifications(settings, clock())));
   }
 }

@@ -36,6 +36,8 @@ const MAX_ATTEMPTS = 512;
 /** Claimed at a time for a destination: at first as many as are sent at a time, and twice as many after each fast claim. */
 const MAX_CLAIMED = 512;
 const FAST_MS = 500;
+/** Claimed and not recorded yet, in all. What waits longer than it may is given back, and a large claim takes long itself. */
+const MAX_IN_HAND = 1024;
 
 type SendAttempt = (
   notification: ClaimedNotification,
@@ -90,6 +92,9 @@ export class Sender {
   readonly #attempts = new Set<Promise<void>>();
   /** A destination had to wait for an attempt of another one. */
   #isFull = false;
+  /** There was no room for some destinations; the next claim begins with this one. */
+  #isCrowded = false;
+  #nextInTurn = "";
   #claiming: Promise<void> | undefined;
   #claimAgain = false;
   #results: Result[] = [];
@@ -137,7 +142,7 @@ export class Sender {
   async #claim(): Promise<void> {
     const { store, clock } = this.#options;
     const pending = await store.pendingDestinations(clock());
-    const wanted = pending.flatMap((destination) => this.#wantedFrom(destination));
+    const wanted = this.#inTurn(pending.flatMap((destination) => this.#wantedFrom(destination)));
     const claimedAt = performance.now();
     if (wanted.length > 0 && !this.#isStopping) {
       const requests = wanted.map(({ name, claimLimit }) => ({ destination: name, limit: claimLimit }));
@@ -173,6 +178,25 @@ export class Sender {
     const isFast = known.mayHaveMore && performance.now() - known.claimedAt < FAST_MS;
     if (isFast) known.claimLimit = Math.min(known.claimLimit * 2, MAX_CLAIMED);
     return [known];
+  }
+
+  /**
+   * As many as there is room for: those with nothing under way first, from the one on that was left out last time. They come in
+   * the order of their names.
+   */
+  #inTurn(wanted: readonly Destination[]): Destination[] {
+    const from = wanted.findIndex(({ name }) => name >= this.#nextInTurn);
+    const rotated = from < 0 ? wanted : [...wanted.slice(from), ...wanted.slice(0, from)];
+    const ordered = rotated.toSorted((a, b) => Number(a.underWay > 0) - Number(b.underWay > 0));
+    let room = MAX_IN_HAND - this.#deliveries.size;
+    const chosen = ordered.filter(({ claimLimit }) => {
+      const fits = room > 0;
+      if (fits) room -= claimLimit;
+      return fits;
+    });
+    this.#isCrowded = chosen.length < ordered.length;
+    this.#nextInTurn = ordered[chosen.length]?.name ?? "";
+    return chosen;
   }
 
   #enqueue(destination: Destination, claimed: Pick<Delivery, "notification" | "channel" | "unwanted">): void {
@@ -299,7 +323,8 @@ export class Sender {
       if (recorded.has(record.id)) this.#report(delivery, record);
     }
     for (const channel of disabled) this.#reportDisabled(channel);
-    if (disabled.length > 0) this.wake();
+    const hasRoom = this.#isCrowded && this.#deliveries.size <= MAX_IN_HAND / 2;
+    if (disabled.length > 0 || hasRoom) this.wake();
   }
 
   #report({ notification, channel }: Delivery, { id, state, attempts }: DeliveryRecord): void {

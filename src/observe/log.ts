@@ -81,7 +81,6 @@ const MESSAGES: Readonly<Record<OtherEvent["kind"], readonly [level: Level, mess
   query_completed: ["trace", "a store query completed"],
   write_completed: ["trace", "a store write completed"],
   readings_ingested: ["trace", "readings were ingested"],
-  mail_dropped: ["error", "customers get no mail about their tanks: set {missing}"],
   composing_failed: ["error", "planned notifications could not be composed; retrying"],
   notifications_created: ["trace", "notifications were created"],
   notification_delivered: ["trace", "a notification was delivered"],

@@ -39,6 +39,31 @@ for (const engine of ENGINES) {
       });
     });
 
+    test("very many channels get everything once: each claim is small, and they take turns", async (t) => {
+      const queue = await openQueue(t, engine);
+      const good = await recordingReceiver(t);
+      const each = 5;
+      const ids: string[] = [];
+      for (let i = 0; i < 150; i++) ids.push(...(await queue.notify(await queue.channel(good.url), each)));
+      let largest = 0;
+      queue.start(
+        {},
+        {
+          ...queue.store,
+          claimNotifications(requests, now) {
+            largest = Math.max(
+              largest,
+              requests.reduce((sum, { limit }) => sum + limit, 0),
+            );
+            return queue.store.claimNotifications(requests, now);
+          },
+        },
+      );
+      await until("all are delivered", async () => (await queue.states())["delivered"] === ids.length, 30_000);
+      assert.deepEqual(good.received.map(({ request }) => request.headers["webhook-id"]).sort(), ids.sort());
+      assert.ok(largest <= 1024 + 16, `${largest} in one claim`);
+    });
+
     test("a hundred receivers share the work; one that hangs takes nothing from the others", async (t) => {
       const queue = await openQueue(t, engine);
       const good = await recordingReceiver(t);

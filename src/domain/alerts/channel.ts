@@ -91,7 +91,7 @@ export const CHANNEL_SETTINGS = {
   ),
   customer_id: nullable(idField("Only alerts of this customer's tanks; null: of all", "cus_01kxa8w5s0v3m4q9t7r2n6c8d1")),
   delay: nullable(
-    durationField("Send only what is still open and unacknowledged after this time, up to 30d; null: everything at once", "4h"),
+    durationField("Send only what is still open and unacknowledged after this time, up to 15d; null: everything at once", "4h"),
   ),
   description: nullableTextField("What it is for", "Dispatch"),
 };

@@ -11,6 +11,7 @@ import {
   QuietHoursObject,
   webhookUrl,
 } from "../alerts/channel.ts";
+import { KEPT_MS } from "../alerts/event.ts";
 import { errorInWebhookUrl, maskedUrl, type WebhookAllow } from "../alerts/webhook-url.ts";
 import { type AuditedChange, differences } from "../audit.ts";
 import { hasSameFields } from "../changes.ts";
@@ -35,7 +36,8 @@ import {
 const MAX_CHANNELS = 1000;
 /** Pending notifications of a deleted channel that end with it; the sender ends the others. */
 const MAX_ENDED = 500;
-const MAX_DELAY_MS = 30 * 24 * 3_600_000;
+/** A delayed webhook is the event of the feed, which must be kept until then. */
+const MAX_DELAY_MS = KEPT_MS / 2;
 
 const ofWebhook = { url: webhookUrl, ...CHANNEL_SETTINGS };
 const ofEmail = { to: mailAddress, ...CHANNEL_SETTINGS, quiet_hours: nullable(QuietHoursObject) };
@@ -203,7 +205,7 @@ function repetitionErrors(field: "events" | "kinds", { [field]: list }: Fields):
 
 function delayErrors({ delay }: Fields): FieldError[] {
   const isTooLong = typeof delay === "string" && (parseDuration(delay) ?? 0) > MAX_DELAY_MS;
-  return isTooLong ? [{ field: "delay", message: "must be at most 30d" }] : [];
+  return isTooLong ? [{ field: "delay", message: "must be at most 15d" }] : [];
 }
 
 function quietHoursErrors({ quiet_hours: given }: Fields): FieldError[] {

@@ -6,7 +6,7 @@
 
 import type { Alert } from "../../domain/alerts/alert.ts";
 import type { Channel } from "../../domain/alerts/channel.ts";
-import type { ComposeSettings, ComposeStep } from "../../domain/alerts/compose.ts";
+import type { ComposeSettings } from "../../domain/alerts/compose.ts";
 import { MAIL_DESTINATION, type NewNotification } from "../../domain/alerts/notification.ts";
 import { quietUntil } from "../../domain/alerts/quiet-hours.ts";
 import { newId } from "../../domain/id.ts";
@@ -32,10 +32,10 @@ const WINDOW_MS = 10 * 60_000;
 /** In one transaction. More of them are collected in a draft, in several transactions. */
 const MAX_ROWS = 500;
 
-export async function composeNotifications(tx: StoreTransaction, settings: ComposeSettings, now: Instant): Promise<ComposeStep> {
+export async function composeNotifications(tx: StoreTransaction, settings: ComposeSettings, now: Instant): Promise<boolean> {
   await tx.lockAlerts();
   const recipientId = await tx.firstDueRecipient(now);
-  if (recipientId === undefined) return "nothing_due";
+  if (recipientId === undefined) return false;
   const planned = await tx.plannedFor(recipientId, now + COLLECT_MS, MAX_ROWS + 1);
   const rows = planned.slice(0, MAX_ROWS);
   const [first] = rows;
@@ -48,7 +48,7 @@ export async function composeNotifications(tx: StoreTransaction, settings: Compo
     if (heldUntil !== undefined) await tx.postponePlanned(idsOf(rows), heldUntil);
     else await collectMail(tx, recipient, rows, planned.length > rows.length, settings, now);
   }
-  return isNotConfigured ? "not_configured" : "done";
+  return true;
 }
 
 /** Who is notified: a customer or a channel. */
