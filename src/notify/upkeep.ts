@@ -1,4 +1,4 @@
-// What is done with notifications once a minute: old ones are removed, mail expires, and the operator is told what is wrong.
+// What is done with notifications once a minute: old ones are removed, mail expires, and what is wrong is logged.
 
 import {
   type DeliveryReads,

@@ -42,7 +42,7 @@ export type TankCondition = {
   readonly medianInterval: number | undefined;
 };
 
-/** `isNews`: people are told of it. */
+/** `isNews`: people are notified of it. */
 export type ConditionChange = { readonly kind: AlertKind; readonly isNews: boolean };
 
 export type Evaluation = {

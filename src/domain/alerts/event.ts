@@ -1,4 +1,4 @@
-// Events: what integrators are told, by webhooks and in the feed. Sequence numbers rise in the whole service.
+// Events: what integrators are notified of, by webhooks and in the feed. Sequence numbers rise in the whole service.
 
 import { type CustomerWithCount, customerObject } from "../customer.ts";
 import { formatInstant, type Instant } from "../instant.ts";
@@ -21,7 +21,7 @@ export type AlertEvent = {
   readonly customer: CustomerWithCount;
 };
 
-/** `isNews`: people are told of it. `before` is undefined for an alert that is opened. */
+/** `isNews`: people are notified of it. `before` is undefined for an alert that is opened. */
 export type AlertChange = {
   readonly before: Alert | undefined;
   readonly after: Alert;

@@ -254,7 +254,7 @@ function outgoingOf(
   return { notifications, planned: [...toChannels, ...toOwner] };
 }
 
-/** The owner of a tank is told when it is low, reminded, and told when it has recovered, at a verified address. */
+/** The owner of a tank gets mail when it is low, a reminder, and mail when it has recovered, at a verified address. */
 function ownerMails({ type, alert: { kind, close_reason }, customer }: AlertEvent): PlannedNotification["event"][] {
   if (kind !== ("low" satisfies AlertKind) || customer.verified_at === null) return [];
   if (type === "alert.opened") return ["alert.opened", "alert.reminder"];

@@ -129,8 +129,8 @@ async function collectMail(
 ): Promise<void> {
   const changes = await relevantChanges(tx, recipient, rows, now);
   if (recipient.customer !== undefined) {
-    const told = changes.map(({ alert }) => alert.id);
-    await tx.setAlertsTold(recipient.id, told);
+    const notified = changes.map(({ alert }) => alert.id);
+    await tx.setAlertsNotified(recipient.id, notified);
   }
   const draft = withChanges((await tx.digestDraft(recipient.id)) ?? {}, changes);
   await tx.removePlanned(idsOf(rows));
@@ -186,7 +186,7 @@ async function ownerUpdates(
   now: Instant,
 ): Promise<Decide> {
   const ofEvent = (event: PlannedNotification["event"]) => rows.filter((row) => row.event === event);
-  const told = await tx.alertsToldTo(
+  const notified = await tx.alertsNotifiedTo(
     ownerId,
     ofEvent("alert.closed").map(({ alert_id }) => alert_id),
   );
@@ -196,7 +196,7 @@ async function ownerUpdates(
   );
   return (alert, updates) => {
     if (alert.owner_id !== ownerId) return undefined;
-    if (updates.has("closed")) return told.has(alert.id) || updates.has("opened") ? "closed" : undefined;
+    if (updates.has("closed")) return notified.has(alert.id) || updates.has("opened") ? "closed" : undefined;
     if (alert.state === "closed") return undefined;
     if (updates.has("opened")) return "opened";
     return alert.state === "open" && !paused.has(alert.tank_id) ? "reminder" : undefined;

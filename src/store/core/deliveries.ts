@@ -77,8 +77,8 @@ async function disable(tx: StoreTransaction, channelId: string, reason: string, 
   const channel = active.find(({ id }) => id === channelId);
   if (channel === undefined) return undefined;
   await tx.disableChannel(channelId, reason, now);
-  const told = active.filter((other) => other.type === "email" && other.customer_id === null && other.id !== channelId);
-  const notifications = told.map((receiver) => ({
+  const receivers = active.filter((other) => other.type === "email" && other.customer_id === null && other.id !== channelId);
+  const notifications = receivers.map((receiver) => ({
     id: newId("msg", now),
     channel_id: receiver.id,
     customer_id: null,

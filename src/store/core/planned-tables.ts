@@ -81,13 +81,17 @@ export function plannedTables(prepare: Prepare) {
       return new Map(rows.map(([sequence, payload]) => [Number(sequence), String(payload)]));
     },
 
-    async alertsToldTo(customerId: string, alertIds: readonly string[]): Promise<ReadonlySet<string>> {
-      const rows = await forIds(alertIds, [customerId], (list) => `SELECT id FROM alert WHERE told = $1 AND id IN (${list})`);
+    async alertsNotifiedTo(customerId: string, alertIds: readonly string[]): Promise<ReadonlySet<string>> {
+      const rows = await forIds(
+        alertIds,
+        [customerId],
+        (list) => `SELECT id FROM alert WHERE notified_customer = $1 AND id IN (${list})`,
+      );
       return new Set(rows.map(([id]) => String(id)));
     },
 
-    async setAlertsTold(customerId: string, alertIds: readonly string[]): Promise<void> {
-      await forIds(alertIds, [customerId], (list) => `UPDATE alert SET told = $1 WHERE id IN (${list})`);
+    async setAlertsNotified(customerId: string, alertIds: readonly string[]): Promise<void> {
+      await forIds(alertIds, [customerId], (list) => `UPDATE alert SET notified_customer = $1 WHERE id IN (${list})`);
     },
 
     async pausedTanks(tankIds: readonly string[], now: Instant): Promise<ReadonlySet<string>> {

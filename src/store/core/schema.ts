@@ -174,7 +174,7 @@ export function commonTables({ id, text, integer, real, flag, isLive, isDeleted,
     latest_at ${integer} NOT NULL,
     note ${text},
     updated_at ${integer} NOT NULL,
-    told ${text} -- the customer who was sent a mail about it
+    notified_customer ${text} -- who was sent a mail about it
   ) ${table};
   CREATE INDEX alert_by_creation ON alert (created_at, id) WHERE ${ANY_ALERT};
   CREATE INDEX alert_by_state ON alert (state, created_at, id) WHERE ${ANY_ALERT};

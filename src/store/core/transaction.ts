@@ -164,8 +164,8 @@ export interface StoreTransaction extends Lookups {
   /** By sequence number. */
   eventPayloads(sequences: readonly number[]): Promise<ReadonlyMap<number, string>>;
   /** Those of these alerts that the customer was sent a mail about. */
-  alertsToldTo(customerId: string, alertIds: readonly string[]): Promise<ReadonlySet<string>>;
-  setAlertsTold(customerId: string, alertIds: readonly string[]): Promise<void>;
+  alertsNotifiedTo(customerId: string, alertIds: readonly string[]): Promise<ReadonlySet<string>>;
+  setAlertsNotified(customerId: string, alertIds: readonly string[]): Promise<void>;
   /** Those of these tanks whose alerts are paused. */
   pausedTanks(tankIds: readonly string[], now: Instant): Promise<ReadonlySet<string>>;
   digestDraft(recipient: string): Promise<DigestDraft | undefined>;
