@@ -30,6 +30,11 @@ export async function sweepAlerts(tx: StoreTransaction, request: SweepRequest): 
     tx.alertChecks.add(tankIds);
     if (recheck?.scope !== "all") tx.alertChecks.setSilenceFrom(state.silenceFrom ?? EARLIEST);
   }
+  // A recheck begins after the clock was set back, among others.
+  if (recheck?.after === "") {
+    await tx.lockAlerts();
+    await tx.advancePlanned(now);
+  }
   // After a recheck come those that are due.
   return { turn: now, hasMore: last !== undefined || recheck !== null };
 }
