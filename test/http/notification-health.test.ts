@@ -67,16 +67,17 @@ test("missing settings for mail are a warning once an e-mail channel or a custom
 
   const withCustomer = await startManaged(t, { SMTP_URL: "smtp://127.0.0.1:1", MAIL_FROM: "tanks@example.com" });
   const { customer, tank } = await withCustomer.create();
-  const readLow = async (id: string, fill_percentage: number) => {
-    const reading = { tank_id: id, created_at: withCustomer.now(), fill_percentage };
+  const measure = async (fill_percentage: number) => {
+    const reading = { tank_id: tank, created_at: withCustomer.now(), fill_percentage };
     expectStatus(await withCustomer.manage("POST", "/ingest/v1/readings", [reading]), 200);
     withCustomer.forward(MINUTE);
   };
-  await readLow(tank, 10);
+  await measure(10);
   assert.deepEqual(await codes(withCustomer), [], "the customer's address is not verified");
   const change = { verified_at: withCustomer.now() };
   expectStatus(await withCustomer.manage("PATCH", `/manage/v1/customers/${customer}`, change), 200);
-  await readLow(tank, 9);
+  await measure(90);
+  await measure(9);
   assert.deepEqual(await codes(withCustomer), ["mail_not_configured"]);
   const metrics = await samples(withCustomer);
   assert.equal(metrics.get('tank_monitor_warnings{code="mail_not_configured"}'), 1);
