@@ -102,7 +102,7 @@ export async function startApp(options: AppOptions): Promise<App> {
       ...{ store, clock, observe, mail: config, webhookAllow: config.webhookAllow, version: VERSION },
       ...{ missing: missingForMail(config), isReporting: worker === 1 },
     });
-    sweep = new AlertSweep(store.sweepAlerts, storeSettings(config).alerts, observe, options.clock);
+    sweep = new AlertSweep(store, storeSettings(config).alerts, observe, options.clock);
     composer = new Composer({ store, settings: { publicUrl: config.publicUrl }, clock, observe });
   } catch (error) {
     await closeAll();

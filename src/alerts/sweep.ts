@@ -8,7 +8,7 @@ import type { Observe } from "../domain/events.ts";
 import type { Clock, Instant } from "../domain/instant.ts";
 
 export class AlertSweep {
-  readonly #sweep: SweepWrites["sweepAlerts"];
+  readonly #writes: SweepWrites;
   readonly #observe: Observe;
   readonly #clock: Clock | undefined;
   readonly #timer: NodeJS.Timeout;
@@ -18,8 +18,8 @@ export class AlertSweep {
   #isStopped = false;
 
   /** Without `clock`, the clock of the database counts, which all processes share. */
-  constructor(sweep: SweepWrites["sweepAlerts"], settings: AlertSettings, observe: Observe, clock?: Clock) {
-    this.#sweep = sweep;
+  constructor(writes: SweepWrites, settings: AlertSettings, observe: Observe, clock?: Clock) {
+    this.#writes = writes;
     this.#settings = settings;
     this.#observe = observe;
     this.#clock = clock;
@@ -42,15 +42,29 @@ export class AlertSweep {
 
   async #run(): Promise<void> {
     try {
-      let turn: Instant | undefined;
-      for (let hasMore = true; hasMore && !this.#isStopped; ) {
-        ({ turn, hasMore } = await this.#sweep({ turn, at: this.#clock?.(), settings: this.#settings }));
-        if (turn !== undefined) this.#settings = undefined;
-        await setImmediate();
-      }
+      await this.#sweep();
     } catch (error) {
+      if (hasCode(error, "data_damaged")) await this.#sweepOneByOne();
       // That the database is unavailable is reported elsewhere.
-      if (!hasCode(error, "store_unavailable")) this.#observe({ kind: "sweep_failed", error });
+      else if (!hasCode(error, "store_unavailable")) this.#observe({ kind: "sweep_failed", error });
+    }
+  }
+
+  async #sweep(): Promise<void> {
+    let turn: Instant | undefined;
+    for (let hasMore = true; hasMore && !this.#isStopped; ) {
+      ({ turn, hasMore } = await this.#writes.sweepAlerts({ turn, at: this.#clock?.(), settings: this.#settings }));
+      if (turn !== undefined) this.#settings = undefined;
+      await setImmediate();
+    }
+  }
+
+  /** A damaged tank, which is reported, keeps none of the others from being evaluated. */
+  async #sweepOneByOne(): Promise<void> {
+    const tankIds = await this.#writes.tanksDue(this.#clock?.()).catch(() => []);
+    for (const id of tankIds) {
+      if (this.#isStopped) return;
+      await this.#writes.evaluateTank(id, this.#clock?.()).catch(() => {});
     }
   }
 }

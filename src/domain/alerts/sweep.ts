@@ -45,6 +45,9 @@ export type SweepResult = { readonly turn: Instant | undefined; readonly hasMore
 export interface SweepWrites {
   /** Evaluates the alerts of some tanks that are due, if it is this process's turn. */
   sweepAlerts(request: SweepRequest): Promise<SweepResult>;
+  /** Some tanks that are due, and the alerts of one of them: for a sweep of a damaged database. `at`: by default the database's time. */
+  tanksDue(at: Instant | undefined): Promise<readonly string[]>;
+  evaluateTank(tankId: string, at: Instant | undefined): Promise<void>;
 }
 
 /** The state that the sweep begins with; undefined while it is another process's turn. */

@@ -41,7 +41,8 @@ export function storeOn(engine: Engine, observe: Observe, health = new StoreHeal
       } catch (error) {
         const translated = translateError(error);
         if (hasCode(translated, "store_unavailable") && health.lostFile === undefined) of.lose(reasonOf(translated));
-        if (hasCode(translated, "data_damaged")) {
+        // The sweep finds out itself which tank is damaged.
+        if (hasCode(translated, "data_damaged") && name !== "sweepAlerts") {
           observe({ kind: "data_damaged", object: objectOf(name, args), reason: reasonOf(translated) });
         }
         throw translated;
@@ -86,7 +87,9 @@ export function storeOn(engine: Engine, observe: Observe, health = new StoreHeal
     endPending: written("endPending"),
     reviewPending: written("reviewPending"),
     removeOldNotifications: written("removeOldNotifications"),
-    sweepAlerts: watched(health.writes, "sweepAlerts", (request) => write("sweepAlerts", request)),
+    sweepAlerts: written("sweepAlerts"),
+    tanksDue: written("tanksDue"),
+    evaluateTank: written("evaluateTank"),
     composeNotifications: written("composeNotifications"),
     ingest: watched(health.writes, "ingest", engine.ingest),
     // A copy may fail because of its destination, which says nothing about the database.
@@ -103,6 +106,7 @@ const importContext = (): AuditContext => ({ by: "import", at: Date.now() });
 const OBJECTS: Readonly<Record<string, string>> = {
   alertById: "alert",
   customerById: "customer",
+  evaluateTank: "tank",
   managedCustomer: "customer",
   managedDevice: "device",
   managedTank: "tank",

@@ -1,7 +1,7 @@
-// One step of the sweep: evaluates some of the tanks that are due, in one transaction.
+// One step of the sweep: evaluates some of the tanks that are due, in one transaction; where data is damaged, one tank.
 
 import { beginSweep, type SweepRequest, type SweepResult, type SweepState } from "../../domain/alerts/sweep.ts";
-import { EARLIEST } from "../../domain/instant.ts";
+import { EARLIEST, type Instant } from "../../domain/instant.ts";
 import type { StoreTransaction } from "./transaction.ts";
 
 /** Tanks in one transaction, and what it writes for them: a notification for each channel. */
@@ -24,12 +24,7 @@ export async function sweepAlerts(tx: StoreTransaction, request: SweepRequest): 
   // Of several processes that have come this far, one replaces the state.
   const after = JSON.stringify({ ...state, recheck: remaining } satisfies SweepState);
   if (!(await tx.replaceServiceState(STATE, stored, after))) return NOT_OUR_TURN;
-  if (tankIds.length > 0) {
-    await tx.lockHeads(tankIds.toSorted(), true);
-    tx.alertChecks.setTime(now);
-    tx.alertChecks.add(tankIds);
-    if (recheck?.scope !== "all") tx.alertChecks.setSilenceFrom(state.silenceFrom ?? EARLIEST);
-  }
+  if (tankIds.length > 0) await evaluateTanks(tx, tankIds, now, recheck?.scope === "all" ? undefined : state);
   // A recheck begins after the clock was set back, among others.
   if (recheck?.after === "") {
     await tx.lockAlerts();
@@ -37,4 +32,27 @@ export async function sweepAlerts(tx: StoreTransaction, request: SweepRequest): 
   }
   // After a recheck come those that are due.
   return { turn: now, hasMore: last !== undefined || recheck !== null };
+}
+
+/** When the transaction ends. Without `state`, silent alerts do not open. */
+async function evaluateTanks(
+  tx: StoreTransaction,
+  tankIds: readonly string[],
+  now: Instant,
+  state: Pick<SweepState, "silenceFrom"> | undefined,
+): Promise<void> {
+  await tx.lockHeads(tankIds.toSorted(), true);
+  tx.alertChecks.setTime(now);
+  tx.alertChecks.add(tankIds);
+  if (state !== undefined) tx.alertChecks.setSilenceFrom(state.silenceFrom ?? EARLIEST);
+}
+
+export async function tanksDue(tx: StoreTransaction, at: Instant | undefined): Promise<readonly string[]> {
+  return tx.tanksToCheck(at ?? (await tx.now()), MAX_TANKS);
+}
+
+export async function evaluateTank(tx: StoreTransaction, tankId: string, at: Instant | undefined): Promise<void> {
+  const stored = await tx.serviceState(STATE);
+  const state = stored === undefined ? { silenceFrom: null } : (JSON.parse(stored) as SweepState);
+  await evaluateTanks(tx, [tankId], at ?? (await tx.now()), state);
 }

@@ -11,7 +11,7 @@ import { claimNotifications, endPending, recordDeliveries, removeOldNotification
 import { releasePending } from "./ingest.ts";
 import { lookupsOn } from "./lookups.ts";
 import { writeCustomers, writeDevices, writeTanks } from "./objects.ts";
-import { sweepAlerts } from "./sweep.ts";
+import { evaluateTank, sweepAlerts, tanksDue } from "./sweep.ts";
 import type { StoreTransaction } from "./transaction.ts";
 
 const WRITES = {
@@ -26,6 +26,8 @@ const WRITES = {
   reviewPending,
   removeOldNotifications,
   sweepAlerts,
+  tanksDue,
+  evaluateTank,
   composeNotifications,
   ...REPAIRS,
 };
