@@ -2,6 +2,10 @@
 
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
+import { setTimeout as pause } from "node:timers/promises";
+import { postgresEngine } from "../store/engines.ts";
+import { openedOn } from "../support/postgres/database.ts";
+import { tcpProxy } from "../support/tcp-proxy.ts";
 import { until } from "../support/until.ts";
 import { ENGINES, openQueue } from "./queue.ts";
 import { httpReceiver } from "./receiver.ts";
@@ -49,3 +53,36 @@ for (const engine of ENGINES) {
     });
   });
 }
+
+test("postgres: an outage of the database while notifications are sent loses none, and sends none twice at a time", async (t) => {
+  const queue = await openQueue(t, postgresEngine);
+  const open = new Set<string>();
+  const doubled: string[] = [];
+  const received = new Set<string>();
+  const receiver = await httpReceiver(t, (request, response) => {
+    const id = String(request.headers["webhook-id"]);
+    if (open.has(id)) doubled.push(id);
+    open.add(id);
+    received.add(id);
+    setTimeout(() => {
+      open.delete(id);
+      response.end();
+    }, 20);
+  });
+  const ids: string[] = [];
+  for (let i = 0; i < 3; i++) ids.push(...(await queue.notify(await queue.channel(receiver.url), 300)));
+  const proxy = await tcpProxy(t, queue.url);
+  const { store } = await openedOn(t, proxy.url);
+  const delivery = queue.start({}, store);
+  for (let outage = 1; outage <= 4; outage++) {
+    await until("some more are sent", () => received.size >= outage * 60, 20_000);
+    proxy.redirect("postgres://127.0.0.1:1");
+    proxy.disconnect();
+    await pause(outage * 200);
+    proxy.redirect(queue.url);
+  }
+  await until("all are delivered", async () => (await queue.states())["delivered"] === ids.length, 60_000);
+  assert.deepEqual([...received].sort(), ids.sort());
+  assert.deepEqual(doubled, []);
+  await delivery.stop(0);
+});

@@ -231,6 +231,20 @@ function composing(engine: Engine): void {
     assert.deepEqual(await subjects(opened), expected);
   });
 
+  test("mail that was planned while the clock was ahead is sent when the clock was set back", async (t) => {
+    const opened = await engine.open(t);
+    const { store } = opened;
+    await putOwner(store, "a", ["t1"]);
+    const ahead = NOON + 400 * DAY;
+    await store.sweepAlerts({ at: ahead });
+    await measure(store, 10, ahead, "t1");
+    await store.sweepAlerts({ at: NOON });
+    await compose(store, NOON + 6 * SECOND);
+    assert.deepEqual(await subjects(opened), ["Tank low, 10%: Tank t1"]);
+    await compose(store, NOON + 3 * DAY);
+    assert.equal((await mails(opened)).at(-1)?.event, "alert.reminder");
+  });
+
   test("quiet hours of a channel hold its mail, and nothing of it is lost", async (t) => {
     const opened = await engine.open(t);
     const { store } = opened;

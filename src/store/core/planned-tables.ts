@@ -52,6 +52,14 @@ export function plannedTables(prepare: Prepare) {
       await forIds(ids, [until], (list) => `UPDATE planned_notification SET due_at = $1 WHERE id IN (${list})`);
     },
 
+    /** What was planned while the clock was ahead is due as long from now on as it was then. */
+    async advancePlanned(now: Instant): Promise<void> {
+      await prepare(
+        `UPDATE planned_notification SET due_at = due_at - (created_at - $1), created_at = $1
+         WHERE due_at > $1 AND created_at > $1`, // planned_notification_due
+      )(now);
+    },
+
     async recipientCustomer(id: string): Promise<ManagedCustomer | undefined> {
       return (await prepare(`SELECT ${CUSTOMER_COLUMNS} FROM customer WHERE id = $1`)(id)).map(customerState)[0];
     },

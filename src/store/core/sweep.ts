@@ -25,6 +25,11 @@ export async function sweepAlerts(tx: StoreTransaction, request: SweepRequest): 
   const after = JSON.stringify({ ...state, recheck: remaining } satisfies SweepState);
   if (!(await tx.replaceServiceState(STATE, stored, after))) return NOT_OUR_TURN;
   if (tankIds.length > 0) await evaluateTanks(tx, tankIds, now, recheck?.scope === "all" ? undefined : state);
+  // A recheck begins after the clock was set back, among others.
+  if (recheck?.after === "") {
+    await tx.lockAlerts();
+    await tx.advancePlanned(now);
+  }
   // After a recheck come those that are due.
   return { turn: now, hasMore: last !== undefined || recheck !== null };
 }

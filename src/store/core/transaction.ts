@@ -156,6 +156,7 @@ export interface StoreTransaction extends Lookups {
   plannedFor(recipient: string, dueBy: Instant, limit: number): Promise<readonly PlannedNotification[]>;
   removePlanned(ids: readonly string[]): Promise<void>;
   postponePlanned(ids: readonly string[], until: Instant): Promise<void>;
+  advancePlanned(now: Instant): Promise<void>;
   /** Both read without locks. */
   recipientCustomer(id: string): Promise<ManagedCustomer | undefined>;
   recipientChannel(id: string): Promise<Channel | undefined>;
