@@ -8,7 +8,7 @@ export type Aim = { readonly atLeast: number } | { readonly atMost: number };
 export type Row = {
   readonly name: string;
   readonly label: string;
-  readonly unit: "" | "×" | "ms" | "MB" | "bytes";
+  readonly unit: "" | "×" | "ms" | "MB" | "bytes" | "/s";
   readonly aim?: Aim;
 };
 

@@ -7,6 +7,9 @@ import { parseArgs } from "node:util";
 import { type Bench, cacheFolder, ENGINES, type Engine, log, ROOT } from "./bench.ts";
 import { type Postgres, startPostgres } from "./contestants/postgres.ts";
 import type { Figure } from "./figure.ts";
+import { alertPages } from "./figures/alert-pages.ts";
+import { alertSweep } from "./figures/alert-sweep.ts";
+import { alerts } from "./figures/alerts.ts";
 import { bytes } from "./figures/bytes.ts";
 import { connections } from "./figures/connections.ts";
 import { deepPage } from "./figures/deep-page.ts";
@@ -18,6 +21,7 @@ import { importing } from "./figures/import.ts";
 import { ingestHttp } from "./figures/ingest-http.ts";
 import { ingestMqtt } from "./figures/ingest-mqtt.ts";
 import { lateReading } from "./figures/late-reading.ts";
+import { notifications } from "./figures/notifications.ts";
 import { pageOne } from "./figures/page-one.ts";
 import { platformatic, pocketbase } from "./figures/peers.ts";
 import { readsWhileIngesting } from "./figures/reads-while-ingesting.ts";
@@ -42,6 +46,10 @@ const FIGURES: readonly Figure[] = [
   fairness,
   connections,
   fleetPages,
+  alerts,
+  notifications,
+  alertSweep,
+  alertPages,
   depth,
 ];
 

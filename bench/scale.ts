@@ -29,6 +29,10 @@ export type Scale = {
   readonly batches: number;
   /** Of one reading each, over MQTT, per round. */
   readonly messages: number;
+  /** Per round. */
+  readonly webhooks: number;
+  /** Closed ones, whose pages are read. */
+  readonly alerts: number;
   /** Reading and ingesting at the same time, per round. */
   readonly mixedSeconds: number;
   /** Held open beside reads: with those of the reads, just under the limit of the service. */
@@ -54,6 +58,8 @@ const USUAL: Scale = {
   writes: 400,
   batches: 200,
   messages: 50_000,
+  webhooks: 20_000,
+  alerts: 1_000_000,
   mixedSeconds: 10,
   connections: 9900,
   largeFleet: { sqlite: 1_000_000, postgres: 100_000 },
@@ -79,6 +85,8 @@ export const SCALES: Readonly<Record<Scale["name"], Scale>> = {
     writes: 40,
     batches: 10,
     messages: 2000,
+    webhooks: 2000,
+    alerts: 20_000,
     mixedSeconds: 2,
     connections: 500,
     largeFleet: { sqlite: 10_000, postgres: 5000 },

@@ -2,8 +2,9 @@
 
 import type { AddressInfo } from "node:net";
 import { promisify } from "node:util";
-import type { Config } from "./config.ts";
-import type { Observe } from "./domain/events.ts";
+import { AlertSweep } from "./alerts/sweep.ts";
+import { type Config, managementSettings, missingForMail, storeSettings } from "./config.ts";
+import type { Event, Observe } from "./domain/events.ts";
 import type { Clock } from "./domain/instant.ts";
 import type { Store } from "./domain/store.ts";
 import { listenError, numericHost, urlOf } from "./http/address.ts";
@@ -15,8 +16,12 @@ import { createHttpIngest } from "./ingest/decode.ts";
 import { createIngest, ingestFrom } from "./ingest/ingest.ts";
 import { inTurns } from "./ingest/turns.ts";
 import { type Mqtt, openMqtt } from "./mqtt.ts";
+import { Composer } from "./notify/compose.ts";
+import { type Delivery, startDelivery } from "./notify/delivery.ts";
+import { deliveryReport } from "./observe/delivery-report.ts";
 import { fleetMetrics } from "./observe/fleet-metrics.ts";
 import { type MetricsCollector, openMetrics } from "./observe/metrics.ts";
+import type { MetricsReport } from "./observe/report.ts";
 import { openStore } from "./store/open.ts";
 import { VERSION } from "./version.ts";
 
@@ -24,6 +29,8 @@ const REQUEST_TIMEOUTS: ServerOptions["timeouts"] = { headersMs: 10_000, request
 /** How long a stop waits for requests in progress. */
 const STOP_MS = 10_000;
 const CLOSE_IDLE_MS = 25;
+/** Of it, to record what became of notifications. */
+const RECORD_MS = 1000;
 
 export type App = {
   readonly url: string;
@@ -50,17 +57,27 @@ export async function startApp(options: AppOptions): Promise<App> {
   const { metrics = openMetrics(), limits = localLimits(clock), socketDescriptor, worker = 1 } = options;
   const startedAt = performance.now();
   const observe = metrics.withCounters(log);
-  const store = await openStore(config.databaseUrl, observe, config);
+  let delivery: Delivery | undefined;
+  function observeStore(event: Event): void {
+    observe(event);
+    if (event.kind === "notifications_created") delivery?.wake();
+  }
+  const store = await openStore(config.databaseUrl, observeStore, storeSettings(config));
   const lastSeen = new LastSeen(store.updateLastSeen, clock, observe);
   const ingest = inTurns(createIngest(store, clock, observe));
   const fleetReport = fleetMetrics(store, clock);
+  const notifications = deliveryReport(store, missingForMail(config), clock);
   let server: Awaited<ReturnType<typeof buildServer>> | undefined;
   let mqtt: Mqtt | undefined;
+  let sweep: AlertSweep | undefined;
+  let composer: Composer | undefined;
 
   async function closeAll(): Promise<void> {
+    // Beside the others, which take up to as long.
+    const delivered = delivery?.stop(STOP_MS - RECORD_MS);
     await server?.close();
     await mqtt?.stop();
-    await lastSeen.stop();
+    await Promise.all([composer?.stop(), sweep?.stop(), lastSeen.stop(), delivered]);
     await store.close();
     metrics.close();
   }
@@ -71,15 +88,22 @@ export async function startApp(options: AppOptions): Promise<App> {
       reads: store,
       services: {
         ingest: createHttpIngest(ingestFrom("http", ingest), clock),
-        management: new ManagementService(store, clock),
+        management: new ManagementService(store, clock, managementSettings(config)),
+        warnings: notifications.warnings,
       },
-      metrics: { text: async () => metrics.text(await fleetReport()) },
+      metrics: { text: async () => metrics.text(await countedIn([fleetReport, notifications.metrics])) },
       ...{ lastSeen, clock, observe, limits },
       ...{ version: VERSION, rateLimit, corsOrigins, trustProxy, timeouts },
     });
     const address = { port: config.port, host: await numericHost(config.host) };
     await server.listen(socketDescriptor === undefined ? address : { ...address, ...{ fd: socketDescriptor } });
     mqtt = await openMqtt({ config, reads: store, ingest, limits, observe, clock, worker });
+    delivery = startDelivery({
+      ...{ store, clock, observe, mail: config, webhookAllow: config.webhookAllow, version: VERSION },
+      ...{ missing: missingForMail(config), isReporting: worker === 1 },
+    });
+    sweep = new AlertSweep(store, storeSettings(config).alerts, observe, options.clock);
+    composer = new Composer({ store, settings: { publicUrl: config.publicUrl }, clock, observe });
   } catch (error) {
     await closeAll();
     throw listenError(error, config);
@@ -112,6 +136,11 @@ export async function startApp(options: AppOptions): Promise<App> {
       return stopping;
     },
   };
+}
+
+/** A report that cannot be counted is left out: the other metrics say why. */
+async function countedIn(reports: readonly (() => Promise<MetricsReport>)[]): Promise<MetricsReport> {
+  return (await Promise.all(reports.map((report) => report().catch(() => [])))).flat();
 }
 
 /** A database URL may carry a password before the host, or in a parameter. */

@@ -2,10 +2,15 @@
 // docs/configuration.md describes every entry; a test compares the two.
 
 import { readFileSync } from "node:fs";
-import { isIPv4, isIPv6 } from "node:net";
+import { BlockList, isIPv4, isIPv6 } from "node:net";
+import { domainToASCII } from "node:url";
 import { parseEnv } from "node:util";
+import type { AlertSettings } from "./domain/alerts/evaluate.ts";
+import { parseWebhookAllow } from "./domain/alerts/webhook-url.ts";
 import { UserError } from "./domain/errors.ts";
+import { parseDuration } from "./domain/instant.ts";
 import { isWellFormedSecret } from "./domain/key.ts";
+import type { Mailbox } from "./domain/mail/mail.ts";
 import { quoted } from "./domain/text.ts";
 
 const LOG_LEVELS = ["fatal", "error", "warn", "info", "debug", "trace", "silent"] as const;
@@ -22,6 +27,10 @@ function setting<const N extends string, T>(name: N, fallback: NoInfer<T>, read:
 function optional<const N extends string, T>(name: N, read: (text: string) => T): Setting<N, T | null> {
   return { name, fallback: null, read };
 }
+
+const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
+const DAY = 24 * HOUR;
 
 const asGiven = (text: string): string => text;
 const portNumber = wholeNumber("a port number from 0 to 65535 (0 takes any free one)", 0, 65_535);
@@ -51,6 +60,18 @@ export const SETTINGS = {
   trustProxy: setting("TRUST_PROXY", false, trustProxy),
   /** Requests per second for a customer's key without a rate of its own; 0 turns all limits off. */
   rateLimit: setting("RATE_LIMIT", 100, wholeNumber("requests a second from 0 (no limits) to 1000000", 0, 1_000_000)),
+  /** SMTP server that sends mail, with user and password; its sender; and where links in mail lead, without a slash at the end. */
+  smtpUrl: optional("SMTP_URL", smtpUrl),
+  mailFrom: optional("MAIL_FROM", mailbox),
+  publicUrl: optional("PUBLIC_URL", publicUrl),
+  /** After which the owner of a tank is reminded of an alert that nobody has acknowledged. */
+  remindAfterMs: setting("REMIND_AFTER", 3 * DAY, duration("a duration from 1s to 365d, such as 3d", 1000, 365 * DAY)),
+  /** Percentage points above its threshold at which a tank is not low any more. */
+  alertMargin: setting("ALERT_MARGIN", 3, alertMargin),
+  /** Age of the newest reading at which a tank is silent, unless the tank has its own or sends rarely. */
+  silentAfterMs: setting("SILENT_AFTER", 48 * HOUR, duration("a duration from 10m to 365d, such as 48h", 10 * MINUTE, 365 * DAY)),
+  /** Hosts and networks that webhooks may be sent to besides public addresses, also without TLS. */
+  webhookAllow: setting("WEBHOOK_ALLOW", [], parseWebhookAllow),
   /** For commands that work on a running service. */
   key: optional("TANK_MONITOR_KEY", secretKey),
 };
@@ -78,6 +99,24 @@ export function readConfig(flags: Given, environment: Given, envFile: Given): Co
   return Object.freeze(
     Object.fromEntries(Object.entries(SETTINGS).map(([field, entry]) => [field, settingValue(entry)])),
   ) as Config;
+}
+
+/** The settings without which no mail is sent, of those that are missing. */
+export function missingForMail({ smtpUrl, mailFrom, publicUrl }: Config): readonly string[] {
+  const needed = { SMTP_URL: smtpUrl, MAIL_FROM: mailFrom, PUBLIC_URL: publicUrl };
+  return Object.entries(needed).flatMap(([name, value]) => (value === null ? [name] : []));
+}
+
+/** What managing needs of it. */
+export function managementSettings(config: Config) {
+  const { webhookAllow, publicUrl } = config;
+  return { webhookAllow, missingForMail: missingForMail(config), publicUrl };
+}
+
+/** What the store needs of it. */
+export function storeSettings({ connections, replicaUrls, replicaLagMs, ...config }: Config) {
+  const { alertMargin: margin, silentAfterMs: silentAfter, remindAfterMs: remindAfter } = config;
+  return { connections, replicaUrls, replicaLagMs, alerts: { margin, silentAfter, remindAfter } satisfies AlertSettings };
 }
 
 /** The `.env` of the working directory, where there is one. */
@@ -111,6 +150,81 @@ function mqttUrl(text: string): string {
     throw new SecretError("the URL of a broker, such as mqtt://user:password@host:1883 or mqtts://host:8883");
   }
   return text;
+}
+
+/** The query has only what can be configured safely: nodemailer's own URLs could turn certificate checks off, or log passwords. */
+function smtpUrl(text: string): string {
+  const url = URL.parse(text);
+  const isServer = url !== null && /^smtps?:$/.test(url.protocol) && url.hostname !== "" && /^\/?$/.test(url.pathname);
+  const options = [...(url?.searchParams ?? [])];
+  if (!isServer || url.hash !== "" || !options.every(([name, value]) => SMTP_OPTIONS.has(name) && /^(true|false)$/.test(value))) {
+    throw new SecretError(
+      "the URL of a mail server, such as smtp://user:password@host:587 or smtps://host:465; it may end with ?requireTLS=true or ?ignoreTLS=true",
+    );
+  }
+  try {
+    decodeURIComponent(url.username + url.password);
+  } catch {
+    throw new SecretError("a URL whose user and password are percent-encoded: % is written %25");
+  }
+  return text;
+}
+
+const SMTP_OPTIONS: ReadonlySet<string> = new Set(["requireTLS", "ignoreTLS"]);
+
+/** The domain in ASCII, because not every mail server accepts others. */
+function mailbox(text: string): Mailbox {
+  const [, named, inBrackets, bare] = /^(?:([^<>]*)<([^<>]*)>|([^<>]*))$/.exec(text.trim()) ?? [];
+  const name = (named ?? "").trim().replace(/^"(.*)"$/, "$1");
+  const [, local, domain = ""] = /^([\w.!#$%&'*+/=?^`{|}~-]{1,64})@([^\s@]+)$/.exec(inBrackets ?? bare ?? "") ?? [];
+  const ascii = /^[\p{L}\p{M}\p{N}.-]+$/u.test(domain) ? domainToASCII(domain) : "";
+  if (local === undefined || ascii === "" || ascii.length > 253 || name.length > 100 || /[\p{Cc}\p{Cf}]/u.test(text)) {
+    throw new Error("an e-mail address, alone or as NAME <ADDRESS>");
+  }
+  return { name: name === "" ? null : name, address: `${local}@${ascii}` };
+}
+
+function publicUrl(text: string): string {
+  const url = URL.parse(text);
+  const isSafe = url !== null && (url.protocol === "https:" || (url.protocol === "http:" && isPrivateHost(url.hostname)));
+  if (!isSafe || url.username !== "" || url.password !== "" || /[?#]/.test(text)) {
+    throw new Error(
+      "an https URL without user and query, such as https://tanks.example.com (http for loopback and private hosts only)",
+    );
+  }
+  return url.href.replace(/\/+$/, "");
+}
+
+/** Private addresses, and names that no public DNS has. */
+function isPrivateHost(hostname: string): boolean {
+  const host = hostname.replace(/^\[|\]$/g, "");
+  if (isIPv4(host)) return PRIVATE.check(host, "ipv4");
+  if (isIPv6(host)) return PRIVATE.check(host, "ipv6");
+  return !host.includes(".") || /\.(localhost|local|internal|lan|home\.arpa)$/.test(host);
+}
+
+const PRIVATE = new BlockList();
+PRIVATE.addSubnet("127.0.0.0", 8, "ipv4");
+PRIVATE.addSubnet("10.0.0.0", 8, "ipv4");
+PRIVATE.addSubnet("172.16.0.0", 12, "ipv4");
+PRIVATE.addSubnet("192.168.0.0", 16, "ipv4");
+PRIVATE.addSubnet("169.254.0.0", 16, "ipv4");
+PRIVATE.addAddress("::1", "ipv6");
+PRIVATE.addSubnet("fc00::", 7, "ipv6");
+PRIVATE.addSubnet("fe80::", 10, "ipv6");
+
+function duration(wording: string, minimum: number, maximum: number): (text: string) => number {
+  return (text) => {
+    const value = parseDuration(text);
+    if (value === undefined || value < minimum || value > maximum) throw new Error(wording);
+    return value;
+  };
+}
+
+function alertMargin(text: string): number {
+  const value = /^\d{1,2}(\.\d{1,6})?$/.test(text) ? Number(text) : 0;
+  if (value <= 0 || value > 50) throw new Error("percentage points, more than 0 and up to 50");
+  return value;
 }
 
 function secretKey(text: string): string {

@@ -36,8 +36,10 @@ export async function startWithMqtt(engine: Engine, databaseUrl: string): Promis
 
 type Service = { readonly child: ChildProcess; readonly log: string; readonly url: string };
 
+let started = 0;
+
 async function startService(engine: Engine, databaseUrl: string, words: readonly string[]): Promise<Service> {
-  const log = join(cacheFolder("logs"), `tank-monitor-${engine}.log`);
+  const log = join(cacheFolder("logs"), `tank-monitor-${engine}-${++started}.log`);
   const stderr = openSync(log, "w+");
   const child = start(process.execPath, [PROGRAM, "serve", ...words], {
     env: environment(databaseUrl),
@@ -71,7 +73,9 @@ export async function importFile(databaseUrl: string, file: string): Promise<voi
 }
 
 function environment(databaseUrl: string): Record<string, string | undefined> {
-  return { ...process.env, DATABASE_URL: databaseUrl, PORT: "0", HOST: "127.0.0.1", LOG_LEVEL: "info" };
+  // Receivers of webhooks run on this machine.
+  const own = { DATABASE_URL: databaseUrl, PORT: "0", HOST: "127.0.0.1", LOG_LEVEL: "info", WEBHOOK_ALLOW: "127.0.0.1" };
+  return { ...process.env, ...own };
 }
 
 /** Waits until the log of the service matches. */

@@ -2,8 +2,10 @@
 
 import { copyFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import { openStore } from "../../src/store/open.ts";
 import { type Bench, cacheFolder, ENGINE_NAMES, type Engine, log } from "../bench.ts";
+import { withClient } from "../contestants/postgres-client.ts";
 import { createOnce, fingerprintOf, schemaOf } from "./cache.ts";
 import { fillStore } from "./fill.ts";
 import type { Plan } from "./plans.ts";
@@ -64,4 +66,15 @@ async function fill(url: string, plan: Plan): Promise<void> {
   } finally {
     await store.close();
   }
+}
+
+/** Executes one statement, beside the store. */
+export async function execute(engine: Engine, url: string, sql: string): Promise<void> {
+  if (engine === "postgres") {
+    await withClient(url, (client) => client.query(sql));
+    return;
+  }
+  const db = new DatabaseSync(sqliteFile(url));
+  db.exec(sql);
+  db.close();
 }

@@ -1,6 +1,6 @@
 // send-batches.ts URL KEY TANKS: sends batches of readings over HTTP. The batches are created before the clock starts.
 
-import { type IdKind, idsOf, liveReadings } from "../dataset/live-readings.ts";
+import { type Crossings, type IdKind, idsOf, liveReadings } from "../dataset/live-readings.ts";
 import { type RunTime, serveRuns, timeRun } from "../measure/bench-program.ts";
 import { Connection } from "../measure/connection.ts";
 import { atRate, immediately, runScheduled } from "../measure/schedule.ts";
@@ -16,6 +16,7 @@ export type Batches = {
   readonly clients: number;
   /** Batches a second; without it, as fast as possible. */
   readonly rate?: number;
+  readonly crossings?: Crossings;
 };
 
 const PATH = "/ingest/v1/readings";
@@ -24,16 +25,17 @@ const [url = "", key = "", count = ""] = process.argv.slice(2);
 const tanks = Number(count);
 const ids = { tank: idsOf(tanks, "tank"), device: idsOf(tanks, "device") };
 
-function batchFrom(first: number, readings: number, idKind: IdKind): Buffer {
-  const batch = liveReadings(tanks, first, readings).map(({ tank, createdAt, fill }) => {
+function batchFrom(first: number, { readings, idKind, crossings }: Batches): Buffer {
+  const batch = liveReadings(tanks, first, readings, crossings).map(({ tank, createdAt, fill }) => {
     const created_at = new Date(createdAt).toISOString();
     return { [`${idKind}_id`]: ids[idKind][tank], created_at, fill_percentage: fill };
   });
   return Buffer.from(JSON.stringify(batch));
 }
 
-serveRuns<Batches, RunTime>(async ({ idKind, first, batches, readings, clients, rate }) => {
-  const bodies = Array.from({ length: batches }, (_, i) => batchFrom(first + i * readings, readings, idKind));
+serveRuns<Batches, RunTime>(async (task) => {
+  const { first, batches, readings, clients, rate } = task;
+  const bodies = Array.from({ length: batches }, (_, i) => batchFrom(first + i * readings, task));
   const expected = JSON.stringify({ object: "results", results: Array.from({ length: readings }, () => ({ status: "stored" })) });
   const end = new DisposableStack();
   const connections: Connection[] = [];

@@ -1,7 +1,7 @@
 // send-messages.ts URL KEY TANKS: sends readings over MQTT, one per message, over many connections.
 
 import { setTimeout as pause } from "node:timers/promises";
-import { idsOf, type LiveReading, liveReadings } from "../dataset/live-readings.ts";
+import { type Crossings, idsOf, type LiveReading, liveReadings } from "../dataset/live-readings.ts";
 import { type RunTime, serveRuns, timeRun } from "../measure/bench-program.ts";
 import { type Message, Publisher } from "../measure/publisher.ts";
 
@@ -14,6 +14,7 @@ export type Messages = {
   readonly inFlight: number;
   /** Messages a second, of all connections together; without it, as fast as they are acknowledged. */
   readonly rate?: number;
+  readonly crossings?: Crossings;
 };
 
 const TICK_MS = 1;
@@ -37,8 +38,8 @@ async function release(publishers: readonly Publisher[], messages: number, rate:
   }
 }
 
-serveRuns<Messages, RunTime>(async ({ first, messages, connections, inFlight, rate }) => {
-  const prepared = liveReadings(tanks, first, messages).map(messageOf);
+serveRuns<Messages, RunTime>(async ({ first, messages, connections, inFlight, rate, crossings }) => {
+  const prepared = liveReadings(tanks, first, messages, crossings).map(messageOf);
   const end = new DisposableStack();
   const publishers: Publisher[] = [];
   for (let i = 0; i < connections; i++) {

@@ -55,7 +55,7 @@ const SERVICE_OPTIONS: readonly Option[] = [
   {
     flag: "key",
     value: "KEY",
-    help: "its key: role manage, or read for fleet; better in TANK_MONITOR_KEY, which other users cannot see",
+    help: "its key: role manage, or read for fleet and alert list; better in TANK_MONITOR_KEY, which other users cannot see",
   },
 ];
 
@@ -99,7 +99,7 @@ function serviceFor(call: CliCall, mayCreate: boolean) {
   let opened: ReturnType<typeof open> | undefined;
   async function open() {
     const store = await openDatabase(call.flags["dry-run"] === true ? dryRunConfig(config) : config, mayCreate);
-    return { store, service: await localService(store) };
+    return { store, service: await localService(store, config) };
   }
   return {
     async service(request: ServiceRequest): Promise<Item> {
@@ -110,7 +110,7 @@ function serviceFor(call: CliCall, mayCreate: boolean) {
   };
 }
 
-const LISTED_NOUNS = ["customer", "tank", "device", "key"];
+const LISTED_NOUNS = ["customer", "tank", "device", "key", "alert", "channel", "notification"];
 
 function requireArguments({ name, arguments: given }: CliCall, takes: readonly string[]): void {
   const noun = takes.find((word, i) => given[i] === undefined || (given[i] === "" && LISTED_NOUNS.includes(word)));
@@ -197,7 +197,10 @@ export function stateCommand({ noun, outcome = none, ...rest }: StateChange): Cl
   });
 }
 
-export function showCommand({ noun, ...rest }: ResourceCommand): CliCommand {
+/** `group`: of the interface. */
+type ShowCommand = ResourceCommand & { readonly group?: "manage" | "insight" };
+
+export function showCommand({ noun, group = "manage", ...rest }: ShowCommand): CliCommand {
   return apiCommand({
     name: "show",
     summary: `show all fields of a ${noun}`,
@@ -205,19 +208,27 @@ export function showCommand({ noun, ...rest }: ResourceCommand): CliCommand {
     ...rest,
     takes: [noun],
     async execute({ call, id, service }) {
-      const object = await service({ method: "GET", path: pathTo(`${noun}s`, id) });
+      const object = await service({ method: "GET", path: `/${group}/v1/${noun}s/${encodeURIComponent(id)}` });
       if (call.flags["json"] === true) return report(call, object, "");
-      const lines = linesOf(object, "");
-      const width = Math.max(...lines.map(([name]) => name.length));
-      print(lines.map(([name, value]) => `${name.padEnd(width)}  ${value}`).join("\n"));
+      printFields(object);
       return 0;
     },
   });
 }
 
+/** One line for each field. */
+export function printFields(object: Item): void {
+  const lines = linesOf(object, "");
+  const width = Math.max(...lines.map(([name]) => name.length));
+  print(lines.map(([name, value]) => `${name.padEnd(width)}  ${value}`).join("\n"));
+}
+
+/** Objects that are shown field by field. */
+const SHOWN_BY_FIELD = ["location", "alerts", "notifications"];
+
 function linesOf(object: Item, prefix: string): [name: string, value: string][] {
   return Object.entries(object).flatMap(([name, value]) => {
-    if (name === "location" && isObject(value)) return linesOf(value, `${name}.`);
+    if (SHOWN_BY_FIELD.includes(name) && isObject(value)) return linesOf(value, `${name}.`);
     const isEmpty = value === null || value === "";
     return [[`${prefix}${name}`, isEmpty ? "-" : clean(typeof value === "string" ? value : JSON.stringify(value))]];
   });
@@ -229,8 +240,8 @@ export type List = {
   readonly filter?: QueryParameters;
   /** Said where nothing is found. */
   readonly empty: string;
-  /** Newest first, so that `created_at_lte` keeps the pages stable while objects are created. */
-  readonly isDated?: true;
+  /** Newest first, by `created_at` or this field: an upper bound keeps the pages stable while objects are created. */
+  readonly isDated?: true | "opened_at";
   /** What --json prints of an item; all of it by default. */
   readonly json?: (item: Item) => Item;
 };
@@ -279,16 +290,22 @@ export async function* pages(
   query: QueryParameters,
   { path, isDated }: Pick<List, "path" | "isDated">,
 ): AsyncGenerator<readonly Item[]> {
-  let created_at_lte = query["created_at_lte"];
+  const field = typeof isDated === "string" ? isDated : "created_at";
+  let until = query[`${field}_lte`];
   for (let page = 1; ; page++) {
-    const request = { ...query, created_at_lte, page: String(page), size: String(PAGE_SIZE) };
+    const request = {
+      ...query,
+      ...(until !== undefined && { [`${field}_lte`]: until }),
+      page: String(page),
+      size: String(PAGE_SIZE),
+    };
     const { data, total_pages } = await service({ method: "GET", path, query: request });
     if (!Array.isArray(data) || !data.every(isObject))
       throw new UserError("the response is not a list as Tank Monitor sends it: is --url right?");
     if (data.length > 0) yield data;
     if (data.length < PAGE_SIZE || page >= Number(total_pages)) return;
-    const newest = data[0]?.["created_at"];
-    if (isDated === true && page === 1 && typeof newest === "string") created_at_lte = newest;
+    const newest = data[0]?.[field];
+    if (isDated !== undefined && page === 1 && typeof newest === "string") until = newest;
   }
 }
 

@@ -2,10 +2,10 @@
 
 import { UserError } from "../domain/errors.ts";
 import { deviceKey } from "../domain/id.ts";
-import { parseDuration, parseInstant } from "../domain/instant.ts";
 import { quoted } from "../domain/text.ts";
 import { isObject } from "../domain/validate.ts";
 import { apiCommand, LIST_OPTIONS, type List, pages, printList } from "./api-command.ts";
+import { parseWhen } from "./command.ts";
 import { pathTo, type Service } from "./service.ts";
 
 export const audit = apiCommand({
@@ -15,7 +15,12 @@ export const audit = apiCommand({
   example: "audit --type tank --since 7d",
   query: [
     { flag: "by", path: "by", value: "KEY", help: 'by the key with this name or id, or by "command line"' },
-    { flag: "type", path: "type", value: "TYPE", help: "of this type: customer, tank, device or key" },
+    {
+      flag: "type",
+      path: "type",
+      value: "TYPE",
+      help: "of this type: customer, tank, device, key, alert, channel or notification",
+    },
     { flag: "id", path: "id", value: "ID", help: "of the object with this id" },
     {
       flag: "since",
@@ -75,16 +80,6 @@ function keyId(given: string, keys: KeyNames): string {
   if (id === undefined) throw new UserError(`no such key: ${quoted(given)}; see "npx tank-monitor key list"`);
   if (ids.length > 1) throw new UserError(`${ids.length} keys are named ${quoted(given)}: give an id, ${ids.join(" or ")}`);
   return id;
-}
-
-function parseWhen(given: string, flag: string): string {
-  const ago = parseDuration(given);
-  if (ago !== undefined) return new Date(Date.now() - ago).toISOString();
-  if (parseInstant(given) !== undefined) return given;
-  throw new UserError(
-    `--${flag} must be a datetime such as 2026-11-14T09:30:00Z, a date, or a time ago such as 24h or 7d, not ${quoted(given)}`,
-    2,
-  );
 }
 
 function changesText(changes: unknown): string | null {

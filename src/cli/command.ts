@@ -4,9 +4,9 @@ import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { ParseArgsOptionsConfig } from "node:util";
-import { type Config, type ConfigName, type Given, readConfig, readEnvFile } from "../config.ts";
+import { type Config, type ConfigName, type Given, readConfig, readEnvFile, storeSettings } from "../config.ts";
 import { UserError } from "../domain/errors.ts";
-import { parseDuration } from "../domain/instant.ts";
+import { parseDuration, parseInstant } from "../domain/instant.ts";
 import type { Store } from "../domain/store.ts";
 import { quoted } from "../domain/text.ts";
 import type { DecimalMark } from "../ingest/csv.ts";
@@ -54,6 +54,23 @@ export function parseDurationFlag(given: string, flag: string): number {
   throw new UserError(`--${flag} must be a duration such as 90d, 24h, 30m or 45s, not ${quoted(given)}`, 2);
 }
 
+/** The duration itself, checked. */
+export function durationText(given: string, flag: string): string {
+  parseDurationFlag(given, flag);
+  return given;
+}
+
+/** A datetime, from one or from how long ago. */
+export function parseWhen(given: string, flag: string): string {
+  const ago = parseDuration(given);
+  if (ago !== undefined) return new Date(Date.now() - ago).toISOString();
+  if (parseInstant(given) !== undefined) return given;
+  throw new UserError(
+    `--${flag} must be a datetime such as 2026-11-14T09:30:00Z, a date, or a time ago such as 24h or 7d, not ${quoted(given)}`,
+    2,
+  );
+}
+
 /** How numbers in CSV files are written, if the flags say so. */
 export function decimalMark({ flags, name }: CliCall): DecimalMark | undefined {
   const marks = (["comma", "point"] as const).filter((mark) => flags[`decimal-${mark}`] === true);
@@ -80,7 +97,7 @@ export function dryRunConfig(config: Config): Config {
 /** Only commands that write the first data create a database: for others a missing one means the wrong folder. */
 export async function openDatabase(config: Config, mayCreate: boolean): Promise<Store> {
   // Commands need current data, so they do not read from replicas.
-  return openStore(config.databaseUrl, () => {}, { ...config, replicaUrls: [] }, mayCreate);
+  return openStore(config.databaseUrl, () => {}, { ...storeSettings(config), replicaUrls: [] }, mayCreate);
 }
 
 export async function withStore<T>(config: Config, work: (store: Store) => Promise<T>, mayCreate = false): Promise<T> {

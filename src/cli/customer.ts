@@ -1,6 +1,15 @@
-// tank-monitor customer create|update|delete|restore|list|show
+// tank-monitor customer create|update|delete|restore|list|show|verify
 
-import { createCommand, listCommand, showCommand, stateCommand, updateCommand } from "./api-command.ts";
+import {
+  apiCommand,
+  createCommand,
+  JSON_OPTION,
+  listCommand,
+  report,
+  showCommand,
+  stateCommand,
+  updateCommand,
+} from "./api-command.ts";
 import type { CommandGroup } from "./command.ts";
 import type { Field } from "./fields.ts";
 import { counted } from "./output.ts";
@@ -11,6 +20,14 @@ const FIELDS: readonly Field[] = [
   { flag: "email", path: "email", value: "ADDRESS", help: "e-mail address" },
   { flag: "phone", path: "phone", value: "NUMBER", help: "phone number", clearable: true },
   { flag: "verified", path: "is_verified", help: "the e-mail address is verified" },
+  { flag: "language", path: "notifications.language", value: "CODE", help: "of mail: en or de", clearable: true },
+  {
+    flag: "unsubscribed-at",
+    path: "notifications.unsubscribed_at",
+    value: "TIME",
+    help: 'since when no mail about alerts is wanted; "" resubscribes',
+    clearable: true,
+  },
 ];
 const NOT_VERIFIED: Field = {
   flag: "no-verified",
@@ -28,7 +45,8 @@ const create = createCommand({
 
 const update = updateCommand({
   noun: "customer",
-  help: 'Change the given fields of a customer. --phone "" clears the phone number.',
+  help: `Change the given fields of a customer. --phone "" clears the phone number, --language "" the language of mail, and
+--unsubscribed-at "" resubscribes. Another e-mail address is not verified, unless --verified is given.`,
   example: 'customer update cus_… --phone "+49 30 5550 0143"',
   body: [...FIELDS, NOT_VERIFIED],
 });
@@ -81,8 +99,23 @@ const show = showCommand({
   example: "customer show cus_…",
 });
 
+const verify = apiCommand({
+  name: "verify",
+  summary: "send a customer a link that verifies the e-mail address",
+  help: `Send a link to the customer's e-mail address, valid for 7 days. Whoever uses it verifies the address. Earlier links are void.
+A running service sends it: see "npx tank-monitor notification show ID".`,
+  example: "customer verify cus_…",
+  takes: ["customer"],
+  options: [JSON_OPTION],
+  async execute({ call, id, service }) {
+    const path = pathTo("customers", id, "verification");
+    const notification = await service({ method: "POST", path, creates: true });
+    return report(call, notification, `notification ${notification["id"]} with the link created`);
+  },
+});
+
 export const customer: CommandGroup = {
   name: "customer",
-  summary: "create, change, delete, restore and list customers",
-  actions: [create, update, remove, restore, list, show],
+  summary: "create, change, delete, restore, list and verify customers",
+  actions: [create, update, remove, restore, list, show, verify],
 };

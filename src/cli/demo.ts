@@ -2,8 +2,9 @@
 
 import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import type { App } from "../app.ts";
-import { readEnvFile } from "../config.ts";
+import { type Config, managementSettings, readEnvFile } from "../config.ts";
 import { demoFleet, prepareDemo, tanksWithReadings } from "../demo/prepare.ts";
+import { startReceiver } from "../demo/receiver.ts";
 import { describeFatalError, UserError } from "../domain/errors.ts";
 import { hashSecret, keyState, type Role, UNRESTRICTED } from "../domain/key.ts";
 import type { Store } from "../domain/store.ts";
@@ -19,6 +20,9 @@ import { serveUntilStopped } from "./serve.ts";
 const SEED = "tank-monitor demo";
 const OWN_DATABASE = "data/demo.db";
 const KEY_NAMES = { read: "demo", ingest: "demo devices" } as const;
+/** The description of the channel of the demo's webhook receiver, and where that is. */
+const RECEIVER = "demo receiver";
+const RECEIVER_NETWORK = { network: "127.0.0.1", length: 32 };
 /** In the audit log. */
 const ACTOR = "demo";
 /** Every device sends once in this time. */
@@ -37,14 +41,18 @@ It prints the address, a key and commands to paste. The key stays the same: it i
   maxArguments: 0,
   flags: valueFlags("port", "host"),
   async run(call) {
-    const config = configOf(call, ["PORT", "HOST"], { DATABASE_URL: `sqlite:${OWN_DATABASE}`, LOG_LEVEL: "warn" });
+    const given = configOf(call, ["PORT", "HOST"], { DATABASE_URL: `sqlite:${OWN_DATABASE}`, LOG_LEVEL: "warn" });
+    const config = { ...given, webhookAllow: [...given.webhookAllow, RECEIVER_NETWORK] };
     const isOwn = [process.env, readEnvFile()].every(({ DATABASE_URL = "" }) => DATABASE_URL === "");
     say("Creating the fleet: 200 customers, 500 tanks, a year of readings …");
     const progress = new ProgressBar("readings");
     const prepare = (store: Store) => prepareDemo(store, SEED, Date.now(), (done, total) => progress.show(done, total));
     await recreateOutdated(isOwn ? OWN_DATABASE : undefined, () => withStore(config, prepare, true));
     progress.end();
-    await serveUntilStopped(config, (app) => runDevices(app, config.databaseUrl));
+    await serveUntilStopped(config, async (app) => {
+      const stops = [await runDevices(app, config.databaseUrl), await receiveWebhooks(app, config)];
+      return async () => void (await Promise.all(stops.map((stop) => stop())));
+    });
     return 0;
   },
 };
@@ -89,6 +97,18 @@ async function runDevices({ store, url }: App, databaseUrl: string): Promise<() 
   };
 }
 
+/** Prints every event of an alert that arrives at a webhook receiver of the demo, until the returned function is called. */
+async function receiveWebhooks({ store }: App, config: Config): Promise<() => Promise<void>> {
+  const manage = new ManagementService(store, Date.now, managementSettings(config));
+  for (const { id, description } of await store.channelList()) {
+    if (description === RECEIVER) await manage.execute({ type: "delete_channel", id }, ACTOR);
+  }
+  const receiver = await startReceiver(print);
+  const fields = { type: "webhook", url: receiver.url, description: RECEIVER };
+  receiver.secret = (await manage.createChannel(fields, ACTOR)).secret ?? "";
+  return async () => receiver.close();
+}
+
 /** The same key at every start: beside a SQLite database, in a file that only its owner can read. */
 async function keptKey(store: Store, databaseUrl: string): Promise<string> {
   const [database] = databaseFiles(databaseUrl);
@@ -131,6 +151,7 @@ function welcome(url: string, key: string, { customer, tank }: Examples, databas
     `/v1/tanks/${tank}`,
     `/v1/tanks/${tank}/telemetry?size=5`,
     "/insight/v1/fleet?size=3",
+    "/insight/v1/alerts?state=open&size=3",
   ];
   return `
 Tank Monitor is running with a simulated fleet.
@@ -147,6 +168,7 @@ And in this folder, to see which tank needs a truck next:
 
 DATABASE_URL=${database} npx tank-monitor fleet --limit 10
 
-New readings arrive every second. Press Ctrl-C to stop.
+New readings arrive every second. A few tanks are emptied and filled within minutes: a webhook receiver of the demo prints each alert that
+opens or closes, below. Press Ctrl-C to stop.
 `;
 }

@@ -15,7 +15,7 @@ export const exportCommand: CliCommand = {
   name: "export",
   summary: "export everything as newline-delimited JSON, or readings as CSV",
   usage: "[FILE] [--csv] [--force]",
-  help: `Export customers, tanks with their shapes, devices with their profiles and former tanks, readings and pending readings,
+  help: `Export customers, tanks with their shapes and alert settings, devices with their profiles and former tanks, readings and pending readings,
 including deleted objects, as lines for "import". The export is consistent, and the service keeps running. It does not contain
 keys and the audit log; "backup" does. Without FILE, or with -, it goes to stdout. FILE appears once it is complete. Whatever is
 damaged is left out and printed on stderr, and the exit code is 1.
@@ -38,7 +38,9 @@ damaged is left out and printed on stderr, and the exit code is 1.
         ? pipeline(chunks(store, isCsv, counts), process.stdout, { end: false })
         : writeFile(file, chunks(store, isCsv, counts)),
     );
-    say(`${counts.lines} lines exported${isCsv ? "" : ', without keys and the audit log ("backup" has those)'}`);
+    say(
+      `${counts.lines} lines exported${isCsv ? "" : ', without keys, channels, alerts and the audit log ("backup" has those)'}`,
+    );
     if (counts.damaged === 0) return 0;
     say("the export is not complete, since the database is damaged: restore a backup");
     return 1;

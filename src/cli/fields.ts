@@ -149,7 +149,8 @@ function readText(file: string): string {
 
 /** The field that `shape.height` or `shape[3]` is part of. */
 export function fieldAt<T extends { readonly path: string }>(fields: readonly T[], path: string): T | undefined {
-  return fields.find((known) => path === known.path || path.startsWith(`${known.path}.`) || path.startsWith(`${known.path}[`));
+  const isWithin = (known: T): boolean => path.startsWith(`${known.path}.`) || path.startsWith(`${known.path}[`);
+  return fields.find((known) => path === known.path) ?? fields.find(isWithin);
 }
 
 /** An error response in the words of the command line: flags instead of fields and parameters. */
@@ -195,6 +196,7 @@ function withFlagNames(detail: string, fields: readonly Field[]): string {
   const flagged = detail
     .replaceAll(/\b(tanks|swap)=true\b/g, "--$1")
     .replaceAll(/\btanks=false\b/g, "--no-tanks")
+    .replaceAll('with {"state":"active"} first', "first: npx tank-monitor channel update ID --state active")
     .replaceAll(/\b(restore each tank), with another assigned_device_id\b/g, '$1 ("tank restore ID"), with another --device');
   return fields
     .filter(({ path }) => /^[a-z]+_[a-z_]+$/.test(path))

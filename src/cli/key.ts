@@ -4,7 +4,7 @@ import { UserError } from "../domain/errors.ts";
 import { MAX_RATE, MIN_RATE } from "../domain/key.ts";
 import { quoted } from "../domain/text.ts";
 import { apiCommand, listCommand, textOrNull } from "./api-command.ts";
-import { type CommandGroup, parseDurationFlag } from "./command.ts";
+import { type CommandGroup, durationText, parseDurationFlag } from "./command.ts";
 import { clean, print, say } from "./output.ts";
 import { type Item, Problem, pathTo, type Service } from "./service.ts";
 
@@ -83,10 +83,7 @@ const rotate = apiCommand({
       path: "overlap",
       value: "DURATION",
       help: "how long the old key keeps working",
-      parse: (given, flag) => {
-        parseDurationFlag(given, flag);
-        return given;
-      },
+      parse: durationText,
     },
   ],
   async execute({ id, query, service }) {

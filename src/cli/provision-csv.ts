@@ -1,8 +1,10 @@
 // CSV files of customers or tanks: rows with their line numbers, and the objects of the interface that they describe.
 
 import { CsvError, type Info, parse } from "csv-parse/sync";
+import { TankAlertsObject } from "../domain/alerts/tank-alerts.ts";
 import { NewCustomer } from "../domain/commands/customers.ts";
 import { NewTank } from "../domain/commands/tanks.ts";
+import { NotificationSettings } from "../domain/customer.ts";
 import type { Schema } from "../domain/schema.ts";
 import { Location } from "../domain/tank.ts";
 import { quoted, suggestion } from "../domain/text.ts";
@@ -63,13 +65,16 @@ export type CsvColumn = { readonly title: string; readonly path: string; readonl
 export type Header = { readonly kind: CsvKind; readonly columns: readonly CsvColumn[] };
 type Errors = { readonly errors: readonly string[] };
 
-/** Names of the interface. Fields of a location may go without `location.`. */
+/** Names of the interface. Fields of a location, of `notifications` and of `alerts` may go without that name. */
 const COLUMNS: Readonly<Record<CsvKind, ReadonlyMap<string, Omit<CsvColumn, "title">>>> = {
-  customers: new Map(columnsOf(NewCustomer.properties, "")),
+  customers: new Map([
+    ...columnsOf(NewCustomer.properties, "").filter(([name]) => name !== "notifications"),
+    ...nestedColumns(NotificationSettings.properties, "notifications."),
+  ]),
   tanks: new Map([
     ...columnsOf(NewTank.properties, "").filter(([name]) => name !== "location"),
-    ...columnsOf(Location.properties, "location."),
-    ...columnsOf(Location.properties, "location.").map(([name, column]) => [name.slice("location.".length), column] as const),
+    ...nestedColumns(Location.properties, "location."),
+    ...nestedColumns(TankAlertsObject.properties, "alerts."),
     ["shape", { path: "shape", type: "json" }],
     ["profile", { path: "profile", type: "json" }],
   ]),
@@ -90,6 +95,12 @@ function columnsOf(properties: Readonly<Record<string, Schema>>, prefix: string)
   return Object.entries(properties).map(
     ([name, schema]) => [`${prefix}${name}`, { path: `${prefix}${name}`, type: cellType(schema) }] as const,
   );
+}
+
+/** With the prefix, and without it. */
+function nestedColumns(properties: Readonly<Record<string, Schema>>, prefix: string) {
+  const columns = columnsOf(properties, prefix);
+  return [...columns, ...columns.map(([name, column]) => [name.slice(prefix.length), column] as const)];
 }
 
 function cellType({ type = [] }: Schema): CellType {
@@ -121,7 +132,7 @@ export function parseHeader(cells: readonly string[]): Header | Errors {
 function unknownColumns(titles: readonly string[], kinds: readonly CsvKind[]): string[] {
   const unknown = titles.filter((title) => kinds.every((kind) => !COLUMNS[kind].has(title)));
   if (unknown.length === 0) return ["columns of both customers and tanks; a file has one or the other"];
-  const names = (kind: CsvKind) => [...COLUMNS[kind].keys()].filter((name) => !name.startsWith("location."));
+  const names = (kind: CsvKind) => [...COLUMNS[kind].keys()].filter((name) => !name.includes("."));
   return [
     ...unknown.map((title) => unknownColumn(title, kinds)),
     ...kinds.map((kind) => `the columns of ${kind} are ${names(kind).join(", ")}`),

@@ -1,5 +1,6 @@
 // Requests of commands and their responses, the same on the local database and on a running service.
 
+import { type Config, managementSettings } from "../config.ts";
 import type { FieldError } from "../domain/errors.ts";
 import { KEY_DEFAULTS, UNRESTRICTED } from "../domain/key.ts";
 import type { Store } from "../domain/store.ts";
@@ -79,7 +80,7 @@ const OPERATOR: Caller = {
   scope: UNRESTRICTED,
 };
 
-export async function localService(store: Store): Promise<Service> {
+export async function localService(store: Store, config: Config): Promise<Service> {
   // Loaded late: calls with wrong usage and calls to a remote service do without the routes.
   const [{ dispatch }, { ROUTES }, { ManagementService }, { createIngest }, { inTurns }, { createHttpIngest }] =
     await Promise.all([
@@ -93,7 +94,8 @@ export async function localService(store: Store): Promise<Service> {
   const clock = Date.now;
   const services = {
     ingest: createHttpIngest(inTurns(createIngest(store, clock)), clock),
-    management: new ManagementService(store, clock),
+    management: new ManagementService(store, clock, managementSettings(config)),
+    warnings: async () => [],
   };
   const environment = { reads: store, metrics: { text: async () => "" }, services, caller: OPERATOR };
   return async (request) => {

@@ -1,7 +1,16 @@
-// tank-monitor tank create|update|delete|restore|list|show, and tank-monitor fleet
+// tank-monitor tank create|update|delete|restore|pause|resume|list|show, and tank-monitor fleet
 
 import { isObject } from "../domain/validate.ts";
-import { createCommand, listCommand, showCommand, stateCommand, updateCommand } from "./api-command.ts";
+import {
+  apiCommand,
+  createCommand,
+  JSON_OPTION,
+  listCommand,
+  report,
+  showCommand,
+  stateCommand,
+  updateCommand,
+} from "./api-command.ts";
 import type { CommandGroup } from "./command.ts";
 import { pendingNote, storedNote } from "./device.ts";
 import type { Field } from "./fields.ts";
@@ -23,6 +32,20 @@ const FIELDS: readonly Field[] = [
   { flag: "use-case", path: "use_case", value: "WORD", help: "residential, commercial or industrial", clearable: true },
   { flag: "custom-id", path: "custom_id", value: "TEXT", help: "the customer's own name for it", clearable: true },
   { flag: "shape", path: "shape", value: "JSON|@FILE", help: "shape, see docs/devices.md", kind: "json", clearable: true },
+  {
+    flag: "silent-after",
+    path: "alerts.silent_after",
+    value: "DURATION",
+    help: "silent after this long without a reading, such as 72h; the setting of the service by default",
+    clearable: true,
+  },
+  {
+    flag: "paused-until",
+    path: "alerts.paused_until",
+    value: "DATE",
+    help: "no alert opens until then, such as 2026-12-01",
+    clearable: true,
+  },
   { flag: "street", path: "location.street", value: "TEXT", help: "street", clearable: true },
   { flag: "street-number", path: "location.street_number", value: "TEXT", help: "house number", clearable: true },
   { flag: "postal-code", path: "location.postal_code", value: "TEXT", help: "postal code", clearable: true },
@@ -74,6 +97,44 @@ const restore = stateCommand({
   outcome: storedNote,
 });
 
+const UNTIL: Field = {
+  flag: "until",
+  path: "alerts.paused_until",
+  value: "DATE",
+  help: "such as 2026-12-01 or 2026-12-01T06:00:00Z",
+};
+
+const pause = apiCommand({
+  name: "pause",
+  summary: "open no alert for a tank until a date",
+  help: `Open no alert for a tank until a date. Alerts that are open stay, and close as usual. What is true when the pause ends opens an
+alert then. A date without a time begins at midnight UTC.`,
+  example: "tank pause tank_… --until 2026-12-01",
+  takes: ["tank"],
+  body: [UNTIL],
+  required: ["until"],
+  options: [JSON_OPTION],
+  async execute({ call, id, body, service }) {
+    const tank = await service({ method: "PATCH", path: pathTo("tanks", id), body });
+    const until = isObject(tank["alerts"]) ? String(tank["alerts"]["paused_until"]) : "";
+    const isPast = Date.parse(until) <= Date.now();
+    const effect = isPast ? `is not paused: ${until} is in the past` : `opens no alert until ${until}`;
+    return report(call, tank, `tank ${id} (${tank["name"]}) ${effect}`);
+  },
+});
+
+const resume = apiCommand({
+  name: "resume",
+  summary: "end the pause of a tank",
+  example: "tank resume tank_…",
+  takes: ["tank"],
+  options: [JSON_OPTION],
+  async execute({ call, id, service }) {
+    const tank = await service({ method: "PATCH", path: pathTo("tanks", id), body: { alerts: { paused_until: null } } });
+    return report(call, tank, `tank ${id} (${tank["name"]}) opens alerts again`);
+  },
+});
+
 const list = listCommand({
   name: "list",
   summary: "list tanks, newest first",
@@ -109,8 +170,8 @@ const show = showCommand({ noun: "tank", help: "Show all fields of a tank, delet
 
 export const tank: CommandGroup = {
   name: "tank",
-  summary: "create, change, delete, restore and list tanks",
-  actions: [create, update, remove, restore, list, show],
+  summary: "create, change, delete, restore, pause and list tanks",
+  actions: [create, update, remove, restore, pause, resume, list, show],
 };
 
 export const fleet = listCommand({

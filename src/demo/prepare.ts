@@ -12,7 +12,7 @@ import type { Fleet, SimulatedDevice } from "../simulate/fleet.ts";
 import { type Seed, seeded } from "../simulate/random.ts";
 import { MAKERS, sensorOf, shapeFor } from "../simulate/sensors.ts";
 import { createFleet } from "./fleet.ts";
-import { readingsSince, tankModel } from "./tank-model.ts";
+import { busyTankModel, readingsSince, tankModel } from "./tank-model.ts";
 
 const FIRST_CUSTOMER = "cus_demo001";
 const LAST_TANK = "tank_demo500";
@@ -53,7 +53,8 @@ async function registerDevices(store: Store, seed: Seed, now: Instant): Promise<
 
 async function fill(store: Store, seed: Seed, now: Instant, onProgress: OnProgress): Promise<void> {
   const { customers, tanks } = createFleet(seed, now);
-  await store.importCustomers(customers);
+  const withoutMail = { language: null, unsubscribed_at: now };
+  await store.importCustomers(customers.map((record) => ({ ...record, notifications: withoutMail })));
   // The last tank marks the fleet as complete, so it is written after everything else.
   for (const records of [tanks.slice(0, -1), tanks.slice(-1)]) {
     await store.importTanks(records);
@@ -107,8 +108,14 @@ export function deviceOf(tank: Tank, seed: Seed): SimulatedDevice {
   return { id: tank.assigned_device_id, tankId: tank.id, maker, shape: shapeFor(litres, random) };
 }
 
+/** Some tanks are emptied and filled within minutes, so that alerts open and close while somebody watches. */
+export const BUSY_TANKS = 4;
+
 export function demoFleet(tanks: readonly Tank[], seed: Seed): Fleet {
-  const members = tanks.map((tank) => ({ device: deviceOf(tank, seed), model: tankModel(tank, seed) }));
+  const members = tanks.map((tank, number) => ({
+    device: deviceOf(tank, seed),
+    model: number < BUSY_TANKS ? busyTankModel(tank, number / BUSY_TANKS) : tankModel(tank, seed),
+  }));
   const member = (number: number) => {
     const found = members[number];
     if (found === undefined) throw new Error(`no device ${number}`);

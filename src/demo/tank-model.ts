@@ -81,6 +81,21 @@ export function tankModel(tank: Tank, seed: Seed): TankModel {
   };
 }
 
+const BUSY_CYCLE = 6 * 60_000;
+/** Above and below the threshold, in percentage points: after a delivery, and before the next. */
+const BUSY = { top: 12, bottom: -6 } as const;
+
+/** Used up and filled again every few minutes. `phase`, from 0 to 1, is where in the cycle it begins. */
+export function busyTankModel({ min_fill_alert_percentage: threshold }: Tank, phase: number): Pick<TankModel, "fillAt"> {
+  return {
+    fillAt(at) {
+      const used = (at / BUSY_CYCLE + phase) % 1;
+      const fill = threshold + BUSY.top - (BUSY.top - BUSY.bottom) * used;
+      return Math.min(FILL.maximum, Math.max(FILL.minimum, Math.round(fill * 10) / 10));
+    },
+  };
+}
+
 /** One reading every four hours after an instant, at most those of the last year. */
 export function readingsSince(after: Instant, tank: Tank, seed: Seed, now: Instant): ReadingBatch {
   const { reportOffset, fillAt } = tankModel(tank, seed);

@@ -1,12 +1,25 @@
 // The audit log: who changed what and when, with the values before and after.
 
-import { type Change, type CustomerState, isReshaped, type TankWithShape } from "./changes.ts";
-import { customerObject } from "./customer.ts";
+import { NO_TANK_ALERTS, type TankAlerts, tankAlertsObject } from "./alerts/tank-alerts.ts";
+import type { Change, CustomerState, TankState } from "./changes.ts";
+import { customerObject, notificationSettingsObject } from "./customer.ts";
 import type { Instant } from "./instant.ts";
 import { tankObject } from "./tank.ts";
 
-export const AUDITED_OBJECTS = ["customer", "tank", "device", "key"] as const;
-export const AUDITED_ACTIONS = ["created", "changed", "deleted", "restored", "rotated", "revoked"] as const;
+export const AUDITED_OBJECTS = ["customer", "tank", "device", "key", "alert", "channel", "notification"] as const;
+export const AUDITED_ACTIONS = [
+  "created",
+  "changed",
+  "deleted",
+  "restored",
+  "rotated",
+  "revoked",
+  "acknowledged",
+  "closed",
+  "tested",
+  "recovered",
+  "retried",
+] as const;
 
 /** `changes` has the fields that differ; never a secret. */
 export type AuditedChange = {
@@ -25,29 +38,38 @@ export function auditCustomers(changes: readonly Change<CustomerState>[]): Audit
   return changes.flatMap((change) => auditedChange("customer", change, customerFields));
 }
 
-/** Changes of the shape are entries of their own: it is not a field of `/v1`. */
-export function auditTanks(changes: readonly Change<TankWithShape>[]): AuditedChange[] {
-  const shapes = changes
-    .filter(isReshaped)
-    .flatMap(({ id, before, after }) => auditFields("tank", id, { shape: before?.shape }, { shape: after.shape }));
-  return [...changes.flatMap((change) => auditedChange("tank", change, tankFields)), ...shapes];
+/** Changes of the shape and of the settings for alerts are entries of their own: they are not fields of `/v1`. */
+export function auditTanks(changes: readonly Change<TankState>[]): AuditedChange[] {
+  const settings = changes.flatMap(({ id, before, after }) => [
+    ...auditFields("tank", id, { shape: before?.shape }, { shape: after.shape }),
+    ...auditFields("tank", id, alertFields(before?.alerts), alertFields(after.alerts)),
+  ]);
+  return [...changes.flatMap((change) => auditedChange("tank", change, tankFields)), ...settings];
+}
+
+function alertFields(alerts: TankAlerts = NO_TANK_ALERTS): Fields {
+  return flattened("alerts", tankAlertsObject(alerts));
 }
 
 type Fields = Readonly<Record<string, unknown>>;
 
 /** Without derived fields, and those that repeat the entry itself. */
-function customerFields({ customer }: CustomerState): Fields {
+function customerFields({ customer, notifications }: CustomerState): Fields {
   const { object, id, tank_count, last_seen_at, updated_at, is_verified, ...fields } = customerObject({
     ...customer,
     tank_count: 0,
   });
-  return fields;
+  return { ...fields, ...flattened("notifications", notificationSettingsObject(notifications)) };
 }
 
-function tankFields({ tank }: TankWithShape): Fields {
+function tankFields({ tank }: TankState): Fields {
   const { object, id, updated_at, location, ...fields } = tankObject(tank);
-  const locationFields = Object.entries(location).map(([name, value]) => [`location.${name}`, value] as const);
-  return { ...fields, ...Object.fromEntries(locationFields) };
+  return { ...fields, ...flattened("location", location) };
+}
+
+/** `location.city` and so on. */
+function flattened(name: string, object: Fields): Fields {
+  return Object.fromEntries(Object.entries(object).map(([field, value]) => [`${name}.${field}`, value] as const));
 }
 
 function auditedChange<S extends { readonly deleted: boolean }>(

@@ -1,16 +1,27 @@
 // Customers and tanks before and after a change, and how devices follow the tanks that name them.
 
 import { isDeepStrictEqual } from "node:util";
-import type { Customer } from "./customer.ts";
+import type { TankAlerts } from "./alerts/tank-alerts.ts";
+import type { Customer, NotificationSettings } from "./customer.ts";
 import { type Device, type DeviceMove, moveDevice, unknownDevice } from "./device.ts";
 import { deviceKey } from "./id.ts";
 import type { Instant } from "./instant.ts";
 import type { Shape } from "./shape.ts";
 import type { Tank } from "./tank.ts";
 
-export type CustomerState = { readonly customer: Customer; readonly deleted: boolean };
-/** The shape is not part of the public interface. */
-export type TankWithShape = { readonly tank: Tank; readonly deleted: boolean; readonly shape: Shape | null };
+/** The settings of mail are not part of the public interface. */
+export type CustomerState = {
+  readonly customer: Customer;
+  readonly deleted: boolean;
+  readonly notifications: NotificationSettings;
+};
+/** The shape and the settings for alerts are not part of the public interface. */
+export type TankState = {
+  readonly tank: Tank;
+  readonly deleted: boolean;
+  readonly shape: Shape | null;
+  readonly alerts: TankAlerts;
+};
 
 /** `before` is undefined for an object that is created. */
 export type Change<S> = { readonly id: string; readonly before: S | undefined; readonly after: S };
@@ -22,29 +33,29 @@ export function changesBetween<S>(before: ReadonlyMap<string, S>, after: Readonl
     .map(([id, state]) => ({ id, before: before.get(id), after: state }));
 }
 
-export function isReshaped({ before, after }: Change<TankWithShape>): boolean {
+export function isReshaped({ before, after }: Change<TankState>): boolean {
   return !isDeepStrictEqual(before?.shape ?? null, after.shape);
 }
 
 /** The live tank gives up its device. Devices are released before any is assigned, so that tanks can exchange them. */
-export function releasesDevice({ before, after }: Change<TankWithShape>): boolean {
+export function releasesDevice({ before, after }: Change<TankState>): boolean {
   if (before === undefined || before.deleted) return false;
   return after.deleted || before.tank.assigned_device_id !== after.tank.assigned_device_id;
 }
 
 /** The key of the device that serves the tank; a deleted tank has none. */
-function deviceOf(state: TankWithShape | undefined): string | undefined {
+function deviceOf(state: TankState | undefined): string | undefined {
   return state === undefined || state.deleted ? undefined : deviceKey(state.tank.assigned_device_id);
 }
 
 /** The keys of all devices that these changes release or assign. */
-export function affectedDevices(changes: readonly Change<TankWithShape>[]): string[] {
+export function affectedDevices(changes: readonly Change<TankState>[]): string[] {
   const keys = changes.flatMap(({ before, after }) => [deviceOf(before), deviceOf(after)]);
   return [...new Set(keys)].filter((key) => key !== undefined);
 }
 
 export function deviceMoves(
-  changes: readonly Change<TankWithShape>[],
+  changes: readonly Change<TankState>[],
   devices: ReadonlyMap<string, { readonly device: Device }>,
   at: Instant,
 ): DeviceMove[] {

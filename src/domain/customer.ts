@@ -1,6 +1,7 @@
 // A customer: an account holder who owns tanks.
 
 import { errorInInstants, formatInstant, formatInstantOrNull, type Instant } from "./instant.ts";
+import { LANGUAGES, type Language } from "./mail/language.ts";
 import {
   boolean,
   emailField,
@@ -11,6 +12,7 @@ import {
   nullable,
   nullableTextField,
   object,
+  oneOf,
   type Static,
   textField,
 } from "./schema.ts";
@@ -28,6 +30,22 @@ export type Customer = {
 };
 
 export type CustomerWithCount = Customer & { readonly tank_count: number };
+
+/** What the owner of tanks wants of mail; not part of `/v1`. */
+export const NotificationSettings = object(
+  {
+    language: nullable(oneOf(LANGUAGES, { description: "Of mail; null: by the country of the tank", examples: ["de"] })),
+    unsubscribed_at: nullable(instantField("Since when the customer wants no mail about alerts; null: wanted")),
+  },
+  { description: "Settings of mail to the customer" },
+);
+export type NotificationSettings = { readonly language: Language | null; readonly unsubscribed_at: Instant | null };
+
+export const DEFAULT_NOTIFICATION_SETTINGS: NotificationSettings = { language: null, unsubscribed_at: null };
+
+export function notificationSettingsObject(settings: NotificationSettings): Static<typeof NotificationSettings> {
+  return { language: settings.language, unsubscribed_at: formatInstantOrNull(settings.unsubscribed_at) };
+}
 
 export const CustomerObject = object(
   {
@@ -63,8 +81,13 @@ export function customerObject(customer: CustomerWithCount): Static<typeof Custo
 }
 
 /** What is wrong with a stored customer, apart from its `tank_count`. */
-export function errorInCustomer(customer: CustomerWithCount): string | undefined {
+export function errorInCustomer(customer: CustomerWithCount, settings: NotificationSettings): string | undefined {
   const { created_at, updated_at, last_seen_at, verified_at } = customer;
-  const error = errorInInstants({ created_at, updated_at, last_seen_at, verified_at });
-  return error ?? errorInObject(CustomerObject, customerObject({ ...customer, tank_count: 0 }));
+  const { unsubscribed_at } = settings;
+  const error = errorInInstants({ created_at, updated_at, last_seen_at, verified_at, unsubscribed_at });
+  return (
+    error ??
+    errorInObject(CustomerObject, customerObject({ ...customer, tank_count: 0 })) ??
+    errorInObject(NotificationSettings, notificationSettingsObject(settings))
+  );
 }

@@ -1,6 +1,8 @@
 // Everything an operator may want to know, as one closed union. The log and the metrics decide what to show of it.
 // No event carries a query string or a body. Where a client put a secret into a path, an id or a name, the log masks it.
 
+import type { ChannelType } from "./alerts/channel.ts";
+import type { RecipientType } from "./alerts/delivery.ts";
 import type { ErrorCode } from "./errors.ts";
 
 /** Where readings arrived: over HTTP, at the embedded MQTT endpoint (`--mqtt`), or from an external broker (`MQTT_URL`). */
@@ -66,6 +68,8 @@ export type Event =
   | { readonly kind: "replica_unavailable"; readonly replica: string; readonly reason: string }
   | { readonly kind: "replica_recovered"; readonly replica: string }
   | { readonly kind: "last_seen_delayed"; readonly error: unknown }
+  /** Tanks that have become silent, or whose pause has ended, could not be evaluated. */
+  | { readonly kind: "sweep_failed"; readonly error: unknown }
   /** `stored`: new readings and those that replaced another value. */
   | { readonly kind: "readings_ingested"; readonly source: IngestSource; readonly stored: number; readonly rejected: number }
   /** Some readings of one message: `count` of them, with the reason for the first. */
@@ -87,6 +91,48 @@ export type Event =
   /** The external broker; `notGranted` are the topics it does not let us subscribe to. */
   | { readonly kind: "broker_connected"; readonly broker: string; readonly notGranted: readonly string[] }
   | { readonly kind: "broker_disconnected"; readonly broker: string; readonly reason: string }
+  | { readonly kind: "composing_failed"; readonly error: unknown }
+  /** They are due at once. */
+  | { readonly kind: "notifications_created"; readonly count: number }
+  /** `recipient`: what kind of. No event has the address of a customer, or the path of a webhook. */
+  | {
+      readonly kind: "notification_delivered";
+      readonly id: string;
+      readonly recipient: RecipientType;
+      readonly channelId: string | null;
+      readonly milliseconds: number;
+    }
+  /** Retried: it will be sent again. `host` is that of a webhook; `reason` is known of webhooks only. */
+  | {
+      readonly kind: "notification_failed";
+      readonly id: string;
+      readonly recipient: RecipientType;
+      readonly channelId: string | null;
+      readonly outcome: "retried" | "failed";
+      readonly host: string | null;
+      readonly status: number | null;
+      readonly reason: string | null;
+    }
+  /** Without an attempt: their channel was disabled, or they have been pending for too long. */
+  | {
+      readonly kind: "notifications_ended";
+      readonly recipient: RecipientType;
+      readonly outcome: "failed" | "expired";
+      readonly count: number;
+    }
+  | {
+      readonly kind: "channel_disabled";
+      readonly channelId: string;
+      readonly type: ChannelType;
+      readonly host: string | null;
+      readonly reason: string;
+    }
+  /** `missing`: settings, separated by commas. */
+  | { readonly kind: "mail_not_configured"; readonly missing: string }
+  /** The oldest pending notification is older than it should be; and no longer. */
+  | { readonly kind: "notifications_delayed"; readonly pending: number; readonly oldestSeconds: number }
+  | { readonly kind: "notifications_caught_up" }
+  | { readonly kind: "delivery_failed"; readonly error: unknown }
   | { readonly kind: "stopping"; readonly signal: string }
   | { readonly kind: "stopped" };
 

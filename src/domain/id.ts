@@ -8,7 +8,7 @@ export const ID_MAX_LENGTH = 128;
 
 const ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz";
 
-export type IdPrefix = "cus" | "tank" | "key";
+export type IdPrefix = "cus" | "tank" | "key" | "alr" | "chn" | "msg";
 
 /** Ten characters of time and sixteen random ones (80 bits). */
 export function newId(prefix: IdPrefix, now: Instant, random: (size: number) => Uint8Array = randomBytes): string {

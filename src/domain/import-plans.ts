@@ -1,8 +1,10 @@
 // What an import changes: each record is decided on what the records before it left. Nothing is written here.
 
 import { isDeepStrictEqual } from "node:util";
+import { NO_TANK_ALERTS } from "./alerts/tank-alerts.ts";
 import { type AuditedChange, auditFields } from "./audit.ts";
-import { type Change, type CustomerState, changesBetween, hasSameFields, type TankWithShape } from "./changes.ts";
+import { type Change, type CustomerState, changesBetween, hasSameFields, type TankState } from "./changes.ts";
+import { DEFAULT_NOTIFICATION_SETTINGS } from "./customer.ts";
 import { assignmentObjects, type DeviceAssignment, DeviceUse, deviceObject, unknownDevice } from "./device.ts";
 import { deviceKey } from "./id.ts";
 import type { Lookups, Stored } from "./lookups.ts";
@@ -20,13 +22,17 @@ export async function planCustomerImport(
     if ("remove" in record) return removed(before, "customer");
     const kept = before?.damage === undefined ? before : undefined;
     const last_seen_at = latest(record.customer.last_seen_at, kept?.customer.last_seen_at ?? null);
-    const after = { customer: { ...record.customer, last_seen_at }, deleted: record.deleted };
+    if (before?.damage !== undefined && record.notifications === undefined) {
+      return { rejected: `notifications: is missing, and needed because ${before.damage}` };
+    }
+    const notifications = record.notifications ?? kept?.notifications ?? DEFAULT_NOTIFICATION_SETTINGS;
+    const after = { customer: { ...record.customer, last_seen_at }, deleted: record.deleted, notifications };
     const isSame = kept !== undefined && kept.deleted === after.deleted && hasSameFields(after.customer, kept.customer);
-    return isSame ? "unchanged" : after;
+    return isSame && hasSameFields(notifications, kept.notifications) ? "unchanged" : after;
   });
 }
 
-export async function planTankImport(lookups: Lookups, records: readonly TankRecord[]): Promise<ImportPlan<TankWithShape>> {
+export async function planTankImport(lookups: Lookups, records: readonly TankRecord[]): Promise<ImportPlan<TankState>> {
   const tanks = records.flatMap((record) => ("remove" in record ? [] : [record.tank]));
   const known = await lookups.tanks(records.map(objectId));
   const owners = await lookups.customers(tanks.map(({ owner_id }) => owner_id));
@@ -39,18 +45,16 @@ export async function planTankImport(lookups: Lookups, records: readonly TankRec
     return after;
   });
 
-  function decide(
-    record: Exclude<TankRecord, Removal>,
-    before: Stored<TankWithShape> | undefined,
-  ): TankWithShape | RecordOutcome {
-    const { tank, deleted, shape = before?.shape ?? null } = record;
+  function decide(record: Exclude<TankRecord, Removal>, before: Stored<TankState> | undefined): TankState | RecordOutcome {
     const isDamaged = before?.damage !== undefined;
     if (isDamaged && record.shape === undefined) return { rejected: `shape: is missing, and needed because ${before?.damage}` };
+    const kept = isDamaged ? undefined : before;
+    const { tank, deleted, shape = kept?.shape ?? null, alerts = kept?.alerts ?? NO_TANK_ALERTS } = record;
     const isSame = before !== undefined && !isDamaged && before.deleted === deleted && hasSameFields(tank, before.tank);
-    if (isSame && isDeepStrictEqual(shape, before.shape)) return "unchanged";
+    if (isSame && isDeepStrictEqual([shape, alerts], [before.shape, before.alerts])) return "unchanged";
     if (!owners.has(tank.owner_id)) return { rejected: "owner_id: there is no customer with this id" };
     const other = deleted ? undefined : use.conflictOf(tank);
-    if (other === undefined) return { tank, deleted, shape };
+    if (other === undefined) return { tank, deleted, shape, alerts };
     return { rejected: `assigned_device_id: this device is already assigned to tank ${other}` };
   }
 }

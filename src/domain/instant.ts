@@ -158,3 +158,10 @@ export function parseDuration(text: string): number | undefined {
   const unitMs = DURATION_UNITS[unit];
   return unitMs === undefined ? undefined : Number(count) * unitMs;
 }
+
+/** In the largest unit that it is a whole number of; below a week in hours at most: 72h. */
+export function formatDuration(milliseconds: number): string {
+  const units = Object.entries(DURATION_UNITS).filter(([unit]) => unit !== "d" || milliseconds >= 7 * DAY);
+  const [unit = "s", unitMs = 1000] = units.findLast(([, size]) => milliseconds >= size && milliseconds % size === 0) ?? [];
+  return `${Math.floor(milliseconds / unitMs)}${unit}`;
+}

@@ -1,27 +1,51 @@
 // What rules may look up while they decide, within the transaction that stores their decision. Unknown ids are left out.
 
-import type { TankWithShape } from "./changes.ts";
+import type { Alert } from "./alerts/alert.ts";
+import type { Channel } from "./alerts/channel.ts";
+import type { Notification } from "./alerts/notification.ts";
+import type { TankState } from "./changes.ts";
 import type { DeviceAssignment } from "./device.ts";
+import type { Instant } from "./instant.ts";
 import type { StoredKey } from "./key.ts";
 import type { ManagedCustomer, ManagedDevice } from "./resource.ts";
+import type { Verification } from "./verification.ts";
 
 /** `damage` says that what is stored is not what was written. A shape or profile is then left out. */
 export type Stored<T> = T & { readonly damage?: string | undefined };
 
 export interface Lookups {
   customers(ids: readonly string[]): Promise<ReadonlyMap<string, Stored<ManagedCustomer>>>;
-  tanks(ids: readonly string[]): Promise<ReadonlyMap<string, Stored<TankWithShape>>>;
+  tanks(ids: readonly string[]): Promise<ReadonlyMap<string, Stored<TankState>>>;
   /** The live tanks of these customers. */
-  tanksOfOwners(ids: readonly string[]): Promise<readonly Stored<TankWithShape>[]>;
+  tanksOfOwners(ids: readonly string[]): Promise<readonly Stored<TankState>[]>;
   /** The tanks that were deleted together with these customers. */
-  tanksDeletedWith(ids: readonly string[]): Promise<readonly Stored<TankWithShape>[]>;
+  tanksDeletedWith(ids: readonly string[]): Promise<readonly Stored<TankState>[]>;
   devices(ids: readonly string[]): Promise<ReadonlyMap<string, Stored<ManagedDevice>>>;
   /** Past assignments of these devices, oldest first. */
   assignments(deviceIds: readonly string[]): Promise<readonly Stored<DeviceAssignment>[]>;
   /** How many devices have pending readings, counted up to `limit`. Nobody else adds one until the transaction ends. */
   devicesWithPending(limit: number): Promise<number>;
   keys(ids: readonly string[]): Promise<ReadonlyMap<string, StoredKey>>;
+  alerts(ids: readonly string[]): Promise<ReadonlyMap<string, Alert>>;
+  /** Nobody else changes them until the transaction ends. */
+  channelsById(ids: readonly string[]): Promise<ReadonlyMap<string, Channel>>;
+  channelCount(): Promise<number>;
+  notifications(ids: readonly string[]): Promise<ReadonlyMap<string, Notification>>;
+  /** Of a channel, created since then and failed by then; the oldest, at most `limit`. */
+  failedNotifications(
+    channelId: string,
+    since: Instant,
+    failedBy: Instant,
+    limit: number,
+  ): Promise<readonly FailedNotification[]>;
+  /** The ids of those of a channel that are pending, at most `limit`. */
+  pendingNotifications(channel: Pick<Channel, "id" | "type">, limit: number): Promise<readonly string[]>;
+  verification(hash: string): Promise<Verification | undefined>;
+  /** When the customer was sent links that verify the address, since then, oldest first. */
+  verificationsSince(customerId: string, since: Instant): Promise<readonly Instant[]>;
 }
+
+export type FailedNotification = Pick<Notification, "id" | "created_at">;
 
 /** One object of a lookup, or undefined. */
 export async function findOne<T>(

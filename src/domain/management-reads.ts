@@ -1,12 +1,14 @@
 // Reads for operators: searches, devices with pending readings, and the audit log.
 
+import type { ChannelReads } from "./alerts/channel-reads.ts";
 import type { AuditContext, AuditEntry } from "./audit.ts";
-import type { TankWithShape } from "./changes.ts";
+import type { TankState } from "./changes.ts";
 import type { CheckedProvision, CommandResult, IdempotencyKey, Provision } from "./commands/command.ts";
 import type { StoredKey } from "./key.ts";
 import type { Page, PageQuery } from "./page.ts";
 import type { PendingReading } from "./placement.ts";
 import type { ManagedCustomer, ManagedDevice } from "./resource.ts";
+import type { RecipientReads } from "./verification.ts";
 
 /** Texts are prefixes, in any case of A to Z; ids are exact. */
 export type CustomerSearch = PageQuery & {
@@ -34,11 +36,11 @@ export type AuditQuery = PageQuery & {
   readonly id: string | undefined;
 };
 
-export interface ManagementReads {
+export interface ManagementReads extends ChannelReads, RecipientReads {
   managedCustomer(id: string): Promise<ManagedCustomer | undefined>;
   customerSearch(search: CustomerSearch): Promise<Page<ManagedCustomer>>;
-  managedTank(id: string): Promise<TankWithShape | undefined>;
-  tankSearch(search: TankSearch): Promise<Page<TankWithShape>>;
+  managedTank(id: string): Promise<TankState | undefined>;
+  tankSearch(search: TankSearch): Promise<Page<TankState>>;
   /** By its key. */
   managedDevice(key: string): Promise<ManagedDevice | undefined>;
   /** The pending reading of the device that was measured last. */

@@ -1,13 +1,13 @@
 // The pending readings of a device, as the management API shows them: the newest one, and what it is waiting for.
 
-import type { TankWithShape } from "./changes.ts";
+import type { TankState } from "./changes.ts";
 import type { Device } from "./device.ts";
 import { formatInstant } from "./instant.ts";
 import { interpretPayload, type PendingReading } from "./placement.ts";
 
 const MAX_PAYLOAD_LENGTH = 1000;
 
-export function pendingFields(device: Device, tank: TankWithShape | undefined, newest: PendingReading | undefined) {
+export function pendingFields(device: Device, tank: TankState | undefined, newest: PendingReading | undefined) {
   if (newest === undefined) return { waits_because: null, newest_waiting: null };
   const { created_at, fill, payload } = newest;
   const isLong = payload !== null && payload.length > MAX_PAYLOAD_LENGTH;
@@ -17,7 +17,7 @@ export function pendingFields(device: Device, tank: TankWithShape | undefined, n
 }
 
 /** Null if the reason lies with a tank that the device was assigned to before. */
-function reasonOf(device: Device, tank: TankWithShape | undefined, payload: string | null): string | null {
+function reasonOf(device: Device, tank: TankState | undefined, payload: string | null): string | null {
   if (device.tank_id === null || tank === undefined) return "the device is not assigned to a tank";
   if (payload === null) return null;
   const result = interpretPayload(payload, device, tank);

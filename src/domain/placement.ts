@@ -1,7 +1,7 @@
 // Which tank each incoming reading belongs to: the one its device served at the reading's instant. A reading without a tank,
 // or without a profile that can interpret its payload, is pending; one that cannot be interpreted is rejected.
 
-import type { TankWithShape } from "./changes.ts";
+import type { TankState } from "./changes.ts";
 import { type Device, type DeviceAssignment, tankAt, unknownDevice } from "./device.ts";
 import type { Instant } from "./instant.ts";
 import { interpret } from "./interpret.ts";
@@ -96,7 +96,7 @@ type PlacementContext = {
   readonly newDevices: NewDevices;
   readonly assignments: ReadonlyMap<string, readonly DeviceAssignment[]>;
   /** Only the tanks of which more than the id is needed. */
-  readonly tanks: ReadonlyMap<string, TankWithShape>;
+  readonly tanks: ReadonlyMap<string, TankState>;
   readonly receivedAt: Instant | undefined;
 };
 
@@ -122,7 +122,7 @@ async function loadContext(lookups: Lookups, batch: IncomingBatch, positions: Ui
     const tankId = tankOf(source, batch.createdAt[position] as number, { devices, assignments, receivedAt });
     if (tankId !== null) tankIds.add(tankId);
   }
-  const tanks = tankIds.size === 0 ? new Map<string, TankWithShape>() : await lookups.tanks([...tankIds]);
+  const tanks = tankIds.size === 0 ? new Map<string, TankState>() : await lookups.tanks([...tankIds]);
   return { devices, newDevices, assignments, tanks, receivedAt };
 }
 
@@ -187,7 +187,7 @@ function placeReading(source: ReadingSource, batch: IncomingBatch, position: num
 export function interpretPayload(
   payload: string,
   device: Device | undefined,
-  { tank, shape }: TankWithShape,
+  { tank, shape }: TankState,
 ): ReturnType<typeof interpret> {
   const choice = device?.profile ?? null;
   const profile = typeof choice === "string" ? profileNamed(choice) : choice;

@@ -1,15 +1,21 @@
 // The content of imports and exports. A record replaces the object with its id, or creates it.
 
-import type { Customer } from "./customer.ts";
+import type { TankAlerts } from "./alerts/tank-alerts.ts";
+import type { Customer, NotificationSettings } from "./customer.ts";
 import type { Device, DeviceAssignment, ProfileChoice } from "./device.ts";
 import type { Instant } from "./instant.ts";
 import type { Shape } from "./shape.ts";
 import type { Tank } from "./tank.ts";
 
 export type Removal = { readonly remove: string };
-export type CustomerRecord = { readonly customer: Customer; readonly deleted: boolean } | Removal;
-/** Without `shape`, the tank keeps the one it has. */
-export type TankRecord = { readonly tank: Tank; readonly deleted: boolean; readonly shape?: Shape | null } | Removal;
+/** Without `notifications`, the customer keeps the settings it has. */
+export type CustomerRecord =
+  | { readonly customer: Customer; readonly deleted: boolean; readonly notifications?: NotificationSettings }
+  | Removal;
+/** Without `shape` or `alerts`, the tank keeps what it has. */
+export type TankRecord =
+  | { readonly tank: Tank; readonly deleted: boolean; readonly shape?: Shape | null; readonly alerts?: TankAlerts }
+  | Removal;
 
 /** Fields that are undefined keep their value. */
 export type DeviceRecord = {

@@ -1,27 +1,35 @@
 // Objects as the management API returns them: with fields that `/v1` does not have, and with an entity tag.
 
 import { hash } from "node:crypto";
-import type { TankWithShape } from "./changes.ts";
-import { type CustomerWithCount, customerObject } from "./customer.ts";
+import { type Alert, alertObject } from "./alerts/alert.ts";
+import { type Channel, channelObject } from "./alerts/channel.ts";
+import { type Notification, notificationObject } from "./alerts/notification.ts";
+import { tankAlertsObject } from "./alerts/tank-alerts.ts";
+import type { CustomerState, TankState } from "./changes.ts";
+import { type CustomerWithCount, customerObject, notificationSettingsObject } from "./customer.ts";
 import { type Device, deviceObject } from "./device.ts";
 import { formatInstant, formatInstantOrNull } from "./instant.ts";
 import { type Key, keyState, type StoredKey } from "./key.ts";
 import { tankObject } from "./tank.ts";
 
-export type ManagedCustomer = { readonly customer: CustomerWithCount; readonly deleted: boolean };
+export type ManagedCustomer = CustomerState & { readonly customer: CustomerWithCount };
 /** With the numbers of pending readings, and of those dropped because there were too many. */
 export type ManagedDevice = { readonly device: Device; readonly waiting: number; readonly dropped: number };
 
 /** `etag` covers the fields that a caller can change. */
 export type Resource = { readonly object: Readonly<Record<string, unknown>>; readonly etag: string };
 
-export function customerResource({ customer, deleted }: ManagedCustomer): Resource {
+export function customerResource({ customer, deleted, ...settings }: ManagedCustomer): Resource {
   const { last_seen_at, tank_count, ...data } = customerObject(customer);
-  return { object: { ...customerObject(customer), deleted }, etag: etagOf({ ...data, deleted }) };
+  const notifications = notificationSettingsObject(settings.notifications);
+  return {
+    object: { ...customerObject(customer), notifications, deleted },
+    etag: etagOf({ ...data, notifications, deleted }),
+  };
 }
 
-export function tankResource({ tank, shape, deleted }: TankWithShape): Resource {
-  return withEtag({ ...tankObject(tank), shape, deleted });
+export function tankResource({ tank, shape, alerts, deleted }: TankState): Resource {
+  return withEtag({ ...tankObject(tank), shape, alerts: tankAlertsObject(alerts), deleted });
 }
 
 export function deviceResource({ device, waiting, dropped }: ManagedDevice): Resource {
@@ -31,6 +39,20 @@ export function deviceResource({ device, waiting, dropped }: ManagedDevice): Res
 
 export function keyResource(key: StoredKey, now: number): Resource {
   return withEtag({ ...keyFields(key), state: keyState(key, now) });
+}
+
+export function channelResource(channel: Channel): Resource {
+  return withEtag(channelObject(channel));
+}
+
+export function notificationResource(notification: Notification): Resource {
+  return withEtag(notificationObject(notification));
+}
+
+/** Readings do not change the tag. */
+export function alertResource(alert: Alert): Resource {
+  const { latest_fill_percentage, latest_reading_at, ...data } = alertObject(alert);
+  return { object: alertObject(alert), etag: etagOf(data) };
 }
 
 export function keyFields(key: Key): Readonly<Record<string, unknown>> {

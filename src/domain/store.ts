@@ -4,7 +4,12 @@
 // - counts, the fleet, the audit log and device assignments are updated in the transaction that changes what they follow from,
 //   and pending readings are released in the transaction that makes them storable.
 
+import type { ComposeReads, ComposeWrites } from "./alerts/compose.ts";
+import type { DeliveryReads, DeliveryWrites } from "./alerts/delivery.ts";
+import type { AlertReads } from "./alerts/reads.ts";
+import type { SweepWrites } from "./alerts/sweep.ts";
 import type { AuditContext } from "./audit.ts";
+import type { TankState } from "./changes.ts";
 import type { Command, CommandResult, IdempotencyKey } from "./commands/command.ts";
 import type { CustomerWithCount } from "./customer.ts";
 import type { FleetReads } from "./fleet.ts";
@@ -15,7 +20,7 @@ import type { Page, PageQuery } from "./page.ts";
 import type { PendingReading } from "./placement.ts";
 import type { IncomingBatch, IngestResult, Reading } from "./reading.ts";
 import type { CustomerRecord, DeviceRecord, DeviceWithHistory, RecordOutcome, TankRecord } from "./records.ts";
-import type { Shape } from "./shape.ts";
+import type { ManagedCustomer } from "./resource.ts";
 import type { Tank } from "./tank.ts";
 
 /** `undefined`: there is no such object, or it is out of scope. */
@@ -23,7 +28,7 @@ export type Found<T> = T | "deleted" | undefined;
 
 export type CustomerQuery = PageQuery & { readonly email: string | undefined };
 
-export interface Reads extends FleetReads {
+export interface Reads extends FleetReads, AlertReads {
   customerById(id: string, scope: Scope): Promise<Found<CustomerWithCount>>;
   customerPage(query: CustomerQuery, scope: Scope): Promise<Page<CustomerWithCount>>;
   tankById(id: string, scope: Scope): Promise<Found<Tank>>;
@@ -54,8 +59,8 @@ export type Finding = { readonly where: string; readonly what: string; readonly 
 /** What was checked. */
 export type CheckTotals = { readonly customers: number; readonly tanks: number; readonly readings: number };
 export type ExportRecord =
-  | { readonly kind: "customer"; readonly customer: CustomerWithCount; readonly deleted: boolean }
-  | { readonly kind: "tank"; readonly tank: Tank; readonly deleted: boolean; readonly shape: Shape | null }
+  | ({ readonly kind: "customer" } & ManagedCustomer)
+  | ({ readonly kind: "tank" } & TankState)
   | ({ readonly kind: "device" } & DeviceWithHistory)
   | { readonly kind: "readings"; readonly tankId: string; readonly readings: readonly Reading[] }
   | { readonly kind: "waiting"; readonly waiting: PendingReading }
@@ -93,6 +98,8 @@ export interface Maintenance {
   scratchCopy(progress: Progress): Promise<Store>;
 }
 
-export interface Store extends Reads, ManagementReads, Writes, Maintenance {
+type AlertJobs = SweepWrites & ComposeReads & ComposeWrites & DeliveryReads & DeliveryWrites;
+
+export interface Store extends Reads, ManagementReads, Writes, AlertJobs, Maintenance {
   close(): Promise<void>;
 }

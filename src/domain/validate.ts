@@ -4,7 +4,7 @@
 import { type FieldError, RequestError } from "./errors.ts";
 import { isCleanText, isLongerThan, NO_DOT_SEGMENT } from "./id.ts";
 import { parseInstant } from "./instant.ts";
-import { EMAIL_PATTERN, NEW_ID_PATTERN, type Schema } from "./schema.ts";
+import { ADDRESS_PATTERN, DURATION_PATTERN, EMAIL_PATTERN, NEW_ID_PATTERN, type Schema, TIME_PATTERN } from "./schema.ts";
 import { printable, suggestion } from "./text.ts";
 
 export type JsonObject = Readonly<Record<string, unknown>>;
@@ -97,7 +97,7 @@ function errorInValue(schema: Schema, value: unknown): string | undefined {
 
 function errorInList({ minItems = 0, maxItems = Number.POSITIVE_INFINITY }: Schema, value: unknown): string | undefined {
   if (!Array.isArray(value)) return "must be a list";
-  if (value.length < minItems) return `must have at least ${minItems} entries`;
+  if (value.length < minItems) return `must have at least ${minItems} ${minItems === 1 ? "entry" : "entries"}`;
   return value.length > maxItems ? `must have at most ${maxItems} entries` : undefined;
 }
 
@@ -112,9 +112,16 @@ function errorInText(schema: Schema, value: unknown): string | undefined {
   }
   if (!isCleanText(value)) return "must not contain control characters or broken Unicode";
   if (schema.pattern === undefined || new RegExp(schema.pattern, "u").test(value)) return undefined;
-  if (schema.pattern === EMAIL_PATTERN) return "must be an email address";
-  return schema.pattern === NEW_ID_PATTERN ? NO_DOT_SEGMENT : `must match ${schema.pattern}`;
+  return PATTERN_MESSAGES[schema.pattern] ?? `must match ${schema.pattern}`;
 }
+
+const PATTERN_MESSAGES: Readonly<Record<string, string>> = {
+  [EMAIL_PATTERN]: "must be an email address",
+  [NEW_ID_PATTERN]: NO_DOT_SEGMENT,
+  [ADDRESS_PATTERN]: "must be one email address such as dispatch@example.com",
+  [TIME_PATTERN]: 'must be a time of day such as "21:00"',
+  [DURATION_PATTERN]: "must be a duration such as 30m, 72h or 90d",
+};
 
 function errorInNumber(schema: Schema, value: unknown, isInteger: boolean): string | undefined {
   const { minimum = Number.NEGATIVE_INFINITY, maximum = Number.POSITIVE_INFINITY, exclusiveMinimum } = schema;

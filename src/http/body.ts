@@ -21,10 +21,12 @@ declare module "fastify" {
   interface FastifyContextConfig {
     /** Set where the route reads the body itself. */
     body?: BodyRule | undefined;
+    /** The same, without a rule for it. */
+    readsBody?: boolean;
   }
 }
 
-const FORM_TYPE = "application/x-www-form-urlencoded";
+export const FORM_TYPE = "application/x-www-form-urlencoded";
 const OTHER_TYPE = "application/octet-stream";
 const FORM_MAX_BYTES = 8192;
 
@@ -35,7 +37,8 @@ export function readFormBodies(app: FastifyInstance): void {
   app.addHttpMethod("HEAD", { hasBody: true, overrideExisting: true });
   app.removeAllContentTypeParsers();
   app.addContentTypeParser("*", async (request: FastifyRequest, payload: Readable) => {
-    if (request.routeOptions.config.body !== undefined) return undefined;
+    const { body, readsBody } = request.routeOptions.config;
+    if (body !== undefined || readsBody === true) return undefined;
     sendContinue(request.raw);
     const isForm = request.headers["content-type"] === FORM_TYPE;
     const bytes = isForm

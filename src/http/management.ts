@@ -1,6 +1,8 @@
 // What an operator does, over HTTP or from the command line. The one place where commands are executed and a CommandError
 // becomes a RequestError.
 
+import { newWebhookSecret } from "../domain/alerts/webhook-signature.ts";
+import type { WebhookAllow } from "../domain/alerts/webhook-url.ts";
 import {
   type Command,
   type CommandError,
@@ -10,14 +12,16 @@ import {
   type Provision,
   type ProvisionRow,
 } from "../domain/commands/command.ts";
+import { MAX_RECOVERED } from "../domain/commands/notifications.ts";
 import { hasCode, RequestError } from "../domain/errors.ts";
 import { FairQueue } from "../domain/fair-queue.ts";
 import { newId } from "../domain/id.ts";
-import type { Clock } from "../domain/instant.ts";
+import { type Clock, formatInstant, type Instant } from "../domain/instant.ts";
 import { hashSecret, newSecret } from "../domain/key.ts";
 import type { ManagementReads } from "../domain/management-reads.ts";
 import type { Resource } from "../domain/resource.ts";
 import type { Writes } from "../domain/store.ts";
+import { newVerificationToken } from "../domain/verification.ts";
 
 type ManagementStore = ManagementReads & Pick<Writes, "execute">;
 
@@ -26,6 +30,18 @@ export type Executed = { readonly resource: Resource; readonly replayed: boolean
 /** The secret is shown once: null where the creation is replayed. */
 export type CreatedKey = Executed & { readonly secret: string | null };
 
+/** The secret of a webhook is shown once: null for e-mail, and where the creation is replayed. */
+export type CreatedChannel = CreatedKey;
+
+export type ManagementSettings = {
+  readonly webhookAllow: WebhookAllow;
+  /** The settings that are missing to send mail. */
+  readonly missingForMail: readonly string[];
+  /** Where links in mail lead. */
+  readonly publicUrl: string | null;
+};
+const NO_SETTINGS: ManagementSettings = { webhookAllow: [], missingForMail: [], publicUrl: null };
+
 /** Commands that the store has at a time: others, and readings, wait behind them. */
 const MAX_COMMANDS = 4;
 
@@ -33,16 +49,18 @@ const MAX_COMMANDS = 4;
 export class ManagementService {
   readonly clock: Clock;
   readonly reads: ManagementReads;
+  readonly settings: ManagementSettings;
   readonly #store: ManagementStore;
   readonly #commands = new FairQueue(MAX_COMMANDS);
 
-  constructor(store: ManagementStore, clock: Clock) {
+  constructor(store: ManagementStore, clock: Clock, settings = NO_SETTINGS) {
     this.clock = clock;
+    this.settings = settings;
     this.reads = store;
     this.#store = store;
   }
 
-  newId(prefix: "cus" | "tank"): string {
+  newId(prefix: "cus" | "tank" | "msg"): string {
     return newId(prefix, this.clock());
   }
 
@@ -50,6 +68,16 @@ export class ManagementService {
     const result = await this.#commands.run(by, 1, () => this.#store.execute(command, { by, at: this.clock() }, idempotencyKey));
     if (!isCommandError(result)) return result;
     throw errorOf(result);
+  }
+
+  /** Sends a link to the address of a customer. */
+  requestVerification(id: string, by: string, idempotencyKey?: IdempotencyKey): Promise<Executed> {
+    const { missingForMail, publicUrl } = this.settings;
+    if (publicUrl === null || missingForMail.length > 0) {
+      throw new RequestError("state_conflict", `The service cannot send mail: set ${missingForMail.join(", ")} first.`);
+    }
+    const command = { id, newId: this.newId("msg"), token: newVerificationToken(), publicUrl };
+    return this.execute({ type: "request_verification", ...command }, by, idempotencyKey);
   }
 
   /** All rows are checked first. Many are then written in parts, so that readings are stored in between. */
@@ -92,10 +120,37 @@ export class ManagementService {
     const command = { type: "rotate_key", id, overlap, newId: newId("key", this.clock()), hash: hashSecret(secret) } as const;
     return { ...(await this.execute(command, by)), secret };
   }
+
+  async createChannel(fields: unknown, by: string, idempotencyKey?: IdempotencyKey): Promise<CreatedChannel> {
+    const secret = newWebhookSecret();
+    const { webhookAllow } = this.settings;
+    const command = { type: "create_channel", newId: newId("chn", this.clock()), fields, secret, webhookAllow } as const;
+    const executed = await this.execute(command, by, idempotencyKey);
+    const isShown = !executed.replayed && executed.resource.object["type"] === "webhook";
+    return { ...executed, secret: isShown ? secret : null };
+  }
+
+  /** The old secret signs, too, for `overlap` more milliseconds. */
+  async rotateChannel(id: string, overlap: number, by: string): Promise<CreatedChannel> {
+    const secret = newWebhookSecret();
+    return { ...(await this.execute({ type: "rotate_channel", id, overlap, secret }, by)), secret };
+  }
+
+  /** In parts, so that readings are stored in between. Returns how many are sent again. */
+  async recoverChannel(id: string, fields: unknown, by: string): Promise<number> {
+    const failedBy = this.clock();
+    let total = 0;
+    for (let given = fields; ; ) {
+      const { resource } = await this.execute({ type: "recover_channel", id, fields: given, failedBy }, by);
+      const { recovered, until } = resource.object as { recovered: number; until: Instant | null };
+      total += recovered;
+      if (recovered < MAX_RECOVERED || until === null) return total;
+      given = { since: formatInstant(until) };
+    }
+  }
 }
 
-const errorOf = ({ error, detail, errors }: CommandError): RequestError =>
-  new RequestError(error, detail, errors === undefined ? {} : { errors });
+const errorOf = ({ error, detail, ...more }: CommandError): RequestError => new RequestError(error, detail, more);
 
 /** Up to this many rows are written in one transaction. */
 const ROWS_TOGETHER = 1000;

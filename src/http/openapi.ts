@@ -16,18 +16,20 @@ import {
   type Route,
 } from "./route.ts";
 import { SCHEMAS } from "./routes.ts";
+import { webhooks } from "./webhooks.ts";
 
 type Json = Readonly<Record<string, unknown>>;
 type SchemaWithExamples = { readonly schema: Schema; readonly examples?: Json };
 
-const TAGS: readonly { readonly name: Route["tag"]; readonly description: string }[] = [
+const TAGS: readonly { readonly name: Route["tag"] | "Webhooks"; readonly description: string }[] = [
   { name: "Customers", description: "Account holders who own tanks" },
   { name: "Tanks", description: "Containers with a capacity, an alert threshold, a location and a device" },
   { name: "Telemetry", description: "Fill readings of a tank" },
-  { name: "Insight", description: "Which tank needs a delivery next, and how much fits into it" },
+  { name: "Insight", description: "Which tank needs a delivery next, how much fits into it, and which one needs attention" },
   { name: "Ingestion", description: "Readings from devices and gateways" },
-  { name: "Management", description: "For the operator: create, change and delete customers, tanks, devices and keys" },
+  { name: "Management", description: "For the operator: create, change and delete customers, tanks, devices, keys and channels" },
   { name: "Operations", description: "For those who run the service" },
+  { name: "Webhooks", description: "What the service sends to your channels" },
 ];
 
 /** The errors of routes with a common trait. `name` becomes part of the names of shared responses. */
@@ -101,6 +103,7 @@ export function openapiDocument(routes: readonly Route[], version: string): Json
     tags: TAGS,
     security: [{ key: [] }],
     paths,
+    webhooks: opened(webhooks(exampleOf)),
     components: {
       securitySchemes: {
         key: { type: "apiKey", in: "header", name: "X-API-Key", description: "A key issued by the operator" },
@@ -299,7 +302,7 @@ function openResponseSchemas(routes: readonly Route[], schemas: Readonly<Record<
   );
 }
 
-const opened = (schema: Schema): unknown =>
+const opened = (schema: object): unknown =>
   JSON.parse(JSON.stringify(schema, (key, value) => (key === "additionalProperties" && value === false ? undefined : value)));
 
 const LINE_WIDTH = 130;

@@ -18,7 +18,7 @@ export type Parameter<T> = {
 export type ParameterSet = Readonly<Record<string, Parameter<unknown>>>;
 export type ParameterValues<S extends ParameterSet> = { readonly [N in keyof S]: S[N]["fallback"] };
 
-const instant = (description: string, roundUp: boolean): Parameter<Instant | undefined> => ({
+export const instant = (description: string, roundUp: boolean): Parameter<Instant | undefined> => ({
   schema: textSchema({ format: "date-time", description: `${description}, such as 2026-11-01T00:00:00Z` }),
   fallback: undefined,
   read(text) {
@@ -29,11 +29,13 @@ const instant = (description: string, roundUp: boolean): Parameter<Instant | und
   },
 });
 
-const wholeNumber = (description: string, range: { minimum: number; maximum: number; default: number }): Parameter<number> => ({
+type NumberRange<T> = { readonly minimum: number; readonly maximum: number; readonly default: T };
+
+export const wholeNumber = <T extends number | undefined>(description: string, range: NumberRange<T>): Parameter<number | T> => ({
   schema: integer({ ...range, description }),
   fallback: range.default,
   read(text) {
-    const value = /^(?:0|[1-9]\d{0,9})$/.test(text) ? Number(text) : Number.NaN;
+    const value = /^(?:0|[1-9]\d{0,15})$/.test(text) ? Number(text) : Number.NaN;
     if (value >= range.minimum && value <= range.maximum) return { value };
     return { must: `a whole number from ${range.minimum} to ${range.maximum}` };
   },

@@ -33,6 +33,9 @@ const ERRORS: Readonly<Record<ErrorCode, readonly [status: number, detail: strin
   tank_deleted: [404, "This tank has been deleted; its telemetry is no longer available."],
   device_unknown: [404, "There is no device with this id."],
   key_unknown: [404, "There is no key with this id."],
+  alert_unknown: [404, "There is no alert with this id."],
+  channel_unknown: [404, "There is no channel with this id."],
+  notification_unknown: [404, "There is no notification with this id."],
   method_not_allowed: [
     405,
     "POST is not allowed here; this path supports GET and HEAD. With curl, add -G to send parameters with GET.",

@@ -10,6 +10,8 @@ import type { ParameterSet, ParameterValues } from "./parameters.ts";
 
 export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 
+type Warning = { readonly code: string; readonly detail: string };
+
 export type Metrics = { readonly text: () => Promise<string> };
 
 /** A reading in a body: its value, or why its line could not be parsed. */
@@ -25,7 +27,12 @@ type IngestService = {
   readonly tts: (message: unknown, sender: KeyBinding) => Promise<readonly ReadingOutcome[]>;
 };
 
-export type Services = { readonly ingest: IngestService; readonly management: ManagementService };
+export type Services = {
+  readonly ingest: IngestService;
+  readonly management: ManagementService;
+  /** What is wrong although the service is ready. */
+  readonly warnings: () => Promise<readonly Warning[]>;
+};
 
 export type Dependencies = { readonly reads: Reads; readonly metrics: Metrics; readonly services: Services };
 

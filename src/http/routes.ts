@@ -2,12 +2,16 @@
 
 import type { Schema } from "../domain/schema.ts";
 import type { Route } from "./route.ts";
+import * as alerts from "./routes/alerts.ts";
 import * as ingest from "./routes/ingest.ts";
 import * as insight from "./routes/insight.ts";
+import * as manageAlerts from "./routes/manage/alerts.ts";
 import * as audit from "./routes/manage/audit.ts";
+import * as channels from "./routes/manage/channels.ts";
 import * as customers from "./routes/manage/customers.ts";
 import * as devices from "./routes/manage/devices.ts";
 import * as keys from "./routes/manage/keys.ts";
+import * as notifications from "./routes/manage/notifications.ts";
 import * as provision from "./routes/manage/provision.ts";
 import * as tanks from "./routes/manage/tanks.ts";
 import * as operations from "./routes/operations.ts";
@@ -15,7 +19,22 @@ import * as read from "./routes/read.ts";
 
 type RouteModule = { readonly routes: readonly Route[]; readonly schemas?: Readonly<Record<string, Schema>> };
 
-const MODULES: readonly RouteModule[] = [read, insight, ingest, customers, tanks, devices, provision, keys, audit, operations];
+const MODULES: readonly RouteModule[] = [
+  read,
+  insight,
+  alerts,
+  ingest,
+  customers,
+  tanks,
+  devices,
+  provision,
+  manageAlerts,
+  channels,
+  notifications,
+  keys,
+  audit,
+  operations,
+];
 
 export const ROUTES: readonly Route[] = MODULES.flatMap(({ routes }) => routes);
 

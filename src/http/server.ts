@@ -18,6 +18,7 @@ import { registerDocumentation } from "./documentation.ts";
 import { registerRoute, sendError } from "./handler.ts";
 import type { LastSeen } from "./last-seen.ts";
 import type { Limits } from "./limits.ts";
+import { registerPages } from "./pages/links.ts";
 import { KnownPaths, loggedPath, routableUrl } from "./paths.ts";
 import { connectionErrorHandler, problemBody, problemHeaders, requestErrorOf, STATUS } from "./problems.ts";
 import type { Metrics, Route, Services } from "./route.ts";
@@ -83,6 +84,7 @@ export async function buildServer(options: ServerOptions): Promise<FastifyInstan
   const budget = new BodyBudget(MAX_BODY_MEMORY_BYTES);
   const longReads = new FairQueue(MAX_LONG_READS);
   for (const route of routes) registerRoute(app, route, admit, { reads, metrics, services }, budget, longReads);
+  registerPages(app, { management: services.management, limits: options.limits, isLimited: options.rateLimit !== 0 });
   registerDocumentation(app, async () => (await import("./openapi.ts")).openapiDocument(routes, options.version));
   return app;
 }

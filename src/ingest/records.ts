@@ -1,7 +1,20 @@
 // The lines of import and export files: objects as in the API, plus fields that only the operator has.
 // Decoding turns a line into a record, or says what is wrong with it.
 
-import { type Customer, CustomerObject, customerObject } from "../domain/customer.ts";
+import {
+  errorsInTankAlerts,
+  mergeTankAlerts,
+  NO_TANK_ALERTS,
+  type TankAlertsInput,
+  tankAlertsObject,
+} from "../domain/alerts/tank-alerts.ts";
+import {
+  type Customer,
+  CustomerObject,
+  customerObject,
+  NotificationSettings,
+  notificationSettingsObject,
+} from "../domain/customer.ts";
 import { assignmentObjects, type DeviceAssignment, deviceObject } from "../domain/device.ts";
 import { deviceKey, isPossibleId } from "../domain/id.ts";
 import { EARLIEST, formatInstant, type Instant, instantOf, instantOrNull, UPDATED_BEFORE_CREATED } from "../domain/instant.ts";
@@ -93,7 +106,7 @@ export function decodeReading(fields: JsonObject, customerId: string | null): De
   return "rejected" in reading ? rejected(reading.rejected) : { kind: "telemetry", record: { reading, customerId } };
 }
 
-const CustomerLine = object({ ...CustomerObject.properties, deleted: boolean() }, {}, [
+const CustomerLine = object({ ...CustomerObject.properties, notifications: NotificationSettings, deleted: boolean() }, {}, [
   "object",
   "is_verified",
   "last_seen_at",
@@ -101,6 +114,7 @@ const CustomerLine = object({ ...CustomerObject.properties, deleted: boolean() }
   "tank_count",
   "updated_at",
   "verified_at",
+  "notifications",
   "deleted",
 ]);
 
@@ -125,7 +139,10 @@ function decodeCustomer(value: object): DecodedRecord {
     updated_at: dates.updated_at,
     verified_at,
   };
-  return { kind: "customer", record: { customer, deleted: line.deleted === true } };
+  const { language = null, unsubscribed_at } = line.notifications ?? {};
+  const notifications = { language, unsubscribed_at: instantOrNull(unsubscribed_at) };
+  const given = line.notifications === undefined ? {} : { notifications };
+  return { kind: "customer", record: { customer, deleted: line.deleted === true, ...given } };
 }
 
 const TankLine = object({ ...TankObject.properties, location: partial(Location), deleted: boolean() }, {}, [
@@ -138,8 +155,11 @@ const TankLine = object({ ...TankObject.properties, location: partial(Location),
 ]);
 
 function decodeTank(value: object): DecodedRecord {
-  const { shape, ...fields } = value as { shape?: unknown };
-  const error = errorInObject(TankLine, fields) ?? (isGiven(shape) ? firstError(errorsInShape(shape)) : undefined);
+  const { shape, alerts, ...fields } = value as { shape?: unknown; alerts?: unknown };
+  const error =
+    errorInObject(TankLine, fields) ??
+    (isGiven(shape) ? firstError(errorsInShape(shape)) : undefined) ??
+    (alerts === undefined ? undefined : firstError(errorsInTankAlerts(alerts)));
   if (error !== undefined) return rejected(error);
   const { object: _tank, deleted, ...line } = fields as Static<typeof TankLine>;
   const dates = parseDates(line);
@@ -152,7 +172,10 @@ function decodeTank(value: object): DecodedRecord {
     min_fill_alert_percentage: line.min_fill_alert_percentage + 0,
     use_case: line.use_case ?? null,
   };
-  const given = shape === undefined ? {} : { shape: shape === null ? null : shapeOf(shape) };
+  const given = {
+    ...(shape !== undefined && { shape: shape === null ? null : shapeOf(shape) }),
+    ...(alerts !== undefined && { alerts: mergeTankAlerts(NO_TANK_ALERTS, alerts as TankAlertsInput) }),
+  };
   return { kind: "tank", record: { tank, deleted: deleted === true, ...given } };
 }
 
@@ -214,10 +237,14 @@ function assignmentsOf(device: string, services: NonNullable<Static<typeof Devic
 
 export function exportLines(record: ExportRecord): readonly string[] {
   switch (record.kind) {
-    case "customer":
-      return [JSON.stringify({ ...customerObject(record.customer), ...(record.deleted && { deleted: true }) })];
-    case "tank":
-      return [JSON.stringify({ ...tankObject(record.tank), shape: record.shape, ...(record.deleted && { deleted: true }) })];
+    case "customer": {
+      const notifications = notificationSettingsObject(record.notifications);
+      return [JSON.stringify({ ...customerObject(record.customer), notifications, ...(record.deleted && { deleted: true }) })];
+    }
+    case "tank": {
+      const settings = { shape: record.shape, alerts: tankAlertsObject(record.alerts) };
+      return [JSON.stringify({ ...tankObject(record.tank), ...settings, ...(record.deleted && { deleted: true }) })];
+    }
     case "device": {
       const services = assignmentObjects(record.assignments);
       return [JSON.stringify({ ...deviceObject(record.device), dropped: record.dropped, services })];

@@ -2,6 +2,7 @@
 
 import { monitorEventLoopDelay } from "node:perf_hooks";
 import { Counter, Gauge, Registry } from "prom-client";
+import { RECIPIENT_TYPES } from "../domain/alerts/delivery.ts";
 import { type Event, INGEST_SOURCES, type Observe } from "../domain/events.ts";
 import { type Metric, type MetricsReport, prometheusText } from "./report.ts";
 
@@ -25,6 +26,9 @@ const QUERY_BUCKETS = [0.00001, 0.000025, 0.00005, 0.0001, 0.00025, 0.0005, 0.00
 const WRITE_BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 /** Clients choose the method, and must not be able to create labels. */
 const METHODS = new Set(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]);
+
+/** Of an attempt: retried means that it failed and will be repeated. */
+const OUTCOMES = ["delivered", "retried", "failed", "expired"] as const;
 
 /** With several workers, the metrics of a process have the label `worker`. */
 export function openMetrics(worker?: number): MetricsCollector {
@@ -66,6 +70,15 @@ export function openMetrics(worker?: number): MetricsCollector {
   const rejectedReadings = counter("readings_rejected", "Readings rejected, by where they arrived", "source");
   // From 0 on, so that the first readings count as an increase.
   for (const source of INGEST_SOURCES) for (const readings of [storedReadings, rejectedReadings]) readings.inc({ source }, 0);
+  const notifications = counter(
+    "notifications",
+    "Notifications by type of channel, or to a customer, and by what became of an attempt",
+    "channel",
+    "outcome",
+  );
+  for (const channel of RECIPIENT_TYPES) {
+    for (const outcome of OUTCOMES) notifications.inc({ channel, outcome }, 0);
+  }
   const rejectedClients = counter("mqtt_clients_rejected", "MQTT clients that could not log in", "code");
   const droppedClients = counter("mqtt_clients_dropped", "MQTT clients that were disconnected", "reason");
   const failedMessages = counter("mqtt_failures", "MQTT messages that failed with an internal error");
@@ -106,6 +119,15 @@ export function openMetrics(worker?: number): MetricsCollector {
       case "readings_ingested":
         storedReadings.inc({ source: event.source }, event.stored);
         rejectedReadings.inc({ source: event.source }, event.rejected);
+        return;
+      case "notification_delivered":
+        notifications.inc({ channel: event.recipient, outcome: "delivered" });
+        return;
+      case "notification_failed":
+        notifications.inc({ channel: event.recipient, outcome: event.outcome });
+        return;
+      case "notifications_ended":
+        notifications.inc({ channel: event.recipient, outcome: event.outcome }, event.count);
         return;
       case "mqtt_client_rejected":
         rejectedClients.inc({ code: event.code });

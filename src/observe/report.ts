@@ -19,6 +19,10 @@ type MetricValue = {
   readonly metricName?: string | undefined;
 };
 
+export const gauge = (name: string, help: string, values: Metric["values"]): Metric => ({
+  ...{ name, help, type: "gauge", aggregator: "sum", values },
+});
+
 /** Reports of several processes in Prometheus' text format: values with equal names and labels are summed. */
 export function prometheusText(reports: readonly MetricsReport[]): Promise<string> {
   return AggregatorRegistry.aggregate([...reports]).metrics();

@@ -5,9 +5,10 @@
 // `last_seen_at` of a customer, `dropped` of a device.
 
 import { crc32 } from "node:zlib";
+import type { TankAlerts } from "../domain/alerts/tank-alerts.ts";
 import type { AuditEntry } from "../domain/audit.ts";
-import type { CustomerState, TankWithShape } from "../domain/changes.ts";
-import type { Customer, CustomerWithCount } from "../domain/customer.ts";
+import type { CustomerState, TankState } from "../domain/changes.ts";
+import type { CustomerWithCount, NotificationSettings } from "../domain/customer.ts";
 import { type Device, type DeviceAssignment, type ProfileChoice, unknownDevice } from "../domain/device.ts";
 import { DamageError } from "../domain/errors.ts";
 import type { FleetEntry } from "../domain/fleet.ts";
@@ -32,21 +33,23 @@ function checksumOf(values: Row): number {
   return crc32(JSON.stringify(values.map((value) => (typeof value === "boolean" ? Number(value) : value))));
 }
 
+const PUBLIC_CUSTOMER_FIELDS = ["created_at", "email", "last_seen_at", "name", "phone", "updated_at", "verified_at"] as const;
+const NOTIFICATION_FIELDS = ["language", "unsubscribed_at"] as const;
 /** In the order of `customerValues`; without the id and `tank_count`. */
-export const CUSTOMER_FIELDS = ["created_at", "email", "last_seen_at", "name", "phone", "updated_at", "verified_at"] as const;
-export const CUSTOMER_COLUMNS = `id, ${CUSTOMER_FIELDS.join(", ")}, tank_count, deleted`;
+export const CUSTOMER_FIELDS = [...PUBLIC_CUSTOMER_FIELDS, ...NOTIFICATION_FIELDS];
+export const CUSTOMER_COLUMNS = `id, ${PUBLIC_CUSTOMER_FIELDS.join(", ")}, tank_count, ${NOTIFICATION_FIELDS.join(", ")}, deleted`;
 
 export function customerOf(row: Row): CustomerWithCount {
   const [id, created_at, email, last_seen_at, name, phone, updated_at, verified_at, tank_count] = row;
   return { id, created_at, email, last_seen_at, name, phone, updated_at, verified_at, tank_count } as CustomerWithCount;
 }
 
-export function customerValues(customer: Customer): Scalar[] {
-  return CUSTOMER_FIELDS.map((field) => customer[field]);
+export function customerValues({ customer, notifications }: CustomerState): Scalar[] {
+  return [...PUBLIC_CUSTOMER_FIELDS.map((field) => customer[field]), ...NOTIFICATION_FIELDS.map((field) => notifications[field])];
 }
 
-/** In the order of `tankValues`; without the id and the shape. */
-export const TANK_FIELDS = [
+/** The first columns of `tankValues`, without the id. */
+const TANK_FIELDS = [
   "assigned_device_id",
   "capacity",
   "capacity_unit",
@@ -58,7 +61,7 @@ export const TANK_FIELDS = [
   "updated_at",
   "use_case",
 ] as const;
-export const LOCATION_FIELDS = [
+const LOCATION_FIELDS = [
   "city",
   "country",
   "district",
@@ -91,9 +94,15 @@ export function tankOf(row: Row): Tank {
   } as Tank;
 }
 
-export function tankValues({ tank, shape }: TankWithShape): Scalar[] {
+/** Columns of what the operator sets beside the public fields. */
+const TANK_SETTINGS = ["shape", "silent_after", "paused_until"] as const;
+/** In the order of `tankValues`. */
+export const TANK_VALUE_COLUMNS = [...TANK_FIELDS, ...LOCATION_FIELDS, ...TANK_SETTINGS] as const;
+
+export function tankValues({ tank, shape, alerts }: TankState): Scalar[] {
   const location = LOCATION_FIELDS.map((field) => tank.location[field]);
-  return [...TANK_FIELDS.map((field) => tank[field]), ...location, shape === null ? null : JSON.stringify(shape)];
+  const settings = [shape === null ? null : JSON.stringify(shape), alerts.silent_after, alerts.paused_until];
+  return [...TANK_FIELDS.map((field) => tank[field]), ...location, ...settings];
 }
 
 export function isDeleted(row: Row): boolean {
@@ -103,9 +112,10 @@ export function isDeleted(row: Row): boolean {
 /** With the checksum. */
 export const STORED_CUSTOMER_COLUMNS = `${CUSTOMER_COLUMNS}, checksum`;
 
-export function customerChecksum({ customer, deleted }: CustomerState): number {
-  const { id, last_seen_at } = customer;
-  return checksumOf([id, ...customerValues({ ...customer, last_seen_at: null }), deleted]) + (last_seen_at ?? 0);
+export function customerChecksum(state: CustomerState): number {
+  const { id, last_seen_at } = state.customer;
+  const values = customerValues({ ...state, customer: { ...state.customer, last_seen_at: null } });
+  return checksumOf([id, ...values, state.deleted]) + (last_seen_at ?? 0);
 }
 
 export function storedCustomer(row: Row): Stored<ManagedCustomer> {
@@ -113,29 +123,37 @@ export function storedCustomer(row: Row): Stored<ManagedCustomer> {
   return row.at(-1) === customerChecksum(state) ? state : { ...state, damage: `customer ${state.customer.id} is damaged` };
 }
 
-export const customerState = (row: Row): ManagedCustomer => ({
-  customer: customerOf(row),
-  deleted: isDeleted(row),
-});
+export function customerState(row: Row): ManagedCustomer {
+  const [language, unsubscribed_at] = row.slice(-3);
+  return {
+    customer: customerOf(row),
+    deleted: isDeleted(row),
+    notifications: { language, unsubscribed_at } as NotificationSettings,
+  };
+}
 
-/** `shape` comes before `deleted`. */
-export const TANK_WITH_SHAPE_COLUMNS = `id, ${TANK_FIELDS.join(", ")}, ${LOCATION_FIELDS.join(", ")}, shape, deleted`;
-export const tankWithShape = (row: Row): TankWithShape => ({
-  tank: tankOf(row),
-  deleted: isDeleted(row),
-  shape: jsonOrNull(row.at(-2)) as Shape | null,
-});
+/** The settings come before `deleted`. */
+export const TANK_STATE_COLUMNS = `id, ${TANK_VALUE_COLUMNS.join(", ")}, deleted`;
+export function tankState(row: Row): TankState {
+  const [shape, silent_after, paused_until] = row.slice(-4);
+  return {
+    tank: tankOf(row),
+    deleted: isDeleted(row),
+    shape: jsonOrNull(shape) as Shape | null,
+    alerts: { silent_after, paused_until } as TankAlerts,
+  };
+}
 
-export const STORED_TANK_COLUMNS = `${TANK_WITH_SHAPE_COLUMNS}, checksum`;
+export const STORED_TANK_COLUMNS = `${TANK_STATE_COLUMNS}, checksum`;
 
-export function tankChecksum(state: TankWithShape): number {
+export function tankChecksum(state: TankState): number {
   return checksumOf([state.tank.id, ...tankValues(state), state.deleted]);
 }
 
-export function storedTank(row: Row): Stored<TankWithShape> {
+export function storedTank(row: Row): Stored<TankState> {
   const columns = row.slice(0, -1);
-  if (row.at(-1) === checksumOf(columns)) return tankWithShape(columns);
-  return { ...tankWithShape(columns.with(-2, null)), damage: `tank ${row[0]} is damaged` };
+  if (row.at(-1) === checksumOf(columns)) return tankState(columns);
+  return { ...tankState(columns.with(-4, null)), damage: `tank ${row[0]} is damaged` };
 }
 
 /** A tank, then the instant and the fill of its latest reading. */

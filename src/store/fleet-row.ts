@@ -1,5 +1,6 @@
 // What the fleet stores of a live tank: its latest reading, and the coarse columns that are indexed. The same on both engines.
 
+import { NOTICED } from "../domain/alerts/evaluate.ts";
 import { EARLIEST } from "../domain/instant.ts";
 import type { Reading } from "../domain/reading.ts";
 
@@ -33,6 +34,14 @@ function urgencyOf(margin: number): number {
 /** The same in SQL. */
 export const urgencyIn = (margin: string): string =>
   `CASE WHEN ${margin} < 10 THEN floor(${margin}) ELSE 8 + floor((${margin}) / 5) END`;
+
+/**
+ * Whether a reading can be appended without evaluating alerts, as an expression in SQL over the columns of the fleet: it neither
+ * opens one nor closes one (see `evaluate`). `least` is the function for the smaller of two.
+ */
+export const changesNoAlert = (fill: string, margin: string, least: "min" | "least"): string =>
+  `(noticed = 0 AND ${fill} > threshold
+    OR noticed = ${NOTICED.low} AND (${fill} < ${least}(threshold + ${margin}, 100) OR ${fill} <= threshold))`;
 
 export function heardAt(at: number): number {
   return Math.floor(at / QUARTER_DAY);

@@ -1,6 +1,7 @@
 // Opens the store that a URL names, and loads only its engine.
 
 import { resolve } from "node:path";
+import { type AlertSettings, DEFAULT_ALERT_SETTINGS } from "../domain/alerts/evaluate.ts";
 import { UserError } from "../domain/errors.ts";
 import type { Observe } from "../domain/events.ts";
 import type { Restored, RestoreOptions, Store } from "../domain/store.ts";
@@ -9,13 +10,15 @@ import type { PostgresSettings } from "./postgres/connection.ts";
 const SQLITE = "sqlite:";
 const POSTGRES = /^postgres(ql)?:\/\//;
 
-const DEFAULTS: PostgresSettings = { connections: 10, replicaUrls: [], replicaLagMs: 2000 };
+export type StoreSettings = PostgresSettings & { readonly alerts: AlertSettings };
+
+const DEFAULTS: StoreSettings = { connections: 10, replicaUrls: [], replicaLagMs: 2000, alerts: DEFAULT_ALERT_SETTINGS };
 
 /** Without `mayCreate`, a database that does not exist or is empty is refused. */
 export async function openStore(
   url: string,
   observe: Observe,
-  settings: PostgresSettings = DEFAULTS,
+  settings: StoreSettings = DEFAULTS,
   mayCreate = true,
 ): Promise<Store> {
   if (POSTGRES.test(url)) {
@@ -27,7 +30,7 @@ export async function openStore(
     throw new UserError("DATABASE_REPLICA_URL must be left out: DATABASE_URL names a SQLite file, which has no replicas", 2);
   }
   const { openSqlite } = await import("./sqlite/store.ts");
-  return openSqlite(file, observe, mayCreate);
+  return openSqlite(file, observe, mayCreate, settings.alerts);
 }
 
 /** Replaces the database by a backup that has no errors. What was there is kept. */

@@ -3,12 +3,13 @@
 import assert from "node:assert/strict";
 import { after, before, suite, test } from "node:test";
 import { createFleet } from "../../src/demo/fleet.ts";
-import { demoFleet, deviceOf, prepareDemo, tanksWithReadings } from "../../src/demo/prepare.ts";
+import { BUSY_TANKS, demoFleet, deviceOf, prepareDemo, tanksWithReadings } from "../../src/demo/prepare.ts";
 import { UNRESTRICTED } from "../../src/domain/key.ts";
 import { httpClient, httpTransport } from "../../src/simulate/http.ts";
 import { verify } from "../../src/simulate/results.ts";
 import { Scenario } from "../../src/simulate/scenario.ts";
 import { MAKERS } from "../../src/simulate/sensors.ts";
+import { jsonClient } from "../http/client.ts";
 import { runSimulation } from "../simulate/support.ts";
 import { startService } from "../support/service.ts";
 
@@ -44,8 +45,10 @@ test("every tank reports in turn, except a few that are silent", () => {
   assert.deepEqual(readings, play(1500));
 });
 
-test("fills change little within minutes", () => {
+test("fills change little within minutes, except of a few tanks that are emptied and filled", () => {
+  const busy = new Set(tanks.slice(0, BUSY_TANKS).map(({ id }) => id));
   for (const [id, readings] of Map.groupBy(play(1500), (reading) => reading.id)) {
+    if (busy.has(id)) continue;
     const steps = readings.map(({ fill }, i) => fill - (readings[i - 1]?.fill ?? fill));
     assert.ok(
       steps.every((step) => Math.abs(step) < 2.5 || step > 30),
@@ -54,10 +57,28 @@ test("fills change little within minutes", () => {
   }
 });
 
+test("a few tanks become low and recover within minutes", () => {
+  const fleet = demoFleet(tanks, "demo");
+  for (const [number, { min_fill_alert_percentage: threshold }] of tanks.slice(0, BUSY_TANKS).entries()) {
+    const fills = Array.from({ length: 60 }, (_, i) => fleet.fillAt(number, NOW + i * 10_000) ?? threshold);
+    assert.ok(Math.min(...fills) < threshold, `${fills}`);
+    assert.ok(Math.max(...fills) > threshold + 3, `${fills}`);
+  }
+});
+
 suite("a service with a prepared demo", async () => {
   const service = await startService({ after });
   const preparedAt = Date.now();
   before(() => prepareDemo(service.store, "demo", preparedAt, () => {}));
+
+  test("its customers are not real, and get no mail", async () => {
+    assert.equal((await service.store.deliveryCounts()).isMailWanted, false);
+    const { body } = await jsonClient(service, await service.key({ role: "manage" }))("GET", "/manage/v1/customers?size=100");
+    const settings = (body["data"] as { notifications: { unsubscribed_at: unknown } }[]).map(
+      ({ notifications }) => notifications,
+    );
+    assert.ok(settings.length > 90 && settings.every(({ unsubscribed_at }) => unsubscribed_at !== null));
+  });
 
   test("preparing it again changes neither devices nor tanks", async () => {
     const query = { from: undefined, to: undefined, page: 1, size: 100 };

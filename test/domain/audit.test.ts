@@ -1,16 +1,26 @@
 import assert from "node:assert/strict";
 import test from "node:test";
+import { NO_TANK_ALERTS } from "../../src/domain/alerts/tank-alerts.ts";
 import { auditCustomers, auditTanks, differences } from "../../src/domain/audit.ts";
+import { DEFAULT_NOTIFICATION_SETTINGS } from "../../src/domain/customer.ts";
 import { formatInstant } from "../../src/domain/instant.ts";
 import { NO_LOCATION } from "../../src/domain/tank.ts";
 import { customer, NEW_YEAR, tank } from "../store/conformance/objects.ts";
 
 const live = customer("a", { phone: "1" });
+const stateOf = (customer: typeof live, settings = {}) => ({
+  customer,
+  deleted: false,
+  notifications: { ...DEFAULT_NOTIFICATION_SETTINGS, ...settings },
+});
 const auditOf = (after: typeof live, before?: typeof live) =>
-  auditCustomers([
-    { id: "a", before: before && { customer: before, deleted: false }, after: { customer: after, deleted: false } },
-  ]);
-const tankOf = (fields: Parameters<typeof tank>[2] = {}) => ({ tank: tank("one", "a", fields), deleted: false, shape: null });
+  auditCustomers([{ id: "a", before: before && stateOf(before), after: stateOf(after) }]);
+const tankOf = (fields: Parameters<typeof tank>[2] = {}) => ({
+  tank: tank("one", "a", fields),
+  deleted: false,
+  shape: null,
+  alerts: NO_TANK_ALERTS,
+});
 
 test("a creation has all fields that are set", () => {
   const fields = { created_at: formatInstant(NEW_YEAR), email: live.email, name: live.name, phone: "1" };
@@ -26,6 +36,16 @@ test("a change has the fields that differ, with both values", () => {
 
 test("last_seen_at and updated_at alone are no change", () => {
   assert.deepEqual(auditOf({ ...live, last_seen_at: 5, updated_at: NEW_YEAR + 1 }, live), []);
+});
+
+test("settings of mail are compared by field", () => {
+  const [entry] = auditCustomers([
+    { id: "a", before: stateOf(live, { language: "de" }), after: stateOf(live, { unsubscribed_at: NEW_YEAR }) },
+  ]);
+  assert.deepEqual(entry?.changes, {
+    "notifications.language": { from: "de", to: null },
+    "notifications.unsubscribed_at": { from: null, to: formatInstant(NEW_YEAR) },
+  });
 });
 
 test("a location is compared by field", () => {
@@ -59,6 +79,17 @@ test("a change of the shape is an entry of its own", () => {
   assert.deepEqual(auditTanks([{ id: "one", before: tankOf(), after: { ...tankOf(), shape } }]), [entry]);
   const [created, shaped] = auditTanks([{ id: "one", before: undefined, after: { ...tankOf(), shape } }]);
   assert.deepEqual([created?.action, shaped], ["created", entry]);
+});
+
+test("a change of the settings for alerts is an entry of its own, in the words of the interface", () => {
+  const after = { ...tankOf(), alerts: { silent_after: 72 * 3_600_000, paused_until: NEW_YEAR } };
+  const changes = {
+    "alerts.silent_after": { from: null, to: "72h" },
+    "alerts.paused_until": { from: null, to: formatInstant(NEW_YEAR) },
+  };
+  assert.deepEqual(auditTanks([{ id: "one", before: tankOf(), after }]), [
+    { object: "tank", id: "one", action: "changed", changes },
+  ]);
 });
 
 test("differences are of values, not of the order or identity of objects", () => {

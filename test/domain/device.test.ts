@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import fc from "fast-check";
-import { affectedDevices, type Change, deviceMoves, type TankWithShape } from "../../src/domain/changes.ts";
+import { affectedDevices, type Change, deviceMoves, type TankState } from "../../src/domain/changes.ts";
 import { type Device, type DeviceAssignment, moveDevice, tankAt, unknownDevice } from "../../src/domain/device.ts";
 import { deviceKey } from "../../src/domain/id.ts";
 import { EARLIEST } from "../../src/domain/instant.ts";
@@ -88,7 +88,7 @@ const EUI = "A84041C2F1827D3E";
 const DEVICES = ["d1", "d2", EUI, "D1"];
 const TANKS = ["t1", "t2", "t3", "t4"];
 
-const state = (id: string, assigned_device_id: string, deleted = false): TankWithShape =>
+const state = (id: string, assigned_device_id: string, deleted = false): TankState =>
   storedTank(id, "owner", { assigned_device_id }, deleted);
 
 /** Each tank has a device of its own, in either case of letters; a deleted one may have any. */
@@ -108,12 +108,12 @@ const fleet = fc
     }),
   );
 
-function movesOf(changes: readonly Change<TankWithShape>[], devices: readonly Device[], at: number) {
+function movesOf(changes: readonly Change<TankState>[], devices: readonly Device[], at: number) {
   return deviceMoves(changes, new Map(devices.map((known) => [known.id, { device: known }])), at);
 }
 
 /** The tank of each device, by the tanks. */
-function assigned(tanks: readonly TankWithShape[]): Map<string, string> {
+function assigned(tanks: readonly TankState[]): Map<string, string> {
   const live = tanks.filter(({ deleted }) => !deleted);
   return new Map(live.map(({ tank: { assigned_device_id, id } }) => [deviceKey(assigned_device_id), id]));
 }
@@ -127,7 +127,7 @@ test("after any change of several tanks, every device serves the tank that names
       const keys = [...new Set(DEVICES.map(deviceKey))];
       const known = keys.filter((key) => was.has(key) || !hasUnknown).map((key) => device(key, was.get(key) ?? null));
       const changes = after.map(
-        (now): Change<TankWithShape> => ({
+        (now): Change<TankState> => ({
           id: now.tank.id,
           before: old.find(({ tank: { id } }) => id === now.tank.id),
           after: now,

@@ -1,27 +1,37 @@
 // Lookups in memory, for planning without a database.
 
-import type { TankWithShape } from "../../src/domain/changes.ts";
+import type { Alert } from "../../src/domain/alerts/alert.ts";
+import type { Channel } from "../../src/domain/alerts/channel.ts";
+import type { Notification } from "../../src/domain/alerts/notification.ts";
+import { NO_TANK_ALERTS } from "../../src/domain/alerts/tank-alerts.ts";
+import type { TankState } from "../../src/domain/changes.ts";
 import type { Device, DeviceAssignment } from "../../src/domain/device.ts";
 import { EARLIEST } from "../../src/domain/instant.ts";
 import type { StoredKey } from "../../src/domain/key.ts";
 import type { Lookups } from "../../src/domain/lookups.ts";
 import type { ManagedCustomer } from "../../src/domain/resource.ts";
 import type { Tank } from "../../src/domain/tank.ts";
+import type { Verification } from "../../src/domain/verification.ts";
 import { tank } from "../store/conformance/objects.ts";
 
 export type StoredObjects = {
   readonly customers?: readonly ManagedCustomer[];
-  readonly tanks?: readonly TankWithShape[];
+  readonly tanks?: readonly TankState[];
   /** The ids of tanks that were deleted together with their owners. */
   readonly deletedWithOwner?: readonly string[];
   readonly devices?: readonly Device[];
   readonly assignments?: readonly DeviceAssignment[];
   readonly waiting?: Readonly<Record<string, number>>;
   readonly keys?: readonly StoredKey[];
+  readonly alerts?: readonly Alert[];
+  readonly channels?: readonly Channel[];
+  readonly notifications?: readonly Notification[];
+  readonly verifications?: readonly Verification[];
 };
 
 export function lookupsOf(known: StoredObjects): Lookups {
   const { customers = [], tanks = [], deletedWithOwner = [], devices = [], assignments = [], waiting = {}, keys = [] } = known;
+  const { alerts = [], channels = [], notifications = [], verifications = [] } = known;
   const ofOwners = (ids: readonly string[]) => tanks.filter(({ tank }) => ids.includes(tank.owner_id));
   const managed = devices.map((device) => ({ device, waiting: waiting[device.id] ?? 0, dropped: 0 }));
   return {
@@ -33,6 +43,26 @@ export function lookupsOf(known: StoredObjects): Lookups {
     assignments: async (ids) => assignments.filter(({ device }) => ids.includes(device)),
     devicesWithPending: async (limit) => Math.min(limit, managed.filter((one) => one.waiting > 0).length),
     keys: async (ids) => byId(keys, ids, ({ id }) => id),
+    alerts: async (ids) => byId(alerts, ids, ({ id }) => id),
+    channelsById: async (ids) => byId(channels, ids, ({ id }) => id),
+    channelCount: async () => channels.length,
+    notifications: async (ids) => byId(notifications, ids, ({ id }) => id),
+    failedNotifications: async (channelId, since, _failedBy, limit) =>
+      notifications
+        .filter(({ channel_id, created_at, state }) => channel_id === channelId && created_at >= since && state === "failed")
+        .slice(0, limit),
+    pendingNotifications: async (channel, limit) =>
+      notifications
+        .filter(({ channel_id, state }) => channel_id === channel.id && state === "pending")
+        .map(({ id }) => id)
+        .slice(0, limit),
+    verification: async (hash) => verifications.find((link) => link.hash === hash),
+    verificationsSince: async (customerId, since) =>
+      notifications
+        .filter(({ customer_id, created_at, event }) => {
+          return customer_id === customerId && created_at > since && event === "customer.verification";
+        })
+        .map(({ created_at }) => created_at),
   };
 }
 
@@ -40,10 +70,11 @@ function byId<T>(all: readonly T[], ids: readonly string[], idOf: (one: T) => st
   return new Map(all.filter((one) => ids.includes(idOf(one))).map((one) => [idOf(one), one]));
 }
 
-export const storedTank = (id: string, owner: string, fields: Partial<Tank> = {}, deleted = false): TankWithShape => ({
+export const storedTank = (id: string, owner: string, fields: Partial<Tank> = {}, deleted = false): TankState => ({
   tank: tank(id, owner, fields),
   deleted,
   shape: null,
+  alerts: NO_TANK_ALERTS,
 });
 
 export const device = (id: string, tank_id: string | null, more: Partial<Device> = {}): Device => ({

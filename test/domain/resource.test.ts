@@ -1,5 +1,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
+import { NO_TANK_ALERTS } from "../../src/domain/alerts/tank-alerts.ts";
+import { DEFAULT_NOTIFICATION_SETTINGS, type NotificationSettings } from "../../src/domain/customer.ts";
 import type { Device } from "../../src/domain/device.ts";
 import { EARLIEST } from "../../src/domain/instant.ts";
 import { customerResource, deviceResource, keyResource, tankResource } from "../../src/domain/resource.ts";
@@ -11,8 +13,8 @@ const DEVICE: Device = { id: "d", tank_id: "one", since: EARLIEST, profile: null
 
 test("an ETag is a quoted string", () => {
   for (const { etag } of [
-    customerResource({ customer: CUSTOMER, deleted: false }),
-    tankResource({ tank: tank("one", "a"), shape: null, deleted: false }),
+    customerResource({ customer: CUSTOMER, deleted: false, notifications: DEFAULT_NOTIFICATION_SETTINGS }),
+    tankResource({ tank: tank("one", "a"), shape: null, alerts: NO_TANK_ALERTS, deleted: false }),
     deviceResource({ device: DEVICE, waiting: 0, dropped: 0 }),
     keyResource({ ...key("k"), customer_deleted: false }, NEW_YEAR),
   ]) {
@@ -21,8 +23,12 @@ test("an ETag is a quoted string", () => {
 });
 
 test("a customer's ETag depends on the fields that an operator can change", () => {
-  const tag = (fields: Partial<typeof CUSTOMER>, deleted = false) =>
-    customerResource({ customer: { ...CUSTOMER, ...fields }, deleted }).etag;
+  const tag = (fields: Partial<typeof CUSTOMER>, deleted = false, settings: Partial<NotificationSettings> = {}) =>
+    customerResource({
+      customer: { ...CUSTOMER, ...fields },
+      deleted,
+      notifications: { ...DEFAULT_NOTIFICATION_SETTINGS, ...settings },
+    }).etag;
   const same = tag({});
   assert.equal(tag({ last_seen_at: 5 }), same);
   assert.equal(tag({ tank_count: 9 }), same);
@@ -33,13 +39,15 @@ test("a customer's ETag depends on the fields that an operator can change", () =
     tag({ verified_at: 1 }),
     tag({ updated_at: NEW_YEAR + 1 }),
     tag({}, true),
+    tag({}, false, { language: "de" }),
+    tag({}, false, { unsubscribed_at: 1 }),
   ];
   assert.equal(new Set([same, ...others]).size, others.length + 1);
 });
 
-test("a tank's ETag depends on every field, its shape and deleted", () => {
+test("a tank's ETag depends on every field, its shape, its alerts and deleted", () => {
   const tag = (fields: Partial<Tank>, more: object = {}) =>
-    tankResource({ tank: tank("one", "a", fields), shape: null, deleted: false, ...more }).etag;
+    tankResource({ tank: tank("one", "a", fields), shape: null, alerts: NO_TANK_ALERTS, deleted: false, ...more }).etag;
   const shape = { kind: "upright", height: 2, unit: "m" } as const;
   const tags = [
     tag({}),
@@ -47,6 +55,8 @@ test("a tank's ETag depends on every field, its shape and deleted", () => {
     tag({ capacity: 1 }),
     tag({ custom_id: "x" }),
     tag({}, { shape }),
+    tag({}, { alerts: { silent_after: 600_000, paused_until: null } }),
+    tag({}, { alerts: { silent_after: null, paused_until: NEW_YEAR } }),
     tag({}, { deleted: true }),
   ];
   assert.equal(new Set(tags).size, tags.length);

@@ -114,7 +114,7 @@ test("a value of another type or length is one error", () => {
   for (const value of [null, undefined, 1, "x", [], () => 1]) assert.deepEqual(errorsOf(value), [": must be an object"]);
   assert.equal(errorInObject(Shape, 1), "must be an object");
   assert.deepEqual(errorsOf({ ...SHAPE, top: null, points: {} }), ["top: must not be null", "points: must be a list"]);
-  const few = ["top: must be an object", "points: must have at least 1 entries"];
+  const few = ["top: must be an object", "points: must have at least 1 entry"];
   assert.deepEqual(errorsOf({ ...SHAPE, top: [], points: [] }), few);
   assert.deepEqual(errorsOf({ ...SHAPE, points: [POINT, POINT, POINT, POINT] }), ["points: must have at most 3 entries"]);
 });

@@ -17,6 +17,7 @@ const ENDPOINTS = [
   /^\/v1\/tanks\/[^/]+$/,
   /^\/v1\/tanks\/[^/]+\/telemetry$/,
   /^\/insight\/v1\/fleet$/,
+  /^\/insight\/v1\/alerts$/,
 ];
 
 type Demo = RunningProgram & { readonly url: string; readonly key: string; readonly lines: readonly string[] };
@@ -26,7 +27,7 @@ const here = workspace({ after });
 /** Starts a demo and reads its first output. */
 async function startDemo(): Promise<Demo> {
   const demo = here.launch(["demo"], OWN_DATABASE);
-  const [text] = await demo.waitForOutput(/[\s\S]*?(?:^\s*curl .*\n[\s\S]*?){6}/m);
+  const [text] = await demo.waitForOutput(/[\s\S]*?(?:^\s*curl .*\n[\s\S]*?){7}/m);
   const [url = ""] = /http:\/\/[\w.:[\]]+/.exec(text) ?? [];
   const [key = ""] = /tm_[0-9A-Za-z]{36}/.exec(text) ?? [];
   return { ...demo, url, key, lines: Array.from(text.matchAll(/^\s*(curl .*)$/gm), ([, line = ""]) => line) };
@@ -55,7 +56,7 @@ test("in an empty folder the demo prints a curl line for each endpoint, has a ye
   const demo = await startDemo();
   assert.match(demo.stdout(), /^DATABASE_URL=sqlite:\S+ npx tank-monitor fleet --limit 10$/m);
   const paths = demo.lines.map((line) => new URL(/http:[^\s'"]+/.exec(line)?.[0] ?? "").pathname);
-  assert.equal(paths.length, 6);
+  assert.equal(paths.length, ENDPOINTS.length);
   for (const endpoint of ENDPOINTS) assert.equal(paths.filter((path) => endpoint.test(path)).length, 1, `${endpoint}`);
   for (const line of demo.lines) await expectObject(line);
   assert.equal(existsSync(here.path("data/demo.db")), true);

@@ -99,6 +99,7 @@ suite("on a running service", async () => {
       ...{ capacity: 2700, capacity_unit: "liters", min_fill_alert_percentage: 20, use_case: "industrial" },
       location: { ...location, region: "NSW", country: "Australia", latitude: -33.87, longitude: 151.2 },
       shape: SHAPE,
+      alerts: { silent_after: null, paused_until: null },
       deleted: false,
     });
     const cleared = ["--custom-id", "", "--city", "", "--latitude", "", "--shape", ""];
@@ -106,6 +107,22 @@ suite("on a running service", async () => {
     assert.deepEqual(fields(changed?.["location"] as Line, "city", "latitude", "street"), [null, null, "Lange Straße"]);
     assert.deepEqual(fields(changed, "custom_id", "min_fill_alert_percentage", "shape"), [null, 25, null]);
     assert.match(await cli.output("tank", "show", "hall-3"), /^location\.street +Lange Straße$/m);
+  });
+
+  test("a tank is paused until a date, and resumed", async () => {
+    const said = (await cli.run(["tank", "pause", "hall-3", "--until", "2199-12-01"])).stderr;
+    assert.match(said, /hall-3 \(Hall 3\) opens no alert until 2199-12-01T00:00:00\.000Z/);
+    assert.match(await cli.output("tank", "show", "hall-3"), /^alerts\.paused_until +2199-12-01T00:00:00\.000Z$/m);
+    const [resumed] = await cli.items("tank", "resume", "hall-3");
+    assert.deepEqual(resumed?.["alerts"], { silent_after: null, paused_until: null });
+    const [changed] = await cli.items("tank", "update", "hall-3", "--silent-after", "90m", "--paused-until", "2199-12-01");
+    assert.deepEqual(changed?.["alerts"], { silent_after: "90m", paused_until: "2199-12-01T00:00:00.000Z" });
+    const [cleared] = await cli.items("tank", "update", "hall-3", "--silent-after", "", "--paused-until", "");
+    assert.deepEqual(cleared?.["alerts"], { silent_after: null, paused_until: null });
+    const past = (await cli.run(["tank", "pause", "hall-3", "--until", "2020-01-01"])).stderr;
+    assert.match(past, /^tank hall-3 \(.*\) is not paused: 2020-01-01T00:00:00\.000Z is in the past\n$/);
+    const wrong = await cli.run(["tank", "pause", "hall-3", "--until", "soon"]);
+    assert.deepEqual([wrong.code, /--until: must be a datetime.*"soon"/.test(wrong.stderr)], [2, true], wrong.stderr);
   });
 
   test("all errors are reported at once, by flag, and no database is created", async () => {

@@ -182,7 +182,7 @@ suite("an export", () => {
     const imported = await here.run(["import", "given.ndjson"]);
     assert.match(imported.stdout, / 0 rejected, 2 pending for a tank, a profile or a shape\n$/, imported.stderr);
     const exported = await here.run(["export", "whole.ndjson"]);
-    assert.match(exported.stderr, /lines exported, without keys and the audit log \("backup" has those\)\n$/);
+    assert.match(exported.stderr, /lines exported, without keys, channels, alerts and the audit log \("backup" has those\)\n$/);
     const whole = readFileSync(here.path("whole.ndjson"), "utf8");
     const lines = whole.trimEnd().split("\n");
     for (const line of [device, waits, unread]) assert.ok(lines.includes(JSON.stringify(line)), JSON.stringify(line));

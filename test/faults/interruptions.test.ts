@@ -4,8 +4,9 @@ import assert from "node:assert/strict";
 import test from "node:test";
 import { Mqtt5Broker } from "../support/mqtt5-broker.ts";
 import { until } from "../support/until.ts";
+import { keepAlertsThroughKills } from "./alert-kills.ts";
 import { surviveBrokenConnections, surviveKills } from "./kills.ts";
-import { SEED, SQLITE, startScenario } from "./scenario.ts";
+import { POSTGRES, SEED, SQLITE, startScenario } from "./scenario.ts";
 import { publishTo } from "./senders.ts";
 
 for (const { name, processes, times } of [
@@ -14,6 +15,15 @@ for (const { name, processes, times } of [
 ] as const) {
   test(`kill -9 of ${name} under load loses nothing that was acknowledged, seed ${SEED}`, async (t) => {
     await surviveKills(t, { engine: SQLITE, seed: `${SEED} ${name}`, times, processes, maxReadings: 500 });
+  });
+}
+
+for (const { name, ...kills } of [
+  { name: "workers, SQLite", engine: SQLITE, services: 1, workers: 2 },
+  { name: "two services, PostgreSQL", engine: POSTGRES, services: 2, workers: 1 },
+] as const) {
+  test(`kill -9 while alerts open and close loses and doubles none, ${name}, seed ${SEED}`, async (t) => {
+    await keepAlertsThroughKills(t, { ...kills, seed: `${SEED} ${name}`, times: 2 });
   });
 }
 

@@ -9,7 +9,7 @@ import { methodOf, queryParametersOf, type Route } from "../../src/http/route.ts
 import { ROUTES } from "../../src/http/routes.ts";
 import { manualClock } from "../support/clock.ts";
 import { revokeKey } from "../support/keys.ts";
-import { tankRecord } from "../support/records.ts";
+import { putReadings, tankRecord } from "../support/records.ts";
 import { exchange, expectError, type RequestOptions, type Response, request, withoutRequestId } from "./client.ts";
 import { BRENNER, GONE, MOSER, startFleet } from "./services.ts";
 
@@ -82,6 +82,13 @@ const OTHER_DEVICE = "a84041c2f1827d40";
 const OWN = [BRENNER, "tank_hall", OWN_DEVICE, "office@brenner-gas.example"];
 const OTHERS = [MOSER, GONE, "tank_mill", "tank_sold", OTHER_DEVICE, "cus_moser@customers.example"];
 await fleet.store.importTanks([tankRecord("tank_barn", MOSER, { assigned_device_id: OTHER_DEVICE })]);
+for (const [tank, ids] of [
+  ["tank_yard", OWN],
+  ["tank_barn", OTHERS],
+] as const) {
+  await putReadings(fleet.store, tank, [[clock(), 5]]);
+  ids.push(...(await fleet.store.unclosedAlerts([tank])).map(({ id }) => id));
+}
 
 type Ask = (id: string, key: string) => Promise<Response>;
 

@@ -142,6 +142,7 @@ export type Operation = {
 export type Document = {
   /** By path and method. */
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
+  readonly webhooks?: Document["paths"];
   readonly components: { readonly schemas: Readonly<Record<string, Schema>> } & Readonly<Record<string, Schema>>;
 };
 

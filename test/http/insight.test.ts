@@ -64,7 +64,7 @@ describe("the fleet", () => {
     const { data, as_of, ...envelope } = await fleet("?state=low");
     assert.deepEqual(envelope, { object: "list", page: 1, size: 10, total_pages: 1, total_items: 3 });
     assert.equal(as_of, now());
-    const { tank, ...rest } = (data as Item[])[0] ?? {};
+    const { tank, alerts, ...rest } = (data as Item[])[0] ?? {};
     assert.deepEqual(rest, {
       object: "fleet_tank",
       state: "low",
@@ -75,9 +75,11 @@ describe("the fleet", () => {
       latest: { object: "telemetry", created_at: readAt, fill_percentage: 40.7 },
     });
     assert.deepEqual(tank, object(await call("/v1/tanks/worst", keys.operator)));
+    const [alert] = object(await call("/insight/v1/alerts?tank_id=worst", keys.operator))["data"] as Item[];
+    assert.deepEqual(alerts, [{ id: alert?.["id"], kind: "low", state: "open", opened_at: readAt }]);
     const [never] = (await fleet("?state=unknown"))["data"] as Item[];
     const { tank: _, ...unknown } = never ?? {};
-    const none = { margin: null, age_seconds: null, remaining: null, room: null, latest: null };
+    const none = { margin: null, age_seconds: null, remaining: null, room: null, latest: null, alerts: [] };
     assert.deepEqual(unknown, { object: "fleet_tank", state: "unknown", ...none });
   });
 

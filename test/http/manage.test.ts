@@ -32,7 +32,7 @@ describe("a customer", () => {
   it("is created with Location and ETag, and readers see it at once", async () => {
     const created = await manage("POST", CUSTOMERS, { name: "Ann", email: "ann@x.example", is_verified: true });
     const body = expectStatus(created, 201);
-    const { deleted, ...shown } = body;
+    const { deleted, notifications: _, ...shown } = body;
     assert.match(String(shown["id"]), /^cus_/);
     assert.equal(created.headers.location, `${CUSTOMERS}/${shown["id"]}`);
     assert.deepEqual([deleted, shown["created_at"], shown["verified_at"]], [false, now(), now()]);
@@ -185,9 +185,10 @@ describe("a tank", () => {
   it("is created, readers see it, and tank_count follows", async () => {
     const { customer, fields } = await create();
     const given = { ...fields, assigned_device_id: `${customer}-new`, location: { city: "Bonn" }, shape: SHAPE };
-    const { shape, deleted, taken_in, ...shown } = expectStatus(await manage("POST", TANKS, given), 201);
+    const { shape, alerts, deleted, taken_in, ...shown } = expectStatus(await manage("POST", TANKS, given), 201);
     assert.match(String(shown["id"]), /^tank_/);
     assert.deepEqual([(shown["location"] as { city: string }).city, shape, deleted, taken_in], ["Bonn", SHAPE, false, null]);
+    assert.deepEqual(alerts, { silent_after: null, paused_until: null });
     assert.deepEqual(expectStatus(await manage("GET", `/v1/tanks/${shown["id"]}`), 200), shown);
     assert.equal(expectStatus(await manage("GET", `/v1/customers/${customer}`), 200)["tank_count"], 2);
     const wrong = await manage("POST", TANKS, { ...given, capacity: 0, shape: { kind: "cube" }, owner_id: "nobody" });
@@ -216,6 +217,25 @@ describe("a tank", () => {
       assert.deepEqual((await patch({ shape: given }))["shape"], expected);
     }
     expectStatus(await manage("PATCH", `${TANKS}/${tank}`, { shape: { sensor_height: 2 } }), 400, "body_invalid");
+  });
+
+  it("has settings for its alerts, which readers do not see", async () => {
+    const { tank } = await create();
+    const patch = async (alerts: unknown) => await manage("PATCH", `${TANKS}/${tank}`, { alerts });
+    const updatedAt = (await getTank(tank))["updated_at"];
+    assert.deepEqual((await getTank(tank))["alerts"], { silent_after: null, paused_until: null });
+    const given = { silent_after: "72h", paused_until: "2026-12-01T00:00:00.000Z" };
+    assert.deepEqual(expectStatus(await patch(given), 200)["alerts"], given);
+    assert.deepEqual(expectStatus(await patch({ paused_until: null }), 200)["alerts"], { ...given, paused_until: null });
+    assert.equal((await getTank(tank))["updated_at"], updatedAt);
+    assert.ok(!("alerts" in expectStatus(await manage("GET", `/v1/tanks/${tank}`), 200)));
+    assert.deepEqual(fieldErrors(await patch({ silent_after: "5m", paused_until: "soon", other: 1 })), [
+      "alerts.other is not a known field.",
+      'alerts.paused_until must be a datetime such as "2026-11-14T09:30:00Z"',
+      "alerts.silent_after must be from 10m to 365d",
+    ]);
+    assert.deepEqual(fieldErrors(await patch(null)), ["alerts must be an object"]);
+    assert.deepEqual((await getTank(tank))["alerts"], { ...given, paused_until: null });
   });
 
   it("gets the device of another only by a swap", async () => {

@@ -10,6 +10,7 @@ import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { brotliDecompressSync, gunzipSync } from "node:zlib";
 import { createConfig, lintFromString } from "@redocly/openapi-core";
+import { EVENT_TYPES } from "../../src/domain/alerts/event.ts";
 import { ERROR_TITLES, type ErrorCode } from "../../src/domain/errors.ts";
 import { STATUS } from "../../src/http/problems.ts";
 import { startService } from "../support/service.ts";
@@ -55,13 +56,13 @@ function operation(id: string): Operation {
 }
 
 describe("openapi.json", () => {
-  it("is what `tank-monitor openapi` prints and the service serves, under 200 KB", async () => {
+  it("is what `tank-monitor openapi` prints and the service serves, under 400 KB", async () => {
     const committed = readFileSync(new URL("openapi.json", ROOT), "utf8");
     const program = fileURLToPath(new URL("bin/tank-monitor.js", ROOT));
     const { stdout } = await promisify(execFile)(process.execPath, [program, "openapi"], { maxBuffer: 10_000_000 });
     assert.ok(committed === stdout, "it differs; run `tank-monitor openapi > openapi.json`");
     assert.deepEqual(JSON.parse(stdout), JSON.parse(served));
-    assert.ok(statSync(new URL("openapi.json", ROOT)).size < 200_000);
+    assert.ok(statSync(new URL("openapi.json", ROOT)).size < 400_000);
   });
 
   it("is served compressed, as the client accepts it", async () => {
@@ -122,12 +123,52 @@ it("operations have the headers, statuses and media types of their routes", () =
   assert.deepEqual(required, [false, true, undefined]);
 });
 
+describe("the webhooks", () => {
+  const sent = Object.entries(document.webhooks ?? {});
+
+  it("are the events that channels can have", () => {
+    assert.deepEqual(sent.map(([type]) => type).sort(), [...EVENT_TYPES].sort());
+    const ids = sent.map(([, { post }]) => post?.operationId);
+    assert.equal(
+      new Set([...ids, ...operations(document).map(({ operationId }) => operationId)]).size,
+      ids.length + operations(document).length,
+    );
+  });
+
+  it("have examples that are valid, each of its own event", () => {
+    for (const [type, { post }] of sent) {
+      const { schema, examples = {} } = post?.requestBody?.content["application/json"] ?? { schema: {} };
+      const [example] = Object.values(examples).map(({ value }) => value as { type: string });
+      assert.equal(example?.type, type);
+      const validate = validator(schema);
+      assert.ok(validate(example), `${type}: ${JSON.stringify(validate.errors)}`);
+    }
+  });
+});
+
 describe("the schemas", () => {
   it("of requests allow no unknown fields, and of responses allow new ones", () => {
     const closed = objects().filter(([, schema]) => schema["additionalProperties"] === false);
     const names = new Set(closed.map(([where]) => where.split("/")[0]));
-    const requests = ["NewReading", "NewCustomer", "CustomerChange", "NewTank", "TankChange", "TankRestoring", "DeviceChange"];
-    assert.deepEqual([...names].sort(), [...requests, "CustomerRow", "TankRow", "ShapeChange", "NewKey", "KeyChange"].sort());
+    const requests = [
+      "NewReading",
+      "NewCustomer",
+      "CustomerChange",
+      "NewTank",
+      "TankChange",
+      "TankRestoring",
+      "DeviceChange",
+      "AlertNote",
+      "NewWebhookChannel",
+      "NewEmailChannel",
+      "WebhookChannelChange",
+      "EmailChannelChange",
+      "Recovery",
+    ];
+    assert.deepEqual(
+      [...names].sort(),
+      [...requests, "CustomerRow", "TankRow", "ShapeChange", "TankAlertsChange", "NewKey", "KeyChange"].sort(),
+    );
     for (const [where, { schema }] of media().filter(([name]) => !name.includes(" request "))) {
       for (const [inner, found] of schemasIn(schema, where)) assert.notEqual(found["additionalProperties"], false, inner);
     }
@@ -142,11 +183,13 @@ describe("the schemas", () => {
       assert.ok(accepts(id, { shape: tank.shape }), id);
       assert.ok(!accepts(id, { shape: { hieght: 2.2 } }), id);
     }
+    assert.ok(accepts("changeTank", { alerts: { silent_after: "72h" } }));
+    assert.ok(!accepts("changeTank", { alerts: { silent_after: "three days" } }));
     assert.ok(!accepts("createTank", tank));
   });
 
   it("of responses require every field, except those that are only sometimes present", () => {
-    const isRequest = /^(New|Shape|Profile|TankRestoring|\w+(Change|Row)\b)/;
+    const isRequest = /^(New|Shape|Profile|TankRestoring|AlertNote|\w+(Change|Row)\b)/;
     const sometimes: Record<string, string[]> = { Problem: ["param", "errors"], "Results/properties/results/items": ["reason"] };
     const isOptional = (where: string, name: string) => isRequest.test(where) || sometimes[where]?.includes(name) === true;
     for (const [where, schema] of objects()) {

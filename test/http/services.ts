@@ -302,7 +302,7 @@ export async function startEcho(life: Lifetime, options: EchoOptions = {}): Prom
   const lastSeen = new LastSeen(store.updateLastSeen, clock, observe);
   const metrics = openMetrics();
   const ingest = createHttpIngest(inTurns(createIngest(store, clock)), clock);
-  const services = { ingest, management: new ManagementService(store, clock) };
+  const services = { ingest, management: new ManagementService(store, clock), warnings: async () => [] };
   const parts: ServerOptions = {
     ...{ reads: store, services, lastSeen, clock, observe, metrics, limits: localLimits(clock), routes: ECHO_ROUTES },
     ...{ version: "0.0.0", rateLimit: 100, corsOrigins, trustProxy: false, timeouts, connections },

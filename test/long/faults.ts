@@ -1,6 +1,7 @@
 // test/faults for longer: 200 kills on each engine, and 30 s of every outage.
 
 import test from "node:test";
+import { keepAlertsThroughKills } from "../faults/alert-kills.ts";
 import { LIMITED_FILES, SMALL_DISK } from "../faults/disks.ts";
 import { surviveBrokenConnections, surviveKills } from "../faults/kills.ts";
 import { surviveFullDisk, survivePostgresFullLog, survivePostgresOutage } from "../faults/outages.ts";
@@ -21,6 +22,16 @@ for (const engine of [SQLITE, POSTGRES]) {
       await surviveKills(t, { engine, seed, times: KILLS, processes, maxReadings: MAX_READINGS });
     });
   }
+}
+
+for (const [engine, services, workers] of [
+  [SQLITE, 1, 1],
+  [SQLITE, 1, 2],
+  [POSTGRES, 3, 2],
+] as const) {
+  test(`${engine.name}, ${services} × ${workers}: ${KILLS} times kill -9 while alerts open and close, seed ${SEED}`, async (t) => {
+    await keepAlertsThroughKills(t, { engine, seed: SEED, times: KILLS, services, workers });
+  });
 }
 
 for (const kind of [LIMITED_FILES, SMALL_DISK]) {

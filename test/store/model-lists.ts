@@ -1,7 +1,7 @@
 // Filters, orders and pages of the model: arrays that are filtered, sorted and cut for each query.
 
 import type { AuditEntry } from "../../src/domain/audit.ts";
-import type { CustomerState, TankWithShape } from "../../src/domain/changes.ts";
+import type { CustomerState, TankState } from "../../src/domain/changes.ts";
 import type { Customer } from "../../src/domain/customer.ts";
 import { type FleetEntry, type FleetQuery, marginOf } from "../../src/domain/fleet.ts";
 import { deviceKey } from "../../src/domain/id.ts";
@@ -64,7 +64,7 @@ export function matchingCustomers(states: readonly CustomerState[], search: Cust
   return pageOf(newestFirst(matching.map(({ customer }) => customer)), search);
 }
 
-export function matchingTanks(states: readonly TankWithShape[], search: TankSearch): Page<Tank> {
+export function matchingTanks(states: readonly TankState[], search: TankSearch): Page<Tank> {
   const { device_id, owner_id } = search;
   const matching = states.filter(
     ({ tank, deleted }) =>

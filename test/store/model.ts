@@ -1,8 +1,13 @@
 // A store in memory, written to be obviously right: maps and arrays, filtered and sorted again for each query. What a command or
 // a record changes is decided by the pure rules of src/domain; everything that follows from it is done here in the simplest way.
 
+import type { ChannelReads } from "../../src/domain/alerts/channel-reads.ts";
+import type { ComposeReads, ComposeWrites } from "../../src/domain/alerts/compose.ts";
+import type { DeliveryReads, DeliveryWrites } from "../../src/domain/alerts/delivery.ts";
+import type { AlertReads } from "../../src/domain/alerts/reads.ts";
+import type { SweepWrites } from "../../src/domain/alerts/sweep.ts";
 import { type AuditContext, type AuditEntry, auditCustomers, auditTanks } from "../../src/domain/audit.ts";
-import { type Change, type CustomerState, deviceMoves, isReshaped, type TankWithShape } from "../../src/domain/changes.ts";
+import { type Change, type CustomerState, deviceMoves, isReshaped, type TankState } from "../../src/domain/changes.ts";
 import {
   type Command,
   type CommandResult,
@@ -42,6 +47,7 @@ import type { ManagedCustomer, ManagedDevice, Resource } from "../../src/domain/
 import type { CustomerQuery, ExportRecord, Found, Store } from "../../src/domain/store.ts";
 import { MAX_PENDING } from "../../src/domain/store.ts";
 import type { Tank } from "../../src/domain/tank.ts";
+import type { RecipientReads } from "../../src/domain/verification.ts";
 import {
   asJson,
   cached,
@@ -62,12 +68,27 @@ type SavedResult = { readonly fingerprint: string; readonly resource: Resource; 
 /** What a random run calls. */
 export type ModelledStore = Omit<
   Store,
-  "checkProvision" | "ping" | "isEmpty" | "backup" | "check" | "scratchCopy" | "close" | "exportRecords"
+  | keyof DeliveryReads
+  | keyof DeliveryWrites
+  | "checkProvision"
+  | "ping"
+  | "isEmpty"
+  | "backup"
+  | "check"
+  | "scratchCopy"
+  | "close"
+  | "exportRecords"
+  | keyof AlertReads
+  | keyof SweepWrites
+  | keyof ChannelReads
+  | keyof ComposeReads
+  | keyof RecipientReads
+  | keyof ComposeWrites
 >;
 
 export class ModelStore implements ModelledStore {
   readonly #customers = new Map<string, Stored<CustomerState>>();
-  readonly #tanks = new Map<string, Stored<TankWithShape>>();
+  readonly #tanks = new Map<string, Stored<TankState>>();
   readonly #readings = new Map<string, Map<Instant, number>>();
   readonly #devices = new Map<string, StoredDevice>();
   readonly #assignments = new Map<string, DeviceAssignment[]>();
@@ -92,6 +113,14 @@ export class ModelStore implements ModelledStore {
     devicesWithPending: async (limit) =>
       Math.min(limit, [...this.#pending.values()].filter((readings) => readings.size > 0).length),
     keys: async (ids) => found(ids, (id) => this.#storedKey(id)),
+    alerts: async () => new Map(),
+    channelsById: async () => new Map(),
+    channelCount: async () => 0,
+    notifications: async () => new Map(),
+    failedNotifications: async () => [],
+    pendingNotifications: async () => [],
+    verification: async () => undefined,
+    verificationsSince: async () => [],
   };
 
   // Writes
@@ -183,17 +212,24 @@ export class ModelStore implements ModelledStore {
   #putCustomers(changes: readonly Change<CustomerState>[], context: AuditContext): void {
     for (const { id, after } of changes) {
       const deletedAt = after.deleted ? (this.#customers.get(id)?.deletedAt ?? context.at) : null;
-      this.#customers.set(id, { customer: after.customer, deleted: after.deleted, deletedAt });
+      const { customer, deleted, notifications } = after;
+      this.#customers.set(id, { customer, deleted, notifications, deletedAt });
     }
     this.#sortedObjects.clear();
     this.#log(auditCustomers(changes), context);
   }
 
   /** Returns the devices that serve another tank now, and those of tanks with another shape. */
-  #putTanks(changes: readonly Change<TankWithShape>[], context: AuditContext): string[] {
+  #putTanks(changes: readonly Change<TankState>[], context: AuditContext): string[] {
     for (const { id, after } of changes) {
       const deletedAt = after.deleted ? (this.#tanks.get(id)?.deletedAt ?? context.at) : null;
-      this.#tanks.set(id, { tank: after.tank, deleted: after.deleted, shape: asJson(after.shape), deletedAt });
+      this.#tanks.set(id, {
+        tank: after.tank,
+        deleted: after.deleted,
+        shape: asJson(after.shape),
+        alerts: after.alerts,
+        deletedAt,
+      });
     }
     this.#sortedObjects.clear();
     const moves = deviceMoves(changes, this.#devices, context.at);
@@ -336,13 +372,13 @@ export class ModelStore implements ModelledStore {
     return { data: data.map(({ id }) => this.#managedCustomer(id) as ManagedCustomer), totalItems };
   }
 
-  async managedTank(id: string): Promise<TankWithShape | undefined> {
+  async managedTank(id: string): Promise<TankState | undefined> {
     return withoutDeletedAt(this.#tanks.get(id));
   }
 
-  async tankSearch(search: TankSearch): Promise<Page<TankWithShape>> {
+  async tankSearch(search: TankSearch): Promise<Page<TankState>> {
     const { data, totalItems } = matchingTanks([...this.#tanks.values()], search);
-    return { data: data.map(({ id }) => withoutDeletedAt(this.#tanks.get(id)) as TankWithShape), totalItems };
+    return { data: data.map(({ id }) => withoutDeletedAt(this.#tanks.get(id)) as TankState), totalItems };
   }
 
   async managedDevice(key: string): Promise<ManagedDevice | undefined> {
@@ -401,7 +437,7 @@ export class ModelStore implements ModelledStore {
         return { kind: "customer", ...(this.#managedCustomer(id) as ManagedCustomer) };
       }),
       ...Array.from(this.#tanks.values(), (tank): ExportRecord => {
-        return { kind: "tank", ...(withoutDeletedAt(tank) as TankWithShape) };
+        return { kind: "tank", ...(withoutDeletedAt(tank) as TankState) };
       }),
       ...Array.from(this.#devices.values(), ({ device, dropped }): ExportRecord => {
         return { kind: "device", device, dropped, assignments: this.#assignments.get(device.id) ?? [] };
@@ -421,7 +457,7 @@ export class ModelStore implements ModelledStore {
 
   #managedCustomer(id: string): ManagedCustomer | undefined {
     const known = this.#customers.get(id);
-    return known && { customer: this.#counted(known.customer), deleted: known.deleted };
+    return known && { customer: this.#counted(known.customer), deleted: known.deleted, notifications: known.notifications };
   }
 
   #managedDevice(id: string): ManagedDevice | undefined {
@@ -434,11 +470,11 @@ export class ModelStore implements ModelledStore {
     return known && { ...known, customer_deleted: this.#customers.get(known.customer_id ?? "")?.deleted ?? false };
   }
 
-  #tanksOf(owners: readonly string[], matches: (tank: Stored<TankWithShape>) => boolean): TankWithShape[] {
+  #tanksOf(owners: readonly string[], matches: (tank: Stored<TankState>) => boolean): TankState[] {
     const own = [...this.#tanks.values()].filter((state) => owners.includes(state.tank.owner_id) && matches(state));
     return newestFirst(own.map(({ tank }) => tank))
       .reverse()
-      .map(({ id }) => withoutDeletedAt(this.#tanks.get(id)) as TankWithShape);
+      .map(({ id }) => withoutDeletedAt(this.#tanks.get(id)) as TankState);
   }
 
   #counted(customer: Customer): CustomerWithCount {
@@ -448,6 +484,6 @@ export class ModelStore implements ModelledStore {
 
 const IMPORT: AuditContext = { by: "import", at: 0 };
 
-function withoutDeletedAt(stored: Stored<TankWithShape> | undefined): TankWithShape | undefined {
-  return stored && { tank: stored.tank, deleted: stored.deleted, shape: stored.shape };
+function withoutDeletedAt(stored: Stored<TankState> | undefined): TankState | undefined {
+  return stored && { tank: stored.tank, deleted: stored.deleted, shape: stored.shape, alerts: stored.alerts };
 }

@@ -3,6 +3,10 @@
 
 import assert from "node:assert/strict";
 import { after, before, suite, test } from "node:test";
+import type { NotificationQuery } from "../../src/domain/alerts/channel-reads.ts";
+import { DEFAULT_ALERT_SETTINGS } from "../../src/domain/alerts/evaluate.ts";
+import type { AlertQuery } from "../../src/domain/alerts/reads.ts";
+import type { Command } from "../../src/domain/commands/command.ts";
 import type { FleetQuery } from "../../src/domain/fleet.ts";
 import { UNRESTRICTED } from "../../src/domain/key.ts";
 import type { AuditQuery, CustomerSearch, TankSearch } from "../../src/domain/management-reads.ts";
@@ -13,6 +17,8 @@ import { below, isWork, type Node, planOf, poolOn, type Statement, statementsDur
 import { ingest, type SentReading } from "../support/readings.ts";
 import { putReadings } from "../support/records.ts";
 import {
+  ALL_ALERTS,
+  ALL_NOTIFICATIONS,
   customer,
   customersOf,
   key,
@@ -31,7 +37,7 @@ import {
 const database = await postgresDatabase({ after });
 const { store } = await openedOn({ after: database.closeFirst }, database.url);
 const empty = await postgresDatabase({ after });
-await openedOn({ after: empty.closeFirst }, empty.url);
+const { store: other } = await openedOn({ after: empty.closeFirst }, empty.url);
 const STATISTICS = { "of tables that were small": poolOn(database), none: poolOn(empty) };
 
 const EMAIL = "office@customers.example";
@@ -57,9 +63,10 @@ const READS: Reads = {
   "telemetryPage of an unknown tank": () => store.telemetryPage("none", WHOLE, UNRESTRICTED),
   keyByHash: () => store.keyByHash("hash"),
 };
-/** They list all keys, or read one row. */
+/** They list all keys or channels, or read one row. */
 const READS_WITHOUT_INDEX: Reads = {
   keyList: () => store.keyList(),
+  channelList: () => store.channelList(),
   isEmpty: () => store.isEmpty(),
   ping: () => store.ping(),
 };
@@ -69,6 +76,11 @@ const customers = (search: Partial<CustomerSearch>) => () =>
 const tanks = (search: Partial<TankSearch>) => () => store.tankSearch({ ...NO_TANK_SEARCH, ...search });
 const fleet = (query: Partial<FleetQuery>) => () => store.fleetPage({ ...WHOLE_FLEET, ...query });
 const devices = (waiting: boolean | undefined) => () => store.deviceSearch({ page: 1, size: 10, waiting });
+const alerts =
+  (query: Partial<AlertQuery>, scope = UNRESTRICTED) =>
+  () =>
+    store.alertPage({ ...ALL_ALERTS, ...query }, scope);
+const notifications = (query: Partial<NotificationQuery>) => () => store.notificationPage({ ...ALL_NOTIFICATIONS, ...query });
 const audit = (query: Partial<AuditQuery>) => () => store.auditPage({ ...WHOLE_LOG, ...query });
 
 /** Each read with the indexes it uses, beside primary keys. */
@@ -106,11 +118,34 @@ const MANAGEMENT_READS: Readonly<Record<string, readonly [run: () => Promise<unk
   "the fleet of an owner": [fleet({ owner_id: "a" }), ["fleet_by_urgency", "tank_by_owner"]],
   "the fleet of a city": [fleet({ city: "A" }), ["fleet_by_urgency", "tank_by_city"]],
   "the fleet of both, low": [fleet({ owner_id: "a", city: "A", state: "low" }), ["fleet_by_urgency", "tank_by_owner"]],
+  "one alert": [() => store.alertById("alr", UNRESTRICTED), []],
+  "alerts, all": [alerts({}), ["alert_by_creation"]],
+  "alerts in a state": [alerts({ state: "closed" }), ["alert_by_state"]],
+  "alerts in a state, of a kind": [alerts({ state: "open", kind: "low" }), ["alert_by_state"]],
+  "alerts of a kind": [alerts({ kind: "low" }), ["alert_by_kind"]],
+  "alerts of a tank": [alerts({ tank_id: "one", owner_id: "a", from: 1 }), ["alert_by_tank"]],
+  "alerts of a customer": [alerts({ kind: "low" }, scopeOf("a")), ["alert_by_owner"]],
+  "unclosed alerts of tanks": [() => store.unclosedAlerts(["one", "two"]), ["alert_not_closed"]],
+  "the feed": [() => store.eventFeed({ after: 1, size: 10 }, UNRESTRICTED), []],
+  "the feed of a customer": [() => store.eventFeed({ after: 1, size: 10 }, scopeOf("a")), ["event_by_owner"]],
   "the audit log": [audit({}), []],
   "the audit log in a range": [audit({ from: 1, to: 2 }), ["audit_by_time"]],
   "the audit log of a caller": [audit({ by: "a", object: "tank", from: 1 }), ["audit_by_who"]],
   "the audit log of a kind": [audit({ object: "tank" }), ["audit_by_object"]],
   "the audit log of an object": [audit({ id: "one", by: "a" }), ["audit_by_id"]],
+  pendingDestinations: [() => store.pendingDestinations(5), ["notification_due"]],
+  deliveryCounts: [() => store.deliveryCounts(), ["alert_open", "notification_pending", "planned_notification_due"]],
+  notificationById: [() => store.notificationById("msg"), []],
+  channelDeliveries: [
+    () => store.channelDeliveries({ id: "chn", type: "webhook" }),
+    ["notification_by_channel", "notification_due"],
+  ],
+  "notifications, all": [notifications({ from: 1 }), ["notification_by_creation"]],
+  "notifications of a channel": [notifications({ channel_id: "chn" }), ["notification_by_channel"]],
+  "notifications of a channel in a state": [notifications({ channel_id: "chn", state: "failed" }), ["notification_by_channel"]],
+  "notifications of a customer": [notifications({ customer_id: "a", from: 1, to: 2 }), ["notification_by_customer"]],
+  "notifications in a state": [notifications({ state: "failed" }), ["notification_by_state"]],
+  "notifications about an alert": [notifications({ alert_id: "alr", state: "failed" }), []],
 };
 
 const TELEMETRY_TABLES = ["head", "block", "reading_index"];
@@ -148,11 +183,11 @@ const indexesIn = (plan: Node): string[] => [
 /** Readings that are appended, late, both together, and so many that blocks and groups are split. */
 async function ingestByTank(): Promise<void> {
   const readings = (count: number, step: number, shift: number) =>
-    Array.from({ length: count }, (_, i) => [i * step + shift, i % 100] as const);
+    Array.from({ length: count }, (_, i) => [i * step + shift, 1 + (i % 99)] as const);
   await putReadings(store, "one", readings(15_000, 1000, 0));
   await putReadings(store, "one", [[20_000_000, 5]]);
   await putReadings(store, "one", readings(5000, 100, 1));
-  await ingest(store, { tank: "one", at: 30_000_000, fill: 5 }, { tank: "two", at: 0, fill: 0 });
+  await ingest(store, { tank: "one", at: 30_000_000, fill: 5 }, { tank: "two", at: 0, fill: 1 });
 }
 
 /** Readings of a known device, of an unknown one, too many of them, and of a tank by its owner's key. */
@@ -162,20 +197,39 @@ async function ingestByDevice(): Promise<void> {
   await ingest(store, { device: "device of one", at: 0, fill: 50 }, bound, ...unknown);
 }
 
+/** Alerts that open, move to another owner and close, and sweeps of all kinds. */
+async function openAndClose(): Promise<void> {
+  const day = 86_400_000;
+  await putCustomers(other, customer("a"), customer("b"));
+  await putTanks(other, tank("one", "a"), tank("two", "a"));
+  await ingest(other, { tank: "one", at: 40_000_000, fill: 0 }, { tank: "two", at: 40_000_000, fill: 0 });
+  await executed(other, command.changeTank("one", { owner_id: "b" }), at(40_000_000));
+  await executed(other, command.changeTank("one", { alerts: { silent_after: "1h" } }), at(40_000_000));
+  await other.sweepAlerts({ at: 9 * day, settings: DEFAULT_ALERT_SETTINGS });
+  await other.sweepAlerts({ at: 20 * day, settings: { ...DEFAULT_ALERT_SETTINGS, margin: 5 } });
+  await other.sweepAlerts({ at: 9 * day });
+  await ingest(other, { tank: "one", at: 50_000_000, fill: 90 });
+  await executed(other, command.deleteTank("two"), at(60_000_000));
+}
+
 suite("the statements of the store on PostgreSQL", () => {
   let byTank: Statement[] = [];
   let byDevice: Statement[] = [];
   let release: Statement[] = [];
+  let alerting: Statement[] = [];
 
   before(async () => {
     await putCustomers(store, customer("a"));
-    await putTanks(store, tank("one", "a"), tank("two", "a"));
+    // Never low.
+    const threshold = { min_fill_alert_percentage: 0 };
+    await putTanks(store, tank("one", "a", threshold), tank("two", "a", threshold));
     await createKey(store, key("k"), "hash");
     // Statistics that were true once: of tables with next to nothing in them.
     await database.query("ANALYZE");
     byTank = await statementsDuring(ingestByTank);
     byDevice = await statementsDuring(ingestByDevice);
     release = await statementsDuring(() => executed(store, command.putDevice("unknown", { tank_id: "two" }), at(5)));
+    alerting = await statementsDuring(openAndClose);
   });
 
   test("every read is one prepared statement", async () => {
@@ -210,13 +264,26 @@ suite("the statements of the store on PostgreSQL", () => {
       }
     });
 
+    test(`alerts are written by indexes; statistics: ${statistics}`, async () => {
+      const texts = new Map(alerting.filter(isWork).map((statement) => [statement.text, statement]));
+      const used = new Set<string>();
+      for (const [text, statement] of texts) {
+        const plan = await planOf(pool, statement);
+        // Channels are few, and all are read.
+        if (!/FROM channel/.test(text)) checkScans(plan, text);
+        for (const index of indexesIn(plan)) used.add(index);
+      }
+      for (const index of ["fleet_by_check", "alert_not_closed", "alert_by_tank"]) assert.ok(used.has(index), index);
+    });
+
     test(`readings are written by indexes; statistics: ${statistics}`, async () => {
       const texts = new Map(byTank.filter(isWork).map((statement) => [statement.text, statement]));
       for (const [text, statement] of texts) {
         checkPlan(await planOf(pool, statement), text);
         assert.match(text, /\btank\b/);
       }
-      assert.equal(texts.size, 8, [...texts.keys()].join("\n"));
+      // Two of them are about alerts: what they depend on, and when they are evaluated next.
+      assert.equal(texts.size, 10, [...texts.keys()].join("\n"));
       for (const statement of [...byDevice, ...release].filter(isWork)) checkScans(await planOf(pool, statement), statement.text);
     });
   }
@@ -227,6 +294,51 @@ suite("the statements of the store on PostgreSQL", () => {
     assert.equal(pending.length, 3, texts.join("\n"));
     const statements = await statementsDuring(() => putReadings(store, "one", [[9e7, 5]]));
     assert.equal(statements.filter(isWork).length, 1, statements.map(({ text }) => text).join("\n"));
+  });
+
+  test("commands on channels and notifications use indexes", async () => {
+    const webhook = { type: "webhook", url: "https://hooks.example.com/" };
+    const created = await statementsDuring(() =>
+      executed(store, { type: "create_channel", newId: "chn", fields: webhook, secret: "whsec_", webhookAllow: [] }, at(5)),
+    );
+    const commands: Command[] = [
+      { type: "test_channel", id: "chn", newId: "msg" },
+      { type: "change_channel", id: "chn", fields: { delay: "1h", url: "https://other.example.com/" }, webhookAllow: [] },
+      { type: "rotate_channel", id: "chn", overlap: 5, secret: "whsec_" },
+      { type: "delete_channel", id: "chn" },
+    ];
+    const changed: Statement[] = [];
+    for (const one of commands) changed.push(...(await statementsDuring(() => executed(store, one, at(5)))));
+    const isOfChannels = ({ text }: Statement): boolean => /\b(channel|notification|planned_notification)\b/.test(text);
+    const texts = new Map([...created, ...changed].filter(isOfChannels).map((statement) => [statement.text, statement]));
+    assert.ok(texts.size >= 9);
+    for (const [text, statement] of texts) {
+      for (const pool of Object.values(STATISTICS)) checkScans(await planOf(pool, statement), text);
+    }
+  });
+
+  test("the queue of notifications uses indexes", async () => {
+    const record = { id: "msg", lease: "lease", channel_id: "chn", attempts: [], delayMs: null };
+    const writes: readonly (readonly [write: () => Promise<unknown>, indexes: readonly string[]])[] = [
+      [() => store.claimNotifications([{ destination: "chn", limit: 16 }], 5), ["notification_due"]],
+      [() => store.recordDeliveries([{ ...record, state: "failed", health: "failing" }], 5), []],
+      [() => store.recordDeliveries([{ ...record, state: "delivered", health: "working" }], 5), []],
+      [() => store.endPending("chn", 5), ["notification_due"]],
+      [() => store.reviewPending(["chn"], 5), ["notification_due", "notification_pending"]],
+      [() => store.removeOldNotifications(5), ["notification_ended"]],
+    ];
+    for (const [write, indexes] of writes) {
+      const statements = (await statementsDuring(write)).filter(isWork);
+      for (const [statistics, pool] of Object.entries(STATISTICS)) {
+        const plans: Node[] = [];
+        for (const statement of statements) {
+          const plan = await planOf(pool, statement);
+          checkScans(plan, `${statistics}: ${statement.text}`);
+          plans.push(plan);
+        }
+        assert.deepEqual([...new Set(plans.flatMap(indexesIn))].sort(), indexes, statements.map(({ text }) => text).join("\n"));
+      }
+    }
   });
 
   test("the blocks of a transaction are written by one statement", async () => {

@@ -5,9 +5,13 @@ import assert from "node:assert/strict";
 import { DatabaseSync } from "node:sqlite";
 import test from "node:test";
 import type { Store } from "../../src/domain/store.ts";
+import { alertTables } from "../../src/store/core/alert-tables.ts";
+import { deliveryCountsOn, notificationTables, pendingDestinationsOn } from "../../src/store/core/notification-tables.ts";
+import type { Prepare } from "../../src/store/core/reads.ts";
 import { managementReads } from "../../src/store/sqlite/management-reads.ts";
 import { readsOn } from "../../src/store/sqlite/reads.ts";
-import { createSchema } from "../../src/store/sqlite/schema.ts";
+import { createSchema, DIALECT } from "../../src/store/sqlite/schema.ts";
+import { query } from "../../src/store/sqlite/statements.ts";
 import { telemetryWrites } from "../../src/store/sqlite/telemetry-writes.ts";
 import { databaseFolder } from "../support/stores.ts";
 import { managementQueries } from "./conformance/objects.ts";
@@ -35,8 +39,13 @@ async function plansOf(run: (db: DatabaseSync) => unknown, file: string): Promis
   }
 }
 
-/** The list of all keys, of which there are few; whether there is anything; the transaction itself. */
-const READS_WITHOUT_INDEX = /ORDER BY k\.created_at|EXISTS \(SELECT 1 FROM customer\)|WHERE 1 = 0|^BEGIN$|^ROLLBACK$/;
+/**
+ * The lists of all keys and channels, of which there are few; a page of the feed, which is sorted; the queue, which has a test
+ * of its own; whether there is anything; the
+ * transaction itself.
+ */
+const READS_WITHOUT_INDEX =
+  /WITH RECURSIVE pending|ORDER BY k\.created_at|FROM channel ORDER BY|AS bounds|EXISTS \(SELECT 1 FROM customer\)|WHERE 1 = 0|^BEGIN$|^ROLLBACK$/;
 
 const INDEXES = [
   "customer_by_creation (created_at>? AND created_at<?)",
@@ -80,8 +89,22 @@ test("management reads use an index; filtered results are sorted, the fleet with
     fleetCounts: "fleet_by_heard",
     fleetOfOwner: "tank_by_owner (owner_id=?)",
     fleetOfCity: "tank_by_city (<expr>>? AND <expr><?)",
+    alertById: "sqlite_autoindex_alert_1 (id=?)",
+    unclosedAlerts: "alert_not_closed (tank_id=?)",
+    alertPage: "alert_by_creation (created_at>? AND created_at<?)",
+    alertsByState: "alert_by_state (state=? AND created_at>? AND created_at<?)",
+    alertsOfKind: "alert_by_kind (kind=? AND created_at>? AND created_at<?)",
+    alertsOfTank: "alert_by_tank (tank_id=? AND created_at>? AND created_at<?)",
+    ownAlerts: "alert_by_owner (owner_id=? AND created_at>? AND created_at<?)",
+    eventFeed: "SEARCH event USING INTEGER PRIMARY KEY (rowid>?)",
+    ownEventFeed: "event_by_owner (owner_id=? AND sequence>?)",
     auditOfObject: "audit_by_object (object=? AND id=?)",
     auditBy: "audit_by_who (who=?)",
+    notificationPage: "notification_by_creation (created_at>? AND created_at<?)",
+    notificationsOfChannel: "notification_by_channel (channel_id=? AND created_at>? AND created_at<?)",
+    notificationsOfCustomer: "notification_by_customer (customer_id=? AND created_at>? AND created_at<?)",
+    notificationsInState: "notification_by_state (state=? AND created_at>? AND created_at<?)",
+    channelDeliveries: "notification_due (destination=?)",
   };
   for (const name of Object.keys(managementQueries({} as Store))) {
     const plans = await plansOf(
@@ -92,7 +115,11 @@ test("management reads use an index; filtered results are sorted, the fleet with
       if (READS_WITHOUT_INDEX.test(sql)) continue;
       // A list itself, in the order of its table, up to a limit.
       if (/FROM (device|audit) +ORDER BY (id|number DESC) LIMIT/.test(sql)) continue;
-      assert.doesNotMatch(plan, /SCAN (customer|tank|device|audit|pending_reading|f|t)(;|$)/, `${sql}\n${plan}`);
+      assert.doesNotMatch(
+        plan,
+        /SCAN (customer|tank|device|audit|pending_reading|alert|notification|notification_alert|f|t)(;|$)/,
+        `${sql}\n${plan}`,
+      );
     }
     const all = plans.map(({ plan }) => plan).join("\n");
     assert.ok(all.includes(indexes[name as keyof typeof indexes] ?? ""), `${name}:\n${all}`);
@@ -101,8 +128,75 @@ test("management reads use an index; filtered results are sorted, the fleet with
   }
 });
 
+test("the queue of notifications uses indexes", async (t) => {
+  const { file } = databaseFolder(t);
+  const plans = await plansOf(async (db) => {
+    const prepare: Prepare = (sql) => {
+      const prepared = query(db, sql);
+      return async (...values) => prepared.all(...values);
+    };
+    const tables = notificationTables(prepare, DIALECT);
+    await tables.claimDue([{ destination: "chn", limit: 16 }], 5);
+    const record = { id: "msg", lease: "lease", channel_id: "chn", attempts: [], delayMs: null, health: null };
+    await tables.putDeliveries(
+      Array.from({ length: 8 }, () => ({ ...record, state: "failed" as const })),
+      5,
+    );
+    await tables.failPending("chn", 5);
+    await tables.expireMail(5);
+    await tables.advanceDue(["chn"], 5);
+    await tables.removeOldEvents(5);
+    await tables.removeEndedNotifications(5);
+    await pendingDestinationsOn(prepare, DIALECT)(5);
+    await deliveryCountsOn((sql) => prepare(sql)(), DIALECT);
+  }, file);
+  for (const { sql, plan } of plans) {
+    // The oldest of all, up to a limit.
+    if (/FROM event ORDER BY sequence LIMIT/.test(sql)) continue;
+    assert.doesNotMatch(plan, /SCAN (notification|event|n)\b(?! USING COVERING INDEX)|AUTOMATIC|B-TREE/, `${sql}\n${plan}`);
+  }
+  const all = plans.map(({ plan }) => plan).join("\n");
+  for (const index of [
+    "notification_due (destination=? AND due_at<?)",
+    "notification_due (destination=? AND due_at>?)",
+    "notification_due (destination>?)",
+    "notification_pending (destination=? AND pending_since<?)",
+    "notification_ended (ended_at<?)",
+    "alert_open",
+  ]) {
+    assert.ok(all.includes(index), `${index} is not used:\n${all}`);
+  }
+});
+
+test("the sweep, and what it evaluates, use indexes", async (t) => {
+  const { file } = databaseFolder(t);
+  const plans = await plansOf(async (db) => {
+    const prepare: Prepare = (sql) => {
+      const prepared = query(db, sql);
+      return async (...values) => prepared.all(...values);
+    };
+    const tables = alertTables(prepare, "fleet");
+    await tables.tanksToCheck(5, 500);
+    await tables.fleetAfter({ after: "", scope: "all" }, 500);
+    await tables.fleetAfter({ after: "", scope: "timed" }, 500);
+    await tables.tankConditions(["one"]);
+    await tables.setAlertStates(new Map([["one", { noticed: 0, checkAt: null }]]));
+    await tables.alertsNotClosed(["one"]);
+    await tables.tanksWithOwners(["one"]);
+    await tables.moveAlerts(new Map([["one", "a"]]));
+    await tables.serviceState("sweep");
+  }, file);
+  for (const { sql, plan } of plans) {
+    assert.doesNotMatch(plan, /SCAN (fleet|tank|alert|customer|service_state)\b|AUTOMATIC|B-TREE/, `${sql}\n${plan}`);
+  }
+  const all = plans.map(({ plan }) => plan).join("\n");
+  for (const index of ["fleet_by_check (check_at<?)", "fleet USING PRIMARY KEY (tank>?)", "alert_not_closed (tank_id=?)"]) {
+    assert.ok(all.includes(index), `${index} is not used:\n${all}`);
+  }
+});
+
 test("readings are appended by primary keys only", async (t) => {
-  const plans = (await plansOf((db) => telemetryWrites(db, () => {}), databaseFolder(t).file)).filter(({ sql }) =>
+  const plans = (await plansOf((db) => telemetryWrites(db, () => {}, 3), databaseFolder(t).file)).filter(({ sql }) =>
     /UPDATE (fleet|head)/.test(sql),
   );
   assert.ok(plans.length >= 4);

@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import { mkdirSync, renameSync, rmdirSync } from "node:fs";
 import test from "node:test";
+import { DEFAULT_ALERT_SETTINGS } from "../../src/domain/alerts/evaluate.ts";
 import { RequestError } from "../../src/domain/errors.ts";
 import type { IngestResult } from "../../src/domain/reading.ts";
 import { StoreThread } from "../../src/store/sqlite/thread.ts";
@@ -14,13 +15,17 @@ import { checked, readingsOf } from "./conformance/objects.ts";
 
 const WRITER_THREAD = new URL("../../src/store/sqlite/writer-thread.ts", import.meta.url);
 
+function openWriter(file: string, lost: (reason: string) => void = () => {}): StoreThread {
+  return new StoreThread(WRITER_THREAD, { file, alerts: DEFAULT_ALERT_SETTINGS }, lost, () => {});
+}
+
 test("a thread that cannot open its database fails writes, reports it, and starts again until it can", async (t) => {
   const folder = databaseFolder(t);
   await (await folder.open()).close();
   renameSync(folder.file, `${folder.file}.away`);
   mkdirSync(folder.file);
   const reasons: string[] = [];
-  const writer = new StoreThread(WRITER_THREAD, folder.file, (reason) => reasons.push(reason));
+  const writer = openWriter(folder.file, (reason) => reasons.push(reason));
   t.after(() => writer.close());
   await assert.rejects(
     writer.call("importCustomers", [[customerRecord("a")], { by: "test", at: 0 }]),
@@ -44,7 +49,7 @@ test("what cannot be passed to the thread fails at once, and nothing is pending 
   const record = (error: unknown) => unhandled.push(error);
   process.on("unhandledRejection", record);
   t.after(() => process.off("unhandledRejection", record));
-  const writer = new StoreThread(WRITER_THREAD, folder.file, () => {});
+  const writer = openWriter(folder.file);
   const deep: unknown = JSON.parse("[".repeat(100_000) + "]".repeat(100_000));
   const customer = { ...customerRecord("a"), phone: deep } as unknown as ReturnType<typeof customerRecord>;
   await assert.rejects(writer.call("importCustomers", [[customer], { by: "test", at: 0 }]), RangeError);
@@ -61,7 +66,7 @@ test("a batch that fails is rolled back, and those written with it are stored", 
   const tanks = ids.map((id) => tankRecord(id, "a", { assigned_device_id: `d-${id}` }));
   await store.importTanks(tanks, { by: "test", at: 0 });
   for (const id of ids) await putReadings(store, id, [[1, 50]]);
-  const writer = new StoreThread(WRITER_THREAD, folder.file, () => {});
+  const writer = openWriter(folder.file);
   t.after(() => writer.close());
   // The fill of the second is missing, which fails after the first is stored.
   const broken = {

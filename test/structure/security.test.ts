@@ -25,13 +25,21 @@ test("docs/security.md names only tests that exist, and one for each promise", (
 
 /** Ways to open a connection. */
 const OUTGOING =
-  /\bfetch\(|(?:from|import\() ?"(?:mqtt|pg)"|import \{[^}]*\b(?:request|get|connect|createConnection)\b[^}]*\} from "node:(?:https?|http2|net|tls)"/;
+  /\bfetch\(|(?:from|import\() ?"(?:mqtt|nodemailer|pg|undici)"|import \{[^}]*\b(?:request|get|connect|createConnection)\b[^}]*\} from "node:(?:https?|http2|net|tls)"/;
 
-test("connections are opened only to configured addresses", () => {
+test("connections are opened only to configured addresses and by webhooks", () => {
   const files = globSync("src/**/*.ts", { cwd: ROOT }).map((file) => file.replaceAll("\\", "/"));
   const opening = files.filter((file) => OUTGOING.test(read(file)) && !file.startsWith("src/store/postgres/"));
-  // The broker of MQTT_URL, the service of --url, and simulated devices.
-  const expected = ["src/cli/remote.ts", "src/ingest/mqtt/external-broker.ts", "src/simulate/http.ts", "src/simulate/mqtt.ts"];
+  // The broker of MQTT_URL, the mail server of SMTP_URL, webhooks, the service of --url, and simulated devices.
+  const expected = [
+    "src/cli/remote.ts",
+    "src/ingest/mqtt/external-broker.ts",
+    "src/notify/connect.ts",
+    "src/notify/mail/transport.ts",
+    "src/notify/webhook.ts",
+    "src/simulate/http.ts",
+    "src/simulate/mqtt.ts",
+  ];
   assert.deepEqual(opening.sort(), expected);
 });
 

@@ -43,6 +43,7 @@ export const tankFields = (owner_id: string, assigned_device_id: string, fields:
   ...fields,
 });
 
+type AlertOptions = { readonly by?: string; readonly ifMatch?: IfMatch };
 type Options = { readonly swap?: boolean; readonly ifMatch?: IfMatch };
 
 export const command = {
@@ -68,6 +69,10 @@ export const command = {
     return { type: "rotate_key", id, overlap, newId, hash };
   },
   changeKey: (id: string, fields: unknown, ifMatch?: IfMatch): Command => ({ type: "change_key", id, fields, ifMatch }),
+  acknowledgeAlert: (id: string, fields: unknown = {}, { by = OPERATOR, ifMatch }: AlertOptions = {}): Command => {
+    return { type: "acknowledge_alert", id, fields, by, ifMatch };
+  },
+  closeAlert: (id: string, fields: unknown = {}, ifMatch?: IfMatch): Command => ({ type: "close_alert", id, fields, ifMatch }),
   revokeKey: (id: string): Command => ({ type: "revoke_key", id }),
 } as const;
 

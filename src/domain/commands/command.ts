@@ -1,14 +1,19 @@
 // Commands: what an operator changes. Each is planned by the rules of this folder, and its changes are stored, in one
 // transaction. The rules know neither the database nor HTTP.
 
+import type { Channel } from "../alerts/channel.ts";
+import type { AlertChange } from "../alerts/event.ts";
+import type { NewNotification } from "../alerts/notification.ts";
+import type { WebhookAllow } from "../alerts/webhook-url.ts";
 import type { AuditedChange } from "../audit.ts";
-import type { Change, CustomerState, TankWithShape } from "../changes.ts";
+import type { Change, CustomerState, TankState } from "../changes.ts";
 import type { Device } from "../device.ts";
 import type { ErrorCode, FieldError } from "../errors.ts";
 import { formatInstant, type Instant } from "../instant.ts";
 import type { Key } from "../key.ts";
 import type { Resource } from "../resource.ts";
 import { invalidBody } from "../validate.ts";
+import type { Verification } from "../verification.ts";
 
 type Target = { readonly id: string; readonly ifMatch?: IfMatch };
 /** `fields` are as the client sent them: all their errors are reported together with those that need a lookup. */
@@ -24,6 +29,15 @@ export type Commands = {
   readonly change_customer: FieldChange;
   readonly delete_customer: CustomerTarget;
   readonly restore_customer: CustomerTarget;
+  /** `token` is new; links lead to `publicUrl`. */
+  readonly request_verification: {
+    readonly id: string;
+    readonly newId: string;
+    readonly token: string;
+    readonly publicUrl: string;
+  };
+  /** `hash`: of the token. */
+  readonly verify_customer: { readonly hash: string };
   readonly create_tank: Creation;
   readonly change_tank: DeviceFieldChange;
   readonly delete_tank: Target;
@@ -35,6 +49,19 @@ export type Commands = {
   /** The old key stays valid for `overlap` milliseconds. */
   readonly rotate_key: { readonly id: string; readonly overlap: number; readonly newId: string; readonly hash: string };
   readonly revoke_key: Target;
+  /** `by`: who acknowledges it. */
+  readonly acknowledge_alert: FieldChange & { readonly by: string };
+  readonly close_alert: FieldChange;
+  /** `secret`: of a webhook. */
+  readonly create_channel: Creation & { readonly secret: string; readonly webhookAllow: WebhookAllow };
+  readonly change_channel: FieldChange & { readonly webhookAllow: WebhookAllow };
+  readonly delete_channel: Target;
+  /** The old secret signs, too, for `overlap` milliseconds. */
+  readonly rotate_channel: { readonly id: string; readonly overlap: number; readonly secret: string };
+  readonly test_channel: { readonly id: string; readonly newId: string };
+  /** Sends failed notifications again, some at a time: those that had failed by `failedBy`. */
+  readonly recover_channel: { readonly id: string; readonly fields: unknown; readonly failedBy: Instant };
+  readonly retry_notification: { readonly id: string };
   /** `result` replaces the one of these rows where they are the last of several parts. */
   readonly provision: Provision & { readonly isDryRun: boolean; readonly result?: object };
 };
@@ -62,23 +89,44 @@ export const IDEMPOTENCY_MS = 24 * 3_600_000;
 
 export type KeyChange = { readonly before: Key | undefined; readonly after: Key; readonly hash: string | undefined };
 
+/** `after` is undefined where it is deleted. A `secret` replaces the one before, which is valid until `previousUntil`. */
+export type ChannelChange = {
+  readonly before: Channel | undefined;
+  readonly after: Channel | undefined;
+  readonly secret?: { readonly value: string | null; readonly previousUntil: Instant | null };
+};
+
 /** What a command changes. Lists, counts, the fleet and device assignments follow from the changed customers and tanks. */
 export type ChangeSet = {
   readonly resource: Resource;
   readonly customers: readonly Change<CustomerState>[];
-  readonly tanks: readonly Change<TankWithShape>[];
+  readonly tanks: readonly Change<TankState>[];
   readonly profiles: readonly Pick<Device, "id" | "profile">[];
   /** Devices whose pending readings are removed. */
   readonly pendingRemoved: readonly string[];
   readonly devicesRemoved: readonly string[];
   readonly keys: readonly KeyChange[];
+  readonly alerts: readonly AlertChange[];
+  readonly channels: readonly ChannelChange[];
+  readonly notifications: readonly NewNotification[];
+  /** Ids of notifications that are sent again, and of pending ones that are not sent any more. */
+  readonly notificationsRetried: readonly string[];
+  readonly notificationsEnded: readonly string[];
+  /** The only link that verifies the address of each customer from now on; null: none. */
+  readonly verifications: readonly { readonly customerId: string; readonly link: Verification | null }[];
   /** In addition to the entries for changed customers and tanks. */
   readonly audit: readonly AuditedChange[];
 };
 
 export type Planned = Promise<ChangeSet | CommandError>;
 
-export type CommandError = { readonly error: ErrorCode; readonly detail: string; readonly errors?: readonly FieldError[] };
+/** `retryAfter`: seconds after which trying again makes sense. */
+export type CommandError = {
+  readonly error: ErrorCode;
+  readonly detail: string;
+  readonly errors?: readonly FieldError[];
+  readonly retryAfter?: number;
+};
 
 /** `replayed`: the command was executed before with the same idempotency key; this is the result it had. */
 export type CommandResult = { readonly resource: Resource; readonly replayed: boolean } | CommandError;
@@ -90,6 +138,12 @@ const NO_CHANGES = {
   pendingRemoved: [],
   devicesRemoved: [],
   keys: [],
+  alerts: [],
+  channels: [],
+  notifications: [],
+  notificationsRetried: [],
+  notificationsEnded: [],
+  verifications: [],
   audit: [],
 };
 
@@ -117,7 +171,7 @@ export function customerReferenceErrors(field: string, customer: { readonly dele
 
 /** The object, unless there is none, or the client has read another version of it. */
 export function existing<T extends object>(
-  kind: "customer" | "tank" | "device" | "key",
+  kind: "customer" | "tank" | "device" | "key" | "alert" | "channel" | "notification",
   found: T | undefined,
   ifMatch: IfMatch,
   resourceOf: (found: T) => Resource,

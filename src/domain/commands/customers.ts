@@ -1,7 +1,7 @@
 // Commands on customers.
 
 import { hasSameFields } from "../changes.ts";
-import { CustomerObject, type CustomerWithCount } from "../customer.ts";
+import { CustomerObject, type CustomerWithCount, DEFAULT_NOTIFICATION_SETTINGS, NotificationSettings } from "../customer.ts";
 import type { FieldError } from "../errors.ts";
 import { type Instant, instantOrNull, laterThan } from "../instant.ts";
 import { findOne, type Lookups } from "../lookups.ts";
@@ -21,7 +21,8 @@ import {
 import { deviceConflict } from "./tanks.ts";
 
 const { id: existingId, email, name, phone, verified_at, is_verified } = CustomerObject.properties;
-const changeable = { email, name, phone, verified_at, is_verified };
+const notifications = partial(NotificationSettings, { description: "The settings of mail to change" });
+const changeable = { email, name, phone, verified_at, is_verified, notifications };
 const id = { ...existingId, pattern: NEW_ID_PATTERN };
 
 export const CustomerChange = partial({ properties: changeable }, { description: "The fields to change" });
@@ -30,6 +31,7 @@ export const NewCustomer = object({ id, ...changeable }, { description: "A custo
   "phone",
   "verified_at",
   "is_verified",
+  "notifications",
 ]);
 
 export type CustomerInput = Partial<Static<typeof NewCustomer>>;
@@ -37,14 +39,14 @@ export type CustomerInput = Partial<Static<typeof NewCustomer>>;
 export async function createCustomer(lookups: Lookups, { newId, fields }: Commands["create_customer"], at: Instant): Planned {
   const errors = customerErrors(NewCustomer, fields);
   if (errors.length > 0) return invalidFields(errors);
-  const customer = newCustomer(fields as CustomerInput, newId, at);
-  if ((await findOne(lookups.customers, customer.id)) !== undefined) return idTaken("customer", customer.id);
-  const after = { customer, deleted: false };
-  return changeSet(customerResource(after), { customers: [{ id: customer.id, before: undefined, after }] });
+  const after = newCustomer(fields as CustomerInput, newId, at);
+  const { id } = after.customer;
+  if ((await findOne(lookups.customers, id)) !== undefined) return idTaken("customer", id);
+  return changeSet(customerResource(after), { customers: [{ id, before: undefined, after }] });
 }
 
-export function newCustomer(input: CustomerInput, newId: string, at: Instant): CustomerWithCount {
-  return {
+export function newCustomer(input: CustomerInput, newId: string, at: Instant): ManagedCustomer {
+  const customer: CustomerWithCount = {
     id: input.id ?? newId,
     created_at: at,
     email: input.email ?? "",
@@ -55,6 +57,7 @@ export function newCustomer(input: CustomerInput, newId: string, at: Instant): C
     verified_at: verifiedAt(input, null, at),
     tank_count: 0,
   };
+  return { customer, deleted: false, notifications: mergedSettings(DEFAULT_NOTIFICATION_SETTINGS, input) };
 }
 
 export async function changeCustomer(
@@ -71,12 +74,27 @@ export async function changeCustomer(
   return changeSet(customerResource(after), after === before ? {} : { customers: [{ id, before, after }] });
 }
 
-/** Returns `before` itself if nothing changes. */
+/**
+ * Returns `before` itself if nothing changes. Another address is not verified, unless the same change says so. Settings of mail
+ * are not public: changing them leaves `updated_at` as it is.
+ */
 export function changedCustomer(before: ManagedCustomer, input: CustomerInput, at: Instant): ManagedCustomer {
   const { email = before.customer.email, name = before.customer.name, phone = before.customer.phone } = input;
-  const changed = { ...before.customer, email, name, phone, verified_at: verifiedAt(input, before.customer.verified_at, at) };
-  if (hasSameFields(changed, before.customer)) return before;
-  return { ...before, customer: { ...changed, updated_at: laterThan(before.customer.updated_at, at) } };
+  const known = email === before.customer.email ? before.customer.verified_at : null;
+  const changed = { ...before.customer, email, name, phone, verified_at: verifiedAt(input, known, at) };
+  const notifications = mergedSettings(before.notifications, input);
+  const isSame = hasSameFields(changed, before.customer);
+  if (isSame && hasSameFields(notifications, before.notifications)) return before;
+  if (isSame) return { ...before, notifications };
+  return { ...before, notifications, customer: { ...changed, updated_at: laterThan(before.customer.updated_at, at) } };
+}
+
+function mergedSettings(before: NotificationSettings, { notifications = {} }: CustomerInput): NotificationSettings {
+  const { language = before.language, unsubscribed_at } = notifications;
+  return {
+    language,
+    unsubscribed_at: unsubscribed_at === undefined ? before.unsubscribed_at : instantOrNull(unsubscribed_at),
+  };
 }
 
 /** A live tank never loses its owner: its tanks are deleted too, or the command fails. */
@@ -90,7 +108,7 @@ export async function deleteCustomer(lookups: Lookups, { id, ifMatch, ...options
     const hint = "Assign them to another customer, or add tanks=true to delete them together with it.";
     return commandError("customer_has_tanks", `This customer still owns ${count}. ${hint}`);
   }
-  const after = { customer: { ...before.customer, tank_count: 0 }, deleted: true };
+  const after = { ...before, customer: { ...before.customer, tank_count: 0 }, deleted: true };
   return changeSet(customerResource(after), {
     customers: [{ id, before, after }],
     tanks: tanks.map((tank) => ({ id: tank.tank.id, before: tank, after: { ...tank, deleted: true } })),
@@ -109,7 +127,7 @@ export async function restoreCustomer(lookups: Lookups, { id, ifMatch, ...option
   const conflict = await deviceConflict(lookups, tanks, RESTORE_HINT);
   if (conflict !== undefined) return conflict;
   const tank_count = before.customer.tank_count + tanks.length;
-  const after = { customer: { ...before.customer, tank_count }, deleted: false };
+  const after = { ...before, customer: { ...before.customer, tank_count }, deleted: false };
   return changeSet(customerResource(after), {
     customers: [{ id, before, after }],
     tanks: tanks.map((tank) => ({ id: tank.tank.id, before: tank, after: { ...tank, deleted: false } })),

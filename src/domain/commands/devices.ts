@@ -1,7 +1,7 @@
 // Commands on devices: which tank one serves, and how its payloads are interpreted.
 
 import { auditFields, differences } from "../audit.ts";
-import type { TankWithShape } from "../changes.ts";
+import type { TankState } from "../changes.ts";
 import { type Device, type ProfileChoice, unknownDevice } from "../device.ts";
 import type { FieldError } from "../errors.ts";
 import { deviceKey, isDotSegment, isPossibleId } from "../id.ts";
@@ -72,18 +72,18 @@ export function completeProfile(profile: ProfileChoice | null): ProfileChoice | 
 }
 
 /** A tank that has the device already keeps the spelling of its id. */
-function withDevice(before: TankWithShape, id: string, key: string, shape = before.shape): TankWithShape {
+function withDevice(before: TankState, id: string, key: string, shape = before.shape): TankState {
   const isSame = deviceKey(before.tank.assigned_device_id) === key;
   return { ...before, shape: completeShape(shape), tank: isSame ? before.tank : { ...before.tank, assigned_device_id: id } };
 }
 
-function replacedDevice(key: string, tank: TankWithShape | undefined): string | null {
+function replacedDevice(key: string, tank: TankState | undefined): string | null {
   const old = tank?.tank.assigned_device_id ?? key;
   return deviceKey(old) === key ? null : old;
 }
 
 /** The tank that is named, or else the one the device serves already. */
-async function tankFor(lookups: Lookups, { tank_id }: Device, fields: unknown): Promise<TankWithShape | undefined> {
+async function tankFor(lookups: Lookups, { tank_id }: Device, fields: unknown): Promise<TankState | undefined> {
   const { tank_id: given = tank_id } = (fields ?? {}) as { tank_id?: unknown };
   return typeof given === "string" && isPossibleId(given) ? findOne(lookups.tanks, given) : undefined;
 }
@@ -98,7 +98,7 @@ function deviceErrors(fields: unknown): FieldError[] {
   ];
 }
 
-function tankReferenceErrors(fields: unknown, tank: TankWithShape | undefined): FieldError[] {
+function tankReferenceErrors(fields: unknown, tank: TankState | undefined): FieldError[] {
   const { tank_id: given, shape } = (fields ?? {}) as { tank_id?: unknown; shape?: unknown };
   if (typeof given === "string" && tank === undefined) return [{ field: "tank_id", message: "no such tank" }];
   if (typeof given === "string" && tank?.deleted === true) return [{ field: "tank_id", message: "this tank is deleted" }];

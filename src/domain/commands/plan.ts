@@ -2,18 +2,24 @@
 
 import type { Instant } from "../instant.ts";
 import type { Lookups } from "../lookups.ts";
+import { acknowledgeAlert, closeAlert } from "./alerts.ts";
+import { changeChannel, createChannel, deleteChannel, rotateChannel } from "./channels.ts";
 import type { CommandOf, Commands, Planned } from "./command.ts";
 import { changeCustomer, createCustomer, deleteCustomer, restoreCustomer } from "./customers.ts";
 import { putDevice, removeDevice } from "./devices.ts";
 import { changeKey, createKey, revokeKey, rotateKey } from "./keys.ts";
+import { recoverChannel, retryNotification, testChannel } from "./notifications.ts";
 import { provision } from "./provision.ts";
 import { changeTank, createTank, deleteTank, restoreTank } from "./tanks.ts";
+import { requestVerification, verifyCustomer } from "./verification.ts";
 
 const PLANS: { readonly [T in keyof Commands]: (lookups: Lookups, command: Commands[T], at: Instant) => Planned } = {
   create_customer: createCustomer,
   change_customer: changeCustomer,
   delete_customer: deleteCustomer,
   restore_customer: restoreCustomer,
+  request_verification: requestVerification,
+  verify_customer: verifyCustomer,
   create_tank: createTank,
   change_tank: changeTank,
   delete_tank: deleteTank,
@@ -24,6 +30,15 @@ const PLANS: { readonly [T in keyof Commands]: (lookups: Lookups, command: Comma
   change_key: changeKey,
   rotate_key: rotateKey,
   revoke_key: revokeKey,
+  acknowledge_alert: acknowledgeAlert,
+  close_alert: closeAlert,
+  create_channel: createChannel,
+  change_channel: changeChannel,
+  delete_channel: deleteChannel,
+  rotate_channel: rotateChannel,
+  test_channel: testChannel,
+  recover_channel: recoverChannel,
+  retry_notification: retryNotification,
   provision,
 };
 

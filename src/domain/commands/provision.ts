@@ -3,7 +3,7 @@
 
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { type AuditedChange, auditCustomers, auditFields, auditTanks } from "../audit.ts";
-import { type Change, changesBetween, type TankWithShape } from "../changes.ts";
+import { type Change, changesBetween, type TankState } from "../changes.ts";
 import { DeviceUse, type ProfileChoice } from "../device.ts";
 import type { FieldError } from "../errors.ts";
 import { deviceKey } from "../id.ts";
@@ -35,7 +35,7 @@ const MAX_CHANGES = 100;
 
 type KnownObjects = {
   readonly customers: Map<string, ManagedCustomer>;
-  readonly tanks: Map<string, TankWithShape>;
+  readonly tanks: Map<string, TankState>;
 };
 
 export async function provision(lookups: Lookups, command: Commands["provision"], at: Instant): Planned {
@@ -139,8 +139,8 @@ class ProvisionPlan {
       this.#invalidCustomers.add(id);
       return isDeleted ? [{ field: "id", message: "this customer is deleted: restore it first" }] : errors;
     }
-    const created = { customer: newCustomer(change, id, this.#at), deleted: false };
-    this.objects.customers.set(id, before === undefined ? created : changedCustomer(before, change, this.#at));
+    const after = before === undefined ? newCustomer(change, id, this.#at) : changedCustomer(before, change, this.#at);
+    this.objects.customers.set(id, after);
     return [];
   }
 

@@ -1,7 +1,8 @@
 // Commands on tanks.
 
 import { isDeepStrictEqual } from "node:util";
-import { hasSameFields, type TankWithShape } from "../changes.ts";
+import { errorsInTankAlerts, mergeTankAlerts, NO_TANK_ALERTS, type TankAlertsInput } from "../alerts/tank-alerts.ts";
+import { hasSameFields, type TankState } from "../changes.ts";
 import { DeviceUse } from "../device.ts";
 import type { FieldError } from "../errors.ts";
 import { deviceKey } from "../id.ts";
@@ -47,6 +48,7 @@ export const TankRestoring = object({ assigned_device_id: changeable.assigned_de
 export type TankInput = Partial<Omit<Static<typeof NewTank>, "location">> & {
   location?: Partial<Location>;
   shape?: Shape | null;
+  alerts?: TankAlertsInput;
 };
 
 const MAX_DEVICES_LISTED = 5;
@@ -63,8 +65,8 @@ export async function createTank(lookups: Lookups, { newId, fields }: Commands["
 }
 
 /** `fields` have been validated. */
-export function newTank(fields: TankInput, newId: string, at: Instant): TankWithShape {
-  const { shape = null, location, ...input } = fields as TankInput & Omit<Tank, "location">;
+export function newTank(fields: TankInput, newId: string, at: Instant): TankState {
+  const { shape = null, alerts, location, ...input } = fields as TankInput & Omit<Tank, "location">;
   const tank: Tank = {
     ...input,
     id: input.id ?? newId,
@@ -74,7 +76,7 @@ export function newTank(fields: TankInput, newId: string, at: Instant): TankWith
     updated_at: at,
     use_case: input.use_case ?? null,
   };
-  return { tank, deleted: false, shape: completeShape(shape) };
+  return { tank, deleted: false, shape: completeShape(shape), alerts: mergeTankAlerts(NO_TANK_ALERTS, alerts) };
 }
 
 /** The shape with its defaults. */
@@ -97,29 +99,25 @@ export function withMergedShape(before: Shape | null, fields: unknown): unknown 
   return isObject(fields) && fields["shape"] !== undefined ? { ...fields, shape: mergeShape(before, fields["shape"]) } : fields;
 }
 
-export function mergeTank(before: TankWithShape, { shape = before.shape, location, ...input }: TankInput): TankWithShape {
+export function mergeTank(before: TankState, { shape = before.shape, alerts, location, ...input }: TankInput): TankState {
   return {
     ...before,
     shape: completeShape(shape),
+    alerts: mergeTankAlerts(before.alerts, alerts),
     tank: { ...before.tank, ...input, location: { ...before.tank.location, ...location } },
   };
 }
 
-/** Returns `before` itself if nothing changes. The shape is not a public field: changing it leaves `updated_at` as it is. */
-export function changedTank(before: TankWithShape, wanted: TankWithShape, at: Instant): TankWithShape {
+/** Returns `before` itself if nothing changes. Shape and alerts are not public fields: changing them leaves `updated_at` as it is. */
+export function changedTank(before: TankState, wanted: TankState, at: Instant): TankState {
   const isSame = hasSameFields(wanted.tank, before.tank);
-  if (isSame && isDeepStrictEqual(wanted.shape, before.shape)) return before;
+  const hasSameSettings = isDeepStrictEqual([wanted.shape, wanted.alerts], [before.shape, before.alerts]);
+  if (isSame && hasSameSettings) return before;
   return isSame ? wanted : { ...wanted, tank: { ...wanted.tank, updated_at: laterThan(before.tank.updated_at, at) } };
 }
 
 /** If the new device is in use and `swap` is set, both tanks exchange their devices. */
-export async function tankChangeSet(
-  lookups: Lookups,
-  before: TankWithShape,
-  wanted: TankWithShape,
-  swap: boolean,
-  at: Instant,
-): Planned {
+export async function tankChangeSet(lookups: Lookups, before: TankState, wanted: TankState, swap: boolean, at: Instant): Planned {
   const after = changedTank(before, wanted, at);
   const resource = withReleasedField(tankResource(after));
   if (after === before) return changeSet(resource, {});
@@ -163,7 +161,7 @@ export async function restoreTank(lookups: Lookups, command: Commands["restore_t
 /** An error if devices of tanks to restore are in use; `hint` says what to do then. */
 export async function deviceConflict(
   lookups: Lookups,
-  tanks: readonly TankWithShape[],
+  tanks: readonly TankState[],
   hint: string,
 ): Promise<CommandError | undefined> {
   const use = await deviceUseOf(lookups, tanks);
@@ -181,8 +179,12 @@ export async function deviceConflict(
 
 export function tankErrors(schema: typeof NewTank | typeof TankChange, fields: unknown): FieldError[] {
   if (!isObject(fields)) return errorsInObject(schema, fields);
-  const { shape = null, ...rest } = fields;
-  return [...errorsInObject(schema, rest), ...(shape === null ? [] : errorsInShape(shape, "shape"))];
+  const { shape = null, alerts, ...rest } = fields;
+  return [
+    ...errorsInObject(schema, rest),
+    ...(shape === null ? [] : errorsInShape(shape, "shape")),
+    ...(alerts === undefined ? [] : errorsInTankAlerts(alerts)),
+  ];
 }
 
 async function ownerErrors(lookups: Lookups, fields: unknown): Promise<FieldError[]> {
@@ -195,11 +197,11 @@ async function deviceUseOf(lookups: Lookups, tanks: readonly { readonly tank: Ta
 }
 
 /** The other live tank that the tank's device is assigned to. */
-async function otherTankOfDevice(lookups: Lookups, tank: Tank): Promise<TankWithShape | undefined> {
+async function otherTankOfDevice(lookups: Lookups, tank: Tank): Promise<TankState | undefined> {
   const otherId = (await deviceUseOf(lookups, [{ tank }])).conflictOf(tank);
   return otherId === undefined ? undefined : findOne(lookups.tanks, otherId);
 }
 
-function deviceInUse({ assigned_device_id }: Tank, { tank }: TankWithShape, hint: string): CommandError {
+function deviceInUse({ assigned_device_id }: Tank, { tank }: TankState, hint: string): CommandError {
   return commandError("device_in_use", `Device ${assigned_device_id} is assigned to tank ${tank.id}. ${hint}`);
 }

@@ -1,5 +1,7 @@
-// GET /insight/v1/fleet and GET /insight/v1/tanks/:id: tanks with their latest reading, and what follows from it.
+// GET /insight/v1/fleet and GET /insight/v1/tanks/:id: tanks with their latest reading and alerts, and what follows from them.
 
+import { type Alert, AlertObject } from "../../domain/alerts/alert.ts";
+import type { AlertReads } from "../../domain/alerts/reads.ts";
 import { RequestError } from "../../domain/errors.ts";
 import {
   FLEET_SORTS,
@@ -11,11 +13,11 @@ import {
   volumesOf,
 } from "../../domain/fleet.ts";
 import { isPossibleId } from "../../domain/id.ts";
-import type { Instant } from "../../domain/instant.ts";
+import { formatInstant, type Instant } from "../../domain/instant.ts";
 import type { Scope } from "../../domain/key.ts";
 import type { Page } from "../../domain/page.ts";
 import { telemetryObject } from "../../domain/reading.ts";
-import { instantField, literal, nullable, number, object, oneOf, ref } from "../../domain/schema.ts";
+import { array, instantField, literal, nullable, number, object, oneOf, ref } from "../../domain/schema.ts";
 import { CAPACITY_UNITS, tankObject } from "../../domain/tank.ts";
 import { choice, duration, listJson, listSchema, PAGE_PARAMETERS, prefixFilter, textFilter } from "../parameters.ts";
 import { type Route, route } from "../route.ts";
@@ -34,6 +36,9 @@ const volumeSchema = (description: string, example: number) =>
 
 const list = listSchema(ref("FleetTank"), "One page of the fleet");
 
+const { id, kind, state, opened_at } = AlertObject.properties;
+const TankAlert = object({ id, kind, state, opened_at }, { description: "An alert of the tank" });
+
 export const schemas = {
   FleetTank: object(
     {
@@ -47,6 +52,7 @@ export const schemas = {
       remaining: volumeSchema("What is in the tank: its capacity × its fill", 1711.8),
       room: volumeSchema("What fits into the tank up to its whole capacity; a tank that may not be filled up has less", 988.2),
       latest: { anyOf: [ref("Telemetry"), { type: "null" }] },
+      alerts: array(TankAlert, { description: "The alerts of the tank that are not closed, oldest first" }),
       tank: ref("Tank"),
     },
     { description: "A tank and how urgently it needs a delivery" },
@@ -64,7 +70,7 @@ export const routes: readonly Route[] = [
     isLongRead: true,
     summary: "List tanks by urgency",
     description:
-      "Tanks with their latest reading, the distance to their threshold, what is in them and what fits into them, the most urgent first.",
+      "Tanks with their latest reading, the distance to their threshold, what is in them and what fits into them, and their alerts, the most urgent first.",
     tag: "Insight",
     requiredRole: "read",
     parameters: {
@@ -88,7 +94,8 @@ export const routes: readonly Route[] = [
       const { silent_for, ...rest } = parameters;
       const silentSince = silent_for === undefined ? undefined : now - silent_for;
       const page = await fleetPage(reads, { ...rest, silentSince }, scope);
-      return listJson(page, parameters, (entry) => JSON.stringify(fleetObject(entry, now)), now);
+      const alerts = await alertsByTank(reads, page.data);
+      return listJson(page, parameters, (entry) => JSON.stringify(fleetObject(entry, alerts, now)), now);
     },
   }),
   route({
@@ -105,7 +112,7 @@ export const routes: readonly Route[] = [
       const found = isPossibleId(id) ? await reads.fleetEntry(id, scope) : undefined;
       if (found === undefined) throw tankUnknown();
       if (found === "deleted") throw new RequestError("tank_deleted", "This tank has been deleted.");
-      return fleetObject(found, now);
+      return fleetObject(found, await alertsByTank(reads, [found]), now);
     },
   }),
 ];
@@ -117,7 +124,14 @@ async function fleetPage(reads: FleetReads, query: FleetQuery, { customerId }: S
   return reads.fleetPage({ ...query, owner_id: customerId });
 }
 
-function fleetObject(entry: FleetEntry, now: Instant) {
+type AlertsByTank = ReadonlyMap<string, readonly Alert[]>;
+
+/** Of tanks in scope. */
+async function alertsByTank(reads: AlertReads, entries: readonly FleetEntry[]): Promise<AlertsByTank> {
+  return Map.groupBy(await reads.unclosedAlerts(entries.map(({ tank }) => tank.id)), ({ tank_id }) => tank_id);
+}
+
+function fleetObject(entry: FleetEntry, alerts: AlertsByTank, now: Instant) {
   const margin = marginOf(entry);
   const { latest, tank } = entry;
   return {
@@ -127,6 +141,9 @@ function fleetObject(entry: FleetEntry, now: Instant) {
     age_seconds: latest === null ? null : Math.max(0, Math.floor((now - latest.created_at) / 1000)),
     ...volumesOf(entry),
     latest: latest === null ? null : telemetryObject(latest),
+    alerts: (alerts.get(tank.id) ?? []).map((alert) => {
+      return { id: alert.id, kind: alert.kind, state: alert.state, opened_at: formatInstant(alert.opened_at) };
+    }),
     tank: tankObject(tank),
   };
 }

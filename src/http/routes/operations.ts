@@ -1,9 +1,29 @@
 // GET /healthz, GET /readyz, GET /metrics: for the machines and people that run the service.
 
-import { literal, object, text } from "../../domain/schema.ts";
+import { DELIVERY_WARNINGS } from "../../domain/alerts/delivery.ts";
+import { array, literal, object, oneOf, text } from "../../domain/schema.ts";
 import { type Route, route } from "../route.ts";
 
 const status = (value: string) => object({ status: literal(value) }, { description: "The state of the service" });
+
+const Readiness = object(
+  {
+    status: literal("ready"),
+    warnings: array(
+      object({
+        code: oneOf(DELIVERY_WARNINGS, {
+          description:
+            "mail_not_configured: somebody is to get mail, but settings for it are missing; channels_disabled: some channels are disabled; notifications_delayed: a notification has been pending for over 10 minutes",
+          examples: ["channels_disabled"],
+        }),
+        detail: text({ description: "For people", examples: ["Disabled channels: 1."] }),
+      }),
+      { description: "Left out if there are none" },
+    ),
+  },
+  { description: "The state of the service" },
+  ["warnings"],
+);
 
 export const routes: readonly Route[] = [
   route({
@@ -21,15 +41,17 @@ export const routes: readonly Route[] = [
     path: "/readyz",
     operation: "readiness",
     summary: "Check whether the service is ready",
-    description: "Responds with 200 while the database is reachable, 503 while it is not.",
+    description:
+      "Responds with 200 while the database is reachable, 503 while it is not. What else needs attention is in `warnings`, up to 30 seconds late.",
     tag: "Operations",
     requiredRole: "none",
     parameters: "ignored",
-    response: { schema: status("ready"), description: "The service is ready" },
+    response: { schema: Readiness, description: "The service is ready" },
     errors: ["store_unavailable", "data_damaged"],
-    async handle({ reads }) {
+    async handle({ reads, services }) {
       await reads.ping();
-      return { status: "ready" };
+      const warnings = await services.warnings();
+      return { status: "ready", ...(warnings.length > 0 && { warnings }) };
     },
   }),
   route({

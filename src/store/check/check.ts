@@ -12,6 +12,7 @@ import { Block } from "../series/block.ts";
 import { LIST_START, type ListKind, listOf } from "../series/lists.ts";
 import { reorderReadings, splitHead } from "../series/merge.ts";
 import { RankIndex, type Segment } from "../series/rank-index.ts";
+import { repairAlerts } from "./alerts.ts";
 import { type CheckResult, findingsOf, repairable, unrepairable } from "./inconsistency.ts";
 import {
   type CheckedTank,
@@ -143,6 +144,7 @@ async function checkList(reads: CheckOperations, series: string): Promise<CheckR
 
 function nameOf({ table, column }: ListKind, key: string | null): string {
   if (column === null) return `list of all ${table}s`;
+  if (column === "state") return `list of ${key} alerts`;
   return column === "email" ? `list of customers with the e-mail ${key}` : `list of the tanks of customer ${key}`;
 }
 
@@ -151,6 +153,8 @@ export type EngineTransaction = StoreTransaction & { readonly repairs: () => Che
 type Lock = (tx: StoreTransaction, id: string) => Promise<unknown>;
 const lockNothing: Lock = async () => {};
 const lockLists: Lock = (tx) => tx.lockLists();
+/** Lists of alerts change under the lock of alerts. */
+const lockAllLists: Lock = (tx) => tx.lockLists().then(() => tx.lockAlerts());
 const lockDevices: Lock = (tx) => tx.lockLists().then(() => tx.lockDevices("exclusive"));
 const lockTank: Lock = (tx, id) => lockDevices(tx, id).then(() => tx.lockHeads([id], true));
 
@@ -191,7 +195,7 @@ export const REPAIRS = {
     },
   ),
   repairDevices: repairOf(lockDevices, checkDevices, (operations, _id, tx) => repairDevices(operations, tx)),
-  repairList: repairOf(lockLists, checkList, async (_operations, series, tx) => {
+  repairList: repairOf(lockAllLists, checkList, async (_operations, series, tx) => {
     const list = listOf(series);
     if (list === undefined) await tx.removeRankIndex("lists", series);
     else await rebuildListIndex(tx, list.kind, list.key);
@@ -216,6 +220,7 @@ async function rebuildTank(tx: StoreTransaction, operations: CheckOperations, { 
     await tx.setThresholds(new Map([[tank.id, isLive(row) ? tank.min_fill_alert_percentage : null]]));
   }
   if (isLive(row)) await operations.assignDevice(deviceKey(tank.assigned_device_id), tank.id);
+  if (!isHeadDamaged(row, readings)) await repairAlerts(tx, row);
 }
 
 async function rebuildReadings(

@@ -1,5 +1,6 @@
 // Checks customers, tanks, devices, keys and the audit log.
 
+import { errorInTankAlerts, type TankAlerts } from "../../domain/alerts/tank-alerts.ts";
 import { errorInCustomer } from "../../domain/customer.ts";
 import { isAhead, unknownDevice } from "../../domain/device.ts";
 import { deviceKey } from "../../domain/id.ts";
@@ -16,6 +17,8 @@ import type { StoreTransaction } from "../core/transaction.ts";
 import { type FleetRow, fleetRow } from "../fleet-row.ts";
 import { lastReading } from "../series/block.ts";
 import type { BlockRow } from "../series/checksum.ts";
+import type { StoredAlerts } from "./alert-rows.ts";
+import { alertErrors } from "./alerts.ts";
 import { type CheckResult, Inconsistencies, type Inconsistency, repairable, unrepairable } from "./inconsistency.ts";
 import type { CheckOperations, CustomerRow, DeviceRow, TankRow } from "./operations.ts";
 import { checkRankIndex, type StoredGroup } from "./rank-index.ts";
@@ -25,12 +28,13 @@ const MAX_ENTRIES_LISTED = 5;
 
 const DAMAGED = "what is stored is not what was written (its checksum is wrong)";
 
-export function checkCustomer({ customer, isDamaged, deletedFlag, ownedTanks }: CustomerRow): CheckResult {
+export function checkCustomer(row: CustomerRow): CheckResult {
+  const { customer, notifications, isDamaged, deletedFlag, ownedTanks } = row;
   const { id, tank_count } = customer;
   const count = tank_count === ownedTanks ? [] : repairable(`it has ${ownedTanks} tanks, tank_count says ${tank_count}`);
   return {
     where: `customer ${id}`,
-    found: [...withDamage(isDamaged, objectErrors(errorInCustomer(customer), deletedFlag)), ...count],
+    found: [...withDamage(isDamaged, objectErrors(errorInCustomer(customer, notifications), deletedFlag)), ...count],
   };
 }
 
@@ -57,15 +61,23 @@ export async function checkTanks(reads: CheckOperations, rows: readonly TankRow[
   const ids = rows.map(({ tank }) => tank.id);
   const blocks = await reads.blocksOf(ids[0] ?? "", ids.at(-1) ?? "");
   const groups = await reads.storedGroups("readings", ids);
-  return rows.map((row) => checkTank(row, blocks.get(row.tank.id) ?? [], groups.get(row.tank.id) ?? []));
+  const alerts = await reads.alertsOf(ids[0] ?? "", ids.at(-1) ?? "");
+  return rows.map((row) => checkTank(row, blocks.get(row.tank.id) ?? [], groups.get(row.tank.id) ?? [], alerts));
 }
 
-function checkTank(row: TankRow, blocks: readonly BlockRow[], groups: readonly StoredGroup[]): CheckedTank {
+function checkTank(
+  row: TankRow,
+  blocks: readonly BlockRow[],
+  groups: readonly StoredGroup[],
+  { of: alertsOf, margin }: StoredAlerts,
+): CheckedTank {
   const { tank, head, deletedFlag, hasOwner, isDamaged } = row;
   const readings = checkReadings(tank.id, head, blocks);
   const { segments } = readings;
   const inBlocks = segments?.reduce((sum, { count }) => sum + count, 0);
   const wrongInBlocks = head != null && head.inBlocks !== null && inBlocks !== undefined && head.inBlocks !== inBlocks;
+  const latest = readings.head && lastReading(readings.head);
+  const alerts = isHeadDamaged(row, readings) ? [] : alertErrors(row, isLive(row), latest, alertsOf(tank.id), margin);
   const found = [
     ...withDamage(isDamaged, [
       ...(hasOwner
@@ -73,12 +85,13 @@ function checkTank(row: TankRow, blocks: readonly BlockRow[], groups: readonly S
         : unrepairable(`owner_id: there is no customer ${tank.owner_id}: import that customer, or restore a backup`)),
       ...objectErrors(errorInTank(tank), deletedFlag),
       ...shapeErrors(row.shape),
+      ...alertSettingErrors(row.alerts),
     ]),
     ...readings.found,
     ...(wrongInBlocks ? repairable(`it has ${inBlocks} readings in blocks, the head says ${head?.inBlocks}`) : []),
     ...(segments === undefined ? [] : checkRankIndex(groups, segments, [EARLIEST])),
     // Of a damaged tank it is unknown whether it belongs to the fleet, and which device serves it.
-    ...(isFlag(deletedFlag) && !isDamaged ? [...fleetErrors(row, readings), ...assignmentErrors(row)] : []),
+    ...(isFlag(deletedFlag) && !isDamaged ? [...fleetErrors(row, readings), ...assignmentErrors(row), ...alerts] : []),
   ];
   return { where: `tank ${tank.id}`, found, row, readings };
 }
@@ -126,6 +139,11 @@ function shapeErrors(shape: string | null): Inconsistency[] {
   if (parsed === undefined) return unrepairable("its shape cannot be read: set it again");
   const [error] = errorsInShape(parsed.value);
   return error === undefined ? [] : unrepairable(`${error.field}: ${error.message}; set its shape again`);
+}
+
+function alertSettingErrors(alerts: TankAlerts): Inconsistency[] {
+  const error = errorInTankAlerts(alerts);
+  return error === undefined ? [] : unrepairable(`${error}; set it again`);
 }
 
 export async function checkDevices(reads: CheckOperations): Promise<CheckResult[]> {

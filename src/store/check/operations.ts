@@ -1,6 +1,7 @@
 // Reads and writes of checks and repairs, in SQL that both engines run.
 
-import type { CustomerWithCount } from "../../domain/customer.ts";
+import type { TankAlerts } from "../../domain/alerts/tank-alerts.ts";
+import type { CustomerWithCount, NotificationSettings } from "../../domain/customer.ts";
 import { type DeviceAssignment, unknownDevice } from "../../domain/device.ts";
 import { EARLIEST, type Instant } from "../../domain/instant.ts";
 import type { StoredKey } from "../../domain/key.ts";
@@ -24,12 +25,13 @@ import {
   storedPending,
   storedTank,
 } from "../columns.ts";
-import { type Dialect, entriesOf, listKey, prefixed } from "../core/dialect.ts";
+import { type Dialect, entriesOf, isListed, listKey, prefixed } from "../core/dialect.ts";
 import type { RankTable } from "../core/transaction.ts";
 import type { FleetRow } from "../fleet-row.ts";
 import { type BlockRow, EMPTY_HEAD, type HeadRow, headChecksum } from "../series/checksum.ts";
 import { LIST_END, LISTS, type ListKind, seriesOf } from "../series/lists.ts";
 import { type Position, SEGMENT_MAX } from "../series/rank-index.ts";
+import { alertOperations } from "./alert-rows.ts";
 import type { Inconsistency } from "./inconsistency.ts";
 import type { StoredGroup } from "./rank-index.ts";
 
@@ -41,7 +43,7 @@ export interface CheckEngine {
   rows(sql: string, ...values: PositionValue[]): Promise<readonly Row[]>;
   /** The column of `tank` that rows of readings refer to. */
   readonly tankKey: string;
-  /** Total, in_blocks, start, data and checksum of a tank's head; the latest reading beside it; threshold to heard of the fleet. */
+  /** Total, in_blocks, start, data and checksum of a tank's head; the latest reading beside it; threshold to check_at of the fleet. */
   readonly headColumns: string;
   readonly headJoins: string;
   /** Tank id, start, data and checksum of the blocks of the tanks from $1 to $2, in this order. */
@@ -58,6 +60,7 @@ export interface CheckEngine {
 /** `deletedFlag` is the stored value, which should be a boolean, or 0 or 1. `isDamaged`: the checksum is wrong. */
 export type CustomerRow = {
   readonly customer: CustomerWithCount;
+  readonly notifications: NotificationSettings;
   readonly isDamaged: boolean;
   readonly deletedFlag: unknown;
   readonly ownedTanks: number;
@@ -70,9 +73,12 @@ export type TankRow = {
   readonly hasOwner: boolean;
   /** JSON. */
   readonly shape: string | null;
+  readonly alerts: TankAlerts;
   /** `inBlocks`: where the engine stores how many readings are in blocks. */
   readonly head: (HeadRow & { readonly inBlocks: number | null }) | undefined;
-  readonly fleet: (FleetRow & { readonly threshold: number }) | undefined;
+  readonly fleet:
+    | (FleetRow & { readonly threshold: number; readonly noticed: number; readonly checkAt: Instant | null })
+    | undefined;
   /** The latest reading as stored beside the head, where the engine does so for deleted tanks, too. */
   readonly latest: Pick<FleetRow, "at" | "fill"> | undefined;
   /** The tank that the tank's device says it serves; undefined if the device is unknown. */
@@ -97,24 +103,42 @@ export type DeviceRow = {
 const MAX_OBJECTS = 500;
 const BATCH = 2000;
 function customerRow([ownedTanks, ...columns]: Row): CustomerRow {
-  const { customer, damage } = storedCustomer(columns);
-  return { customer, isDamaged: damage !== undefined, deletedFlag: columns.at(-2), ownedTanks: Number(ownedTanks) };
+  const { customer, notifications, damage } = storedCustomer(columns);
+  const isDamaged = damage !== undefined;
+  return { customer, notifications, isDamaged, deletedFlag: columns.at(-2), ownedTanks: Number(ownedTanks) };
 }
 
 function tankRow(row: Row): TankRow {
-  const [total, inBlocks, start, data, checksum, latestAt, latestFill, threshold, at, fill, urgency, heard, ...others] = row;
+  const [
+    total,
+    inBlocks,
+    start,
+    data,
+    checksum,
+    latestAt,
+    latestFill,
+    threshold,
+    at,
+    fill,
+    urgency,
+    heard,
+    noticed,
+    checkAt,
+    ...others
+  ] = row;
   const [device, deviceTank, isElsewhere, hasOwner, ...columns] = others;
-  const { tank, damage } = storedTank(columns);
+  const { tank, alerts, damage } = storedTank(columns);
   const isInFleet = [threshold, urgency, heard].some((value) => value !== null);
   return {
     tank,
     isDamaged: damage !== undefined,
     deletedFlag: columns.at(-2),
     hasOwner: Number(hasOwner) === 1,
-    shape: columns.at(-3) as string | null,
+    shape: columns.at(-5) as string | null,
+    alerts,
     head: start === null ? undefined : ({ total, inBlocks, start, data, checksum } as TankRow["head"]),
     latest: latestAt === null ? undefined : ({ at: latestAt, fill: latestFill } as TankRow["latest"]),
-    fleet: isInFleet ? ({ threshold, at, fill, urgency, heard } as TankRow["fleet"]) : undefined,
+    fleet: isInFleet ? ({ threshold, at, fill, urgency, heard, noticed, checkAt } as TankRow["fleet"]) : undefined,
     deviceTank: device === null ? undefined : (deviceTank as string | null),
     isDeviceElsewhere: Number(isElsewhere) === 1,
   };
@@ -132,6 +156,7 @@ export function checkOperationsOn(engine: CheckEngine) {
     ...objectChecks(engine),
     ...deviceChecks(engine),
     ...otherChecks(engine),
+    ...alertOperations(engine),
   };
 }
 
@@ -289,7 +314,6 @@ function deviceChecks(engine: CheckEngine) {
 
 function otherChecks(engine: CheckEngine) {
   const { rows } = engine;
-  const { isLive } = engine.dialect;
   return {
     /** With whether the customer of each exists. */
     async allKeys(): Promise<{ readonly key: StoredKey; readonly hasCustomer: boolean }[]> {
@@ -312,7 +336,7 @@ function otherChecks(engine: CheckEngine) {
       const series = new Set<string>();
       for (const kind of Object.values(LISTS) as ListKind[]) {
         const { table, column } = kind;
-        const long = `SELECT ${column} FROM ${table} WHERE ${isLive(table)} GROUP BY ${column} HAVING count(*) > ${SEGMENT_MAX}`;
+        const long = `SELECT ${column} FROM ${table} WHERE ${isListed(engine.dialect, table)} GROUP BY ${column} HAVING count(*) > ${SEGMENT_MAX}`;
         const keys = column === null ? [null] : (await rows(long)).map(([key]) => String(key));
         for (const key of keys) series.add(seriesOf(kind, key));
       }

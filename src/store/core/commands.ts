@@ -17,6 +17,7 @@ import {
 } from "../../domain/commands/command.ts";
 import { planCommand } from "../../domain/commands/plan.ts";
 import { checkProvision } from "../../domain/commands/provision.ts";
+import type { Instant } from "../../domain/instant.ts";
 import { releasePending } from "./ingest.ts";
 import { lookupsOn } from "./lookups.ts";
 import { writeCustomers, writeProfiles, writeTanks } from "./objects.ts";
@@ -28,6 +29,7 @@ export async function executeCommand(
   context: AuditContext,
   idempotencyKey?: IdempotencyKey,
 ): Promise<CommandResult> {
+  tx.alertChecks.setTime(context.at);
   await tx.lockLists();
   await tx.lockDevices("exclusive");
   const saved = await savedResult(tx, context, idempotencyKey);
@@ -63,13 +65,25 @@ async function savedResult(
 }
 
 async function storeChanges(tx: StoreTransaction, plan: ChangeSet, context: AuditContext): Promise<ReleasedReadings> {
-  const { customers, tanks, profiles, pendingRemoved, devicesRemoved, keys, audit } = plan;
+  const { customers, tanks, profiles, pendingRemoved, devicesRemoved, keys, alerts, audit } = plan;
   await writeCustomers(tx, customers, context);
   const releasable = await writeTanks(tx, tanks, context);
   await writeProfiles(tx, profiles);
   if (pendingRemoved.length > 0) await tx.removePending(pendingRemoved);
   if (devicesRemoved.length > 0) await tx.removeDevices(devicesRemoved);
   if (keys.length > 0) await tx.putKeys(keys);
+  tx.alertChecks.addChanges(alerts);
+  await writeChannels(tx, plan, context.at);
   await tx.appendAudit(audit, context);
   return releasePending(tx, [...releasable, ...profiles.map(({ id }) => id)]);
+}
+
+async function writeChannels(tx: StoreTransaction, plan: ChangeSet, at: Instant): Promise<void> {
+  const { channels, notifications, notificationsRetried, notificationsEnded, verifications } = plan;
+  for (const { customerId, link } of verifications) await tx.putVerification(customerId, link);
+  if (channels.length > 0) await tx.putChannels(channels);
+  if (notifications.length > 0) await tx.addNotifications(notifications);
+  if (notificationsRetried.length > 0) await tx.retryNotifications(notificationsRetried, at);
+  if (notificationsEnded.length > 0) await tx.endNotifications(notificationsEnded, at);
+  tx.alertChecks.addCreated(notifications.length + notificationsRetried.length);
 }

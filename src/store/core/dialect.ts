@@ -1,6 +1,8 @@
 // What differs in SQL that both engines run. Parameters are $1, $2, and so on.
 
+import type { Instant } from "../../domain/instant.ts";
 import type { ListKind } from "../series/lists.ts";
+import { ANY_ALERT } from "./schema.ts";
 
 export interface Dialect {
   isLive(table: string): string;
@@ -10,6 +12,12 @@ export interface Dialect {
   equals(column: string, value: string): string;
   /** Ends a subquery that must be run as it stands, by the index of its ORDER BY. */
   readonly fence: string;
+  /** After the name of a table: its rows are looked up in this index, where the engine would prefer another. */
+  indexedBy(index: string): string;
+  /** Ends a query whose rows are then changed: leaves out those that another transaction is changing. */
+  readonly skipLocked: string;
+  /** The time, by the clock that all processes on the database share. `position` is that of its parameter, if it needs one. */
+  now(instant: Instant, position: number): { readonly sql: string; readonly values: readonly Instant[] };
 }
 
 /** Collects the values of a statement, and returns how each is named in it. */
@@ -35,9 +43,13 @@ export function startsWith(parameters: Parameters, column: string, prefix: strin
 export const where = (conditions: readonly Pick<Condition, "holds">[]): string =>
   conditions.length === 0 ? "" : `WHERE ${conditions.map(({ holds }) => holds).join(" AND ")}`;
 
+/** Whether a row is an entry of lists: it is live. Alerts are never deleted. */
+export const isListed = ({ isLive }: Dialect, table: ListKind["table"]): string =>
+  table === "alert" ? `${table}.${ANY_ALERT}` : isLive(table);
+
 /** FROM and WHERE of a list; `key` is the expression that its column is compared with, if it has one. */
-export function entriesOf({ isLive }: Dialect, { table, column }: ListKind, key: string): string {
-  return `FROM ${table} WHERE ${isLive(table)}${column === null ? "" : ` AND ${table}.${column} = ${key}`}`;
+export function entriesOf(dialect: Dialect, { table, column }: ListKind, key: string): string {
+  return `FROM ${table} WHERE ${isListed(dialect, table)}${column === null ? "" : ` AND ${table}.${column} = ${key}`}`;
 }
 
 /** The value of that expression. */

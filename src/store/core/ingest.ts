@@ -1,6 +1,7 @@
 // Ingests a batch of readings: one ordered list of steps, in one transaction, for both engines.
 
 import { ReleasedReadings } from "../../domain/commands/command.ts";
+import { deviceKey } from "../../domain/id.ts";
 import type { Lookups } from "../../domain/lookups.ts";
 import { batchOfPending, type Placement, placeReadings, resolvedReadings, setStoreOutcomes } from "../../domain/placement.ts";
 import { type IncomingBatch, type IngestResult, READING_OUTCOMES, type ReadingSource } from "../../domain/reading.ts";
@@ -20,6 +21,7 @@ export async function ingestBatch(
   batch: IncomingBatch,
   appendFirst: boolean,
 ): Promise<IngestedBatch | "retry"> {
+  tx.alertChecks.setTime(batch.receivedAt ?? Date.now());
   const hasDevices = batch.sources.some(({ kind }) => kind === "device");
   // On PostgreSQL the first step is sent right behind the lock.
   const locked = hasDevices ? tx.lockDevices("shared") : undefined;
@@ -41,6 +43,8 @@ async function ingestLocked(tx: StoreTransaction, batch: IncomingBatch, appendFi
   const append = appendFirst && !direct;
   const stored = await storeReadings(tx, placement.readings, { append, holdsHeads: appended.length > 0 });
   if (stored === "busy") return "retry";
+  // Evaluate alerts and enqueue notifications, when the transaction ends.
+  tx.alertChecks.add(stored.updatedTanks);
   // Keep what cannot be stored yet.
   if (placement.superseded.length > 0) {
     await tx.resolvePending(placement.superseded.map((reading) => ({ ...reading, isRejected: false })));
@@ -68,9 +72,9 @@ async function appendByDevice(tx: StoreTransaction, { sources, source, createdAt
 }
 
 async function sharesTank(lookups: Lookups, placement: Placement, appended: readonly Append[]): Promise<boolean> {
-  const devices = await lookups.devices(appended.map(({ id }) => id));
-  const tanks = new Set(Array.from(devices.values(), ({ device }) => device.tank_id));
-  return placement.readings.tankIds.some((id) => tanks.has(id));
+  const devices = new Set(appended.map(({ id }) => id));
+  const tanks = await lookups.tanks(placement.readings.tankIds);
+  return [...tanks.values()].some(({ tank, deleted }) => !deleted && devices.has(deviceKey(tank.assigned_device_id)));
 }
 
 /** After a change of these devices or their tanks: stores their pending readings as far as possible. */
@@ -83,6 +87,7 @@ export async function releasePending(tx: StoreTransaction, deviceIds: readonly s
     const placement = await placeReadings(lookupsOn(tx), batchOfPending(pending));
     const stored = await storeReadings(tx, placement.readings, { append: false });
     if (stored === "busy") throw new Error("heads that are waited for cannot be busy");
+    tx.alertChecks.add(stored.updatedTanks);
     const resolved = resolvedReadings(pending, setStoreOutcomes(placement, stored.outcomes));
     if (resolved.length > 0) await tx.resolvePending(resolved);
     for (const { created_at, isRejected } of resolved) released.add(created_at, isRejected);

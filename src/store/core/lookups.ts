@@ -4,9 +4,11 @@
 import { DamageError } from "../../domain/errors.ts";
 import { isPossibleId } from "../../domain/id.ts";
 import type { Lookups, Stored } from "../../domain/lookups.ts";
+import { lockedAlerts } from "./alerts.ts";
+import type { StoreTransaction } from "./transaction.ts";
 
 /** `withDamaged`: for imports, which replace damaged objects. */
-export function lookupsOn(tx: Lookups, withDamaged = false): Lookups {
+export function lookupsOn(tx: StoreTransaction, withDamaged = false): Lookups {
   const cleaned =
     <T extends { values(): Iterable<Stored<object>> }>(lookup: (ids: readonly string[]) => Promise<T>) =>
     async (ids: readonly string[]): Promise<T> => {
@@ -23,5 +25,17 @@ export function lookupsOn(tx: Lookups, withDamaged = false): Lookups {
     assignments: cleaned(tx.assignments),
     devicesWithPending: tx.devicesWithPending,
     keys: cleaned(tx.keys),
+    alerts: cleaned((ids) => lockedAlerts(tx, ids)),
+    channelsById: cleaned(async (ids) => {
+      // No channel is deleted while a notification for it is created.
+      await tx.lockAlerts();
+      return tx.channelsById(ids);
+    }),
+    channelCount: tx.channelCount,
+    notifications: cleaned(tx.notifications),
+    failedNotifications: tx.failedNotifications,
+    pendingNotifications: tx.pendingNotifications,
+    verification: tx.verification,
+    verificationsSince: tx.verificationsSince,
   };
 }

@@ -2,7 +2,7 @@
 // sorted: one condition is looked up in an index, the others are tested on what is found there.
 
 import type { AuditEntry } from "../../domain/audit.ts";
-import type { TankWithShape } from "../../domain/changes.ts";
+import type { TankState } from "../../domain/changes.ts";
 import type { FleetCounts } from "../../domain/fleet.ts";
 import { deviceKey } from "../../domain/id.ts";
 import { EARLIEST, type Instant } from "../../domain/instant.ts";
@@ -17,13 +17,14 @@ import {
   DEVICE_COLUMNS,
   managedDevice,
   type Row,
-  TANK_WITH_SHAPE_COLUMNS,
-  tankWithShape,
+  TANK_STATE_COLUMNS,
+  tankState,
 } from "../columns.ts";
 import { heardAt, UNKNOWN_URGENCY } from "../fleet-row.ts";
 import { LISTS } from "../series/lists.ts";
 import { LATEST } from "../series/rank-index.ts";
 import { type Condition, type Dialect, Parameters, prefixed, startsWith, where } from "./dialect.ts";
+import { deliveryCountsOn } from "./notification-tables.ts";
 import type { ListPages, RowPage } from "./reads.ts";
 
 export type ManagementEngine = {
@@ -35,7 +36,13 @@ export type ManagementEngine = {
 };
 
 export function managementReadsOn(engine: ManagementEngine) {
-  return { ...searches(engine), ...deviceReads(engine), ...fleetCountsOn(engine), ...auditReads(engine) };
+  return {
+    ...searches(engine),
+    ...deviceReads(engine),
+    ...fleetCountsOn(engine),
+    ...auditReads(engine),
+    deliveryCounts: () => deliveryCountsOn((sql) => engine.rows(sql, []), engine.dialect),
+  };
 }
 
 /** Each row has the number of all matches and the columns. A page without entries is one row with the number only. */
@@ -44,28 +51,29 @@ export function pageOf<T>(rows: readonly Row[], toObject: (columns: Row) => T): 
   return { data: found.map(toObject), totalItems: Math.max(0, Number(rows[0]?.[0] ?? 0)) };
 }
 
-const listed = <T>({ rows, totalItems }: RowPage, toObject: (row: Row) => T): Page<T> => ({
+export const listed = <T>({ rows, totalItems }: RowPage, toObject: (row: Row) => T): Page<T> => ({
   data: rows.map(toObject),
   totalItems,
 });
 
-const limits = (parameters: Parameters, { page, size }: Pick<PageQuery, "page" | "size">): string =>
+export const limits = (parameters: Parameters, { page, size }: Pick<PageQuery, "page" | "size">): string =>
   `LIMIT ${parameters.add(size)} OFFSET ${parameters.add((page - 1) * size)}`;
 
-function inRange(parameters: Parameters, column: string, { from = EARLIEST, to = LATEST }: PageQuery): Condition {
+export function inRange(parameters: Parameters, column: string, { from = EARLIEST, to = LATEST }: PageQuery): Condition {
   return { holds: `${column} >= ${parameters.add(from)} AND ${column} <= ${parameters.add(to)}`, order: column };
 }
 
 type FilteredList = {
   readonly table: string;
-  readonly columns: string;
+  /** Of the table under this name. */
+  readonly columns: (entry: string) => string;
   /** The last of them is the key. Descending. */
   readonly order: readonly string[];
   /** The condition of the partial indexes. */
   readonly base: string;
 };
 
-function filteredPage(
+export function filteredPage(
   { rows, dialect }: ManagementEngine,
   { table, columns, order, base }: FilteredList,
   parameters: Parameters,
@@ -80,7 +88,7 @@ function filteredPage(
         SELECT * FROM ${table} WHERE ${base} AND ${lookup.holds} ORDER BY ${lookup.order} ${dialect.fence}
       ) AS candidate ${where(others)}
     )
-    SELECT counted.total, ${prefixed("entry", columns)} FROM (SELECT count(*) AS total FROM found) AS counted
+    SELECT counted.total, ${columns("entry")} FROM (SELECT count(*) AS total FROM found) AS counted
     LEFT JOIN (SELECT * FROM found ORDER BY ${sorted("found")} ${limits(parameters, request)}) AS page ON true
     LEFT JOIN ${table} AS entry ON entry.${key} = page.${key} ORDER BY ${sorted("page")}`;
   return rows(sql, parameters.values);
@@ -89,8 +97,8 @@ function filteredPage(
 function searches(engine: ManagementEngine) {
   const { dialect, listPages } = engine;
   const customers = listPages(LISTS.customers, CUSTOMER_COLUMNS);
-  const tanks = listPages(LISTS.tanks, TANK_WITH_SHAPE_COLUMNS);
-  const tanksOfOwner = listPages(LISTS.tanksOfOwner, TANK_WITH_SHAPE_COLUMNS);
+  const tanks = listPages(LISTS.tanks, TANK_STATE_COLUMNS);
+  const tanksOfOwner = listPages(LISTS.tanksOfOwner, TANK_STATE_COLUMNS);
 
   /** Among deleted objects the range is looked up, by customer_deleted or tank_deleted. */
   function matching(
@@ -104,7 +112,8 @@ function searches(engine: ManagementEngine) {
     const [first = range, ...others] = conditions;
     const all = search.deleted ? ([range, ...conditions] as const) : ([first, ...others, range] as const);
     const base = search.deleted ? dialect.isDeleted(table) : dialect.isLive(table);
-    return filteredPage(engine, { table, columns, order: ["created_at", "id"], base }, parameters, all, search);
+    const list = { table, columns: (entry: string) => prefixed(entry, columns), order: ["created_at", "id"], base };
+    return filteredPage(engine, list, parameters, all, search);
   }
 
   return {
@@ -119,15 +128,15 @@ function searches(engine: ManagementEngine) {
       return pageOf(await matching("customer", CUSTOMER_COLUMNS, parameters, conditions, search), customerState);
     },
 
-    async tankSearch(search: TankSearch): Promise<Page<TankWithShape>> {
+    async tankSearch(search: TankSearch): Promise<Page<TankState>> {
       const { owner_id, deleted } = search;
       const parameters = new Parameters();
       const conditions = tankConditions(dialect, search, parameters);
-      if (!deleted && conditions.length === 0) return listed(await tanks(null, search), tankWithShape);
+      if (!deleted && conditions.length === 0) return listed(await tanks(null, search), tankState);
       if (!deleted && conditions.length === 1 && owner_id !== undefined) {
-        return listed(await tanksOfOwner(owner_id, search), tankWithShape);
+        return listed(await tanksOfOwner(owner_id, search), tankState);
       }
-      return pageOf(await matching("tank", TANK_WITH_SHAPE_COLUMNS, parameters, conditions, search), tankWithShape);
+      return pageOf(await matching("tank", TANK_STATE_COLUMNS, parameters, conditions, search), tankState);
     },
   };
 }
@@ -230,7 +239,8 @@ function auditReads(engine: ManagementEngine) {
       value === undefined ? [] : [{ holds: dialect.equals(column, parameters.add(value)), order: column }],
     );
     const [lookup = range, ...others] = conditions;
-    const list = { table: "audit", columns: AUDIT_COLUMNS, order: ["number"], base: "true" };
+    const columns = (entry: string): string => prefixed(entry, AUDIT_COLUMNS);
+    const list = { table: "audit", columns, order: ["number"], base: "true" };
     return filteredPage(engine, list, parameters, [lookup, ...others, range], request);
   }
 

@@ -1,6 +1,7 @@
 // Stores changed customers and tanks, with everything that follows from them: lists, counts, the fleet, which device serves
 // which tank, and the audit log.
 
+import { isDeepStrictEqual } from "node:util";
 import { type AuditContext, auditCustomers, auditTanks } from "../../domain/audit.ts";
 import {
   affectedDevices,
@@ -8,7 +9,7 @@ import {
   type CustomerState,
   deviceMoves,
   isReshaped,
-  type TankWithShape,
+  type TankState,
 } from "../../domain/changes.ts";
 import type { ChangeSet } from "../../domain/commands/command.ts";
 import { type DeviceAssignment, unknownDevice } from "../../domain/device.ts";
@@ -35,15 +36,20 @@ export async function writeCustomers(
 /** Returns the devices whose pending readings may be storable now: of another tank, or of a tank with another shape. */
 export async function writeTanks(
   tx: StoreTransaction,
-  changes: readonly Change<TankWithShape>[],
+  changes: readonly Change<TankState>[],
   context: AuditContext,
 ): Promise<string[]> {
   if (changes.length === 0) return [];
+  const alerted = changes.filter(changesAlerts).map(({ id }) => id);
+  // All at once, as everyone locks heads.
+  if (alerted.length > 0) await tx.lockHeads(alerted.toSorted(), true);
   await tx.putTanks(changes, context.at);
   const listed = changes.map(({ before, after }) => ({ before: liveTank(before), after: liveTank(after) }));
   for (const kind of TANK_LISTS) await updateList(tx, kind, entryChanges(kind, listed));
   await tx.addTankCounts(tankCountDeltas(listed));
   await tx.setThresholds(changedThresholds(changes));
+  await tx.moveAlerts(newOwners(changes));
+  tx.alertChecks.add(alerted);
   const devices = await lookupsOn(tx).devices(affectedDevices(changes));
   const moves = deviceMoves(changes, devices, context.at);
   await writeDevices(
@@ -78,7 +84,7 @@ export async function writeDevices(
 }
 
 const liveCustomer = (state: CustomerState | undefined) => (state?.deleted === false ? state.customer : undefined);
-const liveTank = (state: TankWithShape | undefined) => (state?.deleted === false ? state.tank : undefined);
+const liveTank = (state: TankState | undefined) => (state?.deleted === false ? state.tank : undefined);
 
 function tankCountDeltas(changes: readonly ListedChange[]): Map<string, number> {
   const deltas = new Map<string, number>();
@@ -88,8 +94,20 @@ function tankCountDeltas(changes: readonly ListedChange[]): Map<string, number> 
   return new Map([...deltas].filter(([, delta]) => delta !== 0));
 }
 
-function changedThresholds(changes: readonly Change<TankWithShape>[]): Map<string, number | null> {
-  const thresholdOf = ({ tank, deleted }: TankWithShape): number | null => (deleted ? null : tank.min_fill_alert_percentage);
+/** Whether alerts of the tank may open or close, or belong to somebody else. */
+function changesAlerts({ before, after }: Change<TankState>): boolean {
+  if (before === undefined) return false;
+  const fields = ({ tank, deleted, alerts }: TankState) => [deleted, tank.min_fill_alert_percentage, tank.owner_id, alerts];
+  return !isDeepStrictEqual(fields(before), fields(after));
+}
+
+function newOwners(changes: readonly Change<TankState>[]): Map<string, string> {
+  const moved = changes.filter(({ before, after }) => before !== undefined && before.tank.owner_id !== after.tank.owner_id);
+  return new Map(moved.map(({ id, after }) => [id, after.tank.owner_id]));
+}
+
+function changedThresholds(changes: readonly Change<TankState>[]): Map<string, number | null> {
+  const thresholdOf = ({ tank, deleted }: TankState): number | null => (deleted ? null : tank.min_fill_alert_percentage);
   const changed = changes.filter(({ before, after }) => before === undefined || thresholdOf(before) !== thresholdOf(after));
   return new Map(changed.map(({ id, after }) => [id, thresholdOf(after)]));
 }

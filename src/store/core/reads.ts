@@ -1,6 +1,6 @@
 // Reads that cost little whatever the size of the database, written once over the statements of an engine.
 
-import type { TankWithShape } from "../../domain/changes.ts";
+import type { TankState } from "../../domain/changes.ts";
 import type { CustomerWithCount } from "../../domain/customer.ts";
 import type { FleetEntry } from "../../domain/fleet.ts";
 import type { Scope, StoredKey } from "../../domain/key.ts";
@@ -25,9 +25,9 @@ import {
   pendingOf,
   type Row,
   TANK_COLUMNS,
-  TANK_WITH_SHAPE_COLUMNS,
+  TANK_STATE_COLUMNS,
   tankOf,
-  tankWithShape,
+  tankState,
 } from "../columns.ts";
 import { LISTS, type ListKind } from "../series/lists.ts";
 import { prefixed } from "./dialect.ts";
@@ -82,7 +82,7 @@ export function replicaReads(prepare: Prepare, listPages: ListPages) {
 /** Reads that must not be a moment old: of keys, of what an operator has just changed, and of the fleet. */
 export function primaryReads(prepare: Prepare, tables: readonly string[]) {
   const customer = prepare(CUSTOMER);
-  const tank = prepare(`SELECT ${TANK_WITH_SHAPE_COLUMNS} FROM tank WHERE id = $1`);
+  const tank = prepare(`SELECT ${TANK_STATE_COLUMNS} FROM tank WHERE id = $1`);
   const keyByHash = prepare(`SELECT ${KEY_COLUMNS} FROM ${KEY_TABLES} WHERE k.hash = $1`); // unique index on hash
   const keys = prepare(`SELECT ${KEY_COLUMNS} FROM ${KEY_TABLES} ORDER BY k.created_at DESC, k.id DESC`);
   const fleetEntry = prepare(
@@ -104,7 +104,7 @@ export function primaryReads(prepare: Prepare, tables: readonly string[]) {
     keyByHash: async (hash: string): Promise<StoredKey | undefined> => (await keyByHash(hash)).map(keyOf)[0],
     keyList: async (): Promise<StoredKey[]> => (await keys()).map(keyOf),
     managedCustomer: async (id: string): Promise<ManagedCustomer | undefined> => (await customer(id)).map(customerState)[0],
-    managedTank: async (id: string): Promise<TankWithShape | undefined> => (await tank(id)).map(tankWithShape)[0],
+    managedTank: async (id: string): Promise<TankState | undefined> => (await tank(id)).map(tankState)[0],
     async fleetEntry(id: string, { customerId }: Scope): Promise<Found<FleetEntry>> {
       const [row] = await fleetEntry(id, customerId);
       if (row === undefined) return undefined;

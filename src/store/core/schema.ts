@@ -20,6 +20,9 @@ export type ColumnTypes = {
   readonly keyedTable: string;
 };
 
+/** True for all. Its indexes are then not even considered for a lookup by id, which is in all of them. */
+export const ANY_ALERT = "kind <> ''";
+
 export function commonTables({ id, text, integer, real, flag, isLive, isDeleted, table, keyedTable }: ColumnTypes): string {
   return `
   CREATE TABLE customer (
@@ -31,6 +34,8 @@ export function commonTables({ id, text, integer, real, flag, isLive, isDeleted,
     phone ${text},
     updated_at ${integer} NOT NULL,
     verified_at ${integer},
+    language ${text}, -- of mails
+    unsubscribed_at ${integer}, -- from mails
     tank_count ${integer} NOT NULL DEFAULT 0,
     deleted ${flag},
     deleted_at ${integer},
@@ -64,6 +69,8 @@ export function commonTables({ id, text, integer, real, flag, isLive, isDeleted,
     street ${text},
     street_number ${text},
     shape ${text}, -- JSON
+    silent_after ${integer}, -- milliseconds; null: the default
+    paused_until ${integer}, -- no alert opens until then
     deleted ${flag},
     deleted_at ${integer},
     checksum ${integer} NOT NULL
@@ -148,6 +155,135 @@ export function commonTables({ id, text, integer, real, flag, isLive, isDeleted,
     PRIMARY KEY (who, key)
   ) ${keyedTable};
   CREATE INDEX idempotency_by_time ON idempotency (at);
+
+  -- created_at: when it was opened. The latest reading of an alert that is not closed is in the fleet.
+  CREATE TABLE alert (
+    ${id},
+    kind ${text} NOT NULL,
+    state ${text} NOT NULL,
+    tank_id ${text} NOT NULL REFERENCES tank (id),
+    owner_id ${text} NOT NULL, -- of the tank now
+    created_at ${integer} NOT NULL,
+    acknowledged_at ${integer},
+    acknowledged_by ${text},
+    closed_at ${integer},
+    close_reason ${text},
+    threshold ${integer} NOT NULL,
+    fill ${real} NOT NULL,
+    latest_fill ${real} NOT NULL,
+    latest_at ${integer} NOT NULL,
+    note ${text},
+    updated_at ${integer} NOT NULL,
+    notified_customer ${text} -- who was sent a mail about it
+  ) ${table};
+  CREATE INDEX alert_by_creation ON alert (created_at, id) WHERE ${ANY_ALERT};
+  CREATE INDEX alert_by_state ON alert (state, created_at, id) WHERE ${ANY_ALERT};
+  CREATE INDEX alert_by_kind ON alert (kind, created_at, id) WHERE ${ANY_ALERT};
+  CREATE INDEX alert_by_owner ON alert (owner_id, created_at, id) WHERE ${ANY_ALERT};
+  CREATE INDEX alert_by_tank ON alert (tank_id, created_at, id) WHERE ${ANY_ALERT};
+  CREATE UNIQUE INDEX alert_not_closed ON alert (tank_id, kind) WHERE state <> 'closed';
+  CREATE INDEX alert_open ON alert (kind) WHERE state = 'open';
+
+  -- The feed. An event becomes visible only after all with a lower sequence number: they are written under one lock.
+  CREATE TABLE event (
+    sequence ${integer} PRIMARY KEY,
+    at ${integer} NOT NULL,
+    owner_id ${text} NOT NULL, -- of the tank then
+    payload ${text} NOT NULL -- JSON
+  ) ${table};
+  CREATE INDEX event_by_owner ON event (owner_id, sequence);
+
+  CREATE TABLE channel (
+    ${id},
+    type ${text} NOT NULL,
+    url ${text},
+    recipient ${text},
+    events ${text}, -- JSON
+    kinds ${text}, -- JSON
+    customer_id ${text} REFERENCES customer (id),
+    delay ${integer} NOT NULL,
+    quiet_hours ${text}, -- JSON
+    state ${text} NOT NULL,
+    disabled_reason ${text},
+    description ${text},
+    created_at ${integer} NOT NULL,
+    updated_at ${integer} NOT NULL,
+    secret ${text},
+    previous_secret ${text},
+    previous_until ${integer},
+    failing_since ${integer}
+  ) ${table};
+
+  -- Messages to one recipient: to a channel or to a customer. destination: the id of a webhook channel, or "mail".
+  CREATE TABLE notification (
+    ${id},
+    channel_id ${text},
+    customer_id ${text},
+    destination ${text} NOT NULL,
+    event ${text} NOT NULL,
+    alert_ids ${text} NOT NULL, -- JSON
+    tank_id ${text},
+    state ${text} NOT NULL,
+    due_at ${integer}, -- of the next attempt; while one is under way, the end of its lease
+    lease ${text}, -- of the attempt under way
+    created_at ${integer} NOT NULL,
+    pending_since ${integer} NOT NULL, -- since it was created or sent again: attempts and the time until it expires count from here
+    ended_at ${integer},
+    payload ${text} NOT NULL,
+    attempts ${text} NOT NULL -- JSON
+  ) ${table};
+  CREATE INDEX notification_due ON notification (destination, due_at) WHERE state = 'pending';
+  CREATE INDEX notification_pending ON notification (destination, pending_since) WHERE state = 'pending';
+  -- The lists. Each has a condition, so that a notification is looked up by its primary key only, never by an id in one of these.
+  CREATE INDEX notification_by_creation ON notification (created_at, id) WHERE created_at IS NOT NULL;
+  CREATE INDEX notification_by_state ON notification (state, created_at, id) WHERE created_at IS NOT NULL;
+  CREATE INDEX notification_by_channel ON notification (channel_id, created_at, id) WHERE channel_id IS NOT NULL;
+  CREATE INDEX notification_by_customer ON notification (customer_id, created_at, id) WHERE customer_id IS NOT NULL;
+  CREATE INDEX notification_ended ON notification (ended_at) WHERE ended_at IS NOT NULL;
+
+  CREATE TABLE notification_alert (
+    alert_id ${text} NOT NULL,
+    notification_id ${text} NOT NULL,
+    PRIMARY KEY (alert_id, notification_id)
+  ) ${keyedTable};
+
+  -- What is sent later: mail, which is grouped by recipient, and what a channel wants only after a delay. recipient: the id of
+  -- the channel or of the customer.
+  CREATE TABLE planned_notification (
+    ${id},
+    recipient ${text} NOT NULL,
+    channel_id ${text},
+    customer_id ${text},
+    event ${text} NOT NULL,
+    sequence ${integer}, -- of the event
+    alert_id ${text} NOT NULL,
+    tank_id ${text} NOT NULL,
+    due_at ${integer} NOT NULL,
+    created_at ${integer} NOT NULL
+  ) ${table};
+  CREATE INDEX planned_notification_due ON planned_notification (due_at, id);
+  CREATE INDEX planned_notification_by_recipient ON planned_notification (recipient, due_at, id);
+
+  -- Many planned notifications of one recipient are collected here, some at a time, until they are one mail.
+  CREATE TABLE digest_draft (
+    recipient ${text} PRIMARY KEY,
+    content ${text} NOT NULL -- JSON
+  ) ${keyedTable};
+
+  -- Links to confirm an e-mail address; only the hash of each token is stored.
+  CREATE TABLE verification (
+    hash ${text} PRIMARY KEY,
+    customer_id ${text} NOT NULL REFERENCES customer (id),
+    email ${text} NOT NULL,
+    expires_at ${integer} NOT NULL
+  ) ${keyedTable};
+  CREATE INDEX verification_by_customer ON verification (customer_id);
+
+  -- Single values: the last sequence number of an event, when alerts were last swept, the secret of unsubscribe links.
+  CREATE TABLE service_state (
+    name ${text} PRIMARY KEY,
+    value ${text} NOT NULL
+  ) ${keyedTable};
 `;
 }
 

@@ -1,6 +1,8 @@
 // The store over an engine: every call fails with `store_unavailable` while the database is unavailable, and losses, recoveries and
 // the duration of calls are reported.
 
+import type { ComposeReads } from "../../domain/alerts/compose.ts";
+import type { DeliveryReads } from "../../domain/alerts/delivery.ts";
 import type { AuditContext } from "../../domain/audit.ts";
 import type { Command } from "../../domain/commands/command.ts";
 import { hasCode, type RequestError, storeUnavailable } from "../../domain/errors.ts";
@@ -10,7 +12,7 @@ import type { IncomingBatch, IngestResult } from "../../domain/reading.ts";
 import type { Maintenance, Reads, Store } from "../../domain/store.ts";
 import type { WriteArgs, WriteName, WriteResult } from "./writes.ts";
 
-type EngineReads = Reads & ManagementReads & Pick<Maintenance, "isEmpty">;
+type EngineReads = Reads & ManagementReads & ComposeReads & DeliveryReads & Pick<Maintenance, "isEmpty">;
 
 export type Engine = Pick<Maintenance, "backup" | "exportRecords" | "check" | "scratchCopy"> & {
   readonly reads: EngineReads;
@@ -39,7 +41,8 @@ export function storeOn(engine: Engine, observe: Observe, health = new StoreHeal
       } catch (error) {
         const translated = translateError(error);
         if (hasCode(translated, "store_unavailable") && health.lostFile === undefined) of.lose(reasonOf(translated));
-        if (hasCode(translated, "data_damaged")) {
+        // The sweep finds out itself which tank is damaged.
+        if (hasCode(translated, "data_damaged") && name !== "sweepAlerts") {
           observe({ kind: "data_damaged", object: objectOf(name, args), reason: reasonOf(translated) });
         }
         throw translated;
@@ -50,6 +53,9 @@ export function storeOn(engine: Engine, observe: Observe, health = new StoreHeal
       }
     };
   }
+
+  /** A write as it is. */
+  const written = <N extends WriteName>(name: N) => watched(health.writes, name, (...args: WriteArgs<N>) => write(name, ...args));
 
   async function translated<T>(work: Promise<T>): Promise<T> {
     try {
@@ -76,6 +82,15 @@ export function storeOn(engine: Engine, observe: Observe, health = new StoreHeal
     ),
     execute: watched(health.writes, "execute", (command, context, key) => write("execute", command, context, key)),
     updateLastSeen: watched(health.writes, "updateLastSeen", (seen) => write("updateLastSeen", seen)),
+    claimNotifications: written("claimNotifications"),
+    recordDeliveries: written("recordDeliveries"),
+    endPending: written("endPending"),
+    reviewPending: written("reviewPending"),
+    removeOldNotifications: written("removeOldNotifications"),
+    sweepAlerts: written("sweepAlerts"),
+    tanksDue: written("tanksDue"),
+    evaluateTank: written("evaluateTank"),
+    composeNotifications: written("composeNotifications"),
     ingest: watched(health.writes, "ingest", engine.ingest),
     // A copy may fail because of its destination, which says nothing about the database.
     backup: (file, progress) => translated(engine.backup(file, progress)),
@@ -89,7 +104,9 @@ export function storeOn(engine: Engine, observe: Observe, health = new StoreHeal
 const importContext = (): AuditContext => ({ by: "import", at: Date.now() });
 
 const OBJECTS: Readonly<Record<string, string>> = {
+  alertById: "alert",
   customerById: "customer",
+  evaluateTank: "tank",
   managedCustomer: "customer",
   managedDevice: "device",
   managedTank: "tank",

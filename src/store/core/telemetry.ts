@@ -20,8 +20,12 @@ import type { AppendResult, StoreTransaction } from "./transaction.ts";
 const NEW = READING_OUTCOMES.indexOf("new");
 const TANK_UNKNOWN = READING_OUTCOMES.indexOf("tank_unknown");
 
-/** Outcomes are indexes into `READING_OUTCOMES`. */
-export type StoredReadings = { readonly outcomes: Uint8Array; readonly longHeads: readonly string[] };
+/** Outcomes are indexes into `READING_OUTCOMES`. `updatedTanks`: those that were merged; an append leaves alerts as they are. */
+export type StoredReadings = {
+  readonly outcomes: Uint8Array;
+  readonly longHeads: readonly string[];
+  readonly updatedTanks: readonly string[];
+};
 
 /**
  * Readings that are newer than all their tank has, nearly all of them, are appended without reading the head. Without `append`
@@ -36,12 +40,11 @@ export async function storeReadings(
   const outcomes = new Uint8Array(batch.tank.length).fill(NEW);
   const remaining = positionsById(batch.tankIds, batch.tank, batch.createdAt);
   const { appended, longHeads } = append ? await appendReadings(tx, "tank", batch, remaining) : NOTHING_APPENDED;
-  if (remaining.size > 0) {
-    const heads = await tx.lockHeads([...remaining.keys()], !holdsHeads && appended.length === 0);
-    if (heads === "busy") return "busy";
-    await mergeAll(tx, batch, remaining, heads, outcomes);
-  }
-  return { outcomes, longHeads };
+  if (remaining.size === 0) return { outcomes, longHeads, updatedTanks: [] };
+  const heads = await tx.lockHeads([...remaining.keys()], !holdsHeads && appended.length === 0);
+  if (heads === "busy") return "busy";
+  const updatedTanks = await mergeAll(tx, batch, remaining, heads, outcomes);
+  return { outcomes, longHeads, updatedTanks };
 }
 
 export const NOTHING_APPENDED: AppendResult = { appended: [], longHeads: [] };
@@ -65,7 +68,7 @@ async function mergeAll(
   positions: ReadonlyMap<string, Uint32Array>,
   heads: ReadonlyMap<string, HeadRow>,
   outcomes: Uint8Array,
-): Promise<void> {
+): Promise<readonly string[]> {
   for (const [tankId, own] of positions) if (!heads.has(tankId)) for (const position of own) outcomes[position] = TANK_UNKNOWN;
   const tanks = Array.from(heads, ([tankId, row]) => ({
     tankId,
@@ -88,6 +91,7 @@ async function mergeAll(
     if (update !== undefined) updates.set(tankId, update);
   }
   await writeUpdates(tx, updates, indexes);
+  return [...updates.keys()];
 }
 
 /** Splits heads that `append` has made too long. */

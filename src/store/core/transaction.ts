@@ -1,15 +1,25 @@
 // What an engine does within one transaction: lookups and batch operations, without rules. The use cases of this folder are
 // written over it, once for both engines. SQLite has one writer, so that its locks do nothing.
 
+import type { Alert } from "../../domain/alerts/alert.ts";
+import type { Channel } from "../../domain/alerts/channel.ts";
+import type { ClaimedNotification, ClaimRequest, DeliveryRecord, SendingChannel } from "../../domain/alerts/delivery.ts";
+import type { AlertSettings, Evaluation, TankCondition } from "../../domain/alerts/evaluate.ts";
+import type { AlertChange, StoredEvent } from "../../domain/alerts/event.ts";
+import type { NewNotification, Notification, NotificationEvent } from "../../domain/alerts/notification.ts";
+import type { Recheck } from "../../domain/alerts/sweep.ts";
 import type { AuditContext, AuditedChange } from "../../domain/audit.ts";
-import type { Change, CustomerState, TankWithShape } from "../../domain/changes.ts";
-import type { IdempotencyKey, KeyChange } from "../../domain/commands/command.ts";
+import type { Change, CustomerState, TankState } from "../../domain/changes.ts";
+import type { ChannelChange, IdempotencyKey, KeyChange } from "../../domain/commands/command.ts";
+import type { CustomerWithCount } from "../../domain/customer.ts";
 import type { DeviceAssignment } from "../../domain/device.ts";
 import type { Instant } from "../../domain/instant.ts";
 import type { Lookups } from "../../domain/lookups.ts";
 import type { PendingReading, ResolvedReading } from "../../domain/placement.ts";
 import type { ReadingSource } from "../../domain/reading.ts";
-import type { ManagedDevice, Resource } from "../../domain/resource.ts";
+import type { ManagedCustomer, ManagedDevice, Resource } from "../../domain/resource.ts";
+import type { Tank } from "../../domain/tank.ts";
+import type { Verification } from "../../domain/verification.ts";
 import type { BlockRow, HeadRow } from "../series/checksum.ts";
 import type { ListKind } from "../series/lists.ts";
 import type { Append, BatchColumns, HeadUpdate, StoredBlock } from "../series/merge.ts";
@@ -22,7 +32,11 @@ export type SeriesGroup = { readonly series: string; readonly group: Group };
 export type ListSegment = { readonly key: string | null; readonly at: Position; readonly end: Position };
 
 export interface StoreTransaction extends Lookups {
-  // Locks. Everyone takes them in this order: lists, devices, heads by tank id, device rows by id.
+  /** Tanks whose alerts are evaluated before the transaction is committed. */
+  readonly alertChecks: AlertChecks;
+  readonly alertSettings: AlertSettings;
+
+  // Locks. Everyone takes them in this order: lists, devices, heads by tank id, device rows by id, alerts.
 
   /** Held by all who change customers, tanks or the audit log. */
   lockLists(): Promise<void>;
@@ -33,7 +47,7 @@ export interface StoreTransaction extends Lookups {
 
   putCustomers(changes: readonly Change<CustomerState>[], at: Instant): Promise<void>;
   /** New tanks get an empty head. */
-  putTanks(changes: readonly Change<TankWithShape>[], at: Instant): Promise<void>;
+  putTanks(changes: readonly Change<TankState>[], at: Instant): Promise<void>;
   addTankCounts(deltas: ReadonlyMap<string, number>): Promise<void>;
   /** The thresholds that the fleet is sorted by; null removes a tank from the fleet. */
   setThresholds(thresholds: ReadonlyMap<string, number | null>): Promise<void>;
@@ -79,6 +93,91 @@ export interface StoreTransaction extends Lookups {
   /** Every `SEGMENT_SIZE`th entry of a segment, from the first, and the number of all. */
   segmentStarts(kind: ListKind, segment: ListSegment): Promise<{ readonly starts: Position[]; readonly total: number }>;
 
+  // Alerts
+
+  /** Held by all who write alerts, events, channels or new notifications. */
+  lockAlerts(): Promise<void>;
+  /** Without the usual interval. Unknown tanks are left out. */
+  tankConditions(tankIds: readonly string[]): Promise<readonly TankCondition[]>;
+  setAlertStates(states: ReadonlyMap<string, Pick<Evaluation, "noticed" | "checkAt">>): Promise<void>;
+  /** Tanks whose alerts must be evaluated again by then, at most `limit`. Their heads are not locked. */
+  tanksToCheck(now: Instant, limit: number): Promise<readonly string[]>;
+  /** The next live tanks by id, at most `limit`. */
+  fleetAfter(recheck: Recheck, limit: number): Promise<readonly string[]>;
+  alertsNotClosed(tankIds: readonly string[]): Promise<readonly Alert[]>;
+  /** Deleted ones, too. Reads without locks. */
+  tanksWithOwners(tankIds: readonly string[]): Promise<ReadonlyMap<string, TankWithOwner>>;
+  putAlerts(alerts: readonly Alert[]): Promise<void>;
+  /** Alerts follow their tank to another owner. */
+  moveAlerts(ownerOf: ReadonlyMap<string, string>): Promise<void>;
+  /** The time, by a clock that all processes on the database share. */
+  now(): Promise<Instant>;
+  serviceState(name: string): Promise<string | undefined>;
+  /** False if it is not `before` any more. Holds it until the transaction ends. */
+  replaceServiceState(name: string, before: string | undefined, after: string): Promise<boolean>;
+  /** Reserves this many sequence numbers; returns the first. */
+  nextSequences(count: number): Promise<number>;
+  addEvents(events: readonly StoredEvent[]): Promise<void>;
+
+  // Channels and notifications
+
+  /** All that are not disabled. */
+  channels(): Promise<readonly Channel[]>;
+  addNotifications(notifications: readonly NewNotification[]): Promise<void>;
+  planNotifications(planned: readonly PlannedNotification[]): Promise<void>;
+  /** Due ones, oldest first; nobody else gets them until the lease ends. */
+  claimDue(requests: readonly ClaimRequest[], now: Instant): Promise<readonly ClaimedNotification[]>;
+  sendingChannels(ids: readonly string[]): Promise<ReadonlyMap<string, SendingChannel>>;
+  /** Returns the ids of those whose lease was still that of the record. */
+  putDeliveries(records: readonly DeliveryRecord[], now: Instant): Promise<ReadonlySet<string>>;
+  setWorking(channelIds: readonly string[]): Promise<void>;
+  /** Returns since when the channel fails, and the time; undefined if it is not active. */
+  setFailing(channelId: string, now: Instant): Promise<{ readonly since: Instant; readonly now: Instant } | undefined>;
+  disableChannel(channelId: string, reason: string, now: Instant): Promise<void>;
+  /** Pending ones that nobody is sending; a limited number, which is returned. */
+  failPending(destination: string, now: Instant): Promise<number>;
+  expireMail(now: Instant): Promise<readonly Pick<ClaimedNotification, "destination" | "channel_id">[]>;
+  /** Attempts that were planned by a clock that was ahead become due. */
+  advanceDue(destinations: readonly string[], now: Instant): Promise<void>;
+  /** A limited number, which is returned. */
+  removeOldEvents(now: Instant): Promise<number>;
+  removeEndedNotifications(now: Instant): Promise<number>;
+  /** With a deleted channel, what is planned for it is removed. */
+  putChannels(changes: readonly ChannelChange[]): Promise<void>;
+  /** They are pending again, and due at once. */
+  retryNotifications(ids: readonly string[], at: Instant): Promise<void>;
+  /** Those that are pending have failed, because their channel was deleted. */
+  endNotifications(ids: readonly string[], at: Instant): Promise<void>;
+
+  // Planned notifications
+
+  firstDueRecipient(now: Instant): Promise<string | undefined>;
+  /** By when they are due. */
+  plannedFor(recipient: string, dueBy: Instant, limit: number): Promise<readonly PlannedNotification[]>;
+  removePlanned(ids: readonly string[]): Promise<void>;
+  postponePlanned(ids: readonly string[], until: Instant): Promise<void>;
+  advancePlanned(now: Instant): Promise<void>;
+  /** Both read without locks. */
+  recipientCustomer(id: string): Promise<ManagedCustomer | undefined>;
+  recipientChannel(id: string): Promise<Channel | undefined>;
+  /** When the newest mail about alerts to this recipient was created. */
+  lastMailAt(recipient: Pick<PlannedNotification, "channel_id" | "customer_id">, now: Instant): Promise<Instant | undefined>;
+  /** By sequence number. */
+  eventPayloads(sequences: readonly number[]): Promise<ReadonlyMap<number, string>>;
+  /** Those of these alerts that the customer was sent a mail about. */
+  alertsNotifiedTo(customerId: string, alertIds: readonly string[]): Promise<ReadonlySet<string>>;
+  setAlertsNotified(customerId: string, alertIds: readonly string[]): Promise<void>;
+  /** Those of these tanks whose alerts are paused. */
+  pausedTanks(tankIds: readonly string[], now: Instant): Promise<ReadonlySet<string>>;
+  digestDraft(recipient: string): Promise<DigestDraft | undefined>;
+  putDigestDraft(recipient: string, draft: DigestDraft): Promise<void>;
+  removeDigestDraft(recipient: string): Promise<void>;
+  /** Created when it is first needed. */
+  unsubscribeSecret(): Promise<string>;
+
+  /** Replaces all links that verify the address of the customer. */
+  putVerification(customerId: string, link: Verification | null): Promise<void>;
+
   // Audit log, idempotency keys
 
   appendAudit(changes: readonly AuditedChange[], context: AuditContext): Promise<void>;
@@ -86,6 +185,92 @@ export interface StoreTransaction extends Lookups {
   savedResult(by: string, key: string, since: Instant): Promise<SavedResult | undefined>;
   /** Also removes some of the results saved before `expired`. */
   saveResult(key: IdempotencyKey, context: AuditContext, resource: Resource, expired: Instant): Promise<void>;
+}
+
+export type TankWithOwner = { readonly tank: Tank; readonly customer: CustomerWithCount };
+
+/** What is sent later: mail, which is grouped by recipient, and what a channel wants only after a delay. */
+export type PlannedNotification = Pick<Notification, "id" | "channel_id" | "customer_id" | "created_at"> & {
+  /** The id of the channel or of the customer. */
+  readonly recipient: string;
+  readonly event: NotificationEvent;
+  readonly sequence: number | null;
+  readonly alert_id: string;
+  readonly tank_id: string;
+  readonly due_at: Instant;
+};
+
+/** How many alerts there are of a group, and the most urgent of them, lowest urgency first. */
+type DraftedGroup = {
+  readonly total: number;
+  readonly top: readonly { readonly id: string; readonly urgency: number }[];
+};
+/** By kind and update: `low opened`. */
+export type DigestDraft = Readonly<Record<string, DraftedGroup>>;
+
+type TakenChecks = {
+  readonly tankIds: readonly string[];
+  readonly changes: readonly AlertChange[];
+  readonly at: Instant;
+  readonly silenceFrom: Instant | undefined;
+  readonly created: number;
+};
+
+/**
+ * Collects what a transaction does to alerts at its end: tanks to evaluate, changes that a command has planned, the time at which
+ * it does, and how many notifications it has made due itself.
+ */
+export class AlertChecks {
+  readonly #tankIds = new Set<string>();
+  #changes: AlertChange[] = [];
+  #silenceFrom: Instant | undefined;
+  #at: Instant | undefined;
+  #created = 0;
+
+  /** Of several writes that share the transaction, the latest time counts. */
+  setTime(at: Instant): void {
+    this.#at = Math.max(at, this.#at ?? at);
+  }
+
+  add(tankIds: Iterable<string>): void {
+    for (const id of tankIds) this.#tankIds.add(id);
+  }
+
+  /** The transaction is a sweep, in which silent alerts may open. */
+  setSilenceFrom(instant: Instant): void {
+    this.#silenceFrom = instant;
+  }
+
+  /** Of tanks that the transaction has locked, and that are not evaluated in it. */
+  addChanges(changes: readonly AlertChange[]): void {
+    this.#changes.push(...changes);
+  }
+
+  /** Notifications that the transaction has made due: after its commit they are sent. */
+  addCreated(count: number): void {
+    this.#created += count;
+  }
+
+  /** Tanks are sorted, as everyone locks heads. */
+  take(): TakenChecks {
+    const taken = {
+      tankIds: [...this.#tankIds].sort(),
+      changes: this.#changes,
+      at: this.#at ?? Date.now(),
+      silenceFrom: this.#silenceFrom,
+      created: this.#created,
+    };
+    this.clear();
+    return taken;
+  }
+
+  clear(): void {
+    this.#tankIds.clear();
+    this.#changes = [];
+    this.#silenceFrom = undefined;
+    this.#at = undefined;
+    this.#created = 0;
+  }
 }
 
 /** The number of its pending readings is kept with them. */

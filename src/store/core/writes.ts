@@ -6,9 +6,12 @@ import { planCustomerImport, planDeviceImport, planTankImport } from "../../doma
 import type { CustomerRecord, DeviceRecord, RecordOutcome, TankRecord } from "../../domain/records.ts";
 import { type EngineTransaction, REPAIRS } from "../check/check.ts";
 import { executeCommand } from "./commands.ts";
+import { composeNotifications } from "./compose.ts";
+import { claimNotifications, endPending, recordDeliveries, removeOldNotifications, reviewPending } from "./deliveries.ts";
 import { releasePending } from "./ingest.ts";
 import { lookupsOn } from "./lookups.ts";
 import { writeCustomers, writeDevices, writeTanks } from "./objects.ts";
+import { evaluateTank, sweepAlerts, tanksDue } from "./sweep.ts";
 import type { StoreTransaction } from "./transaction.ts";
 
 const WRITES = {
@@ -17,6 +20,15 @@ const WRITES = {
   importDevices,
   execute: executeCommand,
   updateLastSeen: (tx: EngineTransaction, seen: ReadonlyMap<string, number>) => tx.updateLastSeen(seen),
+  claimNotifications,
+  recordDeliveries,
+  endPending,
+  reviewPending,
+  removeOldNotifications,
+  sweepAlerts,
+  tanksDue,
+  evaluateTank,
+  composeNotifications,
   ...REPAIRS,
 };
 
@@ -47,6 +59,7 @@ async function importTanks(
   records: readonly TankRecord[],
   context: AuditContext,
 ): Promise<RecordOutcome[]> {
+  tx.alertChecks.setTime(context.at);
   await tx.lockLists();
   await tx.lockDevices("exclusive");
   const { outcomes, changes } = await planTankImport(lookupsOn(tx, true), records);
@@ -59,6 +72,7 @@ async function importDevices(
   records: readonly DeviceRecord[],
   context: AuditContext,
 ): Promise<RecordOutcome[]> {
+  tx.alertChecks.setTime(context.at);
   await tx.lockLists();
   await tx.lockDevices("exclusive");
   const { outcomes, devices, audit } = await planDeviceImport(lookupsOn(tx, true), records);

@@ -3,21 +3,26 @@
 import type { FleetEntry, FleetQuery, FleetSort, FleetState } from "../../domain/fleet.ts";
 import type { Page } from "../../domain/page.ts";
 import { fleetEntryOf, TANK_COLUMNS } from "../columns.ts";
+import { alertLists } from "../core/alert-reads.ts";
+import { notificationReads } from "../core/channel-reads.ts";
 import { type Condition, Parameters, startsWith, where } from "../core/dialect.ts";
-import { managementReadsOn, pageOf } from "../core/management-reads.ts";
+import { type ManagementEngine, managementReadsOn, pageOf } from "../core/management-reads.ts";
 import { heardAt, UNKNOWN_URGENCY } from "../fleet-row.ts";
 import { type Db, statementOf } from "./connection.ts";
 import { LIVE_TANKS, listPagesOn } from "./list-pages.ts";
 import { DIALECT } from "./schema.ts";
 
 export function managementReads(db: Db) {
+  const engine: ManagementEngine = {
+    dialect: DIALECT,
+    rows: (sql, values) => db.rows(statementOf(sql), values),
+    listPages: listPagesOn(db),
+    liveTanks: () => ({ query: `WITH RECURSIVE ${LIVE_TANKS.query}`, count: LIVE_TANKS.count }),
+  };
   return {
-    ...managementReadsOn({
-      dialect: DIALECT,
-      rows: (sql, values) => db.rows(statementOf(sql), values),
-      listPages: listPagesOn(db),
-      liveTanks: () => ({ query: `WITH RECURSIVE ${LIVE_TANKS.query}`, count: LIVE_TANKS.count }),
-    }),
+    ...managementReadsOn(engine),
+    ...alertLists(engine),
+    ...notificationReads(engine),
 
     async fleetPage(request: FleetQuery): Promise<Page<FleetEntry>> {
       const parameters = new Parameters();

@@ -39,13 +39,16 @@ const SCHEMA = `${commonTables(TYPES)}
     fill double precision,
     threshold integer,
     urgency integer,
-    heard bigint
+    heard bigint,
+    noticed integer NOT NULL DEFAULT 0, -- see NOTICED
+    check_at bigint -- when alerts must be evaluated again without a reading
   ) WITH (fillfactor = 50, autovacuum_vacuum_scale_factor = 0.05, toast_tuple_target = 8160);
   -- Packed data is not compressed. Here and below nothing is moved out of a row that fits into a page.
   ALTER TABLE head ALTER COLUMN data SET STORAGE PLAIN;
   CREATE INDEX fleet_by_urgency ON head (urgency);
   CREATE INDEX fleet_by_heard ON head (heard);
-  CREATE VIEW fleet AS SELECT tank, threshold, at, fill, urgency, heard FROM head WHERE urgency IS NOT NULL;
+  CREATE INDEX fleet_by_check ON head (check_at) WHERE check_at IS NOT NULL;
+  CREATE VIEW fleet AS SELECT tank, threshold, at, fill, urgency, heard, noticed, check_at FROM head WHERE urgency IS NOT NULL;
 
   -- Older readings, 128 to 256 per row.
   CREATE TABLE block (
@@ -88,6 +91,9 @@ export const DIALECT: Dialect = {
   // As a range: an ORDER BY of a column that is equal for all rows is dropped.
   equals: (column, value) => `${column} >= ${value} AND ${column} <= ${value}`,
   fence: "OFFSET 0",
+  indexedBy: () => "",
+  skipLocked: "FOR UPDATE SKIP LOCKED",
+  now: () => ({ sql: "CAST(extract(epoch FROM statement_timestamp()) * 1000 AS bigint)", values: [] }),
 };
 
 const FINGERPRINT = hash("sha256", SCHEMA, "hex").slice(0, 16);

@@ -1,13 +1,19 @@
 // The store for more than one machine: PostgreSQL through `pg`. Any number of processes may share a database.
 
 import type pg from "pg";
+import type { AlertSettings } from "../../domain/alerts/evaluate.ts";
 import { DamageError } from "../../domain/errors.ts";
 import type { Observe } from "../../domain/events.ts";
 import type { Progress, Store } from "../../domain/store.ts";
+import type { EngineTransaction } from "../check/check.ts";
+import { alertReads } from "../core/alert-reads.ts";
+import { channelReads } from "../core/channel-reads.ts";
 import { checkProvisionOnce } from "../core/commands.ts";
+import { pendingDestinationsOn } from "../core/notification-tables.ts";
 import { primaryReads, replicaReads } from "../core/reads.ts";
+import { recipientReads } from "../core/recipient-reads.ts";
 import { type Engine, storeOn } from "../core/store.ts";
-import { runWrite, type WriteArgs, type WriteName } from "../core/writes.ts";
+import { runWrite, type WriteArgs, type WriteName, type WriteResult } from "../core/writes.ts";
 import { backup, copyToTemporary } from "./backup.ts";
 import { checkDatabase } from "./check.ts";
 import {
@@ -26,7 +32,7 @@ import { listPagesOn } from "./list-pages.ts";
 import { managementReads } from "./management-reads.ts";
 import { READ_CONNECTIONS, ReadConnections } from "./read-connections.ts";
 import { Replicas } from "./replicas.ts";
-import { createSchema, TABLES } from "./schema.ts";
+import { createSchema, DIALECT, TABLES } from "./schema.ts";
 import { cannotOpen, findServer, ServerSearch, serverUrls } from "./servers.ts";
 import { telemetryReads } from "./telemetry-reads.ts";
 import { transactionOn } from "./transaction.ts";
@@ -34,7 +40,7 @@ import { Writer } from "./writer.ts";
 
 export async function openPostgres(
   databaseUrl: string,
-  settings: PostgresSettings,
+  settings: PostgresSettings & { readonly alerts: AlertSettings },
   observe: Observe,
   mayCreate: boolean,
 ): Promise<Store> {
@@ -51,7 +57,8 @@ export async function openPostgres(
   const pool = openPool(url, settings.connections - readConnections, { schema });
   const primary = new ReadConnections(url, readConnections, { schema });
   const replicas = new Replicas(primary, settings, schema, observe);
-  const connections = { url, schema, pool, unlimited, primary, replicas: replicas.db };
+  const { alerts } = settings;
+  const connections = { url, schema, pool, unlimited, primary, replicas: replicas.db, alerts };
   const search = new ServerSearch(urls, url, (found) => {
     connections.url = found;
     for (const other of [pool, unlimited]) redirectPool(other, found);
@@ -81,18 +88,26 @@ type Connections = {
   readonly primary: Db;
   /** For other reads. */
   readonly replicas: Db;
+  readonly alerts: AlertSettings;
 };
 
 function createStore(connections: Connections, observe: Observe, closeOthers: () => Promise<void>): Store {
-  const { pool, unlimited, primary, replicas } = connections;
-  const writer = new Writer(pool);
-  const write = <N extends WriteName>(name: N, ...args: WriteArgs<N>) => writer.write((tx) => runWrite(tx, name, args));
+  const { pool, unlimited, primary, replicas, alerts } = connections;
+  const writer = new Writer(pool, alerts, observe);
+  function write<N extends WriteName>(name: N, ...args: WriteArgs<N>): Promise<WriteResult<N>> {
+    const work = (tx: EngineTransaction) => runWrite(tx, name, args);
+    return WRITES_OF_SENDER.has(name) ? writer.writeBeside(work) : writer.write(work);
+  }
   const engine: Engine = {
     reads: {
       ...(replicas === primary ? sharedReads(primary) : withPrimary(sharedReads(replicas), sharedReads(primary), observe)),
       ...primaryReads(prepareOn(primary), TABLES),
+      pendingDestinations: pendingDestinationsOn(prepareOn(primary), DIALECT),
+      ...alertReads(prepareOn(primary)),
+      ...channelReads(prepareOn(primary)),
+      ...recipientReads(prepareOn(primary)),
       ...managementReads(primary),
-      checkProvision: (...args) => transaction(pool, (db) => checkProvisionOnce(transactionOn(db), ...args)),
+      checkProvision: (...args) => transaction(pool, (db) => checkProvisionOnce(transactionOn(db, alerts), ...args)),
     },
     write,
     ingest: (batch) => writer.ingest(batch),
@@ -109,6 +124,16 @@ function createStore(connections: Connections, observe: Observe, closeOthers: ()
   };
   return storeOn(engine, observe);
 }
+
+/** Readings and commands do not wait in line behind these. */
+const WRITES_OF_SENDER: ReadonlySet<WriteName> = new Set([
+  "claimNotifications",
+  "recordDeliveries",
+  "endPending",
+  "reviewPending",
+  "removeOldNotifications",
+  "composeNotifications",
+]);
 
 /** Reads that may come from a replica. */
 const sharedReads = (db: Db) => ({ ...telemetryReads(db), ...replicaReads(prepareOn(db), listPagesOn(db)) });
@@ -129,7 +154,7 @@ function withPrimary<T extends object>(fromReplicas: T, fromPrimary: T, observe:
 }
 
 /** A store on temporary tables of one connection: the copy ends with the connection, whatever happens. */
-async function openScratchCopy({ url, schema }: Connections, progress: Progress, observe: Observe): Promise<Store> {
+async function openScratchCopy({ url, schema, alerts }: Connections, progress: Progress, observe: Observe): Promise<Store> {
   const own = openPool(url, 1, { schema: TEMPORARY, isUnlimited: true });
   try {
     await copyToTemporary(own, schema, progress);
@@ -138,5 +163,6 @@ async function openScratchCopy({ url, schema }: Connections, progress: Progress,
     throw error;
   }
   const db = onPool(own);
-  return createStore({ url, schema: TEMPORARY, pool: own, unlimited: own, primary: db, replicas: db }, observe, async () => {});
+  const connections = { url, schema: TEMPORARY, pool: own, unlimited: own, primary: db, replicas: db, alerts };
+  return createStore(connections, observe, async () => {});
 }

@@ -3,7 +3,7 @@
 import { EARLIEST } from "../../domain/instant.ts";
 import type { ReadingSource } from "../../domain/reading.ts";
 import type { AppendResult, BlockKey } from "../core/transaction.ts";
-import { QUARTER_DAY, UNKNOWN_URGENCY, urgencyIn } from "../fleet-row.ts";
+import { changesNoAlert, QUARTER_DAY, UNKNOWN_URGENCY, urgencyIn } from "../fleet-row.ts";
 import { Block, lastReading } from "../series/block.ts";
 import { type BlockRow, blockChecksum, type HeadRow, headChecksum } from "../series/checksum.ts";
 import {
@@ -44,6 +44,7 @@ const appendStatement = (by: ReadingSource["kind"]): Statement =>
     FROM (${WITH_TANK[by]} ORDER BY tank OFFSET 0) AS new
     WHERE ${isLookedUp("head.tank", "new.tank")} AND at < new.first AND total - in_blocks + new.count <= ${HEAD_HARD_MAX}
       AND substring(head.data FOR 1) = substring(new.data FOR 1)
+      AND ${changesNoAlert("new.fill", "$8::double precision", "least")}
     RETURNING number, head.tank, total - in_blocks AS length
   )
   SELECT coalesce(array_agg(number), '{}'), coalesce(array_agg(tank) FILTER (WHERE length > ${HEAD_MAX}), '{}') FROM appended`);
@@ -69,7 +70,7 @@ const WRITE_BLOCKS = statement(`
   ON CONFLICT (tank, start) DO UPDATE SET data = excluded.data, checksum = excluded.checksum`);
 const MAX_BLOCKS_PER_STATEMENT = 10_000;
 
-export function telemetryWrites(db: Db) {
+export function telemetryWrites(db: Db, margin: number) {
   return {
     async append(by: ReadingSource["kind"], batch: BatchColumns, appends: readonly Append[]): Promise<AppendResult> {
       const at = (i: number, column: Float64Array): number[] =>
@@ -86,6 +87,7 @@ export function telemetryWrites(db: Db) {
         doubles(at(-1, batch.fill)),
         data,
         bigints(checksums),
+        margin,
       ]);
       const [numbers, longHeads] = row as unknown as readonly [readonly number[], readonly string[]];
       return { appended: numbers.map((number) => appends[number - 1] as Append), longHeads };

@@ -1,7 +1,8 @@
 // The operations of a transaction, many rows per statement.
 
+import type { AlertSettings } from "../../domain/alerts/evaluate.ts";
 import type { AuditContext, AuditedChange } from "../../domain/audit.ts";
-import { type Change, type CustomerState, releasesDevice, type TankWithShape } from "../../domain/changes.ts";
+import { type Change, type CustomerState, releasesDevice, type TankState } from "../../domain/changes.ts";
 import type { IdempotencyKey, KeyChange } from "../../domain/commands/command.ts";
 import { type DeviceAssignment, unknownDevice } from "../../domain/device.ts";
 import type { Instant } from "../../domain/instant.ts";
@@ -20,7 +21,6 @@ import {
   KEY_COLUMNS,
   KEY_TABLES,
   keyOf,
-  LOCATION_FIELDS,
   pendingValues,
   STORED_ASSIGNMENT_COLUMNS,
   STORED_CUSTOMER_COLUMNS,
@@ -32,17 +32,23 @@ import {
   storedDevice,
   storedProfile,
   storedTank,
-  TANK_FIELDS,
+  TANK_VALUE_COLUMNS,
   tankChecksum,
   tankValues,
 } from "../columns.ts";
-import type { CountedDevice, SavedResult } from "../core/transaction.ts";
+import { alertTables } from "../core/alert-tables.ts";
+import { channelTables } from "../core/channel-tables.ts";
+import { notificationTables } from "../core/notification-tables.ts";
+import { plannedTables } from "../core/planned-tables.ts";
+import { AlertChecks, type CountedDevice, type SavedResult } from "../core/transaction.ts";
+import { verificationTables } from "../core/verification-tables.ts";
 import { EMPTY_HEAD, headChecksum } from "../series/checksum.ts";
 import { byId, columnsOf, isLookedUp, upsert } from "./batch.ts";
 import { checkOperations } from "./check.ts";
-import { type Db, statement } from "./connection.ts";
+import { type Db, prepareOn, statement } from "./connection.ts";
 import { listOperations } from "./list-pages.ts";
 import { rankIndexOperations } from "./rank-index.ts";
+import { DIALECT } from "./schema.ts";
 import { coarseColumns, telemetryWrites } from "./telemetry-writes.ts";
 
 /** All writes of lists, of all processes, run one after the other: they are rare, and many touch the same few rows. */
@@ -52,7 +58,11 @@ const LOCK_DEVICES = {
   shared: statement("SELECT pg_advisory_xact_lock_shared(5522219043)"),
 };
 
-export function transactionOn(db: Db): EngineTransaction {
+const NOW = statement("SELECT CAST(extract(epoch FROM clock_timestamp()) * 1000 AS bigint)");
+/** Held until the end of the transaction, so that events become visible in the order of their sequence numbers. */
+const LOCK_ALERTS = statement("SELECT pg_advisory_xact_lock(5522219045)");
+
+export function transactionOn(db: Db, alertSettings: AlertSettings): EngineTransaction {
   const { storedGroups: _, ...rankIndexes } = rankIndexOperations(db);
   return {
     async lockLists() {
@@ -65,7 +75,18 @@ export function transactionOn(db: Db): EngineTransaction {
     ...objectWrites(db),
     ...deviceWrites(db),
     ...pendingWrites(db),
-    ...telemetryWrites(db),
+    ...telemetryWrites(db, alertSettings.margin),
+    ...alertTables(prepareOn(db), "head"),
+    ...notificationTables(prepareOn(db), DIALECT),
+    ...channelTables(prepareOn(db)),
+    ...plannedTables(prepareOn(db)),
+    ...verificationTables(prepareOn(db)),
+    alertChecks: new AlertChecks(),
+    alertSettings,
+    async lockAlerts() {
+      await db.rows(LOCK_ALERTS);
+    },
+    now: async () => Number((await db.rows(NOW))[0]?.[0]),
     ...rankIndexes,
     ...listOperations(db),
     ...auditWrites(db),
@@ -111,7 +132,7 @@ function lookups(db: Db) {
 }
 
 const PUT_CUSTOMERS = upsert("customer", ["id", ...CUSTOMER_FIELDS, "deleted", "checksum", "deleted_at"]);
-const PUT_TANKS = upsert("tank", ["id", ...TANK_FIELDS, ...LOCATION_FIELDS, "shape", "deleted", "checksum", "deleted_at"]);
+const PUT_TANKS = upsert("tank", ["id", ...TANK_VALUE_COLUMNS, "deleted", "checksum", "deleted_at"]);
 /** tank_by_device is unique among live tanks. */
 const RELEASE_DEVICES = statement("UPDATE tank SET deleted = true WHERE id = ANY ($1::text[])");
 const ADD_HEADS = statement("INSERT INTO head (tank, checksum) SELECT * FROM unnest($1::text[], $2::bigint[])");
@@ -119,7 +140,9 @@ const ADD_TANK_COUNTS = statement(`
   UPDATE customer SET tank_count = tank_count + owned.delta
   FROM unnest($1::text[], $2::integer[]) AS owned (id, delta) WHERE ${isLookedUp("customer.id", "owned.id")}`);
 const SET_THRESHOLDS = statement(`
-  UPDATE head SET threshold = new.threshold, ${coarseColumns("at", "fill", "new.threshold")}
+  UPDATE head SET threshold = new.threshold, ${coarseColumns("at", "fill", "new.threshold")},
+    noticed = CASE WHEN new.threshold IS NULL THEN 0 ELSE noticed END,
+    check_at = CASE WHEN new.threshold IS NULL THEN NULL ELSE check_at END
   FROM unnest($1::text[], $2::integer[]) AS new (tank, threshold) WHERE ${isLookedUp("head.tank", "new.tank")}`);
 const UPDATE_LAST_SEEN = statement(`
   UPDATE customer SET last_seen_at = seen.at, checksum = checksum + seen.at - coalesce(last_seen_at, 0)
@@ -143,12 +166,12 @@ function objectWrites(db: Db) {
     async putCustomers(changes: readonly Change<CustomerState>[], at: Instant): Promise<void> {
       const rows = changes.map((change) => {
         const { id, after } = change;
-        return [id, ...customerValues(after.customer), after.deleted, customerChecksum(after), deletedAt(change, at)];
+        return [id, ...customerValues(after), after.deleted, customerChecksum(after), deletedAt(change, at)];
       });
       await db.rows(PUT_CUSTOMERS, columnsOf(rows));
     },
 
-    async putTanks(changes: readonly Change<TankWithShape>[], at: Instant): Promise<void> {
+    async putTanks(changes: readonly Change<TankState>[], at: Instant): Promise<void> {
       const released = changes.filter(releasesDevice).map(({ id }) => id);
       if (released.length > 0) await db.rows(RELEASE_DEVICES, [released]);
       const rows = changes.map((change) => {

@@ -2,12 +2,15 @@
 // transaction.
 
 import type pg from "pg";
+import type { AlertSettings } from "../../domain/alerts/evaluate.ts";
 import { hasCode } from "../../domain/errors.ts";
+import type { Observe } from "../../domain/events.ts";
 import type { IncomingBatch, IngestResult, ReadingSource } from "../../domain/reading.ts";
 import type { EngineTransaction } from "../check/check.ts";
+import { finishTransaction } from "../core/alerts.ts";
 import { type IngestedBatch, ingestBatch } from "../core/ingest.ts";
 import { splitLongHeads } from "../core/telemetry.ts";
-import { transaction, translateError } from "./connection.ts";
+import { type DbTransaction, transaction, translateError } from "./connection.ts";
 import { transactionOn } from "./transaction.ts";
 
 const MAX_READINGS_TOGETHER = 20_000;
@@ -19,23 +22,32 @@ type IngestJob = { readonly batch: IncomingBatch; readonly settle: (result: Prom
 
 export class Writer {
   readonly #pool: pg.Pool;
+  readonly #alerts: AlertSettings;
+  readonly #observe: Observe;
   readonly #queue: (WriteJob | IngestJob)[] = [];
   readonly #longHeads = new Set<string>();
   #running: Promise<void> | undefined;
 
-  constructor(pool: pg.Pool) {
+  constructor(pool: pg.Pool, alerts: AlertSettings, observe: Observe) {
     this.#pool = pool;
+    this.#alerts = alerts;
+    this.#observe = observe;
   }
 
   write<T>(work: (tx: EngineTransaction) => Promise<T>): Promise<T> {
     return new Promise((resolve) => {
       const run = async (): Promise<void> => {
-        const result = transaction(this.#pool, (db) => work(transactionOn(db)));
+        const result = this.#transaction(work);
         resolve(result);
         await result.catch(() => {});
       };
       this.#enqueue({ run });
     });
+  }
+
+  /** At once, beside the writes of the queue. */
+  writeBeside<T>(work: (tx: EngineTransaction) => Promise<T>): Promise<T> {
+    return this.#transaction(work);
   }
 
   ingest(batch: IncomingBatch): Promise<IngestResult> {
@@ -97,9 +109,10 @@ export class Writer {
 
   async #ingest(batch: IncomingBatch): Promise<IngestResult> {
     const run = (appendFirst: boolean): Promise<IngestedBatch | "retry"> =>
-      transaction(this.#pool, (db) => ingestBatch(transactionOn(db), batch, appendFirst), {
-        isAborted: (result) => result === "retry",
-      });
+      this.#transaction(
+        (tx) => ingestBatch(tx, batch, appendFirst),
+        (result) => result === "retry",
+      );
     let result = await run(true);
     if (result === "retry") result = await run(false);
     if (result === "retry") throw new Error("a batch that appends nothing first is not retried");
@@ -107,11 +120,28 @@ export class Writer {
     return result;
   }
 
+  /** Alerts are evaluated at its end. A result that `isAborted` accepts is rolled back. */
+  async #transaction<T>(
+    work: (tx: EngineTransaction) => Promise<T>,
+    isAborted: (result: T) => boolean = () => false,
+  ): Promise<T> {
+    let notifications = 0;
+    const run = async (db: DbTransaction): Promise<T> => {
+      const tx = transactionOn(db, this.#alerts);
+      const result = await work(tx);
+      notifications = isAborted(result) ? 0 : await finishTransaction(tx, this.#alerts);
+      return result;
+    };
+    const result = await transaction(this.#pool, run, { isAborted });
+    if (notifications > 0) this.#observe({ kind: "notifications_created", count: notifications });
+    return result;
+  }
+
   /** Heads that are not split now are reported again when they grow. */
   async #splitLongHeads(): Promise<void> {
     const tankIds = [...this.#longHeads];
     this.#longHeads.clear();
-    await transaction(this.#pool, (db) => splitLongHeads(transactionOn(db), tankIds)).catch(() => {});
+    await this.#transaction((tx) => splitLongHeads(tx, tankIds)).catch(() => {});
   }
 }
 

@@ -1,13 +1,13 @@
-// The lists of objects: all customers, customers with one e-mail, all tanks, tanks of one owner. A list is ordered by
-// (created_at, id) and holds live objects. A list of more than 256 entries has a rank index.
+// The lists of objects: all customers, customers with one e-mail, all tanks, tanks of one owner, all alerts, alerts in one state. A
+// list is ordered by (created_at, id) and holds live objects. A list of more than 256 entries has a rank index.
 
 import { EARLIEST } from "../../domain/instant.ts";
 import { LATEST, type Position } from "./rank-index.ts";
 
 export type ListKind = {
-  readonly table: "customer" | "tank";
+  readonly table: "customer" | "tank" | "alert";
   /** The column whose value selects the entries; null for all objects of the table. */
-  readonly column: "email" | "owner_id" | null;
+  readonly column: "email" | "owner_id" | "state" | null;
 };
 
 /** Each has an index on (column, created_at, id) of live objects. */
@@ -16,6 +16,8 @@ export const LISTS = {
   customersByEmail: { table: "customer", column: "email" }, // customer_by_email
   tanks: { table: "tank", column: null }, // tank_by_creation
   tanksOfOwner: { table: "tank", column: "owner_id" }, // tank_by_owner
+  alerts: { table: "alert", column: null }, // alert_by_creation
+  alertsByState: { table: "alert", column: "state" }, // alert_by_state
 } as const satisfies Record<string, ListKind>;
 
 export const LIST_START: Position = [EARLIEST, ""];
@@ -36,7 +38,13 @@ export function listOf(series: string): { readonly kind: ListKind; readonly key:
   return undefined;
 }
 
-type Listed = { readonly id: string; readonly created_at: number; readonly email?: string; readonly owner_id?: string };
+type Listed = {
+  readonly id: string;
+  readonly created_at: number;
+  readonly email?: string;
+  readonly owner_id?: string;
+  readonly state?: string;
+};
 /** An object before and after it is changed; undefined while it is not live. */
 export type ListedChange = { readonly before: Listed | undefined; readonly after: Listed | undefined };
 /** An entry that is added to a list (1) or removed from it (-1); `key` is the value of the list's column. */

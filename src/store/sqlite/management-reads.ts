@@ -4,8 +4,10 @@ import type { DatabaseSync } from "node:sqlite";
 import type { FleetEntry, FleetQuery, FleetSort, FleetState } from "../../domain/fleet.ts";
 import type { Page } from "../../domain/page.ts";
 import { fleetEntryOf, TANK_COLUMNS } from "../columns.ts";
+import { alertLists } from "../core/alert-reads.ts";
+import { notificationReads } from "../core/channel-reads.ts";
 import { prefixRange } from "../core/dialect.ts";
-import { managementReadsOn } from "../core/management-reads.ts";
+import { type ManagementEngine, managementReadsOn } from "../core/management-reads.ts";
 import { heardAt, UNKNOWN_URGENCY } from "../fleet-row.ts";
 import { LISTS } from "../series/lists.ts";
 import { listPages } from "./list-pages.ts";
@@ -15,7 +17,7 @@ import { QueryCache, query } from "./statements.ts";
 export function managementReads(db: DatabaseSync) {
   const queries = new QueryCache(db);
   const tanks = listPages(db, LISTS.tanks, "id");
-  const reads = managementReadsOn({
+  const engine: ManagementEngine = {
     dialect: DIALECT,
     rows: async (sql, values) => queries.rows(sql, values),
     listPages(kind, columns) {
@@ -23,8 +25,13 @@ export function managementReads(db: DatabaseSync) {
       return async (key, request) => page(key, request);
     },
     liveTanks: (parameters) => ({ query: "", count: parameters.add(tanks.total(null)) }),
-  });
-  return { ...reads, ...fleetReads(db, queries, () => tanks.total(null)) };
+  };
+  return {
+    ...managementReadsOn(engine),
+    ...alertLists(engine),
+    ...notificationReads(engine),
+    ...fleetReads(db, queries, () => tanks.total(null)),
+  };
 }
 
 type BoundCondition = readonly [sql: string, ...values: (string | number)[]];

@@ -2,22 +2,23 @@
 
 import type { DatabaseSync } from "node:sqlite";
 import { parentPort, workerData } from "node:worker_threads";
+import type { AlertSettings } from "../../domain/alerts/evaluate.ts";
 import type { AuditContext } from "../../domain/audit.ts";
 import type { IdempotencyKey, Provision } from "../../domain/commands/command.ts";
 import { checkProvisionOnce } from "../core/commands.ts";
 import { openReader, retryWhileBusy } from "./connection.ts";
 import { managementReads } from "./management-reads.ts";
-import { type Call, failedReply, type Reply } from "./thread.ts";
+import { type Call, failedReply, type Reply, type ThreadData } from "./thread.ts";
 import { transactionOn } from "./transaction.ts";
 
 export type ManagementReadTable = ReturnType<typeof threadReads>;
 
-function threadReads(db: DatabaseSync) {
+function threadReads(db: DatabaseSync, alerts: AlertSettings) {
   return {
     ...managementReads(db),
     checkProvision: (rows: Provision, context: AuditContext, key?: IdempotencyKey) =>
       checkProvisionOnce(
-        transactionOn(db, () => {}),
+        transactionOn(db, () => {}, alerts),
         rows,
         context,
         key,
@@ -27,8 +28,9 @@ function threadReads(db: DatabaseSync) {
 
 if (parentPort !== null) {
   const port = parentPort;
-  const db = retryWhileBusy(() => openReader((workerData as { file: string }).file));
-  const reads = retryWhileBusy(() => threadReads(db));
+  const { file, alerts } = workerData as ThreadData;
+  const db = retryWhileBusy(() => openReader(file));
+  const reads = retryWhileBusy(() => threadReads(db, alerts));
   let last = Promise.resolve();
 
   /** Each call reads one snapshot. */

@@ -1,9 +1,13 @@
 // Reads of the serving thread, which cost little whatever the size of the database.
 
 import type { DatabaseSync, StatementSync } from "node:sqlite";
+import { alertReads } from "../core/alert-reads.ts";
+import { channelReads } from "../core/channel-reads.ts";
+import { pendingDestinationsOn } from "../core/notification-tables.ts";
 import { primaryReads, replicaReads } from "../core/reads.ts";
+import { recipientReads } from "../core/recipient-reads.ts";
 import { listPages } from "./list-pages.ts";
-import { TABLES } from "./schema.ts";
+import { DIALECT, TABLES } from "./schema.ts";
 import { query } from "./statements.ts";
 import { telemetryReads } from "./telemetry-reads.ts";
 
@@ -22,6 +26,10 @@ export function readsOn(db: DatabaseSync) {
     telemetryPage: (...args: Parameters<typeof telemetryPage>) => snapshot.read(telemetryPage, ...args),
     ...replicaReads(prepare, pages),
     ...primaryReads(prepare, TABLES),
+    pendingDestinations: pendingDestinationsOn(prepare, DIALECT),
+    ...alertReads(prepare),
+    ...channelReads(prepare),
+    ...recipientReads(prepare),
   };
 }
 

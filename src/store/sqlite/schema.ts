@@ -72,10 +72,13 @@ const SCHEMA = `${commonTables(TYPES)}
     at INTEGER NOT NULL,
     fill REAL,
     urgency INTEGER NOT NULL,
-    heard INTEGER NOT NULL
+    heard INTEGER NOT NULL,
+    noticed INTEGER NOT NULL DEFAULT 0, -- see NOTICED
+    check_at INTEGER -- when alerts must be evaluated again without a reading
   ) STRICT, WITHOUT ROWID;
   CREATE INDEX fleet_by_urgency ON fleet (urgency);
   CREATE INDEX fleet_by_heard ON fleet (heard);
+  CREATE INDEX fleet_by_check ON fleet (check_at) WHERE check_at IS NOT NULL;
 `;
 
 export const DIALECT: Dialect = {
@@ -84,6 +87,9 @@ export const DIALECT: Dialect = {
   deviceKeyOf: (column) => `iif(length(${column}) = 16 AND ${column} NOT GLOB '*[^0-9A-Fa-f]*', lower(${column}), ${column})`,
   equals: (column, value) => `${column} = ${value}`,
   fence: "",
+  indexedBy: (index) => `INDEXED BY ${index}`,
+  skipLocked: "",
+  now: (instant, position) => ({ sql: `$${position}`, values: [instant] }),
 };
 
 export const TABLES = tablesIn(SCHEMA);

@@ -4,6 +4,7 @@
 import { randomBytes } from "node:crypto";
 import { existsSync, rmSync } from "node:fs";
 import { backup, type DatabaseSync } from "node:sqlite";
+import { DEFAULT_ALERT_SETTINGS } from "../../domain/alerts/evaluate.ts";
 import { UserError } from "../../domain/errors.ts";
 import type { Observe } from "../../domain/events.ts";
 import type { IngestResult } from "../../domain/reading.ts";
@@ -34,14 +35,19 @@ import { StoreThread } from "./thread.ts";
 const WRITER = new URL("./writer-thread.ts", import.meta.url);
 const READER = new URL("./reader-thread.ts", import.meta.url);
 
-export async function openSqlite(file: string, observe: Observe, mayCreate: boolean): Promise<Store> {
+export async function openSqlite(
+  file: string,
+  observe: Observe,
+  mayCreate: boolean,
+  alerts = DEFAULT_ALERT_SETTINGS,
+): Promise<Store> {
   if (!mayCreate && !existsSync(file)) throw noDatabase(file);
   const db = openDatabase(file, mayCreate);
   const health = new StoreHealth(observe);
-  const writer = new StoreThread(WRITER, file, (reason) => health.writes.lose(reason));
+  const writer = new StoreThread(WRITER, { file, alerts }, (reason) => health.writes.lose(reason), observe);
   // Started at once: the last connection to close empties the log, also if nothing was written.
   writer.start();
-  const reader = new StoreThread(READER, file, (reason) => health.reads.lose(reason));
+  const reader = new StoreThread(READER, { file, alerts }, (reason) => health.reads.lose(reason), observe);
   const reads = retryWhileBusy(() => readsOn(db));
   const stopWatching = watchFiles(file, (lost) => {
     health.lostFile = lost;
@@ -60,7 +66,11 @@ export async function openSqlite(file: string, observe: Observe, mayCreate: bool
       deviceSearch: threaded("deviceSearch"),
       fleetPage: threaded("fleetPage"),
       fleetCounts: threaded("fleetCounts"),
+      deliveryCounts: threaded("deliveryCounts"),
       auditPage: threaded("auditPage"),
+      alertPage: threaded("alertPage"),
+      notificationPage: threaded("notificationPage"),
+      channelDeliveries: threaded("channelDeliveries"),
       checkProvision: threaded("checkProvision"),
     },
     write: (name, ...args) => writer.call(name, args) as Promise<WriteResult<typeof name>>,

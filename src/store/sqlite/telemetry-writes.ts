@@ -3,7 +3,7 @@
 import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite";
 import type { Reading, ReadingSource } from "../../domain/reading.ts";
 import type { AppendResult, BlockKey, RankTable, SeriesGroup, SeriesPosition } from "../core/transaction.ts";
-import { fleetRow, heardAt, urgencyIn } from "../fleet-row.ts";
+import { changesNoAlert, fleetRow, heardAt, urgencyIn } from "../fleet-row.ts";
 import { Block, lastReading } from "../series/block.ts";
 import { type BlockRow, blockChecksum, type HeadRow, headChecksum } from "../series/checksum.ts";
 import {
@@ -38,17 +38,20 @@ export function fleetColumns(threshold: number, latest: Reading | undefined): SQ
 // SQLite rewrites the index entries of every column that is set, changed or not: most readings change neither of the coarse
 // columns, and the first statement sets neither.
 const URGENCY = urgencyIn("?4 - threshold");
+const CHANGES_NO_ALERT = changesNoAlert("?4", "?6", "min");
 const UPDATE_LATEST = `
-  UPDATE fleet SET at = ?3, fill = ?4 WHERE tank = ?1 AND at < ?2 AND heard = ?5 AND urgency = ${URGENCY}`;
+  UPDATE fleet SET at = ?3, fill = ?4
+  WHERE tank = ?1 AND at < ?2 AND heard = ?5 AND urgency = ${URGENCY} AND ${CHANGES_NO_ALERT}`;
 /** A tank without a reading is left out: an empty head cannot be appended to. */
 const UPDATE_LATEST_AND_INDEXES = `
-  UPDATE fleet SET at = ?3, fill = ?4, heard = ?5, urgency = ${URGENCY} WHERE tank = ?1 AND at < ?2 AND fill IS NOT NULL`;
+  UPDATE fleet SET at = ?3, fill = ?4, heard = ?5, urgency = ${URGENCY}
+  WHERE tank = ?1 AND at < ?2 AND fill IS NOT NULL AND ${CHANGES_NO_ALERT}`;
 /** `||` makes a text of two blobs, with the same bytes. The first byte is the layout. */
 const APPEND = `
   UPDATE head SET total = total + ?2, data = CAST(data || ?3 AS BLOB), checksum = checksum + ?6
   WHERE tank = (SELECT pk FROM tank WHERE id = ?1) AND substr(data, 1, 1) = ?4 AND length(data) <= ?5`;
 
-export function telemetryWrites(db: DatabaseSync, pause: () => void) {
+export function telemetryWrites(db: DatabaseSync, pause: () => void, margin: number) {
   const updateLatest = db.prepare(UPDATE_LATEST);
   const updateLatestAndIndexes = db.prepare(UPDATE_LATEST_AND_INDEXES);
   const append = db.prepare(APPEND);
@@ -76,7 +79,7 @@ export function telemetryWrites(db: DatabaseSync, pause: () => void) {
     const firstAt = batch.createdAt[first] as number;
     const tankId = by === "tank" ? id : currentTank.get(id, firstAt)?.[0];
     if (typeof tankId !== "string") return false;
-    const latest = [tankId, firstAt, lastAt, batch.fill[last] as number, heardAt(lastAt)];
+    const latest = [tankId, firstAt, lastAt, batch.fill[last] as number, heardAt(lastAt), margin];
     if (!update(updateLatest, ...latest) && !update(updateLatestAndIndexes, ...latest)) return false;
     const bytes = new Uint8Array(appendSize(candidate));
     const checksum = writeAppend(new DataView(bytes.buffer), 0, batch, candidate);

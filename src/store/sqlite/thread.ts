@@ -1,7 +1,9 @@
 // A thread of the store, seen from the serving thread: sends calls and resolves them with their replies.
 
 import { Worker } from "node:worker_threads";
+import type { AlertSettings } from "../../domain/alerts/evaluate.ts";
 import { dataDamaged, type ErrorCode, RequestError, storeUnavailable } from "../../domain/errors.ts";
+import type { Event, Observe } from "../../domain/events.ts";
 import { translateError } from "./connection.ts";
 
 export type Call = { readonly id: number; readonly name: string; readonly args: readonly unknown[] };
@@ -9,13 +11,16 @@ export type Reply =
   | { readonly id: number; readonly value: unknown }
   | { readonly id: number; readonly error: unknown; readonly code: ErrorCode | undefined };
 
+export type ThreadData = { readonly file: string; readonly alerts: AlertSettings };
+
 type PendingCall = { readonly resolve: (value: unknown) => void; readonly reject: (error: unknown) => void };
 
 const RESTART_DELAY_MS = 500;
 
 export class StoreThread {
   readonly #script: URL;
-  readonly #file: string;
+  readonly #data: ThreadData;
+  readonly #observe: Observe;
   readonly #lost: (reason: string) => void;
   readonly #calls = new Map<number, PendingCall>();
   #worker: Worker | undefined;
@@ -23,9 +28,10 @@ export class StoreThread {
   #ended: Error | undefined;
   #isClosing = false;
 
-  constructor(script: URL, file: string, lost: (reason: string) => void) {
+  constructor(script: URL, data: ThreadData, lost: (reason: string) => void, observe: Observe) {
     this.#script = script;
-    this.#file = file;
+    this.#data = data;
+    this.#observe = observe;
     this.#lost = lost;
   }
 
@@ -59,11 +65,14 @@ export class StoreThread {
   #newWorker(): Worker {
     // It keeps nothing for long: a small young generation is enough.
     const worker = new Worker(this.#script, {
-      workerData: { file: this.#file },
+      workerData: this.#data,
       resourceLimits: { maxYoungGenerationSizeMb: 8 },
     });
     let failure = new Error("the thread has ended");
-    worker.on("message", (reply: Reply) => this.#settle(reply));
+    worker.on("message", (message: Reply | Event) => {
+      if ("kind" in message) this.#observe(message);
+      else this.#settle(message);
+    });
     worker.on("error", (error: Error) => {
       failure = error;
     });

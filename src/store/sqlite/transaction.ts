@@ -2,8 +2,9 @@
 // that nothing else runs between the steps of a transaction.
 
 import type { DatabaseSync } from "node:sqlite";
+import type { AlertSettings } from "../../domain/alerts/evaluate.ts";
 import type { AuditContext, AuditedChange } from "../../domain/audit.ts";
-import { type Change, type CustomerState, releasesDevice, type TankWithShape } from "../../domain/changes.ts";
+import { type Change, type CustomerState, releasesDevice, type TankState } from "../../domain/changes.ts";
 import type { IdempotencyKey, KeyChange } from "../../domain/commands/command.ts";
 import { type DeviceAssignment, unknownDevice } from "../../domain/device.ts";
 import type { Instant } from "../../domain/instant.ts";
@@ -22,7 +23,6 @@ import {
   KEY_COLUMNS,
   KEY_TABLES,
   keyOf,
-  LOCATION_FIELDS,
   pendingValues,
   STORED_ASSIGNMENT_COLUMNS,
   STORED_CUSTOMER_COLUMNS,
@@ -34,35 +34,62 @@ import {
   storedDevice,
   storedProfile,
   storedTank,
-  TANK_FIELDS,
+  TANK_VALUE_COLUMNS,
   tankChecksum,
   tankValues,
 } from "../columns.ts";
-import type { CountedDevice, SavedResult, StoreTransaction } from "../core/transaction.ts";
+import { alertTables } from "../core/alert-tables.ts";
+import { channelTables } from "../core/channel-tables.ts";
+import { notificationTables } from "../core/notification-tables.ts";
+import { plannedTables } from "../core/planned-tables.ts";
+import type { Prepare } from "../core/reads.ts";
+import { AlertChecks, type CountedDevice, type SavedResult, type StoreTransaction } from "../core/transaction.ts";
+import { verificationTables } from "../core/verification-tables.ts";
 import { lastReading } from "../series/block.ts";
 import { EMPTY_HEAD, headChecksum, openHead } from "../series/checksum.ts";
 import { checkOperations } from "./check.ts";
 import { listWrites } from "./list-pages.ts";
-import { promised, query, type SqliteRow, type Synchronous, upsert } from "./statements.ts";
+import { DIALECT } from "./schema.ts";
+import { promised, QueryCache, query, type SqliteRow, type Synchronous, upsert } from "./statements.ts";
 import { fleetColumns, headReads, telemetryWrites } from "./telemetry-writes.ts";
 
+type SharedTables = ReturnType<typeof alertTables> &
+  ReturnType<typeof notificationTables> &
+  ReturnType<typeof channelTables> &
+  ReturnType<typeof plannedTables> &
+  ReturnType<typeof verificationTables>;
+
 /** `pause` is called between tanks. */
-export function transactionOn(db: DatabaseSync, pause: () => void): EngineTransaction {
+export function transactionOn(db: DatabaseSync, pause: () => void, alertSettings: AlertSettings): EngineTransaction {
   const operations = {
     ...lookups(db),
     ...objectWrites(db),
     ...deviceWrites(db),
     ...pendingWrites(db),
-    ...telemetryWrites(db, pause),
+    ...telemetryWrites(db, pause, alertSettings.margin),
     ...listWrites(db),
     ...auditWrites(db),
     ...idempotencyWrites(db),
     lockLists: () => {},
     lockDevices: () => {},
-  } as Synchronous<StoreTransaction>;
+    lockAlerts: () => {},
+    now: () => Date.now(),
+  } as Synchronous<Omit<StoreTransaction, "alertChecks" | "alertSettings" | keyof SharedTables>>;
+  const statements = new QueryCache(db);
+  const prepare: Prepare =
+    (sql) =>
+    async (...values) =>
+      statements.rows(sql, values);
   let repairs: CheckOperations | undefined;
   return {
     ...promised(operations),
+    ...alertTables(prepare, "fleet"),
+    ...notificationTables(prepare, DIALECT),
+    ...channelTables(prepare),
+    ...plannedTables(prepare),
+    ...verificationTables(prepare),
+    alertChecks: new AlertChecks(),
+    alertSettings,
     repairs() {
       repairs ??= checkOperations(db);
       return repairs;
@@ -108,7 +135,7 @@ function lookups(db: DatabaseSync) {
 
 function objectWrites(db: DatabaseSync) {
   const putCustomer = upsert(db, "customer", ["id", ...CUSTOMER_FIELDS, "deleted", "checksum", "deleted_at"]);
-  const putTank = upsert(db, "tank", ["id", ...TANK_FIELDS, ...LOCATION_FIELDS, "shape", "deleted", "checksum", "deleted_at"]);
+  const putTank = upsert(db, "tank", ["id", ...TANK_VALUE_COLUMNS, "deleted", "checksum", "deleted_at"]);
   const customerDeletedAt = query(db, "SELECT deleted_at FROM customer WHERE id = ?");
   const tankDeletedAt = query(db, "SELECT deleted_at FROM tank WHERE id = ?");
   // tank_by_device is unique among live tanks.
@@ -134,12 +161,12 @@ function objectWrites(db: DatabaseSync) {
     putCustomers(changes: readonly Change<CustomerState>[], at: Instant): void {
       for (const { id, before, after } of changes) {
         const known = before?.deleted === true ? customerDeletedAt.get(id)?.[0] : undefined;
-        const state = [...customerValues(after.customer), Number(after.deleted), customerChecksum(after)];
+        const state = [...customerValues(after), Number(after.deleted), customerChecksum(after)];
         putCustomer.run(id, ...state, after.deleted ? (known ?? at) : null);
       }
     },
 
-    putTanks(changes: readonly Change<TankWithShape>[], at: Instant): void {
+    putTanks(changes: readonly Change<TankState>[], at: Instant): void {
       const deletedAt = new Map(
         changes.filter(({ before }) => before?.deleted === true).map(({ id }) => [id, tankDeletedAt.get(id)?.[0]]),
       );

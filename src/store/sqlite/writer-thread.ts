@@ -3,14 +3,17 @@
 
 import type { DatabaseSync } from "node:sqlite";
 import { parentPort, workerData } from "node:worker_threads";
+import type { AlertSettings } from "../../domain/alerts/evaluate.ts";
 import { hasCode, RequestError, storeUnavailable } from "../../domain/errors.ts";
+import type { Event } from "../../domain/events.ts";
 import type { IncomingBatch, IngestResult } from "../../domain/reading.ts";
 import type { EngineTransaction } from "../check/check.ts";
+import { finishTransaction } from "../core/alerts.ts";
 import { ingestBatch } from "../core/ingest.ts";
 import { runWrite, type WriteArgs, type WriteName } from "../core/writes.ts";
 import { openWriter, retryWhileBusy, translateError } from "./connection.ts";
 import { OpenFiles } from "./file-watch.ts";
-import { type Call, failedReply, type Reply } from "./thread.ts";
+import { type Call, failedReply, type Reply, type ThreadData } from "./thread.ts";
 import { transactionOn } from "./transaction.ts";
 import { WriteThrottle } from "./write-throttle.ts";
 
@@ -20,6 +23,9 @@ const TRANSACTION_MS = 150;
 class WriterThread {
   readonly #db: DatabaseSync;
   readonly #tx: EngineTransaction;
+  readonly #alerts: AlertSettings;
+  /** Created in the transaction that is open. */
+  #notifications = 0;
   readonly #files: OpenFiles;
   /** Other processes may use the files that are at the path now: nothing more is written to those that were. */
   #lost: string | undefined;
@@ -28,9 +34,10 @@ class WriterThread {
   #isRunning = false;
   #isClosing = false;
 
-  constructor(file: string) {
+  constructor({ file, alerts }: ThreadData) {
     this.#db = openWriter(file);
-    this.#tx = retryWhileBusy(() => transactionOn(this.#db, this.#throttle.pause));
+    this.#alerts = alerts;
+    this.#tx = retryWhileBusy(() => transactionOn(this.#db, this.#throttle.pause, alerts));
     this.#files = new OpenFiles(file);
   }
 
@@ -63,14 +70,17 @@ class WriterThread {
     try {
       if (this.#lost !== undefined) this.#requireFiles();
       retryWhileBusy(() => this.#db.exec("BEGIN IMMEDIATE"));
+      this.#tx.alertChecks.clear();
+      this.#notifications = 0;
       this.#throttle.beginTransaction();
       while (this.#queue.length > 0 && calls.length < size && performance.now() - started < TRANSACTION_MS) {
         const call = this.#queue.shift() as Call;
         calls.push(call);
-        const reply = call.name === "ingest" && !isolated ? await this.#ingest(call, true) : await this.#writeIsolated(call);
+        const reply = call.name === "ingest" && !isolated ? await this.#ingest(call, true) : await this.#writeAlone(call);
         if (reply === "retry") return this.#retryIsolated(calls);
         replies.push(reply);
       }
+      if (!(await this.#evaluateAlerts())) return this.#retryIsolated(calls);
       this.#db.exec("COMMIT");
       this.#requireFiles();
     } catch (error) {
@@ -82,7 +92,21 @@ class WriterThread {
       return;
     }
     for (const reply of replies) parentPort?.postMessage(reply);
+    if (this.#notifications > 0) {
+      parentPort?.postMessage({ kind: "notifications_created", count: this.#notifications } satisfies Event);
+    }
     this.#throttle.endTransaction();
+  }
+
+  /** Once for all writes of a group. False: it has failed, and is tried again for each write. */
+  async #evaluateAlerts(): Promise<boolean> {
+    try {
+      this.#notifications += await finishTransaction(this.#tx, this.#alerts);
+      return true;
+    } catch (error) {
+      if (hasCode(translateError(error), "store_unavailable")) throw error;
+      return false;
+    }
   }
 
   #requireFiles(): void {
@@ -126,16 +150,23 @@ class WriterThread {
     return { id, value: { outcomes, reasons } satisfies IngestResult };
   }
 
+  /** Alerts of readings before it are evaluated first: it may depend on them, and if it fails, it alone is undone. */
+  async #writeAlone(call: Call): Promise<Reply | "retry"> {
+    return (await this.#evaluateAlerts()) ? this.#writeIsolated(call) : "retry";
+  }
+
   /** A write that fails is undone alone, unless the database is unavailable or damaged. */
   async #writeIsolated(call: Call): Promise<Reply> {
     this.#db.exec("SAVEPOINT one_write");
     try {
       const reply = await this.#write(call);
+      this.#notifications += await finishTransaction(this.#tx, this.#alerts);
       this.#db.exec("RELEASE one_write");
       return reply;
     } catch (error) {
       if (translateError(error) instanceof RequestError) throw error;
       this.#db.exec("ROLLBACK TO one_write; RELEASE one_write");
+      this.#tx.alertChecks.clear();
       return failedReply(call.id, error);
     }
   }
@@ -147,6 +178,6 @@ class WriterThread {
 }
 
 if (parentPort !== null) {
-  const thread = new WriterThread((workerData as { file: string }).file);
+  const thread = new WriterThread(workerData as ThreadData);
   parentPort.on("message", (message) => thread.receive(message));
 }

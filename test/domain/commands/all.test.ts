@@ -3,10 +3,10 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import type { Command } from "../../../src/domain/commands/command.ts";
-import { customerResource, deviceResource, keyResource, tankResource } from "../../../src/domain/resource.ts";
+import { alertResource, customerResource, deviceResource, keyResource, tankResource } from "../../../src/domain/resource.ts";
 import { key } from "../../store/conformance/objects.ts";
 import { command, tankFields } from "../../support/commands.ts";
-import { ANNA, assertErrors, assertNoChanges, EUI, FREE, NOW, OLD, ONE, PLAIN, planned, SHAPE } from "./planned.ts";
+import { ANNA, assertErrors, assertNoChanges, EUI, FREE, NOW, OLD, ONE, OPEN, PLAIN, planned, SHAPE } from "./planned.ts";
 
 const CUSTOMER = { email: "a@b.example", name: "Anna" };
 
@@ -43,6 +43,7 @@ test("commands on an unknown object fail", async () => {
     command.rotateKey("x", 0, "next", "hash"),
   ]);
   await assertErrors("device_unknown", [command.removeDevice("x")]);
+  await assertErrors("alert_unknown", [command.acknowledgeAlert("x"), command.closeAlert("x")]);
   for (const id of ["", "a\u0000b", "x".repeat(129), "\ud800"]) {
     await assertErrors("device_unknown", [command.putDevice(id, {}), command.removeDevice(id)]);
   }
@@ -76,6 +77,10 @@ test("a command that changes nothing plans no changes", async () => {
     command.changeKey("plain", { name: "Key plain" }),
     command.changeKey("plain", { rate: null, expires_at: null }),
     command.revokeKey("revoked"),
+    command.acknowledgeAlert("taken"),
+    command.acknowledgeAlert("taken", { note: "Friday" }),
+    command.closeAlert("closed"),
+    command.closeAlert("closed", { note: "Friday" }),
   ]) {
     await assertNoChanges(given);
   }
@@ -94,6 +99,8 @@ const CONDITIONAL: readonly (readonly [etag: string, make: (ifMatch: string) => 
   [deviceResource({ device: FREE, waiting: 99, dropped: 3 }).etag, (ifMatch) => command.removeDevice("free", ifMatch)],
   [keyResource(PLAIN, NOW).etag, (ifMatch) => command.changeKey("plain", { name: "B" }, ifMatch)],
   [keyResource(PLAIN, NOW).etag, (ifMatch) => ({ type: "revoke_key", id: "plain", ifMatch })],
+  [alertResource(OPEN).etag, (ifMatch) => command.acknowledgeAlert("open", {}, { ifMatch })],
+  [alertResource(OPEN).etag, (ifMatch) => command.closeAlert("open", {}, ifMatch)],
 ];
 
 test("If-Match: the ETag, one of a list, or any; with another one the object has changed meanwhile", async () => {

@@ -23,6 +23,7 @@ test("a customer needs an e-mail address and a name; the rest is empty", async (
     tank_count: 0,
     updated_at: formatInstant(NOW),
     verified_at: null,
+    notifications: { language: null, unsubscribed_at: null },
     deleted: false,
   });
   assert.deepEqual(
@@ -65,6 +66,42 @@ test("is_verified and verified_at must agree, and each alone is enough", async (
     assert.deepEqual(await invalidFieldsOf(command.changeCustomer("anna", fields)), ["is_verified"]);
   }
   assert.equal((await objectAfter(command.changeCustomer("anna", { is_verified: false })))["verified_at"], null);
+});
+
+test("another address is not verified, unless the same change says so", async () => {
+  const verifiedAt = async (fields: object) => (await objectAfter(command.changeCustomer("anna", fields)))["verified_at"];
+  const email = "new@b.example";
+  assert.equal(await verifiedAt({ email }), null);
+  assert.equal(await verifiedAt({ email: "anna@b.example", name: "Other" }), formatInstant(NEW_YEAR));
+  assert.equal(await verifiedAt({ email, is_verified: true }), formatInstant(NOW), "not the time of the former address");
+  assert.equal(await verifiedAt({ email, verified_at: formatInstant(5) }), formatInstant(5));
+  const provisioned = await planned({
+    type: "provision",
+    customers: [{ newId: "x", fields: { id: "anna", email } }],
+    tanks: [],
+    isDryRun: false,
+  });
+  assert.equal(provisioned.customers[0]?.after.customer.verified_at, null);
+});
+
+test("settings of mail are merged, and leave updated_at as it is", async () => {
+  const settings = { language: "de", unsubscribed_at: formatInstant(NEW_YEAR) };
+  const created = await planned(create({ notifications: settings }));
+  assert.deepEqual(created.resource.object["notifications"], settings);
+  const { after } = created.customers[0] ?? assert.fail();
+  const known = { ...STORED, customers: [{ ...after, customer: { ...after.customer, tank_count: 0 } }] };
+  const change = (notifications: object) => command.changeCustomer("cus_new", { notifications });
+  const resubscribed = await objectAfter(change({ unsubscribed_at: null }), known, NOW + DAY);
+  assert.deepEqual(resubscribed["notifications"], { language: "de", unsubscribed_at: null });
+  assert.equal(resubscribed["updated_at"], formatInstant(NOW));
+  assert.deepEqual((await planned(change(settings), known)).customers, []);
+});
+
+test("errors in settings of mail are reported by field", async () => {
+  const notifications = { language: "fr", unsubscribed_at: "yesterday", colour: "red" };
+  const fields = Object.keys(notifications).map((name) => `notifications.${name}`);
+  assert.deepEqual(await invalidFieldsOf(create({ notifications })), fields.toSorted());
+  assert.deepEqual(await invalidFieldsOf(command.changeCustomer("anna", { notifications: null })), ["notifications"]);
 });
 
 test("a change is a merge: given fields change, null clears, the rest stays", async () => {

@@ -1,8 +1,10 @@
 // Plans commands on objects in memory.
 
 import assert from "node:assert/strict";
+import type { Alert } from "../../../src/domain/alerts/alert.ts";
 import { type ChangeSet, type Command, type CommandError, isCommandError } from "../../../src/domain/commands/command.ts";
 import { planCommand } from "../../../src/domain/commands/plan.ts";
+import { DEFAULT_NOTIFICATION_SETTINGS } from "../../../src/domain/customer.ts";
 import type { StoredKey } from "../../../src/domain/key.ts";
 import type { ManagedCustomer, Resource } from "../../../src/domain/resource.ts";
 import type { Shape } from "../../../src/domain/shape.ts";
@@ -17,6 +19,7 @@ export const SHAPE: Shape = { kind: "upright", height: 2, unit: "m", sensor_heig
 const managed = (id: string, more: Partial<ManagedCustomer["customer"]> = {}, deleted = false): ManagedCustomer => ({
   customer: { ...customer(id, more), tank_count: more.tank_count ?? 0 },
   deleted,
+  notifications: DEFAULT_NOTIFICATION_SETTINGS,
 });
 const storedKey = (id: string, more: Partial<StoredKey> = {}): StoredKey => ({ ...key(id), customer_deleted: false, ...more });
 export const ANNA = managed("anna", { email: "anna@b.example", phone: "1", verified_at: NEW_YEAR, tank_count: 2 });
@@ -25,7 +28,28 @@ export const OLD = storedTank("old", "anna", {}, true);
 export const FREE = device("free", null, { profile: "elsys" });
 export const PLAIN = storedKey("plain");
 
-/** Two live tanks of anna; a deleted customer, one of whose tanks was deleted with it; a free device; keys in every state. */
+export const alert = (id: string, fields: Partial<Alert> = {}): Alert => ({
+  id,
+  kind: "low",
+  state: "open",
+  tank_id: "one",
+  owner_id: "anna",
+  opened_at: NEW_YEAR,
+  acknowledged_at: null,
+  acknowledged_by: null,
+  closed_at: null,
+  close_reason: null,
+  threshold: 20,
+  fill_percentage: 19,
+  latest_fill_percentage: 18,
+  latest_reading_at: NEW_YEAR,
+  note: null,
+  updated_at: NEW_YEAR,
+  ...fields,
+});
+export const OPEN = alert("open");
+
+/** Two live tanks of anna; a deleted customer, one of whose tanks was deleted with it; a free device; keys and alerts in every state. */
 export const STORED: StoredObjects = {
   customers: [ANNA, managed("ben"), managed("gone", {}, true)],
   tanks: [
@@ -44,6 +68,11 @@ export const STORED: StoredObjects = {
     storedKey("expired", { expires_at: NOW }),
     storedKey("rotated", { replaced_by: "plain" }),
     storedKey("orphan", { customer_id: "gone", customer_deleted: true }),
+  ],
+  alerts: [
+    OPEN,
+    alert("taken", { state: "acknowledged", acknowledged_at: NEW_YEAR, acknowledged_by: "key_other", note: "Thursday" }),
+    alert("closed", { state: "closed", closed_at: NEW_YEAR, close_reason: "recovered" }),
   ],
 };
 

@@ -19,6 +19,7 @@ test("a tank has the fields it is created with; the rest is empty", async () => 
     updated_at: formatInstant(NOW),
     use_case: null,
     shape: null,
+    alerts: { silent_after: null, paused_until: null },
     deleted: false,
     taken_in: null,
   };
@@ -29,6 +30,9 @@ test("a tank has the fields it is created with; the rest is empty", async () => 
   const location = { ...NO_LOCATION, ...more.location };
   assert.deepEqual(whole.resource.object, { ...created, ...more, location });
   assert.deepEqual(whole.tanks[0]?.after.shape, SHAPE);
+  const alerts = { silent_after: "72h", paused_until: "2026-12-01T00:00:00.000Z" };
+  const paused = await planned(command.createTank("tank_new", tankFields("anna", "new device", { alerts })));
+  assert.deepEqual(paused.resource.object, { ...created, alerts });
 });
 
 test("all errors of a tank are reported at once, also those of its owner and shape", async () => {

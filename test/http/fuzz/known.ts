@@ -5,7 +5,7 @@ import { newSecret, type Role } from "../../../src/domain/key.ts";
 import type { ManualClock } from "../../support/clock.ts";
 import type { Service } from "../../support/service.ts";
 import { expectStatus, type Item, jsonClient } from "../client.ts";
-import type { Reference } from "./values.ts";
+import { Reference } from "./values.ts";
 
 const MAX_IDS = 64;
 const MAX_ETAGS = 1000;
@@ -44,7 +44,7 @@ export class KnownObjects {
     const { object, id, deleted, name, secret, role, customer_id, assigned_device_id } = value as Item;
     if (typeof id === "string" && name !== RESERVED) this.#add(`${object}`, id, deleted === true);
     if (typeof assigned_device_id === "string") this.#add("device", assigned_device_id, false);
-    if (typeof secret === "string" && name !== RESERVED) {
+    if (typeof secret === "string" && typeof role === "string" && name !== RESERVED) {
       this.keys.push({ secret, role: role as Role, customerId: customer_id as string | null });
       if (this.keys.length > MAX_IDS) this.keys.shift();
     }
@@ -66,7 +66,7 @@ export class KnownObjects {
 /** It must not contain the id of the customer, which others may not see. */
 const deviceOf = (customerId: string, n: number): string => `${customerId.replace("cus", "dev")}-${n}`;
 
-/** Creates two customers with tanks, and returns keys of every role, scope and state. */
+/** Creates two customers with tanks, two channels with a notification, and returns keys of every role, scope and state. */
 export async function startRound(
   service: Service,
   { clock, forward }: ManualClock,
@@ -74,7 +74,7 @@ export async function startRound(
   known: KnownObjects,
 ): Promise<SenderKey[]> {
   const manage = jsonClient(service, await service.key({ role: "manage", name: RESERVED }));
-  async function create(path: string, fields: object): Promise<Item> {
+  async function create(path: string, fields: object | undefined): Promise<Item> {
     const body = expectStatus(await manage("POST", `/manage/v1/${path}`, fields), 201);
     known.learn("", undefined, body);
     return body;
@@ -91,6 +91,18 @@ export async function startRound(
     const fields = { name, owner_id: id, capacity: 2700, capacity_unit: "liters", min_fill_alert_percentage: 20 };
     for (const n of [1, 2]) await create("tanks", { ...fields, assigned_device_id: deviceOf(`${id}`, n) });
   }
+  const channels = [
+    { type: "webhook", url: known.id(new Reference("receiver", false, 0)) },
+    { type: "email", to: "dispatch@brenner-gas.example" },
+  ];
+  for (const channel of channels) {
+    const { id } = await create("channels", channel);
+    await create(`channels/${id}/test`, undefined);
+  }
+  // All tanks are low.
+  const low = customers.flatMap((id) => [1, 2].map((n) => ({ device_id: deviceOf(id, n), fill_percentage: 5 })));
+  expectStatus(await manage("POST", "/ingest/v1/readings", low), 200);
+  known.learn("", undefined, expectStatus(await manage("GET", "/insight/v1/alerts?state=open&size=100"), 200));
   const bound = customers.flatMap((customer_id) => [{ customer_id }, { role: "ingest", customer_id }]);
   const active = [...roles.map((role) => ({ role })), ...bound, { role: "ingest", device_id: deviceOf(`${customers[0]}`, 1) }];
   const keys = await Promise.all(active.map(key));

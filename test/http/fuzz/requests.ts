@@ -193,6 +193,9 @@ const KINDS: Readonly<Record<string, Kind>> = {
   fleet: "tank",
   devices: "device",
   keys: "key",
+  alerts: "alert",
+  channels: "channel",
+  notifications: "notification",
 };
 
 function idsFor(template: string): fc.Arbitrary<GeneratedRequest["id"]> {

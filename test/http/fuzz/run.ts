@@ -1,6 +1,9 @@
 // A run of random requests against a service. Every response must be as documented, and the data consistent in the end.
 
 import assert from "node:assert/strict";
+import { once } from "node:events";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { test } from "node:test";
 import fc from "fast-check";
 import { formatInstant } from "../../../src/domain/instant.ts";
@@ -24,6 +27,14 @@ const MAX_MILLISECONDS = 30_000;
 /** An operation that succeeds less often is no longer tested. */
 const MIN_SUCCESS_RATE = 0.02;
 
+/** Webhooks arrive, mail does not: nothing listens there. */
+const SENDING = {
+  WEBHOOK_ALLOW: "127.0.0.1",
+  SMTP_URL: "smtp://127.0.0.1:1",
+  MAIL_FROM: "tanks@brenner-gas.example",
+  PUBLIC_URL: "https://tanks.brenner-gas.example",
+};
+
 type Options = { readonly requests: number; readonly seed: number; readonly environment: Record<string, string> };
 
 /** Responses by operation and status. */
@@ -32,9 +43,11 @@ type Counts = Map<string, Map<number, number>>;
 /** Fails with the smallest request whose response is not as documented. */
 export async function sendRandomRequests(life: Lifetime, { requests, seed, environment }: Options): Promise<Counts> {
   const time = manualClock(START);
-  const service = await startService(life, { clock: time.clock, environment });
+  const receiver = await webhookReceiver(life);
+  const service = await startService(life, { clock: time.clock, environment: { ...SENDING, ...environment } });
   const { document, check, validator } = await contract(service);
   const [known, counts]: [KnownObjects, Counts] = [new KnownObjects(), new Map()];
+  known.learn("", undefined, { object: "receiver", id: receiver });
   let senders: readonly SenderKey[] = [];
   let sent = 0;
 
@@ -56,11 +69,11 @@ export async function sendRandomRequests(life: Lifetime, { requests, seed, envir
     const sender = senderOf(generated, senders, known.keys);
     const path = pathOf(generated, resolved);
     const options = optionsOf(generated, sender, path, resolved, known);
-    const once = () => exchange(generated, path, options, sender);
+    const sendOnce = () => exchange(generated, path, options, sender);
     try {
-      if (generated.repeat === "at once") await Promise.all([once(), once()]);
-      else await once();
-      if (generated.repeat === "after") await once();
+      if (generated.repeat === "at once") await Promise.all([sendOnce(), sendOnce()]);
+      else await sendOnce();
+      if (generated.repeat === "after") await sendOnce();
     } catch (cause) {
       throw new Error(`${(cause as Error).message}\n${describeRequest(path, options)}`);
     }
@@ -107,6 +120,20 @@ export async function sendRandomRequests(life: Lifetime, { requests, seed, envir
   assert.deepEqual((await checked(service.store)).findings, []);
   expectSuccesses(document, counts);
   return counts;
+}
+
+/** The URL of a server that accepts everything. */
+async function webhookReceiver(life: Lifetime): Promise<string> {
+  const server = createServer((request, response) => {
+    request.resume();
+    response.end();
+  });
+  life.after(() => {
+    server.close();
+    server.closeAllConnections();
+  });
+  await once(server.listen(0, "127.0.0.1"), "listening");
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/hooks`;
 }
 
 function rolesIn({ components }: Document): readonly string[] {
@@ -176,6 +203,7 @@ async function ownersIn(value: unknown, store: Lookup): Promise<unknown[]> {
   const { object, id, owner_id } = value as Item;
   const owners = await Promise.all(Object.values(value).map((inner) => ownersIn(inner, store)));
   if (object === "customer") return [id];
+  if (object === "alert") return [owner_id];
   // A deleted tank has no owner_id.
   return object === "tank" ? [owner_id ?? (await store.managedTank(`${id}`))?.tank.owner_id] : owners.flat();
 }

@@ -12,7 +12,7 @@ declare global {
   }
 }
 
-export type Kind = "customer" | "tank" | "device" | "key";
+export type Kind = "customer" | "tank" | "device" | "key" | "alert" | "channel" | "notification" | "receiver";
 
 /** The id of an object that an earlier request created or deleted. */
 export class Reference {
@@ -86,6 +86,9 @@ const KINDS: Readonly<Record<string, Kind>> = {
   devEui: "device",
   dev_eui: "device",
   by: "key",
+  alert_id: "alert",
+  channel_id: "channel",
+  url: "receiver",
 };
 
 export const reference = (kind: Kind, deletedWeight = 1): fc.Arbitrary<Reference> =>
@@ -190,7 +193,9 @@ function texts({ format, pattern = "" }: Rules, name: string): fc.Arbitrary<unkn
     return fc.oneof({ weight: 3, arbitrary: freshId }, { weight: 1, arbitrary: reference("device") });
   if (kind !== undefined) return mostly(reference(kind), freshId, 8);
   if (name === "id") return fc.oneof(freshId, fc.stringMatching(/^[a-f][0-9]{2}$/));
-  if (name === "silent_for" || name === "overlap") return fc.constantFrom("24h", "90m", "7d", "1s");
+  if (["silent_for", "overlap", "delay"].includes(name)) return fc.constantFrom("24h", "90m", "7d", "1s");
+  if (pattern.includes(":[0-5]")) return fc.constantFrom("21:00", "07:30", "00:00", "23:59");
+  if (name === "timezone") return fc.constantFrom("Europe/Berlin", "UTC", "America/New_York");
   if (name === "event") return fc.constantFrom("up", "up", "join");
   if (pattern.includes("@")) return fc.tuple(freshId, fc.constantFrom("a.example", "ü.example")).map((parts) => parts.join("@"));
   return cleanText;

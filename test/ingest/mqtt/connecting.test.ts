@@ -5,7 +5,7 @@ import { once } from "node:events";
 import test from "node:test";
 import type { ErrorCode } from "../../../src/domain/errors.ts";
 import { MqttEndpoint } from "../../../src/ingest/mqtt/endpoint.ts";
-import { TEST_CERTIFICATE } from "./certificate.ts";
+import { TEST_CERTIFICATE } from "../../support/certificate.ts";
 import {
   ANYONE,
   connectClient,

@@ -5,8 +5,8 @@ import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import test from "node:test";
 import { generate } from "mqtt-packet";
+import { TEST_CERTIFICATE } from "../../support/certificate.ts";
 import { until } from "../../support/until.ts";
-import { TEST_CERTIFICATE } from "./certificate.ts";
 import {
   ANYONE,
   connectClient,

@@ -9,11 +9,11 @@ import { readConfig } from "../../../src/config.ts";
 import { UserError } from "../../../src/domain/errors.ts";
 import { localLimits } from "../../../src/http/limits.ts";
 import { type Mqtt, openMqtt } from "../../../src/mqtt.ts";
+import { TEST_CERTIFICATE } from "../../support/certificate.ts";
 import { manualClock } from "../../support/clock.ts";
 import { Mqtt5Broker } from "../../support/mqtt5-broker.ts";
 import { type Lifetime, startService, temporaryFolder } from "../../support/service.ts";
 import { until } from "../../support/until.ts";
-import { TEST_CERTIFICATE } from "./certificate.ts";
 import { eventsOf, publish, RawClient, range, reading, sleep } from "./endpoint.ts";
 import { FakeIngest } from "./fake-ingest.ts";
 

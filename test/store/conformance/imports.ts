@@ -63,6 +63,22 @@ export function importConformance(engine: Engine): void {
     }
   });
 
+  test("a record without settings of mail keeps them, and one with them replaces them", async (t) => {
+    const { store } = await engine.open(t);
+    const unsubscribed = { language: "de", unsubscribed_at: NEW_YEAR } as const;
+    const put = (more: object) => store.importCustomers([{ customer: customer("a"), deleted: false, ...more }]);
+    assert.deepEqual(await put({ notifications: unsubscribed }), ["new"]);
+    assert.deepEqual(await put({}), ["unchanged"]);
+    assert.deepEqual((await store.managedCustomer("a"))?.notifications, unsubscribed);
+    for await (const record of store.exportRecords()) {
+      assert.deepEqual(record.kind === "customer" && record.notifications, unsubscribed);
+    }
+    const wanted = { language: null, unsubscribed_at: null };
+    assert.deepEqual(await put({ notifications: wanted }), ["changed"]);
+    assert.deepEqual((await store.managedCustomer("a"))?.notifications, wanted);
+    assert.equal("notifications" in ((await store.customerById("a", UNRESTRICTED)) as object), false);
+  });
+
   test("a record sent again changes nothing, one that differs in any field replaces the object", async (t) => {
     const { store } = await engine.open(t);
     const first = customer("a");

@@ -1,6 +1,8 @@
 // Objects with all fields, and calls with all parameters: each test gives only those that matter to it.
 
 import assert from "node:assert/strict";
+import type { NotificationQuery } from "../../../src/domain/alerts/channel-reads.ts";
+import type { AlertQuery } from "../../../src/domain/alerts/reads.ts";
 import type { Customer } from "../../../src/domain/customer.ts";
 import type { FleetQuery } from "../../../src/domain/fleet.ts";
 import { type Key, type Scope, UNRESTRICTED } from "../../../src/domain/key.ts";
@@ -108,9 +110,26 @@ export const managementQueries = (store: Store): Readonly<Record<string, () => P
   fleetOfCity: () => store.fleetPage({ ...WHOLE_FLEET, city: "u" }),
   fleetCounts: () => store.fleetCounts(5),
   fleetEntry: () => store.fleetEntry("one", UNRESTRICTED),
+  alertById: () => store.alertById("alr", UNRESTRICTED),
+  unclosedAlerts: () => store.unclosedAlerts(["one", "two"]),
+  alertPage: () => store.alertPage(ALL_ALERTS, UNRESTRICTED),
+  alertsByState: () => store.alertPage({ ...ALL_ALERTS, state: "closed" }, UNRESTRICTED),
+  alertsOfKind: () => store.alertPage({ ...ALL_ALERTS, kind: "low" }, UNRESTRICTED),
+  alertsOfTank: () => store.alertPage({ ...ALL_ALERTS, tank_id: "one", from: 5 }, UNRESTRICTED),
+  ownAlerts: () => store.alertPage(ALL_ALERTS, scopeOf("a")),
+  eventFeed: () => store.eventFeed({ after: 1, size: 10 }, UNRESTRICTED),
+  ownEventFeed: () => store.eventFeed({ after: 1, size: 10 }, scopeOf("a")),
   auditPage: () => store.auditPage(WHOLE_LOG),
   auditOfObject: () => store.auditPage({ ...WHOLE_LOG, object: "tank", id: "one", from: 0 }),
   auditBy: () => store.auditPage({ ...WHOLE_LOG, by: "import" }),
+  channelList: () => store.channelList(),
+  channelDeliveries: () => store.channelDeliveries({ id: "chn", type: "webhook" }),
+  notificationById: () => store.notificationById("msg"),
+  notificationPage: () => store.notificationPage(ALL_NOTIFICATIONS),
+  notificationsOfChannel: () => store.notificationPage({ ...ALL_NOTIFICATIONS, channel_id: "chn" }),
+  notificationsOfCustomer: () => store.notificationPage({ ...ALL_NOTIFICATIONS, customer_id: "a", state: "failed" }),
+  notificationsInState: () => store.notificationPage({ ...ALL_NOTIFICATIONS, state: "pending", from: 0 }),
+  notificationsOfAlert: () => store.notificationPage({ ...ALL_NOTIFICATIONS, alert_id: "alr", channel_id: "chn" }),
 });
 
 export const NO_TANK_SEARCH: TankSearch = {
@@ -121,6 +140,14 @@ export const NO_TANK_SEARCH: TankSearch = {
   custom_id: undefined,
   owner_id: undefined,
   device_id: undefined,
+};
+export const ALL_ALERTS: AlertQuery = { ...WHOLE, state: undefined, kind: undefined, tank_id: undefined, owner_id: undefined };
+export const ALL_NOTIFICATIONS: NotificationQuery = {
+  ...WHOLE,
+  channel_id: undefined,
+  customer_id: undefined,
+  alert_id: undefined,
+  state: undefined,
 };
 export const WHOLE_LOG: AuditQuery = { ...WHOLE, by: undefined, object: undefined, id: undefined };
 export const WHOLE_FLEET: FleetQuery = {

@@ -1,6 +1,7 @@
 // A database with every kind of derived data, the reads that depend on it, and what a check must report.
 
 import assert from "node:assert/strict";
+import { DEFAULT_NOTIFICATION_SETTINGS } from "../../../src/domain/customer.ts";
 import { EARLIEST } from "../../../src/domain/instant.ts";
 import type { Finding, Store } from "../../../src/domain/store.ts";
 import { at, command, createKey, executed } from "../../support/commands.ts";
@@ -138,7 +139,11 @@ export async function expectDamageKept(store: Store): Promise<void> {
   assert.deepEqual(await places(), DAMAGED_ROWS.where);
   const now = at(Date.now());
   await store.updateLastSeen(new Map([["c5", now.at]]));
-  assert.deepEqual(await ingest(store, { tank: "short", at: 60_000_000, fill: 5 }), ["new"], "appended without reading the head");
+  assert.deepEqual(
+    await ingest(store, { tank: "short", at: 60_000_000, fill: 50 }),
+    ["new"],
+    "appended without reading the head",
+  );
   for (const write of [
     () => store.execute(command.changeCustomer("c5", { name: "C" }), now),
     () => store.execute(command.changeTank("short", { name: "T" }), now),
@@ -158,7 +163,8 @@ export async function expectDamageKept(store: Store): Promise<void> {
   assert.match(JSON.stringify(await store.importTanks([short])), /shape: is missing, and needed because tank short is damaged/);
   assert.match(JSON.stringify(await store.importDevices([waits])), /device waits is damaged; import it with all its fields/);
   const c5 = { customer: customer("c5", { email: EMAIL, created_at: 5 }), deleted: false };
-  assert.deepEqual(await store.importCustomers([c5]), ["changed"]);
+  assert.match(JSON.stringify(await store.importCustomers([c5])), /notifications: is missing, and needed because customer c5 is/);
+  assert.deepEqual(await store.importCustomers([{ ...c5, notifications: DEFAULT_NOTIFICATION_SETTINGS }]), ["changed"]);
   assert.deepEqual(await store.importTanks([{ ...short, shape: null }]), ["changed"]);
   assert.deepEqual(await store.importDevices([{ ...waits, since: EARLIEST }]), ["changed"]);
   await executed(store, command.removeDevice("strange"), now);

@@ -19,6 +19,13 @@ const SHAPES = [
   { kind: "horizontal_cylinder", unit: "m", diameter: 2 },
   { kind: "upright", unit: "furlong", height: 2 },
 ];
+const ALERTS = [
+  {},
+  { silent_after: "72h" },
+  { silent_after: "90m", paused_until: "2026-06-01T12:00:00Z" },
+  { silent_after: null, paused_until: null },
+  { silent_after: "9m" },
+];
 const PROFILES = [
   null,
   "milesight-em500-udl",
@@ -42,6 +49,10 @@ const customerFields = (random: Random): Fields =>
     email: () => random.pick(EMAILS),
     phone: () => random.pick([null, "123"]),
     is_verified: () => random.chance(0.5),
+    notifications: () => ({
+      language: random.pick([null, "de"]),
+      unsubscribed_at: random.pick([null, "2026-01-02T00:00:00Z"]),
+    }),
   });
 
 const tankFields = (random: Random): Fields =>
@@ -53,6 +64,7 @@ const tankFields = (random: Random): Fields =>
     custom_id: () => random.pick([null, ...NAMES]),
     location: () => ({ city: random.pick([null, ...NAMES]) }),
     shape: () => random.pick(SHAPES),
+    alerts: () => random.pick(ALERTS),
   });
 
 const newTankFields = (random: Random): Fields => ({
@@ -137,6 +149,43 @@ const COMMANDS: Readonly<Record<Command["type"], readonly [weight: number, make:
     (context) => ({ type: "change_key", id: recentKey(context), fields: { name: "other" }, ifMatch: context.ifMatch }),
   ],
   revoke_key: [1, (context) => ({ type: "revoke_key", id: recentKey(context) })],
+  // Ids of alerts are random: those that exist are in the tests of alerts.
+  acknowledge_alert: [1, ({ ifMatch }) => ({ type: "acknowledge_alert", id: "alr-none", fields: {}, by: "key", ifMatch })],
+  close_alert: [1, ({ ifMatch }) => ({ type: "close_alert", id: "alr-none", fields: {}, ifMatch })],
+  create_channel: [
+    1,
+    ({ random, number }) => {
+      const fields = {
+        type: random.pick(["webhook", "email", "pigeon"]),
+        ...someOf(random, {
+          url: () => random.pick(["https://hooks.example.com/tanks", "https://127.0.0.1/"]),
+          to: () => random.pick(EMAILS),
+          customer_id: () => random.pick([null, ...CUSTOMERS]),
+          delay: () => random.pick([null, "4h", "31d"]),
+        }),
+      };
+      return { type: "create_channel", newId: `chn-${number}`, fields, secret: "whsec_", webhookAllow: [] };
+    },
+  ],
+  // The model has no channels: what happens to them is in test/store/channels.test.ts.
+  change_channel: [1, ({ ifMatch }) => ({ type: "change_channel", id: "none", fields: {}, ifMatch, webhookAllow: [] })],
+  delete_channel: [1, ({ ifMatch }) => ({ type: "delete_channel", id: "none", ifMatch })],
+  rotate_channel: [1, () => ({ type: "rotate_channel", id: "none", overlap: 1000, secret: "whsec_" })],
+  test_channel: [1, ({ number }) => ({ type: "test_channel", id: "none", newId: `msg-${number}` })],
+  recover_channel: [1, () => ({ type: "recover_channel", id: "none", fields: {}, failedBy: 0 })],
+  retry_notification: [1, () => ({ type: "retry_notification", id: "none" })],
+  // Customers that there are none of: the model sends nothing.
+  request_verification: [
+    1,
+    ({ number }) => ({
+      type: "request_verification",
+      id: "none",
+      newId: `msg-${number}`,
+      token: "t",
+      publicUrl: "https://x.example",
+    }),
+  ],
+  verify_customer: [1, () => ({ type: "verify_customer", hash: "none" })],
   provision: [
     2,
     ({ random, number }) => ({

@@ -1,6 +1,7 @@
 // Random writes: commands, imports of records, and readings as a fleet may send them. Each is made from a seed and from what the
 // model holds, so that readings are late, repeated or corrected.
 
+import { NO_TANK_ALERTS } from "../../../src/domain/alerts/tank-alerts.ts";
 import type { AuditContext } from "../../../src/domain/audit.ts";
 import type { CommandResult } from "../../../src/domain/commands/command.ts";
 import type { Customer } from "../../../src/domain/customer.ts";
@@ -262,7 +263,8 @@ function fewTank(random: Random): TankRecord {
   const fields = { assigned_device_id: random.pick(DEVICES), min_fill_alert_percentage: random.whole(0, 100) };
   const upright = { kind: "upright", unit: "m", height: 2, sensor_height: 2.2 } as const;
   const shape = random.pick([{}, {}, { shape: null }, { shape: upright }]);
-  return { tank: tank(random.pick(TANKS), random.pick(CUSTOMERS), fields), deleted: random.chance(0.1), ...shape };
+  const alerts = random.pick([{}, {}, { alerts: NO_TANK_ALERTS }, { alerts: { silent_after: 3_600_000, paused_until: 5 } }]);
+  return { tank: tank(random.pick(TANKS), random.pick(CUSTOMERS), fields), deleted: random.chance(0.1), ...shape, ...alerts };
 }
 
 function fewDevice(random: Random, now: number): DeviceRecord {

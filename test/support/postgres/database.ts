@@ -5,6 +5,7 @@ import { readFileSync } from "node:fs";
 import { finished } from "node:stream/promises";
 import { Client, type QueryResultRow } from "pg";
 import { from as copyFrom } from "pg-copy-streams";
+import { DEFAULT_ALERT_SETTINGS } from "../../../src/domain/alerts/evaluate.ts";
 import { RequestError } from "../../../src/domain/errors.ts";
 import type { Event } from "../../../src/domain/events.ts";
 import type { Store } from "../../../src/domain/store.ts";
@@ -111,7 +112,7 @@ type Settings = NonNullable<Parameters<typeof openStore>[2]>;
 /** A store whose events are recorded. */
 export async function openedOn(life: Lifetime, url: string, settings: Partial<Settings> = {}): Promise<Opened> {
   const events: Event[] = [];
-  const all = { connections: 10, replicaUrls: [], replicaLagMs: 2000, ...settings };
+  const all = { connections: 10, replicaUrls: [], replicaLagMs: 2000, alerts: DEFAULT_ALERT_SETTINGS, ...settings };
   const store = await openStore(url, (event) => !isDuration(event) && events.push(event), all);
   life.after(() => store.close());
   return { store, events, eventKinds: () => events.map(({ kind }) => kind).sort() };

@@ -1,20 +1,35 @@
 // /manage/v1/customers
 
 import { CustomerChange, NewCustomer } from "../../../domain/commands/customers.ts";
-import { CustomerObject } from "../../../domain/customer.ts";
+import { CustomerObject, NotificationSettings } from "../../../domain/customer.ts";
 import { isPossibleId } from "../../../domain/id.ts";
 import { customerResource } from "../../../domain/resource.ts";
 import { boolean, object, ref } from "../../../domain/schema.ts";
 import { flag, LIST_PARAMETERS, listJson, listSchema, pageQuery, prefixFilter } from "../../parameters.ts";
-import type { Route } from "../../route.ts";
+import { type Route, RouteResponse } from "../../route.ts";
 import { customerUnknown } from "../read.ts";
-import { commandRoute, create, jsonBody, MERGE_PATCH, manageRoute, patchBody, resourceResponse } from "./shared.ts";
+import { NOTIFICATIONS } from "./notifications.ts";
+import {
+  commandRoute,
+  create,
+  idempotencyKeyOf,
+  jsonBody,
+  MERGE_PATCH,
+  manageRoute,
+  patchBody,
+  REPLAYED,
+  resourceResponse,
+} from "./shared.ts";
 
 const PATH = "/manage/v1/customers";
 
 export const schemas = {
   ManagedCustomer: object(
-    { ...CustomerObject.properties, deleted: boolean({ description: "Whether the customer is deleted", examples: [false] }) },
+    {
+      ...CustomerObject.properties,
+      notifications: NotificationSettings,
+      deleted: boolean({ description: "Whether the customer is deleted", examples: [false] }),
+    },
     { description: "A customer, as the operator sees it" },
   ),
   ManagedCustomerList: listSchema(ref("ManagedCustomer"), "One page of customers"),
@@ -84,6 +99,22 @@ export const routes: readonly Route[] = [
     response: one("The deleted customer"),
     errors: ["customer_unknown", "customer_has_tanks"],
     command: ({ id, parameters: { tanks }, headers: { ifMatch } }) => ({ type: "delete_customer", id, tanks, ifMatch }),
+  }),
+  manageRoute("POST", `${PATH}/:id/verification`, {
+    operation: "requestVerification",
+    summary: "Verify an address",
+    description:
+      "Sends a link to the customer's e-mail address, valid for 7 days. Whoever uses it verifies the address. Earlier links are void. At most 5 an hour.",
+    headers: ["Idempotency-Key"],
+    response: { schema: ref("Notification"), description: "The notification with the link", status: 201 },
+    errors: ["customer_unknown", "state_conflict", "rate_limited"],
+    async handle(request) {
+      const { services, id, key } = request;
+      const idempotencyKey = idempotencyKeyOf(`${PATH}/${id}/verification`, request);
+      const { resource, replayed } = await services.management.requestVerification(id, key.id, idempotencyKey);
+      const location = `${NOTIFICATIONS}/${encodeURIComponent(String(resource.object["id"]))}`;
+      return new RouteResponse(201, resource.object, { location, ...(replayed ? REPLAYED : {}) });
+    },
   }),
   commandRoute("POST", `${PATH}/:id/restore`, {
     operation: "restoreCustomer",

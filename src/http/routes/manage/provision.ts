@@ -8,7 +8,7 @@ import { flag } from "../../parameters.ts";
 import { type Route, RouteResponse } from "../../route.ts";
 import { profileOrNull } from "./devices.ts";
 import { idempotencyKeyOf, jsonBody, manageRoute, REPLAYED } from "./shared.ts";
-import { changedShape, newTankExample } from "./tanks.ts";
+import { changedAlerts, changedShape, newTankExample } from "./tanks.ts";
 
 const PATH = "/manage/v1/provision";
 const MAX_ROWS = 50_000;
@@ -26,7 +26,7 @@ export const schemas = {
   CustomerRow: partial(NewCustomer, { description: row("customer") }),
   /** `profile`: of the device that serves the tank. */
   TankRow: partial(
-    { properties: { ...NewTank.properties, shape: changedShape, profile: profileOrNull } },
+    { properties: { ...NewTank.properties, shape: changedShape, alerts: changedAlerts, profile: profileOrNull } },
     { description: row("tank") },
   ),
   Provisioning: object(

@@ -1,5 +1,6 @@
 // /manage/v1/tanks
 
+import { TankAlertsChange, TankAlertsObject } from "../../../domain/alerts/tank-alerts.ts";
 import { NewTank, TankChange, TankRestoring } from "../../../domain/commands/tanks.ts";
 import { isPossibleId } from "../../../domain/id.ts";
 import { tankResource } from "../../../domain/resource.ts";
@@ -24,10 +25,12 @@ const PATH = "/manage/v1/tanks";
 
 const shapeOrNull = anyOf(ref("Shape"), { type: "null" });
 export const changedShape = anyOf(ref("Shape"), ref("ShapeChange"), { type: "null" });
+export const changedAlerts = ref("TankAlertsChange");
 const ManagedTank = object(
   {
     ...TankObject.properties,
     shape: shapeOrNull,
+    alerts: ref("TankAlerts"),
     deleted: boolean({ description: "Whether the tank is deleted", examples: [false] }),
   },
   { description: "A tank, as the operator sees it" },
@@ -42,9 +45,11 @@ export const schemas = {
   ManagedTankList: listSchema(ref("ManagedTank"), "One page of tanks"),
   Shape: ShapeSchema,
   ShapeChange,
-  // The shape has its own validation.
-  NewTank: { ...NewTank, properties: { ...NewTank.properties, shape: shapeOrNull } },
-  TankChange: { ...TankChange, properties: { ...TankChange.properties, shape: changedShape } },
+  TankAlerts: TankAlertsObject,
+  TankAlertsChange,
+  // The shape and the settings for alerts have their own validation.
+  NewTank: { ...NewTank, properties: { ...NewTank.properties, shape: shapeOrNull, alerts: changedAlerts } },
+  TankChange: { ...TankChange, properties: { ...TankChange.properties, shape: changedShape, alerts: changedAlerts } },
   TankRestoring,
 };
 

@@ -1,0 +1,70 @@
+// Sweeps regularly, from the start of the service: a condition that is already true then is evaluated.
+
+import { setImmediate } from "node:timers/promises";
+import type { AlertSettings } from "../domain/alerts/evaluate.ts";
+import { SWEEP_EVERY_MS, type SweepWrites } from "../domain/alerts/sweep.ts";
+import { hasCode } from "../domain/errors.ts";
+import type { Observe } from "../domain/events.ts";
+import type { Clock, Instant } from "../domain/instant.ts";
+
+export class AlertSweep {
+  readonly #writes: SweepWrites;
+  readonly #observe: Observe;
+  readonly #clock: Clock | undefined;
+  readonly #timer: NodeJS.Timeout;
+  /** Until the first turn of this process. */
+  #settings: AlertSettings | undefined;
+  #running: Promise<void> | undefined;
+  #isStopped = false;
+
+  /** Without `clock`, the clock of the database counts, which all processes share. */
+  constructor(writes: SweepWrites, settings: AlertSettings, observe: Observe, clock?: Clock) {
+    this.#writes = writes;
+    this.#settings = settings;
+    this.#observe = observe;
+    this.#clock = clock;
+    this.#timer = setInterval(() => this.#start(), SWEEP_EVERY_MS).unref();
+    this.#start();
+  }
+
+  /** A sweep in progress ends after its current step; another process, or the next start, goes on with it. */
+  async stop(): Promise<void> {
+    this.#isStopped = true;
+    clearInterval(this.#timer);
+    await this.#running;
+  }
+
+  #start(): void {
+    this.#running ??= this.#run().finally(() => {
+      this.#running = undefined;
+    });
+  }
+
+  async #run(): Promise<void> {
+    try {
+      await this.#sweep();
+    } catch (error) {
+      if (hasCode(error, "data_damaged")) await this.#sweepOneByOne();
+      // That the database is unavailable is reported elsewhere.
+      else if (!hasCode(error, "store_unavailable")) this.#observe({ kind: "sweep_failed", error });
+    }
+  }
+
+  async #sweep(): Promise<void> {
+    let turn: Instant | undefined;
+    for (let hasMore = true; hasMore && !this.#isStopped; ) {
+      ({ turn, hasMore } = await this.#writes.sweepAlerts({ turn, at: this.#clock?.(), settings: this.#settings }));
+      if (turn !== undefined) this.#settings = undefined;
+      await setImmediate();
+    }
+  }
+
+  /** A damaged tank, which is reported, keeps none of the others from being evaluated. */
+  async #sweepOneByOne(): Promise<void> {
+    const tankIds = await this.#writes.tanksDue(this.#clock?.()).catch(() => []);
+    for (const id of tankIds) {
+      if (this.#isStopped) return;
+      await this.#writes.evaluateTank(id, this.#clock?.()).catch(() => {});
+    }
+  }
+}

@@ -1,0 +1,79 @@
+// tank-monitor alert list|show|acknowledge|close
+
+import { apiCommand, JSON_OPTION, listCommand, report, showCommand, textOrNull } from "./api-command.ts";
+import type { CliCommand, CommandGroup } from "./command.ts";
+import type { Field } from "./fields.ts";
+import { pathTo } from "./service.ts";
+
+const list = listCommand({
+  name: "list",
+  summary: "list alerts, newest first",
+  help: `List alerts, newest first, closed ones too. FILL is that of the tank now, or when the alert was closed.`,
+  example: "alert list --state open",
+  query: [
+    { flag: "state", path: "state", value: "STATE", help: "open, acknowledged or closed" },
+    { flag: "kind", path: "kind", value: "KIND", help: "low or silent" },
+    { flag: "tank", path: "tank_id", value: "ID", help: "of this tank" },
+    { flag: "owner", path: "owner_id", value: "ID", help: "of the tanks of this customer" },
+  ],
+  path: "/insight/v1/alerts",
+  isDated: "opened_at",
+  empty: "No alerts found.",
+  columns: [
+    { title: "OPENED", cell: ({ opened_at }) => String(opened_at) },
+    { title: "KIND", cell: ({ kind }) => String(kind) },
+    { title: "STATE", cell: ({ state }) => String(state) },
+    { title: "FILL", cell: (alert) => percent(alert["latest_fill_percentage"]), alignRight: true },
+    { title: "TANK", cell: ({ tank_id }) => String(tank_id) },
+    { title: "OWNER", cell: ({ owner_id }) => String(owner_id) },
+    { title: "ALERT", cell: ({ id }) => String(id) },
+    { title: "NOTE", cell: ({ note }) => textOrNull(note), maxWidth: 60 },
+  ],
+});
+
+const percent = (value: unknown): string | null => (typeof value === "number" ? `${value.toFixed(1)} %` : null);
+
+const show = showCommand({
+  noun: "alert",
+  group: "insight",
+  summary: "show all fields of an alert",
+  example: "alert show alr_…",
+});
+
+const NOTE: Field = { flag: "note", path: "note", value: "TEXT", help: "what others should know; replaces the note it has" };
+
+function actionCommand(name: "acknowledge" | "close", result: string, summary: string, help: string): CliCommand {
+  return apiCommand({
+    name,
+    summary,
+    help,
+    example: `alert ${name} alr_… --note "Delivery on Thursday"`,
+    takes: ["alert"],
+    body: [NOTE],
+    options: [JSON_OPTION],
+    async execute({ call, id, body, service }) {
+      const alert = await service({ method: "POST", path: pathTo("alerts", id, name), body });
+      return report(call, alert, `alert ${id} (${alert["kind"]}, tank ${alert["tank_id"]}) ${result}`);
+    },
+  });
+}
+
+const acknowledge = actionCommand(
+  "acknowledge",
+  "acknowledged",
+  "say that somebody takes care of an alert",
+  "Acknowledge an alert: somebody takes care of it, and the owner of the tank gets no reminder.",
+);
+
+const close = actionCommand(
+  "close",
+  "closed",
+  "close an alert by hand",
+  "Close an alert by hand. While its condition lasts, it is not opened again: only after the tank has recovered once.",
+);
+
+export const alert: CommandGroup = {
+  name: "alert",
+  summary: "list, acknowledge and close alerts",
+  actions: [list, show, acknowledge, close],
+};

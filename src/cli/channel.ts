@@ -1,0 +1,225 @@
+// tank-monitor channel create|list|show|update|delete|test|rotate|recover
+
+import { setTimeout as sleep } from "node:timers/promises";
+import { UserError } from "../domain/errors.ts";
+import { quoted } from "../domain/text.ts";
+import { apiCommand, JSON_OPTION, listCommand, report, showCommand, textOrNull } from "./api-command.ts";
+import { type CommandGroup, durationText, parseWhen } from "./command.ts";
+import type { Field } from "./fields.ts";
+import { clean, counted, print, say } from "./output.ts";
+import { type Item, pathTo, type Service } from "./service.ts";
+
+/** Comma-separated; an empty value means all. */
+const parseList = (given: string): string[] | null => (given === "" ? null : given.split(",").map((name) => name.trim()));
+
+function parseQuietHours(given: string, flag: string): object | null {
+  if (given === "") return null;
+  const [, from, to] = /^(\d\d:\d\d)-(\d\d:\d\d)$/.exec(given) ?? [];
+  if (from !== undefined && to !== undefined) return { from, to };
+  throw new UserError(`--${flag} must be two times of day such as 21:00-07:00, not ${quoted(given)}`, 2);
+}
+
+const SETTINGS: readonly Field[] = [
+  { flag: "webhook", path: "url", value: "URL", help: "where webhooks are sent, with https" },
+  { flag: "email", path: "to", value: "ADDRESS", help: "where mail is sent" },
+  {
+    flag: "event",
+    path: "events",
+    value: "EVENTS",
+    help: "only these, separated by commas: alert.opened, alert.acknowledged, alert.closed",
+    parse: parseList,
+  },
+  { flag: "kind", path: "kinds", value: "KINDS", help: "only alerts of these kinds: low, silent", parse: parseList },
+  { flag: "customer", path: "customer_id", value: "ID", help: "only alerts of this customer's tanks", clearable: true },
+  { flag: "delay", path: "delay", value: "DURATION", help: "only what is still open after it, such as 4h", clearable: true },
+  {
+    flag: "quiet-hours",
+    path: "quiet_hours",
+    value: "FROM-TO",
+    help: "hold mail meanwhile, such as 21:00-07:00",
+    parse: parseQuietHours,
+  },
+  { flag: "timezone", path: "quiet_hours.timezone", value: "NAME", help: "of the quiet hours, such as Europe/Berlin" },
+  { flag: "description", path: "description", value: "TEXT", help: "what it is for", clearable: true },
+];
+
+const create = apiCommand({
+  name: "create",
+  summary: "create a webhook or an e-mail channel",
+  help: "Create a channel, which is notified of every alert. Of a webhook, the secret is printed, alone, on stdout; it is shown only once. Of an e-mail channel, the id.",
+  example: "channel create --webhook https://hooks.example.com/tanks",
+  body: SETTINGS,
+  options: [{ ...JSON_OPTION, help: "print all of it as JSON, with the secret" }],
+  mayCreate: true,
+  async execute({ call, body, service }) {
+    const { url, to } = body;
+    if ((url === undefined) === (to === undefined)) {
+      throw new UserError("channel create: give either --webhook URL or --email ADDRESS", 2);
+    }
+    const type = url === undefined ? "email" : "webhook";
+    const channel = await service({ method: "POST", path: pathTo("channels"), body: { type, ...body }, creates: true });
+    if (call.flags["json"] === true) return report(call, channel, "");
+    if (type === "webhook") return printSecret(channel, "created");
+    print(clean(String(channel["id"])));
+    say(clean(`channel ${nameOf(channel)} created. Test it: npx tank-monitor channel test ${channel["id"]}`));
+    sayProblem(channel);
+    return 0;
+  },
+});
+
+const nameOf = ({ id, type, url, to }: Item): string => `${id} (${type} ${url ?? to})`;
+
+function sayProblem({ problem }: Item): void {
+  if (typeof problem === "string") say(clean(problem));
+}
+
+/** The response to a retried creation has no secret: it was in the response that got lost. */
+function printSecret(channel: Item, done: string): number {
+  const { id, secret } = channel;
+  if (typeof secret !== "string") {
+    throw new UserError(
+      `channel ${clean(String(id))} was created, but its secret was lost in transit. Get another: npx tank-monitor channel rotate ${clean(String(id))}`,
+    );
+  }
+  print(clean(secret));
+  say(clean(`channel ${nameOf(channel)} ${done}. Its secret is shown only once: the receiver verifies webhooks with it,`));
+  say("with any library for Standard Webhooks, see docs/webhooks.md.");
+  say(clean(`Test it: npx tank-monitor channel test ${id}`));
+  sayProblem(channel);
+  return 0;
+}
+
+const update = apiCommand({
+  name: "update",
+  summary: "change a channel, or enable it again",
+  help: "Change a channel. Flags that are not given leave their setting as it is; an empty value clears it. The type cannot be changed.",
+  example: "channel update chn_… --delay 4h",
+  takes: ["channel"],
+  body: [
+    ...SETTINGS,
+    { flag: "state", path: "state", value: "STATE", help: "active enables it again; disabled: nothing is sent to it" },
+  ],
+  options: [JSON_OPTION],
+  async execute({ call, id, body, service }) {
+    if (Object.keys(body).length === 0) {
+      throw new UserError("channel update: nothing to change. Give a flag such as --delay DURATION", 2);
+    }
+    const channel = await service({ method: "PATCH", path: pathTo("channels", id), body });
+    return report(call, channel, `channel ${nameOf(channel)} updated, ${channel["state"]}`);
+  },
+});
+
+const remove = apiCommand({
+  name: "delete",
+  summary: "delete a channel for good; what is pending is not sent",
+  example: "channel delete chn_…",
+  takes: ["channel"],
+  async execute({ id, service }) {
+    await service({ method: "DELETE", path: pathTo("channels", id) });
+    say(clean(`channel ${id} deleted`));
+    return 0;
+  },
+});
+
+const TEST_WAIT_MS = 20_000;
+const POLL_MS = 250;
+
+const test = apiCommand({
+  name: "test",
+  summary: "send a test, and say what became of it",
+  help: "Send a test as all notifications are sent, by the running service, and wait for the result, up to 20 seconds.",
+  example: "channel test chn_…",
+  takes: ["channel"],
+  async execute({ id, service }) {
+    const { problem } = await service({ method: "GET", path: pathTo("channels", id) });
+    const created = await service({ method: "POST", path: pathTo("channels", id, "test"), creates: true });
+    const notification = String(created["id"]);
+    const { state, attempts } = typeof problem === "string" ? created : await firstAttempt(service, notification);
+    const [attempt] = (Array.isArray(attempts) ? attempts : []) as Item[];
+    if (state === "delivered") {
+      say(clean(`notification ${notification} delivered in ${attempt?.["duration_ms"]} ms`));
+      return 0;
+    }
+    const reason = attempt?.["error"] ?? problem ?? "It was not sent yet: is the service running?";
+    say(clean(`notification ${notification} was not delivered. ${reason}`));
+    say(`What becomes of it: npx tank-monitor notification show ${clean(notification)}`);
+    return 1;
+  },
+});
+
+async function firstAttempt(service: Service, id: string): Promise<Item> {
+  const until = Date.now() + TEST_WAIT_MS;
+  for (;;) {
+    const notification = await service({ method: "GET", path: pathTo("notifications", id) });
+    const { state, attempts } = notification;
+    if (state !== "pending" || (Array.isArray(attempts) && attempts.length > 0) || Date.now() > until) return notification;
+    await sleep(POLL_MS);
+  }
+}
+
+const rotate = apiCommand({
+  name: "rotate",
+  summary: "replace the secret of a webhook and print the new one",
+  help: "Replace the secret of a webhook and print the new one. Webhooks are signed with the old one, too, for --overlap (24h).",
+  example: "channel rotate chn_… --overlap 7d",
+  takes: ["channel"],
+  query: [
+    { flag: "overlap", path: "overlap", value: "DURATION", help: "how long the old secret signs, too", parse: durationText },
+  ],
+  async execute({ id, query, service }) {
+    const channel = await service({ method: "POST", path: pathTo("channels", id, "rotate"), query, unrepeatable: true });
+    return printSecret(channel, "has a new secret");
+  },
+});
+
+const recover = apiCommand({
+  name: "recover",
+  summary: "send again what has failed since a time",
+  example: "channel recover chn_… --since 24h",
+  takes: ["channel"],
+  body: [
+    {
+      flag: "since",
+      path: "since",
+      value: "WHEN",
+      help: "created since a datetime, a date, or a time ago such as 24h",
+      parse: parseWhen,
+    },
+  ],
+  required: ["since"],
+  async execute({ id, body, service }) {
+    const { recovered } = await service({ method: "POST", path: pathTo("channels", id, "recover"), body });
+    say(clean(`${counted(Number(recovered), "notification")} of channel ${id} will be sent again`));
+    return 0;
+  },
+});
+
+const list = listCommand({
+  name: "list",
+  summary: "list channels, newest first, without their secrets",
+  example: "channel list",
+  path: pathTo("channels"),
+  empty: "No channels yet. Create one: npx tank-monitor channel create --webhook URL, or --email ADDRESS",
+  columns: [
+    { title: "ID", cell: ({ id }) => String(id) },
+    { title: "TYPE", cell: ({ type }) => String(type) },
+    { title: "STATE", cell: ({ state }) => String(state) },
+    { title: "TO", cell: ({ url, to }) => textOrNull(url ?? to), maxWidth: 60 },
+    { title: "EVENTS", cell: ({ events }) => listText(events), maxWidth: 40 },
+    { title: "KINDS", cell: ({ kinds }) => listText(kinds) },
+    { title: "CUSTOMER", cell: ({ customer_id }) => textOrNull(customer_id) ?? "all" },
+    { title: "DELAY", cell: ({ delay }) => textOrNull(delay), alignRight: true },
+    { title: "DESCRIPTION", cell: ({ description }) => textOrNull(description), maxWidth: 40 },
+    { title: "PROBLEM", cell: ({ disabled_reason, problem }) => textOrNull(disabled_reason ?? problem), maxWidth: 100 },
+  ],
+});
+
+const listText = (names: unknown): string => (Array.isArray(names) ? names.join(",") : "all");
+
+const show = showCommand({ noun: "channel", example: "channel show chn_…" });
+
+export const channel: CommandGroup = {
+  name: "channel",
+  summary: "webhooks and e-mail addresses that are notified of alerts",
+  actions: [create, list, show, update, remove, test, rotate, recover],
+};

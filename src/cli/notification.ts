@@ -1,0 +1,84 @@
+// tank-monitor notification list|show|retry
+
+import { apiCommand, JSON_OPTION, listCommand, printFields, report, textOrNull } from "./api-command.ts";
+import { type CommandGroup, parseWhen } from "./command.ts";
+import { clean, print, Table } from "./output.ts";
+import { type Item, pathTo } from "./service.ts";
+
+const list = listCommand({
+  name: "list",
+  summary: "list what was sent, or will be, newest first",
+  example: "notification list --state failed --since 24h",
+  path: pathTo("notifications"),
+  isDated: true,
+  empty: "No such notifications.",
+  query: [
+    { flag: "channel", path: "channel_id", value: "ID", help: "to this channel" },
+    { flag: "customer", path: "customer_id", value: "ID", help: "mail to this customer" },
+    { flag: "alert", path: "alert_id", value: "ID", help: "about this alert" },
+    { flag: "state", path: "state", value: "STATE", help: "pending, delivered, failed or expired" },
+    {
+      flag: "since",
+      path: "created_at_gte",
+      value: "WHEN",
+      help: "from a datetime, a date, or a time ago such as 24h",
+      parse: parseWhen,
+    },
+    { flag: "until", path: "created_at_lte", value: "WHEN", help: "up to then", parse: parseWhen },
+  ],
+  columns: [
+    { title: "CREATED", cell: ({ created_at }) => String(created_at) },
+    { title: "ID", cell: ({ id }) => String(id) },
+    { title: "EVENT", cell: ({ event }) => String(event) },
+    { title: "TO", cell: ({ channel_id, customer_id }) => textOrNull(channel_id ?? customer_id) },
+    { title: "STATE", cell: ({ state }) => String(state) },
+    { title: "ATTEMPTS", cell: (item) => attemptsOf(item).length, alignRight: true },
+    { title: "NEXT", cell: ({ next_attempt_at }) => textOrNull(next_attempt_at) },
+    { title: "LAST ERROR", cell: (item) => textOrNull(attemptsOf(item).at(-1)?.["error"]), maxWidth: 80 },
+  ],
+});
+
+const attemptsOf = ({ attempts }: Item): readonly Item[] => (Array.isArray(attempts) ? attempts : []);
+
+const ATTEMPTS = [
+  { title: "SENT", cell: ({ at }: Item) => String(at) },
+  { title: "STATUS", cell: ({ status }: Item) => (typeof status === "number" ? status : null), alignRight: true as const },
+  { title: "MS", cell: ({ duration_ms }: Item) => Number(duration_ms), alignRight: true as const },
+  { title: "ERROR", cell: ({ error }: Item) => textOrNull(error) ?? "none" },
+];
+
+const show = apiCommand({
+  name: "show",
+  summary: "show a notification and the attempts to send it",
+  example: "notification show msg_…",
+  takes: ["notification"],
+  options: [JSON_OPTION],
+  async execute({ call, id, service }) {
+    const notification = await service({ method: "GET", path: pathTo("notifications", id) });
+    if (call.flags["json"] === true) return report(call, notification, "");
+    const { attempts: _, ...fields } = notification;
+    printFields(fields);
+    const attempts = attemptsOf(notification);
+    if (attempts.length > 0) print(["", ...new Table(ATTEMPTS).lines(attempts)].join("\n"));
+    return 0;
+  },
+});
+
+const retry = apiCommand({
+  name: "retry",
+  summary: "send a notification again",
+  help: "Send a notification again, with the same id. One that is pending does not wait for its next attempt.",
+  example: "notification retry msg_…",
+  takes: ["notification"],
+  options: [JSON_OPTION],
+  async execute({ call, id, service }) {
+    const notification = await service({ method: "POST", path: pathTo("notifications", id, "retry") });
+    return report(call, notification, clean(`notification ${id} will be sent again`));
+  },
+});
+
+export const notification: CommandGroup = {
+  name: "notification",
+  summary: "what was sent to channels and customers, and why not",
+  actions: [list, show, retry],
+};

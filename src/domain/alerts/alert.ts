@@ -1,0 +1,97 @@
+// An alert: a tank that needs somebody's attention, from the moment it was noticed until it is closed.
+
+import { formatInstant, formatInstantOrNull, type Instant } from "../instant.ts";
+import { idField, instantField, literal, nullable, number, object, oneOf, text } from "../schema.ts";
+
+export const ALERT_KINDS = ["low", "silent"] as const;
+export type AlertKind = (typeof ALERT_KINDS)[number];
+
+export const ALERT_STATES = ["open", "acknowledged", "closed"] as const;
+export type AlertState = (typeof ALERT_STATES)[number];
+
+const CLOSE_REASONS = ["recovered", "threshold_changed", "tank_deleted", "manual"] as const;
+export type CloseReason = (typeof CLOSE_REASONS)[number];
+
+/** A tank has at most one alert of a kind that is not closed. */
+export type Alert = {
+  readonly id: string;
+  readonly kind: AlertKind;
+  readonly state: AlertState;
+  readonly tank_id: string;
+  /** The current owner of the tank. */
+  readonly owner_id: string;
+  readonly opened_at: Instant;
+  readonly acknowledged_at: Instant | null;
+  /** The id of the key, or a description of a caller without one. */
+  readonly acknowledged_by: string | null;
+  readonly closed_at: Instant | null;
+  readonly close_reason: CloseReason | null;
+  /** The tank's threshold when the alert was opened. */
+  readonly threshold: number;
+  /** The fill that the alert was opened at. */
+  readonly fill_percentage: number;
+  /** Of the tank now, or when the alert was closed. */
+  readonly latest_fill_percentage: number;
+  readonly latest_reading_at: Instant;
+  readonly note: string | null;
+  readonly updated_at: Instant;
+};
+
+const percentage = (description: string, example: number) =>
+  number({ minimum: 0, maximum: 100, description, examples: [example] });
+
+export const NOTE_MAX_LENGTH = 1000;
+
+export const AlertObject = object(
+  {
+    id: idField("Identifier of the alert", "alr_01kxa8w5s0d2f4g6h8j0k2m4n6"),
+    object: literal("alert", { description: "Always `alert`" }),
+    kind: oneOf(ALERT_KINDS, {
+      description: "low: at or below the tank's threshold; silent: no reading for too long",
+      examples: ["low"],
+    }),
+    state: oneOf(ALERT_STATES, { description: "open, then acknowledged, then closed", examples: ["open"] }),
+    tank_id: idField("The tank", "tank_01kxa8w5s0d2f4g6h8j0k2m4n6"),
+    owner_id: idField("The current owner of the tank", "cus_01kxa8w5s0d2f4g6h8j0k2m4n6"),
+    opened_at: instantField("When the alert was opened"),
+    acknowledged_at: nullable(instantField("When it was acknowledged")),
+    acknowledged_by: nullable(text({ description: "The key that acknowledged it", examples: [null] })),
+    closed_at: nullable(instantField("When it was closed")),
+    close_reason: nullable(
+      oneOf(CLOSE_REASONS, {
+        description:
+          "recovered: the condition has cleared; threshold_changed: it has cleared by another threshold; tank_deleted: the tank was deleted; manual: somebody closed it",
+        examples: [null],
+      }),
+    ),
+    threshold: percentage("The tank's threshold when the alert was opened", 20),
+    fill_percentage: percentage("The fill of the tank when the alert was opened", 19.5),
+    latest_fill_percentage: percentage("The fill of the tank now, or when the alert was closed", 18.7),
+    latest_reading_at: instantField("When that was measured"),
+    note: nullable(text({ maxLength: NOTE_MAX_LENGTH, description: "What somebody wrote about it", examples: [null] })),
+    updated_at: instantField("When the alert was last changed"),
+  },
+  { description: "A tank that needs attention" },
+);
+
+export function alertObject(alert: Alert) {
+  return {
+    id: alert.id,
+    object: "alert",
+    kind: alert.kind,
+    state: alert.state,
+    tank_id: alert.tank_id,
+    owner_id: alert.owner_id,
+    opened_at: formatInstant(alert.opened_at),
+    acknowledged_at: formatInstantOrNull(alert.acknowledged_at),
+    acknowledged_by: alert.acknowledged_by,
+    closed_at: formatInstantOrNull(alert.closed_at),
+    close_reason: alert.close_reason,
+    threshold: alert.threshold,
+    fill_percentage: alert.fill_percentage,
+    latest_fill_percentage: alert.latest_fill_percentage,
+    latest_reading_at: formatInstant(alert.latest_reading_at),
+    note: alert.note,
+    updated_at: formatInstant(alert.updated_at),
+  } as const;
+}

@@ -1,0 +1,167 @@
+// A channel: where the operator is notified, a webhook or an e-mail address.
+
+import { formatDuration, formatInstant, type Instant } from "../instant.ts";
+import {
+  ADDRESS_PATTERN,
+  array,
+  durationField,
+  idField,
+  instantField,
+  literal,
+  nullable,
+  nullableTextField,
+  object,
+  oneOf,
+  TIME_PATTERN,
+  text,
+} from "../schema.ts";
+import { ALERT_KINDS, type AlertKind } from "./alert.ts";
+import { EVENT_TYPES, type EventType } from "./event.ts";
+import { URL_MAX_LENGTH } from "./webhook-url.ts";
+
+export const CHANNEL_TYPES = ["webhook", "email"] as const;
+export type ChannelType = (typeof CHANNEL_TYPES)[number];
+export const CHANNEL_STATES = ["active", "disabled"] as const;
+
+/** Local times of day; mail is held from one to the other. */
+export type QuietHours = { readonly from: string; readonly to: string; readonly timezone: string };
+
+export type Channel = {
+  readonly id: string;
+  readonly type: ChannelType;
+  /** Of a webhook. */
+  readonly url: string | null;
+  /** Of an e-mail channel. */
+  readonly to: string | null;
+  /** Null: all. */
+  readonly events: readonly EventType[] | null;
+  readonly kinds: readonly AlertKind[] | null;
+  /** Only alerts of this customer's tanks; null: of all. */
+  readonly customer_id: string | null;
+  /** Milliseconds; only what is still open and unacknowledged then is sent. 0: everything at once. */
+  readonly delay: number;
+  readonly quiet_hours: QuietHours | null;
+  readonly state: (typeof CHANNEL_STATES)[number];
+  readonly disabled_reason: string | null;
+  readonly description: string | null;
+  readonly created_at: Instant;
+  readonly updated_at: Instant;
+};
+
+/** With since when its deliveries have failed, if they do. */
+export type StoredChannel = Channel & { readonly failing_since: Instant | null };
+
+/** `pending`: notifications that are still to be sent. The others are of its newest notifications. */
+export type ChannelDeliveries = {
+  readonly pending: number;
+  readonly last_delivered_at: Instant | null;
+  readonly last_error: string | null;
+};
+
+/** What is needed to send; never part of a response, an audit entry or an export. */
+export type ChannelSecrets = {
+  /** `whsec_` and base64. Null for e-mail. */
+  readonly secret: string | null;
+  /** The secret before a rotation, which signs, too, until then. */
+  readonly previous_secret: string | null;
+  readonly previous_until: Instant | null;
+};
+
+/** The longest that mail servers accept. */
+const ADDRESS_MAX_LENGTH = 254;
+
+const timeField = (description: string, example: string) => text({ pattern: TIME_PATTERN, description, examples: [example] });
+
+export const QuietHoursObject = object(
+  {
+    from: timeField("From this time of day", "21:00"),
+    to: timeField("Until this time of day", "07:00"),
+    timezone: text({ minLength: 1, maxLength: 64, description: "Of these times", examples: ["Europe/Berlin"] }),
+  },
+  { description: "Mail is held from one time of day to the other" },
+);
+
+/** The fields that both types have. */
+export const CHANNEL_SETTINGS = {
+  events: nullable(
+    array(oneOf(EVENT_TYPES), { minItems: 1, description: "Only these events; null: all", examples: [["alert.opened"]] }),
+  ),
+  kinds: nullable(
+    array(oneOf(ALERT_KINDS), { minItems: 1, description: "Only alerts of these kinds; null: all", examples: [["low"]] }),
+  ),
+  customer_id: nullable(idField("Only alerts of this customer's tanks; null: of all", "cus_01kxa8w5s0v3m4q9t7r2n6c8d1")),
+  delay: nullable(
+    durationField("Send only what is still open and unacknowledged after this time, up to 15d; null: everything at once", "4h"),
+  ),
+  description: nullableTextField("What it is for", "Dispatch"),
+};
+export const webhookUrl = text({
+  minLength: 1,
+  maxLength: URL_MAX_LENGTH,
+  description: "Where a webhook is sent: https, at a public address or one that WEBHOOK_ALLOW opens",
+  examples: ["https://hooks.example.com/tanks"],
+});
+export const mailAddress = text({
+  maxLength: ADDRESS_MAX_LENGTH,
+  pattern: ADDRESS_PATTERN,
+  description: "The address that mail is sent to",
+  examples: ["dispatch@example.com"],
+});
+
+export const ChannelObject = object(
+  {
+    id: idField("Identifier of the channel", "chn_01kxa8w5s0d2f4g6h8j0k2m4n6"),
+    object: literal("channel", { description: "Always `channel`" }),
+    type: oneOf(CHANNEL_TYPES, { description: "How it notifies", examples: ["webhook"] }),
+    url: nullable(webhookUrl),
+    to: { ...nullable(mailAddress), examples: [null] },
+    ...CHANNEL_SETTINGS,
+    quiet_hours: { ...nullable(QuietHoursObject), examples: [null] },
+    state: oneOf(CHANNEL_STATES, { description: "A disabled channel sends nothing", examples: ["active"] }),
+    disabled_reason: nullable(text({ description: "Why it is disabled", examples: [null] })),
+    created_at: instantField("When the channel was created"),
+    updated_at: instantField("When it was last changed"),
+  },
+  { description: "Where the operator is notified, without its secret" },
+);
+
+export function channelObject(channel: Channel) {
+  return {
+    id: channel.id,
+    object: "channel",
+    type: channel.type,
+    url: channel.url,
+    to: channel.to,
+    events: channel.events,
+    kinds: channel.kinds,
+    customer_id: channel.customer_id,
+    delay: channel.delay === 0 ? null : formatDuration(channel.delay),
+    description: channel.description,
+    quiet_hours: channel.quiet_hours,
+    state: channel.state,
+    disabled_reason: channel.disabled_reason,
+    created_at: formatInstant(channel.created_at),
+    updated_at: formatInstant(channel.updated_at),
+  } as const;
+}
+
+/** What a webhook gets as a test. It is not part of the feed: it has no sequence number. */
+export function testEventObject(channel: Channel, at: Instant) {
+  return {
+    type: "channel.test",
+    timestamp: formatInstant(at),
+    sequence: null,
+    data: { channel: channelObject(channel) },
+  } as const;
+}
+
+/** Whether a channel wants an event; `ownerId` is that of the tank. */
+export function wants(channel: Channel, type: EventType, kind: AlertKind, ownerId: string): boolean {
+  const { state, events, kinds, customer_id } = channel;
+  if (state !== "active") return false;
+  return (
+    (events === null || events.includes(type)) &&
+    (kinds === null || kinds.includes(kind)) &&
+    (customer_id === null || customer_id === ownerId)
+  );
+}

@@ -1,0 +1,198 @@
+// How notifications are sent: what a process claims, and what becomes of a notification after an attempt.
+//
+// A process claims notifications for the time of a lease, sends them, and records the results. What it has not recorded when
+// the lease ends is claimed again, by any process: a notification may be sent twice, but with the same id.
+
+import type { Instant } from "../instant.ts";
+import type { Mail } from "../mail/mail.ts";
+import type { ManagedCustomer } from "../resource.ts";
+import type { AlertKind } from "./alert.ts";
+import type { Channel, ChannelSecrets, ChannelType } from "./channel.ts";
+import { type Attempt, MAIL_DESTINATION, type Notification, type NotificationState, retryDelay } from "./notification.ts";
+
+const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
+export const LEASE_MS = 20_000;
+/** What is due within this time is due: the clock of the database may be a little behind that of the process which planned it. */
+export const MAX_CLOCK_SKEW_MS = 1000;
+/** No attempt is planned further ahead: what is due later was planned by a clock that was wrong. */
+export const MAX_DELAY_MS = 30 * HOUR;
+/** Mail that is pending for longer is not sent any more. */
+export const MAIL_EXPIRES_MS = 24 * HOUR;
+/** A channel that fails for longer is disabled. */
+export const DISABLED_AFTER_MS = 5 * 24 * HOUR;
+/** A notification that is pending for longer is reported. */
+const BACKLOG_MS = 10 * MINUTE;
+
+export type ClaimedNotification = Pick<Notification, "id" | "channel_id" | "customer_id" | "event" | "attempts"> & {
+  readonly destination: string;
+  readonly lease: string;
+  /** Earlier attempts do not count. */
+  readonly pending_since: Instant;
+  readonly payload: string;
+};
+
+/** Where a notification goes. Only the sender reads the secrets. */
+export type SendingChannel = Pick<Channel, "id" | "type" | "url" | "state"> & ChannelSecrets;
+
+export type Claim = {
+  readonly notifications: readonly ClaimedNotification[];
+  /** Why the customer must not be sent it any more, by the id of the notification. */
+  readonly unwanted: ReadonlyMap<string, string>;
+  /** By id. A channel that is missing has been deleted. */
+  readonly channels: ReadonlyMap<string, SendingChannel>;
+};
+
+export type ClaimRequest = { readonly destination: string; readonly limit: number };
+
+/** A destination with pending notifications. `isActive`: its channel exists and is not disabled. */
+export type PendingDestination = { readonly destination: string; readonly isDue: boolean; readonly isActive: boolean };
+
+/** Of one attempt. `error` is null if the notification was delivered. */
+export type AttemptResult = {
+  /** Of the HTTP response, or the SMTP reply; null without one. */
+  readonly status: number | null;
+  readonly error: string | null;
+  /** No further attempt can succeed. */
+  readonly isPermanent?: boolean;
+  /** The receiver wants nothing more (410). */
+  readonly isGone?: boolean;
+  /** How long the receiver wants us to wait. */
+  readonly retryAfterMs?: number;
+};
+
+/** What an attempt says about the channel. */
+export type ChannelHealth = "working" | "failing" | "gone";
+
+/** What is written after an attempt, or to give a notification back. */
+export type DeliveryRecord = Pick<ClaimedNotification, "id" | "lease" | "attempts" | "channel_id"> & {
+  readonly state: NotificationState;
+  /** Until the next attempt; null if there is none. */
+  readonly delayMs: number | null;
+  readonly health: ChannelHealth | null;
+};
+
+export type DisabledChannel = Pick<Channel, "id" | "type" | "url"> & { readonly reason: string };
+
+/** `recorded`: the ids of those whose lease was still ours. */
+export type RecordedDeliveries = {
+  readonly recorded: ReadonlySet<string>;
+  readonly disabled: readonly DisabledChannel[];
+};
+
+/** By whom a notification is received: an e-mail channel, or a customer by mail. */
+export const RECIPIENT_TYPES = ["webhook", "email", "customer"] as const satisfies readonly (ChannelType | "customer")[];
+export type RecipientType = (typeof RECIPIENT_TYPES)[number];
+
+export function recipientType({
+  destination,
+  channel_id,
+}: Pick<ClaimedNotification, "destination" | "channel_id">): RecipientType {
+  if (destination !== MAIL_DESTINATION) return "webhook";
+  return channel_id === null ? "customer" : "email";
+}
+
+/** `random` is from 0 to 1. */
+export function recordOf(claimed: ClaimedNotification, attempt: Attempt, result: AttemptResult, random: number): DeliveryRecord {
+  const { id, lease, channel_id, pending_since } = claimed;
+  // The clock may have been set back: the attempt counts all the same.
+  const attempts = [...claimed.attempts, { ...attempt, at: Math.max(attempt.at, pending_since) }];
+  const tries = attempts.filter(({ at }) => at >= pending_since).length;
+  const own = { id, lease, channel_id, attempts };
+  if (result.error === null) return { ...own, state: "delivered", delayMs: null, health: "working" };
+  const delay = result.isPermanent || result.isGone ? undefined : retryDelay(tries, random);
+  const delayMs = delay === undefined ? null : Math.min(Math.max(delay, result.retryAfterMs ?? 0), MAX_DELAY_MS);
+  return { ...own, state: delayMs === null ? "failed" : "pending", delayMs, health: healthAfter(claimed, result) };
+}
+
+/** A mail server that fails says nothing about the recipient. */
+function healthAfter(claimed: ClaimedNotification, { isGone = false, isPermanent = false }: AttemptResult): ChannelHealth | null {
+  if (isGone) return "gone";
+  return recipientType(claimed) === "webhook" || isPermanent ? "failing" : null;
+}
+
+/** It is due at once, for any process. */
+export const givenBack = ({ id, lease, channel_id, attempts }: ClaimedNotification): DeliveryRecord => ({
+  ...{ id, lease, channel_id, attempts, state: "pending", delayMs: 0, health: null },
+});
+
+/** Instead of an attempt: says why there is none. */
+const noAttempt = (at: Instant, error: string): Attempt => ({ at, status: null, duration_ms: 0, error });
+const DISABLED = "The channel is disabled.";
+export const disabledAttempt = (at: Instant): Attempt => noAttempt(at, DISABLED);
+
+export const givenUp = (claimed: ClaimedNotification, at: Instant, why = DISABLED): DeliveryRecord => ({
+  ...givenBack(claimed),
+  ...{ state: "failed", delayMs: null, attempts: [...claimed.attempts, noAttempt(at, why)] },
+});
+
+/**
+ * Why a mail must not be sent to the customer any more: it may have waited, or is sent again, and the address may be
+ * somebody else's by now.
+ */
+export function unwantedBecause(
+  { event, payload }: Pick<ClaimedNotification, "event" | "payload">,
+  { customer, notifications, deleted }: ManagedCustomer,
+): string | undefined {
+  if (deleted) return "The customer is deleted.";
+  if (payload === "") return "The mail is not stored any more.";
+  if ((JSON.parse(payload) as Mail).to !== customer.email) return "The customer has another address.";
+  if (event === "customer.verification") return undefined;
+  if (customer.verified_at === null) return "The address is not verified.";
+  return notifications.unsubscribed_at === null ? undefined : "The customer has unsubscribed.";
+}
+
+/** Of the whole service. */
+export type DeliveryCounts = {
+  readonly alertsOpen: Readonly<Record<AlertKind, number>>;
+  readonly pending: number;
+  /** When the oldest pending notification was created. */
+  readonly oldestPendingAt: Instant | null;
+  /** Mail is pending, or an e-mail channel or a customer is to get some. */
+  readonly isMailWanted: boolean;
+  readonly channelsDisabled: number;
+};
+
+export interface DeliveryReads {
+  pendingDestinations(now: Instant): Promise<readonly PendingDestination[]>;
+  deliveryCounts(): Promise<DeliveryCounts>;
+}
+
+export interface DeliveryWrites {
+  claimNotifications(requests: readonly ClaimRequest[], now: Instant): Promise<Claim>;
+  /** In the order in which the attempts ended. */
+  recordDeliveries(records: readonly DeliveryRecord[], now: Instant): Promise<RecordedDeliveries>;
+  /** As failed: those of a channel that is disabled or deleted. Returns how many: a limited number, so that it is called again. */
+  endPending(destination: string, now: Instant): Promise<number>;
+  /** Expires mail, and returns its recipients: a limited number. Makes due what a clock that was wrong has planned too late. */
+  reviewPending(destinations: readonly string[], now: Instant): Promise<readonly RecipientType[]>;
+  /** Events and ended notifications that have been kept long enough. Returns how many: a limited number. */
+  removeOldNotifications(now: Instant): Promise<number>;
+}
+
+export const DELIVERY_WARNINGS = ["mail_not_configured", "channels_disabled", "notifications_delayed"] as const;
+
+/** What an operator should know although the service is ready. */
+export type DeliveryWarning = {
+  readonly code: (typeof DELIVERY_WARNINGS)[number];
+  readonly detail: string;
+};
+
+/** `missing`: the settings that mail needs and that are not set. */
+export function deliveryWarnings(counts: DeliveryCounts, missing: readonly string[], now: Instant): DeliveryWarning[] {
+  const { pending, oldestPendingAt, isMailWanted, channelsDisabled } = counts;
+  const age = oldestPendingAt === null ? 0 : now - oldestPendingAt;
+  const warnings: (DeliveryWarning | false)[] = [
+    isMailWanted &&
+      missing.length > 0 && {
+        code: "mail_not_configured",
+        detail: `Mail cannot be sent: set ${missing.join(", ")}.`,
+      },
+    channelsDisabled > 0 && { code: "channels_disabled", detail: `Disabled channels: ${channelsDisabled}.` },
+    age > BACKLOG_MS && {
+      code: "notifications_delayed",
+      detail: `Pending notifications: ${pending}, the oldest for ${Math.floor(age / MINUTE)} minutes.`,
+    },
+  ];
+  return warnings.filter((warning) => warning !== false);
+}

@@ -1,0 +1,47 @@
+// Events: what integrators are notified of, by webhooks and in the feed. Sequence numbers rise in the whole service.
+
+import { type CustomerWithCount, customerObject } from "../customer.ts";
+import { formatInstant, type Instant } from "../instant.ts";
+import { type Tank, tankObject } from "../tank.ts";
+import { type Alert, alertObject } from "./alert.ts";
+
+export const ALERT_EVENTS = ["alert.opened", "alert.acknowledged", "alert.closed"] as const;
+export type AlertEventType = (typeof ALERT_EVENTS)[number];
+export const EVENT_TYPES = [...ALERT_EVENTS, "channel.test"] as const;
+export type EventType = (typeof EVENT_TYPES)[number];
+
+/** How long the feed keeps events, and how long an ended notification is kept. */
+export const KEPT_MS = 30 * 24 * 3_600_000;
+
+export type AlertEvent = {
+  readonly type: AlertEventType;
+  readonly at: Instant;
+  readonly alert: Alert;
+  readonly tank: Tank;
+  readonly customer: CustomerWithCount;
+};
+
+/** `isNews`: people are notified of it. `before` is undefined for an alert that is opened. */
+export type AlertChange = {
+  readonly before: Alert | undefined;
+  readonly after: Alert;
+  readonly type: AlertEventType;
+  readonly isNews: boolean;
+};
+
+/** In the feed. `payload` is JSON; `owner_id` is the owner of the tank at that time, who may see it. */
+export type StoredEvent = {
+  readonly sequence: number;
+  readonly at: Instant;
+  readonly owner_id: string;
+  readonly payload: string;
+};
+
+export function eventObject({ type, at, alert, tank, customer }: AlertEvent, sequence: number) {
+  return {
+    type,
+    timestamp: formatInstant(at),
+    sequence,
+    data: { alert: alertObject(alert), tank: tankObject(tank), customer: customerObject(customer) },
+  } as const;
+}

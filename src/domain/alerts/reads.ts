@@ -1,0 +1,36 @@
+// Reads of alerts, and of the feed of events.
+
+import type { Scope } from "../key.ts";
+import type { Page, PageQuery } from "../page.ts";
+import type { Alert } from "./alert.ts";
+
+/** `from` and `to`: when alerts were opened. */
+export type AlertQuery = PageQuery & {
+  readonly state: Alert["state"] | undefined;
+  readonly kind: Alert["kind"] | undefined;
+  readonly tank_id: string | undefined;
+  readonly owner_id: string | undefined;
+};
+
+/** `after`: the sequence number that the caller has reached; undefined: from the oldest event that is kept. */
+export type FeedQuery = { readonly after: number | undefined; readonly size: number };
+
+/** Oldest first. All events up to `nextAfter` that are in scope and kept are in this page, or were in those before it. */
+export type FeedPage = {
+  /** JSON, as webhooks get it. */
+  readonly payloads: readonly string[];
+  readonly nextAfter: number;
+  readonly hasMore: boolean;
+  /** Events after the one that the caller has reached may have been removed, or that number is not one of this database. */
+  readonly isIncomplete: boolean;
+};
+
+export interface AlertReads {
+  /** `undefined`: there is no such alert, or it is out of scope. */
+  alertById(id: string, scope: Scope): Promise<Alert | undefined>;
+  /** Newest first. */
+  alertPage(query: AlertQuery, scope: Scope): Promise<Page<Alert>>;
+  /** Of these tanks, at most as many as a page has; oldest first. */
+  unclosedAlerts(tankIds: readonly string[]): Promise<readonly Alert[]>;
+  eventFeed(query: FeedQuery, scope: Scope): Promise<FeedPage>;
+}

@@ -1,0 +1,71 @@
+// What the operator sets for the alerts of one tank.
+
+import type { FieldError } from "../errors.ts";
+import { formatDuration, formatInstantOrNull, type Instant, instantOrNull, isInstant, parseDuration } from "../instant.ts";
+import { durationField, instantField, nullable, object, partial } from "../schema.ts";
+import { errorsInObject, isObject } from "../validate.ts";
+
+export type TankAlerts = {
+  /** Milliseconds without a reading after which the tank is silent; null: `SILENT_AFTER`. */
+  readonly silent_after: number | null;
+  /** No alert opens until then. */
+  readonly paused_until: Instant | null;
+};
+
+export const NO_TANK_ALERTS: TankAlerts = { silent_after: null, paused_until: null };
+
+const SILENT_AFTER = { minimum: 600_000, maximum: 365 * 86_400_000 };
+
+export const TankAlertsObject = object(
+  {
+    silent_after: nullable(
+      durationField(
+        "Time without a reading after which the tank is silent, from 10m to 365d; null: the setting of the service",
+        "72h",
+      ),
+    ),
+    paused_until: nullable(instantField("No alert of this tank opens until then")),
+  },
+  { description: "Settings for the alerts of the tank" },
+);
+export const TankAlertsChange = partial(TankAlertsObject, { description: "The settings to change; `null` clears one" });
+
+/** As JSON has them; what is left out stays as it is. */
+export type TankAlertsInput = { readonly silent_after?: string | null; readonly paused_until?: string | null };
+
+/** All errors by field; `at` is the path of the settings themselves. */
+export function errorsInTankAlerts(value: unknown, at = "alerts"): FieldError[] {
+  const errors = errorsInObject(TankAlertsChange, value, at);
+  const given = isObject(value) ? value["silent_after"] : undefined;
+  const duration = typeof given === "string" ? parseDuration(given) : undefined;
+  if (duration === undefined || isSilentAfter(duration)) return errors;
+  return [...errors, { field: `${at}.silent_after`, message: "must be from 10m to 365d" }];
+}
+
+const isSilentAfter = (value: number): boolean => value >= SILENT_AFTER.minimum && value <= SILENT_AFTER.maximum;
+
+/** `input` has been validated. */
+export function mergeTankAlerts(before: TankAlerts, { silent_after, paused_until }: TankAlertsInput = {}): TankAlerts {
+  return {
+    silent_after: silent_after === undefined ? before.silent_after : durationOrNull(silent_after),
+    paused_until: paused_until === undefined ? before.paused_until : instantOrNull(paused_until),
+  };
+}
+
+const durationOrNull = (text: string | null): number | null => (text === null ? null : (parseDuration(text) ?? null));
+
+export function tankAlertsObject({ silent_after, paused_until }: TankAlerts) {
+  return {
+    silent_after: silent_after === null ? null : formatDuration(silent_after),
+    paused_until: formatInstantOrNull(paused_until),
+  } as const;
+}
+
+/** What is wrong with stored settings. */
+export function errorInTankAlerts({ silent_after, paused_until }: TankAlerts): string | undefined {
+  if (silent_after !== null && !isSilentAfter(silent_after)) {
+    return `alerts.silent_after: should be from 10m to 365d, it is ${silent_after} ms`;
+  }
+  if (paused_until === null || isInstant(paused_until)) return undefined;
+  return `alerts.paused_until: ${paused_until} is not an instant between the years 0000 and 9999`;
+}

@@ -1,0 +1,114 @@
+// Commands that send notifications: a test of a channel, what has failed, or one of them again.
+
+import { type Channel, testEventObject } from "../alerts/channel.ts";
+import { destinationOf, type NewNotification, type Notification } from "../alerts/notification.ts";
+import { differences } from "../audit.ts";
+import { type Instant, instantOf } from "../instant.ts";
+import { findOne, type Lookups } from "../lookups.ts";
+import { channelTestMail } from "../mail/service-mail.ts";
+import { channelResource, notificationResource } from "../resource.ts";
+import { instantField, object } from "../schema.ts";
+import { errorsInObject } from "../validate.ts";
+import {
+  type CommandError,
+  type Commands,
+  changeSet,
+  commandError,
+  existing,
+  invalidFields,
+  isCommandError,
+  type Planned,
+} from "./command.ts";
+
+/** Notifications that are sent again in one transaction. */
+export const MAX_RECOVERED = 500;
+
+export const Recovery = object(
+  { since: instantField("Send notifications again that were created since then and have failed") },
+  { description: "What to send again" },
+);
+
+/** A test takes the same way as everything else, at once. */
+export async function testChannel(lookups: Lookups, { id, newId }: Commands["test_channel"], at: Instant): Planned {
+  const channel = await activeChannel(lookups, id);
+  if (isCommandError(channel)) return channel;
+  const notification = testNotification(channel, newId, at);
+  const created: Notification = { ...notification, state: "pending", next_attempt_at: at, attempts: [] };
+  return changeSet(notificationResource(created), {
+    notifications: [notification],
+    audit: [{ object: "channel", id, action: "tested", changes: {} }],
+  });
+}
+
+function testNotification(channel: Channel, id: string, at: Instant): NewNotification {
+  const isWebhook = channel.type === "webhook";
+  return {
+    ...{ id, channel_id: channel.id, customer_id: null, event: "channel.test", alert_ids: [], tank_id: null },
+    ...{ destination: destinationOf(channel), due_at: at, created_at: at },
+    payload: JSON.stringify(
+      isWebhook ? testEventObject(channel, at) : channelTestMail({ to: channel.to ?? "", language: "en" }, channel),
+    ),
+  };
+}
+
+export async function recoverChannel(lookups: Lookups, command: Commands["recover_channel"]): Planned {
+  const { id, fields, failedBy } = command;
+  const channel = await activeChannel(lookups, id);
+  if (isCommandError(channel)) return channel;
+  const errors = errorsInObject(Recovery, fields);
+  if (errors.length > 0) return invalidFields(errors);
+  const { since } = fields as { since: string };
+  const failed = await lookups.failedNotifications(id, instantOf(since), failedBy, MAX_RECOVERED);
+  const until = failed.at(-1)?.created_at ?? null;
+  const changes = { since: { from: null, to: since }, notifications: { from: null, to: failed.length } };
+  return changeSet(
+    { ...channelResource(channel), object: { recovered: failed.length, until } },
+    failed.length === 0
+      ? {}
+      : {
+          notificationsRetried: failed.map((notification) => notification.id),
+          audit: [{ object: "channel", id, action: "recovered", changes }],
+        },
+  );
+}
+
+/** One that is pending does not wait for its next attempt. */
+export async function retryNotification(lookups: Lookups, { id }: Commands["retry_notification"], at: Instant): Planned {
+  const before = existing("notification", await findOne(lookups.notifications, id), undefined, notificationResource);
+  if (isCommandError(before)) return before;
+  const conflict = before.channel_id === null ? await customerConflict(lookups, before) : await channelConflict(lookups, before);
+  if (conflict !== undefined) return conflict;
+  const after: Notification = { ...before, state: "pending", next_attempt_at: at };
+  const changes = differences({ state: before.state }, { state: after.state });
+  return changeSet(notificationResource(after), {
+    notificationsRetried: [id],
+    audit: [{ object: "notification", id, action: "retried", changes }],
+  });
+}
+
+async function channelConflict(lookups: Lookups, { channel_id }: Notification): Promise<CommandError | undefined> {
+  const channel = await activeChannel(lookups, channel_id ?? "");
+  if (!isCommandError(channel)) return undefined;
+  const isGone = channel.error === "channel_unknown";
+  return isGone ? commandError("state_conflict", "The channel of this notification was deleted.") : channel;
+}
+
+/** Nobody gets mail about alerts who does not want it. */
+async function customerConflict(
+  lookups: Lookups,
+  { customer_id, event, state }: Notification,
+): Promise<CommandError | undefined> {
+  const customer = await findOne(lookups.customers, customer_id ?? "");
+  if (customer === undefined || customer.deleted) return commandError("state_conflict", "This customer is deleted.");
+  if (event === "customer.verification" && state !== "pending")
+    return commandError("state_conflict", "The link of this mail is not stored any more: send the customer another one.");
+  if (event === "customer.verification" || customer.notifications.unsubscribed_at === null) return undefined;
+  return commandError("state_conflict", "This customer has unsubscribed from mail about alerts.");
+}
+
+/** What is sent to a disabled channel would wait until it is enabled. */
+async function activeChannel(lookups: Lookups, id: string): Promise<Channel | CommandError> {
+  const channel = existing("channel", await findOne(lookups.channelsById, id), undefined, channelResource);
+  if (isCommandError(channel) || channel.state === "active") return channel;
+  return commandError("state_conflict", 'This channel is disabled. Enable it with {"state":"active"} first.');
+}

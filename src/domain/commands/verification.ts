@@ -1,0 +1,71 @@
+// Commands that verify the e-mail address of a customer: sending a link, and using it.
+
+import { MAIL_DESTINATION, type NewNotification, type Notification } from "../alerts/notification.ts";
+import { type Instant, laterThan } from "../instant.ts";
+import { hashSecret } from "../key.ts";
+import { findOne, type Lookups } from "../lookups.ts";
+import { languageOf } from "../mail/region.ts";
+import { verificationMail } from "../mail/service-mail.ts";
+import { customerResource, type ManagedCustomer, notificationResource } from "../resource.ts";
+import { VERIFICATION_MS } from "../verification.ts";
+import { type CommandError, type Commands, changeSet, commandError, existing, isCommandError, type Planned } from "./command.ts";
+
+const MAX_LINKS = 5;
+const HOUR_MS = 3_600_000;
+
+/** Earlier links of the customer are void. */
+export async function requestVerification(
+  lookups: Lookups,
+  { id, newId, token, publicUrl }: Commands["request_verification"],
+  at: Instant,
+): Planned {
+  const found = existing("customer", await findOne(lookups.customers, id), undefined, customerResource);
+  if (isCommandError(found)) return found;
+  if (found.deleted) return commandError("state_conflict", "This customer is deleted. Restore it first.");
+  if (found.customer.verified_at !== null)
+    return commandError("state_conflict", "The address of this customer is verified already.");
+  const limit = limitError(await lookups.verificationsSince(id, at - HOUR_MS), at);
+  if (limit !== undefined) return limit;
+  const { name, email: to } = found.customer;
+  const language = await languageFor(lookups, found);
+  const notification: NewNotification = {
+    ...{ id: newId, channel_id: null, customer_id: id, event: "customer.verification", alert_ids: [], tank_id: null },
+    ...{ destination: MAIL_DESTINATION, due_at: at, created_at: at },
+    payload: JSON.stringify(verificationMail({ to, language }, name, `${publicUrl}/verify?token=${token}`)),
+  };
+  const created: Notification = { ...notification, state: "pending", next_attempt_at: at, attempts: [] };
+  return changeSet(notificationResource(created), {
+    notifications: [notification],
+    verifications: [
+      { customerId: id, link: { hash: hashSecret(token), customer_id: id, email: to, expires_at: at + VERIFICATION_MS } },
+    ],
+  });
+}
+
+/** `sent`: when the links of the last hour were sent, oldest first. */
+function limitError(sent: readonly Instant[], at: Instant): CommandError | undefined {
+  const [oldest] = sent;
+  if (oldest === undefined || sent.length < MAX_LINKS) return undefined;
+  const retryAfter = Math.max(1, Math.ceil((oldest + HOUR_MS - at) / 1000));
+  const detail = `This customer was sent ${sent.length} links within the last hour. Retry after the time in Retry-After.`;
+  return { ...commandError("rate_limited", detail), retryAfter };
+}
+
+async function languageFor(lookups: Lookups, { customer, notifications }: ManagedCustomer) {
+  if (notifications.language !== null) return notifications.language;
+  const [first] = await lookups.tanksOfOwners([customer.id]);
+  return languageOf(first?.tank.location.country ?? null);
+}
+
+/** Once: all links of the customer are void then. */
+export async function verifyCustomer(lookups: Lookups, { hash }: Commands["verify_customer"], at: Instant): Planned {
+  const link = await lookups.verification(hash);
+  const before = link && (await findOne(lookups.customers, link.customer_id));
+  const isValid = link !== undefined && link.expires_at > at && before?.deleted === false && before.customer.email === link.email;
+  if (!isValid || before === undefined) return commandError("customer_unknown", "This link is not valid, or not any more.");
+  const { id, updated_at, verified_at } = before.customer;
+  const verifications = [{ customerId: id, link: null }];
+  if (verified_at !== null) return changeSet(customerResource(before), { verifications });
+  const after = { ...before, customer: { ...before.customer, verified_at: at, updated_at: laterThan(updated_at, at) } };
+  return changeSet(customerResource(after), { verifications, customers: [{ id, before, after }] });
+}

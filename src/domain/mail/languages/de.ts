@@ -1,0 +1,122 @@
+import type { Phrases } from "../phrases.ts";
+
+const tanks = (count: number, shown: string): string => (count === 1 ? "1 Tank" : `${shown} Tanks`);
+const have = (count: number): string => (count === 1 ? "hat" : "haben");
+const these = (count: number): string => (count === 1 ? "Dieser Tank" : "Diese Tanks");
+const alerts = (count: number, shown: string, state: string): string =>
+  `${count === 1 ? "1 Warnung" : `${shown} Warnungen`} ${state}`;
+const REASONS = {
+  recovered: "Ursache behoben",
+  threshold_changed: "die Warnschwelle wurde geändert",
+  tank_deleted: "der Tank wurde gelöscht",
+  manual: "von Hand geschlossen",
+};
+
+export const de: Phrases = {
+  dates: "de-DE",
+  numbers: "de-DE",
+
+  subject: {
+    low: {
+      opened: (name, percent) => `Füllstand niedrig, ${percent}: ${name}`,
+      reminder: (name, percent) => `Erinnerung: Füllstand weiterhin niedrig, ${percent}: ${name}`,
+      acknowledged: (name, percent) => `Bestätigt: Füllstand niedrig, ${percent}: ${name}`,
+      recovered: (name, percent) => `Füllstand nicht mehr niedrig, ${percent}: ${name}`,
+      closed: (name) => `Geschlossen: Warnung zum Füllstand von ${name}`,
+    },
+    silent: {
+      opened: (name) => `Keine Messwerte von Tank: ${name}`,
+      reminder: (name) => `Erinnerung: weiterhin keine Messwerte von Tank: ${name}`,
+      acknowledged: (name) => `Bestätigt: keine Messwerte von Tank: ${name}`,
+      recovered: (name) => `Wieder Messwerte von Tank: ${name}`,
+      closed: (name) => `Geschlossen: Warnung zu fehlenden Messwerten von ${name}`,
+    },
+  },
+  count: {
+    low: {
+      opened: (count, shown) => `${tanks(count, shown)} mit niedrigem Füllstand`,
+      reminder: (count, shown) => `${tanks(count, shown)} mit weiterhin niedrigem Füllstand`,
+      acknowledged: (count, shown) => alerts(count, shown, "zum Füllstand bestätigt"),
+      recovered: (count, shown) => `${tanks(count, shown)} wieder über der Warnschwelle`,
+      closed: (count, shown) => alerts(count, shown, "zum Füllstand geschlossen"),
+    },
+    silent: {
+      opened: (count, shown) => `${tanks(count, shown)} ohne Messwerte`,
+      reminder: (count, shown) => `${tanks(count, shown)} weiterhin ohne Messwerte`,
+      acknowledged: (count, shown) => alerts(count, shown, "zu fehlenden Messwerten bestätigt"),
+      recovered: (count, shown) => `${tanks(count, shown)} wieder mit Messwerten`,
+      closed: (count, shown) => alerts(count, shown, "zu fehlenden Messwerten geschlossen"),
+    },
+  },
+  explanation: {
+    low: {
+      opened: (count) =>
+        `${these(count)} ${have(count)} die Warnschwelle erreicht oder unterschritten. Eine Lieferung könnte bald nötig sein.`,
+      reminder: (count) =>
+        `${these(count)} ${count === 1 ? "liegt" : "liegen"} weiterhin an oder unter der Warnschwelle. Ist eine Lieferung unterwegs, ist nichts zu tun.`,
+      recovered: (count) =>
+        `${these(count)} ${count === 1 ? "liegt" : "liegen"} wieder über der Warnschwelle. Es ist nichts zu tun.`,
+    },
+    silent: {
+      opened: (count) =>
+        `${these(count)} ${have(count)} länger als üblich keinen Messwert gesendet. Bitte Gerät, Batterie und Netz prüfen.`,
+      reminder: (count) => `${these(count)} ${have(count)} weiterhin keinen Messwert gesendet.`,
+      recovered: (count) => `${these(count)} ${count === 1 ? "sendet" : "senden"} wieder Messwerte.`,
+    },
+  },
+  mostUrgent: (shown) => `Die ${shown} dringendsten:`,
+  more: (count, shown) =>
+    count === 1 ? "1 weiterer ist hier nicht aufgeführt." : `${shown} weitere sind hier nicht aufgeführt.`,
+
+  greeting: (name) => `Guten Tag ${name},`,
+  where: "Standort",
+  reference: "Kennung",
+  fill: "Füllstand",
+  lastFill: "Letzter Füllstand",
+  volumeOf: (percent, volume, capacity) => `${percent} (${volume} von ${capacity})`,
+  threshold: "Warnschwelle",
+  lowSince: "Niedrig seit",
+  lowFromTo: "War niedrig",
+  fromTo: (from, to) => `${from} bis ${to}`,
+  measured: "Gemessen",
+  lastReading: "Letzter Messwert",
+  noticed: "Bemerkt",
+  customer: "Kunde",
+  phone: "Telefon",
+  tankId: "Tank-ID",
+  acknowledged: "Bestätigt",
+  acknowledgedBy: (at, by) => `${at}, von ${by}`,
+  closed: "Geschlossen",
+  closedBecause: (at, reason) => `${at}: ${REASONS[reason]}`,
+  note: "Notiz",
+  openTank: "Tank öffnen",
+
+  whyCustomer: "Sie erhalten diese E-Mail, weil Warnungen zu Ihren Tanks an diese Adresse gesendet werden.",
+  unsubscribe: "Diese E-Mails abbestellen",
+  whyOperator: (channel) => `Sie erhalten diese E-Mail über den Benachrichtigungskanal ${channel}.`,
+
+  verification: {
+    subject: "Bitte bestätigen Sie Ihre E-Mail-Adresse",
+    purpose: (address) =>
+      `Bitte bestätigen Sie, dass ${address} Ihre Adresse ist. Danach erhalten Sie eine E-Mail, wenn der Füllstand eines Ihrer Tanks niedrig ist, und wenn er es nicht mehr ist.`,
+    button: "Adresse bestätigen",
+    copyLink: "Oder öffnen Sie diesen Link:",
+    validity: "Der Link ist 7 Tage gültig und kann einmal verwendet werden.",
+    unexpected: "Wenn Sie diese E-Mail nicht erwartet haben, ignorieren Sie sie: Es wird Ihnen nichts gesendet.",
+  },
+  test: {
+    subject: "Test eines Benachrichtigungskanals",
+    meaning: "Dies ist ein Test. E-Mails zu Warnungen erreichen Sie unter dieser Adresse. Es ist nichts zu tun.",
+  },
+  disabled: {
+    subject: (channel) => `Benachrichtigungskanal deaktiviert: ${channel}`,
+    meaning: "Ein Benachrichtigungskanal wurde deaktiviert. Es wird nichts an ihn gesendet, bis Sie ihn wieder aktivieren.",
+    channel: "Kanal",
+    destination: "Ziel",
+    reason: "Grund",
+    since: "Deaktiviert",
+    enable: (id) => `Ist die Ursache behoben, aktivieren Sie ihn: PATCH /manage/v1/channels/${id} mit {"state":"active"}.`,
+    recover: (id) =>
+      `Was in der Zwischenzeit fehlgeschlagen ist, kann erneut gesendet werden: POST /manage/v1/channels/${id}/recover mit {"since":"…"}.`,
+  },
+};

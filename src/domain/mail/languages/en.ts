@@ -1,0 +1,116 @@
+import type { Phrases } from "../phrases.ts";
+
+const tanks = (count: number, shown: string): string => (count === 1 ? "1 tank" : `${shown} tanks`);
+const are = (count: number): string => (count === 1 ? "is" : "are");
+const these = (count: number): string => (count === 1 ? "This tank" : "These tanks");
+const REASONS = {
+  recovered: "recovered",
+  threshold_changed: "the threshold was changed",
+  tank_deleted: "the tank was deleted",
+  manual: "closed by hand",
+};
+
+export const en: Phrases = {
+  dates: "en-GB",
+  numbers: "en-US",
+
+  subject: {
+    low: {
+      opened: (name, percent) => `Tank low, ${percent}: ${name}`,
+      reminder: (name, percent) => `Reminder: tank still low, ${percent}: ${name}`,
+      acknowledged: (name, percent) => `Acknowledged: tank low, ${percent}: ${name}`,
+      recovered: (name, percent) => `Tank no longer low, ${percent}: ${name}`,
+      closed: (name) => `Closed: low-fill alert of ${name}`,
+    },
+    silent: {
+      opened: (name) => `No readings from tank: ${name}`,
+      reminder: (name) => `Reminder: still no readings from tank: ${name}`,
+      acknowledged: (name) => `Acknowledged: no readings from tank: ${name}`,
+      recovered: (name) => `Readings again from tank: ${name}`,
+      closed: (name) => `Closed: silence alert of ${name}`,
+    },
+  },
+  count: {
+    low: {
+      opened: (count, shown) => `${tanks(count, shown)} ${are(count)} low`,
+      reminder: (count, shown) => `${tanks(count, shown)} ${are(count)} still low`,
+      acknowledged: (count, shown) => (count === 1 ? "1 low-fill alert acknowledged" : `${shown} low-fill alerts acknowledged`),
+      recovered: (count, shown) => `${tanks(count, shown)} ${are(count)} no longer low`,
+      closed: (count, shown) => (count === 1 ? "1 low-fill alert closed" : `${shown} low-fill alerts closed`),
+    },
+    silent: {
+      opened: (count, shown) => `${tanks(count, shown)} ${are(count)} silent`,
+      reminder: (count, shown) => `${tanks(count, shown)} ${are(count)} still silent`,
+      acknowledged: (count, shown) => (count === 1 ? "1 silence alert acknowledged" : `${shown} silence alerts acknowledged`),
+      recovered: (count, shown) => `${tanks(count, shown)} ${count === 1 ? "reports" : "report"} again`,
+      closed: (count, shown) => (count === 1 ? "1 silence alert closed" : `${shown} silence alerts closed`),
+    },
+  },
+  explanation: {
+    low: {
+      opened: (count) => `${these(count)} ${are(count)} at or below the warning threshold. A delivery may be needed soon.`,
+      reminder: (count) =>
+        `${these(count)} ${are(count)} still at or below the warning threshold. If a delivery is on its way, nothing needs to be done.`,
+      recovered: (count) => `${these(count)} ${are(count)} above the warning threshold again. Nothing needs to be done.`,
+    },
+    silent: {
+      opened: (count) =>
+        `${these(count)} ${count === 1 ? "has" : "have"} sent no reading for longer than usual. The device, its battery or its network may need attention.`,
+      reminder: (count) => `${these(count)} ${count === 1 ? "has" : "have"} still sent no reading.`,
+      recovered: (count) => `${these(count)} ${count === 1 ? "sends" : "send"} readings again.`,
+    },
+  },
+  mostUrgent: (shown) => `The ${shown} most urgent:`,
+  more: (count, shown) => (count === 1 ? "1 more is not listed here." : `${shown} more are not listed here.`),
+
+  greeting: (name) => `Hello ${name},`,
+  where: "Where",
+  reference: "Reference",
+  fill: "Fill",
+  lastFill: "Last fill",
+  volumeOf: (percent, volume, capacity) => `${percent} (${volume} of ${capacity})`,
+  threshold: "Warning threshold",
+  lowSince: "Low since",
+  lowFromTo: "Was low",
+  fromTo: (from, to) => `${from} to ${to}`,
+  measured: "Measured",
+  lastReading: "Last reading",
+  noticed: "Noticed",
+  customer: "Customer",
+  phone: "Phone",
+  tankId: "Tank ID",
+  acknowledged: "Acknowledged",
+  acknowledgedBy: (at, by) => `${at}, by ${by}`,
+  closed: "Closed",
+  closedBecause: (at, reason) => `${at}: ${REASONS[reason]}`,
+  note: "Note",
+  openTank: "Open tank",
+
+  whyCustomer: "You receive this mail because warnings about your tanks are sent to this address.",
+  unsubscribe: "Unsubscribe from these mails",
+  whyOperator: (channel) => `You receive this mail because of the notification channel ${channel}.`,
+
+  verification: {
+    subject: "Confirm your e-mail address",
+    purpose: (address) =>
+      `Please confirm that ${address} is your address. Then you will receive a mail when one of your tanks is low, and when it no longer is.`,
+    button: "Confirm address",
+    copyLink: "Or open this link:",
+    validity: "The link is valid for 7 days and can be used once.",
+    unexpected: "If you did not expect this mail, ignore it: nothing will be sent to you.",
+  },
+  test: {
+    subject: "Test of a notification channel",
+    meaning: "This is a test. Mail about alerts will reach you at this address. Nothing needs to be done.",
+  },
+  disabled: {
+    subject: (channel) => `Notification channel disabled: ${channel}`,
+    meaning: "A notification channel was disabled. Nothing is sent to it until you enable it again.",
+    channel: "Channel",
+    destination: "Destination",
+    reason: "Reason",
+    since: "Disabled",
+    enable: (id) => `When the cause is repaired, enable it: PATCH /manage/v1/channels/${id} with {"state":"active"}.`,
+    recover: (id) => `What failed meanwhile can be sent again: POST /manage/v1/channels/${id}/recover with {"since":"…"}.`,
+  },
+};

@@ -1,0 +1,72 @@
+// What a language has to say. A language is one file in `languages/`, and one line in `language.ts`.
+
+import type { AlertKind, CloseReason } from "../alerts/alert.ts";
+
+/** `recovered`: closed because the condition has cleared; `closed`: for another reason. */
+export const ALERT_UPDATES = ["opened", "reminder", "acknowledged", "recovered", "closed"] as const;
+export type AlertUpdate = (typeof ALERT_UPDATES)[number];
+
+/** For one tank, with its fill and name, in the subject. */
+type Subject = (name: string, percent: string) => string;
+/** For a number of tanks, which is formatted as `shown`. */
+type Counted = (count: number, shown: string) => string;
+
+export type Phrases = {
+  /** For Intl: dates with the name of the month and 24 hours. */
+  readonly dates: string;
+  readonly numbers: string;
+
+  readonly subject: Readonly<Record<AlertKind, Readonly<Record<AlertUpdate, Subject>>>>;
+  readonly count: Readonly<Record<AlertKind, Readonly<Record<AlertUpdate, Counted>>>>;
+  /** What it means, and what to do. */
+  readonly explanation: Readonly<Record<AlertKind, Readonly<Partial<Record<AlertUpdate, (count: number) => string>>>>>;
+  readonly mostUrgent: (shown: string) => string;
+  readonly more: Counted;
+
+  readonly greeting: (name: string) => string;
+  readonly where: string;
+  readonly reference: string;
+  readonly fill: string;
+  readonly lastFill: string;
+  readonly volumeOf: (percent: string, volume: string, capacity: string) => string;
+  readonly threshold: string;
+  readonly lowSince: string;
+  readonly lowFromTo: string;
+  readonly fromTo: (from: string, to: string) => string;
+  readonly measured: string;
+  readonly lastReading: string;
+  readonly noticed: string;
+  readonly customer: string;
+  readonly phone: string;
+  readonly tankId: string;
+  readonly acknowledged: string;
+  readonly acknowledgedBy: (at: string, by: string) => string;
+  readonly closed: string;
+  readonly closedBecause: (at: string, reason: CloseReason) => string;
+  readonly note: string;
+  readonly openTank: string;
+
+  readonly whyCustomer: string;
+  readonly unsubscribe: string;
+  readonly whyOperator: (channel: string) => string;
+
+  readonly verification: {
+    readonly subject: string;
+    readonly purpose: (address: string) => string;
+    readonly button: string;
+    readonly copyLink: string;
+    readonly validity: string;
+    readonly unexpected: string;
+  };
+  readonly test: { readonly subject: string; readonly meaning: string };
+  readonly disabled: {
+    readonly subject: (channel: string) => string;
+    readonly meaning: string;
+    readonly channel: string;
+    readonly destination: string;
+    readonly reason: string;
+    readonly since: string;
+    readonly enable: (id: string) => string;
+    readonly recover: (id: string) => string;
+  };
+};

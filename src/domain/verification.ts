@@ -1,0 +1,28 @@
+// Verification of a customer's e-mail address: a link with a random token is sent to it, and whoever uses the link can read its
+// mail. Only the hash of the token is stored.
+
+import { randomBytes } from "node:crypto";
+import type { Instant } from "./instant.ts";
+
+/** The address that is verified: the link is void if the customer has another one by then. */
+export type Verification = {
+  readonly hash: string;
+  readonly customer_id: string;
+  readonly email: string;
+  readonly expires_at: Instant;
+};
+
+export const VERIFICATION_MS = 7 * 24 * 3_600_000;
+
+const TOKEN_BYTES = 32;
+const TOKEN = /^[A-Za-z0-9_-]{43}$/;
+
+export const newVerificationToken = (): string => randomBytes(TOKEN_BYTES).toString("base64url");
+export const isVerificationToken = (text: string): boolean => TOKEN.test(text);
+
+/** For the pages that links in mail lead to. */
+export interface RecipientReads {
+  verification(hash: string): Promise<Verification | undefined>;
+  /** Undefined: no link to unsubscribe was ever sent. */
+  unsubscribeSecret(): Promise<string | undefined>;
+}

@@ -1,0 +1,93 @@
+// What the pages say that links in mail lead to.
+
+import type { Language } from "../../domain/mail/language.ts";
+
+export type PageText = { readonly title: string; readonly text: string; readonly button?: string };
+
+const PAGE_NAMES = [
+  "verify",
+  "verified",
+  "verificationInvalid",
+  "subscribed",
+  "unsubscribed",
+  "resubscribed",
+  "subscriptionInvalid",
+  "unavailable",
+] as const;
+export type PageName = (typeof PAGE_NAMES)[number];
+
+export const PAGES: Readonly<Record<Language, Readonly<Record<PageName, PageText>>>> = {
+  en: {
+    verify: {
+      title: "Confirm your e-mail address",
+      text: "With your confirmation you are told by e-mail when one of your tanks is low.",
+      button: "Confirm address",
+    },
+    verified: {
+      title: "Your address is confirmed",
+      text: "You are told by e-mail when one of your tanks is low. You can close this page.",
+    },
+    verificationInvalid: {
+      title: "This link is not valid",
+      text: "It may have expired, or a newer one was sent. If you have confirmed your address already, nothing more needs to be done. Otherwise please ask your supplier for a new link.",
+    },
+    subscribed: {
+      title: "Unsubscribe?",
+      text: "You will get no more e-mails about your tanks, not even when one of them is low.",
+      button: "Unsubscribe",
+    },
+    unsubscribed: {
+      title: "You are unsubscribed",
+      text: "You get no more e-mails about your tanks. You can change your mind here at any time.",
+      button: "Subscribe again",
+    },
+    resubscribed: {
+      title: "You are subscribed again",
+      text: "You are told by e-mail when one of your tanks is low.",
+      button: "Unsubscribe",
+    },
+    subscriptionInvalid: {
+      title: "This link is not valid",
+      text: "Please use the link in the newest e-mail that you have received.",
+    },
+    unavailable: { title: "Please try again later", text: "This does not work at the moment. Nothing was changed." },
+  },
+  de: {
+    verify: {
+      title: "E-Mail-Adresse bestätigen",
+      text: "Nach der Bestätigung erhalten Sie eine E-Mail, wenn der Füllstand eines Ihrer Tanks niedrig ist.",
+      button: "Adresse bestätigen",
+    },
+    verified: {
+      title: "Ihre Adresse ist bestätigt",
+      text: "Sie erhalten eine E-Mail, wenn der Füllstand eines Ihrer Tanks niedrig ist. Sie können diese Seite schließen.",
+    },
+    verificationInvalid: {
+      title: "Dieser Link ist nicht gültig",
+      text: "Er ist abgelaufen, oder es wurde ein neuerer verschickt. Wenn Sie Ihre Adresse schon bestätigt haben, ist nichts weiter zu tun. Andernfalls bitten Sie Ihren Lieferanten um einen neuen Link.",
+    },
+    subscribed: {
+      title: "Abmelden?",
+      text: "Sie erhalten keine E-Mails mehr zu Ihren Tanks, auch nicht bei niedrigem Füllstand.",
+      button: "Abmelden",
+    },
+    unsubscribed: {
+      title: "Sie sind abgemeldet",
+      text: "Sie erhalten keine E-Mails mehr zu Ihren Tanks. Sie können sich hier jederzeit wieder anmelden.",
+      button: "Wieder anmelden",
+    },
+    resubscribed: {
+      title: "Sie sind wieder angemeldet",
+      text: "Sie erhalten eine E-Mail, wenn der Füllstand eines Ihrer Tanks niedrig ist.",
+      button: "Abmelden",
+    },
+    subscriptionInvalid: {
+      title: "Dieser Link ist nicht gültig",
+      text: "Bitte benutzen Sie den Link in der neuesten E-Mail, die Sie erhalten haben.",
+    },
+    unavailable: {
+      title: "Bitte versuchen Sie es später noch einmal",
+      text: "Das ist im Moment nicht möglich. Es wurde nichts geändert.",
+    },
+  },
+};

@@ -1,0 +1,234 @@
+// /manage/v1/channels
+
+import { type Channel, ChannelObject, type StoredChannel } from "../../../domain/alerts/channel.ts";
+import { errorInWebhookUrl } from "../../../domain/alerts/webhook-url.ts";
+import {
+  EmailChannelChange,
+  NewEmailChannel,
+  NewWebhookChannel,
+  WebhookChannelChange,
+} from "../../../domain/commands/channels.ts";
+import { Recovery } from "../../../domain/commands/notifications.ts";
+import { RequestError } from "../../../domain/errors.ts";
+import { formatInstant, formatInstantOrNull } from "../../../domain/instant.ts";
+import { channelResource, type Resource } from "../../../domain/resource.ts";
+import { anyOf, idField, instantField, integer, literal, nullable, object, ref, text } from "../../../domain/schema.ts";
+import type { CreatedChannel, ManagementService } from "../../management.ts";
+import { duration, listJson, listSchema, PAGE_PARAMETERS } from "../../parameters.ts";
+import { type Route, RouteResponse } from "../../route.ts";
+import { NOTIFICATIONS } from "./notifications.ts";
+import {
+  createdResponse,
+  idempotencyKeyOf,
+  jsonBody,
+  MERGE_PATCH,
+  manageRoute,
+  patchBody,
+  REPLAYED,
+  resourceResponse,
+} from "./shared.ts";
+
+const PATH = "/manage/v1/channels";
+const DEFAULT_OVERLAP_MS = 24 * 3_600_000;
+const EXAMPLE_ID = "chn_01kxa8w5s0d2f4g6h8j0k2m4n6";
+
+const Shown = object(
+  {
+    ...ChannelObject.properties,
+    problem: nullable(text({ description: "Why nothing arrives, if that is known", examples: [null] })),
+  },
+  { description: "Where the operator is notified" },
+);
+const secret = nullable(
+  text({
+    description: "What webhooks are signed with, shown only once; null for e-mail, and if the request is replayed",
+    examples: ["whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oDRQqVKqVsBGM="],
+  }),
+);
+
+export const schemas = {
+  Channel: Shown,
+  ChannelDetails: object(
+    {
+      ...Shown.properties,
+      failing_since: nullable({ ...instantField("Since when every delivery has failed"), examples: [null] }),
+      pending: integer({ minimum: 0, description: "Number of notifications still to be sent", examples: [0] }),
+      last_delivered_at: nullable(instantField("When one of its newest 100 notifications was delivered last")),
+      last_error: nullable(text({ description: "The last error among its newest 100 notifications", examples: [null] })),
+    },
+    { description: "A channel, and how its deliveries go" },
+  ),
+  CreatedChannel: object({ ...Shown.properties, secret }, { description: "A channel with its secret" }),
+  DeletedChannel: object(
+    {
+      id: idField("Identifier of the channel", EXAMPLE_ID),
+      object: literal("channel", { description: "Always `channel`" }),
+      deleted: literal(true, { description: "Always true", examples: [true] }),
+    },
+    { description: "A channel that is deleted" },
+  ),
+  ChannelList: listSchema(ref("Channel"), "One page of channels"),
+  ChannelRecovery: object(
+    {
+      object: literal("channel_recovery", { description: "Always `channel_recovery`" }),
+      channel_id: idField("The channel", EXAMPLE_ID),
+      recovered: integer({ minimum: 0, description: "Number of notifications that are sent again", examples: [12] }),
+    },
+    { description: "What is sent again" },
+  ),
+  NewWebhookChannel,
+  NewEmailChannel,
+  WebhookChannelChange,
+  EmailChannelChange,
+  Recovery,
+};
+
+export const routes: readonly Route[] = [
+  manageRoute("GET", PATH, {
+    operation: "listChannels",
+    summary: "List channels",
+    description: "All channels, newest first, without their secrets.",
+    parameters: PAGE_PARAMETERS,
+    response: { schema: ref("ChannelList"), description: "One page of channels" },
+    async handle({ services: { management }, parameters: { page, size } }) {
+      const channels = await management.reads.channelList();
+      const data = channels.slice((page - 1) * size, page * size);
+      return listJson({ data, totalItems: channels.length }, { page, size }, (channel) =>
+        JSON.stringify(withProblem(management, channelResource(channel), channel.failing_since).object),
+      );
+    },
+  }),
+  manageRoute("POST", PATH, {
+    operation: "createChannel",
+    summary: "Create a channel",
+    description: "Creates a webhook or an e-mail channel. The secret of a webhook is in this response and nowhere else.",
+    headers: ["Idempotency-Key"],
+    body: jsonBody(anyOf(ref("NewWebhookChannel"), ref("NewEmailChannel")), "The channel", {
+      type: "webhook",
+      url: "https://hooks.example.com/tanks",
+    }),
+    response: { schema: ref("CreatedChannel"), description: "The new channel with its secret", etag: true, status: 201 },
+    errors: ["state_conflict"],
+    async handle(request) {
+      const { services, body, key } = request;
+      const created = await services.management.createChannel(body, key.id, idempotencyKeyOf(PATH, request));
+      return createdResponse(PATH, withSecret(services.management, created), created.replayed);
+    },
+  }),
+  manageRoute("GET", `${PATH}/:id`, {
+    operation: "inspectChannel",
+    isLongRead: true,
+    summary: "Inspect a channel",
+    description: "One channel, without its secret, and how its deliveries go.",
+    response: { schema: ref("ChannelDetails"), description: "The channel", etag: true },
+    errors: ["channel_unknown"],
+    async handle({ services: { management }, id }) {
+      const channel = await channelById(management, id);
+      const { pending, last_delivered_at, last_error } = await management.reads.channelDeliveries(channel);
+      const { object, etag } = withProblem(management, channelResource(channel), channel.failing_since);
+      const failing_since = formatInstantOrNull(channel.failing_since);
+      const details = { failing_since, pending, last_delivered_at: formatInstantOrNull(last_delivered_at), last_error };
+      return resourceResponse({ object: { ...object, ...details }, etag });
+    },
+  }),
+  manageRoute("PATCH", `${PATH}/:id`, {
+    operation: "changeChannel",
+    summary: "Change a channel",
+    description: `${MERGE_PATCH} \`{"state":"active"}\` enables a disabled channel again. The type cannot be changed.`,
+    headers: ["If-Match"],
+    body: patchBody(anyOf(ref("WebhookChannelChange"), ref("EmailChannelChange")), { delay: "4h" }),
+    response: { schema: ref("Channel"), description: "The changed channel", etag: true },
+    errors: ["channel_unknown"],
+    async handle({ services: { management }, id, body, key, headers: { ifMatch } }) {
+      const { webhookAllow } = management.settings;
+      const command = { type: "change_channel", id, fields: body, ifMatch, webhookAllow } as const;
+      return resourceResponse(withProblem(management, (await management.execute(command, key.id)).resource));
+    },
+  }),
+  manageRoute("DELETE", `${PATH}/:id`, {
+    operation: "deleteChannel",
+    summary: "Delete a channel",
+    description: "Deletes a channel for good. Its pending notifications are not sent any more.",
+    headers: ["If-Match"],
+    response: { schema: ref("DeletedChannel"), description: "The deleted channel" },
+    errors: ["channel_unknown"],
+    async handle({ services, id, key, headers: { ifMatch } }) {
+      return (await services.management.execute({ type: "delete_channel", id, ifMatch }, key.id)).resource.object;
+    },
+  }),
+  manageRoute("POST", `${PATH}/:id/test`, {
+    operation: "testChannel",
+    summary: "Test a channel",
+    description: "Creates a notification `channel.test`, which is sent as all others are. Read it to see what became of it.",
+    headers: ["Idempotency-Key"],
+    response: { schema: ref("Notification"), description: "The notification", status: 201 },
+    errors: ["channel_unknown", "state_conflict"],
+    async handle(request) {
+      const { services, id, key } = request;
+      const command = { type: "test_channel", id, newId: services.management.newId("msg") } as const;
+      const idempotencyKey = idempotencyKeyOf(`${PATH}/${id}/test`, request);
+      const { resource, replayed } = await services.management.execute(command, key.id, idempotencyKey);
+      const location = `${NOTIFICATIONS}/${encodeURIComponent(String(resource.object["id"]))}`;
+      return new RouteResponse(201, resource.object, { location, ...(replayed ? REPLAYED : {}) });
+    },
+  }),
+  manageRoute("POST", `${PATH}/:id/rotate`, {
+    operation: "rotateChannel",
+    summary: "Rotate the secret of a webhook",
+    description: "Creates a new secret. Webhooks are signed with the old one, too, for the overlap.",
+    parameters: {
+      overlap: duration(
+        { default: "24h", description: "How long the old secret signs, too, such as 24h or 30m" },
+        DEFAULT_OVERLAP_MS,
+      ),
+    },
+    response: { schema: ref("CreatedChannel"), description: "The channel with its new secret", etag: true },
+    errors: ["channel_unknown", "state_conflict"],
+    async handle({ services: { management }, id, key, parameters: { overlap } }) {
+      return resourceResponse(withSecret(management, await management.rotateChannel(id, overlap, key.id)));
+    },
+  }),
+  manageRoute("POST", `${PATH}/:id/recover`, {
+    operation: "recoverChannel",
+    summary: "Send failed notifications again",
+    description:
+      "Sends all notifications of the channel again that were created since a time and have failed, with the same ids.",
+    body: jsonBody(ref("Recovery"), "Since when", { since: "2026-11-14T09:30:00.000Z" }),
+    response: { schema: ref("ChannelRecovery"), description: "How many are sent again" },
+    errors: ["channel_unknown", "state_conflict"],
+    async handle({ services, id, key, body }) {
+      const recovered = await services.management.recoverChannel(id, body, key.id);
+      return { object: "channel_recovery", channel_id: id, recovered };
+    },
+  }),
+];
+
+async function channelById({ reads }: ManagementService, id: string): Promise<StoredChannel> {
+  const channel = (await reads.channelList()).find((known) => known.id === id);
+  if (channel === undefined) throw new RequestError("channel_unknown", "There is no channel with this id.");
+  return channel;
+}
+
+function withSecret(management: ManagementService, { resource, secret: value }: CreatedChannel): Resource {
+  const { object: shown, etag } = withProblem(management, resource);
+  return { object: { ...shown, secret: value }, etag };
+}
+
+function withProblem({ settings }: ManagementService, { object: shown, etag }: Resource, failingSince: number | null = null) {
+  return { object: { ...shown, problem: problemOf(shown, settings, failingSince) }, etag };
+}
+
+/** Why nothing arrives, in plain words. Why a channel is disabled is a field of its own. */
+function problemOf(
+  { type, url }: Resource["object"],
+  { missingForMail, webhookAllow }: ManagementService["settings"],
+  failingSince: Channel["created_at"] | null,
+): string | null {
+  if (type === "email" && missingForMail.length > 0) {
+    const names = new Intl.ListFormat("en-GB").format(missingForMail);
+    return `No mail is sent: ${names} ${missingForMail.length === 1 ? "is" : "are"} not set.`;
+  }
+  const refused = typeof url === "string" ? errorInWebhookUrl(url, webhookAllow) : undefined;
+  if (refused !== undefined) return `Nothing is sent to this URL: it ${refused}.`;
+  return failingSince === null ? null : `Every delivery has failed since ${formatInstant(failingSince)}.`;
+}

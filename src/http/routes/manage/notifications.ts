@@ -1,0 +1,59 @@
+// /manage/v1/notifications
+
+import { NOTIFICATION_STATES, NotificationObject, notificationObject } from "../../../domain/alerts/notification.ts";
+import { RequestError } from "../../../domain/errors.ts";
+import { isPossibleId } from "../../../domain/id.ts";
+import { ref } from "../../../domain/schema.ts";
+import { choice, LIST_PARAMETERS, listJson, listSchema, pageQuery, textFilter } from "../../parameters.ts";
+import type { Route } from "../../route.ts";
+import { manageRoute } from "./shared.ts";
+
+export const NOTIFICATIONS = "/manage/v1/notifications";
+
+export const schemas = {
+  Notification: NotificationObject,
+  NotificationList: listSchema(ref("Notification"), "One page of notifications"),
+};
+
+export const routes: readonly Route[] = [
+  manageRoute("GET", NOTIFICATIONS, {
+    operation: "listNotifications",
+    isLongRead: true,
+    summary: "List notifications",
+    description: "What was sent, or will be, newest first. Notifications are removed 30 days after they end.",
+    parameters: {
+      ...LIST_PARAMETERS,
+      channel_id: textFilter("Only those to this channel"),
+      customer_id: textFilter("Only mail to this customer"),
+      alert_id: textFilter("Only those about this alert"),
+      state: choice(NOTIFICATION_STATES, "Only those in this state", undefined),
+    },
+    response: { schema: ref("NotificationList"), description: "One page of notifications" },
+    async handle({ services, parameters }) {
+      const page = await services.management.reads.notificationPage({ ...parameters, ...pageQuery(parameters) });
+      return listJson(page, parameters, (notification) => JSON.stringify(notificationObject(notification)));
+    },
+  }),
+  manageRoute("GET", `${NOTIFICATIONS}/:id`, {
+    operation: "inspectNotification",
+    summary: "Inspect a notification",
+    description: "One notification with the attempts to send it.",
+    response: { schema: ref("Notification"), description: "The notification" },
+    errors: ["notification_unknown"],
+    async handle({ services, id }) {
+      const notification = isPossibleId(id) ? await services.management.reads.notificationById(id) : undefined;
+      if (notification === undefined) throw new RequestError("notification_unknown", "There is no notification with this id.");
+      return notificationObject(notification);
+    },
+  }),
+  manageRoute("POST", `${NOTIFICATIONS}/:id/retry`, {
+    operation: "retryNotification",
+    summary: "Send a notification again",
+    description: "Sends a notification again, with the same id. One that is pending does not wait for its next attempt.",
+    response: { schema: ref("Notification"), description: "The notification" },
+    errors: ["notification_unknown", "state_conflict"],
+    async handle({ services, id, key }) {
+      return (await services.management.execute({ type: "retry_notification", id }, key.id)).resource.object;
+    },
+  }),
+];

@@ -1,0 +1,125 @@
+// What the service sends to webhooks, for the OpenAPI document. docs/webhooks.md explains how to receive it.
+
+import type { Alert } from "../domain/alerts/alert.ts";
+import { ChannelObject } from "../domain/alerts/channel.ts";
+import { ALERT_EVENTS, type AlertEventType, type EventType } from "../domain/alerts/event.ts";
+import { instantField, literal, object, ref, type Schema, text } from "../domain/schema.ts";
+import { JSON_TYPE } from "./route.ts";
+
+type Json = Readonly<Record<string, unknown>>;
+
+type Webhook = {
+  readonly operation: string;
+  readonly summary: string;
+  readonly description: string;
+  readonly schema: Schema;
+  readonly example: Json;
+};
+
+/** Of an alert that is acknowledged first and closed then. */
+const ALERT_DETAILS: Readonly<Record<AlertEventType, Partial<Record<keyof Alert, unknown>>>> = {
+  "alert.opened": { state: "open" },
+  "alert.acknowledged": {
+    state: "acknowledged",
+    acknowledged_at: "2026-11-14T10:05:00.000Z",
+    acknowledged_by: "key_01kxa8w5s0d2f4g6h8j0k2m4n6",
+    note: "Delivery on Thursday",
+  },
+  "alert.closed": {
+    state: "closed",
+    acknowledged_at: "2026-11-14T10:05:00.000Z",
+    acknowledged_by: "key_01kxa8w5s0d2f4g6h8j0k2m4n6",
+    note: "Delivery on Thursday",
+    closed_at: "2026-11-16T13:40:00.000Z",
+    close_reason: "recovered",
+    latest_fill_percentage: 91.5,
+    latest_reading_at: "2026-11-16T13:40:00.000Z",
+  },
+};
+
+const SUMMARIES: Readonly<Record<AlertEventType, readonly [summary: string, description: string]>> = {
+  "alert.opened": ["An alert was opened", "A tank is low or silent."],
+  "alert.acknowledged": ["An alert was acknowledged", "Somebody takes care of it."],
+  "alert.closed": [
+    "An alert was closed",
+    "Its condition has cleared, the tank was deleted, or somebody closed it: see `close_reason`.",
+  ],
+};
+
+const HEADERS = [
+  ["webhook-id", "The id of the notification; the same whenever it is sent again", "msg_01kxa8w5s0d2f4g6h8j0k2m4n6"],
+  ["webhook-timestamp", "When it was sent, in seconds since 1970", "1794649800"],
+  [
+    "webhook-signature",
+    "Its signatures, separated by spaces (Standard Webhooks)",
+    "v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=",
+  ],
+] as const;
+
+const ChannelTestEvent = object(
+  {
+    type: literal("channel.test", { description: "Always `channel.test`" }),
+    timestamp: instantField("When somebody asked for it"),
+    sequence: { type: "null", description: "It is not part of the feed", examples: [null] },
+    data: object({ channel: ChannelObject }, { description: "The channel" }),
+  },
+  { description: "A test of a channel" },
+);
+
+/** A value made of the examples in a schema. */
+type ExampleOf = (schema: Schema) => unknown;
+
+export function webhooks(exampleOf: ExampleOf): Json {
+  const test: Webhook = {
+    operation: operationName("channel.test"),
+    summary: "A channel is tested",
+    description: "Somebody tests the channel. Respond as to any other event.",
+    schema: ChannelTestEvent,
+    example: exampleOf(ChannelTestEvent) as Json,
+  };
+  return Object.fromEntries([
+    ...ALERT_EVENTS.map((type) => [type, { post: operationOf(alertWebhook(type, exampleOf)) }]),
+    ["channel.test" satisfies EventType, { post: operationOf(test) }],
+  ]);
+}
+
+function alertWebhook(type: AlertEventType, exampleOf: ExampleOf): Webhook {
+  const schema = ref("AlertEvent");
+  const event = exampleOf(schema) as Json & { readonly data: { readonly alert: Json } };
+  const alert = { ...event.data.alert, ...ALERT_DETAILS[type] };
+  const [summary, description] = SUMMARIES[type];
+  return {
+    operation: operationName(type),
+    summary,
+    description,
+    schema,
+    example: { ...event, type, data: { ...event.data, alert } },
+  };
+}
+
+/** `alert.opened` → `onAlertOpened` */
+const operationName = (type: string): string =>
+  `on${type.replaceAll(/(?:^|\.)(\w)/g, (_, letter: string) => letter.toUpperCase())}`;
+
+function operationOf({ operation, summary, description, schema, example }: Webhook): Json {
+  return {
+    operationId: operation,
+    summary,
+    description,
+    tags: ["Webhooks"],
+    security: [],
+    parameters: HEADERS.map(([name, about, value]) => {
+      return { name, in: "header", required: true, description: about, schema: text({ examples: [value] }) };
+    }),
+    requestBody: {
+      required: true,
+      description: "The event",
+      content: { [JSON_TYPE]: { schema, examples: { example: { value: example } } } },
+    },
+    responses: {
+      "2XX": { description: "Received. Respond within 15 seconds; the body is ignored" },
+      410: { description: "No longer wanted: the channel is disabled" },
+      default: { description: "Not received: it is sent again, up to ten times in about 75 hours" },
+    },
+  };
+}

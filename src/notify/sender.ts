@@ -1,0 +1,369 @@
+// Sends notifications: claims what is due, sends it, and records the results, many together. Any number of processes may do so
+// on one database. Every destination has a queue and a limit of its own, so that a slow receiver holds up nobody else.
+
+import { setTimeout as sleep } from "node:timers/promises";
+import {
+  type AttemptResult,
+  type ClaimedNotification,
+  type DeliveryReads,
+  type DeliveryRecord,
+  type DeliveryWrites,
+  type DisabledChannel,
+  givenBack,
+  givenUp,
+  LEASE_MS,
+  type PendingDestination,
+  type RecordedDeliveries,
+  recipientType,
+  recordOf,
+  type SendingChannel,
+} from "../domain/alerts/delivery.ts";
+import { MAIL_DESTINATION } from "../domain/alerts/notification.ts";
+import { hasCode } from "../domain/errors.ts";
+import type { Observe } from "../domain/events.ts";
+import type { Clock } from "../domain/instant.ts";
+import { WEBHOOK_TIMEOUT_MS } from "./webhook.ts";
+
+/** What has waited longer since it was claimed is given back, so that an attempt is recorded before the lease ends. */
+const MAX_WAIT_MS = LEASE_MS - WEBHOOK_TIMEOUT_MS - 2000;
+const POLL_MS = 1000;
+/** Results are recorded together with those of this time, and after an error again. */
+const COLLECT_MS = 20;
+const RETRY_MS = 1000;
+const MAX_RECORDED_TOGETHER = 512;
+/** Attempts at a time, in all. One half is for destinations that have none under way: slow ones cannot take it from others. */
+const MAX_ATTEMPTS = 512;
+/** Claimed at a time for a destination: at first as many as are sent at a time, and twice as many after each fast claim. */
+const MAX_CLAIMED = 512;
+const FAST_MS = 500;
+/** Claimed and not recorded yet, in all. What waits longer than it may is given back, and a large claim takes long itself. */
+const MAX_IN_HAND = 1024;
+
+type SendAttempt = (
+  notification: ClaimedNotification,
+  channel: SendingChannel | undefined,
+  signal: AbortSignal,
+) => Promise<AttemptResult>;
+
+/** How a kind of destination is sent to; `concurrency`: attempts at a time to one destination. */
+export type Transport = { readonly send: SendAttempt; readonly concurrency: number };
+
+type Options = {
+  readonly store: Pick<DeliveryReads, "pendingDestinations"> & DeliveryWrites;
+  readonly webhooks: Transport;
+  /** Undefined: no mail is sent; it stays pending. */
+  readonly mail: Transport | undefined;
+  readonly clock: Clock;
+  readonly observe: Observe;
+};
+
+/** From its claim until its result is recorded. */
+type Delivery = {
+  readonly notification: ClaimedNotification;
+  readonly channel: SendingChannel | undefined;
+  /** Why it must not be sent. */
+  readonly unwanted: string | undefined;
+  /** Replaced if it is claimed again, as after an outage of the database: it is not sent twice at a time. */
+  lease: string;
+  /** When it must have been started. */
+  startUntil: number;
+};
+
+type Destination = {
+  readonly name: string;
+  readonly transport: Transport;
+  readonly waiting: Delivery[];
+  underWay: number;
+  claimLimit: number;
+  claimedAt: number;
+  /** The last claim got as many as it wanted. */
+  mayHaveMore: boolean;
+};
+
+type Result = { readonly delivery: Delivery; readonly record: DeliveryRecord };
+
+export class Sender {
+  readonly #options: Options;
+  readonly #deliveries = new Map<string, Delivery>();
+  /** Those with something waiting or under way; the one that was served last is the last. */
+  readonly #destinations = new Map<string, Destination>();
+  readonly #interrupt = new AbortController();
+  readonly #poll: NodeJS.Timeout;
+  readonly #attempts = new Set<Promise<void>>();
+  /** A destination had to wait for an attempt of another one. */
+  #isFull = false;
+  /** There was no room for some destinations; the next claim begins with this one. */
+  #isCrowded = false;
+  #nextInTurn = "";
+  #claiming: Promise<void> | undefined;
+  #claimAgain = false;
+  #results: Result[] = [];
+  #recording: Promise<void> | undefined;
+  #ending: Promise<void> | undefined;
+  #isStopping = false;
+
+  constructor(options: Options) {
+    this.#options = options;
+    this.#poll = setInterval(() => this.wake(), POLL_MS);
+    this.wake();
+  }
+
+  /** Something may be due. */
+  wake(): void {
+    this.#claimAgain = true;
+    this.#claiming ??= this.#claimAll();
+  }
+
+  /** What is under way is finished within the time, or interrupted; all else is given back. */
+  async stop(milliseconds: number): Promise<void> {
+    this.#isStopping = true;
+    clearInterval(this.#poll);
+    const timer = setTimeout(() => this.#interrupt.abort(), milliseconds);
+    await this.#claiming;
+    for (const { waiting } of this.#destinations.values()) {
+      for (const delivery of waiting.splice(0)) this.#finish({ delivery, record: givenBack(delivery.notification) });
+    }
+    await Promise.all(this.#attempts);
+    clearTimeout(timer);
+    await Promise.all([this.#recording, this.#ending]);
+  }
+
+  async #claimAll(): Promise<void> {
+    while (this.#claimAgain && !this.#isStopping) {
+      this.#claimAgain = false;
+      await this.#claim().catch((error: unknown) => {
+        // The store reports when it is unavailable; polling goes on.
+        if (!hasCode(error, "store_unavailable")) this.#options.observe({ kind: "delivery_failed", error });
+      });
+    }
+    this.#claiming = undefined;
+  }
+
+  async #claim(): Promise<void> {
+    const { store, clock } = this.#options;
+    const pending = await store.pendingDestinations(clock());
+    const wanted = this.#inTurn(pending.flatMap((destination) => this.#wantedFrom(destination)));
+    const claimedAt = performance.now();
+    if (wanted.length > 0 && !this.#isStopping) {
+      const requests = wanted.map(({ name, claimLimit }) => ({ destination: name, limit: claimLimit }));
+      const { notifications, channels, unwanted } = await store.claimNotifications(requests, clock());
+      const claimed = Map.groupBy(notifications, ({ destination }) => destination);
+      for (const destination of wanted) {
+        const own = claimed.get(destination.name) ?? [];
+        destination.claimedAt = claimedAt;
+        destination.mayHaveMore = own.length >= destination.claimLimit;
+        for (const notification of own) {
+          const channel = channels.get(notification.channel_id ?? "");
+          this.#enqueue(destination, { notification, channel, unwanted: unwanted.get(notification.id) });
+        }
+        if (destination.waiting.length > 0) this.#destinations.set(destination.name, destination);
+      }
+      if (!this.#isStopping) this.#startAll();
+    }
+    const inactive = pending.filter(({ isActive }) => !isActive);
+    if (inactive.length > 0) this.#ending ??= this.#endAll(inactive);
+  }
+
+  /** A destination whose queue is about to run dry, if anything is due there. */
+  #wantedFrom({ destination: name, isDue, isActive }: PendingDestination): Destination[] {
+    const { webhooks, mail } = this.#options;
+    const transport = name === MAIL_DESTINATION ? mail : webhooks;
+    if (!isDue || !isActive || transport === undefined) return [];
+    const known = this.#destinations.get(name);
+    if (known === undefined) {
+      const claimLimit = transport.concurrency;
+      return [{ name, transport, waiting: [], underWay: 0, claimLimit, claimedAt: 0, mayHaveMore: false }];
+    }
+    if (known.waiting.length >= transport.concurrency) return [];
+    const isFast = known.mayHaveMore && performance.now() - known.claimedAt < FAST_MS;
+    if (isFast) known.claimLimit = Math.min(known.claimLimit * 2, MAX_CLAIMED);
+    return [known];
+  }
+
+  /**
+   * As many as there is room for: those with nothing under way first, from the one on that was left out last time. They come in
+   * the order of their names.
+   */
+  #inTurn(wanted: readonly Destination[]): Destination[] {
+    const from = wanted.findIndex(({ name }) => name >= this.#nextInTurn);
+    const rotated = from < 0 ? wanted : [...wanted.slice(from), ...wanted.slice(0, from)];
+    const ordered = rotated.toSorted((a, b) => Number(a.underWay > 0) - Number(b.underWay > 0));
+    let room = MAX_IN_HAND - this.#deliveries.size;
+    const chosen = ordered.filter(({ claimLimit }) => {
+      const fits = room > 0;
+      if (fits) room -= claimLimit;
+      return fits;
+    });
+    this.#isCrowded = chosen.length < ordered.length;
+    this.#nextInTurn = ordered[chosen.length]?.name ?? "";
+    return chosen;
+  }
+
+  #enqueue(destination: Destination, claimed: Pick<Delivery, "notification" | "channel" | "unwanted">): void {
+    const { id, lease } = claimed.notification;
+    const startUntil = destination.claimedAt + MAX_WAIT_MS;
+    const own = this.#deliveries.get(id);
+    if (own !== undefined) {
+      own.lease = lease;
+      own.startUntil = startUntil;
+      return;
+    }
+    const delivery = { ...claimed, lease, startUntil };
+    this.#deliveries.set(id, delivery);
+    destination.waiting.push(delivery);
+  }
+
+  /** In turns. A destination that is served moves to the end, where this loop finds it again. */
+  #startAll(): void {
+    this.#isFull = false;
+    for (const destination of this.#destinations.values()) {
+      if (!this.#mayStart(destination)) continue;
+      this.#destinations.delete(destination.name);
+      this.#destinations.set(destination.name, destination);
+      this.#startNext(destination);
+    }
+  }
+
+  #mayStart({ waiting, underWay, transport }: Destination): boolean {
+    if (waiting.length === 0 || underWay >= transport.concurrency) return false;
+    const mayStart = this.#attempts.size < (underWay === 0 ? MAX_ATTEMPTS : MAX_ATTEMPTS / 2);
+    if (!mayStart) this.#isFull = true;
+    return mayStart;
+  }
+
+  #startNext(destination: Destination): void {
+    const delivery = destination.waiting.shift();
+    if (delivery === undefined) return;
+    const { notification, channel, unwanted, startUntil } = delivery;
+    if (performance.now() > startUntil) {
+      destination.claimLimit = destination.transport.concurrency;
+      this.#finish({ delivery, record: givenBack(notification) });
+    } else if (unwanted !== undefined) {
+      this.#finish({ delivery, record: givenUp(notification, this.#options.clock(), unwanted) });
+    } else if (notification.channel_id !== null && channel?.state !== "active") {
+      this.#finish({ delivery, record: givenUp(notification, this.#options.clock()) });
+    } else {
+      destination.underWay++;
+      const attempt = this.#attempt(destination, delivery).finally(() => {
+        this.#attempts.delete(attempt);
+        this.#startAfter(destination);
+      });
+      this.#attempts.add(attempt);
+    }
+    if (destination.mayHaveMore && destination.waiting.length < destination.transport.concurrency) this.wake();
+  }
+
+  async #attempt(destination: Destination, delivery: Delivery): Promise<void> {
+    const { clock, observe } = this.#options;
+    const { notification, channel } = delivery;
+    const { signal } = this.#interrupt;
+    const at = clock();
+    const startedAt = performance.now();
+    const result = await destination.transport.send(notification, channel, signal).catch((error: unknown): AttemptResult => {
+      observe({ kind: "delivery_failed", error });
+      return { status: null, error: "an internal error" };
+    });
+    const { status, error } = result;
+    const attempt = { at, status, duration_ms: Math.round(performance.now() - startedAt), error };
+    const isInterrupted = signal.aborted && error !== null;
+    const record = isInterrupted ? givenBack(notification) : recordOf(notification, attempt, result, Math.random());
+    this.#finish({ delivery, record });
+  }
+
+  /** An attempt has ended. */
+  #startAfter(destination: Destination): void {
+    destination.underWay--;
+    if (this.#isStopping) return;
+    if (this.#isFull) this.#startAll();
+    else while (this.#mayStart(destination)) this.#startNext(destination);
+    if (destination.underWay === 0 && destination.waiting.length === 0) this.#destinations.delete(destination.name);
+  }
+
+  #finish(result: Result): void {
+    this.#results.push(result);
+    this.#recording ??= this.#recordAll();
+  }
+
+  async #recordAll(): Promise<void> {
+    do {
+      await sleep(COLLECT_MS);
+      const results = this.#results.splice(0, MAX_RECORDED_TOGETHER);
+      const isRecorded = await this.#record(results);
+      if (isRecorded) continue;
+      // Without a record they are sent again when their leases end.
+      if (this.#isStopping) break;
+      this.#results.unshift(...results);
+      await sleep(RETRY_MS);
+    } while (this.#results.length > 0);
+    this.#recording = undefined;
+  }
+
+  /** False while the database is unavailable. A result that cannot be recorded is left out: it does not hold up the others. */
+  async #record(results: readonly Result[]): Promise<boolean> {
+    const { store, clock, observe } = this.#options;
+    const records = results.map(({ delivery, record }) => ({ ...record, lease: delivery.lease }));
+    try {
+      this.#recorded(results, await store.recordDeliveries(records, clock()));
+      return true;
+    } catch (error) {
+      if (hasCode(error, "store_unavailable")) return false;
+      if (results.length > 1) {
+        const middle = results.length >> 1;
+        return (await this.#record(results.slice(0, middle))) && (await this.#record(results.slice(middle)));
+      }
+      for (const { record } of results) this.#deliveries.delete(record.id);
+      observe({ kind: "delivery_failed", error });
+      return true;
+    }
+  }
+
+  #recorded(results: readonly Result[], { recorded, disabled }: RecordedDeliveries): void {
+    for (const { delivery, record } of results) {
+      this.#deliveries.delete(record.id);
+      if (recorded.has(record.id)) this.#report(delivery, record);
+    }
+    for (const channel of disabled) this.#reportDisabled(channel);
+    const hasRoom = this.#isCrowded && this.#deliveries.size <= MAX_IN_HAND / 2;
+    if (disabled.length > 0 || hasRoom) this.wake();
+  }
+
+  #report({ notification, channel }: Delivery, { id, state, attempts }: DeliveryRecord): void {
+    const attempt = attempts.length > notification.attempts.length ? attempts.at(-1) : undefined;
+    if (state === "pending" && attempt === undefined) return;
+    const { observe } = this.#options;
+    const recipient = recipientType(notification);
+    const { channel_id: channelId } = notification;
+    if (state === "delivered") {
+      observe({ kind: "notification_delivered", id, recipient, channelId, milliseconds: attempt?.duration_ms ?? 0 });
+      return;
+    }
+    // The reply of a mail server may contain the address.
+    const reason = recipient === "webhook" ? (attempt?.error ?? null) : null;
+    const outcome = state === "pending" ? "retried" : "failed";
+    const host = hostOf(channel?.url ?? null);
+    observe({ kind: "notification_failed", id, recipient, channelId, outcome, host, status: attempt?.status ?? null, reason });
+  }
+
+  #reportDisabled({ id: channelId, type, url, reason }: DisabledChannel): void {
+    this.#options.observe({ kind: "channel_disabled", channelId, type, host: hostOf(url), reason });
+  }
+
+  /** Of channels that are disabled or deleted: beside the others, as there may be very many. */
+  async #endAll(inactive: readonly PendingDestination[]): Promise<void> {
+    const { store, clock, observe } = this.#options;
+    try {
+      for (const { destination } of inactive) {
+        for (let count = 1; count > 0 && !this.#isStopping; ) {
+          count = await store.endPending(destination, clock());
+          if (count > 0) observe({ kind: "notifications_ended", recipient: "webhook", outcome: "failed", count });
+        }
+      }
+    } catch (error) {
+      if (!hasCode(error, "store_unavailable")) observe({ kind: "delivery_failed", error });
+    }
+    this.#ending = undefined;
+  }
+}
+
+/** The rest of a URL may be secret. */
+const hostOf = (url: string | null): string | null => (url === null ? null : (URL.parse(url)?.host ?? null));

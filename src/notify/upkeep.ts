@@ -1,0 +1,95 @@
+// What is done with notifications once a minute: old ones are removed, mail expires, and what is wrong is logged.
+
+import {
+  type DeliveryReads,
+  type DeliveryWarning,
+  type DeliveryWrites,
+  deliveryWarnings,
+  type RecipientType,
+} from "../domain/alerts/delivery.ts";
+import { hasCode } from "../domain/errors.ts";
+import type { Observe } from "../domain/events.ts";
+import type { Clock } from "../domain/instant.ts";
+
+const UPKEEP_MS = 60_000;
+
+export type UpkeepOptions = {
+  readonly store: DeliveryReads & DeliveryWrites;
+  readonly clock: Clock;
+  readonly observe: Observe;
+  /** Settings of mail that are not set. */
+  readonly missing: readonly string[];
+  /** Of several workers, one reports what concerns all. */
+  readonly isReporting: boolean;
+  readonly upkeepMs?: number;
+};
+
+export class Upkeep {
+  readonly #options: UpkeepOptions;
+  readonly #timer: NodeJS.Timeout;
+  #running: Promise<void> | undefined;
+  #isStopping = false;
+  /** Warnings that were logged and still hold. */
+  #reported: ReadonlySet<DeliveryWarning["code"]> = new Set();
+
+  constructor(options: UpkeepOptions) {
+    this.#options = options;
+    this.#timer = setInterval(() => this.#start(), options.upkeepMs ?? UPKEEP_MS);
+    this.#start();
+  }
+
+  async stop(): Promise<void> {
+    this.#isStopping = true;
+    clearInterval(this.#timer);
+    await this.#running;
+  }
+
+  #start(): void {
+    this.#running ??= this.#run()
+      .catch((error: unknown) => {
+        if (!hasCode(error, "store_unavailable")) this.#options.observe({ kind: "delivery_failed", error });
+      })
+      .finally(() => {
+        this.#running = undefined;
+      });
+  }
+
+  async #run(): Promise<void> {
+    const { store, clock, isReporting } = this.#options;
+    if (isReporting) await this.#report();
+    await this.#review();
+    while (!this.#isStopping && (await store.removeOldNotifications(clock())) > 0);
+  }
+
+  /** Once when it begins; the metrics have the rest. */
+  async #report(): Promise<void> {
+    const { store, clock, observe, missing } = this.#options;
+    const counts = await store.deliveryCounts();
+    const now = clock();
+    const codes = new Set(deliveryWarnings(counts, missing, now).map(({ code }) => code));
+    const isNew = (code: DeliveryWarning["code"]): boolean => codes.has(code) && !this.#reported.has(code);
+    if (isNew("mail_not_configured")) observe({ kind: "mail_not_configured", missing: missing.join(", ") });
+    if (isNew("notifications_delayed")) {
+      const oldestSeconds = Math.floor((now - (counts.oldestPendingAt ?? now)) / 1000);
+      observe({ kind: "notifications_delayed", pending: counts.pending, oldestSeconds });
+    }
+    if (this.#reported.has("notifications_delayed") && !codes.has("notifications_delayed")) {
+      observe({ kind: "notifications_caught_up" });
+    }
+    // Mail may be pending off and on: that it is not configured is said once.
+    this.#reported = new Set([...codes, ...(this.#reported.has("mail_not_configured") ? ["mail_not_configured" as const] : [])]);
+  }
+
+  async #review(): Promise<void> {
+    const { store, clock, observe } = this.#options;
+    const destinations = (await store.pendingDestinations(clock())).map(({ destination }) => destination);
+    if (destinations.length === 0) return;
+    let expired: readonly RecipientType[];
+    do {
+      expired = await store.reviewPending(destinations, clock());
+      for (const [recipient, { length: count }] of Map.groupBy(expired, (type) => type)) {
+        observe({ kind: "notifications_ended", recipient, outcome: "expired", count });
+      }
+    } while (expired.length > 0 && !this.#isStopping);
+  }
+}

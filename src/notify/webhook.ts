@@ -1,0 +1,183 @@
+// Sends one webhook. Receivers are not trusted: time, bytes and connections are bounded, redirects are not followed, and only
+// permitted addresses are connected to. Each channel has connections of its own, so that a slow one does not hold up others.
+
+import { type Dispatcher, Pool } from "undici";
+import type { ChannelSecrets } from "../domain/alerts/channel.ts";
+import { signatureHeaders } from "../domain/alerts/webhook-signature.ts";
+import { errorInWebhookUrl, type WebhookAllow } from "../domain/alerts/webhook-url.ts";
+import type { Clock } from "../domain/instant.ts";
+import { type Resolve, systemResolve, webhookConnector } from "./connect.ts";
+import { connectionError } from "./connection-error.ts";
+import { retryAfter } from "./retry-after.ts";
+
+/** For one channel. */
+export const MAX_CONCURRENT_WEBHOOKS = 16;
+/** Connecting, the request and the whole response. */
+export const WEBHOOK_TIMEOUT_MS = 15_000;
+const MAX_HEADER_BYTES = 16 * 1024;
+/** Then its name is resolved again. */
+const MAX_REQUESTS_PER_CONNECTION = 1000;
+const MAX_IDLE_MS = 60_000;
+
+/** `error` is null if it was delivered, otherwise short and without path, query and secret. */
+export type AttemptResult = {
+  /** Of the response; null without one. */
+  readonly status: number | null;
+  readonly error: string | null;
+  /** How long the receiver wants us to wait, at most 24 hours. */
+  readonly retryAfterMs?: number;
+  /** The receiver wants no more webhooks (410). */
+  readonly isGone: boolean;
+};
+
+export type Webhook = {
+  readonly channelId: string;
+  readonly url: string;
+  /** The id of the notification. */
+  readonly id: string;
+  readonly payload: string;
+  readonly secrets: ChannelSecrets;
+  /** Ends the attempt with the error "interrupted". */
+  readonly signal?: AbortSignal;
+};
+
+type Options = {
+  readonly allow: WebhookAllow;
+  /** Of the program. */
+  readonly version: string;
+  readonly clock: Clock;
+  readonly timeoutMs?: number;
+  readonly resolve?: Resolve;
+};
+
+export class WebhookSender {
+  readonly #options: Options;
+  readonly #timeoutMs: number;
+  readonly #poolOptions: Pool.Options;
+  /** By channel and origin. */
+  readonly #pools = new Map<string, Pool>();
+  #isClosed = false;
+
+  constructor(options: Options) {
+    const { allow, timeoutMs = WEBHOOK_TIMEOUT_MS, resolve = systemResolve } = options;
+    this.#options = options;
+    this.#timeoutMs = timeoutMs;
+    this.#poolOptions = {
+      connections: MAX_CONCURRENT_WEBHOOKS,
+      connect: webhookConnector(allow, resolve, timeoutMs),
+      // An attempt has one deadline for everything.
+      headersTimeout: 0,
+      bodyTimeout: 0,
+      allowH2: false,
+      maxHeaderSize: MAX_HEADER_BYTES,
+      maxRequestsPerClient: MAX_REQUESTS_PER_CONNECTION,
+      keepAliveMaxTimeout: MAX_IDLE_MS,
+    };
+  }
+
+  /** More than `MAX_CONCURRENT_WEBHOOKS` of a channel wait for each other, within their time. Errors are results, not rejections. */
+  async send({ channelId, url, id, payload, secrets, signal }: Webhook): Promise<AttemptResult> {
+    const { allow, version, clock } = this.#options;
+    if (this.#isClosed || signal?.aborted) return failure(INTERRUPTED);
+    // It may have been permitted when the channel was created.
+    const error = errorInWebhookUrl(url, allow);
+    if (error !== undefined) return failure(`the URL ${error}`);
+    const { origin, pathname, search } = new URL(url);
+    const request: Dispatcher.DispatchOptions = {
+      method: "POST",
+      path: pathname + search,
+      headers: {
+        "content-type": "application/json",
+        "user-agent": `tank-monitor/${version}`,
+        ...signatureHeaders(id, payload, secrets, clock()),
+      },
+      body: payload,
+    };
+    return attempt(this.#pool(channelId, origin), request, this.#timeoutMs, clock, signal);
+  }
+
+  /** Attempts in progress end with the error "interrupted". */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    await Promise.all(Array.from(this.#pools.values(), (pool) => pool.destroy()));
+  }
+
+  #pool(channelId: string, origin: string): Pool {
+    const key = `${channelId} ${origin}`;
+    const existing = this.#pools.get(key);
+    if (existing !== undefined) return existing;
+    const pool = new Pool(origin, this.#poolOptions);
+    this.#pools.set(key, pool);
+    const removeIfUnused = (): void => {
+      const { connected, size } = pool.stats;
+      if (connected === 0 && size === 0 && this.#pools.get(key) === pool) {
+        this.#pools.delete(key);
+        void pool.destroy();
+      }
+    };
+    // Later, because a request that was aborted still counts while its connection is closed.
+    const check = (): void => void setImmediate(removeIfUnused);
+    pool.on("disconnect", check).on("connectionError", check);
+    return pool;
+  }
+}
+
+const INTERRUPTED = "interrupted";
+const failure = (error: string): AttemptResult => ({ status: null, error, isGone: false });
+
+/** The status decides. The rest of the response is read only to use the connection again. */
+function attempt(
+  pool: Pool,
+  request: Dispatcher.DispatchOptions,
+  timeoutMs: number,
+  clock: Clock,
+  signal: AbortSignal | undefined,
+): Promise<AttemptResult> {
+  const { promise, resolve } = Promise.withResolvers<AttemptResult>();
+  let controller: Dispatcher.DispatchController | undefined;
+  let response: AttemptResult | undefined;
+  let isEnded = false;
+
+  function end(error: string): void {
+    if (isEnded) return;
+    isEnded = true;
+    clearTimeout(timer);
+    signal?.removeEventListener("abort", interrupt);
+    resolve(response ?? failure(error));
+  }
+  function abort(error: string): void {
+    end(error);
+    controller?.abort(new Error(error));
+  }
+  const interrupt = (): void => abort(INTERRUPTED);
+  const timer = setTimeout(() => abort(`no response within ${timeoutMs / 1000} seconds`), timeoutMs);
+  signal?.addEventListener("abort", interrupt);
+
+  pool.dispatch(request, {
+    onRequestStart(started) {
+      controller = started;
+      // It has waited for a connection for too long.
+      if (isEnded) started.abort(new Error(INTERRUPTED));
+    },
+    onResponseStart(_, status, headers) {
+      if (status >= 200) response = resultOf(status, headers["retry-after"], clock);
+    },
+    onResponseData: () => undefined,
+    onResponseEnd: () => end("no response"),
+    onResponseError: (_, error) => end(connectionError(error) ?? INTERRUPTED),
+  });
+  return promise;
+}
+
+function resultOf(status: number, after: string | string[] | undefined, clock: Clock): AttemptResult {
+  if (status >= 200 && status < 300) return { status, error: null, isGone: false };
+  if (status >= 300 && status < 400) return { status, error: `redirects are not followed (${status})`, isGone: false };
+  if (status === 410) return { status, error: "the receiver wants no more webhooks (410)", isGone: true };
+  const retryAfterMs = status === 429 || status === 503 ? retryAfter([after].flat()[0], clock()) : undefined;
+  return {
+    status,
+    error: `the receiver responded with ${status}`,
+    isGone: false,
+    ...(retryAfterMs !== undefined && { retryAfterMs }),
+  };
+}

@@ -1,0 +1,22 @@
+// Values that are counted in the database, however often they are read, once in a while.
+
+import type { Clock, Instant } from "../domain/instant.ts";
+
+const CACHED_MS = 30_000;
+
+/** After an error they are counted again. */
+export function cached<T>(clock: Clock, count: (now: Instant) => Promise<T>): () => Promise<T> {
+  let last: { readonly value: Promise<T>; readonly since: Instant } | undefined;
+  return async () => {
+    const now = clock();
+    // The second comparison holds where the clock was set back.
+    if (last === undefined || now >= last.since + CACHED_MS || now < last.since) last = { value: count(now), since: now };
+    const { value } = last;
+    try {
+      return await value;
+    } catch (error) {
+      last = undefined;
+      throw error;
+    }
+  };
+}

@@ -1,0 +1,52 @@
+// Reads of alerts for checks, in SQL that both engines run.
+
+import type { AlertKind } from "../../domain/alerts/alert.ts";
+import type { SweepState } from "../../domain/alerts/sweep.ts";
+import type { Row } from "../columns.ts";
+
+/** Of one tank. `misowned`: alerts, closed ones too, whose owner is not that of the tank. */
+export type TankAlertRows = { readonly unclosed: readonly AlertKind[]; readonly misowned: number };
+const NO_ALERTS: TankAlertRows = { unclosed: [], misowned: 0 };
+
+export type StoredAlerts = {
+  readonly of: (tankId: string) => TankAlertRows;
+  /** The margin that all tanks were last evaluated with; undefined if there was no sweep, or it is not complete. */
+  readonly margin: number | undefined;
+};
+
+type Rows = (sql: string, ...values: string[]) => Promise<readonly Row[]>;
+
+export function alertOperations({ rows }: { readonly rows: Rows }) {
+  return {
+    /** Of the tanks from `first` to `last`. */
+    async alertsOf(first: string, last: string): Promise<StoredAlerts> {
+      const unclosed = await rows(
+        "SELECT tank_id, kind FROM alert WHERE state <> 'closed' AND tank_id >= $1 AND tank_id <= $2", // alert_not_closed
+        first,
+        last,
+      );
+      const misowned = await rows(
+        `SELECT alert.tank_id, count(*) FROM alert JOIN tank ON tank.id = alert.tank_id
+         WHERE alert.tank_id >= $1 AND alert.tank_id <= $2 AND alert.owner_id <> tank.owner_id GROUP BY alert.tank_id`, // alert_by_tank
+        first,
+        last,
+      );
+      const [[sweep] = []] = await rows("SELECT value FROM service_state WHERE name = 'sweep'");
+      const found = new Map<string, TankAlertRows>();
+      for (const [tank, kind] of unclosed) {
+        const known = found.get(String(tank)) ?? NO_ALERTS;
+        found.set(String(tank), { ...known, unclosed: [...known.unclosed, kind as AlertKind] });
+      }
+      for (const [tank, count] of misowned) {
+        found.set(String(tank), { ...(found.get(String(tank)) ?? NO_ALERTS), misowned: Number(count) });
+      }
+      return { of: (tankId) => found.get(tankId) ?? NO_ALERTS, margin: marginOf(sweep) };
+    },
+  };
+}
+
+function marginOf(sweep: unknown): number | undefined {
+  if (typeof sweep !== "string") return undefined;
+  const { settings, recheck } = JSON.parse(sweep) as SweepState;
+  return recheck === null ? settings?.margin : undefined;
+}

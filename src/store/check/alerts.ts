@@ -1,0 +1,64 @@
+// Checks alerts against the tanks that they are about.
+
+import { ALERT_KINDS, type AlertKind } from "../../domain/alerts/alert.ts";
+import { isRecovered, NOTICED } from "../../domain/alerts/evaluate.ts";
+import type { Reading } from "../../domain/reading.ts";
+import { evaluateAlerts } from "../core/alerts.ts";
+import type { StoreTransaction } from "../core/transaction.ts";
+import type { TankAlertRows } from "./alert-rows.ts";
+import { type Inconsistency, repairable, unrepairable } from "./inconsistency.ts";
+import type { TankRow } from "./operations.ts";
+
+const ALL_NOTICED = Object.values(NOTICED).reduce((bits, bit) => bits | bit, 0);
+
+/** `latest`: the newest reading of a live tank. */
+export function alertErrors(
+  row: TankRow,
+  isLive: boolean,
+  latest: Reading | undefined,
+  { unclosed, misowned }: TankAlertRows,
+  margin: number | undefined,
+): Inconsistency[] {
+  const { tank, fleet } = row;
+  const owner = misowned === 0 ? [] : repairable(`${misowned} of its alerts belong to another owner than the tank`);
+  const twice = ALERT_KINDS.filter((kind) => unclosed.filter((one) => one === kind).length > 1);
+  const several = twice.flatMap((kind) => unrepairable(`it has several ${kind} alerts that are not closed: close all but one`));
+  if (!isLive)
+    return [...owner, ...(unclosed.length === 0 ? [] : repairable("it is deleted, but has alerts that are not closed"))];
+  if (fleet === undefined) return [...owner, ...several];
+  const { noticed, checkAt } = fleet;
+  const isNoticed = (kind: AlertKind): boolean => (noticed & NOTICED[kind]) !== 0;
+  const threshold = tank.min_fill_alert_percentage;
+  const fill = latest?.fill_percentage;
+  const isUnalerted = fill !== undefined && fill <= threshold && !unclosed.includes("low");
+  const hasRecovered = fill !== undefined && margin !== undefined && isRecovered(fill, threshold, margin);
+  const { paused_until } = row.alerts;
+  return [
+    ...owner,
+    ...several,
+    ...ALERT_KINDS.filter((kind) => unclosed.includes(kind) && !isNoticed(kind)).flatMap((kind) =>
+      repairable(`it has a ${kind} alert that is not closed, but is not marked as ${kind}`),
+    ),
+    ...((noticed & ~ALL_NOTICED) === 0 && (noticed === 0 || latest !== undefined) ? [] : repairable(`its marks are ${noticed}`)),
+    ...(isNoticed("low") && hasRecovered ? repairable(`it is marked as low, but its fill is ${fill}`) : []),
+    ...(isUnalerted && !isNoticed("low") && paused_until === null
+      ? repairable(`its fill is ${fill}, but it is not marked as low`)
+      : []),
+    ...(latest !== undefined && !isNoticed("silent") && checkAt === null
+      ? repairable("it has no time at which its alerts are evaluated again")
+      : []),
+  ];
+}
+
+/** The head is locked. Marks follow the alerts; then the rules are applied. */
+export async function repairAlerts(tx: StoreTransaction, { tank, fleet }: TankRow): Promise<void> {
+  const { id, owner_id } = tank;
+  await tx.lockAlerts();
+  await tx.moveAlerts(new Map([[id, owner_id]]));
+  if (fleet !== undefined) {
+    const unclosed = await tx.alertsNotClosed([id]);
+    const noticed = unclosed.reduce((bits, { kind }) => bits | NOTICED[kind], fleet.noticed & ALL_NOTICED);
+    await tx.setAlertStates(new Map([[id, { noticed, checkAt: null }]]));
+  }
+  tx.alertChecks.addCreated(await evaluateAlerts(tx, [id], tx.alertSettings, await tx.now()));
+}

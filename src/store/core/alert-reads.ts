@@ -1,0 +1,97 @@
+// Reads of alerts and of the event feed, written once over the statements of an engine.
+
+import type { Alert } from "../../domain/alerts/alert.ts";
+import type { AlertQuery, FeedPage, FeedQuery } from "../../domain/alerts/reads.ts";
+import type { Scope } from "../../domain/key.ts";
+import { PAGE_SIZE, type Page } from "../../domain/page.ts";
+import { LISTS } from "../series/lists.ts";
+import { ALERT_COLUMNS, alertColumns, alertOf } from "./alert-tables.ts";
+import { type Condition, Parameters } from "./dialect.ts";
+import { filteredPage, inRange, listed, type ManagementEngine, pageOf } from "./management-reads.ts";
+import type { Prepare } from "./reads.ts";
+import { ANY_ALERT } from "./schema.ts";
+
+/** They cost little whatever the size of the database. */
+export function alertReads(prepare: Prepare) {
+  const alert = prepare(`SELECT ${ALERT_COLUMNS} FROM alert WHERE id = $1 AND owner_id = coalesce($2, owner_id)`);
+  const unclosed = [1, PAGE_SIZE.maximum].map((size) => {
+    const ids = Array.from({ length: size }, (_, i) => `$${i + 1}`).join(", ");
+    const sql = `SELECT ${ALERT_COLUMNS} FROM alert WHERE state <> 'closed' AND tank_id IN (${ids})`; // alert_not_closed
+    return { size, alertsOf: prepare(sql) };
+  });
+  return {
+    alertById: async (id: string, { customerId }: Scope): Promise<Alert | undefined> =>
+      (await alert(id, customerId)).map(alertOf)[0],
+
+    async unclosedAlerts(tankIds: readonly string[]): Promise<readonly Alert[]> {
+      const [first] = tankIds;
+      const query = unclosed.find(({ size }) => size >= tankIds.length);
+      if (query === undefined) throw new Error(`unclosed alerts of ${tankIds.length} tanks at once`);
+      if (first === undefined) return [];
+      const padding = new Array<string>(query.size - tankIds.length).fill(first);
+      return (await query.alertsOf(...tankIds, ...padding)).map(alertOf).sort((a, b) => a.opened_at - b.opened_at);
+    },
+
+    ...eventFeedOn(prepare),
+  };
+}
+
+/** Sequence numbers have no gaps, and the oldest events are removed first. */
+function eventFeedOn(prepare: Prepare) {
+  const last = "coalesce((SELECT CAST(value AS bigint) FROM service_state WHERE name = 'event_sequence'), 0)";
+  const oldest = "(SELECT sequence FROM event ORDER BY sequence LIMIT 1)"; // primary key
+  const pageOn = (condition: string) =>
+    prepare(
+      `SELECT bounds.last, bounds.oldest, event.sequence, event.payload FROM (SELECT ${last} AS last, ${oldest} AS oldest) AS bounds
+       LEFT JOIN (SELECT sequence, payload FROM event WHERE ${condition} ORDER BY sequence LIMIT $2) AS event ON true
+       ORDER BY event.sequence`,
+    );
+  const all = pageOn("sequence > $1"); // primary key
+  const own = pageOn("sequence > $1 AND owner_id = $3"); // event_by_owner
+  return {
+    async eventFeed({ after, size }: FeedQuery, { customerId }: Scope): Promise<FeedPage> {
+      const reached = after ?? 0;
+      const rows = await (customerId === null ? all(reached, size + 1) : own(reached, size + 1, customerId));
+      const [used = 0, oldest = null] = rows[0] ?? [];
+      const newest = Number(used);
+      const removed = oldest === null ? newest : Number(oldest) - 1;
+      const events = rows.filter(([, , sequence]) => sequence !== null).slice(0, size);
+      const hasMore = rows.length > size;
+      return {
+        payloads: events.map(([, , , payload]) => String(payload)),
+        // Whatever has a lower number than the last one used is visible.
+        nextAfter: hasMore ? Number(events.at(-1)?.[2]) : newest,
+        hasMore,
+        isIncomplete: after !== undefined && (after < removed || after > newest),
+      };
+    },
+  };
+}
+
+/** They may count very many alerts. */
+export function alertLists(engine: ManagementEngine) {
+  const { dialect, listPages } = engine;
+  const alerts = listPages(LISTS.alerts, ALERT_COLUMNS);
+  const alertsByState = listPages(LISTS.alertsByState, ALERT_COLUMNS);
+  return {
+    async alertPage(request: AlertQuery, { customerId }: Scope): Promise<Page<Alert>> {
+      const { state, kind, tank_id } = request;
+      if (customerId !== null && (request.owner_id ?? customerId) !== customerId) return { data: [], totalItems: 0 };
+      const owner_id = customerId ?? request.owner_id;
+      if (kind === undefined && tank_id === undefined && owner_id === undefined) {
+        return listed(await (state === undefined ? alerts(null, request) : alertsByState(state, request)), alertOf);
+      }
+      // The first one is looked up: alert_by_tank, alert_by_owner, alert_by_state, alert_by_kind.
+      const given = { tank_id, owner_id, state, kind };
+      const parameters = new Parameters();
+      const range = inRange(parameters, "created_at", request);
+      const conditions = Object.entries(given).flatMap(([column, value]): Condition[] =>
+        value === undefined ? [] : [{ holds: dialect.equals(column, parameters.add(value)), order: column }],
+      );
+      const [first = range, ...others] = conditions;
+      const lookup = { holds: `${first.holds} AND ${range.holds}`, order: `${first.order}, created_at` };
+      const list = { table: "alert", columns: alertColumns, order: ["created_at", "id"], base: ANY_ALERT };
+      return pageOf(await filteredPage(engine, list, parameters, [lookup, ...others], request), alertOf);
+    },
+  };
+}

@@ -1,0 +1,317 @@
+// The tables of alerts, events, channels and notifications, written once over the statements of an engine.
+
+import type { Alert } from "../../domain/alerts/alert.ts";
+import type { Channel } from "../../domain/alerts/channel.ts";
+import type { Evaluation, TankCondition } from "../../domain/alerts/evaluate.ts";
+import type { StoredEvent } from "../../domain/alerts/event.ts";
+import type { NewNotification } from "../../domain/alerts/notification.ts";
+import type { Recheck } from "../../domain/alerts/sweep.ts";
+import type { Instant } from "../../domain/instant.ts";
+import { CUSTOMER_COLUMNS, customerOf, isDeleted, type Row, TANK_COLUMNS, tankOf } from "../columns.ts";
+import { prefixed } from "./dialect.ts";
+import type { Prepare } from "./reads.ts";
+import { ANY_ALERT } from "./schema.ts";
+import type { PlannedNotification, TankWithOwner } from "./transaction.ts";
+
+type Scalar = string | number | null;
+
+/** Many rows go into few statements, of few sizes, so that each is prepared once. */
+const CHUNK_SIZES = [64, 16, 4, 1] as const;
+
+export function chunksOf<T>(items: readonly T[]): T[][] {
+  const chunks: T[][] = [];
+  let from = 0;
+  for (const size of CHUNK_SIZES) {
+    for (; items.length - from >= size; from += size) chunks.push(items.slice(from, from + size));
+  }
+  return chunks;
+}
+
+/** `($1, $2), ($3, $4)` and so on; with the casts of the columns, where they are not inferred. */
+export function valueRows(rows: number, columns: number, types?: readonly string[]): string {
+  const value = (row: number, column: number): string => {
+    const parameter = `$${row * columns + column + 1}`;
+    return types === undefined ? parameter : `CAST(${parameter} AS ${types[column]})`;
+  };
+  return Array.from({ length: rows }, (_, row) => {
+    const values = Array.from({ length: columns }, (_unused, column) => value(row, column));
+    return `(${values.join(", ")})`;
+  }).join(", ");
+}
+
+const ALERT_FIELDS = [
+  "id",
+  "kind",
+  "state",
+  "tank_id",
+  "owner_id",
+  "created_at",
+  "acknowledged_at",
+  "acknowledged_by",
+  "closed_at",
+  "close_reason",
+  "threshold",
+  "fill",
+  "latest_fill",
+  "latest_at",
+  "note",
+  "updated_at",
+] as const;
+
+/** In the order of `ALERT_FIELDS`. Of an alert that is not closed, the latest reading is that of the tank. */
+export function alertColumns(alert: string): string {
+  const latest = (column: string, stored: string): string =>
+    `CASE WHEN ${alert}.state = 'closed' THEN ${alert}.${stored} ELSE coalesce(
+      (SELECT fleet.${column} FROM fleet WHERE fleet.tank = ${alert}.tank_id AND fleet.fill IS NOT NULL), ${alert}.${stored}
+    ) END AS ${stored}`;
+  const columns: Readonly<Record<string, string>> = {
+    latest_fill: latest("fill", "latest_fill"),
+    latest_at: latest("at", "latest_at"),
+  };
+  return ALERT_FIELDS.map((name) => columns[name] ?? `${alert}.${name}`).join(", ");
+}
+export const ALERT_COLUMNS = alertColumns("alert");
+
+export function alertOf(row: Row): Alert {
+  const [id, kind, state, tank_id, owner_id, opened_at, acknowledged_at, acknowledged_by, closed_at, close_reason] = row;
+  const [threshold, fill_percentage, latest_fill_percentage, latest_reading_at, note, updated_at] = row.slice(10);
+  return {
+    ...{ id, kind, state, tank_id, owner_id, opened_at, acknowledged_at, acknowledged_by, closed_at, close_reason },
+    ...{ threshold, fill_percentage, latest_fill_percentage, latest_reading_at, note, updated_at },
+  } as Alert;
+}
+
+const alertValues = (alert: Alert): Scalar[] => [
+  alert.id,
+  alert.kind,
+  alert.state,
+  alert.tank_id,
+  alert.owner_id,
+  alert.opened_at,
+  alert.acknowledged_at,
+  alert.acknowledged_by,
+  alert.closed_at,
+  alert.close_reason,
+  alert.threshold,
+  alert.fill_percentage,
+  alert.latest_fill_percentage,
+  alert.latest_reading_at,
+  alert.note,
+  alert.updated_at,
+];
+
+export const CHANNEL_FIELDS = [
+  "id",
+  "type",
+  "url",
+  "recipient",
+  "events",
+  "kinds",
+  "customer_id",
+  "delay",
+  "quiet_hours",
+  "state",
+  "disabled_reason",
+  "description",
+  "created_at",
+  "updated_at",
+] as const;
+export const CHANNEL_COLUMNS = CHANNEL_FIELDS.join(", ");
+
+export function channelOf(row: Row): Channel {
+  const [id, type, url, to, events, kinds, customer_id, delay, quiet_hours, state, disabled_reason, ...rest] = row;
+  const [description, created_at, updated_at] = rest;
+  const json = (text: unknown): unknown => (text === null ? null : JSON.parse(String(text)));
+  return {
+    ...{ id, type, url, to, events: json(events), kinds: json(kinds), customer_id, delay },
+    ...{ quiet_hours: json(quiet_hours), state, disabled_reason, description, created_at, updated_at },
+  } as Channel;
+}
+
+const NOTIFICATION_FIELDS = [
+  "id",
+  "channel_id",
+  "customer_id",
+  "destination",
+  "event",
+  "alert_ids",
+  "tank_id",
+  "state",
+  "due_at",
+  "created_at",
+  "pending_since",
+  "payload",
+  "attempts",
+] as const;
+export const PLANNED_FIELDS = [
+  "id",
+  "recipient",
+  "channel_id",
+  "customer_id",
+  "event",
+  "sequence",
+  "alert_id",
+  "tank_id",
+  "due_at",
+  "created_at",
+] as const;
+const EVENT_FIELDS = ["sequence", "at", "owner_id", "payload"] as const;
+
+/** `fleet`: the table with the latest reading of each tank. */
+export function alertTables(prepare: Prepare, fleet: "fleet" | "head") {
+  async function insert(
+    table: string,
+    columns: readonly string[],
+    rows: readonly (readonly Scalar[])[],
+    end = "",
+  ): Promise<void> {
+    const inserted = chunksOf(rows).map((chunk) => {
+      const values = valueRows(chunk.length, columns.length);
+      return prepare(`INSERT INTO ${table} (${columns.join(", ")}) VALUES ${values} ${end}`)(...chunk.flat());
+    });
+    await Promise.all(inserted);
+  }
+
+  /** `sql` ends with a column: its value is one of `ids`. */
+  async function selectIn(ids: readonly string[], sql: string, end = ""): Promise<Row[]> {
+    const found = chunksOf([...new Set(ids)]).map((chunk) => {
+      const list = chunk.map((_, i) => `$${i + 1}`).join(", ");
+      return prepare(`${sql} IN (${list}) ${end}`)(...chunk);
+    });
+    return (await Promise.all(found)).flat();
+  }
+
+  const updates = ALERT_FIELDS.slice(1).map((name) => `${name} = excluded.${name}`);
+
+  return {
+    async tankConditions(tankIds: readonly string[]): Promise<readonly TankCondition[]> {
+      const rows = await selectIn(
+        tankIds,
+        `SELECT tank.id, tank.min_fill_alert_percentage, fleet.at, fleet.fill, fleet.noticed, fleet.check_at, tank.silent_after,
+           tank.paused_until, tank.deleted
+         FROM tank LEFT JOIN fleet ON fleet.tank = tank.id WHERE tank.id`,
+      );
+      return rows.map((row): TankCondition => {
+        const [tankId, threshold, at, fill, noticed, checkAt, silentAfter, pausedUntil] = row;
+        const hasReading = fill !== null;
+        return {
+          tankId: String(tankId),
+          isLive: !isDeleted(row),
+          threshold: Number(threshold),
+          latest: hasReading ? { created_at: Number(at), fill_percentage: Number(fill) } : undefined,
+          noticed: Number(noticed ?? 0),
+          checkAt: checkAt as Instant | null,
+          silentAfter: silentAfter as number | null,
+          pausedUntil: pausedUntil as Instant | null,
+          medianInterval: undefined,
+        };
+      });
+    },
+
+    async setAlertStates(states: ReadonlyMap<string, Pick<Evaluation, "noticed" | "checkAt">>): Promise<void> {
+      const rows = Array.from(states, ([tankId, { noticed, checkAt }]) => [tankId, noticed, checkAt] as const);
+      const updated = chunksOf(rows).map((chunk) => {
+        const values = valueRows(chunk.length, 3, ["text", "integer", "bigint"]);
+        return prepare(
+          `UPDATE ${fleet} SET noticed = new.column2, check_at = new.column3 FROM (VALUES ${values}) AS new
+           WHERE ${fleet}.tank BETWEEN new.column1 AND new.column1`,
+        )(...chunk.flat());
+      });
+      await Promise.all(updated);
+    },
+
+    async tanksToCheck(now: Instant, limit: number): Promise<readonly string[]> {
+      const sql = `SELECT tank FROM ${fleet} WHERE check_at <= $1 ORDER BY check_at LIMIT $2`; // fleet_by_check
+      return (await prepare(sql)(now, limit)).map(([tank]) => String(tank));
+    },
+
+    async fleetAfter({ after, scope }: Recheck, limit: number): Promise<readonly string[]> {
+      const isTimed = scope === "timed" ? "AND check_at IS NOT NULL" : "";
+      const sql = `SELECT tank FROM fleet WHERE tank > $1 ${isTimed} ORDER BY tank LIMIT $2`; // primary key
+      return (await prepare(sql)(after, limit)).map(([tank]) => String(tank));
+    },
+
+    async alerts(ids: readonly string[]): Promise<ReadonlyMap<string, Alert>> {
+      const rows = await selectIn(ids, `SELECT ${ALERT_COLUMNS} FROM alert WHERE alert.id`);
+      return new Map(rows.map(alertOf).map((alert) => [alert.id, alert]));
+    },
+
+    async alertsNotClosed(tankIds: readonly string[]): Promise<readonly Alert[]> {
+      const sql = `SELECT ${ALERT_COLUMNS} FROM alert WHERE alert.state <> 'closed' AND alert.tank_id`; // alert_not_closed
+      return (await selectIn(tankIds, sql)).map(alertOf);
+    },
+
+    async tanksWithOwners(tankIds: readonly string[]): Promise<ReadonlyMap<string, TankWithOwner>> {
+      const tankColumns = TANK_COLUMNS.split(", ").length;
+      const rows = await selectIn(
+        tankIds,
+        `SELECT ${prefixed("tank", TANK_COLUMNS)}, ${prefixed("customer", CUSTOMER_COLUMNS)}
+         FROM tank JOIN customer ON customer.id = tank.owner_id WHERE tank.id`,
+      );
+      return new Map(
+        rows.map((row) => {
+          const tank = tankOf(row.slice(0, tankColumns));
+          return [tank.id, { tank, customer: customerOf(row.slice(tankColumns)) }];
+        }),
+      );
+    },
+
+    async putAlerts(alerts: readonly Alert[]): Promise<void> {
+      await insert("alert", ALERT_FIELDS, alerts.map(alertValues), `ON CONFLICT (id) DO UPDATE SET ${updates.join(", ")}`);
+    },
+
+    async moveAlerts(ownerOf: ReadonlyMap<string, string>): Promise<void> {
+      const move = prepare(`UPDATE alert SET owner_id = $2 WHERE ${ANY_ALERT} AND tank_id = $1`); // alert_by_tank
+      for (const [tankId, ownerId] of ownerOf) await move(tankId, ownerId);
+    },
+
+    async serviceState(name: string): Promise<string | undefined> {
+      const [row] = await prepare("SELECT value FROM service_state WHERE name = $1")(name);
+      return row && String(row[0]);
+    },
+
+    async replaceServiceState(name: string, before: string | undefined, after: string): Promise<boolean> {
+      const [replaced] = await prepare(
+        `INSERT INTO service_state (name, value) VALUES ($1, $2)
+         ON CONFLICT (name) DO UPDATE SET value = excluded.value WHERE service_state.value = $3 RETURNING name`,
+      )(name, after, before ?? null);
+      return replaced !== undefined;
+    },
+
+    async nextSequences(count: number): Promise<number> {
+      const [row] = await prepare(
+        `INSERT INTO service_state (name, value) VALUES ('event_sequence', CAST(CAST($1 AS bigint) AS text))
+         ON CONFLICT (name) DO UPDATE SET value = CAST(CAST(service_state.value AS bigint) + CAST(excluded.value AS bigint) AS text)
+         RETURNING value`,
+      )(count);
+      return Number(row?.[0]) - count + 1;
+    },
+
+    async addEvents(events: readonly StoredEvent[]): Promise<void> {
+      const rows = events.map(({ sequence, at, owner_id, payload }) => [sequence, at, owner_id, payload]);
+      await insert("event", EVENT_FIELDS, rows);
+    },
+
+    async channels(): Promise<readonly Channel[]> {
+      return (await prepare(`SELECT ${CHANNEL_COLUMNS} FROM channel WHERE state = 'active' ORDER BY id`)()).map(channelOf);
+    },
+
+    async addNotifications(notifications: readonly NewNotification[]): Promise<void> {
+      const rows = notifications.map((one) => [
+        ...[one.id, one.channel_id, one.customer_id, one.destination, one.event, JSON.stringify(one.alert_ids), one.tank_id],
+        ...["pending", one.due_at, one.created_at, one.created_at, one.payload, "[]"],
+      ]);
+      await insert("notification", NOTIFICATION_FIELDS, rows);
+      const links = notifications.flatMap(({ id, alert_ids }) => alert_ids.map((alertId) => [alertId, id]));
+      await insert("notification_alert", ["alert_id", "notification_id"], links);
+    },
+
+    async planNotifications(planned: readonly PlannedNotification[]): Promise<void> {
+      await insert(
+        "planned_notification",
+        PLANNED_FIELDS,
+        planned.map((one) => PLANNED_FIELDS.map((name) => one[name])),
+      );
+    },
+  };
+}

@@ -1,0 +1,262 @@
+// Alerts of tanks: evaluated at the end of each transaction that changes what they depend on, and written with their events and
+// notifications in the same transaction.
+
+import type { Alert, AlertKind, CloseReason } from "../../domain/alerts/alert.ts";
+import { type Channel, wants } from "../../domain/alerts/channel.ts";
+import {
+  type AlertSettings,
+  type ConditionChange,
+  closeReason,
+  type Evaluation,
+  evaluate,
+  medianInterval,
+  NOTICED,
+  type TankCondition,
+} from "../../domain/alerts/evaluate.ts";
+import { type AlertChange, type AlertEvent, eventObject } from "../../domain/alerts/event.ts";
+import type { NewNotification } from "../../domain/alerts/notification.ts";
+import { newId } from "../../domain/id.ts";
+import type { Instant } from "../../domain/instant.ts";
+import type { Reading } from "../../domain/reading.ts";
+import { columnsOf, lastReading } from "../series/block.ts";
+import { isIntactHead, openHead } from "../series/checksum.ts";
+import { entryChanges, LISTS } from "../series/lists.ts";
+import { updateList } from "./lists.ts";
+import type { PlannedNotification, StoreTransaction, TankWithOwner } from "./transaction.ts";
+
+const ALERT_LISTS = [LISTS.alerts, LISTS.alertsByState];
+
+/** The last step of every transaction. Returns how many notifications were created. */
+export async function finishTransaction(tx: StoreTransaction, settings: AlertSettings): Promise<number> {
+  const { tankIds, changes, at, silenceFrom, created } = tx.alertChecks.take();
+  const evaluated = created + (await evaluateAlerts(tx, tankIds, settings, at, silenceFrom));
+  if (changes.length === 0) return evaluated;
+  await tx.lockAlerts();
+  return evaluated + (await writeAlerts(tx, changes, settings, at));
+}
+
+/** Nobody else changes these alerts until the transaction ends: their tanks are locked, then they are read again. */
+export async function lockedAlerts(tx: StoreTransaction, ids: readonly string[]): Promise<ReadonlyMap<string, Alert>> {
+  const tankIds = Array.from((await tx.alerts(ids)).values(), ({ tank_id }) => tank_id);
+  if (tankIds.length === 0) return new Map();
+  await tx.lockHeads([...new Set(tankIds)].sort(), true);
+  return tx.alerts(ids);
+}
+
+/** Mail about what happens at the same time is sent together. */
+export const COLLECT_MS = 5000;
+
+/** Of tanks whose heads the transaction has locked. `silenceFrom` is given by the sweep only. */
+export async function evaluateAlerts(
+  tx: StoreTransaction,
+  tankIds: readonly string[],
+  settings: AlertSettings,
+  now: Instant,
+  silenceFrom?: Instant,
+): Promise<number> {
+  if (tankIds.length === 0) return 0;
+  const conditions = await withHeads(tx, await tx.tankConditions(tankIds), silenceFrom !== undefined);
+  const evaluated = conditions.map((condition) => ({
+    condition,
+    evaluation: evaluate(condition, settings, now, silenceFrom),
+  }));
+  const changed = evaluated.filter(({ condition, evaluation }) => isStateChanged(condition, evaluation));
+  const states = new Map(changed.map(({ condition, evaluation }) => [condition.tankId, evaluation]));
+  const affected = evaluated.filter(
+    ({ condition, evaluation }) => !condition.isLive || evaluation.opened.length + evaluation.cleared.length > 0,
+  );
+  if (affected.length === 0) {
+    await tx.setAlertStates(states);
+    return 0;
+  }
+  // An engine may send these together; they are executed in this order.
+  const [, known] = await Promise.all([
+    tx.lockAlerts(),
+    tx.alertsNotClosed(affected.map(({ condition }) => condition.tankId)),
+    tx.setAlertStates(states),
+  ]);
+  const alerts = Map.groupBy(known, ({ tank_id }) => tank_id);
+  const changes = affected.flatMap(({ condition, evaluation }) =>
+    alertChanges(condition, evaluation, alerts.get(condition.tankId) ?? [], settings, now),
+  );
+  return writeAlerts(tx, changes, settings, now);
+}
+
+function isStateChanged({ isLive, noticed, checkAt }: TankCondition, after: Evaluation): boolean {
+  return isLive && (after.noticed !== noticed || after.checkAt !== checkAt);
+}
+
+/** The usual interval matters only to those that are, or may be, silent; the latest reading of a deleted tank is not in the fleet. */
+async function withHeads(
+  tx: StoreTransaction,
+  conditions: readonly TankCondition[],
+  forAll: boolean,
+): Promise<readonly TankCondition[]> {
+  const wanted = conditions.filter(({ isLive, noticed }) => !isLive || forAll || (noticed & NOTICED.silent) !== 0);
+  if (wanted.length === 0) return conditions;
+  const heads = await tx.lockHeads(
+    wanted.map(({ tankId }) => tankId),
+    true,
+  );
+  if (heads === "busy") throw new Error("heads that are waited for cannot be busy");
+  return conditions.map((condition) => {
+    const head = heads.get(condition.tankId);
+    if (head === undefined || !isIntactHead(condition.tankId, head)) return condition;
+    const { block } = openHead(condition.tankId, head);
+    if (!condition.isLive) return { ...condition, latest: lastReading(block) };
+    return { ...condition, medianInterval: medianInterval(columnsOf(block).instants) };
+  });
+}
+
+function alertChanges(
+  condition: TankCondition,
+  { opened, cleared }: Evaluation,
+  alerts: readonly Alert[],
+  { margin }: AlertSettings,
+  now: Instant,
+): AlertChange[] {
+  const { tankId, isLive, latest, threshold } = condition;
+  const closed = (alert: Alert, close_reason: CloseReason, isNews: boolean): AlertChange => ({
+    before: alert,
+    after: { ...withLatest(alert, latest), state: "closed", closed_at: now, close_reason, updated_at: now },
+    type: "alert.closed",
+    isNews,
+  });
+  if (!isLive) return alerts.map((alert) => closed(alert, "tank_deleted", true));
+  if (latest === undefined) return [];
+  return [
+    ...cleared.flatMap(({ kind, isNews }) =>
+      alerts
+        .filter((alert) => alert.kind === kind)
+        .map((alert) => closed(alert, closeReason(alert, latest.fill_percentage, margin), isNews)),
+    ),
+    // In a damaged database an alert may be there already.
+    ...opened
+      .filter(({ kind }) => !alerts.some((alert) => alert.kind === kind))
+      .map(
+        (change): AlertChange => ({
+          before: undefined,
+          after: newAlert(change, tankId, threshold, latest, now),
+          type: "alert.opened",
+          isNews: change.isNews,
+        }),
+      ),
+  ];
+}
+
+function newAlert({ kind }: ConditionChange, tank_id: string, threshold: number, latest: Reading, now: Instant): Alert {
+  return {
+    id: newId("alr", now),
+    kind,
+    state: "open",
+    tank_id,
+    owner_id: "",
+    opened_at: now,
+    acknowledged_at: null,
+    acknowledged_by: null,
+    closed_at: null,
+    close_reason: null,
+    threshold,
+    fill_percentage: latest.fill_percentage,
+    latest_fill_percentage: latest.fill_percentage,
+    latest_reading_at: latest.created_at,
+    note: null,
+    updated_at: now,
+  };
+}
+
+function withLatest(alert: Alert, latest: Reading | undefined): Alert {
+  if (latest === undefined) return alert;
+  return { ...alert, latest_fill_percentage: latest.fill_percentage, latest_reading_at: latest.created_at };
+}
+
+/** Writes alerts, their events, and what is sent of them. The transaction holds the lock of alerts. */
+async function writeAlerts(
+  tx: StoreTransaction,
+  changes: readonly AlertChange[],
+  settings: AlertSettings,
+  now: Instant,
+): Promise<number> {
+  if (changes.length === 0) return 0;
+  const [owners, first, channels] = await Promise.all([
+    tx.tanksWithOwners(changes.map(({ after }) => after.tank_id)),
+    tx.nextSequences(changes.length),
+    tx.channels(),
+  ]);
+  const events = changes.map(({ before, after, type, isNews }, i) => {
+    const { tank, customer } = owners.get(after.tank_id) as TankWithOwner;
+    const event: AlertEvent = { type, at: now, alert: { ...after, owner_id: tank.owner_id }, tank, customer };
+    const sequence = first + i;
+    return { before, isNews, event, sequence, payload: JSON.stringify(eventObject(event, sequence)) };
+  });
+  const outgoing = events.filter(({ isNews }) => isNews).map((item) => outgoingOf(item, channels, settings, now));
+  const notifications = outgoing.flatMap((one) => one.notifications);
+  // The statements do not depend on each other: an engine may send them together.
+  await Promise.all([
+    tx.putAlerts(events.map(({ event }) => event.alert)),
+    tx.addEvents(events.map(({ event, sequence, payload }) => ({ sequence, at: now, owner_id: event.tank.owner_id, payload }))),
+    tx.addNotifications(notifications),
+    tx.planNotifications(outgoing.flatMap(({ planned }) => planned)),
+  ]);
+  const listed = events.map(({ before, event }) => ({ before: before && entryOf(before), after: entryOf(event.alert) }));
+  await Promise.all(ALERT_LISTS.map((kind) => updateList(tx, kind, entryChanges(kind, listed))));
+  return notifications.length;
+}
+
+const entryOf = ({ id, opened_at, state }: Alert) => ({ id, created_at: opened_at, state });
+
+type NumberedEvent = { readonly event: AlertEvent; readonly sequence: number; readonly payload: string };
+type Outgoing = { readonly notifications: readonly NewNotification[]; readonly planned: readonly PlannedNotification[] };
+
+/** Webhooks without a delay get the event at once; all else is planned. */
+function outgoingOf(
+  { event, sequence, payload }: NumberedEvent,
+  channels: readonly Channel[],
+  { remindAfter }: AlertSettings,
+  now: Instant,
+): Outgoing {
+  const { type, alert, tank } = event;
+  const wanting = channels.filter((channel) => wants(channel, type, alert.kind, tank.owner_id));
+  const isImmediate = (channel: Channel): boolean => channel.type === "webhook" && channel.delay === 0;
+  const notifications = wanting.filter(isImmediate).map(({ id }) => ({
+    id: newId("msg", now),
+    channel_id: id,
+    customer_id: null,
+    destination: id,
+    event: type,
+    alert_ids: [alert.id],
+    tank_id: tank.id,
+    due_at: now,
+    created_at: now,
+    payload,
+  }));
+  const item = { sequence, alert_id: alert.id, tank_id: tank.id, created_at: now };
+  const toChannels = wanting
+    .filter((channel) => !isImmediate(channel))
+    .map(({ id, type: channelType, delay }) => ({
+      ...item,
+      id: newId("msg", now),
+      recipient: id,
+      channel_id: id,
+      customer_id: null,
+      event: type,
+      due_at: now + Math.max(delay, channelType === "email" ? COLLECT_MS : 0),
+    }));
+  const toOwner = ownerMails(event).map((mail) => ({
+    ...item,
+    id: newId("msg", now),
+    recipient: tank.owner_id,
+    channel_id: null,
+    customer_id: tank.owner_id,
+    event: mail,
+    due_at: now + (mail === "alert.reminder" ? remindAfter : COLLECT_MS),
+  }));
+  return { notifications, planned: [...toChannels, ...toOwner] };
+}
+
+/** The owner of a tank gets mail when it is low, a reminder, and mail when it has recovered, at a verified address. */
+function ownerMails({ type, alert: { kind, close_reason }, customer }: AlertEvent): PlannedNotification["event"][] {
+  if (kind !== ("low" satisfies AlertKind) || customer.verified_at === null) return [];
+  if (type === "alert.opened") return ["alert.opened", "alert.reminder"];
+  return type === "alert.closed" && close_reason === "recovered" ? ["alert.closed"] : [];
+}

@@ -1,0 +1,98 @@
+// Reads of channels and notifications, written once over the statements of an engine.
+
+import type { Channel, ChannelDeliveries, StoredChannel } from "../../domain/alerts/channel.ts";
+import type { ChannelReads, NotificationQuery } from "../../domain/alerts/channel-reads.ts";
+import { type Attempt, destinationOf, type Notification } from "../../domain/alerts/notification.ts";
+import type { Instant } from "../../domain/instant.ts";
+import type { Page } from "../../domain/page.ts";
+import { CHANNEL_COLUMNS, channelOf } from "./alert-tables.ts";
+import { NOTIFICATION_COLUMNS, notificationOf } from "./channel-tables.ts";
+import { type Condition, Parameters, prefixed, where } from "./dialect.ts";
+import { inRange, limits, type ManagementEngine, pageOf } from "./management-reads.ts";
+import type { Prepare } from "./reads.ts";
+
+/** Those that cost little. */
+export function channelReads(prepare: Prepare): Pick<ChannelReads, "channelList" | "notificationById"> {
+  // There are few: they are sorted.
+  const channels = prepare(`SELECT ${CHANNEL_COLUMNS}, failing_since FROM channel ORDER BY created_at DESC, id DESC`);
+  const notification = prepare(`SELECT ${NOTIFICATION_COLUMNS} FROM notification WHERE id = $1`);
+  return {
+    async channelList(): Promise<StoredChannel[]> {
+      return (await channels()).map((row) => ({ ...channelOf(row), failing_since: (row.at(-1) ?? null) as Instant | null }));
+    },
+    notificationById: async (id: string): Promise<Notification | undefined> => (await notification(id)).map(notificationOf)[0],
+  };
+}
+
+/** The newest notifications of a channel, which say how it does. */
+const RECENT = 100;
+
+/** Those that count what may be many. */
+export function notificationReads(engine: ManagementEngine) {
+  const { rows, dialect } = engine;
+  return {
+    async channelDeliveries(channel: Pick<Channel, "id" | "type">): Promise<ChannelDeliveries> {
+      const parameters = new Parameters();
+      const [id, destination] = [parameters.add(channel.id), parameters.add(destinationOf(channel))];
+      // notification_due, notification_by_channel
+      const found = await rows(
+        `SELECT counted.total, recent.attempts FROM (
+           SELECT count(*) AS total FROM (
+             SELECT channel_id FROM notification WHERE state = 'pending' AND ${dialect.equals("destination", destination)}
+             ORDER BY destination, due_at ${dialect.fence}
+           ) AS pending WHERE channel_id = ${id}
+         ) AS counted
+         LEFT JOIN (
+           SELECT attempts FROM notification WHERE ${dialect.equals("channel_id", id)}
+           ORDER BY channel_id DESC, created_at DESC, id DESC LIMIT ${RECENT}
+         ) AS recent ON true`,
+        parameters.values,
+      );
+      const attempts = found.flatMap(([, text]) => JSON.parse(String(text ?? "[]")) as Attempt[]).sort((a, b) => b.at - a.at);
+      return {
+        pending: Number(found[0]?.[0]),
+        last_delivered_at: attempts.find(({ error }) => error === null)?.at ?? null,
+        last_error: attempts.find(({ error }) => error !== null)?.error ?? null,
+      };
+    },
+
+    async notificationPage(query: NotificationQuery): Promise<Page<Notification>> {
+      const parameters = new Parameters();
+      const { sql, order } = matching(engine, query, parameters);
+      const sorted = order.map((column) => `found.${column} DESC`).join(", ");
+      const found = await rows(
+        `SELECT counted.total, ${prefixed("entry", NOTIFICATION_COLUMNS)} FROM (SELECT count(*) AS total FROM ${sql}) AS counted
+         LEFT JOIN (SELECT found.id FROM ${sql} ORDER BY ${sorted} ${limits(parameters, query)}) AS page ON true
+         LEFT JOIN notification AS entry ON entry.id BETWEEN page.id AND page.id ORDER BY entry.created_at DESC, entry.id DESC`,
+        parameters.values,
+      );
+      return pageOf(found, notificationOf);
+    },
+  };
+}
+
+/** What matches, as `found`: one condition is looked up in an index, in its order; the others are tested on what is found there. */
+function matching({ dialect }: ManagementEngine, query: NotificationQuery, parameters: Parameters) {
+  const { alert_id, customer_id, channel_id, state } = query;
+  const range = inRange(parameters, "created_at", query);
+  // notification_by_customer, notification_by_channel, notification_by_state
+  const conditions = Object.entries({ customer_id, channel_id, state }).flatMap(([column, value]): Condition[] =>
+    value === undefined ? [] : [{ holds: dialect.equals(column, parameters.add(value)), order: column }],
+  );
+  if (alert_id !== undefined) {
+    // An alert has few. BETWEEN: PostgreSQL would scan a table that it believes to be small.
+    const links = `SELECT notification_id FROM notification_alert WHERE alert_id = ${parameters.add(alert_id)} ${dialect.fence}`;
+    const linked = `SELECT notification.* FROM (${links}) AS link
+      JOIN notification ON notification.id BETWEEN link.notification_id AND link.notification_id ${dialect.fence}`;
+    return {
+      sql: `(SELECT * FROM (${linked}) AS linked ${where([range, ...conditions])}) AS found`,
+      order: ["created_at", "id"],
+    };
+  }
+  const [lookup, ...others] = conditions;
+  const order = [...(lookup === undefined ? [] : [lookup.order]), "created_at", "id"];
+  const columns = [...new Set([...order, ...others.map((condition) => condition.order)])].join(", ");
+  const descending = order.map((column) => `${column} DESC`).join(", ");
+  const candidates = `SELECT ${columns} FROM notification ${where(lookup === undefined ? [range] : [lookup, range])} ORDER BY ${descending}`;
+  return { sql: `(SELECT * FROM (${candidates} ${dialect.fence}) AS candidate ${where(others)}) AS found`, order };
+}

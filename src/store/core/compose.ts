@@ -1,0 +1,287 @@
+// Turns planned notifications that are due into notifications: mail, which is grouped by recipient, and webhooks of channels
+// with a delay. It is decided here, by alerts as they are now:
+// - The first mail to a recipient goes at once; what follows within ten minutes is one more.
+// - Quiet hours of a channel hold its mail. A channel with a delay gets only what is still open and unacknowledged.
+// - Customers get mail if their address is verified and they want it. They hear of a recovery only if they heard of the alert.
+
+import type { Alert } from "../../domain/alerts/alert.ts";
+import type { Channel } from "../../domain/alerts/channel.ts";
+import type { ComposeSettings } from "../../domain/alerts/compose.ts";
+import { MAIL_DESTINATION, type NewNotification } from "../../domain/alerts/notification.ts";
+import { quietUntil } from "../../domain/alerts/quiet-hours.ts";
+import { newId } from "../../domain/id.ts";
+import type { Instant } from "../../domain/instant.ts";
+import {
+  type AlertGroup,
+  type AlertItem,
+  alertMail,
+  DIGEST_ABOVE,
+  groupAlerts,
+  type Recipient,
+  updateOf,
+  urgencyOf,
+} from "../../domain/mail/alert-mail.ts";
+import { languageOf, timezoneOf } from "../../domain/mail/region.ts";
+import type { ManagedCustomer } from "../../domain/resource.ts";
+import { unsubscribeToken } from "../../domain/unsubscribe.ts";
+import { COLLECT_MS } from "./alerts.ts";
+import type { DigestDraft, PlannedNotification, StoreTransaction } from "./transaction.ts";
+
+/** What follows a mail to the same recipient waits this long. */
+const WINDOW_MS = 10 * 60_000;
+/** In one transaction. More of them are collected in a draft, in several transactions. */
+const MAX_ROWS = 500;
+
+export async function composeNotifications(tx: StoreTransaction, settings: ComposeSettings, now: Instant): Promise<boolean> {
+  await tx.lockAlerts();
+  const recipientId = await tx.firstDueRecipient(now);
+  if (recipientId === undefined) return false;
+  const planned = await tx.plannedFor(recipientId, now + COLLECT_MS, MAX_ROWS + 1);
+  const rows = planned.slice(0, MAX_ROWS);
+  const [first] = rows;
+  const recipient = first && (await activeRecipient(tx, first));
+  const isNotConfigured = recipient?.customer !== undefined && settings.publicUrl === null;
+  if (recipient?.channel?.type === "webhook") await createWebhooks(tx, recipient.channel, rows, now);
+  else if (recipient === undefined || isNotConfigured) await dropMail(tx, recipientId, rows);
+  else {
+    const heldUntil = await holdUntil(tx, recipient, rows, now);
+    if (heldUntil !== undefined) await tx.postponePlanned(idsOf(rows), heldUntil);
+    else await collectMail(tx, recipient, rows, planned.length > rows.length, settings, now);
+  }
+  return true;
+}
+
+/** Who is notified: a customer or a channel. */
+type ActiveRecipient = { readonly id: string } & (
+  | { readonly customer: ManagedCustomer; readonly channel?: undefined }
+  | { readonly channel: Channel; readonly customer?: undefined }
+);
+
+const idsOf = (rows: readonly PlannedNotification[]): string[] => rows.map(({ id }) => id);
+
+/** Undefined: nobody wants it any more. */
+async function activeRecipient(tx: StoreTransaction, planned: PlannedNotification): Promise<ActiveRecipient | undefined> {
+  const { recipient: id, channel_id } = planned;
+  if (channel_id !== null) {
+    const channel = await tx.recipientChannel(id);
+    return channel?.state === "active" ? { id, channel } : undefined;
+  }
+  const customer = await tx.recipientCustomer(id);
+  if (customer === undefined || customer.deleted || customer.customer.verified_at === null) return undefined;
+  return customer.notifications.unsubscribed_at === null ? { id, customer } : undefined;
+}
+
+async function dropMail(tx: StoreTransaction, recipientId: string, rows: readonly PlannedNotification[]): Promise<void> {
+  await tx.removePlanned(idsOf(rows));
+  await tx.removeDigestDraft(recipientId);
+}
+
+/** Undefined: mail may go now. */
+async function holdUntil(
+  tx: StoreTransaction,
+  { channel }: ActiveRecipient,
+  [first]: readonly PlannedNotification[],
+  now: Instant,
+): Promise<Instant | undefined> {
+  const last = first && (await tx.lastMailAt(first, now));
+  const windowEnd = last === undefined ? now : last + WINDOW_MS;
+  const quietEnd = channel?.quiet_hours && quietUntil(channel.quiet_hours, now);
+  const end = Math.max(windowEnd, quietEnd ?? now);
+  return end > now ? end : undefined;
+}
+
+/** The events as the feed has them. */
+async function createWebhooks(
+  tx: StoreTransaction,
+  channel: Channel,
+  rows: readonly PlannedNotification[],
+  now: Instant,
+): Promise<void> {
+  const due = rows.filter(({ due_at }) => due_at <= now);
+  const alerts = await tx.alerts(due.map(({ alert_id }) => alert_id));
+  const wanted = due.filter(({ alert_id, event }) => isStillOpen(alerts.get(alert_id), event));
+  const payloads = await tx.eventPayloads(wanted.flatMap(({ sequence }) => sequence ?? []));
+  const notifications = wanted.flatMap(({ alert_id, tank_id, event, sequence }): NewNotification[] => {
+    const payload = payloads.get(sequence ?? 0);
+    if (payload === undefined) return [];
+    const id = newId("msg", now);
+    const about = { event, alert_ids: [alert_id], tank_id, payload };
+    return [{ id, channel_id: channel.id, customer_id: null, destination: channel.id, ...about, due_at: now, created_at: now }];
+  });
+  await tx.removePlanned(idsOf(due));
+  await tx.addNotifications(notifications);
+  tx.alertChecks.addCreated(notifications.length);
+}
+
+/** What a channel with a delay gets. */
+function isStillOpen(alert: Alert | undefined, event: PlannedNotification["event"]): boolean {
+  return alert?.state === "open" && event === "alert.opened";
+}
+
+/** `hasMore`: the mail is not complete yet. */
+async function collectMail(
+  tx: StoreTransaction,
+  recipient: ActiveRecipient,
+  rows: readonly PlannedNotification[],
+  hasMore: boolean,
+  settings: ComposeSettings,
+  now: Instant,
+): Promise<void> {
+  const changes = await relevantChanges(tx, recipient, rows, now);
+  if (recipient.customer !== undefined) {
+    const notified = changes.map(({ alert }) => alert.id);
+    await tx.setAlertsNotified(recipient.id, notified);
+  }
+  const draft = withChanges((await tx.digestDraft(recipient.id)) ?? {}, changes);
+  await tx.removePlanned(idsOf(rows));
+  if (hasMore) {
+    await tx.putDigestDraft(recipient.id, draft);
+    return;
+  }
+  await tx.removeDigestDraft(recipient.id);
+  if (Object.keys(draft).length > 0) await createMail(tx, recipient, draft, settings, now);
+}
+
+type Update = AlertItem["update"];
+type RelevantChange = { readonly alert: Alert; readonly update: Update };
+
+const UPDATES: Readonly<Partial<Record<PlannedNotification["event"], Update>>> = {
+  "alert.reminder": "reminder",
+  "alert.opened": "opened",
+  "alert.acknowledged": "acknowledged",
+  "alert.closed": "closed",
+};
+
+/** One for each alert: the last thing that happened to it. */
+async function relevantChanges(
+  tx: StoreTransaction,
+  { id, channel }: ActiveRecipient,
+  rows: readonly PlannedNotification[],
+  now: Instant,
+): Promise<RelevantChange[]> {
+  const alerts = await tx.alerts(rows.map(({ alert_id }) => alert_id));
+  const decide = channel === undefined ? await ownerUpdates(tx, id, rows, now) : channelUpdates(channel);
+  return [...Map.groupBy(rows, ({ alert_id }) => alert_id)].flatMap(([alertId, own]) => {
+    const alert = alerts.get(alertId);
+    if (alert === undefined) return [];
+    const update = decide(alert, new Set(own.flatMap(({ event }) => UPDATES[event] ?? [])));
+    return update === undefined ? [] : [{ alert, update }];
+  });
+}
+
+type Decide = (alert: Alert, updates: ReadonlySet<Update>) => Update | undefined;
+
+function channelUpdates({ delay }: Channel): Decide {
+  return (alert, updates) => {
+    if (delay > 0) return updates.has("opened") && alert.state === "open" ? "opened" : undefined;
+    return (["closed", "acknowledged", "opened"] as const).find((update) => updates.has(update));
+  };
+}
+
+/** Nobody hears of a tank that belongs to somebody else by now. */
+async function ownerUpdates(
+  tx: StoreTransaction,
+  ownerId: string,
+  rows: readonly PlannedNotification[],
+  now: Instant,
+): Promise<Decide> {
+  const ofEvent = (event: PlannedNotification["event"]) => rows.filter((row) => row.event === event);
+  const notified = await tx.alertsNotifiedTo(
+    ownerId,
+    ofEvent("alert.closed").map(({ alert_id }) => alert_id),
+  );
+  const paused = await tx.pausedTanks(
+    ofEvent("alert.reminder").map(({ tank_id }) => tank_id),
+    now,
+  );
+  return (alert, updates) => {
+    if (alert.owner_id !== ownerId) return undefined;
+    if (updates.has("closed")) return notified.has(alert.id) || updates.has("opened") ? "closed" : undefined;
+    if (alert.state === "closed") return undefined;
+    if (updates.has("opened")) return "opened";
+    return alert.state === "open" && !paused.has(alert.tank_id) ? "reminder" : undefined;
+  };
+}
+
+function withChanges(draft: DigestDraft, changes: readonly RelevantChange[]): DigestDraft {
+  const groups = Map.groupBy(changes, ({ alert, update }) => `${alert.kind} ${updateOf(update, alert)}`);
+  const changed = [...groups].map(([key, group]) => {
+    const { total, top } = draft[key] ?? { total: 0, top: [] };
+    const added = group.map(({ alert }) => ({ id: alert.id, urgency: urgencyOf(alert) }));
+    const mostUrgent = [...top, ...added].sort((a, b) => a.urgency - b.urgency).slice(0, DIGEST_ABOVE);
+    return [key, { total: total + group.length, top: mostUrgent }] as const;
+  });
+  return { ...draft, ...Object.fromEntries(changed) };
+}
+
+/** Only what it lists is loaded. */
+async function createMail(
+  tx: StoreTransaction,
+  recipient: ActiveRecipient,
+  draft: DigestDraft,
+  settings: ComposeSettings,
+  now: Instant,
+): Promise<void> {
+  const alerts = await tx.alerts(Object.values(draft).flatMap(({ top }) => top.map(({ id }) => id)));
+  const owned = await tx.tanksWithOwners(Array.from(alerts.values(), ({ tank_id }) => tank_id));
+  const items = Object.entries(draft).flatMap(([key, { top }]) =>
+    top.flatMap(({ id }): AlertItem[] => {
+      const alert = alerts.get(id);
+      const tank = owned.get(alert?.tank_id ?? "");
+      if (alert === undefined || tank === undefined) return [];
+      const update = key.slice(key.indexOf(" ") + 1) as AlertGroup["update"];
+      return [{ ...tank, alert, update: update === "recovered" ? "closed" : update, link: null }];
+    }),
+  );
+  const [first] = items;
+  if (first === undefined) return;
+  const groups = groupAlerts(items).map((group) => ({ ...group, total: draft[`${group.kind} ${group.update}`]?.total ?? 0 }));
+  const mail = alertMail(await addressee(tx, recipient, first, settings), groups);
+  const alertIds = [...alerts.keys()];
+  await tx.addNotifications([
+    {
+      id: newId("msg", now),
+      channel_id: recipient.channel?.id ?? null,
+      customer_id: recipient.customer?.customer.id ?? null,
+      destination: MAIL_DESTINATION,
+      event: eventOf(groups, items),
+      alert_ids: alertIds,
+      tank_id: alertIds.length === 1 && groups.length === 1 ? first.tank.id : null,
+      due_at: now,
+      created_at: now,
+      payload: JSON.stringify(mail),
+    },
+  ]);
+  tx.alertChecks.addCreated(1);
+}
+
+/** That of all alerts in the mail, unless they are too many to list, or have different ones. */
+function eventOf(groups: readonly AlertGroup[], [first, ...others]: readonly AlertItem[]): NewNotification["event"] {
+  const isDigest = groups.some(({ total }) => total > DIGEST_ABOVE) || others.some(({ update }) => update !== first?.update);
+  return isDigest || first === undefined ? "alert.digest" : `alert.${first.update}`;
+}
+
+/** Operators read English, as everywhere; customers what they have chosen, or what is spoken where their tank is. */
+async function addressee(
+  tx: StoreTransaction,
+  { customer, channel }: ActiveRecipient,
+  { tank }: AlertItem,
+  { publicUrl }: ComposeSettings,
+): Promise<Recipient> {
+  if (channel !== undefined) {
+    const { id, to, description, quiet_hours } = channel;
+    const timezone = quiet_hours?.timezone ?? null;
+    return { type: "operator", to: to ?? "", language: "en", timezone, channelId: id, channelDescription: description };
+  }
+  const { country } = tank.location;
+  const { email, name } = customer.customer;
+  const token = unsubscribeToken(await tx.unsubscribeSecret(), customer.customer);
+  return {
+    type: "customer",
+    to: email,
+    name,
+    language: customer.notifications.language ?? languageOf(country),
+    timezone: timezoneOf(country),
+    unsubscribeUrl: `${publicUrl}/unsubscribe?token=${token}`,
+  };
+}

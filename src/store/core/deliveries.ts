@@ -1,0 +1,112 @@
+// Sending notifications, as far as the database is concerned: each write is one short transaction.
+
+import type { Channel } from "../../domain/alerts/channel.ts";
+import {
+  type ChannelHealth,
+  type Claim,
+  type ClaimedNotification,
+  type ClaimRequest,
+  type DeliveryRecord,
+  DISABLED_AFTER_MS,
+  type DisabledChannel,
+  type RecipientType,
+  type RecordedDeliveries,
+  recipientType,
+  unwantedBecause,
+} from "../../domain/alerts/delivery.ts";
+import { MAIL_DESTINATION } from "../../domain/alerts/notification.ts";
+import { newId } from "../../domain/id.ts";
+import type { Instant } from "../../domain/instant.ts";
+import { channelDisabledMail } from "../../domain/mail/service-mail.ts";
+import type { StoreTransaction } from "./transaction.ts";
+
+export async function claimNotifications(tx: StoreTransaction, requests: readonly ClaimRequest[], now: Instant): Promise<Claim> {
+  const notifications = await tx.claimDue(requests, now);
+  const channelIds = new Set(notifications.flatMap(({ channel_id }) => channel_id ?? []));
+  return { notifications, channels: await tx.sendingChannels([...channelIds]), unwanted: await unwantedBy(tx, notifications) };
+}
+
+async function unwantedBy(tx: StoreTransaction, claimed: readonly ClaimedNotification[]): Promise<ReadonlyMap<string, string>> {
+  const unwanted = new Map<string, string>();
+  for (const notification of claimed) {
+    const { id, customer_id } = notification;
+    const customer = customer_id === null ? undefined : await tx.recipientCustomer(customer_id);
+    const why = customer && unwantedBecause(notification, customer);
+    if (why !== undefined) unwanted.set(id, why);
+  }
+  return unwanted;
+}
+
+export async function recordDeliveries(
+  tx: StoreTransaction,
+  records: readonly DeliveryRecord[],
+  now: Instant,
+): Promise<RecordedDeliveries> {
+  const recorded = await tx.putDeliveries(records, now);
+  const byChannel = Map.groupBy(records, ({ channel_id }) => channel_id ?? "");
+  byChannel.delete("");
+  // Sorted, as everyone locks channels.
+  const channelIds = [...byChannel.keys()].sort();
+  const healthOf = (id: string) => (byChannel.get(id) ?? []).flatMap(({ health }) => health ?? []);
+  await tx.setWorking(channelIds.filter((id) => healthOf(id).includes("working")));
+  const disabled: DisabledChannel[] = [];
+  for (const id of channelIds) {
+    const reason = await reasonToDisable(tx, id, healthOf(id), now);
+    const channel = reason === undefined ? undefined : await disable(tx, id, reason, now);
+    if (channel !== undefined && reason !== undefined) disabled.push({ ...channel, reason });
+  }
+  return { recorded, disabled };
+}
+
+/** Remembers since when the channel fails without a success. */
+async function reasonToDisable(
+  tx: StoreTransaction,
+  channelId: string,
+  health: readonly ChannelHealth[],
+  now: Instant,
+): Promise<string | undefined> {
+  if (health.includes("gone")) return "the receiver responded with 410 (gone)";
+  if (health.at(-1) !== "failing") return undefined;
+  const failing = await tx.setFailing(channelId, now);
+  return failing !== undefined && failing.now - failing.since >= DISABLED_AFTER_MS ? "it has failed for five days" : undefined;
+}
+
+/** Tells the operator by the other channels. Its pending notifications end in transactions of their own (`endPending`). */
+async function disable(tx: StoreTransaction, channelId: string, reason: string, now: Instant): Promise<Channel | undefined> {
+  const active = await tx.channels();
+  const channel = active.find(({ id }) => id === channelId);
+  if (channel === undefined) return undefined;
+  await tx.disableChannel(channelId, reason, now);
+  const receivers = active.filter((other) => other.type === "email" && other.customer_id === null && other.id !== channelId);
+  const notifications = receivers.map((receiver) => ({
+    id: newId("msg", now),
+    channel_id: receiver.id,
+    customer_id: null,
+    destination: MAIL_DESTINATION,
+    event: "channel.disabled" as const,
+    alert_ids: [],
+    tank_id: null,
+    due_at: now,
+    created_at: now,
+    payload: JSON.stringify(channelDisabledMail({ to: receiver.to ?? "", language: "en" }, receiver, channel, reason, now)),
+  }));
+  await tx.addNotifications(notifications);
+  tx.alertChecks.addCreated(notifications.length);
+  return channel;
+}
+
+export const endPending = (tx: StoreTransaction, destination: string, now: Instant): Promise<number> =>
+  tx.failPending(destination, now);
+
+export async function reviewPending(
+  tx: StoreTransaction,
+  destinations: readonly string[],
+  now: Instant,
+): Promise<readonly RecipientType[]> {
+  await tx.advanceDue(destinations, now);
+  return (await tx.expireMail(now)).map(recipientType);
+}
+
+export async function removeOldNotifications(tx: StoreTransaction, now: Instant): Promise<number> {
+  return (await tx.removeOldEvents(now)) + (await tx.removeEndedNotifications(now));
+}

@@ -1,0 +1,134 @@
+// The tables that planned notifications are composed from, written once over the statements of an engine.
+
+import type { Channel } from "../../domain/alerts/channel.ts";
+import type { Instant } from "../../domain/instant.ts";
+import type { ManagedCustomer } from "../../domain/resource.ts";
+import { newUnsubscribeSecret } from "../../domain/unsubscribe.ts";
+import { CUSTOMER_COLUMNS, customerState, type Row } from "../columns.ts";
+import { CHANNEL_COLUMNS, channelOf, chunksOf, PLANNED_FIELDS } from "./alert-tables.ts";
+import type { Prepare } from "./reads.ts";
+import type { DigestDraft, PlannedNotification } from "./transaction.ts";
+
+const plannedOf = (row: Row): PlannedNotification =>
+  Object.fromEntries(PLANNED_FIELDS.map((name, i) => [name, row[i]])) as PlannedNotification;
+
+export const UNSUBSCRIBE_SECRET = "unsubscribe_secret";
+
+export function plannedTables(prepare: Prepare) {
+  /** `sql` is called with a list of the ids, as parameters from `first` on. */
+  async function forIds<T extends string | number>(
+    ids: readonly T[],
+    first: readonly (string | number)[],
+    sql: (list: string) => string,
+  ): Promise<Row[]> {
+    const rows: Row[] = [];
+    for (const chunk of chunksOf([...new Set(ids)])) {
+      const list = chunk.map((_, i) => `$${first.length + i + 1}`).join(", ");
+      rows.push(...(await prepare(sql(list))(...first, ...chunk)));
+    }
+    return rows;
+  }
+
+  return {
+    async firstDueRecipient(now: Instant): Promise<string | undefined> {
+      const sql = "SELECT recipient FROM planned_notification WHERE due_at <= $1 ORDER BY due_at, id LIMIT 1"; // planned_notification_due
+      const [row] = await prepare(sql)(now);
+      return row && String(row[0]);
+    },
+
+    async plannedFor(recipient: string, dueBy: Instant, limit: number): Promise<readonly PlannedNotification[]> {
+      const rows = await prepare(
+        `SELECT ${PLANNED_FIELDS.join(", ")} FROM planned_notification WHERE recipient = $1 AND due_at <= $2
+         ORDER BY due_at, id LIMIT $3`, // planned_notification_by_recipient
+      )(recipient, dueBy, limit);
+      return rows.map(plannedOf);
+    },
+
+    async removePlanned(ids: readonly string[]): Promise<void> {
+      await forIds(ids, [], (list) => `DELETE FROM planned_notification WHERE id IN (${list})`);
+    },
+
+    async postponePlanned(ids: readonly string[], until: Instant): Promise<void> {
+      await forIds(ids, [until], (list) => `UPDATE planned_notification SET due_at = $1 WHERE id IN (${list})`);
+    },
+
+    /** What was planned while the clock was ahead is due as long from now on as it was then. */
+    async advancePlanned(now: Instant): Promise<void> {
+      await prepare(
+        `UPDATE planned_notification SET due_at = due_at - (created_at - $1), created_at = $1
+         WHERE due_at > $1 AND created_at > $1`, // planned_notification_due
+      )(now);
+    },
+
+    async recipientCustomer(id: string): Promise<ManagedCustomer | undefined> {
+      return (await prepare(`SELECT ${CUSTOMER_COLUMNS} FROM customer WHERE id = $1`)(id)).map(customerState)[0];
+    },
+
+    async recipientChannel(id: string): Promise<Channel | undefined> {
+      return (await prepare(`SELECT ${CHANNEL_COLUMNS} FROM channel WHERE id = $1`)(id)).map(channelOf)[0];
+    },
+
+    /** Not later than `now`: while the clock was ahead, mail may have been sent at a time that is still to come. */
+    async lastMailAt(
+      recipient: Pick<PlannedNotification, "channel_id" | "customer_id">,
+      now: Instant,
+    ): Promise<Instant | undefined> {
+      const [column, id] =
+        recipient.channel_id === null
+          ? ["customer_id", recipient.customer_id] // notification_by_customer
+          : ["channel_id", recipient.channel_id]; // notification_by_channel
+      const [row] = await prepare(
+        `SELECT created_at FROM notification WHERE ${column} = $1 AND created_at <= $2 AND event LIKE 'alert.%'
+         ORDER BY created_at DESC, id DESC LIMIT 1`,
+      )(id, now);
+      return row && Number(row[0]);
+    },
+
+    async eventPayloads(sequences: readonly number[]): Promise<ReadonlyMap<number, string>> {
+      const rows = await forIds(sequences, [], (list) => `SELECT sequence, payload FROM event WHERE sequence IN (${list})`);
+      return new Map(rows.map(([sequence, payload]) => [Number(sequence), String(payload)]));
+    },
+
+    async alertsNotifiedTo(customerId: string, alertIds: readonly string[]): Promise<ReadonlySet<string>> {
+      const rows = await forIds(
+        alertIds,
+        [customerId],
+        (list) => `SELECT id FROM alert WHERE notified_customer = $1 AND id IN (${list})`,
+      );
+      return new Set(rows.map(([id]) => String(id)));
+    },
+
+    async setAlertsNotified(customerId: string, alertIds: readonly string[]): Promise<void> {
+      await forIds(alertIds, [customerId], (list) => `UPDATE alert SET notified_customer = $1 WHERE id IN (${list})`);
+    },
+
+    async pausedTanks(tankIds: readonly string[], now: Instant): Promise<ReadonlySet<string>> {
+      const rows = await forIds(tankIds, [now], (list) => `SELECT id FROM tank WHERE paused_until > $1 AND id IN (${list})`);
+      return new Set(rows.map(([id]) => String(id)));
+    },
+
+    async digestDraft(recipient: string): Promise<DigestDraft | undefined> {
+      const [row] = await prepare("SELECT content FROM digest_draft WHERE recipient = $1")(recipient);
+      return row && JSON.parse(String(row[0]));
+    },
+
+    async putDigestDraft(recipient: string, draft: DigestDraft): Promise<void> {
+      await prepare(
+        `INSERT INTO digest_draft (recipient, content) VALUES ($1, $2)
+         ON CONFLICT (recipient) DO UPDATE SET content = excluded.content`,
+      )(recipient, JSON.stringify(draft));
+    },
+
+    async removeDigestDraft(recipient: string): Promise<void> {
+      await prepare("DELETE FROM digest_draft WHERE recipient = $1")(recipient);
+    },
+
+    async unsubscribeSecret(): Promise<string> {
+      const [known] = await prepare("SELECT value FROM service_state WHERE name = $1")(UNSUBSCRIBE_SECRET);
+      if (known !== undefined) return String(known[0]);
+      const secret = newUnsubscribeSecret();
+      await prepare("INSERT INTO service_state (name, value) VALUES ($1, $2)")(UNSUBSCRIBE_SECRET, secret);
+      return secret;
+    },
+  };
+}

@@ -1,0 +1,22 @@
+// Reads of planned mail, and of links that were sent, written once over the statements of an engine.
+
+import type { ComposeReads } from "../../domain/alerts/compose.ts";
+import type { Instant } from "../../domain/instant.ts";
+import type { RecipientReads } from "../../domain/verification.ts";
+import { UNSUBSCRIBE_SECRET } from "./planned-tables.ts";
+import type { Prepare } from "./reads.ts";
+import { VERIFICATION_BY_HASH, verificationOf } from "./verification-tables.ts";
+
+export function recipientReads(prepare: Prepare): RecipientReads & ComposeReads {
+  const nextPlanned = prepare("SELECT due_at FROM planned_notification ORDER BY due_at, id LIMIT 1"); // planned_notification_due
+  const verification = prepare(VERIFICATION_BY_HASH);
+  const serviceState = prepare("SELECT value FROM service_state WHERE name = $1");
+  return {
+    nextPlannedAt: async () => ((await nextPlanned())[0]?.[0] ?? null) as Instant | null,
+    verification: async (hash) => (await verification(hash)).map(verificationOf)[0],
+    async unsubscribeSecret() {
+      const [row] = await serviceState(UNSUBSCRIBE_SECRET);
+      return row && String(row[0]);
+    },
+  };
+}

@@ -1,0 +1,58 @@
+// One step of the sweep: evaluates some of the tanks that are due, in one transaction; where data is damaged, one tank.
+
+import { beginSweep, type SweepRequest, type SweepResult, type SweepState } from "../../domain/alerts/sweep.ts";
+import { EARLIEST, type Instant } from "../../domain/instant.ts";
+import type { StoreTransaction } from "./transaction.ts";
+
+/** Tanks in one transaction, and what it writes for them: a notification for each channel. */
+const MAX_TANKS = 500;
+const MAX_NOTIFICATIONS = 1000;
+const STATE = "sweep";
+const NOT_OUR_TURN: SweepResult = { turn: undefined, hasMore: false };
+
+export async function sweepAlerts(tx: StoreTransaction, request: SweepRequest): Promise<SweepResult> {
+  const now = request.at ?? (await tx.now());
+  const stored = await tx.serviceState(STATE);
+  const state = beginSweep(stored === undefined ? undefined : (JSON.parse(stored) as SweepState), now, request);
+  if (state === undefined) return NOT_OUR_TURN;
+  const { recheck } = state;
+  const forAll = (await tx.channels()).filter(({ customer_id }) => customer_id === null).length;
+  const limit = Math.max(1, Math.min(MAX_TANKS, Math.floor(MAX_NOTIFICATIONS / Math.max(1, forAll))));
+  const tankIds = recheck === null ? await tx.tanksToCheck(now, limit) : await tx.fleetAfter(recheck, limit);
+  const last = tankIds.length === limit ? tankIds.at(-1) : undefined;
+  const remaining = recheck === null || last === undefined ? null : { ...recheck, after: last };
+  // Of several processes that have come this far, one replaces the state.
+  const after = JSON.stringify({ ...state, recheck: remaining } satisfies SweepState);
+  if (!(await tx.replaceServiceState(STATE, stored, after))) return NOT_OUR_TURN;
+  if (tankIds.length > 0) await evaluateTanks(tx, tankIds, now, recheck?.scope === "all" ? undefined : state);
+  // A recheck begins after the clock was set back, among others.
+  if (recheck?.after === "") {
+    await tx.lockAlerts();
+    await tx.advancePlanned(now);
+  }
+  // After a recheck come those that are due.
+  return { turn: now, hasMore: last !== undefined || recheck !== null };
+}
+
+/** When the transaction ends. Without `state`, silent alerts do not open. */
+async function evaluateTanks(
+  tx: StoreTransaction,
+  tankIds: readonly string[],
+  now: Instant,
+  state: Pick<SweepState, "silenceFrom"> | undefined,
+): Promise<void> {
+  await tx.lockHeads(tankIds.toSorted(), true);
+  tx.alertChecks.setTime(now);
+  tx.alertChecks.add(tankIds);
+  if (state !== undefined) tx.alertChecks.setSilenceFrom(state.silenceFrom ?? EARLIEST);
+}
+
+export async function tanksDue(tx: StoreTransaction, at: Instant | undefined): Promise<readonly string[]> {
+  return tx.tanksToCheck(at ?? (await tx.now()), MAX_TANKS);
+}
+
+export async function evaluateTank(tx: StoreTransaction, tankId: string, at: Instant | undefined): Promise<void> {
+  const stored = await tx.serviceState(STATE);
+  const state = stored === undefined ? { silenceFrom: null } : (JSON.parse(stored) as SweepState);
+  await evaluateTanks(tx, [tankId], at ?? (await tx.now()), state);
+}

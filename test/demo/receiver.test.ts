@@ -1,0 +1,27 @@
+// The demo's webhook receiver.
+
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import test from "node:test";
+import { startReceiver } from "../../src/demo/receiver.ts";
+import { newWebhookSecret } from "../../src/domain/alerts/webhook-signature.ts";
+import { WebhookSender } from "../../src/notify/webhook.ts";
+
+const page = readFileSync(new URL("../../docs/webhooks.md", import.meta.url), "utf8");
+const [, payload = ""] = /```json\n(\{"type":"alert\.opened".*?)```/s.exec(page) ?? [];
+
+test("describes an event in a line, and refuses one with another signature", async (t) => {
+  const lines: string[] = [];
+  const receiver = await startReceiver((line) => lines.push(line));
+  t.after(receiver.close);
+  receiver.secret = newWebhookSecret();
+  const sender = new WebhookSender({ allow: [{ network: "127.0.0.1", length: 32 }], version: "1", clock: Date.now });
+  t.after(() => sender.close());
+  const send = (secret: string) => {
+    const secrets = { secret, previous_secret: null, previous_until: null };
+    return sender.send({ channelId: "chn_1", url: receiver.url, id: "msg_1", payload, secrets });
+  };
+  assert.equal((await send(newWebhookSecret())).status, 401);
+  assert.equal((await send(receiver.secret)).status, 204);
+  assert.deepEqual(lines, ["10:23:30  alert opened        low      19.5 % (threshold 20 %)  Hall 3, Kempten (t-204)"]);
+});

@@ -1,0 +1,148 @@
+import assert from "node:assert/strict";
+import test from "node:test";
+import type { Alert } from "../../../src/domain/alerts/alert.ts";
+import {
+  closeReason,
+  DEFAULT_ALERT_SETTINGS,
+  type Evaluation,
+  evaluate,
+  medianInterval,
+  NOTICED,
+  type TankCondition,
+} from "../../../src/domain/alerts/evaluate.ts";
+
+const HOUR = 3_600_000;
+const DAY = 24 * HOUR;
+const NOW = Date.parse("2026-11-14T09:30:00Z");
+
+const tank = (fill: number, fields: Partial<TankCondition> = {}): TankCondition => ({
+  tankId: "t",
+  isLive: true,
+  threshold: 20,
+  latest: { created_at: NOW, fill_percentage: fill },
+  noticed: 0,
+  checkAt: null,
+  silentAfter: null,
+  pausedUntil: null,
+  medianInterval: undefined,
+  ...fields,
+});
+const commit = (condition: TankCondition, now = NOW) => evaluate(condition, DEFAULT_ALERT_SETTINGS, now);
+const sweep = (condition: TankCondition, now: number, silenceFrom = 0) =>
+  evaluate(condition, DEFAULT_ALERT_SETTINGS, now, silenceFrom);
+const changes = ({ opened, cleared }: Evaluation): string[] => [
+  ...opened.map(({ kind }) => `+${kind}`),
+  ...cleared.map(({ kind }) => `-${kind}`),
+];
+
+/** What each fill does to a tank, one after the other. */
+function changesOf(threshold: number, fills: readonly number[], margin = 3): string[] {
+  let noticed = 0;
+  return fills.flatMap((fill) => {
+    const evaluation = evaluate(tank(fill, { threshold, noticed }), { ...DEFAULT_ALERT_SETTINGS, margin }, NOW);
+    noticed = evaluation.noticed;
+    return changes(evaluation).map((change) => `${change} at ${fill}`);
+  });
+}
+
+test("a tank is low at or below its threshold, and not above it", () => {
+  assert.deepEqual(changes(commit(tank(20))), ["+low"]);
+  assert.deepEqual(changes(commit(tank(20.5))), []);
+  assert.deepEqual(changes(commit(tank(20.000001))), []);
+  assert.deepEqual(changes(commit(tank(0))), ["+low"]);
+});
+
+test("a tank that hovers around its threshold makes one alert", () => {
+  const fills = Array.from({ length: 100 }, (_, i) => 20 + (i % 7) * 0.45 - 0.1);
+  assert.deepEqual(changesOf(20, fills), ["+low at 19.9"]);
+  assert.deepEqual(changesOf(20, [19, 22.9, 20, 23, 20]), ["+low at 19", "-low at 23", "+low at 20"]);
+});
+
+test("a threshold of 0 is low when empty, and one of 100 never recovers", () => {
+  assert.deepEqual(changesOf(0, [0.5, 0, 2.9, 3]), ["+low at 0", "-low at 3"]);
+  assert.deepEqual(changesOf(100, [100, 99, 100]), ["+low at 100"]);
+  assert.deepEqual(changesOf(98, [98, 99.9, 100]), ["+low at 98", "-low at 100"]);
+  assert.deepEqual(changesOf(99, [99, 100], 0.5), ["+low at 99", "-low at 100"]);
+});
+
+test("a paused tank opens nothing, but closes what is open", () => {
+  const pausedUntil = NOW + HOUR;
+  assert.deepEqual(changes(commit(tank(10, { pausedUntil }))), []);
+  assert.equal(commit(tank(10, { pausedUntil })).checkAt, pausedUntil);
+  assert.deepEqual(changes(commit(tank(90, { pausedUntil, noticed: NOTICED.low }))), ["-low"]);
+  assert.deepEqual(changes(sweep(tank(10, { pausedUntil }), NOW + HOUR)), ["+low"]);
+  const old = { created_at: NOW - 30 * DAY, fill_percentage: 50 };
+  const paused = sweep(tank(50, { pausedUntil, latest: old }), NOW);
+  assert.deepEqual([changes(paused), paused.checkAt], [[], pausedUntil]);
+});
+
+test("what was closed by hand stays closed until the condition has cleared once", () => {
+  // The bit is what is left of it.
+  assert.deepEqual(changesOf(20, [19, 10, 22, 5]), ["+low at 19"]);
+});
+
+test("a tank is silent after the longest of its setting and three usual intervals, in the sweep only", () => {
+  const silentAfter = (fields: Partial<TankCondition>): number => {
+    const { checkAt } = sweep(tank(50, fields), NOW);
+    assert.deepEqual(changes(sweep(tank(50, fields), Number(checkAt) - 1)), []);
+    assert.deepEqual(changes(sweep(tank(50, fields), Number(checkAt))), ["+silent"]);
+    assert.deepEqual(changes(commit(tank(50, fields), Number(checkAt))), []);
+    return (Number(checkAt) - NOW) / HOUR;
+  };
+  assert.equal(silentAfter({}), 48);
+  assert.equal(silentAfter({ silentAfter: HOUR }), 1);
+  assert.equal(silentAfter({ silentAfter: HOUR, medianInterval: DAY }), 72);
+  assert.equal(silentAfter({ medianInterval: HOUR }), 48);
+});
+
+test("silence ends with a younger reading, or a longer limit, and not because a clock is set back", () => {
+  const noticed = NOTICED.silent;
+  assert.deepEqual(changes(commit(tank(50, { noticed }), NOW + HOUR)), ["-silent"]);
+  assert.deepEqual(changes(commit(tank(50, { noticed }), NOW + 49 * HOUR)), []);
+  assert.deepEqual(changes(commit(tank(50, { noticed, silentAfter: 99 * HOUR }), NOW + 49 * HOUR)), ["-silent"]);
+  assert.deepEqual(changes(sweep(tank(50, { noticed }), NOW + HOUR)), []);
+});
+
+test("silence counts from the end of a downtime or a clock jump", () => {
+  const back = NOW + 40 * DAY;
+  const atStart = sweep(tank(50), back, back);
+  assert.deepEqual([changes(atStart), atStart.checkAt], [[], back + 48 * HOUR]);
+  assert.deepEqual(changes(sweep(tank(50), back + 48 * HOUR, back)), ["+silent"]);
+});
+
+test("a check that comes earlier than needed is kept, a later one is not", () => {
+  assert.equal(commit(tank(50, { checkAt: NOW + HOUR })).checkAt, NOW + HOUR);
+  assert.equal(commit(tank(50, { checkAt: NOW + 90 * HOUR })).checkAt, NOW + 48 * HOUR);
+  assert.equal(commit(tank(50, { checkAt: NOW - HOUR })).checkAt, NOW + 48 * HOUR);
+  assert.equal(commit(tank(50, { noticed: NOTICED.silent }), NOW + 49 * HOUR).checkAt, null);
+});
+
+test("what is over a day old is no news", () => {
+  const news = ({ opened, cleared }: Evaluation) => [...opened, ...cleared].map(({ isNews }) => isNews);
+  assert.deepEqual(news(commit(tank(10), NOW + DAY)), [true]);
+  assert.deepEqual(news(commit(tank(10), NOW + DAY + 1)), [false]);
+  assert.deepEqual(news(commit(tank(90, { noticed: NOTICED.low }), NOW + DAY + 1)), [false]);
+  assert.deepEqual(news(sweep(tank(50), NOW + 48 * HOUR + DAY)), [true]);
+  assert.deepEqual(news(sweep(tank(50), NOW + 48 * HOUR + DAY + 1)), [false]);
+});
+
+test("a deleted tank, and one without readings, have no conditions", () => {
+  const nothing = { opened: [], cleared: [], noticed: 0, checkAt: null };
+  assert.deepEqual(commit(tank(5, { isLive: false, noticed: 3, checkAt: NOW })), nothing);
+  assert.deepEqual(commit(tank(5, { latest: undefined })), nothing);
+});
+
+test("a low alert that only another threshold has cleared did not recover", () => {
+  const alert = { kind: "low", threshold: 20 } as Alert;
+  assert.equal(closeReason(alert, 23, 3), "recovered");
+  assert.equal(closeReason(alert, 22, 3), "threshold_changed");
+  assert.equal(closeReason({ ...alert, kind: "silent" }, 5, 3), "recovered");
+});
+
+test("the median of intervals", () => {
+  assert.equal(medianInterval([]), undefined);
+  assert.equal(medianInterval([5]), undefined);
+  assert.equal(medianInterval([5, 8]), 3);
+  assert.equal(medianInterval([0, 1, 3, 103]), 2);
+  assert.equal(medianInterval([0, 10, 11, 12, 112]), 10);
+});

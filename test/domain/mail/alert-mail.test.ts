@@ -1,0 +1,188 @@
+// What people read in mail about alerts.
+
+import assert from "node:assert/strict";
+import test from "node:test";
+import { type AlertItem, alertMail, DIGEST_ABOVE, groupAlerts, type Recipient } from "../../../src/domain/mail/alert-mail.ts";
+import { NO_LOCATION } from "../../../src/domain/tank.ts";
+import { itemOf, MEASURED, OPENED, toCustomer, toOperator, UNSUBSCRIBE } from "./fixtures.ts";
+
+const HOUR = 3_600_000;
+const mailOf = (recipient: Recipient, items: readonly AlertItem[]) => alertMail(recipient, groupAlerts(items));
+const RECOVERED = { state: "closed", closed_at: MEASURED, close_reason: "recovered", latest_fill_percentage: 82 } as const;
+
+test("a customer reads which tank is low, where, how full, since when and below what", () => {
+  const mail = mailOf(toCustomer(), [itemOf()]);
+  assert.equal(mail.to, "office@brenner-gas.example");
+  assert.equal(mail.subject, "Tank low, 18%: North depot");
+  assert.equal(
+    mail.text,
+    `Tank low, 18%: North depot
+
+Hello Brenner Gas GmbH,
+
+This tank is at or below the warning threshold. A delivery may be needed soon.
+
+North depot
+  Where: Lindenweg 12a, 79100 Freiburg, Germany
+  Fill: 18% (486 liters of 2,700 liters)
+  Warning threshold: 20%
+  Low since: 12 November 2026 at 23:15 CET
+  Measured: 14 November 2026 at 10:30 CET
+
+-- 
+You receive this mail because warnings about your tanks are sent to this address.
+Unsubscribe from these mails: ${UNSUBSCRIBE}
+`,
+  );
+});
+
+test("in German, with its numbers and units, and UTC where no time zone is known", () => {
+  const tank = { name: "Lager Nord", capacity: 2713.5, capacity_unit: "gallons" } as const;
+  const recipient = toCustomer({ language: "de", timezone: null });
+  const mail = mailOf(recipient, [itemOf({ tank, alert: { latest_fill_percentage: 17.46 } })]);
+  assert.equal(mail.subject, "Füllstand niedrig, 17,5 %: Lager Nord");
+  const lines = mail.text.split("\n").map((line) => line.trim());
+  for (const line of [
+    "Guten Tag Brenner Gas GmbH,",
+    "Standort: Lindenweg 12a, 79100 Freiburg, Germany",
+    "Füllstand: 17,5 % (474 Gallonen von 2.714 Gallonen)",
+    "Warnschwelle: 20 %",
+    "Niedrig seit: 12. November 2026 um 22:15 UTC",
+    "Gemessen: 14. November 2026 um 09:30 UTC",
+    `Diese E-Mails abbestellen: ${UNSUBSCRIBE}`,
+  ]) {
+    assert.ok(lines.includes(line), `${line} in\n${mail.text}`);
+  }
+  assert.match(mail.html, /<html lang="de">/);
+  assert.equal(mail.headers["Content-Language"], "de");
+});
+
+test("local times are right across daylight saving, and an unknown time zone is UTC", () => {
+  const alert = { opened_at: Date.UTC(2026, 6, 1, 22, 30), latest_reading_at: Date.UTC(2026, 11, 1, 22, 30) };
+  const { text } = mailOf(toCustomer(), [itemOf({ alert })]);
+  assert.match(text, /Low since: 2 July 2026 at 00:30 CEST/);
+  assert.match(text, /Measured: 1 December 2026 at 23:30 CET/);
+  const unknown = mailOf(toCustomer({ timezone: "Mars/Olympus" }), [itemOf({ alert })]);
+  assert.match(unknown.text, /Low since: 1 July 2026 at 22:30 UTC/);
+});
+
+test("a reminder and a recovery say so", () => {
+  const reminder = mailOf(toCustomer(), [itemOf({ update: "reminder", alert: { latest_fill_percentage: 12.04 } })]);
+  assert.equal(reminder.subject, "Reminder: tank still low, 12%: North depot");
+  assert.match(reminder.text, /This tank is still at or below/);
+  const recovered = mailOf(toCustomer(), [itemOf({ update: "closed", alert: RECOVERED })]);
+  assert.equal(recovered.subject, "Tank no longer low, 82%: North depot");
+  assert.match(recovered.text, /Fill: 82% \(2,214 liters of 2,700 liters\)/);
+  assert.match(recovered.text, /Was low: 12 November 2026 at 23:15 CET to 14 November 2026 at 10:30 CET/);
+});
+
+test("one mail covers several tanks, new alerts first, the most urgent first", () => {
+  const items = [
+    itemOf({ update: "closed", alert: { ...RECOVERED, id: "alr_9" }, tank: { name: "Full" } }),
+    itemOf({ alert: { id: "alr_1", latest_fill_percentage: 18 }, tank: { name: "Second" } }),
+    itemOf({ alert: { id: "alr_2", latest_fill_percentage: 30, threshold: 40 }, tank: { name: "First" } }),
+    itemOf({ alert: { id: "alr_3", latest_fill_percentage: 20 }, tank: { name: "Third" } }),
+  ];
+  const mail = mailOf(toCustomer(), items);
+  assert.equal(mail.subject, "3 tanks are low, 1 tank is no longer low");
+  const order = ["3 tanks are low\n---", "First", "Second", "Third", "1 tank is no longer low\n---", "Full"];
+  const positions = order.map((part) => mail.text.indexOf(`\n${part}`));
+  assert.deepEqual(
+    positions,
+    positions.toSorted((a, b) => a - b),
+  );
+  assert.ok(!positions.includes(-1), mail.text);
+  assert.equal(mailOf(toCustomer(), items.slice(1)).subject, "3 tanks are low");
+});
+
+test("an operator also reads whose tank it is, the phone number, the tank's id and a link", () => {
+  const mail = mailOf(toOperator(), [itemOf({ link: "https://tanks.example.com/tanks/tank_1" })]);
+  assert.doesNotMatch(mail.text, /Hello|Unsubscribe/);
+  assert.match(mail.text, /Customer: Brenner Gas GmbH\n {2}Phone: \+49 30 5550 0142\n {2}Tank ID: tank_1\n/);
+  assert.match(mail.text, /Open tank: https:\/\/tanks\.example\.com\/tanks\/tank_1\n/);
+  assert.match(mail.text, /because of the notification channel Dispatch \(chn_1\)\./);
+  assert.match(mail.html, /<a [^>]*href="https:\/\/tanks\.example\.com\/tanks\/tank_1"/);
+  assert.equal(mail.headers["List-Unsubscribe"], undefined);
+});
+
+test("an operator reads of silent tanks, of who acknowledged an alert and why one was closed", () => {
+  const silent = { kind: "silent", opened_at: MEASURED + 48 * HOUR } as const;
+  const opened = mailOf(toOperator(), [itemOf({ alert: silent })]);
+  assert.equal(opened.subject, "No readings from tank: North depot");
+  assert.match(
+    opened.text,
+    /Last reading: 14 November 2026 at 09:30 UTC\n {2}Last fill: 18% .*\n {2}Noticed: 16 November 2026 at 09:30 UTC/,
+  );
+
+  const handled = { acknowledged_at: OPENED + HOUR, acknowledged_by: "key_7", note: "ordered" };
+  const acknowledged = mailOf(toOperator(), [itemOf({ update: "acknowledged", alert: { state: "acknowledged", ...handled } })]);
+  assert.equal(acknowledged.subject, "Acknowledged: tank low, 18%: North depot");
+  assert.match(acknowledged.text, /Acknowledged: 12 November 2026 at 23:15 UTC, by key_7\n {2}Note: ordered\n/);
+
+  const closed = { state: "closed", closed_at: MEASURED, ...handled } as const;
+  const manual = mailOf(toOperator(), [itemOf({ update: "closed", alert: { ...closed, close_reason: "manual" } })]);
+  assert.equal(manual.subject, "Closed: low-fill alert of North depot");
+  assert.match(manual.text, /Low since: 12 .*\n[\s\S]*Closed: 14 November 2026 at 09:30 UTC: closed by hand\n/);
+
+  const recovered = mailOf(toOperator({ language: "de" }), [
+    itemOf({ update: "closed", alert: { ...silent, ...RECOVERED } }),
+    itemOf({ update: "closed", alert: { ...silent, ...RECOVERED, id: "alr_2" } }),
+  ]);
+  assert.equal(recovered.subject, "2 Tanks wieder mit Messwerten");
+});
+
+test(`above ${DIGEST_ABOVE} alerts of a kind, a mail has the counts and the ${DIGEST_ABOVE} most urgent`, () => {
+  const low = Array.from({ length: 25 }, (_, i) =>
+    itemOf({ alert: { id: `alr_${i}`, latest_fill_percentage: 24.5 - i, threshold: 30 }, tank: { name: `Tank ${i}.` } }),
+  );
+  const silent = Array.from({ length: 21 }, (_, i) =>
+    itemOf({ alert: { id: `als_${i}`, kind: "silent", latest_reading_at: MEASURED - i * HOUR }, tank: { name: `Quiet ${i}.` } }),
+  );
+  const mail = mailOf(toOperator(), [...low, ...silent]);
+  assert.equal(mail.subject, "25 tanks are low, 21 tanks are silent");
+  assert.match(
+    mail.text,
+    /\n25 tanks are low\n-+\n[\s\S]*The 20 most urgent:\n\nTank 24\.\n[\s\S]*\nTank 5\.\n[\s\S]*\n5 more are not listed here\./,
+  );
+  assert.match(
+    mail.text,
+    /\n21 tanks are silent\n-+\n[\s\S]*The 20 most urgent:\n\nQuiet 20\.\n[\s\S]*\n1 more is not listed here\./,
+  );
+  assert.doesNotMatch(mail.text, /^Tank [0-4]\.|^Quiet 0\./m);
+
+  const [group] = groupAlerts(low);
+  const huge = alertMail(toOperator(), group === undefined ? [] : [{ ...group, total: 100_000 }]);
+  assert.equal(huge.subject, "100,000 tanks are low");
+  assert.match(huge.text, /99,980 more are not listed here\./);
+  assert.ok(huge.html.length < 60_000, `${huge.html.length}`);
+
+  const exact = mailOf(toCustomer(), low.slice(0, DIGEST_ABOVE));
+  assert.doesNotMatch(exact.text, /most urgent|not listed/);
+});
+
+test("what is not known is left out; coordinates stand for a missing address", () => {
+  const bare = mailOf(toOperator(), [itemOf({ tank: { location: NO_LOCATION, custom_id: "" }, customer: { phone: null } })]);
+  assert.doesNotMatch(bare.text, /Where|Phone|Reference|null/);
+  const location = { ...NO_LOCATION, latitude: 47.9883, longitude: 7.8567 };
+  assert.match(
+    mailOf(toCustomer(), [itemOf({ tank: { location, custom_id: "HALL-3" } })]).text,
+    /Where: 47\.9883, 7\.8567\n {2}Reference: HALL-3\n/,
+  );
+});
+
+test("a customer can unsubscribe with one click, and nobody's vacation notice answers", () => {
+  const { headers } = mailOf(toCustomer(), [itemOf()]);
+  assert.deepEqual(headers, {
+    "Auto-Submitted": "auto-generated",
+    Precedence: "list",
+    "X-Auto-Response-Suppress": "DR, RN, NRN, OOF, AutoReply",
+    "Content-Language": "en",
+    "List-Unsubscribe": `<${UNSUBSCRIBE}>`,
+    "List-Unsubscribe-Post": "List-Unsubscribe=One-Click",
+  });
+});
+
+test("a mail is plain JSON", () => {
+  const mail = mailOf(toCustomer(), [itemOf()]);
+  assert.deepEqual(JSON.parse(JSON.stringify(mail)), mail);
+});

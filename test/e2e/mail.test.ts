@@ -1,0 +1,110 @@
+// A customer and the mail they get, from the program as it is installed and a real mail server: the address is verified, a tank
+// becomes low, one click unsubscribes.
+
+import assert from "node:assert/strict";
+import { writeFileSync } from "node:fs";
+import { test } from "node:test";
+import { setTimeout as pause } from "node:timers/promises";
+import { freePort } from "../support/free-port.ts";
+import { type ReceivedMail, startMailServer } from "../support/mail-server.ts";
+import { postgresDatabase } from "../support/postgres/database.ts";
+import type { Lifetime } from "../support/service.ts";
+import { until } from "../support/until.ts";
+import { createKey } from "./fixtures.ts";
+import { type Workspace, workspace } from "./program.ts";
+
+/** Not two recipients, and no header. */
+const NAME = 'Ann "the tank", Bcc: spy@evil.example <spy@evil.example>';
+
+const FIRST_MAIL_MS = 10_000;
+
+async function itemOf({ run }: Workspace, ...words: readonly string[]): Promise<Record<string, unknown>> {
+  const { code, stdout, stderr } = await run([...words, "--json"]);
+  assert.equal(code, 0, stderr);
+  return JSON.parse(stdout) as Record<string, unknown>;
+}
+
+function linkIn({ parsed }: ReceivedMail, page: string): URL {
+  const [link] = new RegExp(`http://127\\.0\\.0\\.1:\\d+/${page}\\?token=\\S+`).exec(parsed.text ?? "") ?? [];
+  return new URL(link ?? assert.fail(parsed.text));
+}
+
+async function followsTheMail(t: Lifetime, settings: Record<string, string>): Promise<void> {
+  const smtp = await startMailServer(t);
+  const port = String(await freePort());
+  const here = workspace(t, {
+    ...{ PORT: port, SMTP_URL: smtp.url, MAIL_FROM: "Brenner Gas <tanks@brenner-gas.example>" },
+    ...{ PUBLIC_URL: `http://127.0.0.1:${port}`, LOG_LEVEL: "trace", ...settings },
+  });
+  const key = await createKey(here, "--role", "manage");
+  const service = await here.start();
+  const mail = (count: number, timeoutMs = FIRST_MAIL_MS) =>
+    until(`mail ${count}`, () => smtp.received[count - 1] ?? false, timeoutMs);
+
+  await itemOf(here, "customer", "create", "--id", "ann", "--name", NAME, "--email", "ann@customers.example");
+  const tank = "--id t1 --owner ann --name Cellar --capacity 3000 --unit liters --threshold 20 --device d1 --country DE";
+  await itemOf(here, "tank", "create", ...tank.split(" "));
+
+  await itemOf(here, "customer", "verify", "ann");
+  const verification = await mail(1);
+  assert.deepEqual(verification.to, ["ann@customers.example"]);
+  assert.equal(verification.parsed.subject, "Bitte bestätigen Sie Ihre E-Mail-Adresse");
+  const confirm = linkIn(verification, "verify");
+  assert.match(await (await fetch(confirm)).text(), /<button/);
+  assert.equal((await itemOf(here, "customer", "show", "ann"))["is_verified"], false, "looking at the page changes nothing");
+  assert.equal((await fetch(confirm, { method: "POST" })).status, 200);
+  assert.equal((await itemOf(here, "customer", "show", "ann"))["is_verified"], true);
+  const again = await here.run(["customer", "verify", "ann"]);
+  assert.deepEqual([again.code, /verified already/.test(again.stderr)], [1, true]);
+
+  const measure = async (fill_percentage: number): Promise<void> => {
+    const body = JSON.stringify({ device_id: "d1", fill_percentage });
+    const headers = { "x-api-key": key, "content-type": "application/json" };
+    const { status } = await fetch(`${service.url}/ingest/v1/readings`, { method: "POST", body, headers });
+    assert.equal(status, 200);
+  };
+  await measure(12.5);
+  const low = await mail(2);
+  assert.match(low.parsed.subject ?? "", /^Füllstand niedrig, 12,5\s%: Cellar$/);
+  assert.deepEqual([low.to, low.parsed.bcc, low.parsed.cc], [["ann@customers.example"], undefined, undefined]);
+  assert.match(low.parsed.text ?? "", /375 Liter/);
+  const headers = new Map(low.parsed.headerLines.map(({ key: name, line }) => [name, line.replaceAll(/\r?\n\s+/g, " ")]));
+  assert.equal(headers.get("list-unsubscribe-post"), "List-Unsubscribe-Post: List-Unsubscribe=One-Click");
+  const [, oneClick = ""] = /<(.+)>/.exec(headers.get("list-unsubscribe") ?? "") ?? [];
+  assert.equal(oneClick.replaceAll(" ", ""), linkIn(low, "unsubscribe").href);
+  const form = { method: "POST", body: new URLSearchParams("List-Unsubscribe=One-Click") };
+  assert.equal((await fetch(oneClick, form)).status, 200);
+  const { notifications } = await itemOf(here, "customer", "show", "ann");
+  assert.match(String((notifications as Record<string, unknown>)["unsubscribed_at"]), /^\d{4}-/);
+
+  await measure(80);
+  await pause(FIRST_MAIL_MS - 2000);
+  assert.equal(smtp.received.length, 2, "nothing more is sent");
+
+  const audit = await here.run(["audit", "--id", "ann"]);
+  assert.match(audit.stdout, /unsubscribe link .*\n.*verification link/);
+  await here.run(["export", "all.ndjson"]);
+  const { stdout, stderr } = await service.stop();
+  const written = stdout + stderr + audit.stdout + JSON.stringify(await itemOf(here, "customer", "show", "ann"));
+  for (const link of [confirm.href, oneClick]) assert.ok(!written.includes(link.split("token=")[1] ?? ""), link);
+  assert.match(stderr, /"path":"\/unsubscribe"/);
+}
+
+test("an address is verified, its owner is told of a low tank, and unsubscribes with one click", async (t) => {
+  await followsTheMail(t, {});
+});
+
+test("the same on PostgreSQL", async (t) => {
+  await followsTheMail(t, { DATABASE_URL: (await postgresDatabase(t)).url });
+});
+
+test("a link is not sent where mail is not configured, and the message says what to set", async (t) => {
+  const here = workspace(t, { PUBLIC_URL: "https://tanks.example.com" });
+  writeFileSync(
+    here.path("a.ndjson"),
+    '{"object":"customer","id":"a","created_at":"2026-01-01","email":"a@x.example","name":"A"}\n',
+  );
+  await here.run(["import", "a.ndjson"]);
+  const { code, stderr } = await here.run(["customer", "verify", "a"]);
+  assert.deepEqual([code, stderr], [1, "tank-monitor: The service cannot send mail: set SMTP_URL, MAIL_FROM first.\n"]);
+});

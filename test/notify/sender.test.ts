@@ -1,0 +1,214 @@
+// Notifications are sent, retried and recorded, and channels that fail are disabled: on both engines, with real receivers.
+
+import assert from "node:assert/strict";
+import { suite, test } from "node:test";
+import { Webhook } from "standardwebhooks";
+import { newWebhookSecret } from "../../src/domain/alerts/webhook-signature.ts";
+import type { Mail } from "../../src/domain/mail/mail.ts";
+import { manualClock } from "../support/clock.ts";
+import { until } from "../support/until.ts";
+import { ENGINES, openQueue, type Queue, SECRET, type StoredNotification } from "./queue.ts";
+import { httpReceiver, recordingReceiver } from "./receiver.ts";
+
+const SECOND = 1000;
+const HOUR = 3_600_000;
+const DAY = 24 * HOUR;
+
+/** The notification, when it has that many attempts. */
+const attempted = (queue: Queue, id: string, attempts: number): Promise<StoredNotification> =>
+  until(`attempt ${attempts}`, async () => {
+    const stored = await queue.stored(id);
+    return stored.attempts.length >= attempts && stored.lease === null && stored;
+  });
+
+const inState = (queue: Queue, id: string, state: string): Promise<StoredNotification> =>
+  until(state, async () => {
+    const stored = await queue.stored(id);
+    return stored.state === state && stored;
+  });
+
+for (const engine of ENGINES) {
+  suite(`${engine.name}: sending notifications`, () => {
+    test("a due webhook is received with a valid signature, and its attempt is kept", async (t) => {
+      const queue = await openQueue(t, engine);
+      const receiver = await recordingReceiver(t);
+      const [id = ""] = await queue.notify(await queue.channel(receiver.url));
+      queue.start();
+      const { request, body } = await until("a webhook", () => receiver.received[0], 15_000);
+      assert.equal(request.headers["webhook-id"], id);
+      new Webhook(SECRET).verify(body, request.headers as Record<string, string>);
+      const { attempts, ...stored } = await inState(queue, id, "delivered");
+      assert.deepEqual([stored.due_at, stored.lease, stored.payload], [null, null, body]);
+      assert.ok(Math.abs(Date.now() - (stored.ended_at ?? 0)) < 10 * SECOND);
+      assert.deepEqual(
+        attempts.map(({ status, error }) => ({ status, error })),
+        [{ status: 200, error: null }],
+      );
+      await until("an event", () =>
+        queue.events.some((event) => event.kind === "notification_delivered" && event.recipient === "webhook"),
+      );
+    });
+
+    test("during a rotation a webhook has signatures of both secrets", async (t) => {
+      const queue = await openQueue(t, engine);
+      const receiver = await recordingReceiver(t);
+      const previousSecret = newWebhookSecret();
+      await queue.notify(await queue.channel(receiver.url, { previousSecret }));
+      queue.start();
+      const { request, body } = await until("a webhook", () => receiver.received[0], 15_000);
+      for (const secret of [SECRET, previousSecret]) new Webhook(secret).verify(body, request.headers as Record<string, string>);
+    });
+
+    test("a failed webhook is sent ten times over about three days, with the same id, and then fails", async (t) => {
+      const queue = await openQueue(t, engine);
+      const receiver = await recordingReceiver(t, 500);
+      const [id = ""] = await queue.notify(await queue.channel(receiver.url));
+      const delivery = queue.start();
+      const delays: number[] = [];
+      for (let attempt = 1; attempt < 10; attempt++) {
+        const { due_at, attempts, state } = await attempted(queue, id, attempt);
+        assert.equal(state, "pending");
+        const delay = (due_at ?? 0) - (attempts.at(-1)?.at ?? 0);
+        delays.push(delay);
+        await queue.sql("UPDATE notification SET due_at = $1", Date.now());
+        delivery.wake();
+      }
+      const { state, attempts, due_at } = await inState(queue, id, "failed");
+      assert.deepEqual([state, attempts.length, due_at], ["failed", 10, null]);
+      const planned = [5 * SECOND, 300 * SECOND, 0.5 * HOUR, 2 * HOUR, 5 * HOUR, 10 * HOUR, 14 * HOUR, 20 * HOUR, 24 * HOUR];
+      for (const [i, delay] of delays.entries()) {
+        const usual = planned[i] ?? 0;
+        assert.ok(delay >= usual * 0.79 && delay <= usual * 1.21 + 5 * SECOND, `attempt ${i + 2} comes after ${delay} ms`);
+      }
+      assert.deepEqual(new Set(receiver.received.map(({ request }) => request.headers["webhook-id"])), new Set([id]));
+      const outcomes = () => queue.events.flatMap((event) => (event.kind === "notification_failed" ? event.outcome : []));
+      await until("the last event", () => outcomes().length === 10);
+      assert.deepEqual(outcomes(), [...Array.from({ length: 9 }, () => "retried"), "failed"]);
+    });
+
+    test("Retry-After is respected", async (t) => {
+      const queue = await openQueue(t, engine);
+      const receiver = await recordingReceiver(t, 503, { "retry-after": "3600" });
+      const [id = ""] = await queue.notify(await queue.channel(receiver.url));
+      queue.start();
+      const { due_at, attempts } = await attempted(queue, id, 1);
+      const delay = (due_at ?? 0) - (attempts[0]?.at ?? 0);
+      assert.ok(delay >= HOUR && delay < HOUR + 20 * SECOND, `${delay}`);
+    });
+
+    test("attempts count from the time somebody sends it again, even if the clock was set back since", async (t) => {
+      const queue = await openQueue(t, engine);
+      const receiver = await recordingReceiver(t, 500);
+      const [id = ""] = await queue.notify(await queue.channel(receiver.url));
+      const earlier = Array.from({ length: 10 }, () => ({ at: 1, status: 500, duration_ms: 1, error: "before" }));
+      await queue.sql("UPDATE notification SET attempts = $1, pending_since = $2", JSON.stringify(earlier), Date.now() + HOUR);
+      queue.start();
+      const { state, attempts, due_at } = await attempted(queue, id, 11);
+      assert.equal(state, "pending");
+      const [last] = attempts.slice(-1);
+      assert.ok((last?.at ?? 0) > Date.now() + HOUR / 2 && (due_at ?? 0) < Date.now() + 10 * SECOND);
+    });
+
+    test("410 disables the channel: what is pending fails, and the operator's e-mail channels are told", async (t) => {
+      const queue = await openQueue(t, engine);
+      const receiver = await recordingReceiver(t, 410);
+      const gone = await queue.channel(receiver.url);
+      await queue.channel(null, { id: "chn_office", type: "email", to: "office@example.com" });
+      await queue.channel(null, { id: "chn_off", type: "email", to: "off@example.com", state: "disabled" });
+      await queue.notify(gone, 3);
+      await queue.sql("UPDATE notification SET due_at = due_at + 3600000 WHERE id <> (SELECT min(id) FROM notification)");
+      queue.start();
+      await until("all have failed", async () => (await queue.states())["failed"] === 3);
+      const { state, disabled_reason } = await queue.channelRow(gone);
+      assert.deepEqual([state, disabled_reason], ["disabled", "the receiver responded with 410 (gone)"]);
+      assert.equal(receiver.received.length, 1);
+      const mails = await queue.sql(
+        "SELECT channel_id, destination, event, payload, state FROM notification WHERE destination = 'mail'",
+      );
+      assert.deepEqual(
+        mails.map(({ channel_id, event, state: pending }) => [channel_id, event, pending]),
+        [["chn_office", "channel.disabled", "pending"]],
+      );
+      const mail = JSON.parse(String(mails[0]?.["payload"])) as Mail;
+      assert.equal(mail.to, "office@example.com");
+      assert.match(mail.text, /410/);
+      assert.ok(!mail.text.includes("SECRETPATH"), "the path of the webhook is not in the mail");
+      await until("an event", () => queue.events.some(({ kind }) => kind === "channel_disabled"));
+      assert.ok(!JSON.stringify(queue.events).includes("SECRET"), "events have the host only");
+    });
+
+    test("a channel that fails for five days is disabled, unless a webhook gets through", async (t) => {
+      const queue = await openQueue(t, engine);
+      let status = 500;
+      const receiver = await httpReceiver(t, (_, response) => void response.writeHead(status).end());
+      const channel = await queue.channel(receiver.url);
+      const delivery = queue.start();
+      const send = async () => {
+        const [id = ""] = await queue.notify(channel);
+        delivery.wake();
+        await attempted(queue, id, 1);
+        return queue.channelRow(channel);
+      };
+      assert.notEqual((await send())["failing_since"], null);
+      await queue.age(4 * DAY);
+      assert.equal((await send())["state"], "active");
+      status = 200;
+      assert.equal((await send())["failing_since"], null);
+      status = 500;
+      await send();
+      await queue.age(4 * DAY);
+      assert.equal((await send())["state"], "active");
+      await queue.age(DAY);
+      const { state, disabled_reason } = await send();
+      assert.deepEqual([state, disabled_reason], ["disabled", "it has failed for five days"]);
+    });
+
+    test("notifications of a deleted channel fail", async (t) => {
+      const queue = await openQueue(t, engine);
+      const channel = await queue.channel("https://example.com/");
+      await queue.notify(channel, 2);
+      await queue.sql("DELETE FROM channel");
+      queue.start();
+      await until("both have failed", async () => (await queue.states())["failed"] === 2);
+    });
+
+    test("a stop finishes what is under way, interrupts what takes too long, and gives back the rest", async (t) => {
+      const queue = await openQueue(t, engine);
+      const slow = await httpReceiver(t, (_, response) => void setTimeout(() => response.end(), 300));
+      const hanging = await httpReceiver(t, () => {});
+      await queue.notify(await queue.channel(slow.url), 40);
+      await queue.notify(await queue.channel(hanging.url), 3);
+      const delivery = queue.start();
+      await until("requests", () => slow.connections() >= 16 && hanging.connections() === 3);
+      await delivery.stop(1000);
+      assert.deepEqual(await queue.states(), { delivered: 16, pending: 27 });
+      const leased = await queue.sql(
+        "SELECT id, attempts FROM notification WHERE lease IS NOT NULL OR (state = 'pending' AND attempts <> '[]')",
+      );
+      assert.deepEqual(leased, [], "nothing is leased, and what was interrupted is no failed attempt");
+    });
+  });
+}
+
+test("sqlite: a clock that jumps sends nothing twice at a time, and delays nothing for long", async (t) => {
+  const queue = await openQueue(t, ENGINES[0] as (typeof ENGINES)[number]);
+  const { clock, forward } = manualClock(Date.now() + SECOND);
+  const open: (() => void)[] = [];
+  const receiver = await httpReceiver(t, (_, response) => void open.push(() => response.end()));
+  const [id = ""] = await queue.notify(await queue.channel(receiver.url));
+  const delivery = queue.start({ clock });
+  await until("the first attempt", () => open.length === 1);
+  const { lease } = await queue.stored(id);
+  forward(HOUR);
+  delivery.wake();
+  await until("the second claim", async () => (await queue.stored(id)).lease !== lease);
+  assert.equal(open.length, 1, "it is not sent while it is being sent");
+  open[0]?.();
+  await inState(queue, id, "delivered");
+  // The clock that planned the next attempt was a year ahead.
+  const [late = ""] = await queue.notify("chn_1");
+  await queue.sql("UPDATE notification SET due_at = due_at + $2 WHERE id = $1", late, 365 * DAY);
+  await until("the other attempt", () => open.length === 2);
+  open[1]?.();
+  await inState(queue, late, "delivered");
+});

@@ -1,0 +1,175 @@
+// Mail is sent, expires, or is not configured; what has ended is removed; what is wrong is reported once.
+
+import assert from "node:assert/strict";
+import { suite, test } from "node:test";
+import { customer, NEW_YEAR, putCustomers } from "../store/conformance/objects.ts";
+import { startMailServer } from "../support/mail-server.ts";
+import { until } from "../support/until.ts";
+import { ENGINES, openQueue } from "./queue.ts";
+import { recordingReceiver } from "./receiver.ts";
+
+const HOUR = 3_600_000;
+const DAY = 24 * HOUR;
+const mailTo = (smtpUrl: string) => ({
+  mail: { smtpUrl, mailFrom: { name: null, address: "tanks@example.com" } },
+});
+
+for (const engine of ENGINES) {
+  suite(`${engine.name}: mail`, () => {
+    test("mail is sent to channels and customers; a refused recipient fails at once", async (t) => {
+      const queue = await openQueue(t, engine);
+      const server = await startMailServer(t);
+      const channel = await queue.channel(null, { type: "email", to: "office@example.com" });
+      await queue.mail("office@example.com", { channel_id: channel });
+      await queue.mail("owner@example.com", { customer_id: "cus_1" });
+      const delivery = queue.start(mailTo(server.url));
+      await until("both are delivered", async () => (await queue.states())["delivered"] === 2, 15_000);
+      assert.deepEqual(server.received.map(({ to }) => to[0]).sort(), ["office@example.com", "owner@example.com"]);
+      server.behaviour = "refuse recipient";
+      const refused = await queue.mail("nobody@example.com", { customer_id: "cus_1" });
+      delivery.wake();
+      const failures = await until("it has failed", () => {
+        const found = queue.events.filter(({ kind }) => kind === "notification_failed");
+        return found.length > 0 && found;
+      });
+      const { attempts, state } = await queue.stored(refused);
+      assert.deepEqual([state, attempts.length, attempts[0]?.status], ["failed", 1, 550]);
+      assert.ok(!JSON.stringify(failures).includes("@"), "no event has an address");
+    });
+
+    test("a mail server that fails disables no channel; its mail expires after 24 hours", async (t) => {
+      const queue = await openQueue(t, engine);
+      const server = await startMailServer(t, { behaviour: "greylist" });
+      const channel = await queue.channel(null, { type: "email", to: "office@example.com" });
+      const id = await queue.mail("office@example.com", { channel_id: channel });
+      queue.start(mailTo(server.url));
+      await until("an attempt", async () => (await queue.stored(id)).attempts.length === 1);
+      await queue.age(DAY - 60_000);
+      await queue.sql("UPDATE notification SET due_at = $1", Date.now() + HOUR);
+      assert.deepEqual(await queue.states(), { pending: 1 });
+      assert.equal((await queue.channelRow(channel))["failing_since"], null);
+      await queue.age(61_000);
+      await until("it has expired", async () => (await queue.states())["expired"] === 1);
+    });
+
+    test("mail that is over 24 hours old is not sent, even before it has expired", async (t) => {
+      const queue = await openQueue(t, engine);
+      const server = await startMailServer(t);
+      const channel = await queue.channel(null, { type: "email", to: "office@example.com" });
+      const { wake } = queue.start({ ...mailTo(server.url), upkeepMs: HOUR });
+      const first = await queue.mail("first@example.com", { channel_id: channel });
+      await until("it is delivered", async () => (await queue.stored(first)).state === "delivered");
+      const old = await queue.mail("old@example.com", { channel_id: channel });
+      await queue.age(DAY + 1000);
+      const last = await queue.mail("last@example.com", { channel_id: channel });
+      wake();
+      await until("the last one is delivered", async () => (await queue.stored(last)).state === "delivered");
+      assert.deepEqual([(await queue.stored(old)).state, server.received.length], ["pending", 2]);
+    });
+
+    test("mail of a disabled channel fails", async (t) => {
+      const queue = await openQueue(t, engine);
+      const server = await startMailServer(t);
+      const channel = await queue.channel(null, { type: "email", to: "office@example.com", state: "disabled" });
+      await queue.mail("office@example.com", { channel_id: channel });
+      queue.start(mailTo(server.url));
+      await until("it has failed", async () => (await queue.states())["failed"] === 1);
+      assert.equal(server.received.length, 0);
+    });
+
+    test("the link of a verification is not stored any more once its mail has ended", async (t) => {
+      const queue = await openQueue(t, engine);
+      const server = await startMailServer(t);
+      const ids = [
+        await queue.mail("a@example.com", { customer_id: "a" }),
+        await queue.mail("b@example.com", { customer_id: "b" }),
+      ];
+      const [sent = "", expired = ""] = ids;
+      await queue.sql("UPDATE notification SET event = 'customer.verification'");
+      await queue.sql("UPDATE notification SET due_at = $1, pending_since = $2 WHERE id = $3", Date.now() + HOUR, 1, expired);
+      queue.start(mailTo(server.url));
+      await until("both have ended", async () => Object.keys(await queue.states()).join() === "delivered,expired");
+      for (const id of [sent, expired]) assert.equal((await queue.stored(id)).payload, "");
+      assert.match(server.received[0]?.raw ?? "", /It is low/);
+    });
+
+    test("without settings mail stays pending and expires; that is reported once", async (t) => {
+      const queue = await openQueue(t, engine);
+      await queue.mail("owner@example.com", { customer_id: "cus_1" });
+      queue.start({ missing: ["MAIL_FROM", "PUBLIC_URL"] });
+      await until("it is reported", () => queue.events.some(({ kind }) => kind === "mail_not_configured"));
+      await queue.mail("other@example.com", { customer_id: "cus_2" });
+      await queue.age(DAY + 1000);
+      const reports = () => queue.events.filter(({ kind }) => /mail|ended/.test(kind));
+      await until("both have expired", () => reports().length === 2);
+      assert.deepEqual(await queue.states(), { expired: 2 });
+      assert.deepEqual(reports(), [
+        { kind: "mail_not_configured", missing: "MAIL_FROM, PUBLIC_URL" },
+        { kind: "notifications_ended", recipient: "customer", outcome: "expired", count: 2 },
+      ]);
+    });
+  });
+
+  suite(`${engine.name}: mail to people who do not want it any more`, () => {
+    const DELETED = engine.name === "sqlite" ? 1 : true;
+    for (const [what, change, error] of [
+      ["have unsubscribed", "unsubscribed_at = 1", "The customer has unsubscribed."],
+      ["have another address", "email = 'new@example.com'", "The customer has another address."],
+      ["have an address that is not verified", "verified_at = NULL", "The address is not verified."],
+      ["are deleted", `deleted = ${DELETED}`, "The customer is deleted."],
+    ] as const) {
+      test(`mail that has waited is not sent to customers who ${what}`, async (t) => {
+        const queue = await openQueue(t, engine);
+        const server = await startMailServer(t);
+        const own = customer("cus_1", { email: "owner@example.com", verified_at: NEW_YEAR });
+        await putCustomers(queue.store, own);
+        const waiting = await queue.mail("owner@example.com", { customer_id: "cus_1" });
+        await queue.sql(`UPDATE customer SET ${change}`);
+        queue.start(mailTo(server.url));
+        await until("it has failed", async () => (await queue.states())["failed"] === 1);
+        assert.equal((await queue.stored(waiting)).attempts[0]?.error, error);
+        assert.equal(server.received.length, 0);
+      });
+    }
+  });
+
+  suite(`${engine.name}: upkeep`, () => {
+    test("events and ended notifications are removed after 30 days, with their alerts; pending ones are kept", async (t) => {
+      const queue = await openQueue(t, engine);
+      const receiver = await recordingReceiver(t);
+      const channel = await queue.channel(receiver.url);
+      const [old = "", young = ""] = await queue.notify(channel, 2);
+      for (const id of [old, young]) {
+        await queue.sql("INSERT INTO notification_alert (alert_id, notification_id) VALUES ('alr_1', $1)", id);
+      }
+      await queue.sql("UPDATE notification SET alert_ids = $1", '["alr_1"]');
+      const events = Array.from({ length: 700 }, (_, i) => `(${i + 1}, ${Date.now()}, 'cus_1', '{}')`);
+      await queue.sql(`INSERT INTO event (sequence, at, owner_id, payload) VALUES ${events}`);
+      queue.start();
+      await until("both are delivered", async () => (await queue.states())["delivered"] === 2);
+      await queue.sql("UPDATE notification SET ended_at = ended_at - $1 WHERE id = $2", 30 * DAY, old);
+      await queue.sql("UPDATE event SET at = at - $1 WHERE sequence < 700", 30 * DAY);
+      await until("the old one is removed", async () => (await queue.states())["delivered"] === 1);
+      await until("old events are removed", async () => (await queue.sql("SELECT sequence FROM event")).length === 1);
+      const links = await queue.sql("SELECT notification_id FROM notification_alert");
+      assert.deepEqual(
+        links.map(({ notification_id }) => notification_id),
+        [young],
+      );
+    });
+
+    test("a notification that is pending for over ten minutes is reported once, and when it is over", async (t) => {
+      const queue = await openQueue(t, engine);
+      const channel = await queue.channel("https://example.com/");
+      await queue.notify(channel);
+      await queue.sql("UPDATE notification SET due_at = due_at + 3600000, pending_since = pending_since - 660000");
+      queue.start();
+      const kinds = () => queue.events.map(({ kind }) => kind).filter((kind) => /delayed|caught/.test(kind));
+      await until("it is reported", () => kinds().length === 1);
+      assert.deepEqual(await queue.store.deliveryCounts().then(({ pending }) => pending), 1);
+      await queue.sql("DELETE FROM notification");
+      await until("its end is reported", () => kinds().length === 2);
+      assert.deepEqual(kinds(), ["notifications_delayed", "notifications_caught_up"]);
+    });
+  });
+}

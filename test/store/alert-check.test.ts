@@ -1,0 +1,80 @@
+// Alerts that do not agree with their tanks are found and repaired, on both engines.
+
+import assert from "node:assert/strict";
+import { suite, test } from "node:test";
+import { DEFAULT_ALERT_SETTINGS } from "../../src/domain/alerts/evaluate.ts";
+import { at, command, executed } from "../support/commands.ts";
+import { ingest } from "../support/readings.ts";
+import { alertsOf, measure, openAlert, putFleet } from "./alert-support.ts";
+import { checked, putTanks, tank } from "./conformance/objects.ts";
+import { type Engine, postgresEngine, sqliteEngine } from "./engines.ts";
+import { runSql } from "./raw-sql.ts";
+
+/** `fleet` is a view on PostgreSQL. */
+const fleetOf = ({ name }: Engine): string => (name === "postgres" ? "head" : "fleet");
+
+function alertChecks(engine: Engine): void {
+  const mark = (tankId: string, change: string): string => `UPDATE ${fleetOf(engine)} SET ${change} WHERE tank = '${tankId}'`;
+  /** What somebody did to the database behind our back, and what is found. */
+  const DAMAGE: Readonly<Record<string, readonly [finding: RegExp, ...sql: string[]]>> = {
+    "a low alert without a mark": [/a low alert.*not marked as low/, mark("low", "noticed = 0")],
+    "a mark without its condition": [/marked as low, but its fill is 60/, mark("fine", "noticed = 1")],
+    "a mark that does not exist": [/its marks are 64/, mark("fine", "noticed = 64")],
+    "no time of the next check": [/no time at which/, mark("fine", "check_at = NULL")],
+    "another owner": [/1 of its alerts belong to another owner/, "UPDATE alert SET owner_id = 'b'"],
+    "a low tank without an alert": [/its fill is 10, but it is not marked/, "DELETE FROM alert", mark("low", "noticed = 0")],
+  };
+
+  for (const [name, [finding, ...sql]] of Object.entries(DAMAGE)) {
+    test(`${name} is found and repaired`, async (t) => {
+      const { store, url } = await engine.open(t);
+      await putFleet(store, { a: ["low", "fine"], b: [] });
+      await openAlert(store, "low");
+      await measure(store, "fine", 60);
+      await store.sweepAlerts({ settings: DEFAULT_ALERT_SETTINGS });
+      assert.deepEqual((await checked(store)).findings, []);
+      for (const one of sql) await runSql(url, one);
+      const { findings } = await checked(store);
+      assert.equal(findings.length, 1, JSON.stringify(findings));
+      assert.match(findings[0]?.what ?? "", finding);
+      assert.equal((await checked(store, true)).findings[0]?.repaired, true);
+      assert.deepEqual((await checked(store)).findings, []);
+      const { data } = await alertsOf(store);
+      assert.deepEqual(
+        data.map(({ tank_id, owner_id, state }) => [tank_id, owner_id, state]),
+        [["low", "a", "open"]],
+      );
+    });
+  }
+
+  test("an alert of a deleted tank that is not closed is closed", async (t) => {
+    const { store, url } = await engine.open(t);
+    await putFleet(store, { a: ["a1"], b: [] });
+    const { id } = await openAlert(store, "a1");
+    await executed(store, command.deleteTank("a1"), at(Date.now()));
+    await runSql(url, `UPDATE alert SET state = 'open', closed_at = NULL, close_reason = NULL WHERE id = '${id}'`);
+    assert.match((await checked(store)).findings[0]?.what ?? "", /deleted, but has alerts/);
+    await checked(store, true);
+    assert.deepEqual((await checked(store)).findings, []);
+    const [closed] = (await alertsOf(store)).data;
+    assert.deepEqual([closed?.state, closed?.close_reason], ["closed", "tank_deleted"]);
+  });
+
+  test("rank indexes of the lists of alerts are rebuilt", async (t) => {
+    const { store, url } = await engine.open(t);
+    await putFleet(store, { a: [], b: [] });
+    const ids = Array.from({ length: 300 }, (_, i) => `t${i}`);
+    await putTanks(store, ...ids.map((id) => tank(id, "a")));
+    await ingest(store, ...ids.map((id) => ({ tank: id, at: Date.now(), fill: 5 })));
+    assert.equal((await alertsOf(store, { state: "open" })).totalItems, 300);
+    assert.deepEqual((await checked(store)).findings, []);
+    await runSql(url, "DELETE FROM list_index WHERE series LIKE 'alert%'");
+    const where = (await checked(store)).findings.map((finding) => finding.where).sort();
+    assert.deepEqual(where, ["list of all alerts", "list of open alerts"]);
+    await checked(store, true);
+    assert.deepEqual((await checked(store)).findings, []);
+    assert.equal((await alertsOf(store, { state: "open" })).totalItems, 300);
+  });
+}
+
+for (const engine of [sqliteEngine, postgresEngine]) suite(`${engine.name}: check of alerts`, () => alertChecks(engine));

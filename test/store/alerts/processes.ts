@@ -1,0 +1,130 @@
+// Processes that ingest at once, and one that is killed: whatever they were doing, alerts, events and notifications agree with the
+// readings that are stored.
+
+import assert from "node:assert/strict";
+import { alertObject } from "../../../src/domain/alerts/alert.ts";
+import type { Command } from "../../../src/domain/commands/command.ts";
+import { UNRESTRICTED } from "../../../src/domain/key.ts";
+import type { Store } from "../../../src/domain/store.ts";
+import { type Random, seeded } from "../../../src/simulate/random.ts";
+import { at, command, executed } from "../../support/commands.ts";
+import type { SentReading } from "../../support/readings.ts";
+import { startScript } from "../../support/script.ts";
+import type { Lifetime } from "../../support/service.ts";
+import { alertsOf, putFleet } from "../alert-support.ts";
+import { checked, readingsOf, WHOLE } from "../conformance/objects.ts";
+import type { Engine } from "../engines.ts";
+import { runSql } from "../raw-sql.ts";
+
+const TANKS = Array.from({ length: 6 }, (_, i) => `t${i}`);
+const times = <T>(count: number, make: (i: number) => T): T[] => Array.from({ length: count }, (_, i) => make(i));
+
+async function prepare(store: Store): Promise<void> {
+  await putFleet(store, { a: TANKS, b: [] });
+  const fields = { type: "webhook", url: "https://hooks.example.com/" };
+  const channel: Command = { type: "create_channel", newId: "chn_all", fields, secret: "whsec_", webhookAllow: [] };
+  await executed(store, channel, at(Date.now()));
+}
+
+/** Each batch is newer than the one before; fills are low, in between and high. */
+function randomBatches(random: Random, count: number): SentReading[][] {
+  const start = Date.now() - count * 1000;
+  return times(count, (batch) =>
+    times(random.whole(1, 4), () => {
+      return {
+        tank: random.pick(TANKS),
+        at: start + batch * 1000 + random.whole(0, 900),
+        fill: random.pick([5, 20, 21, 22.9, 23, 60]),
+      };
+    }),
+  );
+}
+
+export async function killWhileIngesting(engine: Engine, life: Lifetime, seed: string): Promise<void> {
+  const random = seeded(seed);
+  const { store, reopen, url, settled } = await engine.open(life);
+  await prepare(store);
+  await store.close();
+  const script = await startScript(life, "ingests.ts", url);
+  for (const batch of randomBatches(random, 80)) script.send(JSON.stringify(batch));
+  await script.lines(random.whole(1, 40));
+  script.child.kill("SIGKILL");
+  await script.lines(Number.POSITIVE_INFINITY);
+  await settled();
+  await requireAgreement(await reopen(), url);
+}
+
+export async function ingestInProcesses(engine: Engine, life: Lifetime, seed: string): Promise<void> {
+  const random = seeded(seed);
+  const { store, url, deadlocks } = await engine.open(life);
+  await prepare(store);
+  const scripts = await Promise.all([1, 2].map(() => startScript(life, "ingests.ts", url)));
+  const sent = scripts.map((script) => {
+    const batches = randomBatches(random, 60);
+    for (const batch of batches) script.send(JSON.stringify(batch));
+    return script.lines(batches.length);
+  });
+  let isDone = false;
+  const others = (async () => {
+    for (let now = Date.now(); !isDone; now += 60_000) {
+      await store.sweepAlerts({ at: now });
+      const [alert] = await store.unclosedAlerts(TANKS);
+      if (alert !== undefined) await store.execute(command.acknowledgeAlert(alert.id), at(Date.now()));
+      const threshold = { min_fill_alert_percentage: random.pick([10, 20, 30]) };
+      await executed(store, command.changeTank(random.pick(TANKS), threshold), at(Date.now()));
+    }
+  })();
+  await Promise.all(sent);
+  isDone = true;
+  await others;
+  await requireAgreement(store, url);
+  assert.equal(await deadlocks(), 0);
+}
+
+type FeedEvent = { readonly type: string; readonly sequence: number; readonly data: { readonly alert: { readonly id: string } } };
+
+async function requireAgreement(store: Store, url: string): Promise<void> {
+  assert.deepEqual((await checked(store)).findings, []);
+  const { data: alerts } = await alertsOf(store, { size: 10_000 });
+  const { payloads } = await store.eventFeed({ after: 0, size: 100_000 }, UNRESTRICTED);
+  const events = payloads.map((payload) => JSON.parse(payload) as FeedEvent);
+  assert.deepEqual(
+    events.map(({ sequence }) => sequence),
+    events.map((_, i) => i + 1),
+  );
+  const notifications = { channel_id: "chn_all", customer_id: undefined, alert_id: undefined, state: undefined };
+  const { data: sent } = await store.notificationPage({ ...WHOLE, size: 10_000, ...notifications });
+  const ofAlert = Map.groupBy(events, ({ data }) => data.alert.id);
+  for (const alert of alerts) {
+    const types = ofAlert.get(alert.id)?.map(({ type }) => type);
+    const expected = [
+      "alert.opened",
+      ...(alert.acknowledged_at === null ? [] : ["alert.acknowledged"]),
+      ...(alert.state === "closed" ? ["alert.closed"] : []),
+    ];
+    assert.deepEqual(types, expected, JSON.stringify(alertObject(alert)));
+  }
+  assert.deepEqual(
+    sent.map(({ event, alert_ids }) => `${event} ${alert_ids}`).sort(),
+    events.map(({ type, data }) => `${type} ${data.alert.id}`).sort(),
+    "each event is one notification",
+  );
+  const planned = await runSql(url, "SELECT event, alert_id FROM planned_notification");
+  const opened = alerts.filter(({ kind }) => kind === "low");
+  const recovered = opened.filter(({ close_reason }) => close_reason === "recovered");
+  assert.deepEqual(
+    planned.map(({ event, alert_id }) => `${event} ${alert_id}`).sort(),
+    [
+      ...opened.flatMap(({ id }) => [`alert.opened ${id}`, `alert.reminder ${id}`]),
+      ...recovered.map(({ id }) => `alert.closed ${id}`),
+    ].sort(),
+    "the owner is told of each",
+  );
+  for (const tank of TANKS) {
+    const [newest] = (await readingsOf(store, tank, { size: 1 })).data;
+    const threshold = (await store.managedTank(tank))?.tank.min_fill_alert_percentage ?? 0;
+    const isOpen = alerts.some((alert) => alert.tank_id === tank && alert.kind === "low" && alert.state !== "closed");
+    if (newest === undefined || newest.fill_percentage >= threshold + 3) assert.equal(isOpen, false, `${tank} is not low`);
+    else if (newest.fill_percentage <= threshold) assert.equal(isOpen, true, `${tank} is low`);
+  }
+}

@@ -1,0 +1,68 @@
+// Random histories of a few tanks, as data: what is done, on which of them, and how much time passes. They are small and collide,
+// so that readings are late, replaced and repeated, and conditions come and go.
+
+import fc from "fast-check";
+
+export const TANKS = ["t0", "t1", "t2", "t3"];
+export const CUSTOMERS = ["a", "b"];
+export const DEVICES = ["d0", "d1", "d2", "d3", "free"];
+
+const tank = fc.constantFrom(...TANKS);
+const customer = fc.constantFrom(...CUSTOMERS);
+/** One that serves no tank at first: its readings are pending until it does. */
+const device = fc.oneof(fc.constantFrom(...DEVICES), fc.constant("free"));
+/** Around the thresholds that follow, and their margins. */
+const fill = fc.constantFrom(0, 0.5, 4.99, 5, 7.99, 8, 19, 20, 20.5, 22.99, 23, 50, 99.9, 100);
+const threshold = fc.constantFrom(0, 5, 20, 50, 97, 100);
+/** Half hours before now. */
+const age = fc.oneof({ weight: 4, arbitrary: fc.constant(0) }, fc.nat(5), fc.nat(200));
+
+const source = fc.oneof(
+  { weight: 2, arbitrary: tank.map((id) => ({ tank: id })) },
+  device.map((id) => ({ device: id })),
+);
+const reading = fc.record({ source, age, fill });
+const batch = fc.array(reading, { minLength: 1, maxLength: 6 });
+
+const kind = fc.constantFrom("low" as const, "silent" as const);
+const minutes = fc.oneof(fc.constantFrom(1, 31, 59, 61, 600, 2881, 5000), fc.nat(3000));
+
+const step = fc.oneof(
+  {
+    weight: 8,
+    arbitrary: fc.record({ do: fc.constant("ingest" as const), batches: fc.array(batch, { minLength: 1, maxLength: 1 }) }),
+  },
+  {
+    weight: 4,
+    arbitrary: fc.record({ do: fc.constant("ingest" as const), batches: fc.array(batch, { minLength: 2, maxLength: 4 }) }),
+  },
+  { weight: 3, arbitrary: fc.record({ do: fc.constant("threshold" as const), tank, threshold }) },
+  { weight: 2, arbitrary: fc.record({ do: fc.constant("delete" as const), tank }) },
+  { weight: 3, arbitrary: fc.record({ do: fc.constant("restore" as const), tank }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant("deleteCustomer" as const), customer }) },
+  { weight: 2, arbitrary: fc.record({ do: fc.constant("restoreCustomer" as const), customer }) },
+  { weight: 2, arbitrary: fc.record({ do: fc.constant("owner" as const), tank, customer }) },
+  { weight: 4, arbitrary: fc.record({ do: fc.constant("device" as const), tank, device }) },
+  { weight: 2, arbitrary: fc.record({ do: fc.constant("import" as const), tank, customer, threshold, deleted: fc.boolean() }) },
+  { weight: 2, arbitrary: fc.record({ do: fc.constant("pause" as const), tank, hours: fc.option(fc.nat(100)) }) },
+  {
+    weight: 1,
+    arbitrary: fc.record({ do: fc.constant("silentAfter" as const), tank, hours: fc.option(fc.integer({ min: 1, max: 100 })) }),
+  },
+  { weight: 2, arbitrary: fc.record({ do: fc.constant("acknowledge" as const), tank, kind }) },
+  { weight: 2, arbitrary: fc.record({ do: fc.constant("close" as const), tank, kind }) },
+  { weight: 6, arbitrary: fc.record({ do: fc.constant("sweep" as const) }) },
+  /** As a service that runs: swept all the time. */
+  { weight: 4, arbitrary: fc.record({ do: fc.constant("run" as const), minutes }) },
+  { weight: 2, arbitrary: fc.record({ do: fc.constant("jump" as const), minutes: fc.integer({ min: -5000, max: 5000 }) }) },
+  /** The clock is ahead for a while, then set right, and the service runs on. */
+  {
+    weight: 2,
+    arbitrary: fc.record({ do: fc.constant("setBack" as const), ahead: fc.integer({ min: 61, max: 50_000 }), minutes }),
+  },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant("reopen" as const) }) },
+);
+
+export type AlertStep = typeof step extends fc.Arbitrary<infer S> ? S : never;
+export const histories = (maxLength: number): fc.Arbitrary<AlertStep[]> =>
+  fc.array(step, { minLength: 1, maxLength, size: "max" });

@@ -1,0 +1,364 @@
+// What becomes of planned notifications, on both engines: who is notified of what, when, and in how many mails.
+
+import assert from "node:assert/strict";
+import { suite, test } from "node:test";
+import type { Customer, NotificationSettings } from "../../src/domain/customer.ts";
+import { DEFAULT_NOTIFICATION_SETTINGS } from "../../src/domain/customer.ts";
+import type { Mail } from "../../src/domain/mail/mail.ts";
+import type { Store } from "../../src/domain/store.ts";
+import { customerIn, isGenuineToken } from "../../src/domain/unsubscribe.ts";
+import { at, command, executed } from "../support/commands.ts";
+import { incomingBatch } from "../support/readings.ts";
+import { customer, NEW_YEAR, putTanks, tank } from "./conformance/objects.ts";
+import { type Engine, type Opened, postgresEngine, sqliteEngine } from "./engines.ts";
+import { runSql } from "./raw-sql.ts";
+
+const SECOND = 1000;
+const MINUTE = 60 * SECOND;
+const HOUR = 60 * MINUTE;
+const DAY = 24 * HOUR;
+const NOON = Date.parse("2026-06-01T12:00:00Z");
+const PUBLIC_URL = "https://tanks.example.com/monitor";
+const SETTINGS = { publicUrl: PUBLIC_URL };
+
+type Sent = Mail & {
+  readonly id: string;
+  readonly event: string;
+  readonly alertIds: readonly string[];
+  readonly tankId: unknown;
+};
+
+/** All composed mail, oldest first. */
+async function mails({ url }: Pick<Opened, "url">): Promise<Sent[]> {
+  const sql =
+    "SELECT id, event, alert_ids, tank_id, payload FROM notification WHERE destination = 'mail' ORDER BY created_at, id";
+  return (await runSql(url, sql)).map(({ id, event, alert_ids, tank_id, payload }) => ({
+    ...(JSON.parse(String(payload)) as Mail),
+    ...{ id: String(id), event: String(event), alertIds: JSON.parse(String(alert_ids)), tankId: tank_id },
+  }));
+}
+
+const subjects = async (opened: Pick<Opened, "url">) => (await mails(opened)).map(({ subject }) => subject);
+
+async function planned({ url }: Pick<Opened, "url">): Promise<number> {
+  return Number((await runSql(url, "SELECT count(*) AS count FROM planned_notification"))[0]?.["count"]);
+}
+
+/** Everything that is due; returns the number of steps. */
+async function compose(store: Store, now: number): Promise<number> {
+  let steps = 0;
+  while (await store.composeNotifications(SETTINGS, now)) steps++;
+  return steps;
+}
+
+const measure = (store: Store, fill: number, now: number, ...tanks: string[]) =>
+  store.ingest({ ...incomingBatch(tanks.map((id) => ({ tank: id, fill, at: now }))), receivedAt: now });
+
+type OwnerFields = Partial<Customer> & { readonly settings?: Partial<NotificationSettings> };
+
+/** A verified customer with tanks whose threshold is 20. */
+async function putOwner(store: Store, id: string, tanks: readonly string[], fields: OwnerFields = {}): Promise<void> {
+  const { settings, ...rest } = fields;
+  const own = customer(id, { email: `${id}@customers.example`, verified_at: NEW_YEAR, ...rest });
+  await store.importCustomers([
+    { customer: own, deleted: false, notifications: { ...DEFAULT_NOTIFICATION_SETTINGS, ...settings } },
+  ]);
+  if (tanks.length > 0) await putTanks(store, ...tanks.map((name) => tank(name, id)));
+}
+
+const putChannel = (store: Store, newId: string, fields: object) =>
+  executed(store, { type: "create_channel", newId, fields, secret: "whsec_x", webhookAllow: [] }, at(NOON - DAY));
+const putMailChannel = (store: Store, fields: object = {}) =>
+  putChannel(store, "chn_mail", { type: "email", to: "dispatch@operator.example", ...fields });
+
+const alertOf = async (store: Store, tankId: string) =>
+  (await store.unclosedAlerts([tankId]))[0] ?? assert.fail(`${tankId} has no alert`);
+
+function composing(engine: Engine): void {
+  test("ten tanks that become low within ten minutes are two mails, the first within ten seconds", async (t) => {
+    const opened = await engine.open(t);
+    const { store } = opened;
+    const tanks = Array.from({ length: 10 }, (_, i) => `t${i}`);
+    await putOwner(store, "a", tanks);
+    for (const [i, id] of tanks.entries()) {
+      const now = NOON + i * 50 * SECOND;
+      await measure(store, 10, now, id);
+      await compose(store, now + 4 * SECOND);
+      await compose(store, now + 6 * SECOND);
+      assert.equal((await mails(opened)).length, 1, "after the first");
+    }
+    await compose(store, NOON + 10 * MINUTE);
+    assert.equal((await mails(opened)).length, 1, "ten minutes after the first mail");
+    await compose(store, NOON + 10 * MINUTE + 6 * SECOND);
+    assert.deepEqual(await subjects(opened), ["Tank low, 10%: Tank t0", "9 tanks are low"]);
+    const [first, second] = await mails(opened);
+    assert.deepEqual([first?.event, first?.tankId, first?.alertIds.length], ["alert.opened", "t0", 1]);
+    assert.deepEqual([second?.event, second?.tankId, second?.alertIds.length], ["alert.opened", null, 9]);
+    assert.equal(await store.composeNotifications(SETTINGS, NOON + HOUR), false);
+  });
+
+  test("tanks that are low at the same time are one mail", async (t) => {
+    const opened = await engine.open(t);
+    await putOwner(opened.store, "a", ["t1", "t2", "t3"]);
+    await measure(opened.store, 10, NOON, "t1");
+    await measure(opened.store, 5, NOON + 4 * SECOND, "t2", "t3");
+    await compose(opened.store, NOON + 5 * SECOND);
+    assert.deepEqual(await subjects(opened), ["3 tanks are low"]);
+  });
+
+  test("mail to an owner is in their language, with a link to unsubscribe on PUBLIC_URL", async (t) => {
+    const opened = await engine.open(t);
+    const { store } = opened;
+    await putOwner(store, "plain", ["t1"]);
+    await putOwner(store, "chosen", ["t2"], { settings: { language: "de" } });
+    await putOwner(store, "by country", [], { name: "Jörg\r\nBcc: x@evil.example <b>".replace("\r\n", " ") });
+    const { location } = tank("x", "x");
+    await putTanks(store, tank("t3", "by country", { location: { ...location, country: "Austria" } }));
+    await measure(store, 10, NOON, "t1", "t2", "t3");
+    await compose(store, NOON + 6 * SECOND);
+    const secret = (await store.unsubscribeSecret()) ?? "";
+    const found = new Map((await mails(opened)).map((mail) => [mail.to, mail]));
+    for (const [id, language, zone] of [
+      ["plain", "en", "UTC"],
+      ["chosen", "de", "UTC"],
+      ["by country", "de", "MESZ"],
+    ] as const) {
+      const mail = found.get(`${id}@customers.example`) ?? assert.fail(id);
+      assert.equal(mail.headers["Content-Language"], language);
+      assert.match(mail.text, new RegExp(zone));
+      const [, token = ""] =
+        /^<https:\/\/tanks\.example\.com\/monitor\/unsubscribe\?token=(.+)>$/.exec(mail.headers["List-Unsubscribe"] ?? "") ?? [];
+      assert.equal(mail.headers["List-Unsubscribe-Post"], "List-Unsubscribe=One-Click");
+      assert.equal(customerIn(token), id);
+      assert.ok(isGenuineToken(token, secret, { id, email: mail.to }));
+      assert.ok(mail.text.includes(token) && mail.html.includes(token));
+    }
+    const { html } = found.get("by country@customers.example") ?? assert.fail();
+    assert.doesNotMatch(html, /<b>/);
+  });
+
+  test("customers whose address is not verified, who have unsubscribed or are deleted get nothing", async (t) => {
+    const opened = await engine.open(t);
+    const { store } = opened;
+    await putOwner(store, "unverified", ["t1"], { verified_at: null });
+    await putOwner(store, "unsubscribed", ["t2"], { settings: { unsubscribed_at: NEW_YEAR } });
+    await putOwner(store, "deleted", ["t3"]);
+    await measure(store, 10, NOON, "t1", "t2", "t3");
+    await executed(store, command.deleteCustomer("deleted", true), at(NOON + SECOND));
+    await compose(store, NOON + 6 * SECOND);
+    assert.deepEqual(await mails(opened), []);
+    assert.equal(await planned(opened), 2, "reminders remain");
+    await compose(store, NOON + 4 * DAY);
+    assert.deepEqual([await mails(opened), await planned(opened)], [[], 0]);
+  });
+
+  test("without PUBLIC_URL customers get no mail, and channels do", async (t) => {
+    const opened = await engine.open(t);
+    await putOwner(opened.store, "a", ["t1"]);
+    await putMailChannel(opened.store);
+    await measure(opened.store, 10, NOON, "t1");
+    const step = () => opened.store.composeNotifications({ publicUrl: null }, NOON + 6 * SECOND);
+    assert.deepEqual([await step(), await step(), await step()], [true, true, false]);
+    assert.deepEqual(
+      (await mails(opened)).map(({ to }) => to),
+      ["dispatch@operator.example"],
+    );
+    assert.equal(await planned(opened), 1, "the reminder");
+  });
+
+  test("an owner hears of a recovery only after hearing of the alert", async (t) => {
+    const opened = await engine.open(t);
+    const { store } = opened;
+    await putOwner(store, "told", ["t1"]);
+    await putOwner(store, "at once", ["t2"]);
+    await putOwner(store, "later", ["t3"], { verified_at: null });
+    await measure(store, 10, NOON, "t1", "t3");
+    await compose(store, NOON + 6 * SECOND);
+    await executed(store, command.changeCustomer("later", { is_verified: true }), at(NOON + 7 * SECOND));
+    await measure(store, 10, NOON + HOUR, "t2");
+    await measure(store, 50, NOON + HOUR + SECOND, "t1", "t2", "t3");
+    await compose(store, NOON + HOUR + 10 * SECOND);
+    const sent = (await mails(opened)).map(({ to, subject, event }) => [to.split("@")[0], subject, event]);
+    assert.deepEqual(sent.toSorted(), [
+      ["at once", "Tank no longer low, 50%: Tank t2", "alert.closed"],
+      ["told", "Tank low, 10%: Tank t1", "alert.opened"],
+      ["told", "Tank no longer low, 50%: Tank t1", "alert.closed"],
+    ]);
+  });
+
+  test("a reminder is sent while the alert is open, nobody has acknowledged it, and the tank is not paused", async (t) => {
+    const opened = await engine.open(t);
+    const { store } = opened;
+    for (const id of ["open", "acknowledged", "paused", "recovered"]) await putOwner(store, id, [id]);
+    await measure(store, 10, NOON, "open", "acknowledged", "paused", "recovered");
+    await compose(store, NOON + 6 * SECOND);
+    const { id } = await alertOf(store, "acknowledged");
+    await executed(store, command.acknowledgeAlert(id), at(NOON + HOUR));
+    const paused_until = "2026-07-01T00:00:00Z";
+    await executed(store, command.changeTank("paused", { alerts: { paused_until } }), at(NOON + HOUR));
+    await measure(store, 50, NOON + HOUR, "recovered");
+    await compose(store, NOON + DAY);
+    const before = await mails(opened);
+    assert.equal(before.length, 5);
+    await compose(store, NOON + 3 * DAY + SECOND);
+    const [reminder, ...others] = (await mails(opened)).slice(before.length);
+    assert.deepEqual([reminder?.to, reminder?.subject], ["open@customers.example", "Reminder: tank still low, 10%: Tank open"]);
+    assert.deepEqual([others, reminder?.event, await planned(opened)], [[], "alert.reminder", 0]);
+  });
+
+  test("nobody hears of a tank that belongs to somebody else by now", async (t) => {
+    const opened = await engine.open(t);
+    const { store } = opened;
+    await putOwner(store, "former", ["t1"]);
+    await putOwner(store, "new", []);
+    await measure(store, 10, NOON, "t1");
+    await executed(store, command.changeTank("t1", { owner_id: "new" }), at(NOON + SECOND));
+    await measure(store, 50, NOON + 2 * SECOND, "t1");
+    await compose(store, NOON + DAY);
+    assert.deepEqual(await mails(opened), []);
+  });
+
+  test("mail that was sent while the clock was ahead holds up nothing after the clock was set back", async (t) => {
+    const opened = await engine.open(t);
+    await putOwner(opened.store, "a", ["t1", "t2", "t3"]);
+    await measure(opened.store, 10, NOON + DAY, "t1");
+    await compose(opened.store, NOON + DAY + 6 * SECOND);
+    await measure(opened.store, 10, NOON, "t2");
+    await compose(opened.store, NOON + 6 * SECOND);
+    await measure(opened.store, 10, NOON + MINUTE, "t3");
+    for (const minutes of [2, 11]) await compose(opened.store, NOON + minutes * MINUTE);
+    const expected = ["t2", "t3", "t1"].map((id) => `Tank low, 10%: Tank ${id}`);
+    assert.deepEqual(await subjects(opened), expected);
+  });
+
+  test("mail that was planned while the clock was ahead is sent when the clock was set back", async (t) => {
+    const opened = await engine.open(t);
+    const { store } = opened;
+    await putOwner(store, "a", ["t1"]);
+    const ahead = NOON + 400 * DAY;
+    await store.sweepAlerts({ at: ahead });
+    await measure(store, 10, ahead, "t1");
+    await store.sweepAlerts({ at: NOON });
+    await compose(store, NOON + 6 * SECOND);
+    assert.deepEqual(await subjects(opened), ["Tank low, 10%: Tank t1"]);
+    await compose(store, NOON + 3 * DAY);
+    assert.equal((await mails(opened)).at(-1)?.event, "alert.reminder");
+  });
+
+  test("quiet hours of a channel hold its mail, and nothing of it is lost", async (t) => {
+    const opened = await engine.open(t);
+    const { store } = opened;
+    await putOwner(store, "a", ["t1", "t2"], { verified_at: null });
+    await putMailChannel(store, { quiet_hours: { from: "21:00", to: "07:00", timezone: "Europe/Berlin" } });
+    const evening = Date.parse("2026-06-01T22:30:00+02:00");
+    const morning = Date.parse("2026-06-02T07:00:00+02:00");
+    await measure(store, 10, evening, "t1");
+    await measure(store, 10, evening + HOUR, "t2");
+    await measure(store, 50, evening + 2 * HOUR, "t2");
+    for (const now of [evening + 6 * SECOND, evening + 3 * HOUR, morning - 1]) await compose(store, now);
+    assert.deepEqual(await mails(opened), []);
+    await compose(store, morning);
+    const [mail, ...others] = await mails(opened);
+    assert.deepEqual(
+      [mail?.to, mail?.subject, others],
+      ["dispatch@operator.example", "1 tank is low, 1 tank is no longer low", []],
+    );
+    assert.deepEqual([mail?.event, mail?.alertIds.length], ["alert.digest", 2]);
+  });
+
+  test("a channel with a delay gets what is still open and unacknowledged then: webhooks the event of the feed", async (t) => {
+    const opened = await engine.open(t);
+    const { store } = opened;
+    await putOwner(store, "a", ["open", "acknowledged", "closed"], { verified_at: null });
+    await putMailChannel(store, { delay: "4h" });
+    await putChannel(store, "chn_hook", { type: "webhook", url: "https://hooks.example.com/", delay: "4h" });
+    await measure(store, 10, NOON, "open", "acknowledged", "closed");
+    const { id } = await alertOf(store, "acknowledged");
+    await executed(store, command.acknowledgeAlert(id), at(NOON + HOUR));
+    await measure(store, 50, NOON + 2 * HOUR, "closed");
+    await compose(store, NOON + 4 * HOUR - 6 * SECOND);
+    const sent = () => runSql(opened.url, "SELECT event, payload FROM notification WHERE destination = 'chn_hook'");
+    assert.deepEqual([await mails(opened), await sent()], [[], []]);
+    await compose(store, NOON + 8 * HOUR);
+    assert.deepEqual(await subjects(opened), ["Tank low, 10%: Tank open"]);
+    const [webhook, ...others] = await sent();
+    const { payloads } = await store.eventFeed({ after: 0, size: 10 }, { customerId: null });
+    const feed = payloads.find((payload) => payload.includes('"alert.opened"') && payload.includes('"tank_id":"open"'));
+    assert.deepEqual([webhook?.["event"], webhook?.["payload"], others], ["alert.opened", feed, []]);
+  });
+
+  test("what is planned for a disabled or deleted channel is not sent", async (t) => {
+    const opened = await engine.open(t);
+    const { store } = opened;
+    await putOwner(store, "a", ["t1"], { verified_at: null });
+    await putMailChannel(store);
+    await measure(store, 10, NOON, "t1");
+    await runSql(opened.url, "UPDATE channel SET state = 'disabled'");
+    await compose(store, NOON + 6 * SECOND);
+    assert.deepEqual([await mails(opened), await planned(opened)], [[], 0]);
+  });
+
+  test("more than 1,000 tanks that are low at once are one mail with their number and the most urgent, also after a crash", async (t) => {
+    const opened = await engine.open(t);
+    const { store, reopen } = opened;
+    const tanks = Array.from({ length: 1205 }, (_, i) => `t${i}`);
+    await putOwner(store, "a", tanks);
+    await putMailChannel(store);
+    await measure(store, 10, NOON, ...tanks.slice(5));
+    await measure(store, 3, NOON, ...tanks.slice(0, 5));
+    assert.equal(await store.composeNotifications(SETTINGS, NOON + 6 * SECOND), true);
+    await store.close();
+    const other = await reopen();
+    assert.equal(await compose(other, NOON + 7 * SECOND), 5, "500 of a recipient in a step");
+    assert.deepEqual(await subjects(opened), ["1,205 tanks are low", "1,205 tanks are low"]);
+    for (const { text, alertIds, event } of await mails(opened)) {
+      assert.deepEqual([alertIds.length, event], [20, "alert.digest"]);
+      const listed = Array.from(text.matchAll(/^Tank (t\d+)$/gm), ([, id = ""]) => id);
+      assert.deepEqual([listed.length, listed.slice(0, 5).toSorted()], [20, tanks.slice(0, 5)]);
+      assert.match(text, /1,185 more/);
+      assert.ok(text.length < 10_000);
+    }
+    await measure(other, 50, NOON + HOUR, ...tanks);
+    await compose(other, NOON + HOUR + 6 * SECOND);
+    const recovered = (await subjects(opened)).slice(2);
+    assert.deepEqual(recovered, ["1,205 tanks are no longer low", "1,205 tanks are no longer low"]);
+    assert.deepEqual(await runSql(opened.url, "SELECT * FROM digest_draft"), []);
+  });
+
+  test("several processes compose every mail once", async (t) => {
+    const opened = await engine.open(t);
+    const owners = Array.from({ length: 30 }, (_, i) => `o${i}`);
+    for (const id of owners) await putOwner(opened.store, id, [id]);
+    await putMailChannel(opened.store);
+    await measure(opened.store, 10, NOON, ...owners);
+    const stores = [opened.store, await opened.reopen(), await opened.reopen()];
+    await Promise.all(stores.map((store) => compose(store, NOON + 6 * SECOND)));
+    const recipients = (await mails(opened)).map(({ to }) => to);
+    assert.deepEqual(
+      recipients.toSorted(),
+      ["dispatch@operator.example", ...owners.map((id) => `${id}@customers.example`)].toSorted(),
+    );
+    assert.equal(await opened.deadlocks(), 0);
+  });
+
+  test("neither an export nor the audit log has the secret of links, or a token", async (t) => {
+    const opened = await engine.open(t);
+    const { store } = opened;
+    await putOwner(store, "a", ["t1"]);
+    await putOwner(store, "b", [], { verified_at: null });
+    await measure(store, 10, NOON, "t1");
+    await compose(store, NOON + 6 * SECOND);
+    const request = { type: "request_verification", id: "b", newId: "msg_b", token: "the-token", publicUrl: PUBLIC_URL } as const;
+    const answer = await executed(store, request, at(NOON));
+    const secret = (await store.unsubscribeSecret()) ?? assert.fail();
+    const audit = await runSql(opened.url, "SELECT * FROM audit");
+    const exported: unknown[] = [];
+    for await (const record of store.exportRecords()) exported.push(record);
+    const text = JSON.stringify([answer, audit, exported]);
+    assert.ok(exported.length > 0 && !text.includes(secret) && !text.includes("the-token"));
+    const links = JSON.stringify(await runSql(opened.url, "SELECT * FROM verification"));
+    assert.ok(links.includes("b@customers.example") && !links.includes("the-token"));
+  });
+}
+
+for (const engine of [sqliteEngine, postgresEngine]) suite(`${engine.name}: composing`, () => composing(engine));
