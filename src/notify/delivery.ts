@@ -1,11 +1,12 @@
 // The part of the service that sends notifications: by webhooks and mail.
 
+import { MAX_MAILS, MAX_WEBHOOKS } from "../domain/alerts/delivery.ts";
 import type { WebhookAllow } from "../domain/alerts/webhook-url.ts";
 import type { Mail, Mailbox } from "../domain/mail/mail.ts";
-import { MAX_MAIL_CONNECTIONS, openMailTransport } from "./mail/transport.ts";
+import type { MailTransport } from "./mail/transport.ts";
 import { Sender, type Transport } from "./sender.ts";
 import { Upkeep, type UpkeepOptions } from "./upkeep.ts";
-import { MAX_CONCURRENT_WEBHOOKS, WebhookSender } from "./webhook.ts";
+import type { WebhookSender } from "./webhook.ts";
 
 type MailSettings = { readonly smtpUrl: string | null; readonly mailFrom: Mailbox | null };
 
@@ -26,7 +27,11 @@ export type Delivery = {
 
 export function startDelivery(options: DeliveryOptions): Delivery {
   const { store, clock, observe, mail: settings, webhookAllow: allow, version, timeoutMs } = options;
-  const webhooks = new WebhookSender({ allow, version, clock, ...(timeoutMs === undefined ? {} : { timeoutMs }) });
+  // Loaded with the first message, because the libraries take longer to load than the rest of the service to start.
+  const webhooks = onFirstUse(async () => {
+    const { WebhookSender } = await import("./webhook.ts");
+    return new WebhookSender({ allow, version, clock, ...(timeoutMs === undefined ? {} : { timeoutMs }) });
+  });
   const mail = openMail(settings, options.missing);
   const sender = new Sender({ store, clock, observe, webhooks: webhookTransport(webhooks), mail: mail?.transport });
   const upkeep = new Upkeep(options);
@@ -39,28 +44,51 @@ export function startDelivery(options: DeliveryOptions): Delivery {
       await stopped;
       clearTimeout(timer);
       mail?.close();
-      await webhooks.close();
+      await (await webhooks.opened())?.close();
     },
   };
 }
 
-function webhookTransport(webhooks: WebhookSender): Transport {
+type OnFirstUse<T> = { readonly open: () => Promise<T>; readonly opened: () => Promise<T> | undefined };
+
+function onFirstUse<T>(load: () => Promise<T>): OnFirstUse<T> {
+  let loaded: Promise<T> | undefined;
   return {
-    concurrency: MAX_CONCURRENT_WEBHOOKS,
+    open() {
+      loaded ??= load();
+      return loaded;
+    },
+    opened: () => loaded,
+  };
+}
+
+function webhookTransport(webhooks: OnFirstUse<WebhookSender>): Transport {
+  return {
+    concurrency: MAX_WEBHOOKS,
     async send({ id, payload, channel_id }, channel, signal) {
       if (channel === undefined || channel.url === null)
         return { status: null, error: "the channel has no URL", isPermanent: true };
-      return webhooks.send({ channelId: channel_id ?? "", url: channel.url, id, payload, secrets: channel, signal });
+      return (await webhooks.open()).send({
+        channelId: channel_id ?? "",
+        url: channel.url,
+        id,
+        payload,
+        secrets: channel,
+        signal,
+      });
     },
   };
 }
 
 function openMail({ smtpUrl, mailFrom }: MailSettings, missing: readonly string[]) {
   if (smtpUrl === null || mailFrom === null || missing.length > 0) return undefined;
-  const connections = openMailTransport(smtpUrl, mailFrom);
+  const connections: OnFirstUse<MailTransport> = onFirstUse(async () => {
+    const { openMailTransport } = await import("./mail/transport.ts");
+    return openMailTransport(smtpUrl, mailFrom);
+  });
   const transport: Transport = {
-    concurrency: MAX_MAIL_CONNECTIONS,
-    send: ({ id, payload }) => connections.send(id, JSON.parse(payload) as Mail),
+    concurrency: MAX_MAILS,
+    send: async ({ id, payload }) => (await connections.open()).send(id, JSON.parse(payload) as Mail),
   };
-  return { transport, close: () => connections.close() };
+  return { transport, close: () => void connections.opened()?.then((opened) => opened.close()) };
 }

@@ -3,6 +3,7 @@
 
 import { setTimeout as sleep } from "node:timers/promises";
 import {
+  ATTEMPT_MS,
   type AttemptResult,
   type ClaimedNotification,
   type DeliveryReads,
@@ -22,10 +23,9 @@ import { MAIL_DESTINATION } from "../domain/alerts/notification.ts";
 import { hasCode } from "../domain/errors.ts";
 import type { Observe } from "../domain/events.ts";
 import type { Clock } from "../domain/instant.ts";
-import { WEBHOOK_TIMEOUT_MS } from "./webhook.ts";
 
 /** What has waited longer since it was claimed is given back, so that an attempt is recorded before the lease ends. */
-const MAX_WAIT_MS = LEASE_MS - WEBHOOK_TIMEOUT_MS - 2000;
+const MAX_WAIT_MS = LEASE_MS - ATTEMPT_MS - 2000;
 const POLL_MS = 1000;
 /** Results are recorded together with those of this time, and after an error again. */
 const COLLECT_MS = 20;

@@ -3,6 +3,7 @@
 
 import { type Dispatcher, Pool } from "undici";
 import type { ChannelSecrets } from "../domain/alerts/channel.ts";
+import { ATTEMPT_MS, MAX_WEBHOOKS } from "../domain/alerts/delivery.ts";
 import { signatureHeaders } from "../domain/alerts/webhook-signature.ts";
 import { errorInWebhookUrl, type WebhookAllow } from "../domain/alerts/webhook-url.ts";
 import type { Clock } from "../domain/instant.ts";
@@ -10,10 +11,6 @@ import { type Resolve, systemResolve, webhookConnector } from "./connect.ts";
 import { connectionError } from "./connection-error.ts";
 import { retryAfter } from "./retry-after.ts";
 
-/** For one channel. */
-export const MAX_CONCURRENT_WEBHOOKS = 16;
-/** Connecting, the request and the whole response. */
-export const WEBHOOK_TIMEOUT_MS = 15_000;
 const MAX_HEADER_BYTES = 16 * 1024;
 /** Then its name is resolved again. */
 const MAX_REQUESTS_PER_CONNECTION = 1000;
@@ -59,11 +56,11 @@ export class WebhookSender {
   #isClosed = false;
 
   constructor(options: Options) {
-    const { allow, timeoutMs = WEBHOOK_TIMEOUT_MS, resolve = systemResolve } = options;
+    const { allow, timeoutMs = ATTEMPT_MS, resolve = systemResolve } = options;
     this.#options = options;
     this.#timeoutMs = timeoutMs;
     this.#poolOptions = {
-      connections: MAX_CONCURRENT_WEBHOOKS,
+      connections: MAX_WEBHOOKS,
       connect: webhookConnector(allow, resolve, timeoutMs),
       // An attempt has one deadline for everything.
       headersTimeout: 0,
@@ -75,7 +72,7 @@ export class WebhookSender {
     };
   }
 
-  /** More than `MAX_CONCURRENT_WEBHOOKS` of a channel wait for each other, within their time. Errors are results, not rejections. */
+  /** More than `MAX_WEBHOOKS` of a channel wait for each other, within their time. Errors are results, not rejections. */
   async send({ channelId, url, id, payload, secrets, signal }: Webhook): Promise<AttemptResult> {
     const { allow, version, clock } = this.#options;
     if (this.#isClosed || signal?.aborted) return failure(INTERRUPTED);

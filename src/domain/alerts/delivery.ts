@@ -13,6 +13,11 @@ import { type Attempt, MAIL_DESTINATION, type Notification, type NotificationSta
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 export const LEASE_MS = 20_000;
+/** An attempt takes no longer. */
+export const ATTEMPT_MS = 15_000;
+/** At a time: to one channel, and to the mail server; more would be refused by many servers. */
+export const MAX_WEBHOOKS = 16;
+export const MAX_MAILS = 5;
 /** What is due within this time is due: the clock of the database may be a little behind that of the process which planned it. */
 export const MAX_CLOCK_SKEW_MS = 1000;
 /** No attempt is planned further ahead: what is due later was planned by a clock that was wrong. */

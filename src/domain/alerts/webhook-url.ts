@@ -85,16 +85,18 @@ function parseHost(text: string): AllowedHost | undefined {
   return isIPv4(hostname) ? undefined : { host: withoutDot(hostname) };
 }
 
+const NOT_A_URL = 'must be a URL such as "https://example.com/hooks/tanks"';
+
 /** What is wrong with the URL of a webhook. Names are checked again when they are resolved: see `mayConnectTo`. */
 export function errorInWebhookUrl(text: string, allow: WebhookAllow): string | undefined {
   if (text.length > URL_MAX_LENGTH) return `must have at most ${URL_MAX_LENGTH} characters`;
   // The parser accepts much more than people write (spaces, backslashes, missing slashes): that could be read in two ways.
   const [, authority] = /^https?:\/\/([^/?#]+)/i.exec(text) ?? [];
-  if (authority === undefined || /[\s\\\p{Cc}]/u.test(text) || !URL.canParse(text)) {
-    return 'must be a URL such as "https://example.com/hooks/tanks"';
-  }
+  if (authority === undefined || /[\s\\\p{Cc}]/u.test(text) || !URL.canParse(text)) return NOT_A_URL;
   if (authority.includes("@")) return "must not contain a user name or password";
   const { protocol, hostname } = new URL(text);
+  // No name has an empty part.
+  if (withoutDot(hostname).split(".").includes("")) return NOT_A_URL;
   // 2130706433, 0x7f.1, 0177.0.0.1, 127.1 and full-width digits are all parsed as 127.0.0.1.
   if (isIPv4(hostname) && authority.replace(/:\d*$/, "") !== hostname) {
     return "must have a name as its host, an IPv4 address in the form 192.0.2.1, or an IPv6 address in brackets";

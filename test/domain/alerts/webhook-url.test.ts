@@ -294,6 +294,12 @@ test("an IPv6 address is judged alike in every spelling", () => {
   );
 });
 
+test("a host without a name is refused", () => {
+  for (const url of ["https://.", "https://..", "https://.example.com", "https://example..com/", "https://./x"]) {
+    assert.match(errorInWebhookUrl(url, []) ?? "accepted", /^must be a URL/, url);
+  }
+});
+
 test("any text gets a verdict, and an accepted one is parsed to the host that was judged", () => {
   const text = fc.oneof(
     fc.webUrl(),
