@@ -55,7 +55,12 @@ export function commandConformance(engine: Engine): void {
       use_case: "residential",
     });
     const managedTank = await other.managedTank("tank_new");
-    assert.deepEqual(managedTank, { tank: one, deleted: false, shape: SHAPE });
+    assert.deepEqual(managedTank, {
+      tank: one,
+      deleted: false,
+      shape: SHAPE,
+      alerts: { silent_after: null, paused_until: null },
+    });
     assert.deepEqual(managedTank && withReleasedField(tankResource(managedTank)), createdTank);
     assert.deepEqual((await tanksOf(other, { from: NEW_YEAR, to: NEW_YEAR }, scopeOf("cus_new"))).data, [one]);
     assert.deepEqual(await tankCounts(other, "cus_new"), [1]);
