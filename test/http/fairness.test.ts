@@ -146,16 +146,16 @@ for (const [engine, environmentOf] of Object.entries(ENGINES)) {
     const manager = async () => jsonClient(service, await service.key({ role: "manage" }));
     const [flooding, other, sending] = [await manager(), await manager(), await sender(service)];
     let completed = 0;
-    const flood = Array.from({ length: 80 }, async (_, i) => {
-      expectStatus(await flooding("PATCH", `/manage/v1/tanks/t${i}`, { name: "Renamed" }), 200);
+    const flood = Array.from({ length: 240 }, async (_, i) => {
+      expectStatus(await flooding("PATCH", `/manage/v1/tanks/t${i % 80}`, { name: `Renamed ${i}` }), 200);
       completed++;
     });
     await Promise.race(flood);
     await Promise.all([
       other("PATCH", "/manage/v1/tanks/t90", { name: "Renamed" }).then((response) => expectStatus(response, 200)),
-      sending("POST", PATH, { tank_id: "t1", fill_percentage: 1 }).then((response) => expectStatus(response, 200)),
+      sending("POST", PATH, { tank_id: "t1", fill_percentage: 50 }).then((response) => expectStatus(response, 200)),
     ]);
-    assert.ok(completed < 60, `${completed} of 80 came before`);
+    assert.ok(completed < 180, `${completed} of 240 came before`);
     await Promise.all(flood);
   });
 }
