@@ -9,35 +9,12 @@ import type { Recheck } from "../../domain/alerts/sweep.ts";
 import type { Instant } from "../../domain/instant.ts";
 import { CUSTOMER_COLUMNS, customerOf, isDeleted, type Row, TANK_COLUMNS, tankOf } from "../columns.ts";
 import { prefixed } from "./dialect.ts";
+import { chunksOf, rowsForIds, valueRows } from "./many-rows.ts";
 import type { Prepare } from "./reads.ts";
 import { ANY_ALERT } from "./schema.ts";
 import type { PlannedNotification, TankWithOwner } from "./transaction.ts";
 
 type Scalar = string | number | null;
-
-/** Many rows go into few statements, of few sizes, so that each is prepared once. */
-const CHUNK_SIZES = [64, 16, 4, 1] as const;
-
-export function chunksOf<T>(items: readonly T[]): T[][] {
-  const chunks: T[][] = [];
-  let from = 0;
-  for (const size of CHUNK_SIZES) {
-    for (; items.length - from >= size; from += size) chunks.push(items.slice(from, from + size));
-  }
-  return chunks;
-}
-
-/** `($1, $2), ($3, $4)` and so on; with the casts of the columns, where they are not inferred. */
-export function valueRows(rows: number, columns: number, types?: readonly string[]): string {
-  const value = (row: number, column: number): string => {
-    const parameter = `$${row * columns + column + 1}`;
-    return types === undefined ? parameter : `CAST(${parameter} AS ${types[column]})`;
-  };
-  return Array.from({ length: rows }, (_, row) => {
-    const values = Array.from({ length: columns }, (_unused, column) => value(row, column));
-    return `(${values.join(", ")})`;
-  }).join(", ");
-}
 
 const ALERT_FIELDS = [
   "id",
@@ -172,24 +149,18 @@ export function alertTables(prepare: Prepare, fleet: "fleet" | "head") {
     await Promise.all(inserted);
   }
 
-  /** `sql` ends with a column: its value is one of `ids`. */
-  async function selectIn(ids: readonly string[], sql: string, end = ""): Promise<Row[]> {
-    const found = chunksOf([...new Set(ids)]).map((chunk) => {
-      const list = chunk.map((_, i) => `$${i + 1}`).join(", ");
-      return prepare(`${sql} IN (${list}) ${end}`)(...chunk);
-    });
-    return (await Promise.all(found)).flat();
-  }
-
   const updates = ALERT_FIELDS.slice(1).map((name) => `${name} = excluded.${name}`);
 
   return {
     async tankConditions(tankIds: readonly string[]): Promise<readonly TankCondition[]> {
-      const rows = await selectIn(
+      const rows = await rowsForIds(
+        prepare,
         tankIds,
-        `SELECT tank.id, tank.min_fill_alert_percentage, fleet.at, fleet.fill, fleet.noticed, fleet.check_at, tank.silent_after,
+        (
+          ids,
+        ) => `SELECT tank.id, tank.min_fill_alert_percentage, fleet.at, fleet.fill, fleet.noticed, fleet.check_at, tank.silent_after,
            tank.paused_until, tank.deleted
-         FROM tank LEFT JOIN fleet ON fleet.tank = tank.id WHERE tank.id`,
+         FROM tank LEFT JOIN fleet ON fleet.tank = tank.id WHERE tank.id IN (${ids})`,
       );
       return rows.map((row): TankCondition => {
         const [tankId, threshold, at, fill, noticed, checkAt, silentAfter, pausedUntil] = row;
@@ -232,21 +203,23 @@ export function alertTables(prepare: Prepare, fleet: "fleet" | "head") {
     },
 
     async alerts(ids: readonly string[]): Promise<ReadonlyMap<string, Alert>> {
-      const rows = await selectIn(ids, `SELECT ${ALERT_COLUMNS} FROM alert WHERE alert.id`);
+      const rows = await rowsForIds(prepare, ids, (list) => `SELECT ${ALERT_COLUMNS} FROM alert WHERE alert.id IN (${list})`);
       return new Map(rows.map(alertOf).map((alert) => [alert.id, alert]));
     },
 
     async alertsNotClosed(tankIds: readonly string[]): Promise<readonly Alert[]> {
-      const sql = `SELECT ${ALERT_COLUMNS} FROM alert WHERE alert.state <> 'closed' AND alert.tank_id`; // alert_not_closed
-      return (await selectIn(tankIds, sql)).map(alertOf);
+      const sql = (ids: string) =>
+        `SELECT ${ALERT_COLUMNS} FROM alert WHERE alert.state <> 'closed' AND alert.tank_id IN (${ids})`; // alert_not_closed
+      return (await rowsForIds(prepare, tankIds, sql)).map(alertOf);
     },
 
     async tanksWithOwners(tankIds: readonly string[]): Promise<ReadonlyMap<string, TankWithOwner>> {
       const tankColumns = TANK_COLUMNS.split(", ").length;
-      const rows = await selectIn(
+      const rows = await rowsForIds(
+        prepare,
         tankIds,
-        `SELECT ${prefixed("tank", TANK_COLUMNS)}, ${prefixed("customer", CUSTOMER_COLUMNS)}
-         FROM tank JOIN customer ON customer.id = tank.owner_id WHERE tank.id`,
+        (ids) => `SELECT ${prefixed("tank", TANK_COLUMNS)}, ${prefixed("customer", CUSTOMER_COLUMNS)}
+         FROM tank JOIN customer ON customer.id = tank.owner_id WHERE tank.id IN (${ids})`,
       );
       return new Map(
         rows.map((row) => {

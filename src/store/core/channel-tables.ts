@@ -6,7 +6,8 @@ import type { ChannelChange } from "../../domain/commands/command.ts";
 import type { Instant } from "../../domain/instant.ts";
 import type { FailedNotification } from "../../domain/lookups.ts";
 import type { Row } from "../columns.ts";
-import { CHANNEL_COLUMNS, CHANNEL_FIELDS, channelOf, chunksOf } from "./alert-tables.ts";
+import { CHANNEL_COLUMNS, CHANNEL_FIELDS, channelOf } from "./alert-tables.ts";
+import { rowsForIds } from "./many-rows.ts";
 import type { Prepare } from "./reads.ts";
 
 const jsonOrNull = (value: object | null): string | null => (value === null ? null : JSON.stringify(value));
@@ -55,20 +56,6 @@ export const withAttempt = (attempt: string): string =>
   `CASE WHEN attempts = '[]' THEN '[' ELSE substr(attempts, 1, length(attempts) - 1) || ',' END || CAST(${attempt} AS text) || ']'`;
 
 export function channelTables(prepare: Prepare) {
-  /** `sql` is called with how the ids and the values are named in it. */
-  async function forIds(
-    ids: readonly string[],
-    sql: (list: string, ...values: readonly string[]) => string,
-    ...values: readonly (string | number)[]
-  ): Promise<Row[]> {
-    const rows: Row[] = [];
-    for (const chunk of chunksOf([...new Set(ids)])) {
-      const names = values.map((_, i) => `$${chunk.length + 1 + i}`);
-      rows.push(...(await prepare(sql(chunk.map((_, i) => `$${i + 1}`).join(", "), ...names))(...chunk, ...values)));
-    }
-    return rows;
-  }
-
   async function putChannel({ before, after, secret }: ChannelChange): Promise<void> {
     if (before !== undefined && after === undefined) {
       await prepare("DELETE FROM channel WHERE id = $1")(before.id);
@@ -91,7 +78,7 @@ export function channelTables(prepare: Prepare) {
     /** An update locks them. */
     async channelsById(ids: readonly string[]): Promise<ReadonlyMap<string, Channel>> {
       const sql = (all: string) => `UPDATE channel SET state = state WHERE id IN (${all}) RETURNING ${CHANNEL_COLUMNS}`;
-      return new Map((await forIds(ids, sql)).map(channelOf).map((channel) => [channel.id, channel]));
+      return new Map((await rowsForIds(prepare, ids, sql)).map(channelOf).map((channel) => [channel.id, channel]));
     },
 
     async channelCount(): Promise<number> {
@@ -103,7 +90,11 @@ export function channelTables(prepare: Prepare) {
     },
 
     async notifications(ids: readonly string[]): Promise<ReadonlyMap<string, Notification>> {
-      const rows = await forIds(ids, (all) => `SELECT ${NOTIFICATION_COLUMNS} FROM notification WHERE id IN (${all})`);
+      const rows = await rowsForIds(
+        prepare,
+        ids,
+        (all) => `SELECT ${NOTIFICATION_COLUMNS} FROM notification WHERE id IN (${all})`,
+      );
       return new Map(rows.map(notificationOf).map((notification) => [notification.id, notification]));
     },
 
@@ -131,22 +122,24 @@ export function channelTables(prepare: Prepare) {
 
     /** What is pending and not being sent is due now; what had ended is pending, as if it were new. */
     async retryNotifications(ids: readonly string[], at: Instant): Promise<void> {
-      await forIds(
+      await rowsForIds(
+        prepare,
         ids,
-        (all, now) =>
-          `UPDATE notification SET state = 'pending', due_at = ${now}, ended_at = NULL, lease = NULL,
-             pending_since = CASE WHEN state = 'pending' THEN pending_since ELSE ${now} END
-           WHERE id IN (${all}) AND (state <> 'pending' OR lease IS NULL AND due_at > ${now})`,
+        (all) =>
+          `UPDATE notification SET state = 'pending', due_at = $1, ended_at = NULL, lease = NULL,
+             pending_since = CASE WHEN state = 'pending' THEN pending_since ELSE $1 END
+           WHERE id IN (${all}) AND (state <> 'pending' OR lease IS NULL AND due_at > $1)`,
         at,
       );
     },
 
     async endNotifications(ids: readonly string[], at: Instant): Promise<void> {
-      await forIds(
+      await rowsForIds(
+        prepare,
         ids,
-        (all, now, attempt) =>
-          `UPDATE notification SET state = 'failed', due_at = NULL, ended_at = ${now}, lease = NULL,
-             attempts = ${withAttempt(attempt)}
+        (all) =>
+          `UPDATE notification SET state = 'failed', due_at = NULL, ended_at = $1, lease = NULL,
+             attempts = ${withAttempt("$2")}
            WHERE id IN (${all}) AND state = 'pending'`,
         at,
         JSON.stringify(DELETED(at)),

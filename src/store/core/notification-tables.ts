@@ -19,9 +19,9 @@ import { KEPT_MS } from "../../domain/alerts/event.ts";
 import { type Attempt, MAIL_DESTINATION } from "../../domain/alerts/notification.ts";
 import type { Instant } from "../../domain/instant.ts";
 import type { Row } from "../columns.ts";
-import { chunksOf, valueRows } from "./alert-tables.ts";
 import { withAttempt } from "./channel-tables.ts";
 import type { Dialect } from "./dialect.ts";
+import { chunksOf, rowsForIds, valueRows } from "./many-rows.ts";
 import type { Prepare } from "./reads.ts";
 
 /** Rows that one transaction ends or removes. */
@@ -116,10 +116,11 @@ export function notificationTables(prepare: Prepare, { skipLocked, now }: Pick<D
     },
 
     async setWorking(channelIds: readonly string[]): Promise<void> {
-      for (const chunk of chunksOf(channelIds)) {
-        const list = chunk.map((_, i) => `$${i + 1}`).join(", ");
-        await prepare(`UPDATE channel SET failing_since = NULL WHERE id IN (${list}) AND failing_since IS NOT NULL`)(...chunk);
-      }
+      await rowsForIds(
+        prepare,
+        channelIds,
+        (ids) => `UPDATE channel SET failing_since = NULL WHERE id IN (${ids}) AND failing_since IS NOT NULL`,
+      );
     },
 
     /** Returns since when the channel fails, and the time; undefined if it is not active. */

@@ -5,7 +5,8 @@ import type { Instant } from "../../domain/instant.ts";
 import type { ManagedCustomer } from "../../domain/resource.ts";
 import { newUnsubscribeSecret } from "../../domain/unsubscribe.ts";
 import { CUSTOMER_COLUMNS, customerState, type Row } from "../columns.ts";
-import { CHANNEL_COLUMNS, channelOf, chunksOf, PLANNED_FIELDS } from "./alert-tables.ts";
+import { CHANNEL_COLUMNS, channelOf, PLANNED_FIELDS } from "./alert-tables.ts";
+import { rowsForIds } from "./many-rows.ts";
 import type { Prepare } from "./reads.ts";
 import type { DigestDraft, PlannedNotification } from "./transaction.ts";
 
@@ -15,20 +16,6 @@ const plannedOf = (row: Row): PlannedNotification =>
 export const UNSUBSCRIBE_SECRET = "unsubscribe_secret";
 
 export function plannedTables(prepare: Prepare) {
-  /** `sql` is called with a list of the ids, as parameters from `first` on. */
-  async function forIds<T extends string | number>(
-    ids: readonly T[],
-    first: readonly (string | number)[],
-    sql: (list: string) => string,
-  ): Promise<Row[]> {
-    const rows: Row[] = [];
-    for (const chunk of chunksOf([...new Set(ids)])) {
-      const list = chunk.map((_, i) => `$${first.length + i + 1}`).join(", ");
-      rows.push(...(await prepare(sql(list))(...first, ...chunk)));
-    }
-    return rows;
-  }
-
   return {
     async firstDueRecipient(now: Instant): Promise<string | undefined> {
       const sql = "SELECT recipient FROM planned_notification WHERE due_at <= $1 ORDER BY due_at, id LIMIT 1"; // planned_notification_due
@@ -45,11 +32,11 @@ export function plannedTables(prepare: Prepare) {
     },
 
     async removePlanned(ids: readonly string[]): Promise<void> {
-      await forIds(ids, [], (list) => `DELETE FROM planned_notification WHERE id IN (${list})`);
+      await rowsForIds(prepare, ids, (list) => `DELETE FROM planned_notification WHERE id IN (${list})`);
     },
 
     async postponePlanned(ids: readonly string[], until: Instant): Promise<void> {
-      await forIds(ids, [until], (list) => `UPDATE planned_notification SET due_at = $1 WHERE id IN (${list})`);
+      await rowsForIds(prepare, ids, (list) => `UPDATE planned_notification SET due_at = $1 WHERE id IN (${list})`, until);
     },
 
     /** What was planned while the clock was ahead is due as long from now on as it was then. */
@@ -85,25 +72,35 @@ export function plannedTables(prepare: Prepare) {
     },
 
     async eventPayloads(sequences: readonly number[]): Promise<ReadonlyMap<number, string>> {
-      const rows = await forIds(sequences, [], (list) => `SELECT sequence, payload FROM event WHERE sequence IN (${list})`);
+      const rows = await rowsForIds(
+        prepare,
+        sequences,
+        (list) => `SELECT sequence, payload FROM event WHERE sequence IN (${list})`,
+      );
       return new Map(rows.map(([sequence, payload]) => [Number(sequence), String(payload)]));
     },
 
     async alertsNotifiedTo(customerId: string, alertIds: readonly string[]): Promise<ReadonlySet<string>> {
-      const rows = await forIds(
+      const rows = await rowsForIds(
+        prepare,
         alertIds,
-        [customerId],
         (list) => `SELECT id FROM alert WHERE notified_customer = $1 AND id IN (${list})`,
+        customerId,
       );
       return new Set(rows.map(([id]) => String(id)));
     },
 
     async setAlertsNotified(customerId: string, alertIds: readonly string[]): Promise<void> {
-      await forIds(alertIds, [customerId], (list) => `UPDATE alert SET notified_customer = $1 WHERE id IN (${list})`);
+      await rowsForIds(prepare, alertIds, (list) => `UPDATE alert SET notified_customer = $1 WHERE id IN (${list})`, customerId);
     },
 
     async pausedTanks(tankIds: readonly string[], now: Instant): Promise<ReadonlySet<string>> {
-      const rows = await forIds(tankIds, [now], (list) => `SELECT id FROM tank WHERE paused_until > $1 AND id IN (${list})`);
+      const rows = await rowsForIds(
+        prepare,
+        tankIds,
+        (list) => `SELECT id FROM tank WHERE paused_until > $1 AND id IN (${list})`,
+        now,
+      );
       return new Set(rows.map(([id]) => String(id)));
     },
 

@@ -1,0 +1,42 @@
+// Statements about many rows. They go into few statements, of few sizes, so that each is prepared once. Those of one call do not
+// depend on each other: an engine may send them together.
+
+import type { Row } from "../columns.ts";
+import type { Prepare } from "./reads.ts";
+
+const CHUNK_SIZES = [64, 16, 4, 1] as const;
+
+export function chunksOf<T>(items: readonly T[]): T[][] {
+  const chunks: T[][] = [];
+  let from = 0;
+  for (const size of CHUNK_SIZES) {
+    for (; items.length - from >= size; from += size) chunks.push(items.slice(from, from + size));
+  }
+  return chunks;
+}
+
+/** `($1, $2), ($3, $4)` and so on; with the casts of the columns, where they are not inferred. */
+export function valueRows(rows: number, columns: number, types?: readonly string[]): string {
+  const value = (row: number, column: number): string => {
+    const parameter = `$${row * columns + column + 1}`;
+    return types === undefined ? parameter : `CAST(${parameter} AS ${types[column]})`;
+  };
+  return Array.from({ length: rows }, (_, row) => {
+    const values = Array.from({ length: columns }, (_unused, column) => value(row, column));
+    return `(${values.join(", ")})`;
+  }).join(", ");
+}
+
+/** `sql` is called with the list of ids, as in `id IN (list)`. Its other parameters are `values`, from $1 on. */
+export async function rowsForIds(
+  prepare: Prepare,
+  ids: readonly (string | number)[],
+  sql: (list: string) => string,
+  ...values: readonly (string | number)[]
+): Promise<Row[]> {
+  const found = chunksOf([...new Set(ids)]).map((chunk) => {
+    const list = chunk.map((_, i) => `$${values.length + i + 1}`).join(", ");
+    return prepare(sql(list))(...values, ...chunk);
+  });
+  return (await Promise.all(found)).flat();
+}
