@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import test from "node:test";
 import fc from "fast-check";
 import { type Customer, customerObject } from "../../src/domain/customer.ts";
-import { isCleanText } from "../../src/domain/id.ts";
+import { isCleanText, isDotSegment } from "../../src/domain/id.ts";
 import { telemetryJson, telemetryObject } from "../../src/domain/reading.ts";
 import { CAPACITY_UNITS, NO_LOCATION, type Tank, tankObject, USE_CASES } from "../../src/domain/tank.ts";
 import { decodeRecord } from "../../src/ingest/records.ts";
@@ -217,7 +217,7 @@ const cleanText = (minLength: number, maxLength: number) =>
   fc
     .string({ unit: "grapheme", minLength, maxLength })
     .filter((text) => isCleanText(text) && text.length >= minLength && text.length <= maxLength);
-const id = cleanText(1, 60);
+const id = cleanText(1, 60).filter((text) => !isDotSegment(text));
 const text = cleanText(1, 80);
 const nullableText = fc.option(cleanText(0, 80));
 const instant = fc.integer({ min: FIRST, max: LAST });

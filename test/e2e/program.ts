@@ -29,6 +29,8 @@ type CommandOptions = {
 
 type ProcessOptions = CommandOptions & {
   readonly input?: string;
+  /** More input could come until the program ends. */
+  readonly keepsInputOpen?: boolean;
   /** Runs the program: by default this Node and the launcher. */
   readonly program?: readonly [command: string, ...words: string[]];
 };
@@ -70,7 +72,7 @@ function killNow(child: ChildProcess): void {
 }
 
 /** Starts a command without waiting for it. */
-function launch(words: readonly string[], { cwd, env, input = "", program }: ProcessOptions): RunningProgram {
+function launch(words: readonly string[], { cwd, env, input = "", keepsInputOpen = false, program }: ProcessOptions): RunningProgram {
   const [command, ...before] = program ?? [process.execPath, LAUNCHER];
   // A program that starts ours gets its own process group, so that both can be killed.
   const detached = program !== undefined;
@@ -85,7 +87,8 @@ function launch(words: readonly string[], { cwd, env, input = "", program }: Pro
   }
   // A program may exit before it has read its input.
   child.stdin.on("error", () => {});
-  child.stdin.end(input);
+  if (keepsInputOpen) child.stdin.write(input);
+  else child.stdin.end(input);
   const exited = new Promise<ExitResult>((resolve, reject) => {
     child.on("error", reject);
     child.on("close", (code, signal) => {
