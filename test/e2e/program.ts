@@ -72,7 +72,10 @@ function killNow(child: ChildProcess): void {
 }
 
 /** Starts a command without waiting for it. */
-function launch(words: readonly string[], { cwd, env, input = "", keepsInputOpen = false, program }: ProcessOptions): RunningProgram {
+function launch(
+  words: readonly string[],
+  { cwd, env, input = "", keepsInputOpen = false, program }: ProcessOptions,
+): RunningProgram {
   const [command, ...before] = program ?? [process.execPath, LAUNCHER];
   // A program that starts ours gets its own process group, so that both can be killed.
   const detached = program !== undefined;
