@@ -8,6 +8,7 @@ import type { Event, Observe } from "./domain/events.ts";
 import type { Clock } from "./domain/instant.ts";
 import type { Store } from "./domain/store.ts";
 import { listenError, numericHost, urlOf } from "./http/address.ts";
+import { ForecastJob } from "./forecast/job.ts";
 import { LastSeen } from "./http/last-seen.ts";
 import { type Limits, localLimits } from "./http/limits.ts";
 import { ManagementService } from "./http/management.ts";
@@ -19,7 +20,7 @@ import { type Mqtt, openMqtt } from "./mqtt.ts";
 import { Composer } from "./notify/compose.ts";
 import { type Delivery, startDelivery } from "./notify/delivery.ts";
 import { deliveryReport } from "./observe/delivery-report.ts";
-import { fleetMetrics } from "./observe/fleet-metrics.ts";
+import { fleetMetrics, forecastMetrics } from "./observe/fleet-metrics.ts";
 import { type MetricsCollector, openMetrics } from "./observe/metrics.ts";
 import type { MetricsReport } from "./observe/report.ts";
 import { openStore } from "./store/open.ts";
@@ -58,9 +59,11 @@ export async function startApp(options: AppOptions): Promise<App> {
   const startedAt = performance.now();
   const observe = metrics.withCounters(log);
   let delivery: Delivery | undefined;
+  let forecasts: ForecastJob | undefined;
   function observeStore(event: Event): void {
     observe(event);
     if (event.kind === "notifications_created") delivery?.wake();
+    if (event.kind === "write_completed" && event.write === "ingest") forecasts?.wake();
   }
   const store = await openStore(config.databaseUrl, observeStore, storeSettings(config));
   const lastSeen = new LastSeen(store.updateLastSeen, clock, observe);
@@ -77,7 +80,7 @@ export async function startApp(options: AppOptions): Promise<App> {
     const delivered = delivery?.stop(STOP_MS - RECORD_MS);
     await server?.close();
     await mqtt?.stop();
-    await Promise.all([composer?.stop(), sweep?.stop(), lastSeen.stop(), delivered]);
+    await Promise.all([composer?.stop(), sweep?.stop(), forecasts?.stop(), lastSeen.stop(), delivered]);
     await store.close();
     metrics.close();
   }
@@ -91,7 +94,7 @@ export async function startApp(options: AppOptions): Promise<App> {
         management: new ManagementService(store, clock, managementSettings(config)),
         warnings: notifications.warnings,
       },
-      metrics: { text: async () => metrics.text(await countedIn([fleetReport, notifications.metrics])) },
+      metrics: { text: async () => metrics.text(await countedIn([fleetReport, forecastMetrics(store, clock), notifications.metrics])) },
       ...{ lastSeen, clock, observe, limits },
       ...{ version: VERSION, rateLimit, corsOrigins, trustProxy, timeouts },
     });
@@ -103,6 +106,7 @@ export async function startApp(options: AppOptions): Promise<App> {
       ...{ missing: missingForMail(config), isReporting: worker === 1 },
     });
     sweep = new AlertSweep(store, storeSettings(config).alerts, observe, options.clock);
+    forecasts = new ForecastJob({ store, clock, observe });
     composer = new Composer({ store, settings: { publicUrl: config.publicUrl }, clock, observe });
   } catch (error) {
     await closeAll();

@@ -6,16 +6,15 @@ import { SWEEP_EVERY_MS, type SweepWrites } from "../domain/alerts/sweep.ts";
 import { hasCode } from "../domain/errors.ts";
 import type { Observe } from "../domain/events.ts";
 import type { Clock, Instant } from "../domain/instant.ts";
+import { RepeatedTask } from "../domain/repeated-task.ts";
 
 export class AlertSweep {
   readonly #writes: SweepWrites;
   readonly #observe: Observe;
   readonly #clock: Clock | undefined;
-  readonly #timer: NodeJS.Timeout;
+  readonly #task: RepeatedTask;
   /** Until the first turn of this process. */
   #settings: AlertSettings | undefined;
-  #running: Promise<void> | undefined;
-  #isStopped = false;
 
   /** Without `clock`, the clock of the database counts, which all processes share. */
   constructor(writes: SweepWrites, settings: AlertSettings, observe: Observe, clock?: Clock) {
@@ -23,21 +22,17 @@ export class AlertSweep {
     this.#settings = settings;
     this.#observe = observe;
     this.#clock = clock;
-    this.#timer = setInterval(() => this.#start(), SWEEP_EVERY_MS).unref();
-    this.#start();
+    this.#task = new RepeatedTask({
+      everyMs: SWEEP_EVERY_MS,
+      run: () => this.#run(),
+      onError: (error) => this.#observe({ kind: "sweep_failed", error }),
+    });
+    this.#task.start();
   }
 
   /** A sweep in progress ends after its current step; another process, or the next start, goes on with it. */
   async stop(): Promise<void> {
-    this.#isStopped = true;
-    clearInterval(this.#timer);
-    await this.#running;
-  }
-
-  #start(): void {
-    this.#running ??= this.#run().finally(() => {
-      this.#running = undefined;
-    });
+    await this.#task.stop();
   }
 
   async #run(): Promise<void> {
@@ -46,13 +41,13 @@ export class AlertSweep {
     } catch (error) {
       if (hasCode(error, "data_damaged")) await this.#sweepOneByOne();
       // That the database is unavailable is reported elsewhere.
-      else if (!hasCode(error, "store_unavailable")) this.#observe({ kind: "sweep_failed", error });
+      else if (!hasCode(error, "store_unavailable")) throw error;
     }
   }
 
   async #sweep(): Promise<void> {
     let turn: Instant | undefined;
-    for (let hasMore = true; hasMore && !this.#isStopped; ) {
+    for (let hasMore = true; hasMore && !this.#task.isStopping; ) {
       ({ turn, hasMore } = await this.#writes.sweepAlerts({ turn, at: this.#clock?.(), settings: this.#settings }));
       if (turn !== undefined) this.#settings = undefined;
       await setImmediate();
@@ -63,7 +58,7 @@ export class AlertSweep {
   async #sweepOneByOne(): Promise<void> {
     const tankIds = await this.#writes.tanksDue(this.#clock?.()).catch(() => []);
     for (const id of tankIds) {
-      if (this.#isStopped) return;
+      if (this.#task.isStopping) return;
       await this.#writes.evaluateTank(id, this.#clock?.()).catch(() => {});
     }
   }

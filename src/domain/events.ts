@@ -70,6 +70,8 @@ export type Event =
   | { readonly kind: "last_seen_delayed"; readonly error: unknown }
   /** Tanks that have become silent, or whose pause has ended, could not be evaluated. */
   | { readonly kind: "sweep_failed"; readonly error: unknown }
+  /** Forecasts, or the order of the fleet, could not be updated. */
+  | { readonly kind: "forecasting_failed"; readonly error: unknown }
   /** `stored`: new readings and those that replaced another value. */
   | { readonly kind: "readings_ingested"; readonly source: IngestSource; readonly stored: number; readonly rejected: number }
   /** Some readings of one message: `count` of them, with the reason for the first. */

@@ -1,21 +1,28 @@
 // The fleet: live tanks with their latest readings, and what follows from both.
 
+import type { Customer } from "./customer.ts";
+import type { StoredForecast } from "./forecast/stored.ts";
 import type { Instant } from "./instant.ts";
 import type { Scope } from "./key.ts";
 import type { Page, PageQuery } from "./page.ts";
 import type { Reading } from "./reading.ts";
 import type { CapacityUnit, Tank } from "./tank.ts";
 
-/** A live tank and its latest reading. */
-export type FleetEntry = { readonly tank: Tank; readonly latest: Reading | null };
+/** A live tank, its owner, its latest reading and its forecast. */
+export type FleetEntry = {
+  readonly tank: Tank;
+  readonly customer: Pick<Customer, "name" | "phone">;
+  readonly latest: Reading | null;
+  readonly forecast: StoredForecast | null;
+};
 
 /** Low: at its threshold or below it; unknown: without a reading. */
 export const FLEET_STATES = ["low", "ok", "unknown"] as const;
 export type FleetState = (typeof FLEET_STATES)[number];
 
 /**
- * Urgency and margin: the smallest margin first, those without a reading last. Silent: the oldest latest reading first, those
- * without a reading before all. Then by id.
+ * Urgency: low tanks first, by margin; then those that run low, by when; then the others, by margin. Margin: the smallest first.
+ * Both: those without a reading last. Silent: the oldest latest reading first, those without a reading before all. Then by id.
  */
 export const FLEET_SORTS = ["urgency", "margin", "silent"] as const;
 export type FleetSort = (typeof FLEET_SORTS)[number];
@@ -51,19 +58,33 @@ export interface FleetReads {
 }
 
 /** How far above its threshold a tank stands; below it, less than 0. */
-export function marginOf({ tank, latest }: FleetEntry): number | null {
+export function marginOf({ tank, latest }: Pick<FleetEntry, "tank" | "latest">): number | null {
   return latest === null ? null : latest.fill_percentage - tank.min_fill_alert_percentage;
 }
+
+const DAY = 24 * 3_600_000;
+
+/** Until it is low. Null: it is not known, or not within three years. */
+export function daysLeft(entry: FleetEntry, now: Instant): DaysLeft | null {
+  const margin = marginOf(entry);
+  if (margin !== null && margin <= 0) return { p10: 0, p50: 0, p90: 0 };
+  if (entry.forecast?.state !== "ok") return null;
+  const { p10, p50, p90 } = entry.forecast.runs_low_at;
+  const days = (at: Instant | null): number | null => (at === null ? null : Math.max(0, Math.round((10 * (at - now)) / DAY) / 10));
+  return { p10: days(p10), p50: days(p50), p90: days(p90) };
+}
+
+export type DaysLeft = { readonly p10: number | null; readonly p50: number | null; readonly p90: number | null };
 
 export type Volume = { readonly volume: number; readonly unit: CapacityUnit };
 
 /** What is in the tank, and what fits into it. */
-export function volumesOf({ tank, latest }: FleetEntry): { readonly remaining: Volume | null; readonly room: Volume | null } {
+export function volumesOf({ tank, latest }: Pick<FleetEntry, "tank" | "latest">): { readonly remaining: Volume | null; readonly room: Volume | null } {
   if (latest === null) return { remaining: null, room: null };
-  const volumeOf = (percentage: number): Volume => ({
-    // Without the noise of floating-point multiplication.
-    volume: Number((tank.capacity * (percentage / 100)).toPrecision(12)),
-    unit: tank.capacity_unit,
-  });
-  return { remaining: volumeOf(latest.fill_percentage), room: volumeOf(100 - latest.fill_percentage) };
+  return { remaining: volumeAt(tank, latest.fill_percentage), room: volumeAt(tank, 100 - latest.fill_percentage) };
+}
+
+/** Without the noise of floating-point multiplication. */
+export function volumeAt({ capacity, capacity_unit }: Tank, percentage: number): Volume {
+  return { volume: Number((capacity * (percentage / 100)).toPrecision(12)), unit: capacity_unit };
 }

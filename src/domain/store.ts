@@ -13,6 +13,8 @@ import type { TankState } from "./changes.ts";
 import type { Command, CommandResult, IdempotencyKey } from "./commands/command.ts";
 import type { CustomerWithCount } from "./customer.ts";
 import type { FleetReads } from "./fleet.ts";
+import type { FleetOrderReads, FleetOrderWrites } from "./fleet-order.ts";
+import type { ForecastReads, ForecastWrites } from "./forecast/stored.ts";
 import type { Instant } from "./instant.ts";
 import type { Scope, StoredKey } from "./key.ts";
 import type { ManagementReads } from "./management-reads.ts";
@@ -28,7 +30,7 @@ export type Found<T> = T | "deleted" | undefined;
 
 export type CustomerQuery = PageQuery & { readonly email: string | undefined };
 
-export interface Reads extends FleetReads, AlertReads {
+export interface Reads extends FleetReads, AlertReads, ForecastReads, Pick<FleetOrderReads, "fleetOrderState"> {
   customerById(id: string, scope: Scope): Promise<Found<CustomerWithCount>>;
   customerPage(query: CustomerQuery, scope: Scope): Promise<Page<CustomerWithCount>>;
   tankById(id: string, scope: Scope): Promise<Found<Tank>>;
@@ -100,6 +102,8 @@ export interface Maintenance {
 
 type AlertJobs = SweepWrites & ComposeReads & ComposeWrites & DeliveryReads & DeliveryWrites;
 
-export interface Store extends Reads, ManagementReads, Writes, AlertJobs, Maintenance {
+type ForecastJobs = FleetOrderReads & FleetOrderWrites & ForecastWrites;
+
+export interface Store extends Reads, ManagementReads, Writes, AlertJobs, ForecastJobs, Maintenance {
   close(): Promise<void>;
 }

@@ -3,6 +3,7 @@
 import type { Schema } from "../domain/schema.ts";
 import type { Route } from "./route.ts";
 import * as alerts from "./routes/alerts.ts";
+import * as forecasts from "./routes/forecasts.ts";
 import * as ingest from "./routes/ingest.ts";
 import * as insight from "./routes/insight.ts";
 import * as manageAlerts from "./routes/manage/alerts.ts";
@@ -22,6 +23,7 @@ type RouteModule = { readonly routes: readonly Route[]; readonly schemas?: Reado
 const MODULES: readonly RouteModule[] = [
   read,
   insight,
+  forecasts,
   alerts,
   ingest,
   customers,

@@ -4,6 +4,7 @@ import type { ComposeReads, ComposeSettings, ComposeWrites } from "../domain/ale
 import { hasCode } from "../domain/errors.ts";
 import type { Observe } from "../domain/events.ts";
 import type { Clock } from "../domain/instant.ts";
+import { RepeatedTask } from "../domain/repeated-task.ts";
 
 const CHECK_MS = 1000;
 
@@ -16,36 +17,28 @@ export type ComposerOptions = {
 
 export class Composer {
   readonly #options: ComposerOptions;
-  readonly #timer: NodeJS.Timeout;
-  #running: Promise<void> | undefined;
-  #isStopping = false;
+  readonly #task: RepeatedTask;
 
   constructor(options: ComposerOptions) {
     this.#options = options;
-    this.#timer = setInterval(() => this.#start(), CHECK_MS);
+    this.#task = new RepeatedTask({
+      everyMs: CHECK_MS,
+      run: () => this.#composeDue(),
+      onError: (error) => {
+        if (!hasCode(error, "store_unavailable")) options.observe({ kind: "composing_failed", error });
+      },
+    });
   }
 
   /** The step in progress is completed. */
   async stop(): Promise<void> {
-    this.#isStopping = true;
-    clearInterval(this.#timer);
-    await this.#running;
-  }
-
-  #start(): void {
-    this.#running ??= this.#composeDue()
-      .catch((error: unknown) => {
-        if (!hasCode(error, "store_unavailable")) this.#options.observe({ kind: "composing_failed", error });
-      })
-      .finally(() => {
-        this.#running = undefined;
-      });
+    await this.#task.stop();
   }
 
   async #composeDue(): Promise<void> {
     const { store, settings, clock } = this.#options;
     const next = await store.nextPlannedAt();
     if (next === null || next > clock()) return;
-    while (!this.#isStopping && (await store.composeNotifications(settings, clock())));
+    while (!this.#task.isStopping && (await store.composeNotifications(settings, clock())));
   }
 }

@@ -10,6 +10,7 @@ import {
 import { hasCode } from "../domain/errors.ts";
 import type { Observe } from "../domain/events.ts";
 import type { Clock } from "../domain/instant.ts";
+import { RepeatedTask } from "../domain/repeated-task.ts";
 
 const UPKEEP_MS = 60_000;
 
@@ -26,39 +27,31 @@ export type UpkeepOptions = {
 
 export class Upkeep {
   readonly #options: UpkeepOptions;
-  readonly #timer: NodeJS.Timeout;
-  #running: Promise<void> | undefined;
-  #isStopping = false;
+  readonly #task: RepeatedTask;
   /** Warnings that were logged and still hold. */
   #reported: ReadonlySet<DeliveryWarning["code"]> = new Set();
 
   constructor(options: UpkeepOptions) {
     this.#options = options;
-    this.#timer = setInterval(() => this.#start(), options.upkeepMs ?? UPKEEP_MS);
-    this.#start();
+    this.#task = new RepeatedTask({
+      everyMs: options.upkeepMs ?? UPKEEP_MS,
+      run: () => this.#run(),
+      onError: (error) => {
+        if (!hasCode(error, "store_unavailable")) options.observe({ kind: "delivery_failed", error });
+      },
+    });
+    this.#task.start();
   }
 
   async stop(): Promise<void> {
-    this.#isStopping = true;
-    clearInterval(this.#timer);
-    await this.#running;
-  }
-
-  #start(): void {
-    this.#running ??= this.#run()
-      .catch((error: unknown) => {
-        if (!hasCode(error, "store_unavailable")) this.#options.observe({ kind: "delivery_failed", error });
-      })
-      .finally(() => {
-        this.#running = undefined;
-      });
+    await this.#task.stop();
   }
 
   async #run(): Promise<void> {
     const { store, clock, isReporting } = this.#options;
     if (isReporting) await this.#report();
     await this.#review();
-    while (!this.#isStopping && (await store.removeOldNotifications(clock())) > 0);
+    while (!this.#task.isStopping && (await store.removeOldNotifications(clock())) > 0);
   }
 
   /** Once when it begins; the metrics have the rest. */
@@ -90,6 +83,6 @@ export class Upkeep {
       for (const [recipient, { length: count }] of Map.groupBy(expired, (type) => type)) {
         observe({ kind: "notifications_ended", recipient, outcome: "expired", count });
       }
-    } while (expired.length > 0 && !this.#isStopping);
+    } while (expired.length > 0 && !this.#task.isStopping);
   }
 }

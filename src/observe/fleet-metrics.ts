@@ -1,7 +1,8 @@
-// Gauges that are counted in the database: tanks by state, and pending readings. They are the same for all processes on a database,
+// Gauges that are counted in the database: tanks by state, pending readings, how late forecasts are. They are the same for all processes on a database,
 // so the process that is scraped adds them to the report of the others.
 
 import { type FleetReads, SILENT_AFTER_MS, TANK_STATES } from "../domain/fleet.ts";
+import type { ForecastReads } from "../domain/forecast/stored.ts";
 import type { Clock } from "../domain/instant.ts";
 import { cached } from "./cached.ts";
 import { gauge, type MetricsReport } from "./report.ts";
@@ -17,4 +18,17 @@ export function fleetMetrics(reads: Pick<FleetReads, "fleetCounts">, clock: Cloc
       ]),
     ];
   });
+}
+
+/** One lookup by an index. */
+export function forecastMetrics(reads: Pick<ForecastReads, "outdatedForecasts">, clock: Clock): () => Promise<MetricsReport> {
+  return async () => {
+    const [oldest] = await reads.outdatedForecasts(1);
+    const lag = oldest === undefined ? 0 : Math.max(0, (clock() - oldest.since) / 1000);
+    return [
+      gauge("tank_monitor_forecast_lag_seconds", "For how long the oldest forecast that has to be computed again has waited", [
+        { labels: {}, value: lag },
+      ]),
+    ];
+  };
 }

@@ -156,11 +156,6 @@ export function storedTank(row: Row): Stored<TankState> {
   return { ...tankState(columns.with(-4, null)), damage: `tank ${row[0]} is damaged` };
 }
 
-/** A tank, then the instant and the fill of its latest reading. */
-export function fleetEntryOf(row: Row): FleetEntry {
-  const [at, fill] = row.slice(-2);
-  return { tank: tankOf(row), latest: fill === null ? null : { created_at: Number(at), fill_percentage: Number(fill) } };
-}
 
 export const DEVICE_COLUMNS = "id, tank, since, profile, pending, dropped";
 function deviceOf([id, tank_id, since, profile]: Row): Device {

@@ -86,10 +86,16 @@ export function matchingDevices(devices: readonly ManagedDevice[], search: Devic
   );
 }
 
+/** To a billionth of a percentage point; above the threshold never 0. */
+function shownMargin(entry: FleetEntry): number {
+  const margin = marginOf(entry) ?? Number.POSITIVE_INFINITY;
+  return margin > 0 ? Math.max(1, Math.round(margin * 1e9)) : Math.round(margin * 1e9);
+}
+
 export function matchingFleet(entries: readonly FleetEntry[], query: FleetQuery): Page<FleetEntry> {
   const { sort, state, silentSince, owner_id, city } = query;
   const rankOf = (entry: FleetEntry): number =>
-    sort === "silent" ? (entry.latest?.created_at ?? Number.NEGATIVE_INFINITY) : (marginOf(entry) ?? Number.POSITIVE_INFINITY);
+    sort === "silent" ? (entry.latest?.created_at ?? Number.NEGATIVE_INFINITY) : shownMargin(entry);
   const stateOf = (margin: number | null) => (margin === null ? "unknown" : margin <= 0 ? "low" : "ok");
   const matching = entries
     .filter((entry) => state === undefined || stateOf(marginOf(entry)) === state)

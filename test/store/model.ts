@@ -22,6 +22,8 @@ import { planCommand } from "../../src/domain/commands/plan.ts";
 import type { Customer, CustomerWithCount } from "../../src/domain/customer.ts";
 import { type Device, type DeviceAssignment, unknownDevice } from "../../src/domain/device.ts";
 import type { FleetCounts, FleetEntry, FleetQuery } from "../../src/domain/fleet.ts";
+import type { ForecastReads, ForecastWrites } from "../../src/domain/forecast/stored.ts";
+import type { FleetOrderReads, FleetOrderWrites } from "../../src/domain/fleet-order.ts";
 import { planCustomerImport, planDeviceImport, planTankImport } from "../../src/domain/import-plans.ts";
 import type { Instant } from "../../src/domain/instant.ts";
 import type { Key, Scope, StoredKey } from "../../src/domain/key.ts";
@@ -84,6 +86,10 @@ export type ModelledStore = Omit<
   | keyof ComposeReads
   | keyof RecipientReads
   | keyof ComposeWrites
+  | keyof FleetOrderReads
+  | keyof FleetOrderWrites
+  | keyof ForecastReads
+  | keyof ForecastWrites
 >;
 
 export class ModelStore implements ModelledStore {
@@ -395,7 +401,7 @@ export class ModelStore implements ModelledStore {
   }
 
   async fleetPage(query: FleetQuery): Promise<Page<FleetEntry>> {
-    const entries = this.tanks().map((tank): FleetEntry => ({ tank, latest: this.readings(tank.id)[0] ?? null }));
+    const entries = this.tanks().map((tank) => this.#fleetEntry(tank));
     return matchingFleet(entries, query);
   }
 
@@ -413,7 +419,12 @@ export class ModelStore implements ModelledStore {
 
   async fleetEntry(id: string, scope: Scope): Promise<Found<FleetEntry>> {
     const tank = await this.tankById(id, scope);
-    return typeof tank === "object" ? { tank, latest: this.readings(id)[0] ?? null } : tank;
+    return typeof tank === "object" ? this.#fleetEntry(tank) : tank;
+  }
+
+  #fleetEntry(tank: Tank): FleetEntry {
+    const { name = "", phone = null } = this.#customers.get(tank.owner_id)?.customer ?? {};
+    return { tank, customer: { name, phone }, latest: this.readings(tank.id)[0] ?? null, forecast: null };
   }
 
   async auditPage(query: AuditQuery): Promise<Page<AuditEntry>> {

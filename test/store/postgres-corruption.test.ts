@@ -45,7 +45,7 @@ const REPAIRABLE: readonly [sql: string, where: string, what: RegExp][] = [
     "list of all customers",
     /level 0 of its rank index is wrong/,
   ],
-  ...["ids[2] = NULL", "created_ats[2] = NULL", "offsets[2] = NULL", "ids = ids[2:]", "offsets = ARRAY[offsets]"].map(
+  ...["ids[2] = NULL", "positions[2] = NULL", "offsets[2] = NULL", "ids = ids[2:]", "offsets = ARRAY[offsets]"].map(
     (change): [string, string, RegExp] => [
       `UPDATE list_index SET ${change} WHERE series = 'customer'`,
       "list of all customers",

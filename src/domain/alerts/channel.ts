@@ -155,13 +155,13 @@ export function testEventObject(channel: Channel, at: Instant) {
   } as const;
 }
 
-/** Whether a channel wants an event; `ownerId` is that of the tank. */
-export function wants(channel: Channel, type: EventType, kind: AlertKind, ownerId: string): boolean {
+/** Whether a channel wants an event; `ownerId` is that of the tank. One for some kinds of alerts wants no other events. */
+export function wants(channel: Channel, type: EventType, kind: AlertKind | null, ownerId: string): boolean {
   const { state, events, kinds, customer_id } = channel;
   if (state !== "active") return false;
   return (
     (events === null || events.includes(type)) &&
-    (kinds === null || kinds.includes(kind)) &&
+    (kinds === null || (kind !== null && kinds.includes(kind))) &&
     (customer_id === null || customer_id === ownerId)
   );
 }

@@ -1,13 +1,15 @@
 // Events: what integrators are notified of, by webhooks and in the feed. Sequence numbers rise in the whole service.
 
 import { type CustomerWithCount, customerObject } from "../customer.ts";
+import { refillObject } from "../forecast/objects.ts";
+import type { Refill } from "../forecast/refills.ts";
 import { formatInstant, type Instant } from "../instant.ts";
 import { type Tank, tankObject } from "../tank.ts";
 import { type Alert, alertObject } from "./alert.ts";
 
 export const ALERT_EVENTS = ["alert.opened", "alert.acknowledged", "alert.closed"] as const;
 export type AlertEventType = (typeof ALERT_EVENTS)[number];
-export const EVENT_TYPES = [...ALERT_EVENTS, "channel.test"] as const;
+export const EVENT_TYPES = [...ALERT_EVENTS, "tank.refilled", "channel.test"] as const;
 export type EventType = (typeof EVENT_TYPES)[number];
 
 /** How long the feed keeps events, and how long an ended notification is kept. */
@@ -36,6 +38,22 @@ export type StoredEvent = {
   readonly owner_id: string;
   readonly payload: string;
 };
+
+export type RefillEvent = {
+  readonly at: Instant;
+  readonly refill: Refill;
+  readonly tank: Tank;
+  readonly customer: CustomerWithCount;
+};
+
+export function refillEventObject({ at, refill, tank, customer }: RefillEvent, sequence: number) {
+  return {
+    type: "tank.refilled",
+    timestamp: formatInstant(at),
+    sequence,
+    data: { refill: refillObject(refill, tank), tank: tankObject(tank), customer: customerObject(customer) },
+  } as const;
+}
 
 export function eventObject({ type, at, alert, tank, customer }: AlertEvent, sequence: number) {
   return {

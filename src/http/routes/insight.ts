@@ -4,20 +4,23 @@ import { type Alert, AlertObject } from "../../domain/alerts/alert.ts";
 import type { AlertReads } from "../../domain/alerts/reads.ts";
 import { RequestError } from "../../domain/errors.ts";
 import {
+  daysLeft,
   FLEET_SORTS,
   FLEET_STATES,
   type FleetEntry,
   type FleetQuery,
   type FleetReads,
   marginOf,
+  SILENT_AFTER_MS,
   volumesOf,
 } from "../../domain/fleet.ts";
+import { forecastObject } from "../../domain/forecast/objects.ts";
 import { isPossibleId } from "../../domain/id.ts";
 import { formatInstant, type Instant } from "../../domain/instant.ts";
 import type { Scope } from "../../domain/key.ts";
 import type { Page } from "../../domain/page.ts";
 import { telemetryObject } from "../../domain/reading.ts";
-import { array, instantField, literal, nullable, number, object, oneOf, ref } from "../../domain/schema.ts";
+import { array, boolean, instantField, literal, nullable, number, object, oneOf, ref, text } from "../../domain/schema.ts";
 import { CAPACITY_UNITS, tankObject } from "../../domain/tank.ts";
 import { choice, duration, listJson, listSchema, PAGE_PARAMETERS, prefixFilter, textFilter } from "../parameters.ts";
 import { type Route, route } from "../route.ts";
@@ -34,6 +37,8 @@ const volumeSchema = (description: string, example: number) =>
     ),
   );
 
+const days = (description: string) => nullable(number({ minimum: 0, description, examples: [12.5] }));
+
 const list = listSchema(ref("FleetTank"), "One page of the fleet");
 
 const { id, kind, state, opened_at } = AlertObject.properties;
@@ -48,18 +53,37 @@ export const schemas = {
         examples: ["ok"],
       }),
       margin: nullable(number({ description: "Percentage points above the threshold; negative below it", examples: [43.4] })),
+      silent: boolean({ description: "It has a `silent` alert, or has had no reading for 48 hours", examples: [false] }),
+      days_left: nullable(
+        object(
+          { p10: days("With a probability of 10 %"), p50: days("As likely as not"), p90: days("With a probability of 90 %") },
+          {
+            description:
+              "In how many days it is at its threshold, or sooner: 0 for a low tank; null where `forecast.state` is not `ok`",
+          },
+        ),
+      ),
       age_seconds: nullable(number({ description: "Age of the latest reading in seconds", examples: [5400] })),
       remaining: volumeSchema("What is in the tank: its capacity × its fill", 1711.8),
       room: volumeSchema("What fits into the tank up to its whole capacity; a tank that may not be filled up has less", 988.2),
       latest: { anyOf: [ref("Telemetry"), { type: "null" }] },
+      forecast: ref("Forecast"),
       alerts: array(TankAlert, { description: "The alerts of the tank that are not closed, oldest first" }),
+      customer: object(
+        {
+          id: text({ description: "Id of the owner", examples: ["cus_01kxa8w5s0d2f4g6h8j0k2m4n6"] }),
+          name: text({ description: "Name", examples: ["Brenner Gas GmbH"] }),
+          phone: nullable(text({ description: "Phone number", examples: ["+49 30 5550"] })),
+        },
+        { description: "The owner of the tank" },
+      ),
       tank: ref("Tank"),
     },
     { description: "A tank and how urgently it needs a delivery" },
   ),
   FleetList: object(
-    { ...list.properties, as_of: instantField("When the fleet was read") },
-    { description: "One page of the fleet, and when it was read" },
+    { ...list.properties, as_of: instantField("The order of the fleet knows all readings until then; at most 60 seconds ago") },
+    { description: "One page of the fleet, and how old its order is" },
   ),
 };
 
@@ -70,14 +94,14 @@ export const routes: readonly Route[] = [
     isLongRead: true,
     summary: "List tanks by urgency",
     description:
-      "Tanks with their latest reading, the distance to their threshold, what is in them and what fits into them, and their alerts, the most urgent first.",
+      "Tanks with their latest reading, when they run low, what is in them and what fits into them, their owner and their alerts, the most urgent first. The order, and what filters find, may be a minute old: see `as_of`.",
     tag: "Insight",
     requiredRole: "read",
     parameters: {
       ...PAGE_PARAMETERS,
       sort: choice(
         FLEET_SORTS,
-        "urgency, margin: the smallest margin first, those without a reading last; silent: the oldest latest reading first, those without a reading before all",
+        "urgency: low tanks first, by margin, then those that run low, by when, then the others, by margin; margin: the smallest first; both: those without a reading last; silent: the oldest latest reading first, those without a reading before all",
         "urgency",
       ),
       state: choice(FLEET_STATES, "Only those in this state", undefined),
@@ -93,9 +117,11 @@ export const routes: readonly Route[] = [
       const now = services.management.clock();
       const { silent_for, ...rest } = parameters;
       const silentSince = silent_for === undefined ? undefined : now - silent_for;
+      // Before the page, which is then as new at least.
+      const asOf = (await reads.fleetOrderState())?.asOf ?? NEVER_UPDATED;
       const page = await fleetPage(reads, { ...rest, silentSince }, scope);
       const alerts = await alertsByTank(reads, page.data);
-      return listJson(page, parameters, (entry) => JSON.stringify(fleetObject(entry, alerts, now)), now);
+      return listJson(page, parameters, (entry) => JSON.stringify(fleetObject(entry, alerts, now)), asOf);
     },
   }),
   route({
@@ -117,6 +143,9 @@ export const routes: readonly Route[] = [
   }),
 ];
 
+/** The job has not been there yet. */
+const NEVER_UPDATED: Instant = 0;
+
 /** A filter by another customer than that of the scope finds as little as one by an unknown id. */
 async function fleetPage(reads: FleetReads, query: FleetQuery, { customerId }: Scope): Promise<Page<FleetEntry>> {
   if (customerId === null) return reads.fleetPage(query);
@@ -133,17 +162,22 @@ async function alertsByTank(reads: AlertReads, entries: readonly FleetEntry[]): 
 
 function fleetObject(entry: FleetEntry, alerts: AlertsByTank, now: Instant) {
   const margin = marginOf(entry);
-  const { latest, tank } = entry;
+  const { latest, tank, customer } = entry;
+  const own = alerts.get(tank.id) ?? [];
   return {
     object: "fleet_tank",
     state: margin === null ? "unknown" : margin > 0 ? "ok" : "low",
     margin: margin === null ? null : withoutNoise(margin),
+    silent: own.some(({ kind }) => kind === "silent") || (latest !== null && now - latest.created_at > SILENT_AFTER_MS),
+    days_left: daysLeft(entry, now),
     age_seconds: latest === null ? null : Math.max(0, Math.floor((now - latest.created_at) / 1000)),
     ...volumesOf(entry),
     latest: latest === null ? null : telemetryObject(latest),
-    alerts: (alerts.get(tank.id) ?? []).map((alert) => {
+    forecast: forecastObject(tank.id, entry.forecast),
+    alerts: own.map((alert) => {
       return { id: alert.id, kind: alert.kind, state: alert.state, opened_at: formatInstant(alert.opened_at) };
     }),
+    customer: { id: tank.owner_id, ...customer },
     tank: tankObject(tank),
   };
 }

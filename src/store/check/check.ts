@@ -142,7 +142,10 @@ async function checkList(reads: CheckOperations, series: string): Promise<CheckR
   return [{ where: nameOf(kind, key), found: checkListIndex(groups, counts) }];
 }
 
-function nameOf({ table, column }: ListKind, key: string | null): string {
+function nameOf({ table, column, position }: ListKind, key: string | null): string {
+  if (table === "forecast") {
+    return `order of ${column === null ? "the fleet" : `the tanks of customer ${key}`} by ${position === "at" ? "silence" : position}`;
+  }
   if (column === null) return `list of all ${table}s`;
   if (column === "state") return `list of ${key} alerts`;
   return column === "email" ? `list of customers with the e-mail ${key}` : `list of the tanks of customer ${key}`;

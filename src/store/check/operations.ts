@@ -346,7 +346,8 @@ function otherChecks(engine: CheckEngine) {
     /** The number of entries from each position to the next, the last one to the end. */
     async segmentCounts(kind: ListKind, key: string | null, starts: readonly Position[]): Promise<number[]> {
       const entries = entriesOf(engine.dialect, kind, "$5");
-      const count = `SELECT count(*) ${entries} AND (created_at, id) >= ($1, $2) AND (created_at, id) < ($3, $4)`;
+      const own = `(${kind.position}, id)`;
+      const count = `SELECT count(*) ${entries} AND ${own} >= ($1, $2) AND ${own} < ($3, $4)`;
       const counts: number[] = [];
       for (const [i, start] of starts.entries()) {
         const range = [...start, ...(starts[i + 1] ?? LIST_END)];

@@ -2,7 +2,7 @@
 
 import type { Instant } from "../../domain/instant.ts";
 import type { ListKind } from "../series/lists.ts";
-import { ANY_ALERT } from "./schema.ts";
+import { ANY_ALERT, ANY_FORECAST } from "./schema.ts";
 
 export interface Dialect {
   isLive(table: string): string;
@@ -16,6 +16,8 @@ export interface Dialect {
   indexedBy(index: string): string;
   /** Ends a query whose rows are then changed: leaves out those that another transaction is changing. */
   readonly skipLocked: string;
+  /** The aggregate function that makes a JSON array of values. */
+  readonly jsonArray: string;
   /** The time, by the clock that all processes on the database share. `position` is that of its parameter, if it needs one. */
   now(instant: Instant, position: number): { readonly sql: string; readonly values: readonly Instant[] };
 }
@@ -43,9 +45,11 @@ export function startsWith(parameters: Parameters, column: string, prefix: strin
 export const where = (conditions: readonly Pick<Condition, "holds">[]): string =>
   conditions.length === 0 ? "" : `WHERE ${conditions.map(({ holds }) => holds).join(" AND ")}`;
 
-/** Whether a row is an entry of lists: it is live. Alerts are never deleted. */
-export const isListed = ({ isLive }: Dialect, table: ListKind["table"]): string =>
-  table === "alert" ? `${table}.${ANY_ALERT}` : isLive(table);
+/** Whether a row is an entry of lists: it is live. Alerts are never deleted, and only live tanks have a forecast. */
+export function isListed({ isLive }: Dialect, table: ListKind["table"]): string {
+  if (table === "alert") return `${table}.${ANY_ALERT}`;
+  return table === "forecast" ? `${table}.${ANY_FORECAST}` : isLive(table);
+}
 
 /** FROM and WHERE of a list; `key` is the expression that its column is compared with, if it has one. */
 export function entriesOf(dialect: Dialect, { table, column }: ListKind, key: string): string {

@@ -12,6 +12,10 @@ export async function updateList(tx: StoreTransaction, kind: ListKind, entries: 
   if (changes.length === 0) return;
   const indexes = await loadIndexes(tx, "lists", changes);
   for (const { series, at, delta } of changes) indexes.get(series)?.grow(at, delta);
+  for (const [series, own] of Map.groupBy(changes, (change) => change.series)) {
+    const index = indexes.get(series);
+    if (index !== undefined && !index.isEmpty) index.removeEmpty(own.filter(({ delta }) => delta < 0).map(({ at }) => at));
+  }
   const segments = new Map<string, FoundListSegment>();
   for (const { series, key, at, delta } of changes) {
     if (delta < 0) continue;

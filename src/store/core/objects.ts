@@ -14,6 +14,7 @@ import {
 import type { ChangeSet } from "../../domain/commands/command.ts";
 import { type DeviceAssignment, unknownDevice } from "../../domain/device.ts";
 import { entryChanges, LISTS, type ListedChange } from "../series/lists.ts";
+import { placeTanks } from "./fleet-order.ts";
 import { updateList } from "./lists.ts";
 import { lookupsOn } from "./lookups.ts";
 import type { CountedDevice, StoreTransaction } from "./transaction.ts";
@@ -49,6 +50,11 @@ export async function writeTanks(
   await tx.addTankCounts(tankCountDeltas(listed));
   await tx.setThresholds(changedThresholds(changes));
   await tx.moveAlerts(newOwners(changes));
+  await placeTanks(
+    tx,
+    changes.filter(changesPlace).map(({ id }) => id),
+    context.at,
+  );
   tx.alertChecks.add(alerted);
   const devices = await lookupsOn(tx).devices(affectedDevices(changes));
   const moves = deviceMoves(changes, devices, context.at);
@@ -99,6 +105,12 @@ function changesAlerts({ before, after }: Change<TankState>): boolean {
   if (before === undefined) return false;
   const fields = ({ tank, deleted, alerts }: TankState) => [deleted, tank.min_fill_alert_percentage, tank.owner_id, alerts];
   return !isDeepStrictEqual(fields(before), fields(after));
+}
+
+/** Whether the tank is added to the fleet or removed from it, or has another place or owner there. */
+function changesPlace({ before, after }: Change<TankState>): boolean {
+  const fields = ({ tank, deleted }: TankState) => [deleted, tank.min_fill_alert_percentage, tank.owner_id];
+  return before === undefined || !isDeepStrictEqual(fields(before), fields(after));
 }
 
 function newOwners(changes: readonly Change<TankState>[]): Map<string, string> {

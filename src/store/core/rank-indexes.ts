@@ -1,12 +1,12 @@
 // The tables of rank indexes; loads and saves the parts that a write needs.
 
-import { RankIndex } from "../series/rank-index.ts";
-import type { RankTable, SeriesPosition, StoreTransaction } from "./transaction.ts";
+import { type Group, RankIndex } from "../series/rank-index.ts";
+import type { RankTable, SeriesGroup, SeriesPosition, StoreTransaction } from "./transaction.ts";
 
 /** Columns of the tables of groups: the first position of a group, and the positions of its nodes. */
 export const RANK_TABLES = {
   readings: { table: "reading_index", series: "tank", key: ["start"], nodes: ["starts"] },
-  lists: { table: "list_index", series: "series", key: ["created_at", "id"], nodes: ["created_ats", "ids"] },
+  lists: { table: "list_index", series: "series", key: ["position", "id"], nodes: ["positions", "ids"] },
 } as const;
 
 /** By series, with the paths to these positions. */
@@ -26,8 +26,14 @@ export async function saveIndexes(
   table: RankTable,
   indexes: ReadonlyMap<string, RankIndex>,
 ): Promise<void> {
+  const all = (groupsOf: (index: RankIndex) => readonly Group[]): SeriesGroup[] =>
+    Array.from(indexes).flatMap(([series, index]) => groupsOf(index).map((group) => ({ series, group })));
+  await tx.removeRankGroups(
+    table,
+    all((index) => index.removals()),
+  );
   await tx.putRankGroups(
     table,
-    Array.from(indexes).flatMap(([series, index]) => index.changes().map((group) => ({ series, group }))),
+    all((index) => index.changes()),
   );
 }

@@ -2,7 +2,6 @@
 
 import type { TankState } from "../../domain/changes.ts";
 import type { CustomerWithCount } from "../../domain/customer.ts";
-import type { FleetEntry } from "../../domain/fleet.ts";
 import type { Scope, StoredKey } from "../../domain/key.ts";
 import type { Page, PageQuery } from "../../domain/page.ts";
 import type { PendingReading } from "../../domain/placement.ts";
@@ -14,7 +13,6 @@ import {
   customerOf,
   customerState,
   DEVICE_COLUMNS,
-  fleetEntryOf,
   isDeleted,
   KEY_COLUMNS,
   KEY_TABLES,
@@ -30,13 +28,16 @@ import {
   tankState,
 } from "../columns.ts";
 import { LISTS, type ListKind } from "../series/lists.ts";
-import { prefixed } from "./dialect.ts";
 
 /** Prepares a statement with the parameters $1, $2, and so on. */
 export type Prepare = (sql: string) => (...values: (string | number | null)[]) => Promise<readonly Row[]>;
 export type RowPage = { readonly rows: readonly Row[]; readonly totalItems: number };
-/** Prepares the pages of a list. */
-export type ListPages = (kind: ListKind, columns: string) => (key: string | null, request: PageQuery) => Promise<RowPage>;
+/** Prepares the pages of a list. With `joins`, which refer to the entries as `entry`, `columns` may be of other tables, too. */
+export type ListPages = (
+  kind: ListKind,
+  columns: string,
+  joins?: string,
+) => (key: string | null, request: PageQuery) => Promise<RowPage>;
 
 /** What is not in scope costs as little as what does not exist, so that nobody can tell them apart by the time they take. */
 const IN_SCOPE = "owner_id = coalesce($2, owner_id)";
@@ -85,10 +86,6 @@ export function primaryReads(prepare: Prepare, tables: readonly string[]) {
   const tank = prepare(`SELECT ${TANK_STATE_COLUMNS} FROM tank WHERE id = $1`);
   const keyByHash = prepare(`SELECT ${KEY_COLUMNS} FROM ${KEY_TABLES} WHERE k.hash = $1`); // unique index on hash
   const keys = prepare(`SELECT ${KEY_COLUMNS} FROM ${KEY_TABLES} ORDER BY k.created_at DESC, k.id DESC`);
-  const fleetEntry = prepare(
-    `SELECT ${prefixed("tank", TANK_COLUMNS)}, fleet.at, fleet.fill FROM tank LEFT JOIN fleet ON fleet.tank = tank.id
-     WHERE tank.id = $1 AND ${IN_SCOPE}`,
-  );
   const device = prepare(`SELECT ${DEVICE_COLUMNS} FROM device WHERE id = $1`);
   const newestPending = prepare(
     `SELECT ${PENDING_COLUMNS} FROM pending_reading WHERE device = $1 ORDER BY created_at DESC LIMIT 1`,
@@ -105,11 +102,6 @@ export function primaryReads(prepare: Prepare, tables: readonly string[]) {
     keyList: async (): Promise<StoredKey[]> => (await keys()).map(keyOf),
     managedCustomer: async (id: string): Promise<ManagedCustomer | undefined> => (await customer(id)).map(customerState)[0],
     managedTank: async (id: string): Promise<TankState | undefined> => (await tank(id)).map(tankState)[0],
-    async fleetEntry(id: string, { customerId }: Scope): Promise<Found<FleetEntry>> {
-      const [row] = await fleetEntry(id, customerId);
-      if (row === undefined) return undefined;
-      return isDeleted(row.slice(0, -2)) ? "deleted" : fleetEntryOf(row);
-    },
     managedDevice: async (id: string): Promise<ManagedDevice | undefined> => (await device(id)).map(managedDevice)[0],
     newestPending: async (id: string): Promise<PendingReading | undefined> => (await newestPending(id)).map(pendingOf)[0],
     isEmpty: async (): Promise<boolean> => Number((await isAnything())[0]?.[0]) === 0,

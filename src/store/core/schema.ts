@@ -22,6 +22,7 @@ export type ColumnTypes = {
 
 /** True for all. Its indexes are then not even considered for a lookup by id, which is in all of them. */
 export const ANY_ALERT = "kind <> ''";
+export const ANY_FORECAST = "owner_id <> ''";
 
 export function commonTables({ id, text, integer, real, flag, isLive, isDeleted, table, keyedTable }: ColumnTypes): string {
   return `
@@ -183,6 +184,35 @@ export function commonTables({ id, text, integer, real, flag, isLive, isDeleted,
   CREATE INDEX alert_by_tank ON alert (tank_id, created_at, id) WHERE ${ANY_ALERT};
   CREATE UNIQUE INDEX alert_not_closed ON alert (tank_id, kind) WHERE state <> 'closed';
   CREATE INDEX alert_open ON alert (kind) WHERE state = 'open';
+
+  -- Every live tank: its latest reading as of the last update, its places in the orders of the fleet, and its forecast.
+  CREATE TABLE forecast (
+    id ${text} PRIMARY KEY, -- of the tank
+    owner_id ${text} NOT NULL,
+    at ${integer} NOT NULL,
+    fill ${real},
+    urgency ${integer} NOT NULL,
+    margin ${integer} NOT NULL,
+    outdated_since ${integer}, -- since when there is something to compute
+    computed_at ${integer},
+    forecast ${text} -- JSON
+  ) ${keyedTable};
+  CREATE INDEX forecast_by_urgency ON forecast (urgency, id) WHERE ${ANY_FORECAST};
+  CREATE INDEX forecast_by_margin ON forecast (margin, id) WHERE ${ANY_FORECAST};
+  CREATE INDEX forecast_by_silence ON forecast (at, id) WHERE ${ANY_FORECAST};
+  CREATE INDEX forecast_of_owner_by_urgency ON forecast (owner_id, urgency, id) WHERE ${ANY_FORECAST};
+  CREATE INDEX forecast_of_owner_by_margin ON forecast (owner_id, margin, id) WHERE ${ANY_FORECAST};
+  CREATE INDEX forecast_of_owner_by_silence ON forecast (owner_id, at, id) WHERE ${ANY_FORECAST};
+  CREATE INDEX forecast_outdated ON forecast (outdated_since) WHERE outdated_since IS NOT NULL;
+
+  CREATE TABLE refill (
+    tank_id ${text} NOT NULL,
+    started_at ${integer} NOT NULL,
+    ended_at ${integer} NOT NULL,
+    from_percentage ${real} NOT NULL,
+    to_percentage ${real} NOT NULL,
+    PRIMARY KEY (tank_id, started_at)
+  ) ${keyedTable};
 
   -- The feed. An event becomes visible only after all with a lower sequence number: they are written under one lock.
   CREATE TABLE event (

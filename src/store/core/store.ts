@@ -7,12 +7,20 @@ import type { AuditContext } from "../../domain/audit.ts";
 import type { Command } from "../../domain/commands/command.ts";
 import { hasCode, type RequestError, storeUnavailable } from "../../domain/errors.ts";
 import type { Observe } from "../../domain/events.ts";
+import type { FleetOrderReads } from "../../domain/fleet-order.ts";
+import type { ForecastReads } from "../../domain/forecast/stored.ts";
 import type { ManagementReads } from "../../domain/management-reads.ts";
 import type { IncomingBatch, IngestResult } from "../../domain/reading.ts";
 import type { Maintenance, Reads, Store } from "../../domain/store.ts";
 import type { WriteArgs, WriteName, WriteResult } from "./writes.ts";
 
-type EngineReads = Reads & ManagementReads & ComposeReads & DeliveryReads & Pick<Maintenance, "isEmpty">;
+type EngineReads = Reads &
+  ManagementReads &
+  ComposeReads &
+  DeliveryReads &
+  FleetOrderReads &
+  ForecastReads &
+  Pick<Maintenance, "isEmpty">;
 
 export type Engine = Pick<Maintenance, "backup" | "exportRecords" | "check" | "scratchCopy"> & {
   readonly reads: EngineReads;
@@ -91,6 +99,9 @@ export function storeOn(engine: Engine, observe: Observe, health = new StoreHeal
     tanksDue: written("tanksDue"),
     evaluateTank: written("evaluateTank"),
     composeNotifications: written("composeNotifications"),
+    placeTanks: written("placeTanks"),
+    putForecasts: written("putForecasts"),
+    putFleetOrderState: written("putFleetOrderState"),
     ingest: watched(health.writes, "ingest", engine.ingest),
     // A copy may fail because of its destination, which says nothing about the database.
     backup: (file, progress) => translated(engine.backup(file, progress)),
@@ -107,6 +118,8 @@ const OBJECTS: Readonly<Record<string, string>> = {
   alertById: "alert",
   customerById: "customer",
   evaluateTank: "tank",
+  refillPage: "tank",
+  tankForecast: "tank",
   managedCustomer: "customer",
   managedDevice: "device",
   managedTank: "tank",

@@ -13,6 +13,7 @@ import type { Change, CustomerState, TankState } from "../../domain/changes.ts";
 import type { ChannelChange, IdempotencyKey, KeyChange } from "../../domain/commands/command.ts";
 import type { CustomerWithCount } from "../../domain/customer.ts";
 import type { DeviceAssignment } from "../../domain/device.ts";
+import type { Refill } from "../../domain/forecast/refills.ts";
 import type { Instant } from "../../domain/instant.ts";
 import type { Lookups } from "../../domain/lookups.ts";
 import type { PendingReading, ResolvedReading } from "../../domain/placement.ts";
@@ -24,6 +25,7 @@ import type { BlockRow, HeadRow } from "../series/checksum.ts";
 import type { ListKind } from "../series/lists.ts";
 import type { Append, BatchColumns, HeadUpdate, StoredBlock } from "../series/merge.ts";
 import type { Group, Position } from "../series/rank-index.ts";
+import type { FleetTank, ForecastRow } from "./forecast-tables.ts";
 
 /** The two tables of rank index groups: by tank, and by name of a list. */
 export type RankTable = "readings" | "lists";
@@ -87,11 +89,22 @@ export interface StoreTransaction extends Lookups {
   /** All groups on the paths to these positions. */
   rankGroups(table: RankTable, positions: readonly SeriesPosition[]): Promise<readonly SeriesGroup[]>;
   putRankGroups(table: RankTable, groups: readonly SeriesGroup[]): Promise<void>;
+  removeRankGroups(table: RankTable, groups: readonly SeriesGroup[]): Promise<void>;
   removeRankIndex(table: RankTable, series: string): Promise<void>;
   /** Which of these segments of a list have more than `SEGMENT_MAX` entries. */
   oversizedSegments<S extends ListSegment>(kind: ListKind, segments: readonly S[]): Promise<S[]>;
   /** Every `SEGMENT_SIZE`th entry of a segment, from the first, and the number of all. */
   segmentStarts(kind: ListKind, segment: ListSegment): Promise<{ readonly starts: Position[]; readonly total: number }>;
+
+  // Forecasts, and the order of the fleet
+
+  /** Unknown tanks are left out. Reads without locks. */
+  fleetTanks(tankIds: readonly string[]): Promise<readonly FleetTank[]>;
+  putForecasts(forecasts: readonly ForecastRow[]): Promise<void>;
+  removeForecasts(tankIds: readonly string[]): Promise<void>;
+  refillsOf(tankIds: readonly string[]): Promise<ReadonlyMap<string, readonly Refill[]>>;
+  addRefills(refills: readonly (Refill & { readonly tankId: string })[]): Promise<void>;
+  removeRefills(tankIds: readonly string[]): Promise<void>;
 
   // Alerts
 

@@ -8,6 +8,8 @@ import { type EngineTransaction, REPAIRS } from "../check/check.ts";
 import { executeCommand } from "./commands.ts";
 import { composeNotifications } from "./compose.ts";
 import { claimNotifications, endPending, recordDeliveries, removeOldNotifications, reviewPending } from "./deliveries.ts";
+import { placeTanks, putFleetOrderState } from "./fleet-order.ts";
+import { putForecasts } from "./forecasts.ts";
 import { releasePending } from "./ingest.ts";
 import { lookupsOn } from "./lookups.ts";
 import { writeCustomers, writeDevices, writeTanks } from "./objects.ts";
@@ -29,6 +31,9 @@ const WRITES = {
   tanksDue,
   evaluateTank,
   composeNotifications,
+  placeTanks,
+  putForecasts,
+  putFleetOrderState,
   ...REPAIRS,
 };
 

@@ -6,24 +6,24 @@ import type { PageQuery } from "../../domain/page.ts";
 import { entriesOf, listKey } from "../core/dialect.ts";
 import type { RowPage } from "../core/reads.ts";
 import type { ListSegment } from "../core/transaction.ts";
-import { LIST_START, LISTS, type ListKind, seriesOf } from "../series/lists.ts";
+import { isDescending, LIST_START, LISTS, type ListKind, seriesOf } from "../series/lists.ts";
 import { LATEST, missingGroup, type Position, SEGMENT_MAX, SEGMENT_SIZE } from "../series/rank-index.ts";
 import { type Db, type Statement, statement } from "./connection.ts";
 import { segmentAtInstant, segmentOfRank } from "./rank-index.ts";
 import { DIALECT } from "./schema.ts";
 
 /**
- * How many entries are before the instant, given `segment`, a query for the last segment that begins before it. They are read
- * in the order of their index: other indexes, in which the instant comes second, would be read completely.
+ * How many entries are before the position, given `segment`, a query for the last segment that begins before it. They are read
+ * in the order of their index: other indexes, in which the position comes second, would be read completely.
  */
-function rankOf(entries: string, instant: string, segment: string): string {
-  const [firstInstant, firstId] = LIST_START;
+function rankOf({ position }: ListKind, entries: string, wanted: string, segment: string): string {
+  const [firstPosition, firstId] = LIST_START;
   return `(
       SELECT coalesce(segment.rank, 0) + (
         SELECT count(*) FROM (
-          SELECT ${entries} AND created_at < ${instant} AND (created_at, id) >= (
-            coalesce(segment.created_at, ${firstInstant}), coalesce(segment.id, '${firstId}')
-          ) ORDER BY created_at, id OFFSET 0
+          SELECT ${entries} AND ${position} < ${wanted} AND (${position}, id) >= (
+            coalesce(segment.position, ${firstPosition}), coalesce(segment.id, '${firstId}')
+          ) ORDER BY ${position}, id OFFSET 0
         ) AS entry
       ) FROM (SELECT) AS one LEFT JOIN ${segment} AS segment ON segment.level = 0
     )`;
@@ -32,36 +32,45 @@ function rankOf(entries: string, instant: string, segment: string): string {
 /** The number of live tanks, as parts of a statement: a recursive query, and an expression that uses it. */
 export const LIVE_TANKS = {
   query: segmentAtInstant("lists", "last_segment", `'${seriesOf(LISTS.tanks, null)}'`, `SELECT ${LATEST} - 1 AS wanted`),
-  count: rankOf(entriesOf(DIALECT, LISTS.tanks, ""), String(LATEST), "last_segment"),
+  count: rankOf(LISTS.tanks, entriesOf(DIALECT, LISTS.tanks, ""), String(LATEST), "last_segment"),
 } as const;
 
-/** $1 series, $2 and $3 the bounds (the second exclusive), $4 entries skipped, $5 wanted, $6 key. */
-export const listPagesOn = (db: Db) => (kind: ListKind, columns: string) => {
+/**
+ * $1 series, $2 and $3 the bounds (the second exclusive), $4 entries skipped, $5 wanted, $6 key. With `joins`, which refer to the
+ * entries as `entry`, `columns` may be of other tables, too.
+ */
+export const listPagesOn = (db: Db) => (kind: ListKind, columns: string, joins?: string) => {
+  const { position } = kind;
   const entries = entriesOf(DIALECT, kind, "$6");
+  const order = (direction: string, alias = ""): string => `${alias}${position} ${direction}, ${alias}id ${direction}`;
+  const direction = isDescending(kind) ? "DESC" : "ASC";
+  const [own, selected] = joins === undefined ? [columns, "entry.*"] : [`${position}, id`, columns];
   const segmentBefore = (name: string, bound: string): string =>
     segmentAtInstant("lists", name, "$1", `SELECT ${bound} - 1 AS wanted WHERE ${bound} > ${EARLIEST}`);
   const [from, to] = ["$2::bigint", "$3::bigint"];
   const bounds = `${segmentBefore("lower_segment", from)}, ${segmentBefore("upper_segment", to)}, bounds AS MATERIALIZED (
-      SELECT ${rankOf(entries, from, "lower_segment")} AS lower, ${rankOf(entries, to, "upper_segment")} AS upper
+      SELECT ${rankOf(kind, entries, from, "lower_segment")} AS lower, ${rankOf(kind, entries, to, "upper_segment")} AS upper
     )`;
-  /** Near the newest entry, skipped rows are simply read. */
+  const pageBounds = isDescending(kind)
+    ? "greatest(lower, upper - $4::bigint - $5::bigint) AS first, upper - $4::bigint AS past"
+    : "lower + $4::bigint AS first, least(upper, lower + $4::bigint + $5::bigint) AS past";
+  /** Near the first entry, skipped rows are simply read. */
   const near = statement(`
       WITH RECURSIVE ${bounds}
-      SELECT bounds.upper - bounds.lower, entry.* FROM bounds LEFT JOIN LATERAL (
-        SELECT ${columns} ${entries} AND created_at >= $2 AND created_at < $3
-        ORDER BY created_at DESC, id DESC LIMIT $5 OFFSET $4
-      ) AS entry ON true`);
+      SELECT bounds.upper - bounds.lower, ${selected} FROM bounds LEFT JOIN LATERAL (
+        SELECT ${own} ${entries} AND ${position} >= $2 AND ${position} < $3
+        ORDER BY ${order(direction)} LIMIT $5 OFFSET $4
+      ) AS entry ON true ${joins ?? ""} ${joins === undefined ? "" : `ORDER BY ${order(direction, "entry.")}`}`);
   const far = statement(`
-      WITH RECURSIVE ${bounds}, page AS MATERIALIZED (
-        SELECT greatest(lower, upper - $4::bigint - $5::bigint) AS first, upper - $4::bigint AS past FROM bounds
+      WITH RECURSIVE ${bounds}, page AS MATERIALIZED (SELECT ${pageBounds} FROM bounds
       ), ${segmentOfRank("lists", "segment", "$1", "SELECT first AS wanted FROM page WHERE first < past")}
-      SELECT bounds.upper - bounds.lower, entry.* FROM bounds LEFT JOIN (
+      SELECT bounds.upper - bounds.lower, ${selected} FROM bounds LEFT JOIN (
         page JOIN segment ON segment.level = 0 AND page.first < page.past
         CROSS JOIN LATERAL (
-          SELECT ${columns} ${entries} AND (created_at, id) >= (segment.created_at, segment.id)
-          ORDER BY created_at, id LIMIT page.past - page.first OFFSET page.first - segment.rank
+          SELECT ${own} ${entries} AND (${position}, id) >= (segment.position, segment.id)
+          ORDER BY ${order("ASC")} LIMIT page.past - page.first OFFSET page.first - segment.rank
         ) AS entry
-      ) ON true ORDER BY entry.created_at DESC, entry.id DESC`);
+      ) ON true ${joins ?? ""} ORDER BY ${order(direction, "entry.")}`);
 
   return async (key: string | null, request: PageQuery): Promise<RowPage> => {
     const { from = EARLIEST, to, page, size } = request;
@@ -85,17 +94,18 @@ const SEGMENT_STATEMENTS = new Map<ListKind, SegmentStatements>(
     {
       oversized: statement(`
         SELECT number FROM unnest($1::text[], $2::bigint[], $3::text[], $4::bigint[], $5::text[])
-          WITH ORDINALITY AS segment (key, created_at, id, end_created_at, end_id, number)
+          WITH ORDINALITY AS segment (key, position, id, end_position, end_id, number)
         WHERE (
           SELECT count(*) FROM (
-            SELECT ${entriesOf(DIALECT, kind, "segment.key")} AND (created_at, id) >= (segment.created_at, segment.id)
-              AND (created_at, id) < (segment.end_created_at, segment.end_id) LIMIT ${SEGMENT_MAX + 1}
+            SELECT ${entriesOf(DIALECT, kind, "segment.key")} AND (${kind.position}, id) >= (segment.position, segment.id)
+              AND (${kind.position}, id) < (segment.end_position, segment.end_id) LIMIT ${SEGMENT_MAX + 1}
           ) AS few
         ) > ${SEGMENT_MAX}`),
       starts: statement(`
-        SELECT created_at, id, total FROM (
-          SELECT created_at, id, row_number() OVER (ORDER BY created_at, id) - 1 AS number, count(*) OVER () AS total
-          ${entriesOf(DIALECT, kind, "$5")} AND (created_at, id) >= ($1, $2) AND (created_at, id) < ($3, $4)
+        SELECT position, id, total FROM (
+          SELECT ${kind.position} AS position, id, row_number() OVER (ORDER BY ${kind.position}, id) - 1 AS number,
+            count(*) OVER () AS total
+          ${entriesOf(DIALECT, kind, "$5")} AND (${kind.position}, id) >= ($1, $2) AND (${kind.position}, id) < ($3, $4)
         ) AS entry WHERE number % ${SEGMENT_SIZE} = 0 ORDER BY number`),
     },
   ]),
@@ -113,7 +123,7 @@ export function listOperations(db: Db) {
 
     async segmentStarts(kind: ListKind, { key, at, end }: ListSegment) {
       const rows = await db.rows(statementsOf(kind).starts, [...at, ...end, ...listKey(kind, key)]);
-      const starts = rows.map(([created_at, id]) => [created_at, id] as Position);
+      const starts = rows.map(([position, id]) => [position, id] as Position);
       return { starts, total: Number(rows[0]?.[2] ?? 0) };
     },
   };

@@ -91,6 +91,13 @@ function statementsOf(columns: RankColumns) {
       FROM unnest($1::text[], $2::smallint[], ${arrays(3)}, ${texts})
         AS new (${[...identity, ...content.map((_, i) => `list_${i}`)].join(", ")})
       ON CONFLICT (${identity.join(", ")}) DO UPDATE SET ${content.map((column) => `${column} = excluded.${column}`).join(", ")}`),
+    removeGroups: statement(`
+      DELETE FROM ${table} WHERE ctid = ANY (ARRAY(
+        SELECT own.ctid FROM unnest($1::text[], $2::smallint[], ${arrays(3)}) AS gone (${identity.join(", ")})
+        CROSS JOIN LATERAL (
+          SELECT ctid FROM ${table} AS own WHERE ${identity.map((column) => `own.${column} = gone.${column}`).join(" AND ")} OFFSET 0
+        ) AS own
+      ))`),
     remove: statement(`DELETE FROM ${table} WHERE ${series} = $1`),
     all: statement(`
       SELECT ${series}, level, offsets, ${nodes.join(", ")}, ${key.join(", ")} FROM ${table}
@@ -99,6 +106,12 @@ function statementsOf(columns: RankColumns) {
 }
 
 const STATEMENTS = { readings: statementsOf(RANK_TABLES.readings), lists: statementsOf(RANK_TABLES.lists) };
+
+/** Series, level and first position, in columns. */
+function keysOf(table: RankTable, groups: readonly SeriesGroup[]): Value[] {
+  const firsts = RANK_TABLES[table].key.map((_, part) => groups.map(({ group }) => group.at[0]?.[part] as number | string));
+  return [groups.map(({ series }) => series), groups.map(({ group }) => group.level), ...firsts];
+}
 
 export function rankIndexOperations(db: Db) {
   return {
@@ -112,10 +125,16 @@ export function rankIndexOperations(db: Db) {
     async putRankGroups(table: RankTable, groups: readonly SeriesGroup[]): Promise<void> {
       if (groups.length === 0) return;
       const parts = RANK_TABLES[table].key.map((_, part) => part);
-      const keys = parts.map((part) => groups.map(({ group }) => group.at[0]?.[part] as number | string));
       const nodes = parts.map((part) => groups.map(({ group }) => arrayText(group.at.map((at) => at[part] as number | string))));
-      const values: Value[] = [groups.map(({ series }) => series), groups.map(({ group }) => group.level), ...keys];
-      await db.rows(STATEMENTS[table].put, [...values, groups.map(({ group }) => arrayText(group.offsets)), ...nodes]);
+      await db.rows(STATEMENTS[table].put, [
+        ...keysOf(table, groups),
+        groups.map(({ group }) => arrayText(group.offsets)),
+        ...nodes,
+      ]);
+    },
+
+    async removeRankGroups(table: RankTable, groups: readonly SeriesGroup[]): Promise<void> {
+      if (groups.length > 0) await db.rows(STATEMENTS[table].removeGroups, keysOf(table, groups));
     },
 
     async removeRankIndex(table: RankTable, series: string): Promise<void> {

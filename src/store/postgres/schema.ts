@@ -73,12 +73,12 @@ const SCHEMA = `${commonTables(TYPES)}
   CREATE TABLE list_index (
     series text COLLATE "C" NOT NULL,
     level smallint NOT NULL,
-    created_at bigint NOT NULL,
+    position bigint NOT NULL,
     id text COLLATE "C" NOT NULL,
-    created_ats bigint[] NOT NULL,
+    positions bigint[] NOT NULL,
     ids text[] COLLATE "C" NOT NULL,
     offsets bigint[] NOT NULL,
-    PRIMARY KEY (series, level, created_at, id)
+    PRIMARY KEY (series, level, position, id)
   ) WITH (toast_tuple_target = 8160);
 `;
 
@@ -93,6 +93,7 @@ export const DIALECT: Dialect = {
   fence: "OFFSET 0",
   indexedBy: () => "",
   skipLocked: "FOR UPDATE SKIP LOCKED",
+  jsonArray: "json_agg",
   now: () => ({ sql: "CAST(extract(epoch FROM statement_timestamp()) * 1000 AS bigint)", values: [] }),
 };
 

@@ -9,6 +9,7 @@ import type { EngineTransaction } from "../check/check.ts";
 import { alertReads } from "../core/alert-reads.ts";
 import { channelReads } from "../core/channel-reads.ts";
 import { checkProvisionOnce } from "../core/commands.ts";
+import { forecastReads } from "../core/fleet-reads.ts";
 import { pendingDestinationsOn } from "../core/notification-tables.ts";
 import { primaryReads, replicaReads } from "../core/reads.ts";
 import { recipientReads } from "../core/recipient-reads.ts";
@@ -96,7 +97,7 @@ function createStore(connections: Connections, observe: Observe, closeOthers: ()
   const writer = new Writer(pool, alerts, observe);
   function write<N extends WriteName>(name: N, ...args: WriteArgs<N>): Promise<WriteResult<N>> {
     const work = (tx: EngineTransaction) => runWrite(tx, name, args);
-    return WRITES_OF_SENDER.has(name) ? writer.writeBeside(work) : writer.write(work);
+    return WRITES_OF_JOBS.has(name) ? writer.writeBeside(work) : writer.write(work);
   }
   const engine: Engine = {
     reads: {
@@ -107,6 +108,7 @@ function createStore(connections: Connections, observe: Observe, closeOthers: ()
       ...channelReads(prepareOn(primary)),
       ...recipientReads(prepareOn(primary)),
       ...managementReads(primary),
+      ...forecastReads(prepareOn(primary)),
       checkProvision: (...args) => transaction(pool, (db) => checkProvisionOnce(transactionOn(db, alerts), ...args)),
     },
     write,
@@ -126,13 +128,16 @@ function createStore(connections: Connections, observe: Observe, closeOthers: ()
 }
 
 /** Readings and commands do not wait in line behind these. */
-const WRITES_OF_SENDER: ReadonlySet<WriteName> = new Set([
+const WRITES_OF_JOBS: ReadonlySet<WriteName> = new Set([
   "claimNotifications",
   "recordDeliveries",
   "endPending",
   "reviewPending",
   "removeOldNotifications",
   "composeNotifications",
+  "placeTanks",
+  "putForecasts",
+  "putFleetOrderState",
 ]);
 
 /** Reads that may come from a replica. */

@@ -38,6 +38,7 @@ import {
 } from "../columns.ts";
 import { alertTables } from "../core/alert-tables.ts";
 import { channelTables } from "../core/channel-tables.ts";
+import { forecastTables } from "../core/forecast-tables.ts";
 import { notificationTables } from "../core/notification-tables.ts";
 import { plannedTables } from "../core/planned-tables.ts";
 import { AlertChecks, type CountedDevice, type SavedResult } from "../core/transaction.ts";
@@ -79,6 +80,7 @@ export function transactionOn(db: Db, alertSettings: AlertSettings): EngineTrans
     ...alertTables(prepareOn(db), "head"),
     ...notificationTables(prepareOn(db), DIALECT),
     ...channelTables(prepareOn(db)),
+    ...forecastTables(prepareOn(db)),
     ...plannedTables(prepareOn(db)),
     ...verificationTables(prepareOn(db)),
     alertChecks: new AlertChecks(),

@@ -6,7 +6,7 @@
 //
 // A group is one database row, found by its level and its first node. Appending a segment changes the last group only, a late
 // entry one group per level. The first node of a level is before every position. A level is added when the one below grows
-// past one group.
+// past one group. A segment that has become empty is removed, unless others depend on its node.
 
 import { DamageError } from "../../domain/errors.ts";
 
@@ -66,6 +66,7 @@ export class RankIndex {
   /** By level and first position. */
   readonly #groups: Map<string, Group>[] = [];
   readonly #changed = new Set<Group>();
+  readonly #removed = new Set<Group>();
   #root: Group | undefined;
 
   constructor(groups: readonly Group[] = []) {
@@ -115,6 +116,44 @@ export class RankIndex {
     }
   }
 
+  /**
+   * Removes those of the segments at these positions that have no entries: their range goes to the segment before. The first
+   * segment of a group stays for as long as the group has others, since the group is stored under its position.
+   */
+  removeEmpty(positions: readonly Position[]): void {
+    const starts = new Map(positions.map((position) => this.segmentAt(position).at).map((at) => [keyOf(at), at]));
+    for (const at of starts.values()) {
+      const group = this.#removeIfEmpty(at);
+      // Its first segment may have been kept for this one only.
+      if (group?.at.length === 1) this.#removeIfEmpty(group.at[0] as Position);
+    }
+    while (this.#root !== undefined && this.#root.level > 0 && this.#root.at.length === 1) {
+      const child = this.#child(this.#root.level - 1, this.#root.at[0] as Position);
+      this.#drop(this.#root);
+      this.#root = child;
+    }
+  }
+
+  /** Returns the group of level 0 that the segment was removed from. */
+  #removeIfEmpty(at: Position): Group | undefined {
+    const path = this.#pathTo(at);
+    if (entriesAt(path) !== 0) return undefined;
+    const own = path.findLastIndex(({ group }) => group.at.length > 1);
+    const { group, index } = path[own] ?? { index: 0 };
+    if (group === undefined || index === 0) return undefined;
+    group.at.splice(index, 1);
+    group.offsets.splice(index, 1);
+    this.#changed.add(group);
+    for (const step of path.slice(own + 1)) this.#drop(step.group);
+    return group.level === 0 ? group : undefined;
+  }
+
+  #drop(group: Group): void {
+    this.#level(group.level).delete(keyOf(group.at[0] as Position));
+    this.#changed.delete(group);
+    this.#removed.add(group);
+  }
+
   /** A new segment with `rank` entries before it. */
   insert(at: Position, rank: number): void {
     if (this.#root === undefined) {
@@ -134,6 +173,11 @@ export class RankIndex {
     const oversized = (): Group[] => [...this.#changed].filter(({ at }) => at.length > GROUP_MAX);
     for (let large = oversized(); large.length > 0; large = oversized()) for (const group of large) this.#split(group);
     return [...this.#changed];
+  }
+
+  /** The groups to remove, before others are written. */
+  removals(): Group[] {
+    return [...this.#removed];
   }
 
   #pathTo(position: Position, lowestLevel = 0): Step[] {
@@ -180,6 +224,18 @@ export class RankIndex {
     }
     this.#changed.add(parent);
   }
+}
+
+/** How many entries the segment at the end of a path has; undefined for the last segment of all. */
+function entriesAt(path: readonly Step[]): number | undefined {
+  let own = 0;
+  for (const { group, index } of path.toReversed()) {
+    const next = group.offsets[index + 1];
+    const offset = group.offsets[index] as number;
+    if (next !== undefined) return next - offset - own;
+    own += offset;
+  }
+  return undefined;
 }
 
 /** One group, and the segment it is to the level above. */

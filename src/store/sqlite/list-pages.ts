@@ -7,24 +7,37 @@ import type { PageQuery } from "../../domain/page.ts";
 import { entriesOf, listKey } from "../core/dialect.ts";
 import type { RowPage } from "../core/reads.ts";
 import type { ListSegment } from "../core/transaction.ts";
-import { LISTS, type ListKind, seriesOf } from "../series/lists.ts";
+import { isDescending, LISTS, type ListKind, seriesOf } from "../series/lists.ts";
 import { LATEST, type Position, SEGMENT_MAX, SEGMENT_SIZE } from "../series/rank-index.ts";
 import { rankIndexReads } from "./rank-index.ts";
 import { DIALECT } from "./schema.ts";
 import { query, type SqliteRow } from "./statements.ts";
 
-export function listPages(db: DatabaseSync, kind: ListKind, columns: string) {
+/** With `joins`, which refer to the entries as `entry`, `columns` may be of other tables, too. */
+export function listPages(db: DatabaseSync, kind: ListKind, columns: string, joins?: string) {
+  const { position } = kind;
   const entries = entriesOf(DIALECT, kind, "?");
   const index = rankIndexReads(db, "lists");
-  const count = query(db, `SELECT count(*) ${entries} AND created_at BETWEEN ? AND ?`);
-  const countFrom = query(db, `SELECT count(*) ${entries} AND (created_at, id) >= (?, ?) AND created_at < ?`);
-  const newest = query(
+  const inOrder = (alias: string): string => {
+    const order = [position, "id"].map((column) => `${alias}${column}${isDescending(kind) ? " DESC" : ""}`);
+    return `ORDER BY ${order.join(", ")}`;
+  };
+  const joined = (rows: string, order: string): string =>
+    joins === undefined
+      ? `SELECT ${columns} ${rows}`
+      : `SELECT ${columns} FROM (SELECT ${position}, id ${rows}) AS entry ${joins} ${order}`;
+  const count = query(db, `SELECT count(*) ${entries} AND ${position} BETWEEN ? AND ?`);
+  const countFrom = query(db, `SELECT count(*) ${entries} AND (${position}, id) >= (?, ?) AND ${position} < ?`);
+  const first = query(
     db,
-    `SELECT ${columns} ${entries} AND created_at BETWEEN ? AND ? ORDER BY created_at DESC, id DESC LIMIT ? OFFSET ?`,
+    joined(`${entries} AND ${position} BETWEEN ? AND ? ${inOrder("")} LIMIT ? OFFSET ?`, inOrder("entry.")),
   );
   const rowsFrom = query(
     db,
-    `SELECT ${columns} ${entries} AND (created_at, id) >= (?, ?) ORDER BY created_at, id LIMIT ? OFFSET ?`,
+    joined(
+      `${entries} AND (${position}, id) >= (?, ?) ORDER BY ${position}, id LIMIT ? OFFSET ?`,
+      `ORDER BY entry.${position}, entry.id`,
+    ),
   );
 
   return {
@@ -32,26 +45,27 @@ export function listPages(db: DatabaseSync, kind: ListKind, columns: string) {
       const series = seriesOf(kind, key);
       const values = listKey(kind, key);
       const skipped = (page - 1) * size;
-      /** Near the newest entry, skipped rows are simply read. */
+      /** Near the first entry, skipped rows are simply read. */
       const near = (totalItems: number): RowPage => ({
-        rows: skipped < totalItems ? newest.all(...values, from, to, size, skipped) : [],
+        rows: skipped < totalItems ? first.all(...values, from, to, size, skipped) : [],
         totalItems,
       });
       const root = index.root(series);
       if (root === undefined) return near(Number(count.get(...values, from, to)?.[0]));
-      const rankOf = (instant: number): number => {
-        const { at, rank } = index.segmentBefore(series, root, instant);
-        return rank + Number(countFrom.get(...values, ...(at as SqliteRow), instant)?.[0]);
+      const rankOf = (wanted: number): number => {
+        const { at, rank } = index.segmentBefore(series, root, wanted);
+        return rank + Number(countFrom.get(...values, ...(at as SqliteRow), wanted)?.[0]);
       };
       const lower = from === EARLIEST ? 0 : rankOf(from);
       const upper = rankOf(to === LATEST ? LATEST : to + 1);
       const totalItems = Math.max(0, upper - lower);
       if (skipped <= SEGMENT_MAX) return near(totalItems);
-      const end = upper - skipped;
-      const start = Math.max(lower, end - size);
+      const end = isDescending(kind) ? upper - skipped : Math.min(upper, lower + skipped + size);
+      const start = isDescending(kind) ? Math.max(lower, end - size) : lower + skipped;
       if (start >= end) return { rows: [], totalItems };
       const { at, rank } = index.segmentOfRank(series, root, start);
-      return { rows: rowsFrom.all(...values, ...(at as SqliteRow), end - start, start - rank).reverse(), totalItems };
+      const rows = rowsFrom.all(...values, ...(at as SqliteRow), end - start, start - rank);
+      return { rows: isDescending(kind) ? rows.reverse() : rows, totalItems };
     },
 
     /** The number of all entries. */
@@ -61,7 +75,7 @@ export function listPages(db: DatabaseSync, kind: ListKind, columns: string) {
   };
 }
 
-const RANGE = "(created_at, id) >= (?, ?) AND (created_at, id) < (?, ?)";
+const rangeOf = ({ position }: ListKind): string => `(${position}, id) >= (?, ?) AND (${position}, id) < (?, ?)`;
 
 export function listWrites(db: DatabaseSync) {
   const queries = new Map(
@@ -70,9 +84,12 @@ export function listWrites(db: DatabaseSync) {
       {
         count: query(
           db,
-          `SELECT count(*) FROM (SELECT 1 ${entriesOf(DIALECT, kind, "?")} AND ${RANGE} LIMIT ${SEGMENT_MAX + 1})`,
+          `SELECT count(*) FROM (SELECT 1 ${entriesOf(DIALECT, kind, "?")} AND ${rangeOf(kind)} LIMIT ${SEGMENT_MAX + 1})`,
         ),
-        entries: query(db, `SELECT created_at, id ${entriesOf(DIALECT, kind, "?")} AND ${RANGE} ORDER BY created_at, id`),
+        entries: query(
+          db,
+          `SELECT ${kind.position}, id ${entriesOf(DIALECT, kind, "?")} AND ${rangeOf(kind)} ORDER BY ${kind.position}, id`,
+        ),
       },
     ]),
   );

@@ -119,6 +119,8 @@ export function rankIndexWrites(db: DatabaseSync, kind: RankTable, seriesKey: (s
   const reads = rankIndexReads(db, kind);
   const put = upsert(db, table, [column, "level", ...key, "offsets", ...nodes], 2 + key.length);
   const clear = db.prepare(`DELETE FROM ${table} WHERE ${column} = ?`);
+  const position = key.map((name) => `${name} = ?`).join(" AND ");
+  const remove = db.prepare(`DELETE FROM ${table} WHERE ${column} = ? AND level = ? AND ${position}`);
 
   function pathGroups(series: string, positions: readonly Position[]): SeriesGroup[] {
     const of = seriesKey(series);
@@ -153,6 +155,10 @@ export function rankIndexWrites(db: DatabaseSync, kind: RankTable, seriesKey: (s
       for (const { series, group } of groups) {
         put.run(seriesKey(series), group.level, ...(group.at[0] as SqliteRow), ...packGroup(group));
       }
+    },
+
+    removeRankGroups(groups: readonly SeriesGroup[]): void {
+      for (const { series, group } of groups) remove.run(seriesKey(series), group.level, ...(group.at[0] as SqliteRow));
     },
 
     removeRankIndex(series: string): void {

@@ -3,6 +3,7 @@
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import { alertReads } from "../core/alert-reads.ts";
 import { channelReads } from "../core/channel-reads.ts";
+import { forecastReads } from "../core/fleet-reads.ts";
 import { pendingDestinationsOn } from "../core/notification-tables.ts";
 import { primaryReads, replicaReads } from "../core/reads.ts";
 import { recipientReads } from "../core/recipient-reads.ts";
@@ -30,6 +31,7 @@ export function readsOn(db: DatabaseSync) {
     ...alertReads(prepare),
     ...channelReads(prepare),
     ...recipientReads(prepare),
+    ...forecastReads(prepare),
   };
 }
 

@@ -56,13 +56,13 @@ const SCHEMA = `${commonTables(TYPES)}
     pk INTEGER PRIMARY KEY,
     series TEXT NOT NULL,
     level INTEGER NOT NULL,
-    created_at INTEGER NOT NULL,
+    position INTEGER NOT NULL,
     id TEXT NOT NULL,
-    created_ats BLOB NOT NULL,
+    positions BLOB NOT NULL,
     ids TEXT NOT NULL,
     offsets BLOB NOT NULL
   ) STRICT;
-  CREATE UNIQUE INDEX list_index_by_position ON list_index (series, level, created_at, id);
+  CREATE UNIQUE INDEX list_index_by_position ON list_index (series, level, position, id);
 
   -- Every live tank, with its threshold and latest reading. The indexed columns are coarse, so that few readings change an
   -- index: the margin above the threshold in steps, and the quarter day of the latest reading.
@@ -89,6 +89,7 @@ export const DIALECT: Dialect = {
   fence: "",
   indexedBy: (index) => `INDEXED BY ${index}`,
   skipLocked: "",
+  jsonArray: "json_group_array",
   now: (instant, position) => ({ sql: `$${position}`, values: [instant] }),
 };
 

@@ -65,6 +65,7 @@ export async function openSqlite(
       tankSearch: threaded("tankSearch"),
       deviceSearch: threaded("deviceSearch"),
       fleetPage: threaded("fleetPage"),
+      scanFleet: threaded("scanFleet"),
       fleetCounts: threaded("fleetCounts"),
       deliveryCounts: threaded("deliveryCounts"),
       auditPage: threaded("auditPage"),

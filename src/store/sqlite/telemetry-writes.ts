@@ -131,6 +131,7 @@ export function telemetryWrites(db: DatabaseSync, pause: () => void, margin: num
 
     rankGroups: (table: RankTable, positions: readonly SeriesPosition[]): SeriesGroup[] => indexes[table].rankGroups(positions),
     putRankGroups: (table: RankTable, groups: readonly SeriesGroup[]): void => indexes[table].putRankGroups(groups),
+    removeRankGroups: (table: RankTable, groups: readonly SeriesGroup[]): void => indexes[table].removeRankGroups(groups),
     removeRankIndex: (table: RankTable, series: string): void => indexes[table].removeRankIndex(series),
   };
 }

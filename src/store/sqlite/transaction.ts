@@ -40,6 +40,7 @@ import {
 } from "../columns.ts";
 import { alertTables } from "../core/alert-tables.ts";
 import { channelTables } from "../core/channel-tables.ts";
+import { forecastTables } from "../core/forecast-tables.ts";
 import { notificationTables } from "../core/notification-tables.ts";
 import { plannedTables } from "../core/planned-tables.ts";
 import type { Prepare } from "../core/reads.ts";
@@ -56,6 +57,7 @@ import { fleetColumns, headReads, telemetryWrites } from "./telemetry-writes.ts"
 type SharedTables = ReturnType<typeof alertTables> &
   ReturnType<typeof notificationTables> &
   ReturnType<typeof channelTables> &
+  ReturnType<typeof forecastTables> &
   ReturnType<typeof plannedTables> &
   ReturnType<typeof verificationTables>;
 
@@ -86,6 +88,7 @@ export function transactionOn(db: DatabaseSync, pause: () => void, alertSettings
     ...alertTables(prepare, "fleet"),
     ...notificationTables(prepare, DIALECT),
     ...channelTables(prepare),
+    ...forecastTables(prepare),
     ...plannedTables(prepare),
     ...verificationTables(prepare),
     alertChecks: new AlertChecks(),

@@ -12,6 +12,7 @@ import type { Reading } from "../../../src/domain/reading.ts";
 import type { CustomerRecord, TankRecord } from "../../../src/domain/records.ts";
 import type { CheckTotals, CustomerQuery, ExportRecord, Finding, Store, Writes } from "../../../src/domain/store.ts";
 import type { Tank } from "../../../src/domain/tank.ts";
+import { followReadings } from "../../../src/forecast/fleet-order.ts";
 
 export const DAY = 86_400_000;
 export const NEW_YEAR = Date.parse("2026-01-01T00:00:00Z");
@@ -108,6 +109,8 @@ export const managementQueries = (store: Store): Readonly<Record<string, () => P
   fleetBySilence: () => store.fleetPage({ ...WHOLE_FLEET, sort: "silent" }),
   fleetOfOwner: () => store.fleetPage({ ...WHOLE_FLEET, owner_id: "a", state: "ok" }),
   fleetOfCity: () => store.fleetPage({ ...WHOLE_FLEET, city: "u" }),
+  scanFleet: () => store.scanFleet("", 5),
+  fleetOrderState: () => store.fleetOrderState(),
   fleetCounts: () => store.fleetCounts(5),
   fleetEntry: () => store.fleetEntry("one", UNRESTRICTED),
   alertById: () => store.alertById("alr", UNRESTRICTED),
@@ -159,6 +162,12 @@ export const WHOLE_FLEET: FleetQuery = {
   owner_id: undefined,
   city: undefined,
 };
+
+/** A page of the fleet in the order of the latest readings. */
+export async function fleetOf(store: Store, query: Partial<FleetQuery> = {}) {
+  await followReadings(store, Date.now());
+  return store.fleetPage({ ...WHOLE_FLEET, ...query });
+}
 
 /** Of a tank in scope. */
 export async function readingsOf(store: Store, tankId: string, query: Partial<PageQuery> = {}, scope = UNRESTRICTED) {

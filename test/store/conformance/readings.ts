@@ -7,7 +7,7 @@ import type { Store } from "../../../src/domain/store.ts";
 import { at, command, executed, tankFields } from "../../support/commands.ts";
 import { ingest, ingestFills, type SentReading } from "../../support/readings.ts";
 import type { Engine } from "../engines.ts";
-import { checked, customer, fillsOf, NEW_YEAR, pendingCounts, putCustomers, putTanks, tank, WHOLE_FLEET } from "./objects.ts";
+import { checked, customer, fillsOf, fleetOf, NEW_YEAR, pendingCounts, putCustomers, putTanks, tank } from "./objects.ts";
 
 const EUI = "A84041C2F1827D3E";
 const KEY = EUI.toLowerCase();
@@ -139,7 +139,7 @@ export function readingConformance(engine: Engine): void {
       );
       assert.deepEqual(await ingestFills(store, device, [[50, i]]), ["new"]);
     }
-    const { data } = await store.fleetPage({ ...WHOLE_FLEET, state: "low" });
+    const { data } = await fleetOf(store, { state: "low" });
     assert.deepEqual(
       data.map((entry) => [entry.tank.id, entry.latest]),
       Object.keys(ASSIGNMENTS).map((name, i) => [name, { created_at: 50, fill_percentage: i }]),

@@ -11,6 +11,7 @@ import {
   checked,
   customer,
   customersOf,
+  fleetOf,
   key,
   putCustomers,
   putTanks,
@@ -19,7 +20,6 @@ import {
   tank,
   tankCounts,
   tanksOf,
-  WHOLE_FLEET,
 } from "../conformance/objects.ts";
 
 export type Corruption = {
@@ -87,8 +87,8 @@ export async function sampleReads(store: Store): Promise<unknown> {
   }
   found.push(
     await readingsOf(store, "short"),
-    await store.fleetPage({ ...WHOLE_FLEET, state: "low" }),
-    await store.fleetPage({ ...WHOLE_FLEET, silentSince: 1e12, owner_id: "c1" }),
+    await fleetOf(store, { state: "low" }),
+    await fleetOf(store, { silentSince: 1e12, owner_id: "c1" }),
     await store.deviceSearch({ page: 1, size: 100, waiting: undefined }),
     await store.deviceSearch({ page: 1, size: 100, waiting: true }),
     await store.managedDevice("device of long"),

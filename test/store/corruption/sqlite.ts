@@ -31,8 +31,8 @@ const READING_INDEX: IndexTable = { table: "reading_index", series: "tank", orde
 const LIST_INDEX: IndexTable = {
   table: "list_index",
   series: "series",
-  order: "created_at DESC, id DESC",
-  nodes: ["created_ats", "ids"],
+  order: "position DESC, id DESC",
+  nodes: ["positions", "ids"],
 };
 
 /** Adds to the last offset in the last group of a level. */
@@ -128,14 +128,14 @@ export const REPAIRABLE = corruptions([
   ],
   [
     "a rank index of no list",
-    "INSERT INTO list_index (series, level, created_at, id, created_ats, ids, offsets) VALUES ('tank colour red', 0, 1, '', x'', '[]', x'')",
+    "INSERT INTO list_index (series, level, position, id, positions, ids, offsets) VALUES ('tank colour red', 0, 1, '', x'', '[]', x'')",
     'list "tank colour red"',
     /there is no such list, but it has a rank index/,
   ],
   [
     "a rank index of a short list",
-    `INSERT INTO list_index (series, level, created_at, id, created_ats, ids, offsets)
-      SELECT 'tank owner_id c1', level, created_at, id, created_ats, ids, offsets FROM list_index WHERE series = 'customer'`,
+    `INSERT INTO list_index (series, level, position, id, positions, ids, offsets)
+      SELECT 'tank owner_id c1', level, position, id, positions, ids, offsets FROM list_index WHERE series = 'customer'`,
     "list of the tanks of customer c1",
     /^level 0 of its rank index is wrong$/,
   ],
@@ -155,8 +155,8 @@ export const REPAIRABLE = corruptions([
     "ids = json_set(ids, '$[1]', NULL)",
     "ids = json_set(ids, '$[1]', json('{}'))",
     "offsets = substr(offsets, 1, 8)",
-    "created_ats = substr(created_ats, 1, 12)",
-    "created_ats = x''",
+    "positions = substr(positions, 1, 12)",
+    "positions = x''",
   ].map((sql): Row => {
     const update = `UPDATE list_index SET ${sql} WHERE series = 'customer'`;
     return [`an unreadable rank index: ${sql}`, update, "list of all customers", /^level 0 of its rank index is wrong$/];

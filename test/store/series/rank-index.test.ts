@@ -10,6 +10,8 @@ import {
   GROUP_MAX,
   GROUP_SIZE,
   type Group,
+  lastIndexWhere,
+  type Position,
   RankIndex,
   type Segment,
 } from "../../../src/store/series/rank-index.ts";
@@ -131,6 +133,65 @@ test("segments that grow, shrink and are split leave the index that the same seg
     }),
     { numRuns: 60 },
   );
+});
+
+/** As engines load it: the groups on the paths to these positions only. */
+function loadPaths(stored: Stored, positions: readonly Position[]): RankIndex {
+  const levels = Map.groupBy(stored.all(), ({ level }) => level);
+  const paths = new Set<Group>();
+  for (const groups of levels.values()) {
+    for (const position of positions) {
+      const last = lastIndexWhere(groups.length, (i) => comparePositions(groups[i]?.at[0] ?? ORIGIN, position) <= 0);
+      paths.add(groups[last] as Group);
+    }
+  }
+  return new RankIndex(structuredClone([...paths]));
+}
+
+test("segments that become empty are removed; what remains is an index over the others", () => {
+  fc.assert(
+    fc.property(counts, fc.array(fc.array(fc.nat(), { maxLength: 200 }), { maxLength: 12 }), (given, writes) => {
+      const segments = segmentsOf(given.length === 0 ? [0] : given);
+      const stored = new Stored(segments);
+      for (const write of writes) {
+        const emptied = write.map((pick) => segments[pick % segments.length] as Segment);
+        const index = loadPaths(
+          stored,
+          emptied.map(({ at }) => at),
+        );
+        for (const pick of write) {
+          const { at, count } = segments[pick % segments.length] as Segment;
+          index.grow(at, -count);
+          segments[pick % segments.length] = { at, count: 0 };
+        }
+        index.removeEmpty(emptied.map(({ at }) => at));
+        for (const { level, at } of index.removals()) stored.groups.delete(`${level} ${at[0]?.[0]}`);
+        stored.put(index.changes());
+        const starts = stored.all().flatMap((group) => (group.level === 0 ? group.at : []));
+        const remaining = starts.map((at) => ({ at, count: 0 }));
+        for (const { at, count } of segments) {
+          const last = lastIndexWhere(starts.length, (i) => comparePositions(starts[i] ?? ORIGIN, at) <= 0);
+          (remaining[last] as { count: number }).count += count;
+        }
+        expectSound(stored, remaining);
+      }
+    }),
+    { numRuns: 60 },
+  );
+});
+
+test("an order whose entries all move to its end keeps few nodes", () => {
+  const stored = new Stored(segmentsOf(Array(9000).fill(128)));
+  for (let from = 0; from < 8900; from += 50) {
+    const positions = Array.from({ length: 50 }, (_, i) => (from + i === 0 ? ORIGIN : [(from + i) * 1000]));
+    const index = loadPaths(stored, positions);
+    for (const at of positions) index.grow(at, -128);
+    index.removeEmpty(positions);
+    for (const { level, at } of index.removals()) stored.groups.delete(`${level} ${at[0]?.[0]}`);
+    stored.put(index.changes());
+  }
+  const nodes = stored.all().reduce((sum, { at }) => sum + at.length, 0);
+  assert.ok(nodes < 300, `${nodes} nodes`);
 });
 
 test("unchanged groups are not written", () => {

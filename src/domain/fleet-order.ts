@@ -1,0 +1,82 @@
+// The orders of the fleet. In each of them a tank has a place, a whole number; tanks with the same place are ordered by id. A job
+// keeps the places by the latest readings, so that no reading has to.
+
+import type { FleetSort, FleetState } from "./fleet.ts";
+import type { Forecast } from "./forecast/stored.ts";
+import type { Instant } from "./instant.ts";
+import type { Reading } from "./reading.ts";
+
+/** Margins are compared to a billionth of a percentage point, which is how exactly they are shown. */
+const MARGIN_UNITS = 1e9;
+
+/**
+ * By urgency: low tanks by margin, then those that run low some time by when they do, then the others by margin, then those without a
+ * reading. No instant of a forecast is as far from 1970 as the first and the last.
+ */
+const LOW = -2e15;
+const WITHOUT_FORECAST = 2e15;
+const UNKNOWN = 4e15;
+const LATEST_FORECAST = 1e15;
+
+export type FleetPlace = { readonly margin: number; readonly urgency: number };
+
+export function placeOf(threshold: number, latest: Reading | null, forecast: Forecast | null): FleetPlace {
+  if (latest === null) return { margin: UNKNOWN, urgency: UNKNOWN };
+  const margin = marginUnits(latest.fill_percentage - threshold);
+  return { margin, urgency: urgencyOf(margin, forecast?.runs_low_at.p50 ?? null) };
+}
+
+/** Whatever is above the threshold stays above it. Adding 0 turns -0 into 0. */
+function marginUnits(margin: number): number {
+  const rounded = Math.round(margin * MARGIN_UNITS) + 0;
+  return margin > 0 ? Math.max(1, rounded) : rounded;
+}
+
+function urgencyOf(margin: number, runsLowAt: Instant | null): number {
+  if (margin <= 0) return LOW + margin;
+  if (runsLowAt === null) return WITHOUT_FORECAST + margin;
+  return Math.max(-LATEST_FORECAST, Math.min(LATEST_FORECAST, Math.round(runsLowAt)));
+}
+
+type Range = { readonly from: number | undefined; readonly to: number | undefined };
+
+/** The places of the tanks in a state. */
+export function placesIn(state: FleetState | undefined, order: "urgency" | "margin"): Range {
+  const lastLow = order === "urgency" ? LOW : 0;
+  switch (state) {
+    case undefined:
+      return { from: undefined, to: undefined };
+    case "low":
+      return { from: undefined, to: lastLow };
+    case "ok":
+      return { from: lastLow + 1, to: UNKNOWN - 1 };
+    case "unknown":
+      return { from: UNKNOWN, to: UNKNOWN };
+  }
+}
+
+/** The column that each order is by. */
+export const PLACES = { urgency: "urgency", margin: "margin", silent: "at" } as const satisfies Record<FleetSort, string>;
+
+/** `asOf`: the order knows all readings until then. `holder`: the process that keeps the order, and when it last said so. */
+export type FleetOrderState = { readonly asOf: Instant; readonly holder: string; readonly at: Instant };
+
+/** A forecast is computed again after a day, also without a new reading: its range widens. */
+export const FORECAST_MS = 24 * 3_600_000;
+
+/** The next tanks by id: how many were looked at, the last of them, and those that the order has to follow. */
+export type FleetScan = { readonly scanned: number; readonly last: string; readonly moved: readonly string[] };
+
+export interface FleetOrderReads {
+  /** Undefined before the first update. */
+  fleetOrderState(): Promise<FleetOrderState | undefined>;
+  /** `after`: a tank's id. A forecast that was computed before `expired` is computed again. */
+  scanFleet(after: string, expired: Instant): Promise<FleetScan>;
+}
+
+export interface FleetOrderWrites {
+  /** Moves tanks to the places of their latest readings. */
+  placeTanks(tankIds: readonly string[], at: Instant): Promise<void>;
+  /** False if it is not `before` any more. */
+  putFleetOrderState(before: FleetOrderState | undefined, after: FleetOrderState): Promise<boolean>;
+}

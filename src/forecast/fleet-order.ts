@@ -1,0 +1,32 @@
+// Brings the order of the fleet up to date with the latest readings.
+
+import { setImmediate } from "node:timers/promises";
+import { type FleetOrderReads, type FleetOrderWrites, FORECAST_MS } from "../domain/fleet-order.ts";
+import type { Instant } from "../domain/instant.ts";
+
+/** Tanks in one write: readings wait for no more of them. */
+const TANKS_PER_WRITE = 50;
+
+export type FollowedReadings = { readonly isComplete: boolean; readonly moved: number; readonly writeMs: number };
+
+/** Scans the whole fleet. After it the order knows all readings that were stored before. */
+export async function followReadings(
+  store: FleetOrderReads & FleetOrderWrites,
+  now: Instant,
+  isStopping: () => boolean = () => false,
+): Promise<FollowedReadings> {
+  let [after, moved, writeMs] = ["", 0, 0];
+  for (;;) {
+    const scan = await store.scanFleet(after, now - FORECAST_MS);
+    if (scan.scanned === 0) return { isComplete: true, moved, writeMs };
+    for (let from = 0; from < scan.moved.length; from += TANKS_PER_WRITE) {
+      if (isStopping()) return { isComplete: false, moved, writeMs };
+      const started = performance.now();
+      await store.placeTanks(scan.moved.slice(from, from + TANKS_PER_WRITE), now);
+      writeMs += performance.now() - started;
+      await setImmediate();
+    }
+    moved += scan.moved.length;
+    after = scan.last;
+  }
+}

@@ -1,0 +1,56 @@
+// GET /insight/v1/tanks/:id/forecast and /refills.
+
+import { RequestError } from "../../domain/errors.ts";
+import { ForecastObject, forecastObject, RefillObject, refillObject } from "../../domain/forecast/objects.ts";
+import { isPossibleId } from "../../domain/id.ts";
+import { ref } from "../../domain/schema.ts";
+import type { Found } from "../../domain/store.ts";
+import { listJson, listSchema, PAGE_PARAMETERS } from "../parameters.ts";
+import { type Route, route } from "../route.ts";
+import { tankUnknown } from "./read.ts";
+
+export const schemas = {
+  Forecast: ForecastObject,
+  Refill: RefillObject,
+  RefillList: listSchema(ref("Refill"), "One page of refills"),
+};
+
+export const routes: readonly Route[] = [
+  route({
+    path: "/insight/v1/tanks/:id/forecast",
+    operation: "retrieveForecast",
+    summary: "Retrieve the forecast of a tank",
+    description:
+      "When the tank falls to its threshold and when it is empty, as ranges. It is computed soon after each new reading, and at least once a day.",
+    tag: "Insight",
+    requiredRole: "read",
+    response: { schema: ref("Forecast"), description: "The forecast" },
+    errors: ["tank_unknown", "tank_deleted"],
+    async handle({ reads, scope, id }) {
+      return forecastObject(id, found(isPossibleId(id) ? await reads.tankForecast(id, scope) : undefined));
+    },
+  }),
+  route({
+    path: "/insight/v1/tanks/:id/refills",
+    operation: "listRefills",
+    summary: "List the refills of a tank",
+    description:
+      "Deliveries of the last two years, found in the readings, newest first. One is listed once the level has stayed up for a day or two.",
+    tag: "Insight",
+    requiredRole: "read",
+    parameters: PAGE_PARAMETERS,
+    response: { schema: ref("RefillList"), description: "One page of refills" },
+    errors: ["tank_unknown", "tank_deleted"],
+    async handle({ reads, scope, id, parameters }) {
+      const tank = found(isPossibleId(id) ? await reads.tankById(id, scope) : undefined);
+      const page = found(await reads.refillPage(id, parameters, scope));
+      return listJson(page, parameters, (refill) => JSON.stringify(refillObject(refill, tank)));
+    },
+  }),
+];
+
+function found<T>(result: Found<T>): T {
+  if (result === undefined) throw tankUnknown();
+  if (result === "deleted") throw new RequestError("tank_deleted", "This tank has been deleted.");
+  return result as T;
+}

@@ -1,0 +1,75 @@
+// Keeps the places of tanks in the orders of the fleet, and the rank indexes of these. All who change them hold the lock of the lists.
+
+import { type FleetOrderState, FORECAST_MS, placeOf } from "../../domain/fleet-order.ts";
+import { EARLIEST, type Instant } from "../../domain/instant.ts";
+import { entryChanges, LISTS } from "../series/lists.ts";
+import type { FleetTank, ForecastRow } from "./forecast-tables.ts";
+import { updateList } from "./lists.ts";
+import type { StoreTransaction } from "./transaction.ts";
+
+const FLEET_LISTS = [
+  LISTS.fleetByUrgency,
+  LISTS.fleetByMargin,
+  LISTS.fleetBySilence,
+  LISTS.ownFleetByUrgency,
+  LISTS.ownFleetByMargin,
+  LISTS.ownFleetBySilence,
+];
+const STATE = "fleet_order";
+
+export async function placeTanks(tx: StoreTransaction, tankIds: readonly string[], at: Instant): Promise<void> {
+  if (tankIds.length === 0) return;
+  await tx.lockLists();
+  await writePlaces(tx, await tx.fleetTanks(tankIds), (tank) => placed(tank, at));
+}
+
+type Changed = Pick<ForecastRow, "outdatedSince" | "computedAt" | "forecast">;
+
+/** `changed`: what becomes of the forecast of a live tank. */
+export async function writePlaces(
+  tx: StoreTransaction,
+  tanks: readonly FleetTank[],
+  changed: (tank: FleetTank) => Changed,
+): Promise<void> {
+  const changes = tanks.map((tank) => ({ before: tank.stored, after: rowOf(tank, changed) }));
+  const gone = changes.flatMap(({ before, after }) => (before !== undefined && after === undefined ? [before.id] : []));
+  await tx.removeForecasts(gone);
+  await tx.putForecasts(changes.flatMap(({ after }) => after ?? []));
+  await Promise.all(FLEET_LISTS.map((kind) => updateList(tx, kind, entryChanges(kind, changes))));
+}
+
+function rowOf(tank: FleetTank, changed: (tank: FleetTank) => Changed): ForecastRow | undefined {
+  const { id, owner_id, threshold, latest } = tank;
+  if (threshold === null) return undefined;
+  const forecast = changed(tank);
+  const reading = { at: latest?.created_at ?? EARLIEST, fill: latest?.fill_percentage ?? null };
+  return { id, owner_id, ...reading, ...placeOf(threshold, latest, forecast.forecast), ...forecast };
+}
+
+/** The forecast stays, until there is another. */
+function placed({ threshold, latest, stored }: FleetTank, at: Instant): Changed {
+  if (latest === null) return { outdatedSince: null, computedAt: null, forecast: null };
+  const forecast = stored?.forecast ?? null;
+  const computedAt = forecast === null ? null : (stored?.computedAt ?? null);
+  const isSame =
+    computedAt !== null &&
+    computedAt > at - FORECAST_MS &&
+    stored?.at === latest.created_at &&
+    stored.fill === latest.fill_percentage &&
+    stored.margin === placeOf(threshold ?? 0, latest, null).margin;
+  const outdatedSince = stored?.outdatedSince ?? (isSame ? null : at);
+  return { outdatedSince, computedAt, forecast };
+}
+
+export async function putFleetOrderState(
+  tx: StoreTransaction,
+  before: FleetOrderState | undefined,
+  after: FleetOrderState,
+): Promise<boolean> {
+  return tx.replaceServiceState(STATE, before && JSON.stringify(before), JSON.stringify(after));
+}
+
+/** As it is stored. */
+export const fleetOrderStateOf = (value: unknown): FleetOrderState | undefined =>
+  value === undefined ? undefined : (JSON.parse(String(value)) as FleetOrderState);
+export const FLEET_ORDER_STATE = `SELECT value FROM service_state WHERE name = '${STATE}'`;

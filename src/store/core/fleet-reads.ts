@@ -1,0 +1,214 @@
+// Pages of the fleet. Where the filters are a range of places, a page comes from a ranked list, whatever the size of the fleet.
+// Otherwise the matches of one index are fetched and sorted, or, if they are very many, all tanks are scanned in order.
+
+import type { FleetEntry, FleetQuery, FleetReads } from "../../domain/fleet.ts";
+import { type FleetOrderReads, type FleetOrderState, type FleetScan, PLACES, placesIn } from "../../domain/fleet-order.ts";
+import type { ForecastReads } from "../../domain/forecast/stored.ts";
+import type { Instant } from "../../domain/instant.ts";
+import type { Page } from "../../domain/page.ts";
+import { isDeleted, type Row, TANK_COLUMNS, tankOf } from "../columns.ts";
+import { LISTS } from "../series/lists.ts";
+import { LATEST } from "../series/rank-index.ts";
+import { type Condition, type Dialect, Parameters, prefixed, startsWith, where } from "./dialect.ts";
+import { FLEET_ORDER_STATE, fleetOrderStateOf } from "./fleet-order.ts";
+import { REFILL_COLUMNS, refillOf, storedForecastOf } from "./forecast-tables.ts";
+import { listed, type ManagementEngine, pageOf } from "./management-reads.ts";
+import type { Prepare } from "./reads.ts";
+import { ANY_FORECAST } from "./schema.ts";
+
+const ENTRY_COLUMNS = `${prefixed("tank", TANK_COLUMNS)}, fleet.at, fleet.fill, forecast.computed_at, forecast.forecast,
+  customer.name, customer.phone`;
+/** By primary keys. */
+const TANK_JOINS = `LEFT JOIN fleet ON fleet.tank = tank.id LEFT JOIN forecast ON forecast.id = tank.id
+  LEFT JOIN customer ON customer.id = tank.owner_id`;
+const ENTRY_JOINS = `LEFT JOIN tank ON tank.id = entry.id ${TANK_JOINS}`;
+
+function fleetEntryOf(row: Row): FleetEntry {
+  const [at, fill, computedAt, forecast, name, phone] = row.slice(-6);
+  return {
+    tank: tankOf(row),
+    customer: { name: String(name), phone: phone as string | null },
+    latest: fill === null ? null : { created_at: Number(at), fill_percentage: Number(fill) },
+    forecast: storedForecastOf([computedAt, forecast]),
+  };
+}
+
+const ALL = { urgency: LISTS.fleetByUrgency, margin: LISTS.fleetByMargin, at: LISTS.fleetBySilence } as const;
+const OWN = { urgency: LISTS.ownFleetByUrgency, margin: LISTS.ownFleetByMargin, at: LISTS.ownFleetBySilence } as const;
+
+/** Up to this many matches are fetched and sorted. */
+const MAX_SORTED = 50_000;
+/** Tanks in one step of a scan. */
+const SCAN_SIZE = 5000;
+
+export function fleetReadsOn(engine: ManagementEngine, maxSorted = MAX_SORTED) {
+  const { listPages, rows, dialect } = engine;
+  const pages = (lists: typeof ALL | typeof OWN) => ({
+    urgency: listPages(lists.urgency, ENTRY_COLUMNS, ENTRY_JOINS),
+    margin: listPages(lists.margin, ENTRY_COLUMNS, ENTRY_JOINS),
+    at: listPages(lists.at, ENTRY_COLUMNS, ENTRY_JOINS),
+  });
+  const [all, own] = [pages(ALL), pages(OWN)];
+
+  async function matching(query: FleetQuery): Promise<Page<FleetEntry>> {
+    const parameters = new Parameters();
+    return pageOf(await rows(filteredSql(dialect, query, parameters, maxSorted), parameters.values), fleetEntryOf);
+  }
+
+  return {
+    async fleetPage(query: FleetQuery): Promise<Page<FleetEntry>> {
+      const { owner_id, page, size } = query;
+      const range = rangeOf(query);
+      if (range === undefined) return matching(query);
+      const place = PLACES[query.sort];
+      const request = { ...range, page, size };
+      return listed(await (owner_id === undefined ? all[place](null, request) : own[place](owner_id, request)), fleetEntryOf);
+    },
+
+    async scanFleet(after: string, expired: Instant): Promise<FleetScan> {
+      const isMoved = `forecast.id IS NULL OR forecast.at <> fleet.at OR forecast.fill IS DISTINCT FROM fleet.fill
+        OR (forecast.outdated_since IS NULL AND forecast.computed_at <= $2)`;
+      // Both by primary key.
+      const sql = `
+        SELECT count(*), max(fleet.tank), ${dialect.jsonArray}(fleet.tank) FILTER (WHERE ${isMoved})
+        FROM (SELECT tank, at, fill FROM fleet WHERE tank > $1 ORDER BY tank LIMIT ${SCAN_SIZE}) AS fleet
+        LEFT JOIN forecast ON forecast.id = fleet.tank`;
+      const [[scanned, last, moved] = []] = await rows(sql, [after, expired]);
+      const tanks = typeof moved === "string" ? JSON.parse(moved) : (moved ?? []);
+      return { scanned: Number(scanned), last: String(last), moved: tanks as string[] };
+    },
+  };
+}
+
+type EntryReads = Pick<FleetReads, "fleetEntry"> & Pick<FleetOrderReads, "fleetOrderState"> & ForecastReads;
+
+/** Reads of one tank, and what the job looks up. They cost little whatever the size of the fleet. */
+export function forecastReads(prepare: Prepare): EntryReads {
+  const state = prepare(FLEET_ORDER_STATE);
+  const isInScope = "tank.id = $1 AND tank.owner_id = coalesce($2, tank.owner_id)";
+  const forecast = prepare(
+    `SELECT forecast.computed_at, forecast.forecast, tank.deleted FROM tank LEFT JOIN forecast ON forecast.id = tank.id
+     WHERE ${isInScope}`,
+  );
+  // All by primary key: a tank has few refills.
+  const refills = prepare(
+    `SELECT (SELECT count(*) FROM refill WHERE refill.tank_id = tank.id), ${prefixed("page", REFILL_COLUMNS)}, tank.deleted
+     FROM tank LEFT JOIN (
+       SELECT ${REFILL_COLUMNS} FROM refill WHERE tank_id = $1 ORDER BY started_at DESC LIMIT $3 OFFSET $4
+     ) AS page ON true WHERE ${isInScope} ORDER BY page.started_at DESC`,
+  );
+  const outdated = prepare(
+    `SELECT forecast.outdated_since, ${prefixed("tank", TANK_COLUMNS)} FROM (
+       SELECT id, outdated_since FROM forecast WHERE outdated_since IS NOT NULL ORDER BY outdated_since LIMIT $1
+     ) AS forecast JOIN tank ON tank.id = forecast.id ORDER BY forecast.outdated_since`, // forecast_outdated
+  );
+  const entry = prepare(`SELECT ${ENTRY_COLUMNS} FROM tank ${TANK_JOINS} WHERE ${isInScope}`);
+  return {
+    async fleetEntry(tankId, { customerId }) {
+      const [row] = await entry(tankId, customerId);
+      if (row === undefined) return undefined;
+      return isDeleted(row.slice(0, -6)) ? "deleted" : fleetEntryOf(row);
+    },
+
+    async tankForecast(tankId, { customerId }) {
+      const [row] = await forecast(tankId, customerId);
+      if (row === undefined) return undefined;
+      return isDeleted(row) ? "deleted" : storedForecastOf(row);
+    },
+
+    async refillPage(tankId, { page, size }, { customerId }) {
+      const rows = await refills(tankId, customerId, size, (page - 1) * size);
+      const [first] = rows;
+      if (first === undefined) return undefined;
+      if (isDeleted(first)) return "deleted";
+      const found = rows.map(([, ...row]) => row).filter(([startedAt]) => startedAt !== null);
+      return { data: found.map(refillOf), totalItems: Number(first[0]) };
+    },
+
+    async outdatedForecasts(limit) {
+      return (await outdated(limit)).map(([since, ...tank]) => ({ since: Number(since), tank: tankOf(tank) }));
+    },
+
+    async fleetOrderState(): Promise<FleetOrderState | undefined> {
+      return fleetOrderStateOf((await state())[0]?.[0]);
+    },
+  };
+}
+
+/** The places of the page's order that the filters leave; undefined where they are not a range. */
+function rangeOf({ sort, state, silentSince, city }: FleetQuery) {
+  if (city !== undefined) return undefined;
+  if (sort !== "silent") return silentSince === undefined ? placesIn(state, sort) : undefined;
+  return state === undefined ? { from: undefined, to: silentSince && silentSince - 1 } : undefined;
+}
+
+type Filter = (parameters: Parameters) => Condition;
+
+/** Of forecasts; the first of them finds the fewest. */
+function filtersOf(dialect: Dialect, { state, silentSince, owner_id }: FleetQuery): Filter[] {
+  const isIn =
+    (column: string, from = Number.MIN_SAFE_INTEGER, to = LATEST): Filter =>
+    (parameters) => ({
+      holds: `forecast.${column} >= ${parameters.add(from)} AND forecast.${column} <= ${parameters.add(to)}`,
+      order: `forecast.${column}`,
+    });
+  const { from, to } = placesIn(state, "urgency");
+  const column = "forecast.owner_id";
+  const ofOwner: Filter[] =
+    owner_id === undefined ? [] : [(parameters) => ({ holds: dialect.equals(column, parameters.add(owner_id)), order: column })];
+  const ofState = state === undefined ? [] : [isIn("urgency", from, to)];
+  const ofSilence = silentSince === undefined ? [] : [isIn("at", undefined, silentSince - 1)];
+  // Most tanks are ok.
+  return [...ofOwner, ...(state === "ok" ? [...ofSilence, ...ofState] : [...ofState, ...ofSilence])];
+}
+
+/** Tanks that one index finds, and the filters that remain to be tested: tank_by_city, or an index of forecasts. */
+function lookupOf(dialect: Dialect, query: FleetQuery, parameters: Parameters) {
+  const filters = filtersOf(dialect, query);
+  if (query.city !== undefined) {
+    const { holds, order } = startsWith(parameters, "city", query.city);
+    return { candidates: `SELECT id FROM tank WHERE ${dialect.isLive("tank")} AND ${holds} ORDER BY ${order}`, filters };
+  }
+  const [first, ...others] = filters;
+  const lookup = first?.(parameters) ?? { holds: "true", order: "id" };
+  const candidates = `SELECT forecast.* FROM forecast WHERE ${ANY_FORECAST} AND ${lookup.holds} ORDER BY ${lookup.order}`;
+  return { candidates, filters: others };
+}
+
+const INDEXES = { urgency: "forecast_by_urgency", margin: "forecast_by_margin", at: "forecast_by_silence" } as const;
+
+/**
+ * Few matches are fetched and sorted (`found`); of many, tanks are read in order until the page is full. Whichever it is, the limit of
+ * the other is 0.
+ */
+function filteredSql(dialect: Dialect, query: FleetQuery, parameters: Parameters, maxSorted: number): string {
+  const { city } = query;
+  const place = PLACES[query.sort];
+  const columns = `forecast.id, forecast.${place} AS place`;
+  const { candidates, filters } = lookupOf(dialect, query, parameters);
+  const forecasts = city === undefined ? "forecast" : "candidate JOIN forecast ON forecast.id = candidate.id";
+  const tested = where(filters.map((filter) => filter(parameters)));
+  const matches = (limit: string): string => `SELECT ${columns} FROM (${candidates} ${limit}) AS ${forecasts} ${tested}`;
+  const ofCity = city === undefined ? [] : [startsWith(parameters, "tank.city", city)];
+  const all = [...filtersOf(dialect, query).map((filter) => filter(parameters)), ...ofCity];
+  const tanks = city === undefined ? "" : "JOIN tank ON tank.id = forecast.id";
+  const inOrder = `(SELECT * FROM forecast ${dialect.indexedBy(INDEXES[place])} WHERE ${ANY_FORECAST}
+    ORDER BY ${place}, id ${dialect.fence}) AS forecast`;
+  const size = parameters.add(query.size);
+  const offset = parameters.add((query.page - 1) * query.size);
+  return `
+    WITH few AS MATERIALIZED (
+      SELECT CASE WHEN count(*) <= ${maxSorted} THEN 1 ELSE 0 END AS are
+      FROM (${candidates} LIMIT ${maxSorted + 1}) AS candidate
+    ), found AS MATERIALIZED (${matches(`LIMIT (SELECT few.are * ${maxSorted} FROM few)`)})
+    SELECT counted.total, ${ENTRY_COLUMNS} FROM (
+      SELECT CASE WHEN few.are = 1 THEN (SELECT count(*) FROM found)
+        ELSE (SELECT count(*) FROM (${matches(dialect.fence)}) AS matching) END AS total FROM few
+    ) AS counted LEFT JOIN (
+      SELECT * FROM (SELECT id, place FROM found ORDER BY place, id LIMIT ${size} OFFSET ${offset}) AS sorted
+      UNION ALL SELECT * FROM (
+        SELECT ${columns} FROM ${inOrder} ${tanks} ${where(all)} ORDER BY forecast.${place}, forecast.id
+        LIMIT (SELECT (1 - few.are) * CAST(${size} AS integer) FROM few) OFFSET ${offset}
+      ) AS scanned
+    ) AS entry ON true ${ENTRY_JOINS} ORDER BY entry.place, entry.id`;
+}

@@ -1,0 +1,120 @@
+// The tables of forecasts and refills, written once over the statements of an engine.
+
+import type { Refill } from "../../domain/forecast/refills.ts";
+import type { Forecast, StoredForecast } from "../../domain/forecast/stored.ts";
+import type { Instant } from "../../domain/instant.ts";
+import type { Reading } from "../../domain/reading.ts";
+import type { Row } from "../columns.ts";
+import { chunksOf, rowsForIds, valueRows } from "./many-rows.ts";
+import type { Prepare } from "./reads.ts";
+
+/** What the fleet is ordered by, as of the last update, and the forecast. */
+export type ForecastRow = {
+  readonly id: string;
+  readonly owner_id: string;
+  readonly at: Instant;
+  readonly fill: number | null;
+  readonly urgency: number;
+  readonly margin: number;
+  readonly outdatedSince: Instant | null;
+  readonly computedAt: Instant | null;
+  readonly forecast: Forecast | null;
+};
+
+const FIELDS = ["id", "owner_id", "at", "fill", "urgency", "margin", "outdated_since", "computed_at", "forecast"] as const;
+const COLUMNS = FIELDS.map((name) => `forecast.${name}`).join(", ");
+
+/** A tank of the fleet as it is, and what is stored of it. `threshold` is null if it is deleted. */
+export type FleetTank = {
+  readonly id: string;
+  readonly owner_id: string;
+  readonly threshold: number | null;
+  readonly latest: Reading | null;
+  readonly stored: ForecastRow | undefined;
+};
+
+function forecastRowOf(row: Row): ForecastRow | undefined {
+  const [id, owner_id, at, fill, urgency, margin, outdatedSince, computedAt, forecast] = row;
+  if (id === null) return undefined;
+  return { id, owner_id, at, fill, urgency, margin, outdatedSince, computedAt, forecast: forecastOf(forecast) } as ForecastRow;
+}
+
+/** Derived data: what cannot be read is computed again. */
+export function forecastOf(json: unknown): Forecast | null {
+  if (typeof json !== "string") return null;
+  try {
+    return JSON.parse(json) as Forecast;
+  } catch {
+    return null;
+  }
+}
+
+/** Columns: computed_at, forecast. */
+export function storedForecastOf([computedAt, json]: Row): StoredForecast | null {
+  const forecast = forecastOf(json);
+  return forecast === null ? null : { ...forecast, computed_at: Number(computedAt) };
+}
+
+export const REFILL_COLUMNS = "started_at, ended_at, from_percentage, to_percentage";
+export const refillOf = ([startedAt, endedAt, from, to]: Row): Refill => ({ startedAt, endedAt, from, to }) as Refill;
+
+export function forecastTables(prepare: Prepare) {
+  return {
+    async fleetTanks(tankIds: readonly string[]): Promise<readonly FleetTank[]> {
+      const rows = await rowsForIds(
+        prepare,
+        tankIds,
+        (ids) => `SELECT tank.id, tank.owner_id, fleet.threshold, fleet.at, fleet.fill, ${COLUMNS}
+         FROM tank LEFT JOIN fleet ON fleet.tank = tank.id LEFT JOIN forecast ON forecast.id = tank.id WHERE tank.id IN (${ids})`,
+      );
+      return rows.map(([id, owner_id, threshold, at, fill, ...stored]) => ({
+        id: String(id),
+        owner_id: String(owner_id),
+        threshold: threshold as number | null,
+        latest: fill === null ? null : { created_at: Number(at), fill_percentage: Number(fill) },
+        stored: forecastRowOf(stored),
+      }));
+    },
+
+    async putForecasts(forecasts: readonly ForecastRow[]): Promise<void> {
+      const updates = FIELDS.slice(1).map((name) => `${name} = excluded.${name}`);
+      const values = forecasts.map((one) => [
+        ...[one.id, one.owner_id, one.at, one.fill, one.urgency, one.margin, one.outdatedSince, one.computedAt],
+        one.forecast === null ? null : JSON.stringify(one.forecast),
+      ]);
+      const put = chunksOf(values).map((chunk) =>
+        prepare(
+          `INSERT INTO forecast (${FIELDS.join(", ")}) VALUES ${valueRows(chunk.length, FIELDS.length)}
+           ON CONFLICT (id) DO UPDATE SET ${updates.join(", ")}`,
+        )(...chunk.flat()),
+      );
+      await Promise.all(put);
+    },
+
+    async refillsOf(tankIds: readonly string[]): Promise<ReadonlyMap<string, readonly Refill[]>> {
+      const rows = await rowsForIds(
+        prepare,
+        tankIds,
+        (ids) => `SELECT tank_id, ${REFILL_COLUMNS} FROM refill WHERE tank_id IN (${ids})`,
+      );
+      const byTank = Map.groupBy(rows, ([tankId]) => String(tankId));
+      return new Map(Array.from(byTank, ([tankId, own]) => [tankId, own.map(([, ...row]) => refillOf(row))]));
+    },
+
+    async addRefills(refills: readonly (Refill & { readonly tankId: string })[]): Promise<void> {
+      const values = refills.map(({ tankId, startedAt, endedAt, from, to }) => [tankId, startedAt, endedAt, from, to]);
+      const added = chunksOf(values).map((chunk) =>
+        prepare(`INSERT INTO refill (tank_id, ${REFILL_COLUMNS}) VALUES ${valueRows(chunk.length, 5)}`)(...chunk.flat()),
+      );
+      await Promise.all(added);
+    },
+
+    async removeRefills(tankIds: readonly string[]): Promise<void> {
+      await rowsForIds(prepare, tankIds, (ids) => `DELETE FROM refill WHERE tank_id IN (${ids})`);
+    },
+
+    async removeForecasts(tankIds: readonly string[]): Promise<void> {
+      await rowsForIds(prepare, tankIds, (ids) => `DELETE FROM forecast WHERE id IN (${ids})`);
+    },
+  };
+}

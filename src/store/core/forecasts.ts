@@ -1,0 +1,85 @@
+// Stores computed forecasts with the refills found on the way, moves their tanks in the order of the fleet, and reports new refills.
+
+import { wants } from "../../domain/alerts/channel.ts";
+import { refillEventObject } from "../../domain/alerts/event.ts";
+import type { Refill } from "../../domain/forecast/refills.ts";
+import type { ComputedForecast } from "../../domain/forecast/stored.ts";
+import { newId } from "../../domain/id.ts";
+import type { Instant } from "../../domain/instant.ts";
+import { writePlaces } from "./fleet-order.ts";
+import type { FleetTank } from "./forecast-tables.ts";
+import type { StoreTransaction, TankWithOwner } from "./transaction.ts";
+
+/** A refill is certain up to two days after it: one that ended before is no news, as in a history that was imported. */
+const NEWS_MS = 3 * 24 * 3_600_000;
+
+/** All that follows from a forecast happens here, in one transaction. */
+export async function putForecasts(tx: StoreTransaction, computed: readonly ComputedForecast[], at: Instant): Promise<void> {
+  await tx.lockLists();
+  const byTank = new Map(computed.map((one) => [one.tankId, one]));
+  const tanks = (await tx.fleetTanks([...byTank.keys()])).filter(
+    ({ threshold, stored }) => threshold !== null && stored !== undefined,
+  );
+  await writePlaces(tx, tanks, (tank) => computedForecast(tank, byTank.get(tank.id), at));
+  await writeRefills(
+    tx,
+    computed.filter(({ tankId }) => tanks.some(({ id }) => id === tankId)),
+    at,
+  );
+}
+
+/** Readings that came meanwhile are left to the next forecast. */
+function computedForecast({ latest, stored }: FleetTank, computed: ComputedForecast | undefined, at: Instant) {
+  const isKnown = computed?.latestAt === (latest?.created_at ?? null);
+  return { outdatedSince: isKnown ? null : (stored?.outdatedSince ?? at), computedAt: at, forecast: computed?.forecast ?? null };
+}
+
+async function writeRefills(tx: StoreTransaction, computed: readonly ComputedForecast[], at: Instant): Promise<void> {
+  const known = await tx.refillsOf(computed.map(({ tankId }) => tankId));
+  const changed = computed.filter(({ tankId, refills }) => !hasSame(known.get(tankId) ?? [], refills));
+  if (changed.length === 0) return;
+  await tx.removeRefills(changed.map(({ tankId }) => tankId));
+  await tx.addRefills(changed.flatMap(({ tankId, refills }) => refills.map((refill) => ({ tankId, ...refill }))));
+  const news = changed.flatMap(({ tankId, refills }) => {
+    const before = known.get(tankId) ?? [];
+    const isNew = (refill: Refill): boolean => !before.some((other) => overlaps(refill, other));
+    return refills.filter((refill) => refill.endedAt > at - NEWS_MS && isNew(refill)).map((refill) => ({ tankId, refill }));
+  });
+  await reportRefills(tx, news, at);
+}
+
+type NewRefill = { readonly tankId: string; readonly refill: Refill };
+
+/** In the feed, and to webhooks. */
+async function reportRefills(tx: StoreTransaction, refills: readonly NewRefill[], at: Instant): Promise<void> {
+  if (refills.length === 0) return;
+  const owners = await tx.tanksWithOwners(refills.map(({ tankId }) => tankId));
+  await tx.lockAlerts();
+  const [first, channels] = await Promise.all([tx.nextSequences(refills.length), tx.channels()]);
+  const events = refills.map(({ tankId, refill }, i) => {
+    const { tank, customer } = owners.get(tankId) as TankWithOwner;
+    const sequence = first + i;
+    const payload = JSON.stringify(refillEventObject({ at, refill, tank, customer }, sequence));
+    return { sequence, at, owner_id: tank.owner_id, tank_id: tankId, payload };
+  });
+  const notifications = events.flatMap(({ owner_id, tank_id, payload }) =>
+    channels
+      .filter((channel) => channel.type === "webhook" && wants(channel, "tank.refilled", null, owner_id))
+      .map(({ id }) => ({
+        ...{ id: newId("msg", at), channel_id: id, customer_id: null, destination: id, event: "tank.refilled" as const },
+        ...{ alert_ids: [], tank_id, due_at: at, created_at: at, payload },
+      })),
+  );
+  await tx.addEvents(events);
+  await tx.addNotifications(notifications);
+  tx.alertChecks.addCreated(notifications.length);
+}
+
+/** The bounds of a refill may move a little when later readings are known. */
+const overlaps = (a: Refill, b: Refill): boolean => a.startedAt <= b.endedAt && b.startedAt <= a.endedAt;
+
+function hasSame(before: readonly Refill[], after: readonly Refill[]): boolean {
+  const texts = (refills: readonly Refill[]): string =>
+    JSON.stringify(refills.map(({ startedAt, endedAt, from, to }) => [startedAt, endedAt, from, to]).sort());
+  return before.length === after.length && texts(before) === texts(after);
+}

@@ -1,0 +1,116 @@
+// Pages of the fleet on both engines, against a plain sort: while readings come, and tanks are created, deleted, restored, moved and
+// changed. A filtered page is found in two ways: the matches are sorted, or tanks are scanned in order. Both must return the same.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { FLEET_SORTS, FLEET_STATES, type FleetQuery } from "../../src/domain/fleet.ts";
+import type { Store } from "../../src/domain/store.ts";
+import { followReadings } from "../../src/forecast/fleet-order.ts";
+import { type Random, seeded } from "../../src/simulate/random.ts";
+import { onPool, openPool } from "../../src/store/postgres/connection.ts";
+import { managementReads as postgresReads } from "../../src/store/postgres/management-reads.ts";
+import { openReader } from "../../src/store/sqlite/connection.ts";
+import { managementReads } from "../../src/store/sqlite/management-reads.ts";
+import { at, command, executed } from "../support/commands.ts";
+import { ingest } from "../support/readings.ts";
+import type { Lifetime } from "../support/service.ts";
+import { checked, customer, NEW_YEAR, putCustomers, putTanks, tank } from "./conformance/objects.ts";
+import { type Engine, postgresEngine, sqliteEngine } from "./engines.ts";
+import { ModelStore } from "./model.ts";
+
+const HOUR = 3_600_000;
+const CITIES = ["Bern", "Berlin", "BERGEN", "Oslo", null];
+const OWNERS = ["a", "b", "c"];
+
+/** Some of all combinations of filters; a page at random of each. */
+function* queries(random: Random): Generator<FleetQuery> {
+  for (const sort of FLEET_SORTS) {
+    for (const state of [undefined, ...FLEET_STATES]) {
+      for (const silentSince of [undefined, NEW_YEAR - 10 * HOUR, NEW_YEAR + 1]) {
+        for (const owner_id of [undefined, "a", "nobody"]) {
+          for (const city of [undefined, "ber", ""]) {
+            if (!random.chance(0.08)) continue;
+            const size = random.pick([7, 40, 100]);
+            yield { sort, state, silentSince, owner_id, city, page: random.whole(1, Math.ceil(600 / size)), size };
+          }
+        }
+      }
+    }
+  }
+}
+
+type Pages = Pick<Store, "fleetPage">;
+
+async function comparePages(store: Store, scanned: Pages, model: ModelStore, random: Random): Promise<void> {
+  await followReadings(store, NEW_YEAR);
+  for (const query of queries(random)) {
+    const expected = await model.fleetPage(query);
+    assert.deepEqual(await store.fleetPage(query), expected, JSON.stringify(query));
+    assert.deepEqual(await scanned.fleetPage(query), expected, `scanned: ${JSON.stringify(query)}`);
+  }
+}
+
+async function writeAtRandom(stores: readonly (Store | ModelStore)[], random: Random, ids: readonly string[]): Promise<void> {
+  const sent = Array.from({ length: 150 }, () => {
+    return { tank: random.pick(ids), at: NEW_YEAR - random.whole(0, 30 * HOUR), fill: random.whole(0, 200) / 2 };
+  });
+  const [deleted, moved, changed] = [random.pick(ids), random.pick(ids), random.pick(ids)];
+  const owner = random.pick(OWNERS);
+  const threshold = random.whole(0, 90);
+  for (const one of stores) {
+    await ingest(one, ...sent);
+    await one.execute(command.deleteTank(deleted), at(NEW_YEAR));
+    await one.execute(command.changeTank(moved, { owner_id: owner }), at(NEW_YEAR));
+    await one.execute(command.changeTank(changed, { min_fill_alert_percentage: threshold }), at(NEW_YEAR));
+  }
+}
+
+/** Reads that never sort the matches of a filter. */
+function scannedPages(engine: Engine, url: string, life: Lifetime): Pages {
+  if (engine === sqliteEngine) {
+    const db = openReader(url.slice("sqlite:".length));
+    life.after(() => db.close());
+    return managementReads(db, 0);
+  }
+  const pool = openPool(url, 1, { schema: "public" });
+  life.after(() => pool.end());
+  return postgresReads(onPool(pool), 0);
+}
+
+function suite(engine: Engine): void {
+  test(`${engine.name}: every page of the fleet is that of a plain sort, whatever changes`, async (t) => {
+    const random = seeded(process.env["TEST_SEED"] ?? `${engine.name} fleet`);
+    const { store, url } = await engine.open(t);
+    const scanned = scannedPages(engine, url, t);
+    const model = new ModelStore();
+    const ids = Array.from({ length: 600 }, (_, i) => `tank ${i}`);
+    const made = ids.map((id) => {
+      const { location } = tank(id, "a");
+      const fields = { min_fill_alert_percentage: random.whole(0, 40), location: { ...location, city: random.pick(CITIES) } };
+      return tank(id, random.chance(0.6) ? "a" : random.pick(OWNERS), fields);
+    });
+    const first = ids
+      .filter(() => random.chance(0.9))
+      .map((id) => ({ tank: id, at: NEW_YEAR - random.whole(0, 20) * HOUR, fill: random.whole(0, 200) / 2 }));
+    for (const one of [store, model]) {
+      await putCustomers(one, ...OWNERS.map((id) => customer(id)));
+      await putTanks(one, ...made);
+      await ingest(one, ...first);
+    }
+    await comparePages(store, scanned, model, random);
+    for (let round = 0; round < 3; round++) {
+      for (let step = 0; step < 3; step++) await writeAtRandom([store, model], random, ids);
+      await comparePages(store, scanned, model, random);
+    }
+    for (const one of [store, model]) {
+      await executed(one as Store, command.deleteCustomer("a", true), at(NEW_YEAR + 1));
+      await ingest(one, ...first.slice(0, 100).map((reading) => ({ ...reading, at: NEW_YEAR + HOUR })));
+    }
+    await comparePages(store, scanned, model, random);
+    for (const one of [store, model]) await executed(one as Store, command.restoreCustomer("a", true), at(NEW_YEAR + 2));
+    await comparePages(store, scanned, model, random);
+    assert.deepEqual((await checked(store)).findings, []);
+  });
+}
+
+for (const engine of [sqliteEngine, postgresEngine]) suite(engine);
