@@ -7,8 +7,8 @@ import { type Config, managementSettings, missingForMail, storeSettings } from "
 import type { Event, Observe } from "./domain/events.ts";
 import type { Clock } from "./domain/instant.ts";
 import type { Store } from "./domain/store.ts";
-import { listenError, numericHost, urlOf } from "./http/address.ts";
 import { ForecastJob } from "./forecast/job.ts";
+import { listenError, numericHost, urlOf } from "./http/address.ts";
 import { LastSeen } from "./http/last-seen.ts";
 import { type Limits, localLimits } from "./http/limits.ts";
 import { ManagementService } from "./http/management.ts";
@@ -94,7 +94,9 @@ export async function startApp(options: AppOptions): Promise<App> {
         management: new ManagementService(store, clock, managementSettings(config)),
         warnings: notifications.warnings,
       },
-      metrics: { text: async () => metrics.text(await countedIn([fleetReport, forecastMetrics(store, clock), notifications.metrics])) },
+      metrics: {
+        text: async () => metrics.text(await countedIn([fleetReport, forecastMetrics(store, clock), notifications.metrics])),
+      },
       ...{ lastSeen, clock, observe, limits },
       ...{ version: VERSION, rateLimit, corsOrigins, trustProxy, timeouts },
     });

@@ -70,7 +70,8 @@ export function daysLeft(entry: FleetEntry, now: Instant): DaysLeft | null {
   if (margin !== null && margin <= 0) return { p10: 0, p50: 0, p90: 0 };
   if (entry.forecast?.state !== "ok") return null;
   const { p10, p50, p90 } = entry.forecast.runs_low_at;
-  const days = (at: Instant | null): number | null => (at === null ? null : Math.max(0, Math.round((10 * (at - now)) / DAY) / 10));
+  const days = (at: Instant | null): number | null =>
+    at === null ? null : Math.max(0, Math.round((10 * (at - now)) / DAY) / 10);
   return { p10: days(p10), p50: days(p50), p90: days(p90) };
 }
 
@@ -79,7 +80,10 @@ export type DaysLeft = { readonly p10: number | null; readonly p50: number | nul
 export type Volume = { readonly volume: number; readonly unit: CapacityUnit };
 
 /** What is in the tank, and what fits into it. */
-export function volumesOf({ tank, latest }: Pick<FleetEntry, "tank" | "latest">): { readonly remaining: Volume | null; readonly room: Volume | null } {
+export function volumesOf({ tank, latest }: Pick<FleetEntry, "tank" | "latest">): {
+  readonly remaining: Volume | null;
+  readonly room: Volume | null;
+} {
   if (latest === null) return { remaining: null, room: null };
   return { remaining: volumeAt(tank, latest.fill_percentage), room: volumeAt(tank, 100 - latest.fill_percentage) };
 }

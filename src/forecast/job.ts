@@ -94,7 +94,7 @@ export class ForecastJob {
     while (this.#isHolder && !this.#forecasts.isStopping) {
       const outdated = await store.outdatedForecasts(FORECASTS_PER_WRITE);
       const computed: ComputedForecast[] = [];
-      for (const { tank } of outdated) {
+      for (const tank of outdated) {
         if (this.#forecasts.isStopping) break;
         const started = performance.now();
         computed.push(await computeForecast(store, tank, clock()));

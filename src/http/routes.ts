@@ -17,6 +17,7 @@ import * as provision from "./routes/manage/provision.ts";
 import * as tanks from "./routes/manage/tanks.ts";
 import * as operations from "./routes/operations.ts";
 import * as read from "./routes/read.ts";
+import * as series from "./routes/series.ts";
 
 type RouteModule = { readonly routes: readonly Route[]; readonly schemas?: Readonly<Record<string, Schema>> };
 
@@ -24,6 +25,7 @@ const MODULES: readonly RouteModule[] = [
   read,
   insight,
   forecasts,
+  series,
   alerts,
   ingest,
   customers,

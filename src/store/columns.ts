@@ -11,7 +11,6 @@ import type { CustomerState, TankState } from "../domain/changes.ts";
 import type { CustomerWithCount, NotificationSettings } from "../domain/customer.ts";
 import { type Device, type DeviceAssignment, type ProfileChoice, unknownDevice } from "../domain/device.ts";
 import { DamageError } from "../domain/errors.ts";
-import type { FleetEntry } from "../domain/fleet.ts";
 import { deviceKey } from "../domain/id.ts";
 import { displayInstant, EARLIEST } from "../domain/instant.ts";
 import type { StoredKey } from "../domain/key.ts";
@@ -155,7 +154,6 @@ export function storedTank(row: Row): Stored<TankState> {
   if (row.at(-1) === checksumOf(columns)) return tankState(columns);
   return { ...tankState(columns.with(-4, null)), damage: `tank ${row[0]} is damaged` };
 }
-
 
 export const DEVICE_COLUMNS = "id, tank, since, profile, pending, dropped";
 function deviceOf([id, tank_id, since, profile]: Row): Device {

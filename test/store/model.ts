@@ -22,8 +22,8 @@ import { planCommand } from "../../src/domain/commands/plan.ts";
 import type { Customer, CustomerWithCount } from "../../src/domain/customer.ts";
 import { type Device, type DeviceAssignment, unknownDevice } from "../../src/domain/device.ts";
 import type { FleetCounts, FleetEntry, FleetQuery } from "../../src/domain/fleet.ts";
-import type { ForecastReads, ForecastWrites } from "../../src/domain/forecast/stored.ts";
 import type { FleetOrderReads, FleetOrderWrites } from "../../src/domain/fleet-order.ts";
+import type { ForecastReads, ForecastWrites } from "../../src/domain/forecast/stored.ts";
 import { planCustomerImport, planDeviceImport, planTankImport } from "../../src/domain/import-plans.ts";
 import type { Instant } from "../../src/domain/instant.ts";
 import type { Key, Scope, StoredKey } from "../../src/domain/key.ts";
@@ -40,9 +40,11 @@ import {
 import {
   type IncomingBatch,
   type IngestResult,
+  type InstantRange,
   READING_OUTCOMES,
   type Reading,
   type ReadingBatch,
+  type ReadingColumns,
 } from "../../src/domain/reading.ts";
 import type { CustomerRecord, DeviceRecord, RecordOutcome, TankRecord } from "../../src/domain/records.ts";
 import type { ManagedCustomer, ManagedDevice, Resource } from "../../src/domain/resource.ts";
@@ -333,6 +335,19 @@ export class ModelStore implements ModelledStore {
   async telemetryPage(tankId: string, query: PageQuery, scope: Scope): Promise<Found<Page<Reading>>> {
     const tank = await this.tankById(tankId, scope);
     return typeof tank === "object" ? pageOf(this.readings(tankId), query) : tank;
+  }
+
+  async readingColumns(tankId: string, { from, to }: InstantRange, scope: Scope): Promise<Found<ReadingColumns>> {
+    const tank = await this.tankById(tankId, scope);
+    if (typeof tank !== "object") return tank;
+    const readings = this.readings(tankId)
+      .filter(({ created_at }) => created_at >= from && created_at < to)
+      .toReversed();
+    return {
+      instants: Float64Array.from(readings, ({ created_at }) => created_at),
+      fills: Float64Array.from(readings, ({ fill_percentage }) => fill_percentage),
+      next: undefined,
+    };
   }
 
   /** All live customers, newest first. */

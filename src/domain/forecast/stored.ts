@@ -24,12 +24,12 @@ export type Forecast = {
 
 export type StoredForecast = Forecast & { readonly computed_at: Instant };
 
-/** A tank whose forecast is to be computed, and since when. */
-export type OutdatedTank = { readonly tank: Tank; readonly since: Instant };
+/** A tank whose forecast is to be computed, since when, and the latest reading that is known. */
+export type OutdatedTank = { readonly tank: Tank; readonly since: Instant; readonly latestAt: Instant };
 export type ComputedForecast = {
   readonly tankId: string;
   /** The latest reading that was known. */
-  readonly latestAt: Instant | null;
+  readonly latestAt: Instant;
   readonly forecast: Forecast;
   readonly refills: readonly Refill[];
 };

@@ -98,8 +98,8 @@ export function forecastReads(prepare: Prepare): EntryReads {
      ) AS page ON true WHERE ${isInScope} ORDER BY page.started_at DESC`,
   );
   const outdated = prepare(
-    `SELECT forecast.outdated_since, ${prefixed("tank", TANK_COLUMNS)} FROM (
-       SELECT id, outdated_since FROM forecast WHERE outdated_since IS NOT NULL ORDER BY outdated_since LIMIT $1
+    `SELECT forecast.outdated_since, forecast.at, ${prefixed("tank", TANK_COLUMNS)} FROM (
+       SELECT id, at, outdated_since FROM forecast WHERE outdated_since IS NOT NULL ORDER BY outdated_since LIMIT $1
      ) AS forecast JOIN tank ON tank.id = forecast.id ORDER BY forecast.outdated_since`, // forecast_outdated
   );
   const entry = prepare(`SELECT ${ENTRY_COLUMNS} FROM tank ${TANK_JOINS} WHERE ${isInScope}`);
@@ -126,7 +126,9 @@ export function forecastReads(prepare: Prepare): EntryReads {
     },
 
     async outdatedForecasts(limit) {
-      return (await outdated(limit)).map(([since, ...tank]) => ({ since: Number(since), tank: tankOf(tank) }));
+      return (await outdated(limit)).map(([since, at, ...tank]) => {
+        return { since: Number(since), latestAt: Number(at), tank: tankOf(tank) };
+      });
     },
 
     async fleetOrderState(): Promise<FleetOrderState | undefined> {

@@ -30,7 +30,7 @@ export async function putForecasts(tx: StoreTransaction, computed: readonly Comp
 
 /** Readings that came meanwhile are left to the next forecast. */
 function computedForecast({ latest, stored }: FleetTank, computed: ComputedForecast | undefined, at: Instant) {
-  const isKnown = computed?.latestAt === (latest?.created_at ?? null);
+  const isKnown = computed?.latestAt === latest?.created_at;
   return { outdatedSince: isKnown ? null : (stored?.outdatedSince ?? at), computedAt: at, forecast: computed?.forecast ?? null };
 }
 

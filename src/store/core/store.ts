@@ -124,6 +124,7 @@ const OBJECTS: Readonly<Record<string, string>> = {
   managedDevice: "device",
   managedTank: "tank",
   newestPending: "device",
+  readingColumns: "tank",
   tankById: "tank",
   telemetryPage: "tank",
 };
