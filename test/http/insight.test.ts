@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import { expectError, expectStatus, type Item, object, request, withoutRequestId } from "./client.ts";
+import { until } from "../support/until.ts";
 import { CUSTOMER, startManaged } from "./services.ts";
 
 const service = await startManaged({ after }, { RATE_LIMIT: "0" });
@@ -36,6 +37,9 @@ before(async () => {
   keys.operator = await service.key();
   keys.f1 = await service.key({ customerId: "f1" });
   keys.f2 = await service.key({ customerId: "f2" });
+  const newestFirst = ["ok", "worst", "low", "edge", "never"];
+  await until("the order follows", async () => tankIds(await fleet("?sort=silent")).reverse().join() === newestFirst.join(), 30_000);
+  await until("forecasts are computed", async () => (await service.store.outdatedForecasts(1)).length === 0, 30_000);
 });
 
 describe("the fleet", () => {
@@ -63,12 +67,17 @@ describe("the fleet", () => {
   it("says of each tank its margin, the age of its reading, what is in it and what fits into it; and when that was so", async () => {
     const { data, as_of, ...envelope } = await fleet("?state=low");
     assert.deepEqual(envelope, { object: "list", page: 1, size: 10, total_pages: 1, total_items: 3 });
-    assert.equal(as_of, now());
-    const { tank, alerts, ...rest } = (data as Item[])[0] ?? {};
+    const age = Date.parse(now()) - Date.parse(String(as_of));
+    assert.ok(age >= 0 && age <= 90_000, String(as_of));
+    const { tank, alerts, forecast, ...rest } = (data as Item[])[0] ?? {};
+    assert.deepEqual(forecast, object(await call("/insight/v1/tanks/worst/forecast", keys.operator)));
     assert.deepEqual(rest, {
       object: "fleet_tank",
       state: "low",
       margin: -49.3,
+      silent: false,
+      days_left: { p10: 0, p50: 0, p90: 0 },
+      customer: { id: "f2", name: CUSTOMER.name, phone: null },
       age_seconds: 90,
       remaining: { volume: 1098.9, unit: "gallons" },
       room: { volume: 1601.1, unit: "gallons" },
@@ -78,8 +87,11 @@ describe("the fleet", () => {
     const [alert] = object(await call("/insight/v1/alerts?tank_id=worst", keys.operator))["data"] as Item[];
     assert.deepEqual(alerts, [{ id: alert?.["id"], kind: "low", state: "open", opened_at: readAt }]);
     const [never] = (await fleet("?state=unknown"))["data"] as Item[];
-    const { tank: _, ...unknown } = never ?? {};
-    const none = { margin: null, age_seconds: null, remaining: null, room: null, latest: null, alerts: [] };
+    const { tank: _, forecast: without, customer: owner, ...unknown } = never ?? {};
+    assert.equal((without as Item)["state"], "insufficient_data");
+    assert.equal((owner as Item)["id"], "f1");
+    const volumes = { remaining: null, room: null };
+    const none = { margin: null, silent: false, days_left: null, age_seconds: null, ...volumes, latest: null, alerts: [] };
     assert.deepEqual(unknown, { object: "fleet_tank", state: "unknown", ...none });
   });
 
@@ -119,6 +131,30 @@ describe("the fleet", () => {
 
   it("is not cached: ages change", async () => {
     assert.equal((await call(FLEET, keys.operator)).headers["cache-control"], "no-store");
+  });
+});
+
+describe("the forecast of a tank", () => {
+  it("has its state; without readings enough it says so", async () => {
+    const forecast = object(await call("/insight/v1/tanks/ok/forecast", keys.f1));
+    const never = { p10: null, p50: null, p90: null };
+    assert.deepEqual(forecast, {
+      ...{ object: "forecast", tank_id: "ok", state: "insufficient_data", computed_at: forecast["computed_at"] },
+      ...{ based_on_until: now(), use_per_day: null, runs_low_at: never, runs_empty_at: never, suggested_delivery: null },
+    });
+    assert.equal(object(await call("/insight/v1/tanks/never/forecast", keys.f1))["computed_at"], null);
+  });
+
+  it("and its refills are paged; both only for its owner and the operator", async () => {
+    const page = object(await call("/insight/v1/tanks/ok/refills?size=5", keys.f1));
+    assert.deepEqual(page, { object: "list", data: [], page: 1, size: 5, total_pages: 0, total_items: 0 });
+    for (const path of ["forecast", "refills"]) {
+      expectError(await call(`/insight/v1/tanks/sold/${path}`, keys.operator), 404, "tank_deleted");
+      const [other, unknown] = [await call(`/insight/v1/tanks/worst/${path}`, keys.f1), await call(`/insight/v1/tanks/x/${path}`, keys.f1)];
+      expectError(other, 404, "tank_unknown");
+      assert.deepEqual(withoutRequestId(other), withoutRequestId(unknown));
+      expectError(await call(`/insight/v1/tanks/ok/${path}?sort=x`, keys.f1), 400, "parameter_unknown", "sort");
+    }
   });
 });
 

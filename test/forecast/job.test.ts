@@ -1,0 +1,142 @@
+// The job that keeps forecasts and the order of the fleet, on both engines.
+
+import assert from "node:assert/strict";
+import { suite, test } from "node:test";
+import type { StoredForecast } from "../../src/domain/forecast/stored.ts";
+import { UNRESTRICTED } from "../../src/domain/key.ts";
+import type { Store } from "../../src/domain/store.ts";
+import { ForecastJob } from "../../src/forecast/job.ts";
+import { at, command, executed } from "../support/commands.ts";
+import { ingest } from "../support/readings.ts";
+import type { Lifetime } from "../support/service.ts";
+import { until } from "../support/until.ts";
+import { customer, putCustomers, putTanks, tank, WHOLE_FLEET } from "../store/conformance/objects.ts";
+import { type Engine, postgresEngine, sqliteEngine } from "../store/engines.ts";
+
+const HOUR = 3_600_000;
+const DAY = 24 * HOUR;
+const NOW = Date.parse("2026-11-16T12:00:00Z");
+const WAIT_MS = 60_000;
+
+function startJob(store: Store, life: Lifetime, now = NOW): ForecastJob {
+  const job = new ForecastJob({ store, clock: () => now, observe: (event) => assert.fail(JSON.stringify(event)) });
+  life.after(() => job.stop());
+  return job;
+}
+
+/** Every six hours until now, `perDay` less a day. */
+const falling = (tankId: string, latest: number, perDay: number, days: number) =>
+  Array.from({ length: days * 4 + 1 }, (_, i) => ({
+    tank: tankId,
+    at: NOW - (days * 4 - i) * 6 * HOUR,
+    fill: Math.round(100 * (latest + ((days * 4 - i) * perDay) / 4)) / 100,
+  }));
+
+const orderOf = async (store: Store) => (await store.fleetPage(WHOLE_FLEET)).data.map((entry) => entry.tank.id);
+
+const isComputed = async (store: Store) => (await store.outdatedForecasts(1)).length === 0;
+
+async function forecastOf(store: Store, tankId: string): Promise<StoredForecast> {
+  const found = await store.tankForecast(tankId, UNRESTRICTED);
+  assert.ok(typeof found === "object" && found !== null, `${tankId}: ${found}`);
+  return found;
+}
+
+function forecastJob(engine: Engine): void {
+  test("the fast consumer comes before the dormant tank; low tanks first, those without a forecast later, without a reading last", async (t) => {
+    const { store } = await engine.open(t);
+    await putCustomers(store, customer("a"));
+    await putTanks(store, ...["dormant", "fast", "slow", "low", "lower", "new", "never"].map((id) => tank(id, "a")));
+    startJob(store, t).wake();
+    await ingest(
+      store,
+      ...[...falling("fast", 30, 1.5, 40), ...falling("slow", 60, 0.7, 40), ...falling("dormant", 22, 0, 40)],
+      ...[...falling("low", 20, 1, 40), ...falling("lower", 10, 1, 40), { tank: "new", at: NOW, fill: 21 }],
+    );
+    const expected = ["lower", "low", "fast", "slow", "new", "dormant", "never"];
+    await until("the order follows", async () => (await orderOf(store)).join() === expected.join(), WAIT_MS);
+    const fast = await forecastOf(store, "fast");
+    const days = ((fast.runs_low_at.p50 ?? 0) - NOW) / DAY;
+    assert.equal(fast.state, "ok");
+    assert.ok(days > 4 && days < 10, `${days} days`);
+    assert.equal((await forecastOf(store, "new")).state, "insufficient_data");
+    assert.equal((await forecastOf(store, "dormant")).state, "no_use");
+    assert.equal(await store.tankForecast("never", UNRESTRICTED), null);
+    await until("all are computed", () => isComputed(store), WAIT_MS);
+  });
+
+  test("a forecast is computed again after a reading, another threshold, and a day; not otherwise", async (t) => {
+    const { store } = await engine.open(t);
+    await putCustomers(store, customer("a"));
+    await putTanks(store, tank("one", "a"));
+    await ingest(store, ...falling("one", 50, 1, 30));
+    const first = startJob(store, t);
+    await until("it is computed", async () => (await store.tankForecast("one", UNRESTRICTED)) !== null, WAIT_MS);
+    const before = await forecastOf(store, "one");
+    assert.equal(before.computed_at, NOW);
+    await executed(store, command.changeTank("one", { min_fill_alert_percentage: 40 }), at(NOW));
+    await until(
+      "the threshold counts",
+      async () => (await forecastOf(store, "one")).runs_low_at.p50 !== before.runs_low_at.p50,
+      WAIT_MS,
+    );
+    await first.stop();
+    const later = NOW + 6 * HOUR;
+    const second = startJob(store, t, later);
+    await until("another process takes over", async () => (await store.fleetOrderState())?.asOf === later, WAIT_MS);
+    assert.equal((await forecastOf(store, "one")).computed_at, NOW, "it is not computed again without a reason");
+    await ingest(store, { tank: "one", at: later, fill: 49.5 });
+    second.wake();
+    await until("the reading counts", async () => (await forecastOf(store, "one")).based_on_until === later, WAIT_MS);
+    await second.stop();
+    const tomorrow = later + DAY;
+    startJob(store, t, tomorrow);
+    await until("a day later", async () => (await forecastOf(store, "one")).computed_at === tomorrow, WAIT_MS);
+  });
+
+  test("of two processes one keeps the order; when it stops, the other does", async (t) => {
+    const { store, reopen } = await engine.open(t);
+    const other = await reopen();
+    await putCustomers(store, customer("a"));
+    await putTanks(store, tank("one", "a"), tank("two", "a"));
+    const first = startJob(store, t);
+    const { holder } = await until("one begins", () => store.fleetOrderState(), WAIT_MS);
+    startJob(other, t, NOW + 60_000);
+    await ingest(store, { tank: "two", at: NOW, fill: 5 });
+    first.wake();
+    await until("the order follows", async () => (await orderOf(store))[0] === "two", WAIT_MS);
+    await first.stop();
+    await until("the other takes over", async () => (await store.fleetOrderState())?.holder !== holder, WAIT_MS);
+  });
+
+  test("a refill is listed and reported once, also if more of it is known later; an old one is not reported", async (t) => {
+    const { store } = await engine.open(t);
+    await putCustomers(store, customer("a"));
+    await putTanks(store, tank("one", "a"));
+    const filled = [...falling("one", 30, 1, 60)].map((reading) => {
+      const refills = Number(reading.at > NOW - 40 * DAY) + Number(reading.at > NOW - 2.2 * DAY);
+      return { ...reading, fill: reading.fill + 40 * refills - 40 };
+    });
+    await ingest(store, ...filled.slice(0, -1));
+    const job = startJob(store, t);
+    const refills = async () => {
+      const page = await store.refillPage("one", { page: 1, size: 10 }, UNRESTRICTED);
+      return typeof page === "object" ? page : assert.fail(page);
+    };
+    await until("they are found", async () => (await refills()).totalItems === 2, WAIT_MS);
+    const [newest, oldest] = (await refills()).data;
+    assert.ok((newest?.startedAt ?? 0) > (oldest?.endedAt ?? NOW), "newest first");
+    assert.ok(Math.abs((newest?.to ?? 0) - (newest?.from ?? 0) - 40) < 2, JSON.stringify(newest));
+    await ingest(store, ...filled.slice(-1));
+    job.wake();
+    await until("the last reading counts", async () => (await forecastOf(store, "one")).based_on_until === NOW, WAIT_MS);
+    const { payloads } = await store.eventFeed({ after: 0, size: 100 }, UNRESTRICTED);
+    const reported = payloads.map((payload) => JSON.parse(payload)).filter(({ type }) => type === "tank.refilled");
+    assert.deepEqual(
+      reported.map(({ data }) => [data.tank.id, data.customer.id, data.refill.started_at, data.refill.unit]),
+      [["one", "a", new Date(newest?.startedAt ?? 0).toISOString(), "liters"]],
+    );
+  });
+}
+
+for (const engine of [sqliteEngine, postgresEngine]) suite(`forecasts on ${engine.name}`, () => forecastJob(engine));
