@@ -79,6 +79,23 @@ export function splitAtJumps(levels: readonly DailyLevel[], noise: number): Dail
   });
 }
 
+/** A sensor fails if more than this share of its readings leap this far and back within half a day. */
+const ERRATIC = { share: 0.05, leap: 5, within: 13 * 3_600_000, days: 90 } as const;
+
+export function isErratic(readings: readonly Level[]): boolean {
+  const start = (readings.at(-1)?.at ?? 0) - ERRATIC.days * DAY;
+  let [seen, leaps] = [0, 0];
+  for (let i = readings.length - 1; i >= 2; i--) {
+    const [before, reading, after] = [readings[i - 2], readings[i - 1], readings[i]];
+    if (before === undefined || reading === undefined || after === undefined || before.at < start) break;
+    if (after.at - before.at > ERRATIC.within) continue;
+    const [there, back] = [reading.fill - before.fill, reading.fill - after.fill];
+    seen++;
+    if (there * back > 0 && Math.min(Math.abs(there), Math.abs(back)) > ERRATIC.leap) leaps++;
+  }
+  return leaps > ERRATIC.share * Math.max(seen, 40);
+}
+
 /** Sensors have steps of about this. */
 const LEAST_NOISE = 0.05;
 

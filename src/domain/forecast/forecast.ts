@@ -3,7 +3,7 @@
 
 import type { Instant } from "../instant.ts";
 import type { CapacityUnit, UseCase } from "../tank.ts";
-import { DAY, type DailyLevel, dailyLevels, noiseOf, splitAtJumps, thinned } from "./daily.ts";
+import { DAY, type DailyLevel, dailyLevels, isErratic, noiseOf, splitAtJumps, thinned } from "./daily.ts";
 import { type Level, removeOutliers } from "./outliers.ts";
 import { modelsForRange, scaleOf, type Widths, widthAt, widthsOf } from "./range.ts";
 import { findRefills, type Refill } from "./refills.ts";
@@ -69,20 +69,26 @@ export function forecast(input: ForecastInput): Forecast {
 }
 
 /** Readings without outliers, the refills in them, and a level a day. */
-export type History = { readonly cleaned: readonly Level[]; readonly refills: readonly Refill[]; readonly daily: readonly DailyLevel[] };
+export type History = {
+  readonly cleaned: readonly Level[];
+  readonly refills: readonly Refill[];
+  readonly daily: readonly DailyLevel[];
+  readonly isErratic: boolean;
+};
 
 export function historyOf(readings: readonly Level[]): History {
   const cleaned = removeOutliers(readings);
   const refills = findRefills(cleaned);
-  return { cleaned, refills, daily: dailyLevels(cleaned, refills) };
+  return { cleaned, refills, daily: dailyLevels(cleaned, refills), isErratic: isErratic(readings) };
 }
 
-export function forecastFrom({ cleaned, refills, daily }: History, input: Omit<ForecastInput, "readings">): Forecast {
+export function forecastFrom({ cleaned, refills, daily, ...history }: History, input: Omit<ForecastInput, "readings">): Forecast {
   const [first, last] = [cleaned[0], cleaned.at(-1)];
   const based_on_until = last?.at ?? null;
   const none = (state: ForecastState): Forecast => ({ state, based_on_until, ...NOTHING });
   if (first === undefined || last === undefined) return none("insufficient_data");
   if (cleaned.length < MIN_READINGS || last.at - first.at < MIN_DAYS * DAY) return none("insufficient_data");
+  if (history.isErratic) return none("insufficient_data");
   const noise = noiseOf(daily);
   const levels = splitAtJumps(daily, noise);
   const models = modelsForRange(levels, seasonAt(input.latitude, input.use_case));

@@ -21,7 +21,7 @@ const HALF_LIFE = 240;
 /** The expected shares of base load and heating count like this many days of readings. */
 const PRIOR_DAYS = 100;
 /** Recent use is that of these days, or longer for as few levels as this, up to a limit. Weights fall by e in `fade` days. */
-const RECENT = { days: 21, levels: 5, maxDays: 60, fade: 8 } as const;
+const RECENT = { days: 21, levels: 5, maxDays: 60, step: 1.5, fade: 8 } as const;
 /** The weight of normal use among the recent, which decides where there is hardly any. */
 const NORMAL_WEIGHT = 0.2;
 /** Recent use returns to normal by a factor of e in this many days. */
@@ -82,12 +82,14 @@ function recentUse(levels: readonly DailyLevel[], heating: readonly number[], la
   const slopes: number[] = [];
   const weights: number[] = [];
   let total = 0;
-  for (let j = last; j > 0; j--) {
+  const recent = recentLevels(levels, last);
+  for (const [position, j] of recent.entries()) {
     const to = levels[j];
-    if (to === undefined || !isRecent(end - to.day, last - j)) break;
-    for (let i = j - 1; i >= 0; i--) {
+    if (to === undefined) break;
+    for (let k = position + 1; k < recent.length; k++) {
+      const i = recent[k] ?? 0;
       const from = levels[i];
-      if (from === undefined || from.segment !== to.segment || !isRecent(end - from.day, last - i)) break;
+      if (from === undefined || from.segment !== to.segment) break;
       const expected = normal.base * (to.day - from.day) + normal.heating * ((heating[j] ?? 0) - (heating[i] ?? 0));
       if (!(expected > 0)) continue;
       const weight = expected * Math.exp(((from.day + to.day) / 2 - end) / RECENT.fade);
@@ -101,7 +103,21 @@ function recentUse(levels: readonly DailyLevel[], heating: readonly number[], la
   return Math.max(0, weightedMedian(slopes, weights));
 }
 
-const isRecent = (age: number, newer: number): boolean => age <= RECENT.days || (newer < RECENT.levels && age <= RECENT.maxDays);
+/** Indexes, newest first. */
+function recentLevels(levels: readonly DailyLevel[], last: number): number[] {
+  const end = levels[last]?.day ?? 0;
+  const indexes: number[] = [];
+  let next = end;
+  for (let i = last; i >= 0; i--) {
+    const day = levels[i]?.day ?? 0;
+    const age = end - day;
+    if (age > RECENT.maxDays || (age > RECENT.days && indexes.length >= RECENT.levels)) break;
+    if (day > next) continue;
+    indexes.push(i);
+    next = day - RECENT.step;
+  }
+  return indexes;
+}
 
 /** Use from the last level to each of the days after it, which are ascending. */
 export function useUntil({ day, base, heating, recent, season }: UseModel, daysAhead: readonly number[]): number[] {
