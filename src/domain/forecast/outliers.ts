@@ -1,87 +1,75 @@
-// Removes readings that cannot be levels of the tank: a level leaves its course by a jump and returns to it by another.
+// Removes false readings: where a level leaves its course by a jump and returns to it by another. A series is cut into runs at its
+// jumps; a short run between two that continue each other is false.
 
-import type { Instant } from "../instant.ts";
+import { at, DAY, HOUR, type Level, type Variation, variationOf } from "./variation.ts";
 
-export type Level = { readonly at: Instant; readonly fill: number };
+/** Readings from `start` up to, not including, `end`, without a jump. */
+type Run = { readonly start: number; readonly end: number };
 
-const DAY = 86_400_000;
-/** A level that returns later than this was real. One reading alone may be wrong for longer, where readings are rare. */
-const LONGEST_EXCURSION = 7 * DAY;
-/** Failing sensors report about zero; a level that falls there and comes back above its course was none. */
-const ABOUT_EMPTY = 3;
-/** At the end of the series, a jump is believed after this time or this many readings. */
-const BELIEVED_AFTER = 20 * 3_600_000;
+/** Sensors that fail report about zero, often for days. */
+const ABOUT_ZERO = 3;
+const LONGEST_ZERO = 7 * DAY;
+/** Other false readings last for two days at most; a single one may be followed by the next a week later. */
+const LONGEST_FALSE = 2.5 * DAY;
+/** A jump at the end of the series is believed after this time, or this many readings. */
+const BELIEVED_AFTER = 20 * HOUR;
 const BELIEVED_READINGS = 3;
 
+/** `readings` are in order of time. */
 export function removeOutliers(readings: readonly Level[]): Level[] {
-  const tolerance = toleranceOf(readings);
-  const kept: Level[] = [];
-  for (let i = 0; i < readings.length; ) {
-    const reading = at(readings, i);
-    const base = kept.at(-1);
-    if (base === undefined || Math.abs(reading.fill - base.fill) <= tolerance(reading.at - base.at)) {
-      kept.push(reading);
-      i++;
-      continue;
-    }
-    const returned = returnOf(readings, i, base, tolerance);
-    if (returned === undefined) {
-      kept.push(reading);
-      i++;
-    } else i = returned;
+  const variation = variationOf(readings);
+  const step = (before: Run, after: Run): -1 | 0 | 1 => jump(at(readings, before.end - 1), at(readings, after.start), variation);
+  let runs = runsOf(readings, variation);
+  if (runs.length === 1) return [...readings];
+
+  // In this order: a false zero must not look like the end of a refill, nor a single reading like a return.
+  runs = without(runs, (before, run, after) => {
+    const isZero = at(readings, run.start).fill <= ABOUT_ZERO && step(before, run) === -1;
+    return isZero && duration(readings, run) <= LONGEST_ZERO && step(before, after) !== -1;
+  });
+  const isDetour = (before: Run, run: Run, after: Run): boolean =>
+    step(before, run) * step(run, after) === -1 && step(before, after) === 0;
+  runs = without(runs, (before, run, after) => run.end - run.start === 1 && isDetour(before, run, after));
+  runs = without(runs, (before, run, after) => duration(readings, run) <= LONGEST_FALSE && isDetour(before, run, after));
+
+  const last = runs.at(-1);
+  if (last !== undefined && runs.length > 1 && !isBelieved(readings, last)) runs.pop();
+  return runs.flatMap(({ start, end }) => readings.slice(start, end));
+}
+
+function isBelieved(readings: readonly Level[], run: Run): boolean {
+  return run.end - run.start >= BELIEVED_READINGS || duration(readings, run) >= BELIEVED_AFTER;
+}
+
+/** 1 for a rise, -1 for a fall that use does not explain, 0 for neither. */
+function jump(from: Level, to: Level, { noise, usePerDay }: Variation): -1 | 0 | 1 {
+  const change = to.fill - from.fill;
+  if (change > noise) return 1;
+  return change < -noise - (usePerDay * (to.at - from.at)) / DAY ? -1 : 0;
+}
+
+function runsOf(readings: readonly Level[], variation: Variation): Run[] {
+  const runs: Run[] = [];
+  let start = 0;
+  for (let i = 1; i < readings.length; i++) {
+    if (jump(at(readings, i - 1), at(readings, i), variation) === 0) continue;
+    runs.push({ start, end: i });
+    start = i;
+  }
+  runs.push({ start, end: readings.length });
+  return runs;
+}
+
+/** The runs that are not false. Each is judged with the last one kept before it, and the one after it. */
+function without(runs: readonly Run[], isFalse: (before: Run, run: Run, after: Run) => boolean): Run[] {
+  const kept: Run[] = [];
+  for (const [i, run] of runs.entries()) {
+    const [before, after] = [kept.at(-1), runs[i + 1]];
+    if (before === undefined || after === undefined || !isFalse(before, run, after)) kept.push(run);
   }
   return kept;
 }
 
-/** The index of the reading that is back on course; undefined if the jump to the reading at `from` was real. */
-function returnOf(readings: readonly Level[], from: number, base: Level, tolerance: Tolerance): number | undefined {
-  const first = at(readings, from);
-  const fell = first.fill < base.fill;
-  let j = from + 1;
-  for (; j < readings.length; j++) {
-    const reading = at(readings, j);
-    const before = at(readings, j - 1);
-    if (j > from + 1 && reading.at - first.at > LONGEST_EXCURSION) return undefined;
-    const isJump = Math.abs(reading.fill - before.fill) > tolerance(reading.at - before.at);
-    if (!isJump) continue;
-    const difference = reading.fill - base.fill;
-    if (Math.abs(difference) <= tolerance(reading.at - base.at)) return j;
-    if (fell && difference > 0 && before.fill <= ABOUT_EMPTY) return j;
-  }
-  const last = at(readings, j - 1);
-  const isBelieved = j - from >= BELIEVED_READINGS || last.at - first.at >= BELIEVED_AFTER;
-  return isBelieved ? undefined : readings.length;
-}
-
-/** How far a level may move in a time without being suspect. */
-type Tolerance = (elapsed: number) => number;
-
-function toleranceOf(readings: readonly Level[]): Tolerance {
-  const noise: number[] = [];
-  const uses: number[] = [];
-  let dayBefore = 0;
-  const stride = Math.max(1, Math.floor(readings.length / 500));
-  for (let i = 1; i + 1 < readings.length; i += stride) {
-    const [before, reading, after] = [at(readings, i - 1), at(readings, i), at(readings, i + 1)];
-    const share = after.at > before.at ? (reading.at - before.at) / (after.at - before.at) : 0.5;
-    noise.push(Math.abs(reading.fill - before.fill - share * (after.fill - before.fill)));
-    while (dayBefore + 1 < i && reading.at - at(readings, dayBefore + 1).at >= DAY) dayBefore++;
-    const then = at(readings, dayBefore);
-    const use = ((then.fill - reading.fill) * DAY) / Math.max(reading.at - then.at, DAY);
-    if (use > 0) uses.push(use);
-  }
-  const wobble = 4 + 4 * quantile(noise, 0.5);
-  const use = 2 * quantile(uses, 0.75);
-  return (elapsed) => wobble + (use * elapsed) / DAY;
-}
-
-function quantile(values: number[], share: number): number {
-  values.sort((a, b) => a - b);
-  return values[Math.floor(share * (values.length - 1))] ?? 0;
-}
-
-function at<T>(list: readonly T[], index: number): T {
-  const entry = list[index];
-  if (entry === undefined) throw new RangeError(`no entry ${index}`);
-  return entry;
+function duration(readings: readonly Level[], { start, end }: Run): number {
+  return at(readings, end - 1).at - at(readings, start).at;
 }
