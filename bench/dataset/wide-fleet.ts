@@ -3,6 +3,7 @@
 import { join } from "node:path";
 import { incomingForTanks } from "../../src/domain/reading.ts";
 import type { Store } from "../../src/domain/store.ts";
+import { followReadings } from "../../src/forecast/fleet-order.ts";
 import { openStore } from "../../src/store/open.ts";
 import { customerRecord, tankRecord } from "../../test/support/records.ts";
 import { type Bench, cacheFolder, ENGINE_NAMES, type Engine, log } from "../bench.ts";
@@ -54,19 +55,24 @@ function hash(number: number): number {
 /** By their readings all tanks have been silent since long: each would get an alert at the first start of the service. */
 const NO_CHECKS = `UPDATE fleet SET check_at = ${Date.parse("2100-01-01T00:00:00Z")} WHERE check_at IS NOT NULL`;
 
+/** One reading makes no forecast: computing them would only disturb. */
+const NO_FORECASTS = "UPDATE forecast SET outdated_since = NULL WHERE outdated_since IS NOT NULL";
+
 /** Created once and cached. */
 export async function wideDatabase(bench: Bench, engine: Engine, tanks: number): Promise<string> {
   const name = `wide_${tanks}`;
-  const fingerprint = fingerprintOf("bench/dataset/wide-fleet.ts", "src/store/fleet-row.ts", ...schemaOf(engine));
+  const fingerprint = fingerprintOf("bench/dataset/wide-fleet.ts", "src/store/fleet-row.ts", "src/domain/fleet-order.ts", ...schemaOf(engine));
   const create = async (url: string): Promise<void> => {
     log(`${name} is being created for Tank Monitor on ${ENGINE_NAMES[engine]}`);
     const store = await openStore(url, () => {});
     try {
       await fill(store, tanks);
+      await followReadings(store, Date.now());
     } finally {
       await store.close();
     }
     await execute(engine, url, NO_CHECKS);
+    await execute(engine, url, NO_FORECASTS);
   };
   if (engine === "postgres") return (await bench.postgres()).databaseOnce(`bench_${name}`, fingerprint, create);
   const file = join(cacheFolder("data"), `${name}.db`);

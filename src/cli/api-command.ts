@@ -7,7 +7,7 @@ import { quoted } from "../domain/text.ts";
 import { isObject } from "../domain/validate.ts";
 import { type CliCall, type CliCommand, configOf, dryRunConfig, openDatabase, text } from "./command.ts";
 import { bodyFrom, type Field, flagHelp, flagsOf, flagUsage, type Option, queryFrom, userErrorFor } from "./fields.ts";
-import { type Column, clean, print, say, Table } from "./output.ts";
+import { type Column, CsvTable, clean, print, say, Table } from "./output.ts";
 import { sendToService } from "./remote.ts";
 import {
   type Item,
@@ -244,6 +244,8 @@ export type List = {
   readonly isDated?: true | "opened_at";
   /** What --json prints of an item; all of it by default. */
   readonly json?: (item: Item) => Item;
+  /** What --csv prints of an item, by the name of the column. */
+  readonly csv?: (item: Item) => Readonly<Record<string, unknown>>;
 };
 
 const PAGE_SIZE = 100;
@@ -252,10 +254,12 @@ export const LIST_OPTIONS: readonly Option[] = [
   { flag: "json", help: "print one JSON object per line" },
 ];
 
+const CSV_OPTION: Option = { flag: "csv", help: "print CSV, for a spreadsheet or a route planner" };
+
 export function listCommand(definition: Omit<ApiCommand, "execute" | "takes" | "options"> & List): CliCommand {
   return apiCommand({
     ...definition,
-    options: LIST_OPTIONS,
+    options: definition.csv === undefined ? LIST_OPTIONS : [...LIST_OPTIONS, CSV_OPTION],
     execute: ({ call, query, service }) => printList(service, call, { ...definition.filter, ...query }, definition),
   });
 }
@@ -265,16 +269,18 @@ export async function printList(service: Service, call: CliCall, query: QueryPar
   const limit = limitOf(call);
   const isJson = call.flags["json"] === true;
   const table = new Table(list.columns);
+  const isCsv = call.flags["csv"] === true;
+  const csv = new CsvTable(list.csv ?? ((item) => item));
   const { json = (item) => item } = list;
   let count = 0;
   for await (const page of pages(service, query, list)) {
     const items = page.slice(0, limit - count);
     count += items.length;
-    const lines = isJson ? items.map((item) => JSON.stringify(json(item))) : table.lines(items);
+    const lines = isJson ? items.map((item) => JSON.stringify(json(item))) : isCsv ? csv.lines(items) : table.lines(items);
     if (lines.length > 0 && !process.stdout.write(`${lines.join("\n")}\n`)) await once(process.stdout, "drain");
     if (count >= limit) return 0;
   }
-  if (count === 0 && !isJson) say(list.empty);
+  if (count === 0 && !isJson && !isCsv) say(list.empty);
   return 0;
 }
 

@@ -1,5 +1,7 @@
 // Output for people: text that is safe on a terminal, tables and progress bars. Data goes to stdout, messages to stderr.
 
+import { csvCell } from "../ingest/csv.ts";
+
 export function say(message: string): void {
   process.stderr.write(`${message}\n`);
 }
@@ -148,3 +150,23 @@ function bar(share: number | undefined): string {
   const full = Math.round(share * BAR_WIDTH);
   return `[${"█".repeat(full)}${"░".repeat(BAR_WIDTH - full)}] `;
 }
+
+/** Rows as CSV, after the names of the columns in the first call. */
+export class CsvTable<T> {
+  readonly #row: (item: T) => Readonly<Record<string, unknown>>;
+  #hasTitles = false;
+
+  constructor(row: (item: T) => Readonly<Record<string, unknown>>) {
+    this.#row = row;
+  }
+
+  lines(items: readonly T[]): string[] {
+    const rows = items.map((item) => this.#row(item));
+    const [first] = rows;
+    const titles = this.#hasTitles || first === undefined ? [] : [Object.keys(first).join(",")];
+    this.#hasTitles ||= first !== undefined;
+    return [...titles, ...rows.map((row) => Object.values(row).map(csvText).join(","))];
+  }
+}
+
+const csvText = (value: unknown): string => (value === null || value === undefined ? "" : csvCell(clean(String(value))));

@@ -74,6 +74,9 @@ export function itemIn(response: ServiceResponse): Item {
   return isObject(response.body) ? response.body : {};
 }
 
+/** Its order and its forecasts may be old where no service runs. */
+export const FLEET = "/insight/v1/fleet";
+
 /** Whoever can open the database may do everything. The audit log has them under this name. */
 const OPERATOR: Caller = {
   key: { ...KEY_DEFAULTS, id: "command line", name: "command line", role: "manage" },
@@ -82,7 +85,7 @@ const OPERATOR: Caller = {
 
 export async function localService(store: Store, config: Config): Promise<Service> {
   // Loaded late: calls with wrong usage and calls to a remote service do without the routes.
-  const [{ dispatch }, { ROUTES }, { ManagementService }, { createIngest }, { inTurns }, { createHttpIngest }] =
+  const [{ dispatch }, { ROUTES }, { ManagementService }, { createIngest }, { inTurns }, { createHttpIngest }, { updateForecasts }] =
     await Promise.all([
       import("../http/dispatch.ts"),
       import("../http/routes.ts"),
@@ -90,6 +93,7 @@ export async function localService(store: Store, config: Config): Promise<Servic
       import("../ingest/ingest.ts"),
       import("../ingest/turns.ts"),
       import("../ingest/decode.ts"),
+      import("../forecast/local.ts"),
     ]);
   const clock = Date.now;
   const services = {
@@ -98,8 +102,10 @@ export async function localService(store: Store, config: Config): Promise<Servic
     warnings: async () => [],
   };
   const environment = { reads: store, metrics: { text: async () => "" }, services, caller: OPERATOR };
+  let updated: Promise<void> | undefined;
   return async (request) => {
     const { method, path, body } = request;
+    if (path === FLEET) await (updated ??= updateForecasts(store));
     return itemIn(await dispatch(ROUTES, environment, { method, path, query: queryString(request), body }));
   };
 }

@@ -9,12 +9,13 @@ import {
   report,
   showCommand,
   stateCommand,
+  textOrNull,
   updateCommand,
 } from "./api-command.ts";
 import type { CommandGroup } from "./command.ts";
 import { pendingNote, storedNote } from "./device.ts";
 import type { Field } from "./fields.ts";
-import { type Item, pathTo } from "./service.ts";
+import { FLEET, type Item, pathTo } from "./service.ts";
 
 const FIELDS: readonly Field[] = [
   { flag: "name", path: "name", value: "NAME", help: "name of the tank" },
@@ -176,30 +177,74 @@ export const tank: CommandGroup = {
 
 export const fleet = listCommand({
   name: "fleet",
-  summary: "list tanks with their latest reading, most urgent first",
-  help: `List tanks with their latest reading, most urgent first, those without a reading last. MARGIN is the fill above the tank's
-threshold in percentage points, negative below it. ROOM is what fits into the tank. AGE is the age of the latest reading.`,
+  summary: "list tanks by when they run low, with their latest reading",
+  help: `List tanks by when they run low: low ones first, those without a forecast later, those without a reading last. DAYS LEFT is in how
+many days a tank is at its threshold: eight in ten are within the range. MARGIN is the fill above the threshold in percentage
+points, negative below it. ROOM is what fits into the tank. AGE is the age of the latest reading.`,
   example: "fleet --state low --limit 20",
   query: [
     { flag: "state", path: "state", value: "STATE", help: "low: at or below the threshold; ok; unknown: no reading" },
-    { flag: "sort", path: "sort", value: "ORDER", help: "urgency (default) or silent: the oldest latest reading first" },
+    { flag: "sort", path: "sort", value: "ORDER", help: "urgency (default), margin, or silent: the oldest latest reading first" },
     { flag: "silent", path: "silent_for", value: "DURATION", help: "without a reading for this long, such as 24h" },
     { flag: "owner", path: "owner_id", value: "ID", help: "of this customer" },
     { flag: "city", path: "city", value: "TEXT", help: "in a city that starts with TEXT" },
   ],
-  path: "/insight/v1/fleet",
+  path: FLEET,
   empty: "No tanks found.",
   json: (entry) => ({ id: tankIn(entry)["id"], ...entry }),
+  csv: csvRow,
   columns: [
+    { title: "DAYS LEFT", cell: daysText, alignRight: true },
     { title: "MARGIN", cell: ({ margin }) => decimal(margin), alignRight: true },
-    { title: "FILL", cell: ({ latest }) => percent(isObject(latest) ? latest["fill_percentage"] : null), alignRight: true },
+    { title: "FILL", cell: ({ latest }) => percent(fieldsOf(latest)["fill_percentage"]), alignRight: true },
     { title: "ROOM", cell: ({ room }) => roomText(room), alignRight: true },
-    { title: "AGE", cell: ({ age_seconds }) => age(age_seconds), alignRight: true },
+    { title: "AGE", cell: ({ age_seconds, silent }) => ageText(age_seconds, silent), alignRight: true },
     { title: "NAME", cell: (entry) => String(tankIn(entry)["name"]), maxWidth: 40 },
     { title: "CITY", cell: (entry) => cityOf(tankIn(entry)), maxWidth: 24 },
+    { title: "CUSTOMER", cell: ({ customer }) => textOrNull(fieldsOf(customer)["name"]), maxWidth: 30 },
+    { title: "PHONE", cell: ({ customer }) => textOrNull(fieldsOf(customer)["phone"]), maxWidth: 20 },
     { title: "TANK", cell: (entry) => String(tankIn(entry)["id"]) },
   ],
 });
+
+const fieldsOf = (value: unknown): Item => (isObject(value) ? value : {});
+
+/** `3–9 d`, or why there is no forecast. */
+function daysText({ days_left, forecast }: Item): string | null {
+  if (!isObject(days_left)) {
+    const state = fieldsOf(forecast)["state"];
+    return state === "no_use" || state === "stale" ? state.replace("_", " ") : null;
+  }
+  const { p10, p90 } = days_left;
+  if (typeof p10 !== "number") return "> 3 years";
+  const [from, to] = [Math.floor(p10), typeof p90 === "number" ? Math.ceil(p90) : undefined];
+  if (to === undefined) return `> ${from} d`;
+  return from === to ? `${from} d` : `${from}–${to} d`;
+}
+
+function ageText(seconds: unknown, silent: unknown): string | null {
+  const text = age(seconds);
+  return text !== null && silent === true ? `${text} silent` : text;
+}
+
+function csvRow(entry: Item): Readonly<Record<string, unknown>> {
+  const { state, silent, margin, age_seconds, days_left, remaining, room, latest, forecast, customer } = entry;
+  const tank = tankIn(entry);
+  const [days, low, use] = [fieldsOf(days_left), fieldsOf(fieldsOf(forecast)["runs_low_at"]), fieldsOf(fieldsOf(forecast)["use_per_day"])];
+  const address = fieldsOf(tank["location"]);
+  return {
+    ...{ tank_id: tank["id"], name: tank["name"], custom_id: tank["custom_id"], state, silent },
+    ...{ days_left_p10: days["p10"], days_left_p50: days["p50"], days_left_p90: days["p90"] },
+    ...{ runs_low_at_p10: low["p10"], runs_low_at_p50: low["p50"], runs_low_at_p90: low["p90"] },
+    ...{ forecast_state: fieldsOf(forecast)["state"], use_per_day: use["volume"] },
+    ...{ fill_percentage: fieldsOf(latest)["fill_percentage"], margin, measured_at: fieldsOf(latest)["created_at"], age_seconds },
+    ...{ remaining: fieldsOf(remaining)["volume"], room: fieldsOf(room)["volume"], unit: tank["capacity_unit"] },
+    ...{ street: address["street"], street_number: address["street_number"], postal_code: address["postal_code"] },
+    ...{ city: address["city"], region: address["region"], country: address["country"] },
+    ...{ latitude: address["latitude"], longitude: address["longitude"] },
+    ...{ customer_id: tank["owner_id"], customer: fieldsOf(customer)["name"], phone: fieldsOf(customer)["phone"] },
+  };
+}
 
 const tankIn = ({ tank }: Item): Item => (isObject(tank) ? tank : {});
 

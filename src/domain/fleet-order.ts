@@ -2,7 +2,7 @@
 // keeps the places by the latest readings, so that no reading has to.
 
 import type { FleetSort, FleetState } from "./fleet.ts";
-import type { Forecast } from "./forecast/stored.ts";
+import type { ForecastValues } from "./forecast/stored.ts";
 import type { Instant } from "./instant.ts";
 import type { Reading } from "./reading.ts";
 
@@ -20,7 +20,7 @@ const LATEST_FORECAST = 1e15;
 
 export type FleetPlace = { readonly margin: number; readonly urgency: number };
 
-export function placeOf(threshold: number, latest: Reading | null, forecast: Forecast | null): FleetPlace {
+export function placeOf(threshold: number, latest: Reading | null, forecast: ForecastValues | null): FleetPlace {
   if (latest === null) return { margin: UNKNOWN, urgency: UNKNOWN };
   const margin = marginUnits(latest.fill_percentage - threshold);
   return { margin, urgency: urgencyOf(margin, forecast?.runs_low_at.p50 ?? null) };

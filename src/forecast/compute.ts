@@ -1,32 +1,54 @@
-// Computes the forecast of one tank from its readings of the last two years.
+// Computes forecasts that are outdated, each from the readings of the last two years.
 
+import { setTimeout as delay } from "node:timers/promises";
 import { hasCode } from "../domain/errors.ts";
-import { removeOutliers } from "../domain/forecast/outliers.ts";
-import { findRefills } from "../domain/forecast/refills.ts";
-import type { ComputedForecast, Forecast, OutdatedTank, WhenRange } from "../domain/forecast/stored.ts";
+import { thinned } from "../domain/forecast/daily.ts";
+import { forecastFrom, historyOf } from "../domain/forecast/forecast.ts";
+import type { ComputedForecast, ForecastReads, ForecastWrites, OutdatedTank } from "../domain/forecast/stored.ts";
 import type { Level } from "../domain/forecast/variation.ts";
-import type { Instant } from "../domain/instant.ts";
+import type { Clock, Instant } from "../domain/instant.ts";
 import { UNRESTRICTED } from "../domain/key.ts";
 import type { Reads } from "../domain/store.ts";
 
 const TWO_YEARS = 2 * 365 * 24 * 3_600_000;
 
-export async function computeForecast(
+const FORECASTS_PER_WRITE = 20;
+
+export type ForecastStore = ForecastReads & ForecastWrites & Pick<Reads, "readingColumns">;
+
+/** Oldest first, until there are none. `pauses`: after each, as a multiple of the time that it took. */
+export async function computeOutdated(
+  store: ForecastStore,
+  clock: Clock,
+  pauses: number,
+  isStopping: () => boolean,
+): Promise<void> {
+  for (let hasMore = true; hasMore && !isStopping(); ) {
+    const outdated = await store.outdatedForecasts(FORECASTS_PER_WRITE);
+    const computed: ComputedForecast[] = [];
+    for (const tank of outdated) {
+      if (isStopping()) break;
+      const started = performance.now();
+      computed.push(await computeForecast(store, tank, clock()));
+      await delay(pauses * (performance.now() - started));
+    }
+    if (computed.length > 0) await store.putForecasts(computed, clock());
+    hasMore = outdated.length === FORECASTS_PER_WRITE;
+  }
+}
+
+async function computeForecast(
   store: Pick<Reads, "readingColumns">,
   { tank, latestAt }: OutdatedTank,
   now: Instant,
 ): Promise<ComputedForecast> {
-  const cleaned = removeOutliers(await readingsOf(store, tank.id, now));
-  const never: WhenRange = { p10: null, p50: null, p90: null };
-  const forecast: Forecast = {
-    state: "insufficient_data",
-    based_on_until: cleaned.at(-1)?.at ?? null,
-    use_per_day: null,
-    runs_low_at: never,
-    runs_empty_at: never,
-    suggested_delivery: null,
-  };
-  return { tankId: tank.id, latestAt, forecast, refills: findRefills(cleaned) };
+  const history = historyOf(await readingsOf(store, tank.id, now));
+  const { capacity, capacity_unit, use_case, location, min_fill_alert_percentage: threshold } = tank;
+  const input = { capacity, capacity_unit, use_case, latitude: location.latitude, threshold, now };
+  const { levelAt: _, ...values } = forecastFrom(history, input);
+  // All readings until the latest were looked at, whichever of them were used.
+  const forecast = { ...values, based_on_until: latestAt };
+  return { tankId: tank.id, latestAt, forecast, refills: history.refills };
 }
 
 /** Those of a damaged tank, which is reported, are none. */
@@ -37,9 +59,7 @@ async function readingsOf(store: Pick<Reads, "readingColumns">, tankId: string, 
       const part = await store.readingColumns(tankId, { from, to: Number.MAX_SAFE_INTEGER }, UNRESTRICTED);
       if (part === undefined || part === "deleted") return [];
       const { instants, fills, next } = part;
-      instants.forEach((at, i) => {
-        readings.push({ at, fill: fills[i] as number });
-      });
+      readings.push(...thinned(Array.from(instants, (at, i) => ({ at, fill: fills[i] as number }))));
       from = next;
     }
   } catch (error) {

@@ -7,7 +7,7 @@ import type { Instant } from "../domain/instant.ts";
 /** Tanks in one write: readings wait for no more of them. */
 const TANKS_PER_WRITE = 50;
 
-export type FollowedReadings = { readonly isComplete: boolean; readonly moved: number; readonly writeMs: number };
+export type FollowedReadings = { readonly isComplete: boolean; readonly scanned: number; readonly moved: number };
 
 /** Scans the whole fleet. After it the order knows all readings that were stored before. */
 export async function followReadings(
@@ -15,17 +15,16 @@ export async function followReadings(
   now: Instant,
   isStopping: () => boolean = () => false,
 ): Promise<FollowedReadings> {
-  let [after, moved, writeMs] = ["", 0, 0];
+  let [after, scanned, moved] = ["", 0, 0];
   for (;;) {
     const scan = await store.scanFleet(after, now - FORECAST_MS);
-    if (scan.scanned === 0) return { isComplete: true, moved, writeMs };
+    if (scan.scanned === 0) return { isComplete: true, scanned, moved };
     for (let from = 0; from < scan.moved.length; from += TANKS_PER_WRITE) {
-      if (isStopping()) return { isComplete: false, moved, writeMs };
-      const started = performance.now();
+      if (isStopping()) return { isComplete: false, scanned, moved };
       await store.placeTanks(scan.moved.slice(from, from + TANKS_PER_WRITE), now);
-      writeMs += performance.now() - started;
       await setImmediate();
     }
+    scanned += scan.scanned;
     moved += scan.moved.length;
     after = scan.last;
   }

@@ -2,35 +2,29 @@
 // ends, another takes its place. Two at a time would do no harm, since all of it is derived.
 
 import { randomUUID } from "node:crypto";
-import { setTimeout as delay } from "node:timers/promises";
 import { hasCode } from "../domain/errors.ts";
 import type { Observe } from "../domain/events.ts";
 import type { FleetOrderReads, FleetOrderState, FleetOrderWrites } from "../domain/fleet-order.ts";
-import type { ComputedForecast, ForecastReads, ForecastWrites } from "../domain/forecast/stored.ts";
 import type { Clock } from "../domain/instant.ts";
 import { RepeatedTask } from "../domain/repeated-task.ts";
-import type { Reads } from "../domain/store.ts";
-import { computeForecast } from "./compute.ts";
+import { computeOutdated, type ForecastStore } from "./compute.ts";
 import { followReadings } from "./fleet-order.ts";
 
 /** How often it looks whether there is something to do. */
 const TICK_MS = 250;
 /** Without readings in this process: those of other processes are noticed as late. */
 const PASS_MS = 5000;
-/** Between two passes: so many times what the last one took, to read and to write, so that others have the processor and the disk. */
-const READ_PAUSES = 10;
-const WRITE_PAUSES = 30;
+/** The pause after a pass, for each tank that was read and moved: many times what that takes, so that others have the processor. */
+const PAUSE_MS = { scanned: 0.02, moved: 6 } as const;
 const MAX_PAUSE_MS = 40_000;
 /** The holder says at least this often that it still is. */
 const STATE_MS = 15_000;
 const TURN_MS = 45_000;
-/** Forecasts in one write, and how much of the time may be spent computing them. */
-const FORECASTS_PER_WRITE = 20;
+/** The pause after a forecast, as a multiple of the time that it took. */
 const COMPUTING_PAUSES = 3;
 
-export type ForecastStore = FleetOrderReads & FleetOrderWrites & ForecastReads & ForecastWrites & Pick<Reads, "readingColumns">;
-
-export type ForecastJobOptions = { readonly store: ForecastStore; readonly clock: Clock; readonly observe: Observe };
+export type ForecastJobOptions = {
+  readonly store: ForecastStore & FleetOrderReads & FleetOrderWrites; readonly clock: Clock; readonly observe: Observe };
 
 export class ForecastJob {
   readonly #options: ForecastJobOptions;
@@ -75,12 +69,11 @@ export class ForecastJob {
     this.#isHolder = state === undefined || state.holder === this.#id || Math.abs(now - state.at) > TURN_MS;
     if (!this.#isHolder) return;
     this.#isWoken = false;
-    const { isComplete, moved, writeMs } = await followReadings(store, now, () => this.#order.isStopping);
+    const { isComplete, scanned, moved } = await followReadings(store, now, () => this.#order.isStopping);
     const isNews = moved > 0 || state?.holder !== this.#id || now - state.at >= STATE_MS;
     if (isComplete && isNews) this.#isHolder = await this.#putState(state, now);
     const ended = performance.now();
-    const pause = READ_PAUSES * (ended - started - writeMs) + WRITE_PAUSES * writeMs;
-    this.#passAfter = ended + Math.min(MAX_PAUSE_MS, pause);
+    this.#passAfter = ended + Math.min(MAX_PAUSE_MS, scanned * PAUSE_MS.scanned + moved * PAUSE_MS.moved);
     this.#passBy = Math.max(this.#passAfter, ended + PASS_MS);
   }
 
@@ -88,20 +81,8 @@ export class ForecastJob {
     return this.#options.store.putFleetOrderState(before, { asOf: now, holder: this.#id, at: now });
   }
 
-  /** Oldest first, a few at a time, with pauses. */
   async #computeOutdated(): Promise<void> {
     const { store, clock } = this.#options;
-    while (this.#isHolder && !this.#forecasts.isStopping) {
-      const outdated = await store.outdatedForecasts(FORECASTS_PER_WRITE);
-      const computed: ComputedForecast[] = [];
-      for (const tank of outdated) {
-        if (this.#forecasts.isStopping) break;
-        const started = performance.now();
-        computed.push(await computeForecast(store, tank, clock()));
-        await delay(COMPUTING_PAUSES * (performance.now() - started));
-      }
-      if (computed.length > 0) await store.putForecasts(computed, clock());
-      if (outdated.length < FORECASTS_PER_WRITE) return;
-    }
+    if (this.#isHolder) await computeOutdated(store, clock, COMPUTING_PAUSES, () => this.#forecasts.isStopping);
   }
 }

@@ -8,21 +8,37 @@ import type { Store } from "../../src/domain/store.ts";
 import { ForecastJob } from "../../src/forecast/job.ts";
 import { at, command, executed } from "../support/commands.ts";
 import { ingest } from "../support/readings.ts";
-import type { Lifetime } from "../support/service.ts";
 import { until } from "../support/until.ts";
 import { customer, putCustomers, putTanks, tank, WHOLE_FLEET } from "../store/conformance/objects.ts";
-import { type Engine, postgresEngine, sqliteEngine } from "../store/engines.ts";
+import { type Engine, type Opened, postgresEngine, sqliteEngine } from "../store/engines.ts";
 
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
 const NOW = Date.parse("2026-11-16T12:00:00Z");
 const WAIT_MS = 60_000;
 
-function startJob(store: Store, life: Lifetime, now = NOW): ForecastJob {
-  const job = new ForecastJob({ store, clock: () => now, observe: (event) => assert.fail(JSON.stringify(event)) });
-  life.after(() => job.stop());
-  return job;
+type StartJob = (store: Store, now?: number) => ForecastJob;
+
+/** Its jobs are stopped before the stores are closed. */
+async function withJobs(work: (startJob: StartJob) => Promise<void>): Promise<void> {
+  const [jobs, failures]: [ForecastJob[], unknown[]] = [[], []];
+  try {
+    await work((store, now = NOW) => {
+      const job = new ForecastJob({ store, clock: () => now, observe: (event) => failures.push(event) });
+      jobs.push(job);
+      return job;
+    });
+    assert.deepEqual(failures, []);
+  } finally {
+    for (const job of jobs) await job.stop();
+  }
 }
+
+const job = (name: string, engine: Engine, run: (opened: Opened, startJob: StartJob) => Promise<void>) =>
+  test(name, async (t) => {
+    const opened = await engine.open(t);
+    await withJobs((startJob) => run(opened, startJob));
+  });
 
 /** Every six hours until now, `perDay` less a day. */
 const falling = (tankId: string, latest: number, perDay: number, days: number) =>
@@ -43,11 +59,10 @@ async function forecastOf(store: Store, tankId: string): Promise<StoredForecast>
 }
 
 function forecastJob(engine: Engine): void {
-  test("the fast consumer comes before the dormant tank; low tanks first, those without a forecast later, without a reading last", async (t) => {
-    const { store } = await engine.open(t);
+  job("the fast consumer comes before the dormant tank; low tanks first, those without a forecast later, without a reading last", engine, async ({ store }, startJob) => {
     await putCustomers(store, customer("a"));
     await putTanks(store, ...["dormant", "fast", "slow", "low", "lower", "new", "never"].map((id) => tank(id, "a")));
-    startJob(store, t).wake();
+    startJob(store).wake();
     await ingest(
       store,
       ...[...falling("fast", 30, 1.5, 40), ...falling("slow", 60, 0.7, 40), ...falling("dormant", 22, 0, 40)],
@@ -65,12 +80,11 @@ function forecastJob(engine: Engine): void {
     await until("all are computed", () => isComputed(store), WAIT_MS);
   });
 
-  test("a forecast is computed again after a reading, another threshold, and a day; not otherwise", async (t) => {
-    const { store } = await engine.open(t);
+  job("a forecast is computed again after a reading, another threshold, and a day; not otherwise", engine, async ({ store }, startJob) => {
     await putCustomers(store, customer("a"));
     await putTanks(store, tank("one", "a"));
     await ingest(store, ...falling("one", 50, 1, 30));
-    const first = startJob(store, t);
+    const first = startJob(store);
     await until("it is computed", async () => (await store.tankForecast("one", UNRESTRICTED)) !== null, WAIT_MS);
     const before = await forecastOf(store, "one");
     assert.equal(before.computed_at, NOW);
@@ -82,7 +96,7 @@ function forecastJob(engine: Engine): void {
     );
     await first.stop();
     const later = NOW + 6 * HOUR;
-    const second = startJob(store, t, later);
+    const second = startJob(store, later);
     await until("another process takes over", async () => (await store.fleetOrderState())?.asOf === later, WAIT_MS);
     assert.equal((await forecastOf(store, "one")).computed_at, NOW, "it is not computed again without a reason");
     await ingest(store, { tank: "one", at: later, fill: 49.5 });
@@ -90,18 +104,17 @@ function forecastJob(engine: Engine): void {
     await until("the reading counts", async () => (await forecastOf(store, "one")).based_on_until === later, WAIT_MS);
     await second.stop();
     const tomorrow = later + DAY;
-    startJob(store, t, tomorrow);
+    startJob(store, tomorrow);
     await until("a day later", async () => (await forecastOf(store, "one")).computed_at === tomorrow, WAIT_MS);
   });
 
-  test("of two processes one keeps the order; when it stops, the other does", async (t) => {
-    const { store, reopen } = await engine.open(t);
+  job("of two processes one keeps the order; when it stops, the other does", engine, async ({ store, reopen }, startJob) => {
     const other = await reopen();
     await putCustomers(store, customer("a"));
     await putTanks(store, tank("one", "a"), tank("two", "a"));
-    const first = startJob(store, t);
+    const first = startJob(store);
     const { holder } = await until("one begins", () => store.fleetOrderState(), WAIT_MS);
-    startJob(other, t, NOW + 60_000);
+    startJob(other, NOW + 60_000);
     await ingest(store, { tank: "two", at: NOW, fill: 5 });
     first.wake();
     await until("the order follows", async () => (await orderOf(store))[0] === "two", WAIT_MS);
@@ -109,8 +122,7 @@ function forecastJob(engine: Engine): void {
     await until("the other takes over", async () => (await store.fleetOrderState())?.holder !== holder, WAIT_MS);
   });
 
-  test("a refill is listed and reported once, also if more of it is known later; an old one is not reported", async (t) => {
-    const { store } = await engine.open(t);
+  job("a refill is listed and reported once, also if more of it is known later; an old one is not reported", engine, async ({ store }, startJob) => {
     await putCustomers(store, customer("a"));
     await putTanks(store, tank("one", "a"));
     const filled = [...falling("one", 30, 1, 60)].map((reading) => {
@@ -118,7 +130,7 @@ function forecastJob(engine: Engine): void {
       return { ...reading, fill: reading.fill + 40 * refills - 40 };
     });
     await ingest(store, ...filled.slice(0, -1));
-    const job = startJob(store, t);
+    const keeper = startJob(store);
     const refills = async () => {
       const page = await store.refillPage("one", { page: 1, size: 10 }, UNRESTRICTED);
       return typeof page === "object" ? page : assert.fail(page);
@@ -128,7 +140,7 @@ function forecastJob(engine: Engine): void {
     assert.ok((newest?.startedAt ?? 0) > (oldest?.endedAt ?? NOW), "newest first");
     assert.ok(Math.abs((newest?.to ?? 0) - (newest?.from ?? 0) - 40) < 2, JSON.stringify(newest));
     await ingest(store, ...filled.slice(-1));
-    job.wake();
+    keeper.wake();
     await until("the last reading counts", async () => (await forecastOf(store, "one")).based_on_until === NOW, WAIT_MS);
     const { payloads } = await store.eventFeed({ after: 0, size: 100 }, UNRESTRICTED);
     const reported = payloads.map((payload) => JSON.parse(payload)).filter(({ type }) => type === "tank.refilled");

@@ -37,6 +37,8 @@ const REPAIRABLE: readonly [sql: string, where: string, what: RegExp][] = [
     "table reading_index",
     /rows of 1 tanks belong to no tank \(nobody\)/,
   ],
+  ["INSERT INTO refill VALUES ('nobody', 1, 2, 3, 4)", "table refill", /rows of 1 tanks belong to no tank \(nobody\)/],
+  ["UPDATE forecast SET forecast = '{' WHERE id = 'short'", "tank short", /^its forecast cannot be read$/],
   ["UPDATE customer SET tank_count = 0 WHERE id = 'c0'", "customer c0", /it has 300 tanks, tank_count says 0/],
   [`UPDATE reading_index SET start = start + 1 ${IN_LAST_GROUP}`, "tank long", /level 0 of its rank index is wrong/],
   [`UPDATE reading_index SET offsets = offsets[2:] ${IN_LAST_GROUP}`, "tank long", /level 0 of its rank index is wrong/],

@@ -4,8 +4,11 @@ import { volumeAt } from "../fleet.ts";
 import { formatInstant, type Instant } from "../instant.ts";
 import { instantField, literal, nullable, number, object, oneOf, text } from "../schema.ts";
 import { CAPACITY_UNITS, type Tank } from "../tank.ts";
+import type { ForecastState, WhenRange } from "./forecast.ts";
 import type { Refill } from "./refills.ts";
-import { FORECAST_STATES, type StoredForecast, type WhenRange } from "./stored.ts";
+import type { StoredForecast } from "./stored.ts";
+
+const FORECAST_STATES = ["ok", "insufficient_data", "stale", "no_use"] as const satisfies readonly ForecastState[];
 
 const volume = (description: string, example: number) => number({ minimum: 0, description, examples: [example] });
 const unit = oneOf(CAPACITY_UNITS, { description: "Unit of the volume, that of the tank's capacity", examples: ["liters"] });

@@ -3,6 +3,7 @@
 import { errorInTankAlerts, type TankAlerts } from "../../domain/alerts/tank-alerts.ts";
 import { errorInCustomer } from "../../domain/customer.ts";
 import { isAhead, unknownDevice } from "../../domain/device.ts";
+import { placeOf } from "../../domain/fleet-order.ts";
 import { deviceKey } from "../../domain/id.ts";
 import { displayInstant, EARLIEST } from "../../domain/instant.ts";
 import { errorInKey } from "../../domain/key.ts";
@@ -91,7 +92,7 @@ function checkTank(
     ...(wrongInBlocks ? repairable(`it has ${inBlocks} readings in blocks, the head says ${head?.inBlocks}`) : []),
     ...(segments === undefined ? [] : checkRankIndex(groups, segments, [EARLIEST])),
     // Of a damaged tank it is unknown whether it belongs to the fleet, and which device serves it.
-    ...(isFlag(deletedFlag) && !isDamaged ? [...fleetErrors(row, readings), ...assignmentErrors(row), ...alerts] : []),
+    ...(isFlag(deletedFlag) && !isDamaged ? [...fleetErrors(row, readings), ...placeErrors(row), ...assignmentErrors(row), ...alerts] : []),
   ];
   return { where: `tank ${tank.id}`, found, row, readings };
 }
@@ -115,6 +116,23 @@ function fleetErrors(row: TankRow, readings: CheckedReadings): Inconsistency[] {
   return repairable(
     `its latest reading is ${display(expected)} with threshold ${threshold}, the fleet says ${display(fleet)} with ${fleet.threshold}`,
   );
+}
+
+/** Whether the tank has the places that follow from what is stored with them; the job follows the latest reading. */
+export function placeErrors(row: TankRow): Inconsistency[] {
+  const { tank, forecast } = row;
+  if (!isLive(row)) return forecast === undefined ? [] : repairable("it is deleted, but still in the order of the fleet");
+  if (forecast === undefined) return repairable("it is not in the order of the fleet");
+  if (!forecast.isReadable) return repairable("its forecast cannot be read");
+  const { at, fill } = forecast;
+  const latest = fill === null ? null : { created_at: at, fill_percentage: fill };
+  const { margin, urgency } = placeOf(tank.min_fill_alert_percentage, latest, forecast.forecast);
+  const isRight =
+    forecast.margin === margin &&
+    forecast.urgency === urgency &&
+    forecast.owner_id === tank.owner_id &&
+    (latest !== null || at === EARLIEST);
+  return isRight ? [] : repairable("its place in the order of the fleet is wrong");
 }
 
 function hasReading({ at, fill }: Pick<FleetRow, "at" | "fill">, latest: Reading | undefined): boolean {

@@ -26,6 +26,7 @@ import {
   storedTank,
 } from "../columns.ts";
 import { type Dialect, entriesOf, isListed, listKey, prefixed } from "../core/dialect.ts";
+import { FORECAST_COLUMNS, type ForecastRow, forecastRowOf } from "../core/forecast-tables.ts";
 import type { RankTable } from "../core/transaction.ts";
 import type { FleetRow } from "../fleet-row.ts";
 import { type BlockRow, EMPTY_HEAD, type HeadRow, headChecksum } from "../series/checksum.ts";
@@ -36,6 +37,14 @@ import type { Inconsistency } from "./inconsistency.ts";
 import type { StoredGroup } from "./rank-index.ts";
 
 type PositionValue = string | number;
+
+/** A table whose column `tank`, or another one, refers to a tank; a derived one can be repaired. */
+type TableOfTanks = { readonly table: string; readonly column?: string; readonly key: string; readonly isDerived: boolean };
+
+const FORECAST_TABLES: readonly TableOfTanks[] = [
+  { table: "forecast", column: "id", key: "tank.id", isDerived: true },
+  { table: "refill", column: "tank_id", key: "tank.id", isDerived: true },
+];
 
 /** What differs between the engines. */
 export interface CheckEngine {
@@ -48,8 +57,8 @@ export interface CheckEngine {
   readonly headJoins: string;
   /** Tank id, start, data and checksum of the blocks of the tanks from $1 to $2, in this order. */
   readonly blocks: string;
-  /** Tables whose column `tank` refers to a tank; derived ones can be repaired. */
-  readonly tablesOfTanks: readonly { readonly table: string; readonly key: string; readonly isDerived: boolean }[];
+  /** Of readings and the fleet. */
+  readonly tablesOfTanks: readonly TableOfTanks[];
   /** The groups of each series that has some, by level and key. */
   storedGroups(table: RankTable, series: readonly string[]): Promise<ReadonlyMap<string, readonly StoredGroup[]>>;
   /** Damage of the database itself. */
@@ -81,6 +90,8 @@ export type TankRow = {
     | undefined;
   /** The latest reading as stored beside the head, where the engine does so for deleted tanks, too. */
   readonly latest: Pick<FleetRow, "at" | "fill"> | undefined;
+  /** Its places in the orders of the fleet, and its forecast. */
+  readonly forecast: (ForecastRow & { readonly isReadable: boolean }) | undefined;
   /** The tank that the tank's device says it serves; undefined if the device is unknown. */
   readonly deviceTank: string | null | undefined;
   /** That tank is live and names the device as well. */
@@ -124,8 +135,9 @@ function tankRow(row: Row): TankRow {
     heard,
     noticed,
     checkAt,
-    ...others
+    ...forecastAndOthers
   ] = row;
+  const [forecastColumns, others] = [forecastAndOthers.slice(0, FORECAST_FIELDS), forecastAndOthers.slice(FORECAST_FIELDS)];
   const [device, deviceTank, isElsewhere, hasOwner, ...columns] = others;
   const { tank, alerts, damage } = storedTank(columns);
   const isInFleet = [threshold, urgency, heard].some((value) => value !== null);
@@ -139,9 +151,17 @@ function tankRow(row: Row): TankRow {
     head: start === null ? undefined : ({ total, inBlocks, start, data, checksum } as TankRow["head"]),
     latest: latestAt === null ? undefined : ({ at: latestAt, fill: latestFill } as TankRow["latest"]),
     fleet: isInFleet ? ({ threshold, at, fill, urgency, heard, noticed, checkAt } as TankRow["fleet"]) : undefined,
+    forecast: storedForecastRow(forecastColumns),
     deviceTank: device === null ? undefined : (deviceTank as string | null),
     isDeviceElsewhere: Number(isElsewhere) === 1,
   };
+}
+
+const FORECAST_FIELDS = FORECAST_COLUMNS.split(", ").length;
+
+function storedForecastRow(columns: Row): TankRow["forecast"] {
+  const row = forecastRowOf(columns);
+  return row && { ...row, isReadable: columns.at(-1) === null || row.forecast !== null };
 }
 
 export type CheckOperations = ReturnType<typeof checkOperationsOn>;
@@ -161,11 +181,12 @@ export function checkOperationsOn(engine: CheckEngine) {
 }
 
 function referenceChecks({ rows, tablesOfTanks }: CheckEngine) {
+  const tables = [...tablesOfTanks, ...FORECAST_TABLES];
   /** Each value of the column, which is the first of an index, one lookup each. */
-  const unknownTanks = (table: string, key: string): string => `
+  const unknownTanks = ({ table, column = "tank", key }: TableOfTanks): string => `
     WITH RECURSIVE own (id) AS (
-      SELECT min(tank) FROM ${table}
-      UNION ALL SELECT (SELECT min(tank) FROM ${table} WHERE tank > own.id) FROM own WHERE own.id IS NOT NULL
+      SELECT min(${column}) FROM ${table}
+      UNION ALL SELECT (SELECT min(${column}) FROM ${table} WHERE ${column} > own.id) FROM own WHERE own.id IS NOT NULL
     )
     SELECT id FROM own WHERE id IS NOT NULL AND NOT EXISTS (SELECT 1 FROM tank WHERE ${key} = own.id)`;
   return {
@@ -173,15 +194,15 @@ function referenceChecks({ rows, tablesOfTanks }: CheckEngine) {
     async danglingRows() {
       const found: { readonly table: string; readonly isDerived: boolean; readonly tanks: number; readonly first: unknown }[] =
         [];
-      for (const { table, key, isDerived } of tablesOfTanks) {
-        const [[tanks, first] = []] = await rows(`SELECT count(*), min(id) FROM (${unknownTanks(table, key)}) AS found`);
-        if (Number(tanks) > 0) found.push({ table, isDerived, tanks: Number(tanks), first });
+      for (const table of tables) {
+        const [[tanks, first] = []] = await rows(`SELECT count(*), min(id) FROM (${unknownTanks(table)}) AS found`);
+        if (Number(tanks) > 0) found.push({ table: table.table, isDerived: table.isDerived, tanks: Number(tanks), first });
       }
       return found;
     },
     async removeDanglingRows(): Promise<void> {
-      for (const { table, key, isDerived } of tablesOfTanks) {
-        if (isDerived) await rows(`DELETE FROM ${table} WHERE tank IN (${unknownTanks(table, key)})`);
+      for (const one of tables.filter(({ isDerived }) => isDerived)) {
+        await rows(`DELETE FROM ${one.table} WHERE ${one.column ?? "tank"} IN (${unknownTanks(one)})`);
       }
     },
   };
@@ -194,9 +215,9 @@ function objectChecks(engine: CheckEngine) {
   const customers = `SELECT ${ownedTanks}, ${STORED_CUSTOMER_COLUMNS} FROM customer`;
   // All by primary keys. Joined: PostgreSQL might run EXISTS here by reading a whole table.
   const tanks = `
-    SELECT ${headColumns}, device.id, device.tank, served.id IS NOT NULL, customer.id IS NOT NULL,
+    SELECT ${headColumns}, ${FORECAST_COLUMNS}, device.id, device.tank, served.id IS NOT NULL, customer.id IS NOT NULL,
       ${prefixed("tank", STORED_TANK_COLUMNS)}
-    FROM tank ${headJoins}
+    FROM tank ${headJoins} LEFT JOIN forecast ON forecast.id = tank.id
     LEFT JOIN device ON device.id = ${deviceKeyOf("tank.assigned_device_id")}
     LEFT JOIN tank AS served ON ${isServed(engine.dialect)}
     LEFT JOIN customer ON customer.id = tank.owner_id`;

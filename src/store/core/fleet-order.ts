@@ -23,6 +23,14 @@ export async function placeTanks(tx: StoreTransaction, tankIds: readonly string[
   await writePlaces(tx, await tx.fleetTanks(tankIds), (tank) => placed(tank, at));
 }
 
+/** For repairs: without the rank indexes, which are checked after the tanks. The forecast is computed again. */
+export async function resetPlaces(tx: StoreTransaction, tankIds: readonly string[]): Promise<void> {
+  const tanks = await tx.fleetTanks(tankIds);
+  const rows = tanks.map((tank) => rowOf(tank, ({ stored, ...own }) => placed({ ...own, stored: undefined }, Date.now())));
+  await tx.removeForecasts(tankIds);
+  await tx.putForecasts(rows.filter((row) => row !== undefined));
+}
+
 type Changed = Pick<ForecastRow, "outdatedSince" | "computedAt" | "forecast">;
 
 /** `changed`: what becomes of the forecast of a live tank. */

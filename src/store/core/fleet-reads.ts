@@ -66,13 +66,13 @@ export function fleetReadsOn(engine: ManagementEngine, maxSorted = MAX_SORTED) {
     },
 
     async scanFleet(after: string, expired: Instant): Promise<FleetScan> {
-      const isMoved = `forecast.id IS NULL OR forecast.at <> fleet.at OR forecast.fill IS DISTINCT FROM fleet.fill
+      const isMoved = `forecast.id IS NULL OR forecast.at <> part.at OR forecast.fill IS DISTINCT FROM part.fill
         OR (forecast.outdated_since IS NULL AND forecast.computed_at <= $2)`;
       // Both by primary key.
       const sql = `
-        SELECT count(*), max(fleet.tank), ${dialect.jsonArray}(fleet.tank) FILTER (WHERE ${isMoved})
-        FROM (SELECT tank, at, fill FROM fleet WHERE tank > $1 ORDER BY tank LIMIT ${SCAN_SIZE}) AS fleet
-        LEFT JOIN forecast ON forecast.id = fleet.tank`;
+        SELECT count(*), max(part.tank), ${dialect.jsonArray}(part.tank) FILTER (WHERE ${isMoved})
+        FROM (SELECT tank, at, fill FROM fleet WHERE tank > $1 ORDER BY tank LIMIT ${SCAN_SIZE}) AS part
+        LEFT JOIN forecast ON forecast.id = part.tank`;
       const [[scanned, last, moved] = []] = await rows(sql, [after, expired]);
       const tanks = typeof moved === "string" ? JSON.parse(moved) : (moved ?? []);
       return { scanned: Number(scanned), last: String(last), moved: tanks as string[] };
@@ -100,7 +100,7 @@ export function forecastReads(prepare: Prepare): EntryReads {
   const outdated = prepare(
     `SELECT forecast.outdated_since, forecast.at, ${prefixed("tank", TANK_COLUMNS)} FROM (
        SELECT id, at, outdated_since FROM forecast WHERE outdated_since IS NOT NULL ORDER BY outdated_since LIMIT $1
-     ) AS forecast JOIN tank ON tank.id = forecast.id ORDER BY forecast.outdated_since`, // forecast_outdated
+     ) AS forecast JOIN tank ON tank.id = forecast.id`, // forecast_outdated
   );
   const entry = prepare(`SELECT ${ENTRY_COLUMNS} FROM tank ${TANK_JOINS} WHERE ${isInScope}`);
   return {
@@ -126,9 +126,10 @@ export function forecastReads(prepare: Prepare): EntryReads {
     },
 
     async outdatedForecasts(limit) {
-      return (await outdated(limit)).map(([since, at, ...tank]) => {
+      const tanks = (await outdated(limit)).map(([since, at, ...tank]) => {
         return { since: Number(since), latestAt: Number(at), tank: tankOf(tank) };
       });
+      return tanks.sort((a, b) => a.since - b.since);
     },
 
     async fleetOrderState(): Promise<FleetOrderState | undefined> {

@@ -1,7 +1,7 @@
 // The tables of forecasts and refills, written once over the statements of an engine.
 
 import type { Refill } from "../../domain/forecast/refills.ts";
-import type { Forecast, StoredForecast } from "../../domain/forecast/stored.ts";
+import type { ForecastValues, StoredForecast } from "../../domain/forecast/stored.ts";
 import type { Instant } from "../../domain/instant.ts";
 import type { Reading } from "../../domain/reading.ts";
 import type { Row } from "../columns.ts";
@@ -18,11 +18,11 @@ export type ForecastRow = {
   readonly margin: number;
   readonly outdatedSince: Instant | null;
   readonly computedAt: Instant | null;
-  readonly forecast: Forecast | null;
+  readonly forecast: ForecastValues | null;
 };
 
 const FIELDS = ["id", "owner_id", "at", "fill", "urgency", "margin", "outdated_since", "computed_at", "forecast"] as const;
-const COLUMNS = FIELDS.map((name) => `forecast.${name}`).join(", ");
+export const FORECAST_COLUMNS = FIELDS.map((name) => `forecast.${name}`).join(", ");
 
 /** A tank of the fleet as it is, and what is stored of it. `threshold` is null if it is deleted. */
 export type FleetTank = {
@@ -33,17 +33,17 @@ export type FleetTank = {
   readonly stored: ForecastRow | undefined;
 };
 
-function forecastRowOf(row: Row): ForecastRow | undefined {
+export function forecastRowOf(row: Row): ForecastRow | undefined {
   const [id, owner_id, at, fill, urgency, margin, outdatedSince, computedAt, forecast] = row;
   if (id === null) return undefined;
   return { id, owner_id, at, fill, urgency, margin, outdatedSince, computedAt, forecast: forecastOf(forecast) } as ForecastRow;
 }
 
 /** Derived data: what cannot be read is computed again. */
-export function forecastOf(json: unknown): Forecast | null {
+export function forecastOf(json: unknown): ForecastValues | null {
   if (typeof json !== "string") return null;
   try {
-    return JSON.parse(json) as Forecast;
+    return JSON.parse(json) as ForecastValues;
   } catch {
     return null;
   }
@@ -64,7 +64,7 @@ export function forecastTables(prepare: Prepare) {
       const rows = await rowsForIds(
         prepare,
         tankIds,
-        (ids) => `SELECT tank.id, tank.owner_id, fleet.threshold, fleet.at, fleet.fill, ${COLUMNS}
+        (ids) => `SELECT tank.id, tank.owner_id, fleet.threshold, fleet.at, fleet.fill, ${FORECAST_COLUMNS}
          FROM tank LEFT JOIN fleet ON fleet.tank = tank.id LEFT JOIN forecast ON forecast.id = tank.id WHERE tank.id IN (${ids})`,
       );
       return rows.map(([id, owner_id, threshold, at, fill, ...stored]) => ({

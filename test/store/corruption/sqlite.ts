@@ -127,6 +127,18 @@ export const REPAIRABLE = corruptions([
     /^rows of 1 tanks belong to no tank \(999999\)$/,
   ],
   [
+    "a refill of no tank",
+    "INSERT INTO refill VALUES ('nobody', 1, 2, 3, 4)",
+    "table refill",
+    /^rows of 1 tanks belong to no tank \(nobody\)$/,
+  ],
+  [
+    "an unreadable forecast",
+    "UPDATE forecast SET forecast = '{' WHERE id = 'short'",
+    "tank short",
+    /^its forecast cannot be read$/,
+  ],
+  [
     "a rank index of no list",
     "INSERT INTO list_index (series, level, position, id, positions, ids, offsets) VALUES ('tank colour red', 0, 1, '', x'', '[]', x'')",
     'list "tank colour red"',

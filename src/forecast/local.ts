@@ -1,0 +1,22 @@
+// For commands that read a database which no service may be running on.
+
+import type { Store } from "../domain/store.ts";
+import { computeOutdated } from "./compute.ts";
+import { followReadings } from "./fleet-order.ts";
+
+/** Who has kept the order: no service does. */
+const HOLDER = "command line";
+/** A service says at least this often that it keeps the order. */
+const FRESH_MS = 45_000;
+/** The oldest forecasts come first; what is not computed in this time is left as it is. */
+const COMPUTING_MS = 10_000;
+
+/** Brings the order of the fleet and forecasts up to date, unless a service does. */
+export async function updateForecasts(store: Store): Promise<void> {
+  const before = await store.fleetOrderState();
+  const now = Date.now();
+  if (before !== undefined && before.holder !== HOLDER && Math.abs(now - before.at) < FRESH_MS) return;
+  await followReadings(store, now);
+  await store.putFleetOrderState(before, { asOf: now, holder: HOLDER, at: 0 });
+  await computeOutdated(store, Date.now, 0, () => Date.now() - now > COMPUTING_MS);
+}
