@@ -63,7 +63,7 @@ function climateAt(latitude: number): Climate {
 function expectedDegreeDays(latitude: number, dayOfYear: number): number {
   const distance = Math.abs(latitude);
   const coldest = latitude < 0 ? COLDEST + YEAR / 2 : COLDEST;
-  const yearly = 27 - 0.0076 * distance ** 2;
+  const yearly = 35 * Math.cos((distance * Math.PI) / 180) ** 2 - 6;
   const temperature = yearly - 0.2 * distance * Math.cos((2 * Math.PI * (dayOfYear - coldest)) / YEAR);
   const z = (HEATING_LIMIT - temperature) / DAILY_DEVIATION;
   return DAILY_DEVIATION * (z * normalShareBelow(z) + Math.exp(-(z ** 2) / 2) / Math.sqrt(2 * Math.PI));

@@ -17,15 +17,15 @@ export type UseModel = {
 };
 
 /** After this time, a day in the history of a tank counts half. */
-const HALF_LIFE = 240;
+const HALF_LIFE = 365;
 /** The expected shares of base load and heating count like this many days of readings. */
-const PRIOR_DAYS = 100;
+const PRIOR_DAYS = 60;
 /** Recent use is that of these days, or longer for as few levels as this, up to a limit. Weights fall by e in `fade` days. */
 const RECENT = { days: 21, levels: 5, maxDays: 60, step: 1.5, fade: 8 } as const;
 /** The weight of normal use among the recent, which decides where there is hardly any. */
 const NORMAL_WEIGHT = 0.2;
-/** Recent use returns to normal by a factor of e in this many days. */
-const RETURN_DAYS = 60;
+/** Recent use returns to normal by a factor of e in this many days: heating as the weather does, habits later. */
+const RETURN_DAYS = { heating: 20, base: 200 } as const;
 
 /** Models at some of the levels, each from the levels up to it alone; undefined where there is no use to see yet. */
 export function useModels(levels: readonly DailyLevel[], season: Season, wanted: ReadonlySet<number>): Map<number, UseModel> {
@@ -129,8 +129,10 @@ export function useUntil({ day, base, heating, recent, season }: UseModel, daysA
     const size = (ahead - from) / steps;
     for (let step = 0; step < steps; step++) {
       const heatAfter = season.heatingUntil(day + from + size);
-      const factor = 1 + (recent - 1) * Math.exp(-(from + size / 2) / RETURN_DAYS);
-      used += factor * (base * size + heating * (heatAfter - heat));
+      const middle = from + size / 2;
+      const ofBase = 1 + (recent - 1) * Math.exp(-middle / RETURN_DAYS.base);
+      const ofHeating = 1 + (recent - 1) * Math.exp(-middle / RETURN_DAYS.heating);
+      used += ofBase * base * size + ofHeating * heating * (heatAfter - heat);
       from += size;
       heat = heatAfter;
     }
