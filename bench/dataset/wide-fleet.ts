@@ -61,7 +61,12 @@ const NO_FORECASTS = "UPDATE forecast SET outdated_since = NULL WHERE outdated_s
 /** Created once and cached. */
 export async function wideDatabase(bench: Bench, engine: Engine, tanks: number): Promise<string> {
   const name = `wide_${tanks}`;
-  const fingerprint = fingerprintOf("bench/dataset/wide-fleet.ts", "src/store/fleet-row.ts", "src/domain/fleet-order.ts", ...schemaOf(engine));
+  const fingerprint = fingerprintOf(
+    "bench/dataset/wide-fleet.ts",
+    "src/store/fleet-row.ts",
+    "src/domain/fleet-order.ts",
+    ...schemaOf(engine),
+  );
   const create = async (url: string): Promise<void> => {
     log(`${name} is being created for Tank Monitor on ${ENGINE_NAMES[engine]}`);
     const store = await openStore(url, () => {});

@@ -85,16 +85,23 @@ const OPERATOR: Caller = {
 
 export async function localService(store: Store, config: Config): Promise<Service> {
   // Loaded late: calls with wrong usage and calls to a remote service do without the routes.
-  const [{ dispatch }, { ROUTES }, { ManagementService }, { createIngest }, { inTurns }, { createHttpIngest }, { updateForecasts }] =
-    await Promise.all([
-      import("../http/dispatch.ts"),
-      import("../http/routes.ts"),
-      import("../http/management.ts"),
-      import("../ingest/ingest.ts"),
-      import("../ingest/turns.ts"),
-      import("../ingest/decode.ts"),
-      import("../forecast/local.ts"),
-    ]);
+  const [
+    { dispatch },
+    { ROUTES },
+    { ManagementService },
+    { createIngest },
+    { inTurns },
+    { createHttpIngest },
+    { updateForecasts },
+  ] = await Promise.all([
+    import("../http/dispatch.ts"),
+    import("../http/routes.ts"),
+    import("../http/management.ts"),
+    import("../ingest/ingest.ts"),
+    import("../ingest/turns.ts"),
+    import("../ingest/decode.ts"),
+    import("../forecast/local.ts"),
+  ]);
   const clock = Date.now;
   const services = {
     ingest: createHttpIngest(inTurns(createIngest(store, clock)), clock),

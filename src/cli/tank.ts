@@ -230,7 +230,11 @@ function ageText(seconds: unknown, silent: unknown): string | null {
 function csvRow(entry: Item): Readonly<Record<string, unknown>> {
   const { state, silent, margin, age_seconds, days_left, remaining, room, latest, forecast, customer } = entry;
   const tank = tankIn(entry);
-  const [days, low, use] = [fieldsOf(days_left), fieldsOf(fieldsOf(forecast)["runs_low_at"]), fieldsOf(fieldsOf(forecast)["use_per_day"])];
+  const [days, low, use] = [
+    fieldsOf(days_left),
+    fieldsOf(fieldsOf(forecast)["runs_low_at"]),
+    fieldsOf(fieldsOf(forecast)["use_per_day"]),
+  ];
   const address = fieldsOf(tank["location"]);
   return {
     ...{ tank_id: tank["id"], name: tank["name"], custom_id: tank["custom_id"], state, silent },

@@ -24,7 +24,10 @@ const TURN_MS = 45_000;
 const COMPUTING_PAUSES = 3;
 
 export type ForecastJobOptions = {
-  readonly store: ForecastStore & FleetOrderReads & FleetOrderWrites; readonly clock: Clock; readonly observe: Observe };
+  readonly store: ForecastStore & FleetOrderReads & FleetOrderWrites;
+  readonly clock: Clock;
+  readonly observe: Observe;
+};
 
 export class ForecastJob {
   readonly #options: ForecastJobOptions;

@@ -3,7 +3,7 @@
 import type { Alert } from "../domain/alerts/alert.ts";
 import { ChannelObject } from "../domain/alerts/channel.ts";
 import { ALERT_EVENTS, type AlertEventType, type EventType } from "../domain/alerts/event.ts";
-import { instantField, integer, literal, object, ref, type Schema, text } from "../domain/schema.ts";
+import { instantField, literal, object, ref, type Schema, text } from "../domain/schema.ts";
 import { JSON_TYPE } from "./route.ts";
 
 type Json = Readonly<Record<string, unknown>>;
@@ -66,19 +66,6 @@ const ChannelTestEvent = object(
   { description: "A test of a channel" },
 );
 
-const RefillEvent = object(
-  {
-    type: literal("tank.refilled", { description: "Always `tank.refilled`" }),
-    timestamp: instantField("When the refill was found"),
-    sequence: integer({ minimum: 1, description: "Its number, rising in the whole service", examples: [4712] }),
-    data: object(
-      { refill: ref("Refill"), tank: ref("Tank"), customer: ref("Customer") },
-      { description: "The refill, its tank and the owner of the tank" },
-    ),
-  },
-  { description: "A tank was refilled" },
-);
-
 /** A value made of the examples in a schema. */
 type ExampleOf = (schema: Schema) => unknown;
 
@@ -94,8 +81,8 @@ export function webhooks(exampleOf: ExampleOf): Json {
     operation: operationName("tank.refilled"),
     summary: "A tank was refilled",
     description: "The level of a tank has risen and stayed up: found a day or two after the delivery.",
-    schema: RefillEvent,
-    example: exampleOf(RefillEvent) as Json,
+    schema: ref("RefillEvent"),
+    example: exampleOf(ref("RefillEvent")) as Json,
   };
   return Object.fromEntries([
     ...ALERT_EVENTS.map((type) => [type, { post: operationOf(alertWebhook(type, exampleOf)) }]),

@@ -6,11 +6,11 @@ import type { StoredForecast } from "../../src/domain/forecast/stored.ts";
 import { UNRESTRICTED } from "../../src/domain/key.ts";
 import type { Store } from "../../src/domain/store.ts";
 import { ForecastJob } from "../../src/forecast/job.ts";
+import { customer, putCustomers, putTanks, tank, WHOLE_FLEET } from "../store/conformance/objects.ts";
+import { type Engine, type Opened, postgresEngine, sqliteEngine } from "../store/engines.ts";
 import { at, command, executed } from "../support/commands.ts";
 import { ingest } from "../support/readings.ts";
 import { until } from "../support/until.ts";
-import { customer, putCustomers, putTanks, tank, WHOLE_FLEET } from "../store/conformance/objects.ts";
-import { type Engine, type Opened, postgresEngine, sqliteEngine } from "../store/engines.ts";
 
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
@@ -59,54 +59,62 @@ async function forecastOf(store: Store, tankId: string): Promise<StoredForecast>
 }
 
 function forecastJob(engine: Engine): void {
-  job("the fast consumer comes before the dormant tank; low tanks first, those without a forecast later, without a reading last", engine, async ({ store }, startJob) => {
-    await putCustomers(store, customer("a"));
-    await putTanks(store, ...["dormant", "fast", "slow", "low", "lower", "new", "never"].map((id) => tank(id, "a")));
-    startJob(store).wake();
-    await ingest(
-      store,
-      ...[...falling("fast", 30, 1.5, 40), ...falling("slow", 60, 0.7, 40), ...falling("dormant", 22, 0, 40)],
-      ...[...falling("low", 20, 1, 40), ...falling("lower", 10, 1, 40), { tank: "new", at: NOW, fill: 21 }],
-    );
-    const expected = ["lower", "low", "fast", "slow", "new", "dormant", "never"];
-    await until("the order follows", async () => (await orderOf(store)).join() === expected.join(), WAIT_MS);
-    const fast = await forecastOf(store, "fast");
-    const days = ((fast.runs_low_at.p50 ?? 0) - NOW) / DAY;
-    assert.equal(fast.state, "ok");
-    assert.ok(days > 4 && days < 10, `${days} days`);
-    assert.equal((await forecastOf(store, "new")).state, "insufficient_data");
-    assert.equal((await forecastOf(store, "dormant")).state, "no_use");
-    assert.equal(await store.tankForecast("never", UNRESTRICTED), null);
-    await until("all are computed", () => isComputed(store), WAIT_MS);
-  });
+  job(
+    "the fast consumer comes before the dormant tank; low tanks first, those without a forecast later, without a reading last",
+    engine,
+    async ({ store }, startJob) => {
+      await putCustomers(store, customer("a"));
+      await putTanks(store, ...["dormant", "fast", "slow", "low", "lower", "new", "never"].map((id) => tank(id, "a")));
+      startJob(store).wake();
+      await ingest(
+        store,
+        ...[...falling("fast", 30, 1.5, 40), ...falling("slow", 60, 0.7, 40), ...falling("dormant", 22, 0, 40)],
+        ...[...falling("low", 20, 1, 40), ...falling("lower", 10, 1, 40), { tank: "new", at: NOW, fill: 21 }],
+      );
+      const expected = ["lower", "low", "fast", "slow", "new", "dormant", "never"];
+      await until("the order follows", async () => (await orderOf(store)).join() === expected.join(), WAIT_MS);
+      const fast = await forecastOf(store, "fast");
+      const days = ((fast.runs_low_at.p50 ?? 0) - NOW) / DAY;
+      assert.equal(fast.state, "ok");
+      assert.ok(days > 4 && days < 10, `${days} days`);
+      assert.equal((await forecastOf(store, "new")).state, "insufficient_data");
+      assert.equal((await forecastOf(store, "dormant")).state, "no_use");
+      assert.equal(await store.tankForecast("never", UNRESTRICTED), null);
+      await until("all are computed", () => isComputed(store), WAIT_MS);
+    },
+  );
 
-  job("a forecast is computed again after a reading, another threshold, and a day; not otherwise", engine, async ({ store }, startJob) => {
-    await putCustomers(store, customer("a"));
-    await putTanks(store, tank("one", "a"));
-    await ingest(store, ...falling("one", 50, 1, 30));
-    const first = startJob(store);
-    await until("it is computed", async () => (await store.tankForecast("one", UNRESTRICTED)) !== null, WAIT_MS);
-    const before = await forecastOf(store, "one");
-    assert.equal(before.computed_at, NOW);
-    await executed(store, command.changeTank("one", { min_fill_alert_percentage: 40 }), at(NOW));
-    await until(
-      "the threshold counts",
-      async () => (await forecastOf(store, "one")).runs_low_at.p50 !== before.runs_low_at.p50,
-      WAIT_MS,
-    );
-    await first.stop();
-    const later = NOW + 6 * HOUR;
-    const second = startJob(store, later);
-    await until("another process takes over", async () => (await store.fleetOrderState())?.asOf === later, WAIT_MS);
-    assert.equal((await forecastOf(store, "one")).computed_at, NOW, "it is not computed again without a reason");
-    await ingest(store, { tank: "one", at: later, fill: 49.5 });
-    second.wake();
-    await until("the reading counts", async () => (await forecastOf(store, "one")).based_on_until === later, WAIT_MS);
-    await second.stop();
-    const tomorrow = later + DAY;
-    startJob(store, tomorrow);
-    await until("a day later", async () => (await forecastOf(store, "one")).computed_at === tomorrow, WAIT_MS);
-  });
+  job(
+    "a forecast is computed again after a reading, another threshold, and a day; not otherwise",
+    engine,
+    async ({ store }, startJob) => {
+      await putCustomers(store, customer("a"));
+      await putTanks(store, tank("one", "a"));
+      await ingest(store, ...falling("one", 50, 1, 30));
+      const first = startJob(store);
+      await until("it is computed", async () => (await store.tankForecast("one", UNRESTRICTED)) !== null, WAIT_MS);
+      const before = await forecastOf(store, "one");
+      assert.equal(before.computed_at, NOW);
+      await executed(store, command.changeTank("one", { min_fill_alert_percentage: 40 }), at(NOW));
+      await until(
+        "the threshold counts",
+        async () => (await forecastOf(store, "one")).runs_low_at.p50 !== before.runs_low_at.p50,
+        WAIT_MS,
+      );
+      await first.stop();
+      const later = NOW + 6 * HOUR;
+      const second = startJob(store, later);
+      await until("another process takes over", async () => (await store.fleetOrderState())?.asOf === later, WAIT_MS);
+      assert.equal((await forecastOf(store, "one")).computed_at, NOW, "it is not computed again without a reason");
+      await ingest(store, { tank: "one", at: later, fill: 49.5 });
+      second.wake();
+      await until("the reading counts", async () => (await forecastOf(store, "one")).based_on_until === later, WAIT_MS);
+      await second.stop();
+      const tomorrow = later + DAY;
+      startJob(store, tomorrow);
+      await until("a day later", async () => (await forecastOf(store, "one")).computed_at === tomorrow, WAIT_MS);
+    },
+  );
 
   job("of two processes one keeps the order; when it stops, the other does", engine, async ({ store, reopen }, startJob) => {
     const other = await reopen();
@@ -122,33 +130,37 @@ function forecastJob(engine: Engine): void {
     await until("the other takes over", async () => (await store.fleetOrderState())?.holder !== holder, WAIT_MS);
   });
 
-  job("a refill is listed and reported once, also if more of it is known later; an old one is not reported", engine, async ({ store }, startJob) => {
-    await putCustomers(store, customer("a"));
-    await putTanks(store, tank("one", "a"));
-    const filled = [...falling("one", 30, 1, 60)].map((reading) => {
-      const refills = Number(reading.at > NOW - 40 * DAY) + Number(reading.at > NOW - 2.2 * DAY);
-      return { ...reading, fill: reading.fill + 40 * refills - 40 };
-    });
-    await ingest(store, ...filled.slice(0, -1));
-    const keeper = startJob(store);
-    const refills = async () => {
-      const page = await store.refillPage("one", { page: 1, size: 10 }, UNRESTRICTED);
-      return typeof page === "object" ? page : assert.fail(page);
-    };
-    await until("they are found", async () => (await refills()).totalItems === 2, WAIT_MS);
-    const [newest, oldest] = (await refills()).data;
-    assert.ok((newest?.startedAt ?? 0) > (oldest?.endedAt ?? NOW), "newest first");
-    assert.ok(Math.abs((newest?.to ?? 0) - (newest?.from ?? 0) - 40) < 2, JSON.stringify(newest));
-    await ingest(store, ...filled.slice(-1));
-    keeper.wake();
-    await until("the last reading counts", async () => (await forecastOf(store, "one")).based_on_until === NOW, WAIT_MS);
-    const { payloads } = await store.eventFeed({ after: 0, size: 100 }, UNRESTRICTED);
-    const reported = payloads.map((payload) => JSON.parse(payload)).filter(({ type }) => type === "tank.refilled");
-    assert.deepEqual(
-      reported.map(({ data }) => [data.tank.id, data.customer.id, data.refill.started_at, data.refill.unit]),
-      [["one", "a", new Date(newest?.startedAt ?? 0).toISOString(), "liters"]],
-    );
-  });
+  job(
+    "a refill is listed and reported once, also if more of it is known later; an old one is not reported",
+    engine,
+    async ({ store }, startJob) => {
+      await putCustomers(store, customer("a"));
+      await putTanks(store, tank("one", "a"));
+      const filled = [...falling("one", 30, 1, 60)].map((reading) => {
+        const refills = Number(reading.at > NOW - 40 * DAY) + Number(reading.at > NOW - 2.2 * DAY);
+        return { ...reading, fill: reading.fill + 40 * refills - 40 };
+      });
+      await ingest(store, ...filled.slice(0, -1));
+      const keeper = startJob(store);
+      const refills = async () => {
+        const page = await store.refillPage("one", { page: 1, size: 10 }, UNRESTRICTED);
+        return typeof page === "object" ? page : assert.fail(page);
+      };
+      await until("they are found", async () => (await refills()).totalItems === 2, WAIT_MS);
+      const [newest, oldest] = (await refills()).data;
+      assert.ok((newest?.startedAt ?? 0) > (oldest?.endedAt ?? NOW), "newest first");
+      assert.ok(Math.abs((newest?.to ?? 0) - (newest?.from ?? 0) - 40) < 2, JSON.stringify(newest));
+      await ingest(store, ...filled.slice(-1));
+      keeper.wake();
+      await until("the last reading counts", async () => (await forecastOf(store, "one")).based_on_until === NOW, WAIT_MS);
+      const { payloads } = await store.eventFeed({ after: 0, size: 100 }, UNRESTRICTED);
+      const reported = payloads.map((payload) => JSON.parse(payload)).filter(({ type }) => type === "tank.refilled");
+      assert.deepEqual(
+        reported.map(({ data }) => [data.tank.id, data.customer.id, data.refill.started_at, data.refill.unit]),
+        [["one", "a", new Date(newest?.startedAt ?? 0).toISOString(), "liters"]],
+      );
+    },
+  );
 }
 
 for (const engine of [sqliteEngine, postgresEngine]) suite(`forecasts on ${engine.name}`, () => forecastJob(engine));

@@ -2,8 +2,8 @@
 
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
-import { expectError, expectStatus, type Item, object, request, withoutRequestId } from "./client.ts";
 import { until } from "../support/until.ts";
+import { expectError, expectStatus, type Item, object, request, withoutRequestId } from "./client.ts";
 import { CUSTOMER, startManaged } from "./services.ts";
 
 const service = await startManaged({ after }, { RATE_LIMIT: "0" });
@@ -38,7 +38,14 @@ before(async () => {
   keys.f1 = await service.key({ customerId: "f1" });
   keys.f2 = await service.key({ customerId: "f2" });
   const newestFirst = ["ok", "worst", "low", "edge", "never"];
-  await until("the order follows", async () => tankIds(await fleet("?sort=silent")).reverse().join() === newestFirst.join(), 30_000);
+  await until(
+    "the order follows",
+    async () =>
+      tankIds(await fleet("?sort=silent"))
+        .reverse()
+        .join() === newestFirst.join(),
+    30_000,
+  );
   await until("forecasts are computed", async () => (await service.store.outdatedForecasts(1)).length === 0, 30_000);
 });
 
@@ -150,7 +157,10 @@ describe("the forecast of a tank", () => {
     assert.deepEqual(page, { object: "list", data: [], page: 1, size: 5, total_pages: 0, total_items: 0 });
     for (const path of ["forecast", "refills"]) {
       expectError(await call(`/insight/v1/tanks/sold/${path}`, keys.operator), 404, "tank_deleted");
-      const [other, unknown] = [await call(`/insight/v1/tanks/worst/${path}`, keys.f1), await call(`/insight/v1/tanks/x/${path}`, keys.f1)];
+      const [other, unknown] = [
+        await call(`/insight/v1/tanks/worst/${path}`, keys.f1),
+        await call(`/insight/v1/tanks/x/${path}`, keys.f1),
+      ];
       expectError(other, 404, "tank_unknown");
       assert.deepEqual(withoutRequestId(other), withoutRequestId(unknown));
       expectError(await call(`/insight/v1/tanks/ok/${path}?sort=x`, keys.f1), 400, "parameter_unknown", "sort");

@@ -66,7 +66,11 @@ test("reads of the serving thread use an index in its order", async (t) => {
   const plans = await plansOf(readsOn, databaseFolder(t).file);
   for (const { sql, plan } of plans) {
     if (READS_WITHOUT_INDEX.test(sql)) continue;
-    assert.match(plan, /^((MATERIALIZE|CO-ROUTINE) \w+; )?(SEARCH|SCAN) \w+ USING (COVERING INDEX|INDEX|PRIMARY KEY)/, `${sql}\n${plan}`);
+    assert.match(
+      plan,
+      /^((MATERIALIZE|CO-ROUTINE) \w+; )?(SEARCH|SCAN) \w+ USING (COVERING INDEX|INDEX|PRIMARY KEY)/,
+      `${sql}\n${plan}`,
+    );
     assert.doesNotMatch(plan, /TEMP B-TREE/, `${sql}\n${plan}`);
     // Only a list of everything, without a range, may read an index from its end.
     if (/ = \?|BETWEEN/.test(sql)) assert.match(plan, /^SEARCH /, `${sql}\n${plan}`);

@@ -49,7 +49,10 @@ export function widthsOf(levels: readonly DailyLevel[], models: ReadonlyMap<numb
       if (to === undefined || to.segment !== from.segment || to.day > from.day + days * (1 + LATE)) return;
       outcomes.push({ horizon, days: to.day - from.day, use: from.fill - to.fill });
     });
-    const uses = useUntil(model, outcomes.map(({ days }) => days));
+    const uses = useUntil(
+      model,
+      outcomes.map(({ days }) => days),
+    );
     outcomes.forEach(({ horizon, days, use }, k) => {
       const expected = uses[k] ?? 0;
       errors[horizon]?.push(Math.abs(use - expected) / scaleOf(model, days, expected, noise));

@@ -29,10 +29,25 @@ export const schemas = {
     },
     { description: "Something that happened to an alert, as webhooks and the feed have it" },
   ),
+  RefillEvent: object(
+    {
+      type: literal("tank.refilled", { description: "Always `tank.refilled`" }),
+      timestamp: instantField("When the refill was found"),
+      sequence: sequence("Rises with every event of the service"),
+      data: object(
+        { refill: ref("Refill"), tank: ref("Tank"), customer: ref("Customer") },
+        { description: "The refill, its tank and the owner of the tank, as they were then" },
+      ),
+    },
+    { description: "A tank was refilled, as webhooks and the feed have it" },
+  ),
   EventList: object(
     {
       object: literal("event_list", { description: "Always `event_list`" }),
-      data: array(ref("AlertEvent"), { maxItems: PAGE_SIZE.maximum, description: "Up to `size` events, oldest first" }),
+      data: array(
+        { anyOf: [ref("AlertEvent"), ref("RefillEvent")] },
+        { maxItems: PAGE_SIZE.maximum, description: "Up to `size` events, oldest first" },
+      ),
       next_after: sequence("What to send as `after` next"),
       has_more: boolean({ description: "Whether there are more events already", examples: [false] }),
       missed: boolean({

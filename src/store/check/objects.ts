@@ -92,7 +92,9 @@ function checkTank(
     ...(wrongInBlocks ? repairable(`it has ${inBlocks} readings in blocks, the head says ${head?.inBlocks}`) : []),
     ...(segments === undefined ? [] : checkRankIndex(groups, segments, [EARLIEST])),
     // Of a damaged tank it is unknown whether it belongs to the fleet, and which device serves it.
-    ...(isFlag(deletedFlag) && !isDamaged ? [...fleetErrors(row, readings), ...placeErrors(row), ...assignmentErrors(row), ...alerts] : []),
+    ...(isFlag(deletedFlag) && !isDamaged
+      ? [...fleetErrors(row, readings), ...placeErrors(row), ...assignmentErrors(row), ...alerts]
+      : []),
   ];
   return { where: `tank ${tank.id}`, found, row, readings };
 }

@@ -1,7 +1,7 @@
 // Keeps the rank indexes of lists, in the transaction that changes their entries, after the entries are written.
 
 import { type EntryChange, LIST_END, LIST_START, type ListKind, seriesOf } from "../series/lists.ts";
-import { RankIndex, SEGMENT_MAX, SEGMENT_SIZE } from "../series/rank-index.ts";
+import { type Position, RankIndex, SEGMENT_MAX, SEGMENT_SIZE } from "../series/rank-index.ts";
 import { loadIndexes, saveIndexes } from "./rank-indexes.ts";
 import type { ListSegment, StoreTransaction } from "./transaction.ts";
 
@@ -12,15 +12,20 @@ export async function updateList(tx: StoreTransaction, kind: ListKind, entries: 
   if (changes.length === 0) return;
   const indexes = await loadIndexes(tx, "lists", changes);
   for (const { series, at, delta } of changes) indexes.get(series)?.grow(at, delta);
+  const growth = new Map<string, number>();
   for (const [series, own] of Map.groupBy(changes, (change) => change.series)) {
+    growth.set(
+      series,
+      own.reduce((sum, { delta }) => sum + delta, 0),
+    );
     const index = indexes.get(series);
     if (index !== undefined && !index.isEmpty) index.removeEmpty(own.filter(({ delta }) => delta < 0).map(({ at }) => at));
   }
   const segments = new Map<string, FoundListSegment>();
   for (const { series, key, at, delta } of changes) {
-    if (delta < 0) continue;
     const index = indexes.get(series);
-    const found = index === undefined || index.isEmpty ? { at: LIST_START, end: LIST_END, rank: 0 } : index.segmentAt(at);
+    if (delta < 0 || index === undefined || !mayBeOversized(index, at, growth.get(series) ?? 0)) continue;
+    const found = index.isEmpty ? { at: LIST_START, end: LIST_END, rank: 0 } : index.segmentAt(at);
     segments.set(`${found.at.join(" ")} ${series}`, { series, key, ...found, end: found.end ?? LIST_END });
   }
   for (const segment of await tx.oversizedSegments(kind, [...segments.values()])) {
@@ -35,6 +40,11 @@ export async function updateList(tx: StoreTransaction, kind: ListKind, entries: 
     });
   }
   await saveIndexes(tx, "lists", indexes);
+}
+
+/** The index knows all segments but the last. A list without an index is short; it may have become long if it has grown. */
+function mayBeOversized(index: RankIndex, at: Position, growth: number): boolean {
+  return index.isEmpty ? growth > 0 : (index.countAt(at) ?? SEGMENT_MAX + 1) > SEGMENT_MAX;
 }
 
 /** A short list has no index. */

@@ -108,6 +108,11 @@ export class RankIndex {
     return { at, end, rank };
   }
 
+  /** How many entries the segment at the position has; undefined for the last segment. */
+  countAt(position: Position): number | undefined {
+    return entriesAt(this.#pathTo(position));
+  }
+
   /** The segment at the position has `delta` more entries. */
   grow(position: Position, delta: number): void {
     for (const { group, index } of this.#pathTo(position)) {
