@@ -81,6 +81,7 @@ const KINDS: Readonly<Record<string, Kind>> = {
   owner_id: "customer",
   customer_id: "customer",
   tank_id: "tank",
+  tank_ids: "tank",
   device_id: "device",
   assigned_device_id: "device",
   devEui: "device",
