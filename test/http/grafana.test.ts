@@ -53,8 +53,8 @@ before(async () => {
   const [grants = ""] = blocks("sql");
   assert.match(grants, /^CREATE ROLE grafana/);
   await database.query(grants.replaceAll(/\bgrafana\b/g, role));
+  database.closeFirst(() => database.query(`DROP OWNED BY ${role}; DROP ROLE ${role}`));
 });
-after(() => database.query(`DROP OWNED BY ${role}; DROP ROLE ${role}`));
 
 async function rows(sql: string): Promise<Item[]> {
   await database.query(`SET ROLE ${role}`);
