@@ -1,0 +1,112 @@
+// Finds refills: a level that rises by more than it swings, and stays up.
+
+import type { Instant } from "../instant.ts";
+import { at, DAY, HOUR, type Level, quantile, variationOf } from "./variation.ts";
+
+export type Refill = {
+  /** The last reading before the rise. */
+  readonly startedAt: Instant;
+  /** The first reading at which the level was up. */
+  readonly endedAt: Instant;
+  readonly from: number;
+  readonly to: number;
+};
+
+const SMALLEST_RISE = 4;
+/** Within this time a rise counts as one. */
+const RISE_TIME = DAY;
+/** A rise that pauses for longer has ended. */
+const PAUSE = 12 * HOUR;
+/** A rise is certain once it has held for a day with this many readings, or for two days. */
+const HELD = { time: DAY, readings: 5, longTime: 40 * HOUR } as const;
+
+/** `cleaned` is in order of time and without outliers. A rise that is not certain yet is left out. */
+export function findRefills(cleaned: readonly Level[]): Refill[] {
+  const refills: Refill[] = [];
+  if (cleaned.length < 3) return refills;
+  const { usePerDay } = variationOf(cleaned);
+  const rises = risesWithin(cleaned, RISE_TIME);
+  const least = SMALLEST_RISE + 3 * median(rises);
+  let first = 0;
+  for (let i = 1; i < cleaned.length; i++) {
+    if ((rises[i] ?? 0) < least) continue;
+    const low = lowestBefore(cleaned, i, first);
+    if (at(cleaned, i).fill - at(cleaned, low).fill < least) continue;
+    const top = topAfter(cleaned, i);
+    if (!holds(cleaned, low, top, usePerDay)) continue;
+    refills.push(boundsOf(cleaned, low, top));
+    first = top;
+    i = top;
+  }
+  return refills;
+}
+
+/** Of each reading, how far it is above the lowest of the readings within a time before it, and of the last one before that. */
+function risesWithin(cleaned: readonly Level[], time: number): Float64Array {
+  const rises = new Float64Array(cleaned.length);
+  // Indices of readings, each lower than all that follow: the first is the lowest.
+  const lows = new Int32Array(cleaned.length);
+  let [head, tail, oldest] = [0, 0, 0];
+  for (let i = 0; i < cleaned.length; i++) {
+    const reading = at(cleaned, i);
+    while (oldest + 1 < i && reading.at - at(cleaned, oldest + 1).at >= time) oldest++;
+    while (head < tail && (lows[head] ?? 0) < oldest) head++;
+    while (head < tail && at(cleaned, lows[tail - 1] ?? 0).fill >= reading.fill) tail--;
+    lows[tail++] = i;
+    rises[i] = reading.fill - at(cleaned, lows[head] ?? 0).fill;
+  }
+  return rises;
+}
+
+function median(values: Float64Array): number {
+  const stride = Math.max(1, Math.floor(values.length / 250));
+  return quantile(
+    values.filter((_, i) => i % stride === 0),
+    0.5,
+  );
+}
+
+function lowestBefore(cleaned: readonly Level[], index: number, first: number): number {
+  const { at: now } = at(cleaned, index);
+  let low = index - 1;
+  for (let i = index - 1; i >= first; i--) {
+    if (at(cleaned, i).fill < at(cleaned, low).fill) low = i;
+    if (now - at(cleaned, i).at >= RISE_TIME) break;
+  }
+  return low;
+}
+
+/** The highest reading of the rise that `index` belongs to. */
+function topAfter(cleaned: readonly Level[], index: number): number {
+  let top = index;
+  for (let i = index + 1; i < cleaned.length && at(cleaned, i).at - at(cleaned, top).at <= PAUSE; i++) {
+    if (at(cleaned, i).fill > at(cleaned, top).fill) top = i;
+  }
+  return top;
+}
+
+/** Whether no reading afterwards has lost half of the rise, apart from use, until it is certain. */
+function holds(cleaned: readonly Level[], low: number, top: number, usePerDay: number): boolean {
+  const [from, to] = [at(cleaned, low).fill, at(cleaned, top)];
+  for (let i = top + 1; i < cleaned.length; i++) {
+    const reading = at(cleaned, i);
+    const held = reading.at - to.at;
+    if (reading.fill + (usePerDay * held) / DAY < (from + to.fill) / 2) return false;
+    if (held >= HELD.longTime || (held >= HELD.time && i - top >= HELD.readings)) return true;
+  }
+  return false;
+}
+
+function boundsOf(cleaned: readonly Level[], low: number, top: number): Refill {
+  const rise = at(cleaned, top).fill - at(cleaned, low).fill;
+  let start = low;
+  while (start + 1 < top && at(cleaned, start + 1).fill < at(cleaned, low).fill + 0.2 * rise) start++;
+  let end = start + 1;
+  while (end < top && at(cleaned, end).fill < at(cleaned, top).fill - 0.2 * rise) end++;
+  return {
+    startedAt: at(cleaned, start).at,
+    endedAt: at(cleaned, end).at,
+    from: at(cleaned, start).fill,
+    to: at(cleaned, end).fill,
+  };
+}

@@ -1,0 +1,51 @@
+// How much the level of a tank usually moves: by noise, and by use.
+
+import type { Instant } from "../instant.ts";
+
+export type Level = { readonly at: Instant; readonly fill: number };
+
+export const HOUR = 3_600_000;
+export const DAY = 24 * HOUR;
+
+export type Variation = {
+  /** What a reading may differ by from one before it, apart from use. */
+  readonly noise: number;
+  /** What may be used in a day: half as much again as on nine days of ten. */
+  readonly usePerDay: number;
+};
+
+/** Enough for a quantile; taken at equal distances. */
+const SAMPLES = 250;
+
+export function variationOf(readings: readonly Level[]): Variation {
+  const residuals = new Float64Array(SAMPLES * 2);
+  const uses = new Float64Array(SAMPLES * 2);
+  let [residualCount, useCount, dayBefore] = [0, 0, 0];
+  const stride = Math.max(1, Math.floor(readings.length / SAMPLES));
+  for (let i = 1; i + 1 < readings.length; i += stride) {
+    const [before, reading, after] = [at(readings, i - 1), at(readings, i), at(readings, i + 1)];
+    const share = after.at > before.at ? (reading.at - before.at) / (after.at - before.at) : 0.5;
+    residuals[residualCount++] = Math.abs(reading.fill - before.fill - share * (after.fill - before.fill));
+    while (reading.at - at(readings, dayBefore + 1).at >= DAY) dayBefore++;
+    const then = at(readings, dayBefore);
+    const use = ((then.fill - reading.fill) * DAY) / Math.max(reading.at - then.at, DAY);
+    uses[useCount++] = Math.max(0, use);
+  }
+  return {
+    // The lower quartile, because of tanks that are refilled at every third reading.
+    noise: 2.5 + 10 * quantile(residuals.subarray(0, residualCount), 0.25),
+    usePerDay: 1.5 * quantile(uses.subarray(0, useCount), 0.9),
+  };
+}
+
+/** Sorts the values. 0 where there are none. */
+export function quantile(values: Float64Array, share: number): number {
+  values.sort();
+  return values[Math.floor(share * (values.length - 1))] ?? 0;
+}
+
+export function at<T>(list: readonly T[], index: number): T {
+  const entry = list[index];
+  if (entry === undefined) throw new RangeError(`no entry ${index}`);
+  return entry;
+}
