@@ -112,7 +112,10 @@ export async function localService(store: Store, config: Config): Promise<Servic
   let updated: Promise<void> | undefined;
   return async (request) => {
     const { method, path, body } = request;
-    if (path === FLEET) await (updated ??= updateForecasts(store));
+    if (path === FLEET) {
+      updated ??= updateForecasts(store);
+      await updated;
+    }
     return itemIn(await dispatch(ROUTES, environment, { method, path, query: queryString(request), body }));
   };
 }

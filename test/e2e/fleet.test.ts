@@ -212,11 +212,22 @@ suite("on the database", async () => {
     assert.deepEqual(await filtered("--city", "graz", "--limit", "1"), ["lowest"]);
   });
 
+  test("fleet as CSV has what a route planner needs", async () => {
+    const [titles = "", first = ""] = (await cli.output("fleet", "--csv", "--limit", "1")).trimEnd().split("\n");
+    const [names, values] = [titles.split(","), first.split(",")];
+    const cell = (name: string): string | undefined => values[names.indexOf(name)];
+    assert.deepEqual(
+      ["tank_id", "state", "days_left_p50", "fill_percentage", "unit", "city"].map(cell),
+      ["lowest", "low", "0", "12.25", "liters", "Graz"],
+    );
+    assert.equal(names.length, values.length);
+  });
+
   test("fleet as a table has aligned columns, also with wide characters", async () => {
     const [titles = "", ...rows] = (await cli.output("fleet")).trimEnd().split("\n");
-    assert.match(titles, /^MARGIN +FILL +ROOM +AGE +NAME +CITY +TANK$/);
-    assert.match(rows[0] ?? "", /^ -37\.8 +12\.3 % +2369 liters +\d+ min +Tank lowest +Graz +lowest$/);
-    assert.match(rows[4] ?? "", /^ +- +- +- +- +Tank unheard +- +unheard$/);
+    assert.match(titles, /^DAYS LEFT +MARGIN +FILL +ROOM +AGE +NAME +CITY +CUSTOMER +PHONE +TANK$/);
+    assert.match(rows[0] ?? "", /^ +0 d +-37\.8 +12\.3 % +2369 liters +\d+ min +Tank lowest +Graz +\S.* +- +lowest$/);
+    assert.match(rows[4] ?? "", /^ +- +- +- +- +- +Tank unheard +- +\S.* +- +unheard$/);
     const column = titles.indexOf("CITY");
     assert.equal(rows[0]?.indexOf("Graz"), column);
     // Four of the characters before it take two columns each.

@@ -4,7 +4,7 @@
 import type { UseCase } from "../tank.ts";
 import { DAY, type DailyLevel, thinned } from "./daily.ts";
 import { type Forecast, forecastFrom, type History, historyOf } from "./forecast.ts";
-import type { Level } from "./outliers.ts";
+import type { Level } from "./variation.ts";
 
 export type BacktestTank = {
   readonly name: string;

@@ -98,6 +98,22 @@ export const schemas = {
   SeriesList: listSchema(ref("Series"), "The series of several tanks, in the order of the request"),
 };
 
+const EXAMPLE_RANGE = {
+  from: "2026-03-22T23:00:00.000Z",
+  to: "2026-03-29T22:00:00.000Z",
+  step: "1d",
+  timezone: "Europe/Berlin",
+} as const;
+const EXAMPLE: Static<typeof schemas.Series> = {
+  object: "series",
+  tank_id: "tank_7c1e",
+  ...EXAMPLE_RANGE,
+  buckets: [
+    { start: "2026-03-27T23:00:00.000Z", min: 61.2, max: 63.4, mean: 62.35, last: 61.2, count: 6 },
+    { start: "2026-03-28T23:00:00.000Z", min: 59.1, max: 61, mean: 60.02, last: 59.1, count: 5 },
+  ],
+};
+
 const LIMITS = `A range may have ${MAX_BUCKETS.toLocaleString("en")} buckets and ${MAX_READINGS.toLocaleString("en")} readings.`;
 
 const timezoneParameter: Parameter<TimeZone> = {
@@ -124,7 +140,7 @@ export const routes: readonly Route[] = [
       step: choice(CHOICES, ABOUT.step, "auto"),
       timezone: timezoneParameter,
     },
-    response: { schema: ref("Series"), description: "The series" },
+    response: { schema: ref("Series"), description: "The series", examples: { week: EXAMPLE } },
     errors: ["tank_unknown", "tank_deleted"],
     async handle({ reads, services, scope, id, parameters, inTurn }) {
       const { timezone: zone, ...given } = parameters;
@@ -153,12 +169,13 @@ export const routes: readonly Route[] = [
     requiredRole: "read",
     body: jsonBody(ref("SeriesQuery"), "The tanks, and the same parameters", {
       tank_ids: ["tank_7c1e", "tank_19fd"],
-      from: "2025-11-01T00:00:00Z",
-      to: "2026-11-01T00:00:00Z",
-      step: "1d",
-      timezone: "Europe/Berlin",
+      ...EXAMPLE_RANGE,
     }),
-    response: { schema: ref("SeriesList"), description: "The series of the tanks, without those that are unknown or deleted" },
+    response: {
+      schema: ref("SeriesList"),
+      description: "The series of the tanks, without those that are unknown or deleted",
+      examples: { one: { object: "list", data: [EXAMPLE], page: 1, size: MAX_TANKS, total_pages: 1, total_items: 1 } },
+    },
     async handle({ reads, services, scope, body }) {
       const { ids, query } = seriesOfBody(body, services.management.clock());
       const budget = { remaining: MAX_READINGS };

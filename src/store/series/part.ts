@@ -20,7 +20,10 @@ export function readingPart(
   const next = blocks[PART_BLOCKS]?.start;
   const opened = blocks.slice(0, PART_BLOCKS).map((block) => openBlock(tankId, block));
   if (next === undefined) opened.push(openHead(tankId, head).block);
-  const slices = opened.map((block) => ({ block, first: block.countBefore(from), past: block.countBefore(to) }));
+  const slices = opened.map((block) => {
+    const first = block.countBefore(from);
+    return { block, first, past: Math.max(first, block.countBefore(to)) };
+  });
   const length = slices.reduce((sum, { first, past }) => sum + past - first, 0);
   const columns = { instants: new Float64Array(length), fills: new Float64Array(length) };
   let at = 0;
