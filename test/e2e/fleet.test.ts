@@ -216,10 +216,14 @@ suite("on the database", async () => {
     const [titles = "", first = ""] = (await cli.output("fleet", "--csv", "--limit", "1")).trimEnd().split("\n");
     const [names, values] = [titles.split(","), first.split(",")];
     const cell = (name: string): string | undefined => values[names.indexOf(name)];
-    assert.deepEqual(
-      ["tank_id", "state", "days_left_p50", "fill_percentage", "unit", "city"].map(cell),
-      ["lowest", "low", "0", "12.25", "liters", "Graz"],
-    );
+    assert.deepEqual(["tank_id", "state", "days_left_p50", "fill_percentage", "unit", "city"].map(cell), [
+      "lowest",
+      "low",
+      "0",
+      "12.25",
+      "liters",
+      "Graz",
+    ]);
     assert.equal(names.length, values.length);
   });
 

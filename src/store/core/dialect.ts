@@ -69,7 +69,7 @@ const LAST_POINT = 0x10ffff;
 const SURROGATES = { first: 0xd800, after: 0xe000 } as const;
 
 /** Strings with a prefix, as a range in an index on lower(column): from `from` to `to`, exclusive. Only A to Z are lowercased. */
-export function prefixRange(start: string): { readonly from: string; readonly to: string } {
+function prefixRange(start: string): { readonly from: string; readonly to: string } {
   const from = start.replaceAll(/[A-Z]/g, (letter) => letter.toLowerCase());
   const points = Array.from(from, (character) => character.codePointAt(0) ?? 0);
   for (let point = points.pop(); point !== undefined; point = points.pop()) {
