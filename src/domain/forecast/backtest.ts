@@ -1,10 +1,10 @@
 // How far off forecasts would have been: they are repeated from every day of a tank's history, with the readings up to that
 // day alone, and compared with what followed, beside the 14-day average.
 
+import type { UseCase } from "../tank.ts";
 import { DAY, type DailyLevel, thinned } from "./daily.ts";
 import { type Forecast, forecastFrom, type History, historyOf } from "./forecast.ts";
-import type { Level } from "./outliers.ts";
-import type { UseCase } from "../tank.ts";
+import type { Level } from "./variation.ts";
 
 export type BacktestTank = {
   readonly name: string;
@@ -133,11 +133,17 @@ export type Backtest = { readonly horizon_days: number; readonly tanks: number }
   };
 
 export function backtest(tanks: Iterable<BacktestTank>, horizonDays: number): Backtest {
-  return summarize(Array.from(tanks, (tank) => backtestTank(tank, horizonDays)), horizonDays);
+  return summarize(
+    Array.from(tanks, (tank) => backtestTank(tank, horizonDays)),
+    horizonDays,
+  );
 }
 
 export function summarize(tanks: readonly TankOutcomes[], horizonDays: number): Backtest {
-  const all = figuresOf(tanks.flatMap(({ outcomes }) => outcomes), tanks.reduce((sum, { skipped }) => sum + skipped, 0));
+  const all = figuresOf(
+    tanks.flatMap(({ outcomes }) => outcomes),
+    tanks.reduce((sum, { skipped }) => sum + skipped, 0),
+  );
   const tanks_detail = tanks.map(({ name, outcomes, skipped }) => ({ name, ...figuresOf(outcomes, skipped) }));
   return { horizon_days: horizonDays, tanks: tanks.length, ...all, tanks_detail };
 }

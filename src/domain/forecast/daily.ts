@@ -1,8 +1,8 @@
 // Reduces readings to one level a day, the median: daily temperature swings and noise cancel out, and a year is 365 levels
 // whatever the interval of the readings.
 
-import type { Level } from "./outliers.ts";
 import type { Refill } from "./refills.ts";
+import type { Level } from "./variation.ts";
 
 export const DAY = 86_400_000;
 const THINNED = DAY / 6;

@@ -4,11 +4,12 @@
 import type { Instant } from "../instant.ts";
 import type { CapacityUnit, UseCase } from "../tank.ts";
 import { DAY, type DailyLevel, dailyLevels, isErratic, noiseOf, splitAtJumps, thinned } from "./daily.ts";
-import { type Level, removeOutliers } from "./outliers.ts";
+import { removeOutliers } from "./outliers.ts";
 import { modelsForRange, scaleOf, type Widths, widthAt, widthsOf } from "./range.ts";
 import { findRefills, type Refill } from "./refills.ts";
 import { seasonAt } from "./season.ts";
 import { type UseModel, useUntil } from "./use.ts";
+import type { Level } from "./variation.ts";
 
 export type ForecastInput = {
   /** In order of time, of the last year or two. A few a day are enough. */

@@ -13,13 +13,13 @@ const HORIZONS = [3, 7, 15, 30, 60, 120];
 const MIN_STEP = 3;
 const MAX_ORIGINS = 80;
 /** Levels before the first of them. */
-const MIN_LEVELS = 10;
+const MIN_LEVELS = 20;
 /** An outcome may be this share of the horizon late. */
 const LATE = 0.25;
 /** Errors lie within the range at this rate. */
 const INSIDE = 0.8;
 /** Before a tank has errors of its own: the width at each horizon, and how many errors that counts like. */
-const PRIOR = { widths: [1.1, 0.8, 0.6, 0.45, 0.4, 0.4], errors: 6 } as const;
+const PRIOR = { widths: [1.8, 1.2, 0.6, 0.45, 0.4, 0.4], errors: 6 } as const;
 
 /** Indexes of the levels to repeat forecasts from. */
 export function pastOrigins(levels: readonly DailyLevel[]): number[] {
@@ -49,7 +49,10 @@ export function widthsOf(levels: readonly DailyLevel[], models: ReadonlyMap<numb
       if (to === undefined || to.segment !== from.segment || to.day > from.day + days * (1 + LATE)) return;
       outcomes.push({ horizon, days: to.day - from.day, use: from.fill - to.fill });
     });
-    const uses = useUntil(model, outcomes.map(({ days }) => days));
+    const uses = useUntil(
+      model,
+      outcomes.map(({ days }) => days),
+    );
     outcomes.forEach(({ horizon, days, use }, k) => {
       const expected = uses[k] ?? 0;
       errors[horizon]?.push(Math.abs(use - expected) / scaleOf(model, days, expected, noise));

@@ -6,7 +6,10 @@ export function theilSen(points: readonly { readonly x: number; readonly y: numb
   points.forEach((from, i) => {
     for (const to of points.slice(i + 1)) if (to.x > from.x) slopes.push((to.y - from.y) / (to.x - from.x));
   });
-  return weightedMedian(slopes, slopes.map(() => 1));
+  return weightedMedian(
+    slopes,
+    slopes.map(() => 1),
+  );
 }
 
 /**

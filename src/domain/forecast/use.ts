@@ -60,7 +60,13 @@ export function useModels(levels: readonly DailyLevel[], season: Season, wanted:
   return models;
 }
 
-type Sums = { readonly days: number; readonly heat: number; readonly heatSquare: number; readonly use: number; readonly useHeat: number };
+type Sums = {
+  readonly days: number;
+  readonly heat: number;
+  readonly heatSquare: number;
+  readonly use: number;
+  readonly useHeat: number;
+};
 type NormalUse = Pick<UseModel, "base" | "heating">;
 
 /** Of use = base + heating × h by day, with a penalty for other shares than expected. Neither is negative. */
