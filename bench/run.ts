@@ -25,6 +25,7 @@ import { notifications } from "./figures/notifications.ts";
 import { pageOne } from "./figures/page-one.ts";
 import { platformatic, pocketbase } from "./figures/peers.ts";
 import { readsWhileIngesting } from "./figures/reads-while-ingesting.ts";
+import { series } from "./figures/series.ts";
 import { starting } from "./figures/starting.ts";
 import { machine } from "./report/machine.ts";
 import { readResults, withFigure, writeResults } from "./report/results.ts";
@@ -46,6 +47,7 @@ const FIGURES: readonly Figure[] = [
   fairness,
   connections,
   fleetPages,
+  series,
   alerts,
   notifications,
   alertSweep,

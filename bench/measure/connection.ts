@@ -10,12 +10,14 @@ type Destination = Pick<Contestant, "url" | "headers">;
 export type HttpResponse = { readonly status: number; readonly head: string; readonly body: string };
 
 const TIMEOUT_MS = 60_000;
-const EMPTY: Buffer = Buffer.alloc(0);
 
 export class Connection implements Disposable {
   readonly #socket: Socket;
   readonly #head: string;
-  #received = EMPTY;
+  #received: Buffer[] = [];
+  #size = 0;
+  /** Of the response, once it is known. */
+  #expected = 0;
   #pending: { resolve: (response: HttpResponse) => void; reject: (error: Error) => void } | undefined;
 
   private constructor(socket: Socket, { url, headers }: Destination) {
@@ -72,25 +74,38 @@ export class Connection implements Disposable {
   }
 
   #receive(chunk: Buffer): void {
-    this.#received = this.#received.length === 0 ? chunk : Buffer.concat([this.#received, chunk]);
-    const response = parseResponse(this.#received);
-    if (response === undefined) return;
+    this.#received.push(chunk);
+    this.#size += chunk.length;
+    // A long response is put together once, not with every chunk.
+    if (this.#size < this.#expected) return;
+    const bytes = Buffer.concat(this.#received);
+    const response = parseResponse(bytes);
+    if (typeof response === "number") {
+      this.#received = [bytes];
+      this.#expected = response;
+      return;
+    }
     const pending = this.#pending;
-    this.#received = EMPTY;
+    this.#received = [];
+    this.#size = 0;
+    this.#expected = 0;
     this.#pending = undefined;
     pending?.resolve(response);
   }
 }
 
-function parseResponse(bytes: Buffer): HttpResponse | undefined {
+/** The response, or the bytes it needs at least. */
+function parseResponse(bytes: Buffer): HttpResponse | number {
   const end = bytes.indexOf("\r\n\r\n");
-  if (end === -1) return undefined;
+  if (end === -1) return bytes.length + 1;
   const head = bytes.toString("latin1", 0, end);
   const status = Number(head.slice(9, 12));
   const length = /^content-length: *(\d+)/im.exec(head)?.[1];
   const rest = bytes.subarray(end + 4);
-  if (length !== undefined) return rest.length < Number(length) ? undefined : { status, head, body: rest.toString("utf8") };
-  if (!rest.subarray(-7).equals(Buffer.from("\r\n0\r\n\r\n"))) return undefined;
+  if (length !== undefined) {
+    return rest.length < Number(length) ? end + 4 + Number(length) : { status, head, body: rest.toString("utf8") };
+  }
+  if (!rest.subarray(-7).equals(Buffer.from("\r\n0\r\n\r\n"))) return bytes.length + 1;
   return { status, head, body: decodeChunks(rest) };
 }
 

@@ -5,17 +5,17 @@ export type Instant = number;
 export type Clock = () => Instant;
 
 const DAY = 86_400_000;
-const FIRST = Date.parse("0000-01-01T00:00:00.000Z");
+export const FIRST_INSTANT: Instant = Date.parse("0000-01-01T00:00:00.000Z");
 /** Before every instant. */
 export const EARLIEST: Instant = Number.MIN_SAFE_INTEGER;
 /** How far another clock, or ours at another time, may be ahead of ours. */
 export const MAX_AHEAD_MS = 10 * 60_000;
-export const LAST_INSTANT = Date.parse("9999-12-31T23:59:59.999Z");
+export const LAST_INSTANT: Instant = Date.parse("9999-12-31T23:59:59.999Z");
 
 const DATETIME = /^(\d{4}-\d\d-\d\d)(?:[Tt](\d\d):(\d\d):(\d\d)(?:\.(\d+))?([Zz]|[+\- ]\d\d:\d\d)?)?$/;
 
 export function isInstant(value: number): boolean {
-  return Number.isInteger(value) && value >= FIRST && value <= LAST_INSTANT;
+  return Number.isInteger(value) && value >= FIRST_INSTANT && value <= LAST_INSTANT;
 }
 
 /** `instant` is rounded down to the millisecond; `finer` says whether that lost digits. */

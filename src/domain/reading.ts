@@ -35,13 +35,22 @@ export function telemetryJson({ created_at, fill_percentage }: Reading): string 
 /** By hundredths. V8's own cache of number texts makes the heap grow under load. */
 const fillTexts = new Array<string | undefined>(FILL.maximum * 100 + 1);
 
-function fillText(fill: number): string {
+export function fillText(fill: number): string {
   const hundredths = Math.round(fill * 100);
   if (hundredths / 100 !== fill) return String(fill);
   const text = fillTexts[hundredths] ?? String(fill);
   fillTexts[hundredths] = text;
   return text;
 }
+
+/** Readings of one tank in columns, oldest first. `next`: where those that follow in the range begin, if there are more. */
+export type ReadingColumns = {
+  readonly instants: Float64Array;
+  readonly fills: Float64Array;
+  readonly next: Instant | undefined;
+};
+/** `to` is exclusive. */
+export type InstantRange = { readonly from: Instant; readonly to: Instant };
 
 /** Many readings of many tanks in columns. Entry i belongs to `tankIds[tank[i]]`. */
 export type ReadingBatch = {

@@ -18,7 +18,7 @@ import type { Scope, StoredKey } from "./key.ts";
 import type { ManagementReads } from "./management-reads.ts";
 import type { Page, PageQuery } from "./page.ts";
 import type { PendingReading } from "./placement.ts";
-import type { IncomingBatch, IngestResult, Reading } from "./reading.ts";
+import type { IncomingBatch, IngestResult, InstantRange, Reading, ReadingColumns } from "./reading.ts";
 import type { CustomerRecord, DeviceRecord, DeviceWithHistory, RecordOutcome, TankRecord } from "./records.ts";
 import type { ManagedCustomer } from "./resource.ts";
 import type { Tank } from "./tank.ts";
@@ -34,6 +34,8 @@ export interface Reads extends FleetReads, AlertReads {
   tankById(id: string, scope: Scope): Promise<Found<Tank>>;
   tankPage(query: PageQuery, scope: Scope): Promise<Page<Tank>>;
   telemetryPage(tankId: string, query: PageQuery, scope: Scope): Promise<Found<Page<Reading>>>;
+  /** Some thousand readings of the range, from its beginning. */
+  readingColumns(tankId: string, range: InstantRange, scope: Scope): Promise<Found<ReadingColumns>>;
   keyByHash(hash: string): Promise<StoredKey | undefined>;
   /** Resolves if the database responds. */
   ping(): Promise<void>;

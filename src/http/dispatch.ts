@@ -59,7 +59,8 @@ async function handle(
   const { idempotencyKey, ifMatch } = request.headers ?? {};
   const headers = headersFor(route, { "idempotency-key": asList(idempotencyKey), "if-match": asList(ifMatch) });
   const { body, items } = contentFor(route, request.body);
-  return responseOf(route, await route.handle({ ...dependencies, ...caller, id, parameters, headers, body, items }));
+  const content = { id, parameters, headers, body, items };
+  return responseOf(route, await route.handle({ ...dependencies, ...caller, ...content, inTurn: (work) => work() }));
 }
 
 const asList = (value: string | undefined): string[] | undefined => (value === undefined ? undefined : [value]);

@@ -62,10 +62,11 @@ function createHandler(
     const parameters = readParameters(queryOf(request.raw.url), form);
     const { key, scope } = request.caller ?? ANONYMOUS;
     const id = (request.params as { readonly id?: string }).id ?? "";
+    const inTurn = <T>(work: () => Promise<T>): Promise<T> => longReads.run(key.id, 1, work);
     const handleNow = ({ headers, body, items }: RequestContent) =>
-      route.handle({ reads, metrics, services, key, scope, id, parameters, headers, body, items });
+      route.handle({ reads, metrics, services, key, scope, id, parameters, headers, body, items, inTurn });
     const handle: typeof handleNow = (content) =>
-      route.isLongRead === true ? longReads.run(key.id, 1, () => handleNow(content)) : handleNow(content);
+      route.isLongRead === true ? inTurn(() => handleNow(content)) : handleNow(content);
     if (isRead) {
       const result = await handle(NO_CONTENT);
       const text = typeof result === "string" ? result : JSON.stringify(result);

@@ -59,6 +59,8 @@ export type RouteRequest<S extends ParameterSet = ParameterSet> = Dependencies &
     readonly scope: Scope;
     readonly id: string;
     readonly parameters: ParameterValues<S>;
+    /** For work that turns out to be long: a few run at a time, with those of long reads, one key after the other. */
+    readonly inTurn: <T>(work: () => Promise<T>) => Promise<T>;
   };
 
 /** The examples are derived from those of the schema by default. */
@@ -99,6 +101,8 @@ export type Route<S extends ParameterSet = ParameterSet> = {
   readonly headers?: readonly ("Idempotency-Key" | "If-Match")[];
   /** It may read very many rows: a few such requests run at a time, one key after the other. */
   readonly isLongRead?: true;
+  /** See `isCacheable`. */
+  readonly isRevalidated?: true;
   readonly body?: BodyRule;
   readonly response: ResponseRule;
   /** Besides those that every route of its kind can respond with. */
@@ -131,8 +135,8 @@ export function queryParametersOf({ parameters = {} }: Route): ParameterSet | un
 
 export const methodOf = ({ method = "GET" }: Route): Method => method;
 
-/** Responses of the read interface can be cached and revalidated; others cannot. */
-export const isCacheable = ({ path }: Route): boolean => path.startsWith("/v1/");
+/** Responses of the read interface and of a few other reads can be cached and revalidated; others cannot. */
+export const isCacheable = ({ path, isRevalidated }: Route): boolean => path.startsWith("/v1/") || isRevalidated === true;
 
 /** Infers the parameter types, then erases them so that all routes fit into one list. */
 export function route<S extends ParameterSet>(definition: Route<S>): Route {

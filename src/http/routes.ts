@@ -16,12 +16,14 @@ import * as provision from "./routes/manage/provision.ts";
 import * as tanks from "./routes/manage/tanks.ts";
 import * as operations from "./routes/operations.ts";
 import * as read from "./routes/read.ts";
+import * as series from "./routes/series.ts";
 
 type RouteModule = { readonly routes: readonly Route[]; readonly schemas?: Readonly<Record<string, Schema>> };
 
 const MODULES: readonly RouteModule[] = [
   read,
   insight,
+  series,
   alerts,
   ingest,
   customers,

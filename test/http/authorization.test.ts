@@ -90,6 +90,9 @@ for (const [tank, ids] of [
   ids.push(...(await fleet.store.unclosedAlerts([tank])).map(({ id }) => id));
 }
 
+/** In the examples of bodies. */
+const EXAMPLE_IDS = new RegExp(`${OWN_DEVICE}|tank_7c1e`, "i");
+
 type Ask = (id: string, key: string) => Promise<Response>;
 
 /** The requests of a route that take an id: in the path, in a parameter, in the body. */
@@ -110,7 +113,7 @@ function requestsWithId(route: Route): Ask[] {
     ...bodies.map(
       (body): Ask =>
         (id, key) => {
-          return call(route, "", { key, headers: json, body: body.replace(new RegExp(OWN_DEVICE, "i"), id) });
+          return call(route, "", { key, headers: json, body: body.replace(EXAMPLE_IDS, id) });
         },
     ),
   ];

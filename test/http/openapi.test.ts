@@ -164,6 +164,7 @@ describe("the schemas", () => {
       "WebhookChannelChange",
       "EmailChannelChange",
       "Recovery",
+      "SeriesQuery",
     ];
     assert.deepEqual(
       [...names].sort(),
@@ -189,7 +190,7 @@ describe("the schemas", () => {
   });
 
   it("of responses require every field, except those that are only sometimes present", () => {
-    const isRequest = /^(New|Shape|Profile|TankRestoring|AlertNote|\w+(Change|Row)\b)/;
+    const isRequest = /^(New|Shape|Profile|TankRestoring|AlertNote|SeriesQuery|\w+(Change|Row)\b)/;
     const sometimes: Record<string, string[]> = { Problem: ["param", "errors"], "Results/properties/results/items": ["reason"] };
     const isOptional = (where: string, name: string) => isRequest.test(where) || sometimes[where]?.includes(name) === true;
     for (const [where, schema] of objects()) {

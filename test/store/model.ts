@@ -38,9 +38,11 @@ import {
 import {
   type IncomingBatch,
   type IngestResult,
+  type InstantRange,
   READING_OUTCOMES,
   type Reading,
   type ReadingBatch,
+  type ReadingColumns,
 } from "../../src/domain/reading.ts";
 import type { CustomerRecord, DeviceRecord, RecordOutcome, TankRecord } from "../../src/domain/records.ts";
 import type { ManagedCustomer, ManagedDevice, Resource } from "../../src/domain/resource.ts";
@@ -327,6 +329,19 @@ export class ModelStore implements ModelledStore {
   async telemetryPage(tankId: string, query: PageQuery, scope: Scope): Promise<Found<Page<Reading>>> {
     const tank = await this.tankById(tankId, scope);
     return typeof tank === "object" ? pageOf(this.readings(tankId), query) : tank;
+  }
+
+  async readingColumns(tankId: string, { from, to }: InstantRange, scope: Scope): Promise<Found<ReadingColumns>> {
+    const tank = await this.tankById(tankId, scope);
+    if (typeof tank !== "object") return tank;
+    const readings = this.readings(tankId)
+      .filter(({ created_at }) => created_at >= from && created_at < to)
+      .toReversed();
+    return {
+      instants: Float64Array.from(readings, ({ created_at }) => created_at),
+      fills: Float64Array.from(readings, ({ fill_percentage }) => fill_percentage),
+      next: undefined,
+    };
   }
 
   /** All live customers, newest first. */

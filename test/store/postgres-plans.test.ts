@@ -60,6 +60,7 @@ const READS: Reads = {
   "telemetryPage, newest": () => readingsOf(store, "one", { size: 10 }),
   "telemetryPage, far": () => readingsOf(store, "one", FAR),
   "telemetryPage in a range": () => readingsOf(store, "one", RANGE),
+  readingColumns: () => store.readingColumns("one", RANGE, UNRESTRICTED),
   "telemetryPage of an unknown tank": () => store.telemetryPage("none", WHOLE, UNRESTRICTED),
   keyByHash: () => store.keyByHash("hash"),
 };

@@ -37,6 +37,7 @@ export const readCalls = (store: Store): Calls => ({
   tankPage: () => tanksOf(store),
   telemetryPage: () => store.telemetryPage("one", WHOLE, UNRESTRICTED),
   telemetryRange: () => store.telemetryPage("one", { ...WHOLE, from: 0 }, UNRESTRICTED),
+  readingColumns: () => store.readingColumns("one", { from: 0, to: 1 }, UNRESTRICTED),
   keyByHash: () => store.keyByHash("hash"),
   ping: () => store.ping(),
   keyList: () => store.keyList(),

@@ -20,6 +20,7 @@ import { type Instant, LAST_INSTANT, laterThan, parseDuration } from "../instant
 import { findOne, type Lookups } from "../lookups.ts";
 import { channelResource } from "../resource.ts";
 import { literal, nullable, type ObjectSchema, object, oneOf, partial, type Static } from "../schema.ts";
+import { isTimeZone } from "../timezone.ts";
 import { errorsInObject, hasError, isObject } from "../validate.ts";
 import {
   type ChannelChange,
@@ -213,19 +214,10 @@ function quietHoursErrors({ quiet_hours: given }: Fields): FieldError[] {
   const { from, to, timezone } = given;
   const errors: FieldError[] = [];
   if (typeof from === "string" && from === to) errors.push({ field: "quiet_hours.to", message: "must not be the same as from" });
-  if (typeof timezone === "string" && !isTimezone(timezone)) {
+  if (typeof timezone === "string" && !isTimeZone(timezone)) {
     errors.push({ field: "quiet_hours.timezone", message: 'must be a known time zone such as "Europe/Berlin"' });
   }
   return errors;
-}
-
-function isTimezone(name: string): boolean {
-  try {
-    new Intl.DateTimeFormat("en", { timeZone: name });
-    return true;
-  } catch {
-    return false;
-  }
 }
 
 function auditOf({ before, after }: ChannelChange, id: string, action: AuditedChange["action"]): AuditedChange {

@@ -111,6 +111,7 @@ const OBJECTS: Readonly<Record<string, string>> = {
   managedDevice: "device",
   managedTank: "tank",
   newestPending: "device",
+  readingColumns: "tank",
   tankById: "tank",
   telemetryPage: "tank",
 };

@@ -7,7 +7,7 @@ import { to as copyTo } from "pg-copy-streams";
 import { storeUnavailable } from "../../domain/errors.ts";
 import type { Progress } from "../../domain/store.ts";
 import { type DbTransaction, transaction } from "./connection.ts";
-import { createSchema, SCHEMA_SCRIPT, TABLES } from "./schema.ts";
+import { createSchema, SCHEMA_SCRIPT, TABLES, TABLES_SCRIPT } from "./schema.ts";
 
 /** The first line of a backup. */
 export const BACKUP_TITLE =
@@ -51,7 +51,7 @@ async function write({ client }: DbTransaction, file: string, progress: Progress
 
 /** Copies everything into temporary tables of a connection: only it sees them, and they end with it. */
 export async function copyToTemporary(pool: pg.Pool, schema: string, progress: Progress): Promise<void> {
-  await createSchema(pool, true);
+  await createSchema(pool, true, TABLES_SCRIPT);
   await transaction(
     pool,
     async ({ client }) => {

@@ -61,11 +61,16 @@ async function restore(db: DbTransaction, backup: string, { force, progress, onF
   return { totals: await requireConsistent(findings, backup, onFinding), kept };
 }
 
-/** Moves all tables to a schema of their own. */
-async function keep({ client }: DbTransaction): Promise<string> {
+const HAS_FUNCTION = statement("SELECT to_regproc('readings_of') IS NOT NULL");
+
+/** Moves everything to a schema of its own. */
+async function keep(db: DbTransaction): Promise<string> {
   const name = `before_restore_${new Date().toISOString().replaceAll(/\W/g, "").toLowerCase()}`;
-  const moves = ["tank_monitor", ...TABLES].map((table) => `ALTER TABLE IF EXISTS ${table} SET SCHEMA ${name};`);
-  await client.query(`CREATE SCHEMA ${name}; ALTER VIEW IF EXISTS fleet SET SCHEMA ${name}; ${moves.join(" ")}`);
+  const views = ["fleet", "readings"].map((view) => `ALTER VIEW IF EXISTS ${view} SET SCHEMA ${name};`);
+  const tables = ["tank_monitor", ...TABLES].map((table) => `ALTER TABLE IF EXISTS ${table} SET SCHEMA ${name};`);
+  const hasFunction = (await db.rows(HAS_FUNCTION))[0]?.[0] === true;
+  const functions = hasFunction ? [`ALTER FUNCTION readings_of SET SCHEMA ${name};`] : [];
+  await db.client.query([`CREATE SCHEMA ${name};`, ...functions, ...views, ...tables].join(" "));
   return `schema ${name}`;
 }
 

@@ -10,6 +10,7 @@ import { EARLIEST } from "../../domain/instant.ts";
 import type { Dialect } from "../core/dialect.ts";
 import { type ColumnTypes, commonTables, missingTable, tablesIn } from "../core/schema.ts";
 import { type DbTransaction, statement, transaction } from "./connection.ts";
+import { READINGS_SQL } from "./readings-sql.ts";
 
 const TYPES: ColumnTypes = {
   id: 'id text COLLATE "C" PRIMARY KEY',
@@ -96,11 +97,13 @@ export const DIALECT: Dialect = {
   now: () => ({ sql: "CAST(extract(epoch FROM statement_timestamp()) * 1000 AS bigint)", values: [] }),
 };
 
-const FINGERPRINT = hash("sha256", SCHEMA, "hex").slice(0, 16);
+const FINGERPRINT = hash("sha256", SCHEMA + READINGS_SQL, "hex").slice(0, 16);
 const MARK = "CREATE TABLE tank_monitor (fingerprint text NOT NULL)";
 
-/** The schema as a script, for backups. */
-export const SCHEMA_SCRIPT = `${MARK};\nINSERT INTO tank_monitor VALUES ('${FINGERPRINT}');\n${SCHEMA}`;
+/** The tables as a script, for a temporary copy, which only the program itself reads. */
+export const TABLES_SCRIPT = `${MARK};\nINSERT INTO tank_monitor VALUES ('${FINGERPRINT}');\n${SCHEMA}`;
+/** The whole schema, also for backups. */
+export const SCHEMA_SCRIPT = `${TABLES_SCRIPT}${READINGS_SQL}`;
 
 /** Processes that start at once wait for each other. */
 const LOCK = statement("SELECT pg_advisory_xact_lock(5522219041)");
@@ -110,7 +113,7 @@ const MISSING = statement("SELECT name FROM unnest($1::text[]) AS name WHERE to_
 const STORED_FINGERPRINT = statement("SELECT to_jsonb(tank_monitor) ->> 'fingerprint' FROM tank_monitor");
 
 /** Creates the schema in an empty database, if it may; throws if the database belongs to another program or has another schema. */
-export async function createSchema(pool: pg.Pool, mayCreate: boolean): Promise<void> {
+export async function createSchema(pool: pg.Pool, mayCreate: boolean, script = SCHEMA_SCRIPT): Promise<void> {
   await transaction(pool, async (db) => {
     if (await hasSchema(db)) {
       const missing = await missingTableName(db);
@@ -118,7 +121,7 @@ export async function createSchema(pool: pg.Pool, mayCreate: boolean): Promise<v
       return;
     }
     if (!mayCreate) throw new UserError("the database in DATABASE_URL is empty. Name that of the service in DATABASE_URL.");
-    await db.client.query(SCHEMA_SCRIPT);
+    await db.client.query(script);
   });
 }
 
@@ -140,7 +143,7 @@ export async function hasSchema(db: DbTransaction): Promise<boolean> {
       "schema_mismatch",
     );
   }
-  const [foreign] = await db.rows(FOREIGN, [TABLES]);
+  const [foreign] = await db.rows(FOREIGN, [[...TABLES, "readings"]]);
   if (foreign === undefined) return false;
   throw new UserError(`the database has a table "${foreign[0]}" of another program. Name another database in DATABASE_URL.`);
 }

@@ -1,15 +1,16 @@
-// Pages of a tank's readings. One statement brings the head and the few blocks that the page may be in; the exact readings are
+// Pages and ranges of a tank's readings. One statement brings the head and the few blocks that the page may be in; the exact readings are
 // found in them here.
 
 import { DamageError } from "../../domain/errors.ts";
 import { EARLIEST } from "../../domain/instant.ts";
 import type { Scope } from "../../domain/key.ts";
 import type { Page, PageQuery } from "../../domain/page.ts";
-import type { Reading } from "../../domain/reading.ts";
+import type { InstantRange, Reading, ReadingColumns } from "../../domain/reading.ts";
 import type { Found } from "../../domain/store.ts";
 import { type Block, readingsOf } from "../series/block.ts";
 import { openBlock, openHead } from "../series/checksum.ts";
 import { HEAD_MIN } from "../series/merge.ts";
+import { PART_BLOCKS, readingPart } from "../series/part.ts";
 import { LATEST, missingGroup, SEGMENT_MAX, SEGMENT_SIZE } from "../series/rank-index.ts";
 import { type Db, statement } from "./connection.ts";
 import { segmentAtInstant, segmentOfRank } from "./rank-index.ts";
@@ -72,6 +73,25 @@ const RANGE = statement(`
     FROM own_head LEFT JOIN upper ON upper.level = 0
   ), ${PAGE_SEGMENT}
   ${HEAD_ROW} UNION ALL ${PAGE_BLOCKS} UNION ALL ${boundBlock("lower")} UNION ALL ${boundBlock("upper")}`);
+
+/** $1 tank, $2 owner, or NULL for any, $3 and $4 the range. Rows: the head, and blocks from the beginning of the range. By primary keys. */
+const PART = statement(`
+  WITH own_head AS (
+    SELECT tank.deleted, head.total, head.start, head.data, head.checksum
+    FROM tank JOIN head ON head.tank = $1 WHERE tank.id = $1 AND tank.owner_id = coalesce($2, tank.owner_id)
+  )
+  SELECT deleted, total, start, data, checksum FROM own_head
+  UNION ALL
+  SELECT NULL, NULL, block.start, block.data, block.checksum FROM own_head
+  CROSS JOIN LATERAL (
+    SELECT start, data, checksum FROM block WHERE tank = $1
+      AND start >= coalesce((SELECT max(start) FROM block WHERE tank = $1 AND start <= $3::bigint), $3::bigint)
+      AND start < least($4::bigint, own_head.start)
+    ORDER BY start LIMIT ${PART_BLOCKS + 1}
+  ) AS block
+  WHERE NOT own_head.deleted AND own_head.start > $3::bigint`);
+
+type PartRow = readonly [deleted: boolean | null, total: number, start: number, data: Uint8Array, checksum: number];
 
 type PageRow = readonly [
   kind: string,
@@ -141,6 +161,23 @@ export function telemetryReads(db: Db) {
       const isUnbounded = request.from === undefined && request.to === undefined;
       if (isUnbounded && skipped + request.size <= HEAD_MIN) return newest(tankId, request.size, skipped, scope);
       return page(tankId, request, scope);
+    },
+
+    async readingColumns(tankId: string, range: InstantRange, { customerId }: Scope): Promise<Found<ReadingColumns>> {
+      const rows = (await db.rows(PART, [tankId, customerId, range.from, range.to])) as unknown as PartRow[];
+      const head = rows.find(([deleted]) => deleted !== null);
+      if (head === undefined) return undefined;
+      const [isDeleted, total, start, data, checksum] = head;
+      if (isDeleted === true) return "deleted";
+      const blocks = rows
+        .filter((row) => row !== head)
+        .map(([, , at, bytes, sum]) => ({ start: at, data: bytes, checksum: sum }));
+      return readingPart(
+        tankId,
+        { total, start, data, checksum },
+        blocks.sort((a, b) => a.start - b.start),
+        range,
+      );
     },
   };
 }

@@ -75,6 +75,14 @@ export class Block {
     return this.#wideFills ? this.#view.getFloat64(at, true) : this.#view.getUint16(at, true) / 100;
   }
 
+  /** Copies readings `from` to `to` (exclusive) to the position `at` of the columns. */
+  copyTo({ instants, fills }: Columns, at: number, from: number, to: number): void {
+    for (let i = from, position = at; i < to; i++, position++) {
+      instants[position] = this.instant(i);
+      fills[position] = this.fill(i);
+    }
+  }
+
   /** How many readings are before the instant. */
   countBefore(instant: number): number {
     return lastIndexWhere(this.length, (i) => this.instant(i) < instant) + 1;
@@ -98,12 +106,9 @@ export function lastReading(block: Block): Reading | undefined {
 }
 
 export function columnsOf(block: Block): Columns {
-  const [instants, fills] = [new Float64Array(block.length), new Float64Array(block.length)];
-  for (let i = 0; i < block.length; i++) {
-    instants[i] = block.instant(i);
-    fills[i] = block.fill(i);
-  }
-  return { instants, fills };
+  const columns = { instants: new Float64Array(block.length), fills: new Float64Array(block.length) };
+  block.copyTo(columns, 0, 0, block.length);
+  return columns;
 }
 
 /** Packs readings `from` to `to` (exclusive) in the column layout. */

@@ -13,7 +13,7 @@ import { telemetryReads } from "./telemetry-reads.ts";
 
 export function readsOn(db: DatabaseSync) {
   const snapshot = new SharedSnapshot(db);
-  const { telemetryPage } = telemetryReads(db);
+  const { telemetryPage, readingColumns } = telemetryReads(db);
   const prepare: Parameters<typeof primaryReads>[0] = (sql) => {
     const prepared = query(db, sql);
     return (...values) => snapshot.read(() => prepared.all(...values));
@@ -24,6 +24,7 @@ export function readsOn(db: DatabaseSync) {
   };
   return {
     telemetryPage: (...args: Parameters<typeof telemetryPage>) => snapshot.read(telemetryPage, ...args),
+    readingColumns: (...args: Parameters<typeof readingColumns>) => snapshot.read(readingColumns, ...args),
     ...replicaReads(prepare, pages),
     ...primaryReads(prepare, TABLES),
     pendingDestinations: pendingDestinationsOn(prepare, DIALECT),

@@ -1,13 +1,14 @@
-// Pages of a tank's readings.
+// Pages and ranges of a tank's readings.
 
 import type { DatabaseSync } from "node:sqlite";
 import { EARLIEST } from "../../domain/instant.ts";
 import type { Scope } from "../../domain/key.ts";
 import type { Page, PageQuery } from "../../domain/page.ts";
-import type { Reading } from "../../domain/reading.ts";
+import type { InstantRange, Reading, ReadingColumns } from "../../domain/reading.ts";
 import type { Found } from "../../domain/store.ts";
 import { type Block, readingsOf } from "../series/block.ts";
 import { type BlockRow, openBlock, openHead } from "../series/checksum.ts";
+import { PART_BLOCKS, readingPart } from "../series/part.ts";
 import { missingGroup, type Position, SEGMENT_SIZE } from "../series/rank-index.ts";
 import { type PackedGroup, type RankedSegment, rankIndexReads } from "./rank-index.ts";
 import { type Query, query } from "./statements.ts";
@@ -24,6 +25,13 @@ export function telemetryReads(db: DatabaseSync) {
   // Both by block_by_start.
   const blockAt = query(db, "SELECT start, data, checksum FROM block WHERE tank = ? AND start = ?");
   const blockAfter = query(db, "SELECT start, data, checksum FROM block WHERE tank = ? AND start > ? ORDER BY start LIMIT 1");
+  // By block_by_start, and so is the subquery.
+  const blocksOf = query(
+    db,
+    `SELECT start, data, checksum FROM block WHERE tank = ?1
+       AND start >= coalesce((SELECT max(start) FROM block WHERE tank = ?1 AND start <= ?2), ?2) AND start < ?3
+     ORDER BY start LIMIT ${PART_BLOCKS + 1}`,
+  );
   const index = rankIndexReads(db, "readings");
 
   /** The readings of one tank, by rank: reading 0 is the oldest. */
@@ -98,6 +106,16 @@ export function telemetryReads(db: DatabaseSync) {
       const end = upper - (page - 1) * size;
       const start = Math.max(lower, end - size);
       return { data: start < end ? telemetry.readings(start, end) : [], totalItems: Math.max(0, upper - lower) };
+    },
+
+    readingColumns(tankId: string, range: InstantRange, { customerId }: Scope): Found<ReadingColumns> {
+      const row = headOf.get(tankId, customerId) as HeadColumns | undefined;
+      if (row === undefined) return undefined;
+      const [tank, isDeleted, total, start, data, checksum] = row;
+      if (isDeleted === 1) return "deleted";
+      const blocks = range.from >= start ? [] : blocksOf.all(tank, range.from, range.to);
+      const rows = blocks.map(([at, bytes, sum]) => ({ start: at, data: bytes, checksum: sum }) as BlockRow);
+      return readingPart(tankId, { total, start, data, checksum }, rows, range);
     },
   };
 }

@@ -200,10 +200,11 @@ type Lookup = Pick<ManagementReads, "managedTank">;
 /** The customers to whom the objects in a response belong. */
 async function ownersIn(value: unknown, store: Lookup): Promise<unknown[]> {
   if (typeof value !== "object" || value === null) return [];
-  const { object, id, owner_id } = value as Item;
+  const { object, id, owner_id, tank_id } = value as Item;
   const owners = await Promise.all(Object.values(value).map((inner) => ownersIn(inner, store)));
   if (object === "customer") return [id];
   if (object === "alert") return [owner_id];
+  if (object === "series") return [(await store.managedTank(`${tank_id}`))?.tank.owner_id];
   // A deleted tank has no owner_id.
   return object === "tank" ? [owner_id ?? (await store.managedTank(`${id}`))?.tank.owner_id] : owners.flat();
 }

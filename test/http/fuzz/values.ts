@@ -81,6 +81,7 @@ const KINDS: Readonly<Record<string, Kind>> = {
   owner_id: "customer",
   customer_id: "customer",
   tank_id: "tank",
+  tank_ids: "tank",
   device_id: "device",
   assigned_device_id: "device",
   devEui: "device",
@@ -100,8 +101,13 @@ export const reference = (kind: Kind, deletedWeight = 1): fc.Arbitrary<Reference
     .map(([isDeleted, index]) => new Reference(kind, isDeleted, index));
 
 const YEAR = 31_536_000_000;
+const OFFSETS: Readonly<Record<string, { readonly min: number; readonly max: number }>> = {
+  expires_at: { min: 1, max: YEAR },
+  // Before `to`.
+  from: { min: -2 * YEAR, max: -YEAR },
+};
 const offsets = (name: string): fc.Arbitrary<Offset> =>
-  fc.integer(name === "expires_at" ? { min: 1, max: YEAR } : { min: -YEAR, max: 0 }).map((offset) => new Offset(offset));
+  fc.integer(OFFSETS[name] ?? { min: -YEAR, max: 0 }).map((offset) => new Offset(offset));
 const datetimes = (name: string) => mostly(offsets(name), dateTimes, 6);
 const freshId = fc.stringMatching(/^[a-f0-9]{16}$/);
 const cleanText = fc.oneof(

@@ -2,8 +2,11 @@
 
 import { FLEET_SORTS, FLEET_STATES } from "../../../src/domain/fleet.ts";
 import { deviceKey } from "../../../src/domain/id.ts";
+import { EARLIEST, LAST_INSTANT } from "../../../src/domain/instant.ts";
 import { NO_ACCESS, type Scope, UNRESTRICTED } from "../../../src/domain/key.ts";
 import { PAGE_NUMBER, type PageQuery } from "../../../src/domain/page.ts";
+import type { ReadingColumns } from "../../../src/domain/reading.ts";
+import type { Found } from "../../../src/domain/store.ts";
 import type { Random } from "../../../src/simulate/random.ts";
 import { scopeOf, WHOLE, WHOLE_FLEET, WHOLE_LOG } from "../conformance/objects.ts";
 import type { ModelledStore, ModelStore } from "../model.ts";
@@ -102,6 +105,7 @@ export function randomQueries(random: Random, model: ModelStore, now: number): Q
     query("customerPage", [customerPage, scope], (store) => store.customerPage(customerPage, scope)),
     query("tankPage", [tankPage, scope], (store) => store.tankPage(tankPage, scope)),
     query("telemetryPage", [tankId, telemetryPage, scope], (store) => store.telemetryPage(tankId, telemetryPage, scope)),
+    query("readingColumns", [tankId, telemetryPage, scope], (store) => readingsIn(store, tankId, telemetryPage, scope)),
     query("customerById", [customerId, scope], (store) => store.customerById(customerId, scope)),
     query("tankById", [tankId, scope], (store) => store.tankById(tankId, scope)),
     query("customerSearch", customers, (store) => store.customerSearch(customers)),
@@ -113,6 +117,18 @@ export function randomQueries(random: Random, model: ModelStore, now: number): Q
     query("auditPage", audit, (store) => store.auditPage(audit)),
     query("newestPending", deviceId, (store) => store.newestPending(deviceId)),
   ];
+}
+
+/** All parts of the range. */
+async function readingsIn(store: ModelledStore, tankId: string, { from = EARLIEST, to = LAST_INSTANT }: PageQuery, scope: Scope) {
+  const readings: [number, number][] = [];
+  for (let next: number | undefined = from; next !== undefined; ) {
+    const part: Found<ReadingColumns> = await store.readingColumns(tankId, { from: next, to }, scope);
+    if (typeof part !== "object") return part;
+    for (const [i, instant] of part.instants.entries()) readings.push([instant, part.fills[i] as number]);
+    next = part.next;
+  }
+  return readings;
 }
 
 /** All that can be read of the objects that commands refer to, and every page of the lists and of the telemetry. */

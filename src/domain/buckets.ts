@@ -1,0 +1,182 @@
+// Readings of a tank by buckets of time: minimum, maximum, mean, last and count. Days, weeks and months are those of a time zone.
+
+import { FIRST_INSTANT, formatInstant, type Instant } from "./instant.ts";
+import { fillText, type ReadingColumns } from "./reading.ts";
+import type { OffsetPeriod, TimeZone } from "./timezone.ts";
+
+const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
+const DAY = 24 * HOUR;
+const WEEK = 7 * DAY;
+
+/** From the shortest to the longest. */
+export const STEPS = ["15m", "1h", "6h", "1d", "1w", "1M"] as const;
+export type Step = (typeof STEPS)[number];
+
+export type Bucket = {
+  readonly start: Instant;
+  readonly min: number;
+  readonly max: number;
+  /** Of the readings; not weighted by time. */
+  readonly mean: number;
+  readonly last: number;
+  readonly count: number;
+};
+
+/** `end` is exclusive. */
+export type BucketBounds = { readonly start: Instant; readonly end: Instant };
+
+/** Local times are instants as if the local time were UTC. */
+type LocalTime = number;
+
+/** A step that follows the calendar: where the one that contains a local time begins, and the one after it. */
+type Calendar = { readonly floor: (local: LocalTime) => LocalTime; readonly next: (floor: LocalTime) => LocalTime };
+
+/** 1970 began on a Thursday; weeks begin on Monday. */
+const MONDAY = 4 * DAY;
+const evenly = (size: number, origin = 0): Calendar => ({
+  floor: (local) => Math.floor((local - origin) / size) * size + origin,
+  next: (floor) => floor + size,
+});
+
+const CALENDARS: Readonly<Record<Exclude<Step, "15m" | "1h">, Calendar>> = {
+  "6h": evenly(6 * HOUR),
+  "1d": evenly(DAY),
+  "1w": evenly(WEEK, MONDAY),
+  "1M": { floor: (local) => startOfMonth(monthOf(local)), next: (floor) => startOfMonth(monthOf(floor) + 1) },
+};
+/** Quarters and whole hours are as long on every day. */
+const FIXED = { "15m": 15 * MINUTE, "1h": HOUR } as const;
+
+/** Months since the year 0. */
+function monthOf(local: LocalTime): number {
+  const date = new Date(local);
+  return date.getUTCFullYear() * 12 + date.getUTCMonth();
+}
+
+function startOfMonth(month: number): LocalTime {
+  // Date.UTC would take the years 0 to 99 for those of the 20th century.
+  return new Date(0).setUTCFullYear(Math.floor(month / 12), month - Math.floor(month / 12) * 12, 1);
+}
+
+export function boundsFor(step: Step, zone: TimeZone): (instant: Instant) => BucketBounds {
+  if (step === "15m" || step === "1h") return (instant) => fixedBounds(FIXED[step], zone.periodAt(instant), instant);
+  const calendar = CALENDARS[step];
+  let period = zone.periodAt(0);
+  return (instant) => {
+    if (instant < period.from || instant >= period.until) period = zone.periodAt(instant);
+    return calendarBounds(calendar, zone, period, instant);
+  };
+}
+
+/** Where the offset changes by less than the size, the buckets before and after the change are shorter. */
+function fixedBounds(size: number, { from, until, offset }: OffsetPeriod, instant: Instant): BucketBounds {
+  const start = Math.floor((instant + offset) / size) * size - offset;
+  return { start: Math.max(start, from), end: Math.min(start + size, until) };
+}
+
+/** More than any offset, and than any change of one. */
+const LONGEST_CHANGE = 26 * HOUR;
+
+function calendarBounds({ floor, next }: Calendar, zone: TimeZone, period: OffsetPeriod, instant: Instant): BucketBounds {
+  const { from, until, offset } = period;
+  let begins = floor(instant + offset);
+  let ends = next(begins);
+  if (begins - offset >= from + LONGEST_CHANGE && ends - offset < until) return { start: begins - offset, end: ends - offset };
+  let end = firstInstant(ends, zone);
+  // Clocks that were set back over a boundary come to it twice: the bucket after it has begun the first time.
+  while (end <= instant) {
+    begins = ends;
+    ends = next(ends);
+    end = firstInstant(ends, zone);
+  }
+  return { start: firstInstant(begins, zone), end };
+}
+
+/** When local time first is at or after this: if clocks skip it, when they do. */
+function firstInstant(local: LocalTime, zone: TimeZone): Instant {
+  for (let period = zone.periodAt(local - LONGEST_CHANGE); ; period = zone.periodAt(period.until)) {
+    const instant = Math.max(local - period.offset, period.from);
+    if (instant < period.until) return instant;
+  }
+}
+
+/** The most buckets that a range can have; `to` is exclusive. */
+export function maxBuckets(step: Step, from: Instant, to: Instant, zone: TimeZone): number {
+  // One is cut off at each end of the range, and two more where the offset changes.
+  if (step === "15m" || step === "1h") return Math.ceil((to - from) / FIXED[step]) + 3;
+  const [first, last] = [from, to - 1].map((instant) => instant + zone.periodAt(instant).offset) as [LocalTime, LocalTime];
+  if (step === "1M") return monthOf(last) - monthOf(first) + 1;
+  const { floor, next } = CALENDARS[step];
+  return (floor(last) - floor(first)) / next(0) + 1;
+}
+
+/** The shortest step with at most `limit` buckets; undefined if even months are more. */
+export function shortestStep(from: Instant, to: Instant, zone: TimeZone, limit: number): Step | undefined {
+  return STEPS.find((step) => maxBuckets(step, from, to, zone) <= limit);
+}
+
+/** Readings are added in order. */
+export class BucketCollector {
+  readonly #boundsAt: (instant: Instant) => BucketBounds;
+  readonly #complete: Bucket[] = [];
+  #start = 0;
+  #end = Number.NEGATIVE_INFINITY;
+  #min = 0;
+  #max = 0;
+  #sum = 0;
+  #last = 0;
+  #count = 0;
+
+  constructor(step: Step, zone: TimeZone) {
+    this.#boundsAt = boundsFor(step, zone);
+  }
+
+  add({ instants, fills }: Pick<ReadingColumns, "instants" | "fills">): void {
+    for (let i = 0; i < instants.length; i++) {
+      const instant = instants[i] as number;
+      if (instant >= this.#end) this.#begin(instant);
+      const fill = fills[i] as number;
+      if (fill < this.#min) this.#min = fill;
+      if (fill > this.#max) this.#max = fill;
+      this.#sum += fill;
+      this.#last = fill;
+      this.#count++;
+    }
+  }
+
+  #begin(instant: Instant): void {
+    this.#finish();
+    const { start, end } = this.#boundsAt(instant);
+    this.#start = Math.max(start, FIRST_INSTANT);
+    this.#end = end;
+    this.#min = Number.POSITIVE_INFINITY;
+    this.#max = Number.NEGATIVE_INFINITY;
+    this.#sum = 0;
+    this.#count = 0;
+  }
+
+  #finish(): void {
+    if (this.#count === 0) return;
+    const [min, max, count] = [this.#min, this.#max, this.#count];
+    this.#complete.push({ start: this.#start, min, max, mean: meanOf(this.#sum, count, min, max), last: this.#last, count });
+    this.#count = 0;
+  }
+
+  /** Those with readings. Nothing is added afterwards. */
+  buckets(): readonly Bucket[] {
+    this.#finish();
+    return this.#complete;
+  }
+}
+
+/** A sum of decimals has floating-point noise. */
+function meanOf(sum: number, count: number, min: number, max: number): number {
+  return Math.min(max, Math.max(min, Math.round((sum / count) * 1e9) / 1e9));
+}
+
+/** As JSON, by hand: a year has many of these, and `JSON.stringify` takes more than twice as long. */
+export function bucketJson({ start, min, max, mean, last, count }: Bucket): string {
+  const extremes = `"min":${fillText(min)},"max":${fillText(max)}`;
+  return `{"start":"${formatInstant(start)}",${extremes},"mean":${fillText(mean)},"last":${fillText(last)},"count":${count}}`;
+}
