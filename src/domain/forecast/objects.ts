@@ -4,11 +4,12 @@ import { volumeAt } from "../fleet.ts";
 import { formatInstant, type Instant } from "../instant.ts";
 import { instantField, literal, nullable, number, object, oneOf, text } from "../schema.ts";
 import { CAPACITY_UNITS, type Tank } from "../tank.ts";
-import type { ForecastState, WhenRange } from "./forecast.ts";
+import type { Forecast } from "./forecast.ts";
 import type { Refill } from "./refills.ts";
 import type { StoredForecast } from "./stored.ts";
 
-const FORECAST_STATES = ["ok", "insufficient_data", "stale", "no_use"] as const satisfies readonly ForecastState[];
+const FORECAST_STATES = ["ok", "insufficient_data", "stale", "no_use"] as const satisfies readonly Forecast["state"][];
+type WhenRange = Forecast["runs_low_at"];
 
 const volume = (description: string, example: number) => number({ minimum: 0, description, examples: [example] });
 const unit = oneOf(CAPACITY_UNITS, { description: "Unit of the volume, that of the tank's capacity", examples: ["liters"] });
