@@ -264,12 +264,13 @@ export function fleetConformance(engine: Engine): void {
     await putCustomers(store, customer("a"), customer("b"));
     const [own, sold] = [tank("own", "a"), tank("sold", "a")];
     await putTanks(store, own, sold);
-    assert.deepEqual(await store.fleetEntry("own", UNRESTRICTED), { tank: own, latest: null });
+    const entry = { tank: own, customer: { name: "Customer a", phone: null }, forecast: null };
+    assert.deepEqual(await store.fleetEntry("own", UNRESTRICTED), { ...entry, latest: null });
     await ingest(store, { tank: "own", at: 5, fill: 40.5 });
     await store.importTanks([{ remove: "sold" }]);
     const latest = { created_at: 5, fill_percentage: 40.5 };
     for (const scope of [UNRESTRICTED, scopeOf("a")]) {
-      assert.deepEqual(await store.fleetEntry("own", scope), { tank: own, latest });
+      assert.deepEqual(await store.fleetEntry("own", scope), { ...entry, latest });
       assert.equal(await store.fleetEntry("sold", scope), "deleted");
       assert.equal(await store.fleetEntry("nothing", scope), undefined);
     }
