@@ -2,9 +2,8 @@
 // same. docs/forecasts.md explains the method.
 
 import type { Instant } from "../instant.ts";
-import type { DailyLevel } from "./daily.ts";
+import { DAY, type DailyLevel, noiseOf } from "./daily.ts";
 import type { Season } from "./season.ts";
-import { DAY, quantile } from "./variation.ts";
 
 export type Leak = {
   /** The level after which use was too high. */
@@ -32,21 +31,12 @@ const CLOSED_BELOW = 0.4;
 /** What ends by itself sooner than this was use, and is learned. */
 const HABIT_DAYS = 14;
 
-/** The state after the last level: an open leak, or undefined. `levels` are in order of time, without outliers. */
-export function findLeak(levels: readonly DailyLevel[], season: Season): Leak | undefined {
-  let leak: Leak | undefined;
-  judgeLevels(levels, season, (_, state) => {
-    leak = state;
-  });
-  return leak;
-}
+/** After each level that can be judged, the leak that is open then. The last one is the present state. */
+export type LeakAtLevel = { readonly day: number; readonly leak: Leak | undefined };
 
-/** Calls `visit` after each level that can be judged, with the time in days and the state then. */
-export function judgeLevels(
-  levels: readonly DailyLevel[],
-  season: Season,
-  visit: (day: number, leak: Leak | undefined) => void,
-): void {
+/** `levels` are in order of time, without outliers. */
+export function leakStates(levels: readonly DailyLevel[], season: Season): LeakAtLevel[] {
+  const states: LeakAtLevel[] = [];
   const steps = stepsOf(levels, season);
   const noise = noiseOf(levels);
   const normal = new NormalUse();
@@ -69,11 +59,15 @@ export function judgeLevels(
       if (excess > limit) open = { since: start, excess, openedAt: end };
     } else if (excess >= CLOSED_BELOW * limit) open.excess = excess;
     else {
-      if (end - open.openedAt > HABIT_DAYS) [learned, learnedPast] = [window, window];
+      if (end - open.openedAt > HABIT_DAYS) {
+        [learned, learnedPast] = [window, window];
+        past.fill(0, window, i + 1);
+      }
       open = undefined;
     }
-    visit(end, open && { since: Math.round(open.since * DAY), excess: open.excess });
+    states.push({ day: end, leak: open && { since: Math.round(open.since * DAY), excess: open.excess } });
   }
+  return states;
 }
 
 /** From one level to the next, without a refill between. Times in days, `use` in points, `heat` in average days of heating. */
@@ -97,20 +91,6 @@ function stepAt(steps: readonly Step[], index: number): Step {
   const step = steps[index];
   if (step === undefined) throw new RangeError(`no step ${index}`);
   return step;
-}
-
-/** The median distance of a level from the line between its neighbours. */
-function noiseOf(levels: readonly DailyLevel[]): number {
-  const distances = new Float64Array(levels.length);
-  let count = 0;
-  for (let i = 2; i < levels.length; i++) {
-    const [before, level, after] = [levels[i - 2], levels[i - 1], levels[i]];
-    if (before === undefined || level === undefined || after === undefined || before.segment !== after.segment) continue;
-    if (after.day - before.day > 4) continue;
-    const share = (level.day - before.day) / (after.day - before.day);
-    distances[count++] = Math.abs(level.fill - before.fill - share * (after.fill - before.fill));
-  }
-  return count === 0 ? 0.1 : quantile(distances.subarray(0, count), 0.5);
 }
 
 /** The index of the first step of the window that ends before `end`. */
