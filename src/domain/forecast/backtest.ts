@@ -25,7 +25,12 @@ const SMALLEST_FALL = 0.5;
 const KNOWN_DAYS = 730;
 
 /** One forecast and what became of it. Errors are absolute: of the level in points, of the day in days. */
-export type Outcome = {
+type Outcome = {
+  /** The days, since 1970, of the last reading that was known and of the one that it is compared with. */
+  readonly origin: number;
+  readonly due: number;
+  readonly level: number;
+  readonly levelByAverage: number;
   readonly error: number;
   readonly averageError: number;
   readonly isInside: boolean;
@@ -103,6 +108,10 @@ function compare(forecast: Forecast, average: number, last: DailyLevel, actual: 
   const when = forecast.runs_low_at.p50;
   const hasFallen = fall >= SMALLEST_FALL;
   return {
+    origin: last.day,
+    due: actual.day,
+    level: level?.p50 ?? 0,
+    levelByAverage: byAverage,
     error: Math.abs((level?.p50 ?? 0) - actual.fill),
     averageError: Math.abs(byAverage - actual.fill),
     isInside: level !== undefined && level.p10 <= actual.fill && actual.fill <= level.p90,
@@ -112,7 +121,7 @@ function compare(forecast: Forecast, average: number, last: DailyLevel, actual: 
 }
 
 /** Median and 90th percentile. */
-export type Quantiles = { readonly median: number; readonly p90: number };
+type Quantiles = { readonly median: number; readonly p90: number };
 
 /** Of many outcomes. Undefined figures where there are none. */
 export type Figures = {

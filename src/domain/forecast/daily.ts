@@ -67,9 +67,8 @@ export function splitAtJumps(levels: readonly DailyLevel[], noise: number): Dail
     const before = levels[i - 1];
     if (before?.segment === segment && before.fill > fill) falls.push(before.fill - fill);
   });
-  falls.sort((a, b) => a - b);
   const highest = RISE + 4 * noise;
-  const deepest = FALL + 5 * (falls[Math.floor(0.9 * falls.length)] ?? 0);
+  const deepest = FALL + 5 * (Float64Array.from(falls).sort()[Math.floor(0.9 * falls.length)] ?? 0);
   let splits = 0;
   return levels.map((level, i) => {
     const before = levels[i - 1];
@@ -108,14 +107,25 @@ export function noiseOf(levels: readonly DailyLevel[]): number {
     const share = (level.day - before.day) / (after.day - before.day);
     distances.push(Math.abs(level.fill - before.fill - share * (after.fill - before.fill)));
   }
-  return distances.length === 0 ? LEAST_NOISE : Math.max(LEAST_NOISE, median(distances));
+  return distances.length === 0
+    ? LEAST_NOISE
+    : Math.max(LEAST_NOISE, Float64Array.from(distances).sort()[distances.length >>> 1] ?? 0);
 }
 
 /** NaN of none. Sorts the list. */
 function median(values: number[]): number {
-  if (values.length === 1) return values[0] ?? Number.NaN;
-  values.sort((a, b) => a - b);
+  sortFew(values);
   const middle = values.length / 2;
   const upper = values[Math.floor(middle)] ?? Number.NaN;
   return Number.isInteger(middle) ? ((values[middle - 1] ?? Number.NaN) + upper) / 2 : upper;
+}
+
+/** Insertion sort: the levels of a day are few, and the sort of the language costs several times as much on them. */
+function sortFew(values: number[]): void {
+  for (let i = 1; i < values.length; i++) {
+    const value = values[i] ?? 0;
+    let j = i;
+    for (; j > 0 && (values[j - 1] ?? 0) > value; j--) values[j] = values[j - 1] ?? 0;
+    values[j] = value;
+  }
 }

@@ -11,7 +11,7 @@ export type Widths = readonly { readonly days: number; readonly width: number }[
 const HORIZONS = [3, 7, 15, 30, 60, 120];
 /** Days between the origins of the repeated forecasts: more where there is more history. */
 const MIN_STEP = 3;
-const MAX_ORIGINS = 80;
+const MAX_ORIGINS = 40;
 /** Levels before the first of them. */
 const MIN_LEVELS = 20;
 /** An outcome may be this share of the horizon late. */
@@ -19,10 +19,10 @@ const LATE = 0.25;
 /** Errors lie within the range at this rate. */
 const INSIDE = 0.8;
 /** Before a tank has errors of its own: the width at each horizon, and how many errors that counts like. */
-const PRIOR = { widths: [1.8, 1.2, 0.6, 0.45, 0.4, 0.4], errors: 6 } as const;
+const PRIOR = { widths: [1.8, 1.2, 0.6, 0.42, 0.3, 0.3], errors: 6 } as const;
 
 /** Indexes of the levels to repeat forecasts from. */
-export function pastOrigins(levels: readonly DailyLevel[]): number[] {
+function pastOrigins(levels: readonly DailyLevel[]): number[] {
   const end = levels.at(-1)?.day ?? 0;
   const step = Math.max(MIN_STEP, (end - (levels[0]?.day ?? end)) / MAX_ORIGINS);
   const origins: number[] = [];

@@ -1,22 +1,42 @@
 // The Theil–Sen slope: the median of the slopes of all pairs of points, so that a few wrong points cannot move it.
 
-/** Of points in order of x; NaN of fewer than two. */
-export function theilSen(points: readonly { readonly x: number; readonly y: number }[]): number {
+/** Points are compared with others of their segment only. */
+type SlopePoint = { readonly x: number; readonly y: number; readonly segment: number };
+/** A slope to expect, with a share of the weight of all pairs. */
+type Prior = { readonly slope: number; readonly share: number };
+
+/** Of points in order of x; NaN without pairs or a prior. By default all pairs have the same weight. */
+export function theilSen<P extends SlopePoint>(
+  points: readonly P[],
+  weightOf: (from: P, to: P) => number = () => 1,
+  prior?: Prior,
+): number {
   const slopes: number[] = [];
-  points.forEach((from, i) => {
-    for (const to of points.slice(i + 1)) if (to.x > from.x) slopes.push((to.y - from.y) / (to.x - from.x));
+  const weights: number[] = [];
+  let total = 0;
+  points.forEach((to, j) => {
+    for (let i = j - 1; i >= 0; i--) {
+      const from = points[i];
+      if (from === undefined || from.segment !== to.segment) break;
+      if (!(to.x > from.x)) continue;
+      const weight = weightOf(from, to);
+      slopes.push((to.y - from.y) / (to.x - from.x));
+      weights.push(weight);
+      total += weight;
+    }
   });
-  return weightedMedian(
-    slopes,
-    slopes.map(() => 1),
-  );
+  if (prior !== undefined) {
+    slopes.push(prior.slope);
+    weights.push(prior.share * total);
+  }
+  return weightedMedian(slopes, weights);
 }
 
 /**
  * The value with half of the weight on either side; the middle of two where it is exactly half. Reorders both lists: it
  * narrows the values down like quicksort, which takes a fraction of the time of sorting them.
  */
-export function weightedMedian(values: number[], weights: number[]): number {
+function weightedMedian(values: number[], weights: number[]): number {
   const half = weights.reduce((sum, weight) => sum + weight, 0) / 2;
   let below = 0;
   let low = 0;

@@ -3,7 +3,7 @@
 
 import type { DailyLevel } from "./daily.ts";
 import type { Season } from "./season.ts";
-import { weightedMedian } from "./slope.ts";
+import { theilSen } from "./slope.ts";
 
 export type UseModel = {
   /** The time of the last level, in days since 1970. */
@@ -85,31 +85,20 @@ function leastSquares({ days, heat, heatSquare, use, useHeat }: Sums, baseShare:
 /** The robust slope of the level over normal use instead of time: 1 where the tank uses what it normally does. */
 function recentUse(levels: readonly DailyLevel[], heating: readonly number[], last: number, normal: NormalUse): number {
   const end = levels[last]?.day ?? 0;
-  const slopes: number[] = [];
-  const weights: number[] = [];
-  let total = 0;
-  const recent = recentLevels(levels, last);
-  for (const [position, j] of recent.entries()) {
-    const to = levels[j];
-    if (to === undefined) break;
-    for (let k = position + 1; k < recent.length; k++) {
-      const i = recent[k] ?? 0;
-      const from = levels[i];
-      if (from === undefined || from.segment !== to.segment) break;
-      const expected = normal.base * (to.day - from.day) + normal.heating * ((heating[j] ?? 0) - (heating[i] ?? 0));
-      if (!(expected > 0)) continue;
-      const weight = expected * Math.exp(((from.day + to.day) / 2 - end) / RECENT.fade);
-      slopes.push((from.fill - to.fill) / expected);
-      weights.push(weight);
-      total += weight;
-    }
-  }
-  slopes.push(1);
-  weights.push(NORMAL_WEIGHT * total || 1);
-  return Math.max(0, weightedMedian(slopes, weights));
+  const points = recentLevels(levels, last).map((i) => {
+    const { day, fill, segment } = levels[i] ?? { day: 0, fill: 0, segment: -1 };
+    return {
+      x: normal.base * day + normal.heating * (heating[i] ?? 0),
+      y: fill,
+      segment,
+      fade: Math.exp((day - end) / (2 * RECENT.fade)),
+    };
+  });
+  const slope = theilSen(points, (from, to) => (to.x - from.x) * from.fade * to.fade, { slope: -1, share: NORMAL_WEIGHT });
+  return Number.isNaN(slope) ? 1 : Math.max(0, -slope);
 }
 
-/** Indexes, newest first. */
+/** Indexes, oldest first. */
 function recentLevels(levels: readonly DailyLevel[], last: number): number[] {
   const end = levels[last]?.day ?? 0;
   const indexes: number[] = [];
@@ -122,7 +111,7 @@ function recentLevels(levels: readonly DailyLevel[], last: number): number[] {
     indexes.push(i);
     next = day - RECENT.step;
   }
-  return indexes;
+  return indexes.reverse();
 }
 
 /** Use from the last level to each of the days after it, which are ascending. */
@@ -146,8 +135,3 @@ export function useUntil({ day, base, heating, recent, season }: UseModel, daysA
   });
 }
 const MAX_STEP = 5;
-
-/** Points a day at the last level. */
-export function useNow(model: UseModel): number {
-  return useUntil(model, [1])[0] ?? 0;
-}
