@@ -6,11 +6,13 @@ import { createServer, type IncomingMessage } from "node:http";
 import type { AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";
 import type { alertObject } from "../domain/alerts/alert.ts";
-import type { eventObject } from "../domain/alerts/event.ts";
+import type { eventObject, refillEventObject } from "../domain/alerts/event.ts";
 import { signatureHeaders } from "../domain/alerts/webhook-signature.ts";
+import type { refillObject } from "../domain/forecast/objects.ts";
 
-type ReceivedEvent = ReturnType<typeof eventObject>;
+type ReceivedEvent = ReturnType<typeof eventObject> | ReturnType<typeof refillEventObject>;
 type ReceivedAlert = ReturnType<typeof alertObject>;
+type ReceivedRefill = ReturnType<typeof refillObject>;
 
 /** `secret` is set once the channel is created, which needs the URL. */
 export type Receiver = { readonly url: string; secret: string; readonly close: () => void };
@@ -43,11 +45,18 @@ function isSigned({ headers }: IncomingMessage, body: string, secret: string): b
   return one.length === other.length && timingSafeEqual(one, other);
 }
 
-function describeEvent({ type, timestamp, data: { alert, tank } }: ReceivedEvent): string {
-  const [, time = ""] = /T(.*)\./.exec(timestamp) ?? [];
-  const what = type.replace(".", " ");
-  return `${time}  ${what.padEnd(18)}  ${alert.kind.padEnd(6)}  ${stateOf(alert)}  ${tank.name}, ${tank.location.city} (${tank.id})`;
+function describeEvent(event: ReceivedEvent): string {
+  const [, time = ""] = /T(.*)\./.exec(event.timestamp) ?? [];
+  const what = event.type.replace(".", " ");
+  const { tank } = event.data;
+  const details = event.type === "tank.refilled" ? refillText(event.data.refill) : alertText(event.data.alert);
+  return `${time}  ${what.padEnd(18)}  ${details}  ${tank.name}, ${tank.location.city} (${tank.id})`;
 }
+
+const alertText = (alert: ReceivedAlert): string => `${alert.kind.padEnd(6)}  ${stateOf(alert)}`;
+
+const refillText = ({ from_percentage, to_percentage, volume, unit }: ReceivedRefill): string =>
+  `from ${from_percentage.toFixed(1)} to ${to_percentage.toFixed(1)} %, ${Math.round(volume)} ${unit}`;
 
 const stateOf = ({ latest_fill_percentage, threshold }: ReceivedAlert): string =>
   `${latest_fill_percentage.toFixed(1).padStart(5)} % (threshold ${threshold} %)`;

@@ -179,6 +179,8 @@ for (const [name, damage] of WHOLE_FILE) {
     assert.equal((await request(service, "/readyz")).status, 200);
     damage(file);
     await until("/readyz is 503", async () => (await request(service, "/readyz")).status === 503);
+    // A read may find the damage before the file is looked at.
+    await until("the file is looked at", () => service.events.some(({ kind }) => kind === "store_unavailable"));
     expectError(await request(service, "/v1/tanks/t1/telemetry", { key }), 503, "store_unavailable");
     const reasons = service.events.flatMap((event) => (event.kind === "store_unavailable" ? [event.reason] : []));
     assert.match(reasons.join("\n"), /^.* is damaged \(.*\); stop the service and restore a backup$/);
